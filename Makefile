@@ -1,0 +1,112 @@
+# Everything runs in .venv, made on first use; `make PYTHON=python3.13 demo` chooses another interpreter.
+SHELL   := /bin/bash
+PYTHON  ?= python3
+# The version the suite is run with; `make test TORCH=` keeps whatever torch the environment has.
+TORCH   ?= torch==2.13.0
+ARGS    ?=
+
+VENV    := .venv
+PY      := $(VENV)/bin/python
+PIP     := $(PY) -m pip --disable-pip-version-check --quiet
+BUILD   := scikit-build-core>=0.11 pybind11>=3.0 cmake>=3.18 ninja
+DEMO    := matplotlib>=3.8 pillow>=11 scikit-image>=0.25 scikit-learn>=1.5 opencv-python-headless>=5
+LINT    := ruff>=0.14 mypy>=1.18
+MAX_WHEEL := 5242880
+
+NATIVE  := pyproject.toml $(wildcard cuaug/cpu/CMakeLists.txt cuaug/cpu/*.?pp) $(shell find cuaug/kernels -name '*.cu*' 2>/dev/null)
+SOURCES := $(NATIVE) $(shell find cuaug -name '*.py' 2>/dev/null)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test test-gpu sanitize bench lint wheel clean
+
+help:  ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+
+demo: $(VENV)/.demo  ## build, warp real photographs (on the GPU where there is one), write demo.png, print a table
+	$(PY) notebooks/demo.py $(ARGS)
+
+test: $(VENV)/.test  ## build and run the whole CPU suite; GPU cases are skipped by name and counted
+	$(PY) -m pytest $(ARGS)
+
+# On a GPU machine torch and CuPy are usually there already: then the suite runs in that Python, with cuaug beside it
+# in build/site. Else .venv gets the extra that fits the driver.
+test-gpu:  ## run the GPU suite (needs an NVIDIA GPU)
+	@$(gpu_python); cd tests && exec $$python -m pytest -m gpu $(ARGS)
+
+sanitize:  ## run the GPU suite under compute-sanitizer, after a planted error that must be found
+	@$(gpu_python); cd tests && exec $$python gpu/sanitize.py $(ARGS)
+
+bench:  ## the benchmark tables, GPU and CPU, with their peers; writes benchmarks/results
+	@$(gpu_python); exec $$python -m cuaug bench $(ARGS)
+
+lint: $(VENV)/.lint  ## ruff and mypy
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/mypy
+
+wheel: $(VENV)/.build  ## dist/*.whl, at most 5 MiB, tried in a clean environment outside the source tree
+	rm -rf dist
+	$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist .
+	@ls -l dist/*.whl
+	@test $$(stat -c %s dist/*.whl) -le $(MAX_WHEEL) || { echo "the wheel is over 5 MiB"; exit 1; }
+	@set -e; wheel=$$(realpath dist/*.whl); away=$$(mktemp -d); trap 'rm -rf "$$away"' EXIT; \
+	$(PYTHON) -m venv "$$away/venv"; "$$away/venv/bin/python" -m pip --disable-pip-version-check --quiet install "$$wheel"; \
+	cd "$$away"; venv/bin/python -m cuaug info; venv/bin/python -m cuaug doctor
+
+clean:  ## remove .venv and everything built
+	rm -rf $(VENV) build dist demo.png .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# ---- the environment; each stamp is newer than what it was made from, so that a second run does nothing
+
+$(VENV)/.build:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
+	  { echo "cuaug needs Python 3.10 or newer, and $(PYTHON) is older: make PYTHON=python3.12 ..."; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || \
+	  { rm -rf $(VENV); echo "$(PYTHON) cannot make environments; on Debian and Ubuntu: apt install python3-venv"; exit 1; }
+	$(PIP) install $(foreach p,$(BUILD),'$(p)')
+	@touch $@
+
+# Editable: Python and kernels are read where they stand, and only the compiled extension is rebuilt.
+$(VENV)/.install: $(VENV)/.build $(NATIVE)
+	$(PIP) install --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.demo: $(VENV)/.install
+	$(PIP) install $(foreach p,$(DEMO),'$(p)')
+	@$(install_cuda)
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.install
+	$(PIP) install --no-build-isolation --editable '.[test]' $(foreach p,$(TORCH),'$(p)')
+	@touch $@
+
+$(VENV)/.lint: $(VENV)/.install
+	$(PIP) install $(foreach p,$(LINT),'$(p)')
+	@touch $@
+
+# What needs no GPU must not need this to work: without a driver, or without a fitting CuPy, the CPU runs.
+define install_cuda
+extra=$$($(PY) -c 'from cuaug import _info; print(_info.cuda_extra() or "")'); \
+if [ -n "$$extra" ]; then echo "NVIDIA driver found: installing cuaug[$$extra]"; \
+  $(PIP) install --no-build-isolation --editable ".[$$extra]" || echo "cuaug[$$extra] did not install: running on the CPU"; fi
+endef
+
+# Sets $python. PYTHONSAFEPATH keeps the source tree, which has no compiled extension, from hiding build/site.
+define gpu_python
+set -e; \
+if $(PYTHON) -c 'import torch, cupy' 2>/dev/null; then \
+  $(MAKE) --no-print-directory build/site/.stamp; \
+  python=$(PYTHON); export PYTHONSAFEPATH=1 PYTHONPATH="$(CURDIR)/build/site$${PYTHONPATH:+:$$PYTHONPATH}"; \
+else \
+  $(MAKE) --no-print-directory $(VENV)/.test; $(install_cuda); python=$(CURDIR)/$(PY); \
+fi
+endef
+
+build/site/.stamp: $(SOURCES)
+	@rm -rf build/site
+	$(PYTHON) -m pip --disable-pip-version-check --quiet install --no-deps --target build/site . \
+	  $$($(PYTHON) -c 'import pybind11, scikit_build_core' 2>/dev/null && echo --no-build-isolation)
+	@for p in pytest hypothesis; do $(PYTHON) -c "import $$p" 2>/dev/null || \
+	  $(PYTHON) -m pip --disable-pip-version-check --quiet install --target build/site $$p; done
+	@touch $@
