@@ -1,0 +1,78 @@
+#pragma once
+
+// Element types, the type arithmetic runs in, and the one place where a value is rounded and clamped.
+// The half-precision conversions are declared here and defined once per compiler (convert.cuh, cpu/convert.hpp).
+
+namespace cuaug {
+
+using uint8 = unsigned char;
+using uint16 = unsigned short;
+using int16 = short;
+using int32 = int;
+using int64 = long long;
+using float32 = float;
+using float64 = double;
+
+struct float16 { unsigned short bits; };
+struct bfloat16 { unsigned short bits; };
+
+float to_float(float16 value);
+float16 to_float16(float value);
+
+inline float bits_to_float(unsigned int bits) {
+    float value;
+    memcpy(&value, &bits, 4);
+    return value;
+}
+
+inline unsigned int float_to_bits(float value) {
+    unsigned int bits;
+    memcpy(&bits, &value, 4);
+    return bits;
+}
+
+inline float to_float(bfloat16 value) { return bits_to_float(static_cast<unsigned int>(value.bits) << 16); }
+
+// Round to nearest, ties to even; a NaN keeps a set mantissa bit instead of rounding up to infinity.
+inline bfloat16 to_bfloat16(float value) {
+    const unsigned int bits = float_to_bits(value);
+    if (value != value) return {static_cast<unsigned short>((bits >> 16) | 0x40u)};
+    return {static_cast<unsigned short>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16)};
+}
+
+template <class T> struct Arithmetic { using type = float; };
+template <> struct Arithmetic<float64> { using type = double; };
+template <class T> using Real = typename Arithmetic<T>::type;
+
+template <class T> struct Range;
+template <> struct Range<uint8> { static constexpr float low = 0.0f, high = 255.0f; };
+template <> struct Range<uint16> { static constexpr float low = 0.0f, high = 65535.0f; };
+template <> struct Range<int16> { static constexpr float low = -32768.0f, high = 32767.0f; };
+
+template <class A, class B> struct Same { static constexpr bool value = false; };
+template <class A> struct Same<A, A> { static constexpr bool value = true; };
+
+template <class R, class T>
+inline R to_real(T value) {
+    if constexpr (Same<T, float16>::value || Same<T, bfloat16>::value) return static_cast<R>(to_float(value));
+    else return static_cast<R>(value);
+}
+
+// Half to even, then clamp; fmax returns the bound for a NaN, which therefore never reaches an integer image.
+template <class T, class R>
+inline T from_real(R value) {
+    if constexpr (Same<T, float16>::value) return to_float16(static_cast<float>(value));
+    else if constexpr (Same<T, bfloat16>::value) return to_bfloat16(static_cast<float>(value));
+    else if constexpr (Same<T, float32>::value || Same<T, float64>::value) return static_cast<T>(value);
+    else if constexpr (Same<T, int32>::value || Same<T, int64>::value) return static_cast<T>(value);
+    else return static_cast<T>(rintf(fminf(fmaxf(static_cast<float>(value), Range<T>::low), Range<T>::high)));
+}
+
+// A value keeps its bits when the type does not change, so that labels beyond 2^24 survive.
+template <class Out, class In>
+inline Out convert(In value) {
+    if constexpr (Same<Out, In>::value) return value;
+    else return from_real<Out>(to_real<Real<Out>>(value));
+}
+
+}  // namespace cuaug

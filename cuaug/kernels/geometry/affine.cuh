@@ -1,0 +1,64 @@
+#pragma once
+
+#include "../record.cuh"
+#include "local.cuh"
+
+namespace cuaug {
+
+// Output pixel to input pixel by a 2x3 matrix.
+struct Affine {
+    Table matrix;        // [N, 2, 3]
+    int inverse;         // the matrix maps destination to source
+    int corner;          // pixel centres at +0.5
+
+    static constexpr bool bounded = true;
+
+    // Destination to source, pixel centres at integers.
+    struct Matrix {
+        double a, b, c, d, e, f;
+    };
+
+    Matrix sample(long long n) const {
+        const long long at = n * matrix.n;
+        Matrix m = {read(matrix, at), read(matrix, at + matrix.x), read(matrix, at + 2 * matrix.x),
+                    read(matrix, at + matrix.y), read(matrix, at + matrix.y + matrix.x),
+                    read(matrix, at + matrix.y + 2 * matrix.x)};
+        if (corner) {
+            m.c += 0.5 * (m.a + m.b) - 0.5;
+            m.f += 0.5 * (m.d + m.e) - 0.5;
+        }
+        if (inverse) return m;
+        const double scale = 1.0 / (m.a * m.e - m.b * m.d);
+        const double a = m.e * scale, b = -m.b * scale, d = -m.d * scale, e = m.a * scale;
+        return {a, b, -(a * m.c + b * m.f), d, e, -(d * m.c + e * m.f)};
+    }
+
+    // Input coordinate, less the base, of the pixel (dx, dy) away from the tile's origin.
+    template <class R>
+    struct Local {
+        int base_x, base_y;
+        R a, b, c, d, e, f;
+
+        Point<R> at(int dx, int dy) const {
+            return {a * static_cast<R>(dx) + (b * static_cast<R>(dy) + c),
+                    d * static_cast<R>(dx) + (e * static_cast<R>(dy) + f)};
+        }
+
+        // Where a tile of this many pixels lies; false if that is not known.
+        bool bounds(int width, int height, Bounds<R>& box) const {
+            box = around(at(0, 0), at(width - 1, 0), at(0, height - 1), at(width - 1, height - 1));
+            return true;
+        }
+    };
+
+    template <class R>
+    static Local<R> local(const Matrix& m, int x, int y) {
+        const double cx = m.a * x + m.b * y + m.c, cy = m.d * x + m.e * y + m.f;
+        const int base_x = whole(cx), base_y = whole(cy);
+        return {base_x, base_y,
+                static_cast<R>(m.a), static_cast<R>(m.b), static_cast<R>(cx - base_x),
+                static_cast<R>(m.d), static_cast<R>(m.e), static_cast<R>(cy - base_y)};
+    }
+};
+
+}  // namespace cuaug

@@ -1,0 +1,58 @@
+#pragma once
+
+#include "../record.cuh"
+#include "local.cuh"
+
+namespace cuaug {
+
+// Output pixel to input pixel by a map of coordinates, or of displacements.
+struct Grid {
+    Table map_x;         // [N, H, W]
+    Table map_y;         // [N, H, W]
+    double scale_x;      // map units to pixels
+    double scale_y;
+    int relative;        // the maps hold displacements from the output pixel
+    int corner;          // pixel centres at +0.5
+
+    static constexpr bool bounded = false;
+
+    struct Maps {
+        const Grid* grid;
+        long long n;
+    };
+
+    Maps sample(long long n) const { return {this, n}; }
+
+    double x(long long n, int x, int y) const {
+        const double value = scale_x * read(map_x, n * map_x.n + y * map_x.y + x * map_x.x);
+        return relative ? value + x : corner ? value - 0.5 : value;
+    }
+
+    double y(long long n, int x, int y) const {
+        const double value = scale_y * read(map_y, n * map_y.n + y * map_y.y + x * map_y.x);
+        return relative ? value + y : corner ? value - 0.5 : value;
+    }
+
+    // Input coordinate, less the base, of the pixel (dx, dy) away from the tile's origin.
+    template <class R>
+    struct Local {
+        int base_x, base_y;
+        const Grid* grid;
+        long long n;
+        int left, top;
+
+        Point<R> at(int dx, int dy) const {
+            return {static_cast<R>(grid->x(n, left + dx, top + dy) - base_x),
+                    static_cast<R>(grid->y(n, left + dx, top + dy) - base_y)};
+        }
+
+        bool bounds(int, int, Bounds<R>&) const { return false; }
+    };
+
+    template <class R>
+    static Local<R> local(const Maps& maps, int x, int y) {
+        return {whole(maps.grid->x(maps.n, x, y)), whole(maps.grid->y(maps.n, x, y)), maps.grid, maps.n, x, y};
+    }
+};
+
+}  // namespace cuaug

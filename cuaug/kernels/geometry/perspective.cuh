@@ -1,0 +1,76 @@
+#pragma once
+
+#include "../record.cuh"
+#include "local.cuh"
+
+namespace cuaug {
+
+// Output pixel to input pixel by a 3x3 homography.
+struct Perspective {
+    Table matrix;        // [N, 3, 3]
+    int inverse;         // the matrix maps destination to source
+    int corner;          // pixel centres at +0.5
+
+    static constexpr bool bounded = true;
+
+    // Destination to source, pixel centres at integers.
+    struct Matrix {
+        double a, b, c, d, e, f, g, h, i;
+    };
+
+    Matrix sample(long long n) const {
+        const long long r0 = n * matrix.n, r1 = r0 + matrix.y, r2 = r1 + matrix.y, s = matrix.x;
+        Matrix m = {read(matrix, r0), read(matrix, r0 + s), read(matrix, r0 + 2 * s),
+                    read(matrix, r1), read(matrix, r1 + s), read(matrix, r1 + 2 * s),
+                    read(matrix, r2), read(matrix, r2 + s), read(matrix, r2 + 2 * s)};
+        if (corner) {
+            // T(-0.5) M T(0.5): first the columns, then the rows.
+            m.c += 0.5 * (m.a + m.b);
+            m.f += 0.5 * (m.d + m.e);
+            m.i += 0.5 * (m.g + m.h);
+            m.a -= 0.5 * m.g; m.b -= 0.5 * m.h; m.c -= 0.5 * m.i;
+            m.d -= 0.5 * m.g; m.e -= 0.5 * m.h; m.f -= 0.5 * m.i;
+        }
+        if (inverse) return m;
+        const double a = m.e * m.i - m.f * m.h, d = m.f * m.g - m.d * m.i, g = m.d * m.h - m.e * m.g;
+        const double scale = 1.0 / (m.a * a + m.b * d + m.c * g);
+        return {a * scale, (m.c * m.h - m.b * m.i) * scale, (m.b * m.f - m.c * m.e) * scale,
+                d * scale, (m.a * m.i - m.c * m.g) * scale, (m.c * m.d - m.a * m.f) * scale,
+                g * scale, (m.b * m.g - m.a * m.h) * scale, (m.a * m.e - m.b * m.d) * scale};
+    }
+
+    // Input coordinate, less the base, of the pixel (dx, dy) away from the tile's origin.
+    template <class R>
+    struct Local {
+        int base_x, base_y;
+        R a, b, c, d, e, f, g, h, i;
+
+        R depth(int dx, int dy) const { return g * static_cast<R>(dx) + (h * static_cast<R>(dy) + i); }
+
+        Point<R> at(int dx, int dy) const {
+            const R x = static_cast<R>(dx), y = static_cast<R>(dy), scale = R(1) / depth(dx, dy);
+            return {(a * x + (b * y + c)) * scale, (d * x + (e * y + f)) * scale};
+        }
+
+        // The corners bound the tile only where the horizon does not cross it.
+        bool bounds(int width, int height, Bounds<R>& box) const {
+            const R p = depth(0, 0), q = depth(width - 1, 0), r = depth(0, height - 1), s = depth(width - 1, height - 1);
+            if (!(p * q > R(0) && p * r > R(0) && p * s > R(0))) return false;
+            box = around(at(0, 0), at(width - 1, 0), at(0, height - 1), at(width - 1, height - 1));
+            return true;
+        }
+    };
+
+    // x - base = ((a - base g) X + ...) / (g X + ...): the base goes into the numerator, where double precision still holds it.
+    template <class R>
+    static Local<R> local(const Matrix& m, int x, int y) {
+        const double nx = m.a * x + m.b * y + m.c, ny = m.d * x + m.e * y + m.f, depth = m.g * x + m.h * y + m.i;
+        const int base_x = whole(nx / depth), base_y = whole(ny / depth);
+        return {base_x, base_y,
+                static_cast<R>(m.a - base_x * m.g), static_cast<R>(m.b - base_x * m.h), static_cast<R>(nx - base_x * depth),
+                static_cast<R>(m.d - base_y * m.g), static_cast<R>(m.e - base_y * m.h), static_cast<R>(ny - base_y * depth),
+                static_cast<R>(m.g), static_cast<R>(m.h), static_cast<R>(depth)};
+    }
+};
+
+}  // namespace cuaug

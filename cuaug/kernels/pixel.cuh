@@ -1,0 +1,54 @@
+#pragma once
+
+#include "dtype.cuh"
+
+namespace cuaug {
+
+// K channels of one pixel, in the type arithmetic runs in.
+template <class R, int K>
+struct Pixel {
+    R c[K];
+};
+
+template <class R, int K>
+inline Pixel<R, K> operator*(R factor, const Pixel<R, K>& pixel) {
+    Pixel<R, K> out;
+    for (int k = 0; k < K; ++k) out.c[k] = factor * pixel.c[k];
+    return out;
+}
+
+template <class R, int K>
+inline Pixel<R, K> operator+(const Pixel<R, K>& a, const Pixel<R, K>& b) {
+    Pixel<R, K> out;
+    for (int k = 0; k < K; ++k) out.c[k] = a.c[k] + b.c[k];
+    return out;
+}
+
+// K channels of one pixel as they are stored.
+template <class T, int K>
+struct Texel {
+    T c[K];
+};
+
+template <class R, class T, int K>
+inline Pixel<R, K> to_pixel(const Texel<T, K>& texel) {
+    Pixel<R, K> out;
+    for (int k = 0; k < K; ++k) out.c[k] = to_real<R>(texel.c[k]);
+    return out;
+}
+
+template <class Out, class T, int K>
+inline Texel<Out, K> to_texel(const Texel<T, K>& texel) {
+    Texel<Out, K> out;
+    for (int k = 0; k < K; ++k) out.c[k] = convert<Out>(texel.c[k]);
+    return out;
+}
+
+template <class Out, class R, int K>
+inline Texel<Out, K> to_texel(const Pixel<R, K>& pixel) {
+    Texel<Out, K> out;
+    for (int k = 0; k < K; ++k) out.c[k] = from_real<Out>(pixel.c[k]);
+    return out;
+}
+
+}  // namespace cuaug

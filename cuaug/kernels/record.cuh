@@ -1,0 +1,60 @@
+#pragma once
+
+// The records that Python packs once and hands, byte for byte, to the GPU kernel and to the CPU loop.
+// Field order keeps every member at its natural alignment, so that both compilers agree on the layout.
+
+namespace cuaug {
+
+// A batch of images anywhere in memory; strides in elements.
+struct View {
+    void* data;      // [N, T, C, H, W]
+    long long n;     // stride of a sample (a clip of T frames)
+    long long t;
+    long long c;
+    long long y;
+    long long x;
+};
+
+// float32 or float64 numbers on the images' device; strides in elements, 0 repeats one entry.
+struct Table {
+    const void* data;
+    long long n;     // stride of a sample
+    long long y;     // stride of a row
+    long long x;     // stride of a column
+    long long is_double;
+};
+
+inline double read(const Table& table, long long offset) {
+    return table.is_double ? static_cast<const double*>(table.data)[offset]
+                           : static_cast<double>(static_cast<const float*>(table.data)[offset]);
+}
+
+// What lies outside a constant border: one number a channel, or one a sample and channel.
+struct Fill {
+    Table table;     // data null: the four values below serve, the last one for all further channels
+    double value[4];
+};
+
+inline double fill_value(const Fill& fill, long long n, int c) {
+    if (fill.table.data != nullptr) return read(fill.table, n * fill.table.n + c * fill.table.x);
+    return fill.value[c < 3 ? c : 3];
+}
+
+template <class Geometry>
+struct Warp {
+    View in;
+    View out;
+    long long samples;   // N
+    int frames;          // T
+    int channels;        // C
+    int in_height;
+    int in_width;
+    int out_height;
+    int out_width;
+    int in_aligned;      // 4 adjacent elements may be read as one vector: base and strides are multiples of 4 elements
+    int out_aligned;
+    Fill fill;
+    Geometry geometry;
+};
+
+}  // namespace cuaug

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "../geometry/local.cuh"
+#include "../pixel.cuh"
+
+namespace cuaug {
+
+struct Bilinear {
+    static constexpr int before = 0, after = 1;
+
+    template <class R, class Image>
+    static auto sample(const Image& image, const Point<R>& p) {
+        const R left = floor(p.x), top = floor(p.y), fx = p.x - left, fy = p.y - top;
+        const int x = static_cast<int>(left), y = static_cast<int>(top);
+        return (R(1) - fy) * ((R(1) - fx) * image.pixel(x, y) + fx * image.pixel(x + 1, y)) +
+               fy * ((R(1) - fx) * image.pixel(x, y + 1) + fx * image.pixel(x + 1, y + 1));
+    }
+};
+
+}  // namespace cuaug
