@@ -1,0 +1,81 @@
+"""The one comparison of the test suite. It asserts: library, device, dtype and shape first, then the values."""
+
+import dataclasses
+
+import numpy as np
+
+
+@dataclasses.dataclass(frozen=True)
+class Tolerance:
+    """Each value within ``absolute + relative * |expected|``, and a share of them exact after rounding."""
+
+    absolute: float = 0.0
+    relative: float = 0.0
+    exact: float = 0.0
+    reason: str = ""
+
+
+EXACT = Tolerance(exact=1.0, reason="the same arithmetic on the same values")
+
+
+def describe(array):
+    """Library, device (``cpu`` or ``cuda:1``) and dtype name of an array."""
+    library = type(array).__module__.partition(".")[0]
+    library = "jax" if library == "jaxlib" else library
+    dtype = str(array.dtype).removeprefix("torch.")
+    if library == "cupy":
+        return library, f"cuda:{array.device.id}", dtype
+    if library == "jax":
+        (device,) = array.devices()
+        return library, "cpu" if device.platform == "cpu" else f"cuda:{device.id}", dtype
+    return library, str(getattr(array, "device", "cpu")), dtype
+
+
+def to_numpy(array):
+    """A host copy with the values of any library's array; bfloat16 becomes float32."""
+    library, _, dtype = describe(array)
+    if library == "torch":
+        array = array.detach().cpu()
+        return (array.float() if dtype == "bfloat16" else array).numpy().copy()
+    if library == "cupy":
+        array = array.get()
+    array = np.array(array)
+    return array.astype(np.float32) if dtype == "bfloat16" else array
+
+
+def is_integer(dtype):
+    return "int" in dtype or dtype == "bool"
+
+
+def assert_equal(actual, expected, *, library=None, device="cpu", dtype=None, tolerance=EXACT):
+    """Fail unless ``actual`` has the library, device and dtype, and ``expected``'s shape and values.
+
+    ``expected`` is a NumPy array of real values: for an integer result it is rounded half to even and clamped first.
+    Without ``library`` and ``dtype``, they are those of ``expected``, which may then be any library's array.
+    """
+    if library is None:
+        library, device, dtype = describe(expected)
+    want = (library, device, dtype)
+    assert describe(actual) == want, f"got an array of {describe(actual)}, expected {want}"
+    expected = to_numpy(expected)
+    assert tuple(actual.shape) == expected.shape, f"got shape {tuple(actual.shape)}, expected {expected.shape}"
+    actual = to_numpy(actual)
+    if not actual.size:
+        return
+    if is_integer(dtype) and expected.dtype.kind == "f":
+        low, high = (0, 1) if dtype == "bool" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+        expected = np.clip(np.rint(np.nan_to_num(expected, nan=0.0)), low, high)
+    same = (actual == expected) | ((actual != actual) & (expected != expected))  # NaN equals NaN
+    error = np.abs(actual.astype(float) - expected.astype(float))
+    error = np.where(same, 0.0, np.where(np.isnan(error), np.inf, error))
+    size = np.abs(np.where(np.isfinite(expected), expected, 0).astype(float))
+    over = error > tolerance.absolute + tolerance.relative * size
+    worst = np.unravel_index(np.argmax(np.where(same, -1.0, error + over)), error.shape)
+    exact = float(np.mean(same))
+    story = (
+        f"worst at [{', '.join(map(str, worst))}] of {actual.shape}: got {actual[worst]}, expected {expected[worst]}, "
+        f"difference {error[worst]:.6g}; {int(over.sum())} of {over.size} beyond tolerance, {exact:.4%} exact; "
+        f"{tolerance}"
+    )
+    assert not over.any(), story
+    assert exact >= tolerance.exact, story

@@ -1,0 +1,45 @@
+"""Marks, and the count of what a machine without a GPU left out."""
+
+import ctypes
+import functools
+
+import hypothesis
+import pytest
+
+hypothesis.settings.register_profile("pr", derandomize=True, deadline=None, max_examples=60, database=None)
+hypothesis.settings.load_profile("pr")
+
+NO_GPU = "no NVIDIA GPU"
+
+
+@functools.cache
+def gpu_count():
+    """Asked of the driver in its own words: a count of 0 must not come from a library that failed to load."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return 0
+    count = ctypes.c_int(0)
+    return count.value if driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(count)) == 0 else 0
+
+
+def pytest_addoption(parser):
+    parser.addoption("--require-gpu", action="store_true", help="fail where there is no GPU, instead of skipping")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "gpu(count=1): needs that many NVIDIA GPUs; skipped by name and counted")
+    if config.getoption("--require-gpu") and not gpu_count():
+        raise pytest.UsageError("--require-gpu: this machine has no NVIDIA GPU that the driver can see")
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        needed = max((mark.kwargs.get("count", 1) for mark in item.iter_markers("gpu")), default=0)
+        if needed > gpu_count():
+            item.add_marker(pytest.mark.skip(reason=f"{NO_GPU}: needs {needed}, found {gpu_count()}"))
+
+
+def pytest_terminal_summary(terminalreporter):
+    skipped = [r for r in terminalreporter.stats.get("skipped", []) if NO_GPU in str(r.longrepr)]
+    terminalreporter.write_line(f"{len(skipped)} skipped for want of a GPU")
