@@ -17,16 +17,16 @@ inline void channel_offsets(long long stride, int c, int channels, long long* of
     for (int k = 0; k < K; ++k) offset[k] = (c + k < channels ? c + k : channels - 1) * stride;
 }
 
-// A block makes a tile of 32x32 pixels, K channels at a time; a warp 4 rows of it, a thread 4 pixels 8 columns apart, which the
-// warp then exchanges so that each thread stores 4 adjacent ones. Grid: (tiles across, tiles down, frames).
+// A block makes a tile of 32x32 pixels, K channels at a time; a warp 4 rows of it, a thread 4 pixels 8 columns apart. Narrow
+// elements are then exchanged within the warp, so that a thread stores 4 adjacent ones. Grid: (tiles across, tiles down, frames).
 template <class In, class InLayout, int K, class Geometry, class Sampler, class Border, class Out, class OutLayout>
 __global__ void __launch_bounds__(threads) warp(const __grid_constant__ Warp<Geometry> args) {
     using R = Real<In>;
     using Local = typename Geometry::template Local<R>;
-    constexpr bool staged = Geometry::bounded;
+    constexpr bool staged = Geometry::bounded, exchanged = sizeof(Out) < 4;
     constexpr int exchange_pitch = 40;  // 4 rows of 8 pixels, 40 apart, fall into different banks
     __shared__ alignas(16) unsigned char box_memory[staged ? box_bytes : 16];
-    __shared__ alignas(16) Stored<Out, K> exchange[threads / 32][4 * exchange_pitch];
+    __shared__ alignas(16) Stored<Out, K> exchange[exchanged ? threads / 32 : 1][exchanged ? 4 * exchange_pitch : 1];
     __shared__ Local shared_local;
     __shared__ Box shared_box;
 
@@ -66,34 +66,37 @@ __global__ void __launch_bounds__(threads) warp(const __grid_constant__ Warp<Geo
                 stage<InLayout>(image, box, args.in_aligned, pixels);
                 __syncthreads();
             }
+            long long offset[K];
+            channel_offsets<K>(args.out.c, c, args.channels, offset);
+            const long long x_stride = Same<OutLayout, Planar>::value ? 1 : Same<OutLayout, Packed>::value ? K : args.out.x;
+            Out* out = static_cast<Out*>(args.out.data) + n * args.out.n + t * args.out.t + (top + dy) * args.out.y;
             for (int i = 0; i < 4; ++i) {
                 const int dx = 8 * i + column;
-                Stored<Out, K>& result = exchange[warp_index][row * exchange_pitch + dx];
+                if (left + dx >= args.out_width || top + dy >= args.out_height) continue;
                 Point<R> p = local.at(dx, dy);
-                if (box.width > 0) {
+                Stored<Out, K> result;
+                if (box.width == 0) {
+                    result = to_stored(in_range(p) ? to_texel<Out>(Sampler::sample(image, p)) : to_texel<Out>(image.fill));
+                } else {
                     p.x -= static_cast<R>(box.x);
                     p.y -= static_cast<R>(box.y);
-                    if (left + dx < args.out_width && top + dy < args.out_height) {
-                        if constexpr (Same<In, uint8>::value && Same<Out, uint8>::value && Same<Sampler, Bilinear>::value)
-                            reinterpret_cast<Word&>(result) = bilinear(reinterpret_cast<const Word*>(pixels), box.pitch, p);
-                        else
-                            result = to_stored(to_texel<Out>(Sampler::sample(Staged<In, K>{pixels, box.pitch}, p)));
-                    }
-                } else if (left + dx < args.out_width && top + dy < args.out_height) {
-                    result = to_stored(in_range(p) ? to_texel<Out>(Sampler::sample(image, p)) : to_texel<Out>(image.fill));
+                    if constexpr (Same<In, uint8>::value && Same<Out, uint8>::value && Same<Sampler, Bilinear>::value)
+                        reinterpret_cast<Word&>(result) = bilinear(reinterpret_cast<const Word*>(pixels), box.pitch, p);
+                    else
+                        result = to_stored(to_texel<Out>(Sampler::sample(Staged<In, K>{pixels, box.pitch}, p)));
                 }
+                if constexpr (exchanged) exchange[warp_index][row * exchange_pitch + dx] = result;
+                else
+                    for (int k = 0; k < K; ++k) out[offset[k] + (left + dx) * x_stride] = result.c[k];
             }
-            __syncwarp();
-
-            const int x = left + 4 * column, y = top + dy;
-            if (x < args.out_width && y < args.out_height) {
-                long long offset[K];
-                channel_offsets<K>(args.out.c, c, args.channels, offset);
-                const long long x_stride = Same<OutLayout, Planar>::value ? 1 : Same<OutLayout, Packed>::value ? K : args.out.x;
-                Out* at = static_cast<Out*>(args.out.data) + n * args.out.n + t * args.out.t + y * args.out.y + x * x_stride;
-                Stored<Out, K> four[4];
-                for (int i = 0; i < 4; ++i) four[i] = exchange[warp_index][row * exchange_pitch + 4 * column + i];
-                store_four<OutLayout>(at, offset, x_stride, args.out_width - x, args.out_aligned, four);
+            if constexpr (exchanged) {
+                __syncwarp();
+                const int x = left + 4 * column;
+                if (x < args.out_width && top + dy < args.out_height) {
+                    Stored<Out, K> four[4];
+                    for (int i = 0; i < 4; ++i) four[i] = exchange[warp_index][row * exchange_pitch + 4 * column + i];
+                    store_four<OutLayout>(out + x * x_stride, offset, x_stride, args.out_width - x, args.out_aligned, four);
+                }
             }
             __syncthreads();
         }
