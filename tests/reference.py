@@ -237,7 +237,8 @@ def perspective(
 
 
 def elastic(image, displacement, interpolation="bilinear", fill=None):
-    """``displacement`` is in half widths and half heights of the image, as ``grid_sample`` counts. [H, W, 2]"""
+    """``displacement`` is in half widths and half heights, as ``grid_sample`` counts. [H, W, 2] or [1, H, W, 2]"""
+    displacement = displacement.reshape(*image.shape[:2], 2)
     half_height, half_width = image.shape[0] / 2, image.shape[1] / 2
     map_x, map_y = displacement[..., 0] * half_width, displacement[..., 1] * half_height
     return remap(image, map_x, map_y, relative=True, interpolation=interpolation, fill=0 if fill is None else fill)

@@ -1,0 +1,92 @@
+"""Arrays for the tests: noise of every dtype, in every library, on every device, in every layout."""
+
+import importlib
+import zlib
+
+import numpy as np
+import pytest
+
+HOMES = [
+    ("numpy", "cpu"),
+    ("torch", "cpu"),
+    ("jax", "cpu"),
+    pytest.param(("torch", "cuda"), marks=pytest.mark.gpu),
+    pytest.param(("cupy", "cuda"), marks=pytest.mark.gpu),
+]
+IMAGE_DTYPES = ["uint8", "uint16", "int16", "float16", "bfloat16", "float32", "float64"]
+MASK_DTYPES = ["bool", "uint8", "int16", "int32", "int64"]
+SHAPE = (3, 17, 11, 3)  # odd, not square
+
+
+def home_id(value):
+    return ":".join(value) if isinstance(value, tuple) and isinstance(value[0], str) else None
+
+
+def seeded(*words):
+    """A generator that depends on its words only, so that a test alone draws what it draws in the suite."""
+    return np.random.default_rng([20261120, zlib.crc32(repr(words).encode())])
+
+
+def white(dtype):
+    """What counts as full scale."""
+    return float(np.iinfo(dtype).max) if "int" in dtype else 1.0
+
+
+def noise(shape=SHAPE, dtype="uint8", seed=0):
+    """Noise, the worst case for a resampler, with 0, 1, 254 and 255 (or their share of 1) planted in it."""
+    rng, ends = seeded("noise", seed), np.array([0, 1, 254, 255])
+    if dtype == "bool":
+        return rng.integers(0, 2, shape).astype(bool)
+    if "int" in dtype:
+        limits = np.iinfo(dtype)
+        low, high = (limits.min, limits.max) if limits.bits <= 16 else (-(2**30), 2**30)
+        low, high = (-(2**45), 2**45) if limits.bits == 64 else (low, high)  # labels that float32 cannot hold
+        values = rng.integers(low, high, shape, endpoint=True)
+    else:
+        values, ends = rng.random(shape), ends / 255
+    chosen = rng.random(shape) < 0.1
+    values[chosen] = rng.choice(ends, int(chosen.sum()))
+    return values if dtype == "bfloat16" else values.astype(dtype)
+
+
+def put(array, home=("numpy", "cpu"), dtype=None):
+    """The same values in another library, on another device; a contiguous copy."""
+    library, device = home
+    module = pytest.importorskip({"jax": "jax.numpy"}.get(library, library))
+    array = np.ascontiguousarray(array)
+    dtype = dtype or str(array.dtype)
+    if library == "torch":
+        return module.from_numpy(array.copy()).to(getattr(module, dtype)).to(device)
+    if dtype == "bfloat16":
+        dtype = pytest.importorskip("ml_dtypes").bfloat16
+    if library == "jax" and str(dtype) in ("float64", "int64"):
+        pytest.skip("JAX holds 64-bit numbers only with jax_enable_x64")
+    if library == "numpy":
+        return array.astype(dtype)
+    if library == "cupy" and not isinstance(dtype, str):
+        pytest.skip("CuPy has no bfloat16")
+    return module.asarray(array.astype(dtype))
+
+
+def images(home, dtype="uint8", layout=None, shape=SHAPE, seed=0):
+    """Noise ``[N, H, W, C]`` in the home's own layout, or in ``layout``."""
+    return put(to_layout(noise(shape, dtype, seed), layout or default_layout(home)), home, dtype)
+
+
+def default_layout(home):
+    return "NCHW" if home[0] == "torch" else "NHWC"
+
+
+def to_layout(array, layout):
+    """From ``[N, H, W, C]``."""
+    return np.moveaxis(array, -1, 1) if layout == "NCHW" else array
+
+
+def from_layout(array, layout):
+    return np.moveaxis(array, 1, -1) if layout == "NCHW" else array
+
+
+def broadcast_to(array, shape):
+    library = type(array).__module__.partition(".")[0]
+    name = "jax.numpy" if library.startswith("jax") else library
+    return importlib.import_module(name).broadcast_to(array, shape)
