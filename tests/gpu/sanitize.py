@@ -1,0 +1,110 @@
+"""Run the GPU suite under compute-sanitizer: ``python sanitize.py [--tool memcheck ...] [pytest arguments]``.
+
+Each tool first has to find an error planted for it: one that has never reported anything cannot be told from one
+that does not run. The memory pools of CuPy and torch are off, since an error inside a pool's block is none to the tool.
+Exit code 0: ran and found nothing; 1: found something; 2: not run.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+# What to plant for each tool, and the one test that must be sent through it; the source is wrong on purpose.
+PLANTED = {
+    "memcheck": "extern \"C\" __global__ void planted(int* out) { out[threadIdx.x + 1000] = 1; }",
+    "initcheck": "extern \"C\" __global__ void planted(int* out) { out[threadIdx.x] = out[threadIdx.x + 32] + 1; }",
+    "racecheck": """extern "C" __global__ void planted(int* out) {
+        __shared__ int slot;
+        slot = threadIdx.x;
+        out[threadIdx.x] = slot;
+    }""",
+    "synccheck": """extern "C" __global__ void planted(int* out) {
+        if (threadIdx.x < 16) __syncthreads();
+        out[threadIdx.x] = 1;
+    }""",
+}  # fmt: skip
+# "ERROR SUMMARY: 3 errors" from most tools, "RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)" from one.
+SUMMARY = re.compile(r"(?:ERROR SUMMARY: |RACECHECK SUMMARY: .*\()(\d+) error")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", action="append", choices=PLANTED, help="repeatable; default memcheck")
+    parser.add_argument("--timeout", type=int, default=3600, help="seconds for each run under a tool")
+    options, suite = parser.parse_known_args()
+    sanitizer = find_sanitizer()
+    if not sanitizer:
+        return not_run("compute-sanitizer is not installed; it comes with the CUDA toolkit")
+    worst = 0
+    for tool in options.tool or ["memcheck"]:
+        found, code, output = sanitized(sanitizer, tool, "--planted", tool, timeout=options.timeout)
+        if not found:
+            print(output)
+            return not_run(f"{tool} did not find the error planted for it")
+        print(f"{tool}: found the planted error", flush=True)
+        found, code, output = sanitized(sanitizer, tool, "--suite", *suite, timeout=options.timeout)
+        print(output)
+        if found is None:
+            return not_run(f"{tool} gave no summary of the suite")
+        print(f"{tool}: {found} errors; pytest ended with {code}", flush=True)
+        worst = worst or int(found > 0 or code != 0)
+    return worst
+
+
+def find_sanitizer():
+    homes = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
+    places = os.pathsep.join(str(Path(home, "bin")) for home in homes if home)
+    return shutil.which("compute-sanitizer") or shutil.which("compute-sanitizer", path=places)
+
+
+def not_run(reason):
+    print(f"sanitize: NOT RUN: {reason}", file=sys.stderr)
+    return 2
+
+
+def sanitized(sanitizer, tool, *arguments, timeout):
+    """Errors in the tool's summary (None without one), exit code of the program, and all that was printed."""
+    command = [sanitizer, "--tool", tool, "--target-processes", "application-only"]
+    if tool == "memcheck":
+        command += ["--report-api-errors", "no"]  # libraries ask the driver about host pointers and expect a refusal
+    environment = os.environ | {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1", "XLA_PYTHON_CLIENT_ALLOCATOR": "platform"}
+    program = [sys.executable, __file__, *arguments]
+    done = subprocess.run(
+        [*command, *program], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        timeout=timeout, check=False,
+    )  # fmt: skip
+    counts = [int(count) for count in SUMMARY.findall(done.stdout)]
+    return max(counts, default=None), done.returncode, done.stdout
+
+
+def run_planted(tool):
+    """Called under the tool."""
+    import cupy
+
+    cupy.cuda.set_allocator(None)
+    out = cupy.cuda.alloc(4 * 64)  # not cleared, so that initcheck has something to find
+    cupy.RawKernel(PLANTED[tool], "planted")((1,), (32,), (out,))
+    cupy.cuda.runtime.deviceSynchronize()
+
+
+def run_suite(arguments):
+    """Called under the tool."""
+    import cupy
+    import pytest
+
+    cupy.cuda.set_allocator(None)
+    cupy.cuda.set_pinned_memory_allocator(None)
+    return pytest.main(["-m", "gpu", "--require-gpu", "-q", "-x", str(Path(__file__).parents[1]), *arguments])
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--planted"]:
+        run_planted(sys.argv[2])
+    elif sys.argv[1:2] == ["--suite"]:
+        sys.exit(run_suite(sys.argv[2:]))
+    else:
+        sys.exit(main())
