@@ -1,0 +1,213 @@
+"""Numbers that break kernels: not finite, huge, denormal and degenerate matrices and coordinates."""
+
+import itertools
+
+import numpy as np
+import pytest
+import reference
+from arrays import SHAPE, images, noise, put
+from cases import BORDERS, INTERPOLATIONS, MAIN
+from compare import Tolerance, assert_equal, to_numpy
+
+cuaug = pytest.importorskip("cuaug")
+
+FLOATS = noise(dtype="float32")
+LEVEL = Tolerance(absolute=1e-4, reason="the contract for float32 in 0..1")
+MODES = list(itertools.product(INTERPOLATIONS, BORDERS))
+every_mode = pytest.mark.parametrize(("interpolation", "border"), MODES)
+BAD = [np.nan, np.inf, -np.inf, 1e20, -1e20, 1e38, 2.0**31, -(2.0**31), 1e10, -1e10, 2.0**30 + 128]
+
+
+@every_mode
+def test_coordinates_that_are_not_finite_or_huge_are_fill(interpolation, border):
+    bad = np.float32(BAD)[:, None]
+    good = np.full_like(bad, 3.25)
+    for map_x, map_y in ((bad, good), (good, bad), (bad, bad)):
+        actual = cuaug.remap(FLOATS, map_x, map_y, interpolation=interpolation, border=border, fill=0.625)
+        assert_equal(actual, np.full(actual.shape, 0.625, np.float32))
+        result = cuaug.remap(noise(), map_x, map_y, interpolation=interpolation, border=border, fill=77)
+        assert_equal(result, np.full(result.shape, 77, np.uint8))
+
+
+@every_mode
+def test_bad_displacements_are_fill_and_their_neighbours_are_not(interpolation, border):
+    wave = np.zeros(SHAPE[1:3], np.float32)
+    bad = wave.copy()
+    bad[4, 5], bad[0, 0] = np.nan, np.inf
+    actual = cuaug.remap(FLOATS, bad, wave, relative=True, interpolation=interpolation, border=border, fill=0.625)
+    expected = FLOATS.copy()
+    expected[:, 4, 5] = expected[:, 0, 0] = 0.625
+    assert_equal(actual, expected, tolerance=LEVEL)
+
+
+EXTREMES = [np.nan, np.inf, -np.inf, 1e20, -1e20, 1e10, -1e10, 2.0**31, -(2.0**31), 1e-38, 1e-45]
+
+
+def spoiled(rows, place, value):
+    M = np.eye(3)[:rows]
+    M.flat[place] = value
+    return M
+
+
+@every_mode
+def test_destination_to_source_matrices_with_extreme_numbers(interpolation, border):
+    """What is finite and within 2**30 equals the reference; the rest is fill; host numbers not finite are refused."""
+    for place, value in itertools.product(range(6), EXTREMES):
+        M = spoiled(2, place, value)
+        options = {"inverse": True, "interpolation": interpolation, "border": border, "fill": 0.625}
+        if not np.isfinite(value):
+            with pytest.raises(ValueError, match="sample 0"):
+                cuaug.warp_affine(FLOATS, M, **options)
+            continue
+        try:
+            actual = cuaug.warp_affine(FLOATS, M, **options)
+        except ValueError as refusal:
+            assert "singular" in str(refusal)  # noqa: PT017
+            assert place in (0, 4)
+            continue
+        assert np.isfinite(actual).all()
+        x, y = reference.grid(SHAPE[1:3])
+        x, y = np.einsum("ij,jhw->ihw", M, np.stack([x, y, np.ones_like(x)]))
+        lost = (np.abs(x) > 2.0**30) | (np.abs(y) > 2.0**30)
+        assert_equal(actual[:, lost], np.full_like(actual[:, lost], 0.625))
+        exact = ~lost & (np.abs(x) < 2.0**16) & (np.abs(y) < 2.0**16)
+        if interpolation != "nearest":
+            expected = np.stack([reference.warp(image, M, **options) for image in FLOATS]).astype(np.float32)
+            assert_equal(actual[:, exact], expected[:, exact], tolerance=LEVEL)
+
+
+@pytest.mark.parametrize("rows", [2, 3])
+@every_mode
+def test_source_to_destination_matrices_with_extreme_numbers(interpolation, border, rows):
+    """Each is refused as singular or not finite, or gives finite pixels; never a NaN, never a crash."""
+    op = cuaug.warp_affine if rows == 2 else cuaug.warp_perspective
+    for place, value in itertools.product(range(3 * rows), EXTREMES):
+        options = {"interpolation": interpolation, "border": border, "fill": 0.625}
+        try:
+            actual = op(FLOATS, spoiled(rows, place, value), **options)
+        except ValueError as refusal:
+            assert "sample 0" in str(refusal)  # noqa: PT017
+        else:
+            assert np.isfinite(value)
+            assert np.isfinite(actual).all()
+
+
+@pytest.mark.gpu
+@every_mode
+def test_device_matrices_are_not_read_and_bad_ones_are_fill(interpolation, border):
+    home = ("torch", "cuda")
+    batch = images(home, "float32")
+    for bad in (np.full((2, 3), np.nan), np.zeros((2, 3)), np.array([[1, 2, 0], [2, 4, 0]]), spoiled(2, 2, np.inf)):
+        M = np.stack([np.eye(3)[:2], bad, np.eye(3)[:2]])
+        actual = to_numpy(
+            cuaug.warp_affine(batch, put(M, home), interpolation=interpolation, border=border, fill=0.625)
+        )
+        expected = to_numpy(batch)
+        expected[1] = 0.625
+        assert_equal(actual, expected, tolerance=LEVEL)
+    for place, value in itertools.product(range(9), EXTREMES):
+        M = spoiled(3, place, value)
+        actual = to_numpy(cuaug.warp_perspective(batch, put(M, home), interpolation=interpolation, border=border))
+        assert np.isfinite(actual).all()
+        if np.isfinite(value) and np.linalg.cond(M) < 1e6:
+            same = cuaug.warp_perspective(to_numpy(batch), M, interpolation=interpolation, border=border, layout="NCHW")
+            assert_equal(actual, same, tolerance=LEVEL)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("case", [case for case in MAIN if "M" in case.parameters()], ids=str)
+def test_one_bad_matrix_leaves_the_other_samples_alone(case):
+    home, lead = ("torch", "cuda"), (8,)
+    batch = images(home, shape=(8, *SHAPE[1:]))
+    M = case.parameters(lead)["M"]
+    spoilt = M.copy()
+    spoilt[5, 0, 1] = np.nan
+    good, bad = (to_numpy(getattr(cuaug, case.op)(batch, put(m, home), **case.keywords("uint8"))) for m in (M, spoilt))
+    good[5] = round(case.options["fill"] * 255)
+    assert_equal(bad, good)
+
+
+@pytest.mark.parametrize("interpolation", INTERPOLATIONS)
+@pytest.mark.parametrize("border", BORDERS)
+def test_one_bad_coordinate_leaves_the_other_samples_alone(interpolation, border):
+    rng = np.random.default_rng(7)
+    maps = rng.uniform(-5, 20, (2, 8, 6, 7)).astype(np.float32)
+    batch = noise((8, *SHAPE[1:]))
+    good = cuaug.remap(batch, *maps, interpolation=interpolation, border=border, fill=9)
+    maps[0, 5] = np.nan
+    bad = cuaug.remap(batch, *maps, interpolation=interpolation, border=border, fill=9)
+    good[5] = 9
+    assert_equal(bad, good)
+
+
+@every_mode
+def test_a_horizon_in_the_image(interpolation, border):
+    """w = 0, w < 0 and w -> 0 across the image: finite everywhere, fill where w is 0, else the reference."""
+    side = 16
+    for gx, gy in ((-1 / 8, 0), (0, -1 / 8), (-1 / 16, -1 / 16), (-0.3, 0.01), (-1.0, 0), (1e-30, -1 / 4)):
+        M = np.array([[1.0, 0.1, 0.3], [-0.1, 1.0, 0.7], [gx, gy, 1.0]])
+        options = {"inverse": True, "interpolation": interpolation, "border": border, "fill": 0.625}
+        actual = cuaug.warp_perspective(FLOATS, M, (side, side), **options)
+        assert np.isfinite(actual).all()
+        x, y = reference.grid((side, side))
+        w = gx * x + gy * y + 1
+        zero = w == 0
+        assert_equal(actual[:, zero], np.full_like(actual[:, zero], 0.625))
+        if interpolation != "nearest":
+            far = np.abs(w) < 0.05  # float32 cannot place what lies beyond 20 image widths to 1e-4
+            expected = np.stack([reference.warp(image, M, (side, side), **options) for image in FLOATS])
+            assert_equal(actual[:, ~far], expected[:, ~far].astype(np.float32), tolerance=LEVEL)
+
+
+def edges(n):
+    """On, and one float32 step beside, every place where a rule changes."""
+    places = np.float32([-1.5, -1, -0.5, 0, 0.5, n - 1.5, n - 1, n - 0.5, n, 2 * n - 0.5])
+    return np.concatenate([places, np.nextafter(places, np.float32(np.inf)), np.nextafter(places, np.float32(-np.inf))])
+
+
+@every_mode
+@pytest.mark.parametrize("shape", [(17, 11), (1, 1), (1, 5), (4, 1), (2, 2)])
+def test_coordinates_beside_every_edge(interpolation, border, shape):
+    batch = noise((2, *shape, 3), "float32")
+    map_x, map_y = np.meshgrid(edges(shape[1]), edges(shape[0]))
+    options = {"interpolation": interpolation, "border": border, "fill": 0.625}
+    actual = cuaug.remap(batch, map_x, map_y, **options)
+    expected = np.stack(
+        [reference.remap(image, map_x.astype(float), map_y.astype(float), **options) for image in batch]
+    )
+    if interpolation != "nearest":
+        assert_equal(actual, expected.astype(np.float32), tolerance=LEVEL)
+        return
+    # x + 0.5 rounds in float32, so one step beside a half may fall on either side of it.
+    settled = [np.abs(np.abs((m.astype(float) + 0.5) % 1 - 0.5) - 0.5) > 1e-6 for m in (map_x, map_y)]
+    settled = settled[0] & settled[1] | ((map_x + 0.5) % 1 == 0) & ((map_y + 0.5) % 1 == 0)
+    assert settled.any()
+    assert_equal(actual[:, settled], expected[:, settled].astype(np.float32))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "int16"])
+def test_a_nan_pixel_never_reaches_an_integer_image(dtype):
+    broken = FLOATS.copy()
+    broken[0, 3, 4], broken[1, 5, 6], broken[2, 7, 8] = np.nan, np.inf, -np.inf
+    limits = np.iinfo(dtype)
+    actual = cuaug.hflip(broken, dtype=dtype)
+    expected = np.clip(
+        np.rint(np.nan_to_num(broken, nan=0, posinf=limits.max, neginf=limits.min)), limits.min, limits.max
+    )
+    assert_equal(actual, expected[:, :, ::-1].astype(dtype))
+
+
+@pytest.mark.parametrize("interpolation", INTERPOLATIONS)
+def test_values_beyond_the_dtype_are_clamped_not_wrapped(interpolation):
+    checker = np.uint8(255) * (np.indices((16, 16)).sum(0) % 2).astype(np.uint8)[None, ..., None]
+    M = np.array([[1, 0, 0.43], [0, 1, 0.57]])
+    actual = cuaug.warp_affine(checker, M, interpolation=interpolation, border="reflect")
+    expected = np.stack([reference.warp(checker[0].astype(float), M, interpolation=interpolation, border="reflect")])
+    tolerance = Tolerance(absolute=1, exact=0.995, reason="the contract")
+    assert_equal(actual, expected, library="numpy", dtype="uint8", tolerance=tolerance)
+
+
+def test_halves_round_to_even():
+    levels = np.arange(0, 254, dtype=np.float32)
+    ramp = np.repeat((levels + 0.5)[None, None, :, None], 2, 1)
+    assert_equal(cuaug.hflip(ramp, False, dtype="uint8"), np.rint(ramp).astype(np.uint8))
