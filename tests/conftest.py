@@ -25,6 +25,7 @@ def gpu_count():
 
 def pytest_addoption(parser):
     parser.addoption("--require-gpu", action="store_true", help="fail where there is no GPU, instead of skipping")
+    parser.addoption("--kernel-table", action="store_true", help="list every compiled kernel, not the largest alone")
 
 
 def pytest_configure(config):
@@ -40,6 +41,25 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.skip(reason=f"{NO_GPU}: needs {needed}, found {gpu_count()}"))
 
 
-def pytest_terminal_summary(terminalreporter):
+def pytest_terminal_summary(terminalreporter, config):
     skipped = [r for r in terminalreporter.stats.get("skipped", []) if NO_GPU in str(r.longrepr)]
+    reports = [r for outcome in ("passed", "failed") for r in terminalreporter.stats.get(outcome, [])]
+    compiled = [value for r in reports if r.when == "call" for key, value in r.user_properties if key == "kernel"]
+    if compiled:
+        write_kernel_table(terminalreporter, compiled, config.getoption("--kernel-table"))
     terminalreporter.write_line(f"{len(skipped)} skipped for want of a GPU")
+
+
+def write_kernel_table(terminalreporter, compiled, everything):
+    """Registers of each kernel on each architecture, the hungriest first; spilled bytes follow a plus sign."""
+    architectures = sorted({architecture for _, architecture, _, _ in compiled})
+    kernels = {}
+    for name, architecture, registers, spilled in compiled:
+        kernels.setdefault(name, {})[architecture] = f"{registers}+{spilled}" if spilled else str(registers)
+    hungriest = {name: max(registers for n, _, registers, _ in compiled if n == name) for name in kernels}
+    names = sorted(kernels, key=lambda name: (-hungriest[name], name))
+    terminalreporter.section(f"registers (+ spilled bytes) of {len(names)} kernels")
+    terminalreporter.write_line("".join(f"{f'sm_{a}':>8}" for a in architectures) + "  kernel")
+    for name in names if everything else names[:10]:
+        cells = (kernels[name].get(a, "-") for a in architectures)
+        terminalreporter.write_line("".join(f"{cell:>8}" for cell in cells) + f"  {name}")
