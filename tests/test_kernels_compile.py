@@ -98,7 +98,7 @@ SPILLS = """__global__ void __launch_bounds__(1024, 2) planted(float* out, int n
     #pragma unroll 1
     for (int k = 0; k < n; ++k) {
         #pragma unroll
-        for (int i = 0; i < 64; ++i) v[i] = (v[i] + 1.5f) * v[(i + 7) % 64];
+        for (int i = 0; i < 64; ++i) v[i] = sqrtf(v[i]) * v[(i + 7) % 64];
     }
     #pragma unroll
     for (int i = 0; i < 64; ++i) out[i] = v[i];
