@@ -8,26 +8,25 @@ namespace cuaug {
 // `base` is added to the index first, so that samplers work in the small coordinates of a tile.
 template <class T, int K, class Border>
 struct Image {
-    const T* data;       // [H, W], channels at offset[0..K)
+    const T* data;       // [H, W], its channels at offset[0..K)
     long long offset[K];
-    long long y_stride;
-    long long x_stride;
+    int y_stride;
+    int x_stride;
     int height;
     int width;
     int base_x;
     int base_y;
     Texel<T, K> fill;
 
+    const T* address(int column, int row) const {
+        return data + static_cast<long long>(row) * y_stride + static_cast<long long>(column) * x_stride;
+    }
+
     Texel<T, K> texel(int x, int y) const {
         const int column = Border::index(base_x + x, width), row = Border::index(base_y + y, height);
         if (column < 0 || row < 0) return fill;
-        return stored(column, row);
-    }
-
-    Texel<T, K> stored(int column, int row) const {
-        const T* at = data + row * y_stride + column * x_stride;
         Texel<T, K> out;
-        for (int k = 0; k < K; ++k) out.c[k] = at[offset[k]];
+        for (int k = 0; k < K; ++k) out.c[k] = address(column, row)[offset[k]];
         return out;
     }
 

@@ -39,14 +39,16 @@ struct Affine {
         int base_x, base_y;
         R a, b, c, d, e, f;
 
-        Point<R> at(int dx, int dy) const {
-            return {a * static_cast<R>(dx) + (b * static_cast<R>(dy) + c),
-                    d * static_cast<R>(dx) + (e * static_cast<R>(dy) + f)};
+        Point<R> at(R dx, R dy) const { return {a * dx + (b * dy + c), d * dx + (e * dy + f)}; }
+
+        // The same coordinates, counted from another pixel of the input.
+        Local from(int x, int y) const {
+            return {base_x + x, base_y + y, a, b, c - static_cast<R>(x), d, e, f - static_cast<R>(y)};
         }
 
         // Where a tile of this many pixels lies; false if that is not known.
         bool bounds(int width, int height, Bounds<R>& box) const {
-            box = around(at(0, 0), at(width - 1, 0), at(0, height - 1), at(width - 1, height - 1));
+            box = around(at(R(0), R(0)), at(R(width - 1), R(0)), at(R(0), R(height - 1)), at(R(width - 1), R(height - 1)));
             return true;
         }
     };

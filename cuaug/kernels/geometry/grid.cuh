@@ -41,10 +41,13 @@ struct Grid {
         long long n;
         int left, top;
 
-        Point<R> at(int dx, int dy) const {
-            return {static_cast<R>(grid->x(n, left + dx, top + dy) - base_x),
-                    static_cast<R>(grid->y(n, left + dx, top + dy) - base_y)};
+        Point<R> at(R dx, R dy) const {
+            const int x = left + static_cast<int>(dx), y = top + static_cast<int>(dy);
+            return {static_cast<R>(grid->x(n, x, y) - base_x), static_cast<R>(grid->y(n, x, y) - base_y)};
         }
+
+        // The same coordinates, counted from another pixel of the input.
+        Local from(int x, int y) const { return {base_x + x, base_y + y, grid, n, left, top}; }
 
         bool bounds(int, int, Bounds<R>&) const { return false; }
     };

@@ -45,18 +45,25 @@ struct Perspective {
         int base_x, base_y;
         R a, b, c, d, e, f, g, h, i;
 
-        R depth(int dx, int dy) const { return g * static_cast<R>(dx) + (h * static_cast<R>(dy) + i); }
+        R depth(R dx, R dy) const { return g * dx + (h * dy + i); }
 
-        Point<R> at(int dx, int dy) const {
-            const R x = static_cast<R>(dx), y = static_cast<R>(dy), scale = R(1) / depth(dx, dy);
-            return {(a * x + (b * y + c)) * scale, (d * x + (e * y + f)) * scale};
+        Point<R> at(R dx, R dy) const {
+            const R scale = R(1) / depth(dx, dy);
+            return {(a * dx + (b * dy + c)) * scale, (d * dx + (e * dy + f)) * scale};
+        }
+
+        // The same coordinates, counted from another pixel of the input.
+        Local from(int x, int y) const {
+            const R rx = static_cast<R>(x), ry = static_cast<R>(y);
+            return {base_x + x, base_y + y, a - rx * g, b - rx * h, c - rx * i, d - ry * g, e - ry * h, f - ry * i, g, h, i};
         }
 
         // The corners bound the tile only where the horizon does not cross it.
         bool bounds(int width, int height, Bounds<R>& box) const {
-            const R p = depth(0, 0), q = depth(width - 1, 0), r = depth(0, height - 1), s = depth(width - 1, height - 1);
+            const R p = depth(R(0), R(0)), q = depth(R(width - 1), R(0));
+            const R r = depth(R(0), R(height - 1)), s = depth(R(width - 1), R(height - 1));
             if (!(p * q > R(0) && p * r > R(0) && p * s > R(0))) return false;
-            box = around(at(0, 0), at(width - 1, 0), at(0, height - 1), at(width - 1, height - 1));
+            box = around(at(R(0), R(0)), at(R(width - 1), R(0)), at(R(0), R(height - 1)), at(R(width - 1), R(height - 1)));
             return true;
         }
     };

@@ -10,16 +10,21 @@ struct Planar {};        // K = C; x stride 1
 struct Packed {};        // K = C; c stride 1, x stride C
 struct Strided {};       // anything else; C may exceed K
 
-// A pixel in shared memory: one aligned word or vector where the dtype allows it.
-template <class T, int K>
-struct alignas(sizeof(T) == 1 ? 4 : sizeof(T) == 2 ? (K == 1 ? 2 : K == 2 ? 4 : 8) : sizeof(T)) Stored {
-    T c[sizeof(T) <= 2 && K == 3 ? 4 : sizeof(T) == 1 ? 4 : K];
-};
+// The channels c .. c + K - 1, the last one standing in for those beyond C.
+template <class Layout, int K>
+inline void channel_offsets(long long stride, int c, int channels, long long* offset) {
+    for (int k = 0; k < K; ++k) {
+        if constexpr (Same<Layout, Packed>::value) offset[k] = k;
+        else if constexpr (Same<Layout, Planar>::value) offset[k] = k * stride;
+        else offset[k] = (c + k < channels ? c + k : channels - 1) * stride;
+    }
+}
 
-// Four adjacent elements, moved as one.
-template <class T>
-struct alignas(4 * sizeof(T) < 16 ? 4 * sizeof(T) : 16) Four {
-    T v[4];
-};
+template <class Layout, int K>
+inline int column_stride(long long stride) {
+    if constexpr (Same<Layout, Packed>::value) return K;
+    else if constexpr (Same<Layout, Planar>::value) return 1;
+    else return static_cast<int>(stride);
+}
 
 }  // namespace cuaug
