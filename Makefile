@@ -13,7 +13,7 @@ DEMO    := matplotlib>=3.8 pillow>=11 scikit-image>=0.25 scikit-learn>=1.5 openc
 LINT    := ruff>=0.14 mypy>=1.18
 MAX_WHEEL := 5242880
 
-NATIVE  := pyproject.toml $(wildcard cuaug/cpu/CMakeLists.txt cuaug/cpu/*.?pp) $(shell find cuaug/kernels -name '*.cu*' 2>/dev/null)
+NATIVE  := pyproject.toml $(filter-out %.py,$(wildcard cuaug/cpu/*.*)) $(shell find cuaug/kernels -name '*.cu*' 2>/dev/null)
 SOURCES := $(NATIVE) $(shell find cuaug -name '*.py' 2>/dev/null)
 
 .DEFAULT_GOAL := help
@@ -32,7 +32,7 @@ test: $(VENV)/.test  ## build and run the whole CPU suite; GPU cases are skipped
 # On a GPU machine torch and CuPy are usually there already: then the suite runs in that Python, with cuaug beside it
 # in build/site. Else .venv gets the extra that fits the driver.
 test-gpu:  ## run the GPU suite (needs an NVIDIA GPU)
-	@$(gpu_python); cd tests && exec $$python -m pytest -m gpu $(ARGS)
+	@$(gpu_python); cd tests && exec $$python -m pytest -m gpu --require-gpu $(ARGS)
 
 sanitize:  ## run the GPU suite under compute-sanitizer, after a planted error that must be found
 	@$(gpu_python); cd tests && exec $$python gpu/sanitize.py $(ARGS)

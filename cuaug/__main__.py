@@ -1,0 +1,89 @@
+"""The command line: ``python -m cuaug info | doctor | warmup | bench``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import cuaug
+from cuaug import _info
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    parser = argparse.ArgumentParser(prog="python -m cuaug", description="What cuaug runs on, and what is in its way.")
+    commands = parser.add_subparsers(dest="command", required=True)
+
+    command = commands.add_parser("info", help="versions, driver, GPUs, kernel cache")
+    command.add_argument("--json", action="store_true", help="for a program to read")
+    command.set_defaults(run=lambda options: info(options.json))
+
+    command = commands.add_parser("doctor", help="check the set-up; each failure ends with the command that repairs it")
+    command.set_defaults(run=lambda options: doctor())
+
+    command = commands.add_parser("warmup", help="compile every kernel ahead, so that no first call waits")
+    command.add_argument("--arch", action="append", metavar="SM", help="for this architecture, as 90; repeatable")
+    command.set_defaults(run=lambda options: warmup(options.arch))
+
+    command = commands.add_parser("bench", help="run the benchmark tables of a checkout")
+    command.add_argument("arguments", nargs=argparse.REMAINDER, help="for the benchmark script")
+    command.set_defaults(run=lambda options: bench(options.arguments))
+
+    options = parser.parse_args(arguments)
+    code: int = options.run(options)
+    return code
+
+
+def info(as_json: bool) -> int:
+    """Print what ``cuaug.info()`` knows."""
+    facts = cuaug.info()
+    if as_json:
+        print(json.dumps(facts, indent=2))
+        return 0
+    for name, value in facts.items():
+        for index, entry in enumerate(value if isinstance(value, list) and value else [value]):
+            print(f"{'' if index else name:22}{_words(entry)}")
+    return 0
+
+
+def doctor() -> int:
+    """Print every finding; 1 if one is a failure."""
+    failures = 0
+    for finding in _info.diagnose():
+        print(finding, flush=True)
+        failures += finding.state == "FAIL"
+    return int(failures > 0)
+
+
+def warmup(architectures: list[str] | None) -> int:
+    """Compile ahead and say how long it took."""
+    start = time.perf_counter()
+    count = cuaug.warmup(architectures)
+    print(f"{count} kernels ready after {time.perf_counter() - start:.1f} s")
+    return 0
+
+
+def bench(arguments: list[str]) -> int:
+    """Run the script of that name in ``benchmarks/``, which a wheel does not carry."""
+    script = BENCHMARKS / "warp.py"
+    if not script.exists():
+        print("bench: the benchmarks are in the source tree only: git clone it, then run: make bench", file=sys.stderr)
+        return 1
+    return subprocess.run([sys.executable, str(script), *arguments], check=False).returncode
+
+
+def _words(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {entry}" for key, entry in value.items()) or "none"
+    return "none" if value in (None, []) else str(value)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,123 @@
+"""``info`` and the doctor tell what is there and, for each thing that is wrong, the command that repairs it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cuaug import _info
+
+HOPPER = {"name": "NVIDIA H200", "compute_capability": "9.0", "memory_gib": 139.8}
+PASCAL = {"name": "Tesla P100", "compute_capability": "6.0", "memory_gib": 16.0}
+
+
+def machine(monkeypatch, *gpus, driver="580.82.07", **wheels):
+    """Pretend: these GPUs under this driver, and these distributions installed."""
+    facts = {"version": driver, "cuda": "13.0", "gpus": list(gpus)} if driver else None
+    installed = {name.replace("_", "-"): version for name, version in wheels.items()}
+    monkeypatch.setattr(_info, "_driver", lambda: facts)
+    monkeypatch.setattr(_info, "_wheels", lambda prefix: {n: v for n, v in installed.items() if n.startswith(prefix)})
+
+
+def run(*arguments, **environment):
+    return subprocess.run(
+        [sys.executable, "-m", "cuaug", *arguments], env=os.environ | environment, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+
+
+def test_info_is_json_and_imports_nothing():
+    code = "import cuaug, sys; cuaug.info(); print({'torch', 'cupy', 'cv2', 'jax', 'matplotlib'} & set(sys.modules))"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "set()\n"
+    facts = json.loads(run("info", "--json").stdout)
+    assert facts["python"] == ".".join(map(str, sys.version_info[:3]))
+    assert facts["extension"] is True
+
+
+def test_info_reads_well():
+    done = run("info")
+    assert done.returncode == 0, done.stderr
+    assert all(len(line) > 22 and line[21] == " " for line in done.stdout.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("gpus", "driver", "extra"),
+    [
+        ([HOPPER], "580.82.07", "cuda13"), ([HOPPER], "570.1", "cuda12"), ([HOPPER], "470.2", None),
+        ([HOPPER, PASCAL], "580.82.07", "cuda12"), ([], "580.82.07", None), ([], None, None),
+    ],
+)  # fmt: skip
+def test_the_extra_fits_driver_and_oldest_gpu(monkeypatch, gpus, driver, extra):
+    machine(monkeypatch, *gpus, driver=driver)
+    assert _info.cuda_extra() == extra
+
+
+@pytest.mark.parametrize(
+    ("gpus", "driver", "wheels", "state", "words", "repair"),
+    [
+        ([], None, {}, "note", "not needed", ""),
+        ([HOPPER], "580.8", {}, "FAIL", "no CuPy", 'pip install "cuaug[cuda13]"'),
+        ([HOPPER], "560.8", {}, "FAIL", "no CuPy", 'pip install "cuaug[cuda12]"'),
+        ([HOPPER], "580.8", {"cupy_cuda12x": "14.2.0", "cupy_cuda13x": "14.2.0"}, "FAIL", "overwrite each other",
+         'pip uninstall -y cupy-cuda12x cupy-cuda13x && pip install "cuaug[cuda13]"'),
+        ([HOPPER], "580.8", {"cupy_cuda13x": "14.1.1"}, "FAIL", "older than 14.2",
+         "pip install --upgrade cupy-cuda13x"),
+        ([HOPPER], "560.8", {"cupy_cuda13x": "14.2.0"}, "FAIL", "newer CUDA",
+         'pip uninstall -y cupy-cuda13x && pip install "cuaug[cuda12]"'),
+        ([HOPPER], "580.8", {"cupy_cuda12x": "14.2.0"}, "ok", "cupy-cuda12x 14.2.0", ""),
+    ],
+)  # fmt: skip
+def test_doctor_on_cupy(monkeypatch, gpus, driver, wheels, state, words, repair):
+    machine(monkeypatch, *gpus, driver=driver, **wheels)
+    (finding,) = _info._check_cupy()
+    assert (finding.state, finding.repair) == (state, repair)
+    assert words in finding.found
+
+
+@pytest.mark.parametrize("trouble", ["a file in its place", "anyone may write", "not writable"])
+def test_doctor_on_the_kernel_cache(monkeypatch, tmp_path, trouble):
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("CUPY_CACHE_DIR", str(folder))
+    (fine,) = _info._check_cache()
+    assert (fine.state, fine.repair) == ("ok", "")
+    if trouble == "a file in its place":
+        folder.write_text("")
+    elif trouble == "anyone may write":
+        folder.mkdir()
+        folder.chmod(0o777)
+    else:
+        monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may write anywhere
+    (finding,) = _info._check_cache()
+    assert finding.state == "FAIL"
+    assert finding.repair == (f"chmod 700 {folder}" if trouble == "anyone may write" else _info._CHOOSE_CACHE)
+
+
+def test_doctor_ends_with_1_where_something_fails(tmp_path):
+    blocked = tmp_path / "cache"
+    blocked.write_text("")
+    fine, broken = run("doctor", CUPY_CACHE_DIR=str(tmp_path)), run("doctor", CUPY_CACHE_DIR=str(blocked))
+    assert (fine.returncode, "FAIL" in fine.stdout) == (0, False), fine.stdout + fine.stderr
+    assert broken.returncode == 1
+    assert "FAIL  cache" in broken.stdout
+
+
+def test_doctor_outlives_a_check_that_breaks(monkeypatch):
+    def broken():
+        raise OSError("no such thing")
+
+    broken.__name__ = "_check_driver"
+    monkeypatch.setattr(_info, "_check_driver", broken)
+    findings = list(_info.diagnose())
+    assert [f.found for f in findings if f.subject == "driver"] == ["OSError: no such thing"]
+    assert findings[-1].subject == "opencv"
+
+
+def test_bench_without_the_source_tree(monkeypatch, capsys, tmp_path):
+    from cuaug import __main__ as command
+
+    monkeypatch.setattr(command, "BENCHMARKS", Path(tmp_path))
+    assert command.main(["bench"]) == 1
+    assert "make bench" in capsys.readouterr().err

@@ -1,0 +1,102 @@
+"""``grid`` puts known pixels where they belong, and ``show`` draws what it was given."""
+
+import builtins
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+
+import cuaug
+
+mpl.use("Agg")
+
+
+def test_grid_places_every_image_and_fills_the_rest():
+    batch = np.stack([np.full((4, 6, 3), value, np.uint8) for value in (10, 20, 30)])
+    sheet = cuaug.grid(batch, ncols=2, pad=1, fill=200)
+    expected = np.full((9, 13, 3), 200, np.uint8)
+    expected[:4, :6], expected[:4, 7:], expected[5:, :6] = 10, 20, 30
+    np.testing.assert_array_equal(sheet, expected)
+
+
+def test_grid_centres_images_that_are_smaller():
+    sheet = cuaug.grid([np.full((2, 2, 3), 50, np.uint8), np.zeros((4, 6, 3), np.uint8)], ncols=1, pad=0)
+    assert np.argwhere((sheet == 50).all(-1)).tolist() == [[1, 2], [1, 3], [2, 2], [2, 3]]
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype", "seen"),
+    [
+        (255, "uint8", 255), (65535, "uint16", 255), (32767, "int16", 255), (-5, "int16", 0), (True, "bool", 255),
+        (0.5, "float32", 128), (1.5, "float64", 255), (-1, "float16", 0), (np.nan, "float32", 0),
+    ],
+)  # fmt: skip
+def test_grid_shows_each_dtype_over_its_range(value, dtype, seen):
+    assert cuaug.grid(np.full((1, 3, 5, 1), value, dtype)).tolist() == np.full((3, 5, 3), seen).tolist()
+
+
+@pytest.mark.parametrize(
+    ("pixel", "seen"),
+    [
+        ([10], [10, 10, 10]), ([10, 99], [10, 10, 10]), ([1, 2, 3], [1, 2, 3]),
+        ([0, 0, 0, 0], [200, 200, 200]), ([9, 8, 7, 255], [9, 8, 7]), ([1, 2, 3, 4, 5], [1, 2, 3]),
+    ],
+)  # fmt: skip
+def test_grid_shows_any_number_of_channels(pixel, seen):
+    image = np.broadcast_to(np.array(pixel, np.uint8), (1, 7, 9, len(pixel)))
+    assert (cuaug.grid(image, fill=200) == seen).all()
+
+
+def test_grid_reads_torch_as_channels_first_and_video_as_a_row_per_sample():
+    torch = pytest.importorskip("torch")
+    image = torch.arange(2 * 3 * 5 * 7, dtype=torch.uint8).reshape(2, 3, 5, 7)
+    channels_last = image.permute(0, 2, 3, 1).numpy()
+    np.testing.assert_array_equal(cuaug.grid(image), cuaug.grid(channels_last))
+    video = np.zeros((2, 5, 4, 6, 3), np.uint8)
+    assert cuaug.grid(video, pad=0, layout="NTHWC").shape == (2 * 4, 5 * 6, 3)
+
+
+def test_show_draws_boxes_masks_and_titles():
+    batch = np.zeros((3, 8, 12, 3), np.uint8)
+    boxes = np.array([[[1, 2, 5, 6], [0, 0, 12, 8]]] * 3, np.float32)
+    masks = np.zeros((3, 8, 12), np.int64)
+    masks[1, 2:4, 5:9] = 2
+    figure = cuaug.show(batch, boxes, masks, titles=["a", "b", "c"], ncols=2)
+    first, second, third, empty = figure.axes
+    assert [axis.get_title() for axis in (first, second, third)] == ["a", "b", "c"]
+    assert [patch.get_bbox().bounds for patch in first.patches] == [(0.5, 1.5, 4, 4), (-0.5, -0.5, 12, 8)]
+    shown = second.images[0].get_array()
+    assert (shown.any(-1) == (masks[1] == 2)).all()
+    assert not third.images[0].get_array().any()
+    assert not empty.images
+    assert to_rgb(first.patches[0].get_edgecolor()) != to_rgb(first.patches[1].get_edgecolor())
+    mpl.pyplot.close(figure)
+
+
+def test_show_names_the_extra_without_matplotlib(monkeypatch):
+    real = builtins.__import__
+
+    def missing(name, *rest):
+        if name.startswith("matplotlib"):
+            raise ImportError(name)
+        return real(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+    with pytest.raises(ImportError, match=r"cuaug\[show\]"):
+        cuaug.show(np.zeros((1, 4, 4, 3), np.uint8))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda x: cuaug.grid(x, ncols=0), "grid: ncols must be at least 1, got 0"),
+        (lambda x: cuaug.grid(x, pad=-1), "grid: pad must be at least 0, got -1"),
+        (lambda x: cuaug.grid([]), "grid: images must hold at least one image"),
+        (lambda x: cuaug.show(x, titles=["a"]), "show: titles must have one entry per image, 2, got 1"),
+        (lambda x: cuaug.show(x, masks=x[:1, ..., 0]), "show: masks must have one entry per image, 2, got 1"),
+    ],
+)
+def test_wrong_arguments_are_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(np.zeros((2, 6, 5, 3), np.uint8))
