@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import reference
 from arrays import SHAPE, seeded, white
-from compare import EXACT, Tolerance
+from compare import EXACT, Tolerance, is_integer
 
 INTERPOLATIONS = ["nearest", "bilinear", "bicubic", "lanczos"]
 BORDERS = ["constant", "edge", "reflect", "symmetric", "wrap"]
@@ -72,7 +72,7 @@ class Case:
 
 def filled(share, dtype):
     value = np.asarray(share) * white(dtype)
-    return (np.rint(value) if "int" in dtype else value).tolist()
+    return (np.rint(value) if is_integer(dtype) else value).tolist()
 
 
 def matrix(rng, lead=()):
@@ -137,7 +137,7 @@ def waves(rng, lead=()):
     return {"displacement": rng.normal(0, 0.2, (*(lead or (1,)), H, W, 2))}
 
 
-FILL = {"fill": 0.37}
+FILL = {"fill": 0.375}  # which every dtype can hold
 EYE = {"M": np.eye(3)}
 SAME_X, SAME_Y = (value.astype(np.float32) for value in reference.grid((H, W)))
 MODES = [{"interpolation": i, "border": b, **FILL} for i, b in itertools.product(INTERPOLATIONS, BORDERS)]

@@ -32,8 +32,9 @@ every_case = pytest.mark.parametrize("case", CASES, ids=str)
 main_cases = pytest.mark.parametrize("case", MAIN, ids=str)
 
 
-def run(case, batch, parameters, dtype, **more):
-    return getattr(cuaug, case.op)(batch, **{**case.keywords(dtype), **parameters, **more})
+def run(case, batch, parameters, unit, **more):
+    """``unit`` is the dtype in whose values the table's fill is meant."""
+    return getattr(cuaug, case.op)(batch, **{**case.keywords(unit), **parameters, **more})
 
 
 def device_of(home):
@@ -319,7 +320,7 @@ def test_fill_is_one_number_one_per_channel_or_one_per_sample_and_channel(case, 
         batch, parameters = images(home, dtype), case.parameters(BATCH)
         source = from_layout(to_numpy(batch), layout).astype(float)
         for shape in ((3,), (3, 3)):
-            fill = np.asarray(filled(rng.random(shape), dtype))
+            fill = np.asarray(filled(rng.integers(0, 65, shape) / 64, dtype))
             expected = case.expected(source, {**parameters, "fill": np.broadcast_to(fill, (3, 3))}, dtype)
             for value in (fill, fill.tolist(), put(fill.astype(np.float32), home)):
                 actual = run(case, batch, parameters, dtype, fill=value)
