@@ -1,0 +1,337 @@
+"""The bridge between array libraries and kernels: the only file that knows what a torch tensor or a JAX array is.
+
+A library is recognised by the type of the array it made and looked up in `sys.modules`; nothing is imported that the user has not
+imported. Each answers the same few questions: where is the data, give me an array, which stream is current.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any, Protocol
+
+import numpy as np
+
+from . import _check, _dlpack
+
+ITEM_SIZE = {"bool": 1, "uint8": 1, "int8": 1, "uint16": 2, "int16": 2, "float16": 2, "bfloat16": 2, "int32": 4, "float32": 4, "int64": 8, "float64": 8}
+
+
+class Library(Protocol):
+    """What an array library must answer."""
+
+    name: str
+    channels_first: bool
+
+    def describe(self, array: Any, stream: int | None = None) -> _dlpack.Tensor: ...
+    def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any: ...
+    def finish(self, array: Any) -> Any: ...
+    def stream(self, device: int) -> int: ...
+    def load(self, values: np.ndarray, device: int) -> Any: ...
+    def namespace(self) -> ModuleType: ...
+
+
+def _permuted(shape: tuple[int, ...], order: Sequence[int] | None) -> tuple[tuple[int, ...], list[int]]:
+    """The shape to allocate, and the permutation that then gives `shape`, for memory that runs through the axes in `order`."""
+    order = range(len(shape)) if order is None else order
+    inverse = [0] * len(shape)
+    for position, axis in enumerate(order):
+        inverse[axis] = position
+    return tuple(shape[axis] for axis in order), inverse
+
+
+class _NumPy:
+    name, channels_first = "numpy", False
+
+    def describe(self, array: Any, stream: int | None = None) -> _dlpack.Tensor:
+        dtype = array.dtype
+        if not dtype.isnative or dtype.name not in ITEM_SIZE:
+            raise TypeError(f"a numpy array of {dtype} is not supported")
+        if any(step % dtype.itemsize for step in array.strides):
+            array = array.copy()
+        pointer, read_only = array.__array_interface__["data"]
+        strides = tuple(step // dtype.itemsize for step in array.strides)
+        return _dlpack.Tensor(pointer, array.shape, strides, dtype.name, -1, read_only, array)
+
+    def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
+        extents, axes = _permuted(shape, order)
+        return np.empty(extents, _numpy_dtype(dtype)).transpose(axes)
+
+    def finish(self, array: Any) -> Any:
+        return array
+
+    def stream(self, device: int) -> int:
+        return 0
+
+    def load(self, values: np.ndarray, device: int) -> Any:
+        return values
+
+    def namespace(self) -> ModuleType:
+        return np
+
+
+class _Torch:
+    name, channels_first = "torch", True
+
+    def __init__(self) -> None:
+        torch = self.torch = sys.modules["torch"]
+        self.names = {getattr(torch, name): name for name in ITEM_SIZE if hasattr(torch, name)}
+        self.dtypes = {name: dtype for dtype, name in self.names.items()}
+
+    def describe(self, array: Any, stream: int | None = None) -> _dlpack.Tensor:
+        device, dtype = array.device, self.names.get(array.dtype)
+        if dtype is None or array.is_quantized:
+            raise TypeError(f"a torch tensor of {array.dtype} is not supported")
+        if device.type not in ("cpu", "cuda") or array.layout is not self.torch.strided or _is_fake(array):
+            raise TypeError(f"{type(array).__name__} on {device} with layout {array.layout} is not supported: use a dense tensor on the CPU or a CUDA device")
+        if array.requires_grad and self.torch.is_grad_enabled():
+            raise TypeError("a tensor that requires grad would lose its gradient here: pass tensor.detach(), or call under torch.no_grad()")
+        if array.is_neg():
+            array = array.resolve_neg()
+        return _dlpack.Tensor(array.data_ptr(), tuple(array.shape), array.stride(), dtype, -1 if device.type == "cpu" else device.index, False, array)
+
+    def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
+        where = "cpu" if device < 0 else f"cuda:{device}"
+        if order is None:
+            return self.torch.empty(shape, dtype=self.dtypes[dtype], device=where)
+        extents, axes = _permuted(shape, order)
+        return self.torch.empty(extents, dtype=self.dtypes[dtype], device=where).permute(axes)
+
+    def finish(self, array: Any) -> Any:
+        return array
+
+    def stream(self, device: int) -> int:
+        return int(self.torch.cuda.current_stream(device).cuda_stream)
+
+    def load(self, values: np.ndarray, device: int) -> Any:
+        tensor = self.torch.from_numpy(values)
+        return tensor if device < 0 else tensor.to(f"cuda:{device}", non_blocking=True)
+
+    def namespace(self) -> ModuleType:
+        return self.torch
+
+
+class _CuPy:
+    name, channels_first = "cupy", False
+
+    def describe(self, array: Any, stream: int | None = None) -> _dlpack.Tensor:
+        dtype = array.dtype
+        if dtype.name not in ITEM_SIZE:
+            raise TypeError(f"a cupy array of {dtype} is not supported")
+        strides = tuple(step // dtype.itemsize for step in array.strides)
+        return _dlpack.Tensor(array.data.ptr, array.shape, strides, dtype.name, array.data.device_id, False, array)
+
+    def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
+        from . import _cuda
+
+        with _cuda.device(device):
+            extents, axes = _permuted(shape, order)
+            return _cuda.cupy().empty(extents, _numpy_dtype(dtype)).transpose(axes)
+
+    def finish(self, array: Any) -> Any:
+        return array
+
+    def stream(self, device: int) -> int:
+        from . import _cuda
+
+        with _cuda.device(device):
+            return int(_cuda.cupy().cuda.get_current_stream().ptr)
+
+    def load(self, values: np.ndarray, device: int) -> Any:
+        from . import _cuda
+
+        with _cuda.device(device):
+            return _cuda.cupy().asarray(values)
+
+    def namespace(self) -> ModuleType:
+        from . import _cuda
+
+        return _cuda.cupy()
+
+
+class _DLPack:
+    """Any object with `__dlpack__`: read in place; results are NumPy or CuPy arrays."""
+
+    name, channels_first = "dlpack", False
+
+    def home(self, device: int) -> Library:
+        return _NUMPY if device < 0 else _CUPY
+
+    def describe(self, array: Any, stream: int | None = None) -> _dlpack.Tensor:
+        device = _dlpack.device_of(array)
+        return _dlpack.read(array, stream if stream is not None or device < 0 else self.stream(device))
+
+    def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
+        return self.home(device).empty(shape, dtype, device, order)
+
+    def finish(self, array: Any) -> Any:
+        return array
+
+    def stream(self, device: int) -> int:
+        return self.home(device).stream(device)
+
+    def load(self, values: np.ndarray, device: int) -> Any:
+        return self.home(device).load(values, device)
+
+    def namespace(self) -> ModuleType:
+        return np
+
+
+class _Jax(_DLPack):
+    """JAX hands out no buffer to write: its results are made by NumPy or CuPy and cross by DLPack."""
+
+    name = "jax"
+
+    def describe(self, array: Any, stream: int | None = None) -> _dlpack.Tensor:
+        if _is_host_jax(array):
+            return _NUMPY.describe(np.asarray(array))._replace(read_only=True)
+        return super().describe(array, stream)._replace(read_only=True)
+
+    def finish(self, array: Any) -> Any:
+        jax = sys.modules["jax"]
+        return jax.numpy.asarray(array) if isinstance(array, np.ndarray) else jax.dlpack.from_dlpack(array)
+
+    def namespace(self) -> ModuleType:
+        module: ModuleType = sys.modules["jax"].numpy
+        return module
+
+
+_NUMPY, _CUPY, _DLPACK, _JAX = _NumPy(), _CuPy(), _DLPack(), _Jax()
+
+
+@functools.cache
+def library(kind: type) -> Library | None:
+    """The library an array type belongs to; None for what is not an array."""
+    for base in kind.__mro__:
+        root = base.__module__.partition(".")[0]
+        if root == "torch" and base.__name__ == "Tensor":
+            return _torch()
+        if root == "cupy" and base.__name__ == "ndarray":
+            return _CUPY
+        if root == "jaxlib":
+            return _JAX
+        if base is np.ndarray:
+            return _NUMPY
+    return _DLPACK if hasattr(kind, "__dlpack__") and not issubclass(kind, np.generic) else None
+
+
+@functools.cache
+def _torch() -> _Torch:
+    return _Torch()
+
+
+def _is_fake(tensor: Any) -> bool:
+    return type(tensor).__name__ in ("FakeTensor", "FunctionalTensor")
+
+
+def _is_host_jax(array: Any) -> bool:
+    return all(device.platform == "cpu" for device in array.devices())
+
+
+@functools.cache
+def _numpy_dtype(name: str) -> np.dtype:
+    if name != "bfloat16":
+        return np.dtype(name)
+    import ml_dtypes  # comes with JAX and CuPy, the only libraries that can have asked
+
+    return np.dtype(ml_dtypes.bfloat16)
+
+
+def namespace(*arrays: Any) -> Any:
+    """The module (torch, cupy, jax.numpy or numpy) of the first argument that is an array of one."""
+    for array in arrays:
+        found = library(type(array))
+        if found is not None and found is not _DLPACK:
+            return found.namespace()
+    return np
+
+
+def is_host(value: Any) -> bool:
+    """Whether the values can be read without waiting for a device."""
+    found = library(type(value))
+    if found is None or found is _NUMPY:
+        return True
+    if found is _torch_if_loaded():
+        return bool(value.device.type == "cpu")
+    return found is not _CUPY and _dlpack.device_of(value) < 0
+
+
+def _torch_if_loaded() -> Library | None:
+    return _torch() if "torch" in sys.modules and hasattr(sys.modules["torch"], "Tensor") else None
+
+
+def host(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarray:
+    """A host parameter as a NumPy array."""
+    found = library(type(value))
+    if found is _torch_if_loaded() and found is not None:
+        value = value.detach().resolve_neg()
+        value = (value.float() if str(value.dtype) == "torch.bfloat16" else value).numpy()
+    try:
+        return np.asarray(value, dtype=dtype)
+    except (TypeError, ValueError):
+        raise TypeError(f"{parameter} must hold numbers, got {value!r}") from None
+
+
+def to_host(value: Any) -> np.ndarray:
+    """A device array's values. Waits for the device: only where the images are on the host themselves, or on another device."""
+    found = library(type(value))
+    if found is _torch_if_loaded():
+        return host("value", value.cpu())
+    return host("value", value.get() if found is _CUPY else value)
+
+
+def host_or_device(parameter: str, value: Any) -> Any:
+    """A number or one per sample as floats: NumPy for what lies on the host, the device array itself, as float64, for what does not."""
+    if type(value) in (int, float):
+        return float(value)
+    if is_host(value):
+        values = host(parameter, value)
+        if values.ndim > 1 or not np.isfinite(values).all():
+            raise ValueError(f"{parameter} must be a finite number or one per sample, got {value!r}")
+        return values
+    return asarray(value, like=value, dtype="float64")
+
+
+def stacked(values: Sequence[Any]) -> Any:
+    """Numbers and per-sample values, of `host_or_device`, side by side in a new last axis."""
+    xp = namespace(*values)
+    like = next((value for value in values if library(type(value)) not in (None, _NUMPY)), None)
+    if like is None:
+        return np.stack(np.broadcast_arrays(*values), -1)
+    moved = [asarray(value, like=like, dtype="float64") for value in values]
+    return xp.stack(list(xp.broadcast_tensors(*moved) if hasattr(xp, "broadcast_tensors") else xp.broadcast_arrays(*moved)), -1)
+
+
+def dtype_name(dtype: Any) -> str:
+    """A dtype of any library, or its name, as the name used here."""
+    text = str(dtype)
+    if isinstance(dtype, str) or text.startswith("torch."):
+        return text.removeprefix("torch.")
+    try:
+        return np.dtype(dtype).name
+    except TypeError:
+        raise TypeError(f"dtype must be a dtype or its name, got {dtype!r}") from None
+
+
+def asarray(value: Any, *, like: Any, dtype: str) -> Any:
+    """`value` as an array of `like`'s library, on `like`'s device; a device array stays on devices."""
+    target = library(type(like)) or _NUMPY
+    found = library(type(value))
+    device = -1 if is_host(like) else describe(like).device
+    if found is target and found is not _NUMPY:
+        if target is _torch_if_loaded():
+            return value.to(device=like.device, dtype=getattr(target.namespace(), dtype), non_blocking=True)
+        return value.astype(dtype)
+    if is_host(value):
+        return target.finish(target.load(np.ascontiguousarray(host("value", value, dtype)), device))
+    return target.namespace().from_dlpack(value).astype(dtype)
+
+
+def describe(array: Any, stream: int | None = None) -> _dlpack.Tensor:
+    """Where an array's data lies."""
+    found = library(type(array))
+    if found is None:
+        raise TypeError(f"expected an array of torch, cupy, numpy or jax, or one with __dlpack__, got {type(array).__name__}")
+    return found.describe(array, stream)

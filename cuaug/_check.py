@@ -1,0 +1,126 @@
+"""Every check of a public call's arguments, and the message it fails with.
+
+A message names the function, the parameter, the rule and the value. Inner code raises a short fact; the public function's name is
+added once, by `public`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+INTERPOLATIONS = ("nearest", "bilinear", "bicubic", "lanczos", "area")
+BORDERS = ("constant", "edge", "reflect", "symmetric", "wrap")
+LAYOUTS = ("NCHW", "NHWC", "CHW", "HWC", "HW", "NTCHW", "NTHWC")
+IMAGE_DTYPES = ("uint8", "uint16", "int16", "float16", "bfloat16", "float32", "float64")
+LABEL_DTYPES = ("bool", "uint8", "int16", "int32", "int64")
+
+
+class DecodeError(ValueError):
+    """Encoded data that cannot be decoded."""
+
+
+class ImageTooLarge(DecodeError):
+    """Encoded data that claims more pixels, scans or memory than the limits allow."""
+
+
+class UnsupportedImage(DecodeError):
+    """Encoded data of a kind that is not decoded here."""
+
+
+class BackendError(RuntimeError):
+    """The GPU, its driver, CuPy, NVRTC or the compiled extension is missing or unfit; the message ends with the repair."""
+
+
+def public(function: Callable[P, R]) -> Callable[P, R]:
+    """Puts the public function's name in front of what its checks raise."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except (TypeError, ValueError) as error:
+            text = str(error)
+            if text.startswith("cuaug.") or isinstance(error, UnicodeError):
+                raise
+            raise type(error)(f"cuaug.{function.__name__}: {text}") from error
+
+    return call
+
+
+def one_of(parameter: str, value: Any, allowed: Sequence[str]) -> None:
+    if value not in allowed:
+        raise ValueError(f"{parameter} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
+
+
+def whole(parameter: str, value: Any, least: int) -> int:
+    """An int of at least `least`; a float or a bool is not one."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{parameter} must be an int, got {value!r}")
+    number = int(value.__index__())
+    if number < least:
+        raise ValueError(f"{parameter} must be at least {least}, got {number}")
+    return number
+
+
+def size(parameter: str, value: Any) -> tuple[int, int]:
+    """(H, W), both at least 1."""
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__len__") or len(value) != 2:
+        raise ValueError(f"{parameter} must be (H, W), got {value!r}")
+    height, width = whole(parameter, value[0], 1), whole(parameter, value[1], 1)
+    if max(height, width) >= 1 << 30:
+        raise ValueError(f"{parameter} must be below 2**30, got {(height, width)}")
+    return height, width
+
+
+def dtypes(source: str, target: str, interpolation: str) -> None:
+    """Label dtypes move bits only: nearest, and no conversion."""
+    if source not in IMAGE_DTYPES and source not in LABEL_DTYPES:
+        supported = ", ".join(dict.fromkeys(IMAGE_DTYPES + LABEL_DTYPES))
+        raise TypeError(f"images must be one of {supported}, got {source}")
+    if target not in IMAGE_DTYPES and target not in LABEL_DTYPES:
+        raise TypeError(f"dtype must be one of {', '.join(IMAGE_DTYPES)}, got {target}")
+    for dtype in (source, target):
+        if dtype not in IMAGE_DTYPES and (interpolation != "nearest" or source != target):
+            raise TypeError(f"{dtype} holds labels: use interpolation='nearest' and no other dtype, got {interpolation!r} to {target}")
+
+
+def extents(axes: str, shape: Sequence[int]) -> None:
+    """Every axis but N and T must have elements."""
+    for axis, extent in zip(axes, shape, strict=True):
+        if extent == 0 and axis not in "NT":
+            raise ValueError(f"images must not be empty along {axis}, got shape {tuple(shape)} as {axes}")
+        if axis in "HW" and extent >= 1 << 30:
+            raise ValueError(f"images must have {axis} below 2**30, got shape {tuple(shape)} as {axes}")
+
+
+def samples(parameter: str, count: int, expected: int) -> None:
+    if count not in (1, expected):
+        raise ValueError(f"{parameter} must hold 1 or {expected} entries, one per sample, got {count}")
+
+
+def matrices(parameter: str, values: np.ndarray, rows: int) -> None:
+    """Host matrices [N, 2, 3] or [N, 3, 3], of which `rows` rows count: finite and invertible; an affine one ends in 0 0 1."""
+    bad, rule = ~np.isfinite(values).all(axis=(1, 2)), "finite"
+    if not bad.any():
+        square = values[:, :rows, :rows]
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            determinant = np.linalg.det(square)
+        bad, rule = ~np.isfinite(1 / np.where(determinant == 0, np.nan, determinant)), "invertible"
+    if not bad.any() and rows == 2 and values.shape[1] == 3:
+        bad, rule = (values[:, 2] != (0, 0, 1)).any(axis=1), "affine, with a last row of 0 0 1 (warp_perspective takes any other)"
+    if bad.any():
+        sample = int(np.argmax(bad))
+        raise ValueError(f"{parameter} must be {rule}, sample {sample} is {values[sample].tolist()}")
+
+
+def finite(parameter: str, values: np.ndarray) -> None:
+    if not np.isfinite(values).all():
+        sample = int(np.argmax(~np.isfinite(values.reshape(len(values), -1)).all(axis=1))) if values.ndim else 0
+        raise ValueError(f"{parameter} must be finite, sample {sample} is {np.atleast_1d(values)[sample].tolist()}")

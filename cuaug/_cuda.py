@@ -1,0 +1,203 @@
+"""Kernels on the GPU: the only file that imports cupy.
+
+A kernel is asked for by its name expression, which is the program: `cuaug::warp<cuaug::uint8, ...>`. CuPy compiles the text once and
+keeps it on disk; included files are not in CuPy's cache key, so a digest of the folder stands in the text.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import functools
+import hashlib
+import importlib
+import os
+import shutil
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ._check import BackendError
+
+KERNELS = Path(__file__).parent / "kernels"
+OPTIONS = ("--std=c++17", "--device-as-default-execution-space", f"-I{KERNELS}")
+_INSTALL = 'pip install "cuaug[cuda13]" (CUDA 12 drivers: "cuaug[cuda12]")'
+_process = os.getpid()
+_used_in: set[int] = set()
+
+
+class Stream(NamedTuple):
+    """What cupy's launch asks of a stream."""
+
+    ptr: int
+
+
+@functools.cache
+def digest() -> str:
+    """Of every kernel file's path and text."""
+    total = hashlib.sha256()
+    for path in sorted(KERNELS.rglob("*.cu*")):
+        total.update(path.relative_to(KERNELS).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return total.hexdigest()
+
+
+def sources(name: str, record: str = "", size: int = 0) -> tuple[str, tuple[str, ...]]:
+    """The text and the options that make the kernel of this name expression. Needs neither cupy nor a GPU."""
+    skeleton = name.partition("<")[0].rpartition("::")[2]
+    text = f'#include "{skeleton}.cu"\n// {digest()}\n'
+    if record:
+        text += f'static_assert(sizeof({record}) == {size}, "record");\n'
+    return text, OPTIONS
+
+
+def _usable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def prepare_cache() -> None:
+    """CuPy makes its cache folder when it is imported and fails if it cannot: see to a usable one before."""
+    chosen = os.environ.get("CUPY_CACHE_DIR")
+    try:
+        folder = Path(chosen) if chosen else Path.home() / ".cupy" / "kernel_cache"
+        usable = _usable(folder)
+    except RuntimeError:  # no home folder
+        folder, usable = Path("~/.cupy/kernel_cache"), False
+    if usable:
+        return
+    private = tempfile.mkdtemp(prefix="cuaug-")  # 0700: a kernel cache is code, so never a folder others can write to
+    atexit.register(shutil.rmtree, private, ignore_errors=True)
+    os.environ["CUPY_CACHE_DIR"] = private
+    warnings.warn(f"cuaug: the kernel cache {folder} cannot be written; kernels are compiled anew in each process. Set CUPY_CACHE_DIR to a private folder", RuntimeWarning, stacklevel=2)
+
+
+@functools.cache
+def cupy() -> ModuleType:
+    """CuPy, checked: recent enough, one of it, and a driver beside it."""
+    prepare_cache()
+    wheels = sorted({name for dist in metadata.distributions() if (name := dist.metadata["Name"] or "").lower().startswith("cupy")})
+    try:
+        module = importlib.import_module("cupy")
+    except ImportError as error:
+        if not wheels:
+            raise BackendError(f"the GPU needs CuPy, which is not installed: {_INSTALL}") from error
+        raise BackendError(f"{', '.join(wheels)} cannot be imported ({error}): pip install --force-reinstall {wheels[0]}") from error
+    if tuple(int(part) for part in module.__version__.split(".")[:2]) < (14, 2):
+        raise BackendError(f"the GPU needs CuPy 14.2 or newer, found {module.__version__}: {_INSTALL}")
+    if not module.cuda.is_available():
+        raise BackendError("no NVIDIA driver found, or no GPU that it can use: see nvidia-smi, and https://www.nvidia.com/drivers for a driver")
+    return module
+
+
+def is_available() -> bool:
+    """Whether CuPy and a GPU are there."""
+    try:
+        cupy()
+    except BackendError:
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def device(index: int) -> Iterator[None]:
+    """Makes a device current, and then the previous one again."""
+    runtime = cupy().cuda.runtime
+    previous = runtime.getDevice()
+    if previous == index:
+        yield
+        return
+    runtime.setDevice(index)
+    try:
+        yield
+    finally:
+        runtime.setDevice(previous)
+
+
+@functools.cache
+def kernel(name: str, record: str, size: int) -> Any:
+    """The kernel of this name expression; compiled for a device when first used there."""
+    text, options = sources(name, record, size)
+    module = cupy().RawModule(code=text, options=options, name_expressions=(name,))
+    return _compiling(lambda: module.get_function(name))
+
+
+def _compiling(make: Any) -> Any:
+    try:
+        try:
+            return make()
+        except OSError as error:  # a full disk, a quota, another user's cache entry
+            os.environ["CUPY_CACHE_IN_MEMORY"] = "1"
+            warnings.warn(f"cuaug: the kernel cache cannot be used ({error}); kernels stay in memory. Set CUPY_CACHE_DIR to a private folder", RuntimeWarning, stacklevel=2)
+            return make()
+    except Exception as error:
+        raise _backend_error(error) from error
+
+
+def _backend_error(error: Exception) -> Exception:
+    """What a failure below CuPy means, and its repair."""
+    text = f"{type(error).__name__}: {error}"
+    if isinstance(error, (MemoryError, BackendError)) or type(error).__name__ == "OutOfMemoryError":
+        return error
+    if "StreamCapture" in text or "STREAM_CAPTURE" in text or "capturing" in text:
+        return BackendError(f"a kernel was first needed while a CUDA graph was being captured: call cuaug.warmup() or the function once before ({text})")
+    if "libnvrtc" in text or "nvrtc" in text.lower() and "not found" in text.lower():
+        return BackendError(f"NVRTC, CUDA's run-time compiler, cannot be loaded ({text}): {_INSTALL}")
+    if "gpu-architecture" in text or "NoBinaryForGpu" in text or "NO_BINARY_FOR_GPU" in text or "UNSUPPORTED_PTX" in text or "InsufficientDriver" in text:
+        return BackendError(f"GPU, driver and CUDA libraries do not fit each other ({_versions()}; {text}): {_INSTALL}, or update the driver")
+    if "CompileException" in text:
+        return BackendError(f"a kernel does not compile ({_versions()}; {text}): please report this")
+    return BackendError(f"the GPU failed ({_versions()}; {text}): if every call fails from here on, the CUDA context is lost; restart the process")
+
+
+def _versions() -> str:
+    runtime = sys.modules["cupy"].cuda.runtime
+    try:
+        return f"driver CUDA {runtime.driverGetVersion()}, runtime CUDA {runtime.runtimeGetVersion()}"
+    except Exception:
+        return "versions unknown"
+
+
+def launch(name: str, record: str, data: bytes, grid: tuple[int, int, int], threads: int, index: int, stream: int) -> None:
+    """Runs a kernel on `stream` of device `index`, with `data` as its one argument."""
+    if _used_in and os.getpid() not in _used_in:
+        raise BackendError("CUDA cannot be used after fork: start worker processes with multiprocessing.set_start_method('spawn') or 'forkserver'")
+    _used_in.add(os.getpid())
+    run, argument = kernel(name, record, len(data)), np.frombuffer(data, f"V{len(data)}")
+    with device(index):
+        try:
+            run(grid, (threads, 1, 1), (argument,), stream=Stream(stream))
+        except Exception as error:
+            raise _backend_error(error) from error
+
+
+def warmup_names() -> list[str]:
+    """The name expressions of what most recipes use: `warmup` compiles these."""
+    from ._pass import name_expression
+
+    layouts = ("Planar", "Packed")
+    return [
+        name_expression("warp", dtype, layout, 3, geometry, sampler, "Constant", dtype, layout)
+        for dtype in ("uint8", "float16", "float32")
+        for layout in layouts
+        for geometry, sampler in (("Affine", "Bilinear"), ("Affine", "Nearest"), ("Perspective", "Bilinear"), ("Grid", "Bilinear"))
+    ]
+
+
+def warmup() -> None:
+    """Compile the usual kernels ahead, so that no first call waits and none falls into a CUDA graph's capture.
+
+    Raises:
+        BackendError: There is no GPU, or no CuPy.
+    """
+    raise NotImplementedError

@@ -1,0 +1,104 @@
+"""Reads a DLPack capsule: pointer, device, dtype, shape and strides of any library's array, without importing that library.
+
+The layout of the structures is DLPack's own (dlpack.h, version 1.1).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, NamedTuple
+
+CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
+_KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 6: "bool"}
+_READ_ONLY = 1
+
+
+class _Tensor(ctypes.Structure):
+    _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    )
+
+
+class _Versioned(ctypes.Structure):
+    _fields_ = (
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("manager", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+        ("flags", ctypes.c_uint64),
+        ("tensor", _Tensor),
+    )
+
+
+class Tensor(NamedTuple):
+    """What a capsule describes. The capsule, `owner`, keeps the memory alive and gives it back when it is dropped."""
+
+    pointer: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: str
+    device: int
+    read_only: bool
+    owner: object
+
+
+def _pointer(capsule: object, name: bytes) -> int | None:
+    is_valid, get = ctypes.pythonapi.PyCapsule_IsValid, ctypes.pythonapi.PyCapsule_GetPointer
+    is_valid.argtypes, is_valid.restype = (ctypes.py_object, ctypes.c_char_p), ctypes.c_int
+    get.argtypes, get.restype = (ctypes.py_object, ctypes.c_char_p), ctypes.c_void_p
+    return get(capsule, name) if is_valid(capsule, name) else None
+
+
+def device_of(array: Any) -> int:
+    """-1 for memory the CPU can read, else the CUDA device's number."""
+    kind, index = array.__dlpack_device__()
+    if kind in (CPU, CUDA_HOST):
+        return -1
+    if kind in (CUDA, CUDA_MANAGED):
+        return int(index)
+    raise TypeError(f"{type(array).__name__} is on DLPack device {(int(kind), int(index))}, neither CPU nor CUDA")
+
+
+def read(array: Any, stream: int | None = None) -> Tensor:
+    """Describe an array in place; `stream` is the CUDA stream it will be read on, and the producer orders its work before that."""
+    device = device_of(array)
+    arguments: dict[str, Any] = {} if device < 0 else {"stream": stream or 1}  # 0 is not a stream in DLPack; 1 is the legacy default
+    try:
+        capsule = array.__dlpack__(max_version=(1, 1), **arguments)
+    except TypeError:  # a producer from before max_version
+        capsule = array.__dlpack__(**arguments)
+    flags = 0
+    if (address := _pointer(capsule, b"dltensor_versioned")) is not None:
+        versioned = _Versioned.from_address(address)
+        if versioned.major != 1:
+            raise TypeError(f"{type(array).__name__} speaks DLPack {versioned.major}, this is written for version 1")
+        tensor, flags = versioned.tensor, versioned.flags
+    elif (address := _pointer(capsule, b"dltensor")) is not None:
+        tensor = _Tensor.from_address(address)
+    else:
+        raise TypeError(f"{type(array).__name__}.__dlpack__() gave no unused DLPack capsule")
+    if tensor.lanes != 1 or tensor.code not in _KINDS:
+        raise TypeError(f"{type(array).__name__} has DLPack dtype {(tensor.code, tensor.bits, tensor.lanes)}, which is not supported")
+    kind = _KINDS[tensor.code]
+    shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
+    strides = tuple(tensor.strides[i] for i in range(tensor.ndim)) if tensor.strides else contiguous(shape)
+    dtype = kind if kind == "bool" else f"{kind}{tensor.bits}"
+    return Tensor((tensor.data or 0) + tensor.byte_offset, shape, strides, dtype, device, bool(flags & _READ_ONLY), capsule)
+
+
+def contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides, in elements, of an array in C order."""
+    strides, step = [], 1
+    for extent in reversed(shape):
+        strides.append(step)
+        step *= max(extent, 1)
+    return tuple(reversed(strides))

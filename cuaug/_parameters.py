@@ -1,0 +1,116 @@
+"""Per-sample parameters on their way to the kernels: host values are checked and moved, device arrays are passed on unread."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _array, _check, _dlpack
+from ._images import Images
+
+
+class Table(NamedTuple):
+    """The fields of `cuaug::Table` (kernels/record.cuh), and what keeps the memory alive."""
+
+    pointer: int
+    n: int
+    y: int
+    x: int
+    is_double: int
+    owner: object
+
+
+NO_TABLE = Table(0, 0, 0, 0, 0, None)
+
+
+class Fill(NamedTuple):
+    """The fields of `cuaug::Fill`."""
+
+    table: Table
+    values: tuple[float, float, float, float]
+
+
+def numbers(parameter: str, value: Any, image: Images) -> tuple[np.ndarray | None, _dlpack.Tensor]:
+    """Float numbers on the images' device; the first item holds their values if they were on the host, else None."""
+    if not _array.is_host(value) and image.device < 0:
+        value = _array.to_host(value)
+    if _array.is_host(value):
+        values = np.ascontiguousarray(_array.host(parameter, value))
+        moved = image.library.load(values, image.device)
+        return values, _array.describe(moved)
+    library = _array.library(type(value))
+    stream = image.library.stream(image.device)
+    tensor = _array.describe(value) if library is image.library else _dlpack.read(value, stream)
+    if tensor.device != image.device:
+        moved = image.library.load(_array.to_host(value), image.device)
+        tensor = _array.describe(moved)
+    if tensor.dtype not in ("float32", "float64"):
+        raise TypeError(f"{parameter} must be float32 or float64 on a device, got {tensor.dtype}")
+    return None, tensor
+
+
+def matrices(parameter: str, value: Any, image: Images, rows: int) -> Table:
+    """One matrix, or one per sample, of at least `rows` rows: [2, 3], [3, 3], [N, 2, 3] or [N, 3, 3]."""
+    values, tensor = numbers(parameter, value, image)
+    shape = tensor.shape
+    if len(shape) not in (2, 3) or shape[-1] != 3 or not rows <= shape[-2] <= 3:
+        allowed = "(2, 3), (3, 3), (N, 2, 3) or (N, 3, 3)" if rows == 2 else "(3, 3) or (N, 3, 3)"
+        raise ValueError(f"{parameter} must have shape {allowed}, got {shape}")
+    if len(shape) == 3:
+        _check.samples(parameter, shape[0], image.samples)
+    if values is not None:
+        _check.matrices(parameter, values.reshape(-1, *shape[-2:]), rows)
+    each = tensor.strides[0] if len(shape) == 3 and shape[0] > 1 else 0
+    return Table(tensor.pointer, each, *tensor.strides[-2:], int(tensor.dtype == "float64"), tensor.owner)
+
+
+def maps(parameter: str, value: Any, image: Images) -> tuple[Table, tuple[int, int]]:
+    """One map, or one per sample: [H, W] or [N, H, W]. Also its size."""
+    _, tensor = numbers(parameter, value, image)
+    if len(tensor.shape) not in (2, 3) or 0 in tensor.shape[-2:]:
+        raise ValueError(f"{parameter} must have shape (H, W) or (N, H, W), got {tensor.shape}")
+    if len(tensor.shape) == 3:
+        _check.samples(parameter, tensor.shape[0], image.samples)
+    each = tensor.strides[0] if len(tensor.shape) == 3 and tensor.shape[0] > 1 else 0
+    table = Table(tensor.pointer, each, *tensor.strides[-2:], int(tensor.dtype == "float64"), tensor.owner)
+    return table, tensor.shape[-2:]
+
+
+def boxes(box: tuple[Any, Any, Any, Any], image: Images) -> Table:
+    """(top, left, height, width), each a number or one per sample, as one table. [N, 4]"""
+    sides = [_array.host_or_device(name, value) for name, value in zip(("top", "left", "height", "width"), box, strict=True)]
+    for name, side in zip(("height", "width"), sides[2:], strict=True):
+        if isinstance(side, (float, np.ndarray)) and not np.all(np.asarray(side) > 0):
+            raise ValueError(f"{name} must be greater than 0, got {side}")
+    _, tensor = numbers("box", _array.stacked(sides), image)
+    if len(tensor.shape) == 2:
+        _check.samples("box", tensor.shape[0], image.samples)
+    each = tensor.strides[0] if len(tensor.shape) == 2 and tensor.shape[0] > 1 else 0
+    return Table(tensor.pointer, each, 0, tensor.strides[-1], int(tensor.dtype == "float64"), tensor.owner)
+
+
+def fill(value: Any, image: Images) -> Fill:
+    """A number, one per channel [C], or one per sample and channel [N, C] ([N, 1] for all channels)."""
+    if value is None:
+        return Fill(NO_TABLE, (0.0, 0.0, 0.0, 0.0))
+    if type(value) in (int, float):
+        if image.dtype not in _check.IMAGE_DTYPES and value != value:
+            raise ValueError(f"fill must be a number for {image.dtype} images, got {value}")
+        return Fill(NO_TABLE, (float(value),) * 4)
+    if _array.is_host(value):
+        values = _array.host("fill", value)
+        if values.ndim == 0 or values.size == 1:
+            return fill(float(values.reshape(())) if values.ndim == 0 else float(values.reshape(-1)[0]), image)
+        if values.shape == (image.channels,) and image.channels <= 4:
+            padded = [*values.tolist(), *[values[-1]] * (4 - len(values))]
+            return Fill(NO_TABLE, (padded[0], padded[1], padded[2], padded[3]))
+    _, tensor = numbers("fill", value, image)
+    shape = tensor.shape
+    if len(shape) > 2 or (shape and shape[-1] not in (1, image.channels)):
+        raise ValueError(f"fill must be a number, one per channel ({image.channels},) or one per sample and channel ({image.samples}, {image.channels}), got shape {shape}")
+    if len(shape) == 2:
+        _check.samples("fill", shape[0], image.samples)
+    by_sample = tensor.strides[0] if len(shape) == 2 and shape[0] > 1 else 0
+    by_channel = tensor.strides[-1] if shape and shape[-1] > 1 else 0
+    return Fill(Table(tensor.pointer, by_sample, 0, by_channel, int(tensor.dtype == "float64"), tensor.owner), (0.0, 0.0, 0.0, 0.0))

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "../kernels/dtype.cuh"
+
+// IEEE half precision in integer and float32 arithmetic, without branches, so that loops over it become SIMD code.
+
+namespace cuaug {
+
+inline float to_float(float16 value) {
+    const unsigned int bits = value.bits, magnitude = (bits & 0x7fffu) << 13, sign = (bits & 0x8000u) << 16;
+    // The exponent counts from 15 there and from 127 here: 2^112 makes up for it, subnormals included.
+    const unsigned int finite = float_to_bits(bits_to_float(magnitude) * 0x1p112f), special = magnitude | 0x7f800000u;
+    return bits_to_float(sign | (magnitude >= 0x0f800000u ? special : finite));
+}
+
+// To nearest, ties to even.
+inline float16 to_float16(float value) {
+    const unsigned int bits = float_to_bits(value), magnitude = bits & 0x7fffffffu;
+    // Adding 0.5 leaves the multiple of 2^-24 nearest to a subnormal in the low bits.
+    const unsigned int small = float_to_bits(bits_to_float(magnitude) + 0.5f) - 0x3f000000u;
+    const unsigned int normal = (magnitude - 0x38000000u + 0xfffu + ((magnitude >> 13) & 1u)) >> 13;
+    const unsigned int special = magnitude > 0x7f800000u ? 0x7e00u : 0x7c00u;
+    const unsigned int half = magnitude >= 0x47800000u ? special : magnitude < 0x38800000u ? small : normal;
+    return {static_cast<unsigned short>(half | ((bits >> 16) & 0x8000u))};
+}
+
+}  // namespace cuaug

@@ -1,0 +1,19 @@
+// Compiled once per instruction set, with ISA_NAMESPACE and ISA_NAME naming it. Everything that is inline, kernels/ included,
+// lies in that namespace: two sets never share a function, of which the linker would keep either one.
+
+#include <cstddef>
+#include <cstring>
+#if defined(__x86_64__) || defined(__i386__)
+#include <immintrin.h>
+#endif
+
+#include "loops.hpp"
+
+namespace ISA_NAMESPACE {
+#include "maths.hpp"
+#include "warp.hpp"
+}  // namespace ISA_NAMESPACE
+
+namespace native {
+extern const Loops ISA_TABLE = {ISA_NAME, ISA_NAMESPACE::cuaug::warp_tasks, ISA_NAMESPACE::cuaug::warp_task};
+}

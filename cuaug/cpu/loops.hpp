@@ -1,0 +1,34 @@
+#pragma once
+
+// What the binding asks of the loops. The loops are compiled once per instruction set and picked when the program runs;
+// nothing here is inline, so that no function compiled for one set can stand in for that of another.
+
+namespace native {
+
+enum class Dtype { uint8, uint16, int16, int32, int64, float16, bfloat16, float32, float64 };
+enum class Geometry { Affine, Perspective, Grid };
+enum class Sampler { Nearest, Bilinear, Bicubic, Lanczos };
+enum class Border { Constant, Edge, Reflect, Symmetric, Wrap };
+
+// A record (kernels/record.cuh) and the types it was made for.
+struct WarpCall {
+    const void* record;
+    Dtype source, target;
+    Geometry geometry;
+    Sampler sampler;
+    Border border;
+};
+
+// Scratch memory of one thread, aligned to a cache line.
+constexpr unsigned long workspace_bytes = 1 << 20;
+
+// A call is cut into tasks, independent of each other and of about equal size.
+struct Loops {
+    const char* isa;
+    long long (*warp_tasks)(const WarpCall& call);
+    void (*warp)(const WarpCall& call, long long task, void* workspace);
+};
+
+extern const Loops loops_baseline, loops_v3, loops_v4;
+
+}  // namespace native

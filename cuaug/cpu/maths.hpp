@@ -1,0 +1,22 @@
+#pragma once
+
+// The functions that kernels/ takes from C, as expressions that a compiler turns into one vector instruction each: the
+// library's fminf and fmaxf treat NaNs and signed zeros in ways no SIMD unit does. With a NaN, both return the second argument.
+
+namespace cuaug {
+
+inline float fminf(float a, float b) { return a < b ? a : b; }
+inline float fmaxf(float a, float b) { return a > b ? a : b; }
+inline float fmin(float a, float b) { return a < b ? a : b; }
+inline float fmax(float a, float b) { return a > b ? a : b; }
+inline double fmin(double a, double b) { return a < b ? a : b; }
+inline double fmax(double a, double b) { return a > b ? a : b; }
+inline float rintf(float a) { return __builtin_rintf(a); }
+inline float floor(float a) { return __builtin_floorf(a); }
+inline double floor(double a) { return __builtin_floor(a); }
+inline float sin(float a) { return __builtin_sinf(a); }
+inline double sin(double a) { return __builtin_sin(a); }
+inline float cos(float a) { return __builtin_cosf(a); }
+inline double cos(double a) { return __builtin_cos(a); }
+
+}  // namespace cuaug

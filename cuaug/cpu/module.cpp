@@ -1,0 +1,142 @@
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "../kernels/geometry/affine.cuh"
+#include "../kernels/geometry/grid.cuh"
+#include "../kernels/geometry/perspective.cuh"
+#include "../kernels/record.cuh"
+#include "loops.hpp"
+#include "pool.hpp"
+
+namespace py = pybind11;
+using namespace native;
+
+namespace {
+
+constexpr std::string_view dtypes[] = {"uint8", "uint16", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64"};
+constexpr std::string_view geometries[] = {"Affine", "Perspective", "Grid"};
+constexpr std::string_view samplers[] = {"Nearest", "Bilinear", "Bicubic", "Lanczos"};
+constexpr std::string_view borders[] = {"Constant", "Edge", "Reflect", "Symmetric", "Wrap"};
+constexpr unsigned long warp_bytes[] = {sizeof(cuaug::Warp<cuaug::Affine>), sizeof(cuaug::Warp<cuaug::Perspective>), sizeof(cuaug::Warp<cuaug::Grid>)};
+
+template <class Name, int Count>
+Name find(const std::string_view (&names)[Count], const std::string& name, const char* kind) {
+    for (int i = 0; i < Count; ++i)
+        if (names[i] == name) return static_cast<Name>(i);
+    throw py::value_error(std::string(kind) + " '" + name + "' is not known to the CPU loops");
+}
+
+// The best set comes last.
+std::vector<const Loops*> usable_loops() {
+    std::vector<const Loops*> out = {&loops_baseline};
+#ifdef CUAUG_ISAS
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) {
+        out.push_back(&loops_v3);
+        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+            out.push_back(&loops_v4);
+    }
+#endif
+    return out;
+}
+
+const std::vector<const Loops*>& all_loops() {
+    static const std::vector<const Loops*> loops = usable_loops();
+    return loops;
+}
+
+std::atomic<const Loops*> chosen{nullptr};
+std::atomic<int> thread_count{0};
+
+const Loops& loops() {
+    const Loops* out = chosen.load();
+    return out != nullptr ? *out : *all_loops().back();
+}
+
+int threads() {
+    const int set = thread_count.load();
+    return set > 0 ? set : usable_cpus();
+}
+
+// A record as an object: the bytes of a Python string have no alignment to rely on.
+struct Record {
+    alignas(16) char data[1024];
+
+    Record(const py::bytes& bytes, unsigned long size) {
+        const std::string_view view = bytes;
+        if (view.size() != size || size > sizeof(data))
+            throw py::value_error("the record has " + std::to_string(view.size()) + " bytes, expected " + std::to_string(size));
+        std::memcpy(data, view.data(), size);
+    }
+};
+
+// Waking a thread takes longer than this many values.
+constexpr double small = 1 << 15;
+
+void warp(const py::bytes& record, const std::string& source, const std::string& target, const std::string& geometry,
+          const std::string& sampler, const std::string& border) {
+    WarpCall call = {nullptr, find<Dtype>(dtypes, source, "dtype"), find<Dtype>(dtypes, target, "dtype"),
+                     find<Geometry>(geometries, geometry, "geometry"), find<Sampler>(samplers, sampler, "sampler"),
+                     find<Border>(borders, border, "border")};
+    auto label = [](Dtype dtype) { return dtype == Dtype::int32 || dtype == Dtype::int64; };
+    if ((label(call.source) || label(call.target)) && (call.source != call.target || call.sampler != Sampler::Nearest))
+        throw py::value_error(source + " to " + target + " by " + sampler + ": int32 and int64 are only moved, by Nearest");
+    const Record copy(record, warp_bytes[static_cast<int>(call.geometry)]);
+    call.record = copy.data;
+
+    const py::gil_scoped_release release;
+    const Loops& table = loops();
+    const auto* args = reinterpret_cast<const cuaug::Warp<cuaug::Affine>*>(copy.data);
+    const double values = static_cast<double>(args->samples) * args->frames * args->channels * args->out_height * args->out_width;
+    Pool::instance().run(table.warp_tasks(call), values < small ? 1 : threads(), [&](long long task, void* workspace) { table.warp(call, task, workspace); });
+}
+
+std::vector<std::string> isas() {
+    std::vector<std::string> out;
+    for (const Loops* table : all_loops()) out.emplace_back(table->isa);
+    return out;
+}
+
+void set_isa(const std::string& name) {
+    for (const Loops* table : all_loops())
+        if (name == table->isa) return chosen.store(table);
+    throw py::value_error("instruction set '" + name + "' is not among those of this build and processor");
+}
+
+void set_threads(int n) {
+    if (n < 0) throw py::value_error("threads must be positive, or 0 for one per usable processor");
+    thread_count.store(n);
+}
+
+py::dict build_info() {
+    py::dict out;
+    out["compiler"] = CUAUG_COMPILER;
+    out["flags"] = CUAUG_FLAGS;
+    out["isa"] = loops().isa;
+    out["isas"] = isas();
+    out["threads"] = threads();
+    return out;
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
+    using namespace py::literals;
+    module.doc() = "The CPU loops. Records are those of kernels/, packed by the caller, who has checked everything in them.";
+    module.def("warp", &warp, "record"_a, "source"_a, "target"_a, "geometry"_a, "sampler"_a, "border"_a);
+    module.def("set_threads", &set_threads, "n"_a, "0: one per usable processor.");
+    module.def("threads", &threads);
+    module.def("isa", [] { return std::string(loops().isa); }, "The instruction set in use.");
+    module.def("isas", &isas, "Those this build has and this processor runs, the best one last.");
+    module.def("set_isa", &set_isa, "name"_a);
+    module.def("build_info", &build_info);
+}

@@ -1,0 +1,94 @@
+#pragma once
+
+#include "convert.hpp"
+
+// Rows of a batch, any dtype and layout, to and from groups of four channels: the only code of the CPU that knows either.
+// A pixel is four adjacent numbers: float, double, or for uint8 alone the bytes of a word.
+
+namespace cuaug {
+
+using Word = unsigned int;
+
+// Four channels of one frame; those beyond the last repeat it. Strides in elements.
+struct Plane {
+    char* data;
+    long long offset[4];
+    long long y_stride;
+    long long x_stride;
+    int channels;        // 1..4 of them real
+    bool packed;         // adjacent in memory, and so are pixels
+};
+
+template <class T>
+inline Plane plane(const View& view, long long n, long long t, int c, int channels) {
+    Plane out = {reinterpret_cast<char*>(static_cast<T*>(view.data) + n * view.n + t * view.t), {}, view.y, view.x, channels - c, false};
+    if (out.channels > 4) out.channels = 4;
+    for (int k = 0; k < 4; ++k) out.offset[k] = (k < out.channels ? c + k : channels - 1) * view.c;
+    out.packed = view.c == 1 && view.x == out.channels;
+    return out;
+}
+
+// to[i] = from[i * step]
+template <class T, class R>
+inline void load_row(const T* __restrict__ from, long long step, int count, R* __restrict__ to) {
+    if (step == 1)
+        for (int i = 0; i < count; ++i) to[i] = to_real<R>(from[i]);
+    else
+        for (int i = 0; i < count; ++i) to[i] = to_real<R>(from[i * step]);
+}
+
+template <class T, class R>
+inline void store_row(const R* __restrict__ from, int count, T* __restrict__ to, long long step) {
+    if (step == 1)
+        for (int i = 0; i < count; ++i) to[i] = from_real<T>(from[i]);
+    else
+        for (int i = 0; i < count; ++i) to[i * step] = from_real<T>(from[i]);
+}
+
+// Columns first .. first + count of a row. `scratch` holds 4 * count + 4 numbers.
+template <class T, class R>
+inline void load_pixels(const Plane& plane, int row, int first, int count, R* __restrict__ pixels, R* __restrict__ scratch) {
+    const T* at = reinterpret_cast<const T*>(plane.data) + row * plane.y_stride + first * plane.x_stride;
+    if (plane.packed) {
+        const int channels = plane.channels;
+        load_row(at + plane.offset[0], 1, count * channels, channels == 4 ? pixels : scratch);
+        if (channels == 3) {
+            for (int i = 0; i < count; ++i) memcpy(pixels + 4 * i, scratch + 3 * i, 4 * sizeof(R));
+        } else if (channels < 3) {
+            for (int i = 0; i < count; ++i)
+                for (int k = 0; k < 4; ++k) pixels[4 * i + k] = scratch[channels * i + (k < channels ? k : 0)];
+        }
+        return;
+    }
+    R* row_of[4];
+    for (int k = 0; k < 4; ++k) {
+        row_of[k] = scratch + (k < plane.channels ? k : plane.channels - 1) * count;
+        if (k < plane.channels) load_row(at + plane.offset[k], plane.x_stride, count, row_of[k]);
+    }
+    const R *r = row_of[0], *g = row_of[1], *b = row_of[2], *a = row_of[3];
+    for (int i = 0; i < count; ++i) {
+        pixels[4 * i] = r[i];
+        pixels[4 * i + 1] = g[i];
+        pixels[4 * i + 2] = b[i];
+        pixels[4 * i + 3] = a[i];
+    }
+}
+
+template <class T, class R>
+inline void store_pixels(const R* __restrict__ pixels, int count, const Plane& plane, int row, int first, R* __restrict__ scratch) {
+    T* at = reinterpret_cast<T*>(plane.data) + row * plane.y_stride + first * plane.x_stride;
+    if (plane.packed) {
+        const int channels = plane.channels;
+        if (channels < 4)
+            for (int i = 0; i < count; ++i)
+                for (int k = 0; k < channels; ++k) scratch[channels * i + k] = pixels[4 * i + k];
+        store_row(channels == 4 ? pixels : scratch, count * channels, at + plane.offset[0], 1);
+        return;
+    }
+    for (int k = 0; k < plane.channels; ++k) {
+        for (int i = 0; i < count; ++i) scratch[i] = pixels[4 * i + k];
+        store_row(scratch, count, at + plane.offset[k], plane.x_stride);
+    }
+}
+
+}  // namespace cuaug
