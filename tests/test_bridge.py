@@ -60,6 +60,7 @@ def test_only_the_stream_of_a_device_is_asked_for():
 
 
 DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+DESTRUCTOR = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)  # of a capsule that is gone: an address, no longer an object
 
 
 class Capsules:
@@ -84,10 +85,18 @@ class Capsules:
     def __init__(self, array, device=(1, 0), offset=0, lanes=1):
         self.array, self.device, self.deleted, self.made = array, device, 0, []
         self.offset, self.lanes = offset, lanes
-        self.deleter = DELETER(self.give_back)
+        self.deleter, self.destructor = DELETER(self.give_back), DESTRUCTOR(self.drop)
 
     def give_back(self, _):
         self.deleted += 1
+
+    def drop(self, capsule):
+        """Whoever renamed the capsule took over the duty to call the deleter; else it is the capsule's own."""
+        is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)(
+            ("PyCapsule_IsValid", ctypes.pythonapi)
+        )
+        if is_valid(capsule, b"dltensor"):
+            self.give_back(None)
 
     def __dlpack_device__(self):
         return self.device
@@ -111,8 +120,8 @@ class Capsules:
         )  # strides NULL: contiguous, as before DLPack 1.2
         self.made.append((tensor, shape))
         new = ctypes.pythonapi.PyCapsule_New
-        new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-        return new(ctypes.addressof(tensor), b"dltensor", None)
+        new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, DESTRUCTOR]
+        return new(ctypes.addressof(tensor), b"dltensor", self.destructor)
 
 
 @pytest.mark.parametrize("offset", [0, 64])
