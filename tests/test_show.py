@@ -2,13 +2,12 @@
 
 import builtins
 
-import matplotlib as mpl
 import numpy as np
 import pytest
-from matplotlib.colors import to_rgb
 
 import cuaug
 
+mpl = pytest.importorskip("matplotlib")
 mpl.use("Agg")
 
 
@@ -70,7 +69,7 @@ def test_show_draws_boxes_masks_and_titles():
     assert (shown.any(-1) == (masks[1] == 2)).all()
     assert not third.images[0].get_array().any()
     assert not empty.images
-    assert to_rgb(first.patches[0].get_edgecolor()) != to_rgb(first.patches[1].get_edgecolor())
+    assert mpl.colors.to_rgb(first.patches[0].get_edgecolor()) != mpl.colors.to_rgb(first.patches[1].get_edgecolor())
     mpl.pyplot.close(figure)
 
 

@@ -98,7 +98,7 @@ def run_suite(arguments):
 
     cupy.cuda.set_allocator(None)
     cupy.cuda.set_pinned_memory_allocator(None)
-    return pytest.main(["-m", "gpu", "--require-gpu", "-q", "-x", str(Path(__file__).parents[1]), *arguments])
+    return pytest.main(["-m", "gpu", "--require-gpu", "-q", str(Path(__file__).parents[1]), *arguments])
 
 
 if __name__ == "__main__":
