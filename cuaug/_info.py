@@ -8,7 +8,6 @@ import platform
 import re
 import stat
 from collections.abc import Iterator
-from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -221,6 +220,8 @@ def _extension() -> Path | None:
 
 
 def _version(name: str) -> str | None:
+    from importlib import metadata  # slow to import, and only needed here
+
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
@@ -229,6 +230,8 @@ def _version(name: str) -> str | None:
 
 def _wheels(prefix: str) -> dict[str, str]:
     """Installed distributions whose name begins so, and their versions."""
+    from importlib import metadata
+
     named = ((d.name.lower().replace("_", "-"), d.version) for d in metadata.distributions() if d.name)
     return {name: version for name, version in sorted(named) if name.startswith(prefix)}
 
