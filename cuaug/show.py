@@ -27,6 +27,7 @@ _HUES = np.array(
 _INCHES = 2.4  # one cell of the figure
 
 
+@_check.public
 def grid(
     images: Any, ncols: int | None = None, pad: int = 2, fill: int = 255, *, layout: str | None = None
 ) -> npt.NDArray[np.uint8]:
@@ -53,9 +54,8 @@ def grid(
         >>> grid(np.zeros((5, 8, 6, 3), np.uint8), ncols=3, pad=1).shape  # 2 rows, 3 columns
         (17, 20, 3)
     """
-    with _check.calling("grid"):
-        pad = _check.whole("pad", pad, 0)
-        cells, columns = _cells(images, ncols, layout, fill)
+    pad = _check.whole("pad", pad, 0)
+    cells, columns = _cells(images, ncols, layout, fill)
     height, width = (max(cell.shape[axis] for cell in cells) for axis in (0, 1))
     rows = math.ceil(len(cells) / columns)
     sheet = np.full((rows * (height + pad) - pad, columns * (width + pad) - pad, 3), fill, np.uint8)
@@ -66,6 +66,7 @@ def grid(
     return sheet
 
 
+@_check.public
 def show(
     images: Any,
     boxes: Any = None,
@@ -99,11 +100,10 @@ def show(
         from matplotlib.patches import Rectangle
     except ImportError as error:
         raise ImportError('cuaug.show: matplotlib is not installed: pip install "cuaug[show]"') from error
-    with _check.calling("show"):
-        cells, columns = _cells(images, ncols, layout, 255)
-        for name, values in (("boxes", boxes), ("masks", masks), ("titles", titles)):
-            if values is not None and len(values) != len(cells):
-                raise ValueError(f"{name} must have one entry per image, {len(cells)}, got {len(values)}")
+    cells, columns = _cells(images, ncols, layout, 255)
+    for name, values in (("boxes", boxes), ("masks", masks), ("titles", titles)):
+        if values is not None and len(values) != len(cells):
+            raise ValueError(f"{name} must have one entry per image, {len(cells)}, got {len(values)}")
     rows = math.ceil(len(cells) / columns)
     height, width = (max(cell.shape[axis] for cell in cells) for axis in (0, 1))
     size = (columns * _INCHES, rows * (_INCHES * height / width + (0.3 if titles is not None else 0)))
