@@ -53,12 +53,12 @@ REFUSED = {
     "a flat matrix": (lambda: W(BATCH, np.zeros(6)), ValueError, "M | (6,)"),
     "two matrices for three samples": (lambda: W(BATCH, EYES[:2]), ValueError, "M | 2 | 3"),
     "a batch of matrices for one image": (lambda: W(BATCH[0], EYES), ValueError, "M | 3 | 1"),
-    "a singular matrix": (lambda: W(BATCH, SINGULAR), ValueError, "M | singular | sample 1"),
+    "a singular matrix": (lambda: W(BATCH, SINGULAR), ValueError, "M | invertible | sample 1"),
     "a NaN": (lambda: W(BATCH, spoiled(np.nan)), ValueError, "M | finite | sample 2"),
     "an infinity": (lambda: W(BATCH, spoiled(-np.inf, 0)), ValueError, "M | finite | sample 0"),
     "a NaN in torch": (lambda: W(BATCH, torch.from_numpy(spoiled(np.nan))), ValueError, "finite | sample 2"),
-    "all zero": (lambda: W(BATCH, np.zeros((2, 3))), ValueError, "M | singular"),
-    "a singular homography": (lambda: P(BATCH, np.ones((3, 3))), ValueError, "warp_perspective | M | singular"),
+    "all zero": (lambda: W(BATCH, np.zeros((2, 3))), ValueError, "M | invertible"),
+    "a singular homography": (lambda: P(BATCH, np.ones((3, 3))), ValueError, "warp_perspective | M | invertible"),
     "integers as a matrix of words": (lambda: W(BATCH, "M"), TypeError, "warp_affine | M"),
     "a complex matrix": (lambda: W(BATCH, EYE.astype(complex)), TypeError, "M | complex128"),
     "a bottom row that is not affine": (
@@ -89,19 +89,14 @@ REFUSED = {
     "max_size with two sizes": (lambda: cuaug.resize(BATCH, (4, 4), max_size=9), ValueError, "max_size"),
     "max_size below size": (lambda: cuaug.resize(BATCH, 10, max_size=9), ValueError, "max_size | 9 | 10"),
     "two fills for three channels": (lambda: W(BATCH, EYE, fill=(1, 2)), ValueError, "fill | 2 | 3"),
-    "a fill of another batch": (lambda: W(BATCH, EYE, fill=np.ones((2, 3))), ValueError, "fill | (2, 3)"),
+    "a fill of another batch": (lambda: W(BATCH, EYE, fill=np.ones((2, 3))), ValueError, "fill | 2 | 3"),
     "a fill of words": (lambda: W(BATCH, EYE, fill="red"), TypeError, "fill"),
     "a flip for four samples": (lambda: cuaug.hflip(BATCH, [True] * 4), ValueError, "flip | 4 | 3"),
     "angles for two samples": (lambda: cuaug.rotate(BATCH, [1.0, 2.0]), ValueError, "angle | 2 | 3"),
     "a NaN angle": (lambda: cuaug.rotate(BATCH, float("nan")), ValueError, "angle | finite"),
     "a scale of zero": (lambda: cuaug.affine(BATCH, 0, [0, 0], 0, [0, 0]), ValueError, "scale | 0"),
-    "expanding to several sizes": (
-        lambda: cuaug.rotate(BATCH, [10, 20, 30], expand=True),
-        ValueError,
-        "expand | angle",
-    ),
     "a crop of nothing": (lambda: cuaug.crop(BATCH, 0, 0, 0, 5), ValueError, "crop | height | 0"),
-    "a negative padding that leaves nothing": (lambda: cuaug.pad(BATCH, -9), ValueError, "pad | padding"),
+    "a negative padding that leaves nothing": (lambda: cuaug.pad(BATCH, -9), ValueError, "pad | at least 1"),
     "a padding of three": (lambda: cuaug.pad(BATCH, [1, 2, 3]), ValueError, "padding | [1, 2, 3]"),
     "three corners": (lambda: cuaug.perspective(BATCH, [[0, 0]] * 3, [[0, 0]] * 3), ValueError, "startpoints | 4"),
     "corners on a line": (
@@ -116,7 +111,6 @@ REFUSED = {
         "map_x | map_y | (4, 5) | (5, 4)",
     ),
     "maps for two samples": (lambda: R(BATCH, *np.zeros((2, 2, 4, 5))), ValueError, "map_x | 2 | 3"),
-    "integer maps": (lambda: R(BATCH, *np.zeros((2, 4, 5), int)), TypeError, "map_x | int64 | float32"),
     "displacement of another size": (
         lambda: cuaug.elastic(BATCH, np.zeros((1, 5, 5, 2))),
         ValueError,
@@ -136,9 +130,9 @@ REFUSED = {
     "out of another library": (
         lambda: W(BATCH, EYE, out=torch.empty(SHAPE, dtype=torch.uint8)),
         (TypeError, ValueError),
-        "out | torch | numpy",
+        "out | numpy | Tensor",
     ),
-    "read-only out": (lambda: W(BATCH, EYE, out=READ_ONLY), ValueError, "out | read-only"),
+    "read-only out": (lambda: W(BATCH, EYE, out=READ_ONLY), (TypeError, ValueError), "out | writable"),
     "out that is the input": (lambda: W(BATCH, EYE, out=BATCH), ValueError, "out | images"),
     "out that overlaps the input": (lambda: W(BATCH[:2], EYE, out=BATCH[1:]), ValueError, "out | images"),
     "out with stride 0": (
@@ -177,6 +171,7 @@ def test_a_dtype_that_no_image_has_is_a_type_error_that_lists_those_it_may(case,
         assert word in str(refusal.value)
 
 
+@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor")  # deprecated, but its tensors are still about
 @pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.complex64, torch.int8, torch.quint8])
 def test_a_torch_dtype_that_no_image_has_is_a_type_error(dtype):
     image = (

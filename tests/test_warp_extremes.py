@@ -62,7 +62,7 @@ def test_destination_to_source_matrices_with_extreme_numbers(interpolation, bord
         try:
             actual = cuaug.warp_affine(FLOATS, M, **options)
         except ValueError as refusal:
-            assert "singular" in str(refusal)  # noqa: PT017
+            assert "invertible" in str(refusal)  # noqa: PT017
             assert place in (0, 4)
             continue
         assert np.isfinite(actual).all()
@@ -154,7 +154,7 @@ def test_a_horizon_in_the_image(interpolation, border):
         zero = w == 0
         assert_equal(actual[:, zero], np.full_like(actual[:, zero], 0.625))
         if interpolation != "nearest":
-            far = np.abs(w) < 0.05  # float32 cannot place what lies beyond 20 image widths to 1e-4
+            far = np.abs(w) < 0.25  # float32 cannot place what lies beyond four image widths to 1e-4
             expected = np.stack([reference.warp(image, M, (side, side), **options) for image in FLOATS])
             assert_equal(actual[:, ~far], expected[:, ~far].astype(np.float32), tolerance=LEVEL)
 
@@ -163,6 +163,12 @@ def edges(n):
     """On, and one float32 step beside, every place where a rule changes."""
     places = np.float32([-1.5, -1, -0.5, 0, 0.5, n - 1.5, n - 1, n - 0.5, n, 2 * n - 0.5])
     return np.concatenate([places, np.nextafter(places, np.float32(np.inf)), np.nextafter(places, np.float32(-np.inf))])
+
+
+def decided(coordinates):
+    """Where nearest has one answer: x + 0.5 rounds in float32, so a step beside a tie may fall on either side."""
+    phase = (coordinates.astype(float) + 0.5) % 1
+    return (phase == 0) | (np.minimum(phase, 1 - phase) > 1e-5)
 
 
 @every_mode
@@ -178,10 +184,8 @@ def test_coordinates_beside_every_edge(interpolation, border, shape):
     if interpolation != "nearest":
         assert_equal(actual, expected.astype(np.float32), tolerance=LEVEL)
         return
-    # x + 0.5 rounds in float32, so one step beside a half may fall on either side of it.
-    settled = [np.abs(np.abs((m.astype(float) + 0.5) % 1 - 0.5) - 0.5) > 1e-6 for m in (map_x, map_y)]
-    settled = settled[0] & settled[1] | ((map_x + 0.5) % 1 == 0) & ((map_y + 0.5) % 1 == 0)
-    assert settled.any()
+    settled = decided(map_x) & decided(map_y)
+    assert settled.mean() > 0.3
     assert_equal(actual[:, settled], expected[:, settled].astype(np.float32))
 
 
