@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from . import _check
 from ._array import asarray, is_host, namespace
 
 __all__ = [
@@ -47,6 +48,7 @@ _MATRIX: _Sizes = ((2, 3), (3,))
 _Frame = tuple[Any, Any, Any, Any]
 
 
+@_check.public
 def get_affine_transform(src: Any, dst: Any) -> Any:
     """The affine map that takes three points to three points, as ``cv2.getAffineTransform``.
 
@@ -64,11 +66,11 @@ def get_affine_transform(src: Any, dst: Any) -> Any:
     [[2. 0. 5.]
      [0. 3. 7.]]
     """
-    function = "get_affine_transform"
-    src, dst = _load(function, src=(src, ((3,), (2,))), dst=(dst, ((3,), (2,))))
-    return _fit(function, src, dst, "affine", 1 / 3)
+    src, dst = _load(src=(src, ((3,), (2,))), dst=(dst, ((3,), (2,))))
+    return _fit(src, dst, "affine", 1 / 3)
 
 
+@_check.public
 def estimate_affine(src: Any, dst: Any, kind: Kind = "affine", weights: Any = None) -> Any:
     """The map that minimises ``sum(w * |M @ (x, y, 1) - (x', y')|^2)`` in closed form.
 
@@ -90,28 +92,28 @@ def estimate_affine(src: Any, dst: Any, kind: Kind = "affine", weights: Any = No
     [[ 0. -2.  5.]
      [ 2.  0.  5.]]
     """
-    function = "estimate_affine"
     least = {"affine": 3, "similarity": 2, "rigid": 2}
-    _choice(function, "kind", kind, least)
+    _check.one_of("kind", kind, tuple(least))
     if weights is None:
-        src, dst = _load(function, src=(src, _POINTS), dst=(dst, _POINTS))
+        src, dst = _load(src=(src, _POINTS), dst=(dst, _POINTS))
     else:
-        src, dst, weights = _load(function, src=(src, _POINTS), dst=(dst, _POINTS), weights=(weights, ((),)))
+        src, dst, weights = _load(src=(src, _POINTS), dst=(dst, _POINTS), weights=(weights, ((),)))
     count = src.shape[-2]
     if count < least[kind]:
-        raise ValueError(f"{function}: src must have at least {least[kind]} points for {kind!r}, got {count}")
+        raise ValueError(f"src must have at least {least[kind]} points for {kind!r}, got {count}")
     if dst.shape[-2] != count:
-        raise ValueError(f"{function}: dst must have as many points as src, {count}, got {dst.shape[-2]}")
+        raise ValueError(f"dst must have as many points as src, {count}, got {dst.shape[-2]}")
     if weights is None:
-        return _fit(function, src, dst, kind, 1 / count)
+        return _fit(src, dst, kind, 1 / count)
     if weights.shape[-1] != count:
-        raise ValueError(f"{function}: weights must have one number per point, {count}, got {weights.shape[-1]}")
+        raise ValueError(f"weights must have one number per point, {count}, got {weights.shape[-1]}")
     proper = (weights >= 0).all(-1) & (weights.sum(-1) > 0)
-    _demand(function, "weights", weights, proper, "must not be negative and not all zero")
+    _demand("weights", weights, proper, "must not be negative and not all zero")
     weights = namespace(weights).where(proper[..., None], weights, math.nan)
-    return _fit(function, src, dst, kind, (weights / weights.sum(-1, keepdims=True))[..., None])
+    return _fit(src, dst, kind, (weights / weights.sum(-1, keepdims=True))[..., None])
 
 
+@_check.public
 def get_perspective_transform(src: Any, dst: Any) -> Any:
     """The perspective map that takes four points to four points, as ``cv2.getPerspectiveTransform``.
 
@@ -134,11 +136,10 @@ def get_perspective_transform(src: Any, dst: Any) -> Any:
      [ 0.    1.5   0.  ]
      [-0.25 -0.25  1.  ]]
     """
-    function = "get_perspective_transform"
-    src, dst = _load(function, src=(src, ((4,), (2,))), dst=(dst, ((4,), (2,))))
+    src, dst = _load(src=(src, ((4,), (2,))), dst=(dst, ((4,), (2,))))
     start, end = _quad(src), _quad(dst)
-    _demand(function, "src", src, start.proper, "must not have three collinear points")
-    _demand(function, "dst", dst, end.proper, "must not have three collinear points")
+    _demand("src", src, start.proper, "must not have three collinear points")
+    _demand("dst", dst, end.proper, "must not have three collinear points")
     xp = namespace(src)
     with np.errstate(divide="ignore", invalid="ignore"):
         rows = (end.areas / start.areas)[..., None] * start.lines
@@ -149,6 +150,7 @@ def get_perspective_transform(src: Any, dst: Any) -> Any:
     return xp.where((start.proper & end.proper)[..., None, None], M, math.nan)
 
 
+@_check.public
 def get_rotation_matrix(angle: Any, scale: Any = 1.0, center: Any = (0.0, 0.0)) -> Any:
     """Rotation and scale about a point, as ``cv2.getRotationMatrix2D``.
 
@@ -167,13 +169,13 @@ def get_rotation_matrix(angle: Any, scale: Any = 1.0, center: Any = (0.0, 0.0)) 
     [[ 0.  1.  2.]
      [-1.  0.  2.]]
     """
-    function = "get_rotation_matrix"
-    angle, scale, center = _load(function, angle=(angle, _NUMBER), scale=(scale, _NUMBER), center=(center, _PAIR))
+    angle, scale, center = _load(angle=(angle, _NUMBER), scale=(scale, _NUMBER), center=(center, _PAIR))
     xp, turn = namespace(angle), angle * (math.pi / 180)
     along, across = scale * xp.cos(turn), scale * xp.sin(turn)
     return _pinned(_linear(along, across, -across, along), center, center)
 
 
+@_check.public
 def affine_matrix(angle: Any, translate: Any, scale: Any, shear: Any, center: Any) -> Any:
     """The map of torchvision's ``affine``: shear, then scale, then rotate about ``center``, then translate.
 
@@ -194,16 +196,14 @@ def affine_matrix(angle: Any, translate: Any, scale: Any, shear: Any, center: An
     [[ 0. -1.  3.]
      [ 1.  0.  0.]]
     """
-    function = "affine_matrix"
     angle, translate, scale, shear, center = _load(
-        function,
         angle=(angle, _NUMBER),
         translate=(translate, _PAIR),
         scale=(scale, _NUMBER),
         shear=(shear, _PAIR),
         center=(center, _PAIR),
     )
-    _demand(function, "scale", scale, scale > 0, "must be greater than 0")
+    _demand("scale", scale, scale > 0, "must be greater than 0")
     xp, degree = namespace(angle), math.pi / 180
     turn, lean_x, lean_y = angle * degree, shear[..., 0] * degree, shear[..., 1] * degree
     # torchvision's order: rotate(angle) @ shear_y @ shear_x, with the y shear folded into the rotation.
@@ -213,6 +213,7 @@ def affine_matrix(angle: Any, translate: Any, scale: Any, shear: Any, center: An
     return _pinned(linear, center - 0.5, center - 0.5 + translate)
 
 
+@_check.public
 def invert_affine(M: Any) -> Any:
     """The map that undoes ``M``, as ``cv2.invertAffineTransform``; 3x3 perspective matrices too.
 
@@ -229,10 +230,11 @@ def invert_affine(M: Any) -> Any:
     [[ 0.5  0.  -3. ]
      [ 0.   0.5 -4. ]]
     """
-    (M,) = _load("invert_affine", M=(M, _MATRIX))
-    return _inverse("invert_affine", M)
+    (M,) = _load(M=(M, _MATRIX))
+    return _inverse(M)
 
 
+@_check.public
 def compose_affine(*M: Any) -> Any:
     """One map that applies the given maps from left to right: the first argument acts first.
 
@@ -252,8 +254,8 @@ def compose_affine(*M: Any) -> Any:
      [ 0.  2.  0.]]
     """
     if not M:
-        raise TypeError("compose_affine: M must be at least one matrix, got none")
-    maps = _load("compose_affine", **{f"M[{i}]": (matrix, _MATRIX) for i, matrix in enumerate(M)})
+        raise TypeError("M must be at least one matrix, got none")
+    maps = _load(**{f"M[{i}]": (matrix, _MATRIX) for i, matrix in enumerate(M)})
     rows = max(matrix.shape[-2] for matrix in maps)
     product = _square(maps[0])
     for matrix in maps[1:]:
@@ -261,6 +263,7 @@ def compose_affine(*M: Any) -> Any:
     return product[..., :rows, :]
 
 
+@_check.public
 def transform_points(points: Any, M: Any) -> Any:
     """Move points as the warp by ``M`` moves the pixels.
 
@@ -278,10 +281,11 @@ def transform_points(points: Any, M: Any) -> Any:
     [[11.  2.]
      [13.  4.]]
     """
-    points, M = _load("transform_points", "points", points=(points, _POINTS), M=(M, _MATRIX))
+    points, M = _load("points", points=(points, _POINTS), M=(M, _MATRIX))
     return _move(points, M[..., None, :, :])
 
 
+@_check.public
 def transform_boxes(boxes: Any, M: Any, format: Format = "XYXY") -> Any:
     """The tight upright boxes around the moved corners.
 
@@ -301,8 +305,8 @@ def transform_boxes(boxes: Any, M: Any, format: Format = "XYXY") -> Any:
     [[ 7.  0. 10.  2.]]
     """
     anchors = {"XYXY": None, "XYWH": 0.0, "CXCYWH": 0.5}
-    _choice("transform_boxes", "format", format, anchors)
-    boxes, M = _load("transform_boxes", "boxes", boxes=(boxes, ((), (4,))), M=(M, _MATRIX))
+    _check.one_of("format", format, tuple(anchors))
+    boxes, M = _load("boxes", boxes=(boxes, ((), (4,))), M=(M, _MATRIX))
     xp, anchor = namespace(boxes), anchors[format]
     low, high = boxes[..., :2], boxes[..., 2:]
     if anchor is not None:
@@ -316,6 +320,7 @@ def transform_boxes(boxes: Any, M: Any, format: Format = "XYXY") -> Any:
     return xp.concatenate([low, high], -1)
 
 
+@_check.public
 def convert_matrix(
     M: Any,
     source: Convention,
@@ -343,20 +348,19 @@ def convert_matrix(
     [[ 1.  0. -1.]
      [ 0.  1.  0.]]
     """
-    function = "convert_matrix"
     for name, value in (("source", source), ("target", target)):
-        _choice(function, name, value, _CONVENTIONS)
+        _check.one_of(name, value, tuple(_CONVENTIONS))
         if size is None and _CONVENTIONS[value].sized:
-            raise ValueError(f"{function}: size must be (H, W) for {value!r}, got None")
+            raise ValueError(f"size must be (H, W) for {value!r}, got None")
     given, wanted = _CONVENTIONS[source], _CONVENTIONS[target]
-    extent = _extent(function, "size", (1, 1) if size is None else size)
-    ends = [extent, extent if out_size is None else _extent(function, "out_size", out_size)]
+    extent = _check.size("size", (1, 1) if size is None else size)
+    ends = [extent, extent if out_size is None else _check.size("out_size", out_size)]
     if given.inverse:
         ends.reverse()
-    (M,) = _load(function, M=(M, _MATRIX))
+    (M,) = _load(M=(M, _MATRIX))
     before, after = (_between(wanted, given, ends[0]), _between(given, wanted, ends[1]))
     converted = _reframe(_square(M), before, after)[..., : M.shape[-2], :]
-    return converted if given.inverse == wanted.inverse else _inverse(function, converted)
+    return converted if given.inverse == wanted.inverse else _inverse(converted)
 
 
 class _Convention(NamedTuple):
@@ -412,7 +416,7 @@ def _cloud(points: Any, weights: Any) -> _Cloud:
     return _Cloud(offsets, centre, spread, _rounding(points) * (abs(centre).sum(-1) + spread))
 
 
-def _fit(function: str, src: Any, dst: Any, kind: Kind, weights: Any) -> Any:
+def _fit(src: Any, dst: Any, kind: Kind, weights: Any) -> Any:
     """Weighted least squares for weights that sum to 1, a number or [..., P, 1]."""
     start, end = _cloud(src, weights), _cloud(dst, weights)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -438,10 +442,10 @@ def _fit(function: str, src: Any, dst: Any, kind: Kind, weights: Any) -> Any:
             size = namespace(src).sqrt(along * along + across * across) if kind == "rigid" else power
             linear = _linear(along / size, -across / size, across / size, along / size)
             proper, rule = power > grain * grain, "must not be coincident"
-    _demand(function, "src", src, proper, rule)
+    _demand("src", src, proper, rule)
     if kind == "rigid":
         turned = size > grain + end.grain / start.spread
-        _demand(function, "dst", dst, turned, "must have a best rotation: it is coincident or mirrors src")
+        _demand("dst", dst, turned, "must have a best rotation: it is coincident or mirrors src")
         proper = proper & turned
     M = _pinned(linear, start.centre, end.centre)
     return namespace(src).where(proper[..., None, None], M, math.nan)
@@ -509,14 +513,14 @@ def _cofactors(M: Any) -> Any:
     return _cross(roll(M, -1, -2), roll(M, 1, -2))
 
 
-def _inverse(function: str, M: Any) -> Any:
+def _inverse(M: Any) -> Any:
     xp, square = namespace(M), _square(M)
     cofactors = _cofactors(square)
     terms = square * cofactors
     determinant, size = terms.sum(-1), abs(terms).sum(-1)
     # All three rows expand to the determinant. One that is all rounding says that there is none.
     proper = (abs(determinant) > _rounding(M) * size).all(-1)
-    _demand(function, "M", M, proper, "must not be singular")
+    _demand("M", M, proper, "must not be singular")
     with np.errstate(divide="ignore", invalid="ignore"):
         inverse = xp.swapaxes(cofactors, -1, -2) / determinant[..., :1, None]
     return xp.where(proper[..., None, None], inverse, math.nan)[..., : M.shape[-2], :]
@@ -547,7 +551,7 @@ def _rounding(array: Any) -> float:
     return 4 * float(np.finfo(_dtype(array)).eps)
 
 
-def _load(function: str, any_value: str = "", /, **arguments: tuple[Any, _Sizes]) -> list[Any]:
+def _load(any_value: str = "", /, **arguments: tuple[Any, _Sizes]) -> list[Any]:
     """Arguments as arrays of one library, device, dtype and batch, from ``name=(value, sizes of its last axes)``."""
     arrays = [value for value, _ in arguments.values() if hasattr(value, "dtype")]
     like = next((array for array in arrays if not is_host(array)), arrays[0] if arrays else np.empty(0))
@@ -555,18 +559,18 @@ def _load(function: str, any_value: str = "", /, **arguments: tuple[Any, _Sizes]
     dtype = "float64" if "float64" in floats or not floats else "float32"
     loaded, batches = [], []
     for name, (value, sizes) in arguments.items():
-        array = asarray(value, like=like, dtype=dtype)
+        array = asarray(value, like=like, dtype=dtype).reshape(np.shape(value))  # a number may arrive as [1]
         cut = array.ndim - len(sizes)
         shape = tuple(array.shape)
         if cut < 0 or any(allowed and n not in allowed for n, allowed in zip(shape[cut:], sizes, strict=True)):
             wanted = ", ".join(["...", *("|".join(map(str, allowed)) or "P" for allowed in sizes)])
-            raise ValueError(f"{function}: {name} must have shape [{wanted}], got {list(shape)}")
+            raise ValueError(f"{name} must have shape [{wanted}], got {list(shape)}")
         loaded.append(array)
         batches.append(shape[:cut])
     try:
         batch = np.broadcast_shapes(*batches)
     except ValueError:
-        raise ValueError(f"{function}: {', '.join(arguments)} must agree in their batch, got {batches}") from None
+        raise ValueError(f"{', '.join(arguments)} must agree in their batch, got {batches}") from None
     for i, (name, own) in enumerate(zip(arguments, batches, strict=True)):
         array = loaded[i]
         if own != batch:
@@ -575,11 +579,11 @@ def _load(function: str, any_value: str = "", /, **arguments: tuple[Any, _Sizes]
             finite = namespace(like).isfinite(array)
             for _ in range(array.ndim - len(batch)):
                 finite = finite.all(-1)
-            _demand(function, name, array, finite, "must be finite")
+            _demand(name, array, finite, "must be finite")
     return loaded
 
 
-def _demand(function: str, name: str, array: Any, proper: Any, rule: str) -> None:
+def _demand(name: str, array: Any, proper: Any, rule: str) -> None:
     """Refuse the first sample [...] of a host array that is not proper; a device array is not read."""
     if not is_host(proper):
         return
@@ -587,15 +591,4 @@ def _demand(function: str, name: str, array: Any, proper: Any, rule: str) -> Non
     if False in flags:
         sample = flags.index(False)
         value = array.reshape((len(flags), *array.shape[proper.ndim :]))[sample].tolist()
-        raise ValueError(f"{function}: {name} {rule}, got {reprlib.repr(value)} in sample {sample}")
-
-
-def _choice(function: str, name: str, value: str, choices: Any) -> None:
-    if value not in choices:
-        raise ValueError(f"{function}: {name} must be one of {', '.join(choices)}, got {value!r}")
-
-
-def _extent(function: str, name: str, value: Any) -> tuple[int, int]:
-    if len(value) != 2 or min(value) <= 0:
-        raise ValueError(f"{function}: {name} must be (H, W) greater than 0, got {value!r}")
-    return value[0], value[1]
+        raise ValueError(f"{name} {rule}, got {reprlib.repr(value)} in sample {sample}")
