@@ -10,38 +10,39 @@
 
 namespace cuaug {
 
-constexpr int tile_width = 32, tile_height = 32, threads = 128;
-
-template <class T, int K>
-constexpr int box_bytes = sizeof(Stored<T, K>) <= 4 ? 20480 : 32768;
+constexpr int tile_width = 32, threads = 256;
+template <class Pixel> constexpr int group = sizeof(Pixel) <= 4 ? 8 : 4;  // pixels of a row that a thread stages at a time
+template <class Pixel> constexpr int box_bytes = sizeof(Pixel) <= 8 ? 36864 : 45056;
 
 // The input pixels a tile needs; empty if they are unknown or too many.
 struct Box {
-    int x, y;            // counted from the base; x so that the first column is a multiple of 4 in the image
-    int width, height;   // width a multiple of 4
-    int pitch;           // pixels from a row to the next
-    unsigned int reciprocal;  // i * reciprocal >> 16 is i / (width / 4) for a thread's number i
+    int x, y;            // counted from the base; x so that the first column is a multiple of `group` in the image
+    int width, height;   // width a multiple of `group`
+    int pitch;
 };
 
 // A warp samples a patch of 8x4 pixels, turned by any angle. With a pitch of 12 or 20 (mod 32) words the two closest pixels that
 // share a bank are 5 apart, so that the patch's taps seldom meet in one; of all pitches that keep rows 16-byte aligned, the best.
-inline int pitch_of(int width, int bytes) {
-    if (bytes > 4 && bytes != 12) return width + (width & 4 ? 0 : 4);
+// Wider pixels take what room allows: an odd multiple of 4.
+template <class Pixel>
+inline int pitch_of(int width) {
+    if (sizeof(Pixel) > 4) return width | 4;
     const int rest = width & 31;
     return width - rest + (rest <= 12 ? 12 : rest <= 20 ? 20 : 44);
 }
 
-template <class R>
-inline Box box_of(const Bounds<R>& bounds, int base_x, int before, int after, int bytes, int room) {
+template <class Pixel, class R>
+inline Box box_of(const Bounds<R>& bounds, int base_x, int before, int after) {
+    constexpr int mask = group<Pixel> - 1;
     const R slack = R(1.0 / 256), limit = R(1 << 20);
     if (!(bounds.x_low > -limit && bounds.x_high < limit && bounds.y_low > -limit && bounds.y_high < limit)) return {};
-    const int first = static_cast<int>(floor(bounds.x_low - slack)) - before, x = first - ((base_x + first) & 3);
+    const int first = static_cast<int>(floor(bounds.x_low - slack)) - before, x = first - ((base_x + first) & mask);
     const int y = static_cast<int>(floor(bounds.y_low - slack)) - before;
-    const int width = (static_cast<int>(floor(bounds.x_high + slack)) + after - x + 4) & ~3;
+    const int width = (static_cast<int>(floor(bounds.x_high + slack)) + after - x + mask + 1) & ~mask;
     const int height = static_cast<int>(floor(bounds.y_high + slack)) + after - y + 1;
-    const int pitch = pitch_of(width, bytes);
-    if (static_cast<long long>(pitch) * height * bytes > room || width > 4 * threads) return {};
-    return {x, y, width, height, pitch, 65536u / static_cast<unsigned int>(width / 4) + 1};
+    const int pitch = pitch_of<Pixel>(width);
+    if (static_cast<long long>(pitch) * height * static_cast<int>(sizeof(Pixel)) > box_bytes<Pixel> || width > threads * group<Pixel>) return {};
+    return {x, y, width, height, pitch};
 }
 
 // The staged box, seen by a sampler whose coordinates count from the box's corner.
@@ -77,27 +78,30 @@ inline void store_four(T* at, const long long* offset, const FourPixels<T, K>& p
     }
 }
 
-// All threads of the block. Each keeps to one group of four columns and walks down the rows.
+// All threads of the block. Each keeps to one group of columns and walks down the rows.
 template <class Layout, class T, int K, class Border>
 inline void stage(const Image<T, K, Border>& image, const Box& box, bool aligned, Stored<T, K>* pixels) {
-    const int across = box.width / 4, down = threads / across;
-    const int y = (threadIdx.x * box.reciprocal) >> 16, x = 4 * (threadIdx.x - y * across), column = image.base_x + x;
-    const bool vector = !Same<Layout, Strided>::value && aligned && column >= 0 && column + 3 < image.width;
-    const bool outside = Border::index(column, image.width) < 0;  // groups start at multiples of 4: then all four are
+    constexpr int group = cuaug::group<Stored<T, K>>;
+    const int across = box.width / group;
+    const float share = __fdividef(1.0f, static_cast<float>(across));
+    const int down = static_cast<int>((threads + 0.5f) * share), y = static_cast<int>((threadIdx.x + 0.5f) * share);
+    const int x = group * (threadIdx.x - y * across), column = image.base_x + x;
     if (y >= down) return;
+    const bool vector = !Same<Layout, Strided>::value && aligned && column >= 0 && column + group <= image.width;
+    const bool outside = Border::index(column, image.width) < 0;  // groups start at multiples of their length: then all of it is
     FourPixels<T, K>* to = reinterpret_cast<FourPixels<T, K>*>(pixels + y * box.pitch + x);
-    for (int i = y; i < box.height; i += down) {
-        const int row = Border::index(image.base_y + i, image.height);
-        FourPixels<T, K> four;
-        if (row < 0 || outside) {
-            for (int j = 0; j < 4; ++j) four.v[j] = to_stored(image.fill);
-        } else if (vector) {
-            four = load_four<Layout, T, K>(image.address(column, row), image.offset);
+    const T* at = image.address(column, image.base_y + y);
+    const long long step = static_cast<long long>(down) * image.y_stride;
+    for (int i = y; i < box.height; i += down, at += step, to += down * (box.pitch / 4)) {
+        const int row = image.base_y + i;
+        if (vector && static_cast<unsigned int>(row) < image.height) {
+            for (int j = 0; j < group / 4; ++j) to[j] = load_four<Layout, T, K>(at + 4 * j * image.x_stride, image.offset);
+        } else if (outside || Border::index(row, image.height) < 0) {
+            const Stored<T, K> fill = to_stored(image.fill);
+            for (int j = 0; j < group / 4; ++j) to[j] = {{fill, fill, fill, fill}};
         } else {
-            for (int j = 0; j < 4; ++j) four.v[j] = to_stored(image.texel(x + j, i));
+            for (int j = 0; j < group; ++j) to[j / 4].v[j % 4] = to_stored(image.texel(x + j, i));
         }
-        *to = four;
-        to += down * (box.pitch / 4);
     }
 }
 

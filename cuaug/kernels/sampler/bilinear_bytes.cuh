@@ -7,21 +7,21 @@ namespace cuaug {
 
 // Bilinear interpolation of pixels of up to four bytes, two taps of a channel in one __dp2a.
 // Weights are multiples of 2^-15 with an error of 2^-16 each: 99.8 % of uniform noise comes out as from exact weights, the rest
-// one level off. Adding 2^23 (1.5 * 2^23 where the sign may be negative) to a float leaves its nearest integer in the low bits:
-// it is floor, conversion and half-to-even rounding at once, on the otherwise idle float pipe.
+// one level off. Adding a power of two to a float leaves its integer part in the low bits of the sum: floor, conversion and
+// half-to-even rounding at once, on the otherwise idle float pipe.
 template <int K>
 inline Stored<uint8, K> bilinear(const Stored<uint8, K>* pixels, int pitch, const Point<float>& p) {
-    constexpr float shift = 12582912.0f, one = 32768.0f, bias = 8388608.0f;
-    const float x = p.x - 0.5f, y = p.y - 0.5f, tx = x + shift, ty = y + shift;
-    const float hx = x - (tx - shift), hy = y - (ty - shift);  // fraction - 0.5
-    const float right = hx * one + 0.5f * one, left = hx * -one + 0.5f * one, below = hy + 0.5f, above = 0.5f - hy;
-    const Word upper = __byte_perm(__float_as_uint(left * above + bias), __float_as_uint(right * above + bias), 0x5410);
-    const Word lower = __byte_perm(__float_as_uint(left * below + bias), __float_as_uint(right * below + bias), 0x5410);
+    // 2 + x 2^-22 rounded down has the bits 0x40000000 + floor(x); times the 4 bytes of a pixel the constant falls off the word.
+    constexpr float ulp = 1.0f / 4194304.0f, one = 32768.0f, bias = 8388608.0f, shift = 12582912.0f;
+    const float tx = __fmaf_rd(p.x, ulp, 2.0f), ty = __fmaf_rd(p.y, ulp, 2.0f);
+    const unsigned int row = 4 * pitch, offset = __float_as_uint(ty) * row + 4 * __float_as_uint(tx);
+    auto pixel = [&](unsigned int at) { return *reinterpret_cast<const Word*>(reinterpret_cast<const char*>(pixels) + at); };
+    const Word p00 = pixel(offset), p01 = pixel(offset + 4), p10 = pixel(offset + row), p11 = pixel(offset + row + 4);
 
-    constexpr Word offset = 0x4B400000;  // the bits of `shift`
-    const Word index = __float_as_uint(ty) * pitch + __float_as_uint(tx) - offset * (pitch + 1);
-    const Stored<uint8, K>* at = pixels + static_cast<int>(index);
-    const Word p00 = at[0].word[0], p01 = at[1].word[0], p10 = at[pitch].word[0], p11 = at[pitch + 1].word[0];
+    const float fx = p.x - (tx - 2.0f) / ulp, fy = p.y - (ty - 2.0f) / ulp;
+    const float right = fx * one, left = one - right, above = 1.0f - fy;
+    const Word upper = __byte_perm(__float_as_uint(left * above + bias), __float_as_uint(right * above + bias), 0x5410);
+    const Word lower = __byte_perm(__float_as_uint(left * fy + bias), __float_as_uint(right * fy + bias), 0x5410);
 
     constexpr Word start = 0x4B000000;  // the bits of `bias`: the sum, below 2^23, becomes its mantissa
     auto level = [](Word sum) { return __float_as_uint(__uint_as_float(sum) * (1.0f / one) + (shift - bias / one)); };
