@@ -139,13 +139,12 @@ def test_perspective_transform_ends_in_one():
 
 
 def test_perspective_transform_with_the_origin_on_the_horizon():
-    # x' = (x + 1) / x, y' = y / x: the last entry is 0, so no division can make it 1.
-    src = np.array([(1, 0), (2, 0), (2, 1), (1, 1)], np.float64)
-    M = get_perspective_transform(src, move(src, np.array([(1, 0, 1), (0, 1, 0), (1, 0, 0)])))
-    assert np.isfinite(M).all()
+    # x' = (x + 1) / x, y' = y / x: the last entry is exactly 0, so no division can make it 1.
+    src, horizon = np.array([(2, -1), (8, -2), (8, 2), (2, 1)], np.float64), np.array([(1, 0, 1), (0, 1, 0), (1, 0, 0)])
+    M = get_perspective_transform(src, move(src, horizon))
+    assert M[2, 2] == 0
     probe = np.array([(1.5, 0.5), (4, 3)])
-    want = move(probe, np.array([(1, 0, 1), (0, 1, 0), (1, 0, 0)]))
-    assert_equal(transform_points(probe, M), want, tolerance=FLOAT64)
+    assert_equal(transform_points(probe, M), move(probe, horizon), tolerance=FLOAT64)
 
 
 KINDS = ["affine", "similarity", "rigid"]
@@ -620,6 +619,7 @@ TRIANGLE = [(0, 0), (4, 0), (0, 4)]
 QUAD = [(0, 0), (4, 0), (4, 4), (0, 4)]
 KITE = [(0, 0), (4, 0), (2, 2), (0, 4)]  # the third lies on the line of the second and the fourth
 POINT = [(3, 3)] * 4
+MIRRORED = (np.array(QUAD) * (-1, 1) @ [(math.cos(0.3), -math.sin(0.3)), (math.sin(0.3), math.cos(0.3))] + 7).tolist()
 EYE, FLAT = [(1, 0, 0), (0, 1, 0)], [(1, 2, 0), (2, 4, 0)]
 NAN, INF = math.nan, math.inf
 
@@ -643,6 +643,9 @@ DEGENERATE = {
     "rigid onto one point": (lambda a, b: estimate_affine(a, b, "rigid"), (QUAD, POINT), "dst must have a best rota"),
     "rigid onto a mirror image": (
         lambda a, b: estimate_affine(a, b, "rigid"), (QUAD, [QUAD[i] for i in (1, 0, 3, 2)]), "dst must have a best"
+    ),
+    "rigid onto a rounded mirror image": (
+        lambda a, b: estimate_affine(a, b, "rigid"), (QUAD, MIRRORED), "dst must have a best rotation"
     ),
     "weights of 0": (
         lambda a, b, w: estimate_affine(a, b, weights=w), (QUAD, QUAD, [0, 0, 0, 0]), "weights must not be negative"
