@@ -29,8 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.set_defaults(run=lambda options: doctor())
 
     command = commands.add_parser("warmup", help="compile every kernel ahead, so that no first call waits")
-    command.add_argument("--arch", action="append", metavar="SM", help="for this architecture, as 90; repeatable")
-    command.set_defaults(run=lambda options: warmup(options.arch))
+    command.set_defaults(run=lambda options: warmup())
 
     command = commands.add_parser("bench", help="run the benchmark tables of a checkout")
     command.add_argument("arguments", nargs=argparse.REMAINDER, help="for the benchmark script")
@@ -62,10 +61,10 @@ def doctor() -> int:
     return int(failures > 0)
 
 
-def warmup(architectures: list[str] | None) -> int:
+def warmup() -> int:
     """Compile ahead and say how long it took."""
     start = time.perf_counter()
-    count = cuaug.warmup(architectures)
+    count = cuaug.warmup()
     print(f"{count} kernels ready after {time.perf_counter() - start:.1f} s")
     return 0
 

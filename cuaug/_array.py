@@ -33,6 +33,10 @@ class Library(Protocol):
     def namespace(self) -> ModuleType: ...
 
 
+def _unsupported(dtype: Any) -> str:
+    return f"{getattr(dtype, 'name', dtype)} is not supported; images may be {', '.join(_check.IMAGE_DTYPES)}, labels {', '.join(_check.LABEL_DTYPES)}"
+
+
 def _permuted(shape: tuple[int, ...], order: Sequence[int] | None) -> tuple[tuple[int, ...], list[int]]:
     """The shape to allocate, and the permutation that then gives `shape`, for memory that runs through the axes in `order`."""
     order = range(len(shape)) if order is None else order
@@ -48,7 +52,7 @@ class _NumPy:
     def describe(self, array: Any, stream: int | None = None) -> _dlpack.Tensor:
         dtype = array.dtype
         if not dtype.isnative or dtype.name not in ITEM_SIZE:
-            raise TypeError(f"a numpy array of {dtype} is not supported")
+            raise TypeError(_unsupported(dtype))
         if any(step % dtype.itemsize for step in array.strides):
             array = array.copy()
         pointer, read_only = array.__array_interface__["data"]
@@ -83,7 +87,7 @@ class _Torch:
     def describe(self, array: Any, stream: int | None = None) -> _dlpack.Tensor:
         device, dtype = array.device, self.names.get(array.dtype)
         if dtype is None or array.is_quantized:
-            raise TypeError(f"a torch tensor of {array.dtype} is not supported")
+            raise TypeError(_unsupported(array.dtype))
         if device.type not in ("cpu", "cuda") or array.layout is not self.torch.strided or _is_fake(array):
             raise TypeError(f"{type(array).__name__} on {device} with layout {array.layout} is not supported: use a dense tensor on the CPU or a CUDA device")
         if array.requires_grad and self.torch.is_grad_enabled():
@@ -119,7 +123,7 @@ class _CuPy:
     def describe(self, array: Any, stream: int | None = None) -> _dlpack.Tensor:
         dtype = array.dtype
         if dtype.name not in ITEM_SIZE:
-            raise TypeError(f"a cupy array of {dtype} is not supported")
+            raise TypeError(_unsupported(dtype))
         strides = tuple(step // dtype.itemsize for step in array.strides)
         return _dlpack.Tensor(array.data.ptr, array.shape, strides, dtype.name, array.data.device_id, False, array)
 
@@ -269,8 +273,10 @@ def host(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarray:
         value = value.detach().resolve_neg()
         value = (value.float() if str(value.dtype) == "torch.bfloat16" else value).numpy()
     try:
+        if np.iscomplexobj(value):
+            raise TypeError(f"{parameter} must hold real numbers, got {np.asarray(value).dtype}")
         return np.asarray(value, dtype=dtype)
-    except (TypeError, ValueError):
+    except ValueError:
         raise TypeError(f"{parameter} must hold numbers, got {value!r}") from None
 
 

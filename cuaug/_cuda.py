@@ -17,7 +17,6 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
-from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -48,12 +47,13 @@ def digest() -> str:
     return total.hexdigest()
 
 
-def sources(name: str, record: str = "", size: int = 0) -> tuple[str, tuple[str, ...]]:
+def sources(name: str) -> tuple[str, tuple[str, ...]]:
     """The text and the options that make the kernel of this name expression. Needs neither cupy nor a GPU."""
+    from ._pass import record_of
+
+    record, size = record_of(name)
     skeleton = name.partition("<")[0].rpartition("::")[2]
-    text = f'#include "{skeleton}.cu"\n// {digest()}\n'
-    if record:
-        text += f'static_assert(sizeof({record}) == {size}, "record");\n'
+    text = f'#include "{skeleton}.cu"\n// {digest()}\nstatic_assert(sizeof({record}) == {size}, "cuaug/_pass.py packs another record");\n'
     return text, OPTIONS
 
 
@@ -85,8 +85,12 @@ def prepare_cache() -> None:
 @functools.cache
 def cupy() -> ModuleType:
     """CuPy, checked: recent enough, one of it, and a driver beside it."""
+    from importlib import metadata  # 60 ms that only the GPU's first call should pay
+
+    wheels = sorted({name for dist in metadata.distributions() if (name := (dist.metadata["Name"] or "").lower()).startswith("cupy")})
+    if len(wheels) > 1:
+        raise BackendError(f"several CuPy wheels in one environment overwrite each other: pip uninstall {' '.join(wheels)}, then {_INSTALL}")
     prepare_cache()
-    wheels = sorted({name for dist in metadata.distributions() if (name := dist.metadata["Name"] or "").lower().startswith("cupy")})
     try:
         module = importlib.import_module("cupy")
     except ImportError as error:
@@ -125,9 +129,9 @@ def device(index: int) -> Iterator[None]:
 
 
 @functools.cache
-def kernel(name: str, record: str, size: int) -> Any:
+def kernel(name: str) -> Any:
     """The kernel of this name expression; compiled for a device when first used there."""
-    text, options = sources(name, record, size)
+    text, options = sources(name)
     module = cupy().RawModule(code=text, options=options, name_expressions=(name,))
     return _compiling(lambda: module.get_function(name))
 
@@ -168,12 +172,12 @@ def _versions() -> str:
         return "versions unknown"
 
 
-def launch(name: str, record: str, data: bytes, grid: tuple[int, int, int], threads: int, index: int, stream: int) -> None:
+def launch(name: str, data: bytes, grid: tuple[int, int, int], threads: int, index: int, stream: int) -> None:
     """Runs a kernel on `stream` of device `index`, with `data` as its one argument."""
     if _used_in and os.getpid() not in _used_in:
         raise BackendError("CUDA cannot be used after fork: start worker processes with multiprocessing.set_start_method('spawn') or 'forkserver'")
     _used_in.add(os.getpid())
-    run, argument = kernel(name, record, len(data)), np.frombuffer(data, f"V{len(data)}")
+    run, argument = kernel(name), np.frombuffer(data, f"V{len(data)}")
     with device(index):
         try:
             run(grid, (threads, 1, 1), (argument,), stream=Stream(stream))
@@ -182,22 +186,30 @@ def launch(name: str, record: str, data: bytes, grid: tuple[int, int, int], thre
 
 
 def warmup_names() -> list[str]:
-    """The name expressions of what most recipes use: `warmup` compiles these."""
+    """The name expressions of what most training steps use."""
     from ._pass import name_expression
 
-    layouts = ("Planar", "Packed")
-    return [
-        name_expression("warp", dtype, layout, 3, geometry, sampler, "Constant", dtype, layout)
-        for dtype in ("uint8", "float16", "float32")
-        for layout in layouts
-        for geometry, sampler in (("Affine", "Bilinear"), ("Affine", "Nearest"), ("Perspective", "Bilinear"), ("Grid", "Bilinear"))
-    ]
+    geometries = (("Affine", "Bilinear"), ("Affine", "Nearest"), ("Perspective", "Bilinear"), ("Grid", "Bilinear"))
+    names = []
+    for dtype in ("uint8", "float16", "float32"):
+        for layout in ("Planar", "Packed"):
+            names += [name_expression("warp", dtype, layout, 3, *functors, "Constant", dtype, layout) for functors in geometries]
+            names.append(name_expression("resample", dtype, layout, 3, "Triangle", dtype, layout))
+    return names
 
 
-def warmup() -> None:
-    """Compile the usual kernels ahead, so that no first call waits and none falls into a CUDA graph's capture.
+def warmup() -> int:
+    """Compile the usual kernels for every GPU here, so that no first call waits and none falls into a CUDA graph's capture.
+
+    Returns:
+        The number of kernels. What is on disk already is loaded from there.
 
     Raises:
         BackendError: There is no GPU, or no CuPy.
     """
-    raise NotImplementedError
+    names = warmup_names()
+    for index in range(cupy().cuda.runtime.getDeviceCount()):
+        with device(index):
+            for name in names:
+                _compiling(lambda name=name: kernel(name).kernel)
+    return len(names)

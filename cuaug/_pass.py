@@ -11,13 +11,19 @@ from typing import Any, NamedTuple
 
 from . import _array, _check, _cpu, _cuda, _images, _parameters
 from ._images import Axes, Images
-from ._parameters import Table
+from ._parameters import NO_TABLE, Table
 
-_BATCH = struct.Struct("P5q P5q q 8i P4q 4d")
+_BATCH = struct.Struct("P5q P5q q 10i P4q 4d")
+_RESAMPLE = struct.Struct("P5q P5q q 8i P4q 4d P4q q")
 _MATRIX = struct.Struct("P4q 2i")
 _GRID = struct.Struct("P4q P4q 2d 2i")
 _SAMPLERS = {"nearest": "Nearest", "bilinear": "Bilinear", "bicubic": "Bicubic", "lanczos": "Lanczos"}
-_TILE, _THREADS = 32, 128  # kernels/gpu/tile.cuh
+_FILTERS = {  # antialias: its filter
+    True: {"bilinear": "Triangle", "area": "Triangle", "bicubic": "CatmullRom", "lanczos": "Lanczos3"},
+    False: {"bilinear": "Triangle", "bicubic": "SharpCubic", "lanczos": "LanczosPlain"},
+}
+_TILE, _THREADS = 32, 256  # kernels/gpu/tile.cuh
+_MOST_TILES = 65535  # of a grid's second and third axis
 
 
 class Geometry(NamedTuple):
@@ -57,57 +63,86 @@ def warp(
     outside = _parameters.fill(fill, image)
     array, result = _images.like(image, image.channels, size, target, out)
     if image.samples * image.axes.extents[1]:
-        plan = _plan(image.axes, image.dtype, image.pointer % 16, result.axes, target, result.pointer % 16, geometry.name, interpolation, border)
-        record = _BATCH.pack(
-            image.pointer, *plan.source, result.pointer, *plan.target, image.samples, *plan.sizes, *outside.table[:5], *outside.values
-        )
-        if image.device < 0:
-            _cpu.native().warp(record + geometry.record, *plan.names)
-        else:
-            stream = image.library.stream(image.device)
-            _cuda.launch(plan.kernel, f"cuaug::Warp<cuaug::{geometry.name}>", record + geometry.record, plan.grid, _THREADS, image.device, stream)
+        names = (_cpp(image.dtype), _cpp(target), geometry.name, _SAMPLERS[interpolation], border.capitalize())
+        plan = _plan("warp", names, image.axes, image.pointer % 16, result.axes, result.pointer % 16)
+        batch = _BATCH.pack(image.pointer, *image.axes.strides, result.pointer, *result.axes.strides, image.samples, *plan.sizes, *outside.table[:5], *outside.values)
+        _run(plan, image, batch + geometry.record)
     return image.library.finish(array)
+
+
+def resample(image: Images, box: Table, size: tuple[int, int], interpolation: str, antialias: bool, dtype: str | None, out: Any) -> Any:
+    """A box of each sample, resized by a separable filter. `interpolation` is checked, and not "nearest"."""
+    target = image.dtype if dtype is None else _array.dtype_name(dtype)
+    _check.dtypes(image.dtype, target, interpolation)
+    array, result = _images.like(image, image.channels, size, target, out)
+    if image.samples * image.axes.extents[1]:
+        names = (_cpp(image.dtype), _cpp(target), _FILTERS[antialias][interpolation])
+        plan = _plan("resample", names, image.axes, image.pointer % 16, result.axes, result.pointer % 16)
+        strides = (image.pointer, *image.axes.strides, result.pointer, *result.axes.strides)
+        sizes = (*plan.sizes[:6], *plan.sizes[8:])
+        data = _RESAMPLE.pack(*strides, image.samples, *sizes, *NO_TABLE[:5], 0.0, 0.0, 0.0, 0.0, *box[:5], antialias)
+        _run(plan, image, data)
+    return image.library.finish(array)
+
+
+def _run(plan: _Plan, image: Images, data: bytes) -> None:
+    if image.device < 0:
+        getattr(_cpu.native(), plan.skeleton)(data, *plan.names)
+    else:
+        _cuda.launch(plan.kernel, data, plan.grid, _THREADS, image.device, image.library.stream(image.device))
 
 
 class _Plan(NamedTuple):
     """What follows from shapes, dtypes and options alone."""
 
+    skeleton: str
+    names: tuple[str, ...]
     kernel: str
-    names: tuple[str, str, str, str, str]
     grid: tuple[int, int, int]
-    source: tuple[int, ...]  # strides n, t, c, y, x
-    target: tuple[int, ...]
-    sizes: tuple[int, ...]  # frames, channels, in H, in W, out H, out W, in aligned, out aligned
+    sizes: tuple[int, ...]  # frames, channels, in H, in W, out H, out W, tile rows, 0, in aligned, out aligned
 
 
 @functools.lru_cache(4096)
-def _plan(source: Axes, dtype: str, phase: int, target: Axes, to: str, to_phase: int, geometry: str, interpolation: str, border: str) -> _Plan:
+def _plan(skeleton: str, names: tuple[str, ...], source: Axes, phase: int, target: Axes, to_phase: int) -> _Plan:
+    """`names` are source dtype, target dtype and the functors, in the order of the C++ template."""
     samples, frames, channels, height, width = source.extents
     out_height, out_width = target.extents[3:]
-    if out_height > 65535 * _TILE:
-        raise ValueError(f"size must have a height of at most {65535 * _TILE}, got {out_height}")
-    names = (_cpp(dtype), _cpp(to), geometry, _SAMPLERS[interpolation], border.capitalize())
-    width_in, width_out = (_layout(axes) for axes in (source, target))
+    layouts = _layout(source), _layout(target)
     group = min(channels, 4)
-    slices = samples * frames * (-(-channels // group) if "Strided" in (width_in, width_out) else 1)
-    arguments = (names[0], width_in, group, *names[2:], names[1], width_out)
+    slices = samples * frames * (-(-channels // group) if "Strided" in layouts else 1)
+    rows = _tile_rows(names[0], group, out_height) if skeleton == "warp" else _TILE
+    tiles = -(-out_height // rows)
+    if tiles > _MOST_TILES:
+        raise ValueError(f"size must have a height of at most {_MOST_TILES * _TILE}, got {out_height}")
     return _Plan(
-        kernel=name_expression("warp", *arguments),
-        names=names,
-        grid=(-(-out_width // _TILE), -(-out_height // _TILE), min(slices, 65535)),
-        source=source.strides,
-        target=target.strides,
-        sizes=(frames, channels, height, width, out_height, out_width, _aligned(source, dtype, phase), _aligned(target, to, to_phase)),
+        skeleton,
+        names,
+        kernel=name_expression(skeleton, names[0], layouts[0], group, *names[2:], names[1], layouts[1]),
+        grid=(-(-out_width // _TILE), tiles, min(slices, _MOST_TILES)),
+        sizes=(
+            *(frames, channels, height, width, out_height, out_width, rows, 0),
+            *(_aligned(source, names[0], phase), _aligned(target, names[1], to_phase)),
+        ),
     )
 
 
-def resample(image: Images, box: Table, size: tuple[int, int], interpolation: str, antialias: bool, dtype: str | None, out: Any) -> Any:
-    """One separable resample of a box of each sample."""
-    raise NotImplementedError
+def _tile_rows(dtype: str, group: int, height: int) -> int:
+    """Rows of the output that a block makes: as even a share of the height as multiples of 4 allow, at most what its box has room for."""
+    item = _array.ITEM_SIZE[dtype]
+    most = 64 if item * (group if item > 1 else 1) <= 4 else 32
+    return 4 * -(-height // (4 * -(-height // most)))
 
 
 def name_expression(skeleton: str, *arguments: str | int) -> str:
     return f"cuaug::{skeleton}<{', '.join(str(a) if isinstance(a, int) else f'cuaug::{a}' for a in arguments)}>"
+
+
+def record_of(name: str) -> tuple[str, int]:
+    """The C++ type of a kernel's argument, and the bytes that are packed for it here."""
+    if name.startswith("cuaug::resample<"):
+        return "cuaug::Resample", _RESAMPLE.size
+    geometry = name.split(", ")[3].removeprefix("cuaug::")
+    return f"cuaug::Warp<cuaug::{geometry}>", _BATCH.size + (_GRID if geometry == "Grid" else _MATRIX).size
 
 
 def _cpp(dtype: str) -> str:

@@ -189,7 +189,7 @@ def affine(
     """
     image = describe(images, layout)
     M = geometry.affine_matrix(angle, translate, scale, shear, _center(image, center))
-    matrix = _parameters.matrices("matrix", M, image, 2)
+    matrix = _parameters.matrices("angle, translate, scale, shear and center", M, image, 2)
     return _pass.warp(image, _pass.matrix_geometry("Affine", matrix, False, "center"), image.size, interpolation, border, fill, dtype, out)
 
 
@@ -231,7 +231,7 @@ def rotate(
             raise ValueError("angle must be on the host for expand=True: the result's size depends on it")
         size = _rotated_size(image.size, _array.host("angle", angle))
         M = geometry.compose_affine(M, [[1, 0, (size[1] - image.size[1]) / 2], [0, 1, (size[0] - image.size[0]) / 2]])
-    matrix = _parameters.matrices("matrix", M, image, 2)
+    matrix = _parameters.matrices("angle", M, image, 2)
     return _pass.warp(image, _pass.matrix_geometry("Affine", matrix, False, "center"), size, interpolation, border, fill, dtype, out)
 
 
@@ -273,8 +273,11 @@ def perspective(
             raise ValueError(f"coefficients must have shape (8,) or (N, 8), got {tuple(values.shape)}")
         M, inverse = xp.concatenate([values, xp.ones_like(values[..., :1])], -1).reshape((*values.shape[:-1], 3, 3)), True
     else:
+        for name, points in (("startpoints", startpoints), ("endpoints", endpoints)):
+            if tuple(np.shape(points))[-2:] != (4, 2):
+                raise ValueError(f"{name} must have shape (4, 2) or (N, 4, 2), got {tuple(np.shape(points))}")
         M, inverse = geometry.get_perspective_transform(startpoints, endpoints), False
-    matrix = _parameters.matrices("matrix", M, image, 3)
+    matrix = _parameters.matrices("startpoints and endpoints" if coefficients is None else "coefficients", M, image, 3)
     return _pass.warp(image, _pass.matrix_geometry("Perspective", matrix, inverse, "corner"), image.size, interpolation, border, fill, dtype, out)
 
 
@@ -359,7 +362,7 @@ def crop(
     array([[2, 3, 0]], dtype=uint8)
     """
     image = describe(images, layout)
-    return _move(image, _check.size("(height, width)", (height, width)), (1, left), (1, top), "constant", fill, dtype, out)
+    return _move(image, "top and left", _check.size("(height, width)", (height, width)), (1, left), (1, top), "constant", fill, dtype, out)
 
 
 @public
@@ -382,7 +385,7 @@ def center_crop(images: Any, output_size: _Size, *, fill: Any = 0, layout: str |
         int(round((have - want) / 2.0)) if want <= have else -((want - have) // 2)
         for have, want in zip(image.size, (height, width), strict=True)
     )
-    return _move(image, (height, width), (1, left), (1, top), "constant", fill, dtype, out)
+    return _move(image, "output_size", (height, width), (1, left), (1, top), "constant", fill, dtype, out)
 
 
 @public
@@ -415,7 +418,7 @@ def pad(
     left, top, right, bottom = (_check.whole("padding", side, -(1 << 30)) for side in sides * (4 // len(sides)))
     size = _check.size("the padded size", (image.size[0] + top + bottom, image.size[1] + left + right))
     _check.one_of("padding_mode", padding_mode, _check.BORDERS)
-    return _move(image, size, (1, -left), (1, -top), padding_mode, fill, dtype, out)
+    return _move(image, "padding", size, (1, -left), (1, -top), padding_mode, fill, dtype, out)
 
 
 @public
@@ -432,7 +435,7 @@ def hflip(images: Any, flip: Any = True, *, layout: str | None = None, dtype: An
     array([[3, 2, 1]], dtype=uint8)
     """
     image = describe(images, layout)
-    return _move(image, image.size, _mirror(flip, image.size[1]), (1, 0), "constant", 0, dtype, out)
+    return _move(image, "flip", image.size, _mirror(flip, image.size[1]), (1, 0), "constant", 0, dtype, out)
 
 
 @public
@@ -451,7 +454,7 @@ def vflip(images: Any, flip: Any = True, *, layout: str | None = None, dtype: An
            [1]], dtype=uint8)
     """
     image = describe(images, layout)
-    return _move(image, image.size, (1, 0), _mirror(flip, image.size[0]), "constant", 0, dtype, out)
+    return _move(image, "flip", image.size, (1, 0), _mirror(flip, image.size[0]), "constant", 0, dtype, out)
 
 
 def _warp_matrix(
@@ -472,12 +475,14 @@ def _remap(
     return _pass.warp(image, _pass.grid_geometry(x, y, scale, relative), size, interpolation, border, fill, dtype, out)
 
 
-def _move(image: Images, size: tuple[int, int], x: tuple[Any, Any], y: tuple[Any, Any], border: str, fill: Any, dtype: Any, out: Any) -> Any:
+def _move(
+    image: Images, name: str, size: tuple[int, int], x: tuple[Any, Any], y: tuple[Any, Any], border: str, fill: Any, dtype: Any, out: Any
+) -> Any:
     """Whole-pixel moves: the source is ``factor * destination + offset`` on each axis; a factor or an offset may be one per sample."""
-    x_factor, x_offset, y_factor, y_offset = (_array.host_or_device("position", value) for value in (*x, *y))
+    x_factor, x_offset, y_factor, y_offset = (_array.host_or_device(name, value) for value in (*x, *y))
     M = _array.stacked([x_factor, 0.0, x_offset, 0.0, y_factor, y_offset])
     M = M.reshape((*M.shape[:-1], 2, 3))
-    matrix = _parameters.matrices("position", M, image, 2)
+    matrix = _parameters.matrices(name, M, image, 2)
     return _pass.warp(image, _pass.matrix_geometry("Affine", matrix, True, "center"), size, "nearest", border, fill, dtype, out)
 
 
@@ -496,7 +501,7 @@ def _resize(image: Images, box: tuple[Any, Any, Any, Any], size: tuple[int, int]
         x_scale, y_scale = width / size[1], height / size[0]
         x = (x_scale, left + x_scale * 0.5 - 0.5)
         y = (y_scale, top + y_scale * 0.5 - 0.5)
-        return _move(image, size, x, y, "constant", 0, dtype, out)
+        return _move(image, "top, left, height and width", size, x, y, "constant", 0, dtype, out)
     return _pass.resample(image, _parameters.boxes(box, image), size, interpolation, antialias or interpolation == "area", dtype, out)
 
 
@@ -511,7 +516,7 @@ def _rotated_size(size: tuple[int, int], angle: np.ndarray) -> tuple[int, int]:
     height, width = size
     sides = []
     for full, reach in ((height, (height * cosine + width * sine) / 2), (width, (width * cosine + height * sine) / 2)):
-        high, low = np.trunc((full / 2 + reach) * 1e4) * 1e-4, np.trunc((full / 2 - reach) * 1e4) * 1e-4
+        high, low = np.trunc((full / 2 + reach) * 1e4) / 1e4, np.trunc((full / 2 - reach) * 1e4) / 1e4
         sides.append(int((np.ceil(high) - np.floor(low)).max()))
     return sides[0], sides[1]
 

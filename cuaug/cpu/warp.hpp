@@ -15,7 +15,7 @@
 
 namespace cuaug {
 
-constexpr int tile_width = 64, tile_height = 32, tile_pixels = tile_width * tile_height;
+constexpr int tile_width = 32, tile_height = 32, tile_pixels = tile_width * tile_height;
 constexpr int box_bytes = 1 << 18, box_side = 4096;
 constexpr int channels_at_once = 64;
 

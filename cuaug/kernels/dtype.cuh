@@ -58,13 +58,14 @@ inline R to_real(T value) {
     else return static_cast<R>(value);
 }
 
-// Half to even, then clamp; fmax returns the bound for a NaN, which therefore never reaches an integer image.
+// Half to even, then clamp. A NaN becomes 0 in an integer image: by fmax where that is the lower bound.
 template <class T, class R>
 inline T from_real(R value) {
     if constexpr (Same<T, float16>::value) return to_float16(static_cast<float>(value));
     else if constexpr (Same<T, bfloat16>::value) return to_bfloat16(static_cast<float>(value));
     else if constexpr (Same<T, float32>::value || Same<T, float64>::value) return static_cast<T>(value);
     else if constexpr (Same<T, int32>::value || Same<T, int64>::value) return static_cast<T>(value);
+    else if (Range<T>::low < 0.0f && value != value) return T(0);
     else return static_cast<T>(rintf(fminf(fmaxf(static_cast<float>(value), Range<T>::low), Range<T>::high)));
 }
 

@@ -1,0 +1,95 @@
+#pragma once
+
+// Separable resize: filters, and which source pixels an output pixel is made of.
+// Bounds and normalisation are Pillow's (Resample.c), which torch's antialiased interpolation follows.
+
+namespace cuaug {
+
+struct Triangle {
+    static constexpr int radius = 1;
+
+    template <class R>
+    static R weight(R t) {
+        const R rest = R(1) - fabs(t);
+        return rest > R(0) ? rest : R(0);
+    }
+};
+
+// Keys 1981: a = -0.5 (Catmull-Rom) is Pillow's BICUBIC and torch's antialiased one, a = -0.75 is torch's and OpenCV's plain one.
+template <int Hundredths>
+struct Cubic {
+    static constexpr int radius = 2;
+
+    template <class R>
+    static R weight(R t) {
+        const R a = R(Hundredths) / R(100), x = fabs(t);
+        if (x < R(1)) return ((a + R(2)) * x - (a + R(3))) * x * x + R(1);
+        if (x < R(2)) return ((a * x - R(5) * a) * x + R(8) * a) * x - R(4) * a;
+        return R(0);
+    }
+};
+
+using CatmullRom = Cubic<-50>;
+using SharpCubic = Cubic<-75>;
+
+// sinc(t) sinc(t / Radius): 3 is Pillow's LANCZOS, 4 OpenCV's INTER_LANCZOS4.
+template <int Radius>
+struct Sinc {
+    static constexpr int radius = Radius;
+
+    template <class R>
+    static R weight(R t) {
+        const R pi = R(3.14159265358979323846), x = fabs(t) * pi;
+        if (x >= R(Radius) * pi) return R(0);
+        if (x < R(1e-4)) return R(1);
+        return R(Radius) * sin(x) * sin(x / R(Radius)) / (x * x);
+    }
+};
+
+using Lanczos3 = Sinc<3>;
+using LanczosPlain = Sinc<4>;
+
+// The source pixels of one output pixel on one axis: `count` taps from `first` on, each clamped to [low, high).
+// The weight of tap i is Filter::weight((offset + i) * shrink) * norm.
+template <class R>
+struct Taps {
+    int first, count, low, high;
+    R offset, shrink, norm;
+
+    int index(int i) const { return first + i < low ? low : first + i < high ? first + i : high - 1; }
+
+    // The taps whose pixels lie in [from, to): from begin_in(from) to end_in(to).
+    int begin_in(int from) const { return from <= low || from <= first ? 0 : from - first; }
+    int end_in(int to) const { return to >= high || to - first >= count ? count : to - first; }
+};
+
+template <class Filter, class R>
+inline R weight(const Taps<R>& taps, int i) {
+    return Filter::template weight<R>((taps.offset + static_cast<R>(i)) * taps.shrink) * taps.norm;
+}
+
+// Of output pixel `at` of `size`, made of [start, start + extent). No taps if that is not a finite, non-empty box.
+template <class Filter, class R>
+inline Taps<R> taps_of(double start, double extent, int size, int at, bool antialias) {
+    constexpr double limit = 1073741824.0;
+    if (!(start > -limit && extent > 0.0 && start + extent < limit)) return {0, 0, 0, 1, R(0), R(0), R(0)};
+    const double scale = extent / size, widen = antialias && scale > 1.0 ? scale : 1.0, centre = start + (at + 0.5) * scale;
+    const int low = static_cast<int>(floor(start)), end = static_cast<int>(ceil(start + extent)), high = end > low ? end : low + 1;
+    Taps<R> taps = {0, 0, low, high, R(0), static_cast<R>(1.0 / widen), R(1)};
+    if (antialias) {
+        const double reach = Filter::radius * widen;
+        const int from = static_cast<int>(floor(centre - reach + 0.5)), to = static_cast<int>(floor(centre + reach + 0.5));
+        taps.first = from > low ? from : low;
+        taps.count = (to < high ? to : high) - taps.first;
+    } else {
+        taps.first = static_cast<int>(floor(centre - 0.5)) - (Filter::radius - 1);
+        taps.count = 2 * Filter::radius;
+    }
+    taps.offset = static_cast<R>(taps.first + 0.5 - centre);
+    R sum = R(0);
+    for (int i = 0; i < taps.count; ++i) sum += weight<Filter>(taps, i);
+    taps.norm = R(1) / sum;
+    return taps;
+}
+
+}  // namespace cuaug
