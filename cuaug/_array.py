@@ -52,7 +52,7 @@ class _NumPy:
     def describe(self, array: Any, stream: int | None = None) -> _dlpack.Tensor:
         dtype = array.dtype
         if not dtype.isnative or dtype.name not in ITEM_SIZE:
-            raise TypeError(_unsupported(dtype))
+            raise TypeError(_unsupported(dtype if dtype.isnative else dtype.str))
         if any(step % dtype.itemsize for step in array.strides):
             array = array.copy()
         pointer, read_only = array.__array_interface__["data"]
@@ -214,7 +214,7 @@ def library(kind: type) -> Library | None:
             return _torch()
         if root == "cupy" and base.__name__ == "ndarray":
             return _CUPY
-        if root == "jaxlib":
+        if root == "jaxlib" or base.__name__ == "Tracer" and root == "jax":
             return _JAX
         if base is np.ndarray:
             return _NUMPY
@@ -259,7 +259,7 @@ def is_host(value: Any) -> bool:
         return True
     if found is _torch_if_loaded():
         return bool(value.device.type == "cpu")
-    return found is not _CUPY and _dlpack.device_of(value) < 0
+    return found is not _CUPY and hasattr(value, "__dlpack__") and _dlpack.device_of(value) < 0  # a JAX tracer has no values to read
 
 
 def _torch_if_loaded() -> Library | None:
@@ -325,13 +325,13 @@ def asarray(value: Any, *, like: Any, dtype: str) -> Any:
     """`value` as an array of `like`'s library, on `like`'s device; a device array stays on devices."""
     target = library(type(like)) or _NUMPY
     found = library(type(value))
-    device = -1 if is_host(like) else describe(like).device
     if found is target and found is not _NUMPY:
         if target is _torch_if_loaded():
             return value.to(device=like.device, dtype=getattr(target.namespace(), dtype), non_blocking=True)
         return value.astype(dtype)
     if is_host(value):
-        return target.finish(target.load(np.ascontiguousarray(host("value", value, dtype)), device))
+        device = -1 if is_host(like) else describe(like.detach() if target is _torch_if_loaded() else like).device
+        return target.finish(target.load(np.asarray(host("value", value, dtype), order="C"), device))
     return target.namespace().from_dlpack(value).astype(dtype)
 
 

@@ -559,7 +559,7 @@ def _load(any_value: str = "", /, **arguments: tuple[Any, _Sizes]) -> list[Any]:
     dtype = "float64" if "float64" in floats or not floats else "float32"
     loaded, batches = [], []
     for name, (value, sizes) in arguments.items():
-        array = asarray(value, like=like, dtype=dtype).reshape(np.shape(value))  # a number may arrive as [1]
+        array = asarray(value, like=like, dtype=dtype)  # a number may arrive as [1]
         cut = array.ndim - len(sizes)
         shape = tuple(array.shape)
         if cut < 0 or any(allowed and n not in allowed for n, allowed in zip(shape[cut:], sizes, strict=True)):

@@ -178,7 +178,7 @@ def affine(
         angle: Degrees, clockwise. [] or [N]
         translate: Pixels (x, y). [2] or [N, 2]
         scale: Greater than 0. [] or [N]
-        shear: Degrees (x, y). [2] or [N, 2]
+        shear: Degrees (x, y), or x alone. [], [2] or [N, 2]
         center: (x, y) from the image's top left corner, so that W / 2 is the middle. Default: the middle. [2] or [N, 2]
 
     All other arguments, the result and the errors are those of :func:`warp_affine`.
@@ -188,6 +188,7 @@ def affine(
     array([[0, 1, 2]], dtype=uint8)
     """
     image = describe(images, layout)
+    shear = (shear, 0.0) if isinstance(shear, (int, float)) else shear
     M = geometry.affine_matrix(angle, translate, scale, shear, _center(image, center))
     matrix = _parameters.matrices("angle, translate, scale, shear and center", M, image, 2)
     return _pass.warp(image, _pass.matrix_geometry("Affine", matrix, False, "center"), image.size, interpolation, border, fill, dtype, out)
