@@ -517,7 +517,7 @@ def _rotated_size(size: tuple[int, int], angle: np.ndarray) -> tuple[int, int]:
     height, width = size
     sides = []
     for full, reach in ((height, (height * cosine + width * sine) / 2), (width, (width * cosine + height * sine) / 2)):
-        high, low = np.trunc((full / 2 + reach) * 1e4) / 1e4, np.trunc((full / 2 - reach) * 1e4) / 1e4
+        high, low = np.round(full / 2 + reach, 4), np.round(full / 2 - reach, 4)
         sides.append(int((np.ceil(high) - np.floor(low)).max()))
     return sides[0], sides[1]
 
