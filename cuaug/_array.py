@@ -16,7 +16,19 @@ import numpy as np
 
 from . import _check, _dlpack
 
-ITEM_SIZE = {"bool": 1, "uint8": 1, "int8": 1, "uint16": 2, "int16": 2, "float16": 2, "bfloat16": 2, "int32": 4, "float32": 4, "int64": 8, "float64": 8}
+ITEM_SIZE = {
+    "bool": 1,
+    "uint8": 1,
+    "int8": 1,
+    "uint16": 2,
+    "int16": 2,
+    "float16": 2,
+    "bfloat16": 2,
+    "int32": 4,
+    "float32": 4,
+    "int64": 8,
+    "float64": 8,
+}
 
 
 class Library(Protocol):
@@ -27,6 +39,7 @@ class Library(Protocol):
 
     def describe(self, array: Any, stream: int | None = None) -> _dlpack.Tensor: ...
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any: ...
+    def pointer(self, array: Any) -> int: ...
     def finish(self, array: Any) -> Any: ...
     def stream(self, device: int) -> int: ...
     def load(self, values: np.ndarray, device: int) -> Any: ...
@@ -63,6 +76,9 @@ class _NumPy:
         extents, axes = _permuted(shape, order)
         return np.empty(extents, _numpy_dtype(dtype)).transpose(axes)
 
+    def pointer(self, array: Any) -> int:
+        return int(array.__array_interface__["data"][0])
+
     def finish(self, array: Any) -> Any:
         return array
 
@@ -83,35 +99,57 @@ class _Torch:
         torch = self.torch = sys.modules["torch"]
         self.names = {getattr(torch, name): name for name in ITEM_SIZE if hasattr(torch, name)}
         self.dtypes = {name: dtype for dtype, name in self.names.items()}
+        # 0.1 us against 1.5 us for current_stream; what torch's own compiled code calls.
+        self.raw_stream = getattr(
+            torch._C, "_cuda_getCurrentRawStream", lambda device: torch.cuda.current_stream(device).cuda_stream
+        )
 
     def describe(self, array: Any, stream: int | None = None) -> _dlpack.Tensor:
         device, dtype = array.device, self.names.get(array.dtype)
-        if dtype is None or array.is_quantized:
+        if dtype is None:
             raise TypeError(_unsupported(array.dtype))
-        if device.type not in ("cpu", "cuda") or array.layout is not self.torch.strided or _is_fake(array):
-            raise TypeError(f"{type(array).__name__} on {device} with layout {array.layout} is not supported: use a dense tensor on the CPU or a CUDA device")
+        if (
+            device.type not in ("cpu", "cuda")
+            or array.layout is not self.torch.strided
+            or type(array).__name__ in ("FakeTensor", "FunctionalTensor")
+        ):
+            raise TypeError(
+                f"{type(array).__name__} on {device} with layout {array.layout} is not supported: use a dense tensor on the CPU or a CUDA device"
+            )
         if array.requires_grad and self.torch.is_grad_enabled():
-            raise TypeError("a tensor that requires grad would lose its gradient here: pass tensor.detach(), or call under torch.no_grad()")
+            raise TypeError(
+                "a tensor that requires grad would lose its gradient here: pass tensor.detach(), or call under torch.no_grad()"
+            )
         if array.is_neg():
             array = array.resolve_neg()
-        return _dlpack.Tensor(array.data_ptr(), tuple(array.shape), array.stride(), dtype, -1 if device.type == "cpu" else device.index, False, array)
+        return _dlpack.Tensor(
+            array.data_ptr(),
+            array.shape,
+            array.stride(),
+            dtype,
+            -1 if device.type == "cpu" else device.index,
+            False,
+            array,
+        )
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
-        where = "cpu" if device < 0 else f"cuda:{device}"
         if order is None:
-            return self.torch.empty(shape, dtype=self.dtypes[dtype], device=where)
+            return self.torch.empty(shape, dtype=self.dtypes[dtype], device=_torch_device(device))
         extents, axes = _permuted(shape, order)
-        return self.torch.empty(extents, dtype=self.dtypes[dtype], device=where).permute(axes)
+        return self.torch.empty(extents, dtype=self.dtypes[dtype], device=_torch_device(device)).permute(axes)
+
+    def pointer(self, array: Any) -> int:
+        return int(array.data_ptr())
 
     def finish(self, array: Any) -> Any:
         return array
 
     def stream(self, device: int) -> int:
-        return int(self.torch.cuda.current_stream(device).cuda_stream)
+        return int(self.raw_stream(device))
 
     def load(self, values: np.ndarray, device: int) -> Any:
         tensor = self.torch.from_numpy(values)
-        return tensor if device < 0 else tensor.to(f"cuda:{device}", non_blocking=True)
+        return tensor if device < 0 else tensor.to(_torch_device(device), non_blocking=True)
 
     def namespace(self) -> ModuleType:
         return self.torch
@@ -133,6 +171,9 @@ class _CuPy:
         with _cuda.device(device):
             extents, axes = _permuted(shape, order)
             return _cuda.cupy().empty(extents, _numpy_dtype(dtype)).transpose(axes)
+
+    def pointer(self, array: Any) -> int:
+        return int(array.data.ptr)
 
     def finish(self, array: Any) -> Any:
         return array
@@ -170,6 +211,9 @@ class _DLPack:
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
         return self.home(device).empty(shape, dtype, device, order)
 
+    def pointer(self, array: Any) -> int:
+        return (_NUMPY if isinstance(array, np.ndarray) else _CUPY).pointer(array)
+
     def finish(self, array: Any) -> Any:
         return array
 
@@ -205,9 +249,18 @@ class _Jax(_DLPack):
 _NUMPY, _CUPY, _DLPACK, _JAX = _NumPy(), _CuPy(), _DLPack(), _Jax()
 
 
-@functools.cache
+_known: dict[type, Library | None] = {}
+
+
 def library(kind: type) -> Library | None:
     """The library an array type belongs to; None for what is not an array."""
+    try:
+        return _known[kind]
+    except KeyError:
+        return _known.setdefault(kind, _library(kind))
+
+
+def _library(kind: type) -> Library | None:
     for base in kind.__mro__:
         root = base.__module__.partition(".")[0]
         if root == "torch" and base.__name__ == "Tensor":
@@ -226,8 +279,9 @@ def _torch() -> _Torch:
     return _Torch()
 
 
-def _is_fake(tensor: Any) -> bool:
-    return type(tensor).__name__ in ("FakeTensor", "FunctionalTensor")
+@functools.cache
+def _torch_device(device: int) -> Any:
+    return _torch().torch.device("cpu" if device < 0 else f"cuda:{device}")
 
 
 def _is_host_jax(array: Any) -> bool:
@@ -240,7 +294,8 @@ def _numpy_dtype(name: str) -> np.dtype:
         return np.dtype(name)
     import ml_dtypes  # comes with JAX and CuPy, the only libraries that can have asked
 
-    return np.dtype(ml_dtypes.bfloat16)
+    found: np.dtype = np.dtype(ml_dtypes.bfloat16)
+    return found
 
 
 def namespace(*arrays: Any) -> Any:
@@ -259,7 +314,9 @@ def is_host(value: Any) -> bool:
         return True
     if found is _torch_if_loaded():
         return bool(value.device.type == "cpu")
-    return found is not _CUPY and hasattr(value, "__dlpack__") and _dlpack.device_of(value) < 0  # a JAX tracer has no values to read
+    return (
+        found is not _CUPY and hasattr(value, "__dlpack__") and _dlpack.device_of(value) < 0
+    )  # a JAX tracer has no values to read
 
 
 def _torch_if_loaded() -> Library | None:
@@ -303,11 +360,13 @@ def host_or_device(parameter: str, value: Any) -> Any:
 def stacked(values: Sequence[Any]) -> Any:
     """Numbers and per-sample values, of `host_or_device`, side by side in a new last axis."""
     xp = namespace(*values)
-    like = next((value for value in values if library(type(value)) not in (None, _NUMPY)), None)
+    like = next((value for value in values if (library(type(value)) or _NUMPY) is not _NUMPY), None)
     if like is None:
         return np.stack(np.broadcast_arrays(*values), -1)
     moved = [asarray(value, like=like, dtype="float64") for value in values]
-    return xp.stack(list(xp.broadcast_tensors(*moved) if hasattr(xp, "broadcast_tensors") else xp.broadcast_arrays(*moved)), -1)
+    return xp.stack(
+        list(xp.broadcast_tensors(*moved) if hasattr(xp, "broadcast_tensors") else xp.broadcast_arrays(*moved)), -1
+    )
 
 
 def dtype_name(dtype: Any) -> str:
@@ -316,7 +375,7 @@ def dtype_name(dtype: Any) -> str:
     if isinstance(dtype, str) or text.startswith("torch."):
         return text.removeprefix("torch.")
     try:
-        return np.dtype(dtype).name
+        return str(np.dtype(dtype).name)
     except TypeError:
         raise TypeError(f"dtype must be a dtype or its name, got {dtype!r}") from None
 
@@ -339,5 +398,7 @@ def describe(array: Any, stream: int | None = None) -> _dlpack.Tensor:
     """Where an array's data lies."""
     found = library(type(array))
     if found is None:
-        raise TypeError(f"expected an array of torch, cupy, numpy or jax, or one with __dlpack__, got {type(array).__name__}")
+        raise TypeError(
+            f"expected an array of torch, cupy, numpy or jax, or one with __dlpack__, got {type(array).__name__}"
+        )
     return found.describe(array, stream)

@@ -88,7 +88,9 @@ def dtypes(source: str, target: str, interpolation: str) -> None:
         raise TypeError(f"dtype must be one of {', '.join(IMAGE_DTYPES)}, got {target}")
     for dtype in (source, target):
         if dtype not in IMAGE_DTYPES and (interpolation != "nearest" or source != target):
-            raise TypeError(f"{dtype} holds labels: use interpolation='nearest' and no other dtype, got {interpolation!r} to {target}")
+            raise TypeError(
+                f"{dtype} holds labels: use interpolation='nearest' and no other dtype, got {interpolation!r} to {target}"
+            )
 
 
 def extents(axes: str, shape: Sequence[int]) -> None:
@@ -107,14 +109,22 @@ def samples(parameter: str, count: int, expected: int) -> None:
 
 def matrices(parameter: str, values: np.ndarray, rows: int) -> None:
     """Host matrices [N, 2, 3] or [N, 3, 3], of which `rows` rows count: finite and invertible; an affine one ends in 0 0 1."""
-    bad, rule = ~np.isfinite(values).all(axis=(1, 2)), "finite"
-    if not bad.any():
-        square = values[:, :rows, :rows]
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            determinant = np.linalg.det(square)
-        bad, rule = ~np.isfinite(1 / np.where(determinant == 0, np.nan, determinant)), "invertible"
+    v = values[:, :rows, :rows].transpose(1, 2, 0)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        if rows == 2:
+            determinant = v[0, 0] * v[1, 1] - v[0, 1] * v[1, 0]
+        else:
+            determinant = (v[0] * np.cross(v[1], v[2], axis=0)).sum(axis=0)
+        inverse = 1 / determinant
+    finite = np.isfinite(values).all(axis=(1, 2))
+    bad, rule = ~finite, "finite"
+    if finite.all():
+        bad, rule = ~np.isfinite(inverse), "invertible"
     if not bad.any() and rows == 2 and values.shape[1] == 3:
-        bad, rule = (values[:, 2] != (0, 0, 1)).any(axis=1), "affine, with a last row of 0 0 1 (warp_perspective takes any other)"
+        bad, rule = (
+            (values[:, 2] != (0, 0, 1)).any(axis=1),
+            "affine, with a last row of 0 0 1 (warp_perspective takes any other)",
+        )
     if bad.any():
         sample = int(np.argmax(bad))
         raise ValueError(f"{parameter} must be {rule}, sample {sample} is {values[sample].tolist()}")

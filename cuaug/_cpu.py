@@ -6,7 +6,7 @@ import functools
 import importlib
 from types import ModuleType
 
-from ._check import BackendError
+from ._check import BackendError, public, whole
 
 
 @functools.cache
@@ -14,9 +14,12 @@ def native() -> ModuleType:
     try:
         return importlib.import_module("cuaug._native")
     except ImportError as error:
-        raise BackendError(f"the CPU needs cuaug's compiled extension, which cannot be loaded ({error}): pip install --force-reinstall --no-deps cuaug") from error
+        raise BackendError(
+            f"the CPU needs cuaug's compiled extension, which cannot be loaded ({error}): pip install --force-reinstall --no-deps cuaug"
+        ) from error
 
 
+@public
 def set_num_threads(count: int) -> None:
     """Set how many threads a CPU call uses; 0 means one for each CPU this process may use.
 
@@ -24,6 +27,4 @@ def set_num_threads(count: int) -> None:
         >>> import cuaug
         >>> cuaug.set_num_threads(2)
     """
-    if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-        raise ValueError(f"cuaug.set_num_threads: count must be an int of at least 0, got {count!r}")
-    native().set_threads(count)
+    native().set_threads(whole("count", count, 0))

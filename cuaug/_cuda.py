@@ -7,7 +7,6 @@ keeps it on disk; included files are not in CuPy's cache key, so a digest of the
 from __future__ import annotations
 
 import atexit
-import contextlib
 import functools
 import hashlib
 import importlib
@@ -16,7 +15,6 @@ import shutil
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -79,7 +77,11 @@ def prepare_cache() -> None:
     private = tempfile.mkdtemp(prefix="cuaug-")  # 0700: a kernel cache is code, so never a folder others can write to
     atexit.register(shutil.rmtree, private, ignore_errors=True)
     os.environ["CUPY_CACHE_DIR"] = private
-    warnings.warn(f"cuaug: the kernel cache {folder} cannot be written; kernels are compiled anew in each process. Set CUPY_CACHE_DIR to a private folder", RuntimeWarning, stacklevel=2)
+    warnings.warn(
+        f"cuaug: the kernel cache {folder} cannot be written; kernels are compiled anew in each process. Set CUPY_CACHE_DIR to a private folder",
+        RuntimeWarning,
+        stacklevel=2,
+    )
 
 
 @functools.cache
@@ -87,20 +89,32 @@ def cupy() -> ModuleType:
     """CuPy, checked: recent enough, one of it, and a driver beside it."""
     from importlib import metadata  # 60 ms that only the GPU's first call should pay
 
-    wheels = sorted({name for dist in metadata.distributions() if (name := (dist.metadata["Name"] or "").lower()).startswith("cupy")})
+    wheels = sorted(
+        {
+            name
+            for dist in metadata.distributions()
+            if (name := (dist.metadata["Name"] or "").lower()).startswith("cupy")
+        }
+    )
     if len(wheels) > 1:
-        raise BackendError(f"several CuPy wheels in one environment overwrite each other: pip uninstall {' '.join(wheels)}, then {_INSTALL}")
+        raise BackendError(
+            f"several CuPy wheels in one environment overwrite each other: pip uninstall {' '.join(wheels)}, then {_INSTALL}"
+        )
     prepare_cache()
     try:
         module = importlib.import_module("cupy")
     except ImportError as error:
         if not wheels:
             raise BackendError(f"the GPU needs CuPy, which is not installed: {_INSTALL}") from error
-        raise BackendError(f"{', '.join(wheels)} cannot be imported ({error}): pip install --force-reinstall {wheels[0]}") from error
+        raise BackendError(
+            f"{', '.join(wheels)} cannot be imported ({error}): pip install --force-reinstall {wheels[0]}"
+        ) from error
     if tuple(int(part) for part in module.__version__.split(".")[:2]) < (14, 2):
         raise BackendError(f"the GPU needs CuPy 14.2 or newer, found {module.__version__}: {_INSTALL}")
     if not module.cuda.is_available():
-        raise BackendError("no NVIDIA driver found, or no GPU that it can use: see nvidia-smi, and https://www.nvidia.com/drivers for a driver")
+        raise BackendError(
+            "no NVIDIA driver found, or no GPU that it can use: see nvidia-smi, and https://www.nvidia.com/drivers for a driver"
+        )
     return module
 
 
@@ -113,19 +127,21 @@ def is_available() -> bool:
     return True
 
 
-@contextlib.contextmanager
-def device(index: int) -> Iterator[None]:
+class device:
     """Makes a device current, and then the previous one again."""
-    runtime = cupy().cuda.runtime
-    previous = runtime.getDevice()
-    if previous == index:
-        yield
-        return
-    runtime.setDevice(index)
-    try:
-        yield
-    finally:
-        runtime.setDevice(previous)
+
+    def __init__(self, index: int) -> None:
+        self.index, self.previous = index, index
+
+    def __enter__(self) -> None:
+        runtime = cupy().cuda.runtime
+        self.previous = runtime.getDevice()
+        if self.previous != self.index:
+            runtime.setDevice(self.index)
+
+    def __exit__(self, *_: object) -> None:
+        if self.previous != self.index:
+            cupy().cuda.runtime.setDevice(self.previous)
 
 
 @functools.cache
@@ -142,7 +158,11 @@ def _compiling(make: Any) -> Any:
             return make()
         except OSError as error:  # a full disk, a quota, another user's cache entry
             os.environ["CUPY_CACHE_IN_MEMORY"] = "1"
-            warnings.warn(f"cuaug: the kernel cache cannot be used ({error}); kernels stay in memory. Set CUPY_CACHE_DIR to a private folder", RuntimeWarning, stacklevel=2)
+            warnings.warn(
+                f"cuaug: the kernel cache cannot be used ({error}); kernels stay in memory. Set CUPY_CACHE_DIR to a private folder",
+                RuntimeWarning,
+                stacklevel=2,
+            )
             return make()
     except Exception as error:
         raise _backend_error(error) from error
@@ -154,14 +174,26 @@ def _backend_error(error: Exception) -> Exception:
     if isinstance(error, (MemoryError, BackendError)) or type(error).__name__ == "OutOfMemoryError":
         return error
     if "StreamCapture" in text or "STREAM_CAPTURE" in text or "capturing" in text:
-        return BackendError(f"a kernel was first needed while a CUDA graph was being captured: call cuaug.warmup() or the function once before ({text})")
+        return BackendError(
+            f"a kernel was first needed while a CUDA graph was being captured: call cuaug.warmup() or the function once before ({text})"
+        )
     if "libnvrtc" in text or "nvrtc" in text.lower() and "not found" in text.lower():
         return BackendError(f"NVRTC, CUDA's run-time compiler, cannot be loaded ({text}): {_INSTALL}")
-    if "gpu-architecture" in text or "NoBinaryForGpu" in text or "NO_BINARY_FOR_GPU" in text or "UNSUPPORTED_PTX" in text or "InsufficientDriver" in text:
-        return BackendError(f"GPU, driver and CUDA libraries do not fit each other ({_versions()}; {text}): {_INSTALL}, or update the driver")
+    if (
+        "gpu-architecture" in text
+        or "NoBinaryForGpu" in text
+        or "NO_BINARY_FOR_GPU" in text
+        or "UNSUPPORTED_PTX" in text
+        or "InsufficientDriver" in text
+    ):
+        return BackendError(
+            f"GPU, driver and CUDA libraries do not fit each other ({_versions()}; {text}): {_INSTALL}, or update the driver"
+        )
     if "CompileException" in text:
         return BackendError(f"a kernel does not compile ({_versions()}; {text}): please report this")
-    return BackendError(f"the GPU failed ({_versions()}; {text}): if every call fails from here on, the CUDA context is lost; restart the process")
+    return BackendError(
+        f"the GPU failed ({_versions()}; {text}): if every call fails from here on, the CUDA context is lost; restart the process"
+    )
 
 
 def _versions() -> str:
@@ -175,14 +207,22 @@ def _versions() -> str:
 def launch(name: str, data: bytes, grid: tuple[int, int, int], threads: int, index: int, stream: int) -> None:
     """Runs a kernel on `stream` of device `index`, with `data` as its one argument."""
     if _used_in and os.getpid() not in _used_in:
-        raise BackendError("CUDA cannot be used after fork: start worker processes with multiprocessing.set_start_method('spawn') or 'forkserver'")
+        raise BackendError(
+            "CUDA cannot be used after fork: start worker processes with multiprocessing.set_start_method('spawn') or 'forkserver'"
+        )
     _used_in.add(os.getpid())
-    run, argument = kernel(name), np.frombuffer(data, f"V{len(data)}")
+    run, argument = kernel(name), np.frombuffer(data, _record_dtype(len(data)))
     with device(index):
         try:
             run(grid, (threads, 1, 1), (argument,), stream=Stream(stream))
         except Exception as error:
             raise _backend_error(error) from error
+
+
+@functools.cache
+def _record_dtype(size: int) -> np.dtype:
+    """Opaque bytes: cupy passes an array of one such element by value."""
+    return np.dtype(f"V{size}")
 
 
 def warmup_names() -> list[str]:
@@ -193,7 +233,10 @@ def warmup_names() -> list[str]:
     names = []
     for dtype in ("uint8", "float16", "float32"):
         for layout in ("Planar", "Packed"):
-            names += [name_expression("warp", dtype, layout, 3, *functors, "Constant", dtype, layout) for functors in geometries]
+            names += [
+                name_expression("warp", dtype, layout, 3, *functors, "Constant", dtype, layout)
+                for functors in geometries
+            ]
             names.append(name_expression("resample", dtype, layout, 3, "Triangle", dtype, layout))
     return names
 

@@ -71,7 +71,9 @@ def device_of(array: Any) -> int:
 def read(array: Any, stream: int | None = None) -> Tensor:
     """Describe an array in place; `stream` is the CUDA stream it will be read on, and the producer orders its work before that."""
     device = device_of(array)
-    arguments: dict[str, Any] = {} if device < 0 else {"stream": stream or 1}  # 0 is not a stream in DLPack; 1 is the legacy default
+    arguments: dict[str, Any] = (
+        {} if device < 0 else {"stream": stream or 1}
+    )  # 0 is not a stream in DLPack; 1 is the legacy default
     try:
         capsule = array.__dlpack__(max_version=(1, 1), **arguments)
     except TypeError:  # a producer from before max_version
@@ -87,12 +89,16 @@ def read(array: Any, stream: int | None = None) -> Tensor:
     else:
         raise TypeError(f"{type(array).__name__}.__dlpack__() gave no unused DLPack capsule")
     if tensor.lanes != 1 or tensor.code not in _KINDS:
-        raise TypeError(f"{type(array).__name__} has DLPack dtype {(tensor.code, tensor.bits, tensor.lanes)}, which is not supported")
+        raise TypeError(
+            f"{type(array).__name__} has DLPack dtype {(tensor.code, tensor.bits, tensor.lanes)}, which is not supported"
+        )
     kind = _KINDS[tensor.code]
     shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
     strides = tuple(tensor.strides[i] for i in range(tensor.ndim)) if tensor.strides else contiguous(shape)
     dtype = kind if kind == "bool" else f"{kind}{tensor.bits}"
-    return Tensor((tensor.data or 0) + tensor.byte_offset, shape, strides, dtype, device, bool(flags & _READ_ONLY), capsule)
+    return Tensor(
+        (tensor.data or 0) + tensor.byte_offset, shape, strides, dtype, device, bool(flags & _READ_ONLY), capsule
+    )
 
 
 def contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -48,38 +48,55 @@ def images(array: Any, layout: str | None = None) -> Images:
     """Describe a batch; raises what the public functions promise about `images` and `layout`."""
     library = _array.library(type(array))
     if library is None:
-        raise TypeError(f"images must be an array of torch, cupy, numpy or jax, or one with __dlpack__, got {type(array).__name__}")
+        raise TypeError(
+            f"images must be an array of torch, cupy, numpy or jax, or one with __dlpack__, got {type(array).__name__}"
+        )
     tensor = library.describe(array)
     axes = _axes(tensor.shape, tensor.strides, layout, library.channels_first)
     return Images(tensor.pointer, tensor.dtype, tensor.device, axes, library, tensor.read_only, tensor.owner)
 
 
-def like(image: Images, channels: int, size: tuple[int, int], dtype: str, out: Any = None) -> tuple[Any, Images]:
-    """An array for the result, and its description: fresh memory of the caller's library, or `out` if that fits."""
-    n, t, _, _, _ = image.axes.extents
-    extents = dict(zip("NTCHW", (n, t, channels, *size), strict=True))
-    shape = tuple(extents[axis] for axis in image.axes.layout)
+class Result(NamedTuple):
+    """The array to fill, and what a record says of it."""
+
+    array: Any
+    pointer: int
+    axes: Axes
+
+
+def like(image: Images, size: tuple[int, int], dtype: str, out: Any = None) -> Result:
+    """An array for the result: fresh memory of the caller's library, or `out` if that fits."""
+    shape, axes = _result(image.axes, size)
+    library = image.library
     if out is None:
-        array = image.library.empty(shape, dtype, image.device, image.axes.order)
-        return array, images_of(array, image)
+        array = library.empty(shape, dtype, image.device, axes.order)
+        return Result(array, library.pointer(array), axes)
     target = images(out, image.axes.layout)
-    if target.library is not image.library or target.read_only:
-        raise TypeError(f"out must be a writable {image.library.name} array, got {type(out).__name__}")
+    if target.library is not library or target.read_only:
+        raise TypeError(f"out must be a writable {library.name} array, got {type(out).__name__}")
     if target.device != image.device:
-        raise ValueError(f"out must be on the images' device, got {_place(target.device)} for images on {_place(image.device)}")
-    if target.dtype != dtype or target.axes.extents != (n, t, channels, *size):
+        raise ValueError(
+            f"out must be on the images' device, got {_place(target.device)} for images on {_place(image.device)}"
+        )
+    if target.dtype != dtype or target.axes.extents != axes.extents:
         raise ValueError(f"out must be {shape} of {dtype}, got {tuple(out.shape)} of {target.dtype}")
     if _overlap(image, target):
         raise ValueError("out must not share memory with images")
     if any(stride == 0 and extent > 1 for stride, extent in zip(target.axes.strides, target.axes.extents, strict=True)):
         raise ValueError("out must not repeat elements (stride 0)")
-    return out, target
+    return Result(out, target.pointer, target.axes)
 
 
-def images_of(array: Any, image: Images) -> Images:
-    """Describe an array made by `image.library.empty` in `image`'s layout."""
-    tensor = _array.describe(array)
-    return image._replace(pointer=tensor.pointer, dtype=tensor.dtype, axes=_axes(tensor.shape, tensor.strides, image.axes.layout, False), owner=array)
+@functools.lru_cache(4096)
+def _result(axes: Axes, size: tuple[int, int]) -> tuple[tuple[int, ...], Axes]:
+    """Shape and axes of a result of this size, in the memory order of the input."""
+    extents = dict(zip("NTCHW", (*axes.extents[:3], *size), strict=True))
+    shape = tuple(extents[axis] for axis in axes.layout)
+    order = axes.order or range(len(shape))
+    strides = [0] * len(shape)
+    for axis, step in zip(order, _dlpack.contiguous(tuple(shape[axis] for axis in order)), strict=True):
+        strides[axis] = step
+    return shape, _axes(shape, tuple(strides), axes.layout, False)._replace(order=axes.order)
 
 
 def _place(device: int) -> str:
@@ -97,10 +114,18 @@ def _axes(shape: tuple[int, ...], strides: tuple[int, ...], layout: str | None, 
     _check.extents(layout, shape)
     extent = dict(zip(layout, shape, strict=True))
     stride = {axis: step if extent[axis] > 1 else 0 for axis, step in zip(layout, strides, strict=True)}
-    if any(abs(stride.get(axis, 0)) >= 1 << 31 for axis in "HW"):  # the kernels step through rows and columns in 32 bits
-        raise ValueError(f"images must have row and column strides below 2**31 elements, got {strides}; pass a contiguous copy")
+    if any(
+        abs(stride.get(axis, 0)) >= 1 << 31 for axis in "HW"
+    ):  # the kernels step through rows and columns in 32 bits
+        raise ValueError(
+            f"images must have row and column strides below 2**31 elements, got {strides}; pass a contiguous copy"
+        )
     order = tuple(sorted(range(len(shape)), key=lambda axis: (-abs(strides[axis]), axis)))
-    dense = all(strides[axis] == step for axis, step in zip(order, _dlpack.contiguous(tuple(shape[a] for a in order)), strict=True) if shape[axis] > 1)
+    dense = all(
+        strides[axis] == step
+        for axis, step in zip(order, _dlpack.contiguous(tuple(shape[a] for a in order)), strict=True)
+        if shape[axis] > 1
+    )
     keep = dense and order != tuple(range(len(shape))) and 0 not in shape
     return Axes(
         layout,
@@ -112,17 +137,21 @@ def _axes(shape: tuple[int, ...], strides: tuple[int, ...], layout: str | None, 
 
 def _default(shape: tuple[int, ...], channels_first: bool) -> str:
     """torch is channels-first, all others channels-last; a shape that reads absurdly that way but well the other is refused."""
-    layouts = _FIRST if channels_first else _LAST
+    layouts, shape = _FIRST if channels_first else _LAST, tuple(shape)  # torch.Size prints otherwise
     layout = layouts.get(len(shape))
     if layout is None:
         known = ", ".join(layouts.values())
-        raise ValueError(f"images must have the axes {known}, got shape {shape}; name others with layout=, one of {', '.join(_check.LAYOUTS)}")
+        raise ValueError(
+            f"images must have the axes {known}, got shape {shape}; name others with layout=, one of {', '.join(_check.LAYOUTS)}"
+        )
     if "C" in layout:
         other = (_LAST if channels_first else _FIRST)[len(shape)]
         here, there = dict(zip(layout, shape, strict=True)), dict(zip(other, shape, strict=True))
         long, short = max(here["H"], here["W"]), min(here["H"], here["W"])
         if there["C"] in (1, 3, 4) and here["C"] > 4 and long >= 4 * short:
-            raise ValueError(f"images of shape {shape} read as {layout} have {here['C']} channels of {here['H']}x{here['W']} pixels; pass layout={other!r}, or layout={layout!r} if that is meant")
+            raise ValueError(
+                f"images of shape {shape} read as {layout} have {here['C']} channels of {here['H']}x{here['W']} pixels; pass layout={other!r}, or layout={layout!r} if that is meant"
+            )
     return layout
 
 
@@ -130,7 +159,9 @@ def _overlap(a: Images, b: Images) -> bool:
     def span(image: Images) -> tuple[int, int]:
         reach = [stride * (extent - 1) for stride, extent in zip(image.axes.strides, image.axes.extents, strict=True)]
         item = _array.ITEM_SIZE[image.dtype]
-        return image.pointer + item * sum(min(r, 0) for r in reach), image.pointer + item * (sum(max(r, 0) for r in reach) + 1)
+        return image.pointer + item * sum(min(r, 0) for r in reach), image.pointer + item * (
+            sum(max(r, 0) for r in reach) + 1
+        )
 
     (a_low, a_high), (b_low, b_high) = span(a), span(b)
     return a.pointer != 0 and b.pointer != 0 and a_low < b_high and b_low < a_high

@@ -50,6 +50,14 @@ def numbers(parameter: str, value: Any, image: Images) -> tuple[np.ndarray | Non
     return None, tensor
 
 
+def _plane(tensor: _dlpack.Tensor, by_sample: bool) -> Table:
+    """A table of rows and columns, one for all or one per sample."""
+    each = tensor.strides[0] if by_sample and tensor.shape[0] > 1 else 0
+    return Table(
+        tensor.pointer, each, tensor.strides[-2], tensor.strides[-1], int(tensor.dtype == "float64"), tensor.owner
+    )
+
+
 def matrices(parameter: str, value: Any, image: Images, rows: int) -> Table:
     """One matrix, or one per sample, of at least `rows` rows: [2, 3], [3, 3], [N, 2, 3] or [N, 3, 3]."""
     values, tensor = numbers(parameter, value, image)
@@ -61,8 +69,7 @@ def matrices(parameter: str, value: Any, image: Images, rows: int) -> Table:
         _check.samples(parameter, shape[0], image.samples)
     if values is not None:
         _check.matrices(parameter, values.reshape(-1, *shape[-2:]), rows)
-    each = tensor.strides[0] if len(shape) == 3 and shape[0] > 1 else 0
-    return Table(tensor.pointer, each, *tensor.strides[-2:], int(tensor.dtype == "float64"), tensor.owner)
+    return _plane(tensor, len(shape) == 3)
 
 
 def maps(parameter: str, value: Any, image: Images) -> tuple[Table, tuple[int, int]]:
@@ -72,14 +79,14 @@ def maps(parameter: str, value: Any, image: Images) -> tuple[Table, tuple[int, i
         raise ValueError(f"{parameter} must have shape (H, W) or (N, H, W), got {tensor.shape}")
     if len(tensor.shape) == 3:
         _check.samples(parameter, tensor.shape[0], image.samples)
-    each = tensor.strides[0] if len(tensor.shape) == 3 and tensor.shape[0] > 1 else 0
-    table = Table(tensor.pointer, each, *tensor.strides[-2:], int(tensor.dtype == "float64"), tensor.owner)
-    return table, tensor.shape[-2:]
+    return _plane(tensor, len(tensor.shape) == 3), (tensor.shape[-2], tensor.shape[-1])
 
 
 def boxes(box: tuple[Any, Any, Any, Any], image: Images) -> Table:
     """(top, left, height, width), each a number or one per sample, as one table. [N, 4]"""
-    sides = [_array.host_or_device(name, value) for name, value in zip(("top", "left", "height", "width"), box, strict=True)]
+    sides = [
+        _array.host_or_device(name, value) for name, value in zip(("top", "left", "height", "width"), box, strict=True)
+    ]
     for name, side in zip(("height", "width"), sides[2:], strict=True):
         if isinstance(side, (float, np.ndarray)) and not np.all(np.asarray(side) > 0):
             raise ValueError(f"{name} must be greater than 0, got {side}")
@@ -108,9 +115,14 @@ def fill(value: Any, image: Images) -> Fill:
     _, tensor = numbers("fill", value, image)
     shape = tensor.shape
     if len(shape) > 2 or (shape and shape[-1] not in (1, image.channels)):
-        raise ValueError(f"fill must be a number, one per channel ({image.channels},) or one per sample and channel ({image.samples}, {image.channels}), got shape {shape}")
+        raise ValueError(
+            f"fill must be a number, one per channel ({image.channels},) or one per sample and channel ({image.samples}, {image.channels}), got shape {shape}"
+        )
     if len(shape) == 2:
         _check.samples("fill", shape[0], image.samples)
     by_sample = tensor.strides[0] if len(shape) == 2 and shape[0] > 1 else 0
     by_channel = tensor.strides[-1] if shape and shape[-1] > 1 else 0
-    return Fill(Table(tensor.pointer, by_sample, 0, by_channel, int(tensor.dtype == "float64"), tensor.owner), (0.0, 0.0, 0.0, 0.0))
+    return Fill(
+        Table(tensor.pointer, by_sample, 0, by_channel, int(tensor.dtype == "float64"), tensor.owner),
+        (0.0, 0.0, 0.0, 0.0),
+    )

@@ -61,20 +61,31 @@ def warp(
     target = image.dtype if dtype is None else _array.dtype_name(dtype)
     _check.dtypes(image.dtype, target, interpolation)
     outside = _parameters.fill(fill, image)
-    array, result = _images.like(image, image.channels, size, target, out)
+    result = _images.like(image, size, target, out)
     if image.samples * image.axes.extents[1]:
         names = (_cpp(image.dtype), _cpp(target), geometry.name, _SAMPLERS[interpolation], border.capitalize())
         plan = _plan("warp", names, image.axes, image.pointer % 16, result.axes, result.pointer % 16)
-        batch = _BATCH.pack(image.pointer, *image.axes.strides, result.pointer, *result.axes.strides, image.samples, *plan.sizes, *outside.table[:5], *outside.values)
+        batch = _BATCH.pack(
+            image.pointer,
+            *image.axes.strides,
+            result.pointer,
+            *result.axes.strides,
+            image.samples,
+            *plan.sizes,
+            *outside.table[:5],
+            *outside.values,
+        )
         _run(plan, image, batch + geometry.record)
-    return image.library.finish(array)
+    return image.library.finish(result.array)
 
 
-def resample(image: Images, box: Table, size: tuple[int, int], interpolation: str, antialias: bool, dtype: str | None, out: Any) -> Any:
+def resample(
+    image: Images, box: Table, size: tuple[int, int], interpolation: str, antialias: bool, dtype: str | None, out: Any
+) -> Any:
     """A box of each sample, resized by a separable filter. `interpolation` is checked, and not "nearest"."""
     target = image.dtype if dtype is None else _array.dtype_name(dtype)
     _check.dtypes(image.dtype, target, interpolation)
-    array, result = _images.like(image, image.channels, size, target, out)
+    result = _images.like(image, size, target, out)
     if image.samples * image.axes.extents[1]:
         names = (_cpp(image.dtype), _cpp(target), _FILTERS[antialias][interpolation])
         plan = _plan("resample", names, image.axes, image.pointer % 16, result.axes, result.pointer % 16)
@@ -82,7 +93,7 @@ def resample(image: Images, box: Table, size: tuple[int, int], interpolation: st
         sizes = (*plan.sizes[:6], *plan.sizes[8:])
         data = _RESAMPLE.pack(*strides, image.samples, *sizes, *NO_TABLE[:5], 0.0, 0.0, 0.0, 0.0, *box[:5], antialias)
         _run(plan, image, data)
-    return image.library.finish(array)
+    return image.library.finish(result.array)
 
 
 def _run(plan: _Plan, image: Images, data: bytes) -> None:

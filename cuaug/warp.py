@@ -89,7 +89,9 @@ def warp_perspective(
     >>> warp_perspective(np.array([[1, 2, 3]], np.uint8), [[1, 0, 1], [0, 1, 0], [0, 0, 1]])
     array([[0, 1, 2]], dtype=uint8)
     """
-    return _warp_matrix("Perspective", 3, images, M, size, interpolation, border, fill, inverse, origin, layout, dtype, out)
+    return _warp_matrix(
+        "Perspective", 3, images, M, size, interpolation, border, fill, inverse, origin, layout, dtype, out
+    )
 
 
 @public
@@ -150,10 +152,14 @@ def elastic(
     """
     image = describe(images, layout)
     if tuple(np.shape(displacement))[-3:] != (*image.size, 2):
-        raise ValueError(f"displacement must have shape (1 or N, {image.size[0]}, {image.size[1]}, 2), got {tuple(np.shape(displacement))}")
+        raise ValueError(
+            f"displacement must have shape (1 or N, {image.size[0]}, {image.size[1]}, 2), got {tuple(np.shape(displacement))}"
+        )
     field = np.asarray(displacement) if isinstance(displacement, (list, tuple)) else displacement
     height, width = image.size
-    return _remap(image, field[..., 0], field[..., 1], (width / 2, height / 2), True, interpolation, border, fill, dtype, out)
+    return _remap(
+        image, field[..., 0], field[..., 1], (width / 2, height / 2), True, interpolation, border, fill, dtype, out
+    )
 
 
 @public
@@ -191,7 +197,16 @@ def affine(
     shear = (shear, 0.0) if isinstance(shear, (int, float)) else shear
     M = geometry.affine_matrix(angle, translate, scale, shear, _center(image, center))
     matrix = _parameters.matrices("angle, translate, scale, shear and center", M, image, 2)
-    return _pass.warp(image, _pass.matrix_geometry("Affine", matrix, False, "center"), image.size, interpolation, border, fill, dtype, out)
+    return _pass.warp(
+        image,
+        _pass.matrix_geometry("Affine", matrix, False, "center"),
+        image.size,
+        interpolation,
+        border,
+        fill,
+        dtype,
+        out,
+    )
 
 
 @public
@@ -226,14 +241,18 @@ def rotate(
     """
     image = describe(images, layout)
     size, pivot = image.size, _center(image, None if expand else center)
-    M = geometry.get_rotation_matrix(angle, 1.0, [pivot[0] - 0.5, pivot[1] - 0.5] if isinstance(pivot, list) else pivot - 0.5)
+    M = geometry.get_rotation_matrix(
+        angle, 1.0, [pivot[0] - 0.5, pivot[1] - 0.5] if isinstance(pivot, list) else pivot - 0.5
+    )
     if expand:
         if not _array.is_host(angle):
             raise ValueError("angle must be on the host for expand=True: the result's size depends on it")
         size = _rotated_size(image.size, _array.host("angle", angle))
         M = geometry.compose_affine(M, [[1, 0, (size[1] - image.size[1]) / 2], [0, 1, (size[0] - image.size[0]) / 2]])
     matrix = _parameters.matrices("angle", M, image, 2)
-    return _pass.warp(image, _pass.matrix_geometry("Affine", matrix, False, "center"), size, interpolation, border, fill, dtype, out)
+    return _pass.warp(
+        image, _pass.matrix_geometry("Affine", matrix, False, "center"), size, interpolation, border, fill, dtype, out
+    )
 
 
 @public
@@ -272,14 +291,26 @@ def perspective(
         values = _array.asarray(coefficients, like=coefficients, dtype="float64")
         if tuple(values.shape)[-1:] != (8,):
             raise ValueError(f"coefficients must have shape (8,) or (N, 8), got {tuple(values.shape)}")
-        M, inverse = xp.concatenate([values, xp.ones_like(values[..., :1])], -1).reshape((*values.shape[:-1], 3, 3)), True
+        M, inverse = (
+            xp.concatenate([values, xp.ones_like(values[..., :1])], -1).reshape((*values.shape[:-1], 3, 3)),
+            True,
+        )
     else:
         for name, points in (("startpoints", startpoints), ("endpoints", endpoints)):
             if tuple(np.shape(points))[-2:] != (4, 2):
                 raise ValueError(f"{name} must have shape (4, 2) or (N, 4, 2), got {tuple(np.shape(points))}")
         M, inverse = geometry.get_perspective_transform(startpoints, endpoints), False
     matrix = _parameters.matrices("startpoints and endpoints" if coefficients is None else "coefficients", M, image, 3)
-    return _pass.warp(image, _pass.matrix_geometry("Perspective", matrix, inverse, "corner"), image.size, interpolation, border, fill, dtype, out)
+    return _pass.warp(
+        image,
+        _pass.matrix_geometry("Perspective", matrix, inverse, "corner"),
+        image.size,
+        interpolation,
+        border,
+        fill,
+        dtype,
+        out,
+    )
 
 
 @public
@@ -348,7 +379,16 @@ def resized_crop(
 
 @public
 def crop(
-    images: Any, top: Any, left: Any, height: int, width: int, *, fill: Any = 0, layout: str | None = None, dtype: Any = None, out: Any = None
+    images: Any,
+    top: Any,
+    left: Any,
+    height: int,
+    width: int,
+    *,
+    fill: Any = 0,
+    layout: str | None = None,
+    dtype: Any = None,
+    out: Any = None,
 ) -> Any:
     """Cut out a box, as torchvision's ``crop``; one position per sample is allowed here.
 
@@ -363,11 +403,23 @@ def crop(
     array([[2, 3, 0]], dtype=uint8)
     """
     image = describe(images, layout)
-    return _move(image, "top and left", _check.size("(height, width)", (height, width)), (1, left), (1, top), "constant", fill, dtype, out)
+    return _move(
+        image,
+        "top and left",
+        _check.size("(height, width)", (height, width)),
+        (1, left),
+        (1, top),
+        "constant",
+        fill,
+        dtype,
+        out,
+    )
 
 
 @public
-def center_crop(images: Any, output_size: _Size, *, fill: Any = 0, layout: str | None = None, dtype: Any = None, out: Any = None) -> Any:
+def center_crop(
+    images: Any, output_size: _Size, *, fill: Any = 0, layout: str | None = None, dtype: Any = None, out: Any = None
+) -> Any:
     """Cut out the middle, as torchvision's ``center_crop``; a larger size pads with ``fill``.
 
     Args:
@@ -380,7 +432,9 @@ def center_crop(images: Any, output_size: _Size, *, fill: Any = 0, layout: str |
     array([[2]], dtype=uint8)
     """
     image = describe(images, layout)
-    height, width = _check.size("output_size", (output_size, output_size) if isinstance(output_size, int) else output_size)
+    height, width = _check.size(
+        "output_size", (output_size, output_size) if isinstance(output_size, int) else output_size
+    )
     # torchvision's rounding: a crop's offset to even, a pad's first side down.
     top, left = (
         int(round((have - want) / 2.0)) if want <= have else -((want - have) // 2)
@@ -459,16 +513,39 @@ def vflip(images: Any, flip: Any = True, *, layout: str | None = None, dtype: An
 
 
 def _warp_matrix(
-    name: str, rows: int, images: Any, M: Any, size: Any, interpolation: str, border: str, fill: Any, inverse: bool, origin: str, layout: str | None, dtype: Any, out: Any
+    name: str,
+    rows: int,
+    images: Any,
+    M: Any,
+    size: Any,
+    interpolation: str,
+    border: str,
+    fill: Any,
+    inverse: bool,
+    origin: str,
+    layout: str | None,
+    dtype: Any,
+    out: Any,
 ) -> Any:
     image = describe(images, layout)
     target = image.size if size is None else _check.size("size", size)
     matrix = _parameters.matrices("M", M, image, rows)
-    return _pass.warp(image, _pass.matrix_geometry(name, matrix, inverse, origin), target, interpolation, border, fill, dtype, out)
+    return _pass.warp(
+        image, _pass.matrix_geometry(name, matrix, inverse, origin), target, interpolation, border, fill, dtype, out
+    )
 
 
 def _remap(
-    image: Images, map_x: Any, map_y: Any, scale: tuple[float, float], relative: bool, interpolation: str, border: str, fill: Any, dtype: Any, out: Any
+    image: Images,
+    map_x: Any,
+    map_y: Any,
+    scale: tuple[float, float],
+    relative: bool,
+    interpolation: str,
+    border: str,
+    fill: Any,
+    dtype: Any,
+    out: Any,
 ) -> Any:
     (x, size), (y, y_size) = _parameters.maps("map_x", map_x, image), _parameters.maps("map_y", map_y, image)
     if size != y_size:
@@ -477,37 +554,70 @@ def _remap(
 
 
 def _move(
-    image: Images, name: str, size: tuple[int, int], x: tuple[Any, Any], y: tuple[Any, Any], border: str, fill: Any, dtype: Any, out: Any
+    image: Images,
+    name: str,
+    size: tuple[int, int],
+    x: tuple[Any, Any],
+    y: tuple[Any, Any],
+    border: str,
+    fill: Any,
+    dtype: Any,
+    out: Any,
 ) -> Any:
     """Whole-pixel moves: the source is ``factor * destination + offset`` on each axis; a factor or an offset may be one per sample."""
     x_factor, x_offset, y_factor, y_offset = (_array.host_or_device(name, value) for value in (*x, *y))
     M = _array.stacked([x_factor, 0.0, x_offset, 0.0, y_factor, y_offset])
     M = M.reshape((*M.shape[:-1], 2, 3))
     matrix = _parameters.matrices(name, M, image, 2)
-    return _pass.warp(image, _pass.matrix_geometry("Affine", matrix, True, "center"), size, "nearest", border, fill, dtype, out)
+    return _pass.warp(
+        image, _pass.matrix_geometry("Affine", matrix, True, "center"), size, "nearest", border, fill, dtype, out
+    )
 
 
 def _mirror(flip: Any, extent: int) -> tuple[Any, Any]:
     """Factor and offset of an axis that is mirrored where `flip` is true."""
     if isinstance(flip, (bool, int)):
         return (-1, extent - 1) if flip else (1, 0)
-    chosen = np.asarray(flip, dtype=bool).astype(float) if _array.is_host(flip) else _array.asarray(flip, like=flip, dtype="float32")
+    chosen = (
+        np.asarray(flip, dtype=bool).astype(float)
+        if _array.is_host(flip)
+        else _array.asarray(flip, like=flip, dtype="float32")
+    )
     return 1.0 - 2.0 * chosen, chosen * (extent - 1.0)
 
 
-def _resize(image: Images, box: tuple[Any, Any, Any, Any], size: tuple[int, int], interpolation: str, antialias: bool, dtype: Any, out: Any) -> Any:
+def _resize(
+    image: Images,
+    box: tuple[Any, Any, Any, Any],
+    size: tuple[int, int],
+    interpolation: str,
+    antialias: bool,
+    dtype: Any,
+    out: Any,
+) -> Any:
     _check.one_of("interpolation", interpolation, _check.INTERPOLATIONS)
     if interpolation == "nearest":
-        top, left, height, width = (_array.host_or_device(name, value) for name, value in zip(("top", "left", "height", "width"), box, strict=True))
+        top, left, height, width = (
+            _array.host_or_device(name, value)
+            for name, value in zip(("top", "left", "height", "width"), box, strict=True)
+        )
         x_scale, y_scale = width / size[1], height / size[0]
         x = (x_scale, left + x_scale * 0.5 - 0.5)
         y = (y_scale, top + y_scale * 0.5 - 0.5)
         return _move(image, "top, left, height and width", size, x, y, "constant", 0, dtype, out)
-    return _pass.resample(image, _parameters.boxes(box, image), size, interpolation, antialias or interpolation == "area", dtype, out)
+    return _pass.resample(
+        image, _parameters.boxes(box, image), size, interpolation, antialias or interpolation == "area", dtype, out
+    )
 
 
 def _center(image: Images, center: Any) -> Any:
-    return [image.size[1] / 2, image.size[0] / 2] if center is None else list(center) if isinstance(center, tuple) else center
+    return (
+        [image.size[1] / 2, image.size[0] / 2]
+        if center is None
+        else list(center)
+        if isinstance(center, tuple)
+        else center
+    )
 
 
 def _rotated_size(size: tuple[int, int], angle: np.ndarray) -> tuple[int, int]:
@@ -545,5 +655,3 @@ def _resized_size(size: tuple[int, int], wanted: _Size | None, max_size: int | N
             if new_long > max_size:
                 new_short, new_long = max(1, int(max_size * new_short / new_long)), max_size
     return _check.size("size", (new_short, new_long) if size[0] <= size[1] else (new_long, new_short))
-
-
