@@ -60,10 +60,16 @@ inline void load_pixels(const Plane& plane, int row, int first, int count, R* __
         }
         return;
     }
-    R* row_of[4];
+    const R* row_of[4];
     for (int k = 0; k < 4; ++k) {
-        row_of[k] = scratch + (k < plane.channels ? k : plane.channels - 1) * count;
-        if (k < plane.channels) load_row(at + plane.offset[k], plane.x_stride, count, row_of[k]);
+        const int c = k < plane.channels ? k : plane.channels - 1;
+        row_of[k] = scratch + c * count;
+        if constexpr (Same<T, R>::value)
+            if (plane.x_stride == 1) {
+                row_of[k] = at + plane.offset[c];
+                continue;
+            }
+        if (k == c) load_row(at + plane.offset[k], plane.x_stride, count, scratch + k * count);
     }
     const R *r = row_of[0], *g = row_of[1], *b = row_of[2], *a = row_of[3];
     for (int i = 0; i < count; ++i) {
@@ -86,8 +92,14 @@ inline void store_pixels(const R* __restrict__ pixels, int count, const Plane& p
         return;
     }
     for (int k = 0; k < plane.channels; ++k) {
+        T* to = at + plane.offset[k];
+        if constexpr (Same<T, R>::value)
+            if (plane.x_stride == 1) {
+                for (int i = 0; i < count; ++i) to[i] = pixels[4 * i + k];
+                continue;
+            }
         for (int i = 0; i < count; ++i) scratch[i] = pixels[4 * i + k];
-        store_row(scratch, count, at + plane.offset[k], plane.x_stride);
+        store_row(scratch, count, to, plane.x_stride);
     }
 }
 

@@ -11,11 +11,12 @@
 
 // A task makes one tile of the output, stage by stage, each stage through memory that stays in the cache:
 // coordinates; the box of the input they need, as groups of four channels with the border resolved; samples; output.
-// Only a stage knows its own dimension: geometry, source dtype, sampler, target dtype.
+// Only a stage knows its own dimension: geometry, source dtype, sampler, target dtype. The tiles are those of the GPU, whose
+// coordinates therefore come out the same here.
 
 namespace cuaug {
 
-constexpr int tile_width = 32, tile_height = 32, tile_pixels = tile_width * tile_height;
+constexpr int tile_width = 32, tile_height = 64, tile_pixels = tile_width * tile_height;
 constexpr int box_bytes = 1 << 18, box_side = 4096;
 constexpr int channels_at_once = 64;
 
@@ -99,44 +100,56 @@ struct Tile {
     int padded() const { return (width + 7) & ~7; }
 };
 
+// The least and the greatest of `count` numbers, a multiple of 8; false if one is not finite.
+template <class R>
+inline bool extremes(const R* __restrict__ values, int count, R& low, R& high) {
+    R lows[8], highs[8], zeros[8];
+    for (int j = 0; j < 8; ++j) lows[j] = highs[j] = values[j], zeros[j] = R(0);
+    for (int i = 0; i < count; i += 8)
+        for (int j = 0; j < 8; ++j) {
+            const R value = values[i + j];
+            lows[j] = fmin(value, lows[j]);
+            highs[j] = fmax(value, highs[j]);
+            zeros[j] += value - value;
+        }
+    low = lows[0];
+    high = highs[0];
+    R zero = R(0);
+    for (int j = 0; j < 8; ++j) low = fmin(lows[j], low), high = fmax(highs[j], high), zero += zeros[j];
+    return zero == R(0);
+}
+
 template <class Geometry, class R>
 inline void coordinates(const void* record, Tile<R>& tile) {
     const auto local = Geometry::template local<R>(static_cast<const Warp<Geometry>*>(record)->geometry.sample(tile.n), tile.left, tile.top);
     tile.base_x = local.base_x;
     tile.base_y = local.base_y;
-    // A float32 below 2^12 is good to 2^-12 of a pixel after one subtraction; further away a pixel is placed on its own.
-    const R limit = R(1 << 20), huge = R(1e30);
-    R x_low[8], x_high[8], y_low[8], y_high[8];
-    int far[8] = {};
-    for (int j = 0; j < 8; ++j) x_low[j] = y_low[j] = huge, x_high[j] = y_high[j] = -huge;
+    const int padded = tile.padded();
     for (int dy = 0; dy < tile.height; ++dy) {
         R *x = tile.x + dy * tile_width, *y = tile.y + dy * tile_width;
         for (int dx = 0; dx < tile.width; ++dx) {
-            const Point<R> p = local.at(dx, dy);
+            const Point<R> p = local.at(static_cast<R>(dx), static_cast<R>(dy));
             x[dx] = p.x;
             y[dx] = p.y;
         }
-        const int padded = tile.padded();
         for (int dx = tile.width; dx < padded; ++dx) x[dx] = x[tile.width - 1], y[dx] = y[tile.width - 1];
-        for (int dx = 0; dx < padded; dx += 8)
-            for (int j = 0; j < 8; ++j) {
-                const R px = x[dx + j], py = y[dx + j];
-                x_low[j] = fmin(px, x_low[j]);
-                x_high[j] = fmax(px, x_high[j]);
-                y_low[j] = fmin(py, y_low[j]);
-                y_high[j] = fmax(py, y_high[j]);
-                far[j] |= !(px > -limit) | !(px < limit) | !(py > -limit) | !(py < limit);
-            }
     }
-    tile.bounds = {x_low[0], x_high[0], y_low[0], y_high[0]};
-    int any = far[0];
-    for (int j = 1; j < 8; ++j) {
-        tile.bounds = {fmin(x_low[j], tile.bounds.x_low), fmax(x_high[j], tile.bounds.x_high),
-                       fmin(y_low[j], tile.bounds.y_low), fmax(y_high[j], tile.bounds.y_high)};
-        any |= far[j];
+    Bounds<R>& box = tile.bounds;
+    bool known = true;
+    if constexpr (Geometry::bounded) {
+        known = local.bounds(tile.width, tile.height, box);
+    } else {
+        box = {tile.x[0], tile.x[0], tile.y[0], tile.y[0]};
+        for (int dy = 0; dy < tile.height; ++dy) {
+            R x_low, x_high, y_low, y_high;
+            known &= extremes(tile.x + dy * tile_width, padded, x_low, x_high) & extremes(tile.y + dy * tile_width, padded, y_low, y_high);
+            box = {fmin(x_low, box.x_low), fmax(x_high, box.x_high), fmin(y_low, box.y_low), fmax(y_high, box.y_high)};
+        }
     }
+    const R limit = R(1 << 20);
     const int half = 1 << 29;
-    tile.near = !any && tile.base_x > -half && tile.base_x < half && tile.base_y > -half && tile.base_y < half;
+    tile.near = known && box.x_low > -limit && box.x_high < limit && box.y_low > -limit && box.y_high < limit &&
+                tile.base_x > -half && tile.base_x < half && tile.base_y > -half && tile.base_y < half;
 }
 
 // A coordinate counts from the image's own corner before it is judged.
@@ -423,7 +436,7 @@ inline void warp_tile(const native::WarpCall& call, const AnyWarp& args, Tile<R>
 }
 
 inline long long tiles_across(const AnyWarp& args) { return (args.out_width + tile_width - 1) / tile_width; }
-inline long long tiles_down(const AnyWarp& args) { return (args.out_height + tile_height - 1) / tile_height; }
+inline long long tiles_down(const AnyWarp& args) { return (args.out_height + args.tile_rows - 1) / args.tile_rows; }
 
 inline long long warp_tasks(const native::WarpCall& call) {
     const AnyWarp args = common(call.record);
@@ -434,9 +447,9 @@ inline void warp_task(const native::WarpCall& call, long long task, void* worksp
     const AnyWarp args = common(call.record);
     const long long across = tiles_across(args), rest = task / across, down = tiles_down(args), frame = rest / down;
     const long long n = frame / args.frames;
-    const int left = static_cast<int>(task % across) * tile_width, top = static_cast<int>(rest % down) * tile_height;
+    const int left = static_cast<int>(task % across) * tile_width, top = static_cast<int>(rest % down) * args.tile_rows;
     auto least = [](int a, int b) { return a < b ? a : b; };
-    const int width = least(tile_width, args.out_width - left), height = least(tile_height, args.out_height - top);
+    const int width = least(tile_width, args.out_width - left), height = least(args.tile_rows, args.out_height - top);
     if (call.source == native::Dtype::float64)
         warp_tile<double>(call, args, {n, frame - n * args.frames, left, top, width, height, 0, 0, false, {}, nullptr, nullptr}, *static_cast<Memory<double>*>(workspace));
     else
