@@ -116,6 +116,11 @@ def quadrilaterals(rng, lead=()):
     return {k: corners + rng.uniform(-2, 2, (*lead, 4, 2)) for k in ("startpoints", "endpoints")}
 
 
+def wide_quadrilaterals(rng, lead=()):
+    corners = 223.0 * np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
+    return {k: corners + rng.uniform(-30, 30, (*lead, 4, 2)) for k in ("startpoints", "endpoints")}
+
+
 def coefficients(rng, lead=()):
     return {"coefficients": homography(rng, lead)["M"].reshape(*lead, 9)[..., :8]}
 
@@ -205,6 +210,42 @@ CASES = [
         [{"interpolation": i, **FILL} for i in INTERPOLATIONS],
         {"displacement": np.zeros((1, H, W, 2))},
     ),
+]
+
+LARGE = (224, 224)
+
+
+def everywhere(rng, lead=()):
+    """Absolute maps over a large image and around it."""
+    return {name: rng.uniform(-20, 244, (*lead, *LARGE)).astype(np.float32) for name in ("map_x", "map_y")}
+
+
+def wide_waves(rng, lead=()):
+    return {"displacement": rng.normal(0, 0.2, (*(lead or (1,)), *LARGE, 2))}
+
+
+def wide_boxes(rng, lead=()):
+    top, left = rng.integers(0, 60, lead), rng.integers(0, 60, lead)
+    return {"top": top, "left": left, "height": rng.integers(90, 160, lead), "width": rng.integers(90, 160, lead)}
+
+
+# One image of 224x224 a row: enough values for the share of exact ones to mean something.
+SHARES = [
+    dataclasses.replace(case, options={**case.options, **options})
+    for interpolation in ("bilinear", "bicubic", "lanczos")
+    for options in [{"interpolation": interpolation}]
+    for case in (
+        Case("warp_affine", {}, matrix),
+        Case("warp_perspective", {}, lambda rng, lead=(): {"M": np.vstack([*matrix(rng)["M"], [3e-4, -4e-4, 1]])}),
+        Case("remap", {}, everywhere),
+        Case("elastic", {}, wide_waves),
+        Case("affine", {}, torchvision_affine),
+        Case("rotate", {}, angle),
+        Case("perspective", {}, wide_quadrilaterals),
+        Case("resize", {"size": (150, 307)}),
+        Case("resize", {"size": (150, 307), "antialias": False}),
+        Case("resized_crop", {"size": LARGE}, wide_boxes),
+    )
 ]
 
 FIRST = {case.op: case for case in reversed(CASES)}

@@ -73,6 +73,16 @@ def test_an_integer_result_is_compared_with_the_rounded_and_clamped_value():
         assert_equal(np.array([0, 1, 2, 255, 255], np.uint8), expected, library="numpy", dtype="uint8")
 
 
+def test_the_share_of_exact_values_leaves_out_ties_and_the_tolerance_does_not():
+    ties, rest = np.arange(10) + 0.5, np.arange(90) + 0.25
+    expected, share = np.concatenate([ties, rest]), Tolerance(absolute=1, exact=1.0)
+    up = np.concatenate([np.ceil(ties), np.rint(rest)]).astype(np.uint8)
+    assert_equal(up, expected, library="numpy", dtype="uint8", tolerance=share)
+    for at, value in ((0, 2), (99, 90)):  # a tie two levels off, another value one level off
+        with pytest.raises(AssertionError, match="but for 10 ties"):
+            assert_equal(changed(up, value, at), expected, library="numpy", dtype="uint8", tolerance=share)
+
+
 def test_a_bfloat16_result_is_compared_by_value():
     with pytest.raises(AssertionError, match=r"got 2\.0, expected 1\.0"):
         assert_equal(torch.full((3,), 2.0).bfloat16(), np.ones(3), library="torch", dtype="bfloat16")

@@ -5,6 +5,7 @@ import shutil
 import stat
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -40,7 +41,7 @@ def python(program, **environment):
 def installed(monkeypatch, *names, module=None):
     """Pretend that these CuPy wheels are there, and what importing cupy gives."""
     wheels = [SimpleNamespace(metadata={"Name": name}) for name in ("numpy", *names)]
-    monkeypatch.setattr(_cuda.metadata, "distributions", lambda: wheels)
+    monkeypatch.setattr(metadata, "distributions", lambda: wheels)
     monkeypatch.setitem(sys.modules, "cupy", module)
 
 
@@ -217,7 +218,7 @@ _cuda._used_in.add(os.getpid())
 def child():
     assert (cuaug.warp_affine(image, M) == expected).all()
     try:
-        _cuda.launch("cuaug::none", "", b"", (1, 1, 1), 1, 0, 0)
+        _cuda.launch("cuaug::none", b"", (1, 1, 1), 1, 0, 0)
     except cuaug.BackendError as error:
         assert "fork" in str(error) and "spawn" in str(error), error
         return 0

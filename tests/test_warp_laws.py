@@ -19,7 +19,7 @@ from arrays import (
     to_layout,
     white,
 )
-from cases import CASES, FIRST, MAIN, SMOOTH, filled, matrix
+from cases import CASES, FIRST, LARGE, MAIN, SHARES, SMOOTH, filled, matrix
 from compare import EXACT, Tolerance, assert_equal, describe, to_numpy
 from hypothesis import given
 from hypothesis import strategies as st
@@ -56,6 +56,13 @@ def same(actual, expected, tolerance=EXACT):
     assert_equal(actual, expected, tolerance=tolerance)
 
 
+def across_layouts(case, home, dtype):
+    """What two layouts may differ by. On a GPU each is a kernel of its own, and ptxas fuses the same multiplications
+    and additions in one and not in the other: an ulp of a weight, which shows where a value is nearly a tie. What
+    copies pixels has no such values, and the CPU has one loop for all layouts."""
+    return EXACT if home[1] == "cpu" or case.copies else case.tolerance(dtype)
+
+
 # Values
 
 
@@ -70,6 +77,18 @@ def test_equals_the_reference(case, dtype):
 @every_case
 def test_equals_the_reference_on_the_gpu(case, dtype):
     check(case, ("torch", "cuda"), dtype)
+
+
+@pytest.mark.parametrize("home", [HOMES[0], HOMES[3]], ids=home_id)
+@pytest.mark.parametrize("case", SHARES, ids=str)
+def test_of_a_large_image_of_noise_nearly_every_level_is_exact(case, home):
+    batch, parameters = images(home, shape=(1, *LARGE, 3)), case.parameters()
+    layout = default_layout(home)
+    source = from_layout(to_numpy(batch), layout).astype(float)
+    expected = to_layout(case.expected(source, parameters, "uint8", ()), layout)
+    actual = run(case, batch, parameters, "uint8")
+    tolerance = case.tolerance("uint8")
+    assert_equal(actual, expected, library=home[0], device=device_of(home), dtype="uint8", tolerance=tolerance)
 
 
 @every_home
@@ -101,7 +120,7 @@ def test_both_layouts_agree(case, home):
         for layout in ("NCHW", "NHWC"):
             actual = run(case, images(home, dtype, layout), case.parameters(BATCH), dtype, layout=layout)
             results[layout] = from_layout(to_numpy(actual), layout)
-        same(results["NCHW"], results["NHWC"])
+        same(results["NCHW"], results["NHWC"], across_layouts(case, home, dtype))
 
 
 @every_home
@@ -204,7 +223,8 @@ def test_a_strided_view_equals_its_copy(view, home):
             if case.op not in ("remap", "elastic"):  # whose maps have their own size
                 parameters = case.parameters((seen.shape[0],))
                 actual = run(case, seen, parameters, dtype, layout="NHWC")
-                same(actual, run(case, copy, parameters, dtype, layout="NHWC"))
+                expected = run(case, copy, parameters, dtype, layout="NHWC")
+                same(actual, expected, across_layouts(case, home, dtype))
         same(to_numpy(wide), before)
 
 
@@ -247,7 +267,7 @@ def test_out_receives_the_result_whatever_its_strides(case, home):
     n, a, b, c = expected.shape
     frame = put(np.full((n, a, b + 3, c + 5), 9, np.uint8), home)
     run(case, batch, parameters, "uint8", out=frame[:, :, 2:-1, 4:-1])
-    same(put(to_numpy(frame[:, :, 2:-1, 4:-1]), home), expected)
+    same(put(to_numpy(frame[:, :, 2:-1, 4:-1]), home), expected, across_layouts(case, home, "uint8"))
     rest = to_numpy(frame)
     rest[:, :, 2:-1, 4:-1] = 9
     same(rest, np.full_like(rest, 9))
