@@ -24,6 +24,13 @@ class Table(NamedTuple):
 NO_TABLE = Table(0, 0, 0, 0, 0, None)
 
 
+class PerSample(NamedTuple):
+    """A table, or, where the host gave one entry for all samples, that entry in the record itself: no copy, no allocation."""
+
+    table: Table
+    values: tuple[float, ...]
+
+
 class Fill(NamedTuple):
     """The fields of `cuaug::Fill`."""
 
@@ -31,23 +38,24 @@ class Fill(NamedTuple):
     values: tuple[float, float, float, float]
 
 
-def numbers(parameter: str, value: Any, image: Images) -> tuple[np.ndarray | None, _dlpack.Tensor]:
-    """Float numbers on the images' device; the first item holds their values if they were on the host, else None."""
+def numbers(parameter: str, value: Any, image: Images) -> np.ndarray | _dlpack.Tensor:
+    """Float numbers: the values of what lies on the host, or the description of what lies on the images' device."""
     if not _array.is_host(value) and image.device < 0:
         value = _array.to_host(value)
     if _array.is_host(value):
-        values = np.ascontiguousarray(_array.host(parameter, value))
-        moved = image.library.load(values, image.device)
-        return values, _array.describe(moved)
+        return np.asarray(_array.host(parameter, value), order="C")
     library = _array.library(type(value))
-    stream = image.library.stream(image.device)
-    tensor = _array.describe(value) if library is image.library else _dlpack.read(value, stream)
+    tensor = _array.describe(value) if library is image.library else _dlpack.read(value, image.library.stream(image.device))
     if tensor.device != image.device:
-        moved = image.library.load(_array.to_host(value), image.device)
-        tensor = _array.describe(moved)
+        tensor = _array.describe(image.library.load(_array.to_host(value), image.device))
     if tensor.dtype not in ("float32", "float64"):
         raise TypeError(f"{parameter} must be float32 or float64 on a device, got {tensor.dtype}")
-    return None, tensor
+    return tensor
+
+
+def placed(found: np.ndarray | _dlpack.Tensor, image: Images) -> _dlpack.Tensor:
+    """Numbers on the images' device: host values move there, into memory of the images' library."""
+    return found if isinstance(found, _dlpack.Tensor) else _array.describe(image.library.load(found, image.device))
 
 
 def _plane(tensor: _dlpack.Tensor, by_sample: bool) -> Table:
@@ -58,23 +66,25 @@ def _plane(tensor: _dlpack.Tensor, by_sample: bool) -> Table:
     )
 
 
-def matrices(parameter: str, value: Any, image: Images, rows: int) -> Table:
-    """One matrix, or one per sample, of at least `rows` rows: [2, 3], [3, 3], [N, 2, 3] or [N, 3, 3]."""
-    values, tensor = numbers(parameter, value, image)
-    shape = tensor.shape
+def matrices(parameter: str, value: Any, image: Images, rows: int) -> PerSample:
+    """One matrix, or one per sample, of which `rows` rows count: [2, 3], [3, 3], [N, 2, 3] or [N, 3, 3]."""
+    found = numbers(parameter, value, image)
+    shape = found.shape
     if len(shape) not in (2, 3) or shape[-1] != 3 or not rows <= shape[-2] <= 3:
         allowed = "(2, 3), (3, 3), (N, 2, 3) or (N, 3, 3)" if rows == 2 else "(3, 3) or (N, 3, 3)"
-        raise ValueError(f"{parameter} must have shape {allowed}, got {shape}")
+        raise ValueError(f"{parameter} must have shape {allowed}, got {tuple(shape)}")
     if len(shape) == 3:
         _check.samples(parameter, shape[0], image.samples)
-    if values is not None:
-        _check.matrices(parameter, values.reshape(-1, *shape[-2:]), rows)
-    return _plane(tensor, len(shape) == 3)
+    if isinstance(found, np.ndarray):
+        _check.matrices(parameter, found.reshape(-1, *shape[-2:]), rows)
+        if 0 < found.size <= 9:
+            return PerSample(NO_TABLE, tuple(found.reshape(-1)[: 3 * rows].tolist()))
+    return PerSample(_plane(placed(found, image), len(shape) == 3), (0.0,) * (3 * rows))
 
 
 def maps(parameter: str, value: Any, image: Images) -> tuple[Table, tuple[int, int]]:
     """One map, or one per sample: [H, W] or [N, H, W]. Also its size."""
-    _, tensor = numbers(parameter, value, image)
+    tensor = placed(numbers(parameter, value, image), image)
     if len(tensor.shape) not in (2, 3) or 0 in tensor.shape[-2:]:
         raise ValueError(f"{parameter} must have shape (H, W) or (N, H, W), got {tensor.shape}")
     if len(tensor.shape) == 3:
@@ -82,19 +92,21 @@ def maps(parameter: str, value: Any, image: Images) -> tuple[Table, tuple[int, i
     return _plane(tensor, len(tensor.shape) == 3), (tensor.shape[-2], tensor.shape[-1])
 
 
-def boxes(box: tuple[Any, Any, Any, Any], image: Images) -> Table:
-    """(top, left, height, width), each a number or one per sample, as one table. [N, 4]"""
-    sides = [
-        _array.host_or_device(name, value) for name, value in zip(("top", "left", "height", "width"), box, strict=True)
-    ]
+def boxes(box: tuple[Any, Any, Any, Any], image: Images) -> PerSample:
+    """(top, left, height, width), each a number or one per sample. As a table: [N, 4]"""
+    sides = [_array.host_or_device(name, v) for name, v in zip(("top", "left", "height", "width"), box, strict=True)]
     for name, side in zip(("height", "width"), sides[2:], strict=True):
         if isinstance(side, (float, np.ndarray)) and not np.all(np.asarray(side) > 0):
             raise ValueError(f"{name} must be greater than 0, got {side}")
-    _, tensor = numbers("box", _array.stacked(sides), image)
-    if len(tensor.shape) == 2:
-        _check.samples("box", tensor.shape[0], image.samples)
-    each = tensor.strides[0] if len(tensor.shape) == 2 and tensor.shape[0] > 1 else 0
-    return Table(tensor.pointer, each, 0, tensor.strides[-1], int(tensor.dtype == "float64"), tensor.owner)
+    if all(isinstance(side, float) for side in sides):
+        return PerSample(NO_TABLE, tuple(sides))
+    tensor = placed(numbers("box", _array.stacked(sides), image), image)
+    count = tensor.shape[0] if len(tensor.shape) == 2 else 1
+    _check.samples("top, left, height and width", count, image.samples)
+    each = tensor.strides[0] if count > 1 else 0
+    return PerSample(
+        Table(tensor.pointer, each, 0, tensor.strides[-1], int(tensor.dtype == "float64"), tensor.owner), (0.0,) * 4
+    )
 
 
 def fill(value: Any, image: Images) -> Fill:
@@ -112,7 +124,7 @@ def fill(value: Any, image: Images) -> Fill:
         if values.shape == (image.channels,) and image.channels <= 4:
             padded = [*values.tolist(), *[values[-1]] * (4 - len(values))]
             return Fill(NO_TABLE, (padded[0], padded[1], padded[2], padded[3]))
-    _, tensor = numbers("fill", value, image)
+    tensor = placed(numbers("fill", value, image), image)
     shape = tensor.shape
     if len(shape) > 2 or (shape and shape[-1] not in (1, image.channels)):
         raise ValueError(

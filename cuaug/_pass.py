@@ -11,12 +11,15 @@ from typing import Any, NamedTuple
 
 from . import _array, _check, _cpu, _cuda, _images, _parameters
 from ._images import Axes, Images
-from ._parameters import NO_TABLE, Table
+from ._parameters import NO_TABLE, PerSample, Table
 
 _BATCH = struct.Struct("P5q P5q q 10i P4q 4d")
-_RESAMPLE = struct.Struct("P5q P5q q 8i P4q 4d P4q q")
-_MATRIX = struct.Struct("P4q 2i")
-_GRID = struct.Struct("P4q P4q 2d 2i")
+_GEOMETRIES = {
+    "Affine": struct.Struct("P4q 6d 2i"),
+    "Perspective": struct.Struct("P4q 9d 2i"),
+    "Grid": struct.Struct("P4q P4q 2d 2i"),
+}
+_RESAMPLE = struct.Struct("P5q P5q q 8i P4q 4d P4q 4d q")
 _SAMPLERS = {"nearest": "Nearest", "bilinear": "Bilinear", "bicubic": "Bicubic", "lanczos": "Lanczos"}
 _FILTERS = {  # antialias: its filter
     True: {"bilinear": "Triangle", "area": "Triangle", "bicubic": "CatmullRom", "lanczos": "Lanczos3"},
@@ -34,15 +37,17 @@ class Geometry(NamedTuple):
     owners: tuple[Table, ...]
 
 
-def matrix_geometry(name: str, matrix: Table, inverse: bool, origin: str) -> Geometry:
-    """`Affine` or `Perspective`."""
+def matrix_geometry(matrix: PerSample, inverse: bool, origin: str) -> Geometry:
+    """`Affine` or `Perspective`, by the matrix's rows."""
     _check.one_of("origin", origin, ("center", "corner"))
-    return Geometry(name, _MATRIX.pack(*matrix[:5], bool(inverse), origin == "corner"), (matrix,))
+    name = "Affine" if len(matrix.values) == 6 else "Perspective"
+    record = _GEOMETRIES[name].pack(*matrix.table[:5], *matrix.values, bool(inverse), origin == "corner")
+    return Geometry(name, record, (matrix.table,))
 
 
 def grid_geometry(x: Table, y: Table, scale: tuple[float, float], relative: bool) -> Geometry:
     """`Grid`: maps of positions, or of displacements, in units of `scale` (x, y) pixels."""
-    return Geometry("Grid", _GRID.pack(*x[:5], *y[:5], *scale, bool(relative), 0), (x, y))
+    return Geometry("Grid", _GEOMETRIES["Grid"].pack(*x[:5], *y[:5], *scale, bool(relative), 0), (x, y))
 
 
 def warp(
@@ -80,7 +85,7 @@ def warp(
 
 
 def resample(
-    image: Images, box: Table, size: tuple[int, int], interpolation: str, antialias: bool, dtype: str | None, out: Any
+    image: Images, box: PerSample, size: tuple[int, int], interpolation: str, antialias: bool, dtype: str | None, out: Any
 ) -> Any:
     """A box of each sample, resized by a separable filter. `interpolation` is checked, and not "nearest"."""
     target = image.dtype if dtype is None else _array.dtype_name(dtype)
@@ -91,7 +96,7 @@ def resample(
         plan = _plan("resample", names, image.axes, image.pointer % 16, result.axes, result.pointer % 16)
         strides = (image.pointer, *image.axes.strides, result.pointer, *result.axes.strides)
         sizes = (*plan.sizes[:6], *plan.sizes[8:])
-        data = _RESAMPLE.pack(*strides, image.samples, *sizes, *NO_TABLE[:5], 0.0, 0.0, 0.0, 0.0, *box[:5], antialias)
+        data = _RESAMPLE.pack(*strides, image.samples, *sizes, *NO_TABLE[:5], 0.0, 0.0, 0.0, 0.0, *box.table[:5], *box.values, antialias)
         _run(plan, image, data)
     return image.library.finish(result.array)
 
@@ -153,7 +158,7 @@ def record_of(name: str) -> tuple[str, int]:
     if name.startswith("cuaug::resample<"):
         return "cuaug::Resample", _RESAMPLE.size
     geometry = name.split(", ")[3].removeprefix("cuaug::")
-    return f"cuaug::Warp<cuaug::{geometry}>", _BATCH.size + (_GRID if geometry == "Grid" else _MATRIX).size
+    return f"cuaug::Warp<cuaug::{geometry}>", _BATCH.size + _GEOMETRIES[geometry].size
 
 
 def _cpp(dtype: str) -> str:

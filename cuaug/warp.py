@@ -60,7 +60,7 @@ def warp_affine(
     >>> warp_affine(np.array([[1, 2, 3]], np.uint8), [[1, 0, 1], [0, 1, 0]])  # one pixel to the right
     array([[0, 1, 2]], dtype=uint8)
     """
-    return _warp_matrix("Affine", 2, images, M, size, interpolation, border, fill, inverse, origin, layout, dtype, out)
+    return _warp_matrix(2, images, M, size, interpolation, border, fill, inverse, origin, layout, dtype, out)
 
 
 @public
@@ -90,7 +90,7 @@ def warp_perspective(
     array([[0, 1, 2]], dtype=uint8)
     """
     return _warp_matrix(
-        "Perspective", 3, images, M, size, interpolation, border, fill, inverse, origin, layout, dtype, out
+        3, images, M, size, interpolation, border, fill, inverse, origin, layout, dtype, out
     )
 
 
@@ -199,7 +199,7 @@ def affine(
     matrix = _parameters.matrices("angle, translate, scale, shear and center", M, image, 2)
     return _pass.warp(
         image,
-        _pass.matrix_geometry("Affine", matrix, False, "center"),
+        _pass.matrix_geometry(matrix, False, "center"),
         image.size,
         interpolation,
         border,
@@ -251,7 +251,7 @@ def rotate(
         M = geometry.compose_affine(M, [[1, 0, (size[1] - image.size[1]) / 2], [0, 1, (size[0] - image.size[0]) / 2]])
     matrix = _parameters.matrices("angle", M, image, 2)
     return _pass.warp(
-        image, _pass.matrix_geometry("Affine", matrix, False, "center"), size, interpolation, border, fill, dtype, out
+        image, _pass.matrix_geometry(matrix, False, "center"), size, interpolation, border, fill, dtype, out
     )
 
 
@@ -303,7 +303,7 @@ def perspective(
     matrix = _parameters.matrices("startpoints and endpoints" if coefficients is None else "coefficients", M, image, 3)
     return _pass.warp(
         image,
-        _pass.matrix_geometry("Perspective", matrix, inverse, "corner"),
+        _pass.matrix_geometry(matrix, inverse, "corner"),
         image.size,
         interpolation,
         border,
@@ -513,7 +513,6 @@ def vflip(images: Any, flip: Any = True, *, layout: str | None = None, dtype: An
 
 
 def _warp_matrix(
-    name: str,
     rows: int,
     images: Any,
     M: Any,
@@ -531,7 +530,7 @@ def _warp_matrix(
     target = image.size if size is None else _check.size("size", size)
     matrix = _parameters.matrices("M", M, image, rows)
     return _pass.warp(
-        image, _pass.matrix_geometry(name, matrix, inverse, origin), target, interpolation, border, fill, dtype, out
+        image, _pass.matrix_geometry(matrix, inverse, origin), target, interpolation, border, fill, dtype, out
     )
 
 
@@ -570,7 +569,7 @@ def _move(
     M = M.reshape((*M.shape[:-1], 2, 3))
     matrix = _parameters.matrices(name, M, image, 2)
     return _pass.warp(
-        image, _pass.matrix_geometry("Affine", matrix, True, "center"), size, "nearest", border, fill, dtype, out
+        image, _pass.matrix_geometry(matrix, True, "center"), size, "nearest", border, fill, dtype, out
     )
 
 

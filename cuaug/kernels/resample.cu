@@ -26,14 +26,14 @@ __global__ void __launch_bounds__(threads) resample(const __grid_constant__ Resa
 
     for (long long slice = blockIdx.z; slice < args.samples * args.frames * groups; slice += gridDim.z) {
         const long long frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames;
-        const long long t = frame - n * args.frames, box = n * args.box.n;
+        const long long t = frame - n * args.frames;
         const int first = grouped ? static_cast<int>(slice - frame * groups) * K : 0;
         const int columns = min(32, args.out_width - left), rows = min(tile_height, args.out_height - top);
         if (warp_index == 0) {
-            const double start = read(args.box, box + args.box.x), extent = read(args.box, box + 3 * args.box.x);
+            const double start = box_side(args, n, 1), extent = box_side(args, n, 3);
             across[lane] = taps_of<Filter, R>(start, extent, args.out_width, left + min(lane, columns - 1), args.antialias);
         } else if (warp_index == 1) {
-            const double start = read(args.box, box), extent = read(args.box, box + 2 * args.box.x);
+            const double start = box_side(args, n, 0), extent = box_side(args, n, 2);
             down[lane] = taps_of<Filter, R>(start, extent, args.out_height, top + min(lane, rows - 1), args.antialias);
         }
         __syncthreads();

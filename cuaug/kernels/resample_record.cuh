@@ -18,8 +18,14 @@ struct Resample {
     int in_aligned;      // as in Warp
     int out_aligned;
     Fill fill;           // what lies outside the image
-    Table box;           // [N, 4]: top, left, height, width in pixels
+    Table box;           // [N, 4]: top, left, height, width in pixels; data null: `value` serves all samples
+    double value[4];
     long long antialias; // widen the filter by the scale, and leave out what lies outside the box; else repeat the box's edge
 };
+
+// Side k of a sample's box.
+inline double box_side(const Resample& record, long long n, int k) {
+    return record.box.data != nullptr ? read(record.box, n * record.box.n + k * record.box.x) : record.value[k];
+}
 
 }  // namespace cuaug

@@ -7,7 +7,8 @@ namespace cuaug {
 
 // Output pixel to input pixel by a 2x3 matrix.
 struct Affine {
-    Table matrix;        // [N, 2, 3]
+    Table matrix;        // [N, 2, 3]; data null: `value` serves all samples
+    double value[6];
     int inverse;         // the matrix maps destination to source
     int corner;          // pixel centres at +0.5
 
@@ -19,10 +20,12 @@ struct Affine {
     };
 
     Matrix sample(long long n) const {
-        const long long at = n * matrix.n;
-        Matrix m = {read(matrix, at), read(matrix, at + matrix.x), read(matrix, at + 2 * matrix.x),
-                    read(matrix, at + matrix.y), read(matrix, at + matrix.y + matrix.x),
-                    read(matrix, at + matrix.y + 2 * matrix.x)};
+        Matrix m = {value[0], value[1], value[2], value[3], value[4], value[5]};
+        if (matrix.data != nullptr) {
+            const long long r0 = n * matrix.n, r1 = r0 + matrix.y, s = matrix.x;
+            m = {read(matrix, r0), read(matrix, r0 + s), read(matrix, r0 + 2 * s),
+                 read(matrix, r1), read(matrix, r1 + s), read(matrix, r1 + 2 * s)};
+        }
         if (corner) {
             m.c += 0.5 * (m.a + m.b) - 0.5;
             m.f += 0.5 * (m.d + m.e) - 0.5;

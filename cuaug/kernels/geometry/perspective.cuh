@@ -7,7 +7,8 @@ namespace cuaug {
 
 // Output pixel to input pixel by a 3x3 homography.
 struct Perspective {
-    Table matrix;        // [N, 3, 3]
+    Table matrix;        // [N, 3, 3]; data null: `value` serves all samples
+    double value[9];
     int inverse;         // the matrix maps destination to source
     int corner;          // pixel centres at +0.5
 
@@ -19,10 +20,13 @@ struct Perspective {
     };
 
     Matrix sample(long long n) const {
-        const long long r0 = n * matrix.n, r1 = r0 + matrix.y, r2 = r1 + matrix.y, s = matrix.x;
-        Matrix m = {read(matrix, r0), read(matrix, r0 + s), read(matrix, r0 + 2 * s),
-                    read(matrix, r1), read(matrix, r1 + s), read(matrix, r1 + 2 * s),
-                    read(matrix, r2), read(matrix, r2 + s), read(matrix, r2 + 2 * s)};
+        Matrix m = {value[0], value[1], value[2], value[3], value[4], value[5], value[6], value[7], value[8]};
+        if (matrix.data != nullptr) {
+            const long long r0 = n * matrix.n, r1 = r0 + matrix.y, r2 = r1 + matrix.y, s = matrix.x;
+            m = {read(matrix, r0), read(matrix, r0 + s), read(matrix, r0 + 2 * s),
+                 read(matrix, r1), read(matrix, r1 + s), read(matrix, r1 + 2 * s),
+                 read(matrix, r2), read(matrix, r2 + s), read(matrix, r2 + 2 * s)};
+        }
         if (corner) {
             // T(-0.5) M T(0.5): first the columns, then the rows.
             m.c += 0.5 * (m.a + m.b);
