@@ -1,7 +1,7 @@
 """The bridge between array libraries and kernels: the only file that knows what a torch tensor or a JAX array is.
 
-A library is recognised by the type of the array it made and looked up in `sys.modules`; nothing is imported that the user has not
-imported. Each answers the same few questions: where is the data, give me an array, which stream is current.
+A library is recognised by the type of the array it made and looked up in `sys.modules`; nothing is imported that the
+user has not imported. Each answers the same few questions: where is the data, give me an array, which is the stream.
 """
 
 from __future__ import annotations
@@ -47,11 +47,12 @@ class Library(Protocol):
 
 
 def _unsupported(dtype: Any) -> str:
-    return f"{getattr(dtype, 'name', dtype)} is not supported; images may be {', '.join(_check.IMAGE_DTYPES)}, labels {', '.join(_check.LABEL_DTYPES)}"
+    images, labels = ", ".join(_check.IMAGE_DTYPES), ", ".join(_check.LABEL_DTYPES)
+    return f"{getattr(dtype, 'name', dtype)} is not supported; images may be {images}, labels {labels}"
 
 
 def _permuted(shape: tuple[int, ...], order: Sequence[int] | None) -> tuple[tuple[int, ...], list[int]]:
-    """The shape to allocate, and the permutation that then gives `shape`, for memory that runs through the axes in `order`."""
+    """What shape to allocate, and how to permute it to `shape`, for memory that runs through the axes in `order`."""
     order = range(len(shape)) if order is None else order
     inverse = [0] * len(shape)
     for position, axis in enumerate(order):
@@ -114,11 +115,13 @@ class _Torch:
             or type(array).__name__ in ("FakeTensor", "FunctionalTensor")
         ):
             raise TypeError(
-                f"{type(array).__name__} on {device} with layout {array.layout} is not supported: use a dense tensor on the CPU or a CUDA device"
+                f"{type(array).__name__} on {device} with layout {array.layout} is not supported: "
+                "use a dense tensor on the CPU or a CUDA device"
             )
         if array.requires_grad and self.torch.is_grad_enabled():
             raise TypeError(
-                "a tensor that requires grad would lose its gradient here: pass tensor.detach(), or call under torch.no_grad()"
+                "a tensor that requires grad would lose its gradient here: "
+                "pass tensor.detach(), or call under torch.no_grad()"
             )
         if array.is_neg():
             array = array.resolve_neg()
@@ -267,7 +270,7 @@ def _library(kind: type) -> Library | None:
             return _torch()
         if root == "cupy" and base.__name__ == "ndarray":
             return _CUPY
-        if root == "jaxlib" or base.__name__ == "Tracer" and root == "jax":
+        if root == "jaxlib" or (base.__name__ == "Tracer" and root == "jax"):
             return _JAX
         if base is np.ndarray:
             return _NUMPY
@@ -338,7 +341,7 @@ def host(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarray:
 
 
 def to_host(value: Any) -> np.ndarray:
-    """A device array's values. Waits for the device: only where the images are on the host themselves, or on another device."""
+    """A device array's values. Waits for the device: only where the images are on the host, or on another device."""
     found = library(type(value))
     if found is _torch_if_loaded():
         return host("value", value.cpu())
@@ -346,12 +349,10 @@ def to_host(value: Any) -> np.ndarray:
 
 
 def host_or_device(parameter: str, value: Any) -> Any:
-    """A number or one per sample as floats: NumPy for what lies on the host, the device array itself, as float64, for what does not."""
-    if type(value) in (int, float):
-        return float(value)
+    """A number or one per sample: a float or a NumPy array from the host, else the device array itself, as float64."""
     if is_host(value):
-        values = host(parameter, value)
-        if values.ndim > 1 or not np.isfinite(values).all():
+        values = float(value) if type(value) in (int, float) else host(parameter, value)
+        if np.ndim(values) > 1 or not np.all(np.isfinite(values)):
             raise ValueError(f"{parameter} must be a finite number or one per sample, got {value!r}")
         return values
     return asarray(value, like=value, dtype="float64")

@@ -1,7 +1,7 @@
 """Every check of a public call's arguments, and the message it fails with.
 
-A message names the function, the parameter, the rule and the value. Inner code raises a short fact; the public function's name is
-added once, by `public`.
+A message names the function, the parameter, the rule and the value. Inner code raises a short fact; the public
+function's name is added once, by `public`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class UnsupportedImage(DecodeError):
 
 
 class BackendError(RuntimeError):
-    """The GPU, its driver, CuPy, NVRTC or the compiled extension is missing or unfit; the message ends with the repair."""
+    """The GPU, its driver, CuPy, NVRTC or the extension is missing or unfit; the message ends with the repair."""
 
 
 def public(function: Callable[P, R]) -> Callable[P, R]:
@@ -89,7 +89,8 @@ def dtypes(source: str, target: str, interpolation: str) -> None:
     for dtype in (source, target):
         if dtype not in IMAGE_DTYPES and (interpolation != "nearest" or source != target):
             raise TypeError(
-                f"{dtype} holds labels: use interpolation='nearest' and no other dtype, got {interpolation!r} to {target}"
+                f"{dtype} holds labels: use interpolation='nearest' and no other dtype, "
+                f"got {interpolation!r} to {target}"
             )
 
 
@@ -108,29 +109,27 @@ def samples(parameter: str, count: int, expected: int) -> None:
 
 
 def matrices(parameter: str, values: np.ndarray, rows: int) -> None:
-    """Host matrices [N, 2, 3] or [N, 3, 3], of which `rows` rows count: finite and invertible; an affine one ends in 0 0 1."""
-    v = values[:, :rows, :rows].transpose(1, 2, 0)
+    """Host matrices [N, 2, 3] or [N, 3, 3], of which `rows` rows count: finite, invertible, affine if two do."""
+    flat = values.reshape(len(values), -1)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        if rows == 2:
-            determinant = v[0, 0] * v[1, 1] - v[0, 1] * v[1, 0]
-        else:
-            determinant = (v[0] * np.cross(v[1], v[2], axis=0)).sum(axis=0)
-        inverse = 1 / determinant
-    finite = np.isfinite(values).all(axis=(1, 2))
-    bad, rule = ~finite, "finite"
-    if finite.all():
-        bad, rule = ~np.isfinite(inverse), "invertible"
-    if not bad.any() and rows == 2 and values.shape[1] == 3:
-        bad, rule = (
-            (values[:, 2] != (0, 0, 1)).any(axis=1),
-            "affine, with a last row of 0 0 1 (warp_perspective takes any other)",
-        )
+        inverse = 1 / _determinant(flat.T, rows)
+        if not np.isfinite(flat.sum() + inverse.sum()):  # one reduction for the usual case
+            _refuse(parameter, "finite", values, ~np.isfinite(flat).all(axis=1))
+            _refuse(parameter, "invertible", values, ~np.isfinite(inverse))
+    if rows == 2 and flat.shape[1] == 9:
+        rule = "affine, with a last row of 0 0 1 (warp_perspective takes any other)"
+        _refuse(parameter, rule, values, (flat[:, 6:] != (0, 0, 1)).any(axis=1))
+
+
+def _determinant(m: np.ndarray, rows: int) -> np.ndarray:
+    """Of the leading `rows` x `rows` part of matrices of three columns, flattened. [6 or 9, N]"""
+    if rows == 2:
+        return np.asarray(m[0] * m[4] - m[1] * m[3])
+    cofactors = m[4] * m[8] - m[5] * m[7], m[5] * m[6] - m[3] * m[8], m[3] * m[7] - m[4] * m[6]
+    return np.asarray(m[0] * cofactors[0] + m[1] * cofactors[1] + m[2] * cofactors[2])
+
+
+def _refuse(parameter: str, rule: str, values: np.ndarray, bad: np.ndarray) -> None:
     if bad.any():
         sample = int(np.argmax(bad))
         raise ValueError(f"{parameter} must be {rule}, sample {sample} is {values[sample].tolist()}")
-
-
-def finite(parameter: str, values: np.ndarray) -> None:
-    if not np.isfinite(values).all():
-        sample = int(np.argmax(~np.isfinite(values.reshape(len(values), -1)).all(axis=1))) if values.ndim else 0
-        raise ValueError(f"{parameter} must be finite, sample {sample} is {np.atleast_1d(values)[sample].tolist()}")

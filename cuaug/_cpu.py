@@ -15,7 +15,8 @@ def native() -> ModuleType:
         return importlib.import_module("cuaug._native")
     except ImportError as error:
         raise BackendError(
-            f"the CPU needs cuaug's compiled extension, which cannot be loaded ({error}): pip install --force-reinstall --no-deps cuaug"
+            f"the CPU needs cuaug's compiled extension, which cannot be loaded ({error}): "
+            "pip install --force-reinstall --no-deps cuaug"
         ) from error
 
 

@@ -1,7 +1,7 @@
 """Kernels on the GPU: the only file that imports cupy.
 
-A kernel is asked for by its name expression, which is the program: `cuaug::warp<cuaug::uint8, ...>`. CuPy compiles the text once and
-keeps it on disk; included files are not in CuPy's cache key, so a digest of the folder stands in the text.
+A kernel is asked for by its name expression, which is the program: `cuaug::warp<cuaug::uint8, ...>`. CuPy compiles the
+text once and keeps it on disk; included files are not in CuPy's cache key, so the text holds a digest of the folder.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ def sources(name: str) -> tuple[str, tuple[str, ...]]:
 
     record, size = record_of(name)
     skeleton = name.partition("<")[0].rpartition("::")[2]
-    text = f'#include "{skeleton}.cu"\n// {digest()}\nstatic_assert(sizeof({record}) == {size}, "cuaug/_pass.py packs another record");\n'
+    text = f'#include "{skeleton}.cu"\n// {digest()}\n'
+    text += f'static_assert(sizeof({record}) == {size}, "cuaug/_pass.py packs another record");\n'
     return text, OPTIONS
 
 
@@ -78,7 +79,8 @@ def prepare_cache() -> None:
     atexit.register(shutil.rmtree, private, ignore_errors=True)
     os.environ["CUPY_CACHE_DIR"] = private
     warnings.warn(
-        f"cuaug: the kernel cache {folder} cannot be written; kernels are compiled anew in each process. Set CUPY_CACHE_DIR to a private folder",
+        f"cuaug: the kernel cache {folder} cannot be written; kernels are compiled anew in each process. "
+        "Set CUPY_CACHE_DIR to a private folder",
         RuntimeWarning,
         stacklevel=2,
     )
@@ -98,7 +100,8 @@ def cupy() -> ModuleType:
     )
     if len(wheels) > 1:
         raise BackendError(
-            f"several CuPy wheels in one environment overwrite each other: pip uninstall {' '.join(wheels)}, then {_INSTALL}"
+            f"several CuPy wheels in one environment overwrite each other: "
+            f"pip uninstall {' '.join(wheels)}, then {_INSTALL}"
         )
     prepare_cache()
     try:
@@ -113,7 +116,8 @@ def cupy() -> ModuleType:
         raise BackendError(f"the GPU needs CuPy 14.2 or newer, found {module.__version__}: {_INSTALL}")
     if not module.cuda.is_available():
         raise BackendError(
-            "no NVIDIA driver found, or no GPU that it can use: see nvidia-smi, and https://www.nvidia.com/drivers for a driver"
+            "no NVIDIA driver found, or no GPU that it can use: "
+            "see nvidia-smi, and https://www.nvidia.com/drivers for a driver"
         )
     return module
 
@@ -159,7 +163,8 @@ def _compiling(make: Any) -> Any:
         except OSError as error:  # a full disk, a quota, another user's cache entry
             os.environ["CUPY_CACHE_IN_MEMORY"] = "1"
             warnings.warn(
-                f"cuaug: the kernel cache cannot be used ({error}); kernels stay in memory. Set CUPY_CACHE_DIR to a private folder",
+                f"cuaug: the kernel cache cannot be used ({error}); kernels stay in memory. "
+                "Set CUPY_CACHE_DIR to a private folder",
                 RuntimeWarning,
                 stacklevel=2,
             )
@@ -175,9 +180,10 @@ def _backend_error(error: Exception) -> Exception:
         return error
     if "StreamCapture" in text or "STREAM_CAPTURE" in text or "capturing" in text:
         return BackendError(
-            f"a kernel was first needed while a CUDA graph was being captured: call cuaug.warmup() or the function once before ({text})"
+            "a kernel was first needed while a CUDA graph was being captured: "
+            f"call cuaug.warmup() or the function once before ({text})"
         )
-    if "libnvrtc" in text or "nvrtc" in text.lower() and "not found" in text.lower():
+    if "libnvrtc" in text or ("nvrtc" in text.lower() and "not found" in text.lower()):
         return BackendError(f"NVRTC, CUDA's run-time compiler, cannot be loaded ({text}): {_INSTALL}")
     if (
         "gpu-architecture" in text
@@ -187,12 +193,14 @@ def _backend_error(error: Exception) -> Exception:
         or "InsufficientDriver" in text
     ):
         return BackendError(
-            f"GPU, driver and CUDA libraries do not fit each other ({_versions()}; {text}): {_INSTALL}, or update the driver"
+            f"GPU, driver and CUDA libraries do not fit each other ({_versions()}; {text}): "
+            f"{_INSTALL}, or update the driver"
         )
     if "CompileException" in text:
         return BackendError(f"a kernel does not compile ({_versions()}; {text}): please report this")
     return BackendError(
-        f"the GPU failed ({_versions()}; {text}): if every call fails from here on, the CUDA context is lost; restart the process"
+        f"the GPU failed ({_versions()}; {text}): "
+        "if every call fails from here on, the CUDA context is lost; restart the process"
     )
 
 
@@ -208,7 +216,8 @@ def launch(name: str, data: bytes, grid: tuple[int, int, int], threads: int, ind
     """Runs a kernel on `stream` of device `index`, with `data` as its one argument."""
     if _used_in and os.getpid() not in _used_in:
         raise BackendError(
-            "CUDA cannot be used after fork: start worker processes with multiprocessing.set_start_method('spawn') or 'forkserver'"
+            "CUDA cannot be used after fork: "
+            "start worker processes with multiprocessing.set_start_method('spawn') or 'forkserver'"
         )
     _used_in.add(os.getpid())
     run, argument = kernel(name), np.frombuffer(data, _record_dtype(len(data)))
@@ -242,7 +251,7 @@ def warmup_names() -> list[str]:
 
 
 def warmup() -> int:
-    """Compile the usual kernels for every GPU here, so that no first call waits and none falls into a CUDA graph's capture.
+    """Compile the usual kernels for every GPU here, so that no first call waits, nor falls into a CUDA graph's capture.
 
     Returns:
         The number of kernels. What is on disk already is loaded from there.

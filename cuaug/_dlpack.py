@@ -1,4 +1,4 @@
-"""Reads a DLPack capsule: pointer, device, dtype, shape and strides of any library's array, without importing that library.
+"""Reads a DLPack capsule: pointer, device, dtype, shape and strides of any library's array, without that library.
 
 The layout of the structures is DLPack's own (dlpack.h, version 1.1).
 """
@@ -69,7 +69,7 @@ def device_of(array: Any) -> int:
 
 
 def read(array: Any, stream: int | None = None) -> Tensor:
-    """Describe an array in place; `stream` is the CUDA stream it will be read on, and the producer orders its work before that."""
+    """Describe an array in place; the producer orders its work before `stream`, the CUDA stream it will be read on."""
     device = device_of(array)
     arguments: dict[str, Any] = (
         {} if device < 0 else {"stream": stream or 1}
@@ -90,7 +90,8 @@ def read(array: Any, stream: int | None = None) -> Tensor:
         raise TypeError(f"{type(array).__name__}.__dlpack__() gave no unused DLPack capsule")
     if tensor.lanes != 1 or tensor.code not in _KINDS:
         raise TypeError(
-            f"{type(array).__name__} has DLPack dtype {(tensor.code, tensor.bits, tensor.lanes)}, which is not supported"
+            f"{type(array).__name__} has DLPack dtype {(tensor.code, tensor.bits, tensor.lanes)}, "
+            "which is not supported"
         )
     kind = _KINDS[tensor.code]
     shape = tuple(tensor.shape[i] for i in range(tensor.ndim))

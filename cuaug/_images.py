@@ -136,13 +136,14 @@ def _axes(shape: tuple[int, ...], strides: tuple[int, ...], layout: str | None, 
 
 
 def _default(shape: tuple[int, ...], channels_first: bool) -> str:
-    """torch is channels-first, all others channels-last; a shape that reads absurdly that way but well the other is refused."""
+    """Channels first for torch, else last; a shape that reads absurdly that way but well the other is refused."""
     layouts, shape = _FIRST if channels_first else _LAST, tuple(shape)  # torch.Size prints otherwise
     layout = layouts.get(len(shape))
     if layout is None:
         known = ", ".join(layouts.values())
         raise ValueError(
-            f"images must have the axes {known}, got shape {shape}; name others with layout=, one of {', '.join(_check.LAYOUTS)}"
+            f"images must have the axes {known}, got shape {shape}; "
+            f"name others with layout=, one of {', '.join(_check.LAYOUTS)}"
         )
     if "C" in layout:
         other = (_LAST if channels_first else _FIRST)[len(shape)]
@@ -150,7 +151,8 @@ def _default(shape: tuple[int, ...], channels_first: bool) -> str:
         long, short = max(here["H"], here["W"]), min(here["H"], here["W"])
         if there["C"] in (1, 3, 4) and here["C"] > 4 and long >= 4 * short:
             raise ValueError(
-                f"images of shape {shape} read as {layout} have {here['C']} channels of {here['H']}x{here['W']} pixels; pass layout={other!r}, or layout={layout!r} if that is meant"
+                f"images of shape {shape} read as {layout} have {here['C']} channels, {here['H']}x{here['W']} pixels; "
+                f"pass layout={other!r}, or layout={layout!r} if that is meant"
             )
     return layout
 

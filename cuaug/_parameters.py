@@ -1,4 +1,4 @@
-"""Per-sample parameters on their way to the kernels: host values are checked and moved, device arrays are passed on unread."""
+"""Per-sample parameters on their way to the kernels: host values are checked and moved, device arrays passed unread."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NO_TABLE = Table(0, 0, 0, 0, 0, None)
 
 
 class PerSample(NamedTuple):
-    """A table, or, where the host gave one entry for all samples, that entry in the record itself: no copy, no allocation."""
+    """A table, or, where the host gave one entry for all samples, that entry in the record itself, without a copy."""
 
     table: Table
     values: tuple[float, ...]
@@ -45,7 +45,10 @@ def numbers(parameter: str, value: Any, image: Images) -> np.ndarray | _dlpack.T
     if _array.is_host(value):
         return np.asarray(_array.host(parameter, value), order="C")
     library = _array.library(type(value))
-    tensor = _array.describe(value) if library is image.library else _dlpack.read(value, image.library.stream(image.device))
+    if library is image.library:
+        tensor = _array.describe(value)
+    else:
+        tensor = _dlpack.read(value, image.library.stream(image.device))
     if tensor.device != image.device:
         tensor = _array.describe(image.library.load(_array.to_host(value), image.device))
     if tensor.dtype not in ("float32", "float64"):
@@ -128,7 +131,8 @@ def fill(value: Any, image: Images) -> Fill:
     shape = tensor.shape
     if len(shape) > 2 or (shape and shape[-1] not in (1, image.channels)):
         raise ValueError(
-            f"fill must be a number, one per channel ({image.channels},) or one per sample and channel ({image.samples}, {image.channels}), got shape {shape}"
+            f"fill must be a number, one per channel ({image.channels},) "
+            f"or one per sample and channel ({image.samples}, {image.channels}), got shape {shape}"
         )
     if len(shape) == 2:
         _check.samples("fill", shape[0], image.samples)

@@ -1,4 +1,4 @@
-"""A pass: read, resample through a geometry, store. Packs the record that kernel and CPU loop share, and runs one of them.
+"""A pass: read, resample through a geometry, store. Packs the record that kernel and CPU loop share, and runs one.
 
 The formats below mirror kernels/record.cuh field by field; the kernel's text asserts the size, the extension checks it.
 """
@@ -85,7 +85,13 @@ def warp(
 
 
 def resample(
-    image: Images, box: PerSample, size: tuple[int, int], interpolation: str, antialias: bool, dtype: str | None, out: Any
+    image: Images,
+    box: PerSample,
+    size: tuple[int, int],
+    interpolation: str,
+    antialias: bool,
+    dtype: str | None,
+    out: Any,
 ) -> Any:
     """A box of each sample, resized by a separable filter. `interpolation` is checked, and not "nearest"."""
     target = image.dtype if dtype is None else _array.dtype_name(dtype)
@@ -96,7 +102,8 @@ def resample(
         plan = _plan("resample", names, image.axes, image.pointer % 16, result.axes, result.pointer % 16)
         strides = (image.pointer, *image.axes.strides, result.pointer, *result.axes.strides)
         sizes = (*plan.sizes[:6], *plan.sizes[8:])
-        data = _RESAMPLE.pack(*strides, image.samples, *sizes, *NO_TABLE[:5], 0.0, 0.0, 0.0, 0.0, *box.table[:5], *box.values, antialias)
+        fill = (*NO_TABLE[:5], 0.0, 0.0, 0.0, 0.0)
+        data = _RESAMPLE.pack(*strides, image.samples, *sizes, *fill, *box.table[:5], *box.values, antialias)
         _run(plan, image, data)
     return image.library.finish(result.array)
 
@@ -143,7 +150,7 @@ def _plan(skeleton: str, names: tuple[str, ...], source: Axes, phase: int, targe
 
 
 def _tile_rows(dtype: str, group: int, height: int) -> int:
-    """Rows of the output that a block makes: as even a share of the height as multiples of 4 allow, at most what its box has room for."""
+    """Rows of the output that a block makes: even shares of the height, at most what its box has room for."""
     item = _array.ITEM_SIZE[dtype]
     most = 64 if item * (group if item > 1 else 1) <= 4 else 32
     return 4 * -(-height // (4 * -(-height // most)))

@@ -1,7 +1,7 @@
 """The warp family: every function that moves pixels.
 
-Each builds a geometry, from destination pixels to source pixels, and hands it to one pass; parameters may be one value or one per
-sample, on the host or on the images' device.
+Each builds a geometry, from destination pixels to source pixels, and hands it to one pass; parameters may be one value
+or one per sample, on the host or on the images' device.
 """
 
 from __future__ import annotations
@@ -83,15 +83,13 @@ def warp_perspective(
     Args:
         M: Source to destination, in pixels (x, y). [3, 3] or [N, 3, 3]
 
-    All other arguments, the result and the errors are those of :func:`warp_affine`. A pixel on the horizon (w = 0) is ``fill``.
+    All other arguments, the result and the errors are those of :func:`warp_affine`. The horizon (w = 0) is ``fill``.
 
     >>> import numpy as np
     >>> warp_perspective(np.array([[1, 2, 3]], np.uint8), [[1, 0, 1], [0, 1, 0], [0, 0, 1]])
     array([[0, 1, 2]], dtype=uint8)
     """
-    return _warp_matrix(
-        3, images, M, size, interpolation, border, fill, inverse, origin, layout, dtype, out
-    )
+    return _warp_matrix(3, images, M, size, interpolation, border, fill, inverse, origin, layout, dtype, out)
 
 
 @public
@@ -115,7 +113,7 @@ def remap(
         map_y: The source y. [H, W] or [N, H, W]
         relative: The maps hold displacements: the source is the destination pixel plus the map.
 
-    All other arguments, the result and the errors are those of :func:`warp_affine`. A coordinate that is not finite gives ``fill``.
+    All other arguments, the result and the errors are those of :func:`warp_affine`. What is not finite gives ``fill``.
 
     >>> import numpy as np
     >>> x, y = np.array([[2.0, 1.0, 0.0]]), np.zeros((1, 3))
@@ -141,7 +139,8 @@ def elastic(
     """Displace each pixel by a field, as torchvision's ``elastic``; one field per sample is allowed here.
 
     Args:
-        displacement: Where the source lies, relative to the destination; (x, y), where 2 is the image's width or height. [1 or N, H, W, 2]
+        displacement: Where the source lies, relative to the destination: (x, y), 2 for the whole width or height.
+            [1 or N, H, W, 2]
 
     All other arguments, the result and the errors are those of :func:`warp_affine`.
 
@@ -153,7 +152,8 @@ def elastic(
     image = describe(images, layout)
     if tuple(np.shape(displacement))[-3:] != (*image.size, 2):
         raise ValueError(
-            f"displacement must have shape (1 or N, {image.size[0]}, {image.size[1]}, 2), got {tuple(np.shape(displacement))}"
+            f"displacement must have shape (1 or N, {image.size[0]}, {image.size[1]}, 2), "
+            f"got {tuple(np.shape(displacement))}"
         )
     field = np.asarray(displacement) if isinstance(displacement, (list, tuple)) else displacement
     height, width = image.size
@@ -227,8 +227,8 @@ def rotate(
 
     Args:
         angle: Degrees, counter-clockwise. [] or [N]
-        expand: Make the result large enough to hold the whole rotated image; needs angles on the host, and ignores ``center``.
-            With several angles, large enough for all of them.
+        expand: Make the result large enough to hold the whole rotated image, of each sample; needs angles on the host,
+            and ignores ``center``.
         center: As in :func:`affine`. [2] or [N, 2]
 
     All other arguments, the result and the errors are those of :func:`warp_affine`.
@@ -274,7 +274,8 @@ def perspective(
     Args:
         startpoints: (x, y) from the image's top left corner. [4, 2] or [N, 4, 2]
         endpoints: Where they go. [4, 2] or [N, 4, 2]
-        coefficients: In place of the points, which are then None: a .. h of ``x = (a X + b Y + c) / (g X + h Y + 1)``. [8] or [N, 8]
+        coefficients: In place of the points, which are then None: a .. h of ``x = (a X + b Y + c) / (g X + h Y + 1)``.
+            [8] or [N, 8]
 
     All other arguments, the result and the errors are those of :func:`warp_affine`.
 
@@ -333,8 +334,8 @@ def resize(
         max_size: The longer side's limit where ``size`` is one number.
         antialias: Widen the filter by the scale, so that every source pixel counts; no matter for "nearest".
 
-    All other arguments, the result and the errors are those of :func:`warp_affine`. "nearest" takes the pixel under the centre (Pillow's
-    rule, torchvision's "nearest-exact").
+    All other arguments, the result and the errors are those of :func:`warp_affine`. "nearest" takes the pixel under the
+    centre (Pillow's rule, torchvision's "nearest-exact").
 
     >>> import numpy as np
     >>> resize(np.array([[0, 2, 4, 6]], np.uint8), (1, 2))
@@ -437,7 +438,7 @@ def center_crop(
     )
     # torchvision's rounding: a crop's offset to even, a pad's first side down.
     top, left = (
-        int(round((have - want) / 2.0)) if want <= have else -((want - have) // 2)
+        round((have - want) / 2.0) if want <= have else -((want - have) // 2)
         for have, want in zip(image.size, (height, width), strict=True)
     )
     return _move(image, "output_size", (height, width), (1, left), (1, top), "constant", fill, dtype, out)
@@ -563,14 +564,15 @@ def _move(
     dtype: Any,
     out: Any,
 ) -> Any:
-    """Whole-pixel moves: the source is ``factor * destination + offset`` on each axis; a factor or an offset may be one per sample."""
+    """Whole-pixel moves: the source is ``factor * destination + offset`` on each axis; each may be one per sample."""
     x_factor, x_offset, y_factor, y_offset = (_array.host_or_device(name, value) for value in (*x, *y))
-    M = _array.stacked([x_factor, 0.0, x_offset, 0.0, y_factor, y_offset])
-    M = M.reshape((*M.shape[:-1], 2, 3))
-    matrix = _parameters.matrices(name, M, image, 2)
-    return _pass.warp(
-        image, _pass.matrix_geometry(matrix, True, "center"), size, "nearest", border, fill, dtype, out
-    )
+    M = x_factor, 0.0, x_offset, 0.0, y_factor, y_offset
+    if all(isinstance(entry, float) for entry in M):
+        matrix = _parameters.PerSample(_parameters.NO_TABLE, M)
+    else:
+        rows = _array.stacked(M)
+        matrix = _parameters.matrices(name, rows.reshape((*rows.shape[:-1], 2, 3)), image, 2)
+    return _pass.warp(image, _pass.matrix_geometry(matrix, True, "center"), size, "nearest", border, fill, dtype, out)
 
 
 def _mirror(flip: Any, extent: int) -> tuple[Any, Any]:
@@ -620,7 +622,7 @@ def _center(image: Images, center: Any) -> Any:
 
 
 def _rotated_size(size: tuple[int, int], angle: np.ndarray) -> tuple[int, int]:
-    """torchvision's rule: whole pixels that hold the rotated corners, up to 1e-4 of a pixel."""
+    """By torchvision's rule, whole pixels that hold the rotated corners, up to 1e-4 of a pixel."""
     turn = np.deg2rad(np.atleast_1d(angle))
     cosine, sine = np.abs(np.cos(turn)), np.abs(np.sin(turn))
     height, width = size
@@ -632,7 +634,7 @@ def _rotated_size(size: tuple[int, int], angle: np.ndarray) -> tuple[int, int]:
 
 
 def _resized_size(size: tuple[int, int], wanted: _Size | None, max_size: int | None) -> tuple[int, int]:
-    """torchvision's rule for one number: the shorter side becomes it, the longer follows, rounded down."""
+    """For one number, torchvision's rule: the shorter side becomes it, the longer follows, rounded down."""
     if max_size is not None:
         _check.whole("max_size", max_size, 1)
     one = wanted if isinstance(wanted, int) else wanted[0] if wanted is not None and len(wanted) == 1 else None

@@ -1,17 +1,22 @@
-"""Every kernel compiles for every architecture, without a GPU, without CuPy and without a warning; none spills.
+"""Kernels compile without a GPU, without CuPy and without a warning, and none spills.
 
-NVRTC is called directly. Registers and spills are those that ptxas reports; the summary at the end of the run holds
-the largest kernels, and all of them with ``--kernel-table``.
+NVRTC is called directly: the kernels of ``warmup()`` for every architecture, and for two architectures a set of names
+in which each value of each template argument meets each value of each other one. Registers and spills are those that
+ptxas reports; the summary at the end of the run holds the largest kernels, and all of them with ``--kernel-table``.
 """
 
 import ctypes
 import importlib.util
+import itertools
 import re
 from pathlib import Path
 
 import pytest
+from arrays import IMAGE_DTYPES
+from cases import BORDERS, INTERPOLATIONS
 
 cuda = pytest.importorskip("cuaug._cuda")
+kernels = pytest.importorskip("cuaug._pass")
 
 ARCHITECTURES = [75, 80, 86, 89, 90, 100, 120]
 USED = re.compile(
@@ -80,17 +85,127 @@ def compiled(nvrtc, source, name, architecture, options):
     return counts[program.entry]
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
-@pytest.mark.parametrize("name", cuda.warmup_names())
-def test_kernel_compiles_without_a_warning_or_a_spill(name, architecture, nvrtc, record_property):
+LAYOUTS = ["Planar", "Packed", "Strided"]
+WARPS = {
+    "source": [*IMAGE_DTYPES, "int32", "int64"],
+    "target": [*IMAGE_DTYPES, "int32", "int64"],
+    "layout": LAYOUTS,
+    "result": LAYOUTS,
+    "channels": [1, 2, 3, 4],
+    "geometry": ["Affine", "Perspective", "Grid"],
+    "sampler": [name.capitalize() for name in INTERPOLATIONS],
+    "border": [name.capitalize() for name in BORDERS],
+}
+FILTERS = ["Triangle", "CatmullRom", "SharpCubic", "Lanczos3", "LanczosPlain"]
+RESAMPLES = {
+    "source": IMAGE_DTYPES,
+    "target": IMAGE_DTYPES,
+    "layout": LAYOUTS,
+    "result": LAYOUTS,
+    "channels": [1, 2, 3, 4],
+    "filter": FILTERS,
+}
+
+
+def exists(row):
+    """Whether the library would ask for this; rules that name a factor the row does not have yet are silent."""
+    packed = "Packed" in (row.get("layout"), row.get("result")) and row.get("channels") == 1
+    labels = {"int32", "int64"} & {row.get("source"), row.get("target")}
+    mixed = labels and ("source" in row and "target" in row) and row["source"] != row["target"]
+    return not packed and not mixed and not (labels and row.get("sampler", "Nearest") != "Nearest")
+
+
+def covering(factors):
+    """Rows in which every pair of two factors' values that may stand together does; greedy, in a fixed order."""
+    left = dict.fromkeys(
+        pair
+        for f, g in itertools.combinations(factors, 2)
+        for pair in itertools.product([(f, v) for v in factors[f]], [(g, w) for w in factors[g]])
+        if exists(dict(pair))
+    )
+    rows = []
+    while left:
+        row = dict(next(iter(left)))
+        for factor in sorted(set(factors) - set(row), key=lambda name: (-len(factors[name]), name)):
+            choices = [{**row, factor: value} for value in factors[factor]]
+            row = max(
+                (c for c in choices if completable(c, factors)), key=lambda c: len(left.keys() & pairs(c, factors))
+            )
+        for pair in pairs(row, factors):
+            left.pop(pair, None)
+        rows.append([row[factor] for factor in factors])
+    return rows
+
+
+def pairs(row, factors):
+    return set(itertools.combinations([(factor, row[factor]) for factor in factors if factor in row], 2))
+
+
+def completable(row, factors):
+    """Whether each factor that is open has a value left to it."""
+    return exists(row) and all(any(exists({**row, f: v}) for v in factors[f]) for f in factors if f not in row)
+
+
+def covering_names():
+    warps = [
+        kernels.name_expression("warp", source, layout, channels, geometry, sampler, border, target, result)
+        for source, target, layout, result, channels, geometry, sampler, border in covering(WARPS)
+    ]
+    resamples = [
+        kernels.name_expression("resample", source, layout, channels, chosen, target, result)
+        for source, target, layout, result, channels, chosen in covering(RESAMPLES)
+    ]
+    return [*warps, *resamples]
+
+
+COVERING = covering_names()
+
+
+def each_name(names):
+    return pytest.mark.parametrize("name", names, ids=[name.replace("cuaug::", "").replace(" ", "") for name in names])
+
+
+def check_kernel(nvrtc, name, architecture, record_property):
     source, options = cuda.sources(name)
     stack, stores, loads, registers = compiled(nvrtc, source, name, architecture, options)
     record_property("kernel", (name, architecture, registers, stores + loads))
     assert stores + loads == 0, f"{name} on sm_{architecture} spills {stores} + {loads} bytes; stack {stack}"
 
 
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@each_name(cuda.warmup_names())
+def test_usual_kernels_compile_without_a_warning_or_a_spill(name, architecture, nvrtc, record_property):
+    check_kernel(nvrtc, name, architecture, record_property)
+
+
+@pytest.mark.parametrize("architecture", [75, 90])
+@each_name(COVERING)
+def test_each_pair_of_template_arguments_compiles(name, architecture, nvrtc, record_property):
+    check_kernel(nvrtc, name, architecture, record_property)
+
+
+@pytest.mark.parametrize("architecture", [100, 120])
+@each_name(COVERING[::8])
+def test_a_sample_compiles_for_the_newest_architectures(name, architecture, nvrtc, record_property):
+    check_kernel(nvrtc, name, architecture, record_property)
+
+
+def test_the_covering_set_leaves_no_pair_out():
+    """Counted apart from the code that built it."""
+    for factors in (WARPS, RESAMPLES):
+        rows = [dict(zip(factors, row, strict=True)) for row in covering(factors)]
+        assert all(exists(row) for row in rows)
+        for f, g in itertools.combinations(factors, 2):
+            met = {(row[f], row[g]) for row in rows}
+            missing = [
+                p for p in itertools.product(factors[f], factors[g]) if p not in met and exists({f: p[0], g: p[1]})
+            ]
+            assert not missing, (f, g, missing)
+
+
 WARNS = "__global__ void planted(int* out) { int unused; out[0] = 1; }"
 FAILS = "__global__ void planted(int* out) { out[0] = missing; }"
+CROWDED = "__global__ void planted(int* out) { __shared__ int box[12289]; box[threadIdx.x] = *out; *out = box[0]; }"
 SPILLS = """__global__ void __launch_bounds__(1024, 2) planted(float* out, int n) {
     float v[64];
     #pragma unroll
@@ -105,8 +220,10 @@ SPILLS = """__global__ void __launch_bounds__(1024, 2) planted(float* out, int n
 }"""
 
 
-@pytest.mark.parametrize(("source", "said"), [(WARNS, "never referenced"), (FAILS, "undefined")])
-def test_a_planted_warning_or_error_is_found(source, said, nvrtc):
+@pytest.mark.parametrize(
+    ("source", "said"), [(WARNS, "never referenced"), (FAILS, "undefined"), (CROWDED, "planted on sm_90")]
+)
+def test_a_planted_warning_error_or_excess_of_shared_memory_is_found(source, said, nvrtc):
     with pytest.raises(AssertionError, match=said):
         compiled(nvrtc, source, "planted", 90, [])
 

@@ -11,9 +11,16 @@
 
 namespace ISA_NAMESPACE {
 #include "maths.hpp"
+#include "resample.hpp"
 #include "warp.hpp"
 }  // namespace ISA_NAMESPACE
 
 namespace native {
-extern const Loops ISA_TABLE = {ISA_NAME, ISA_NAMESPACE::cuaug::warp_tasks, ISA_NAMESPACE::cuaug::warp_task};
+extern const Loops ISA_TABLE = {
+    ISA_NAME,
+    ISA_NAMESPACE::cuaug::warp_tasks,
+    ISA_NAMESPACE::cuaug::warp_task,
+    ISA_NAMESPACE::cuaug::resample_tasks,
+    ISA_NAMESPACE::cuaug::resample_task,
+};
 }

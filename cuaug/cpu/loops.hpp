@@ -19,6 +19,14 @@ struct WarpCall {
     Border border;
 };
 
+enum class Filter { Triangle, CatmullRom, Lanczos3, SharpCubic, LanczosPlain };
+
+struct ResampleCall {
+    const void* record;      // kernels/resample_record.cuh
+    Dtype source, target;
+    Filter filter;
+};
+
 // Scratch memory of one thread, aligned to a cache line.
 constexpr unsigned long workspace_bytes = 1 << 20;
 
@@ -27,6 +35,8 @@ struct Loops {
     const char* isa;
     long long (*warp_tasks)(const WarpCall& call);
     void (*warp)(const WarpCall& call, long long task, void* workspace);
+    long long (*resample_tasks)(const ResampleCall& call);
+    void (*resample)(const ResampleCall& call, long long task, void* workspace);
 };
 
 extern const Loops loops_baseline, loops_v3, loops_v4;

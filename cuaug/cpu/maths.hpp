@@ -14,6 +14,9 @@ inline double fmax(double a, double b) { return a > b ? a : b; }
 inline float rintf(float a) { return __builtin_rintf(a); }
 inline float floor(float a) { return __builtin_floorf(a); }
 inline double floor(double a) { return __builtin_floor(a); }
+inline double ceil(double a) { return __builtin_ceil(a); }
+inline float fabs(float a) { return __builtin_fabsf(a); }
+inline double fabs(double a) { return __builtin_fabs(a); }
 inline float sin(float a) { return __builtin_sinf(a); }
 inline double sin(double a) { return __builtin_sin(a); }
 inline float cos(float a) { return __builtin_cosf(a); }

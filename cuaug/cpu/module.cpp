@@ -13,6 +13,7 @@
 #include "../kernels/geometry/grid.cuh"
 #include "../kernels/geometry/perspective.cuh"
 #include "../kernels/record.cuh"
+#include "../kernels/resample_record.cuh"
 #include "loops.hpp"
 #include "pool.hpp"
 
@@ -25,6 +26,7 @@ constexpr std::string_view dtypes[] = {"uint8", "uint16", "int16", "int32", "int
 constexpr std::string_view geometries[] = {"Affine", "Perspective", "Grid"};
 constexpr std::string_view samplers[] = {"Nearest", "Bilinear", "Bicubic", "Lanczos"};
 constexpr std::string_view borders[] = {"Constant", "Edge", "Reflect", "Symmetric", "Wrap"};
+constexpr std::string_view filters[] = {"Triangle", "CatmullRom", "Lanczos3", "SharpCubic", "LanczosPlain"};
 constexpr unsigned long warp_bytes[] = {sizeof(cuaug::Warp<cuaug::Affine>), sizeof(cuaug::Warp<cuaug::Perspective>), sizeof(cuaug::Warp<cuaug::Grid>)};
 
 template <class Name, int Count>
@@ -82,22 +84,46 @@ struct Record {
 // Waking a thread takes longer than this many values.
 constexpr double small = 1 << 15;
 
+template <class Record>
+int threads_for(const Record& args) {
+    const double values = 1.0 * args.samples * args.frames * args.channels * args.out_height * args.out_width;
+    return values < small ? 1 : threads();
+}
+
+void refuse_labels(Dtype dtype, const std::string& name) {
+    if (dtype == Dtype::int32 || dtype == Dtype::int64) throw py::value_error(name + " is only moved, by Nearest, and not converted");
+}
+
 void warp(const py::bytes& record, const std::string& source, const std::string& target, const std::string& geometry,
           const std::string& sampler, const std::string& border) {
     WarpCall call = {nullptr, find<Dtype>(dtypes, source, "dtype"), find<Dtype>(dtypes, target, "dtype"),
                      find<Geometry>(geometries, geometry, "geometry"), find<Sampler>(samplers, sampler, "sampler"),
                      find<Border>(borders, border, "border")};
-    auto label = [](Dtype dtype) { return dtype == Dtype::int32 || dtype == Dtype::int64; };
-    if ((label(call.source) || label(call.target)) && (call.source != call.target || call.sampler != Sampler::Nearest))
-        throw py::value_error(source + " to " + target + " by " + sampler + ": int32 and int64 are only moved, by Nearest");
+    if (call.source != call.target || call.sampler != Sampler::Nearest) {
+        refuse_labels(call.source, source);
+        refuse_labels(call.target, target);
+    }
     const Record copy(record, warp_bytes[static_cast<int>(call.geometry)]);
     call.record = copy.data;
 
     const py::gil_scoped_release release;
     const Loops& table = loops();
-    const auto* args = reinterpret_cast<const cuaug::Warp<cuaug::Affine>*>(copy.data);
-    const double values = static_cast<double>(args->samples) * args->frames * args->channels * args->out_height * args->out_width;
-    Pool::instance().run(table.warp_tasks(call), values < small ? 1 : threads(), [&](long long task, void* workspace) { table.warp(call, task, workspace); });
+    const int count = threads_for(*reinterpret_cast<const cuaug::Warp<cuaug::Affine>*>(copy.data));
+    Pool::instance().run(table.warp_tasks(call), count, [&](long long task, void* workspace) { table.warp(call, task, workspace); });
+}
+
+void resample(const py::bytes& record, const std::string& source, const std::string& target, const std::string& filter) {
+    ResampleCall call = {nullptr, find<Dtype>(dtypes, source, "dtype"), find<Dtype>(dtypes, target, "dtype"),
+                         find<Filter>(filters, filter, "filter")};
+    refuse_labels(call.source, source);
+    refuse_labels(call.target, target);
+    const Record copy(record, sizeof(cuaug::Resample));
+    call.record = copy.data;
+
+    const py::gil_scoped_release release;
+    const Loops& table = loops();
+    const int count = threads_for(*reinterpret_cast<const cuaug::Resample*>(copy.data));
+    Pool::instance().run(table.resample_tasks(call), count, [&](long long task, void* workspace) { table.resample(call, task, workspace); });
 }
 
 std::vector<std::string> isas() {
@@ -133,6 +159,7 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     using namespace py::literals;
     module.doc() = "The CPU loops. Records are those of kernels/, packed by the caller, who has checked everything in them.";
     module.def("warp", &warp, "record"_a, "source"_a, "target"_a, "geometry"_a, "sampler"_a, "border"_a);
+    module.def("resample", &resample, "record"_a, "source"_a, "target"_a, "filter"_a);
     module.def("set_threads", &set_threads, "n"_a, "0: one per usable processor.");
     module.def("threads", &threads);
     module.def("isa", [] { return std::string(loops().isa); }, "The instruction set in use.");

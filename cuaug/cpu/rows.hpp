@@ -1,5 +1,7 @@
 #pragma once
 
+#include "../kernels/pixel.cuh"
+#include "../kernels/record.cuh"
 #include "convert.hpp"
 
 // Rows of a batch, any dtype and layout, to and from groups of four channels: the only code of the CPU that knows either.
@@ -28,6 +30,38 @@ inline Plane plane(const View& view, long long n, long long t, int c, int channe
     return out;
 }
 
+template <class T>
+inline Pixel<Real<T>, 4> fill_of(const Fill& fill, long long n, int c, int channels) {
+    using R = Real<T>;
+    Pixel<R, 4> out;
+    for (int k = 0; k < 4; ++k)
+        out.c[k] = to_real<R>(from_real<T>(static_cast<R>(fill_value(fill, n, c + k < channels ? c + k : channels - 1))));
+    return out;
+}
+
+// Calls `use` with a value of the type or struct that a name stands for.
+template <class Use>
+inline auto with_source(native::Dtype dtype, const Use& use) {
+    switch (dtype) {
+        case native::Dtype::uint8: return use(uint8());
+        case native::Dtype::uint16: return use(uint16());
+        case native::Dtype::int16: return use(int16());
+        case native::Dtype::float16: return use(float16());
+        case native::Dtype::bfloat16: return use(bfloat16());
+        case native::Dtype::float32: return use(float32());
+        default: return use(float64());
+    }
+}
+
+template <class Use>
+inline auto with_dtype(native::Dtype dtype, const Use& use) {
+    switch (dtype) {
+        case native::Dtype::int32: return use(int32());
+        case native::Dtype::int64: return use(int64());
+        default: return with_source(dtype, use);
+    }
+}
+
 // to[i] = from[i * step]
 template <class T, class R>
 inline void load_row(const T* __restrict__ from, long long step, int count, R* __restrict__ to) {
@@ -43,6 +77,17 @@ inline void store_row(const R* __restrict__ from, int count, T* __restrict__ to,
         for (int i = 0; i < count; ++i) to[i] = from_real<T>(from[i]);
     else
         for (int i = 0; i < count; ++i) to[i * step] = from_real<T>(from[i]);
+}
+
+template <class R>
+inline void interleave(const R* __restrict__ r, const R* __restrict__ g, const R* __restrict__ b, const R* __restrict__ a,
+                       int count, R* __restrict__ pixels) {
+    for (int i = 0; i < count; ++i) {
+        pixels[4 * i] = r[i];
+        pixels[4 * i + 1] = g[i];
+        pixels[4 * i + 2] = b[i];
+        pixels[4 * i + 3] = a[i];
+    }
 }
 
 // Columns first .. first + count of a row. `scratch` holds 4 * count + 4 numbers.
@@ -71,13 +116,7 @@ inline void load_pixels(const Plane& plane, int row, int first, int count, R* __
             }
         if (k == c) load_row(at + plane.offset[k], plane.x_stride, count, scratch + k * count);
     }
-    const R *r = row_of[0], *g = row_of[1], *b = row_of[2], *a = row_of[3];
-    for (int i = 0; i < count; ++i) {
-        pixels[4 * i] = r[i];
-        pixels[4 * i + 1] = g[i];
-        pixels[4 * i + 2] = b[i];
-        pixels[4 * i + 3] = a[i];
-    }
+    interleave(row_of[0], row_of[1], row_of[2], row_of[3], count, pixels);
 }
 
 template <class T, class R>

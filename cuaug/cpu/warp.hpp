@@ -17,7 +17,7 @@
 namespace cuaug {
 
 constexpr int tile_width = 32, tile_height = 64, tile_pixels = tile_width * tile_height;
-constexpr int box_bytes = 1 << 18, box_side = 4096;
+constexpr int box_bytes = 1 << 18, most_side = 4096;
 constexpr int channels_at_once = 64;
 
 template <int Bytes> struct Unsigned { using type = uint8; };
@@ -36,29 +36,6 @@ inline AnyWarp common(const void* record) {
     static_assert(sizeof(AnyWarp) == offsetof(Warp<Affine>, geometry) + 8, "an empty geometry is padded to one word");
     memcpy(&out, record, offsetof(Warp<Affine>, geometry));
     return out;
-}
-
-// Calls `use` with a value of the type or struct that a name stands for.
-template <class Use>
-inline auto with_source(native::Dtype dtype, const Use& use) {
-    switch (dtype) {
-        case native::Dtype::uint8: return use(uint8());
-        case native::Dtype::uint16: return use(uint16());
-        case native::Dtype::int16: return use(int16());
-        case native::Dtype::float16: return use(float16());
-        case native::Dtype::bfloat16: return use(bfloat16());
-        case native::Dtype::float32: return use(float32());
-        default: return use(float64());
-    }
-}
-
-template <class Use>
-inline auto with_dtype(native::Dtype dtype, const Use& use) {
-    switch (dtype) {
-        case native::Dtype::int32: return use(int32());
-        case native::Dtype::int64: return use(int64());
-        default: return with_source(dtype, use);
-    }
 }
 
 template <class Use>
@@ -171,7 +148,7 @@ inline Box box_of(const Tile<R>& tile, int before, int after, int pixel_bytes) {
     const int x = static_cast<int>(floor(tile.bounds.x_low)) - before, y = static_cast<int>(floor(tile.bounds.y_low)) - before;
     const int width = static_cast<int>(floor(tile.bounds.x_high + slack)) + after + 1 - x;
     const int height = static_cast<int>(floor(tile.bounds.y_high + slack)) + after + 1 - y;
-    if (width > box_side || height > box_side || static_cast<long long>(width) * height * pixel_bytes > box_bytes) return {};
+    if (width > most_side || height > most_side || static_cast<long long>(width) * height * pixel_bytes > box_bytes) return {};
     return {x, y, width, height, width};
 }
 
@@ -253,19 +230,10 @@ struct Memory {
     alignas(64) R x[tile_pixels];
     alignas(64) R y[tile_pixels];
     alignas(64) R result[4 * tile_pixels];
-    alignas(64) R scratch[4 * box_side + 16];
+    alignas(64) R scratch[4 * most_side + 16];
     alignas(64) unsigned char box[box_bytes + 64];
 };
 static_assert(sizeof(Memory<double>) <= native::workspace_bytes, "the workspace holds a task's memory");
-
-template <class T>
-inline Pixel<Real<T>, 4> fill_of(const Fill& fill, long long n, int c, int channels) {
-    using R = Real<T>;
-    Pixel<R, 4> out;
-    for (int k = 0; k < 4; ++k)
-        out.c[k] = to_real<R>(from_real<T>(static_cast<R>(fill_value(fill, n, c + k < channels ? c + k : channels - 1))));
-    return out;
-}
 
 inline void warp_bytes(const native::WarpCall& call, const AnyWarp& args, const Tile<float>& tile, const Box& box, int c, Memory<float>& memory) {
     const Plane in = plane<uint8>(args.in, tile.n, tile.t, c, args.channels), out = plane<uint8>(args.out, tile.n, tile.t, c, args.channels);

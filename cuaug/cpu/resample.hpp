@@ -1,0 +1,281 @@
+#pragma once
+
+#include "../kernels/filter.cuh"
+#include "../kernels/resample_record.cuh"
+#include "rows.hpp"
+
+// A task makes some rows of one frame. An output row is first summed down the columns, where memory is contiguous in every
+// layout and each source value is read in place, and then across.
+
+namespace cuaug {
+
+constexpr int most_columns = 256;      // output pixels of a row made at once
+constexpr int most_weights = 32768;    // of those pixels together
+constexpr int most_sources = 1024;     // source pixels of a row summed at once
+
+// One output pixel of a row: the source columns it is made of, and where their weights stand if they are that few.
+template <class R>
+struct Column {
+    Taps<R> taps;
+    int first, count, at;
+};
+
+template <class R>
+struct ResampleMemory {
+    alignas(64) R weight[most_weights];
+    alignas(64) R rows[4 * most_sources + 16];
+    alignas(64) R pixels[4 * most_sources + 16];
+    alignas(64) R result[4 * most_columns];
+    alignas(64) R scratch[4 * most_columns + 16];
+    Column<R> columns[most_columns];
+};
+static_assert(sizeof(ResampleMemory<double>) <= native::workspace_bytes, "the workspace holds a task's memory");
+
+template <class Use>
+inline auto with_filter(native::Filter filter, const Use& use) {
+    switch (filter) {
+        case native::Filter::Triangle: return use(Triangle());
+        case native::Filter::CatmullRom: return use(CatmullRom());
+        case native::Filter::Lanczos3: return use(Lanczos3());
+        case native::Filter::SharpCubic: return use(SharpCubic());
+        default: return use(LanczosPlain());
+    }
+}
+
+// Taps of one axis and one sample.
+template <class R>
+struct Axis {
+    native::Filter filter;
+    double start, extent;
+    int size;
+    bool antialias;
+
+    Taps<R> taps(int at) const {
+        return with_filter(filter, [&](auto kind) { return taps_of<decltype(kind), R>(start, extent, size, at, antialias); });
+    }
+
+    R weight_of(const Taps<R>& taps, int i) const {
+        return with_filter(filter, [&](auto kind) { return weight<decltype(kind)>(taps, i); });
+    }
+};
+
+// to = or += weight[0] * row 0 + ... for up to four rows of `count` numbers, a step apart.
+template <class T, class R>
+inline void add_rows(const T* const* row, long long offset, const R* weight, int rows, long long step, int count, bool add,
+                     R* __restrict__ to) {
+    const T *r0 = row[0] + offset, *r1 = row[rows > 1 ? 1 : 0] + offset, *r2 = row[rows > 2 ? 2 : 0] + offset,
+            *r3 = row[rows > 3 ? 3 : 0] + offset;
+    const R w0 = weight[0], w1 = rows > 1 ? weight[1] : R(0), w2 = rows > 2 ? weight[2] : R(0), w3 = rows > 3 ? weight[3] : R(0);
+    auto value = [](T x) { return to_real<R>(x); };
+    if (step != 1) {
+        for (int i = 0; i < count; ++i) {
+            R sum = w0 * value(r0[i * step]);
+            if (rows > 1) sum += w1 * value(r1[i * step]);
+            if (rows > 2) sum += w2 * value(r2[i * step]);
+            if (rows > 3) sum += w3 * value(r3[i * step]);
+            to[i] = add ? to[i] + sum : sum;
+        }
+    } else if (add) {
+        if (rows == 1) for (int i = 0; i < count; ++i) to[i] += w0 * value(r0[i]);
+        else if (rows == 2) for (int i = 0; i < count; ++i) to[i] += w0 * value(r0[i]) + w1 * value(r1[i]);
+        else if (rows == 3) for (int i = 0; i < count; ++i) to[i] += w0 * value(r0[i]) + w1 * value(r1[i]) + w2 * value(r2[i]);
+        else for (int i = 0; i < count; ++i) to[i] += w0 * value(r0[i]) + w1 * value(r1[i]) + w2 * value(r2[i]) + w3 * value(r3[i]);
+    } else {
+        if (rows == 1) for (int i = 0; i < count; ++i) to[i] = w0 * value(r0[i]);
+        else if (rows == 2) for (int i = 0; i < count; ++i) to[i] = w0 * value(r0[i]) + w1 * value(r1[i]);
+        else if (rows == 3) for (int i = 0; i < count; ++i) to[i] = w0 * value(r0[i]) + w1 * value(r1[i]) + w2 * value(r2[i]);
+        else for (int i = 0; i < count; ++i) to[i] = w0 * value(r0[i]) + w1 * value(r1[i]) + w2 * value(r2[i]) + w3 * value(r3[i]);
+    }
+}
+
+// The sum down columns first .. first + count, all of them inside the image. Packed channels stay packed, and so do planes:
+// plane k goes to rows + k * most_sources.
+template <class T, class R>
+inline void add_down(const Axis<R>& axis, const Taps<R>& taps, const Plane& plane, int height, int first, int count,
+                     const Pixel<R, 4>& fill, R* rows) {
+    const int planes = plane.packed ? 1 : plane.channels, width = plane.packed ? count * plane.channels : count;
+    const T* from[4];
+    R weight[4], outside = R(0);
+    int waiting = 0;
+    bool add = false;
+    for (int i = 0; i < taps.count; ++i) {
+        const int row = taps.index(i);
+        if (row < 0 || row >= height) {
+            outside += axis.weight_of(taps, i);
+        } else {
+            weight[waiting] = axis.weight_of(taps, i);
+            from[waiting++] = reinterpret_cast<const T*>(plane.data) + row * plane.y_stride + first * plane.x_stride;
+        }
+        if (waiting == 4 || (waiting > 0 && i + 1 == taps.count)) {
+            for (int c = 0; c < planes; ++c)
+                add_rows(from, plane.offset[c], weight, waiting, plane.packed ? 1 : plane.x_stride, width, add, rows + c * most_sources);
+            add = true;
+            waiting = 0;
+        }
+    }
+    if (add && outside == R(0)) return;
+    for (int c = 0; c < planes; ++c)
+        for (int i = 0; i < width; ++i) {
+            const R hidden = outside * fill.c[plane.packed ? i % plane.channels : c];
+            R& sum = rows[c * most_sources + i];
+            sum = add ? sum + hidden : hidden;
+        }
+}
+
+// Adds `weight[i] * pixel i` of `count` pixels, `step` numbers apart, of which four are read each time.
+template <class R>
+inline void add_across(const R* __restrict__ pixels, int step, const R* __restrict__ weight, int count, R* __restrict__ sum) {
+    R s[4] = {sum[0], sum[1], sum[2], sum[3]};
+    for (int i = 0; i < count; ++i)
+        for (int k = 0; k < 4; ++k) s[k] += weight[i] * pixels[i * step + k];
+    for (int k = 0; k < 4; ++k) sum[k] = s[k];
+}
+
+template <class R>
+struct ResampleTask {
+    native::ResampleCall call;
+    Resample args;
+    long long n, t;
+    int top, bottom;
+    Axis<R> across, down;
+    ResampleMemory<R>& memory;
+};
+
+// The weights of one output pixel for the source columns low .. high; taps that the box's edge stands in for are added up.
+template <class R>
+inline void weigh(const Axis<R>& axis, const Taps<R>& taps, int low, int high, R* weight) {
+    for (int i = low; i < high; ++i) weight[i - low] = R(0);
+    for (int i = taps.begin_in(low); i < taps.end_in(high); ++i) weight[taps.index(i) - low] += axis.weight_of(taps, i);
+}
+
+// Takes output columns from `left` on into memory, as many as fit; returns how many.
+template <class R>
+inline int take_columns(const ResampleTask<R>& task, int left) {
+    ResampleMemory<R>& memory = task.memory;
+    int columns = 0, used = 0;
+    for (; columns < most_columns && left + columns < task.args.out_width; ++columns) {
+        const Taps<R> taps = task.across.taps(left + columns);
+        const int first = taps.index(0), count = taps.count > 0 ? taps.index(taps.count - 1) + 1 - first : 0;
+        if (columns > 0 && used + count > most_weights) break;
+        memory.columns[columns] = {taps, first, count, used};
+        if (count <= most_weights) weigh(task.across, taps, first, first + count, memory.weight + used);
+        used += count;
+    }
+    return columns;
+}
+
+// Four channels from c on, of the columns in memory.
+template <class R>
+inline void resample_columns(const ResampleTask<R>& task, int c, int left, int columns) {
+    const Resample& args = task.args;
+    ResampleMemory<R>& memory = task.memory;
+    Plane in = {};
+    Pixel<R, 4> fill = {};
+    with_source(task.call.source, [&](auto element) {
+        using T = decltype(element);
+        if constexpr (Same<Real<T>, R>::value) {
+            in = plane<T>(args.in, task.n, task.t, c, args.channels);
+            fill = fill_of<T>(args.fill, task.n, c, args.channels);
+        }
+    });
+    const int step = in.packed || in.channels == 1 ? in.channels : 4;
+    const int begin = memory.columns[0].first, end = memory.columns[columns - 1].first + memory.columns[columns - 1].count;
+    auto least = [](int a, int b) { return a < b ? a : b; };
+    auto most = [](int a, int b) { return a > b ? a : b; };
+    for (int y = task.top; y < task.bottom; ++y) {
+        const Taps<R> taps = task.down.taps(y);
+        const bool empty = taps.count == 0 || end == begin;
+        for (int x = 0; x < columns; ++x)
+            for (int k = 0; k < 4; ++k) memory.result[4 * x + k] = empty ? fill.c[k] : R(0);
+        for (int from = begin; from < end && !empty; from += most_sources) {
+            const int to = least(end, from + most_sources), inner_from = most(from, 0), inner_to = least(to, args.in_width);
+            const int inner = inner_to - inner_from;
+            const R* pixels = memory.rows;
+            if (inner > 0) {
+                with_source(task.call.source, [&](auto element) {
+                    using T = decltype(element);
+                    if constexpr (Same<Real<T>, R>::value)
+                        add_down<T>(task.down, taps, in, args.in_height, inner_from, inner, fill, memory.rows);
+                });
+                if (step == 4 && !in.packed) {
+                    const R* row[4];
+                    for (int k = 0; k < 4; ++k) row[k] = memory.rows + least(k, in.channels - 1) * most_sources;
+                    interleave(row[0], row[1], row[2], row[3], inner, memory.pixels);
+                    pixels = memory.pixels;
+                }
+            }
+            for (int x = 0; x < columns; ++x) {
+                const Column<R>& column = memory.columns[x];
+                const int low = most(column.first, from), high = least(column.first + column.count, to);
+                if (low >= high) continue;
+                const R* weight = memory.weight + column.at + (low - column.first);
+                if (column.count > most_weights) {
+                    weigh(task.across, column.taps, low, high, memory.weight);
+                    weight = memory.weight;
+                }
+                const int inside_from = most(low, inner_from), inside_to = most(least(high, inner_to), inside_from);
+                R* sum = memory.result + 4 * x;
+                if (inside_to > inside_from)
+                    add_across(pixels + static_cast<long long>(inside_from - inner_from) * step, step, weight + (inside_from - low),
+                               inside_to - inside_from, sum);
+                R outside = R(0);
+                for (int i = low; i < least(high, 0); ++i) outside += weight[i - low];
+                for (int i = most(low, args.in_width); i < high; ++i) outside += weight[i - low];
+                for (int k = 0; k < 4; ++k) sum[k] += outside * fill.c[k];
+            }
+        }
+        with_source(task.call.target, [&](auto element) {
+            using T = decltype(element);
+            const Plane out = plane<T>(args.out, task.n, task.t, c, args.channels);
+            store_pixels<T>(memory.result, columns, out, y, left, memory.scratch);
+        });
+    }
+}
+
+template <class R>
+inline void resample_rows(const ResampleTask<R>& task) {
+    for (int left = 0, columns; left < task.args.out_width; left += columns) {
+        columns = take_columns(task, left);
+        for (int c = 0; c < task.args.channels; c += 4) resample_columns(task, c, left, columns);
+    }
+}
+
+// Enough tasks for the threads of any machine, but no more: each works the weights out anew.
+inline int rows_at_once(const Resample& args) {
+    const long long enough = 256, frames = args.samples * args.frames, parts = frames >= enough ? 1 : enough / frames;
+    const long long rows = (args.out_height + parts - 1) / parts;
+    return static_cast<int>(rows < 16 ? 16 : rows);
+}
+
+inline Resample resample_record(const native::ResampleCall& call) {
+    Resample args;
+    memcpy(&args, call.record, sizeof(args));
+    return args;
+}
+
+inline long long resample_tasks(const native::ResampleCall& call) {
+    const Resample args = resample_record(call);
+    const long long frames = args.samples * args.frames;
+    if (frames == 0 || args.channels == 0 || args.out_width == 0) return 0;
+    return frames * ((args.out_height + rows_at_once(args) - 1) / rows_at_once(args));
+}
+
+template <class R>
+inline void resample_typed(const native::ResampleCall& call, long long task, void* workspace) {
+    const Resample args = resample_record(call);
+    const int rows = rows_at_once(args), parts = (args.out_height + rows - 1) / rows;
+    const long long frame = task / parts, n = frame / args.frames;
+    const int top = static_cast<int>(task % parts) * rows, bottom = args.out_height - top < rows ? args.out_height : top + rows;
+    const bool antialias = args.antialias != 0;
+    resample_rows(ResampleTask<R>{call, args, n, frame - n * args.frames, top, bottom,
+                                  {call.filter, box_side(args, n, 1), box_side(args, n, 3), args.out_width, antialias},
+                                  {call.filter, box_side(args, n, 0), box_side(args, n, 2), args.out_height, antialias},
+                                  *static_cast<ResampleMemory<R>*>(workspace)});
+}
+
+inline void resample_task(const native::ResampleCall& call, long long task, void* workspace) {
+    if (call.source == native::Dtype::float64) resample_typed<double>(call, task, workspace);
+    else resample_typed<float>(call, task, workspace);
+}
+
+}  // namespace cuaug
