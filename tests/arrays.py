@@ -90,3 +90,34 @@ def broadcast_to(array, shape):
     library = type(array).__module__.partition(".")[0]
     name = "jax.numpy" if library.startswith("jax") else library
     return importlib.import_module(name).broadcast_to(array, shape)
+
+
+def stored(array, order):
+    """The same array with its axes in memory in another order."""
+    inverse = tuple(int(axis) for axis in np.argsort(order))
+    if hasattr(array, "permute"):  # torch
+        return array.permute(order).contiguous().permute(inverse)
+    return array.transpose(order).copy().transpose(inverse)
+
+
+VIEWS = {
+    "every second sample": lambda a: a[::2],
+    "every second row": lambda a: a[:, ::2],
+    "every second column": lambda a: a[:, :, ::2],
+    "crop": lambda a: a[1:, 3:-2, 2:-1],
+    "some channels": lambda a: a[..., 1:3],
+    "rows and columns swapped": lambda a: a.swapaxes(1, 2),
+    "samples and rows swapped": lambda a: a.swapaxes(0, 1),
+    "planes": lambda a: stored(a, (0, 3, 1, 2)),
+    "Fortran order": lambda a: stored(a, (3, 2, 1, 0)),
+    "one sample seen many times": lambda a: broadcast_to(a[:1], a.shape),
+    "one row seen many times": lambda a: broadcast_to(a[:, :1], a.shape),
+    "one channel seen as three": lambda a: broadcast_to(a[..., :1], (*a.shape[:3], 3)),
+}
+NEGATIVE = {
+    "samples backwards": lambda a: a[::-1],
+    "rows backwards": lambda a: a[:, ::-1],
+    "columns backwards": lambda a: a[:, :, ::-1],
+    "channels backwards": lambda a: a[..., ::-1],
+    "everything backwards": lambda a: a[::-1, ::-1, ::-1, ::-1],
+}

@@ -2,6 +2,7 @@
 
 import ctypes
 import functools
+import os
 
 import hypothesis
 import pytest
@@ -9,6 +10,7 @@ import pytest
 hypothesis.settings.register_profile("pr", derandomize=True, deadline=None, max_examples=60, database=None)
 hypothesis.settings.load_profile("pr")
 
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX takes three quarters of a GPU when imported
 NO_GPU = "no NVIDIA GPU"
 
 

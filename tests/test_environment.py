@@ -3,7 +3,6 @@
 import os
 import shutil
 import stat
-import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -11,6 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from children import python
 
 cuaug = pytest.importorskip("cuaug")
 _cuda = pytest.importorskip("cuaug._cuda")
@@ -26,16 +26,6 @@ def cuda(monkeypatch):
     yield _cuda
     for cache in caches:
         cache.cache_clear()
-
-
-def python(program, **environment):
-    """Standard output and error of a child that must end well."""
-    surroundings = {name: value for name, value in {**os.environ, **environment}.items() if value is not None}
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False, env=surroundings
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip(), done.stderr.strip()
 
 
 def installed(monkeypatch, *names, module=None):
