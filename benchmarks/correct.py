@@ -1,0 +1,65 @@
+"""Is a row right? Held against the float64 reference before it is timed."""
+
+from __future__ import annotations
+
+import numpy as np
+import reference
+from compare import Tolerance, assert_equal
+from work import Work
+
+WHITE = {"uint8": 255.0}
+FLOAT = "the contract, for images in 0..1, and storage of so many bits"
+TOLERANCES = {
+    "uint8": Tolerance(absolute=1, exact=0.995, reason="the contract"),
+    "float16": Tolerance(absolute=1e-4, relative=2**-11, reason=FLOAT),
+    "bfloat16": Tolerance(absolute=1e-4, relative=2**-8, reason=FLOAT),
+    "float32": Tolerance(absolute=1e-4, reason=FLOAT),
+}
+POISON = 171, 84
+
+
+def fault(work: Work) -> str:
+    """What is wrong with the row, or "". A value that is not written shows as one of two poisons."""
+    contender, results = work.contender(), []
+    for poison in POISON:
+        work.outputs[0][...] = poison
+        result = contender.run(0)
+        results.append(result.clone() if work.device == "cuda" else result.copy())
+    if not bool((results[0] == results[1]).all()):
+        return f"two runs differ in {int((results[0] != results[1]).sum())} values: not written, or a race"
+    try:
+        for n in sorted({0, work.samples // 2, work.samples - 1}):
+            assert contender.sample is not None
+            actual = contender.sample(results[0], n)
+            assert_equal(actual, expected(work, n), library="numpy", dtype=str(actual.dtype), tolerance=tolerance(work))
+    except AssertionError as error:
+        return f"sample {n}: {error}"
+    return ""
+
+
+def expected(work: Work, n: int) -> np.ndarray:
+    """The reference's sample n, of the values as they are stored. [H, W, C]"""
+    if n not in work.expected:
+        options = {name: value for name, value in work.of_sample(n).items() if name != "dtype"}
+        image = work.picker(work.row.layout)(work.inputs[0], n).astype(float)
+        work.expected[n] = np.asarray(getattr(reference, work.row.op)(image, **options))
+    return work.expected[n]
+
+
+def difference(work: Work, image: np.ndarray) -> float:
+    """Mean absolute difference of a peer's sample 0 from the reference, in shares of white."""
+    want = expected(work, 0) / WHITE.get(work.row.dtype, 1.0)
+    got = image.reshape(want.shape) / WHITE.get(str(image.dtype), 1.0)
+    return float(np.abs(got - want).mean())
+
+
+def tolerance(work: Work) -> Tolerance:
+    row = work.row
+    dtype = row.options.get("dtype", row.dtype)
+    if row.op in ("hflip", "crop", "pad"):
+        return Tolerance(exact=1.0, reason="values are only moved")
+    if row.interpolation == "nearest":
+        return Tolerance(absolute=WHITE.get(dtype, 1.0), exact=0.999, reason="a position within 1e-5 of a tie")
+    if row.options.get("dtype", row.dtype) != row.dtype:
+        return Tolerance(absolute=255e-4, relative=2**-11, reason="u8 values, unscaled, in " + dtype)
+    return TOLERANCES[dtype]

@@ -1,0 +1,157 @@
+"""Peers that take one NumPy image at a time: OpenCV and Pillow, in a loop, as their users write it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from work import Contender, NotFor, Work
+
+Image = Callable[[int, Any, Any], Any]  # sample, source, target
+
+
+def cv2(work: Work) -> Contender:
+    """A plain loop; OpenCV's own threads work within an image."""
+    one, sources, targets = _cv2(work)
+
+    def run(i: int) -> Any:
+        for n, (source, target) in enumerate(zip(sources, targets, strict=True)):
+            one(n, source, target)
+        return targets
+
+    return Contender(run, None if _other(work) else _pick(work), "host")
+
+
+def cv2_pool(work: Work, threads: int) -> Contender:
+    """A pool of threads, each working on whole images: OpenCV lets go of the interpreter's lock."""
+    import cv2
+
+    if threads == 1:
+        raise NotFor
+    one, sources, targets = _cv2(work)
+    pool = ThreadPoolExecutor(threads)
+
+    def share(first: int) -> None:
+        for n in range(first, work.samples, threads):
+            one(n, sources[n], targets[n])
+
+    def run(i: int) -> Any:
+        within = cv2.getNumThreads()
+        cv2.setNumThreads(1)
+        list(pool.map(share, range(threads)))
+        cv2.setNumThreads(within)
+        return targets
+
+    return Contender(run, None if _other(work) else _pick(work), "host")
+
+
+def pillow(work: Work) -> Contender:
+    """Its resize, which always antialiases; single threaded."""
+    from PIL import Image as Pillow
+
+    row, smooth = work.row, work.row.options.get("antialias", True)
+    if row.op not in ("resize", "resized_crop") or row.dtype != "uint8" or not smooth or work.device != "cpu":
+        raise NotFor
+    mode = Pillow.Resampling[row.interpolation.upper()]
+    images, (height, width) = [Pillow.fromarray(image) for image in work.noise], work.size
+    boxes = [_box(work, n) for n in range(work.samples)]
+    spans = [(left, top, left + w, top + h) for top, left, h, w in boxes]
+    run: Callable[[int], Any] = lambda i: [  # noqa: E731
+        image.resize((width, height), mode, box) for image, box in zip(images, spans, strict=True)
+    ]
+    return Contender(run, lambda result, n: np.asarray(result[n]), "host")
+
+
+def _other(work: Work) -> bool:
+    """OpenCV's INTER_AREA is the nearest thing it has to an antialiased resize, not the same one."""
+    return work.row.op in ("resize", "resized_crop") and bool(work.row.options.get("antialias", True))
+
+
+def _pick(work: Work) -> Callable[[Any, int], np.ndarray]:
+    pick = work.picker("NHWC" if work.row.layout == "NHWC" or work.device == "cuda" else "NCHW")
+    return lambda result, n: pick(result, n).reshape(*work.size, work.channels)
+
+
+def _box(work: Work, n: int) -> tuple[int, int, int, int]:
+    height, width = work.noise.shape[1:3]
+    if work.row.op == "resize":
+        return 0, 0, height, width
+    values = work.of_sample(n)
+    return int(values["top"]), int(values["left"]), int(values["height"]), int(values["width"])
+
+
+def _cv2(work: Work) -> tuple[Image, Any, Any]:
+    """One image's call, the images, and where they go. Planar images are merged and split, which OpenCV needs."""
+    import cv2
+
+    row = work.row
+    if work.channels > 4 or row.dtype not in ("uint8", "float32") or "dtype" in row.options:
+        raise NotFor
+    one = _operation(work)
+    if one is None:
+        raise NotFor
+    layout = row.layout if work.device == "cpu" else "NHWC"
+    sources = work.images("numpy", row.dtype, layout)[0]
+    height, width = work.size
+    shape = (height, width, work.channels) if layout == "NHWC" else (work.channels, height, width)
+    targets = np.empty((work.samples, *shape), sources.dtype)
+    if work.channels == 1:
+        return one, sources.reshape(work.noise.shape[:3]), targets.reshape(work.samples, height, width)
+    if layout == "NHWC":
+        return one, sources, targets
+
+    def planar(n: int, source: Any, target: Any) -> None:
+        moved = np.empty((height, width, work.channels), target.dtype)
+        one(n, cv2.merge(list(source)), moved)
+        cv2.split(moved, list(target))
+
+    return planar, sources, targets
+
+
+def _operation(work: Work) -> Image | None:
+    import cv2
+
+    row, (height, width), drawn = work.row, work.size, work.drawn
+    modes = {"nearest": cv2.INTER_NEAREST, "bilinear": cv2.INTER_LINEAR, "bicubic": cv2.INTER_CUBIC}
+    mode = (modes | {"lanczos": cv2.INTER_LANCZOS4})[row.interpolation]
+    borders = {"constant": cv2.BORDER_CONSTANT, "edge": cv2.BORDER_REPLICATE, "reflect": cv2.BORDER_REFLECT_101}
+    border = (borders | {"symmetric": cv2.BORDER_REFLECT, "wrap": cv2.BORDER_WRAP})[row.border]
+    outside = {"borderMode": border, "borderValue": 0}
+
+    def per_sample(name: str) -> list[Any]:
+        return [drawn[name]] * work.samples if row.shared else list(drawn[name])
+
+    if row.op == "warp_affine":
+        M = [m.astype(float) for m in per_sample("M")]
+        return lambda n, a, b: cv2.warpAffine(a, M[n], (width, height), dst=b, flags=mode, **outside)
+    if row.op == "warp_perspective":
+        M = [m.astype(float) for m in per_sample("M")]
+        return lambda n, a, b: cv2.warpPerspective(a, M[n], (width, height), dst=b, flags=mode, **outside)
+    if row.op == "rotate":
+        middle = (work.noise.shape[2] - 1) / 2, (work.noise.shape[1] - 1) / 2
+        M = [cv2.getRotationMatrix2D(middle, float(angle), 1.0) for angle in per_sample("angle")]
+        return lambda n, a, b: cv2.warpAffine(a, M[n], (width, height), dst=b, flags=mode, **outside)
+    if row.op == "remap" and not row.options.get("relative"):
+        x, y = per_sample("map_x"), per_sample("map_y")
+        return lambda n, a, b: cv2.remap(a, x[n], y[n], mode, dst=b, **outside)
+    if row.op == "hflip":
+        flips = per_sample("flip")
+        return lambda n, a, b: cv2.flip(a, 1, dst=b) if flips[n] else np.copyto(b, a)
+    if row.op == "crop":
+        top, left = per_sample("top"), per_sample("left")
+        return lambda n, a, b: np.copyto(b, a[top[n] : top[n] + height, left[n] : left[n] + width])
+    if row.op == "pad":
+        side = row.options["padding"]
+        return lambda n, a, b: cv2.copyMakeBorder(a, side, side, side, side, border, dst=b)
+    if row.op in ("resize", "resized_crop"):
+        mode = cv2.INTER_AREA if _other(work) else mode
+        boxes = [_box(work, n) for n in range(work.samples)]
+
+        def resize(n: int, a: Any, b: Any) -> None:
+            top, left, high, wide = boxes[n]
+            cv2.resize(a[top : top + high, left : left + wide], (width, height), dst=b, interpolation=mode)
+
+        return resize
+    return None

@@ -1,0 +1,115 @@
+"""What a call costs beside the pixels: Python per call, the first call of a process, the import."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import cuaug
+from cuaug import _cuda
+
+CALLS, CHUNK = 2000, 250  # a chunk fits the launch queue, and its kernels are shorter than its calls
+
+IMPORT = """
+import time, numpy
+start = time.perf_counter()
+import cuaug
+print(time.perf_counter() - start)
+"""
+FIRST_CALL = """
+import time, torch, cupy, cuaug
+images = torch.zeros((256, 3, 224, 224), dtype=torch.uint8, device="cuda")
+matrices = torch.eye(2, 3, device="cuda").repeat(256, 1, 1)
+cupy.zeros(1)
+torch.cuda.synchronize()
+start = time.perf_counter()
+cuaug.warp_affine(images, matrices)
+torch.cuda.synchronize()
+print(time.perf_counter() - start)
+"""
+
+
+def in_child(program: str, **environment: str) -> float:
+    """The seconds that a fresh process prints."""
+    paths = os.pathsep.join(filter(None, sys.path))
+    surroundings = {**os.environ, "PYTHONPATH": paths, **environment}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, env=surroundings, check=False)
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip().splitlines()[-1])
+    return float(done.stdout.split()[-1])
+
+
+def import_time() -> dict[str, float]:
+    """`import cuaug` where NumPy is there already."""
+    return {"import cuaug beyond numpy, ms": min(in_child(IMPORT) for _ in range(5)) * 1e3}
+
+
+def first_call() -> dict[str, float]:
+    """The first warp_affine of a process that has CUDA and CuPy ready, without its kernel on disk and with it."""
+    with tempfile.TemporaryDirectory() as folder:
+        cold = in_child(FIRST_CALL, CUPY_CACHE_DIR=folder)
+        warm = min(in_child(FIRST_CALL, CUPY_CACHE_DIR=folder) for _ in range(3))
+    return {f"first warp_affine, {state} kernel cache, ms": s * 1e3 for state, s in (("empty", cold), ("warm", warm))}
+
+
+def per_call() -> dict[str, float]:
+    """Python of one warp_affine on a torch CUDA tensor, and of the bare launch it ends in."""
+    import torch
+
+    images = torch.zeros((2, 3, 8, 8), dtype=torch.uint8, device="cuda")
+    out, M = torch.empty_like(images), np.tile(np.eye(2, 3, dtype=np.float32), (2, 1, 1))
+    on_device = torch.from_numpy(M).cuda()
+    calls = {
+        "device matrices": lambda: cuaug.warp_affine(images, on_device),
+        "device matrices, out=": lambda: cuaug.warp_affine(images, on_device, out=out),
+        "one host matrix": lambda: cuaug.warp_affine(images, M[0]),
+        "host matrices": lambda: cuaug.warp_affine(images, M),
+    }
+    bare = _median_us(_bare(calls["device matrices, out="]))
+    found = {"bare kernel launch through cupy, us": bare}
+    for name, call in calls.items():
+        found[f"warp_affine beyond the launch, {name}, us"] = _median_us(call) - bare
+    return found
+
+
+def _bare(call: Callable[[], Any]) -> Callable[[], Any]:
+    """The kernel launch that ``call`` makes, alone, with its arguments ready."""
+    seen: list[tuple[Any, ...]] = []
+    launch = _cuda.launch
+
+    def record(*arguments: Any) -> None:
+        seen.append(arguments)
+        launch(*arguments)
+
+    _cuda.launch = record
+    try:
+        call()
+    finally:
+        _cuda.launch = launch
+    name, data, grid, threads, _, stream = seen[0]
+    kernel, arguments, on = _cuda.kernel(name), (np.frombuffer(data, f"V{len(data)}"),), _cuda.Stream(stream)
+    return lambda: kernel(grid, (threads, 1, 1), arguments, stream=on)
+
+
+def _median_us(call: Callable[[], Any]) -> float:
+    import torch
+
+    for _ in range(CHUNK):
+        call()
+    chunks = []
+    for _ in range(CALLS // CHUNK):
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        for _ in range(CHUNK):
+            call()
+        chunks.append((time.perf_counter() - start) / CHUNK * 1e6)
+    return statistics.median(chunks)

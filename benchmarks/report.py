@@ -1,0 +1,87 @@
+"""Tables on the terminal, and the file of a run."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+import platform
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import cuaug
+
+HERE = Path(__file__).parent
+PACKAGES = ("numpy", "torch", "torchvision", "triton", "kornia", "cvcuda", "opencv", "cupy", "jax", "pillow")
+
+
+def print_table(title: str, rows: Sequence[Mapping[str, str]], notes: Sequence[str]) -> None:
+    """Columns in order of appearance; the first to the left, numbers to the right; what is not there is a dash."""
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    width = {name: max(len(name), *(len(row.get(name, "-")) for row in rows)) for name in columns} if rows else {}
+    first, *rest = columns or [""]
+    print(f"\n{title}\n")
+    for row in [dict(zip(columns, columns, strict=True)), *rows] if rows else []:
+        print("  ".join([f"{row.get(first, '-'):<{width[first]}}", *(f"{row.get(c, '-'):>{width[c]}}" for c in rest)]))
+    print()
+    for note in notes:
+        print(note)
+
+
+def number(value: float) -> str:
+    """Three digits, or all that stand before the point."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def document(tables: Mapping[str, Any]) -> dict[str, Any]:
+    """What a result means nothing without: machine, versions, commit, date."""
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False, cwd=HERE)
+    changed = subprocess.run(
+        ["git", "status", "--porcelain", "--", "../cuaug"], capture_output=True, text=True, check=False, cwd=HERE
+    )
+    return {
+        "benchmark": "warp",
+        "date": dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds"),
+        "commit": commit.stdout.strip() or None,
+        "uncommitted": bool(changed.stdout.strip()),
+        "machine": {"cpu": cpu_name(), "cpus": cpus(), "platform": platform.platform(), "gpus": cuaug.info()["gpus"]},
+        "driver": cuaug.info()["driver"],
+        "versions": {"python": platform.python_version(), "cuaug": cuaug.info()["cuaug"], **_versions()},
+        "tables": tables,
+    }
+
+
+def write(found: Mapping[str, Any], path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(found, indent=1) + "\n")
+    print(f"\nwrote {path}")
+
+
+def default_path(found: Mapping[str, Any]) -> Path:
+    """``results/<date>-<GPU or CPU>-warp.json``."""
+    device = next(iter(found["tables"].values()))["device"]
+    words = re.sub(r"[^a-z0-9]+", "-", device.lower()).strip("-")
+    return HERE / "results" / f"{found['date'][:10]}-{words}-warp.json"
+
+
+def cpus() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def cpu_name() -> str:
+    try:
+        text = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        text = ""
+    found = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    return found[1].strip() if found else platform.processor() or platform.machine()
+
+
+def _versions() -> dict[str, str]:
+    """Of every package that takes part, whatever its wheel is called."""
+    names = {(dist.metadata["Name"] or "").lower(): dist.version for dist in metadata.distributions()}
+    return {name: names[name] for name in sorted(names) if any(re.match(rf"{p}\b", name) for p in PACKAGES)}

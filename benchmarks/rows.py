@@ -1,0 +1,160 @@
+"""The rows of the two tables. Parameters are drawn per sample, as for a training step, unless a row says otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from work import Draw, Row
+
+SHORT = {"uint8": "u8", "float16": "fp16", "bfloat16": "bf16", "float32": "fp32"}
+BATCH = (256, 3, 224, 224)
+
+
+def affine(angle: float = 30.0, scale: tuple[float, float] = (0.8, 1.25), to: tuple[int, int] | None = None) -> Draw:
+    """Rotation up to ``angle`` either way, scale, shear up to 10 degrees, a shift of up to a tenth of the image."""
+
+    def draw(rng: np.random.Generator, count: int, size: tuple[int, int]) -> dict[str, np.ndarray]:
+        turn = np.deg2rad(rng.uniform(-angle, angle, count))
+        slant = np.tan(np.deg2rad(rng.uniform(-10, 10, count)))
+        cos, sin = np.cos(turn), np.sin(turn)
+        rows = [[cos, cos * slant - sin], [sin, sin * slant + cos]]
+        linear = np.moveaxis(np.array(rows), -1, 0) * rng.uniform(*scale, count)[:, None, None]
+        middle, target = (np.array([(w - 1) / 2, (h - 1) / 2]) for h, w in (size, to or size))
+        shift = rng.uniform(-0.1, 0.1, (count, 2)) * (to or size)[::-1]
+        offset = target + shift - linear @ middle
+        return {"M": np.concatenate([linear, offset[..., None]], -1).astype(np.float32)}
+
+    return draw
+
+
+def homography(rng: np.random.Generator, count: int, size: tuple[int, int]) -> dict[str, np.ndarray]:
+    M = affine()(rng, count, size)["M"]
+    bottom = np.concatenate([rng.uniform(-0.4, 0.4, (count, 2)) / size[::-1], np.ones((count, 1))], -1)
+    return {"M": np.concatenate([M, bottom[:, None]], 1).astype(np.float32)}
+
+
+def waves(rng: np.random.Generator, count: int, size: tuple[int, int]) -> np.ndarray:
+    """Smooth displacements (x, y) of up to 6 pixels. [count, H, W, 2]"""
+    y, x = np.mgrid[: size[0], : size[1]] * (2 * np.pi / 64)
+    phase = rng.uniform(0, 2 * np.pi, (count, 4, 1, 1))
+    waves = [np.sin(x + phase[:, 0]) + np.sin(y + phase[:, 1]), np.sin(x + phase[:, 2]) + np.sin(y + phase[:, 3])]
+    return (3 * np.stack(waves, -1)).astype(np.float32)
+
+
+def maps(rng: np.random.Generator, count: int, size: tuple[int, int]) -> dict[str, np.ndarray]:
+    y, x = np.mgrid[: size[0], : size[1]]
+    moved = waves(rng, count, size)
+    return {"map_x": (moved[..., 0] + x).astype(np.float32), "map_y": (moved[..., 1] + y).astype(np.float32)}
+
+
+def displacement(rng: np.random.Generator, count: int, size: tuple[int, int]) -> dict[str, np.ndarray]:
+    return {"displacement": waves(rng, count, size) * np.float32(2) / np.array(size[::-1], np.float32)}
+
+
+def angle(rng: np.random.Generator, count: int, size: tuple[int, int]) -> dict[str, np.ndarray]:
+    return {"angle": rng.uniform(-180, 180, count).astype(np.float32)}
+
+
+def flip(rng: np.random.Generator, count: int, size: tuple[int, int]) -> dict[str, np.ndarray]:
+    return {"flip": rng.random(count) < 0.5}
+
+
+def corner(rng: np.random.Generator, count: int, size: tuple[int, int]) -> dict[str, np.ndarray]:
+    return {"top": rng.integers(0, size[0] - 223, count), "left": rng.integers(0, size[1] - 223, count)}
+
+
+def box(rng: np.random.Generator, count: int, size: tuple[int, int]) -> dict[str, np.ndarray]:
+    """A quarter to all of the area, sides 3:4 to 4:3, inside the image."""
+    side = np.sqrt(rng.uniform(0.25, 1, count) * size[0] * size[1])
+    stretch = np.exp(rng.uniform(np.log(3 / 4), np.log(4 / 3), count) / 2)
+    height, width = (np.minimum(side * s, n).astype(int) for s, n in ((stretch, size[0]), (1 / stretch, size[1])))
+    top, left = (rng.integers(0, n - extent + 1) for n, extent in ((size[0], height), (size[1], width)))
+    return {"top": top, "left": left, "height": height, "width": width}
+
+
+def row(op: str, dtype: str = "uint8", layout: str = "NCHW", note: str = "", **rest: Any) -> Row:
+    words = [op, SHORT[dtype], layout, note]
+    draws: dict[str, Draw] = {
+        "warp_affine": affine(), "warp_perspective": homography, "remap": maps, "elastic": displacement,
+        "rotate": angle, "hflip": flip, "crop": corner, "resized_crop": box,
+    }  # fmt: skip
+    # A few numbers per sample are drawn on the host and copied by the call; on the device they cost it small kernels.
+    host = op in ("rotate", "hflip", "crop", "resized_crop")
+    settings: dict[str, Any] = {"shape": BATCH, "dtype": dtype, "layout": layout, "host": host}
+    settings |= {"draw": draws[op]} if op in draws else {}
+    return Row(" ".join(filter(None, words)), op, **(settings | rest))
+
+
+def both(make: Callable[..., Row], *arguments: Any, **rest: Any) -> list[Row]:
+    return [make(*arguments, layout=layout, **rest) for layout in ("NCHW", "NHWC")]
+
+
+def of(n: int, c: int, h: int, w: int) -> dict[str, Any]:
+    return {"shape": (n, c, h, w)}
+
+
+RESIZE: dict[str, Any] = {"options": {"size": (224, 224)}}
+PLAIN: dict[str, Any] = {"options": {"size": (224, 224), "antialias": False}}
+HALF = affine(10, (0.5, 0.5), (224, 224))
+
+GPU = [
+    row("warp_affine", compiled=True, quick=True),
+    row("warp_affine", layout="NHWC", quick=True),
+    row("warp_affine", "float16", compiled=True, quick=True),
+    row("warp_affine", "float16", "NHWC"),
+    *both(row, "warp_affine", "bfloat16"),
+    row("warp_affine", "float32", compiled=True, quick=True),
+    row("warp_affine", "float32", "NHWC"),
+    row("warp_affine", note="grayscale", **of(256, 1, 224, 224)),
+    *both(row, "warp_affine", note="RGBA", **of(256, 4, 224, 224)),
+    row("warp_affine", note="256x256 to fp16 224x224", options={"size": (224, 224), "dtype": "float16"},
+        draw=affine(to=(224, 224)), **of(256, 3, 256, 256)),
+    row("warp_affine", layout="NHWC", note="one matrix", shared=True),
+    row("warp_affine", note="host matrix", host=True),
+    *both(row, "warp_affine", note="nearest", options={"interpolation": "nearest"}),
+    *both(row, "warp_affine", note="bicubic", options={"interpolation": "bicubic"}),
+    row("warp_affine", "float32", note="bicubic", options={"interpolation": "bicubic"}),
+    row("warp_affine", note="lanczos", options={"interpolation": "lanczos"}),
+    *both(row, "warp_affine", note="reflect", options={"border": "reflect"}),
+    row("warp_affine", "float32", note="64 channels 56x56", **of(128, 64, 56, 56)),
+    row("warp_affine", "float16", note="1024x1024, any angle", draw=affine(180, (1, 1)), **of(16, 3, 1024, 1024)),
+    *both(row, "warp_affine", note="448 to 224", options={"size": (224, 224)}, draw=HALF, **of(256, 3, 448, 448)),
+    row("warp_affine", note="N=1", **of(1, 3, 224, 224)),
+    *both(row, "warp_perspective", quick=True),
+    row("warp_perspective", "float32"),
+    *both(row, "remap"),
+    row("remap", "float32"),
+    row("remap", note="one map", shared=True),
+    row("elastic"),
+    row("elastic", note="one field", shared=True),
+    *both(row, "rotate", note="bilinear, any angle", options={"interpolation": "bilinear"}),
+    *both(row, "hflip"),
+    row("crop", note="256 to 224", options={"height": 224, "width": 224}, **of(256, 3, 256, 256)),
+    row("pad", note="16, reflect", options={"padding": 16, "padding_mode": "reflect"}),
+    *both(row, "resize", note="375x500 to 224", **RESIZE, **of(256, 3, 375, 500), quick=True),
+    row("resize", "float32", note="375x500 to 224", **RESIZE, **of(256, 3, 375, 500)),
+    row("resize", note="375x500 to 224, no antialias", **PLAIN, **of(256, 3, 375, 500)),
+    row("resize", "float32", note="375x500 to 224, no antialias", **PLAIN, **of(256, 3, 375, 500)),
+    *both(row, "resized_crop", note="375x500 to 224", **RESIZE, **of(256, 3, 375, 500)),
+]  # fmt: skip
+
+CPU = [
+    row("warp_affine", layout="NHWC", **of(64, 3, 224, 224), quick=True),
+    row("warp_affine", **of(64, 3, 224, 224)),
+    row("warp_affine", "float32", **of(64, 3, 224, 224)),
+    row("warp_affine", "float32", "NHWC", **of(64, 3, 224, 224)),
+    row("warp_affine", layout="NHWC", note="nearest", options={"interpolation": "nearest"}, **of(64, 3, 224, 224)),
+    row("warp_affine", layout="NHWC", note="bicubic", options={"interpolation": "bicubic"}, **of(64, 3, 224, 224)),
+    row("warp_affine", layout="NHWC", note="lanczos", options={"interpolation": "lanczos"}, **of(64, 3, 224, 224)),
+    row("warp_affine", layout="NHWC", note="reflect", options={"border": "reflect"}, **of(64, 3, 224, 224)),
+    row("warp_perspective", layout="NHWC", **of(64, 3, 224, 224)),
+    row("remap", layout="NHWC", **of(64, 3, 224, 224)),
+    row("hflip", layout="NHWC", **of(64, 3, 224, 224), quick=True),
+    row("resize", layout="NHWC", note="375x500 to 224", **RESIZE, **of(64, 3, 375, 500), quick=True),
+    row("resize", note="375x500 to 224", **RESIZE, **of(64, 3, 375, 500)),
+    row("resize", "float32", note="375x500 to 224", **RESIZE, **of(64, 3, 375, 500)),
+    row("resize", layout="NHWC", note="375x500 to 224, no antialias", **PLAIN, **of(64, 3, 375, 500)),
+    row("resized_crop", layout="NHWC", note="375x500 to 224", **RESIZE, **of(64, 3, 375, 500)),
+]
