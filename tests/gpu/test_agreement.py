@@ -1,0 +1,98 @@
+"""The GPU against the CPU: the same call gives the same pixels."""
+
+import numpy as np
+import pytest
+from arrays import SHAPE, images, put
+from cases import CASES, MAIN, SHARES
+from children import python
+from compare import EXACT, Tolerance, assert_equal, to_numpy
+
+cuaug = pytest.importorskip("cuaug")
+pytestmark = pytest.mark.gpu
+
+GPU, CPU = ("torch", "cuda"), ("torch", "cpu")
+AGREE = {
+    "uint8": Tolerance(absolute=1, exact=0.98, reason="one level where the exact value is nearly a tie; few values"),
+    "uint16": Tolerance(absolute=1, exact=0.8, reason="float32 weights carry 1e-6, a level is 1.5e-5 of white"),
+    "int16": Tolerance(absolute=1, exact=0.8, reason="float32 weights carry 1e-6, a level is 1.5e-5 of white"),
+    "float16": Tolerance(absolute=2e-5, relative=2**-10, reason="2e-5, and the storage may round to either neighbour"),
+    "bfloat16": Tolerance(absolute=2e-5, relative=2**-7, reason="2e-5, and the storage may round to either neighbour"),
+    "float32": Tolerance(absolute=2e-5, reason="float32 coordinates and weights, compiled by two compilers"),
+    "float64": Tolerance(absolute=1e-9, reason="float64 throughout"),
+}
+
+
+def both(case, dtype, parameters, shape=SHAPE):
+    results = []
+    for home in (GPU, CPU):
+        result = getattr(cuaug, case.op)(images(home, dtype, shape=shape), **case.keywords(dtype), **parameters)
+        results.append(result.cpu())
+    return results
+
+
+@pytest.mark.parametrize("dtype", AGREE)
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_the_gpu_equals_the_cpu(case, dtype):
+    gpu, cpu = both(case, dtype, case.parameters((SHAPE[0],)))
+    assert_equal(gpu, cpu, tolerance=EXACT if case.copies else AGREE[dtype])
+
+
+@pytest.mark.parametrize("case", SHARES, ids=str)
+def test_the_gpu_equals_the_cpu_on_a_large_image(case):
+    gpu, cpu = both(case, "uint8", case.parameters(), (1, 224, 224, 3))
+    level = Tolerance(absolute=1, exact=0.99, reason="each may miss 0.5 % of the exact values by a level")
+    assert_equal(gpu, cpu, tolerance=level)
+
+
+@pytest.mark.parametrize("case", MAIN, ids=str)
+def test_parameters_on_the_device_equal_those_on_the_host(case):
+    parameters = case.parameters((SHAPE[0],))
+    batch = images(GPU)
+    host = getattr(cuaug, case.op)(batch, **case.keywords("uint8"), **parameters)
+    device = {name: put(value, GPU) for name, value in parameters.items()}
+    assert_equal(getattr(cuaug, case.op)(batch, **case.keywords("uint8"), **device), host)
+
+
+def test_an_image_larger_than_a_tile_in_every_dtype_and_channel_count():
+    M = np.array([[0.9, -0.35, 20.0], [0.4, 0.85, -31.0]])
+    for channels in (1, 2, 3, 4, 5):
+        for dtype in AGREE:
+            for layout in ("NCHW", "NHWC"):
+                for size in ((301, 205), (40, 39)):
+                    source = images(CPU, dtype, layout, (2, 203, 149, channels))
+                    options = {"layout": layout, "border": "reflect"}
+                    gpu = cuaug.warp_affine(source.cuda(), M, size, **options).cpu()
+                    assert_equal(gpu, cuaug.warp_affine(source, M, size, **options), tolerance=AGREE[dtype])
+
+
+WARM = """
+import os, pathlib, torch, cuaug
+def entries():
+    return len(list(pathlib.Path(os.environ["CUPY_CACHE_DIR"]).iterdir()))
+count = cuaug.warmup()
+before = entries()
+M = torch.eye(3, device="cuda")
+for dtype in (torch.uint8, torch.float16, torch.float32):
+    for layout, shape in (("NCHW", (2, 3, 40, 50)), ("NHWC", (2, 40, 50, 3))):
+        x = torch.zeros(shape, dtype=dtype, device="cuda")
+        cuaug.warp_affine(x, M, layout=layout)
+        cuaug.warp_affine(x, M, interpolation="nearest", layout=layout)
+        cuaug.warp_perspective(x, M, layout=layout)
+        cuaug.hflip(x, layout=layout)
+        cuaug.crop(x, 1, 2, 30, 30, layout=layout)
+        cuaug.rotate(x, 10.0, "bilinear", layout=layout)
+        cuaug.resize(x, (20, 20), layout=layout)
+        cuaug.resized_crop(x, 1, 1, 20, 20, (10, 10), layout=layout)
+        cuaug.elastic(x, torch.zeros(1, 40, 50, 2, device="cuda"), layout=layout)
+torch.cuda.synchronize()
+print(count, before, entries())
+"""
+
+
+def test_after_warmup_the_usual_calls_compile_nothing(tmp_path):
+    said, _ = python(WARM, timeout=300, CUPY_CACHE_DIR=str(tmp_path))
+    count, before, after = map(int, said.split())
+    assert count >= 30
+    assert before >= count
+    assert after == before
+    assert to_numpy(cuaug.hflip(images(GPU))).shape == (3, 3, 17, 11)

@@ -1,0 +1,145 @@
+"""Devices, libraries and memory: a result stays where its input is, and a failed allocation breaks nothing."""
+
+import numpy as np
+import pytest
+from arrays import SHAPE, images, noise, put, to_layout
+from cases import MAIN
+from compare import EXACT, assert_equal, describe, to_numpy
+
+cuaug = pytest.importorskip("cuaug")
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.gpu
+
+GPU = ("torch", "cuda")
+main_cases = pytest.mark.parametrize("case", MAIN, ids=str)
+
+
+def call(case, batch, parameters, **more):
+    return getattr(cuaug, case.op)(batch, **case.keywords("uint8"), **parameters, **more)
+
+
+@pytest.mark.gpu(count=2)
+@main_cases
+def test_a_batch_on_the_second_gpu_stays_there(case):
+    parameters = case.parameters((SHAPE[0],))
+    expected = call(case, images(GPU), parameters)
+    second = images(GPU).to("cuda:1")
+    with torch.cuda.device(0):
+        result = call(case, second, parameters)
+        assert torch.cuda.current_device() == 0
+    assert describe(result) == ("torch", "cuda:1", "uint8")
+    assert_equal(result.to("cuda:0"), expected)
+    there = {name: put(value, GPU).to("cuda:1") for name, value in parameters.items()}
+    elsewhere = {name: put(value, GPU) for name, value in parameters.items()}
+    assert_equal(call(case, second, there), result)
+    assert_equal(call(case, second, elsewhere), result)  # small parameters are moved
+    assert torch.cuda.current_device() == 0
+
+
+@pytest.mark.gpu(count=2)
+def test_a_cupy_batch_on_the_second_gpu_stays_there():
+    cupy = pytest.importorskip("cupy")
+    with cupy.cuda.Device(1):
+        batch = cupy.asarray(noise())
+    with cupy.cuda.Device(0):
+        result = cuaug.hflip(batch)
+        assert cupy.cuda.runtime.getDevice() == 0
+    assert describe(result) == ("cupy", "cuda:1", "uint8")
+    assert_equal(to_numpy(result), np.ascontiguousarray(noise()[:, :, ::-1]))
+
+
+@pytest.mark.gpu(count=2)
+def test_out_on_another_device_is_refused_with_both_names():
+    with pytest.raises(ValueError, match=r"out.*cuda:1.*cuda:0"):
+        cuaug.hflip(images(GPU), out=torch.empty(3, 3, 17, 11, dtype=torch.uint8, device="cuda:1"))
+
+
+def test_out_on_the_host_is_refused_with_both_names():
+    with pytest.raises(ValueError, match=r"out.*the CPU.*cuda:0"):
+        cuaug.hflip(images(GPU), out=torch.empty(3, 3, 17, 11, dtype=torch.uint8))
+
+
+# Memory
+
+
+def test_torch_s_out_of_memory_is_torch_s_own_and_breaks_nothing():
+    batch = images(GPU, "float32")
+    before = to_numpy(batch)
+    cuaug.resize(batch, (40, 40), antialias=False)
+    torch.cuda.empty_cache()
+    torch.cuda.synchronize()
+    held = torch.cuda.memory_allocated()
+    _, total = torch.cuda.mem_get_info()
+    torch.cuda.set_per_process_memory_fraction(min(1.0, (torch.cuda.memory_reserved() + (64 << 20)) / total))
+    try:
+        for _ in range(100):
+            with pytest.raises(torch.cuda.OutOfMemoryError):
+                cuaug.resize(batch, (8192, 8192), antialias=False)
+            assert cuaug.resize(batch, (40, 40), antialias=False).shape == (3, 3, 40, 40)
+        assert torch.cuda.memory_allocated() == held
+    finally:
+        torch.cuda.set_per_process_memory_fraction(1.0)
+    assert_equal(to_numpy(batch), before)
+
+
+def test_cupy_s_out_of_memory_is_cupy_s_own_and_breaks_nothing():
+    cupy = pytest.importorskip("cupy")
+    batch, pool = put(noise(dtype="float32"), ("cupy", "cuda")), cupy.get_default_memory_pool()
+    before = to_numpy(batch)
+    cuaug.resize(batch, (40, 40), antialias=False)
+    pool.free_all_blocks()
+    held, limit = pool.used_bytes(), pool.get_limit()
+    pool.set_limit(size=held + (64 << 20))
+    try:
+        for _ in range(100):
+            with pytest.raises(cupy.cuda.memory.OutOfMemoryError):
+                cuaug.resize(batch, (8192, 8192), antialias=False)
+            assert cuaug.resize(batch, (40, 40), antialias=False).shape == (3, 40, 40, 3)
+        assert pool.used_bytes() == held
+    finally:
+        pool.set_limit(size=limit)
+    assert_equal(to_numpy(batch), before)
+
+
+# JAX
+
+
+@pytest.fixture
+def jax():
+    module = pytest.importorskip("jax")
+    if module.default_backend() != "gpu":
+        pytest.skip("JAX has no GPU here")
+    return module
+
+
+@main_cases
+def test_jax_on_the_gpu_gives_jax_on_the_gpu(case, jax):
+    parameters = case.parameters((SHAPE[0],))
+    if describe(jax.numpy.zeros(1))[1] != "cuda:0":
+        pytest.skip("JAX's first device is not the first GPU")
+    for dtype in ("uint8", "float16", "float32"):
+        values = noise(dtype=dtype)
+        batch = jax.numpy.asarray(values)
+        result = getattr(cuaug, case.op)(batch, **case.keywords(dtype), **parameters)
+        assert describe(result) == ("jax", "cuda:0", dtype)
+        plain = put(values, GPU)
+        expected = getattr(cuaug, case.op)(plain, layout="NHWC", **case.keywords(dtype), **parameters)
+        assert_equal(to_numpy(result), to_numpy(expected), tolerance=EXACT)
+        assert_equal(to_numpy(batch), values)
+    moved = {name: jax.numpy.asarray(np.float32(value)) for name, value in parameters.items() if name != "flip"}
+    result = getattr(cuaug, case.op)(jax.numpy.asarray(noise()), **case.keywords("uint8"), **{**parameters, **moved})
+    expected = getattr(cuaug, case.op)(noise(), **case.keywords("uint8"), **parameters)
+    assert_equal(to_numpy(result), expected, tolerance=case.tolerance("uint8"))
+
+
+def test_jax_s_bfloat16_on_the_gpu(jax):
+    values = noise(dtype="float32")
+    batch = jax.numpy.asarray(values, dtype="bfloat16")
+    result = cuaug.hflip(batch)
+    assert describe(result) == ("jax", "cuda:0", "bfloat16")
+    assert_equal(to_numpy(result), np.ascontiguousarray(to_numpy(batch)[:, :, ::-1]))
+
+
+def test_a_host_view_of_bfloat16_and_a_device_view_agree():
+    values = torch.from_numpy(to_layout(noise(dtype="float32"), "NCHW").copy()).bfloat16()
+    assert_equal(cuaug.vflip(values.cuda()).cpu(), cuaug.vflip(values))

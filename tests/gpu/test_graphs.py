@@ -1,0 +1,93 @@
+"""CUDA graphs: what is warm is captured and replayed; what is cold is refused, and the capture goes on."""
+
+import pytest
+from arrays import images, put
+from cases import MAIN
+from children import python
+from compare import assert_equal
+
+cuaug = pytest.importorskip("cuaug")
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.gpu
+
+GPU = ("torch", "cuda")
+
+
+def captured(call):
+    """A graph of one call, warmed on a side stream as torch's manual asks, and the array that it writes."""
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        call()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        result = call()
+    return graph, result
+
+
+@pytest.mark.parametrize("case", MAIN, ids=str)
+def test_a_replay_equals_the_call(case):
+    batch = images(GPU)
+    parameters = {name: put(value, GPU) for name, value in case.parameters((3,)).items()}
+
+    def call():
+        return getattr(cuaug, case.op)(batch, **case.keywords("uint8"), **parameters)
+
+    graph, result = captured(call)
+    for seed in range(100):
+        batch.copy_(images(GPU, seed=seed % 5))
+        graph.replay()
+        if seed < 5 or seed == 99:
+            assert_equal(result, call())
+
+
+def test_new_matrices_take_effect_at_the_next_replay():
+    batch, M = images(GPU, "float32"), torch.eye(3, device="cuda")[:2].repeat(3, 1, 1)
+    graph, result = captured(lambda: cuaug.warp_affine(batch, M))
+    for shift in range(3):
+        M[:, 0, 2] = shift
+        graph.replay()
+        assert_equal(result, cuaug.warp_affine(batch, M))
+
+
+def test_one_host_matrix_is_captured_with_its_values():
+    batch = images(GPU)
+    matrix = [[1.0, 0.1, 0.5], [-0.1, 1.0, 0.25]]
+    graph, result = captured(lambda: cuaug.warp_affine(batch, matrix))
+    graph.replay()
+    assert_equal(result, cuaug.warp_affine(batch, matrix))
+
+
+COLD = """
+import torch, cuaug
+x = torch.rand(2, 3, 16, 16, device="cuda")
+M = torch.eye(3, device="cuda")[:2].contiguous()
+if FIRST:
+    cuaug.warp_affine(x, M, interpolation="nearest")
+torch.cuda.synchronize()
+graph, said = torch.cuda.CUDAGraph(), None
+with torch.cuda.graph(graph):
+    doubled = x * 2
+    try:
+        cuaug.warp_affine(x, M)
+    except cuaug.BackendError as error:
+        said = str(error)
+    result = doubled + 1
+graph.replay()
+torch.cuda.synchronize()
+assert torch.equal(result, x * 2 + 1)
+assert said is not None, "a cold kernel was loaded during a capture"
+assert torch.equal(cuaug.warp_affine(x, M), x)  # and afterwards all is well
+print(said)
+"""
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("compiled_before", [True, False])
+def test_a_cold_kernel_during_a_capture_is_refused_and_the_capture_goes_on(first, compiled_before, tmp_path):
+    """Cold is what this process has not loaded, whether it is in the disk cache or not."""
+    if compiled_before:
+        python("import cuaug; cuaug.warmup()", timeout=300, CUPY_CACHE_DIR=str(tmp_path))
+    said, _ = python(COLD.replace("FIRST", str(first)), CUPY_CACHE_DIR=str(tmp_path))
+    assert "cuaug.warmup()" in said

@@ -1,0 +1,104 @@
+"""More elements than 32 bits count, and more samples than a grid has blocks."""
+
+import numpy as np
+import pytest
+from compare import EXACT, Tolerance, assert_equal
+
+cuaug = pytest.importorskip("cuaug")
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.gpu
+
+M = np.array([[0.9, -0.2, 30.0], [0.15, 1.1, -20.0]])
+
+
+@pytest.fixture
+def room():
+    """Skips where the device has too little free memory; gives back what a test took."""
+
+    def needs(gigabytes):
+        torch.cuda.empty_cache()
+        free, _ = torch.cuda.mem_get_info()
+        if free < gigabytes * 1e9:
+            pytest.skip(f"needs {gigabytes} GB of free device memory, found {free / 1e9:.0f}")
+
+    yield needs
+    torch.cuda.empty_cache()
+
+
+def filled(shape):
+    """Noise made on the device, in pieces: randint's own 64-bit temporaries would be eight times the image."""
+    generator = torch.Generator("cuda").manual_seed(20261120)
+    image = torch.empty(shape, dtype=torch.uint8, device="cuda")
+    for part in image.view(-1).split(1 << 28):
+        part.random_(0, 256, generator=generator)
+    return image
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32"])
+def test_a_batch_of_more_than_2_31_elements(dtype, room):
+    """As float32 the result has byte offsets above 2**33. The last images are compared with themselves alone."""
+    room(60)
+    images = filled((684, 1024, 1024, 3))
+    assert images.numel() > 2**31
+    for call in (
+        lambda x: cuaug.warp_affine(x, M, layout="NHWC", dtype=dtype),
+        lambda x: cuaug.resize(x, (1024, 1024), antialias=False, layout="NHWC", dtype=dtype),
+        lambda x: cuaug.hflip(x, layout="NHWC", dtype=dtype),
+    ):
+        result = call(images)
+        for n in (0, 341, 682, 683):
+            assert_equal(result[n : n + 1], call(images[n : n + 1].clone()))
+        del result
+
+
+def pixels(image, x, y):
+    """Bilinear at float64 positions inside the image, computed pixel by pixel. [P, C]"""
+    left, top = x.floor().long(), y.floor().long()
+    fx, fy = (x - left)[:, None], (y - top)[:, None]
+    taps = [image[top + j, left + i].double() for j in (0, 1) for i in (0, 1)]
+    return (1 - fy) * ((1 - fx) * taps[0] + fx * taps[1]) + fy * ((1 - fx) * taps[2] + fx * taps[3])
+
+
+@pytest.mark.parametrize("samples", [2, 3])
+def test_images_of_more_than_2_31_pixels(samples, room):
+    """One image alone is beyond 32 bits; with three, the last one begins beyond 2**32."""
+    room(60)
+    side = 46_342
+    images = filled((samples, side, side, 1))
+    shift = np.array([[1.0, 0.0, -0.25], [0.0, 1.0, -0.5]])  # source is destination plus (0.25, 0.5): exact in float32
+    result = cuaug.warp_affine(images, shift, layout="NHWC")
+    flipped = cuaug.vflip(images, layout="NHWC")
+    generator = torch.Generator("cuda").manual_seed(1)
+    for n in range(samples):
+        x, y = (torch.randint(0, side - 1, (10_000,), device="cuda", generator=generator) for _ in "xy")
+        x[:3], y[:3] = side - 2, torch.tensor([0, side // 2, side - 2], device="cuda")
+        expected = pixels(images[n], x + 0.25, y + 0.5).cpu().numpy()
+        level = Tolerance(absolute=1, exact=0.98, reason="one level where the exact value is nearly a tie")
+        actual = result[n, y, x].cpu()
+        assert_equal(actual, expected, library="torch", dtype="uint8", tolerance=level)
+        assert_equal(flipped[n, y, x], images[n, side - 1 - y, x], tolerance=EXACT)
+
+
+@pytest.mark.parametrize("samples", [65_535, 65_536, 70_000, 140_000])
+@pytest.mark.parametrize("channels", [1, 3, 6])
+def test_more_samples_than_a_grid_has_blocks(samples, channels):
+    """Six channels are two groups a sample: the grid runs out at half as many."""
+    images = filled((samples, 8, 8, channels))
+    matrices = torch.eye(3, dtype=torch.float64, device="cuda")[:2].repeat(samples, 1, 1)
+    matrices[:, 0, 2] = torch.arange(samples, device="cuda") % 7 - 3
+    moved = cuaug.warp_affine(images, matrices, layout="NHWC")
+    small = cuaug.resize(images, (5, 4), layout="NHWC")
+    flip = torch.arange(samples, device="cuda") % 3 == 0
+    flipped = cuaug.hflip(images, flip, layout="NHWC")
+    assert_equal(flipped, torch.where(flip[:, None, None, None], images.flip(2), images))
+    for part in (slice(0, 3), slice(32_766, 32_770), slice(65_533, 65_540), slice(samples - 3, samples)):
+        assert_equal(moved[part], cuaug.warp_affine(images[part].clone(), matrices[part].clone(), layout="NHWC"))
+        assert_equal(small[part], cuaug.resize(images[part].clone(), (5, 4), layout="NHWC"))
+
+
+def test_an_image_of_one_row_and_of_one_column():
+    for shape in ((2, 1, 1_000_000, 1), (2, 1_000_000, 1, 1)):
+        images = filled(shape)
+        assert_equal(cuaug.hflip(images, layout="NHWC"), images.flip(2))
+        assert_equal(cuaug.vflip(images, layout="NHWC"), images.flip(1))
+        assert_equal(cuaug.resize(images, shape[1:3], layout="NHWC"), images)

@@ -1,0 +1,285 @@
+"""Streams and threads: work is queued where the caller's library is, and nothing waits for the device."""
+
+import contextlib
+import threading
+
+import numpy as np
+import pytest
+from arrays import SHAPE, images, noise, put
+from cases import FIRST, MAIN, SMOOTH, matrix
+from children import python
+from compare import assert_equal, to_numpy
+from delay import busy
+
+cuaug = pytest.importorskip("cuaug")
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.gpu
+
+TORCH, CUPY = ("torch", "cuda"), ("cupy", "cuda")
+STREAMS = {"the default stream": torch.cuda.default_stream, "a side stream": torch.cuda.Stream}
+every_stream = pytest.mark.parametrize("make", STREAMS.values(), ids=STREAMS)
+main_cases = pytest.mark.parametrize("case", MAIN, ids=str)
+
+
+def prepared(case, home=TORCH, device_parameters=True):
+    """A call on inputs that are there already; warm."""
+    batch, parameters = images(home), case.parameters((SHAPE[0],))
+    if device_parameters:
+        parameters = {name: put(value, home) for name, value in parameters.items()}
+
+    def call():
+        return getattr(cuaug, case.op)(batch, **case.keywords("uint8"), **parameters)
+
+    call()
+    torch.cuda.synchronize()
+    return call
+
+
+def corrupted(call, stream, rounds, ms):
+    """How many sums of tensors change that were freed, with the sums still waiting, before ``call`` took memory."""
+    with torch.cuda.stream(stream):
+        like = call()
+        lost = 0
+        for n in range(rounds):
+            tensors = [torch.full_like(like, (n + k) % 251 + 1) for k in range(4)]
+            expected = [((n + k) % 251 + 1) * like.numel() for k in range(4)]
+            busy(ms)
+            sums = [tensor.sum(dtype=torch.int64) for tensor in tensors]
+            del tensors
+            results = [call() for _ in range(4)]
+            lost += int((torch.stack(sums).cpu() != torch.tensor(expected)).sum())
+            del results
+        stream.synchronize()
+    return lost
+
+
+@every_stream
+@main_cases
+def test_memory_that_queued_work_still_reads_is_not_written(case, make):
+    """The allocator hands freed memory to the next call on the same stream: only a kernel there is in order."""
+    assert corrupted(prepared(case), make(), rounds=5, ms=5) == 0
+
+
+@every_stream
+def test_two_hundred_rounds_on_memory_in_use(make):
+    assert corrupted(prepared(SMOOTH["warp_affine"]), make(), rounds=200, ms=5) == 0
+
+
+@every_stream
+def test_a_wrong_stream_is_noticed(make, monkeypatch):
+    """The control of the two tests above: on a stream that waits for nobody, the memory is overwritten."""
+    call, wrong, stream = prepared(SMOOTH["warp_affine"]), torch.cuda.Stream(), make()
+    library = type(cuaug._array.library(torch.Tensor))
+    monkeypatch.setattr(library, "stream", lambda self, device: wrong.cuda_stream)
+    assert corrupted(call, stream, rounds=20, ms=20) > 0
+
+
+@main_cases
+@pytest.mark.parametrize("parameters", ["device", "host"])
+def test_no_call_of_torch_s_waits_for_the_device(case, parameters):
+    call = prepared(case, device_parameters=parameters == "device")
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        call()
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+
+
+@pytest.mark.parametrize("home", [TORCH, CUPY], ids=lambda home: home[0])
+@pytest.mark.parametrize("parameters", ["device", "host"])
+@main_cases
+def test_a_call_returns_while_the_device_is_still_busy(case, parameters, home):
+    """200 ms are queued before it; NumPy parameters are small enough for the driver's staging buffer."""
+    call = prepared(case, home, device_parameters=parameters == "device")
+    stream = stream_of(home[0])
+    with current(home[0], stream), torch.cuda.stream(external(stream)):
+        call()
+        torch.cuda.synchronize()
+        busy(200)
+        queued = torch.cuda.Event()
+        queued.record()
+        call()
+        waited = queued.query()
+        torch.cuda.synchronize()
+    assert not waited
+
+
+def stream_of(library):
+    """A stream of its own that does not wait for the default stream."""
+    if library == "torch":
+        return torch.cuda.Stream()
+    return pytest.importorskip("cupy").cuda.Stream(non_blocking=True)
+
+
+def external(stream):
+    """The same stream for torch."""
+    return stream if isinstance(stream, torch.cuda.Stream) else torch.cuda.ExternalStream(stream.ptr)
+
+
+@contextlib.contextmanager
+def current(library, stream):
+    """Makes it the library's current stream; JAX has streams of its own and takes none."""
+    if library == "torch":
+        with torch.cuda.stream(stream):
+            yield
+    elif library == "cupy":
+        with stream:
+            yield
+    else:
+        yield
+
+
+def late(library, values):
+    """The values as an array of the library whose stream is busy: zeros are read by whoever does not wait for it."""
+    if library == "torch":
+        target, source = torch.zeros(values.shape, device="cuda"), torch.from_numpy(values).cuda()
+        busy(5)
+        target.copy_(source)
+        return target
+    if library == "cupy":
+        import cupy
+
+        target, source = cupy.zeros(values.shape, "float32"), cupy.asarray(values)
+        with torch.cuda.stream(torch.cuda.ExternalStream(cupy.cuda.get_current_stream().ptr)):
+            busy(5)
+        target[...] = source
+        return target
+    jax = on_gpu_jax()
+    source = jax.numpy.asarray(values)
+    big = jax.numpy.full((2048, 2048), 0.5)
+    for _ in range(4):
+        big = big @ big * 1e-3
+    return source + 0 * big[0, 0]
+
+
+def on_gpu_jax():
+    jax = pytest.importorskip("jax")
+    if jax.default_backend() != "gpu":
+        pytest.skip("JAX has no GPU here")
+    return jax
+
+
+LIBRARIES = ["torch", "cupy", "jax"]
+
+
+@pytest.mark.parametrize("consumer", LIBRARIES)
+@pytest.mark.parametrize("producer", LIBRARIES)
+def test_a_matrix_made_late_on_another_stream_is_waited_for(producer, consumer):
+    """Images of one library and matrices of another, each with its own current stream; nobody synchronises."""
+    if "jax" in (producer, consumer):
+        on_gpu_jax()
+    values = matrix(np.random.default_rng(3), (3,))["M"].astype(np.float32)
+    expected = cuaug.warp_affine(noise(), values)
+    into = None if consumer == "jax" else stream_of(consumer)
+    out_of = into if producer == consumer or producer == "jax" else stream_of(producer)
+    with current(consumer, into), current(producer, out_of):
+        if consumer == "jax":
+            import jax
+
+            batch = jax.numpy.asarray(noise())
+        else:
+            batch = put(noise(), (consumer, "cuda"))
+        torch.cuda.synchronize()
+        for _ in range(20):
+            result = cuaug.warp_affine(batch, late(producer, values), layout="NHWC")
+            found = to_numpy(result)  # copied on the consumer's current stream
+            assert np.abs(found.astype(int) - expected).max() <= 1
+            assert (found == expected).mean() > 0.98
+
+
+class Exporter:
+    """Images that offer nothing but DLPack, from a stream that is still at work on them."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+
+@pytest.mark.parametrize("producer", ["torch", "cupy"])
+def test_images_made_late_on_another_stream_are_waited_for(producer):
+    cupy = pytest.importorskip("cupy")
+    values = noise(dtype="float32")
+    with current(producer, stream_of(producer)):
+        for _ in range(20):
+            result = cuaug.hflip(Exporter(late(producer, values)), layout="NHWC")
+            if producer == "torch":  # CuPy's current stream is the default one
+                assert_equal(cupy.asnumpy(result), np.ascontiguousarray(values[:, :, ::-1]))
+            else:
+                assert_equal(result.get(), np.ascontiguousarray(values[:, :, ::-1]))
+
+
+def test_cupy_s_current_stream_is_the_one():
+    cupy = pytest.importorskip("cupy")
+    values = noise(dtype="float32")
+    for stream in (cupy.cuda.Stream.null, cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream.ptds):
+        with stream:
+            for _ in range(10):
+                result = cuaug.hflip(late("cupy", values), layout="NHWC")
+                assert_equal(cupy.asnumpy(result), np.ascontiguousarray(values[:, :, ::-1]))
+
+
+def test_eight_threads_on_streams_of_their_own():
+    home, failures = TORCH, []
+    calls = [(SMOOTH[op], images(home, seed=n), n) for n, op in enumerate(["warp_affine", "resize", "remap", "affine"])]
+    barrier = threading.Barrier(8)
+
+    def work(index):
+        try:
+            stream = torch.cuda.Stream()
+            barrier.wait()
+            with torch.cuda.stream(stream):
+                for turn in range(1000):
+                    case, batch, _ = calls[(index + turn) % len(calls)]
+                    result = getattr(cuaug, case.op)(batch, **case.keywords("uint8"), **parameters[case.op])
+                    if turn % 50 == 0:
+                        assert_equal(result, expected[case.op])
+        except BaseException as failure:
+            failures.append(failure)
+            barrier.abort()
+
+    parameters = {case.op: {k: put(v, home) for k, v in case.parameters((3,)).items()} for case, _, _ in calls}
+    expected = {}
+    for case, batch, _ in calls:
+        expected[case.op] = getattr(cuaug, case.op)(batch, **case.keywords("uint8"), **parameters[case.op])
+    torch.cuda.synchronize()
+    threads = [threading.Thread(target=work, args=(index,)) for index in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+        assert not thread.is_alive()
+    assert not failures, failures
+
+
+COLD = """
+import threading, cupy, numpy, cuaug
+image = cupy.asarray(numpy.random.default_rng(0).integers(0, 256, (2, 64, 64, 3), numpy.uint8))
+M = numpy.array([[0.9, -0.2, 3], [0.2, 0.9, 1]])
+expected = cuaug.warp_affine(image.get(), M, border="wrap")
+barrier, results, failures = threading.Barrier(8), [], []
+def work():
+    try:
+        barrier.wait()
+        with cupy.cuda.Stream(non_blocking=True):
+            results.append(cuaug.warp_affine(image, M, border="wrap").get())
+    except BaseException as error:
+        failures.append(repr(error))
+threads = [threading.Thread(target=work) for _ in range(8)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+assert not failures, failures
+assert all(abs(r.astype(int) - expected).max() <= 1 for r in results) and len(results) == 8
+"""
+
+
+def test_eight_threads_may_need_a_cold_kernel_at_once(tmp_path):
+    python(COLD, CUPY_CACHE_DIR=str(tmp_path))
+
+
+def test_every_op_has_a_call_here():
+    assert {case.op for case in MAIN} == set(FIRST)
