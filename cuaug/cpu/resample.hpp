@@ -59,32 +59,30 @@ struct Axis {
     }
 };
 
-// to = or += weight[0] * row 0 + ... for up to four rows of `count` numbers, a step apart.
-template <class T, class R>
-inline void add_rows(const T* const* row, long long offset, const R* weight, int rows, long long step, int count, bool add,
-                     R* __restrict__ to) {
-    const T *r0 = row[0] + offset, *r1 = row[rows > 1 ? 1 : 0] + offset, *r2 = row[rows > 2 ? 2 : 0] + offset,
-            *r3 = row[rows > 3 ? 3 : 0] + offset;
-    const R w0 = weight[0], w1 = rows > 1 ? weight[1] : R(0), w2 = rows > 2 ? weight[2] : R(0), w3 = rows > 3 ? weight[3] : R(0);
-    auto value = [](T x) { return to_real<R>(x); };
-    if (step != 1) {
-        for (int i = 0; i < count; ++i) {
-            R sum = w0 * value(r0[i * step]);
-            if (rows > 1) sum += w1 * value(r1[i * step]);
-            if (rows > 2) sum += w2 * value(r2[i * step]);
-            if (rows > 3) sum += w3 * value(r3[i * step]);
-            to[i] = add ? to[i] + sum : sum;
-        }
-    } else if (add) {
-        if (rows == 1) for (int i = 0; i < count; ++i) to[i] += w0 * value(r0[i]);
-        else if (rows == 2) for (int i = 0; i < count; ++i) to[i] += w0 * value(r0[i]) + w1 * value(r1[i]);
-        else if (rows == 3) for (int i = 0; i < count; ++i) to[i] += w0 * value(r0[i]) + w1 * value(r1[i]) + w2 * value(r2[i]);
-        else for (int i = 0; i < count; ++i) to[i] += w0 * value(r0[i]) + w1 * value(r1[i]) + w2 * value(r2[i]) + w3 * value(r3[i]);
-    } else {
-        if (rows == 1) for (int i = 0; i < count; ++i) to[i] = w0 * value(r0[i]);
-        else if (rows == 2) for (int i = 0; i < count; ++i) to[i] = w0 * value(r0[i]) + w1 * value(r1[i]);
-        else if (rows == 3) for (int i = 0; i < count; ++i) to[i] = w0 * value(r0[i]) + w1 * value(r1[i]) + w2 * value(r2[i]);
-        else for (int i = 0; i < count; ++i) to[i] = w0 * value(r0[i]) + w1 * value(r1[i]) + w2 * value(r2[i]) + w3 * value(r3[i]);
+// to = or += weight[0] * row 0 + ... for Rows rows of `count` numbers, a step apart. The order of the sum, and with it the last
+// bit, is the same for every step.
+template <int Rows, bool Add, class T, class R>
+inline void add_rows(const T* const* row, long long offset, const R* weight, long long step, int count, R* __restrict__ to) {
+    const T* from[Rows];
+    for (int k = 0; k < Rows; ++k) from[k] = row[k] + offset;
+    auto sum = [&](int i, long long at) {
+        R out = Add ? to[i] : R(0);
+        for (int k = 0; k < Rows; ++k) out += weight[k] * to_real<R>(from[k][at]);
+        return out;
+    };
+    if (step == 1)
+        for (int i = 0; i < count; ++i) to[i] = sum(i, i);
+    else
+        for (int i = 0; i < count; ++i) to[i] = sum(i, i * step);
+}
+
+template <bool Add, class T, class R>
+inline void add_rows(const T* const* row, long long offset, const R* weight, int rows, long long step, int count, R* to) {
+    switch (rows) {
+        case 1: return add_rows<1, Add>(row, offset, weight, step, count, to);
+        case 2: return add_rows<2, Add>(row, offset, weight, step, count, to);
+        case 3: return add_rows<3, Add>(row, offset, weight, step, count, to);
+        default: return add_rows<4, Add>(row, offset, weight, step, count, to);
     }
 }
 
@@ -107,8 +105,12 @@ inline void add_down(const Axis<R>& axis, const Taps<R>& taps, const Plane& plan
             from[waiting++] = reinterpret_cast<const T*>(plane.data) + row * plane.y_stride + first * plane.x_stride;
         }
         if (waiting == 4 || (waiting > 0 && i + 1 == taps.count)) {
-            for (int c = 0; c < planes; ++c)
-                add_rows(from, plane.offset[c], weight, waiting, plane.packed ? 1 : plane.x_stride, width, add, rows + c * most_sources);
+            for (int c = 0; c < planes; ++c) {
+                const long long step = plane.packed ? 1 : plane.x_stride;
+                R* to = rows + c * most_sources;
+                if (add) add_rows<true>(from, plane.offset[c], weight, waiting, step, width, to);
+                else add_rows<false>(from, plane.offset[c], weight, waiting, step, width, to);
+            }
             add = true;
             waiting = 0;
         }
