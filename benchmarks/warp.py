@@ -39,7 +39,7 @@ def main() -> int:
     parser.add_argument("--gpu", action="store_true", help="the GPU table alone")
     parser.add_argument("--cpu", action="store_true", help="the CPU table alone")
     parser.add_argument("--quick", action="store_true", help="few rows, small batches: does it run?")
-    parser.add_argument("--only", metavar="PATTERN", help="rows whose name matches, e.g. 'resize*' or 'NHWC'")
+    parser.add_argument("--only", nargs="+", metavar="PATTERN", help="rows with such a name, e.g. 'resize*' or NHWC")
     parser.add_argument("--no-peers", action="store_true", help="cuaug alone")
     parser.add_argument("--json", type=Path, metavar="PATH", help="write there; a partial run is written nowhere else")
     options = parser.parse_args()
@@ -76,9 +76,9 @@ def no_gpu() -> str:
 
 
 def chosen(rows: list[Row], options: argparse.Namespace) -> Iterator[Row]:
-    pattern = options.only or "*"
     for row in rows:
-        if (row.quick or not options.quick) and (fnmatch.fnmatch(row.name, pattern) or pattern in row.name):
+        named = any(fnmatch.fnmatch(row.name, pattern) or pattern in row.name for pattern in options.only or ["*"])
+        if named and (row.quick or not options.quick):
             yield row
 
 
@@ -130,24 +130,7 @@ def gpu_table(options: argparse.Namespace) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
     problems: Problems = {}
     for row in chosen(GPU, options):
-        print(f"  {row.name}", flush=True)
-        work, fault = prepared(row, "cuda", options.quick)
-        found: dict[str, Any] = {"name": row.name, "check": fault or "ok", "peers": {}}
-        rows.append(found)
-        if fault or work is None:
-            problems[row.name] = fault
-            continue
-        own = work.contender()
-        time = clocks.gpu(own.run, work.buffers, own.clock == "graph")
-        least = work.bytes / floor * 1e6
-        found |= {"bytes": work.bytes, "floor_us": least, "ratio": time.us / least, "gb_s": work.bytes / time.us / 1e3}
-        found |= time._asdict()
-        for name, peer, apart in peers(work, {} if options.no_peers else builders, problems):
-            try:
-                found["peers"][name] = {**gpu_peer(peer, work, time), "difference": apart}
-            except Exception as error:
-                problems[f"{name}, {row.name}"] = told(error)
-        del work, own
+        rows.append(gpu_row(row, floor, options.quick, {} if options.no_peers else builders, problems))
         torch.cuda.empty_cache()
     extra: dict[str, float] = {}
     for measure in () if options.only else (overhead.per_call, overhead.first_call, overhead.import_time):
@@ -160,6 +143,30 @@ def gpu_table(options: argparse.Namespace) -> dict[str, Any]:
     notes.append("A peer's us (times cuaug's): device against device; * its host side limits it: wall against wall.")
     print_table(f"warp on {device}, floor {floor / 1e12:.2f} TB/s", [gpu_cells(found) for found in rows], notes)
     return {"device": device, "floor_bytes_per_s": floor, "rows": rows, "overhead": extra, "problems": problems}
+
+
+def gpu_row(row: Row, floor: float, quick: bool, builders: dict[str, Builder], problems: Problems) -> dict[str, Any]:
+    found: dict[str, Any] = {"name": row.name, "check": "ok", "peers": {}}
+    work, fault = prepared(row, "cuda", quick)
+    try:
+        if work is None or fault:
+            raise AssertionError(fault)
+        own = work.contender()
+        time = clocks.gpu(own.run, work.buffers, own.clock == "graph")
+    except Exception as error:
+        problems[row.name] = found["check"] = told(error)
+        print(f"  {row.name}: FAILED", flush=True)
+        return found
+    least = work.bytes / floor * 1e6
+    found |= {"bytes": work.bytes, "floor_us": least, "ratio": time.us / least, "gb_s": work.bytes / time.us / 1e3}
+    found |= time._asdict()
+    print(f"  {row.name}: {number(time.us)} us, {number(found['ratio'])} floors ({time.method})", flush=True)
+    for name, peer, apart in peers(work, builders, problems):
+        try:
+            found["peers"][name] = {**gpu_peer(peer, work, time), "difference": apart}
+        except Exception as error:
+            problems[f"{name}, {row.name}"] = told(error)
+    return found
 
 
 def gpu_peer(peer: Contender, work: Work, own: clocks.Time) -> dict[str, Any]:
