@@ -110,7 +110,7 @@ def samples(parameter: str, count: int, expected: int) -> None:
 
 def matrices(parameter: str, values: np.ndarray, rows: int) -> None:
     """Host matrices [N, 2, 3] or [N, 3, 3], of which `rows` rows count: finite, invertible, affine if two do."""
-    flat = values.reshape(len(values), -1)
+    flat = values.reshape(len(values), 3 * values.shape[1])
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         inverse = 1 / _determinant(flat.T, rows)
         if not np.isfinite(flat.sum() + inverse.sum()):  # one reduction for the usual case

@@ -424,9 +424,89 @@ def test_any_view_and_size_is_resized_as_the_reference(view, size, interpolation
     assert_equal(actual, expected, library="numpy", dtype="uint8", tolerance=tolerance)
 
 
-def test_every_public_op_of_the_family_has_a_case():
-    family = {name for name in cuaug.__all__ if getattr(cuaug, name).__module__ == "cuaug.warp"}
-    assert set(FIRST) == family
+@given(strided_images(), strided_images(), st.integers(0, 10_000))
+def test_any_view_receives_the_result_and_nothing_beside_it_is_written(view, frame, seed):
+    """`frame` lends its strides; each of its elements is one of a wider array."""
+    M = matrix(seeded("out", seed))["M"]
+    size = frame.shape[1:3]
+    base = frame
+    while base.base is not None:
+        base = base.base
+    out = np.lib.stride_tricks.as_strided(frame, (min(len(view), len(frame)), *frame.shape[1:]), frame.strides)
+    channels = min(view.shape[3], frame.shape[3])
+    out, source = out[..., :channels], view[: len(out), ..., :channels]
+    expected = cuaug.warp_affine(np.ascontiguousarray(source), M, size, layout="NHWC", fill=3)
+    untouched = base.copy()
+    before = out.copy()
+    assert cuaug.warp_affine(source, M, size, layout="NHWC", fill=3, out=out) is out
+    same(out, expected)
+    out[...] = before
+    same(base, untouched)
+
+
+@given(
+    strided_images(),
+    st.tuples(*[st.integers(-12, 12)] * 2, *[st.integers(1, 12)] * 2),
+    st.tuples(st.booleans(), st.booleans()),
+)
+def test_any_whole_pixel_move_is_numpy_s_indexing(view, box, flips):
+    top, left, height, width = box
+    padded = np.pad(view, [(0, 0), (30, 30), (30, 30), (0, 0)], constant_values=9)
+    expected = padded[:, 30 + top : 30 + top + height, 30 + left : 30 + left + width]
+    same(cuaug.crop(view, top, left, height, width, fill=9, layout="NHWC"), np.ascontiguousarray(expected))
+    horizontal, vertical = flips
+    expected = view[:, :: -1 if vertical else 1, :: -1 if horizontal else 1]
+    actual = cuaug.vflip(cuaug.hflip(view, horizontal, layout="NHWC"), vertical, layout="NHWC")
+    same(actual, np.ascontiguousarray(expected))
+
+
+@given(
+    st.lists(st.floats(-1e3, 1e3, width=32), min_size=9, max_size=9),
+    st.sampled_from(["nearest", "bilinear", "bicubic", "lanczos"]),
+    st.sampled_from(["constant", "edge", "reflect", "symmetric", "wrap"]),
+)
+def test_any_matrix_gives_finite_pixels_or_names_the_sample(entries, interpolation, border):
+    batch, options = noise((1, 7, 5, 2), "float32"), {"interpolation": interpolation, "border": border, "fill": 0.25}
+    M = np.array(entries).reshape(3, 3)
+    for op, matrix_ in ((cuaug.warp_affine, M[:2]), (cuaug.warp_perspective, M)):
+        for inverse in (False, True):
+            try:
+                result = op(batch, matrix_, (6, 8), inverse=inverse, **options)
+            except ValueError as refusal:
+                assert "sample 0" in str(refusal)  # noqa: PT017
+            else:
+                assert np.isfinite(result).all()
+                assert np.abs(result).max() < 4  # a few times white: no weight grows beyond its kernel's
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.floats(width=32, allow_nan=True, allow_infinity=True),
+            st.floats(-40, 40, width=32),
+        ),
+        min_size=24,
+        max_size=24,
+    ),
+    st.sampled_from(["nearest", "bilinear", "bicubic", "lanczos"]),
+    st.sampled_from(["constant", "edge", "reflect", "symmetric", "wrap"]),
+)
+def test_any_coordinate_gives_the_reference_or_fill(values, interpolation, border):
+    batch = noise((1, 7, 5, 2), "float32")
+    map_x, map_y = np.float32(values).reshape(2, 3, 4)
+    options = {"interpolation": interpolation, "border": border, "fill": 0.25}
+    actual = cuaug.remap(batch, map_x, map_y, **options)
+    assert np.isfinite(actual).all()
+    with np.errstate(invalid="ignore"):
+        lost = ~((np.abs(map_x) <= 2.0**30) & (np.abs(map_y) <= 2.0**30))
+        near = (np.abs(map_x) <= 40) & (np.abs(map_y) <= 40)
+    edge = np.float32(2.0**30)
+    lost |= (np.abs(map_x) == edge) | (np.abs(map_y) == edge)
+    same(actual[:, lost], np.full_like(actual[:, lost], 0.25))
+    if interpolation != "nearest":
+        expected = np.stack([reference.remap(batch[0], map_x.astype(float), map_y.astype(float), **options)])
+        tolerance = Tolerance(absolute=1e-4, reason="the contract for float32 images")
+        same(actual[:, near], expected[:, near].astype(np.float32), tolerance)
 
 
 def test_the_description_of_a_result_is_its_input_s():

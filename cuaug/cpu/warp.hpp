@@ -8,6 +8,7 @@
 #include "../kernels/sampler/nearest.cuh"
 #include "../kernels/sampler/separable.cuh"
 #include "bytes.hpp"
+#include "planes.hpp"
 
 // A task makes one tile of the output, stage by stage, each stage through memory that stays in the cache:
 // coordinates; the box of the input they need, as groups of four channels with the border resolved; samples; output.
@@ -113,7 +114,7 @@ inline void coordinates(const void* record, Tile<R>& tile) {
     }
     Bounds<R>& box = tile.bounds;
     bool known = true;
-    if constexpr (Geometry::bounded) {
+    if constexpr (Same<Geometry, Affine>::value) {  // monotone in both directions, roundings included
         known = local.bounds(tile.width, tile.height, box);
     } else {
         box = {tile.x[0], tile.x[0], tile.y[0], tile.y[0]};
@@ -252,6 +253,46 @@ inline void warp_bytes(const native::WarpCall& call, const AnyWarp& args, const 
 }
 
 template <class T>
+inline void warp_planes(const native::WarpCall& call, const AnyWarp& args, const Tile<float>& tile, const Box& box, int c, Memory<float>& memory) {
+    const Plane in = plane<T>(args.in, tile.n, tile.t, c, args.channels);
+    const int left = tile.base_x + box.x, top = tile.base_y + box.y;
+    const T* corner = reinterpret_cast<const T*>(in.data) + top * in.y_stride + left * in.x_stride;
+    const float* from[4] = {};
+    int pitch = box.pitch;
+    const bool inside = left >= 0 && top >= 0 && left + box.width <= args.in_width && top + box.height <= args.in_height;
+    const long long reach = in.y_stride * box.height;
+    if (Same<T, float>::value && inside && in.x_stride == 1 && reach > -(1 << 30) && reach < 1 << 30) {
+        pitch = static_cast<int>(in.y_stride);
+        for (int k = 0; k < in.channels; ++k) from[k] = reinterpret_cast<const float*>(corner + in.offset[k]);
+    } else {
+        const Pixel<float, 4> fill = fill_of<T>(args.fill, tile.n, c, args.channels);
+        for (int k = 0; k < in.channels; ++k) {
+            float* pixels = reinterpret_cast<float*>(memory.box) + k * box.pitch * box.height;
+            from[k] = pixels;
+            stage<float, 1>(args, call.border, box, tile.base_x, tile.base_y, pixels,
+                            [&](int row, int first, int count, float* to) {
+                                load_row(reinterpret_cast<const T*>(in.data) + in.offset[k] + row * in.y_stride + first * in.x_stride, in.x_stride, count, to);
+                            },
+                            [&](float* to, int count) { for (int i = 0; i < count; ++i) to[i] = fill.c[k]; });
+        }
+    }
+    with_source(call.target, [&](auto element) {
+        using U = decltype(element);
+        const Plane out = plane<U>(args.out, tile.n, tile.t, c, args.channels);
+        const bool straight = Same<U, float>::value && out.x_stride == 1 && tile.width == tile.padded();
+        for (int dy = 0; dy < tile.height; ++dy) {
+            U* at = reinterpret_cast<U*>(out.data) + (tile.top + dy) * out.y_stride + tile.left * out.x_stride;
+            float* to[4];
+            for (int k = 0; k < in.channels; ++k)
+                to[k] = straight ? reinterpret_cast<float*>(at + out.offset[k]) : memory.result + k * tile_width;
+            bilinear_planes(from, in.channels, pitch, tile.x + dy * tile_width, tile.y + dy * tile_width,
+                            static_cast<float>(box.x), static_cast<float>(box.y), tile.padded(), to);
+            for (int k = 0; k < in.channels && !straight; ++k) store_row(to[k], tile.width, at + out.offset[k], out.x_stride);
+        }
+    });
+}
+
+template <class T>
 inline void load_box(const native::WarpCall& call, const AnyWarp& args, const Tile<Real<T>>& tile, const Box& box, int c, const Pixel<Real<T>, 4>& fill, Memory<Real<T>>& memory) {
     using R = Real<T>;
     const Plane in = plane<T>(args.in, tile.n, tile.t, c, args.channels);
@@ -276,6 +317,7 @@ inline void warp_numbers(const native::WarpCall& call, const AnyWarp& args, cons
     if (!nearest) box = with_sampler(call.sampler, [&](auto sampler) {
         return box_of(tile, decltype(sampler)::before, decltype(sampler)::after, bytes ? 4 : 4 * static_cast<int>(sizeof(R)));
     });
+    const bool planes = Same<R, float>::value && call.sampler == native::Sampler::Bilinear && !bytes && box.width > 0;
     for (int c = 0; c < args.channels; c += 4) {
         if constexpr (Same<R, float>::value)
             if (bytes && box.width > 0) {
@@ -286,6 +328,8 @@ inline void warp_numbers(const native::WarpCall& call, const AnyWarp& args, cons
         with_source(call.source, [&](auto element) {
             using T = decltype(element);
             if constexpr (Same<Real<T>, R>::value) {
+                if constexpr (Same<R, float>::value)
+                    if (planes) return warp_planes<T>(call, args, tile, box, c, memory);
                 fill = fill_of<T>(args.fill, tile.n, c, args.channels);
                 if (box.width > 0) {
                     load_box<T>(call, args, tile, box, c, fill, memory);
@@ -297,6 +341,7 @@ inline void warp_numbers(const native::WarpCall& call, const AnyWarp& args, cons
                 });
             }
         });
+        if (planes) continue;
         if (box.width > 0)
             with_sampler(call.sampler, [&](auto sampler) {
                 if constexpr (!Same<decltype(sampler), Nearest>::value)
