@@ -1,0 +1,69 @@
+"""The sets that have to agree: the functions of a module, ``cuaug.__all__``, the table of cases, the examples."""
+
+import doctest
+import inspect
+
+import numpy as np
+import pytest
+import reference
+from cases import FIRST
+
+cuaug = pytest.importorskip("cuaug")
+warp = pytest.importorskip("cuaug.warp")
+geometry = pytest.importorskip("cuaug.geometry")
+
+
+def functions(module):
+    """What the module defines for its users, in the order of its text."""
+    found = {name: value for name, value in vars(module).items() if inspect.isfunction(value)}
+    return {n: f for n, f in found.items() if not n.startswith("_") and f.__module__ == module.__name__}
+
+
+PUBLIC = [(module, name) for module in (warp, geometry) for name in functions(module)]
+every_function = pytest.mark.parametrize(("module", "name"), PUBLIC, ids=[name for _, name in PUBLIC])
+
+
+@pytest.mark.parametrize("module", [warp, geometry], ids=["warp", "geometry"])
+def test_every_public_function_of_a_module_is_the_package_s(module):
+    listed = {name for name in cuaug.__all__ if getattr(cuaug, name).__module__ == module.__name__}
+    assert listed == set(functions(module))
+    assert len(listed) >= 10
+    assert all(getattr(cuaug, name) is getattr(module, name) for name in listed)
+
+
+def test_every_warp_has_a_case_and_an_oracle():
+    assert set(FIRST) == set(functions(warp))
+    assert all(callable(getattr(reference, op)) for op in FIRST)
+
+
+@every_function
+def test_the_example_in_the_docstring_runs(module, name):
+    function = getattr(module, name)
+    test = doctest.DocTestParser().get_doctest(function.__doc__, dict(vars(module)), name, None, 0)
+    assert [example for example in test.examples if example.want], f"{name} has no example with a result"
+    said = []
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    with np.printoptions():  # what an example sets ends with it
+        runner.run(test, out=said.append)
+    assert runner.failures == 0, "".join(said)
+
+
+def descriptions(module, name):
+    """The docstring, and those of the functions to which it sends the reader for the rest."""
+    text = getattr(module, name).__doc__
+    following = [other for other in functions(module) if other != name and f"are those of :func:`{other}`" in text]
+    return text + "".join(descriptions(module, other) for other in following)
+
+
+@every_function
+def test_every_parameter_is_described(module, name):
+    """By an entry of its own, or beside another one (``left`` after ``top``)."""
+    text, parameters = descriptions(module, name), inspect.signature(getattr(module, name)).parameters
+    assert not [p for p in parameters if f"{p}:" not in text and f"``{p}``" not in text]
+
+
+@every_function
+def test_the_first_line_is_a_sentence_that_fits(module, name):
+    first = getattr(module, name).__doc__.splitlines()[0]
+    assert first.endswith((".", "``."))
+    assert len(first) <= 120
