@@ -8,10 +8,11 @@ import sys
 
 import numpy as np
 import pytest
-from arrays import HOMES, SHAPE, home_id, images, noise, put
+from arrays import HOMES, IMAGE_DTYPES, MASK_DTYPES, NEGATIVE, SHAPE, VIEWS, home_id, images, noise, put
 from compare import assert_equal, describe, to_numpy
 
 cuaug = pytest.importorskip("cuaug")
+_array, _dlpack = pytest.importorskip("cuaug._array"), pytest.importorskip("cuaug._dlpack")
 torch = pytest.importorskip("torch")
 
 every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
@@ -51,6 +52,28 @@ def test_an_object_with_dlpack_alone_is_an_image(make, versioned):
     result = cuaug.hflip(exporter, layout="NHWC")
     assert exporter.asked
     assert_equal(np.from_dlpack(result), FLIPPED)
+
+
+@every_home
+@pytest.mark.parametrize("view", [*VIEWS, *NEGATIVE])
+def test_the_library_s_own_description_is_dlpack_s(view, home):
+    """The fast path reads attributes; what it finds is what the exchange protocol says."""
+    if view in NEGATIVE and home[0] == "torch":
+        pytest.skip("torch has no negative strides")
+    for dtype in [*dict.fromkeys([*IMAGE_DTYPES, *MASK_DTYPES])]:
+        if (dtype == "bfloat16" and home[0] != "torch") or (home[0] == "jax" and dtype in ("float64", "int64")):
+            continue
+        array = {**VIEWS, **NEGATIVE}[view](images(home, dtype, "NHWC", (6, 20, 23, 3)))
+        library = _array.library(type(array))
+        device = 0 if home[1] == "cuda" else -1
+        fast, slow = library.describe(array), _dlpack.read(array, library.stream(device) if device >= 0 else None)
+        assert (fast.pointer, tuple(fast.shape), fast.dtype) == (slow.pointer, slow.shape, slow.dtype)
+        assert fast.device == slow.device == device
+        steps = [
+            [step for step, extent in zip(found.strides, found.shape, strict=True) if extent > 1]
+            for found in (fast, slow)
+        ]  # an axis of one element may have any stride
+        assert steps[0] == steps[1]
 
 
 def test_only_the_stream_of_a_device_is_asked_for():
