@@ -59,6 +59,10 @@ def test_one_host_matrix_is_captured_with_its_values():
     assert_equal(result, cuaug.warp_affine(batch, matrix))
 
 
+COMPILE = """
+import torch, cuaug
+cuaug.warp_affine(torch.rand(2, 3, 16, 16, device="cuda"), torch.eye(3, device="cuda"))
+"""
 COLD = """
 import torch, cuaug
 x = torch.rand(2, 3, 16, 16, device="cuda")
@@ -88,6 +92,6 @@ print(said)
 def test_a_cold_kernel_during_a_capture_is_refused_and_the_capture_goes_on(first, compiled_before, tmp_path):
     """Cold is what this process has not loaded, whether it is in the disk cache or not."""
     if compiled_before:
-        python("import cuaug; cuaug.warmup()", timeout=300, CUPY_CACHE_DIR=str(tmp_path))
+        python(COMPILE, CUPY_CACHE_DIR=str(tmp_path))
     said, _ = python(COLD.replace("FIRST", str(first)), CUPY_CACHE_DIR=str(tmp_path))
     assert "cuaug.warmup()" in said

@@ -113,7 +113,9 @@ def stream_of(library):
 
 def external(stream):
     """The same stream for torch."""
-    return stream if isinstance(stream, torch.cuda.Stream) else torch.cuda.ExternalStream(stream.ptr)
+    if isinstance(stream, torch.cuda.Stream):
+        return stream
+    return torch.cuda.ExternalStream(stream.ptr) if stream.ptr else torch.cuda.default_stream()
 
 
 @contextlib.contextmanager
@@ -140,7 +142,7 @@ def late(library, values):
         import cupy
 
         target, source = cupy.zeros(values.shape, "float32"), cupy.asarray(values)
-        with torch.cuda.stream(torch.cuda.ExternalStream(cupy.cuda.get_current_stream().ptr)):
+        with torch.cuda.stream(external(cupy.cuda.get_current_stream())):
             busy(5)
         target[...] = source
         return target
@@ -216,7 +218,7 @@ def test_images_made_late_on_another_stream_are_waited_for(producer):
 def test_cupy_s_current_stream_is_the_one():
     cupy = pytest.importorskip("cupy")
     values = noise(dtype="float32")
-    for stream in (cupy.cuda.Stream.null, cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream.ptds):
+    for stream in (cupy.cuda.Stream.null, cupy.cuda.Stream(), cupy.cuda.Stream(non_blocking=True)):
         with stream:
             for _ in range(10):
                 result = cuaug.hflip(late("cupy", values), layout="NHWC")
