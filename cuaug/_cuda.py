@@ -14,6 +14,7 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
 import warnings
 from pathlib import Path
 from types import ModuleType
@@ -26,8 +27,9 @@ from ._check import BackendError
 KERNELS = Path(__file__).parent / "kernels"
 OPTIONS = ("--std=c++17", "--device-as-default-execution-space", f"-I{KERNELS}")
 _INSTALL = 'pip install "cuaug[cuda13]" (CUDA 12 drivers: "cuaug[cuda12]")'
-_process = os.getpid()
 _used_in: set[int] = set()
+_kernels: dict[str, Any] = {}
+_compiling_lock = threading.Lock()
 
 
 class Stream(NamedTuple):
@@ -148,9 +150,16 @@ class device:
             cupy().cuda.runtime.setDevice(self.previous)
 
 
-@functools.cache
 def kernel(name: str) -> Any:
-    """The kernel of this name expression; compiled for a device when first used there."""
+    """The kernel of this name expression; compiled when first used on a device, once however many threads ask."""
+    found = _kernels.get(name)
+    if found is None:
+        with _compiling_lock:
+            found = _kernels.get(name) or _kernels.setdefault(name, _compile(name))
+    return found
+
+
+def _compile(name: str) -> Any:
     text, options = sources(name)
     module = cupy().RawModule(code=text, options=options, name_expressions=(name,))
     return _compiling(lambda: module.get_function(name))

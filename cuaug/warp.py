@@ -364,10 +364,14 @@ def resized_crop(
     """Cut out a box and resize it, as torchvision's ``resized_crop``; one box per sample is allowed here.
 
     Args:
-        top: Of the box, in pixels; so ``left``, ``height`` and ``width``. What lies outside the image is 0. [] or [N]
+        top: First row of the box, in pixels. What lies outside the image is 0. [] or [N]
+        left: First column. [] or [N]
+        height: Rows of the box. [] or [N]
+        width: Columns of the box. [] or [N]
         size: (H, W) of the result, or one number for both.
 
-    All other arguments, the result and the errors are those of :func:`resize`.
+    ``interpolation`` and ``antialias`` are those of :func:`resize`. All other arguments, the result and the errors are
+    those of :func:`warp_affine`.
 
     >>> import numpy as np
     >>> resized_crop(np.array([[9, 0, 2, 4, 6]], np.uint8), 0, 1, 1, 4, (1, 2))
@@ -394,8 +398,10 @@ def crop(
     """Cut out a box, as torchvision's ``crop``; one position per sample is allowed here.
 
     Args:
-        top: Of the box, in pixels; so ``left``. What lies outside the image is ``fill``. [] or [N]
-        height: Of the box; so ``width``.
+        top: First row of the box, in pixels. What lies outside the image is ``fill``. [] or [N]
+        left: First column. [] or [N]
+        height: Rows of the box.
+        width: Columns of the box.
 
     All other arguments, the result and the errors are those of :func:`warp_affine`.
 

@@ -1,6 +1,8 @@
 """Arrays for the tests: noise of every dtype, in every library, on every device, in every layout."""
 
+import contextlib
 import importlib
+import warnings
 import zlib
 
 import numpy as np
@@ -121,3 +123,17 @@ NEGATIVE = {
     "channels backwards": lambda a: a[..., ::-1],
     "everything backwards": lambda a: a[::-1, ::-1, ::-1, ::-1],
 }
+
+
+@contextlib.contextmanager
+def nobody_waits():
+    """Makes torch raise where it would wait for the device."""
+    import torch
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # "a prototype feature": raised as an error, it would leave the mode set
+        torch.cuda.set_sync_debug_mode("error")
+    try:
+        yield
+    finally:
+        torch.cuda.set_sync_debug_mode("default")

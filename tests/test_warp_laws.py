@@ -59,9 +59,10 @@ def same(actual, expected, tolerance=EXACT):
 
 
 def across_layouts(case, home, dtype):
-    """What two layouts may differ by. On a GPU each is a kernel of its own, and ptxas fuses the same multiplications
-    and additions in one and not in the other: an ulp of a weight, which shows where a value is nearly a tie. What
-    copies pixels has no such values, and the CPU has one loop for all layouts."""
+    """What two layouts may differ by. On a GPU each is its own kernel, and ptxas rounds ``a * dx + e`` once where it
+    fuses it and twice where it takes ``a * dx`` out of the loop over rows, as it does for uint8 planes alone: an ulp of
+    a coordinate, which shows where a value is nearly a tie. What copies pixels has no such values, and on the CPU one
+    loop serves all layouts."""
     return EXACT if home[1] == "cpu" or case.copies else case.tolerance(dtype)
 
 

@@ -5,7 +5,7 @@ import threading
 
 import numpy as np
 import pytest
-from arrays import SHAPE, images, noise, put
+from arrays import SHAPE, images, nobody_waits, noise, put
 from cases import FIRST, MAIN, SMOOTH, matrix
 from children import python
 from compare import assert_equal, to_numpy
@@ -78,11 +78,8 @@ def test_a_wrong_stream_is_noticed(make, monkeypatch):
 @pytest.mark.parametrize("parameters", ["device", "host"])
 def test_no_call_of_torch_s_waits_for_the_device(case, parameters):
     call = prepared(case, device_parameters=parameters == "device")
-    torch.cuda.set_sync_debug_mode("error")
-    try:
+    with nobody_waits():
         call()
-    finally:
-        torch.cuda.set_sync_debug_mode("default")
 
 
 @pytest.mark.parametrize("home", [TORCH, CUPY], ids=lambda home: home[0])
