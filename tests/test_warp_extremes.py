@@ -40,6 +40,23 @@ def test_bad_displacements_are_fill_and_their_neighbours_are_not(interpolation, 
     assert_equal(actual, expected, tolerance=LEVEL)
 
 
+@every_mode
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32"])
+def test_pixels_outside_between_equal_pixels_inside(interpolation, border, dtype):
+    """Source positions in, out and in again at the same place: no run of pixels may be seen in them."""
+    batch = noise(dtype=dtype)
+    for bad, period in itertools.product((np.nan, 100.0, -100.0, 2.0**31), (2, 3, 4)):
+        if border != "constant" and abs(bad) == 100:
+            continue
+        map_x = np.full((3, 40), 2, np.float32)
+        lost = np.broadcast_to(np.arange(40) % period == 1, map_x.shape)
+        map_x[lost] = bad
+        options = {"interpolation": interpolation, "border": border, "fill": 0.5 if dtype == "float32" else 77}
+        actual = cuaug.remap(batch, map_x, np.zeros_like(map_x), **options)
+        expected = np.where(lost[None, ..., None], options["fill"], batch[:, :1, 2:3])
+        assert_equal(actual, expected.astype(dtype), tolerance=LEVEL)
+
+
 EXTREMES = [np.nan, np.inf, -np.inf, 1e20, -1e20, 1e10, -1e10, 2.0**31, -(2.0**31), 1e-38, 1e-45]
 
 
