@@ -23,8 +23,10 @@ inline void bilinear_planes(const float* const* plane, int planes, int pitch, co
             // Two neighbours are one load; eight pairs become eight left and eight right values.
             auto across = [&](const float* from) {
                 auto pairs = [&](int a, int b) {
-                    const __m128d low = _mm_load_sd(reinterpret_cast<const double*>(from + offset[a]));
-                    return _mm_castpd_ps(_mm_loadh_pd(low, reinterpret_cast<const double*>(from + offset[b])));
+                    double two[2];  // of float32s
+                    memcpy(two, from + offset[a], 8);
+                    memcpy(two + 1, from + offset[b], 8);
+                    return _mm_castpd_ps(_mm_loadu_pd(two));
                 };
                 const __m256 p0145 = _mm256_insertf128_ps(_mm256_castps128_ps256(pairs(0, 1)), pairs(4, 5), 1);
                 const __m256 p2367 = _mm256_insertf128_ps(_mm256_castps128_ps256(pairs(2, 3)), pairs(6, 7), 1);

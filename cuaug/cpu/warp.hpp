@@ -395,7 +395,8 @@ inline void copy_pixels(const T* __restrict__ from, long long from_c, const long
     while (first < last && offset[first] == nowhere) fill_pixel(first++);
     while (last > first && offset[last - 1] == nowhere) fill_pixel(--last);
     if (first == last) return;
-    const long long start = offset[first], step = last - first > 1 ? offset[first + 1] - start : 0;
+    const long long start = offset[first], second = offset[last - first > 1 ? first + 1 : first];
+    const long long step = second == nowhere ? 0 : second - start;
     bool line = true;
     for (int i = first; i < last; ++i) line &= offset[i] == start + (i - first) * step;
     if (line) {
