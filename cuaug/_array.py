@@ -364,10 +364,12 @@ def stacked(values: Sequence[Any]) -> Any:
     like = next((value for value in values if (library(type(value)) or _NUMPY) is not _NUMPY), None)
     if like is None:
         return np.stack(np.broadcast_arrays(*values), -1)
-    moved = [asarray(value, like=like, dtype="float64") for value in values]
-    return xp.stack(
-        list(xp.broadcast_tensors(*moved) if hasattr(xp, "broadcast_tensors") else xp.broadcast_arrays(*moved)), -1
-    )
+    like = asarray(like, like=like, dtype="float64")
+    moved = [
+        xp.full_like(like, value) if isinstance(value, float) else asarray(value, like=like, dtype="float64")
+        for value in values
+    ]
+    return xp.stack(list((getattr(xp, "broadcast_tensors", None) or xp.broadcast_arrays)(*moved)), -1)
 
 
 def dtype_name(dtype: Any) -> str:

@@ -27,7 +27,8 @@ from ._check import BackendError
 KERNELS = Path(__file__).parent / "kernels"
 OPTIONS = ("--std=c++17", "--device-as-default-execution-space", f"-I{KERNELS}")
 _INSTALL = 'pip install "cuaug[cuda13]" (CUDA 12 drivers: "cuaug[cuda12]")'
-_used_in: set[int] = set()
+_used: list[str] = []  # what makes a fork fatal: not empty once a kernel has been launched
+_lost: list[str] = []  # the same, in a child of such a process
 _kernels: dict[str, Any] = {}
 _compiling_lock = threading.Lock()
 
@@ -150,13 +151,29 @@ class device:
             cupy().cuda.runtime.setDevice(self.previous)
 
 
-def kernel(name: str) -> Any:
+def ready() -> None:
+    """Raises where this process has inherited a CUDA context, which no child of a fork can use."""
+    if _lost:
+        raise BackendError(
+            "CUDA cannot be used after fork: "
+            "start worker processes with multiprocessing.set_start_method('spawn') or 'forkserver'"
+        )
+
+
+os.register_at_fork(after_in_child=lambda: _lost.extend(_used))
+
+
+def kernel(name: str, stream: int = 0) -> Any:
     """The kernel of this name expression; compiled when first used on a device, once however many threads ask."""
-    found = _kernels.get(name)
-    if found is None:
-        with _compiling_lock:
-            found = _kernels.get(name) or _kernels.setdefault(name, _compile(name))
-    return found
+    with _compiling_lock:
+        if name not in _kernels:
+            if stream and cupy().cuda.runtime.streamIsCapturing(stream):
+                raise BackendError(
+                    f"{name} is first needed while a CUDA graph is being captured: "
+                    "call cuaug.warmup(), or the function once, before the capture"
+                )
+            _kernels[name] = _compile(name)
+        return _kernels[name]
 
 
 def _compile(name: str) -> Any:
@@ -187,11 +204,8 @@ def _backend_error(error: Exception) -> Exception:
     text = f"{type(error).__name__}: {error}"
     if isinstance(error, (MemoryError, BackendError)) or type(error).__name__ == "OutOfMemoryError":
         return error
-    if "StreamCapture" in text or "STREAM_CAPTURE" in text or "capturing" in text:
-        return BackendError(
-            "a kernel was first needed while a CUDA graph was being captured: "
-            f"call cuaug.warmup() or the function once before ({text})"
-        )
+    if "StreamCapture" in text or "STREAM_CAPTURE" in text:
+        return BackendError(f"not while a CUDA graph is being captured: call cuaug.warmup() before ({text})")
     if "libnvrtc" in text or ("nvrtc" in text.lower() and "not found" in text.lower()):
         return BackendError(f"NVRTC, CUDA's run-time compiler, cannot be loaded ({text}): {_INSTALL}")
     if (
@@ -223,13 +237,9 @@ def _versions() -> str:
 
 def launch(name: str, data: bytes, grid: tuple[int, int, int], threads: int, index: int, stream: int) -> None:
     """Runs a kernel on `stream` of device `index`, with `data` as its one argument."""
-    if _used_in and os.getpid() not in _used_in:
-        raise BackendError(
-            "CUDA cannot be used after fork: "
-            "start worker processes with multiprocessing.set_start_method('spawn') or 'forkserver'"
-        )
-    _used_in.add(os.getpid())
-    run, argument = kernel(name), np.frombuffer(data, _record_dtype(len(data)))
+    run, argument = _kernels.get(name) or kernel(name, stream), np.frombuffer(data, _record_dtype(len(data)))
+    if not _used:
+        _used.append(name)
     with device(index):
         try:
             run(grid, (threads, 1, 1), (argument,), stream=Stream(stream))

@@ -96,6 +96,8 @@ def read(array: Any, stream: int | None = None) -> Tensor:
     kind = _KINDS[tensor.code]
     shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
     strides = tuple(tensor.strides[i] for i in range(tensor.ndim)) if tensor.strides else contiguous(shape)
+    if any(abs(step) > 1 << 61 for step in strides):
+        raise TypeError(f"{type(array).__name__} exports strides {strides}: a negative one went wrong in its library")
     dtype = kind if kind == "bool" else f"{kind}{tensor.bits}"
     return Tensor(
         (tensor.data or 0) + tensor.byte_offset, shape, strides, dtype, device, bool(flags & _READ_ONLY), capsule

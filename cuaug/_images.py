@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any, NamedTuple
 
-from . import _array, _check, _dlpack
+from . import _array, _check, _cuda, _dlpack
 
 _FIRST = {4: "NCHW", 3: "CHW"}
 _LAST = {4: "NHWC", 3: "HWC", 2: "HW"}
@@ -52,6 +52,8 @@ def images(array: Any, layout: str | None = None) -> Images:
             f"images must be an array of torch, cupy, numpy or jax, or one with __dlpack__, got {type(array).__name__}"
         )
     tensor = library.describe(array)
+    if tensor.device >= 0:
+        _cuda.ready()
     axes = _axes(tensor.shape, tensor.strides, layout, library.channels_first)
     return Images(tensor.pointer, tensor.dtype, tensor.device, axes, library, tensor.read_only, tensor.owner)
 

@@ -58,6 +58,8 @@ def test_an_object_with_dlpack_alone_is_an_image(make, versioned):
 @pytest.mark.parametrize("view", [*VIEWS, *NEGATIVE])
 def test_the_library_s_own_description_is_dlpack_s(view, home):
     """The fast path reads attributes; what it finds is what the exchange protocol says."""
+    if view in NEGATIVE and home[0] == "cupy":
+        pytest.skip("CuPy 14.2 exports negative strides as huge ones; cuaug refuses those")
     if view in NEGATIVE and home[0] == "torch":
         pytest.skip("torch has no negative strides")
     for dtype in [*dict.fromkeys([*IMAGE_DTYPES, *MASK_DTYPES])]:

@@ -27,7 +27,7 @@ def agree():
         assert abs(difference).max() <= 1 and (difference == 0).mean() > 0.98
 
 def fresh():
-    _cuda.kernel.cache_clear()
+    _cuda._kernels.clear()
     cupy.clear_memo()
 
 def entries():
