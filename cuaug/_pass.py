@@ -133,7 +133,8 @@ def _plan(skeleton: str, names: tuple[str, ...], source: Axes, phase: int, targe
     layouts = _layout(source), _layout(target)
     group = min(channels, 4)
     slices = samples * frames * (-(-channels // group) if "Strided" in layouts else 1)
-    rows = _tile_rows(names[0], group, out_height) if skeleton == "warp" else _TILE
+    across = -(-out_width // _TILE)
+    rows = _tile_rows(names[0], group, out_height) if skeleton == "warp" else _strip_rows(across * slices, out_height)
     tiles = -(-out_height // rows)
     if tiles > _MOST_TILES:
         raise ValueError(f"size must have a height of at most {_MOST_TILES * _TILE}, got {out_height}")
@@ -141,12 +142,17 @@ def _plan(skeleton: str, names: tuple[str, ...], source: Axes, phase: int, targe
         skeleton,
         names,
         kernel=name_expression(skeleton, names[0], layouts[0], group, *names[2:], names[1], layouts[1]),
-        grid=(-(-out_width // _TILE), tiles, min(slices, _MOST_TILES)),
+        grid=(across, tiles, min(slices, _MOST_TILES)),
         sizes=(
             *(frames, channels, height, width, out_height, out_width, rows, 0),
             *(_aligned(source, names[0], phase), _aligned(target, names[1], to_phase)),
         ),
     )
+
+
+def _strip_rows(strips: int, height: int) -> int:
+    """Rows of the output that a block resizes: many, as it works out the columns once, but blocks enough for a large GPU."""
+    return 128 if strips * -(-height // 128) >= 2000 else _TILE
 
 
 def _tile_rows(dtype: str, group: int, height: int) -> int:

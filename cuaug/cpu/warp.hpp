@@ -351,30 +351,50 @@ inline void warp_numbers(const native::WarpCall& call, const AnyWarp& args, cons
     }
 }
 
-constexpr long long nowhere = -0x7fffffffffffffff - 1;
+// For Nearest: where in the frame a pixel lies. Offsets of 32 bits where they suffice: twice as many at once.
+template <class Offset>
+constexpr Offset nowhere = sizeof(Offset) == 4 ? static_cast<Offset>(-0x7fffffff - 1) : static_cast<Offset>(-0x7fffffffffffffff - 1);
 
-// For Nearest: where in the frame a pixel lies.
-template <class Border>
+template <class Border, class Offset>
 struct Address {
     int base_x, base_y, width, height;
-    long long x_stride, y_stride;
+    Offset x_stride, y_stride;
 
-    long long texel(int x, int y) const {
+    Offset texel(int x, int y) const {
         const int column = Border::index(base_x + x, width), row = Border::index(base_y + y, height);
-        return column < 0 || row < 0 ? nowhere : column * x_stride + row * y_stride;
+        const Offset offset = column * x_stride + row * y_stride;
+        return (column | row) < 0 ? nowhere<Offset> : offset;
     }
 };
 
-template <class R>
-inline void addresses(native::Border border, const AnyWarp& args, const Tile<R>& tile, long long* offset) {
-    with_border(border, [&](auto kind) {
-        const Address<decltype(kind)> image = {tile.base_x, tile.base_y, args.in_width, args.in_height, args.in.x, args.in.y};
-        for (int dy = 0; dy < tile.height; ++dy)
-            for (int i = dy * tile_width; i < dy * tile_width + tile.width; ++i) {
-                const Point<R> p = {tile.x[i], tile.y[i]};
-                offset[i] = tile.near || inside(tile, p) ? Nearest::sample(image, p) : nowhere;
+// Where no pixel lies outside.
+struct Inside {
+    static int index(int i, int) { return i; }
+};
+
+template <class Kind, class R, class Offset>
+inline void addresses(const AnyWarp& args, const Tile<R>& tile, Offset* __restrict__ offset) {
+    const Address<Kind, Offset> image = {tile.base_x, tile.base_y, args.in_width, args.in_height, static_cast<Offset>(args.in.x), static_cast<Offset>(args.in.y)};
+    for (int dy = 0; dy < tile.height; ++dy) {
+        const R *x = tile.x + dy * tile_width, *y = tile.y + dy * tile_width;
+        Offset* to = offset + dy * tile_width;
+        if (tile.near)
+            for (int i = 0; i < tile.width; ++i) to[i] = Nearest::sample(image, Point<R>{x[i], y[i]});
+        else
+            for (int i = 0; i < tile.width; ++i) {
+                const Point<R> p = {x[i], y[i]};
+                to[i] = inside(tile, p) ? Nearest::sample(image, p) : nowhere<Offset>;
             }
-    });
+    }
+}
+
+template <class R, class Offset>
+inline void addresses(native::Border border, const AnyWarp& args, const Tile<R>& tile, Offset* offset) {
+    const Box box = box_of(tile, Nearest::before, Nearest::after, 1);
+    const int left = tile.base_x + box.x, top = tile.base_y + box.y;
+    if (box.width > 0 && left >= 0 && top >= 0 && left + box.width <= args.in_width && top + box.height <= args.in_height)
+        return addresses<Inside>(args, tile, offset);
+    with_border(border, [&](auto kind) { addresses<decltype(kind)>(args, tile, offset); });
 }
 
 // count elements, a step apart
@@ -388,17 +408,18 @@ inline void copy_run(const T* __restrict__ from, long long from_step, int count,
 }
 
 // One row of `count` pixels and `channels` channels, moved as bits.
-template <class T>
-inline void copy_pixels(const T* __restrict__ from, long long from_c, const long long* offset, int count, T* __restrict__ to, long long to_x, long long to_c, const T* fill, int channels) {
+template <class T, class Offset>
+inline void copy_pixels(const T* __restrict__ from, long long from_c, const Offset* offset, int count, T* __restrict__ to, long long to_x, long long to_c, const T* fill, int channels) {
+    constexpr Offset none = nowhere<Offset>;
     int first = 0, last = count;
     auto fill_pixel = [&](int i) { for (int k = 0; k < channels; ++k) to[i * to_x + k * to_c] = fill[k]; };
-    while (first < last && offset[first] == nowhere) fill_pixel(first++);
-    while (last > first && offset[last - 1] == nowhere) fill_pixel(--last);
+    while (first < last && offset[first] == none) fill_pixel(first++);
+    while (last > first && offset[last - 1] == none) fill_pixel(--last);
     if (first == last) return;
-    const long long start = offset[first], second = offset[last - first > 1 ? first + 1 : first];
-    const long long step = second == nowhere ? 0 : second - start;
-    bool line = true;
-    for (int i = first; i < last; ++i) line &= offset[i] == start + (i - first) * step;
+    const Offset start = offset[first], second = offset[last - first > 1 ? first + 1 : first];
+    const Offset step = second == none ? 0 : second - start;
+    bool line = true, holes = false;
+    for (int i = first; i < last; ++i) line &= offset[i] - start == (i - first) * step, holes |= offset[i] == none;
     if (line) {
         if (from_c == 1 && to_c == 1 && step == channels && to_x == channels)
             memcpy(to + first * to_x, from + start, (last - first) * channels * sizeof(T));
@@ -406,15 +427,31 @@ inline void copy_pixels(const T* __restrict__ from, long long from_c, const long
             for (int k = 0; k < channels; ++k) copy_run(from + start + k * from_c, step, last - first, to + first * to_x + k * to_c, to_x);
         return;
     }
-    for (int i = first; i < last; ++i) {
-        if (offset[i] == nowhere) fill_pixel(i);
-        else for (int k = 0; k < channels; ++k) to[i * to_x + k * to_c] = from[offset[i] + k * from_c];
+    auto gather = [&](auto move) {
+        if (!holes)
+            for (int i = first; i < last; ++i) move(from + offset[i], to + i * to_x);
+        else
+            for (int i = first; i < last; ++i)
+                if (offset[i] == none) fill_pixel(i);
+                else move(from + offset[i], to + i * to_x);
+    };
+    auto whole_pixels = [&](auto size) { gather([](const T* a, T* b) { memcpy(b, a, sizeof(size)); }); };
+    switch ((from_c == 1 && to_c == 1) || channels == 1 ? channels * static_cast<int>(sizeof(T)) : 0) {
+        case 1: return whole_pixels(Texel<char, 1>());
+        case 2: return whole_pixels(Texel<char, 2>());
+        case 3: return whole_pixels(Texel<char, 3>());
+        case 4: return whole_pixels(Texel<char, 4>());
+        case 6: return whole_pixels(Texel<char, 6>());
+        case 8: return whole_pixels(Texel<char, 8>());
+        case 12: return whole_pixels(Texel<char, 12>());
+        case 16: return whole_pixels(Texel<char, 16>());
+        default: gather([=](const T* a, T* b) { for (int k = 0; k < channels; ++k) b[k * to_c] = a[k * from_c]; });
     }
 }
 
-template <class R>
+template <class Offset, class R>
 inline void warp_bits(const native::WarpCall& call, const AnyWarp& args, const Tile<R>& tile, Memory<R>& memory) {
-    long long* offset = reinterpret_cast<long long*>(memory.box);
+    Offset* offset = reinterpret_cast<Offset*>(memory.box);
     addresses(call.border, args, tile, offset);
     with_dtype(call.source, [&](auto element) {
         using T = decltype(element);
@@ -445,8 +482,11 @@ inline void warp_tile(const native::WarpCall& call, const AnyWarp& args, Tile<R>
         case native::Geometry::Perspective: coordinates<Perspective>(call.record, tile); break;
         default: coordinates<Grid>(call.record, tile);
     }
-    if (call.sampler == native::Sampler::Nearest && call.source == call.target) warp_bits(call, args, tile, memory);
-    else warp_numbers(call, args, tile, memory);
+    auto size = [](long long stride) { return static_cast<double>(stride < 0 ? -stride : stride); };
+    const bool narrow = size(args.in.y) * args.in_height + size(args.in.x) * args.in_width < 1 << 30;
+    if (call.sampler != native::Sampler::Nearest || call.source != call.target) warp_numbers(call, args, tile, memory);
+    else if (narrow) warp_bits<int>(call, args, tile, memory);
+    else warp_bits<long long>(call, args, tile, memory);
 }
 
 inline long long tiles_across(const AnyWarp& args) { return (args.out_width + tile_width - 1) / tile_width; }

@@ -56,7 +56,10 @@ struct Taps {
     int first, count, low, high;
     R offset, shrink, norm;
 
-    int index(int i) const { return first + i < low ? low : first + i < high ? first + i : high - 1; }
+    int index(int i) const {
+        const int last = high - 1, at = first + i < last ? first + i : last;
+        return at > low ? at : low;
+    }
 
     // The taps whose pixels lie in [from, to): from begin_in(from) to end_in(to).
     int begin_in(int from) const { return from <= low || from <= first ? 0 : from - first; }
@@ -69,13 +72,14 @@ inline R weight(const Taps<R>& taps, int i) {
 }
 
 // Of output pixel `at` of `size`, made of [start, start + extent). No taps if that is not a finite, non-empty box.
+// The weights are not normalised: whoever adds them up divides by their sum.
 template <class Filter, class R>
-inline Taps<R> taps_of(double start, double extent, int size, int at, bool antialias) {
+inline Taps<R> raw_taps_of(double start, double extent, int size, int at, bool antialias) {
     constexpr double limit = 1073741824.0;
     if (!(start > -limit && extent > 0.0 && start + extent < limit)) return {0, 0, 0, 1, R(0), R(0), R(0)};
     const double scale = extent / size, widen = antialias && scale > 1.0 ? scale : 1.0, centre = start + (at + 0.5) * scale;
     const int low = static_cast<int>(floor(start)), end = static_cast<int>(ceil(start + extent)), high = end > low ? end : low + 1;
-    Taps<R> taps = {0, 0, low, high, R(0), static_cast<R>(1.0 / widen), R(1)};
+    Taps<R> taps = {0, 0, low, high, R(0), R(1) / static_cast<R>(widen), R(1)};
     if (antialias) {
         const double reach = Filter::radius * widen;
         const int from = static_cast<int>(floor(centre - reach + 0.5)), to = static_cast<int>(floor(centre + reach + 0.5));
@@ -86,6 +90,12 @@ inline Taps<R> taps_of(double start, double extent, int size, int at, bool antia
         taps.count = 2 * Filter::radius;
     }
     taps.offset = static_cast<R>(taps.first + 0.5 - centre);
+    return taps;
+}
+
+template <class Filter, class R>
+inline Taps<R> taps_of(double start, double extent, int size, int at, bool antialias) {
+    Taps<R> taps = raw_taps_of<Filter, R>(start, extent, size, at, antialias);
     R sum = R(0);
     for (int i = 0; i < taps.count; ++i) sum += weight<Filter>(taps, i);
     taps.norm = R(1) / sum;
