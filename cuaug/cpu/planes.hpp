@@ -34,7 +34,7 @@ inline void bilinear_planes(const float* const* plane, int planes, int pitch, co
                 return _mm256_fmadd_ps(fx, r, _mm256_mul_ps(gx, l));
             };
             const __m256 upper = across(plane[k]), lower = across(plane[k] + pitch);
-            _mm256_stream_ps(to[k] + i, _mm256_fmadd_ps(fy, lower, _mm256_mul_ps(gy, upper)));
+            _mm256_storeu_ps(to[k] + i, _mm256_fmadd_ps(fy, lower, _mm256_mul_ps(gy, upper)));
         }
 #else
         int offset[8];
