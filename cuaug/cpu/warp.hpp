@@ -115,7 +115,10 @@ inline void coordinates(const void* record, Tile<R>& tile) {
     Bounds<R>& box = tile.bounds;
     bool known = true;
     if constexpr (Same<Geometry, Affine>::value) {  // monotone in both directions, roundings included
-        known = local.bounds(tile.width, tile.height, box);
+        const int right = tile.width - 1, bottom = (tile.height - 1) * tile_width;
+        const R x[8] = {tile.x[0], tile.x[right], tile.x[bottom], tile.x[bottom + right], tile.x[0], tile.x[0], tile.x[0], tile.x[0]};
+        const R y[8] = {tile.y[0], tile.y[right], tile.y[bottom], tile.y[bottom + right], tile.y[0], tile.y[0], tile.y[0], tile.y[0]};
+        known = extremes(x, 8, box.x_low, box.x_high) && extremes(y, 8, box.y_low, box.y_high);
     } else {
         box = {tile.x[0], tile.x[0], tile.y[0], tile.y[0]};
         for (int dy = 0; dy < tile.height; ++dy) {
@@ -419,7 +422,11 @@ inline void copy_pixels(const T* __restrict__ from, long long from_c, const Offs
     const Offset start = offset[first], second = offset[last - first > 1 ? first + 1 : first];
     const Offset step = second == none ? 0 : second - start;
     bool line = true, holes = false;
-    for (int i = first; i < last; ++i) line &= offset[i] - start == (i - first) * step, holes |= offset[i] == none;
+    using Modular = typename Unsigned<sizeof(Offset)>::type;  // `none` is far from every offset, but must not overflow
+    for (int i = first; i < last; ++i) {
+        line &= static_cast<Modular>(offset[i]) - static_cast<Modular>(start) == static_cast<Modular>(i - first) * static_cast<Modular>(step);
+        holes |= offset[i] == none;
+    }
     if (line) {
         if (from_c == 1 && to_c == 1 && step == channels && to_x == channels)
             memcpy(to + first * to_x, from + start, (last - first) * channels * sizeof(T));
@@ -483,7 +490,7 @@ inline void warp_tile(const native::WarpCall& call, const AnyWarp& args, Tile<R>
         default: coordinates<Grid>(call.record, tile);
     }
     auto size = [](long long stride) { return static_cast<double>(stride < 0 ? -stride : stride); };
-    const bool narrow = size(args.in.y) * args.in_height + size(args.in.x) * args.in_width < 1 << 30;
+    const bool narrow = size(args.in.y) * args.in_height + size(args.in.x) * args.in_width < 1 << 28;
     if (call.sampler != native::Sampler::Nearest || call.source != call.target) warp_numbers(call, args, tile, memory);
     else if (narrow) warp_bits<int>(call, args, tile, memory);
     else warp_bits<long long>(call, args, tile, memory);
