@@ -13,7 +13,7 @@ from . import _array, _check, _cpu, _cuda, _images, _parameters
 from ._images import Axes, Images
 from ._parameters import NO_TABLE, PerSample, Table
 
-_BATCH = struct.Struct("P5q P5q q 10i P4q 4d")
+_BATCH = struct.Struct("P5q P5q q 8i P4q 4d")
 _GEOMETRIES = {
     "Affine": struct.Struct("P4q 6d 2i"),
     "Perspective": struct.Struct("P4q 9d 2i"),
@@ -25,7 +25,7 @@ _FILTERS = {  # antialias: its filter
     True: {"bilinear": "Triangle", "area": "Triangle", "bicubic": "CatmullRom", "lanczos": "Lanczos3"},
     False: {"bilinear": "Triangle", "bicubic": "SharpCubic", "lanczos": "LanczosPlain"},
 }
-_TILE, _THREADS = 32, 256  # kernels/gpu/tile.cuh
+_THREADS = 256  # kernels/gpu/tile.cuh
 _MOST_TILES = 65535  # of a grid's second and third axis
 
 
@@ -101,9 +101,8 @@ def resample(
         names = (_cpp(image.dtype), _cpp(target), _FILTERS[antialias][interpolation])
         plan = _plan("resample", names, image.axes, image.pointer % 16, result.axes, result.pointer % 16)
         strides = (image.pointer, *image.axes.strides, result.pointer, *result.axes.strides)
-        sizes = (*plan.sizes[:6], *plan.sizes[8:])
         fill = (*NO_TABLE[:5], 0.0, 0.0, 0.0, 0.0)
-        data = _RESAMPLE.pack(*strides, image.samples, *sizes, *fill, *box.table[:5], *box.values, antialias)
+        data = _RESAMPLE.pack(*strides, image.samples, *plan.sizes, *fill, *box.table[:5], *box.values, antialias)
         _run(plan, image, data)
     return image.library.finish(result.array)
 
@@ -122,7 +121,7 @@ class _Plan(NamedTuple):
     names: tuple[str, ...]
     kernel: str
     grid: tuple[int, int, int]
-    sizes: tuple[int, ...]  # frames, channels, in H, in W, out H, out W, tile rows, 0, in aligned, out aligned
+    sizes: tuple[int, ...]  # frames, channels, in H, in W, out H, out W, in aligned, out aligned
 
 
 @functools.lru_cache(4096)
@@ -133,33 +132,35 @@ def _plan(skeleton: str, names: tuple[str, ...], source: Axes, phase: int, targe
     layouts = _layout(source), _layout(target)
     group = min(channels, 4)
     slices = samples * frames * (-(-channels // group) if "Strided" in layouts else 1)
-    across = -(-out_width // _TILE)
-    rows = _tile_rows(names[0], group, out_height) if skeleton == "warp" else _strip_rows(across * slices, out_height)
-    tiles = -(-out_height // rows)
+    wide, rows = _region(names[0], group) if skeleton == "warp" else (32, 32)
+    across, tiles = -(-out_width // wide), -(-out_height // rows)
+    if skeleton == "resample":
+        tiles = _strips(across * slices, out_height)
     if tiles > _MOST_TILES:
-        raise ValueError(f"size must have a height of at most {_MOST_TILES * _TILE}, got {out_height}")
+        raise ValueError(f"size must have a height of at most {_MOST_TILES * rows}, got {out_height}")
     return _Plan(
         skeleton,
         names,
         kernel=name_expression(skeleton, names[0], layouts[0], group, *names[2:], names[1], layouts[1]),
         grid=(across, tiles, min(slices, _MOST_TILES)),
         sizes=(
-            *(frames, channels, height, width, out_height, out_width, rows, 0),
+            *(frames, channels, height, width, out_height, out_width),
             *(_aligned(source, names[0], phase), _aligned(target, names[1], to_phase)),
         ),
     )
 
 
-def _strip_rows(strips: int, height: int) -> int:
-    """Rows of the output that a block resizes: many, as it works out the columns once, but blocks enough for a large GPU."""
-    return 128 if strips * -(-height // 128) >= 2000 else _TILE
-
-
-def _tile_rows(dtype: str, group: int, height: int) -> int:
-    """Rows of the output that a block makes: even shares of the height, at most what its box has room for."""
+def _region(dtype: str, group: int) -> tuple[int, int]:
+    """Columns and rows of the output that a block warps (kernels/gpu/tile.cuh): fewer where a staged pixel is wide."""
     item = _array.ITEM_SIZE[dtype]
-    most = 64 if item * (group if item > 1 else 1) <= 4 else 32
-    return 4 * -(-height // (4 * -(-height // most)))
+    stored = 4 if item == 1 else {1: 2, 2: 4, 3: 8, 4: 8}[group] if item == 2 else item * group
+    return (64 if stored <= 4 else 32), 64
+
+
+def _strips(columns: int, height: int) -> int:
+    """Into how many tiles a resize cuts the height: few, as each works out its columns, but enough for a large GPU."""
+    few = -(-height // 128)
+    return few if columns * few >= 2000 else -(-height // 32)
 
 
 def name_expression(skeleton: str, *arguments: str | int) -> str:

@@ -162,6 +162,8 @@ struct Staged {
     const R* pixels;
     int pitch;
 
+    static int split(R x, R& fraction) { return cuaug::split(x, fraction); }
+
     Pixel<R, 4> pixel(int x, int y) const {
         Pixel<R, 4> out;
         memcpy(&out, pixels + 4 * (y * pitch + x), sizeof(out));
@@ -177,6 +179,8 @@ struct Direct {
     native::Border border;
     int height, width, base_x, base_y;
     Pixel<R, 4> fill;
+
+    static int split(R x, R& fraction) { return cuaug::split(x, fraction); }
 
     Pixel<R, 4> texel(int x, int y) const {
         int column = base_x + x, row = base_y + y;
@@ -497,7 +501,13 @@ inline void warp_tile(const native::WarpCall& call, const AnyWarp& args, Tile<R>
 }
 
 inline long long tiles_across(const AnyWarp& args) { return (args.out_width + tile_width - 1) / tile_width; }
-inline long long tiles_down(const AnyWarp& args) { return (args.out_height + args.tile_rows - 1) / args.tile_rows; }
+// Even shares of the height, of at most 64 rows.
+inline int tile_rows(const AnyWarp& args) {
+    const int tiles = (args.out_height + 63) / 64;
+    return (args.out_height + tiles - 1) / tiles;
+}
+
+inline long long tiles_down(const AnyWarp& args) { return (args.out_height + tile_rows(args) - 1) / tile_rows(args); }
 
 inline long long warp_tasks(const native::WarpCall& call) {
     const AnyWarp args = common(call.record);
@@ -508,9 +518,9 @@ inline void warp_task(const native::WarpCall& call, long long task, void* worksp
     const AnyWarp args = common(call.record);
     const long long across = tiles_across(args), rest = task / across, down = tiles_down(args), frame = rest / down;
     const long long n = frame / args.frames;
-    const int left = static_cast<int>(task % across) * tile_width, top = static_cast<int>(rest % down) * args.tile_rows;
+    const int left = static_cast<int>(task % across) * tile_width, top = static_cast<int>(rest % down) * tile_rows(args);
     auto least = [](int a, int b) { return a < b ? a : b; };
-    const int width = least(tile_width, args.out_width - left), height = least(args.tile_rows, args.out_height - top);
+    const int width = least(tile_width, args.out_width - left), height = least(tile_rows(args), args.out_height - top);
     if (call.source == native::Dtype::float64)
         warp_tile<double>(call, args, {n, frame - n * args.frames, left, top, width, height, 0, 0, false, {}, nullptr, nullptr}, *static_cast<Memory<double>*>(workspace));
     else

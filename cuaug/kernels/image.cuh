@@ -1,5 +1,6 @@
 #pragma once
 
+#include "geometry/local.cuh"
 #include "pixel.cuh"
 
 namespace cuaug {
@@ -29,6 +30,8 @@ struct Image {
         for (int k = 0; k < K; ++k) out.c[k] = address(column, row)[offset[k]];
         return out;
     }
+
+    static int split(Real<T> x, Real<T>& fraction) { return cuaug::split(x, fraction); }
 
     Pixel<Real<T>, K> pixel(int x, int y) const { return to_pixel<Real<T>>(texel(x, y)); }
 };

@@ -51,8 +51,6 @@ struct Warp {
     int in_width;
     int out_height;
     int out_width;
-    int tile_rows;       // rows of the output that a block makes, a multiple of 4 up to 64
-    int spare;
     int in_aligned;      // 4 adjacent elements may be read as one vector: base and strides are multiples of 4 elements
     int out_aligned;
     Fill fill;

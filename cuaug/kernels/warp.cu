@@ -12,115 +12,156 @@
 
 namespace cuaug {
 
-// What the threads of a block share about their tile, worked out once.
-template <class In, int K, class Out, class Local>
-struct Tile {
-    Local local;         // counted from the box's corner, or from the base where there is no box
-    Box box;
-    const In* in;        // the frame
-    Out* out;            // the frame
-    Texel<In, K> fill;
+// Pixels that a thread samples together. One at a time where that is the exception, so that it takes no registers from the rule.
+template <int N> struct Count { static constexpr int value = N; };
+
+// What the threads of a block share about their region.
+template <class In, int K, class Out>
+struct alignas(16) Region {
+    const In* in;        // the frame, at the first of the region's channels
+    Out* out;            // the region's first pixel
+    long long step;      // from the output's row y to y + rows
+    int rows;            // that the block makes at a time
+    int width, height;   // of the output
+    int channels;        // from the first on
+    Stored<In, K> fill;
 };
 
-// The sampler's view of staged pixels; bytes have an interpolation of their own.
-template <class Sampler, class Out, class In, int K>
-inline Stored<Out, K> sample_staged(const Stored<In, K>* pixels, int pitch, const Point<Real<In>>& p) {
-    if constexpr (Same<In, uint8>::value && Same<Out, uint8>::value && Same<Sampler, Bilinear>::value)
-        return bilinear(pixels, pitch, p);
-    else
-        return to_stored(to_texel<Out>(Sampler::sample(Staged<In, K>{pixels, pitch}, p)));
-}
+// Some rows of the region, made from one box.
+template <class Local>
+struct alignas(16) Tile {
+    Local local;         // counted from the box's corner, or from the base where there is no box
+    FixedSteps steps;    // the same, where the sampler takes them
+    Box box;
+    int first, end;
+};
 
-// A block makes a tile of 32 x tile_rows pixels of K channels: a warp 4 rows of it at a time, a thread 4 pixels 8 columns apart, so
-// that a warp samples patches of 8x4. Narrow elements are then exchanged within the warp, so that a thread stores 4 adjacent ones.
-// Grid: (tiles across, tiles down, frames x groups of K).
+// Pixels of bytes have a bilinear interpolation of their own.
+template <class Sampler, class Out, class In>
+constexpr bool by_bytes = Same<In, uint8>::value && Same<Out, uint8>::value && Same<Sampler, Bilinear>::value;
+
+// A block makes a region of the output of K channels in tiles as wide as the region, as few as have boxes that fit. A warp makes 32x4
+// pixels at a time, a thread 4 of them 8 columns apart, so that a warp samples patches of 8x4. Narrow elements are then exchanged
+// within the warp, so that a thread stores 4 adjacent ones. Grid: (regions across, regions down, frames x groups of K).
 template <class In, class InLayout, int K, class Geometry, class Sampler, class Border, class Out, class OutLayout>
-__global__ void __launch_bounds__(threads) warp(const __grid_constant__ Warp<Geometry> args) {
+__global__ void __launch_bounds__(threads, blocks<Stored<In, K>, Real<In>, Sampler, Geometry::template Local<Real<In>>::linear && !Same<InLayout, Strided>::value>)
+warp(const __grid_constant__ Warp<Geometry> args) {
     using R = Real<In>;
     using Local = typename Geometry::template Local<R>;
+    using Pixels = Stored<In, K>;
+    constexpr bool fixed = by_bytes<Sampler, Out, In> && Local::linear;
     constexpr bool exchanged = sizeof(Out) < 4;
     constexpr int exchange_pitch = 40;  // 4 rows of 8 pixels, 40 apart, fall into different banks
-    __shared__ alignas(16) unsigned char box_memory[Geometry::bounded ? box_bytes<Stored<In, K>> : 16];
     __shared__ FourPixels<Out, K> exchange[exchanged ? threads / 32 : 1][exchanged ? exchange_pitch : 1];
-    __shared__ Tile<In, K, Out, Local> tile;
+    constexpr int box_bytes = shared_bytes - sizeof(exchange);
+    __shared__ alignas(16) unsigned char box_memory[Geometry::bounded ? box_bytes : 16];
+    __shared__ Region<In, K, Out> shared;
+    __shared__ Tile<Local> tiles[most_tiles];
+    __shared__ int tile_count;
 
-    const int left = blockIdx.x * tile_width, top = blockIdx.y * args.tile_rows;
-    const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5, column = lane & 7, row = lane >> 3;
-    Stored<In, K>* pixels = reinterpret_cast<Stored<In, K>*>(box_memory);
-    FourPixels<Out, K>* exchange_row = exchange[exchanged ? warp_index : 0] + row * (exchange_pitch / 4);
+    const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5;
+    Pixels* pixels = reinterpret_cast<Pixels*>(box_memory);
+    FourPixels<Out, K>* exchange_row = exchange[exchanged ? warp_index : 0] + (lane >> 3) * (exchange_pitch / 4);
+    Stored<Out, K>* exchange_to = reinterpret_cast<Stored<Out, K>*>(exchange_row) + (lane & 7);
+    const FourPixels<Out, K>* exchange_from = exchange_row + (lane & 7);
+    const int x_stride = column_stride<OutLayout, K>(args.out.x);
     constexpr bool grouped = Same<InLayout, Strided>::value || Same<OutLayout, Strided>::value;
     const int groups = grouped ? (args.channels + K - 1) / K : 1;
 
     for (long long slice = blockIdx.z; slice < args.samples * args.frames * groups; slice += gridDim.z) {
         const long long frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames;
-        const int first = grouped ? static_cast<int>(slice - frame * groups) * K : 0;
-        if (threadIdx.x == 0) {
-            Local local = Geometry::template local<R>(args.geometry.sample(n), left, top);
-            Box box = {};
-            Bounds<R> bounds;
-            if (Geometry::bounded && local.bounds(tile_width, args.tile_rows, bounds))
-                box = box_of<Stored<In, K>>(bounds, local.base_x, Sampler::before, Sampler::after);
-            tile.box = box;
-            tile.local = box.width > 0 ? local.from(box.x, box.y) : local;
+        const int left = blockIdx.x * region_width<Pixels>, top = blockIdx.y * region_rows, first = grouped ? static_cast<int>(slice - frame * groups) * K : 0;
+        const int width = min(region_width<Pixels>, args.out_width - left), height = min(region_rows, args.out_height - top);
+        if (warp_index == 0) {
+            // Lanes try 1 tile, 2, 4 and 8 at once.
+            const int level = 31 - __clz(lane + 1), rows = region_rows >> level, index = lane + 1 - (1 << level);
+            Tile<Local> tile = {Geometry::template local<R>(args.geometry.sample(n), left, top), {}, {}, index * rows, min((index + 1) * rows, height)};
+            if constexpr (Geometry::bounded) {
+                Bounds<R> bounds;
+                // Patches are sampled whole, so the box holds those that stick out of the output too.
+                const int right = (width + 31) & ~31, bottom = tile.first + ((tile.end - tile.first + 3) & ~3);
+                if (tile.local.bounds(right, tile.first, bottom, bounds)) tile.box = box_of<Pixels>(bounds, tile.local.base_x, Sampler::before, Sampler::after, box_bytes, fixed ? 256 : group<Pixels> * threads);
+                if constexpr (fixed) tile.steps = fixed_steps(tile.local, tile.box.x, tile.box.y);
+                if (tile.box.across > 0) tile.local = tile.local.from(tile.box.x, tile.box.y, by_bytes<Sampler, Out, In> ? byte_nudge : R(0));
+            }
+            const unsigned int fits = __ballot_sync(0xffffffffu, tile.box.across > 0 || tile.end <= tile.first);
+            const int chosen = fits & 1 ? 0 : (fits & 6) == 6 ? 1 : (fits & 0x78) == 0x78 ? 2 : 3;
+            if (level == chosen) tiles[index] = tile;
+            if (lane == 0) tile_count = 1 << chosen;
         } else if (threadIdx.x == 32) {
             const long long t = frame - n * args.frames;
-            tile.in = static_cast<const In*>(args.in.data) + n * args.in.n + t * args.in.t;
-            tile.out = static_cast<Out*>(args.out.data) + n * args.out.n + t * args.out.t;
+            shared.in = static_cast<const In*>(args.in.data) + n * args.in.n + t * args.in.t + first * args.in.c;
+            shared.out = static_cast<Out*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c + top * args.out.y + left * args.out.x;
+            shared.rows = width > 32 ? threads / 16 : threads / 8;
+            shared.step = shared.rows * args.out.y;
+            shared.width = width;
+            shared.height = height;
+            shared.channels = args.channels - first;
         } else if (threadIdx.x >= 64 && threadIdx.x < 64 + K) {
             const int k = threadIdx.x - 64;
-            tile.fill.c[k] = from_real<In>(fill_value(args.fill, n, min(first + k, args.channels - 1)));
+            reinterpret_cast<In*>(&shared.fill)[k] = from_real<In>(fill_value(args.fill, n, min(first + k, args.channels - 1)));
         }
         __syncthreads();
 
-        const Box box = tile.box;
-        const Local local = tile.local;
-        Image<In, K, Border> image;
-        image.data = tile.in;
-        channel_offsets<InLayout, K>(args.in.c, first, args.channels, image.offset);
-        image.y_stride = static_cast<int>(args.in.y);
-        image.x_stride = column_stride<InLayout, K>(args.in.x);
-        image.height = args.in_height;
-        image.width = args.in_width;
-        image.base_x = local.base_x;
-        image.base_y = local.base_y;
-        image.fill = tile.fill;
+        // What follows reads the records anew after each barrier, so that nothing of one phase takes registers in another.
+        for (int i = 0; i < tile_count && tiles[i].first < shared.height; ++i) {
+            auto image = [&]() {
+                Image<In, K, Border> image = {shared.in, {}, static_cast<int>(args.in.y), column_stride<InLayout, K>(args.in.x), args.in_height, args.in_width,
+                                              tiles[i].local.base_x, tiles[i].local.base_y, to_texel(shared.fill)};
+                channel_offsets<InLayout, K>(args.in.c, shared.channels, image.offset);
+                return image;
+            };
+            const bool staged = Geometry::bounded && tiles[i].box.across > 0;
+            if (staged) stage<InLayout>(image(), tiles[i].box, args.in_aligned, shared.fill, pixels);
+            __syncthreads();
 
-        long long offset[K];
-        channel_offsets<OutLayout, K>(args.out.c, first, args.channels, offset);
-        const int x_stride = column_stride<OutLayout, K>(args.out.x), width = args.out_width - left;
-        const int height = min(args.tile_rows, args.out_height - top);
-        auto make = [&](auto sample) {
-            for (int dy = 4 * warp_index + row; dy < ((height + 3) & ~3); dy += threads / 8) {
-                Out* out = tile.out + static_cast<long long>(top + dy) * static_cast<int>(args.out.y) + static_cast<long long>(left) * x_stride;
-                auto write = [&](int x, const Stored<Out, K>& pixel) {
-                    if (dy < height && x < width)
-                        for (int k = 0; k < K; ++k) out[offset[k] + x * x_stride] = to_texel(pixel).c[k];
-                };
-                for (int i = 0; i < 4; ++i) {
-                    const Stored<Out, K> pixel = sample(local.at(static_cast<R>(column) + R(8 * i), static_cast<R>(dy)));
-                    if constexpr (exchanged) reinterpret_cast<Stored<Out, K>*>(exchange_row)[8 * i + column] = pixel;
-                    else write(8 * i + column, pixel);
-                }
-                if constexpr (exchanged) {
-                    __syncwarp();
-                    const FourPixels<Out, K> four = exchange_row[column];
-                    __syncwarp();
-                    if (!Same<OutLayout, Strided>::value && args.out_aligned && 4 * column + 3 < width) {
-                        if (dy < height) store_four<OutLayout, Out, K>(out + 4 * column * x_stride, offset, four);
-                    } else {
-                        for (int i = 0; i < 4; ++i) write(4 * column + i, four.v[i]);
+            const Region<In, K, Out> region = shared;
+            const Tile<Local> tile = tiles[i];
+            const int twice = region.width > 32, column = (twice ? 32 * (warp_index & 1) : 0) + (lane & 7);
+            const int stored = exchanged ? column + 3 * (lane & 7) : column, first_row = tile.first + 4 * (warp_index >> twice) + (lane >> 3);
+            const bool vectors = !Same<OutLayout, Strided>::value && args.out_aligned && stored + 3 < region.width;
+            long long offset[K];
+            channel_offsets<OutLayout, K>(args.out.c, region.channels, offset);
+            auto point = [&](int x, int y) { return tile.local.at(static_cast<R>(x), static_cast<R>(y)); };
+            auto make = [&](auto sample, auto together) {
+                Out* out = region.out + (static_cast<long long>(first_row) * static_cast<int>(args.out.y) + stored * x_stride);
+                for (int y = first_row; y < tile.end + (lane >> 3); y += region.rows, out += region.step) {
+                    auto write = [&](int x, const Stored<Out, K>& pixel) {
+                        if (y < tile.end && stored + x < region.width)
+                            for (int k = 0; k < K; ++k) out[offset[k] + x * x_stride] = to_texel(pixel).c[k];
+                    };
+#pragma unroll decltype(together)::value
+                    for (int j = 0; j < 4; ++j) {
+                        const Stored<Out, K> pixel = sample(column + 8 * j, y);
+                        if constexpr (exchanged) exchange_to[8 * j] = pixel;
+                        else write(8 * j, pixel);
+                    }
+                    if constexpr (exchanged) {
+                        __syncwarp();
+                        const FourPixels<Out, K> four = *exchange_from;
+                        __syncwarp();
+                        if (vectors) {
+                            if (y < tile.end) store_four<OutLayout, Out, K>(out, offset, four);
+                        } else {
+                            for (int j = 0; j < 4; ++j) write(j, four.v[j]);
+                        }
                     }
                 }
+            };
+            if (staged) {
+                make([&](int x, int y) {
+                    if constexpr (fixed) return bilinear(pixels, tile.box.pitch, tile.steps.at(x, y));
+                    else if constexpr (by_bytes<Sampler, Out, In>) return bilinear(pixels, tile.box.pitch, point(x, y));
+                    else return to_stored(to_texel<Out>(Sampler::sample(Staged<In, K>{pixels, tile.box.pitch}, point(x, y))));
+                }, Count<4>());
+            } else {
+                const Image<In, K, Border> from = image();
+                make([&](int x, int y) {
+                    const Point<R> p = point(x, y);
+                    return to_stored(in_range(p) ? to_texel<Out>(Sampler::sample(from, p)) : to_texel<Out>(from.fill));
+                }, Count<Geometry::bounded ? 1 : 4>());
             }
-        };
-        if (Geometry::bounded && box.width > 0) {
-            stage<InLayout>(image, box, args.in_aligned, pixels);
             __syncthreads();
-            make([&](const Point<R>& p) { return sample_staged<Sampler, Out>(pixels, box.pitch, p); });
-        } else {
-            make([&](const Point<R>& p) {
-                return to_stored(in_range(p) ? to_texel<Out>(Sampler::sample(image, p)) : to_texel<Out>(image.fill));
-            });
         }
         __syncthreads();
     }

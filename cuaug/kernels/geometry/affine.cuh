@@ -39,20 +39,22 @@ struct Affine {
     // Input coordinate, less the base, of the pixel (dx, dy) away from the tile's origin.
     template <class R>
     struct Local {
+        static constexpr bool linear = true;
+
         int base_x, base_y;
         R a, b, c, d, e, f;
 
         Point<R> at(R dx, R dy) const { return {a * dx + (b * dy + c), d * dx + (e * dy + f)}; }
 
-        // The same coordinates, counted from another pixel of the input.
-        Local from(int x, int y) const {
-            return {base_x + x, base_y + y, a, b, c - static_cast<R>(x), d, e, f - static_cast<R>(y)};
+        // The same coordinates, counted from another pixel of the input, and a little added to both.
+        Local from(int x, int y, R nudge) const {
+            return {base_x + x, base_y + y, a, b, c - static_cast<R>(x) + nudge, d, e, f - static_cast<R>(y) + nudge};
         }
 
-        // Where a tile of this many pixels lies; false if that is not known.
-        bool bounds(int width, int height, Bounds<R>& box) const {
-            box = around(at(R(0), R(0)), at(R(width - 1), R(0)), at(R(0), R(height - 1)), at(R(width - 1), R(height - 1)));
-            return true;
+        // Where the rows from `first` to before `end` of a tile lie; false if that is not known.
+        bool bounds(int width, int first, int end, Bounds<R>& box) const {
+            const R right = R(width - 1), top = R(first), bottom = R(end - 1);
+            return around(at(R(0), top), at(right, top), at(R(0), bottom), at(right, bottom), box);
         }
     };
 

@@ -36,6 +36,8 @@ struct Grid {
     // Input coordinate, less the base, of the pixel (dx, dy) away from the tile's origin.
     template <class R>
     struct Local {
+        static constexpr bool linear = false;
+
         int base_x, base_y;
         const Grid* grid;
         long long n;
@@ -47,9 +49,9 @@ struct Grid {
         }
 
         // The same coordinates, counted from another pixel of the input.
-        Local from(int x, int y) const { return {base_x + x, base_y + y, grid, n, left, top}; }
+        Local from(int x, int y, R) const { return {base_x + x, base_y + y, grid, n, left, top}; }
 
-        bool bounds(int, int, Bounds<R>&) const { return false; }
+        bool bounds(int, int, int, Bounds<R>&) const { return false; }
     };
 
     template <class R>

@@ -20,6 +20,14 @@ inline bool in_range(const Point<R>& p) {
     return p.x > -limit && p.x < limit && p.y > -limit && p.y < limit;
 }
 
+// A coordinate's whole part, and what is left of it.
+template <class R>
+inline int split(R x, R& fraction) {
+    const R whole = floor(x);
+    fraction = x - whole;
+    return static_cast<int>(whole);
+}
+
 // The whole pixels to take off a coordinate; 0 where there is nothing sensible to take off.
 inline int whole(double coordinate) {
     return coordinate > -coordinate_limit && coordinate < coordinate_limit ? static_cast<int>(floor(coordinate)) : 0;
@@ -33,10 +41,12 @@ struct Bounds {
     R y_high;
 };
 
+// The bounds of four points; false if one of them is outside every border, or not a number, which fmin would pass over.
 template <class R>
-inline Bounds<R> around(const Point<R>& a, const Point<R>& b, const Point<R>& c, const Point<R>& d) {
-    return {fmin(fmin(a.x, b.x), fmin(c.x, d.x)), fmax(fmax(a.x, b.x), fmax(c.x, d.x)),
-            fmin(fmin(a.y, b.y), fmin(c.y, d.y)), fmax(fmax(a.y, b.y), fmax(c.y, d.y))};
+inline bool around(const Point<R>& a, const Point<R>& b, const Point<R>& c, const Point<R>& d, Bounds<R>& box) {
+    box = {fmin(fmin(a.x, b.x), fmin(c.x, d.x)), fmax(fmax(a.x, b.x), fmax(c.x, d.x)),
+           fmin(fmin(a.y, b.y), fmin(c.y, d.y)), fmax(fmax(a.y, b.y), fmax(c.y, d.y))};
+    return in_range(a) && in_range(b) && in_range(c) && in_range(d);
 }
 
 }  // namespace cuaug

@@ -46,6 +46,8 @@ struct Perspective {
     // Input coordinate, less the base, of the pixel (dx, dy) away from the tile's origin.
     template <class R>
     struct Local {
+        static constexpr bool linear = false;
+
         int base_x, base_y;
         R a, b, c, d, e, f, g, h, i;
 
@@ -56,19 +58,19 @@ struct Perspective {
             return {(a * dx + (b * dy + c)) * scale, (d * dx + (e * dy + f)) * scale};
         }
 
-        // The same coordinates, counted from another pixel of the input.
-        Local from(int x, int y) const {
-            const R rx = static_cast<R>(x), ry = static_cast<R>(y);
+        // The same coordinates, counted from another pixel of the input, and a little added to both.
+        Local from(int x, int y, R nudge) const {
+            const R rx = static_cast<R>(x) - nudge, ry = static_cast<R>(y) - nudge;
             return {base_x + x, base_y + y, a - rx * g, b - rx * h, c - rx * i, d - ry * g, e - ry * h, f - ry * i, g, h, i};
         }
 
         // The corners bound the tile only where the horizon does not cross it.
-        bool bounds(int width, int height, Bounds<R>& box) const {
-            const R p = depth(R(0), R(0)), q = depth(R(width - 1), R(0));
-            const R r = depth(R(0), R(height - 1)), s = depth(R(width - 1), R(height - 1));
+        bool bounds(int width, int first, int end, Bounds<R>& box) const {
+            const R right = R(width - 1), top = R(first), bottom = R(end - 1);
+            const R p = depth(R(0), top), q = depth(right, top);
+            const R r = depth(R(0), bottom), s = depth(right, bottom);
             if (!(p * q > R(0) && p * r > R(0) && p * s > R(0))) return false;
-            box = around(at(R(0), R(0)), at(R(width - 1), R(0)), at(R(0), R(height - 1)), at(R(width - 1), R(height - 1)));
-            return true;
+            return around(at(R(0), top), at(right, top), at(R(0), bottom), at(right, bottom), box);
         }
     };
 

@@ -10,13 +10,13 @@ struct Planar {};        // K = C; x stride 1
 struct Packed {};        // K = C; c stride 1, x stride C
 struct Strided {};       // anything else; C may exceed K
 
-// The channels c .. c + K - 1, the last one standing in for those beyond C.
+// K channels from a first one on, of which `left` exist; the last one stands in for those beyond.
 template <class Layout, int K>
-inline void channel_offsets(long long stride, int c, int channels, long long* offset) {
+inline void channel_offsets(long long stride, int left, long long* offset) {
     for (int k = 0; k < K; ++k) {
         if constexpr (Same<Layout, Packed>::value) offset[k] = k;
         else if constexpr (Same<Layout, Planar>::value) offset[k] = k * stride;
-        else offset[k] = (c + k < channels ? c + k : channels - 1) * stride;
+        else offset[k] = (k < left ? k : left - 1) * stride;
     }
 }
 

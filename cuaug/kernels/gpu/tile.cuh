@@ -5,20 +5,26 @@
 #include "layout.cuh"
 #include "words.cuh"
 
-// A block makes one tile of the output from one box of the input. The box is staged in shared memory with its border already
+// A block makes tiles of the output, each from one box of the input. The box is staged in shared memory with its border already
 // resolved, so that sampling has neither tests nor uncoalesced loads.
 
 namespace cuaug {
 
-constexpr int tile_width = 32, threads = 256;
+constexpr int threads = 256, region_rows = 64, most_tiles = 8;
+// Blocks resident on a multiprocessor, as many as leave registers enough for the usual kernels to spill nothing.
+template <class Pixel, class R, class Sampler, bool plain>
+constexpr int blocks = Sampler::after > 2 || sizeof(R) > 4 ? 1 : Sampler::after > 1 || sizeof(Pixel) > 12 ? 2 : sizeof(Pixel) > 4 || !plain ? 3 : 4;
+template <class Pixel> constexpr int region_width = sizeof(Pixel) <= 4 ? 64 : 32;
 template <class Pixel> constexpr int group = sizeof(Pixel) <= 4 ? 8 : 4;  // pixels of a row that a thread stages at a time
-template <class Pixel> constexpr int box_bytes = sizeof(Pixel) <= 8 ? 36864 : 45056;
+constexpr int shared_bytes = 47104;  // for a box and what else grows with the pixels; some 1.5 KB of the 48 go to the block's records
 
 // The input pixels a tile needs; empty if they are unknown or too many.
 struct Box {
     int x, y;            // counted from the base; x so that the first column is a multiple of `group` in the image
-    int width, height;   // width a multiple of `group`
-    int pitch;
+    int across, height;  // groups in a row, rows
+    int pitch;           // pixels from row to row in shared memory
+    int down;            // rows that the block stages at a time
+    float share;         // 1 / across
 };
 
 // A warp samples a patch of 8x4 pixels, turned by any angle. With a pitch of 12 or 20 (mod 32) words the two closest pixels that
@@ -32,7 +38,7 @@ inline int pitch_of(int width) {
 }
 
 template <class Pixel, class R>
-inline Box box_of(const Bounds<R>& bounds, int base_x, int before, int after) {
+inline Box box_of(const Bounds<R>& bounds, int base_x, int before, int after, int bytes, int side) {
     constexpr int mask = group<Pixel> - 1;
     const R slack = R(1.0 / 256), limit = R(1 << 20);
     if (!(bounds.x_low > -limit && bounds.x_high < limit && bounds.y_low > -limit && bounds.y_high < limit)) return {};
@@ -40,9 +46,10 @@ inline Box box_of(const Bounds<R>& bounds, int base_x, int before, int after) {
     const int y = static_cast<int>(floor(bounds.y_low - slack)) - before;
     const int width = (static_cast<int>(floor(bounds.x_high + slack)) + after - x + mask + 1) & ~mask;
     const int height = static_cast<int>(floor(bounds.y_high + slack)) + after - y + 1;
-    const int pitch = pitch_of<Pixel>(width);
-    if (static_cast<long long>(pitch) * height * static_cast<int>(sizeof(Pixel)) > box_bytes<Pixel> || width > threads * group<Pixel>) return {};
-    return {x, y, width, height, pitch};
+    const int pitch = pitch_of<Pixel>(width), across = width / group<Pixel>;
+    if (static_cast<long long>(pitch) * height * static_cast<int>(sizeof(Pixel)) > bytes || width > side || height > side) return {};
+    const float share = __fdividef(1.0f, static_cast<float>(across));
+    return {x, y, across, height, pitch, static_cast<int>((threads + 0.5f) * share), share};
 }
 
 // The staged box, seen by a sampler whose coordinates count from the box's corner.
@@ -51,20 +58,40 @@ struct Staged {
     const Stored<T, K>* pixels;
     int pitch;
 
-    Texel<T, K> texel(int x, int y) const { return to_texel(pixels[y * pitch + x]); }
+    // 2 + x 2^-22 rounded down has the bits 2^30 + floor(x): the floor without conversions, which run at an eighth of the rate.
+    // The 2^30 stays in the index and falls off the address.
+    static int split(float x, float& fraction) {
+        const float t = __fmaf_rd(x, 1.0f / 4194304.0f, 2.0f);
+        fraction = x - (t * 4194304.0f - 8388608.0f);
+        return __float_as_int(t);
+    }
+
+    static int split(double x, double& fraction) {
+        fraction = x - floor(x);
+        return __double2int_rd(x);
+    }
+
+    Texel<T, K> texel(int x, int y) const {
+        constexpr unsigned int size = sizeof(Stored<T, K>), mask = size % 4 ? 0x3fffffffu : ~0u;
+        const unsigned int at = (static_cast<unsigned int>(y) * (size * pitch) + size * static_cast<unsigned int>(x)) & mask;
+        return to_texel(*reinterpret_cast<const Stored<T, K>*>(reinterpret_cast<const char*>(pixels) + at));
+    }
+
     Pixel<Real<T>, K> pixel(int x, int y) const { return to_pixel<Real<T>>(texel(x, y)); }
 };
 
-// Four adjacent pixels of a row, in vectors.
+// Four adjacent pixels of a row as they lie in memory.
+template <class T, int K> struct Vectors { FourElements<T> of[K]; };
+
 template <class Layout, class T, int K>
-inline FourPixels<T, K> load_four(const T* at, const long long* offset) {
-    FourElements<T> from[K];
+inline Vectors<T, K> load_four(const T* at, const long long* offset) {
+    Vectors<T, K> from;
     for (int k = 0; k < K; ++k) {
         const FourElements<T>* source = reinterpret_cast<const FourElements<T>*>(Same<Layout, Planar>::value ? at + offset[k] : at + 4 * k);
         __builtin_assume(__isGlobal(source));
-        from[k] = *source;
+        from.of[k] = *source;
     }
-    return gather<Layout, T, K>(from);
+    return from;
 }
 
 template <class Layout, class T, int K>
@@ -78,30 +105,42 @@ inline void store_four(T* at, const long long* offset, const FourPixels<T, K>& p
     }
 }
 
-// All threads of the block. Each keeps to one group of columns and walks down the rows.
+// All threads of the block. Each keeps to one group of columns and walks down the rows; it reads `ahead` rows before it waits.
 template <class Layout, class T, int K, class Border>
-inline void stage(const Image<T, K, Border>& image, const Box& box, bool aligned, Stored<T, K>* pixels) {
-    constexpr int group = cuaug::group<Stored<T, K>>;
-    const int across = box.width / group;
-    const float share = __fdividef(1.0f, static_cast<float>(across));
-    const int down = static_cast<int>((threads + 0.5f) * share), y = static_cast<int>((threadIdx.x + 0.5f) * share);
-    const int x = group * (threadIdx.x - y * across), column = image.base_x + x;
-    if (y >= down) return;
-    const bool vector = !Same<Layout, Strided>::value && aligned && column >= 0 && column + group <= image.width;
-    const bool outside = Border::index(column, image.width) < 0;  // groups start at multiples of their length: then all of it is
+inline void stage(const Image<T, K, Border>& image, Box box, bool aligned, Stored<T, K> blank, Stored<T, K>* pixels) {
+    constexpr int group = cuaug::group<Stored<T, K>>, fours = group / 4, ahead = 2;
+    const int y = static_cast<int>((threadIdx.x + 0.5f) * box.share), x = group * (threadIdx.x - y * box.across);
+    if (y >= box.down) return;
+    const int column = image.base_x + x, step = box.down * (box.pitch / 4);
     FourPixels<T, K>* to = reinterpret_cast<FourPixels<T, K>*>(pixels + y * box.pitch + x);
-    const T* at = image.address(column, image.base_y + y);
-    const long long step = static_cast<long long>(down) * image.y_stride;
-    for (int i = y; i < box.height; i += down, at += step, to += down * (box.pitch / 4)) {
-        const int row = image.base_y + i;
-        if (vector && static_cast<unsigned int>(row) < image.height) {
-            for (int j = 0; j < group / 4; ++j) to[j] = load_four<Layout, T, K>(at + 4 * j * image.x_stride, image.offset);
-        } else if (outside || Border::index(row, image.height) < 0) {
-            const Stored<T, K> fill = to_stored(image.fill);
-            for (int j = 0; j < group / 4; ++j) to[j] = {{fill, fill, fill, fill}};
-        } else {
-            for (int j = 0; j < group; ++j) to[j / 4].v[j % 4] = to_stored(image.texel(x + j, i));
+    auto clear = [&](FourPixels<T, K>* four) {
+        for (int j = 0; j < fours; ++j) four[j] = {{blank, blank, blank, blank}};
+    };
+    if (!Same<Layout, Strided>::value && aligned && column >= 0 && column + group <= image.width) {
+        const T* first = image.address(column, 0);
+        for (int i = y; i < box.height; i += ahead * box.down) {
+            Vectors<T, K> from[ahead][fours];
+            bool inside[ahead];
+            for (int n = 0; n < ahead; ++n) {
+                const int row = Border::index(image.base_y + i + n * box.down, image.height);
+                const T* at = first + static_cast<long long>(row) * image.y_stride;
+                inside[n] = row >= 0 && i + n * box.down < box.height;
+                if (inside[n])
+                    for (int j = 0; j < fours; ++j) from[n][j] = load_four<Layout, T, K>(at + 4 * j * image.x_stride, image.offset);
+            }
+            for (int n = 0; n < ahead; ++n, to += step) {
+                if (inside[n])
+                    for (int j = 0; j < fours; ++j) to[j] = gather<Layout, T, K>(from[n][j].of);
+                else if (i + n * box.down < box.height)
+                    clear(to);
+            }
         }
+    } else if (Border::index(column, image.width) < 0) {  // groups start at multiples of their length: then all of it is outside
+        for (int i = y; i < box.height; i += box.down, to += step) clear(to);
+    } else {
+        for (int i = y; i < box.height; i += box.down, to += step)
+#pragma unroll 1
+            for (int j = 0; j < group; ++j) to[j / 4].v[j % 4] = to_stored(image.texel(x + j, i));
     }
 }
 

@@ -10,8 +10,8 @@ struct Bilinear {
 
     template <class R, class Image>
     static auto sample(const Image& image, const Point<R>& p) {
-        const R left = floor(p.x), top = floor(p.y), fx = p.x - left, fy = p.y - top;
-        const int x = static_cast<int>(left), y = static_cast<int>(top);
+        R fx, fy;
+        const int x = image.split(p.x, fx), y = image.split(p.y, fy);
         const R gx = R(1) - fx, gy = R(1) - fy;
         return (gy * gx) * image.pixel(x, y) + (gy * fx) * image.pixel(x + 1, y) + (fy * gx) * image.pixel(x, y + 1) +
                (fy * fx) * image.pixel(x + 1, y + 1);

@@ -5,35 +5,85 @@
 
 namespace cuaug {
 
+// Half of the step that weights of bytes come in: coordinates are given with it added, so that rounding down below is rounding.
+constexpr float byte_nudge = 1.0f / 65536.0f;
+
+// A point of a box of at most 256 x 256 pixels: 8 bits of pixel, 24 of fraction.
+struct FixedPoint {
+    Word x;
+    Word y;
+};
+
+// A linear geometry in that form, modulo 2^32. Two integer additions a pixel; what a step is rounded by, 2^-25, is below a
+// weight's 2^-15 after any number of steps that a box has room for.
+struct FixedSteps {
+    Word a, b, c, d, e, f;
+
+    FixedPoint at(int dx, int dy) const { return {a * dx + (b * dy + c), d * dx + (e * dy + f)}; }
+};
+
+// From a geometry counted from the base, and the box's corner.
+template <class Local>
+inline FixedSteps fixed_steps(const Local& local, int x, int y) {
+    auto fixed = [](float value) { return static_cast<Word>(__float2int_rn(value * 16777216.0f)); };
+    const Word nudge = fixed(byte_nudge);
+    return {fixed(local.a), fixed(local.b), fixed(local.c) + nudge - (static_cast<Word>(x) << 24),
+            fixed(local.d), fixed(local.e), fixed(local.f) + nudge - (static_cast<Word>(y) << 24)};
+}
+
+// The four weights of a point, of 15 bits and summing to 2^15, two in a word: (1-r)(1-f) and r (1-f), (1-r) f and r f.
+struct ByteWeights {
+    Word upper;
+    Word lower;
+};
+
 // Bilinear interpolation of pixels of up to four bytes, two taps of a channel in one __dp2a.
-// Weights are multiples of 2^-15 with an error of 2^-16 each: 99.8 % of uniform noise comes out as from exact weights, the rest
-// one level off. Adding a power of two to a float leaves its integer part in the low bits of the sum: floor, conversion and
-// half-to-even rounding at once, on the otherwise idle float pipe.
+// With weights of 15 bits, 99.8 % of uniform noise comes out as from exact weights, the rest one level off.
+// `above` and `below` are addresses in shared memory.
 template <int K>
-inline Stored<uint8, K> bilinear(const Stored<uint8, K>* pixels, int pitch, const Point<float>& p) {
-    // 2 + x 2^-22 rounded down has the bits 0x40000000 + floor(x); times the 4 bytes of a pixel the constant falls off the word.
-    constexpr float ulp = 1.0f / 4194304.0f, one = 32768.0f, bias = 8388608.0f, shift = 12582912.0f;
-    const float tx = __fmaf_rd(p.x, ulp, 2.0f), ty = __fmaf_rd(p.y, ulp, 2.0f);
-    const unsigned int row = 4 * pitch, offset = __float_as_uint(ty) * row + 4 * __float_as_uint(tx);
-    auto pixel = [&](unsigned int at) { return *reinterpret_cast<const Word*>(reinterpret_cast<const char*>(pixels) + at); };
-    const Word p00 = pixel(offset), p01 = pixel(offset + 4), p10 = pixel(offset + row), p11 = pixel(offset + row + 4);
+inline Stored<uint8, K> bilinear(unsigned int above, unsigned int below, const ByteWeights& weights) {
+    auto pixel = [](unsigned int at) { return *static_cast<const Word*>(__cvta_shared_to_generic(at)); };
+    const Word p00 = pixel(above), p01 = pixel(above + 4), p10 = pixel(below), p11 = pixel(below + 4);
+    const Word upper = weights.upper, lower = weights.lower;
 
-    const float fx = p.x - (tx - 2.0f) / ulp, fy = p.y - (ty - 2.0f) / ulp;
-    const float right = fx * one, left = one - right, above = 1.0f - fy;
-    const Word upper = __byte_perm(__float_as_uint(left * above + bias), __float_as_uint(right * above + bias), 0x5410);
-    const Word lower = __byte_perm(__float_as_uint(left * fy + bias), __float_as_uint(right * fy + bias), 0x5410);
-
-    constexpr Word start = 0x4B000000;  // the bits of `bias`: the sum, below 2^23, becomes its mantissa
-    auto level = [](Word sum) { return __float_as_uint(__uint_as_float(sum) * (1.0f / one) + (shift - bias / one)); };
+    // A sum starts from the bits of 2^23 and becomes its mantissa. Adding 1.5 2^23 to a float leaves its integer part in the low
+    // bits of the sum: conversion and half-to-even rounding at once, on the otherwise idle float pipe.
+    constexpr Word start = 0x4B000000;
+    auto level = [](Word sum) { return __float_as_uint(__uint_as_float(sum) * (1.0f / 32768.0f) + (12582912.0f - 256.0f)); };
     const Word rg0 = __byte_perm(p00, p01, 0x5140), rg1 = __byte_perm(p10, p11, 0x5140);
-    const Word r = level(__dp2a_lo(upper, rg0, __dp2a_lo(lower, rg1, start)));
-    if constexpr (K == 1) return {{r}};
-    const Word rg = __byte_perm(r, level(__dp2a_hi(upper, rg0, __dp2a_hi(lower, rg1, start))), 0x0040);
+    const Word red = level(__dp2a_lo(upper, rg0, __dp2a_lo(lower, rg1, start)));
+    if constexpr (K == 1) return {{red}};
+    const Word rg = __byte_perm(red, level(__dp2a_hi(upper, rg0, __dp2a_hi(lower, rg1, start))), 0x0040);
     if constexpr (K == 2) return {{rg}};
     const Word ba0 = __byte_perm(p00, p01, 0x7362), ba1 = __byte_perm(p10, p11, 0x7362);
     const Word b = level(__dp2a_lo(upper, ba0, __dp2a_lo(lower, ba1, start)));
     if constexpr (K == 3) return {{__byte_perm(rg, b, 0x0410)}};
     return {{__byte_perm(rg, __byte_perm(b, level(__dp2a_hi(upper, ba0, __dp2a_hi(lower, ba1, start))), 0x0040), 0x5410)}};
+}
+
+// The fractions r, f rounded down, and b their product, give the weights b, f - b, r - b and 2^15 - r - f + b: none is negative.
+// Two in a word: w + 65536 v = 65535 v + (w + v).
+template <int K>
+inline Stored<uint8, K> bilinear(const Stored<uint8, K>* pixels, int pitch, const FixedPoint& p) {
+    const Word r = (p.x >> 9) & 0x7fff, f = (p.y >> 9) & 0x7fff, lower = 65535 * (r * f >> 15) + f, upper = 65535 * r + 32768 - lower;
+    const Word whole = __byte_perm(p.x, p.y, 0x0073), row = 4 * pitch, units = row << 16 | 4;
+    const Word above = __dp2a_lo(units, whole, static_cast<Word>(__cvta_generic_to_shared(pixels)));
+    return bilinear<K>(above, above + row, {upper, lower});
+}
+
+// The same from float coordinates: adding a power of two leaves the integer part in the low bits, here rounded down.
+template <int K>
+inline Stored<uint8, K> bilinear(const Stored<uint8, K>* pixels, int pitch, const Point<float>& p) {
+    // 2 + x 2^-22 rounded down has the bits 0x40000000 + floor(x); times the 4 bytes of a pixel the constant falls off the word.
+    constexpr float ulp = 1.0f / 4194304.0f, one = 32768.0f, bias = 8388608.0f;
+    constexpr Word start = 0x4B000000;  // the bits of `bias`
+    const float tx = __fmaf_rd(p.x, ulp, 2.0f), ty = __fmaf_rd(p.y, ulp, 2.0f);
+    const float fx = p.x * one - (tx * (one / ulp) - 2.0f * one / ulp), fy = p.y - (ty - 2.0f) / ulp;
+    const Word r = __float_as_uint(__fadd_rd(fx, bias)), f = __float_as_uint(__fmaf_rd(fy, one, bias));
+    const Word lower = 65535u * __float_as_uint(__fmaf_rd(fx, fy, bias)) + (f - 65536u * start);
+    const Word upper = 65535u * r + (32768u - 65535u * start) - lower;
+    const Word row = 4 * pitch, above = __float_as_uint(ty) * row + (4 * __float_as_uint(tx) + static_cast<Word>(__cvta_generic_to_shared(pixels)));
+    return bilinear<K>(above, above + row, {upper, lower});
 }
 
 }  // namespace cuaug

@@ -12,11 +12,10 @@ struct Separable {
 
     template <class R, class Image>
     static auto sample(const Image& image, const Point<R>& p) {
-        const R left = floor(p.x), top = floor(p.y);
-        const int x = static_cast<int>(left) - before, y = static_cast<int>(top) - before;
-        R wx[taps], wy[taps];
-        Kernel::weights(p.x - left, wx);
-        Kernel::weights(p.y - top, wy);
+        R fx, fy, wx[taps], wy[taps];
+        const int x = image.split(p.x, fx) - before, y = image.split(p.y, fy) - before;
+        Kernel::weights(fx, wx);
+        Kernel::weights(fy, wy);
         auto row = [&](int j) {
             auto sum = wx[0] * image.pixel(x, y + j);
             for (int i = 1; i < taps; ++i) sum = sum + wx[i] * image.pixel(x + i, y + j);
