@@ -151,6 +151,11 @@ class _Torch:
         return int(self.raw_stream(device))
 
     def load(self, values: np.ndarray, device: int) -> Any:
+        if device >= 0 and values.size <= 64 and self.torch.cuda.is_current_stream_capturing():
+            # A graph can hold no copy from pageable memory, but it can fill.
+            dtype, where = self.dtypes[values.dtype.name], _torch_device(device)
+            parts = [self.torch.full((), value, dtype=dtype, device=where) for value in values.reshape(-1).tolist()]
+            return self.torch.stack(parts).reshape(values.shape)
         tensor = self.torch.from_numpy(values)
         return tensor if device < 0 else tensor.to(_torch_device(device), non_blocking=True)
 
@@ -358,6 +363,11 @@ def host_or_device(parameter: str, value: Any) -> Any:
     return asarray(value, like=value, dtype="float64")
 
 
+def _jax_dtype(dtype: str) -> Any:
+    """JAX has 64 bits only where the user has enabled them."""
+    return sys.modules["jax"].dtypes.canonicalize_dtype(dtype)
+
+
 def stacked(values: Sequence[Any]) -> Any:
     """Numbers and per-sample values, of `host_or_device`, side by side in a new last axis."""
     xp = namespace(*values)
@@ -390,7 +400,7 @@ def asarray(value: Any, *, like: Any, dtype: str) -> Any:
     if found is target and found is not _NUMPY:
         if target is _torch_if_loaded():
             return value.to(device=like.device, dtype=getattr(target.namespace(), dtype), non_blocking=True)
-        return value.astype(dtype)
+        return value.astype(_jax_dtype(dtype) if target is _JAX else dtype)
     if is_host(value):
         device = -1 if is_host(like) else describe(like.detach() if target is _torch_if_loaded() else like).device
         return target.finish(target.load(np.asarray(host("value", value, dtype), order="C"), device))

@@ -85,7 +85,7 @@ warp(const __grid_constant__ Warp<Geometry> args) {
                 if (tile.box.across > 0) tile.local = tile.local.from(tile.box.x, tile.box.y, by_bytes<Sampler, Out, In> ? byte_nudge : R(0));
             }
             const unsigned int fits = __ballot_sync(0xffffffffu, tile.box.across > 0 || tile.end <= tile.first);
-            const int chosen = fits & 1 ? 0 : (fits & 6) == 6 ? 1 : (fits & 0x78) == 0x78 ? 2 : 3;
+            const int chosen = !Geometry::bounded || fits & 1 ? 0 : (fits & 6) == 6 ? 1 : (fits & 0x78) == 0x78 ? 2 : 3;
             if (level == chosen) tiles[index] = tile;
             if (lane == 0) tile_count = 1 << chosen;
         } else if (threadIdx.x == 32) {

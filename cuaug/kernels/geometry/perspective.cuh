@@ -69,7 +69,9 @@ struct Perspective {
             const R right = R(width - 1), top = R(first), bottom = R(end - 1);
             const R p = depth(R(0), top), q = depth(right, top);
             const R r = depth(R(0), bottom), s = depth(right, bottom);
-            if (!(p * q > R(0) && p * r > R(0) && p * s > R(0))) return false;
+            const R most = R(1e30);  // beyond, a depth may be infinite and hide it in quotients of 0
+            if (!(p * q > R(0) && p * r > R(0) && p * s > R(0) && fabs(p) < most && fabs(q) < most && fabs(r) < most && fabs(s) < most))
+                return false;
             return around(at(R(0), top), at(right, top), at(R(0), bottom), at(right, bottom), box);
         }
     };

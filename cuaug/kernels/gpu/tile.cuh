@@ -13,7 +13,7 @@ namespace cuaug {
 constexpr int threads = 256, region_rows = 64, most_tiles = 8;
 // Blocks resident on a multiprocessor, as many as leave registers enough for the usual kernels to spill nothing.
 template <class Pixel, class R, class Sampler, bool plain>
-constexpr int blocks = Sampler::after > 2 || sizeof(R) > 4 ? 1 : Sampler::after > 1 || sizeof(Pixel) > 12 ? 2 : sizeof(Pixel) > 4 || !plain ? 3 : 4;
+constexpr int blocks = sizeof(R) > 4 ? 1 : Sampler::after > 1 || sizeof(Pixel) > 12 ? 2 : sizeof(Pixel) > 4 || !plain ? 3 : 4;
 template <class Pixel> constexpr int region_width = sizeof(Pixel) <= 4 ? 64 : 32;
 template <class Pixel> constexpr int group = sizeof(Pixel) <= 4 ? 8 : 4;  // pixels of a row that a thread stages at a time
 constexpr int shared_bytes = 47104;  // for a box and what else grows with the pixels; some 1.5 KB of the 48 go to the block's records
