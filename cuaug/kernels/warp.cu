@@ -157,6 +157,7 @@ warp(const __grid_constant__ Warp<Geometry> args) {
             } else {
                 const Image<In, K, Border> from = image();
                 make([&](int x, int y) {
+                    if (x >= region.width || y >= tile.end) return to_stored(to_texel<Out>(from.fill));  // a map ends there
                     const Point<R> p = point(x, y);
                     return to_stored(in_range(p) ? to_texel<Out>(Sampler::sample(from, p)) : to_texel<Out>(from.fill));
                 }, Count<Geometry::bounded ? 1 : 4>());
