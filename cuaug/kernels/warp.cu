@@ -44,7 +44,7 @@ constexpr bool by_bytes = Same<In, uint8>::value && Same<Out, uint8>::value && S
 // pixels at a time, a thread 4 of them 8 columns apart, so that a warp samples patches of 8x4. Narrow elements are then exchanged
 // within the warp, so that a thread stores 4 adjacent ones. Grid: (regions across, regions down, frames x groups of K).
 template <class In, class InLayout, int K, class Geometry, class Sampler, class Border, class Out, class OutLayout>
-__global__ void __launch_bounds__(threads, blocks<Stored<In, K>, Real<In>, Sampler, Geometry::template Local<Real<In>>::linear && !Same<InLayout, Strided>::value>)
+__global__ void __launch_bounds__(threads, Geometry::bounded ? blocks<Stored<In, K>, Real<In>, Sampler, Geometry::template Local<Real<In>>::linear && !Same<InLayout, Strided>::value> : 1)
 warp(const __grid_constant__ Warp<Geometry> args) {
     using R = Real<In>;
     using Local = typename Geometry::template Local<R>;
@@ -157,7 +157,8 @@ warp(const __grid_constant__ Warp<Geometry> args) {
             } else {
                 const Image<In, K, Border> from = image();
                 make([&](int x, int y) {
-                    if (x >= region.width || y >= tile.end) return to_stored(to_texel<Out>(from.fill));  // a map ends there
+                    if constexpr (!Geometry::bounded)  // a map ends where the output does, and patches are sampled whole
+                        if (x >= region.width || y >= tile.end) return to_stored(to_texel<Out>(from.fill));
                     const Point<R> p = point(x, y);
                     return to_stored(in_range(p) ? to_texel<Out>(Sampler::sample(from, p)) : to_texel<Out>(from.fill));
                 }, Count<Geometry::bounded ? 1 : 4>());
