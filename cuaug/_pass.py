@@ -136,13 +136,14 @@ def _plan(skeleton: str, names: tuple[str, ...], source: Axes, phase: int, targe
     across, tiles = -(-out_width // wide), -(-out_height // rows)
     if skeleton == "resample":
         tiles = _strips(across * slices, out_height)
-    if tiles > _MOST_TILES:
-        raise ValueError(f"size must have a height of at most {_MOST_TILES * rows}, got {out_height}")
+    rounds = -(-slices // _MOST_TILES) if skeleton == "warp" else 1
+    if tiles * rounds > _MOST_TILES:
+        raise ValueError(f"size must have a height of at most {_MOST_TILES // rounds * rows}, got {out_height}")
     return _Plan(
         skeleton,
         names,
         kernel=name_expression(skeleton, names[0], layouts[0], group, *names[2:], names[1], layouts[1]),
-        grid=(across, tiles, min(slices, _MOST_TILES)),
+        grid=(across, tiles * rounds, min(slices, _MOST_TILES)),
         sizes=(
             *(frames, channels, height, width, out_height, out_width),
             *(_aligned(source, names[0], phase), _aligned(target, names[1], to_phase)),

@@ -42,7 +42,8 @@ constexpr bool by_bytes = Same<In, uint8>::value && Same<Out, uint8>::value && S
 
 // A block makes a region of the output of K channels in tiles as wide as the region, as few as have boxes that fit. A warp makes 32x4
 // pixels at a time, a thread 4 of them 8 columns apart, so that a warp samples patches of 8x4. Narrow elements are then exchanged
-// within the warp, so that a thread stores 4 adjacent ones. Grid: (regions across, regions down, frames x groups of K).
+// within the warp, so that a thread stores 4 adjacent ones. Grid: (regions across, regions
+// down, frames x groups of K); where those are too many for the third axis, the second takes several rounds of them.
 template <class In, class InLayout, int K, class Geometry, class Sampler, class Border, class Out, class OutLayout>
 __global__ void __launch_bounds__(threads, Geometry::bounded ? blocks<Stored<In, K>, Real<In>, Sampler, Geometry::template Local<Real<In>>::linear && !Same<InLayout, Strided>::value> : 1)
 warp(const __grid_constant__ Warp<Geometry> args) {
@@ -61,109 +62,116 @@ warp(const __grid_constant__ Warp<Geometry> args) {
 
     const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5;
     Pixels* pixels = reinterpret_cast<Pixels*>(box_memory);
-    FourPixels<Out, K>* exchange_row = exchange[exchanged ? warp_index : 0] + (lane >> 3) * (exchange_pitch / 4);
-    Stored<Out, K>* exchange_to = reinterpret_cast<Stored<Out, K>*>(exchange_row) + (lane & 7);
-    const FourPixels<Out, K>* exchange_from = exchange_row + (lane & 7);
-    const int x_stride = column_stride<OutLayout, K>(args.out.x);
     constexpr bool grouped = Same<InLayout, Strided>::value || Same<OutLayout, Strided>::value;
-    const int groups = grouped ? (args.channels + K - 1) / K : 1;
 
-    for (long long slice = blockIdx.z; slice < args.samples * args.frames * groups; slice += gridDim.z) {
-        const long long frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames;
-        const int left = blockIdx.x * region_width<Pixels>, top = blockIdx.y * region_rows, first = grouped ? static_cast<int>(slice - frame * groups) * K : 0;
-        const int width = min(region_width<Pixels>, args.out_width - left), height = min(region_rows, args.out_height - top);
-        if (warp_index == 0) {
-            // Lanes try 1 tile, 2, 4 and 8 at once.
-            const int level = 31 - __clz(lane + 1), rows = region_rows >> level, index = lane + 1 - (1 << level);
-            Tile<Local> tile = {Geometry::template local<R>(args.geometry.sample(n), left, top), {}, {}, index * rows, min((index + 1) * rows, height)};
-            if constexpr (Geometry::bounded) {
-                Bounds<R> bounds;
-                // Patches are sampled whole, so the box holds those that stick out of the output too.
-                const int right = (width + 31) & ~31, bottom = tile.first + ((tile.end - tile.first + 3) & ~3);
-                if (tile.local.bounds(right, tile.first, bottom, bounds)) tile.box = box_of<Pixels>(bounds, tile.local.base_x, Sampler::before, Sampler::after, box_bytes, fixed ? 256 : group<Pixels> * threads);
-                if constexpr (fixed) tile.steps = fixed_steps(tile.local, tile.box.x, tile.box.y);
-                if (tile.box.across > 0) tile.local = tile.local.from(tile.box.x, tile.box.y, by_bytes<Sampler, Out, In> ? byte_nudge : R(0));
-            }
-            const unsigned int fits = __ballot_sync(0xffffffffu, tile.box.across > 0 || tile.end <= tile.first);
-            const int chosen = !Geometry::bounded || fits & 1 ? 0 : (fits & 6) == 6 ? 1 : (fits & 0x78) == 0x78 ? 2 : 3;
-            if (level == chosen) tiles[index] = tile;
-            if (lane == 0) tile_count = 1 << chosen;
-        } else if (threadIdx.x == 32) {
-            const long long t = frame - n * args.frames;
-            shared.in = static_cast<const In*>(args.in.data) + n * args.in.n + t * args.in.t + first * args.in.c;
-            shared.out = static_cast<Out*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c + top * args.out.y + left * args.out.x;
-            shared.rows = width > 32 ? threads / 16 : threads / 8;
-            shared.step = shared.rows * args.out.y;
-            shared.width = width;
-            shared.height = height;
-            shared.channels = args.channels - first;
-        } else if (threadIdx.x >= 64 && threadIdx.x < 64 + K) {
-            const int k = threadIdx.x - 64;
-            reinterpret_cast<In*>(&shared.fill)[k] = from_real<In>(fill_value(args.fill, n, min(first + k, args.channels - 1)));
+    const int groups = grouped ? (args.channels + K - 1) / K : 1, down = (args.out_height + region_rows - 1) / region_rows;
+    const unsigned int part = gridDim.y > down ? blockIdx.y / down : 0, slice = part * gridDim.z + blockIdx.z;
+    if (slice >= args.samples * args.frames * groups) return;
+
+    // Where the region lies, and whose it is: the threads that only warp need not know.
+    struct Place { long long n; int t, first, left, top, width, height; };
+    auto place = [&]() {
+        const unsigned int frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames;
+        const int left = blockIdx.x * region_width<Pixels>, top = (blockIdx.y - part * down) * region_rows;
+        return Place{n, static_cast<int>(frame - n * args.frames), grouped ? static_cast<int>(slice - frame * groups) * K : 0, left, top,
+                     min(region_width<Pixels>, args.out_width - left), min(region_rows, args.out_height - top)};
+    };
+    if (warp_index == 0) {
+        const Place at = place();
+        // Lanes try 1 tile, 2, 4 and 8 at once.
+        const int level = 31 - __clz(lane + 1), rows = region_rows >> level, index = lane + 1 - (1 << level);
+        Tile<Local> tile = {Geometry::template local<R>(args.geometry.sample(at.n), at.left, at.top), {}, {}, index * rows, min((index + 1) * rows, at.height)};
+        if constexpr (Geometry::bounded) {
+            Bounds<R> bounds;
+            // Patches are sampled whole, so the box holds those that stick out of the output too.
+            const int right = (at.width + 31) & ~31, bottom = tile.first + ((tile.end - tile.first + 3) & ~3);
+            if (tile.local.bounds(right, tile.first, bottom, bounds)) tile.box = box_of<Pixels>(bounds, tile.local.base_x, Sampler::before, Sampler::after, box_bytes, fixed ? 256 : group<Pixels> * threads);
+            if constexpr (fixed) tile.steps = fixed_steps(tile.local, tile.box.x, tile.box.y);
+            if (tile.box.across > 0) tile.local = tile.local.from(tile.box.x, tile.box.y, by_bytes<Sampler, Out, In> ? byte_nudge : R(0));
         }
+        const unsigned int fits = __ballot_sync(0xffffffffu, tile.box.across > 0 || tile.end <= tile.first);
+        const int chosen = !Geometry::bounded || fits & 1 ? 0 : (fits & 6) == 6 ? 1 : (fits & 0x78) == 0x78 ? 2 : 3;
+        if (level == chosen) tiles[index] = tile;
+        if (lane == 0) tile_count = 1 << chosen;
+    } else if (threadIdx.x == 32) {
+        const Place at = place();
+        shared.in = static_cast<const In*>(args.in.data) + at.n * args.in.n + at.t * args.in.t + at.first * args.in.c;
+        shared.out = static_cast<Out*>(args.out.data) + at.n * args.out.n + at.t * args.out.t + at.first * args.out.c + at.top * args.out.y + at.left * args.out.x;
+        shared.rows = at.width > 32 ? threads / 16 : threads / 8;
+        shared.step = shared.rows * args.out.y;
+        shared.width = at.width;
+        shared.height = at.height;
+        shared.channels = args.channels - at.first;
+    } else if (threadIdx.x >= 64 && threadIdx.x < 64 + K) {
+        const Place at = place();
+        const int k = threadIdx.x - 64;
+        reinterpret_cast<In*>(&shared.fill)[k] = from_real<In>(fill_value(args.fill, at.n, min(at.first + k, args.channels - 1)));
+    }
+    __syncthreads();
+
+    // What follows reads the records anew after each barrier, so that nothing of one phase takes registers in another.
+    for (int i = 0; i < tile_count && tiles[i].first < shared.height; ++i) {
+        auto image = [&]() {
+            Image<In, K, Border> image = {shared.in, {}, static_cast<int>(args.in.y), column_stride<InLayout, K>(args.in.x), args.in_height, args.in_width,
+                                          tiles[i].local.base_x, tiles[i].local.base_y, to_texel(shared.fill)};
+            channel_offsets<InLayout, K>(args.in.c, shared.channels, image.offset);
+            return image;
+        };
+        const bool staged = Geometry::bounded && tiles[i].box.across > 0;
+        if (staged) stage<InLayout>(image(), tiles[i].box, args.in_aligned, shared.fill, pixels);
         __syncthreads();
 
-        // What follows reads the records anew after each barrier, so that nothing of one phase takes registers in another.
-        for (int i = 0; i < tile_count && tiles[i].first < shared.height; ++i) {
-            auto image = [&]() {
-                Image<In, K, Border> image = {shared.in, {}, static_cast<int>(args.in.y), column_stride<InLayout, K>(args.in.x), args.in_height, args.in_width,
-                                              tiles[i].local.base_x, tiles[i].local.base_y, to_texel(shared.fill)};
-                channel_offsets<InLayout, K>(args.in.c, shared.channels, image.offset);
-                return image;
-            };
-            const bool staged = Geometry::bounded && tiles[i].box.across > 0;
-            if (staged) stage<InLayout>(image(), tiles[i].box, args.in_aligned, shared.fill, pixels);
-            __syncthreads();
-
-            const Region<In, K, Out> region = shared;
-            const Tile<Local> tile = tiles[i];
-            const int twice = region.width > 32, column = (twice ? 32 * (warp_index & 1) : 0) + (lane & 7);
-            const int stored = exchanged ? column + 3 * (lane & 7) : column, first_row = tile.first + 4 * (warp_index >> twice) + (lane >> 3);
-            const bool vectors = !Same<OutLayout, Strided>::value && args.out_aligned && stored + 3 < region.width;
-            long long offset[K];
-            channel_offsets<OutLayout, K>(args.out.c, region.channels, offset);
-            auto point = [&](int x, int y) { return tile.local.at(static_cast<R>(x), static_cast<R>(y)); };
-            auto make = [&](auto sample, auto together) {
-                Out* out = region.out + (static_cast<long long>(first_row) * static_cast<int>(args.out.y) + stored * x_stride);
-                for (int y = first_row; y < tile.end + (lane >> 3); y += region.rows, out += region.step) {
-                    auto write = [&](int x, const Stored<Out, K>& pixel) {
-                        if (y < tile.end && stored + x < region.width)
-                            for (int k = 0; k < K; ++k) out[offset[k] + x * x_stride] = to_texel(pixel).c[k];
-                    };
+        const Region<In, K, Out> region = shared;
+        const Tile<Local> tile = tiles[i];
+        FourPixels<Out, K>* exchange_row = exchange[exchanged ? warp_index : 0] + (lane >> 3) * (exchange_pitch / 4);
+        Stored<Out, K>* exchange_to = reinterpret_cast<Stored<Out, K>*>(exchange_row) + (lane & 7);
+        const FourPixels<Out, K>* exchange_from = exchange_row + (lane & 7);
+        const int x_stride = column_stride<OutLayout, K>(args.out.x);
+        const int twice = region.width > 32, column = (twice ? 32 * (warp_index & 1) : 0) + (lane & 7);
+        const int stored = exchanged ? column + 3 * (lane & 7) : column, first_row = tile.first + 4 * (warp_index >> twice) + (lane >> 3);
+        const bool vectors = !Same<OutLayout, Strided>::value && args.out_aligned && stored + 3 < region.width;
+        long long offset[K];
+        channel_offsets<OutLayout, K>(args.out.c, region.channels, offset);
+        auto point = [&](int x, int y) { return tile.local.at(static_cast<R>(x), static_cast<R>(y)); };
+        auto make = [&](auto sample, auto together) {
+            Out* out = region.out + (static_cast<long long>(first_row) * static_cast<int>(args.out.y) + stored * x_stride);
+            for (int y = first_row; y < tile.end + (lane >> 3); y += region.rows, out += region.step) {
+                auto write = [&](int x, const Stored<Out, K>& pixel) {
+                    if (y < tile.end && stored + x < region.width)
+                        for (int k = 0; k < K; ++k) out[offset[k] + x * x_stride] = to_texel(pixel).c[k];
+                };
 #pragma unroll decltype(together)::value
-                    for (int j = 0; j < 4; ++j) {
-                        const Stored<Out, K> pixel = sample(column + 8 * j, y);
-                        if constexpr (exchanged) exchange_to[8 * j] = pixel;
-                        else write(8 * j, pixel);
-                    }
-                    if constexpr (exchanged) {
-                        __syncwarp();
-                        const FourPixels<Out, K> four = *exchange_from;
-                        __syncwarp();
-                        if (vectors) {
-                            if (y < tile.end) store_four<OutLayout, Out, K>(out, offset, four);
-                        } else {
-                            for (int j = 0; j < 4; ++j) write(j, four.v[j]);
-                        }
+                for (int j = 0; j < 4; ++j) {
+                    const Stored<Out, K> pixel = sample(column + 8 * j, y);
+                    if constexpr (exchanged) exchange_to[8 * j] = pixel;
+                    else write(8 * j, pixel);
+                }
+                if constexpr (exchanged) {
+                    __syncwarp();
+                    const FourPixels<Out, K> four = *exchange_from;
+                    __syncwarp();
+                    if (vectors) {
+                        if (y < tile.end) store_four<OutLayout, Out, K>(out, offset, four);
+                    } else {
+                        for (int j = 0; j < 4; ++j) write(j, four.v[j]);
                     }
                 }
-            };
-            if (staged) {
-                make([&](int x, int y) {
-                    if constexpr (fixed) return bilinear(pixels, tile.box.pitch, tile.steps.at(x, y));
-                    else if constexpr (by_bytes<Sampler, Out, In>) return bilinear(pixels, tile.box.pitch, point(x, y));
-                    else return to_stored(to_texel<Out>(Sampler::sample(Staged<In, K>{pixels, tile.box.pitch}, point(x, y))));
-                }, Count<4>());
-            } else {
-                const Image<In, K, Border> from = image();
-                make([&](int x, int y) {
-                    if constexpr (!Geometry::bounded)  // a map ends where the output does, and patches are sampled whole
-                        if (x >= region.width || y >= tile.end) return to_stored(to_texel<Out>(from.fill));
-                    const Point<R> p = point(x, y);
-                    return to_stored(in_range(p) ? to_texel<Out>(Sampler::sample(from, p)) : to_texel<Out>(from.fill));
-                }, Count<Geometry::bounded ? 1 : 4>());
             }
-            __syncthreads();
+        };
+        if (staged) {
+            make([&](int x, int y) {
+                if constexpr (fixed) return bilinear(pixels, tile.box.pitch, tile.steps.at(x, y));
+                else if constexpr (by_bytes<Sampler, Out, In>) return bilinear(pixels, tile.box.pitch, point(x, y));
+                else return to_stored(to_texel<Out>(Sampler::sample(Staged<In, K>{pixels, tile.box.pitch}, point(x, y))));
+            }, Count<4>());
+        } else {
+            const Image<In, K, Border> from = image();
+            make([&](int x, int y) {
+                if constexpr (!Geometry::bounded)  // a map ends where the output does, and patches are sampled whole
+                    if (x >= region.width || y >= tile.end) return to_stored(to_texel<Out>(from.fill));
+                const Point<R> p = point(x, y);
+                return to_stored(in_range(p) ? to_texel<Out>(Sampler::sample(from, p)) : to_texel<Out>(from.fill));
+            }, Count<Geometry::bounded ? 1 : 4>());
         }
         __syncthreads();
     }

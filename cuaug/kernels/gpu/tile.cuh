@@ -13,7 +13,7 @@ namespace cuaug {
 constexpr int threads = 256, region_rows = 64, most_tiles = 8;
 // Blocks resident on a multiprocessor, as many as leave registers enough for the usual kernels to spill nothing.
 template <class Pixel, class R, class Sampler, bool plain>
-constexpr int blocks = sizeof(R) > 4 ? 1 : Sampler::after > 1 || sizeof(Pixel) > 12 ? 2 : sizeof(Pixel) > 4 || !plain ? 3 : 4;
+constexpr int blocks = sizeof(R) > 4 ? 1 : Sampler::after > 1 || sizeof(Pixel) > 12 ? 2 : plain ? 4 : 3;
 template <class Pixel> constexpr int region_width = sizeof(Pixel) <= 4 ? 64 : 32;
 template <class Pixel> constexpr int group = sizeof(Pixel) <= 4 ? 8 : 4;  // pixels of a row that a thread stages at a time
 constexpr int shared_bytes = 47104;  // for a box and what else grows with the pixels; some 1.5 KB of the 48 go to the block's records
@@ -27,14 +27,14 @@ struct Box {
     float share;         // 1 / across
 };
 
-// A warp samples a patch of 8x4 pixels, turned by any angle. With a pitch of 12 or 20 (mod 32) words the two closest pixels that
-// share a bank are 5 apart, so that the patch's taps seldom meet in one; of all pitches that keep rows 16-byte aligned, the best.
+// A warp samples a patch of 8x4 pixels, turned by any angle. With a pitch of 8 or 24 (mod 32) words its taps meet in a bank least,
+// 1.7 to a bank where other pitches that keep rows 16-byte aligned have 1.9 to 4 (simulated over rotations within 30 degrees).
 // Wider pixels take what room allows: an odd multiple of 4.
 template <class Pixel>
 inline int pitch_of(int width) {
     if (sizeof(Pixel) > 4) return width | 4;
     const int rest = width & 31;
-    return width - rest + (rest <= 12 ? 12 : rest <= 20 ? 20 : 44);
+    return width - rest + (rest <= 8 ? 8 : rest <= 24 ? 24 : 40);
 }
 
 template <class Pixel, class R>
@@ -105,6 +105,23 @@ inline void store_four(T* at, const long long* offset, const FourPixels<T, K>& p
     }
 }
 
+struct alignas(16) Half { Word word[4]; };
+
+// Pixels that a thread staged together, into shared memory. Where lanes are 32 bytes apart, every other four of them store their
+// halves in the other order, so that eight lanes reach all banks.
+template <class T, int K, int Fours>
+inline void store_group(FourPixels<T, K>* to, const FourPixels<T, K> (&four)[Fours]) {
+    if constexpr (sizeof(four) == 2 * sizeof(Half)) {
+        Half half[2], *at = reinterpret_cast<Half*>(to);
+        memcpy(half, four, sizeof(four));
+        const bool turned = threadIdx.x & 4;
+        at[turned ? 1 : 0] = turned ? half[1] : half[0];
+        at[turned ? 0 : 1] = turned ? half[0] : half[1];
+    } else {
+        for (int j = 0; j < Fours; ++j) to[j] = four[j];
+    }
+}
+
 // All threads of the block. Each keeps to one group of columns and walks down the rows; it reads `ahead` rows before it waits.
 template <class Layout, class T, int K, class Border>
 inline void stage(const Image<T, K, Border>& image, Box box, bool aligned, Stored<T, K> blank, Stored<T, K>* pixels) {
@@ -122,17 +139,21 @@ inline void stage(const Image<T, K, Border>& image, Box box, bool aligned, Store
             Vectors<T, K> from[ahead][fours];
             bool inside[ahead];
             for (int n = 0; n < ahead; ++n) {
-                const int row = Border::index(image.base_y + i + n * box.down, image.height);
-                const T* at = first + static_cast<long long>(row) * image.y_stride;
-                inside[n] = row >= 0 && i + n * box.down < box.height;
-                if (inside[n])
-                    for (int j = 0; j < fours; ++j) from[n][j] = load_four<Layout, T, K>(at + 4 * j * image.x_stride, image.offset);
+                // Loads without a branch are all on their way before the first is waited for.
+                const int row = Border::index(image.base_y + min(i + n * box.down, box.height - 1), image.height);
+                inside[n] = row >= 0;
+                const T* at = first + static_cast<long long>(max(row, 0)) * image.y_stride;
+                for (int j = 0; j < fours; ++j) from[n][j] = load_four<Layout, T, K>(at + 4 * j * image.x_stride, image.offset);
             }
             for (int n = 0; n < ahead; ++n, to += step) {
-                if (inside[n])
-                    for (int j = 0; j < fours; ++j) to[j] = gather<Layout, T, K>(from[n][j].of);
-                else if (i + n * box.down < box.height)
+                if (i + n * box.down >= box.height) break;
+                if (inside[n]) {
+                    FourPixels<T, K> four[fours];
+                    for (int j = 0; j < fours; ++j) four[j] = gather<Layout, T, K>(from[n][j].of);
+                    store_group(to, four);
+                } else {
                     clear(to);
+                }
             }
         }
     } else if (Border::index(column, image.width) < 0) {  // groups start at multiples of their length: then all of it is outside
