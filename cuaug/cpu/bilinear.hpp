@@ -35,6 +35,8 @@ inline void warp_bytes(const native::WarpCall& call, const AnyWarp& args, const 
     }
 }
 
+inline int clip(int i, int high) { return i < 0 ? 0 : i < high ? i : high; }
+
 template <class T>
 inline void warp_planes(const native::WarpCall& call, const AnyWarp& args, const Tile<float>& tile, const Box& box, int c, Memory<float>& memory) {
     const Plane in = plane<T>(args.in, tile.n, tile.t, c, args.channels);
@@ -47,6 +49,13 @@ inline void warp_planes(const native::WarpCall& call, const AnyWarp& args, const
     if (Same<T, float>::value && inside && in.x_stride == 1 && reach > -(1 << 30) && reach < 1 << 30) {
         pitch = static_cast<int>(in.y_stride);
         for (int k = 0; k < in.channels; ++k) from[k] = reinterpret_cast<const float*>(corner + in.offset[k]);
+        if (tile.left + tile.width < tile.right) {
+            const int last = tile.width - 1;
+            const int x = clip(left + static_cast<int>(tile.x[last] - tile.x[0]), args.in_width - box.width);
+            const int y = clip(top + static_cast<int>(tile.y[last] - tile.y[0]), args.in_height - box.height);
+            for (int k = 0; k < in.channels; ++k)
+                ask_ahead(reinterpret_cast<const float*>(in.data) + in.offset[k] + y * in.y_stride + x, 4 * in.y_stride, box.height, 4 * box.width);
+        }
     } else {
         const Pixel<float, 4> fill = fill_of<T>(args.fill, tile.n, c, args.channels);
         for (int k = 0; k < in.channels; ++k) {

@@ -74,23 +74,26 @@ inline void gather(const char* __restrict__ from, const Offset* __restrict__ off
     for (int i = 0; i < count; ++i) memcpy(to + i * step, offset[i] == nowhere<Offset> ? fill : from + offset[i], B);
 }
 
-// Adjacent pieces, backwards: `from` is the first to be copied and the last in memory.
+// Adjacent pieces, backwards: `from` is the first to be copied and the last in memory. Memory is read in ascending order, which
+// the processor sees coming; in the other it is three times as slow.
 template <int B>
 inline void copy_back(const char* __restrict__ from, int count, char* __restrict__ to) {
+    const char* low = from - static_cast<long long>(count - 1) * B;
+    char* high = to + static_cast<long long>(count - 1) * B;
     int i = 0;
 #ifdef __SSSE3__
     if constexpr (B <= 8) {
         constexpr int pieces = 16 / B, rest = 16 - pieces * B;
         alignas(16) char order[16] = {};
-        for (int j = 0; j < pieces * B; ++j) order[j] = static_cast<char>(rest + (pieces - 1 - j / B) * B + j % B);
+        for (int j = 0; j < pieces * B; ++j) order[rest + j] = static_cast<char>((pieces - 1 - j / B) * B + j % B);
         const __m128i reverse = _mm_load_si128(reinterpret_cast<const __m128i*>(order));
         // 16 bytes are read and written; those that are too many belong to the next piece.
         for (; i + pieces + (rest > 0) <= count; i += pieces)
-            _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i * B),
-                             _mm_shuffle_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from - i * B + B - 16)), reverse));
+            _mm_storeu_si128(reinterpret_cast<__m128i*>(high - i * B + B - 16),
+                             _mm_shuffle_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(low + i * B)), reverse));
     }
 #endif
-    for (; i < count; ++i) memcpy(to + i * B, from - i * B, B);
+    for (; i < count; ++i) memcpy(high - i * B, low + i * B, B);
 }
 
 // `count` pieces, each a step from the one before.

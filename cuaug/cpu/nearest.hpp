@@ -26,17 +26,32 @@ struct StripMemory {
 static_assert(sizeof(StripMemory) <= native::workspace_bytes, "the workspace holds a task's memory");
 
 // An axis of the input as an image that a sampler can ask.
+template <class Border>
 struct Line {
-    native::Border border;
     int base, size;
 
-    int texel(int i, int) const { return border_index(border, base + i, size); }
+    int texel(int i, int) const { return Border::index(base + i, size); }
 
     template <class R>
     int at(R coordinate) const {
         return in_range(Point<R>{coordinate, coordinate + static_cast<R>(base)}) ? Nearest::sample(*this, Point<R>{coordinate, R(0)}) : -1;
     }
 };
+
+// Columns left .. left + width and rows top .. top + height of the output in the input; coordinates count from the tiles that
+// would otherwise be made.
+template <class Border, class R>
+inline void indices(const AnyWarp& args, const Affine::Matrix& m, int left, int width, int top, int height, StripMemory& memory) {
+    for (int first = 0; first < width; first += tile_width) {
+        const auto local = Affine::local<R>(m, left + first, top);
+        const Line<Border> line = {local.base_x, args.in_width};
+        const int count = width - first < tile_width ? width - first : tile_width;
+        for (int dx = 0; dx < count; ++dx) memory.columns[first + dx] = line.at(local.at(static_cast<R>(dx), R(0)).x);
+    }
+    const auto local = Affine::local<R>(m, left, top);
+    const Line<Border> line = {local.base_y, args.in_height};
+    for (int dy = 0; dy < height; ++dy) memory.rows[dy] = line.at(local.at(R(0), static_cast<R>(dy)).y);
+}
 
 inline int runs_of(const int* columns, int count, Run* runs) {
     int made = 0;
@@ -66,21 +81,13 @@ inline void move_strip(const Moves& moves, const StripMemory& memory, int runs, 
         }
 }
 
-// Columns left .. left + width of some rows; coordinates count from the tiles that would otherwise be made. False where x and y
-// depend on both row and column.
+// False where x and y depend on both row and column.
 template <class R>
 inline bool move_strip(const native::WarpCall& call, const AnyWarp& args, long long n, long long t, int left, int width, int top, int height, StripMemory& memory) {
     if (call.geometry != native::Geometry::Affine) return false;
     const Affine::Matrix m = static_cast<const Warp<Affine>*>(call.record)->geometry.sample(n);
     if (!(m.b == 0.0 && m.d == 0.0)) return false;
-    for (int first = 0; first < width; first += tile_width) {
-        const auto local = Affine::local<R>(m, left + first, top);
-        const Line line = {call.border, local.base_x, args.in_width};
-        for (int dx = 0; dx < tile_width && first + dx < width; ++dx) memory.columns[first + dx] = line.at(local.at(static_cast<R>(dx), R(0)).x);
-    }
-    const auto local = Affine::local<R>(m, left, top);
-    const Line line = {call.border, local.base_y, args.in_height};
-    for (int dy = 0; dy < height; ++dy) memory.rows[dy] = line.at(local.at(R(0), static_cast<R>(dy)).y);
+    with_border(call.border, [&](auto kind) { indices<decltype(kind), R>(args, m, left, width, top, height, memory); });
     const int runs = runs_of(memory.columns, width, memory.runs);
     for (int c = 0; c < args.channels; c += channels_at_once) {
         const Moves moves = moves_of(call.source, args, n, t, c);

@@ -30,6 +30,7 @@ template <class R>
 struct Tile {
     long long n, t;
     int left, top, width, height;
+    int right;               // where the strip of tiles ends
     int base_x, base_y;
     bool near;               // every coordinate is finite and close to the base
     Bounds<R> bounds;
@@ -57,21 +58,66 @@ inline bool extremes(const R* __restrict__ values, int count, R& low, R& high) {
     return zero == R(0);
 }
 
-template <class Geometry, class R>
-inline void coordinates(const void* record, Tile<R>& tile) {
-    const auto local = Geometry::template local<R>(static_cast<const Warp<Geometry>*>(record)->geometry.sample(tile.n), tile.left, tile.top);
-    tile.base_x = local.base_x;
-    tile.base_y = local.base_y;
-    const int padded = tile.padded();
+// Fills a tile's coordinates from `at(dx, dy)`, and its rows up to their padded width.
+template <class R, class At>
+inline void points(Tile<R>& tile, const At& at) {
     for (int dy = 0; dy < tile.height; ++dy) {
-        R *x = tile.x + dy * tile_width, *y = tile.y + dy * tile_width;
+        R *__restrict__ x = tile.x + dy * tile_width, *__restrict__ y = tile.y + dy * tile_width;
         for (int dx = 0; dx < tile.width; ++dx) {
-            const Point<R> p = local.at(static_cast<R>(dx), static_cast<R>(dy));
+            const Point<R> p = at(dx, dy);
             x[dx] = p.x;
             y[dx] = p.y;
         }
-        for (int dx = tile.width; dx < padded; ++dx) x[dx] = x[tile.width - 1], y[dx] = y[tile.width - 1];
+        for (int dx = tile.width; dx < tile.padded(); ++dx) x[dx] = x[tile.width - 1], y[dx] = y[tile.width - 1];
     }
+}
+
+template <class Geometry, class R>
+inline void points_of(const Geometry& geometry, Tile<R>& tile) {
+    const auto local = Geometry::template local<R>(geometry.sample(tile.n), tile.left, tile.top);
+    tile.base_x = local.base_x;
+    tile.base_y = local.base_y;
+    points(tile, [&](int dx, int dy) { return local.at(static_cast<R>(dx), static_cast<R>(dy)); });
+}
+
+// Asks for rows of memory that the next tile will need. A tile reads too short a piece of each row for the processor to see
+// the next one coming.
+inline void ask_ahead(const void* first, long long stride, int rows, int bytes) {
+    constexpr int cache_line = 64;
+    for (int y = 0; y < rows; ++y)
+        for (int x = 0; x < bytes; x += cache_line) __builtin_prefetch(static_cast<const char*>(first) + y * stride + x);
+}
+
+// Maps that are dense and of float32 are read by SIMD code, which the compiler makes where it knows that they are.
+template <class R>
+inline void points_of(const Grid& geometry, Tile<R>& tile) {
+    const auto local = Grid::local<R>(geometry.sample(tile.n), tile.left, tile.top);
+    tile.base_x = local.base_x;
+    tile.base_y = local.base_y;
+    const double base_x = local.base_x, base_y = local.base_y;
+    auto read = [&](const Grid& grid) {
+        points(tile, [&](int dx, int dy) {
+            const int x = tile.left + dx, y = tile.top + dy;
+            return Point<R>{static_cast<R>(grid.x(tile.n, x, y) - base_x), static_cast<R>(grid.y(tile.n, x, y) - base_y)};
+        });
+    };
+    Grid grid = geometry;
+    auto dense = [](Table& table) { return !table.is_double && table.x == 1 ? (table.is_double = 0, table.x = 1, true) : false; };
+    if (!dense(grid.map_x) || !dense(grid.map_y)) return read(geometry);
+    const int next = tile.right - tile.left - tile.width;
+    auto ask = [&](const Table& map) {
+        ask_ahead(static_cast<const float*>(map.data) + tile.n * map.n + tile.top * map.y + tile.left + tile.width, 4 * map.y, tile.height,
+                  4 * (next < tile_width ? next : tile_width));
+    };
+    ask(grid.map_x);
+    ask(grid.map_y);
+    read(grid);
+}
+
+template <class Geometry, class R>
+inline void coordinates(const void* record, Tile<R>& tile) {
+    points_of(static_cast<const Warp<Geometry>*>(record)->geometry, tile);
+    const int padded = tile.padded();
     Bounds<R>& box = tile.bounds;
     bool known = true;
     if constexpr (Same<Geometry, Affine>::value) {  // monotone in both directions, roundings included

@@ -137,7 +137,7 @@ inline void warp_typed(const native::WarpCall& call, long long task, void* works
         move_strip<R>(call, args, n, t, left, width, top, height, *static_cast<StripMemory*>(workspace)))
         return;
     for (int x = 0; x < width; x += tile_width)
-        warp_tile<R>(call, args, {n, t, left + x, top, least(tile_width, width - x), height, 0, 0, false, {}, nullptr, nullptr}, *static_cast<Memory<R>*>(workspace));
+        warp_tile<R>(call, args, {n, t, left + x, top, least(tile_width, width - x), height, left + width, 0, 0, false, {}, nullptr, nullptr}, *static_cast<Memory<R>*>(workspace));
 }
 
 inline void warp_task(const native::WarpCall& call, long long task, void* workspace) {
