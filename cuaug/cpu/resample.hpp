@@ -182,6 +182,8 @@ inline void resample_columns(const ResampleTask<R>& task, int c, int left, int c
     });
     const int step = in.packed || in.channels == 1 ? in.channels : 4;
     const int begin = memory.columns[0].first, end = memory.columns[columns - 1].first + memory.columns[columns - 1].count;
+    // All of it is inside the image, and read at once.
+    const bool simple = begin >= 0 && end <= args.in_width && end - begin <= most_sources && memory.columns[0].count <= most_weights;
     auto least = [](int a, int b) { return a < b ? a : b; };
     auto most = [](int a, int b) { return a > b ? a : b; };
     for (int y = task.top; y < task.bottom; ++y) {
@@ -205,6 +207,13 @@ inline void resample_columns(const ResampleTask<R>& task, int c, int left, int c
                     interleave(row[0], row[1], row[2], row[3], inner, memory.pixels);
                     pixels = memory.pixels;
                 }
+            }
+            if (simple) {
+                for (int x = 0; x < columns; ++x) {
+                    const Column<R>& column = memory.columns[x];
+                    add_across(pixels + static_cast<long long>(column.first - begin) * step, step, memory.weight + column.at, column.count, memory.result + 4 * x);
+                }
+                continue;
             }
             for (int x = 0; x < columns; ++x) {
                 const Column<R>& column = memory.columns[x];
