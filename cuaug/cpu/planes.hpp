@@ -22,17 +22,14 @@ inline void bilinear_planes(const float* const* plane, int planes, int pitch, co
         for (int k = 0; k < planes; ++k) {
             // Two neighbours are one load; eight pairs become eight left and eight right values.
             auto across = [&](const float* from) {
-                // A broadcast from memory and a blend take no shuffle, of which there are few units.
-                auto pair = [&](int k) {
-                    double two;  // float32s
-                    memcpy(&two, from + offset[k], 8);
-                    return _mm256_set1_pd(two);
-                };
                 auto pairs = [&](int a, int b) {
-                    const __m256d low = _mm256_blend_pd(pair(a), pair(a + 1), 2), high = _mm256_blend_pd(pair(b), pair(b + 1), 8);
-                    return _mm256_castpd_ps(_mm256_blend_pd(low, high, 12));
+                    double two[2];  // of float32s
+                    memcpy(two, from + offset[a], 8);
+                    memcpy(two + 1, from + offset[b], 8);
+                    return _mm_castpd_ps(_mm_loadu_pd(two));
                 };
-                const __m256 p0145 = pairs(0, 4), p2367 = pairs(2, 6);
+                const __m256 p0145 = _mm256_insertf128_ps(_mm256_castps128_ps256(pairs(0, 1)), pairs(4, 5), 1);
+                const __m256 p2367 = _mm256_insertf128_ps(_mm256_castps128_ps256(pairs(2, 3)), pairs(6, 7), 1);
                 const __m256 l = _mm256_shuffle_ps(p0145, p2367, 0x88), r = _mm256_shuffle_ps(p0145, p2367, 0xdd);
                 return _mm256_fmadd_ps(fx, r, _mm256_mul_ps(gx, l));
             };

@@ -39,18 +39,24 @@ struct Tile {
     int padded() const { return (width + 7) & ~7; }
 };
 
+// Eight numbers: the compiler makes scalar code of loops over arrays of eight.
+template <class R> struct Eight;
+template <> struct Eight<float> { using type = float __attribute__((vector_size(32))); };
+template <> struct Eight<double> { using type = double __attribute__((vector_size(64))); };
+
 // The least and the greatest of `count` numbers, a multiple of 8; false if one is not finite.
 template <class R>
 inline bool extremes(const R* __restrict__ values, int count, R& low, R& high) {
-    R lows[8], highs[8], zeros[8];
-    for (int j = 0; j < 8; ++j) lows[j] = highs[j] = values[j], zeros[j] = R(0);
-    for (int i = 0; i < count; i += 8)
-        for (int j = 0; j < 8; ++j) {
-            const R value = values[i + j];
-            lows[j] = fmin(value, lows[j]);
-            highs[j] = fmax(value, highs[j]);
-            zeros[j] += value - value;
-        }
+    typename Eight<R>::type lows, highs, zeros = {};
+    memcpy(&lows, values, sizeof(lows));
+    highs = lows;
+    for (int i = 0; i < count; i += 8) {
+        typename Eight<R>::type value;
+        memcpy(&value, values + i, sizeof(value));
+        lows = value < lows ? value : lows;
+        highs = value > highs ? value : highs;
+        zeros += value - value;
+    }
     low = lows[0];
     high = highs[0];
     R zero = R(0);
