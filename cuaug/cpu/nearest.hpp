@@ -148,8 +148,8 @@ inline void move_tile(const native::WarpCall& call, const AnyWarp& args, const T
         if (c == 0) addresses(call.border, args, moves, tile, offset);
         with_bytes(moves.bytes, [&](auto size) {
             constexpr int bytes = decltype(size)::count;
-            for (int dy = 0; dy < tile.height; ++dy)
-                for (int k = 0; k < moves.pieces; ++k)
+            for (int k = 0; k < moves.pieces; ++k)
+                for (int dy = 0; dy < tile.height; ++dy)
                     gather<bytes>(moves.in.data + k * moves.in.piece, offset + dy * tile_width, tile.width,
                                   moves.out.data + k * moves.out.piece + (tile.top + dy) * moves.out.row + tile.left * moves.out.column, moves.out.column, moves.fill + k * bytes);
         });
