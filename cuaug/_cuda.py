@@ -69,7 +69,7 @@ def _usable(folder: Path) -> bool:
 
 
 def prepare_cache() -> None:
-    """CuPy makes its cache folder when it is imported and fails if it cannot: see to a usable one before."""
+    """CuPy chooses its cache folder when it is imported, and fails if it cannot make it: see to a usable one before."""
     chosen = os.environ.get("CUPY_CACHE_DIR")
     try:
         folder = Path(chosen) if chosen else Path.home() / ".cupy" / "kernel_cache"
@@ -106,7 +106,8 @@ def cupy() -> ModuleType:
             f"several CuPy wheels in one environment overwrite each other: "
             f"pip uninstall {' '.join(wheels)}, then {_INSTALL}"
         )
-    prepare_cache()
+    if "cupy" not in sys.modules:
+        prepare_cache()
     try:
         module = importlib.import_module("cupy")
     except ImportError as error:

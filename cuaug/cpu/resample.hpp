@@ -2,7 +2,7 @@
 
 #include "../kernels/filter.cuh"
 #include "../kernels/resample_record.cuh"
-#include "rows.hpp"
+#include "plain.hpp"
 
 // A task makes some rows of one frame. An output row is first summed down the columns, where memory is contiguous in every
 // layout and each source value is read in place, and then across.
@@ -182,12 +182,14 @@ inline void resample_columns(const ResampleTask<R>& task, int c, int left, int c
     });
     const int step = in.packed || in.channels == 1 ? in.channels : 4;
     const int begin = memory.columns[0].first, end = memory.columns[columns - 1].first + memory.columns[columns - 1].count;
+    // All of it is inside the image, and read at once.
+    const bool simple = begin >= 0 && end <= args.in_width && end - begin <= most_sources && memory.columns[0].count <= most_weights;
     auto least = [](int a, int b) { return a < b ? a : b; };
     auto most = [](int a, int b) { return a > b ? a : b; };
     for (int y = task.top; y < task.bottom; ++y) {
         const Taps<R> taps = task.down.taps(y);
         const bool empty = taps.count == 0 || end == begin;
-        for (int x = 0; x < columns; ++x)
+        for (int x = 0; x < columns && (empty || !simple); ++x)
             for (int k = 0; k < 4; ++k) memory.result[4 * x + k] = empty ? fill.c[k] : R(0);
         for (int from = begin; from < end && !empty; from += most_sources) {
             const int to = least(end, from + most_sources), inner_from = most(from, 0), inner_to = least(to, args.in_width);
@@ -205,6 +207,15 @@ inline void resample_columns(const ResampleTask<R>& task, int c, int left, int c
                     interleave(row[0], row[1], row[2], row[3], inner, memory.pixels);
                     pixels = memory.pixels;
                 }
+            }
+            if (simple) {
+                for (int x = 0; x < columns; ++x) {
+                    const Column<R>& column = memory.columns[x];
+                    R* sum = memory.result + 4 * x;
+                    for (int k = 0; k < 4; ++k) sum[k] = R(0);
+                    add_across(pixels + static_cast<long long>(column.first - begin) * step, step, memory.weight + column.at, column.count, sum);
+                }
+                continue;
             }
             for (int x = 0; x < columns; ++x) {
                 const Column<R>& column = memory.columns[x];
@@ -269,10 +280,18 @@ inline void resample_typed(const native::ResampleCall& call, long long task, voi
     const long long frame = task / parts, n = frame / args.frames;
     const int top = static_cast<int>(task % parts) * rows, bottom = args.out_height - top < rows ? args.out_height : top + rows;
     const bool antialias = args.antialias != 0;
-    resample_rows(ResampleTask<R>{call, args, n, frame - n * args.frames, top, bottom,
-                                  {call.filter, box_side(args, n, 1), box_side(args, n, 3), args.out_width, antialias},
-                                  {call.filter, box_side(args, n, 0), box_side(args, n, 2), args.out_height, antialias},
-                                  *static_cast<ResampleMemory<R>*>(workspace)});
+    const Axis<R> across = {call.filter, box_side(args, n, 1), box_side(args, n, 3), args.out_width, antialias};
+    const Axis<R> down = {call.filter, box_side(args, n, 0), box_side(args, n, 2), args.out_height, antialias};
+    if constexpr (Same<R, float>::value)
+        if (call.filter == native::Filter::Triangle && !antialias && call.source == native::Dtype::uint8 && call.target == native::Dtype::uint8) {
+            auto positions = [](const Axis<R>& axis, const Taps<R>& taps) {  // none of a box that is not one
+                return Positions{axis.start, axis.extent / axis.size, taps.count > 0 ? taps.low : -1, taps.high};
+            };
+            const bool done = warp_plainly(call, args, n, frame - n * args.frames, top, bottom, positions(across, across.taps(0)),
+                                           positions(down, down.taps(0)), *static_cast<Memory<R>*>(workspace));
+            if (done) return;
+        }
+    resample_rows(ResampleTask<R>{call, args, n, frame - n * args.frames, top, bottom, across, down, *static_cast<ResampleMemory<R>*>(workspace)});
 }
 
 inline void resample_task(const native::ResampleCall& call, long long task, void* workspace) {

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.gpu
 
 # Two kernels, compared with the CPU. `fresh` forgets what this process has loaded, so that the disk is read again.
 CHECK = """
-import os, pathlib, random, sys, warnings
+import hashlib, os, pathlib, random, sys, warnings
 import cupy, numpy, cuaug
 from cuaug import _cuda
 
@@ -47,11 +47,19 @@ def flipped(data):
 damages = [lambda data: b"", lambda data: data[:10], lambda data: data + b"more", lambda data: bytes(len(data))]
 damages += [lambda data, k=k: data[: len(data) * k // 20] for k in range(20)]
 damages += [flipped] * 40
+def flipped_on_the_gpu():
+    fresh()
+    return cuaug.hflip(device).get()
+
 for number, damage in enumerate(damages):
     entry.write_bytes(damage(good))
-    fresh()
-    assert (cuaug.hflip(device).get() == expected).all(), number
-    assert entry.read_bytes() == good, f"damage {number} was not replaced by what the compiler gives"
+    assert (flipped_on_the_gpu() == expected).all(), number
+    # Not the bytes of before: NVRTC names constants of a file after the second and the process it compiled them in.
+    whole, written = entry.read_bytes(), entry.stat().st_mtime_ns
+    assert len(whole) > 1000, number
+    assert whole[:40].decode() == hashlib.sha1(whole[40:]).hexdigest(), f"damage {number} was left"
+    assert (flipped_on_the_gpu() == expected).all(), number
+    assert entry.stat().st_mtime_ns == written, f"the entry that replaced damage {number} was not used"
 print(len(damages))
 """
 
