@@ -7,19 +7,23 @@ namespace cuaug {
 constexpr int resize_threads = 128, resize_warps = resize_threads / 32;
 constexpr bool ahead = true;
 
-// A warp's last source rows, summed across; each lane reads what it has written.
+// A warp's last source rows, summed across, of which a lane holds its column.
 template <class R, int K>
 struct Ring {
     static constexpr int rows = sizeof(R) == 4 ? 16 : 8;
-    R value[rows][K][32];
+    R* at;
+
+    R& operator()(int row, int k) const { return at[(row & (rows - 1)) * (K * 32) + k * 32]; }
 };
+
+template <class R> struct alignas(16) FourWeights { R of[4]; };
 
 // The output rows of a block: a row's span, and the weights of its first source rows.
 template <class R>
 struct Down {
-    static constexpr int most = sizeof(R) == 4 ? 12 : 4;  // what a ring holds besides rows that are being made
+    static constexpr int most = sizeof(R) == 4 ? 8 : 4;
     Span<R> span[resize_threads];
-    R weight[resize_threads][most];
+    FourWeights<R> weight[resize_threads][most / 4];
 };
 
 // What the fill adds; it may be infinite where nothing lies outside.
@@ -29,11 +33,12 @@ inline R share(R outside, R fill) { return outside == R(0) ? R(0) : outside * fi
 // A block makes 32 columns of at most 128 rows, K channels, each warp a quarter of the rows: a lane sums source rows across, four at
 // a time, and its last rows down. Grid: (tiles across, tiles down, frames x groups of K).
 template <class In, class InLayout, int K, class Filter, class Out, class OutLayout>
-__global__ void __launch_bounds__(resize_threads, 5) resample(const __grid_constant__ Resample args) {
+__global__ void __launch_bounds__(resize_threads, 6) resample(const __grid_constant__ Resample args) {
     using R = Real<In>;
     constexpr int kept = Ring<R, K>::rows, part = Down<R>::most;
+    constexpr bool finite = !Same<In, R>::value && sizeof(In) < 4 && !Same<In, float16>::value && !Same<In, bfloat16>::value;  // a weight of 0 then hides anything
     constexpr bool exchanged = Same<OutLayout, Packed>::value && sizeof(Out) < 4;
-    __shared__ Ring<R, K> rings[resize_warps];
+    __shared__ R ring_memory[resize_warps][Ring<R, K>::rows * K * 32];
     __shared__ Across<In> across;
     __shared__ Down<R> down;
     __shared__ R fill[K];
@@ -45,19 +50,24 @@ __global__ void __launch_bounds__(resize_threads, 5) resample(const __grid_const
     const int columns = min(32, args.out_width - left), rows = min(tile_rows, args.out_height - top);
     constexpr bool grouped = Same<InLayout, Strided>::value || Same<OutLayout, Strided>::value;
     const int groups = grouped ? (args.channels + K - 1) / K : 1;
-    Ring<R, K>& ring = rings[warp_index];
+    const Ring<R, K> ring = {ring_memory[warp_index] + lane};
+
+    if constexpr (finite)
+        for (int row = 0; row < kept; ++row)
+            for (int k = 0; k < K; ++k) ring(row, k) = R(0);
 
     for (long long slice = blockIdx.z; slice < args.samples * args.frames * groups; slice += gridDim.z) {
         const int first = grouped ? static_cast<int>(slice % groups) * K : 0, channels = grouped ? min(K, args.channels - first) : K;
         const long long frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
         if (warp_index == resize_warps - 1) {
-            across.span[lane] = span_of<Filter, R>(box_side(args, n, 1), box_side(args, n, 3), args.in_width, args.out_width, left + min(lane, columns - 1), args.antialias);
-            weigh<Filter>(across, lane);
+            const Span<R> span = span_of<Filter, R>(box_side(args, n, 1), box_side(args, n, 3), args.in_width, args.out_width, left + min(lane, columns - 1), args.antialias);
+            weigh<Filter>(across, span, args.in_width, lane);
         }
         if (static_cast<int>(threadIdx.x) < rows) {
             const Span<R> span = span_of<Filter, R>(box_side(args, n, 0), box_side(args, n, 2), args.in_height, args.out_height, top + threadIdx.x, args.antialias);
             down.span[threadIdx.x] = span;
-            for (int i = 0; i < min(span.count, part); ++i) down.weight[threadIdx.x][i] = weight_in<Filter>(span, i);
+            #pragma unroll 1
+            for (int i = 0; i < min(span.count + 3 & ~3, part); ++i) down.weight[threadIdx.x][i / 4].of[i % 4] = weight_in<Filter>(span, i);
         }
         if (static_cast<int>(threadIdx.x) < K) fill[threadIdx.x] = to_real<R>(from_real<In>(fill_value(args.fill, n, min(first + static_cast<int>(threadIdx.x), args.channels - 1))));
         __syncthreads();
@@ -96,16 +106,21 @@ __global__ void __launch_bounds__(resize_threads, 5) resample(const __grid_const
                     }
                     add_across<Filter, InLayout>(source, made, column, across, row);
                     for (int r = 0; r < rows_at_once; ++r)
-                        for (int k = 0; k < K; ++k) ring.value[(made + r) & (kept - 1)][k][lane] = row[r][k];
+                        for (int k = 0; k < K; ++k) ring(made + r, k) = row[r][k];
                 }
                 oldest = max(oldest, made - kept);
+                if (i > 0) {
+                    __syncwarp();
+                    if (lane < part) down.weight[y][lane / 4].of[lane % 4] = weight_in<Filter>(down.span[y], i + lane);
+                    __syncwarp();
+                }
                 #pragma unroll 1
-                for (int j = 0; j < taps; j += 4)
+                for (int j = 0; j < taps; j += 4) {
+                    const FourWeights<R> factor = down.weight[y][j / 4];
                     for (int u = 0; u < 4; ++u)
-                        if (j + u < taps) {
-                            const R factor = i == 0 ? down.weight[y][j + u] : weight_in<Filter>(down.span[y], i + j + u);
-                            for (int k = 0; k < K; ++k) sum[k] += factor * ring.value[(from + j + u) & (kept - 1)][k][lane];
-                        }
+                        if (finite || j + u < taps)
+                            for (int k = 0; k < K; ++k) sum[k] += factor.of[u] * ring(from + j + u, k);
+                }
             }
             Out value[K];
             for (int k = 0; k < K; ++k) value[k] = from_real<Out>(sum[k]);

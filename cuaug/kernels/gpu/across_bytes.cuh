@@ -10,7 +10,7 @@ namespace cuaug {
 
 constexpr float byte_one = 4194304.0f;  // 2^22: 255 of it, and 1.9 times as much for filters that overshoot, are an int
 
-// The weights of eight pixels, their highest byte (signed), the next and the lowest.
+// The weights of eight pixels: their highest byte (signed), the next and the lowest.
 struct EightWeights {
     Word high[2], middle[2], low[2];
 };
@@ -19,16 +19,15 @@ template <>
 struct Across<uint8> {
     static constexpr int most = 3;
     Span<float> span[32];
+    int left[32];  // the first of the eight pixels, a multiple of four
+    int steps;     // of eight pixels
     uint2 high[most][32], middle[most][32], low[most][32];
 };
 
-// Of pixels `first` + 8 i and on, where `first` is the span's, rounded down to a multiple of four.
-template <class Filter>
-inline EightWeights eight_weights(const Span<float>& span, int i) {
+inline EightWeights eight_weights(const float (&weight)[8]) {
     EightWeights out = {};
-    #pragma unroll
     for (int j = 0; j < 8; ++j) {
-        const int value = __float2int_rn(byte_one * weight_in<Filter>(span, 8 * i + j - (span.first & 3))), shift = 8 * (j & 3);
+        const int value = __float2int_rn(byte_one * weight[j]), shift = 8 * (j & 3);
         out.low[j / 4] |= (value & 255u) << shift;
         out.middle[j / 4] |= (value >> 8 & 255u) << shift;
         out.high[j / 4] |= (value >> 16 & 255u) << shift;
@@ -36,12 +35,23 @@ inline EightWeights eight_weights(const Span<float>& span, int i) {
     return out;
 }
 
+// Called by one warp. The eight pixels end before the last multiple of four, so that words are read without a question.
 template <class Filter>
-inline void weigh(Across<uint8>& across, int lane) {
-    const Span<float> span = across.span[lane];
+inline void weigh(Across<uint8>& across, const Span<float>& span, int width, int lane) {
+    int steps = ((span.first & 3) + span.count + 7) / 8;
+    for (int i = 1; i < 32; i *= 2) steps = max(steps, __shfl_xor_sync(0xffffffffu, steps, i));
+    const int left = min(span.first, width - 8 * steps) & ~3;
+    const bool fits = steps <= Across<uint8>::most && left >= 0 && span.first + span.count <= left + 8 * steps;
+    if (!__all_sync(0xffffffffu, fits)) steps = 0;
+    across.span[lane] = span;
+    across.left[lane] = left;
+    across.steps = steps;
     #pragma unroll 1
-    for (int i = 0; i < Across<uint8>::most && 8 * i < (span.first & 3) + span.count; ++i) {
-        const EightWeights weights = eight_weights<Filter>(span, i);
+    for (int i = 0; i < steps; ++i) {
+        float weight[8];
+        #pragma unroll
+        for (int j = 0; j < 8; ++j) weight[j] = weight_in<Filter>(span, left + 8 * i + j - span.first);
+        const EightWeights weights = eight_weights(weight);
         across.high[i][lane] = {weights.high[0], weights.high[1]};
         across.middle[i][lane] = {weights.middle[0], weights.middle[1]};
         across.low[i][lane] = {weights.low[0], weights.low[1]};
@@ -84,28 +94,22 @@ inline void to_planes(const Word (&packed)[K], Word (&plane)[K][2], int j) {
 template <class Filter>
 inline float weight_of(const Across<uint8>& across, int lane, int i) { return weight_in<Filter>(across.span[lane], i); }
 
-// What a lane knows of its column: a multiple of four where its words begin, and how many there are.
+
+// What a lane knows of its column.
 struct ColumnOfBytes : Column {
-    int left, words;
-    int steps;  // of eight pixels, of the warp; 0 where pixels must be added one by one
+    int left, steps;  // no steps where pixels must be added one by one
 };
 
 template <class Layout, int K>
 inline ColumnOfBytes column_of(const Source<uint8, K>& source, const Across<uint8>& across, int lane) {
-    const int first = across.span[lane].first, count = across.span[lane].count, left = first & ~3, words = (first - left + count + 3) / 4;
-    int most = words;
-    for (int i = 1; i < 32; i *= 2) most = max(most, __shfl_xor_sync(0xffffffffu, most, i));
-    const bool whole = !Same<Layout, Strided>::value && source.aligned && most <= 2 * Across<uint8>::most && left + 4 * words <= source.width;
-    return {{lane, first, count}, left, words, __all_sync(0xffffffffu, whole) ? (most + 1) / 2 : 0};
+    const bool in_words = !Same<Layout, Strided>::value && source.aligned;
+    return {{lane, across.span[lane].first, across.span[lane].count}, across.left[lane], in_words ? across.steps : 0};
 }
 
 template <class Filter, class Layout, int K>
 inline void add_across(const Source<uint8, K>& source, int first, const ColumnOfBytes& column, const Across<uint8>& across,
                        float (&sum)[rows_at_once][K]) {
-    if (column.steps == 0) {
-        add_pixels<Filter, Layout>(source, first, column, across, sum);
-        return;
-    }
+    if (column.steps == 0) return add_pixels<Filter, Layout>(source, first, column, across, sum);
     constexpr bool packed = Same<Layout, Packed>::value;
     const uint8* at[rows_at_once];
     for (int r = 0; r < rows_at_once; ++r) at[r] = row_of(source, min(first + r, source.height - 1)) + column.left * static_cast<long long>(packed ? K : 1);
@@ -113,10 +117,9 @@ inline void add_across(const Source<uint8, K>& source, int first, const ColumnOf
     int total[rows_at_once][K] = {};
     #pragma unroll 1
     for (int i = 0; i < column.steps; ++i) {
-        Word plane[rows_at_once][K][2] = {};
+        Word plane[rows_at_once][K][2];
         for (int r = 0; r < rows_at_once; ++r) {
             for (int j = 0; j < 2; ++j) {
-                if (2 * i + j >= column.words) continue;
                 Word word[K];
                 for (int k = 0; k < K; ++k) {
                     const uint8* from = packed ? at[r] + 4 * (K * j + k) : at[r] + k * source.c_stride + 4 * j;
