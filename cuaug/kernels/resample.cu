@@ -18,31 +18,35 @@ struct Ring {
 
 template <class R> struct alignas(16) FourWeights { R of[4]; };
 
-// The output rows of a block: a row's span, and the weights of its first source rows.
-template <class R>
-struct Down {
-    static constexpr int most = sizeof(R) == 4 ? 8 : 4;
-    Span<R> span[resize_threads];
-    FourWeights<R> weight[resize_threads][most / 4];
-};
+// A pointer into shared memory, kept in a register: the compiler would make it anew at each use, in seven instructions, but not
+// what comes out of a shuffle.
+template <class T>
+inline T* pinned(T* shared) {
+    const unsigned int address = static_cast<unsigned int>(__cvta_generic_to_shared(shared));
+    return static_cast<T*>(__cvta_shared_to_generic(__shfl_sync(0xffffffffu, address, threadIdx.x & 31)));
+}
 
-// What the fill adds; it may be infinite where nothing lies outside.
+// An output row: its span, and the weights of its first source rows.
 template <class R>
-inline R share(R outside, R fill) { return outside == R(0) ? R(0) : outside * fill; }
+struct Row {
+    static constexpr int most = sizeof(R) == 4 ? 8 : 4;
+    FourWeights<R> weight[most / 4];
+    Span<R> span;
+};
 
 // A block makes 32 columns of at most 128 rows, K channels, each warp a quarter of the rows: a lane sums source rows across, four at
 // a time, and its last rows down. Grid: (tiles across, tiles down, frames x groups of K).
 template <class In, class InLayout, int K, class Filter, class Out, class OutLayout>
-__global__ void __launch_bounds__(resize_threads, 6) resample(const __grid_constant__ Resample args) {
+__global__ void __launch_bounds__(resize_threads, 5) resample(const __grid_constant__ Resample args) {
     using R = Real<In>;
-    constexpr int kept = Ring<R, K>::rows, part = Down<R>::most;
+    constexpr int kept = Ring<R, K>::rows, part = Row<R>::most;
     constexpr bool finite = !Same<In, R>::value && sizeof(In) < 4 && !Same<In, float16>::value && !Same<In, bfloat16>::value;  // a weight of 0 then hides anything
     constexpr bool exchanged = Same<OutLayout, Packed>::value && sizeof(Out) < 4;
     __shared__ R ring_memory[resize_warps][Ring<R, K>::rows * K * 32];
     __shared__ Across<In> across;
-    __shared__ Down<R> down;
+    __shared__ Row<R> down[resize_threads];
     __shared__ R fill[K];
-    __shared__ alignas(16) Out line[exchanged ? resize_warps : 1][exchanged ? 32 * K : 1];
+    __shared__ alignas(16) Out swap[exchanged ? resize_warps : 1][exchanged ? 32 * K : 1];
 
     const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5;
     const int band = (args.out_height + resize_warps * gridDim.y - 1) / (resize_warps * gridDim.y), tile_rows = band * resize_warps;
@@ -50,7 +54,7 @@ __global__ void __launch_bounds__(resize_threads, 6) resample(const __grid_const
     const int columns = min(32, args.out_width - left), rows = min(tile_rows, args.out_height - top);
     constexpr bool grouped = Same<InLayout, Strided>::value || Same<OutLayout, Strided>::value;
     const int groups = grouped ? (args.channels + K - 1) / K : 1;
-    const Ring<R, K> ring = {ring_memory[warp_index] + lane};
+    const Ring<R, K> ring = {pinned(ring_memory[warp_index] + lane)};
 
     if constexpr (finite)
         for (int row = 0; row < kept; ++row)
@@ -65,9 +69,9 @@ __global__ void __launch_bounds__(resize_threads, 6) resample(const __grid_const
         }
         if (static_cast<int>(threadIdx.x) < rows) {
             const Span<R> span = span_of<Filter, R>(box_side(args, n, 0), box_side(args, n, 2), args.in_height, args.out_height, top + threadIdx.x, args.antialias);
-            down.span[threadIdx.x] = span;
+            down[threadIdx.x].span = span;
             #pragma unroll 1
-            for (int i = 0; i < min(span.count + 3 & ~3, part); ++i) down.weight[threadIdx.x][i / 4].of[i % 4] = weight_in<Filter>(span, i);
+            for (int i = 0; i < min(span.count + 3 & ~3, part); ++i) down[threadIdx.x].weight[i / 4].of[i % 4] = weight_in<Filter>(span, i);
         }
         if (static_cast<int>(threadIdx.x) < K) fill[threadIdx.x] = to_real<R>(from_real<In>(fill_value(args.fill, n, min(first + static_cast<int>(threadIdx.x), args.channels - 1))));
         __syncthreads();
@@ -82,41 +86,44 @@ __global__ void __launch_bounds__(resize_threads, 6) resample(const __grid_const
         source.width = args.in_width;
         source.aligned = args.in_aligned;
         const auto column = column_of<InLayout>(source, across, lane);
+        const bool clipped = across.span[lane].outside != R(0);
         const int begin = across.span[0].first, end = across.span[31].first + across.span[31].count;
         const int x_stride = column_stride<OutLayout, K>(args.out.x), last = min((warp_index + 1) * band, rows);
         Out* out = static_cast<Out*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c
                    + (top + warp_index * band) * args.out.y + static_cast<long long>(left) * x_stride;
+        Row<R>* at = pinned(down + warp_index * band);
         int oldest = 0, made = 0;  // the ring holds rows oldest .. made - 1
         #pragma unroll 1
-        for (int y = warp_index * band; y < last; ++y, out += args.out.y) {
-            const int count = down.span[y].count;
-            R sum[K];
-            for (int k = 0; k < K; ++k) sum[k] = share(down.span[y].outside, fill[k]);
+        for (int y = warp_index * band; y < last; ++y, out += args.out.y, ++at) {
+            Row<R>& row = *at;
+            const int count = row.span.count;
+            R sum[K] = {};
+            if (row.span.outside != R(0))
+                for (int k = 0; k < K; ++k) sum[k] = row.span.outside * fill[k];
             #pragma unroll 1
             for (int i = 0; i < count; i += part) {
-                const int from = down.span[y].first + i, taps = min(part, count - i);
+                const int from = row.span.first + i, taps = min(part, count - i);
                 if (from < oldest || from > made) oldest = made = from;
                 #pragma unroll 1
                 for (; made < from + taps; made += rows_at_once) {
                     if (ahead) prefetch<InLayout>(source, made + rows_at_once, begin, end, lane);
-                    R row[rows_at_once][K];
-                    for (int k = 0; k < K; ++k) {
-                        const R outside = share(across.span[lane].outside, fill[k]);
-                        for (int r = 0; r < rows_at_once; ++r) row[r][k] = outside;
-                    }
-                    add_across<Filter, InLayout>(source, made, column, across, row);
+                    R line[rows_at_once][K] = {};
+                    if (clipped)
+                        for (int r = 0; r < rows_at_once; ++r)
+                            for (int k = 0; k < K; ++k) line[r][k] = across.span[lane].outside * fill[k];
+                    add_across<Filter, InLayout>(source, made, column, across, line);
                     for (int r = 0; r < rows_at_once; ++r)
-                        for (int k = 0; k < K; ++k) ring(made + r, k) = row[r][k];
+                        for (int k = 0; k < K; ++k) ring(made + r, k) = line[r][k];
                 }
                 oldest = max(oldest, made - kept);
                 if (i > 0) {
                     __syncwarp();
-                    if (lane < part) down.weight[y][lane / 4].of[lane % 4] = weight_in<Filter>(down.span[y], i + lane);
+                    if (lane < part) row.weight[lane / 4].of[lane % 4] = weight_in<Filter>(row.span, i + lane);
                     __syncwarp();
                 }
                 #pragma unroll 1
                 for (int j = 0; j < taps; j += 4) {
-                    const FourWeights<R> factor = down.weight[y][j / 4];
+                    const FourWeights<R> factor = row.weight[j / 4];
                     for (int u = 0; u < 4; ++u)
                         if (finite || j + u < taps)
                             for (int k = 0; k < K; ++k) sum[k] += factor.of[u] * ring(from + j + u, k);
@@ -126,10 +133,10 @@ __global__ void __launch_bounds__(resize_threads, 6) resample(const __grid_const
             for (int k = 0; k < K; ++k) value[k] = from_real<Out>(sum[k]);
             if constexpr (exchanged) {
                 __syncwarp();
-                for (int k = 0; k < K; ++k) line[warp_index][lane * K + k] = value[k];
+                for (int k = 0; k < K; ++k) swap[warp_index][lane * K + k] = value[k];
                 __syncwarp();
                 for (int k = 0; k < K; ++k)
-                    if (k * 32 + lane < columns * K) out[k * 32 + lane] = line[warp_index][k * 32 + lane];
+                    if (k * 32 + lane < columns * K) out[k * 32 + lane] = swap[warp_index][k * 32 + lane];
             } else if (lane < columns) {
                 for (int k = 0; k < K; ++k)
                     if (k < channels) out[static_cast<long long>(lane) * x_stride + (Same<OutLayout, Packed>::value ? k : k * args.out.c)] = value[k];

@@ -21,7 +21,7 @@ struct Across {
 template <class Filter, class T>
 inline void weigh(Across<T>& across, const Span<Real<T>>& span, int, int lane) {
     across.span[lane] = span;
-    #pragma unroll 1
+    #pragma unroll 2
     for (int i = 0; i < min(span.count, Across<T>::most); ++i) across.weight[i][lane] = weight_in<Filter>(span, i);
 }
 
@@ -47,21 +47,16 @@ inline void add_pixels(const Source<T, K>& source, int first, const Column& colu
     const T* at[rows_at_once];
     for (int r = 0; r < rows_at_once; ++r)
         at[r] = row_of(source, min(first + r, source.height - 1)) + static_cast<long long>(column.first) * x_stride;
-    constexpr bool together = Same<Layout, Packed>::value;  // else plane by plane: 32 columns of 12 rows are more than the L1 holds
-    #pragma unroll
-    for (int plane = 0; plane < (together ? 1 : K); ++plane) {
-        const T* from[rows_at_once];
-        for (int r = 0; r < rows_at_once; ++r) from[r] = at[r] + (together ? 0 : offset_of<Layout>(source, plane));
-        #pragma unroll 2
-        for (int i = 0; i < column.count; ++i) {
-            const R factor = weight_of<Filter>(across, column.lane, i);
-            for (int r = 0; r < rows_at_once; ++r) {
-                for (int k = 0; k < (together ? K : 1); ++k) {
-                    __builtin_assume(__isGlobal(from[r]));
-                    sum[r][plane + k] += factor * to_real<R>(from[r][k]);
-                }
-                from[r] += x_stride;
+    #pragma unroll 2
+    for (int i = 0; i < column.count; ++i) {
+        const R factor = weight_of<Filter>(across, column.lane, i);
+        for (int r = 0; r < rows_at_once; ++r) {
+            for (int k = 0; k < K; ++k) {
+                const T* from = at[r] + offset_of<Layout>(source, k);
+                __builtin_assume(__isGlobal(from));
+                sum[r][k] += factor * to_real<R>(*from);
             }
+            at[r] += x_stride;
         }
     }
 }

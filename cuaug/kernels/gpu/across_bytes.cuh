@@ -63,10 +63,11 @@ __device__ inline int dot_signed(Word bytes, Word weights, int sum) {
     return sum;
 }
 
-inline int dot(const Word (&bytes)[2], const EightWeights& weights) {
-    int sum = dot_signed(bytes[1], weights.high[1], dot_signed(bytes[0], weights.high[0], 0)) << 8;
-    sum = __dp4a(bytes[1], weights.middle[1], __dp4a(bytes[0], weights.middle[0], static_cast<Word>(sum))) << 8;
-    return __dp4a(bytes[1], weights.low[1], __dp4a(bytes[0], weights.low[0], static_cast<Word>(sum)));
+// `sum` and the products. As numbers of 32 bits they wrap on the way, but not in the end.
+inline int dot(const Word (&bytes)[2], const EightWeights& weights, int sum) {
+    const Word high = dot_signed(bytes[1], weights.high[1], dot_signed(bytes[0], weights.high[0], 0)) << 8;
+    const Word middle = __dp4a(bytes[1], weights.middle[1], __dp4a(bytes[0], weights.middle[0], high));
+    return __dp4a(bytes[1], weights.low[1], __dp4a(bytes[0], weights.low[0], (middle << 8) + sum));
 }
 
 // Four pixels as they lie in memory -> a word a channel.
@@ -111,30 +112,28 @@ inline void add_across(const Source<uint8, K>& source, int first, const ColumnOf
                        float (&sum)[rows_at_once][K]) {
     if (column.steps == 0) return add_pixels<Filter, Layout>(source, first, column, across, sum);
     constexpr bool packed = Same<Layout, Packed>::value;
-    const uint8* at[rows_at_once];
-    for (int r = 0; r < rows_at_once; ++r) at[r] = row_of(source, min(first + r, source.height - 1)) + column.left * static_cast<long long>(packed ? K : 1);
-
     int total[rows_at_once][K] = {};
     #pragma unroll 1
     for (int i = 0; i < column.steps; ++i) {
+        const long long left = (column.left + 8 * i) * static_cast<long long>(packed ? K : 1);
         Word plane[rows_at_once][K][2];
         for (int r = 0; r < rows_at_once; ++r) {
+            const uint8* at = row_of(source, min(first + r, source.height - 1)) + left;
             for (int j = 0; j < 2; ++j) {
                 Word word[K];
                 for (int k = 0; k < K; ++k) {
-                    const uint8* from = packed ? at[r] + 4 * (K * j + k) : at[r] + k * source.c_stride + 4 * j;
+                    const uint8* from = packed ? at + 4 * (K * j + k) : at + k * source.c_stride + 4 * j;
                     __builtin_assume(__isGlobal(from));
                     word[k] = *reinterpret_cast<const Word*>(from);
                 }
                 if constexpr (packed) to_planes(word, plane[r], j);
                 else for (int k = 0; k < K; ++k) plane[r][k][j] = word[k];
             }
-            at[r] += packed ? 8 * K : 8;
         }
         const uint2 high = across.high[i][column.lane], middle = across.middle[i][column.lane], low = across.low[i][column.lane];
         const EightWeights weights = {{high.x, high.y}, {middle.x, middle.y}, {low.x, low.y}};
         for (int r = 0; r < rows_at_once; ++r)
-            for (int k = 0; k < K; ++k) total[r][k] += dot(plane[r][k], weights);
+            for (int k = 0; k < K; ++k) total[r][k] = dot(plane[r][k], weights, total[r][k]);
     }
     for (int r = 0; r < rows_at_once; ++r)
         for (int k = 0; k < K; ++k) sum[r][k] += static_cast<float>(total[r][k]) * (1.0f / byte_one);
