@@ -107,14 +107,14 @@ inline Taps<R> taps_of(double start, double extent, int length, int size, int at
 // The same by pixels of the image: `count` from `first` on, each with the weights of all taps that it stands for.
 template <class R>
 struct Span {
-    Taps<R> taps;
     int first, count;
     R outside;  // the weight of what lies outside the image
+    Taps<R> taps;
 };
 
 template <class Filter, class R>
 inline Span<R> span_of(double start, double extent, int length, int size, int at, bool antialias) {
-    Span<R> span = {raw_taps_of<Filter, R>(start, extent, length, size, at, antialias), 0, 0, R(1)};
+    Span<R> span = {0, 0, R(1), raw_taps_of<Filter, R>(start, extent, length, size, at, antialias)};
     if (span.taps.count < 1) return span;
     R sum = R(0), outside = R(0);
     for (int i = 0; i < span.taps.count; ++i) {

@@ -5,7 +5,6 @@
 namespace cuaug {
 
 constexpr int resize_threads = 128, resize_warps = resize_threads / 32;
-constexpr bool ahead = true;
 
 // A warp's last source rows, summed across, of which a lane holds its column.
 template <class R, int K>
@@ -37,7 +36,7 @@ struct Row {
 // A block makes 32 columns of at most 128 rows, K channels, each warp a quarter of the rows: a lane sums source rows across, four at
 // a time, and its last rows down. Grid: (tiles across, tiles down, frames x groups of K).
 template <class In, class InLayout, int K, class Filter, class Out, class OutLayout>
-__global__ void __launch_bounds__(resize_threads, 5) resample(const __grid_constant__ Resample args) {
+__global__ void __launch_bounds__(resize_threads, sizeof(Real<In>) == 8 ? 3 : Same<InLayout, Strided>::value ? 4 : 5) resample(const __grid_constant__ Resample args) {
     using R = Real<In>;
     constexpr int kept = Ring<R, K>::rows, part = Row<R>::most;
     constexpr bool finite = !Same<In, R>::value && sizeof(In) < 4 && !Same<In, float16>::value && !Same<In, bfloat16>::value;  // a weight of 0 then hides anything
@@ -45,7 +44,7 @@ __global__ void __launch_bounds__(resize_threads, 5) resample(const __grid_const
     __shared__ R ring_memory[resize_warps][Ring<R, K>::rows * K * 32];
     __shared__ Across<In> across;
     __shared__ Row<R> down[resize_threads];
-    __shared__ R fill[K];
+    __shared__ alignas(16) R fill_memory[K];
     __shared__ alignas(16) Out swap[exchanged ? resize_warps : 1][exchanged ? 32 * K : 1];
 
     const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5;
@@ -73,7 +72,7 @@ __global__ void __launch_bounds__(resize_threads, 5) resample(const __grid_const
             #pragma unroll 1
             for (int i = 0; i < min(span.count + 3 & ~3, part); ++i) down[threadIdx.x].weight[i / 4].of[i % 4] = weight_in<Filter>(span, i);
         }
-        if (static_cast<int>(threadIdx.x) < K) fill[threadIdx.x] = to_real<R>(from_real<In>(fill_value(args.fill, n, min(first + static_cast<int>(threadIdx.x), args.channels - 1))));
+        if (static_cast<int>(threadIdx.x) < K) fill_memory[threadIdx.x] = to_real<R>(from_real<In>(fill_value(args.fill, n, min(first + static_cast<int>(threadIdx.x), args.channels - 1))));
         __syncthreads();
 
         Source<In, K> source;
@@ -91,22 +90,26 @@ __global__ void __launch_bounds__(resize_threads, 5) resample(const __grid_const
         const int x_stride = column_stride<OutLayout, K>(args.out.x), last = min((warp_index + 1) * band, rows);
         Out* out = static_cast<Out*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c
                    + (top + warp_index * band) * args.out.y + static_cast<long long>(left) * x_stride;
+        const R* fill = pinned(fill_memory);
+        constexpr int words = 8 * K * sizeof(Out);  // of a row of the result
+        const bool in_words = args.out_aligned && columns == 32;
+        Out* exchange = exchanged ? pinned(swap[warp_index]) : nullptr;
         Row<R>* at = pinned(down + warp_index * band);
         int oldest = 0, made = 0;  // the ring holds rows oldest .. made - 1
         #pragma unroll 1
         for (int y = warp_index * band; y < last; ++y, out += args.out.y, ++at) {
             Row<R>& row = *at;
-            const int count = row.span.count;
+            const int count = row.span.count, begin_row = row.span.first;
             R sum[K] = {};
             if (row.span.outside != R(0))
                 for (int k = 0; k < K; ++k) sum[k] = row.span.outside * fill[k];
             #pragma unroll 1
             for (int i = 0; i < count; i += part) {
-                const int from = row.span.first + i, taps = min(part, count - i);
+                const int from = begin_row + i, taps = min(part, count - i);
                 if (from < oldest || from > made) oldest = made = from;
                 #pragma unroll 1
                 for (; made < from + taps; made += rows_at_once) {
-                    if (ahead) prefetch<InLayout>(source, made + rows_at_once, begin, end, lane);
+                    if (made & rows_at_once) prefetch<InLayout>(source, made + rows_at_once, begin, end, lane);
                     R line[rows_at_once][K] = {};
                     if (clipped)
                         for (int r = 0; r < rows_at_once; ++r)
@@ -133,10 +136,14 @@ __global__ void __launch_bounds__(resize_threads, 5) resample(const __grid_const
             for (int k = 0; k < K; ++k) value[k] = from_real<Out>(sum[k]);
             if constexpr (exchanged) {
                 __syncwarp();
-                for (int k = 0; k < K; ++k) swap[warp_index][lane * K + k] = value[k];
+                for (int k = 0; k < K; ++k) exchange[lane * K + k] = value[k];
                 __syncwarp();
-                for (int k = 0; k < K; ++k)
-                    if (k * 32 + lane < columns * K) out[k * 32 + lane] = swap[warp_index][k * 32 + lane];
+                if (in_words) {
+                    for (int i = lane; i < words; i += 32) reinterpret_cast<Word*>(out)[i] = reinterpret_cast<const Word*>(exchange)[i];
+                } else {
+                    #pragma unroll 1
+                    for (int i = lane; i < columns * K; i += 32) out[i] = exchange[i];
+                }
             } else if (lane < columns) {
                 for (int k = 0; k < K; ++k)
                     if (k < channels) out[static_cast<long long>(lane) * x_stride + (Same<OutLayout, Packed>::value ? k : k * args.out.c)] = value[k];
