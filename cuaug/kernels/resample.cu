@@ -39,13 +39,11 @@ template <class In, class InLayout, int K, class Filter, class Out, class OutLay
 __global__ void __launch_bounds__(resize_threads, sizeof(Real<In>) == 8 ? 3 : Same<InLayout, Strided>::value ? 4 : 5) resample(const __grid_constant__ Resample args) {
     using R = Real<In>;
     constexpr int kept = Ring<R, K>::rows, part = Row<R>::most;
-    constexpr bool finite = !Same<In, R>::value && sizeof(In) < 4 && !Same<In, float16>::value && !Same<In, bfloat16>::value;  // a weight of 0 then hides anything
-    constexpr bool exchanged = Same<OutLayout, Packed>::value && sizeof(Out) < 4;
+    constexpr bool finite = Same<In, uint8>::value || Same<In, uint16>::value || Same<In, int16>::value;  // a weight of 0 hides what it meets
     __shared__ R ring_memory[resize_warps][Ring<R, K>::rows * K * 32];
     __shared__ Across<In> across;
     __shared__ Row<R> down[resize_threads];
     __shared__ alignas(16) R fill_memory[K];
-    __shared__ alignas(16) Out swap[exchanged ? resize_warps : 1][exchanged ? 32 * K : 1];
 
     const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5;
     const int band = (args.out_height + resize_warps * gridDim.y - 1) / (resize_warps * gridDim.y), tile_rows = band * resize_warps;
@@ -91,9 +89,6 @@ __global__ void __launch_bounds__(resize_threads, sizeof(Real<In>) == 8 ? 3 : Sa
         Out* out = static_cast<Out*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c
                    + (top + warp_index * band) * args.out.y + static_cast<long long>(left) * x_stride;
         const R* fill = pinned(fill_memory);
-        constexpr int words = 8 * K * sizeof(Out);  // of a row of the result
-        const bool in_words = args.out_aligned && columns == 32;
-        Out* exchange = exchanged ? pinned(swap[warp_index]) : nullptr;
         Row<R>* at = pinned(down + warp_index * band);
         int oldest = 0, made = 0;  // the ring holds rows oldest .. made - 1
         #pragma unroll 1
@@ -109,7 +104,7 @@ __global__ void __launch_bounds__(resize_threads, sizeof(Real<In>) == 8 ? 3 : Sa
                 if (from < oldest || from > made) oldest = made = from;
                 #pragma unroll 1
                 for (; made < from + taps; made += rows_at_once) {
-                    if (made & rows_at_once) prefetch<InLayout>(source, made + rows_at_once, begin, end, lane);
+                    prefetch<InLayout>(source, made + rows_at_once, begin, end, lane);
                     R line[rows_at_once][K] = {};
                     if (clipped)
                         for (int r = 0; r < rows_at_once; ++r)
@@ -134,17 +129,7 @@ __global__ void __launch_bounds__(resize_threads, sizeof(Real<In>) == 8 ? 3 : Sa
             }
             Out value[K];
             for (int k = 0; k < K; ++k) value[k] = from_real<Out>(sum[k]);
-            if constexpr (exchanged) {
-                __syncwarp();
-                for (int k = 0; k < K; ++k) exchange[lane * K + k] = value[k];
-                __syncwarp();
-                if (in_words) {
-                    for (int i = lane; i < words; i += 32) reinterpret_cast<Word*>(out)[i] = reinterpret_cast<const Word*>(exchange)[i];
-                } else {
-                    #pragma unroll 1
-                    for (int i = lane; i < columns * K; i += 32) out[i] = exchange[i];
-                }
-            } else if (lane < columns) {
+            if (lane < columns) {
                 for (int k = 0; k < K; ++k)
                     if (k < channels) out[static_cast<long long>(lane) * x_stride + (Same<OutLayout, Packed>::value ? k : k * args.out.c)] = value[k];
             }
