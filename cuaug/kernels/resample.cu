@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(resize_threads, sizeof(Real<In>) == 8 ? 3 : Sa
                 if (from < oldest || from > made) oldest = made = from;
                 #pragma unroll 1
                 for (; made < from + taps; made += rows_at_once) {
-                    prefetch<InLayout>(source, made + rows_at_once, begin, end, lane);
+                    if (rows_ahead<In> == rows_at_once || made & rows_at_once) prefetch<InLayout>(source, made + rows_at_once, begin, end, lane);
                     R line[rows_at_once][K] = {};
                     if (clipped)
                         for (int r = 0; r < rows_at_once; ++r)

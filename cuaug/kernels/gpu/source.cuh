@@ -37,15 +37,18 @@ inline const T* row_of(const Source<T, K>& source, int row) {
     }
 }
 
-// Asks for four rows from `row` on, columns [begin, end): their first use waits for memory else.
+// How many rows are asked for at once: eight of bytes take 1 us off 150, and add 10 to the 310 of floats.
+template <class T> constexpr int rows_ahead = sizeof(T) == 1 ? 8 : 4;
+
+// Asks for those rows from `row` on, columns [begin, end): their first use waits for memory else.
 template <class Layout, class T, int K>
 inline void prefetch(const Source<T, K>& source, int row, int begin, int end, int lane) {
     if constexpr (!Same<Layout, Strided>::value) {
         constexpr bool packed = Same<Layout, Packed>::value;
         constexpr int planes = packed ? 1 : K, each = packed ? K : 1, step = 64 / sizeof(T);
-        const T* at = row_of(source, min(row + (lane & 3), source.height - 1));
+        const T* at = row_of(source, min(row + lane % rows_ahead<T>, source.height - 1));
         #pragma unroll 1
-        for (int x = begin * each + (lane >> 2) * step; x < end * each; x += 8 * step)
+        for (int x = begin * each + lane / rows_ahead<T> * step; x < end * each; x += 32 / rows_ahead<T> * step)
             for (int k = 0; k < planes; ++k) asm volatile("prefetch.global.L2 [%0];" : : "l"(at + offset_of<Layout>(source, k) + x));
     }
 }
