@@ -25,7 +25,7 @@ _FILTERS = {  # antialias: its filter
     True: {"bilinear": "Triangle", "area": "Triangle", "bicubic": "CatmullRom", "lanczos": "Lanczos3"},
     False: {"bilinear": "Triangle", "bicubic": "SharpCubic", "lanczos": "LanczosPlain"},
 }
-_THREADS = 256  # kernels/gpu/tile.cuh
+_THREADS = {"warp": 256, "resample": 128}  # kernels/gpu/tile.cuh, kernels/resample.cu
 _MOST_TILES = 65535  # of a grid's second and third axis
 
 
@@ -111,7 +111,9 @@ def _run(plan: _Plan, image: Images, data: bytes) -> None:
     if image.device < 0:
         getattr(_cpu.native(), plan.skeleton)(data, *plan.names)
     else:
-        _cuda.launch(plan.kernel, data, plan.grid, _THREADS, image.device, image.library.stream(image.device))
+        _cuda.launch(
+            plan.kernel, data, plan.grid, _THREADS[plan.skeleton], image.device, image.library.stream(image.device)
+        )
 
 
 class _Plan(NamedTuple):

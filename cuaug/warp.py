@@ -364,7 +364,8 @@ def resized_crop(
     """Cut out a box and resize it, as torchvision's ``resized_crop``; one box per sample is allowed here.
 
     Args:
-        top: First row of the box, in pixels. What lies outside the image is 0. [] or [N]
+        top: First row of the box, in pixels. What lies outside the image is 0; a box that reaches more than 65536
+            pixels beyond it, or on the device is empty or not finite, gives 0 alone. [] or [N]
         left: First column. [] or [N]
         height: Rows of the box. [] or [N]
         width: Columns of the box. [] or [N]

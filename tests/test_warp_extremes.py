@@ -252,3 +252,15 @@ def test_halves_round_to_even():
     levels = np.arange(0, 254, dtype=np.float32)
     ramp = np.repeat((levels + 0.5)[None, None, :, None], 2, 1)
     assert_equal(cuaug.hflip(ramp, False, dtype="uint8"), np.rint(ramp).astype(np.uint8))
+
+
+@pytest.mark.parametrize("home", [("torch", "cpu"), pytest.param(("torch", "cuda"), marks=pytest.mark.gpu)], ids=str)
+@pytest.mark.parametrize("antialias", [True, False])
+def test_a_box_that_reaches_too_far_beyond_the_image_is_0(antialias, home):
+    """Values of 1: a single pixel of the image in a box would show."""
+    batch = put(np.ones((1, 17, 11, 3), np.float32).transpose(0, 3, 1, 2).copy(), home)
+    for box in ((-65537, 0, 65537 + 17, 11), (0, 0, 17, 65536 + 12), (-(2**29), -(2**29), 2**30, 2**30)):
+        actual = cuaug.resized_crop(batch, *box, (1, 1), antialias=antialias, interpolation="bilinear")
+        assert not to_numpy(actual).any(), box
+    within = cuaug.resized_crop(batch, -65536, 0, 65536 + 17, 11, (65536 + 17, 1), antialias=antialias)
+    assert to_numpy(within)[0, :, -17:].min() > 0.999

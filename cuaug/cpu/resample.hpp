@@ -47,11 +47,11 @@ template <class R>
 struct Axis {
     native::Filter filter;
     double start, extent;
-    int size;
+    int length, size;
     bool antialias;
 
     Taps<R> taps(int at) const {
-        return with_filter(filter, [&](auto kind) { return taps_of<decltype(kind), R>(start, extent, size, at, antialias); });
+        return with_filter(filter, [&](auto kind) { return taps_of<decltype(kind), R>(start, extent, length, size, at, antialias); });
     }
 
     R weight_of(const Taps<R>& taps, int i) const {
@@ -280,8 +280,8 @@ inline void resample_typed(const native::ResampleCall& call, long long task, voi
     const long long frame = task / parts, n = frame / args.frames;
     const int top = static_cast<int>(task % parts) * rows, bottom = args.out_height - top < rows ? args.out_height : top + rows;
     const bool antialias = args.antialias != 0;
-    const Axis<R> across = {call.filter, box_side(args, n, 1), box_side(args, n, 3), args.out_width, antialias};
-    const Axis<R> down = {call.filter, box_side(args, n, 0), box_side(args, n, 2), args.out_height, antialias};
+    const Axis<R> across = {call.filter, box_side(args, n, 1), box_side(args, n, 3), args.in_width, args.out_width, antialias};
+    const Axis<R> down = {call.filter, box_side(args, n, 0), box_side(args, n, 2), args.in_height, args.out_height, antialias};
     if constexpr (Same<R, float>::value)
         if (call.filter == native::Filter::Triangle && !antialias && call.source == native::Dtype::uint8 && call.target == native::Dtype::uint8) {
             auto positions = [](const Axis<R>& axis, const Taps<R>& taps) {  // none of a box that is not one

@@ -71,12 +71,14 @@ inline R weight(const Taps<R>& taps, int i) {
     return Filter::template weight<R>((taps.offset + static_cast<R>(i)) * taps.shrink) * taps.norm;
 }
 
-// Of output pixel `at` of `size`, made of [start, start + extent). No taps if that is not a finite, non-empty box.
-// The weights are not normalised: whoever adds them up divides by their sum.
+// How far a box may reach beyond the image: it bounds the work that a sample can ask for.
+constexpr double most_outside = 65536.0;
+
+// Of output pixel `at` of `size`, made of [start, start + extent) of the `length` pixels of an image. No taps if that is not a
+// finite, non-empty box, or reaches too far beyond the image. The weights are not normalised.
 template <class Filter, class R>
-inline Taps<R> raw_taps_of(double start, double extent, int size, int at, bool antialias) {
-    constexpr double limit = 1073741824.0;
-    if (!(start > -limit && extent > 0.0 && start + extent < limit)) return {0, 0, 0, 1, R(0), R(0), R(0)};
+inline Taps<R> raw_taps_of(double start, double extent, int length, int size, int at, bool antialias) {
+    if (!(start >= -most_outside && extent > 0.0 && start + extent <= length + most_outside)) return {0, 0, 0, 1, R(0), R(0), R(0)};
     const double scale = extent / size, widen = antialias && scale > 1.0 ? scale : 1.0, centre = start + (at + 0.5) * scale;
     const int low = static_cast<int>(floor(start)), end = static_cast<int>(ceil(start + extent)), high = end > low ? end : low + 1;
     Taps<R> taps = {0, 0, low, high, R(0), R(1) / static_cast<R>(widen), R(1)};
@@ -94,12 +96,50 @@ inline Taps<R> raw_taps_of(double start, double extent, int size, int at, bool a
 }
 
 template <class Filter, class R>
-inline Taps<R> taps_of(double start, double extent, int size, int at, bool antialias) {
-    Taps<R> taps = raw_taps_of<Filter, R>(start, extent, size, at, antialias);
+inline Taps<R> taps_of(double start, double extent, int length, int size, int at, bool antialias) {
+    Taps<R> taps = raw_taps_of<Filter, R>(start, extent, length, size, at, antialias);
     R sum = R(0);
     for (int i = 0; i < taps.count; ++i) sum += weight<Filter>(taps, i);
     taps.norm = R(1) / sum;
     return taps;
+}
+
+// The same by pixels of the image: `count` from `first` on, each with the weights of all taps that it stands for.
+template <class R>
+struct Span {
+    int first, count;
+    R outside;  // the weight of what lies outside the image
+    Taps<R> taps;
+};
+
+template <class Filter, class R>
+inline Span<R> span_of(double start, double extent, int length, int size, int at, bool antialias) {
+    Span<R> span = {0, 0, R(1), raw_taps_of<Filter, R>(start, extent, length, size, at, antialias)};
+    if (span.taps.count < 1) return span;
+    R sum = R(0), outside = R(0);
+    for (int i = 0; i < span.taps.count; ++i) {
+        const R factor = weight<Filter>(span.taps, i);
+        const int pixel = span.taps.index(i);
+        sum += factor;
+        if (pixel < 0 || pixel >= length) outside += factor;
+    }
+    const int first = span.taps.index(0), end = span.taps.index(span.taps.count - 1) + 1;
+    span.first = first > 0 ? first : 0;
+    span.count = (end < length ? end : length) - span.first;
+    span.taps.norm = R(1) / sum;
+    span.outside = outside * span.taps.norm;
+    return span;
+}
+
+// The weight of pixel `first + i`; 0 where that is not one of the span's.
+template <class Filter, class R>
+inline R weight_in(const Span<R>& span, int i) {
+    R sum = R(0);
+    if (i < 0 || i >= span.count) return sum;
+    const int end = span.taps.end_in(span.first + i + 1);
+    #pragma unroll 1
+    for (int tap = span.taps.begin_in(span.first + i); tap < end; ++tap) sum += weight<Filter>(span.taps, tap);
+    return sum;
 }
 
 }  // namespace cuaug
