@@ -6,6 +6,7 @@ The formats below mirror kernels/record.cuh field by field; the kernel's text as
 from __future__ import annotations
 
 import functools
+import re
 import struct
 from typing import Any, NamedTuple
 
@@ -20,13 +21,14 @@ _GEOMETRIES = {
     "Grid": struct.Struct("P4q P4q 2d 2i"),
 }
 _RESAMPLE = struct.Struct("P5q P5q q 8i P4q 4d P4q 4d q")
+_POINTWISE = struct.Struct("P5q P5q q 8i P4q 12d")
 _SAMPLERS = {"nearest": "Nearest", "bilinear": "Bilinear", "bicubic": "Bicubic", "lanczos": "Lanczos"}
 _FILTERS = {  # antialias: its filter
     True: {"bilinear": "Triangle", "area": "Triangle", "bicubic": "CatmullRom", "lanczos": "Lanczos3"},
     False: {"bilinear": "Triangle", "bicubic": "SharpCubic", "lanczos": "LanczosPlain"},
 }
-_THREADS = {"warp": 256, "resample": 128}  # kernels/gpu/tile.cuh, kernels/resample.cu
-_MOST_TILES = 65535  # of a grid's second and third axis
+_THREADS = {"warp": 256, "resample": 128, "pointwise": 256, "luma_mean": 512}  # as the kernels have it
+_MOST_BLOCKS = 65535  # along a grid's second and third axis
 
 
 class Geometry(NamedTuple):
@@ -102,14 +104,50 @@ def resample(
         plan = _plan("resample", names, image.axes, image.pointer % 16, result.axes, result.pointer % 16)
         strides = (image.pointer, *image.axes.strides, result.pointer, *result.axes.strides)
         fill = (*NO_TABLE[:5], 0.0, 0.0, 0.0, 0.0)
-        data = _RESAMPLE.pack(*strides, image.samples, *plan.sizes, *fill, *box.table[:5], *box.values, antialias)
+        data = _RESAMPLE.pack(
+            *strides, image.samples, *plan.sizes, *fill, *box.table[:5], *(box.values or (0.0,) * 4), antialias
+        )
         _run(plan, image, data)
     return image.library.finish(result.array)
 
 
+def pointwise(
+    image: Images,
+    ops: tuple[str, ...],
+    parameters: PerSample,
+    dtype: str,
+    out: Any,
+    channels: int | None = None,
+) -> Any:
+    """A chain of ops (kernels/ops) at every pixel; `parameters` are those of all of them, side by side."""
+    for name in (image.dtype, dtype):
+        if name not in _check.IMAGE_DTYPES:
+            raise TypeError(f"images and dtype must be one of {', '.join(_check.IMAGE_DTYPES)}, got {name}")
+    result = _images.like(image, image.size, dtype, out, channels)
+    if image.samples * image.axes.extents[1]:
+        names = (image.dtype, dtype, *ops)
+        plan = _plan("pointwise", names, image.axes, image.pointer % 16, result.axes, result.pointer % 16)
+        strides = (image.pointer, *image.axes.strides, result.pointer, *result.axes.strides)
+        values = (*parameters.values, *(0.0,) * (_parameters.INLINE - len(parameters.values)))
+        _run(plan, image, _POINTWISE.pack(*strides, image.samples, *plan.sizes, *parameters.table[:5], *values))
+    return image.library.finish(result.array)
+
+
+def beside_luma_mean(image: Images, parameter: PerSample) -> PerSample:
+    """A parameter, and beside it each sample's mean luma. [N, 2]"""
+    table = image.library.empty((image.samples, 2), "float64", image.device, None)
+    pointer = image.library.pointer(table)
+    if image.samples:
+        plan = _plan("luma_mean", (image.dtype,), image.axes, image.pointer % 16, image.axes, 0)
+        strides = (image.pointer, *image.axes.strides, pointer, *(0,) * 5)
+        values = (*parameter.values, *(0.0,) * (_parameters.INLINE - len(parameter.values)))
+        _run(plan, image, _POINTWISE.pack(*strides, image.samples, *plan.sizes, *parameter.table[:5], *values))
+    return PerSample(Table(pointer, 2, 0, 1, 1, table), ())
+
+
 def _run(plan: _Plan, image: Images, data: bytes) -> None:
     if image.device < 0:
-        getattr(_cpu.native(), plan.skeleton)(data, *plan.names)
+        getattr(_cpu.native(), plan.skeleton)(data, *plan.native)
     else:
         _cuda.launch(
             plan.kernel, data, plan.grid, _THREADS[plan.skeleton], image.device, image.library.stream(image.device)
@@ -120,7 +158,7 @@ class _Plan(NamedTuple):
     """What follows from shapes, dtypes and options alone."""
 
     skeleton: str
-    names: tuple[str, ...]
+    native: tuple[Any, ...]  # what the CPU loop of that name takes besides the record
     kernel: str
     grid: tuple[int, int, int]
     sizes: tuple[int, ...]  # frames, channels, in H, in W, out H, out W, in aligned, out aligned
@@ -130,27 +168,66 @@ class _Plan(NamedTuple):
 def _plan(skeleton: str, names: tuple[str, ...], source: Axes, phase: int, target: Axes, to_phase: int) -> _Plan:
     """`names` are source dtype, target dtype and the functors, in the order of the C++ template."""
     samples, frames, channels, height, width = source.extents
-    out_height, out_width = target.extents[3:]
     layouts = _layout(source), _layout(target)
     group = min(channels, 4)
     slices = samples * frames * (-(-channels // group) if "Strided" in layouts else 1)
-    wide, rows = _region(names[0], group) if skeleton == "warp" else (32, 32)
-    across, tiles = -(-out_width // wide), -(-out_height // rows)
-    if skeleton == "resample":
-        tiles = _strips(across * slices, out_height)
-    rounds = -(-slices // _MOST_TILES) if skeleton == "warp" else 1
-    if tiles * rounds > _MOST_TILES:
-        raise ValueError(f"size must have a height of at most {_MOST_TILES // rounds * rows}, got {out_height}")
+    kernel: tuple[str | int, ...] = (names[0], layouts[0], group)
+    native: tuple[Any, ...] = names
+    if skeleton in ("warp", "resample"):
+        kernel = (*kernel, *names[2:], names[1], layouts[1])
+    elif skeleton == "pointwise":
+        chain = f"Chain<{', '.join(f'cuaug::{op}' for op in names[2:])}>"
+        kernel = (*kernel, chain, names[1], layouts[1], min(target.extents[2], 4))
+        native = (*names[:2], names[2:], target.extents[2])
     return _Plan(
         skeleton,
-        names,
-        kernel=name_expression(skeleton, names[0], layouts[0], group, *names[2:], names[1], layouts[1]),
-        grid=(across, tiles * rounds, min(slices, _MOST_TILES)),
+        native,
+        kernel=name_expression(skeleton, *kernel),
+        grid=_GRIDS[skeleton](names[0], group, slices, *target.extents[3:]),
         sizes=(
-            *(frames, channels, height, width, out_height, out_width),
-            *(_aligned(source, names[0], phase), _aligned(target, names[1], to_phase)),
+            *(frames, channels, height, width, *target.extents[3:]),
+            *(_aligned(source, names[0], phase), _aligned(target, names[-1 if len(names) < 2 else 1], to_phase)),
         ),
     )
+
+
+def _warp_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
+    """More slices than the third axis has room for take several rounds of the second."""
+    wide, rows = _region(dtype, group)
+    down, rounds = -(-height // rows), -(-slices // _MOST_BLOCKS)
+    if down * rounds > _MOST_BLOCKS:
+        raise ValueError(f"size must have a height of at most {_MOST_BLOCKS // rounds * rows}, got {height}")
+    return -(-width // wide), down * rounds, min(slices, _MOST_BLOCKS)
+
+
+def _resample_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
+    """Few tiles of the height, as each works out its columns, but enough for a large GPU."""
+    across, few = -(-width // 32), -(-height // 128)
+    down = few if across * slices * few >= 2000 else -(-height // 32)
+    if down > _MOST_BLOCKS:
+        raise ValueError(f"size must have a height of at most {_MOST_BLOCKS * 32}, got {height}")
+    return across, down, min(slices, _MOST_BLOCKS)
+
+
+def _pointwise_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
+    """A thread makes four pixels of a row."""
+    pieces = -(-width // 4) * height
+    if pieces >= 1 << 32:
+        raise ValueError(f"images must have fewer than 2**34 pixels, got {(height, width)}")
+    return -(-pieces // _THREADS["pointwise"]), 1, min(slices, _MOST_BLOCKS)
+
+
+def _luma_mean_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
+    """A block makes a sample."""
+    return slices, 1, 1
+
+
+_GRIDS = {
+    "warp": _warp_grid,
+    "resample": _resample_grid,
+    "pointwise": _pointwise_grid,
+    "luma_mean": _luma_mean_grid,
+}
 
 
 def _region(dtype: str, group: int) -> tuple[int, int]:
@@ -158,12 +235,6 @@ def _region(dtype: str, group: int) -> tuple[int, int]:
     item = _array.ITEM_SIZE[dtype]
     stored = 4 if item == 1 else {1: 2, 2: 4, 3: 8, 4: 8}[group] if item == 2 else item * group
     return (64 if stored <= 4 else 32), 64
-
-
-def _strips(columns: int, height: int) -> int:
-    """Into how many tiles a resize cuts the height: few, as each works out its columns, but enough for a large GPU."""
-    few = -(-height // 128)
-    return few if columns * few >= 2000 else -(-height // 32)
 
 
 def name_expression(skeleton: str, *arguments: str | int) -> str:
@@ -174,8 +245,18 @@ def record_of(name: str) -> tuple[str, int]:
     """The C++ type of a kernel's argument, and the bytes that are packed for it here."""
     if name.startswith("cuaug::resample<"):
         return "cuaug::Resample", _RESAMPLE.size
+    if name.startswith(("cuaug::pointwise<", "cuaug::luma_mean<")):
+        return "cuaug::Pointwise", _POINTWISE.size
     geometry = name.split(", ")[3].removeprefix("cuaug::")
     return f"cuaug::Warp<cuaug::{geometry}>", _BATCH.size + _GEOMETRIES[geometry].size
+
+
+def ops_of(name: str) -> list[str]:
+    """The files in kernels/ops that a kernel's chain takes its ops from."""
+    chain = name.partition("Chain<")[2].partition(">")[0]
+    return [
+        re.sub(r"(?<!^)(?=[A-Z])", "_", op.strip().removeprefix("cuaug::")).lower() for op in chain.split(",") if op
+    ]
 
 
 def _cpp(dtype: str) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from arrays import IMAGE_DTYPES
 from cases import BORDERS, INTERPOLATIONS
+from color_cases import STRUCTS
 
 cuda = pytest.importorskip("cuaug._cuda")
 kernels = pytest.importorskip("cuaug._pass")
@@ -105,6 +106,16 @@ RESAMPLES = {
     "channels": [1, 2, 3, 4],
     "filter": FILTERS,
 }
+OPS = sorted(STRUCTS)
+POINTWISES = {
+    "source": IMAGE_DTYPES,
+    "target": IMAGE_DTYPES,
+    "layout": LAYOUTS,
+    "result": LAYOUTS,
+    "channels": [1, 2, 3, 4],
+    "op": OPS,
+}
+MEANS = {"source": IMAGE_DTYPES, "layout": LAYOUTS, "channels": [1, 3]}
 
 
 def exists(row):
@@ -155,7 +166,21 @@ def covering_names():
         kernels.name_expression("resample", source, layout, channels, chosen, target, result)
         for source, target, layout, result, channels, chosen in covering(RESAMPLES)
     ]
-    return [*warps, *resamples]
+    pointwises = [
+        kernels.name_expression("pointwise", source, layout, channels, chain(op), target, result, channels)
+        for source, target, layout, result, channels, op in covering(POINTWISES)
+    ]
+    greys = [
+        kernels.name_expression("pointwise", "uint8", a, 3, chain("Grayscale"), "uint8", b, 1)
+        for a, b in itertools.product(LAYOUTS, ["Planar", "Strided"])
+    ]
+    mixed = kernels.name_expression("pointwise", "uint8", "Packed", 3, chain(*OPS), "float16", "Planar", 3)
+    means = [kernels.name_expression("luma_mean", *row) for row in covering(MEANS)]
+    return [*warps, *resamples, *pointwises, *greys, mixed, *means]
+
+
+def chain(*ops):
+    return f"Chain<{', '.join(f'cuaug::{op}' for op in ops)}>"
 
 
 COVERING = covering_names()
@@ -195,7 +220,7 @@ def test_a_sample_compiles_for_the_newest_architectures(name, architecture, nvrt
 
 def test_the_covering_set_leaves_no_pair_out():
     """Counted apart from the code that built it."""
-    for factors in (WARPS, RESAMPLES):
+    for factors in (WARPS, RESAMPLES, POINTWISES, MEANS):
         rows = [dict(zip(factors, row, strict=True)) for row in covering(factors)]
         assert all(exists(row) for row in rows)
         for f, g in itertools.combinations(factors, 2):
