@@ -31,6 +31,7 @@ from .geometry import (
     transform_boxes,
     transform_points,
 )
+from .mix import cutmix, mix_labels, mixup
 from .show import grid, show
 from .warp import (
     affine,
@@ -66,6 +67,7 @@ __all__ = [
     "compose_affine",
     "convert_matrix",
     "crop",
+    "cutmix",
     "elastic",
     "erase",
     "estimate_affine",
@@ -78,6 +80,8 @@ __all__ = [
     "invert",
     "invert_affine",
     "is_available",
+    "mix_labels",
+    "mixup",
     "normalize",
     "pad",
     "perspective",

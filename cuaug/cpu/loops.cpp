@@ -12,6 +12,7 @@
 namespace ISA_NAMESPACE {
 #include "maths.hpp"
 #include "luma_mean.hpp"
+#include "mix.hpp"
 #include "pointwise.hpp"
 #include "resample.hpp"
 #include "warp.hpp"
@@ -28,5 +29,7 @@ extern const Loops ISA_TABLE = {
     ISA_NAMESPACE::cuaug::pointwise_task,
     ISA_NAMESPACE::cuaug::luma_mean_tasks,
     ISA_NAMESPACE::cuaug::luma_mean_task,
+    ISA_NAMESPACE::cuaug::mix_tasks,
+    ISA_NAMESPACE::cuaug::mix_task,
 };
 }

@@ -39,6 +39,14 @@ struct PointwiseCall {
     int out_channels;
 };
 
+enum class Mix { Cutmix, Mixup };
+
+struct MixCall {
+    const void* record;      // kernels/pointwise_record.cuh
+    Dtype dtype;
+    Mix mix;
+};
+
 // Scratch memory of one thread, aligned to a cache line.
 constexpr unsigned long workspace_bytes = 1 << 20;
 
@@ -53,6 +61,8 @@ struct Loops {
     void (*pointwise)(const PointwiseCall& call, long long task, void* workspace);
     long long (*luma_mean_tasks)(const PointwiseCall& call);
     void (*luma_mean)(const PointwiseCall& call, long long task, void* workspace);
+    long long (*mix_tasks)(const MixCall& call);
+    void (*mix)(const MixCall& call, long long task, void* workspace);
 };
 
 extern const Loops loops_baseline, loops_v3, loops_v4;

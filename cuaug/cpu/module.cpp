@@ -30,6 +30,7 @@ constexpr std::string_view borders[] = {"Constant", "Edge", "Reflect", "Symmetri
 constexpr std::string_view filters[] = {"Triangle", "CatmullRom", "Lanczos3", "SharpCubic", "LanczosPlain"};
 constexpr std::string_view ops[] = {"AdjustBrightness", "AdjustContrast", "AdjustGamma", "AdjustHue", "AdjustSaturation", "ColorMatrix", "Erase",
                                     "Grayscale", "Invert", "Normalize", "Posterize", "Solarize", "Unscaled"};
+constexpr std::string_view mixes[] = {"Cutmix", "Mixup"};
 constexpr unsigned long warp_bytes[] = {sizeof(cuaug::Warp<cuaug::Affine>), sizeof(cuaug::Warp<cuaug::Perspective>), sizeof(cuaug::Warp<cuaug::Grid>)};
 
 template <class Name, int Count>
@@ -156,6 +157,18 @@ void luma_mean(const py::bytes& record, const std::string& source) {
     Pool::instance().run(table.luma_mean_tasks(call), count, [&](long long task, void* workspace) { table.luma_mean(call, task, workspace); });
 }
 
+void mix(const py::bytes& record, const std::string& dtype, const std::string& name) {
+    MixCall call = {nullptr, find<Dtype>(dtypes, dtype, "dtype"), find<Mix>(mixes, name, "mix")};
+    refuse_labels(call.dtype, dtype);
+    const Record copy(record, sizeof(cuaug::Pointwise));
+    call.record = copy.data;
+
+    const py::gil_scoped_release release;
+    const Loops& table = loops();
+    const int count = threads_for(*reinterpret_cast<const cuaug::Pointwise*>(copy.data));
+    Pool::instance().run(table.mix_tasks(call), count, [&](long long task, void* workspace) { table.mix(call, task, workspace); });
+}
+
 std::vector<std::string> isas() {
     std::vector<std::string> out;
     for (const Loops* table : all_loops()) out.emplace_back(table->isa);
@@ -192,6 +205,7 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     module.def("resample", &resample, "record"_a, "source"_a, "target"_a, "filter"_a);
     module.def("pointwise", &pointwise, "record"_a, "source"_a, "target"_a, "ops"_a, "out_channels"_a);
     module.def("luma_mean", &luma_mean, "record"_a, "source"_a);
+    module.def("mix", &mix, "record"_a, "dtype"_a, "mix"_a);
     module.def("set_threads", &set_threads, "n"_a, "0: one per usable processor.");
     module.def("threads", &threads);
     module.def("isa", [] { return std::string(loops().isa); }, "The instruction set in use.");

@@ -115,12 +115,13 @@ inline Pointwise pointwise_record(const native::PointwiseCall& call) {
     return args;
 }
 
-inline long long pointwise_tasks(const native::PointwiseCall& call) {
-    const Pointwise args = pointwise_record(call);
+inline long long pointwise_tasks(const Pointwise& args) {
     const long long frames = args.samples * args.frames;
     if (frames == 0 || args.channels == 0 || args.in_width == 0 || args.in_height == 0) return 0;
     return frames * ((args.in_height + pointwise_rows(args) - 1) / pointwise_rows(args));
 }
+
+inline long long pointwise_tasks(const native::PointwiseCall& call) { return pointwise_tasks(pointwise_record(call)); }
 
 template <class R>
 inline void pointwise_typed(const native::PointwiseCall& call, long long task, void* workspace) {

@@ -26,20 +26,11 @@ __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant_
             const int y = static_cast<int>(i / across), x = 4 * static_cast<int>(i - static_cast<long long>(y) * across), count = min(4, args.in_width - x);
             const In* at = frame + y * args.in.y + static_cast<long long>(x) * step;
             R sum = R(0);
-            auto add = [&](const Texel<In, K>& texel) {
-                const Pixel<R, K> pixel = to_pixel<R>(texel);
+            const FourPixels<In, K> four = load_pixels<InLayout, In, K>(at, offset, step, args.in_aligned, count);
+            for (int j = 0; j < count; ++j) {
+                const Pixel<R, K> pixel = to_pixel<R>(to_texel(four.v[j]));
                 if constexpr (K == 3) sum += luma(pixel);
                 else sum += pixel.c[0];
-            };
-            if (!Same<InLayout, Strided>::value && args.in_aligned && count == 4) {
-                const FourPixels<In, K> four = gather<InLayout, In, K>(load_four<InLayout, In, K>(at, offset).of);
-                for (int j = 0; j < 4; ++j) add(to_texel(four.v[j]));
-            } else {
-                for (int j = 0; j < count; ++j) {
-                    Texel<In, K> texel;
-                    for (int k = 0; k < K; ++k) texel.c[k] = at[offset[k] + j * step];
-                    add(texel);
-                }
             }
             total += static_cast<double>(sum);
         }

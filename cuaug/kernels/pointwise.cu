@@ -30,18 +30,7 @@ __global__ void __launch_bounds__(pointwise_threads) pointwise(const __grid_cons
         Out* out = static_cast<Out*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c + y * args.out.y + static_cast<long long>(x) * out_step;
         const auto chain = Chain::template Of<R, K>::of([&](int i) { return parameter(args, n, i); }, 0, first, args.channels);
 
-        FourPixels<In, K> pixels;
-        if (!Same<InLayout, Strided>::value && args.in_aligned && count == 4) {
-            const Vectors<In, K> vectors = load_four<InLayout, In, K>(in, from);
-            pixels = gather<InLayout, In, K>(vectors.of);
-        } else {
-            for (int j = 0; j < 4; ++j) {
-                Texel<In, K> texel;
-                for (int k = 0; k < K; ++k) texel.c[k] = in[from[k] + min(j, count - 1) * in_step];
-                pixels.v[j] = to_stored(texel);
-            }
-        }
-
+        const FourPixels<In, K> pixels = load_pixels<InLayout, In, K>(in, from, in_step, args.in_aligned, count);
         FourPixels<Out, OutK> result;
         for (int j = 0; j < 4; ++j) {
             const Where<R> where = {x + j, y, width, height, R(white<In>), R(white<Out>)};
@@ -50,14 +39,7 @@ __global__ void __launch_bounds__(pointwise_threads) pointwise(const __grid_cons
             for (int k = 0; k < OutK; ++k) texel.c[k] = from_real<Out>(R(white<Out>) * made.c[min(k, K - 1)]);
             result.v[j] = to_stored(texel);
         }
-
-        if (!Same<OutLayout, Strided>::value && args.out_aligned && count == 4) {
-            store_four<OutLayout, Out, OutK>(out, to, result);
-        } else {
-            for (int j = 0; j < count; ++j)
-                for (int k = 0; k < OutK; ++k)
-                    if (OutK != K || k < channels) out[to[k] + j * out_step] = to_texel(result.v[j]).c[k];
-        }
+        store_pixels<OutLayout, Out, OutK>(out, to, out_step, args.out_aligned, count, OutK == K ? channels : OutK, result);
     }
 }
 

@@ -14,4 +14,11 @@ inline double parameter(const Pointwise& record, long long n, int i) {
     return record.parameters.data != nullptr ? read(record.parameters, n * record.parameters.n + i * record.parameters.x) : record.value[i];
 }
 
+// The sample that sample n is mixed with: parameter 0, or the one before it where that is negative, and itself where it is no sample.
+inline long long partner_of(const Pointwise& record, long long n) {
+    const double partner = parameter(record, n, 0);
+    if (partner < 0.0) return n > 0 ? n - 1 : record.samples - 1;
+    return partner < static_cast<double>(record.samples) ? static_cast<long long>(partner) : n;
+}
+
 }  // namespace cuaug
