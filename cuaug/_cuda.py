@@ -256,17 +256,22 @@ def _record_dtype(size: int) -> np.dtype:
 
 def warmup_names() -> list[str]:
     """The name expressions of what most training steps use."""
-    from ._pass import name_expression
+    from ._pass import chain, name_expression
 
     geometries = (("Affine", "Bilinear"), ("Affine", "Nearest"), ("Perspective", "Bilinear"), ("Grid", "Bilinear"))
+    colours = ("AdjustBrightness", "AdjustContrast", "AdjustSaturation", "AdjustHue")
     names = []
-    for dtype in ("uint8", "float16", "float32"):
-        for layout in ("Planar", "Packed"):
+    for layout in ("Planar", "Packed"):
+        for dtype in ("uint8", "float16", "float32"):
             names += [
                 name_expression("warp", dtype, layout, 3, *functors, "Constant", dtype, layout)
                 for functors in geometries
             ]
             names.append(name_expression("resample", dtype, layout, 3, "Triangle", dtype, layout))
+            if dtype != "uint8":
+                names.append(name_expression("pointwise", "uint8", layout, 3, chain(["Normalize"]), dtype, layout, 3))
+        names += [name_expression("pointwise", "uint8", layout, 3, chain([op]), "uint8", layout, 3) for op in colours]
+        names.append(name_expression("luma_mean", "uint8", layout, 3))
     return names
 
 

@@ -1,3 +1,4 @@
+#include "gpu/bytes.cuh"
 #include "gpu/convert.cuh"
 #include "gpu/layout.cuh"
 #include "gpu/vectors.cuh"
@@ -28,7 +29,7 @@ __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant_
             R sum = R(0);
             const FourPixels<In, K> four = load_pixels<InLayout, In, K>(at, offset, step, args.in_aligned, count);
             for (int j = 0; j < count; ++j) {
-                const Pixel<R, K> pixel = to_pixel<R>(to_texel(four.v[j]));
+                const Pixel<R, K> pixel = unpacked<R>(four.v[j]);
                 if constexpr (K == 3) sum += luma(pixel);
                 else sum += pixel.c[0];
             }

@@ -1,4 +1,5 @@
 #include "chain.cuh"
+#include "gpu/bytes.cuh"
 #include "gpu/convert.cuh"
 #include "gpu/layout.cuh"
 #include "gpu/vectors.cuh"
@@ -37,7 +38,7 @@ __global__ void __launch_bounds__(mix_threads) mix(const __grid_constant__ Point
         FourPixels<T, K> result;
         for (int j = 0; j < 4; ++j) {
             const Where<R> where = {x + j, y, width, height, R(white<T>), R(white<T>)};
-            result.v[j] = to_stored(to_texel<T>(op(to_pixel<R>(to_texel(own.v[j])), to_pixel<R>(to_texel(others.v[j])), where)));
+            result.v[j] = packed<T>(op(unpacked<R>(own.v[j]), unpacked<R>(others.v[j]), where));
         }
         store_pixels<OutLayout, T, K>(out, to, out_step, args.out_aligned, count, channels, result);
     }

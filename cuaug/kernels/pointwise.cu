@@ -1,4 +1,5 @@
 #include "chain.cuh"
+#include "gpu/bytes.cuh"
 #include "gpu/convert.cuh"
 #include "gpu/layout.cuh"
 #include "gpu/vectors.cuh"
@@ -34,10 +35,10 @@ __global__ void __launch_bounds__(pointwise_threads) pointwise(const __grid_cons
         FourPixels<Out, OutK> result;
         for (int j = 0; j < 4; ++j) {
             const Where<R> where = {x + j, y, width, height, R(white<In>), R(white<Out>)};
-            const Pixel<R, K> made = chain((R(1) / R(white<In>)) * to_pixel<R>(to_texel(pixels.v[j])), where);
-            Texel<Out, OutK> texel;
-            for (int k = 0; k < OutK; ++k) texel.c[k] = from_real<Out>(R(white<Out>) * made.c[min(k, K - 1)]);
-            result.v[j] = to_stored(texel);
+            const Pixel<R, K> made = chain((R(1) / R(white<In>)) * unpacked<R>(pixels.v[j]), where);
+            Pixel<R, OutK> scaled;
+            for (int k = 0; k < OutK; ++k) scaled.c[k] = R(white<Out>) * made.c[min(k, K - 1)];
+            result.v[j] = packed<Out>(scaled);
         }
         store_pixels<OutLayout, Out, OutK>(out, to, out_step, args.out_aligned, count, OutK == K ? channels : OutK, result);
     }
