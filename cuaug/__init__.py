@@ -19,13 +19,12 @@ from .color import (
     solarize,
     to_dtype,
 )
+from .crop_resize import center_crop, crop, hflip, pad, resize, resized_crop, vflip
+from .fit import estimate_affine, get_affine_transform, get_perspective_transform
 from .geometry import (
     affine_matrix,
     compose_affine,
     convert_matrix,
-    estimate_affine,
-    get_affine_transform,
-    get_perspective_transform,
     get_rotation_matrix,
     invert_affine,
     transform_boxes,
@@ -33,22 +32,7 @@ from .geometry import (
 )
 from .mix import cutmix, mix_labels, mixup
 from .show import grid, show
-from .warp import (
-    affine,
-    center_crop,
-    crop,
-    elastic,
-    hflip,
-    pad,
-    perspective,
-    remap,
-    resize,
-    resized_crop,
-    rotate,
-    vflip,
-    warp_affine,
-    warp_perspective,
-)
+from .warp import affine, elastic, perspective, remap, rotate, warp_affine, warp_perspective
 
 __all__ = [
     "BackendError",

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from . import _check, _dlpack
+from . import _check, _cuda, _dlpack
 
 ITEM_SIZE = {
     "bool": 1,
@@ -174,8 +174,6 @@ class _CuPy:
         return _dlpack.Tensor(array.data.ptr, array.shape, strides, dtype.name, array.data.device_id, False, array)
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
-        from . import _cuda
-
         with _cuda.device(device):
             extents, axes = _permuted(shape, order)
             return _cuda.cupy().empty(extents, _numpy_dtype(dtype)).transpose(axes)
@@ -187,20 +185,14 @@ class _CuPy:
         return array
 
     def stream(self, device: int) -> int:
-        from . import _cuda
-
         with _cuda.device(device):
             return int(_cuda.cupy().cuda.get_current_stream().ptr)
 
     def load(self, values: np.ndarray, device: int) -> Any:
-        from . import _cuda
-
         with _cuda.device(device):
             return _cuda.cupy().asarray(values)
 
     def namespace(self) -> ModuleType:
-        from . import _cuda
-
         return _cuda.cupy()
 
 
@@ -241,7 +233,7 @@ class _Jax(_DLPack):
     name = "jax"
 
     def describe(self, array: Any, stream: int | None = None) -> _dlpack.Tensor:
-        if _is_host_jax(array):
+        if all(device.platform == "cpu" for device in array.devices()):
             return _NUMPY.describe(np.asarray(array))._replace(read_only=True)
         return super().describe(array, stream)._replace(read_only=True)
 
@@ -292,10 +284,6 @@ def _torch_device(device: int) -> Any:
     return _torch().torch.device("cpu" if device < 0 else f"cuda:{device}")
 
 
-def _is_host_jax(array: Any) -> bool:
-    return all(device.platform == "cpu" for device in array.devices())
-
-
 @functools.cache
 def _numpy_dtype(name: str) -> np.dtype:
     if name != "bfloat16":
@@ -320,21 +308,15 @@ def is_host(value: Any) -> bool:
     found = library(type(value))
     if found is None or found is _NUMPY:
         return True
-    if found is _torch_if_loaded():
+    if isinstance(found, _Torch):
         return bool(value.device.type == "cpu")
-    return (
-        found is not _CUPY and hasattr(value, "__dlpack__") and _dlpack.device_of(value) < 0
-    )  # a JAX tracer has no values to read
-
-
-def _torch_if_loaded() -> Library | None:
-    return _torch() if "torch" in sys.modules and hasattr(sys.modules["torch"], "Tensor") else None
+    has_values = hasattr(value, "__dlpack__")  # a JAX tracer has none
+    return found is not _CUPY and has_values and _dlpack.device_of(value) < 0
 
 
 def host(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarray:
     """A host parameter as a NumPy array."""
-    found = library(type(value))
-    if found is _torch_if_loaded() and found is not None:
+    if isinstance(library(type(value)), _Torch):
         value = value.detach().resolve_neg()
         value = (value.float() if str(value.dtype) == "torch.bfloat16" else value).numpy()
     try:
@@ -348,7 +330,7 @@ def host(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarray:
 def to_host(value: Any) -> np.ndarray:
     """A device array's values. Waits for the device: only where the images are on the host, or on another device."""
     found = library(type(value))
-    if found is _torch_if_loaded():
+    if isinstance(found, _Torch):
         return host("value", value.cpu())
     return host("value", value.get() if found is _CUPY else value)
 
@@ -361,11 +343,6 @@ def host_or_device(parameter: str, value: Any) -> Any:
             raise ValueError(f"{parameter} must be a finite number or one per sample, got {value!r}")
         return values
     return asarray(value, like=value, dtype="float64")
-
-
-def _jax_dtype(dtype: str) -> Any:
-    """JAX has 64 bits only where the user has enabled them."""
-    return sys.modules["jax"].dtypes.canonicalize_dtype(dtype)
 
 
 def stacked(values: Sequence[Any]) -> Any:
@@ -398,11 +375,13 @@ def asarray(value: Any, *, like: Any, dtype: str) -> Any:
     target = library(type(like)) or _NUMPY
     found = library(type(value))
     if found is target and found is not _NUMPY:
-        if target is _torch_if_loaded():
-            return value.to(device=like.device, dtype=getattr(target.namespace(), dtype), non_blocking=True)
-        return value.astype(_jax_dtype(dtype) if target is _JAX else dtype)
+        if isinstance(target, _Torch):
+            return value.to(device=like.device, dtype=target.dtypes[dtype], non_blocking=True)
+        if target is _JAX:  # which has 64 bits only where the user has enabled them
+            dtype = sys.modules["jax"].dtypes.canonicalize_dtype(dtype)
+        return value.astype(dtype)
     if is_host(value):
-        device = -1 if is_host(like) else describe(like.detach() if target is _torch_if_loaded() else like).device
+        device = -1 if is_host(like) else describe(like.detach() if isinstance(target, _Torch) else like).device
         return target.finish(target.load(np.asarray(host("value", value, dtype), order="C"), device))
     return target.namespace().from_dlpack(value).astype(dtype)
 

@@ -15,14 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from cuaug import geometry
+from cuaug import _matrices, fit, geometry
+from cuaug.fit import estimate_affine, get_affine_transform, get_perspective_transform
 from cuaug.geometry import (
     affine_matrix,
     compose_affine,
     convert_matrix,
-    estimate_affine,
-    get_affine_transform,
-    get_perspective_transform,
     get_rotation_matrix,
     invert_affine,
     transform_boxes,
@@ -503,7 +501,7 @@ every_function = pytest.mark.parametrize(("function", "arguments"), CASES.values
 
 
 def test_every_function_has_a_case():
-    assert set(geometry.__all__) <= {*CASES}
+    assert {*geometry.__all__, *fit.__all__} <= {*CASES}
 
 
 @every_function
@@ -568,8 +566,8 @@ def test_strided_views_are_read_in_place(function, arguments):
 @pytest.fixture
 def unread(monkeypatch):
     """Values that cannot be read, where there is no GPU: meta tensors, for which the bridge has no place."""
-    monkeypatch.setattr(geometry, "is_host", lambda array: False)
-    monkeypatch.setattr(geometry, "asarray", lambda value, like, dtype: torch.as_tensor(value, device="meta"))
+    monkeypatch.setattr(_matrices, "is_host", lambda array: False)
+    monkeypatch.setattr(_matrices, "asarray", lambda value, like, dtype: torch.as_tensor(value, device="meta"))
     return lambda values: torch.tensor(values, device="meta")
 
 
@@ -684,7 +682,7 @@ def test_degenerate_on_the_host(function, arguments, message, library, dtype):
 @every_degenerate
 @pytest.mark.parametrize("library", LIBRARIES[1:])
 def test_degenerate_on_a_device(function, arguments, message, library, monkeypatch):
-    monkeypatch.setattr(geometry, "is_host", lambda array: False)  # a CPU tensor stands in where there is no GPU
+    monkeypatch.setattr(_matrices, "is_host", lambda array: False)  # a CPU tensor stands in where there is no GPU
     result = to_numpy(function(*(put(a, library, "float32") for a in arguments)))
     assert np.isnan(result).any()
     assert not np.isinf(result).any()
@@ -693,7 +691,7 @@ def test_degenerate_on_a_device(function, arguments, message, library, monkeypat
 
 def test_a_device_sample_without_a_solution_leaves_the_others_alone(monkeypatch):
     want = get_affine_transform(np.array(TRIANGLE), np.array(TRIANGLE))
-    monkeypatch.setattr(geometry, "is_host", lambda array: False)
+    monkeypatch.setattr(_matrices, "is_host", lambda array: False)
     M = get_affine_transform(torch.tensor([TRIANGLE, LINE, TRIANGLE]), torch.tensor(TRIANGLE))
     assert_equal(M, np.stack([want, want * NAN, want]), library="torch", dtype="float64", tolerance=FLOAT64)
 
@@ -754,7 +752,8 @@ def test_composing_nothing_is_a_type_error():
         compose_affine()
 
 
-def test_examples_run():
-    assert doctest.testmod(geometry).failed == 0
-    for name in geometry.__all__:
-        assert ">>>" in getattr(geometry, name).__doc__, f"{name} has no example"
+@pytest.mark.parametrize("module", [geometry, fit], ids=["geometry", "fit"])
+def test_examples_run(module):
+    assert doctest.testmod(module).failed == 0
+    for name in module.__all__:
+        assert ">>>" in getattr(module, name).__doc__, f"{name} has no example"

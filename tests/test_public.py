@@ -12,10 +12,9 @@ import reference_color
 from cases import FIRST
 
 cuaug = pytest.importorskip("cuaug")
-warp = pytest.importorskip("cuaug.warp")
 color = pytest.importorskip("cuaug.color")
-geometry = pytest.importorskip("cuaug.geometry")
-mix = pytest.importorskip("cuaug.mix")
+WARPS = [pytest.importorskip(f"cuaug.{name}") for name in ("warp", "crop_resize")]
+MODULES = [color, *WARPS, *(pytest.importorskip(f"cuaug.{name}") for name in ("mix", "geometry", "fit"))]
 
 
 def functions(module):
@@ -24,11 +23,11 @@ def functions(module):
     return {n: f for n, f in found.items() if not n.startswith("_") and f.__module__ == module.__name__}
 
 
-PUBLIC = [(module, name) for module in (warp, color, mix, geometry) for name in functions(module)]
+PUBLIC = [(module, name) for module in MODULES for name in functions(module)]
 every_function = pytest.mark.parametrize(("module", "name"), PUBLIC, ids=[name for _, name in PUBLIC])
 
 
-@pytest.mark.parametrize("module", [warp, color, mix, geometry], ids=["warp", "color", "mix", "geometry"])
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
 def test_every_public_function_of_a_module_is_the_package_s(module):
     listed = {name for name in cuaug.__all__ if getattr(cuaug, name).__module__ == module.__name__}
     assert listed == set(functions(module))
@@ -37,7 +36,7 @@ def test_every_public_function_of_a_module_is_the_package_s(module):
 
 
 def test_every_warp_has_a_case_and_an_oracle():
-    assert set(FIRST) == set(functions(warp))
+    assert set(FIRST) == {name for module in WARPS for name in functions(module)}
     assert all(callable(getattr(reference, op)) for op in FIRST)
 
 
@@ -61,17 +60,17 @@ def test_the_example_in_the_docstring_runs(module, name):
     assert runner.failures == 0, "".join(said)
 
 
-def descriptions(module, name):
+def descriptions(name):
     """The docstring, and those of the functions to which it sends the reader for the rest."""
-    text = getattr(module, name).__doc__
-    following = [other for other in functions(module) if other != name and f"are those of :func:`{other}`" in text]
-    return text + "".join(descriptions(module, other) for other in following)
+    text = getattr(cuaug, name).__doc__
+    following = [other for _, other in PUBLIC if other != name and f"are those of :func:`{other}`" in text]
+    return text + "".join(descriptions(other) for other in following)
 
 
 @every_function
 def test_every_parameter_is_described(module, name):
     """By an entry of its own, or beside another one (``left`` after ``top``)."""
-    text, parameters = descriptions(module, name), inspect.signature(getattr(module, name)).parameters
+    text, parameters = descriptions(name), inspect.signature(getattr(module, name)).parameters
     assert not [p for p in parameters if f"{p}:" not in text and f"``{p}``" not in text]
 
 

@@ -1,0 +1,298 @@
+"""Crop, pad, flip and resize: an upright box of the image, or of what lies around it, fills the result.
+
+Rows stay rows. What :mod:`cuaug.warp` says of parameters holds here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _array, _check, _parameters, _pass
+from ._check import public
+from ._images import Images
+from ._images import images as describe
+
+_Size = Sequence[int] | int
+
+
+@public
+def resize(
+    images: Any,
+    size: _Size | None,
+    interpolation: str = "bilinear",
+    max_size: int | None = None,
+    antialias: bool = True,
+    *,
+    layout: str | None = None,
+    dtype: Any = None,
+    out: Any = None,
+) -> Any:
+    """Change the size, as torchvision's ``resize`` and Pillow's.
+
+    Args:
+        size: (H, W), or the shorter side's length, or None with ``max_size`` for the longer side's.
+        interpolation: "nearest", "bilinear", "bicubic", "lanczos", or "area", which is "bilinear" with ``antialias``.
+        max_size: The longer side's limit where ``size`` is one number.
+        antialias: Widen the filter by the scale, so that every source pixel counts; no matter for "nearest".
+
+    All other arguments, the result and the errors are those of :func:`warp_affine`. "nearest" takes the pixel under the
+    centre (Pillow's rule, torchvision's "nearest-exact").
+
+    >>> import numpy as np
+    >>> resize(np.array([[0, 2, 4, 6]], np.uint8), (1, 2))
+    array([[1, 5]], dtype=uint8)
+    """
+    image = describe(images, layout)
+    target = _resized_size(image.size, size, max_size)
+    return _resize(image, (0, 0, *image.size), target, interpolation, antialias, dtype, out)
+
+
+@public
+def resized_crop(
+    images: Any,
+    top: Any,
+    left: Any,
+    height: Any,
+    width: Any,
+    size: _Size,
+    interpolation: str = "bilinear",
+    antialias: bool = True,
+    *,
+    layout: str | None = None,
+    dtype: Any = None,
+    out: Any = None,
+) -> Any:
+    """Cut out a box and resize it, as torchvision's ``resized_crop``; one box per sample is allowed here.
+
+    Args:
+        top: First row of the box, in pixels. What lies outside the image is 0; a box that reaches more than 65536
+            pixels beyond it, or on the device is empty or not finite, gives 0 alone. [] or [N]
+        left: First column. [] or [N]
+        height: Rows of the box. [] or [N]
+        width: Columns of the box. [] or [N]
+        size: (H, W) of the result, or one number for both.
+
+    ``interpolation`` and ``antialias`` are those of :func:`resize`. All other arguments, the result and the errors are
+    those of :func:`warp_affine`.
+
+    >>> import numpy as np
+    >>> resized_crop(np.array([[9, 0, 2, 4, 6]], np.uint8), 0, 1, 1, 4, (1, 2))
+    array([[1, 5]], dtype=uint8)
+    """
+    image = describe(images, layout)
+    target = (size, size) if isinstance(size, int) else size
+    return _resize(image, (top, left, height, width), _check.size("size", target), interpolation, antialias, dtype, out)
+
+
+@public
+def crop(
+    images: Any,
+    top: Any,
+    left: Any,
+    height: int,
+    width: int,
+    *,
+    fill: Any = 0,
+    layout: str | None = None,
+    dtype: Any = None,
+    out: Any = None,
+) -> Any:
+    """Cut out a box, as torchvision's ``crop``; one position per sample is allowed here.
+
+    Args:
+        top: First row of the box, in pixels. What lies outside the image is ``fill``. [] or [N]
+        left: First column. [] or [N]
+        height: Rows of the box.
+        width: Columns of the box.
+
+    All other arguments, the result and the errors are those of :func:`warp_affine`.
+
+    >>> import numpy as np
+    >>> crop(np.array([[1, 2, 3]], np.uint8), 0, 1, 1, 3)
+    array([[2, 3, 0]], dtype=uint8)
+    """
+    image = describe(images, layout)
+    size = _check.size("(height, width)", (height, width))
+    return _move(image, "top and left", size, (1, left), (1, top), "constant", fill, dtype, out)
+
+
+@public
+def center_crop(
+    images: Any, output_size: _Size, *, fill: Any = 0, layout: str | None = None, dtype: Any = None, out: Any = None
+) -> Any:
+    """Cut out the middle, as torchvision's ``center_crop``; a larger size pads with ``fill``.
+
+    Args:
+        output_size: (H, W), or one number for both.
+
+    All other arguments, the result and the errors are those of :func:`warp_affine`.
+
+    >>> import numpy as np
+    >>> center_crop(np.array([[1, 2, 3]], np.uint8), 1)
+    array([[2]], dtype=uint8)
+    """
+    image = describe(images, layout)
+    height, width = _check.size(
+        "output_size", (output_size, output_size) if isinstance(output_size, int) else output_size
+    )
+    # torchvision's rounding: a crop's offset to even, a pad's first side down.
+    top, left = (
+        round((have - want) / 2.0) if want <= have else -((want - have) // 2)
+        for have, want in zip(image.size, (height, width), strict=True)
+    )
+    return _move(image, "output_size", (height, width), (1, left), (1, top), "constant", fill, dtype, out)
+
+
+@public
+def pad(
+    images: Any,
+    padding: Sequence[int] | int,
+    fill: Any = None,
+    padding_mode: str = "constant",
+    *,
+    layout: str | None = None,
+    dtype: Any = None,
+    out: Any = None,
+) -> Any:
+    """Add pixels around, as torchvision's ``pad``; negative numbers take pixels away.
+
+    Args:
+        padding: For all sides, for (left and right, top and bottom), or for (left, top, right, bottom).
+        padding_mode: A border of :func:`warp_affine`.
+
+    All other arguments, the result and the errors are those of :func:`warp_affine`.
+
+    >>> import numpy as np
+    >>> pad(np.array([[1, 2, 3]], np.uint8), (1, 0), padding_mode="edge")
+    array([[1, 1, 2, 3, 3]], dtype=uint8)
+    """
+    image = describe(images, layout)
+    sides = [padding] if isinstance(padding, int) else list(padding)
+    if len(sides) not in (1, 2, 4):
+        raise ValueError(f"padding must be one, two or four ints, got {padding!r}")
+    left, top, right, bottom = (_check.whole("padding", side, -(1 << 30)) for side in sides * (4 // len(sides)))
+    size = _check.size("the padded size", (image.size[0] + top + bottom, image.size[1] + left + right))
+    _check.one_of("padding_mode", padding_mode, _check.BORDERS)
+    return _move(image, "padding", size, (1, -left), (1, -top), padding_mode, fill, dtype, out)
+
+
+@public
+def hflip(images: Any, flip: Any = True, *, layout: str | None = None, dtype: Any = None, out: Any = None) -> Any:
+    """Mirror left and right, as torchvision's ``horizontal_flip``; one choice per sample is allowed here.
+
+    Args:
+        flip: Whether to. [] or [N]
+
+    All other arguments, the result and the errors are those of :func:`warp_affine`.
+
+    >>> import numpy as np
+    >>> hflip(np.array([[1, 2, 3]], np.uint8))
+    array([[3, 2, 1]], dtype=uint8)
+    """
+    image = describe(images, layout)
+    return _move(image, "flip", image.size, _mirror(flip, image.size[1]), (1, 0), "constant", 0, dtype, out)
+
+
+@public
+def vflip(images: Any, flip: Any = True, *, layout: str | None = None, dtype: Any = None, out: Any = None) -> Any:
+    """Mirror top and bottom, as torchvision's ``vertical_flip``; one choice per sample is allowed here.
+
+    Args:
+        flip: Whether to. [] or [N]
+
+    All other arguments, the result and the errors are those of :func:`warp_affine`.
+
+    >>> import numpy as np
+    >>> vflip(np.array([[1], [2], [3]], np.uint8))
+    array([[3],
+           [2],
+           [1]], dtype=uint8)
+    """
+    image = describe(images, layout)
+    return _move(image, "flip", image.size, (1, 0), _mirror(flip, image.size[0]), "constant", 0, dtype, out)
+
+
+def _resize(
+    image: Images,
+    box: tuple[Any, Any, Any, Any],
+    size: tuple[int, int],
+    interpolation: str,
+    antialias: bool,
+    dtype: Any,
+    out: Any,
+) -> Any:
+    _check.one_of("interpolation", interpolation, _check.INTERPOLATIONS)
+    if interpolation == "nearest":
+        top, left, height, width = (
+            _array.host_or_device(name, value)
+            for name, value in zip(("top", "left", "height", "width"), box, strict=True)
+        )
+        x_scale, y_scale = width / size[1], height / size[0]
+        x = (x_scale, left + x_scale * 0.5 - 0.5)
+        y = (y_scale, top + y_scale * 0.5 - 0.5)
+        return _move(image, "top, left, height and width", size, x, y, "constant", 0, dtype, out)
+    return _pass.resample(
+        image, _parameters.boxes(box, image), size, interpolation, antialias or interpolation == "area", dtype, out
+    )
+
+
+def _resized_size(size: tuple[int, int], wanted: _Size | None, max_size: int | None) -> tuple[int, int]:
+    """For one number, torchvision's rule: the shorter side becomes it, the longer follows, rounded down."""
+    if max_size is not None:
+        _check.whole("max_size", max_size, 1)
+    one = wanted if isinstance(wanted, int) else wanted[0] if wanted is not None and len(wanted) == 1 else None
+    if wanted is not None and one is None:
+        if max_size is not None:
+            raise ValueError("max_size must be None where size is (H, W)")
+        return _check.size("size", wanted)
+    short, long = sorted(size)
+    if one is None:
+        if max_size is None:
+            raise ValueError("size must be given where max_size is None")
+        new_short, new_long = max(1, int(max_size * short / long)), max_size
+    else:
+        new_short = _check.whole("size", one, 1)
+        new_long = int(new_short * long / short)
+        if max_size is not None:
+            if max_size <= new_short:
+                raise ValueError(f"max_size must be greater than size, got {max_size} for size {new_short}")
+            if new_long > max_size:
+                new_short, new_long = max(1, int(max_size * new_short / new_long)), max_size
+    return _check.size("size", (new_short, new_long) if size[0] <= size[1] else (new_long, new_short))
+
+
+def _move(
+    image: Images,
+    name: str,
+    size: tuple[int, int],
+    x: tuple[Any, Any],
+    y: tuple[Any, Any],
+    border: str,
+    fill: Any,
+    dtype: Any,
+    out: Any,
+) -> Any:
+    """Whole-pixel moves: the source is ``factor * destination + offset`` on each axis; each may be one per sample."""
+    x_factor, x_offset, y_factor, y_offset = (_array.host_or_device(name, value) for value in (*x, *y))
+    M = x_factor, 0.0, x_offset, 0.0, y_factor, y_offset
+    if all(isinstance(entry, float) for entry in M):
+        matrix = _parameters.PerSample(_parameters.NO_TABLE, M)
+    else:
+        rows = _array.stacked(M)
+        matrix = _parameters.matrices(name, rows.reshape((*rows.shape[:-1], 2, 3)), image, 2)
+    return _pass.warp(image, _pass.matrix_geometry(matrix, True, "center"), size, "nearest", border, fill, dtype, out)
+
+
+def _mirror(flip: Any, extent: int) -> tuple[Any, Any]:
+    """Factor and offset of an axis that is mirrored where `flip` is true."""
+    if isinstance(flip, (bool, int)):
+        return (-1, extent - 1) if flip else (1, 0)
+    chosen = (
+        np.asarray(flip, dtype=bool).astype(float)
+        if _array.is_host(flip)
+        else _array.asarray(flip, like=flip, dtype="float32")
+    )
+    return 1.0 - 2.0 * chosen, chosen * (extent - 1.0)
