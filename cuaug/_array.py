@@ -310,8 +310,8 @@ def is_host(value: Any) -> bool:
         return True
     if isinstance(found, _Torch):
         return bool(value.device.type == "cpu")
-    has_values = hasattr(value, "__dlpack__")  # a JAX tracer has none
-    return found is not _CUPY and has_values and _dlpack.device_of(value) < 0
+    # A JAX tracer has no values to read.
+    return found is not _CUPY and hasattr(value, "__dlpack__") and _dlpack.device_of(value) < 0
 
 
 def host(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Crop, pad, flip and resize: an upright box of the image, or of what lies around it, fills the result.
 
-Rows stay rows. What :mod:`cuaug.warp` says of parameters holds here.
+Rows stay rows and columns columns; where it lies, and whether to flip, may be one value or one per sample, on the host
+or on the images' device.
 """
 
 from __future__ import annotations
@@ -275,7 +276,7 @@ def _move(
     dtype: Any,
     out: Any,
 ) -> Any:
-    """Whole-pixel moves: the source is ``factor * destination + offset`` on each axis; each may be one per sample."""
+    """The pixel nearest to ``factor * destination + offset`` on each axis; each may be one per sample."""
     x_factor, x_offset, y_factor, y_offset = (_array.host_or_device(name, value) for value in (*x, *y))
     M = x_factor, 0.0, x_offset, 0.0, y_factor, y_offset
     if all(isinstance(entry, float) for entry in M):

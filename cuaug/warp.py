@@ -283,8 +283,8 @@ def perspective(
         values = _array.asarray(coefficients, like=coefficients, dtype="float64")
         if tuple(values.shape)[-1:] != (8,):
             raise ValueError(f"coefficients must have shape (8,) or (N, 8), got {tuple(values.shape)}")
-        nine = xp.concatenate([values, xp.ones_like(values[..., :1])], -1)
-        M, inverse = nine.reshape((*values.shape[:-1], 3, 3)), True
+        entries = xp.concatenate([values, xp.ones_like(values[..., :1])], -1)
+        M, inverse = entries.reshape((*values.shape[:-1], 3, 3)), True
     else:
         for name, points in (("startpoints", startpoints), ("endpoints", endpoints)):
             if tuple(np.shape(points))[-2:] != (4, 2):
