@@ -17,10 +17,11 @@ from pathlib import Path
 PLANTED = {
     "memcheck": "extern \"C\" __global__ void planted(int* out) { out[threadIdx.x + 1000] = 1; }",
     "initcheck": "extern \"C\" __global__ void planted(int* out) { out[threadIdx.x] = out[threadIdx.x + 32] + 1; }",
+    # Another warp's slot: the compiler turns a thread's own, written and read, into a register, and there is no race.
     "racecheck": """extern "C" __global__ void planted(int* out) {
-        __shared__ int slot;
-        slot = threadIdx.x;
-        out[threadIdx.x] = slot;
+        __shared__ int slots[64];
+        slots[threadIdx.x] = threadIdx.x;
+        out[threadIdx.x] = slots[63 - threadIdx.x];
     }""",
     "synccheck": """extern "C" __global__ void planted(int* out) {
         if (threadIdx.x < 16) __syncthreads();
@@ -86,8 +87,8 @@ def run_planted(tool):
     import cupy
 
     cupy.cuda.set_allocator(None)
-    out = cupy.cuda.alloc(4 * 64)  # not cleared, so that initcheck has something to find
-    cupy.RawKernel(PLANTED[tool], "planted")((1,), (32,), (out,))
+    out = cupy.cuda.alloc(4 * 128)  # not cleared, so that initcheck has something to find
+    cupy.RawKernel(PLANTED[tool], "planted")((1,), (64,), (out,))
     cupy.cuda.runtime.deviceSynchronize()
 
 
