@@ -1,6 +1,7 @@
 """The sets that have to agree: the functions of a module, ``cuaug.__all__``, the table of cases, the examples."""
 
 import doctest
+import importlib.util
 import inspect
 from pathlib import Path
 
@@ -9,12 +10,14 @@ import numpy as np
 import pytest
 import reference
 import reference_color
+from arrays import noise
 from cases import FIRST
 
 cuaug = pytest.importorskip("cuaug")
 color = pytest.importorskip("cuaug.color")
 WARPS = [pytest.importorskip(f"cuaug.{name}") for name in ("warp", "crop_resize")]
-MODULES = [color, *WARPS, *(pytest.importorskip(f"cuaug.{name}") for name in ("mix", "geometry", "fit"))]
+IMAGES = [color, *WARPS, pytest.importorskip("cuaug.mix")]
+MODULES = [*IMAGES, *(pytest.importorskip(f"cuaug.{name}") for name in ("geometry", "fit"))]
 
 
 def functions(module):
@@ -46,6 +49,24 @@ def test_every_colour_op_has_a_case_an_oracle_and_a_struct():
     ops = Path(cuaug.__file__).parent / "kernels" / "ops"
     files = {path.stem.replace("_", "") for path in ops.glob("*.cuh")} - {"colour", "where"}
     assert files == {name.lower() for name in color_cases.STRUCTS}
+
+
+def gallery():
+    path = Path(__file__).parent.parent / "docs" / "gallery.py"
+    spec = importlib.util.spec_from_file_location("gallery", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_function_of_images_has_a_picture():
+    photo, other = noise((2, 192, 192, 3))
+    pictures = gallery().PICTURES
+    assert set(pictures) == {name for module in IMAGES for name in functions(module)} - {"mix_labels"}
+    for name, draw in pictures.items():
+        picture = draw(photo, other)
+        assert picture.shape[-1] == 3, name
+        assert name == "to_dtype" or not np.array_equal(picture, photo), name
 
 
 @every_function
