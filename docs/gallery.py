@@ -1,6 +1,7 @@
 """Draws docs/gallery.jpg: one picture of every function that takes images, all of the same photograph.
 
-``python docs/gallery.py``, with the extra ``show`` and scikit-image installed. A test compares PICTURES with the package.
+``python docs/gallery.py``, with the extra ``show`` and scikit-image installed. A test compares PICTURES with what the
+package has.
 """
 
 from pathlib import Path
@@ -69,9 +70,9 @@ PICTURES = {
 
 
 def main():
-    import matplotlib
+    import matplotlib as mpl
 
-    matplotlib.use("Agg")
+    mpl.use("Agg")
     import matplotlib.pyplot as plt
     from skimage import data
 
