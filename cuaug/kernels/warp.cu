@@ -20,8 +20,6 @@ template <class In, int K, class Out>
 struct alignas(16) Region {
     const In* in;        // the frame, at the first of the region's channels
     Out* out;            // the region's first pixel
-    long long step;      // from the output's row y to y + rows
-    int rows;            // that the block makes at a time
     int width, height;   // of the output
     int channels;        // from the first on
     Stored<In, K> fill;
@@ -80,7 +78,15 @@ warp(const __grid_constant__ Warp<Geometry> args) {
         const Place at = place();
         // Lanes try 1 tile, 2, 4 and 8 at once.
         const int level = 31 - __clz(lane + 1), rows = region_rows >> level, index = lane + 1 - (1 << level);
-        Tile<Local> tile = {Geometry::template local<R>(args.geometry.sample(at.n), at.left, at.top), {}, {}, index * rows, min((index + 1) * rows, at.height)};
+        auto matrix = [&]() {
+            if constexpr (Geometry::bounded) {
+                const double mine = args.geometry.entry(at.n, min(lane, Geometry::entries - 1));
+                return args.geometry.from_entries([&](int i) { return __shfl_sync(0xffffffffu, mine, i); });
+            } else {
+                return args.geometry.sample(at.n);
+            }
+        };
+        Tile<Local> tile = {Geometry::template local<R>(matrix(), at.left, at.top), {}, {}, index * rows, min((index + 1) * rows, at.height)};
         if constexpr (Geometry::bounded) {
             Bounds<R> bounds;
             // Patches are sampled whole, so the box holds those that stick out of the output too.
@@ -91,14 +97,14 @@ warp(const __grid_constant__ Warp<Geometry> args) {
         }
         const unsigned int fits = __ballot_sync(0xffffffffu, tile.box.across > 0 || tile.end <= tile.first);
         const int chosen = !Geometry::bounded || fits & 1 ? 0 : (fits & 6) == 6 ? 1 : (fits & 0x78) == 0x78 ? 2 : 3;
-        if (level == chosen) tiles[index] = tile;
-        if (lane == 0) tile_count = 1 << chosen;
+        const bool made = level == chosen && tile.first < tile.end;
+        if (made) tiles[index] = tile;
+        const int count = __popc(__ballot_sync(0xffffffffu, made));
+        if (lane == 0) tile_count = count;
     } else if (threadIdx.x == 32) {
         const Place at = place();
         shared.in = static_cast<const In*>(args.in.data) + at.n * args.in.n + at.t * args.in.t + at.first * args.in.c;
         shared.out = static_cast<Out*>(args.out.data) + at.n * args.out.n + at.t * args.out.t + at.first * args.out.c + at.top * args.out.y + at.left * args.out.x;
-        shared.rows = at.width > 32 ? threads / 16 : threads / 8;
-        shared.step = shared.rows * args.out.y;
         shared.width = at.width;
         shared.height = at.height;
         shared.channels = args.channels - at.first;
@@ -110,7 +116,7 @@ warp(const __grid_constant__ Warp<Geometry> args) {
     __syncthreads();
 
     // What follows reads the records anew after each barrier, so that nothing of one phase takes registers in another.
-    for (int i = 0; i < tile_count && tiles[i].first < shared.height; ++i) {
+    for (int i = 0; i < tile_count; ++i) {
         auto image = [&]() {
             Image<In, K, Border> image = {shared.in, {}, static_cast<int>(args.in.y), column_stride<InLayout, K>(args.in.x), args.in_height, args.in_width,
                                           tiles[i].local.base_x, tiles[i].local.base_y, to_texel(shared.fill)};
@@ -129,13 +135,14 @@ warp(const __grid_constant__ Warp<Geometry> args) {
         const int x_stride = column_stride<OutLayout, K>(args.out.x);
         const int twice = region.width > 32, column = (twice ? 32 * (warp_index & 1) : 0) + (lane & 7);
         const int stored = exchanged ? column + 3 * (lane & 7) : column, first_row = tile.first + 4 * (warp_index >> twice) + (lane >> 3);
+        const int rows = twice ? threads / 16 : threads / 8, y_stride = static_cast<int>(args.out.y);
         const bool vectors = !Same<OutLayout, Strided>::value && args.out_aligned && stored + 3 < region.width;
         long long offset[K];
         channel_offsets<OutLayout, K>(args.out.c, region.channels, offset);
         auto point = [&](int x, int y) { return tile.local.at(static_cast<R>(x), static_cast<R>(y)); };
         auto make = [&](auto sample, auto together) {
-            Out* out = region.out + (static_cast<long long>(first_row) * static_cast<int>(args.out.y) + stored * x_stride);
-            for (int y = first_row; y < tile.end + (lane >> 3); y += region.rows, out += region.step) {
+            for (int y = first_row; y < tile.end + (lane >> 3); y += rows) {
+                Out* out = region.out + stored * x_stride + static_cast<long long>(y) * y_stride;
                 auto write = [&](int x, const Stored<Out, K>& pixel) {
                     if (y < tile.end && stored + x < region.width)
                         for (int k = 0; k < K; ++k) out[offset[k] + x * x_stride] = to_texel(pixel).c[k];
