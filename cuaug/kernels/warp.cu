@@ -20,6 +20,8 @@ template <class In, int K, class Out>
 struct alignas(16) Region {
     const In* in;        // the frame, at the first of the region's channels
     Out* out;            // the region's first pixel
+    int in_row, out_row; // strides; read from here the compiler knows that they are of 32 bits
+    int rows;            // that the block makes at a time
     int width, height;   // of the output
     int channels;        // from the first on
     Stored<In, K> fill;
@@ -105,6 +107,9 @@ warp(const __grid_constant__ Warp<Geometry> args) {
         const Place at = place();
         shared.in = static_cast<const In*>(args.in.data) + at.n * args.in.n + at.t * args.in.t + at.first * args.in.c;
         shared.out = static_cast<Out*>(args.out.data) + at.n * args.out.n + at.t * args.out.t + at.first * args.out.c + at.top * args.out.y + at.left * args.out.x;
+        shared.in_row = static_cast<int>(args.in.y);
+        shared.out_row = static_cast<int>(args.out.y);
+        shared.rows = at.width > 32 ? threads / 16 : threads / 8;
         shared.width = at.width;
         shared.height = at.height;
         shared.channels = args.channels - at.first;
@@ -118,7 +123,7 @@ warp(const __grid_constant__ Warp<Geometry> args) {
     // What follows reads the records anew after each barrier, so that nothing of one phase takes registers in another.
     for (int i = 0; i < tile_count; ++i) {
         auto image = [&]() {
-            Image<In, K, Border> image = {shared.in, {}, static_cast<int>(args.in.y), column_stride<InLayout, K>(args.in.x), args.in_height, args.in_width,
+            Image<In, K, Border> image = {shared.in, {}, shared.in_row, column_stride<InLayout, K>(args.in.x), args.in_height, args.in_width,
                                           tiles[i].local.base_x, tiles[i].local.base_y, to_texel(shared.fill)};
             channel_offsets<InLayout, K>(args.in.c, shared.channels, image.offset);
             return image;
@@ -135,14 +140,13 @@ warp(const __grid_constant__ Warp<Geometry> args) {
         const int x_stride = column_stride<OutLayout, K>(args.out.x);
         const int twice = region.width > 32, column = (twice ? 32 * (warp_index & 1) : 0) + (lane & 7);
         const int stored = exchanged ? column + 3 * (lane & 7) : column, first_row = tile.first + 4 * (warp_index >> twice) + (lane >> 3);
-        const int rows = twice ? threads / 16 : threads / 8, y_stride = static_cast<int>(args.out.y);
         const bool vectors = !Same<OutLayout, Strided>::value && args.out_aligned && stored + 3 < region.width;
         long long offset[K];
         channel_offsets<OutLayout, K>(args.out.c, region.channels, offset);
         auto point = [&](int x, int y) { return tile.local.at(static_cast<R>(x), static_cast<R>(y)); };
         auto make = [&](auto sample, auto together) {
-            for (int y = first_row; y < tile.end + (lane >> 3); y += rows) {
-                Out* out = region.out + stored * x_stride + static_cast<long long>(y) * y_stride;
+            for (int y = first_row; y < tile.end + (lane >> 3); y += region.rows) {
+                Out* out = region.out + stored * x_stride + static_cast<long long>(y) * region.out_row;
                 auto write = [&](int x, const Stored<Out, K>& pixel) {
                     if (y < tile.end && stored + x < region.width)
                         for (int k = 0; k < K; ++k) out[offset[k] + x * x_stride] = to_texel(pixel).c[k];
