@@ -193,9 +193,9 @@ def _layout(axes: Axes) -> str:
     return "Strided"
 
 
-def _aligned(axes: Axes, dtype: str, phase: int) -> bool:
-    """Whether four adjacent elements can be moved as vectors of up to 16 bytes, from any multiple of four on."""
+def _aligned(axes: Axes, dtype: str, phase: int) -> int:
+    """How many adjacent elements, 8, 4 or 0, can be moved as vectors of up to 16 bytes, from any multiple of so many on."""
     item = _array.ITEM_SIZE[dtype]
-    vector = min(4 * item, 16)
     planes = axes.strides[:4] if _layout(axes) == "Planar" else (*axes.strides[:2], axes.strides[3])
-    return phase % vector == 0 and all(stride * item % vector == 0 for stride in planes)
+    steps = (phase, *(stride * item for stride in planes))
+    return next((count for count in (8, 4) if all(step % min(count * item, 16) == 0 for step in steps)), 0)

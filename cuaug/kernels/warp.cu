@@ -12,9 +12,6 @@
 
 namespace cuaug {
 
-// Pixels that a thread samples together. One at a time where that is the exception, so that it takes no registers from the rule.
-template <int N> struct Count { static constexpr int value = N; };
-
 // What the threads of a block share about their region.
 template <class In, int K, class Out>
 struct alignas(16) Region {
@@ -144,6 +141,7 @@ warp(const __grid_constant__ Warp<Geometry> args) {
         long long offset[K];
         channel_offsets<OutLayout, K>(args.out.c, region.channels, offset);
         auto point = [&](int x, int y) { return tile.local.at(static_cast<R>(x), static_cast<R>(y)); };
+        // `together`: pixels that a thread samples at a time, one where that is the exception, so that it takes no registers from the rule.
         auto make = [&](auto sample, auto together) {
             for (int y = first_row; y < tile.end + (lane >> 3); y += region.rows) {
                 Out* out = region.out + stored * x_stride + static_cast<long long>(y) * region.out_row;

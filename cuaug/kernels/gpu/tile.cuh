@@ -11,6 +11,9 @@
 namespace cuaug {
 
 constexpr int threads = 256, region_rows = 64, most_tiles = 8;
+// Something to do at a time, as a type.
+template <int N> struct Count { static constexpr int value = N; };
+
 // Blocks resident on a multiprocessor, as many as leave registers enough for the usual kernels to spill nothing.
 template <class Pixel, class R, class Sampler, bool plain>
 constexpr int blocks = sizeof(R) > 4 ? 1 : Sampler::after > 1 || sizeof(Pixel) > 12 ? 2 : plain ? 4 : 3;
@@ -80,18 +83,22 @@ struct Staged {
     Pixel<Real<T>, K> pixel(int x, int y) const { return to_pixel<Real<T>>(texel(x, y)); }
 };
 
-// Four adjacent pixels of a row as they lie in memory.
-template <class T, int K> struct Vectors { FourElements<T> of[K]; };
+// A group's pixels of a row as they lie in memory, in vectors of four elements.
+template <class T, int K, int Fours> struct Vectors { FourElements<T> of[Fours][K]; };
 
-template <class Layout, class T, int K>
-inline Vectors<T, K> load_four(const T* at, const long long* offset) {
-    Vectors<T, K> from;
-    for (int k = 0; k < K; ++k) {
-        const FourElements<T>* source = reinterpret_cast<const FourElements<T>*>(Same<Layout, Planar>::value ? at + offset[k] : at + 4 * k);
+template <class T, int Each> struct alignas(Each * sizeof(FourElements<T>) < 16 ? Each * sizeof(FourElements<T>) : 16) Run { FourElements<T> of[Each]; };
+
+// Each: vectors of four that memory's alignment allows to be loaded at once.
+template <class Layout, int Each, class T, int K, int Fours>
+inline void load_group(const T* at, const long long* offset, Vectors<T, K, Fours>& to) {
+    constexpr bool planar = Same<Layout, Planar>::value;
+    for (int v = 0; v < K * Fours; v += Each) {
+        const int k = v / Fours, j = v % Fours;
+        const Run<T, Each>* source = reinterpret_cast<const Run<T, Each>*>(planar ? at + offset[k] + 4 * j : at + 4 * v);
         __builtin_assume(__isGlobal(source));
-        from.of[k] = *source;
+        const Run<T, Each> run = *source;
+        for (int i = 0; i < Each; ++i) (planar ? to.of[j + i][k] : to.of[(v + i) / K][(v + i) % K]) = run.of[i];
     }
-    return from;
 }
 
 template <class Layout, class T, int K>
@@ -124,7 +131,7 @@ inline void store_group(FourPixels<T, K>* to, const FourPixels<T, K> (&four)[Fou
 
 // All threads of the block. Each keeps to one group of columns and walks down the rows; it reads `ahead` rows before it waits.
 template <class Layout, class T, int K, class Border>
-inline void stage(const Image<T, K, Border>& image, Box box, bool aligned, Stored<T, K> blank, Stored<T, K>* pixels) {
+inline void stage(const Image<T, K, Border>& image, Box box, int aligned, Stored<T, K> blank, Stored<T, K>* pixels) {
     constexpr int group = cuaug::group<Stored<T, K>>, fours = group / 4, ahead = 2;
     const int y = static_cast<int>((threadIdx.x + 0.5f) * box.share), x = group * (threadIdx.x - y * box.across);
     if (y >= box.down) return;
@@ -133,29 +140,33 @@ inline void stage(const Image<T, K, Border>& image, Box box, bool aligned, Store
     auto clear = [&](FourPixels<T, K>* four) {
         for (int j = 0; j < fours; ++j) four[j] = {{blank, blank, blank, blank}};
     };
-    if (!Same<Layout, Strided>::value && aligned && column >= 0 && column + group <= image.width) {
+    auto copy = [&](auto each) {
         const T* first = image.address(column, 0);
         for (int i = y; i < box.height; i += ahead * box.down) {
-            Vectors<T, K> from[ahead][fours];
+            Vectors<T, K, fours> from[ahead];
             bool inside[ahead];
             for (int n = 0; n < ahead; ++n) {
                 // Loads without a branch are all on their way before the first is waited for.
                 const int row = Border::index(image.base_y + min(i + n * box.down, box.height - 1), image.height);
                 inside[n] = row >= 0;
                 const T* at = first + static_cast<long long>(inside[n] ? row : image.height - 1) * image.y_stride;
-                for (int j = 0; j < fours; ++j) from[n][j] = load_four<Layout, T, K>(at + 4 * j * image.x_stride, image.offset);
+                load_group<Layout, decltype(each)::value>(at, image.offset, from[n]);
             }
             for (int n = 0; n < ahead; ++n, to += step) {
                 if (i + n * box.down >= box.height) break;
                 if (inside[n]) {
                     FourPixels<T, K> four[fours];
-                    for (int j = 0; j < fours; ++j) four[j] = gather<Layout, T, K>(from[n][j].of);
+                    for (int j = 0; j < fours; ++j) four[j] = gather<Layout, T, K>(from[n].of[j]);
                     store_group(to, four);
                 } else {
                     clear(to);
                 }
             }
         }
+    };
+    if (!Same<Layout, Strided>::value && aligned && column >= 0 && column + group <= image.width) {
+        if (fours > 1 && aligned >= group) copy(Count<fours>());
+        else copy(Count<1>());
     } else if (Border::index(column, image.width) < 0) {  // groups start at multiples of their length: then all of it is outside
         for (int i = y; i < box.height; i += box.down, to += step) clear(to);
     } else {
