@@ -103,6 +103,23 @@ def extents(axes: str, shape: Sequence[int]) -> None:
             raise ValueError(f"images must have {axis} below 2**30, got shape {tuple(shape)} as {axes}")
 
 
+def within(parameter: str, value: Any, least: float, most: float = np.inf) -> None:
+    """Host values only: device arrays are not read."""
+    if _is_plain(value) and not (np.all(np.asarray(value) >= least) and np.all(np.asarray(value) <= most)):
+        rule = f"at least {least}" if most == np.inf else f"in {least}..{most}"
+        raise ValueError(f"{parameter} must be {rule}, got {value!r}")
+
+
+def not_zero(parameter: str, value: Any) -> None:
+    """Host values only."""
+    if _is_plain(value) and np.any(np.asarray(value) == 0):
+        raise ValueError(f"{parameter} must not be 0, got {value!r}")
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, (int, float, list, tuple, np.ndarray, np.generic))
+
+
 def samples(parameter: str, count: int, expected: int) -> None:
     if count not in (1, expected):
         raise ValueError(f"{parameter} must hold 1 or {expected} entries, one per sample, got {count}")

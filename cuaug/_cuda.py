@@ -50,11 +50,11 @@ def digest() -> str:
 
 def sources(name: str) -> tuple[str, tuple[str, ...]]:
     """The text and the options that make the kernel of this name expression. Needs neither cupy nor a GPU."""
-    from ._pass import record_of
+    from ._pass import ops_of, record_of
 
     record, size = record_of(name)
     skeleton = name.partition("<")[0].rpartition("::")[2]
-    text = f'#include "{skeleton}.cu"\n// {digest()}\n'
+    text = "".join(f'#include "ops/{op}.cuh"\n' for op in ops_of(name)) + f'#include "{skeleton}.cu"\n// {digest()}\n'
     text += f'static_assert(sizeof({record}) == {size}, "cuaug/_pass.py packs another record");\n'
     return text, OPTIONS
 

@@ -66,9 +66,9 @@ class Result(NamedTuple):
     axes: Axes
 
 
-def like(image: Images, size: tuple[int, int], dtype: str, out: Any = None) -> Result:
+def like(image: Images, size: tuple[int, int], dtype: str, out: Any = None, channels: int | None = None) -> Result:
     """An array for the result: fresh memory of the caller's library, or `out` if that fits."""
-    shape, axes = _result(image.axes, size)
+    shape, axes = _result(image.axes, size, channels or image.channels)
     library = image.library
     if out is None:
         array = library.empty(shape, dtype, image.device, axes.order)
@@ -90,9 +90,9 @@ def like(image: Images, size: tuple[int, int], dtype: str, out: Any = None) -> R
 
 
 @functools.lru_cache(4096)
-def _result(axes: Axes, size: tuple[int, int]) -> tuple[tuple[int, ...], Axes]:
+def _result(axes: Axes, size: tuple[int, int], channels: int) -> tuple[tuple[int, ...], Axes]:
     """Shape and axes of a result of this size, in the memory order of the input."""
-    extents = dict(zip("NTCHW", (*axes.extents[:3], *size), strict=True))
+    extents = dict(zip("NTCHW", (*axes.extents[:2], channels, *size), strict=True))
     shape = tuple(extents[axis] for axis in axes.layout)
     order = axes.order or range(len(shape))
     strides = [0] * len(shape)

@@ -22,6 +22,7 @@ class Table(NamedTuple):
 
 
 NO_TABLE = Table(0, 0, 0, 0, 0, None)
+INLINE = 12  # numbers that a record has room for (kernels/pointwise_record.cuh)
 
 
 class PerSample(NamedTuple):
@@ -101,15 +102,48 @@ def boxes(box: tuple[Any, Any, Any, Any], image: Images) -> PerSample:
     for name, side in zip(("height", "width"), sides[2:], strict=True):
         if isinstance(side, (float, np.ndarray)) and not np.all(np.asarray(side) > 0):
             raise ValueError(f"{name} must be greater than 0, got {side}")
-    if all(isinstance(side, float) for side in sides):
-        return PerSample(NO_TABLE, tuple(sides))
-    tensor = placed(numbers("box", _array.stacked(sides), image), image)
+    return columns("top, left, height and width", sides, image)
+
+
+def columns(names: str, values: list[Any], image: Images) -> PerSample:
+    """Numbers and per-sample values, of `host_or_device`, side by side. As a table: [N, len(values)]"""
+    if len(values) <= INLINE and all(isinstance(value, float) for value in values):
+        return PerSample(NO_TABLE, tuple(values))
+    together = values[0][..., None] if len(values) == 1 else _array.stacked(values)
+    tensor = placed(numbers(names, together, image), image)
     count = tensor.shape[0] if len(tensor.shape) == 2 else 1
-    _check.samples("top, left, height and width", count, image.samples)
+    _check.samples(names, count, image.samples)
     each = tensor.strides[0] if count > 1 else 0
     return PerSample(
-        Table(tensor.pointer, each, 0, tensor.strides[-1], int(tensor.dtype == "float64"), tensor.owner), (0.0,) * 4
+        Table(tensor.pointer, each, 0, tensor.strides[-1], int(tensor.dtype == "float64"), tensor.owner), ()
     )
+
+
+def channels(parameter: str, value: Any, image: Images) -> list[Any]:
+    """A number, one per channel [C], or one per sample and channel [N, C], as columns of `columns`."""
+    if type(value) in (int, float):
+        return [_array.host_or_device(parameter, value)] * image.channels
+    value = _array.host(parameter, value) if _array.is_host(value) else value
+    if value.ndim not in (0, 1, 2) or (value.ndim and value.shape[-1] not in (1, image.channels)):
+        raise ValueError(
+            f"{parameter} must be a number, one per channel ({image.channels},) "
+            f"or one per sample and channel ({image.samples}, {image.channels}), got shape {tuple(value.shape)}"
+        )
+    wide = value.ndim > 0 and value.shape[-1] > 1
+    return [
+        _array.host_or_device(parameter, value[..., c if wide else 0] if value.ndim else value)
+        for c in range(image.channels)
+    ]
+
+
+def entries(parameter: str, value: Any, shapes: tuple[tuple[int, int], ...]) -> list[Any]:
+    """A matrix, or one per sample, of one of these shapes, row by row as columns of `columns`."""
+    value = _array.host(parameter, value) if _array.is_host(value) else value
+    if value.ndim not in (2, 3) or tuple(value.shape[-2:]) not in shapes:
+        allowed = " or ".join(f"{text}{shape[0]}, {shape[1]})" for shape in shapes for text in ("(", "(N, "))
+        raise ValueError(f"{parameter} must have shape {allowed}, got {tuple(value.shape)}")
+    rows, width = value.shape[-2:]
+    return [_array.host_or_device(parameter, value[..., r, c]) for r in range(rows) for c in range(width)]
 
 
 def fill(value: Any, image: Images) -> Fill:

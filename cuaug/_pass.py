@@ -6,11 +6,13 @@ The formats below mirror kernels/record.cuh field by field; the kernel's text as
 from __future__ import annotations
 
 import functools
+import re
 import struct
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from . import _array, _check, _cpu, _cuda, _images, _parameters
-from ._images import Axes, Images
+from ._images import Axes, Images, Result
 from ._parameters import NO_TABLE, PerSample, Table
 
 _BATCH = struct.Struct("P5q P5q q 8i P4q 4d")
@@ -20,13 +22,13 @@ _GEOMETRIES = {
     "Grid": struct.Struct("P4q P4q 2d 2i"),
 }
 _RESAMPLE = struct.Struct("P5q P5q q 8i P4q 4d P4q 4d q")
+_POINTWISE = struct.Struct("P5q P5q q 8i P4q 12d")
 _SAMPLERS = {"nearest": "Nearest", "bilinear": "Bilinear", "bicubic": "Bicubic", "lanczos": "Lanczos"}
 _FILTERS = {  # antialias: its filter
     True: {"bilinear": "Triangle", "area": "Triangle", "bicubic": "CatmullRom", "lanczos": "Lanczos3"},
     False: {"bilinear": "Triangle", "bicubic": "SharpCubic", "lanczos": "LanczosPlain"},
 }
-_THREADS = {"warp": 256, "resample": 128}  # kernels/gpu/tile.cuh, kernels/resample.cu
-_MOST_TILES = 65535  # of a grid's second and third axis
+_MOST_BLOCKS = 65535  # along a grid's second and third axis
 
 
 class Geometry(NamedTuple):
@@ -69,7 +71,7 @@ def warp(
     result = _images.like(image, size, target, out)
     if image.samples * image.axes.extents[1]:
         names = (_cpp(image.dtype), _cpp(target), geometry.name, _SAMPLERS[interpolation], border.capitalize())
-        plan = _plan("warp", names, image.axes, image.pointer % 16, result.axes, result.pointer % 16)
+        plan = _plan("warp", names, *_phases(image, result))
         batch = _BATCH.pack(
             image.pointer,
             *image.axes.strides,
@@ -80,7 +82,7 @@ def warp(
             *outside.table[:5],
             *outside.values,
         )
-        _run(plan, image, batch + geometry.record)
+        _run(plan, image, batch + geometry.record, *names)
     return image.library.finish(result.array)
 
 
@@ -99,28 +101,81 @@ def resample(
     result = _images.like(image, size, target, out)
     if image.samples * image.axes.extents[1]:
         names = (_cpp(image.dtype), _cpp(target), _FILTERS[antialias][interpolation])
-        plan = _plan("resample", names, image.axes, image.pointer % 16, result.axes, result.pointer % 16)
+        plan = _plan("resample", names, *_phases(image, result))
         strides = (image.pointer, *image.axes.strides, result.pointer, *result.axes.strides)
         fill = (*NO_TABLE[:5], 0.0, 0.0, 0.0, 0.0)
-        data = _RESAMPLE.pack(*strides, image.samples, *plan.sizes, *fill, *box.table[:5], *box.values, antialias)
-        _run(plan, image, data)
+        data = _RESAMPLE.pack(
+            *strides, image.samples, *plan.sizes, *fill, *box.table[:5], *(box.values or (0.0,) * 4), antialias
+        )
+        _run(plan, image, data, *names)
     return image.library.finish(result.array)
 
 
-def _run(plan: _Plan, image: Images, data: bytes) -> None:
+def pointwise(
+    image: Images,
+    ops: tuple[str, ...],
+    parameters: PerSample,
+    dtype: str,
+    out: Any,
+    channels: int | None = None,
+) -> Any:
+    """A chain of ops (kernels/ops) at every pixel; `parameters` are those of all of them, side by side."""
+    for name in (image.dtype, dtype):
+        if name not in _check.IMAGE_DTYPES:
+            raise TypeError(f"images and dtype must be one of {', '.join(_check.IMAGE_DTYPES)}, got {name}")
+    result = _images.like(image, image.size, dtype, out, channels)
+    if image.samples * image.axes.extents[1]:
+        plan = _plan("pointwise", (image.dtype, dtype, *ops), *_phases(image, result))
+        data = _parametrised(image, result.pointer, result.axes.strides, plan, parameters)
+        _run(plan, image, data, image.dtype, dtype, ops, result.axes.extents[2])
+    return image.library.finish(result.array)
+
+
+def mix(image: Images, name: str, parameters: PerSample, out: Any) -> Any:
+    """Each sample with another (kernels/mixes); `parameters` begin with which."""
+    _check.dtypes(image.dtype, image.dtype, "bilinear")
+    result = _images.like(image, image.size, image.dtype, out)
+    if image.samples * image.axes.extents[1]:
+        plan = _plan("mix", (image.dtype, image.dtype, name), *_phases(image, result))
+        data = _parametrised(image, result.pointer, result.axes.strides, plan, parameters)
+        _run(plan, image, data, image.dtype, name)
+    return image.library.finish(result.array)
+
+
+def beside_luma_mean(image: Images, parameter: PerSample) -> PerSample:
+    """A parameter, and beside it each sample's mean luma. [N, 2]"""
+    table = image.library.empty((image.samples, 2), "float64", image.device, None)
+    pointer = image.library.pointer(table)
+    if image.samples:
+        plan = _plan("luma_mean", (image.dtype, image.dtype), image.axes, image.pointer % 16, image.axes, 0)
+        _run(plan, image, _parametrised(image, pointer, (0,) * 5, plan, parameter), image.dtype)
+    return PerSample(Table(pointer, 2, 0, 1, 1, table), ())
+
+
+def _phases(image: Images, result: Result) -> tuple[Axes, int, Axes, int]:
+    return image.axes, image.pointer % 16, result.axes, result.pointer % 16
+
+
+def _parametrised(image: Images, pointer: int, strides: tuple[int, ...], plan: _Plan, parameters: PerSample) -> bytes:
+    """`cuaug::Pointwise`, with its result at `pointer`."""
+    values = (*parameters.values, *(0.0,) * (_parameters.INLINE - len(parameters.values)))
+    batch = (image.pointer, *image.axes.strides, pointer, *strides, image.samples, *plan.sizes)
+    return _POINTWISE.pack(*batch, *parameters.table[:5], *values)
+
+
+def _run(plan: _Plan, image: Images, data: bytes, *names: Any) -> None:
+    """`names` are what the CPU loop takes besides the record."""
     if image.device < 0:
-        getattr(_cpu.native(), plan.skeleton)(data, *plan.names)
+        getattr(_cpu.native(), plan.skeleton)(data, *names)
     else:
-        _cuda.launch(
-            plan.kernel, data, plan.grid, _THREADS[plan.skeleton], image.device, image.library.stream(image.device)
-        )
+        threads = _SKELETONS[plan.skeleton].threads
+        _cuda.launch(plan.kernel, data, plan.grid, threads, image.device, image.library.stream(image.device))
 
 
 class _Plan(NamedTuple):
     """What follows from shapes, dtypes and options alone."""
 
     skeleton: str
-    names: tuple[str, ...]
     kernel: str
     grid: tuple[int, int, int]
     sizes: tuple[int, ...]  # frames, channels, in H, in W, out H, out W, in aligned, out aligned
@@ -128,29 +183,71 @@ class _Plan(NamedTuple):
 
 @functools.lru_cache(4096)
 def _plan(skeleton: str, names: tuple[str, ...], source: Axes, phase: int, target: Axes, to_phase: int) -> _Plan:
-    """`names` are source dtype, target dtype and the functors, in the order of the C++ template."""
+    """`names` are source dtype, target dtype and the functors."""
     samples, frames, channels, height, width = source.extents
-    out_height, out_width = target.extents[3:]
     layouts = _layout(source), _layout(target)
     group = min(channels, 4)
     slices = samples * frames * (-(-channels // group) if "Strided" in layouts else 1)
-    wide, rows = _region(names[0], group) if skeleton == "warp" else (32, 32)
-    across, tiles = -(-out_width // wide), -(-out_height // rows)
-    if skeleton == "resample":
-        tiles = _strips(across * slices, out_height)
-    rounds = -(-slices // _MOST_TILES) if skeleton == "warp" else 1
-    if tiles * rounds > _MOST_TILES:
-        raise ValueError(f"size must have a height of at most {_MOST_TILES // rounds * rows}, got {out_height}")
+    made = _SKELETONS[skeleton]
     return _Plan(
         skeleton,
-        names,
-        kernel=name_expression(skeleton, names[0], layouts[0], group, *names[2:], names[1], layouts[1]),
-        grid=(across, tiles * rounds, min(slices, _MOST_TILES)),
+        name_expression(skeleton, *made.arguments(names, layouts, group, target)),
+        made.grid(names[0], group, slices, *target.extents[3:]),
         sizes=(
-            *(frames, channels, height, width, out_height, out_width),
+            *(frames, channels, height, width, *target.extents[3:]),
             *(_aligned(source, names[0], phase), _aligned(target, names[1], to_phase)),
         ),
     )
+
+
+def _warp_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
+    """More slices than the third axis has room for take several rounds of the second."""
+    wide, rows = _region(dtype, group)
+    down, rounds = -(-height // rows), -(-slices // _MOST_BLOCKS)
+    if down * rounds > _MOST_BLOCKS:
+        raise ValueError(f"size must have a height of at most {_MOST_BLOCKS // rounds * rows}, got {height}")
+    return -(-width // wide), down * rounds, min(slices, _MOST_BLOCKS)
+
+
+def _resample_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
+    """Few tiles of the height, as each works out its columns, but enough for a large GPU."""
+    across, few = -(-width // 32), -(-height // 128)
+    down = few if across * slices * few >= 2000 else -(-height // 32)
+    if down > _MOST_BLOCKS:
+        raise ValueError(f"size must have a height of at most {_MOST_BLOCKS * 32}, got {height}")
+    return across, down, min(slices, _MOST_BLOCKS)
+
+
+def _pointwise_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
+    """A thread makes four pixels of a row."""
+    pieces = -(-width // 4) * height
+    if pieces >= 1 << 32:
+        raise ValueError(f"images must have fewer than 2**34 pixels, got {(height, width)}")
+    return -(-pieces // 256), 1, min(slices, _MOST_BLOCKS)
+
+
+def _luma_mean_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
+    """A block makes a sample."""
+    return slices, 1, 1
+
+
+class _Skeleton(NamedTuple):
+    """A kernel: the threads of its blocks, its grid, its template arguments in their order."""
+
+    threads: int  # as its text has it
+    grid: Callable[[str, int, int, int, int], tuple[int, int, int]]
+    arguments: Callable[[tuple[str, ...], tuple[str, str], int, Axes], tuple[str | int, ...]]
+
+
+_SKELETONS = {
+    "warp": _Skeleton(256, _warp_grid, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:], n[1], ls[1])),
+    "resample": _Skeleton(128, _resample_grid, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:], n[1], ls[1])),
+    "pointwise": _Skeleton(
+        256, _pointwise_grid, lambda n, ls, k, to: (n[0], ls[0], k, chain(n[2:]), n[1], ls[1], min(to.extents[2], 4))
+    ),
+    "luma_mean": _Skeleton(512, _luma_mean_grid, lambda n, ls, k, _: (n[0], ls[0], k)),
+    "mix": _Skeleton(256, _pointwise_grid, lambda n, ls, k, _: (n[0], ls[0], k, n[2], ls[1])),
+}
 
 
 def _region(dtype: str, group: int) -> tuple[int, int]:
@@ -158,12 +255,6 @@ def _region(dtype: str, group: int) -> tuple[int, int]:
     item = _array.ITEM_SIZE[dtype]
     stored = 4 if item == 1 else {1: 2, 2: 4, 3: 8, 4: 8}[group] if item == 2 else item * group
     return (64 if stored <= 4 else 32), 64
-
-
-def _strips(columns: int, height: int) -> int:
-    """Into how many tiles a resize cuts the height: few, as each works out its columns, but enough for a large GPU."""
-    few = -(-height // 128)
-    return few if columns * few >= 2000 else -(-height // 32)
 
 
 def name_expression(skeleton: str, *arguments: str | int) -> str:
@@ -174,8 +265,22 @@ def record_of(name: str) -> tuple[str, int]:
     """The C++ type of a kernel's argument, and the bytes that are packed for it here."""
     if name.startswith("cuaug::resample<"):
         return "cuaug::Resample", _RESAMPLE.size
+    if name.startswith(("cuaug::pointwise<", "cuaug::luma_mean<", "cuaug::mix<")):
+        return "cuaug::Pointwise", _POINTWISE.size
     geometry = name.split(", ")[3].removeprefix("cuaug::")
     return f"cuaug::Warp<cuaug::{geometry}>", _BATCH.size + _GEOMETRIES[geometry].size
+
+
+def chain(ops: Sequence[str]) -> str:
+    return f"Chain<{', '.join(f'cuaug::{op}' for op in ops)}>"
+
+
+def ops_of(name: str) -> list[str]:
+    """The files in kernels/ops that a kernel's chain takes its ops from."""
+    chain = name.partition("Chain<")[2].partition(">")[0]
+    return [
+        re.sub(r"(?<!^)(?=[A-Z])", "_", op.strip().removeprefix("cuaug::")).lower() for op in chain.split(",") if op
+    ]
 
 
 def _cpp(dtype: str) -> str:

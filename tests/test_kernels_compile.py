@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from arrays import IMAGE_DTYPES
 from cases import BORDERS, INTERPOLATIONS
+from color_cases import STRUCTS
 
 cuda = pytest.importorskip("cuaug._cuda")
 kernels = pytest.importorskip("cuaug._pass")
@@ -105,6 +106,23 @@ RESAMPLES = {
     "channels": [1, 2, 3, 4],
     "filter": FILTERS,
 }
+OPS = sorted(STRUCTS)
+POINTWISES = {
+    "source": IMAGE_DTYPES,
+    "target": IMAGE_DTYPES,
+    "layout": LAYOUTS,
+    "result": LAYOUTS,
+    "channels": [1, 2, 3, 4],
+    "op": OPS,
+}
+MIXES = {
+    "source": IMAGE_DTYPES,
+    "layout": LAYOUTS,
+    "result": LAYOUTS,
+    "channels": [1, 2, 3, 4],
+    "mix": ["Mixup", "Cutmix"],
+}
+MEANS = {"source": IMAGE_DTYPES, "layout": LAYOUTS, "channels": [1, 3]}
 
 
 def exists(row):
@@ -155,7 +173,21 @@ def covering_names():
         kernels.name_expression("resample", source, layout, channels, chosen, target, result)
         for source, target, layout, result, channels, chosen in covering(RESAMPLES)
     ]
-    return [*warps, *resamples]
+    pointwises = [
+        kernels.name_expression("pointwise", source, layout, channels, kernels.chain([op]), target, result, channels)
+        for source, target, layout, result, channels, op in covering(POINTWISES)
+    ]
+    greys = [
+        kernels.name_expression("pointwise", "uint8", a, 3, kernels.chain(["Grayscale"]), "uint8", b, 1)
+        for a, b in itertools.product(LAYOUTS, ["Planar", "Strided"])
+    ]
+    long = kernels.name_expression("pointwise", "uint8", "Packed", 3, kernels.chain(OPS), "float16", "Planar", 3)
+    means = [kernels.name_expression("luma_mean", *row) for row in covering(MEANS)]
+    mixes = [
+        kernels.name_expression("mix", source, layout, channels, mix, result)
+        for source, layout, result, channels, mix in covering(MIXES)
+    ]
+    return [*warps, *resamples, *pointwises, *greys, long, *means, *mixes]
 
 
 COVERING = covering_names()
@@ -195,7 +227,7 @@ def test_a_sample_compiles_for_the_newest_architectures(name, architecture, nvrt
 
 def test_the_covering_set_leaves_no_pair_out():
     """Counted apart from the code that built it."""
-    for factors in (WARPS, RESAMPLES):
+    for factors in (WARPS, RESAMPLES, POINTWISES, MEANS, MIXES):
         rows = [dict(zip(factors, row, strict=True)) for row in covering(factors)]
         assert all(exists(row) for row in rows)
         for f, g in itertools.combinations(factors, 2):

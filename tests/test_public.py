@@ -2,15 +2,20 @@
 
 import doctest
 import inspect
+from pathlib import Path
 
+import color_cases
 import numpy as np
 import pytest
 import reference
+import reference_color
 from cases import FIRST
 
 cuaug = pytest.importorskip("cuaug")
 warp = pytest.importorskip("cuaug.warp")
+color = pytest.importorskip("cuaug.color")
 geometry = pytest.importorskip("cuaug.geometry")
+mix = pytest.importorskip("cuaug.mix")
 
 
 def functions(module):
@@ -19,21 +24,29 @@ def functions(module):
     return {n: f for n, f in found.items() if not n.startswith("_") and f.__module__ == module.__name__}
 
 
-PUBLIC = [(module, name) for module in (warp, geometry) for name in functions(module)]
+PUBLIC = [(module, name) for module in (warp, color, mix, geometry) for name in functions(module)]
 every_function = pytest.mark.parametrize(("module", "name"), PUBLIC, ids=[name for _, name in PUBLIC])
 
 
-@pytest.mark.parametrize("module", [warp, geometry], ids=["warp", "geometry"])
+@pytest.mark.parametrize("module", [warp, color, mix, geometry], ids=["warp", "color", "mix", "geometry"])
 def test_every_public_function_of_a_module_is_the_package_s(module):
     listed = {name for name in cuaug.__all__ if getattr(cuaug, name).__module__ == module.__name__}
     assert listed == set(functions(module))
-    assert len(listed) >= 10
+    assert len(listed) >= 3
     assert all(getattr(cuaug, name) is getattr(module, name) for name in listed)
 
 
 def test_every_warp_has_a_case_and_an_oracle():
     assert set(FIRST) == set(functions(warp))
     assert all(callable(getattr(reference, op)) for op in FIRST)
+
+
+def test_every_colour_op_has_a_case_an_oracle_and_a_struct():
+    assert set(color_cases.FIRST) == set(functions(color))
+    assert all(callable(getattr(reference_color, op)) for op in color_cases.FIRST)
+    ops = Path(cuaug.__file__).parent / "kernels" / "ops"
+    files = {path.stem.replace("_", "") for path in ops.glob("*.cuh")} - {"colour", "where"}
+    assert files == {name.lower() for name in color_cases.STRUCTS}
 
 
 @every_function

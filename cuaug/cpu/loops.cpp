@@ -11,6 +11,9 @@
 
 namespace ISA_NAMESPACE {
 #include "maths.hpp"
+#include "luma_mean.hpp"
+#include "mix.hpp"
+#include "pointwise.hpp"
 #include "resample.hpp"
 #include "warp.hpp"
 }  // namespace ISA_NAMESPACE
@@ -22,5 +25,11 @@ extern const Loops ISA_TABLE = {
     ISA_NAMESPACE::cuaug::warp_task,
     ISA_NAMESPACE::cuaug::resample_tasks,
     ISA_NAMESPACE::cuaug::resample_task,
+    ISA_NAMESPACE::cuaug::pointwise_tasks,
+    ISA_NAMESPACE::cuaug::pointwise_task,
+    ISA_NAMESPACE::cuaug::luma_mean_tasks,
+    ISA_NAMESPACE::cuaug::luma_mean_task,
+    ISA_NAMESPACE::cuaug::mix_tasks,
+    ISA_NAMESPACE::cuaug::mix_task,
 };
 }

@@ -27,6 +27,26 @@ struct ResampleCall {
     Filter filter;
 };
 
+enum class Op {
+    AdjustBrightness, AdjustContrast, AdjustGamma, AdjustHue, AdjustSaturation, ColorMatrix, Erase, Grayscale, Invert, Normalize, Posterize, Solarize, Unscaled
+};
+
+struct PointwiseCall {
+    const void* record;      // kernels/pointwise_record.cuh
+    Dtype source, target;
+    const Op* op;            // [ops]
+    int ops;
+    int out_channels;
+};
+
+enum class Mix { Cutmix, Mixup };
+
+struct MixCall {
+    const void* record;      // kernels/pointwise_record.cuh
+    Dtype dtype;
+    Mix mix;
+};
+
 // Scratch memory of one thread, aligned to a cache line.
 constexpr unsigned long workspace_bytes = 1 << 20;
 
@@ -37,6 +57,12 @@ struct Loops {
     void (*warp)(const WarpCall& call, long long task, void* workspace);
     long long (*resample_tasks)(const ResampleCall& call);
     void (*resample)(const ResampleCall& call, long long task, void* workspace);
+    long long (*pointwise_tasks)(const PointwiseCall& call);
+    void (*pointwise)(const PointwiseCall& call, long long task, void* workspace);
+    long long (*luma_mean_tasks)(const PointwiseCall& call);
+    void (*luma_mean)(const PointwiseCall& call, long long task, void* workspace);
+    long long (*mix_tasks)(const MixCall& call);
+    void (*mix)(const MixCall& call, long long task, void* workspace);
 };
 
 extern const Loops loops_baseline, loops_v3, loops_v4;

@@ -12,6 +12,7 @@
 #include "../kernels/geometry/affine.cuh"
 #include "../kernels/geometry/grid.cuh"
 #include "../kernels/geometry/perspective.cuh"
+#include "../kernels/pointwise_record.cuh"
 #include "../kernels/record.cuh"
 #include "../kernels/resample_record.cuh"
 #include "loops.hpp"
@@ -27,6 +28,9 @@ constexpr std::string_view geometries[] = {"Affine", "Perspective", "Grid"};
 constexpr std::string_view samplers[] = {"Nearest", "Bilinear", "Bicubic", "Lanczos"};
 constexpr std::string_view borders[] = {"Constant", "Edge", "Reflect", "Symmetric", "Wrap"};
 constexpr std::string_view filters[] = {"Triangle", "CatmullRom", "Lanczos3", "SharpCubic", "LanczosPlain"};
+constexpr std::string_view ops[] = {"AdjustBrightness", "AdjustContrast", "AdjustGamma", "AdjustHue", "AdjustSaturation", "ColorMatrix", "Erase",
+                                    "Grayscale", "Invert", "Normalize", "Posterize", "Solarize", "Unscaled"};
+constexpr std::string_view mixes[] = {"Cutmix", "Mixup"};
 constexpr unsigned long warp_bytes[] = {sizeof(cuaug::Warp<cuaug::Affine>), sizeof(cuaug::Warp<cuaug::Perspective>), sizeof(cuaug::Warp<cuaug::Grid>)};
 
 template <class Name, int Count>
@@ -126,6 +130,45 @@ void resample(const py::bytes& record, const std::string& source, const std::str
     Pool::instance().run(table.resample_tasks(call), count, [&](long long task, void* workspace) { table.resample(call, task, workspace); });
 }
 
+void pointwise(const py::bytes& record, const std::string& source, const std::string& target, const std::vector<std::string>& chain, int out_channels) {
+    std::vector<Op> found;
+    for (const std::string& name : chain) found.push_back(find<Op>(ops, name, "op"));
+    PointwiseCall call = {nullptr, find<Dtype>(dtypes, source, "dtype"), find<Dtype>(dtypes, target, "dtype"), found.data(), static_cast<int>(found.size()), out_channels};
+    refuse_labels(call.source, source);
+    refuse_labels(call.target, target);
+    const Record copy(record, sizeof(cuaug::Pointwise));
+    call.record = copy.data;
+
+    const py::gil_scoped_release release;
+    const Loops& table = loops();
+    const int count = threads_for(*reinterpret_cast<const cuaug::Pointwise*>(copy.data));
+    Pool::instance().run(table.pointwise_tasks(call), count, [&](long long task, void* workspace) { table.pointwise(call, task, workspace); });
+}
+
+void luma_mean(const py::bytes& record, const std::string& source) {
+    PointwiseCall call = {nullptr, find<Dtype>(dtypes, source, "dtype"), Dtype::float64, nullptr, 0, 2};
+    refuse_labels(call.source, source);
+    const Record copy(record, sizeof(cuaug::Pointwise));
+    call.record = copy.data;
+
+    const py::gil_scoped_release release;
+    const Loops& table = loops();
+    const int count = threads_for(*reinterpret_cast<const cuaug::Pointwise*>(copy.data));
+    Pool::instance().run(table.luma_mean_tasks(call), count, [&](long long task, void* workspace) { table.luma_mean(call, task, workspace); });
+}
+
+void mix(const py::bytes& record, const std::string& dtype, const std::string& name) {
+    MixCall call = {nullptr, find<Dtype>(dtypes, dtype, "dtype"), find<Mix>(mixes, name, "mix")};
+    refuse_labels(call.dtype, dtype);
+    const Record copy(record, sizeof(cuaug::Pointwise));
+    call.record = copy.data;
+
+    const py::gil_scoped_release release;
+    const Loops& table = loops();
+    const int count = threads_for(*reinterpret_cast<const cuaug::Pointwise*>(copy.data));
+    Pool::instance().run(table.mix_tasks(call), count, [&](long long task, void* workspace) { table.mix(call, task, workspace); });
+}
+
 std::vector<std::string> isas() {
     std::vector<std::string> out;
     for (const Loops* table : all_loops()) out.emplace_back(table->isa);
@@ -160,6 +203,9 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     module.doc() = "The CPU loops. Records are those of kernels/, packed by the caller, who has checked everything in them.";
     module.def("warp", &warp, "record"_a, "source"_a, "target"_a, "geometry"_a, "sampler"_a, "border"_a);
     module.def("resample", &resample, "record"_a, "source"_a, "target"_a, "filter"_a);
+    module.def("pointwise", &pointwise, "record"_a, "source"_a, "target"_a, "ops"_a, "out_channels"_a);
+    module.def("luma_mean", &luma_mean, "record"_a, "source"_a);
+    module.def("mix", &mix, "record"_a, "dtype"_a, "mix"_a);
     module.def("set_threads", &set_threads, "n"_a, "0: one per usable processor.");
     module.def("threads", &threads);
     module.def("isa", [] { return std::string(loops().isa); }, "The instruction set in use.");

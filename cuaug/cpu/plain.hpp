@@ -7,8 +7,6 @@
 
 namespace cuaug {
 
-static_assert(offsetof(Resample, box) == offsetof(Warp<Affine>, geometry), "the two records begin alike");
-
 // Output positions along one axis in the input, held inside [low, high - 1].
 struct Positions {
     double start, scale;

@@ -14,13 +14,11 @@ template <class A, class B> struct Select<false, A, B> { using type = B; };
 
 constexpr int tile_width = 32, tile_height = 64, tile_pixels = tile_width * tile_height;
 
-struct None {};
-using AnyWarp = Warp<None>;  // what the records of all geometries have in common
+using AnyWarp = Filled;  // what the records of all geometries have in common
 
 inline AnyWarp common(const void* record) {
     AnyWarp out;
-    static_assert(sizeof(AnyWarp) == offsetof(Warp<Affine>, geometry) + 8, "an empty geometry is padded to one word");
-    memcpy(&out, record, offsetof(Warp<Affine>, geometry));
+    memcpy(&out, record, sizeof(out));
     return out;
 }
 

@@ -52,6 +52,12 @@ template <> struct Range<int16> { static constexpr float low = -32768.0f, high =
 template <class A, class B> struct Same { static constexpr bool value = false; };
 template <class A> struct Same<A, A> { static constexpr bool value = true; };
 
+// What counts as full scale: colour ops see pixels as shares of it.
+template <class T> constexpr float white = 1.0f;
+template <> constexpr float white<uint8> = 255.0f;
+template <> constexpr float white<uint16> = 65535.0f;
+template <> constexpr float white<int16> = 32767.0f;
+
 template <class R, class T>
 inline R to_real(T value) {
     if constexpr (Same<T, float16>::value || Same<T, bfloat16>::value) return static_cast<R>(to_float(value));

@@ -137,7 +137,6 @@ inline R weight_in(const Span<R>& span, int i) {
     R sum = R(0);
     if (i < 0 || i >= span.count) return sum;
     const int end = span.taps.end_in(span.first + i + 1);
-    #pragma unroll 1
     for (int tap = span.taps.begin_in(span.first + i); tap < end; ++tap) sum += weight<Filter>(span.taps, tap);
     return sum;
 }

@@ -40,8 +40,8 @@ inline double fill_value(const Fill& fill, long long n, int c) {
     return fill.value[c < 3 ? c : 3];
 }
 
-template <class Geometry>
-struct Warp {
+// What every record begins with.
+struct Batch {
     View in;
     View out;
     long long samples;   // N
@@ -53,7 +53,15 @@ struct Warp {
     int out_width;
     int in_aligned;      // adjacent elements that may be moved as vectors, 0, 4 or 8: base and strides are multiples of so many
     int out_aligned;
+};
+
+// Of what can lie outside the image.
+struct Filled : Batch {
     Fill fill;
+};
+
+template <class Geometry>
+struct Warp : Filled {
     Geometry geometry;
 };
 

@@ -5,19 +5,7 @@
 namespace cuaug {
 
 // A box of each sample, resized. Mirrored by cuaug/_pass.py.
-struct Resample {
-    View in;
-    View out;
-    long long samples;   // N
-    int frames;          // T
-    int channels;        // C
-    int in_height;
-    int in_width;
-    int out_height;
-    int out_width;
-    int in_aligned;      // as in Warp
-    int out_aligned;
-    Fill fill;           // what lies outside the image
+struct Resample : Filled {
     Table box;           // [N, 4]: top, left, height, width in pixels; data null: `value` serves all samples
     double value[4];
     long long antialias; // widen the filter by the scale, and leave out what lies outside the box; else repeat the box's edge

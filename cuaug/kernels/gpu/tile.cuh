@@ -3,7 +3,7 @@
 #include "../geometry/local.cuh"
 #include "../image.cuh"
 #include "layout.cuh"
-#include "words.cuh"
+#include "vectors.cuh"
 
 // A block makes tiles of the output, each from one box of the input. The box is staged in shared memory with its border already
 // resolved, so that sampling has neither tests nor uncoalesced loads.
@@ -83,35 +83,6 @@ struct Staged {
     Pixel<Real<T>, K> pixel(int x, int y) const { return to_pixel<Real<T>>(texel(x, y)); }
 };
 
-// A group's pixels of a row as they lie in memory, in vectors of four elements.
-template <class T, int K, int Fours> struct Vectors { FourElements<T> of[Fours][K]; };
-
-template <class T, int Each> struct alignas(Each * sizeof(FourElements<T>) < 16 ? Each * sizeof(FourElements<T>) : 16) Run { FourElements<T> of[Each]; };
-
-// Each: vectors of four that memory's alignment allows to be loaded at once.
-template <class Layout, int Each, class T, int K, int Fours>
-inline void load_group(const T* at, const long long* offset, Vectors<T, K, Fours>& to) {
-    constexpr bool planar = Same<Layout, Planar>::value;
-    for (int v = 0; v < K * Fours; v += Each) {
-        const int k = v / Fours, j = v % Fours;
-        const Run<T, Each>* source = reinterpret_cast<const Run<T, Each>*>(planar ? at + offset[k] + 4 * j : at + 4 * v);
-        __builtin_assume(__isGlobal(source));
-        const Run<T, Each> run = *source;
-        for (int i = 0; i < Each; ++i) (planar ? to.of[j + i][k] : to.of[(v + i) / K][(v + i) % K]) = run.of[i];
-    }
-}
-
-template <class Layout, class T, int K>
-inline void store_four(T* at, const long long* offset, const FourPixels<T, K>& pixels) {
-    FourElements<T> to[K];
-    scatter<Layout, T, K>(pixels, to);
-    for (int k = 0; k < K; ++k) {
-        FourElements<T>* target = reinterpret_cast<FourElements<T>*>(Same<Layout, Planar>::value ? at + offset[k] : at + 4 * k);
-        __builtin_assume(__isGlobal(target));
-        *target = to[k];
-    }
-}
-
 struct alignas(16) Half { Word word[4]; };
 
 // Pixels that a thread staged together, into shared memory. Where lanes are 32 bytes apart, every other four of them store their
@@ -150,7 +121,7 @@ inline void stage(const Image<T, K, Border>& image, Box box, int aligned, Stored
                 const int row = Border::index(image.base_y + min(i + n * box.down, box.height - 1), image.height);
                 inside[n] = row >= 0;
                 const T* at = first + static_cast<long long>(inside[n] ? row : image.height - 1) * image.y_stride;
-                load_group<Layout, decltype(each)::value>(at, image.offset, from[n]);
+                from[n] = load_vectors<Layout, T, K, fours, decltype(each)::value>(at, image.offset);
             }
             for (int n = 0; n < ahead; ++n, to += step) {
                 if (i + n * box.down >= box.height) break;

@@ -1,0 +1,66 @@
+#pragma once
+
+#include "../kernels/mixes/cutmix.cuh"
+#include "../kernels/mixes/mixup.cuh"
+#include "pointwise.hpp"
+
+namespace cuaug {
+
+template <class R, int K, class Op>
+inline void mix_pixels(const Op& op, Where<R> where, int count, R* __restrict__ pixels, const R* __restrict__ others) {
+    for (int i = 0; i < count; ++i, ++where.x) {
+        Pixel<R, K> own, other;
+        for (int k = 0; k < K; ++k) own.c[k] = pixels[K * i + k], other.c[k] = others[K * i + k];
+        own = op(own, other, where);
+        for (int k = 0; k < K; ++k) pixels[K * i + k] = own.c[k];
+    }
+}
+
+template <class R>
+struct MixMemory {
+    PointwiseMemory<R> own;
+    R others[4 * piece_width];
+};
+
+template <class T, class Op>
+inline void mix_piece(const Pointwise& args, const Op& op, long long n, long long t, int y, int x, int count, MixMemory<Real<T>>& memory) {
+    using R = Real<T>;
+    const Where<R> where = {x, y, args.in_width, args.in_height, R(white<T>), R(white<T>)};
+    for (int c = 0; c < args.channels; c += 4) {
+        load_pixels<T>(plane<T>(args.in, n, t, c, args.channels), y, x, count, memory.own.pixels, memory.own.scratch);
+        load_pixels<T>(plane<T>(args.in, partner_of(args, n), t, c, args.channels), y, x, count, memory.others, memory.own.scratch);
+        mix_pixels<R, 4>(op, where, count, memory.own.pixels, memory.others);
+        store_pixels<T>(memory.own.pixels, count, plane<T>(args.out, n, t, c, args.channels), y, x, memory.own.scratch);
+    }
+}
+
+template <class T, template <class, int> class Mix>
+inline void mix_rows(const Pointwise& args, long long n, long long t, int top, int bottom, void* workspace) {
+    using R = Real<T>;
+    const auto op = op_of<Mix<R, 4>, R, 4>([&](int i) { return parameter(args, n, i); }, 1, 0, args.channels);
+    for (int y = top; y < bottom; ++y)
+        for (int x = 0; x < args.in_width; x += piece_width)
+            mix_piece<T>(args, op, n, t, y, x, args.in_width - x < piece_width ? args.in_width - x : piece_width, *static_cast<MixMemory<R>*>(workspace));
+}
+
+// Tasks are those of pointwise.
+inline void mix_task(const native::MixCall& call, long long task, void* workspace) {
+    Pointwise args;
+    memcpy(&args, call.record, sizeof(args));
+    const int rows = pointwise_rows(args), parts = (args.in_height + rows - 1) / rows;
+    const long long frame = task / parts, n = frame / args.frames;
+    const int top = static_cast<int>(task % parts) * rows, bottom = args.in_height - top < rows ? args.in_height : top + rows;
+    with_source(call.dtype, [&](auto element) {
+        using T = decltype(element);
+        if (call.mix == native::Mix::Mixup) mix_rows<T, Mixup>(args, n, frame - n * args.frames, top, bottom, workspace);
+        else mix_rows<T, Cutmix>(args, n, frame - n * args.frames, top, bottom, workspace);
+    });
+}
+
+inline long long mix_tasks(const native::MixCall& call) {
+    Pointwise args;
+    memcpy(&args, call.record, sizeof(args));
+    return pointwise_tasks(args);
+}
+
+}  // namespace cuaug

@@ -1,0 +1,143 @@
+#pragma once
+
+#include "../kernels/ops/adjust_brightness.cuh"
+#include "../kernels/ops/adjust_contrast.cuh"
+#include "../kernels/ops/adjust_gamma.cuh"
+#include "../kernels/ops/adjust_hue.cuh"
+#include "../kernels/ops/adjust_saturation.cuh"
+#include "../kernels/ops/color_matrix.cuh"
+#include "../kernels/ops/erase.cuh"
+#include "../kernels/ops/grayscale.cuh"
+#include "../kernels/ops/invert.cuh"
+#include "../kernels/ops/normalize.cuh"
+#include "../kernels/ops/posterize.cuh"
+#include "../kernels/ops/solarize.cuh"
+#include "../kernels/ops/unscaled.cuh"
+#include "../kernels/chain.cuh"
+#include "../kernels/pointwise_record.cuh"
+#include "rows.hpp"
+
+// A task is some rows of a frame. A piece of a row stays in the cache while one op after the other goes over it.
+
+namespace cuaug {
+
+constexpr int piece_width = 256;
+
+template <class R>
+struct PointwiseMemory {
+    R pixels[4 * piece_width];
+    R scratch[4 * piece_width + 4];
+};
+
+// Calls `use` with the op of a name, for pixels of K channels.
+template <class R, int K, class Use>
+inline auto with_op(native::Op op, const Use& use) {
+    switch (op) {
+        case native::Op::AdjustBrightness: return use(AdjustBrightness<R, K>());
+        case native::Op::AdjustContrast: return use(AdjustContrast<R, K>());
+        case native::Op::AdjustGamma: return use(AdjustGamma<R, K>());
+        case native::Op::AdjustHue: return use(AdjustHue<R, K>());
+        case native::Op::AdjustSaturation: return use(AdjustSaturation<R, K>());
+        case native::Op::ColorMatrix: return use(ColorMatrix<R, K>());
+        case native::Op::Erase: return use(Erase<R, K>());
+        case native::Op::Grayscale: return use(Grayscale<R, K>());
+        case native::Op::Invert: return use(Invert<R, K>());
+        case native::Op::Normalize: return use(Normalize<R, K>());
+        case native::Op::Posterize: return use(Posterize<R, K>());
+        case native::Op::Solarize: return use(Solarize<R, K>());
+        default: return use(Unscaled<R, K>());
+    }
+}
+
+// Pixels are four numbers apart, of which K count.
+template <class R, int K, class Op>
+inline void apply(const Op& op, Where<R> where, int count, R* __restrict__ pixels) {
+    for (int i = 0; i < count; ++i, ++where.x) {
+        Pixel<R, K> in;
+        for (int k = 0; k < K; ++k) in.c[k] = pixels[4 * i + k];
+        const Pixel<R, K> out = op(in, where);
+        for (int k = 0; k < K; ++k) pixels[4 * i + k] = out.c[k];
+    }
+}
+
+template <class R, int K>
+inline void apply_chain(const native::PointwiseCall& call, const Pointwise& args, long long n, int first, const Where<R>& where, int count, R* pixels) {
+    for (int o = 0, from = 0; o < call.ops; ++o)
+        with_op<R, K>(call.op[o], [&](auto op) {
+            using Op = decltype(op);
+            const Op made = op_of<Op, R, K>([&](int i) { return parameter(args, n, i); }, from, first, args.channels);
+            apply<R, K>(made, where, count, pixels);
+            from += Op::shared + Op::each * args.channels;
+        });
+}
+
+template <class R>
+inline void pointwise_piece(const native::PointwiseCall& call, const Pointwise& args, long long n, long long t, int y, int x, int count, PointwiseMemory<R>& memory) {
+    for (int c = 0; c < args.channels; c += 4) {
+        const int channels = args.channels - c < 4 ? args.channels - c : 4, out_channels = call.out_channels == args.channels ? channels : call.out_channels;
+        Where<R> where = {x, y, args.in_width, args.in_height, R(1), R(1)};
+        with_source(call.source, [&](auto element) {
+            using T = decltype(element);
+            if constexpr (Same<Real<T>, R>::value) {
+                where.white = R(white<T>);
+                load_pixels<T>(plane<T>(args.in, n, t, c, args.channels), y, x, count, memory.pixels, memory.scratch);
+                for (int i = 0; i < 4 * count; ++i) memory.pixels[i] *= R(1) / R(white<T>);
+            }
+        });
+        with_source(call.target, [&](auto element) {
+            using T = decltype(element);
+            where.out_white = R(white<T>);
+            switch (channels) {
+                case 1: apply_chain<R, 1>(call, args, n, c, where, count, memory.pixels); break;
+                case 2: apply_chain<R, 2>(call, args, n, c, where, count, memory.pixels); break;
+                case 3: apply_chain<R, 3>(call, args, n, c, where, count, memory.pixels); break;
+                default: apply_chain<R, 4>(call, args, n, c, where, count, memory.pixels);
+            }
+            if (channels == 1)
+                for (int i = 0; i < count; ++i)
+                    for (int k = 1; k < out_channels; ++k) memory.pixels[4 * i + k] = memory.pixels[4 * i];
+            for (int i = 0; i < 4 * count; ++i) memory.pixels[i] *= R(white<T>);
+            const int all = call.out_channels == args.channels ? args.channels : out_channels;
+            store_pixels<T>(memory.pixels, count, plane<T>(args.out, n, t, c, all), y, x, memory.scratch);
+        });
+    }
+}
+
+// Enough tasks for the threads of any machine.
+inline int pointwise_rows(const Pointwise& args) {
+    const long long enough = 256, frames = args.samples * args.frames, parts = frames >= enough ? 1 : enough / frames;
+    return static_cast<int>((args.in_height + parts - 1) / parts);
+}
+
+inline Pointwise pointwise_record(const native::PointwiseCall& call) {
+    Pointwise args;
+    memcpy(&args, call.record, sizeof(args));
+    return args;
+}
+
+inline long long pointwise_tasks(const Pointwise& args) {
+    const long long frames = args.samples * args.frames;
+    if (frames == 0 || args.channels == 0 || args.in_width == 0 || args.in_height == 0) return 0;
+    return frames * ((args.in_height + pointwise_rows(args) - 1) / pointwise_rows(args));
+}
+
+inline long long pointwise_tasks(const native::PointwiseCall& call) { return pointwise_tasks(pointwise_record(call)); }
+
+template <class R>
+inline void pointwise_typed(const native::PointwiseCall& call, long long task, void* workspace) {
+    const Pointwise args = pointwise_record(call);
+    const int rows = pointwise_rows(args), parts = (args.in_height + rows - 1) / rows;
+    const long long frame = task / parts, n = frame / args.frames;
+    const int top = static_cast<int>(task % parts) * rows, bottom = args.in_height - top < rows ? args.in_height : top + rows;
+    for (int y = top; y < bottom; ++y)
+        for (int x = 0; x < args.in_width; x += piece_width)
+            pointwise_piece(call, args, n, frame - n * args.frames, y, x, args.in_width - x < piece_width ? args.in_width - x : piece_width,
+                            *static_cast<PointwiseMemory<R>*>(workspace));
+}
+
+inline void pointwise_task(const native::PointwiseCall& call, long long task, void* workspace) {
+    if (call.source == native::Dtype::float64) pointwise_typed<double>(call, task, workspace);
+    else pointwise_typed<float>(call, task, workspace);
+}
+
+}  // namespace cuaug

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "layout.cuh"
+#include "words.cuh"
+
+// Four adjacent pixels of a row, between memory and registers.
+
+namespace cuaug {
+
+// `Fours` times four of them as they lie in memory.
+template <class T, int K, int Fours> struct Vectors { FourElements<T> of[Fours][K]; };
+
+template <class T, int Each> struct alignas(Each * sizeof(FourElements<T>) < 16 ? Each * sizeof(FourElements<T>) : 16) Run { FourElements<T> of[Each]; };
+
+// Each: vectors of four elements that memory's alignment lets be loaded as one.
+template <class Layout, class T, int K, int Fours = 1, int Each = 1>
+inline Vectors<T, K, Fours> load_vectors(const T* at, const long long* offset) {
+    constexpr bool planar = Same<Layout, Planar>::value;
+    Vectors<T, K, Fours> out;
+    for (int v = 0; v < K * Fours; v += Each) {
+        const int k = v / Fours, j = v % Fours;
+        const Run<T, Each>* source = reinterpret_cast<const Run<T, Each>*>(planar ? at + offset[k] + 4 * j : at + 4 * v);
+        __builtin_assume(__isGlobal(source));
+        const Run<T, Each> run = *source;
+        for (int i = 0; i < Each; ++i) (planar ? out.of[j + i][k] : out.of[(v + i) / K][(v + i) % K]) = run.of[i];
+    }
+    return out;
+}
+
+template <class Layout, class T, int K>
+inline void store_four(T* at, const long long* offset, const FourPixels<T, K>& pixels) {
+    FourElements<T> to[K];
+    scatter<Layout, T, K>(pixels, to);
+    for (int k = 0; k < K; ++k) {
+        FourElements<T>* target = reinterpret_cast<FourElements<T>*>(Same<Layout, Planar>::value ? at + offset[k] : at + 4 * k);
+        __builtin_assume(__isGlobal(target));
+        *target = to[k];
+    }
+}
+
+// `count` pixels, of at most four; those beyond repeat the last. `aligned`: four may be moved as vectors.
+template <class Layout, class T, int K>
+inline FourPixels<T, K> load_pixels(const T* at, const long long* offset, int step, bool aligned, int count) {
+    if (!Same<Layout, Strided>::value && aligned && count == 4) return gather<Layout, T, K>(load_vectors<Layout, T, K>(at, offset).of[0]);
+    FourPixels<T, K> pixels;
+    for (int j = 0; j < 4; ++j) {
+        Texel<T, K> texel;
+        for (int k = 0; k < K; ++k) texel.c[k] = at[offset[k] + min(j, count - 1) * step];
+        pixels.v[j] = to_stored(texel);
+    }
+    return pixels;
+}
+
+// The first `channels` of them.
+template <class Layout, class T, int K>
+inline void store_pixels(T* at, const long long* offset, int step, bool aligned, int count, int channels, const FourPixels<T, K>& pixels) {
+    if (!Same<Layout, Strided>::value && aligned && count == 4) return store_four<Layout, T, K>(at, offset, pixels);
+    for (int j = 0; j < count; ++j)
+        for (int k = 0; k < K; ++k)
+            if (k < channels) at[offset[k] + j * step] = to_texel(pixels.v[j]).c[k];
+}
+
+}  // namespace cuaug

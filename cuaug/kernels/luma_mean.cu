@@ -1,0 +1,49 @@
+#include "gpu/convert.cuh"
+#include "gpu/layout.cuh"
+#include "gpu/vectors.cuh"
+#include "ops/colour.cuh"
+#include "pointwise_record.cuh"
+
+namespace cuaug {
+
+constexpr int mean_threads = 512;
+
+// A block makes the mean luma of a sample, all its frames together, in the images' own range, and writes it beside the sample's
+// parameter: `out` is [N, 2], float64. The order of the additions is always the same. Grid: (samples).
+template <class In, class InLayout, int K>
+__global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant__ Pointwise args) {
+    using R = Real<In>;
+    __shared__ double sums[mean_threads / 32];
+    const int lane = threadIdx.x & 31, step = column_stride<InLayout, K>(args.in.x), across = (args.in_width + 3) / 4;
+    const long long n = blockIdx.x;
+    long long offset[K];
+    channel_offsets<InLayout, K>(args.in.c, K, offset);
+
+    double total = 0.0;
+    for (int t = 0; t < args.frames; ++t) {
+        const In* frame = static_cast<const In*>(args.in.data) + n * args.in.n + t * args.in.t;
+        for (long long i = threadIdx.x; i < static_cast<long long>(across) * args.in_height; i += mean_threads) {
+            const int y = static_cast<int>(i / across), x = 4 * static_cast<int>(i - static_cast<long long>(y) * across), count = min(4, args.in_width - x);
+            const In* at = frame + y * args.in.y + static_cast<long long>(x) * step;
+            R sum = R(0);
+            const FourPixels<In, K> four = load_pixels<InLayout, In, K>(at, offset, step, args.in_aligned, count);
+            for (int j = 0; j < count; ++j) {
+                const Pixel<R, K> pixel = to_pixel<R>(to_texel(four.v[j]));
+                if constexpr (K == 3) sum += luma(pixel);
+                else sum += pixel.c[0];
+            }
+            total += static_cast<double>(sum);
+        }
+    }
+    for (int i = 16; i > 0; i /= 2) total += __shfl_xor_sync(0xffffffffu, total, i);
+    if (lane == 0) sums[threadIdx.x >> 5] = total;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        for (int i = 1; i < mean_threads / 32; ++i) total += sums[i];
+        double* out = static_cast<double*>(args.out.data) + 2 * n;
+        out[0] = parameter(args, n, 0);
+        out[1] = total / (static_cast<double>(args.frames) * args.in_height * args.in_width);
+    }
+}
+
+}  // namespace cuaug

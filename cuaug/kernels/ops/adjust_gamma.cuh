@@ -1,0 +1,20 @@
+#pragma once
+
+#include "colour.cuh"
+
+namespace cuaug {
+
+// out = gain * in ^ gamma
+template <class R, int K>
+struct AdjustGamma {
+    static constexpr int shared = 2, each = 0;
+    R gamma, gain;
+
+    Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>&) const {
+        Pixel<R, K> out;
+        for (int k = 0; k < K; ++k) out.c[k] = gain * pow(fmax(in.c[k], R(0)), gamma);
+        return clamped(out);
+    }
+};
+
+}  // namespace cuaug

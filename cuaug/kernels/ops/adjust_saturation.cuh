@@ -1,0 +1,19 @@
+#pragma once
+
+#include "colour.cuh"
+
+namespace cuaug {
+
+// out = grey + factor * (in - grey)
+template <class R, int K>
+struct AdjustSaturation {
+    static constexpr int shared = 1, each = 0;
+    R factor;
+
+    Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>&) const {
+        if constexpr (K < 3) return in;
+        else return clamped(factor * in + grey<R, K>((R(1) - factor) * luma(in)));
+    }
+};
+
+}  // namespace cuaug

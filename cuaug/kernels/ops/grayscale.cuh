@@ -1,0 +1,18 @@
+#pragma once
+
+#include "colour.cuh"
+
+namespace cuaug {
+
+// Every channel the luma.
+template <class R, int K>
+struct Grayscale {
+    static constexpr int shared = 0, each = 0;
+
+    Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>&) const {
+        if constexpr (K < 3) return in;
+        else return grey<R, K>(luma(in));
+    }
+};
+
+}  // namespace cuaug

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "colour.cuh"
+
+namespace cuaug {
+
+// As many levels as `bits` allow: of integers the upper bits are kept; of floats out = floor(in * levels) / levels.
+template <class R, int K>
+struct Posterize {
+    static constexpr int shared = 1, each = 0;
+    R bits;
+
+    Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>& where) const {
+        const R levels = exp2(bits);
+        Pixel<R, K> out;
+        if (where.white > R(1)) {
+            const R step = (where.white + R(1)) / levels;
+            for (int k = 0; k < K; ++k) out.c[k] = floor(level(in.c[k], where) / step) * step / where.white;
+        } else {
+            for (int k = 0; k < K; ++k) out.c[k] = fmin(fmax(floor(in.c[k] * levels), R(0)), levels - R(1)) / levels;
+        }
+        return out;
+    }
+};
+
+}  // namespace cuaug

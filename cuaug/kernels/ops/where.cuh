@@ -1,0 +1,14 @@
+#pragma once
+
+namespace cuaug {
+
+// What an op may know besides the pixel. Pixels are in 0..1, whatever the dtype.
+template <class R>
+struct Where {
+    int x, y;
+    int width, height;
+    R white;       // 1 in the images' own range: 255 for bytes
+    R out_white;   // and in the result's
+};
+
+}  // namespace cuaug

@@ -1,0 +1,46 @@
+#include "chain.cuh"
+#include "gpu/convert.cuh"
+#include "gpu/layout.cuh"
+#include "gpu/vectors.cuh"
+#include "pointwise_record.cuh"
+
+namespace cuaug {
+
+constexpr int pointwise_threads = 256;
+
+// A thread makes 4 adjacent pixels of K channels, in steps of a grid over the frames. With one channel in and three out, or three in
+// and one out, the result is grey. Grid: (threads for a frame, 1, frames x groups of K).
+template <class In, class InLayout, int K, class Chain, class Out, class OutLayout, int OutK>
+__global__ void __launch_bounds__(pointwise_threads) pointwise(const __grid_constant__ Pointwise args) {
+    using R = Real<In>;
+    constexpr bool grouped = Same<InLayout, Strided>::value || Same<OutLayout, Strided>::value;
+    const int width = args.in_width, height = args.in_height, groups = grouped ? (args.channels + K - 1) / K : 1;
+    const unsigned int across = (width + 3) / 4, index = blockIdx.x * pointwise_threads + threadIdx.x;
+    const int y = index / across, x = 4 * (index - y * across);
+    if (y >= height) return;
+
+    for (long long slice = blockIdx.z; slice < args.samples * args.frames * groups; slice += gridDim.z) {
+        const long long frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
+        const int first = grouped ? static_cast<int>(slice - frame * groups) * K : 0, channels = args.channels - first, count = min(4, width - x);
+        long long from[K], to[OutK];
+        channel_offsets<InLayout, K>(args.in.c, channels, from);
+        channel_offsets<OutLayout, OutK>(args.out.c, OutK == K ? channels : OutK, to);
+        const int in_step = column_stride<InLayout, K>(args.in.x), out_step = column_stride<OutLayout, OutK>(args.out.x);
+        const In* in = static_cast<const In*>(args.in.data) + n * args.in.n + t * args.in.t + first * args.in.c + y * args.in.y + static_cast<long long>(x) * in_step;
+        Out* out = static_cast<Out*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c + y * args.out.y + static_cast<long long>(x) * out_step;
+        const auto chain = Chain::template Of<R, K>::of([&](int i) { return parameter(args, n, i); }, 0, first, args.channels);
+
+        const FourPixels<In, K> pixels = load_pixels<InLayout, In, K>(in, from, in_step, args.in_aligned, count);
+        FourPixels<Out, OutK> result;
+        for (int j = 0; j < 4; ++j) {
+            const Where<R> where = {x + j, y, width, height, R(white<In>), R(white<Out>)};
+            const Pixel<R, K> made = chain((R(1) / R(white<In>)) * to_pixel<R>(to_texel(pixels.v[j])), where);
+            Texel<Out, OutK> texel;
+            for (int k = 0; k < OutK; ++k) texel.c[k] = from_real<Out>(R(white<Out>) * made.c[min(k, K - 1)]);
+            result.v[j] = to_stored(texel);
+        }
+        store_pixels<OutLayout, Out, OutK>(out, to, out_step, args.out_aligned, count, OutK == K ? channels : OutK, result);
+    }
+}
+
+}  // namespace cuaug
