@@ -19,7 +19,7 @@ template <class Pixel, class R, class Sampler, bool plain>
 constexpr int blocks = sizeof(R) > 4 ? 1 : Sampler::after > 1 || sizeof(Pixel) > 12 ? 2 : plain ? 4 : 3;
 template <class Pixel> constexpr int region_width = sizeof(Pixel) <= 4 ? 64 : 32;
 template <class Pixel> constexpr int group = sizeof(Pixel) <= 4 ? 8 : 4;  // pixels of a row that a thread stages at a time
-constexpr int shared_bytes = 47104;  // for a box and what else grows with the pixels; some 1.5 KB of the 48 go to the block's records
+constexpr int shared_bytes = 49152;  // that a block has without asking for more
 
 // The input pixels a tile needs; none across if they are unknown or too many.
 struct Box {
