@@ -300,7 +300,7 @@ def _layout(axes: Axes) -> str:
 
 
 def _aligned(axes: Axes, dtype: str, phase: int) -> int:
-    """How many adjacent elements, 8, 4 or 0, can be moved as vectors of up to 16 bytes, from any multiple of so many on."""
+    """How many adjacent elements, 8, 4 or 0, move as vectors of up to 16 bytes, from any multiple of so many on."""
     item = _array.ITEM_SIZE[dtype]
     planes = axes.strides[:4] if _layout(axes) == "Planar" else (*axes.strides[:2], axes.strides[3])
     steps = (phase, *(stride * item for stride in planes))
