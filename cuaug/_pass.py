@@ -201,12 +201,13 @@ def _plan(skeleton: str, names: tuple[str, ...], source: Axes, phase: int, targe
 
 
 def _warp_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
-    """More slices than the third axis has room for take several rounds of the second."""
+    """Most of many regions go in pairs, which cost less; the rest singly, and last, so that all blocks end together."""
     wide, rows = _region(dtype, group)
-    down, rounds = -(-height // rows), -(-slices // _MOST_BLOCKS)
-    if down * rounds > _MOST_BLOCKS:
-        raise ValueError(f"size must have a height of at most {_MOST_BLOCKS // rounds * rows}, got {height}")
-    return -(-width // wide), down * rounds, min(slices, _MOST_BLOCKS)
+    regions = -(-width // wide) * -(-height // rows) * slices
+    if regions >= 1 << 31:
+        raise ValueError(f"size must leave fewer than 2**31 regions of {(rows, wide)}, got {(height, width)}")
+    pairs = regions * 7 // 16 if regions >= 2000 else 0  # fewer are better spread over a large GPU
+    return regions - pairs, 1, 1
 
 
 def _resample_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
@@ -298,9 +299,9 @@ def _layout(axes: Axes) -> str:
     return "Strided"
 
 
-def _aligned(axes: Axes, dtype: str, phase: int) -> bool:
-    """Whether four adjacent elements can be moved as vectors of up to 16 bytes, from any multiple of four on."""
+def _aligned(axes: Axes, dtype: str, phase: int) -> int:
+    """How many adjacent elements, 8, 4 or 0, move as vectors of up to 16 bytes, from any multiple of so many on."""
     item = _array.ITEM_SIZE[dtype]
-    vector = min(4 * item, 16)
     planes = axes.strides[:4] if _layout(axes) == "Planar" else (*axes.strides[:2], axes.strides[3])
-    return phase % vector == 0 and all(stride * item % vector == 0 for stride in planes)
+    steps = (phase, *(stride * item for stride in planes))
+    return next((count for count in (8, 4) if all(step % min(count * item, 16) == 0 for step in steps)), 0)

@@ -228,6 +228,19 @@ def test_a_misaligned_base_pointer_changes_nothing(dtype, home):
                 same(actual, run(case, aligned, parameters, dtype, layout=layout))
 
 
+@pytest.mark.parametrize("home", [home for home in HOMES if home[0] != "jax"], ids=home_id)
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32"])
+@pytest.mark.parametrize("width", [16, 20, 22])
+def test_rows_that_may_be_read_as_vectors_of_eight_or_four_give_what_others_give(width, dtype, home):
+    levels = np.random.default_rng(5).integers(0, 256, (*BATCH, 17, width + 1, 3))
+    for layout, axes in (("NHWC", (0, 1, 2, 3)), ("NCHW", (0, 3, 1, 2))):
+        wide = put((levels if dtype == "uint8" else levels / 255).transpose(axes).copy(), home, dtype)
+        seen = wide[:, :, :width] if layout == "NHWC" else wide[..., :width]
+        copy = put(to_numpy(seen), home, dtype)
+        matrix = np.array([[0.9, 0.3, -1.5], [-0.2, 1.1, 2.25]])
+        same(cuaug.warp_affine(copy, matrix, layout=layout), cuaug.warp_affine(seen, matrix, layout=layout))
+
+
 @pytest.mark.parametrize("home", [home for home in HOMES if home != ("jax", "cpu")], ids=home_id)
 @main_cases
 def test_out_receives_the_result_whatever_its_strides(case, home):

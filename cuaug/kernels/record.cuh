@@ -51,7 +51,7 @@ struct Batch {
     int in_width;
     int out_height;
     int out_width;
-    int in_aligned;      // 4 adjacent elements may be read as one vector: base and strides are multiples of 4 elements
+    int in_aligned;      // adjacent elements that may be moved as vectors, 0, 4 or 8: base and strides are multiples of so many
     int out_aligned;
 };
 

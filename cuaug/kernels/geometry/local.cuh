@@ -46,7 +46,8 @@ template <class R>
 inline bool around(const Point<R>& a, const Point<R>& b, const Point<R>& c, const Point<R>& d, Bounds<R>& box) {
     box = {fmin(fmin(a.x, b.x), fmin(c.x, d.x)), fmax(fmax(a.x, b.x), fmax(c.x, d.x)),
            fmin(fmin(a.y, b.y), fmin(c.y, d.y)), fmax(fmax(a.y, b.y), fmax(c.y, d.y))};
-    return in_range(a) && in_range(b) && in_range(c) && in_range(d);
+    const R limit = static_cast<R>(coordinate_limit), sum = ((a.x + b.x) + (c.x + d.x)) + ((a.y + b.y) + (c.y + d.y));
+    return (sum == sum) & (box.x_low > -limit) & (box.x_high < limit) & (box.y_low > -limit) & (box.y_high < limit);
 }
 
 }  // namespace cuaug

@@ -13,20 +13,26 @@ struct Perspective {
     int corner;          // pixel centres at +0.5
 
     static constexpr bool bounded = true;
+    static constexpr int entries = 9;
 
     // Destination to source, pixel centres at integers.
     struct Matrix {
         double a, b, c, d, e, f, g, h, i;
     };
 
+    // Entry i of a sample's matrix, by rows.
+    double entry(long long n, int i) const {
+        return matrix.data == nullptr ? value[i] : read(matrix, n * matrix.n + i / 3 * matrix.y + i % 3 * matrix.x);
+    }
+
     Matrix sample(long long n) const {
-        Matrix m = {value[0], value[1], value[2], value[3], value[4], value[5], value[6], value[7], value[8]};
-        if (matrix.data != nullptr) {
-            const long long r0 = n * matrix.n, r1 = r0 + matrix.y, r2 = r1 + matrix.y, s = matrix.x;
-            m = {read(matrix, r0), read(matrix, r0 + s), read(matrix, r0 + 2 * s),
-                 read(matrix, r1), read(matrix, r1 + s), read(matrix, r1 + 2 * s),
-                 read(matrix, r2), read(matrix, r2 + s), read(matrix, r2 + 2 * s)};
-        }
+        return from_entries([&](int i) { return entry(n, i); });
+    }
+
+    // The same from a function of i, for threads that share the reading.
+    template <class Entry>
+    Matrix from_entries(const Entry& entry) const {
+        Matrix m = {entry(0), entry(1), entry(2), entry(3), entry(4), entry(5), entry(6), entry(7), entry(8)};
         if (corner) {
             // T(-0.5) M T(0.5): first the columns, then the rows.
             m.c += 0.5 * (m.a + m.b);

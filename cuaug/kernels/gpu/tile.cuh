@@ -11,14 +11,17 @@
 namespace cuaug {
 
 constexpr int threads = 256, region_rows = 64, most_tiles = 8;
+// Something to do at a time, as a type.
+template <int N> struct Count { static constexpr int value = N; };
+
 // Blocks resident on a multiprocessor, as many as leave registers enough for the usual kernels to spill nothing.
 template <class Pixel, class R, class Sampler, bool plain>
 constexpr int blocks = sizeof(R) > 4 ? 1 : Sampler::after > 1 || sizeof(Pixel) > 12 ? 2 : plain ? 4 : 3;
 template <class Pixel> constexpr int region_width = sizeof(Pixel) <= 4 ? 64 : 32;
 template <class Pixel> constexpr int group = sizeof(Pixel) <= 4 ? 8 : 4;  // pixels of a row that a thread stages at a time
-constexpr int shared_bytes = 47104;  // for a box and what else grows with the pixels; some 1.5 KB of the 48 go to the block's records
+constexpr int shared_bytes = 49152;  // that a block has without asking for more
 
-// The input pixels a tile needs; empty if they are unknown or too many.
+// The input pixels a tile needs; none across if they are unknown or too many.
 struct Box {
     int x, y;            // counted from the base; x so that the first column is a multiple of `group` in the image
     int across, height;  // groups in a row, rows
@@ -41,15 +44,15 @@ template <class Pixel, class R>
 inline Box box_of(const Bounds<R>& bounds, int base_x, int before, int after, int bytes, int side) {
     constexpr int mask = group<Pixel> - 1;
     const R slack = R(1.0 / 256), limit = R(1 << 20);
-    if (!(bounds.x_low > -limit && bounds.x_high < limit && bounds.y_low > -limit && bounds.y_high < limit)) return {};
+    const bool near = (bounds.x_low > -limit) & (bounds.x_high < limit) & (bounds.y_low > -limit) & (bounds.y_high < limit);
     const int first = static_cast<int>(floor(bounds.x_low - slack)) - before, x = first - ((base_x + first) & mask);
     const int y = static_cast<int>(floor(bounds.y_low - slack)) - before;
     const int width = (static_cast<int>(floor(bounds.x_high + slack)) + after - x + mask + 1) & ~mask;
     const int height = static_cast<int>(floor(bounds.y_high + slack)) + after - y + 1;
     const int pitch = pitch_of<Pixel>(width), across = width / group<Pixel>;
-    if (static_cast<long long>(pitch) * height * static_cast<int>(sizeof(Pixel)) > bytes || width > side || height > side) return {};
+    const bool fits = near & (width <= side) & (height <= side) & (static_cast<unsigned int>(pitch) * height * sizeof(Pixel) <= bytes);
     const float share = __fdividef(1.0f, static_cast<float>(across));
-    return {x, y, across, height, pitch, static_cast<int>((threads + 0.5f) * share), share};
+    return {x, y, fits ? across : 0, height, pitch, static_cast<int>((threads + 0.5f) * share), share};
 }
 
 // The staged box, seen by a sampler whose coordinates count from the box's corner.
@@ -99,7 +102,7 @@ inline void store_group(FourPixels<T, K>* to, const FourPixels<T, K> (&four)[Fou
 
 // All threads of the block. Each keeps to one group of columns and walks down the rows; it reads `ahead` rows before it waits.
 template <class Layout, class T, int K, class Border>
-inline void stage(const Image<T, K, Border>& image, Box box, bool aligned, Stored<T, K> blank, Stored<T, K>* pixels) {
+inline void stage(const Image<T, K, Border>& image, Box box, int aligned, Stored<T, K> blank, Stored<T, K>* pixels) {
     constexpr int group = cuaug::group<Stored<T, K>>, fours = group / 4, ahead = 2;
     const int y = static_cast<int>((threadIdx.x + 0.5f) * box.share), x = group * (threadIdx.x - y * box.across);
     if (y >= box.down) return;
@@ -108,29 +111,33 @@ inline void stage(const Image<T, K, Border>& image, Box box, bool aligned, Store
     auto clear = [&](FourPixels<T, K>* four) {
         for (int j = 0; j < fours; ++j) four[j] = {{blank, blank, blank, blank}};
     };
-    if (!Same<Layout, Strided>::value && aligned && column >= 0 && column + group <= image.width) {
+    auto copy = [&](auto each) {
         const T* first = image.address(column, 0);
         for (int i = y; i < box.height; i += ahead * box.down) {
-            Vectors<T, K> from[ahead][fours];
+            Vectors<T, K, fours> from[ahead];
             bool inside[ahead];
             for (int n = 0; n < ahead; ++n) {
                 // Loads without a branch are all on their way before the first is waited for.
                 const int row = Border::index(image.base_y + min(i + n * box.down, box.height - 1), image.height);
                 inside[n] = row >= 0;
-                const T* at = first + static_cast<long long>(max(row, 0)) * image.y_stride;
-                for (int j = 0; j < fours; ++j) from[n][j] = load_four<Layout, T, K>(at + 4 * j * image.x_stride, image.offset);
+                const T* at = first + static_cast<long long>(inside[n] ? row : image.height - 1) * image.y_stride;
+                from[n] = load_vectors<Layout, T, K, fours, decltype(each)::value>(at, image.offset);
             }
             for (int n = 0; n < ahead; ++n, to += step) {
                 if (i + n * box.down >= box.height) break;
                 if (inside[n]) {
                     FourPixels<T, K> four[fours];
-                    for (int j = 0; j < fours; ++j) four[j] = gather<Layout, T, K>(from[n][j].of);
+                    for (int j = 0; j < fours; ++j) four[j] = gather<Layout, T, K>(from[n].of[j]);
                     store_group(to, four);
                 } else {
                     clear(to);
                 }
             }
         }
+    };
+    if (!Same<Layout, Strided>::value && aligned && column >= 0 && column + group <= image.width) {
+        if (fours > 1 && aligned >= group) copy(Count<fours>());
+        else copy(Count<1>());
     } else if (Border::index(column, image.width) < 0) {  // groups start at multiples of their length: then all of it is outside
         for (int i = y; i < box.height; i += box.down, to += step) clear(to);
     } else {

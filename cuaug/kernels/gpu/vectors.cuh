@@ -7,18 +7,24 @@
 
 namespace cuaug {
 
-// As they lie in memory.
-template <class T, int K> struct Vectors { FourElements<T> of[K]; };
+// `Fours` times four of them as they lie in memory.
+template <class T, int K, int Fours> struct Vectors { FourElements<T> of[Fours][K]; };
 
-template <class Layout, class T, int K>
-inline Vectors<T, K> load_four(const T* at, const long long* offset) {
-    Vectors<T, K> from;
-    for (int k = 0; k < K; ++k) {
-        const FourElements<T>* source = reinterpret_cast<const FourElements<T>*>(Same<Layout, Planar>::value ? at + offset[k] : at + 4 * k);
+template <class T, int Each> struct alignas(Each * sizeof(FourElements<T>) < 16 ? Each * sizeof(FourElements<T>) : 16) Run { FourElements<T> of[Each]; };
+
+// Each: vectors of four elements that memory's alignment lets be loaded as one.
+template <class Layout, class T, int K, int Fours = 1, int Each = 1>
+inline Vectors<T, K, Fours> load_vectors(const T* at, const long long* offset) {
+    constexpr bool planar = Same<Layout, Planar>::value;
+    Vectors<T, K, Fours> out;
+    for (int v = 0; v < K * Fours; v += Each) {
+        const int k = v / Fours, j = v % Fours;
+        const Run<T, Each>* source = reinterpret_cast<const Run<T, Each>*>(planar ? at + offset[k] + 4 * j : at + 4 * v);
         __builtin_assume(__isGlobal(source));
-        from.of[k] = *source;
+        const Run<T, Each> run = *source;
+        for (int i = 0; i < Each; ++i) (planar ? out.of[j + i][k] : out.of[(v + i) / K][(v + i) % K]) = run.of[i];
     }
-    return from;
+    return out;
 }
 
 template <class Layout, class T, int K>
@@ -35,7 +41,7 @@ inline void store_four(T* at, const long long* offset, const FourPixels<T, K>& p
 // `count` pixels, of at most four; those beyond repeat the last. `aligned`: four may be moved as vectors.
 template <class Layout, class T, int K>
 inline FourPixels<T, K> load_pixels(const T* at, const long long* offset, int step, bool aligned, int count) {
-    if (!Same<Layout, Strided>::value && aligned && count == 4) return gather<Layout, T, K>(load_four<Layout, T, K>(at, offset).of);
+    if (!Same<Layout, Strided>::value && aligned && count == 4) return gather<Layout, T, K>(load_vectors<Layout, T, K>(at, offset).of[0]);
     FourPixels<T, K> pixels;
     for (int j = 0; j < 4; ++j) {
         Texel<T, K> texel;
