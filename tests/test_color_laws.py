@@ -20,6 +20,7 @@ from color_cases import CASES
 from compare import EXACT, Tolerance, assert_equal, to_numpy
 
 cuaug = pytest.importorskip("cuaug")
+from cuaug import _images, _pass  # noqa: E402
 
 BATCH = (SHAPE[0],)
 every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
@@ -201,3 +202,10 @@ def test_labels_have_no_colour(dtype):
         cuaug.invert(noise(dtype=dtype))
     with pytest.raises(TypeError, match="dtype must be a float"):
         cuaug.normalize(noise(), 0, 1, dtype="uint8")
+
+
+def test_the_mean_of_a_clip_is_one_block_whatever_its_frames():
+    clips = np.zeros((2, 5, 7, 9, 3), np.uint8)
+    axes = _images.images(clips, "NTHWC").axes
+    assert _pass._plan("luma_mean", ("uint8", "uint8"), axes, 0, axes, 0).grid == (2, 1, 1)
+    assert cuaug.adjust_contrast(clips[:, :0], 0.5, layout="NTHWC").shape == (2, 0, 7, 9, 3)
