@@ -35,8 +35,7 @@ def mixup(images: Any, lam: Any, partner: Any = None, *, layout: str | None = No
     array([25, 50], dtype=uint8)
     """
     image = describe(images, layout)
-    _check.within("lam", lam, 0, 1)
-    columns = [_partner(partner, image), _array.host_or_device("lam", lam)]
+    columns = [_partner(partner, image), _parameters.within("lam", lam, 0, 1)]
     return _pass.mix(image, "Mixup", _parameters.columns("partner and lam", columns, image), out)
 
 
@@ -116,5 +115,4 @@ def _partner(partner: Any, image: Images) -> Any:
     """As a column; -1 stands for the sample before."""
     if partner is None:
         return -1.0
-    _check.within("partner", partner, 0, image.samples - 1)
-    return _array.host_or_device("partner", partner)
+    return _parameters.within("partner", partner, 0, image.samples - 1)
