@@ -247,3 +247,10 @@ def test_neither_none_nor_a_bool_stands_for_a_dtype_or_a_count():
         cuaug.to_dtype(noise(), None)
     with pytest.raises(TypeError, match="num_output_channels must be an int, got True"):
         cuaug.rgb_to_grayscale(noise(), True)
+
+
+@every_home
+def test_a_nan_pixel_becomes_0_where_an_op_clamps(home):
+    batch = put(np.full((1, 5, 9, 3), np.nan, np.float32), home)
+    for actual in (cuaug.adjust_brightness(batch, 1.0), cuaug.adjust_contrast(batch, 1.0, 0.5)):
+        assert not to_numpy(actual).any()
