@@ -118,11 +118,7 @@ class _Torch:
                 f"{type(array).__name__} on {device} with layout {array.layout} is not supported: "
                 "use a dense tensor on the CPU or a CUDA device"
             )
-        if array.requires_grad and self.torch.is_grad_enabled():
-            raise TypeError(
-                "a tensor that requires grad would lose its gradient here: "
-                "pass tensor.detach(), or call under torch.no_grad()"
-            )
+        self.refuse_gradient(array)
         if array.is_neg():
             array = array.resolve_neg()
         return _dlpack.Tensor(
@@ -134,6 +130,13 @@ class _Torch:
             False,
             array,
         )
+
+    def refuse_gradient(self, array: Any) -> None:
+        if array.requires_grad and self.torch.is_grad_enabled():
+            raise TypeError(
+                "a tensor that requires grad would lose its gradient here: "
+                "pass tensor.detach(), or call under torch.no_grad()"
+            )
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
         if order is None:
@@ -316,14 +319,17 @@ def is_host(value: Any) -> bool:
 
 def host(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarray:
     """A host parameter as a NumPy array."""
-    if isinstance(library(type(value)), _Torch):
+    found = library(type(value))
+    if isinstance(found, _Torch):
+        if dtype is not None:  # numbers to compute with, not images to look at
+            found.refuse_gradient(value)
         value = value.detach().resolve_neg()
         value = (value.float() if str(value.dtype) == "torch.bfloat16" else value).numpy()
+    if np.iscomplexobj(value):
+        raise TypeError(f"{parameter} must hold real numbers, got {np.asarray(value).dtype}")
     try:
-        if np.iscomplexobj(value):
-            raise TypeError(f"{parameter} must hold real numbers, got {np.asarray(value).dtype}")
         return np.asarray(value, dtype=dtype)
-    except ValueError:
+    except (TypeError, ValueError, OverflowError):
         raise TypeError(f"{parameter} must hold numbers, got {value!r}") from None
 
 
@@ -338,7 +344,8 @@ def to_host(value: Any) -> np.ndarray:
 def host_or_device(parameter: str, value: Any) -> Any:
     """A number or one per sample: a float or a NumPy array from the host, else the device array itself, as float64."""
     if is_host(value):
-        values = float(value) if type(value) in (int, float) else host(parameter, value)
+        values = value if type(value) is float else host(parameter, value)
+        values = float(values) if type(value) is int else values
         if np.ndim(values) > 1 or not np.all(np.isfinite(values)):
             raise ValueError(f"{parameter} must be a finite number or one per sample, got {value!r}")
         return values
@@ -362,6 +369,8 @@ def stacked(values: Sequence[Any]) -> Any:
 def dtype_name(dtype: Any) -> str:
     """A dtype of any library, or its name, as the name used here."""
     text = str(dtype)
+    if dtype is None:  # NumPy's float64
+        raise TypeError("dtype must be a dtype or its name, got None")
     if isinstance(dtype, str) or text.startswith("torch."):
         return text.removeprefix("torch.")
     try:

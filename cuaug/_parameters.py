@@ -119,6 +119,13 @@ def columns(names: str, values: list[Any], image: Images) -> PerSample:
     )
 
 
+def within(parameter: str, value: Any, least: float, most: float = np.inf) -> Any:
+    """As a column of `columns`, whose range is checked if it lies on the host."""
+    column = _array.host_or_device(parameter, value)
+    _check.within(parameter, column, least, most)
+    return column
+
+
 def channels(parameter: str, value: Any, image: Images) -> list[Any]:
     """A number, one per channel [C], or one per sample and channel [N, C], as columns of `columns`."""
     if type(value) in (int, float):

@@ -146,7 +146,7 @@ def beside_luma_mean(image: Images, parameter: PerSample) -> PerSample:
     """A parameter, and beside it each sample's mean luma. [N, 2]"""
     table = image.library.empty((image.samples, 2), "float64", image.device, None)
     pointer = image.library.pointer(table)
-    if image.samples:
+    if image.samples * image.axes.extents[1]:
         plan = _plan("luma_mean", (image.dtype, image.dtype), image.axes, image.pointer % 16, image.axes, 0)
         _run(plan, image, _parametrised(image, pointer, (0,) * 5, plan, parameter), image.dtype)
     return PerSample(Table(pointer, 2, 0, 1, 1, table), ())
@@ -187,8 +187,8 @@ def _plan(skeleton: str, names: tuple[str, ...], source: Axes, phase: int, targe
     samples, frames, channels, height, width = source.extents
     layouts = _layout(source), _layout(target)
     group = min(channels, 4)
-    slices = samples * frames * (-(-channels // group) if "Strided" in layouts else 1)
     made = _SKELETONS[skeleton]
+    slices = samples * frames * (-(-channels // group) if "Strided" in layouts else 1) if made.by_frame else samples
     return _Plan(
         skeleton,
         name_expression(skeleton, *made.arguments(names, layouts, group, target)),
@@ -227,9 +227,9 @@ def _pointwise_grid(dtype: str, group: int, slices: int, height: int, width: int
     return -(-pieces // 256), 1, min(slices, _MOST_BLOCKS)
 
 
-def _luma_mean_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
+def _luma_mean_grid(dtype: str, group: int, samples: int, height: int, width: int) -> tuple[int, int, int]:
     """A block makes a sample."""
-    return slices, 1, 1
+    return samples, 1, 1
 
 
 class _Skeleton(NamedTuple):
@@ -238,6 +238,7 @@ class _Skeleton(NamedTuple):
     threads: int  # as its text has it
     grid: Callable[[str, int, int, int, int], tuple[int, int, int]]
     arguments: Callable[[tuple[str, ...], tuple[str, str], int, Axes], tuple[str | int, ...]]
+    by_frame: bool = True  # else a sample's frames belong together
 
 
 _SKELETONS = {
@@ -246,7 +247,7 @@ _SKELETONS = {
     "pointwise": _Skeleton(
         256, _pointwise_grid, lambda n, ls, k, to: (n[0], ls[0], k, chain(n[2:]), n[1], ls[1], min(to.extents[2], 4))
     ),
-    "luma_mean": _Skeleton(512, _luma_mean_grid, lambda n, ls, k, _: (n[0], ls[0], k)),
+    "luma_mean": _Skeleton(512, _luma_mean_grid, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
     "mix": _Skeleton(256, _pointwise_grid, lambda n, ls, k, _: (n[0], ls[0], k, n[2], ls[1])),
 }
 

@@ -37,7 +37,7 @@ def adjust_brightness(images: Any, brightness_factor: Any, *, layout: str | None
     array([[ 15, 255]], dtype=uint8)
     """
     image = describe(images, layout)
-    _check.within("brightness_factor", brightness_factor, 0)
+    brightness_factor = _parameters.within("brightness_factor", brightness_factor, 0)
     return _run(image, "AdjustBrightness", {"brightness_factor": brightness_factor}, out)
 
 
@@ -58,13 +58,12 @@ def adjust_contrast(
     array([[125, 175]], dtype=uint8)
     """
     image = describe(images, layout)
-    _check.within("contrast_factor", contrast_factor, 0)
+    contrast_factor = _parameters.within("contrast_factor", contrast_factor, 0)
     if about is not None:
         return _run(image, "AdjustContrast", {"contrast_factor": contrast_factor, "about": about}, out)
     image = _coloured(image)
     _check.dtypes(image.dtype, image.dtype, "bilinear")
-    factor = _array.host_or_device("contrast_factor", contrast_factor)
-    parameters = _pass.beside_luma_mean(image, _parameters.columns("contrast_factor", [factor], image))
+    parameters = _pass.beside_luma_mean(image, _parameters.columns("contrast_factor", [contrast_factor], image))
     return _pass.pointwise(image, ("AdjustContrast",), parameters, image.dtype, out)
 
 
@@ -82,7 +81,7 @@ def adjust_saturation(images: Any, saturation_factor: Any, *, layout: str | None
     array([[[118, 118, 118]]], dtype=uint8)
     """
     image = _coloured(describe(images, layout))
-    _check.within("saturation_factor", saturation_factor, 0)
+    saturation_factor = _parameters.within("saturation_factor", saturation_factor, 0)
     return _run(image, "AdjustSaturation", {"saturation_factor": saturation_factor}, out)
 
 
@@ -100,7 +99,7 @@ def adjust_hue(images: Any, hue_factor: Any, *, layout: str | None = None, out: 
     array([[[  0, 255,   0]]], dtype=uint8)
     """
     image = _coloured(describe(images, layout))
-    _check.within("hue_factor", hue_factor, -0.5, 0.5)
+    hue_factor = _parameters.within("hue_factor", hue_factor, -0.5, 0.5)
     return _run(image, "AdjustHue", {"hue_factor": hue_factor}, out)
 
 
@@ -119,7 +118,7 @@ def adjust_gamma(images: Any, gamma: Any, gain: Any = 1.0, *, layout: str | None
     array([[0.5, 1. ]], dtype=float32)
     """
     image = describe(images, layout)
-    _check.within("gamma", gamma, 0)
+    gamma = _parameters.within("gamma", gamma, 0)
     return _run(image, "AdjustGamma", {"gamma": gamma, "gain": gain}, out)
 
 
@@ -165,7 +164,7 @@ def posterize(images: Any, bits: Any, *, layout: str | None = None, out: Any = N
     >>> posterize(np.array([[100, 200]], np.uint8), 2)
     array([[ 64, 192]], dtype=uint8)
     """
-    _check.within("bits", bits, 0, 16)
+    bits = _parameters.within("bits", bits, 0, 16)
     return _run(describe(images, layout), "Posterize", {"bits": bits}, out)
 
 
@@ -183,6 +182,7 @@ def rgb_to_grayscale(images: Any, num_output_channels: int = 1, *, layout: str |
     array([[[118]]], dtype=uint8)
     """
     image = _coloured(describe(images, layout))
+    num_output_channels = _check.whole("num_output_channels", num_output_channels, 1)
     if num_output_channels not in (1, 3):
         raise ValueError(f"num_output_channels must be 1 or 3, got {num_output_channels!r}")
     if num_output_channels == 3 and "C" not in image.axes.layout:

@@ -35,8 +35,7 @@ def mixup(images: Any, lam: Any, partner: Any = None, *, layout: str | None = No
     array([25, 50], dtype=uint8)
     """
     image = describe(images, layout)
-    _check.within("lam", lam, 0, 1)
-    columns = [_partner(partner, image), _array.host_or_device("lam", lam)]
+    columns = [_partner(partner, image), _parameters.within("lam", lam, 0, 1)]
     return _pass.mix(image, "Mixup", _parameters.columns("partner and lam", columns, image), out)
 
 
@@ -96,6 +95,8 @@ def mix_labels(labels: Any, lam: Any, partner: Any = None, num_classes: int | No
            [0.25, 0.75]], dtype=float32)
     """
     xp = _array.namespace(labels)
+    if not hasattr(labels, "ndim"):
+        raise TypeError(f"labels must be an array, got {type(labels).__name__}")
     if labels.ndim == 1:
         if num_classes is None:
             raise ValueError("num_classes must be given where labels are classes")
@@ -103,18 +104,26 @@ def mix_labels(labels: Any, lam: Any, partner: Any = None, num_classes: int | No
         labels = labels[:, None] == _array.asarray(np.arange(count), like=labels, dtype="int64")[None]
     elif labels.ndim != 2:
         raise ValueError(f"labels must have shape (N,) or (N, classes), got {tuple(labels.shape)}")
-    _check.within("lam", lam, 0, 1)
     shares = _array.asarray(labels, like=labels, dtype="float32")
-    own = _array.asarray(lam, like=labels, dtype="float32").reshape(-1, 1)
-    _check.samples("lam", own.shape[0], shares.shape[0])
-    index = None if partner is None else _array.asarray(partner, like=labels, dtype="int64")
-    others = xp.roll(shares, 1, 0) if index is None else shares[index]
-    return own * shares + (1 - own) * others
+    count = shares.shape[0]
+    own = _array.asarray(_parameters.within("lam", lam, 0, 1), like=labels, dtype="float32").reshape(-1, 1)
+    _check.samples("lam", own.shape[0], count)
+    if partner is None or not count:
+        return own * shares + (1 - own) * xp.roll(shares, 1, 0)
+    index = _array.asarray(_parameters.within("partner", partner, 0, count - 1), like=labels, dtype="float64").reshape(
+        -1
+    )
+    _check.samples("partner", index.shape[0], count)
+    # As `partner_of` in kernels/pointwise_record.cuh: device values are not read, and torch's CUDA would not survive an
+    # index beyond the batch.
+    this = _array.asarray(np.arange(count), like=labels, dtype="int64")
+    whole = _array.asarray(xp.where((index >= 0) & (index < count), index, 0.0 * this), like=labels, dtype="int64")
+    chosen = xp.where(index < 0, (this + count - 1) % count, xp.where(index < count, whole, this))
+    return own * shares + (1 - own) * shares[chosen]
 
 
 def _partner(partner: Any, image: Images) -> Any:
     """As a column; -1 stands for the sample before."""
     if partner is None:
         return -1.0
-    _check.within("partner", partner, 0, image.samples - 1)
-    return _array.host_or_device("partner", partner)
+    return _parameters.within("partner", partner, 0, image.samples - 1)

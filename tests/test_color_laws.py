@@ -20,6 +20,7 @@ from color_cases import CASES
 from compare import EXACT, Tolerance, assert_equal, to_numpy
 
 cuaug = pytest.importorskip("cuaug")
+from cuaug import _images, _pass  # noqa: E402
 
 BATCH = (SHAPE[0],)
 every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
@@ -201,3 +202,55 @@ def test_labels_have_no_colour(dtype):
         cuaug.invert(noise(dtype=dtype))
     with pytest.raises(TypeError, match="dtype must be a float"):
         cuaug.normalize(noise(), 0, 1, dtype="uint8")
+
+
+def test_the_mean_of_a_clip_is_one_block_whatever_its_frames():
+    clips = np.zeros((2, 5, 7, 9, 3), np.uint8)
+    axes = _images.images(clips, "NTHWC").axes
+    assert _pass._plan("luma_mean", ("uint8", "uint8"), axes, 0, axes, 0).grid == (2, 1, 1)
+    assert cuaug.adjust_contrast(clips[:, :0], 0.5, layout="NTHWC").shape == (2, 0, 7, 9, 3)
+
+
+@pytest.mark.parametrize("op", ["adjust_brightness", "adjust_contrast", "adjust_hue", "mixup"])
+def test_a_torch_parameter_on_the_host_is_checked_like_any_other(op):
+    torch = pytest.importorskip("torch")
+    for bad in (-1.0, [0.1, -0.6, 0.2]):
+        with pytest.raises(ValueError, match=rf"cuaug\.{op}: (\w+_factor|lam) must be"):
+            getattr(cuaug, op)(noise(), torch.tensor(bad))
+
+
+def test_a_parameter_that_requires_grad_is_refused():
+    torch = pytest.importorskip("torch")
+    batch, factor = torch.zeros(1, 3, 4, 4), torch.tensor(0.5, requires_grad=True)
+    for call in (
+        lambda: cuaug.adjust_brightness(batch, factor),
+        lambda: cuaug.adjust_contrast(batch, 1.0, factor),
+        lambda: cuaug.normalize(batch, factor, 1.0),
+        lambda: cuaug.color_matrix(batch, torch.eye(3, requires_grad=True)),
+        lambda: cuaug.erase(batch, 0, 0, 1, 1, factor),
+        lambda: cuaug.mixup(batch, factor),
+    ):
+        with pytest.raises(TypeError, match="requires grad"):
+            call()
+        with torch.no_grad():
+            call()
+
+
+@pytest.mark.parametrize("bad", [{}, object(), 10**400, np.array(["a"])], ids=["dict", "object", "huge", "text"])
+def test_what_is_no_number_is_named(bad):
+    with pytest.raises(TypeError, match=r"cuaug\.adjust_brightness: brightness_factor must hold numbers"):
+        cuaug.adjust_brightness(noise(), bad)
+
+
+def test_neither_none_nor_a_bool_stands_for_a_dtype_or_a_count():
+    with pytest.raises(TypeError, match="dtype must be a dtype or its name, got None"):
+        cuaug.to_dtype(noise(), None)
+    with pytest.raises(TypeError, match="num_output_channels must be an int, got True"):
+        cuaug.rgb_to_grayscale(noise(), True)
+
+
+@every_home
+def test_a_nan_pixel_becomes_0_where_an_op_clamps(home):
+    batch = put(np.full((1, 5, 9, 3), np.nan, np.float32), home)
+    for actual in (cuaug.adjust_brightness(batch, 1.0), cuaug.adjust_contrast(batch, 1.0, 0.5)):
+        assert not to_numpy(actual).any()

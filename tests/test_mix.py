@@ -130,3 +130,24 @@ def test_bad_input_is_refused_and_named(call, message):
 def test_labels_are_not_mixed_as_images():
     with pytest.raises(TypeError, match="holds labels"):
         cuaug.mixup(noise(dtype="int64"), 0.5)
+
+
+@pytest.mark.parametrize("partner", [[0, 1, 2, 3, 5], [0, 1, 2, 3, -1], [0, 1]])
+def test_labels_refuse_the_partners_that_images_refuse(partner):
+    for given in (partner, put(np.array(partner), ("torch", "cpu"))):
+        with pytest.raises(ValueError, match=r"cuaug.mix_labels: partner must (be in 0..4|hold 1 or 5)"):
+            cuaug.mix_labels(np.eye(5), 0.5, given)
+
+
+@pytest.mark.gpu
+def test_a_device_partner_that_is_no_sample_leaves_the_labels_alone():
+    home = ("torch", "cuda")
+    hot = put(np.eye(3, dtype=np.float32), home)
+    assert_equal(cuaug.mix_labels(hot, 0.5, put(np.array([7.0, np.nan, 1e30]), home)), hot)
+
+
+def test_labels_and_shares_that_are_none_are_named():
+    with pytest.raises(TypeError, match=r"cuaug.mix_labels: labels must be an array, got list"):
+        cuaug.mix_labels([0, 1], 0.5, num_classes=2)
+    with pytest.raises(ValueError, match=r"cuaug.mix_labels: lam must be a finite number"):
+        cuaug.mix_labels(np.eye(2), None)

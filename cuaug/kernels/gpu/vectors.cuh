@@ -45,7 +45,7 @@ inline FourPixels<T, K> load_pixels(const T* at, const long long* offset, int st
     FourPixels<T, K> pixels;
     for (int j = 0; j < 4; ++j) {
         Texel<T, K> texel;
-        for (int k = 0; k < K; ++k) texel.c[k] = at[offset[k] + min(j, count - 1) * step];
+        for (int k = 0; k < K; ++k) texel.c[k] = at[offset[k] + static_cast<long long>(min(j, count - 1)) * step];
         pixels.v[j] = to_stored(texel);
     }
     return pixels;
@@ -57,7 +57,7 @@ inline void store_pixels(T* at, const long long* offset, int step, bool aligned,
     if (!Same<Layout, Strided>::value && aligned && count == 4) return store_four<Layout, T, K>(at, offset, pixels);
     for (int j = 0; j < count; ++j)
         for (int k = 0; k < K; ++k)
-            if (k < channels) at[offset[k] + j * step] = to_texel(pixels.v[j]).c[k];
+            if (k < channels) at[offset[k] + static_cast<long long>(j) * step] = to_texel(pixels.v[j]).c[k];
 }
 
 }  // namespace cuaug
