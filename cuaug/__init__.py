@@ -19,6 +19,7 @@ from .color import (
     solarize,
     to_dtype,
 )
+from .filter import gaussian_blur
 from .geometry import (
     affine_matrix,
     compose_affine,
@@ -69,6 +70,7 @@ __all__ = [
     "elastic",
     "erase",
     "estimate_affine",
+    "gaussian_blur",
     "get_affine_transform",
     "get_perspective_transform",
     "get_rotation_matrix",

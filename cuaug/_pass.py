@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import re
 import struct
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from . import _array, _check, _cpu, _cuda, _images, _parameters
@@ -22,12 +23,19 @@ _GEOMETRIES = {
 }
 _RESAMPLE = struct.Struct("P5q P5q q 8i P4q 4d P4q 4d q")
 _POINTWISE = struct.Struct("P5q P5q q 8i P4q 12d")
+_BLUR = struct.Struct("P5q P5q q 8i P4q 2d 4i")
 _SAMPLERS = {"nearest": "Nearest", "bilinear": "Bilinear", "bicubic": "Bicubic", "lanczos": "Lanczos"}
 _FILTERS = {  # antialias: its filter
     True: {"bilinear": "Triangle", "area": "Triangle", "bicubic": "CatmullRom", "lanczos": "Lanczos3"},
     False: {"bilinear": "Triangle", "bicubic": "SharpCubic", "lanczos": "LanczosPlain"},
 }
-_THREADS = {"warp": 256, "resample": 128, "pointwise": 256, "luma_mean": 512}  # as the kernels have it
+_THREADS = {
+    "warp": 256,
+    "resample": 128,
+    "pointwise": 256,
+    "luma_mean": 512,
+    "gaussian_blur": 256,
+}  # as the kernels have it
 _MOST_BLOCKS = 65535  # along a grid's second and third axis
 
 
@@ -133,6 +141,25 @@ def pointwise(
     return image.library.finish(result.array)
 
 
+def gaussian_blur(image: Images, window: tuple[int, int], sigma: PerSample, out: Any) -> Any:
+    """A Gaussian of `window` (x, y) pixels, across and down; `sigma` holds those of x and y."""
+    if image.dtype not in _check.IMAGE_DTYPES:
+        raise TypeError(f"images must be one of {', '.join(_check.IMAGE_DTYPES)}, got {image.dtype}")
+    result = _images.like(image, image.size, image.dtype, out)
+    if image.samples * image.axes.extents[1]:
+        plan = _plan(
+            "gaussian_blur", (image.dtype,), image.axes, image.pointer % 16, result.axes, result.pointer % 16, window
+        )
+        strides = (image.pointer, *image.axes.strides, result.pointer, *result.axes.strides)
+        tile = _blur_tile(image.dtype, *image.size, *window)
+        values = sigma.values or (0.0, 0.0)
+        data = _BLUR.pack(
+            *strides, image.samples, *plan.sizes, *sigma.table[:5], *values, *window, tile.width, tile.height
+        )
+        _run(plan, image, data)
+    return image.library.finish(result.array)
+
+
 def beside_luma_mean(image: Images, parameter: PerSample) -> PerSample:
     """A parameter, and beside it each sample's mean luma. [N, 2]"""
     table = image.library.empty((image.samples, 2), "float64", image.device, None)
@@ -149,9 +176,8 @@ def _run(plan: _Plan, image: Images, data: bytes) -> None:
     if image.device < 0:
         getattr(_cpu.native(), plan.skeleton)(data, *plan.native)
     else:
-        _cuda.launch(
-            plan.kernel, data, plan.grid, _THREADS[plan.skeleton], image.device, image.library.stream(image.device)
-        )
+        stream = image.library.stream(image.device)
+        _cuda.launch(plan.kernel, data, plan.grid, _THREADS[plan.skeleton], plan.shared, image.device, stream)
 
 
 class _Plan(NamedTuple):
@@ -162,10 +188,19 @@ class _Plan(NamedTuple):
     kernel: str
     grid: tuple[int, int, int]
     sizes: tuple[int, ...]  # frames, channels, in H, in W, out H, out W, in aligned, out aligned
+    shared: int  # bytes of shared memory beside those that the kernel declares
 
 
 @functools.lru_cache(4096)
-def _plan(skeleton: str, names: tuple[str, ...], source: Axes, phase: int, target: Axes, to_phase: int) -> _Plan:
+def _plan(
+    skeleton: str,
+    names: tuple[str, ...],
+    source: Axes,
+    phase: int,
+    target: Axes,
+    to_phase: int,
+    window: tuple[int, ...] = (),
+) -> _Plan:
     """`names` are source dtype, target dtype and the functors, in the order of the C++ template."""
     samples, frames, channels, height, width = source.extents
     layouts = _layout(source), _layout(target)
@@ -179,15 +214,18 @@ def _plan(skeleton: str, names: tuple[str, ...], source: Axes, phase: int, targe
         chain = f"Chain<{', '.join(f'cuaug::{op}' for op in names[2:])}>"
         kernel = (*kernel, chain, names[1], layouts[1], min(target.extents[2], 4))
         native = (*names[:2], names[2:], target.extents[2])
+    elif skeleton == "gaussian_blur":
+        kernel = (*kernel, layouts[1])
     return _Plan(
         skeleton,
         native,
         kernel=name_expression(skeleton, *kernel),
-        grid=_GRIDS[skeleton](names[0], group, slices, *target.extents[3:]),
+        grid=_GRIDS[skeleton](names[0], group, slices, *target.extents[3:], *window),
         sizes=(
             *(frames, channels, height, width, *target.extents[3:]),
             *(_aligned(source, names[0], phase), _aligned(target, names[-1 if len(names) < 2 else 1], to_phase)),
         ),
+        shared=_blur_tile(names[0], height, width, *window).shared if window else 0,
     )
 
 
@@ -222,11 +260,55 @@ def _luma_mean_grid(dtype: str, group: int, slices: int, height: int, width: int
     return slices, 1, 1
 
 
-_GRIDS = {
+def _gaussian_blur_grid(
+    dtype: str, group: int, slices: int, height: int, width: int, taps_x: int, taps_y: int
+) -> tuple[int, int, int]:
+    """A block makes a tile."""
+    tile = _blur_tile(dtype, height, width, taps_x, taps_y)
+    down = -(-height // tile.height)
+    if down > _MOST_BLOCKS:
+        raise ValueError(f"images must have a height of at most {_MOST_BLOCKS * tile.height}, got {height}")
+    return -(-width // tile.width), down, min(slices, _MOST_BLOCKS)
+
+
+class _Tile(NamedTuple):
+    """What a block blurs, and the bytes of shared memory that takes (kernels/gaussian_blur.cu)."""
+
+    width: int
+    height: int
+    shared: int
+
+
+@functools.lru_cache(4096)
+def _blur_tile(dtype: str, height: int, width: int, taps_x: int, taps_y: int) -> _Tile:
+    """Of the tiles that fit into 48 KiB the largest, made smaller where as many of them cover the image."""
+    item = 8 if dtype == "float64" else 4
+    leading = -(taps_x // 2) % 4 if dtype == "uint8" else 0
+    across, down = _fours(taps_x + leading), _fours(taps_y)
+    for most_wide, most_high in ((64, 64), (32, 64), (32, 32), (16, 32)):
+        wide, high = _even_share(width, most_wide), _even_share(height, most_high)
+        staged, filtered = (n | 4 if item == 4 else n + 2 for n in (wide + across, wide))
+        shared = item * (across + down + (128 // item) * staged + (high + down) * filtered)
+        if shared <= 48 << 10:
+            break
+    return _Tile(wide, high, shared)
+
+
+def _fours(count: int) -> int:
+    return -(-count // 4) * 4
+
+
+def _even_share(extent: int, most: int) -> int:
+    """A multiple of 8, of which as few cover the extent as of `most`."""
+    return -(-extent // -(-extent // most) // 8) * 8
+
+
+_GRIDS: dict[str, Callable[..., tuple[int, int, int]]] = {
     "warp": _warp_grid,
     "resample": _resample_grid,
     "pointwise": _pointwise_grid,
     "luma_mean": _luma_mean_grid,
+    "gaussian_blur": _gaussian_blur_grid,
 }
 
 
@@ -247,6 +329,8 @@ def record_of(name: str) -> tuple[str, int]:
         return "cuaug::Resample", _RESAMPLE.size
     if name.startswith(("cuaug::pointwise<", "cuaug::luma_mean<")):
         return "cuaug::Pointwise", _POINTWISE.size
+    if name.startswith("cuaug::gaussian_blur<"):
+        return "cuaug::GaussianBlur", _BLUR.size
     geometry = name.split(", ")[3].removeprefix("cuaug::")
     return f"cuaug::Warp<cuaug::{geometry}>", _BATCH.size + _GEOMETRIES[geometry].size
 

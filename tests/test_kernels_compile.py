@@ -115,6 +115,7 @@ POINTWISES = {
     "channels": [1, 2, 3, 4],
     "op": OPS,
 }
+BLURS = {"source": IMAGE_DTYPES, "layout": LAYOUTS, "channels": [1, 2, 3, 4], "result": LAYOUTS}
 MEANS = {"source": IMAGE_DTYPES, "layout": LAYOUTS, "channels": [1, 3]}
 
 
@@ -176,7 +177,8 @@ def covering_names():
     ]
     mixed = kernels.name_expression("pointwise", "uint8", "Packed", 3, chain(*OPS), "float16", "Planar", 3)
     means = [kernels.name_expression("luma_mean", *row) for row in covering(MEANS)]
-    return [*warps, *resamples, *pointwises, *greys, mixed, *means]
+    blurs = [kernels.name_expression("gaussian_blur", *row) for row in covering(BLURS)]
+    return [*warps, *resamples, *pointwises, *greys, mixed, *means, *blurs]
 
 
 def chain(*ops):
@@ -220,7 +222,7 @@ def test_a_sample_compiles_for_the_newest_architectures(name, architecture, nvrt
 
 def test_the_covering_set_leaves_no_pair_out():
     """Counted apart from the code that built it."""
-    for factors in (WARPS, RESAMPLES, POINTWISES, MEANS):
+    for factors in (WARPS, RESAMPLES, POINTWISES, MEANS, BLURS):
         rows = [dict(zip(factors, row, strict=True)) for row in covering(factors)]
         assert all(exists(row) for row in rows)
         for f, g in itertools.combinations(factors, 2):

@@ -5,15 +5,18 @@ import inspect
 from pathlib import Path
 
 import color_cases
+import filter_cases
 import numpy as np
 import pytest
 import reference
 import reference_color
+import reference_filter
 from cases import FIRST
 
 cuaug = pytest.importorskip("cuaug")
 warp = pytest.importorskip("cuaug.warp")
 color = pytest.importorskip("cuaug.color")
+filters = pytest.importorskip("cuaug.filter")
 geometry = pytest.importorskip("cuaug.geometry")
 
 
@@ -23,15 +26,15 @@ def functions(module):
     return {n: f for n, f in found.items() if not n.startswith("_") and f.__module__ == module.__name__}
 
 
-PUBLIC = [(module, name) for module in (warp, color, geometry) for name in functions(module)]
+PUBLIC = [(module, name) for module in (warp, color, filters, geometry) for name in functions(module)]
 every_function = pytest.mark.parametrize(("module", "name"), PUBLIC, ids=[name for _, name in PUBLIC])
 
 
-@pytest.mark.parametrize("module", [warp, color, geometry], ids=["warp", "color", "geometry"])
+@pytest.mark.parametrize("module", [warp, color, filters, geometry], ids=["warp", "color", "filter", "geometry"])
 def test_every_public_function_of_a_module_is_the_package_s(module):
     listed = {name for name in cuaug.__all__ if getattr(cuaug, name).__module__ == module.__name__}
     assert listed == set(functions(module))
-    assert len(listed) >= 10
+    assert len(listed) >= (1 if module is filters else 10)
     assert all(getattr(cuaug, name) is getattr(module, name) for name in listed)
 
 
@@ -46,6 +49,11 @@ def test_every_colour_op_has_a_case_an_oracle_and_a_struct():
     ops = Path(cuaug.__file__).parent / "kernels" / "ops"
     files = {path.stem.replace("_", "") for path in ops.glob("*.cuh")} - {"colour", "where"}
     assert files == {name.lower() for name in color_cases.STRUCTS}
+
+
+def test_every_filter_has_a_case_and_an_oracle():
+    assert set(filter_cases.FIRST) == set(functions(filters))
+    assert all(callable(getattr(reference_filter, op)) for op in filter_cases.FIRST)
 
 
 @every_function

@@ -39,6 +39,11 @@ struct PointwiseCall {
     int out_channels;
 };
 
+struct GaussianBlurCall {
+    const void* record;      // kernels/gaussian_blur_record.cuh
+    Dtype source;
+};
+
 // Scratch memory of one thread, aligned to a cache line.
 constexpr unsigned long workspace_bytes = 1 << 20;
 
@@ -53,6 +58,8 @@ struct Loops {
     void (*pointwise)(const PointwiseCall& call, long long task, void* workspace);
     long long (*luma_mean_tasks)(const PointwiseCall& call);
     void (*luma_mean)(const PointwiseCall& call, long long task, void* workspace);
+    long long (*gaussian_blur_tasks)(const GaussianBlurCall& call);
+    void (*gaussian_blur)(const GaussianBlurCall& call, long long task, void* workspace);
 };
 
 extern const Loops loops_baseline, loops_v3, loops_v4;
