@@ -25,7 +25,7 @@ class Case:
         return "-".join([self.op, *(f"{k}={v}" for k, v in self.options.items()), *drawn]).replace(" ", "")
 
     def parameters(self, lead=(), seed=0):
-        """Arrays of one entry per sample; without ``lead`` plain numbers, as two in an array would be of two samples."""
+        """Arrays of one entry per sample; without ``lead`` plain numbers: two in an array would be of two samples."""
         drawn = self.draw(seeded(self.op, seed), lead)
         return drawn if lead else {name: np.asarray(value).tolist() for name, value in drawn.items()}
 

@@ -74,35 +74,58 @@ inline void slide(const Read& four, const Four<R>* weight, int taps, R (&sum)[bl
     }
 }
 
-// A source row, read at any column.
+// As Reflect, but a division only for what lies more than the image's extent outside.
+inline int reflected(int i, int n) {
+    const int once = i < 0 ? -i : i < n ? i : 2 * n - 2 - i;
+    return once >= 0 && once < n ? once : Reflect::index(i, n);
+}
+
+// The rows of a chunk that a warp stages, `blur_warps` apart: all are asked for before the first is waited for.
 template <class In>
-struct BlurRow {
-    const In* at;        // its first pixel, of the channel in question
-    const In* pixels;    // its first pixel
-    int step, width;
+struct BlurRows {
+    static constexpr int count = blur_chunk<Real<In>> / blur_warps;
+    const In* at[count];  // the first pixel, of channel k
+    int k, step, width;
+    bool aligned;
 };
 
-// A warp stages columns left .. left + count of a row, the border resolved.
+// A warp stages columns left .. left + count of its rows, the border resolved: 128 at a time, a lane four of them.
 template <class Layout, int K, class In, class R>
-inline void stage_row(const BlurRow<In>& row, int k, int left, int count, bool aligned, R* to, int lane) {
-    if constexpr (Same<In, uint8>::value && !Same<Layout, Strided>::value) {
-        constexpr int group = Same<Layout, Packed>::value ? K : 1;
-        const long long none[1] = {};
-        for (int i = 4 * lane; i < count; i += 128) {
-            const int x = left + i;
-            Four<R> values;
-            if (aligned && x >= 0 && x + 4 <= row.width) {
-                const In* from = group == 1 ? row.at : row.pixels;
-                const FourPixels<In, group> pixels = gather<Layout, In, group>(load_four<Layout, In, group>(from + static_cast<long long>(x) * group, none).of);
-                const int shift = group == 1 ? 0 : 8 * k;
-                for (int j = 0; j < 4; ++j) values.of[j] = static_cast<R>(pixels.v[j].word[0] >> shift & 255u);
-            } else {
-                for (int j = 0; j < 4; ++j) values.of[j] = to_real<R>(row.at[static_cast<long long>(Reflect::index(x + j, row.width)) * row.step]);
+inline void stage_rows(const BlurRows<In>& rows, int left, int count, R* to, int pitch, int lane) {
+    constexpr bool words = Same<In, uint8>::value && !Same<Layout, Strided>::value;
+    constexpr int group = Same<Layout, Packed>::value ? K : 1, each = BlurRows<In>::count, apart = words ? 1 : 32;
+    const long long none[1] = {};
+    for (int i = words ? 4 * lane : lane; i < count; i += 128) {
+        Four<R> values[each];
+        const int x = left + i;
+        const bool inside = words && rows.aligned && x >= 0 && x + 4 <= rows.width;
+        if constexpr (words) {
+            if (inside) {
+                Vectors<In, group> raw[each];
+                for (int r = 0; r < each; ++r)
+                    raw[r] = load_four<Layout, In, group>(rows.at[r] + static_cast<long long>(x) * group - (group == 1 ? 0 : rows.k), none);
+                for (int r = 0; r < each; ++r) {
+                    const FourPixels<In, group> pixels = gather<Layout, In, group>(raw[r].of);
+                    for (int j = 0; j < 4; ++j) values[r].of[j] = static_cast<R>(pixels.v[j].word[0] >> (group == 1 ? 0 : 8 * rows.k) & 255u);
+                }
             }
-            *reinterpret_cast<Four<R>*>(to + i) = values;
         }
-    } else {
-        for (int i = lane; i < count; i += 32) to[i] = to_real<R>(row.at[static_cast<long long>(Reflect::index(left + i, row.width)) * row.step]);
+        if (!inside) {
+            In raw[each][4];
+            for (int j = 0; j < 4; ++j) {
+                const long long column = static_cast<long long>(reflected(x + j * apart, rows.width)) * rows.step;
+                for (int r = 0; r < each; ++r) raw[r][j] = rows.at[r][column];
+            }
+            for (int r = 0; r < each; ++r)
+                for (int j = 0; j < 4; ++j) values[r].of[j] = to_real<R>(raw[r][j]);
+        }
+        for (int r = 0; r < each; ++r) {
+            R* at = to + r * blur_warps * pitch + i;
+            if constexpr (words) *reinterpret_cast<Four<R>*>(at) = values[r];
+            else
+                for (int j = 0; j < 4; ++j)
+                    if (i + j * apart < count) at[j * apart] = values[r].of[j];
+        }
     }
 }
 
@@ -118,7 +141,7 @@ __global__ void __launch_bounds__(blur_threads, sizeof(Real<In>) == 8 ? 2 : 4) g
     const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5, radius = args.kernel_width / 2, leading = leading_taps<In>(radius);
     const BlurTile<R> tile(memory, args, leading);
     const int left = blockIdx.x * args.tile_width, top = blockIdx.y * args.tile_height, groups = grouped ? (args.channels + K - 1) / K : 1;
-    const int chunks = (tile.rows + blur_chunk<R> - 1) / blur_chunk<R>, chunk = (tile.rows + chunks - 1) / chunks;
+    const int above = top - args.kernel_height / 2, chunks = (tile.rows + blur_chunk<R> - 1) / blur_chunk<R>, chunk = (tile.rows + chunks - 1) / chunks;
     const int in_step = column_stride<InLayout, K>(args.in.x), out_step = column_stride<OutLayout, K>(args.out.x);
 
     for (long long slice = blockIdx.z; slice < args.samples * args.frames * groups; slice += gridDim.z) {
@@ -133,11 +156,12 @@ __global__ void __launch_bounds__(blur_threads, sizeof(Real<In>) == 8 ? 2 : 4) g
         for (int k = 0; k < channels; ++k) {
             for (int begin = 0; begin < tile.rows; begin += chunk) {
                 const int rows = min(chunk, tile.rows - begin);
-                for (int i = warp_index; i < rows; i += blur_warps) {
-                    const In* row = in + static_cast<long long>(Reflect::index(top - args.kernel_height / 2 + begin + i, args.in_height)) * args.in.y;
-                    const BlurRow<In> from = {row + (Same<InLayout, Packed>::value ? k : k * args.in.c), row, in_step, args.in_width};
-                    stage_row<InLayout, K>(from, k, left - radius - leading, tile.staged_width, args.in_aligned, tile.staged + i * tile.staged_pitch, lane);
+                BlurRows<In> from = {{}, k, in_step, args.in_width, args.in_aligned != 0};
+                for (int r = 0; r < BlurRows<In>::count; ++r) {
+                    const int y = reflected(above + begin + min(warp_index + r * blur_warps, rows - 1), args.in_height);
+                    from.at[r] = in + (Same<InLayout, Packed>::value ? k : k * args.in.c) + y * args.in.y;
                 }
+                stage_rows<InLayout, K>(from, left - radius - leading, tile.staged_width, tile.staged + warp_index * tile.staged_pitch, tile.staged_pitch, lane);
                 __syncthreads();
                 if (lane < rows) {
                     for (int x = warp_index * blur_run; x < args.tile_width; x += blur_warps * blur_run) {
