@@ -1,4 +1,3 @@
-#include "border.cuh"
 #include "gaussian_blur_record.cuh"
 #include "gpu/convert.cuh"
 #include "gpu/layout.cuh"
@@ -74,19 +73,22 @@ inline void slide(const Read& four, const Four<R>* weight, int taps, R (&sum)[bl
     }
 }
 
-// As Reflect, but a division only for what lies more than the image's extent outside.
+// As Reflect, for what lies near: a fold or two are cheaper than a division.
 inline int reflected(int i, int n) {
-    const int once = i < 0 ? -i : i < n ? i : 2 * n - 2 - i;
-    return once >= 0 && once < n ? once : Reflect::index(i, n);
+    while (n > 1 && (i < 0 || i >= n)) i = i < 0 ? -i : 2 * n - 2 - i;
+    return n > 1 ? i : 0;
 }
 
 // The rows of a chunk that a warp stages, `blur_warps` apart: all are asked for before the first is waited for.
 template <class In>
 struct BlurRows {
     static constexpr int count = blur_chunk<Real<In>> / blur_warps;
-    const In* at[count];  // the first pixel, of channel k
-    int k, step, width;
+    const In* in;  // [height, width], channel k
+    int y[count];
+    int k, y_stride, x_stride, width;
     bool aligned;
+
+    const In* at(int r) const { return in + static_cast<long long>(y[r]) * y_stride; }
 };
 
 // A warp stages columns left .. left + count of its rows, the border resolved: 128 at a time, a lane four of them.
@@ -103,7 +105,7 @@ inline void stage_rows(const BlurRows<In>& rows, int left, int count, R* to, int
             if (inside) {
                 Vectors<In, group> raw[each];
                 for (int r = 0; r < each; ++r)
-                    raw[r] = load_four<Layout, In, group>(rows.at[r] + static_cast<long long>(x) * group - (group == 1 ? 0 : rows.k), none);
+                    raw[r] = load_four<Layout, In, group>(rows.at(r) + static_cast<long long>(x) * group - (group == 1 ? 0 : rows.k), none);
                 for (int r = 0; r < each; ++r) {
                     const FourPixels<In, group> pixels = gather<Layout, In, group>(raw[r].of);
                     for (int j = 0; j < 4; ++j) values[r].of[j] = static_cast<R>(pixels.v[j].word[0] >> (group == 1 ? 0 : 8 * rows.k) & 255u);
@@ -113,8 +115,8 @@ inline void stage_rows(const BlurRows<In>& rows, int left, int count, R* to, int
         if (!inside) {
             In raw[each][4];
             for (int j = 0; j < 4; ++j) {
-                const long long column = static_cast<long long>(reflected(x + j * apart, rows.width)) * rows.step;
-                for (int r = 0; r < each; ++r) raw[r][j] = rows.at[r][column];
+                const long long column = static_cast<long long>(reflected(x + j * apart, rows.width)) * rows.x_stride;
+                for (int r = 0; r < each; ++r) raw[r][j] = rows.at(r)[column];
             }
             for (int r = 0; r < each; ++r)
                 for (int j = 0; j < 4; ++j) values[r].of[j] = to_real<R>(raw[r][j]);
@@ -156,11 +158,9 @@ __global__ void __launch_bounds__(blur_threads, sizeof(Real<In>) == 8 ? 2 : 4) g
         for (int k = 0; k < channels; ++k) {
             for (int begin = 0; begin < tile.rows; begin += chunk) {
                 const int rows = min(chunk, tile.rows - begin);
-                BlurRows<In> from = {{}, k, in_step, args.in_width, args.in_aligned != 0};
-                for (int r = 0; r < BlurRows<In>::count; ++r) {
-                    const int y = reflected(above + begin + min(warp_index + r * blur_warps, rows - 1), args.in_height);
-                    from.at[r] = in + (Same<InLayout, Packed>::value ? k : k * args.in.c) + y * args.in.y;
-                }
+                BlurRows<In> from = {in + (Same<InLayout, Packed>::value ? k : k * args.in.c), {}, k, static_cast<int>(args.in.y), in_step, args.in_width, args.in_aligned != 0};
+                for (int r = 0; r < BlurRows<In>::count; ++r)
+                    from.y[r] = reflected(above + begin + min(warp_index + r * blur_warps, rows - 1), args.in_height);
                 stage_rows<InLayout, K>(from, left - radius - leading, tile.staged_width, tile.staged + warp_index * tile.staged_pitch, tile.staged_pitch, lane);
                 __syncthreads();
                 if (lane < rows) {
