@@ -21,6 +21,7 @@ struct BlurTile {
     int taps, rows_of_taps;  // across and down, leading ones included
     int staged_width, staged_pitch, pitch, rows;
     Four<R>*across, *down;   // weights
+    int* column;             // of the image, the border resolved. [staged_width]
     R* staged;               // [chunk, staged_pitch]
     R* filtered;             // [rows, pitch]
 
@@ -35,7 +36,8 @@ struct BlurTile {
         rows = args.tile_height + (rows_of_taps + 3 & ~3);
         across = reinterpret_cast<Four<R>*>(memory);
         down = across + (taps + 3) / 4;
-        staged = reinterpret_cast<R*>(down + (rows_of_taps + 3) / 4);
+        column = reinterpret_cast<int*>(down + (rows_of_taps + 3) / 4);
+        staged = reinterpret_cast<R*>(column + staged_width);
         filtered = staged + blur_chunk<R> * staged_pitch;
     }
 };
@@ -83,40 +85,43 @@ inline int reflected(int i, int n) {
 template <class In>
 struct BlurRows {
     static constexpr int count = blur_chunk<Real<In>> / blur_warps;
-    const In* in;  // [height, width], channel k
+    const In* in;       // [height, width], channel k
     int y[count];
-    int k, y_stride, x_stride, width;
-    bool aligned;
+    int k, y_stride, x_stride;
+    int inside_from, inside_to;  // columns of the tile that may be read by words
 
     const In* at(int r) const { return in + static_cast<long long>(y[r]) * y_stride; }
 };
 
-// A warp stages columns left .. left + count of its rows, the border resolved: 128 at a time, a lane four of them.
+// A warp stages its rows: 128 columns at a time, a lane four of them.
 template <class Layout, int K, class In, class R>
-inline void stage_rows(const BlurRows<In>& rows, int left, int count, R* to, int pitch, int lane) {
+inline void stage_rows(const BlurRows<In>& rows, const int* column, int count, R* to, int pitch, int lane) {
     constexpr bool words = Same<In, uint8>::value && !Same<Layout, Strided>::value;
     constexpr int group = Same<Layout, Packed>::value ? K : 1, each = BlurRows<In>::count, apart = words ? 1 : 32;
     const long long none[1] = {};
     for (int i = words ? 4 * lane : lane; i < count; i += 128) {
         Four<R> values[each];
-        const int x = left + i;
-        const bool inside = words && rows.aligned && x >= 0 && x + 4 <= rows.width;
+        const bool inside = words && i >= rows.inside_from && i < rows.inside_to;
         if constexpr (words) {
             if (inside) {
                 Vectors<In, group> raw[each];
-                for (int r = 0; r < each; ++r)
-                    raw[r] = load_four<Layout, In, group>(rows.at(r) + static_cast<long long>(x) * group - (group == 1 ? 0 : rows.k), none);
+                const long long first = static_cast<long long>(column[i]) * group - (group == 1 ? 0 : rows.k);
+                for (int r = 0; r < each; ++r) raw[r] = load_four<Layout, In, group>(rows.at(r) + first, none);
                 for (int r = 0; r < each; ++r) {
-                    const FourPixels<In, group> pixels = gather<Layout, In, group>(raw[r].of);
-                    for (int j = 0; j < 4; ++j) values[r].of[j] = static_cast<R>(pixels.v[j].word[0] >> (group == 1 ? 0 : 8 * rows.k) & 255u);
+                    if constexpr (group == 1) {
+                        for (int j = 0; j < 4; ++j) values[r].of[j] = static_cast<R>(static_cast<uint8>(raw[r].of[0].word[0] >> 8 * j));
+                    } else {
+                        const FourPixels<In, group> pixels = gather<Layout, In, group>(raw[r].of);
+                        for (int j = 0; j < 4; ++j) values[r].of[j] = static_cast<R>(static_cast<uint8>(pixels.v[j].word[0] >> 8 * rows.k));
+                    }
                 }
             }
         }
         if (!inside) {
             In raw[each][4];
             for (int j = 0; j < 4; ++j) {
-                const long long column = static_cast<long long>(reflected(x + j * apart, rows.width)) * rows.x_stride;
-                for (int r = 0; r < each; ++r) raw[r][j] = rows.at(r)[column];
+                const long long offset = static_cast<long long>(column[min(i + j * apart, count - 1)]) * rows.x_stride;
+                for (int r = 0; r < each; ++r) raw[r][j] = rows.at(r)[offset];
             }
             for (int r = 0; r < each; ++r)
                 for (int j = 0; j < 4; ++j) values[r].of[j] = to_real<R>(raw[r][j]);
@@ -134,7 +139,7 @@ inline void stage_rows(const BlurRows<In>& rows, int left, int count, R* to, int
 // A block makes a tile of K channels, one after the other: it stages some source rows in shared memory, filters them across, and when
 // all rows of the tile are there, down. Grid: (tiles across, tiles down, frames x groups of K).
 template <class In, class InLayout, int K, class OutLayout>
-__global__ void __launch_bounds__(blur_threads, sizeof(Real<In>) == 8 ? 2 : 4) gaussian_blur(const __grid_constant__ GaussianBlur args) {
+__global__ void __launch_bounds__(blur_threads, sizeof(Real<In>) == 8 ? 2 : Same<InLayout, Packed>::value ? 3 : 4) gaussian_blur(const __grid_constant__ GaussianBlur args) {
     using R = Real<In>;
     constexpr bool grouped = Same<InLayout, Strided>::value || Same<OutLayout, Strided>::value;
     constexpr bool finite = Same<In, uint8>::value || Same<In, uint16>::value || Same<In, int16>::value;
@@ -145,6 +150,10 @@ __global__ void __launch_bounds__(blur_threads, sizeof(Real<In>) == 8 ? 2 : 4) g
     const int left = blockIdx.x * args.tile_width, top = blockIdx.y * args.tile_height, groups = grouped ? (args.channels + K - 1) / K : 1;
     const int above = top - args.kernel_height / 2, chunks = (tile.rows + blur_chunk<R> - 1) / blur_chunk<R>, chunk = (tile.rows + chunks - 1) / chunks;
     const int in_step = column_stride<InLayout, K>(args.in.x), out_step = column_stride<OutLayout, K>(args.out.x);
+
+    const int outside = radius + leading - left, inside_from = max(0, outside), inside_to = args.in_aligned ? outside + args.in_width - 3 : 0;
+    for (int i = threadIdx.x; i < tile.staged_width; i += blur_threads) tile.column[i] = reflected(i - outside, args.in_width);
+    __syncthreads();
 
     for (long long slice = blockIdx.z; slice < args.samples * args.frames * groups; slice += gridDim.z) {
         const long long frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
@@ -158,10 +167,10 @@ __global__ void __launch_bounds__(blur_threads, sizeof(Real<In>) == 8 ? 2 : 4) g
         for (int k = 0; k < channels; ++k) {
             for (int begin = 0; begin < tile.rows; begin += chunk) {
                 const int rows = min(chunk, tile.rows - begin);
-                BlurRows<In> from = {in + (Same<InLayout, Packed>::value ? k : k * args.in.c), {}, k, static_cast<int>(args.in.y), in_step, args.in_width, args.in_aligned != 0};
+                BlurRows<In> from = {in + (Same<InLayout, Packed>::value ? k : k * args.in.c), {}, k, static_cast<int>(args.in.y), in_step, inside_from, inside_to};
                 for (int r = 0; r < BlurRows<In>::count; ++r)
                     from.y[r] = reflected(above + begin + min(warp_index + r * blur_warps, rows - 1), args.in_height);
-                stage_rows<InLayout, K>(from, left - radius - leading, tile.staged_width, tile.staged + warp_index * tile.staged_pitch, tile.staged_pitch, lane);
+                stage_rows<InLayout, K>(from, tile.column, tile.staged_width, tile.staged + warp_index * tile.staged_pitch, tile.staged_pitch, lane);
                 __syncthreads();
                 if (lane < rows) {
                     for (int x = warp_index * blur_run; x < args.tile_width; x += blur_warps * blur_run) {
