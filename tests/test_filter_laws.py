@@ -192,6 +192,14 @@ def test_a_pair_of_numbers_is_x_and_y_and_an_array_is_one_per_sample():
         assert_equal(actual, expected, library="numpy", dtype="uint8", tolerance=CASES[0].tolerance("uint8"))
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "float64"])
+def test_a_tile_of_every_kernel_size_fits_into_shared_memory(dtype):
+    kernels = pytest.importorskip("cuaug._pass")
+    for x in range(1, 128, 2):
+        for y in range(1, 128, 2):
+            assert kernels._blur_tile.__wrapped__(dtype, 1000, 1000, x, y).shared <= 48 << 10, (x, y)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
