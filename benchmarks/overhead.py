@@ -95,9 +95,9 @@ def _bare(call: Callable[[], Any]) -> Callable[[], Any]:
         call()
     finally:
         _cuda.launch = launch
-    name, data, grid, threads, _, stream = seen[0]
+    name, data, grid, threads, shared, _, stream = seen[0]
     kernel, arguments, on = _cuda.kernel(name), (np.frombuffer(data, f"V{len(data)}"),), _cuda.Stream(stream)
-    return lambda: kernel(grid, (threads, 1, 1), arguments, stream=on)
+    return lambda: kernel(grid, (threads, 1, 1), arguments, shared_mem=shared, stream=on)
 
 
 def _median_us(call: Callable[[], Any]) -> float:

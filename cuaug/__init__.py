@@ -20,6 +20,7 @@ from .color import (
     to_dtype,
 )
 from .crop_resize import center_crop, crop, hflip, pad, resize, resized_crop, vflip
+from .filter import gaussian_blur
 from .fit import estimate_affine, get_affine_transform, get_perspective_transform
 from .geometry import (
     affine_matrix,
@@ -55,6 +56,7 @@ __all__ = [
     "elastic",
     "erase",
     "estimate_affine",
+    "gaussian_blur",
     "get_affine_transform",
     "get_perspective_transform",
     "get_rotation_matrix",

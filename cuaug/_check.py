@@ -110,6 +110,12 @@ def within(parameter: str, value: Any, least: float, most: float = np.inf) -> No
         raise ValueError(f"{parameter} must be {rule}, got {value!r}")
 
 
+def positive(parameter: str, value: Any) -> None:
+    """Host values only."""
+    if _is_plain(value) and not np.all(np.asarray(value) > 0):
+        raise ValueError(f"{parameter} must be greater than 0, got {value!r}")
+
+
 def not_zero(parameter: str, value: Any) -> None:
     """Host values only."""
     if _is_plain(value) and np.any(np.asarray(value) == 0):

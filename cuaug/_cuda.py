@@ -236,14 +236,16 @@ def _versions() -> str:
         return "versions unknown"
 
 
-def launch(name: str, data: bytes, grid: tuple[int, int, int], threads: int, index: int, stream: int) -> None:
-    """Runs a kernel on `stream` of device `index`, with `data` as its one argument."""
+def launch(
+    name: str, data: bytes, grid: tuple[int, int, int], threads: int, shared: int, index: int, stream: int
+) -> None:
+    """Runs a kernel on `stream` of device `index`, with `data` as its one argument, and `shared` bytes of memory."""
     run, argument = _kernels.get(name) or kernel(name, stream), np.frombuffer(data, _record_dtype(len(data)))
     if not _used:
         _used.append(name)
     with device(index):
         try:
-            run(grid, (threads, 1, 1), (argument,), stream=Stream(stream))
+            run(grid, (threads, 1, 1), (argument,), shared_mem=shared, stream=Stream(stream))
         except Exception as error:
             raise _backend_error(error) from error
 

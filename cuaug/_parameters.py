@@ -96,6 +96,25 @@ def maps(parameter: str, value: Any, image: Images) -> tuple[Table, tuple[int, i
     return _plane(tensor, len(tensor.shape) == 3), (tensor.shape[-2], tensor.shape[-1])
 
 
+def pairs(parameter: str, value: Any, image: Images) -> PerSample:
+    """A number, (x, y) as a list or a tuple, one number per sample [N], or x and y of each [N, 2]."""
+    if type(value) in (int, float):
+        return PerSample(NO_TABLE, (float(value),) * 2)
+    if isinstance(value, (list, tuple)) and len(value) == 2 and all(type(v) in (int, float) for v in value):
+        return PerSample(NO_TABLE, (float(value[0]), float(value[1])))
+    tensor = placed(numbers(parameter, value, image), image)
+    shape, strides = tensor.shape, tensor.strides
+    if len(shape) > 2 or (len(shape) == 2 and shape[1] != 2):
+        raise ValueError(
+            f"{parameter} must be a number, (x, y), or have shape (N,) or (N, 2), got shape {tuple(shape)}"
+        )
+    if shape:
+        _check.samples(parameter, shape[0], image.samples)
+    each = strides[0] if shape and shape[0] > 1 else 0
+    across = strides[1] if len(shape) == 2 else 0
+    return PerSample(Table(tensor.pointer, each, 0, across, int(tensor.dtype == "float64"), tensor.owner), ())
+
+
 def boxes(box: tuple[Any, Any, Any, Any], image: Images) -> PerSample:
     """(top, left, height, width), each a number or one per sample. As a table: [N, 4]"""
     sides = [_array.host_or_device(name, v) for name, v in zip(("top", "left", "height", "width"), box, strict=True)]

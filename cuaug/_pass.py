@@ -23,11 +23,14 @@ _GEOMETRIES = {
 }
 _RESAMPLE = struct.Struct("P5q P5q q 8i P4q 4d P4q 4d q")
 _POINTWISE = struct.Struct("P5q P5q q 8i P4q 12d")
+_BLUR = struct.Struct("P5q P5q q 8i P4q 2d 4i")
 _SAMPLERS = {"nearest": "Nearest", "bilinear": "Bilinear", "bicubic": "Bicubic", "lanczos": "Lanczos"}
 _FILTERS = {  # antialias: its filter
     True: {"bilinear": "Triangle", "area": "Triangle", "bicubic": "CatmullRom", "lanczos": "Lanczos3"},
     False: {"bilinear": "Triangle", "bicubic": "SharpCubic", "lanczos": "LanczosPlain"},
 }
+# Columns and rows, of which the first that fits is taken.
+_BLUR_TILES = (64, 64), (32, 64), (32, 32), (16, 32)
 _MOST_BLOCKS = 65535  # along a grid's second and third axis
 
 
@@ -142,6 +145,23 @@ def mix(image: Images, name: str, parameters: PerSample, out: Any) -> Any:
     return image.library.finish(result.array)
 
 
+def gaussian_blur(image: Images, window: tuple[int, int], sigma: PerSample, out: Any) -> Any:
+    """A Gaussian of `window` (x, y) pixels, across and down; `sigma` holds those of x and y."""
+    if image.dtype not in _check.IMAGE_DTYPES:
+        raise TypeError(f"images must be one of {', '.join(_check.IMAGE_DTYPES)}, got {image.dtype}")
+    result = _images.like(image, image.size, image.dtype, out)
+    if image.samples * image.axes.extents[1]:
+        plan = _plan("gaussian_blur", (image.dtype, image.dtype), *_phases(image, result), window)
+        strides = (image.pointer, *image.axes.strides, result.pointer, *result.axes.strides)
+        tile = _blur_tile(image.dtype, *image.size, *window)
+        values = sigma.values or (0.0, 0.0)
+        data = _BLUR.pack(
+            *strides, image.samples, *plan.sizes, *sigma.table[:5], *values, *window, tile.width, tile.height
+        )
+        _run(plan, image, data, image.dtype)
+    return image.library.finish(result.array)
+
+
 def beside_luma_mean(image: Images, parameter: PerSample) -> PerSample:
     """A parameter, and beside it each sample's mean luma. [N, 2]"""
     table = image.library.empty((image.samples, 2), "float64", image.device, None)
@@ -168,8 +188,8 @@ def _run(plan: _Plan, image: Images, data: bytes, *names: Any) -> None:
     if image.device < 0:
         getattr(_cpu.native(), plan.skeleton)(data, *names)
     else:
-        threads = _SKELETONS[plan.skeleton].threads
-        _cuda.launch(plan.kernel, data, plan.grid, threads, image.device, image.library.stream(image.device))
+        threads, stream = _SKELETONS[plan.skeleton].threads, image.library.stream(image.device)
+        _cuda.launch(plan.kernel, data, plan.grid, threads, plan.shared, image.device, stream)
 
 
 class _Plan(NamedTuple):
@@ -179,10 +199,19 @@ class _Plan(NamedTuple):
     kernel: str
     grid: tuple[int, int, int]
     sizes: tuple[int, ...]  # frames, channels, in H, in W, out H, out W, in aligned, out aligned
+    shared: int  # bytes of shared memory beside those that the kernel declares
 
 
 @functools.lru_cache(4096)
-def _plan(skeleton: str, names: tuple[str, ...], source: Axes, phase: int, target: Axes, to_phase: int) -> _Plan:
+def _plan(
+    skeleton: str,
+    names: tuple[str, ...],
+    source: Axes,
+    phase: int,
+    target: Axes,
+    to_phase: int,
+    window: tuple[int, ...] = (),
+) -> _Plan:
     """`names` are source dtype, target dtype and the functors."""
     samples, frames, channels, height, width = source.extents
     layouts = _layout(source), _layout(target)
@@ -192,11 +221,12 @@ def _plan(skeleton: str, names: tuple[str, ...], source: Axes, phase: int, targe
     return _Plan(
         skeleton,
         name_expression(skeleton, *made.arguments(names, layouts, group, target)),
-        made.grid(names[0], group, slices, *target.extents[3:]),
+        made.grid(names[0], group, slices, *target.extents[3:], *window),
         sizes=(
             *(frames, channels, height, width, *target.extents[3:]),
             *(_aligned(source, names[0], phase), _aligned(target, names[1], to_phase)),
         ),
+        shared=_blur_tile(names[0], height, width, *window).shared if window else 0,
     )
 
 
@@ -232,11 +262,54 @@ def _luma_mean_grid(dtype: str, group: int, samples: int, height: int, width: in
     return samples, 1, 1
 
 
+def _gaussian_blur_grid(
+    dtype: str, group: int, slices: int, height: int, width: int, taps_x: int, taps_y: int
+) -> tuple[int, int, int]:
+    """A block makes a tile."""
+    tile = _blur_tile(dtype, height, width, taps_x, taps_y)
+    down = -(-height // tile.height)
+    if down > _MOST_BLOCKS:
+        raise ValueError(f"images must have a height of at most {_MOST_BLOCKS * tile.height}, got {height}")
+    return -(-width // tile.width), down, min(slices, _MOST_BLOCKS)
+
+
+class _Tile(NamedTuple):
+    """What a block blurs, and the bytes of shared memory that takes (kernels/gaussian_blur.cu)."""
+
+    width: int
+    height: int
+    shared: int
+
+
+@functools.lru_cache(4096)
+def _blur_tile(dtype: str, height: int, width: int, taps_x: int, taps_y: int) -> _Tile:
+    """The first tile that fits into 48 KiB, made smaller where as many of them cover the image."""
+    item = 8 if dtype == "float64" else 4
+    leading = -(taps_x // 2) % 4 if dtype == "uint8" else 0
+    across, down = _fours(taps_x + leading), _fours(taps_y)
+    for most_wide, most_high in _BLUR_TILES:
+        wide, high = _even_share(width, most_wide), _even_share(height, most_high)
+        staged, filtered = (n | 4 if item == 4 else n + 2 for n in (wide + across, wide))
+        shared = item * (across + down + (128 // item) * staged + (high + down) * filtered) + 4 * (wide + across)
+        if shared <= 48 << 10:
+            break
+    return _Tile(wide, high, shared)
+
+
+def _fours(count: int) -> int:
+    return -(-count // 4) * 4
+
+
+def _even_share(extent: int, most: int) -> int:
+    """A multiple of 8, of which as few cover the extent as of `most`."""
+    return -(-extent // -(-extent // most) // 8) * 8
+
+
 class _Skeleton(NamedTuple):
     """A kernel: the threads of its blocks, its grid, its template arguments in their order."""
 
     threads: int  # as its text has it
-    grid: Callable[[str, int, int, int, int], tuple[int, int, int]]
+    grid: Callable[..., tuple[int, int, int]]
     arguments: Callable[[tuple[str, ...], tuple[str, str], int, Axes], tuple[str | int, ...]]
     by_frame: bool = True  # else a sample's frames belong together
 
@@ -249,6 +322,7 @@ _SKELETONS = {
     ),
     "luma_mean": _Skeleton(512, _luma_mean_grid, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
     "mix": _Skeleton(256, _pointwise_grid, lambda n, ls, k, _: (n[0], ls[0], k, n[2], ls[1])),
+    "gaussian_blur": _Skeleton(256, _gaussian_blur_grid, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
 }
 
 
@@ -269,6 +343,8 @@ def record_of(name: str) -> tuple[str, int]:
         return "cuaug::Resample", _RESAMPLE.size
     if name.startswith(("cuaug::pointwise<", "cuaug::luma_mean<", "cuaug::mix<")):
         return "cuaug::Pointwise", _POINTWISE.size
+    if name.startswith("cuaug::gaussian_blur<"):
+        return "cuaug::GaussianBlur", _BLUR.size
     geometry = name.split(", ")[3].removeprefix("cuaug::")
     return f"cuaug::Warp<cuaug::{geometry}>", _BATCH.size + _GEOMETRIES[geometry].size
 

@@ -64,6 +64,7 @@ PICTURES = {
     "erase": lambda a, b: cuaug.erase(a, 30, 60, 70, 80, 96),
     "normalize": lambda a, b: 0.5 + 0.25 * cuaug.normalize(a, [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]),
     "to_dtype": lambda a, b: cuaug.to_dtype(a, "float32", scale=True),
+    "gaussian_blur": lambda a, b: cuaug.gaussian_blur(a, 15, 3.0),
     "mixup": lambda a, b: cuaug.mixup(partners(a, b), 0.6)[0],
     "cutmix": lambda a, b: cuaug.cutmix(partners(a, b), 50, 60, 100, 100)[0],
 }

@@ -122,6 +122,7 @@ MIXES = {
     "channels": [1, 2, 3, 4],
     "mix": ["Mixup", "Cutmix"],
 }
+BLURS = {"source": IMAGE_DTYPES, "layout": LAYOUTS, "channels": [1, 2, 3, 4], "result": LAYOUTS}
 MEANS = {"source": IMAGE_DTYPES, "layout": LAYOUTS, "channels": [1, 3]}
 
 
@@ -187,7 +188,8 @@ def covering_names():
         kernels.name_expression("mix", source, layout, channels, mix, result)
         for source, layout, result, channels, mix in covering(MIXES)
     ]
-    return [*warps, *resamples, *pointwises, *greys, long, *means, *mixes]
+    blurs = [kernels.name_expression("gaussian_blur", *row) for row in covering(BLURS)]
+    return [*warps, *resamples, *pointwises, *greys, long, *means, *mixes, *blurs]
 
 
 COVERING = covering_names()
@@ -227,7 +229,7 @@ def test_a_sample_compiles_for_the_newest_architectures(name, architecture, nvrt
 
 def test_the_covering_set_leaves_no_pair_out():
     """Counted apart from the code that built it."""
-    for factors in (WARPS, RESAMPLES, POINTWISES, MEANS, MIXES):
+    for factors in (WARPS, RESAMPLES, POINTWISES, MEANS, MIXES, BLURS):
         rows = [dict(zip(factors, row, strict=True)) for row in covering(factors)]
         assert all(exists(row) for row in rows)
         for f, g in itertools.combinations(factors, 2):

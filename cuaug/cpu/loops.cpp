@@ -11,6 +11,7 @@
 
 namespace ISA_NAMESPACE {
 #include "maths.hpp"
+#include "gaussian_blur.hpp"
 #include "luma_mean.hpp"
 #include "mix.hpp"
 #include "pointwise.hpp"
@@ -31,5 +32,7 @@ extern const Loops ISA_TABLE = {
     ISA_NAMESPACE::cuaug::luma_mean_task,
     ISA_NAMESPACE::cuaug::mix_tasks,
     ISA_NAMESPACE::cuaug::mix_task,
+    ISA_NAMESPACE::cuaug::gaussian_blur_tasks,
+    ISA_NAMESPACE::cuaug::gaussian_blur_task,
 };
 }

@@ -47,6 +47,11 @@ struct MixCall {
     Mix mix;
 };
 
+struct GaussianBlurCall {
+    const void* record;      // kernels/gaussian_blur_record.cuh
+    Dtype source;
+};
+
 // Scratch memory of one thread, aligned to a cache line.
 constexpr unsigned long workspace_bytes = 1 << 20;
 
@@ -63,6 +68,8 @@ struct Loops {
     void (*luma_mean)(const PointwiseCall& call, long long task, void* workspace);
     long long (*mix_tasks)(const MixCall& call);
     void (*mix)(const MixCall& call, long long task, void* workspace);
+    long long (*gaussian_blur_tasks)(const GaussianBlurCall& call);
+    void (*gaussian_blur)(const GaussianBlurCall& call, long long task, void* workspace);
 };
 
 extern const Loops loops_baseline, loops_v3, loops_v4;

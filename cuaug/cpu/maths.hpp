@@ -23,6 +23,8 @@ inline float cos(float a) { return __builtin_cosf(a); }
 inline double cos(double a) { return __builtin_cos(a); }
 inline float pow(float a, float b) { return __builtin_powf(a, b); }
 inline double pow(double a, double b) { return __builtin_pow(a, b); }
+inline float exp(float a) { return __builtin_expf(a); }
+inline double exp(double a) { return __builtin_exp(a); }
 inline float exp2(float a) { return __builtin_exp2f(a); }
 inline double exp2(double a) { return __builtin_exp2(a); }
 

@@ -9,6 +9,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "../kernels/gaussian_blur_record.cuh"
 #include "../kernels/geometry/affine.cuh"
 #include "../kernels/geometry/grid.cuh"
 #include "../kernels/geometry/perspective.cuh"
@@ -169,6 +170,18 @@ void mix(const py::bytes& record, const std::string& dtype, const std::string& n
     Pool::instance().run(table.mix_tasks(call), count, [&](long long task, void* workspace) { table.mix(call, task, workspace); });
 }
 
+void gaussian_blur(const py::bytes& record, const std::string& source) {
+    GaussianBlurCall call = {nullptr, find<Dtype>(dtypes, source, "dtype")};
+    refuse_labels(call.source, source);
+    const Record copy(record, sizeof(cuaug::GaussianBlur));
+    call.record = copy.data;
+
+    const py::gil_scoped_release release;
+    const Loops& table = loops();
+    const int count = threads_for(*reinterpret_cast<const cuaug::GaussianBlur*>(copy.data));
+    Pool::instance().run(table.gaussian_blur_tasks(call), count, [&](long long task, void* workspace) { table.gaussian_blur(call, task, workspace); });
+}
+
 std::vector<std::string> isas() {
     std::vector<std::string> out;
     for (const Loops* table : all_loops()) out.emplace_back(table->isa);
@@ -206,6 +219,7 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     module.def("pointwise", &pointwise, "record"_a, "source"_a, "target"_a, "ops"_a, "out_channels"_a);
     module.def("luma_mean", &luma_mean, "record"_a, "source"_a);
     module.def("mix", &mix, "record"_a, "dtype"_a, "mix"_a);
+    module.def("gaussian_blur", &gaussian_blur, "record"_a, "source"_a);
     module.def("set_threads", &set_threads, "n"_a, "0: one per usable processor.");
     module.def("threads", &threads);
     module.def("isa", [] { return std::string(loops().isa); }, "The instruction set in use.");

@@ -1,0 +1,62 @@
+"""Filters: every function whose pixel is made of its neighbours.
+
+Arithmetic is float32, float64 for float64 images; integer results are rounded half to even. Parameters may be one
+value or one per sample, on the host or on the images' device.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _check, _parameters, _pass
+from ._check import public
+from ._images import images as describe
+from ._parameters import NO_TABLE, PerSample
+
+_MOST_TAPS = 127  # as cpu/gaussian_blur.hpp, and the shared memory of a GPU, have room for
+
+
+@public
+def gaussian_blur(
+    images: Any, kernel_size: Any, sigma: Any = None, *, layout: str | None = None, out: Any = None
+) -> Any:
+    """Blur by a Gaussian, as torchvision: weights ``exp(-x**2 / (2 * sigma**2))`` whose sum is 1, across and down.
+
+    Args:
+        images: torch, cupy, numpy or jax, of an image dtype. [N, C, H, W], [N, H, W, C] or without N
+        kernel_size: Odd, at most 127; or (x, y) of two such numbers.
+        sigma: In pixels; a number, or (x, y) as a tuple or list of two; or, of each sample, a number or x and y.
+            Default: ``0.3 * ((kernel_size - 1) * 0.5 - 1) + 0.8``. [N] or [N, 2]
+        layout: Names the axes, e.g. "NHWC"; default: channels-first for torch, else channels-last.
+        out: The array to write, in the result's shape and dtype.
+
+    Returns:
+        A new array of the same library, device, dtype, shape and layout, or ``out``. Beyond the border lies the
+        reflected image, its edge not repeated, and again where the kernel reaches further than that.
+
+    Raises:
+        ValueError: ``kernel_size`` is even or too large, a host ``sigma`` is not greater than 0, or not one per sample.
+        TypeError: A dtype, a library or a device that is not supported.
+
+    >>> import numpy as np
+    >>> gaussian_blur(np.array([[0, 0, 100, 0, 0]], np.uint8), 3, 1.0)
+    array([[ 0, 27, 45, 27,  0]], dtype=uint8)
+    """
+    image = describe(images, layout)
+    window = _kernel_size(kernel_size)
+    if sigma is None:
+        x, y = (0.3 * ((size - 1) * 0.5 - 1) + 0.8 for size in window)
+        return _pass.gaussian_blur(image, window, PerSample(NO_TABLE, (x, y)), out)
+    _check.positive("sigma", sigma)
+    return _pass.gaussian_blur(image, window, _parameters.pairs("sigma", sigma, image), out)
+
+
+def _kernel_size(value: Any) -> tuple[int, int]:
+    """(x, y)"""
+    sizes = list(value) if isinstance(value, (list, tuple)) else [value]
+    if len(sizes) not in (1, 2):
+        raise ValueError(f"kernel_size must be an int or (x, y), got {value!r}")
+    x, y = (_check.whole("kernel_size", size, 1) for size in (sizes[0], sizes[-1]))
+    if x % 2 == 0 or y % 2 == 0 or max(x, y) > _MOST_TAPS:
+        raise ValueError(f"kernel_size must be odd and at most {_MOST_TAPS}, got {value!r}")
+    return x, y

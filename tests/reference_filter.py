@@ -1,0 +1,18 @@
+"""Filters in float64 NumPy: each op for one image ``[H, W, C]``, in the image's own range of 0..``white``.
+
+``test_reference_filter.py`` holds them against SciPy and torch.
+"""
+
+import numpy as np
+
+
+def gaussian_blur(image, kernel_size, sigma=None, *, white):
+    sizes = np.broadcast_to(kernel_size, 2)
+    sigmas = 0.3 * ((sizes - 1) * 0.5 - 1) + 0.8 if sigma is None else np.broadcast_to(sigma, 2)
+    for axis, size, width in zip((1, 0), sizes, sigmas, strict=True):
+        x = np.arange(size) - size // 2
+        weights = np.exp(-(x**2) / (2 * width**2))
+        padded = np.pad(image, [(size // 2,) * 2 if a == axis else (0, 0) for a in range(3)], mode="reflect")
+        windows = np.lib.stride_tricks.sliding_window_view(padded, size, axis)
+        image = windows @ (weights / weights.sum())
+    return image
