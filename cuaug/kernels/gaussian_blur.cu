@@ -104,14 +104,14 @@ inline void stage_rows(const BlurRows<In>& rows, const int* column, int count, R
         const bool inside = words && i >= rows.inside_from && i < rows.inside_to;
         if constexpr (words) {
             if (inside) {
-                Vectors<In, group> raw[each];
+                Vectors<In, group, 1> raw[each];
                 const long long first = static_cast<long long>(column[i]) * group - (group == 1 ? 0 : rows.k);
-                for (int r = 0; r < each; ++r) raw[r] = load_four<Layout, In, group>(rows.at(r) + first, none);
+                for (int r = 0; r < each; ++r) raw[r] = load_vectors<Layout, In, group>(rows.at(r) + first, none);
                 for (int r = 0; r < each; ++r) {
                     if constexpr (group == 1) {
-                        for (int j = 0; j < 4; ++j) values[r].of[j] = static_cast<R>(static_cast<uint8>(raw[r].of[0].word[0] >> 8 * j));
+                        for (int j = 0; j < 4; ++j) values[r].of[j] = static_cast<R>(static_cast<uint8>(raw[r].of[0][0].word[0] >> 8 * j));
                     } else {
-                        const FourPixels<In, group> pixels = gather<Layout, In, group>(raw[r].of);
+                        const FourPixels<In, group> pixels = gather<Layout, In, group>(raw[r].of[0]);
                         for (int j = 0; j < 4; ++j) values[r].of[j] = static_cast<R>(static_cast<uint8>(pixels.v[j].word[0] >> 8 * rows.k));
                     }
                 }
