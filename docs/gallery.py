@@ -79,15 +79,15 @@ def main():
 
     photo = cuaug.resized_crop(data.astronaut(), 0, 60, 330, 330, (192, 192))
     other = cuaug.resized_crop(data.chelsea(), 0, 80, 300, 300, (192, 192))
-    columns = 6
+    columns = 8
     rows = -(-(len(PICTURES) + 1) // columns)
-    figure, axes = plt.subplots(rows, columns, figsize=(1.75 * columns, 2.0 * rows), dpi=96, layout="constrained")
+    figure, axes = plt.subplots(rows, columns, figsize=(1.3 * columns, 1.5 * rows), dpi=110, layout="constrained")
     pictures = {"the photograph": photo, **{name: draw(photo, other) for name, draw in PICTURES.items()}}
     for axis in axes.flat:
         axis.axis("off")
     for axis, (name, picture) in zip(axes.flat, pictures.items(), strict=False):
         axis.imshow(np.clip(picture, 0, 1) if picture.dtype.kind == "f" else picture)
-        axis.set_title(name, fontsize=9)
+        axis.set_title(name, fontsize=7)
     figure.savefig(Path(__file__).with_name("gallery.jpg"), pil_kwargs={"quality": 85, "optimize": True})
 
 
