@@ -13,12 +13,10 @@ inline double luma_sum(const Pointwise& args, long long n, PointwiseMemory<Real<
         for (int y = 0; y < args.in_height; ++y)
             for (int x = 0; x < args.in_width; x += piece_width) {
                 const int count = args.in_width - x < piece_width ? args.in_width - x : piece_width;
-                load_pixels<T>(in, y, x, count, memory.pixels, memory.scratch);
+                load_channels<T>(in, y, x, count, memory);
+                const auto& c = memory.channel;
                 R sum = R(0);
-                for (int i = 0; i < count; ++i) {
-                    const R* at = memory.pixels + 4 * i;
-                    sum += args.channels == 3 ? luma(Pixel<R, 3>{{at[0], at[1], at[2]}}) : at[0];
-                }
+                for (int i = 0; i < count; ++i) sum += args.channels == 3 ? luma(Pixel<R, 3>{{c[0][i], c[1][i], c[2][i]}}) : c[0][i];
                 total += static_cast<double>(sum);
             }
     }

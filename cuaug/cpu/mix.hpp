@@ -7,40 +7,43 @@
 namespace cuaug {
 
 template <class R, int K, class Op>
-inline void mix_pixels(const Op& op, Where<R> where, int count, R* __restrict__ pixels, const R* __restrict__ others) {
-    for (int i = 0; i < count; ++i, ++where.x) {
-        Pixel<R, K> own, other;
-        for (int k = 0; k < K; ++k) own.c[k] = pixels[K * i + k], other.c[k] = others[K * i + k];
-        own = op(own, other, where);
-        for (int k = 0; k < K; ++k) pixels[K * i + k] = own.c[k];
+inline void mix_pixels(const Op& op, const Where<R>& where, int count, R (*__restrict__ own)[piece_width], const R (*__restrict__ other)[piece_width]) {
+    for (int i = 0; i < count; ++i) {
+        Pixel<R, K> a, b;
+        for (int k = 0; k < K; ++k) a.c[k] = own[k][i], b.c[k] = other[k][i];
+        Where<R> here = where;
+        here.x += i;
+        const Pixel<R, K> out = op(a, b, here);
+        for (int k = 0; k < K; ++k) own[k][i] = out.c[k];
     }
 }
 
 template <class R>
 struct MixMemory {
-    PointwiseMemory<R> own;
-    R others[4 * piece_width];
+    PointwiseMemory<R> own, other;
 };
 
-template <class T, class Op>
-inline void mix_piece(const Pointwise& args, const Op& op, long long n, long long t, int y, int x, int count, MixMemory<Real<T>>& memory) {
+template <class T, template <class, int> class Mix>
+inline void mix_piece(const Pointwise& args, long long n, long long t, int y, int x, int count, MixMemory<Real<T>>& memory) {
     using R = Real<T>;
     const Where<R> where = {x, y, args.in_width, args.in_height, R(white<T>), R(white<T>)};
     for (int c = 0; c < args.channels; c += 4) {
-        load_pixels<T>(plane<T>(args.in, n, t, c, args.channels), y, x, count, memory.own.pixels, memory.own.scratch);
-        load_pixels<T>(plane<T>(args.in, partner_of(args, n), t, c, args.channels), y, x, count, memory.others, memory.own.scratch);
-        mix_pixels<R, 4>(op, where, count, memory.own.pixels, memory.others);
-        store_pixels<T>(memory.own.pixels, count, plane<T>(args.out, n, t, c, args.channels), y, x, memory.own.scratch);
+        load_channels<T>(plane<T>(args.in, n, t, c, args.channels), y, x, count, memory.own);
+        load_channels<T>(plane<T>(args.in, partner_of(args, n), t, c, args.channels), y, x, count, memory.other);
+        with_channels(args.channels - c, [&](auto channels) {
+            constexpr int K = decltype(channels)::value;
+            const auto op = op_of<Mix<R, K>, R, K>([&](int i) { return parameter(args, n, i); }, 1, c, args.channels);
+            mix_pixels<R, K>(op, where, count, memory.own.channel, memory.other.channel);
+        });
+        store_channels<T>(plane<T>(args.out, n, t, c, args.channels), y, x, count, memory.own);
     }
 }
 
 template <class T, template <class, int> class Mix>
 inline void mix_rows(const Pointwise& args, long long n, long long t, int top, int bottom, void* workspace) {
-    using R = Real<T>;
-    const auto op = op_of<Mix<R, 4>, R, 4>([&](int i) { return parameter(args, n, i); }, 1, 0, args.channels);
     for (int y = top; y < bottom; ++y)
         for (int x = 0; x < args.in_width; x += piece_width)
-            mix_piece<T>(args, op, n, t, y, x, args.in_width - x < piece_width ? args.in_width - x : piece_width, *static_cast<MixMemory<R>*>(workspace));
+            mix_piece<T, Mix>(args, n, t, y, x, args.in_width - x < piece_width ? args.in_width - x : piece_width, *static_cast<MixMemory<Real<T>>*>(workspace));
 }
 
 // Tasks are those of pointwise.

@@ -23,11 +23,60 @@ namespace cuaug {
 
 constexpr int piece_width = 256;
 
+template <int N> struct Channels { static constexpr int value = N; };
+
+template <class Use>
+inline void with_channels(int channels, const Use& use) {
+    switch (channels) {
+        case 1: return use(Channels<1>());
+        case 2: return use(Channels<2>());
+        case 3: return use(Channels<3>());
+        default: return use(Channels<4>());
+    }
+}
+
 template <class R>
 struct PointwiseMemory {
-    R pixels[4 * piece_width];
+    R channel[4][piece_width];
     R scratch[4 * piece_width + 4];
 };
+
+// Columns first .. first + count of a row, channel by channel, so that one instruction works on the same channel of many pixels.
+template <class T, class R>
+inline void load_channels(const Plane& plane, int row, int first, int count, PointwiseMemory<R>& memory) {
+    const T* at = reinterpret_cast<const T*>(plane.data) + row * plane.y_stride + first * plane.x_stride;
+    if (!plane.packed) {
+        for (int k = 0; k < plane.channels; ++k) load_row(at + plane.offset[k], plane.x_stride, count, memory.channel[k]);
+        return;
+    }
+    load_row(at + plane.offset[0], 1, count * plane.channels, memory.scratch);
+    const R* __restrict__ from = memory.scratch;
+    auto apart = [&](auto channels) {
+        constexpr int K = decltype(channels)::value;
+        for (int k = 0; k < K; ++k) {
+            R* __restrict__ to = memory.channel[k];
+            for (int i = 0; i < count; ++i) to[i] = from[K * i + k];
+        }
+    };
+    with_channels(plane.channels, apart);
+}
+
+template <class T, class R>
+inline void store_channels(const Plane& plane, int row, int first, int count, PointwiseMemory<R>& memory) {
+    T* at = reinterpret_cast<T*>(plane.data) + row * plane.y_stride + first * plane.x_stride;
+    if (!plane.packed) {
+        for (int k = 0; k < plane.channels; ++k) store_row(memory.channel[k], count, at + plane.offset[k], plane.x_stride);
+        return;
+    }
+    R* __restrict__ to = memory.scratch;
+    auto together = [&](auto channels) {
+        constexpr int K = decltype(channels)::value;
+        for (int i = 0; i < count; ++i)
+            for (int k = 0; k < K; ++k) to[K * i + k] = memory.channel[k][i];
+    };
+    with_channels(plane.channels, together);
+    store_row(memory.scratch, count * plane.channels, at + plane.offset[0], 1);
+}
 
 // Calls `use` with the op of a name, for pixels of K channels.
 template <class R, int K, class Use>
@@ -49,24 +98,25 @@ inline auto with_op(native::Op op, const Use& use) {
     }
 }
 
-// Pixels are four numbers apart, of which K count.
 template <class R, int K, class Op>
-inline void apply(const Op& op, Where<R> where, int count, R* __restrict__ pixels) {
-    for (int i = 0; i < count; ++i, ++where.x) {
+inline void apply(const Op& op, const Where<R>& where, int count, R (*__restrict__ channel)[piece_width]) {
+    for (int i = 0; i < count; ++i) {
         Pixel<R, K> in;
-        for (int k = 0; k < K; ++k) in.c[k] = pixels[4 * i + k];
-        const Pixel<R, K> out = op(in, where);
-        for (int k = 0; k < K; ++k) pixels[4 * i + k] = out.c[k];
+        for (int k = 0; k < K; ++k) in.c[k] = channel[k][i];
+        Where<R> here = where;
+        here.x += i;
+        const Pixel<R, K> out = op(in, here);
+        for (int k = 0; k < K; ++k) channel[k][i] = out.c[k];
     }
 }
 
 template <class R, int K>
-inline void apply_chain(const native::PointwiseCall& call, const Pointwise& args, long long n, int first, const Where<R>& where, int count, R* pixels) {
+inline void apply_chain(const native::PointwiseCall& call, const Pointwise& args, long long n, int first, const Where<R>& where, int count, R (*channel)[piece_width]) {
     for (int o = 0, from = 0; o < call.ops; ++o)
         with_op<R, K>(call.op[o], [&](auto op) {
             using Op = decltype(op);
             const Op made = op_of<Op, R, K>([&](int i) { return parameter(args, n, i); }, from, first, args.channels);
-            apply<R, K>(made, where, count, pixels);
+            apply<R, K>(made, where, count, channel);
             from += Op::shared + Op::each * args.channels;
         });
 }
@@ -80,25 +130,20 @@ inline void pointwise_piece(const native::PointwiseCall& call, const Pointwise& 
             using T = decltype(element);
             if constexpr (Same<Real<T>, R>::value) {
                 where.white = R(white<T>);
-                load_pixels<T>(plane<T>(args.in, n, t, c, args.channels), y, x, count, memory.pixels, memory.scratch);
-                for (int i = 0; i < 4 * count; ++i) memory.pixels[i] *= R(1) / R(white<T>);
+                load_channels<T>(plane<T>(args.in, n, t, c, args.channels), y, x, count, memory);
+                for (int k = 0; k < channels; ++k)
+                    for (int i = 0; i < count; ++i) memory.channel[k][i] *= R(1) / R(white<T>);
             }
         });
         with_source(call.target, [&](auto element) {
             using T = decltype(element);
             where.out_white = R(white<T>);
-            switch (channels) {
-                case 1: apply_chain<R, 1>(call, args, n, c, where, count, memory.pixels); break;
-                case 2: apply_chain<R, 2>(call, args, n, c, where, count, memory.pixels); break;
-                case 3: apply_chain<R, 3>(call, args, n, c, where, count, memory.pixels); break;
-                default: apply_chain<R, 4>(call, args, n, c, where, count, memory.pixels);
-            }
-            if (channels == 1)
-                for (int i = 0; i < count; ++i)
-                    for (int k = 1; k < out_channels; ++k) memory.pixels[4 * i + k] = memory.pixels[4 * i];
-            for (int i = 0; i < 4 * count; ++i) memory.pixels[i] *= R(white<T>);
+            with_channels(channels, [&](auto K) { apply_chain<R, decltype(K)::value>(call, args, n, c, where, count, memory.channel); });
+            for (int k = channels; k < out_channels; ++k) memcpy(memory.channel[k], memory.channel[0], sizeof(R) * count);
+            for (int k = 0; k < out_channels; ++k)
+                for (int i = 0; i < count; ++i) memory.channel[k][i] *= R(white<T>);
             const int all = call.out_channels == args.channels ? args.channels : out_channels;
-            store_pixels<T>(memory.pixels, count, plane<T>(args.out, n, t, c, all), y, x, memory.scratch);
+            store_channels<T>(plane<T>(args.out, n, t, c, all), y, x, count, memory);
         });
     }
 }
