@@ -15,7 +15,7 @@ from . import _array, _check, _cpu, _cuda, _images, _parameters
 from ._images import Axes, Images, Result
 from ._parameters import NO_TABLE, PerSample, Table
 
-_BATCH = struct.Struct("P5q P5q q 8i P4q 4d")
+_FILLED = struct.Struct("P5q P5q q 8i P4q 4d")
 _GEOMETRIES = {
     "Affine": struct.Struct("P4q 6d 2i"),
     "Perspective": struct.Struct("P4q 9d 2i"),
@@ -75,15 +75,8 @@ def warp(
     if image.samples * image.axes.extents[1]:
         names = (_cpp(image.dtype), _cpp(target), geometry.name, _SAMPLERS[interpolation], border.capitalize())
         plan = _plan("warp", names, *_phases(image, result))
-        batch = _BATCH.pack(
-            image.pointer,
-            *image.axes.strides,
-            result.pointer,
-            *result.axes.strides,
-            image.samples,
-            *plan.sizes,
-            *outside.table[:5],
-            *outside.values,
+        batch = _FILLED.pack(
+            *_batch(image, result.pointer, result.axes.strides, plan), *outside.table[:5], *outside.values
         )
         _run(plan, image, batch + geometry.record, *names)
     return image.library.finish(result.array)
@@ -105,11 +98,9 @@ def resample(
     if image.samples * image.axes.extents[1]:
         names = (_cpp(image.dtype), _cpp(target), _FILTERS[antialias][interpolation])
         plan = _plan("resample", names, *_phases(image, result))
-        strides = (image.pointer, *image.axes.strides, result.pointer, *result.axes.strides)
         fill = (*NO_TABLE[:5], 0.0, 0.0, 0.0, 0.0)
-        data = _RESAMPLE.pack(
-            *strides, image.samples, *plan.sizes, *fill, *box.table[:5], *(box.values or (0.0,) * 4), antialias
-        )
+        sides = (*box.table[:5], *(box.values or (0.0,) * 4))
+        data = _RESAMPLE.pack(*_batch(image, result.pointer, result.axes.strides, plan), *fill, *sides, antialias)
         _run(plan, image, data, *names)
     return image.library.finish(result.array)
 
@@ -152,12 +143,10 @@ def gaussian_blur(image: Images, window: tuple[int, int], sigma: PerSample, out:
     result = _images.like(image, image.size, image.dtype, out)
     if image.samples * image.axes.extents[1]:
         plan = _plan("gaussian_blur", (image.dtype, image.dtype), *_phases(image, result), window)
-        strides = (image.pointer, *image.axes.strides, result.pointer, *result.axes.strides)
+        batch = _batch(image, result.pointer, result.axes.strides, plan)
         tile = _blur_tile(image.dtype, *image.size, *window)
-        values = sigma.values or (0.0, 0.0)
-        data = _BLUR.pack(
-            *strides, image.samples, *plan.sizes, *sigma.table[:5], *values, *window, tile.width, tile.height
-        )
+        sigmas = (*sigma.table[:5], *(sigma.values or (0.0, 0.0)))
+        data = _BLUR.pack(*batch, *sigmas, *window, tile.width, tile.height)
         _run(plan, image, data, image.dtype)
     return image.library.finish(result.array)
 
@@ -176,11 +165,15 @@ def _phases(image: Images, result: Result) -> tuple[Axes, int, Axes, int]:
     return image.axes, image.pointer % 16, result.axes, result.pointer % 16
 
 
+def _batch(image: Images, pointer: int, strides: tuple[int, ...], plan: _Plan) -> tuple[int, ...]:
+    """The fields of `cuaug::Batch`, with the result at `pointer`."""
+    return (image.pointer, *image.axes.strides, pointer, *strides, image.samples, *plan.sizes)
+
+
 def _parametrised(image: Images, pointer: int, strides: tuple[int, ...], plan: _Plan, parameters: PerSample) -> bytes:
-    """`cuaug::Pointwise`, with its result at `pointer`."""
+    """`cuaug::Pointwise`."""
     values = (*parameters.values, *(0.0,) * (_parameters.INLINE - len(parameters.values)))
-    batch = (image.pointer, *image.axes.strides, pointer, *strides, image.samples, *plan.sizes)
-    return _POINTWISE.pack(*batch, *parameters.table[:5], *values)
+    return _POINTWISE.pack(*_batch(image, pointer, strides, plan), *parameters.table[:5], *values)
 
 
 def _run(plan: _Plan, image: Images, data: bytes, *names: Any) -> None:
@@ -346,7 +339,7 @@ def record_of(name: str) -> tuple[str, int]:
     if name.startswith("cuaug::gaussian_blur<"):
         return "cuaug::GaussianBlur", _BLUR.size
     geometry = name.split(", ")[3].removeprefix("cuaug::")
-    return f"cuaug::Warp<cuaug::{geometry}>", _BATCH.size + _GEOMETRIES[geometry].size
+    return f"cuaug::Warp<cuaug::{geometry}>", _FILLED.size + _GEOMETRIES[geometry].size
 
 
 def chain(ops: Sequence[str]) -> str:

@@ -25,7 +25,7 @@ inline double luma_sum(const Pointwise& args, long long n, PointwiseMemory<Real<
 
 // As kernels/luma_mean.cu: a task is a sample.
 inline void luma_mean_task(const native::PointwiseCall& call, long long n, void* workspace) {
-    const Pointwise args = pointwise_record(call);
+    const Pointwise args = pointwise_record(call.record);
     with_source(call.source, [&](auto element) {
         using T = decltype(element);
         double* out = static_cast<double*>(args.out.data) + 2 * n;
@@ -34,6 +34,6 @@ inline void luma_mean_task(const native::PointwiseCall& call, long long n, void*
     });
 }
 
-inline long long luma_mean_tasks(const native::PointwiseCall& call) { return pointwise_record(call).samples; }
+inline long long luma_mean_tasks(const native::PointwiseCall& call) { return pointwise_record(call.record).samples; }
 
 }  // namespace cuaug

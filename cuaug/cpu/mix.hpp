@@ -39,31 +39,19 @@ inline void mix_piece(const Pointwise& args, long long n, long long t, int y, in
     }
 }
 
-template <class T, template <class, int> class Mix>
-inline void mix_rows(const Pointwise& args, long long n, long long t, int top, int bottom, void* workspace) {
-    for (int y = top; y < bottom; ++y)
-        for (int x = 0; x < args.in_width; x += piece_width)
-            mix_piece<T, Mix>(args, n, t, y, x, args.in_width - x < piece_width ? args.in_width - x : piece_width, *static_cast<MixMemory<Real<T>>*>(workspace));
-}
-
 // Tasks are those of pointwise.
 inline void mix_task(const native::MixCall& call, long long task, void* workspace) {
-    Pointwise args;
-    memcpy(&args, call.record, sizeof(args));
-    const int rows = pointwise_rows(args), parts = (args.in_height + rows - 1) / rows;
-    const long long frame = task / parts, n = frame / args.frames;
-    const int top = static_cast<int>(task % parts) * rows, bottom = args.in_height - top < rows ? args.in_height : top + rows;
+    const Pointwise args = pointwise_record(call.record);
     with_source(call.dtype, [&](auto element) {
         using T = decltype(element);
-        if (call.mix == native::Mix::Mixup) mix_rows<T, Mixup>(args, n, frame - n * args.frames, top, bottom, workspace);
-        else mix_rows<T, Cutmix>(args, n, frame - n * args.frames, top, bottom, workspace);
+        auto& memory = *static_cast<MixMemory<Real<T>>*>(workspace);
+        each_piece(args, task, [&](long long n, long long t, int y, int x, int count) {
+            if (call.mix == native::Mix::Mixup) mix_piece<T, Mixup>(args, n, t, y, x, count, memory);
+            else mix_piece<T, Cutmix>(args, n, t, y, x, count, memory);
+        });
     });
 }
 
-inline long long mix_tasks(const native::MixCall& call) {
-    Pointwise args;
-    memcpy(&args, call.record, sizeof(args));
-    return pointwise_tasks(args);
-}
+inline long long mix_tasks(const native::MixCall& call) { return pointwise_tasks(pointwise_record(call.record)); }
 
 }  // namespace cuaug

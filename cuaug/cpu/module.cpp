@@ -89,14 +89,26 @@ struct Record {
 // Waking a thread takes longer than this many values.
 constexpr double small = 1 << 15;
 
-template <class Record>
-int threads_for(const Record& args) {
+int threads_for(const cuaug::Batch& args) {
     const double values = 1.0 * args.samples * args.frames * args.channels * args.out_height * args.out_width;
     return values < small ? 1 : threads();
 }
 
 void refuse_labels(Dtype dtype, const std::string& name) {
     if (dtype == Dtype::int32 || dtype == Dtype::int64) throw py::value_error(name + " is only moved, by Nearest, and not converted");
+}
+
+// Every record begins with a batch. The GIL is released for the whole loop.
+template <class Call>
+void run(const py::bytes& record, unsigned long size, Call& call, long long (*Loops::*tasks)(const Call&),
+         void (*Loops::*task)(const Call&, long long, void*)) {
+    const Record copy(record, size);
+    call.record = copy.data;
+
+    const py::gil_scoped_release release;
+    const Loops& table = loops();
+    const int count = threads_for(*reinterpret_cast<const cuaug::Batch*>(copy.data));
+    Pool::instance().run((table.*tasks)(call), count, [&](long long i, void* workspace) { (table.*task)(call, i, workspace); });
 }
 
 void warp(const py::bytes& record, const std::string& source, const std::string& target, const std::string& geometry,
@@ -108,13 +120,7 @@ void warp(const py::bytes& record, const std::string& source, const std::string&
         refuse_labels(call.source, source);
         refuse_labels(call.target, target);
     }
-    const Record copy(record, warp_bytes[static_cast<int>(call.geometry)]);
-    call.record = copy.data;
-
-    const py::gil_scoped_release release;
-    const Loops& table = loops();
-    const int count = threads_for(*reinterpret_cast<const cuaug::Warp<cuaug::Affine>*>(copy.data));
-    Pool::instance().run(table.warp_tasks(call), count, [&](long long task, void* workspace) { table.warp(call, task, workspace); });
+    run(record, warp_bytes[static_cast<int>(call.geometry)], call, &Loops::warp_tasks, &Loops::warp);
 }
 
 void resample(const py::bytes& record, const std::string& source, const std::string& target, const std::string& filter) {
@@ -122,13 +128,7 @@ void resample(const py::bytes& record, const std::string& source, const std::str
                          find<Filter>(filters, filter, "filter")};
     refuse_labels(call.source, source);
     refuse_labels(call.target, target);
-    const Record copy(record, sizeof(cuaug::Resample));
-    call.record = copy.data;
-
-    const py::gil_scoped_release release;
-    const Loops& table = loops();
-    const int count = threads_for(*reinterpret_cast<const cuaug::Resample*>(copy.data));
-    Pool::instance().run(table.resample_tasks(call), count, [&](long long task, void* workspace) { table.resample(call, task, workspace); });
+    run(record, sizeof(cuaug::Resample), call, &Loops::resample_tasks, &Loops::resample);
 }
 
 void pointwise(const py::bytes& record, const std::string& source, const std::string& target, const std::vector<std::string>& chain, int out_channels) {
@@ -137,49 +137,25 @@ void pointwise(const py::bytes& record, const std::string& source, const std::st
     PointwiseCall call = {nullptr, find<Dtype>(dtypes, source, "dtype"), find<Dtype>(dtypes, target, "dtype"), found.data(), static_cast<int>(found.size()), out_channels};
     refuse_labels(call.source, source);
     refuse_labels(call.target, target);
-    const Record copy(record, sizeof(cuaug::Pointwise));
-    call.record = copy.data;
-
-    const py::gil_scoped_release release;
-    const Loops& table = loops();
-    const int count = threads_for(*reinterpret_cast<const cuaug::Pointwise*>(copy.data));
-    Pool::instance().run(table.pointwise_tasks(call), count, [&](long long task, void* workspace) { table.pointwise(call, task, workspace); });
+    run(record, sizeof(cuaug::Pointwise), call, &Loops::pointwise_tasks, &Loops::pointwise);
 }
 
 void luma_mean(const py::bytes& record, const std::string& source) {
     PointwiseCall call = {nullptr, find<Dtype>(dtypes, source, "dtype"), Dtype::float64, nullptr, 0, 2};
     refuse_labels(call.source, source);
-    const Record copy(record, sizeof(cuaug::Pointwise));
-    call.record = copy.data;
-
-    const py::gil_scoped_release release;
-    const Loops& table = loops();
-    const int count = threads_for(*reinterpret_cast<const cuaug::Pointwise*>(copy.data));
-    Pool::instance().run(table.luma_mean_tasks(call), count, [&](long long task, void* workspace) { table.luma_mean(call, task, workspace); });
+    run(record, sizeof(cuaug::Pointwise), call, &Loops::luma_mean_tasks, &Loops::luma_mean);
 }
 
 void mix(const py::bytes& record, const std::string& dtype, const std::string& name) {
     MixCall call = {nullptr, find<Dtype>(dtypes, dtype, "dtype"), find<Mix>(mixes, name, "mix")};
     refuse_labels(call.dtype, dtype);
-    const Record copy(record, sizeof(cuaug::Pointwise));
-    call.record = copy.data;
-
-    const py::gil_scoped_release release;
-    const Loops& table = loops();
-    const int count = threads_for(*reinterpret_cast<const cuaug::Pointwise*>(copy.data));
-    Pool::instance().run(table.mix_tasks(call), count, [&](long long task, void* workspace) { table.mix(call, task, workspace); });
+    run(record, sizeof(cuaug::Pointwise), call, &Loops::mix_tasks, &Loops::mix);
 }
 
 void gaussian_blur(const py::bytes& record, const std::string& source) {
     GaussianBlurCall call = {nullptr, find<Dtype>(dtypes, source, "dtype")};
     refuse_labels(call.source, source);
-    const Record copy(record, sizeof(cuaug::GaussianBlur));
-    call.record = copy.data;
-
-    const py::gil_scoped_release release;
-    const Loops& table = loops();
-    const int count = threads_for(*reinterpret_cast<const cuaug::GaussianBlur*>(copy.data));
-    Pool::instance().run(table.gaussian_blur_tasks(call), count, [&](long long task, void* workspace) { table.gaussian_blur(call, task, workspace); });
+    run(record, sizeof(cuaug::GaussianBlur), call, &Loops::gaussian_blur_tasks, &Loops::gaussian_blur);
 }
 
 std::vector<std::string> isas() {

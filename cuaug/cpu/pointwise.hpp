@@ -154,9 +154,9 @@ inline int pointwise_rows(const Pointwise& args) {
     return static_cast<int>((args.in_height + parts - 1) / parts);
 }
 
-inline Pointwise pointwise_record(const native::PointwiseCall& call) {
+inline Pointwise pointwise_record(const void* record) {
     Pointwise args;
-    memcpy(&args, call.record, sizeof(args));
+    memcpy(&args, record, sizeof(args));
     return args;
 }
 
@@ -166,18 +166,25 @@ inline long long pointwise_tasks(const Pointwise& args) {
     return frames * ((args.in_height + pointwise_rows(args) - 1) / pointwise_rows(args));
 }
 
-inline long long pointwise_tasks(const native::PointwiseCall& call) { return pointwise_tasks(pointwise_record(call)); }
+inline long long pointwise_tasks(const native::PointwiseCall& call) { return pointwise_tasks(pointwise_record(call.record)); }
 
-template <class R>
-inline void pointwise_typed(const native::PointwiseCall& call, long long task, void* workspace) {
-    const Pointwise args = pointwise_record(call);
+// Calls `piece(n, t, y, x, count)` for each piece of a task's rows.
+template <class Piece>
+inline void each_piece(const Pointwise& args, long long task, const Piece& piece) {
     const int rows = pointwise_rows(args), parts = (args.in_height + rows - 1) / rows;
     const long long frame = task / parts, n = frame / args.frames;
     const int top = static_cast<int>(task % parts) * rows, bottom = args.in_height - top < rows ? args.in_height : top + rows;
     for (int y = top; y < bottom; ++y)
         for (int x = 0; x < args.in_width; x += piece_width)
-            pointwise_piece(call, args, n, frame - n * args.frames, y, x, args.in_width - x < piece_width ? args.in_width - x : piece_width,
-                            *static_cast<PointwiseMemory<R>*>(workspace));
+            piece(n, frame - n * args.frames, y, x, args.in_width - x < piece_width ? args.in_width - x : piece_width);
+}
+
+template <class R>
+inline void pointwise_typed(const native::PointwiseCall& call, long long task, void* workspace) {
+    const Pointwise args = pointwise_record(call.record);
+    each_piece(args, task, [&](long long n, long long t, int y, int x, int count) {
+        pointwise_piece(call, args, n, t, y, x, count, *static_cast<PointwiseMemory<R>*>(workspace));
+    });
 }
 
 inline void pointwise_task(const native::PointwiseCall& call, long long task, void* workspace) {
