@@ -19,6 +19,7 @@ INTERPOLATIONS = ("nearest", "bilinear", "bicubic", "lanczos", "area")
 BORDERS = ("constant", "edge", "reflect", "symmetric", "wrap")
 LAYOUTS = ("NCHW", "NHWC", "CHW", "HWC", "HW", "NTCHW", "NTHWC")
 IMAGE_DTYPES = ("uint8", "uint16", "int16", "float16", "bfloat16", "float32", "float64")
+WHITE = {"uint8": 255.0, "uint16": 65535.0, "int16": 32767.0}  # full scale of integer images; of floats it is 1
 LABEL_DTYPES = ("bool", "uint8", "int16", "int32", "int64")
 
 

@@ -266,14 +266,14 @@ def warmup_names() -> list[str]:
     for layout in ("Planar", "Packed"):
         for dtype in ("uint8", "float16", "float32"):
             names += [
-                name_expression("warp", dtype, layout, 3, *functors, "Constant", dtype, layout)
+                name_expression("warp", dtype, layout, 3, *functors, "Constant", chain(()), dtype, layout)
                 for functors in geometries
             ]
             names.append(name_expression("resample", dtype, layout, 3, "Triangle", dtype, layout))
             if dtype != "uint8":
                 names.append(name_expression("pointwise", "uint8", layout, 3, chain(["Normalize"]), dtype, layout, 3))
         names += [name_expression("pointwise", "uint8", layout, 3, chain([op]), "uint8", layout, 3) for op in colours]
-        names.append(name_expression("luma_mean", "uint8", layout, 3))
+        names.append(name_expression("luma_mean", "uint8", layout, 3, chain(())))
     return names
 
 

@@ -68,7 +68,7 @@ class Result(NamedTuple):
 
 def like(image: Images, size: tuple[int, int], dtype: str, out: Any = None, channels: int | None = None) -> Result:
     """An array for the result: fresh memory of the caller's library, or `out` if that fits."""
-    shape, axes = _result(image.axes, size, channels or image.channels)
+    shape, axes = result_axes(image.axes, size, channels or image.channels)
     library = image.library
     if out is None:
         array = library.empty(shape, dtype, image.device, axes.order)
@@ -90,7 +90,7 @@ def like(image: Images, size: tuple[int, int], dtype: str, out: Any = None, chan
 
 
 @functools.lru_cache(4096)
-def _result(axes: Axes, size: tuple[int, int], channels: int) -> tuple[tuple[int, ...], Axes]:
+def result_axes(axes: Axes, size: tuple[int, int], channels: int) -> tuple[tuple[int, ...], Axes]:
     """Shape and axes of a result of this size, in the memory order of the input."""
     extents = dict(zip("NTCHW", (*axes.extents[:2], channels, *size), strict=True))
     shape = tuple(extents[axis] for axis in axes.layout)

@@ -16,6 +16,7 @@ from ._images import Axes, Images, Result
 from ._parameters import NO_TABLE, PerSample, Table
 
 _FILLED = struct.Struct("P5q P5q q 8i P4q 4d")
+_TAIL = struct.Struct("P4q P4q")  # of a warp: the window, and the ops' parameters
 _GEOMETRIES = {
     "Affine": struct.Struct("P4q 6d 2i"),
     "Perspective": struct.Struct("P4q 9d 2i"),
@@ -32,6 +33,16 @@ _FILTERS = {  # antialias: its filter
 # Columns and rows, of which the first that fits is taken.
 _BLUR_TILES = (64, 64), (32, 64), (32, 32), (16, 32)
 _MOST_BLOCKS = 65535  # along a grid's second and third axis
+
+
+class Ops(NamedTuple):
+    """A chain of ops (kernels/ops), and the parameters of all of them, side by side."""
+
+    names: tuple[str, ...]
+    parameters: Table
+
+
+NO_OPS = Ops((), NO_TABLE)
 
 
 class Geometry(NamedTuple):
@@ -64,22 +75,72 @@ def warp(
     fill: Any,
     dtype: str | None,
     out: Any,
+    window: Table = NO_TABLE,
+    ops: Ops = NO_OPS,
 ) -> Any:
-    """One resample of the whole batch. `image` and `geometry` are checked; the rest is checked here."""
-    _check.one_of("interpolation", interpolation, tuple(_SAMPLERS))
-    _check.one_of("border", border, _check.BORDERS)
+    """One resample of the whole batch, then ops. `image` and `geometry` are checked; the rest is checked here.
+
+    `window`: each sample's box that alone counts as its image. [N, 4]
+    """
     target = image.dtype if dtype is None else _array.dtype_name(dtype)
-    _check.dtypes(image.dtype, target, interpolation)
+    if ops.names and image.device < 0:  # the loops do one thing at a time
+        made = warp(image, geometry, size, interpolation, border, fill, image.dtype, None, window)
+        between = _images.images(made, image.axes.layout)
+        return pointwise(between, ops.names, PerSample(ops.parameters, ()), target, out)
+    functors = _warp_functors(image, target, geometry, interpolation, border)
     outside = _parameters.fill(fill, image)
     result = _images.like(image, size, target, out)
     if image.samples * image.axes.extents[1]:
-        names = (_cpp(image.dtype), _cpp(target), geometry.name, _SAMPLERS[interpolation], border.capitalize())
-        plan = _plan("warp", names, *_phases(image, result))
-        batch = _FILLED.pack(
-            *_batch(image, result.pointer, result.axes.strides, plan), *outside.table[:5], *outside.values
-        )
-        _run(plan, image, batch + geometry.record, *names)
+        names = (_cpp(image.dtype), _cpp(target), *functors)
+        plan = _plan("warp", (*names, *ops.names), *_phases(image, result))
+        batch = _batch(image, result.pointer, result.axes.strides, plan)
+        _run(plan, image, _warp_record(batch, outside, geometry, window, ops), *names)
     return image.library.finish(result.array)
+
+
+def warp_means(
+    image: Images,
+    geometry: Geometry,
+    size: tuple[int, int],
+    interpolation: str,
+    border: str,
+    fill: Any,
+    window: Table,
+    ops: Ops,
+    mean: Table,
+    parts: Table,
+) -> None:
+    """The mean luma of what `warp` would make, into a column of a table. `parts`: a column that is 0, and those after it."""
+    functors = _warp_functors(image, image.dtype, geometry, interpolation, border)
+    outside = _parameters.fill(fill, image)
+    if image.samples * image.axes.extents[1]:
+        _, axes = _images.result_axes(image.axes, size, image.channels)
+        plan = _plan("warp", (image.dtype, "MeanLuma", *functors, *ops.names), image.axes, image.pointer % 16, axes, 0)
+        strides = mean.n, 0, (parts.pointer - mean.pointer) // 8, 0, 0
+        batch = _batch(image, mean.pointer, strides, plan)
+        _run(plan, image, _warp_record(batch, outside, geometry, window, ops))
+
+
+def mean_parts(image: Images, size: tuple[int, int]) -> int:
+    """Columns that `warp_means` needs for its parts."""
+    wide, rows = _region(image.dtype, min(image.channels, 4))
+    return 1 + image.axes.extents[1] * -(-size[1] // wide) * -(-size[0] // rows)
+
+
+def _warp_functors(
+    image: Images, target: str, geometry: Geometry, interpolation: str, border: str
+) -> tuple[str, str, str]:
+    _check.one_of("interpolation", interpolation, tuple(_SAMPLERS))
+    _check.one_of("border", border, _check.BORDERS)
+    _check.dtypes(image.dtype, target, interpolation)
+    return geometry.name, _SAMPLERS[interpolation], border.capitalize()
+
+
+def _warp_record(
+    batch: tuple[int, ...], outside: _parameters.Fill, geometry: Geometry, window: Table, ops: Ops
+) -> bytes:
+    filled = _FILLED.pack(*batch, *outside.table[:5], *outside.values)
+    return filled + geometry.record + _TAIL.pack(*window[:5], *ops.parameters[:5])
 
 
 def resample(
@@ -156,9 +217,15 @@ def beside_luma_mean(image: Images, parameter: PerSample) -> PerSample:
     table = image.library.empty((image.samples, 2), "float64", image.device, None)
     pointer = image.library.pointer(table)
     if image.samples * image.axes.extents[1]:
-        plan = _plan("luma_mean", (image.dtype, image.dtype), image.axes, image.pointer % 16, image.axes, 0)
-        _run(plan, image, _parametrised(image, pointer, (0,) * 5, plan, parameter), image.dtype)
+        luma_mean(image, (), parameter, pointer, 2)
     return PerSample(Table(pointer, 2, 0, 1, 1, table), ())
+
+
+def luma_mean(image: Images, ops: tuple[str, ...], parameters: PerSample, pointer: int, stride: int) -> None:
+    """The mean luma behind a chain of ops; the parameter after theirs goes to `pointer`, and the mean beside it."""
+    plan = _plan("luma_mean", (image.dtype, image.dtype, *ops), image.axes, image.pointer % 16, image.axes, 0)
+    strides = stride, 0, 0, 0, 0
+    _run(plan, image, _parametrised(image, pointer, strides, plan, parameters), image.dtype, ops)
 
 
 def _phases(image: Images, result: Result) -> tuple[Axes, int, Axes, int]:
@@ -217,7 +284,7 @@ def _plan(
         made.grid(names[0], group, slices, *target.extents[3:], *window),
         sizes=(
             *(frames, channels, height, width, *target.extents[3:]),
-            *(_aligned(source, names[0], phase), _aligned(target, names[1], to_phase)),
+            *(_aligned(source, names[0], phase), _aligned(target, names[1], to_phase) if names[1] != "MeanLuma" else 0),
         ),
         shared=_blur_tile(names[0], height, width, *window).shared if window else 0,
     )
@@ -307,13 +374,18 @@ class _Skeleton(NamedTuple):
     by_frame: bool = True  # else a sample's frames belong together
 
 
+def _warp_arguments(n: tuple[str, ...], ls: tuple[str, str], k: int, _: Axes) -> tuple[str | int, ...]:
+    target = ("float32", "MeanLuma") if n[1] == "MeanLuma" else (n[1], ls[1])
+    return n[0], ls[0], k, *n[2:5], chain(n[5:]), *target
+
+
 _SKELETONS = {
-    "warp": _Skeleton(256, _warp_grid, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:], n[1], ls[1])),
+    "warp": _Skeleton(256, _warp_grid, _warp_arguments),
     "resample": _Skeleton(128, _resample_grid, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:], n[1], ls[1])),
     "pointwise": _Skeleton(
         256, _pointwise_grid, lambda n, ls, k, to: (n[0], ls[0], k, chain(n[2:]), n[1], ls[1], min(to.extents[2], 4))
     ),
-    "luma_mean": _Skeleton(512, _luma_mean_grid, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
+    "luma_mean": _Skeleton(512, _luma_mean_grid, lambda n, ls, k, _: (n[0], ls[0], k, chain(n[2:])), by_frame=False),
     "mix": _Skeleton(256, _pointwise_grid, lambda n, ls, k, _: (n[0], ls[0], k, n[2], ls[1])),
     "gaussian_blur": _Skeleton(256, _gaussian_blur_grid, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
 }
@@ -339,7 +411,7 @@ def record_of(name: str) -> tuple[str, int]:
     if name.startswith("cuaug::gaussian_blur<"):
         return "cuaug::GaussianBlur", _BLUR.size
     geometry = name.split(", ")[3].removeprefix("cuaug::")
-    return f"cuaug::Warp<cuaug::{geometry}>", _FILLED.size + _GEOMETRIES[geometry].size
+    return f"cuaug::Warp<cuaug::{geometry}>", _FILLED.size + _GEOMETRIES[geometry].size + _TAIL.size
 
 
 def chain(ops: Sequence[str]) -> str:

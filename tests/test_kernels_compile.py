@@ -167,7 +167,7 @@ def completable(row, factors):
 
 def covering_names():
     warps = [
-        kernels.name_expression("warp", source, layout, channels, geometry, sampler, border, target, result)
+        kernels.name_expression("warp", source, layout, channels, geometry, sampler, border, kernels.chain(()), target, result)
         for source, target, layout, result, channels, geometry, sampler, border in covering(WARPS)
     ]
     resamples = [
@@ -183,7 +183,7 @@ def covering_names():
         for a, b in itertools.product(LAYOUTS, ["Planar", "Strided"])
     ]
     long = kernels.name_expression("pointwise", "uint8", "Packed", 3, kernels.chain(OPS), "float16", "Planar", 3)
-    means = [kernels.name_expression("luma_mean", *row) for row in covering(MEANS)]
+    means = [kernels.name_expression("luma_mean", *row, kernels.chain(())) for row in covering(MEANS)]
     mixes = [
         kernels.name_expression("mix", source, layout, channels, mix, result)
         for source, layout, result, channels, mix in covering(MIXES)

@@ -5,7 +5,7 @@
 namespace cuaug {
 
 template <class T>
-inline double luma_sum(const Pointwise& args, long long n, PointwiseMemory<Real<T>>& memory) {
+inline double luma_sum(const native::PointwiseCall& call, const Pointwise& args, long long n, PointwiseMemory<Real<T>>& memory) {
     using R = Real<T>;
     double total = 0.0;
     for (int t = 0; t < args.frames; ++t) {
@@ -14,6 +14,12 @@ inline double luma_sum(const Pointwise& args, long long n, PointwiseMemory<Real<
             for (int x = 0; x < args.in_width; x += piece_width) {
                 const int count = args.in_width - x < piece_width ? args.in_width - x : piece_width;
                 load_channels<T>(in, y, x, count, memory);
+                if (call.ops > 0) {
+                    const Where<R> where = {x, y, args.in_width, args.in_height, R(white<T>), R(white<T>)};
+                    scale_channels(args.channels, count, R(1) / R(white<T>), memory);
+                    with_channels(args.channels, [&](auto K) { apply_chain<R, decltype(K)::value>(call, args, n, 0, where, count, memory.channel); });
+                    scale_channels(args.channels, count, R(white<T>), memory);
+                }
                 const auto& c = memory.channel;
                 R sum = R(0);
                 for (int i = 0; i < count; ++i) sum += args.channels == 3 ? luma(Pixel<R, 3>{{c[0][i], c[1][i], c[2][i]}}) : c[0][i];
@@ -23,14 +29,22 @@ inline double luma_sum(const Pointwise& args, long long n, PointwiseMemory<Real<
     return total;
 }
 
+// How many parameters a chain has.
+inline int parameters_of(const native::PointwiseCall& call, int channels) {
+    int count = 0;
+    for (int o = 0; o < call.ops; ++o)
+        with_op<float, 1>(call.op[o], [&](auto op) { count += decltype(op)::shared + decltype(op)::each * channels; });
+    return count;
+}
+
 // As kernels/luma_mean.cu: a task is a sample.
 inline void luma_mean_task(const native::PointwiseCall& call, long long n, void* workspace) {
     const Pointwise args = pointwise_record(call.record);
     with_source(call.source, [&](auto element) {
         using T = decltype(element);
-        double* out = static_cast<double*>(args.out.data) + 2 * n;
-        out[0] = parameter(args, n, 0);
-        out[1] = luma_sum<T>(args, n, *static_cast<PointwiseMemory<Real<T>>*>(workspace)) / (1.0 * args.frames * args.in_height * args.in_width);
+        double* out = static_cast<double*>(args.out.data) + n * args.out.n;
+        out[0] = parameter(args, n, parameters_of(call, args.channels));
+        out[1] = luma_sum<T>(call, args, n, *static_cast<PointwiseMemory<Real<T>>*>(workspace)) / (1.0 * args.frames * args.in_height * args.in_width);
     });
 }
 

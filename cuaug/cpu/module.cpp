@@ -9,6 +9,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "../kernels/draws/program.cuh"
 #include "../kernels/gaussian_blur_record.cuh"
 #include "../kernels/geometry/affine.cuh"
 #include "../kernels/geometry/grid.cuh"
@@ -29,7 +30,7 @@ constexpr std::string_view geometries[] = {"Affine", "Perspective", "Grid"};
 constexpr std::string_view samplers[] = {"Nearest", "Bilinear", "Bicubic", "Lanczos"};
 constexpr std::string_view borders[] = {"Constant", "Edge", "Reflect", "Symmetric", "Wrap"};
 constexpr std::string_view filters[] = {"Triangle", "CatmullRom", "Lanczos3", "SharpCubic", "LanczosPlain"};
-constexpr std::string_view ops[] = {"AdjustBrightness", "AdjustContrast", "AdjustGamma", "AdjustHue", "AdjustSaturation", "ColorMatrix", "Erase",
+constexpr std::string_view ops[] = {"AdjustBrightness", "AdjustContrast", "AdjustGamma", "AdjustHue", "AdjustSaturation", "BeforeContrast", "ColorJitter", "ColorMatrix", "Erase",
                                     "Grayscale", "Invert", "Normalize", "Posterize", "Solarize", "Unscaled"};
 constexpr std::string_view mixes[] = {"Cutmix", "Mixup"};
 constexpr unsigned long warp_bytes[] = {sizeof(cuaug::Warp<cuaug::Affine>), sizeof(cuaug::Warp<cuaug::Perspective>), sizeof(cuaug::Warp<cuaug::Grid>)};
@@ -131,17 +132,23 @@ void resample(const py::bytes& record, const std::string& source, const std::str
     run(record, sizeof(cuaug::Resample), call, &Loops::resample_tasks, &Loops::resample);
 }
 
-void pointwise(const py::bytes& record, const std::string& source, const std::string& target, const std::vector<std::string>& chain, int out_channels) {
+std::vector<Op> find_ops(const std::vector<std::string>& chain) {
     std::vector<Op> found;
     for (const std::string& name : chain) found.push_back(find<Op>(ops, name, "op"));
+    return found;
+}
+
+void pointwise(const py::bytes& record, const std::string& source, const std::string& target, const std::vector<std::string>& chain, int out_channels) {
+    const std::vector<Op> found = find_ops(chain);
     PointwiseCall call = {nullptr, find<Dtype>(dtypes, source, "dtype"), find<Dtype>(dtypes, target, "dtype"), found.data(), static_cast<int>(found.size()), out_channels};
     refuse_labels(call.source, source);
     refuse_labels(call.target, target);
     run(record, sizeof(cuaug::Pointwise), call, &Loops::pointwise_tasks, &Loops::pointwise);
 }
 
-void luma_mean(const py::bytes& record, const std::string& source) {
-    PointwiseCall call = {nullptr, find<Dtype>(dtypes, source, "dtype"), Dtype::float64, nullptr, 0, 2};
+void luma_mean(const py::bytes& record, const std::string& source, const std::vector<std::string>& chain) {
+    const std::vector<Op> found = find_ops(chain);
+    PointwiseCall call = {nullptr, find<Dtype>(dtypes, source, "dtype"), Dtype::float64, found.data(), static_cast<int>(found.size()), 2};
     refuse_labels(call.source, source);
     run(record, sizeof(cuaug::Pointwise), call, &Loops::luma_mean_tasks, &Loops::luma_mean);
 }
@@ -156,6 +163,13 @@ void gaussian_blur(const py::bytes& record, const std::string& source) {
     GaussianBlurCall call = {nullptr, find<Dtype>(dtypes, source, "dtype")};
     refuse_labels(call.source, source);
     run(record, sizeof(cuaug::GaussianBlur), call, &Loops::gaussian_blur_tasks, &Loops::gaussian_blur);
+}
+
+void draw(const py::bytes& record) {
+    const Record copy(record, sizeof(cuaug::Draw));
+    const auto& args = *reinterpret_cast<const cuaug::Draw*>(copy.data);
+    const py::gil_scoped_release release;
+    for (long long n = 0; n < args.samples; ++n) cuaug::draw_sample(args, args.step, n);
 }
 
 std::vector<std::string> isas() {
@@ -193,9 +207,10 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     module.def("warp", &warp, "record"_a, "source"_a, "target"_a, "geometry"_a, "sampler"_a, "border"_a);
     module.def("resample", &resample, "record"_a, "source"_a, "target"_a, "filter"_a);
     module.def("pointwise", &pointwise, "record"_a, "source"_a, "target"_a, "ops"_a, "out_channels"_a);
-    module.def("luma_mean", &luma_mean, "record"_a, "source"_a);
+    module.def("luma_mean", &luma_mean, "record"_a, "source"_a, "ops"_a);
     module.def("mix", &mix, "record"_a, "dtype"_a, "mix"_a);
     module.def("gaussian_blur", &gaussian_blur, "record"_a, "source"_a);
+    module.def("draw", &draw, "record"_a);
     module.def("set_threads", &set_threads, "n"_a, "0: one per usable processor.");
     module.def("threads", &threads);
     module.def("isa", [] { return std::string(loops().isa); }, "The instruction set in use.");

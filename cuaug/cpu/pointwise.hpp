@@ -5,6 +5,8 @@
 #include "../kernels/ops/adjust_gamma.cuh"
 #include "../kernels/ops/adjust_hue.cuh"
 #include "../kernels/ops/adjust_saturation.cuh"
+#include "../kernels/ops/before_contrast.cuh"
+#include "../kernels/ops/color_jitter.cuh"
 #include "../kernels/ops/color_matrix.cuh"
 #include "../kernels/ops/erase.cuh"
 #include "../kernels/ops/grayscale.cuh"
@@ -87,6 +89,8 @@ inline auto with_op(native::Op op, const Use& use) {
         case native::Op::AdjustGamma: return use(AdjustGamma<R, K>());
         case native::Op::AdjustHue: return use(AdjustHue<R, K>());
         case native::Op::AdjustSaturation: return use(AdjustSaturation<R, K>());
+        case native::Op::BeforeContrast: return use(BeforeContrast<R, K>());
+        case native::Op::ColorJitter: return use(ColorJitter<R, K>());
         case native::Op::ColorMatrix: return use(ColorMatrix<R, K>());
         case native::Op::Erase: return use(Erase<R, K>());
         case native::Op::Grayscale: return use(Grayscale<R, K>());
@@ -122,6 +126,12 @@ inline void apply_chain(const native::PointwiseCall& call, const Pointwise& args
 }
 
 template <class R>
+inline void scale_channels(int channels, int count, R factor, PointwiseMemory<R>& memory) {
+    for (int k = 0; k < channels; ++k)
+        for (int i = 0; i < count; ++i) memory.channel[k][i] *= factor;
+}
+
+template <class R>
 inline void pointwise_piece(const native::PointwiseCall& call, const Pointwise& args, long long n, long long t, int y, int x, int count, PointwiseMemory<R>& memory) {
     for (int c = 0; c < args.channels; c += 4) {
         const int channels = args.channels - c < 4 ? args.channels - c : 4, out_channels = call.out_channels == args.channels ? channels : call.out_channels;
@@ -131,8 +141,7 @@ inline void pointwise_piece(const native::PointwiseCall& call, const Pointwise& 
             if constexpr (Same<Real<T>, R>::value) {
                 where.white = R(white<T>);
                 load_channels<T>(plane<T>(args.in, n, t, c, args.channels), y, x, count, memory);
-                for (int k = 0; k < channels; ++k)
-                    for (int i = 0; i < count; ++i) memory.channel[k][i] *= R(1) / R(white<T>);
+                scale_channels(channels, count, R(1) / R(white<T>), memory);
             }
         });
         with_source(call.target, [&](auto element) {
@@ -140,8 +149,7 @@ inline void pointwise_piece(const native::PointwiseCall& call, const Pointwise& 
             where.out_white = R(white<T>);
             with_channels(channels, [&](auto K) { apply_chain<R, decltype(K)::value>(call, args, n, c, where, count, memory.channel); });
             for (int k = channels; k < out_channels; ++k) memcpy(memory.channel[k], memory.channel[0], sizeof(R) * count);
-            for (int k = 0; k < out_channels; ++k)
-                for (int i = 0; i < count; ++i) memory.channel[k][i] *= R(white<T>);
+            scale_channels(out_channels, count, R(white<T>), memory);
             const int all = call.out_channels == args.channels ? args.channels : out_channels;
             store_channels<T>(plane<T>(args.out, n, t, c, all), y, x, count, memory);
         });

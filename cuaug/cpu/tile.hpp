@@ -9,9 +9,6 @@
 
 namespace cuaug {
 
-template <bool, class A, class B> struct Select { using type = A; };
-template <class A, class B> struct Select<false, A, B> { using type = B; };
-
 constexpr int tile_width = 32, tile_height = 64, tile_pixels = tile_width * tile_height;
 
 using AnyWarp = Filled;  // what the records of all geometries have in common

@@ -140,9 +140,47 @@ inline void warp_typed(const native::WarpCall& call, long long task, void* works
         warp_tile<R>(call, args, {n, t, left + x, top, least(tile_width, width - x), height, left + width, 0, 0, false, {}, nullptr, nullptr}, *static_cast<Memory<R>*>(workspace));
 }
 
-inline void warp_task(const native::WarpCall& call, long long task, void* workspace) {
+inline void warp_samples(const native::WarpCall& call, long long task, void* workspace) {
     if (call.source == native::Dtype::float64) warp_typed<double>(call, task, workspace);
     else warp_typed<float>(call, task, workspace);
+}
+
+// The same where a box alone of sample n counts as the image: as of a smaller image, whose first pixel the matrix counts from.
+template <class Geometry>
+inline void warp_window(native::WarpCall call, long long task, void* workspace) {
+    Warp<Geometry> own;
+    memcpy(&own, call.record, sizeof(own));
+    const Cut cut = cut_of(own);
+    const long long n = task / cut.across / cut.down / own.frames;
+    auto matrix = own.geometry.sample(n);
+    auto part = [&](int axis, int extent, int& size) {
+        const double low = entry(own.window, n, axis), length = entry(own.window, n, 2 + axis);
+        const int from = low < 0.0 ? 0 : low < extent ? static_cast<int>(low) : extent - 1;
+        size = length < 1.0 ? 1 : length < extent - from ? static_cast<int>(length) : extent - from;
+        return from;
+    };
+    const int top = part(0, own.in_height, own.in_height), left = part(1, own.in_width, own.in_width);
+    if constexpr (Same<Geometry, Perspective>::value) {
+        matrix.a -= left * matrix.g, matrix.b -= left * matrix.h, matrix.c -= left * matrix.i;
+        matrix.d -= top * matrix.g, matrix.e -= top * matrix.h, matrix.f -= top * matrix.i;
+    } else {
+        matrix.c -= left, matrix.f -= top;
+    }
+    memcpy(own.geometry.value, &matrix, sizeof(matrix));
+    own.geometry.matrix.data = nullptr;
+    own.geometry.inverse = 1;
+    own.geometry.corner = 0;
+    with_dtype(call.source, [&](auto element) {
+        own.in.data = static_cast<decltype(element)*>(own.in.data) + top * own.in.y + left * own.in.x;
+    });
+    call.record = &own;
+    warp_samples(call, task, workspace);
+}
+
+inline void warp_task(const native::WarpCall& call, long long task, void* workspace) {
+    if (call.geometry == native::Geometry::Affine && static_cast<const Warp<Affine>*>(call.record)->window.data != nullptr) warp_window<Affine>(call, task, workspace);
+    else if (call.geometry == native::Geometry::Perspective && static_cast<const Warp<Perspective>*>(call.record)->window.data != nullptr) warp_window<Perspective>(call, task, workspace);
+    else warp_samples(call, task, workspace);
 }
 
 }  // namespace cuaug

@@ -3,21 +3,31 @@
 #include "ops/where.cuh"
 #include "pixel.cuh"
 
-// Ops one after the other, each a struct of one sample's parameters. `column(i)` is parameter i of the chain: an op takes `shared`
-// of them, then `each` for every channel of the image.
+// Ops one after the other, each a struct of one sample's parameters: `shared` numbers, then `each` numbers for every channel of the image.
 
 namespace cuaug {
 
-template <class Op, class R, int K, class Column>
-inline Op op_of(const Column& column, int from, int first, int channels) {
-    R field[Op::shared + Op::each * K + 1];
-    for (int i = 0; i < Op::shared; ++i) field[i] = static_cast<R>(column(from + i));
-    for (int j = 0; j < Op::each; ++j)
-        for (int k = 0; k < K; ++k)
-            field[Op::shared + j * K + k] = static_cast<R>(column(from + Op::shared + j * channels + (first + k < channels ? first + k : channels - 1)));
+// The chain's column that field i of an op comes from, whose first is `from`, for K channels from `first` on, of `channels`.
+template <class Op, int K>
+inline int column_of(int i, int from, int first, int channels) {
+    if (i < Op::shared) return from + i;
+    const int j = (i - Op::shared) / K, c = first + (i - Op::shared) % K;
+    return from + Op::shared + j * channels + (c < channels ? c : channels - 1);
+}
+
+template <class Op, class R>
+inline Op op_of(const R* field) {
     Op op;
     if (Op::shared + Op::each > 0) memcpy(&op, field, sizeof(Op));
     return op;
+}
+
+// `column(i)` is column i of a sample.
+template <class Op, class R, int K, class Column>
+inline Op op_of(const Column& column, int from, int first, int channels) {
+    R field[Op::shared + Op::each * K + 1];
+    for (int i = 0; i < Op::shared + Op::each * K; ++i) field[i] = static_cast<R>(column(column_of<Op, K>(i, from, first, channels)));
+    return op_of<Op>(field);
 }
 
 template <class R, int K, class... Ops>
@@ -25,23 +35,29 @@ struct Sequence;
 
 template <class R, int K>
 struct Sequence<R, K> {
-    template <class Column>
-    static Sequence of(const Column&, int, int, int) { return {}; }
+    static constexpr int fields = 0;
+
+    static int column(int, int from, int, int) { return from; }
+    static Sequence of(const R*) { return {}; }
 
     Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>&) const { return in; }
 };
 
 template <class R, int K, class Op, class... Others>
 struct Sequence<R, K, Op, Others...> {
-    Op op;
-    Sequence<R, K, Others...> others;
+    using Rest = Sequence<R, K, Others...>;
+    static constexpr int own = Op::shared + Op::each * K, fields = own + Rest::fields;
 
-    // For channels `first` and on, of `channels`.
-    template <class Column>
-    static Sequence of(const Column& column, int from, int first, int channels) {
-        return {op_of<Op, R, K>(column, from, first, channels),
-                Sequence<R, K, Others...>::of(column, from + Op::shared + Op::each * channels, first, channels)};
+    Op op;
+    Rest others;
+
+    // The column that field i comes from.
+    static int column(int i, int from, int first, int channels) {
+        if (i < own) return column_of<Op, K>(i, from, first, channels);
+        return Rest::column(i - own, from + Op::shared + Op::each * channels, first, channels);
     }
+
+    static Sequence of(const R* field) { return {op_of<Op>(field), Rest::of(field + own)}; }
 
     Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>& where) const { return others(op(in, where), where); }
 };
@@ -49,6 +65,7 @@ struct Sequence<R, K, Op, Others...> {
 // The ops of a name expression, before it is known what pixels they meet.
 template <template <class, int> class... Ops>
 struct Chain {
+    static constexpr bool empty = sizeof...(Ops) == 0;
     template <class R, int K> using Of = Sequence<R, K, Ops<R, K>...>;
 };
 

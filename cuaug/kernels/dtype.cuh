@@ -52,6 +52,9 @@ template <> struct Range<int16> { static constexpr float low = -32768.0f, high =
 template <class A, class B> struct Same { static constexpr bool value = false; };
 template <class A> struct Same<A, A> { static constexpr bool value = true; };
 
+template <bool, class A, class B> struct Select { using type = A; };
+template <class A, class B> struct Select<false, A, B> { using type = B; };
+
 // What counts as full scale: colour ops see pixels as shares of it.
 template <class T> constexpr float white = 1.0f;
 template <> constexpr float white<uint8> = 255.0f;

@@ -13,6 +13,7 @@ struct Image {
     long long offset[K];
     int y_stride;
     int x_stride;
+    int top, left;       // what counts as the image: rows top .. top + height of the frame
     int height;
     int width;
     int base_x;
@@ -23,8 +24,19 @@ struct Image {
         return data + static_cast<long long>(row) * y_stride + static_cast<long long>(column) * x_stride;
     }
 
+    // The pixel that stands for this one, or -1.
+    int column_of(int x) const {
+        const int column = Border::index(base_x + x - left, width);
+        return column < 0 ? column : left + column;
+    }
+
+    int row_of(int y) const {
+        const int row = Border::index(base_y + y - top, height);
+        return row < 0 ? row : top + row;
+    }
+
     Texel<T, K> texel(int x, int y) const {
-        const int column = Border::index(base_x + x, width), row = Border::index(base_y + y, height);
+        const int column = column_of(x), row = row_of(y);
         if (column < 0 || row < 0) return fill;
         Texel<T, K> out;
         for (int k = 0; k < K; ++k) out.c[k] = address(column, row)[offset[k]];

@@ -1,3 +1,4 @@
+#include "chain.cuh"
 #include "gpu/bytes.cuh"
 #include "gpu/convert.cuh"
 #include "gpu/layout.cuh"
@@ -9,9 +10,10 @@ namespace cuaug {
 
 constexpr int mean_threads = 512;
 
-// A block makes the mean luma of a sample, all its frames together, in the images' own range, and writes it beside the sample's
-// parameter: `out` is [N, 2], float64. The order of the additions is always the same. Grid: (samples).
-template <class In, class InLayout, int K>
+// A block makes the mean luma of a sample behind a chain of ops, all its frames together, in the images' own range. `out` is a column
+// of a table, float64: the parameter that follows the chain's is written there, and the mean beside it. The order of the additions is
+// always the same. Grid: (samples).
+template <class In, class InLayout, int K, class Chain>
 __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant__ Pointwise args) {
     using R = Real<In>;
     __shared__ double sums[mean_threads / 32];
@@ -19,6 +21,10 @@ __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant_
     const long long n = blockIdx.x;
     long long offset[K];
     channel_offsets<InLayout, K>(args.in.c, K, offset);
+    using Ops = typename Chain::template Of<R, K>;
+    R field[Ops::fields + 1];
+    for (int i = 0; i < Ops::fields; ++i) field[i] = static_cast<R>(parameter(args, n, Ops::column(i, 0, 0, K)));
+    const Ops ops = Ops::of(field);
 
     double total = 0.0;
     for (int t = 0; t < args.frames; ++t) {
@@ -29,7 +35,8 @@ __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant_
             R sum = R(0);
             const FourPixels<In, K> four = load_pixels<InLayout, In, K>(at, offset, step, args.in_aligned, count);
             for (int j = 0; j < count; ++j) {
-                const Pixel<R, K> pixel = unpacked<R>(four.v[j]);
+                const Where<R> where = {x + j, y, args.in_width, args.in_height, R(white<In>), R(white<In>)};
+                const Pixel<R, K> pixel = ops((R(1) / R(white<In>)) * unpacked<R>(four.v[j]), where);
                 if constexpr (K == 3) sum += luma(pixel);
                 else sum += pixel.c[0];
             }
@@ -41,9 +48,9 @@ __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant_
     __syncthreads();
     if (threadIdx.x == 0) {
         for (int i = 1; i < mean_threads / 32; ++i) total += sums[i];
-        double* out = static_cast<double*>(args.out.data) + 2 * n;
-        out[0] = parameter(args, n, 0);
-        out[1] = total / (static_cast<double>(args.frames) * args.in_height * args.in_width);
+        double* out = static_cast<double*>(args.out.data) + n * args.out.n;
+        out[0] = parameter(args, n, Ops::column(Ops::fields, 0, 0, K));
+        out[1] = total * white<In> / (static_cast<double>(args.frames) * args.in_height * args.in_width);
     }
 }
 

@@ -14,6 +14,7 @@ constexpr int pointwise_threads = 256;
 template <class In, class InLayout, int K, class Chain, class Out, class OutLayout, int OutK>
 __global__ void __launch_bounds__(pointwise_threads) pointwise(const __grid_constant__ Pointwise args) {
     using R = Real<In>;
+    using Ops = typename Chain::template Of<R, K>;
     constexpr bool grouped = Same<InLayout, Strided>::value || Same<OutLayout, Strided>::value;
     const int width = args.in_width, height = args.in_height, groups = grouped ? (args.channels + K - 1) / K : 1;
     const unsigned int across = (width + 3) / 4, index = blockIdx.x * pointwise_threads + threadIdx.x;
@@ -29,7 +30,9 @@ __global__ void __launch_bounds__(pointwise_threads) pointwise(const __grid_cons
         const int in_step = column_stride<InLayout, K>(args.in.x), out_step = column_stride<OutLayout, OutK>(args.out.x);
         const In* in = static_cast<const In*>(args.in.data) + n * args.in.n + t * args.in.t + first * args.in.c + y * args.in.y + static_cast<long long>(x) * in_step;
         Out* out = static_cast<Out*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c + y * args.out.y + static_cast<long long>(x) * out_step;
-        const auto chain = Chain::template Of<R, K>::of([&](int i) { return parameter(args, n, i); }, 0, first, args.channels);
+        R field[Ops::fields + 1];
+        for (int i = 0; i < Ops::fields; ++i) field[i] = static_cast<R>(parameter(args, n, Ops::column(i, 0, first, args.channels)));
+        const Ops chain = Ops::of(field);
 
         const FourPixels<In, K> pixels = load_pixels<InLayout, In, K>(in, from, in_step, args.in_aligned, count);
         FourPixels<Out, OutK> result;

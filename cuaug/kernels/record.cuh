@@ -60,9 +60,15 @@ struct Filled : Batch {
     Fill fill;
 };
 
+// Of each sample a box alone counts as the image, and then ops at every pixel.
 template <class Geometry>
 struct Warp : Filled {
     Geometry geometry;
+    Table window;        // [N, 4]: top, left, height, width in whole pixels; data null: the whole image
+    Table parameters;    // [N, P]: those of the ops, one after the other
 };
+
+// Entry i of a sample's row.
+inline double entry(const Table& table, long long n, int i) { return read(table, n * table.n + i * table.x); }
 
 }  // namespace cuaug

@@ -1,9 +1,13 @@
 #include "border.cuh"
+#include "chain.cuh"
 #include "geometry/affine.cuh"
 #include "geometry/grid.cuh"
 #include "geometry/perspective.cuh"
+#include "gpu/bytes.cuh"
 #include "gpu/convert.cuh"
+#include "gpu/mean.cuh"
 #include "gpu/tile.cuh"
+#include "ops/colour.cuh"
 #include "record.cuh"
 #include "sampler/bilinear.cuh"
 #include "sampler/bilinear_bytes.cuh"
@@ -13,15 +17,18 @@
 namespace cuaug {
 
 // What the threads of a block share about their region.
-template <class In, int K, class Out>
+template <class In, int K, class Out, class Ops>
 struct alignas(16) Region {
     const In* in;        // the frame, at the first of the region's channels
     Out* out;            // the region's first pixel
     int in_row, out_row; // strides; read from here the compiler knows that they are of 32 bits
     int rows;            // that the block makes at a time
+    int left, top;
     int width;           // of the output
     int channels;        // from the first on
+    int window_top, window_left, window_height, window_width;
     Stored<In, K> fill;
+    Real<In> field[Ops::fields + 1];
 };
 
 // Some rows of the region, made from one box.
@@ -42,19 +49,24 @@ constexpr bool by_bytes = Same<In, uint8>::value && Same<Out, uint8>::value && S
 // within the warp, so that a thread stores 4 adjacent ones. Grid: blocks; the first of them make two regions each and plan them together,
 // since seven warps wait for the one that plans, the others one each, so that all end together (u8 46.1 us without pairs, 43.9 with 88 % of
 // the regions in pairs, 46.3 with all).
-template <class In, class InLayout, int K, class Geometry, class Sampler, class Border, class Out, class OutLayout>
+template <class In, class InLayout, int K, class Geometry, class Sampler, class Border, class Chain, class Out, class OutLayout>
 __global__ void __launch_bounds__(threads, Geometry::bounded ? blocks<Stored<In, K>, Real<In>, Sampler, Geometry::template Local<Real<In>>::linear && !Same<InLayout, Strided>::value> : 1)
 warp(const __grid_constant__ Warp<Geometry> args) {
     using R = Real<In>;
     using Local = typename Geometry::template Local<R>;
     using Pixels = Stored<In, K>;
-    constexpr bool fixed = by_bytes<Sampler, Out, In> && Local::linear;
+    using Ops = typename Chain::template Of<R, K>;
+    // What the sampler makes: the result, or, for ops to work on, pixels as the images hold them.
+    constexpr bool means = Same<OutLayout, MeanLuma>::value, changed = means || !Chain::empty;
+    using Sampled = typename Select<changed, In, Out>::type;
+    constexpr bool fixed = by_bytes<Sampler, Sampled, In> && Local::linear;
     constexpr bool exchanged = sizeof(Out) < 4;
     constexpr int exchange_pitch = 40;  // 4 rows of 8 pixels, 40 apart, fall into different banks
-    __shared__ FourPixels<Out, K> exchange[exchanged ? threads / 32 : 1][exchanged ? exchange_pitch : 1];
-    __shared__ Region<In, K, Out> regions[2];
+    __shared__ FourPixels<Out, K> exchange[exchanged && !means ? threads / 32 : 1][exchanged && !means ? exchange_pitch : 1];
+    __shared__ Region<In, K, Out, Ops> regions[2];
     __shared__ Tile<Local> tiles[2][most_tiles];
-    constexpr int box_bytes = shared_bytes - sizeof(exchange) - sizeof(regions) - sizeof(tiles) - 16;
+    __shared__ double sums[means ? threads / 32 : 1];
+    constexpr int box_bytes = shared_bytes - sizeof(exchange) - sizeof(regions) - sizeof(tiles) - sizeof(sums) - 16;
     __shared__ alignas(16) unsigned char box_memory[Geometry::bounded ? box_bytes : 16];
     __shared__ int tile_counts[2];
 
@@ -95,7 +107,7 @@ warp(const __grid_constant__ Warp<Geometry> args) {
             const int right = (at.width + 31) & ~31, bottom = tile.first + ((tile.end - tile.first + 3) & ~3);
             if (tile.local.bounds(right, tile.first, bottom, bounds)) tile.box = box_of<Pixels>(bounds, tile.local.base_x, Sampler::before, Sampler::after, box_bytes, fixed ? 256 : group<Pixels> * threads);
             if constexpr (fixed) tile.steps = fixed_steps(tile.local, tile.box.x, tile.box.y);
-            if (tile.box.across > 0) tile.local = tile.local.from(tile.box.x, tile.box.y, by_bytes<Sampler, Out, In> ? byte_nudge : R(0));
+            if (tile.box.across > 0) tile.local = tile.local.from(tile.box.x, tile.box.y, by_bytes<Sampler, Sampled, In> ? byte_nudge : R(0));
         }
         auto half_ballot = [&](bool vote) { return __ballot_sync(0xffffffffu, vote) >> (lane & 16) & 0xffff; };
         const unsigned int fits = half_ballot(tile.box.across > 0 || tile.end <= tile.first);
@@ -106,9 +118,11 @@ warp(const __grid_constant__ Warp<Geometry> args) {
         if (attempt == 0) tile_counts[region] = made_count;
     } else if (warp_index == 1 && lane < count) {
         const Place at = place(lane);
-        Region<In, K, Out>& region = regions[lane];
+        Region<In, K, Out, Ops>& region = regions[lane];
         region.in = static_cast<const In*>(args.in.data) + at.n * args.in.n + at.t * args.in.t + at.first * args.in.c;
         region.out = static_cast<Out*>(args.out.data) + at.n * args.out.n + at.t * args.out.t + at.first * args.out.c + at.top * args.out.y + at.left * args.out.x;
+        region.left = at.left;
+        region.top = at.top;
         region.in_row = static_cast<int>(args.in.y);
         region.out_row = static_cast<int>(args.out.y);
         region.rows = at.width > 32 ? threads / 16 : threads / 8;
@@ -118,14 +132,29 @@ warp(const __grid_constant__ Warp<Geometry> args) {
         const int i = lane / K, k = lane % K;
         const Place at = place(i);
         reinterpret_cast<In*>(&regions[i].fill)[k] = from_real<In>(fill_value(args.fill, at.n, min(at.first + k, args.channels - 1)));
+    } else if (warp_index == 3 && lane < count * 2) {
+        const int i = lane / 2, axis = lane % 2, extent = axis == 0 ? args.in_height : args.in_width;
+        const bool part = args.window.data != nullptr;
+        const long long n = place(i).n;
+        const int from = part ? min(max(static_cast<int>(entry(args.window, n, axis)), 0), extent - 1) : 0;
+        (axis == 0 ? regions[i].window_top : regions[i].window_left) = from;
+        (axis == 0 ? regions[i].window_height : regions[i].window_width) = part ? min(max(static_cast<int>(entry(args.window, n, 2 + axis)), 1), extent - from) : extent;
+    } else if (Ops::fields > 0 && warp_index >= 4) {
+        for (int j = threadIdx.x - 128; j < count * Ops::fields; j += threads - 128) {
+            const int i = j / max(Ops::fields, 1), field = j - i * Ops::fields;
+            const Place at = place(i);
+            regions[i].field[field] = static_cast<R>(entry(args.parameters, at.n, Ops::column(field, 0, at.first, args.channels)));
+        }
     }
     __syncthreads();
 
     // What follows reads the records anew after each barrier, so that nothing of one phase takes registers in another.
     for (int r = 0; r < count; ++r) {
+        R sum = R(0);
         for (int i = 0; i < tile_counts[r]; ++i) {
             auto image = [&]() {
-                Image<In, K, Border> image = {regions[r].in, {}, regions[r].in_row, column_stride<InLayout, K>(args.in.x), args.in_height, args.in_width,
+                Image<In, K, Border> image = {regions[r].in, {}, regions[r].in_row, column_stride<InLayout, K>(args.in.x),
+                                              regions[r].window_top, regions[r].window_left, regions[r].window_height, regions[r].window_width,
                                               tiles[r][i].local.base_x, tiles[r][i].local.base_y, to_texel(regions[r].fill)};
                 channel_offsets<InLayout, K>(args.in.c, regions[r].channels, image.offset);
                 return image;
@@ -134,7 +163,7 @@ warp(const __grid_constant__ Warp<Geometry> args) {
             if (staged) stage<InLayout>(image(), tiles[r][i].box, args.in_aligned, regions[r].fill, pixels);
             __syncthreads();
 
-            const Region<In, K, Out> region = regions[r];
+            const Region<In, K, Out, Ops> region = regions[r];
             const Tile<Local> tile = tiles[r][i];
             FourPixels<Out, K>* exchange_row = exchange[exchanged ? warp_index : 0] + (lane >> 3) * (exchange_pitch / 4);
             Stored<Out, K>* exchange_to = reinterpret_cast<Stored<Out, K>*>(exchange_row) + (lane & 7);
@@ -146,6 +175,10 @@ warp(const __grid_constant__ Warp<Geometry> args) {
             long long offset[K];
             channel_offsets<OutLayout, K>(args.out.c, region.channels, offset);
             auto point = [&](int x, int y) { return tile.local.at(static_cast<R>(x), static_cast<R>(y)); };
+            auto changed_by = [&](const Stored<Sampled, K>& sampled, int x, int y) {
+                const Where<R> where = {regions[r].left + x, regions[r].top + y, args.out_width, args.out_height, R(white<In>), R(white<Out>)};
+                return Ops::of(regions[r].field)((R(1) / R(white<In>)) * unpacked<R>(sampled), where);
+            };
             // `together`: pixels that a thread samples at a time, one where that is the exception, so that it takes no registers from the rule.
             auto make = [&](auto sample, auto together) {
                 for (int y = first_row; y < tile.end + (lane >> 3); y += region.rows) {
@@ -156,11 +189,19 @@ warp(const __grid_constant__ Warp<Geometry> args) {
                     };
 #pragma unroll decltype(together)::value
                     for (int j = 0; j < 4; ++j) {
-                        const Stored<Out, K> pixel = sample(column + 8 * j, y);
+                        const Stored<Sampled, K> sampled = sample(column + 8 * j, y);
+                        if constexpr (means) {
+                            const Pixel<R, K> made = changed_by(sampled, column + 8 * j, y);
+                            if (y < tile.end && column + 8 * j < region.width) sum += K == 3 ? luma(made) : made.c[0];
+                            continue;
+                        }
+                        Stored<Out, K> pixel;
+                        if constexpr (changed) pixel = packed<Out>(R(white<Out>) * changed_by(sampled, column + 8 * j, y));
+                        else pixel = sampled;
                         if constexpr (exchanged) exchange_to[8 * j] = pixel;
                         else write(8 * j, pixel);
                     }
-                    if constexpr (exchanged) {
+                    if constexpr (exchanged && !means) {
                         __syncwarp();
                         const FourPixels<Out, K> four = *exchange_from;
                         __syncwarp();
@@ -175,19 +216,24 @@ warp(const __grid_constant__ Warp<Geometry> args) {
             if (staged) {
                 make([&](int x, int y) {
                     if constexpr (fixed) return bilinear(pixels, tile.box.pitch, tile.steps.at(x, y));
-                    else if constexpr (by_bytes<Sampler, Out, In>) return bilinear(pixels, tile.box.pitch, point(x, y));
-                    else return to_stored(to_texel<Out>(Sampler::sample(Staged<In, K>{pixels, tile.box.pitch}, point(x, y))));
+                    else if constexpr (by_bytes<Sampler, Sampled, In>) return bilinear(pixels, tile.box.pitch, point(x, y));
+                    else return to_stored(to_texel<Sampled>(Sampler::sample(Staged<In, K>{pixels, tile.box.pitch}, point(x, y))));
                 }, Count<4>());
             } else {
                 const Image<In, K, Border> from = image();
                 make([&](int x, int y) {
                     if constexpr (!Geometry::bounded)  // a map ends where the output does, and patches are sampled whole
-                        if (x >= region.width || y >= tile.end) return to_stored(to_texel<Out>(from.fill));
+                        if (x >= region.width || y >= tile.end) return to_stored(to_texel<Sampled>(from.fill));
                     const Point<R> p = point(x, y);
-                    return to_stored(in_range(p) ? to_texel<Out>(Sampler::sample(from, p)) : to_texel<Out>(from.fill));
+                    return to_stored(in_range(p) ? to_texel<Sampled>(Sampler::sample(from, p)) : to_texel<Sampled>(from.fill));
                 }, Count<Geometry::bounded ? 1 : 4>());
             }
             __syncthreads();
+        }
+        if constexpr (means) {
+            const Place at = place(r);
+            const int parts = args.frames * across * down, part = at.t * across * down + at.top / region_rows * across + at.left / region_width<Pixels>;
+            add_part(sum, sums, static_cast<double*>(args.out.data) + at.n * args.out.n, part, parts, static_cast<double>(white<In>) / (static_cast<double>(args.frames) * args.out_height * args.out_width));
         }
     }
 }

@@ -118,9 +118,9 @@ inline void stage(const Image<T, K, Border>& image, Box box, int aligned, Stored
             bool inside[ahead];
             for (int n = 0; n < ahead; ++n) {
                 // Loads without a branch are all on their way before the first is waited for.
-                const int row = Border::index(image.base_y + min(i + n * box.down, box.height - 1), image.height);
+                const int row = image.row_of(min(i + n * box.down, box.height - 1));
                 inside[n] = row >= 0;
-                const T* at = first + static_cast<long long>(inside[n] ? row : image.height - 1) * image.y_stride;
+                const T* at = first + static_cast<long long>(inside[n] ? row : image.top) * image.y_stride;
                 from[n] = load_vectors<Layout, T, K, fours, decltype(each)::value>(at, image.offset);
             }
             for (int n = 0; n < ahead; ++n, to += step) {
@@ -135,10 +135,10 @@ inline void stage(const Image<T, K, Border>& image, Box box, int aligned, Stored
             }
         }
     };
-    if (!Same<Layout, Strided>::value && aligned && column >= 0 && column + group <= image.width) {
+    if (!Same<Layout, Strided>::value && aligned && column >= image.left && column + group <= image.left + image.width) {
         if (fours > 1 && aligned >= group) copy(Count<fours>());
         else copy(Count<1>());
-    } else if (Border::index(column, image.width) < 0) {  // groups start at multiples of their length: then all of it is outside
+    } else if (Same<Border, Constant>::value && (column + group <= image.left || column >= image.left + image.width)) {
         for (int i = y; i < box.height; i += box.down, to += step) clear(to);
     } else {
         for (int i = y; i < box.height; i += box.down, to += step)

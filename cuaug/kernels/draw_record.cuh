@@ -1,0 +1,21 @@
+#pragma once
+
+#include "record.cuh"
+
+namespace cuaug {
+
+// The parameters of a recipe, drawn for every sample by a program (program.cuh). Mirrored by cuaug/fusion/program.py.
+struct Draw {
+    const double* program;        // instructions, one after the other
+    double* table;                // [N, columns]
+    const long long* ids;         // [N]; null: first_id + n
+    long long* replays;           // null, or how often a captured graph has drawn, and how many blocks of this launch are done
+    long long seed;
+    long long step;
+    long long first_id;
+    long long samples;
+    int length;                   // of the program, in numbers
+    int columns;
+};
+
+}  // namespace cuaug

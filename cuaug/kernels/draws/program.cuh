@@ -1,0 +1,168 @@
+#pragma once
+
+#include "../draw_record.cuh"
+#include "boxes.cuh"
+#include "carry.cuh"
+
+// A recipe's draws as a program that every sample runs for itself: first what is random, into the sample's row of the table, then,
+// from the last geometric op to the first, how the coordinates of the result are carried back to the source.
+// An instruction is a few numbers: the header below, then its arguments. The kinds are named in cuaug/fusion/program.py, in this order.
+
+namespace cuaug {
+
+enum class Kind {
+    // Draws: numbers into columns. Where the sample's gate is shut, `otherwise`.
+    Constant,      // value, otherwise
+    Uniform,       // low, high, rounded, otherwise
+    Below,         // count, first, otherwise
+    Chance,        // probability, yes, otherwise
+    Choice,        // count, cumulated weights[count]; -1 where the gate is shut
+    Permutation,   // count
+    Beta,          // a, b, otherwise
+    Crop,          // height and width of the canvas and of the crop; draws top, left
+    ResizedCrop,   // height, width, scale[2], ratio[2]; draws a box
+    Erased,        // height, width, scale[2], ratio[2]; draws a box, empty where the gate is shut
+    Cut,           // height, width, column of the share kept, which becomes exact; draws a box
+    Corners,       // height, width, distortion; draws 8 displacements
+    // Coordinates, carried back through one op. Arguments from the table are named by their column.
+    Box,           // column of top, left, height, width; height and width of the result
+    Shift,         // column of top, left
+    Mirror,        // column; extent; 1 for rows
+    Affine,        // column of angle, shifts, scale, shears; centre
+    Perspective,   // column of 8 displacements; height, width
+    // Matrices into columns.
+    KeepPass,      // count of numbers, 6 or 9; starts anew
+    KeepAll,       // 9 numbers, of the whole recipe, from source to result
+    Toggle,        // column of a flag that turns the flag of this column round
+};
+
+struct Instruction {
+    double length, kind, position, index, gate, gate_value, column;  // gate: a column, which must hold the value; or -1
+
+    const double* arguments() const { return &column + 1; }
+};
+
+// What a sample carries through the program.
+struct Progress {
+    Carry pass, all;
+};
+
+inline void put(double* to, const DrawnBox& box) {
+    to[0] = box.top;
+    to[1] = box.left;
+    to[2] = box.height;
+    to[3] = box.width;
+}
+
+inline void run(const Instruction& it, const Stream& stream, double* row, Progress& progress) {
+    const double* a = it.arguments();
+    double* out = row + static_cast<int>(it.column);
+    const bool open = it.gate < 0.0 || row[static_cast<int>(it.gate)] == it.gate_value;
+    Random random({stream.seed, stream.step, stream.id, static_cast<unsigned int>(it.position)}, static_cast<unsigned int>(it.index));
+    auto carry = [&](const Carry& back) {
+        progress.pass = back * progress.pass;
+        progress.all = back * progress.all;
+    };
+    auto from = [&](int i) { return row + static_cast<int>(a[i]); };
+    switch (static_cast<Kind>(static_cast<int>(it.kind))) {
+        case Kind::Constant: *out = open ? a[0] : a[1]; return;
+        case Kind::Uniform: {
+            const double value = random.uniform(a[0], a[1]);
+            *out = !open ? a[3] : a[2] != 0.0 ? rounded(value) : value;
+            return;
+        }
+        case Kind::Below: *out = open ? random.below(static_cast<int>(a[0])) + a[1] : a[2]; return;
+        case Kind::Chance: *out = open && random.uniform() < a[0] ? a[1] : a[2]; return;
+        case Kind::Choice: {
+            const double at = random.uniform();
+            int i = 0;
+            while (i < static_cast<int>(a[0]) - 1 && at >= a[1 + i]) ++i;
+            *out = open ? i : -1.0;
+            return;
+        }
+        case Kind::Permutation: {
+            const int count = static_cast<int>(a[0]);
+            for (int i = 0; i < count; ++i) out[i] = i;
+            for (int i = count - 1; open && i > 0; --i) {  // Fisher and Yates
+                const int j = random.below(i + 1);
+                const double held = out[i];
+                out[i] = out[j];
+                out[j] = held;
+            }
+            return;
+        }
+        case Kind::Beta: *out = open ? random.beta(a[0], a[1]) : a[2]; return;
+        case Kind::Crop: {
+            const int down = static_cast<int>(a[0] - a[2]) + 1, across = static_cast<int>(a[1] - a[3]) + 1;
+            out[0] = open ? random.below(down) : 0.0;
+            out[1] = open ? random.below(across) : 0.0;
+            return;
+        }
+        case Kind::ResizedCrop: {
+            const DrawnBox whole = {0.0, 0.0, a[0], a[1]};
+            put(out, open ? resized_crop_box(random, static_cast<int>(a[0]), static_cast<int>(a[1]), a + 2, a + 4) : whole);
+            return;
+        }
+        case Kind::Erased: {
+            const DrawnBox none = {0.0, 0.0, 0.0, 0.0};
+            put(out, open ? erased_box(random, static_cast<int>(a[0]), static_cast<int>(a[1]), a + 2, a + 4) : none);
+            return;
+        }
+        case Kind::Cut: {
+            DrawnBox box = {0.0, 0.0, 0.0, 0.0};
+            if (open) box = cut_box(random, static_cast<int>(a[0]), static_cast<int>(a[1]), *from(2));
+            put(out, box);
+            *from(2) = 1.0 - box.height * box.width / (a[0] * a[1]);
+            return;
+        }
+        case Kind::Corners: {
+            const int down = static_cast<int>(a[2] * (static_cast<int>(a[0]) / 2)) + 1, across = static_cast<int>(a[2] * (static_cast<int>(a[1]) / 2)) + 1;
+            for (int i = 0; i < 4; ++i) {
+                out[2 * i] = open ? random.below(across) : 0.0;
+                out[2 * i + 1] = open ? random.below(down) : 0.0;
+            }
+            return;
+        }
+        case Kind::Box: {
+            const double* box = from(0);
+            return carry(carry_box(box[0], box[1], box[2], box[3], a[1], a[2]));
+        }
+        case Kind::Shift: return carry(Carry::affine(1, 0, from(0)[1], 0, 1, from(0)[0]));
+        case Kind::Mirror: {
+            if (*from(0) == 0.0) return;
+            return carry(a[2] != 0.0 ? Carry::affine(1, 0, 0, 0, -1, a[1] - 1.0) : Carry::affine(-1, 0, a[1] - 1.0, 0, 1, 0));
+        }
+        case Kind::Affine: {
+            const double* drawn = from(0);
+            return carry(carry_affine(drawn[0], drawn[1], drawn[2], drawn[3], drawn[4], drawn[5], a[1], a[2]));
+        }
+        case Kind::Perspective: return carry(carry_corners(from(0), static_cast<int>(a[1]), static_cast<int>(a[2])));
+        case Kind::KeepPass:
+            for (int i = 0; i < static_cast<int>(a[0]); ++i) out[i] = progress.pass.m[i];
+            progress.pass = Carry::identity();
+            return;
+        case Kind::KeepAll: {
+            const Carry forward = inverse(progress.all);
+            for (int i = 0; i < 9; ++i) out[i] = forward.m[i];
+            return;
+        }
+        case Kind::Toggle:
+            if (*from(0) != 0.0) *out = *out == 0.0 ? 1.0 : 0.0;
+            return;
+    }
+}
+
+// Sample n of a batch.
+inline void draw_sample(const Draw& args, long long step, long long n) {
+    const unsigned long long id = args.ids != nullptr ? args.ids[n] : args.first_id + n;
+    const Stream stream = {static_cast<unsigned long long>(args.seed), static_cast<unsigned long long>(step), id, 0};
+    Progress progress = {Carry::identity(), Carry::identity()};
+    double* row = args.table + n * args.columns;
+    for (int i = 0; i < args.length;) {
+        const Instruction& it = *reinterpret_cast<const Instruction*>(args.program + i);
+        run(it, stream, row, progress);
+        i += static_cast<int>(it.length);
+    }
+}
+
+}  // namespace cuaug
