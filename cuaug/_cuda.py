@@ -164,6 +164,17 @@ def ready() -> None:
 os.register_at_fork(after_in_child=lambda: _lost.extend(_used))
 
 
+def is_capturing(stream: int) -> bool:
+    """Whether what is launched on a stream goes into a CUDA graph."""
+    return bool(cupy().cuda.runtime.streamIsCapturing(stream))
+
+
+def wait(stream: int, index: int) -> None:
+    """For all that was launched on a stream."""
+    with device(index):
+        cupy().cuda.runtime.streamSynchronize(stream)
+
+
 def kernel(name: str, stream: int = 0) -> Any:
     """The kernel of this name expression; compiled when first used on a device, once however many threads ask."""
     with _compiling_lock:

@@ -22,9 +22,10 @@ _GEOMETRIES = {
     "Perspective": struct.Struct("P4q 9d 2i"),
     "Grid": struct.Struct("P4q P4q 2d 2i"),
 }
-_RESAMPLE = struct.Struct("P5q P5q q 8i P4q 4d P4q 4d q")
+_RESAMPLE = struct.Struct("P5q P5q q 8i P4q 4d P4q 4d 2i")
 _POINTWISE = struct.Struct("P5q P5q q 8i P4q 12d")
 _BLUR = struct.Struct("P5q P5q q 8i P4q 2d 4i")
+_DRAW = struct.Struct("4P 4q 2i")
 _SAMPLERS = {"nearest": "Nearest", "bilinear": "Bilinear", "bicubic": "Bicubic", "lanczos": "Lanczos"}
 _FILTERS = {  # antialias: its filter
     True: {"bilinear": "Triangle", "area": "Triangle", "bicubic": "CatmullRom", "lanczos": "Lanczos3"},
@@ -151,8 +152,12 @@ def resample(
     antialias: bool,
     dtype: str | None,
     out: Any,
+    turns: bool = False,
 ) -> Any:
-    """A box of each sample, resized by a separable filter. `interpolation` is checked, and not "nearest"."""
+    """A box of each sample, resized by a separable filter. `interpolation` is checked, and not "nearest".
+
+    `turns`: `box` has two more columns, whether the result is turned upside down, and left to right.
+    """
     target = image.dtype if dtype is None else _array.dtype_name(dtype)
     _check.dtypes(image.dtype, target, interpolation)
     result = _images.like(image, size, target, out)
@@ -161,7 +166,9 @@ def resample(
         plan = _plan("resample", names, *_phases(image, result))
         fill = (*NO_TABLE[:5], 0.0, 0.0, 0.0, 0.0)
         sides = (*box.table[:5], *(box.values or (0.0,) * 4))
-        data = _RESAMPLE.pack(*_batch(image, result.pointer, result.axes.strides, plan), *fill, *sides, antialias)
+        data = _RESAMPLE.pack(
+            *_batch(image, result.pointer, result.axes.strides, plan), *fill, *sides, turns, antialias
+        )
         _run(plan, image, data, *names)
     return image.library.finish(result.array)
 
@@ -184,6 +191,19 @@ def pointwise(
         data = _parametrised(image, result.pointer, result.axes.strides, plan, parameters)
         _run(plan, image, data, image.dtype, dtype, ops, result.axes.extents[2])
     return image.library.finish(result.array)
+
+
+def draw(
+    program: Table, length: int, table: Table, replays: int, ids: Table, counts: tuple[int, int, int], image: Images
+) -> None:
+    """Fills `table` [N, P] by a program of `length` numbers. `counts`: the seed, the step, the first sample's id."""
+    samples = image.samples
+    data = _DRAW.pack(program.pointer, table.pointer, ids.pointer, replays, *counts, samples, length, table.n)
+    if image.device < 0:
+        _cpu.native().draw(data)
+    elif samples:
+        stream = image.library.stream(image.device)
+        _cuda.launch("cuaug::draw", data, (-(-samples // 32), 1, 1), 32, 0, image.device, stream)
 
 
 def mix(image: Images, name: str, parameters: PerSample, out: Any) -> Any:
@@ -404,6 +424,8 @@ def name_expression(skeleton: str, *arguments: str | int) -> str:
 
 def record_of(name: str) -> tuple[str, int]:
     """The C++ type of a kernel's argument, and the bytes that are packed for it here."""
+    if name == "cuaug::draw":
+        return "cuaug::Draw", _DRAW.size
     if name.startswith("cuaug::resample<"):
         return "cuaug::Resample", _RESAMPLE.size
     if name.startswith(("cuaug::pointwise<", "cuaug::luma_mean<", "cuaug::mix<")):

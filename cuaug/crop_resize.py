@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _array, _check, _parameters, _pass
+from . import _array, _check, _parameters, _pass, _sizes
 from ._check import public
 from ._images import Images
 from ._images import images as describe
@@ -47,7 +47,7 @@ def resize(
     array([[1, 5]], dtype=uint8)
     """
     image = describe(images, layout)
-    target = _resized_size(image.size, size, max_size)
+    target = _sizes.resized_size(image.size, size, max_size)
     return _resize(image, (0, 0, *image.size), target, interpolation, antialias, dtype, out)
 
 
@@ -171,10 +171,7 @@ def pad(
     array([[1, 1, 2, 3, 3]], dtype=uint8)
     """
     image = describe(images, layout)
-    sides = [padding] if isinstance(padding, int) else list(padding)
-    if len(sides) not in (1, 2, 4):
-        raise ValueError(f"padding must be one, two or four ints, got {padding!r}")
-    left, top, right, bottom = (_check.whole("padding", side, -(1 << 30)) for side in sides * (4 // len(sides)))
+    left, top, right, bottom = _sizes.padding_of(padding)
     size = _check.size("the padded size", (image.size[0] + top + bottom, image.size[1] + left + right))
     _check.one_of("padding_mode", padding_mode, _check.BORDERS)
     return _move(image, "padding", size, (1, -left), (1, -top), padding_mode, fill, dtype, out)
@@ -238,31 +235,6 @@ def _resize(
     return _pass.resample(
         image, _parameters.boxes(box, image), size, interpolation, antialias or interpolation == "area", dtype, out
     )
-
-
-def _resized_size(size: tuple[int, int], wanted: _Size | None, max_size: int | None) -> tuple[int, int]:
-    """For one number, torchvision's rule: the shorter side becomes it, the longer follows, rounded down."""
-    if max_size is not None:
-        _check.whole("max_size", max_size, 1)
-    one = wanted if isinstance(wanted, int) else wanted[0] if wanted is not None and len(wanted) == 1 else None
-    if wanted is not None and one is None:
-        if max_size is not None:
-            raise ValueError("max_size must be None where size is (H, W)")
-        return _check.size("size", wanted)
-    short, long = sorted(size)
-    if one is None:
-        if max_size is None:
-            raise ValueError("size must be given where max_size is None")
-        new_short, new_long = max(1, int(max_size * short / long)), max_size
-    else:
-        new_short = _check.whole("size", one, 1)
-        new_long = int(new_short * long / short)
-        if max_size is not None:
-            if max_size <= new_short:
-                raise ValueError(f"max_size must be greater than size, got {max_size} for size {new_short}")
-            if new_long > max_size:
-                new_short, new_long = max(1, int(max_size * new_short / new_long)), max_size
-    return _check.size("size", (new_short, new_long) if size[0] <= size[1] else (new_long, new_short))
 
 
 def _move(

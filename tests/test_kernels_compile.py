@@ -167,7 +167,9 @@ def completable(row, factors):
 
 def covering_names():
     warps = [
-        kernels.name_expression("warp", source, layout, channels, geometry, sampler, border, kernels.chain(()), target, result)
+        kernels.name_expression(
+            "warp", source, layout, channels, geometry, sampler, border, kernels.chain(()), target, result
+        )
         for source, target, layout, result, channels, geometry, sampler, border in covering(WARPS)
     ]
     resamples = [

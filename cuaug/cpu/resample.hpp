@@ -275,10 +275,18 @@ inline long long resample_tasks(const native::ResampleCall& call) {
 
 template <class R>
 inline void resample_typed(const native::ResampleCall& call, long long task, void* workspace) {
-    const Resample args = resample_record(call);
+    Resample args = resample_record(call);
     const int rows = rows_at_once(args), parts = (args.out_height + rows - 1) / rows;
     const long long frame = task / parts, n = frame / args.frames;
     const int top = static_cast<int>(task % parts) * rows, bottom = args.out_height - top < rows ? args.out_height : top + rows;
+    with_source(call.target, [&](auto element) {
+        auto turn = [&](long long& stride, int extent) {
+            args.out.data = static_cast<decltype(element)*>(args.out.data) + (extent - 1) * stride;
+            stride = -stride;
+        };
+        if (upside_down(args, n)) turn(args.out.y, args.out_height);
+        if (left_to_right(args, n)) turn(args.out.x, args.out_width);
+    });
     const bool antialias = args.antialias != 0;
     const Axis<R> across = {call.filter, box_side(args, n, 1), box_side(args, n, 3), args.in_width, args.out_width, antialias};
     const Axis<R> down = {call.filter, box_side(args, n, 0), box_side(args, n, 2), args.in_height, args.out_height, antialias};

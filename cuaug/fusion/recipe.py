@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from .._check import WHITE
 
@@ -18,11 +18,11 @@ _INDICES = 64  # of random numbers that each draw keeps to itself: four to an in
 
 
 class Column:
-    """A number of every sample. `white` is what 1 is there, for numbers in the images' own range."""
+    """A number of every sample. `white`: for numbers in the images' own range, what full scale is there; else None."""
 
     __slots__ = ("name", "place", "white")
 
-    def __init__(self, name: str, white: float = 1.0) -> None:
+    def __init__(self, name: str, white: float | None = None) -> None:
         self.name, self.white, self.place = name, white, -1
 
 
@@ -47,25 +47,27 @@ class Instruction:
 
 @dataclass
 class Geometric:
-    """A map of coordinates. `shows_outside`: it may look beyond its input's canvas, and finds `border` and `fill` there."""
+    """A map of coordinates, by an instruction that carries them back."""
 
     carry: Instruction
+    columns: Sequence[Column]  # adjoining, those that the instruction reads
     size: tuple[int, int]  # of the result
     interpolation: str = "nearest"
     border: str = "constant"
     fill: Any = 0
-    shows_outside: bool = False
-    onto: bool = False  # takes the canvas to itself, pixel by pixel
+    shows_outside: bool = False  # looks beyond its input's canvas, and finds `border` there
+    mirror: Literal["", "x", "y"] = ""  # takes the canvas to itself
     whole: bool = False  # from pixel centres to pixel centres: any interpolation will do
+    box: bool = False  # its columns are a box (top, left, height, width) that it stays inside
     projective: bool = False
 
 
 @dataclass
 class Resized:
-    """A box of the input, resized by a separable filter."""
+    """A box (top, left, height, width) of the input, resized by a separable filter."""
 
     carry: Instruction
-    box: Sequence[Column]
+    columns: Sequence[Column]  # the box, and whether it is turned upside down, and left to right
     size: tuple[int, int]
     interpolation: str
     antialias: bool
@@ -77,9 +79,8 @@ class Pointwise:
 
     op: str
     columns: Sequence[Column]
-    white: float
-    mean: Column | None = None
-    prefix: str | None = None  # what of this op itself comes before the mean is taken
+    mean: Column | None = None  # that of them which the mean luma of the images so far goes to, after a factor's
+    prefix: str = ""  # what of the op itself comes before the mean is taken, with the first of its columns
     ranged: bool = False  # it knows the levels of an integer dtype
 
 
@@ -96,7 +97,7 @@ class Blur:
     """A Gaussian of `window` (x, y) pixels."""
 
     window: tuple[int, int]
-    sigma: Sequence[Column]
+    columns: Sequence[Column]  # sigma
 
 
 @dataclass
@@ -132,17 +133,25 @@ class Recipe:
             raise ValueError(f"a recipe must have fewer than {MOST_ENTRIES} transforms")
 
     @property
+    def largest(self) -> tuple[int, int]:
+        """A size that no canvas of the recipe exceeds."""
+        sizes = [self.size, *(op.size for op in self.ops if isinstance(op, (Geometric, Resized)))]
+        return max(height for height, _ in sizes), max(width for _, width in sizes)
+
+    @property
     def white(self) -> float:
         return WHITE.get(self.dtype, 1.0)
 
-    def draw(self, kind: str, names: Sequence[str], *arguments: float | Column, white: float = 1.0) -> list[Column]:
+    def draw(
+        self, kind: str, names: Sequence[str], *arguments: float | Column, white: float | None = None
+    ) -> list[Column]:
         """Numbers from an instruction of kernels/draws/program.cuh."""
         columns = [Column(f"{self.position}.{self.name}.{name}", white) for name in names]
         self.draws.append(Instruction(kind, columns, arguments, self.position, self._index, self._gate))
         self._index += _INDICES
         return columns
 
-    def constant(self, name: str, value: float, otherwise: float | None = None, white: float = 1.0) -> Column:
+    def constant(self, name: str, value: float, otherwise: float | None = None, white: float | None = None) -> Column:
         """The same for all samples, and `otherwise` for those whose gate is shut."""
         arguments = float(value), float(value if otherwise is None else otherwise)
         return self.draw("Constant", [name], *arguments, white=white)[0]
@@ -152,7 +161,7 @@ class Recipe:
             return self.constant(name, low, otherwise)
         return self.draw("Uniform", [name], low, high, float(rounded), otherwise)[0]
 
-    def chance(self, name: str, p: float, yes: float = 1.0, no: float = 0.0, white: float = 1.0) -> Column:
+    def chance(self, name: str, p: float, yes: float = 1.0, no: float = 0.0, white: float | None = None) -> Column:
         return self.draw("Chance", [name], p, yes, no, white=white)[0]
 
     @contextlib.contextmanager
@@ -165,29 +174,38 @@ class Recipe:
         if self.size != size:
             raise ValueError(f"{self.name} must not change the size of some samples only, from {size} to {self.size}")
         if self.dtype != dtype:
-            raise ValueError(f"{self.name} must not change the dtype of some samples only, from {dtype} to {self.dtype}")
+            raise ValueError(
+                f"{self.name} must not change the dtype of some samples only, from {dtype} to {self.dtype}"
+            )
 
     def geometric(
         self, kind: str, columns: Sequence[Column], *constants: float, size: tuple[int, int] | None = None, **how: Any
     ) -> None:
         """A map of coordinates by an instruction that carries them back."""
         self.size = size or self.size
-        self.ops.append(Geometric(Instruction(kind, (), (columns[0], *constants)), self.size, **how))
+        self.ops.append(Geometric(Instruction(kind, (), (columns[0], *constants)), columns, self.size, **how))
 
-    def resized(
-        self, box: Sequence[Column], size: tuple[int, int], interpolation: str, antialias: bool
-    ) -> None:
+    def mirrored(self, flag: Column, axis: Literal["x", "y"]) -> None:
+        extent = self.size[1] if axis == "x" else self.size[0]
+        self.geometric("Mirror", [flag], extent, float(axis == "y"), mirror=axis, whole=True)
+
+    def cropped(self, corner: Sequence[Column], size: tuple[int, int]) -> None:
+        """A box inside the image, from (top, left) on."""
+        box = [*corner, *(self.constant(n, v) for n, v in zip(("height", "width"), size, strict=True))]
+        self.geometric("Shift", box, size=size, whole=True, box=True)
+
+    def resized(self, box: Sequence[Column], size: tuple[int, int], interpolation: str, antialias: bool) -> None:
         """A box (top, left, height, width) of the image fills the canvas."""
-        carry = Instruction("Box", (), (box[0], *map(float, size)))
         if interpolation == "nearest" or (interpolation == "bilinear" and not antialias):
-            how = {"interpolation": interpolation, "border": "edge"}
-            self.ops.append(Geometric(carry, size, **how))
-        else:
-            self.ops.append(Resized(carry, box, size, interpolation, antialias))
+            self.geometric("Box", box, *size, size=size, interpolation=interpolation, border="edge", box=True)
+            return
+        turned = [self.constant(name, 0.0) for name in ("upside_down", "left_to_right")]
+        carry = Instruction("Box", (), (box[0], *size))
+        self.ops.append(Resized(carry, [*box, *turned], size, interpolation, antialias or interpolation == "area"))
         self.size = size
 
     def pointwise(self, op: str, columns: Sequence[Column] = (), **how: Any) -> None:
-        self.ops.append(Pointwise(op, columns, self.white, **how))
+        self.ops.append(Pointwise(op, columns, **how))
 
     def cast(self, dtype: str, scale: bool) -> None:
         self.dtype = dtype

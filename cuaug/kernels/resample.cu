@@ -86,13 +86,16 @@ __global__ void __launch_bounds__(resize_threads, sizeof(Real<In>) == 8 ? 3 : Sa
         const bool clipped = across.span[lane].outside != R(0);
         const int begin = across.span[0].first, end = across.span[31].first + across.span[31].count;
         const int x_stride = column_stride<OutLayout, K>(args.out.x), last = min((warp_index + 1) * band, rows);
+        const bool upside_down = cuaug::upside_down(args, n), left_to_right = cuaug::left_to_right(args, n);
+        const int column_out = left_to_right ? args.out_width - 1 - left - lane : left + lane, row_out = top + warp_index * band;
         Out* out = static_cast<Out*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c
-                   + (top + warp_index * band) * args.out.y + static_cast<long long>(left) * x_stride;
+                   + (upside_down ? args.out_height - 1 - row_out : row_out) * args.out.y + static_cast<long long>(column_out) * x_stride;
+        const long long out_row = upside_down ? -args.out.y : args.out.y;
         const R* fill = pinned(fill_memory);
         Row<R>* at = pinned(down + warp_index * band);
         int oldest = 0, made = 0;  // the ring holds rows oldest .. made - 1
         #pragma unroll 1
-        for (int y = warp_index * band; y < last; ++y, out += args.out.y, ++at) {
+        for (int y = warp_index * band; y < last; ++y, out += out_row, ++at) {
             Row<R>& row = *at;
             const int count = row.span.count, begin_row = row.span.first;
             R sum[K] = {};
@@ -131,7 +134,7 @@ __global__ void __launch_bounds__(resize_threads, sizeof(Real<In>) == 8 ? 3 : Sa
             for (int k = 0; k < K; ++k) value[k] = from_real<Out>(sum[k]);
             if (lane < columns) {
                 for (int k = 0; k < K; ++k)
-                    if (k < channels) out[static_cast<long long>(lane) * x_stride + (Same<OutLayout, Packed>::value ? k : k * args.out.c)] = value[k];
+                    if (k < channels) out[Same<OutLayout, Packed>::value ? k : k * args.out.c] = value[k];
             }
         }
         __syncthreads();

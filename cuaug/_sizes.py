@@ -1,0 +1,43 @@
+"""Sizes as torchvision writes them: the size to resize to, and what to pad by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from . import _check
+
+Size = Sequence[int] | int
+
+
+def padding_of(padding: Sequence[int] | int) -> tuple[int, int, int, int]:
+    """(left, top, right, bottom), from one number, (left and right, top and bottom), or all four."""
+    sides = [padding] if isinstance(padding, int) else list(padding)
+    if len(sides) not in (1, 2, 4):
+        raise ValueError(f"padding must be one, two or four ints, got {padding!r}")
+    left, top, right, bottom = (_check.whole("padding", side, -(1 << 30)) for side in sides * (4 // len(sides)))
+    return left, top, right, bottom
+
+
+def resized_size(size: tuple[int, int], wanted: Size | None, max_size: int | None) -> tuple[int, int]:
+    """For one number, torchvision's rule: the shorter side becomes it, the longer follows, rounded down."""
+    if max_size is not None:
+        _check.whole("max_size", max_size, 1)
+    one = wanted if isinstance(wanted, int) else wanted[0] if wanted is not None and len(wanted) == 1 else None
+    if wanted is not None and one is None:
+        if max_size is not None:
+            raise ValueError("max_size must be None where size is (H, W)")
+        return _check.size("size", wanted)
+    short, long = sorted(size)
+    if one is None:
+        if max_size is None:
+            raise ValueError("size must be given where max_size is None")
+        new_short, new_long = max(1, int(max_size * short / long)), max_size
+    else:
+        new_short = _check.whole("size", one, 1)
+        new_long = int(new_short * long / short)
+        if max_size is not None:
+            if max_size <= new_short:
+                raise ValueError(f"max_size must be greater than size, got {max_size} for size {new_short}")
+            if new_long > max_size:
+                new_short, new_long = max(1, int(max_size * new_short / new_long)), max_size
+    return _check.size("size", (new_short, new_long) if size[0] <= size[1] else (new_long, new_short))

@@ -1,0 +1,126 @@
+"""The passes that a recipe takes: each reads the images once, moves their pixels, changes them, and stores them.
+
+A pass begins where the mathematics force one, and says why. What it runs is what the functions run (`_pass.py`), with
+parameters from the table of draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .._check import WHITE
+from .recipe import Blur, Cast, Column, Geometric, Mixed, Op, Pointwise, Recipe, Resized
+
+Head = Geometric | Resized | Blur | Mixed
+
+
+@dataclass
+class Pass:
+    """Heads move pixels (several maps of coordinates are one), then `chain` changes them, and they are stored."""
+
+    why: str
+    source: str  # dtype
+    size: tuple[int, int]  # of what it reads
+    heads: list[Head] = field(default_factory=list)
+    chain: list[Pointwise] = field(default_factory=list)
+    target: str = ""
+    unscaled: bool = False  # a conversion has changed what full scale is
+    matrix: list[Column] = field(default_factory=list)  # result to source, of a pass that moves pixels
+
+    @property
+    def result(self) -> tuple[int, int]:
+        return next((head.size for head in reversed(self.heads) if isinstance(head, (Geometric, Resized))), self.size)
+
+    @property
+    def white(self) -> float:
+        return WHITE.get(self.source, 1.0)
+
+    @property
+    def columns(self) -> list[Column]:
+        """Of the chain, one after the other as the kernel reads them."""
+        return [column for op in self.chain for column in op.columns]
+
+    @property
+    def window(self) -> Sequence[Column]:
+        """The box that alone counts as the image."""
+        first = self.heads[0]
+        return first.columns if isinstance(first, Geometric) and first.box else ()
+
+    @property
+    def resampling(self) -> Geometric:
+        """The map of coordinates that decides how pixels are read."""
+        maps = [head for head in self.heads if isinstance(head, Geometric)]
+        chosen = next((m for m in maps if not m.whole), maps[0])
+        outside = next((m for m in maps if m.shows_outside), chosen)
+        how = {"border": outside.border, "fill": outside.fill}
+        return Geometric(chosen.carry, (), self.result, chosen.interpolation, **how)
+
+    def refuses(self, op: Op) -> str:
+        """Why an op cannot join; empty where it can."""
+        if isinstance(op, Cast):
+            held = self.heads and not isinstance(self.heads[0], Geometric)
+            return "its head changes no dtype" if held and op.dtype != self.target else ""
+        if isinstance(op, Pointwise):
+            return self._refuses_pointwise(op)
+        if self.chain or self.target != self.source:
+            return "pixels are changed before they are moved"
+        if not self.heads:
+            return ""
+        if isinstance(op, (Blur, Mixed)) or isinstance(self.heads[-1], (Blur, Mixed)):
+            return "every pixel needs its neighbours, or another sample's, as they are by now"
+        if isinstance(op, Resized):
+            return "an antialiased resize reads the pixels as they are by now"
+        if isinstance(self.heads[0], Resized):
+            return "" if op.mirror else "an antialiased resize comes before"
+        return self._refuses_map(op, [head for head in self.heads if isinstance(head, Geometric)])
+
+    def _refuses_pointwise(self, op: Pointwise) -> str:
+        if self.heads and not isinstance(self.heads[0], Geometric):
+            return "its head takes no ops"
+        if self.target in WHITE and self.target != self.source:
+            return f"values are rounded to {self.target} before they are changed"
+        in_range = op.ranged or any(column.white is not None for column in op.columns)
+        if (op.ranged and self.source in WHITE and self.target not in WHITE) or (in_range and self.unscaled):
+            return f"it works with the levels of {self.target}"
+        return ""
+
+    @staticmethod
+    def _refuses_map(op: Geometric, maps: Sequence[Geometric]) -> str:
+        resampled = [m for m in maps if not m.whole]
+        if resampled and not op.whole and resampled[0].interpolation != op.interpolation:
+            return f"interpolation changes to {op.interpolation!r}"
+        moved = [m for m in maps if not m.mirror]
+        if op.box and not op.whole and maps:
+            return "a crop is resized with its own edge, which lies within what was moved before"
+        if op.shows_outside and moved and not (moved == maps[:1] and moved[0].box and moved[0].whole):
+            return f"a border ({op.border}) around the canvas as it is by now"
+        return ""
+
+    def add(self, op: Op) -> None:
+        if isinstance(op, Cast):
+            if op.dtype != self.target and not op.scale:
+                self.chain.append(Pointwise("Unscaled", ()))
+                self.unscaled = True
+            elif WHITE.get(op.dtype) != WHITE.get(self.target) and not self.chain:
+                self.chain.append(Pointwise("Scaled", ()))
+            self.target = op.dtype
+        elif isinstance(op, Pointwise):
+            self.chain.append(op)
+        else:
+            self.heads.append(op)
+
+
+def passes_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> list[Pass]:
+    """`dtype` and `size` are those of the images."""
+    made = [Pass("the images are read", dtype, size, target=dtype)]
+    for op in recipe.ops:
+        why = made[-1].refuses(op)
+        if why or (isinstance(op, Cast) and made[-1].unscaled):
+            made.append(Pass(why or "another conversion", made[-1].target, made[-1].result, target=made[-1].target))
+        made[-1].add(op)
+    for each in made:
+        if each.heads and isinstance(each.heads[0], (Geometric, Resized)):
+            projective = any(isinstance(head, Geometric) and head.projective for head in each.heads)
+            each.matrix = [Column("") for _ in range(9 if projective else 6)]
+    return made

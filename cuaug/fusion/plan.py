@@ -1,0 +1,79 @@
+"""A recipe made ready for one shape of images: its passes, and the program that draws for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._images import Images
+from .passes import Pass, passes_of
+from .program import assembled, in_units_of
+from .recipe import Column, Geometric, Instruction, Recipe, Resized
+
+
+@dataclass
+class Plan:
+    """What a table's columns mean, and what is done with them."""
+
+    passes: list[Pass]
+    program: np.ndarray
+    columns: int
+    names: dict[str, int]  # of what is drawn; where it stands in the table
+    matrix: int  # first of nine columns: source to result
+    parts: dict[int, Column]  # for each place of a mean, the first column that its reduction may use
+
+
+def plan_of(recipe: Recipe, image: Images, regions: int) -> Plan:
+    """`regions`: at most so many numbers a reduction leaves for each sample."""
+    passes = passes_of(recipe, image.dtype, image.size)
+    means = [op.mean for each in passes for op in each.chain if op.mean is not None]
+    scratch = [[Column("") for _ in range(1 + regions)] for _ in means]
+    matrix = [Column("") for _ in range(9)]
+    count = _placed([*_blocks(passes), *(draw.columns for draw in recipe.draws), *scratch, matrix])
+    white = {id(column): each.white for each in passes for column in each.columns}
+    draws = [in_units_of(draw, white.get(id(draw.columns[0]), 1.0)) for draw in recipe.draws]
+    cleared = [Instruction("Constant", parts[:1], (0.0, 0.0)) for parts in scratch]
+    whole = [Instruction("KeepAll", matrix, ())]
+    program = assembled([*draws, *cleared, *_turns(passes), *_carries(passes), *whole])
+    names = {column.name: column.place for draw in recipe.draws for column in draw.columns}
+    parts = {mean.place: columns[0] for mean, columns in zip(means, scratch, strict=True)}
+    return Plan(passes, program, count, names, matrix[0].place, parts)
+
+
+def _blocks(passes: Sequence[Pass]) -> Iterator[Sequence[Column]]:
+    """Columns that a kernel, or an instruction, takes for adjoining."""
+    for each in passes:
+        yield each.columns
+        yield from (head.columns for head in each.heads)
+        yield each.matrix
+
+
+def _placed(blocks: Sequence[Sequence[Column]]) -> int:
+    count = 0
+    for block in blocks:
+        for column in block:
+            if column.place < 0:
+                column.place, count = count, count + 1
+    return count
+
+
+def _turns(passes: Sequence[Pass]) -> Iterator[Instruction]:
+    """Flips after an antialiased resize, which has columns for them."""
+    for each in passes:
+        if each.heads and isinstance(each.heads[0], Resized):
+            for head in each.heads[1:]:
+                if isinstance(head, Geometric):
+                    turn = each.heads[0].columns[4 if head.mirror == "y" else 5]
+                    yield Instruction("Toggle", [turn], [head.columns[0]])
+
+
+def _carries(passes: Sequence[Pass]) -> Iterator[Instruction]:
+    """From the result back to the source; each pass keeps its own part of the way."""
+    for each in reversed(passes):
+        for head in reversed(each.heads):
+            if isinstance(head, (Geometric, Resized)):
+                yield head.carry
+        if each.matrix:
+            yield Instruction("KeepPass", each.matrix, [len(each.matrix)])

@@ -1,0 +1,50 @@
+"""A recipe's draws as numbers that kernels/draws/program.cuh runs for every sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from .recipe import Column, Instruction
+
+# In the order of `cuaug::Kind`.
+KINDS = (
+    *("Constant", "Uniform", "Below", "Chance", "Choice", "Permutation", "Beta"),
+    *("Crop", "ResizedCrop", "Erased", "Cut", "Corners"),
+    *("Box", "Shift", "Mirror", "Affine", "Perspective"),
+    *("KeepPass", "KeepAll", "Toggle"),
+)
+_HEADER = 7
+# Which arguments of a kind are in the images' own range, and so scale with what is white there.
+_RANGED = {"Constant": (0, 1), "Chance": (1, 2)}
+
+
+def assembled(instructions: Iterable[Instruction]) -> np.ndarray:
+    """The program: length, kind, position, index, gate, its value, first column, arguments; again and again."""
+    numbers: list[float] = []
+    for it in instructions:
+        arguments = [a.place if isinstance(a, Column) else a for a in it.arguments]
+        gate = (-1.0, 0.0) if it.gate is None else (it.gate.column.place, it.gate.value)
+        first = it.columns[0].place if it.columns else 0
+        _adjoining(it.columns)
+        header = _HEADER + len(arguments), KINDS.index(it.kind), it.position, it.index, *gate, first
+        numbers += [*map(float, header), *map(float, arguments)]
+    return np.array(numbers, np.float64)
+
+
+def in_units_of(instruction: Instruction, white: float) -> Instruction:
+    """The same draw where full scale is another number."""
+    own = instruction.columns[0].white if instruction.columns else None
+    if own is None or own == white:
+        return instruction
+    arguments = list(instruction.arguments)
+    for i in _RANGED[instruction.kind]:
+        arguments[i] = arguments[i] * white / own  # type: ignore[operator]
+    return replace(instruction, arguments=arguments)
+
+
+def _adjoining(columns: Sequence[Column]) -> None:
+    places = [column.place for column in columns]
+    assert places == list(range(places[0], places[0] + len(places))) if places else True, places

@@ -1,0 +1,103 @@
+"""Runs a plan: draws a table, and takes images through the passes with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _array, _images, _parameters, _pass
+from .._images import Images
+from .._parameters import NO_TABLE, PerSample, Table
+from .passes import Pass
+from .plan import Plan
+from .recipe import Blur, Column, Geometric, Mixed, Resized
+
+
+def apply(plan: Plan, image: Images, table: Table) -> Any:
+    """The images, changed as the rows of the table say."""
+    made: Any = None
+    for each in plan.passes:
+        if made is not None:
+            image = _images.images(made, image.axes.layout)
+        made = _run(each, plan, image, table)
+    return made
+
+
+def moved(plan: Plan, image: Images, table: Table) -> Any:
+    """Label masks, moved as the images are: nearest, and nothing else changed."""
+    made: Any = None
+    for each in plan.passes:
+        if each.matrix:
+            if made is not None:
+                image = _images.images(made, image.axes.layout)
+            window, _ = _window(each, table)
+            fill = each.resampling.fill if isinstance(each.heads[0], Geometric) else 0
+            border = each.resampling.border if isinstance(each.heads[0], Geometric) else "edge"
+            made = _pass.warp(image, _geometry(each, table), each.result, "nearest", border, 0, None, None, window)
+    return made
+
+
+def _run(each: Pass, plan: Plan, image: Images, table: Table) -> Any:
+    head = each.heads[0] if each.heads else None
+    ops = _pass.Ops(tuple(op.op for op in each.chain), _from(table, each.columns[0]) if each.columns else NO_TABLE)
+    if isinstance(head, Blur):
+        sigma = _from(table, head.columns[0])._replace(x=0)  # of both axes
+        return _pass.gaussian_blur(image, head.window, PerSample(sigma, ()), None)
+    if isinstance(head, Mixed):
+        return _pass.mix(image, head.name, _parameters_of(table, head.columns), None)
+    if isinstance(head, Resized):
+        box = _parameters_of(table, head.columns)
+        return _pass.resample(image, box, each.result, head.interpolation, head.antialias, None, None, turns=True)
+    if head is None:
+        _means(each, image, table, ops)
+        return _pass.pointwise(image, ops.names, PerSample(ops.parameters, ()), each.target, None)
+    return _warp(each, plan, image, table, ops)
+
+
+def _warp(each: Pass, plan: Plan, image: Images, table: Table, ops: _pass.Ops) -> Any:
+    how = each.resampling
+    geometry, window = _geometry(each, table), _from(table, each.window[0]) if each.window else NO_TABLE
+    where = image, geometry, each.result, how.interpolation, how.border, how.fill
+    if image.device < 0 and ops.names:  # the loops do one thing at a time
+        between = _images.images(_pass.warp(*where, None, None, window), image.axes.layout)
+        _means(each, between, table, ops)
+        return _pass.pointwise(between, ops.names, PerSample(ops.parameters, ()), each.target, None)
+    for i, op in enumerate(each.chain):
+        if op.mean is not None:
+            before = _pass.Ops(_before(each, i), ops.parameters)
+            _pass.warp_means(*where, window, before, _from(table, op.mean), _from(table, plan.parts[op.mean.place]))
+    return _pass.warp(*where, each.target, None, window, ops)
+
+
+def _means(each: Pass, image: Images, table: Table, ops: _pass.Ops) -> None:
+    for i, op in enumerate(each.chain):
+        if op.mean is not None:
+            pointer = table.pointer + 8 * (op.mean.place - 1)
+            _pass.luma_mean(image, _before(each, i), PerSample(ops.parameters, ()), pointer, table.n)
+
+
+def _before(each: Pass, i: int) -> tuple[str, ...]:
+    """The ops whose result op i takes the mean of."""
+    names = [op.op for op in each.chain[:i]] + ([each.chain[i].prefix] if each.chain[i].prefix else [])
+    return tuple(names)
+
+
+def _geometry(each: Pass, table: Table) -> _pass.Geometry:
+    matrix = _from(table, each.matrix[0])._replace(y=3)
+    return _pass.matrix_geometry(PerSample(matrix, (0.0,) * len(each.matrix)), True, "center")
+
+
+def _parameters_of(table: Table, columns: Any) -> PerSample:
+    return PerSample(_from(table, columns[0]), ())
+
+
+def _from(table: Table, column: Column) -> Table:
+    """The table from a column on."""
+    return table._replace(pointer=table.pointer + 8 * column.place)
+
+
+def drawn(plan: Plan, image: Images, program: Any, counts: tuple[int, int, int], ids: Any, replays: int) -> Any:
+    """A table of draws for these images. [N, columns]"""
+    table = image.library.empty((image.samples, plan.columns), "float64", image.device, None)
+    described = image.library.pointer(table)
+    _pass.draw(program, len(plan.program), Table(described, plan.columns, 0, 1, 1, table), replays, ids, counts, image)
+    return table

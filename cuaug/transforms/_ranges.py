@@ -1,0 +1,59 @@
+"""Checks of what transforms are made with: ranges, sizes, probabilities."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from .. import _check
+
+INTERPOLATIONS = ("nearest", "bilinear", "bicubic", "lanczos", "area")
+
+
+def number(name: str, value: Any, least: float = -math.inf, most: float = math.inf) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise TypeError(f"{name} must be a finite number, got {value!r}")
+    if not least <= value <= most:
+        raise ValueError(f"{name} must be {_between(least, most)}, got {value!r}")
+    return float(value)
+
+
+def pair(name: str, value: Any, least: float = -math.inf, most: float = math.inf) -> tuple[float, float]:
+    """(low, high), in that order."""
+    if isinstance(value, (str, bytes)) or not isinstance(value, Sequence) or len(value) != 2:
+        raise ValueError(f"{name} must be (low, high), got {value!r}")
+    low, high = number(name, value[0], least, most), number(name, value[1], least, most)
+    if low > high:
+        raise ValueError(f"{name} must be (low, high), got {value!r}")
+    return low, high
+
+
+def around(
+    name: str, value: Any, centre: float = 0.0, least: float = -math.inf, most: float = math.inf
+) -> tuple[float, float]:
+    """(low, high), or a number for the range of that reach around `centre`."""
+    if isinstance(value, (int, float)):
+        reach = number(name, value, 0.0)
+        return max(centre - reach, least), min(centre + reach, most)
+    return pair(name, value, least, most)
+
+
+def probability(name: str, value: Any) -> float:
+    return number(name, value, 0.0, 1.0)
+
+
+def size(name: str, value: Any) -> tuple[int, int]:
+    """(H, W), or one number for both."""
+    return _check.size(name, (value, value) if isinstance(value, int) else tuple(value))
+
+
+def interpolation(value: Any) -> str:
+    """A name, or torchvision's InterpolationMode, whose value is one."""
+    name = str(getattr(value, "value", value)).replace("nearest-exact", "nearest")
+    _check.one_of("interpolation", name, INTERPOLATIONS)
+    return name
+
+
+def _between(least: float, most: float) -> str:
+    return f"at least {least}" if most == math.inf else f"in {least}..{most}"

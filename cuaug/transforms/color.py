@@ -1,0 +1,194 @@
+"""Transforms that change pixels: torchvision v2's names, parameters and defaults, with one draw for each sample."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import _array, _check
+from ..fusion.recipe import Blur, Column, Recipe
+from . import _ranges
+from ._transform import Transform
+
+
+class ColorJitter(Transform):
+    """Brightness, contrast, saturation and hue, in a random order.
+
+    Args:
+        brightness: (low, high) of the factor, or a number for 1 - brightness..1 + brightness.
+        contrast: Likewise; about the image's own mean luma, as torchvision.
+        saturation: Likewise.
+        hue: (low, high) in turns, within -0.5..0.5, or a number for -hue..hue.
+        contrast_about: A level, in the images' own range, to use instead of the mean, which then needs not be taken.
+    """
+
+    def __init__(
+        self,
+        brightness: float | Sequence[float] | None = None,
+        contrast: float | Sequence[float] | None = None,
+        saturation: float | Sequence[float] | None = None,
+        hue: float | Sequence[float] | None = None,
+        *,
+        contrast_about: float | None = None,
+    ) -> None:
+        self.brightness = _factors("brightness", brightness)
+        self.contrast = _factors("contrast", contrast)
+        self.saturation = _factors("saturation", saturation)
+        self.hue = (0.0, 0.0) if hue is None else _ranges.around("hue", hue, 0.0, -0.5, 0.5)
+        self.contrast_about = None if contrast_about is None else _ranges.number("contrast_about", contrast_about)
+
+    def write(self, recipe: Recipe) -> None:
+        order = recipe.draw("Permutation", [f"order_{i}" for i in range(4)], 4)
+        brightness = recipe.uniform("brightness_factor", *self.brightness, otherwise=1.0)
+        saturation = recipe.uniform("saturation_factor", *self.saturation, otherwise=1.0)
+        hue = recipe.uniform("hue_factor", *self.hue, otherwise=0.0)
+        contrast = recipe.uniform("contrast_factor", *self.contrast, otherwise=1.0)
+        own = self.contrast_about is None and self.contrast != (1.0, 1.0)
+        about = Column("") if own else recipe.constant("about", self.contrast_about or 0.0, white=recipe.white)
+        columns = [*order, brightness, saturation, hue, contrast, about]
+        recipe.pointwise("ColorJitter", columns, mean=about if own else None, prefix="BeforeContrast" if own else "")
+
+
+class RandomGrayscale(Transform):
+    """Three equal channels of luma, with a probability."""
+
+    def __init__(self, p: float = 0.1) -> None:
+        self.p = _ranges.probability("p", p)
+
+    def write(self, recipe: Recipe) -> None:
+        # No saturation at all is grey, and all of it the image.
+        recipe.pointwise("AdjustSaturation", [recipe.chance("saturation_factor", self.p, yes=0.0, no=1.0)])
+
+
+class RandomInvert(Transform):
+    """The negative, with a probability."""
+
+    def __init__(self, p: float = 0.5) -> None:
+        self.p = _ranges.probability("p", p)
+
+    def write(self, recipe: Recipe) -> None:
+        # Solarizing from a threshold below all values on.
+        column = recipe.chance("threshold", self.p, yes=-_FAR, no=_FAR, white=recipe.white)
+        recipe.pointwise("Solarize", [column], ranged=True)
+
+
+class RandomSolarize(Transform):
+    """Invert what is at or above a threshold, in the images' own range, with a probability."""
+
+    def __init__(self, threshold: float, p: float = 0.5) -> None:
+        self.threshold, self.p = _ranges.number("threshold", threshold), _ranges.probability("p", p)
+
+    def write(self, recipe: Recipe) -> None:
+        column = recipe.chance("threshold", self.p, yes=self.threshold, no=_FAR, white=recipe.white)
+        recipe.pointwise("Solarize", [column], ranged=True)
+
+
+class RandomPosterize(Transform):
+    """Keep the upper bits, with a probability."""
+
+    def __init__(self, bits: int, p: float = 0.5) -> None:
+        self.bits, self.p = _check.whole("bits", bits, 0), _ranges.probability("p", p)
+
+    def write(self, recipe: Recipe) -> None:
+        recipe.pointwise("Posterize", [recipe.chance("bits", self.p, yes=self.bits, no=_ALL_BITS)], ranged=True)
+
+
+class RandomErasing(Transform):
+    """Paint a box, with a probability (Zhong et al. 2017).
+
+    Args:
+        p: Probability.
+        scale: Share of the image's area.
+        ratio: Height by width.
+        value: In the images' own range: a number, or one per channel.
+        inplace: Accepted for torchvision's sake: images are never written.
+    """
+
+    def __init__(
+        self,
+        p: float = 0.5,
+        scale: Sequence[float] = (0.02, 0.33),
+        ratio: Sequence[float] = (0.3, 3.3),
+        value: float | Sequence[float] = 0.0,
+        inplace: bool = False,
+    ) -> None:
+        if isinstance(value, str):
+            raise ValueError(f"value must be a number or one per channel, got {value!r}")
+        self.p = _ranges.probability("p", p)
+        self.scale, self.ratio = _ranges.pair("scale", scale, 0.0, 1.0), _ranges.pair("ratio", ratio, 0.0)
+        self.value = value if isinstance(value, (int, float)) else tuple(value)
+
+    def write(self, recipe: Recipe) -> None:
+        with recipe.only_where(recipe.chance("apply", self.p)):
+            box = recipe.draw("Erased", ("i", "j", "h", "w"), *recipe.size, *self.scale, *self.ratio)
+        values = _per_channel("value", self.value, recipe)
+        columns = [recipe.constant(f"v_{c}", value, white=recipe.white) for c, value in enumerate(values)]
+        recipe.pointwise("Erase", [*box, *columns])
+
+
+class Normalize(Transform):
+    """Subtract a mean and divide by a standard deviation, channel by channel: for values in 0..1, of integer images too.
+
+    Integer images become float32, unless a :class:`ToDtype` follows.
+    """
+
+    def __init__(self, mean: Sequence[float] | float, std: Sequence[float] | float, inplace: bool = False) -> None:
+        self.mean = mean if isinstance(mean, (int, float)) else tuple(mean)
+        self.std = std if isinstance(std, (int, float)) else tuple(std)
+        if 0 in (self.std if isinstance(self.std, tuple) else (self.std,)):
+            raise ValueError(f"std must not be 0, got {std!r}")
+
+    def write(self, recipe: Recipe) -> None:
+        if "float" not in recipe.dtype:
+            recipe.cast("float32", True)
+        mean = [recipe.constant(f"mean_{c}", v, 0.0) for c, v in enumerate(_per_channel("mean", self.mean, recipe))]
+        std = [recipe.constant(f"std_{c}", v, 1.0) for c, v in enumerate(_per_channel("std", self.std, recipe))]
+        recipe.pointwise("Normalize", [*mean, *std])
+
+
+class ToDtype(Transform):
+    """Another dtype; ``scale`` takes 0..max of an integer dtype for 0..1 of a float one."""
+
+    def __init__(self, dtype: Any = "float32", scale: bool = False) -> None:
+        self.dtype, self.scale = _array.dtype_name(dtype), bool(scale)
+        _check.one_of("dtype", self.dtype, _check.IMAGE_DTYPES)
+
+    def write(self, recipe: Recipe) -> None:
+        recipe.cast(self.dtype, self.scale)
+
+
+class GaussianBlur(Transform):
+    """A Gaussian window, whose sigma is drawn.
+
+    Args:
+        kernel_size: Odd: (x, y), or one number for both.
+        sigma: (low, high) in pixels, or a number for just that.
+    """
+
+    def __init__(self, kernel_size: Sequence[int] | int, sigma: float | Sequence[float] = (0.1, 2.0)) -> None:
+        both = (kernel_size, kernel_size) if isinstance(kernel_size, int) else tuple(kernel_size)
+        self.kernel_size = _check.size("kernel_size", both)
+        if not all(extent % 2 for extent in self.kernel_size):
+            raise ValueError(f"kernel_size must be odd, got {kernel_size!r}")
+        self.sigma = _ranges.pair("sigma", (sigma, sigma) if isinstance(sigma, (int, float)) else sigma)
+        if self.sigma[0] <= 0:
+            raise ValueError(f"sigma must be greater than 0, got {sigma!r}")
+
+    def write(self, recipe: Recipe) -> None:
+        sigma = recipe.uniform("sigma", *self.sigma, otherwise=0.0)
+        recipe.add(Blur(self.kernel_size, [sigma]))
+
+
+_FAR = 1e30  # a threshold that no value reaches
+_ALL_BITS = 32  # more than images have
+
+
+def _factors(name: str, value: Any) -> tuple[float, float]:
+    return (1.0, 1.0) if value is None else _ranges.around(name, value, 1.0, 0.0)
+
+
+def _per_channel(name: str, value: Any, recipe: Recipe) -> list[float]:
+    values = [value] if isinstance(value, (int, float)) else list(value)
+    if len(values) not in (1, recipe.channels):
+        raise ValueError(f"{name} must be a number or one per channel, {recipe.channels} here, got {value!r}")
+    return [_ranges.number(name, v) for v in (values * recipe.channels if len(values) == 1 else values)]

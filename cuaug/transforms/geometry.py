@@ -1,0 +1,293 @@
+"""Transforms that move pixels: torchvision v2's names, parameters and defaults, with one draw for each sample."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import _check
+from .._sizes import padding_of, resized_size
+from ..fusion.recipe import Recipe
+from . import _ranges
+from ._transform import Transform
+
+_Interpolation = Any  # a name, or torchvision's InterpolationMode
+_FOUR = ("angle", "translate_x", "translate_y", "scale", "shear_x", "shear_y")
+
+
+class RandomHorizontalFlip(Transform):
+    """Left to right, with a probability."""
+
+    def __init__(self, p: float = 0.5) -> None:
+        self.p = _ranges.probability("p", p)
+
+    def write(self, recipe: Recipe) -> None:
+        recipe.mirrored(recipe.chance("flip", self.p), "x")
+
+
+class RandomVerticalFlip(Transform):
+    """Upside down, with a probability."""
+
+    def __init__(self, p: float = 0.5) -> None:
+        self.p = _ranges.probability("p", p)
+
+    def write(self, recipe: Recipe) -> None:
+        recipe.mirrored(recipe.chance("flip", self.p), "y")
+
+
+class RandomResizedCrop(Transform):
+    """A box of a share of the area and an aspect ratio, both drawn, resized (Szegedy et al. 2015).
+
+    Args:
+        size: Of the result, (H, W) or one number for both.
+        scale: Share of the image's area, uniform.
+        ratio: Width by height, uniform in its logarithm.
+        interpolation: A name, or torchvision's ``InterpolationMode``.
+        antialias: Widen the filter where the crop is larger than the result.
+    """
+
+    def __init__(
+        self,
+        size: Sequence[int] | int,
+        scale: Sequence[float] = (0.08, 1.0),
+        ratio: Sequence[float] = (3 / 4, 4 / 3),
+        interpolation: _Interpolation = "bilinear",
+        antialias: bool = True,
+    ) -> None:
+        self.size = _ranges.size("size", size)
+        self.scale = _ranges.pair("scale", scale, 0.0)
+        self.ratio = _ranges.pair("ratio", ratio)
+        if self.ratio[0] <= 0:
+            raise ValueError(f"ratio must be greater than 0, got {ratio!r}")
+        self.interpolation = _ranges.interpolation(interpolation)
+        self.antialias = bool(antialias)
+
+    def write(self, recipe: Recipe) -> None:
+        names = ("top", "left", "height", "width")
+        box = recipe.draw("ResizedCrop", names, *recipe.size, *self.scale, *self.ratio)
+        recipe.resized(box, self.size, self.interpolation, self.antialias)
+
+
+class Resize(Transform):
+    """To another size, as :func:`cuaug.resize`."""
+
+    def __init__(
+        self,
+        size: Sequence[int] | int | None,
+        interpolation: _Interpolation = "bilinear",
+        max_size: int | None = None,
+        antialias: bool = True,
+    ) -> None:
+        self.size = size if size is None or isinstance(size, int) else tuple(size)
+        self.interpolation = _ranges.interpolation(interpolation)
+        self.max_size, self.antialias = max_size, bool(antialias)
+
+    def write(self, recipe: Recipe) -> None:
+        sides = zip(("top", "left", "height", "width"), (0, 0, *recipe.size), strict=True)
+        box = [recipe.constant(name, side) for name, side in sides]
+        size = resized_size(recipe.size, self.size, self.max_size)
+        recipe.resized(box, size, self.interpolation, self.antialias)
+
+
+class CenterCrop(Transform):
+    """The middle of the image; what is missing of it is 0."""
+
+    def __init__(self, size: Sequence[int] | int) -> None:
+        self.size = _ranges.size("size", size)
+
+    def write(self, recipe: Recipe) -> None:
+        _pad_to(recipe, self.size, 0, "constant")
+        top, left = ((have - want) / 2 for have, want in zip(recipe.size, self.size, strict=True))
+        corner = [recipe.constant("top", round(top)), recipe.constant("left", round(left))]
+        recipe.cropped(corner, self.size)
+
+
+class Pad(Transform):
+    """Add a border: a number for all sides, (left and right, top and bottom), or (left, top, right, bottom)."""
+
+    def __init__(self, padding: Sequence[int] | int, fill: Any = 0, padding_mode: str = "constant") -> None:
+        _check.one_of("padding_mode", padding_mode, _check.BORDERS)
+        self.padding, self.fill, self.padding_mode = padding, fill, padding_mode
+        padding_of(padding)
+
+    def write(self, recipe: Recipe) -> None:
+        _pad(recipe, padding_of(self.padding), self.fill, self.padding_mode)
+
+
+class RandomCrop(Transform):
+    """A box of a size, anywhere in the image, which is padded first.
+
+    Args:
+        size: (H, W), or one number for both.
+        padding: As in :class:`Pad`, or None.
+        pad_if_needed: Also pad images that are smaller than the box, on both sides.
+        fill: Of the padding.
+        padding_mode: A border.
+    """
+
+    def __init__(
+        self,
+        size: Sequence[int] | int,
+        padding: Sequence[int] | int | None = None,
+        pad_if_needed: bool = False,
+        fill: Any = 0,
+        padding_mode: str = "constant",
+    ) -> None:
+        self.size = _ranges.size("size", size)
+        _check.one_of("padding_mode", padding_mode, _check.BORDERS)
+        self.padding, self.pad_if_needed = padding, bool(pad_if_needed)
+        self.fill, self.padding_mode = fill, padding_mode
+
+    def write(self, recipe: Recipe) -> None:
+        if self.padding is not None:
+            _pad(recipe, padding_of(self.padding), self.fill, self.padding_mode)
+        if self.pad_if_needed:
+            missing = (max(0, want - have) for have, want in zip(recipe.size, self.size, strict=True))
+            down, across = missing
+            if down or across:
+                _pad(recipe, (across, down, across, down), self.fill, self.padding_mode)
+        if any(want > have for have, want in zip(recipe.size, self.size, strict=True)):
+            raise ValueError(f"size must fit into the image, which is {recipe.size} here, got {self.size}")
+        corner = recipe.draw("Crop", ("top", "left"), *recipe.size, *self.size)
+        recipe.cropped(corner, self.size)
+
+
+class RandomAffine(Transform):
+    """Rotate, shift, scale and shear about a point.
+
+    Args:
+        degrees: (low, high), or a number for -degrees..degrees; clockwise.
+        translate: Largest shares of width and height, 0 to 1, or None.
+        scale: (low, high), or None.
+        shear: Degrees: a number, (low, high) of x, or (low x, high x, low y, high y), or None.
+        interpolation: A name, or torchvision's ``InterpolationMode``.
+        fill: Of what lies outside: a number, or one per channel.
+        center: (x, y) from the top left corner; default: the middle.
+    """
+
+    def __init__(
+        self,
+        degrees: float | Sequence[float],
+        translate: Sequence[float] | None = None,
+        scale: Sequence[float] | None = None,
+        shear: float | Sequence[float] | None = None,
+        interpolation: _Interpolation = "nearest",
+        fill: Any = 0,
+        center: Sequence[float] | None = None,
+    ) -> None:
+        self.degrees = _ranges.around("degrees", degrees)
+        self.translate = None if translate is None else tuple(_ranges.number("translate", t, 0, 1) for t in translate)
+        if self.translate is not None and len(self.translate) != 2:
+            raise ValueError(f"translate must be (x, y), got {translate!r}")
+        self.scale = None if scale is None else _ranges.pair("scale", scale, 0.0)
+        if self.scale is not None and self.scale[0] <= 0:
+            raise ValueError(f"scale must be greater than 0, got {scale!r}")
+        self.shear = _shears(shear)
+        self.interpolation = _ranges.interpolation(interpolation)
+        self.fill = fill
+        self.center = None if center is None else tuple(_ranges.number("center", c) for c in center)
+
+    def write(self, recipe: Recipe) -> None:
+        height, width = recipe.size
+        across, down = (t * extent for t, extent in zip(self.translate or (0, 0), (width, height), strict=True))
+        shear = self.shear or (0.0, 0.0, 0.0, 0.0)
+        columns = [
+            recipe.uniform("angle", *self.degrees, otherwise=0.0),
+            recipe.uniform("translate_x", -across, across, otherwise=0.0, rounded=True),
+            recipe.uniform("translate_y", -down, down, otherwise=0.0, rounded=True),
+            recipe.uniform("scale", *(self.scale or (1.0, 1.0)), otherwise=1.0),
+            recipe.uniform("shear_x", *shear[:2], otherwise=0.0),
+            recipe.uniform("shear_y", *shear[2:], otherwise=0.0),
+        ]
+        _turned(recipe, columns, self.center, self.interpolation, self.fill)
+
+
+class RandomRotation(Transform):
+    """Rotate about a point, counter-clockwise as torchvision; the canvas stays as it is.
+
+    Args:
+        degrees: (low, high), or a number for -degrees..degrees.
+        interpolation: A name, or torchvision's ``InterpolationMode``.
+        expand: Not here: every sample of a batch has the same size.
+        center: (x, y) from the top left corner; default: the middle.
+        fill: Of what lies outside.
+    """
+
+    def __init__(
+        self,
+        degrees: float | Sequence[float],
+        interpolation: _Interpolation = "nearest",
+        expand: bool = False,
+        center: Sequence[float] | None = None,
+        fill: Any = 0,
+    ) -> None:
+        if expand:
+            raise ValueError("expand must be False: every sample of a batch has the same size; pad before instead")
+        self.degrees = _ranges.around("degrees", degrees)
+        self.interpolation = _ranges.interpolation(interpolation)
+        self.center = None if center is None else tuple(_ranges.number("center", c) for c in center)
+        self.fill = fill
+
+    def write(self, recipe: Recipe) -> None:
+        low, high = self.degrees
+        angle = recipe.uniform("angle", -high, -low, otherwise=0.0)  # the matrix turns clockwise
+        still = [recipe.constant(name, float(name == "scale")) for name in _FOUR[1:]]
+        _turned(recipe, [angle, *still], self.center, self.interpolation, self.fill)
+
+
+class RandomPerspective(Transform):
+    """Move the four corners inwards, each by its own draw, with a probability."""
+
+    def __init__(
+        self,
+        distortion_scale: float = 0.5,
+        p: float = 0.5,
+        interpolation: _Interpolation = "bilinear",
+        fill: Any = 0,
+    ) -> None:
+        self.distortion_scale = _ranges.number("distortion_scale", distortion_scale, 0, 1)
+        self.p = _ranges.probability("p", p)
+        self.interpolation, self.fill = _ranges.interpolation(interpolation), fill
+
+    def write(self, recipe: Recipe) -> None:
+        names = [
+            f"{corner}_{axis}" for corner in ("top_left", "top_right", "bottom_right", "bottom_left") for axis in "xy"
+        ]
+        with recipe.only_where(recipe.chance("apply", self.p)):
+            corners = recipe.draw("Corners", names, *recipe.size, self.distortion_scale)
+        how = {"interpolation": self.interpolation, "fill": self.fill}
+        recipe.geometric("Perspective", corners, *recipe.size, shows_outside=True, projective=True, **how)
+
+
+def _turned(recipe: Recipe, columns: Any, center: Any, interpolation: str, fill: Any) -> None:
+    height, width = recipe.size
+    x, y = center or (width / 2, height / 2)
+    how = {"interpolation": interpolation, "fill": fill}
+    recipe.geometric("Affine", columns, x - 0.5, y - 0.5, shows_outside=True, **how)
+
+
+def _pad(recipe: Recipe, sides: tuple[int, int, int, int], fill: Any, border: str) -> None:
+    left, top, right, bottom = sides
+    height, width = recipe.size
+    size = height + top + bottom, width + left + right
+    if min(size) < 1:
+        raise ValueError(f"padding must leave pixels, got {sides} for {recipe.size}")
+    corner = [recipe.constant("pad_top", -top), recipe.constant("pad_left", -left)]
+    recipe.geometric("Shift", corner, size=size, whole=True, shows_outside=True, border=border, fill=fill)
+
+
+def _pad_to(recipe: Recipe, size: tuple[int, int], fill: Any, border: str) -> None:
+    """So that the size fits, as torchvision: the larger half above and to the left."""
+    down, across = (max(0, want - have) for have, want in zip(recipe.size, size, strict=True))
+    if down or across:
+        _pad(recipe, (across // 2, down // 2, (across + 1) // 2, (down + 1) // 2), fill, border)
+
+
+def _shears(shear: Any) -> tuple[float, float, float, float] | None:
+    if shear is None:
+        return None
+    if isinstance(shear, (int, float)) or len(shear) == 2:
+        return (*_ranges.around("shear", shear), 0.0, 0.0)
+    if len(shear) != 4:
+        raise ValueError(f"shear must be a number, (low, high) or (low x, high x, low y, high y), got {shear!r}")
+    return (*_ranges.pair("shear", shear[:2]), *_ranges.pair("shear", shear[2:]))
