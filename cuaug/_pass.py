@@ -203,7 +203,7 @@ def draw(
         _cpu.native().draw(data)
     elif samples:
         stream = image.library.stream(image.device)
-        _cuda.launch("cuaug::draw", data, (-(-samples // 32), 1, 1), 32, 0, image.device, stream)
+        _cuda.launch("cuaug::draw", data, (-(-samples // 32), 1, 1), 256, 0, image.device, stream)
 
 
 def mix(image: Images, name: str, parameters: PerSample, out: Any) -> Any:

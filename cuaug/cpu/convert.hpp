@@ -24,4 +24,9 @@ inline float16 to_float16(float value) {
     return {static_cast<unsigned short>(half | ((bits >> 16) & 0x8000u))};
 }
 
+inline float saturated(float value) { return fmin(fmax(value, 0.0f), 1.0f); }
+inline double saturated(double value) { return fmin(fmax(value, 0.0), 1.0); }
+inline float reciprocal(float value) { return 1.0f / value; }
+inline double reciprocal(double value) { return 1.0 / value; }
+
 }  // namespace cuaug

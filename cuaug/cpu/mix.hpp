@@ -32,7 +32,7 @@ inline void mix_piece(const Pointwise& args, long long n, long long t, int y, in
         load_channels<T>(plane<T>(args.in, partner_of(args, n), t, c, args.channels), y, x, count, memory.other);
         with_channels(args.channels - c, [&](auto channels) {
             constexpr int K = decltype(channels)::value;
-            const auto op = op_of<Mix<R, K>, R, K>([&](int i) { return parameter(args, n, i); }, 1, c, args.channels);
+            const auto op = op_of<Mix<R, K>, R, K>([&](int i) { return parameter(args, n, i); }, 1, c, args.channels, R(white<T>));
             mix_pixels<R, K>(op, where, count, memory.own.channel, memory.other.channel);
         });
         store_channels<T>(plane<T>(args.out, n, t, c, args.channels), y, x, count, memory.own);

@@ -169,7 +169,7 @@ void draw(const py::bytes& record) {
     const Record copy(record, sizeof(cuaug::Draw));
     const auto& args = *reinterpret_cast<const cuaug::Draw*>(copy.data);
     const py::gil_scoped_release release;
-    for (long long n = 0; n < args.samples; ++n) cuaug::draw_sample(args, args.step, n);
+    for (long long n = 0; n < args.samples; ++n) cuaug::draw_sample(args, args.step, n, 0, 1, [] {});
 }
 
 std::vector<std::string> isas() {

@@ -121,7 +121,7 @@ inline void apply_chain(const native::PointwiseCall& call, const Pointwise& args
     for (int o = 0, from = 0; o < call.ops; ++o)
         with_op<R, K>(call.op[o], [&](auto op) {
             using Op = decltype(op);
-            const Op made = op_of<Op, R, K>([&](int i) { return parameter(args, n, i); }, from, first, args.channels);
+            const Op made = op_of<Op, R, K>([&](int i) { return parameter(args, n, i); }, from, first, args.channels, where.white);
             apply<R, K>(made, where, count, channel);
             from += Op::shared + Op::each * args.channels;
         });

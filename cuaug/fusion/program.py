@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +12,7 @@ from .recipe import Column, Instruction
 # In the order of `cuaug::Kind`.
 KINDS = (
     *("Constant", "Uniform", "Below", "Chance", "Choice", "Permutation", "Beta"),
-    *("Crop", "ResizedCrop", "Erased", "Cut", "Corners"),
+    *("Crop", "ResizedCrop", "Erased", "Cut", "Corners", "Barrier"),
     *("Box", "Shift", "Mirror", "Affine", "Perspective"),
     *("KeepPass", "KeepAll", "Toggle"),
 )
@@ -24,7 +24,7 @@ _RANGED = {"Constant": (0, 1), "Chance": (1, 2)}
 def assembled(instructions: Iterable[Instruction]) -> np.ndarray:
     """The program: length, kind, position, index, gate, its value, first column, arguments; again and again."""
     numbers: list[float] = []
-    for it in instructions:
+    for it in _with_barriers(instructions):
         arguments = [a.place if isinstance(a, Column) else a for a in it.arguments]
         gate = (-1.0, 0.0) if it.gate is None else (it.gate.column.place, it.gate.value)
         first = it.columns[0].place if it.columns else 0
@@ -32,6 +32,20 @@ def assembled(instructions: Iterable[Instruction]) -> np.ndarray:
         header = _HEADER + len(arguments), KINDS.index(it.kind), it.position, it.index, *gate, first
         numbers += [*map(float, header), *map(float, arguments)]
     return np.array(numbers, np.float64)
+
+
+def _with_barriers(instructions: Iterable[Instruction]) -> Iterator[Instruction]:
+    """Before an instruction that reads what was written since the last barrier, another."""
+    written: set[int] = set()
+    for it in instructions:
+        columns = [a for a in it.arguments if isinstance(a, Column)] + ([it.gate.column] if it.gate else [])
+        # Coordinates and matrices come from several columns from the one that is named on.
+        if written and (KINDS.index(it.kind) > KINDS.index("Barrier") or written & {id(c) for c in columns}):
+            yield Instruction("Barrier", (), ())
+            written.clear()
+        if KINDS.index(it.kind) < KINDS.index("Barrier"):
+            written |= {id(c) for c in it.columns}
+        yield it
 
 
 def in_units_of(instruction: Instruction, white: float) -> Instruction:

@@ -15,6 +15,21 @@ inline int column_of(int i, int from, int first, int channels) {
     return from + Op::shared + j * channels + (c < channels ? c : channels - 1);
 }
 
+// What an op makes of its parameters, once for a sample, before pixels meet it: see `prepare` where an op has one.
+template <class Op, class R>
+inline auto prepare_op(R* field, R white, int) -> decltype(Op::prepare(field, white)) { return Op::prepare(field, white); }
+template <class Op, class R>
+inline void prepare_op(R*, R, long) {}
+
+// Some pixels at once: an op whose steps depend on the sample has an `apply` of its own.
+template <class Op, class R, int K, int N>
+inline auto apply_op(const Op& op, Pixel<R, K> (&pixels)[N], const Where<R> (&where)[N], int) -> decltype(op.apply(pixels, where)) { return op.apply(pixels, where); }
+template <class Op, class R, int K, int N>
+inline void apply_op(const Op& op, Pixel<R, K> (&pixels)[N], const Where<R> (&where)[N], long) {
+    for (int i = 0; i < N; ++i) pixels[i] = op(pixels[i], where[i]);
+}
+
+// From prepared fields.
 template <class Op, class R>
 inline Op op_of(const R* field) {
     Op op;
@@ -22,11 +37,12 @@ inline Op op_of(const R* field) {
     return op;
 }
 
-// `column(i)` is column i of a sample.
+// `column(i)` is column i of a sample; `white` what 1 is in the images' own range.
 template <class Op, class R, int K, class Column>
-inline Op op_of(const Column& column, int from, int first, int channels) {
+inline Op op_of(const Column& column, int from, int first, int channels, R white) {
     R field[Op::shared + Op::each * K + 1];
     for (int i = 0; i < Op::shared + Op::each * K; ++i) field[i] = static_cast<R>(column(column_of<Op, K>(i, from, first, channels)));
+    prepare_op<Op>(field, white, 0);
     return op_of<Op>(field);
 }
 
@@ -38,9 +54,10 @@ struct Sequence<R, K> {
     static constexpr int fields = 0;
 
     static int column(int, int from, int, int) { return from; }
+    static void prepare(R*, R) {}
     static Sequence of(const R*) { return {}; }
 
-    Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>&) const { return in; }
+    template <int N> void apply(Pixel<R, K> (&)[N], const Where<R> (&)[N]) const {}
 };
 
 template <class R, int K, class Op, class... Others>
@@ -57,9 +74,18 @@ struct Sequence<R, K, Op, Others...> {
         return Rest::column(i - own, from + Op::shared + Op::each * channels, first, channels);
     }
 
+    static void prepare(R* field, R white) {
+        prepare_op<Op>(field, white, 0);
+        Rest::prepare(field + own, white);
+    }
+
     static Sequence of(const R* field) { return {op_of<Op>(field), Rest::of(field + own)}; }
 
-    Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>& where) const { return others(op(in, where), where); }
+    template <int N>
+    void apply(Pixel<R, K> (&pixels)[N], const Where<R> (&where)[N]) const {
+        apply_op(op, pixels, where, 0);
+        others.apply(pixels, where);
+    }
 };
 
 // The ops of a name expression, before it is known what pixels they meet.

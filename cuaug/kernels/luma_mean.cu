@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant_
     using Ops = typename Chain::template Of<R, K>;
     R field[Ops::fields + 1];
     for (int i = 0; i < Ops::fields; ++i) field[i] = static_cast<R>(parameter(args, n, Ops::column(i, 0, 0, K)));
-    const Ops ops = Ops::of(field);
+    Ops::prepare(field, R(white<In>));
 
     double total = 0.0;
     for (int t = 0; t < args.frames; ++t) {
@@ -34,12 +34,14 @@ __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant_
             const In* at = frame + y * args.in.y + static_cast<long long>(x) * step;
             R sum = R(0);
             const FourPixels<In, K> four = load_pixels<InLayout, In, K>(at, offset, step, args.in_aligned, count);
-            for (int j = 0; j < count; ++j) {
-                const Where<R> where = {x + j, y, args.in_width, args.in_height, R(white<In>), R(white<In>)};
-                const Pixel<R, K> pixel = ops((R(1) / R(white<In>)) * unpacked<R>(four.v[j]), where);
-                if constexpr (K == 3) sum += luma(pixel);
-                else sum += pixel.c[0];
+            Pixel<R, K> made[4];
+            Where<R> where[4];
+            for (int j = 0; j < 4; ++j) {
+                where[j] = {x + j, y, args.in_width, args.in_height, R(white<In>), R(white<In>)};
+                made[j] = (R(1) / R(white<In>)) * unpacked<R>(four.v[j]);
             }
+            Ops::of(field).apply(made, where);
+            for (int j = 0; j < count; ++j) sum += K == 3 ? luma(made[j]) : made[j].c[0];
             total += static_cast<double>(sum);
         }
     }

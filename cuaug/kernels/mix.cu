@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(mix_threads) mix(const __grid_constant__ Point
         const long long place = t * args.in.t + first * args.in.c + y * args.in.y + static_cast<long long>(x) * in_step;
         const T* in = static_cast<const T*>(args.in.data) + place;
         T* out = static_cast<T*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c + y * args.out.y + static_cast<long long>(x) * out_step;
-        const auto op = op_of<Mix<R, K>, R, K>([&](int i) { return parameter(args, n, i); }, 1, first, args.channels);
+        const auto op = op_of<Mix<R, K>, R, K>([&](int i) { return parameter(args, n, i); }, 1, first, args.channels, R(white<T>));
 
         const FourPixels<T, K> own = load_pixels<InLayout, T, K>(in + n * args.in.n, from, in_step, args.in_aligned, count);
         const FourPixels<T, K> others = load_pixels<InLayout, T, K>(in + partner_of(args, n) * args.in.n, from, in_step, args.in_aligned, count);

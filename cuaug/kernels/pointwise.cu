@@ -32,15 +32,20 @@ __global__ void __launch_bounds__(pointwise_threads) pointwise(const __grid_cons
         Out* out = static_cast<Out*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c + y * args.out.y + static_cast<long long>(x) * out_step;
         R field[Ops::fields + 1];
         for (int i = 0; i < Ops::fields; ++i) field[i] = static_cast<R>(parameter(args, n, Ops::column(i, 0, first, args.channels)));
-        const Ops chain = Ops::of(field);
+        Ops::prepare(field, R(white<In>));
 
         const FourPixels<In, K> pixels = load_pixels<InLayout, In, K>(in, from, in_step, args.in_aligned, count);
+        Pixel<R, K> made[4];
+        Where<R> where[4];
+        for (int j = 0; j < 4; ++j) {
+            where[j] = {x + j, y, width, height, R(white<In>), R(white<Out>)};
+            made[j] = (R(1) / R(white<In>)) * unpacked<R>(pixels.v[j]);
+        }
+        Ops::of(field).apply(made, where);
         FourPixels<Out, OutK> result;
         for (int j = 0; j < 4; ++j) {
-            const Where<R> where = {x + j, y, width, height, R(white<In>), R(white<Out>)};
-            const Pixel<R, K> made = chain((R(1) / R(white<In>)) * unpacked<R>(pixels.v[j]), where);
             Pixel<R, OutK> scaled;
-            for (int k = 0; k < OutK; ++k) scaled.c[k] = R(white<Out>) * made.c[min(k, K - 1)];
+            for (int k = 0; k < OutK; ++k) scaled.c[k] = R(white<Out>) * made[j].c[min(k, K - 1)];
             result.v[j] = packed<Out>(scaled);
         }
         store_pixels<OutLayout, Out, OutK>(out, to, out_step, args.out_aligned, count, OutK == K ? channels : OutK, result);

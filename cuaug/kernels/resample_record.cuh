@@ -17,7 +17,7 @@ inline double box_side(const Resample& record, long long n, int k) {
     return record.box.data != nullptr ? read(record.box, n * record.box.n + k * record.box.x) : record.value[k];
 }
 
-inline bool upside_down(const Resample& record, long long n) { return record.turns && box_side(record, n, 4) != 0.0; }
-inline bool left_to_right(const Resample& record, long long n) { return record.turns && box_side(record, n, 5) != 0.0; }
+inline bool upside_down(const Resample& record, long long n) { return record.turns && entry(record.box, n, 4) != 0.0; }
+inline bool left_to_right(const Resample& record, long long n) { return record.turns && entry(record.box, n, 5) != 0.0; }
 
 }  // namespace cuaug

@@ -139,12 +139,14 @@ warp(const __grid_constant__ Warp<Geometry> args) {
         const int from = part ? min(max(static_cast<int>(entry(args.window, n, axis)), 0), extent - 1) : 0;
         (axis == 0 ? regions[i].window_top : regions[i].window_left) = from;
         (axis == 0 ? regions[i].window_height : regions[i].window_width) = part ? min(max(static_cast<int>(entry(args.window, n, 2 + axis)), 1), extent - from) : extent;
-    } else if (Ops::fields > 0 && warp_index >= 4) {
-        for (int j = threadIdx.x - 128; j < count * Ops::fields; j += threads - 128) {
-            const int i = j / max(Ops::fields, 1), field = j - i * Ops::fields;
+    } else if (Ops::fields > 0 && warp_index == 4) {
+        for (int i = 0; i < count; ++i) {
             const Place at = place(i);
-            regions[i].field[field] = static_cast<R>(entry(args.parameters, at.n, Ops::column(field, 0, at.first, args.channels)));
+            for (int field = lane; field < Ops::fields; field += 32)
+                regions[i].field[field] = static_cast<R>(entry(args.parameters, at.n, Ops::column(field, 0, at.first, args.channels)));
         }
+        __syncwarp();
+        if (lane < count) Ops::prepare(regions[lane].field, R(white<In>));
     }
     __syncthreads();
 
@@ -175,9 +177,14 @@ warp(const __grid_constant__ Warp<Geometry> args) {
             long long offset[K];
             channel_offsets<OutLayout, K>(args.out.c, region.channels, offset);
             auto point = [&](int x, int y) { return tile.local.at(static_cast<R>(x), static_cast<R>(y)); };
-            auto changed_by = [&](const Stored<Sampled, K>& sampled, int x, int y) {
-                const Where<R> where = {regions[r].left + x, regions[r].top + y, args.out_width, args.out_height, R(white<In>), R(white<Out>)};
-                return Ops::of(regions[r].field)((R(1) / R(white<In>)) * unpacked<R>(sampled), where);
+            // The thread's four pixels of a row, as shares of white, through the ops.
+            auto changed_by_ops = [&](const Stored<Sampled, K> (&sampled)[4], Pixel<R, K> (&made)[4], int y) {
+                Where<R> where[4];
+                for (int j = 0; j < 4; ++j) {
+                    where[j] = {regions[r].left + column + 8 * j, regions[r].top + y, args.out_width, args.out_height, R(white<In>), R(white<Out>)};
+                    made[j] = (R(1) / R(white<In>)) * unpacked<R>(sampled[j]);
+                }
+                Ops::of(regions[r].field).apply(made, where);
             };
             // `together`: pixels that a thread samples at a time, one where that is the exception, so that it takes no registers from the rule.
             auto make = [&](auto sample, auto together) {
@@ -187,19 +194,26 @@ warp(const __grid_constant__ Warp<Geometry> args) {
                         if (y < tile.end && stored + x < region.width)
                             for (int k = 0; k < K; ++k) out[offset[k] + x * x_stride] = to_texel(pixel).c[k];
                     };
-#pragma unroll decltype(together)::value
-                    for (int j = 0; j < 4; ++j) {
-                        const Stored<Sampled, K> sampled = sample(column + 8 * j, y);
-                        if constexpr (means) {
-                            const Pixel<R, K> made = changed_by(sampled, column + 8 * j, y);
-                            if (y < tile.end && column + 8 * j < region.width) sum += K == 3 ? luma(made) : made.c[0];
-                            continue;
-                        }
-                        Stored<Out, K> pixel;
-                        if constexpr (changed) pixel = packed<Out>(R(white<Out>) * changed_by(sampled, column + 8 * j, y));
-                        else pixel = sampled;
+                    auto keep = [&](int j, const Stored<Out, K>& pixel) {
                         if constexpr (exchanged) exchange_to[8 * j] = pixel;
                         else write(8 * j, pixel);
+                    };
+                    Stored<Sampled, K> sampled[4];
+#pragma unroll decltype(together)::value
+                    for (int j = 0; j < 4; ++j) {
+                        sampled[j] = sample(column + 8 * j, y);
+                        if constexpr (!changed) keep(j, sampled[j]);
+                    }
+                    if constexpr (changed) {
+                        Pixel<R, K> made[4];
+                        changed_by_ops(sampled, made, y);
+                        for (int j = 0; j < 4; ++j) {
+                            if constexpr (means) {
+                                if (y < tile.end && column + 8 * j < region.width) sum += K == 3 ? luma(made[j]) : made[j].c[0];
+                            } else {
+                                keep(j, packed<Out>(R(white<Out>) * made[j]));
+                            }
+                        }
                     }
                     if constexpr (exchanged && !means) {
                         __syncwarp();
@@ -233,7 +247,9 @@ warp(const __grid_constant__ Warp<Geometry> args) {
         if constexpr (means) {
             const Place at = place(r);
             const int parts = args.frames * across * down, part = at.t * across * down + at.top / region_rows * across + at.left / region_width<Pixels>;
-            add_part(sum, sums, static_cast<double*>(args.out.data) + at.n * args.out.n, part, parts, static_cast<double>(white<In>) / (static_cast<double>(args.frames) * args.out_height * args.out_width));
+            double* mean = static_cast<double*>(args.out.data) + at.n * args.out.n;
+            const double scale = static_cast<double>(white<In>) / (static_cast<double>(args.frames) * args.out_height * args.out_width);
+            add_part(sum, sums, mean, mean + args.out.c, part, parts, scale);
         }
     }
 }

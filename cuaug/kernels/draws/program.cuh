@@ -24,6 +24,7 @@ enum class Kind {
     Erased,        // height, width, scale[2], ratio[2]; draws a box, empty where the gate is shut
     Cut,           // height, width, column of the share kept, which becomes exact; draws a box
     Corners,       // height, width, distortion; draws 8 displacements
+    Barrier,       // what comes after it reads what was drawn before it
     // Coordinates, carried back through one op. Arguments from the table are named by their column.
     Box,           // column of top, left, height, width; height and width of the result
     Shift,         // column of top, left
@@ -123,6 +124,7 @@ inline void run(const Instruction& it, const Stream& stream, double* row, Progre
             }
             return;
         }
+        case Kind::Barrier: return;
         case Kind::Box: {
             const double* box = from(0);
             return carry(carry_box(box[0], box[1], box[2], box[3], a[1], a[2]));
@@ -152,15 +154,20 @@ inline void run(const Instruction& it, const Stream& stream, double* row, Progre
     }
 }
 
-// Sample n of a batch.
-inline void draw_sample(const Draw& args, long long step, long long n) {
-    const unsigned long long id = args.ids != nullptr ? args.ids[n] : args.first_id + n;
+// Sample n of a batch. Of instructions between two barriers, which do not depend on each other, this is one of `shares`; the
+// coordinates, which do, are carried by the first.
+template <class Wait>
+inline void draw_sample(const Draw& args, long long step, long long n, int share, int shares, const Wait& wait) {
+    const bool exists = n < args.samples;
+    const unsigned long long id = !exists ? 0 : args.ids != nullptr ? args.ids[n] : args.first_id + n;
     const Stream stream = {static_cast<unsigned long long>(args.seed), static_cast<unsigned long long>(step), id, 0};
     Progress progress = {Carry::identity(), Carry::identity()};
     double* row = args.table + n * args.columns;
-    for (int i = 0; i < args.length;) {
+    for (int i = 0, turn = 0; i < args.length; ++turn) {
         const Instruction& it = *reinterpret_cast<const Instruction*>(args.program + i);
-        run(it, stream, row, progress);
+        const int kind = static_cast<int>(it.kind);
+        if (kind == static_cast<int>(Kind::Barrier)) wait();
+        else if (exists && (kind > static_cast<int>(Kind::Barrier) ? 0 : turn % shares) == share) run(it, stream, row, progress);
         i += static_cast<int>(it.length);
     }
 }

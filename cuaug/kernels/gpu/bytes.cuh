@@ -31,4 +31,9 @@ inline Stored<T, K> packed(const Pixel<R, K>& pixel) {
     }
 }
 
+inline float saturated(float value) { return __saturatef(value); }
+inline double saturated(double value) { return fmin(fmax(value, 0.0), 1.0); }
+inline float reciprocal(float value) { return __fdividef(1.0f, value); }
+inline double reciprocal(double value) { return 1.0 / value; }
+
 }  // namespace cuaug

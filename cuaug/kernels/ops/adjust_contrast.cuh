@@ -8,11 +8,11 @@ namespace cuaug {
 template <class R, int K>
 struct AdjustContrast {
     static constexpr int shared = 2, each = 0;
-    R factor, about;   // about in the images' own range
+    R factor, about;   // about in the images' own range; then the part of it that is added
 
-    Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>& where) const {
-        return clamped(factor * in + grey<R, K>((R(1) - factor) * about / where.white));
-    }
+    static void prepare(R* field, R white) { field[1] = (R(1) - field[0]) * field[1] / white; }
+
+    Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>&) const { return clamped(factor * in + grey<R, K>(about)); }
 };
 
 }  // namespace cuaug

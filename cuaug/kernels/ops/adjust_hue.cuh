@@ -15,17 +15,16 @@ struct AdjustHue {
         if constexpr (K < 3) {
             return in;
         } else {
-            const R r = in.c[0], g = in.c[1], b = in.c[2], v = fmax(r, fmax(g, b)), c = v - fmin(r, fmin(g, b)), scale = c > R(0) ? R(1) / c : R(0);
+            const R r = in.c[0], g = in.c[1], b = in.c[2], v = fmax(r, fmax(g, b)), c = v - fmin(r, fmin(g, b)), scale = c > R(0) ? reciprocal(c) : R(0);
             const R h = v == r ? (g - b) * scale : v == g ? R(2) + (b - r) * scale : R(4) + (r - g) * scale;
-            const R turned = h + R(6) * factor;
-            auto channel = [&](R own) {
-                const R away = turned - own, around = fabs(away - R(6) * floor((away + R(3)) / R(6)));  // 0..3
-                return v - c * fmin(fmax(around - R(1), R(0)), R(1));
-            };
+            // Adding this and taking it off again rounds to a whole number: the turns to leave out, so that `red` is in -3..3.
+            const R whole = sizeof(R) == 4 ? R(12582912) : R(6755399441055744), turned = h + R(6) * factor;
+            const R red = turned - R(6) * ((turned * (R(1) / R(6)) + whole) - whole);
+            const R green = R(2) - fabs(fabs(red - R(2)) - R(3)), blue = R(2) - fabs(fabs(red + R(2)) - R(3));
             Pixel<R, K> out = in;
-            out.c[0] = channel(R(0));
-            out.c[1] = channel(R(2));
-            out.c[2] = channel(R(4));
+            out.c[0] = v - c * saturated(fabs(red) - R(1));
+            out.c[1] = v - c * saturated(green);
+            out.c[2] = v - c * saturated(blue);
             return out;
         }
     }

@@ -10,11 +10,20 @@ struct BeforeContrast {
     static constexpr int shared = 7, each = 0;
     R order[4], brightness, saturation, hue;
 
-    Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>& where) const {
+    static void prepare(R* field, R) { ColorJitter<R, K>::pack(field); }
+
+    template <int N>
+    void apply(Pixel<R, K> (&pixels)[N], const Where<R> (&where)[N]) const {
         const ColorJitter<R, K> all = {{}, brightness, saturation, hue, R(1), R(0)};
-        Pixel<R, K> out = in;
-        for (int i = 0; i < 4 && order[i] != R(1); ++i) out = all.step(static_cast<int>(order[i]), out, where);
-        return out;
+#pragma unroll 1
+        for (int i = 0, steps = static_cast<int>(order[0]); i < 4 && (steps & 3) != 1; ++i, steps >>= 2) all.step(steps & 3, pixels, where);
+    }
+
+    Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>& at) const {
+        Pixel<R, K> pixel[1] = {in};
+        const Where<R> where[1] = {at};
+        apply(pixel, where);
+        return pixel[0];
     }
 };
 

@@ -11,21 +11,38 @@ namespace cuaug {
 template <class R, int K>
 struct ColorJitter {
     static constexpr int shared = 9, each = 0;
-    R order[4], brightness, saturation, hue, contrast, about;   // about in the images' own range
+    R order[4];   // then, in the first, all of it: two bits a step, for an index that is not known would keep it out of registers
+    R brightness, saturation, hue, contrast, about;
 
-    Pixel<R, K> step(int op, const Pixel<R, K>& in, const Where<R>& where) const {
-        switch (op) {
-            case 0: return AdjustBrightness<R, K>{brightness}(in, where);
-            case 1: return AdjustContrast<R, K>{contrast, about}(in, where);
-            case 2: return AdjustSaturation<R, K>{saturation}(in, where);
-            default: return hue == R(0) ? in : AdjustHue<R, K>{hue}(in, where);
-        }
+    static void pack(R* order) { order[0] += R(4) * order[1] + R(16) * order[2] + R(64) * order[3]; }
+
+    static void prepare(R* field, R white) {
+        pack(field);
+        AdjustContrast<R, K>::prepare(field + 7, white);
     }
 
-    Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>& where) const {
-        Pixel<R, K> out = in;
-        for (int i = 0; i < 4; ++i) out = step(static_cast<int>(order[i]), out, where);
-        return out;
+    template <int N>
+    void step(int op, Pixel<R, K> (&pixels)[N], const Where<R> (&where)[N]) const {
+        auto each = [&](const auto& adjust) {
+            for (int i = 0; i < N; ++i) pixels[i] = adjust(pixels[i], where[i]);
+        };
+        if (op == 0) each(AdjustBrightness<R, K>{brightness});
+        else if (op == 1) each(AdjustContrast<R, K>{contrast, about});
+        else if (op == 2) each(AdjustSaturation<R, K>{saturation});
+        else if (hue != R(0)) each(AdjustHue<R, K>{hue});
+    }
+
+    template <int N>
+    void apply(Pixel<R, K> (&pixels)[N], const Where<R> (&where)[N]) const {
+#pragma unroll 1
+        for (int i = 0, steps = static_cast<int>(order[0]); i < 4; ++i, steps >>= 2) step(steps & 3, pixels, where);
+    }
+
+    Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>& at) const {
+        Pixel<R, K> pixel[1] = {in};
+        const Where<R> where[1] = {at};
+        apply(pixel, where);
+        return pixel[0];
     }
 };
 

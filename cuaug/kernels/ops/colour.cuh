@@ -14,11 +14,17 @@ inline Pixel<R, K> grey(R level) {
     return out;
 }
 
-// To 0..1, as torchvision does after each op.
+// To 0..1; a NaN to 0. And 1 / x, if only to an ulp. Defined once per compiler, for a GPU does both at once with other things.
+float saturated(float value);
+double saturated(double value);
+float reciprocal(float value);
+double reciprocal(double value);
+
+// As torchvision does after each op.
 template <class R, int K>
 inline Pixel<R, K> clamped(const Pixel<R, K>& in) {
     Pixel<R, K> out;
-    for (int k = 0; k < K; ++k) out.c[k] = fmin(fmax(in.c[k], R(0)), R(1));
+    for (int k = 0; k < K; ++k) out.c[k] = saturated(in.c[k]);
     return out;
 }
 

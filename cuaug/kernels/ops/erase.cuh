@@ -9,13 +9,17 @@ template <class R, int K>
 struct Erase {
     static constexpr int shared = 4, each = 1;
     R top, left, height, width;
-    R value[K];   // in the images' own range
+    R value[K];   // in the images' own range; then a share of white
+
+    static void prepare(R* field, R white) {
+        for (int k = 0; k < K; ++k) field[4 + k] /= white;
+    }
 
     Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>& where) const {
         const R x = static_cast<R>(where.x) - left, y = static_cast<R>(where.y) - top;
         const bool inside = x >= R(0) && x < width && y >= R(0) && y < height;
         Pixel<R, K> out;
-        for (int k = 0; k < K; ++k) out.c[k] = inside ? value[k] / where.white : in.c[k];
+        for (int k = 0; k < K; ++k) out.c[k] = inside ? value[k] : in.c[k];
         return out;
     }
 };

@@ -8,11 +8,18 @@ namespace cuaug {
 template <class R, int K>
 struct Normalize {
     static constexpr int shared = 0, each = 2;
-    R mean[K], std[K];
+    R shift[K], scale[K];   // given as mean and std
+
+    static void prepare(R* field, R) {
+        for (int k = 0; k < K; ++k) {
+            field[K + k] = R(1) / field[K + k];
+            field[k] *= -field[K + k];
+        }
+    }
 
     Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>&) const {
         Pixel<R, K> out;
-        for (int k = 0; k < K; ++k) out.c[k] = (in.c[k] - mean[k]) / std[k];
+        for (int k = 0; k < K; ++k) out.c[k] = in.c[k] * scale[k] + shift[k];
         return out;
     }
 };
