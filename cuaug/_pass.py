@@ -25,7 +25,7 @@ _GEOMETRIES = {
 _RESAMPLE = struct.Struct("P5q P5q q 8i P4q 4d P4q 4d 2i")
 _POINTWISE = struct.Struct("P5q P5q q 8i P4q 12d")
 _BLUR = struct.Struct("P5q P5q q 8i P4q 2d 4i")
-_DRAW = struct.Struct("4P 4q 2i")
+_DRAW = struct.Struct("4P 4q 2i q")
 _SAMPLERS = {"nearest": "Nearest", "bilinear": "Bilinear", "bicubic": "Bicubic", "lanczos": "Lanczos"}
 _FILTERS = {  # antialias: its filter
     True: {"bilinear": "Triangle", "area": "Triangle", "bicubic": "CatmullRom", "lanczos": "Lanczos3"},
@@ -198,12 +198,15 @@ def draw(
 ) -> None:
     """Fills `table` [N, P] by a program of `length` numbers. `counts`: the seed, the step, the first sample's id."""
     samples = image.samples
-    data = _DRAW.pack(program.pointer, table.pointer, ids.pointer, replays, *counts, samples, length, table.n)
+    near = 8 * (length + 32 * (table.n | 1))  # kernels/draw.cu
+    shared = near if near <= 48 << 10 else 0
+    record = program.pointer, table.pointer, ids.pointer, replays, *counts, samples, length, table.n, shared > 0
+    data = _DRAW.pack(*record)
     if image.device < 0:
         _cpu.native().draw(data)
     elif samples:
         stream = image.library.stream(image.device)
-        _cuda.launch("cuaug::draw", data, (-(-samples // 32), 1, 1), 256, 0, image.device, stream)
+        _cuda.launch("cuaug::draw", data, (-(-samples // 32), 1, 1), 256, shared, image.device, stream)
 
 
 def mix(image: Images, name: str, parameters: PerSample, out: Any) -> Any:

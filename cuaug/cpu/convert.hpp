@@ -24,8 +24,8 @@ inline float16 to_float16(float value) {
     return {static_cast<unsigned short>(half | ((bits >> 16) & 0x8000u))};
 }
 
-inline float saturated(float value) { return fmin(fmax(value, 0.0f), 1.0f); }
-inline double saturated(double value) { return fmin(fmax(value, 0.0), 1.0); }
+inline float clamped(float a, float b, float c) { return fmin(fmax(a * b + c, 0.0f), 1.0f); }
+inline double clamped(double a, double b, double c) { return fmin(fmax(a * b + c, 0.0), 1.0); }
 inline float reciprocal(float value) { return 1.0f / value; }
 inline double reciprocal(double value) { return 1.0 / value; }
 

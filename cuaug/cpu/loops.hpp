@@ -28,7 +28,7 @@ struct ResampleCall {
 };
 
 enum class Op {
-    AdjustBrightness, AdjustContrast, AdjustGamma, AdjustHue, AdjustSaturation, BeforeContrast, ColorJitter, ColorMatrix, Erase, Grayscale, Invert, Normalize, Posterize, Scaled, Solarize, Unscaled
+    AdjustBrightness, AdjustContrast, AdjustGamma, AdjustHue, AdjustSaturation, BeforeContrast, ColorJitter, ColorMatrix, Erase, Grayscale, Invert, Normalize, Posterize, RandomGrayscale, Scaled, Solarize, Unscaled
 };
 
 struct PointwiseCall {

@@ -31,7 +31,7 @@ constexpr std::string_view samplers[] = {"Nearest", "Bilinear", "Bicubic", "Lanc
 constexpr std::string_view borders[] = {"Constant", "Edge", "Reflect", "Symmetric", "Wrap"};
 constexpr std::string_view filters[] = {"Triangle", "CatmullRom", "Lanczos3", "SharpCubic", "LanczosPlain"};
 constexpr std::string_view ops[] = {"AdjustBrightness", "AdjustContrast", "AdjustGamma", "AdjustHue", "AdjustSaturation", "BeforeContrast", "ColorJitter", "ColorMatrix", "Erase",
-                                    "Grayscale", "Invert", "Normalize", "Posterize", "Scaled", "Solarize", "Unscaled"};
+                                    "Grayscale", "Invert", "Normalize", "Posterize", "RandomGrayscale", "Scaled", "Solarize", "Unscaled"};
 constexpr std::string_view mixes[] = {"Cutmix", "Mixup"};
 constexpr unsigned long warp_bytes[] = {sizeof(cuaug::Warp<cuaug::Affine>), sizeof(cuaug::Warp<cuaug::Perspective>), sizeof(cuaug::Warp<cuaug::Grid>)};
 
@@ -169,7 +169,7 @@ void draw(const py::bytes& record) {
     const Record copy(record, sizeof(cuaug::Draw));
     const auto& args = *reinterpret_cast<const cuaug::Draw*>(copy.data);
     const py::gil_scoped_release release;
-    for (long long n = 0; n < args.samples; ++n) cuaug::draw_sample(args, args.step, n, 0, 1, [] {});
+    for (long long n = 0; n < args.samples; ++n) cuaug::draw_sample(args, args.program, args.table + n * args.columns, args.step, n, 0, 1, [] {});
 }
 
 std::vector<std::string> isas() {

@@ -13,6 +13,7 @@
 #include "../kernels/ops/invert.cuh"
 #include "../kernels/ops/normalize.cuh"
 #include "../kernels/ops/posterize.cuh"
+#include "../kernels/ops/random_grayscale.cuh"
 #include "../kernels/ops/scaled.cuh"
 #include "../kernels/ops/solarize.cuh"
 #include "../kernels/ops/unscaled.cuh"
@@ -98,6 +99,7 @@ inline auto with_op(native::Op op, const Use& use) {
         case native::Op::Invert: return use(Invert<R, K>());
         case native::Op::Normalize: return use(Normalize<R, K>());
         case native::Op::Posterize: return use(Posterize<R, K>());
+        case native::Op::RandomGrayscale: return use(RandomGrayscale<R, K>());
         case native::Op::Scaled: return use(Scaled<R, K>());
         case native::Op::Solarize: return use(Solarize<R, K>());
         default: return use(Unscaled<R, K>());

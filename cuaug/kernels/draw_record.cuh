@@ -16,6 +16,7 @@ struct Draw {
     long long samples;
     int length;                   // of the program, in numbers
     int columns;
+    long long staged;             // program and rows have room in a block's shared memory
 };
 
 }  // namespace cuaug

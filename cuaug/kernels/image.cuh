@@ -16,6 +16,7 @@ struct Image {
     int top, left;       // what counts as the image: rows top .. top + height of the frame
     int height;
     int width;
+    int frame_width;
     int base_x;
     int base_y;
     Texel<T, K> fill;

@@ -156,7 +156,7 @@ warp(const __grid_constant__ Warp<Geometry> args) {
         for (int i = 0; i < tile_counts[r]; ++i) {
             auto image = [&]() {
                 Image<In, K, Border> image = {regions[r].in, {}, regions[r].in_row, column_stride<InLayout, K>(args.in.x),
-                                              regions[r].window_top, regions[r].window_left, regions[r].window_height, regions[r].window_width,
+                                              regions[r].window_top, regions[r].window_left, regions[r].window_height, regions[r].window_width, args.in_width,
                                               tiles[r][i].local.base_x, tiles[r][i].local.base_y, to_texel(regions[r].fill)};
                 channel_offsets<InLayout, K>(args.in.c, regions[r].channels, image.offset);
                 return image;
@@ -177,14 +177,20 @@ warp(const __grid_constant__ Warp<Geometry> args) {
             long long offset[K];
             channel_offsets<OutLayout, K>(args.out.c, region.channels, offset);
             auto point = [&](int x, int y) { return tile.local.at(static_cast<R>(x), static_cast<R>(y)); };
-            // The thread's four pixels of a row, as shares of white, through the ops.
-            auto changed_by_ops = [&](const Stored<Sampled, K> (&sampled)[4], Pixel<R, K> (&made)[4], int y) {
-                Where<R> where[4];
-                for (int j = 0; j < 4; ++j) {
-                    where[j] = {regions[r].left + column + 8 * j, regions[r].top + y, args.out_width, args.out_height, R(white<In>), R(white<Out>)};
-                    made[j] = (R(1) / R(white<In>)) * unpacked<R>(sampled[j]);
+            // What a sampler hands on: a pixel for memory, or one for arithmetic, rounded as if it had been there.
+            auto made_of = [](const auto& sampled) {
+                if constexpr (changed) return to_pixel<R>(sampled);
+                else return to_stored(sampled);
+            };
+            // Pixels of the thread from number `first` of a row's four on through the ops, which take shares of white.
+            auto change = [&](auto& pixels, int first, int y) {
+                constexpr int count = sizeof(pixels) / sizeof(pixels[0]);
+                Where<R> where[count];
+                for (int i = 0; i < count; ++i) {
+                    where[i] = {regions[r].left + column + 8 * (first + i), regions[r].top + y, args.out_width, args.out_height, R(white<In>), R(white<Out>)};
+                    pixels[i] = (R(1) / R(white<In>)) * pixels[i];
                 }
-                Ops::of(regions[r].field).apply(made, where);
+                Ops::of(regions[r].field).apply(pixels, where);
             };
             // `together`: pixels that a thread samples at a time, one where that is the exception, so that it takes no registers from the rule.
             auto make = [&](auto sample, auto together) {
@@ -198,21 +204,22 @@ warp(const __grid_constant__ Warp<Geometry> args) {
                         if constexpr (exchanged) exchange_to[8 * j] = pixel;
                         else write(8 * j, pixel);
                     };
-                    Stored<Sampled, K> sampled[4];
-#pragma unroll decltype(together)::value
-                    for (int j = 0; j < 4; ++j) {
-                        sampled[j] = sample(column + 8 * j, y);
-                        if constexpr (!changed) keep(j, sampled[j]);
-                    }
-                    if constexpr (changed) {
-                        Pixel<R, K> made[4];
-                        changed_by_ops(sampled, made, y);
-                        for (int j = 0; j < 4; ++j) {
-                            if constexpr (means) {
-                                if (y < tile.end && column + 8 * j < region.width) sum += K == 3 ? luma(made[j]) : made[j].c[0];
-                            } else {
-                                keep(j, packed<Out>(R(white<Out>) * made[j]));
+                    constexpr int count = decltype(together)::value;
+#pragma unroll count
+                    for (int first = 0; first < 4; first += count) {
+                        if constexpr (changed) {
+                            Pixel<R, K> made[count];
+                            for (int i = 0; i < count; ++i) made[i] = sample(column + 8 * (first + i), y);
+                            change(made, first, y);
+                            for (int i = 0; i < count; ++i) {
+                                if constexpr (means) {
+                                    if (y < tile.end && column + 8 * (first + i) < region.width) sum += K == 3 ? luma(made[i]) : made[i].c[0];
+                                } else {
+                                    keep(first + i, packed<Out>(R(white<Out>) * made[i]));
+                                }
                             }
+                        } else {
+                            for (int i = 0; i < count; ++i) keep(first + i, sample(column + 8 * (first + i), y));
                         }
                     }
                     if constexpr (exchanged && !means) {
@@ -229,17 +236,17 @@ warp(const __grid_constant__ Warp<Geometry> args) {
             };
             if (staged) {
                 make([&](int x, int y) {
-                    if constexpr (fixed) return bilinear(pixels, tile.box.pitch, tile.steps.at(x, y));
-                    else if constexpr (by_bytes<Sampler, Sampled, In>) return bilinear(pixels, tile.box.pitch, point(x, y));
-                    else return to_stored(to_texel<Sampled>(Sampler::sample(Staged<In, K>{pixels, tile.box.pitch}, point(x, y))));
+                    if constexpr (fixed) return made_of(bilinear(pixels, tile.box.pitch, tile.steps.at(x, y)));
+                    else if constexpr (by_bytes<Sampler, Sampled, In>) return made_of(bilinear(pixels, tile.box.pitch, point(x, y)));
+                    else return made_of(to_texel<Sampled>(Sampler::sample(Staged<In, K>{pixels, tile.box.pitch}, point(x, y))));
                 }, Count<4>());
             } else {
                 const Image<In, K, Border> from = image();
                 make([&](int x, int y) {
                     if constexpr (!Geometry::bounded)  // a map ends where the output does, and patches are sampled whole
-                        if (x >= region.width || y >= tile.end) return to_stored(to_texel<Sampled>(from.fill));
+                        if (x >= region.width || y >= tile.end) return made_of(to_texel<Sampled>(from.fill));
                     const Point<R> p = point(x, y);
-                    return to_stored(in_range(p) ? to_texel<Sampled>(Sampler::sample(from, p)) : to_texel<Sampled>(from.fill));
+                    return made_of(in_range(p) ? to_texel<Sampled>(Sampler::sample(from, p)) : to_texel<Sampled>(from.fill));
                 }, Count<Geometry::bounded ? 1 : 4>());
             }
             __syncthreads();

@@ -56,8 +56,7 @@ class RandomGrayscale(Transform):
         self.p = _ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
-        # No saturation at all is grey, and all of it the image.
-        recipe.pointwise("AdjustSaturation", [recipe.chance("saturation_factor", self.p, yes=0.0, no=1.0)])
+        recipe.pointwise("RandomGrayscale", [recipe.chance("grey", self.p)])
 
 
 class RandomInvert(Transform):

@@ -154,17 +154,16 @@ inline void run(const Instruction& it, const Stream& stream, double* row, Progre
     }
 }
 
-// Sample n of a batch. Of instructions between two barriers, which do not depend on each other, this is one of `shares`; the
-// coordinates, which do, are carried by the first.
+// Sample n of a batch, into its row. Of instructions between two barriers, which do not depend on each other, this is one of `shares`;
+// the coordinates, which do, are carried by the first.
 template <class Wait>
-inline void draw_sample(const Draw& args, long long step, long long n, int share, int shares, const Wait& wait) {
+inline void draw_sample(const Draw& args, const double* program, double* row, long long step, long long n, int share, int shares, const Wait& wait) {
     const bool exists = n < args.samples;
     const unsigned long long id = !exists ? 0 : args.ids != nullptr ? args.ids[n] : args.first_id + n;
     const Stream stream = {static_cast<unsigned long long>(args.seed), static_cast<unsigned long long>(step), id, 0};
     Progress progress = {Carry::identity(), Carry::identity()};
-    double* row = args.table + n * args.columns;
     for (int i = 0, turn = 0; i < args.length; ++turn) {
-        const Instruction& it = *reinterpret_cast<const Instruction*>(args.program + i);
+        const Instruction& it = *reinterpret_cast<const Instruction*>(program + i);
         const int kind = static_cast<int>(it.kind);
         if (kind == static_cast<int>(Kind::Barrier)) wait();
         else if (exists && (kind > static_cast<int>(Kind::Barrier) ? 0 : turn % shares) == share) run(it, stream, row, progress);

@@ -31,9 +31,19 @@ inline Stored<T, K> packed(const Pixel<R, K>& pixel) {
     }
 }
 
-inline float saturated(float value) { return __saturatef(value); }
-inline double saturated(double value) { return fmin(fmax(value, 0.0), 1.0); }
-inline float reciprocal(float value) { return __fdividef(1.0f, value); }
+inline float clamped(float a, float b, float c) {
+    float out;
+    asm("fma.rn.sat.f32 %0, %1, %2, %3;" : "=f"(out) : "f"(a), "f"(b), "f"(c));
+    return out;
+}
+
+inline float reciprocal(float value) {
+    float out;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(out) : "f"(value));
+    return out;
+}
+
+inline double clamped(double a, double b, double c) { return fmin(fmax(a * b + c, 0.0), 1.0); }
 inline double reciprocal(double value) { return 1.0 / value; }
 
 }  // namespace cuaug

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "../border.cuh"
 #include "../geometry/local.cuh"
 #include "../image.cuh"
 #include "layout.cuh"
@@ -100,6 +101,20 @@ inline void store_group(FourPixels<T, K>* to, const FourPixels<T, K> (&four)[Fou
     }
 }
 
+// What of a group lies outside the window, before pixel `from` or from `end` on, made of what lies inside.
+template <class Border, class T, int K, int Fours>
+inline void cut(FourPixels<T, K> (&four)[Fours], int from, int end, Stored<T, K> blank) {
+    Stored<T, K> left = blank, right = blank;
+    for (int j = 0; j < 4 * Fours && Same<Border, Edge>::value; ++j) {
+        left = either(j == from, four[j / 4].v[j % 4], left);
+        right = either(j == end - 1, four[j / 4].v[j % 4], right);
+    }
+    for (int j = 0; j < 4 * Fours; ++j) {
+        four[j / 4].v[j % 4] = either(j < from, left, four[j / 4].v[j % 4]);
+        four[j / 4].v[j % 4] = either(j >= end, right, four[j / 4].v[j % 4]);
+    }
+}
+
 // All threads of the block. Each keeps to one group of columns and walks down the rows; it reads `ahead` rows before it waits.
 template <class Layout, class T, int K, class Border>
 inline void stage(const Image<T, K, Border>& image, Box box, int aligned, Stored<T, K> blank, Stored<T, K>* pixels) {
@@ -111,23 +126,25 @@ inline void stage(const Image<T, K, Border>& image, Box box, int aligned, Stored
     auto clear = [&](FourPixels<T, K>* four) {
         for (int j = 0; j < fours; ++j) four[j] = {{blank, blank, blank, blank}};
     };
-    auto copy = [&](auto each) {
+    const int from = max(image.left - column, 0), to_end = min(image.left + image.width - column, group);
+    auto copy = [&](auto each, bool whole) {
         const T* first = image.address(column, 0);
         for (int i = y; i < box.height; i += ahead * box.down) {
-            Vectors<T, K, fours> from[ahead];
+            Vectors<T, K, fours> loaded[ahead];
             bool inside[ahead];
             for (int n = 0; n < ahead; ++n) {
                 // Loads without a branch are all on their way before the first is waited for.
                 const int row = image.row_of(min(i + n * box.down, box.height - 1));
                 inside[n] = row >= 0;
                 const T* at = first + static_cast<long long>(inside[n] ? row : image.top) * image.y_stride;
-                from[n] = load_vectors<Layout, T, K, fours, decltype(each)::value>(at, image.offset);
+                loaded[n] = load_vectors<Layout, T, K, fours, decltype(each)::value>(at, image.offset);
             }
             for (int n = 0; n < ahead; ++n, to += step) {
                 if (i + n * box.down >= box.height) break;
                 if (inside[n]) {
                     FourPixels<T, K> four[fours];
-                    for (int j = 0; j < fours; ++j) four[j] = gather<Layout, T, K>(from[n].of[j]);
+                    for (int j = 0; j < fours; ++j) four[j] = gather<Layout, T, K>(loaded[n].of[j]);
+                    if (!whole) cut<Border>(four, from, to_end, blank);
                     store_group(to, four);
                 } else {
                     clear(to);
@@ -135,9 +152,10 @@ inline void stage(const Image<T, K, Border>& image, Box box, int aligned, Stored
             }
         }
     };
-    if (!Same<Layout, Strided>::value && aligned && column >= image.left && column + group <= image.left + image.width) {
-        if (fours > 1 && aligned >= group) copy(Count<fours>());
-        else copy(Count<1>());
+    const bool whole = from == 0 && to_end == group, fixable = (Same<Border, Constant>::value || Same<Border, Edge>::value) && from < to_end;
+    if (!Same<Layout, Strided>::value && aligned && column >= 0 && column + group <= image.frame_width && (whole || fixable)) {
+        if (fours > 1 && aligned >= group) copy(Count<fours>(), whole);
+        else copy(Count<1>(), whole);
     } else if (Same<Border, Constant>::value && (column + group <= image.left || column >= image.left + image.width)) {
         for (int i = y; i < box.height; i += box.down, to += step) clear(to);
     } else {

@@ -53,6 +53,21 @@ inline Stored<T, K> to_stored(const Texel<T, K>& texel) {
     return out;
 }
 
+// `a` where it is chosen, else `b`: by masks, for out of a choice of structs the compiler makes one of addresses, in local memory.
+template <class T, int K>
+inline Stored<T, K> either(bool chosen, const Stored<T, K>& a, const Stored<T, K>& b) {
+    using Unit = typename Select<sizeof(Stored<T, K>) % 4 == 0, Word, unsigned short>::type;
+    constexpr int units = sizeof(Stored<T, K>) / sizeof(Unit);
+    const Unit mask = static_cast<Unit>(chosen ? ~0u : 0u);
+    Unit x[units], y[units];
+    memcpy(x, &a, sizeof(a));
+    memcpy(y, &b, sizeof(b));
+    for (int i = 0; i < units; ++i) x[i] = static_cast<Unit>((x[i] & mask) | (y[i] & ~mask));
+    Stored<T, K> out;
+    memcpy(&out, x, sizeof(out));
+    return out;
+}
+
 // Four adjacent pixels, moved through shared memory in vectors of 16 bytes.
 template <class T, int K> struct alignas(sizeof(Stored<T, K>) == 2 ? 8 : 16) FourPixels { Stored<T, K> v[4]; };
 

@@ -12,7 +12,7 @@ struct AdjustContrast {
 
     static void prepare(R* field, R white) { field[1] = (R(1) - field[0]) * field[1] / white; }
 
-    Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>&) const { return clamped(factor * in + grey<R, K>(about)); }
+    Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>&) const { return clamped(factor, in, about); }
 };
 
 }  // namespace cuaug

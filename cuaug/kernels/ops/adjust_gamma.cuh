@@ -13,7 +13,7 @@ struct AdjustGamma {
     Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>&) const {
         Pixel<R, K> out;
         for (int k = 0; k < K; ++k) out.c[k] = gain * pow(fmax(in.c[k], R(0)), gamma);
-        return clamped(out);
+        return clamped(R(1), out, R(0));
     }
 };
 

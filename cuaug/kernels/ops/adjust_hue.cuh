@@ -5,7 +5,7 @@
 namespace cuaug {
 
 // The hue of HSV (Smith 1978) turned by `factor`, in turns. With v = max, c = max - min and h in sixths of a turn, a channel of
-// the result is v - c * clamp(2 - |k|, 0, 1), k the distance from the channel's own hue (0, 2, 4) around the circle, less 1.
+// the result is v - c * clamp(d - 1, 0, 1), d the distance from the channel's own hue (0, 2, 4) around the circle.
 template <class R, int K>
 struct AdjustHue {
     static constexpr int shared = 1, each = 0;
@@ -15,16 +15,16 @@ struct AdjustHue {
         if constexpr (K < 3) {
             return in;
         } else {
-            const R r = in.c[0], g = in.c[1], b = in.c[2], v = fmax(r, fmax(g, b)), c = v - fmin(r, fmin(g, b)), scale = c > R(0) ? reciprocal(c) : R(0);
+            const R one = R(1), r = in.c[0], g = in.c[1], b = in.c[2], v = fmax(r, fmax(g, b)), c = v - fmin(r, fmin(g, b));
+            const R scale = reciprocal(fmax(c, R(1e-30)));  // of grey, whose hue is 0 whatever this is
             const R h = v == r ? (g - b) * scale : v == g ? R(2) + (b - r) * scale : R(4) + (r - g) * scale;
-            // Adding this and taking it off again rounds to a whole number: the turns to leave out, so that `red` is in -3..3.
+            // Adding this and taking it off again rounds to a whole number: of turns, which leave the hue in -3..3.
             const R whole = sizeof(R) == 4 ? R(12582912) : R(6755399441055744), turned = h + R(6) * factor;
-            const R red = turned - R(6) * ((turned * (R(1) / R(6)) + whole) - whole);
-            const R green = R(2) - fabs(fabs(red - R(2)) - R(3)), blue = R(2) - fabs(fabs(red + R(2)) - R(3));
+            const R hue = turned - R(6) * ((turned * (one / R(6)) + whole) - whole);
             Pixel<R, K> out = in;
-            out.c[0] = v - c * saturated(fabs(red) - R(1));
-            out.c[1] = v - c * saturated(green);
-            out.c[2] = v - c * saturated(blue);
+            out.c[0] = v - c * clamped(one, fabs(hue), -one);
+            out.c[1] = v - c * clamped(-one, hue, one) * clamped(one, hue, R(3));
+            out.c[2] = v - c * clamped(one, hue, one) * clamped(-one, hue, R(3));
             return out;
         }
     }

@@ -14,17 +14,17 @@ inline Pixel<R, K> grey(R level) {
     return out;
 }
 
-// To 0..1; a NaN to 0. And 1 / x, if only to an ulp. Defined once per compiler, for a GPU does both at once with other things.
-float saturated(float value);
-double saturated(double value);
+// a * b + c, to 0..1, a NaN to 0; and 1 / x, if only to an ulp. Defined once per compiler: a GPU has both as instructions.
+float clamped(float a, float b, float c);
+double clamped(double a, double b, double c);
 float reciprocal(float value);
 double reciprocal(double value);
 
-// As torchvision does after each op.
+// factor * in + add, to 0..1 as torchvision does after each op.
 template <class R, int K>
-inline Pixel<R, K> clamped(const Pixel<R, K>& in) {
+inline Pixel<R, K> clamped(R factor, const Pixel<R, K>& in, R add) {
     Pixel<R, K> out;
-    for (int k = 0; k < K; ++k) out.c[k] = saturated(in.c[k]);
+    for (int k = 0; k < K; ++k) out.c[k] = clamped(factor, in.c[k], add);
     return out;
 }
 
