@@ -156,6 +156,24 @@ def compact(valid: Any, *targets: Any) -> list[list[Any]]:
     return [[_taken(target[sample], own) for sample, own in enumerate(kept)] for target in targets]
 
 
+def per_box(labels: Any, boxes: Any) -> bool:
+    """Whether labels go along with the boxes, one for each, rather than one for each image; shapes alone say it."""
+    if not isinstance(boxes, (list, tuple)):
+        shape = tuple(getattr(labels, "shape", ()))
+        return len(shape) > 1 and shape[:2] == tuple(boxes.shape[:2])
+    if not isinstance(labels, (list, tuple)) or not all(_is_list(own) for own in labels):
+        return False
+    _check.one_each("labels", len(labels), len(boxes))
+    for sample, (own, box) in enumerate(zip(labels, boxes, strict=True)):
+        if len(own) != box.shape[0]:
+            raise ValueError(f"labels[{sample}] must hold one label per box, {box.shape[0]}, got {len(own)}")
+    return True
+
+
+def _is_list(entry: Any) -> bool:
+    return isinstance(entry, (list, tuple)) or getattr(entry, "ndim", 0) > 0
+
+
 def _taken(entries: Any, kept: np.ndarray) -> Any:
     if _array.library(type(entries)) is None:
         return [entries[i] for i in kept]
