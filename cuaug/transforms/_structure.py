@@ -81,7 +81,8 @@ def find(sample: Any) -> Found:
     """The targets of a sample, by three rules.
 
     1. *By name.* In a dict or a namedtuple, at any depth: ``image``, ``images``, ``mask``, ``masks``, ``boxes``,
-       ``bboxes``, ``valid``, ``keypoints``, ``label``, ``labels``. The value is an array or a list of one per sample.
+       ``bboxes``, ``valid``, ``keypoints``, ``label``, ``labels``. The value is an array, a list of one per sample, or
+       a dict of them.
     2. *By type.* ``torchvision.tv_tensors``, anywhere.
     3. *By place.* An array is images, and so is a list of arrays of 2 or 3 axes. In a tuple or a list that begins with
        images, as a DataLoader yields, labels come second: ``(images, labels)``.
@@ -168,7 +169,7 @@ def _search(node: Any, path: _Path, kind: str | None = None) -> list[_Leaf]:
         return [_Leaf(typed, (path,), node)]
     fields = _fields(node)
     if fields is not None:
-        return _search_fields(fields, path)
+        return _search_fields(fields, path, None if kind == "labels" else kind)
     if kind is not None and _is_array(node):
         return [_Leaf(kind, (path,), node)]
     if isinstance(node, (list, tuple)):
@@ -180,12 +181,13 @@ def _search(node: Any, path: _Path, kind: str | None = None) -> list[_Leaf]:
     return []
 
 
-def _search_fields(fields: Mapping[Any, Any], path: _Path) -> list[_Leaf]:
+def _search_fields(fields: Mapping[Any, Any], path: _Path, above: str | None) -> list[_Leaf]:
+    """What has no name of its own here is of the kind `above`: masks may be a dict of masks."""
     leaves: list[_Leaf] = []
     first: dict[str, Any] = {}
     for key, value in fields.items():
         kind = KINDS.get(key) if isinstance(key, str) else None
-        found = _search(value, (*path, key), kind)
+        found = _search(value, (*path, key), kind or above)
         if found and kind is not None and first.setdefault(kind, key) != key:
             raise ValueError(f"{kind} are both {_place((*path, first[kind]))} and {_place((*path, key))}: rename one")
         leaves += found
@@ -198,7 +200,7 @@ def _search_sequence(node: Sequence[Any], path: _Path, kind: str | None) -> list
         return [_Leaf(typed, (path,), node) for typed in types if typed]
     records = [_fields(entry) is not None for entry in node]
     if any(records):
-        found = [_search(entry, (*path, i)) for i, entry in enumerate(node)]
+        found = [_search(entry, (*path, i), kind) for i, entry in enumerate(node)]
         return _per_sample(found, path) if all(records) else _chained(found)
     if kind == "labels" or (kind is not None and all(_is_array(entry) for entry in node)):
         return [_Leaf(kind, (path,), node)]
