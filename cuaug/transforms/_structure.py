@@ -149,7 +149,8 @@ def _pair(sample: Sequence[Any], path: _Path) -> list[_Leaf]:
         if found or any(_fields(entry) is not None for entry in entries):
             leaves += found
             continue
-        shape = next((tuple(entry.shape) for entry in entries if _is_array(entry) and entry.ndim > axes), None)
+        most = min(axes, 1) if _is_plain_sequence(value) else axes
+        shape = next((tuple(entry.shape) for entry in entries if _is_array(entry) and entry.ndim > most), None)
         if shape is not None:
             raise ValueError(
                 f"an array of shape {shape} at {_place((*path, i))} could be masks, boxes or other images: "
