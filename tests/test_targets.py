@@ -481,6 +481,22 @@ def test_a_pixel_belongs_to_the_canvas_as_a_whole():
 # Both.
 
 
+@pytest.mark.parametrize("flip", ["horizontal_flip", "vertical_flip"])
+@pytest.mark.parametrize("format", ["XYXY", "XYWH", "CXCYWH"])
+def test_flips_are_torchvisions(flip, format):
+    """The coordinates meant: edges for boxes, pixel centres for keypoints."""
+    functional = pytest.importorskip("torchvision.transforms.v2.functional")
+    theirs = pytest.importorskip("torchvision.tv_tensors").BoundingBoxFormat[format]
+    M = HFLIP if flip == "horizontal_flip" else np.array([[1.0, 0, 0], [0, -1, 199], [0, 0, 1]])
+    boxes = torch.from_numpy(formatted(some_boxes((1, 6)) / 2 + 20, format))
+    want = getattr(functional, f"{flip}_bounding_boxes")(boxes[0], format=theirs, canvas_size=SIZE)
+    moved, _ = move_boxes(boxes, torch.from_numpy(M[None]), SIZE, Boxes(format))
+    assert_equal(moved[0], want, tolerance=FLOAT64)
+    points = torch.from_numpy(some_points((1, 6), visible=False))
+    want = getattr(functional, f"{flip}_keypoints")(points[0], canvas_size=SIZE)
+    assert_equal(move_keypoints(points, torch.from_numpy(M[None]), SIZE, Keypoints())[0], want, tolerance=FLOAT64)
+
+
 def targets(ragged):
     boxes, points = some_boxes((3, 4)).astype("f4"), some_points((3, 7)).astype("f4")
     return (list(boxes), list(points)) if ragged else (boxes, points)

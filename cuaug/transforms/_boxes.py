@@ -92,22 +92,25 @@ def move(boxes: Any, matrices: Any, out_size: Any, options: Boxes, valid: Any = 
 
 def _move(boxes: Any, to: _map.Map, options: Boxes, dtype: Any, valid: Any) -> tuple[Any, Any]:
     """Boxes [N, B, 4] of a float dtype, to a result of `dtype`."""
-    xp, whole = _array.namespace(boxes), _map.is_whole(dtype)
+    xp, (samples, count) = _array.namespace(boxes), boxes.shape[:2]
     edges = _edges(boxes, options.format)
-    proper = xp.isfinite(edges).all(-1) & (edges[..., 2] > edges[..., 0]) & (edges[..., 3] > edges[..., 1])
+    proper = xp.isfinite(edges).all(-1) & (edges[..., 2:] > edges[..., :2]).all(-1)
     edges = xp.where(proper[..., None], edges, 0.0)
-    for x, y in ((0, 1), (2, 1), (2, 3), (0, 3)):
-        # Edges are counted from the corner of the first pixel, matrices from its centre.
-        proper = proper & to.in_front(xp.stack([edges[..., x], edges[..., y]], -1) - 0.5)
-    edges = xp.where(proper[..., None], geometry.transform_boxes(edges, to.M), 0.0)
-    edges = xp.round(edges) if whole else edges
-    before = _area(edges)
-    edges = xp.stack([_clipped(edges[..., i], to.height if i % 2 else to.width) for i in range(4)], -1)
-    after = _area(edges)
+    # Edges are counted from the corner of the first pixel, matrices from its centre.
+    left, top, right, bottom = (edges[..., i] for i in range(4))
+    corners = xp.stack([left, top, right, top, right, bottom, left, bottom], -1).reshape(samples, 4 * count, 2) - 0.5
+    _, side = to.orientation()
+    proper = proper & to.in_front(corners, side).reshape(samples, count, 4).all(-1)
+    moved = (geometry.transform_points(corners, to.M) + 0.5).reshape(samples, count, 4, 2)
+    edges = xp.where(proper[..., None], xp.concatenate([xp.amin(moved, -2), xp.amax(moved, -2)], -1), 0.0)
+    edges = xp.round(edges) if _map.is_whole(dtype) else edges
+    across, down = _clipped(edges[..., 0::2], to.width), _clipped(edges[..., 1::2], to.height)
+    clipped = xp.stack([across, down], -1).reshape(samples, count, 4)
+    before, after = _area(edges), _area(clipped)
     kept = proper & (after > 0) & (after >= options.min_area) & (after >= options.min_visibility * before)
     if valid is not None:
         kept = kept & _array.asarray(valid, like=kept, dtype="bool")
-    return _map.restored(_formatted(edges, options.format), dtype), kept
+    return _map.restored(_formatted(clipped, options.format), dtype), kept
 
 
 def _edges(boxes: Any, format: str) -> Any:
@@ -129,9 +132,11 @@ def _formatted(edges: Any, format: str) -> Any:
 
 
 def _clipped(values: Any, limit: Any) -> Any:
-    """Into 0..limit, which is a number or [N, 1]."""
+    """Values [N, B, 2] into 0..limit, which is a number or [N, 1]."""
     xp = _array.namespace(values)
-    values = xp.where(values > 0, values, 0.0)
+    if isinstance(limit, int):
+        return xp.clip(values, 0, limit)
+    values, limit = xp.where(values > 0, values, 0.0), limit[..., None]
     return xp.where(values < limit, values, limit)
 
 

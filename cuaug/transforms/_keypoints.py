@@ -129,12 +129,12 @@ def _mirrored(shape: tuple[int, ...], options: Keypoints) -> np.ndarray:
 
 def _move(points: Any, swapped: Any, to: _map.Map, options: Keypoints, dtype: Any) -> Any:
     """Points [N, K, 2 or 3] of a float dtype, to a result of `dtype`."""
-    xp = _array.namespace(points)
+    xp, (mirror, side) = _array.namespace(points), to.orientation()
     if swapped is not None:
-        points = xp.where(to.mirrored()[:, None, None], swapped, points)
+        points = xp.where((mirror < 0)[:, None, None], swapped, points)
     known = xp.isfinite(points[..., :2]).all(-1)
     at = xp.where(known[..., None], points[..., :2], 0.0)
-    known = known & to.in_front(at)
+    known = known & to.in_front(at, side)
     moved = geometry.transform_points(at, to.M)
     if points.shape[-1] == 2:
         return xp.where(known[..., None], moved, 0.0 if _map.is_whole(dtype) else math.nan)

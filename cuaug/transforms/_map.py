@@ -18,25 +18,21 @@ class Map(NamedTuple):
     height: Any  # a number, or [N, 1]
     width: Any  # a number, or [N, 1]
 
-    def mirrored(self) -> Any:
-        """Whether left and right have changed places in the middle of the canvas. [N]"""
-        return self._orientation(_matrices.cofactors(self.M)) < 0
+    def orientation(self) -> tuple[Any, Any]:
+        """Two numbers whose signs count: that of a map which mirrors is negative; that of the depth in sight. [N]
 
-    def in_front(self, points: Any) -> Any:
-        """Whether points [N, K, 2] lie on that side of the horizon which the canvas shows; NaN does not. [N, K]"""
+        The first is the middle of the canvas carried back to the source, its third coordinate times the determinant:
+        for an affine map the determinant itself, and for -M what it is for M.
+        """
         signed = _matrices.cofactors(self.M)
-        determinant = (self.M[:, 0] * signed[:, 0]).sum(-1)
-        side = determinant * self._orientation(signed)
+        back = signed[:, None, 0, 2] * ((self.width - 1) / 2) + signed[:, None, 1, 2] * ((self.height - 1) / 2)
+        mirror = back[:, 0] + signed[:, 2, 2]
+        return mirror, mirror * (self.M[:, 0] * signed[:, 0]).sum(-1)
+
+    def in_front(self, points: Any, side: Any) -> Any:
+        """Whether points [N, K, 2] lie on that side of the horizon which the canvas shows; NaN does not. [N, K]"""
         depth = (self.M[:, None, 2, :2] * points).sum(-1) + self.M[:, 2, 2, None]
         return depth * side[:, None] > 0
-
-    def _orientation(self, signed: Any) -> Any:
-        """The middle of the canvas carried back to the source: its third coordinate times the determinant. [N]
-
-        For an affine map that is the determinant itself. Its sign does not depend on the sign of `M`.
-        """
-        middle = signed[:, None, 0, 2] * ((self.width - 1) / 2) + signed[:, None, 1, 2] * ((self.height - 1) / 2)
-        return middle[:, 0] + signed[:, 2, 2]
 
 
 def load(name: str, values: Any, matrices: Any, out_size: Any, owners: np.ndarray | None = None) -> tuple[Any, Map]:
