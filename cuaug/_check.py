@@ -49,7 +49,7 @@ def public(function: Callable[P, R]) -> Callable[P, R]:
             text = str(error)
             if text.startswith("cuaug.") or isinstance(error, UnicodeError):
                 raise
-            name = function.__qualname__.removesuffix(".__post_init__")  # a dataclass is known by its own name
+            name = function.__qualname__.partition(".__")[0]  # of Boxes.__post_init__, what the user called
             raise type(error)(f"cuaug.{name}: {text}") from error
 
     return call

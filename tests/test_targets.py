@@ -275,23 +275,29 @@ def test_beyond_the_horizon_is_invalid(home, sign):
     assert not to_numpy(boxes)[:, 1:].any()
 
 
-def test_the_canvas_says_which_side_of_the_horizon_counts():
-    """A crop may lie wholly beyond what the first pixel sees."""
-    M = np.array([[1.0, 0, 0], [0, 1, 0], [-0.01, 0, 1]]) @ EYE  # x = 100 is the horizon: here all of x > 100 is shown
-    M = np.array([[1, 0, 400], [0, 1, 0], [0, 0, 1.0]]) @ M
-    boxes, valid = move_boxes(np.array([[(200, 0, 210, 10), (10, 0, 20, 10)]], float), M[None], (100, 300), Boxes())
-    assert valid.tolist() == [[True, False]]
-    assert_equal(
-        boxes[:, :1], expected_boxes([[(200, 0, 210, 10)]], M[None], out_size=(100, 300))[0], tolerance=FLOAT64
-    )
+@pytest.mark.parametrize("axes", [(0, 1, 2), (1, 0, 2)], ids=["x", "y"])
+@pytest.mark.parametrize(("extent", "shown"), [(300, 0), (800, 1)])
+def test_the_middle_of_the_canvas_says_which_side_of_the_horizon_counts(axes, extent, shown):
+    """x' = (400 - 3 x) / (1 - 0.01 x), y' about 50: beyond x = 100 x' is below 300, else above; the same for y."""
+    M = np.array([[-3.0, 0, 400], [-0.5, 1, 50], [-0.01, 0, 1]])[np.ix_(axes, axes)]
+    given = np.array([[(200, 0, 210, 10), (10, 0, 20, 10)]], float)
+    given, size = (given, (100, extent)) if axes[0] == 0 else (given[..., [1, 0, 3, 2]], (extent, 100))
+    boxes, valid = move_boxes(given, M[None], size, Boxes())
+    assert valid.tolist() == [[shown == 0, shown == 1]]
+    want, _ = expected_boxes(given, M[None], out_size=size)
+    assert_equal(boxes[:, shown], want[:, shown], tolerance=FLOAT64)
+    points = np.array([[(200.0, 5, 2), (10, 5, 2)]])[..., [*axes]]
+    visible = move_keypoints(points, M[None], size, Keypoints())[..., 2]
+    assert visible.tolist() == [[2 * (shown == 0), 2 * (shown == 1)]]
 
 
 @pytest.mark.parametrize("ragged", [False, True], ids=["dense", "ragged"])
 def test_padding_stays_invalid(ragged):
     given, mask = some_boxes((2, 3)) % 50 + (0, 0, 50, 50), np.array([[True, False, True], [False, True, True]])
+    given[0, 2] = 0
     M = np.stack([EYE, EYE])
     _, valid = move_boxes(*((list(given), M) if ragged else (given, M)), SIZE, Boxes(), list(mask) if ragged else mask)
-    assert np.array_equal(np.stack(valid), mask)
+    assert np.stack(valid).tolist() == [[True, False, False], [False, True, True]]
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
@@ -406,6 +412,7 @@ def test_keypoints_move_swap_and_hide(home, dtype, visible, options):
 @every_home
 def test_ragged_keypoints_are_dense_ones_one_by_one(home):
     M, counts = maps(4).astype("f4"), [2, 0, 1, 3]
+    M[2:] = M[:1] @ np.diag([1, np.sign(np.linalg.det(M[0, :2, :2])) * -1, 1]).astype("f4")  # mirrored, and not first
     given = [some_points((n, 7), seed=n).astype("f4") for n in counts]
     moved = move_keypoints([put(own, home) for own in given], put(M, home), OUT_SIZE, Keypoints(PAIRS))
     for i, own in enumerate(given):
