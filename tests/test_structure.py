@@ -245,6 +245,26 @@ def test_the_mask_of_boxes_in_no_dict_has_no_place(tv):
     assert [own is given for own, given in zip(back, sample, strict=True)] == [True, True]
 
 
+def test_a_mask_with_a_field_of_its_own_goes_there():
+    Target = collections.namedtuple("Target", "images boxes valid")
+    sample = Target(zeros(2, 3, 8, 8), zeros(2, 5, 4), zeros(2, 5))
+    assert find(sample).put_back({"valid": ["mask"]}, (8, 8)).valid == "mask"
+    without = Batch(zeros(2, 3, 8, 8), 0, {"bboxes": zeros(2, 5, 4)})
+    assert find(without).put_back({"valid": ["mask"]}, (8, 8)).labels["valid"] == "mask"
+
+
+def test_no_samples():
+    sample = {"images": zeros(0, 3, 8, 8), "masks": zeros(0, 8, 8), "boxes": [], "labels": zeros(0)}
+    assert find(sample).samples == 0
+    assert found(sample)[1:] == [
+        ("masks", (0, 8, 8), (("masks",),)), ("boxes", [], (("boxes",),)), ("labels", (0,), (("labels",),)),
+    ]  # fmt: skip
+    back = find(sample).put_back({"images": [zeros(0, 3, 4, 4)], "boxes": [[]]}, (4, 4))
+    assert back["images"].shape == (0, 3, 4, 4)
+    assert back["boxes"] == []
+    assert find({"images": []}).samples == 0
+
+
 def test_lists_may_take_the_place_of_arrays():
     compacted = [zeros(2, 4), zeros(0, 4)]
     back = find({"images": zeros(2, 3, 8, 8), "boxes": zeros(2, 5, 4)}).put_back({"boxes": [compacted]}, (8, 8))

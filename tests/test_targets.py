@@ -478,6 +478,16 @@ def test_keypoints_beyond_the_horizon_or_missing():
         assert move_keypoints(seen, tilt, SIZE, options).tolist() == [[[100, 40, 2]] + [[0, 0, 0]] * 4]
 
 
+@every_home
+@pytest.mark.parametrize("dtype", ["int16", "int32", "int64"])
+def test_integer_keypoints_end_where_their_dtype_does(home, dtype):
+    M = np.array([[[1e9, 0, 0], [0, -1e9, 0], [0, 0, 1]]], "f4")
+    most = 2**15 - 1 if dtype == "int16" else 2**30
+    least = -(2**15) if dtype == "int16" else -(2**30)
+    moved = move_keypoints(put(np.array([[(9, 9)]], dtype), home), put(M, home), SIZE, Keypoints())
+    assert to_numpy(moved).tolist() == [[[most, least]]]
+
+
 def test_a_pixel_belongs_to_the_canvas_as_a_whole():
     edge = [(-0.5, 0), (-0.51, 0), (299.49, 0), (299.5, 0), (0, -0.5), (0, -0.51), (0, 199.49), (0, 199.5)]
     given = np.array([[(*point, 2) for point in edge]])

@@ -75,7 +75,10 @@ def is_whole(dtype: Any) -> bool:
 
 
 def restored(values: Any, dtype: Any) -> Any:
-    """Finite values in the dtype they came in; integers are rounded, half to even."""
+    """Values in the dtype they came in; integers are rounded, half to even, and must not be NaN."""
+    name = _array.dtype_name(dtype)
     if is_whole(dtype):
-        values = _array.namespace(values).round(values)
-    return _array.asarray(values, like=values, dtype=_array.dtype_name(dtype))
+        xp, limits = _array.namespace(values), np.iinfo(name)
+        # 2**30 is the farthest coordinate here, and float32 holds it.
+        values = xp.clip(xp.round(values), max(limits.min, -(1 << 30)), min(limits.max, 1 << 30))
+    return _array.asarray(values, like=values, dtype=name)

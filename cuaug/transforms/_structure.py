@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any, NamedTuple
 
-from .. import _array
+from .. import _array, _check
 
 KINDS = {
     "image": "images",
@@ -68,11 +68,10 @@ class Found(NamedTuple):
         for kind, values in results.items():
             targets = self.of(kind)
             if kind == "valid" and not targets:
-                targets = [_beside(target) for target in self.of("boxes")]
+                targets = [_beside(self.sample, target) for target in self.of("boxes")]
             for target, value in zip(targets, values, strict=True):
-                if kind == "valid" and not isinstance(_at(self.sample, target.paths[0][:-1]), Mapping):
-                    continue
-                for path, result in zip(target.paths, _returned(target, value, sizes), strict=True):
+                returned = _returned(target, value, sizes) if target.paths else []
+                for path, result in zip(target.paths, returned, strict=True):
                     _plant(places, (0, *path), result)
         return _rebuilt([self.sample], places)[0]
 
@@ -101,7 +100,7 @@ def find(sample: Any) -> Found:
         )
     counts = {_count(leaf) for leaf in images}
     if len(counts) > 1:
-        each = " and ".join(f"{_count(leaf) or 'a single one'} at {_place(leaf.paths[0])}" for leaf in images)
+        each = " and ".join(f"{_number(_count(leaf))} at {_place(leaf.paths[0])}" for leaf in images)
         raise ValueError(
             f"images must be one batch, or batches of one length, got {each}: make one call for each, "
             "or give what is not meant another key"
@@ -297,6 +296,10 @@ def _count(leaf: _Leaf) -> int | None:
     return int(leaf.value.shape[0]) if leaf.value.ndim > axes_of_one else None
 
 
+def _number(count: int | None) -> str:
+    return "a single one" if count is None else str(count)
+
+
 def _one_by_one(leaf: _Leaf) -> list[_Leaf]:
     """For one image, a list of masks is several targets, not one per sample."""
     if leaf.kind != "masks" or _is_array(leaf.value):
@@ -318,10 +321,7 @@ def _target(leaf: _Leaf, count: int | None) -> Target:
         value = value[None] if layout else [value]
     if kind not in ("images", "labels") and (count is not None or isinstance(value, list)):
         entries = len(value) if isinstance(value, list) or value.ndim else 0
-        if entries != (count or 1):
-            raise ValueError(
-                f"{kind} at {_place(leaf.paths[0])} must hold {count or 1} entries, one per sample, got {entries}"
-            )
+        _check.one_each(f"{kind} at {_place(leaf.paths[0])}", entries, 1 if count is None else count)
     return Target(kind, value, leaf.paths, leaf.value, _format(leaf), layout, only)
 
 
@@ -361,11 +361,12 @@ def _typed_again(result: Any, like: Any, size: tuple[int, int]) -> Any:
     return sys.modules["torchvision.tv_tensors"].wrap(result, like=like, **canvas)
 
 
-def _beside(boxes: Target) -> Target:
-    """A place for the mask of these boxes, should they be in a dict."""
+def _beside(sample: Any, boxes: Target) -> Target:
+    """Places for the mask of these boxes: none unless they are in dicts."""
     given = boxes.value[0] if boxes.only else boxes.value
     given = _Gathered(given) if isinstance(boxes.given, _Gathered) else given
-    return boxes._replace(kind="valid", paths=tuple((*path[:-1], "valid") for path in boxes.paths), given=given)
+    paths = tuple((*path[:-1], "valid") for path in boxes.paths if isinstance(_at(sample, path[:-1]), Mapping))
+    return boxes._replace(kind="valid", paths=paths, given=given)
 
 
 def _at(node: Any, path: _Path) -> Any:
