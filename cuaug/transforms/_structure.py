@@ -343,7 +343,9 @@ def _format(leaf: _Leaf) -> str | None:
 
 def _returned(target: Target, value: Any, sizes: list[tuple[int, int]]) -> list[Any]:
     """What goes to each of the target's paths."""
-    value, given = value[0] if target.only else value, target.given
+    given = target.given
+    if target.only:
+        return [_typed_again(value[0], given, sizes[0])]
     if isinstance(given, _Gathered):
         return [_typed_again(own, like, canvas) for own, like, canvas in zip(value, given, sizes, strict=True)]
     if isinstance(given, (list, tuple)) and isinstance(value, (list, tuple)):
