@@ -440,6 +440,18 @@ def test_a_padded_batch_follows(compact):
     assert back["a"]["label"] == [1, 2]
 
 
+def test_labels_of_no_boxes_or_of_either_of_two_stay():
+    compact, labels = _boxes.Boxes(compact=True), np.array([[1], [2]])
+    sample = {"images": zeros(2, 3, 8, 10), "labels": labels}
+    assert shifted(sample, compact)["labels"] is labels
+    some = np.array([[(9.0, 0, 10, 4)], [(0, 0, 4, 4)]])
+    sample |= {"people": {"boxes": some}, "cars": {"boxes": some, "labels": labels}}
+    back = shifted(sample, compact)
+    assert back["labels"] is labels
+    assert [own.tolist() for own in back["cars"]["labels"]] == [[], [2]]
+    assert [own.tolist() for own in back["people"]["boxes"]] == [[], [[4, 0, 8, 4]]]
+
+
 def test_one_image_of_albumentations_follows():
     sample = {"image": zeros(8, 10, 3), "bboxes": np.array([(9, 1, 10, 2), (1, 1, 2, 2)]), "labels": ["cat", "dog"],
               "keypoints": np.array([(1.0, 2, 2), (9, 2, 1)])}  # fmt: skip
