@@ -50,7 +50,8 @@ def public(function: Callable[P, R]) -> Callable[P, R]:
             text = str(error)
             if text.startswith("cuaug.") or isinstance(error, UnicodeError):
                 raise
-            raise type(error)(f"cuaug.{function.__name__}: {text}") from error
+            name = function.__qualname__.partition(".__")[0]  # of Boxes.__post_init__, what the user called
+            raise type(error)(f"cuaug.{name}: {text}") from error
 
     return call
 
@@ -68,6 +69,18 @@ def whole(parameter: str, value: Any, least: int) -> int:
     if number < least:
         raise ValueError(f"{parameter} must be at least {least}, got {number}")
     return number
+
+
+def number(parameter: str, value: Any, least: float, most: float = np.inf) -> None:
+    """One number of the host, in a range; a bool or an array is none."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError(f"{parameter} must be a number, got {value!r}")
+    within(parameter, value, least, most)
+
+
+def flag(parameter: str, value: Any) -> None:
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{parameter} must be True or False, got {value!r}")
 
 
 def size(parameter: str, value: Any) -> tuple[int, int]:
@@ -130,6 +143,21 @@ def _is_plain(value: Any) -> bool:
 def samples(parameter: str, count: int, expected: int) -> None:
     if count not in (1, expected):
         raise ValueError(f"{parameter} must hold 1 or {expected} entries, one per sample, got {count}")
+
+
+def one_each(parameter: str, count: int, expected: int) -> None:
+    if count != expected:
+        raise ValueError(f"{parameter} must hold {expected} entries, one per sample, got {count}")
+
+
+def shape(parameter: str, value: Any, wanted: Sequence[int | None]) -> None:
+    """An array of this shape; None allows any extent."""
+    found = getattr(value, "shape", None)
+    if found is None:
+        raise TypeError(f"{parameter} must be an array, got {type(value).__name__}")
+    if len(found) != len(wanted) or any(n not in (None, m) for n, m in zip(wanted, found, strict=True)):
+        text = ", ".join("*" if n is None else str(n) for n in wanted)
+        raise ValueError(f"{parameter} must have shape [{text}], got {list(found)}")
 
 
 def matrices(parameter: str, values: np.ndarray, rows: int) -> None:
