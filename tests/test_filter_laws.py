@@ -95,6 +95,8 @@ def test_both_layouts_agree(case, home):
 @pytest.mark.parametrize("case", [case for case in CASES if case.identity], ids=str)
 def test_the_identity_parameter_is_the_identity(case, home):
     for dtype in [*IMAGE_DTYPES[:4], "float32"]:
+        if case.clamps and dtype == "int16":
+            continue
         batch = images(home, dtype)
         assert_equal(run(case, batch, case.identity), batch)
 

@@ -23,6 +23,7 @@ __global__ void __launch_bounds__(pointwise_threads) pointwise(const __grid_cons
     for (long long slice = blockIdx.z; slice < args.samples * args.frames * groups; slice += gridDim.z) {
         const long long frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
         const int first = grouped ? static_cast<int>(slice - frame * groups) * K : 0, channels = args.channels - first, count = min(4, width - x);
+        const int plane = static_cast<int>(t) * groups + first / K;
         long long from[K], to[OutK];
         channel_offsets<InLayout, K>(args.in.c, channels, from);
         channel_offsets<OutLayout, OutK>(args.out.c, OutK == K ? channels : OutK, to);
@@ -34,7 +35,7 @@ __global__ void __launch_bounds__(pointwise_threads) pointwise(const __grid_cons
         const FourPixels<In, K> pixels = load_pixels<InLayout, In, K>(in, from, in_step, args.in_aligned, count);
         FourPixels<Out, OutK> result;
         for (int j = 0; j < 4; ++j) {
-            const Where<R> where = {x + j, y, width, height, R(white<In>), R(white<Out>)};
+            const Where<R> where = {x + j, y, width, height, R(white<In>), R(white<Out>), plane};
             const Pixel<R, K> made = chain((R(1) / R(white<In>)) * unpacked<R>(pixels.v[j]), where);
             Pixel<R, OutK> scaled;
             for (int k = 0; k < OutK; ++k) scaled.c[k] = R(white<Out>) * made.c[min(k, K - 1)];
