@@ -197,9 +197,9 @@ def rgb_to_grayscale(images: Any, num_output_channels: int = 1, *, layout: str |
 def autocontrast(images: Any, *, layout: str | None = None, out: Any = None) -> Any:
     """Stretch each channel from its darkest and brightest level to 0 and white, as torchvision.
 
-    A channel of one level stays as it is. Integers get torchvision's very levels: it computes in float32 and cuts off, so
-    that the brightest level is often white less 1. Of a video the darkest and the brightest level are those of the whole
-    clip. A NaN is neither, and becomes 0.
+    A channel of one level stays as it is. Integers get torchvision's very levels: it computes in float32 and cuts off,
+    so that the brightest level is often white less 1. Of a video the darkest and the brightest level are those of the
+    whole clip. A NaN is neither, and becomes 0.
 
     All arguments, the result and the errors are those of :func:`adjust_brightness`.
 

@@ -99,7 +99,10 @@ def philox(counter, key):
 
 
 def normals(shape, seed, step, ids):
-    """By Box and Muller, of four channels together: two pairs of words, each a radius and an angle. [H, W, C]"""
+    """By Box and Muller, of four channels together: two pairs of words, each a radius and an angle. [H, W, C]
+
+    The number whose logarithm gives the radius is one of float32: this decides which number is drawn, not how well.
+    """
     height, width, channels = shape
     out = np.empty((height, width, -(-channels // 4) * 4))
     for first in range(0, channels, 4):
@@ -109,7 +112,8 @@ def normals(shape, seed, step, ids):
         place = [index, *(np.full_like(index, word) for word in (ids >> 32 << 16, ids & 0xFFFFFFFF, step))]
         words = philox(place, [seed & 0xFFFFFFFF, seed >> 32])
         for pair in range(2):
-            radius = np.sqrt(-2 * np.log(((words[2 * pair] >> np.uint64(1)) | np.uint64(1)) / 2**31))
+            uniform = ((words[2 * pair] >> np.uint64(1)) | np.uint64(1)).astype(np.float32) / 2**31
+            radius = np.sqrt(-2 * np.log(uniform.astype(float)))
             angle = 2 * np.pi * words[2 * pair + 1] / 2**32
             out[..., first + 2 * pair], out[..., first + 2 * pair + 1] = radius * np.cos(angle), radius * np.sin(angle)
     return out[..., :channels]
