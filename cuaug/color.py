@@ -270,7 +270,7 @@ def gaussian_noise(
         clip: Clamp floats to 0..1; integers are always clamped, to their own range.
         seed: 0 to 2**64 - 1. Default: another one each call, from Python's ``random``.
         step: 0 to 2**32 - 1; counts calls of one seed.
-        ids: Of the samples, 0 to 2**48 - 1; default: 0 to N - 1. [N]
+        ids: Of the samples, 0 to 2**48 - 1; default: 0 to N - 1, from the host: in a CUDA graph, pass them. [N]
 
     The noise is a function of ``seed``, ``step``, id, frame, pixel and channel, and of nothing else: the same on every
     device, in every layout and dtype, and in a batch of any size (Philox4x32-10, Box-Muller).

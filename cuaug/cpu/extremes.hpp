@@ -1,6 +1,7 @@
 #pragma once
 
 #include "pointwise.hpp"
+#include "tile.hpp"
 
 namespace cuaug {
 
@@ -10,11 +11,9 @@ inline Batch batch_record(const void* record) {
     return args;
 }
 
-// The least and the greatest value of up to four channels from c on. A NaN is neither: fmin and fmax return the second argument then.
-template <class T>
-inline void extremes_of(const Batch& args, long long n, int c, PointwiseMemory<Real<T>>& memory, Real<T> (&low)[4], Real<T> (&high)[4]) {
-    using R = Real<T>;
-    for (int k = 0; k < 4; ++k) low[k] = R(__builtin_inff()), high[k] = -low[k];
+// The least and the greatest values of up to four channels from c on, eight columns side by side. A NaN is neither.
+template <class T, class R = Real<T>>
+inline void extremes_of(const Batch& args, long long n, int c, PointwiseMemory<R>& memory, typename Eight<R>::type (&lows)[4], typename Eight<R>::type (&highs)[4]) {
     for (int t = 0; t < args.frames; ++t) {
         const Plane in = plane<T>(args.in, n, t, c, args.channels);
         for (int y = 0; y < args.in_height; ++y)
@@ -22,10 +21,14 @@ inline void extremes_of(const Batch& args, long long n, int c, PointwiseMemory<R
                 const int count = args.in_width - x < piece_width ? args.in_width - x : piece_width;
                 load_channels<T>(in, y, x, count, memory);
                 for (int k = 0; k < in.channels; ++k) {
-                    const R* __restrict__ values = memory.channel[k];
-                    R least = low[k], greatest = high[k];
-                    for (int i = 0; i < count; ++i) least = fmin(values[i], least), greatest = fmax(values[i], greatest);
-                    low[k] = least, high[k] = greatest;
+                    R* values = memory.channel[k];
+                    for (int i = count; i % 8 != 0; ++i) values[i] = values[count - 1];
+                    for (int i = 0; i < count; i += 8) {
+                        typename Eight<R>::type value;
+                        memcpy(&value, values + i, sizeof(value));
+                        lows[k] = value < lows[k] ? value : lows[k];
+                        highs[k] = value > highs[k] ? value : highs[k];
+                    }
                 }
             }
     }
@@ -36,11 +39,19 @@ inline void extremes_task(const native::ImageCall& call, long long n, void* work
     const Batch args = batch_record(call.record);
     with_source(call.source, [&](auto element) {
         using T = decltype(element);
+        using R = Real<T>;
         double* out = static_cast<double*>(args.out.data) + 2 * n * args.channels;
         for (int c = 0; c < args.channels; c += 4) {
-            Real<T> low[4], high[4];
-            extremes_of<T>(args, n, c, *static_cast<PointwiseMemory<Real<T>>*>(workspace), low, high);
-            for (int k = 0; k < 4 && c + k < args.channels; ++k) out[c + k] = low[k], out[args.channels + c + k] = high[k];
+            typename Eight<R>::type lows[4], highs[4];
+            for (auto& eight : lows) eight = typename Eight<R>::type{} + R(__builtin_inff());
+            for (auto& eight : highs) eight = typename Eight<R>::type{} - R(__builtin_inff());
+            extremes_of<T>(args, n, c, *static_cast<PointwiseMemory<R>*>(workspace), lows, highs);
+            for (int k = 0; k < 4 && c + k < args.channels; ++k) {
+                R low = lows[k][0], high = highs[k][0];
+                for (int i = 1; i < 8; ++i) low = fmin(lows[k][i], low), high = fmax(highs[k][i], high);
+                out[c + k] = low;
+                out[args.channels + c + k] = high;
+            }
         }
     });
 }

@@ -12,10 +12,12 @@ struct Autocontrast {
     R low[K], high[K];   // in the images' own range
 
     Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>& where) const {
+        const R unit = R(1) / where.white;
         Pixel<R, K> out;
         for (int k = 0; k < K; ++k) {
-            const R old = level(in.c[k], where), stretched = high[k] > low[k] ? (old - low[k]) / ((high[k] - low[k]) * (R(1) / where.white)) : old;
-            out.c[k] = where.white > R(1) ? floor(stretched) / where.white : stretched;
+            const R from = high[k] > low[k] ? low[k] : R(0), scale = high[k] > low[k] ? (high[k] - low[k]) * unit : R(1);
+            const R stretched = (level(in.c[k], where) - from) / scale;
+            out.c[k] = where.white > R(1) ? floor(stretched) * unit : stretched;
         }
         return clamped(out);
     }
