@@ -13,7 +13,7 @@ constexpr int equalize_threads = 1024, histogram_copies = 8;
 // each other. Then a thread makes an entry. Grid: (samples).
 template <class In, class InLayout, int K>
 __global__ void __launch_bounds__(equalize_threads) equalize(const __grid_constant__ Batch args) {
-    __shared__ unsigned int counts[K][256][histogram_copies];
+    __shared__ unsigned int counts[K * 256 * histogram_copies];  // [K, 256, copies]
     __shared__ long long sums[32], highest[4];
     const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5, copy = lane % histogram_copies, k = threadIdx.x >> 8, level = threadIdx.x & 255;
     const int step = column_stride<InLayout, K>(args.in.x);
@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(equalize_threads) equalize(const __grid_consta
         const int channels = args.channels - first;
         long long offset[K];
         channel_offsets<InLayout, K>(args.in.c, channels, offset);
-        for (int i = threadIdx.x; i < K * 256 * histogram_copies; i += equalize_threads) counts[0][0][i] = 0;
+        for (int i = threadIdx.x; i < K * 256 * histogram_copies; i += equalize_threads) counts[i] = 0;
         __syncthreads();
         for (int t = 0; t < args.frames; ++t) {
             const In* frame = static_cast<const In*>(args.in.data) + n * args.in.n + t * args.in.t + first * args.in.c;
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(equalize_threads) equalize(const __grid_consta
                 for (int j = 0; j < 4; ++j) {
                     const Texel<In, K> texel = to_texel(four.v[j]);
                     if (j < count)
-                        for (int c = 0; c < K; ++c) atomicAdd(&counts[c][texel.c[c]][copy], 1u);
+                        for (int c = 0; c < K; ++c) atomicAdd(counts + (c * 256 + texel.c[c]) * histogram_copies + copy, 1u);
                 }
             }
         }
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(equalize_threads) equalize(const __grid_consta
 
         long long own = 0;
         if (k < K)
-            for (int i = 0; i < histogram_copies; ++i) own += counts[k][level][i];
+            for (int i = 0; i < histogram_copies; ++i) own += counts[threadIdx.x * histogram_copies + i];
         long long up_to = own;
         for (int i = 1; i < 32; i *= 2) {
             const long long before = __shfl_up_sync(0xffffffffu, up_to, i);
