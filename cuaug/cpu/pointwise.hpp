@@ -102,7 +102,7 @@ inline auto with_op(native::Op op, const Use& use) {
     }
 }
 
-// Flat: with one call left in it, which the compiler leaves where an op is long, the loop is no SIMD code (noise: 42 ns a pixel, not 14).
+// Flat: with one call left in it, which the compiler leaves where an op is long, the loop is no SIMD code (noise: 42 ns a pixel, not 16).
 template <class R, int K, class Op>
 __attribute__((noinline, flatten)) void apply(const Op& op, const Where<R>& where, int count, R (*__restrict__ channel)[piece_width]) {
     for (int i = 0; i < count; ++i) {

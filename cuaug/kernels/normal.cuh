@@ -3,7 +3,7 @@
 #include "dtype.cuh"
 
 // Normally distributed numbers (Box and Muller 1958). Logarithm, sine and cosine are written out: a compiler makes SIMD code of them
-// for the CPU, where the library's take ten times as long, and both sides round alike.
+// for the CPU, which it does not of calls of a library, and both sides round alike but for a * b + c.
 
 namespace cuaug {
 
