@@ -10,9 +10,13 @@ from .color import (
     adjust_gamma,
     adjust_hue,
     adjust_saturation,
+    autocontrast,
     color_matrix,
+    equalize,
     erase,
+    gaussian_noise,
     invert,
+    lut,
     normalize,
     posterize,
     rgb_to_grayscale,
@@ -20,7 +24,7 @@ from .color import (
     to_dtype,
 )
 from .crop_resize import center_crop, crop, hflip, pad, resize, resized_crop, vflip
-from .filter import gaussian_blur
+from .filter import adjust_sharpness, gaussian_blur
 from .fit import estimate_affine, get_affine_transform, get_perspective_transform
 from .geometry import (
     affine_matrix,
@@ -45,8 +49,10 @@ __all__ = [
     "adjust_gamma",
     "adjust_hue",
     "adjust_saturation",
+    "adjust_sharpness",
     "affine",
     "affine_matrix",
+    "autocontrast",
     "center_crop",
     "color_matrix",
     "compose_affine",
@@ -54,9 +60,11 @@ __all__ = [
     "crop",
     "cutmix",
     "elastic",
+    "equalize",
     "erase",
     "estimate_affine",
     "gaussian_blur",
+    "gaussian_noise",
     "get_affine_transform",
     "get_perspective_transform",
     "get_rotation_matrix",
@@ -66,6 +74,7 @@ __all__ = [
     "invert",
     "invert_affine",
     "is_available",
+    "lut",
     "mix_labels",
     "mixup",
     "normalize",

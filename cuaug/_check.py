@@ -160,6 +160,29 @@ def shape(parameter: str, value: Any, wanted: Sequence[int | None]) -> None:
         raise ValueError(f"{parameter} must have shape [{text}], got {list(found)}")
 
 
+def bytes_only(parameter: str, values: np.ndarray) -> None:
+    if not np.all((values >= 0) & (values <= 255) & (values == np.rint(values))):
+        raise ValueError(f"{parameter} must hold whole numbers in 0..255, got {values!r}")
+
+
+def levels(parameter: str, shape: tuple[int, ...], samples: int, channels: int) -> tuple[int, int]:
+    """Of a table of 256 levels: how many samples and how many channels it has entries for, 1 standing for all."""
+    lead = shape[:-1]
+    if lead == (samples,) == (channels,) and samples > 1:
+        raise ValueError(
+            f"{parameter} of shape {shape} may be one per channel or one per sample here: "
+            f"pass (1, {channels}, 256) or ({samples}, 1, 256)"
+        )
+    if len(lead) < 2:
+        lead = (1, *lead) if lead == (channels,) else (*lead, *(1, 1)[len(lead) :])
+    if len(lead) != 2 or shape[-1:] != (256,) or lead[0] not in (1, samples) or lead[1] not in (1, channels):
+        raise ValueError(
+            f"{parameter} must have shape (256,), ({channels}, 256), ({samples}, 256) or ({samples}, {channels}, 256), "
+            f"got {shape}"
+        )
+    return lead[0], lead[1]
+
+
 def matrices(parameter: str, values: np.ndarray, rows: int) -> None:
     """Host matrices [N, 2, 3] or [N, 3, 3], of which `rows` rows count: finite, invertible, affine if two do."""
     flat = values.reshape(len(values), 3 * values.shape[1])

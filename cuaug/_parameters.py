@@ -45,15 +45,22 @@ def numbers(parameter: str, value: Any, image: Images) -> np.ndarray | _dlpack.T
         value = _array.to_host(value)
     if _array.is_host(value):
         return np.asarray(_array.host(parameter, value), order="C")
+    tensor = _on_device(value, image)
+    if tensor.dtype not in ("float32", "float64"):
+        raise TypeError(f"{parameter} must be float32 or float64 on a device, got {tensor.dtype}")
+    return tensor
+
+
+def _on_device(value: Any, image: Images) -> _dlpack.Tensor:
+    """A device array, moved where it does not lie on the images' device."""
     library = _array.library(type(value))
     if library is image.library:
         tensor = _array.describe(value)
     else:
         tensor = _dlpack.read(value, image.library.stream(image.device))
     if tensor.device != image.device:
-        tensor = _array.describe(image.library.load(_array.to_host(value), image.device))
-    if tensor.dtype not in ("float32", "float64"):
-        raise TypeError(f"{parameter} must be float32 or float64 on a device, got {tensor.dtype}")
+        dtype = np.uint8 if tensor.dtype == "uint8" else np.float64
+        tensor = _array.describe(image.library.load(_array.to_host(value).astype(dtype), image.device))
     return tensor
 
 
@@ -94,6 +101,21 @@ def maps(parameter: str, value: Any, image: Images) -> tuple[Table, tuple[int, i
     if len(tensor.shape) == 3:
         _check.samples(parameter, tensor.shape[0], image.samples)
     return _plane(tensor, len(tensor.shape) == 3), (tensor.shape[-2], tensor.shape[-1])
+
+
+def levels(parameter: str, value: Any, image: Images) -> Table:
+    """256 bytes for all, per channel, per sample or both, as [N, C, 256]: rows are of channels."""
+    if not _array.is_host(value) and image.device < 0:
+        value = _array.to_host(value)
+    if _array.is_host(value):
+        values = _array.host(parameter, value)
+        _check.bytes_only(parameter, values)
+        tensor = _array.describe(image.library.load(np.asarray(values, np.uint8, order="C"), image.device))
+    else:
+        tensor = _on_device(_array.asarray(value, like=value, dtype="uint8"), image)
+    samples, channels = _check.levels(parameter, tuple(tensor.shape), image.samples, image.channels)
+    each, row = tensor.strides[0] if samples > 1 else 0, tensor.strides[-2] if channels > 1 else 0
+    return Table(tensor.pointer, each, row, tensor.strides[-1], 0, tensor.owner)
 
 
 def pairs(parameter: str, value: Any, image: Images) -> PerSample:

@@ -24,6 +24,8 @@ _GEOMETRIES = {
 }
 _RESAMPLE = struct.Struct("P5q P5q q 8i P4q 4d P4q 4d 2i")
 _POINTWISE = struct.Struct("P5q P5q q 8i P4q 12d")
+_BATCH = struct.Struct("P5q P5q q 8i")
+_LUT = struct.Struct("P5q P5q q 8i P3q")
 _BLUR = struct.Struct("P5q P5q q 8i P4q 2d 4i")
 _DRAW = struct.Struct("4P 4q 2i q")
 _SAMPLERS = {"nearest": "Nearest", "bilinear": "Bilinear", "bicubic": "Bicubic", "lanczos": "Lanczos"}
@@ -251,6 +253,50 @@ def luma_mean(image: Images, ops: tuple[str, ...], parameters: PerSample, pointe
     _run(plan, image, _parametrised(image, pointer, strides, plan, parameters), image.dtype, ops)
 
 
+def adjust_sharpness(image: Images, factor: PerSample, out: Any) -> Any:
+    """Blended with its smoothed self."""
+    if image.dtype not in _check.IMAGE_DTYPES:
+        raise TypeError(f"images must be one of {', '.join(_check.IMAGE_DTYPES)}, got {image.dtype}")
+    result = _images.like(image, image.size, image.dtype, out)
+    if image.samples * image.axes.extents[1]:
+        plan = _plan("adjust_sharpness", (image.dtype, image.dtype), *_phases(image, result))
+        data = _parametrised(image, result.pointer, result.axes.strides, plan, factor)
+        _run(plan, image, data, image.dtype)
+    return image.library.finish(result.array)
+
+
+def lut(image: Images, table: Table, out: Any) -> Any:
+    """Bytes looked up in a table of bytes; `y` is its stride from channel to channel."""
+    result = _images.like(image, image.size, image.dtype, out)
+    if image.samples * image.axes.extents[1]:
+        plan = _plan("lut", (image.dtype, image.dtype), *_phases(image, result))
+        data = _LUT.pack(*_batch(image, result.pointer, result.axes.strides, plan), *table[:4])
+        _run(plan, image, data, image.dtype)
+    return image.library.finish(result.array)
+
+
+def extremes(image: Images) -> PerSample:
+    """The least value of each channel of each sample, and then the greatest ones. [N, 2 C]"""
+    values = _statistic("extremes", image, 2 * image.channels, "float64")
+    return PerSample(Table(image.library.pointer(values), 2 * image.channels, 0, 1, 1, values), ())
+
+
+def equalize(image: Images) -> Table:
+    """For `lut`, what equalizes each channel of each sample. [N, C, 256]"""
+    table = _statistic("equalize", image, 256 * image.channels, "uint8")
+    return Table(image.library.pointer(table), 256 * image.channels, 256, 1, 0, table)
+
+
+def _statistic(skeleton: str, image: Images, count: int, dtype: str) -> Any:
+    """`count` numbers of each sample, all its frames together, in the images' library."""
+    table = image.library.empty((image.samples, count), dtype, image.device, None)
+    if image.samples * image.axes.extents[1]:
+        plan = _plan(skeleton, (image.dtype, image.dtype), image.axes, image.pointer % 16, image.axes, 0)
+        data = _BATCH.pack(*_batch(image, image.library.pointer(table), (0,) * 5, plan))
+        _run(plan, image, data, image.dtype)
+    return table
+
+
 def _phases(image: Images, result: Result) -> tuple[Axes, int, Axes, int]:
     return image.axes, image.pointer % 16, result.axes, result.pointer % 16
 
@@ -345,6 +391,17 @@ def _luma_mean_grid(dtype: str, group: int, samples: int, height: int, width: in
     return samples, 1, 1
 
 
+def _lut_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
+    """A thread looks up four pixels of a row, four times."""
+    blocks, _, deep = _pointwise_grid(dtype, group, slices, height, width)
+    return -(-blocks // 8), 1, deep
+
+
+def _adjust_sharpness_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
+    """A thread makes four pixels of eight rows."""
+    return _pointwise_grid(dtype, group, slices, -(-height // 8), width)
+
+
 def _gaussian_blur_grid(
     dtype: str, group: int, slices: int, height: int, width: int, taps_x: int, taps_y: int
 ) -> tuple[int, int, int]:
@@ -409,6 +466,10 @@ _SKELETONS = {
         256, _pointwise_grid, lambda n, ls, k, to: (n[0], ls[0], k, chain(n[2:]), n[1], ls[1], min(to.extents[2], 4))
     ),
     "luma_mean": _Skeleton(512, _luma_mean_grid, lambda n, ls, k, _: (n[0], ls[0], k, chain(n[2:])), by_frame=False),
+    "extremes": _Skeleton(1024, _luma_mean_grid, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
+    "equalize": _Skeleton(1024, _luma_mean_grid, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
+    "lut": _Skeleton(512, _lut_grid, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
+    "adjust_sharpness": _Skeleton(256, _adjust_sharpness_grid, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
     "mix": _Skeleton(256, _pointwise_grid, lambda n, ls, k, _: (n[0], ls[0], k, n[2], ls[1])),
     "gaussian_blur": _Skeleton(256, _gaussian_blur_grid, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
 }
@@ -431,7 +492,11 @@ def record_of(name: str) -> tuple[str, int]:
         return "cuaug::Draw", _DRAW.size
     if name.startswith("cuaug::resample<"):
         return "cuaug::Resample", _RESAMPLE.size
-    if name.startswith(("cuaug::pointwise<", "cuaug::luma_mean<", "cuaug::mix<")):
+    if name.startswith(("cuaug::extremes<", "cuaug::equalize<")):
+        return "cuaug::Batch", _BATCH.size
+    if name.startswith("cuaug::lut<"):
+        return "cuaug::Lut", _LUT.size
+    if name.startswith(("cuaug::pointwise<", "cuaug::luma_mean<", "cuaug::mix<", "cuaug::adjust_sharpness<")):
         return "cuaug::Pointwise", _POINTWISE.size
     if name.startswith("cuaug::gaussian_blur<"):
         return "cuaug::GaussianBlur", _BLUR.size

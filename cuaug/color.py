@@ -1,13 +1,16 @@
 """Colour: every function that changes pixels one by one.
 
-Each names an op of ``kernels/ops`` and hands it, with its parameters, to one pass. Float images are read as 0..1,
-integer images as 0..max of the dtype; parameters may be one value or one per sample, on the host or on the images'
-device.
+Each names an op of ``kernels/ops`` and hands it, with its parameters, to one pass; ``lut`` and ``equalize`` look levels
+up in a table. Float images are read as 0..1, integer images as 0..max of the dtype; parameters may be one value or one
+per sample, on the host or on the images' device.
 """
 
 from __future__ import annotations
 
+import random
 from typing import Any
+
+import numpy as np
 
 from . import _array, _check, _parameters, _pass
 from ._check import public
@@ -191,6 +194,107 @@ def rgb_to_grayscale(images: Any, num_output_channels: int = 1, *, layout: str |
 
 
 @public
+def autocontrast(images: Any, *, layout: str | None = None, out: Any = None) -> Any:
+    """Stretch each channel from its darkest and brightest level to 0 and white, as torchvision.
+
+    A channel of one level stays as it is. Integers get torchvision's very levels: it computes in float32 and cuts off,
+    so that the brightest level is often white less 1. Of a video the darkest and the brightest level are those of the
+    whole clip. A NaN is neither, and becomes 0.
+
+    All arguments, the result and the errors are those of :func:`adjust_brightness`.
+
+    >>> import numpy as np
+    >>> autocontrast(np.array([[30, 81, 200]], np.uint8))
+    array([[  0,  76, 255]], dtype=uint8)
+    """
+    image = describe(images, layout)
+    _check.dtypes(image.dtype, image.dtype, "bilinear")
+    return _pass.pointwise(image, ("Autocontrast",), _pass.extremes(image), image.dtype, out)
+
+
+@public
+def equalize(images: Any, *, layout: str | None = None, out: Any = None) -> Any:
+    """Spread the levels of each channel so that all are about equally frequent, as torchvision and Pillow.
+
+    A level goes to ``(pixels below + step // 2) // step``, ``step = (pixels - those of the highest level) // 255``; if
+    that is 0, the channel stays. Of a video the pixels of the whole clip are counted. Bytes only: torchvision converts
+    other images to bytes and back, which ``to_dtype(images, "uint8", scale=True)`` does here.
+
+    All arguments, the result and the errors are those of :func:`adjust_brightness`; ``images`` are uint8.
+
+    >>> import numpy as np
+    >>> equalize(np.repeat(np.array([[7, 8, 9]], np.uint8), 300, 0))[0]
+    array([  0, 150, 255], dtype=uint8)
+    """
+    image = _of_bytes(describe(images, layout))
+    return _pass.lut(image, _pass.equalize(image), out)
+
+
+@public
+def lut(images: Any, table: Any, *, layout: str | None = None, out: Any = None) -> Any:
+    """Look every level up: ``out = table[in]``.
+
+    Args:
+        table: 256 whole numbers in 0..255: for all, per channel, per sample or both. Two axes are refused where
+            N = C > 1, as they could mean either: pass [1, C, 256] or [N, 1, 256].
+            [256], [C, 256], [N, 256] or [N, C, 256]
+
+    All other arguments, the result and the errors are those of :func:`adjust_brightness`; ``images`` are uint8.
+
+    >>> import numpy as np
+    >>> lut(np.array([[0, 10, 255]], np.uint8), np.arange(256)[::-1])
+    array([[255, 245,   0]], dtype=uint8)
+    """
+    image = _of_bytes(describe(images, layout))
+    return _pass.lut(image, _parameters.levels("table", table, image), out)
+
+
+@public
+def gaussian_noise(
+    images: Any,
+    mean: Any = 0.0,
+    sigma: Any = 0.1,
+    clip: bool = True,
+    *,
+    seed: int | None = None,
+    step: int = 0,
+    ids: Any = None,
+    layout: str | None = None,
+    out: Any = None,
+) -> Any:
+    """Add normally distributed noise, as torchvision: ``in + mean + sigma * noise``, of each pixel and channel its own.
+
+    Args:
+        mean: In 0..1, whatever the dtype; one number or one per sample. [N]
+        sigma: Likewise, at least 0. [N]
+        clip: Clamp floats to 0..1; integers are always clamped, to their own range.
+        seed: 0 to 2**64 - 1. Default: another one each call, from Python's ``random``.
+        step: 0 to 2**32 - 1; counts calls of one seed.
+        ids: Of the samples, 0 to 2**48 - 1; default: 0 to N - 1, from the host: in a CUDA graph, pass them. [N]
+
+    The noise is a function of ``seed``, ``step``, id, frame, pixel and channel, and of nothing else: the same on every
+    device, in every layout and dtype, and in a batch of any size (Philox4x32-10, Box-Muller).
+    All other arguments, the result and the errors are those of :func:`adjust_brightness`.
+
+    >>> import numpy as np
+    >>> gaussian_noise(np.full((1, 4), 100, np.uint8), sigma=0.05, seed=1)
+    array([[105, 108,  80, 109]], dtype=uint8)
+    """
+    image = describe(images, layout)
+    seed = random.getrandbits(64) if seed is None else _below("seed", seed, 64)
+    step = _below("step", step, 32)
+    sigma = _parameters.within("sigma", sigma, 0)
+    if ids is None:
+        ids = np.arange(image.samples, dtype=float) if image.samples != 1 else 0.0
+    ids = _parameters.within("ids", ids, 0, 2**48 - 1)
+    low = ids % 2.0**24
+    words = [float(word) for number, count in ((seed, 3), (step, 2)) for word in _pieces(number, count)]
+    columns = [_array.host_or_device("mean", mean), sigma, float(bool(clip)), *words, low, (ids - low) / 2.0**24, 0.0]
+    parameters = _parameters.columns("mean, sigma and ids", columns, image)
+    return _pass.pointwise(image, ("GaussianNoise",), parameters, image.dtype, out)
+
+
+@public
 def normalize(
     images: Any, mean: Any, std: Any, *, dtype: Any = None, layout: str | None = None, out: Any = None
 ) -> Any:
@@ -289,6 +393,24 @@ def _run(image: Images, op: str, values: dict[str, Any], out: Any, channels: int
     columns = [_array.host_or_device(name, value) for name, value in values.items()]
     parameters = _parameters.columns(" and ".join(values), columns, image)
     return _pass.pointwise(image, (op,), parameters, image.dtype, out, channels)
+
+
+def _of_bytes(image: Images) -> Images:
+    if image.dtype != "uint8":
+        raise TypeError(f"images must be uint8, got {image.dtype}")
+    return image
+
+
+def _below(parameter: str, value: Any, bits: int) -> int:
+    number = _check.whole(parameter, value, 0)
+    if number >> bits:
+        raise ValueError(f"{parameter} must be below 2**{bits}, got {number}")
+    return number
+
+
+def _pieces(number: int, count: int) -> list[int]:
+    """Of 24 bits, which a float32 holds, the lowest first (kernels/ops/gaussian_noise.cuh)."""
+    return [number >> 24 * i & 0xFFFFFF for i in range(count)]
 
 
 def _coloured(image: Images) -> Images:

@@ -51,6 +51,25 @@ def gaussian_blur(
     return _pass.gaussian_blur(image, window, _parameters.pairs("sigma", sigma, image), out)
 
 
+@public
+def adjust_sharpness(images: Any, sharpness_factor: Any, *, layout: str | None = None, out: Any = None) -> Any:
+    """Blend with a smoothed image, as torchvision: ``clamp(factor * in + (1 - factor) * smooth)``.
+
+    Args:
+        sharpness_factor: 0 is the smoothed image, 1 the image, more is sharper; one number or one per sample. [N]
+
+    A smoothed pixel is the mean of itself, five times, and its eight neighbours; pixels of the border stay as they are.
+    All other arguments and the errors are those of :func:`gaussian_blur`; the result is like ``images``, or ``out``.
+
+    >>> import numpy as np
+    >>> adjust_sharpness(np.array([[26, 26, 26], [26, 39, 26], [26, 26, 26]], np.uint8), 2.0)[1]
+    array([26, 47, 26], dtype=uint8)
+    """
+    image = describe(images, layout)
+    factor = _parameters.within("sharpness_factor", sharpness_factor, 0)
+    return _pass.adjust_sharpness(image, _parameters.columns("sharpness_factor", [factor], image), out)
+
+
 def _kernel_size(value: Any) -> tuple[int, int]:
     """(x, y)"""
     sizes = list(value) if isinstance(value, (list, tuple)) else [value]

@@ -31,6 +31,19 @@ def partners(photo, other):
     return np.stack([photo, other])
 
 
+def faded(photo):
+    return cuaug.adjust_contrast(photo, 0.4, 160)
+
+
+def beside(left, right):
+    return np.where(np.arange(192)[:, None] < 96, left, right)
+
+
+def heat():
+    """From black by red and yellow to white. [3, 256]"""
+    return np.clip(3 * np.arange(256) - [[0], [255], [510]], 0, 255)
+
+
 # name of the function: what it makes of a photograph of 192x192 pixels, and for mixing of another one
 PICTURES = {
     "warp_affine": lambda a, b: cuaug.warp_affine(a, cuaug.affine_matrix(20, (10, 0), 0.8, (15, 0), CENTER)),
@@ -54,6 +67,9 @@ PICTURES = {
     "adjust_saturation": lambda a, b: cuaug.adjust_saturation(a, 2.5),
     "adjust_hue": lambda a, b: cuaug.adjust_hue(a, 0.4),
     "adjust_gamma": lambda a, b: cuaug.adjust_gamma(a, 2.0),
+    "autocontrast": lambda a, b: beside(faded(a), cuaug.autocontrast(faded(a))),
+    "equalize": lambda a, b: cuaug.equalize(a),
+    "lut": lambda a, b: cuaug.lut(cuaug.rgb_to_grayscale(a, 3), heat()),
     "rgb_to_grayscale": lambda a, b: cuaug.rgb_to_grayscale(a, 3),
     "invert": lambda a, b: cuaug.invert(a),
     "solarize": lambda a, b: cuaug.solarize(a, 128),
@@ -64,6 +80,8 @@ PICTURES = {
     "erase": lambda a, b: cuaug.erase(a, 30, 60, 70, 80, 96),
     "normalize": lambda a, b: 0.5 + 0.25 * cuaug.normalize(a, [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]),
     "to_dtype": lambda a, b: cuaug.to_dtype(a, "float32", scale=True),
+    "gaussian_noise": lambda a, b: cuaug.gaussian_noise(a, 0, 0.15, seed=1),
+    "adjust_sharpness": lambda a, b: cuaug.adjust_sharpness(a, 6.0),
     "gaussian_blur": lambda a, b: cuaug.gaussian_blur(a, 15, 3.0),
     "mixup": lambda a, b: cuaug.mixup(partners(a, b), 0.6)[0],
     "cutmix": lambda a, b: cuaug.cutmix(partners(a, b), 50, 60, 100, 100)[0],

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import cases
 import numpy as np
 import reference_color
-from arrays import SHAPE, seeded, white
+from arrays import IMAGE_DTYPES, SHAPE, seeded, white
 from compare import EXACT, Tolerance, is_integer
 
 N, H, W, C = SHAPE
@@ -27,9 +27,14 @@ class Case:
     identity: dict | None = None
     exact: bool = False  # whole levels of integer images: nothing to round
     steps: bool = False  # of floats, a value nearly at a step may fall on either side
+    dtypes: tuple = tuple(IMAGE_DTYPES)
 
     def __str__(self):
         return "-".join([self.op, *(f"{k}={v}" for k, v in self.options.items())]).replace(" ", "")
+
+    def some(self, *dtypes):
+        """Those of them that the op takes, or its own first one."""
+        return [dtype for dtype in dtypes if dtype in self.dtypes] or self.dtypes[:1]
 
     def parameters(self, dtype, lead=(), seed=0):
         drawn = self.draw(seeded(self.op, seed), lead)
@@ -46,6 +51,8 @@ class Case:
             return EXACT
         if self.op == "normalize" and self.result(dtype) == "float32":
             return Tolerance(absolute=2e-5, reason="0..1 in float32, divided by a standard deviation of 0.1 or more")
+        if self.op == "gaussian_noise" and dtype == "float64":
+            return Tolerance(absolute=1e-6, reason="normal numbers of float32, whatever the dtype")
         found = TOLERANCES[self.result(dtype)]
         if self.op == "normalize" and "float16" in dtype:
             return dataclasses.replace(found, absolute=1e-3)  # float32 arithmetic, divided by 0.1 or more
@@ -91,6 +98,16 @@ def holes(rng, lead=()):
     return {**box, "v": rng.uniform(0, 1, (*lead, C))}
 
 
+def tables(*axes):
+    return lambda rng, lead=(): {"table": rng.integers(0, 256, (*lead, *axes, 256))}
+
+
+def noises(rng, lead=()):
+    ids = rng.integers(0, 2**24, lead)
+    return {"mean": rng.uniform(-0.2, 0.2, lead), "sigma": rng.uniform(0.05, 0.3, lead), "ids": ids}
+
+
+BYTES = ("uint8",)
 CASES = [
     Case("adjust_brightness", factor("brightness_factor"), identity={"brightness_factor": 1.0}),
     Case("adjust_contrast", contrasts, identity={"contrast_factor": 1.0, "about": 0.3}),
@@ -101,6 +118,12 @@ CASES = [
     Case("invert", exact=True),
     Case("solarize", factor("threshold", 0, 1), exact=True, identity={"threshold": 1e9}),
     Case("posterize", lambda rng, lead=(): {"bits": rng.integers(1, 8, lead)}, exact=True, steps=True),
+    Case("autocontrast", exact=True),
+    Case("equalize", exact=True, dtypes=BYTES),
+    Case("lut", tables(1), exact=True, dtypes=BYTES, identity={"table": np.arange(256)}),
+    Case("lut", lambda rng, lead=(): tables(C)(rng, lead or (1,)), exact=True, dtypes=BYTES),
+    Case("gaussian_noise", noises, {"seed": 2**60 + 12345}, identity={"sigma": 0.0}),
+    Case("gaussian_noise", noises, {"seed": 5, "step": 2**31 + 3, "clip": False}),
     Case("rgb_to_grayscale"),
     Case("rgb_to_grayscale", options={"num_output_channels": 3}),
     Case("normalize", moments),
@@ -115,4 +138,5 @@ FIRST = {case.op: case for case in reversed(CASES)}
 
 # The structs of kernels/ops that are not named as their function is.
 OTHERS = {"rgb_to_grayscale": "Grayscale", "to_dtype": "Unscaled"}
-STRUCTS = {OTHERS.get(op) or "".join(word.capitalize() for word in op.split("_")) for op in FIRST}
+LOOKED_UP = {"equalize", "lut"}  # which have a kernel of their own
+STRUCTS = {OTHERS.get(op) or "".join(word.capitalize() for word in op.split("_")) for op in set(FIRST) - LOOKED_UP}

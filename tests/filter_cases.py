@@ -19,6 +19,7 @@ class Case:
     draw: Callable = cases.nothing
     options: dict = dataclasses.field(default_factory=dict)
     identity: dict | None = None
+    clamps: bool = False  # to 0..white, of int16 too
 
     def __str__(self):
         drawn = [name for name in self.draw(seeded(""), ()) if name not in self.options]
@@ -44,7 +45,12 @@ def sigma(low, high, *axes):
     return lambda rng, lead=(): {"sigma": rng.uniform(low, high, (*lead, *axes))}
 
 
+def factors(rng, lead=()):
+    return {"sharpness_factor": rng.uniform(0, 3, lead)}
+
+
 CASES = [
+    Case("adjust_sharpness", factors, identity={"sharpness_factor": 1.0}, clamps=True),
     Case("gaussian_blur", sigma(0.4, 2.0), {"kernel_size": 5}, identity={"sigma": 1e-3}),
     Case("gaussian_blur", sigma(0.4, 2.0, 2), {"kernel_size": (3, 7)}),
     Case("gaussian_blur", options={"kernel_size": (7, 1)}),

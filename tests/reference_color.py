@@ -62,6 +62,68 @@ def posterize(image, bits, *, white):
     return np.floor(image / step) * step
 
 
+def autocontrast(image, *, white):
+    """Integers in float32, as torchvision: which results fall just below a whole level is a matter of rounding."""
+    real = np.float32 if white > 1 else np.float64
+    low, high = image.min((0, 1)).astype(real), image.max((0, 1)).astype(real)
+    scale = np.where(high > low, (high - low) * real(1 / white), real(1))
+    stretched = (image.astype(real) - np.where(high > low, low, 0)) / scale
+    return np.clip(np.floor(stretched) if white > 1 else stretched, 0, white)
+
+
+def equalize(image, *, white):
+    """Channel by channel, level by level."""
+    out = image.copy()
+    for c in range(image.shape[-1]):
+        channel = image[..., c]
+        step = int((channel < channel.max()).sum()) // 255
+        for level in np.unique(channel) if step else ():
+            below = int((channel < level).sum())
+            out[..., c][channel == level] = min((below + step // 2) // step, 255)
+    return out
+
+
+def lut(image, table, *, white):
+    table = np.broadcast_to(np.asarray(table).reshape(-1, 256), (image.shape[-1], 256))
+    return np.stack([table[c][image[..., c].astype(int)] for c in range(image.shape[-1])], -1)
+
+
+def philox(counter, key):
+    """Philox4x32-10 (Salmon et al. 2011), words as Python's own integers or NumPy's uint64. [4], [2]"""
+    counter, key, mask = list(counter), list(key), 0xFFFFFFFF
+    for _ in range(10):
+        a, b = 0xD2511F53 * counter[0], 0xCD9E8D57 * counter[2]
+        counter = [(b >> 32) ^ counter[1] ^ key[0], b & mask, (a >> 32) ^ counter[3] ^ key[1], a & mask]
+        key = [(key[0] + 0x9E3779B9) & mask, (key[1] + 0xBB67AE85) & mask]
+    return counter
+
+
+def normals(shape, seed, step, ids):
+    """By Box and Muller, of four channels together: two pairs of words, each a radius and an angle. [H, W, C]
+
+    The number whose logarithm gives the radius is one of float32: this decides which number is drawn, not how well.
+    """
+    height, width, channels = shape
+    out = np.empty((height, width, -(-channels // 4) * 4))
+    for first in range(0, channels, 4):
+        index = np.arange(height * width, dtype=np.uint64).reshape(height, width) + np.uint64(
+            first // 4 * height * width
+        )
+        place = [index, *(np.full_like(index, word) for word in (ids >> 32 << 16, ids & 0xFFFFFFFF, step))]
+        words = philox(place, [seed & 0xFFFFFFFF, seed >> 32])
+        for pair in range(2):
+            uniform = ((words[2 * pair] >> np.uint64(1)) | np.uint64(1)).astype(np.float32) / 2**31
+            radius = np.sqrt(-2 * np.log(uniform.astype(float)))
+            angle = 2 * np.pi * words[2 * pair + 1] / 2**32
+            out[..., first + 2 * pair], out[..., first + 2 * pair + 1] = radius * np.cos(angle), radius * np.sin(angle)
+    return out[..., :channels]
+
+
+def gaussian_noise(image, mean=0.0, sigma=0.1, clip=True, seed=0, step=0, ids=0, *, white):
+    out = image / white + mean + sigma * normals(image.shape, seed, step, int(ids))
+    return (np.clip(out, 0, 1) if clip else out) * white
+
+
 def rgb_to_grayscale(image, num_output_channels=1, *, white):
     return np.repeat(luma(image)[..., None], num_output_channels, -1)
 

@@ -1,10 +1,13 @@
 """Laws of the colour ops: each test is one sentence about every op, over the table of cases."""
 
+import random
+
+import cases
 import numpy as np
 import pytest
+import reference_color
 from arrays import (
     HOMES,
-    IMAGE_DTYPES,
     NEGATIVE,
     SHAPE,
     VIEWS,
@@ -16,7 +19,7 @@ from arrays import (
     put,
     to_layout,
 )
-from color_cases import CASES
+from color_cases import CASES, FIRST
 from compare import EXACT, Tolerance, assert_equal, to_numpy
 
 cuaug = pytest.importorskip("cuaug")
@@ -25,6 +28,7 @@ from cuaug import _images, _pass  # noqa: E402
 BATCH = (SHAPE[0],)
 every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
 every_case = pytest.mark.parametrize("case", CASES, ids=str)
+every_dtype = pytest.mark.parametrize(("case", "dtype"), [(c, d) for c in CASES for d in c.dtypes], ids=str)
 
 
 def run(case, batch, parameters, **more):
@@ -43,15 +47,13 @@ def check(case, home, dtype, lead=BATCH):
     )
 
 
-@pytest.mark.parametrize("dtype", IMAGE_DTYPES)
-@every_case
+@every_dtype
 def test_equals_the_reference(case, dtype):
     check(case, ("torch" if dtype == "bfloat16" else "numpy", "cpu"), dtype)
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("dtype", IMAGE_DTYPES)
-@every_case
+@every_dtype
 def test_equals_the_reference_on_the_gpu(case, dtype):
     check(case, ("torch", "cuda"), dtype)
 
@@ -59,7 +61,7 @@ def test_equals_the_reference_on_the_gpu(case, dtype):
 @every_home
 @every_case
 def test_every_library_gets_its_own_type_and_one_value_serves_the_whole_batch(case, home):
-    for dtype in ("uint8", "float16", "float32"):
+    for dtype in case.some("uint8", "float16", "float32"):
         check(case, home, dtype)
         check(case, home, dtype, lead=())
 
@@ -67,7 +69,7 @@ def test_every_library_gets_its_own_type_and_one_value_serves_the_whole_batch(ca
 @every_home
 @every_case
 def test_both_layouts_agree(case, home):
-    for dtype in ("uint8", "float32"):
+    for dtype in case.some("uint8", "float32"):
         results = {}
         for layout in ("NCHW", "NHWC"):
             actual = run(case, images(home, dtype, layout), case.parameters(dtype, BATCH), layout=layout)
@@ -79,7 +81,7 @@ def test_both_layouts_agree(case, home):
 @every_home
 @pytest.mark.parametrize("case", [case for case in CASES if case.identity], ids=str)
 def test_the_identity_parameter_is_the_identity(case, home):
-    for dtype in ("uint8", "uint16", "float32"):
+    for dtype in case.some("uint8", "uint16", "float32"):
         batch = images(home, dtype)
         assert_equal(
             run(case, batch, case.identity), batch, tolerance=EXACT if "int" in dtype else case.tolerance(dtype)
@@ -89,7 +91,7 @@ def test_the_identity_parameter_is_the_identity(case, home):
 @every_home
 @every_case
 def test_a_batch_equals_its_samples_one_by_one_and_the_input_is_untouched(case, home):
-    for dtype in ("uint8", "float32"):
+    for dtype in case.some("uint8", "float32"):
         batch, parameters = images(home, dtype), case.parameters(dtype, BATCH)
         before, whole = to_numpy(batch), run(case, batch, parameters)
         for n in range(SHAPE[0]):
@@ -122,6 +124,8 @@ def test_a_strided_view_equals_its_copy(view, home):
         seen = {**VIEWS, **NEGATIVE}[view](images(home, dtype, "NHWC", (6, 20, 23, 3)))
         copy = put(to_numpy(seen), home, dtype)
         for case in CASES:
+            if dtype not in case.dtypes:
+                continue
             parameters = case.parameters(dtype, (seen.shape[0],))
             if seen.shape[-1] != 3 and case.op not in ("adjust_brightness", "invert", "adjust_gamma"):
                 continue
@@ -174,6 +178,175 @@ def test_out_is_written_and_returned(case, home):
     assert_equal(out, expected)
 
 
+LARGE = (2, 61, 83)  # enough pixels for steps of `equalize`, and for several pieces of a row
+
+
+def muted(shape, dtype, seed=0):
+    """Noise of a part of the range, another one in each sample and channel."""
+    rng, top = np.random.default_rng(seed), np.iinfo(dtype).max if "int" in dtype else 1.0
+    low, high = np.sort(rng.uniform(0.1, 0.9, (2, shape[0], 1, 1, shape[-1])), 0) * top
+    values = np.clip(rng.normal((low + high) / 2, (high - low) / 6, shape), low, high)
+    return (np.rint(values) if "int" in dtype else values).astype(dtype)
+
+
+@every_home
+@pytest.mark.parametrize("channels", [1, 2, 3, 4, 5, 9])
+def test_statistics_are_those_of_each_sample_and_channel(channels, home):
+    for op, dtypes in (("autocontrast", ("uint8", "uint16", "float32", "float64")), ("equalize", ("uint8",))):
+        case = FIRST[op]
+        for dtype in dtypes[: 1 if home[0] == "jax" else 4]:
+            source = muted((*LARGE, channels), dtype)
+            expected = case.expected(source.astype(float), {}, dtype, ())
+            assert op == "autocontrast" or not np.array_equal(expected, source)
+            tolerance = EXACT if dtype == "uint8" else cases.TOLERANCES[dtype]
+            for layout in ("NCHW", "NHWC"):
+                actual = to_numpy(run(case, put(to_layout(source, layout), home), {}, layout=layout))
+                assert_equal(from_layout(actual, layout), expected, library="numpy", dtype=dtype, tolerance=tolerance)
+
+
+@every_home
+@pytest.mark.parametrize("width", [1, 2, 3, 5, 255, 256, 257])
+def test_statistics_of_any_width(width, home):
+    for shape in ((2, 300, width, 3), (2, width, 300, 1)):
+        source = muted(shape, "uint8")
+        for op in ("autocontrast", "equalize"):
+            expected = FIRST[op].expected(source.astype(float), {}, "uint8", ())
+            actual = run(FIRST[op], put(source, home), {}, layout="NHWC")
+            assert_equal(to_numpy(actual), expected, library="numpy", dtype="uint8")
+
+
+@every_home
+@pytest.mark.parametrize("op", ["autocontrast", "equalize"])
+def test_the_statistics_of_a_clip_are_those_of_all_its_frames(op, home):
+    clips = muted((2, 3 * 29, 31, 3), "uint8").reshape(2, 3, 29, 31, 3)
+    actual = getattr(cuaug, op)(put(clips, home), layout="NTHWC")
+    tall = getattr(cuaug, op)(put(clips.reshape(2, 87, 31, 3), home), layout="NHWC")
+    assert_equal(to_numpy(actual), to_numpy(tall).reshape(clips.shape))
+    assert not np.array_equal(to_numpy(actual), clips)
+    assert getattr(cuaug, op)(put(clips[:, :0], home), layout="NTHWC").shape == (2, 0, 29, 31, 3)
+
+
+@every_home
+def test_a_channel_of_one_level_stays(home):
+    flat = np.broadcast_to(np.array([7, 0, 255], np.uint8), (2, 40, 50, 3)).copy()
+    for op in ("autocontrast", "equalize"):
+        assert_equal(to_numpy(getattr(cuaug, op)(put(flat, home), layout="NHWC")), flat)
+
+
+@every_home
+def test_a_nan_is_neither_the_darkest_nor_the_brightest(home):
+    image = np.linspace(0.25, 0.75, 5 * 9 * 3, dtype=np.float32).reshape(1, 5, 9, 3)
+    expected = (image - image.min((1, 2))) / (image.max((1, 2)) - image.min((1, 2)))
+    image[0, 2, 4], expected[0, 2, 4] = np.nan, 0
+    image[0, :, :, 1], expected[0, :, :, 1] = np.nan, 0
+    actual = cuaug.autocontrast(put(image, home), layout="NHWC")
+    assert_equal(to_numpy(actual), expected, tolerance=Tolerance(absolute=1e-6, reason="a division in float32"))
+
+
+@every_home
+def test_a_table_is_of_all_of_channels_of_samples_or_of_both(home):
+    batch, rng = noise((2, 9, 13, 3)), np.random.default_rng(0)
+    n, c = np.arange(2)[:, None, None, None], np.arange(3)
+    for shape in ((), (3,), (2,), (2, 3), (1,), (1, 3), (2, 1), (1, 1)):
+        table = rng.integers(0, 256, (*shape, 256), np.uint8)
+        full = table.reshape((*shape, 1, 256) if shape == (2,) else (*(1,) * (2 - len(shape)), *shape, 256))
+        expected = np.broadcast_to(full, (2, 3, 256))[n, c, batch]
+        for given in (table, table.tolist(), put(table, home)):
+            for layout in ("NCHW", "NHWC"):
+                actual = cuaug.lut(put(to_layout(batch, layout), home), given, layout=layout)
+                assert_equal(from_layout(to_numpy(actual), layout), expected)
+    for channels in (1, 4, 7):
+        many = noise((2, 9, 13, channels))
+        table = rng.integers(0, 256, (2, channels, 256), np.uint8)
+        actual = cuaug.lut(put(many, home), put(table, home), layout="NHWC")
+        assert_equal(to_numpy(actual), table[n, np.arange(channels), many])
+
+
+@every_home
+def test_a_table_may_be_a_strided_view(home):
+    if home[0] == "jax":
+        pytest.skip("JAX has no views")
+    batch, wide = noise((2, 9, 13, 3)), np.random.default_rng(0).integers(0, 256, (4, 3, 512), np.uint8)
+    actual = cuaug.lut(put(batch, home), put(wide, home)[::2, :, ::2], layout="NHWC")
+    expected = wide[::2, :, ::2][np.arange(2)[:, None, None, None], np.arange(3), batch]
+    assert_equal(to_numpy(actual), expected)
+
+
+@every_home
+def test_noise_is_a_function_of_seed_step_id_and_place(home):
+    """Whatever the batch, the layout and the dtype; and another seed, step or id, another noise."""
+    grey = np.full((4, 11, 13, 6), 0.5, np.float32)
+
+    def noisy(images=grey, layout="NHWC", **more):
+        result = cuaug.gaussian_noise(put(to_layout(images, layout), home), layout=layout, **{"seed": 1, **more})
+        return from_layout(to_numpy(result), layout)
+
+    whole = noisy()
+    expected = np.stack([reference_color.gaussian_noise(g, seed=1, ids=n, white=1) for n, g in enumerate(grey)])
+    close = Tolerance(absolute=1e-6, reason="float32")
+    assert_equal(whole, expected.astype(np.float32), tolerance=close)
+    assert_equal(noisy(layout="NCHW"), whole, tolerance=close)
+    assert_equal(noisy(grey[:3]), whole[:3])
+    assert_equal(noisy(grey[:2], ids=[3, 1]), whole[[3, 1]])
+    assert_equal(noisy(grey[:1], ids=2), whole[2:3])
+    assert_equal(noisy(grey[..., :4]), whole[..., :4], tolerance=close)
+    assert_equal(
+        noisy(grey.astype(np.float16)),
+        whole,
+        tolerance=Tolerance(absolute=1e-3, reason="float16"),
+        dtype="float16",
+        library="numpy",
+    )
+    for other in (
+        noisy(seed=2),
+        noisy(seed=1 + 2**63),
+        noisy(step=1),
+        noisy(step=2**31),
+        noisy(ids=np.arange(4) + 2**40),
+    ):
+        assert np.abs(np.corrcoef(other.ravel(), whole.ravel())[0, 1]) < 0.05
+    by_place = whole.reshape(4, -1)
+    assert np.abs(np.corrcoef(by_place) - np.eye(4)).max() < 0.15  # of 858 pairs: four standard deviations
+
+
+@every_home
+def test_noise_of_each_frame_is_its_own(home):
+    clips = np.full((2, 3, 20, 21, 5), 0.5, np.float32)
+    actual = to_numpy(cuaug.gaussian_noise(put(clips, home), seed=1, layout="NTHWC"))
+    by_frame = actual.reshape(6, -1)
+    assert np.abs(np.corrcoef(by_frame) - np.eye(6)).max() < 0.09  # of 2100 pairs: four standard deviations
+    by_channel = actual.reshape(-1, 5).T
+    assert np.abs(np.corrcoef(by_channel) - np.eye(5)).max() < 0.09
+
+
+@every_home
+def test_noise_is_normally_distributed(home):
+    flat = put(np.zeros((2, 400, 500, 3), np.float32), home)
+    z = to_numpy(cuaug.gaussian_noise(flat, 0.5, 2.0, False, seed=9, layout="NHWC")).ravel() / 2 - 0.25
+    assert abs(z.mean()) < 4 / np.sqrt(z.size)
+    assert abs(z.var() - 1) < 4 * np.sqrt(2 / z.size)
+    for limit, share in ((1, 0.158655), (2, 0.0227501), (3, 0.0013499)):  # of the upper tail
+        for tail in (z > limit, z < -limit):
+            assert abs(tail.mean() - share) < 4 * np.sqrt(share / z.size)
+    assert 4.5 < np.abs(z).max() < 6.6
+
+
+def test_noise_without_a_seed_is_that_of_python_s_random():
+    batch = noise()
+    random.seed(5)
+    first, second = cuaug.gaussian_noise(batch), cuaug.gaussian_noise(batch)
+    random.seed(5)
+    assert_equal(cuaug.gaussian_noise(batch), first)
+    assert not np.array_equal(first, second)
+
+
+@pytest.mark.parametrize("dtype", ["uint16", "float32", "bool"])
+def test_only_bytes_are_looked_up(dtype):
+    for call in (cuaug.equalize, lambda x: cuaug.lut(x, np.arange(256))):
+        with pytest.raises(TypeError, match=rf"cuaug\.\w+: images must be uint8, got {dtype}"):
+            call(noise(dtype=dtype))
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -188,6 +361,21 @@ def test_out_is_written_and_returned(case, home):
         (lambda x: cuaug.rgb_to_grayscale(x, 2), "num_output_channels must be 1 or 3"),
         (lambda x: cuaug.color_matrix(x, np.eye(2)), r"matrix must have shape \(3, 3\)"),
         (lambda x: cuaug.color_matrix(x[..., :1], np.eye(3)), "images must have 3 channels"),
+        (lambda x: cuaug.lut(x, np.arange(257)), r"table must hold whole numbers in 0..255"),
+        (lambda x: cuaug.lut(x, np.full(256, 0.5)), r"table must hold whole numbers in 0..255"),
+        (lambda x: cuaug.lut(x, np.zeros(255)), r"table must have shape \(256,\), \(3, 256\)"),
+        (lambda x: cuaug.lut(x, 0), r"table must have shape"),
+        (lambda x: cuaug.lut(x, np.zeros((2, 256))), r"table must have shape"),
+        (lambda x: cuaug.lut(x, np.zeros((3, 2, 256))), r"table must have shape"),
+        (lambda x: cuaug.lut(x, np.zeros((1, 3, 3, 256))), r"table must have shape"),
+        (lambda x: cuaug.lut(x, np.zeros((3, 256))), r"pass \(1, 3, 256\) or \(3, 1, 256\)"),
+        (lambda x: cuaug.gaussian_noise(x, sigma=-1), "sigma must be at least 0"),
+        (lambda x: cuaug.gaussian_noise(x, seed=-1), "seed must be at least 0"),
+        (lambda x: cuaug.gaussian_noise(x, seed=2**64), r"seed must be below 2\*\*64"),
+        (lambda x: cuaug.gaussian_noise(x, step=2**32), r"step must be below 2\*\*32"),
+        (lambda x: cuaug.gaussian_noise(x, ids=[0, 1]), "must hold 1 or 3 entries"),
+        (lambda x: cuaug.gaussian_noise(x, ids=[0, 1, -1]), "ids must be in 0"),
+        (lambda x: cuaug.equalize(x, out=x), "out must not share memory"),
         (lambda x: cuaug.invert(x, out=np.zeros((3, 17, 11, 3), np.float32)), "out must be"),
     ],
 )

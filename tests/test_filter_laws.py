@@ -95,6 +95,8 @@ def test_both_layouts_agree(case, home):
 @pytest.mark.parametrize("case", [case for case in CASES if case.identity], ids=str)
 def test_the_identity_parameter_is_the_identity(case, home):
     for dtype in [*IMAGE_DTYPES[:4], "float32"]:
+        if case.clamps and dtype == "int16":
+            continue
         batch = images(home, dtype)
         assert_equal(run(case, batch, case.identity), batch)
 
@@ -139,7 +141,7 @@ def test_a_strided_view_equals_its_copy(view, home):
 @every_home
 @pytest.mark.parametrize("channels", [1, 2, 4, 5, 64])
 def test_any_number_of_channels_will_do(channels, home):
-    for case in CASES[:2]:
+    for case in CASES[:3]:
         for layout in ("NCHW", "NHWC"):
             check(case, home, "uint8", (2,), (2, 7, 9, channels), layout)
 
@@ -213,6 +215,9 @@ def test_a_tile_of_every_kernel_size_fits_into_shared_memory(dtype):
         (lambda x: cuaug.gaussian_blur(x, 3, np.ones(2)), "sigma must hold 1 or 3 entries"),
         (lambda x: cuaug.gaussian_blur(x, 3, np.ones((3, 3))), r"sigma must be a number, \(x, y\)"),
         (lambda x: cuaug.gaussian_blur(x, 3, out=x), "out must not share memory"),
+        (lambda x: cuaug.adjust_sharpness(x, -1), "sharpness_factor must be at least 0"),
+        (lambda x: cuaug.adjust_sharpness(x, [1.0, 2.0]), "must hold 1 or 3 entries"),
+        (lambda x: cuaug.adjust_sharpness(x, 2.0, out=x), "out must not share memory"),
     ],
 )
 def test_bad_input_is_refused_and_named(call, message):
@@ -222,7 +227,8 @@ def test_bad_input_is_refused_and_named(call, message):
 
 @pytest.mark.parametrize("dtype", ["bool", "int32", "int64"])
 def test_labels_are_not_filtered(dtype):
-    with pytest.raises(TypeError, match="images must be one of"):
-        cuaug.gaussian_blur(noise(dtype=dtype), 3)
+    for call in (lambda x: cuaug.gaussian_blur(x, 3), lambda x: cuaug.adjust_sharpness(x, 2.0)):
+        with pytest.raises(TypeError, match="images must be one of"):
+            call(noise(dtype=dtype))
     with pytest.raises(TypeError, match="kernel_size must be an int"):
         cuaug.gaussian_blur(noise(), 3.0)

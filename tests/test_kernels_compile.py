@@ -124,6 +124,8 @@ MIXES = {
 }
 BLURS = {"source": IMAGE_DTYPES, "layout": LAYOUTS, "channels": [1, 2, 3, 4], "result": LAYOUTS}
 MEANS = {"source": IMAGE_DTYPES, "layout": LAYOUTS, "channels": [1, 3]}
+EXTREMES = {"source": IMAGE_DTYPES, "layout": LAYOUTS, "channels": [1, 2, 3, 4]}
+LUTS = {**BLURS, "source": ["uint8"]}
 
 
 def exists(row):
@@ -185,13 +187,22 @@ def covering_names():
         for a, b in itertools.product(LAYOUTS, ["Planar", "Strided"])
     ]
     long = kernels.name_expression("pointwise", "uint8", "Packed", 3, kernels.chain(OPS), "float16", "Planar", 3)
-    means = [kernels.name_expression("luma_mean", *row, kernels.chain(())) for row in covering(MEANS)]
     mixes = [
         kernels.name_expression("mix", source, layout, channels, mix, result)
         for source, layout, result, channels, mix in covering(MIXES)
     ]
-    blurs = [kernels.name_expression("gaussian_blur", *row) for row in covering(BLURS)]
-    return [*warps, *resamples, *pointwises, *greys, long, *means, *mixes, *blurs]
+    stencils = [
+        kernels.name_expression(skeleton, *row)
+        for skeleton in ("gaussian_blur", "adjust_sharpness")
+        for row in covering(BLURS)
+    ]
+    statistics = [
+        *(kernels.name_expression("luma_mean", *row, kernels.chain(())) for row in covering(MEANS)),
+        *(kernels.name_expression("extremes", *row) for row in covering(EXTREMES)),
+        *(kernels.name_expression("equalize", *row) for row in covering({**EXTREMES, "source": ["uint8"]})),
+    ]
+    luts = [kernels.name_expression("lut", *row) for row in covering(LUTS)]
+    return [*warps, *resamples, *pointwises, *greys, long, *statistics, *mixes, *stencils, *luts]
 
 
 COVERING = covering_names()
@@ -231,7 +242,7 @@ def test_a_sample_compiles_for_the_newest_architectures(name, architecture, nvrt
 
 def test_the_covering_set_leaves_no_pair_out():
     """Counted apart from the code that built it."""
-    for factors in (WARPS, RESAMPLES, POINTWISES, MEANS, MIXES, BLURS):
+    for factors in (WARPS, RESAMPLES, POINTWISES, MEANS, EXTREMES, MIXES, BLURS, LUTS):
         rows = [dict(zip(factors, row, strict=True)) for row in covering(factors)]
         assert all(exists(row) for row in rows)
         for f, g in itertools.combinations(factors, 2):

@@ -192,6 +192,11 @@ def test_refusals_name_what_is_wrong():
         native.resample(b"", "uint8", "uint8", "Box")
     with pytest.raises(ValueError, match="record has 0 bytes, expected"):
         native.resample(b"", "uint8", "uint8", "Triangle")
+    for loop in (native.adjust_sharpness, native.equalize, native.extremes, native.lut):
+        with pytest.raises(ValueError, match="record has 3 bytes, expected"):
+            loop(b"abc", "uint8")
+        with pytest.raises(ValueError, match="int64 is only moved"):
+            loop(b"abc", "int64")
     with pytest.raises(ValueError, match="'x86-64-v9' is not among"):
         native.set_isa("x86-64-v9")
     with pytest.raises(ValueError, match="positive"):

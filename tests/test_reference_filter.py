@@ -1,4 +1,4 @@
-"""The oracle of the filters against SciPy and torch."""
+"""The oracle of the filters against SciPy, torch and Pillow."""
 
 import numpy as np
 import pytest
@@ -33,3 +33,25 @@ def test_the_default_sigma_is_that_of_torchvision():
     for size, sigma in ((5, 1.1), (23, 3.8)):
         got, wanted = (reference_filter.gaussian_blur(PIXELS, size, s, white=255) for s in (None, sigma))
         np.testing.assert_allclose(got, wanted, atol=1e-9)
+
+
+def test_adjust_sharpness_is_a_convolution_of_torch():
+    torch = pytest.importorskip("torch")
+    kernel = torch.ones(1, 1, 3, 3, dtype=torch.float64)
+    kernel[..., 1, 1] = 5
+    planes = torch.from_numpy(PIXELS).permute(2, 0, 1)[:, None]
+    smooth = torch.nn.functional.conv2d(planes, kernel / 13)[:, 0].permute(1, 2, 0).numpy()
+    for factor in (0.0, 0.6, 1.0, 2.5):
+        wanted = PIXELS.copy()
+        wanted[1:-1, 1:-1] = np.clip(factor * PIXELS[1:-1, 1:-1] + (1 - factor) * smooth, 0, 255)
+        np.testing.assert_allclose(reference_filter.adjust_sharpness(PIXELS, factor, white=255), wanted, atol=1e-9)
+
+
+def test_adjust_sharpness_is_that_of_pillow_but_for_its_rounding():
+    """Pillow rounds the smoothed image to whole levels, and cuts the result off."""
+    enhance = pytest.importorskip("PIL.ImageEnhance")
+    image = pytest.importorskip("PIL.Image").fromarray(PIXELS.astype(np.uint8))
+    for factor in (0.0, 0.5, 2.0):
+        got = reference_filter.adjust_sharpness(PIXELS, factor, white=255)
+        wanted = np.asarray(enhance.Sharpness(image).enhance(factor))
+        assert np.abs(got - wanted).max() <= 1 + 0.6 * abs(1 - factor)

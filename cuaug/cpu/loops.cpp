@@ -11,8 +11,12 @@
 
 namespace ISA_NAMESPACE {
 #include "maths.hpp"
+#include "adjust_sharpness.hpp"
+#include "equalize.hpp"
+#include "extremes.hpp"
 #include "gaussian_blur.hpp"
 #include "luma_mean.hpp"
+#include "lut.hpp"
 #include "mix.hpp"
 #include "pointwise.hpp"
 #include "resample.hpp"
@@ -34,5 +38,13 @@ extern const Loops ISA_TABLE = {
     ISA_NAMESPACE::cuaug::mix_task,
     ISA_NAMESPACE::cuaug::gaussian_blur_tasks,
     ISA_NAMESPACE::cuaug::gaussian_blur_task,
+    ISA_NAMESPACE::cuaug::adjust_sharpness_tasks,
+    ISA_NAMESPACE::cuaug::adjust_sharpness_task,
+    ISA_NAMESPACE::cuaug::equalize_tasks,
+    ISA_NAMESPACE::cuaug::equalize_task,
+    ISA_NAMESPACE::cuaug::extremes_tasks,
+    ISA_NAMESPACE::cuaug::extremes_task,
+    ISA_NAMESPACE::cuaug::lut_tasks,
+    ISA_NAMESPACE::cuaug::lut_task,
 };
 }

@@ -28,7 +28,8 @@ struct ResampleCall {
 };
 
 enum class Op {
-    AdjustBrightness, AdjustContrast, AdjustGamma, AdjustHue, AdjustSaturation, BeforeContrast, ColorJitter, ColorMatrix, Erase, Grayscale, Invert, Normalize, Posterize, RandomGrayscale, Scaled, Solarize, Unscaled
+    AdjustBrightness, AdjustContrast, AdjustGamma, AdjustHue, AdjustSaturation, Autocontrast, BeforeContrast, ColorJitter, ColorMatrix,
+    Erase, GaussianNoise, Grayscale, Invert, Normalize, Posterize, RandomGrayscale, Scaled, Solarize, Unscaled
 };
 
 struct PointwiseCall {
@@ -52,6 +53,12 @@ struct GaussianBlurCall {
     Dtype source;
 };
 
+// Of loops that take nothing besides.
+struct ImageCall {
+    const void* record;      // kernels/record.cuh, pointwise_record.cuh, lut_record.cuh
+    Dtype source;
+};
+
 // Scratch memory of one thread, aligned to a cache line.
 constexpr unsigned long workspace_bytes = 1 << 20;
 
@@ -70,6 +77,14 @@ struct Loops {
     void (*mix)(const MixCall& call, long long task, void* workspace);
     long long (*gaussian_blur_tasks)(const GaussianBlurCall& call);
     void (*gaussian_blur)(const GaussianBlurCall& call, long long task, void* workspace);
+    long long (*adjust_sharpness_tasks)(const ImageCall& call);
+    void (*adjust_sharpness)(const ImageCall& call, long long task, void* workspace);
+    long long (*equalize_tasks)(const ImageCall& call);
+    void (*equalize)(const ImageCall& call, long long task, void* workspace);
+    long long (*extremes_tasks)(const ImageCall& call);
+    void (*extremes)(const ImageCall& call, long long task, void* workspace);
+    long long (*lut_tasks)(const ImageCall& call);
+    void (*lut)(const ImageCall& call, long long task, void* workspace);
 };
 
 extern const Loops loops_baseline, loops_v3, loops_v4;

@@ -21,6 +21,7 @@ inline float sin(float a) { return __builtin_sinf(a); }
 inline double sin(double a) { return __builtin_sin(a); }
 inline float cos(float a) { return __builtin_cosf(a); }
 inline double cos(double a) { return __builtin_cos(a); }
+inline float sqrt(float a) { return __builtin_sqrtf(a); }
 inline float pow(float a, float b) { return __builtin_powf(a, b); }
 inline double pow(double a, double b) { return __builtin_pow(a, b); }
 inline float exp(float a) { return __builtin_expf(a); }

@@ -14,6 +14,7 @@
 #include "../kernels/geometry/affine.cuh"
 #include "../kernels/geometry/grid.cuh"
 #include "../kernels/geometry/perspective.cuh"
+#include "../kernels/lut_record.cuh"
 #include "../kernels/pointwise_record.cuh"
 #include "../kernels/record.cuh"
 #include "../kernels/resample_record.cuh"
@@ -30,8 +31,8 @@ constexpr std::string_view geometries[] = {"Affine", "Perspective", "Grid"};
 constexpr std::string_view samplers[] = {"Nearest", "Bilinear", "Bicubic", "Lanczos"};
 constexpr std::string_view borders[] = {"Constant", "Edge", "Reflect", "Symmetric", "Wrap"};
 constexpr std::string_view filters[] = {"Triangle", "CatmullRom", "Lanczos3", "SharpCubic", "LanczosPlain"};
-constexpr std::string_view ops[] = {"AdjustBrightness", "AdjustContrast", "AdjustGamma", "AdjustHue", "AdjustSaturation", "BeforeContrast", "ColorJitter", "ColorMatrix", "Erase",
-                                    "Grayscale", "Invert", "Normalize", "Posterize", "RandomGrayscale", "Scaled", "Solarize", "Unscaled"};
+constexpr std::string_view ops[] = {"AdjustBrightness", "AdjustContrast", "AdjustGamma", "AdjustHue", "AdjustSaturation", "Autocontrast", "BeforeContrast", "ColorJitter", "ColorMatrix",
+                                    "Erase", "GaussianNoise", "Grayscale", "Invert", "Normalize", "Posterize", "RandomGrayscale", "Scaled", "Solarize", "Unscaled"};
 constexpr std::string_view mixes[] = {"Cutmix", "Mixup"};
 constexpr unsigned long warp_bytes[] = {sizeof(cuaug::Warp<cuaug::Affine>), sizeof(cuaug::Warp<cuaug::Perspective>), sizeof(cuaug::Warp<cuaug::Grid>)};
 
@@ -172,6 +173,14 @@ void draw(const py::bytes& record) {
     for (long long n = 0; n < args.samples; ++n) cuaug::draw_sample(args, args.program, args.table + n * args.columns, args.step, n, 0, 1, [] {});
 }
 
+// Loops that take a record and the images' dtype, and nothing besides.
+template <class Record, long long (*Loops::*Tasks)(const ImageCall&), void (*Loops::*Task)(const ImageCall&, long long, void*)>
+void of_images(const py::bytes& record, const std::string& source) {
+    ImageCall call = {nullptr, find<Dtype>(dtypes, source, "dtype")};
+    refuse_labels(call.source, source);
+    run(record, sizeof(Record), call, Tasks, Task);
+}
+
 std::vector<std::string> isas() {
     std::vector<std::string> out;
     for (const Loops* table : all_loops()) out.emplace_back(table->isa);
@@ -211,6 +220,10 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     module.def("mix", &mix, "record"_a, "dtype"_a, "mix"_a);
     module.def("gaussian_blur", &gaussian_blur, "record"_a, "source"_a);
     module.def("draw", &draw, "record"_a);
+    module.def("adjust_sharpness", &of_images<cuaug::Pointwise, &Loops::adjust_sharpness_tasks, &Loops::adjust_sharpness>, "record"_a, "source"_a);
+    module.def("equalize", &of_images<cuaug::Batch, &Loops::equalize_tasks, &Loops::equalize>, "record"_a, "source"_a);
+    module.def("extremes", &of_images<cuaug::Batch, &Loops::extremes_tasks, &Loops::extremes>, "record"_a, "source"_a);
+    module.def("lut", &of_images<cuaug::Lut, &Loops::lut_tasks, &Loops::lut>, "record"_a, "source"_a);
     module.def("set_threads", &set_threads, "n"_a, "0: one per usable processor.");
     module.def("threads", &threads);
     module.def("isa", [] { return std::string(loops().isa); }, "The instruction set in use.");

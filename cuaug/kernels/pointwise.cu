@@ -24,6 +24,7 @@ __global__ void __launch_bounds__(pointwise_threads) pointwise(const __grid_cons
     for (long long slice = blockIdx.z; slice < args.samples * args.frames * groups; slice += gridDim.z) {
         const long long frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
         const int first = grouped ? static_cast<int>(slice - frame * groups) * K : 0, channels = args.channels - first, count = min(4, width - x);
+        const int plane = static_cast<int>(t) * groups + first / K;
         long long from[K], to[OutK];
         channel_offsets<InLayout, K>(args.in.c, channels, from);
         channel_offsets<OutLayout, OutK>(args.out.c, OutK == K ? channels : OutK, to);
@@ -38,7 +39,7 @@ __global__ void __launch_bounds__(pointwise_threads) pointwise(const __grid_cons
         Pixel<R, K> made[4];
         Where<R> where[4];
         for (int j = 0; j < 4; ++j) {
-            where[j] = {x + j, y, width, height, R(white<In>), R(white<Out>)};
+            where[j] = {x + j, y, width, height, R(white<In>), R(white<Out>), plane};
             made[j] = (R(1) / R(white<In>)) * unpacked<R>(pixels.v[j]);
         }
         Ops::of(field).apply(made, where);

@@ -26,6 +26,7 @@ struct alignas(16) Region {
     int left, top;
     int width;           // of the output
     int channels;        // from the first on
+    int plane;           // of four channels, counted through the frames
     int window_top, window_left, window_height, window_width;
     Stored<In, K> fill;
     Real<In> field[Ops::fields + 1];
@@ -128,6 +129,7 @@ warp(const __grid_constant__ Warp<Geometry> args) {
         region.rows = at.width > 32 ? threads / 16 : threads / 8;
         region.width = at.width;
         region.channels = args.channels - at.first;
+        region.plane = at.t * groups + at.first / K;
     } else if (warp_index == 2 && lane < count * K) {
         const int i = lane / K, k = lane % K;
         const Place at = place(i);
@@ -187,7 +189,7 @@ warp(const __grid_constant__ Warp<Geometry> args) {
                 constexpr int count = sizeof(pixels) / sizeof(pixels[0]);
                 Where<R> where[count];
                 for (int i = 0; i < count; ++i) {
-                    where[i] = {regions[r].left + column + 8 * (first + i), regions[r].top + y, args.out_width, args.out_height, R(white<In>), R(white<Out>)};
+                    where[i] = {regions[r].left + column + 8 * (first + i), regions[r].top + y, args.out_width, args.out_height, R(white<In>), R(white<Out>), regions[r].plane};
                     pixels[i] = (R(1) / R(white<In>)) * pixels[i];
                 }
                 Ops::of(regions[r].field).apply(pixels, where);

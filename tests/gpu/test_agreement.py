@@ -65,6 +65,25 @@ def test_an_image_larger_than_a_tile_in_every_dtype_and_channel_count():
                     assert_equal(gpu, cuaug.warp_affine(source, M, size, **options), tolerance=AGREE[dtype])
 
 
+@pytest.mark.parametrize("dtype", AGREE)
+@pytest.mark.parametrize("channels", [1, 3, 4, 6])
+def test_colours_and_filters_agree(channels, dtype):
+    calls = {
+        "autocontrast": lambda x: cuaug.autocontrast(x),
+        "equalize": lambda x: cuaug.equalize(x),
+        "lut": lambda x: cuaug.lut(x, np.arange(256) ** 2 // 255),
+        "adjust_sharpness": lambda x: cuaug.adjust_sharpness(x, [0.3, 4.0]),
+        "gaussian_noise": lambda x: cuaug.gaussian_noise(x, [0.1, -0.1], [0.05, 0.2], seed=2**50 + 7, ids=[5, 2**40]),
+    }
+    source = images(CPU, dtype, "NCHW", (2, 61, 83, channels))
+    for name, call in calls.items():
+        if dtype == "uint8" or name not in ("equalize", "lut"):
+            exact = name in ("equalize", "lut") or (name == "autocontrast" and dtype == "uint8")
+            noise = Tolerance(absolute=1e-6, reason="normal numbers of float32, whatever the dtype")
+            floats = noise if (name, dtype) == ("gaussian_noise", "float64") else AGREE[dtype]
+            assert_equal(call(source.cuda()).cpu(), call(source), tolerance=EXACT if exact else floats)
+
+
 WARM = """
 import os, pathlib, torch, cuaug
 def entries():

@@ -88,6 +88,17 @@ def test_more_samples_than_a_grid_has_blocks(samples, channels):
     matrices[:, 0, 2] = torch.arange(samples, device="cuda") % 7 - 3
     moved = cuaug.warp_affine(images, matrices, layout="NHWC")
     small = cuaug.resize(images, (5, 4), layout="NHWC")
+    tables = torch.randint(0, 256, (samples, channels, 256), dtype=torch.uint8, device="cuda")
+    for call in (
+        lambda x, part: cuaug.lut(x, tables[part], layout="NHWC"),
+        lambda x, part: cuaug.autocontrast(x, layout="NHWC"),
+        lambda x, part: cuaug.equalize(x.repeat(1, 6, 6, 1), layout="NHWC"),
+        lambda x, part: cuaug.adjust_sharpness(x, torch.linspace(0, 2, samples, device="cuda")[part], layout="NHWC"),
+        lambda x, part: cuaug.gaussian_noise(x, seed=1, ids=torch.arange(samples, device="cuda")[part], layout="NHWC"),
+    ):
+        whole = call(images, slice(None))
+        for part in (slice(0, 3), slice(32_766, 32_770), slice(samples - 3, samples)):
+            assert_equal(whole[part], call(images[part].clone(), part))
     flip = torch.arange(samples, device="cuda") % 3 == 0
     flipped = cuaug.hflip(images, flip, layout="NHWC")
     assert_equal(flipped, torch.where(flip[:, None, None, None], images.flip(2), images))

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "../kernels/lut_record.cuh"
+#include "pointwise.hpp"
+
+namespace cuaug {
+
+inline Lut lut_record(const void* record) {
+    Lut args;
+    memcpy(&args, record, sizeof(args));
+    return args;
+}
+
+// As kernels/lut.cu. Tasks and pieces are those of pointwise.
+inline void lut_task(const native::ImageCall& call, long long task, void* workspace) {
+    const Lut args = lut_record(call.record);
+    uint8* table = static_cast<uint8*>(workspace);
+    long long made_n = -1;
+    int made_c = -1;
+    for (int c = 0; c < args.channels; ++c)
+        each_piece(args, task, [&](long long n, long long t, int y, int x, int count) {
+            if (n != made_n || c != made_c)
+                for (int i = 0; i < 256; ++i) table[i] = args.table[n * args.table_n + c * args.table_c + i * args.table_x];
+            made_n = n, made_c = c;
+            const uint8* from = static_cast<const uint8*>(args.in.data) + n * args.in.n + t * args.in.t + c * args.in.c + y * args.in.y + x * args.in.x;
+            uint8* to = static_cast<uint8*>(args.out.data) + n * args.out.n + t * args.out.t + c * args.out.c + y * args.out.y + x * args.out.x;
+            for (int i = 0; i < count; ++i) to[i * args.out.x] = table[from[i * args.in.x]];
+        });
+}
+
+inline long long lut_tasks(const native::ImageCall& call) { return pointwise_tasks(lut_record(call.record)); }
+
+}  // namespace cuaug
