@@ -20,8 +20,8 @@ enum class Kind {
     Permutation,   // count
     Beta,          // a, b, otherwise
     Crop,          // height and width of the canvas and of the crop; draws top, left
-    ResizedCrop,   // height, width, scale[2], ratio[2]; draws a box
-    Erased,        // height, width, scale[2], ratio[2]; draws a box, empty where the gate is shut
+    ResizedCrop,   // height, width, BoxRange; draws a box
+    Erased,        // height, width, BoxRange; draws a box, empty where the gate is shut
     Cut,           // height, width, column of the share kept, which becomes exact; draws a box
     Corners,       // height, width, distortion; draws 8 displacements
     Barrier,       // what comes after it reads what was drawn before it
@@ -101,12 +101,12 @@ inline void run(const Instruction& it, const Stream& stream, double* row, Progre
         }
         case Kind::ResizedCrop: {
             const DrawnBox whole = {0.0, 0.0, a[0], a[1]};
-            put(out, open ? resized_crop_box(random, static_cast<int>(a[0]), static_cast<int>(a[1]), a + 2, a + 4) : whole);
+            put(out, open ? resized_crop_box(random, static_cast<int>(a[0]), static_cast<int>(a[1]), *reinterpret_cast<const BoxRange*>(a + 2)) : whole);
             return;
         }
         case Kind::Erased: {
             const DrawnBox none = {0.0, 0.0, 0.0, 0.0};
-            put(out, open ? erased_box(random, static_cast<int>(a[0]), static_cast<int>(a[1]), a + 2, a + 4) : none);
+            put(out, open ? erased_box(random, static_cast<int>(a[0]), static_cast<int>(a[1]), *reinterpret_cast<const BoxRange*>(a + 2)) : none);
             return;
         }
         case Kind::Cut: {
