@@ -234,13 +234,19 @@ def mix(image: Images, name: str, parameters: PerSample, out: Any) -> Any:
     return image.library.finish(result.array)
 
 
-def gaussian_blur(image: Images, window: tuple[int, int], sigma: PerSample, out: Any) -> Any:
-    """A Gaussian of `window` (x, y) pixels, across and down; `sigma` holds those of x and y."""
+def gaussian_blur(
+    image: Images, window: tuple[int, int], sigma: PerSample, out: Any, dtype: str | None = None
+) -> Any:
+    """A Gaussian of `window` (x, y) pixels, across and down; `sigma` holds those of x and y. Scaled to `dtype`."""
+    dtype = image.dtype if dtype is None else dtype
+    if dtype != image.dtype and image.device < 0:  # the loops do one thing at a time
+        made = _images.images(gaussian_blur(image, window, sigma, None), image.axes.layout)
+        return pointwise(made, ("Scaled",), PerSample(NO_TABLE, ()), dtype, out)
     if image.dtype not in _check.IMAGE_DTYPES:
         raise TypeError(f"images must be one of {', '.join(_check.IMAGE_DTYPES)}, got {image.dtype}")
-    result = _images.like(image, image.size, image.dtype, out)
+    result = _images.like(image, image.size, dtype, out)
     if image.samples * image.axes.extents[1]:
-        plan = _plan("gaussian_blur", (image.dtype, image.dtype), *_phases(image, result), window)
+        plan = _plan("gaussian_blur", (image.dtype, dtype), *_phases(image, result), window)
         batch = _batch(image, result.pointer, result.axes.strides, plan)
         tile = _blur_tile(image.dtype, *image.size, *window)
         sigmas = (*sigma.table[:5], *(sigma.values or (0.0, 0.0)))
@@ -486,7 +492,7 @@ _SKELETONS = {
     "lut": _Skeleton(512, _lut_grid, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
     "adjust_sharpness": _Skeleton(256, _adjust_sharpness_grid, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
     "mix": _Skeleton(256, _pointwise_grid, lambda n, ls, k, _: (n[0], ls[0], k, n[2], ls[1])),
-    "gaussian_blur": _Skeleton(256, _gaussian_blur_grid, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
+    "gaussian_blur": _Skeleton(256, _gaussian_blur_grid, lambda n, ls, k, _: (n[0], ls[0], k, n[1], ls[1])),
 }
 
 
