@@ -121,7 +121,12 @@ class RandomErasing(Transform):
 
     def write(self, recipe: Recipe) -> None:
         with recipe.only_where(recipe.chance("apply", self.p)):
-            box = recipe.draw("Erased", ("i", "j", "h", "w"), *recipe.size, *_ranges.box(self.scale, (1 / self.ratio[1], 1 / self.ratio[0])))
+            box = recipe.draw(
+                "Erased",
+                ("i", "j", "h", "w"),
+                *recipe.size,
+                *_ranges.box(self.scale, (1 / self.ratio[1], 1 / self.ratio[0])),
+            )
         values = _per_channel("value", self.value, recipe)
         columns = [recipe.constant(f"v_{c}", value, white=recipe.white) for c, value in enumerate(values)]
         recipe.pointwise("Erase", [*box, *columns])
