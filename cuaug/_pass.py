@@ -35,6 +35,7 @@ _FILTERS = {  # antialias: its filter
 }
 # Columns and rows, of which the first that fits is taken.
 _BLUR_TILES = (64, 64), (32, 64), (32, 32), (16, 32)
+_WAITING_BOX = 20 << 10  # bytes of a box beside two regions that are kept: what lets four blocks be resident
 _MOST_BLOCKS = 65535  # along a grid's second and third axis
 
 
@@ -378,7 +379,7 @@ def _plan(
             *(frames, channels, height, width, *target.extents[3:]),
             *(_aligned(source, names[0], phase), _aligned(target, names[1], to_phase) if names[1] != "MeanLuma" else 0),
         ),
-        shared=_blur_tile(names[0], height, width, *window).shared if window else 0,
+        shared=_WAITING_BOX if "before" in names else _blur_tile(names[0], height, width, *window).shared if window else 0,
     )
 
 
@@ -461,7 +462,7 @@ def _blur_tile(dtype: str, height: int, width: int, taps_x: int, taps_y: int) ->
         wide, high = _even_share(width, most_wide), _even_share(height, most_high)
         staged, filtered = (n | 4 if item == 4 else n + 2 for n in (wide + across, wide))
         shared = item * (across + down + (128 // item) * staged + (high + down) * filtered) + 4 * (wide + across)
-        if shared <= 48 << 10:
+        if shared <= (48 << 10) - 16:  # less two ranges of taps
             break
     return _Tile(wide, high, shared)
 

@@ -79,8 +79,10 @@ warp(const __grid_constant__ Warp<Geometry> args) {
     __shared__ Tile<Local> tiles[2][most_tiles];
     __shared__ double sums[means || waits ? threads / 32 : 1];
     __shared__ FourPixels<In, K> kept[waits ? 2 : 1][waits ? region_rows * region_width<Pixels> / 4 : 1];
-    constexpr int box_bytes = shared_bytes - sizeof(exchange_memory) - sizeof(regions) - sizeof(tiles) - sizeof(sums) - sizeof(kept) - 32;
-    __shared__ alignas(16) unsigned char box_memory[Geometry::bounded ? box_bytes : 16];
+    constexpr int box_bytes = waits ? 20 << 10 : shared_bytes - sizeof(exchange_memory) - sizeof(regions) - sizeof(tiles) - sizeof(sums) - 32;
+    __shared__ alignas(16) unsigned char own_memory[Geometry::bounded && !waits ? box_bytes : 16];
+    extern __shared__ __align__(16) unsigned char more_memory[];  // of 20 KiB, as cuaug/_pass.py has it
+    unsigned char* box_memory = waits ? more_memory : own_memory;
     __shared__ int tile_counts[2];
 
     const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5;
