@@ -16,7 +16,19 @@ from typing import Any
 import cuaug
 
 HERE = Path(__file__).parent
-PACKAGES = ("numpy", "torch", "torchvision", "triton", "kornia", "albumentations", "cvcuda", "opencv", "cupy", "jax", "pillow")
+PACKAGES = (
+    "numpy",
+    "torch",
+    "torchvision",
+    "triton",
+    "kornia",
+    "albumentations",
+    "cvcuda",
+    "opencv",
+    "cupy",
+    "jax",
+    "pillow",
+)
 
 
 def print_table(title: str, rows: Sequence[Mapping[str, str]], notes: Sequence[str]) -> None:

@@ -379,7 +379,11 @@ def _plan(
             *(frames, channels, height, width, *target.extents[3:]),
             *(_aligned(source, names[0], phase), _aligned(target, names[1], to_phase) if names[1] != "MeanLuma" else 0),
         ),
-        shared=_WAITING_BOX if "before" in names else _blur_tile(names[0], height, width, *window).shared if window else 0,
+        shared=_WAITING_BOX
+        if "before" in names
+        else _blur_tile(names[0], height, width, *window).shared
+        if window
+        else 0,
     )
 
 
