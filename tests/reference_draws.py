@@ -1,7 +1,7 @@
 """Draws in float64 and plain Python: Philox4x32-10, and what each transform makes of its words.
 
-Written from the papers and from torchvision's algorithms; the words of a sample are those of (seed, step, id, position), and
-each draw of a transform has 64 blocks of four words to itself.
+Written from the papers and from torchvision's algorithms; the words of a sample are those of (seed, step, id,
+position), and each draw of a transform has 64 blocks of four words to itself.
 """
 
 import math
@@ -41,7 +41,7 @@ class Words:
 
     def below(self, count):
         """An integer in 0 .. count - 1."""
-        return int(math.floor(self.uniform() * count))
+        return math.floor(self.uniform() * count)
 
     def chance(self, p):
         return self.uniform() < p
@@ -121,7 +121,7 @@ class Words:
         return (int(top), int(left), h, w), 1 - h * w / (height * width)
 
     def corners(self, canvas, distortion):
-        """torchvision's RandomPerspective, as steps inwards: (x, y) of top left, top right, bottom right, bottom left."""
+        """torchvision's RandomPerspective, as steps inwards: (x, y) of each corner, clockwise from the top left."""
         across, down = (int(distortion * (extent // 2)) for extent in (canvas[1], canvas[0]))
         return [self.below((down if i % 2 else across) + 1) for i in range(8)]
 
@@ -142,8 +142,9 @@ def random_crop(t, canvas, of):
 
 
 def affine(t, canvas, of):
-    reach = [share * extent for share, extent in zip(t.translate, (canvas[1], canvas[0]), strict=True)]
-    ranges = t.degrees, (-reach[0], reach[0]), (-reach[1], reach[1]), t.scale, t.shear[:2], t.shear[2:]
+    reach = [share * extent for share, extent in zip(t.translate or (0, 0), (canvas[1], canvas[0]), strict=True)]
+    shifts, shear = ((-reach[0], reach[0]), (-reach[1], reach[1])), t.shear or (0, 0, 0, 0)
+    ranges = t.degrees, *shifts, t.scale or (1, 1), shear[:2], shear[2:]
     names = "angle", "translate_x", "translate_y", "scale", "shear_x", "shear_y"
     drawn = {name: of(i).uniform(*ends) for i, (name, ends) in enumerate(zip(names, ranges, strict=True))}
     return {name: round(value) if "translate" in name else value for name, value in drawn.items()}

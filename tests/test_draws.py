@@ -321,8 +321,8 @@ def test_areas_ratios_and_positions_are_independent():
         independent(a, b)
 
 
-RECIPE = [
-    T.RandomResizedCrop(32),
+RECIPE = [  # all on one canvas
+    T.RandomResizedCrop(CANVAS),
     T.RandomHorizontalFlip(),
     T.RandomAffine(30, (0.2, 0.3), (0.5, 1.5), 9),
     T.ColorJitter(0.4, 0.4, 0.4, 0.2),
