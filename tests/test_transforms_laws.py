@@ -176,3 +176,12 @@ def test_the_same_parameters_give_the_same_result_bit_for_bit(case, home):
     first = aug.apply(batch, params)
     assert_equal(aug.apply(batch, params), first)
     assert_equal(case.compose(case.dtypes[0])(batch), first)
+
+
+@pytest.mark.parametrize("channels", [2, 4, 5])
+@pytest.mark.parametrize(
+    "transform", [T.ColorJitter(contrast=0.4), T.ColorJitter(hue=0.1), T.RandomGrayscale()], ids=str
+)
+def test_colours_are_demanded_where_they_matter(transform, channels):
+    with pytest.raises(ValueError, match=f"1 or 3 channels for {type(transform).__name__}, got {channels}"):
+        T.Compose([transform])(images(CPU, "uint8", "NHWC", (2, *SIZE, channels)))
