@@ -42,6 +42,10 @@ class Pass:
         return [column for op in self.chain for column in op.columns]
 
     @property
+    def _blurs(self) -> bool:
+        return bool(self.heads) and isinstance(self.heads[0], Blur)
+
+    @property
     def window(self) -> Sequence[Column]:
         """The box that alone counts as the image."""
         first = self.heads[0]
@@ -75,7 +79,7 @@ class Pass:
         return self._refuses_map(op, [head for head in self.heads if isinstance(head, Geometric)])
 
     def _refuses_cast(self, op: Cast) -> str:
-        if self.heads and not isinstance(self.heads[0], Geometric):
+        if self.heads and not isinstance(self.heads[0], Geometric) and not (op.scale and self._blurs):
             return "its head changes no dtype"
         if self.unscaled:
             return "another conversion"
@@ -118,7 +122,7 @@ class Pass:
                 if not op.scale:
                     self.chain.append(Pointwise("Unscaled", ()))
                     self.unscaled = True
-                elif not self.chain:
+                elif not self.chain and not self._blurs:
                     self.chain.append(Pointwise("Scaled", ()))
             self.target = op.dtype
         elif isinstance(op, Pointwise):

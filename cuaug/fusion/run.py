@@ -41,7 +41,7 @@ def _run(each: Pass, plan: Plan, image: Images, table: Table) -> Any:
     ops = _pass.Ops(tuple(op.op for op in each.chain), _from(table, each.columns[0]) if each.columns else NO_TABLE)
     if isinstance(head, Blur):
         sigma = _from(table, head.columns[0])._replace(x=0)  # of both axes
-        return _pass.gaussian_blur(image, head.window, PerSample(sigma, ()), None)
+        return _pass.gaussian_blur(image, head.window, PerSample(sigma, ()), None, each.target)
     if isinstance(head, Mixed):
         return _pass.mix(image, head.name, _parameters_of(table, head.columns), None)
     if isinstance(head, Resized):
@@ -61,10 +61,14 @@ def _warp(each: Pass, plan: Plan, image: Images, table: Table, ops: _pass.Ops) -
         between = _images.images(_pass.warp(*where, None, None, window), image.axes.layout)
         _means(each, between, table, ops)
         return _pass.pointwise(between, ops.names, PerSample(ops.parameters, ()), each.target, None)
-    for i, op in enumerate(each.chain):
-        if op.mean is not None:
-            before = _pass.Ops(_before(each, i), ops.parameters)
-            _pass.warp_means(*where, window, before, _from(table, op.mean), _from(table, plan.parts[op.mean.place]))
+    means = [(i, op.mean) for i, op in enumerate(each.chain) if op.mean is not None]
+    if len(means) == 1 and _pass.waits_for_means(image, each.result):
+        ((i, mean),) = means
+        ops = ops._replace(before=_before(each, i), parts=_from(table, plan.parts[mean.place]))
+    else:
+        for i, mean in means:
+            before = _pass.Ops(_before(each, i), ops.parameters, None, _from(table, plan.parts[mean.place]))
+            _pass.warp_means(*where, window, before, _from(table, mean))
     return _pass.warp(*where, each.target, None, window, ops)
 
 

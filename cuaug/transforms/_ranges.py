@@ -43,6 +43,11 @@ def probability(name: str, value: Any) -> float:
     return number(name, value, 0.0, 1.0)
 
 
+def box(scale: tuple[float, float], ratio: tuple[float, float]) -> tuple[float, ...]:
+    """`cuaug::BoxRange` (kernels/draws/boxes.cuh); ratios are width by height."""
+    return *scale, math.log(ratio[0]), math.log(ratio[1]), *ratio
+
+
 def size(name: str, value: Any) -> tuple[int, int]:
     """(H, W), or one number for both."""
     return _check.size(name, (value, value) if isinstance(value, int) else tuple(value))

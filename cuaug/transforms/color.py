@@ -118,11 +118,15 @@ class RandomErasing(Transform):
             raise ValueError(f"value must be a number or one per channel, got {value!r}")
         self.p = _ranges.probability("p", p)
         self.scale, self.ratio = _ranges.pair("scale", scale, 0.0, 1.0), _ranges.pair("ratio", ratio, 0.0)
+        if self.ratio[0] <= 0:
+            raise ValueError(f"ratio must be greater than 0, got {ratio!r}")
         self.value = value if isinstance(value, (int, float)) else tuple(value)
 
     def write(self, recipe: Recipe) -> None:
         with recipe.only_where(recipe.chance("apply", self.p)):
-            box = recipe.draw("Erased", ("i", "j", "h", "w"), *recipe.size, *self.scale, *self.ratio)
+            # A ratio is height by width here, and its logarithm is drawn from the first end to the second.
+            ends = _ranges.box(self.scale, (1 / self.ratio[0], 1 / self.ratio[1]))
+            box = recipe.draw("Erased", ("i", "j", "h", "w"), *recipe.size, *ends)
         values = _per_channel("value", self.value, recipe)
         columns = [recipe.constant(f"v_{c}", value, white=recipe.white) for c, value in enumerate(values)]
         recipe.pointwise("Erase", [*box, *columns])
