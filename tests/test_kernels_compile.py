@@ -192,7 +192,10 @@ def covering_names():
         for source, layout, result, channels, mix in covering(MIXES)
     ]
     stencils = [
-        *(kernels.name_expression("gaussian_blur", *row[:3], "float16" if row[0] == "uint8" else row[0], row[3]) for row in covering(BLURS)),
+        *(
+            kernels.name_expression("gaussian_blur", *row[:3], "float16" if row[0] == "uint8" else row[0], row[3])
+            for row in covering(BLURS)
+        ),
         *(kernels.name_expression("adjust_sharpness", *row) for row in covering(BLURS)),
     ]
     statistics = [

@@ -33,7 +33,7 @@ def assembled(instructions: Iterable[Instruction]) -> np.ndarray:
         length = _HEADER.size // 8 + len(arguments)
         header = KINDS.index(it.kind), length, it.position, it.index, gate, first, value
         program += _HEADER.pack(*header) + arguments.tobytes()
-    return np.frombuffer(program, np.float64)
+    return np.frombuffer(bytearray(program), np.float64)
 
 
 def _with_barriers(instructions: Iterable[Instruction]) -> Iterator[Instruction]:
