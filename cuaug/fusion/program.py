@@ -24,7 +24,7 @@ _RANGED = {"Constant": (0, 1), "Chance": (1, 2)}
 
 def assembled(instructions: Iterable[Instruction]) -> np.ndarray:
     """The program: again and again a header and, as float64, arguments."""
-    program = b""
+    program = bytearray()  # not bytes: torch warns of memory that must not be written
     for it in _with_barriers(instructions):
         arguments = np.array([a.place if isinstance(a, Column) else a for a in it.arguments], np.float64)
         gate, value = (-1, 0.0) if it.gate is None else (it.gate.column.place, it.gate.value)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import _array, _check, _cuda, _images, _parameters, _pass
-from .._check import public
+from .._check import BackendError, public
 from .._images import Images
 from .._parameters import NO_TABLE, Table
 from ..fusion import run
@@ -17,6 +18,8 @@ from ..fusion.plan import Plan, plan_of
 from ..fusion.recipe import Recipe
 from ._transform import Transform
 from .params import Params
+
+_CAPTURES = 1024  # of one recipe, each with two numbers of its own
 
 
 class Compose(Transform):
@@ -47,7 +50,7 @@ class Compose(Transform):
         self._step = 0
         self._plans: dict[Any, Plan] = {}
         self._programs: dict[Any, Table] = {}
-        self._replays: dict[int, Any] = {}
+        self._replays: dict[Any, tuple[Any, Iterator[int]]] = {}
 
     def enter(self, recipe: Recipe) -> None:
         for transform in self.transforms:
@@ -113,6 +116,8 @@ class Compose(Transform):
         key = (id(plan), image.device, image.library.name)
         table = self._programs.get(key)
         if table is None:
+            if image.device >= 0 and _cuda.is_capturing(image.library.stream(image.device)):
+                raise BackendError("a recipe must be called once, with images like these, before it is captured")
             array = image.library.load(plan.program, image.device)
             table = self._programs[key] = Table(image.library.pointer(array), 0, 0, 1, 1, array)
             if image.device >= 0:
@@ -120,12 +125,24 @@ class Compose(Transform):
         return table
 
     def _replay(self, image: Images) -> int:
-        """Where a graph that is being captured counts its replays: 0 outside of a capture."""
-        if image.device < 0 or not _cuda.is_capturing(image.library.stream(image.device)):
+        """Where a graph that is being captured counts its replays: 0 outside of a capture.
+
+        Memory of before the capture: what a graph writes zeros into, each replay would begin with.
+        """
+        if image.device < 0:
             return 0
-        array = image.library.load(np.zeros(2, np.int64), image.device)
-        self._replays[len(self._replays)] = array
-        return image.library.pointer(array)
+        key = (image.device, image.library.name)
+        if not _cuda.is_capturing(image.library.stream(image.device)):
+            if key not in self._replays:
+                array = image.library.load(np.zeros(2 * _CAPTURES, np.int64), image.device)
+                self._replays[key] = array, itertools.count()
+                _cuda.wait(image.library.stream(image.device), image.device)  # once, as for a program
+            return 0
+        array, captures = self._replays[key]
+        capture = next(captures)
+        if capture >= _CAPTURES:
+            raise BackendError(f"a recipe can be captured in at most {_CAPTURES} CUDA graphs")
+        return image.library.pointer(array) + 16 * capture
 
 
 def _ids(ids: Any, image: Images) -> Table:
