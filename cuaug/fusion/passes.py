@@ -27,6 +27,7 @@ class Pass:
     target: str = ""
     unscaled: bool = False  # a conversion has changed what full scale is
     matrix: list[Column] = field(default_factory=list)  # result to source, of a pass that moves pixels
+    taken: list[Op] = field(default_factory=list)  # all of it, in the user's order
 
     @property
     def result(self) -> tuple[int, int]:
@@ -98,6 +99,7 @@ class Pass:
         return ""
 
     def add(self, op: Op) -> None:
+        self.taken.append(op)
         if isinstance(op, Cast):
             if op.dtype != self.target and not op.scale:
                 self.chain.append(Pointwise("Unscaled", ()))
