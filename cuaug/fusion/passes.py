@@ -61,7 +61,7 @@ class Pass:
         """Why an op cannot join; empty where it can."""
         if isinstance(op, Cast):
             held = self.heads and not isinstance(self.heads[0], Geometric)
-            return "its head changes no dtype" if held and op.dtype != self.target else ""
+            return "a resize, a filter or a mix keeps the dtype" if held and op.dtype != self.target else ""
         if isinstance(op, Pointwise):
             return self._refuses_pointwise(op)
         if self.chain or self.target != self.source:
@@ -78,7 +78,7 @@ class Pass:
 
     def _refuses_pointwise(self, op: Pointwise) -> str:
         if self.heads and not isinstance(self.heads[0], Geometric):
-            return "its head takes no ops"
+            return "a resize, a filter or a mix stores its pixels before they are changed"
         if self.target in WHITE and self.target != self.source:
             return f"values are rounded to {self.target} before they are changed"
         in_range = op.ranged or any(column.white is not None for column in op.columns)

@@ -31,8 +31,8 @@ def plain(own: type) -> type:
 def _joined(cls: Any, module: Any) -> type:
     if issubclass(cls, module):
         return cls  # type: ignore[no-any-return]
-    # torch's call runs hooks around `forward`; `state_dict` of a model gathers what `get_extra_state` gives.
-    body = {"_plain": cls, "__call__": module.__call__, "forward": cls.__call__}
+    # Called by its own `__call__`: torch's, which looks for hooks first, would add 2 us to every call.
+    body = {"_plain": cls, "forward": cls.__call__}
     body |= {name: getattr(cls, name) for name in ("__module__", "__qualname__", "__doc__")}
     if hasattr(cls, "state_dict"):
         body |= _shared(cls, module)
@@ -40,7 +40,10 @@ def _joined(cls: Any, module: Any) -> type:
 
 
 def _shared(cls: Any, module: Any) -> dict[str, Any]:
-    """Methods that a recipe and a module both have: arguments tell which is meant."""
+    """Methods that a recipe and a module both have: arguments tell which is meant.
+
+    A model's `state_dict` gathers what `get_extra_state` gives.
+    """
 
     def apply(self: Any, *args: Any, **kwargs: Any) -> Any:
         """Of a recipe (images, params); of a module (function)."""

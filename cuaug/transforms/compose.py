@@ -123,6 +123,9 @@ class Compose(Transform):
             return self._follow(images, ids, step, layout)
         given = {"images": images, "masks": masks, "boxes": boxes, "keypoints": keypoints, "labels": labels}
         given = {name: value for name, value in given.items() if value is not None}
+        for name in ("masks", "boxes", "keypoints"):
+            if isinstance(given.get(name), (str, bytes, bool, int, float)):
+                raise TypeError(f"{name} must be an array, or a list of arrays, got {type(given[name]).__name__}")
         moved = self._follow(given, ids, step, layout)
         return tuple(moved[name] for name in given)
 
