@@ -366,6 +366,11 @@ def stacked(values: Sequence[Any]) -> Any:
     return xp.stack(list((getattr(xp, "broadcast_tensors", None) or xp.broadcast_arrays)(*moved)), -1)
 
 
+def module_class() -> Any:
+    """torch.nn.Module, where the user has imported torch; else None."""
+    return getattr(getattr(sys.modules.get("torch"), "nn", None), "Module", None)
+
+
 def dtype_name(dtype: Any) -> str:
     """A dtype of any library, or its name, as the name used here."""
     text = str(dtype)

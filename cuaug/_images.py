@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from . import _array, _check, _cuda, _dlpack
 
 _FIRST = {4: "NCHW", 3: "CHW"}
@@ -56,6 +58,13 @@ def images(array: Any, layout: str | None = None) -> Images:
         _cuda.ready()
     axes = _axes(tensor.shape, tensor.strides, layout, library.channels_first)
     return Images(tensor.pointer, tensor.dtype, tensor.device, axes, library, tensor.read_only, tensor.owner)
+
+
+def imagined(shape: tuple[int, int, int, int], dtype: str) -> Images:
+    """What is not there: only for plans. [N, H, W, C]"""
+    _check.one_of("dtype", dtype, _check.IMAGE_DTYPES)
+    axes = _axes(shape, _dlpack.contiguous(shape), "NHWC", False)
+    return Images(0, dtype, -1, axes, _array.library(np.ndarray), True, None)  # type: ignore[arg-type]
 
 
 class Result(NamedTuple):

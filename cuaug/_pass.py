@@ -239,7 +239,9 @@ def gaussian_blur(image: Images, window: tuple[int, int], sigma: PerSample, out:
     """A Gaussian of `window` (x, y) pixels, across and down; `sigma` holds those of x and y. Scaled to `dtype`."""
     dtype = image.dtype if dtype is None else dtype
     if dtype != image.dtype and image.device < 0:  # the loops do one thing at a time, but round once as the kernel
-        made = _images.images(pointwise(image, ("Scaled",), PerSample(NO_TABLE, ()), "float32", None), image.axes.layout)
+        made = _images.images(
+            pointwise(image, ("Scaled",), PerSample(NO_TABLE, ()), "float32", None), image.axes.layout
+        )
         blurred = _images.images(gaussian_blur(made, window, sigma, None), image.axes.layout)
         return pointwise(blurred, ("Scaled",), PerSample(NO_TABLE, ()), dtype, out)
     if image.dtype not in _check.IMAGE_DTYPES:

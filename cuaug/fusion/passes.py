@@ -27,6 +27,7 @@ class Pass:
     target: str = ""
     unscaled: bool = False  # a conversion has changed what full scale is
     matrix: list[Column] = field(default_factory=list)  # result to source, of a pass that moves pixels
+    taken: list[Op] = field(default_factory=list)  # all of it, in the user's order
 
     @property
     def result(self) -> tuple[int, int]:
@@ -80,7 +81,7 @@ class Pass:
 
     def _refuses_cast(self, op: Cast) -> str:
         if self.heads and not isinstance(self.heads[0], Geometric) and not (op.scale and self._blurs):
-            return "its head changes no dtype"
+            return "a resize, a filter or a mix keeps the dtype"
         if self.unscaled:
             return "another conversion"
         if self._rounded:
@@ -96,7 +97,7 @@ class Pass:
 
     def _refuses_pointwise(self, op: Pointwise) -> str:
         if self.heads and not isinstance(self.heads[0], Geometric):
-            return "its head takes no ops"
+            return "a resize, a filter or a mix stores its pixels before they are changed"
         if self._rounded:
             return self._rounded
         in_range = op.ranged or op.mean is not None or any(column.white is not None for column in op.columns)
@@ -117,6 +118,7 @@ class Pass:
         return ""
 
     def add(self, op: Op) -> None:
+        self.taken.append(op)
         if isinstance(op, Cast):
             if WHITE.get(op.dtype) != WHITE.get(self.target):
                 if not op.scale:

@@ -37,7 +37,9 @@ def plan_of(recipe: Recipe, image: Images, parts: int) -> Plan:
     cleared = [Instruction("Constant", [count], (0.0, 0.0)) for room in scratch for count in room[:3]]
     whole = [Instruction("KeepAll", matrix, ())]
     program = assembled([*draws, *cleared, *_turns(passes), *_carries(passes), *whole])
-    names = {column.name: column.place for draw in recipe.draws for column in draw.columns}
+    names: dict[str, int] = {}
+    for column in (column for draw in recipe.draws for column in draw.columns):
+        names[f"{column.name}_{column.place}" if column.name in names else column.name] = column.place
     rooms = {mean.place: columns[0] for mean, columns in zip(means, scratch, strict=True)}
     return Plan(passes, program, count, names, matrix[0].place, rooms)
 

@@ -102,11 +102,12 @@ class Blur:
 
 @dataclass
 class Mixed:
-    """Each sample with another (kernels/mixes); the first column says with which."""
+    """Each sample with another (kernels/mixes); the first column says with which: -1, the one before it."""
 
     name: str
     columns: Sequence[Column]
-    lam: Column
+    lam: Column  # the sample's own share
+    classes: int | None = None  # of the labels that go along
 
 
 Op = Geometric | Resized | Pointwise | Cast | Blur | Mixed

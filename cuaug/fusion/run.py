@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _array, _images, _parameters, _pass
+from .. import _images, _pass
 from .._images import Images
 from .._parameters import NO_TABLE, PerSample, Table
 from .passes import Pass
@@ -23,17 +23,28 @@ def apply(plan: Plan, image: Images, table: Table) -> Any:
 
 
 def moved(plan: Plan, image: Images, table: Table) -> Any:
-    """Label masks, moved as the images are: nearest, and nothing else changed."""
+    """Label masks, moved as the images are: nearest through every pass, 0 outside, and nothing else changed."""
     made: Any = None
     for each in plan.passes:
         if each.matrix:
             if made is not None:
                 image = _images.images(made, image.axes.layout)
-            window, _ = _window(each, table)
-            fill = each.resampling.fill if isinstance(each.heads[0], Geometric) else 0
-            border = each.resampling.border if isinstance(each.heads[0], Geometric) else "edge"
+            first = each.heads[0]
+            border = each.resampling.border if isinstance(first, Geometric) else "edge"
+            window = _from(table, each.window[0]) if each.window else NO_TABLE
             made = _pass.warp(image, _geometry(each, table), each.result, "nearest", border, 0, None, None, window)
+    if made is None:
+        still = _pass.matrix_geometry(PerSample(NO_TABLE, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0)), True, "center")
+        made = _pass.warp(image, still, image.size, "nearest", "edge", 0, None, None)
     return made
+
+
+def returned(plan: Plan, image: Images, table: Table, size: tuple[int, int], interpolation: str, fill: Any) -> Any:
+    """Results, taken back to where the images' pixels were, on a canvas of the images' size."""
+    numbers = 9 if any(len(each.matrix) == 9 for each in plan.passes) else 6
+    matrix = table._replace(pointer=table.pointer + 8 * plan.matrix, y=3)
+    geometry = _pass.matrix_geometry(PerSample(matrix, (0.0,) * numbers), True, "center")
+    return _pass.warp(image, geometry, size, interpolation, "constant", fill, None, None)
 
 
 def _run(each: Pass, plan: Plan, image: Images, table: Table) -> Any:

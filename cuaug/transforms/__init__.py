@@ -1,5 +1,8 @@
 """Random transforms for batches: torchvision v2's names, one draw for each sample, few kernels for a whole recipe."""
 
+from ._boxes import Boxes
+from ._keypoints import Keypoints
+from ._transform import from_dict
 from .color import (
     ColorJitter,
     GaussianBlur,
@@ -27,10 +30,12 @@ from .geometry import (
 from .params import Params
 
 __all__ = [
+    "Boxes",
     "CenterCrop",
     "ColorJitter",
     "Compose",
     "GaussianBlur",
+    "Keypoints",
     "Normalize",
     "Pad",
     "Params",
@@ -48,4 +53,5 @@ __all__ = [
     "RandomVerticalFlip",
     "Resize",
     "ToDtype",
+    "from_dict",
 ]

@@ -241,14 +241,24 @@ def _is_of_one_sample(leaf: _Leaf) -> bool:
     return _is_array(leaf.value) and leaf.value.ndim <= _MOST_AXES[leaf.kind]
 
 
+def is_plain_array(kind: type) -> bool:
+    """Whether this is the type of an array, and not one of a tv_tensor."""
+    return _array.library(kind) is not None and _kind(kind) is None
+
+
 def _typed(node: Any) -> str | None:
-    """The kind of a tv_tensor. Who has one has imported torchvision."""
+    """The kind of a tv_tensor."""
+    return _kind(type(node))
+
+
+def _kind(own: type) -> str | None:
+    """Who has a tv_tensor has imported torchvision."""
     tv_tensors = sys.modules.get("torchvision.tv_tensors")
     if tv_tensors is None:
         return None
     for name, kind in TV_TENSORS.items():
         known = getattr(tv_tensors, name, None)  # KeyPoints came later than the others
-        if known is not None and isinstance(node, known):
+        if known is not None and issubclass(own, known):
             return kind
     return None
 

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import itertools
 import secrets
+import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from .. import _array, _check, _cuda, _images, _parameters, _pass
+from .. import _array, _check, _cuda, _images, _pass
 from .._check import BackendError, public
 from .._images import Images
 from .._parameters import NO_TABLE, Table
 from ..fusion import run
 from ..fusion.plan import Plan, plan_of
 from ..fusion.recipe import Recipe
+from ..fusion.report import Report, report
+from . import _sample, params
+from ._boxes import Boxes
+from ._keypoints import Keypoints
+from ._structure import find, is_plain_array
 from ._transform import Transform
 from .params import Params
 
@@ -25,12 +31,15 @@ _CAPTURES = 1024  # of one recipe, each with two numbers of its own
 class Compose(Transform):
     """Transforms one after the other, each sample with draws of its own.
 
-    A draw is a function of seed, step, sample id and place in the recipe alone: it does not depend on batch size, device,
-    rank or worker.
+    A draw is a function of seed, step, sample id and place in the recipe alone: it does not depend on batch size,
+    device, rank or worker. Copies of a recipe, as DataLoader workers hold them, therefore draw alike: pass ``ids``, or
+    call it where the batch is used.
 
     Args:
         transforms: In the order in which they are done.
-        seed: 0 to 2**63 - 1; default: a random one.
+        seed: 0 to 2**63 - 1; default: a random one, drawn once, here.
+        boxes: What the boxes of calls are.
+        keypoints: What the keypoints of calls are.
 
     >>> import numpy as np
     >>> from cuaug import transforms as T
@@ -39,7 +48,14 @@ class Compose(Transform):
     array([3, 2, 1], dtype=uint8)
     """
 
-    def __init__(self, transforms: Sequence[Transform], seed: int | None = None) -> None:
+    def __init__(
+        self,
+        transforms: Sequence[Transform],
+        seed: int | None = None,
+        *,
+        boxes: Boxes | None = None,
+        keypoints: Keypoints | None = None,
+    ) -> None:
         self.transforms = list(transforms)
         for transform in self.transforms:
             if not isinstance(transform, Transform):
@@ -47,33 +63,79 @@ class Compose(Transform):
         self.seed = secrets.randbits(63) if seed is None else _check.whole("seed", seed, 0)
         if self.seed >= 1 << 63:
             raise ValueError(f"seed must be below 2**63, got {self.seed}")
+        self.boxes, self.keypoints = boxes or Boxes(), keypoints or Keypoints()
+        for name, kind in (("boxes", Boxes), ("keypoints", Keypoints)):
+            if not isinstance(getattr(self, name), kind):
+                raise TypeError(f"{name} must be {kind.__name__}(...), got {getattr(self, name)!r}")
         self._step = 0
         self._plans: dict[Any, Plan] = {}
         self._programs: dict[Any, Table] = {}
         self._replays: dict[Any, tuple[Any, Iterator[int]]] = {}
+        self._arrays: set[type] = set()  # whose objects are images alone
+
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"_plans": {}, "_programs": {}, "_replays": {}, "_arrays": set()}
+
+    def __repr__(self) -> str:
+        entries = "".join(f"\n{textwrap.indent(repr(transform), '    ')}," for transform in self.transforms)
+        entries += "\n" if entries else ""
+        own = self._made_with()
+        options = [f"seed={self.seed}"]
+        options += [f"{name}={own[name]!r}" for name, usual in _USUAL.items() if own[name] != usual]
+        return f"{type(self).__name__}([{entries}], {', '.join(options)})"
 
     def enter(self, recipe: Recipe) -> None:
+        """Its transforms, as if they stood in the place of it."""
         for transform in self.transforms:
             transform.enter(recipe)
 
     @public
-    def __call__(self, images: Any, *, ids: Any = None, step: int | None = None, layout: str | None = None) -> Any:
-        """Draw, and apply.
+    def __call__(
+        self,
+        images: Any,
+        masks: Any = None,
+        boxes: Any = None,
+        keypoints: Any = None,
+        labels: Any = None,
+        *,
+        ids: Any = None,
+        step: int | None = None,
+        layout: str | None = None,
+    ) -> Any:
+        """Draw, and change images and all that belongs to them alike.
 
         Args:
-            images: torch, cupy, numpy or jax. [N, C, H, W] or [N, H, W, C], or one image without the N
+            images: torch, cupy, numpy or jax: [N, C, H, W] or [N, H, W, C], one image without the N, or a list of
+                images. Or a sample of any structure, by the rules of docs/recipes.md; then nothing else is passed.
+            masks: Labels, moved by nearest neighbour; 0 outside. [N, H, W], or with an axis of masks besides
+            boxes: See :class:`Boxes`. [N, B, 4]; ``{"boxes": ...}`` comes back with ``"valid"``, which of them count
+            keypoints: See :class:`Keypoints`. [N, ..., P, 2 or 3]
+            labels: As they are, or mixed where samples are mixed. [N] or [N, classes]
             ids: Of the samples: one integer each, or that of the first; default: 0 to N - 1. [N]
             step: Which draw this is; default: the number of calls so far.
-            layout: Names the axes, e.g. "NHWC"; default: channels-first for torch, else channels-last.
+            layout: Of images, names the axes, e.g. "NHWC"; default: channels-first for torch, else channels-last.
+
+        Returns:
+            An array for images alone, a tuple in the order above of what was passed, or the sample in its structure.
         """
-        image = _images.images(images, layout)
-        params = self._draw(image, ids, step)
-        return run.apply(params.plan, image, params.table)
+        if masks is None and boxes is None and keypoints is None and labels is None:
+            if type(images) in self._arrays:
+                image = _images.images(images, layout)
+                plan, table = self._table(image, ids, self._counted(step))
+                return run.apply(plan, image, table)
+            return self._follow(images, ids, step, layout)
+        given = {"images": images, "masks": masks, "boxes": boxes, "keypoints": keypoints, "labels": labels}
+        given = {name: value for name, value in given.items() if value is not None}
+        for name in ("masks", "boxes", "keypoints"):
+            if isinstance(given.get(name), (str, bytes, bool, int, float)):
+                raise TypeError(f"{name} must be an array, or a list of arrays, got {type(given[name]).__name__}")
+        moved = self._follow(given, ids, step, layout)
+        return tuple(moved[name] for name in given)
 
     @public
     def draw(self, images: Any, *, ids: Any = None, step: int | None = None, layout: str | None = None) -> Params:
         """The parameters that a call with these images would draw, for :meth:`apply`; counts as a call."""
-        return self._draw(_images.images(images, layout), ids, step)
+        return self._draw(_images.images(images, layout), ids, self._counted(step))
 
     @public
     def apply(self, images: Any, params: Params, *, layout: str | None = None) -> Any:
@@ -83,33 +145,147 @@ class Compose(Transform):
             raise ValueError("params must have been drawn by this Compose for images of the same shape and dtype")
         return run.apply(params.plan, image, params.table)
 
+    @public
+    def inverse(
+        self,
+        images: Any,
+        params: Params,
+        *,
+        interpolation: str = "bilinear",
+        fill: Any = 0,
+        layout: str | None = None,
+    ) -> Any:
+        """Move results, or what a model made of them, back to where the images' pixels were.
+
+        Colours stay as they are, and what the result did not show becomes ``fill``.
+
+        Args:
+            images: As large as the recipe's result, with any channels and dtype; labels by "nearest".
+            params: Which the recipe drew for the images.
+            interpolation: "nearest", "bilinear", "bicubic" or "lanczos".
+            fill: A number, or one per channel.
+            layout: As in a call.
+        """
+        image = _images.images(images, layout)
+        if image.samples != params.samples or image.size != params.result_size:
+            raise ValueError(
+                f"images must be {params.samples} of size {params.result_size}, as the recipe's result, "
+                f"got {image.samples} of {image.size}"
+            )
+        if image.device != params.device:
+            raise ValueError("images must be on the device on which params were drawn")
+        return run.returned(params.plan, image, params.table, params.size, interpolation, fill)
+
+    @public
+    def params_from_dict(self, description: dict[str, Any], images: Any, *, layout: str | None = None) -> Params:
+        """The parameters that ``Params.to_dict`` wrote down: with them :meth:`apply` gives the same again.
+
+        Args:
+            description: Of parameters that a recipe of the same transforms drew for images of the same shape and dtype.
+            images: What they are for, which says where they go: to the images' device.
+            layout: As in a call.
+        """
+        image = _images.images(images, layout)
+        return params.restored(self._plan(image), description, image, self)
+
+    @public
+    def plan(
+        self,
+        images: Any = None,
+        *,
+        size: tuple[int, int] | None = None,
+        dtype: Any = "uint8",
+        channels: int = 3,
+        layout: str | None = None,
+    ) -> Report:
+        """What a call does: its passes, what each reads and writes, and why one ends where it does. Draws nothing.
+
+        Args:
+            images: As in a call; or, without any,
+            size: of images, (H, W),
+            dtype: with this dtype
+            channels: and so many channels.
+            layout: As in a call.
+
+        >>> from cuaug import transforms as T
+        >>> T.Compose([T.CenterCrop(224), T.RandomHorizontalFlip()]).plan(size=(256, 256))
+        1 pass, 2 launches, 0.35 MB a sample
+        pass 1  uint8 [256, 256, 3] -> uint8 [224, 224, 3]   the images are read
+                CenterCrop, RandomHorizontalFlip: one move, nearest
+        """
+        if images is None:
+            if size is None:
+                raise ValueError("images or size must be given")
+            shape = (1, *_check.size("size", size), _check.whole("channels", channels, 1))
+            image = _images.imagined(shape, _array.dtype_name(dtype))
+        else:
+            image = _images.images(images, layout)
+        owners: dict[int, str] = {}
+        return report(self._write(image, owners), image, owners)
+
     def state_dict(self) -> dict[str, int]:
         """Where the draws stand: seed and step."""
         return {"seed": self.seed, "step": self._step}
 
     def load_state_dict(self, state: dict[str, int]) -> None:
+        """Go on drawing where a state was taken."""
         self.seed, self._step = int(state["seed"]), int(state["step"])
 
-    def _draw(self, image: Images, ids: Any, step: int | None) -> Params:
+    def _follow(self, sample: Any, ids: Any, step: int | None, layout: str | None) -> Any:
+        """A sample of any structure."""
+        if is_plain_array(type(sample)):  # met for the first time
+            self._arrays.add(type(sample))
+            return self(sample, ids=ids, step=step, layout=layout)
+        found, step = find(sample), self._counted(step)
+        whole = ids is None or isinstance(ids, int)
+        numbers = None if whole else _array.host("ids", ids, np.int64).reshape(-1)
+
+        def draw(image: Images, first: int) -> Params:
+            if image.samples == found.samples:
+                return self._draw(image, ids, step)
+            return self._draw(image, first + (ids or 0) if numbers is None else int(numbers[first]), step)
+
+        return _sample.results(found, draw, layout, self.boxes, self.keypoints)
+
+    def _counted(self, step: int | None) -> int:
+        """The step of this call."""
+        if step is not None:
+            return _check.whole("step", step, 0)
+        own = vars(self)  # torch's modules set attributes slowly
+        step = own["_step"]
+        own["_step"] = step + 1
+        return step
+
+    def _draw(self, image: Images, ids: Any, step: int) -> Params:
+        return Params(*self._table(image, ids, step), image, self)
+
+    def _table(self, image: Images, ids: Any, step: int) -> tuple[Plan, Table]:
         plan = self._plan(image)
-        if step is None:
-            step, self._step = self._step, self._step + 1
-        else:
-            step = _check.whole("step", step, 0)
         first, each = (ids, NO_TABLE) if isinstance(ids, int) else (0, _ids(ids, image))
         program = self._program(plan, image)
         counts = (self.seed, step, first)
-        table = run.drawn(plan, image, program, counts, each, self._replay(image))
-        return Params(plan, table, image)
+        array = run.drawn(plan, image, program, counts, each, self._replay(image))
+        return plan, Table(image.library.pointer(array), plan.columns, 0, 1, 1, array)
 
     def _plan(self, image: Images) -> Plan:
         key = (image.dtype, image.axes.extents[1:])
         plan = self._plans.get(key)
         if plan is None:
-            recipe = Recipe(image.size, image.channels, image.dtype)
-            self.enter(recipe)
-            plan = self._plans[key] = plan_of(recipe, image, _pass.mean_parts(image, recipe.largest))
+            plan = self._plans[key] = self._write(image, {})
         return plan
+
+    def _write(self, image: Images, owners: dict[int, str]) -> Plan:
+        """The plan for such images. `owners`: to be filled with the name of each op's transform."""
+        recipe = Recipe(image.size, image.channels, image.dtype)
+        for transform in self._flat():
+            known = len(recipe.ops)
+            transform.enter(recipe)
+            owners |= {id(op): type(transform).__name__ for op in recipe.ops[known:]}
+        return plan_of(recipe, image, _pass.mean_parts(image, recipe.largest))
+
+    def _flat(self) -> Iterator[Transform]:
+        for transform in self.transforms:
+            yield from transform._flat() if isinstance(transform, Compose) else [transform]
 
     def _program(self, plan: Plan, image: Images) -> Table:
         """In the memory of the images' device."""
@@ -162,3 +338,6 @@ def _ids(ids: Any, image: Images) -> Table:
             f"ids must be {image.samples} integers (int64), got {described.dtype} of shape {tuple(described.shape)}"
         )
     return Table(described.pointer, 0, 0, 1, 0, array)
+
+
+_USUAL = {"boxes": Boxes(), "keypoints": Keypoints()}
