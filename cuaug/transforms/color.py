@@ -111,7 +111,7 @@ class RandomErasing(Transform):
         p: float = 0.5,
         scale: Sequence[float] = (0.02, 0.33),
         ratio: Sequence[float] = (0.3, 3.3),
-        value: float | Sequence[float] = 0.0,
+        value: float | Sequence[float] | str = 0.0,
         inplace: bool = False,
     ) -> None:
         if isinstance(value, str):
