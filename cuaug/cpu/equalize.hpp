@@ -7,9 +7,13 @@ namespace cuaug {
 
 // As kernels/equalize.cu: a task is a sample.
 inline void equalize_task(const native::ImageCall& call, long long n, void*) {
-    const Batch args = batch_record(call.record);
+    const Pointwise args = pointwise_record(call.record);
+    const bool wanted = parameter(args, n, 0) != 0.0;
     const long long total = 1LL * args.frames * args.in_height * args.in_width;
     for (int c = 0; c < args.channels; ++c) {
+        uint8* table = static_cast<uint8*>(args.out.data) + (n * args.channels + c) * 256;
+        for (int i = 0; i < 256; ++i) table[i] = static_cast<uint8>(i);
+        if (!wanted) continue;
         long long counts[2][256] = {};  // in turns: of neighbours of one level the second need not wait for the first
         for (int t = 0; t < args.frames; ++t)
             for (int y = 0; y < args.in_height; ++y) {
@@ -19,11 +23,10 @@ inline void equalize_task(const native::ImageCall& call, long long n, void*) {
         int highest = 255;
         for (int i = 0; i < 256; ++i) counts[0][i] += counts[1][i];
         while (counts[0][highest] == 0) --highest;
-        uint8* table = static_cast<uint8*>(args.out.data) + (n * args.channels + c) * 256;
         for (long long i = 0, below = 0; i < 256; below += counts[0][i++]) table[i] = equalized(static_cast<int>(i), below, total - counts[0][highest]);
     }
 }
 
-inline long long equalize_tasks(const native::ImageCall& call) { return batch_record(call.record).samples; }
+inline long long equalize_tasks(const native::ImageCall& call) { return pointwise_record(call.record).samples; }
 
 }  // namespace cuaug

@@ -11,8 +11,8 @@ from .recipe import Column, Instruction
 
 # In the order of `cuaug::Kind`.
 KINDS = (
-    *("Constant", "Uniform", "Below", "Chance", "Choice", "Permutation", "Beta"),
-    *("Crop", "ResizedCrop", "Erased", "Cut", "Corners", "Barrier"),
+    *("Constant", "Uniform", "Below", "Chance", "Choice", "Permutation", "Order", "Entry", "Beta"),
+    *("Crop", "ResizedCrop", "Erased", "Cut", "Corners", "Words", "Barrier"),
     *("Box", "Shift", "Mirror", "Affine", "Perspective"),
     *("KeepPass", "KeepAll", "Toggle"),
 )
@@ -54,7 +54,7 @@ def in_units_of(instruction: Instruction, white: float) -> Instruction:
     if own is None or own == white:
         return instruction
     arguments = list(instruction.arguments)
-    for i in _RANGED[instruction.kind]:
+    for i in (3, *range(5, len(arguments))) if instruction.kind == "Entry" else _RANGED[instruction.kind]:
         arguments[i] = arguments[i] * white / own  # type: ignore[operator]
     return replace(instruction, arguments=arguments)
 

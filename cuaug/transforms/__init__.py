@@ -1,5 +1,7 @@
 """Random transforms for batches: torchvision v2's names, one draw for each sample, few kernels for a whole recipe."""
 
+from ._missing import INSTEAD
+from .choices import Identity, RandomApply, RandomChoice, RandomOrder
 from .color import (
     ColorJitter,
     GaussianBlur,
@@ -24,22 +26,40 @@ from .geometry import (
     RandomVerticalFlip,
     Resize,
 )
+from .levels import Grayscale, RandomAdjustSharpness, RandomAutocontrast, RandomEqualize
+from .mix import CutMix, MixUp, mixed_labels
+from .noise import GaussianNoise, RandomMask
 from .params import Params
+from .policies import AutoAugment, RandAugment, TrivialAugmentWide
 
 __all__ = [
+    "AutoAugment",
     "CenterCrop",
     "ColorJitter",
     "Compose",
+    "CutMix",
     "GaussianBlur",
+    "GaussianNoise",
+    "Grayscale",
+    "Identity",
+    "MixUp",
     "Normalize",
     "Pad",
     "Params",
+    "RandAugment",
+    "RandomAdjustSharpness",
     "RandomAffine",
+    "RandomApply",
+    "RandomAutocontrast",
+    "RandomChoice",
     "RandomCrop",
+    "RandomEqualize",
     "RandomErasing",
     "RandomGrayscale",
     "RandomHorizontalFlip",
     "RandomInvert",
+    "RandomMask",
+    "RandomOrder",
     "RandomPerspective",
     "RandomPosterize",
     "RandomResizedCrop",
@@ -48,4 +68,12 @@ __all__ = [
     "RandomVerticalFlip",
     "Resize",
     "ToDtype",
+    "TrivialAugmentWide",
+    "mixed_labels",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name in INSTEAD:
+        raise AttributeError(f"cuaug.transforms has no {name}, which torchvision has: {INSTEAD[name]}")
+    raise AttributeError(f"module 'cuaug.transforms' has no attribute {name!r}")

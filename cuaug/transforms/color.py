@@ -67,7 +67,7 @@ class RandomInvert(Transform):
 
     def write(self, recipe: Recipe) -> None:
         # Solarizing from a threshold below all values on.
-        column = recipe.chance("threshold", self.p, yes=-_FAR, no=_FAR, white=recipe.white)
+        column = recipe.chance("threshold", self.p, yes=-FAR, no=FAR, white=recipe.white)
         recipe.pointwise("Solarize", [column], ranged=True)
 
 
@@ -78,7 +78,7 @@ class RandomSolarize(Transform):
         self.threshold, self.p = _ranges.number("threshold", threshold), _ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
-        column = recipe.chance("threshold", self.p, yes=self.threshold, no=_FAR, white=recipe.white)
+        column = recipe.chance("threshold", self.p, yes=self.threshold, no=FAR, white=recipe.white)
         recipe.pointwise("Solarize", [column], ranged=True)
 
 
@@ -89,7 +89,7 @@ class RandomPosterize(Transform):
         self.bits, self.p = _check.whole("bits", bits, 0), _ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
-        recipe.pointwise("Posterize", [recipe.chance("bits", self.p, yes=self.bits, no=_ALL_BITS)], ranged=True)
+        recipe.pointwise("Posterize", [recipe.chance("bits", self.p, yes=self.bits, no=ALL_BITS)], ranged=True)
 
 
 class RandomErasing(Transform):
@@ -120,7 +120,7 @@ class RandomErasing(Transform):
     def write(self, recipe: Recipe) -> None:
         with recipe.only_where(recipe.chance("apply", self.p)):
             box = recipe.draw("Erased", ("i", "j", "h", "w"), *recipe.size, *self.scale, *self.ratio)
-        values = _per_channel("value", self.value, recipe)
+        values = _ranges.per_channel("value", self.value, recipe.channels)
         columns = [recipe.constant(f"v_{c}", value, white=recipe.white) for c, value in enumerate(values)]
         recipe.pointwise("Erase", [*box, *columns])
 
@@ -140,8 +140,14 @@ class Normalize(Transform):
     def write(self, recipe: Recipe) -> None:
         if "float" not in recipe.dtype:
             recipe.cast("float32", True)
-        mean = [recipe.constant(f"mean_{c}", v, 0.0) for c, v in enumerate(_per_channel("mean", self.mean, recipe))]
-        std = [recipe.constant(f"std_{c}", v, 1.0) for c, v in enumerate(_per_channel("std", self.std, recipe))]
+        mean = [
+            recipe.constant(f"mean_{c}", v, 0.0)
+            for c, v in enumerate(_ranges.per_channel("mean", self.mean, recipe.channels))
+        ]
+        std = [
+            recipe.constant(f"std_{c}", v, 1.0)
+            for c, v in enumerate(_ranges.per_channel("std", self.std, recipe.channels))
+        ]
         recipe.pointwise("Normalize", [*mean, *std])
 
 
@@ -178,16 +184,9 @@ class GaussianBlur(Transform):
         recipe.add(Blur(self.kernel_size, [sigma]))
 
 
-_FAR = 1e30  # a threshold that no value reaches
-_ALL_BITS = 32  # more than images have
+FAR = 1e30  # a threshold that no value reaches
+ALL_BITS = 120  # more than images have, whole or behind a float's point
 
 
 def _factors(name: str, value: Any) -> tuple[float, float]:
     return (1.0, 1.0) if value is None else _ranges.around(name, value, 1.0, 0.0)
-
-
-def _per_channel(name: str, value: Any, recipe: Recipe) -> list[float]:
-    values = [value] if isinstance(value, (int, float)) else list(value)
-    if len(values) not in (1, recipe.channels):
-        raise ValueError(f"{name} must be a number or one per channel, {recipe.channels} here, got {value!r}")
-    return [_ranges.number(name, v) for v in (values * recipe.channels if len(values) == 1 else values)]
