@@ -164,6 +164,12 @@ def ready() -> None:
 os.register_at_fork(after_in_child=lambda: _lost.extend(_used))
 
 
+@functools.cache
+def multiprocessors(index: int) -> int:
+    """Of a GPU."""
+    return int(cupy().cuda.runtime.deviceGetAttribute(16, index))  # cudaDevAttrMultiProcessorCount
+
+
 def is_capturing(stream: int) -> bool:
     """Whether what is launched on a stream goes into a CUDA graph."""
     return bool(cupy().cuda.runtime.streamIsCapturing(stream))

@@ -16,7 +16,7 @@ from ._images import Axes, Images, Result
 from ._parameters import NO_TABLE, PerSample, Table
 
 _FILLED = struct.Struct("P5q P5q q 8i P4q 4d")
-_TAIL = struct.Struct("P4q P4q")  # of a warp: the window, and the ops' parameters
+_TAIL = struct.Struct("P4q P4q P4q")  # of a warp: the window, the ops' parameters, room for means
 _GEOMETRIES = {
     "Affine": struct.Struct("P4q 6d 2i"),
     "Perspective": struct.Struct("P4q 9d 2i"),
@@ -43,6 +43,9 @@ class Ops(NamedTuple):
 
     names: tuple[str, ...]
     parameters: Table
+    # Those that come before a mean luma is taken, of which the parameter after the one after theirs is made, in this room.
+    before: tuple[str, ...] | None = None
+    parts: Table = NO_TABLE
 
 
 NO_OPS = Ops((), NO_TABLE)
@@ -96,7 +99,8 @@ def warp(
     result = _images.like(image, size, target, out)
     if image.samples * image.axes.extents[1]:
         names = (_cpp(image.dtype), _cpp(target), *functors)
-        plan = _plan("warp", (*names, *ops.names), *_phases(image, result))
+        waits = () if ops.before is None else ("before", *ops.before)
+        plan = _plan("warp", (*names, *ops.names, *waits), *_phases(image, result))
         batch = _batch(image, result.pointer, result.axes.strides, plan)
         _run(plan, image, _warp_record(batch, outside, geometry, window, ops), *names)
     return image.library.finish(result.array)
@@ -112,23 +116,31 @@ def warp_means(
     window: Table,
     ops: Ops,
     mean: Table,
-    parts: Table,
 ) -> None:
-    """The mean luma of what `warp` would make, into a column of a table. `parts`: a column that is 0, and those after it."""
+    """The mean luma of what `warp` would make, into a column of a table."""
     functors = _warp_functors(image, image.dtype, geometry, interpolation, border)
     outside = _parameters.fill(fill, image)
     if image.samples * image.axes.extents[1]:
         _, axes = _images.result_axes(image.axes, size, image.channels)
         plan = _plan("warp", (image.dtype, "MeanLuma", *functors, *ops.names), image.axes, image.pointer % 16, axes, 0)
-        strides = mean.n, 0, (parts.pointer - mean.pointer) // 8, 0, 0
-        batch = _batch(image, mean.pointer, strides, plan)
+        batch = _batch(image, mean.pointer, (mean.n, 0, 0, 0, 0), plan)
         _run(plan, image, _warp_record(batch, outside, geometry, window, ops))
 
 
 def mean_parts(image: Images, size: tuple[int, int]) -> int:
-    """Columns that `warp_means` needs for its parts."""
+    """Columns that taking a mean needs (kernels/gpu/mean.cuh), of which the first three are to be 0."""
+    return 3 + _regions_of(image, size)
+
+
+def waits_for_means(image: Images, size: tuple[int, int]) -> bool:
+    """Whether blocks may wait for each other: where a sample's are surely resident at once, even beside other kernels'."""
+    wide = _stored_bytes(image.dtype, min(image.channels, 4)) > 12
+    return not wide and _regions_of(image, size) <= _cuda.multiprocessors(image.device) // 4
+
+
+def _regions_of(image: Images, size: tuple[int, int]) -> int:
     wide, rows = _region(image.dtype, min(image.channels, 4))
-    return 1 + image.axes.extents[1] * -(-size[1] // wide) * -(-size[0] // rows)
+    return image.axes.extents[1] * -(-size[1] // wide) * -(-size[0] // rows)
 
 
 def _warp_functors(
@@ -144,7 +156,7 @@ def _warp_record(
     batch: tuple[int, ...], outside: _parameters.Fill, geometry: Geometry, window: Table, ops: Ops
 ) -> bytes:
     filled = _FILLED.pack(*batch, *outside.table[:5], *outside.values)
-    return filled + geometry.record + _TAIL.pack(*window[:5], *ops.parameters[:5])
+    return filled + geometry.record + _TAIL.pack(*window[:5], *ops.parameters[:5], *ops.parts[:5])
 
 
 def resample(
@@ -223,13 +235,17 @@ def mix(image: Images, name: str, parameters: PerSample, out: Any) -> Any:
     return image.library.finish(result.array)
 
 
-def gaussian_blur(image: Images, window: tuple[int, int], sigma: PerSample, out: Any) -> Any:
-    """A Gaussian of `window` (x, y) pixels, across and down; `sigma` holds those of x and y."""
+def gaussian_blur(image: Images, window: tuple[int, int], sigma: PerSample, out: Any, dtype: str | None = None) -> Any:
+    """A Gaussian of `window` (x, y) pixels, across and down; `sigma` holds those of x and y. Scaled to `dtype`."""
+    dtype = image.dtype if dtype is None else dtype
+    if dtype != image.dtype and image.device < 0:  # the loops do one thing at a time
+        made = _images.images(gaussian_blur(image, window, sigma, None), image.axes.layout)
+        return pointwise(made, ("Scaled",), PerSample(NO_TABLE, ()), dtype, out)
     if image.dtype not in _check.IMAGE_DTYPES:
         raise TypeError(f"images must be one of {', '.join(_check.IMAGE_DTYPES)}, got {image.dtype}")
-    result = _images.like(image, image.size, image.dtype, out)
+    result = _images.like(image, image.size, dtype, out)
     if image.samples * image.axes.extents[1]:
-        plan = _plan("gaussian_blur", (image.dtype, image.dtype), *_phases(image, result), window)
+        plan = _plan("gaussian_blur", (image.dtype, dtype), *_phases(image, result), window)
         batch = _batch(image, result.pointer, result.axes.strides, plan)
         tile = _blur_tile(image.dtype, *image.size, *window)
         sigmas = (*sigma.table[:5], *(sigma.values or (0.0, 0.0)))
@@ -351,7 +367,9 @@ def _plan(
     return _Plan(
         skeleton,
         name_expression(skeleton, *made.arguments(names, layouts, group, target)),
-        made.grid(names[0], group, slices, *target.extents[3:], *window),
+        made.grid(
+            names[0], group, slices, *target.extents[3:], *window, **({"paired": False} if "before" in names else {})
+        ),
         sizes=(
             *(frames, channels, height, width, *target.extents[3:]),
             *(_aligned(source, names[0], phase), _aligned(target, names[1], to_phase) if names[1] != "MeanLuma" else 0),
@@ -360,13 +378,15 @@ def _plan(
     )
 
 
-def _warp_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
+def _warp_grid(
+    dtype: str, group: int, slices: int, height: int, width: int, paired: bool = True
+) -> tuple[int, int, int]:
     """Most of many regions go in pairs, which cost less; the rest singly, and last, so that all blocks end together."""
     wide, rows = _region(dtype, group)
     regions = -(-width // wide) * -(-height // rows) * slices
     if regions >= 1 << 31:
         raise ValueError(f"size must leave fewer than 2**31 regions of {(rows, wide)}, got {(height, width)}")
-    pairs = regions * 7 // 16 if regions >= 2000 else 0  # fewer are better spread over a large GPU
+    pairs = regions * 7 // 16 if paired and regions >= 2000 else 0  # fewer are better spread over a large GPU
     return regions - pairs, 1, 1
 
 
@@ -457,7 +477,8 @@ class _Skeleton(NamedTuple):
 
 def _warp_arguments(n: tuple[str, ...], ls: tuple[str, str], k: int, _: Axes) -> tuple[str | int, ...]:
     target = ("float32", "MeanLuma") if n[1] == "MeanLuma" else (n[1], ls[1])
-    return n[0], ls[0], k, *n[2:5], chain(n[5:]), *target
+    end = n.index("before") if "before" in n else len(n)
+    return n[0], ls[0], k, *n[2:5], chain(n[5:end]), *target, *([chain(n[end + 1 :])] if end < len(n) else [])
 
 
 _SKELETONS = {
@@ -472,15 +493,19 @@ _SKELETONS = {
     "lut": _Skeleton(512, _lut_grid, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
     "adjust_sharpness": _Skeleton(256, _adjust_sharpness_grid, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
     "mix": _Skeleton(256, _pointwise_grid, lambda n, ls, k, _: (n[0], ls[0], k, n[2], ls[1])),
-    "gaussian_blur": _Skeleton(256, _gaussian_blur_grid, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
+    "gaussian_blur": _Skeleton(256, _gaussian_blur_grid, lambda n, ls, k, _: (n[0], ls[0], k, n[1], ls[1])),
 }
 
 
 def _region(dtype: str, group: int) -> tuple[int, int]:
     """Columns and rows of the output that a block warps (kernels/gpu/tile.cuh): fewer where a staged pixel is wide."""
+    return (64 if _stored_bytes(dtype, group) <= 4 else 32), 64
+
+
+def _stored_bytes(dtype: str, group: int) -> int:
+    """Of a pixel in shared memory (kernels/gpu/words.cuh)."""
     item = _array.ITEM_SIZE[dtype]
-    stored = 4 if item == 1 else {1: 2, 2: 4, 3: 8, 4: 8}[group] if item == 2 else item * group
-    return (64 if stored <= 4 else 32), 64
+    return 4 if item == 1 else {1: 2, 2: 4, 3: 8, 4: 8}[group] if item == 2 else item * group
 
 
 def name_expression(skeleton: str, *arguments: str | int) -> str:
@@ -509,10 +534,8 @@ def chain(ops: Sequence[str]) -> str:
 
 def ops_of(name: str) -> list[str]:
     """The files in kernels/ops that a kernel's chain takes its ops from."""
-    chain = name.partition("Chain<")[2].partition(">")[0]
-    return [
-        re.sub(r"(?<!^)(?=[A-Z])", "_", op.strip().removeprefix("cuaug::")).lower() for op in chain.split(",") if op
-    ]
+    ops = [op.strip() for chain in re.findall(r"Chain<(.*?)>", name) for op in chain.split(",") if op]
+    return [re.sub(r"(?<!^)(?=[A-Z])", "_", op.removeprefix("cuaug::")).lower() for op in dict.fromkeys(ops)]
 
 
 def _cpp(dtype: str) -> str:

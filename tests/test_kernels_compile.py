@@ -192,9 +192,11 @@ def covering_names():
         for source, layout, result, channels, mix in covering(MIXES)
     ]
     stencils = [
-        kernels.name_expression(skeleton, *row)
-        for skeleton in ("gaussian_blur", "adjust_sharpness")
-        for row in covering(BLURS)
+        *(
+            kernels.name_expression("gaussian_blur", *row[:3], "float16" if row[0] == "uint8" else row[0], row[3])
+            for row in covering(BLURS)
+        ),
+        *(kernels.name_expression("adjust_sharpness", *row) for row in covering(BLURS)),
     ]
     statistics = [
         *(kernels.name_expression("luma_mean", *row, kernels.chain(())) for row in covering(MEANS)),

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .._check import WHITE
-from .recipe import Alone, Cast, Column, Equalized, Geometric, Mixed, Op, Pointwise, Recipe, Resized, Stretched
+from .recipe import Alone, Blur, Cast, Column, Equalized, Geometric, Op, Pointwise, Recipe, Resized, Stretched
 
 Head = Geometric | Resized | Alone
 
@@ -42,6 +42,10 @@ class Pass:
         return [column for op in self.chain for column in op.columns]
 
     @property
+    def _blurs(self) -> bool:
+        return bool(self.heads) and isinstance(self.heads[0], Blur)
+
+    @property
     def window(self) -> Sequence[Column]:
         """The box that alone counts as the image."""
         first = self.heads[0]
@@ -59,7 +63,8 @@ class Pass:
     def refuses(self, op: Op) -> str:
         """Why an op cannot join; empty where it can."""
         if isinstance(op, Cast):
-            held = self.heads and not isinstance(self.heads[0], Geometric)
+            scaling = op.scale and self._blurs
+            held = self.heads and not isinstance(self.heads[0], Geometric) and not scaling
             return "its head changes no dtype" if held and op.dtype != self.target else ""
         if isinstance(op, Pointwise):
             return self._refuses_pointwise(op)
@@ -106,7 +111,7 @@ class Pass:
             if op.dtype != self.target and not op.scale:
                 self.chain.append(Pointwise("Unscaled", ()))
                 self.unscaled = True
-            elif WHITE.get(op.dtype) != WHITE.get(self.target) and not self.chain:
+            elif WHITE.get(op.dtype) != WHITE.get(self.target) and not self.chain and not self._blurs:
                 self.chain.append(Pointwise("Scaled", ()))
             self.target = op.dtype
         elif isinstance(op, Pointwise):

@@ -25,21 +25,21 @@ class Plan:
     parts: dict[int, Column]  # for each place of a mean, the first column that its reduction may use
 
 
-def plan_of(recipe: Recipe, image: Images, regions: int) -> Plan:
-    """`regions`: at most so many numbers a reduction leaves for each sample."""
+def plan_of(recipe: Recipe, image: Images, parts: int) -> Plan:
+    """`parts`: columns that taking a mean needs."""
     passes = passes_of(recipe, image.dtype, image.size)
     means = [op.mean for each in passes for op in each.chain if op.mean is not None]
-    scratch = [[Column("") for _ in range(1 + regions)] for _ in means]
+    scratch = [[Column("") for _ in range(parts)] for _ in means]
     matrix = [Column("") for _ in range(9)]
     count = _placed([*_blocks(passes), *(draw.columns for draw in recipe.draws), *scratch, matrix])
     white = {id(column): each.white for each in passes for column in each.columns}
     draws = [in_units_of(draw, white.get(id(draw.columns[0]), 1.0)) for draw in recipe.draws]
-    cleared = [Instruction("Constant", parts[:1], (0.0, 0.0)) for parts in scratch]
+    cleared = [Instruction("Constant", [count], (0.0, 0.0)) for room in scratch for count in room[:3]]
     whole = [Instruction("KeepAll", matrix, ())]
     program = assembled([*draws, *cleared, *_turns(passes), *_carries(passes), *whole])
     names = {column.name: column.place for draw in recipe.draws for column in draw.columns}
-    parts = {mean.place: columns[0] for mean, columns in zip(means, scratch, strict=True)}
-    return Plan(passes, program, count, names, matrix[0].place, parts)
+    rooms = {mean.place: columns[0] for mean, columns in zip(means, scratch, strict=True)}
+    return Plan(passes, program, count, names, matrix[0].place, rooms)
 
 
 def _blocks(passes: Sequence[Pass]) -> Iterator[Sequence[Column]]:

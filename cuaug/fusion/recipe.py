@@ -227,7 +227,7 @@ class Recipe:
 
     def _fits(self, size: tuple[int, int], exactly: bool = False) -> None:
         """Samples whose gate is shut stay at the top left of the canvas, which must have room for them."""
-        if self._gates and (exactly and size != self.size or size[0] < self._least[0] or size[1] < self._least[1]):
+        if self._gates and ((exactly and size != self.size) or size[0] < self._least[0] or size[1] < self._least[1]):
             raise ValueError(f"{self.name} must not change the size of some samples only, from {self.size} to {size}")
 
     def mirrored(self, flag: Column, axis: Literal["x", "y"]) -> None:

@@ -40,7 +40,7 @@ def _run(each: Pass, plan: Plan, image: Images, table: Table) -> Any:
     head = each.heads[0] if each.heads else None
     ops = _pass.Ops(tuple(op.op for op in each.chain), _from(table, each.columns[0]) if each.columns else NO_TABLE)
     if isinstance(head, Alone):
-        return _alone(head, image, table)
+        return _alone(head, image, table, each.target)
     if isinstance(head, Resized):
         box = _parameters_of(table, head.columns)
         return _pass.resample(image, box, each.result, head.interpolation, head.antialias, None, None, turns=True)
@@ -50,13 +50,13 @@ def _run(each: Pass, plan: Plan, image: Images, table: Table) -> Any:
     return _warp(each, plan, image, table, ops)
 
 
-def _alone(head: Alone, image: Images, table: Table) -> Any:
+def _alone(head: Alone, image: Images, table: Table, target: str) -> Any:
     if isinstance(head, Greyed):
         return _pass.pointwise(image, ("Grayscale",), PerSample(NO_TABLE, ()), image.dtype, None, head.channels)
     own = _parameters_of(table, head.columns)
     if isinstance(head, Blur):
         sigma = own.table._replace(x=0)  # of both axes
-        return _pass.gaussian_blur(image, head.window, PerSample(sigma, ()), None)
+        return _pass.gaussian_blur(image, head.window, PerSample(sigma, ()), None, target)
     if isinstance(head, Mixed):
         return _pass.mix(image, head.name, own, None)
     if isinstance(head, Sharpened):
@@ -75,10 +75,14 @@ def _warp(each: Pass, plan: Plan, image: Images, table: Table, ops: _pass.Ops) -
         between = _images.images(_pass.warp(*where, None, None, window), image.axes.layout)
         _means(each, between, table, ops)
         return _pass.pointwise(between, ops.names, PerSample(ops.parameters, ()), each.target, None)
-    for i, op in enumerate(each.chain):
-        if op.mean is not None:
-            before = _pass.Ops(_before(each, i), ops.parameters)
-            _pass.warp_means(*where, window, before, _from(table, op.mean), _from(table, plan.parts[op.mean.place]))
+    means = [(i, op.mean) for i, op in enumerate(each.chain) if op.mean is not None]
+    if len(means) == 1 and _pass.waits_for_means(image, each.result):
+        ((i, mean),) = means
+        ops = ops._replace(before=_before(each, i), parts=_from(table, plan.parts[mean.place]))
+    else:
+        for i, mean in means:
+            before = _pass.Ops(_before(each, i), ops.parameters, None, _from(table, plan.parts[mean.place]))
+            _pass.warp_means(*where, window, before, _from(table, mean))
     return _pass.warp(*where, each.target, None, window, ops)
 
 

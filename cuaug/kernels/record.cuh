@@ -66,6 +66,7 @@ struct Warp : Filled {
     Geometry geometry;
     Table window;        // [N, 4]: top, left, height, width in whole pixels; data null: the whole image
     Table parameters;    // [N, P]: those of the ops, one after the other
+    Table parts;         // [N, 3 + regions]: float64, room to take means in (gpu/mean.cuh), of which the first three are 0
 };
 
 // Entry i of a sample's row.

@@ -17,7 +17,7 @@
 namespace cuaug {
 
 // What the threads of a block share about their region.
-template <class In, int K, class Out, class Ops>
+template <class In, int K, class Out, class Ops, class Before>
 struct alignas(16) Region {
     const In* in;        // the frame, at the first of the region's channels
     Out* out;            // the region's first pixel
@@ -29,7 +29,7 @@ struct alignas(16) Region {
     int plane;           // of four channels, counted through the frames
     int window_top, window_left, window_height, window_width;
     Stored<In, K> fill;
-    Real<In> field[Ops::fields + 1];
+    Real<In> field[Ops::fields + 1], before[Before::fields + 1];
 };
 
 // Some rows of the region, made from one box.
@@ -41,6 +41,13 @@ struct alignas(16) Tile {
     int first, end;
 };
 
+// What is done with a pixel.
+constexpr int storing = 0, measuring = 1;
+
+// Where a thread's four pixels of a row are kept: eight lanes reach all banks.
+template <class Pixel>
+inline int kept_at(int column, int y) { return (y * (region_width<Pixel> / 32) + (column >> 5)) * 8 + (column & 7); }
+
 // Pixels of bytes have a bilinear interpolation of their own.
 template <class Sampler, class Out, class In>
 constexpr bool by_bytes = Same<In, uint8>::value && Same<Out, uint8>::value && Same<Sampler, Bilinear>::value;
@@ -50,24 +57,27 @@ constexpr bool by_bytes = Same<In, uint8>::value && Same<Out, uint8>::value && S
 // within the warp, so that a thread stores 4 adjacent ones. Grid: blocks; the first of them make two regions each and plan them together,
 // since seven warps wait for the one that plans, the others one each, so that all end together (u8 46.1 us without pairs, 43.9 with 88 % of
 // the regions in pairs, 46.3 with all).
-template <class In, class InLayout, int K, class Geometry, class Sampler, class Border, class Chain, class Out, class OutLayout>
+// Where ops need the mean luma of what `Before` makes, a block keeps what it has sampled until all regions of the sample are.
+template <class In, class InLayout, int K, class Geometry, class Sampler, class Border, class Chain, class Out, class OutLayout, class Before = NoMean>
 __global__ void __launch_bounds__(threads, Geometry::bounded ? blocks<Stored<In, K>, Real<In>, Sampler, Geometry::template Local<Real<In>>::linear && !Same<InLayout, Strided>::value> : 1)
 warp(const __grid_constant__ Warp<Geometry> args) {
     using R = Real<In>;
     using Local = typename Geometry::template Local<R>;
     using Pixels = Stored<In, K>;
     using Ops = typename Chain::template Of<R, K>;
+    using Earlier = typename Before::template Of<R, K>;
     // What the sampler makes: the result, or, for ops to work on, pixels as the images hold them.
-    constexpr bool means = Same<OutLayout, MeanLuma>::value, changed = means || !Chain::empty;
+    constexpr bool means = Same<OutLayout, MeanLuma>::value, waits = !Same<Before, NoMean>::value, changed = means || !Chain::empty;
     using Sampled = typename Select<changed, In, Out>::type;
     constexpr bool fixed = by_bytes<Sampler, Sampled, In> && Local::linear;
     constexpr bool exchanged = sizeof(Out) < 4;
     constexpr int exchange_pitch = 40;  // 4 rows of 8 pixels, 40 apart, fall into different banks
     __shared__ FourPixels<Out, K> exchange[exchanged && !means ? threads / 32 : 1][exchanged && !means ? exchange_pitch : 1];
-    __shared__ Region<In, K, Out, Ops> regions[2];
+    __shared__ Region<In, K, Out, Ops, Earlier> regions[2];
     __shared__ Tile<Local> tiles[2][most_tiles];
-    __shared__ double sums[means ? threads / 32 : 1];
-    constexpr int box_bytes = shared_bytes - sizeof(exchange) - sizeof(regions) - sizeof(tiles) - sizeof(sums) - 16;
+    __shared__ double sums[means || waits ? threads / 32 : 1];
+    __shared__ FourPixels<In, K> kept[waits ? region_rows * region_width<Pixels> / 4 : 1];
+    constexpr int box_bytes = shared_bytes - sizeof(exchange) - sizeof(regions) - sizeof(tiles) - sizeof(sums) - sizeof(kept) - 32;
     __shared__ alignas(16) unsigned char box_memory[Geometry::bounded ? box_bytes : 16];
     __shared__ int tile_counts[2];
 
@@ -77,13 +87,21 @@ warp(const __grid_constant__ Warp<Geometry> args) {
 
     const int groups = grouped ? (args.channels + K - 1) / K : 1;
     const unsigned int across = (args.out_width + region_width<Pixels> - 1) / region_width<Pixels>, down = (args.out_height + region_rows - 1) / region_rows;
-    const unsigned int pairs = static_cast<unsigned int>(args.samples) * args.frames * groups * across * down - gridDim.x;
+    const unsigned int all = static_cast<unsigned int>(args.samples) * args.frames * groups * across * down, pairs = waits ? 0 : all - gridDim.x;
     const int count = blockIdx.x < pairs ? 2 : 1;
+    auto room = [&](long long n) { return Parts{static_cast<double*>(const_cast<void*>(args.parts.data)) + n * args.parts.n}; };
+    unsigned int block = blockIdx.x;
+    if constexpr (waits) {
+        if (threadIdx.x == 0) tile_counts[0] = next_region(room(0), all);
+        __syncthreads();
+        block = tile_counts[0];
+        __syncthreads();
+    }
 
     // Where the block's region i lies, and whose it is: the threads that only warp need not know.
     struct Place { long long n; int t, first, left, top, width, height; };
     auto place = [&](int i) {
-        const unsigned int region = blockIdx.x + min(blockIdx.x, pairs) + i, row = region / across, slice = row / down;
+        const unsigned int region = block + min(block, pairs) + i, row = region / across, slice = row / down;
         const unsigned int frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames;
         const int left = (region - row * across) * region_width<Pixels>, top = (row - slice * down) * region_rows;
         return Place{n, static_cast<int>(frame - n * args.frames), grouped ? static_cast<int>(slice - frame * groups) * K : 0, left, top,
@@ -119,7 +137,7 @@ warp(const __grid_constant__ Warp<Geometry> args) {
         if (attempt == 0) tile_counts[region] = made_count;
     } else if (warp_index == 1 && lane < count) {
         const Place at = place(lane);
-        Region<In, K, Out, Ops>& region = regions[lane];
+        Region<In, K, Out, Ops, Earlier>& region = regions[lane];
         region.in = static_cast<const In*>(args.in.data) + at.n * args.in.n + at.t * args.in.t + at.first * args.in.c;
         region.out = static_cast<Out*>(args.out.data) + at.n * args.out.n + at.t * args.out.t + at.first * args.out.c + at.top * args.out.y + at.left * args.out.x;
         region.left = at.left;
@@ -144,17 +162,86 @@ warp(const __grid_constant__ Warp<Geometry> args) {
     } else if (Ops::fields > 0 && warp_index == 4) {
         for (int i = 0; i < count; ++i) {
             const Place at = place(i);
-            for (int field = lane; field < Ops::fields; field += 32)
-                regions[i].field[field] = static_cast<R>(entry(args.parameters, at.n, Ops::column(field, 0, at.first, args.channels)));
+            for (int field = lane; field < Ops::fields; field += 32) {
+                const R value = static_cast<R>(entry(args.parameters, at.n, Ops::column(field, 0, at.first, args.channels)));
+                regions[i].field[field] = value;
+                if (field < Earlier::fields) regions[i].before[field] = value;
+            }
         }
         __syncwarp();
-        if (lane < count) Ops::prepare(regions[lane].field, R(white<In>));
+        if (lane < count && waits) Earlier::prepare(regions[lane].before, R(white<In>));
+        else if (lane < count) Ops::prepare(regions[lane].field, R(white<In>));
     }
     __syncthreads();
 
     // What follows reads the records anew after each barrier, so that nothing of one phase takes registers in another.
     for (int r = 0; r < count; ++r) {
         R sum = R(0);
+        // Rows `begin` to before `end` of the region from `sample`, which makes a pixel; `together`: so many at a time, one where that is the
+        // exception, so that it takes no registers from the rule. Measured and kept rather than stored if that is the `purpose`. Ops take
+        // pixels as rounded as if they had been in memory.
+        auto make = [&](int begin, int end, const auto& sample, auto together, auto purpose) {
+            constexpr int at_once = decltype(together)::value;
+            constexpr bool measured = decltype(purpose)::value == measuring;
+            const Region<In, K, Out, Ops, Earlier> region = regions[r];
+            FourPixels<Out, K>* exchange_row = exchange[exchanged ? warp_index : 0] + (lane >> 3) * (exchange_pitch / 4);
+            const FourPixels<Out, K>* exchange_from = exchange_row + (lane & 7);
+            const int x_stride = column_stride<OutLayout, K>(args.out.x);
+            const int twice = region.width > 32, column = (twice ? 32 * (warp_index & 1) : 0) + (lane & 7);
+            const int stored = exchanged ? column + 3 * (lane & 7) : column;
+            const bool vectors = !Same<OutLayout, Strided>::value && args.out_aligned && stored + 3 < region.width;
+            long long offset[K];
+            channel_offsets<OutLayout, K>(args.out.c, region.channels, offset);
+            // Pixels of the thread from number `first` of a row's four on through the ops, which take shares of white.
+            auto change = [&](auto& pixels, int first, int y) {
+                Where<R> where[at_once];
+                for (int i = 0; i < at_once; ++i) {
+                    where[i] = {regions[r].left + column + 8 * (first + i), regions[r].top + y, args.out_width, args.out_height, R(white<In>), R(white<Out>), regions[r].plane};
+                    pixels[i] = (R(1) / R(white<In>)) * pixels[i];
+                }
+                if constexpr (measured && waits) Earlier::of(regions[r].before).apply(pixels, where);
+                else Ops::of(regions[r].field).apply(pixels, where);
+            };
+            for (int y = begin + 4 * (warp_index >> twice) + (lane >> 3); y < end + (lane >> 3); y += region.rows) {
+                Out* out = region.out + stored * x_stride + static_cast<long long>(y) * region.out_row;
+                auto write = [&](int x, const Stored<Out, K>& pixel) {
+                    if (y < end && stored + x < region.width)
+                        for (int k = 0; k < K; ++k) out[offset[k] + x * x_stride] = to_texel(pixel).c[k];
+                };
+                auto finish = [&](int j, const Stored<Out, K>& pixel) {
+                    if constexpr (exchanged) reinterpret_cast<Stored<Out, K>*>(exchange_row)[(lane & 7) + 8 * j] = pixel;
+                    else write(8 * j, pixel);
+                };
+#pragma unroll at_once
+                for (int first = 0; first < 4; first += at_once) {
+                    if constexpr (changed) {
+                        Pixel<R, K> made[at_once];
+                        for (int i = 0; i < at_once; ++i) {
+                            const auto sampled = sample(column + 8 * (first + i), y, first + i);
+                            made[i] = to_pixel<R>(sampled);
+                            if (measured && waits && y < end) kept[kept_at<Pixels>(column, y)].v[first + i] = to_stored(sampled);
+                        }
+                        change(made, first, y);
+                        for (int i = 0; i < at_once; ++i) {
+                            if constexpr (!measured) finish(first + i, packed<Out>(R(white<Out>) * made[i]));
+                            else if (y < end && column + 8 * (first + i) < region.width) sum += K == 3 ? luma(made[i]) : made[i].c[0];
+                        }
+                    } else {
+                        for (int i = 0; i < at_once; ++i) finish(first + i, to_stored(sample(column + 8 * (first + i), y, first + i)));
+                    }
+                }
+                if constexpr (exchanged && !measured) {
+                    __syncwarp();
+                    const FourPixels<Out, K> four = *exchange_from;
+                    __syncwarp();
+                    if (vectors) {
+                        if (y < end) store_four<OutLayout, Out, K>(out, offset, four);
+                    } else {
+                        for (int j = 0; j < 4; ++j) write(j, four.v[j]);
+                    }
+                }
+            }
+        };
         for (int i = 0; i < tile_counts[r]; ++i) {
             auto image = [&]() {
                 Image<In, K, Border> image = {regions[r].in, {}, regions[r].in_row, column_stride<InLayout, K>(args.in.x),
@@ -167,98 +254,41 @@ warp(const __grid_constant__ Warp<Geometry> args) {
             if (staged) stage<InLayout>(image(), tiles[r][i].box, args.in_aligned, regions[r].fill, pixels);
             __syncthreads();
 
-            const Region<In, K, Out, Ops> region = regions[r];
             const Tile<Local> tile = tiles[r][i];
-            FourPixels<Out, K>* exchange_row = exchange[exchanged ? warp_index : 0] + (lane >> 3) * (exchange_pitch / 4);
-            Stored<Out, K>* exchange_to = reinterpret_cast<Stored<Out, K>*>(exchange_row) + (lane & 7);
-            const FourPixels<Out, K>* exchange_from = exchange_row + (lane & 7);
-            const int x_stride = column_stride<OutLayout, K>(args.out.x);
-            const int twice = region.width > 32, column = (twice ? 32 * (warp_index & 1) : 0) + (lane & 7);
-            const int stored = exchanged ? column + 3 * (lane & 7) : column, first_row = tile.first + 4 * (warp_index >> twice) + (lane >> 3);
-            const bool vectors = !Same<OutLayout, Strided>::value && args.out_aligned && stored + 3 < region.width;
-            long long offset[K];
-            channel_offsets<OutLayout, K>(args.out.c, region.channels, offset);
             auto point = [&](int x, int y) { return tile.local.at(static_cast<R>(x), static_cast<R>(y)); };
-            // What a sampler hands on: a pixel for memory, or one for arithmetic, rounded as if it had been there.
-            auto made_of = [](const auto& sampled) {
-                if constexpr (changed) return to_pixel<R>(sampled);
-                else return to_stored(sampled);
-            };
-            // Pixels of the thread from number `first` of a row's four on through the ops, which take shares of white.
-            auto change = [&](auto& pixels, int first, int y) {
-                constexpr int count = sizeof(pixels) / sizeof(pixels[0]);
-                Where<R> where[count];
-                for (int i = 0; i < count; ++i) {
-                    where[i] = {regions[r].left + column + 8 * (first + i), regions[r].top + y, args.out_width, args.out_height, R(white<In>), R(white<Out>), regions[r].plane};
-                    pixels[i] = (R(1) / R(white<In>)) * pixels[i];
-                }
-                Ops::of(regions[r].field).apply(pixels, where);
-            };
-            // `together`: pixels that a thread samples at a time, one where that is the exception, so that it takes no registers from the rule.
-            auto make = [&](auto sample, auto together) {
-                for (int y = first_row; y < tile.end + (lane >> 3); y += region.rows) {
-                    Out* out = region.out + stored * x_stride + static_cast<long long>(y) * region.out_row;
-                    auto write = [&](int x, const Stored<Out, K>& pixel) {
-                        if (y < tile.end && stored + x < region.width)
-                            for (int k = 0; k < K; ++k) out[offset[k] + x * x_stride] = to_texel(pixel).c[k];
-                    };
-                    auto keep = [&](int j, const Stored<Out, K>& pixel) {
-                        if constexpr (exchanged) exchange_to[8 * j] = pixel;
-                        else write(8 * j, pixel);
-                    };
-                    constexpr int count = decltype(together)::value;
-#pragma unroll count
-                    for (int first = 0; first < 4; first += count) {
-                        if constexpr (changed) {
-                            Pixel<R, K> made[count];
-                            for (int i = 0; i < count; ++i) made[i] = sample(column + 8 * (first + i), y);
-                            change(made, first, y);
-                            for (int i = 0; i < count; ++i) {
-                                if constexpr (means) {
-                                    if (y < tile.end && column + 8 * (first + i) < region.width) sum += K == 3 ? luma(made[i]) : made[i].c[0];
-                                } else {
-                                    keep(first + i, packed<Out>(R(white<Out>) * made[i]));
-                                }
-                            }
-                        } else {
-                            for (int i = 0; i < count; ++i) keep(first + i, sample(column + 8 * (first + i), y));
-                        }
-                    }
-                    if constexpr (exchanged && !means) {
-                        __syncwarp();
-                        const FourPixels<Out, K> four = *exchange_from;
-                        __syncwarp();
-                        if (vectors) {
-                            if (y < tile.end) store_four<OutLayout, Out, K>(out, offset, four);
-                        } else {
-                            for (int j = 0; j < 4; ++j) write(j, four.v[j]);
-                        }
-                    }
-                }
-            };
+            constexpr Count<means || waits ? measuring : storing> purpose = {};
             if (staged) {
-                make([&](int x, int y) {
-                    if constexpr (fixed) return made_of(bilinear(pixels, tile.box.pitch, tile.steps.at(x, y)));
-                    else if constexpr (by_bytes<Sampler, Sampled, In>) return made_of(bilinear(pixels, tile.box.pitch, point(x, y)));
-                    else return made_of(to_texel<Sampled>(Sampler::sample(Staged<In, K>{pixels, tile.box.pitch}, point(x, y))));
-                }, Count<4>());
+                make(tile.first, tile.end, [&](int x, int y, int) {
+                    if constexpr (fixed) return bilinear(pixels, tile.box.pitch, tile.steps.at(x, y));
+                    else if constexpr (by_bytes<Sampler, Sampled, In>) return bilinear(pixels, tile.box.pitch, point(x, y));
+                    else return to_texel<Sampled>(Sampler::sample(Staged<In, K>{pixels, tile.box.pitch}, point(x, y)));
+                }, Count<4>(), purpose);
             } else {
                 const Image<In, K, Border> from = image();
-                make([&](int x, int y) {
+                make(tile.first, tile.end, [&](int x, int y, int) {
                     if constexpr (!Geometry::bounded)  // a map ends where the output does, and patches are sampled whole
-                        if (x >= region.width || y >= tile.end) return made_of(to_texel<Sampled>(from.fill));
+                        if (x >= regions[r].width || y >= tile.end) return to_texel<Sampled>(from.fill);
                     const Point<R> p = point(x, y);
-                    return made_of(in_range(p) ? to_texel<Sampled>(Sampler::sample(from, p)) : to_texel<Sampled>(from.fill));
-                }, Count<Geometry::bounded ? 1 : 4>());
+                    return in_range(p) ? to_texel<Sampled>(Sampler::sample(from, p)) : to_texel<Sampled>(from.fill);
+                }, Count<Geometry::bounded ? 1 : 4>(), purpose);
             }
             __syncthreads();
         }
-        if constexpr (means) {
+        if constexpr (means || waits) {
             const Place at = place(r);
             const int parts = args.frames * across * down, part = at.t * across * down + at.top / region_rows * across + at.left / region_width<Pixels>;
-            double* mean = static_cast<double*>(args.out.data) + at.n * args.out.n;
             const double scale = static_cast<double>(white<In>) / (static_cast<double>(args.frames) * args.out_height * args.out_width);
-            add_part(sum, sums, mean, mean + args.out.c, part, parts, scale);
+            if constexpr (means) {
+                write_mean(sum, sums, room(at.n), part, parts, scale, static_cast<double*>(args.out.data) + at.n * args.out.n);
+            } else {
+                wait_for_mean(sum, sums, room(at.n), part, parts, scale);
+                if (threadIdx.x == 0) {
+                    regions[r].field[Earlier::fields + 1] = static_cast<R>(sums[0]);  // after the factor, which follows what comes before
+                    Ops::prepare(regions[r].field, R(white<In>));
+                }
+                __syncthreads();
+                make(0, at.height, [&](int x, int y, int j) { return kept[kept_at<Pixels>(x - 8 * j, y)].v[j]; }, Count<4>(), Count<storing>());
+            }
         }
     }
 }

@@ -26,7 +26,7 @@ def wide(bins: int) -> dict[str, list[float]]:
 def _magnitudes(
     bins: int, shear: float, shift: tuple[float, float], angle: float, factor: float, bits: int
 ) -> dict[str, list[float]]:
-    """Shears in degrees, shifts in whole pixels, factors less 1, bits that are left, a threshold as a share of white."""
+    """Shears in degrees, shifts in whole pixels, factors less 1, bits that are left, thresholds as shares of white."""
     shears = [math.degrees(math.atan(share)) for share in _spread(0, shear, bins)]
     across, down = ([float(int(pixels)) for pixels in _spread(0, most, bins)] for most in shift)
     kept = 8 - np.round(np.arange(bins, dtype=np.float32) / np.float32((bins - 1) / bits))
@@ -42,4 +42,4 @@ def _spread(first: float, last: float, bins: int) -> list[float]:
     start, end = np.float32(first), np.float32(last)
     step, i = float((end - start) / np.float32(bins - 1)), np.arange(bins)
     values = np.where(i < bins // 2, float(start) + step * i, float(end) - step * (bins - 1 - i))
-    return values.astype(np.float32).astype(float).tolist()
+    return [float(value) for value in values.astype(np.float32)]

@@ -15,7 +15,7 @@ INSTEAD = {
     "ConvertImageDtype": "ToDtype(dtype, scale=True) does the same",
     "ElasticTransform": "draw displacements and call cuaug.elastic",
     "FiveCrop": "crop five times with cuaug.crop",
-    "InterpolationMode": 'interpolation is a name here: "nearest", "bilinear", "bicubic"; torchvision\'s own is taken too',
+    "InterpolationMode": 'interpolation is a name here, such as "bilinear"; torchvision\'s own is taken too',
     "JPEG": "no codec runs within a recipe",
     "Lambda": "call the function before or after the recipe",
     "LinearTransformation": "multiply the flattened batch by the matrix",

@@ -1,4 +1,4 @@
-"""The policies of AutoAugment (Cubuk et al. 2019, tables 7 to 9): pairs of ops, each with its probability and its bin of ten."""
+"""The policies of AutoAugment (Cubuk et al. 2019, tables 7 to 9): pairs of ops, their probabilities and bins of ten."""
 
 from __future__ import annotations
 

@@ -51,6 +51,11 @@ def per_channel(name: str, value: Any, channels: int) -> list[float]:
     return [number(name, v) for v in (values * channels if len(values) == 1 else values)]
 
 
+def box(scale: tuple[float, float], ratio: tuple[float, float]) -> tuple[float, ...]:
+    """`cuaug::BoxRange` (kernels/draws/boxes.cuh); ratios are width by height."""
+    return *scale, math.log(ratio[0]), math.log(ratio[1]), *ratio
+
+
 def size(name: str, value: Any) -> tuple[int, int]:
     """(H, W), or one number for both."""
     return _check.size(name, (value, value) if isinstance(value, int) else tuple(value))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from typing import Any
 
 from ..fusion.recipe import Column, Recipe
 from . import _ranges
@@ -88,10 +89,11 @@ def choice(recipe: Recipe, name: str, weights: Sequence[float]) -> Column:
     return recipe.draw("Choice", [name], len(weights), *upto)[0]
 
 
-def _members(transforms: Sequence[Transform]) -> list[Transform]:
-    if isinstance(transforms, Transform) or not isinstance(transforms, Sequence) or not transforms:
+def _members(transforms: Any) -> list[Transform]:
+    members = list(transforms) if isinstance(transforms, Sequence) else []
+    if not members:
         raise TypeError(f"transforms must be a list of at least one transform, got {transforms!r}")
-    for transform in transforms:
+    for transform in members:
         if not isinstance(transform, Transform):
             raise TypeError(f"transforms must be those of cuaug.transforms, got {type(transform).__name__}")
-    return list(transforms)
+    return members

@@ -115,11 +115,18 @@ class RandomErasing(Transform):
             raise ValueError(f"value must be a number or one per channel, got {value!r}")
         self.p = _ranges.probability("p", p)
         self.scale, self.ratio = _ranges.pair("scale", scale, 0.0, 1.0), _ranges.pair("ratio", ratio, 0.0)
+        if self.ratio[0] <= 0:
+            raise ValueError(f"ratio must be greater than 0, got {ratio!r}")
         self.value = value if isinstance(value, (int, float)) else tuple(value)
 
     def write(self, recipe: Recipe) -> None:
         with recipe.only_where(recipe.chance("apply", self.p)):
-            box = recipe.draw("Erased", ("i", "j", "h", "w"), *recipe.size, *self.scale, *self.ratio)
+            box = recipe.draw(
+                "Erased",
+                ("i", "j", "h", "w"),
+                *recipe.size,
+                *_ranges.box(self.scale, (1 / self.ratio[1], 1 / self.ratio[0])),
+            )
         values = _ranges.per_channel("value", self.value, recipe.channels)
         columns = [recipe.constant(f"v_{c}", value, white=recipe.white) for c, value in enumerate(values)]
         recipe.pointwise("Erase", [*box, *columns])

@@ -64,7 +64,7 @@ class RandomResizedCrop(Transform):
 
     def write(self, recipe: Recipe) -> None:
         names = ("top", "left", "height", "width")
-        box = recipe.draw("ResizedCrop", names, *recipe.size, *self.scale, *self.ratio)
+        box = recipe.draw("ResizedCrop", names, *recipe.size, *_ranges.box(self.scale, self.ratio))
         recipe.resized(box, self.size, self.interpolation, self.antialias)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from .. import _check
@@ -62,7 +63,7 @@ class RandomMask(Transform):
 
     @property
     def _side(self) -> int:
-        return round(self.size * self.share**0.5)
+        return round(self.size * math.sqrt(self.share))
 
     def write(self, recipe: Recipe) -> None:
         size = recipe.constant("size", self.size)

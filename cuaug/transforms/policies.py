@@ -1,10 +1,10 @@
-"""Policies that are found or tuned once and drawn for each sample: torchvision v2's ops, magnitudes, names and defaults.
+"""Policies of ops, drawn for each sample: torchvision v2's ops, magnitudes, names and defaults.
 
-A policy has slots, and in each a sample gets one op. A slot is at most four passes, whatever its ops: one that moves pixels
-(rotations, shifts and shears are one resample, of which a sample takes one) and changes their colours, one each to
-sharpen, stretch and equalize. What a sample does not get runs with the parameter that changes nothing. Beside the passes
-a slot takes up to three reductions: the mean luma, the extreme levels, and the count of levels. Images are uint8, as
-in torchvision.
+A policy has slots, and in each a sample gets one op. A slot is at most four passes, whatever its ops: one that moves
+pixels (rotations, shifts and shears are one resample, as a sample gets one of them) and changes their colours, one each
+to sharpen, stretch and equalize. What a sample does not get runs with the parameter that changes nothing. Beside the
+passes a slot takes up to three reductions: the mean luma, the extreme levels, and the count of levels. Images are
+uint8, as in torchvision.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from .. import _check
 from ..fusion.recipe import Column, Equalized, Recipe, Sharpened, Stretched
 from . import _magnitudes, _ranges
-from ._policies import POLICIES
+from ._policies import POLICIES, Step
 from ._transform import Transform
 from .choices import choice
 from .color import ALL_BITS, FAR
@@ -123,7 +123,7 @@ _FOURTEEN = (
 )
 
 
-def _probability(step: Any, done: bool) -> float:
+def _probability(step: Step, done: bool) -> float:
     return step.probability if done else 1.0 - step.probability
 
 

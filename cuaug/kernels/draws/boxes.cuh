@@ -13,33 +13,43 @@ struct DrawnBox {
 // Half to even, as Python's round.
 inline double rounded(double value) { return rint(value); }
 
+// What boxes are drawn from, as the program holds it: shares of the canvas, logarithms of width by height, and these themselves.
+struct BoxRange {
+    double scale[2], log_ratio[2], ratio[2];
+};
+
+struct Sides {
+    int width, height;
+};
+
+inline Sides drawn_sides(Random& random, double area, const BoxRange& range) {
+    const double side = sqrt(area * random.uniform(range.scale[0], range.scale[1]));
+    const double root = exp(0.5 * random.uniform(range.log_ratio[0], range.log_ratio[1]));
+    return {static_cast<int>(rounded(side * root)), static_cast<int>(rounded(side / root))};
+}
+
+inline DrawnBox placed(Random& random, int height, int width, const Sides& sides) {
+    const int top = random.below(height - sides.height + 1), left = random.below(width - sides.width + 1);
+    return {static_cast<double>(top), static_cast<double>(left), static_cast<double>(sides.height), static_cast<double>(sides.width)};
+}
+
 // torchvision's: ten attempts at an area and an aspect ratio, then the largest central box whose ratio is allowed.
-inline DrawnBox resized_crop_box(Random& random, int height, int width, const double* scale, const double* ratio) {
-    const double area = static_cast<double>(height) * width, low = log(ratio[0]), high = log(ratio[1]);
+inline DrawnBox resized_crop_box(Random& random, int height, int width, const BoxRange& range) {
     for (int attempt = 0; attempt < 10; ++attempt) {
-        const double wanted = area * random.uniform(scale[0], scale[1]), aspect = exp(random.uniform(low, high));
-        const int w = static_cast<int>(rounded(sqrt(wanted * aspect))), h = static_cast<int>(rounded(sqrt(wanted / aspect)));
-        if (w > 0 && w <= width && h > 0 && h <= height) {
-            const int top = random.below(height - h + 1), left = random.below(width - w + 1);
-            return {static_cast<double>(top), static_cast<double>(left), static_cast<double>(h), static_cast<double>(w)};
-        }
+        const Sides sides = drawn_sides(random, static_cast<double>(height) * width, range);
+        if (sides.width > 0 && sides.width <= width && sides.height > 0 && sides.height <= height) return placed(random, height, width, sides);
     }
     const double own = static_cast<double>(width) / height;
-    const int w = own > ratio[1] ? static_cast<int>(rounded(height * ratio[1])) : width;
-    const int h = own < ratio[0] ? static_cast<int>(rounded(width / ratio[0])) : height;
+    const int w = own > range.ratio[1] ? static_cast<int>(rounded(height * range.ratio[1])) : width;
+    const int h = own < range.ratio[0] ? static_cast<int>(rounded(width / range.ratio[0])) : height;
     return {static_cast<double>((height - h) / 2), static_cast<double>((width - w) / 2), static_cast<double>(h), static_cast<double>(w)};
 }
 
 // torchvision's RandomErasing: as above, but the box stays smaller than the canvas, and there is none after ten failures.
-inline DrawnBox erased_box(Random& random, int height, int width, const double* scale, const double* ratio) {
-    const double area = static_cast<double>(height) * width, low = log(ratio[0]), high = log(ratio[1]);
+inline DrawnBox erased_box(Random& random, int height, int width, const BoxRange& range) {
     for (int attempt = 0; attempt < 10; ++attempt) {
-        const double wanted = area * random.uniform(scale[0], scale[1]), aspect = exp(random.uniform(low, high));
-        const int h = static_cast<int>(rounded(sqrt(wanted * aspect))), w = static_cast<int>(rounded(sqrt(wanted / aspect)));
-        if (h < height && w < width) {
-            const int top = random.below(height - h + 1), left = random.below(width - w + 1);
-            return {static_cast<double>(top), static_cast<double>(left), static_cast<double>(h), static_cast<double>(w)};
-        }
+        const Sides sides = drawn_sides(random, static_cast<double>(height) * width, range);
+        if (sides.height < height && sides.width < width) return placed(random, height, width, sides);
     }
     return {0.0, 0.0, 0.0, 0.0};
 }

@@ -22,8 +22,8 @@ enum class Kind {
     Entry,         // column of an index, or -1 for any; whether half of the samples get the negative; otherwise; plus; count, entries[count]
     Beta,          // a, b, otherwise
     Crop,          // height and width of the canvas and of the crop; draws top, left
-    ResizedCrop,   // height, width, scale[2], ratio[2]; draws a box
-    Erased,        // height, width, scale[2], ratio[2]; draws a box, empty where the gate is shut
+    ResizedCrop,   // height, width, BoxRange; draws a box
+    Erased,        // height, width, BoxRange; draws a box, empty where the gate is shut
     Cut,           // height, width, column of the share kept, which becomes exact; draws a box
     Corners,       // height, width, distortion; draws 8 displacements
     Words,         // draws the stream's 8 numbers for ops that draw at each pixel: 3 of the seed, 2 of step and id, the position
@@ -41,9 +41,12 @@ enum class Kind {
 };
 
 struct Instruction {
-    double length, kind, position, index, gate, gate_value, column;  // gate: a column, which must hold the value; or -1
+    int kind, length;        // in numbers, the header's four included
+    int position, index;
+    int gate, column;        // a column that must hold the value, or -1; the first to write
+    double gate_value;
 
-    const double* arguments() const { return &column + 1; }
+    const double* arguments() const { return &gate_value + 1; }
 };
 
 // What a sample carries through the program.
@@ -60,15 +63,15 @@ inline void put(double* to, const DrawnBox& box) {
 
 inline void run(const Instruction& it, const Stream& stream, double* row, Progress& progress) {
     const double* a = it.arguments();
-    double* out = row + static_cast<int>(it.column);
-    const bool open = it.gate < 0.0 || row[static_cast<int>(it.gate)] == it.gate_value;
+    double* out = row + it.column;
+    const bool open = it.gate < 0 || row[it.gate] == it.gate_value;
     Random random({stream.seed, stream.step, stream.id, static_cast<unsigned int>(it.position)}, static_cast<unsigned int>(it.index));
     auto carry = [&](const Carry& back) {
         progress.pass = back * progress.pass;
         progress.all = back * progress.all;
     };
     auto from = [&](int i) { return row + static_cast<int>(a[i]); };
-    switch (static_cast<Kind>(static_cast<int>(it.kind))) {
+    switch (static_cast<Kind>(it.kind)) {
         case Kind::Constant: *out = open ? a[0] : a[1]; return;
         case Kind::Uniform: {
             const double value = random.uniform(a[0], a[1]);
@@ -87,7 +90,7 @@ inline void run(const Instruction& it, const Stream& stream, double* row, Progre
         case Kind::Permutation:
         case Kind::Order: {
             const int count = static_cast<int>(a[0]);
-            const bool none = !open && static_cast<Kind>(static_cast<int>(it.kind)) == Kind::Order;
+            const bool none = !open && static_cast<Kind>(it.kind) == Kind::Order;
             for (int i = 0; i < count; ++i) out[i] = none ? -1.0 : i;
             for (int i = count - 1; open && i > 0; --i) {  // Fisher and Yates
                 const int j = random.below(i + 1);
@@ -112,12 +115,12 @@ inline void run(const Instruction& it, const Stream& stream, double* row, Progre
         }
         case Kind::ResizedCrop: {
             const DrawnBox whole = {0.0, 0.0, a[0], a[1]};
-            put(out, open ? resized_crop_box(random, static_cast<int>(a[0]), static_cast<int>(a[1]), a + 2, a + 4) : whole);
+            put(out, open ? resized_crop_box(random, static_cast<int>(a[0]), static_cast<int>(a[1]), *reinterpret_cast<const BoxRange*>(a + 2)) : whole);
             return;
         }
         case Kind::Erased: {
             const DrawnBox none = {0.0, 0.0, 0.0, 0.0};
-            put(out, open ? erased_box(random, static_cast<int>(a[0]), static_cast<int>(a[1]), a + 2, a + 4) : none);
+            put(out, open ? erased_box(random, static_cast<int>(a[0]), static_cast<int>(a[1]), *reinterpret_cast<const BoxRange*>(a + 2)) : none);
             return;
         }
         case Kind::Cut: {
@@ -182,10 +185,9 @@ inline void draw_sample(const Draw& args, const double* program, double* row, lo
     Progress progress = {Carry::identity(), Carry::identity()};
     for (int i = 0, turn = 0; i < args.length; ++turn) {
         const Instruction& it = *reinterpret_cast<const Instruction*>(program + i);
-        const int kind = static_cast<int>(it.kind);
-        if (kind == static_cast<int>(Kind::Barrier)) wait();
-        else if (exists && (kind > static_cast<int>(Kind::Barrier) ? 0 : turn % shares) == share) run(it, stream, row, progress);
-        i += static_cast<int>(it.length);
+        if (it.kind == static_cast<int>(Kind::Barrier)) wait();
+        else if (exists && (it.kind > static_cast<int>(Kind::Barrier) ? 0 : turn % shares) == share) run(it, stream, row, progress);
+        i += it.length;
     }
 }
 

@@ -4,6 +4,11 @@
 
 namespace cuaug {
 
+// Once in the kernel rather than at each of the many places that draw: what runs once waits for its instructions.
+__attribute__((noinline)) inline Random4 words_of(unsigned long long seed, unsigned long long step, unsigned long long id, unsigned int position, unsigned int index) {
+    return Stream{seed, step, id, position}.draw(index);
+}
+
 // One sample's random numbers, one after the other, at a place of the recipe.
 struct Random {
     Stream stream;
@@ -15,7 +20,7 @@ struct Random {
 
     unsigned int word() {
         if (used == 4) {
-            words = stream.draw(index++);
+            words = words_of(stream.seed, stream.step, stream.id, stream.position, index++);
             used = 0;
         }
         return words.word[used++];

@@ -18,6 +18,11 @@ inline Pixel<R, K> unpacked(const Stored<T, K>& stored) {
     }
 }
 
+template <class R, class T, int K>
+inline Pixel<R, K> to_pixel(const Stored<T, K>& stored) { return unpacked<R>(stored); }
+template <class T, int K>
+inline Stored<T, K> to_stored(const Stored<T, K>& stored) { return stored; }
+
 // Half to even, then clamped; a NaN becomes 0.
 template <class T, class R, int K>
 inline Stored<T, K> packed(const Pixel<R, K>& pixel) {
