@@ -192,7 +192,7 @@ class GaussianBlur(Transform):
 
 
 FAR = 1e30  # a threshold that no value reaches
-ALL_BITS = 120  # more than images have, whole or behind a float's point
+ALL_BITS = 120  # more than images have: all that float32 holds from 2**-96 to 1 is whole multiples of 2**-120
 
 
 def _factors(name: str, value: Any) -> tuple[float, float]:
