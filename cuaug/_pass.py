@@ -35,6 +35,7 @@ _FILTERS = {  # antialias: its filter
 # Columns and rows, of which the first that fits is taken.
 _BLUR_TILES = (64, 64), (32, 64), (32, 32), (16, 32)
 _PARAMETRISED = ("pointwise", "luma_mean", "mix", "adjust_sharpness", "extremes", "equalize")
+_WAITING_BOX = 20 << 10  # bytes of a box beside two regions that are kept: what lets four blocks be resident
 _MOST_BLOCKS = 65535  # along a grid's second and third axis
 
 
@@ -134,7 +135,7 @@ def mean_parts(image: Images, size: tuple[int, int]) -> int:
 
 def waits_for_means(image: Images, size: tuple[int, int]) -> bool:
     """Whether blocks may wait for each other: where a sample's are surely resident at once, even beside other kernels'."""
-    wide = _stored_bytes(image.dtype, min(image.channels, 4)) > 12
+    wide = _stored_bytes(image.dtype, min(image.channels, 4)) > 8  # two regions are kept in shared memory
     return not wide and _regions_of(image, size) <= _cuda.multiprocessors(image.device) // 4
 
 
@@ -299,7 +300,7 @@ def extremes(image: Images, wanted: PerSample = ALL) -> PerSample:
 
 
 def equalize(image: Images, wanted: PerSample = ALL) -> Table:
-    """For `lut`, what equalizes each channel of each sample, and keeps those that are not wanted. [N, C, 256]"""
+    """For `lut`: samples for which 0 is wanted stay, 1: are equalized, 2: spread over all levels. [N, C, 256]"""
     table = _statistic("equalize", image, wanted, 256 * image.channels, "uint8")
     return Table(image.library.pointer(table), 256 * image.channels, 256, 1, 0, table)
 
@@ -368,25 +369,35 @@ def _plan(
         skeleton,
         name_expression(skeleton, *made.arguments(names, layouts, group, target)),
         made.grid(
-            names[0], group, slices, *target.extents[3:], *window, **({"paired": False} if "before" in names else {})
+            names[0],
+            group,
+            slices,
+            *target.extents[3:],
+            *window,
+            **({"halves_of": samples} if "before" in names else {}),
         ),
         sizes=(
             *(frames, channels, height, width, *target.extents[3:]),
             *(_aligned(source, names[0], phase), _aligned(target, names[1], to_phase) if names[1] != "MeanLuma" else 0),
         ),
-        shared=_blur_tile(names[0], height, width, *window).shared if window else 0,
+        shared=_WAITING_BOX if "before" in names else _blur_tile(names[0], height, width, *window).shared if window else 0,
     )
 
 
 def _warp_grid(
-    dtype: str, group: int, slices: int, height: int, width: int, paired: bool = True
+    dtype: str, group: int, slices: int, height: int, width: int, halves_of: int = 0
 ) -> tuple[int, int, int]:
-    """Most of many regions go in pairs, which cost less; the rest singly, and last, so that all blocks end together."""
+    """Most of many regions go in pairs, which cost less; the rest singly, and last, so that all blocks end together.
+
+    Where blocks wait for means, all go in pairs, with those of the samples half of `halves_of` away.
+    """
     wide, rows = _region(dtype, group)
     regions = -(-width // wide) * -(-height // rows) * slices
     if regions >= 1 << 31:
         raise ValueError(f"size must leave fewer than 2**31 regions of {(rows, wide)}, got {(height, width)}")
-    pairs = regions * 7 // 16 if paired and regions >= 2000 else 0  # fewer are better spread over a large GPU
+    if halves_of:
+        return (halves_of + 1) // 2 * (regions // halves_of), 1, 1
+    pairs = regions * 7 // 16 if regions >= 2000 else 0  # fewer are better spread over a large GPU
     return regions - pairs, 1, 1
 
 
@@ -452,7 +463,7 @@ def _blur_tile(dtype: str, height: int, width: int, taps_x: int, taps_y: int) ->
         wide, high = _even_share(width, most_wide), _even_share(height, most_high)
         staged, filtered = (n | 4 if item == 4 else n + 2 for n in (wide + across, wide))
         shared = item * (across + down + (128 // item) * staged + (high + down) * filtered) + 4 * (wide + across)
-        if shared <= 48 << 10:
+        if shared <= (48 << 10) - 16:  # less two ranges of taps
             break
     return _Tile(wide, high, shared)
 

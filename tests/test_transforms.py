@@ -332,10 +332,14 @@ STRENGTH = {  # of torchvision's transforms/v2/_auto_augment.py: what a drawn ma
     "Sharpness": cuaug.adjust_sharpness,
     "Posterize": cuaug.posterize,
     "Solarize": cuaug.solarize,
+    "Identity": lambda x, _: x,
     "AutoContrast": lambda x, _: cuaug.autocontrast(x),
     "Equalize": lambda x, _: cuaug.equalize(x),
     "Invert": lambda x, _: cuaug.invert(x),
 }
+
+
+UNSIZED = ("Identity", "AutoContrast", "Equalize", "Invert")
 
 
 def slot(images, params, place, names):
@@ -344,7 +348,7 @@ def slot(images, params, place, names):
 
     def expected(x, n):
         name = names[op[n]]
-        return x if name == "Identity" else STRENGTH[name](x, float(column(params, name, place)[n]))
+        return STRENGTH[name](x, None if name in UNSIZED else float(column(params, name, place)[n]))
 
     return one_by_one(images, expected)
 
@@ -356,15 +360,28 @@ def test_randaugment_does_what_it_drew():
     first, params = drawn(T.RandAugment(num_ops=1, magnitude=20, fill=9), images)
     assert_near(first, slot(images, params, 0, FOURTEEN))
     assert set(column(params, "op").astype(int)) == set(range(14))
-    assert len(params.plan.passes) == 4
+    assert len(params.plan.passes) == 3
 
 
 def test_trivial_augment_does_what_it_drew():
     images = batch(samples=200)
     result, params = drawn(T.TrivialAugmentWide(fill=9), images)
     assert set(column(params, "op").astype(int)) == set(range(14))
-    assert_near(result, slot(images, params, 0, FOURTEEN))
-    assert len(params.plan.passes) == 4
+    wanted = slot(images, params, 0, FOURTEEN)
+    assert_near(result, wanted)
+    levels = [FOURTEEN.index(name) for name in ("Identity", "Posterize", "Solarize", "AutoContrast", "Equalize")]
+    whole = np.isin(column(params, "op").astype(int), levels)
+    np.testing.assert_array_equal(result[whole], wanted[whole])
+    assert len(params.plan.passes) == 3
+
+
+def test_a_policy_for_some_samples_leaves_the_others():
+    images = batch()
+    for policy in (T.RandAugment(), T.TrivialAugmentWide(), T.AutoAugment("cifar10")):
+        result, params = drawn(T.RandomApply([policy], p=0.5), images)
+        shut = column(params, "apply", 0) == 0
+        np.testing.assert_array_equal(result[shut], images[shut])
+        assert changed(result, images)[~shut].mean() > 0.5
 
 
 @pytest.mark.parametrize("policy", ["imagenet", "cifar10", "svhn"])

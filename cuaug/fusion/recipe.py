@@ -127,9 +127,9 @@ class Stretched:
 
 @dataclass
 class Equalized:
-    """Each channel's levels made equally frequent: of bytes."""
+    """Each channel's levels made equally frequent, or spread from black to white: of bytes."""
 
-    columns: Sequence[Column]  # 0: this sample stays as it is
+    columns: Sequence[Column]  # 0: this sample stays as it is; 1: equally frequent; 2: spread
 
 
 @dataclass

@@ -1,10 +1,10 @@
 """Policies of ops, drawn for each sample: torchvision v2's ops, magnitudes, names and defaults.
 
-A policy has slots, and in each a sample gets one op. A slot is at most four passes, whatever its ops: one that moves
-pixels (rotations, shifts and shears are one resample, as a sample gets one of them) and changes their colours, one each
-to sharpen, stretch and equalize. What a sample does not get runs with the parameter that changes nothing. Beside the
-passes a slot takes up to three reductions: the mean luma, the extreme levels, and the count of levels. Images are
-uint8, as in torchvision.
+A policy has slots, and in each a sample gets one op. A slot is at most three passes, whatever its ops: one that moves
+pixels (rotations, shifts and shears are one resample, as a sample gets one of them) and changes their colours, one to
+sharpen, and one that looks levels up, equalized or spread. What a sample does not get runs with the parameter that
+changes nothing. Beside the passes a slot takes up to two reductions: the mean luma, and the count of the levels of
+those samples that need it. Images are uint8, as in torchvision.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .. import _check
-from ..fusion.recipe import Column, Equalized, Recipe, Sharpened, Stretched
+from ..fusion.recipe import Column, Equalized, Recipe, Sharpened
 from . import _magnitudes, _ranges
 from ._policies import POLICIES, Step
 from ._transform import Transform
@@ -123,6 +123,9 @@ _FOURTEEN = (
 )
 
 
+_LEVELS = {"Equalize": 1, "AutoContrast": 2}  # kernels/equalize.cu
+
+
 def _probability(step: Step, done: bool) -> float:
     return step.probability if done else 1.0 - step.probability
 
@@ -146,10 +149,10 @@ class _Slot(NamedTuple):
         self._colour()
         if self._has("Sharpness"):
             self.recipe.add(Sharpened([self._drawn("Sharpness", 1.0, plus=1.0)]))
-        if self._has("AutoContrast"):
-            self.recipe.add(Stretched([self._whether("AutoContrast")]))
-        if self._has("Equalize"):
-            self.recipe.add(Equalized([self._whether("Equalize")]))
+        if self._has("AutoContrast", "Equalize"):
+            wanted = [float(_LEVELS.get(name, 0)) for name in self.names]
+            arguments = self.op, 0.0, 0.0, 0.0, len(wanted), *wanted
+            self.recipe.add(Equalized(self.recipe.draw("Entry", ["levels"], *arguments)))
 
     def _turn(self, how: dict[str, Any]) -> None:
         """Two maps, as shears are about the corner, of which a sample takes one: one resample."""
@@ -188,10 +191,6 @@ class _Slot(NamedTuple):
 
     def _still(self, name: str) -> Column:
         return self.recipe.constant(name, float(name == "scale"))
-
-    def _whether(self, name: str) -> Column:
-        with self.recipe.only_where(self.op, self.names.index(name)):
-            return self.recipe.constant(name, 1.0, 0.0)
 
     def _drawn(
         self, name: str, otherwise: float, plus: float = 0.0, times: float = 1.0, white: float | None = None
