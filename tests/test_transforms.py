@@ -6,7 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from arrays import seeded
+from arrays import put, seeded
+from compare import to_numpy
 
 cuaug = pytest.importorskip("cuaug")
 T = pytest.importorskip("cuaug.transforms")
@@ -550,3 +551,19 @@ def test_policies_are_the_same_from_any_library(library):
     result = T.Compose([T.RandAugment(), T.RandomMask(1.0), T.GaussianNoise()], seed=5)(other, layout="NHWC")
     assert type(result) is type(other)
     np.testing.assert_array_equal(np.asarray(result), wanted)
+
+
+POLICIES = [T.RandAugment(), T.TrivialAugmentWide(), *(T.AutoAugment(name) for name in ("imagenet", "cifar10", "svhn"))]
+OTHERS = [T.RandomEqualize(1.0), T.RandomOrder(EFFECTIVE[:3]), T.RandomChoice(EFFECTIVE[-3:]), T.Grayscale(1)]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("library", ["torch", "cupy"])
+@pytest.mark.parametrize("transform", [*EFFECTIVE, *POLICIES, *OTHERS], ids=repr)
+def test_a_gpu_makes_what_a_cpu_makes(transform, library):
+    images = batch()
+    wanted = T.Compose([transform], seed=3)(images, ids=11)
+    result = to_numpy(T.Compose([transform], seed=3)(put(images, (library, "cuda")), ids=11, layout="NHWC"))
+    assert result.shape == wanted.shape
+    near = np.abs(result.astype(int) - wanted) <= 1
+    assert near.mean() > 0.995, near.mean()  # the nearest pixel is another one where a coordinate is halfway

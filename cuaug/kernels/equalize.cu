@@ -1,4 +1,5 @@
 #include "equalized.cuh"
+#include "gpu/bytes.cuh"
 #include "gpu/convert.cuh"
 #include "gpu/layout.cuh"
 #include "gpu/vectors.cuh"

@@ -151,8 +151,8 @@ class _Slot(NamedTuple):
             self.recipe.add(Sharpened([self._drawn("Sharpness", 1.0, plus=1.0)]))
         if self._has("AutoContrast", "Equalize"):
             wanted = [float(_LEVELS.get(name, 0)) for name in self.names]
-            arguments = self.op, 0.0, 0.0, 0.0, len(wanted), *wanted
-            self.recipe.add(Equalized(self.recipe.draw("Entry", ["levels"], *arguments)))
+            columns = self.recipe.draw("Entry", ["levels"], self.op, 0.0, 0.0, 0.0, len(wanted), *wanted)
+            self.recipe.add(Equalized(columns))
 
     def _turn(self, how: dict[str, Any]) -> None:
         """Two maps, as shears are about the corner, of which a sample takes one: one resample."""
