@@ -24,7 +24,6 @@ _GEOMETRIES = {
 }
 _RESAMPLE = struct.Struct("P5q P5q q 8i P4q 4d P4q 4d 2i")
 _POINTWISE = struct.Struct("P5q P5q q 8i P4q 12d")
-_BATCH = struct.Struct("P5q P5q q 8i")
 _LUT = struct.Struct("P5q P5q q 8i P3q")
 _BLUR = struct.Struct("P5q P5q q 8i P4q 2d 4i")
 _DRAW = struct.Struct("4P 4q 2i q")
@@ -35,6 +34,7 @@ _FILTERS = {  # antialias: its filter
 }
 # Columns and rows, of which the first that fits is taken.
 _BLUR_TILES = (64, 64), (32, 64), (32, 32), (16, 32)
+_PARAMETRISED = ("pointwise", "luma_mean", "mix", "adjust_sharpness", "extremes", "equalize")
 _WAITING_BOX = 20 << 10  # bytes of a box beside two regions that are kept: what lets four blocks be resident
 _MOST_BLOCKS = 65535  # along a grid's second and third axis
 
@@ -50,6 +50,7 @@ class Ops(NamedTuple):
 
 
 NO_OPS = Ops((), NO_TABLE)
+ALL = PerSample(NO_TABLE, (1.0,))  # samples, of which a statistic is wanted
 
 
 class Geometry(NamedTuple):
@@ -295,24 +296,24 @@ def lut(image: Images, table: Table, out: Any) -> Any:
     return image.library.finish(result.array)
 
 
-def extremes(image: Images) -> PerSample:
-    """The least value of each channel of each sample, and then the greatest ones. [N, 2 C]"""
-    values = _statistic("extremes", image, 2 * image.channels, "float64")
+def extremes(image: Images, wanted: PerSample = ALL) -> PerSample:
+    """The least value of each channel of each sample, then the greatest ones; NaN of samples not wanted. [N, 2 C]"""
+    values = _statistic("extremes", image, wanted, 2 * image.channels, "float64")
     return PerSample(Table(image.library.pointer(values), 2 * image.channels, 0, 1, 1, values), ())
 
 
-def equalize(image: Images) -> Table:
-    """For `lut`, what equalizes each channel of each sample. [N, C, 256]"""
-    table = _statistic("equalize", image, 256 * image.channels, "uint8")
+def equalize(image: Images, wanted: PerSample = ALL) -> Table:
+    """For `lut`: samples for which 0 is wanted stay, 1: are equalized, 2: spread over all levels. [N, C, 256]"""
+    table = _statistic("equalize", image, wanted, 256 * image.channels, "uint8")
     return Table(image.library.pointer(table), 256 * image.channels, 256, 1, 0, table)
 
 
-def _statistic(skeleton: str, image: Images, count: int, dtype: str) -> Any:
+def _statistic(skeleton: str, image: Images, wanted: PerSample, count: int, dtype: str) -> Any:
     """`count` numbers of each sample, all its frames together, in the images' library."""
     table = image.library.empty((image.samples, count), dtype, image.device, None)
     if image.samples * image.axes.extents[1]:
         plan = _plan(skeleton, (image.dtype, image.dtype), image.axes, image.pointer % 16, image.axes, 0)
-        data = _BATCH.pack(*_batch(image, image.library.pointer(table), (0,) * 5, plan))
+        data = _parametrised(image, image.library.pointer(table), (0,) * 5, plan, wanted)
         _run(plan, image, data, image.dtype)
     return table
 
@@ -535,11 +536,9 @@ def record_of(name: str) -> tuple[str, int]:
         return "cuaug::Draw", _DRAW.size
     if name.startswith("cuaug::resample<"):
         return "cuaug::Resample", _RESAMPLE.size
-    if name.startswith(("cuaug::extremes<", "cuaug::equalize<")):
-        return "cuaug::Batch", _BATCH.size
     if name.startswith("cuaug::lut<"):
         return "cuaug::Lut", _LUT.size
-    if name.startswith(("cuaug::pointwise<", "cuaug::luma_mean<", "cuaug::mix<", "cuaug::adjust_sharpness<")):
+    if name.startswith(tuple(f"cuaug::{skeleton}<" for skeleton in _PARAMETRISED)):
         return "cuaug::Pointwise", _POINTWISE.size
     if name.startswith("cuaug::gaussian_blur<"):
         return "cuaug::GaussianBlur", _BLUR.size

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from arrays import IMAGE_DTYPES
 from cases import BORDERS, INTERPOLATIONS
-from color_cases import STRUCTS
+from color_cases import IN_RECIPES, STRUCTS
 
 cuda = pytest.importorskip("cuaug._cuda")
 kernels = pytest.importorskip("cuaug._pass")
@@ -106,7 +106,7 @@ RESAMPLES = {
     "channels": [1, 2, 3, 4],
     "filter": FILTERS,
 }
-OPS = sorted(STRUCTS)
+OPS = sorted(STRUCTS | IN_RECIPES)
 POINTWISES = {
     "source": IMAGE_DTYPES,
     "target": IMAGE_DTYPES,

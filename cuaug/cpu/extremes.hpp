@@ -5,12 +5,6 @@
 
 namespace cuaug {
 
-inline Batch batch_record(const void* record) {
-    Batch args;
-    memcpy(&args, record, sizeof(args));
-    return args;
-}
-
 // The least and the greatest values of up to four channels from c on, eight columns side by side. A NaN is neither.
 template <class T, class R = Real<T>>
 inline void extremes_of(const Batch& args, long long n, int c, PointwiseMemory<R>& memory, typename Eight<R>::type (&lows)[4], typename Eight<R>::type (&highs)[4]) {
@@ -36,11 +30,15 @@ inline void extremes_of(const Batch& args, long long n, int c, PointwiseMemory<R
 
 // As kernels/extremes.cu: a task is a sample.
 inline void extremes_task(const native::ImageCall& call, long long n, void* workspace) {
-    const Batch args = batch_record(call.record);
+    const Pointwise args = pointwise_record(call.record);
     with_source(call.source, [&](auto element) {
         using T = decltype(element);
         using R = Real<T>;
         double* out = static_cast<double*>(args.out.data) + 2 * n * args.channels;
+        if (parameter(args, n, 0) == 0.0) {
+            for (int i = 0; i < 2 * args.channels; ++i) out[i] = __builtin_nan("");
+            return;
+        }
         for (int c = 0; c < args.channels; c += 4) {
             typename Eight<R>::type lows[4], highs[4];
             for (auto& eight : lows) eight = typename Eight<R>::type{} + R(__builtin_inff());
@@ -56,6 +54,6 @@ inline void extremes_task(const native::ImageCall& call, long long n, void* work
     });
 }
 
-inline long long extremes_tasks(const native::ImageCall& call) { return batch_record(call.record).samples; }
+inline long long extremes_tasks(const native::ImageCall& call) { return pointwise_record(call.record).samples; }
 
 }  // namespace cuaug

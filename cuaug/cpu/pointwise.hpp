@@ -9,10 +9,12 @@
 #include "../kernels/ops/before_contrast.cuh"
 #include "../kernels/ops/color_jitter.cuh"
 #include "../kernels/ops/color_matrix.cuh"
+#include "../kernels/ops/drop_cells.cuh"
 #include "../kernels/ops/erase.cuh"
 #include "../kernels/ops/gaussian_noise.cuh"
 #include "../kernels/ops/grayscale.cuh"
 #include "../kernels/ops/invert.cuh"
+#include "../kernels/ops/mask_grid.cuh"
 #include "../kernels/ops/normalize.cuh"
 #include "../kernels/ops/posterize.cuh"
 #include "../kernels/ops/random_grayscale.cuh"
@@ -97,10 +99,12 @@ inline auto with_op(native::Op op, const Use& use) {
         case native::Op::BeforeContrast: return use(BeforeContrast<R, K>());
         case native::Op::ColorJitter: return use(ColorJitter<R, K>());
         case native::Op::ColorMatrix: return use(ColorMatrix<R, K>());
+        case native::Op::DropCells: return use(DropCells<R, K>());
         case native::Op::Erase: return use(Erase<R, K>());
         case native::Op::GaussianNoise: return use(GaussianNoise<R, K>());
         case native::Op::Grayscale: return use(Grayscale<R, K>());
         case native::Op::Invert: return use(Invert<R, K>());
+        case native::Op::MaskGrid: return use(MaskGrid<R, K>());
         case native::Op::Normalize: return use(Normalize<R, K>());
         case native::Op::Posterize: return use(Posterize<R, K>());
         case native::Op::RandomGrayscale: return use(RandomGrayscale<R, K>());

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .._check import WHITE
-from .recipe import Blur, Cast, Column, Geometric, Mixed, Op, Pointwise, Recipe, Resized
+from .recipe import Alone, Blur, Cast, Column, Equalized, Geometric, Op, Pointwise, Recipe, Resized, Stretched
 
-Head = Geometric | Resized | Blur | Mixed
+Head = Geometric | Resized | Alone
 
 
 @dataclass
@@ -71,7 +71,9 @@ class Pass:
             return "pixels are changed before they are moved"
         if not self.heads:
             return ""
-        if isinstance(op, (Blur, Mixed)) or isinstance(self.heads[-1], (Blur, Mixed)):
+        if isinstance(op, (Stretched, Equalized)):
+            return "the levels of the whole image are needed as they are by now"
+        if isinstance(op, Alone) or isinstance(self.heads[-1], Alone):
             return "every pixel needs its neighbours, or another sample's, as they are by now"
         if isinstance(op, Resized):
             return "an antialiased resize reads the pixels as they are by now"
@@ -110,11 +112,13 @@ class Pass:
         resampled = [m for m in maps if not m.whole]
         if resampled and not op.whole and resampled[0].interpolation != op.interpolation:
             return f"interpolation changes to {op.interpolation!r}"
-        moved = [m for m in maps if not m.mirror]
+        moved = [m for m in maps if not m.mirror and not _exclude_each_other(m, op)]
         if op.box and not op.whole and maps:
             return "a crop is resized with its own edge, which lies within what was moved before"
         if op.shows_outside and moved and not (moved == maps[:1] and moved[0].box and moved[0].whole):
             return f"a border ({op.border}) around the canvas as it is by now"
+        if op.shows_outside and any(m.shows_outside and (m.border, m.fill) != (op.border, op.fill) for m in maps):
+            return f"another border ({op.border}) or fill"
         return ""
 
     def add(self, op: Op) -> None:
@@ -131,6 +135,11 @@ class Pass:
             self.chain.append(op)
         else:
             self.heads.append(op)
+
+
+def _exclude_each_other(a: Geometric, b: Geometric) -> bool:
+    """No sample is moved by both."""
+    return any(one is other and not values & others for one, values in a.only for other, others in b.only)
 
 
 def passes_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> list[Pass]:

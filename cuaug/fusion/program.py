@@ -12,8 +12,8 @@ from .recipe import Column, Instruction
 
 # In the order of `cuaug::Kind`.
 KINDS = (
-    *("Constant", "Uniform", "Below", "Chance", "Choice", "Permutation", "Beta"),
-    *("Crop", "ResizedCrop", "Erased", "Cut", "Corners", "Barrier"),
+    *("Constant", "Uniform", "Below", "Chance", "Choice", "Permutation", "Order", "Entry", "Beta"),
+    *("Crop", "ResizedCrop", "Erased", "Cut", "Corners", "Words", "Barrier"),
     *("Box", "Shift", "Mirror", "Affine", "Perspective"),
     *("KeepPass", "KeepAll", "Toggle"),
 )
@@ -33,7 +33,7 @@ def assembled(instructions: Iterable[Instruction]) -> np.ndarray:
         length = _HEADER.size // 8 + len(arguments)
         header = KINDS.index(it.kind), length, it.position, it.index, gate, first, value
         program += _HEADER.pack(*header) + arguments.tobytes()
-    return np.frombuffer(bytearray(program), np.float64)
+    return np.frombuffer(bytearray(program), np.float64)  # torch takes no memory that is read only
 
 
 def _with_barriers(instructions: Iterable[Instruction]) -> Iterator[Instruction]:
@@ -56,8 +56,8 @@ def in_units_of(instruction: Instruction, white: float) -> Instruction:
     if own is None or own == white:
         return instruction
     arguments = list(instruction.arguments)
-    for i in _RANGED[instruction.kind]:
-        arguments[i] = arguments[i] * white / own  # type: ignore[operator]
+    for i in (3, *range(5, len(arguments))) if instruction.kind == "Entry" else _RANGED[instruction.kind]:
+        arguments[i] = arguments[i] * white / own
     return replace(instruction, arguments=arguments)
 
 

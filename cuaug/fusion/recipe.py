@@ -60,6 +60,7 @@ class Geometric:
     whole: bool = False  # from pixel centres to pixel centres: any interpolation will do
     box: bool = False  # its columns are a box (top, left, height, width) that it stays inside
     projective: bool = False
+    only: tuple[tuple[Column, frozenset[float]], ...] = ()  # moves samples where each column holds one of its values
 
 
 @dataclass
@@ -110,7 +111,37 @@ class Mixed:
     classes: int | None = None  # of the labels that go along
 
 
-Op = Geometric | Resized | Pointwise | Cast | Blur | Mixed
+@dataclass
+class Sharpened:
+    """Blended with its smoothed self."""
+
+    columns: Sequence[Column]  # the factor
+
+
+@dataclass
+class Stretched:
+    """Each channel's levels spread from black to white."""
+
+    columns: Sequence[Column]  # 0: this sample stays as it is
+
+
+@dataclass
+class Equalized:
+    """Each channel's levels made equally frequent, or spread from black to white: of bytes."""
+
+    columns: Sequence[Column]  # 0: this sample stays as it is; 1: equally frequent; 2: spread
+
+
+@dataclass
+class Greyed:
+    """The luma, in so many equal channels."""
+
+    channels: int
+    columns: Sequence[Column] = ()
+
+
+Alone = Blur | Mixed | Sharpened | Stretched | Equalized | Greyed
+Op = Geometric | Resized | Pointwise | Cast | Alone
 
 
 @dataclass
@@ -124,7 +155,8 @@ class Recipe:
     ops: list[Op] = field(default_factory=list)
     position: int = -1
     name: str = ""
-    _gate: Gate | None = None
+    _gates: tuple[Gate, ...] = ()
+    _least: tuple[int, int] = (0, 0)  # what samples whose gate is shut need
     _index: int = 0
 
     def begin(self, name: str) -> None:
@@ -148,7 +180,9 @@ class Recipe:
     ) -> list[Column]:
         """Numbers from an instruction of kernels/draws/program.cuh."""
         columns = [Column(f"{self.position}.{self.name}.{name}", white) for name in names]
-        self.draws.append(Instruction(kind, columns, arguments, self.position, self._index, self._gate))
+        self.draws.append(
+            Instruction(kind, columns, arguments, self.position, self._index, self._gates[-1] if self._gates else None)
+        )
         self._index += _INDICES
         return columns
 
@@ -168,23 +202,33 @@ class Recipe:
     @contextlib.contextmanager
     def only_where(self, column: Column, value: float = 1.0) -> Iterator[None]:
         """What is written inside concerns the samples whose column holds the value, and leaves the others as they are."""
-        before, self._gate = self._gate, Gate(column, value)
-        size, dtype = self.size, self.dtype
+        before, least = self._gates, self._least
+        self._gates, self._least = (*before, Gate(column, value)), self.size
+        size, dtype, channels = self.size, self.dtype, self.channels
         yield
-        self._gate = before
+        self._gates, self._least = before, least
         if self.size != size:
             raise ValueError(f"{self.name} must not change the size of some samples only, from {size} to {self.size}")
         if self.dtype != dtype:
             raise ValueError(
                 f"{self.name} must not change the dtype of some samples only, from {dtype} to {self.dtype}"
             )
+        if self.channels != channels:
+            raise ValueError(f"{self.name} must not change the channels of some samples only")
 
     def geometric(
         self, kind: str, columns: Sequence[Column], *constants: float, size: tuple[int, int] | None = None, **how: Any
     ) -> None:
         """A map of coordinates by an instruction that carries them back."""
+        self._fits(size or self.size)
         self.size = size or self.size
+        how["only"] = (*how.get("only", ()), *((gate.column, frozenset([gate.value])) for gate in self._gates))
         self.ops.append(Geometric(Instruction(kind, (), (columns[0], *constants)), columns, self.size, **how))
+
+    def _fits(self, size: tuple[int, int], exactly: bool = False) -> None:
+        """Samples whose gate is shut stay at the top left of the canvas, which must have room for them."""
+        if self._gates and ((exactly and size != self.size) or size[0] < self._least[0] or size[1] < self._least[1]):
+            raise ValueError(f"{self.name} must not change the size of some samples only, from {self.size} to {size}")
 
     def mirrored(self, flag: Column, axis: Literal["x", "y"]) -> None:
         extent = self.size[1] if axis == "x" else self.size[0]
@@ -197,6 +241,7 @@ class Recipe:
 
     def resized(self, box: Sequence[Column], size: tuple[int, int], interpolation: str, antialias: bool) -> None:
         """A box (top, left, height, width) of the image fills the canvas."""
+        self._fits(size, exactly=True)
         if interpolation == "nearest" or (interpolation == "bilinear" and not antialias):
             self.geometric("Box", box, *size, size=size, interpolation=interpolation, border="edge", box=True)
             return

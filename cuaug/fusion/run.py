@@ -9,7 +9,7 @@ from .._images import Images
 from .._parameters import NO_TABLE, PerSample, Table
 from .passes import Pass
 from .plan import Plan
-from .recipe import Blur, Column, Geometric, Mixed, Resized
+from .recipe import Alone, Blur, Column, Equalized, Geometric, Greyed, Mixed, Resized, Sharpened, Stretched
 
 
 def apply(plan: Plan, image: Images, table: Table) -> Any:
@@ -50,11 +50,8 @@ def returned(plan: Plan, image: Images, table: Table, size: tuple[int, int], int
 def _run(each: Pass, plan: Plan, image: Images, table: Table) -> Any:
     head = each.heads[0] if each.heads else None
     ops = _pass.Ops(tuple(op.op for op in each.chain), _from(table, each.columns[0]) if each.columns else NO_TABLE)
-    if isinstance(head, Blur):
-        sigma = _from(table, head.columns[0])._replace(x=0)  # of both axes
-        return _pass.gaussian_blur(image, head.window, PerSample(sigma, ()), None, each.target)
-    if isinstance(head, Mixed):
-        return _pass.mix(image, head.name, _parameters_of(table, head.columns), None)
+    if isinstance(head, Alone):
+        return _alone(head, image, table, each.target)
     if isinstance(head, Resized):
         box = _parameters_of(table, head.columns)
         return _pass.resample(image, box, each.result, head.interpolation, head.antialias, None, None, turns=True)
@@ -62,6 +59,23 @@ def _run(each: Pass, plan: Plan, image: Images, table: Table) -> Any:
         _means(each, image, table, ops)
         return _pass.pointwise(image, ops.names, PerSample(ops.parameters, ()), each.target, None)
     return _warp(each, plan, image, table, ops)
+
+
+def _alone(head: Alone, image: Images, table: Table, target: str) -> Any:
+    if isinstance(head, Greyed):
+        return _pass.pointwise(image, ("Grayscale",), PerSample(NO_TABLE, ()), image.dtype, None, head.channels)
+    own = _parameters_of(table, head.columns)
+    if isinstance(head, Blur):
+        sigma = own.table._replace(x=0)  # of both axes
+        return _pass.gaussian_blur(image, head.window, PerSample(sigma, ()), None, target)
+    if isinstance(head, Mixed):
+        return _pass.mix(image, head.name, own, None)
+    if isinstance(head, Sharpened):
+        return _pass.adjust_sharpness(image, own, None)
+    if isinstance(head, Stretched):
+        return _pass.pointwise(image, ("Autocontrast",), _pass.extremes(image, own), image.dtype, None)
+    assert isinstance(head, Equalized)
+    return _pass.lut(image, _pass.equalize(image, own), None)
 
 
 def _warp(each: Pass, plan: Plan, image: Images, table: Table, ops: _pass.Ops) -> Any:

@@ -1,26 +1,34 @@
 #include "equalized.cuh"
+#include "gpu/bytes.cuh"
 #include "gpu/convert.cuh"
 #include "gpu/layout.cuh"
 #include "gpu/vectors.cuh"
-#include "record.cuh"
+#include "pointwise_record.cuh"
 
 namespace cuaug {
 
 constexpr int equalize_threads = 1024, histogram_copies = 8;
 
-// A block counts the levels of a sample, all its frames together, K channels at a time, and writes the table that equalizes it: `out`
-// is [N, C, 256], bytes. Lanes count in turns in one of the copies: neighbours are often of one level, for which they would wait for
+// A block counts the levels of a sample, all its frames together, K channels at a time, and writes the table that changes it: `out`
+// is [N, C, 256], bytes. By its parameter a sample stays as it is (0), is equalized (1) or spread over all levels (2). Lanes count in turns in one of the copies: neighbours are often of one level, for which they would wait for
 // each other. Then a thread makes an entry. Grid: (samples).
 template <class In, class InLayout, int K>
-__global__ void __launch_bounds__(equalize_threads) equalize(const __grid_constant__ Batch args) {
+__global__ void __launch_bounds__(equalize_threads) equalize(const __grid_constant__ Pointwise args) {
     __shared__ unsigned int counts[K * 256 * histogram_copies];  // [K, 256, copies]
     __shared__ long long sums[32], highest[4];
+    __shared__ int darkest[4], brightest[4];
     const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5, copy = lane % histogram_copies, k = threadIdx.x >> 8, level = threadIdx.x & 255;
     const int step = column_stride<InLayout, K>(args.in.x);
     const unsigned int across = (args.in_width + 3) / 4;
     const long long n = blockIdx.x, pieces = static_cast<long long>(across) * args.in_height;
     const long long total = static_cast<long long>(args.frames) * args.in_height * args.in_width;
 
+    const double wanted = parameter(args, n, 0);
+    if (wanted == 0.0) {
+        In* same = static_cast<In*>(args.out.data) + n * args.channels * 256;
+        for (int i = threadIdx.x; i < args.channels * 256; i += equalize_threads) same[i] = static_cast<In>(i & 255);
+        return;
+    }
     for (int first = 0; first < args.channels; first += K) {
         const int channels = args.channels - first;
         long long offset[K];
@@ -53,10 +61,12 @@ __global__ void __launch_bounds__(equalize_threads) equalize(const __grid_consta
         if (lane == 31) sums[warp_index] = up_to;
         __syncthreads();
         for (int i = warp_index & ~7; i < warp_index; ++i) up_to += sums[i];
-        if (own > 0 && up_to == total) highest[k] = own;
+        if (own > 0 && up_to == total) highest[k] = own, brightest[k] = level;
+        if (own > 0 && up_to == own) darkest[k] = level;
         __syncthreads();
         if (k < K && k < channels)
-            static_cast<In*>(args.out.data)[(n * args.channels + first + k) * 256 + level] = equalized(level, up_to - own, total - highest[k]);
+            static_cast<In*>(args.out.data)[(n * args.channels + first + k) * 256 + level] =
+                wanted == 2.0 ? stretched(level, darkest[k], brightest[k]) : equalized(level, up_to - own, total - highest[k]);
     }
 }
 

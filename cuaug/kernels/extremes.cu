@@ -2,16 +2,17 @@
 #include "gpu/convert.cuh"
 #include "gpu/layout.cuh"
 #include "gpu/vectors.cuh"
-#include "record.cuh"
+#include "pointwise_record.cuh"
 
 namespace cuaug {
 
 constexpr int extremes_threads = 1024;
 
 // A block finds the least and the greatest value of each channel of a sample, all its frames together, in the images' own range: `out`
-// is [N, 2, C], float64. A NaN is neither. Grid: (samples).
+// is [N, 2, C], float64. A NaN is neither, and stands for both of a sample
+// whose parameter is 0. Grid: (samples).
 template <class In, class InLayout, int K>
-__global__ void __launch_bounds__(extremes_threads) extremes(const __grid_constant__ Batch args) {
+__global__ void __launch_bounds__(extremes_threads) extremes(const __grid_constant__ Pointwise args) {
     using R = Real<In>;
     __shared__ R lows[K][extremes_threads / 32], highs[K][extremes_threads / 32];
     const R infinity = bits_to_float(0x7F800000u);
@@ -19,6 +20,11 @@ __global__ void __launch_bounds__(extremes_threads) extremes(const __grid_consta
     const unsigned int across = (args.in_width + 3) / 4;
     const long long n = blockIdx.x, pieces = static_cast<long long>(across) * args.in_height;
 
+    if (parameter(args, n, 0) == 0.0) {
+        double* none = static_cast<double*>(args.out.data) + 2 * n * args.channels;
+        for (int i = threadIdx.x; i < 2 * args.channels; i += extremes_threads) none[i] = bits_to_float(0x7FC00000u);
+        return;
+    }
     for (int first = 0; first < args.channels; first += K) {
         const int channels = args.channels - first;
         long long offset[K];

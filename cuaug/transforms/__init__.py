@@ -2,7 +2,9 @@
 
 from ._boxes import Boxes
 from ._keypoints import Keypoints
+from ._missing import INSTEAD
 from ._transform import from_dict
+from .choices import Identity, RandomApply, RandomChoice, RandomOrder
 from .color import (
     ColorJitter,
     GaussianBlur,
@@ -27,24 +29,42 @@ from .geometry import (
     RandomVerticalFlip,
     Resize,
 )
+from .levels import Grayscale, RandomAdjustSharpness, RandomAutocontrast, RandomEqualize
+from .mix import CutMix, MixUp, mixed_labels
+from .noise import GaussianNoise, RandomMask
 from .params import Params
+from .policies import AutoAugment, RandAugment, TrivialAugmentWide
 
 __all__ = [
+    "AutoAugment",
     "Boxes",
     "CenterCrop",
     "ColorJitter",
     "Compose",
+    "CutMix",
     "GaussianBlur",
+    "GaussianNoise",
+    "Grayscale",
+    "Identity",
     "Keypoints",
+    "MixUp",
     "Normalize",
     "Pad",
     "Params",
+    "RandAugment",
+    "RandomAdjustSharpness",
     "RandomAffine",
+    "RandomApply",
+    "RandomAutocontrast",
+    "RandomChoice",
     "RandomCrop",
+    "RandomEqualize",
     "RandomErasing",
     "RandomGrayscale",
     "RandomHorizontalFlip",
     "RandomInvert",
+    "RandomMask",
+    "RandomOrder",
     "RandomPerspective",
     "RandomPosterize",
     "RandomResizedCrop",
@@ -53,5 +73,13 @@ __all__ = [
     "RandomVerticalFlip",
     "Resize",
     "ToDtype",
+    "TrivialAugmentWide",
     "from_dict",
+    "mixed_labels",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name in INSTEAD:
+        raise AttributeError(f"cuaug.transforms has no {name}, which torchvision has: {INSTEAD[name]}")
+    raise AttributeError(f"module 'cuaug.transforms' has no attribute {name!r}")

@@ -43,6 +43,14 @@ def probability(name: str, value: Any) -> float:
     return number(name, value, 0.0, 1.0)
 
 
+def per_channel(name: str, value: Any, channels: int) -> list[float]:
+    """A number for all channels, or one for each."""
+    values = [value] if isinstance(value, (int, float)) else list(value)
+    if len(values) not in (1, channels):
+        raise ValueError(f"{name} must be a number or one per channel, {channels} here, got {value!r}")
+    return [number(name, v) for v in (values * channels if len(values) == 1 else values)]
+
+
 def box(scale: tuple[float, float], ratio: tuple[float, float]) -> tuple[float, ...]:
     """`cuaug::BoxRange` (kernels/draws/boxes.cuh); ratios are width by height."""
     return *scale, math.log(ratio[0]), math.log(ratio[1]), *ratio

@@ -70,7 +70,7 @@ class RandomInvert(Transform):
 
     def write(self, recipe: Recipe) -> None:
         # Solarizing from a threshold below all values on.
-        column = recipe.chance("threshold", self.p, yes=-_FAR, no=_FAR, white=recipe.white)
+        column = recipe.chance("threshold", self.p, yes=-FAR, no=FAR, white=recipe.white)
         recipe.pointwise("Solarize", [column], ranged=True)
 
 
@@ -81,7 +81,7 @@ class RandomSolarize(Transform):
         self.threshold, self.p = _ranges.number("threshold", threshold), _ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
-        column = recipe.chance("threshold", self.p, yes=self.threshold, no=_FAR, white=recipe.white)
+        column = recipe.chance("threshold", self.p, yes=self.threshold, no=FAR, white=recipe.white)
         recipe.pointwise("Solarize", [column], ranged=True)
 
 
@@ -92,7 +92,7 @@ class RandomPosterize(Transform):
         self.bits, self.p = _check.whole("bits", bits, 0), _ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
-        recipe.pointwise("Posterize", [recipe.chance("bits", self.p, yes=self.bits, no=_ALL_BITS)], ranged=True)
+        recipe.pointwise("Posterize", [recipe.chance("bits", self.p, yes=self.bits, no=ALL_BITS)], ranged=True)
 
 
 class RandomErasing(Transform):
@@ -127,7 +127,7 @@ class RandomErasing(Transform):
             # A ratio is height by width here, and its logarithm is drawn from the first end to the second.
             ends = _ranges.box(self.scale, (1 / self.ratio[0], 1 / self.ratio[1]))
             box = recipe.draw("Erased", ("i", "j", "h", "w"), *recipe.size, *ends)
-        values = _per_channel("value", self.value, recipe)
+        values = _ranges.per_channel("value", self.value, recipe.channels)
         columns = [recipe.constant(f"v_{c}", value, white=recipe.white) for c, value in enumerate(values)]
         recipe.pointwise("Erase", [*box, *columns])
 
@@ -147,8 +147,14 @@ class Normalize(Transform):
     def write(self, recipe: Recipe) -> None:
         if "float" not in recipe.dtype:
             recipe.cast("float32", True)
-        mean = [recipe.constant(f"mean_{c}", v, 0.0) for c, v in enumerate(_per_channel("mean", self.mean, recipe))]
-        std = [recipe.constant(f"std_{c}", v, 1.0) for c, v in enumerate(_per_channel("std", self.std, recipe))]
+        mean = [
+            recipe.constant(f"mean_{c}", v, 0.0)
+            for c, v in enumerate(_ranges.per_channel("mean", self.mean, recipe.channels))
+        ]
+        std = [
+            recipe.constant(f"std_{c}", v, 1.0)
+            for c, v in enumerate(_ranges.per_channel("std", self.std, recipe.channels))
+        ]
         recipe.pointwise("Normalize", [*mean, *std])
 
 
@@ -185,8 +191,8 @@ class GaussianBlur(Transform):
         recipe.add(Blur(self.kernel_size, [sigma]))
 
 
-_FAR = 1e30  # a threshold that no value reaches
-_ALL_BITS = 32  # more than images have
+FAR = 1e30  # a threshold that no value reaches
+ALL_BITS = 120  # more than images have: all that float32 holds from 2**-96 to 1 is whole multiples of 2**-120
 
 
 def _factors(name: str, value: Any) -> tuple[float, float]:
@@ -196,10 +202,3 @@ def _factors(name: str, value: Any) -> tuple[float, float]:
 def _demand_colours(recipe: Recipe) -> None:
     if recipe.channels not in (1, 3):
         raise ValueError(f"images must have 1 or 3 channels for {recipe.name}, got {recipe.channels}")
-
-
-def _per_channel(name: str, value: Any, recipe: Recipe) -> list[float]:
-    values = [value] if isinstance(value, (int, float)) else list(value)
-    if len(values) not in (1, recipe.channels):
-        raise ValueError(f"{name} must be a number or one per channel, {recipe.channels} here, got {value!r}")
-    return [_ranges.number(name, v) for v in (values * recipe.channels if len(values) == 1 else values)]

@@ -98,7 +98,7 @@ class CenterCrop(Transform):
     def write(self, recipe: Recipe) -> None:
         _pad_to(recipe, self.size, 0, "constant")
         top, left = ((have - want) / 2 for have, want in zip(recipe.size, self.size, strict=True))
-        corner = [recipe.constant("top", round(top)), recipe.constant("left", round(left))]
+        corner = [recipe.constant("top", round(top), 0.0), recipe.constant("left", round(left), 0.0)]
         recipe.cropped(corner, self.size)
 
 
@@ -199,7 +199,7 @@ class RandomAffine(Transform):
             recipe.uniform("shear_x", *shear[:2], otherwise=0.0),
             recipe.uniform("shear_y", *shear[2:], otherwise=0.0),
         ]
-        _turned(recipe, columns, self.center, self.interpolation, self.fill)
+        turned(recipe, columns, self.center, self.interpolation, self.fill)
 
 
 class RandomRotation(Transform):
@@ -232,7 +232,7 @@ class RandomRotation(Transform):
         low, high = self.degrees
         angle = recipe.uniform("angle", -high, -low, otherwise=0.0)  # the matrix turns clockwise
         still = [recipe.constant(name, float(name == "scale")) for name in _FOUR[1:]]
-        _turned(recipe, [angle, *still], self.center, self.interpolation, self.fill)
+        turned(recipe, [angle, *still], self.center, self.interpolation, self.fill)
 
 
 class RandomPerspective(Transform):
@@ -259,10 +259,11 @@ class RandomPerspective(Transform):
         recipe.geometric("Perspective", corners, *recipe.size, shows_outside=True, projective=True, **how)
 
 
-def _turned(recipe: Recipe, columns: Any, center: Any, interpolation: str, fill: Any) -> None:
+def turned(recipe: Recipe, columns: Any, center: Any, interpolation: str, fill: Any, **how: Any) -> None:
+    """A rotation, shift, scale and shear about a point, by default the middle."""
     height, width = recipe.size
     x, y = center or (width / 2, height / 2)
-    how = {"interpolation": interpolation, "fill": fill}
+    how = {"interpolation": interpolation, "fill": fill, **how}
     recipe.geometric("Affine", columns, x - 0.5, y - 0.5, shows_outside=True, **how)
 
 
@@ -272,7 +273,7 @@ def _pad(recipe: Recipe, sides: tuple[int, int, int, int], fill: Any, border: st
     size = height + top + bottom, width + left + right
     if min(size) < 1:
         raise ValueError(f"padding must leave pixels, got {sides} for {recipe.size}")
-    corner = [recipe.constant("pad_top", -top), recipe.constant("pad_left", -left)]
+    corner = [recipe.constant("pad_top", -top, 0.0), recipe.constant("pad_left", -left, 0.0)]
     recipe.geometric("Shift", corner, size=size, whole=True, shows_outside=True, border=border, fill=fill)
 
 

@@ -18,12 +18,15 @@ enum class Kind {
     Chance,        // probability, yes, otherwise
     Choice,        // count, cumulated weights[count]; -1 where the gate is shut
     Permutation,   // count
+    Order,         // count; as Permutation, but -1 throughout where the gate is shut
+    Entry,         // column of an index, or -1 for any; whether half of the samples get the negative; otherwise; plus; count, entries[count]
     Beta,          // a, b, otherwise
     Crop,          // height and width of the canvas and of the crop; draws top, left
     ResizedCrop,   // height, width, BoxRange; draws a box
     Erased,        // height, width, BoxRange; draws a box, empty where the gate is shut
     Cut,           // height, width, column of the share kept, which becomes exact; draws a box
     Corners,       // height, width, distortion; draws 8 displacements
+    Words,         // draws the stream's 8 numbers for ops that draw at each pixel: 3 of the seed, 2 of step and id, the position
     Barrier,       // what comes after it reads what was drawn before it
     // Coordinates, carried back through one op. Arguments from the table are named by their column.
     Box,           // column of top, left, height, width; height and width of the result
@@ -84,15 +87,23 @@ inline void run(const Instruction& it, const Stream& stream, double* row, Progre
             *out = open ? i : -1.0;
             return;
         }
-        case Kind::Permutation: {
+        case Kind::Permutation:
+        case Kind::Order: {
             const int count = static_cast<int>(a[0]);
-            for (int i = 0; i < count; ++i) out[i] = i;
+            const bool none = !open && static_cast<Kind>(it.kind) == Kind::Order;
+            for (int i = 0; i < count; ++i) out[i] = none ? -1.0 : i;
             for (int i = count - 1; open && i > 0; --i) {  // Fisher and Yates
                 const int j = random.below(i + 1);
                 const double held = out[i];
                 out[i] = out[j];
                 out[j] = held;
             }
+            return;
+        }
+        case Kind::Entry: {
+            const int at = a[0] < 0.0 ? random.below(static_cast<int>(a[4])) : static_cast<int>(*from(0));
+            const double sign = a[1] != 0.0 && random.uniform() < 0.5 ? -1.0 : 1.0;
+            *out = open && at >= 0 ? a[3] + sign * a[5 + at] : a[2];
             return;
         }
         case Kind::Beta: *out = open ? random.beta(a[0], a[1]) : a[2]; return;
@@ -125,6 +136,13 @@ inline void run(const Instruction& it, const Stream& stream, double* row, Progre
                 out[2 * i] = open ? random.below(across) : 0.0;
                 out[2 * i + 1] = open ? random.below(down) : 0.0;
             }
+            return;
+        }
+        case Kind::Words: {
+            auto piece = [](unsigned long long number, int i) { return static_cast<double>(number >> 24 * i & 0xFFFFFFu); };
+            for (int i = 0; i < 3; ++i) out[i] = piece(stream.seed, i);
+            for (int i = 0; i < 2; ++i) out[3 + i] = piece(stream.step & 0xFFFFFFFFu, i), out[5 + i] = piece(stream.id, i);
+            out[7] = it.position;
             return;
         }
         case Kind::Barrier: return;

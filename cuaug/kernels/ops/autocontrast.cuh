@@ -5,7 +5,7 @@
 namespace cuaug {
 
 // A channel's own darkest and brightest level to 0 and 1; a channel of one level stays. Of integers the steps, roundings and the
-// cut to whole levels are torchvision's.
+// cut to whole levels are torchvision's. Levels that are no numbers leave the image as it is.
 template <class R, int K>
 struct Autocontrast {
     static constexpr int shared = 0, each = 2;
@@ -19,7 +19,9 @@ struct Autocontrast {
             const R stretched = (level(in.c[k], where) - from) / scale;
             out.c[k] = where.white > R(1) ? floor(stretched) * unit : stretched;
         }
-        return clamped(R(1), out, R(0));
+        out = clamped(R(1), out, R(0));
+        for (int k = 0; k < K; ++k) out.c[k] = low[k] == low[k] ? out.c[k] : in.c[k];
+        return out;
     }
 };
 

@@ -1,0 +1,38 @@
+"""What torchvision v2 has and this package does not, and what to use instead."""
+
+from __future__ import annotations
+
+_ARRAYS = "batches are arrays of any library here, and results come back as what came in; decode files before"
+_BOXES = "boxes are arrays here; say what they are where the recipe is called"
+_SIZES = "every sample of a batch has one size here; "
+
+INSTEAD = {
+    "AugMix": "its chains branch, which a recipe cannot; RandAugment and TrivialAugmentWide are the nearest",
+    "AutoAugmentPolicy": 'AutoAugment takes "imagenet", "cifar10" or "svhn"',
+    "ClampBoundingBoxes": _BOXES,
+    "ClampKeyPoints": _BOXES,
+    "ConvertBoundingBoxFormat": _BOXES,
+    "ConvertImageDtype": "ToDtype(dtype, scale=True) does the same",
+    "ElasticTransform": "draw displacements and call cuaug.elastic",
+    "FiveCrop": "crop five times with cuaug.crop",
+    "InterpolationMode": 'interpolation is a name here, such as "bilinear"; torchvision\'s own is taken too',
+    "JPEG": "no codec runs within a recipe",
+    "Lambda": "call the function before or after the recipe",
+    "LinearTransformation": "multiply the flattened batch by the matrix",
+    "PILToTensor": _ARRAYS,
+    "RandomChannelPermutation": "index the channel axis, or call cuaug.color_matrix with a permutation of each sample",
+    "RandomIoUCrop": _SIZES + "RandomResizedCrop or RandomCrop keep the boxes that remain",
+    "RandomPhotometricDistort": "ColorJitter, within RandomApply where it is not for all samples",
+    "RandomResize": _SIZES + "RandomResizedCrop, or RandomAffine with a scale",
+    "RandomShortestSize": _SIZES + "Resize, then RandomResizedCrop",
+    "RandomZoomOut": _SIZES + "RandomAffine with a scale below 1",
+    "SanitizeBoundingBoxes": _BOXES,
+    "ScaleJitter": _SIZES + "RandomAffine with a scale, or RandomResizedCrop",
+    "TenCrop": "crop five times with cuaug.crop, and flip with cuaug.hflip",
+    "ToImage": _ARRAYS,
+    "ToPILImage": _ARRAYS,
+    "ToPureTensor": _ARRAYS,
+    "ToTensor": "arrays come as they are; ToDtype('float32', scale=True) makes shares of white",
+    "Transform": "compose those that are here, or change the batch before or after the recipe",
+    "UniformTemporalSubsample": "index the axis of time",
+}

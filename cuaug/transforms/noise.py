@@ -1,0 +1,84 @@
+"""Transforms that draw at every pixel."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from .. import _check
+from ..fusion.recipe import Column, Recipe
+from . import _ranges
+from ._transform import Transform
+
+_WORDS = ("seed_0", "seed_1", "seed_2", "step_0", "step_1", "id_0", "id_1", "position")
+
+
+class GaussianNoise(Transform):
+    """Add normally distributed noise, of each pixel and channel its own: :func:`cuaug.gaussian_noise`.
+
+    Args:
+        mean: In 0..1, whatever the dtype.
+        sigma: Likewise, at least 0.
+        clip: Clamp floats to 0..1.
+    """
+
+    def __init__(self, mean: float = 0.0, sigma: float = 0.1, clip: bool = True) -> None:
+        self.mean, self.sigma = _ranges.number("mean", mean), _ranges.number("sigma", sigma, 0.0)
+        self.clip = bool(clip)
+
+    def write(self, recipe: Recipe) -> None:
+        own = [
+            recipe.constant(name, value, 0.0)
+            for name, value in (("mean", self.mean), ("sigma", self.sigma), ("clip", float(self.clip)))
+        ]
+        recipe.pointwise("GaussianNoise", [*own, *_words(recipe)])
+
+
+class RandomMask(Transform):
+    """Hide a share of the image in squares, with a probability: dropout of pixels, or a grid.
+
+    Args:
+        p: Probability.
+        kind: "pixels": each square of the image is hidden or not, by its own draw. "grid": a square at each node of a
+            grid, whose offset is drawn (Chen et al. 2020).
+        share: Of the pixels, that are hidden: the probability of a square, or the square's share of the grid's cell.
+        size: Of the squares, or of the grid's cells, in pixels.
+        value: In the images' own range: a number, or one per channel.
+    """
+
+    def __init__(
+        self,
+        p: float = 0.5,
+        kind: str = "pixels",
+        share: float = 0.1,
+        size: int = 1,
+        value: float | Sequence[float] = 0.0,
+    ) -> None:
+        _check.one_of("kind", kind, ("pixels", "grid"))
+        self.p, self.kind, self.share = _ranges.probability("p", p), kind, _ranges.probability("share", share)
+        self.size = _check.whole("size", size, 1)
+        if kind == "grid" and 0 < share < 1 and not 0 < self._side < self.size:
+            raise ValueError(f"size must leave squares of 1 pixel or more and gaps for share {share}, got {size}")
+        self.value = value if isinstance(value, (int, float)) else tuple(value)
+
+    @property
+    def _side(self) -> int:
+        return round(self.size * math.sqrt(self.share))
+
+    def write(self, recipe: Recipe) -> None:
+        size = recipe.constant("size", self.size)
+        if self.kind == "grid":
+            top, left = (recipe.draw("Below", [name], self.size, 0.0, 0.0)[0] for name in ("top", "left"))
+            op, own = "MaskGrid", [size, top, left, recipe.chance("side", self.p, yes=self._side)]
+        else:
+            share = recipe.chance("share", self.p, yes=self.share)
+            recipe.begin(recipe.name)  # so that what is drawn at pixels is independent of the above
+            op, own = "DropCells", [size, share, *_words(recipe)]
+        values = _ranges.per_channel("value", self.value, recipe.channels)
+        columns = [recipe.constant(f"v_{c}", value, white=recipe.white) for c, value in enumerate(values)]
+        recipe.pointwise(op, [*own, *columns])
+
+
+def _words(recipe: Recipe) -> list[Column]:
+    """The stream of random numbers that an op takes at each pixel."""
+    return recipe.draw("Words", _WORDS)

@@ -1,0 +1,204 @@
+"""Policies of ops, drawn for each sample: torchvision v2's ops, magnitudes, names and defaults.
+
+A policy has slots, and in each a sample gets one op. A slot is at most three passes, whatever its ops: one that moves
+pixels (rotations, shifts and shears are one resample, as a sample gets one of them) and changes their colours, one to
+sharpen, and one that looks levels up, equalized or spread. What a sample does not get runs with the parameter that
+changes nothing. Beside the passes a slot takes up to two reductions: the mean luma, and the count of the levels of
+those samples that need it. Images are uint8, as in torchvision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from .. import _check
+from ..fusion.recipe import Column, Equalized, Recipe, Sharpened
+from . import _magnitudes, _ranges
+from ._policies import POLICIES, Step
+from ._transform import Transform
+from .choices import choice
+from .color import ALL_BITS, FAR
+from .geometry import turned
+from .levels import only_bytes
+
+_Interpolation = Any  # a name, or torchvision's InterpolationMode
+
+
+class RandAugment(Transform):
+    """So many ops one after the other, each one of 14, all of one magnitude (Cubuk et al. 2020). See :mod:`.policies`.
+
+    Args:
+        num_ops: Slots.
+        magnitude: Which of the bins.
+        num_magnitude_bins: From nothing to the strongest.
+        interpolation: A name, or torchvision's ``InterpolationMode``.
+        fill: Of what lies outside: a number, or one per channel; None is 0.
+    """
+
+    def __init__(
+        self,
+        num_ops: int = 2,
+        magnitude: int = 9,
+        num_magnitude_bins: int = 31,
+        interpolation: _Interpolation = "nearest",
+        fill: Any = None,
+    ) -> None:
+        self.num_ops = _check.whole("num_ops", num_ops, 1)
+        self.num_magnitude_bins = _check.whole("num_magnitude_bins", num_magnitude_bins, 2)
+        self.magnitude = _check.whole("magnitude", magnitude, 0)
+        if self.magnitude >= self.num_magnitude_bins:
+            raise ValueError(f"magnitude must be below num_magnitude_bins, {num_magnitude_bins}, got {magnitude}")
+        self.interpolation, self.fill = _ranges.interpolation(interpolation), fill
+
+    def write(self, recipe: Recipe) -> None:
+        space = _magnitudes.moderate(self.num_magnitude_bins, recipe.size)
+        only = {name: values[self.magnitude : self.magnitude + 1] for name, values in space.items()}
+        for slot in range(self.num_ops):
+            if slot > 0:
+                recipe.begin(recipe.name)
+            op = choice(recipe, "op", [1.0] * len(_FOURTEEN))
+            _Slot(recipe, op, _FOURTEEN, only, -1.0).write(self.interpolation, self.fill)
+
+
+class TrivialAugmentWide(Transform):
+    """One of 14 ops, of any magnitude (Müller and Hutter 2021). See :mod:`.policies`.
+
+    Args:
+        num_magnitude_bins: From nothing to the strongest, of which one is drawn.
+        interpolation: A name, or torchvision's ``InterpolationMode``.
+        fill: Of what lies outside: a number, or one per channel; None is 0.
+    """
+
+    def __init__(
+        self, num_magnitude_bins: int = 31, interpolation: _Interpolation = "nearest", fill: Any = None
+    ) -> None:
+        self.num_magnitude_bins = _check.whole("num_magnitude_bins", num_magnitude_bins, 2)
+        self.interpolation, self.fill = _ranges.interpolation(interpolation), fill
+
+    def write(self, recipe: Recipe) -> None:
+        op = choice(recipe, "op", [1.0] * len(_FOURTEEN))
+        space = _magnitudes.wide(self.num_magnitude_bins)
+        _Slot(recipe, op, _FOURTEEN, space, -1.0).write(self.interpolation, self.fill)
+
+
+class AutoAugment(Transform):
+    """One of 25 pairs of ops, each op with its probability and magnitude (Cubuk et al. 2019). See :mod:`.policies`.
+
+    Args:
+        policy: "imagenet", "cifar10" or "svhn", or torchvision's ``AutoAugmentPolicy``, whose value is one.
+        interpolation: A name, or torchvision's ``InterpolationMode``.
+        fill: Of what lies outside: a number, or one per channel; None is 0.
+    """
+
+    def __init__(self, policy: Any = "imagenet", interpolation: _Interpolation = "nearest", fill: Any = None) -> None:
+        self.policy = str(getattr(policy, "value", policy))
+        _check.one_of("policy", self.policy, tuple(POLICIES))
+        self.interpolation, self.fill = _ranges.interpolation(interpolation), fill
+
+    def write(self, recipe: Recipe) -> None:
+        pairs, space = POLICIES[self.policy], _magnitudes.moderate(10, recipe.size)
+        # All that may come of it: which pair, and which of its two ops are done.
+        outcomes = [
+            (i, first, second) for i in range(len(pairs)) for first in (True, False) for second in (True, False)
+        ]
+        weights = [
+            _probability(pairs[i][0], first) * _probability(pairs[i][1], second) for i, first, second in outcomes
+        ]
+        outcome = choice(recipe, "outcome", weights)
+        pair = _looked_up(recipe, "pair", outcome, [i for i, *_ in outcomes])
+        for place in range(2):
+            if place > 0:
+                recipe.begin(recipe.name)
+            names = list(dict.fromkeys(["Identity", *(both[place].op for both in pairs)]))
+            chosen = [names.index(pairs[i][place].op) if done[place] else 0 for i, *done in outcomes]
+            op = _looked_up(recipe, "op", outcome, chosen)
+            entries = {name: [values[both[place].magnitude or 0] for both in pairs] for name, values in space.items()}
+            _Slot(recipe, op, names, entries, pair).write(self.interpolation, self.fill)
+
+
+_FOURTEEN = (
+    *("Identity", "ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate", "Brightness", "Color", "Contrast"),
+    *("Sharpness", "Posterize", "Solarize", "AutoContrast", "Equalize"),
+)
+
+
+_LEVELS = {"Equalize": 1, "AutoContrast": 2}  # kernels/equalize.cu
+
+
+def _probability(step: Step, done: bool) -> float:
+    return step.probability if done else 1.0 - step.probability
+
+
+def _looked_up(recipe: Recipe, name: str, index: Column, entries: Sequence[float]) -> Column:
+    return recipe.draw("Entry", [name], index, 0.0, -1.0, 0.0, len(entries), *entries)[0]
+
+
+class _Slot(NamedTuple):
+    """One op of each sample."""
+
+    recipe: Recipe
+    op: Column  # which of the names
+    names: Sequence[str]
+    entries: Mapping[str, Sequence[float]]  # of each op, its magnitudes
+    at: Column | float  # the column that says which of them, or -1: any
+
+    def write(self, interpolation: str, fill: Any) -> None:
+        only_bytes(self.recipe, self.recipe.name)
+        self._turn({"interpolation": interpolation, "fill": 0 if fill is None else fill})
+        self._colour()
+        if self._has("Sharpness"):
+            self.recipe.add(Sharpened([self._drawn("Sharpness", 1.0, plus=1.0)]))
+        if self._has("AutoContrast", "Equalize"):
+            wanted = [float(_LEVELS.get(name, 0)) for name in self.names]
+            columns = self.recipe.draw("Entry", ["levels"], self.op, 0.0, 0.0, 0.0, len(wanted), *wanted)
+            self.recipe.add(Equalized(columns))
+
+    def _turn(self, how: dict[str, Any]) -> None:
+        """Two maps, as shears are about the corner, of which a sample takes one: one resample."""
+        about_middle, about_corner = ("Rotate", "TranslateX", "TranslateY"), ("ShearX", "ShearY")
+        angle, across, down = (self._drawn(name, 0.0) for name in about_middle)
+        scale, *still = (self._still(name) for name in ("scale", "shear_x", "shear_y"))
+        if self._has(*about_middle):
+            turned(self.recipe, [angle, across, down, scale, *still], None, only=[self._only(about_middle)], **how)
+        shears = [self._drawn(name, 0.0) for name in about_corner]
+        if self._has(*about_corner):
+            still = [self._still(name) for name in ("angle", "translate_x", "translate_y", "scale")]
+            turned(self.recipe, [*still, *shears], (0, 0), only=[self._only(about_corner)], **how)
+
+    def _colour(self) -> None:
+        recipe, white = self.recipe, self.recipe.white
+        if self._has("Brightness"):
+            recipe.pointwise("AdjustBrightness", [self._drawn("Brightness", 1.0, plus=1.0)])
+        if self._has("Color"):
+            recipe.pointwise("AdjustSaturation", [self._drawn("Color", 1.0, plus=1.0)])
+        if self._has("Contrast"):
+            about = Column("")
+            recipe.pointwise("AdjustContrast", [self._drawn("Contrast", 1.0, plus=1.0), about], mean=about)
+        if self._has("Posterize"):
+            recipe.pointwise("Posterize", [self._drawn("Posterize", ALL_BITS)], ranged=True)
+        if self._has("Solarize"):
+            recipe.pointwise("Solarize", [self._drawn("Solarize", FAR, times=white, white=white)], ranged=True)
+        if self._has("Invert"):
+            with recipe.only_where(self.op, self.names.index("Invert")):
+                recipe.pointwise("Solarize", [recipe.constant("Invert", -FAR, FAR, white=white)], ranged=True)
+
+    def _has(self, *names: str) -> bool:
+        return any(name in self.names for name in names)
+
+    def _only(self, names: Sequence[str]) -> tuple[Column, frozenset[float]]:
+        return self.op, frozenset(float(self.names.index(name)) for name in names if name in self.names)
+
+    def _still(self, name: str) -> Column:
+        return self.recipe.constant(name, float(name == "scale"))
+
+    def _drawn(
+        self, name: str, otherwise: float, plus: float = 0.0, times: float = 1.0, white: float | None = None
+    ) -> Column:
+        """The magnitude where the op is chosen, of either sign where it has one."""
+        if not self._has(name):
+            return self.recipe.constant(name, otherwise)
+        with self.recipe.only_where(self.op, self.names.index(name)):
+            entries, signed = [times * value for value in self.entries[name]], name in _magnitudes.SIGNED
+            arguments = self.at, float(signed), otherwise, plus, len(entries), *entries
+            return self.recipe.draw("Entry", [name], *arguments, white=white)[0]
