@@ -337,6 +337,30 @@ CASES = [
         **ONCE,
     ),
     Case("blur-flip-blur", lambda v: [T.GaussianBlur(3), *FLIPS, T.GaussianBlur((5, 3), (0.5, 2.0))], EVERY, **ONCE),
+    # A mean of what other ops have made, and two of them in one pass.
+    Case(
+        "invert-jitter",
+        lambda v: [T.RandomInvert(), JITTER],
+        levels=5,
+        exact=0.3,
+        reason="four roundings, each up to 1.4 times the last, are one",
+    ),
+    Case(
+        "jitter-jitter",
+        lambda v: [JITTER, T.ColorJitter(contrast=0.5)],
+        levels=8,
+        exact=0.15,
+        shares=1e-4,
+        reason="five roundings, each up to 1.5 times the last, are one",
+    ),
+    Case(
+        "crop-erase-jitter",
+        lambda v: [T.RandomCrop((12, 9)), T.RandomErasing(0.9, value=v(0.9)), T.RandomGrayscale(0.5), JITTER],
+        levels=6,
+        exact=0.2,
+        shares=1e-4,
+        reason="five roundings are two",
+    ),
     Case(
         "blur-to-floats",
         lambda v: [*FLIPS, T.GaussianBlur(3), T.ToDtype("float32", scale=True)],
