@@ -16,7 +16,19 @@ from typing import Any
 import cuaug
 
 HERE = Path(__file__).parent
-PACKAGES = ("numpy", "torch", "torchvision", "triton", "kornia", "cvcuda", "opencv", "cupy", "jax", "pillow")
+PACKAGES = (
+    "numpy",
+    "torch",
+    "torchvision",
+    "triton",
+    "kornia",
+    "albumentations",
+    "cvcuda",
+    "opencv",
+    "cupy",
+    "jax",
+    "pillow",
+)
 
 
 def print_table(title: str, rows: Sequence[Mapping[str, str]], notes: Sequence[str]) -> None:
@@ -37,14 +49,14 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
-def document(tables: Mapping[str, Any]) -> dict[str, Any]:
+def document(tables: Mapping[str, Any], benchmark: str = "warp") -> dict[str, Any]:
     """What a result means nothing without: machine, versions, commit, date."""
     commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False, cwd=HERE)
     changed = subprocess.run(
         ["git", "status", "--porcelain", "--", "../cuaug"], capture_output=True, text=True, check=False, cwd=HERE
     )
     return {
-        "benchmark": "warp",
+        "benchmark": benchmark,
         "date": dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds"),
         "commit": commit.stdout.strip() or None,
         "uncommitted": bool(changed.stdout.strip()),
@@ -62,10 +74,10 @@ def write(found: Mapping[str, Any], path: Path) -> None:
 
 
 def default_path(found: Mapping[str, Any]) -> Path:
-    """``results/<date>-<GPU or CPU>-warp.json``."""
+    """``results/<date>-<GPU or CPU>-<benchmark>.json``."""
     device = next(iter(found["tables"].values()))["device"]
     words = re.sub(r"[^a-z0-9]+", "-", device.lower()).strip("-")
-    return HERE / "results" / f"{found['date'][:10]}-{words}-warp.json"
+    return HERE / "results" / f"{found['date'][:10]}-{words}-{found['benchmark']}.json"
 
 
 def cpus() -> int:

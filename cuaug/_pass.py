@@ -35,6 +35,7 @@ _FILTERS = {  # antialias: its filter
 }
 # Columns and rows, of which the first that fits is taken.
 _BLUR_TILES = (64, 64), (32, 64), (32, 32), (16, 32)
+_WAITING_BOX = 20 << 10  # bytes of a box beside two regions that are kept: what lets four blocks be resident
 _MOST_BLOCKS = 65535  # along a grid's second and third axis
 
 
@@ -133,7 +134,7 @@ def mean_parts(image: Images, size: tuple[int, int]) -> int:
 
 def waits_for_means(image: Images, size: tuple[int, int]) -> bool:
     """Whether blocks may wait for each other: where a sample's are surely resident at once, even beside other kernels'."""
-    wide = _stored_bytes(image.dtype, min(image.channels, 4)) > 12
+    wide = _stored_bytes(image.dtype, min(image.channels, 4)) > 8  # two regions are kept in shared memory
     return not wide and _regions_of(image, size) <= _cuda.multiprocessors(image.device) // 4
 
 
@@ -234,13 +235,20 @@ def mix(image: Images, name: str, parameters: PerSample, out: Any) -> Any:
     return image.library.finish(result.array)
 
 
-def gaussian_blur(image: Images, window: tuple[int, int], sigma: PerSample, out: Any) -> Any:
-    """A Gaussian of `window` (x, y) pixels, across and down; `sigma` holds those of x and y."""
+def gaussian_blur(image: Images, window: tuple[int, int], sigma: PerSample, out: Any, dtype: str | None = None) -> Any:
+    """A Gaussian of `window` (x, y) pixels, across and down; `sigma` holds those of x and y. Scaled to `dtype`."""
+    dtype = image.dtype if dtype is None else dtype
+    if dtype != image.dtype and image.device < 0:  # the loops do one thing at a time, but round once as the kernel
+        made = _images.images(
+            pointwise(image, ("Scaled",), PerSample(NO_TABLE, ()), "float32", None), image.axes.layout
+        )
+        blurred = _images.images(gaussian_blur(made, window, sigma, None), image.axes.layout)
+        return pointwise(blurred, ("Scaled",), PerSample(NO_TABLE, ()), dtype, out)
     if image.dtype not in _check.IMAGE_DTYPES:
         raise TypeError(f"images must be one of {', '.join(_check.IMAGE_DTYPES)}, got {image.dtype}")
-    result = _images.like(image, image.size, image.dtype, out)
+    result = _images.like(image, image.size, dtype, out)
     if image.samples * image.axes.extents[1]:
-        plan = _plan("gaussian_blur", (image.dtype, image.dtype), *_phases(image, result), window)
+        plan = _plan("gaussian_blur", (image.dtype, dtype), *_phases(image, result), window)
         batch = _batch(image, result.pointer, result.axes.strides, plan)
         tile = _blur_tile(image.dtype, *image.size, *window)
         sigmas = (*sigma.table[:5], *(sigma.values or (0.0, 0.0)))
@@ -362,24 +370,40 @@ def _plan(
     return _Plan(
         skeleton,
         name_expression(skeleton, *made.arguments(names, layouts, group, target)),
-        made.grid(names[0], group, slices, *target.extents[3:], *window, **({"paired": False} if "before" in names else {})),
+        made.grid(
+            names[0],
+            group,
+            slices,
+            *target.extents[3:],
+            *window,
+            **({"halves_of": samples} if "before" in names else {}),
+        ),
         sizes=(
             *(frames, channels, height, width, *target.extents[3:]),
             *(_aligned(source, names[0], phase), _aligned(target, names[1], to_phase) if names[1] != "MeanLuma" else 0),
         ),
-        shared=_blur_tile(names[0], height, width, *window).shared if window else 0,
+        shared=_WAITING_BOX
+        if "before" in names
+        else _blur_tile(names[0], height, width, *window).shared
+        if window
+        else 0,
     )
 
 
 def _warp_grid(
-    dtype: str, group: int, slices: int, height: int, width: int, paired: bool = True
+    dtype: str, group: int, slices: int, height: int, width: int, halves_of: int = 0
 ) -> tuple[int, int, int]:
-    """Most of many regions go in pairs, which cost less; the rest singly, and last, so that all blocks end together."""
+    """Most of many regions go in pairs, which cost less; the rest singly, and last, so that all blocks end together.
+
+    Where blocks wait for means, all go in pairs, with those of the samples half of `halves_of` away.
+    """
     wide, rows = _region(dtype, group)
     regions = -(-width // wide) * -(-height // rows) * slices
     if regions >= 1 << 31:
         raise ValueError(f"size must leave fewer than 2**31 regions of {(rows, wide)}, got {(height, width)}")
-    pairs = regions * 7 // 16 if paired and regions >= 2000 else 0  # fewer are better spread over a large GPU
+    if halves_of:
+        return (halves_of + 1) // 2 * (regions // halves_of), 1, 1
+    pairs = regions * 7 // 16 if regions >= 2000 else 0  # fewer are better spread over a large GPU
     return regions - pairs, 1, 1
 
 
@@ -445,7 +469,7 @@ def _blur_tile(dtype: str, height: int, width: int, taps_x: int, taps_y: int) ->
         wide, high = _even_share(width, most_wide), _even_share(height, most_high)
         staged, filtered = (n | 4 if item == 4 else n + 2 for n in (wide + across, wide))
         shared = item * (across + down + (128 // item) * staged + (high + down) * filtered) + 4 * (wide + across)
-        if shared <= 48 << 10:
+        if shared <= (48 << 10) - 16:  # less two ranges of taps
             break
     return _Tile(wide, high, shared)
 
@@ -486,7 +510,7 @@ _SKELETONS = {
     "lut": _Skeleton(512, _lut_grid, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
     "adjust_sharpness": _Skeleton(256, _adjust_sharpness_grid, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
     "mix": _Skeleton(256, _pointwise_grid, lambda n, ls, k, _: (n[0], ls[0], k, n[2], ls[1])),
-    "gaussian_blur": _Skeleton(256, _gaussian_blur_grid, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
+    "gaussian_blur": _Skeleton(256, _gaussian_blur_grid, lambda n, ls, k, _: (n[0], ls[0], k, n[1], ls[1])),
 }
 
 

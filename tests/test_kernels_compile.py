@@ -126,6 +126,31 @@ BLURS = {"source": IMAGE_DTYPES, "layout": LAYOUTS, "channels": [1, 2, 3, 4], "r
 MEANS = {"source": IMAGE_DTYPES, "layout": LAYOUTS, "channels": [1, 3]}
 EXTREMES = {"source": IMAGE_DTYPES, "layout": LAYOUTS, "channels": [1, 2, 3, 4]}
 LUTS = {**BLURS, "source": ["uint8"]}
+# What a recipe's pass does to pixels: chains of ops behind a resample.
+JITTERED = ("ColorJitter", "RandomGrayscale", "Normalize")
+COLOURED = {"jittered": JITTERED, "grey": ("RandomGrayscale",)}
+CHAINS = {
+    **COLOURED,
+    "erased": ("Erase",),
+    "scaled": ("Scaled", "Normalize"),
+    "unscaled": ("Unscaled",),
+    "stepped": ("Solarize", "Posterize", "Erase"),
+}
+FUSED = {
+    **WARPS,
+    "source": IMAGE_DTYPES,
+    "target": ["uint8", "float16", "bfloat16", "float32", "float64"],
+    "geometry": ["Affine", "Perspective"],
+    "chain": list(CHAINS),
+}
+# Passes that take a mean: in a kernel of its own, or, where blocks may wait for it, before the pixels are stored.
+BEFORE = {"first": ("BeforeContrast",), "second": ("ColorJitter", "RandomGrayscale", "BeforeContrast")}
+MEASURED = {
+    **{name: values for name, values in FUSED.items() if name not in ("target", "result")},
+    "channels": [1, 3],
+    "chain": list(BEFORE),
+}
+WAITING = {**FUSED, "source": ["uint8", "float16", "bfloat16"], "channels": [1, 3], "chain": ["jittered"]}
 
 
 def exists(row):
@@ -133,7 +158,8 @@ def exists(row):
     packed = "Packed" in (row.get("layout"), row.get("result")) and row.get("channels") == 1
     labels = {"int32", "int64"} & {row.get("source"), row.get("target")}
     mixed = labels and ("source" in row and "target" in row) and row["source"] != row["target"]
-    return not packed and not mixed and not (labels and row.get("sampler", "Nearest") != "Nearest")
+    colourless = row.get("chain") in COLOURED and row.get("channels") in (2, 4)
+    return not packed and not mixed and not colourless and not (labels and row.get("sampler", "Nearest") != "Nearest")
 
 
 def covering(factors):
@@ -192,9 +218,11 @@ def covering_names():
         for source, layout, result, channels, mix in covering(MIXES)
     ]
     stencils = [
-        kernels.name_expression(skeleton, *row)
-        for skeleton in ("gaussian_blur", "adjust_sharpness")
-        for row in covering(BLURS)
+        *(
+            kernels.name_expression("gaussian_blur", *row[:3], "float16" if row[0] == "uint8" else row[0], row[3])
+            for row in covering(BLURS)
+        ),
+        *(kernels.name_expression("adjust_sharpness", *row) for row in covering(BLURS)),
     ]
     statistics = [
         *(kernels.name_expression("luma_mean", *row, kernels.chain(())) for row in covering(MEANS)),
@@ -205,7 +233,44 @@ def covering_names():
     return [*warps, *resamples, *pointwises, *greys, long, *statistics, *mixes, *stencils, *luts]
 
 
+def fused_names():
+    fused = [warp_of(row, kernels.chain(CHAINS[row["chain"]])) for row in rows_of(FUSED)]
+    measured = [
+        warp_of({**row, "target": "float32", "result": "MeanLuma"}, kernels.chain(BEFORE[row["chain"]]))
+        for row in rows_of(MEASURED)
+    ]
+    waiting = [warp_of(row, kernels.chain(JITTERED), kernels.chain(["BeforeContrast"])) for row in rows_of(WAITING)]
+    return list(dict.fromkeys([*fused, *measured, *waiting]))
+
+
+def rows_of(factors):
+    return [dict(zip(factors, row, strict=True)) for row in covering(factors)]
+
+
+def warp_of(row, chain, *before):
+    head = (row[name] for name in ("source", "layout", "channels", "geometry", "sampler", "border"))
+    return kernels.name_expression("warp", *head, chain, row["target"], row["result"], *before)
+
+
 COVERING = covering_names()
+RECIPES = fused_names()
+# Of the usual recipe: the draws, then a crop that is resized, flipped, jittered and normalized.
+CROP = {"source": "uint8", "channels": 3, "geometry": "Affine", "sampler": "Bilinear", "border": "Edge"}
+USUAL = [
+    "cuaug::draw",
+    *(
+        warp_of({**CROP, "layout": layout, "target": target, "result": layout}, kernels.chain(JITTERED), *before)
+        for layout in ("Planar", "Packed")
+        for target in ("float16", "float32")
+        for before in ((), (kernels.chain(["BeforeContrast"]),))
+    ),
+    *(
+        warp_of(
+            {**CROP, "layout": layout, "target": "float32", "result": "MeanLuma"}, kernels.chain(["BeforeContrast"])
+        )
+        for layout in ("Planar", "Packed")
+    ),
+]
 
 
 def each_name(names):
@@ -228,6 +293,18 @@ def test_usual_kernels_compile_without_a_warning_or_a_spill(name, architecture, 
     check_kernel(nvrtc, name, architecture, record_property, 0)
 
 
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@each_name(USUAL)
+def test_the_usual_recipe_compiles_without_a_warning_or_a_spill(name, architecture, nvrtc, record_property):
+    check_kernel(nvrtc, name, architecture, record_property, 0)
+
+
+@pytest.mark.parametrize("architecture", [75, 90])
+@each_name(RECIPES)
+def test_each_pair_of_a_recipes_template_arguments_compiles(name, architecture, nvrtc, record_property):
+    check_kernel(nvrtc, name, architecture, record_property, FEW)
+
+
 @pytest.mark.parametrize("architecture", [75, 90])
 @each_name(COVERING)
 def test_each_pair_of_template_arguments_compiles(name, architecture, nvrtc, record_property):
@@ -242,7 +319,7 @@ def test_a_sample_compiles_for_the_newest_architectures(name, architecture, nvrt
 
 def test_the_covering_set_leaves_no_pair_out():
     """Counted apart from the code that built it."""
-    for factors in (WARPS, RESAMPLES, POINTWISES, MEANS, EXTREMES, MIXES, BLURS, LUTS):
+    for factors in (WARPS, RESAMPLES, POINTWISES, MEANS, EXTREMES, MIXES, BLURS, LUTS, FUSED, MEASURED, WAITING):
         rows = [dict(zip(factors, row, strict=True)) for row in covering(factors)]
         assert all(exists(row) for row in rows)
         for f, g in itertools.combinations(factors, 2):

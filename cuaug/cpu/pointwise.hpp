@@ -129,7 +129,7 @@ inline void apply_chain(const native::PointwiseCall& call, const Pointwise& args
         with_op<R, K>(call.op[o], [&](auto op) {
             using Op = decltype(op);
             const Op made = op_of<Op, R, K>([&](int i) { return parameter(args, n, i); }, from, first, args.channels, where.white);
-            apply<R, K>(made, where, count, channel);
+            each_step(made, [&](const auto& step) { apply<R, K>(step, where, count, channel); }, 0);
             from += Op::shared + Op::each * args.channels;
         });
 }

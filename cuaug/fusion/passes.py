@@ -43,6 +43,10 @@ class Pass:
         return [column for op in self.chain for column in op.columns]
 
     @property
+    def _blurs(self) -> bool:
+        return bool(self.heads) and isinstance(self.heads[0], Blur)
+
+    @property
     def window(self) -> Sequence[Column]:
         """The box that alone counts as the image."""
         first = self.heads[0]
@@ -60,8 +64,7 @@ class Pass:
     def refuses(self, op: Op) -> str:
         """Why an op cannot join; empty where it can."""
         if isinstance(op, Cast):
-            held = self.heads and not isinstance(self.heads[0], Geometric)
-            return "a resize, a filter or a mix keeps the dtype" if held and op.dtype != self.target else ""
+            return self._refuses_cast(op) if op.dtype != self.target else ""
         if isinstance(op, Pointwise):
             return self._refuses_pointwise(op)
         if self.chain or self.target != self.source:
@@ -76,12 +79,28 @@ class Pass:
             return "" if op.mirror else "an antialiased resize comes before"
         return self._refuses_map(op, [head for head in self.heads if isinstance(head, Geometric)])
 
+    def _refuses_cast(self, op: Cast) -> str:
+        if self.heads and not isinstance(self.heads[0], Geometric) and not (op.scale and self._blurs):
+            return "a resize, a filter or a mix keeps the dtype"
+        if self.unscaled:
+            return "another conversion"
+        if self._rounded:
+            return self._rounded
+        if not op.scale and WHITE.get(self.target) != WHITE.get(self.source):
+            return f"it keeps the numbers of {self.target}"
+        return ""
+
+    @property
+    def _rounded(self) -> str:
+        integers = self.target in WHITE and self.target != self.source
+        return f"values are rounded to {self.target} before they are changed" if integers else ""
+
     def _refuses_pointwise(self, op: Pointwise) -> str:
         if self.heads and not isinstance(self.heads[0], Geometric):
             return "a resize, a filter or a mix stores its pixels before they are changed"
-        if self.target in WHITE and self.target != self.source:
-            return f"values are rounded to {self.target} before they are changed"
-        in_range = op.ranged or any(column.white is not None for column in op.columns)
+        if self._rounded:
+            return self._rounded
+        in_range = op.ranged or op.mean is not None or any(column.white is not None for column in op.columns)
         if (op.ranged and self.source in WHITE and self.target not in WHITE) or (in_range and self.unscaled):
             return f"it works with the levels of {self.target}"
         return ""
@@ -101,11 +120,12 @@ class Pass:
     def add(self, op: Op) -> None:
         self.taken.append(op)
         if isinstance(op, Cast):
-            if op.dtype != self.target and not op.scale:
-                self.chain.append(Pointwise("Unscaled", ()))
-                self.unscaled = True
-            elif WHITE.get(op.dtype) != WHITE.get(self.target) and not self.chain:
-                self.chain.append(Pointwise("Scaled", ()))
+            if WHITE.get(op.dtype) != WHITE.get(self.target):
+                if not op.scale:
+                    self.chain.append(Pointwise("Unscaled", ()))
+                    self.unscaled = True
+                elif not self.chain and not self._blurs:
+                    self.chain.append(Pointwise("Scaled", ()))
             self.target = op.dtype
         elif isinstance(op, Pointwise):
             self.chain.append(op)
@@ -118,8 +138,8 @@ def passes_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> list[Pass]:
     made = [Pass("the images are read", dtype, size, target=dtype)]
     for op in recipe.ops:
         why = made[-1].refuses(op)
-        if why or (isinstance(op, Cast) and made[-1].unscaled):
-            made.append(Pass(why or "another conversion", made[-1].target, made[-1].result, target=made[-1].target))
+        if why:
+            made.append(Pass(why, made[-1].target, made[-1].result, target=made[-1].target))
         made[-1].add(op)
     for each in made:
         if each.heads and isinstance(each.heads[0], (Geometric, Resized)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -16,22 +17,23 @@ KINDS = (
     *("Box", "Shift", "Mirror", "Affine", "Perspective"),
     *("KeepPass", "KeepAll", "Toggle"),
 )
-_HEADER = 7
+_HEADER = struct.Struct("6i d")  # `cuaug::Instruction`
 # Which arguments of a kind are in the images' own range, and so scale with what is white there.
 _RANGED = {"Constant": (0, 1), "Chance": (1, 2)}
 
 
 def assembled(instructions: Iterable[Instruction]) -> np.ndarray:
-    """The program: length, kind, position, index, gate, its value, first column, arguments; again and again."""
-    numbers: list[float] = []
+    """The program: again and again a header and, as float64, arguments."""
+    program = bytearray()  # not bytes: torch warns of memory that must not be written
     for it in _with_barriers(instructions):
-        arguments = [a.place if isinstance(a, Column) else a for a in it.arguments]
-        gate = (-1.0, 0.0) if it.gate is None else (it.gate.column.place, it.gate.value)
+        arguments = np.array([a.place if isinstance(a, Column) else a for a in it.arguments], np.float64)
+        gate, value = (-1, 0.0) if it.gate is None else (it.gate.column.place, it.gate.value)
         first = it.columns[0].place if it.columns else 0
         _adjoining(it.columns)
-        header = _HEADER + len(arguments), KINDS.index(it.kind), it.position, it.index, *gate, first
-        numbers += [*map(float, header), *map(float, arguments)]
-    return np.array(numbers, np.float64)
+        length = _HEADER.size // 8 + len(arguments)
+        header = KINDS.index(it.kind), length, it.position, it.index, gate, first, value
+        program += _HEADER.pack(*header) + arguments.tobytes()
+    return np.frombuffer(bytearray(program), np.float64)
 
 
 def _with_barriers(instructions: Iterable[Instruction]) -> Iterator[Instruction]:

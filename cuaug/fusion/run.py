@@ -52,7 +52,7 @@ def _run(each: Pass, plan: Plan, image: Images, table: Table) -> Any:
     ops = _pass.Ops(tuple(op.op for op in each.chain), _from(table, each.columns[0]) if each.columns else NO_TABLE)
     if isinstance(head, Blur):
         sigma = _from(table, head.columns[0])._replace(x=0)  # of both axes
-        return _pass.gaussian_blur(image, head.window, PerSample(sigma, ()), None)
+        return _pass.gaussian_blur(image, head.window, PerSample(sigma, ()), None, each.target)
     if isinstance(head, Mixed):
         return _pass.mix(image, head.name, _parameters_of(table, head.columns), None)
     if isinstance(head, Resized):

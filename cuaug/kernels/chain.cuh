@@ -21,13 +21,12 @@ inline auto prepare_op(R* field, R white, int) -> decltype(Op::prepare(field, wh
 template <class Op, class R>
 inline void prepare_op(R*, R, long) {}
 
-// Some pixels at once: an op whose steps depend on the sample has an `apply` of its own.
-template <class Op, class R, int K, int N>
-inline auto apply_op(const Op& op, Pixel<R, K> (&pixels)[N], const Where<R> (&where)[N], int) -> decltype(op.apply(pixels, where)) { return op.apply(pixels, where); }
-template <class Op, class R, int K, int N>
-inline void apply_op(const Op& op, Pixel<R, K> (&pixels)[N], const Where<R> (&where)[N], long) {
-    for (int i = 0; i < N; ++i) pixels[i] = op(pixels[i], where[i]);
-}
+// Calls `use` with the op, or, one after the other, with those that it consists of for this sample, if it has `steps`: whoever works on
+// many pixels takes one step with all of them.
+template <class Op, class Use>
+inline auto each_step(const Op& op, const Use& use, int) -> decltype(op.steps(use)) { return op.steps(use); }
+template <class Op, class Use>
+inline void each_step(const Op& op, const Use& use, long) { use(op); }
 
 // From prepared fields.
 template <class Op, class R>
@@ -83,7 +82,9 @@ struct Sequence<R, K, Op, Others...> {
 
     template <int N>
     void apply(Pixel<R, K> (&pixels)[N], const Where<R> (&where)[N]) const {
-        apply_op(op, pixels, where, 0);
+        each_step(op, [&](const auto& step) {
+            for (int i = 0; i < N; ++i) pixels[i] = step(pixels[i], where[i]);
+        }, 0);
         others.apply(pixels, where);
     }
 };

@@ -23,8 +23,9 @@ __global__ void __launch_bounds__(draw_samples * draw_shares) draw(const __grid_
     draw_sample(args, args.staged ? near : args.program, row, step, n, threadIdx.x >> 5, draw_shares, [] { __syncthreads(); });
     __syncthreads();
     if (args.staged) {
-        const int count = static_cast<int>(min(static_cast<long long>(draw_samples), args.samples - first)) * args.columns;
-        for (int i = threadIdx.x; i < count; i += threads) table[i] = rows[i / args.columns * pitch + i % args.columns];
+        const int count = static_cast<int>(min(static_cast<long long>(draw_samples), args.samples - first));
+        for (int i = threadIdx.x >> 5; i < count; i += draw_shares)
+            for (int j = threadIdx.x & 31; j < args.columns; j += 32) table[i * args.columns + j] = rows[i * pitch + j];
     }
     if (args.replays == nullptr) return;
     if (threadIdx.x == 0) {

@@ -42,9 +42,18 @@ struct BlurTile {
     }
 };
 
-// Called by one warp: weights of `leading` taps of 0, those of the Gaussian, whose sum is 1, and 0 up to a multiple of four.
-template <class R>
-inline void weigh_gaussian(R* weight, int leading, int size, double sigma, int lane) {
+// The taps that count: from a multiple of four on.
+struct TapRange {
+    int from, end;
+};
+
+// Less than this on either side changes no byte, and no float by more than its last digits.
+template <class In> constexpr double negligible = sizeof(In) == 8 ? 0.0 : Same<In, uint8>::value ? 1.0 / (1 << 18) : 1.0 / (1 << 27);
+
+// Called by one warp: weights of `leading` taps of 0, those of the Gaussian, whose sum is 1, and 0 up to a multiple of four. A narrow
+// Gaussian does not fill its window: half of SimCLR's taps are left out.
+template <class In, class R>
+inline TapRange weigh_gaussian(R* weight, int leading, int size, double sigma, int lane) {
     R sum = R(0);
     for (int i = lane; i < (leading + size + 3 & ~3); i += 32) {
         const int tap = i - leading;
@@ -52,24 +61,30 @@ inline void weigh_gaussian(R* weight, int leading, int size, double sigma, int l
         sum += weight[i];
     }
     for (int i = 16; i > 0; i /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, i);
-    for (int i = lane; i < leading + size; i += 32) weight[i] /= sum;
+    int first = leading + size, last = 0;
+    for (int i = lane; i < leading + size; i += 32) {
+        weight[i] /= sum;
+        if (weight[i] > R(negligible<In>) || !(weight[i] == weight[i])) first = min(first, i), last = max(last, i);
+    }
+    for (int i = 16; i > 0; i /= 2) first = min(first, __shfl_xor_sync(0xffffffffu, first, i)), last = max(last, __shfl_xor_sync(0xffffffffu, last, i));
+    return {first & ~3, last + 1};
 }
 
 // sum[i] += weight[t] * in[i + t], `in` being what `four` reads, four at a time. Where values are finite, a weight of 0 hides what
 // lies beyond the taps. The window's registers are back in place after three steps.
 template <bool Finite, class R, class Read>
-inline void slide(const Read& four, const Four<R>* weight, int taps, R (&sum)[blur_run]) {
+inline void slide(const Read& four, const Four<R>* weight, const TapRange& range, R (&sum)[blur_run]) {
     R window[blur_run + 4];
     for (int i = 0; i < blur_run; i += 4) {
-        const Four<R> next = four(i);
+        const Four<R> next = four(range.from + i);
         for (int j = 0; j < 4; ++j) window[i + j] = next.of[j];
     }
     #pragma unroll 3
-    for (int t = 0; t < taps; t += 4) {
+    for (int t = range.from; t < range.end; t += 4) {
         const Four<R> next = four(blur_run + t), factor = weight[t / 4];
         for (int j = 0; j < 4; ++j) window[blur_run + j] = next.of[j];
         for (int j = 0; j < 4; ++j)
-            if (Finite || t + j < taps)
+            if (Finite || t + j < range.end)
                 for (int i = 0; i < blur_run; ++i) sum[i] += factor.of[j] * window[i + j];
         for (int i = 0; i < blur_run; ++i) window[i] = window[i + 4];
     }
@@ -136,19 +151,27 @@ inline void stage_rows(const BlurRows<In>& rows, const int* column, int count, R
     }
 }
 
+// A share of white is the same in every dtype.
+template <class Out, class In>
+inline Out scaled(In value) {
+    if constexpr (Same<Out, In>::value) return value;
+    else return from_real<Out>(to_real<Real<In>>(value) * (Real<In>(1) / Real<In>(white<In>)) * Real<In>(white<Out>));
+}
+
 // A block makes a tile of K channels, one after the other: it stages some source rows in shared memory, filters them across, and when
 // all rows of the tile are there, down. Grid: (tiles across, tiles down, frames x groups of K).
-template <class In, class InLayout, int K, class OutLayout>
+template <class In, class InLayout, int K, class Out, class OutLayout>
 __global__ void __launch_bounds__(blur_threads, sizeof(Real<In>) == 8 ? 2 : Same<InLayout, Packed>::value ? 3 : 4) gaussian_blur(const __grid_constant__ GaussianBlur args) {
     using R = Real<In>;
     constexpr bool grouped = Same<InLayout, Strided>::value || Same<OutLayout, Strided>::value;
     constexpr bool finite = Same<In, uint8>::value || Same<In, uint16>::value || Same<In, int16>::value;
     extern __shared__ __align__(16) char memory[];
+    __shared__ TapRange ranges[2];
 
     const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5, radius = args.kernel_width / 2, leading = leading_taps<In>(radius);
     const BlurTile<R> tile(memory, args, leading);
     const int left = blockIdx.x * args.tile_width, top = blockIdx.y * args.tile_height, groups = grouped ? (args.channels + K - 1) / K : 1;
-    const int above = top - args.kernel_height / 2, chunks = (tile.rows + blur_chunk<R> - 1) / blur_chunk<R>, chunk = (tile.rows + chunks - 1) / chunks;
+    const int above = top - args.kernel_height / 2;
     const int in_step = column_stride<InLayout, K>(args.in.x), out_step = column_stride<OutLayout, K>(args.out.x);
 
     const int outside = radius + leading - left, inside_from = max(0, outside), inside_to = args.in_aligned ? outside + args.in_width - 3 : 0;
@@ -159,14 +182,17 @@ __global__ void __launch_bounds__(blur_threads, sizeof(Real<In>) == 8 ? 2 : Same
         const long long frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
         const int first = grouped ? static_cast<int>(slice - frame * groups) * K : 0, channels = grouped ? min(K, args.channels - first) : K;
         const In* in = static_cast<const In*>(args.in.data) + n * args.in.n + t * args.in.t + first * args.in.c;
-        In* out = static_cast<In*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c;
-        if (warp_index == 0) weigh_gaussian(tile.across->of, leading, args.kernel_width, sigma_of(args, n, 0), lane);
-        if (warp_index == 1) weigh_gaussian(tile.down->of, 0, args.kernel_height, sigma_of(args, n, 1), lane);
+        Out* out = static_cast<Out*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c;
+        if (warp_index == 0) ranges[0] = weigh_gaussian<In>(tile.across->of, leading, args.kernel_width, sigma_of(args, n, 0), lane);
+        if (warp_index == 1) ranges[1] = weigh_gaussian<In>(tile.down->of, 0, args.kernel_height, sigma_of(args, n, 1), lane);
+        __syncthreads();
+        const TapRange across = ranges[0], down = ranges[1];
+        const int last_row = args.tile_height + (down.end + 3 & ~3), chunks = (last_row - down.from + blur_chunk<R> - 1) / blur_chunk<R>, chunk = (last_row - down.from + chunks - 1) / chunks;
 
         #pragma unroll 1
         for (int k = 0; k < channels; ++k) {
-            for (int begin = 0; begin < tile.rows; begin += chunk) {
-                const int rows = min(chunk, tile.rows - begin);
+            for (int begin = down.from; begin < last_row; begin += chunk) {
+                const int rows = min(chunk, last_row - begin);
                 BlurRows<In> from = {in + (Same<InLayout, Packed>::value ? k : k * args.in.c), {}, k, static_cast<int>(args.in.y), in_step, inside_from, inside_to};
                 for (int r = 0; r < BlurRows<In>::count; ++r)
                     from.y[r] = reflected(above + begin + min(warp_index + r * blur_warps, rows - 1), args.in_height);
@@ -176,7 +202,7 @@ __global__ void __launch_bounds__(blur_threads, sizeof(Real<In>) == 8 ? 2 : Same
                     for (int x = warp_index * blur_run; x < args.tile_width; x += blur_warps * blur_run) {
                         R sum[blur_run] = {};
                         const R* at = tile.staged + lane * tile.staged_pitch + x;
-                        slide<finite>([&](int i) { return *reinterpret_cast<const Four<R>*>(at + i); }, tile.across, tile.taps, sum);
+                        slide<finite>([&](int i) { return *reinterpret_cast<const Four<R>*>(at + i); }, tile.across, across, sum);
                         Four<R>* to = reinterpret_cast<Four<R>*>(tile.filtered + (begin + lane) * tile.pitch + x);
                         for (int i = 0; i < blur_run; i += 4) to[i / 4] = {{sum[i], sum[i + 1], sum[i + 2], sum[i + 3]}};
                     }
@@ -191,10 +217,10 @@ __global__ void __launch_bounds__(blur_threads, sizeof(Real<In>) == 8 ? 2 : Same
                 slide<finite>([&](int j) {
                     const R* from = at + j * tile.pitch;
                     return Four<R>{{from[0], from[tile.pitch], from[2 * tile.pitch], from[3 * tile.pitch]}};
-                }, tile.down, tile.rows_of_taps, sum);
-                In* to = out + (Same<OutLayout, Packed>::value ? k : k * args.out.c) + y * args.out.y + static_cast<long long>(x) * out_step;
+                }, tile.down, down, sum);
+                Out* to = out + (Same<OutLayout, Packed>::value ? k : k * args.out.c) + y * args.out.y + static_cast<long long>(x) * out_step;
                 for (int j = 0; j < blur_run; ++j, to += args.out.y)
-                    if (y + j < args.in_height) *to = from_real<In>(sum[j]);
+                    if (y + j < args.in_height) *to = scaled<Out>(from_real<In>(sum[j]));
             }
         }
         __syncthreads();

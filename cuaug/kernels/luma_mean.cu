@@ -22,9 +22,13 @@ __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant_
     long long offset[K];
     channel_offsets<InLayout, K>(args.in.c, K, offset);
     using Ops = typename Chain::template Of<R, K>;
-    R field[Ops::fields + 1];
-    for (int i = 0; i < Ops::fields; ++i) field[i] = static_cast<R>(parameter(args, n, Ops::column(i, 0, 0, K)));
-    Ops::prepare(field, R(white<In>));
+    __shared__ R field[Ops::fields + 1];
+    if constexpr (Ops::fields > 0) {
+        for (int i = threadIdx.x; i < Ops::fields; i += mean_threads) field[i] = static_cast<R>(parameter(args, n, Ops::column(i, 0, 0, K)));
+        __syncthreads();
+        if (threadIdx.x == 0) Ops::prepare(field, R(white<In>));
+        __syncthreads();
+    }
 
     double total = 0.0;
     for (int t = 0; t < args.frames; ++t) {

@@ -57,7 +57,8 @@ constexpr bool by_bytes = Same<In, uint8>::value && Same<Out, uint8>::value && S
 // within the warp, so that a thread stores 4 adjacent ones. Grid: blocks; the first of them make two regions each and plan them together,
 // since seven warps wait for the one that plans, the others one each, so that all end together (u8 46.1 us without pairs, 43.9 with 88 % of
 // the regions in pairs, 46.3 with all).
-// Where ops need the mean luma of what `Before` makes, a block keeps what it has sampled until all regions of the sample are.
+// Where ops need the mean luma of what `Before` makes, a block keeps what it has sampled until all regions of the sample are there. Each
+// makes two then, of samples half the batch apart: while one is waited for, the other is sampled.
 template <class In, class InLayout, int K, class Geometry, class Sampler, class Border, class Chain, class Out, class OutLayout, class Before = NoMean>
 __global__ void __launch_bounds__(threads, Geometry::bounded ? blocks<Stored<In, K>, Real<In>, Sampler, Geometry::template Local<Real<In>>::linear && !Same<InLayout, Strided>::value> : 1)
 warp(const __grid_constant__ Warp<Geometry> args) {
@@ -72,36 +73,42 @@ warp(const __grid_constant__ Warp<Geometry> args) {
     constexpr bool fixed = by_bytes<Sampler, Sampled, In> && Local::linear;
     constexpr bool exchanged = sizeof(Out) < 4;
     constexpr int exchange_pitch = 40;  // 4 rows of 8 pixels, 40 apart, fall into different banks
-    __shared__ FourPixels<Out, K> exchange[exchanged && !means ? threads / 32 : 1][exchanged && !means ? exchange_pitch : 1];
+    constexpr int exchange_size = exchanged && !means ? threads / 32 * exchange_pitch : 1;
+    __shared__ FourPixels<Out, K> exchange_memory[waits ? 1 : exchange_size];
     __shared__ Region<In, K, Out, Ops, Earlier> regions[2];
     __shared__ Tile<Local> tiles[2][most_tiles];
     __shared__ double sums[means || waits ? threads / 32 : 1];
-    __shared__ FourPixels<In, K> kept[waits ? region_rows * region_width<Pixels> / 4 : 1];
-    constexpr int box_bytes = shared_bytes - sizeof(exchange) - sizeof(regions) - sizeof(tiles) - sizeof(sums) - sizeof(kept) - 32;
-    __shared__ alignas(16) unsigned char box_memory[Geometry::bounded ? box_bytes : 16];
+    __shared__ FourPixels<In, K> kept[waits ? 2 : 1][waits ? region_rows * region_width<Pixels> / 4 : 1];
+    constexpr int box_bytes = waits ? 20 << 10 : shared_bytes - sizeof(exchange_memory) - sizeof(regions) - sizeof(tiles) - sizeof(sums) - 32;
+    __shared__ alignas(16) unsigned char own_memory[Geometry::bounded && !waits ? box_bytes : 16];
+    extern __shared__ __align__(16) unsigned char more_memory[];  // of 20 KiB, as cuaug/_pass.py has it
+    unsigned char* box_memory = waits ? more_memory : own_memory;
     __shared__ int tile_counts[2];
 
     const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5;
     Pixels* pixels = reinterpret_cast<Pixels*>(box_memory);
+    // Nothing is exchanged before all is sampled.
+    static_assert(!waits || sizeof(FourPixels<Out, K>) * exchange_size <= box_bytes, "the exchange takes the place of the box");
+    FourPixels<Out, K>* exchange = waits ? reinterpret_cast<FourPixels<Out, K>*>(box_memory) : exchange_memory;
     constexpr bool grouped = Same<InLayout, Strided>::value || Same<OutLayout, Strided>::value;
 
     const int groups = grouped ? (args.channels + K - 1) / K : 1;
     const unsigned int across = (args.out_width + region_width<Pixels> - 1) / region_width<Pixels>, down = (args.out_height + region_rows - 1) / region_rows;
     const unsigned int all = static_cast<unsigned int>(args.samples) * args.frames * groups * across * down, pairs = waits ? 0 : all - gridDim.x;
-    const int count = blockIdx.x < pairs ? 2 : 1;
     auto room = [&](long long n) { return Parts{static_cast<double*>(const_cast<void*>(args.parts.data)) + n * args.parts.n}; };
     unsigned int block = blockIdx.x;
     if constexpr (waits) {
-        if (threadIdx.x == 0) tile_counts[0] = next_region(room(0), all);
+        if (threadIdx.x == 0) tile_counts[0] = next_block(room(0), gridDim.x);
         __syncthreads();
         block = tile_counts[0];
         __syncthreads();
     }
+    const int count = block < (waits ? all - gridDim.x : pairs) ? 2 : 1;
 
     // Where the block's region i lies, and whose it is: the threads that only warp need not know.
     struct Place { long long n; int t, first, left, top, width, height; };
     auto place = [&](int i) {
-        const unsigned int region = block + min(block, pairs) + i, row = region / across, slice = row / down;
+        const unsigned int region = waits ? block + i * gridDim.x : block + min(block, pairs) + i, row = region / across, slice = row / down;
         const unsigned int frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames;
         const int left = (region - row * across) * region_width<Pixels>, top = (row - slice * down) * region_rows;
         return Place{n, static_cast<int>(frame - n * args.frames), grouped ? static_cast<int>(slice - frame * groups) * K : 0, left, top,
@@ -175,8 +182,8 @@ warp(const __grid_constant__ Warp<Geometry> args) {
     __syncthreads();
 
     // What follows reads the records anew after each barrier, so that nothing of one phase takes registers in another.
-    for (int r = 0; r < count; ++r) {
-        R sum = R(0);
+    double sum = 0.0;
+    auto make_region = [&](int r, auto from_kept) {
         // Rows `begin` to before `end` of the region from `sample`, which makes a pixel; `together`: so many at a time, one where that is the
         // exception, so that it takes no registers from the rule. Measured and kept rather than stored if that is the `purpose`. Ops take
         // pixels as rounded as if they had been in memory.
@@ -184,7 +191,8 @@ warp(const __grid_constant__ Warp<Geometry> args) {
             constexpr int at_once = decltype(together)::value;
             constexpr bool measured = decltype(purpose)::value == measuring;
             const Region<In, K, Out, Ops, Earlier> region = regions[r];
-            FourPixels<Out, K>* exchange_row = exchange[exchanged ? warp_index : 0] + (lane >> 3) * (exchange_pitch / 4);
+            R part_sum = R(0);
+            FourPixels<Out, K>* exchange_row = exchange + (exchanged ? warp_index : 0) * exchange_pitch + (lane >> 3) * (exchange_pitch / 4);
             const FourPixels<Out, K>* exchange_from = exchange_row + (lane & 7);
             const int x_stride = column_stride<OutLayout, K>(args.out.x);
             const int twice = region.width > 32, column = (twice ? 32 * (warp_index & 1) : 0) + (lane & 7);
@@ -219,12 +227,12 @@ warp(const __grid_constant__ Warp<Geometry> args) {
                         for (int i = 0; i < at_once; ++i) {
                             const auto sampled = sample(column + 8 * (first + i), y, first + i);
                             made[i] = to_pixel<R>(sampled);
-                            if (measured && waits && y < end) kept[kept_at<Pixels>(column, y)].v[first + i] = to_stored(sampled);
+                            if (measured && waits && y < end) kept[r][kept_at<Pixels>(column, y)].v[first + i] = to_stored(sampled);
                         }
                         change(made, first, y);
                         for (int i = 0; i < at_once; ++i) {
                             if constexpr (!measured) finish(first + i, packed<Out>(R(white<Out>) * made[i]));
-                            else if (y < end && column + 8 * (first + i) < region.width) sum += K == 3 ? luma(made[i]) : made[i].c[0];
+                            else if (y < end && column + 8 * (first + i) < region.width) part_sum += K == 3 ? luma(made[i]) : made[i].c[0];
                         }
                     } else {
                         for (int i = 0; i < at_once; ++i) finish(first + i, to_stored(sample(column + 8 * (first + i), y, first + i)));
@@ -241,7 +249,13 @@ warp(const __grid_constant__ Warp<Geometry> args) {
                     }
                 }
             }
+            if constexpr (measured) sum += static_cast<double>(part_sum);
         };
+        if constexpr (decltype(from_kept)::value) {
+            make(0, place(r).height, [&](int x, int y, int j) { return kept[r][kept_at<Pixels>(x - 8 * j, y)].v[j]; }, Count<4>(), Count<storing>());
+            return;
+        }
+        sum = 0.0;
         for (int i = 0; i < tile_counts[r]; ++i) {
             auto image = [&]() {
                 Image<In, K, Border> image = {regions[r].in, {}, regions[r].in_row, column_stride<InLayout, K>(args.in.x),
@@ -274,23 +288,29 @@ warp(const __grid_constant__ Warp<Geometry> args) {
             }
             __syncthreads();
         }
+    };
+    // What the region's mean is taken from.
+    const int parts = args.frames * across * down;
+    const double scale = static_cast<double>(white<In>) / (static_cast<double>(args.frames) * args.out_height * args.out_width);
+    for (int r = 0; r < count; ++r) {
+        make_region(r, Count<0>());
         if constexpr (means || waits) {
             const Place at = place(r);
-            const int parts = args.frames * across * down, part = at.t * across * down + at.top / region_rows * across + at.left / region_width<Pixels>;
-            const double scale = static_cast<double>(white<In>) / (static_cast<double>(args.frames) * args.out_height * args.out_width);
-            if constexpr (means) {
-                write_mean(sum, sums, room(at.n), part, parts, scale, static_cast<double*>(args.out.data) + at.n * args.out.n);
-            } else {
-                wait_for_mean(sum, sums, room(at.n), part, parts, scale);
-                if (threadIdx.x == 0) {
-                    regions[r].field[Earlier::fields + 1] = static_cast<R>(sums[0]);  // after the factor, which follows what comes before
-                    Ops::prepare(regions[r].field, R(white<In>));
-                }
-                __syncthreads();
-                make(0, at.height, [&](int x, int y, int j) { return kept[kept_at<Pixels>(x - 8 * j, y)].v[j]; }, Count<4>(), Count<storing>());
-            }
+            const int part = at.t * across * down + at.top / region_rows * across + at.left / region_width<Pixels>;
+            if constexpr (means) write_mean(sum, sums, room(at.n), part, parts, scale, static_cast<double*>(args.out.data) + at.n * args.out.n);
+            else add_part(sum, sums, room(at.n), part);
         }
     }
+    if constexpr (waits)
+        for (int r = 0; r < count; ++r) {
+            wait_for_mean(sums, room(place(r).n), parts, scale);
+            if (threadIdx.x == 0) {
+                regions[r].field[Earlier::fields + 1] = static_cast<R>(sums[0]);  // after the factor, which follows what comes before
+                Ops::prepare(regions[r].field, R(white<In>));
+            }
+            __syncthreads();
+            make_region(r, Count<1>());
+        }
 }
 
 }  // namespace cuaug

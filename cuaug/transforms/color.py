@@ -38,12 +38,14 @@ class ColorJitter(Transform):
         self.contrast_about = None if contrast_about is None else _ranges.number("contrast_about", contrast_about)
 
     def write(self, recipe: Recipe) -> None:
+        own = self.contrast_about is None and self.contrast != (1.0, 1.0)
+        if own or self.saturation != (1.0, 1.0) or self.hue != (0.0, 0.0):
+            _demand_colours(recipe)
         order = recipe.draw("Permutation", [f"order_{i}" for i in range(4)], 4)
         brightness = recipe.uniform("brightness_factor", *self.brightness, otherwise=1.0)
         saturation = recipe.uniform("saturation_factor", *self.saturation, otherwise=1.0)
         hue = recipe.uniform("hue_factor", *self.hue, otherwise=0.0)
         contrast = recipe.uniform("contrast_factor", *self.contrast, otherwise=1.0)
-        own = self.contrast_about is None and self.contrast != (1.0, 1.0)
         about = Column("") if own else recipe.constant("about", self.contrast_about or 0.0, white=recipe.white)
         columns = [*order, brightness, saturation, hue, contrast, about]
         recipe.pointwise("ColorJitter", columns, mean=about if own else None, prefix="BeforeContrast" if own else "")
@@ -56,6 +58,7 @@ class RandomGrayscale(Transform):
         self.p = _ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
+        _demand_colours(recipe)
         recipe.pointwise("RandomGrayscale", [recipe.chance("grey", self.p)])
 
 
@@ -121,7 +124,9 @@ class RandomErasing(Transform):
 
     def write(self, recipe: Recipe) -> None:
         with recipe.only_where(recipe.chance("apply", self.p)):
-            box = recipe.draw("Erased", ("i", "j", "h", "w"), *recipe.size, *_ranges.box(self.scale, (1 / self.ratio[1], 1 / self.ratio[0])))
+            # A ratio is height by width here, and its logarithm is drawn from the first end to the second.
+            ends = _ranges.box(self.scale, (1 / self.ratio[0], 1 / self.ratio[1]))
+            box = recipe.draw("Erased", ("i", "j", "h", "w"), *recipe.size, *ends)
         values = _per_channel("value", self.value, recipe)
         columns = [recipe.constant(f"v_{c}", value, white=recipe.white) for c, value in enumerate(values)]
         recipe.pointwise("Erase", [*box, *columns])
@@ -186,6 +191,11 @@ _ALL_BITS = 32  # more than images have
 
 def _factors(name: str, value: Any) -> tuple[float, float]:
     return (1.0, 1.0) if value is None else _ranges.around(name, value, 1.0, 0.0)
+
+
+def _demand_colours(recipe: Recipe) -> None:
+    if recipe.channels not in (1, 3):
+        raise ValueError(f"images must have 1 or 3 channels for {recipe.name}, got {recipe.channels}")
 
 
 def _per_channel(name: str, value: Any, recipe: Recipe) -> list[float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import secrets
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import _array, _check, _cuda, _images, _pass
-from .._check import public
+from .._check import BackendError, public
 from .._images import Images
 from .._parameters import NO_TABLE, Table
 from ..fusion import run
@@ -23,6 +24,8 @@ from ._keypoints import Keypoints
 from ._structure import find, is_plain_array
 from ._transform import Transform
 from .params import Params
+
+_CAPTURES = 1024  # of one recipe, each with two numbers of its own
 
 
 class Compose(Transform):
@@ -67,7 +70,7 @@ class Compose(Transform):
         self._step = 0
         self._plans: dict[Any, Plan] = {}
         self._programs: dict[Any, Table] = {}
-        self._replays: dict[int, Any] = {}
+        self._replays: dict[Any, tuple[Any, Iterator[int]]] = {}
         self._arrays: set[type] = set()  # whose objects are images alone
 
     def __getstate__(self) -> dict[str, Any]:
@@ -289,6 +292,8 @@ class Compose(Transform):
         key = (id(plan), image.device, image.library.name)
         table = self._programs.get(key)
         if table is None:
+            if image.device >= 0 and _cuda.is_capturing(image.library.stream(image.device)):
+                raise BackendError("a recipe must be called once, with images like these, before it is captured")
             array = image.library.load(plan.program, image.device)
             table = self._programs[key] = Table(image.library.pointer(array), 0, 0, 1, 1, array)
             if image.device >= 0:
@@ -296,12 +301,24 @@ class Compose(Transform):
         return table
 
     def _replay(self, image: Images) -> int:
-        """Where a graph that is being captured counts its replays: 0 outside of a capture."""
-        if image.device < 0 or not _cuda.is_capturing(image.library.stream(image.device)):
+        """Where a graph that is being captured counts its replays: 0 outside of a capture.
+
+        Memory of before the capture: what a graph writes zeros into, each replay would begin with.
+        """
+        if image.device < 0:
             return 0
-        array = image.library.load(np.zeros(2, np.int64), image.device)
-        self._replays[len(self._replays)] = array
-        return image.library.pointer(array)
+        key = (image.device, image.library.name)
+        if not _cuda.is_capturing(image.library.stream(image.device)):
+            if key not in self._replays:
+                array = image.library.load(np.zeros(2 * _CAPTURES, np.int64), image.device)
+                self._replays[key] = array, itertools.count()
+                _cuda.wait(image.library.stream(image.device), image.device)  # once, as for a program
+            return 0
+        array, captures = self._replays[key]
+        capture = next(captures)
+        if capture >= _CAPTURES:
+            raise BackendError(f"a recipe can be captured in at most {_CAPTURES} CUDA graphs")
+        return image.library.pointer(array) + 16 * capture
 
 
 def _ids(ids: Any, image: Images) -> Table:

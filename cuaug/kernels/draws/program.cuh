@@ -38,9 +38,12 @@ enum class Kind {
 };
 
 struct Instruction {
-    double length, kind, position, index, gate, gate_value, column;  // gate: a column, which must hold the value; or -1
+    int kind, length;        // in numbers, the header's four included
+    int position, index;
+    int gate, column;        // a column that must hold the value, or -1; the first to write
+    double gate_value;
 
-    const double* arguments() const { return &column + 1; }
+    const double* arguments() const { return &gate_value + 1; }
 };
 
 // What a sample carries through the program.
@@ -57,15 +60,15 @@ inline void put(double* to, const DrawnBox& box) {
 
 inline void run(const Instruction& it, const Stream& stream, double* row, Progress& progress) {
     const double* a = it.arguments();
-    double* out = row + static_cast<int>(it.column);
-    const bool open = it.gate < 0.0 || row[static_cast<int>(it.gate)] == it.gate_value;
+    double* out = row + it.column;
+    const bool open = it.gate < 0 || row[it.gate] == it.gate_value;
     Random random({stream.seed, stream.step, stream.id, static_cast<unsigned int>(it.position)}, static_cast<unsigned int>(it.index));
     auto carry = [&](const Carry& back) {
         progress.pass = back * progress.pass;
         progress.all = back * progress.all;
     };
     auto from = [&](int i) { return row + static_cast<int>(a[i]); };
-    switch (static_cast<Kind>(static_cast<int>(it.kind))) {
+    switch (static_cast<Kind>(it.kind)) {
         case Kind::Constant: *out = open ? a[0] : a[1]; return;
         case Kind::Uniform: {
             const double value = random.uniform(a[0], a[1]);
@@ -164,10 +167,9 @@ inline void draw_sample(const Draw& args, const double* program, double* row, lo
     Progress progress = {Carry::identity(), Carry::identity()};
     for (int i = 0, turn = 0; i < args.length; ++turn) {
         const Instruction& it = *reinterpret_cast<const Instruction*>(program + i);
-        const int kind = static_cast<int>(it.kind);
-        if (kind == static_cast<int>(Kind::Barrier)) wait();
-        else if (exists && (kind > static_cast<int>(Kind::Barrier) ? 0 : turn % shares) == share) run(it, stream, row, progress);
-        i += static_cast<int>(it.length);
+        if (it.kind == static_cast<int>(Kind::Barrier)) wait();
+        else if (exists && (it.kind > static_cast<int>(Kind::Barrier) ? 0 : turn % shares) == share) run(it, stream, row, progress);
+        i += it.length;
     }
 }
 

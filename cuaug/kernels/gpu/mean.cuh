@@ -15,7 +15,7 @@ struct NoMean {
     template <class R, int K> using Of = Sequence<R, K>;
 };
 
-// A sample's room: how many parts are done, how many blocks have read them, the next region's number (of the first sample's room),
+// A sample's room: how many parts are done, how many blocks have read them, the next block's number (in the first sample's room),
 // and the parts. All counts are 0 before and after.
 struct Parts {
     double* of;
@@ -66,14 +66,20 @@ inline void write_mean(double sum, double* sums, const Parts& room, int part, in
     __syncthreads();
 }
 
-// Every block waits for the others, which is safe where all of a sample's are resident: see `next_region`. The mean is in sums[0].
-inline void wait_for_mean(double sum, double* sums, const Parts& room, int part, int parts, double scale) {
+inline void add_part(double sum, double* sums, const Parts& room, int part) {
     const double total = block_sum(sum, sums);
+    if (threadIdx.x == 0) {
+        __stcg(room.part(part), total);
+        __threadfence();
+        atomicAdd(room.done(), 1.0);
+    }
+    __syncthreads();
+}
+
+// Until all parts are there, which is safe where all blocks that make them are resident: see `next_block`. The mean is in sums[0].
+inline void wait_for_mean(double* sums, const Parts& room, int parts, double scale) {
     if (threadIdx.x < 32) {
         if (threadIdx.x == 0) {
-            __stcg(room.part(part), total);
-            __threadfence();
-            atomicAdd(room.done(), 1.0);
             while (*static_cast<volatile double*>(room.done()) != static_cast<double>(parts)) __nanosleep(100);
             __threadfence();
         }
@@ -87,10 +93,10 @@ inline void wait_for_mean(double sum, double* sums, const Parts& room, int part,
     __syncthreads();
 }
 
-// Regions in the order in which blocks begin, so that no block waits for one that has to wait for its place. Called by one thread.
-inline int next_region(const Parts& first, int regions) {
+// Numbers in the order in which blocks begin, so that no block waits for one that has to wait for its place. Called by one thread.
+inline int next_block(const Parts& first, int blocks) {
     const double mine = atomicAdd(first.of + 2, 1.0);
-    if (mine + 1.0 == static_cast<double>(regions)) first.of[2] = 0.0;
+    if (mine + 1.0 == static_cast<double>(blocks)) first.of[2] = 0.0;
     return static_cast<int>(mine);
 }
 

@@ -12,18 +12,11 @@ struct BeforeContrast {
 
     static void prepare(R* field, R) { ColorJitter<R, K>::pack(field); }
 
-    template <int N>
-    void apply(Pixel<R, K> (&pixels)[N], const Where<R> (&where)[N]) const {
+    template <class Use>
+    void steps(const Use& use) const {
         const ColorJitter<R, K> all = {{}, brightness, saturation, hue, R(1), R(0)};
 #pragma unroll 1
-        for (int i = 0, steps = static_cast<int>(order[0]); i < 4 && (steps & 3) != 1; ++i, steps >>= 2) all.step(steps & 3, pixels, where);
-    }
-
-    Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>& at) const {
-        Pixel<R, K> pixel[1] = {in};
-        const Where<R> where[1] = {at};
-        apply(pixel, where);
-        return pixel[0];
+        for (int i = 0, left = static_cast<int>(order[0]); i < 4 && (left & 3) != 1; ++i, left >>= 2) all.step(left & 3, use);
     }
 };
 

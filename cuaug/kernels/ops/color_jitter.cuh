@@ -21,28 +21,18 @@ struct ColorJitter {
         AdjustContrast<R, K>::prepare(field + 7, white);
     }
 
-    template <int N>
-    void step(int op, Pixel<R, K> (&pixels)[N], const Where<R> (&where)[N]) const {
-        auto each = [&](const auto& adjust) {
-            for (int i = 0; i < N; ++i) pixels[i] = adjust(pixels[i], where[i]);
-        };
-        if (op == 0) each(AdjustBrightness<R, K>{brightness});
-        else if (op == 1) each(AdjustContrast<R, K>{contrast, about});
-        else if (op == 2) each(AdjustSaturation<R, K>{saturation});
-        else if (hue != R(0)) each(AdjustHue<R, K>{hue});
+    template <class Use>
+    void step(int op, const Use& use) const {
+        if (op == 0) use(AdjustBrightness<R, K>{brightness});
+        else if (op == 1) use(AdjustContrast<R, K>{contrast, about});
+        else if (op == 2) use(AdjustSaturation<R, K>{saturation});
+        else if (hue != R(0)) use(AdjustHue<R, K>{hue});
     }
 
-    template <int N>
-    void apply(Pixel<R, K> (&pixels)[N], const Where<R> (&where)[N]) const {
+    template <class Use>
+    void steps(const Use& use) const {
 #pragma unroll 1
-        for (int i = 0, steps = static_cast<int>(order[0]); i < 4; ++i, steps >>= 2) step(steps & 3, pixels, where);
-    }
-
-    Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>& at) const {
-        Pixel<R, K> pixel[1] = {in};
-        const Where<R> where[1] = {at};
-        apply(pixel, where);
-        return pixel[0];
+        for (int i = 0, left = static_cast<int>(order[0]); i < 4; ++i, left >>= 2) step(left & 3, use);
     }
 };
 

@@ -10,14 +10,10 @@ struct RandomGrayscale {
     static constexpr int shared = 1, each = 0;
     R grey;
 
-    // All pixels of a sample go the same way.
-    template <int N>
-    void apply(Pixel<R, K> (&pixels)[N], const Where<R> (&where)[N]) const {
-        if (grey == R(0)) return;
-        for (int i = 0; i < N; ++i) pixels[i] = Grayscale<R, K>()(pixels[i], where[i]);
+    template <class Use>
+    void steps(const Use& use) const {
+        if (grey != R(0)) use(Grayscale<R, K>());
     }
-
-    Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>& where) const { return grey == R(0) ? in : Grayscale<R, K>()(in, where); }
 };
 
 }  // namespace cuaug

@@ -1,0 +1,165 @@
+"""Whole recipes against the floor and against their peers: ``make bench``.
+
+The floor is the bytes of the images and of the result over the bandwidth of a large device copy. A peer does what it
+offers: some draw once for the whole batch, which the name says.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE)]
+sys.path.append(str(HERE.parent))  # a checkout that is not installed
+
+import clocks  # noqa: E402
+import numpy as np  # noqa: E402
+import recipe_peers  # noqa: E402
+from report import cpu_name, cpus, default_path, document, number, print_table, write  # noqa: E402
+
+import cuaug  # noqa: E402
+from cuaug import transforms as T  # noqa: E402
+
+MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+BUFFERS = 6  # of 50 MB: more than twice the cache
+
+
+def imagenet(size: int = 224, **how: Any) -> list[T.Transform]:
+    about = how.pop("about", None)
+    jitter = T.ColorJitter(0.4, 0.4, 0.4, 0.1, contrast_about=about)
+    return [T.RandomResizedCrop(size, **how), T.RandomHorizontalFlip(), jitter, T.RandomGrayscale(0.2)]
+
+
+def normalized(dtype: str) -> list[T.Transform]:
+    return [T.ToDtype(dtype, scale=True), T.Normalize(MEAN, STD)]
+
+
+def recipes(dtype: str) -> dict[str, list[T.Transform]]:
+    """By the peers' names for them."""
+    crop = [T.RandomResizedCrop(224, antialias=False), T.RandomHorizontalFlip()]
+    simclr = [*crop, T.ColorJitter(0.8, 0.8, 0.8, 0.2), T.RandomGrayscale(0.2), T.GaussianBlur(23)]
+    affine = T.RandomAffine(30, (0.1, 0.1), (0.8, 1.2), 10, interpolation="bilinear")
+    return {
+        "imagenet, contrast about the middle": [*imagenet(antialias=False, about=127.5), *normalized(dtype)],
+        "imagenet": [*imagenet(antialias=False), *normalized(dtype)],
+        "imagenet, antialiased": [*imagenet(), *normalized(dtype)],
+        "crop and flip": [*crop, *normalized(dtype)],
+        "simclr": [*simclr, T.ToDtype(dtype, scale=True)],
+        "detection": [affine, T.RandomHorizontalFlip(), T.ColorJitter(0.4, 0.4, 0.4, 0.1), *normalized(dtype)],
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--gpu", action="store_true", help="the GPU table alone")
+    parser.add_argument("--cpu", action="store_true", help="the CPU table alone")
+    parser.add_argument("--quick", action="store_true", help="small batches: does it run?")
+    parser.add_argument("--no-peers", action="store_true", help="cuaug alone")
+    parser.add_argument("--json", type=Path, metavar="PATH", help="write there; a partial run is written nowhere else")
+    options = parser.parse_args()
+    tables: dict[str, Any] = {}
+    if not options.cpu and cuaug.is_available():
+        tables["gpu"] = gpu_table(options)
+    if not options.gpu:
+        tables["cpu"] = cpu_table(options)
+    if not tables:
+        print("no GPU that CuPy can use")
+        return 1
+    if options.json or not (options.quick or options.no_peers):
+        found = document(tables, "transforms")
+        write(found, options.json or default_path(found))
+    return 0
+
+
+def photos(count: int, seed: int) -> np.ndarray:
+    """Smooth noise, which blurs and contrasts as photographs do. [count, 256, 256, 3]"""
+    coarse = np.random.default_rng(seed).integers(0, 256, (count, 17, 17, 3)).astype(np.uint8)
+    return np.asarray(cuaug.resize(coarse, (256, 256)))
+
+
+def gpu_table(options: argparse.Namespace) -> dict[str, Any]:
+    import torch
+
+    device, floor, samples = torch.cuda.get_device_name(), clocks.bandwidth(), 16 if options.quick else 256
+    images = [torch.from_numpy(photos(samples, i)).cuda() for i in range(2 if options.quick else BUFFERS)]
+    rows: list[dict[str, Any]] = []
+    problems: dict[str, str] = {}
+    for name, transforms in recipes("float16").items():
+        aug = T.Compose(transforms, seed=0)
+        run = lambda i, aug=aug: aug(images[i], layout="NHWC", step=i)  # noqa: E731
+        result = run(0)
+        least = (images[0].nbytes + result.nbytes) / floor * 1e6
+        own = clocks.gpu(run, len(images), True)
+        host = host_us(lambda aug=aug: aug(images[0], layout="NHWC"), torch.cuda.synchronize)
+        row: dict[str, Any] = {"name": name, "floor_us": least, "ratio": own.us / least, "host_us": host, "peers": {}}
+        rows.append(row | own._asdict())
+        print(f"  {name}: {number(own.us)} us, {number(own.us / least)} floors, host {number(host)} us", flush=True)
+        for peer, build in {} if options.no_peers else recipe_peers.GPU.items():
+            try:
+                call = build(name)
+                found = clocks.gpu(lambda i, call=call: call(images[i]), len(images), False)
+                rows[-1]["peers"][peer] = {**found._asdict(), "ratio": max(found.us, found.wall_us) / own.us}
+            except recipe_peers.NotForRecipe:
+                continue
+            except Exception as error:  # whatever a peer raises is its own affair
+                problems[f"{peer}, {name}"] = f"{type(error).__name__}: {str(error)[:200]}"
+    notes = [f"{name}: {why}" for name, why in problems.items()] + ["In brackets: times cuaug's own."]
+    print_table(f"recipes on {device}, batch {samples}, floor {floor / 1e12:.2f} TB/s", [cells(r) for r in rows], notes)
+    return {"device": device, "floor_bytes_per_s": floor, "rows": rows, "problems": problems}
+
+
+def cpu_table(options: argparse.Namespace) -> dict[str, Any]:
+    samples, rows, problems = 4 if options.quick else 64, [], {}
+    images = photos(samples, 0)
+    for name, transforms in recipes("float32").items():
+        for threads in sorted({1, cpus()}):
+            recipe_peers.set_threads(threads)
+            aug = T.Compose(transforms, seed=0)
+            calls: dict[str, Callable[[], Any]] = {"": lambda aug=aug: aug(images)}
+            for peer, build in {} if options.no_peers else recipe_peers.CPU.items():
+                try:
+                    call = build(name)
+                    call(images)
+                    calls[peer] = lambda call=call: call(images)
+                except recipe_peers.NotForRecipe:
+                    continue
+                except Exception as error:
+                    problems[f"{peer}, {name}"] = f"{type(error).__name__}: {str(error)[:200]}"
+            times = clocks.in_turns(calls, 0.05 if options.quick else 1.0)
+            own = times.pop("") / samples
+            peers = {peer: {"us": us / samples, "ratio": us / samples / own} for peer, us in times.items()}
+            rows.append({"name": f"{name}, {threads} threads", "us": own, "threads": threads, "peers": peers})
+    recipe_peers.set_threads(0)
+    notes = [f"{name}: {why}" for name, why in problems.items()] + ["us an image; in brackets: times cuaug's own."]
+    print_table(f"recipes on {cpu_name()}, {cpus()} CPUs", [cells(row) for row in rows], notes)
+    return {"device": cpu_name(), "rows": rows, "problems": problems}
+
+
+def host_us(call: Callable[[], Any], wait: Callable[[], Any]) -> float:
+    """The least host time of a call among many, in groups short enough for the device to keep up."""
+    best = float("inf")
+    for _ in range(15):
+        wait()
+        start = time.perf_counter()
+        for _ in range(20):
+            call()
+        best = min(best, (time.perf_counter() - start) / 20)
+    wait()
+    return best * 1e6
+
+
+def cells(row: dict[str, Any]) -> dict[str, str]:
+    own = {"recipe": row["name"], "us": number(row["us"])}
+    for key, title in (("floor_us", "floor us"), ("ratio", "ratio"), ("host_us", "host us")):
+        if key in row:
+            own[title] = number(row[key])
+    return own | {name: f"{number(peer['us'])} ({number(peer['ratio'])}x)" for name, peer in row["peers"].items()}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,182 @@
+"""Recipes on a GPU: what is compiled, who waits, graphs, streams, and very many samples."""
+
+import numpy as np
+import pytest
+from arrays import images, nobody_waits
+from compare import assert_equal, to_numpy
+from delay import busy
+
+cuaug = pytest.importorskip("cuaug")
+torch = pytest.importorskip("torch")
+from recipe_cases import BY_NAME, CASES, JITTER, MEAN, STD  # noqa: E402
+
+from cuaug import _cuda  # noqa: E402
+from cuaug import transforms as T  # noqa: E402
+
+pytestmark = pytest.mark.gpu
+GPU = ("torch", "cuda")
+every_case = pytest.mark.parametrize("case", CASES, ids=str)
+
+
+def batch_of(case, samples=6):
+    return images(GPU, case.dtypes[0], "NCHW", (samples, 17, 11, case.channels[-1]))
+
+
+@every_case
+def test_a_second_call_compiles_and_waits_for_nothing(case):
+    batch, aug = batch_of(case), case.compose(case.dtypes[0])
+    aug(batch)
+    torch.cuda.synchronize()
+    kernels = set(_cuda._kernels)
+    assert kernels
+    with nobody_waits():
+        aug(batch)
+        aug(batch, ids=1 << 40)
+    assert set(_cuda._kernels) == kernels
+
+
+def recipe(p, size, fill, reach, degrees):
+    """The same transforms with other numbers in them."""
+    return T.Compose(
+        [
+            T.RandomCrop(size + 3, padding=2, fill=fill),
+            T.RandomHorizontalFlip(p),
+            T.RandomRotation(degrees, interpolation="bilinear", fill=fill),
+            T.RandomCrop(size),
+            T.ColorJitter(reach, reach, reach, reach / 4),
+            T.RandomGrayscale(p),
+            T.RandomErasing(p, value=fill),
+            T.ToDtype("float16", scale=True),
+            T.Normalize(MEAN, [s * (1 + p) for s in STD]),
+        ],
+        seed=3,
+    )
+
+
+def test_other_numbers_compile_nothing_new():
+    batch = images(GPU, "uint8", "NCHW", (4, 21, 21, 3))
+    recipe(0.5, 8, 7.0, 0.4, 30)(batch)
+    kernels = set(_cuda._kernels)
+    for numbers in (
+        (0.1, 8, 7.0, 0.4, 30),
+        (0.5, 12, 200.0, 0.1, (3, 99)),
+        (1.0, 8, 0.0, 0.9, 1),
+        (0.9, 12, 9.0, 0.2, 5),
+    ):
+        recipe(*numbers)(batch)
+    recipe(0.5, 8, 7.0, 0.4, 30)(images(GPU, "uint8", "NCHW", (9, 29, 35, 3)))
+    assert set(_cuda._kernels) == kernels
+
+
+REPLAYED = [
+    "flips",
+    "imagenet-of-bytes",
+    "imagenet",
+    "antialiased-recipe",
+    "rotation-affine",
+    "jitter",
+    "erase-rotation",
+]
+
+
+def captured(call):
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        result = call()
+    return graph, result
+
+
+@pytest.mark.parametrize("name", REPLAYED)
+def test_every_replay_of_a_graph_draws_anew(name):
+    """As many steps on as it was replayed."""
+    case = BY_NAME[name]
+    batch, aug = batch_of(case, 40), case.compose(case.dtypes[0])
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        aug(batch)
+    torch.cuda.current_stream().wait_stream(side)
+    first = aug.state_dict()["step"]
+    graph, result = captured(lambda: aug(batch))
+    eager, seen = case.compose(case.dtypes[0]), []
+    for step in range(first, first + 4):
+        graph.replay()
+        seen.append(to_numpy(result))
+        assert_equal(result, eager(batch, step=step), tolerance=case.between_devices(str(result.dtype)[6:]))
+    assert not np.array_equal(seen[0], seen[1])
+    assert not np.array_equal(seen[1], seen[2])
+
+
+def test_two_graphs_of_a_recipe_count_apart():
+    case = BY_NAME["flips"]
+    batch, aug = batch_of(case, 40), case.compose("uint8")
+    aug(batch)
+    (one, first), (two, second) = captured(lambda: aug(batch)), captured(lambda: aug(batch))
+    for step in (1, 2, 3):
+        one.replay()
+        assert_equal(first, aug(batch, step=step))
+    two.replay()
+    assert_equal(second, aug(batch, step=2))
+
+
+def test_a_recipe_that_was_never_called_cannot_be_captured():
+    case = BY_NAME["flips"]
+    batch, aug = batch_of(case), case.compose("uint8")
+    case.compose("uint8")(batch)  # kernels are warm
+    said = []
+
+    def call():
+        try:
+            aug(batch)
+        except cuaug.BackendError as error:
+            said.append(str(error))
+
+    captured(call)
+    assert said
+    assert "must be called once" in said[0]
+
+
+@every_case
+def test_a_side_stream_gives_the_same(case):
+    """The images are made on that stream too, behind work that takes a while."""
+    batch = batch_of(case)
+    expected = case.compose(case.dtypes[0])(batch)
+    torch.cuda.synchronize()
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        busy(20)
+        made = case.compose(case.dtypes[0])(batch.clone())
+    stream.synchronize()
+    assert_equal(made, expected, tolerance=case.between_devices(str(made.dtype)[6:]))
+
+
+@every_case
+def test_the_same_parameters_give_the_same_bits(case):
+    """Of many samples and regions, so that blocks end in any order."""
+    batch = images(GPU, case.dtypes[0], "NCHW", (64, 150, 170, case.channels[-1]))
+    aug = case.compose(case.dtypes[0])
+    params = aug.draw(batch)
+    first = aug.apply(batch, params)
+    for _ in range(3):
+        assert torch.equal(aug.apply(batch, params).view(torch.uint8), first.view(torch.uint8))
+
+
+@pytest.mark.parametrize("name", ["padded-crop-rotation", "imagenet-of-bytes", "jitter", "antialiased-recipe", "flips"])
+def test_there_may_be_more_samples_than_blocks_along_an_axis(name):
+    case, samples = BY_NAME[name], 65_537 + 30
+    few = batch_of(case, 8)
+    many = few.repeat(samples // 8 + 1, 1, 1, 1)[:samples]
+    aug = case.compose(case.dtypes[0])
+    made = aug(many, step=2)
+    for n in (0, 65_534, 65_535, 65_536, samples - 1):
+        expected = aug(many[n : n + 1], step=2, ids=n)
+        assert_equal(made[n : n + 1], expected, tolerance=case.between_devices(str(made.dtype)[6:]))
+
+
+def test_a_mean_is_that_of_large_images_too():
+    """Of many regions of each sample."""
+    batch = images(GPU, "uint8", "NCHW", (3, 600, 700, 3))
+    batch[:, :, :300] //= 3
+    aug = T.Compose([T.RandomHorizontalFlip(), JITTER], seed=5)
+    made, expected = aug(batch, step=0), aug(batch.cpu(), step=0)
+    assert_equal(made.cpu(), expected, tolerance=BY_NAME["jitter"].between_devices("uint8"))

@@ -1,0 +1,215 @@
+"""Draws in float64 and plain Python: Philox4x32-10, and what each transform makes of its words.
+
+Written from the papers and from torchvision's algorithms; the words of a sample are those of (seed, step, id,
+position), and each draw of a transform has 64 blocks of four words to itself.
+"""
+
+import math
+
+import numpy as np
+
+MASK = 0xFFFFFFFF
+BLOCKS = 64
+
+
+def philox(counter, key):
+    """Salmon et al. 2011, section 4.3: ten rounds of two 32-bit products, the key bumped by Weyl constants."""
+    c0, c1, c2, c3 = counter
+    k0, k1 = key
+    for _ in range(10):
+        p0, p1 = 0xD2511F53 * c0, 0xCD9E8D57 * c2
+        c0, c1, c2, c3 = (p1 >> 32) ^ c1 ^ k0, p1 & MASK, (p0 >> 32) ^ c3 ^ k1, p0 & MASK
+        k0, k1 = (k0 + 0x9E3779B9) & MASK, (k1 + 0xBB67AE85) & MASK
+    return c0, c1, c2, c3
+
+
+class Words:
+    """Random numbers of one draw, the `index`-th of the transform at `position`."""
+
+    def __init__(self, seed, step, sample, position=0, index=0):
+        self.key = seed & MASK, seed >> 32
+        self.place = position | (sample >> 32 & 0xFFFF) << 16, sample & MASK, step & MASK
+        self.words = self._forever(BLOCKS * index)
+
+    def _forever(self, block):
+        while True:
+            yield from philox((block, *self.place), self.key)
+            block += 1
+
+    def uniform(self, low=0.0, high=1.0):
+        return low + (high - low) * next(self.words) / 2**32
+
+    def below(self, count):
+        """An integer in 0 .. count - 1."""
+        return math.floor(self.uniform() * count)
+
+    def chance(self, p):
+        return self.uniform() < p
+
+    def choice(self, weights):
+        at, total = self.uniform(), np.cumsum(weights)
+        return int(np.searchsorted(total[:-1], at, side="right"))
+
+    def permutation(self, count):
+        """Fisher and Yates, from the end (Knuth 3.4.2 P)."""
+        items = list(range(count))
+        for last in range(count - 1, 0, -1):
+            other = self.below(last + 1)
+            items[last], items[other] = items[other], items[last]
+        return items
+
+    def normal(self):
+        """Box and Muller 1958, the cosine of the pair."""
+        radius = math.sqrt(-2 * math.log(1 - self.uniform()))
+        return radius * math.cos(2 * math.pi * self.uniform())
+
+    def gamma(self, shape):
+        """Marsaglia and Tsang 2000, by the boost of their remark 8 below 1."""
+        if shape < 1:
+            boost = (1 - self.uniform()) ** (1 / shape)
+            return boost * self.gamma(shape + 1)
+        d = shape - 1 / 3
+        while True:
+            x = self.normal()
+            v = (1 + x / math.sqrt(9 * d)) ** 3
+            if v > 0 and math.log(1 - self.uniform()) < x * x / 2 + d * (1 - v + math.log(v)):
+                return d * v
+
+    def beta(self, a, b):
+        x, y = self.gamma(a), self.gamma(b)
+        return x / (x + y)
+
+    def crop(self, canvas, size):
+        return self.below(canvas[0] - size[0] + 1), self.below(canvas[1] - size[1] + 1)
+
+    def resized_crop(self, canvas, scale, ratio):
+        """torchvision's RandomResizedCrop: (top, left, height, width)."""
+        height, width = canvas
+        for _ in range(10):
+            area = height * width * self.uniform(*scale)
+            aspect = math.exp(self.uniform(math.log(ratio[0]), math.log(ratio[1])))
+            w, h = round(math.sqrt(area * aspect)), round(math.sqrt(area / aspect))
+            if 0 < w <= width and 0 < h <= height:
+                return *self.crop(canvas, (h, w)), h, w
+        w, h = width, height
+        if width / height < ratio[0]:
+            h = round(width / ratio[0])
+        elif width / height > ratio[1]:
+            w = round(height * ratio[1])
+        return (height - h) // 2, (width - w) // 2, h, w
+
+    def erased(self, canvas, scale, ratio):
+        """torchvision's RandomErasing: (top, left, height, width), all 0 where no attempt fits."""
+        height, width = canvas
+        for _ in range(10):
+            area = height * width * self.uniform(*scale)
+            aspect = math.exp(self.uniform(math.log(ratio[0]), math.log(ratio[1])))
+            h, w = round(math.sqrt(area * aspect)), round(math.sqrt(area / aspect))
+            if h < height and w < width:
+                return *self.crop(canvas, (h, w)), h, w
+        return 0, 0, 0, 0
+
+    def cut(self, canvas, lam):
+        """CutMix: (top, left, height, width) around a uniform centre, and the share that is left of the image."""
+        height, width = canvas
+        reach = 0.5 * math.sqrt(1 - lam)
+        across, down = int(reach * width), int(reach * height)
+        x, y = self.below(width), self.below(height)
+        left, right = np.clip([x - across, x + across], 0, width)
+        top, bottom = np.clip([y - down, y + down], 0, height)
+        h, w = int(bottom - top), int(right - left)
+        return (int(top), int(left), h, w), 1 - h * w / (height * width)
+
+    def corners(self, canvas, distortion):
+        """torchvision's RandomPerspective, as steps inwards: (x, y) of each corner, clockwise from the top left."""
+        across, down = (int(distortion * (extent // 2)) for extent in (canvas[1], canvas[0]))
+        return [self.below((down if i % 2 else across) + 1) for i in range(8)]
+
+
+def horizontal_flip(t, canvas, of):
+    return {"flip": of(0).chance(t.p)}
+
+
+def resized_crop(t, canvas, of):
+    return dict(zip(("top", "left", "height", "width"), of(0).resized_crop(canvas, t.scale, t.ratio), strict=True))
+
+
+def random_crop(t, canvas, of):
+    """Its padding's two numbers come before."""
+    before = 2 if t.padding else 0
+    padded = [extent + 2 * (t.padding or 0) for extent in canvas]
+    return dict(zip(("top", "left"), of(before).crop(padded, t.size), strict=True))
+
+
+def affine(t, canvas, of):
+    reach = [share * extent for share, extent in zip(t.translate or (0, 0), (canvas[1], canvas[0]), strict=True)]
+    shifts, shear = ((-reach[0], reach[0]), (-reach[1], reach[1])), t.shear or (0, 0, 0, 0)
+    ranges = t.degrees, *shifts, t.scale or (1, 1), shear[:2], shear[2:]
+    names = "angle", "translate_x", "translate_y", "scale", "shear_x", "shear_y"
+    drawn = {name: of(i).uniform(*ends) for i, (name, ends) in enumerate(zip(names, ranges, strict=True))}
+    return {name: round(value) if "translate" in name else value for name, value in drawn.items()}
+
+
+def rotation(t, canvas, of):
+    """The angle of the matrix, which turns the other way."""
+    return {"angle": of(0).uniform(-t.degrees[1], -t.degrees[0])}
+
+
+def perspective(t, canvas, of):
+    names = [f"{corner}_{axis}" for corner in ("top_left", "top_right", "bottom_right", "bottom_left") for axis in "xy"]
+    apply = of(0).chance(t.p)
+    moved = of(1).corners(canvas, t.distortion_scale) if apply else [0] * 8
+    return {"apply": apply, **dict(zip(names, moved, strict=True))}
+
+
+def color_jitter(t, canvas, of):
+    factors = {name: of(i).uniform(*getattr(t, name)) for i, name in enumerate(JITTERED, 1)}
+    orders = {f"order_{i}": op for i, op in enumerate(of(0).permutation(4))}
+    return {**orders, **{f"{name}_factor": value for name, value in factors.items()}}
+
+
+def grayscale(t, canvas, of):
+    return {"grey": of(0).chance(t.p)}
+
+
+def solarize(t, canvas, of):
+    return {"threshold": t.threshold if of(0).chance(t.p) else 1e30}
+
+
+def posterize(t, canvas, of):
+    return {"bits": t.bits if of(0).chance(t.p) else 32}
+
+
+def erasing(t, canvas, of):
+    apply = of(0).chance(t.p)
+    box = of(1).erased(canvas, t.scale, t.ratio) if apply else (0, 0, 0, 0)
+    return {"apply": apply, **dict(zip("ijhw", box, strict=True))}
+
+
+def blur(t, canvas, of):
+    return {"sigma": of(0).uniform(*t.sigma)}
+
+
+JITTERED = "brightness", "saturation", "hue", "contrast"
+TRANSFORMS = {
+    "RandomHorizontalFlip": horizontal_flip,
+    "RandomVerticalFlip": horizontal_flip,
+    "RandomResizedCrop": resized_crop,
+    "RandomCrop": random_crop,
+    "RandomAffine": affine,
+    "RandomRotation": rotation,
+    "RandomPerspective": perspective,
+    "ColorJitter": color_jitter,
+    "RandomGrayscale": grayscale,
+    "RandomSolarize": solarize,
+    "RandomPosterize": posterize,
+    "RandomErasing": erasing,
+    "GaussianBlur": blur,
+}
+
+
+def drawn(transform, canvas, seed, step, sample, position=0):
+    """What a transform at a place of a recipe draws for one sample, by name."""
+    name = type(transform).__name__
+    found = TRANSFORMS[name](transform, canvas, lambda index: Words(seed, step, sample, position, index))
+    return {f"{position}.{name}.{key}": float(value) for key, value in found.items()}
