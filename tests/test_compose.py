@@ -32,6 +32,7 @@ MOVES = {
     "resized": (lambda how: [T.RandomResizedCrop((13, 14), interpolation=how, antialias=False)], None),
     "antialiased": (lambda how: [T.RandomResizedCrop((13, 14), interpolation=how), T.RandomHorizontalFlip()], None),
     "turned": (lambda how: [T.RandomRotation(50, how), T.RandomHorizontalFlip()], None),
+    "crop turned": (lambda how: [T.RandomCrop((15, 12)), T.RandomRotation(50, how)], None),
     "perspective": (lambda how: [T.RandomPerspective(0.5, 1.0, how)], None),
     "two passes": (
         lambda how: [
@@ -353,7 +354,7 @@ def test_every_pass_after_the_first_has_a_reason_of_its_own():
 
 
 def test_a_plan_needs_images_or_their_size():
-    with pytest.raises(ValueError, match="cuaug.Compose.plan: images or size must be given"):
+    with pytest.raises(ValueError, match=r"cuaug.Compose.plan: images or size must be given"):
         T.Compose([]).plan()
     assert "float32 [8, 9, 1]" in str(T.Compose([]).plan(size=(8, 9), dtype="float32", channels=1))
 
@@ -391,10 +392,12 @@ def test_results_are_warped_back_by_the_inverse_matrices(name, how):
             for i, M in enumerate(params.matrices)
         ]
     )
-    if how == "bilinear":
-        near = Tolerance(1e-4, reason="the accuracy of every warp")
-        return assert_equal(back, expected.astype(np.float32), tolerance=near)
-    assert (back != expected.astype(np.float32)).mean() < 0.005, "but for coordinates halfway between two pixels"
+    if how == "nearest":
+        differing = (back != expected.astype(np.float32)).any(-1)
+        assert differing.mean() < 0.005, "but for coordinates halfway between two pixels"
+        back = np.where(differing[..., None], expected.astype(np.float32), back)
+    near = Tolerance(1e-4, reason="the accuracy of every warp")
+    assert_equal(back, expected.astype(np.float32), tolerance=near)
 
 
 def test_labels_of_a_model_go_back_by_nearest():
@@ -465,8 +468,16 @@ def test_a_class_read_again_is_the_same_and_draws_the_same(name):
 
 def test_a_name_that_is_no_transform_s_is_refused():
     for name in ("Nothing", "annotations", "from_dict", None):
-        with pytest.raises(ValueError, match="cuaug.from_dict: name must be that of a transform"):
+        with pytest.raises(ValueError, match=r"cuaug.from_dict: name must be that of a transform"):
             T.from_dict({"name": name})
+
+
+class TwoOfAName(_transform.Transform):
+    """Two draws that have one name."""
+
+    def write(self, recipe):
+        for _ in range(2):
+            recipe.pointwise("RandomGrayscale", [recipe.chance("grey", 0.4)])
 
 
 def all_kinds(seed=6):
@@ -478,7 +489,9 @@ def all_kinds(seed=6):
         T.GaussianBlur(3),
         T.RandomPerspective(p=1.0),
     ]
-    return T.Compose([*heads, T.ColorJitter(0.4, 0.4, 0.4, 0.1), T.RandomErasing(), T.Normalize(0.5, 0.5)], seed=seed)
+    return T.Compose(
+        [*heads, T.ColorJitter(0.4, 0.4, 0.4, 0.1), TwoOfAName(), T.RandomErasing(), T.Normalize(0.5, 0.5)], seed=seed
+    )
 
 
 @every_home
@@ -486,7 +499,7 @@ def test_parameters_read_again_give_the_same_result_bit_for_bit(home):
     batch, aug = images(home, shape=SHAPE), all_kinds()
     params = aug.draw(batch, ids=100)
     text = json.dumps(params.to_dict(), allow_nan=False)
-    other = T.from_dict(json.loads(json.dumps(aug.to_dict())))
+    other = all_kinds(seed=1)
     restored = other.params_from_dict(json.loads(text), batch)
     assert_equal(other.apply(batch, restored), aug.apply(batch, params), device=home[1])
     assert restored.names == params.names
