@@ -44,7 +44,7 @@ class Ops(NamedTuple):
 
     names: tuple[str, ...]
     parameters: Table
-    # Those that come before a mean luma is taken, of which the parameter after the one after theirs is made, in this room.
+    # Those that come before a mean luma is taken, which becomes the second parameter after theirs; and room for it.
     before: tuple[str, ...] | None = None
     parts: Table = NO_TABLE
 
@@ -134,7 +134,7 @@ def mean_parts(image: Images, size: tuple[int, int]) -> int:
 
 
 def waits_for_means(image: Images, size: tuple[int, int]) -> bool:
-    """Whether blocks may wait for each other: where a sample's are surely resident at once, even beside other kernels'."""
+    """Whether blocks may wait for each other: where a sample's are surely resident at once."""
     wide = _stored_bytes(image.dtype, min(image.channels, 4)) > 8  # two regions are kept in shared memory
     return not wide and _regions_of(image, size) <= _cuda.multiprocessors(image.device) // 4
 

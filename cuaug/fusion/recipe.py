@@ -1,7 +1,7 @@
 """What a list of transforms asks for: draws, and the ops that take them, in the user's order.
 
-Each transform writes itself down here once for a size and dtype of images (`Transform.add`). Nothing is drawn and nothing
-runs: drawn numbers are columns of a table with a row for each sample, whose places are settled when the passes are known.
+Each transform writes itself down here, once for a shape and dtype of images (`Transform.write`). Nothing is drawn and
+nothing runs: drawn numbers are columns of a table with a row for each sample, placed when the passes are known.
 """
 
 from __future__ import annotations
@@ -201,7 +201,7 @@ class Recipe:
 
     @contextlib.contextmanager
     def only_where(self, column: Column, value: float = 1.0) -> Iterator[None]:
-        """What is written inside concerns the samples whose column holds the value, and leaves the others as they are."""
+        """What is written inside concerns the samples whose column holds the value; others stay as they are."""
         before, least = self._gates, self._least
         self._gates, self._least = (*before, Gate(column, value)), self.size
         size, dtype, channels = self.size, self.dtype, self.channels

@@ -133,7 +133,7 @@ class RandomErasing(Transform):
 
 
 class Normalize(Transform):
-    """Subtract a mean and divide by a standard deviation, channel by channel: for values in 0..1, of integer images too.
+    """Subtract a mean and divide by a standard deviation, by channel: for values in 0..1, also of integers.
 
     Integer images become float32, unless a :class:`ToDtype` follows.
     """
