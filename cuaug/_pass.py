@@ -269,6 +269,8 @@ def beside_luma_mean(image: Images, parameter: PerSample) -> PerSample:
 
 def luma_mean(image: Images, ops: tuple[str, ...], parameters: PerSample, pointer: int, stride: int) -> None:
     """The mean luma behind a chain of ops; the parameter after theirs goes to `pointer`, and the mean beside it."""
+    if image.samples * image.axes.extents[1] == 0:
+        return
     plan = _plan("luma_mean", (image.dtype, image.dtype, *ops), image.axes, image.pointer % 16, image.axes, 0)
     strides = stride, 0, 0, 0, 0
     _run(plan, image, _parametrised(image, pointer, strides, plan, parameters), image.dtype, ops)

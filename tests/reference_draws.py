@@ -177,7 +177,7 @@ def solarize(t, canvas, of):
 
 
 def posterize(t, canvas, of):
-    return {"bits": t.bits if of(0).chance(t.p) else 32}
+    return {"bits": t.bits if of(0).chance(t.p) else 120}
 
 
 def erasing(t, canvas, of):

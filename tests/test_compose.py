@@ -420,6 +420,21 @@ def test_what_is_not_of_the_result_s_size_is_refused():
 # Written down and read again.
 
 EVERYTHING = {
+    "AutoAugment": T.AutoAugment("svhn", "bilinear", 3),
+    "CutMix": T.CutMix(alpha=0.5, num_classes=4),
+    "GaussianNoise": T.GaussianNoise(0.1, 0.2, False),
+    "Grayscale": T.Grayscale(3),
+    "Identity": T.Identity(),
+    "MixUp": T.MixUp(alpha=0.3),
+    "RandAugment": T.RandAugment(1, 5, 11, "bilinear", 2),
+    "RandomAdjustSharpness": T.RandomAdjustSharpness(2.0, 0.4),
+    "RandomApply": T.RandomApply([T.RandomInvert(), T.RandomHorizontalFlip()], 0.3),
+    "RandomAutocontrast": T.RandomAutocontrast(0.4),
+    "RandomChoice": T.RandomChoice([T.RandomInvert(), T.RandomVerticalFlip()], [1, 2]),
+    "RandomEqualize": T.RandomEqualize(0.4),
+    "RandomMask": T.RandomMask(0.9, "grid", 0.3, 4, 7),
+    "RandomOrder": T.RandomOrder([T.RandomInvert(1.0), T.RandomSolarize(99, 1.0)]),
+    "TrivialAugmentWide": T.TrivialAugmentWide(11, "bilinear", 2),
     "Boxes": T.Boxes("XYWH", 2.0, 0.5),
     "CenterCrop": T.CenterCrop((9, 8)),
     "ColorJitter": T.ColorJitter(0.4, (0.5, 1.5), None, 0.1, contrast_about=100),

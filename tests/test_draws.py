@@ -38,7 +38,7 @@ class Drawn(Transform):
 
     def write(self, recipe):
         first = [recipe.draw(*draw)[0] for draw in self.before]
-        recipe.draw(self.kind, self.names, *(first[0] if a is ... else a for a in self.arguments))
+        recipe.draw(self.kind, self.names, *(first[0] if a == "first" else a for a in self.arguments))
 
 
 # Random123's kat_vectors: counter, key, result.
@@ -149,7 +149,7 @@ KINDS = [
     (Drawn("Beta", ["a"], 2.5, 1.0, 1.0), lambda w: [w(0).beta(2.5, 1.0)]),
     (Drawn("Beta", ["a"], 0.05, 3.0, 1.0), lambda w: [w(0).beta(0.05, 3.0)]),
     (
-        Drawn("Cut", list("abcd"), 61, 83, ..., before=[("Beta", ["lam"], 1.0, 1.0, 1.0)]),
+        Drawn("Cut", list("abcd"), 61, 83, "first", before=[("Beta", ["lam"], 1.0, 1.0, 1.0)]),
         lambda w: [*w(1).cut(CANVAS, w(0).beta(1, 1))[0], w(1).cut(CANVAS, w(0).beta(1, 1))[1]],
     ),
 ]

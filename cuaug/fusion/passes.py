@@ -88,7 +88,8 @@ class Pass:
             return "another conversion"
         if self._rounded:
             return self._rounded
-        if not op.scale and WHITE.get(self.target) != WHITE.get(self.source):
+        counted = not op.scale and WHITE.get(op.dtype) != WHITE.get(self.target)
+        if counted and WHITE.get(self.target) != WHITE.get(self.source):
             return f"it keeps the numbers of {self.target}"
         return ""
 

@@ -153,9 +153,9 @@ inline void stage_rows(const BlurRows<In>& rows, const int* column, int count, R
 
 // A share of white is the same in every dtype.
 template <class Out, class In>
-inline Out scaled(In value) {
-    if constexpr (Same<Out, In>::value) return value;
-    else return from_real<Out>(to_real<Real<In>>(value) * (Real<In>(1) / Real<In>(white<In>)) * Real<In>(white<Out>));
+inline Out scaled(Real<In> value) {
+    if constexpr (white<Out> == white<In>) return from_real<Out>(value);
+    else return from_real<Out>(value * (Real<In>(1) / Real<In>(white<In>)) * Real<In>(white<Out>));
 }
 
 // A block makes a tile of K channels, one after the other: it stages some source rows in shared memory, filters them across, and when
@@ -220,7 +220,7 @@ __global__ void __launch_bounds__(blur_threads, sizeof(Real<In>) == 8 ? 2 : Same
                 }, tile.down, down, sum);
                 Out* to = out + (Same<OutLayout, Packed>::value ? k : k * args.out.c) + y * args.out.y + static_cast<long long>(x) * out_step;
                 for (int j = 0; j < blur_run; ++j, to += args.out.y)
-                    if (y + j < args.in_height) *to = scaled<Out>(from_real<In>(sum[j]));
+                    if (y + j < args.in_height) *to = scaled<Out, In>(sum[j]);
             }
         }
         __syncthreads();

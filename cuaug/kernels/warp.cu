@@ -52,6 +52,10 @@ inline int kept_at(int column, int y) { return (y * (region_width<Pixel> / 32) +
 template <class Sampler, class Out, class In>
 constexpr bool by_bytes = Same<In, uint8>::value && Same<Out, uint8>::value && Same<Sampler, Bilinear>::value;
 
+// Blocks on a multiprocessor: one less where a mean is taken, which takes registers too.
+template <int Usual, class Before, class OutLayout, class Sampler>
+constexpr int resident = Usual > 1 && (!Same<Before, NoMean>::value || (Same<OutLayout, MeanLuma>::value && Sampler::after > 1)) ? Usual - 1 : Usual;
+
 // A block makes regions of the output of K channels, each in tiles as wide as the region, as few as have boxes that fit. A warp makes 32x4
 // pixels at a time, a thread 4 of them 8 columns apart, so that a warp samples patches of 8x4. Narrow elements are then exchanged
 // within the warp, so that a thread stores 4 adjacent ones. Grid: blocks; the first of them make two regions each and plan them together,
@@ -60,7 +64,7 @@ constexpr bool by_bytes = Same<In, uint8>::value && Same<Out, uint8>::value && S
 // Where ops need the mean luma of what `Before` makes, a block keeps what it has sampled until all regions of the sample are there. Each
 // makes two then, of samples half the batch apart: while one is waited for, the other is sampled.
 template <class In, class InLayout, int K, class Geometry, class Sampler, class Border, class Chain, class Out, class OutLayout, class Before = NoMean>
-__global__ void __launch_bounds__(threads, Geometry::bounded ? blocks<Stored<In, K>, Real<In>, Sampler, Geometry::template Local<Real<In>>::linear && !Same<InLayout, Strided>::value> : 1)
+__global__ void __launch_bounds__(threads, Geometry::bounded ? resident<blocks<Stored<In, K>, Real<In>, Sampler, Geometry::template Local<Real<In>>::linear && !Same<InLayout, Strided>::value>, Before, OutLayout, Sampler> : 1)
 warp(const __grid_constant__ Warp<Geometry> args) {
     using R = Real<In>;
     using Local = typename Geometry::template Local<R>;
