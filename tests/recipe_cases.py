@@ -54,7 +54,7 @@ class Case:
 
 def one_by_one(case, dtype, images, params, layout):
     """The functions in the user's order, each on the result of the one before."""
-    drawn = {name: np.array(values) for name, values in params.to_dict().items()}
+    drawn = {name: np.array(values) for name, values in params.to_dict()["drawn"].items()}
     for position, transform in enumerate(case.transforms(dtype)):
         prefix = f"{position}.{type(transform).__name__}."
         own = {name.removeprefix(prefix): v for name, v in drawn.items() if name.startswith(prefix)}

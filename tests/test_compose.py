@@ -4,6 +4,8 @@ import copy
 import doctest
 import json
 import pickle
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -668,3 +670,32 @@ def test_the_example_in_the_docstring_runs(thing):
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     runner.run(test, out=said.append)
     assert runner.failures == 0, "".join(said)
+
+
+# The documentation.
+
+DOCS = Path(__file__).parent.parent
+
+
+def blocks(name, heading=""):
+    """The Python of a page, section by section, and what stands in plain blocks."""
+    text = (DOCS / name).read_text().partition(heading)[2] if heading else (DOCS / name).read_text()
+    section = text.partition("\n## ")[0] if heading else text
+    return re.findall(r"```python\n(.*?)```", section, re.S), re.findall(r"```\n(.*?)```\n\n-", section, re.S)
+
+
+def test_the_readme_s_recipe_runs_and_prints_its_plan(capsys):
+    (program,), (printed,) = blocks("README.md", "## Transforms\n")
+    batch = images(("torch", "cpu"), shape=(2, 256, 256, 3))
+    names = {"loader": [(batch, None)], "device": "cpu"}
+    exec(program, names)
+    assert capsys.readouterr().out == printed
+    assert names["images"].dtype == torch.float16
+    assert tuple(names["images"].shape) == (2, 3, 224, 224)
+
+
+def test_the_recipes_of_the_documentation_run():
+    programs, names = blocks("docs/recipes.md")[0], {}
+    assert len(programs) == 8
+    for program in programs:  # one after the other: what one makes, the next may use
+        exec(program, names)

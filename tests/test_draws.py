@@ -27,7 +27,7 @@ def canvas(samples, size=CANVAS, channels=3):
 def columns(transforms, samples, size=CANVAS, seed=SEED, **when):
     """What is drawn, by name. [N]"""
     params = T.Compose(transforms, seed=seed).draw(canvas(samples, size), **when)
-    return {name: np.array(values) for name, values in params.to_dict().items()}
+    return {name: np.array(values) for name, values in params.to_dict()["drawn"].items()}
 
 
 class Drawn(Transform):
@@ -355,7 +355,7 @@ def on(device, samples):
 
 def drawn_on(device, samples, **when):
     params = T.Compose(RECIPE, seed=SEED).draw(on(device, samples), **when)
-    return {name: np.array(values) for name, values in params.to_dict().items()}
+    return {name: np.array(values) for name, values in params.to_dict()["drawn"].items()}
 
 
 @pytest.mark.parametrize("device", DEVICES)
