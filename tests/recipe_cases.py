@@ -44,10 +44,13 @@ class Case:
             return Tolerance(absolute=self.levels, exact=self.exact, reason=self.reason)
         return Tolerance(absolute=self.shares, relative=self.shares, reason=self.reason)
 
-    def between_devices(self, dtype):
-        """Of a result of this dtype."""
+    def between_devices(self, dtype, source):
+        """Of a result of this dtype, from images of another."""
+        tie = "what is nearly a tie may be rounded either way"
         if is_integer(dtype):
-            return Tolerance(absolute=self.apart, exact=0.97, reason="what is nearly a tie may be rounded either way")
+            return Tolerance(absolute=self.apart, exact=0.97, reason=tie)
+        if is_integer(source):
+            return Tolerance(absolute=1.01 * self.apart / white(source), reason=tie + ", and then multiplied")
         near = {"float16": 2e-3, "float32": 2e-5}[dtype] * self.apart
         return Tolerance(absolute=near, relative=near, reason="the dtype's rounding, after what the ops multiply by")
 

@@ -4,6 +4,8 @@ import copy
 import doctest
 import json
 import pickle
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -320,13 +322,13 @@ def test_what_belongs_to_one_sample_is_refused_where_samples_are_mixed(kind):
 
 def test_a_plan_says_passes_launches_bytes_and_why():
     fused = [T.RandomResizedCrop(224, antialias=False), T.RandomHorizontalFlip(), T.ColorJitter(0.4, 0.4, 0.4, 0.1)]
-    aug = T.Compose([*fused, T.RandomGrayscale(), T.Normalize(0.5, 0.5), T.ToDtype("float16")], seed=0)
+    aug = T.Compose([*fused, T.RandomGrayscale(), T.ToDtype("float16", scale=True), T.Normalize(0.5, 0.5)], seed=0)
     plan = aug.plan(size=(256, 256))
     assert str(plan).splitlines() == [
         "1 pass, 3 launches, 0.50 MB a sample",
         "pass 1  uint8 [256, 256, 3] -> float16 [224, 224, 3]   the images are read",
         "        RandomResizedCrop, RandomHorizontalFlip: one resample, bilinear",
-        "        ColorJitter, RandomGrayscale, Normalize, ToDtype; a mean is taken first",
+        "        ColorJitter, RandomGrayscale, ToDtype, Normalize; a mean is taken first",
     ]
     assert plan.bytes_per_sample == 256 * 256 * 3 + 224 * 224 * 3 * 2
     assert (plan.launches, len(plan.passes), plan.passes[0].means) == (3, 1, 1)
@@ -683,3 +685,38 @@ def test_the_example_in_the_docstring_runs(thing):
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     runner.run(test, out=said.append)
     assert runner.failures == 0, "".join(said)
+
+
+# The documentation.
+
+DOCS = Path(__file__).parent.parent
+
+
+def blocks(name, heading=""):
+    """The Python of a page, section by section, and what stands in plain blocks."""
+    text = (DOCS / name).read_text().partition(heading)[2] if heading else (DOCS / name).read_text()
+    section = text.partition("\n## ")[0] if heading else text
+    return re.findall(r"```python\n(.*?)```", section, re.S), re.findall(r"\n\n```\n(.*?)```", section, re.S)
+
+
+def test_the_readme_s_recipe_runs_and_prints_its_plan(capsys):
+    (program,), (printed,) = blocks("README.md", "## Transforms\n")
+    batch = images(("torch", "cpu"), shape=(2, 256, 256, 3))
+    names = {"loader": [(batch, None)], "device": "cpu"}
+    exec(program, names)
+    assert capsys.readouterr().out == printed
+    assert names["images"].dtype == torch.float16
+    assert tuple(names["images"].shape) == (2, 3, 224, 224)
+
+
+def test_the_recipes_of_the_documentation_run():
+    programs, names = blocks("docs/recipes.md")[0], {}
+    assert len(programs) == 8
+    missing = set()
+    for program in programs:  # one after the other: what one makes, the next may use
+        unknown = {name for name in re.findall(r"\bT\.(\w+)", program) if not hasattr(T, name)}
+        missing |= unknown
+        if not unknown:
+            exec(program, names)
+    if missing:
+        pytest.skip(f"all ran but for what needs {', '.join(sorted(missing))}")

@@ -27,7 +27,7 @@ def canvas(samples, size=CANVAS, channels=3):
 def columns(transforms, samples, size=CANVAS, seed=SEED, **when):
     """What is drawn, by name. [N]"""
     params = T.Compose(transforms, seed=seed).draw(canvas(samples, size), **when)
-    return {name: np.array(values) for name, values in params.to_dict()["drawn"].items()}
+    return {name: params[name] for name in params.names}
 
 
 class Drawn(Transform):

@@ -23,7 +23,7 @@ def batch_of(case, home=CPU, dtype=None, layout=None, channels=None, samples=SAM
 
 def near(case, home, dtype):
     """Tolerance of results that only differ in how they were read: on a CPU none."""
-    return EXACT if home[1] == "cpu" else case.between_devices(dtype)
+    return EXACT if home[1] == "cpu" else case.between_devices(dtype, case.dtypes[0])
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def check_devices(case, size):
                 expected = case.compose(dtype)(batch, layout=layout)
                 made = case.compose(dtype)(batch.cuda(), layout=layout)
                 assert str(made.device) == "cuda:0"
-                assert_equal(made.cpu(), expected, tolerance=case.between_devices(describe(expected)[2]))
+                assert_equal(made.cpu(), expected, tolerance=case.between_devices(describe(expected)[2], dtype))
 
 
 @pytest.mark.gpu
@@ -154,7 +154,7 @@ def test_the_contrast_of_a_clip_is_about_the_mean_of_all_its_frames(name, home):
     assert not np.allclose(made[:, 1], alone, atol=0.01)
     for order in ([3, 2, 1, 0], [2, 0, 3, 1]):
         other = to_numpy(case.compose(dtype)(put(clips[:, order], home, dtype), layout="NTHWC"))
-        tolerance = case.between_devices(str(made.dtype))
+        tolerance = case.between_devices(str(made.dtype), dtype)
         assert_equal(other, made[:, order], tolerance=tolerance)
 
 
