@@ -107,12 +107,12 @@ warp(const __grid_constant__ Warp<Geometry> args) {
         block = tile_counts[0];
         __syncthreads();
     }
-    const int count = block < (waits ? all - gridDim.x : pairs) ? 2 : 1;
+    const int count = (waits ? block < all - gridDim.x : blockIdx.x < pairs) ? 2 : 1;
 
     // Where the block's region i lies, and whose it is: the threads that only warp need not know.
     struct Place { long long n; int t, first, left, top, width, height; };
     auto place = [&](int i) {
-        const unsigned int region = waits ? block + i * gridDim.x : block + min(block, pairs) + i, row = region / across, slice = row / down;
+        const unsigned int region = waits ? block + i * gridDim.x : blockIdx.x + min(blockIdx.x, pairs) + i, row = region / across, slice = row / down;
         const unsigned int frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames;
         const int left = (region - row * across) * region_width<Pixels>, top = (row - slice * down) * region_rows;
         return Place{n, static_cast<int>(frame - n * args.frames), grouped ? static_cast<int>(slice - frame * groups) * K : 0, left, top,

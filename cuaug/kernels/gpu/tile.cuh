@@ -126,7 +126,9 @@ inline void stage(const Image<T, K, Border>& image, Box box, int aligned, Stored
     auto clear = [&](FourPixels<T, K>* four) {
         for (int j = 0; j < fours; ++j) four[j] = {{blank, blank, blank, blank}};
     };
-    const int from = max(image.left - column, 0), to_end = min(image.left + image.width - column, group);
+    // Wider pixels have no registers to spare.
+    constexpr bool cuttable = (Same<Border, Constant>::value || Same<Border, Edge>::value) && sizeof(Stored<T, K>) <= 4;
+    const int from = image.left - column, to_end = from + image.width;
     auto copy = [&](auto each, bool whole) {
         const T* first = image.address(column, 0);
         for (int i = y; i < box.height; i += ahead * box.down) {
@@ -144,7 +146,8 @@ inline void stage(const Image<T, K, Border>& image, Box box, int aligned, Stored
                 if (inside[n]) {
                     FourPixels<T, K> four[fours];
                     for (int j = 0; j < fours; ++j) four[j] = gather<Layout, T, K>(loaded[n].of[j]);
-                    if (!whole) cut<Border>(four, from, to_end, blank);
+                    if constexpr (cuttable)
+                        if (!whole) cut<Border>(four, from, to_end, blank);
                     store_group(to, four);
                 } else {
                     clear(to);
@@ -152,8 +155,8 @@ inline void stage(const Image<T, K, Border>& image, Box box, int aligned, Stored
             }
         }
     };
-    const bool whole = from == 0 && to_end == group, fixable = (Same<Border, Constant>::value || Same<Border, Edge>::value) && from < to_end;
-    if (!Same<Layout, Strided>::value && aligned && column >= 0 && column + group <= image.frame_width && (whole || fixable)) {
+    const bool whole = from <= 0 && to_end >= group;
+    if (!Same<Layout, Strided>::value && aligned && (cuttable ? column >= 0 && column + group <= image.frame_width && from < group && to_end > 0 : whole)) {
         if (fours > 1 && aligned >= group) copy(Count<fours>(), whole);
         else copy(Count<1>(), whole);
     } else if (Same<Border, Constant>::value && (column + group <= image.left || column >= image.left + image.width)) {
