@@ -16,16 +16,14 @@ from ._images import Axes, Images, Result
 from ._parameters import NO_TABLE, PerSample, Table
 
 _FILLED = struct.Struct("P5q P5q q 8i P4q 4d")
-_TAIL = struct.Struct(
-    "P4q P4q P4q P4q"
-)  # of a warp: the window, the ops' parameters, where means go, room to take them
+_TAIL = struct.Struct("P4q P4q P4q i4x")  # of a warp: the window, the ops' parameters, parts of means, a region's rows
 _GEOMETRIES = {
     "Affine": struct.Struct("P4q 6d 2i"),
     "Perspective": struct.Struct("P4q 9d 2i"),
     "Grid": struct.Struct("P4q P4q 2d 2i"),
 }
 _RESAMPLE = struct.Struct("P5q P5q q 8i P4q 4d P4q 4d 2i")
-_POINTWISE = struct.Struct("P5q P5q q 8i P4q 12d")
+_POINTWISE = struct.Struct("P5q P5q q 8i P4q 12d P4q 2i")
 _LUT = struct.Struct("P5q P5q q 8i P3q")
 _BLUR = struct.Struct("P5q P5q q 8i P4q 2d 4i")
 _DRAW = struct.Struct("4P 4q 2i q")
@@ -37,6 +35,8 @@ _FILTERS = {  # antialias: its filter
 # Columns and rows, of which the first that fits is taken.
 _BLUR_TILES = (64, 64), (32, 64), (32, 32), (16, 32)
 _PARAMETRISED = ("pointwise", "luma_mean", "mix", "adjust_sharpness", "extremes", "equalize")
+_DRAW_SAMPLES = 8  # to a block (kernels/draw.cu)
+_FEW_ROWS, _MANY_ROWS = 64, 128  # of a warp's regions, at most
 _MOST_BLOCKS = 65535  # along a grid's second and third axis
 
 
@@ -48,13 +48,21 @@ class Ops(NamedTuple):
 
 
 class Mean(NamedTuple):
-    """A mean luma to be taken of each sample on the way."""
+    """A mean luma to be taken of each sample on the way, in `mean_parts` parts."""
 
     ops: Ops  # behind which it is taken
-    column: Table  # for it
-    parts: Table  # `mean_parts` columns
+    parts: Table
 
 
+class Parts(NamedTuple):
+    """A parameter that is the sum of several numbers."""
+
+    table: Table
+    terms: int
+    column: int  # which it is, among the parameters
+
+
+NO_PARTS = Parts(NO_TABLE, 0, -1)
 NO_OPS = Ops((), NO_TABLE)
 ALL = PerSample(NO_TABLE, (1.0,))  # samples, of which a statistic is wanted
 
@@ -118,16 +126,17 @@ def warp(
         filled = _FILLED.pack(
             *_batch(image, result.pointer, result.axes.strides, plan), *outside.table[:5], *outside.values
         )
-        means = NO_TABLE[:5] * 2 if mean is None else (*mean.column[:5], *mean.parts[:5])
-        data = filled + geometry.record + _TAIL.pack(*window[:5], *behind.parameters[:5], *means)
+        parts = NO_TABLE if mean is None else mean.parts
+        data = filled + geometry.record + _TAIL.pack(*window[:5], *behind.parameters[:5], *parts[:5], plan.rows)
         _run(plan, image, data, *names)
     return image.library.finish(result.array)
 
 
-def mean_parts(image: Images, size: tuple[int, int]) -> int:
-    """Columns that taking a mean needs (kernels/gpu/mean.cuh), the first of which is to be 0."""
-    wide, rows = _region(image.dtype, min(image.channels, 4))
-    return 1 + image.axes.extents[1] * -(-size[1] // wide) * -(-size[0] // rows)
+def mean_parts(image: Images, samples: int, size: tuple[int, int]) -> int:
+    """How many parts a mean comes in that is taken of so many samples: most of one."""
+    frames, group = image.axes.extents[1], min(image.channels, 4)
+    rows = _region_rows(image.dtype, group, samples * frames, *size)
+    return frames * -(-size[1] // _region_width(image.dtype, group)) * -(-size[0] // rows)
 
 
 def resample(
@@ -166,6 +175,7 @@ def pointwise(
     dtype: str,
     out: Any,
     channels: int | None = None,
+    parts: Parts = NO_PARTS,
 ) -> Any:
     """A chain of ops (kernels/ops) at every pixel; `parameters` are those of all of them, side by side."""
     for name in (image.dtype, dtype):
@@ -174,7 +184,7 @@ def pointwise(
     result = _images.like(image, image.size, dtype, out, channels)
     if image.samples * image.axes.extents[1]:
         plan = _plan("pointwise", (image.dtype, dtype, *ops), *_phases(image, result))
-        data = _parametrised(image, result.pointer, result.axes.strides, plan, parameters)
+        data = _parametrised(image, result.pointer, result.axes.strides, plan, parameters, parts)
         _run(plan, image, data, image.dtype, dtype, ops, result.axes.extents[2])
     return image.library.finish(result.array)
 
@@ -184,7 +194,7 @@ def draw(
 ) -> None:
     """Fills `table` [N, P] by a program of `length` numbers. `counts`: the seed, the step, the first sample's id."""
     samples = image.samples
-    near = 8 * (length + 32 * (table.n | 1))  # kernels/draw.cu
+    near = 8 * (length + _DRAW_SAMPLES * (table.n | 1))  # kernels/draw.cu
     shared = near if near <= 48 << 10 else 0
     record = program.pointer, table.pointer, ids.pointer, replays, *counts, samples, length, table.n, shared > 0
     data = _DRAW.pack(*record)
@@ -192,7 +202,7 @@ def draw(
         _cpu.native().draw(data)
     elif samples:
         stream = image.library.stream(image.device)
-        _cuda.launch("cuaug::draw", data, (-(-samples // 32), 1, 1), 256, shared, image.device, stream)
+        _cuda.launch("cuaug::draw", data, (-(-samples // _DRAW_SAMPLES), 1, 1), 256, shared, image.device, stream)
 
 
 def mix(image: Images, name: str, parameters: PerSample, out: Any) -> Any:
@@ -237,13 +247,20 @@ def beside_luma_mean(image: Images, parameter: PerSample) -> PerSample:
     return PerSample(Table(pointer, 2, 0, 1, 1, table), ())
 
 
-def luma_mean(image: Images, ops: tuple[str, ...], parameters: PerSample, pointer: int, stride: int) -> None:
+def luma_mean(
+    image: Images,
+    ops: tuple[str, ...],
+    parameters: PerSample,
+    pointer: int,
+    stride: int,
+    parts: Parts = NO_PARTS,
+) -> None:
     """The mean luma behind a chain of ops; the parameter after theirs goes to `pointer`, and the mean beside it."""
     if image.samples * image.axes.extents[1] == 0:
         return
     plan = _plan("luma_mean", (image.dtype, image.dtype, *ops), image.axes, image.pointer % 16, image.axes, 0)
     strides = stride, 0, 0, 0, 0
-    _run(plan, image, _parametrised(image, pointer, strides, plan, parameters), image.dtype, ops)
+    _run(plan, image, _parametrised(image, pointer, strides, plan, parameters, parts), image.dtype, ops)
 
 
 def adjust_sharpness(image: Images, factor: PerSample, out: Any) -> Any:
@@ -299,10 +316,19 @@ def _batch(image: Images, pointer: int, strides: tuple[int, ...], plan: _Plan) -
     return (image.pointer, *image.axes.strides, pointer, *strides, image.samples, *plan.sizes)
 
 
-def _parametrised(image: Images, pointer: int, strides: tuple[int, ...], plan: _Plan, parameters: PerSample) -> bytes:
+def _parametrised(
+    image: Images,
+    pointer: int,
+    strides: tuple[int, ...],
+    plan: _Plan,
+    parameters: PerSample,
+    parts: Parts = NO_PARTS,
+) -> bytes:
     """`cuaug::Pointwise`."""
     values = (*parameters.values, *(0.0,) * (_parameters.INLINE - len(parameters.values)))
-    return _POINTWISE.pack(*_batch(image, pointer, strides, plan), *parameters.table[:5], *values)
+    return _POINTWISE.pack(
+        *_batch(image, pointer, strides, plan), *parameters.table[:5], *values, *parts.table[:5], *parts[1:]
+    )
 
 
 def _run(plan: _Plan, image: Images, data: bytes, *names: Any) -> None:
@@ -322,6 +348,7 @@ class _Plan(NamedTuple):
     grid: tuple[int, int, int]
     sizes: tuple[int, ...]  # frames, channels, in H, in W, out H, out W, in aligned, out aligned
     shared: int  # bytes of shared memory beside those that the kernel declares
+    rows: int  # of a warp's regions
 
 
 @functools.lru_cache(4096)
@@ -349,17 +376,25 @@ def _plan(
             *(_aligned(source, names[0], phase), _aligned(target, names[1], to_phase)),
         ),
         shared=_blur_tile(names[0], height, width, *window).shared if window else 0,
+        rows=_region_rows(names[0], group, slices, *target.extents[3:]) if skeleton == "warp" else 0,
     )
 
 
 def _warp_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
-    """Most of many regions go in pairs, which cost less; the rest singly, and last, so that all blocks end together."""
-    wide, rows = _region(dtype, group)
-    regions = -(-width // wide) * -(-height // rows) * slices
+    """A block makes a region."""
+    rows = _region_rows(dtype, group, slices, height, width)
+    regions = -(-width // _region_width(dtype, group)) * -(-height // rows) * slices
     if regions >= 1 << 31:
-        raise ValueError(f"size must leave fewer than 2**31 regions of {(rows, wide)}, got {(height, width)}")
-    pairs = regions * 7 // 16 if regions >= 2000 else 0  # fewer are better spread over a large GPU
-    return regions - pairs, 1, 1
+        raise ValueError(f"size must leave fewer than 2**31 regions of {rows} rows, got {(height, width)}")
+    return regions, 1, 1
+
+
+def _region_rows(dtype: str, group: int, slices: int, height: int, width: int) -> int:
+    """All regions of about the same height, and tall, which costs less, where they leave blocks enough for a GPU."""
+    across = -(-width // _region_width(dtype, group)) * slices
+    tall = across * -(-height // _MANY_ROWS) >= 1500
+    down = -(-height // (_MANY_ROWS if tall else _FEW_ROWS))
+    return _fours(-(-height // down)) if height else 4
 
 
 def _resample_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
@@ -469,9 +504,9 @@ _SKELETONS = {
 }
 
 
-def _region(dtype: str, group: int) -> tuple[int, int]:
-    """Columns and rows of the output that a block warps (kernels/gpu/tile.cuh): fewer where a staged pixel is wide."""
-    return (64 if _stored_bytes(dtype, group) <= 4 else 32), 64
+def _region_width(dtype: str, group: int) -> int:
+    """Columns of the output that a block warps (kernels/gpu/tile.cuh): fewer where a staged pixel is wide."""
+    return 64 if _stored_bytes(dtype, group) <= 4 else 32
 
 
 def _stored_bytes(dtype: str, group: int) -> int:

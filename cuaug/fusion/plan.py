@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .. import _pass
 from .._images import Images
 from .passes import Pass, passes_of
 from .program import assembled, in_units_of
@@ -22,25 +23,24 @@ class Plan:
     columns: int
     names: dict[str, int]  # of what is drawn; where it stands in the table
     matrix: int  # first of nine columns: source to result
-    parts: dict[int, Column]  # for the place of each mean taken on the way, the first column that its reduction may use
+    parts: dict[int, Column]  # for the place of each mean taken on the way, the first column for its parts
 
 
-def plan_of(recipe: Recipe, image: Images, parts: int) -> Plan:
-    """`parts`: columns that taking a mean needs."""
+def plan_of(recipe: Recipe, image: Images) -> Plan:
+    """The plan for images like these."""
     passes = passes_of(recipe, image.dtype, image.size)
-    means = [column for each in passes if each.measured and (column := each.chain[each.means[0]].mean)]
-    scratch = [[Column("") for _ in range(parts)] for _ in means]
+    means = [(each, column) for each in passes if each.measured and (column := each.chain[each.means[0]].mean)]
+    parts = [[Column("") for _ in range(_pass.mean_parts(image, 1, each.result))] for each, _ in means]
     matrix = [Column("") for _ in range(9)]
-    count = _placed([*_blocks(passes), *(draw.columns for draw in recipe.draws), *scratch, matrix])
+    count = _placed([*_blocks(passes), *(draw.columns for draw in recipe.draws), *parts, matrix])
     white = {id(column): each.white for each in passes for column in each.columns}
     draws = [in_units_of(draw, white.get(id(draw.columns[0]), 1.0)) for draw in recipe.draws]
-    cleared = [Instruction("Constant", [count], (0.0, 0.0)) for room in scratch for count in room[:1]]
     whole = [Instruction("KeepAll", matrix, ())]
-    program = assembled([*draws, *cleared, *_turns(passes), *_carries(passes), *whole])
+    program = assembled([*draws, *_turns(passes), *_carries(passes), *whole])
     names: dict[str, int] = {}
     for column in (column for draw in recipe.draws for column in draw.columns):
         names[f"{column.name}_{column.place}" if column.name in names else column.name] = column.place
-    rooms = {mean.place: columns[0] for mean, columns in zip(means, scratch, strict=True)}
+    rooms = {mean.place: columns[0] for (_, mean), columns in zip(means, parts, strict=True)}
     return Plan(passes, program, count, names, matrix[0].place, rooms)
 
 

@@ -167,12 +167,6 @@ class Recipe:
             raise ValueError(f"a recipe must have fewer than {MOST_ENTRIES} transforms")
 
     @property
-    def largest(self) -> tuple[int, int]:
-        """A size that no canvas of the recipe exceeds."""
-        sizes = [self.size, *(op.size for op in self.ops if isinstance(op, (Geometric, Resized)))]
-        return max(height for height, _ in sizes), max(width for _, width in sizes)
-
-    @property
     def white(self) -> float:
         return WHITE.get(self.dtype, 1.0)
 

@@ -62,9 +62,10 @@ def _run(each: Pass, following: Sequence[Pass], plan: Plan, image: Images, table
             _images.images(made, image.axes.layout), ops.names, PerSample(ops.parameters, ()), each.target, None
         )
     if head is None:
-        for i in each.means[1 if each.measured and _on_the_way(image) else 0 :]:
-            _luma_mean(each, i, image, table)
-        return _pass.pointwise(image, ops.names, PerSample(ops.parameters, ()), each.target, None)
+        parts = _parts(each, plan, image, table)
+        for i in each.means[0 if parts is _pass.NO_PARTS else 1 :]:
+            _luma_mean(each, i, image, table, parts)
+        return _pass.pointwise(image, ops.names, PerSample(ops.parameters, ()), each.target, None, parts=parts)
     mean = _mean(following[0], plan, table) if following and following[0].measured and _on_the_way(image) else None
     window = _from(table, each.window[0]) if each.window else NO_TABLE
     where = image, _geometry(each, table), each.result
@@ -101,16 +102,25 @@ def _mean(each: Pass, plan: Plan, table: Table) -> _pass.Mean:
     i = each.means[0]
     column = each.chain[i].mean
     assert column is not None
-    ops = _pass.Ops(_before(each, i), _chain_table(each, table))
-    return _pass.Mean(ops, _from(table, column), _from(table, plan.parts[column.place]))
+    return _pass.Mean(_pass.Ops(_before(each, i), _chain_table(each, table)), _from(table, plan.parts[column.place]))
 
 
-def _luma_mean(each: Pass, i: int, image: Images, table: Table) -> None:
+def _parts(each: Pass, plan: Plan, image: Images, table: Table) -> _pass.Parts:
+    """Those of the mean that the pass before has taken."""
+    if not (each.measured and _on_the_way(image)):
+        return _pass.NO_PARTS
+    column = each.chain[each.means[0]].mean
+    assert column is not None
+    count = _pass.mean_parts(image, image.samples, image.size)
+    return _pass.Parts(_from(table, plan.parts[column.place]), count, column.place - each.columns[0].place)
+
+
+def _luma_mean(each: Pass, i: int, image: Images, table: Table, parts: _pass.Parts) -> None:
     """The mean that op i of a pass needs."""
     column = each.chain[i].mean
     assert column is not None
     pointer = table.pointer + 8 * (column.place - 1)
-    _pass.luma_mean(image, _before(each, i), PerSample(_chain_table(each, table), ()), pointer, table.n)
+    _pass.luma_mean(image, _before(each, i), PerSample(_chain_table(each, table), ()), pointer, table.n, parts)
 
 
 def _before(each: Pass, i: int) -> tuple[str, ...]:

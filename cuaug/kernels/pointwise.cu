@@ -41,19 +41,23 @@ __global__ void __launch_bounds__(pointwise_threads) pointwise(const __grid_cons
         }
         const Ops ops = Ops::of(field);
         int y = begin / across, x = begin - y * across;
-        auto load = [&] {
-            return load_pixels<InLayout, In, K>(in + y * args.in.y + static_cast<long long>(4 * x) * in_step, from, in_step, args.in_aligned, min(4, width - 4 * x));
+        // Where it can be moved as vectors the next group is on its way, as it lies in memory, while one is worked on.
+        Vectors<In, K, 1> next;
+        bool loaded = false;
+        auto at = [&] { return in + y * args.in.y + static_cast<long long>(4 * x) * in_step; };
+        auto load = [&](int i) {
+            loaded = !Same<InLayout, Strided>::value && args.in_aligned && i < end && 4 * x + 3 < width;
+            if (loaded) next = load_vectors<InLayout, In, K>(at(), from);
         };
-        FourPixels<In, K> next;
-        if (begin < end) next = load();
+        load(begin);
 #pragma unroll 1
         for (int i = begin; i < end; i += pointwise_threads) {
-            const FourPixels<In, K> pixels = next;
             const int left = 4 * x, top = y, count = min(4, width - left);
+            const FourPixels<In, K> pixels = loaded ? gather<InLayout, In, K>(next.of[0]) : load_pixels<Strided, In, K>(at(), from, in_step, false, count);
             y += rows;
             x += columns;
             if (x >= across) x -= across, ++y;
-            if (i + pointwise_threads < end) next = load();
+            load(i + pointwise_threads);
 
             Pixel<R, K> made[4];
             Where<R> where[4];

@@ -8,9 +8,17 @@ namespace cuaug {
 struct Pointwise : Batch {
     Table parameters;    // [N, P]: those of all ops, one after the other; data null: `value` serves all samples
     double value[12];
+    Table parts;         // [N, part_count]: float64, whose sum serves instead of parameter `part_column`, if that is not -1
+    int part_count;
+    int part_column;
 };
 
 inline double parameter(const Pointwise& record, long long n, int i) {
+    if (i == record.part_column) {
+        double sum = 0.0;
+        for (int j = 0; j < record.part_count; ++j) sum += entry(record.parts, n, j);
+        return sum;
+    }
     return record.parameters.data != nullptr ? read(record.parameters, n * record.parameters.n + i * record.parameters.x) : record.value[i];
 }
 

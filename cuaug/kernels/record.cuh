@@ -66,8 +66,8 @@ struct Warp : Filled {
     Geometry geometry;
     Table window;        // [N, 4]: top, left, height, width in whole pixels; for borders that are `Windowed`
     Table parameters;    // [N, P]: those of the ops, one after the other
-    Table mean;          // [N]: float64, where the means go
-    Table parts;         // [N, 1 + regions]: float64, room to take means in (gpu/mean.cuh), which begins with 0
+    Table parts;         // [N, regions]: float64, where each block writes its share of the sample's mean
+    int region_rows;     // of the result, a multiple of 4, that a block of the kernel makes
 };
 
 // Entry i of a sample's row.

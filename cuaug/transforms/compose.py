@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _array, _check, _cuda, _images, _pass
+from .. import _array, _check, _cuda, _images
 from .._check import BackendError, public
 from .._images import Images
 from .._parameters import NO_TABLE, Table
@@ -281,7 +281,7 @@ class Compose(Transform):
             known = len(recipe.ops)
             transform.enter(recipe)
             owners |= {id(op): type(transform).__name__ for op in recipe.ops[known:]}
-        return plan_of(recipe, image, _pass.mean_parts(image, recipe.largest))
+        return plan_of(recipe, image)
 
     def _flat(self) -> Iterator[Transform]:
         for transform in self.transforms:

@@ -66,10 +66,7 @@ inline void run(const Instruction& it, const Stream& stream, double* row, Progre
     double* out = row + it.column;
     const bool open = it.gate < 0 || row[it.gate] == it.gate_value;
     Random random({stream.seed, stream.step, stream.id, static_cast<unsigned int>(it.position)}, static_cast<unsigned int>(it.index));
-    auto carry = [&](const Carry& back) {
-        progress.pass = back * progress.pass;
-        progress.all = back * progress.all;
-    };
+    auto carry = [&](const Carry& back) { progress.pass = back * progress.pass; };
     auto from = [&](int i) { return row + static_cast<int>(a[i]); };
     switch (static_cast<Kind>(it.kind)) {
         case Kind::Constant: *out = open ? a[0] : a[1]; return;
@@ -162,6 +159,7 @@ inline void run(const Instruction& it, const Stream& stream, double* row, Progre
         case Kind::Perspective: return carry(carry_corners(from(0), static_cast<int>(a[1]), static_cast<int>(a[2])));
         case Kind::KeepPass:
             for (int i = 0; i < static_cast<int>(a[0]); ++i) out[i] = progress.pass.m[i];
+            progress.all = progress.pass * progress.all;
             progress.pass = Carry::identity();
             return;
         case Kind::KeepAll: {
@@ -178,8 +176,7 @@ inline void run(const Instruction& it, const Stream& stream, double* row, Progre
 // Sample n of a batch, into its row. Of instructions between two barriers, which do not depend on each other, this is one of `shares`;
 // the coordinates, which do, are carried by the first.
 template <class Wait>
-inline void draw_sample(const Draw& args, const double* program, double* row, long long step, long long n, int share, int shares, const Wait& wait) {
-    const bool exists = n < args.samples;
+inline void draw_sample(const Draw& args, const double* program, double* row, long long step, long long n, bool exists, int share, int shares, const Wait& wait) {
     const unsigned long long id = !exists ? 0 : args.ids != nullptr ? args.ids[n] : args.first_id + n;
     const Stream stream = {static_cast<unsigned long long>(args.seed), static_cast<unsigned long long>(step), id, 0};
     Progress progress = {Carry::identity(), Carry::identity()};

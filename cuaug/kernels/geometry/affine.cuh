@@ -58,10 +58,10 @@ struct Affine {
             return {base_x + x, base_y + y, a, b, c - static_cast<R>(x) + nudge, d, e, f - static_cast<R>(y) + nudge};
         }
 
-        // Where the rows from `first` to before `end` of a tile lie; false if that is not known.
-        bool bounds(int width, int first, int end, Bounds<R>& box) const {
-            const R right = R(width - 1), top = R(first), bottom = R(end - 1);
-            return around(at(R(0), top), at(right, top), at(R(0), bottom), at(right, bottom), box);
+        // Where a tile lies; false if that is not known.
+        bool bounds(int width, int height, Bounds<R>& box) const {
+            const R right = R(width - 1), bottom = R(height - 1);
+            return around(at(R(0), R(0)), at(right, R(0)), at(R(0), bottom), at(right, bottom), box);
         }
     };
 

@@ -51,7 +51,7 @@ struct Grid {
         // The same coordinates, counted from another pixel of the input.
         Local from(int x, int y, R) const { return {base_x + x, base_y + y, grid, n, left, top}; }
 
-        bool bounds(int, int, int, Bounds<R>&) const { return false; }
+        bool bounds(int, int, Bounds<R>&) const { return false; }
     };
 
     template <class R>

@@ -71,14 +71,14 @@ struct Perspective {
         }
 
         // The corners bound the tile only where the horizon does not cross it.
-        bool bounds(int width, int first, int end, Bounds<R>& box) const {
-            const R right = R(width - 1), top = R(first), bottom = R(end - 1);
-            const R p = depth(R(0), top), q = depth(right, top);
+        bool bounds(int width, int height, Bounds<R>& box) const {
+            const R right = R(width - 1), bottom = R(height - 1);
+            const R p = depth(R(0), R(0)), q = depth(right, R(0));
             const R r = depth(R(0), bottom), s = depth(right, bottom);
             const R most = R(1e30);  // beyond, a depth may be infinite and hide it in quotients of 0
             if (!(p * q > R(0) && p * r > R(0) && p * s > R(0) && fabs(p) < most && fabs(q) < most && fabs(r) < most && fabs(s) < most))
                 return false;
-            return around(at(R(0), top), at(right, top), at(R(0), bottom), at(right, bottom), box);
+            return around(at(R(0), R(0)), at(right, R(0)), at(R(0), bottom), at(right, bottom), box);
         }
     };
 

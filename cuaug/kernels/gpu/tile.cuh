@@ -11,7 +11,7 @@
 
 namespace cuaug {
 
-constexpr int threads = 256, region_rows = 64, most_tiles = 8;
+constexpr int threads = 256, most_tiles = 16;
 // Something to do at a time, as a type.
 template <int N> struct Count { static constexpr int value = N; };
 
