@@ -74,6 +74,24 @@ def grid_geometry(x: Table, y: Table, scale: tuple[float, float], relative: bool
     return Geometry("Grid", _GEOMETRIES["Grid"].pack(*x[:5], *y[:5], *scale, bool(relative), 0), (x, y))
 
 
+def displacements(
+    image: Images, parameters: PerSample, window: tuple[int, int], sigma: tuple[float, float]
+) -> Geometry:
+    """`Grid`: a field for each sample, of noise by `parameters` (kernels/ops/uniform_noise.cuh), which is smoothed."""
+    # The op looks at the place alone: any four bytes will do as the pixel that it reads again and again.
+    nothing = image._replace(
+        pointer=parameters.table.pointer,
+        dtype="float32",
+        axes=Axes("NCHW", (image.samples, 1, 2, *image.size), (0,) * 5, None),
+    )
+    field = _images.images(pointwise(nothing, ("UniformNoise",), parameters, "float32", None), "NCHW")
+    if sigma[0]:
+        field = _images.images(gaussian_blur(field, window, PerSample(NO_TABLE, sigma), None), "NCHW")
+    n, _, c, y, x = field.axes.strides
+    maps = [Table(field.pointer + 4 * c * axis, n, y, x, 0, field.owner) for axis in range(2)]
+    return grid_geometry(maps[0], maps[1], (1.0, 1.0), True)
+
+
 def warp(
     image: Images,
     geometry: Geometry,

@@ -9,6 +9,8 @@ from collections.abc import Callable
 import numpy as np
 from arrays import white
 from compare import Tolerance, is_integer
+from reference_draws import uniform_field
+from reference_filter import gaussian_blur
 
 import cuaug
 from cuaug import transforms as T
@@ -103,6 +105,23 @@ def perspective(t, images, p, how):
     return cuaug.perspective(images, start, start + inwards * steps, t.interpolation, t.fill, **how)
 
 
+def elastic(t, images, p, how):
+    """A field in float64 from the words that were drawn: noise, smoothed, in halves of the canvas."""
+    size = tuple(images.shape[how["layout"].index(axis)] for axis in "HW")
+    window = [int(8 * sigma + 1) // 2 * 2 + 1 for sigma in t.sigma]
+    halves = np.array([size[1], size[0]]) / 2
+    fields = []
+    for n in range(len(images)):
+        words = [sum(int(p[f"{name}_{i}"][n]) << 24 * i for i in range(k)) for name, k in WORDS]
+        noise = uniform_field(*words, int(p["position"][n]), size)
+        field = gaussian_blur(noise, window, t.sigma, white=1) if any(t.sigma) else noise
+        fields.append(field * [p["reach_x"][n], p["reach_y"][n]] / halves)
+    return cuaug.elastic(images, np.reshape(fields, (-1, *size, 2)), t.interpolation, t.fill, **how)
+
+
+WORDS = ("seed", 3), ("step", 2), ("id", 2)
+
+
 def color_jitter(t, images, p, how):
     """Each sample in its own order."""
     about = {} if t.contrast_about is None else {"about": t.contrast_about}
@@ -151,6 +170,7 @@ FUNCTIONS = {
     "RandomAffine": affine,
     "RandomRotation": rotate,
     "RandomPerspective": perspective,
+    "ElasticTransform": elastic,
     "ColorJitter": color_jitter,
     "RandomGrayscale": lambda t, images, p, how: of_each(
         only(lambda image: cuaug.rgb_to_grayscale(image, 3, **how), flags(p["grey"])), images
@@ -326,6 +346,32 @@ CASES = [
         lambda v: [T.RandomPerspective(0.5, 0.7, fill=v(0.4)), T.RandomRotation(30, **TURN)],
         EVERY,
         **MOVED,
+    ),
+    Case("elastic", lambda v: [T.ElasticTransform(90.0, 2.0, fill=v(0.4))], EVERY, **MOVED),
+    Case(
+        "elastic-nearest",
+        lambda v: [T.ElasticTransform((5.0, 9.0), 0.0, "nearest", v(0.4))],
+        EVERY,
+        **WHOLE,
+    ),
+    Case(
+        "flips-elastic-rotation",
+        lambda v: [*FLIPS, T.ElasticTransform((200.0, 70.0), (3.0, 1.2)), T.RandomRotation(30, **TURN)],
+        EVERY,
+        **MOVED,
+    ),
+    Case(
+        "elastic-jitter-normalize",
+        lambda v: [
+            T.ElasticTransform(90.0, 2.0, fill=v(0.4)),
+            JITTER,
+            T.ToDtype("float32", scale=True),
+            T.Normalize(MEAN, STD),
+        ],
+        shares=2e-3,
+        dtypes=("float32",),
+        apart=8,
+        reason="coordinates in float32, divided by 0.22 after a contrast of 1.4",
     ),
     Case("resize-centre-crop", lambda v: [T.Resize(14), T.CenterCrop(12)], EVERY, **ONCE),
     Case(

@@ -44,6 +44,7 @@ MOVES = {
         ],
         None,
     ),
+    "displaced": (lambda how: [T.RandomVerticalFlip(), T.ElasticTransform(250.0, 3.0, how)], None),
     "edges": (lambda how: [T.Pad(3, padding_mode="reflect"), T.RandomCrop((24, 20)), T.RandomRotation(9, how)], None),
 }
 every_move = pytest.mark.parametrize("name", MOVES)
@@ -355,6 +356,26 @@ def test_every_pass_after_the_first_has_a_reason_of_its_own():
     assert str(plan).count("pass ") == 5
 
 
+def test_a_field_of_displacements_says_what_it_costs_and_keeps_to_itself():
+    displaced = [T.RandomHorizontalFlip(), T.ElasticTransform(), T.RandomInvert(), T.ToDtype("float32", scale=True)]
+    plan = T.Compose([*displaced, T.RandomRotation(9)], seed=0).plan(size=(100, 200))
+    own = plan.passes[1]
+    assert [each.transforms for each in plan.passes] == [
+        ("RandomHorizontalFlip",),
+        ("ElasticTransform", "RandomInvert", "ToDtype"),
+        ("RandomRotation",),
+    ]
+    assert "no matrix" in own.why
+    assert own.lines[0] == (
+        "ElasticTransform: one resample, bilinear, by a field of noise, smoothed by 41 x 41 taps: "
+        "2 launches, 0.64 MB a sample"
+    )
+    assert own.field == 100 * 200 * 2 * 4 * 4  # the noise is written and read, and so is what the Gaussian makes of it
+    assert plan.launches == 1 + 2 + 3
+    rough = T.Compose([T.ElasticTransform(sigma=0)]).plan(size=(100, 200))
+    assert (rough.launches, rough.passes[0].field) == (3, 100 * 200 * 2 * 4 * 2)
+
+
 def test_a_plan_needs_images_or_their_size():
     with pytest.raises(ValueError, match=r"cuaug.Compose.plan: images or size must be given"):
         T.Compose([]).plan()
@@ -424,6 +445,7 @@ def test_what_is_not_of_the_result_s_size_is_refused():
 EVERYTHING = {
     "AutoAugment": T.AutoAugment("svhn", "bilinear", 3),
     "CutMix": T.CutMix(alpha=0.5, num_classes=4),
+    "ElasticTransform": T.ElasticTransform((30.0, 40.0), (2.0, 3.0), "nearest", 7),
     "GaussianNoise": T.GaussianNoise(0.1, 0.2, False),
     "Grayscale": T.Grayscale(3),
     "Identity": T.Identity(),
@@ -711,7 +733,7 @@ def test_the_readme_s_recipe_runs_and_prints_its_plan(capsys):
 
 def test_the_recipes_of_the_documentation_run():
     programs, names = blocks("docs/recipes.md")[0], {}
-    assert len(programs) == 8
+    assert len(programs) == 9
     missing = set()
     for program in programs:  # one after the other: what one makes, the next may use
         unknown = {name for name in re.findall(r"\bT\.(\w+)", program) if not hasattr(T, name)}

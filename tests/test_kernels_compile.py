@@ -140,7 +140,6 @@ FUSED = {
     **WARPS,
     "source": IMAGE_DTYPES,
     "target": ["uint8", "float16", "bfloat16", "float32", "float64"],
-    "geometry": ["Affine", "Perspective"],
     "chain": list(CHAINS),
 }
 # Passes that take a mean: in a kernel of its own, or, where blocks may wait for it, before the pixels are stored.

@@ -29,7 +29,7 @@ struct ResampleCall {
 
 enum class Op {
     AdjustBrightness, AdjustContrast, AdjustGamma, AdjustHue, AdjustSaturation, Autocontrast, BeforeContrast, ColorJitter, ColorMatrix,
-    DropCells, Erase, GaussianNoise, Grayscale, Invert, MaskGrid, Normalize, Posterize, RandomGrayscale, Scaled, Solarize, Unscaled
+    DropCells, Erase, GaussianNoise, Grayscale, Invert, MaskGrid, Normalize, Posterize, RandomGrayscale, Scaled, Solarize, UniformNoise, Unscaled
 };
 
 struct PointwiseCall {

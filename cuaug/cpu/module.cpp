@@ -32,7 +32,7 @@ constexpr std::string_view samplers[] = {"Nearest", "Bilinear", "Bicubic", "Lanc
 constexpr std::string_view borders[] = {"Constant", "Edge", "Reflect", "Symmetric", "Wrap"};
 constexpr std::string_view filters[] = {"Triangle", "CatmullRom", "Lanczos3", "SharpCubic", "LanczosPlain"};
 constexpr std::string_view ops[] = {"AdjustBrightness", "AdjustContrast", "AdjustGamma", "AdjustHue", "AdjustSaturation", "Autocontrast", "BeforeContrast", "ColorJitter", "ColorMatrix", "DropCells",
-                                    "Erase", "GaussianNoise", "Grayscale", "Invert", "MaskGrid", "Normalize", "Posterize", "RandomGrayscale", "Scaled", "Solarize", "Unscaled"};
+                                    "Erase", "GaussianNoise", "Grayscale", "Invert", "MaskGrid", "Normalize", "Posterize", "RandomGrayscale", "Scaled", "Solarize", "UniformNoise", "Unscaled"};
 constexpr std::string_view mixes[] = {"Cutmix", "Mixup"};
 constexpr unsigned long warp_bytes[] = {sizeof(cuaug::Warp<cuaug::Affine>), sizeof(cuaug::Warp<cuaug::Perspective>), sizeof(cuaug::Warp<cuaug::Grid>)};
 

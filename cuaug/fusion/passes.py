@@ -10,9 +10,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .._check import WHITE
-from .recipe import Alone, Blur, Cast, Column, Equalized, Geometric, Op, Pointwise, Recipe, Resized, Stretched
+from .recipe import (
+    Alone,
+    Blur,
+    Cast,
+    Column,
+    Displaced,
+    Equalized,
+    Geometric,
+    Op,
+    Pointwise,
+    Recipe,
+    Resized,
+    Stretched,
+)
 
-Head = Geometric | Resized | Alone
+Head = Geometric | Resized | Displaced | Alone
 
 
 @dataclass
@@ -53,8 +66,20 @@ class Pass:
         return first.columns if isinstance(first, Geometric) and first.box else ()
 
     @property
-    def resampling(self) -> Geometric:
+    def moves(self) -> bool:
+        """Whether pixels change places."""
+        return bool(self.heads) and isinstance(self.heads[0], (Geometric, Resized, Displaced))
+
+    @property
+    def _warps(self) -> bool:
+        """By the kernel that can change pixels, too."""
+        return bool(self.heads) and isinstance(self.heads[0], (Geometric, Displaced))
+
+    @property
+    def resampling(self) -> Geometric | Displaced:
         """The map of coordinates that decides how pixels are read."""
+        if isinstance(self.heads[0], Displaced):
+            return self.heads[0]
         maps = [head for head in self.heads if isinstance(head, Geometric)]
         chosen = next((m for m in maps if not m.whole), maps[0])
         outside = next((m for m in maps if m.shows_outside), chosen)
@@ -75,6 +100,8 @@ class Pass:
             return "the levels of the whole image are needed as they are by now"
         if isinstance(op, Alone) or isinstance(self.heads[-1], Alone):
             return "every pixel needs its neighbours, or another sample's, as they are by now"
+        if isinstance(op, Displaced) or isinstance(self.heads[0], Displaced):
+            return "displacements of single pixels are no matrix, which others could be multiplied by"
         if isinstance(op, Resized):
             return "an antialiased resize reads the pixels as they are by now"
         if isinstance(self.heads[0], Resized):
@@ -82,7 +109,7 @@ class Pass:
         return self._refuses_map(op, [head for head in self.heads if isinstance(head, Geometric)])
 
     def _refuses_cast(self, op: Cast) -> str:
-        if self.heads and not isinstance(self.heads[0], Geometric) and not (op.scale and self._blurs):
+        if self.heads and not self._warps and not (op.scale and self._blurs):
             return "a resize, a filter or a mix keeps the dtype"
         if self.unscaled:
             return "another conversion"
@@ -99,7 +126,7 @@ class Pass:
         return f"values are rounded to {self.target} before they are changed" if integers else ""
 
     def _refuses_pointwise(self, op: Pointwise) -> str:
-        if self.heads and not isinstance(self.heads[0], Geometric):
+        if self.heads and not self._warps:
             return "a resize, a filter or a mix stores its pixels before they are changed"
         if self._rounded:
             return self._rounded

@@ -75,6 +75,30 @@ class Resized:
 
 
 @dataclass
+class Displaced:
+    """Each pixel from elsewhere, by a field of noise for each sample, which a Gaussian smooths."""
+
+    columns: Sequence[Column]  # the stream of random numbers, and how far noise reaches, in x and in y
+    size: tuple[int, int]
+    window: tuple[int, int]  # (x, y) of the Gaussian, and
+    sigma: tuple[float, float]  # 0: none
+    interpolation: str
+    fill: Any
+    border: str = "constant"
+    name: str = "ElasticTransform"
+
+    @property
+    def launches(self) -> int:
+        """Of the noise and the Gaussian."""
+        return 2 if self.sigma[0] else 1
+
+    @property
+    def bytes(self) -> int:
+        """Written and read for the field of a sample: two float32 numbers a pixel, by each launch and by the warp."""
+        return 8 * self.size[0] * self.size[1] * 2 * self.launches
+
+
+@dataclass
 class Pointwise:
     """A struct of kernels/ops and its parameters. `mean`: the one of them that a reduction fills."""
 
@@ -141,7 +165,7 @@ class Greyed:
 
 
 Alone = Blur | Mixed | Sharpened | Stretched | Equalized | Greyed
-Op = Geometric | Resized | Pointwise | Cast | Alone
+Op = Geometric | Resized | Displaced | Pointwise | Cast | Alone
 
 
 @dataclass

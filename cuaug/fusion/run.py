@@ -9,7 +9,7 @@ from .._images import Images
 from .._parameters import NO_TABLE, PerSample, Table
 from .passes import Pass
 from .plan import Plan
-from .recipe import Alone, Blur, Column, Equalized, Geometric, Greyed, Mixed, Resized, Sharpened, Stretched
+from .recipe import Alone, Blur, Column, Displaced, Equalized, Greyed, Mixed, Resized, Sharpened, Stretched
 
 
 def apply(plan: Plan, image: Images, table: Table) -> Any:
@@ -26,13 +26,14 @@ def moved(plan: Plan, image: Images, table: Table) -> Any:
     """Label masks, moved as the images are: nearest through every pass, 0 outside, and nothing else changed."""
     made: Any = None
     for each in plan.passes:
-        if each.matrix:
+        if each.moves:
             if made is not None:
                 image = _images.images(made, image.axes.layout)
-            first = each.heads[0]
-            border = each.resampling.border if isinstance(first, Geometric) else "edge"
+            border = "edge" if isinstance(each.heads[0], Resized) else each.resampling.border
             window = _from(table, each.window[0]) if each.window else NO_TABLE
-            made = _pass.warp(image, _geometry(each, table), each.result, "nearest", border, 0, None, None, window)
+            made = _pass.warp(
+                image, _geometry(each, image, table), each.result, "nearest", border, 0, None, None, window
+            )
     if made is None:
         still = _pass.matrix_geometry(PerSample(NO_TABLE, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0)), True, "center")
         made = _pass.warp(image, still, image.size, "nearest", "edge", 0, None, None)
@@ -80,7 +81,7 @@ def _alone(head: Alone, image: Images, table: Table, target: str) -> Any:
 
 def _warp(each: Pass, plan: Plan, image: Images, table: Table, ops: _pass.Ops) -> Any:
     how = each.resampling
-    geometry, window = _geometry(each, table), _from(table, each.window[0]) if each.window else NO_TABLE
+    geometry, window = _geometry(each, image, table), _from(table, each.window[0]) if each.window else NO_TABLE
     where = image, geometry, each.result, how.interpolation, how.border, how.fill
     if image.device < 0 and ops.names:  # the loops do one thing at a time
         between = _images.images(_pass.warp(*where, None, None, window), image.axes.layout)
@@ -110,7 +111,10 @@ def _before(each: Pass, i: int) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _geometry(each: Pass, table: Table) -> _pass.Geometry:
+def _geometry(each: Pass, image: Images, table: Table) -> _pass.Geometry:
+    head = each.heads[0]
+    if isinstance(head, Displaced):
+        return _pass.displacements(image, _parameters_of(table, head.columns), head.window, head.sigma)
     matrix = _from(table, each.matrix[0])._replace(y=3)
     return _pass.matrix_geometry(PerSample(matrix, (0.0,) * len(each.matrix)), True, "center")
 

@@ -31,7 +31,7 @@ from .geometry import (
 )
 from .levels import Grayscale, RandomAdjustSharpness, RandomAutocontrast, RandomEqualize
 from .mix import CutMix, MixUp, mixed_labels
-from .noise import GaussianNoise, RandomMask
+from .noise import ElasticTransform, GaussianNoise, RandomMask
 from .params import Params
 from .policies import AutoAugment, RandAugment, TrivialAugmentWide
 
@@ -42,6 +42,7 @@ __all__ = [
     "ColorJitter",
     "Compose",
     "CutMix",
+    "ElasticTransform",
     "GaussianBlur",
     "GaussianNoise",
     "Grayscale",

@@ -13,7 +13,6 @@ INSTEAD = {
     "ClampKeyPoints": _BOXES,
     "ConvertBoundingBoxFormat": _BOXES,
     "ConvertImageDtype": "ToDtype(dtype, scale=True) does the same",
-    "ElasticTransform": "draw displacements and call cuaug.elastic",
     "FiveCrop": "crop five times with cuaug.crop",
     "InterpolationMode": 'interpolation is a name here, such as "bilinear"; torchvision\'s own is taken too',
     "JPEG": "no codec runs within a recipe",

@@ -44,6 +44,7 @@ def results(found: Found, draw: Any, layout: str | None, boxes: Boxes, keypoints
     mixed = [head for each in params[0].plan.passes for head in each.heads if isinstance(head, Mixed)]
     if mixed:
         _check_mixes(found, mixed[0].name, together)
+    _check_matrices(found, params[0])
     size: Any = params[0].result_size if together else [own.result_size for own in params]
     if any(found.of(kind) for kind in ("boxes", "keypoints")):
         matrices = [own.matrices for own in params]
@@ -99,6 +100,14 @@ def _check_mixes(found: Found, name: str, together: bool) -> None:
         raise ValueError(f"{moved} must not be given where samples are mixed ({name}): they belong to one sample each")
     if not together:
         raise ValueError(f"images must have one shape where samples are mixed ({name})")
+
+
+def _check_matrices(found: Found, params: Params) -> None:
+    moved = next((kind for kind in ("boxes", "keypoints") if found.of(kind)), None)
+    if moved and params.plan.no_matrix:
+        raise ValueError(
+            f"{moved} must not be given where pixels are moved by no matrix ({params.plan.no_matrix}): masks are moved"
+        )
 
 
 def _mixed(labels: Any, params: Params, mixed: list[Mixed]) -> Any:
