@@ -26,6 +26,7 @@ _RESAMPLE = struct.Struct("P5q P5q q 8i P4q 4d P4q 4d 2i")
 _POINTWISE = struct.Struct("P5q P5q q 8i P4q 12d")
 _LUT = struct.Struct("P5q P5q q 8i P3q")
 _BLUR = struct.Struct("P5q P5q q 8i P4q 2d 4i")
+_BLEND = struct.Struct("P5q P5q q 8i 8P P4q q")
 _DRAW = struct.Struct("4P 4q 2i q")
 _SAMPLERS = {"nearest": "Nearest", "bilinear": "Bilinear", "bicubic": "Bicubic", "lanczos": "Lanczos"}
 _FILTERS = {  # antialias: its filter
@@ -36,6 +37,7 @@ _FILTERS = {  # antialias: its filter
 _BLUR_TILES = (64, 64), (32, 64), (32, 32), (16, 32)
 _PARAMETRISED = ("pointwise", "luma_mean", "mix", "adjust_sharpness", "extremes", "equalize")
 _WAITING_BOX = 20 << 10  # bytes of a box beside two regions that are kept: what lets four blocks be resident
+MOST_BRANCHES = 8  # kernels/blend_record.cuh
 _MOST_BLOCKS = 65535  # along a grid's second and third axis
 
 
@@ -251,6 +253,20 @@ def mix(image: Images, name: str, parameters: PerSample, out: Any) -> Any:
         plan = _plan("mix", (image.dtype, image.dtype, name), *_phases(image, result))
         data = _parametrised(image, result.pointer, result.axes.strides, plan, parameters)
         _run(plan, image, data, image.dtype, name)
+    return image.library.finish(result.array)
+
+
+def blend(image: Images, branches: Sequence[Images], shares: Table) -> Any:
+    """Images and what branches have made of them. `shares`: of what is left over, but for the last. [N, branches]"""
+    result = _images.like(image, image.size, image.dtype)
+    if image.samples * image.axes.extents[1]:
+        assert all(branch.axes.strides == result.axes.strides for branch in branches)
+        pointers = [branch.pointer for branch in branches]
+        phase = functools.reduce(int.__or__, pointers, result.pointer) % 16  # vectors need all of them to be aligned
+        plan = _plan("blend", (image.dtype, image.dtype), image.axes, image.pointer % 16, result.axes, phase)
+        batch = _batch(image, result.pointer, result.axes.strides, plan)
+        rest = (0,) * (MOST_BRANCHES - len(pointers))
+        _run(plan, image, _BLEND.pack(*batch, *pointers, *rest, *shares[:5], len(pointers)), image.dtype)
     return image.library.finish(result.array)
 
 
@@ -531,6 +547,7 @@ _SKELETONS = {
     "lut": _Skeleton(512, _lut_grid, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
     "adjust_sharpness": _Skeleton(256, _adjust_sharpness_grid, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
     "mix": _Skeleton(256, _pointwise_grid, lambda n, ls, k, _: (n[0], ls[0], k, n[2], ls[1])),
+    "blend": _Skeleton(256, _pointwise_grid, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
     "gaussian_blur": _Skeleton(256, _gaussian_blur_grid, lambda n, ls, k, _: (n[0], ls[0], k, n[1], ls[1])),
 }
 
@@ -556,6 +573,8 @@ def record_of(name: str) -> tuple[str, int]:
         return "cuaug::Draw", _DRAW.size
     if name.startswith("cuaug::resample<"):
         return "cuaug::Resample", _RESAMPLE.size
+    if name.startswith("cuaug::blend<"):
+        return "cuaug::Blend", _BLEND.size
     if name.startswith("cuaug::lut<"):
         return "cuaug::Lut", _LUT.size
     if name.startswith(tuple(f"cuaug::{skeleton}<" for skeleton in _PARAMETRISED)):

@@ -14,6 +14,8 @@ from reference_filter import gaussian_blur
 
 import cuaug
 from cuaug import transforms as T
+from cuaug.fusion.recipe import Blended, Branch
+from cuaug.transforms._transform import Transform
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,6 +57,26 @@ class Case:
             return Tolerance(absolute=1.01 * self.apart / white(source), reason=tie + ", and then multiplied")
         near = {"float16": 2e-3, "float32": 2e-5}[dtype] * self.apart
         return Tolerance(absolute=near, relative=near, reason="the dtype's rounding, after what the ops multiply by")
+
+
+class Inverted(Transform):
+    """The image, blended with itself inverted and with itself upside down: branches, of any dtype."""
+
+    def write(self, recipe):
+        shares = [recipe.uniform(name, 0.1, 0.9, 1.0) for name in ("own", "inverted")]
+        recipe.add(Branch(first=True))
+        recipe.pointwise("Invert")
+        recipe.add(Branch(first=False))
+        recipe.mirrored(recipe.constant("flip", 1.0, 0.0), "y")
+        recipe.add(Blended(shares))
+
+
+def inverted(t, images, p, how):
+    """In float64, of which integers are rounded once."""
+    own, other = (share.reshape(-1, *(1,) * (images.ndim - 1)) for share in (p["own"], p["inverted"]))
+    real = images.astype(np.float64)
+    total = (1 - own) * (other * cuaug.invert(images, **how) + (1 - other) * cuaug.vflip(images, **how)) + own * real
+    return (np.rint(total) if is_integer(str(images.dtype)) else total).astype(images.dtype)
 
 
 def one_by_one(case, dtype, images, params, layout):
@@ -171,6 +193,7 @@ FUNCTIONS = {
     "RandomRotation": rotate,
     "RandomPerspective": perspective,
     "ElasticTransform": elastic,
+    "Inverted": inverted,
     "ColorJitter": color_jitter,
     "RandomGrayscale": lambda t, images, p, how: of_each(
         only(lambda image: cuaug.rgb_to_grayscale(image, 3, **how), flags(p["grey"])), images
@@ -372,6 +395,15 @@ CASES = [
         dtypes=("float32",),
         apart=8,
         reason="coordinates in float32, divided by 0.22 after a contrast of 1.4",
+    ),
+    Case(
+        "blend-crop-blend",
+        lambda v: [Inverted(), T.RandomCrop((15, 9), padding=3, fill=v(0.1)), Inverted()],
+        (1, 3, 4, 5),
+        levels=1,
+        exact=0.99,
+        dtypes=("uint8", "uint16", "float16", "float32"),
+        reason="a sum of three products in float32, a tie of which may be rounded either way",
     ),
     Case("resize-centre-crop", lambda v: [T.Resize(14), T.CenterCrop(12)], EVERY, **ONCE),
     Case(

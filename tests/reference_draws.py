@@ -196,12 +196,19 @@ def erasing(t, canvas, of):
     return {"apply": apply, **dict(zip("ijhw", box, strict=True))}
 
 
+def augmix(t, canvas, of):
+    """What each takes of what is left over: a Dirichlet distribution, one share after the other."""
+    others = [1, *(t.mixture_width - i for i in range(1, t.mixture_width))]
+    return {f"share_{i}": of(i).beta(t.alpha, t.alpha * count) for i, count in enumerate(others)}
+
+
 def blur(t, canvas, of):
     return {"sigma": of(0).uniform(*t.sigma)}
 
 
 JITTERED = "brightness", "saturation", "hue", "contrast"
 TRANSFORMS = {
+    "AugMix": augmix,
     "RandomHorizontalFlip": horizontal_flip,
     "RandomVerticalFlip": horizontal_flip,
     "RandomResizedCrop": resized_crop,

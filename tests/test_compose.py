@@ -376,6 +376,26 @@ def test_a_field_of_displacements_says_what_it_costs_and_keeps_to_itself():
     assert (rough.launches, rough.passes[0].field) == (3, 100 * 200 * 2 * 4 * 2)
 
 
+def test_branches_begin_where_the_first_did_and_are_blended_in_one_pass():
+    aug = T.Compose([T.RandomHorizontalFlip(), T.AugMix(chain_depth=1, all_ops=False), T.Normalize(0.5, 0.5)], seed=0)
+    plan = aug.plan(size=(100, 200))
+    assert [each.why for each in plan.passes[1:]] == [
+        "branches begin with the images as they are by now",
+        "pixels are changed before they are moved",
+        "another branch, from where they began",
+        "pixels are changed before they are moved",
+        "another branch, from where they began",
+        "pixels are changed before they are moved",
+        "what the branches have made is blended",
+        "a resize, a filter or a mix keeps the dtype",
+    ]
+    blend = plan.passes[7]
+    assert blend.lines == ("AugMix: the image and 3 branches, in a sum that is rounded once",)
+    assert blend.read == 4 * blend.written == 4 * 100 * 200 * 3
+    assert plan.launches == 1 + 9 + 3  # levels are counted thrice
+    assert T.Compose([T.AugMix(chain_depth=1)]).plan(size=(9, 9)).passes[0].why == "the images are read"
+
+
 def test_a_plan_needs_images_or_their_size():
     with pytest.raises(ValueError, match=r"cuaug.Compose.plan: images or size must be given"):
         T.Compose([]).plan()
@@ -443,6 +463,7 @@ def test_what_is_not_of_the_result_s_size_is_refused():
 # Written down and read again.
 
 EVERYTHING = {
+    "AugMix": T.AugMix(5, 2, 2, 0.5, False, "nearest", 3),
     "AutoAugment": T.AutoAugment("svhn", "bilinear", 3),
     "CutMix": T.CutMix(alpha=0.5, num_classes=4),
     "ElasticTransform": T.ElasticTransform((30.0, 40.0), (2.0, 3.0), "nearest", 7),
@@ -733,7 +754,7 @@ def test_the_readme_s_recipe_runs_and_prints_its_plan(capsys):
 
 def test_the_recipes_of_the_documentation_run():
     programs, names = blocks("docs/recipes.md")[0], {}
-    assert len(programs) == 9
+    assert len(programs) == 10
     missing = set()
     for program in programs:  # one after the other: what one makes, the next may use
         unknown = {name for name in re.findall(r"\bT\.(\w+)", program) if not hasattr(T, name)}

@@ -228,8 +228,9 @@ def covering_names():
         *(kernels.name_expression("extremes", *row) for row in covering(EXTREMES)),
         *(kernels.name_expression("equalize", *row) for row in covering({**EXTREMES, "source": ["uint8"]})),
     ]
+    blends = [kernels.name_expression("blend", *row) for row in covering(BLURS)]
     luts = [kernels.name_expression("lut", *row) for row in covering(LUTS)]
-    return [*warps, *resamples, *pointwises, *greys, long, *statistics, *mixes, *stencils, *luts]
+    return [*warps, *resamples, *pointwises, *greys, long, *statistics, *mixes, *blends, *stencils, *luts]
 
 
 def fused_names():

@@ -296,6 +296,13 @@ def test_what_has_no_matrix_says_so():
         with pytest.raises(ValueError, match=rf"{kind} must not be given .* \(ElasticTransform\)"):
             aug(images, **{kind: np.zeros((2, 1, last))})
     assert aug(images, images[..., 0])[1].shape == (2, H, W)
+    mixed = T.Compose([T.AugMix()], seed=1)
+    for kind, value in (("masks", images[..., 0]), ("boxes", np.zeros((2, 1, 4))), ("keypoints", np.zeros((2, 1, 2)))):
+        with pytest.raises(ValueError, match=rf"{kind} must not be given where branches are blended \(AugMix\)"):
+            mixed(images, **{kind: value})
+    with pytest.raises(ValueError, match=r"AugMix has no matrix"):
+        _ = mixed.draw(images).matrices
+    np.testing.assert_array_equal(mixed(images, labels=np.array([1, 2]))[1], [1, 2])
 
 
 def test_dropped_squares_are_whole_and_as_many_as_asked():
@@ -383,6 +390,7 @@ STRENGTH = {  # of torchvision's transforms/v2/_auto_augment.py: what a drawn ma
 }
 
 
+FACTORS = "Brightness", "Color", "Contrast", "Sharpness"
 UNSIZED = ("Identity", "AutoContrast", "Equalize", "Invert")
 
 
@@ -391,6 +399,8 @@ def slot(images, params, place, names):
     op = column(params, "op", place).astype(int)
 
     def expected(x, n):
+        if op[n] < 0:  # none
+            return x
         name = names[op[n]]
         return STRENGTH[name](x, None if name in UNSIZED else float(column(params, name, place)[n]))
 
@@ -421,11 +431,88 @@ def test_trivial_augment_does_what_it_drew():
 
 def test_a_policy_for_some_samples_leaves_the_others():
     images = batch()
-    for policy in (T.RandAugment(), T.TrivialAugmentWide(), T.AutoAugment("cifar10")):
+    for policy in (T.RandAugment(), T.TrivialAugmentWide(), T.AutoAugment("cifar10"), T.AugMix()):
         result, params = drawn(T.RandomApply([policy], p=0.5), images)
         shut = column(params, "apply", 0) == 0
         np.testing.assert_array_equal(result[shut], images[shut])
         assert changed(result, images)[~shut].mean() > 0.5
+
+
+def shares_of(params):
+    """Of each sample, those of the image and of its chains. [N, 1 + chains]"""
+    shares, left = [], np.ones(params.samples)
+    for i in range(sum(".AugMix.share_" in name for name in params.names)):
+        shares.append(left * column(params, f"share_{i}"))
+        left = left - shares[-1]
+    return np.stack([*shares, left], 1)
+
+
+def mixture(images, params, chains, names):
+    """In float64, rounded once, of what the functions make; of each slot what it made differs by its own rounding."""
+    places = sorted(int(name.split(".")[0]) for name in params.names if name.endswith(".op"))
+    shares = shares_of(params)[..., None, None, None]
+    total = shares[:, 0] * images
+    for i, chain in enumerate(np.reshape(places, (chains, -1)), 1):
+        made = images
+        for place in chain:
+            made = slot(made, params, place, names)
+        total = total + shares[:, i] * made
+    return np.rint(total).astype(np.uint8)
+
+
+@pytest.mark.parametrize("all_ops", [True, False])
+def test_augmix_does_what_it_drew(all_ops):
+    images = batch(samples=150)
+    names = FOURTEEN[1:] if all_ops else [name for name in FOURTEEN[1:] if name not in FACTORS]
+    how = {"severity": 10, "all_ops": all_ops, "interpolation": "nearest", "fill": 9}
+    result, params = drawn(T.AugMix(mixture_width=2, chain_depth=1, **how), images)
+    assert_near(result, mixture(images, params, 2, names))
+    op = np.concatenate([column(params, "op", place) for place in (2, 4)])
+    assert set(op.astype(int)) == set(range(len(names)))
+    result, params = drawn(T.AugMix(**how), images)
+    wanted = mixture(images, params, 3, names)
+    apart = np.abs(result.astype(int) - wanted)
+    assert (apart <= 1).mean() > 0.999  # a level off may be many, once levels are spread or cut
+    assert changed(result, images).mean() > 0.9
+
+
+@pytest.mark.parametrize(("alpha", "width"), [(1.0, 3), (0.4, 2), (3.0, 5), (1.0, 1)])
+def test_augmix_shares_are_those_of_beta_and_dirichlet(alpha, width):
+    _, params = drawn(T.AugMix(alpha=alpha, mixture_width=width, chain_depth=1), np.zeros((5000, 1, 1, 1), np.uint8))
+    shares = shares_of(params)
+    np.testing.assert_allclose(shares.sum(1), 1, atol=1e-12)
+    assert stats.kstest(shares[:, 0], stats.beta(alpha, alpha).cdf).pvalue > 1e-4
+    if width == 1:
+        return
+    of_rest = shares[:, 1:] / shares[:, 1:].sum(1, keepdims=True)
+    for one in of_rest.T:
+        assert stats.kstest(one, stats.beta(alpha, alpha * (width - 1)).cdf).pvalue > 1e-4
+        assert abs(stats.spearmanr(shares[:, 0], one).statistic) < 4 / np.sqrt(5000)
+    if width > 2:  # what two share among them is Beta again, and independent of how much it is
+        both = of_rest[:, -1] + of_rest[:, -2]
+        part = of_rest[:, -1] / both
+        assert stats.kstest(part, stats.beta(alpha, alpha).cdf).pvalue > 1e-4
+        assert abs(stats.spearmanr(part, both).statistic) < 4 / np.sqrt(5000)
+
+
+def test_augmix_draws_depths_ops_and_magnitudes_as_torchvision():
+    images = np.zeros((4000, 1, 100, 1), np.uint8)
+    _, params = drawn(T.AugMix(severity=4), images)
+    places = sorted(int(name.split(".")[0]) for name in params.names if name.endswith(".op"))
+    depths = [name for name in params.names if name.endswith(".depth")]
+    for chain, depth in zip(np.reshape(places, (3, 3)), depths, strict=True):
+        depth = np.asarray(params[depth])
+        np.testing.assert_allclose(np.bincount(depth.astype(int), minlength=4)[1:] / len(images), 1 / 3, atol=0.03)
+        ops = np.stack([column(params, "op", place) for place in chain], 1)
+        np.testing.assert_array_equal(ops >= 0, np.arange(3) < depth[:, None])
+        np.testing.assert_allclose(np.bincount(ops[:, 0].astype(int)) / len(images), 1 / 13, atol=0.02)
+    op = column(params, "op", places[0])
+    table = torch_tables(10, 0.3, (1 / 3, 100 / 3), 30.0, 0.9, 4, most_bits=4)
+    for name, values in table.items():
+        got = column(params, name, places[0])[op == FOURTEEN[1:].index(name)]
+        values = [255 * v for v in values[:4]] if name == "Solarize" else values[:4]
+        signs = (1,) if name in ("Posterize", "Solarize") else (1, -1)
+        assert set(got) == {float(name in FACTORS) + s * v for v in values for s in signs}, name
 
 
 @pytest.mark.parametrize("policy", ["imagenet", "cifar10", "svhn"])
@@ -439,7 +526,7 @@ def names_of(policy, place):
     return list(dict.fromkeys(["Identity", *(pair[place].op for pair in _policies.POLICIES[policy])]))
 
 
-def torch_tables(bins, shear, shift, angle, factor, bits):
+def torch_tables(bins, shear, shift, angle, factor, bits, most_bits=8):
     """torchvision's, with torch's own arithmetic."""
     torch = pytest.importorskip("torch")
     shears = [math.degrees(math.atan(m)) for m in torch.linspace(0.0, shear, bins).tolist()]
@@ -450,7 +537,7 @@ def torch_tables(bins, shear, shift, angle, factor, bits):
         "TranslateY": [float(int(m)) for m in torch.linspace(0.0, shift[0], bins).tolist()],
         "Rotate": torch.linspace(0.0, angle, bins).tolist(),
         **dict.fromkeys(("Brightness", "Color", "Contrast", "Sharpness"), factors),
-        "Posterize": (8 - (torch.arange(bins) / ((bins - 1) / bits))).round().tolist(),
+        "Posterize": (most_bits - (torch.arange(bins) / ((bins - 1) / bits))).round().tolist(),
         "Solarize": torch.linspace(1.0, 0.0, bins).tolist(),
     }
 
@@ -460,6 +547,9 @@ def test_magnitudes_are_torchvision_s(bins):
     for size in ((32, 32), (224, 331), (H, W), (640, 96)):
         wanted = torch_tables(bins, 0.3, [150.0 / 331.0 * extent for extent in size], 30.0, 0.9, 4)
         assert _magnitudes.moderate(bins, size) == wanted
+        if bins == 10:
+            wanted = torch_tables(bins, 0.3, [extent / 3 for extent in size], 30.0, 0.9, 4, most_bits=4)
+            assert _magnitudes.blended(size) == wanted
     assert _magnitudes.wide(bins) == torch_tables(bins, 0.99, (32.0, 32.0), 135.0, 0.99, 6)
 
 
@@ -534,7 +624,7 @@ def test_policies_take_torchvision_s_enumerations_by_value():
 
 
 def test_policies_take_bytes():
-    for transform in (T.RandAugment(), T.TrivialAugmentWide(), T.AutoAugment()):
+    for transform in (T.RandAugment(), T.TrivialAugmentWide(), T.AutoAugment(), T.AugMix()):
         with pytest.raises(TypeError, match="takes uint8 images, got float32"):
             T.Compose([transform])(batch("float32", 2))
 
@@ -568,6 +658,10 @@ def test_policies_take_bytes():
         (lambda: T.CutMix(num_classes=0), ValueError, "num_classes"),
         (lambda: T.RandAugment(magnitude=31), ValueError, "magnitude must be below num_magnitude_bins"),
         (lambda: T.RandAugment(num_ops=0), ValueError, "num_ops"),
+        (lambda: T.AugMix(severity=11), ValueError, r"severity must be in 1..10, got 11"),
+        (lambda: T.AugMix(mixture_width=9), ValueError, "mixture_width must be at most 8, got 9"),
+        (lambda: T.AugMix(chain_depth=0), ValueError, "chain_depth"),
+        (lambda: T.AugMix(alpha=0), ValueError, "alpha must be greater than 0"),
         (lambda: T.TrivialAugmentWide(1), ValueError, "num_magnitude_bins"),
         (lambda: T.AutoAugment("cifar"), ValueError, "policy must be one of"),
         (lambda: T.RandAugment(interpolation="cubic"), ValueError, "interpolation must be one of"),
@@ -595,14 +689,21 @@ def test_every_name_is_there_or_said_to_be_missing():
 def test_policies_are_the_same_from_any_library(library):
     found = pytest.importorskip(library)
     images = batch(samples=8)
-    wanted = T.Compose([T.RandAugment(), T.RandomMask(1.0), T.GaussianNoise()], seed=5)(images)
+    wanted = T.Compose([T.RandAugment(), T.AugMix(), T.RandomMask(1.0), T.GaussianNoise()], seed=5)(images)
     other = found.from_numpy(images) if library == "torch" else found.numpy.asarray(images)
-    result = T.Compose([T.RandAugment(), T.RandomMask(1.0), T.GaussianNoise()], seed=5)(other, layout="NHWC")
+    result = T.Compose([T.RandAugment(), T.AugMix(), T.RandomMask(1.0), T.GaussianNoise()], seed=5)(
+        other, layout="NHWC"
+    )
     assert type(result) is type(other)
     np.testing.assert_array_equal(np.asarray(result), wanted)
 
 
-POLICIES = [T.RandAugment(), T.TrivialAugmentWide(), *(T.AutoAugment(name) for name in ("imagenet", "cifar10", "svhn"))]
+POLICIES = [
+    T.RandAugment(),
+    T.TrivialAugmentWide(),
+    T.AugMix(),
+    *(T.AutoAugment(name) for name in ("imagenet", "cifar10", "svhn")),
+]
 OTHERS = [T.RandomEqualize(1.0), T.RandomOrder(EFFECTIVE[:3]), T.RandomChoice(EFFECTIVE[-3:]), T.Grayscale(1)]
 
 

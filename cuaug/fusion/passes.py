@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from .._check import WHITE
 from .recipe import (
     Alone,
+    Blended,
     Blur,
+    Branch,
     Cast,
     Column,
     Displaced,
@@ -39,6 +41,7 @@ class Pass:
     chain: list[Pointwise] = field(default_factory=list)
     target: str = ""
     unscaled: bool = False  # a conversion has changed what full scale is
+    branch: Branch | None = None  # what it reads, if not what the pass before has made
     matrix: list[Column] = field(default_factory=list)  # result to source, of a pass that moves pixels
     taken: list[Op] = field(default_factory=list)  # all of it, in the user's order
 
@@ -88,6 +91,10 @@ class Pass:
 
     def refuses(self, op: Op) -> str:
         """Why an op cannot join; empty where it can."""
+        if isinstance(op, Branch):
+            return self._refuses_branch(op)
+        if isinstance(op, Blended):
+            return "what the branches have made is blended"
         if isinstance(op, Cast):
             return self._refuses_cast(op) if op.dtype != self.target else ""
         if isinstance(op, Pointwise):
@@ -107,6 +114,13 @@ class Pass:
         if isinstance(self.heads[0], Resized):
             return "" if op.mirror else "an antialiased resize comes before"
         return self._refuses_map(op, [head for head in self.heads if isinstance(head, Geometric)])
+
+    def _refuses_branch(self, op: Branch) -> str:
+        if not self.taken and self.branch is None:
+            return ""
+        return (
+            "branches begin with the images as they are by now" if op.first else "another branch, from where they began"
+        )
 
     def _refuses_cast(self, op: Cast) -> str:
         if self.heads and not self._warps and not (op.scale and self._blurs):
@@ -150,6 +164,9 @@ class Pass:
         return ""
 
     def add(self, op: Op) -> None:
+        if isinstance(op, Branch):
+            self.branch = op
+            return
         self.taken.append(op)
         if isinstance(op, Cast):
             if WHITE.get(op.dtype) != WHITE.get(self.target):

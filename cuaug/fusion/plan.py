@@ -10,7 +10,7 @@ import numpy as np
 from .._images import Images
 from .passes import Pass, passes_of
 from .program import assembled, in_units_of
-from .recipe import Column, Displaced, Geometric, Instruction, Recipe, Resized
+from .recipe import Blended, Column, Displaced, Geometric, Instruction, Recipe, Resized
 
 
 @dataclass
@@ -28,7 +28,7 @@ class Plan:
     def no_matrix(self) -> str:
         """Which transform moves pixels as no matrix can; empty if none does."""
         heads = (head for each in self.passes for head in each.heads)
-        return next((head.name for head in heads if isinstance(head, Displaced)), "")
+        return next((head.name for head in heads if isinstance(head, (Displaced, Blended))), "")
 
 
 def plan_of(recipe: Recipe, image: Images, parts: int) -> Plan:

@@ -164,8 +164,23 @@ class Greyed:
     columns: Sequence[Column] = ()
 
 
-Alone = Blur | Mixed | Sharpened | Stretched | Equalized | Greyed
-Op = Geometric | Resized | Displaced | Pointwise | Cast | Alone
+@dataclass
+class Branch:
+    """Goes back to the images as they were at the first branch; what has become of them waits to be blended."""
+
+    first: bool  # keeps the images instead
+
+
+@dataclass
+class Blended:
+    """The images as they were at the first branch, blended with what each branch has made of them."""
+
+    columns: Sequence[Column]  # of what is left over, what they take, and then each branch but the last
+    name: str = "AugMix"
+
+
+Alone = Blur | Mixed | Sharpened | Stretched | Equalized | Greyed | Blended
+Op = Geometric | Resized | Displaced | Pointwise | Cast | Branch | Alone
 
 
 @dataclass

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from .. import _pass
 from .._array import ITEM_SIZE
 from .._images import Images
-from .passes import Pass
+from .passes import Head, Pass
 from .plan import Plan
-from .recipe import Displaced, Geometric, Op, Pointwise, Resized
+from .recipe import Blended, Displaced, Equalized, Geometric, Op, Pointwise, Resized, Stretched
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Report:
     """What a call does; ``print`` it."""
 
     passes: tuple[PassReport, ...]
-    launches: int  # of kernels, on a GPU: for the draws, the means, the fields, the passes
+    launches: int  # of kernels, on a GPU: for the draws, statistics, the fields, the passes
     channels: int
 
     @property
@@ -58,12 +58,15 @@ def report(plan: Plan, image: Images, owners: Mapping[int, str]) -> Report:
     """`owners`: which transform an op is of, by the op's id."""
     passes = tuple(_reported(each, image, owners) for each in plan.passes)
     apart = sum(each.means for each in passes if not _within(each, image))
-    fields = sum(field.launches for each in plan.passes for field in _fields(each))
-    return Report(passes, 1 + apart + fields + len(passes), image.channels)
+    before = sum(_launches_before(head) for each in plan.passes for head in each.heads)
+    return Report(passes, 1 + apart + before + len(passes), image.channels)
 
 
-def _fields(each: Pass) -> list[Displaced]:
-    return [head for head in each.heads if isinstance(head, Displaced)]
+def _launches_before(head: Head) -> int:
+    """Of other kernels, before the one that makes the pass."""
+    if isinstance(head, Displaced):
+        return head.launches
+    return 1 if isinstance(head, (Stretched, Equalized)) else 0
 
 
 def _reported(each: Pass, image: Images, owners: Mapping[int, str]) -> PassReport:
@@ -76,7 +79,8 @@ def _reported(each: Pass, image: Images, owners: Mapping[int, str]) -> PassRepor
     means = sum(isinstance(op, Pointwise) and op.mean is not None for op in each.taken)
     source, target = (each.source, each.size), (each.target, each.result)
     lines = tuple(_lines(each, owners))
-    field = sum(field.bytes for field in _fields(each))
+    field = sum(head.bytes for head in each.heads if isinstance(head, Displaced))
+    read *= 1 + sum(len(head.columns) for head in each.heads if isinstance(head, Blended))
     return PassReport(tuple(dict.fromkeys(named)), source, target, read, written, field, means, each.why, lines)
 
 
@@ -97,6 +101,8 @@ def _how(each: Pass) -> str:
     first = each.heads[0]
     if isinstance(first, Resized):
         return f"one resize, {first.interpolation}{', antialiased' if first.antialias else ''}"
+    if isinstance(first, Blended):
+        return f"the image and {_counted(len(first.columns), 'branch')}, in a sum that is rounded once"
     if isinstance(first, Displaced):
         blur = ", smoothed by {} x {} taps".format(*first.window) if first.sigma[0] else ""
         made = f"{_counted(first.launches, 'launch')}, {first.bytes / 1e6:.2f} MB a sample"

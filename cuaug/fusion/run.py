@@ -9,16 +9,24 @@ from .._images import Images
 from .._parameters import NO_TABLE, PerSample, Table
 from .passes import Pass
 from .plan import Plan
-from .recipe import Alone, Blur, Column, Displaced, Equalized, Greyed, Mixed, Resized, Sharpened, Stretched
+from .recipe import Alone, Blended, Blur, Column, Displaced, Equalized, Greyed, Mixed, Resized, Sharpened, Stretched
 
 
 def apply(plan: Plan, image: Images, table: Table) -> Any:
     """The images, changed as the rows of the table say."""
     made: Any = None
+    kept, branches = image, list[Images]()
     for each in plan.passes:
         if made is not None:
             image = _images.images(made, image.axes.layout)
-        made = _run(each, plan, image, table)
+        if each.branch is not None:
+            kept, branches = (image, []) if each.branch.first else (kept, [*branches, image])
+            image = kept
+        head = each.heads[0] if each.heads else None
+        if isinstance(head, Blended):
+            made = _pass.blend(kept, [*branches, image], _from(table, head.columns[0]))
+        else:
+            made = _run(each, plan, image, table)
     return made
 
 

@@ -33,9 +33,10 @@ from .levels import Grayscale, RandomAdjustSharpness, RandomAutocontrast, Random
 from .mix import CutMix, MixUp, mixed_labels
 from .noise import ElasticTransform, GaussianNoise, RandomMask
 from .params import Params
-from .policies import AutoAugment, RandAugment, TrivialAugmentWide
+from .policies import AugMix, AutoAugment, RandAugment, TrivialAugmentWide
 
 __all__ = [
+    "AugMix",
     "AutoAugment",
     "Boxes",
     "CenterCrop",

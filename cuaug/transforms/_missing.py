@@ -7,7 +7,6 @@ _BOXES = "boxes are arrays here; say what they are where the recipe is called"
 _SIZES = "every sample of a batch has one size here; "
 
 INSTEAD = {
-    "AugMix": "its chains branch, which a recipe cannot; RandAugment and TrivialAugmentWide are the nearest",
     "AutoAugmentPolicy": 'AutoAugment takes "imagenet", "cifar10" or "svhn"',
     "ClampBoundingBoxes": _BOXES,
     "ClampKeyPoints": _BOXES,
