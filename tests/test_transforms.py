@@ -1,6 +1,7 @@
 """Gates, levels, noise, masks, mixing and policies: each is the function, with what was drawn for the sample."""
 
 import itertools
+import json
 import math
 from fractions import Fraction
 
@@ -282,6 +283,25 @@ def test_a_clip_has_one_field_of_displacements():
     result, still = aug(clips, layout="NTHWC", step=0), aug(clips[:, 0], step=0)
     for t in range(3):
         np.testing.assert_array_equal(result[:, t], still)
+
+
+def test_masks_in_a_list_follow_the_fields_of_their_places():
+    images, aug = batch(samples=4), T.Compose([T.ElasticTransform(300.0, 3.0)], seed=1)
+    masks = images[..., 0]
+    _, together = aug(images, masks, step=0, ids=9)
+    _, listed = aug(images, list(masks), step=0, ids=9)
+    assert changed(together, masks).all()
+    np.testing.assert_array_equal(np.stack(listed), together)
+
+
+@pytest.mark.parametrize("transform", [T.ElasticTransform(300.0, 3.0), T.AugMix()], ids=repr)
+def test_fields_and_branches_come_back_from_json(transform):
+    images = batch(samples=6)
+    result, params = drawn(transform, images, ids=2**40)
+    other = T.Compose([transform], seed=8)
+    restored = other.params_from_dict(json.loads(json.dumps(params.to_dict())), images)
+    np.testing.assert_array_equal(other.apply(images, restored), result)
+    assert changed(other(images), result).all()
 
 
 def test_what_has_no_matrix_says_so():
