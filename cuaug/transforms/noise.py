@@ -91,7 +91,7 @@ class ElasticTransform(Transform):
     Args:
         alpha: Strength, or (x, y). Smoothing leaves little: with the defaults displacements are about 0.8 pixels.
         sigma: Of the Gaussian, in pixels, or (x, y); below 15.875. It is cut off at 4 sigma; 0: noise as it is.
-        interpolation: A name, or torchvision's ``InterpolationMode``.
+        interpolation: "nearest", "bilinear" or "bicubic", or torchvision's ``InterpolationMode``.
         fill: Of what lies outside: a number, or one per channel.
     """
 
@@ -108,6 +108,7 @@ class ElasticTransform(Transform):
         if max(self._window) > MOST_TAPS:
             raise ValueError(f"sigma must be below {MOST_TAPS / 8}, got {sigma!r}")
         self.interpolation, self.fill = _ranges.interpolation(interpolation), fill
+        _check.one_of("interpolation", self.interpolation, ("nearest", "bilinear", "bicubic"))
 
     @property
     def _window(self) -> tuple[int, int]:
