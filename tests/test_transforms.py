@@ -434,7 +434,7 @@ def test_randaugment_does_what_it_drew():
     first, params = drawn(T.RandAugment(num_ops=1, magnitude=20, fill=9), images)
     assert_near(first, slot(images, params, 0, FOURTEEN))
     assert set(column(params, "op").astype(int)) == set(range(14))
-    assert len(params.plan.passes) == 3
+    assert len(params.plan.passes) == 4
 
 
 def test_trivial_augment_does_what_it_drew():
@@ -446,7 +446,7 @@ def test_trivial_augment_does_what_it_drew():
     levels = [FOURTEEN.index(name) for name in ("Identity", "Posterize", "Solarize", "AutoContrast", "Equalize")]
     whole = np.isin(column(params, "op").astype(int), levels)
     np.testing.assert_array_equal(result[whole], wanted[whole])
-    assert len(params.plan.passes) == 3
+    assert len(params.plan.passes) == 4
 
 
 def test_a_policy_for_some_samples_leaves_the_others():

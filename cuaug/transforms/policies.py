@@ -1,10 +1,10 @@
 """Policies of ops, drawn for each sample: torchvision v2's ops, magnitudes, names and defaults.
 
-A policy has slots, and in each a sample gets one op. A slot is at most three passes, whatever its ops: one that moves
-pixels (rotations, shifts and shears are one resample, as a sample gets one of them) and changes their colours, one to
-sharpen, and one that looks levels up, equalized or spread. What a sample does not get runs with the parameter that
-changes nothing. Beside the passes a slot takes up to two reductions: the mean luma, and the count of the levels of
-those samples that need it. Images are uint8, as in torchvision.
+A policy has slots, and in each a sample gets one op. A slot is at most four passes, whatever its ops: one that moves
+pixels (rotations, shifts and shears are one resample, as a sample gets one of them), one that changes their colours,
+for which the first takes the mean luma, one to sharpen, and one that looks levels up, equalized or spread. What a
+sample does not get runs with the parameter that changes nothing. Beside the passes a slot takes a reduction: the count
+of the levels of those samples that need it. Images are uint8, as in torchvision.
 """
 
 from __future__ import annotations
