@@ -57,6 +57,8 @@ def torchvision(name: str) -> Callable[[Any], Any]:
         "crop and flip": [*crop(False), *end],
         "simclr": [*crop(False), v2.ColorJitter(0.8, 0.8, 0.8, 0.2), grey, v2.GaussianBlur(23), end[0]],
         "detection": [affine, v2.RandomHorizontalFlip(), jitter, *end],
+        "elastic": [v2.ElasticTransform(250.0), *end],
+        "augmix": [v2.AugMix(), *end],
     }
     aug = v2.Compose(_of(lists, name))
     return lambda images: aug(torch.as_tensor(images).permute(0, 3, 1, 2))

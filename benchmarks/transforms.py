@@ -51,6 +51,8 @@ def recipes(dtype: str) -> dict[str, list[T.Transform]]:
         "crop and flip": [*crop, *normalized(dtype)],
         "simclr": [*simclr, T.ToDtype(dtype, scale=True)],
         "detection": [affine, T.RandomHorizontalFlip(), T.ColorJitter(0.4, 0.4, 0.4, 0.1), *normalized(dtype)],
+        "elastic": [T.ElasticTransform(250.0), *normalized(dtype)],
+        "augmix": [T.AugMix(), *normalized(dtype)],
     }
 
 

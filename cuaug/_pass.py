@@ -26,6 +26,7 @@ _RESAMPLE = struct.Struct("P5q P5q q 8i P4q 4d P4q 4d 2i")
 _POINTWISE = struct.Struct("P5q P5q q 8i P4q 12d P4q 2i")
 _LUT = struct.Struct("P5q P5q q 8i P3q")
 _BLUR = struct.Struct("P5q P5q q 8i P4q 2d 4i")
+_BLEND = struct.Struct("P5q P5q q 8i 8P P4q q")
 _DRAW = struct.Struct("4P 4q 2i q")
 _SAMPLERS = {"nearest": "Nearest", "bilinear": "Bilinear", "bicubic": "Bicubic", "lanczos": "Lanczos"}
 _FILTERS = {  # antialias: its filter
@@ -37,6 +38,7 @@ _BLUR_TILES = (64, 64), (32, 64), (32, 32), (16, 32)
 _PARAMETRISED = ("pointwise", "luma_mean", "mix", "adjust_sharpness", "extremes", "equalize")
 _DRAW_SAMPLES = 8  # to a block (kernels/draw.cu)
 _FEW_ROWS, _MANY_ROWS = 64, 128  # of a warp's regions, at most
+MOST_BRANCHES = 8  # kernels/blend_record.cuh
 _MOST_BLOCKS = 65535  # along a grid's second and third axis
 
 
@@ -86,6 +88,24 @@ def matrix_geometry(matrix: PerSample, inverse: bool, origin: str) -> Geometry:
 def grid_geometry(x: Table, y: Table, scale: tuple[float, float], relative: bool) -> Geometry:
     """`Grid`: maps of positions, or of displacements, in units of `scale` (x, y) pixels."""
     return Geometry("Grid", _GEOMETRIES["Grid"].pack(*x[:5], *y[:5], *scale, bool(relative), 0), (x, y))
+
+
+def displacements(
+    image: Images, parameters: PerSample, window: tuple[int, int], sigma: tuple[float, float]
+) -> Geometry:
+    """`Grid`: a field for each sample, of noise by `parameters` (kernels/ops/uniform_noise.cuh), which is smoothed."""
+    # The op looks at the place alone: any four bytes will do as the pixel that it reads again and again.
+    nothing = image._replace(
+        pointer=parameters.table.pointer,
+        dtype="float32",
+        axes=Axes("NCHW", (image.samples, 1, 2, *image.size), (0,) * 5, None),
+    )
+    field = _images.images(pointwise(nothing, ("UniformNoise",), parameters, "float32", None), "NCHW")
+    if sigma[0]:
+        field = _images.images(gaussian_blur(field, window, PerSample(NO_TABLE, sigma), None), "NCHW")
+    n, _, c, y, x = field.axes.strides
+    maps = [Table(field.pointer + 4 * c * axis, n, y, x, 0, field.owner) for axis in range(2)]
+    return grid_geometry(maps[0], maps[1], (1.0, 1.0), True)
 
 
 def warp(
@@ -213,6 +233,20 @@ def mix(image: Images, name: str, parameters: PerSample, out: Any) -> Any:
         plan = _plan("mix", (image.dtype, image.dtype, name), *_phases(image, result))
         data = _parametrised(image, result.pointer, result.axes.strides, plan, parameters)
         _run(plan, image, data, image.dtype, name)
+    return image.library.finish(result.array)
+
+
+def blend(image: Images, branches: Sequence[Images], shares: Table) -> Any:
+    """Images and what branches have made of them. `shares`: of what is left over, but for the last. [N, branches]"""
+    result = _images.like(image, image.size, image.dtype)
+    if image.samples * image.axes.extents[1]:
+        assert all(branch.axes.strides == result.axes.strides for branch in branches)
+        pointers = [branch.pointer for branch in branches]
+        phase = functools.reduce(int.__or__, pointers, result.pointer) % 16  # vectors need all of them to be aligned
+        plan = _plan("blend", (image.dtype, image.dtype), image.axes, image.pointer % 16, result.axes, phase)
+        batch = _batch(image, result.pointer, result.axes.strides, plan)
+        rest = (0,) * (MOST_BRANCHES - len(pointers))
+        _run(plan, image, _BLEND.pack(*batch, *pointers, *rest, *shares[:5], len(pointers)), image.dtype)
     return image.library.finish(result.array)
 
 
@@ -500,6 +534,7 @@ _SKELETONS = {
     "lut": _Skeleton(512, _lut_grid, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
     "adjust_sharpness": _Skeleton(256, _adjust_sharpness_grid, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
     "mix": _Skeleton(256, _grid_of_fours, lambda n, ls, k, _: (n[0], ls[0], k, n[2], ls[1])),
+    "blend": _Skeleton(256, _grid_of_fours, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
     "gaussian_blur": _Skeleton(256, _gaussian_blur_grid, lambda n, ls, k, _: (n[0], ls[0], k, n[1], ls[1])),
 }
 
@@ -525,6 +560,8 @@ def record_of(name: str) -> tuple[str, int]:
         return "cuaug::Draw", _DRAW.size
     if name.startswith("cuaug::resample<"):
         return "cuaug::Resample", _RESAMPLE.size
+    if name.startswith("cuaug::blend<"):
+        return "cuaug::Blend", _BLEND.size
     if name.startswith("cuaug::lut<"):
         return "cuaug::Lut", _LUT.size
     if name.startswith(tuple(f"cuaug::{skeleton}<" for skeleton in _PARAMETRISED)):

@@ -13,7 +13,7 @@ from ._check import public
 from ._images import images as describe
 from ._parameters import NO_TABLE, PerSample
 
-_MOST_TAPS = 127  # as cpu/gaussian_blur.hpp, and the shared memory of a GPU, have room for
+MOST_TAPS = 127  # as cpu/gaussian_blur.hpp, and the shared memory of a GPU, have room for
 
 
 @public
@@ -76,6 +76,6 @@ def _kernel_size(value: Any) -> tuple[int, int]:
     if len(sizes) not in (1, 2):
         raise ValueError(f"kernel_size must be an int or (x, y), got {value!r}")
     x, y = (_check.whole("kernel_size", size, 1) for size in (sizes[0], sizes[-1]))
-    if x % 2 == 0 or y % 2 == 0 or max(x, y) > _MOST_TAPS:
-        raise ValueError(f"kernel_size must be odd and at most {_MOST_TAPS}, got {value!r}")
+    if x % 2 == 0 or y % 2 == 0 or max(x, y) > MOST_TAPS:
+        raise ValueError(f"kernel_size must be odd and at most {MOST_TAPS}, got {value!r}")
     return x, y

@@ -9,9 +9,13 @@ from collections.abc import Callable
 import numpy as np
 from arrays import white
 from compare import Tolerance, is_integer
+from reference_draws import uniform_field
+from reference_filter import gaussian_blur
 
 import cuaug
 from cuaug import transforms as T
+from cuaug.fusion.recipe import Blended, Branch
+from cuaug.transforms._transform import Transform
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,6 +57,26 @@ class Case:
             return Tolerance(absolute=1.01 * self.apart / white(source), reason=tie + ", and then multiplied")
         near = {"float16": 2e-3, "float32": 2e-5}[dtype] * self.apart
         return Tolerance(absolute=near, relative=near, reason="the dtype's rounding, after what the ops multiply by")
+
+
+class Inverted(Transform):
+    """The image, blended with itself inverted and with itself upside down: branches, of any dtype."""
+
+    def write(self, recipe):
+        shares = [recipe.uniform(name, 0.1, 0.9, 1.0) for name in ("own", "inverted")]
+        recipe.add(Branch(first=True))
+        recipe.pointwise("Invert")
+        recipe.add(Branch(first=False))
+        recipe.mirrored(recipe.constant("flip", 1.0, 0.0), "y")
+        recipe.add(Blended(shares))
+
+
+def inverted(t, images, p, how):
+    """In float64, of which integers are rounded once."""
+    own, other = (share.reshape(-1, *(1,) * (images.ndim - 1)) for share in (p["own"], p["inverted"]))
+    real = images.astype(np.float64)
+    total = (1 - own) * (other * cuaug.invert(images, **how) + (1 - other) * cuaug.vflip(images, **how)) + own * real
+    return (np.rint(total) if is_integer(str(images.dtype)) else total).astype(images.dtype)
 
 
 def one_by_one(case, dtype, images, params, layout):
@@ -103,6 +127,23 @@ def perspective(t, images, p, how):
     return cuaug.perspective(images, start, start + inwards * steps, t.interpolation, t.fill, **how)
 
 
+def elastic(t, images, p, how):
+    """A field in float64 from the words that were drawn: noise, smoothed, in halves of the canvas."""
+    size = tuple(images.shape[how["layout"].index(axis)] for axis in "HW")
+    window = [int(8 * sigma + 1) // 2 * 2 + 1 for sigma in t.sigma]
+    halves = np.array([size[1], size[0]]) / 2
+    fields = []
+    for n in range(len(images)):
+        words = [sum(int(p[f"{name}_{i}"][n]) << 24 * i for i in range(k)) for name, k in WORDS]
+        noise = uniform_field(*words, int(p["position"][n]), size)
+        field = gaussian_blur(noise, window, t.sigma, white=1) if any(t.sigma) else noise
+        fields.append(field * [p["reach_x"][n], p["reach_y"][n]] / halves)
+    return cuaug.elastic(images, np.reshape(fields, (-1, *size, 2)), t.interpolation, t.fill, **how)
+
+
+WORDS = ("seed", 3), ("step", 2), ("id", 2)
+
+
 def color_jitter(t, images, p, how):
     """Each sample in its own order."""
     about = {} if t.contrast_about is None else {"about": t.contrast_about}
@@ -151,6 +192,8 @@ FUNCTIONS = {
     "RandomAffine": affine,
     "RandomRotation": rotate,
     "RandomPerspective": perspective,
+    "ElasticTransform": elastic,
+    "Inverted": inverted,
     "ColorJitter": color_jitter,
     "RandomGrayscale": lambda t, images, p, how: of_each(
         only(lambda image: cuaug.rgb_to_grayscale(image, 3, **how), flags(p["grey"])), images
@@ -326,6 +369,41 @@ CASES = [
         lambda v: [T.RandomPerspective(0.5, 0.7, fill=v(0.4)), T.RandomRotation(30, **TURN)],
         EVERY,
         **MOVED,
+    ),
+    Case("elastic", lambda v: [T.ElasticTransform(90.0, 2.0, fill=v(0.4))], EVERY, **MOVED),
+    Case(
+        "elastic-nearest",
+        lambda v: [T.ElasticTransform((5.0, 9.0), 0.0, "nearest", v(0.4))],
+        EVERY,
+        **WHOLE,
+    ),
+    Case(
+        "flips-elastic-rotation",
+        lambda v: [*FLIPS, T.ElasticTransform((200.0, 70.0), (3.0, 1.2)), T.RandomRotation(30, **TURN)],
+        EVERY,
+        **MOVED,
+    ),
+    Case(
+        "elastic-jitter-normalize",
+        lambda v: [
+            T.ElasticTransform(90.0, 2.0, fill=v(0.4)),
+            JITTER,
+            T.ToDtype("float32", scale=True),
+            T.Normalize(MEAN, STD),
+        ],
+        shares=2e-3,
+        dtypes=("float32",),
+        apart=8,
+        reason="coordinates in float32, divided by 0.22 after a contrast of 1.4",
+    ),
+    Case(
+        "blend-crop-blend",
+        lambda v: [Inverted(), T.RandomCrop((15, 9), padding=3, fill=v(0.1)), Inverted()],
+        (1, 3, 4, 5),
+        levels=1,
+        exact=0.99,
+        dtypes=("uint8", "uint16", "float16", "float32"),
+        reason="a sum of three products in float32, a tie of which may be rounded either way",
     ),
     Case("resize-centre-crop", lambda v: [T.Resize(14), T.CenterCrop(12)], EVERY, **ONCE),
     Case(

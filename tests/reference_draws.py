@@ -126,6 +126,16 @@ class Words:
         return [self.below((down if i % 2 else across) + 1) for i in range(8)]
 
 
+def uniform_field(seed, step, sample, position, size):
+    """Two numbers in -1..1 for each pixel: two pixels share a block of four words, of which 24 bits count. [H, W, 2]"""
+    height, width = size
+    half = -(-width // 2)
+    place = position | (sample >> 32 & 0xFFFF) << 16, sample & MASK, step & MASK
+    blocks = [philox((i, *place), (seed & MASK, seed >> 32)) for i in range(height * half)]
+    words = np.array(blocks, np.uint32).reshape(height, 2 * half, 2)[:, :width]
+    return (words >> 8) / 2**23 - 1
+
+
 def horizontal_flip(t, canvas, of):
     return {"flip": of(0).chance(t.p)}
 
@@ -186,12 +196,19 @@ def erasing(t, canvas, of):
     return {"apply": apply, **dict(zip("ijhw", box, strict=True))}
 
 
+def augmix(t, canvas, of):
+    """What each takes of what is left over: a Dirichlet distribution, one share after the other."""
+    others = [1, *(t.mixture_width - i for i in range(1, t.mixture_width))]
+    return {f"share_{i}": of(i).beta(t.alpha, t.alpha * count) for i, count in enumerate(others)}
+
+
 def blur(t, canvas, of):
     return {"sigma": of(0).uniform(*t.sigma)}
 
 
 JITTERED = "brightness", "saturation", "hue", "contrast"
 TRANSFORMS = {
+    "AugMix": augmix,
     "RandomHorizontalFlip": horizontal_flip,
     "RandomVerticalFlip": horizontal_flip,
     "RandomResizedCrop": resized_crop,

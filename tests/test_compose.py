@@ -44,6 +44,7 @@ MOVES = {
         ],
         None,
     ),
+    "displaced": (lambda how: [T.RandomVerticalFlip(), T.ElasticTransform(250.0, 3.0, how)], None),
     "edges": (lambda how: [T.Pad(3, padding_mode="reflect"), T.RandomCrop((24, 20)), T.RandomRotation(9, how)], None),
 }
 every_move = pytest.mark.parametrize("name", MOVES)
@@ -356,6 +357,46 @@ def test_every_pass_after_the_first_has_a_reason_of_its_own():
     assert str(plan).count("pass ") == 5
 
 
+def test_a_field_of_displacements_says_what_it_costs_and_keeps_to_itself():
+    displaced = [T.RandomHorizontalFlip(), T.ElasticTransform(), T.RandomInvert(), T.ToDtype("float32", scale=True)]
+    plan = T.Compose([*displaced, T.RandomRotation(9)], seed=0).plan(size=(100, 200))
+    own = plan.passes[1]
+    assert [each.transforms for each in plan.passes] == [
+        ("RandomHorizontalFlip",),
+        ("ElasticTransform", "RandomInvert", "ToDtype"),
+        ("RandomRotation",),
+    ]
+    assert "no matrix" in own.why
+    assert own.lines[0] == (
+        "ElasticTransform: one resample, bilinear, by a field of noise, smoothed by 41 x 41 taps: "
+        "2 launches, 0.64 MB a sample"
+    )
+    assert own.field == 100 * 200 * 2 * 4 * 4  # the noise is written and read, and so is what the Gaussian makes of it
+    assert plan.launches == 1 + 2 + 3
+    rough = T.Compose([T.ElasticTransform(sigma=0)]).plan(size=(100, 200))
+    assert (rough.launches, rough.passes[0].field) == (3, 100 * 200 * 2 * 4 * 2)
+
+
+def test_branches_begin_where_the_first_did_and_are_blended_in_one_pass():
+    aug = T.Compose([T.RandomHorizontalFlip(), T.AugMix(chain_depth=1, all_ops=False), T.Normalize(0.5, 0.5)], seed=0)
+    plan = aug.plan(size=(100, 200))
+    assert [each.why for each in plan.passes[1:]] == [
+        "branches begin with the images as they are by now",
+        "pixels are changed before they are moved",
+        "another branch, from where they began",
+        "pixels are changed before they are moved",
+        "another branch, from where they began",
+        "pixels are changed before they are moved",
+        "what the branches have made is blended",
+        "a resize, a filter or a mix keeps the dtype",
+    ]
+    blend = plan.passes[7]
+    assert blend.lines == ("AugMix: the image and 3 branches, in a sum that is rounded once",)
+    assert blend.read == 4 * blend.written == 4 * 100 * 200 * 3
+    assert plan.launches == 1 + 9 + 3  # levels are counted thrice
+    assert T.Compose([T.AugMix(chain_depth=1)]).plan(size=(9, 9)).passes[0].why == "the images are read"
+
+
 def test_a_plan_needs_images_or_their_size():
     with pytest.raises(ValueError, match=r"cuaug.Compose.plan: images or size must be given"):
         T.Compose([]).plan()
@@ -423,8 +464,10 @@ def test_what_is_not_of_the_result_s_size_is_refused():
 # Written down and read again.
 
 EVERYTHING = {
+    "AugMix": T.AugMix(5, 2, 2, 0.5, False, "nearest", 3),
     "AutoAugment": T.AutoAugment("svhn", "bilinear", 3),
     "CutMix": T.CutMix(alpha=0.5, num_classes=4),
+    "ElasticTransform": T.ElasticTransform((30.0, 40.0), (2.0, 3.0), "nearest", 7),
     "GaussianNoise": T.GaussianNoise(0.1, 0.2, False),
     "Grayscale": T.Grayscale(3),
     "Identity": T.Identity(),
@@ -712,7 +755,7 @@ def test_the_readme_s_recipe_runs_and_prints_its_plan(capsys):
 
 def test_the_recipes_of_the_documentation_run():
     programs, names = blocks("docs/recipes.md")[0], {}
-    assert len(programs) == 8
+    assert len(programs) == 10
     missing = set()
     for program in programs:  # one after the other: what one makes, the next may use
         unknown = {name for name in re.findall(r"\bT\.(\w+)", program) if not hasattr(T, name)}

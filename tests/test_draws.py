@@ -110,6 +110,7 @@ TRANSFORMS = [
     T.RandomErasing(1.0, scale=(0.7, 1.0), ratio=(0.9, 1.1)),
     T.RandomErasing(1.0, scale=(1.0, 1.0)),
     T.GaussianBlur(5, (0.2, 1.9)),
+    T.AugMix(alpha=0.7, mixture_width=4, chain_depth=1),
 ]
 
 

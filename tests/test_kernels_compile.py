@@ -152,6 +152,9 @@ MEASURED = {
     "channels": [1, 3],
     "chain": list(BEFORE),
 }
+# By a field of displacements.
+DISPLACING = {"geometry": ["Grid"], "sampler": ["Nearest", "Bilinear", "Bicubic"], "border": ["Constant"]}
+DISPLACED, MEASURED_DISPLACED = {**FUSED, **DISPLACING}, {**MEASURED, **DISPLACING}
 
 
 def exists(row):
@@ -230,13 +233,15 @@ def covering_names():
         *(kernels.name_expression("extremes", *row) for row in covering(EXTREMES)),
         *(kernels.name_expression("equalize", *row) for row in covering({**EXTREMES, "source": ["uint8"]})),
     ]
+    blends = [kernels.name_expression("blend", *row) for row in covering(BLURS)]
     luts = [kernels.name_expression("lut", *row) for row in covering(LUTS)]
-    return [*warps, *resamples, *pointwises, *greys, long, *statistics, *mixes, *stencils, *luts]
+    return [*warps, *resamples, *pointwises, *greys, long, *statistics, *mixes, *blends, *stencils, *luts]
 
 
 def fused_names():
-    fused = [warp_of(row, kernels.chain(CHAINS[row["chain"]])) for row in rows_of(FUSED)]
-    measured = [measuring(row, kernels.chain(BEFORE[row["chain"]])) for row in rows_of(MEASURED)]
+    fused = [warp_of(row, kernels.chain(CHAINS[row["chain"]])) for row in rows_of(FUSED) + rows_of(DISPLACED)]
+    rows = rows_of(MEASURED) + rows_of(MEASURED_DISPLACED)
+    measured = [measuring(row, kernels.chain(BEFORE[row["chain"]])) for row in rows]
     return list(dict.fromkeys([*fused, *measured]))
 
 
@@ -323,7 +328,7 @@ def test_a_sample_compiles_for_the_newest_architectures(name, architecture, nvrt
 
 def test_the_covering_set_leaves_no_pair_out():
     """Counted apart from the code that built it."""
-    for factors in (WARPS, RESAMPLES, POINTWISES, MEANS, EXTREMES, MIXES, BLURS, LUTS, FUSED, MEASURED):
+    for factors in (WARPS, RESAMPLES, POINTWISES, MEANS, EXTREMES, MIXES, BLURS, LUTS, FUSED, MEASURED, DISPLACED):
         rows = [dict(zip(factors, row, strict=True)) for row in covering(factors)]
         assert all(exists(row) for row in rows)
         for f, g in itertools.combinations(factors, 2):

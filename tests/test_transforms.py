@@ -1,6 +1,7 @@
 """Gates, levels, noise, masks, mixing and policies: each is the function, with what was drawn for the sample."""
 
 import itertools
+import json
 import math
 from fractions import Fraction
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 from arrays import put, seeded
 from compare import to_numpy
+from scipy import stats
 
 cuaug = pytest.importorskip("cuaug")
 T = pytest.importorskip("cuaug.transforms")
@@ -63,6 +65,7 @@ EFFECTIVE = [  # each changes every sample
     T.RandomPosterize(2, 1.0),
     T.RandomErasing(1.0),
     T.GaussianBlur(5, (0.8, 2.0)),
+    T.ElasticTransform(300.0, 3.0),
     T.GaussianNoise(0.0, 0.2),
     T.RandomMask(1.0, "pixels", 0.3, 2),
     T.RandomMask(1.0, "grid", 0.3, 9),
@@ -255,6 +258,73 @@ def test_noise_is_the_function_s_for_the_same_seed_step_and_ids(dtype):
     assert changed(aug(images, ids=ids, step=1), result).all()
 
 
+def test_displacements_are_uniform_noise_of_each_pixel_and_sample():
+    """Of ramps, which a bilinear warp reads exactly: without a Gaussian the field is the noise itself."""
+    y, x = np.mgrid[:120, :121].astype(np.float32)
+    ramps = np.broadcast_to(np.stack([x, y], -1), (3, 120, 121, 2))
+    result, _ = drawn(T.ElasticTransform((6.0, 14.0), 0.0), ramps)
+    noise = (result - ramps)[:, 8:-8, 8:-8] / [3.0, 7.0]
+    for values in noise.reshape(-1, 2).T:
+        assert stats.kstest(values, stats.uniform(-1, 2).cdf).pvalue > 1e-4
+    across, down = noise[..., 0], noise[..., 1]
+    for a, b in (
+        (across, down),
+        (across[0], across[1]),
+        (across[:, :, 1:], across[:, :, :-1]),
+        (down[:, 1:], down[:, :-1]),
+    ):
+        assert abs(np.corrcoef(a.ravel(), b.ravel())[0, 1]) < 4 / np.sqrt(a.size)
+
+
+def test_a_clip_has_one_field_of_displacements():
+    """All frames alike, and as a single image of that id."""
+    clips = np.repeat(batch("float32", 2)[:, None], 3, 1)
+    aug = T.Compose([T.ElasticTransform(300.0, 3.0)], seed=1)
+    result, still = aug(clips, layout="NTHWC", step=0), aug(clips[:, 0], step=0)
+    for t in range(3):
+        np.testing.assert_array_equal(result[:, t], still)
+
+
+def test_masks_in_a_list_follow_the_fields_of_their_places():
+    images, aug = batch(samples=4), T.Compose([T.ElasticTransform(300.0, 3.0)], seed=1)
+    masks = images[..., 0]
+    _, together = aug(images, masks, step=0, ids=9)
+    _, listed = aug(images, list(masks), step=0, ids=9)
+    assert changed(together, masks).all()
+    np.testing.assert_array_equal(np.stack(listed), together)
+
+
+@pytest.mark.parametrize("transform", [T.ElasticTransform(300.0, 3.0), T.AugMix()], ids=repr)
+def test_fields_and_branches_come_back_from_json(transform):
+    images = batch(samples=6)
+    result, params = drawn(transform, images, ids=2**40)
+    other = T.Compose([transform], seed=8)
+    restored = other.params_from_dict(json.loads(json.dumps(params.to_dict())), images)
+    np.testing.assert_array_equal(other.apply(images, restored), result)
+    assert changed(other(images), result).all()
+
+
+def test_what_has_no_matrix_says_so():
+    images = batch(samples=2)
+    aug = T.Compose([T.RandomHorizontalFlip(), T.ElasticTransform()], seed=1)
+    params = aug.draw(images)
+    with pytest.raises(ValueError, match=r"params.matrices are not all .*: ElasticTransform has no matrix"):
+        _ = params.matrices
+    with pytest.raises(ValueError, match=r"cuaug.Compose.inverse: images cannot be moved back .*: ElasticTransform"):
+        aug.inverse(images, params)
+    for kind, last in (("boxes", 4), ("keypoints", 2)):
+        with pytest.raises(ValueError, match=rf"{kind} must not be given .* \(ElasticTransform\)"):
+            aug(images, **{kind: np.zeros((2, 1, last))})
+    assert aug(images, images[..., 0])[1].shape == (2, H, W)
+    mixed = T.Compose([T.AugMix()], seed=1)
+    for kind, value in (("masks", images[..., 0]), ("boxes", np.zeros((2, 1, 4))), ("keypoints", np.zeros((2, 1, 2)))):
+        with pytest.raises(ValueError, match=rf"{kind} must not be given where branches are blended \(AugMix\)"):
+            mixed(images, **{kind: value})
+    with pytest.raises(ValueError, match=r"AugMix has no matrix"):
+        _ = mixed.draw(images).matrices
+    np.testing.assert_array_equal(mixed(images, labels=np.array([1, 2]))[1], [1, 2])
+
+
 def test_dropped_squares_are_whole_and_as_many_as_asked():
     images = batch(samples=400)
     result, params = drawn(T.RandomMask(0.5, "pixels", 0.3, 4, value=(1, 2, 3)), images)
@@ -340,6 +410,7 @@ STRENGTH = {  # of torchvision's transforms/v2/_auto_augment.py: what a drawn ma
 }
 
 
+FACTORS = "Brightness", "Color", "Contrast", "Sharpness"
 UNSIZED = ("Identity", "AutoContrast", "Equalize", "Invert")
 
 
@@ -348,6 +419,8 @@ def slot(images, params, place, names):
     op = column(params, "op", place).astype(int)
 
     def expected(x, n):
+        if op[n] < 0:  # none
+            return x
         name = names[op[n]]
         return STRENGTH[name](x, None if name in UNSIZED else float(column(params, name, place)[n]))
 
@@ -361,7 +434,7 @@ def test_randaugment_does_what_it_drew():
     first, params = drawn(T.RandAugment(num_ops=1, magnitude=20, fill=9), images)
     assert_near(first, slot(images, params, 0, FOURTEEN))
     assert set(column(params, "op").astype(int)) == set(range(14))
-    assert len(params.plan.passes) == 3
+    assert len(params.plan.passes) == 4
 
 
 def test_trivial_augment_does_what_it_drew():
@@ -373,16 +446,93 @@ def test_trivial_augment_does_what_it_drew():
     levels = [FOURTEEN.index(name) for name in ("Identity", "Posterize", "Solarize", "AutoContrast", "Equalize")]
     whole = np.isin(column(params, "op").astype(int), levels)
     np.testing.assert_array_equal(result[whole], wanted[whole])
-    assert len(params.plan.passes) == 3
+    assert len(params.plan.passes) == 4
 
 
 def test_a_policy_for_some_samples_leaves_the_others():
     images = batch()
-    for policy in (T.RandAugment(), T.TrivialAugmentWide(), T.AutoAugment("cifar10")):
+    for policy in (T.RandAugment(), T.TrivialAugmentWide(), T.AutoAugment("cifar10"), T.AugMix()):
         result, params = drawn(T.RandomApply([policy], p=0.5), images)
         shut = column(params, "apply", 0) == 0
         np.testing.assert_array_equal(result[shut], images[shut])
         assert changed(result, images)[~shut].mean() > 0.5
+
+
+def shares_of(params):
+    """Of each sample, those of the image and of its chains. [N, 1 + chains]"""
+    shares, left = [], np.ones(params.samples)
+    for i in range(sum(".AugMix.share_" in name for name in params.names)):
+        shares.append(left * column(params, f"share_{i}"))
+        left = left - shares[-1]
+    return np.stack([*shares, left], 1)
+
+
+def mixture(images, params, chains, names):
+    """In float64, rounded once, of what the functions make; of each slot what it made differs by its own rounding."""
+    places = sorted(int(name.split(".")[0]) for name in params.names if name.endswith(".op"))
+    shares = shares_of(params)[..., None, None, None]
+    total = shares[:, 0] * images
+    for i, chain in enumerate(np.reshape(places, (chains, -1)), 1):
+        made = images
+        for place in chain:
+            made = slot(made, params, place, names)
+        total = total + shares[:, i] * made
+    return np.rint(total).astype(np.uint8)
+
+
+@pytest.mark.parametrize("all_ops", [True, False])
+def test_augmix_does_what_it_drew(all_ops):
+    images = batch(samples=150)
+    names = FOURTEEN[1:] if all_ops else [name for name in FOURTEEN[1:] if name not in FACTORS]
+    how = {"severity": 10, "all_ops": all_ops, "interpolation": "nearest", "fill": 9}
+    result, params = drawn(T.AugMix(mixture_width=2, chain_depth=1, **how), images)
+    assert_near(result, mixture(images, params, 2, names))
+    op = np.concatenate([column(params, "op", place) for place in (2, 4)])
+    assert set(op.astype(int)) == set(range(len(names)))
+    result, params = drawn(T.AugMix(**how), images)
+    wanted = mixture(images, params, 3, names)
+    apart = np.abs(result.astype(int) - wanted)
+    assert (apart <= 1).mean() > 0.999  # a level off may be many, once levels are spread or cut
+    assert changed(result, images).mean() > 0.9
+
+
+@pytest.mark.parametrize(("alpha", "width"), [(1.0, 3), (0.4, 2), (3.0, 5), (1.0, 1)])
+def test_augmix_shares_are_those_of_beta_and_dirichlet(alpha, width):
+    _, params = drawn(T.AugMix(alpha=alpha, mixture_width=width, chain_depth=1), np.zeros((5000, 1, 1, 1), np.uint8))
+    shares = shares_of(params)
+    np.testing.assert_allclose(shares.sum(1), 1, atol=1e-12)
+    assert stats.kstest(shares[:, 0], stats.beta(alpha, alpha).cdf).pvalue > 1e-4
+    if width == 1:
+        return
+    of_rest = shares[:, 1:] / shares[:, 1:].sum(1, keepdims=True)
+    for one in of_rest.T:
+        assert stats.kstest(one, stats.beta(alpha, alpha * (width - 1)).cdf).pvalue > 1e-4
+        assert abs(stats.spearmanr(shares[:, 0], one).statistic) < 4 / np.sqrt(5000)
+    if width > 2:  # what two share among them is Beta again, and independent of how much it is
+        both = of_rest[:, -1] + of_rest[:, -2]
+        part = of_rest[:, -1] / both
+        assert stats.kstest(part, stats.beta(alpha, alpha).cdf).pvalue > 1e-4
+        assert abs(stats.spearmanr(part, both).statistic) < 4 / np.sqrt(5000)
+
+
+def test_augmix_draws_depths_ops_and_magnitudes_as_torchvision():
+    images = np.zeros((4000, 1, 100, 1), np.uint8)
+    _, params = drawn(T.AugMix(severity=4), images)
+    places = sorted(int(name.split(".")[0]) for name in params.names if name.endswith(".op"))
+    depths = [name for name in params.names if name.endswith(".depth")]
+    for chain, depth in zip(np.reshape(places, (3, 3)), depths, strict=True):
+        depth = np.asarray(params[depth])
+        np.testing.assert_allclose(np.bincount(depth.astype(int), minlength=4)[1:] / len(images), 1 / 3, atol=0.03)
+        ops = np.stack([column(params, "op", place) for place in chain], 1)
+        np.testing.assert_array_equal(ops >= 0, np.arange(3) < depth[:, None])
+        np.testing.assert_allclose(np.bincount(ops[:, 0].astype(int)) / len(images), 1 / 13, atol=0.02)
+    op = column(params, "op", places[0])
+    table = torch_tables(10, 0.3, (1 / 3, 100 / 3), 30.0, 0.9, 4, most_bits=4)
+    for name, values in table.items():
+        got = column(params, name, places[0])[op == FOURTEEN[1:].index(name)]
+        values = [255 * v for v in values[:4]] if name == "Solarize" else values[:4]
+        signs = (1,) if name in ("Posterize", "Solarize") else (1, -1)
+        assert set(got) == {float(name in FACTORS) + s * v for v in values for s in signs}, name
 
 
 @pytest.mark.parametrize("policy", ["imagenet", "cifar10", "svhn"])
@@ -396,7 +546,7 @@ def names_of(policy, place):
     return list(dict.fromkeys(["Identity", *(pair[place].op for pair in _policies.POLICIES[policy])]))
 
 
-def torch_tables(bins, shear, shift, angle, factor, bits):
+def torch_tables(bins, shear, shift, angle, factor, bits, most_bits=8):
     """torchvision's, with torch's own arithmetic."""
     torch = pytest.importorskip("torch")
     shears = [math.degrees(math.atan(m)) for m in torch.linspace(0.0, shear, bins).tolist()]
@@ -407,7 +557,7 @@ def torch_tables(bins, shear, shift, angle, factor, bits):
         "TranslateY": [float(int(m)) for m in torch.linspace(0.0, shift[0], bins).tolist()],
         "Rotate": torch.linspace(0.0, angle, bins).tolist(),
         **dict.fromkeys(("Brightness", "Color", "Contrast", "Sharpness"), factors),
-        "Posterize": (8 - (torch.arange(bins) / ((bins - 1) / bits))).round().tolist(),
+        "Posterize": (most_bits - (torch.arange(bins) / ((bins - 1) / bits))).round().tolist(),
         "Solarize": torch.linspace(1.0, 0.0, bins).tolist(),
     }
 
@@ -417,6 +567,9 @@ def test_magnitudes_are_torchvision_s(bins):
     for size in ((32, 32), (224, 331), (H, W), (640, 96)):
         wanted = torch_tables(bins, 0.3, [150.0 / 331.0 * extent for extent in size], 30.0, 0.9, 4)
         assert _magnitudes.moderate(bins, size) == wanted
+        if bins == 10:
+            wanted = torch_tables(bins, 0.3, [extent / 3 for extent in size], 30.0, 0.9, 4, most_bits=4)
+            assert _magnitudes.blended(size) == wanted
     assert _magnitudes.wide(bins) == torch_tables(bins, 0.99, (32.0, 32.0), 135.0, 0.99, 6)
 
 
@@ -491,7 +644,7 @@ def test_policies_take_torchvision_s_enumerations_by_value():
 
 
 def test_policies_take_bytes():
-    for transform in (T.RandAugment(), T.TrivialAugmentWide(), T.AutoAugment()):
+    for transform in (T.RandAugment(), T.TrivialAugmentWide(), T.AutoAugment(), T.AugMix()):
         with pytest.raises(TypeError, match="takes uint8 images, got float32"):
             T.Compose([transform])(batch("float32", 2))
 
@@ -510,6 +663,12 @@ def test_policies_take_bytes():
         (lambda: T.RandomEqualize("x"), TypeError, "p must be a finite number"),
         (lambda: T.RandomAdjustSharpness(-1), ValueError, "sharpness_factor must be at least 0"),
         (lambda: T.GaussianNoise(sigma=-0.1), ValueError, "sigma must be at least 0"),
+        (lambda: T.ElasticTransform(alpha="x"), TypeError, "alpha must be a finite number"),
+        (lambda: T.ElasticTransform(alpha=(1, 2, 3)), ValueError, r"alpha must be a number or \(x, y\)"),
+        (lambda: T.ElasticTransform(sigma=-1), ValueError, "sigma must be at least 0"),
+        (lambda: T.ElasticTransform(sigma=(0, 1)), ValueError, "sigma must be greater than 0 in x and in y"),
+        (lambda: T.ElasticTransform(sigma=15.875), ValueError, "sigma must be below 15.875"),
+        (lambda: T.ElasticTransform(interpolation="lanczos"), ValueError, "interpolation must be one of"),
         (lambda: T.Grayscale(2), ValueError, "num_output_channels must be 1 or 3"),
         (lambda: T.RandomMask(kind="round"), ValueError, "kind must be one of"),
         (lambda: T.RandomMask(share=1.1), ValueError, "share must be in"),
@@ -519,6 +678,10 @@ def test_policies_take_bytes():
         (lambda: T.CutMix(num_classes=0), ValueError, "num_classes"),
         (lambda: T.RandAugment(magnitude=31), ValueError, "magnitude must be below num_magnitude_bins"),
         (lambda: T.RandAugment(num_ops=0), ValueError, "num_ops"),
+        (lambda: T.AugMix(severity=11), ValueError, r"severity must be in 1..10, got 11"),
+        (lambda: T.AugMix(mixture_width=9), ValueError, "mixture_width must be at most 8, got 9"),
+        (lambda: T.AugMix(chain_depth=0), ValueError, "chain_depth"),
+        (lambda: T.AugMix(alpha=0), ValueError, "alpha must be greater than 0"),
         (lambda: T.TrivialAugmentWide(1), ValueError, "num_magnitude_bins"),
         (lambda: T.AutoAugment("cifar"), ValueError, "policy must be one of"),
         (lambda: T.RandAugment(interpolation="cubic"), ValueError, "interpolation must be one of"),
@@ -529,7 +692,7 @@ def test_what_a_transform_is_made_with_is_checked(make, error, message):
         make()
 
 
-@pytest.mark.parametrize("name", ["AugMix", "ToImage", "ElasticTransform", "RandomIoUCrop"])
+@pytest.mark.parametrize("name", ["ToImage", "RandomIoUCrop"])
 def test_a_name_of_torchvision_s_that_is_missing_says_what_to_use(name):
     with pytest.raises(AttributeError, match=f"cuaug.transforms has no {name}, which torchvision has: "):
         getattr(T, name)
@@ -546,14 +709,21 @@ def test_every_name_is_there_or_said_to_be_missing():
 def test_policies_are_the_same_from_any_library(library):
     found = pytest.importorskip(library)
     images = batch(samples=8)
-    wanted = T.Compose([T.RandAugment(), T.RandomMask(1.0), T.GaussianNoise()], seed=5)(images)
+    wanted = T.Compose([T.RandAugment(), T.AugMix(), T.RandomMask(1.0), T.GaussianNoise()], seed=5)(images)
     other = found.from_numpy(images) if library == "torch" else found.numpy.asarray(images)
-    result = T.Compose([T.RandAugment(), T.RandomMask(1.0), T.GaussianNoise()], seed=5)(other, layout="NHWC")
+    result = T.Compose([T.RandAugment(), T.AugMix(), T.RandomMask(1.0), T.GaussianNoise()], seed=5)(
+        other, layout="NHWC"
+    )
     assert type(result) is type(other)
     np.testing.assert_array_equal(np.asarray(result), wanted)
 
 
-POLICIES = [T.RandAugment(), T.TrivialAugmentWide(), *(T.AutoAugment(name) for name in ("imagenet", "cifar10", "svhn"))]
+POLICIES = [
+    T.RandAugment(),
+    T.TrivialAugmentWide(),
+    T.AugMix(),
+    *(T.AutoAugment(name) for name in ("imagenet", "cifar10", "svhn")),
+]
 OTHERS = [T.RandomEqualize(1.0), T.RandomOrder(EFFECTIVE[:3]), T.RandomChoice(EFFECTIVE[-3:]), T.Grayscale(1)]
 
 

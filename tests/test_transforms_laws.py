@@ -109,7 +109,15 @@ def test_no_samples_are_no_samples_and_one_image_needs_no_batch(case, home):
 def test_a_strided_view_equals_its_copy(view, home):
     if view in NEGATIVE and home[0] == "torch":
         pytest.skip("torch has no negative strides")
-    chosen = "padded-crop-rotation", "antialiased-recipe", "imagenet", "jitter", "affine-resized-crop", "flips"
+    chosen = (
+        "padded-crop-rotation",
+        "antialiased-recipe",
+        "imagenet",
+        "jitter",
+        "affine-resized-crop",
+        "flips",
+        "blend-crop-blend",
+    )
     for name in chosen:
         case = BY_NAME[name]
         for dtype in case.dtypes[:1] + case.dtypes[-1:]:

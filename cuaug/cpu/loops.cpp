@@ -12,6 +12,7 @@
 namespace ISA_NAMESPACE {
 #include "maths.hpp"
 #include "adjust_sharpness.hpp"
+#include "blend.hpp"
 #include "equalize.hpp"
 #include "extremes.hpp"
 #include "gaussian_blur.hpp"
@@ -40,6 +41,8 @@ extern const Loops ISA_TABLE = {
     ISA_NAMESPACE::cuaug::gaussian_blur_task,
     ISA_NAMESPACE::cuaug::adjust_sharpness_tasks,
     ISA_NAMESPACE::cuaug::adjust_sharpness_task,
+    ISA_NAMESPACE::cuaug::blend_tasks,
+    ISA_NAMESPACE::cuaug::blend_task,
     ISA_NAMESPACE::cuaug::equalize_tasks,
     ISA_NAMESPACE::cuaug::equalize_task,
     ISA_NAMESPACE::cuaug::extremes_tasks,

@@ -29,7 +29,7 @@ struct ResampleCall {
 
 enum class Op {
     AdjustBrightness, AdjustContrast, AdjustGamma, AdjustHue, AdjustSaturation, Autocontrast, BeforeContrast, ColorJitter, ColorMatrix,
-    DropCells, Erase, GaussianNoise, Grayscale, Invert, MaskGrid, Normalize, Posterize, RandomGrayscale, Scaled, Solarize, Unscaled
+    DropCells, Erase, GaussianNoise, Grayscale, Invert, MaskGrid, Normalize, Posterize, RandomGrayscale, Scaled, Solarize, UniformNoise, Unscaled
 };
 
 struct PointwiseCall {
@@ -55,7 +55,7 @@ struct GaussianBlurCall {
 
 // Of loops that take nothing besides.
 struct ImageCall {
-    const void* record;      // kernels/record.cuh, pointwise_record.cuh, lut_record.cuh
+    const void* record;      // kernels/record.cuh, blend_record.cuh, pointwise_record.cuh, lut_record.cuh
     Dtype source;
 };
 
@@ -79,6 +79,8 @@ struct Loops {
     void (*gaussian_blur)(const GaussianBlurCall& call, long long task, void* workspace);
     long long (*adjust_sharpness_tasks)(const ImageCall& call);
     void (*adjust_sharpness)(const ImageCall& call, long long task, void* workspace);
+    long long (*blend_tasks)(const ImageCall& call);
+    void (*blend)(const ImageCall& call, long long task, void* workspace);
     long long (*equalize_tasks)(const ImageCall& call);
     void (*equalize)(const ImageCall& call, long long task, void* workspace);
     long long (*extremes_tasks)(const ImageCall& call);

@@ -9,6 +9,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "../kernels/blend_record.cuh"
 #include "../kernels/draws/program.cuh"
 #include "../kernels/gaussian_blur_record.cuh"
 #include "../kernels/geometry/affine.cuh"
@@ -32,7 +33,7 @@ constexpr std::string_view samplers[] = {"Nearest", "Bilinear", "Bicubic", "Lanc
 constexpr std::string_view borders[] = {"Constant", "Edge", "Reflect", "Symmetric", "Wrap"};
 constexpr std::string_view filters[] = {"Triangle", "CatmullRom", "Lanczos3", "SharpCubic", "LanczosPlain"};
 constexpr std::string_view ops[] = {"AdjustBrightness", "AdjustContrast", "AdjustGamma", "AdjustHue", "AdjustSaturation", "Autocontrast", "BeforeContrast", "ColorJitter", "ColorMatrix", "DropCells",
-                                    "Erase", "GaussianNoise", "Grayscale", "Invert", "MaskGrid", "Normalize", "Posterize", "RandomGrayscale", "Scaled", "Solarize", "Unscaled"};
+                                    "Erase", "GaussianNoise", "Grayscale", "Invert", "MaskGrid", "Normalize", "Posterize", "RandomGrayscale", "Scaled", "Solarize", "UniformNoise", "Unscaled"};
 constexpr std::string_view mixes[] = {"Cutmix", "Mixup"};
 constexpr unsigned long warp_bytes[] = {sizeof(cuaug::Warp<cuaug::Affine>), sizeof(cuaug::Warp<cuaug::Perspective>), sizeof(cuaug::Warp<cuaug::Grid>)};
 
@@ -221,6 +222,7 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     module.def("gaussian_blur", &gaussian_blur, "record"_a, "source"_a);
     module.def("draw", &draw, "record"_a);
     module.def("adjust_sharpness", &of_images<cuaug::Pointwise, &Loops::adjust_sharpness_tasks, &Loops::adjust_sharpness>, "record"_a, "source"_a);
+    module.def("blend", &of_images<cuaug::Blend, &Loops::blend_tasks, &Loops::blend>, "record"_a, "source"_a);
     module.def("equalize", &of_images<cuaug::Pointwise, &Loops::equalize_tasks, &Loops::equalize>, "record"_a, "source"_a);
     module.def("extremes", &of_images<cuaug::Pointwise, &Loops::extremes_tasks, &Loops::extremes>, "record"_a, "source"_a);
     module.def("lut", &of_images<cuaug::Lut, &Loops::lut_tasks, &Loops::lut>, "record"_a, "source"_a);

@@ -20,6 +20,7 @@
 #include "../kernels/ops/random_grayscale.cuh"
 #include "../kernels/ops/scaled.cuh"
 #include "../kernels/ops/solarize.cuh"
+#include "../kernels/ops/uniform_noise.cuh"
 #include "../kernels/ops/unscaled.cuh"
 #include "../kernels/chain.cuh"
 #include "../kernels/pointwise_record.cuh"
@@ -110,6 +111,7 @@ inline auto with_op(native::Op op, const Use& use) {
         case native::Op::RandomGrayscale: return use(RandomGrayscale<R, K>());
         case native::Op::Scaled: return use(Scaled<R, K>());
         case native::Op::Solarize: return use(Solarize<R, K>());
+        case native::Op::UniformNoise: return use(UniformNoise<R, K>());
         default: return use(Unscaled<R, K>());
     }
 }

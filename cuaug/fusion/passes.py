@@ -10,9 +10,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .._check import WHITE
-from .recipe import Alone, Blur, Cast, Column, Equalized, Geometric, Op, Pointwise, Recipe, Resized, Stretched
+from .recipe import (
+    Alone,
+    Blended,
+    Blur,
+    Branch,
+    Cast,
+    Column,
+    Displaced,
+    Equalized,
+    Geometric,
+    Op,
+    Pointwise,
+    Recipe,
+    Resized,
+    Stretched,
+)
 
-Head = Geometric | Resized | Alone
+Head = Geometric | Resized | Displaced | Alone
 _MEAN = "a mean of all pixels comes before what changes them"
 
 
@@ -27,6 +42,7 @@ class Pass:
     chain: list[Pointwise] = field(default_factory=list)
     target: str = ""
     unscaled: bool = False  # a conversion has changed what full scale is
+    branch: Branch | None = None  # what it reads, if not what the pass before has made
     matrix: list[Column] = field(default_factory=list)  # result to source, of a pass that moves pixels
     taken: list[Op] = field(default_factory=list)  # all of it, in the user's order
     measured: bool = False  # the pass before can take the first mean that this one needs
@@ -53,7 +69,7 @@ class Pass:
     def _resamples(self) -> bool:
         """Pixels are moved by what may change them as well."""
         first = self.heads[0]
-        return isinstance(first, Geometric) or (isinstance(first, Resized) and first.mild)
+        return isinstance(first, (Geometric, Displaced)) or (isinstance(first, Resized) and first.mild)
 
     @property
     def _blurs(self) -> bool:
@@ -66,8 +82,15 @@ class Pass:
         return first.columns if isinstance(first, Resized) or (isinstance(first, Geometric) and first.box) else ()
 
     @property
-    def resampling(self) -> Geometric:
+    def moves(self) -> bool:
+        """Whether pixels change places."""
+        return bool(self.heads) and isinstance(self.heads[0], (Geometric, Resized, Displaced))
+
+    @property
+    def resampling(self) -> Geometric | Displaced:
         """The map of coordinates that decides how pixels are read."""
+        if isinstance(self.heads[0], Displaced):
+            return self.heads[0]
         maps = [head for head in self.heads if isinstance(head, Geometric)]
         chosen = next((m for m in maps if not m.whole), maps[0])
         outside = next((m for m in maps if m.shows_outside), chosen)
@@ -76,6 +99,10 @@ class Pass:
 
     def refuses(self, op: Op) -> str:
         """Why an op cannot join; empty where it can."""
+        if isinstance(op, Branch):
+            return self._refuses_branch(op)
+        if isinstance(op, Blended):
+            return "what the branches have made is blended"
         if isinstance(op, Cast):
             return self._refuses_cast(op) if op.dtype != self.target else ""
         if isinstance(op, Pointwise):
@@ -88,11 +115,20 @@ class Pass:
             return "the levels of the whole image are needed as they are by now"
         if isinstance(op, Alone) or isinstance(self.heads[-1], Alone):
             return "every pixel needs its neighbours, or another sample's, as they are by now"
+        if isinstance(op, Displaced) or isinstance(self.heads[0], Displaced):
+            return "displacements of single pixels are no matrix, which others could be multiplied by"
         if isinstance(op, Resized):
             return "an antialiased resize reads the pixels as they are by now"
         if isinstance(self.heads[0], Resized):
             return "" if op.mirror else "an antialiased resize comes before"
         return self._refuses_map(op, [head for head in self.heads if isinstance(head, Geometric)])
+
+    def _refuses_branch(self, op: Branch) -> str:
+        if not self.taken and self.branch is None:
+            return ""
+        return (
+            "branches begin with the images as they are by now" if op.first else "another branch, from where they began"
+        )
 
     def _refuses_cast(self, op: Cast) -> str:
         if self.heads and not self._resamples and not (op.scale and self._blurs):
@@ -136,6 +172,9 @@ class Pass:
         return ""
 
     def add(self, op: Op) -> None:
+        if isinstance(op, Branch):
+            self.branch = op
+            return
         self.taken.append(op)
         if isinstance(op, Cast):
             if WHITE.get(op.dtype) != WHITE.get(self.target):

@@ -11,7 +11,7 @@ from .. import _pass
 from .._images import Images
 from .passes import Pass, passes_of
 from .program import assembled, in_units_of
-from .recipe import Column, Geometric, Instruction, Recipe, Resized
+from .recipe import Blended, Column, Displaced, Geometric, Instruction, Recipe, Resized
 
 
 @dataclass
@@ -24,6 +24,12 @@ class Plan:
     names: dict[str, int]  # of what is drawn; where it stands in the table
     matrix: int  # first of nine columns: source to result
     parts: dict[int, Column]  # for the place of each mean taken on the way, the first column for its parts
+
+    @property
+    def no_matrix(self) -> str:
+        """Which transform moves pixels as no matrix can; empty if none does."""
+        heads = (head for each in self.passes for head in each.heads)
+        return next((head.name for head in heads if isinstance(head, (Displaced, Blended))), "")
 
 
 def plan_of(recipe: Recipe, image: Images) -> Plan:

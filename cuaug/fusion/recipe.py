@@ -76,6 +76,30 @@ class Resized:
 
 
 @dataclass
+class Displaced:
+    """Each pixel from elsewhere, by a field of noise for each sample, which a Gaussian smooths."""
+
+    columns: Sequence[Column]  # the stream of random numbers, and how far noise reaches, in x and in y
+    size: tuple[int, int]
+    window: tuple[int, int]  # (x, y) of the Gaussian, and
+    sigma: tuple[float, float]  # 0: none
+    interpolation: str
+    fill: Any
+    border: str = "constant"
+    name: str = "ElasticTransform"
+
+    @property
+    def launches(self) -> int:
+        """Of the noise and the Gaussian."""
+        return 2 if self.sigma[0] else 1
+
+    @property
+    def bytes(self) -> int:
+        """Written and read for the field of a sample: two float32 numbers a pixel, by each launch and by the warp."""
+        return 8 * self.size[0] * self.size[1] * 2 * self.launches
+
+
+@dataclass
 class Pointwise:
     """A struct of kernels/ops and its parameters. `mean`: the one of them that a reduction fills."""
 
@@ -141,8 +165,23 @@ class Greyed:
     columns: Sequence[Column] = ()
 
 
-Alone = Blur | Mixed | Sharpened | Stretched | Equalized | Greyed
-Op = Geometric | Resized | Pointwise | Cast | Alone
+@dataclass
+class Branch:
+    """Goes back to the images as they were at the first branch; what has become of them waits to be blended."""
+
+    first: bool  # keeps the images instead
+
+
+@dataclass
+class Blended:
+    """The images as they were at the first branch, blended with what each branch has made of them."""
+
+    columns: Sequence[Column]  # of what is left over, what they take, and then each branch but the last
+    name: str = "AugMix"
+
+
+Alone = Blur | Mixed | Sharpened | Stretched | Equalized | Greyed | Blended
+Op = Geometric | Resized | Displaced | Pointwise | Cast | Branch | Alone
 
 
 @dataclass

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from .._array import ITEM_SIZE
 from .._images import Images
-from .passes import Pass
+from .passes import Head, Pass
 from .plan import Plan
-from .recipe import Geometric, Op, Pointwise, Resized
+from .recipe import Blended, Displaced, Equalized, Geometric, Op, Pointwise, Resized, Stretched
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,7 @@ class PassReport:
     target: tuple[str, tuple[int, int]]
     read: int  # bytes of a sample, if all of it is read
     written: int
+    field: int  # bytes of a sample that drawing and smoothing its displacements moves
     means: int  # statistics that are taken first, each of which reads the sample once
     why: str
     lines: tuple[str, ...]
@@ -32,13 +33,13 @@ class Report:
     """What a call does; ``print`` it."""
 
     passes: tuple[PassReport, ...]
-    launches: int  # of kernels, on a GPU: for the draws, the means, the passes
+    launches: int  # of kernels, on a GPU: for the draws, statistics, the fields, the passes
     channels: int
 
     @property
     def bytes_per_sample(self) -> int:
         """Read and written by the passes; a crop reads less."""
-        return sum(each.read + each.written for each in self.passes)
+        return sum(each.read + each.written + each.field for each in self.passes)
 
     def __str__(self) -> str:
         total = f"{self.bytes_per_sample / 1e6:.2f} MB a sample"
@@ -56,7 +57,15 @@ def report(plan: Plan, image: Images, owners: Mapping[int, str]) -> Report:
     """`owners`: which transform an op is of, by the op's id."""
     passes = tuple(_reported(each, image, owners) for each in plan.passes)
     apart = sum(len(each.means) - each.measured for each in plan.passes)
-    return Report(passes, 1 + apart + len(passes), image.channels)
+    before = sum(_launches_before(head) for each in plan.passes for head in each.heads)
+    return Report(passes, 1 + apart + before + len(passes), image.channels)
+
+
+def _launches_before(head: Head) -> int:
+    """Of other kernels, before the one that makes the pass."""
+    if isinstance(head, Displaced):
+        return head.launches
+    return 1 if isinstance(head, (Stretched, Equalized)) else 0
 
 
 def _reported(each: Pass, image: Images, owners: Mapping[int, str]) -> PassReport:
@@ -69,7 +78,9 @@ def _reported(each: Pass, image: Images, owners: Mapping[int, str]) -> PassRepor
     means = len(each.means)
     source, target = (each.source, each.size), (each.target, each.result)
     lines = tuple(_lines(each, owners))
-    return PassReport(tuple(dict.fromkeys(named)), source, target, read, written, means, each.why, lines)
+    field = sum(head.bytes for head in each.heads if isinstance(head, Displaced))
+    read *= 1 + sum(len(head.columns) for head in each.heads if isinstance(head, Blended))
+    return PassReport(tuple(dict.fromkeys(named)), source, target, read, written, field, means, each.why, lines)
 
 
 def _lines(each: Pass, owners: Mapping[int, str]) -> list[str]:
@@ -89,6 +100,12 @@ def _how(each: Pass) -> str:
     first = each.heads[0]
     if isinstance(first, Resized):
         return f"one resize, {first.interpolation}{', antialiased' if first.antialias else ''}"
+    if isinstance(first, Blended):
+        return f"the image and {_counted(len(first.columns), 'branch')}, in a sum that is rounded once"
+    if isinstance(first, Displaced):
+        blur = ", smoothed by {} x {} taps".format(*first.window) if first.sigma[0] else ""
+        made = f"{_counted(first.launches, 'launch')}, {first.bytes / 1e6:.2f} MB a sample"
+        return f"one resample, {first.interpolation}, by a field of noise{blur}: {made}"
     if isinstance(first, Geometric):
         moved = all(head.whole for head in each.heads if isinstance(head, Geometric))
         return f"one {'move' if moved else 'resample'}, {each.resampling.interpolation}"

@@ -10,16 +10,24 @@ from .._images import Images
 from .._parameters import NO_TABLE, PerSample, Table
 from .passes import Pass
 from .plan import Plan
-from .recipe import Alone, Blur, Column, Equalized, Geometric, Greyed, Mixed, Resized, Sharpened, Stretched
+from .recipe import Alone, Blended, Blur, Column, Displaced, Equalized, Greyed, Mixed, Resized, Sharpened, Stretched
 
 
 def apply(plan: Plan, image: Images, table: Table) -> Any:
     """The images, changed as the rows of the table say."""
     made: Any = None
+    kept, branches = image, list[Images]()
     for i, each in enumerate(plan.passes):
         if made is not None:
             image = _images.images(made, image.axes.layout)
-        made = _run(each, plan.passes[i + 1 :], plan, image, table)
+        if each.branch is not None:
+            kept, branches = (image, []) if each.branch.first else (kept, [*branches, image])
+            image = kept
+        head = each.heads[0] if each.heads else None
+        if isinstance(head, Blended):
+            made = _pass.blend(kept, [*branches, image], _from(table, head.columns[0]))
+        else:
+            made = _run(each, plan.passes[i + 1 :], plan, image, table)
     return made
 
 
@@ -27,13 +35,14 @@ def moved(plan: Plan, image: Images, table: Table) -> Any:
     """Label masks, moved as the images are: nearest through every pass, 0 outside, and nothing else changed."""
     made: Any = None
     for each in plan.passes:
-        if each.matrix:
+        if each.moves:
             if made is not None:
                 image = _images.images(made, image.axes.layout)
-            first = each.heads[0]
-            border = each.resampling.border if isinstance(first, Geometric) else "edge"
-            window = _from(table, each.window[0]) if each.window and isinstance(first, Geometric) else NO_TABLE
-            made = _pass.warp(image, _geometry(each, table), each.result, "nearest", border, 0, None, None, window)
+            resized = isinstance(each.heads[0], Resized)
+            border = "edge" if resized else each.resampling.border
+            window = _from(table, each.window[0]) if each.window and not resized else NO_TABLE
+            where = image, _geometry(each, image, table), each.result
+            made = _pass.warp(*where, "nearest", border, 0, None, None, window)
     if made is None:
         still = _pass.matrix_geometry(PerSample(NO_TABLE, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0)), True, "center")
         made = _pass.warp(image, still, image.size, "nearest", "edge", 0, None, None)
@@ -68,7 +77,7 @@ def _run(each: Pass, following: Sequence[Pass], plan: Plan, image: Images, table
         return _pass.pointwise(image, ops.names, PerSample(ops.parameters, ()), each.target, None, parts=parts)
     mean = _mean(following[0], plan, table) if following and following[0].measured and _on_the_way(image) else None
     window = _from(table, each.window[0]) if each.window else NO_TABLE
-    where = image, _geometry(each, table), each.result
+    where = image, _geometry(each, image, table), each.result
     if isinstance(head, Resized):
         return _pass.warp(*where, "bilinear", "edge", 0, each.target, None, window, ops, mean, antialias=True)
     how = each.resampling
@@ -133,7 +142,10 @@ def _chain_table(each: Pass, table: Table) -> Table:
     return _from(table, each.columns[0]) if each.columns else NO_TABLE
 
 
-def _geometry(each: Pass, table: Table) -> _pass.Geometry:
+def _geometry(each: Pass, image: Images, table: Table) -> _pass.Geometry:
+    head = each.heads[0]
+    if isinstance(head, Displaced):
+        return _pass.displacements(image, _parameters_of(table, head.columns), head.window, head.sigma)
     matrix = _from(table, each.matrix[0])._replace(y=3)
     return _pass.matrix_geometry(PerSample(matrix, (0.0,) * len(each.matrix)), True, "center")
 

@@ -31,17 +31,19 @@ from .geometry import (
 )
 from .levels import Grayscale, RandomAdjustSharpness, RandomAutocontrast, RandomEqualize
 from .mix import CutMix, MixUp, mixed_labels
-from .noise import GaussianNoise, RandomMask
+from .noise import ElasticTransform, GaussianNoise, RandomMask
 from .params import Params
-from .policies import AutoAugment, RandAugment, TrivialAugmentWide
+from .policies import AugMix, AutoAugment, RandAugment, TrivialAugmentWide
 
 __all__ = [
+    "AugMix",
     "AutoAugment",
     "Boxes",
     "CenterCrop",
     "ColorJitter",
     "Compose",
     "CutMix",
+    "ElasticTransform",
     "GaussianBlur",
     "GaussianNoise",
     "Grayscale",

@@ -7,13 +7,11 @@ _BOXES = "boxes are arrays here; say what they are where the recipe is called"
 _SIZES = "every sample of a batch has one size here; "
 
 INSTEAD = {
-    "AugMix": "its chains branch, which a recipe cannot; RandAugment and TrivialAugmentWide are the nearest",
     "AutoAugmentPolicy": 'AutoAugment takes "imagenet", "cifar10" or "svhn"',
     "ClampBoundingBoxes": _BOXES,
     "ClampKeyPoints": _BOXES,
     "ConvertBoundingBoxFormat": _BOXES,
     "ConvertImageDtype": "ToDtype(dtype, scale=True) does the same",
-    "ElasticTransform": "draw displacements and call cuaug.elastic",
     "FiveCrop": "crop five times with cuaug.crop",
     "InterpolationMode": 'interpolation is a name here, such as "bilinear"; torchvision\'s own is taken too',
     "JPEG": "no codec runs within a recipe",

@@ -19,6 +19,12 @@ def number(name: str, value: Any, least: float = -math.inf, most: float = math.i
     return float(value)
 
 
+def positive(name: str, value: Any) -> float:
+    if number(name, value, 0.0) == 0:
+        raise ValueError(f"{name} must be greater than 0, got {value!r}")
+    return float(value)
+
+
 def pair(name: str, value: Any, least: float = -math.inf, most: float = math.inf) -> tuple[float, float]:
     """(low, high), in that order."""
     if isinstance(value, (str, bytes)) or not isinstance(value, Sequence) or len(value) != 2:

@@ -8,7 +8,8 @@ from typing import Any
 from .. import _array, _check, _images
 from .._images import Images
 from ..fusion import run
-from ..fusion.recipe import Mixed
+from ..fusion.passes import Head
+from ..fusion.recipe import Blended, Displaced, Mixed
 from ..mix import mix_labels
 from ._boxes import Boxes
 from ._keypoints import Keypoints
@@ -33,6 +34,11 @@ def results(found: Found, draw: Any, layout: str | None, boxes: Boxes, keypoints
     drawn = [[draw(image, i) for i, image in enumerate(images)] for images in split]
     params = drawn[0]
     _check_alike(found, drawn)
+    heads = [head for each in params[0].plan.passes for head in each.heads]
+    _check_targets(found, heads)
+    mixed = [head for head in heads if isinstance(head, Mixed)]
+    if mixed and not together:
+        raise ValueError(f"images must have one shape where samples are mixed ({mixed[0].name})")
     made: dict[str, Sequence[Any]] = {
         "images": [
             _joined(
@@ -41,9 +47,6 @@ def results(found: Found, draw: Any, layout: str | None, boxes: Boxes, keypoints
             for target, images, each in zip(pictures, split, drawn, strict=True)
         ]
     }
-    mixed = [head for each in params[0].plan.passes for head in each.heads if isinstance(head, Mixed)]
-    if mixed:
-        _check_mixes(found, mixed[0].name, together)
     size: Any = params[0].result_size if together else [own.result_size for own in params]
     if any(found.of(kind) for kind in ("boxes", "keypoints")):
         matrices = [own.matrices for own in params]
@@ -93,12 +96,19 @@ def _check_alike(found: Found, drawn: list[list[Params]]) -> None:
                 )
 
 
-def _check_mixes(found: Found, name: str, together: bool) -> None:
-    moved = next((kind for kind in ("masks", "boxes", "keypoints") if found.of(kind)), None)
-    if moved:
-        raise ValueError(f"{moved} must not be given where samples are mixed ({name}): they belong to one sample each")
-    if not together:
-        raise ValueError(f"images must have one shape where samples are mixed ({name})")
+def _check_targets(found: Found, heads: Sequence[Head]) -> None:
+    for head in heads:
+        kinds, why = _REFUSED.get(type(head), ((), ""))
+        given = next((kind for kind in kinds if found.of(kind)), None)
+        if given:
+            raise ValueError(f"{given} must not be given where {why.format(getattr(head, 'name', ''))}")
+
+
+_REFUSED: dict[type, tuple[tuple[str, ...], str]] = {
+    Mixed: (("masks", "boxes", "keypoints"), "samples are mixed ({}): they belong to one sample each"),
+    Blended: (("masks", "boxes", "keypoints"), "branches are blended ({}), each of which moves pixels by itself"),
+    Displaced: (("boxes", "keypoints"), "pixels are displaced one by one ({}), by no matrix: masks are moved"),
+}
 
 
 def _mixed(labels: Any, params: Params, mixed: list[Mixed]) -> Any:

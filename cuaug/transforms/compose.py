@@ -166,6 +166,8 @@ class Compose(Transform):
             fill: A number, or one per channel.
             layout: As in a call.
         """
+        if params.plan.no_matrix:
+            raise ValueError(f"images cannot be moved back by a matrix: {params.plan.no_matrix} has none")
         image = _images.images(images, layout)
         if image.samples != params.samples or image.size != params.result_size:
             raise ValueError(

@@ -21,7 +21,7 @@ class MixUp(Transform):
     """
 
     def __init__(self, *, alpha: float = 1.0, num_classes: int | None = None) -> None:
-        self.alpha, self.num_classes = _alpha(alpha), _classes(num_classes)
+        self.alpha, self.num_classes = _ranges.positive("alpha", alpha), _classes(num_classes)
 
     def write(self, recipe: Recipe) -> None:
         partner, lam = _drawn(recipe, self.alpha)
@@ -38,7 +38,7 @@ class CutMix(Transform):
     """
 
     def __init__(self, *, alpha: float = 1.0, num_classes: int | None = None) -> None:
-        self.alpha, self.num_classes = _alpha(alpha), _classes(num_classes)
+        self.alpha, self.num_classes = _ranges.positive("alpha", alpha), _classes(num_classes)
 
     def write(self, recipe: Recipe) -> None:
         partner, lam = _drawn(recipe, self.alpha)
@@ -72,13 +72,6 @@ def _drawn(recipe: Recipe, alpha: float) -> tuple[Column, Column]:
     """The partner, which is the sample before, and the share that stays."""
     partner = recipe.constant("partner", -1.0, otherwise=_ITSELF)
     return partner, recipe.draw("Beta", ["lam"], alpha, alpha, 1.0)[0]
-
-
-def _alpha(value: Any) -> float:
-    alpha = _ranges.number("alpha", value, 0.0)
-    if alpha == 0:
-        raise ValueError("alpha must be greater than 0, got 0")
-    return alpha
 
 
 def _classes(value: Any) -> int | None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from .. import _check
-from ..fusion.recipe import Column, Recipe
+from ..filter import MOST_TAPS
+from ..fusion.recipe import Column, Displaced, Recipe
 from . import _ranges
 from ._transform import Transform
 
@@ -77,6 +79,56 @@ class RandomMask(Transform):
         values = _ranges.per_channel("value", self.value, recipe.channels)
         columns = [recipe.constant(f"v_{c}", value, white=recipe.white) for c, value in enumerate(values)]
         recipe.pointwise(op, [*own, *columns])
+
+
+class ElasticTransform(Transform):
+    """Displace each pixel by a field of smoothed noise, of each sample its own (Simard et al. 2003).
+
+    A displacement is uniform in -1 to 1, smoothed by a Gaussian, times half of `alpha`, in pixels. Masks move along, by
+    nearest neighbour. Boxes and keypoints, for which the field would have to be inverted, are refused; and so are
+    matrices, and `inverse`.
+
+    Args:
+        alpha: Strength, or (x, y). Smoothing leaves little: with the defaults displacements are about 0.8 pixels.
+        sigma: Of the Gaussian, in pixels, or (x, y); below 15.875. It is cut off at 4 sigma; 0: noise as it is.
+        interpolation: "nearest", "bilinear" or "bicubic", or torchvision's ``InterpolationMode``.
+        fill: Of what lies outside: a number, or one per channel.
+    """
+
+    def __init__(
+        self,
+        alpha: float | Sequence[float] = 50.0,
+        sigma: float | Sequence[float] = 5.0,
+        interpolation: Any = "bilinear",
+        fill: Any = 0,
+    ) -> None:
+        self.alpha, self.sigma = _both("alpha", alpha), _both("sigma", sigma, 0.0)
+        if (self.sigma[0] == 0) != (self.sigma[1] == 0):
+            raise ValueError(f"sigma must be greater than 0 in x and in y, or 0 in both, got {sigma!r}")
+        if max(self._window) > MOST_TAPS:
+            raise ValueError(f"sigma must be below {MOST_TAPS / 8}, got {sigma!r}")
+        self.interpolation, self.fill = _ranges.interpolation(interpolation), fill
+        _check.one_of("interpolation", self.interpolation, ("nearest", "bilinear", "bicubic"))
+
+    @property
+    def _window(self) -> tuple[int, int]:
+        x, y = (int(8 * sigma + 1) | 1 for sigma in self.sigma)
+        return x, y
+
+    def write(self, recipe: Recipe) -> None:
+        words = _words(recipe)
+        x, y = (alpha / 2 for alpha in self.alpha)  # in pixels, as a canvas is 2 wide and 2 high
+        reach = [recipe.constant("reach_x", x, 0.0), recipe.constant("reach_y", y, 0.0)]
+        how = {"interpolation": self.interpolation, "fill": self.fill}
+        recipe.add(Displaced([*words, *reach], recipe.size, self._window, self.sigma, **how))
+
+
+def _both(name: str, value: Any, least: float = -math.inf) -> tuple[float, float]:
+    """(x, y), or one number for both."""
+    values = [value] if isinstance(value, (int, float)) else list(value)
+    if len(values) not in (1, 2):
+        raise ValueError(f"{name} must be a number or (x, y), got {value!r}")
+    return _ranges.number(name, values[0], least), _ranges.number(name, values[-1], least)
 
 
 def _words(recipe: Recipe) -> list[Column]:

@@ -43,7 +43,13 @@ class Params:
 
     @property
     def matrices(self) -> Any:
-        """From the pixels of the images to those of the result, pixel centres at integers. [N, 3, 3]"""
+        """From the pixels of the images to those of the result, pixel centres at integers. [N, 3, 3]
+
+        Raises:
+            ValueError: The recipe moves pixels as no matrix can.
+        """
+        if self.plan.no_matrix:
+            raise ValueError(f"params.matrices are not all that moves the pixels: {self.plan.no_matrix} has no matrix")
         first = self.plan.matrix
         return self._library.finish(self.table.owner)[:, first : first + 9].reshape(-1, 3, 3)
 

@@ -1,10 +1,10 @@
 """Policies of ops, drawn for each sample: torchvision v2's ops, magnitudes, names and defaults.
 
-A policy has slots, and in each a sample gets one op. A slot is at most three passes, whatever its ops: one that moves
-pixels (rotations, shifts and shears are one resample, as a sample gets one of them) and changes their colours, one to
-sharpen, and one that looks levels up, equalized or spread. What a sample does not get runs with the parameter that
-changes nothing. Beside the passes a slot takes up to two reductions: the mean luma, and the count of the levels of
-those samples that need it. Images are uint8, as in torchvision.
+A policy has slots, and in each a sample gets one op. A slot is at most four passes, whatever its ops: one that moves
+pixels (rotations, shifts and shears are one resample, as a sample gets one of them), one that changes their colours,
+for which the first takes the mean luma, one to sharpen, and one that looks levels up, equalized or spread. What a
+sample does not get runs with the parameter that changes nothing. Beside the passes a slot takes a reduction: the count
+of the levels of those samples that need it. Images are uint8, as in torchvision.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .. import _check
-from ..fusion.recipe import Column, Equalized, Recipe, Sharpened
+from .._pass import MOST_BRANCHES
+from ..fusion.recipe import Blended, Branch, Column, Equalized, Recipe, Sharpened
 from . import _magnitudes, _ranges
 from ._policies import POLICIES, Step
 from ._transform import Transform
@@ -117,6 +118,77 @@ class AutoAugment(Transform):
             _Slot(recipe, op, names, entries, pair).write(self.interpolation, self.fill)
 
 
+class AugMix(Transform):
+    """Chains of random ops side by side, blended with the image and rounded once (Hendrycks et al. 2020).
+
+    The image's own share is drawn from Beta(alpha, alpha), those of the chains in the rest of it from a symmetric
+    Dirichlet distribution of alpha. Masks, boxes and keypoints are refused, as each chain moves pixels by itself. A
+    chain is slots as those of :mod:`.policies`: with the defaults the passes of nine slots.
+
+    Args:
+        severity: Of ten strengths of an op, so many of the weakest, one of which is drawn; 1 to 10.
+        mixture_width: Chains; at most 8.
+        chain_depth: Ops of each chain; -1: 1 to 3, drawn for each.
+        alpha: Of both distributions, greater than 0.
+        all_ops: Also those of brightness, colour, contrast and sharpness.
+        interpolation: A name, or torchvision's ``InterpolationMode``.
+        fill: Of what lies outside: a number, or one per channel; None is 0.
+    """
+
+    def __init__(
+        self,
+        severity: int = 3,
+        mixture_width: int = 3,
+        chain_depth: int = -1,
+        alpha: float = 1.0,
+        all_ops: bool = True,
+        interpolation: _Interpolation = "bilinear",
+        fill: Any = None,
+    ) -> None:
+        self.severity = _check.whole("severity", severity, 1)
+        if self.severity > 10:
+            raise ValueError(f"severity must be in 1..10, got {severity}")
+        self.mixture_width = _check.whole("mixture_width", mixture_width, 1)
+        if self.mixture_width > MOST_BRANCHES:
+            raise ValueError(f"mixture_width must be at most {MOST_BRANCHES}, got {mixture_width}")
+        self.chain_depth = chain_depth if chain_depth == -1 else _check.whole("chain_depth", chain_depth, 1)
+        self.alpha = _ranges.positive("alpha", alpha)
+        self.all_ops, self.interpolation, self.fill = bool(all_ops), _ranges.interpolation(interpolation), fill
+
+    def write(self, recipe: Recipe) -> None:
+        # What each takes of what is left over: all together, they are distributed as asked for.
+        others = [1, *range(self.mixture_width - 1, 0, -1)]
+        shares = [
+            recipe.draw("Beta", [f"share_{i}"], self.alpha, self.alpha * count, 1.0)[0]
+            for i, count in enumerate(others)
+        ]
+        for chain in range(self.mixture_width):
+            recipe.add(Branch(first=chain == 0))
+            self._write_chain(recipe)
+        recipe.add(Blended(shares))
+
+    def _write_chain(self, recipe: Recipe) -> None:
+        recipe.begin(recipe.name)
+        if self.chain_depth > 0:
+            for _ in range(self.chain_depth):
+                self._write_step(recipe)
+            return
+        depth = recipe.draw("Below", ["depth"], 3, 1.0, 0.0)[0]
+        self._write_step(recipe)
+        for step in (1, 2):
+            further = _looked_up(recipe, "further", depth, [float(step < each) for each in range(4)])
+            with recipe.only_where(further):
+                self._write_step(recipe)
+
+    def _write_step(self, recipe: Recipe) -> None:
+        names = _FOURTEEN[1:] if self.all_ops else [name for name in _FOURTEEN[1:] if name not in _FACTORS]
+        space = {name: values[: self.severity] for name, values in _magnitudes.blended(recipe.size).items()}
+        recipe.begin(recipe.name)
+        op = choice(recipe, "op", [1.0] * len(names))
+        _Slot(recipe, op, names, space, -1.0).write(self.interpolation, self.fill)
+
+
+_FACTORS = ("Brightness", "Color", "Contrast", "Sharpness")
 _FOURTEEN = (
     *("Identity", "ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate", "Brightness", "Color", "Contrast"),
     *("Sharpness", "Posterize", "Solarize", "AutoContrast", "Equalize"),

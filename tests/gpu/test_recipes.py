@@ -76,6 +76,8 @@ REPLAYED = [
     "rotation-affine",
     "jitter",
     "erase-rotation",
+    "elastic-jitter-normalize",
+    "blend-crop-blend",
 ]
 
 
@@ -164,7 +166,13 @@ def test_the_same_parameters_give_the_same_bits(case):
         assert torch.equal(aug.apply(batch, params).view(torch.uint8), first.view(torch.uint8))
 
 
-@pytest.mark.parametrize("name", ["padded-crop-rotation", "imagenet-of-bytes", "jitter", "antialiased-recipe", "flips"])
+SMALL = [
+    *("padded-crop-rotation", "imagenet-of-bytes", "jitter", "antialiased-recipe", "flips"),
+    *("elastic", "blend-crop-blend"),
+]
+
+
+@pytest.mark.parametrize("name", SMALL)
 def test_there_may_be_more_samples_than_blocks_along_an_axis(name):
     case, samples = BY_NAME[name], 65_537 + 30
     few = batch_of(case, 8)

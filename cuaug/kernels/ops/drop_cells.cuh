@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../philox.cuh"
+#include "../stream_pieces.cuh"
 #include "colour.cuh"
 
 namespace cuaug {
@@ -11,23 +11,16 @@ template <class R, int K>
 struct DropCells {
     static constexpr int shared = 10, each = 1;
     R size, share;
-    R seed[3], step[2], id[2], position;   // of the stream, as in GaussianNoise
-    R value[K];                            // in the images' own range; then a share of white
+    StreamPieces<R> pieces;
+    R value[K];      // in the images' own range; then a share of white
 
     static void prepare(R* field, R white) {
         for (int k = 0; k < K; ++k) field[10 + k] /= white;
     }
 
-    static unsigned long long whole(const R* piece, int count) {
-        unsigned long long out = 0;
-        for (int i = 0; i < count; ++i) out |= static_cast<unsigned long long>(static_cast<unsigned int>(piece[i])) << 24 * i;
-        return out;
-    }
-
     Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>& where) const {
-        const Stream stream = {whole(seed, 3), whole(step, 2), whole(id, 2), static_cast<unsigned int>(position)};
         const int side = static_cast<int>(size), across = (where.width + side - 1) / side;
-        const Random4 random = stream.draw(static_cast<unsigned int>(where.y / side * across + where.x / side));
+        const Random4 random = pieces.stream().draw(static_cast<unsigned int>(where.y / side * across + where.x / side));
         const bool dropped = static_cast<R>(random.word[0] >> 8) < share * R(16777216);  // 24 bits, which float32 holds
         Pixel<R, K> out;
         for (int k = 0; k < K; ++k) out.c[k] = dropped ? value[k] : in.c[k];

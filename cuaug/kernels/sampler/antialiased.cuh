@@ -41,13 +41,17 @@ struct Reaches {
 };
 
 template <class Local>
-inline bool reduces(const Local& local) { return fabs(local.a) > 1 || fabs(local.e) > 1; }
+inline bool reduces(const Local& local) {
+    if constexpr (Local::linear) return fabs(local.a) > 1 || fabs(local.e) > 1;
+    else return false;
+}
 
-// Of a geometry that counts from (base_x, base_y).
+// Of a linear geometry that counts from (base_x, base_y).
 template <class R, class Local>
 inline Reaches<R> reaches_of(const Local& local, const Window& window) {
     auto along = [](R scale, int from, int length) { return Reach<R>{R(1) / fmax(fabs(scale), R(1)), static_cast<R>(from), static_cast<R>(from + length)}; };
-    return {along(local.a, window.left - local.base_x, window.width), along(local.e, window.top - local.base_y, window.height)};
+    if constexpr (Local::linear) return {along(local.a, window.left - local.base_x, window.width), along(local.e, window.top - local.base_y, window.height)};
+    else return {};
 }
 
 // From a staged box.
