@@ -26,13 +26,13 @@ struct Scope {
     Number width() const { return where.width; }
     Number height() const { return where.height; }
     // In 0..1: the pixel's centre as a share of the image.
-    Number u() const { return (R(where.x) + R(0.5)) / R(where.width); }
-    Number v() const { return (R(where.y) + R(0.5)) / R(where.height); }
+    Number u() const { return (R(where.x) + R(0.5)) * reciprocal(R(where.width)); }
+    Number v() const { return (R(where.y) + R(0.5)) * reciprocal(R(where.height)); }
     // The squared distance from the centre: 1 in the corners, 0 of an image of one pixel.
     Number r2() const {
         const R across = R(where.width - 1), down = R(where.height - 1), most = across * across + down * down;
         const R x = R(2 * where.x) - across, y = R(2 * where.y) - down;
-        return most > R(0) ? (x * x + y * y) / most : R(0);
+        return (x * x + y * y) * reciprocal(fmax(most, R(1)));
     }
     Number pi() const { return R(3.14159265358979323846); }
 
