@@ -13,6 +13,7 @@ from .._check import WHITE
 from .recipe import Alone, Blur, Cast, Column, Equalized, Geometric, Op, Pointwise, Recipe, Resized, Stretched
 
 Head = Geometric | Resized | Alone
+_MEAN = "a mean of all pixels comes before what changes them"
 
 
 @dataclass
@@ -28,6 +29,7 @@ class Pass:
     unscaled: bool = False  # a conversion has changed what full scale is
     matrix: list[Column] = field(default_factory=list)  # result to source, of a pass that moves pixels
     taken: list[Op] = field(default_factory=list)  # all of it, in the user's order
+    measured: bool = False  # the pass before can take the first mean that this one needs
 
     @property
     def result(self) -> tuple[int, int]:
@@ -41,6 +43,11 @@ class Pass:
     def columns(self) -> list[Column]:
         """Of the chain, one after the other as the kernel reads them."""
         return [column for op in self.chain for column in op.columns]
+
+    @property
+    def means(self) -> list[int]:
+        """The ops of the chain that need a mean of what comes before them."""
+        return [i for i, op in enumerate(self.chain) if op.mean is not None]
 
     @property
     def _blurs(self) -> bool:
@@ -106,7 +113,7 @@ class Pass:
         in_range = op.ranged or op.mean is not None or any(column.white is not None for column in op.columns)
         if (op.ranged and self.source in WHITE and self.target not in WHITE) or (in_range and self.unscaled):
             return f"it works with the levels of {self.target}"
-        return ""
+        return _MEAN if op.mean is not None and self.heads else ""
 
     @staticmethod
     def _refuses_map(op: Geometric, maps: Sequence[Geometric]) -> str:
@@ -137,6 +144,15 @@ class Pass:
         else:
             self.heads.append(op)
 
+    def cut(self) -> Pass:
+        """Keep what moves pixels, and store them as they are; what changes them goes into the pass that follows."""
+        moving = [id(head) for head in self.heads]
+        rest = Pass(_MEAN, self.source, self.result, target=self.target, unscaled=self.unscaled, measured=True)
+        rest.chain, rest.taken = self.chain, [op for op in self.taken if id(op) not in moving]
+        self.chain, self.taken = [], [op for op in self.taken if id(op) in moving]
+        self.target, self.unscaled = self.source, False
+        return rest
+
 
 def _exclude_each_other(a: Geometric, b: Geometric) -> bool:
     """No sample is moved by both."""
@@ -148,7 +164,9 @@ def passes_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> list[Pass]:
     made = [Pass("the images are read", dtype, size, target=dtype)]
     for op in recipe.ops:
         why = made[-1].refuses(op)
-        if why:
+        if why == _MEAN:
+            made.append(made[-1].cut())
+        elif why:
             made.append(Pass(why, made[-1].target, made[-1].result, target=made[-1].target))
         made[-1].add(op)
     for each in made:
