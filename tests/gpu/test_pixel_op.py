@@ -36,7 +36,7 @@ def test_an_expression_is_its_formula(case, layout, dtype):
 RECIPE = [
     T.RandomResizedCrop(48, antialias=False),
     T.PixelOp("Vignette", "px * (1 - k * r2)", k=(0, 0.5)),
-    T.ColorJitter(0.4, 0.4, 0.4, 0.1),
+    T.ColorJitter(0.4, 0.4, 0.4, 0.1, contrast_about=0.5),
     T.PixelOp("Lift", "px + b * luma(px) * u", b=(0.0, 0.2)),
     T.ToDtype("float16", scale=True),
     T.Normalize(0.5, 0.25),
