@@ -270,11 +270,9 @@ def user_names():
     ]
     vignette = pixel_cases.BY_NAME["Vignette"].struct()
     rows = {**CROP, "layout": "Planar", "target": "float16", "result": "Planar"}
-    mean = {**rows, "target": "float32", "result": "MeanLuma"}
     fused = [
         warp_of(rows, kernels.chain((vignette, *JITTERED))),
-        warp_of(rows, kernels.chain((vignette, *JITTERED)), kernels.chain([vignette, "BeforeContrast"])),
-        warp_of(mean, kernels.chain([vignette, "BeforeContrast"])),
+        measuring(rows, kernels.chain([vignette, "BeforeContrast"])),
         kernels.name_expression("luma_mean", "uint8", "Planar", 3, kernels.chain([vignette])),
     ]
     return alone, fused
