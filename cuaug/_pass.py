@@ -92,11 +92,12 @@ def warp(
     window: Table = NO_TABLE,
     ops: Ops = NO_OPS,
     mean: Mean | None = None,
+    antialias: bool = False,
 ) -> Any:
     """One resample of the whole batch, then ops. `image` and `geometry` are checked; the rest is checked here.
 
-    `window`: each sample's box that alone counts as its image. [N, 4]. `mean`: to be taken, on a GPU, of a result of
-    the images' own dtype.
+    `window`: each sample's box that alone counts as its image. [N, 4]. On a GPU, `mean`: to be taken, of a result of
+    the images' own dtype; `antialias`: of matrices that neither turn nor shear, nor reduce more than twofold.
     """
     target = image.dtype if dtype is None else _array.dtype_name(dtype)
     if ops.names and image.device < 0:  # the loops do one thing at a time
@@ -109,7 +110,8 @@ def warp(
     outside = _parameters.fill(fill, image)
     result = _images.like(image, size, target, out)
     if image.samples * image.axes.extents[1]:
-        names = (_cpp(image.dtype), _cpp(target), geometry.name, _SAMPLERS[interpolation], border.capitalize())
+        sampler = "Antialiased" if antialias else _SAMPLERS[interpolation]
+        names = (_cpp(image.dtype), _cpp(target), geometry.name, sampler, border.capitalize())
         kernel = names if window is NO_TABLE else (*names[:4], f"Windowed<cuaug::{names[4]}>")
         behind, use = (ops, ()) if mean is None else (mean.ops, ("Measured",))
         plan = _plan("warp", (*kernel, chain(behind.names), *use), *_phases(image, result))

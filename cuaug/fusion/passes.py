@@ -50,6 +50,12 @@ class Pass:
         return [i for i, op in enumerate(self.chain) if op.mean is not None]
 
     @property
+    def _resamples(self) -> bool:
+        """Pixels are moved by what may change them as well."""
+        first = self.heads[0]
+        return isinstance(first, Geometric) or (isinstance(first, Resized) and first.mild)
+
+    @property
     def _blurs(self) -> bool:
         return bool(self.heads) and isinstance(self.heads[0], Blur)
 
@@ -57,7 +63,7 @@ class Pass:
     def window(self) -> Sequence[Column]:
         """The box that alone counts as the image."""
         first = self.heads[0]
-        return first.columns if isinstance(first, Geometric) and first.box else ()
+        return first.columns if isinstance(first, Resized) or (isinstance(first, Geometric) and first.box) else ()
 
     @property
     def resampling(self) -> Geometric:
@@ -89,7 +95,7 @@ class Pass:
         return self._refuses_map(op, [head for head in self.heads if isinstance(head, Geometric)])
 
     def _refuses_cast(self, op: Cast) -> str:
-        if self.heads and not isinstance(self.heads[0], Geometric) and not (op.scale and self._blurs):
+        if self.heads and not self._resamples and not (op.scale and self._blurs):
             return "a resize, a filter or a mix keeps the dtype"
         if self.unscaled:
             return "another conversion"
@@ -106,7 +112,7 @@ class Pass:
         return f"values are rounded to {self.target} before they are changed" if integers else ""
 
     def _refuses_pointwise(self, op: Pointwise) -> str:
-        if self.heads and not isinstance(self.heads[0], Geometric):
+        if self.heads and not self._resamples:
             return "a resize, a filter or a mix stores its pixels before they are changed"
         if self._rounded:
             return self._rounded

@@ -55,7 +55,7 @@ class Report:
 def report(plan: Plan, image: Images, owners: Mapping[int, str]) -> Report:
     """`owners`: which transform an op is of, by the op's id."""
     passes = tuple(_reported(each, image, owners) for each in plan.passes)
-    apart = sum(len(each.means) - (each.measured and image.device >= 0) for each in plan.passes)
+    apart = sum(len(each.means) - each.measured for each in plan.passes)
     return Report(passes, 1 + apart + len(passes), image.channels)
 
 

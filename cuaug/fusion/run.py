@@ -32,7 +32,7 @@ def moved(plan: Plan, image: Images, table: Table) -> Any:
                 image = _images.images(made, image.axes.layout)
             first = each.heads[0]
             border = each.resampling.border if isinstance(first, Geometric) else "edge"
-            window = _from(table, each.window[0]) if each.window else NO_TABLE
+            window = _from(table, each.window[0]) if each.window and isinstance(first, Geometric) else NO_TABLE
             made = _pass.warp(image, _geometry(each, table), each.result, "nearest", border, 0, None, None, window)
     if made is None:
         still = _pass.matrix_geometry(PerSample(NO_TABLE, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0)), True, "center")
@@ -52,18 +52,26 @@ def _run(each: Pass, following: Sequence[Pass], plan: Plan, image: Images, table
     head = each.heads[0] if each.heads else None
     if isinstance(head, Alone):
         return _alone(head, image, table, each.target)
-    if isinstance(head, Resized):
-        box = _parameters_of(table, head.columns)
-        return _pass.resample(image, box, each.result, head.interpolation, head.antialias, None, None, turns=True)
     ops = _pass.Ops(tuple(op.op for op in each.chain), _chain_table(each, table))
+    if isinstance(head, Resized) and not (head.mild and image.device >= 0):
+        box = _parameters_of(table, head.columns)
+        made = _pass.resample(image, box, each.result, head.interpolation, head.antialias, None, None, turns=True)
+        if not ops.names and each.target == image.dtype:
+            return made
+        return _pass.pointwise(
+            _images.images(made, image.axes.layout), ops.names, PerSample(ops.parameters, ()), each.target, None
+        )
     if head is None:
         for i in each.means[1 if each.measured and _on_the_way(image) else 0 :]:
             _luma_mean(each, i, image, table)
         return _pass.pointwise(image, ops.names, PerSample(ops.parameters, ()), each.target, None)
-    how, window = each.resampling, _from(table, each.window[0]) if each.window else NO_TABLE
     mean = _mean(following[0], plan, table) if following and following[0].measured and _on_the_way(image) else None
-    where = image, _geometry(each, table), each.result, how.interpolation, how.border, how.fill
-    return _pass.warp(*where, each.target, None, window, ops, mean)
+    window = _from(table, each.window[0]) if each.window else NO_TABLE
+    where = image, _geometry(each, table), each.result
+    if isinstance(head, Resized):
+        return _pass.warp(*where, "bilinear", "edge", 0, each.target, None, window, ops, mean, antialias=True)
+    how = each.resampling
+    return _pass.warp(*where, how.interpolation, how.border, how.fill, each.target, None, window, ops, mean)
 
 
 def _on_the_way(image: Images) -> bool:

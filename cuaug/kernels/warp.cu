@@ -9,6 +9,7 @@
 #include "gpu/tile.cuh"
 #include "ops/colour.cuh"
 #include "record.cuh"
+#include "sampler/antialiased.cuh"
 #include "sampler/bilinear.cuh"
 #include "sampler/bilinear_bytes.cuh"
 #include "sampler/nearest.cuh"
@@ -41,9 +42,19 @@ struct alignas(16) Tile {
     int first, end;
 };
 
-// Pixels of bytes have a bilinear interpolation of their own.
+// Pixels of bytes have an interpolation of their own.
 template <class Sampler, class Out, class In>
-constexpr bool by_bytes = Same<In, uint8>::value && Same<Out, uint8>::value && Same<Sampler, Bilinear>::value;
+constexpr bool by_bytes = Same<In, uint8>::value && Same<Out, uint8>::value && Same<typename Unreduced<Sampler>::type, Bilinear>::value;
+
+// What `one` makes of 0 to N - 1.
+template <class T, int N> struct Several { T of[N]; };
+template <int N, class One>
+inline auto several(const One& one) {
+    Several<decltype(one(0)), N> out;
+#pragma unroll
+    for (int i = 0; i < N; ++i) out.of[i] = one(i);
+    return out;
+}
 
 // What becomes of the pixels behind the chain of ops: the result, or, of results that are stored as they are sampled, the mean luma.
 struct Changed {};
@@ -55,7 +66,7 @@ struct Measured {};
 // since seven warps wait for the one that plans, the others one each, so that all end together (u8 46.1 us without pairs, 43.9 with 88 % of
 // the regions in pairs, 46.3 with all).
 template <class In, class InLayout, int K, class Geometry, class Sampler, class Border, class Chain, class Out, class OutLayout, class Use = Changed>
-__global__ void __launch_bounds__(threads, Geometry::bounded ? blocks<Stored<In, K>, Real<In>, Sampler, Geometry::template Local<Real<In>>::linear && !Same<InLayout, Strided>::value> : 1)
+__global__ void __launch_bounds__(threads, Geometry::bounded ? blocks<Stored<In, K>, Real<In>, typename Unreduced<Sampler>::type, Geometry::template Local<Real<In>>::linear && !Same<InLayout, Strided>::value> : 1)
 warp(const __grid_constant__ Warp<Geometry> args) {
     using R = Real<In>;
     using Local = typename Geometry::template Local<R>;
@@ -64,7 +75,8 @@ warp(const __grid_constant__ Warp<Geometry> args) {
     // What the sampler makes: the result, or, for ops to work on, pixels as the images hold them.
     constexpr bool measured = Same<Use, Measured>::value, changed = measured || !Chain::empty;
     using Sampled = typename Select<changed, In, Out>::type;
-    constexpr bool fixed = by_bytes<Sampler, Sampled, In> && Local::linear;
+    constexpr bool filtered = Same<Sampler, Antialiased>::value;
+    constexpr bool bytes = by_bytes<Sampler, Sampled, In>, fixed = bytes && Local::linear;
     constexpr bool exchanged = sizeof(Out) < 4;
     constexpr int exchange_pitch = 40;  // 4 rows of 8 pixels, 40 apart, fall into different banks
     __shared__ FourPixels<Out, K> exchange[exchanged ? threads / 32 * exchange_pitch : 1];
@@ -112,7 +124,7 @@ warp(const __grid_constant__ Warp<Geometry> args) {
             const int right = (at.width + 31) & ~31, bottom = tile.first + ((tile.end - tile.first + 3) & ~3);
             if (tile.local.bounds(right, tile.first, bottom, bounds)) tile.box = box_of<Pixels>(bounds, tile.local.base_x, Sampler::before, Sampler::after, box_bytes, fixed ? 256 : group<Pixels> * threads);
             if constexpr (fixed) tile.steps = fixed_steps(tile.local, tile.box.x, tile.box.y);
-            if (tile.box.across > 0) tile.local = tile.local.from(tile.box.x, tile.box.y, by_bytes<Sampler, Sampled, In> ? byte_nudge : R(0));
+            if (tile.box.across > 0) tile.local = tile.local.from(tile.box.x, tile.box.y, bytes ? byte_nudge : R(0));
         }
         auto half_ballot = [&](bool vote) { return __ballot_sync(0xffffffffu, vote) >> (lane & 16) & 0xffff; };
         const unsigned int fits = half_ballot(tile.box.across > 0 || tile.end <= tile.first);
@@ -158,7 +170,7 @@ warp(const __grid_constant__ Warp<Geometry> args) {
     // What follows reads the records anew after each barrier, so that nothing of one phase takes registers in another.
     for (int r = 0; r < count; ++r) {
         [[maybe_unused]] double sum = 0.0;
-        // Rows `begin` to before `end` of the region from `sample`, which makes a pixel; `together`: so many at a time, one where that is the
+        // Rows `begin` to before `end` of the region from `sample`, which makes pixels 8 columns apart; `together`: so many, one where that is the
         // exception, so that it takes no registers from the rule. Ops take pixels as rounded as if they had been in memory.
         auto make = [&](int begin, int end, const auto& sample, auto together) {
             constexpr int at_once = decltype(together)::value;
@@ -193,20 +205,19 @@ warp(const __grid_constant__ Warp<Geometry> args) {
                 };
 #pragma unroll at_once
                 for (int first = 0; first < 4; first += at_once) {
-                    if constexpr (changed) {
+                    if constexpr (!changed) {
+                        for (int i = 0; i < at_once; ++i) finish(first + i, to_stored(sample(column + 8 * (first + i), y, Count<1>()).of[0]));
+                    } else {
+                        const auto sampled = sample(column + 8 * first, y, together);
+                        if constexpr (measured)
+                            for (int i = 0; i < at_once; ++i) finish(first + i, to_stored(sampled.of[i]));
                         Pixel<R, K> made[at_once];
-                        for (int i = 0; i < at_once; ++i) {
-                            const auto sampled = sample(column + 8 * (first + i), y, first + i);
-                            made[i] = to_pixel<R>(sampled);
-                            if constexpr (measured) finish(first + i, to_stored(sampled));
-                        }
+                        for (int i = 0; i < at_once; ++i) made[i] = to_pixel<R>(sampled.of[i]);
                         change(made, first, y);
                         for (int i = 0; i < at_once; ++i) {
                             if constexpr (!measured) finish(first + i, packed<Out>(R(white<Out>) * made[i]));
                             else if (y < end && column + 8 * (first + i) < region.width) part_sum += K == 3 ? luma(made[i]) : made[i].c[0];
                         }
-                    } else {
-                        for (int i = 0; i < at_once; ++i) finish(first + i, to_stored(sample(column + 8 * (first + i), y, first + i)));
                     }
                 }
                 if constexpr (exchanged) {
@@ -223,8 +234,8 @@ warp(const __grid_constant__ Warp<Geometry> args) {
             if constexpr (measured) sum += static_cast<double>(part_sum);
         };
         for (int i = 0; i < tile_counts[r]; ++i) {
+            const Window window = Border::windowed ? regions[r].window : Window{0, 0, args.in_height, args.in_width};
             auto image = [&]() {
-                const Window window = Border::windowed ? regions[r].window : Window{0, 0, args.in_height, args.in_width};
                 Image<In, K, Border> image = {regions[r].in, {}, regions[r].in_row, column_stride<InLayout, K>(args.in.x), window, args.in_width,
                                               tiles[r][i].local.base_x, tiles[r][i].local.base_y, to_texel(regions[r].fill)};
                 channel_offsets<InLayout, K>(args.in.c, regions[r].channels, image.offset);
@@ -237,18 +248,31 @@ warp(const __grid_constant__ Warp<Geometry> args) {
             const Tile<Local> tile = tiles[r][i];
             auto point = [&](int x, int y) { return tile.local.at(static_cast<R>(x), static_cast<R>(y)); };
             if (staged) {
-                make(tile.first, tile.end, [&](int x, int y, int) {
-                    if constexpr (fixed) return bilinear(pixels, tile.box.pitch, tile.steps.at(x, y));
-                    else if constexpr (by_bytes<Sampler, Sampled, In>) return bilinear(pixels, tile.box.pitch, point(x, y));
-                    else return to_texel<Sampled>(Sampler::sample(Staged<In, K>{pixels, tile.box.pitch}, point(x, y)));
-                }, Count<4>());
+                const bool reduced = filtered && reduces(tile.local);
+                const Reaches<R> reaches = reaches_of<R>(tile.local, window);
+                make(tile.first, tile.end, [&](int x, int y, auto count) {
+                    constexpr int n = decltype(count)::value;
+                    if constexpr (filtered)
+                        if (reduced) return several<n>([&](int i) {
+                            if constexpr (bytes) return antialiased(pixels, tile.box.pitch, point(x + 8 * i, y), reaches);
+                            else return to_texel<Sampled>(antialiased(Staged<In, K>{pixels, tile.box.pitch}, point(x + 8 * i, y), reaches));
+                        });
+                    return several<n>([&](int i) {
+                        if constexpr (fixed) return bilinear(pixels, tile.box.pitch, tile.steps.at(x + 8 * i, y));
+                        else if constexpr (bytes) return bilinear(pixels, tile.box.pitch, point(x + 8 * i, y));
+                        else return to_texel<Sampled>(Unreduced<Sampler>::type::sample(Staged<In, K>{pixels, tile.box.pitch}, point(x + 8 * i, y)));
+                    });
+                }, Count<filtered ? 1 : 4>());
             } else {
                 const Image<In, K, Border> from = image();
-                make(tile.first, tile.end, [&](int x, int y, int) {
-                    if constexpr (!Geometry::bounded)  // a map ends where the output does, and patches are sampled whole
-                        if (x >= regions[r].width || y >= tile.end) return to_texel<Sampled>(from.fill);
-                    const Point<R> p = point(x, y);
-                    return in_range(p) ? to_texel<Sampled>(Sampler::sample(from, p)) : to_texel<Sampled>(from.fill);
+                make(tile.first, tile.end, [&](int x, int y, auto count) {
+                    return several<decltype(count)::value>([&](int i) {
+                        const Point<R> p = point(x + 8 * i, y);
+                        // A map ends where the output does, and patches are sampled whole. The boxes of what is filtered fit unless they are nowhere.
+                        const bool beyond = !Geometry::bounded && (x + 8 * i >= regions[r].width || y >= tile.end);
+                        if (beyond || filtered || !in_range(p)) return to_texel<Sampled>(from.fill);
+                        return to_texel<Sampled>(Unreduced<Sampler>::type::sample(from, p));
+                    });
                 }, Count<Geometry::bounded ? 1 : 4>());
             }
             __syncthreads();
