@@ -6,6 +6,7 @@ import functools
 import importlib
 from types import ModuleType
 
+from . import _compiler, _user_ops
 from ._check import BackendError, public, whole
 
 
@@ -18,6 +19,15 @@ def native() -> ModuleType:
             f"the CPU needs cuaug's compiled extension, which cannot be loaded ({error}): "
             "pip install --force-reinstall --no-deps cuaug"
         ) from error
+
+
+def loops(structs: tuple[str, ...]) -> list[str | tuple[int, int]]:
+    """What the extension knows the ops of a chain by: their names, and of users' their loops and how many fields."""
+    return [_loop(own) if (own := _user_ops.known(struct)) else struct for struct in structs]
+
+
+def _loop(own: _user_ops.UserOp) -> tuple[int, int]:
+    return _compiler.loop(own, native().flags()), own.fields
 
 
 @public

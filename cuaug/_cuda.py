@@ -11,6 +11,7 @@ import functools
 import hashlib
 import importlib
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -22,6 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from . import _user_ops
 from ._check import BackendError
 
 KERNELS = Path(__file__).parent / "kernels"
@@ -54,9 +56,15 @@ def sources(name: str) -> tuple[str, tuple[str, ...]]:
 
     record, size = record_of(name)
     skeleton = name.partition("<")[0].rpartition("::")[2]
-    text = "".join(f'#include "ops/{op}.cuh"\n' for op in ops_of(name)) + f'#include "{skeleton}.cu"\n// {digest()}\n'
+    text = "".join(_op(struct) for struct in ops_of(name)) + f'#include "{skeleton}.cu"\n// {digest()}\n'
     text += f'static_assert(sizeof({record}) == {size}, "cuaug/_pass.py packs another record");\n'
     return text, OPTIONS
+
+
+def _op(struct: str) -> str:
+    """The text of an op: a file of kernels/ops, or a user's."""
+    own = _user_ops.known(struct)
+    return own.text if own else f'#include "ops/{re.sub(r"(?<!^)(?=[A-Z])", "_", struct).lower()}.cuh"\n'
 
 
 def _usable(folder: Path) -> bool:
@@ -189,9 +197,17 @@ def kernel(name: str, stream: int = 0) -> Any:
 
 
 def _compile(name: str) -> Any:
+    from ._pass import ops_of
+
     text, options = sources(name)
     module = cupy().RawModule(code=text, options=options, name_expressions=(name,))
-    return _compiling(lambda: module.get_function(name))
+    try:
+        return _compiling(lambda: module.get_function(name))
+    except BackendError as error:
+        complaint = _user_ops.complaint(ops_of(name), str(error.__cause__))
+        if complaint is None:
+            raise
+        raise complaint from None  # the log is long, and about the kernels that the user has not written
 
 
 def _compiling(make: Any) -> Any:

@@ -81,7 +81,15 @@ def cuda_extra() -> str | None:
 
 def diagnose() -> Iterator[Finding]:
     """Make every check of the doctor; one that breaks is itself a failure, so that the others are still made."""
-    for check in (_check_extension, _check_driver, _check_cupy, _check_gpu, _check_cache, _check_opencv):
+    for check in (
+        _check_extension,
+        _check_driver,
+        _check_cupy,
+        _check_gpu,
+        _check_cache,
+        _check_compiler,
+        _check_opencv,
+    ):
         try:
             yield from check()
         except Exception as error:
@@ -184,6 +192,15 @@ def _check_cache() -> Iterator[Finding]:
         yield Finding("FAIL", "cache", f"{folder} belongs to another user, whose kernels would run here", _CHOOSE_CACHE)
     else:
         yield Finding("ok", "cache", f"kernels are kept in {folder}")
+
+
+def _check_compiler() -> Iterator[Finding]:
+    from . import _compiler
+
+    try:
+        yield Finding("ok", "compiler", f"{' '.join(_compiler.command())} compiles a PixelOp for the CPU")
+    except BackendError as error:
+        yield Finding("note", "compiler", str(error))
 
 
 def _check_opencv() -> Iterator[Finding]:

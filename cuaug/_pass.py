@@ -366,9 +366,10 @@ def _parametrised(
 
 
 def _run(plan: _Plan, image: Images, data: bytes, *names: Any) -> None:
-    """`names` are what the CPU loop takes besides the record."""
+    """`names` are what the CPU loop takes besides the record; those of ops in a tuple."""
     if image.device < 0:
-        getattr(_cpu.native(), plan.skeleton)(data, *names)
+        loops = (_cpu.loops(name) if isinstance(name, tuple) else name for name in names)
+        getattr(_cpu.native(), plan.skeleton)(data, *loops)
     else:
         threads, stream = _SKELETONS[plan.skeleton].threads, image.library.stream(image.device)
         _cuda.launch(plan.kernel, data, plan.grid, threads, plan.shared, image.device, stream)
@@ -577,9 +578,9 @@ def chain(ops: Sequence[str]) -> str:
 
 
 def ops_of(name: str) -> list[str]:
-    """The files in kernels/ops that a kernel's chain takes its ops from."""
+    """The structs in a kernel's chains."""
     ops = [op.strip() for chain in re.findall(r"Chain<(.*?)>", name) for op in chain.split(",") if op]
-    return [re.sub(r"(?<!^)(?=[A-Z])", "_", op.removeprefix("cuaug::")).lower() for op in dict.fromkeys(ops)]
+    return [op.removeprefix("cuaug::") for op in dict.fromkeys(ops)]
 
 
 def _cpp(dtype: str) -> str:

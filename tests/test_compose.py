@@ -488,6 +488,7 @@ EVERYTHING = {
     "GaussianBlur": T.GaussianBlur((3, 5), (0.2, 1.0)),
     "Keypoints": T.Keypoints([(0, 1), (2, 3)], hide_outside=False),
     "Normalize": T.Normalize((0.1, 0.2, 0.3), (0.5, 0.6, 0.7)),
+    "PixelOp": T.PixelOp("Vignette", "px * (1 - k * r2) + b", k=(0, 0.5), b=0.1),
     "Pad": T.Pad([1, 2], 7, "edge"),
     "RandomAffine": T.RandomAffine(30, (0.1, 0.2), (0.8, 1.2), (1, 2, 3, 4), "bilinear", [1, 2, 3], (4, 5)),
     "RandomCrop": T.RandomCrop(9, (1, 2), True, 3, "reflect"),
@@ -721,7 +722,9 @@ def test_without_a_seed_one_is_drawn_when_a_recipe_is_made():
     assert aug.to_dict()["seed"] == aug.seed == copy.deepcopy(aug).seed
 
 
-@pytest.mark.parametrize("thing", [T.Compose, T.Compose.plan, T.from_dict], ids=lambda thing: thing.__qualname__)
+@pytest.mark.parametrize(
+    "thing", [T.Compose, T.Compose.plan, T.PixelOp, T.from_dict], ids=lambda thing: thing.__qualname__
+)
 def test_the_example_in_the_docstring_runs(thing):
     test = doctest.DocTestParser().get_doctest(thing.__doc__, vars(compose).copy(), thing.__qualname__, None, 0)
     assert [example for example in test.examples if example.want]
@@ -755,7 +758,7 @@ def test_the_readme_s_recipe_runs_and_prints_its_plan(capsys):
 
 def test_the_recipes_of_the_documentation_run():
     programs, names = blocks("docs/recipes.md")[0], {}
-    assert len(programs) == 10
+    assert len(programs) == 11
     missing = set()
     for program in programs:  # one after the other: what one makes, the next may use
         unknown = {name for name in re.findall(r"\bT\.(\w+)", program) if not hasattr(T, name)}

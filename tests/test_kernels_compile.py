@@ -18,6 +18,8 @@ from color_cases import IN_RECIPES, STRUCTS
 
 cuda = pytest.importorskip("cuaug._cuda")
 kernels = pytest.importorskip("cuaug._pass")
+user_ops = pytest.importorskip("cuaug._user_ops")
+import pixel_cases  # noqa: E402
 
 ARCHITECTURES = [75, 80, 86, 89, 90, 100, 120]
 USED = re.compile(
@@ -258,6 +260,29 @@ def measuring(row, chain):
     return warp_of({**row, "target": row["source"]}, chain, "Measured")
 
 
+def user_names():
+    """Each case in one chain for each number of channels, and in recipes, behind a resample and before a mean."""
+    structs = {c: [case.struct() for case in pixel_cases.CASES if c in case.channels] for c in (1, 2, 3, 4)}
+    alone = [
+        kernels.name_expression("pointwise", source, layout, c, kernels.chain(structs[c]), target, result, c)
+        for c, source, layout, target, result in (
+            (1, "uint8", "Planar", "uint8", "Planar"),
+            (2, "float16", "Packed", "float32", "Strided"),
+            (3, "uint8", "Packed", "float16", "Planar"),
+            (4, "bfloat16", "Strided", "bfloat16", "Packed"),
+            (3, "float64", "Planar", "float64", "Packed"),
+        )
+    ]
+    vignette = pixel_cases.BY_NAME["Vignette"].struct()
+    rows = {**CROP, "layout": "Planar", "target": "float16", "result": "Planar"}
+    fused = [
+        warp_of(rows, kernels.chain((vignette, *JITTERED))),
+        measuring(rows, kernels.chain([vignette, "BeforeContrast"])),
+        kernels.name_expression("luma_mean", "uint8", "Planar", 3, kernels.chain([vignette])),
+    ]
+    return alone, fused
+
+
 COVERING = covering_names()
 RECIPES = fused_names()
 # Of the usual recipe: the draws, then a crop that is resized, flipped, jittered and normalized, in a pass or two.
@@ -276,6 +301,9 @@ USUAL = [
         )
     ),
 ]
+
+
+USERS_ALONE, USERS_FUSED = user_names()
 
 
 def each_name(names):
@@ -324,6 +352,42 @@ def test_each_pair_of_template_arguments_compiles(name, architecture, nvrtc, rec
 @each_name(COVERING[::8])
 def test_a_sample_compiles_for_the_newest_architectures(name, architecture, nvrtc, record_property):
     check_kernel(nvrtc, name, architecture, record_property, FEW)
+
+
+@pytest.mark.parametrize("architecture", [75, 90, 120])
+@each_name(USERS_FUSED)
+def test_a_user_s_op_in_a_recipe_compiles_without_a_warning(name, architecture, nvrtc, record_property):
+    check_kernel(nvrtc, name, architecture, record_property, FEW)
+
+
+@pytest.mark.parametrize("architecture", [75, 80, 90])
+@pytest.mark.parametrize("name", USERS_ALONE, ids=[name.partition(", cuaug::Chain")[0] for name in USERS_ALONE])
+def test_every_expression_compiles_without_a_warning(name, architecture, nvrtc, record_property):
+    check_kernel(nvrtc, name, architecture, record_property, FEW)
+
+
+@pytest.mark.parametrize(
+    ("expression", "said"),
+    [
+        ("px * (1 - k * r2", 'expected a ")"'),
+        (
+            "px > k ? px : 1",
+            "a condition is one number, not a pixel: compare a channel, or write select(condition, a, b)",
+        ),
+        ("px + sin(k, k)", 'no instance of overloaded function "sin" matches the argument list'),
+    ],
+)
+def test_what_nvrtc_says_of_an_expression_is_shown_with_it(expression, said, nvrtc):
+    fine = pixel_cases.BY_NAME["Half"].struct()
+    wrong = user_ops.register(user_ops.checked("Mine", expression, ["k"]))
+    name = kernels.name_expression(
+        "pointwise", "uint8", "Planar", 3, kernels.chain([fine, wrong]), "uint8", "Planar", 3
+    )
+    source, options = cuda.sources(name)
+    program = Program(nvrtc, source, name, [*options, "--gpu-architecture=sm_90"])
+    assert program.failed
+    complaint = user_ops.complaint(kernels.ops_of(name), program.log)
+    assert str(complaint) == f"Mine does not compile:\n    {expression}\n    {said}"
 
 
 def test_the_covering_set_leaves_no_pair_out():

@@ -197,6 +197,17 @@ def test_refusals_name_what_is_wrong():
             loop(b"abc", "uint8")
         with pytest.raises(ValueError, match="int64 is only moved"):
             loop(b"abc", "int64")
+    for chain, said in (
+        (["Blur"], "op 'Blur'"),
+        ([(0, 2)], "a user's op has an address"),
+        ([(8, 33)], "at most 32 fields"),
+    ):
+        for loop in (
+            lambda c: native.pointwise(b"", "uint8", "uint8", c, 3),
+            lambda c: native.luma_mean(b"", "uint8", c),
+        ):
+            with pytest.raises(ValueError, match=said):
+                loop(chain)
     with pytest.raises(ValueError, match="'x86-64-v9' is not among"):
         native.set_isa("x86-64-v9")
     with pytest.raises(ValueError, match="positive"):
@@ -204,6 +215,9 @@ def test_refusals_name_what_is_wrong():
 
 
 def test_the_build_says_what_it_is():
+    flags = each_isa(lambda: native.flags().split())
+    assert all("-O3" in own and "-ffp-contract=fast" in own for own in flags.values())
+    assert len({tuple(own) for own in flags.values()}) == len(native.isas())
     info = native.build_info()
     assert info["isa"] == native.isas()[-1]
     assert set(info) == {"compiler", "flags", "isa", "isas", "threads"}

@@ -1,4 +1,4 @@
-"""The quickstart runs from top to bottom, shows its pictures and is committed without outputs."""
+"""The notebooks run from top to bottom, show their pictures and are committed without outputs."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ nbformat = pytest.importorskip("nbformat")
 nbclient = pytest.importorskip("nbclient")
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
-PICTURES = {"quickstart": 4}
+PICTURES = {"quickstart": 4, "custom_op": 3}
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

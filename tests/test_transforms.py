@@ -69,6 +69,7 @@ EFFECTIVE = [  # each changes every sample
     T.GaussianNoise(0.0, 0.2),
     T.RandomMask(1.0, "pixels", 0.3, 2),
     T.RandomMask(1.0, "grid", 0.3, 9),
+    T.PixelOp("Vignette", "px * (1 - k * r2)", k=(0.2, 0.5)),
     T.RandomAutocontrast(1.0),
     T.RandomAdjustSharpness(3.0, 1.0),
     T.Grayscale(3),

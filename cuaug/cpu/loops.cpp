@@ -1,4 +1,4 @@
-// Compiled once per instruction set, with ISA_NAMESPACE and ISA_NAME naming it. Everything that is inline, kernels/ included,
+// Compiled once per instruction set, with ISA_NAMESPACE and ISA_NAME naming it, by ISA_FLAGS. Everything that is inline, kernels/ included,
 // lies in that namespace: two sets never share a function, of which the linker would keep either one.
 
 #include <cstddef>
@@ -27,6 +27,7 @@ namespace ISA_NAMESPACE {
 namespace native {
 extern const Loops ISA_TABLE = {
     ISA_NAME,
+    ISA_FLAGS,
     ISA_NAMESPACE::cuaug::warp_tasks,
     ISA_NAMESPACE::cuaug::warp_task,
     ISA_NAMESPACE::cuaug::resample_tasks,

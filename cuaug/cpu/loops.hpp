@@ -32,10 +32,22 @@ enum class Op {
     DropCells, Erase, GaussianNoise, Grayscale, Invert, MaskGrid, Normalize, Posterize, RandomGrayscale, Scaled, Solarize, UniformNoise, Unscaled
 };
 
+// A user's op, over a piece of a row (user_op.hpp): numbers of `bytes` bytes, its fields, where the piece begins (kernels/ops/where.cuh).
+using UserLoop = void (*)(int bytes, int channels, const void* field, const void* where, int count, void* channel);
+
+constexpr int most_user_fields = 32;
+
+// One op of a chain.
+struct Step {
+    Op op;
+    UserLoop user;           // null: `op` it is
+    int user_fields;
+};
+
 struct PointwiseCall {
     const void* record;      // kernels/pointwise_record.cuh
     Dtype source, target;
-    const Op* op;            // [ops]
+    const Step* op;          // [ops]
     int ops;
     int out_channels;
 };
@@ -65,6 +77,7 @@ constexpr unsigned long workspace_bytes = 1 << 20;
 // A call is cut into tasks, independent of each other and of about equal size.
 struct Loops {
     const char* isa;
+    const char* flags;       // of the compiler
     long long (*warp_tasks)(const WarpCall& call);
     void (*warp)(const WarpCall& call, long long task, void* workspace);
     long long (*resample_tasks)(const ResampleCall& call);

@@ -32,8 +32,10 @@ inline double luma_sum(const native::PointwiseCall& call, const Pointwise& args,
 // How many parameters a chain has.
 inline int parameters_of(const native::PointwiseCall& call, int channels) {
     int count = 0;
-    for (int o = 0; o < call.ops; ++o)
-        with_op<float, 1>(call.op[o], [&](auto op) { count += decltype(op)::shared + decltype(op)::each * channels; });
+    for (int o = 0; o < call.ops; ++o) {
+        if (call.op[o].user != nullptr) count += call.op[o].user_fields;
+        else with_op<float, 1>(call.op[o].op, [&](auto op) { count += decltype(op)::shared + decltype(op)::each * channels; });
+    }
     return count;
 }
 

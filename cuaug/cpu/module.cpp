@@ -1,9 +1,12 @@
 #include <atomic>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include <pybind11/pybind11.h>
@@ -134,22 +137,33 @@ void resample(const py::bytes& record, const std::string& source, const std::str
     run(record, sizeof(cuaug::Resample), call, &Loops::resample_tasks, &Loops::resample);
 }
 
-std::vector<Op> find_ops(const std::vector<std::string>& chain) {
-    std::vector<Op> found;
-    for (const std::string& name : chain) found.push_back(find<Op>(ops, name, "op"));
+// An op by its name, or a user's by the address of its loop and the number of its fields.
+using Chain = std::vector<std::variant<std::string, std::pair<std::uintptr_t, int>>>;
+
+std::vector<Step> find_ops(const Chain& chain) {
+    std::vector<Step> found;
+    for (const auto& op : chain) {
+        if (const auto* name = std::get_if<std::string>(&op)) {
+            found.push_back({find<Op>(ops, *name, "op"), nullptr, 0});
+        } else {
+            const auto [address, fields] = std::get<1>(op);
+            if (address == 0 || fields < 0 || fields > most_user_fields) throw py::value_error("a user's op has an address, and at most " + std::to_string(most_user_fields) + " fields");
+            found.push_back({Op(), reinterpret_cast<UserLoop>(address), fields});
+        }
+    }
     return found;
 }
 
-void pointwise(const py::bytes& record, const std::string& source, const std::string& target, const std::vector<std::string>& chain, int out_channels) {
-    const std::vector<Op> found = find_ops(chain);
+void pointwise(const py::bytes& record, const std::string& source, const std::string& target, const Chain& chain, int out_channels) {
+    const std::vector<Step> found = find_ops(chain);
     PointwiseCall call = {nullptr, find<Dtype>(dtypes, source, "dtype"), find<Dtype>(dtypes, target, "dtype"), found.data(), static_cast<int>(found.size()), out_channels};
     refuse_labels(call.source, source);
     refuse_labels(call.target, target);
     run(record, sizeof(cuaug::Pointwise), call, &Loops::pointwise_tasks, &Loops::pointwise);
 }
 
-void luma_mean(const py::bytes& record, const std::string& source, const std::vector<std::string>& chain) {
-    const std::vector<Op> found = find_ops(chain);
+void luma_mean(const py::bytes& record, const std::string& source, const Chain& chain) {
+    const std::vector<Step> found = find_ops(chain);
     PointwiseCall call = {nullptr, find<Dtype>(dtypes, source, "dtype"), Dtype::float64, found.data(), static_cast<int>(found.size()), 2};
     refuse_labels(call.source, source);
     run(record, sizeof(cuaug::Pointwise), call, &Loops::luma_mean_tasks, &Loops::luma_mean);
@@ -229,6 +243,7 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     module.def("set_threads", &set_threads, "n"_a, "0: one per usable processor.");
     module.def("threads", &threads);
     module.def("isa", [] { return std::string(loops().isa); }, "The instruction set in use.");
+    module.def("flags", [] { return std::string(loops().flags); }, "Those of the compiler that made the loops in use, for what joins them.");
     module.def("isas", &isas, "Those this build has and this processor runs, the best one last.");
     module.def("set_isa", &set_isa, "name"_a);
     module.def("build_info", &build_info);

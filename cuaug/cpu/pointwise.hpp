@@ -22,27 +22,13 @@
 #include "../kernels/ops/solarize.cuh"
 #include "../kernels/ops/uniform_noise.cuh"
 #include "../kernels/ops/unscaled.cuh"
-#include "../kernels/chain.cuh"
 #include "../kernels/pointwise_record.cuh"
+#include "piece.hpp"
 #include "rows.hpp"
 
 // A task is some rows of a frame. A piece of a row stays in the cache while one op after the other goes over it.
 
 namespace cuaug {
-
-constexpr int piece_width = 256;
-
-template <int N> struct Channels { static constexpr int value = N; };
-
-template <class Use>
-inline void with_channels(int channels, const Use& use) {
-    switch (channels) {
-        case 1: return use(Channels<1>());
-        case 2: return use(Channels<2>());
-        case 3: return use(Channels<3>());
-        default: return use(Channels<4>());
-    }
-}
 
 template <class R>
 struct PointwiseMemory {
@@ -116,28 +102,24 @@ inline auto with_op(native::Op op, const Use& use) {
     }
 }
 
-// Flat: with one call left in it, which the compiler leaves where an op is long, the loop is no SIMD code (noise: 42 ns a pixel, not 16).
-template <class R, int K, class Op>
-__attribute__((noinline, flatten)) void apply(const Op& op, const Where<R>& where, int count, R (*__restrict__ channel)[piece_width]) {
-    for (int i = 0; i < count; ++i) {
-        Pixel<R, K> in;
-        for (int k = 0; k < K; ++k) in.c[k] = channel[k][i];
-        Where<R> here = where;
-        here.x += i;
-        const Pixel<R, K> out = op(in, here);
-        for (int k = 0; k < K; ++k) channel[k][i] = out.c[k];
-    }
-}
-
 template <class R, int K>
 inline void apply_chain(const native::PointwiseCall& call, const Pointwise& args, long long n, int first, const Where<R>& where, int count, R (*channel)[piece_width]) {
-    for (int o = 0, from = 0; o < call.ops; ++o)
-        with_op<R, K>(call.op[o], [&](auto op) {
+    auto column = [&](int i) { return parameter(args, n, i); };
+    for (int o = 0, from = 0; o < call.ops; ++o) {
+        const native::Step& step = call.op[o];
+        if (step.user != nullptr) {
+            R field[native::most_user_fields];
+            for (int i = 0; i < step.user_fields; ++i) field[i] = static_cast<R>(column(from + i));
+            step.user(sizeof(R), K, field, &where, count, channel);
+            from += step.user_fields;
+            continue;
+        }
+        with_op<R, K>(step.op, [&](auto op) {
             using Op = decltype(op);
-            const Op made = op_of<Op, R, K>([&](int i) { return parameter(args, n, i); }, from, first, args.channels, where.white);
-            each_step(made, [&](const auto& step) { apply<R, K>(step, where, count, channel); }, 0);
+            apply<R, K>(op_of<Op, R, K>(column, from, first, args.channels, where.white), where, count, channel);
             from += Op::shared + Op::each * args.channels;
         });
+    }
 }
 
 template <class R>

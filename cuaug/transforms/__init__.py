@@ -33,6 +33,7 @@ from .levels import Grayscale, RandomAdjustSharpness, RandomAutocontrast, Random
 from .mix import CutMix, MixUp, mixed_labels
 from .noise import ElasticTransform, GaussianNoise, RandomMask
 from .params import Params
+from .pixel_op import PixelOp
 from .policies import AugMix, AutoAugment, RandAugment, TrivialAugmentWide
 
 __all__ = [
@@ -53,6 +54,7 @@ __all__ = [
     "Normalize",
     "Pad",
     "Params",
+    "PixelOp",
     "RandAugment",
     "RandomAdjustSharpness",
     "RandomAffine",

@@ -32,13 +32,17 @@ class Transform:
         """Adds its draws and ops to a recipe."""
         raise NotImplementedError
 
+    @property
+    def title(self) -> str:
+        """What plans, drawn parameters and errors call it."""
+        return type(self).__name__
+
     def enter(self, recipe: Recipe) -> None:
-        name = type(self).__name__
-        recipe.begin(name)
+        recipe.begin(self.title)
         try:
             self.write(recipe)
         except (TypeError, ValueError) as error:
-            raise type(error)(f"{name}: {error}") from error
+            raise type(error)(f"{self.title}: {error}") from error
 
     def __call__(self, images: Any, *targets: Any, **options: Any) -> Any:
         from .compose import Compose

@@ -282,7 +282,7 @@ class Compose(Transform):
         for transform in self._flat():
             known = len(recipe.ops)
             transform.enter(recipe)
-            owners |= {id(op): type(transform).__name__ for op in recipe.ops[known:]}
+            owners |= {id(op): transform.title for op in recipe.ops[known:]}
         return plan_of(recipe, image)
 
     def _flat(self) -> Iterator[Transform]:

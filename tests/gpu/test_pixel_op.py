@@ -1,0 +1,111 @@
+"""Users' expressions on a GPU: as on the CPU, in one pass, compiled once; and what is said if one does not compile."""
+
+import numpy as np
+import pytest
+from arrays import from_layout, noise, put, to_layout
+from compare import assert_equal, to_numpy
+
+cuaug = pytest.importorskip("cuaug")
+torch = pytest.importorskip("torch")
+from pixel_cases import BY_NAME, CASES, expected  # noqa: E402
+
+from cuaug import _cuda  # noqa: E402
+from cuaug import transforms as T  # noqa: E402
+
+pytestmark = pytest.mark.gpu
+GPU = ("torch", "cuda")
+every_case = pytest.mark.parametrize("case", CASES, ids=str)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
+@pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
+@every_case
+def test_an_expression_is_its_formula(case, layout, dtype):
+    """Where there is a compiler beside the GPU, the CPU's results are held to the same formula: test_pixel_op.py."""
+    for count in case.channels:
+        batch = np.abs(noise((3, 17, 37, count), dtype))
+        aug = T.Compose([case.op()], seed=5)
+        params = aug.draw(put(to_layout(batch, layout), GPU), layout=layout)
+        result = to_numpy(aug.apply(put(to_layout(batch, layout), GPU), params, layout=layout))
+        own = {name: to_numpy(params[name]) for name in params.names}
+        wanted = expected(case, batch, {name.rpartition(".")[2]: values for name, values in own.items()})
+        result = np.ascontiguousarray(from_layout(result, layout))
+        assert_equal(result, wanted, library="numpy", dtype=dtype, tolerance=case.tolerance(dtype))
+
+
+RECIPE = [
+    T.RandomResizedCrop(48, antialias=False),
+    T.PixelOp("Vignette", "px * (1 - k * r2)", k=(0, 0.5)),
+    T.ColorJitter(0.4, 0.4, 0.4, 0.1, contrast_about=0.5),
+    T.PixelOp("Lift", "px + b * luma(px) * u", b=(0.0, 0.2)),
+    T.ToDtype("float16", scale=True),
+    T.Normalize(0.5, 0.25),
+]
+
+
+def test_a_recipe_is_one_pass_and_as_on_the_cpu():
+    pytest.importorskip("cuaug._native")
+    batch, aug = noise((6, 64, 80, 3), "float32"), T.Compose(RECIPE, seed=2)
+    on_gpu = put(batch, GPU)
+    assert len(aug.plan(on_gpu, layout="NHWC").passes) == 1
+    result = to_numpy(aug(on_gpu, step=1, layout="NHWC")).astype(np.float32)
+    on_cpu = aug(batch, step=1).astype(np.float32)
+    np.testing.assert_allclose(result, on_cpu, atol=2e-2)  # half precision of 0..4, after four ops in float32
+    assert (np.abs(result - on_cpu) <= 4e-3).mean() > 0.995
+
+
+def test_other_numbers_compile_nothing_new():
+    def recipe(k, b):
+        ops = T.PixelOp("Vignette", "px * (1 - k * r2)", k=k), T.PixelOp("Lift", "px + b", b=b)
+        return T.Compose([T.RandomHorizontalFlip(), *ops], seed=1)
+
+    batch = put(to_layout(noise((4, 24, 20, 3)), "NCHW"), GPU)
+    recipe(0.5, (0, 0.2))(batch)
+    kernels = set(_cuda._kernels)
+    for numbers in ((0.1, 0.3), ((0.2, 0.9), 0.0), (0.0, (-1, 1))):
+        recipe(*numbers)(batch)
+        recipe(*numbers)(put(to_layout(noise((2, 40, 36, 3)), "NCHW"), GPU))
+    assert set(_cuda._kernels) == kernels
+    changed = T.PixelOp("Lift", "px + 1 * b", b=0.1)
+    T.Compose([T.RandomHorizontalFlip(), T.PixelOp("Vignette", "px * (1 - k * r2)", k=1), changed])(batch)
+    assert len(set(_cuda._kernels) - kernels) == 1
+
+
+def test_two_ops_of_one_name_are_two_ops():
+    batch = noise((3, 9, 8, 3), "float32")
+    aug = T.Compose([T.PixelOp("Mine", "px * k", k=0.5), T.PixelOp("Mine", "px + k", k=0.25)])
+    assert_equal(to_numpy(aug(put(batch, GPU), layout="NHWC")), batch * np.float32(0.5) + np.float32(0.25))
+
+
+def test_it_is_captured_and_draws_anew():
+    batch = torch.ones(8, 3, 6, 5, device="cuda")
+    aug = T.Compose([T.PixelOp("Scale", "px * k", k=(0, 1))], seed=3)
+    aug(batch)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        result = aug(batch)
+    seen = []
+    for _ in range(3):
+        graph.replay()
+        seen.append(to_numpy(result)[:, 0, 0, 0])
+    assert len(np.unique(np.stack(seen))) == 24
+
+
+@pytest.mark.parametrize(
+    ("expression", "said"),
+    [
+        ("px * (1 - k * r2", 'expected a ")"'),
+        ("px > k ? px : 1", "a condition is one number, not a pixel"),
+        ("px + sin(k, k)", 'no instance of overloaded function "sin"'),
+    ],
+)
+def test_what_does_not_compile_shows_the_line_and_the_compiler_s_word(expression, said):
+    aug = T.Compose([BY_NAME["Half"].op(), T.PixelOp("Mine", expression, k=0.5)])
+    with pytest.raises(ValueError, match=r"^cuaug.Compose: Mine does not compile:\n    ") as caught:
+        aug(torch.zeros(2, 3, 8, 8, device="cuda"))
+    _, line, *words = str(caught.value).split("\n    ")
+    assert line == expression
+    assert said in words[0]
+    assert len(words) <= 3
+    aug = T.Compose([T.PixelOp("Mine", "px * k", k=0.5)])  # and the next one works
+    assert to_numpy(aug(torch.ones(1, 1, 2, 2, device="cuda"))).ravel().tolist() == [0.5] * 4
