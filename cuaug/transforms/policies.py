@@ -26,7 +26,9 @@ _Interpolation = Any  # a name, or torchvision's InterpolationMode
 
 
 class RandAugment(Transform):
-    """So many ops one after the other, each one of 14, all of one magnitude (Cubuk et al. 2020). See :mod:`.policies`.
+    """So many ops one after the other, each one of 14, all of one magnitude (Cubuk et al. 2020).
+
+    See :mod:`.policies`.
 
     Args:
         num_ops: Slots.
@@ -62,7 +64,9 @@ class RandAugment(Transform):
 
 
 class TrivialAugmentWide(Transform):
-    """One of 14 ops, of any magnitude (Müller and Hutter 2021). See :mod:`.policies`.
+    """One of 14 ops, of any magnitude (Müller and Hutter 2021).
+
+    See :mod:`.policies`.
 
     Args:
         num_magnitude_bins: From nothing to the strongest, of which one is drawn.
@@ -83,7 +87,9 @@ class TrivialAugmentWide(Transform):
 
 
 class AutoAugment(Transform):
-    """One of 25 pairs of ops, each op with its probability and magnitude (Cubuk et al. 2019). See :mod:`.policies`.
+    """One of 25 pairs of ops, each op with its probability and magnitude (Cubuk et al. 2019).
+
+    See :mod:`.policies`.
 
     Args:
         policy: "imagenet", "cifar10" or "svhn", or torchvision's ``AutoAugmentPolicy``, whose value is one.
