@@ -659,7 +659,12 @@ def test_a_recipe_reads_as_it_was_written():
             r"^cuaug.Compose: RandomCrop: size must fit",
         ),
         (lambda: T.RandomCrop(99)(noise(SHAPE)), r"^cuaug.Compose: RandomCrop: size must fit"),
-        (lambda: T.Compose([len]), r"^cuaug.Compose: transforms must be those of cuaug.transforms"),
+        (lambda: T.Compose([len]), r"^cuaug.Compose: transforms must be those of cuaug.transforms, got builtin"),
+        (lambda: T.Compose(T.RandomInvert()), r"^cuaug.Compose: transforms must be a list of transforms, got RandomI"),
+        (lambda: T.RandomApply([]), r"^cuaug.RandomApply: transforms must be at least one, got none$"),
+        (lambda: T.ToDtype({"image": "float32"}), r"^cuaug.ToDtype: dtype must be that of the images"),
+        (lambda: T.RandomInvert()(noise(SHAPE), np.arange(5)), r"masks must be one mask.*labels are given as labels="),
+        (lambda: T.MixUp()(noise(SHAPE), np.arange(5)), r"masks must not be given .* labels are given as labels="),
         (lambda: T.Compose([], seed=-1), r"^cuaug.Compose: seed must be at least 0, got -1"),
         (lambda: T.Compose([], boxes="XYXY"), r"^cuaug.Compose: boxes must be Boxes\(...\), got 'XYXY'"),
         (lambda: T.Compose([])("images"), r"^cuaug.Compose: images were not found in a str"),
@@ -685,6 +690,17 @@ def test_the_example_in_the_docstring_runs(thing):
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     runner.run(test, out=said.append)
     assert runner.failures == 0, "".join(said)
+
+
+def test_a_module_list_is_a_list():
+    made = T.RandomApply(torch.nn.ModuleList([T.RandomInvert(), T.GaussianBlur(3)]), p=0.5)
+    assert [type(each).__name__ for each in made.transforms] == ["RandomInvert", "GaussianBlur"]
+
+
+def test_params_say_what_was_drawn():
+    params = T.Compose([T.RandomHorizontalFlip(), T.RandomErasing()]).draw(noise(SHAPE))
+    assert repr(params) == f"Params of {SHAPE[0]} samples: {', '.join(params.names)}"
+    assert params.names[0] in repr(params)
 
 
 # The documentation.

@@ -96,7 +96,10 @@ def _check_alike(found: Found, drawn: list[list[Params]]) -> None:
 def _check_mixes(found: Found, name: str, together: bool) -> None:
     moved = next((kind for kind in ("masks", "boxes", "keypoints") if found.of(kind)), None)
     if moved:
-        raise ValueError(f"{moved} must not be given where samples are mixed ({name}): they belong to one sample each")
+        hint = "; labels are given as labels=..." if moved == "masks" else ""
+        raise ValueError(
+            f"{moved} must not be given where samples are mixed ({name}): they belong to one sample each{hint}"
+        )
     if not together:
         raise ValueError(f"images must have one shape where samples are mixed ({name})")
 
@@ -134,7 +137,8 @@ def _one(mask: Any, image: Images, params: Params, lead: str, table: Any = None)
     layout = next((lead + order for order in orders if _fits(whole, lead + order, image)), None)
     if layout is None:
         rule = f"one mask, or several along an axis of their own, for images of {image.samples} samples, {image.size}"
-        raise ValueError(f"masks must be {rule}, got shape {shape}")
+        hint = "; labels are given as labels=..." if len(shape) < 3 else ""
+        raise ValueError(f"masks must be {rule}, got shape {shape}{hint}")
     described = _images.images(whole, layout)
     if described.device != image.device or (image.device >= 0 and described.library is not image.library):
         raise TypeError("masks must be of the images' library and on the images' device")

@@ -150,7 +150,7 @@ class _Slot(NamedTuple):
     at: Column | float  # the column that says which of them, or -1: any
 
     def write(self, interpolation: str, fill: Any) -> None:
-        only_bytes(self.recipe, self.recipe.name)
+        only_bytes(self.recipe)
         self._turn({"interpolation": interpolation, "fill": 0 if fill is None else fill})
         self._colour()
         if self._has("Sharpness"):
