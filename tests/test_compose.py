@@ -725,14 +725,21 @@ def test_the_readme_s_recipe_runs_and_prints_its_plan(capsys):
     assert tuple(names["images"].shape) == (2, 3, 224, 224)
 
 
-def test_the_recipes_of_the_documentation_run():
-    programs, names = blocks("docs/recipes.md")[0], {}
-    assert len(programs) == 8
-    missing = set()
+@pytest.mark.parametrize("page", ["recipes", "migration"])
+def test_the_programs_of_the_documentation_run(page):
+    programs, names = blocks(f"docs/{page}.md")[0], {}
+    assert len(programs) == {"recipes": 12, "migration": 4}[page]
     for program in programs:  # one after the other: what one makes, the next may use
-        unknown = {name for name in re.findall(r"\bT\.(\w+)", program) if not hasattr(T, name)}
-        missing |= unknown
-        if not unknown:
-            exec(program, names)
-    if missing:
-        pytest.skip(f"all ran but for what needs {', '.join(sorted(missing))}")
+        exec(program, names)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/recipes.md", "docs/migration.md"])
+def test_names_and_links_of_the_documentation_exist(page):
+    text = (DOCS / page).read_text()
+    named = [(T, name) for name in re.findall(r"\bT\.(\w+)", text)]
+    named += [(cuaug, name) for name in re.findall(r"\bcuaug\.(\w+)", text)]
+    text = re.sub("```.*?```", "", text, flags=re.S)
+    links = [link.partition("#")[0] for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
+    assert [name for owner, name in named if not hasattr(owner, name) and name != "RandomZoomOut"] == []
+    assert named
+    assert [link for link in links if not (DOCS / page).parent.joinpath(link).exists()] == []
