@@ -30,7 +30,6 @@ _INSTALL = 'pip install "cuaug[cuda13]" (CUDA 12 drivers: "cuaug[cuda12]")'
 _used: list[str] = []  # what makes a fork fatal: not empty once a kernel has been launched
 _lost: list[str] = []  # the same, in a child of such a process
 _kernels: dict[str, Any] = {}
-_allowed: dict[tuple[str, int], int] = {}  # bytes of shared memory, by kernel and device
 _compiling_lock = threading.Lock()
 
 
@@ -165,12 +164,6 @@ def ready() -> None:
 os.register_at_fork(after_in_child=lambda: _lost.extend(_used))
 
 
-@functools.cache
-def multiprocessors(index: int) -> int:
-    """Of a GPU."""
-    return int(cupy().cuda.runtime.deviceGetAttribute(16, index))  # cudaDevAttrMultiProcessorCount
-
-
 def is_capturing(stream: int) -> bool:
     """Whether what is launched on a stream goes into a CUDA graph."""
     return bool(cupy().cuda.runtime.streamIsCapturing(stream))
@@ -263,8 +256,6 @@ def launch(
         _used.append(name)
     with device(index):
         try:
-            if shared > _allowed.get((name, index), 0):  # beside its own, a kernel has to ask for it
-                run.max_dynamic_shared_size_bytes = _allowed[name, index] = shared
             run(grid, (threads, 1, 1), (argument,), shared_mem=shared, stream=Stream(stream))
         except Exception as error:
             raise _backend_error(error) from error

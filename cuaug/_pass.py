@@ -16,7 +16,9 @@ from ._images import Axes, Images, Result
 from ._parameters import NO_TABLE, PerSample, Table
 
 _FILLED = struct.Struct("P5q P5q q 8i P4q 4d")
-_TAIL = struct.Struct("P4q P4q P4q")  # of a warp: the window, the ops' parameters, room for means
+_TAIL = struct.Struct(
+    "P4q P4q P4q P4q"
+)  # of a warp: the window, the ops' parameters, where means go, room to take them
 _GEOMETRIES = {
     "Affine": struct.Struct("P4q 6d 2i"),
     "Perspective": struct.Struct("P4q 9d 2i"),
@@ -35,7 +37,6 @@ _FILTERS = {  # antialias: its filter
 # Columns and rows, of which the first that fits is taken.
 _BLUR_TILES = (64, 64), (32, 64), (32, 32), (16, 32)
 _PARAMETRISED = ("pointwise", "luma_mean", "mix", "adjust_sharpness", "extremes", "equalize")
-_WAITING_BOX = 20 << 10  # bytes of a box beside two regions that are kept: what lets four blocks be resident
 _MOST_BLOCKS = 65535  # along a grid's second and third axis
 
 
@@ -44,9 +45,14 @@ class Ops(NamedTuple):
 
     names: tuple[str, ...]
     parameters: Table
-    # Those that come before a mean luma is taken, which becomes the second parameter after theirs; and room for it.
-    before: tuple[str, ...] | None = None
-    parts: Table = NO_TABLE
+
+
+class Mean(NamedTuple):
+    """A mean luma to be taken of each sample on the way."""
+
+    ops: Ops  # behind which it is taken
+    column: Table  # for it
+    parts: Table  # `mean_parts` columns
 
 
 NO_OPS = Ops((), NO_TABLE)
@@ -85,79 +91,43 @@ def warp(
     out: Any,
     window: Table = NO_TABLE,
     ops: Ops = NO_OPS,
+    mean: Mean | None = None,
+    antialias: bool = False,
 ) -> Any:
     """One resample of the whole batch, then ops. `image` and `geometry` are checked; the rest is checked here.
 
-    `window`: each sample's box that alone counts as its image. [N, 4]
+    `window`: each sample's box that alone counts as its image. [N, 4]. On a GPU, `mean`: to be taken, of a result of
+    the images' own dtype; `antialias`: of matrices that neither turn nor shear, nor reduce more than twofold.
     """
     target = image.dtype if dtype is None else _array.dtype_name(dtype)
     if ops.names and image.device < 0:  # the loops do one thing at a time
         made = warp(image, geometry, size, interpolation, border, fill, image.dtype, None, window)
         between = _images.images(made, image.axes.layout)
         return pointwise(between, ops.names, PerSample(ops.parameters, ()), target, out)
-    functors = _warp_functors(image, target, geometry, interpolation, border)
-    outside = _parameters.fill(fill, image)
-    result = _images.like(image, size, target, out)
-    if image.samples * image.axes.extents[1]:
-        names = (_cpp(image.dtype), _cpp(target), *functors)
-        waits = () if ops.before is None else ("before", *ops.before)
-        plan = _plan("warp", (*names, *ops.names, *waits), *_phases(image, result))
-        batch = _batch(image, result.pointer, result.axes.strides, plan)
-        _run(plan, image, _warp_record(batch, outside, geometry, window, ops), *names)
-    return image.library.finish(result.array)
-
-
-def warp_means(
-    image: Images,
-    geometry: Geometry,
-    size: tuple[int, int],
-    interpolation: str,
-    border: str,
-    fill: Any,
-    window: Table,
-    ops: Ops,
-    mean: Table,
-) -> None:
-    """The mean luma of what `warp` would make, into a column of a table."""
-    functors = _warp_functors(image, image.dtype, geometry, interpolation, border)
-    outside = _parameters.fill(fill, image)
-    if image.samples * image.axes.extents[1]:
-        _, axes = _images.result_axes(image.axes, size, image.channels)
-        plan = _plan("warp", (image.dtype, "MeanLuma", *functors, *ops.names), image.axes, image.pointer % 16, axes, 0)
-        batch = _batch(image, mean.pointer, (mean.n, 0, 0, 0, 0), plan)
-        _run(plan, image, _warp_record(batch, outside, geometry, window, ops))
-
-
-def mean_parts(image: Images, size: tuple[int, int]) -> int:
-    """Columns that taking a mean needs (kernels/gpu/mean.cuh), of which the first three are to be 0."""
-    return 3 + _regions_of(image, size)
-
-
-def waits_for_means(image: Images, size: tuple[int, int]) -> bool:
-    """Whether blocks may wait for each other: where a sample's are surely resident at once."""
-    wide = _stored_bytes(image.dtype, min(image.channels, 4)) > 8  # two regions are kept in shared memory
-    return not wide and _regions_of(image, size) <= _cuda.multiprocessors(image.device) // 4
-
-
-def _regions_of(image: Images, size: tuple[int, int]) -> int:
-    wide, rows = _region(image.dtype, min(image.channels, 4))
-    return image.axes.extents[1] * -(-size[1] // wide) * -(-size[0] // rows)
-
-
-def _warp_functors(
-    image: Images, target: str, geometry: Geometry, interpolation: str, border: str
-) -> tuple[str, str, str]:
     _check.one_of("interpolation", interpolation, tuple(_SAMPLERS))
     _check.one_of("border", border, _check.BORDERS)
     _check.dtypes(image.dtype, target, interpolation)
-    return geometry.name, _SAMPLERS[interpolation], border.capitalize()
+    outside = _parameters.fill(fill, image)
+    result = _images.like(image, size, target, out)
+    if image.samples * image.axes.extents[1]:
+        sampler = "Antialiased" if antialias else _SAMPLERS[interpolation]
+        names = (_cpp(image.dtype), _cpp(target), geometry.name, sampler, border.capitalize())
+        kernel = names if window is NO_TABLE else (*names[:4], f"Windowed<cuaug::{names[4]}>")
+        behind, use = (ops, ()) if mean is None else (mean.ops, ("Measured",))
+        plan = _plan("warp", (*kernel, chain(behind.names), *use), *_phases(image, result))
+        filled = _FILLED.pack(
+            *_batch(image, result.pointer, result.axes.strides, plan), *outside.table[:5], *outside.values
+        )
+        means = NO_TABLE[:5] * 2 if mean is None else (*mean.column[:5], *mean.parts[:5])
+        data = filled + geometry.record + _TAIL.pack(*window[:5], *behind.parameters[:5], *means)
+        _run(plan, image, data, *names)
+    return image.library.finish(result.array)
 
 
-def _warp_record(
-    batch: tuple[int, ...], outside: _parameters.Fill, geometry: Geometry, window: Table, ops: Ops
-) -> bytes:
-    filled = _FILLED.pack(*batch, *outside.table[:5], *outside.values)
-    return filled + geometry.record + _TAIL.pack(*window[:5], *ops.parameters[:5], *ops.parts[:5])
+def mean_parts(image: Images, size: tuple[int, int]) -> int:
+    """Columns that taking a mean needs (kernels/gpu/mean.cuh), the first of which is to be 0."""
+    wide, rows = _region(image.dtype, min(image.channels, 4))
+    return 1 + image.axes.extents[1] * -(-size[1] // wide) * -(-size[0] // rows)
 
 
 def resample(
@@ -373,39 +343,21 @@ def _plan(
     return _Plan(
         skeleton,
         name_expression(skeleton, *made.arguments(names, layouts, group, target)),
-        made.grid(
-            names[0],
-            group,
-            slices,
-            *target.extents[3:],
-            *window,
-            **({"halves_of": samples} if "before" in names else {}),
-        ),
+        made.grid(names[0], group, slices, *target.extents[3:], *window),
         sizes=(
             *(frames, channels, height, width, *target.extents[3:]),
-            *(_aligned(source, names[0], phase), _aligned(target, names[1], to_phase) if names[1] != "MeanLuma" else 0),
+            *(_aligned(source, names[0], phase), _aligned(target, names[1], to_phase)),
         ),
-        shared=_WAITING_BOX
-        if "before" in names
-        else _blur_tile(names[0], height, width, *window).shared
-        if window
-        else 0,
+        shared=_blur_tile(names[0], height, width, *window).shared if window else 0,
     )
 
 
-def _warp_grid(
-    dtype: str, group: int, slices: int, height: int, width: int, halves_of: int = 0
-) -> tuple[int, int, int]:
-    """Most of many regions go in pairs, which cost less; the rest singly, and last, so that all blocks end together.
-
-    Where blocks wait for means, all go in pairs, with those of the samples half of `halves_of` away.
-    """
+def _warp_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
+    """Most of many regions go in pairs, which cost less; the rest singly, and last, so that all blocks end together."""
     wide, rows = _region(dtype, group)
     regions = -(-width // wide) * -(-height // rows) * slices
     if regions >= 1 << 31:
         raise ValueError(f"size must leave fewer than 2**31 regions of {(rows, wide)}, got {(height, width)}")
-    if halves_of:
-        return (halves_of + 1) // 2 * (regions // halves_of), 1, 1
     pairs = regions * 7 // 16 if regions >= 2000 else 0  # fewer are better spread over a large GPU
     return regions - pairs, 1, 1
 
@@ -419,12 +371,18 @@ def _resample_grid(dtype: str, group: int, slices: int, height: int, width: int)
     return across, down, min(slices, _MOST_BLOCKS)
 
 
-def _pointwise_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
+def _grid_of_fours(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
     """A thread makes four pixels of a row."""
     pieces = -(-width // 4) * height
-    if pieces >= 1 << 32:
-        raise ValueError(f"images must have fewer than 2**34 pixels, got {(height, width)}")
+    if pieces >= 1 << 31:
+        raise ValueError(f"images must have fewer than 2**33 pixels, got {(height, width)}")
     return -(-pieces // 256), 1, min(slices, _MOST_BLOCKS)
+
+
+def _pointwise_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
+    """Long runs, of up to eight fours a thread, where they leave blocks enough for a large GPU."""
+    blocks, _, deep = _grid_of_fours(dtype, group, slices, height, width)
+    return -(-blocks // min(max(blocks * deep // 1600, 1), 8)), 1, deep
 
 
 def _luma_mean_grid(dtype: str, group: int, samples: int, height: int, width: int) -> tuple[int, int, int]:
@@ -434,13 +392,13 @@ def _luma_mean_grid(dtype: str, group: int, samples: int, height: int, width: in
 
 def _lut_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
     """A thread looks up four pixels of a row, four times."""
-    blocks, _, deep = _pointwise_grid(dtype, group, slices, height, width)
+    blocks, _, deep = _grid_of_fours(dtype, group, slices, height, width)
     return -(-blocks // 8), 1, deep
 
 
 def _adjust_sharpness_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
     """A thread makes four pixels of eight rows."""
-    return _pointwise_grid(dtype, group, slices, -(-height // 8), width)
+    return _grid_of_fours(dtype, group, slices, -(-height // 8), width)
 
 
 def _gaussian_blur_grid(
@@ -495,14 +453,8 @@ class _Skeleton(NamedTuple):
     by_frame: bool = True  # else a sample's frames belong together
 
 
-def _warp_arguments(n: tuple[str, ...], ls: tuple[str, str], k: int, _: Axes) -> tuple[str | int, ...]:
-    target = ("float32", "MeanLuma") if n[1] == "MeanLuma" else (n[1], ls[1])
-    end = n.index("before") if "before" in n else len(n)
-    return n[0], ls[0], k, *n[2:5], chain(n[5:end]), *target, *([chain(n[end + 1 :])] if end < len(n) else [])
-
-
 _SKELETONS = {
-    "warp": _Skeleton(256, _warp_grid, _warp_arguments),
+    "warp": _Skeleton(256, _warp_grid, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:6], n[1], ls[1], *n[6:])),
     "resample": _Skeleton(128, _resample_grid, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:], n[1], ls[1])),
     "pointwise": _Skeleton(
         256, _pointwise_grid, lambda n, ls, k, to: (n[0], ls[0], k, chain(n[2:]), n[1], ls[1], min(to.extents[2], 4))
@@ -512,7 +464,7 @@ _SKELETONS = {
     "equalize": _Skeleton(1024, _luma_mean_grid, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
     "lut": _Skeleton(512, _lut_grid, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
     "adjust_sharpness": _Skeleton(256, _adjust_sharpness_grid, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
-    "mix": _Skeleton(256, _pointwise_grid, lambda n, ls, k, _: (n[0], ls[0], k, n[2], ls[1])),
+    "mix": _Skeleton(256, _grid_of_fours, lambda n, ls, k, _: (n[0], ls[0], k, n[2], ls[1])),
     "gaussian_blur": _Skeleton(256, _gaussian_blur_grid, lambda n, ls, k, _: (n[0], ls[0], k, n[1], ls[1])),
 }
 

@@ -325,13 +325,14 @@ def test_a_plan_says_passes_launches_bytes_and_why():
     aug = T.Compose([*fused, T.RandomGrayscale(), T.ToDtype("float16", scale=True), T.Normalize(0.5, 0.5)], seed=0)
     plan = aug.plan(size=(256, 256))
     assert str(plan).splitlines() == [
-        "1 pass, 3 launches, 0.50 MB a sample",
-        "pass 1  uint8 [256, 256, 3] -> float16 [224, 224, 3]   the images are read",
+        "2 passes, 3 launches, 0.80 MB a sample",
+        "pass 1  uint8 [256, 256, 3] -> uint8 [224, 224, 3]   the images are read",
         "        RandomResizedCrop, RandomHorizontalFlip: one resample, bilinear",
+        "pass 2  uint8 [224, 224, 3] -> float16 [224, 224, 3]   a mean of all pixels comes before what changes them",
         "        ColorJitter, RandomGrayscale, ToDtype, Normalize; a mean is taken first",
     ]
-    assert plan.bytes_per_sample == 256 * 256 * 3 + 224 * 224 * 3 * 2
-    assert (plan.launches, len(plan.passes), plan.passes[0].means) == (3, 1, 1)
+    assert plan.bytes_per_sample == 256 * 256 * 3 + 2 * 224 * 224 * 3 + 224 * 224 * 3 * 2
+    assert (plan.launches, [each.means for each in plan.passes]) == (3, [0, 1])
     assert aug.state_dict()["step"] == 0
     batch = np.zeros((2, 256, 256, 3), np.uint8)
     assert str(aug.plan(batch)) == repr(plan) == str(aug.plan(torch.from_numpy(batch), layout="NHWC"))

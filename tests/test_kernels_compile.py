@@ -97,6 +97,7 @@ WARPS = {
     "sampler": [name.capitalize() for name in INTERPOLATIONS],
     "border": [name.capitalize() for name in BORDERS],
 }
+AROUND = [f"Windowed<cuaug::{border}>" for border in ("Constant", "Edge")]
 FILTERS = ["Triangle", "CatmullRom", "SharpCubic", "Lanczos3", "LanczosPlain"]
 RESAMPLES = {
     "source": IMAGE_DTYPES,
@@ -141,16 +142,16 @@ FUSED = {
     "source": IMAGE_DTYPES,
     "target": ["uint8", "float16", "bfloat16", "float32", "float64"],
     "geometry": ["Affine", "Perspective"],
+    "border": [*WARPS["border"], *AROUND],
     "chain": list(CHAINS),
 }
-# Passes that take a mean: in a kernel of its own, or, where blocks may wait for it, before the pixels are stored.
+# Passes that store what they sample, and take a mean of what comes before another pass's op on the way.
 BEFORE = {"first": ("BeforeContrast",), "second": ("ColorJitter", "RandomGrayscale", "BeforeContrast")}
 MEASURED = {
-    **{name: values for name, values in FUSED.items() if name not in ("target", "result")},
+    **{name: values for name, values in FUSED.items() if name != "target"},
     "channels": [1, 3],
     "chain": list(BEFORE),
 }
-WAITING = {**FUSED, "source": ["uint8", "float16", "bfloat16"], "channels": [1, 3], "chain": ["jittered"]}
 
 
 def exists(row):
@@ -235,40 +236,39 @@ def covering_names():
 
 def fused_names():
     fused = [warp_of(row, kernels.chain(CHAINS[row["chain"]])) for row in rows_of(FUSED)]
-    measured = [
-        warp_of({**row, "target": "float32", "result": "MeanLuma"}, kernels.chain(BEFORE[row["chain"]]))
-        for row in rows_of(MEASURED)
-    ]
-    waiting = [warp_of(row, kernels.chain(JITTERED), kernels.chain(["BeforeContrast"])) for row in rows_of(WAITING)]
-    return list(dict.fromkeys([*fused, *measured, *waiting]))
+    measured = [measuring(row, kernels.chain(BEFORE[row["chain"]])) for row in rows_of(MEASURED)]
+    return list(dict.fromkeys([*fused, *measured]))
 
 
 def rows_of(factors):
     return [dict(zip(factors, row, strict=True)) for row in covering(factors)]
 
 
-def warp_of(row, chain, *before):
+def warp_of(row, chain, *use):
     head = (row[name] for name in ("source", "layout", "channels", "geometry", "sampler", "border"))
-    return kernels.name_expression("warp", *head, chain, row["target"], row["result"], *before)
+    return kernels.name_expression("warp", *head, chain, row["target"], row["result"], *use)
+
+
+def measuring(row, chain):
+    return warp_of({**row, "target": row["source"]}, chain, "Measured")
 
 
 COVERING = covering_names()
 RECIPES = fused_names()
-# Of the usual recipe: the draws, then a crop that is resized, flipped, jittered and normalized.
-CROP = {"source": "uint8", "channels": 3, "geometry": "Affine", "sampler": "Bilinear", "border": "Edge"}
+# Of the usual recipe: the draws, then a crop that is resized, flipped, jittered and normalized, in a pass or two.
+CROP = {"source": "uint8", "channels": 3, "geometry": "Affine", "sampler": "Bilinear", "border": AROUND[1]}
 USUAL = [
     "cuaug::draw",
     *(
-        warp_of({**CROP, "layout": layout, "target": target, "result": layout}, kernels.chain(JITTERED), *before)
+        name
         for layout in ("Planar", "Packed")
-        for target in ("float16", "float32")
-        for before in ((), (kernels.chain(["BeforeContrast"]),))
-    ),
-    *(
-        warp_of(
-            {**CROP, "layout": layout, "target": "float32", "result": "MeanLuma"}, kernels.chain(["BeforeContrast"])
+        for row in [{**CROP, "layout": layout, "result": layout}]
+        for name in (
+            warp_of({**row, "target": "float16"}, kernels.chain(JITTERED)),
+            warp_of({**row, "target": "float32"}, kernels.chain(JITTERED)),
+            measuring(row, kernels.chain(["BeforeContrast"])),
+            kernels.name_expression("pointwise", "uint8", layout, 3, kernels.chain(JITTERED), "float16", "Planar", 3),
         )
-        for layout in ("Planar", "Packed")
     ),
 ]
 
@@ -323,7 +323,7 @@ def test_a_sample_compiles_for_the_newest_architectures(name, architecture, nvrt
 
 def test_the_covering_set_leaves_no_pair_out():
     """Counted apart from the code that built it."""
-    for factors in (WARPS, RESAMPLES, POINTWISES, MEANS, EXTREMES, MIXES, BLURS, LUTS, FUSED, MEASURED, WAITING):
+    for factors in (WARPS, RESAMPLES, POINTWISES, MEANS, EXTREMES, MIXES, BLURS, LUTS, FUSED, MEASURED):
         rows = [dict(zip(factors, row, strict=True)) for row in covering(factors)]
         assert all(exists(row) for row in rows)
         for f, g in itertools.combinations(factors, 2):

@@ -13,6 +13,7 @@ from .._check import WHITE
 from .recipe import Alone, Blur, Cast, Column, Equalized, Geometric, Op, Pointwise, Recipe, Resized, Stretched
 
 Head = Geometric | Resized | Alone
+_MEAN = "a mean of all pixels comes before what changes them"
 
 
 @dataclass
@@ -28,6 +29,7 @@ class Pass:
     unscaled: bool = False  # a conversion has changed what full scale is
     matrix: list[Column] = field(default_factory=list)  # result to source, of a pass that moves pixels
     taken: list[Op] = field(default_factory=list)  # all of it, in the user's order
+    measured: bool = False  # the pass before can take the first mean that this one needs
 
     @property
     def result(self) -> tuple[int, int]:
@@ -43,6 +45,17 @@ class Pass:
         return [column for op in self.chain for column in op.columns]
 
     @property
+    def means(self) -> list[int]:
+        """The ops of the chain that need a mean of what comes before them."""
+        return [i for i, op in enumerate(self.chain) if op.mean is not None]
+
+    @property
+    def _resamples(self) -> bool:
+        """Pixels are moved by what may change them as well."""
+        first = self.heads[0]
+        return isinstance(first, Geometric) or (isinstance(first, Resized) and first.mild)
+
+    @property
     def _blurs(self) -> bool:
         return bool(self.heads) and isinstance(self.heads[0], Blur)
 
@@ -50,7 +63,7 @@ class Pass:
     def window(self) -> Sequence[Column]:
         """The box that alone counts as the image."""
         first = self.heads[0]
-        return first.columns if isinstance(first, Geometric) and first.box else ()
+        return first.columns if isinstance(first, Resized) or (isinstance(first, Geometric) and first.box) else ()
 
     @property
     def resampling(self) -> Geometric:
@@ -82,7 +95,7 @@ class Pass:
         return self._refuses_map(op, [head for head in self.heads if isinstance(head, Geometric)])
 
     def _refuses_cast(self, op: Cast) -> str:
-        if self.heads and not isinstance(self.heads[0], Geometric) and not (op.scale and self._blurs):
+        if self.heads and not self._resamples and not (op.scale and self._blurs):
             return "a resize, a filter or a mix keeps the dtype"
         if self.unscaled:
             return "another conversion"
@@ -99,14 +112,14 @@ class Pass:
         return f"values are rounded to {self.target} before they are changed" if integers else ""
 
     def _refuses_pointwise(self, op: Pointwise) -> str:
-        if self.heads and not isinstance(self.heads[0], Geometric):
+        if self.heads and not self._resamples:
             return "a resize, a filter or a mix stores its pixels before they are changed"
         if self._rounded:
             return self._rounded
         in_range = op.ranged or op.mean is not None or any(column.white is not None for column in op.columns)
         if (op.ranged and self.source in WHITE and self.target not in WHITE) or (in_range and self.unscaled):
             return f"it works with the levels of {self.target}"
-        return ""
+        return _MEAN if op.mean is not None and self.heads else ""
 
     @staticmethod
     def _refuses_map(op: Geometric, maps: Sequence[Geometric]) -> str:
@@ -137,6 +150,15 @@ class Pass:
         else:
             self.heads.append(op)
 
+    def cut(self) -> Pass:
+        """Keep what moves pixels, and store them as they are; what changes them goes into the pass that follows."""
+        moving = [id(head) for head in self.heads]
+        rest = Pass(_MEAN, self.source, self.result, target=self.target, unscaled=self.unscaled, measured=True)
+        rest.chain, rest.taken = self.chain, [op for op in self.taken if id(op) not in moving]
+        self.chain, self.taken = [], [op for op in self.taken if id(op) in moving]
+        self.target, self.unscaled = self.source, False
+        return rest
+
 
 def _exclude_each_other(a: Geometric, b: Geometric) -> bool:
     """No sample is moved by both."""
@@ -148,7 +170,9 @@ def passes_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> list[Pass]:
     made = [Pass("the images are read", dtype, size, target=dtype)]
     for op in recipe.ops:
         why = made[-1].refuses(op)
-        if why:
+        if why == _MEAN:
+            made.append(made[-1].cut())
+        elif why:
             made.append(Pass(why, made[-1].target, made[-1].result, target=made[-1].target))
         made[-1].add(op)
     for each in made:

@@ -22,19 +22,19 @@ class Plan:
     columns: int
     names: dict[str, int]  # of what is drawn; where it stands in the table
     matrix: int  # first of nine columns: source to result
-    parts: dict[int, Column]  # for each place of a mean, the first column that its reduction may use
+    parts: dict[int, Column]  # for the place of each mean taken on the way, the first column that its reduction may use
 
 
 def plan_of(recipe: Recipe, image: Images, parts: int) -> Plan:
     """`parts`: columns that taking a mean needs."""
     passes = passes_of(recipe, image.dtype, image.size)
-    means = [op.mean for each in passes for op in each.chain if op.mean is not None]
+    means = [column for each in passes if each.measured and (column := each.chain[each.means[0]].mean)]
     scratch = [[Column("") for _ in range(parts)] for _ in means]
     matrix = [Column("") for _ in range(9)]
     count = _placed([*_blocks(passes), *(draw.columns for draw in recipe.draws), *scratch, matrix])
     white = {id(column): each.white for each in passes for column in each.columns}
     draws = [in_units_of(draw, white.get(id(draw.columns[0]), 1.0)) for draw in recipe.draws]
-    cleared = [Instruction("Constant", [count], (0.0, 0.0)) for room in scratch for count in room[:3]]
+    cleared = [Instruction("Constant", [count], (0.0, 0.0)) for room in scratch for count in room[:1]]
     whole = [Instruction("KeepAll", matrix, ())]
     program = assembled([*draws, *cleared, *_turns(passes), *_carries(passes), *whole])
     names: dict[str, int] = {}

@@ -72,6 +72,7 @@ class Resized:
     size: tuple[int, int]
     interpolation: str
     antialias: bool
+    mild: bool  # a filter of few taps, which a GPU's warp reads as it reads all pixels
 
 
 @dataclass
@@ -246,8 +247,10 @@ class Recipe:
             self.geometric("Box", box, *size, size=size, interpolation=interpolation, border="edge", box=True)
             return
         turned = [self.constant(name, 0.0) for name in ("upside_down", "left_to_right")]
-        carry = Instruction("Box", (), (box[0], *size))
-        self.ops.append(Resized(carry, [*box, *turned], size, interpolation, antialias or interpolation == "area"))
+        carry, antialias = Instruction("Box", (), (box[0], *size)), antialias or interpolation == "area"
+        twofold = self.size[0] <= 2 * size[0] and self.size[1] <= 2 * size[1]
+        mild = antialias and twofold and interpolation in ("bilinear", "area")
+        self.ops.append(Resized(carry, [*box, *turned], size, interpolation, antialias, mild))
         self.size = size
 
     def pointwise(self, op: str, columns: Sequence[Column] = (), **how: Any) -> None:

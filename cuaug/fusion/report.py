@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .. import _pass
 from .._array import ITEM_SIZE
 from .._images import Images
 from .passes import Pass
@@ -56,7 +55,7 @@ class Report:
 def report(plan: Plan, image: Images, owners: Mapping[int, str]) -> Report:
     """`owners`: which transform an op is of, by the op's id."""
     passes = tuple(_reported(each, image, owners) for each in plan.passes)
-    apart = sum(each.means for each in passes if not _within(each, image))
+    apart = sum(len(each.means) - each.measured for each in plan.passes)
     return Report(passes, 1 + apart + len(passes), image.channels)
 
 
@@ -67,7 +66,7 @@ def _reported(each: Pass, image: Images, owners: Mapping[int, str]) -> PassRepor
         for dtype, (height, width) in ((each.source, each.size), (each.target, each.result))
     )
     named = [owners[id(op)] for op in each.taken]
-    means = sum(isinstance(op, Pointwise) and op.mean is not None for op in each.taken)
+    means = len(each.means)
     source, target = (each.source, each.size), (each.target, each.result)
     lines = tuple(_lines(each, owners))
     return PassReport(tuple(dict.fromkeys(named)), source, target, read, written, means, each.why, lines)
@@ -99,12 +98,6 @@ def _how(each: Pass) -> str:
 def _names(ops: list[Op], owners: Mapping[int, str]) -> str:
     """Each transform once for all ops that it has here."""
     return ", ".join(name for name, _ in itertools.groupby(owners[id(op)] for op in ops))
-
-
-def _within(each: PassReport, image: Images) -> bool:
-    """Whether the mean is taken by the pass itself, which the GPU's size decides."""
-    moves = ": one move" in "".join(each.lines) or ": one resample" in "".join(each.lines)
-    return moves and each.means == 1 and image.device >= 0 and _pass.waits_for_means(image, each.target[1])
 
 
 def _counted(count: int, what: str) -> str:

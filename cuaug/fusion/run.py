@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from .. import _images, _pass
@@ -15,10 +16,10 @@ from .recipe import Alone, Blur, Column, Equalized, Geometric, Greyed, Mixed, Re
 def apply(plan: Plan, image: Images, table: Table) -> Any:
     """The images, changed as the rows of the table say."""
     made: Any = None
-    for each in plan.passes:
+    for i, each in enumerate(plan.passes):
         if made is not None:
             image = _images.images(made, image.axes.layout)
-        made = _run(each, plan, image, table)
+        made = _run(each, plan.passes[i + 1 :], plan, image, table)
     return made
 
 
@@ -31,7 +32,7 @@ def moved(plan: Plan, image: Images, table: Table) -> Any:
                 image = _images.images(made, image.axes.layout)
             first = each.heads[0]
             border = each.resampling.border if isinstance(first, Geometric) else "edge"
-            window = _from(table, each.window[0]) if each.window else NO_TABLE
+            window = _from(table, each.window[0]) if each.window and isinstance(first, Geometric) else NO_TABLE
             made = _pass.warp(image, _geometry(each, table), each.result, "nearest", border, 0, None, None, window)
     if made is None:
         still = _pass.matrix_geometry(PerSample(NO_TABLE, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0)), True, "center")
@@ -47,18 +48,35 @@ def returned(plan: Plan, image: Images, table: Table, size: tuple[int, int], int
     return _pass.warp(image, geometry, size, interpolation, "constant", fill, None, None)
 
 
-def _run(each: Pass, plan: Plan, image: Images, table: Table) -> Any:
+def _run(each: Pass, following: Sequence[Pass], plan: Plan, image: Images, table: Table) -> Any:
     head = each.heads[0] if each.heads else None
-    ops = _pass.Ops(tuple(op.op for op in each.chain), _from(table, each.columns[0]) if each.columns else NO_TABLE)
     if isinstance(head, Alone):
         return _alone(head, image, table, each.target)
-    if isinstance(head, Resized):
+    ops = _pass.Ops(tuple(op.op for op in each.chain), _chain_table(each, table))
+    if isinstance(head, Resized) and not (head.mild and image.device >= 0):
         box = _parameters_of(table, head.columns)
-        return _pass.resample(image, box, each.result, head.interpolation, head.antialias, None, None, turns=True)
+        made = _pass.resample(image, box, each.result, head.interpolation, head.antialias, None, None, turns=True)
+        if not ops.names and each.target == image.dtype:
+            return made
+        return _pass.pointwise(
+            _images.images(made, image.axes.layout), ops.names, PerSample(ops.parameters, ()), each.target, None
+        )
     if head is None:
-        _means(each, image, table, ops)
+        for i in each.means[1 if each.measured and _on_the_way(image) else 0 :]:
+            _luma_mean(each, i, image, table)
         return _pass.pointwise(image, ops.names, PerSample(ops.parameters, ()), each.target, None)
-    return _warp(each, plan, image, table, ops)
+    mean = _mean(following[0], plan, table) if following and following[0].measured and _on_the_way(image) else None
+    window = _from(table, each.window[0]) if each.window else NO_TABLE
+    where = image, _geometry(each, table), each.result
+    if isinstance(head, Resized):
+        return _pass.warp(*where, "bilinear", "edge", 0, each.target, None, window, ops, mean, antialias=True)
+    how = each.resampling
+    return _pass.warp(*where, how.interpolation, how.border, how.fill, each.target, None, window, ops, mean)
+
+
+def _on_the_way(image: Images) -> bool:
+    """Whether a pass takes the mean that the next one needs: the CPU's loops do one thing at a time."""
+    return image.device >= 0
 
 
 def _alone(head: Alone, image: Images, table: Table, target: str) -> Any:
@@ -78,36 +96,31 @@ def _alone(head: Alone, image: Images, table: Table, target: str) -> Any:
     return _pass.lut(image, _pass.equalize(image, own), None)
 
 
-def _warp(each: Pass, plan: Plan, image: Images, table: Table, ops: _pass.Ops) -> Any:
-    how = each.resampling
-    geometry, window = _geometry(each, table), _from(table, each.window[0]) if each.window else NO_TABLE
-    where = image, geometry, each.result, how.interpolation, how.border, how.fill
-    if image.device < 0 and ops.names:  # the loops do one thing at a time
-        between = _images.images(_pass.warp(*where, None, None, window), image.axes.layout)
-        _means(each, between, table, ops)
-        return _pass.pointwise(between, ops.names, PerSample(ops.parameters, ()), each.target, None)
-    means = [(i, op.mean) for i, op in enumerate(each.chain) if op.mean is not None]
-    if len(means) == 1 and _pass.waits_for_means(image, each.result):
-        ((i, mean),) = means
-        ops = ops._replace(before=_before(each, i), parts=_from(table, plan.parts[mean.place]))
-    else:
-        for i, mean in means:
-            before = _pass.Ops(_before(each, i), ops.parameters, None, _from(table, plan.parts[mean.place]))
-            _pass.warp_means(*where, window, before, _from(table, mean))
-    return _pass.warp(*where, each.target, None, window, ops)
+def _mean(each: Pass, plan: Plan, table: Table) -> _pass.Mean:
+    """The first mean that a pass needs."""
+    i = each.means[0]
+    column = each.chain[i].mean
+    assert column is not None
+    ops = _pass.Ops(_before(each, i), _chain_table(each, table))
+    return _pass.Mean(ops, _from(table, column), _from(table, plan.parts[column.place]))
 
 
-def _means(each: Pass, image: Images, table: Table, ops: _pass.Ops) -> None:
-    for i, op in enumerate(each.chain):
-        if op.mean is not None:
-            pointer = table.pointer + 8 * (op.mean.place - 1)
-            _pass.luma_mean(image, _before(each, i), PerSample(ops.parameters, ()), pointer, table.n)
+def _luma_mean(each: Pass, i: int, image: Images, table: Table) -> None:
+    """The mean that op i of a pass needs."""
+    column = each.chain[i].mean
+    assert column is not None
+    pointer = table.pointer + 8 * (column.place - 1)
+    _pass.luma_mean(image, _before(each, i), PerSample(_chain_table(each, table), ()), pointer, table.n)
 
 
 def _before(each: Pass, i: int) -> tuple[str, ...]:
     """The ops whose result op i takes the mean of."""
     names = [op.op for op in each.chain[:i]] + ([each.chain[i].prefix] if each.chain[i].prefix else [])
     return tuple(names)
+
+
+def _chain_table(each: Pass, table: Table) -> Table:
+    return _from(table, each.columns[0]) if each.columns else NO_TABLE
 
 
 def _geometry(each: Pass, table: Table) -> _pass.Geometry:

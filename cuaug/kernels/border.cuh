@@ -6,14 +6,20 @@
 namespace cuaug {
 
 struct Constant {
+    static constexpr bool windowed = false;
+
     static int index(int i, int n) { return i >= 0 && i < n ? i : -1; }
 };
 
 struct Edge {
+    static constexpr bool windowed = false;
+
     static int index(int i, int n) { return i < 0 ? 0 : i < n ? i : n - 1; }
 };
 
 struct Wrap {
+    static constexpr bool windowed = false;
+
     static int index(int i, int n) {
         const int rest = i % n;
         return rest < 0 ? rest + n : rest;
@@ -22,6 +28,8 @@ struct Wrap {
 
 // d c b | a b c d | c b a: the edge pixel is not repeated.
 struct Reflect {
+    static constexpr bool windowed = false;
+
     static int index(int i, int n) {
         if (i >= 0 && i < n) return i;
         if (n == 1) return 0;
@@ -32,11 +40,22 @@ struct Reflect {
 
 // b a | a b c d | d c: the edge pixel is repeated.
 struct Symmetric {
+    static constexpr bool windowed = false;
+
     static int index(int i, int n) {
         if (i >= 0 && i < n) return i;
         const int folded = Wrap::index(i, 2 * n);
         return folded < n ? folded : 2 * n - 1 - folded;
     }
 };
+
+// The same around a part of the image (Warp::window).
+template <class Border>
+struct Windowed : Border {
+    static constexpr bool windowed = true;
+};
+
+template <class Border> struct Within { using type = Border; };
+template <class Border> struct Within<Windowed<Border>> { using type = Border; };
 
 }  // namespace cuaug

@@ -5,6 +5,11 @@
 
 namespace cuaug {
 
+// What counts as the image: rows top .. top + height of the frame, and so on.
+struct Window {
+    int top, left, height, width;
+};
+
 // One frame in memory, K of its channels, with a border around it: any pixel index is legal.
 // `base` is added to the index first, so that samplers work in the small coordinates of a tile.
 template <class T, int K, class Border>
@@ -13,13 +18,14 @@ struct Image {
     long long offset[K];
     int y_stride;
     int x_stride;
-    int top, left;       // what counts as the image: rows top .. top + height of the frame
-    int height;
-    int width;
+    Window window;
     int frame_width;
     int base_x;
     int base_y;
     Texel<T, K> fill;
+
+    int left() const { return Border::windowed ? window.left : 0; }
+    int top() const { return Border::windowed ? window.top : 0; }
 
     const T* address(int column, int row) const {
         return data + static_cast<long long>(row) * y_stride + static_cast<long long>(column) * x_stride;
@@ -27,13 +33,13 @@ struct Image {
 
     // The pixel that stands for this one, or -1.
     int column_of(int x) const {
-        const int column = Border::index(base_x + x - left, width);
-        return column < 0 ? column : left + column;
+        const int column = Border::index(base_x + x - left(), window.width);
+        return column < 0 ? column : left() + column;
     }
 
     int row_of(int y) const {
-        const int row = Border::index(base_y + y - top, height);
-        return row < 0 ? row : top + row;
+        const int row = Border::index(base_y + y - top(), window.height);
+        return row < 0 ? row : top() + row;
     }
 
     Texel<T, K> texel(int x, int y) const {

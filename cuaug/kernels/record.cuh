@@ -60,13 +60,14 @@ struct Filled : Batch {
     Fill fill;
 };
 
-// Of each sample a box alone counts as the image, and then ops at every pixel.
+// Ops at every pixel, or a mean of what they make. Of each sample a box alone may count as the image.
 template <class Geometry>
 struct Warp : Filled {
     Geometry geometry;
-    Table window;        // [N, 4]: top, left, height, width in whole pixels; data null: the whole image
+    Table window;        // [N, 4]: top, left, height, width in whole pixels; for borders that are `Windowed`
     Table parameters;    // [N, P]: those of the ops, one after the other
-    Table parts;         // [N, 3 + regions]: float64, room to take means in (gpu/mean.cuh), of which the first three are 0
+    Table mean;          // [N]: float64, where the means go
+    Table parts;         // [N, 1 + regions]: float64, room to take means in (gpu/mean.cuh), which begins with 0
 };
 
 // Entry i of a sample's row.

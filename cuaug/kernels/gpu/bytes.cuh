@@ -1,5 +1,6 @@
 #pragma once
 
+#include "convert.cuh"
 #include "words.cuh"
 
 // Stored pixels to numbers and back. For bytes without conversions, which run at an eighth of the rate of additions: the bits of
@@ -31,6 +32,10 @@ inline Stored<T, K> packed(const Pixel<R, K>& pixel) {
         for (int k = 0; k < K; ++k) level[k] = __float_as_uint(fminf(fmaxf(pixel.c[k], 0.0f), 255.0f) + 12582912.0f);
         const Word low = __byte_perm(level[0], level[1], 0x0040), high = __byte_perm(level[2], level[3], 0x0040);
         return {{__byte_perm(low, high, 0x5410)}};
+    } else if constexpr (in_words<T, K> && Same<R, float>::value && (Same<T, float16>::value || Same<T, bfloat16>::value)) {
+        Stored<T, K> out;
+        for (int k = 0; k < K; k += 2) out.word[k / 2] = two<T>(pixel.c[k], k + 1 < K ? pixel.c[k + 1] : 0.0f);
+        return out;
     } else {
         return to_stored(to_texel<T>(pixel));
     }

@@ -126,9 +126,10 @@ inline void stage(const Image<T, K, Border>& image, Box box, int aligned, Stored
     auto clear = [&](FourPixels<T, K>* four) {
         for (int j = 0; j < fours; ++j) four[j] = {{blank, blank, blank, blank}};
     };
-    // Wider pixels have no registers to spare.
-    constexpr bool cuttable = (Same<Border, Constant>::value || Same<Border, Edge>::value) && sizeof(Stored<T, K>) <= 4;
-    const int from = image.left - column, to_end = from + image.width;
+    using Around = typename Within<Border>::type;
+    // Windows cut groups, which elsewhere only images do whose width is no multiple. Wider pixels have no registers to spare.
+    constexpr bool cuttable = Border::windowed && (Same<Around, Constant>::value || Same<Around, Edge>::value) && sizeof(Stored<T, K>) <= 4;
+    const int from = image.left() - column, to_end = from + image.window.width;
     auto copy = [&](auto each, bool whole) {
         const T* first = image.address(column, 0);
         for (int i = y; i < box.height; i += ahead * box.down) {
@@ -138,7 +139,7 @@ inline void stage(const Image<T, K, Border>& image, Box box, int aligned, Stored
                 // Loads without a branch are all on their way before the first is waited for.
                 const int row = image.row_of(min(i + n * box.down, box.height - 1));
                 inside[n] = row >= 0;
-                const T* at = first + static_cast<long long>(inside[n] ? row : image.top) * image.y_stride;
+                const T* at = first + static_cast<long long>(inside[n] ? row : image.top()) * image.y_stride;
                 loaded[n] = load_vectors<Layout, T, K, fours, decltype(each)::value>(at, image.offset);
             }
             for (int n = 0; n < ahead; ++n, to += step) {
@@ -147,7 +148,7 @@ inline void stage(const Image<T, K, Border>& image, Box box, int aligned, Stored
                     FourPixels<T, K> four[fours];
                     for (int j = 0; j < fours; ++j) four[j] = gather<Layout, T, K>(loaded[n].of[j]);
                     if constexpr (cuttable)
-                        if (!whole) cut<Border>(four, from, to_end, blank);
+                        if (!whole) cut<Around>(four, from, to_end, blank);
                     store_group(to, four);
                 } else {
                     clear(to);
@@ -159,7 +160,7 @@ inline void stage(const Image<T, K, Border>& image, Box box, int aligned, Stored
     if (!Same<Layout, Strided>::value && aligned && (cuttable ? column >= 0 && column + group <= image.frame_width && from < group && to_end > 0 : whole)) {
         if (fours > 1 && aligned >= group) copy(Count<fours>(), whole);
         else copy(Count<1>(), whole);
-    } else if (Same<Border, Constant>::value && (column + group <= image.left || column >= image.left + image.width)) {
+    } else if (Same<Around, Constant>::value && (to_end <= 0 || from >= group)) {
         for (int i = y; i < box.height; i += box.down, to += step) clear(to);
     } else {
         for (int i = y; i < box.height; i += box.down, to += step)

@@ -10,6 +10,12 @@ struct AdjustBrightness {
     static constexpr int shared = 1, each = 0;
     R factor;
 
+    // Nothing to do for samples whose factor is 1.
+    template <class Use>
+    void steps(const Use& use) const {
+        if (factor != R(1)) use(*this);
+    }
+
     Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>&) const { return clamped(factor, in, R(0)); }
 };
 

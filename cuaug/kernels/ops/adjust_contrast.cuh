@@ -12,6 +12,12 @@ struct AdjustContrast {
 
     static void prepare(R* field, R white) { field[1] = (R(1) - field[0]) * field[1] / white; }
 
+    // Nothing to do for samples whose factor is 1.
+    template <class Use>
+    void steps(const Use& use) const {
+        if (factor != R(1)) use(*this);
+    }
+
     Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>&) const { return clamped(factor, in, about); }
 };
 

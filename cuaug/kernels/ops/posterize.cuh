@@ -10,6 +10,12 @@ struct Posterize {
     static constexpr int shared = 1, each = 0;
     R bits;
 
+    // Nothing to do for samples that keep all bits.
+    template <class Use>
+    void steps(const Use& use) const {
+        if (bits < R(31)) use(*this);
+    }
+
     Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>& where) const {
         const R levels = exp2(bits);
         Pixel<R, K> out;
