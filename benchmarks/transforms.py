@@ -32,7 +32,7 @@ from cuaug import transforms as T  # noqa: E402
 
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 BUFFERS = 6  # of 50 MB: more than twice the cache
-PATIENCE = 240  # seconds for all recipes of one peer
+PATIENCE = 180  # seconds for all recipes of one peer
 
 
 def imagenet(size: int = 224, **how: Any) -> list[T.Transform]:
@@ -70,6 +70,7 @@ def main() -> int:
     parser.add_argument("--no-peers", action="store_true", help="cuaug alone")
     parser.add_argument("--json", type=Path, metavar="PATH", help="write there; a partial run is written nowhere else")
     parser.add_argument("--only", metavar="TEXT", default="", help="recipes whose names contain it")
+    parser.add_argument("--peers", metavar="TEXT", default="", help="peers whose names contain it")
     parser.add_argument("--peer", metavar="NAME", help="measure this one alone, on the GPU, into --json")
     options = parser.parse_args()
     if options.peer:
@@ -82,7 +83,7 @@ def main() -> int:
     if not tables:
         print("no GPU that CuPy can use")
         return 1
-    if options.json or not (options.quick or options.no_peers or options.only):
+    if options.json or not (options.quick or options.no_peers or options.only or options.peers):
         found = document(tables, "transforms")
         write(found, options.json or default_path(found))
     return 0 if all(table["rows"] for table in tables.values()) else 1
@@ -96,6 +97,11 @@ def photos(count: int, seed: int) -> np.ndarray:
     """Smooth noise, which blurs and contrasts as photographs do. [count, 256, 256, 3]"""
     coarse = np.random.default_rng(seed).integers(0, 256, (count, 17, 17, 3)).astype(np.uint8)
     return np.asarray(cuaug.resize(coarse, (256, 256)))
+
+
+def peers_for(options: argparse.Namespace, on_gpu: bool) -> dict[str, recipe_peers.Peer]:
+    found = {} if options.no_peers else recipe_peers.peers(on_gpu)
+    return {name: peer for name, peer in found.items() if options.peers in name}
 
 
 def gpu_images(options: argparse.Namespace) -> list[Any]:
@@ -124,7 +130,7 @@ def gpu_table(options: argparse.Namespace) -> dict[str, Any]:
     images.clear()  # the peers have their own
     torch.cuda.empty_cache()
     problems: dict[str, str] = {}
-    for peer in {} if options.no_peers else recipe_peers.peers(on_gpu=True):
+    for peer in peers_for(options, on_gpu=True):
         found, end = in_a_process(peer, options)
         for row in rows:
             times = found.get(row["name"], {"error": end})
@@ -180,20 +186,20 @@ def cpu_table(options: argparse.Namespace) -> dict[str, Any]:
             aug = T.Compose(transforms, seed=0)
             calls: dict[str, Callable[[], Any]] = {"": lambda aug=aug: aug(images)}
             draws: dict[str, str] = {}
-            for name_of_peer, peer in ({} if options.no_peers else recipe_peers.peers(on_gpu=False)).items():
+            for title, peer in peers_for(options, on_gpu=False).items():
                 try:
                     call = peer.build(name)
-                    draws[name_of_peer] = recipe_peers.check(call, images, calls[""]())
-                    calls[name_of_peer] = lambda call=call: call(images)
+                    draws[title] = recipe_peers.check(call, images, calls[""]())
+                    calls[title] = lambda call=call: call(images)
                 except recipe_peers.NotForRecipe:
                     continue
                 except Exception as error:
-                    problems[f"{name_of_peer}, {name}"] = f"{type(error).__name__}: {str(error)[:300]}"
+                    problems[f"{title}, {name}"] = f"{type(error).__name__}: {str(error)[:300]}"
             times = clocks.in_turns(calls, 0.05 if options.quick else 1.0)
             own = times.pop("") / samples
             peers = {
-                peer: {"us": us / samples, "ratio": us / samples / own, "draws": draws[peer]}
-                for peer, us in times.items()
+                title: {"us": us / samples, "ratio": us / samples / own, "draws": draws[title]}
+                for title, us in times.items()
             }
             rows.append({"name": f"{name}, {threads} threads", "us": own, "threads": threads, "peers": peers})
     recipe_peers.set_threads(0)
