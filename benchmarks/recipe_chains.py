@@ -163,7 +163,7 @@ def cvcuda(name: str) -> Callable[[Any], Any]:
         x = cv.convertto(x, cv.Type.F16, 1 / 255, **how)
         if not wide:
             x = cv.normalize(x, MEAN, [1 / s for s in STD], **how)
-        return torch.as_tensor(cv.reformat(x, "NCHW", **how).cuda())
+        return torch.as_tensor(x.cuda())
 
     return run
 
@@ -200,7 +200,7 @@ def dali(name: str) -> Callable[[Any], Any]:
             mean=[255 * m for m in MEAN],
             std=[255 * s for s in STD],
             dtype=types.FLOAT16 if device == "gpu" else types.FLOAT,
-            output_layout="CHW",
+            output_layout="HWC",
         )
 
     made: list[Any] = []
