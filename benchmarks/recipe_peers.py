@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 import cuaug
 
@@ -18,6 +21,7 @@ def kornia(name: str) -> Callable[[Any], Any]:
     """float32 alone; draws for each sample."""
     import kornia.augmentation as K
     import torch
+    from kornia.augmentation import auto
 
     jitter, grey = K.ColorJitter(0.4, 0.4, 0.4, 0.1), K.RandomGrayscale(p=0.2)
     normalize = K.Normalize(torch.tensor(MEAN), torch.tensor(STD))
@@ -28,6 +32,8 @@ def kornia(name: str) -> Callable[[Any], Any]:
         "crop and flip": [*crop, normalize],
         "simclr": [*crop, K.ColorJitter(0.8, 0.8, 0.8, 0.2), grey, K.RandomGaussianBlur((23, 23), (0.1, 2.0), p=1.0)],
         "detection": [affine, K.RandomHorizontalFlip(), jitter, normalize],
+        "randaugment": [*crop, auto.RandAugment(n=2, m=9), normalize],
+        "trivialaugment": [*crop, auto.TrivialAugment(), normalize],
     }
     aug = K.AugmentationSequential(*_of(lists, name))
 
@@ -40,6 +46,28 @@ def kornia(name: str) -> Callable[[Any], Any]:
 
 def torchvision(name: str) -> Callable[[Any], Any]:
     """One draw for the whole batch, which is all it offers."""
+    import torch
+    from torchvision.transforms import v2
+
+    aug = v2.Compose(_torchvision(name))
+    return lambda images: aug(torch.as_tensor(images).permute(0, 3, 1, 2))
+
+
+def cvcuda(name: str) -> Callable[[Any], Any]:
+    """torchvision's recipe, and its draws, on CV-CUDA's kernels."""
+    import cvcuda
+    import torch
+    from cvcuda import tv
+
+    aug = tv.Compose(_torchvision(name))
+
+    def run(images: Any) -> Any:
+        return torch.as_tensor(aug(cvcuda.as_tensor(images, "NHWC")).cuda())
+
+    return run
+
+
+def _torchvision(name: str) -> list[Any]:
     import torch
     from torchvision.transforms import v2
 
@@ -59,23 +87,26 @@ def torchvision(name: str) -> Callable[[Any], Any]:
         "detection": [affine, v2.RandomHorizontalFlip(), jitter, *end],
         "elastic": [v2.ElasticTransform(250.0), *end],
         "augmix": [v2.AugMix(), *end],
+        "randaugment": [*crop(False), v2.RandAugment(interpolation=mode), *end],
+        "trivialaugment": [*crop(False), v2.TrivialAugmentWide(interpolation=mode), *end],
     }
-    aug = v2.Compose(_of(lists, name))
-    return lambda images: aug(torch.as_tensor(images).permute(0, 3, 1, 2))
+    return _of(lists, name)
 
 
 def albumentations(name: str) -> Callable[[Any], Any]:
     """A call for each image."""
     import albumentations as A
-    import numpy as np
 
-    factors = (0.6, 1.4)
+    def jitter(strength: float, hue: float) -> Any:
+        factors = 1 - strength, 1 + strength
+        return A.ColorJitter(factors, factors, factors, (-hue, hue), p=1)
+
     crop = [A.RandomResizedCrop((224, 224)), A.HorizontalFlip(p=0.5)]
-    jitter, grey = A.ColorJitter(factors, factors, factors, (-0.1, 0.1), p=1), A.ToGray(p=0.2)
+    grey, blur = A.ToGray(p=0.2), A.GaussianBlur(blur_range=(23, 23), sigma_range=(0.1, 2.0), p=1)
     lists: dict[str, list[Any]] = {
-        "imagenet": [*crop, jitter, grey, A.Normalize()],
+        "imagenet": [*crop, jitter(0.4, 0.1), grey, A.Normalize()],
         "crop and flip": [*crop, A.Normalize()],
-        "simclr": [*crop, jitter, grey, A.GaussianBlur(blur_range=(23, 23), sigma_range=(0.1, 2.0), p=1)],
+        "simclr": [*crop, jitter(0.8, 0.2), grey, blur, A.ToFloat(max_value=255)],
     }
     aug = A.Compose(_of(lists, name))
     return lambda images: np.stack([aug(image=image)["image"] for image in images])
@@ -97,5 +128,59 @@ def set_threads(count: int) -> None:
             continue
 
 
-GPU = {"kornia fp32": kornia, "torchvision one draw": torchvision}
-CPU = {"AlbumentationsX": albumentations, "kornia fp32": kornia, "torchvision one draw": torchvision}
+def check(call: Callable[[Any], Any], images: Any, own: Any) -> str:
+    """For what a peer draws: "each sample" or "the batch".
+
+    Its result must have the size and about the levels of cuaug's own, or it does other work.
+    """
+    ours, theirs = _planar(own), np.concatenate([_planar(call(images)[:32]) for _ in range(16)])
+    if theirs.shape[1:] != ours.shape[1:]:
+        raise ValueError(f"other work: a result of {theirs.shape[1:]}, where {ours.shape[1:]} is meant")
+    if not np.isfinite(theirs).all():
+        raise ValueError("other work: its result is not finite")
+    spread = ours.std()
+    far = np.abs(theirs.mean((0, 2, 3)) - ours.mean((0, 2, 3))).max() / spread
+    if far > 1.5 or not 0.5 < theirs.std() / spread < 2:
+        raise ValueError(
+            f"other work: levels are {far:.2f} deviations off, and spread {theirs.std() / spread:.2f} times"
+        )
+    alike = images * 0 + images[:1]
+    found = [_planar(call(alike)) for _ in range(4)][-1]  # the last: some have read ahead
+    return "each sample" if any(not np.array_equal(found[0], other) for other in found[1:]) else "the batch"
+
+
+def _planar(result: Any) -> np.ndarray:
+    """On the host, in float32. [N, C, H, W]"""
+    values = result.float().cpu().numpy() if hasattr(result, "cpu") else np.asarray(result, np.float32)
+    return values.transpose(0, 3, 1, 2) if values.shape[-1] == 3 else values
+
+
+def installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # of the package around it
+        return False
+
+
+class Peer(NamedTuple):
+    module: str
+    build: Callable[[str], Callable[[Any], Any]]
+
+
+def peers(on_gpu: bool) -> dict[str, Peer]:
+    """Those that are installed."""
+    import recipe_chains as chains
+
+    both = {
+        "kornia fp32": Peer("kornia", kornia),
+        "torchvision one draw": Peer("torchvision", torchvision),
+        "DALI": Peer("nvidia.dali", chains.dali),
+    }
+    gpu = {
+        "torch compiled": Peer("torch", chains.torch_compiled),
+        "CV-CUDA one draw": Peer("cvcuda", chains.cvcuda),
+        "CV-CUDA Compose one draw": Peer("cvcuda", cvcuda),
+        "triton-augment no hue": Peer("triton_augment", chains.triton_augment),
+    }
+    cpu = {"AlbumentationsX": Peer("albumentations", albumentations)}
+    return {name: peer for name, peer in (both | (gpu if on_gpu else cpu)).items() if installed(peer.module)}

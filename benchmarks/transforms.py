@@ -1,13 +1,18 @@
 """Whole recipes against the floor and against their peers: ``make bench``.
 
 The floor is the bytes of the images and of the result over the bandwidth of a large device copy. A peer does what it
-offers: some draw once for the whole batch, which the name says.
+offers: some draw once for the whole batch, which the name says. Before it is timed its result is compared with cuaug's
+own in size and levels, and whether it draws for each sample is noted. On the GPU each peer has a process of its own, so
+that one which fails takes nothing with it; why it did is in the file.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -27,6 +32,7 @@ from cuaug import transforms as T  # noqa: E402
 
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 BUFFERS = 6  # of 50 MB: more than twice the cache
+PATIENCE = 180  # seconds for all recipes of one peer
 
 
 def imagenet(size: int = 224, **how: Any) -> list[T.Transform]:
@@ -53,6 +59,8 @@ def recipes(dtype: str) -> dict[str, list[T.Transform]]:
         "detection": [affine, T.RandomHorizontalFlip(), T.ColorJitter(0.4, 0.4, 0.4, 0.1), *normalized(dtype)],
         "elastic": [T.ElasticTransform(250.0), *normalized(dtype)],
         "augmix": [T.AugMix(), *normalized(dtype)],
+        "randaugment": [*crop, T.RandAugment(interpolation="bilinear"), *normalized(dtype)],
+        "trivialaugment": [*crop, T.TrivialAugmentWide(interpolation="bilinear"), *normalized(dtype)],
     }
 
 
@@ -63,7 +71,12 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="small batches: does it run?")
     parser.add_argument("--no-peers", action="store_true", help="cuaug alone")
     parser.add_argument("--json", type=Path, metavar="PATH", help="write there; a partial run is written nowhere else")
+    parser.add_argument("--only", metavar="TEXT", default="", help="recipes whose names contain it")
+    parser.add_argument("--peers", metavar="TEXT", default="", help="peers whose names contain it")
+    parser.add_argument("--peer", metavar="NAME", help="measure this one alone, on the GPU, into --json")
     options = parser.parse_args()
+    if options.peer:
+        return one_peer(options)
     tables: dict[str, Any] = {}
     if not options.cpu and cuaug.is_available():
         tables["gpu"] = gpu_table(options)
@@ -72,10 +85,14 @@ def main() -> int:
     if not tables:
         print("no GPU that CuPy can use")
         return 1
-    if options.json or not (options.quick or options.no_peers):
+    if options.json or not (options.quick or options.no_peers or options.only or options.peers):
         found = document(tables, "transforms")
         write(found, options.json or default_path(found))
-    return 0
+    return 0 if all(table["rows"] for table in tables.values()) else 1
+
+
+def chosen(dtype: str, options: argparse.Namespace) -> dict[str, list[T.Transform]]:
+    return {name: transforms for name, transforms in recipes(dtype).items() if options.only in name}
 
 
 def photos(count: int, seed: int) -> np.ndarray:
@@ -84,14 +101,25 @@ def photos(count: int, seed: int) -> np.ndarray:
     return np.asarray(cuaug.resize(coarse, (256, 256)))
 
 
+def peers_for(options: argparse.Namespace, on_gpu: bool) -> dict[str, recipe_peers.Peer]:
+    found = {} if options.no_peers else recipe_peers.peers(on_gpu)
+    return {name: peer for name, peer in found.items() if options.peers in name}
+
+
+def gpu_images(options: argparse.Namespace) -> list[Any]:
+    import torch
+
+    samples, buffers = (16, 2) if options.quick else (256, BUFFERS)
+    return [torch.from_numpy(photos(samples, i)).cuda() for i in range(buffers)]
+
+
 def gpu_table(options: argparse.Namespace) -> dict[str, Any]:
     import torch
 
-    device, floor, samples = torch.cuda.get_device_name(), clocks.bandwidth(), 16 if options.quick else 256
-    images = [torch.from_numpy(photos(samples, i)).cuda() for i in range(2 if options.quick else BUFFERS)]
+    device, floor, images = torch.cuda.get_device_name(), clocks.bandwidth(), gpu_images(options)
     rows: list[dict[str, Any]] = []
-    problems: dict[str, str] = {}
-    for name, transforms in recipes("float16").items():
+    samples = len(images[0])
+    for name, transforms in chosen("float16", options).items():
         aug = T.Compose(transforms, seed=0)
         run = lambda i, aug=aug: aug(images[i], layout="NHWC", step=i)  # noqa: E731
         result = run(0)
@@ -101,40 +129,80 @@ def gpu_table(options: argparse.Namespace) -> dict[str, Any]:
         row: dict[str, Any] = {"name": name, "floor_us": least, "ratio": own.us / least, "host_us": host, "peers": {}}
         rows.append(row | own._asdict())
         print(f"  {name}: {number(own.us)} us, {number(own.us / least)} floors, host {number(host)} us", flush=True)
-        for peer, build in {} if options.no_peers else recipe_peers.GPU.items():
-            try:
-                call = build(name)
-                found = clocks.gpu(lambda i, call=call: call(images[i]), len(images), False)
-                rows[-1]["peers"][peer] = {**found._asdict(), "ratio": max(found.us, found.wall_us) / own.us}
-            except recipe_peers.NotForRecipe:
-                continue
-            except Exception as error:  # whatever a peer raises is its own affair
-                problems[f"{peer}, {name}"] = f"{type(error).__name__}: {str(error)[:200]}"
+    images.clear()  # the peers have their own
+    torch.cuda.empty_cache()
+    problems: dict[str, str] = {}
+    for peer in peers_for(options, on_gpu=True):
+        found, end = in_a_process(peer, options)
+        for row in rows:
+            times = found.get(row["name"], {"error": end})
+            if "error" in times:
+                problems[f"{peer}, {row['name']}"] = times["error"]
+            elif times:
+                row["peers"][peer] = {**times, "ratio": max(times["us"], times["wall_us"]) / row["us"]}
+        print(f"  {peer}: {end}", flush=True)
     notes = [f"{name}: {why}" for name, why in problems.items()] + ["In brackets: times cuaug's own."]
     print_table(f"recipes on {device}, batch {samples}, floor {floor / 1e12:.2f} TB/s", [cells(r) for r in rows], notes)
     return {"device": device, "floor_bytes_per_s": floor, "rows": rows, "problems": problems}
 
 
+def in_a_process(peer: str, options: argparse.Namespace) -> tuple[dict[str, Any], str]:
+    """What a peer's own process found, recipe by recipe, and how it ended."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "found.json"
+        command = [sys.executable, __file__, "--peer", peer, "--json", str(path), "--only", options.only]
+        try:
+            done = subprocess.run(
+                command + ["--quick"] * options.quick, timeout=PATIENCE, capture_output=True, text=True, check=False
+            )
+            end = "done" if done.returncode == 0 else f"ended with {done.returncode}: {done.stderr[-200:].strip()}"
+        except subprocess.TimeoutExpired:
+            end = f"not done after {PATIENCE} s"
+        return (json.loads(path.read_text()) if path.exists() else {}), end
+
+
+def one_peer(options: argparse.Namespace) -> int:
+    """For :func:`in_a_process`. For each recipe times, an error, or nothing where it is not for the peer."""
+    images, peer = gpu_images(options), recipe_peers.peers(on_gpu=True)[options.peer]
+    found: dict[str, dict[str, Any]] = {}
+    for name, transforms in chosen("float16", options).items():
+        try:
+            call = peer.build(name)
+            draws = recipe_peers.check(call, images[0], T.Compose(transforms, seed=0)(images[0], layout="NHWC"))
+            times = clocks.gpu(lambda i, call=call: call(images[i]), len(images), False)
+            found[name] = {**times._asdict(), "draws": draws}
+        except recipe_peers.NotForRecipe:
+            found[name] = {}
+        except Exception as error:  # whatever a peer raises is its own affair
+            found[name] = {"error": f"{type(error).__name__}: {str(error)[:300]}"}
+        options.json.write_text(json.dumps(found))  # what is known by now, should the next recipe end the process
+    return 0
+
+
 def cpu_table(options: argparse.Namespace) -> dict[str, Any]:
     samples, rows, problems = 4 if options.quick else 64, [], {}
     images = photos(samples, 0)
-    for name, transforms in recipes("float32").items():
+    for name, transforms in chosen("float32", options).items():
         for threads in sorted({1, cpus()}):
             recipe_peers.set_threads(threads)
             aug = T.Compose(transforms, seed=0)
             calls: dict[str, Callable[[], Any]] = {"": lambda aug=aug: aug(images)}
-            for peer, build in {} if options.no_peers else recipe_peers.CPU.items():
+            draws: dict[str, str] = {}
+            for title, peer in peers_for(options, on_gpu=False).items():
                 try:
-                    call = build(name)
-                    call(images)
-                    calls[peer] = lambda call=call: call(images)
+                    call = peer.build(name)
+                    draws[title] = recipe_peers.check(call, images, calls[""]())
+                    calls[title] = lambda call=call: call(images)
                 except recipe_peers.NotForRecipe:
                     continue
                 except Exception as error:
-                    problems[f"{peer}, {name}"] = f"{type(error).__name__}: {str(error)[:200]}"
+                    problems[f"{title}, {name}"] = f"{type(error).__name__}: {str(error)[:300]}"
             times = clocks.in_turns(calls, 0.05 if options.quick else 1.0)
             own = times.pop("") / samples
-            peers = {peer: {"us": us / samples, "ratio": us / samples / own} for peer, us in times.items()}
+            peers = {
+                title: {"us": us / samples, "ratio": us / samples / own, "draws": draws[title]}
+                for title, us in times.items()
+            }
             rows.append({"name": f"{name}, {threads} threads", "us": own, "threads": threads, "peers": peers})
     recipe_peers.set_threads(0)
     notes = [f"{name}: {why}" for name, why in problems.items()] + ["us an image; in brackets: times cuaug's own."]

@@ -1,4 +1,4 @@
-"""The command line: ``python -m cuaug info | doctor | warmup | bench``."""
+"""The command line: ``python -m cuaug info | doctor | warmup | bench | gallery``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 import cuaug
 from cuaug import _info
 
-BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+CHECKOUT = Path(__file__).parents[1]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -33,7 +33,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     command = commands.add_parser("bench", help="run the benchmark tables of a checkout")
     command.add_argument("arguments", nargs=argparse.REMAINDER, help="for the benchmark script")
-    command.set_defaults(run=lambda options: bench(options.arguments))
+    command.set_defaults(run=lambda options: script("benchmarks/warp.py", options.arguments))
+
+    command = commands.add_parser("gallery", help="draw the pictures of a checkout's docs/gallery.md again")
+    command.set_defaults(run=lambda options: script("docs/gallery.py", []))
 
     options = parser.parse_args(arguments)
     code: int = options.run(options)
@@ -69,13 +72,12 @@ def warmup() -> int:
     return 0
 
 
-def bench(arguments: list[str]) -> int:
-    """Run the script of that name in ``benchmarks/``, which a wheel does not carry."""
-    script = BENCHMARKS / "warp.py"
-    if not script.exists():
-        print("bench: the benchmarks are in the source tree only: git clone it, then run: make bench", file=sys.stderr)
+def script(path: str, arguments: list[str]) -> int:
+    """Run a script of the source tree, which a wheel does not carry."""
+    if not (CHECKOUT / path).exists():
+        print(f"{path} is in the source tree only: git clone it, then run it there", file=sys.stderr)
         return 1
-    return subprocess.run([sys.executable, str(script), *arguments], check=False).returncode
+    return subprocess.run([sys.executable, str(CHECKOUT / path), *arguments], check=False).returncode
 
 
 def _words(value: object) -> str:

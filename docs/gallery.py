@@ -1,42 +1,69 @@
-"""Draws docs/gallery.jpg: one picture of every function that takes images, all of the same photograph.
+"""Draws the gallery: a picture of every function of images and of every transform, docs/gallery.md and README's table.
 
-``python docs/gallery.py``, with the extra ``show`` and scikit-image installed. A test compares PICTURES with what the
-package has.
+``python -m cuaug gallery``, with scikit-image and scikit-learn installed, whose photographs these are. A test compares
+PICTURES with what the package has, and the pages with what this file writes.
 """
 
+from __future__ import annotations
+
+import inspect
+import io
+import re
+import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-import cuaug
+HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent))  # a checkout that is not installed
 
-CENTER = (95.5, 95.5)
-CORNERS = [[0, 0], [191, 0], [191, 191], [0, 191]]
+import cuaug  # noqa: E402
+from cuaug import transforms as T  # noqa: E402
+
+FOLDER = HERE / "gallery"
+README = HERE.parent / "README.md"
+
+SIDE = 112
+SEED = 89  # of those whose draws lie well apart
+MIDDLE = (SIDE / 2 - 0.5, SIDE / 2 - 0.5)
+CORNERS = np.array([[0, 0], [111, 0], [111, 111], [0, 111]])
+MEAN, STD = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
+SEPIA = [[0.393, 0.769, 0.189], [0.349, 0.686, 0.168], [0.272, 0.534, 0.131]]
+COLOURS = np.array([[255, 230, 0], [0, 200, 255], [255, 60, 200]], np.uint8)
+# Read off the astronaut by hand: her face and the rocket; her right eye, her left eye and her mouth.
+TARGETS = {
+    "T.Boxes": ("boxes", np.array([[36.0, 10, 74, 60], [80, 0, 104, 70]])),
+    "T.Keypoints": ("keypoints", np.array([[46.0, 30, 2], [62, 30, 2], [54, 47, 2]])),
+}
+START, END = "<!-- written by docs/gallery.py -->", "<!-- until here -->"
+PAGE = f"""# Gallery
+
+A picture of everything that takes images: first the photograph, then what the call makes of a batch of five like it,
+with a parameter or a draw for each; only one where all five are alike. Where samples are mixed, five photographs stand
+above what becomes of them. A transform alone is one of `T.Compose([...], seed={SEED})`. What was normalized is shown as
+`0.5 + 0.2 * value`. `python -m cuaug gallery` makes this page and its pictures; the calls are run as they stand here,
+with the names that `docs/gallery.py` gives them.
+"""
 
 
-def waves():
-    y, x = np.mgrid[:192, :192] * (2 * np.pi / 48)
-    return np.stack([np.sin(y) + np.sin(x), np.sin(x + 1) - np.sin(y)], -1)
+def waves(strengths):
+    """Displacements as shares of the image. [N, H, W, 2]"""
+    y, x = np.mgrid[:SIDE, :SIDE] * (2 * np.pi / 28)
+    return np.reshape(strengths, (-1, 1, 1, 1)) * np.stack([np.sin(y) + np.sin(x), np.sin(x + 1) - np.sin(y)], -1)
 
 
-def swirl():
-    """Turned about the middle, the more the nearer."""
-    y, x = np.mgrid[:192, :192] - 95.5
+def inwards(strengths):
+    """Where the corners go. [N, 4, 2]"""
+    return CORNERS + np.reshape(strengths, (-1, 1, 1)) * [[20, 12], [-18, 6], [-8, -22], [10, -16]]
+
+
+def swirl(turns):
+    """Turned about the middle, the more the nearer. Two of [N, H, W]"""
+    y, x = np.mgrid[:SIDE, :SIDE] - MIDDLE[0]
     radius = np.hypot(x, y)
-    angle = np.arctan2(y, x) + 1.6 * np.exp(-((radius / 60) ** 2))
-    return 95.5 + radius * np.cos(angle), 95.5 + radius * np.sin(angle)
-
-
-def partners(photo, other):
-    return np.stack([photo, other])
-
-
-def faded(photo):
-    return cuaug.adjust_contrast(photo, 0.4, 160)
-
-
-def beside(left, right):
-    return np.where(np.arange(192)[:, None] < 96, left, right)
+    angle = np.arctan2(y, x) + np.reshape(turns, (-1, 1, 1)) * 2 * np.pi * np.exp(-((radius / 35) ** 2))
+    return MIDDLE[0] + radius * np.cos(angle), MIDDLE[0] + radius * np.sin(angle)
 
 
 def heat():
@@ -44,69 +71,221 @@ def heat():
     return np.clip(3 * np.arange(256) - [[0], [255], [510]], 0, 255)
 
 
-# name of the function: what it makes of a photograph of 192x192 pixels, and for mixing of another one
+# The name: its photograph, and the call, which is run and printed as it stands. `images` are five times the photograph,
+# or where it is "all", five photographs.
 PICTURES = {
-    "warp_affine": lambda a, b: cuaug.warp_affine(a, cuaug.affine_matrix(20, (10, 0), 0.8, (15, 0), CENTER)),
-    "warp_perspective": lambda a, b: cuaug.warp_perspective(
-        a, cuaug.get_perspective_transform(CORNERS, [[30, 10], [170, 40], [185, 180], [5, 160]])
+    "warp_affine": ("china", "warp_affine(images, get_rotation_matrix([-40, -20, 0, 20, 40], 0.8, MIDDLE))"),
+    "warp_perspective": (
+        "china",
+        "warp_perspective(images, get_perspective_transform(CORNERS, inwards([0.4, 0.8, 1.2, 1.6, 2])), fill=255)",
     ),
-    "affine": lambda a, b: cuaug.affine(a, -15, (0, 10), 1.1, (0, 10), "bilinear"),
-    "rotate": lambda a, b: cuaug.rotate(a, 30, "bilinear", fill=128),
-    "perspective": lambda a, b: cuaug.perspective(a, CORNERS, [[20, 30], [190, 0], [160, 190], [0, 170]], "bilinear"),
-    "remap": lambda a, b: cuaug.remap(a, *swirl(), border="reflect"),
-    "elastic": lambda a, b: cuaug.elastic(a, 0.02 * waves()[None], border="edge"),
-    "resize": lambda a, b: cuaug.resize(cuaug.resize(a, (24, 24)), (192, 192), "nearest"),
-    "resized_crop": lambda a, b: cuaug.resized_crop(a, 20, 50, 90, 90, (192, 192)),
-    "crop": lambda a, b: cuaug.crop(a, 40, -30, 192, 192),
-    "center_crop": lambda a, b: cuaug.center_crop(a, 120),
-    "pad": lambda a, b: cuaug.pad(a, 40, padding_mode="symmetric"),
-    "hflip": lambda a, b: cuaug.hflip(a),
-    "vflip": lambda a, b: cuaug.vflip(a),
-    "adjust_brightness": lambda a, b: cuaug.adjust_brightness(a, 1.5),
-    "adjust_contrast": lambda a, b: cuaug.adjust_contrast(a, 2.0),
-    "adjust_saturation": lambda a, b: cuaug.adjust_saturation(a, 2.5),
-    "adjust_hue": lambda a, b: cuaug.adjust_hue(a, 0.4),
-    "adjust_gamma": lambda a, b: cuaug.adjust_gamma(a, 2.0),
-    "autocontrast": lambda a, b: beside(faded(a), cuaug.autocontrast(faded(a))),
-    "equalize": lambda a, b: cuaug.equalize(a),
-    "lut": lambda a, b: cuaug.lut(cuaug.rgb_to_grayscale(a, 3), heat()),
-    "rgb_to_grayscale": lambda a, b: cuaug.rgb_to_grayscale(a, 3),
-    "invert": lambda a, b: cuaug.invert(a),
-    "solarize": lambda a, b: cuaug.solarize(a, 128),
-    "posterize": lambda a, b: cuaug.posterize(a, 2),
-    "color_matrix": lambda a, b: cuaug.color_matrix(
-        a, [[0.393, 0.769, 0.189], [0.349, 0.686, 0.168], [0.272, 0.534, 0.131]]
+    "affine": (
+        "astronaut",
+        'affine(images, [-20, -10, 0, 10, 20], (0, 0), [0.6, 0.8, 1, 1.2, 1.4], (15, 0), "bilinear")',
     ),
-    "erase": lambda a, b: cuaug.erase(a, 30, 60, 70, 80, 96),
-    "normalize": lambda a, b: 0.5 + 0.25 * cuaug.normalize(a, [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]),
-    "to_dtype": lambda a, b: cuaug.to_dtype(a, "float32", scale=True),
-    "gaussian_noise": lambda a, b: cuaug.gaussian_noise(a, 0, 0.15, seed=1),
-    "adjust_sharpness": lambda a, b: cuaug.adjust_sharpness(a, 6.0),
-    "gaussian_blur": lambda a, b: cuaug.gaussian_blur(a, 15, 3.0),
-    "mixup": lambda a, b: cuaug.mixup(partners(a, b), 0.6)[0],
-    "cutmix": lambda a, b: cuaug.cutmix(partners(a, b), 50, 60, 100, 100)[0],
+    "rotate": ("china", 'rotate(images, [-60, -30, 15, 45, 90], "bilinear", fill=160)'),
+    "perspective": ("china", 'perspective(images, CORNERS, inwards([-0.5, 0.5, 1, 1.5, 2]), "bilinear")'),
+    "remap": ("astronaut", 'remap(images, *swirl([-0.2, -0.1, 0.1, 0.2, 0.4]), border="reflect")'),
+    "elastic": ("astronaut", 'elastic(images, waves([0.005, 0.01, 0.02, 0.03, 0.04]), border="edge")'),
+    "resize": ("chelsea", "resize(images, (56, 84))"),
+    "resized_crop": ("chelsea", "resized_crop(images, 28, [0, 14, 28, 42, 56], 56, 56, (112, 112))"),
+    "crop": ("chelsea", "crop(images, [0, 0, 16, 40, 60], [0, 32, 16, -30, 60], 80, 80)"),
+    "center_crop": ("chelsea", "center_crop(images, 72)"),
+    "pad": ("coffee", 'pad(images, 24, padding_mode="symmetric")'),
+    "hflip": ("chelsea", "hflip(images, [True, False, True, True, False])"),
+    "vflip": ("rocket", "vflip(images, [True, False, True, True, False])"),
+    "adjust_brightness": ("flower", "adjust_brightness(images, [0.3, 0.6, 1.0, 1.5, 2.0])"),
+    "adjust_contrast": ("china", "adjust_contrast(images, [0.0, 0.5, 1.0, 1.5, 2.5])"),
+    "adjust_saturation": ("astronaut", "adjust_saturation(images, [0.0, 0.5, 1.0, 2.0, 4.0])"),
+    "adjust_hue": ("flower", "adjust_hue(images, [-0.4, -0.2, 0.0, 0.2, 0.4])"),
+    "adjust_gamma": ("coffee", "adjust_gamma(images, [0.4, 0.7, 1.0, 1.6, 2.5])"),
+    "adjust_sharpness": ("chelsea", "adjust_sharpness(images, [0.0, 1.0, 3.0, 6.0, 12.0])"),
+    "autocontrast": ("fog", "autocontrast(images)"),
+    "equalize": ("rocket", "equalize(images)"),
+    "lut": ("rocket", "lut(rgb_to_grayscale(images, 3), heat())"),
+    "rgb_to_grayscale": ("flower", "rgb_to_grayscale(images)"),
+    "invert": ("flower", "invert(images)"),
+    "solarize": ("coffee", "solarize(images, [50, 100, 150, 200, 250])"),
+    "posterize": ("flower", "posterize(images, [1, 2, 3, 4, 8])"),
+    "color_matrix": ("china", "color_matrix(images, SEPIA)"),
+    "erase": (
+        "chelsea",
+        "erase(images, [10, 30, 50, 5, 70], [10, 50, 20, 70, 70], 40, [20, 30, 40, 50, 60], (124, 116, 104))",
+    ),
+    "normalize": ("china", "normalize(images, MEAN, STD)"),
+    "to_dtype": ("coffee", 'to_dtype(images, "float16", scale=True)'),
+    "gaussian_noise": ("astronaut", "gaussian_noise(images, 0, [0.0, 0.05, 0.1, 0.2, 0.4], seed=1)"),
+    "gaussian_blur": ("chelsea", "gaussian_blur(images, 23, [0.5, 1.0, 2.0, 3.0, 5.0])"),
+    "mixup": ("all", "mixup(images, [1.0, 0.75, 0.5, 0.25, 0.0])"),
+    "cutmix": ("all", "cutmix(images, [10, 40, 0, 50, 20], [10, 20, 40, 60, 50], 60, 50)"),
+    "T.Compose": (
+        "all",
+        "T.Compose([T.RandomResizedCrop(112), T.RandomHorizontalFlip(), T.ColorJitter(0.4, 0.4, 0.4, 0.1), "
+        "T.RandomGrayscale(0.2)], seed=89)",
+    ),
+    "T.RandomHorizontalFlip": ("chelsea", "T.RandomHorizontalFlip()"),
+    "T.RandomVerticalFlip": ("rocket", "T.RandomVerticalFlip()"),
+    "T.RandomResizedCrop": ("astronaut", "T.RandomResizedCrop(112)"),
+    "T.RandomCrop": ("china", "T.RandomCrop(112, padding=28)"),
+    "T.RandomAffine": ("china", 'T.RandomAffine(30, (0.2, 0.2), (0.6, 1.2), 15, "bilinear")'),
+    "T.RandomRotation": ("china", 'T.RandomRotation(60, "bilinear", fill=160)'),
+    "T.RandomPerspective": ("china", "T.RandomPerspective(0.6, p=0.8)"),
+    "T.Resize": ("chelsea", "T.Resize((56, 84))"),
+    "T.CenterCrop": ("chelsea", "T.CenterCrop(72)"),
+    "T.Pad": ("coffee", "T.Pad(24, fill=(200, 160, 120))"),
+    "T.ColorJitter": ("flower", "T.ColorJitter(0.5, 0.5, 0.5, 0.2)"),
+    "T.RandomGrayscale": ("flower", "T.RandomGrayscale(0.5)"),
+    "T.Grayscale": ("flower", "T.Grayscale()"),
+    "T.RandomInvert": ("china", "T.RandomInvert()"),
+    "T.RandomSolarize": ("coffee", "T.RandomSolarize(128)"),
+    "T.RandomPosterize": ("flower", "T.RandomPosterize(2)"),
+    "T.RandomAutocontrast": ("fog", "T.RandomAutocontrast()"),
+    "T.RandomEqualize": ("rocket", "T.RandomEqualize()"),
+    "T.RandomAdjustSharpness": ("chelsea", "T.RandomAdjustSharpness(8)"),
+    "T.GaussianBlur": ("chelsea", "T.GaussianBlur(23, (0.1, 4.0))"),
+    "T.GaussianNoise": ("astronaut", "T.GaussianNoise(sigma=0.15)"),
+    "T.RandomErasing": ("chelsea", "T.RandomErasing(0.8, value=(124, 116, 104))"),
+    "T.RandomMask": ("astronaut", 'T.RandomMask(0.8, "grid", share=0.3, size=28)'),
+    "T.Normalize": ("china", "T.Normalize(MEAN, STD)"),
+    "T.ToDtype": ("coffee", 'T.ToDtype("float16", scale=True)'),
+    "T.MixUp": ("all", "T.MixUp()"),
+    "T.CutMix": ("all", "T.CutMix()"),
+    "T.RandAugment": ("astronaut", "T.RandAugment()"),
+    "T.TrivialAugmentWide": ("astronaut", "T.TrivialAugmentWide()"),
+    "T.AutoAugment": ("astronaut", "T.AutoAugment()"),
+    "T.RandomApply": ("coffee", "T.RandomApply([T.ColorJitter(0.8, 0.8, 0.8, 0.2)])"),
+    "T.RandomChoice": (
+        "coffee",
+        'T.RandomChoice([T.RandomRotation((30, 30), "bilinear"), T.RandomGrayscale(1.0), T.GaussianBlur(15, 3.0)])',
+    ),
+    "T.RandomOrder": ("flower", "T.RandomOrder([T.RandomPosterize(1, 1.0), T.GaussianBlur(15, 3.0)])"),
+    "T.Identity": ("coffee", "T.Identity()"),
+    "T.Boxes": (
+        "astronaut",
+        'T.Compose([T.RandomAffine(20, (0.4, 0.1), (0.7, 1.3), 0, "bilinear")], seed=89, '
+        "boxes=T.Boxes(min_visibility=0.6, compact=True))",
+    ),
+    "T.Keypoints": (
+        "astronaut",
+        'T.Compose([T.RandomRotation(40, "bilinear"), T.RandomHorizontalFlip()], seed=89, '
+        "keypoints=T.Keypoints(flip_pairs=[(0, 1)]))",
+    ),
 }
 
+FUNCTIONS = [name for name in PICTURES if not name.startswith("T.")]
+TRANSFORMS = [name for name in PICTURES if name.startswith("T.")]
+PLAIN = [name for name in [*cuaug.__all__, *(f"T.{name}" for name in T.__all__)] if name not in PICTURES]
 
-def main():
-    import matplotlib as mpl
 
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
+def photographs() -> dict[str, np.ndarray]:
+    """Squares of SIDE pixels, and "all" of them as one batch."""
     from skimage import data
+    from sklearn.datasets import load_sample_images
 
-    photo = cuaug.resized_crop(data.astronaut(), 0, 60, 330, 330, (192, 192))
-    other = cuaug.resized_crop(data.chelsea(), 0, 80, 300, 300, (192, 192))
-    columns = 8
-    rows = -(-(len(PICTURES) + 1) // columns)
-    figure, axes = plt.subplots(rows, columns, figsize=(1.3 * columns, 1.5 * rows), dpi=110, layout="constrained")
-    pictures = {"the photograph": photo, **{name: draw(photo, other) for name, draw in PICTURES.items()}}
-    for axis in axes.flat:
-        axis.axis("off")
-    for axis, (name, picture) in zip(axes.flat, pictures.items(), strict=False):
-        axis.imshow(np.clip(picture, 0, 1) if picture.dtype.kind == "f" else picture)
-        axis.set_title(name, fontsize=7)
-    figure.savefig(Path(__file__).with_name("gallery.jpg"), pil_kwargs={"quality": 85, "optimize": True})
+    china, flower = load_sample_images().images
+    boxes = {
+        "astronaut": (data.astronaut(), 0, 60, 330),
+        "chelsea": (data.chelsea(), 0, 90, 300),
+        "flower": (flower, 30, 110, 380),
+        "china": (china, 0, 20, 427),
+        "coffee": (data.coffee(), 0, 60, 400),
+        "rocket": (data.rocket(), 60, 150, 360),
+    }
+    photos = {
+        name: cuaug.resized_crop(p, top, left, side, side, (SIDE, SIDE)) for name, (p, top, left, side) in boxes.items()
+    }
+    photos["fog"] = cuaug.adjust_contrast(photos["china"], 0.35, 170)
+    return photos | {"all": np.stack([photos[name] for name in list(boxes)[:5]])}
+
+
+def strip(name: str, photos: dict[str, np.ndarray]) -> np.ndarray:
+    """The photograph and what becomes of it; five photographs above what becomes of them."""
+    photo, call = PICTURES[name]
+    before = photos[photo] if photo == "all" else np.stack([photos[photo]] * 5)
+    made: Any = eval(call, vars(cuaug) | globals() | {"images": before})
+    if name in TARGETS:
+        kind, values = TARGETS[name]
+        after, moved = made(before, **{kind: np.stack([values] * 5)})
+        return cuaug.grid([painted(before[0], values), *map(painted, after, moved)], ncols=6, pad=4)
+    if name in TRANSFORMS:
+        made = (made if isinstance(made, T.Compose) else T.Compose([made], seed=SEED))(before)
+    if made.min() < 0:  # normalized: shown about the middle
+        made = 0.5 + 0.2 * made
+    if photo == "all":
+        return cuaug.grid([before, made], ncols=5, pad=4)
+    alike = all(np.array_equal(made[0], other) for other in made[1:])
+    return cuaug.grid([before[:1], made[:1] if alike else made], ncols=6, pad=4)
+
+
+def painted(image: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """With boxes [B, 4] outlined, or keypoints [P, 3] dotted, each in its colour."""
+    image = image.copy()
+    for row, colour in zip(np.rint(values).astype(int).tolist(), COLOURS, strict=False):
+        if len(row) == 4:
+            left, top, right, bottom = row
+            image[top:bottom, [left, left + 1, right - 2, right - 1]] = colour
+            image[[top, top + 1, bottom - 2, bottom - 1], left:right] = colour
+        elif row[2]:
+            x, y, _ = row
+            image[max(0, y - 3) : y + 4, max(0, x - 3) : x + 4] = colour
+    return image
+
+
+def page() -> str:
+    """docs/gallery.md."""
+    text = [PAGE]
+    for title, names in (("Functions", FUNCTIONS), ("Transforms", TRANSFORMS)):
+        text.append(f"## {title}\n")
+        for name in names:
+            call, picture = f"```python\n{PICTURES[name][1]}\n```", f"![{name}](gallery/{name}.jpg)"
+            text.append(f"### {name}\n\n{summary(name)}\n\n{call}\n\n{picture}\n")
+    return "\n".join(text)
+
+
+def table() -> str:
+    """What stands in README: a row for each public name, which leads to its picture."""
+    text = []
+    for title, names in (
+        ("functions of images", FUNCTIONS),
+        ("transforms, and what follows the images", TRANSFORMS),
+        ("without a picture: matrices, points, labels, looking, set-up, errors", PLAIN),
+    ):
+        rows = [f"| {linked(name)} | {summary(name)} |" for name in names]
+        lines = [f"<details><summary>{len(names)} {title}</summary>", "", "| | |", "|---|---|", *rows, "", "</details>"]
+        text.append("\n".join(lines))
+    return "\n\n".join(text)
+
+
+def linked(name: str) -> str:
+    anchor = re.sub(r"[^\w]", "", name.lower())  # as GitHub makes it of a heading
+    return f"[`{name}`](docs/gallery.md#{anchor})" if name in PICTURES else f"`{name}`"
+
+
+def summary(name: str) -> str:
+    """The first line of the docstring, without its roles."""
+    thing = getattr(T, name[2:]) if name.startswith("T.") else getattr(cuaug, name)
+    first = inspect.getdoc(thing).splitlines()[0]
+    return re.sub(r":\w+:`([^`]*)`", r"`\1`", first).replace("``", "`").replace("|", "\\|")
+
+
+def encoded(picture: np.ndarray) -> bytes:
+    from PIL import Image
+
+    memory = io.BytesIO()
+    Image.fromarray(picture).save(memory, "JPEG", quality=78, optimize=True)
+    return memory.getvalue()
+
+
+def main() -> None:
+    photos = photographs()
+    FOLDER.mkdir(exist_ok=True)
+    for old in FOLDER.glob("*.jpg"):
+        old.unlink()
+    for name in PICTURES:
+        FOLDER.joinpath(f"{name}.jpg").write_bytes(encoded(strip(name, photos)))
+    HERE.joinpath("gallery.md").write_text(page())
+    readme = README.read_text()
+    README.write_text(f"{readme.partition(START)[0]}{START}\n\n{table()}\n\n{END}{readme.partition(END)[2]}")
 
 
 if __name__ == "__main__":

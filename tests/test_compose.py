@@ -704,7 +704,12 @@ def test_a_recipe_reads_as_it_was_written():
             r"^cuaug.Compose: RandomCrop: size must fit",
         ),
         (lambda: T.RandomCrop(99)(noise(SHAPE)), r"^cuaug.Compose: RandomCrop: size must fit"),
-        (lambda: T.Compose([len]), r"^cuaug.Compose: transforms must be those of cuaug.transforms"),
+        (lambda: T.Compose([len]), r"^cuaug.Compose: transforms must be those of cuaug.transforms, got builtin"),
+        (lambda: T.Compose(T.RandomInvert()), r"^cuaug.Compose: transforms must be a list of transforms, got RandomI"),
+        (lambda: T.RandomApply([]), r"^cuaug.RandomApply: transforms must be at least one, got none$"),
+        (lambda: T.ToDtype({"image": "float32"}), r"^cuaug.ToDtype: dtype must be that of the images"),
+        (lambda: T.RandomInvert()(noise(SHAPE), np.arange(5)), r"masks must be one mask.*labels are given as labels="),
+        (lambda: T.MixUp()(noise(SHAPE), np.arange(5)), r"masks must not be given .* labels are given as labels="),
         (lambda: T.Compose([], seed=-1), r"^cuaug.Compose: seed must be at least 0, got -1"),
         (lambda: T.Compose([], boxes="XYXY"), r"^cuaug.Compose: boxes must be Boxes\(...\), got 'XYXY'"),
         (lambda: T.Compose([])("images"), r"^cuaug.Compose: images were not found in a str"),
@@ -734,6 +739,17 @@ def test_the_example_in_the_docstring_runs(thing):
     assert runner.failures == 0, "".join(said)
 
 
+def test_a_module_list_is_a_list():
+    made = T.RandomApply(torch.nn.ModuleList([T.RandomInvert(), T.GaussianBlur(3)]), p=0.5)
+    assert [type(each).__name__ for each in made.transforms] == ["RandomInvert", "GaussianBlur"]
+
+
+def test_params_say_what_was_drawn():
+    params = T.Compose([T.RandomHorizontalFlip(), T.RandomErasing()]).draw(noise(SHAPE))
+    assert repr(params) == f"Params of {SHAPE[0]} samples: {', '.join(params.names)}"
+    assert params.names[0] in repr(params)
+
+
 # The documentation.
 
 DOCS = Path(__file__).parent.parent
@@ -756,14 +772,21 @@ def test_the_readme_s_recipe_runs_and_prints_its_plan(capsys):
     assert tuple(names["images"].shape) == (2, 3, 224, 224)
 
 
-def test_the_recipes_of_the_documentation_run():
-    programs, names = blocks("docs/recipes.md")[0], {}
-    assert len(programs) == 11
-    missing = set()
+@pytest.mark.parametrize("page", ["recipes", "migration"])
+def test_the_programs_of_the_documentation_run(page):
+    programs, names = blocks(f"docs/{page}.md")[0], {}
+    assert len(programs) == {"recipes": 15, "migration": 4}[page]
     for program in programs:  # one after the other: what one makes, the next may use
-        unknown = {name for name in re.findall(r"\bT\.(\w+)", program) if not hasattr(T, name)}
-        missing |= unknown
-        if not unknown:
-            exec(program, names)
-    if missing:
-        pytest.skip(f"all ran but for what needs {', '.join(sorted(missing))}")
+        exec(program, names)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/recipes.md", "docs/migration.md"])
+def test_names_and_links_of_the_documentation_exist(page):
+    text = (DOCS / page).read_text()
+    named = [(T, name) for name in re.findall(r"\bT\.(\w+)", text)]
+    named += [(cuaug, name) for name in re.findall(r"\bcuaug\.(\w+)", text)]
+    text = re.sub("```.*?```", "", text, flags=re.S)
+    links = [link.partition("#")[0] for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
+    assert [name for owner, name in named if not hasattr(owner, name) and name != "RandomZoomOut"] == []
+    assert named
+    assert [link for link in links if not (DOCS / page).parent.joinpath(link).exists()] == []

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -115,9 +114,11 @@ def test_doctor_outlives_a_check_that_breaks(monkeypatch):
     assert findings[-1].subject == "opencv"
 
 
-def test_bench_without_the_source_tree(monkeypatch, capsys, tmp_path):
+@pytest.mark.parametrize(("name", "path"), [("bench", "benchmarks/warp.py"), ("gallery", "docs/gallery.py")])
+def test_scripts_need_the_source_tree(monkeypatch, capsys, tmp_path, name, path):
     from cuaug import __main__ as command
 
-    monkeypatch.setattr(command, "BENCHMARKS", Path(tmp_path))
-    assert command.main(["bench"]) == 1
-    assert "make bench" in capsys.readouterr().err
+    assert (command.CHECKOUT / path).exists()
+    monkeypatch.setattr(command, "CHECKOUT", tmp_path)
+    assert command.main([name]) == 1
+    assert f"{path} is in the source tree only" in capsys.readouterr().err

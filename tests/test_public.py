@@ -3,6 +3,7 @@
 import doctest
 import importlib.util
 import inspect
+import io
 from pathlib import Path
 
 import color_cases
@@ -12,10 +13,11 @@ import pytest
 import reference
 import reference_color
 import reference_filter
-from arrays import noise
 from cases import FIRST
+from PIL import Image
 
 cuaug = pytest.importorskip("cuaug")
+T = pytest.importorskip("cuaug.transforms")
 color = pytest.importorskip("cuaug.color")
 WARPS = [pytest.importorskip(f"cuaug.{name}") for name in ("warp", "crop_resize")]
 filters = pytest.importorskip("cuaug.filter")
@@ -54,22 +56,46 @@ def test_every_colour_op_has_a_case_an_oracle_and_a_struct():
     assert files == {name.lower() for name in color_cases.STRUCTS | color_cases.IN_RECIPES}
 
 
+DOCS = Path(__file__).parent.parent / "docs"
+
+
+@pytest.fixture(scope="module")
 def gallery():
-    path = Path(__file__).parent.parent / "docs" / "gallery.py"
-    spec = importlib.util.spec_from_file_location("gallery", path)
+    spec = importlib.util.spec_from_file_location("gallery", DOCS / "gallery.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-def test_every_function_of_images_has_a_picture():
-    photo, other = noise((2, 192, 192, 3))
-    pictures = gallery().PICTURES
-    assert set(pictures) == {name for module in IMAGES for name in functions(module)} - {"mix_labels"}
-    for name, draw in pictures.items():
-        picture = draw(photo, other)
-        assert picture.shape[-1] == 3, name
-        assert name == "to_dtype" or not np.array_equal(picture, photo), name
+def test_every_function_of_images_and_every_transform_has_a_picture(gallery):
+    of_images = {name for module in IMAGES for name in functions(module)} - {"mix_labels"}
+    classes = {f"T.{name}" for name in T.__all__} - {"T.Params", "T.from_dict", "T.mixed_labels"}
+    assert set(gallery.PICTURES) == of_images | classes
+    assert {path.stem for path in (DOCS / "gallery").iterdir()} == set(gallery.PICTURES)
+    assert sum(path.stat().st_size for path in (DOCS / "gallery").iterdir()) < 1.5e6
+
+
+def test_every_picture_shows_what_its_call_does(gallery):
+    photos = gallery.photographs()
+    for name, (photo, _) in gallery.PICTURES.items():
+        strip, side = gallery.strip(name, photos), gallery.SIDE
+        files = DOCS / "gallery" / f"{name}.jpg", io.BytesIO(gallery.encoded(strip))
+        committed, drawn = (np.asarray(Image.open(file)).astype(int) for file in files)
+        assert committed.shape == drawn.shape, name
+        # Another JPEG encoder, or a CPU's last bit, may change a little.
+        assert np.abs(committed - drawn).mean() < 0.5, f"{name}: run `python -m cuaug gallery`"
+        if photo != "all" and strip.shape[0] == side and name not in {"to_dtype", "T.ToDtype", "T.Identity"}:
+            cells = [strip[:, left : left + side] for left in range(0, strip.shape[1], side + 4)]
+            assert any(not np.array_equal(cells[0], cell) for cell in cells[1:]), name
+
+
+def test_the_pages_of_the_gallery_are_up_to_date(gallery):
+    """A row of README for each public name, with a link to its picture where it has one."""
+    assert (DOCS / "gallery.md").read_text() == gallery.page()
+    readme = gallery.README.read_text()
+    assert f"{gallery.START}\n\n{gallery.table()}\n\n{gallery.END}" in readme
+    for name in [*cuaug.__all__, *(f"T.{name}" for name in T.__all__)]:
+        assert readme.count(f"\n| {gallery.linked(name)} |") == 1, name
 
 
 def test_every_filter_has_a_case_and_an_oracle():

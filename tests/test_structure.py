@@ -474,7 +474,7 @@ def test_bounding_boxes_follow_in_their_own_format(tv):
 
 BATCH = zeros(4, 3, 8, 8)
 REFUSED = {
-    "nothing": ({"pictures": BATCH}, "images were not found in a dict: pass an array, a tuple"),
+    "nothing": ({"pictures": BATCH}, "images were not found in a dict: pass an array"),
     "a path": ("photo.jpg", "images were not found in a str"),
     "an empty list": ([], "images were not found in a list"),
     "boxes alone": ({"boxes": zeros(4, 5, 4)}, "images were not found"),

@@ -217,7 +217,7 @@ LEVELS = [
 def test_levels_are_those_of_the_function(transform, name, function, dtype):
     images = batch(dtype)
     if dtype != "uint8" and isinstance(transform, T.RandomEqualize):
-        with pytest.raises(TypeError, match=r"RandomEqualize takes uint8 images, got float32: put ToDtype"):
+        with pytest.raises(TypeError, match=r"RandomEqualize: images must be uint8, got float32: put ToDtype"):
             T.Compose([transform])(images)
         return
     result, params = drawn(transform, images)
@@ -646,7 +646,7 @@ def test_policies_take_torchvision_s_enumerations_by_value():
 
 def test_policies_take_bytes():
     for transform in (T.RandAugment(), T.TrivialAugmentWide(), T.AutoAugment(), T.AugMix()):
-        with pytest.raises(TypeError, match="takes uint8 images, got float32"):
+        with pytest.raises(TypeError, match="images must be uint8, got float32"):
             T.Compose([transform])(batch("float32", 2))
 
 

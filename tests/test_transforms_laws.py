@@ -191,5 +191,7 @@ def test_the_same_parameters_give_the_same_result_bit_for_bit(case, home):
     "transform", [T.ColorJitter(contrast=0.4), T.ColorJitter(hue=0.1), T.RandomGrayscale()], ids=str
 )
 def test_colours_are_demanded_where_they_matter(transform, channels):
-    with pytest.raises(ValueError, match=f"1 or 3 channels for {type(transform).__name__}, got {channels}"):
+    with pytest.raises(
+        ValueError, match=f"{type(transform).__name__}: images must have 1 or 3 channels, got {channels}"
+    ):
         T.Compose([transform])(images(CPU, "uint8", "NHWC", (2, *SIZE, channels)))

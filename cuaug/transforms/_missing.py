@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-_ARRAYS = "batches are arrays of any library here, and results come back as what came in; decode files before"
-_BOXES = "boxes are arrays here; say what they are where the recipe is called"
+_ARRAYS = "leave it out: arrays of any library come in as they are, and results are of the same library"
+_BOXES = "leave it out: Compose(..., boxes=Boxes(...), keypoints=Keypoints(...)) says what they are and which remain"
 _SIZES = "every sample of a batch has one size here; "
 
 INSTEAD = {
@@ -30,7 +30,7 @@ INSTEAD = {
     "ToImage": _ARRAYS,
     "ToPILImage": _ARRAYS,
     "ToPureTensor": _ARRAYS,
-    "ToTensor": "arrays come as they are; ToDtype('float32', scale=True) makes shares of white",
+    "ToTensor": "ToDtype('float32', scale=True) in its place makes bytes shares of white",
     "Transform": "compose those that are here, or change the batch before or after the recipe",
     "UniformTemporalSubsample": "index the axis of time",
 }

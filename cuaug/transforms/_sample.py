@@ -101,7 +101,8 @@ def _check_targets(found: Found, heads: Sequence[Head]) -> None:
         kinds, why = _REFUSED.get(type(head), ((), ""))
         given = next((kind for kind in kinds if found.of(kind)), None)
         if given:
-            raise ValueError(f"{given} must not be given where {why.format(getattr(head, 'name', ''))}")
+            hint = "; labels are given as labels=..." if given == "masks" and isinstance(head, Mixed) else ""
+            raise ValueError(f"{given} must not be given where {why.format(getattr(head, 'name', ''))}{hint}")
 
 
 _REFUSED: dict[type, tuple[tuple[str, ...], str]] = {
@@ -144,7 +145,8 @@ def _one(mask: Any, image: Images, params: Params, lead: str, table: Any = None)
     layout = next((lead + order for order in orders if _fits(whole, lead + order, image)), None)
     if layout is None:
         rule = f"one mask, or several along an axis of their own, for images of {image.samples} samples, {image.size}"
-        raise ValueError(f"masks must be {rule}, got shape {shape}")
+        hint = "; labels are given as labels=..." if len(shape) < 3 else ""
+        raise ValueError(f"masks must be {rule}, got shape {shape}{hint}")
     described = _images.images(whole, layout)
     if described.device != image.device or (image.device >= 0 and described.library is not image.library):
         raise TypeError("masks must be of the images' library and on the images' device")

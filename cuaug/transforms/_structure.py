@@ -95,8 +95,8 @@ def find(sample: Any) -> Found:
     images = [leaf for leaf in leaves if leaf.kind == "images"]
     if not images:
         raise ValueError(
-            f"images were not found in a {type(sample).__name__}: pass an array, a tuple (images, labels), tv_tensors, "
-            "or a dict with the key 'image' or 'images'"
+            f"images were not found in a {type(sample).__name__}: pass an array (of a PIL image np.asarray), a tuple "
+            "(images, labels), tv_tensors, or a dict with the key 'image' or 'images'"
         )
     counts = {_count(leaf) for leaf in images}
     if len(counts) > 1:

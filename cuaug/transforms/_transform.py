@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import inspect
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 from .._array import dtype_name
@@ -67,6 +68,20 @@ class Transform:
 
     def _made_with(self) -> dict[str, Any]:
         return {name: vars(self)[name] for name in _parameters(_module.plain(type(self))) if name in vars(self)}
+
+
+def members(transforms: Any) -> list[Transform]:
+    """The transforms of a list, or of a torch ``ModuleList``."""
+    if not isinstance(transforms, Iterable):
+        raise TypeError(f"transforms must be a list of transforms, got {type(transforms).__name__}")
+    found = list(transforms)
+    for transform in found:
+        if not isinstance(transform, Transform):
+            raise TypeError(
+                f"transforms must be those of cuaug.transforms, got {type(transform).__name__}: "
+                "what is none of them is called before or after the recipe"
+            )
+    return found
 
 
 def from_dict(description: dict[str, Any]) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..fusion.recipe import Column, Recipe
 from . import _ranges
-from ._transform import Transform
+from ._transform import Transform, members
 
 
 class Identity(Transform):
@@ -90,10 +90,7 @@ def choice(recipe: Recipe, name: str, weights: Sequence[float]) -> Column:
 
 
 def _members(transforms: Any) -> list[Transform]:
-    members = list(transforms) if isinstance(transforms, Sequence) else []
-    if not members:
-        raise TypeError(f"transforms must be a list of at least one transform, got {transforms!r}")
-    for transform in members:
-        if not isinstance(transform, Transform):
-            raise TypeError(f"transforms must be those of cuaug.transforms, got {type(transform).__name__}")
-    return members
+    found = members(transforms)
+    if not found:
+        raise TypeError("transforms must be at least one, got none")
+    return found

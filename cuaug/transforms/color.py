@@ -162,6 +162,8 @@ class ToDtype(Transform):
     """Another dtype; ``scale`` takes 0..max of an integer dtype for 0..1 of a float one."""
 
     def __init__(self, dtype: Any = "float32", scale: bool = False) -> None:
+        if isinstance(dtype, dict):
+            raise TypeError("dtype must be that of the images, as masks, boxes and labels keep theirs, got a dict")
         self.dtype, self.scale = _array.dtype_name(dtype), bool(scale)
         _check.one_of("dtype", self.dtype, _check.IMAGE_DTYPES)
 
@@ -201,4 +203,4 @@ def _factors(name: str, value: Any) -> tuple[float, float]:
 
 def _demand_colours(recipe: Recipe) -> None:
     if recipe.channels not in (1, 3):
-        raise ValueError(f"images must have 1 or 3 channels for {recipe.name}, got {recipe.channels}")
+        raise ValueError(f"images must have 1 or 3 channels, got {recipe.channels}")

@@ -22,7 +22,7 @@ from . import _sample, params
 from ._boxes import Boxes
 from ._keypoints import Keypoints
 from ._structure import find, is_plain_array
-from ._transform import Transform
+from ._transform import Transform, members
 from .params import Params
 
 _CAPTURES = 1024  # of one recipe, each with two numbers of its own
@@ -56,10 +56,7 @@ class Compose(Transform):
         boxes: Boxes | None = None,
         keypoints: Keypoints | None = None,
     ) -> None:
-        self.transforms = list(transforms)
-        for transform in self.transforms:
-            if not isinstance(transform, Transform):
-                raise TypeError(f"transforms must be those of cuaug.transforms, got {type(transform).__name__}")
+        self.transforms = members(transforms)
         self.seed = secrets.randbits(63) if seed is None else _check.whole("seed", seed, 0)
         if self.seed >= 1 << 63:
             raise ValueError(f"seed must be below 2**63, got {self.seed}")

@@ -25,7 +25,7 @@ class RandomEqualize(Transform):
         self.p = _ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
-        only_bytes(recipe, type(self).__name__)
+        only_bytes(recipe)
         recipe.add(Equalized([recipe.chance("apply", self.p)]))
 
 
@@ -63,7 +63,7 @@ class Grayscale(Transform):
             recipe.add(Greyed(self.num_output_channels))
 
 
-def only_bytes(recipe: Recipe, name: str) -> None:
+def only_bytes(recipe: Recipe) -> None:
     """Equalizing counts 256 levels."""
     if recipe.dtype != "uint8":
-        raise TypeError(f"{name} takes uint8 images, got {recipe.dtype}: put ToDtype('uint8', scale=True) before it")
+        raise TypeError(f"images must be uint8, got {recipe.dtype}: put ToDtype('uint8', scale=True) before it")

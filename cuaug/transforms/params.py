@@ -20,6 +20,9 @@ class Params:
         self.plan, self.table, self.samples, self.recipe = plan, table, image.samples, recipe
         self.axes, self.dtype, self.device, self._library = image.axes, image.dtype, image.device, image.library
 
+    def __repr__(self) -> str:
+        return f"Params of {self.samples} samples: {', '.join(self.names)}"
+
     @property
     def names(self) -> list[str]:
         """Of what is drawn: the transform's place in the recipe, its name, the parameter."""

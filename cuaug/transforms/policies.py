@@ -27,7 +27,9 @@ _Interpolation = Any  # a name, or torchvision's InterpolationMode
 
 
 class RandAugment(Transform):
-    """So many ops one after the other, each one of 14, all of one magnitude (Cubuk et al. 2020). See :mod:`.policies`.
+    """So many ops one after the other, each one of 14, all of one magnitude (Cubuk et al. 2020).
+
+    See :mod:`.policies`.
 
     Args:
         num_ops: Slots.
@@ -63,7 +65,9 @@ class RandAugment(Transform):
 
 
 class TrivialAugmentWide(Transform):
-    """One of 14 ops, of any magnitude (Müller and Hutter 2021). See :mod:`.policies`.
+    """One of 14 ops, of any magnitude (Müller and Hutter 2021).
+
+    See :mod:`.policies`.
 
     Args:
         num_magnitude_bins: From nothing to the strongest, of which one is drawn.
@@ -84,7 +88,9 @@ class TrivialAugmentWide(Transform):
 
 
 class AutoAugment(Transform):
-    """One of 25 pairs of ops, each op with its probability and magnitude (Cubuk et al. 2019). See :mod:`.policies`.
+    """One of 25 pairs of ops, each op with its probability and magnitude (Cubuk et al. 2019).
+
+    See :mod:`.policies`.
 
     Args:
         policy: "imagenet", "cifar10" or "svhn", or torchvision's ``AutoAugmentPolicy``, whose value is one.
@@ -216,7 +222,7 @@ class _Slot(NamedTuple):
     at: Column | float  # the column that says which of them, or -1: any
 
     def write(self, interpolation: str, fill: Any) -> None:
-        only_bytes(self.recipe, self.recipe.name)
+        only_bytes(self.recipe)
         self._turn({"interpolation": interpolation, "fill": 0 if fill is None else fill})
         self._colour()
         if self._has("Sharpness"):
