@@ -144,6 +144,8 @@ PICTURES = {
     "T.RandomAdjustSharpness": ("chelsea", "T.RandomAdjustSharpness(8)"),
     "T.GaussianBlur": ("chelsea", "T.GaussianBlur(23, (0.1, 4.0))"),
     "T.GaussianNoise": ("astronaut", "T.GaussianNoise(sigma=0.15)"),
+    "T.ElasticTransform": ("china", "T.ElasticTransform(150.0, 5.0, fill=160)"),
+    "T.PixelOp": ("astronaut", 'T.PixelOp("Vignette", "px * (1 - k * r2)", k=(0, 1))'),
     "T.RandomErasing": ("chelsea", "T.RandomErasing(0.8, value=(124, 116, 104))"),
     "T.RandomMask": ("astronaut", 'T.RandomMask(0.8, "grid", share=0.3, size=28)'),
     "T.Normalize": ("china", "T.Normalize(MEAN, STD)"),
@@ -153,6 +155,7 @@ PICTURES = {
     "T.RandAugment": ("astronaut", "T.RandAugment()"),
     "T.TrivialAugmentWide": ("astronaut", "T.TrivialAugmentWide()"),
     "T.AutoAugment": ("astronaut", "T.AutoAugment()"),
+    "T.AugMix": ("astronaut", "T.AugMix(severity=8)"),
     "T.RandomApply": ("coffee", "T.RandomApply([T.ColorJitter(0.8, 0.8, 0.8, 0.2)])"),
     "T.RandomChoice": (
         "coffee",

@@ -438,7 +438,14 @@ def test_neither_none_nor_a_bool_stands_for_a_dtype_or_a_count():
 
 
 @every_home
+def test_a_factor_of_1_leaves_even_what_is_out_of_range(home):
+    batch = put(np.full((1, 3, 5, 3), 1.5, np.float32), home)
+    for actual in (cuaug.adjust_brightness(batch, 1.0), cuaug.adjust_contrast(batch, 1.0), cuaug.adjust_saturation(batch, 1)):
+        np.testing.assert_array_equal(to_numpy(actual), 1.5)
+
+
+@every_home
 def test_a_nan_pixel_becomes_0_where_an_op_clamps(home):
     batch = put(np.full((1, 5, 9, 3), np.nan, np.float32), home)
-    for actual in (cuaug.adjust_brightness(batch, 1.0), cuaug.adjust_contrast(batch, 1.0, 0.5)):
+    for actual in (cuaug.adjust_brightness(batch, 1.5), cuaug.adjust_contrast(batch, 0.5, 0.5)):
         assert not to_numpy(actual).any()
