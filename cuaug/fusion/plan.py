@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ class Plan:
     names: dict[str, int]  # of what is drawn; where it stands in the table
     matrix: int  # first of nine columns: source to result
     parts: dict[int, Column]  # for the place of each mean taken on the way, the first column for its parts
+    traces: dict[Any, Any] = field(default_factory=dict)  # of its launches (traced.py)
 
     @property
     def no_matrix(self) -> str:

@@ -19,7 +19,7 @@ def apply(plan: Plan, image: Images, table: Table) -> Any:
     kept, branches = image, list[Images]()
     for i, each in enumerate(plan.passes):
         if made is not None:
-            image = _images.images(made, image.axes.layout)
+            image = _images.images(made, image.axes.layout, image.library)
         if each.branch is not None:
             kept, branches = (image, []) if each.branch.first else (kept, [*branches, image])
             image = kept
@@ -37,7 +37,7 @@ def moved(plan: Plan, image: Images, table: Table) -> Any:
     for each in plan.passes:
         if each.moves:
             if made is not None:
-                image = _images.images(made, image.axes.layout)
+                image = _images.images(made, image.axes.layout, image.library)
             resized = isinstance(each.heads[0], Resized)
             border = "edge" if resized else each.resampling.border
             window = _from(table, each.window[0]) if each.window and not resized else NO_TABLE
@@ -68,7 +68,11 @@ def _run(each: Pass, following: Sequence[Pass], plan: Plan, image: Images, table
         if not ops.names and each.target == image.dtype:
             return made
         return _pass.pointwise(
-            _images.images(made, image.axes.layout), ops.names, PerSample(ops.parameters, ()), each.target, None
+            _images.images(made, image.axes.layout, image.library),
+            ops.names,
+            PerSample(ops.parameters, ()),
+            each.target,
+            None,
         )
     if head is None:
         parts = _parts(each, plan, image, table)

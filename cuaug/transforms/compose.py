@@ -14,7 +14,7 @@ from .. import _array, _check, _cuda, _images
 from .._check import BackendError, public
 from .._images import Images
 from .._parameters import NO_TABLE, Table
-from ..fusion import run
+from ..fusion import run, traced
 from ..fusion.plan import Plan, plan_of
 from ..fusion.recipe import Recipe
 from ..fusion.report import Report, report
@@ -119,7 +119,7 @@ class Compose(Transform):
             if type(images) in self._arrays:
                 image = _images.images(images, layout)
                 plan, table = self._table(image, ids, self._counted(step))
-                return run.apply(plan, image, table)
+                return traced.apply(plan, image, table)
             return self._follow(images, ids, step, layout)
         given = {"images": images, "masks": masks, "boxes": boxes, "keypoints": keypoints, "labels": labels}
         given = {name: value for name, value in given.items() if value is not None}
@@ -140,7 +140,7 @@ class Compose(Transform):
         image = _images.images(images, layout)
         if self._plan(image) is not params.plan or image.samples != params.samples:
             raise ValueError("params must have been drawn by this Compose for images of the same shape and dtype")
-        return run.apply(params.plan, image, params.table)
+        return traced.apply(params.plan, image, params.table)
 
     @public
     def inverse(
