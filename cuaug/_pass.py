@@ -27,7 +27,7 @@ _POINTWISE = struct.Struct("P5q P5q q 8i P4q 12d P4q 2i")
 _LUT = struct.Struct("P5q P5q q 8i P3q")
 _BLUR = struct.Struct("P5q P5q q 8i P4q 2d 4i")
 _BLEND = struct.Struct("P5q P5q q 8i 8P P4q q")
-_DRAW = struct.Struct("4P 4q 2i q")
+_DRAW = struct.Struct("4P 4q 4i")
 _SAMPLERS = {"nearest": "Nearest", "bilinear": "Bilinear", "bicubic": "Bicubic", "lanczos": "Lanczos"}
 _FILTERS = {  # antialias: its filter
     True: {"bilinear": "Triangle", "area": "Triangle", "bicubic": "CatmullRom", "lanczos": "Lanczos3"},
@@ -211,18 +211,36 @@ def pointwise(
 
 
 def draw(
-    program: Table, length: int, table: Table, replays: int, ids: Table, counts: tuple[int, int, int], image: Images
+    program: Table,
+    length: int,
+    table: Table,
+    columns: int,
+    replays: int,
+    ids: Table,
+    counts: tuple[int, int, int],
+    image: Images,
 ) -> None:
-    """Fills `table` [N, P] by a program of `length` numbers. `counts`: the seed, the step, the first sample's id."""
+    """Fills the first `columns` of `table` [N, P] by a program of `length` numbers.
+
+    `counts`: the seed, the step, the first sample's id. `replays`: `draw_blocks` counters, if a graph is captured.
+    """
     samples = image.samples
-    near = 8 * (length + _DRAW_SAMPLES * (table.n | 1))  # kernels/draw.cu
+    near = 8 * (length + _DRAW_SAMPLES * (columns | 1))  # kernels/draw.cu
     shared = near if near <= 48 << 10 else 0
-    record = program.pointer, table.pointer, ids.pointer, replays, *counts, samples, length, table.n, shared > 0
-    data = _DRAW.pack(*record)
+    data = _DRAW.pack(
+        *(program.pointer, table.pointer, ids.pointer, replays),
+        *(*counts, samples),
+        *(length, table.n, columns, shared > 0),
+    )
     if image.device < 0:
         _cpu.native().draw(data)
     elif samples:
-        image.library.launch("cuaug::draw", data, (-(-samples // _DRAW_SAMPLES), 1, 1), 256, shared, image.device)
+        image.library.launch("cuaug::draw", data, (draw_blocks(samples), 1, 1), 256, shared, image.device)
+
+
+def draw_blocks(samples: int) -> int:
+    """Of the kernel that draws for so many samples."""
+    return -(-samples // _DRAW_SAMPLES)
 
 
 def mix(image: Images, name: str, parameters: PerSample, out: Any) -> Any:

@@ -22,6 +22,7 @@ class Plan:
     passes: list[Pass]
     program: np.ndarray
     columns: int
+    drawn: int  # of them, the first, that the program fills
     names: dict[str, int]  # of what is drawn; where it stands in the table
     matrix: int  # first of nine columns: source to result
     parts: dict[int, Column]  # for the place of each mean taken on the way, the first column for its parts
@@ -40,7 +41,8 @@ def plan_of(recipe: Recipe, image: Images) -> Plan:
     means = [(each, column) for each in passes if each.measured and (column := each.chain[each.means[0]].mean)]
     parts = [[Column("") for _ in range(_pass.mean_parts(image, 1, each.result))] for each, _ in means]
     matrix = [Column("") for _ in range(9)]
-    count = _placed([*_blocks(passes), *(draw.columns for draw in recipe.draws), *parts, matrix])
+    count = _placed([*_blocks(passes), *(draw.columns for draw in recipe.draws), matrix])
+    columns = _placed(parts, count)
     white = {id(column): each.white for each in passes for column in each.columns}
     draws = [in_units_of(draw, white.get(id(draw.columns[0]), 1.0)) for draw in recipe.draws]
     whole = [Instruction("KeepAll", matrix, ())]
@@ -49,7 +51,7 @@ def plan_of(recipe: Recipe, image: Images) -> Plan:
     for column in (column for draw in recipe.draws for column in draw.columns):
         names[f"{column.name}_{column.place}" if column.name in names else column.name] = column.place
     rooms = {mean.place: columns[0] for (_, mean), columns in zip(means, parts, strict=True)}
-    return Plan(passes, program, count, names, matrix[0].place, rooms)
+    return Plan(passes, program, columns, count, names, matrix[0].place, rooms)
 
 
 def _blocks(passes: Sequence[Pass]) -> Iterator[Sequence[Column]]:
@@ -60,8 +62,8 @@ def _blocks(passes: Sequence[Pass]) -> Iterator[Sequence[Column]]:
         yield each.matrix
 
 
-def _placed(blocks: Sequence[Sequence[Column]]) -> int:
-    count = 0
+def _placed(blocks: Sequence[Sequence[Column]], count: int = 0) -> int:
+    """Gives columns without a place the next ones from `count` on; the first that is free then."""
     for block in blocks:
         for column in block:
             if column.place < 0:
