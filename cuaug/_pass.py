@@ -492,7 +492,7 @@ class _Tile(NamedTuple):
 
 @functools.lru_cache(4096)
 def _blur_tile(dtype: str, together: int, height: int, width: int, taps_x: int, taps_y: int) -> _Tile:
-    """The first tile that fits into 48 KiB, made smaller where as many of them cover the image. `together`: channels."""
+    """The first that fits into 48 KiB, smaller where as many cover the image. `together`: channels, packed ones."""
     item = 8 if dtype == "float64" else 4
     middle = _fours(taps_x // 2)
     for most_wide, most_high in _BLUR_TILES:

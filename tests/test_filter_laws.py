@@ -1,5 +1,7 @@
 """Laws of the filters: each test is one sentence about every op, over the table of cases."""
 
+import itertools
+
 import numpy as np
 import pytest
 import reference_filter
