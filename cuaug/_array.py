@@ -44,6 +44,21 @@ class Library(Protocol):
     def stream(self, device: int) -> int: ...
     def load(self, values: np.ndarray, device: int) -> Any: ...
     def namespace(self) -> ModuleType: ...
+    def launch(
+        self, kernel: str, data: bytes, grid: tuple[int, int, int], threads: int, shared: int, device: int
+    ) -> None: ...
+
+
+class _OnItsStream:
+    """Kernels run on the stream that the library's caller has chosen."""
+
+    def stream(self, device: int) -> int:
+        raise NotImplementedError
+
+    def launch(
+        self, kernel: str, data: bytes, grid: tuple[int, int, int], threads: int, shared: int, device: int
+    ) -> None:
+        _cuda.launch(kernel, data, grid, threads, shared, device, self.stream(device))
 
 
 def _unsupported(dtype: Any) -> str:
@@ -60,7 +75,7 @@ def _permuted(shape: tuple[int, ...], order: Sequence[int] | None) -> tuple[tupl
     return tuple(shape[axis] for axis in order), inverse
 
 
-class _NumPy:
+class _NumPy(_OnItsStream):
     name, channels_first = "numpy", False
 
     def describe(self, array: Any, stream: int | None = None) -> _dlpack.Tensor:
@@ -93,7 +108,7 @@ class _NumPy:
         return np
 
 
-class _Torch:
+class _Torch(_OnItsStream):
     name, channels_first = "torch", True
 
     def __init__(self) -> None:
@@ -166,7 +181,7 @@ class _Torch:
         return self.torch
 
 
-class _CuPy:
+class _CuPy(_OnItsStream):
     name, channels_first = "cupy", False
 
     def describe(self, array: Any, stream: int | None = None) -> _dlpack.Tensor:
@@ -199,7 +214,7 @@ class _CuPy:
         return _cuda.cupy()
 
 
-class _DLPack:
+class _DLPack(_OnItsStream):
     """Any object with `__dlpack__`: read in place; results are NumPy or CuPy arrays."""
 
     name, channels_first = "dlpack", False

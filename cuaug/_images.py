@@ -46,9 +46,9 @@ class Images(NamedTuple):
         return self.axes.extents[3:]
 
 
-def images(array: Any, layout: str | None = None) -> Images:
-    """Describe a batch; raises what the public functions promise about `images` and `layout`."""
-    library = _array.library(type(array))
+def images(array: Any, layout: str | None = None, library: _array.Library | None = None) -> Images:
+    """Describe a batch; raises what the public functions promise about `images` and `layout`. `library`: if known."""
+    library = library or _array.library(type(array))
     if library is None:
         raise TypeError(
             f"images must be an array of torch, cupy, numpy or jax, or one with __dlpack__, got {type(array).__name__}"

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from . import _array, _check, _cpu, _cuda, _images, _parameters
+from . import _array, _check, _cpu, _images, _parameters
 from ._images import Axes, Images, Result
 from ._parameters import NO_TABLE, PerSample, Table
 
@@ -27,7 +27,7 @@ _POINTWISE = struct.Struct("P5q P5q q 8i P4q 12d P4q 2i")
 _LUT = struct.Struct("P5q P5q q 8i P3q")
 _BLUR = struct.Struct("P5q P5q q 8i P4q 2d 4i")
 _BLEND = struct.Struct("P5q P5q q 8i 8P P4q q")
-_DRAW = struct.Struct("4P 4q 2i q")
+_DRAW = struct.Struct("4P 4q 4i")
 _SAMPLERS = {"nearest": "Nearest", "bilinear": "Bilinear", "bicubic": "Bicubic", "lanczos": "Lanczos"}
 _FILTERS = {  # antialias: its filter
     True: {"bilinear": "Triangle", "area": "Triangle", "bicubic": "CatmullRom", "lanczos": "Lanczos3"},
@@ -94,15 +94,16 @@ def displacements(
     image: Images, parameters: PerSample, window: tuple[int, int], sigma: tuple[float, float]
 ) -> Geometry:
     """`Grid`: a field for each sample, of noise by `parameters` (kernels/ops/uniform_noise.cuh), which is smoothed."""
+    library = image.library
     # The op looks at the place alone: any four bytes will do as the pixel that it reads again and again.
     nothing = image._replace(
         pointer=parameters.table.pointer,
         dtype="float32",
         axes=Axes("NCHW", (image.samples, 1, 2, *image.size), (0,) * 5, None),
     )
-    field = _images.images(pointwise(nothing, ("UniformNoise",), parameters, "float32", None), "NCHW")
+    field = _images.images(pointwise(nothing, ("UniformNoise",), parameters, "float32", None), "NCHW", library)
     if sigma[0]:
-        field = _images.images(gaussian_blur(field, window, PerSample(NO_TABLE, sigma), None), "NCHW")
+        field = _images.images(gaussian_blur(field, window, PerSample(NO_TABLE, sigma), None), "NCHW", library)
     n, _, c, y, x = field.axes.strides
     maps = [Table(field.pointer + 4 * c * axis, n, y, x, 0, field.owner) for axis in range(2)]
     return grid_geometry(maps[0], maps[1], (1.0, 1.0), True)
@@ -210,19 +211,36 @@ def pointwise(
 
 
 def draw(
-    program: Table, length: int, table: Table, replays: int, ids: Table, counts: tuple[int, int, int], image: Images
+    program: Table,
+    length: int,
+    table: Table,
+    columns: int,
+    replays: int,
+    ids: Table,
+    counts: tuple[int, int, int],
+    image: Images,
 ) -> None:
-    """Fills `table` [N, P] by a program of `length` numbers. `counts`: the seed, the step, the first sample's id."""
+    """Fills the first `columns` of `table` [N, P] by a program of `length` numbers.
+
+    `counts`: the seed, the step, the first sample's id. `replays`: `draw_blocks` counters, if a graph is captured.
+    """
     samples = image.samples
-    near = 8 * (length + _DRAW_SAMPLES * (table.n | 1))  # kernels/draw.cu
+    near = 8 * (length + _DRAW_SAMPLES * (columns | 1))  # kernels/draw.cu
     shared = near if near <= 48 << 10 else 0
-    record = program.pointer, table.pointer, ids.pointer, replays, *counts, samples, length, table.n, shared > 0
-    data = _DRAW.pack(*record)
+    data = _DRAW.pack(
+        *(program.pointer, table.pointer, ids.pointer, replays),
+        *(*counts, samples),
+        *(length, table.n, columns, shared > 0),
+    )
     if image.device < 0:
         _cpu.native().draw(data)
     elif samples:
-        stream = image.library.stream(image.device)
-        _cuda.launch("cuaug::draw", data, (-(-samples // _DRAW_SAMPLES), 1, 1), 256, shared, image.device, stream)
+        image.library.launch("cuaug::draw", data, (draw_blocks(samples), 1, 1), 256, shared, image.device)
+
+
+def draw_blocks(samples: int) -> int:
+    """Of the kernel that draws for so many samples."""
+    return -(-samples // _DRAW_SAMPLES)
 
 
 def mix(image: Images, name: str, parameters: PerSample, out: Any) -> Any:
@@ -372,8 +390,8 @@ def _run(plan: _Plan, image: Images, data: bytes, *names: Any) -> None:
         loops = (_cpu.loops(name) if isinstance(name, tuple) else name for name in names)
         getattr(_cpu.native(), plan.skeleton)(data, *loops)
     else:
-        threads, stream = _SKELETONS[plan.skeleton].threads, image.library.stream(image.device)
-        _cuda.launch(plan.kernel, data, plan.grid, threads, plan.shared, image.device, stream)
+        threads = _SKELETONS[plan.skeleton].threads
+        image.library.launch(plan.kernel, data, plan.grid, threads, plan.shared, image.device)
 
 
 class _Plan(NamedTuple):

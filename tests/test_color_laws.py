@@ -440,7 +440,11 @@ def test_neither_none_nor_a_bool_stands_for_a_dtype_or_a_count():
 @every_home
 def test_a_factor_of_1_leaves_even_what_is_out_of_range(home):
     batch = put(np.full((1, 3, 5, 3), 1.5, np.float32), home)
-    for actual in (cuaug.adjust_brightness(batch, 1.0), cuaug.adjust_contrast(batch, 1.0), cuaug.adjust_saturation(batch, 1)):
+    for actual in (
+        cuaug.adjust_brightness(batch, 1.0),
+        cuaug.adjust_contrast(batch, 1.0),
+        cuaug.adjust_saturation(batch, 1),
+    ):
         np.testing.assert_array_equal(to_numpy(actual), 1.5)
 
 

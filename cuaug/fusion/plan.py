@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +22,11 @@ class Plan:
     passes: list[Pass]
     program: np.ndarray
     columns: int
+    drawn: int  # of them, the first, that the program fills
     names: dict[str, int]  # of what is drawn; where it stands in the table
     matrix: int  # first of nine columns: source to result
     parts: dict[int, Column]  # for the place of each mean taken on the way, the first column for its parts
+    traces: dict[Any, Any] = field(default_factory=dict)  # of its launches (traced.py)
 
     @property
     def no_matrix(self) -> str:
@@ -38,7 +41,8 @@ def plan_of(recipe: Recipe, image: Images) -> Plan:
     means = [(each, column) for each in passes if each.measured and (column := each.chain[each.means[0]].mean)]
     parts = [[Column("") for _ in range(_pass.mean_parts(image, 1, each.result))] for each, _ in means]
     matrix = [Column("") for _ in range(9)]
-    count = _placed([*_blocks(passes), *(draw.columns for draw in recipe.draws), *parts, matrix])
+    count = _placed([*_blocks(passes), *(draw.columns for draw in recipe.draws), matrix])
+    columns = _placed(parts, count)
     white = {id(column): each.white for each in passes for column in each.columns}
     draws = [in_units_of(draw, white.get(id(draw.columns[0]), 1.0)) for draw in recipe.draws]
     whole = [Instruction("KeepAll", matrix, ())]
@@ -47,7 +51,7 @@ def plan_of(recipe: Recipe, image: Images) -> Plan:
     for column in (column for draw in recipe.draws for column in draw.columns):
         names[f"{column.name}_{column.place}" if column.name in names else column.name] = column.place
     rooms = {mean.place: columns[0] for (_, mean), columns in zip(means, parts, strict=True)}
-    return Plan(passes, program, count, names, matrix[0].place, rooms)
+    return Plan(passes, program, columns, count, names, matrix[0].place, rooms)
 
 
 def _blocks(passes: Sequence[Pass]) -> Iterator[Sequence[Column]]:
@@ -58,8 +62,8 @@ def _blocks(passes: Sequence[Pass]) -> Iterator[Sequence[Column]]:
         yield each.matrix
 
 
-def _placed(blocks: Sequence[Sequence[Column]]) -> int:
-    count = 0
+def _placed(blocks: Sequence[Sequence[Column]], count: int = 0) -> int:
+    """Gives columns without a place the next ones from `count` on; the first that is free then."""
     for block in blocks:
         for column in block:
             if column.place < 0:

@@ -19,7 +19,7 @@ def apply(plan: Plan, image: Images, table: Table) -> Any:
     kept, branches = image, list[Images]()
     for i, each in enumerate(plan.passes):
         if made is not None:
-            image = _images.images(made, image.axes.layout)
+            image = _images.images(made, image.axes.layout, image.library)
         if each.branch is not None:
             kept, branches = (image, []) if each.branch.first else (kept, [*branches, image])
             image = kept
@@ -37,7 +37,7 @@ def moved(plan: Plan, image: Images, table: Table) -> Any:
     for each in plan.passes:
         if each.moves:
             if made is not None:
-                image = _images.images(made, image.axes.layout)
+                image = _images.images(made, image.axes.layout, image.library)
             resized = isinstance(each.heads[0], Resized)
             border = "edge" if resized else each.resampling.border
             window = _from(table, each.window[0]) if each.window and not resized else NO_TABLE
@@ -68,7 +68,11 @@ def _run(each: Pass, following: Sequence[Pass], plan: Plan, image: Images, table
         if not ops.names and each.target == image.dtype:
             return made
         return _pass.pointwise(
-            _images.images(made, image.axes.layout), ops.names, PerSample(ops.parameters, ()), each.target, None
+            _images.images(made, image.axes.layout, image.library),
+            ops.names,
+            PerSample(ops.parameters, ()),
+            each.target,
+            None,
         )
     if head is None:
         parts = _parts(each, plan, image, table)
@@ -162,6 +166,9 @@ def _from(table: Table, column: Column) -> Table:
 def drawn(plan: Plan, image: Images, program: Any, counts: tuple[int, int, int], ids: Any, replays: int) -> Any:
     """A table of draws for these images. [N, columns]"""
     table = image.library.empty((image.samples, plan.columns), "float64", image.device, None)
+    if image.device < 0:
+        table[:] = 0.0  # what is not drawn may be cast all the same, with the rest of the table
     described = image.library.pointer(table)
-    _pass.draw(program, len(plan.program), Table(described, plan.columns, 0, 1, 1, table), replays, ids, counts, image)
+    rows = Table(described, plan.columns, 0, 1, 1, table)
+    _pass.draw(program, len(plan.program), rows, plan.drawn, replays, ids, counts, image)
     return table

@@ -6,15 +6,15 @@ namespace cuaug {
 constexpr int draw_samples = 8, draw_shares = 8;
 
 // A lane draws for a sample, each warp some of its parameters: from a copy of the program, into a copy of the row, as what is near is
-// read many times faster (14.3 us from global memory). The last block of a captured graph's replay counts the replay.
+// read many times faster (14.3 us from global memory). Each block of a captured graph counts its replays for itself.
 // Grid: (samples / 8).
 __global__ void __launch_bounds__(32 * draw_shares) draw(const __grid_constant__ Draw args) {
     extern __shared__ double near[];   // [length + draw_samples rows]
     constexpr int threads = 32 * draw_shares;
     const int lane = threadIdx.x & 31;
     const long long first = static_cast<long long>(blockIdx.x) * draw_samples, end = min(first + draw_samples, args.samples), n = first + lane;
-    const long long step = args.step + (args.replays != nullptr ? args.replays[0] : 0);
-    const int pitch = args.columns | 1;
+    const long long step = args.step + (args.replays != nullptr ? args.replays[blockIdx.x] : 0);
+    const int pitch = args.drawn | 1;
     double *rows = near + args.length, *table = args.table + first * args.columns;
     if (args.staged) {
         for (int i = threadIdx.x; i < args.length; i += threads) near[i] = args.program[i];
@@ -26,17 +26,9 @@ __global__ void __launch_bounds__(32 * draw_shares) draw(const __grid_constant__
     if (args.staged) {
         const int count = static_cast<int>(end - first);
         for (int i = threadIdx.x >> 5; i < count; i += draw_shares)
-            for (int j = lane; j < args.columns; j += 32) table[i * args.columns + j] = rows[i * pitch + j];
+            for (int j = lane; j < args.drawn; j += 32) table[i * args.columns + j] = rows[i * pitch + j];
     }
-    if (args.replays == nullptr) return;
-    if (threadIdx.x == 0) {
-        unsigned long long* done = reinterpret_cast<unsigned long long*>(args.replays + 1);
-        __threadfence();
-        if (atomicAdd(done, 1ull) + 1 == gridDim.x) {
-            *done = 0;
-            args.replays[0] += 1;
-        }
-    }
+    if (args.replays != nullptr && threadIdx.x == 0) args.replays[blockIdx.x] += 1;  // after all have read it
 }
 
 }  // namespace cuaug

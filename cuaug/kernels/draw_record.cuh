@@ -9,14 +9,15 @@ struct Draw {
     const double* program;        // instructions, one after the other
     double* table;                // [N, columns]
     const long long* ids;         // [N]; null: first_id + n
-    long long* replays;           // null, or how often a captured graph has drawn, and how many blocks of this launch are done
+    long long* replays;           // null, or how often each block of a captured graph has drawn
     long long seed;
     long long step;
     long long first_id;
     long long samples;
     int length;                   // of the program, in numbers
     int columns;
-    long long staged;             // program and rows have room in a block's shared memory
+    int drawn;                    // columns, the first ones, that the program fills
+    int staged;                   // program and rows have room in a block's shared memory
 };
 
 }  // namespace cuaug

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import _array, _check, _images
 from .._images import Images
-from ..fusion import run
+from ..fusion import run, traced
 from ..fusion.passes import Head
 from ..fusion.recipe import Blended, Displaced, Mixed
 from ..mix import mix_labels
@@ -42,7 +42,7 @@ def results(found: Found, draw: Any, layout: str | None, boxes: Boxes, keypoints
     made: dict[str, Sequence[Any]] = {
         "images": [
             _joined(
-                target, [run.apply(p.plan, image, p.table) for image, p in zip(images, each, strict=True)], together
+                target, [traced.apply(p.plan, image, p.table) for image, p in zip(images, each, strict=True)], together
             )
             for target, images, each in zip(pictures, split, drawn, strict=True)
         ]

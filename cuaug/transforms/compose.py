@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
 import secrets
 import textwrap
+import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from .. import _array, _check, _cuda, _images
+from .. import _array, _check, _cuda, _images, _pass
 from .._check import BackendError, public
 from .._images import Images
 from .._parameters import NO_TABLE, Table
-from ..fusion import run
+from ..fusion import run, traced
 from ..fusion.plan import Plan, plan_of
 from ..fusion.recipe import Recipe
 from ..fusion.report import Report, report
@@ -25,7 +25,8 @@ from ._structure import find, is_plain_array
 from ._transform import Transform, members
 from .params import Params
 
-_CAPTURES = 1024  # of one recipe, each with two numbers of its own
+_REPLAYS = 1 << 16  # counters of graphs that capture a recipe: one for eight samples each
+_lock = threading.Lock()
 
 
 class Compose(Transform):
@@ -67,7 +68,7 @@ class Compose(Transform):
         self._step = 0
         self._plans: dict[Any, Plan] = {}
         self._programs: dict[Any, Table] = {}
-        self._replays: dict[Any, tuple[Any, Iterator[int]]] = {}
+        self._replays: dict[Any, tuple[Any, list[int]]] = {}
         self._arrays: set[type] = set()  # whose objects are images alone
 
     def __getstate__(self) -> dict[str, Any]:
@@ -119,7 +120,7 @@ class Compose(Transform):
             if type(images) in self._arrays:
                 image = _images.images(images, layout)
                 plan, table = self._table(image, ids, self._counted(step))
-                return run.apply(plan, image, table)
+                return traced.apply(plan, image, table)
             return self._follow(images, ids, step, layout)
         given = {"images": images, "masks": masks, "boxes": boxes, "keypoints": keypoints, "labels": labels}
         given = {name: value for name, value in given.items() if value is not None}
@@ -140,7 +141,7 @@ class Compose(Transform):
         image = _images.images(images, layout)
         if self._plan(image) is not params.plan or image.samples != params.samples:
             raise ValueError("params must have been drawn by this Compose for images of the same shape and dtype")
-        return run.apply(params.plan, image, params.table)
+        return traced.apply(params.plan, image, params.table)
 
     @public
     def inverse(
@@ -309,15 +310,16 @@ class Compose(Transform):
         key = (image.device, image.library.name)
         if not _cuda.is_capturing(image.library.stream(image.device)):
             if key not in self._replays:
-                array = image.library.load(np.zeros(2 * _CAPTURES, np.int64), image.device)
-                self._replays[key] = array, itertools.count()
+                array = image.library.load(np.zeros(_REPLAYS, np.int64), image.device)
+                self._replays[key] = array, [0]
                 _cuda.wait(image.library.stream(image.device), image.device)  # once, as for a program
             return 0
-        array, captures = self._replays[key]
-        capture = next(captures)
-        if capture >= _CAPTURES:
-            raise BackendError(f"a recipe can be captured in at most {_CAPTURES} CUDA graphs")
-        return image.library.pointer(array) + 16 * capture
+        (array, taken), count = self._replays[key], _pass.draw_blocks(image.samples)
+        with _lock:
+            first, taken[0] = taken[0], taken[0] + count
+        if first + count > _REPLAYS:
+            raise BackendError(f"CUDA graphs may capture a recipe for {8 * _REPLAYS} samples in all")
+        return image.library.pointer(array) + 8 * first
 
 
 def _ids(ids: Any, image: Images) -> Table:
