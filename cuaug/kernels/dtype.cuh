@@ -56,6 +56,8 @@ template <class A> struct Same<A, A> { static constexpr bool value = true; };
 
 template <bool, class A, class B> struct Select { using type = A; };
 template <class A, class B> struct Select<false, A, B> { using type = B; };
+// A number, as a type.
+template <int N> struct Count { static constexpr int value = N; };
 
 // What counts as full scale: colour ops see pixels as shares of it.
 template <class T> constexpr float white = 1.0f;
