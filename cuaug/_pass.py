@@ -38,6 +38,7 @@ _BLUR_TILES = (224, 32), (224, 16), (112, 32), (112, 16), (64, 16), (64, 8)
 _PARAMETRISED = ("pointwise", "luma_mean", "mix", "adjust_sharpness", "extremes", "equalize")
 _DRAW_SAMPLES = 8  # to a block (kernels/draw.cu)
 _FEW_ROWS, _MANY_ROWS = 64, 128  # of a warp's regions, at most
+_REGION_WIDTHS = 32, 64
 MOST_BRANCHES = 8  # kernels/blend_record.cuh
 _MOST_BLOCKS = 65535  # along a grid's second and third axis
 
@@ -154,10 +155,15 @@ def warp(
 
 
 def mean_parts(image: Images, samples: int, size: tuple[int, int]) -> int:
-    """How many parts a mean comes in that is taken of so many samples: most of one."""
+    """How many parts a mean comes in that is taken of so many samples."""
     frames, group = image.axes.extents[1], min(image.channels, 4)
     rows = _region_rows(image.dtype, group, samples * frames, *size)
     return frames * -(-size[1] // _region_width(image.dtype, group)) * -(-size[0] // rows)
+
+
+def most_mean_parts(frames: int, size: tuple[int, int]) -> int:
+    """Of images of any dtype and channels, in any number."""
+    return frames * -(-size[1] // _REGION_WIDTHS[0]) * -(-size[0] // _FEW_ROWS)
 
 
 def resample(
@@ -444,9 +450,12 @@ def _warp_grid(dtype: str, group: int, slices: int, height: int, width: int) -> 
 
 
 def _region_rows(dtype: str, group: int, slices: int, height: int, width: int) -> int:
-    """All regions of about the same height, and tall, which costs less, where they leave blocks enough for a GPU."""
+    """All regions of about the same height, and tall, which costs less, where they leave blocks enough for a GPU.
+
+    Not of the widest pixels: boxes of a sixteenth of a tall region might not fit (kernels/warp.cu).
+    """
     across = -(-width // _region_width(dtype, group)) * slices
-    tall = across * -(-height // _MANY_ROWS) >= 1500
+    tall = across * -(-height // _MANY_ROWS) >= 1500 and _stored_bytes(dtype, group) <= 16
     down = -(-height // (_MANY_ROWS if tall else _FEW_ROWS))
     return _fours(-(-height // down)) if height else 4
 
@@ -560,7 +569,7 @@ _SKELETONS = {
 
 def _region_width(dtype: str, group: int) -> int:
     """Columns of the output that a block warps (kernels/gpu/tile.cuh): fewer where a staged pixel is wide."""
-    return 64 if _stored_bytes(dtype, group) <= 4 else 32
+    return _REGION_WIDTHS[_stored_bytes(dtype, group) <= 4]
 
 
 def _stored_bytes(dtype: str, group: int) -> int:

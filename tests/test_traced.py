@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from recipe_cases import CASES
 
-from cuaug import _array, _cuda, _images
+from cuaug import _array, _cuda, _images, _pass
 from cuaug._parameters import Table
 from cuaug.fusion import run, traced
 
@@ -31,6 +31,7 @@ def launches(monkeypatch):
     monkeypatch.setattr(library, "load", lambda values, device: torch.from_numpy(values))
     monkeypatch.setattr(_cuda, "launch", lambda *launch: done.append(launch))
     monkeypatch.setattr(_cuda, "ready", lambda: None)
+    monkeypatch.setattr(_cuda, "is_capturing", lambda stream: False)
 
     def written(call):
         done.clear()
@@ -72,3 +73,13 @@ def test_memory_that_no_later_step_reads_is_given_back(launches):
     slots = {step.name for step in trace.steps if isinstance(step, traced.Slot)}
     freed = [name for names in trace.last.values() for name in names]
     assert sorted([*freed, trace.result]) == sorted(slots)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
+@pytest.mark.parametrize("channels", [1, 3, 4])
+def test_a_table_has_room_for_the_parts_of_a_mean_whatever_the_pass_reads(dtype, channels):
+    """A recipe may convert before it measures: room is kept without knowing what it will be."""
+    for size in ((1, 1), (224, 224), (65, 33), (1080, 1920)):
+        for samples in (1, 7, 256, 3000):
+            image = _images.imagined((samples, *size, channels), dtype)
+            assert 0 < _pass.mean_parts(image, samples, size) <= _pass.most_mean_parts(1, size)

@@ -25,7 +25,8 @@ class Plan:
     drawn: int  # of them, the first, that the program fills
     names: dict[str, int]  # of what is drawn; where it stands in the table
     matrix: int  # first of nine columns: source to result
-    parts: dict[int, Column]  # for the place of each mean taken on the way, the first column for its parts
+    parts: dict[int, int]  # for the place of each mean taken on the way, the first column for its parts
+    programs: dict[Any, Any] = field(default_factory=dict)  # the program in the memory of each device and library
     traces: dict[Any, Any] = field(default_factory=dict)  # of its launches (traced.py)
 
     @property
@@ -39,10 +40,12 @@ def plan_of(recipe: Recipe, image: Images) -> Plan:
     """The plan for images like these."""
     passes = passes_of(recipe, image.dtype, image.size)
     means = [(each, column) for each in passes if each.measured and (column := each.chain[each.means[0]].mean)]
-    parts = [[Column("") for _ in range(_pass.mean_parts(image, 1, each.result))] for each, _ in means]
     matrix = [Column("") for _ in range(9)]
     count = _placed([*_blocks(passes), *(draw.columns for draw in recipe.draws), matrix])
-    columns = _placed(parts, count)
+    rooms, columns = {}, count
+    for each, mean in means:
+        rooms[mean.place] = columns
+        columns += _pass.most_mean_parts(image.axes.extents[1], each.result)
     white = {id(column): each.white for each in passes for column in each.columns}
     draws = [in_units_of(draw, white.get(id(draw.columns[0]), 1.0)) for draw in recipe.draws]
     whole = [Instruction("KeepAll", matrix, ())]
@@ -50,7 +53,6 @@ def plan_of(recipe: Recipe, image: Images) -> Plan:
     names: dict[str, int] = {}
     for column in (column for draw in recipe.draws for column in draw.columns):
         names[f"{column.name}_{column.place}" if column.name in names else column.name] = column.place
-    rooms = {mean.place: columns[0] for (_, mean), columns in zip(means, parts, strict=True)}
     return Plan(passes, program, columns, count, names, matrix[0].place, rooms)
 
 
@@ -62,8 +64,8 @@ def _blocks(passes: Sequence[Pass]) -> Iterator[Sequence[Column]]:
         yield each.matrix
 
 
-def _placed(blocks: Sequence[Sequence[Column]], count: int = 0) -> int:
-    """Gives columns without a place the next ones from `count` on; the first that is free then."""
+def _placed(blocks: Sequence[Sequence[Column]]) -> int:
+    count = 0
     for block in blocks:
         for column in block:
             if column.place < 0:

@@ -115,7 +115,7 @@ def _mean(each: Pass, plan: Plan, table: Table) -> _pass.Mean:
     i = each.means[0]
     column = each.chain[i].mean
     assert column is not None
-    return _pass.Mean(_pass.Ops(_before(each, i), _chain_table(each, table)), _from(table, plan.parts[column.place]))
+    return _pass.Mean(_pass.Ops(_before(each, i), _chain_table(each, table)), _at(table, plan.parts[column.place]))
 
 
 def _parts(each: Pass, plan: Plan, image: Images, table: Table) -> _pass.Parts:
@@ -125,7 +125,7 @@ def _parts(each: Pass, plan: Plan, image: Images, table: Table) -> _pass.Parts:
     column = each.chain[each.means[0]].mean
     assert column is not None
     count = _pass.mean_parts(image, image.samples, image.size)
-    return _pass.Parts(_from(table, plan.parts[column.place]), count, column.place - each.columns[0].place)
+    return _pass.Parts(_at(table, plan.parts[column.place]), count, column.place - each.columns[0].place)
 
 
 def _luma_mean(each: Pass, i: int, image: Images, table: Table, parts: _pass.Parts) -> None:
@@ -160,7 +160,11 @@ def _parameters_of(table: Table, columns: Any) -> PerSample:
 
 def _from(table: Table, column: Column) -> Table:
     """The table from a column on."""
-    return table._replace(pointer=table.pointer + 8 * column.place)
+    return _at(table, column.place)
+
+
+def _at(table: Table, place: int) -> Table:
+    return table._replace(pointer=table.pointer + 8 * place)
 
 
 def drawn(plan: Plan, image: Images, program: Any, counts: tuple[int, int, int], ids: Any, replays: int) -> Any:

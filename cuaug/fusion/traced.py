@@ -23,6 +23,7 @@ _NAME = 0xA5 << 56  # above all addresses, and no number that a record holds
 _OFFSETS = 40  # bits of a name that count bytes from where the memory begins
 _POINTER = struct.Struct("P")
 _SOURCE, _TABLE = 0, 1
+_MOST = 64  # traces of a plan: batches come in few sizes
 
 
 class Slot(NamedTuple):
@@ -132,8 +133,15 @@ def apply(plan: Plan, image: Images, table: Table) -> Any:
         return run.apply(plan, image, table)
     key = image.axes, image.pointer % 16, image.dtype, image.device, image.library.name
     if key not in plan.traces:
-        plan.traces[key] = _traced(plan, image)
-    known = plan.traces[key]
+        stream = image.library.stream(image.device)
+        if _cuda.is_capturing(stream):  # constants that a graph holds are not there for other calls
+            return run.apply(plan, image, table)
+        while len(plan.traces) >= _MOST:
+            plan.traces.pop(next(iter(plan.traces)), None)
+        made = plan.traces[key] = _traced(plan, image)
+        if made and made.kept:
+            _cuda.wait(stream, image.device)  # once: any stream may read them from now on
+    known = plan.traces.get(key)
     return known(image, table) if known else run.apply(plan, image, table)
 
 

@@ -67,12 +67,11 @@ class Compose(Transform):
                 raise TypeError(f"{name} must be {kind.__name__}(...), got {getattr(self, name)!r}")
         self._step = 0
         self._plans: dict[Any, Plan] = {}
-        self._programs: dict[Any, Table] = {}
         self._replays: dict[Any, tuple[Any, list[int]]] = {}
         self._arrays: set[type] = set()  # whose objects are images alone
 
     def __getstate__(self) -> dict[str, Any]:
-        return super().__getstate__() | {"_plans": {}, "_programs": {}, "_replays": {}, "_arrays": set()}
+        return super().__getstate__() | {"_plans": {}, "_replays": {}, "_arrays": set()}
 
     def __repr__(self) -> str:
         entries = "".join(f"\n{textwrap.indent(repr(transform), '    ')}," for transform in self.transforms)
@@ -144,6 +143,8 @@ class Compose(Transform):
         image = _images.images(images, layout)
         if self._plan(image) is not params.plan or image.samples != params.samples:
             raise ValueError("params must have been drawn by this Compose for images of the same shape and dtype")
+        if image.device != params.device:
+            raise ValueError("images must be on the device on which params were drawn")
         return traced.apply(params.plan, image, params.table)
 
     @public
@@ -274,7 +275,7 @@ class Compose(Transform):
         key = (image.dtype, image.axes.extents[1:])
         plan = self._plans.get(key)
         if plan is None:
-            plan = self._plans[key] = self._write(image, {})
+            plan = self._plans.setdefault(key, self._write(image, {}))  # threads that meet a shape at once share one
         return plan
 
     def _write(self, image: Images, owners: dict[int, str]) -> Plan:
@@ -292,13 +293,13 @@ class Compose(Transform):
 
     def _program(self, plan: Plan, image: Images) -> Table:
         """In the memory of the images' device."""
-        key = (id(plan), image.device, image.library.name)
-        table = self._programs.get(key)
+        key = image.device, image.library.name
+        table: Table | None = plan.programs.get(key)
         if table is None:
             if image.device >= 0 and _cuda.is_capturing(image.library.stream(image.device)):
                 raise BackendError("a recipe must be called once, with images like these, before it is captured")
             array = image.library.load(plan.program, image.device)
-            table = self._programs[key] = Table(image.library.pointer(array), 0, 0, 1, 1, array)
+            table = plan.programs[key] = Table(image.library.pointer(array), 0, 0, 1, 1, array)
             if image.device >= 0:
                 _cuda.wait(image.library.stream(image.device), image.device)  # once: any stream may read it from now on
         return table
@@ -337,6 +338,8 @@ def _ids(ids: Any, image: Images) -> Table:
             else ids
         )
     described = _array.describe(array)
+    if described.device != image.device or (image.samples > 1 and described.strides != (1,)):
+        raise ValueError("ids on a device must lie on the images' own, one after the other: pass a contiguous copy")
     if described.dtype != "int64" or len(described.shape) != 1 or described.shape[0] != image.samples:
         raise ValueError(
             f"ids must be {image.samples} integers (int64), got {described.dtype} of shape {tuple(described.shape)}"

@@ -22,7 +22,7 @@ inline Pixel<R, K> unpacked(const Stored<T, K>& stored) {
 template <class R, class T, int K>
 inline Pixel<R, K> to_pixel(const Stored<T, K>& stored) { return unpacked<R>(stored); }
 
-// As shares of white. A byte n and 2^23, times 1 / 255, less what 2^23 makes of it, which is no more than an exponent: n / 255, rounded once.
+// As shares of white. A byte n and 2^23, times 1 / 255, less what 2^23 makes of it, which is no more than an exponent: what n * (1 / 255) is.
 constexpr float byte_share = 1.0f / 255.0f;
 
 template <class R, class T, int K>

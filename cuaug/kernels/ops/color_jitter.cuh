@@ -14,14 +14,14 @@ struct ColorJitter {
     R order[4];   // then, in the first, the steps that have something to do: three bits each, one more than which, and 0 after the last
     R brightness, saturation, hue, contrast, about;
 
-    // Of the steps before `end`.
-    static void pack(R* field, int end) {
-        const bool idle[4] = {field[4] == R(1), false, field[5] == R(1), field[6] == R(0)};
+    // Of the steps before `end`; `contrast` has something to do.
+    static void pack(R* field, int end, bool contrast) {
+        const bool idle[4] = {field[4] == R(1), !contrast, field[5] == R(1), field[6] == R(0)};
         R all = R(0), unit = R(1);
         for (int i = 0; i < 4; ++i) {
             const int op = static_cast<int>(field[i]);
-            if (op < 0 || idle[op]) continue;
             if (op == end) break;
+            if (op < 0 || idle[op]) continue;
             all += unit * static_cast<R>(op + 1);
             unit *= R(8);
         }
@@ -29,7 +29,7 @@ struct ColorJitter {
     }
 
     static void prepare(R* field, R white) {
-        pack(field, -1);
+        pack(field, 4, field[7] != R(1));
         AdjustContrast<R, K>::prepare(field + 7, white);
     }
 

@@ -13,7 +13,7 @@ struct Solarize {
     // Nothing to do for samples whose threshold is beyond all levels.
     template <class Use>
     void steps(const Use& use) const {
-        if (threshold < R(1e29)) use(*this);
+        if (threshold < R(1e20)) use(*this);
     }
 
     Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>& where) const {
