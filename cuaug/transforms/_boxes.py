@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 
 from .. import _array, _check, geometry
+from .._boxes import ANCHORS
 from . import _map
-
-# Where a box's first two numbers stand in it, as a share of its size; None: the last two are the other corner.
-_ANCHORS = {"XYXY": None, "XYWH": 0.0, "CXCYWH": 0.5}
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ class Boxes:
 
     @_check.public
     def __post_init__(self) -> None:
-        _check.one_of("format", self.format, tuple(_ANCHORS))
+        _check.one_of("format", self.format, tuple(ANCHORS))
         _check.number("min_area", self.min_area, 0)
         _check.number("min_visibility", self.min_visibility, 0, 1)
         _check.flag("compact", self.compact)
@@ -115,7 +113,7 @@ def _move(boxes: Any, to: _map.Map, options: Boxes, dtype: Any, valid: Any) -> t
 
 def _edges(boxes: Any, format: str) -> Any:
     """Any format to left, top, right, bottom. [N, B, 4]"""
-    anchor = _ANCHORS[format]
+    anchor = ANCHORS[format]
     if anchor is None:
         return boxes
     low, size = boxes[..., :2] - anchor * boxes[..., 2:], boxes[..., 2:]
@@ -124,7 +122,7 @@ def _edges(boxes: Any, format: str) -> Any:
 
 def _formatted(edges: Any, format: str) -> Any:
     """Left, top, right, bottom to any format. [N, B, 4]"""
-    anchor = _ANCHORS[format]
+    anchor = ANCHORS[format]
     if anchor is None:
         return edges
     low, size = edges[..., :2], edges[..., 2:] - edges[..., :2]
