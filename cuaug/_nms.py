@@ -10,9 +10,11 @@ import numpy as np
 from . import _array, _check, _cpu, _cuda
 from ._dlpack import Tensor
 
-RECORD = struct.Struct("P4q P4q P4q 8P q 2d 4i")
+RECORD = struct.Struct("P4q P4q P4q P4q 7P q 2d 4i")
 _FLOATS = ("float16", "bfloat16", "float32", "float64")
-_KINDS = {name: i for i, name in enumerate((*_FLOATS, "uint8", "int16", "int32", "int64"))} | {"bool": 4}
+_WHOLE = ("uint8", "int16", "int32", "int64", "bool")
+_KINDS = {name: i for i, name in enumerate((*_FLOATS, *_WHOLE[:4]))} | {"bool": 4}
+_NONE = (0,) * 5
 _TILE, _BLOCK, _RANK_THREADS = 1024, 64, 256  # kernels/nms_record.cuh, nms_rank.cu
 _KEY = 24  # bytes
 
@@ -39,7 +41,7 @@ def suppress(
     if batch and not fixed_size:
         raise ValueError(f"fixed_size must be True for a batch of boxes, of shape {tuple(box.shape)}")
     beside = [(box, len(batch))]
-    for name, array, dtypes in (("scores", scores, _FLOATS), ("classes", classes, tuple(_KINDS)[4:])):
+    for name, array, dtypes in (("scores", scores, _FLOATS), ("classes", classes, _WHOLE)):
         if array is None:
             continue
         found, own = _described(name, array, dtypes)
@@ -65,10 +67,10 @@ def suppress(
             f"boxes must be fewer than 2**31 in all, padded to {_TILE}, and 2**30 a sample, got {samples} x {count}, "
             f"which would take {sum(sizes) / 2**30:.0f} GiB of memory beside them"
         )
-    owner = None
+    parts = None
     if counts is not None:
-        owner = _described("counts", _array.asarray(counts, like=boxes, dtype="int64"), ("int64", "int32"))[0]
-        if not batch or tuple(owner.shape) != batch:
+        parts = _described("counts", _array.asarray(counts, like=boxes, dtype="int64"), _WHOLE)[0]
+        if not batch or tuple(parts.shape) != batch:
             raise ValueError(f"counts must have an entry for each sample of boxes {tuple(box.shape)}")
     if not samples * count:
         empty = np.full((*batch, most), -1), np.zeros(batch, np.int64)
@@ -82,9 +84,9 @@ def suppress(
     start = library.pointer(memory)
     data = RECORD.pack(
         *(number for array, lead in beside for number in _numbers(array, lead)),
-        *((0,) * 5 if classes is None else ()),
-        *(owner.pointer if owner else 0, library.pointer(indices), library.pointer(kept)),
-        *(start + space for space in spaces[:-1]),
+        *(_NONE if classes is None else ()),
+        *(_numbers(parts, 1) if parts else _NONE),
+        *(library.pointer(indices), library.pointer(kept), *(start + space for space in spaces[:-1])),
         samples,
         *(iou_threshold, score_threshold or 0.0),
         *(count, most, score_threshold is not None, _array.ITEM_SIZE[dtype]),

@@ -231,13 +231,13 @@ def transform_boxes(boxes: Any, M: Any, format: Format = "XYXY") -> Any:
     >>> print(transform_boxes([(0, 0, 3, 2)], [(-1, 0, 9), (0, 1, 0)]))  # flips an image 10 pixels wide
     [[ 7.  0. 10.  2.]]
     """
-    anchor = _boxes.anchor_of("format", format)
+    _check.one_of("format", format, tuple(_boxes.ANCHORS))
     boxes, M = _matrices.load(("boxes",), boxes=(boxes, ((), (4,))), M=(M, MATRIX))
-    xp, (low, high) = namespace(boxes), _boxes.corners(boxes, anchor)
-    left, top, right, bottom = low[..., 0], low[..., 1], high[..., 0], high[..., 1]
+    xp, edges = namespace(boxes), _boxes.to_edges(boxes, format)
+    left, top, right, bottom = (edges[..., i] for i in range(4))
     x, y = xp.stack([left, right, right, left], -1), xp.stack([top, top, bottom, bottom], -1)
-    moved = _move(xp.stack([x, y], -1) - 0.5, M[..., None, None, :, :]) + 0.5
-    return _boxes.of_corners(xp.amin(moved, -2), xp.amax(moved, -2), anchor)
+    corners = _move(xp.stack([x, y], -1) - 0.5, M[..., None, None, :, :]) + 0.5
+    return _boxes.from_edges(xp.concatenate([xp.amin(corners, -2), xp.amax(corners, -2)], -1), format)
 
 
 class _Convention(NamedTuple):

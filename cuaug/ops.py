@@ -47,7 +47,7 @@ def box_area(boxes: Any) -> Any:
     [6.]
     """
     (boxes,) = _matrices.load(("boxes",), boxes=(boxes, ((4,),)))
-    return _area(boxes)
+    return _boxes.area(boxes)
 
 
 @public
@@ -68,11 +68,12 @@ def box_convert(boxes: Any, in_fmt: Format, out_fmt: Format) -> Any:
     >>> print(box_convert([(1, 2, 3, 4)], "xywh", "xyxy"))
     [[1. 2. 4. 6.]]
     """
-    given, wanted = (_anchor(name, value) for name, value in (("in_fmt", in_fmt), ("out_fmt", out_fmt)))
+    for name, value in (("in_fmt", in_fmt), ("out_fmt", out_fmt)):
+        _check.one_of(name, value, ("xyxy", "xywh", "cxcywh"))
     (boxes,) = _matrices.load(("boxes",), boxes=(boxes, ((4,),)))
-    if given == wanted:
-        return _boxes.of_corners(boxes[..., :2], boxes[..., 2:], None)
-    return _boxes.of_corners(*_boxes.corners(boxes, given), wanted)
+    if in_fmt == out_fmt:
+        return boxes + 0
+    return _boxes.from_edges(_boxes.to_edges(boxes, in_fmt.upper()), out_fmt.upper())
 
 
 @public
@@ -104,7 +105,7 @@ def box_iou(boxes1: Any, boxes2: Any, kind: Kind = "iou") -> Any:
     size = xp.minimum(a[..., 2:], b[..., 2:]) - xp.maximum(a[..., :2], b[..., :2])
     size = xp.maximum(size, xp.zeros_like(size))
     shared = size[..., 0] * size[..., 1]
-    either = _area(a) + _area(b) - shared
+    either = _boxes.area(a) + _boxes.area(b) - shared
     iou = _share(shared, either)
     if kind == "iou":
         return iou
@@ -240,10 +241,6 @@ def batched_nms(
     return _nms.suppress(boxes, scores, classes, counts, iou_threshold, score_threshold, max_output, fixed_size)
 
 
-def _area(boxes: Any) -> Any:
-    return (boxes[..., 2] - boxes[..., 0]) * (boxes[..., 3] - boxes[..., 1])
-
-
 def _lean(boxes: Any) -> Any:
     """The angle whose tangent is width over height."""
     return namespace(boxes).arctan2(boxes[..., 2] - boxes[..., 0], boxes[..., 3] - boxes[..., 1])
@@ -252,8 +249,3 @@ def _lean(boxes: Any) -> Any:
 def _share(part: Any, whole: Any) -> Any:
     """Of nothing, nothing."""
     return namespace(part).where((part == 0) & (whole == 0), 0.0, part / whole)
-
-
-def _anchor(parameter: str, value: str) -> float | None:
-    _check.one_of(parameter, value, ("xyxy", "xywh", "cxcywh"))
-    return _boxes.anchor_of(parameter, value.upper())

@@ -19,7 +19,7 @@ def iou(a, b):
 
 
 def nms(boxes, scores, threshold, classes=None, score_threshold=None, max_output=None):
-    """Greedy, one box after the other, as the definition has it."""
+    """Greedy, one box after the other; with a NaN last, alone."""
     boxes, scores = np.asarray(boxes, np.float64), np.asarray(scores, np.float64)
     bad = np.isnan(scores) | np.isnan(boxes).any(-1)
     present = np.ones(len(boxes), bool) if score_threshold is None else scores > score_threshold
@@ -28,7 +28,7 @@ def nms(boxes, scores, threshold, classes=None, score_threshold=None, max_output
     for i in np.lexsort((np.arange(len(boxes)), rank, bad)):
         if not present[i]:
             continue
-        rivals = [j for j in kept if classes is None or classes[j] == classes[i]]
+        rivals = [j for j in kept if not bad[i] and (classes is None or classes[j] == classes[i])]
         if not rivals or not (iou(boxes[rivals], boxes[i : i + 1]) > threshold).any():
             kept.append(int(i))
     return np.array(kept[:max_output], np.int64)

@@ -40,9 +40,7 @@ def test_suppression_follows_the_definition(scene, dtype, home):
         boxes, scores = (rounded(values, dtype) for values in box_cases.SCENES[scene](count))
         given = put(boxes, home, dtype), put(scores, home, dtype)
         for threshold in (0.0, 0.3, 0.5, 1.0):
-            assert_indices(
-                cuaug.nms(*given, threshold), reference_ops.nms(boxes, scores, threshold), given[0]
-            )
+            assert_indices(cuaug.nms(*given, threshold), reference_ops.nms(boxes, scores, threshold), given[0])
 
 
 @each_home
@@ -125,7 +123,11 @@ def test_classes_of_every_dtype(dtype):
 def test_strictly_greater_removes_and_far_coordinates_cost_nothing():
     """An IoU of exactly 1/2, 1/3 and 0.7, near the corner and where float32 has 1/8 of a pixel left."""
     for far in (0.0, 2.0**20):
-        for a, b, share in (((0, 0, 4, 4), (0, 0, 4, 2), 1 / 2), ((0, 0, 2, 2), (1, 0, 3, 2), 1 / 3), ((0, 0, 10, 1), (0, 0, 7, 1), 0.7)):
+        for a, b, share in (
+            ((0, 0, 4, 4), (0, 0, 4, 2), 1 / 2),
+            ((0, 0, 2, 2), (1, 0, 3, 2), 1 / 3),
+            ((0, 0, 10, 1), (0, 0, 7, 1), 0.7),
+        ):
             boxes, scores = (np.array([a, b]) + far).astype(np.float32), np.array([1, 0.5], np.float32)
             assert_array_equal(cuaug.nms(boxes, scores, share), [0, 1])
             assert_array_equal(cuaug.nms(boxes, scores, np.nextafter(share, 0)), [0])
@@ -135,7 +137,9 @@ def test_strictly_greater_removes_and_far_coordinates_cost_nothing():
 def test_areas_that_float32_does_not_hold(scale):
     boxes, scores = box_cases.clustered(200)
     boxes = (boxes * scale).astype(np.float32)
-    assert_array_equal(cuaug.nms(boxes, scores.astype(np.float32), 0.5), reference_ops.nms(boxes, scores.astype(np.float32), 0.5))
+    assert_array_equal(
+        cuaug.nms(boxes, scores.astype(np.float32), 0.5), reference_ops.nms(boxes, scores.astype(np.float32), 0.5)
+    )
 
 
 def test_what_is_not_a_number_comes_last_and_leaves_others_alone():
@@ -236,9 +240,7 @@ def test_boxes_in_every_library(home):
     least = float(np.sort(small.min(-1))[1])
     assert_array_equal(to_numpy(cuaug.remove_small_boxes(given[0], least)), np.flatnonzero((small >= least).all(-1)))
     found = cuaug.box_iou(given, given[:1])
-    assert_equal(
-        found, np.stack([reference_ops.iou(b, boxes[0]) for b in boxes]), tolerance=Tolerance(1e-5), **where
-    )
+    assert_equal(found, np.stack([reference_ops.iou(b, boxes[0]) for b in boxes]), tolerance=Tolerance(1e-5), **where)
 
 
 def slowly(kind, a, b):
@@ -262,7 +264,9 @@ def slowly(kind, a, b):
 
 @pytest.mark.parametrize("kind", ["iou", "giou", "diou", "ciou"])
 def test_every_kind_of_overlap(kind):
-    boxes = np.concatenate([box_cases.random(12, spread=80.0)[0], [(0, 0, 5, 5), (0, 0, 5, 5), (1, 1, 4, 4), (5, 0, 9, 5)]])
+    boxes = np.concatenate(
+        [box_cases.random(12, spread=80.0)[0], [(0, 0, 5, 5), (0, 0, 5, 5), (1, 1, 4, 4), (5, 0, 9, 5)]]
+    )
     expected = np.array([[slowly(kind, a, b) for b in boxes.tolist()] for a in boxes.tolist()])
     found = cuaug.box_iou(boxes, boxes, kind)
     assert_equal(found, expected, tolerance=Tolerance(1e-12, reason="float64"))

@@ -35,7 +35,7 @@ struct Nms {
     Numbers boxes;                  // [N, K, 4]: left, top, right, bottom
     Numbers scores;                 // [N, K]
     Numbers classes;                // [N, K]; data null: all are of one class
-    const long long* counts;        // [N]: boxes of each sample that count; null: all
+    Numbers counts;                 // [N]: of each sample's boxes, how many take part; data null: all
     void* out;                      // [N, most]: indices of the boxes kept, by score, then -1
     void* found;                    // [N]: how many
     NmsKey* keys;                   // [2, N, tiles, nms_tile]: by class and score, and by score alone
@@ -91,7 +91,7 @@ inline unsigned long long rising(double value) {
 // Scores and coordinates that are NaN come last, and leave and are left by all others in peace.
 inline NmsKey nms_key(const Nms& args, long long n, int i, bool by_class) {
     const double score = read_number(args.scores, n * args.scores.n + i * args.scores.k);
-    const bool counts = args.counts == nullptr || i < args.counts[n];
+    const bool counts = args.counts.data == nullptr || i < read_whole(args.counts, n * args.counts.n);
     const bool absent = !counts || (args.has_score_threshold && !(score > args.score_threshold));
     bool proper = score == score;
     for (int c = 0; c < 4; ++c) {
