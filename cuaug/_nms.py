@@ -131,5 +131,5 @@ def _described(name: str, array: Any, dtypes: tuple[str, ...]) -> tuple[Tensor, 
 
 def _numbers(array: Tensor, lead: int) -> tuple[int, ...]:
     """`cuaug::Numbers`."""
-    strides = (*(0,) * (1 - lead), *array.strides, 0)[:3]
+    strides = (*(0,) * (1 - lead), *array.strides, 0, 0)[:3]
     return array.pointer, *strides, _KINDS[array.dtype]

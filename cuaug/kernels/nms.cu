@@ -97,8 +97,11 @@ __global__ void __launch_bounds__(nms_threads) nms(const __grid_constant__ Nms a
     const int mine = threadIdx.x & (nms_block - 1), part = threadIdx.x / nms_block, limit = base - nms_near * nms_block;
     const Candidate<R> candidate = own[mine];
     bool gone = candidate.index < 0;
+    const unsigned int absent = __ballot_sync(everyone, gone);
+    if (lane == 0) atomicOr(&removed[warp & 1], absent);
+    __syncthreads();
     for (int at = first * nms_block; at < limit;) {
-        const unsigned long long word = at + 32 * warp < limit ? published(words + at / 32 + warp) : 0;
+        const unsigned long long seen = at + 32 * warp < limit ? published(words + at / 32 + warp) : 0, word = __shfl_sync(everyone, seen, 0);
         if (lane == 0) ready[warp] = word == 0 ? 0 : 1 + __popc(static_cast<unsigned int>(word));
         __syncthreads();
         int steps = 0, rivals = 0, slot = 0;
@@ -122,8 +125,6 @@ __global__ void __launch_bounds__(nms_threads) nms(const __grid_constant__ Nms a
         if ((removed[0] & removed[1]) == everyone) break;
         at += 32 * steps;
     }
-    const unsigned int word_gone = __ballot_sync(everyone, gone);
-    if (lane == 0) atomicOr(&removed[warp & 1], word_gone);
     __syncthreads();
 
     // The near ones, as they decide; then this block: whom nobody kept removes is kept, again until nothing changes, from the first on.
