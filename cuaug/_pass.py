@@ -33,8 +33,8 @@ _FILTERS = {  # antialias: its filter
     True: {"bilinear": "Triangle", "area": "Triangle", "bicubic": "CatmullRom", "lanczos": "Lanczos3"},
     False: {"bilinear": "Triangle", "bicubic": "SharpCubic", "lanczos": "LanczosPlain"},
 }
-# Columns and rows, of which the first that fits is taken.
-_BLUR_TILES = (64, 64), (32, 64), (32, 32), (16, 32)
+# Columns, at least as many as the widest kernel reaches, and rows, of which the first that fits is taken.
+_BLUR_TILES = (224, 32), (224, 16), (112, 32), (112, 16), (64, 16), (64, 8)
 _PARAMETRISED = ("pointwise", "luma_mean", "mix", "adjust_sharpness", "extremes", "equalize")
 _DRAW_SAMPLES = 8  # to a block (kernels/draw.cu)
 _FEW_ROWS, _MANY_ROWS = 64, 128  # of a warp's regions, at most
@@ -281,9 +281,10 @@ def gaussian_blur(image: Images, window: tuple[int, int], sigma: PerSample, out:
         raise TypeError(f"images must be one of {', '.join(_check.IMAGE_DTYPES)}, got {image.dtype}")
     result = _images.like(image, image.size, dtype, out)
     if image.samples * image.axes.extents[1]:
-        plan = _plan("gaussian_blur", (image.dtype, dtype), *_phases(image, result), window)
+        together = image.axes.extents[2] if _layout(image.axes) == "Packed" and image.dtype != "float64" else 1
+        tile = _blur_tile(image.dtype, together, *image.size, *window)
+        plan = _plan("gaussian_blur", (image.dtype, dtype), *_phases(image, result), tile)
         batch = _batch(image, result.pointer, result.axes.strides, plan)
-        tile = _blur_tile(image.dtype, *image.size, *window)
         sigmas = (*sigma.table[:5], *(sigma.values or (0.0, 0.0)))
         data = _BLUR.pack(*batch, *sigmas, *window, tile.width, tile.height)
         _run(plan, image, data, image.dtype)
@@ -412,7 +413,7 @@ def _plan(
     phase: int,
     target: Axes,
     to_phase: int,
-    window: tuple[int, ...] = (),
+    tile: _Tile | tuple[()] = (),
 ) -> _Plan:
     """`names` are source dtype, target dtype and the functors."""
     samples, frames, channels, height, width = source.extents
@@ -423,12 +424,12 @@ def _plan(
     return _Plan(
         skeleton,
         name_expression(skeleton, *made.arguments(names, layouts, group, target)),
-        made.grid(names[0], group, slices, *target.extents[3:], *window),
+        made.grid(names[0], group, slices, *target.extents[3:], *tile),
         sizes=(
             *(frames, channels, height, width, *target.extents[3:]),
             *(_aligned(source, names[0], phase), _aligned(target, names[1], to_phase)),
         ),
-        shared=_blur_tile(names[0], height, width, *window).shared if window else 0,
+        shared=tile.shared if isinstance(tile, _Tile) else 0,
         rows=_region_rows(names[0], group, slices, *target.extents[3:]) if skeleton == "warp" else 0,
     )
 
@@ -490,14 +491,13 @@ def _adjust_sharpness_grid(dtype: str, group: int, slices: int, height: int, wid
 
 
 def _gaussian_blur_grid(
-    dtype: str, group: int, slices: int, height: int, width: int, taps_x: int, taps_y: int
+    dtype: str, group: int, slices: int, height: int, width: int, columns: int, rows: int, shared: int
 ) -> tuple[int, int, int]:
     """A block makes a tile."""
-    tile = _blur_tile(dtype, height, width, taps_x, taps_y)
-    down = -(-height // tile.height)
+    down = -(-height // rows)
     if down > _MOST_BLOCKS:
-        raise ValueError(f"images must have a height of at most {_MOST_BLOCKS * tile.height}, got {height}")
-    return -(-width // tile.width), down, min(slices, _MOST_BLOCKS)
+        raise ValueError(f"images must have a height of at most {_MOST_BLOCKS * rows}, got {height}")
+    return -(-width // columns), down, min(slices, _MOST_BLOCKS)
 
 
 class _Tile(NamedTuple):
@@ -509,16 +509,16 @@ class _Tile(NamedTuple):
 
 
 @functools.lru_cache(4096)
-def _blur_tile(dtype: str, height: int, width: int, taps_x: int, taps_y: int) -> _Tile:
-    """The first tile that fits into 48 KiB, made smaller where as many of them cover the image."""
+def _blur_tile(dtype: str, together: int, height: int, width: int, taps_x: int, taps_y: int) -> _Tile:
+    """The first that fits into 48 KiB, smaller where as many cover the image. `together`: channels, packed ones."""
     item = 8 if dtype == "float64" else 4
-    leading = -(taps_x // 2) % 4 if dtype == "uint8" else 0
-    across, down = _fours(taps_x + leading), _fours(taps_y)
+    middle = _fours(taps_x // 2)
     for most_wide, most_high in _BLUR_TILES:
         wide, high = _even_share(width, most_wide), _even_share(height, most_high)
-        staged, filtered = (n | 4 if item == 4 else n + 2 for n in (wide + across, wide))
-        shared = item * (across + down + (128 // item) * staged + (high + down) * filtered) + 4 * (wide + across)
-        if shared <= (48 << 10) - 16:  # less two ranges of taps
+        pitch = 16 * (together * (wide + 2 * middle + 4) * item // 16 | 1)
+        weights = item * (2 * middle + 4 + _fours(taps_y))
+        shared = weights + 8 * _fours(high + taps_y + 4) + high * pitch
+        if shared <= (48 << 10) - 16:  # less how far the Gaussian reaches
             break
     return _Tile(wide, high, shared)
 
@@ -554,7 +554,7 @@ _SKELETONS = {
     "adjust_sharpness": _Skeleton(256, _adjust_sharpness_grid, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
     "mix": _Skeleton(256, _grid_of_fours, lambda n, ls, k, _: (n[0], ls[0], k, n[2], ls[1])),
     "blend": _Skeleton(256, _grid_of_fours, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
-    "gaussian_blur": _Skeleton(256, _gaussian_blur_grid, lambda n, ls, k, _: (n[0], ls[0], k, n[1], ls[1])),
+    "gaussian_blur": _Skeleton(224, _gaussian_blur_grid, lambda n, ls, k, _: (n[0], ls[0], k, n[1], ls[1])),
 }
 
 

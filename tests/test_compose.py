@@ -339,6 +339,17 @@ def test_a_plan_says_passes_launches_bytes_and_why():
     assert str(aug.plan(batch)) == repr(plan) == str(aug.plan(torch.from_numpy(batch), layout="NHWC"))
 
 
+@every_home
+def test_a_second_argument_of_one_axis_is_labels(home):
+    batch, labels = images(home), put(np.array([0, 2, 1]), home)
+    aug = T.CutMix(num_classes=3)
+    made, shares = aug(batch, labels)
+    again, expected = T.Compose([T.CutMix(num_classes=3)], seed=aug._alone.seed)(batch, labels=labels)
+    assert_equal(to_numpy(made), to_numpy(again))
+    assert_equal(to_numpy(shares), to_numpy(expected))
+    assert to_numpy(shares).shape == (3, 3)
+
+
 def test_every_pass_after_the_first_has_a_reason_of_its_own():
     transforms = [T.RandomCrop(24), T.GaussianBlur(3), T.RandomAffine(30), T.RandomRotation(9, "bilinear")]
     plan = T.Compose([T.Compose(transforms), T.RandomErasing(), T.RandomHorizontalFlip()], seed=0).plan(size=(32, 40))

@@ -1,5 +1,7 @@
 """Laws of the filters: each test is one sentence about every op, over the table of cases."""
 
+import itertools
+
 import numpy as np
 import pytest
 import reference_filter
@@ -197,9 +199,9 @@ def test_a_pair_of_numbers_is_x_and_y_and_an_array_is_one_per_sample():
 @pytest.mark.parametrize("dtype", ["uint8", "float32", "float64"])
 def test_a_tile_of_every_kernel_size_fits_into_shared_memory(dtype):
     kernels = pytest.importorskip("cuaug._pass")
-    for x in range(1, 128, 2):
-        for y in range(1, 128, 2):
-            assert kernels._blur_tile.__wrapped__(dtype, 1000, 1000, x, y).shared <= 48 << 10, (x, y)
+    most = 1 if dtype == "float64" else 4  # channels that are filtered together
+    for together, x, y in itertools.product(range(1, most + 1), range(1, 128, 2), range(1, 128, 2)):
+        assert kernels._blur_tile.__wrapped__(dtype, together, 1000, 1000, x, y).shared <= 48 << 10, (x, y)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,21 @@ inline float16 to_float16(float value) {
     return {static_cast<unsigned short>(half | ((bits >> 16) & 0x8000u))};
 }
 
-inline float clamped(float a, float b, float c) { return fmin(fmax(a * b + c, 0.0f), 1.0f); }
+// The lesser of two numbers that are not negative, as whole numbers: two comparisons of floats in a row become masks, which take three times as long.
+inline float lesser(float a, float b) {
+    int i, j;
+    memcpy(&i, &a, 4);
+    memcpy(&j, &b, 4);
+    i = i < j ? i : j;
+    memcpy(&a, &i, 4);
+    return a;
+}
+
+inline float between(float value, float low, float high) {
+    return low < 0.0f ? fminf(fmaxf(value, low), high) : lesser(fmaxf(value, low), high);
+}
+
+inline float clamped(float a, float b, float c) { return between(a * b + c, 0.0f, 1.0f); }
 inline double clamped(double a, double b, double c) { return fmin(fmax(a * b + c, 0.0), 1.0); }
 inline float reciprocal(float value) { return 1.0f / value; }
 inline double reciprocal(double value) { return 1.0 / value; }

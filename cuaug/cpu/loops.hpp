@@ -35,7 +35,7 @@ enum class Op {
 // A user's op, over a piece of a row (user_op.hpp): numbers of `bytes` bytes, its fields, where the piece begins (kernels/ops/where.cuh).
 using UserLoop = void (*)(int bytes, int channels, const void* field, const void* where, int count, void* channel);
 
-constexpr int most_user_fields = 32;
+constexpr int most_user_fields = 32, most_ops = 128, most_fields = most_ops * most_user_fields;  // of an op, and of a chain
 
 // One op of a chain.
 struct Step {

@@ -4,10 +4,26 @@
 
 namespace cuaug {
 
+// Of a piece's luma, in as many sums side by side as a vector has room for: one after the other, each addition waits for the last.
+template <class R>
+inline double piece_sum(int channels, int count, const R (*channel)[piece_width]) {
+    const R *r = channel[0], *g = channel[1], *b = channel[2];
+    R sum = R(0);
+    if (channels == 3) {
+#pragma omp simd reduction(+ : sum)
+        for (int i = 0; i < count; ++i) sum += luma(Pixel<R, 3>{{r[i], g[i], b[i]}});
+    } else {
+#pragma omp simd reduction(+ : sum)
+        for (int i = 0; i < count; ++i) sum += r[i];
+    }
+    return static_cast<double>(sum);
+}
+
 template <class T>
 inline double luma_sum(const native::PointwiseCall& call, const Pointwise& args, long long n, PointwiseMemory<Real<T>>& memory) {
     using R = Real<T>;
     double total = 0.0;
+    memory.prepared = -1;
     for (int t = 0; t < args.frames; ++t) {
         const Plane in = plane<T>(args.in, n, t, 0, args.channels);
         for (int y = 0; y < args.in_height; ++y)
@@ -17,13 +33,13 @@ inline double luma_sum(const native::PointwiseCall& call, const Pointwise& args,
                 if (call.ops > 0) {
                     const Where<R> where = {x, y, args.in_width, args.in_height, R(white<T>), R(white<T>)};
                     scale_channels(args.channels, count, R(1) / R(white<T>), memory);
-                    with_channels(args.channels, [&](auto K) { apply_chain<R, decltype(K)::value>(call, args, n, 0, where, count, memory.channel); });
+                    with_channels(args.channels, [&](auto K) {
+                        prepare_chain<R, decltype(K)::value>(call, args, n, 0, where.white, memory);
+                        apply_chain<R, decltype(K)::value>(call, where, count, memory);
+                    });
                     scale_channels(args.channels, count, R(white<T>), memory);
                 }
-                const auto& c = memory.channel;
-                R sum = R(0);
-                for (int i = 0; i < count; ++i) sum += args.channels == 3 ? luma(Pixel<R, 3>{{c[0][i], c[1][i], c[2][i]}}) : c[0][i];
-                total += static_cast<double>(sum);
+                total += piece_sum(args.channels, count, memory.channel);
             }
     }
     return total;

@@ -152,6 +152,7 @@ std::vector<Step> find_ops(const Chain& chain) {
             found.push_back({Op(), reinterpret_cast<UserLoop>(address), fields});
         }
     }
+    if (found.size() > most_ops) throw py::value_error("a chain has at most " + std::to_string(most_ops) + " ops");
     return found;
 }
 

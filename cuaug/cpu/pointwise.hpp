@@ -34,6 +34,8 @@ template <class R>
 struct PointwiseMemory {
     R channel[4][piece_width];
     R scratch[4 * piece_width + 4];
+    R field[native::most_fields];  // of the chain, for a sample's four channels from `prepared` on
+    int prepared;
 };
 
 // Columns first .. first + count of a row, channel by channel, so that one instruction works on the same channel of many pixels.
@@ -102,28 +104,51 @@ inline auto with_op(native::Op op, const Use& use) {
     }
 }
 
+// The parameters of a sample's ops for channels from `first` on, once for all pieces of a task: they cost as much as a row.
 template <class R, int K>
-inline void apply_chain(const native::PointwiseCall& call, const Pointwise& args, long long n, int first, const Where<R>& where, int count, R (*channel)[piece_width]) {
+inline void prepare_chain(const native::PointwiseCall& call, const Pointwise& args, long long n, int first, R white, PointwiseMemory<R>& memory) {
+    if (memory.prepared == first) return;
+    memory.prepared = first;
     auto column = [&](int i) { return parameter(args, n, i); };
+    R* field = memory.field;
     for (int o = 0, from = 0; o < call.ops; ++o) {
         const native::Step& step = call.op[o];
         if (step.user != nullptr) {
-            R field[native::most_user_fields];
-            for (int i = 0; i < step.user_fields; ++i) field[i] = static_cast<R>(column(from + i));
-            step.user(sizeof(R), K, field, &where, count, channel);
+            for (int i = 0; i < step.user_fields; ++i) *field++ = static_cast<R>(column(from + i));
             from += step.user_fields;
             continue;
         }
         with_op<R, K>(step.op, [&](auto op) {
             using Op = decltype(op);
-            apply<R, K>(op_of<Op, R, K>(column, from, first, args.channels, where.white), where, count, channel);
+            static_assert(Op::shared + Op::each * K <= native::most_user_fields, "a chain's fields have room for it");
+            fill_fields<Op, R, K>(column, from, first, args.channels, white, field);
+            field += Op::shared + Op::each * K;
             from += Op::shared + Op::each * args.channels;
+        });
+    }
+}
+
+template <class R, int K>
+inline void apply_chain(const native::PointwiseCall& call, const Where<R>& where, int count, PointwiseMemory<R>& memory) {
+    const R* field = memory.field;
+    for (int o = 0; o < call.ops; ++o) {
+        const native::Step& step = call.op[o];
+        if (step.user != nullptr) {
+            step.user(sizeof(R), K, field, &where, count, memory.channel);
+            field += step.user_fields;
+            continue;
+        }
+        with_op<R, K>(step.op, [&](auto op) {
+            using Op = decltype(op);
+            apply<R, K>(op_of<Op>(field), where, count, memory.channel);
+            field += Op::shared + Op::each * K;
         });
     }
 }
 
 template <class R>
 inline void scale_channels(int channels, int count, R factor, PointwiseMemory<R>& memory) {
+    if (factor == R(1)) return;
     for (int k = 0; k < channels; ++k)
         for (int i = 0; i < count; ++i) memory.channel[k][i] *= factor;
 }
@@ -145,7 +170,10 @@ inline void pointwise_piece(const native::PointwiseCall& call, const Pointwise& 
         with_source(call.target, [&](auto element) {
             using T = decltype(element);
             where.out_white = R(white<T>);
-            with_channels(channels, [&](auto K) { apply_chain<R, decltype(K)::value>(call, args, n, c, where, count, memory.channel); });
+            with_channels(channels, [&](auto K) {
+                prepare_chain<R, decltype(K)::value>(call, args, n, c, where.white, memory);
+                apply_chain<R, decltype(K)::value>(call, where, count, memory);
+            });
             for (int k = channels; k < out_channels; ++k) memcpy(memory.channel[k], memory.channel[0], sizeof(R) * count);
             scale_channels(out_channels, count, R(white<T>), memory);
             const int all = call.out_channels == args.channels ? args.channels : out_channels;
@@ -188,9 +216,9 @@ inline void each_piece(const Batch& args, long long task, const Piece& piece) {
 template <class R>
 inline void pointwise_typed(const native::PointwiseCall& call, long long task, void* workspace) {
     const Pointwise args = pointwise_record(call.record);
-    each_piece(args, task, [&](long long n, long long t, int y, int x, int count) {
-        pointwise_piece(call, args, n, t, y, x, count, *static_cast<PointwiseMemory<R>*>(workspace));
-    });
+    PointwiseMemory<R>& memory = *static_cast<PointwiseMemory<R>*>(workspace);
+    memory.prepared = -1;
+    each_piece(args, task, [&](long long n, long long t, int y, int x, int count) { pointwise_piece(call, args, n, t, y, x, count, memory); });
 }
 
 inline void pointwise_task(const native::PointwiseCall& call, long long task, void* workspace) {

@@ -36,12 +36,17 @@ inline Op op_of(const R* field) {
     return op;
 }
 
-// `column(i)` is column i of a sample; `white` what 1 is in the images' own range.
+// Prepared fields; `column(i)` is column i of a sample, `white` what 1 is in the images' own range.
+template <class Op, class R, int K, class Column>
+inline void fill_fields(const Column& column, int from, int first, int channels, R white, R* field) {
+    for (int i = 0; i < Op::shared + Op::each * K; ++i) field[i] = static_cast<R>(column(column_of<Op, K>(i, from, first, channels)));
+    prepare_op<Op>(field, white, 0);
+}
+
 template <class Op, class R, int K, class Column>
 inline Op op_of(const Column& column, int from, int first, int channels, R white) {
     R field[Op::shared + Op::each * K + 1];
-    for (int i = 0; i < Op::shared + Op::each * K; ++i) field[i] = static_cast<R>(column(column_of<Op, K>(i, from, first, channels)));
-    prepare_op<Op>(field, white, 0);
+    fill_fields<Op, R, K>(column, from, first, channels, white, field);
     return op_of<Op>(field);
 }
 

@@ -18,6 +18,8 @@ struct bfloat16 { unsigned short bits; };
 
 float to_float(float16 value);
 float16 to_float16(float value);
+// Not below `low` nor above `high`; a NaN becomes `low`.
+float between(float value, float low, float high);
 
 inline float bits_to_float(unsigned int bits) {
     float value;
@@ -54,6 +56,8 @@ template <class A> struct Same<A, A> { static constexpr bool value = true; };
 
 template <bool, class A, class B> struct Select { using type = A; };
 template <class A, class B> struct Select<false, A, B> { using type = B; };
+// A number, as a type.
+template <int N> struct Count { static constexpr int value = N; };
 
 // What counts as full scale: colour ops see pixels as shares of it.
 template <class T> constexpr float white = 1.0f;
@@ -75,7 +79,7 @@ inline T from_real(R value) {
     else if constexpr (Same<T, float32>::value || Same<T, float64>::value) return static_cast<T>(value);
     else if constexpr (Same<T, int32>::value || Same<T, int64>::value) return static_cast<T>(value);
     else if (Range<T>::low < 0.0f && value != value) return T(0);
-    else return static_cast<T>(rintf(fminf(fmaxf(static_cast<float>(value), Range<T>::low), Range<T>::high)));
+    else return static_cast<T>(rintf(between(static_cast<float>(value), Range<T>::low, Range<T>::high)));
 }
 
 // A value keeps its bits when the type does not change, so that labels beyond 2^24 survive.

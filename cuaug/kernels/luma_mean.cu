@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant_
             Where<R> where[4];
             for (int j = 0; j < 4; ++j) {
                 where[j] = {x + j, y, args.in_width, args.in_height, R(white<In>), R(white<In>), t};
-                made[j] = (R(1) / R(white<In>)) * unpacked<R>(four.v[j]);
+                made[j] = shares<R>(four.v[j]);
             }
             Ops::of(field).apply(made, where);
             for (int j = 0; j < count; ++j) sum += K == 3 ? luma(made[j]) : made[j].c[0];

@@ -40,30 +40,32 @@ __global__ void __launch_bounds__(pointwise_threads) pointwise(const __grid_cons
             __syncthreads();
         }
         const Ops ops = Ops::of(field);
+        // A group that can be moved as vectors is on its way, as it lies in memory, while the one before it is worked on: two at a time
+        // take 80 registers, and 57 us where one takes 50.
+        struct Group { int x, y; bool loaded; Vectors<In, K, 1> raw; } next;
         int y = begin / across, x = begin - y * across;
-        // Where it can be moved as vectors the next group is on its way, as it lies in memory, while one is worked on.
-        Vectors<In, K, 1> next;
-        bool loaded = false;
-        auto at = [&] { return in + y * args.in.y + static_cast<long long>(4 * x) * in_step; };
-        auto load = [&](int i) {
-            loaded = !Same<InLayout, Strided>::value && args.in_aligned && i < end && 4 * x + 3 < width;
-            if (loaded) next = load_vectors<InLayout, In, K>(at(), from);
-        };
-        load(begin);
-#pragma unroll 1
-        for (int i = begin; i < end; i += pointwise_threads) {
-            const int left = 4 * x, top = y, count = min(4, width - left);
-            const FourPixels<In, K> pixels = loaded ? gather<InLayout, In, K>(next.of[0]) : load_pixels<Strided, In, K>(at(), from, in_step, false, count);
+        auto at = [&](const Group& group) { return in + group.y * args.in.y + static_cast<long long>(4 * group.x) * in_step; };
+        auto advance = [&](int i) {
+            next.x = x;
+            next.y = y;
+            next.loaded = !Same<InLayout, Strided>::value && args.in_aligned && i < end && 4 * x + 3 < width;
+            if (next.loaded) next.raw = load_vectors<InLayout, In, K>(at(next), from);
             y += rows;
             x += columns;
             if (x >= across) x -= across, ++y;
-            load(i + pointwise_threads);
+        };
+        advance(begin);
+#pragma unroll 1
+        for (int i = begin; i < end; i += pointwise_threads) {
+            const int left = 4 * next.x, top = next.y, count = min(4, width - left);
+            const FourPixels<In, K> four = next.loaded ? gather<InLayout, In, K>(next.raw.of[0]) : load_pixels<Strided, In, K>(at(next), from, in_step, false, count);
+            advance(i + pointwise_threads);
 
             Pixel<R, K> made[4];
             Where<R> where[4];
             for (int j = 0; j < 4; ++j) {
                 where[j] = {left + j, top, width, height, R(white<In>), R(white<Out>), static_cast<int>(t) * groups + first / K};
-                made[j] = (R(1) / R(white<In>)) * unpacked<R>(pixels.v[j]);
+                made[j] = shares<R>(four.v[j]);
             }
             ops.apply(made, where);
             FourPixels<Out, OutK> result;

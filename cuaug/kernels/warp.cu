@@ -177,10 +177,8 @@ warp(const __grid_constant__ Warp<Geometry> args) {
         // Pixels of the thread from number `first` of a row's four on through the ops, which take shares of white.
         auto change = [&](auto& pixels, int first, int y) {
             Where<R> where[at_once];
-            for (int i = 0; i < at_once; ++i) {
+            for (int i = 0; i < at_once; ++i)
                 where[i] = {region.left + column + 8 * (first + i), region.top + tile.first + y, args.out_width, args.out_height, R(white<In>), R(white<Out>), region.plane};
-                pixels[i] = (R(1) / R(white<In>)) * pixels[i];
-            }
             Ops::of(region.field).apply(pixels, where);
         };
         for (int y = 4 * (warp_index >> twice) + (lane >> 3); y < rows + (lane >> 3); y += own.rows) {
@@ -202,7 +200,7 @@ warp(const __grid_constant__ Warp<Geometry> args) {
                     if constexpr (measured)
                         for (int i = 0; i < at_once; ++i) finish(first + i, to_stored(sampled.of[i]));
                     Pixel<R, K> made[at_once];
-                    for (int i = 0; i < at_once; ++i) made[i] = to_pixel<R>(sampled.of[i]);
+                    for (int i = 0; i < at_once; ++i) made[i] = shares<R>(sampled.of[i]);
                     change(made, first, y);
                     for (int i = 0; i < at_once; ++i) {
                         if constexpr (!measured) finish(first + i, packed<Out>(R(white<Out>) * made[i]));

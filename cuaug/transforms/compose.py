@@ -105,7 +105,8 @@ class Compose(Transform):
         Args:
             images: torch, cupy, numpy or jax: [N, C, H, W] or [N, H, W, C], one image without the N, or a list of
                 images. Or a sample of any structure, by the rules of docs/recipes.md; then nothing else is passed.
-            masks: Labels, moved by nearest neighbour; 0 outside. [N, H, W], or with an axis of masks besides
+            masks: Labels, moved by nearest neighbour; 0 outside. [N, H, W], or with an axis of masks besides. An array
+                of one axis, as in torchvision's ``cutmix(images, labels)``, is taken for labels.
             boxes: See :class:`Boxes`. [N, B, 4]; ``{"boxes": ...}`` comes back with ``"valid"``, which of them count
             keypoints: See :class:`Keypoints`. [N, ..., P, 2 or 3]
             labels: As they are, or mixed where samples are mixed. [N] or [N, classes]
@@ -122,6 +123,8 @@ class Compose(Transform):
                 plan, table = self._table(image, ids, self._counted(step))
                 return traced.apply(plan, image, table)
             return self._follow(images, ids, step, layout)
+        if labels is None and getattr(masks, "ndim", 0) == 1:  # no mask has one axis: cutmix(images, labels)
+            masks, labels = None, masks
         given = {"images": images, "masks": masks, "boxes": boxes, "keypoints": keypoints, "labels": labels}
         given = {name: value for name, value in given.items() if value is not None}
         for name in ("masks", "boxes", "keypoints"):

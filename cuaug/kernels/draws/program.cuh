@@ -158,7 +158,8 @@ inline void run(const Instruction& it, const Stream& stream, double* row, Progre
         }
         case Kind::Perspective: return carry(carry_corners(from(0), static_cast<int>(a[1]), static_cast<int>(a[2])));
         case Kind::KeepPass:
-            for (int i = 0; i < static_cast<int>(a[0]); ++i) out[i] = progress.pass.m[i];
+            for (int i = 0; i < 9; ++i)  // not up to a number that is not known, which would keep the matrix in memory
+                if (i < static_cast<int>(a[0])) out[i] = progress.pass.m[i];
             progress.all = progress.pass * progress.all;
             progress.pass = Carry::identity();
             return;

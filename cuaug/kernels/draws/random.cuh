@@ -23,7 +23,8 @@ struct Random {
             words = words_of(stream.seed, stream.step, stream.id, stream.position, index++);
             used = 0;
         }
-        return words.word[used++];
+        const int at = used++;  // no index, for the words would be in memory
+        return at == 0 ? words.word[0] : at == 1 ? words.word[1] : at == 2 ? words.word[2] : words.word[3];
     }
 
     // In [0, 1), a multiple of 2^-32.

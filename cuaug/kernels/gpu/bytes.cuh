@@ -21,6 +21,23 @@ inline Pixel<R, K> unpacked(const Stored<T, K>& stored) {
 
 template <class R, class T, int K>
 inline Pixel<R, K> to_pixel(const Stored<T, K>& stored) { return unpacked<R>(stored); }
+
+// As shares of white. A byte n and 2^23, times 1 / 255, less what 2^23 makes of it, which is no more than an exponent: n / 255, rounded once.
+constexpr float byte_share = 1.0f / 255.0f;
+
+template <class R, class T, int K>
+inline Pixel<R, K> shares(const Stored<T, K>& stored) {
+    if constexpr (Same<T, uint8>::value && Same<R, float>::value) {
+        Pixel<R, K> out;
+        for (int k = 0; k < K; ++k) out.c[k] = __fmaf_rn(__uint_as_float(__byte_perm(stored.word[0], 0x4B000000, 0x7440 + k)), byte_share, -8388608.0f * byte_share);
+        return out;
+    } else {
+        return (R(1) / R(white<T>)) * unpacked<R>(stored);
+    }
+}
+
+template <class R, class T, int K>
+inline Pixel<R, K> shares(const Texel<T, K>& texel) { return (R(1) / R(white<T>)) * to_pixel<R>(texel); }
 template <class T, int K>
 inline Stored<T, K> to_stored(const Stored<T, K>& stored) { return stored; }
 

@@ -16,6 +16,8 @@ inline float16 to_float16(float value) {
     return out;
 }
 
+inline float between(float value, float low, float high) { return fminf(fmaxf(value, low), high); }
+
 // Two of them in a word, from the lower half on.
 template <class T>
 inline unsigned int two(float first, float second) {

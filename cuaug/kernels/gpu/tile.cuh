@@ -12,8 +12,6 @@
 namespace cuaug {
 
 constexpr int threads = 256, most_tiles = 16;
-// Something to do at a time, as a type.
-template <int N> struct Count { static constexpr int value = N; };
 
 // Blocks resident on a multiprocessor, as many as leave registers enough for the usual kernels to spill nothing.
 template <class Pixel, class R, class Sampler, bool plain>

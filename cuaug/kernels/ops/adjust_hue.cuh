@@ -16,7 +16,7 @@ struct AdjustHue {
             return in;
         } else {
             const R one = R(1), r = in.c[0], g = in.c[1], b = in.c[2], v = fmax(r, fmax(g, b)), c = v - fmin(r, fmin(g, b));
-            const R scale = reciprocal(fmax(c, R(1e-30)));  // of grey, whose hue is 0 whatever this is
+            const R scale = reciprocal(c);  // of grey this makes no number, which the clamps below take for 0: grey stays
             const R h = v == r ? (g - b) * scale : v == g ? R(2) + (b - r) * scale : R(4) + (r - g) * scale;
             // Adding this and taking it off again rounds to a whole number: of turns, which leave the hue in -3..3.
             const R whole = sizeof(R) == 4 ? R(12582912) : R(6755399441055744), turned = h + R(6) * factor;

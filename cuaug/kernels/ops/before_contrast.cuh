@@ -10,14 +10,10 @@ struct BeforeContrast {
     static constexpr int shared = 7, each = 0;
     R order[4], brightness, saturation, hue;
 
-    static void prepare(R* field, R) { ColorJitter<R, K>::pack(field); }
+    static void prepare(R* field, R) { ColorJitter<R, K>::pack(field, 1); }
 
     template <class Use>
-    void steps(const Use& use) const {
-        const ColorJitter<R, K> all = {{}, brightness, saturation, hue, R(1), R(0)};
-#pragma unroll 1
-        for (int i = 0, left = static_cast<int>(order[0]); i < 4 && (left & 3) != 1; ++i, left >>= 2) all.step(left & 3, use);
-    }
+    void steps(const Use& use) const { ColorJitter<R, K>{{order[0]}, brightness, saturation, hue, R(1), R(0)}.steps(use); }
 };
 
 }  // namespace cuaug

@@ -11,28 +11,38 @@ namespace cuaug {
 template <class R, int K>
 struct ColorJitter {
     static constexpr int shared = 9, each = 0;
-    R order[4];   // then, in the first, all of it: two bits a step, for an index that is not known would keep it out of registers
+    R order[4];   // then, in the first, the steps that have something to do: three bits each, one more than which, and 0 after the last
     R brightness, saturation, hue, contrast, about;
 
-    static void pack(R* order) { order[0] += R(4) * order[1] + R(16) * order[2] + R(64) * order[3]; }
-
-    static void prepare(R* field, R white) {
-        pack(field);
-        AdjustContrast<R, K>::prepare(field + 7, white);
+    // Of the steps before `end`.
+    static void pack(R* field, int end) {
+        const bool idle[4] = {field[4] == R(1), false, field[5] == R(1), field[6] == R(0)};
+        R all = R(0), unit = R(1);
+        for (int i = 0; i < 4; ++i) {
+            const int op = static_cast<int>(field[i]);
+            if (op < 0 || idle[op]) continue;
+            if (op == end) break;
+            all += unit * static_cast<R>(op + 1);
+            unit *= R(8);
+        }
+        field[0] = all;
     }
 
-    template <class Use>
-    void step(int op, const Use& use) const {
-        if (op == 0) use(AdjustBrightness<R, K>{brightness});
-        else if (op == 1) use(AdjustContrast<R, K>{contrast, about});
-        else if (op == 2) use(AdjustSaturation<R, K>{saturation});
-        else if (hue != R(0)) use(AdjustHue<R, K>{hue});
+    static void prepare(R* field, R white) {
+        pack(field, -1);
+        AdjustContrast<R, K>::prepare(field + 7, white);
     }
 
     template <class Use>
     void steps(const Use& use) const {
 #pragma unroll 1
-        for (int i = 0, left = static_cast<int>(order[0]); i < 4; ++i, left >>= 2) step(left & 3, use);
+        for (int left = static_cast<int>(order[0]); left != 0; left >>= 3) {
+            const int step = left & 7;
+            if (step == 1) use(AdjustBrightness<R, K>{brightness});
+            else if (step == 2) use(AdjustContrast<R, K>{contrast, about});
+            else if (step == 3) use(AdjustSaturation<R, K>{saturation});
+            else use(AdjustHue<R, K>{hue});
+        }
     }
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "../geometry/local.cuh"
-#include "../gpu/words.cuh"
+#include "../gpu/bytes.cuh"
 
 namespace cuaug {
 
@@ -40,7 +40,7 @@ struct ByteWeights {
 // Bilinear interpolation of pixels of up to four bytes, two taps of a channel in one __dp2a: the levels, rounded half to even, as
 // float bits, of which the lowest byte is the level. With weights of 15 bits, 99.8 % of uniform noise comes out as from exact
 // weights, the rest one level off. `above` and `below` are addresses in shared memory.
-constexpr float level_bias = 12582912.0f;
+constexpr float level_bias = 8388608.0f;
 
 template <int K>
 struct Levels {
@@ -53,7 +53,7 @@ inline Levels<K> bilinear(unsigned int above, unsigned int below, const ByteWeig
     const Word p00 = pixel(above), p01 = pixel(above + 4), p10 = pixel(below), p11 = pixel(below + 4);
     const Word upper = weights.upper, lower = weights.lower;
 
-    // A sum starts from the bits of 2^23 and becomes its mantissa. Adding 1.5 2^23 to a float leaves its integer part in the low
+    // A sum starts from the bits of 2^23 and becomes its mantissa. Adding 2^23 to a float leaves its integer part in the low
     // bits of the sum: conversion and half-to-even rounding at once, on the otherwise idle float pipe.
     constexpr Word start = 0x4B000000;
     auto level = [](Word sum) { return __uint_as_float(sum) * (1.0f / 32768.0f) + (level_bias - 256.0f); };
@@ -81,9 +81,9 @@ inline Stored<uint8, K> to_stored(const Levels<K>& levels) {
 }
 
 template <class R, int K>
-inline Pixel<R, K> to_pixel(const Levels<K>& levels) {
+inline Pixel<R, K> shares(const Levels<K>& levels) {
     Pixel<R, K> out;
-    for (int k = 0; k < K; ++k) out.c[k] = levels.of[k] - level_bias;
+    for (int k = 0; k < K; ++k) out.c[k] = __fmaf_rn(levels.of[k], byte_share, -level_bias * byte_share);
     return out;
 }
 
