@@ -4,7 +4,7 @@ import numpy as np
 from arrays import seeded
 
 NAN, INF = float("nan"), float("inf")
-SIZES = [1, 2, 63, 64, 65, 127, 128, 129, 300, 1023, 1024, 1025, 2500]
+SIZES = [1, 2, 63, 64, 65, 128, 129, 300, 1024, 1025, 2100]
 
 
 def random(count, seed=0, spread=400.0):
