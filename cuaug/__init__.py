@@ -36,6 +36,7 @@ from .geometry import (
     transform_points,
 )
 from .mix import cutmix, mix_labels, mixup
+from .ops import batched_nms, box_area, box_convert, box_iou, clip_boxes, nms, remove_small_boxes
 from .show import grid, show
 from .warp import affine, elastic, perspective, remap, rotate, warp_affine, warp_perspective
 
@@ -53,7 +54,12 @@ __all__ = [
     "affine",
     "affine_matrix",
     "autocontrast",
+    "batched_nms",
+    "box_area",
+    "box_convert",
+    "box_iou",
     "center_crop",
+    "clip_boxes",
     "color_matrix",
     "compose_affine",
     "convert_matrix",
@@ -77,11 +83,13 @@ __all__ = [
     "lut",
     "mix_labels",
     "mixup",
+    "nms",
     "normalize",
     "pad",
     "perspective",
     "posterize",
     "remap",
+    "remove_small_boxes",
     "resize",
     "resized_crop",
     "rgb_to_grayscale",

@@ -381,6 +381,16 @@ def stacked(values: Sequence[Any]) -> Any:
     return xp.stack(list((getattr(xp, "broadcast_tensors", None) or xp.broadcast_arrays)(*moved)), -1)
 
 
+def index_dtype(found: Library) -> str:
+    """Of indices: int64, or what JAX has for it."""
+    return str(sys.modules["jax"].dtypes.canonicalize_dtype("int64")) if found is _JAX else "int64"
+
+
+def detached(array: Any) -> Any:
+    """Without its gradient, for results that have none."""
+    return array.detach() if getattr(array, "requires_grad", False) else array
+
+
 def module_class() -> Any:
     """torch.nn.Module, where the user has imported torch; else None."""
     return getattr(getattr(sys.modules.get("torch"), "nn", None), "Module", None)

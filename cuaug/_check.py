@@ -75,7 +75,8 @@ def number(parameter: str, value: Any, least: float, most: float = np.inf) -> No
     """One number of the host, in a range; a bool or an array is none."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise TypeError(f"{parameter} must be a number, got {value!r}")
-    within(parameter, value, least, most)
+    if not least <= value <= most:
+        raise ValueError(_out_of_range(parameter, value, least, most))
 
 
 def flag(parameter: str, value: Any) -> None:
@@ -120,8 +121,12 @@ def extents(axes: str, shape: Sequence[int]) -> None:
 def within(parameter: str, value: Any, least: float, most: float = np.inf) -> None:
     """Host values only: device arrays are not read."""
     if _is_plain(value) and not (np.all(np.asarray(value) >= least) and np.all(np.asarray(value) <= most)):
-        rule = f"at least {least}" if most == np.inf else f"in {least}..{most}"
-        raise ValueError(f"{parameter} must be {rule}, got {value!r}")
+        raise ValueError(_out_of_range(parameter, value, least, most))
+
+
+def _out_of_range(parameter: str, value: Any, least: float, most: float) -> str:
+    rule = f"at least {least}" if most == np.inf else f"in {least}..{most}"
+    return f"{parameter} must be {rule}, got {value!r}"
 
 
 def positive(parameter: str, value: Any) -> None:

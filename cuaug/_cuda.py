@@ -289,7 +289,7 @@ def warmup_names() -> list[str]:
 
     geometries = (("Affine", "Bilinear"), ("Affine", "Nearest"), ("Perspective", "Bilinear"), ("Grid", "Bilinear"))
     colours = ("AdjustBrightness", "AdjustContrast", "AdjustSaturation", "AdjustHue")
-    names = []
+    names = [name_expression(skeleton, "float32") for skeleton in ("nms_sort", "nms_rank", "nms")]
     for layout in ("Planar", "Packed"):
         for dtype in ("uint8", "float16", "float32"):
             names += [

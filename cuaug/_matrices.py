@@ -22,8 +22,11 @@ MATRIX: Sizes = ((2, 3), (3,))
 Frame = tuple[Any, Any, Any, Any]
 
 
-def load(any_value: str = "", /, **arguments: tuple[Any, Sizes]) -> list[Any]:
-    """Arguments as arrays of one library, device, dtype and batch, from ``name=(value, sizes of its last axes)``."""
+def load(any_value: tuple[str, ...] = (), /, **arguments: tuple[Any, Sizes]) -> list[Any]:
+    """Arguments as arrays of one library, device, dtype and batch, from ``name=(value, sizes of its last axes)``.
+
+    `any_value`: those that need not be finite.
+    """
     arrays = [value for value, _ in arguments.values() if hasattr(value, "dtype")]
     like = next((array for array in arrays if not is_host(array)), arrays[0] if arrays else np.empty(0))
     floats = {_dtype(array) for array in arrays} & {"float16", "bfloat16", "float32", "float64"}
@@ -46,7 +49,7 @@ def load(any_value: str = "", /, **arguments: tuple[Any, Sizes]) -> list[Any]:
         array = loaded[i]
         if own != batch:
             array = loaded[i] = namespace(like).broadcast_to(array, (*batch, *array.shape[len(own) :]))
-        if name != any_value and is_host(array):
+        if name not in any_value and is_host(array):
             finite = namespace(like).isfinite(array)
             for _ in range(array.ndim - len(batch)):
                 finite = finite.all(-1)

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from . import _array, _check, _cpu, _images, _parameters
+from . import _array, _check, _cpu, _images, _nms, _parameters
 from ._images import Axes, Images, Result
 from ._parameters import NO_TABLE, PerSample, Table
 
@@ -584,6 +584,8 @@ def name_expression(skeleton: str, *arguments: str | int) -> str:
 
 def record_of(name: str) -> tuple[str, int]:
     """The C++ type of a kernel's argument, and the bytes that are packed for it here."""
+    if name.startswith("cuaug::nms"):
+        return "cuaug::Nms", _nms.RECORD.size
     if name == "cuaug::draw":
         return "cuaug::Draw", _DRAW.size
     if name.startswith("cuaug::resample<"):

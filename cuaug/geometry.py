@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from . import _check, _matrices
+from . import _boxes, _check, _matrices
 from ._array import namespace
 from ._matrices import MATRIX, NUMBER, PAIR, POINTS, Frame
 
@@ -208,7 +208,7 @@ def transform_points(points: Any, M: Any) -> Any:
     [[11.  2.]
      [13.  4.]]
     """
-    points, M = _matrices.load("points", points=(points, POINTS), M=(M, MATRIX))
+    points, M = _matrices.load(("points",), points=(points, POINTS), M=(M, MATRIX))
     return _move(points, M[..., None, :, :])
 
 
@@ -231,20 +231,13 @@ def transform_boxes(boxes: Any, M: Any, format: Format = "XYXY") -> Any:
     >>> print(transform_boxes([(0, 0, 3, 2)], [(-1, 0, 9), (0, 1, 0)]))  # flips an image 10 pixels wide
     [[ 7.  0. 10.  2.]]
     """
-    anchors = {"XYXY": None, "XYWH": 0.0, "CXCYWH": 0.5}
-    _check.one_of("format", format, tuple(anchors))
-    boxes, M = _matrices.load("boxes", boxes=(boxes, ((), (4,))), M=(M, MATRIX))
-    xp, anchor = namespace(boxes), anchors[format]
-    low, high = boxes[..., :2], boxes[..., 2:]
-    if anchor is not None:
-        low, high = low - anchor * high, low + (1 - anchor) * high
-    left, top, right, bottom = low[..., 0], low[..., 1], high[..., 0], high[..., 1]
+    _check.one_of("format", format, tuple(_boxes.ANCHORS))
+    boxes, M = _matrices.load(("boxes",), boxes=(boxes, ((), (4,))), M=(M, MATRIX))
+    xp, edges = namespace(boxes), _boxes.to_edges(boxes, format)
+    left, top, right, bottom = (edges[..., i] for i in range(4))
     x, y = xp.stack([left, right, right, left], -1), xp.stack([top, top, bottom, bottom], -1)
     corners = _move(xp.stack([x, y], -1) - 0.5, M[..., None, None, :, :]) + 0.5
-    low, high = xp.amin(corners, -2), xp.amax(corners, -2)
-    if anchor is not None:
-        low, high = low + anchor * (high - low), high - low
-    return xp.concatenate([low, high], -1)
+    return _boxes.from_edges(xp.concatenate([xp.amin(corners, -2), xp.amax(corners, -2)], -1), format)
 
 
 class _Convention(NamedTuple):

@@ -251,7 +251,7 @@ def table() -> str:
     for title, names in (
         ("functions of images", FUNCTIONS),
         ("transforms, and what follows the images", TRANSFORMS),
-        ("without a picture: matrices, points, labels, looking, set-up, errors", PLAIN),
+        ("without a picture: matrices, points, boxes, labels, looking, set-up, errors", PLAIN),
     ):
         rows = [f"| {linked(name)} | {summary(name)} |" for name in names]
         lines = [f"<details><summary>{len(names)} {title}</summary>", "", "| | |", "|---|---|", *rows, "", "</details>"]

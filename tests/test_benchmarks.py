@@ -110,3 +110,15 @@ def test_recipes_are_timed_and_written(tmp_path):
     rows = json.loads(path.read_text())["tables"]["cpu"]["rows"]
     assert {row["name"].partition(",")[0] for row in rows} == {"randaugment", "trivialaugment"}
     assert all(row["us"] > 0 for row in rows)
+
+
+def test_suppression_is_timed_and_written(tmp_path):
+    path = tmp_path / "found.json"
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT.with_name("detection.py")), "--cpu", "--quick", "--no-peers", "--json", str(path)],
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = json.loads(path.read_text())["tables"]["cpu"]["rows"]
+    assert [row["name"] for row in rows] == ["nms 200", "batched_nms 200", "nms 2000", "batched_nms 2000"]
+    assert all(row["us"] > 0 for row in rows)

@@ -304,6 +304,7 @@ USUAL = [
 
 
 USERS_ALONE, USERS_FUSED = user_names()
+DETECTION = [kernels.name_expression(skeleton, "float64") for skeleton in ("nms_sort", "nms_rank", "nms")]
 
 
 def each_name(names):
@@ -334,6 +335,12 @@ def test_usual_kernels_compile_without_a_warning_or_a_spill(name, architecture, 
 @each_name(USUAL)
 def test_the_usual_recipe_compiles_without_a_warning_or_a_spill(name, architecture, nvrtc, record_property):
     check_kernel(nvrtc, name, architecture, record_property, ONE_REGISTER)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@each_name(DETECTION)
+def test_the_kernels_of_detection_compile_without_a_warning_or_a_spill(name, architecture, nvrtc, record_property):
+    check_kernel(nvrtc, name, architecture, record_property, 0)
 
 
 @pytest.mark.parametrize("architecture", [75, 90])

@@ -22,7 +22,7 @@ color = pytest.importorskip("cuaug.color")
 WARPS = [pytest.importorskip(f"cuaug.{name}") for name in ("warp", "crop_resize")]
 filters = pytest.importorskip("cuaug.filter")
 IMAGES = [color, *WARPS, filters, pytest.importorskip("cuaug.mix")]
-MODULES = [*IMAGES, *(pytest.importorskip(f"cuaug.{name}") for name in ("geometry", "fit"))]
+MODULES = [*IMAGES, *(pytest.importorskip(f"cuaug.{name}") for name in ("geometry", "fit", "ops"))]
 
 
 def functions(module):

@@ -19,6 +19,7 @@ namespace ISA_NAMESPACE {
 #include "luma_mean.hpp"
 #include "lut.hpp"
 #include "mix.hpp"
+#include "nms.hpp"
 #include "pointwise.hpp"
 #include "resample.hpp"
 #include "warp.hpp"
@@ -50,5 +51,6 @@ extern const Loops ISA_TABLE = {
     ISA_NAMESPACE::cuaug::extremes_task,
     ISA_NAMESPACE::cuaug::lut_tasks,
     ISA_NAMESPACE::cuaug::lut_task,
+    ISA_NAMESPACE::cuaug::nms_task,
 };
 }

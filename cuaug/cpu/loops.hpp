@@ -67,7 +67,7 @@ struct GaussianBlurCall {
 
 // Of loops that take nothing besides.
 struct ImageCall {
-    const void* record;      // kernels/record.cuh, blend_record.cuh, pointwise_record.cuh, lut_record.cuh
+    const void* record;      // kernels/record.cuh, blend_record.cuh, pointwise_record.cuh, lut_record.cuh, nms_record.cuh
     Dtype source;
 };
 
@@ -100,6 +100,7 @@ struct Loops {
     void (*extremes)(const ImageCall& call, long long task, void* workspace);
     long long (*lut_tasks)(const ImageCall& call);
     void (*lut)(const ImageCall& call, long long task, void* workspace);
+    void (*nms)(const ImageCall& call, long long task, void* workspace);
 };
 
 extern const Loops loops_baseline, loops_v3, loops_v4;

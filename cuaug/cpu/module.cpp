@@ -23,6 +23,7 @@
 #include "../kernels/record.cuh"
 #include "../kernels/resample_record.cuh"
 #include "loops.hpp"
+#include "nms_order.hpp"
 #include "pool.hpp"
 
 namespace py = pybind11;
@@ -197,6 +198,18 @@ void of_images(const py::bytes& record, const std::string& source) {
     run(record, sizeof(Record), call, Tasks, Task);
 }
 
+void nms(const py::bytes& record, const std::string& source) {
+    const Record copy(record, sizeof(cuaug::Nms));
+    const auto& args = *reinterpret_cast<const cuaug::Nms*>(copy.data);
+    const ImageCall call = {copy.data, find<Dtype>(dtypes, source, "dtype")};
+    const py::gil_scoped_release release;
+    const Loops& table = loops();
+    Pool::instance().run(args.samples, threads(), [&](long long n, void* workspace) {
+        call.source == Dtype::float64 ? cuaug::order_candidates<double>(args, n) : cuaug::order_candidates<float>(args, n);
+        table.nms(call, n, workspace);
+    });
+}
+
 std::vector<std::string> isas() {
     std::vector<std::string> out;
     for (const Loops* table : all_loops()) out.emplace_back(table->isa);
@@ -241,6 +254,7 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     module.def("equalize", &of_images<cuaug::Pointwise, &Loops::equalize_tasks, &Loops::equalize>, "record"_a, "source"_a);
     module.def("extremes", &of_images<cuaug::Pointwise, &Loops::extremes_tasks, &Loops::extremes>, "record"_a, "source"_a);
     module.def("lut", &of_images<cuaug::Lut, &Loops::lut_tasks, &Loops::lut>, "record"_a, "source"_a);
+    module.def("nms", &nms, "record"_a, "source"_a);
     module.def("set_threads", &set_threads, "n"_a, "0: one per usable processor.");
     module.def("threads", &threads);
     module.def("isa", [] { return std::string(loops().isa); }, "The instruction set in use.");

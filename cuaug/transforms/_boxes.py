@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 
 from .. import _array, _check, geometry
+from .._boxes import ANCHORS, area, from_edges, to_edges
 from . import _map
-
-# Where a box's first two numbers stand in it, as a share of its size; None: the last two are the other corner.
-_ANCHORS = {"XYXY": None, "XYWH": 0.0, "CXCYWH": 0.5}
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ class Boxes:
 
     @_check.public
     def __post_init__(self) -> None:
-        _check.one_of("format", self.format, tuple(_ANCHORS))
+        _check.one_of("format", self.format, tuple(ANCHORS))
         _check.number("min_area", self.min_area, 0)
         _check.number("min_visibility", self.min_visibility, 0, 1)
         _check.flag("compact", self.compact)
@@ -93,7 +91,7 @@ def move(boxes: Any, matrices: Any, out_size: Any, options: Boxes, valid: Any = 
 def _move(boxes: Any, to: _map.Map, options: Boxes, dtype: Any, valid: Any) -> tuple[Any, Any]:
     """Boxes [N, B, 4] of a float dtype, to a result of `dtype`."""
     xp, (samples, count) = _array.namespace(boxes), boxes.shape[:2]
-    edges = _edges(boxes, options.format)
+    edges = to_edges(boxes, options.format)
     proper = xp.isfinite(edges).all(-1) & (edges[..., 2:] > edges[..., :2]).all(-1)
     edges = xp.where(proper[..., None], edges, 0.0)
     # Edges are counted from the corner of the first pixel, matrices from its centre.
@@ -106,29 +104,11 @@ def _move(boxes: Any, to: _map.Map, options: Boxes, dtype: Any, valid: Any) -> t
     edges = xp.round(edges) if _map.is_whole(dtype) else edges
     across, down = _clipped(edges[..., 0::2], to.width), _clipped(edges[..., 1::2], to.height)
     clipped = xp.stack([across, down], -1).reshape(samples, count, 4)
-    before, after = _area(edges), _area(clipped)
+    before, after = area(edges), area(clipped)
     kept = proper & (after > 0) & (after >= options.min_area) & (after >= options.min_visibility * before)
     if valid is not None:
         kept = kept & _array.asarray(valid, like=kept, dtype="bool")
-    return _map.restored(_formatted(clipped, options.format), dtype), kept
-
-
-def _edges(boxes: Any, format: str) -> Any:
-    """Any format to left, top, right, bottom. [N, B, 4]"""
-    anchor = _ANCHORS[format]
-    if anchor is None:
-        return boxes
-    low, size = boxes[..., :2] - anchor * boxes[..., 2:], boxes[..., 2:]
-    return _array.namespace(boxes).concatenate([low, low + size], -1)
-
-
-def _formatted(edges: Any, format: str) -> Any:
-    """Left, top, right, bottom to any format. [N, B, 4]"""
-    anchor = _ANCHORS[format]
-    if anchor is None:
-        return edges
-    low, size = edges[..., :2], edges[..., 2:] - edges[..., :2]
-    return _array.namespace(edges).concatenate([low + anchor * size, size], -1)
+    return _map.restored(from_edges(clipped, options.format), dtype), kept
 
 
 def _clipped(values: Any, limit: Any) -> Any:
@@ -138,10 +118,6 @@ def _clipped(values: Any, limit: Any) -> Any:
         return xp.clip(values, 0, limit)
     values, limit = xp.where(values > 0, values, 0.0), limit[..., None]
     return xp.where(values < limit, values, limit)
-
-
-def _area(edges: Any) -> Any:
-    return (edges[..., 2] - edges[..., 0]) * (edges[..., 3] - edges[..., 1])
 
 
 def compact(valid: Any, *targets: Any) -> list[list[Any]]:

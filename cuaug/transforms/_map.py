@@ -48,7 +48,7 @@ def load(name: str, values: Any, matrices: Any, out_size: Any, owners: np.ndarra
     sizes = None if isinstance(out_size, tuple) else np.array(out_size) if isinstance(out_size, list) else out_size
     if owners is not None:
         matrices, sizes = _taken(matrices, owners), None if sizes is None else _taken(sizes, owners)
-    loaded, M = _matrices.load(name, **{name: (values, ((), ())), "M": (matrices, _matrices.MATRIX)})
+    loaded, M = _matrices.load((name,), **{name: (values, ((), ())), "M": (matrices, _matrices.MATRIX)})
     if sizes is None:
         return loaded, Map(M, *out_size)
     sizes = _array.asarray(sizes, like=M, dtype=_array.dtype_name(M.dtype))

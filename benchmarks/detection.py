@@ -1,0 +1,156 @@
+"""Suppression of overlapping boxes against torchvision: ``make bench``.
+
+Boxes lie as a detector's do, in clusters about objects. A call that returns as many indices as are kept waits for the
+device, here and in torchvision: such rows are timed by the wall, from call to result. Rows of a fixed size wait for
+nothing and are timed on the device alone. What a peer keeps is compared with cuaug's result before it is timed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE)]
+sys.path.append(str(HERE.parent))  # a checkout that is not installed
+
+import clocks  # noqa: E402
+import numpy as np  # noqa: E402
+from report import cpu_name, cpus, default_path, document, number, print_table, write  # noqa: E402
+
+import cuaug  # noqa: E402
+
+CLASSES, IOU = 80, 0.5
+COUNTS = {"gpu": (1_000, 10_000, 100_000), "cpu": (1_000, 10_000, 30_000)}
+ALIKE = 0.999  # of the boxes: an IoU within a rounding error of the threshold may fall to either side
+
+
+class Row(NamedTuple):
+    """A call, and its peer's."""
+
+    name: str
+    own: Callable[[], Any]
+    peer: Callable[[], Any] | None
+    waits: bool = True
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--gpu", action="store_true", help="the GPU table alone")
+    parser.add_argument("--cpu", action="store_true", help="the CPU table alone")
+    parser.add_argument("--quick", action="store_true", help="few boxes: does it run?")
+    parser.add_argument("--no-peers", action="store_true", help="cuaug alone")
+    parser.add_argument("--json", type=Path, metavar="PATH", help="write there; a partial run is written nowhere else")
+    parser.add_argument("--only", metavar="TEXT", default="", help="rows whose names contain it")
+    options = parser.parse_args()
+    tables: dict[str, Any] = {}
+    if not options.cpu and cuaug.is_available():
+        import torch
+
+        tables["gpu"] = table("gpu", torch.cuda.get_device_name(), options)
+    if not options.gpu:
+        tables["cpu"] = table("cpu", cpu_name(), options)
+    if not tables:
+        print("no GPU that CuPy can use")
+        return 1
+    if options.json or not (options.quick or options.no_peers or options.only):
+        found = document(tables, "detection")
+        write(found, options.json or default_path(found))
+    return 0 if all(entry["rows"] for entry in tables.values()) else 1
+
+
+def detections(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Boxes about 8 to an object in an image of 1333 x 800, their scores, their classes."""
+    rng = np.random.default_rng(count)
+    objects = max(count // 8, 1)
+    corner, size = rng.uniform(0, (1200, 700), (objects, 2)), np.exp(rng.uniform(2.5, 5.5, (objects, 2)))
+    chosen = rng.integers(0, objects, count)
+    near = np.concatenate([corner, corner + size], 1)[chosen]
+    boxes = near + rng.normal(0, 0.08, (count, 4)) * np.tile(size[chosen], 2)
+    return boxes.astype(np.float32), rng.random(count, np.float32), chosen % CLASSES
+
+
+def rows(where: str, options: argparse.Namespace) -> list[Row]:
+    try:
+        import torch
+        from torchvision import ops
+    except ImportError:
+        ops = None
+    found = []
+    for count in (200, 2_000) if options.quick else COUNTS[where]:
+        boxes, scores, classes = detections(count)
+        if where == "gpu" or ops is not None:
+            boxes, scores, classes = (torch.from_numpy(array) for array in (boxes, scores, classes))
+        if where == "gpu":
+            boxes, scores, classes = boxes.cuda(), scores.cuda(), classes.cuda()
+        one, many = (boxes, scores), (boxes, scores, classes)
+        peers: list[Any] = [None, None]
+        if ops is not None and not options.no_peers:
+            peers = [lambda one=one: ops.nms(*one, IOU), lambda many=many: ops.batched_nms(*many, IOU)]
+        found += [
+            Row(f"nms {count}", lambda one=one: cuaug.nms(*one, IOU), peers[0]),
+            Row(f"batched_nms {count}", lambda many=many: cuaug.batched_nms(*many, IOU), peers[1]),
+        ]
+        if where == "gpu":
+            fixed = {"fixed_size": True, "max_output": 300}
+            found.append(
+                Row(f"nms {count}, fixed size", lambda one=one, f=fixed: cuaug.nms(*one, IOU, **f), None, False)
+            )
+    return [row for row in found if options.only in row.name]
+
+
+def table(where: str, device: str, options: argparse.Namespace) -> dict[str, Any]:
+    seconds, results = 0.05 if options.quick else 1.0, []
+    if where == "cpu":
+        cuaug.set_num_threads(1)
+    for row in rows(where, options):
+        entry: dict[str, Any] = {"name": row.name, "peers": {}}
+        if not row.waits:
+            entry.update(clocks.gpu(lambda _, row=row: row.own(), 1, True)._asdict())
+        elif where == "gpu":
+            entry["us"] = wall(row.own, seconds)
+        else:
+            calls = {"": row.own} | ({"torchvision": row.peer} if row.peer else {})
+            times = clocks.in_turns(calls, seconds)
+            entry["us"] = times[""]
+        if row.peer:
+            us = wall(row.peer, seconds) if where == "gpu" else times["torchvision"]
+            entry["peers"]["torchvision"] = {"us": us, "ratio": us / entry["us"], "alike": alike(row)}
+        results.append(entry)
+    cuaug.set_num_threads(0)
+    wrong = [row["name"] for row in results if any(peer["alike"] < ALIKE for peer in row["peers"].values())]
+    notes = ["In brackets: times cuaug's own.", *(f"keeps other boxes: {name}" for name in wrong)]
+    print_table(f"detection on {device}, {cpus()} CPUs", [cells(row) for row in results], notes)
+    return {"device": device, "rows": results}
+
+
+def alike(row: Row) -> float:
+    """The share of boxes that both or neither keep."""
+    own, other = (set(found().tolist()) for found in (row.own, row.peer) if found is not None)
+    return 1 - len(own ^ other) / max(len(own | other), 1)
+
+
+def wall(call: Callable[[], Any], seconds: float) -> float:
+    """The median from call to result, in us; each waits for the device by itself."""
+    call()
+    found: list[float] = []
+    stop = time.perf_counter() + seconds
+    while len(found) < 5 or (time.perf_counter() < stop and len(found) < 500):
+        start = time.perf_counter()
+        call()
+        found.append(time.perf_counter() - start)
+    return statistics.median(found) * 1e6
+
+
+def cells(row: dict[str, Any]) -> dict[str, str]:
+    peers = {name: f"{number(peer['us'])} ({number(peer['ratio'])}x)" for name, peer in row["peers"].items()}
+    return {"boxes": row["name"], "us": number(row["us"])} | peers
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <algorithm>
+
+#include "../kernels/nms_record.cuh"
+#include "convert.hpp"
+
+// As kernels/nms_sort.cu and nms_rank.cu.
+
+namespace cuaug {
+
+inline NmsKey* sorted_keys(const Nms& args, long long n, bool by_class) {
+    const long long slots = static_cast<long long>(nms_tiles(args)) * nms_tile;
+    NmsKey* keys = args.keys + (by_class ? n : args.samples + n) * slots;
+    for (int i = 0; i < args.count; ++i) keys[i] = nms_key(args, n, i, by_class);
+    std::sort(keys, keys + args.count, [](const NmsKey& a, const NmsKey& b) { return before(a, b); });
+    return keys;
+}
+
+template <class R>
+inline void order_candidates(const Nms& args, long long n) {
+    const NmsKey* keys = sorted_keys(args, n, true);
+    const bool classes = args.classes.data != nullptr;
+    int* places = args.kept + n * args.count;
+    if (classes) {
+        const NmsKey* by_score = sorted_keys(args, n, false);
+        for (int place = 0; place < args.count; ++place) places[by_score[place].index] = place;
+    }
+    Candidate<R>* candidates = static_cast<Candidate<R>*>(args.candidates) + n * args.count;
+    for (int i = 0, start = 0; i < args.count; ++i) {
+        if (keys[i].group != keys[start].group) start = i;
+        candidates[i] = candidate<R>(args, n, keys[i], classes ? places[keys[i].index] : i, start);
+    }
+}
+
+}  // namespace cuaug

@@ -1,0 +1,251 @@
+"""Detection: boxes, and which of those that overlap are kept.
+
+Boxes are corners (left, top, right, bottom), counted from the image's corner: the whole image is ``(0, 0, W, H)``. The
+result is in the library and on the device of the boxes. Functions of boxes alone take leading axes ``[...]``; float16
+and bfloat16 become float32 there, integers and lists float64.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+import numpy as np
+
+from . import _boxes, _check, _matrices, _nms
+from ._array import namespace
+from ._check import public
+
+__all__ = [
+    "batched_nms",
+    "box_area",
+    "box_convert",
+    "box_iou",
+    "clip_boxes",
+    "nms",
+    "remove_small_boxes",
+]
+
+Format = Literal["xyxy", "xywh", "cxcywh"]
+Kind = Literal["iou", "giou", "diou", "ciou"]
+
+
+@public
+def box_area(boxes: Any) -> Any:
+    """Width times height.
+
+    Args:
+        boxes: Corners. [..., 4]
+
+    Returns:
+        [...]
+
+    Raises:
+        ValueError: A shape does not fit.
+
+    >>> print(box_area([(0, 0, 3, 2)]))
+    [6.]
+    """
+    (boxes,) = _matrices.load(("boxes",), boxes=(boxes, ((4,),)))
+    return _boxes.area(boxes)
+
+
+@public
+def box_convert(boxes: Any, in_fmt: Format, out_fmt: Format) -> Any:
+    """Boxes written in another way.
+
+    Args:
+        boxes: In the form of ``in_fmt``. [..., 4]
+        in_fmt: "xyxy", two corners; "xywh", a corner and the size; "cxcywh", the centre and the size.
+        out_fmt: Of the result, likewise.
+
+    Returns:
+        [..., 4]
+
+    Raises:
+        ValueError: A shape or a format does not fit.
+
+    >>> print(box_convert([(1, 2, 3, 4)], "xywh", "xyxy"))
+    [[1. 2. 4. 6.]]
+    """
+    for name, value in (("in_fmt", in_fmt), ("out_fmt", out_fmt)):
+        _check.one_of(name, value, ("xyxy", "xywh", "cxcywh"))
+    (boxes,) = _matrices.load(("boxes",), boxes=(boxes, ((4,),)))
+    if in_fmt == out_fmt:
+        return boxes + 0
+    return _boxes.from_edges(_boxes.to_edges(boxes, in_fmt.upper()), out_fmt.upper())
+
+
+@public
+@np.errstate(divide="ignore", invalid="ignore")
+def box_iou(boxes1: Any, boxes2: Any, kind: Kind = "iou") -> Any:
+    """Intersection over union of each box of one set with each of another.
+
+    Args:
+        boxes1: Corners; NaN gives NaN. [..., P, 4]
+        boxes2: Likewise. [..., Q, 4]
+        kind: "iou"; "giou", less the share of the smallest box around both that neither covers (Rezatofighi et al.
+            2019); "diou", less the squared distance of the centres over that box's diagonal (Zheng et al. 2020);
+            "ciou", less a penalty for other proportions, too (the same). A quotient of 0 and 0 counts as 0.
+
+    Returns:
+        [..., P, Q]
+
+    Raises:
+        ValueError: A shape or ``kind`` does not fit.
+
+    >>> print(box_iou([(0, 0, 2, 2)], [(1, 0, 3, 2), (0, 0, 2, 2)]).round(3))
+    [[0.333 1.   ]]
+    """
+    _check.one_of("kind", kind, ("iou", "giou", "diou", "ciou"))
+    sizes = (), (4,)
+    boxes1, boxes2 = _matrices.load(("boxes1", "boxes2"), boxes1=(boxes1, sizes), boxes2=(boxes2, sizes))
+    a, b = boxes1[..., :, None, :], boxes2[..., None, :, :]
+    xp = namespace(a)
+    size = xp.minimum(a[..., 2:], b[..., 2:]) - xp.maximum(a[..., :2], b[..., :2])
+    size = xp.maximum(size, xp.zeros_like(size))
+    shared = size[..., 0] * size[..., 1]
+    either = _boxes.area(a) + _boxes.area(b) - shared
+    iou = _share(shared, either)
+    if kind == "iou":
+        return iou
+    span = xp.maximum(a[..., 2:], b[..., 2:]) - xp.minimum(a[..., :2], b[..., :2])
+    if kind == "giou":
+        around = span[..., 0] * span[..., 1]
+        return iou - _share(around - either, around)
+    apart = (a[..., :2] + a[..., 2:] - b[..., :2] - b[..., 2:]) / 2
+    distant = iou - _share((apart * apart).sum(-1), (span * span).sum(-1))
+    if kind == "diou":
+        return distant
+    v = (2 / math.pi * (_lean(a) - _lean(b))) ** 2
+    return distant - _share(v * v, 1 - iou + v)
+
+
+@public
+def clip_boxes(boxes: Any, size: tuple[int, int]) -> Any:
+    """Boxes cut off at the edges of an image, as torchvision's ``clip_boxes_to_image``.
+
+    Args:
+        boxes: Corners; NaN stays NaN. [..., 4]
+        size: (H, W) of the image.
+
+    Returns:
+        [..., 4]
+
+    Raises:
+        ValueError: A shape or ``size`` does not fit.
+
+    >>> print(clip_boxes([(-1, 2, 9, 9)], (6, 8)))
+    [[0. 2. 8. 6.]]
+    """
+    height, width = _check.size("size", size)
+    (boxes,) = _matrices.load(("boxes",), boxes=(boxes, ((4,),)))
+    xp = namespace(boxes)
+    cut = []
+    for i, most in enumerate((width, height, width, height)):
+        side = xp.where(boxes[..., i] < 0, 0.0, boxes[..., i])
+        cut.append(xp.where(side > most, float(most), side))
+    return xp.stack(cut, -1)
+
+
+@public
+def remove_small_boxes(boxes: Any, min_size: float) -> Any:
+    """Indices of the boxes whose sides are both at least so long. Waits for the device: how many, only the values tell.
+
+    Args:
+        boxes: Corners. [K, 4]
+        min_size: Least width and height; a box with NaN has neither.
+
+    Returns:
+        Indices in rising order. [kept]
+
+    Raises:
+        ValueError: A shape does not fit.
+
+    >>> print(remove_small_boxes([(0, 0, 3, 2), (0, 0, 1, 9)], 2))
+    [0]
+    """
+    _check.number("min_size", min_size, -math.inf)
+    (boxes,) = _matrices.load(("boxes",), boxes=(boxes, ((4,),)))
+    if boxes.ndim != 2:
+        raise ValueError(f"boxes must have shape [K, 4], got {list(boxes.shape)}")
+    return namespace(boxes).where((boxes[..., 2:] - boxes[..., :2] >= min_size).all(-1))[0]
+
+
+@public
+def nms(
+    boxes: Any,
+    scores: Any,
+    iou_threshold: float,
+    *,
+    score_threshold: float | None = None,
+    max_output: int | None = None,
+    fixed_size: bool = False,
+    counts: Any = None,
+) -> Any:
+    """Indices of the boxes that overlap none of a higher score by more than a threshold: greedy suppression.
+
+    The default waits for the device, to learn how many; ``fixed_size`` does not, and fits into a CUDA graph.
+
+    Args:
+        boxes: Corners, float16, bfloat16, float32 or float64, compared in float32 or better. [K, 4], [N, K, 4]
+        scores: Likewise; of equal ones the lower index is first. NaN, of a box or a score, comes last, removes none
+            and is not removed. [K], [N, K]
+        iou_threshold: 0 to 1; a box goes if its IoU is greater. One without area overlaps none.
+        score_threshold: Boxes take part only if their score is greater.
+        max_output: Keep so many of the highest scores, at most.
+        fixed_size: Return a padded array, and how many of it count. For [N, K, 4] it must be True.
+        counts: How many boxes of each sample take part, the first ones. [N]
+
+    Returns:
+        Indices by falling score [kept]; if ``fixed_size``, ``indices, kept``: [max_output or K] with -1 behind the last
+        one, and []; of a batch [N, max_output or K] and [N]. int64, or JAX's integer.
+
+    Raises:
+        TypeError: A dtype or a library is not supported.
+        ValueError: A shape or a threshold does not fit, or there are more than 2**30 boxes.
+
+    >>> import numpy as np
+    >>> nms(np.array([(0, 0, 9, 9), (0, 0, 9, 8), (5, 5, 9, 9.0)]), np.array([0.5, 0.75, 0.25]), 0.5)
+    array([1, 2])
+    """
+    return _nms.suppress(boxes, scores, None, counts, iou_threshold, score_threshold, max_output, fixed_size)
+
+
+@public
+def batched_nms(
+    boxes: Any,
+    scores: Any,
+    classes: Any,
+    iou_threshold: float,
+    *,
+    score_threshold: float | None = None,
+    max_output: int | None = None,
+    fixed_size: bool = False,
+    counts: Any = None,
+) -> Any:
+    """As :func:`nms`, where boxes remove others of their own class alone; coordinates stay as they are.
+
+    Args:
+        classes: Any integers; uint8, int16, int32 or int64. [K], [N, K]
+
+    All other arguments, the result and the errors are those of :func:`nms`.
+
+    >>> import numpy as np
+    >>> boxes, scores = np.array([(0, 0, 9, 9), (0, 0, 9, 8), (0, 0, 9, 9.0)]), np.array([0.5, 0.75, 0.25])
+    >>> batched_nms(boxes, scores, np.array([7, -1, 7]), 0.5)
+    array([1, 0])
+    """
+    if classes is None:
+        raise TypeError("classes must be an array, got None (nms takes no classes)")
+    return _nms.suppress(boxes, scores, classes, counts, iou_threshold, score_threshold, max_output, fixed_size)
+
+
+def _lean(boxes: Any) -> Any:
+    """The angle whose tangent is width over height."""
+    return namespace(boxes).arctan2(boxes[..., 2] - boxes[..., 0], boxes[..., 3] - boxes[..., 1])
+
+
+def _share(part: Any, whole: Any) -> Any:
+    """Of nothing, nothing."""
+    return namespace(part).where((part == 0) & (whole == 0), 0.0, part / whole)

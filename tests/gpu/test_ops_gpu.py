@@ -1,0 +1,135 @@
+"""Suppression on the GPU: against the CPU, against torchvision, in graphs, on streams, and with many boxes."""
+
+import box_cases
+import numpy as np
+import pytest
+from arrays import nobody_waits
+from compare import assert_equal, to_numpy
+from delay import busy
+from numpy.testing import assert_array_equal
+
+cuaug = pytest.importorskip("cuaug")
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.gpu
+
+each_scene = pytest.mark.parametrize("scene", box_cases.SCENES)
+
+
+def pairs(scene, count, seed=0, dtype=torch.float32):
+    """Boxes and scores on the GPU."""
+    return [torch.from_numpy(values).to(dtype).cuda() for values in box_cases.SCENES[scene](count, seed)]
+
+
+@each_scene
+@pytest.mark.parametrize("count", [64, 1024, 1025, 5000, 30_000])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
+def test_the_gpu_keeps_what_the_cpu_keeps(scene, count, dtype):
+    boxes, scores = pairs(scene, count, dtype=dtype)
+    classes = torch.from_numpy(box_cases.labels(count)).cuda()
+    for threshold in (0.0, 0.5, 0.7):
+        found = cuaug.nms(boxes, scores, threshold)
+        assert_array_equal(to_numpy(found), cuaug.nms(boxes.cpu(), scores.cpu(), threshold))
+        found = cuaug.batched_nms(boxes, scores, classes, threshold)
+        assert_array_equal(to_numpy(found), cuaug.batched_nms(boxes.cpu(), scores.cpu(), classes.cpu(), threshold))
+
+
+@pytest.mark.parametrize("scene", ["random", "clustered", "distant"])
+@pytest.mark.parametrize("count", [10, 1000, 10_000])
+def test_torchvision_keeps_the_same(scene, count):
+    """Scenes without ties. Its float32 IoU may fall to the other side of the threshold, which the scenes avoid."""
+    ops = pytest.importorskip("torchvision.ops")
+    boxes, scores = pairs(scene, count)
+    classes = torch.arange(count, device="cuda") % 7
+    for threshold in (0.3, 0.5, 0.7):
+        assert torch.equal(cuaug.nms(boxes, scores, threshold), ops.nms(boxes, scores, threshold))
+        expected = torch.cat([own[ops.nms(boxes[own], scores[own], threshold)] for own in by_class(classes, 7)])
+        found = cuaug.batched_nms(boxes, scores, classes, threshold)
+        assert torch.equal(found, expected[scores[expected].argsort(descending=True, stable=True)])
+
+
+def by_class(classes, count):
+    return [torch.nonzero(classes == c)[:, 0] for c in range(count)]
+
+
+def test_every_run_keeps_the_same():
+    """The order in which blocks run changes; what they find does not."""
+    boxes, scores = pairs("clustered", 20_000)
+    classes = torch.from_numpy(box_cases.labels(20_000)).cuda()
+    first = cuaug.nms(boxes, scores, 0.5), cuaug.batched_nms(boxes, scores, classes, 0.5)
+    for _ in range(300):
+        assert torch.equal(cuaug.nms(boxes, scores, 0.5), first[0])
+        assert torch.equal(cuaug.batched_nms(boxes, scores, classes, 0.5), first[1])
+
+
+@pytest.mark.parametrize("count", [1000, 3000])
+def test_a_fixed_size_waits_for_nothing_and_is_replayed(count):
+    drawn = [pairs("clustered", count, seed) for seed in range(4)]
+    classes = torch.from_numpy(box_cases.labels(count)).cuda()
+    boxes, scores = (values.clone() for values in drawn[0])
+
+    def call():
+        return cuaug.batched_nms(boxes, scores, classes, 0.5, fixed_size=True, max_output=100)
+
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        call()
+    torch.cuda.current_stream().wait_stream(side)
+    with nobody_waits():
+        call()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        indices, kept = call()
+    for others in [*drawn, *drawn]:
+        boxes.copy_(others[0])
+        scores.copy_(others[1])
+        graph.replay()
+        expected = call()
+        assert_equal(indices, expected[0])
+        assert_equal(kept, expected[1])
+        assert int(kept) > 10
+
+
+def test_it_runs_on_the_caller_s_stream():
+    boxes, scores = pairs("clustered", 2000)
+    other = pairs("clustered", 2000, 1)
+    expected = cuaug.nms(*other, 0.5)
+    torch.cuda.synchronize()
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        busy(20)
+        boxes.copy_(other[0])
+        scores.copy_(other[1])
+        found = cuaug.nms(boxes, scores, 0.5)
+    assert torch.equal(found, expected)
+
+
+def test_a_batch_of_images_in_one_call():
+    drawn = [box_cases.clustered(3000, seed) for seed in range(16)]
+    boxes, scores = (torch.from_numpy(np.stack(values)).float().cuda() for values in zip(*drawn, strict=True))
+    counts = torch.arange(16, device="cuda") * 200
+    indices, kept = cuaug.nms(boxes, scores, 0.5, fixed_size=True, counts=counts)
+    for n in range(16):
+        own = cuaug.nms(boxes[n, : 200 * n], scores[n, : 200 * n], 0.5)
+        assert torch.equal(indices[n, : int(kept[n])], own)
+        assert (indices[n, int(kept[n]) :] == -1).all()
+
+
+@pytest.mark.parametrize("count", [100_000, 400_000])
+def test_many_boxes_agree_with_the_cpu_and_take_little_memory(count):
+    """N^2 / 8 bytes would be 1.25 and 20 GB."""
+    boxes, scores = pairs("clustered", count)
+    torch.cuda.synchronize()
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
+    found = cuaug.nms(boxes, scores, 0.5)
+    assert torch.cuda.max_memory_allocated() - before < 100 * count
+    assert_array_equal(to_numpy(found), cuaug.nms(boxes.cpu(), scores.cpu(), 0.5))
+
+
+def test_more_samples_than_a_grid_has_rows():
+    boxes, scores = pairs("random", 70_000 * 4)
+    indices, kept = cuaug.nms(boxes.view(-1, 4, 4), scores.view(-1, 4), 0.1, fixed_size=True)
+    expected = cuaug.nms(boxes.view(-1, 4, 4).cpu(), scores.view(-1, 4).cpu(), 0.1, fixed_size=True)
+    assert_array_equal(to_numpy(indices), expected[0])
+    assert_array_equal(to_numpy(kept), expected[1])
