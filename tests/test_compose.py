@@ -22,6 +22,7 @@ _transform = pytest.importorskip("cuaug.transforms._transform")
 recipe_module = pytest.importorskip("cuaug.fusion.recipe")
 
 every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
+SHARES = np.zeros((5, 7))  # of classes
 SHAPE = (5, 23, 17, 3)
 FLOAT64 = Tolerance(1e-9, 1e-9, reason="float64 against float64 in another order")
 FLOAT32 = Tolerance(1e-4, 1e-5, reason="JAX keeps matrices in float32")
@@ -719,8 +720,8 @@ def test_a_recipe_reads_as_it_was_written():
         (lambda: T.Compose(T.RandomInvert()), r"^cuaug.Compose: transforms must be a list of transforms, got RandomI"),
         (lambda: T.RandomApply([]), r"^cuaug.RandomApply: transforms must be at least one, got none$"),
         (lambda: T.ToDtype({"image": "float32"}), r"^cuaug.ToDtype: dtype must be that of the images"),
-        (lambda: T.RandomInvert()(noise(SHAPE), np.zeros((5, 7), np.int64)), r"masks must be one mask.*labels are given as labels="),
-        (lambda: T.MixUp()(noise(SHAPE), np.zeros((5, 7), np.int64)), r"masks must not be given .* labels are given as labels="),
+        (lambda: T.RandomInvert()(noise(SHAPE), SHARES), r"masks must be one mask.*labels are given as labels="),
+        (lambda: T.MixUp()(noise(SHAPE), SHARES), r"masks must not be given .* labels are given as labels="),
         (lambda: T.Compose([], seed=-1), r"^cuaug.Compose: seed must be at least 0, got -1"),
         (lambda: T.Compose([], boxes="XYXY"), r"^cuaug.Compose: boxes must be Boxes\(...\), got 'XYXY'"),
         (lambda: T.Compose([])("images"), r"^cuaug.Compose: images were not found in a str"),
