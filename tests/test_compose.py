@@ -719,8 +719,14 @@ def test_a_recipe_reads_as_it_was_written():
         (lambda: T.Compose(T.RandomInvert()), r"^cuaug.Compose: transforms must be a list of transforms, got RandomI"),
         (lambda: T.RandomApply([]), r"^cuaug.RandomApply: transforms must be at least one, got none$"),
         (lambda: T.ToDtype({"image": "float32"}), r"^cuaug.ToDtype: dtype must be that of the images"),
-        (lambda: T.RandomInvert()(noise(SHAPE), np.zeros((5, 7), np.int64)), r"masks must be one mask.*labels are given as labels="),
-        (lambda: T.MixUp()(noise(SHAPE), np.zeros((5, 7), np.int64)), r"masks must not be given .* labels are given as labels="),
+        (
+            lambda: T.RandomInvert()(noise(SHAPE), np.zeros((5, 7), np.int64)),
+            r"masks must be one mask.*labels are given as labels=",
+        ),
+        (
+            lambda: T.MixUp()(noise(SHAPE), np.zeros((5, 7), np.int64)),
+            r"masks must not be given .* labels are given as labels=",
+        ),
         (lambda: T.Compose([], seed=-1), r"^cuaug.Compose: seed must be at least 0, got -1"),
         (lambda: T.Compose([], boxes="XYXY"), r"^cuaug.Compose: boxes must be Boxes\(...\), got 'XYXY'"),
         (lambda: T.Compose([])("images"), r"^cuaug.Compose: images were not found in a str"),
