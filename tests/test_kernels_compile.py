@@ -144,6 +144,7 @@ FUSED = {
     "source": IMAGE_DTYPES,
     "target": ["uint8", "float16", "bfloat16", "float32", "float64"],
     "geometry": ["Affine", "Perspective"],
+    "sampler": [*WARPS["sampler"], "Antialiased"],
     "border": [*WARPS["border"], *AROUND],
     "chain": list(CHAINS),
 }
@@ -165,6 +166,9 @@ def exists(row):
     labels = {"int32", "int64"} & {row.get("source"), row.get("target")}
     mixed = labels and ("source" in row and "target" in row) and row["source"] != row["target"]
     colourless = row.get("chain") in COLOURED and row.get("channels") in (2, 4)
+    boxed = {"geometry": "Affine", "border": AROUND[1]} if row.get("sampler") == "Antialiased" else {}
+    if any(row.get(factor, value) != value for factor, value in boxed.items()):
+        return False
     return not packed and not mixed and not colourless and not (labels and row.get("sampler", "Nearest") != "Nearest")
 
 
