@@ -249,7 +249,7 @@ warp(const __grid_constant__ Warp<Geometry> args) {
                     else if constexpr (bytes) return bilinear(pixels, tile.box.pitch, point(x + 8 * i, y));
                     else return to_texel<Sampled>(Unreduced<Sampler>::type::sample(Staged<In, K>{pixels, tile.box.pitch}, point(x + 8 * i, y)));
                 });
-            }, Count<4>());
+            }, Count<changed && (Sampler::after > 2) ? 1 : 4>());
         } else {
             const Image<In, K, Border> from = image();
             make(tile, [&](int x, int y, auto count) {
