@@ -11,9 +11,9 @@ constexpr int pointwise_threads = 256;
 
 // A block makes a run of groups of 4 adjacent pixels of K channels, a thread every 256th of them: what ops need is read and prepared once
 // for the run, and the next group is asked for before one is worked on. With one channel in and three out, or three in and one out, the
-// result is grey. Grid: (runs of a frame, 1, frames x groups of K).
+// result is grey. Long chains may take the registers they want. Grid: (runs of a frame, 1, frames x groups of K).
 template <class In, class InLayout, int K, class Chain, class Out, class OutLayout, int OutK>
-__global__ void __launch_bounds__(pointwise_threads, sizeof(Real<In>) > 4 ? 1 : 4) pointwise(const __grid_constant__ Pointwise args) {
+__global__ void __launch_bounds__(pointwise_threads, sizeof(Real<In>) > 4 || Chain::template Of<Real<In>, K>::fields > 16 ? 1 : 4) pointwise(const __grid_constant__ Pointwise args) {
     using R = Real<In>;
     using Ops = typename Chain::template Of<R, K>;
     constexpr bool grouped = Same<InLayout, Strided>::value || Same<OutLayout, Strided>::value;
