@@ -6,6 +6,7 @@ The layout of the structures is DLPack's own (dlpack.h, version 1.1).
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
@@ -104,10 +105,10 @@ def read(array: Any, stream: int | None = None) -> Tensor:
     )
 
 
-def contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Strides, in elements, of an array in C order."""
-    strides, step = [], 1
-    for extent in reversed(shape):
-        strides.append(step)
-        step *= max(extent, 1)
-    return tuple(reversed(strides))
+def contiguous(shape: tuple[int, ...], order: Sequence[int] | None = None) -> tuple[int, ...]:
+    """Strides, in elements, of an array whose memory runs through the axes in `order`, the outermost first: C order."""
+    strides, step = [0] * len(shape), 1
+    for axis in reversed(range(len(shape)) if order is None else order):
+        strides[axis] = step
+        step *= max(shape[axis], 1)
+    return tuple(strides)

@@ -103,11 +103,8 @@ def result_axes(axes: Axes, size: tuple[int, int], channels: int) -> tuple[tuple
     """Shape and axes of a result of this size, in the memory order of the input."""
     extents = dict(zip("NTCHW", (*axes.extents[:2], channels, *size), strict=True))
     shape = tuple(extents[axis] for axis in axes.layout)
-    order = axes.order or range(len(shape))
-    strides = [0] * len(shape)
-    for axis, step in zip(order, _dlpack.contiguous(tuple(shape[axis] for axis in order)), strict=True):
-        strides[axis] = step
-    return shape, _axes(shape, tuple(strides), axes.layout, False)._replace(order=axes.order)
+    strides = _dlpack.contiguous(shape, axes.order)
+    return shape, _axes(shape, strides, axes.layout, False)._replace(order=axes.order)
 
 
 def _place(device: int) -> str:

@@ -113,27 +113,30 @@ def _alone(head: Alone, image: Images, table: Table, target: str) -> Any:
 def _mean(each: Pass, plan: Plan, table: Table) -> _pass.Mean:
     """The first mean that a pass needs."""
     i = each.means[0]
-    column = each.chain[i].mean
-    assert column is not None
-    return _pass.Mean(_pass.Ops(_before(each, i), _chain_table(each, table)), _at(table, plan.parts[column.place]))
+    ops = _pass.Ops(_before(each, i), _chain_table(each, table))
+    return _pass.Mean(ops, _at(table, plan.parts[_place_of_mean(each, i)]))
 
 
 def _parts(each: Pass, plan: Plan, image: Images, table: Table) -> _pass.Parts:
     """Those of the mean that the pass before has taken."""
     if not (each.measured and _on_the_way(image)):
         return _pass.NO_PARTS
-    column = each.chain[each.means[0]].mean
-    assert column is not None
+    place = _place_of_mean(each, each.means[0])
     count = _pass.mean_parts(image, image.samples, image.size)
-    return _pass.Parts(_at(table, plan.parts[column.place]), count, column.place - each.columns[0].place)
+    return _pass.Parts(_at(table, plan.parts[place]), count, place - each.columns[0].place)
 
 
 def _luma_mean(each: Pass, i: int, image: Images, table: Table, parts: _pass.Parts) -> None:
     """The mean that op i of a pass needs."""
+    pointer = _at(table, _place_of_mean(each, i) - 1).pointer
+    _pass.luma_mean(image, _before(each, i), PerSample(_chain_table(each, table), ()), pointer, table.n, parts)
+
+
+def _place_of_mean(each: Pass, i: int) -> int:
+    """The column that the mean of op i goes to."""
     column = each.chain[i].mean
     assert column is not None
-    pointer = table.pointer + 8 * (column.place - 1)
-    _pass.luma_mean(image, _before(each, i), PerSample(_chain_table(each, table), ()), pointer, table.n, parts)
+    return column.place
 
 
 def _before(each: Pass, i: int) -> tuple[str, ...]:

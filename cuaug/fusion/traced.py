@@ -60,11 +60,7 @@ class _Tracing:
         return _dlpack.Tensor(self.pointer(array), array.shape, array.strides, array.dtype, array.device, False, array)
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Slot:
-        strides = [0] * len(shape)
-        axes = order or range(len(shape))
-        for axis, step in zip(axes, _dlpack.contiguous(tuple(shape[axis] for axis in axes)), strict=True):
-            strides[axis] = step
-        slot = Slot(self.slots, shape, tuple(strides), dtype, device, order)
+        slot = Slot(self.slots, shape, _dlpack.contiguous(shape, order), dtype, device, order)
         self.slots += 1
         self.steps.append(slot)
         return slot
