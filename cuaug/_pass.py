@@ -20,7 +20,7 @@ _TAIL = struct.Struct("P4q P4q P4q i4x")  # of a warp: the window, the ops' para
 _GEOMETRIES = {
     "Affine": struct.Struct("P4q 6d 2i"),
     "Perspective": struct.Struct("P4q 9d 2i"),
-    "Grid": struct.Struct("P4q P4q 2d 2i"),
+    "Grid": struct.Struct("P4q P4q 2d 3i 4x"),
 }
 _RESAMPLE = struct.Struct("P5q P5q q 8i P4q 4d P4q 4d 2i")
 _POINTWISE = struct.Struct("P5q P5q q 8i P4q 12d P4q 2i")
@@ -86,9 +86,10 @@ def matrix_geometry(matrix: PerSample, inverse: bool, origin: str) -> Geometry:
     return Geometry(name, record, (matrix.table,))
 
 
-def grid_geometry(x: Table, y: Table, scale: tuple[float, float], relative: bool) -> Geometry:
+def grid_geometry(image: Images, x: Table, y: Table, scale: tuple[float, float], relative: bool) -> Geometry:
     """`Grid`: maps of positions, or of displacements, in units of `scale` (x, y) pixels."""
-    return Geometry("Grid", _GEOMETRIES["Grid"].pack(*x[:5], *y[:5], *scale, bool(relative), 0), (x, y))
+    record = _GEOMETRIES["Grid"].pack(*x[:5], *y[:5], *scale, bool(relative), *image.size)
+    return Geometry("Grid", record, (x, y))
 
 
 def displacements(
@@ -107,7 +108,7 @@ def displacements(
         field = _images.images(gaussian_blur(field, window, PerSample(NO_TABLE, sigma), None), "NCHW", library)
     n, _, c, y, x = field.axes.strides
     maps = [Table(field.pointer + 4 * c * axis, n, y, x, 0, field.owner) for axis in range(2)]
-    return grid_geometry(maps[0], maps[1], (1.0, 1.0), True)
+    return grid_geometry(image, maps[0], maps[1], (1.0, 1.0), True)
 
 
 def warp(

@@ -523,5 +523,15 @@ def test_any_coordinate_gives_the_reference_or_fill(values, interpolation, borde
         same(actual[:, near], expected[:, near].astype(np.float32), tolerance)
 
 
+@pytest.mark.parametrize("far", [8193.0, -1e5, 1e9])
+def test_a_far_neighbour_in_a_map_takes_nothing_from_a_coordinate(far):
+    batch = noise((1, 7, 5, 2), "float32")
+    map_x, map_y = (np.random.default_rng(axis).uniform(0, 4, (6, 4)).astype("float32") for axis in range(2))
+    map_x[0, 0] = map_y[0, 0] = far
+    expected = reference.remap(batch[0], map_x.astype(float), map_y.astype(float))[None]
+    tolerance = Tolerance(absolute=1e-4, reason="the contract for float32 images")
+    same(cuaug.remap(batch, map_x, map_y), expected.astype("float32"), tolerance)
+
+
 def test_the_description_of_a_result_is_its_input_s():
     assert describe(cuaug.hflip(images(("numpy", "cpu")))) == ("numpy", "cpu", "uint8")

@@ -12,7 +12,8 @@ struct Grid {
     double scale_x;      // map units to pixels
     double scale_y;
     int relative;        // the maps hold displacements from the output pixel
-    int corner;          // pixel centres at +0.5
+    int in_height;
+    int in_width;
 
     static constexpr bool bounded = false;
 
@@ -25,12 +26,12 @@ struct Grid {
 
     double x(long long n, int x, int y) const {
         const double value = scale_x * read(map_x, n * map_x.n + y * map_x.y + x * map_x.x);
-        return relative ? value + x : corner ? value - 0.5 : value;
+        return relative ? value + x : value;
     }
 
     double y(long long n, int x, int y) const {
         const double value = scale_y * read(map_y, n * map_y.n + y * map_y.y + x * map_y.x);
-        return relative ? value + y : corner ? value - 0.5 : value;
+        return relative ? value + y : value;
     }
 
     // Input coordinate, less the base, of the pixel (dx, dy) away from the tile's origin.
@@ -54,10 +55,14 @@ struct Grid {
         bool bounds(int, int, Bounds<R>&) const { return false; }
     };
 
+    // Neighbours in a map may lie anywhere: counted from a base far outside the image, one that lies within would lose its fraction.
     template <class R>
     static Local<R> local(const Maps& maps, int x, int y) {
-        return {whole(maps.grid->x(maps.n, x, y)), whole(maps.grid->y(maps.n, x, y)), maps.grid, maps.n, x, y};
+        const Grid& grid = *maps.grid;
+        return {within(whole(grid.x(maps.n, x, y)), grid.in_width), within(whole(grid.y(maps.n, x, y)), grid.in_height), &grid, maps.n, x, y};
     }
+
+    static int within(int i, int n) { return i < 0 ? 0 : i < n ? i : n; }
 };
 
 }  // namespace cuaug
