@@ -38,41 +38,64 @@ struct PointwiseMemory {
     int prepared;
 };
 
-// Columns first .. first + count of a row, channel by channel, so that one instruction works on the same channel of many pixels.
+// Columns first .. first + count of a row, times `factor`, channel by channel, so that one instruction works on the same channel of many pixels.
 template <class T, class R>
-inline void load_channels(const Plane& plane, int row, int first, int count, PointwiseMemory<R>& memory) {
+inline void load_channels(const Plane& plane, int row, int first, int count, R factor, PointwiseMemory<R>& memory) {
     const T* at = reinterpret_cast<const T*>(plane.data) + row * plane.y_stride + first * plane.x_stride;
     if (!plane.packed) {
-        for (int k = 0; k < plane.channels; ++k) load_row(at + plane.offset[k], plane.x_stride, count, memory.channel[k]);
+        for (int k = 0; k < plane.channels; ++k) {
+            R* __restrict__ to = memory.channel[k];
+            load_row(at + plane.offset[k], plane.x_stride, count, to);
+            if (factor != R(1))
+                for (int i = 0; i < count; ++i) to[i] *= factor;
+        }
         return;
     }
-    load_row(at + plane.offset[0], 1, count * plane.channels, memory.scratch);
-    const R* __restrict__ from = memory.scratch;
-    auto apart = [&](auto channels) {
-        constexpr int K = decltype(channels)::value;
-        for (int k = 0; k < K; ++k) {
-            R* __restrict__ to = memory.channel[k];
-            for (int i = 0; i < count; ++i) to[i] = from[K * i + k];
+    if constexpr (Same<T, uint8>::value)
+        if (plane.channels >= 3) {
+            Word* __restrict__ words = reinterpret_cast<Word*>(memory.scratch);
+            load_words(plane, row, first, count, words);
+            for (int k = 0; k < plane.channels; ++k) {
+                R* __restrict__ to = memory.channel[k];
+                for (int i = 0; i < count; ++i) to[i] = static_cast<R>(static_cast<int>(words[i] >> (8 * k) & 255)) * factor;
+            }
+            return;
         }
-    };
-    with_channels(plane.channels, apart);
+    with_channels(plane.channels, [&](auto channels) {
+        constexpr int K = decltype(channels)::value;
+        const T* __restrict__ from = at + plane.offset[0];
+        for (int i = 0; i < count; ++i)
+            for (int k = 0; k < K; ++k) memory.channel[k][i] = to_real<R>(from[K * i + k]) * factor;
+    });
 }
 
 template <class T, class R>
-inline void store_channels(const Plane& plane, int row, int first, int count, PointwiseMemory<R>& memory) {
+inline void store_channels(const Plane& plane, int row, int first, int count, R factor, PointwiseMemory<R>& memory) {
     T* at = reinterpret_cast<T*>(plane.data) + row * plane.y_stride + first * plane.x_stride;
     if (!plane.packed) {
-        for (int k = 0; k < plane.channels; ++k) store_row(memory.channel[k], count, at + plane.offset[k], plane.x_stride);
+        for (int k = 0; k < plane.channels; ++k) {
+            R* __restrict__ from = memory.channel[k];
+            if (factor != R(1))
+                for (int i = 0; i < count; ++i) from[i] *= factor;
+            store_row(from, count, at + plane.offset[k], plane.x_stride);
+        }
         return;
     }
-    R* __restrict__ to = memory.scratch;
-    auto together = [&](auto channels) {
+    if constexpr (Same<T, uint8>::value)
+        if (plane.channels >= 3) {
+            Word* __restrict__ words = reinterpret_cast<Word*>(memory.scratch);
+            auto level = [&](int k, int i) { return static_cast<Word>(static_cast<int>(rintf(between(static_cast<float>(memory.channel[k][i] * factor), 0.0f, 255.0f)))); };
+            for (int i = 0; i < count; ++i) words[i] = level(0, i) | level(1, i) << 8 | level(2, i) << 16;
+            if (plane.channels == 4)
+                for (int i = 0; i < count; ++i) words[i] |= level(3, i) << 24;
+            return store_words(words, count, plane, row, first);
+        }
+    with_channels(plane.channels, [&](auto channels) {
         constexpr int K = decltype(channels)::value;
+        T* __restrict__ to = at + plane.offset[0];
         for (int i = 0; i < count; ++i)
-            for (int k = 0; k < K; ++k) to[K * i + k] = memory.channel[k][i];
-    };
-    with_channels(plane.channels, together);
-    store_row(memory.scratch, count * plane.channels, at + plane.offset[0], 1);
+            for (int k = 0; k < K; ++k) to[K * i + k] = from_real<T>(memory.channel[k][i] * factor);
+    });
 }
 
 // Calls `use` with the op of a name, for pixels of K channels.
@@ -147,13 +170,6 @@ inline void apply_chain(const native::PointwiseCall& call, const Where<R>& where
 }
 
 template <class R>
-inline void scale_channels(int channels, int count, R factor, PointwiseMemory<R>& memory) {
-    if (factor == R(1)) return;
-    for (int k = 0; k < channels; ++k)
-        for (int i = 0; i < count; ++i) memory.channel[k][i] *= factor;
-}
-
-template <class R>
 inline void pointwise_piece(const native::PointwiseCall& call, const Pointwise& args, long long n, long long t, int y, int x, int count, PointwiseMemory<R>& memory) {
     for (int c = 0; c < args.channels; c += 4) {
         const int channels = args.channels - c < 4 ? args.channels - c : 4, out_channels = call.out_channels == args.channels ? channels : call.out_channels;
@@ -163,8 +179,7 @@ inline void pointwise_piece(const native::PointwiseCall& call, const Pointwise& 
             using T = decltype(element);
             if constexpr (Same<Real<T>, R>::value) {
                 where.white = R(white<T>);
-                load_channels<T>(plane<T>(args.in, n, t, c, args.channels), y, x, count, memory);
-                scale_channels(channels, count, R(1) / R(white<T>), memory);
+                load_channels<T>(plane<T>(args.in, n, t, c, args.channels), y, x, count, R(1) / R(white<T>), memory);
             }
         });
         with_source(call.target, [&](auto element) {
@@ -175,9 +190,8 @@ inline void pointwise_piece(const native::PointwiseCall& call, const Pointwise& 
                 apply_chain<R, decltype(K)::value>(call, where, count, memory);
             });
             for (int k = channels; k < out_channels; ++k) memcpy(memory.channel[k], memory.channel[0], sizeof(R) * count);
-            scale_channels(out_channels, count, R(white<T>), memory);
             const int all = call.out_channels == args.channels ? args.channels : out_channels;
-            store_channels<T>(plane<T>(args.out, n, t, c, all), y, x, count, memory);
+            store_channels<T>(plane<T>(args.out, n, t, c, all), y, x, count, R(white<T>), memory);
         });
     }
 }

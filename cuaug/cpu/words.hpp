@@ -6,6 +6,12 @@
 
 namespace cuaug {
 
+inline Word word_of(const Pixel<float, 4>& levels) {
+    Word out = 0;
+    for (int k = 0; k < 4; ++k) out |= static_cast<Word>(levels.c[k]) << (8 * k);
+    return out;
+}
+
 inline void load_words(const Plane& plane, int row, int first, int count, Word* __restrict__ words) {
     const uint8* at = reinterpret_cast<const uint8*>(plane.data) + row * plane.y_stride + first * plane.x_stride;
     if (plane.packed && plane.channels >= 3) {

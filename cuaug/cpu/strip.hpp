@@ -1,0 +1,96 @@
+#pragma once
+
+#include "box.hpp"
+#include "words.hpp"
+
+// Bilinear bytes where x depends on the column alone and y on the row: crops, flips, plain scaling. A row of the input is interpolated
+// across once, for all rows of the output that lie beside it; those are sums of two such rows.
+
+namespace cuaug {
+
+constexpr int strip_width = 1024, strip_pitch = strip_width + 16;  // not a power of two: rows would share lines of the cache
+
+struct BilinearStrip {
+    int column[strip_width], row[tile_height];        // the first of two that a pixel lies between
+    float right[strip_width], below[tile_height];     // the share of the second
+    alignas(64) Word words[most_side + 16];
+    alignas(64) Word pairs[2 * strip_pitch];
+    alignas(64) Word result[strip_pitch];
+    alignas(64) float across[2][4][strip_pitch];      // rows of the input, channel by channel
+};
+static_assert(sizeof(BilinearStrip) <= native::workspace_bytes, "the workspace holds a task's memory");
+
+// Coordinates scale * i + offset of `count` places; false if one is not finite, or far away.
+inline bool places(double scale, double offset, int first, int count, int* whole, float* fraction) {
+    constexpr double far = 1 << 20;
+    bool near = true;
+    for (int i = 0; i < count; ++i) {
+        const double at = scale * (first + i) + offset, least = floor(at);
+        near &= at > -far && at < far;
+        whole[i] = near ? static_cast<int>(least) : 0;
+        fraction[i] = static_cast<float>(at - least);
+    }
+    return near;
+}
+
+// Each pixel between words[column] and the word beside it.
+inline void across_row(const Word* __restrict__ words, const int* __restrict__ column, const float* __restrict__ right, int count, int channels,
+                       Word* __restrict__ pairs, float (*__restrict__ row)[strip_pitch]) {
+    for (int i = 0; i < count; ++i) memcpy(pairs + 2 * i, words + column[i], 2 * sizeof(Word));
+    for (int k = 0; k < channels; ++k) {
+        float* __restrict__ to = row[k];
+        for (int i = 0; i < count; ++i) {
+            const float a = static_cast<float>(static_cast<int>(pairs[2 * i] >> (8 * k) & 255)), b = static_cast<float>(static_cast<int>(pairs[2 * i + 1] >> (8 * k) & 255));
+            to[i] = a + right[i] * (b - a);
+        }
+    }
+}
+
+// Words of the pixels between two rows.
+inline void between_rows(const float (*__restrict__ upper)[strip_pitch], const float (*__restrict__ lower)[strip_pitch], float below, int count, int channels,
+                         Word* __restrict__ words) {
+    auto level = [&](int k, int i) { return static_cast<Word>(__builtin_irintf(upper[k][i] + below * (lower[k][i] - upper[k][i]))); };
+    if (channels < 3)
+        for (int i = 0; i < count; ++i) words[i] = level(0, i) | level(channels - 1, i) << 8;
+    else
+        for (int i = 0; i < count; ++i) words[i] = level(0, i) | level(1, i) << 8 | level(2, i) << 16;
+    if (channels == 4)
+        for (int i = 0; i < count; ++i) words[i] |= level(3, i) << 24;
+}
+
+// False where x and y depend on both row and column, and where the pixels of a row lie too far apart.
+inline bool bilinear_strip(const native::WarpCall& call, const AnyWarp& args, long long n, long long t, int left, int width, int top, int height, BilinearStrip& memory) {
+    if (call.geometry != native::Geometry::Affine) return false;
+    const Affine::Matrix m = static_cast<const Warp<Affine>*>(call.record)->geometry.sample(n);
+    if (!(m.b == 0.0 && m.d == 0.0)) return false;
+    if (!places(m.a, m.c, left, width, memory.column, memory.right) || !places(m.e, m.f, top, height, memory.row, memory.below)) return false;
+    const int first = memory.column[0], last = memory.column[width - 1], low = first < last ? first : last, span = (first < last ? last : first) + 2 - low;
+    if (span > most_side) return false;
+    for (int i = 0; i < width; ++i) memory.column[i] -= low;
+    for (int c = 0; c < args.channels; c += 4) {
+        const Plane in = plane<uint8>(args.in, n, t, c, args.channels), out = plane<uint8>(args.out, n, t, c, args.channels);
+        const Word fill = word_of(fill_of<uint8>(args.fill, n, c, args.channels));
+        bool made[2] = {};
+        int which[2] = {};
+        auto row_at = [&](int y) {
+            const int slot = y & 1;
+            if (!made[slot] || which[slot] != y) {
+                stage<Word, 1>(args, call.border, {low, y, span, 1, span}, 0, 0, memory.words,
+                               [&](int row, int from, int count, Word* to) { load_words(in, row, from, count, to); },
+                               [&](Word* to, int count) { for (int i = 0; i < count; ++i) to[i] = fill; });
+                across_row(memory.words, memory.column, memory.right, width, in.channels, memory.pairs, memory.across[slot]);
+                made[slot] = true;
+                which[slot] = y;
+            }
+            return memory.across[slot];
+        };
+        for (int dy = 0; dy < height; ++dy) {
+            auto *upper = row_at(memory.row[dy]), *lower = row_at(memory.row[dy] + 1);
+            between_rows(upper, lower, memory.below[dy], width, in.channels, memory.result);
+            store_words(memory.result, width, out, top + dy, left);
+        }
+    }
+    return true;
+}
+
+}  // namespace cuaug
