@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from . import _check, _cuda, _dlpack
+from . import _check, _cpu, _cuda, _dlpack
 
 ITEM_SIZE = {
     "bool": 1,
@@ -47,10 +47,11 @@ class Library(Protocol):
     def launch(
         self, kernel: str, data: bytes, grid: tuple[int, int, int], threads: int, shared: int, device: int
     ) -> None: ...
+    def loop(self, loop: Any) -> None: ...
 
 
 class _OnItsStream:
-    """Kernels run on the stream that the library's caller has chosen."""
+    """Kernels run on the stream that the library's caller has chosen, and a CPU's loops at once."""
 
     def stream(self, device: int) -> int:
         raise NotImplementedError
@@ -59,6 +60,9 @@ class _OnItsStream:
         self, kernel: str, data: bytes, grid: tuple[int, int, int], threads: int, shared: int, device: int
     ) -> None:
         _cuda.launch(kernel, data, grid, threads, shared, device, self.stream(device))
+
+    def loop(self, loop: Any) -> None:
+        _cpu.native().run([loop])
 
 
 def _unsupported(dtype: Any) -> str:
