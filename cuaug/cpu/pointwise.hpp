@@ -23,6 +23,7 @@
 #include "../kernels/ops/uniform_noise.cuh"
 #include "../kernels/ops/unscaled.cuh"
 #include "../kernels/pointwise_record.cuh"
+#include "apart.hpp"
 #include "piece.hpp"
 #include "rows.hpp"
 
@@ -51,20 +52,13 @@ inline void load_channels(const Plane& plane, int row, int first, int count, R f
         }
         return;
     }
-    if constexpr (Same<T, uint8>::value)
-        if (plane.channels >= 3) {
-            Word* __restrict__ words = reinterpret_cast<Word*>(memory.scratch);
-            load_words(plane, row, first, count, words);
-            for (int k = 0; k < plane.channels; ++k) {
-                R* __restrict__ to = memory.channel[k];
-                for (int i = 0; i < count; ++i) to[i] = static_cast<R>(static_cast<int>(words[i] >> (8 * k) & 255)) * factor;
-            }
-            return;
-        }
+    int done = 0;
+    if constexpr (Same<T, uint8>::value && Same<R, float>::value)
+        if (plane.channels == 3) done = apart(at + plane.offset[0], count, factor, memory.channel);
     with_channels(plane.channels, [&](auto channels) {
         constexpr int K = decltype(channels)::value;
         const T* __restrict__ from = at + plane.offset[0];
-        for (int i = 0; i < count; ++i)
+        for (int i = done; i < count; ++i)
             for (int k = 0; k < K; ++k) memory.channel[k][i] = to_real<R>(from[K * i + k]) * factor;
     });
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "box.hpp"
+#include "piece.hpp"
 #include "words.hpp"
 
 // Bilinear bytes where x depends on the column alone and y on the row: crops, flips, plain scaling. A row of the input is interpolated
@@ -13,8 +14,8 @@ constexpr int strip_width = 1024, strip_pitch = strip_width + 16;  // not a powe
 struct BilinearStrip {
     int column[strip_width], row[tile_height];        // the first of two that a pixel lies between
     float right[strip_width], below[tile_height];     // the share of the second
-    alignas(64) Word words[most_side + 16];
-    alignas(64) Word pairs[2 * strip_pitch];
+    alignas(64) Word words[most_side + 32];
+    alignas(64) Word here[strip_pitch], beside[strip_pitch];
     alignas(64) Word result[strip_pitch];
     alignas(64) float across[2][4][strip_pitch];      // rows of the input, channel by channel
 };
@@ -33,17 +34,31 @@ inline bool places(double scale, double offset, int first, int count, int* whole
     return near;
 }
 
-// Each pixel between words[column] and the word beside it.
-inline void across_row(const Word* __restrict__ words, const int* __restrict__ column, const float* __restrict__ right, int count, int channels,
-                       Word* __restrict__ pairs, float (*__restrict__ row)[strip_pitch]) {
-    for (int i = 0; i < count; ++i) memcpy(pairs + 2 * i, words + column[i], 2 * sizeof(Word));
-    for (int k = 0; k < channels; ++k) {
-        float* __restrict__ to = row[k];
-        for (int i = 0; i < count; ++i) {
-            const float a = static_cast<float>(static_cast<int>(pairs[2 * i] >> (8 * k) & 255)), b = static_cast<float>(static_cast<int>(pairs[2 * i + 1] >> (8 * k) & 255));
-            to[i] = a + right[i] * (b - a);
-        }
+// words[column] and the words beside them.
+inline void neighbours(const Word* __restrict__ words, const int* __restrict__ column, int count, Word* __restrict__ here, Word* __restrict__ beside) {
+    int i = 0;
+#ifdef __AVX512F__
+    // Sixteen columns that lie close together are in two vectors.
+    for (; i + 16 <= count; i += 16) {
+        const int first = column[i] < column[i + 15] ? column[i] : column[i + 15], last = column[i] + column[i + 15] - first;
+        if (last - first > 30) break;
+        const __m512i low = _mm512_loadu_si512(words + first), high = _mm512_loadu_si512(words + first + 16);
+        const __m512i which = _mm512_sub_epi32(_mm512_loadu_si512(column + i), _mm512_set1_epi32(first));
+        _mm512_storeu_si512(here + i, _mm512_permutex2var_epi32(low, which, high));
+        _mm512_storeu_si512(beside + i, _mm512_permutex2var_epi32(low, _mm512_add_epi32(which, _mm512_set1_epi32(1)), high));
     }
+#endif
+    for (; i < count; ++i) here[i] = words[column[i]], beside[i] = words[column[i] + 1];
+}
+
+// Between each two neighbours, channel by channel.
+inline void across_row(const Word* __restrict__ here, const Word* __restrict__ beside, const float* __restrict__ right, int count, int channels,
+                       float (*__restrict__ row)[strip_pitch]) {
+    auto level = [](Word word, int k) { return static_cast<float>(static_cast<int>(word >> (8 * k) & 255)); };
+    with_channels(channels, [&](auto all) {
+        for (int i = 0; i < count; ++i)
+            for (int k = 0; k < decltype(all)::value; ++k) row[k][i] = level(here[i], k) + right[i] * (level(beside[i], k) - level(here[i], k));
+    });
 }
 
 // Words of the pixels between two rows.
@@ -78,7 +93,8 @@ inline bool bilinear_strip(const native::WarpCall& call, const AnyWarp& args, lo
                 stage<Word, 1>(args, call.border, {low, y, span, 1, span}, 0, 0, memory.words,
                                [&](int row, int from, int count, Word* to) { load_words(in, row, from, count, to); },
                                [&](Word* to, int count) { for (int i = 0; i < count; ++i) to[i] = fill; });
-                across_row(memory.words, memory.column, memory.right, width, in.channels, memory.pairs, memory.across[slot]);
+                neighbours(memory.words, memory.column, width, memory.here, memory.beside);
+                across_row(memory.here, memory.beside, memory.right, width, in.channels, memory.across[slot]);
                 made[slot] = true;
                 which[slot] = y;
             }
