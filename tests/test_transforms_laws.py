@@ -52,6 +52,20 @@ def test_every_library_gets_its_own_type_and_the_same_values_in_both_layouts(cas
             assert_equal(values, reference, tolerance=near(case, home, str(reference.dtype)))
 
 
+@every_case
+def test_sample_by_sample_equals_loop_by_loop(case):
+    native = pytest.importorskip("cuaug._native")
+    batch = batch_of(case, samples=4, size=(67, 61))
+    made = []
+    try:
+        for threads in (1, 16):  # sixteen have too few samples each, and share the work of every loop
+            native.set_threads(threads)
+            made.append(case.compose(case.dtypes[0], SEEDS[0])(batch))
+    finally:
+        native.set_threads(0)
+    assert_equal(made[1], made[0], tolerance=EXACT)
+
+
 def check_devices(case, size):
     """CPU runs store the images between any two steps, a GPU keeps them in registers."""
     for dtype in case.dtypes:

@@ -18,7 +18,7 @@ inline int apart(const uint8* __restrict__ from, int count, float factor, float 
         const __m512i pixels = _mm512_maskz_permutexvar_epi32(0xffff, threes, _mm512_maskz_loadu_epi32(0x0fff, from + 3 * i));
         __m512i channel = first;
         for (int k = 0; k < 3; ++k, channel = _mm512_add_epi32(channel, step))
-            _mm512_storeu_ps(to[k] + i, _mm512_cvtepi32_ps(_mm512_shuffle_epi8(pixels, channel)) * _mm512_set1_ps(factor));
+            _mm512_storeu_ps(to[k] + i, _mm512_maskz_cvtepi32_ps(0xffff, _mm512_shuffle_epi8(pixels, channel)) * _mm512_set1_ps(factor));
     }
 #elif defined(__AVX2__)
     const __m256i step = _mm256_set1_epi32(1);

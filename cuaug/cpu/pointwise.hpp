@@ -221,9 +221,39 @@ inline void each_piece(const Batch& args, long long task, const Piece& piece) {
             piece(n, frame - n * args.frames, y, x, args.in_width - x < piece_width ? args.in_width - x : piece_width);
 }
 
+// An op that makes each channel of itself alone, and all of them alike.
+inline bool channelwise(const native::Step& step) {
+    if (step.user != nullptr) return false;
+    switch (step.op) {
+        case native::Op::AdjustBrightness:
+        case native::Op::AdjustContrast:
+        case native::Op::AdjustGamma:
+        case native::Op::Invert:
+        case native::Op::Posterize:
+        case native::Op::Scaled:
+        case native::Op::Solarize:
+        case native::Op::Unscaled: return true;
+        default: return false;
+    }
+}
+
+// To such ops packed channels are pixels of one channel: nothing has to be taken apart.
+inline void flatten(native::PointwiseCall& call, Pointwise& args) {
+    for (int o = 0; o < call.ops; ++o)
+        if (!channelwise(call.op[o])) return;
+    const int channels = args.channels;
+    auto packed = [&](const View& view) { return view.c == 1 && view.x == channels; };
+    if (!packed(args.in) || !packed(args.out) || call.out_channels != channels || args.in_width > (1 << 30) / channels) return;
+    args.in.x = args.out.x = 1;
+    args.in_width *= channels;
+    args.out_width *= channels;
+    args.channels = call.out_channels = 1;
+}
+
 template <class R>
-inline void pointwise_typed(const native::PointwiseCall& call, long long task, void* workspace) {
-    const Pointwise args = pointwise_record(call.record);
+inline void pointwise_typed(native::PointwiseCall call, long long task, void* workspace) {
+    Pointwise args = pointwise_record(call.record);
+    flatten(call, args);
     PointwiseMemory<R>& memory = *static_cast<PointwiseMemory<R>*>(workspace);
     memory.prepared = -1;
     each_piece(args, task, [&](long long n, long long t, int y, int x, int count) { pointwise_piece(call, args, n, t, y, x, count, memory); });

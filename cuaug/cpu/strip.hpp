@@ -21,15 +21,16 @@ struct BilinearStrip {
 };
 static_assert(sizeof(BilinearStrip) <= native::workspace_bytes, "the workspace holds a task's memory");
 
-// Coordinates scale * i + offset of `count` places; false if one is not finite, or far away.
-inline bool places(double scale, double offset, int first, int count, int* whole, float* fraction) {
+// Splits the coordinates at(0) .. at(count - 1); false if one is not finite, or far away.
+template <class At>
+inline bool places(const At& at, int count, int* whole, float* fraction) {
     constexpr double far = 1 << 20;
     bool near = true;
     for (int i = 0; i < count; ++i) {
-        const double at = scale * (first + i) + offset, least = floor(at);
-        near &= at > -far && at < far;
+        const double place = at(i), least = floor(place);
+        near &= place > -far && place < far;
         whole[i] = near ? static_cast<int>(least) : 0;
-        fraction[i] = static_cast<float>(at - least);
+        fraction[i] = static_cast<float>(place - least);
     }
     return near;
 }
@@ -73,12 +74,9 @@ inline void between_rows(const float (*__restrict__ upper)[strip_pitch], const f
         for (int i = 0; i < count; ++i) words[i] |= level(3, i) << 24;
 }
 
-// False where x and y depend on both row and column, and where the pixels of a row lie too far apart.
-inline bool bilinear_strip(const native::WarpCall& call, const AnyWarp& args, long long n, long long t, int left, int width, int top, int height, BilinearStrip& memory) {
-    if (call.geometry != native::Geometry::Affine) return false;
-    const Affine::Matrix m = static_cast<const Warp<Affine>*>(call.record)->geometry.sample(n);
-    if (!(m.b == 0.0 && m.d == 0.0)) return false;
-    if (!places(m.a, m.c, left, width, memory.column, memory.right) || !places(m.e, m.f, top, height, memory.row, memory.below)) return false;
+// Columns left .. left + width and rows top .. top + height of a frame, whose places in the input stand in `memory`; x does not turn back.
+// False where the pixels of a row lie too far apart.
+inline bool make_strip(const AnyWarp& args, native::Border border, long long n, long long t, int left, int width, int top, int height, BilinearStrip& memory) {
     const int first = memory.column[0], last = memory.column[width - 1], low = first < last ? first : last, span = (first < last ? last : first) + 2 - low;
     if (span > most_side) return false;
     for (int i = 0; i < width; ++i) memory.column[i] -= low;
@@ -90,7 +88,7 @@ inline bool bilinear_strip(const native::WarpCall& call, const AnyWarp& args, lo
         auto row_at = [&](int y) {
             const int slot = y & 1;
             if (!made[slot] || which[slot] != y) {
-                stage<Word, 1>(args, call.border, {low, y, span, 1, span}, 0, 0, memory.words,
+                stage<Word, 1>(args, border, {low, y, span, 1, span}, 0, 0, memory.words,
                                [&](int row, int from, int count, Word* to) { load_words(in, row, from, count, to); },
                                [&](Word* to, int count) { for (int i = 0; i < count; ++i) to[i] = fill; });
                 neighbours(memory.words, memory.column, width, memory.here, memory.beside);
@@ -107,6 +105,15 @@ inline bool bilinear_strip(const native::WarpCall& call, const AnyWarp& args, lo
         }
     }
     return true;
+}
+
+// The same by the call's geometry; false also where x and y depend on both row and column.
+inline bool warp_strip(const native::WarpCall& call, const AnyWarp& args, long long n, long long t, int left, int width, int top, int height, BilinearStrip& memory) {
+    if (call.geometry != native::Geometry::Affine) return false;
+    const Affine::Matrix m = static_cast<const Warp<Affine>*>(call.record)->geometry.sample(n);
+    return m.b == 0.0 && m.d == 0.0 && places([&](int i) { return m.a * (left + i) + m.c; }, width, memory.column, memory.right) &&
+           places([&](int i) { return m.e * (top + i) + m.f; }, height, memory.row, memory.below) &&
+           make_strip(args, call.border, n, t, left, width, top, height, memory);
 }
 
 }  // namespace cuaug

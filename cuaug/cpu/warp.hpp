@@ -139,7 +139,7 @@ inline void warp_typed(const native::WarpCall& call, long long task, void* works
         return;
     if constexpr (Same<R, float>::value)
         if (call.sampler == native::Sampler::Bilinear && call.source == native::Dtype::uint8 && call.target == native::Dtype::uint8 &&
-            bilinear_strip(call, args, n, t, left, width, top, height, *static_cast<BilinearStrip*>(workspace)))
+            warp_strip(call, args, n, t, left, width, top, height, *static_cast<BilinearStrip*>(workspace)))
             return;
     for (int x = 0; x < width; x += tile_width)
         warp_tile<R>(call, args, {n, t, left + x, top, least(tile_width, width - x), height, left + width, 0, 0, false, {}, nullptr, nullptr}, *static_cast<Memory<R>*>(workspace));
