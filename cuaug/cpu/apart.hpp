@@ -6,9 +6,9 @@
 
 namespace cuaug {
 
-// to[k][i] = from[3 i + k] * factor. How many pixels were made; the others are too few for a vector.
+// to[k][i] = from[3 i + k] * factor
 template <int Pitch>
-inline int apart(const uint8* __restrict__ from, int count, float factor, float (*__restrict__ to)[Pitch]) {
+__attribute__((noinline)) void apart(const uint8* __restrict__ from, int count, float factor, float (*__restrict__ to)[Pitch]) {
     int i = 0;
 #if defined(__AVX512BW__)
     // Four pixels of twelve bytes to each quarter, of which a shuffle makes the whole numbers of a channel.
@@ -31,7 +31,8 @@ inline int apart(const uint8* __restrict__ from, int count, float factor, float 
             _mm256_storeu_ps(to[k] + i, _mm256_cvtepi32_ps(_mm256_shuffle_epi8(pixels, channel)) * _mm256_set1_ps(factor));
     }
 #endif
-    return i;
+    for (; i < count; ++i)
+        for (int k = 0; k < 3; ++k) to[k][i] = static_cast<float>(from[3 * i + k]) * factor;
 }
 
 }  // namespace cuaug

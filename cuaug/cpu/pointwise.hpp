@@ -39,28 +39,52 @@ struct PointwiseMemory {
     int prepared;
 };
 
+// The three below are the same for all dtypes, and compiled once.
+
+template <class R>
+__attribute__((noinline)) void scale(R* values, int count, R factor) {
+    if (factor == R(1)) return;
+    for (int i = 0; i < count; ++i) values[i] *= factor;
+}
+
+template <class R>
+__attribute__((noinline)) void take_apart(const R* __restrict__ from, int channels, int count, R factor, R (*__restrict__ to)[piece_width]) {
+    with_channels(channels, [&](auto all) {
+        constexpr int K = decltype(all)::value;
+        for (int i = 0; i < count; ++i)
+            for (int k = 0; k < K; ++k) to[k][i] = from[K * i + k] * factor;
+    });
+}
+
+template <class R>
+__attribute__((noinline)) void put_together(const R (*__restrict__ from)[piece_width], int channels, int count, R factor, R* __restrict__ to) {
+    with_channels(channels, [&](auto all) {
+        constexpr int K = decltype(all)::value;
+        for (int i = 0; i < count; ++i)
+            for (int k = 0; k < K; ++k) to[K * i + k] = from[k][i] * factor;
+    });
+}
+
 // Columns first .. first + count of a row, times `factor`, channel by channel, so that one instruction works on the same channel of many pixels.
 template <class T, class R>
 inline void load_channels(const Plane& plane, int row, int first, int count, R factor, PointwiseMemory<R>& memory) {
     const T* at = reinterpret_cast<const T*>(plane.data) + row * plane.y_stride + first * plane.x_stride;
     if (!plane.packed) {
         for (int k = 0; k < plane.channels; ++k) {
-            R* __restrict__ to = memory.channel[k];
-            load_row(at + plane.offset[k], plane.x_stride, count, to);
-            if (factor != R(1))
-                for (int i = 0; i < count; ++i) to[i] *= factor;
+            load_row(at + plane.offset[k], plane.x_stride, count, memory.channel[k]);
+            scale(memory.channel[k], count, factor);
         }
         return;
     }
-    int done = 0;
-    if constexpr (Same<T, uint8>::value && Same<R, float>::value)
-        if (plane.channels == 3) done = apart(at + plane.offset[0], count, factor, memory.channel);
-    with_channels(plane.channels, [&](auto channels) {
-        constexpr int K = decltype(channels)::value;
-        const T* __restrict__ from = at + plane.offset[0];
-        for (int i = done; i < count; ++i)
-            for (int k = 0; k < K; ++k) memory.channel[k][i] = to_real<R>(from[K * i + k]) * factor;
-    });
+    at += plane.offset[0];
+    if constexpr (Same<T, R>::value) {
+        take_apart(at, plane.channels, count, factor, memory.channel);
+    } else {
+        if constexpr (Same<T, uint8>::value)
+            if (plane.channels == 3) return apart(at, count, factor, memory.channel);
+        load_row(at, 1, count * plane.channels, memory.scratch);
+        take_apart(memory.scratch, plane.channels, count, factor, memory.channel);
+    }
 }
 
 template <class T, class R>
@@ -68,28 +92,21 @@ inline void store_channels(const Plane& plane, int row, int first, int count, R 
     T* at = reinterpret_cast<T*>(plane.data) + row * plane.y_stride + first * plane.x_stride;
     if (!plane.packed) {
         for (int k = 0; k < plane.channels; ++k) {
-            R* __restrict__ from = memory.channel[k];
-            if (factor != R(1))
-                for (int i = 0; i < count; ++i) from[i] *= factor;
-            store_row(from, count, at + plane.offset[k], plane.x_stride);
+            scale(memory.channel[k], count, factor);
+            store_row(memory.channel[k], count, at + plane.offset[k], plane.x_stride);
         }
         return;
     }
+    if constexpr (Same<T, R>::value) return put_together(memory.channel, plane.channels, count, factor, at + plane.offset[0]);
     if constexpr (Same<T, uint8>::value)
-        if (plane.channels >= 3) {
+        if (plane.channels == 3) {
             Word* __restrict__ words = reinterpret_cast<Word*>(memory.scratch);
-            auto level = [&](int k, int i) { return static_cast<Word>(static_cast<int>(rintf(between(static_cast<float>(memory.channel[k][i] * factor), 0.0f, 255.0f)))); };
+            auto level = [&](int k, int i) { return static_cast<Word>(from_real<uint8>(memory.channel[k][i] * factor)); };
             for (int i = 0; i < count; ++i) words[i] = level(0, i) | level(1, i) << 8 | level(2, i) << 16;
-            if (plane.channels == 4)
-                for (int i = 0; i < count; ++i) words[i] |= level(3, i) << 24;
             return store_words(words, count, plane, row, first);
         }
-    with_channels(plane.channels, [&](auto channels) {
-        constexpr int K = decltype(channels)::value;
-        T* __restrict__ to = at + plane.offset[0];
-        for (int i = 0; i < count; ++i)
-            for (int k = 0; k < K; ++k) to[K * i + k] = from_real<T>(memory.channel[k][i] * factor);
-    });
+    put_together(memory.channel, plane.channels, count, factor, memory.scratch);
+    store_row(memory.scratch, count * plane.channels, at + plane.offset[0], 1);
 }
 
 // Calls `use` with the op of a name, for pixels of K channels.

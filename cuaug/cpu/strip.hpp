@@ -65,7 +65,8 @@ inline void across_row(const Word* __restrict__ here, const Word* __restrict__ b
 // Words of the pixels between two rows.
 inline void between_rows(const float (*__restrict__ upper)[strip_pitch], const float (*__restrict__ lower)[strip_pitch], float below, int count, int channels,
                          Word* __restrict__ words) {
-    auto level = [&](int k, int i) { return static_cast<Word>(__builtin_irintf(upper[k][i] + below * (lower[k][i] - upper[k][i]))); };
+    // 1.5 * 2^23: the low bits are the nearest whole number, ties to even.
+    auto level = [&](int k, int i) { return float_to_bits(upper[k][i] + below * (lower[k][i] - upper[k][i]) + 12582912.0f) & 255; };
     if (channels < 3)
         for (int i = 0; i < count; ++i) words[i] = level(0, i) | level(channels - 1, i) << 8;
     else
