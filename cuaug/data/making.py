@@ -1,0 +1,148 @@
+"""From encoded images to a batch that a model can take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import crop_resize
+from .._check import DecodeError
+from ..transforms import Compose
+from .ahead import Clock
+from .decoding import Encoded
+from .places import NumPyPlace
+from .regions import covered, regions_of
+
+
+class Read(NamedTuple):
+    """A batch whose files have been read."""
+
+    ids: np.ndarray  # [N]
+    labels: np.ndarray | None  # [N]
+    valid: int  # how many are no padding
+    data: Sequence[bytes | str]  # encoded, or why it cannot be read
+    epoch: int
+
+
+class Made(NamedTuple):
+    """What a loader hands over."""
+
+    images: Any
+    labels: Any
+    ids: np.ndarray
+    valid: np.ndarray
+    bad: dict[int, str]  # by id
+    done: Any  # what the taker's stream waits for
+
+
+class Making:
+    """Decodes what a recipe will look at, and runs the recipe.
+
+    Images that cannot be decoded are left out ("skip"), or another of the batch stands in for each ("replace"), or the
+    first is raised ("raise"). `name` says what to call image `id`.
+    """
+
+    def __init__(
+        self,
+        recipe: Compose,
+        place: NumPyPlace,
+        name: Callable[[int], str],
+        on_error: str,
+        threads: int,
+        strict: bool,
+        limits: tuple[int, ...],
+    ) -> None:
+        self._recipe, self._place, self._name, self._on_error = recipe, place, name, on_error
+        self._threads, self._strict, self._limits = threads, strict, limits
+        self._regions = regions_of(recipe)
+        self._rest = recipe.after(len(self._regions.transforms) if self._regions else 0)
+        self.clock = Clock()
+
+    def __call__(self, read: Read) -> Made:
+        with self._place.making():
+            encoded = Encoded(read.data, self._threads, self._strict, self._limits)
+            slots, boxes = self.clock.timed("decode", self._decoded, encoded, read)
+            taken, valid = self._taken(encoded.bad, read)
+            if encoded.bad:
+                slots, boxes = slots[taken], boxes[taken]
+            ids = read.ids[taken]
+            labels = None if read.labels is None else self._place.labels(read.labels[taken])
+            images, labels = self.clock.timed("augment", self._augmented, slots, boxes, labels, ids, read.epoch)
+            bad = {int(read.ids[i]): reason for i, reason in encoded.bad.items()}
+            return Made(images, labels, ids, valid, bad, self._place.made())
+
+    def _decoded(self, encoded: Encoded, read: Read) -> tuple[np.ndarray, np.ndarray]:
+        """Slots with what is wanted of each image at the top left [N, H, W, 3], and the boxes there [N, 4]."""
+        sizes, wanted = encoded.sizes, self._regions
+        if wanted is None:
+            boxes = np.concatenate([np.zeros_like(sizes), sizes], 1)
+            regions = np.concatenate([np.ones_like(sizes[:, :1]), boxes], 1)
+        else:
+            for i in np.flatnonzero((sizes < wanted.least).any(1)):
+                encoded.bad.setdefault(int(i), f"its size {tuple(sizes[i].tolist())} is below {wanted.least}")
+            sizes = np.maximum(sizes, wanted.least)  # of what is bad, so that there is something to count with
+            boxes = wanted.boxes(sizes, self._recipe.seed, read.epoch, read.ids)
+            regions, boxes = covered(boxes, sizes, wanted.made, encoded.scalable)
+        height, width = regions[:, 3:].max(0, initial=1).tolist()
+        slots = self._place.slots((len(encoded), height, width, 3), wanted is not None and wanted.resizes)
+        encoded.into(slots, regions)
+        return slots, boxes
+
+    def _augmented(
+        self, slots: np.ndarray, boxes: np.ndarray, labels: Any, ids: np.ndarray, epoch: int
+    ) -> tuple[Any, Any]:
+        wanted = self._regions
+        if wanted is None and len(np.unique(boxes, axis=0)) > 1:
+            return self._one_by_one(slots, boxes, labels, ids, epoch)
+        images = self._place.images(slots)
+        if wanted is not None and wanted.resizes:
+            how = wanted.made, wanted.interpolation, wanted.antialias
+            images = crop_resize.resized_crop(images, *boxes.T, *how, layout=self._place.layout)
+            images = self._place.without_margin(images, wanted.margin)
+        return self._augment(images, labels, ids, epoch)
+
+    def _one_by_one(
+        self, slots: np.ndarray, boxes: np.ndarray, labels: Any, ids: np.ndarray, epoch: int
+    ) -> tuple[Any, Any]:
+        """Images of different sizes, which the recipe must bring to one."""
+        sizes = boxes[:, 2:].astype(int).tolist()
+        images = [self._place.images(slots[i : i + 1, :h, :w])[0] for i, (h, w) in enumerate(sizes)]
+        images, labels = self._augment(images, labels, ids, epoch)
+        shapes = {tuple(image.shape) for image in images}
+        if len(shapes) > 1:
+            raise ValueError(
+                "transform must bring all images to one size, as RandomResizedCrop, or Resize and CenterCrop do; "
+                f"got results of {', '.join(map(str, sorted(shapes)[:3]))}"
+            )
+        return self._place.stacked(images), labels
+
+    def _augment(self, images: Any, labels: Any, ids: np.ndarray, epoch: int) -> tuple[Any, Any]:
+        if not self._rest.transforms:
+            return images, labels
+        if labels is None:
+            return self._rest(images, ids=ids, step=epoch), None
+        images, labels = self._rest(images, labels=labels, ids=ids, step=epoch)
+        return images, labels
+
+    def _taken(self, bad: dict[int, str], read: Read) -> tuple[np.ndarray, np.ndarray]:
+        """Which places of the batch are handed over, and which of these count."""
+        places = np.arange(len(read.ids))
+        if not bad:
+            return places, places < read.valid
+        if self._on_error == "raise":
+            raise self.error(int(read.ids[min(bad)]), bad[min(bad)])
+        good = np.setdiff1d(places, list(bad))
+        if self._on_error == "skip":
+            return good, good < read.valid
+        if not len(good):
+            raise DecodeError(f"no image of a batch can be decoded; {self.error(int(read.ids[min(bad)]), bad[min(bad)])}")
+        taken = places.copy()
+        taken[list(bad)] = good[np.arange(len(bad)) % len(good)]
+        return taken, (taken == places) & (places < read.valid)
+
+    def error(self, index: int, reason: str) -> DecodeError:
+        error = DecodeError(f"image {index}, {self._name(index)}: {reason}")
+        error.index, error.source, error.reason = index, self._name(index), reason  # type: ignore[attr-defined]
+        return error
