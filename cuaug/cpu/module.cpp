@@ -22,6 +22,9 @@
 #include "../kernels/pointwise_record.cuh"
 #include "../kernels/record.cuh"
 #include "../kernels/resample_record.cuh"
+#ifdef CUAUG_JPEG
+#include "jpeg_module.hpp"
+#endif
 #include "loading.hpp"
 #include "loops.hpp"
 #include "nms_order.hpp"
@@ -264,4 +267,7 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     module.def("isas", &isas, "Those this build has and this processor runs, the best one last.");
     module.def("set_isa", &set_isa, "name"_a);
     module.def("build_info", &build_info);
+#ifdef CUAUG_JPEG
+    add_jpeg(module, &threads);
+#endif
 }

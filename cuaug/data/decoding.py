@@ -21,7 +21,7 @@ class Encoded:
         self.sizes = np.ones((len(data), 2), np.int64)
         self._jpegs = [i for i, each in enumerate(data) if isinstance(each, bytes) and each.startswith(_JPEG)]
         self._whole: dict[int, np.ndarray] = {}  # of kinds that are not decoded in part
-        headers = _cpu.native().jpeg_headers([data[i] for i in self._jpegs], limits, threads)
+        headers = _cpu.native().jpeg_headers([data[i] for i in self._jpegs], limits)
         self._note(self._jpegs, headers)
         for i, header in zip(self._jpegs, headers, strict=True):
             if i not in self.bad:
@@ -51,7 +51,6 @@ class Encoded:
             "rgb",
             self._strict,
             [(pointer + i * step, pitch) for i in jpegs],
-            self._threads,
         )
         self._note(jpegs, made)
         for i, image in self._whole.items():
