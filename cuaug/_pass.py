@@ -11,6 +11,8 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from . import _array, _check, _cpu, _images, _nms, _parameters
 from ._images import Axes, Images, Result
 from ._parameters import NO_TABLE, PerSample, Table
@@ -241,7 +243,9 @@ def draw(
         image.library.launch("cuaug::draw", data, (draw_blocks(samples), 1, 1), 256, shared, image.device)
 
 
-def draw_each(program: np.ndarray, table: np.ndarray, ids: np.ndarray, counts: tuple[int, int, int], sizes: np.ndarray) -> None:
+def draw_each(
+    program: np.ndarray, table: np.ndarray, ids: np.ndarray, counts: tuple[int, int, int], sizes: np.ndarray
+) -> None:
     """Fills `table` [N, P] on the host by a program of one instruction, for images of these sizes [N, (H, W)]."""
     rows = Table(table.ctypes.data, table.shape[1], 0, 1, 1, table)
     own = Table(ids.ctypes.data, 0, 0, 1, 0, ids)

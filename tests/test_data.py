@@ -6,6 +6,7 @@ import signal
 import tarfile
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,10 +16,10 @@ from PIL import Image
 from sklearn.datasets import load_sample_images
 
 import cuaug
+import cuaug.io
 from cuaug import transforms as T
 from cuaug._check import DecodeError
-from cuaug.data import ImageFiles, Loader
-from cuaug.data.order import batch, batches, order
+from cuaug.data import ImageFiles, Loader, _order
 
 pytestmark = pytest.mark.skipif(not cuaug.io.available(), reason="cuaug was built without libjpeg-turbo")
 
@@ -66,10 +67,8 @@ def whole(files, recipe, ids, epoch):
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_a_batch_is_what_decoding_everything_would_give(files, name):
-    # Images too small for a fraction of their resolution, so that pixels are the same.
-    files = [file for file in files if min(Image.open(memory.BytesIO(file[0])).size) < 2 * 32]
     recipe = T.Compose(RECIPES[name], seed=3)
-    loader = Loader(files, 4, recipe, library="numpy")
+    loader = Loader(files, 4, recipe, library="numpy", dct_scale=False)
     loader.epoch = 2
     seen = []
     for images, labels in loader:
@@ -89,7 +88,9 @@ def test_a_large_image_is_decoded_at_a_fraction_of_its_resolution():
     assert labels is None
     half = cuaug.io.decode_jpeg(file, scale=1 / 2)
     assert_equal(images, half[None], tolerance=ONE_LEVEL)
-    assert np.abs(half.astype(int) - cuaug.resize(cuaug.io.decode_jpeg(file), (150, 150))).mean() < 3
+    plain = cuaug.resize(cuaug.io.decode_jpeg(file), (150, 150)).astype(int)
+    apart = [np.abs(half[1:-1, 1:-1] - np.roll(plain, by, 1)[1:-1, 1:-1]).mean() for by in (-1, 0, 1)]
+    assert apart[1] < min(apart[0], apart[2]) / 2
 
 
 def test_boxes_of_scaled_images_lie_where_they_lay(files):
@@ -103,7 +104,9 @@ def test_boxes_of_scaled_images_lie_where_they_lay(files):
         loader.epoch = ids
         ((images, _),) = loader
         expected = whole([(file, 0)] * 8, recipe, range(8), ids)
-        assert np.abs(images.astype(int) - expected).max() <= 3
+        error = images.astype(int) - expected
+        assert np.abs(error).max() <= 6  # of what JPEG loses
+        assert np.abs(error.mean((1, 2))).max() < 0.6  # a pixel at 1/8, half a pixel astray, would be 2.5 levels
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -112,7 +115,9 @@ def test_threads_and_batch_sizes_change_nothing(files, threads, batch_size):
     recipe = T.Compose(RECIPES["crop and flip"], seed=3)
 
     def images(**how):
-        return np.concatenate([batch.images for batch in Loader(files, transform=recipe, shuffle=True, library="numpy", **how)])
+        return np.concatenate(
+            [batch.images for batch in Loader(files, transform=recipe, shuffle=True, library="numpy", **how)]
+        )
 
     assert_equal(images(batch_size=batch_size, threads=threads, prefetch=threads), images(batch_size=7))
 
@@ -133,14 +138,14 @@ def test_epochs_differ_and_repeat(files):
 @pytest.mark.parametrize("world", [1, 2, 5])
 @pytest.mark.parametrize("last", ["drop", "partial", "pad"])
 def test_ranks_share_an_epoch(count, world, last):
-    turn = order(count, 4, 1, True)
-    steps = batches(count, 4, world, last)
-    taken = [[batch(turn, i, 4, rank, world, last) for i in range(steps)] for rank in range(world)]
+    turn = _order.order(count, 4, 1, True)
+    steps = _order.batches(count, 4, world, last)
+    taken = [[_order.batch(turn, i, 4, rank, world, last) for i in range(steps)] for rank in range(world)]
     ids = [i for rank in taken for part, valid in rank for i in part[:valid].tolist()]
     assert len(set(ids)) == len(ids) == (count // (4 * world) * 4 * world if last == "drop" else count)
     assert all(len(part) == 4 for rank in taken for part, _ in rank) or last == "partial"
     together = [sorted(np.concatenate([rank[i][0] for rank in taken]).tolist()) for i in range(steps)]
-    alone = [sorted(batch(turn, i, 4 * world, 0, 1, last)[0].tolist()) for i in range(steps)]
+    alone = [sorted(_order.batch(turn, i, 4 * world, 0, 1, last)[0].tolist()) for i in range(steps)]
     assert together == alone
 
 
@@ -220,6 +225,16 @@ def test_others_stand_in_for_bad_files(damaged):
             assert_equal(batch.images[place], batch.images[same[0]])
         seen += batch.valid.tolist()
     assert [i for i, valid in enumerate(seen) if not valid] == sorted(bad)
+
+
+@pytest.mark.parametrize("recipe", [[T.RandomResizedCrop(16)], []])
+def test_a_batch_may_be_all_bad(recipe):
+    bad = [b"\xff\xd8\xff", b""]
+    (batch,) = Loader(bad, 2, recipe, on_error="skip", max_bad=None, library="numpy")
+    assert batch.ids.tolist() == []
+    assert len(batch.images) == 0
+    with pytest.raises(DecodeError, match="no image of a batch can be decoded; image 0"):
+        list(Loader(bad, 2, recipe, on_error="replace", max_bad=None, library="numpy"))
 
 
 def test_too_many_bad_files_end_it(damaged):
@@ -303,7 +318,7 @@ def test_a_cache_reads_each_file_once(tmp_path, files):
 def test_torch_gets_channels_first(files):
     torch = pytest.importorskip("torch")
     recipe = [*RECIPES["crop and flip"], T.ToDtype("float32", scale=True), T.Normalize([0.5] * 3, [0.5] * 3)]
-    arrays = [batch for batch in Loader(files, 8, recipe, seed=1, library="numpy")]
+    arrays = list(Loader(files, 8, recipe, seed=1, library="numpy"))
     for batch, expected in zip(Loader(files, 8, recipe, seed=1), arrays, strict=True):
         images, labels = batch
         assert isinstance(images, torch.Tensor)
@@ -377,8 +392,7 @@ except KeyboardInterrupt:
 
 def test_memory_stays_flat(files):
     def resident():
-        with open("/proc/self/statm") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     loader = Loader(files * 8, 32, RECIPES["crop and flip"], shuffle=True, library="numpy")
     for epoch in range(50):

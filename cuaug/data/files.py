@@ -113,7 +113,7 @@ def _images_in(folder: Path, extensions: tuple[str, ...]) -> list[tuple[str, int
     found = []
     for place, folders, names in os.walk(folder, followlinks=True):
         folders.sort()
-        found += [(os.path.join(place, name), 0, -1) for name in sorted(names) if name.lower().endswith(extensions)]
+        found += [(f"{place}/{name}", 0, -1) for name in sorted(names) if name.lower().endswith(extensions)]
     return found
 
 

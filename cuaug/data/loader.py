@@ -8,18 +8,17 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 from .. import _check, _cpu
 from .._check import BackendError, DecodeError, public
 from ..transforms import Compose
 from ..transforms._transform import Transform
-from . import order
-from .ahead import Ahead
+from . import _order
+from ._ahead import Ahead
+from ._decoding import Decoding
+from ._making import Made, Making, Read
+from ._places import place_of
 from .batch import Batch
 from .files import ImageFiles
-from .making import Made, Making, Read
-from .places import place_of
 
 ON_ERROR = ("raise", "skip", "replace")
 CACHES = (None, "memory")
@@ -45,6 +44,7 @@ class Loader:
         on_error: What cannot be read or decoded is raised ("raise"), left out ("skip"), or another of the batch stands
             in for it ("replace").
         max_bad: The largest share of bad files that is passed over; None: any.
+        dct_scale: Decode at 1/2, 1/4 or 1/8 where that is enough; False: pixels are those of a full decode.
         strict: Whether damage counts that a decoder could pass over (with wrong pixels).
         prefetch: Batches made ahead.
         threads: That read and decode; default: as :func:`cuaug.set_num_threads`.
@@ -54,7 +54,7 @@ class Loader:
         max_pixels: Of an image; one with more is bad.
 
     Raises:
-        DecodeError: While iterating: a bad image, by `on_error`, or too many; with ``index``, ``source`` and ``reason``.
+        DecodeError: While iterating: a bad image, by `on_error` (with ``index``, ``source``, ``reason``), or too many.
     """
 
     @public
@@ -71,6 +71,7 @@ class Loader:
         last: str = "partial",
         on_error: str = "raise",
         max_bad: float | None = 0.01,
+        dct_scale: bool = True,
         strict: bool = True,
         prefetch: int = 2,
         threads: int | None = None,
@@ -79,29 +80,33 @@ class Loader:
         library: str | None = None,
         max_pixels: int | None = 89_478_485,
     ) -> None:
-        for name, value, allowed in (("last", last, order.LAST), ("on_error", on_error, ON_ERROR)):
+        for name, value, allowed in (("last", last, _order.LAST), ("on_error", on_error, ON_ERROR)):
             _check.one_of(name, value, allowed)
         if cache not in CACHES:
             raise ValueError(f"cache must be None or 'memory', got {cache!r}")
         if max_bad is not None:
             _check.number("max_bad", max_bad, 0.0, 1.0)
         self.source = source if hasattr(source, "read") and hasattr(source, "labels") else ImageFiles(source)
-        self.batch_size, self.prefetch = _check.whole("batch_size", batch_size, 1), _check.whole("prefetch", prefetch, 1)
+        self.batch_size, self.prefetch = (
+            _check.whole("batch_size", batch_size, 1),
+            _check.whole("prefetch", prefetch, 1),
+        )
         self.rank, self.world = _shard(shard)
         if seed is None and self.world > 1:
             raise ValueError("seed must be given where there are several ranks, and be the same on all of them")
-        recipe = transform if isinstance(transform, Compose) else Compose(
-            [transform] if isinstance(transform, Transform) else transform, seed
+        recipe = (
+            transform
+            if isinstance(transform, Compose)
+            else Compose([transform] if isinstance(transform, Transform) else transform, seed)
         )
         self.seed = recipe.seed if seed is None else _check.whole("seed", seed, 0)
         self.shuffle, self.last, self.on_error, self.max_bad, self.progress = shuffle, last, on_error, max_bad, progress
         self._cache: dict[int, bytes] | None = {} if cache else None
         self._threads = _cpu.native().threads() if threads is None else _check.whole("threads", threads, 1)
+        self._place, recipe = place_of(device, library), Compose(list(recipe._flat()), self.seed)
         limits = (max_pixels or 0, 65_500, 256 << 20, 1 << 30, 100)
-        self._place = place_of(device, library)
-        self._making = Making(
-            Compose(list(recipe._flat()), self.seed), self._place, self.source.name, on_error, self._threads, strict, limits
-        )
+        decoding = Decoding(self._threads, strict, bool(dct_scale), limits)
+        self._making = Making(recipe, self._place, self.source.name, on_error, decoding)
         self.clock = self._making.clock
         self.bad: dict[int, str] = {}
         self._epoch = self._batch = 0
@@ -110,7 +115,7 @@ class Loader:
             _tqdm()
 
     def __len__(self) -> int:
-        return order.batches(len(self.source), self.batch_size, self.world, self.last)
+        return _order.batches(len(self.source), self.batch_size, self.world, self.last)
 
     @property
     def epoch(self) -> int:
@@ -137,7 +142,7 @@ class Loader:
         self._begun = True
         epoch, first, count = self._epoch, self._batch, len(self)
         made = Ahead(self._made(epoch, first, count), self.prefetch, "cuaug-make")
-        with contextlib.closing(iter(made)) as batches, self._bar(first, count) as bar:
+        with contextlib.closing(made.__iter__()) as batches, self._bar(first, count) as bar:
             for batch in batches:
                 self._place.receive((batch.images, batch.labels), batch.done)
                 self._note(batch.bad)
@@ -147,16 +152,16 @@ class Loader:
         self.epoch = epoch + 1
 
     def _read(self, epoch: int, first: int, count: int) -> Iterator[Read]:
-        turn = order.order(len(self.source), self.seed, epoch, self.shuffle)
+        turn = _order.order(len(self.source), self.seed, epoch, self.shuffle)
         for index in range(first, count):
-            ids, valid = order.batch(turn, index, self.batch_size, self.rank, self.world, self.last)
+            ids, valid = _order.batch(turn, index, self.batch_size, self.rank, self.world, self.last)
             data = self.clock.timed("read", self._encoded, ids.tolist())
             labels = self.source.labels
             yield Read(ids, None if labels is None else labels[ids], valid, data, epoch)
 
     def _made(self, epoch: int, first: int, count: int) -> Iterator[Made]:
         read = Ahead(self._read(epoch, first, count), self.prefetch, "cuaug-read")
-        with contextlib.closing(iter(read)) as batches:
+        with contextlib.closing(read.__iter__()) as batches:
             for batch in batches:
                 yield self._making(batch)
 
@@ -173,9 +178,8 @@ class Loader:
         self.bad |= bad
         if self.max_bad is not None and len(self.bad) > max(1, self.max_bad * len(self.source)):
             listed = "".join(f"\n  {self.source.name(i)}: {reason}" for i, reason in list(self.bad.items())[:10])
-            raise DecodeError(
-                f"{len(self.bad)} of {len(self.source)} images cannot be decoded, more than max_bad={self.max_bad}:{listed}"
-            )
+            many = f"{len(self.bad)} of {len(self.source)} images"
+            raise DecodeError(f"{many} cannot be decoded, more than max_bad={self.max_bad}:{listed}")
 
     @contextlib.contextmanager
     def _bar(self, first: int, count: int) -> Iterator[Any]:

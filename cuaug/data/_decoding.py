@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,16 +13,25 @@ from .._check import DecodeError
 _JPEG = b"\xff\xd8"
 
 
+class Decoding(NamedTuple):
+    """How it is done."""
+
+    threads: int
+    strict: bool
+    dct_scale: bool
+    limits: tuple[int, ...]  # pixels, side, bytes, memory, scans
+
+
 class Encoded:
     """Images whose sizes are known, in the order of their batch; `bad` says why one cannot be had, by its place."""
 
-    def __init__(self, data: Sequence[bytes | str], threads: int, strict: bool, limits: tuple[int, ...]) -> None:
-        self._data, self._threads, self._strict, self._limits = data, threads, strict, limits
+    def __init__(self, data: Sequence[bytes | str], how: Decoding) -> None:
+        self._data, self._how = data, how
         self.bad = {i: each for i, each in enumerate(data) if isinstance(each, str)}
         self.sizes = np.ones((len(data), 2), np.int64)
         self._jpegs = [i for i, each in enumerate(data) if isinstance(each, bytes) and each.startswith(_JPEG)]
         self._whole: dict[int, np.ndarray] = {}  # of kinds that are not decoded in part
-        headers = _cpu.native().jpeg_headers([data[i] for i in self._jpegs], limits)
+        headers = _cpu.native().jpeg_headers([data[i] for i in self._jpegs], how.limits)
         self._note(self._jpegs, headers)
         for i, header in zip(self._jpegs, headers, strict=True):
             if i not in self.bad:
@@ -36,7 +46,7 @@ class Encoded:
     def scalable(self) -> np.ndarray:
         """Whether an image can be decoded at a fraction of its resolution. [N]"""
         out = np.zeros(len(self), bool)
-        out[self._jpegs] = True
+        out[self._jpegs] = self._how.dct_scale
         return out
 
     def into(self, slots: np.ndarray, regions: np.ndarray) -> None:
@@ -45,11 +55,11 @@ class Encoded:
         pointer, pitch, step = slots.ctypes.data, slots.strides[1], slots.strides[0]
         made = _cpu.native().jpeg_decode(
             [self._data[i] for i in jpegs],
-            self._limits,
+            self._how.limits,
             regions[jpegs, 0].tolist(),
             [tuple(region) for region in regions[jpegs, 1:].tolist()],
             "rgb",
-            self._strict,
+            self._how.strict,
             [(pointer + i * step, pitch) for i in jpegs],
         )
         self._note(jpegs, made)
@@ -65,7 +75,7 @@ class Encoded:
 
     def _decode_whole(self, i: int) -> None:
         try:
-            self._whole[i] = image = io.decode_image(self._data[i], max_pixels=self._limits[0] or None)
+            self._whole[i] = image = io.decode_image(self._data[i], max_pixels=self._how.limits[0] or None)
             self.sizes[i] = image.shape[:2]
         except DecodeError as error:
             self.bad[i] = str(error)

@@ -37,12 +37,12 @@ class NumPyPlace:
     def labels(self, labels: np.ndarray) -> Any:
         return labels
 
-    def without_margin(self, images: Any, margin: int) -> Any:
-        """The images without so many pixels on each side."""
-        return images[:, margin : images.shape[1] - margin, margin : images.shape[2] - margin] if margin else images
+    def without_margin(self, images: Any, down: int, across: int) -> Any:
+        """The images without so many rows and columns on each side."""
+        return images[:, down : images.shape[1] - down, across : images.shape[2] - across]
 
-    def stacked(self, images: list[Any]) -> Any:
-        return np.stack(images)
+    def joined(self, batches: list[Any]) -> Any:
+        return np.concatenate(batches)
 
     def making(self) -> contextlib.AbstractContextManager[Any]:
         """Around all that is done to a batch before it is handed over."""
@@ -70,11 +70,11 @@ class TorchPlace(NumPyPlace):
     def labels(self, labels: np.ndarray) -> Any:
         return self.torch.from_numpy(labels)
 
-    def without_margin(self, images: Any, margin: int) -> Any:
-        return images[..., margin : images.shape[2] - margin, margin : images.shape[3] - margin] if margin else images
+    def without_margin(self, images: Any, down: int, across: int) -> Any:
+        return images[..., down : images.shape[2] - down, across : images.shape[3] - across]
 
-    def stacked(self, images: list[Any]) -> Any:
-        return self.torch.stack(images)
+    def joined(self, batches: list[Any]) -> Any:
+        return self.torch.cat(batches)
 
 
 class CudaPlace(TorchPlace):

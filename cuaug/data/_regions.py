@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,20 +23,22 @@ SCALES = (8, 4, 2, 1)  # a decoder leaves out so many pixels but one
 _REACH = {"nearest": 0, "bilinear": 1, "area": 1, "bicubic": 2, "lanczos": 3}
 
 
+class Boxes(NamedTuple):
+    """What is wanted of each image, and as what it is made."""
+
+    box: np.ndarray  # top, left, height, width [N, 4]
+    size: np.ndarray  # (H, W) with the margin [N, 2]
+    margin: np.ndarray  # what is made on each side of the result, and cut off: down, across [N, 2]
+
+
 @dataclass(frozen=True)
 class Regions:
-    """A box of each image, to be resized to `size`; `margin` pixels around the result are made, and cut off."""
+    """A box of each image, to be resized to `size`."""
 
     transforms: tuple[Transform, ...]  # those that it does
     size: tuple[int, int]
-    interpolation: str
-    antialias: bool
-    margin: int = 0
-
-    @property
-    def made(self) -> tuple[int, int]:
-        """The size with its margin."""
-        return self.size[0] + 2 * self.margin, self.size[1] + 2 * self.margin
+    interpolation: str = "nearest"
+    antialias: bool = False
 
     @property
     def resizes(self) -> bool:
@@ -48,15 +50,24 @@ class Regions:
         """The smallest image that will do."""
         return (1, 1) if self.resizes else self.size
 
-    def boxes(self, sizes: np.ndarray, seed: int, step: int, ids: np.ndarray) -> np.ndarray:
-        """Of images of these sizes [N, (H, W)]: top, left, height, width. [N, 4]"""
+    def boxes(self, sizes: np.ndarray, seed: int, step: int, ids: np.ndarray) -> Boxes:
+        """Of images of these sizes [N, (H, W)]."""
         first = self.transforms[0]
-        if not isinstance(first, Resize):
-            return _drawn(first, sizes, seed, step, ids)
-        resized = [_sizes.resized_size((h, w), first.size, None) for h, w in sizes.tolist()]
-        resized = np.array(resized, np.int64).reshape(-1, 2)
-        corner = np.rint((resized - self.size) / 2) - self.margin
-        return np.concatenate([corner * sizes / resized, self.made * sizes / resized], 1)
+        if isinstance(first, (RandomResizedCrop, RandomCrop)):
+            return self._boxes(_drawn(first, sizes, seed, step, ids))
+        assert isinstance(first, Resize)
+        resized = np.array([_sizes.resized_size((h, w), first.size, None) for h, w in sizes.tolist()], np.int64)
+        resized = resized.reshape(-1, 2)
+        corner = np.rint((resized - self.size) / 2)
+        # A filter looks beyond the crop, as far as there is anything.
+        margin = np.minimum(_REACH[self.interpolation], np.minimum(corner, resized - self.size - corner)).astype(int)
+        shares = sizes / resized
+        box = np.concatenate([(corner - margin) * shares, (self.size + 2 * margin) * shares], 1)
+        return self._boxes(box, margin)
+
+    def _boxes(self, box: np.ndarray, margin: np.ndarray | int = 0) -> Boxes:
+        margin = np.broadcast_to(margin, (len(box), 2))
+        return Boxes(box, np.array(self.size) + 2 * margin, margin)
 
 
 def regions_of(transform: Any) -> Regions | None:
@@ -68,7 +79,7 @@ def regions_of(transform: Any) -> Regions | None:
     if isinstance(first, Resize):
         return _resized(first, second)
     if isinstance(first, RandomCrop) and first.padding is None and not first.pad_if_needed:
-        return Regions((first,), first.size, "nearest", False)
+        return Regions((first,), first.size)
     return None
 
 
@@ -79,13 +90,13 @@ def _resized(first: Resize, second: Any) -> Regions | None:
         return None if fixed is None else Regions((first,), fixed, *how)
     if not isinstance(second, CenterCrop) or first.max_size is not None or max(second.size) > first.size:
         return None
-    # A filter looks beyond the crop, where there is anything.
-    margin = min(_REACH[first.interpolation], (first.size - max(second.size)) // 2)
-    return Regions((first, second), second.size, *how, margin)
+    return Regions((first, second), second.size, *how)
 
 
-def _drawn(transform: Transform, sizes: np.ndarray, seed: int, step: int, ids: np.ndarray) -> np.ndarray:
-    recipe = Recipe(getattr(transform, "size"), 3, "uint8")
+def _drawn(
+    transform: RandomResizedCrop | RandomCrop, sizes: np.ndarray, seed: int, step: int, ids: np.ndarray
+) -> np.ndarray:
+    recipe = Recipe(transform.size, 3, "uint8")
     transform.enter(recipe)
     draw = recipe.draws[0]
     for place, column in enumerate(itertools.chain.from_iterable(each.columns for each in recipe.draws)):
@@ -97,25 +108,23 @@ def _drawn(transform: Transform, sizes: np.ndarray, seed: int, step: int, ids: n
     return table
 
 
-def covered(
-    boxes: np.ndarray, sizes: np.ndarray, size: tuple[int, int], scalable: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """What to decode for boxes that are resized to `size`, and where the boxes lie in that.
+def covered(boxes: Boxes, sizes: np.ndarray, scalable: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What to decode of images of these sizes, and where the boxes lie in that.
 
     Args:
-        boxes: Of images, [N, 4]
-        sizes: of this size, [N, 2]
-        size: resized to this one.
+        boxes: Of the images.
+        sizes: (H, W). [N, 2]
         scalable: Whether an image can be decoded at a fraction of its resolution. [N]
 
     Returns:
         Scale (one over), top, left, height, width in pixels of the scaled image [N, 5]; the boxes there [N, 4].
     """
-    enough = (boxes[:, None, 2:] / np.array(SCALES)[:, None] >= np.array(size)).all(2) & scalable[:, None]
+    corner, extent = boxes.box[:, :2], boxes.box[:, 2:]
+    enough = (extent[:, None] / np.array(SCALES)[:, None] >= boxes.size[:, None]).all(2) & scalable[:, None]
     enough[:, -1] = True
     scale = np.array(SCALES)[enough.argmax(1)][:, None]
     scaled = -(-sizes // scale)
-    first = np.clip(np.floor(boxes[:, :2] / scale), 0, scaled - 1)
-    end = np.clip(np.ceil((boxes[:, :2] + boxes[:, 2:]) / scale), first + 1, scaled)
+    first = np.clip(np.floor(corner / scale), 0, scaled - 1)
+    end = np.clip(np.ceil((corner + extent) / scale), first + 1, scaled)
     regions = np.concatenate([scale, first, end - first], 1).astype(np.int64)
-    return regions, np.concatenate([boxes[:, :2] / scale - first, boxes[:, 2:] / scale], 1)
+    return regions, np.concatenate([corner / scale - first, extent / scale], 1)

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import crop_resize
 from .._check import DecodeError
+from ..crop_resize import resized_crop
 from ..transforms import Compose
-from .ahead import Clock
-from .decoding import Encoded
-from .places import NumPyPlace
-from .regions import covered, regions_of
+from ._ahead import Clock
+from ._decoding import Decoding, Encoded
+from ._places import NumPyPlace
+from ._regions import Regions, covered, regions_of
 
 
 class Read(NamedTuple):
@@ -50,58 +50,73 @@ class Making:
         place: NumPyPlace,
         name: Callable[[int], str],
         on_error: str,
-        threads: int,
-        strict: bool,
-        limits: tuple[int, ...],
+        decoding: Decoding,
     ) -> None:
-        self._recipe, self._place, self._name, self._on_error = recipe, place, name, on_error
-        self._threads, self._strict, self._limits = threads, strict, limits
+        self._recipe, self._place, self._name, self._on_error, self._decoding = recipe, place, name, on_error, decoding
         self._regions = regions_of(recipe)
         self._rest = recipe.after(len(self._regions.transforms) if self._regions else 0)
         self.clock = Clock()
 
     def __call__(self, read: Read) -> Made:
         with self._place.making():
-            encoded = Encoded(read.data, self._threads, self._strict, self._limits)
-            slots, boxes = self.clock.timed("decode", self._decoded, encoded, read)
+            encoded = Encoded(read.data, self._decoding)
+            slots, boxes, margins = self.clock.timed("decode", self._decoded, encoded, read)
             taken, valid = self._taken(encoded.bad, read)
             if encoded.bad:
-                slots, boxes = slots[taken], boxes[taken]
+                slots, boxes, margins = slots[taken], boxes[taken], margins[taken]
             ids = read.ids[taken]
             labels = None if read.labels is None else self._place.labels(read.labels[taken])
-            images, labels = self.clock.timed("augment", self._augmented, slots, boxes, labels, ids, read.epoch)
+            images, labels = self.clock.timed(
+                "augment", self._augmented, slots, boxes, margins, labels, ids, read.epoch
+            )
             bad = {int(read.ids[i]): reason for i, reason in encoded.bad.items()}
             return Made(images, labels, ids, valid, bad, self._place.made())
 
-    def _decoded(self, encoded: Encoded, read: Read) -> tuple[np.ndarray, np.ndarray]:
-        """Slots with what is wanted of each image at the top left [N, H, W, 3], and the boxes there [N, 4]."""
+    def _decoded(self, encoded: Encoded, read: Read) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Slots with what is wanted of each image at the top left [N, H, W, 3], the boxes there [N, 4], and margins."""
         sizes, wanted = encoded.sizes, self._regions
+        margins = np.zeros_like(sizes)
         if wanted is None:
-            boxes = np.concatenate([np.zeros_like(sizes), sizes], 1)
+            boxes = np.concatenate([margins, sizes], 1)
             regions = np.concatenate([np.ones_like(sizes[:, :1]), boxes], 1)
         else:
             for i in np.flatnonzero((sizes < wanted.least).any(1)):
                 encoded.bad.setdefault(int(i), f"its size {tuple(sizes[i].tolist())} is below {wanted.least}")
             sizes = np.maximum(sizes, wanted.least)  # of what is bad, so that there is something to count with
-            boxes = wanted.boxes(sizes, self._recipe.seed, read.epoch, read.ids)
-            regions, boxes = covered(boxes, sizes, wanted.made, encoded.scalable)
+            found = wanted.boxes(sizes, self._recipe.seed, read.epoch, read.ids)
+            (regions, boxes), margins = covered(found, sizes, encoded.scalable), found.margin
         height, width = regions[:, 3:].max(0, initial=1).tolist()
         slots = self._place.slots((len(encoded), height, width, 3), wanted is not None and wanted.resizes)
         encoded.into(slots, regions)
-        return slots, boxes
+        return slots, boxes, margins
 
     def _augmented(
-        self, slots: np.ndarray, boxes: np.ndarray, labels: Any, ids: np.ndarray, epoch: int
+        self, slots: np.ndarray, boxes: np.ndarray, margins: np.ndarray, labels: Any, ids: np.ndarray, epoch: int
     ) -> tuple[Any, Any]:
         wanted = self._regions
         if wanted is None and len(np.unique(boxes, axis=0)) > 1:
             return self._one_by_one(slots, boxes, labels, ids, epoch)
         images = self._place.images(slots)
         if wanted is not None and wanted.resizes:
-            how = wanted.made, wanted.interpolation, wanted.antialias
-            images = crop_resize.resized_crop(images, *boxes.T, *how, layout=self._place.layout)
-            images = self._place.without_margin(images, wanted.margin)
+            images = self._resized(wanted, images, boxes, margins)
         return self._augment(images, labels, ids, epoch)
+
+    def _resized(self, wanted: Regions, images: Any, boxes: np.ndarray, margins: np.ndarray) -> Any:
+        """Boxes of the images, brought to one size: together those that have a margin in common, mostly all."""
+        margins = margins if len(margins) else np.zeros((1, 2), int)
+        kinds, kind = np.unique(margins, axis=0, return_inverse=True)
+        made = []
+        for k, margin in enumerate(kinds):
+            chosen = slice(None) if len(kinds) == 1 else np.flatnonzero(kind.reshape(-1) == k)
+            (height, width), (down, across) = wanted.size, margin.tolist()
+            how = (height + 2 * down, width + 2 * across), wanted.interpolation, wanted.antialias
+            top, left, tall, wide = boxes[chosen].T
+            resized = resized_crop(images[chosen], top, left, tall, wide, *how, layout=self._place.layout)
+            made.append(self._place.without_margin(resized, down, across))
+        if len(made) == 1:
+            return made[0]
+        together = self._place.joined(made)
+        return together[np.argsort(np.argsort(kind.reshape(-1), kind="stable"), kind="stable")]
 
     def _one_by_one(
         self, slots: np.ndarray, boxes: np.ndarray, labels: Any, ids: np.ndarray, epoch: int
@@ -116,7 +131,7 @@ class Making:
                 "transform must bring all images to one size, as RandomResizedCrop, or Resize and CenterCrop do; "
                 f"got results of {', '.join(map(str, sorted(shapes)[:3]))}"
             )
-        return self._place.stacked(images), labels
+        return self._place.joined([image[None] for image in images]), labels
 
     def _augment(self, images: Any, labels: Any, ids: np.ndarray, epoch: int) -> tuple[Any, Any]:
         if not self._rest.transforms:
@@ -137,7 +152,9 @@ class Making:
         if self._on_error == "skip":
             return good, good < read.valid
         if not len(good):
-            raise DecodeError(f"no image of a batch can be decoded; {self.error(int(read.ids[min(bad)]), bad[min(bad)])}")
+            raise DecodeError(
+                f"no image of a batch can be decoded; {self.error(int(read.ids[min(bad)]), bad[min(bad)])}"
+            )
         taken = places.copy()
         taken[list(bad)] = good[np.arange(len(bad)) % len(good)]
         return taken, (taken == places) & (places < read.valid)
