@@ -19,7 +19,7 @@ import cuaug
 import cuaug.io
 from cuaug import transforms as T
 from cuaug._check import DecodeError
-from cuaug.data import ImageFiles, Loader, _order
+from cuaug.data import Collate, ImageFiles, Loader, _order
 
 pytestmark = pytest.mark.skipif(not cuaug.io.available(), reason="cuaug was built without libjpeg-turbo")
 
@@ -446,3 +446,22 @@ def test_a_bar_shows_how_fast_it_goes(files, capsys):
     assert "img/s" in capsys.readouterr().err
     assert set(loader.clock.seconds) == {"read", "decode", "augment"}
     assert loader.clock.slowest in loader.clock.seconds
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+@pytest.mark.parametrize(("workers", "context"), [(0, None), (1, "fork"), (2, "fork"), (2, "forkserver"), (2, "spawn")])
+def test_worker_processes_make_what_the_loader_makes(files, workers, context, persistent):
+    torch_data = pytest.importorskip("torch.utils.data")
+    recipe = T.Compose(RECIPES["crop and flip"], seed=9)
+    collate = Collate(recipe)
+    kept = persistent and workers > 0
+    how = {"num_workers": workers, "multiprocessing_context": context, "persistent_workers": kept}
+    loader = torch_data.DataLoader(ImageFiles(files), 6, collate_fn=collate, **how)
+    ours = Loader(files, 6, recipe)
+    for epoch in range(3):
+        collate.set_epoch(epoch)
+        for batch, expected in zip(loader, ours, strict=True):
+            assert isinstance(batch, type(expected))
+            assert_equal(batch.images, expected.images)
+            assert batch.labels.tolist() == expected.labels.tolist()
+            assert batch.ids.tolist() == expected.ids.tolist()

@@ -13,13 +13,18 @@ from .._check import DecodeError
 _JPEG = b"\xff\xd8"
 
 
+def limits_of(max_pixels: int | None) -> tuple[int, ...]:
+    """Those of the decoder: pixels, side, bytes, memory, scans."""
+    return (max_pixels or 0, 65_500, 256 << 20, 1 << 30, 100)
+
+
 class Decoding(NamedTuple):
     """How it is done."""
 
     threads: int
     strict: bool
     dct_scale: bool
-    limits: tuple[int, ...]  # pixels, side, bytes, memory, scans
+    limits: tuple[int, ...]
 
 
 class Encoded:

@@ -10,10 +10,20 @@ import numpy as np
 from .._check import DecodeError
 from ..crop_resize import resized_crop
 from ..transforms import Compose
+from ..transforms._transform import Transform
 from ._ahead import Clock
 from ._decoding import Decoding, Encoded
 from ._places import NumPyPlace
 from ._regions import Regions, covered, regions_of
+
+ON_ERROR = ("raise", "skip", "replace")
+
+
+def recipe_of(transform: Transform | Sequence[Transform], seed: int | None) -> Compose:
+    """One flat recipe with this seed, or with its own."""
+    if isinstance(transform, Compose):
+        return Compose(list(transform._flat()), transform.seed if seed is None else seed)
+    return Compose([transform] if isinstance(transform, Transform) else transform, seed)
 
 
 class Read(NamedTuple):

@@ -60,9 +60,10 @@ class TorchPlace(NumPyPlace):
 
     layout = "NCHW"
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.torch: Any = importlib.import_module("torch")
+    @property
+    def torch(self) -> Any:
+        """Looked up, not kept: modules do not go to worker processes."""
+        return importlib.import_module("torch")
 
     def images(self, slots: np.ndarray) -> Any:
         return self.torch.from_numpy(slots).permute(0, 3, 1, 2)

@@ -23,6 +23,9 @@ class Batch(tuple[Any, Any]):
         self.ids, self.valid = ids, valid
         return self
 
+    def __getnewargs__(self) -> Any:
+        return *self, self.ids, self.valid
+
     @property
     def images(self) -> Any:
         """What the transform made. [N, ...]"""

@@ -10,17 +10,15 @@ from typing import Any
 
 from .. import _check, _cpu
 from .._check import BackendError, DecodeError, public
-from ..transforms import Compose
 from ..transforms._transform import Transform
 from . import _order
 from ._ahead import Ahead
-from ._decoding import Decoding
-from ._making import Made, Making, Read
+from ._decoding import Decoding, limits_of
+from ._making import ON_ERROR, Made, Making, Read, recipe_of
 from ._places import place_of
 from .batch import Batch
 from .files import ImageFiles
 
-ON_ERROR = ("raise", "skip", "replace")
 CACHES = (None, "memory")
 
 
@@ -94,18 +92,13 @@ class Loader:
         self.rank, self.world = _shard(shard)
         if seed is None and self.world > 1:
             raise ValueError("seed must be given where there are several ranks, and be the same on all of them")
-        recipe = (
-            transform
-            if isinstance(transform, Compose)
-            else Compose([transform] if isinstance(transform, Transform) else transform, seed)
-        )
-        self.seed = recipe.seed if seed is None else _check.whole("seed", seed, 0)
+        recipe = recipe_of(transform, seed)
+        self.seed = recipe.seed
         self.shuffle, self.last, self.on_error, self.max_bad, self.progress = shuffle, last, on_error, max_bad, progress
         self._cache: dict[int, bytes] | None = {} if cache else None
         self._threads = _cpu.native().threads() if threads is None else _check.whole("threads", threads, 1)
-        self._place, recipe = place_of(device, library), Compose(list(recipe._flat()), self.seed)
-        limits = (max_pixels or 0, 65_500, 256 << 20, 1 << 30, 100)
-        decoding = Decoding(self._threads, strict, bool(dct_scale), limits)
+        self._place = place_of(device, library)
+        decoding = Decoding(self._threads, bool(strict), bool(dct_scale), limits_of(max_pixels))
         self._making = Making(recipe, self._place, self.source.name, on_error, decoding)
         self.clock = self._making.clock
         self.bad: dict[int, str] = {}
