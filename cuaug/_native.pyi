@@ -1,6 +1,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+Buffer = bytes | memoryview
+
 def warp(record: bytes, source: str, target: str, geometry: str, sampler: str, border: str) -> None: ...
 def resample(record: bytes, source: str, target: str, filter: str) -> None: ...
 def pointwise(
@@ -25,3 +27,25 @@ def flags() -> str: ...
 def isas() -> list[str]: ...
 def set_isa(name: str) -> None: ...
 def build_info() -> dict[str, Any]: ...
+
+libjpeg_turbo: str
+
+def jpeg_headers(files: Sequence[Buffer], limits: tuple[int, int, int, int, int]) -> list[tuple[Any, ...]]: ...
+def jpeg_decode(
+    files: Sequence[Buffer],
+    limits: tuple[int, int, int, int, int],
+    scales: Sequence[int],
+    regions: Sequence[tuple[int, int, int, int]],
+    color: str,
+    strict: bool,
+    outs: Sequence[tuple[int, int]],
+) -> list[tuple[str, str] | None]: ...
+def jpeg_encode(
+    images: Sequence[tuple[int, int, int, int]],
+    color: str,
+    quality: int,
+    horizontal: int,
+    vertical: int,
+    gray: bool,
+    progressive: bool,
+) -> list[bytes | tuple[str, str]]: ...
