@@ -15,7 +15,7 @@ _JPEG = b"\xff\xd8"
 
 def limits_of(max_pixels: int | None) -> tuple[int, ...]:
     """Those of the decoder: pixels, side, bytes, memory, scans."""
-    return (max_pixels or 0, 65_500, 256 << 20, 1 << 30, 100)
+    return (max_pixels or 0, io.MAX_SIDE, io.MAX_BYTES, io.MAX_MEMORY, io.MAX_SCANS)
 
 
 class Decoding(NamedTuple):
@@ -36,7 +36,7 @@ class Encoded:
         self.sizes = np.ones((len(data), 2), np.int64)
         self._jpegs = [i for i, each in enumerate(data) if isinstance(each, bytes) and each.startswith(_JPEG)]
         self._whole: dict[int, np.ndarray] = {}  # of kinds that are not decoded in part
-        headers = _cpu.native().jpeg_headers([data[i] for i in self._jpegs], how.limits)
+        headers = _cpu.jpeg().jpeg_headers([data[i] for i in self._jpegs], how.limits)
         self._note(self._jpegs, headers)
         for i, header in zip(self._jpegs, headers, strict=True):
             if i not in self.bad:
@@ -58,7 +58,7 @@ class Encoded:
         """Decodes a region of each into the top left of its slot. Regions: scale, top, left, height, width. [N, 5]"""
         jpegs = [i for i in self._jpegs if i not in self.bad]
         pointer, pitch, step = slots.ctypes.data, slots.strides[1], slots.strides[0]
-        made = _cpu.native().jpeg_decode(
+        made = _cpu.jpeg().jpeg_decode(
             [self._data[i] for i in jpegs],
             self._how.limits,
             regions[jpegs, 0].tolist(),
@@ -83,4 +83,4 @@ class Encoded:
             self._whole[i] = image = io.decode_image(self._data[i], max_pixels=self._how.limits[0] or None)
             self.sizes[i] = image.shape[:2]
         except DecodeError as error:
-            self.bad[i] = str(error)
+            self.bad[i] = error.reason

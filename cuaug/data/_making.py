@@ -170,6 +170,5 @@ class Making:
         return taken, (taken == places) & (places < read.valid)
 
     def error(self, index: int, reason: str) -> DecodeError:
-        error = DecodeError(f"image {index}, {self._name(index)}: {reason}")
-        error.index, error.source, error.reason = index, self._name(index), reason  # type: ignore[attr-defined]
-        return error
+        """What says that image `index` is bad."""
+        return DecodeError(f"image {index} ({self._name(index)}): {reason}", index, self._name(index), reason)
