@@ -49,6 +49,7 @@ def main():
             fn_constructor_args=[options.device],
             batch_size=16,
             compute=ray.data.ActorPoolStrategy(size=options.actors),
+            num_cpus=0.5,  # what reads files needs one too
             num_gpus=gpus,
         )
         for row in made.iter_rows():

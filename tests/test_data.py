@@ -405,6 +405,7 @@ def test_memory_stays_flat(files):
 
 
 ERRORS = {
+    "device must be 'cpu', or a GPU such as 'cuda' or 'cuda:1', got 'tpu'": {"device": "tpu"},
     "batch_size must be at least 1, got 0": {"batch_size": 0},
     "last must be one of 'drop', 'partial', 'pad', got 'keep'": {"last": "keep"},
     "on_error must be one of 'raise', 'skip', 'replace', got 'ignore'": {"on_error": "ignore"},
