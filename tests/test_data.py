@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from children import started
+from children import ended, started
 from compare import Tolerance, assert_equal
 from PIL import Image
 from sklearn.datasets import load_sample_images
@@ -176,10 +176,10 @@ def test_it_goes_on_exactly_where_its_state_was_taken(files):
 
 @pytest.fixture(scope="module")
 def damaged(tmp_path_factory):
-    """200 files: 10 corrupt, 2 missing, a bomb."""
+    """2,000 files: 100 corrupt, 20 missing, 10 bombs."""
     folder = tmp_path_factory.mktemp("damaged")
     good = [encoded(image) for image in photographs(20)]
-    paths, bad = [folder / f"{i}.jpg" for i in range(200)], {}
+    paths, bad = [folder / f"{i}.jpg" for i in range(2000)], {}
     for i, path in enumerate(paths):
         data = bytearray(good[i % 20])
         if i % 20 == 7:
@@ -187,7 +187,7 @@ def damaged(tmp_path_factory):
         elif i % 100 == 33:
             bad[i] = "missing"
             continue
-        elif i == 150:
+        elif i % 200 == 150:
             at = data.index(b"\xff\xc0")
             data[at + 5 : at + 9] = b"\xff\xdc\xff\xdc"
             bad[i] = "bomb"
@@ -206,8 +206,8 @@ def test_bad_files_are_skipped_and_listed(damaged):
     paths, bad = damaged
     loader = Loader(paths, 16, RECIPES["crop and flip"], on_error="skip", max_bad=None, library="numpy")
     taken = list(loader)
-    assert len(taken) == len(loader) == 13
-    assert sorted(i for batch in taken for i in batch.ids.tolist()) == sorted({*range(200)} - {*bad})
+    assert len(taken) == len(loader) == 125
+    assert sorted(i for batch in taken for i in batch.ids.tolist()) == sorted({*range(2000)} - {*bad})
     assert all(len(batch.images) == len(batch.ids) and batch.valid.all() for batch in taken)
     assert sorted(loader.bad) == sorted(bad)
     for i, kind in bad.items():
@@ -218,7 +218,7 @@ def test_others_stand_in_for_bad_files(damaged):
     paths, bad = damaged
     seen = []
     for batch in Loader(paths, 16, RECIPES["crop and flip"], on_error="replace", max_bad=None, seed=1, library="numpy"):
-        assert len(batch.images) == min(16, 200 - len(seen))
+        assert len(batch.images) == 16
         assert not {*batch.ids.tolist()} & {*bad}
         for place in np.flatnonzero(~batch.valid):
             same = np.flatnonzero(batch.ids == batch.ids[place])
@@ -240,7 +240,7 @@ def test_a_batch_may_be_all_bad(recipe):
 
 def test_too_many_bad_files_end_it(damaged):
     paths, _ = damaged
-    with pytest.raises(DecodeError, match=r"of 200 images cannot be decoded, more than max_bad=0.01:\n.*7\.jpg"):
+    with pytest.raises(DecodeError, match=r"of 2000 images cannot be decoded, more than max_bad=0.01:\n.*7\.jpg"):
         list(Loader(paths, 16, RECIPES["crop and flip"], on_error="skip", library="numpy"))
 
 
@@ -333,6 +333,28 @@ def test_mixed_labels_come_along(files):
     for images, labels in Loader(files, 6, recipe, library="numpy"):
         assert labels.shape == (len(images), 5)
         np.testing.assert_allclose(labels.sum(1), 1, rtol=1e-6)
+
+
+def test_a_killed_worker_is_noticed(files):
+    pytest.importorskip("torch")
+    program = f"""
+import os, signal, time
+from torch.utils.data import DataLoader
+from cuaug import transforms as T
+from cuaug.data import Collate, ImageFiles
+loader = DataLoader(ImageFiles([{files[0][0]!r}] * 4000), 2, collate_fn=Collate([T.RandomResizedCrop(32)]), num_workers=2)
+iterator = iter(loader)
+next(iterator)
+start = time.perf_counter()
+try:
+    os.kill(iterator._workers[0].pid, signal.SIGKILL)
+    for batch in iterator:
+        pass
+except RuntimeError as error:
+    print(time.perf_counter() - start < 5, error)
+"""
+    said, _ = ended(started(program))
+    assert said.startswith("True DataLoader worker")
 
 
 def ours():
