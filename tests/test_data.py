@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from children import ended, started
+from children import started
 from compare import Tolerance, assert_equal
 from PIL import Image
 from sklearn.datasets import load_sample_images
@@ -18,6 +18,7 @@ from sklearn.datasets import load_sample_images
 import cuaug
 import cuaug.io
 from cuaug import transforms as T
+from cuaug.__main__ import main
 from cuaug._check import DecodeError
 from cuaug._cpu import native
 from cuaug.data import Collate, ImageFiles, Loader, _order
@@ -212,6 +213,18 @@ def test_bad_files_are_skipped_and_listed(damaged):
     assert sorted(loader.bad) == sorted(bad)
     for i, kind in bad.items():
         assert {"missing": "No such file", "bomb": "pixels", "corrupt": ""}[kind] in loader.bad[i]
+
+
+def test_a_scan_names_them(damaged, tmp_path, capsys):
+    paths, bad = damaged
+    assert main(["scan", str(paths[0].parent), "--output", str(tmp_path / "bad.txt")]) == 1
+    said = capsys.readouterr().out.splitlines()
+    there = {str(path) for i, path in enumerate(paths) if i in bad and bad[i] != "missing"}
+    assert {line.partition(": ")[0] for line in said[:-1]} == there
+    assert {*(tmp_path / "bad.txt").read_text().splitlines()} == there
+    assert said[-1].startswith(f"{len(there)} of 1980 images are bad")
+    assert main(["scan", str(tmp_path / "nothing")]) == 2
+    assert "source must be a folder" in capsys.readouterr().err
 
 
 def test_others_stand_in_for_bad_files(damaged):
