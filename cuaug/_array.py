@@ -7,6 +7,7 @@ user has not imported. Each answers the same few questions: where is the data, g
 from __future__ import annotations
 
 import functools
+import importlib
 import sys
 from collections.abc import Sequence
 from types import ModuleType
@@ -314,6 +315,43 @@ def _numpy_dtype(name: str) -> np.dtype:
 
     found: np.dtype = np.dtype(ml_dtypes.bfloat16)
     return found
+
+
+def named(like: Any) -> _NumPy | _Torch:
+    """What makes the results that no argument is an example of: numpy, or torch, by name or as the module."""
+    name = getattr(like, "__name__", like)
+    if name in (None, "numpy"):
+        return _NUMPY
+    if name != "torch":
+        raise ValueError(f"like must be 'numpy' or 'torch', or one of these modules, got {like!r}")
+    try:
+        importlib.import_module("torch")
+    except ImportError as error:
+        raise _check.BackendError(f"like='torch', but torch cannot be imported ({error}): pip install torch") from error
+    return _torch()
+
+
+def pinned(shape: tuple[int, ...], order: Sequence[int]) -> Any:
+    """Memory of torch that a GPU copies from without stopping, uint8."""
+    extents, axes = _permuted(shape, order)
+    torch = _torch().torch
+    try:
+        return torch.empty(extents, dtype=torch.uint8, pin_memory=True).permute(axes)
+    except RuntimeError as error:
+        raise _check.BackendError(f"pinned memory needs a CUDA device ({error}): pass pin=False") from error
+
+
+def writable(parameter: str, array: Any) -> tuple[np.ndarray, bool]:
+    """An array on the host as NumPy sees it, to be written, and whether channels come first in it."""
+    found = library(type(array))
+    if not isinstance(found, (_NumPy, _Torch)):
+        raise TypeError(f"{parameter} must be a numpy array or a torch tensor, got {type(array).__name__}")
+    tensor = found.describe(array)
+    if tensor.device >= 0:
+        raise TypeError(f"{parameter} must be on the host, got {array.device}")
+    if tensor.read_only:
+        raise TypeError(f"{parameter} must be writable")
+    return (array if found is _NUMPY else array.detach().numpy()), found.channels_first
 
 
 def namespace(*arrays: Any) -> Any:

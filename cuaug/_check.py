@@ -20,11 +20,22 @@ BORDERS = ("constant", "edge", "reflect", "symmetric", "wrap")
 LAYOUTS = ("NCHW", "NHWC", "CHW", "HWC", "HW", "NTCHW", "NTHWC")
 IMAGE_DTYPES = ("uint8", "uint16", "int16", "float16", "bfloat16", "float32", "float64")
 WHITE = {"uint8": 255.0, "uint16": 65535.0, "int16": 32767.0}  # full scale of integer images; of floats it is 1
+_PLACES = ("cuaug.io",)  # modules whose names are not the package's
 LABEL_DTYPES = ("bool", "uint8", "int16", "int32", "int64")
 
 
 class DecodeError(ValueError):
-    """Encoded data that cannot be decoded."""
+    """Encoded data that cannot be decoded.
+
+    Attributes:
+        index: Which of a list it was, from 0; 0 where there was one.
+        source: The file's path; None where bytes were given.
+        reason: What is wrong, in the decoder's words.
+    """
+
+    def __init__(self, message: str, index: int = 0, source: str | None = None, reason: str = "") -> None:
+        super().__init__(message)
+        self.index, self.source, self.reason = index, source, reason or message
 
 
 class ImageTooLarge(DecodeError):
@@ -51,7 +62,10 @@ def public(function: Callable[P, R]) -> Callable[P, R]:
             if text.startswith("cuaug.") or isinstance(error, UnicodeError):
                 raise
             name = function.__qualname__.partition(".__")[0]  # of Boxes.__post_init__, what the user called
-            raise type(error)(f"cuaug.{name}: {text}") from error
+            place = function.__module__ if function.__module__ in _PLACES else "cuaug"
+            named = type(error)(f"{place}.{name}: {text}")
+            named.__dict__.update(error.__dict__)
+            raise named from error
 
     return call
 

@@ -21,6 +21,21 @@ def native() -> ModuleType:
         ) from error
 
 
+def jpeg() -> ModuleType:
+    """The extension, if it was built with a decoder."""
+    found = native()
+    if not hasattr(found, "jpeg_decode"):
+        raise BackendError(f"{NO_JPEG}: {INSTALL_JPEG}")
+    return found
+
+
+NO_JPEG = "cuaug's extension was built where libjpeg-turbo 2.1 or newer was not, and has no JPEG decoder"
+INSTALL_JPEG = (
+    "apt install libjpeg62-turbo-dev (Ubuntu: libjpeg-turbo8-dev; conda: libjpeg-turbo; brew: jpeg-turbo), "
+    "then pip install --force-reinstall --no-deps --no-binary cuaug cuaug"
+)
+
+
 def loops(structs: tuple[str, ...]) -> list[str | tuple[int, int]]:
     """What the extension knows the ops of a chain by: their names, and of users' their loops and how many fields."""
     return [_loop(own) if (own := _user_ops.known(struct)) else struct for struct in structs]

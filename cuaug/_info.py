@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from . import _cpu
 from ._check import BackendError
 
 # CUDA majors, newest first: the oldest driver and the oldest GPU that each one serves (NVIDIA's compatibility tables).
@@ -54,6 +55,7 @@ def info() -> dict[str, Any]:
         "platform": platform.platform(),
         "cpus": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "extension": _extension() is not None,
+        "libjpeg_turbo": _libjpeg(),
         "numpy": _version("numpy"),
         "torch": _version("torch"),
         "jax": _version("jax"),
@@ -83,6 +85,7 @@ def diagnose() -> Iterator[Finding]:
     """Make every check of the doctor; one that breaks is itself a failure, so that the others are still made."""
     for check in (
         _check_extension,
+        _check_jpeg,
         _check_driver,
         _check_cupy,
         _check_gpu,
@@ -103,6 +106,16 @@ def _check_extension() -> Iterator[Finding]:
         yield Finding("ok", "extension", "the CPU warps")
     else:
         yield Finding("FAIL", "extension", "the CPU warps to the wrong place", _REINSTALL)
+
+
+def _check_jpeg() -> Iterator[Finding]:
+    version = _libjpeg()
+    if version and _decodes():
+        yield Finding("ok", "jpeg", f"libjpeg-turbo {version} decodes")
+    elif version:
+        yield Finding("FAIL", "jpeg", f"libjpeg-turbo {version} decodes to wrong levels", _REINSTALL)
+    elif _extension() is not None:
+        yield Finding("note", "jpeg", f"{_cpu.NO_JPEG}: cuaug.io cannot decode", _cpu.INSTALL_JPEG)
 
 
 def _check_driver() -> Iterator[Finding]:
@@ -228,6 +241,22 @@ def _warps(xp: Any) -> bool:
     image = xp.arange(35, dtype="uint8").reshape(1, 5, 7, 1)
     moved = cuaug.warp_affine(image, [[1, 0, 2], [0, 1, 1]])
     return bool((moved[0, 1:, 2:] == image[0, :-1, :-2]).all() and not moved[0, 0].any() and not moved[0, :, :2].any())
+
+
+def _decodes() -> bool:
+    """Whether a grey image comes back as it was, in part."""
+    from . import io
+
+    image = np.full((16, 16, 1), 99, np.uint8)
+    return bool((io.decode_and_crop_jpeg(io.encode_jpeg(image), 3, 5, 7, 9, color="gray") == 99).all())
+
+
+def _libjpeg() -> str | None:
+    """The libjpeg-turbo that the extension was built with; None where there is none."""
+    try:
+        return getattr(_cpu.native(), "libjpeg_turbo", None)
+    except BackendError:
+        return None
 
 
 def _extension() -> Path | None:

@@ -25,6 +25,10 @@
 #include "../kernels/pointwise_record.cuh"
 #include "../kernels/record.cuh"
 #include "../kernels/resample_record.cuh"
+#ifdef CUAUG_JPEG
+#include "jpeg_module.hpp"
+#endif
+#include "loading.hpp"
 #include "loops.hpp"
 #include "nms_order.hpp"
 #include "pool.hpp"
@@ -294,6 +298,7 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     module.def("extremes", &of_images<cuaug::Pointwise, &Loops::extremes_tasks, &Loops::extremes>, "record"_a, "source"_a);
     module.def("lut", &of_images<cuaug::Lut, &Loops::lut_tasks, &Loops::lut>, "record"_a, "source"_a);
     module.def("nms", &nms, "record"_a, "source"_a);
+    bind_loading(module);
     module.def("set_threads", &set_threads, "n"_a, "0: one per usable processor.");
     module.def("threads", &threads);
     module.def("isa", [] { return std::string(loops().isa); }, "The instruction set in use.");
@@ -301,4 +306,7 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     module.def("isas", &isas, "Those this build has and this processor runs, the best one last.");
     module.def("set_isa", &set_isa, "name"_a);
     module.def("build_info", &build_info);
+#ifdef CUAUG_JPEG
+    add_jpeg(module, &threads);
+#endif
 }
