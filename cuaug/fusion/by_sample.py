@@ -5,8 +5,9 @@ The passes run as ever, but their loops are only made, and run at the end, all o
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,14 +18,27 @@ from . import run
 from .plan import Plan
 
 
+class _Kept(NamedTuple):
+    """Memory that loops wait for, and the array over it that was handed out."""
+
+    memory: Any
+    kind: tuple[Any, ...]
+    array: weakref.ref[Any]
+
+
 class _Collecting:
-    """An array library whose loops wait, and with them the memory that they need."""
+    """An array library whose loops wait, and with them the memory that they need.
+
+    Loops run in their order for each sample, so that the memory of an array that nobody has any more serves the next
+    of its kind.
+    """
 
     def __init__(self, library: _array.Library) -> None:
         self.library = library
         self.name, self.channels_first = library.name, library.channels_first
         self.loops: list[Any] = []
-        self.kept: list[Any] = []
+        self.kept: list[_Kept] = []
+        self.constants: list[Any] = []
 
     def describe(self, array: Any, stream: int | None = None) -> _dlpack.Tensor:
         own = _array.library(type(array))  # what JAX hands out is an array of NumPy until it is finished
@@ -32,8 +46,12 @@ class _Collecting:
         return own.describe(array, stream)
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
-        self.kept.append(self.library.empty(shape, dtype, device, order))
-        return self.kept[-1]
+        kind = shape, dtype, order
+        i = next((i for i, kept in enumerate(self.kept) if kept.kind == kind and kept.array() is None), None)
+        memory = self.library.empty(shape, dtype, device, order) if i is None else self.kept.pop(i).memory
+        array = memory[...]
+        self.kept.append(_Kept(memory, kind, weakref.ref(array)))
+        return array
 
     def pointer(self, array: Any) -> int:
         return self.library.pointer(array)
@@ -45,8 +63,8 @@ class _Collecting:
         return self.library.stream(device)
 
     def load(self, values: np.ndarray, device: int) -> Any:
-        self.kept.append(self.library.load(values, device))
-        return self.kept[-1]
+        self.constants.append(self.library.load(values, device))
+        return self.constants[-1]
 
     def namespace(self) -> Any:
         return self.library.namespace()
