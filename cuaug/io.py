@@ -185,8 +185,8 @@ def decode_and_crop_jpeg(
 ) -> Any:
     """Decode a box of JPEGs: bit for bit what :func:`decode_jpeg` and a slice give, in less time.
 
-    What lies below the box is not read, so that ``strict`` does not see it. Other parameters are those of
-    :func:`decode_jpeg`.
+    What lies below the box is not read, so that ``strict`` does not see it.
+    Other parameters are those of :func:`decode_jpeg`.
 
     Args:
         data: Bytes, a uint8 array, a path, or a list of those.
