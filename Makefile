@@ -38,7 +38,7 @@ sanitize:  ## run the GPU suite under compute-sanitizer, after a planted error t
 	@$(gpu_python); cd tests && exec $$python gpu/sanitize.py $(ARGS)
 
 bench:  ## the benchmark tables, GPU and CPU, with their peers; writes benchmarks/results
-	@$(gpu_python); $$python benchmarks/warp.py $(ARGS) && $$python benchmarks/transforms.py $(ARGS) && exec $$python benchmarks/detection.py $(ARGS)
+	@$(gpu_python); $$python benchmarks/warp.py $(ARGS) && $$python benchmarks/transforms.py $(ARGS) && $$python benchmarks/detection.py $(ARGS) && exec $$python benchmarks/loader.py $(ARGS)
 
 lint: $(VENV)/.lint  ## ruff and mypy
 	$(VENV)/bin/ruff check .

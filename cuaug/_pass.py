@@ -11,6 +11,8 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from . import _array, _check, _cpu, _images, _nms, _parameters
 from ._images import Axes, Images, Result
 from ._parameters import NO_TABLE, PerSample, Table
@@ -234,15 +236,36 @@ def draw(
     samples = image.samples
     near = 8 * (length + _DRAW_SAMPLES * (columns | 1))  # kernels/draw.cu
     shared = near if near <= 48 << 10 else 0
-    data = _DRAW.pack(
-        *(program.pointer, table.pointer, ids.pointer, replays),
-        *(*counts, samples),
-        *(length, table.n, columns, shared > 0),
-    )
+    data = _drawing(program.pointer, length, table, columns, ids, counts, samples, replays, shared > 0)
     if image.device < 0:
         _cpu.native().draw(data)
     elif samples:
         image.library.launch("cuaug::draw", data, (draw_blocks(samples), 1, 1), 256, shared, image.device)
+
+
+def draw_each(
+    program: np.ndarray, table: np.ndarray, ids: np.ndarray, counts: tuple[int, int, int], sizes: np.ndarray
+) -> None:
+    """Fills `table` [N, P] on the host by a program of one instruction, for images of these sizes [N, (H, W)]."""
+    rows = Table(table.ctypes.data, table.shape[1], 0, 1, 1, table)
+    own = Table(ids.ctypes.data, 0, 0, 1, 0, ids)
+    data = _drawing(program.ctypes.data, len(program), rows, rows.n, own, counts, len(table))
+    _cpu.native().draw_each(data, sizes.ctypes.data)
+
+
+def _drawing(
+    program: int,
+    length: int,
+    table: Table,
+    columns: int,
+    ids: Table,
+    counts: tuple[int, int, int],
+    samples: int,
+    replays: int = 0,
+    staged: bool = False,
+) -> bytes:
+    pointers = program, table.pointer, ids.pointer, replays
+    return _DRAW.pack(*pointers, *counts, samples, length, table.n, columns, staged)
 
 
 def draw_blocks(samples: int) -> int:

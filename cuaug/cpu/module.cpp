@@ -25,6 +25,7 @@
 #ifdef CUAUG_JPEG
 #include "jpeg_module.hpp"
 #endif
+#include "loading.hpp"
 #include "loops.hpp"
 #include "nms_order.hpp"
 #include "pool.hpp"
@@ -258,6 +259,7 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     module.def("extremes", &of_images<cuaug::Pointwise, &Loops::extremes_tasks, &Loops::extremes>, "record"_a, "source"_a);
     module.def("lut", &of_images<cuaug::Lut, &Loops::lut_tasks, &Loops::lut>, "record"_a, "source"_a);
     module.def("nms", &nms, "record"_a, "source"_a);
+    bind_loading(module);
     module.def("set_threads", &set_threads, "n"_a, "0: one per usable processor.");
     module.def("threads", &threads);
     module.def("isa", [] { return std::string(loops().isa); }, "The instruction set in use.");

@@ -66,6 +66,7 @@ class Compose(Transform):
             if not isinstance(getattr(self, name), kind):
                 raise TypeError(f"{name} must be {kind.__name__}(...), got {getattr(self, name)!r}")
         self._step = 0
+        self._first = 0  # the place of its first transform in the recipe that it is the end of
         self._plans: dict[Any, Plan] = {}
         self._replays: dict[Any, tuple[Any, list[int]]] = {}
         self._arrays: set[type] = set()  # whose objects are images alone
@@ -227,6 +228,19 @@ class Compose(Transform):
         owners: dict[int, str] = {}
         return report(self._write(image, owners), image, owners)
 
+    def after(self, first: int) -> Compose:
+        """The recipe from a transform on, whose draws are those of the whole.
+
+        >>> from cuaug import transforms as T
+        >>> T.Compose([T.CenterCrop(8), T.RandomInvert()], seed=1).after(1)
+        Compose([
+            RandomInvert(p=0.5),
+        ], seed=1)
+        """
+        rest = Compose(list(self._flat())[first:], self.seed)
+        rest._first = self._first + first
+        return rest
+
     def state_dict(self) -> dict[str, int]:
         """Where the draws stand: seed and step."""
         return {"seed": self.seed, "step": self._step}
@@ -280,7 +294,7 @@ class Compose(Transform):
 
     def _write(self, image: Images, owners: dict[int, str]) -> Plan:
         """The plan for such images. `owners`: to be filled with the name of each op's transform."""
-        recipe = Recipe(image.size, image.channels, image.dtype)
+        recipe = Recipe(image.size, image.channels, image.dtype, position=self._first - 1)
         for transform in self._flat():
             known = len(recipe.ops)
             transform.enter(recipe)

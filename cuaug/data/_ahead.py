@@ -1,0 +1,87 @@
+"""Work done ahead of whoever wants its results."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Ahead(Generic[T]):
+    """Iterates in a thread of its own, up to `depth` items ahead.
+
+    What the items raise is raised where they are wanted. `close` stops it between two items, and waits for that.
+    """
+
+    def __init__(self, items: Iterable[T], depth: int, name: str) -> None:
+        self._items, self._depth = items, depth
+        self._ready: deque[T] = deque()
+        self._changed = threading.Condition()
+        self._ended = self._closed = False
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def __iter__(self) -> Generator[T, None, None]:
+        try:
+            while found := self._next():
+                yield found[0]
+            if self._error is not None:
+                raise self._error
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        self._thread.join()
+        self._ready.clear()
+
+    def _next(self) -> tuple[T] | None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._ready or self._ended)
+            self._changed.notify_all()
+            return (self._ready.popleft(),) if self._ready else None
+
+    def _run(self) -> None:
+        items = iter(self._items)
+        try:
+            for item in items:
+                with self._changed:
+                    self._changed.wait_for(lambda: self._closed or len(self._ready) < self._depth)
+                    if self._closed:
+                        break
+                    self._ready.append(item)
+                    self._changed.notify_all()
+        except BaseException as error:  # anything: it is raised again where items are wanted
+            self._error = error
+        finally:
+            close = getattr(items, "close", None)
+            if close is not None:
+                close()
+            with self._changed:
+                self._ended = True
+                self._changed.notify_all()
+
+
+class Clock:
+    """How long each stage has worked, in seconds."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    def timed(self, stage: str, work: Callable[..., T], *arguments: Any) -> T:
+        start = time.perf_counter()
+        try:
+            return work(*arguments)
+        finally:
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - start
+
+    @property
+    def slowest(self) -> str:
+        return max(self.seconds, key=lambda stage: self.seconds[stage], default="")

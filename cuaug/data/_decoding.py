@@ -1,0 +1,86 @@
+"""A batch of encoded images, decoded as far as a recipe will look at them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import _cpu, io
+from .._check import DecodeError
+
+_JPEG = b"\xff\xd8"
+
+
+def limits_of(max_pixels: int | None) -> tuple[int, ...]:
+    """Those of the decoder: pixels, side, bytes, memory, scans."""
+    return (max_pixels or 0, io.MAX_SIDE, io.MAX_BYTES, io.MAX_MEMORY, io.MAX_SCANS)
+
+
+class Decoding(NamedTuple):
+    """How it is done."""
+
+    threads: int
+    strict: bool
+    dct_scale: bool
+    limits: tuple[int, ...]
+
+
+class Encoded:
+    """Images whose sizes are known, in the order of their batch; `bad` says why one cannot be had, by its place."""
+
+    def __init__(self, data: Sequence[bytes | str], how: Decoding) -> None:
+        self._data, self._how = data, how
+        self.bad = {i: each for i, each in enumerate(data) if isinstance(each, str)}
+        self.sizes = np.ones((len(data), 2), np.int64)
+        self._jpegs = [i for i, each in enumerate(data) if isinstance(each, bytes) and each.startswith(_JPEG)]
+        self._whole: dict[int, np.ndarray] = {}  # of kinds that are not decoded in part
+        headers = _cpu.jpeg().jpeg_headers([data[i] for i in self._jpegs], how.limits)
+        self._note(self._jpegs, headers)
+        for i, header in zip(self._jpegs, headers, strict=True):
+            if i not in self.bad:
+                self.sizes[i] = header[:2]
+        for i in sorted({*range(len(data))} - {*self._jpegs} - {*self.bad}):
+            self._decode_whole(i)
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    @property
+    def scalable(self) -> np.ndarray:
+        """Whether an image can be decoded at a fraction of its resolution. [N]"""
+        out = np.zeros(len(self), bool)
+        out[self._jpegs] = self._how.dct_scale
+        return out
+
+    def into(self, slots: np.ndarray, regions: np.ndarray) -> None:
+        """Decodes a region of each into the top left of its slot. Regions: scale, top, left, height, width. [N, 5]"""
+        jpegs = [i for i in self._jpegs if i not in self.bad]
+        pointer, pitch, step = slots.ctypes.data, slots.strides[1], slots.strides[0]
+        made = _cpu.jpeg().jpeg_decode(
+            [self._data[i] for i in jpegs],
+            self._how.limits,
+            regions[jpegs, 0].tolist(),
+            [tuple(region) for region in regions[jpegs, 1:].tolist()],
+            "rgb",
+            self._how.strict,
+            [(pointer + i * step, pitch) for i in jpegs],
+        )
+        self._note(jpegs, made)
+        for i, image in self._whole.items():
+            _, top, left, height, width = regions[i].tolist()
+            slots[i, :height, :width] = image[top : top + height, left : left + width]
+
+    def _note(self, places: Sequence[int], results: Sequence[tuple[object, ...] | None]) -> None:
+        """Failures are the kind and the reason."""
+        for i, result in zip(places, results, strict=True):
+            if result is not None and len(result) == 2:
+                self.bad[i] = str(result[1])
+
+    def _decode_whole(self, i: int) -> None:
+        try:
+            self._whole[i] = image = io.decode_image(self._data[i], max_pixels=self._how.limits[0] or None)
+            self.sizes[i] = image.shape[:2]
+        except DecodeError as error:
+            self.bad[i] = error.reason

@@ -1,0 +1,144 @@
+"""Where a loader's batches are made and handed over: NumPy arrays, torch tensors on the CPU, or on a GPU."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import math
+import sys
+from typing import Any
+
+import numpy as np
+
+from .._check import BackendError
+
+
+class NumPyPlace:
+    """Channels-last arrays."""
+
+    layout = "NHWC"
+
+    def __init__(self) -> None:
+        self._kept = np.empty(0, np.uint8)
+
+    def slots(self, shape: tuple[int, int, int, int], kept: bool) -> np.ndarray:
+        """Memory to decode into. `kept`: nothing of it is handed over, so that the next batch may have it."""
+        size = math.prod(shape)
+        if not kept:
+            return np.empty(shape, np.uint8)
+        if size > self._kept.size:
+            self._kept = np.empty(size, np.uint8)
+        return self._kept[:size].reshape(shape)
+
+    def images(self, slots: np.ndarray) -> Any:
+        """The slots as the library's images."""
+        return slots
+
+    def labels(self, labels: np.ndarray) -> Any:
+        return labels
+
+    def without_margin(self, images: Any, down: int, across: int) -> Any:
+        """The images without so many rows and columns on each side."""
+        return images[:, down : images.shape[1] - down, across : images.shape[2] - across]
+
+    def joined(self, batches: list[Any]) -> Any:
+        return np.concatenate(batches)
+
+    def making(self) -> contextlib.AbstractContextManager[Any]:
+        """Around all that is done to a batch before it is handed over."""
+        return contextlib.nullcontext()
+
+    def made(self) -> Any:
+        """What `receive` waits for."""
+
+    def receive(self, arrays: Any, made: Any) -> None:
+        """Called by whoever takes the arrays."""
+
+
+class TorchPlace(NumPyPlace):
+    """Channels-first tensors, whose memory is channels-last."""
+
+    layout = "NCHW"
+
+    @property
+    def torch(self) -> Any:
+        """Looked up, not kept: modules do not go to worker processes."""
+        return importlib.import_module("torch")
+
+    def images(self, slots: np.ndarray) -> Any:
+        return self.torch.from_numpy(slots).permute(0, 3, 1, 2)
+
+    def labels(self, labels: np.ndarray) -> Any:
+        return self.torch.from_numpy(labels)
+
+    def without_margin(self, images: Any, down: int, across: int) -> Any:
+        return images[..., down : images.shape[2] - down, across : images.shape[3] - across]
+
+    def joined(self, batches: list[Any]) -> Any:
+        return self.torch.cat(batches)
+
+
+class CudaPlace(TorchPlace):
+    """As `TorchPlace`, on a GPU: copied from pinned memory, and made, on a stream beside the caller's."""
+
+    def __init__(self, device: Any) -> None:
+        super().__init__()
+        self.device = _torch_device(self.torch, device)
+        self._stream = self.torch.cuda.Stream(self.device)
+        self._pinned: Any = None
+
+    def slots(self, shape: tuple[int, int, int, int], kept: bool) -> np.ndarray:
+        # torch hands pinned memory out again only when the copies from it are done.
+        self._pinned = self.torch.empty(shape, dtype=self.torch.uint8, pin_memory=True)
+        slots: np.ndarray = self._pinned.numpy()
+        return slots
+
+    def images(self, slots: np.ndarray) -> Any:
+        pinned = self._pinned.data_ptr() == slots.ctypes.data
+        images = self._pinned.permute(0, 3, 1, 2) if pinned else super().images(slots)
+        return images.to(self.device, non_blocking=True)
+
+    def labels(self, labels: np.ndarray) -> Any:
+        return super().labels(labels).pin_memory().to(self.device, non_blocking=True)
+
+    def making(self) -> contextlib.AbstractContextManager[Any]:
+        stack = contextlib.ExitStack()
+        stack.enter_context(self.torch.cuda.device(self.device))
+        stack.enter_context(self.torch.cuda.stream(self._stream))
+        return stack
+
+    def made(self) -> Any:
+        return self._stream.record_event()
+
+    def receive(self, arrays: Any, made: Any) -> None:
+        stream = self.torch.cuda.current_stream(self.device)
+        stream.wait_event(made)
+        for array in arrays:
+            if array is not None:
+                array.record_stream(stream)
+
+
+def _torch_device(torch: Any, device: Any) -> Any:
+    try:
+        found = torch.device(device)
+    except (RuntimeError, TypeError):
+        found = None
+    if found is None or found.type != "cuda":
+        raise ValueError(f"device must be 'cpu', or a GPU such as 'cuda' or 'cuda:1', got {device!r}")
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if (found.index or 0) >= count:
+        raise BackendError(
+            f"device {str(device)!r} needs a GPU that torch can use, and it finds {count}: "
+            "pass device='cpu', or install torch for CUDA"
+        )
+    return found
+
+
+def place_of(device: Any, library: str | None) -> NumPyPlace:
+    """`device`: "cpu" or a GPU's name; `library`: "numpy", "torch", or None: torch if it has been imported."""
+    on_gpu = str(device) != "cpu"
+    if library == "numpy" and on_gpu:
+        raise ValueError(f"library must be 'torch' for device {str(device)!r}, got 'numpy'")
+    if on_gpu:
+        return CudaPlace(device)
+    return TorchPlace() if (library or ("torch" if "torch" in sys.modules else "")) == "torch" else NumPyPlace()

@@ -1,0 +1,130 @@
+"""What of each image a recipe will look at, known before anything is decoded.
+
+A recipe that begins by taking one box of the image to a fixed size (`RandomResizedCrop`, `Resize` and `CenterCrop`,
+`RandomCrop`) needs that box alone, and if it is much larger than the result, at a fraction of its resolution.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _pass, _sizes
+from ..fusion.program import assembled
+from ..fusion.recipe import Recipe
+from ..transforms import CenterCrop, Compose, RandomCrop, RandomResizedCrop, Resize
+from ..transforms._transform import Transform
+
+SCALES = (8, 4, 2, 1)  # a decoder leaves out so many pixels but one
+# How far, in pixels of the result, a filter looks beyond the middle of a pixel; where it enlarges, up to a third more.
+_REACH = {"nearest": 0, "bilinear": 1, "area": 1, "bicubic": 2, "lanczos": 3}
+
+
+class Boxes(NamedTuple):
+    """What is wanted of each image, and as what it is made."""
+
+    box: np.ndarray  # top, left, height, width [N, 4]
+    size: np.ndarray  # (H, W) with the margin [N, 2]
+    margin: np.ndarray  # what is made on each side of the result, and cut off: down, across [N, 2]
+
+
+@dataclass(frozen=True)
+class Regions:
+    """A box of each image, to be resized to `size`."""
+
+    transforms: tuple[Transform, ...]  # those that it does
+    size: tuple[int, int]
+    interpolation: str = "nearest"
+    antialias: bool = False
+
+    @property
+    def resizes(self) -> bool:
+        """Whether boxes are anything but the result itself."""
+        return not isinstance(self.transforms[0], RandomCrop)
+
+    @property
+    def least(self) -> tuple[int, int]:
+        """The smallest image that will do."""
+        return (1, 1) if self.resizes else self.size
+
+    def boxes(self, sizes: np.ndarray, seed: int, step: int, ids: np.ndarray) -> Boxes:
+        """Of images of these sizes [N, (H, W)]."""
+        first = self.transforms[0]
+        if isinstance(first, (RandomResizedCrop, RandomCrop)):
+            return self._boxes(_drawn(first, sizes, seed, step, ids))
+        assert isinstance(first, Resize)
+        resized = np.array([_sizes.resized_size((h, w), first.size, None) for h, w in sizes.tolist()], np.int64)
+        resized = resized.reshape(-1, 2)
+        corner = np.rint((resized - self.size) / 2)
+        # A filter looks beyond the crop, as far as there is anything.
+        margin = np.minimum(_REACH[self.interpolation], np.minimum(corner, resized - self.size - corner)).astype(int)
+        shares = sizes / resized
+        box = np.concatenate([(corner - margin) * shares, (self.size + 2 * margin) * shares], 1)
+        return self._boxes(box, margin)
+
+    def _boxes(self, box: np.ndarray, margin: np.ndarray | int = 0) -> Boxes:
+        margin = np.broadcast_to(margin, (len(box), 2))
+        return Boxes(box, np.array(self.size) + 2 * margin, margin)
+
+
+def regions_of(transform: Any) -> Regions | None:
+    """What a recipe begins with; None: it looks at images as they are."""
+    transforms = list(transform._flat()) if isinstance(transform, Compose) else [transform]
+    first, second = (*transforms[:2], None, None)[:2]
+    if isinstance(first, RandomResizedCrop):
+        return Regions((first,), first.size, first.interpolation, first.antialias)
+    if isinstance(first, Resize):
+        return _resized(first, second)
+    if isinstance(first, RandomCrop) and first.padding is None and not first.pad_if_needed:
+        return Regions((first,), first.size)
+    return None
+
+
+def _resized(first: Resize, second: Any) -> Regions | None:
+    how = first.interpolation, first.antialias
+    if not isinstance(first.size, int):
+        fixed = first.size if first.size is not None and len(first.size) == 2 else None
+        return None if fixed is None else Regions((first,), fixed, *how)
+    if not isinstance(second, CenterCrop) or first.max_size is not None or max(second.size) > first.size:
+        return None
+    return Regions((first, second), second.size, *how)
+
+
+def _drawn(
+    transform: RandomResizedCrop | RandomCrop, sizes: np.ndarray, seed: int, step: int, ids: np.ndarray
+) -> np.ndarray:
+    recipe = Recipe(transform.size, 3, "uint8")
+    transform.enter(recipe)
+    draw = recipe.draws[0]
+    for place, column in enumerate(itertools.chain.from_iterable(each.columns for each in recipe.draws)):
+        column.place = place
+    program, table = assembled([draw]), np.empty((len(sizes), 4))
+    table[:, 2:] = transform.size  # of a crop, whose draw is its corner alone
+    sizes, ids = np.ascontiguousarray(sizes, np.float64), np.ascontiguousarray(ids, np.int64)
+    _pass.draw_each(program, table, ids, (seed, step, 0), sizes)
+    return table
+
+
+def covered(boxes: Boxes, sizes: np.ndarray, scalable: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What to decode of images of these sizes, and where the boxes lie in that.
+
+    Args:
+        boxes: Of the images.
+        sizes: (H, W). [N, 2]
+        scalable: Whether an image can be decoded at a fraction of its resolution. [N]
+
+    Returns:
+        Scale (one over), top, left, height, width in pixels of the scaled image [N, 5]; the boxes there [N, 4].
+    """
+    corner, extent = boxes.box[:, :2], boxes.box[:, 2:]
+    enough = (extent[:, None] / np.array(SCALES)[:, None] >= boxes.size[:, None]).all(2) & scalable[:, None]
+    enough[:, -1] = True
+    scale = np.array(SCALES)[enough.argmax(1)][:, None]
+    scaled = -(-sizes // scale)
+    first = np.clip(np.floor(corner / scale), 0, scaled - 1)
+    end = np.clip(np.ceil((corner + extent) / scale), first + 1, scaled)
+    regions = np.concatenate([scale, first, end - first], 1).astype(np.int64)
+    return regions, np.concatenate([corner / scale - first, extent / scale], 1)

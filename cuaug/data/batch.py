@@ -1,0 +1,37 @@
+"""What a loader yields."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+class Batch(tuple[Any, Any]):
+    """``images, labels = batch``, and beside them which samples these are.
+
+    Attributes:
+        ids: Their places in the source. [N]
+        valid: False where a sample only fills up the batch: padding, or in the place of one that cannot be decoded. [N]
+    """
+
+    ids: np.ndarray
+    valid: np.ndarray
+
+    def __new__(cls, images: Any, labels: Any, ids: np.ndarray, valid: np.ndarray) -> Batch:  # noqa: D102
+        self = super().__new__(cls, (images, labels))
+        self.ids, self.valid = ids, valid
+        return self
+
+    def __getnewargs__(self) -> Any:
+        return *self, self.ids, self.valid
+
+    @property
+    def images(self) -> Any:
+        """What the transform made. [N, ...]"""
+        return self[0]
+
+    @property
+    def labels(self) -> Any:
+        """int64, or as mixed; None where the files have none. [N]"""
+        return self[1]

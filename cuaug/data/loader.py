@@ -1,0 +1,208 @@
+"""`Loader`: batches for training from encoded images, without worker processes."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from .. import _check, _cpu, io
+from .._check import BackendError, DecodeError, public
+from ..transforms._transform import Transform
+from . import _order
+from ._ahead import Ahead
+from ._decoding import Decoding, limits_of
+from ._making import ON_ERROR, Made, Making, Read, recipe_of
+from ._places import place_of
+from .batch import Batch
+from .files import ImageFiles
+
+CACHES = (None, "memory")
+
+
+class Loader:
+    """Reads, decodes and augments batches ahead of whoever iterates, by threads.
+
+    A recipe that begins with ``RandomResizedCrop``, with ``Resize`` and ``CenterCrop``, or with ``RandomCrop`` has its
+    box drawn before anything is decoded: of a JPEG that region alone is, at 1/2, 1/4 or 1/8 of its resolution where the
+    result needs no more. Order and draws are functions of seed and epoch, whatever threads, ranks and batch sizes.
+
+    Args:
+        source: :class:`ImageFiles`, or what makes one; or a dataset with its ``read``, ``name``, ``labels`` and length.
+        batch_size: Of this rank.
+        transform: A recipe of :mod:`cuaug.transforms`, or one transform.
+        device: "cpu" or a GPU, as torch calls it: there images are copied and augmented on a stream of their own.
+        shuffle: Another order in each epoch.
+        seed: Of order and draws; default: the recipe's.
+        shard: (rank, ranks). Ranks of one seed get disjoint samples, and batches alike in number.
+        last: Samples that fill no batch: "drop" them, a "partial" batch (one sample fewer on some ranks, or even none),
+            or "pad" with the epoch's first.
+        on_error: What cannot be read or decoded is raised ("raise"), left out ("skip"), or another of the batch stands
+            in for it ("replace").
+        max_bad: The largest share of bad files that is passed over; None: any.
+        dct_scale: Decode at 1/2, 1/4 or 1/8 where that is enough; False: pixels are those of a full decode.
+        strict: Whether damage counts that a decoder could pass over (with wrong pixels).
+        prefetch: Batches made ahead.
+        threads: That read and decode; default: as :func:`cuaug.set_num_threads`.
+        cache: "memory" keeps encoded files.
+        progress: A bar with images a second, and what holds them up (needs tqdm).
+        library: Of the results: "torch" or "numpy"; default: torch if it has been imported.
+        max_pixels: Of an image; one with more is bad.
+
+    Raises:
+        DecodeError: While iterating: a bad image, by `on_error` (with ``index``, ``source``, ``reason``), or too many.
+    """
+
+    @public
+    def __init__(
+        self,
+        source: Any,
+        batch_size: int,
+        transform: Transform | Sequence[Transform] = (),
+        *,
+        device: Any = "cpu",
+        shuffle: bool = False,
+        seed: int | None = None,
+        shard: tuple[int, int] = (0, 1),
+        last: str = "partial",
+        on_error: str = "raise",
+        max_bad: float | None = 0.01,
+        dct_scale: bool = True,
+        strict: bool = True,
+        prefetch: int = 2,
+        threads: int | None = None,
+        cache: str | None = None,
+        progress: bool = False,
+        library: str | None = None,
+        max_pixels: int | None = io.MAX_PIXELS,
+    ) -> None:
+        for name, value, allowed in (("last", last, _order.LAST), ("on_error", on_error, ON_ERROR)):
+            _check.one_of(name, value, allowed)
+        if cache not in CACHES:
+            raise ValueError(f"cache must be None or 'memory', got {cache!r}")
+        if max_bad is not None:
+            _check.number("max_bad", max_bad, 0.0, 1.0)
+        self.source = source if hasattr(source, "read") and hasattr(source, "labels") else ImageFiles(source)
+        self.batch_size, self.prefetch = (
+            _check.whole("batch_size", batch_size, 1),
+            _check.whole("prefetch", prefetch, 1),
+        )
+        self.rank, self.world = _shard(shard)
+        if seed is None and self.world > 1:
+            raise ValueError("seed must be given where there are several ranks, and be the same on all of them")
+        recipe = recipe_of(transform, seed)
+        self.seed = recipe.seed
+        self.shuffle, self.last, self.on_error, self.max_bad, self.progress = shuffle, last, on_error, max_bad, progress
+        self._cache: dict[int, bytes] | None = {} if cache else None
+        self._threads = _cpu.native().threads() if threads is None else _check.whole("threads", threads, 1)
+        self._place = place_of(device, library)
+        decoding = Decoding(self._threads, bool(strict), bool(dct_scale), limits_of(max_pixels))
+        self._making = Making(recipe, self._place, self.source.name, on_error, decoding)
+        self.clock = self._making.clock
+        self.bad: dict[int, str] = {}
+        self._epoch = self._batch = 0
+        self._begun = False
+        if progress:
+            _tqdm()
+
+    def __len__(self) -> int:
+        return _order.batches(len(self.source), self.batch_size, self.world, self.last)
+
+    @property
+    def epoch(self) -> int:
+        """The epoch that is running, or the next one. Set it to begin another: its order and draws follow from it."""
+        return self._epoch
+
+    @epoch.setter
+    def epoch(self, epoch: int) -> None:
+        self._epoch, self._batch, self._begun = _check.whole("epoch", epoch, 0), 0, False
+
+    def state_dict(self) -> dict[str, int]:
+        """Where it stands: the batches after those that have been taken follow exactly."""
+        return {"seed": self.seed, "epoch": self._epoch, "batch": self._batch}
+
+    def load_state_dict(self, state: dict[str, int]) -> None:
+        """Go on where a state was taken, at the next iteration."""
+        if state["seed"] != self.seed:
+            raise ValueError(f"cuaug.Loader.load_state_dict: seed must be {self.seed}, got {state['seed']}")
+        self._epoch, self._batch, self._begun = int(state["epoch"]), int(state["batch"]), False
+
+    def __iter__(self) -> Iterator[Batch]:
+        if self._begun:  # and abandoned
+            self.epoch += 1
+        self._begun = True
+        epoch, first, count = self._epoch, self._batch, len(self)
+        made = Ahead(self._made(epoch, first, count), self.prefetch, "cuaug-make")
+        with contextlib.closing(made.__iter__()) as batches, self._bar(first, count) as bar:
+            for batch in batches:
+                self._place.receive((batch.images, batch.labels), batch.done)
+                self._note(batch.bad)
+                self._batch += 1
+                bar(len(batch.ids))
+                yield Batch(batch.images, batch.labels, batch.ids, batch.valid)
+        self.epoch = epoch + 1
+
+    def _read(self, epoch: int, first: int, count: int) -> Iterator[Read]:
+        turn = _order.order(len(self.source), self.seed, epoch, self.shuffle)
+        for index in range(first, count):
+            ids, valid = _order.batch(turn, index, self.batch_size, self.rank, self.world, self.last)
+            data = self.clock.timed("read", self._encoded, ids.tolist())
+            labels = self.source.labels
+            yield Read(ids, None if labels is None else labels[ids], valid, data, epoch)
+
+    def _made(self, epoch: int, first: int, count: int) -> Iterator[Made]:
+        read = Ahead(self._read(epoch, first, count), self.prefetch, "cuaug-read")
+        with contextlib.closing(read.__iter__()) as batches:
+            for batch in batches:
+                yield self._making(batch)
+
+    def _encoded(self, ids: list[int]) -> list[bytes | str]:
+        if self._cache is None:
+            found: list[bytes | str] = self.source.read(ids, self._threads)
+            return found
+        missing = [i for i in dict.fromkeys(ids) if i not in self._cache]
+        fresh = dict(zip(missing, self.source.read(missing, self._threads), strict=True))
+        self._cache |= {i: data for i, data in fresh.items() if isinstance(data, bytes)}
+        return [self._cache.get(i, fresh.get(i, "")) for i in ids]
+
+    def _note(self, bad: dict[int, str]) -> None:
+        self.bad |= bad
+        if self.max_bad is not None and len(self.bad) > max(1, self.max_bad * len(self.source)):
+            listed = "".join(f"\n  {self.source.name(i)}: {reason}" for i, reason in list(self.bad.items())[:10])
+            many = f"{len(self.bad)} of {len(self.source)} images"
+            raise DecodeError(f"{many} cannot be decoded, more than max_bad={self.max_bad}:{listed}")
+
+    @contextlib.contextmanager
+    def _bar(self, first: int, count: int) -> Iterator[Any]:
+        if not self.progress:
+            yield lambda images: None
+            return
+        done, start = 0, time.perf_counter()
+        with _tqdm()(total=count, initial=first, desc=f"epoch {self._epoch}") as bar:
+
+            def advance(images: int) -> None:
+                nonlocal done
+                done += images
+                rate = done / max(time.perf_counter() - start, 1e-9)
+                bar.set_postfix_str(f"{rate:.0f} img/s, {self.clock.slowest}", refresh=False)
+                bar.update()
+
+            yield advance
+
+
+def _shard(shard: Any) -> tuple[int, int]:
+    if not isinstance(shard, Sequence) or len(shard) != 2:
+        raise ValueError(f"shard must be (rank, ranks), got {shard!r}")
+    rank, world = _check.whole("shard's rank", shard[0], 0), _check.whole("shard's ranks", shard[1], 1)
+    if rank >= world:
+        raise ValueError(f"shard must be (rank, ranks) with rank below ranks, got {shard!r}")
+    return rank, world
+
+
+def _tqdm() -> Any:
+    try:
+        return importlib.import_module("tqdm").tqdm
+    except ImportError as error:
+        raise BackendError("progress needs tqdm: pip install tqdm") from error
