@@ -56,7 +56,7 @@ fuzz: $(VENV)/.test  ## mutated JPEGs: FUZZ_SECONDS under sanitizers, the mutati
 	$(PY) -m pytest -q -n auto tests/fuzz/deep_io.py
 
 bench:  ## the benchmark tables, GPU and CPU, with their peers; writes benchmarks/results
-	@$(gpu_python); $$python benchmarks/warp.py $(ARGS) && $$python benchmarks/transforms.py $(ARGS) && $$python benchmarks/detection.py $(ARGS) && exec $$python benchmarks/loader.py $(ARGS)
+	@$(gpu_python); $$python benchmarks/warp.py $(ARGS) && $$python benchmarks/transforms.py $(ARGS) && $$python benchmarks/detection.py $(ARGS) && $$python benchmarks/decode.py $(ARGS) && exec $$python benchmarks/loader.py $(ARGS)
 
 lint: $(VENV)/.lint  ## ruff and mypy
 	$(VENV)/bin/ruff check .
