@@ -22,6 +22,7 @@ from cuaug.__main__ import main
 from cuaug._check import DecodeError
 from cuaug._cpu import native
 from cuaug.data import Collate, ImageFiles, Loader, _order
+from cuaug.data._looking import alike
 
 pytestmark = pytest.mark.skipif(not hasattr(native(), "jpeg_decode"), reason="cuaug was built without libjpeg-turbo")
 
@@ -294,6 +295,18 @@ def test_shards_are_read_in_place(tmp_path, files):
     plain = np.concatenate([b.images for b in Loader(expected, 5, RECIPES["crop and flip"], seed=2, library="numpy")])
     tarred = np.concatenate([b.images for b in Loader(names, 5, RECIPES["crop and flip"], seed=2, library="numpy")])
     assert_equal(tarred, plain)
+
+
+def test_slots_waste_little():
+    """A tall and a wide image in one batch would need slots as tall and as wide."""
+    tall, wide = np.zeros((6000, 16, 3), "uint8"), np.zeros((16, 6000, 3), "uint8")
+    extents = np.array([[60_000, 100], [100, 60_000]] * 16)
+    groups = alike(extents, np.zeros_like(extents))
+    assert sorted(np.concatenate(groups).tolist()) == list(range(32))
+    assert sum(len(group) * extents[group].max(0).prod() for group in groups) * 3 < 1 << 30
+    files = [encoded(image + np.uint8(10 * i)) for i, image in enumerate([tall, wide] * 8)]
+    ((images, _),) = Loader(files, 16, [T.Resize((8, 8))], library="numpy")
+    assert np.abs(images.astype(int) - 10 * np.arange(16)[:, None, None, None]).max() <= 1
 
 
 def test_other_formats_are_decoded_whole(tmp_path):

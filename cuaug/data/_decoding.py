@@ -54,10 +54,14 @@ class Encoded:
         out[self._jpegs] = self._how.dct_scale
         return out
 
-    def into(self, slots: np.ndarray, regions: np.ndarray) -> None:
-        """Decodes a region of each into the top left of its slot. Regions: scale, top, left, height, width. [N, 5]"""
-        jpegs = [i for i in self._jpegs if i not in self.bad]
-        pointer, pitch, step = slots.ctypes.data, slots.strides[1], slots.strides[0]
+    def into(self, slots: np.ndarray, regions: np.ndarray, places: np.ndarray) -> None:
+        """Decodes a region of each image at `places` into the top left of its slot.
+
+        Regions: scale (one over), top, left, height, width, of all images. [N, 5]
+        """
+        address, pitch, step = slots.ctypes.data, slots.strides[1], slots.strides[0]
+        slot = {i: k for k, i in enumerate(places.tolist())}
+        jpegs = [i for i in self._jpegs if i in slot and i not in self.bad]
         made = _cpu.jpeg().jpeg_decode(
             [self._data[i] for i in jpegs],
             self._how.limits,
@@ -65,12 +69,12 @@ class Encoded:
             [tuple(region) for region in regions[jpegs, 1:].tolist()],
             "rgb",
             self._how.strict,
-            [(pointer + i * step, pitch) for i in jpegs],
+            [(address + slot[i] * step, pitch) for i in jpegs],
         )
         self._note(jpegs, made)
-        for i, image in self._whole.items():
+        for i in slot.keys() & self._whole.keys():
             _, top, left, height, width = regions[i].tolist()
-            slots[i, :height, :width] = image[top : top + height, left : left + width]
+            slots[slot[i], :height, :width] = self._whole[i][top : top + height, left : left + width]
 
     def _note(self, places: Sequence[int], results: Sequence[tuple[object, ...] | None]) -> None:
         """Failures are the kind and the reason."""

@@ -44,6 +44,9 @@ class NumPyPlace:
     def joined(self, batches: list[Any]) -> Any:
         return np.concatenate(batches)
 
+    def stacked(self, images: list[Any]) -> Any:
+        return np.stack(images) if images else np.empty((0, 1, 1, 3), np.uint8)
+
     def making(self) -> contextlib.AbstractContextManager[Any]:
         """Around all that is done to a batch before it is handed over."""
         return contextlib.nullcontext()
@@ -76,6 +79,9 @@ class TorchPlace(NumPyPlace):
 
     def joined(self, batches: list[Any]) -> Any:
         return self.torch.cat(batches)
+
+    def stacked(self, images: list[Any]) -> Any:
+        return self.torch.stack(images) if images else self.images(super().stacked(images))
 
 
 class CudaPlace(TorchPlace):

@@ -26,5 +26,5 @@ def scan(source: ImageFiles, how: Decoding) -> Iterator[dict[int, str]]:
         regions = np.concatenate([scale, np.zeros_like(sizes), scaled], 1)
         height, width = scaled[encoded.scalable].max(0, initial=1).tolist()
         regions[~encoded.scalable, 3:] = 1  # decoded already
-        encoded.into(np.empty((len(ids), height, width, 3), np.uint8), regions)
+        encoded.into(np.empty((len(ids), height, width, 3), np.uint8), regions, np.arange(len(ids)))
         yield {ids[i]: reason for i, reason in sorted(encoded.bad.items())}
