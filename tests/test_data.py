@@ -503,6 +503,9 @@ def test_a_bar_shows_how_fast_it_goes(files, capsys):
     assert loader.clock.slowest in loader.clock.seconds
 
 
+@pytest.mark.filterwarnings(
+    "ignore:.*fork"
+)  # of JAX and of Python, which are right: but the workers use neither's threads
 @pytest.mark.parametrize("persistent", [False, True])
 @pytest.mark.parametrize(("workers", "context"), [(0, None), (1, "fork"), (2, "fork"), (2, "forkserver"), (2, "spawn")])
 def test_worker_processes_make_what_the_loader_makes(files, workers, context, persistent):
