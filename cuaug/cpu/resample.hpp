@@ -343,8 +343,8 @@ inline void resample_typed(const native::ResampleCall& call, long long task, voi
             auto positions = [](const Axis<R>& axis, const Taps<R>& taps) {  // none of a box that is not one
                 return Positions{axis.start, axis.extent / axis.size, taps.count > 0 ? taps.low : -1, taps.high};
             };
-            const bool done = warp_plainly(call, args, n, frame - n * args.frames, top, bottom, positions(across, across.taps(0)),
-                                           positions(down, down.taps(0)), *static_cast<Memory<R>*>(workspace));
+            const bool done = warp_plainly(args, n, frame - n * args.frames, top, bottom, positions(across, across.taps(0)),
+                                           positions(down, down.taps(0)), *static_cast<BilinearStrip*>(workspace));
             if (done) return;
         }
     resample_rows(ResampleTask<R>{call, args, n, frame - n * args.frames, top, bottom, across, down, *static_cast<ResampleMemory<R>*>(workspace)});
