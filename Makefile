@@ -51,8 +51,8 @@ fuzz: $(VENV)/.test  ## mutated JPEGs: FUZZ_SECONDS under sanitizers, the mutati
 	    ./fuzz $(FUZZ_SECONDS) $$RANDOM corpus/*.jpg; fi
 	$(PY) -m pip --disable-pip-version-check --quiet install --no-build-isolation --no-deps --target build/fuzz/site --upgrade \
 	  --config-settings=cmake.define.CUAUG_SANITIZE=ON --config-settings=install.strip=false .
-	cd build/fuzz && LD_PRELOAD=$$($(CXX) -print-file-name=libasan.so) ASAN_OPTIONS=$$ASAN_OPTIONS:detect_leaks=0 PYTHONSAFEPATH=1 PYTHONPATH=site \
-	  $(abspath $(PY)) -m pytest -q -c ../../pyproject.toml --rootdir ../.. ../../tests/test_io_hostile.py -k 'mutated or cut or short or markers'
+	LD_PRELOAD=$$($(CXX) -print-file-name=libasan.so) ASAN_OPTIONS=$$ASAN_OPTIONS:detect_leaks=0 PYTHONSAFEPATH=1 \
+	  $(PY) tests/fuzz/sanitized.py build/fuzz/site
 	$(PY) -m pytest -q -n auto tests/fuzz/deep_io.py
 
 bench:  ## the benchmark tables, GPU and CPU, with their peers; writes benchmarks/results
