@@ -33,7 +33,9 @@ def build_info() -> dict[str, Any]: ...
 
 libjpeg_turbo: str
 
-def jpeg_headers(files: Sequence[Buffer], limits: tuple[int, int, int, int, int]) -> list[tuple[Any, ...]]: ...
+def jpeg_headers(
+    files: Sequence[Buffer], limits: tuple[int, int, int, int, int], threads: int = 0
+) -> list[tuple[Any, ...]]: ...
 def jpeg_decode(
     files: Sequence[Buffer],
     limits: tuple[int, int, int, int, int],
@@ -42,6 +44,7 @@ def jpeg_decode(
     color: str,
     strict: bool,
     outs: Sequence[tuple[int, int]],
+    threads: int = 0,
 ) -> list[tuple[str, str] | None]: ...
 def jpeg_encode(
     images: Sequence[tuple[int, int, int, int]],

@@ -20,11 +20,10 @@ import cuaug.io
 from cuaug import transforms as T
 from cuaug.__main__ import main
 from cuaug._check import DecodeError
-from cuaug._cpu import native
 from cuaug.data import Collate, ImageFiles, Loader, _order
 from cuaug.data._looking import alike
 
-pytestmark = pytest.mark.skipif(not hasattr(native(), "jpeg_decode"), reason="cuaug was built without libjpeg-turbo")
+pytestmark = pytest.mark.jpeg
 
 ONE_LEVEL = Tolerance(absolute=1, reason="another order of roundings")
 

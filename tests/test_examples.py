@@ -10,12 +10,8 @@ from pathlib import Path
 import pytest
 from children import ROOT
 
-from cuaug._cpu import native
-
 torch = pytest.importorskip("torch")
-pytestmark = pytest.mark.skipif(
-    not hasattr(native(), "jpeg_decode"), reason="cuaug was built without libjpeg-turbo, which the examples need"
-)
+pytestmark = pytest.mark.jpeg
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 

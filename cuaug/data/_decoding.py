@@ -36,7 +36,7 @@ class Encoded:
         self.sizes = np.ones((len(data), 2), np.int64)
         self._jpegs = [i for i, each in enumerate(data) if isinstance(each, bytes) and each.startswith(_JPEG)]
         self._whole: dict[int, np.ndarray] = {}  # of kinds that are not decoded in part
-        headers = _cpu.jpeg().jpeg_headers([data[i] for i in self._jpegs], how.limits)
+        headers = _cpu.jpeg().jpeg_headers([data[i] for i in self._jpegs], how.limits, how.threads)
         self._note(self._jpegs, headers)
         for i, header in zip(self._jpegs, headers, strict=True):
             if i not in self.bad:
@@ -70,6 +70,7 @@ class Encoded:
             "rgb",
             self._how.strict,
             [(address + slot[i] * step, pitch) for i in jpegs],
+            self._how.threads,
         )
         self._note(jpegs, made)
         for i in slot.keys() & self._whole.keys():
