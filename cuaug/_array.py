@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import importlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any, Protocol
 
@@ -427,6 +427,38 @@ def index_dtype(found: Library) -> str:
 def detached(array: Any) -> Any:
     """Without its gradient, for results that have none."""
     return array.detach() if getattr(array, "requires_grad", False) else array
+
+
+def wants_gradient(*arrays: Any) -> bool:
+    """Whether torch would follow what is computed from these."""
+    return any(getattr(array, "requires_grad", False) for array in arrays) and bool(_torch().torch.is_grad_enabled())
+
+
+def differentiable(
+    forward: Callable[..., Any], backward: Callable[..., Sequence[Any]], saved: Sequence[Any], inputs: Sequence[Any]
+) -> Any:
+    """``forward(*inputs)``, of which torch learns that ``backward(gradient, *saved)`` is its gradient, once."""
+    return _gradient().apply(forward, backward, len(saved), *saved, *inputs)
+
+
+@functools.cache
+def _gradient() -> Any:
+    function = _torch().torch.autograd.function
+
+    class Gradient(function.Function):  # type: ignore[misc, name-defined]
+        @staticmethod
+        def forward(ctx: Any, forward: Any, backward: Any, count: int, *arrays: Any) -> Any:
+            ctx.save_for_backward(*arrays[:count])
+            ctx.backward = backward
+            return forward(*arrays[count:])
+
+        @staticmethod
+        @function.once_differentiable  # type: ignore[untyped-decorator]
+        def backward(ctx: Any, gradient: Any) -> Any:
+            saved = ctx.saved_tensors
+            return None, None, None, *(None for _ in saved), *ctx.backward(gradient, *saved)
+
+    return Gradient
 
 
 def module_class() -> Any:
