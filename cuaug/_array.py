@@ -67,7 +67,7 @@ def _unsupported(dtype: Any) -> str:
     return f"{getattr(dtype, 'name', dtype)} is not supported; images may be {images}, labels {labels}"
 
 
-def _permuted(shape: tuple[int, ...], order: Sequence[int] | None) -> tuple[tuple[int, ...], list[int]]:
+def permuted(shape: tuple[int, ...], order: Sequence[int] | None) -> tuple[tuple[int, ...], list[int]]:
     """What shape to allocate, and how to permute it to `shape`, for memory that runs through the axes in `order`."""
     order = range(len(shape)) if order is None else order
     inverse = [0] * len(shape)
@@ -90,7 +90,7 @@ class _NumPy(_OnItsStream):
         return _dlpack.Tensor(pointer, array.shape, strides, dtype.name, -1, read_only, array)
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
-        extents, axes = _permuted(shape, order)
+        extents, axes = permuted(shape, order)
         return np.empty(extents, _numpy_dtype(dtype)).transpose(axes)
 
     def pointer(self, array: Any) -> int:
@@ -157,7 +157,7 @@ class _Torch(_OnItsStream):
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
         if order is None:
             return self.torch.empty(shape, dtype=self.dtypes[dtype], device=_torch_device(device))
-        extents, axes = _permuted(shape, order)
+        extents, axes = permuted(shape, order)
         return self.torch.empty(extents, dtype=self.dtypes[dtype], device=_torch_device(device)).permute(axes)
 
     def pointer(self, array: Any) -> int:
@@ -194,7 +194,7 @@ class _CuPy(_OnItsStream):
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
         with _cuda.device(device):
-            extents, axes = _permuted(shape, order)
+            extents, axes = permuted(shape, order)
             return _cuda.cupy().empty(extents, _numpy_dtype(dtype)).transpose(axes)
 
     def pointer(self, array: Any) -> int:
@@ -329,7 +329,7 @@ def named(like: Any) -> _NumPy | _Torch:
 
 def pinned(shape: tuple[int, ...], order: Sequence[int]) -> Any:
     """Memory of torch that a GPU copies from without stopping, uint8."""
-    extents, axes = _permuted(shape, order)
+    extents, axes = permuted(shape, order)
     torch = _torch().torch
     try:
         return torch.empty(extents, dtype=torch.uint8, pin_memory=True).permute(axes)
@@ -427,6 +427,17 @@ def index_dtype(found: Library) -> str:
 def detached(array: Any) -> Any:
     """Without its gradient, for results that have none."""
     return array.detach() if getattr(array, "requires_grad", False) else array
+
+
+def compiling() -> bool:
+    """Whether torch.compile is tracing the caller."""
+    torch = sys.modules.get("torch")
+    return torch is not None and torch.compiler.is_compiling()
+
+
+def torch_module() -> Any:
+    """torch, where there is a tensor of it."""
+    return sys.modules["torch"]
 
 
 def wants_gradient(*arrays: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _array, _check, _cpu, _cuda
+from . import _array, _check, _cpu, _cuda, _operators
 from ._dlpack import Tensor
 
 RECORD = struct.Struct("P4q P4q P4q P4q 7P q 2d 6i")
@@ -31,6 +31,9 @@ def suppress(
     fixed_size: bool,
 ) -> Any:
     """What `nms` and `batched_nms` of ops.py promise."""
+    if _array.compiling():
+        options = (iou_threshold, score_threshold, max_output, fixed_size)
+        return _operators.suppress(boxes, scores, classes, counts, *options)
     _check.number("iou_threshold", iou_threshold, 0, 1)
     if score_threshold is not None:
         _check.number("score_threshold", score_threshold, -np.inf)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _array, _check, _cpu, _dlpack, _nms
+from . import _array, _check, _cpu, _dlpack, _nms, _operators
 
 MOST_LEVELS = 8
 _LEVEL = "P4q P4q 2i 2d"
@@ -31,22 +31,39 @@ class Pooling(NamedTuple):
 
 
 def pool(
-    features: Any,
-    boxes: Any,
-    output_size: Any,
-    spatial_scale: Any,
-    sampling_ratio: int,
-    aligned: bool,
-    kind: str,
-    layout: str | None,
-    canonical_size: float,
-    canonical_level: int,
-) -> Any:
+    features: Any, boxes: Any, output_size: Any, spatial_scale: Any, sampling_ratio: int, aligned: bool, kind: str,
+    layout: str | None, canonical_size: float, canonical_level: int,
+) -> Any:  # fmt: skip
     """What `roi_align` and `roi_pool` of ops.py promise."""
     levels = list(features) if isinstance(features, (list, tuple)) else [features]
+    scales = list(spatial_scale) if isinstance(spatial_scale, (list, tuple)) else [spatial_scale]
+    size = (output_size, output_size) if isinstance(output_size, int) else output_size
+    options = (sampling_ratio, aligned, kind)
+    if _array.compiling():
+        return _operators.pool(
+            levels, joined(boxes), size, scales, *options, layout or "NCHW", canonical_size, canonical_level
+        )
+    wanted = asked(levels, size, scales, *options, layout, canonical_size, canonical_level)
+    rois = joined(boxes)
+    if not _array.wants_gradient(*levels):
+        return forward(wanted, levels, rois)
+    maps, _, _ = described(wanted, levels, rois)
+    shapes = [own._replace(pointer=0, owner=None) for own in maps]
+
+    def back(gradient: Any, rois: Any, *values: Any) -> list[Any]:
+        return backward(wanted, gradient, described(wanted, values, rois)[0] if values else shapes, rois)
+
+    saved = (rois,) if kind == "avg" else (rois, *levels)  # an average's gradient does not depend on the values
+    return _array.differentiable(lambda *levels: forward(wanted, levels, rois), back, saved, levels)
+
+
+def asked(
+    levels: Sequence[Any], size: Any, scales: Sequence[Any], sampling_ratio: int, aligned: bool, kind: str,
+    layout: str | None, canonical_size: float, canonical_level: int,
+) -> Pooling:  # fmt: skip
+    """Checks what is asked for, besides arrays."""
     if not 1 <= len(levels) <= MOST_LEVELS:
         raise ValueError(f"features must be one array, or 1 to {MOST_LEVELS} levels, got {len(levels)}")
-    scales = spatial_scale if isinstance(spatial_scale, (list, tuple)) else [spatial_scale]
     if len(scales) != len(levels):
         raise ValueError(f"spatial_scale must have an entry for each of {len(levels)} levels, got {len(scales)}")
     for scale in scales:
@@ -59,8 +76,7 @@ def pool(
     if layout is None:
         layout = "NCHW" if library.channels_first else "NHWC"
     _check.one_of("layout", layout, tuple(_ORDERS))
-    size = (output_size, output_size) if hasattr(output_size, "__index__") else output_size
-    asked = Pooling(
+    return Pooling(
         _check.size("output_size", size),
         tuple(float(scale) for scale in scales),
         max(_check.whole("sampling_ratio", sampling_ratio, -1), 0),
@@ -69,17 +85,6 @@ def pool(
         layout,
         _least_areas(scales, canonical_size, _check.whole("canonical_level", canonical_level, 0)),
     )
-    rois = joined(boxes)
-    if not _array.wants_gradient(*levels):
-        return forward(asked, levels, rois)
-    maps, _, _ = described(asked, levels, rois)
-    shapes = [own._replace(pointer=0, owner=None) for own in maps]
-
-    def back(gradient: Any, rois: Any, *values: Any) -> list[Any]:
-        return backward(asked, gradient, described(asked, values, rois)[0] if values else shapes, rois)
-
-    saved = (rois,) if kind == "avg" else (rois, *levels)  # an average's gradient does not depend on the values
-    return _array.differentiable(lambda *levels: forward(asked, levels, rois), back, saved, levels)
 
 
 def joined(boxes: Any) -> Any:
@@ -99,21 +104,21 @@ def joined(boxes: Any) -> Any:
     return _array.namespace(parts[0]).concatenate(parts, 0)
 
 
-def forward(asked: Pooling, levels: Sequence[Any], rois: Any) -> Any:
-    maps, regions, library = described(asked, levels, rois)
-    extents = (regions.shape[0], _extents(maps[0], asked)[1], *asked.size)
-    pooled, about = _made(library, extents, maps[0], asked)
+def forward(wanted: Pooling, levels: Sequence[Any], rois: Any) -> Any:
+    maps, regions, library = described(wanted, levels, rois)
+    extents = (regions.shape[0], _extents(maps[0], wanted)[1], *wanted.size)
+    pooled, about = _made(library, extents, maps[0], wanted)
     if 0 not in extents:
-        _run(asked, maps, [(0,) * 5] * len(maps), regions, about, False)
+        _run(wanted, maps, [(0,) * 5] * len(maps), regions, about, False)
     return library.finish(pooled)
 
 
-def backward(asked: Pooling, gradient: Any, maps: Sequence[_dlpack.Tensor], rois: Any) -> list[Any]:
+def backward(wanted: Pooling, gradient: Any, maps: Sequence[_dlpack.Tensor], rois: Any) -> list[Any]:
     """Of each level of torch's, in the memory order of its values."""
     regions, library = _nms.described("boxes", rois, _FLOATS)
-    made = [_made(library, _extents(own, asked), own, asked) for own in maps]
-    about = _numbers(library.describe(gradient), asked)
-    _run(asked, maps, [numbers for _, numbers in made], regions, about, True)
+    made = [_made(library, _extents(own, wanted), own, wanted) for own in maps]
+    about = _numbers(library.describe(gradient), wanted)
+    _run(wanted, maps, [numbers for _, numbers in made], regions, about, True)
     return [array for array, _ in made]
 
 
@@ -138,19 +143,19 @@ def _least_areas(scales: Sequence[float], canonical_size: float, canonical_level
 
 
 def described(
-    asked: Pooling, levels: Sequence[Any], rois: Any
+    wanted: Pooling, levels: Sequence[Any], rois: Any
 ) -> tuple[list[_dlpack.Tensor], _dlpack.Tensor, _array.Library]:
     maps = []
     for level in levels:
         found, own = _nms.described("features", level, _FLOATS)
         if len(found.shape) != 4:
-            raise ValueError(f"features must have the axes {asked.layout}, got shape {tuple(found.shape)}")
-        _, channels, height, width = _extents(found, asked)
+            raise ValueError(f"features must have the axes {wanted.layout}, got shape {tuple(found.shape)}")
+        _, channels, height, width = _extents(found, wanted)
         if not channels or not 1 <= height < 1 << 30 or not 1 <= width < 1 << 30:
-            raise ValueError(f"features must have channels, rows and columns, got {tuple(found.shape)} as {asked.layout}")
+            raise ValueError(f"features must have channels, rows and columns, got {tuple(found.shape)} as {wanted.layout}")
         if maps and (own is not library or found.device != maps[0].device or found.dtype != maps[0].dtype):
             raise ValueError("features must be of one library, device and dtype at every level")
-        if maps and _extents(found, asked)[:2] != _extents(maps[0], asked)[:2]:
+        if maps and _extents(found, wanted)[:2] != _extents(maps[0], wanted)[:2]:
             raise ValueError("features must have the same samples and channels at every level")
         maps.append(found)
         library = own
@@ -158,14 +163,14 @@ def described(
     regions, own = _nms.described("boxes", rois, _FLOATS)
     if own is not library or regions.device != maps[0].device:
         raise ValueError("boxes must be in the library and on the device of features")
-    rotated = asked.kind != "pixels"
+    rotated = wanted.kind != "pixels"
     if len(regions.shape) != 2 or regions.shape[1] not in ((5, 6) if rotated else (5,)):
         known = "(K, 5), or (K, 6) if rotated" if rotated else "(K, 5)"
         raise ValueError(f"boxes must have shape {known}, or be a list of one array per image, got {tuple(regions.shape)}")
     if regions.shape[0] >= 1 << 31:
         raise ValueError(f"boxes must be fewer than 2**31, got {regions.shape[0]}")
     if regions.device < 0 and regions.shape[0]:
-        samples, index = _extents(maps[0], asked)[0], _array.host("boxes", rois[:, 0])
+        samples, index = _extents(maps[0], wanted)[0], _array.host("boxes", _array.detached(rois)[:, 0])
         proper = (index >= 0) & (index < samples) & (index == np.floor(index))
         if not proper.all():
             k = int(np.argmin(proper))
@@ -174,7 +179,7 @@ def described(
 
 
 def _run(
-    asked: Pooling,
+    wanted: Pooling,
     maps: Sequence[_dlpack.Tensor],
     gradients: list[tuple[int, ...]],
     regions: _dlpack.Tensor,
@@ -182,33 +187,33 @@ def _run(
     back: bool,
 ) -> None:
     record: list[Any] = []
-    for own, to, scale, least in zip(maps, gradients, asked.scales, asked.least_areas, strict=True):
-        _, _, height, width = _extents(own, asked)
-        record += [*_numbers(own, asked), *to, height, width, scale, least]
+    for own, to, scale, least in zip(maps, gradients, wanted.scales, wanted.least_areas, strict=True):
+        _, _, height, width = _extents(own, wanted)
+        record += [*_numbers(own, wanted), *to, height, width, scale, least]
     record += [0] * 14 * (MOST_LEVELS - len(maps))
-    samples, channels, _, _ = _extents(maps[0], asked)
+    samples, channels, _, _ = _extents(maps[0], wanted)
     count, columns = regions.shape
     record += [regions.pointer, 0, *regions.strides, _nms.KINDS[regions.dtype], *pooled, count]
-    record += [len(maps), samples, channels, *asked.size, asked.sampling, asked.aligned, columns == 6]
-    _cpu.native().pooling(RECORD.pack(*record), maps[0].dtype, asked.kind, back)
+    record += [len(maps), samples, channels, *wanted.size, wanted.sampling, wanted.aligned, columns == 6]
+    _cpu.native().pooling(RECORD.pack(*record), maps[0].dtype, wanted.kind, back)
 
 
-def _extents(maps: _dlpack.Tensor, asked: Pooling) -> tuple[int, ...]:
+def _extents(maps: _dlpack.Tensor, wanted: Pooling) -> tuple[int, ...]:
     """N, C, H, W."""
-    return tuple(maps.shape[axis] for axis in _ORDERS[asked.layout])
+    return tuple(maps.shape[axis] for axis in _ORDERS[wanted.layout])
 
 
-def _numbers(maps: _dlpack.Tensor, asked: Pooling) -> tuple[int, ...]:
+def _numbers(maps: _dlpack.Tensor, wanted: Pooling) -> tuple[int, ...]:
     """`cuaug::Maps`."""
-    return maps.pointer, *(maps.strides[axis] for axis in _ORDERS[asked.layout])
+    return maps.pointer, *(maps.strides[axis] for axis in _ORDERS[wanted.layout])
 
 
 def _made(
-    library: _array.Library, extents: tuple[int, ...], like: _dlpack.Tensor, asked: Pooling
+    library: _array.Library, extents: tuple[int, ...], like: _dlpack.Tensor, wanted: Pooling
 ) -> tuple[Any, tuple[int, ...]]:
     """Memory for maps [N, C, H, W], in the memory order of others, and what a record says of it."""
-    shape = tuple(dict(zip("NCHW", extents, strict=True))[axis] for axis in asked.layout)
-    order = memory_order(asked.layout, inside(like.strides, asked.layout))
+    shape = tuple(dict(zip("NCHW", extents, strict=True))[axis] for axis in wanted.layout)
+    order = memory_order(wanted.layout, inside(like.strides, wanted.layout))
     array = library.empty(shape, like.dtype, like.device, order)
     strides = _dlpack.contiguous(shape, order)
-    return array, (library.pointer(array), *(strides[axis] for axis in _ORDERS[asked.layout]))
+    return array, (library.pointer(array), *(strides[axis] for axis in _ORDERS[wanted.layout]))

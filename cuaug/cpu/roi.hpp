@@ -94,7 +94,7 @@ struct Columns {
         dense = span <= 4 * count;
         for (long long i = 0; i < (dense ? span : count); ++i) offset.add((dense ? bins.low + i : bins.parts[i].at) * stride);
         for (long long i = 0; i < count; ++i) bins.parts[i].at = dense ? bins.parts[i].at - bins.low : static_cast<int>(i);
-        dense = dense && stride == 1;
+        dense = dense && stride == 1 && count > 0;
     }
 };
 
