@@ -37,7 +37,7 @@ def pool(
     """What `roi_align` and `roi_pool` of ops.py promise."""
     levels = list(features) if isinstance(features, (list, tuple)) else [features]
     scales = list(spatial_scale) if isinstance(spatial_scale, (list, tuple)) else [spatial_scale]
-    size = (output_size, output_size) if isinstance(output_size, int) else output_size
+    size = output_size if isinstance(output_size, (list, tuple)) else (output_size, output_size)
     options = (sampling_ratio, aligned, kind)
     if _array.compiling():
         return _operators.pool(

@@ -124,3 +124,64 @@ def roi_level(roi, levels):
     if not area > 0:
         return 0
     return int(np.clip(np.floor(4 + np.log2(np.sqrt(area) / 224) + 1e-6), 2, 1 + levels)) - 2
+
+
+def slices(box, y):
+    """Where a rotated box begins and ends in rows at these heights."""
+    cx, cy, width, height, degrees = box
+    cosine, sine = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+    low, high = np.full(len(y), -np.inf), np.full(len(y), np.inf)
+    # Along its width u = dx cos - dy sin, along its height v = dx sin + dy cos.
+    for of_x, rest, half in ((cosine, -(y - cy) * sine, width / 2), (sine, (y - cy) * cosine, height / 2)):
+        if abs(of_x) < 1e-12:
+            high[np.abs(rest) > half + 1e-9] = -np.inf
+            continue
+        ends = np.sort([(-half - rest) / of_x, (half - rest) / of_x], 0)
+        low, high = np.maximum(low, ends[0]), np.minimum(high, ends[1])
+    return low + cx, high + cx
+
+
+def rotated_iou(a, b, rows=20_000):
+    """The widths that two rotated boxes share, summed up row by row."""
+    reach = [0.5 * (abs(box[2] * np.sin(np.radians(box[4]))) + abs(box[3] * np.cos(np.radians(box[4])))) for box in (a, b)]
+    top, bottom = max(a[1] - reach[0], b[1] - reach[1]), min(a[1] + reach[0], b[1] + reach[1])
+    shared = 0.0
+    if bottom > top:
+        y = top + (np.arange(rows) + 0.5) / rows * (bottom - top)
+        (low_a, high_a), (low_b, high_b) = slices(a, y), slices(b, y)
+        width = np.minimum(high_a, high_b) - np.maximum(low_a, low_b)
+        shared = float(np.maximum(width, 0).mean() * (bottom - top))
+    union = a[2] * a[3] + b[2] * b[3] - shared
+    return shared / union if union else 0.0
+
+
+def rotated_nms(boxes, scores, threshold, overlaps, classes=None):
+    """Greedy, with the overlaps given."""
+    kept = []
+    for i in np.lexsort((np.arange(len(boxes)), -np.asarray(scores))):
+        if not any(overlaps[j, i] > threshold and (classes is None or classes[j] == classes[i]) for j in kept):
+            kept.append(int(i))
+    return np.array(kept, np.int64)
+
+
+def soft_nms(boxes, scores, method, iou_threshold=0.3, sigma=0.5, score_threshold=1e-3, max_output=None):
+    """One box after the other; with a NaN last, alone. Indices and scores."""
+    boxes, scores = np.asarray(boxes, np.float64), np.asarray(scores, np.float64).copy()
+    with np.errstate(invalid="ignore"):
+        left = [i for i in range(len(boxes)) if scores[i] > score_threshold]
+    bad = [i for i in left if np.isnan(boxes[i]).any()]
+    left, found = [i for i in left if i not in bad], []
+    while left:
+        best = max(left, key=lambda i: (scores[i], -i))
+        found.append((best, scores[best]))
+        left.remove(best)
+        if left:
+            shared = np.maximum(np.nan_to_num(iou(boxes[left], boxes[best : best + 1])[:, 0]), 0)
+            if method == "linear":
+                share = np.where(shared > iou_threshold, 1 - shared, 1)
+            else:
+                share = np.exp(-(shared**2) / sigma)
+            scores[left] = np.where(shared > 0, scores[left] * share, scores[left])
+            left = [i for i in left if scores[i] > score_threshold]
+    found = (found + [(i, scores[i]) for i in bad])[:max_output]
+    return np.array([i for i, _ in found], np.int64), np.array([score for _, score in found])
