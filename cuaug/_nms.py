@@ -39,7 +39,7 @@ def suppress(
         _check.number("score_threshold", score_threshold, -np.inf)
     given = described_boxes(boxes, scores, counts, (4, 5), max_output, fixed_size)
     box, library, batch = given.boxes, given.library, given.batch
-    samples, count, most = given.samples, given.count, given.most
+    samples, count, most = given.samples, given.each, given.most
     label = None if classes is None else _beside("classes", classes, _WHOLE, box, library)
     rotated = box.shape[-1] == 5
     if rotated:
@@ -79,7 +79,7 @@ class Boxes(NamedTuple):
     library: _array.Library
     batch: tuple[int, ...]
     samples: int
-    count: int
+    each: int
     most: int
 
     def nothing(self) -> tuple[Any, Any]:

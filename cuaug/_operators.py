@@ -12,8 +12,8 @@ from typing import Any
 from . import _array, _nms, _roi
 
 _POOLING = (
-    "Tensor boxes, SymInt[] output_size, float[] spatial_scale, int sampling_ratio, bool aligned, str kind, str layout, "
-    "float canonical_size, int canonical_level"
+    "Tensor boxes, SymInt[] output_size, float[] spatial_scale, int sampling_ratio, bool aligned, str kind, "
+    "str layout, float canonical_size, int canonical_level"
 )
 _SCHEMAS = (
     "nms(Tensor boxes, Tensor scores, Tensor? classes, Tensor? counts, float iou_threshold, float? score_threshold, "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import struct
 from collections.abc import Sequence
@@ -137,7 +138,7 @@ def _least_areas(scales: Sequence[float], canonical_size: float, canonical_level
     if len(scales) == 1:
         return (0.0,)
     steps = [-math.log2(scale) for scale in scales]
-    if any(not math.isclose(b - a, 1, abs_tol=1e-6) for a, b in zip(steps, steps[1:], strict=False)):
+    if any(not math.isclose(b - a, 1, abs_tol=1e-6) for a, b in itertools.pairwise(steps)):
         raise ValueError(f"spatial_scale must halve from level to level, got {list(scales)}")
     return tuple((canonical_size * 2 ** (step - canonical_level - 1e-6)) ** 2 for step in steps)
 
@@ -145,20 +146,21 @@ def _least_areas(scales: Sequence[float], canonical_size: float, canonical_level
 def described(
     wanted: Pooling, levels: Sequence[Any], rois: Any
 ) -> tuple[list[_dlpack.Tensor], _dlpack.Tensor, _array.Library]:
-    maps = []
+    library, maps = _array.library(type(levels[0])), list[_dlpack.Tensor]()
     for level in levels:
         found, own = _nms.described("features", level, _FLOATS)
         if len(found.shape) != 4:
             raise ValueError(f"features must have the axes {wanted.layout}, got shape {tuple(found.shape)}")
         _, channels, height, width = _extents(found, wanted)
         if not channels or not 1 <= height < 1 << 30 or not 1 <= width < 1 << 30:
-            raise ValueError(f"features must have channels, rows and columns, got {tuple(found.shape)} as {wanted.layout}")
-        if maps and (own is not library or found.device != maps[0].device or found.dtype != maps[0].dtype):
+            raise ValueError(
+                f"features must have channels, rows and columns, got {tuple(found.shape)} as {wanted.layout}"
+            )
+        if own is not library or (maps and (found.device, found.dtype) != (maps[0].device, maps[0].dtype)):
             raise ValueError("features must be of one library, device and dtype at every level")
         if maps and _extents(found, wanted)[:2] != _extents(maps[0], wanted)[:2]:
             raise ValueError("features must have the same samples and channels at every level")
         maps.append(found)
-        library = own
     _cpu.only(maps[0].device, "features")
     regions, own = _nms.described("boxes", rois, _FLOATS)
     if own is not library or regions.device != maps[0].device:
@@ -166,7 +168,9 @@ def described(
     rotated = wanted.kind != "pixels"
     if len(regions.shape) != 2 or regions.shape[1] not in ((5, 6) if rotated else (5,)):
         known = "(K, 5), or (K, 6) if rotated" if rotated else "(K, 5)"
-        raise ValueError(f"boxes must have shape {known}, or be a list of one array per image, got {tuple(regions.shape)}")
+        raise ValueError(
+            f"boxes must have shape {known}, or be a list of one array per image, got {tuple(regions.shape)}"
+        )
     if regions.shape[0] >= 1 << 31:
         raise ValueError(f"boxes must be fewer than 2**31, got {regions.shape[0]}")
     if regions.device < 0 and regions.shape[0]:
@@ -175,7 +179,7 @@ def described(
         if not proper.all():
             k = int(np.argmin(proper))
             raise ValueError(f"boxes must name samples 0..{samples - 1} first, got {index[k]} in region {k}")
-    return maps, regions, library
+    return maps, regions, own
 
 
 def _run(

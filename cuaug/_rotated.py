@@ -6,7 +6,7 @@ import math
 import struct
 from typing import Any
 
-from . import _array, _cpu, _nms
+from . import _cpu, _nms
 
 RECORD = struct.Struct("P4q P4q P 3q 2i")
 

@@ -29,7 +29,7 @@ def suppress(
     _check.one_of("method", method, ("linear", "gaussian"))
     given = _nms.described_boxes(boxes, scores, counts, (4,), max_output, fixed_size)
     box, library, batch = given.boxes, given.library, given.batch
-    samples, count, most = given.samples, given.count, given.most
+    samples, count, most = given.samples, given.each, given.most
     if count >= 1 << 30:
         raise ValueError(f"boxes must be fewer than 2**30, got {count}")
     _cpu.only(box.device, "boxes")

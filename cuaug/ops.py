@@ -85,7 +85,8 @@ def box_iou(boxes1: Any, boxes2: Any, kind: Kind = "iou") -> Any:
     """Intersection over union of each box of one set with each of another.
 
     Args:
-        boxes1: Corners; NaN gives NaN. [..., P, 4] Rotated: centre, width, height, degrees against the clock. [..., P, 5]
+        boxes1: Corners; NaN gives NaN. [..., P, 4]
+            Rotated, on the CPU: centre, width, height, degrees against the clock. [..., P, 5]
         boxes2: Likewise. [..., Q, 4], [..., Q, 5]
         kind: "iou"; "giou", less the share of the smallest box around both that neither covers (Rezatofighi et al.
             2019); "diou", less the squared distance of the centres over that box's diagonal (Zheng et al. 2020);
@@ -276,7 +277,7 @@ def soft_nms(
         max_output, fixed_size, counts: As of :func:`nms`.
 
     Returns:
-        indices, scores [kept], the scores as lowered and in their dtype; if ``fixed_size``, ``indices, scores, kept`` of
+        indices, scores [kept], the scores as lowered, in their dtype; if ``fixed_size``, ``indices, scores, kept`` of
         the shapes of :func:`nms`, padded with -1 and 0.
 
     Raises:
@@ -310,15 +311,17 @@ def roi_align(
         output_size: Bins, (H, W) or a number for both.
         spatial_scale: Pixels of the map for one of the boxes; a list for levels: each takes the boxes of its size.
         sampling_ratio: Samples of a bin along each axis; -1: about one for each pixel.
-        aligned: Whether a pixel's centre lies half a pixel from its corner, as in boxes; else boxes count from centres.
+        aligned: Whether boxes count from the map's corner; else from the centre of the first pixel.
         mode: "avg", or "max" of a bin's samples, as mmcv's. A sample beyond the map by more than a pixel is 0.
         layout: "NCHW" or "NHWC"; default: channels first for torch, else last.
         canonical_size, canonical_level: A box of this size is pooled from the level of scale ``2**-canonical_level``.
 
     Returns:
         [K, C, h, w], in the features' layout and dtype; torch's gradient of ``features`` is the same in every run.
+
     Raises:
-        BackendError: Arrays are on a GPU. TypeError, ValueError: A dtype, a shape, or a sample's number does not fit.
+        BackendError: Arrays are on a GPU.
+        TypeError, ValueError: A dtype, a shape, or a sample's number does not fit.
     """
     _check.one_of("mode", mode, ("avg", "max"))
     options = (spatial_scale, sampling_ratio, aligned, mode, layout, canonical_size, canonical_level)

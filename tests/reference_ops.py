@@ -143,7 +143,9 @@ def slices(box, y):
 
 def rotated_iou(a, b, rows=20_000):
     """The widths that two rotated boxes share, summed up row by row."""
-    reach = [0.5 * (abs(box[2] * np.sin(np.radians(box[4]))) + abs(box[3] * np.cos(np.radians(box[4])))) for box in (a, b)]
+    reach = [
+        0.5 * (abs(box[2] * np.sin(np.radians(box[4]))) + abs(box[3] * np.cos(np.radians(box[4])))) for box in (a, b)
+    ]
     top, bottom = max(a[1] - reach[0], b[1] - reach[1]), min(a[1] + reach[0], b[1] + reach[1])
     shared = 0.0
     if bottom > top:

@@ -124,7 +124,9 @@ def test_every_dtype(kind, dtype, home):
 
 def pixels(features, rois, size, scale=1.0):
     bins = [reference_ops.roi_pixels(roi[1:].tolist(), size, features.shape[2:], scale) for roi in rois]
-    return np.stack([reference_ops.pooled(features[int(roi[0])], own, "max") for roi, own in zip(rois, bins, strict=True)])
+    return np.stack(
+        [reference_ops.pooled(features[int(roi[0])], own, "max") for roi, own in zip(rois, bins, strict=True)]
+    )
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.5, 2.0])
@@ -199,7 +201,7 @@ def pyramid():
     rois = []
     for i, size in enumerate(sizes):
         lean, corner = rng.uniform(0.7, 1.4) if size % 7 else 1.0, rng.uniform(-20, 60, 2)
-        rois.append((i % 2, *corner, *(corner + (size * lean, size / lean))))
+        rois.append((i % 2, *corner, *(corner + np.array([size * lean, size / lean]))))
     return [maps(seed=i, shape=shape) for i, shape in enumerate(PYRAMID)], np.array(rois)
 
 
@@ -224,7 +226,9 @@ def test_levels_in_one_call(home):
     found = cuaug.roi_align(levels, rois, 1, SCALES, layout="NCHW", canonical_size=32, canonical_level=2)
     sizes = np.sqrt(np.maximum((rois[:, 3:] - rois[:, 1:3]).prod(1), 1e-9))
     for k, level in enumerate(np.clip(np.floor(2 + np.log2(sizes / 32) + 1e-6), 2, 5).astype(int) - 2):
-        assert_array_equal(found[k], cuaug.roi_align(levels[level], rois[k : k + 1], 1, SCALES[level], layout="NCHW")[0])
+        assert_array_equal(
+            found[k], cuaug.roi_align(levels[level], rois[k : k + 1], 1, SCALES[level], layout="NCHW")[0]
+        )
 
 
 def test_an_aligned_region_of_all_is_interpolation():
@@ -247,7 +251,9 @@ def test_samples_are_those_of_grid_sample(rotated):
     y, x = torch.meshgrid(along * size[1], along * size[0], indexing="ij")
     cosine, sine = torch.cos(torch.deg2rad(turn)), torch.sin(torch.deg2rad(turn))
     places = torch.stack([x * cosine + y * sine + centre[0], y * cosine - x * sine + centre[1]], -1)
-    grid = (places / torch.tensor([W, H]) * 2 - 1).double()  # align_corners=False counts from corners, as aligned=True does
+    grid = (
+        places / torch.tensor([W, H]) * 2 - 1
+    ).double()  # align_corners=False counts from corners, as aligned=True does
     sampled = torch.nn.functional.grid_sample(features[1:], grid[None], align_corners=False)
     wanted = torch.nn.functional.avg_pool2d(sampled, ratio)
     box = torch.cat([centre, size, turn[None]]) if rotated else torch.cat([centre - size / 2, centre + size / 2])
@@ -315,7 +321,12 @@ def test_no_region_and_no_sample(home):
         assert tuple(found.shape) == (0, C, 2, 3)
         assert describe(found) == describe(none)
     empty = [none[:, 1:]] * N
-    assert tuple(cuaug.roi_align(put(np.zeros((N, C, H, W)), home, "float32"), empty, 2, layout="NCHW").shape) == (0, C, 2, 2)
+    assert tuple(cuaug.roi_align(put(np.zeros((N, C, H, W)), home, "float32"), empty, 2, layout="NCHW").shape) == (
+        0,
+        C,
+        2,
+        2,
+    )
 
 
 def test_the_instruction_sets_agree_and_so_do_threads():

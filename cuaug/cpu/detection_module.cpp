@@ -64,10 +64,13 @@ struct Gathered {
     }
 };
 
-// Enough tasks for all threads, but no more: each task finds out anew where bins lie.
-int blocks_for(const cuaug::Pooling& args, long long others, int count) {
-    const long long groups = (args.channels + 15) / 16, wanted = (8LL * count + others - 1) / std::max(others, 1LL);
-    return static_cast<int>(std::max(1LL, std::min(groups, count > 1 ? wanted : 1)));
+// Enough tasks for all threads, and in planes few channels at a time, which stay in the cache; but no more: each task finds out anew
+// where bins lie.
+int blocks_for(const cuaug::Pooling& args, long long others, int count, bool back) {
+    const long long groups = (args.channels + cuaug::channel_group - 1) / cuaug::channel_group;
+    if (!back && !cuaug::channels_inside(args.level[0].values)) return static_cast<int>(groups);
+    const long long wanted = count > 1 ? (8LL * count + others - 1) / std::max(others, 1LL) : 1;
+    return static_cast<int>(std::max(1LL, std::min(groups, wanted)));
 }
 
 void pooling(const py::bytes& record, const std::string& dtype, const std::string& kind, bool back) {
@@ -79,7 +82,7 @@ void pooling(const py::bytes& record, const std::string& dtype, const std::strin
     const long long others = back ? static_cast<long long>(args.levels) * args.samples : args.count;
     const Loops& table = loops();
     const auto run = [&] {
-        call.blocks = blocks_for(args, others, count);
+        call.blocks = blocks_for(args, others, count, back);
         Pool::instance().run(others * call.blocks, count, [&](long long task, void*) { table.pooling(call, task); });
     };
     if (!back) return run();

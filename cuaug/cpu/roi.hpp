@@ -8,21 +8,14 @@
 
 namespace cuaug {
 
-constexpr int group_wide = 16;  // channels side by side where they are the innermost in memory: two vectors of eight
-
-inline bool channels_inside(const Maps& maps) {
-    auto size = [](long long stride) { return stride < 0 ? -stride : stride; };
-    return size(maps.c) < size(maps.x) || (maps.x == 0 && maps.c == 1);
-}
-
 // Channels first .. last - 1, in whole groups but at the end.
 struct Channels {
     int first, last;
 };
 
 inline Channels channels_of(const Pooling& args, int block, int blocks) {
-    const long long groups = (args.channels + group_wide - 1) / group_wide;
-    const long long first = group_wide * (groups * block / blocks), last = group_wide * (groups * (block + 1) / blocks);
+    const long long groups = (args.channels + channel_group - 1) / channel_group;
+    const long long first = channel_group * (groups * block / blocks), last = channel_group * (groups * (block + 1) / blocks);
     return {static_cast<int>(first), static_cast<int>(last < args.channels ? last : args.channels)};
 }
 
@@ -31,7 +24,7 @@ template <class Work>
 inline void in_groups(const Channels& channels, bool inside, const Work& work) {
     int c = channels.first;
     if (inside) {
-        for (; c + group_wide <= channels.last; c += group_wide) work(c, Count<group_wide>());
+        for (; c + channel_group <= channels.last; c += channel_group) work(c, Count<channel_group>());
         for (; c + 4 <= channels.last; c += 4) work(c, Count<4>());
     }
     for (; c < channels.last; ++c) work(c, Count<1>());
@@ -91,7 +84,7 @@ struct Columns {
     void fill(Bins<R>& bins, long long stride) {
         offset.clear();
         const long long span = bins.high - bins.low + 1, count = bins.parts.count();
-        dense = span <= 4 * count;
+        dense = span <= (stride == 1 ? 4 : 1) * count;  // eight side by side take as long as two apart
         for (long long i = 0; i < (dense ? span : count); ++i) offset.add((dense ? bins.low + i : bins.parts[i].at) * stride);
         for (long long i = 0; i < count; ++i) bins.parts[i].at = dense ? bins.parts[i].at - bins.low : static_cast<int>(i);
         dense = dense && stride == 1 && count > 0;

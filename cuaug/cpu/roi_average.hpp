@@ -71,7 +71,7 @@ inline void average(const Pooling& args, long long k, const Channels& channels) 
     const Maps& maps = args.level[roi.level].values;
     Averages<R> region;
     if (roi.n >= 0) region.fill(args, roi, maps);
-    List<R> sums(group_wide * (region.columns.offset.count() + 1));
+    List<R> sums(channel_group * (region.columns.offset.count() + 1));
     in_groups(channels, maps.c == 1 && channels_inside(maps), [&](int c, auto wide) {
         if (roi.n < 0) return write_nothing<wide.value, T, R>(args, k, c);
         average_group<wide.value>(args, region, static_cast<const T*>(maps.data) + roi.n * maps.n + c * maps.c, maps, k, c, sums.data());
@@ -112,7 +112,7 @@ inline void spread(const Pooling& args, long long k, const Channels& channels, R
     const Roi<R> roi = read_roi<R>(args, k);
     Averages<R> region;
     region.fill(args, roi, maps);
-    List<R> sums(group_wide * (region.columns.offset.count() + 1));
+    List<R> sums(channel_group * (region.columns.offset.count() + 1));
     in_groups(channels, maps.c == 1 && channels_inside(maps), [&](int c, auto wide) {
         spread_group<wide.value, T>(args, region, to + (c - channels.first) * maps.c, maps, k, c, sums.data());
     });

@@ -52,8 +52,9 @@ inline void spread_level(const native::PoolingCall& call, const Pooling& args, i
 template <class T>
 inline void pooling_of(const native::PoolingCall& call, long long task) {
     const Pooling& args = *static_cast<const Pooling*>(call.record);
-    const Channels channels = channels_of(args, static_cast<int>(task % call.blocks), call.blocks);
-    const long long which = task / call.blocks;
+    // All regions of some channels before those of others: a few planes stay in the cache.
+    const long long each = call.first == nullptr ? args.count : static_cast<long long>(args.levels) * args.samples, which = task % each;
+    const Channels channels = channels_of(args, static_cast<int>(task / each), call.blocks);
     if (call.first == nullptr) pool_region<T>(args, call.kind, which, channels);
     else spread_level<T>(call, args, static_cast<int>(which / args.samples), static_cast<int>(which % args.samples), channels);
 }

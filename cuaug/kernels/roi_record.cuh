@@ -41,4 +41,12 @@ struct Pooling {
     int rotated;
 };
 
+constexpr int channel_group = 16;  // channels side by side that are worked on at once
+
+// Whether channels are the innermost axis in memory.
+inline bool channels_inside(const Maps& maps) {
+    auto size = [](long long stride) { return stride < 0 ? -stride : stride; };
+    return size(maps.c) < size(maps.x) || (maps.x == 0 && maps.c == 1);
+}
+
 }  // namespace cuaug
