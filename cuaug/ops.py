@@ -274,7 +274,9 @@ def soft_nms(
         sigma: Of "gaussian": any IoU multiplies a score by ``exp(-iou**2 / sigma)``.
         score_threshold: Boxes take part as long as their score is greater.
         method: "linear" or "gaussian".
-        max_output, fixed_size, counts: As of :func:`nms`.
+        max_output: As of :func:`nms`, like the next two.
+        fixed_size: Return padded arrays, and how many of them count.
+        counts: How many boxes of each sample take part. [N]
 
     Returns:
         indices, scores [kept], the scores as lowered, in their dtype; if ``fixed_size``, ``indices, scores, kept`` of
@@ -283,6 +285,10 @@ def soft_nms(
     Raises:
         BackendError: Boxes are on a GPU.
         TypeError, ValueError: As :func:`nms`.
+
+    >>> import numpy as np
+    >>> soft_nms(np.array([(0, 0, 4, 4), (0, 0, 4, 2), (5, 5, 9, 9.0)]), np.array([1, 0.75, 0.5]))
+    (array([0, 2, 1]), array([1.   , 0.5  , 0.375]))
     """
     options = (iou_threshold, sigma, score_threshold, method, max_output, fixed_size)
     return _soft_nms.suppress(boxes, scores, counts, *options)
@@ -314,7 +320,8 @@ def roi_align(
         aligned: Whether boxes count from the map's corner; else from the centre of the first pixel.
         mode: "avg", or "max" of a bin's samples, as mmcv's. A sample beyond the map by more than a pixel is 0.
         layout: "NCHW" or "NHWC"; default: channels first for torch, else last.
-        canonical_size, canonical_level: A box of this size is pooled from the level of scale ``2**-canonical_level``.
+        canonical_size: Side of a square box that is pooled from the level ``canonical_level``.
+        canonical_level: The level of scale ``2**-canonical_level``; a box twice as large goes to the next one.
 
     Returns:
         [K, C, h, w], in the features' layout and dtype; torch's gradient of ``features`` is the same in every run.
@@ -322,6 +329,11 @@ def roi_align(
     Raises:
         BackendError: Arrays are on a GPU.
         TypeError, ValueError: A dtype, a shape, or a sample's number does not fit.
+
+    >>> import numpy as np
+    >>> rows = np.arange(8.0).reshape(1, 8, 1, 1) * np.ones((1, 8, 8, 1))
+    >>> roi_align(rows, np.array([(0, 0, 2, 4, 6.0)]), (2, 1), aligned=True).ravel()
+    array([2.5, 4.5])
     """
     _check.one_of("mode", mode, ("avg", "max"))
     options = (spatial_scale, sampling_ratio, aligned, mode, layout, canonical_size, canonical_level)
@@ -352,6 +364,11 @@ def roi_pool(
         BackendError: Arrays are on a GPU.
         TypeError: A dtype is not supported.
         ValueError: A shape or a sample's number does not fit.
+
+    >>> import numpy as np
+    >>> roi_pool(np.arange(64.0).reshape(1, 8, 8, 1), np.array([(0, 0, 2, 3, 5.0)]), 2)[..., 0]
+    array([[[25., 27.],
+            [41., 43.]]])
     """
     return _roi.pool(features, boxes, output_size, spatial_scale, -1, False, "pixels", layout, 224, 4)
 
