@@ -10,6 +10,11 @@ PY      := $(VENV)/bin/python
 PIP     := $(PY) -m pip --disable-pip-version-check --quiet
 BUILD   := scikit-build-core>=0.11 pybind11>=3.0 cmake>=3.18 ninja
 DEMO    := matplotlib>=3.8 pillow>=11 scikit-image>=0.25 scikit-learn>=1.5 opencv-python-headless>=5
+FUZZ_SECONDS ?= 60
+# A crash of a fuzz run leaves its input in build/fuzz.
+FUZZ_FLAGS := -std=c++17 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -I ../../cuaug/cpu
+fuzz: export ASAN_OPTIONS := abort_on_error=1:handle_abort=0
+fuzz: export UBSAN_OPTIONS := abort_on_error=1:print_stacktrace=1
 LINT    := ruff>=0.14 mypy>=1.18
 MAX_WHEEL := 5242880
 
@@ -18,7 +23,7 @@ SOURCES := $(NATIVE) $(shell find cuaug -name '*.py' 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-gpu sanitize bench lint wheel clean
+.PHONY: help demo test test-gpu sanitize fuzz bench lint wheel clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -37,8 +42,21 @@ test-gpu:  ## run the GPU suite (needs an NVIDIA GPU)
 sanitize:  ## run the GPU suite under compute-sanitizer, after a planted error that must be found
 	@$(gpu_python); cd tests && exec $$python gpu/sanitize.py $(ARGS)
 
+fuzz: $(VENV)/.test  ## mutated JPEGs: FUZZ_SECONDS under sanitizers, the mutation tests under sanitizers, then a million files
+	$(PY) tests/fuzz/corpus.py build/fuzz/corpus
+	cd build/fuzz && if command -v clang++ >/dev/null; \
+	  then clang++ $(FUZZ_FLAGS) -fsanitize=fuzzer $(addprefix ../../,tests/fuzz/jpeg_decode.cpp cuaug/cpu/jpeg.cpp) -o fuzz -ljpeg && \
+	    ./fuzz -max_total_time=$(FUZZ_SECONDS) -timeout=2 -rss_limit_mb=1024 corpus; \
+	  else $(CXX) $(FUZZ_FLAGS) $(addprefix ../../,tests/fuzz/jpeg_decode.cpp tests/fuzz/mutate.cpp cuaug/cpu/jpeg.cpp) -o fuzz -ljpeg && \
+	    ./fuzz $(FUZZ_SECONDS) $$RANDOM corpus/*.jpg; fi
+	$(PY) -m pip --disable-pip-version-check --quiet install --no-build-isolation --no-deps --target build/fuzz/site --upgrade \
+	  --config-settings=cmake.define.CUAUG_SANITIZE=ON --config-settings=install.strip=false .
+	LD_PRELOAD=$$($(CXX) -print-file-name=libasan.so) ASAN_OPTIONS=$$ASAN_OPTIONS:detect_leaks=0 PYTHONSAFEPATH=1 \
+	  $(PY) tests/fuzz/sanitized.py build/fuzz/site
+	$(PY) -m pytest -q -n auto tests/fuzz/deep_io.py
+
 bench:  ## the benchmark tables, GPU and CPU, with their peers; writes benchmarks/results
-	@$(gpu_python); $$python benchmarks/warp.py $(ARGS) && $$python benchmarks/transforms.py $(ARGS) && exec $$python benchmarks/detection.py $(ARGS)
+	@$(gpu_python); $$python benchmarks/warp.py $(ARGS) && $$python benchmarks/transforms.py $(ARGS) && $$python benchmarks/detection.py $(ARGS) && $$python benchmarks/decode.py $(ARGS) && exec $$python benchmarks/loader.py $(ARGS)
 
 lint: $(VENV)/.lint  ## ruff and mypy
 	$(VENV)/bin/ruff check .

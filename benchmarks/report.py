@@ -29,6 +29,7 @@ PACKAGES = (
     "cupy",
     "jax",
     "pillow",
+    "simplejpeg",
 )
 
 

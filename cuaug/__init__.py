@@ -1,5 +1,8 @@
 """cuaug: batched image augmentation that runs where the batch already is."""
 
+import importlib
+from types import ModuleType
+
 from ._check import BackendError, DecodeError, ImageTooLarge, UnsupportedImage
 from ._cpu import set_num_threads
 from ._cuda import is_available, warmup
@@ -119,3 +122,10 @@ __all__ = [
     "warp_affine",
     "warp_perspective",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Parts of the package that are imported when they are first used."""
+    if name in ("data", "io", "transforms"):
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""The command line: ``python -m cuaug info | doctor | warmup | bench | gallery``."""
+"""The command line: ``python -m cuaug info | doctor | warmup | bench | gallery | scan``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import cuaug
-from cuaug import _info
+from cuaug import _cpu, _info, io
 
 CHECKOUT = Path(__file__).parents[1]
 
@@ -37,6 +37,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     command = commands.add_parser("gallery", help="draw the pictures of a checkout's docs/gallery.md again")
     command.set_defaults(run=lambda options: script("docs/gallery.py", []))
+
+    command = commands.add_parser("scan", help="name the images of a folder that cannot be decoded, or claim too much")
+    command.add_argument("source", help="a folder, or a .tar shard")
+    command.add_argument("--output", type=Path, metavar="FILE", help="write the bad paths there, one to a line")
+    command.add_argument("--lenient", action="store_true", help="pass over damage that a decoder can pass over")
+    command.add_argument("--max-pixels", type=int, default=io.MAX_PIXELS, help="of an image (%(default)s)")
+    command.set_defaults(run=scan)
 
     options = parser.parse_args(arguments)
     code: int = options.run(options)
@@ -70,6 +77,29 @@ def warmup() -> int:
     count = cuaug.warmup()
     print(f"{count} kernels ready after {time.perf_counter() - start:.1f} s")
     return 0
+
+
+def scan(options: argparse.Namespace) -> int:
+    """Print every bad file, and how many there are; 1 if there is one."""
+    from .data import ImageFiles, _decoding, _scan
+
+    try:
+        source = ImageFiles(options.source)
+    except (OSError, ValueError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    limits = _decoding.limits_of(options.max_pixels)
+    how = _decoding.Decoding(_cpu.native().threads(), not options.lenient, True, limits)
+    start, bad = time.perf_counter(), list[str]()
+    for found in _scan.scan(source, how):
+        for index, reason in found.items():
+            bad.append(source.name(index))
+            print(f"{bad[-1]}: {reason}", flush=True)
+    rate = len(source) / (time.perf_counter() - start)
+    print(f"{len(bad)} of {len(source)} images are bad ({rate:,.0f} a second)")
+    if options.output is not None:
+        options.output.write_text("".join(f"{name}\n" for name in bad))
+    return int(bool(bad))
 
 
 def script(path: str, arguments: list[str]) -> int:

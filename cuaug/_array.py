@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from . import _check, _cuda, _dlpack
+from . import _check, _cpu, _cuda, _dlpack
 
 ITEM_SIZE = {
     "bool": 1,
@@ -48,10 +48,11 @@ class Library(Protocol):
     def launch(
         self, kernel: str, data: bytes, grid: tuple[int, int, int], threads: int, shared: int, device: int
     ) -> None: ...
+    def loop(self, loop: Any) -> None: ...
 
 
 class _OnItsStream:
-    """Kernels run on the stream that the library's caller has chosen."""
+    """Kernels run on the stream that the library's caller has chosen, and a CPU's loops at once."""
 
     def stream(self, device: int) -> int:
         raise NotImplementedError
@@ -60,6 +61,9 @@ class _OnItsStream:
         self, kernel: str, data: bytes, grid: tuple[int, int, int], threads: int, shared: int, device: int
     ) -> None:
         _cuda.launch(kernel, data, grid, threads, shared, device, self.stream(device))
+
+    def loop(self, loop: Any) -> None:
+        _cpu.native().run([loop])
 
 
 def _unsupported(dtype: Any) -> str:

@@ -55,7 +55,7 @@ def _read(file: File, max_bytes: int | None) -> File:
         parts = [stream.read(size + 1)]
         while parts[-1] and (not max_bytes or sum(map(len, parts)) <= max_bytes):
             parts.append(stream.read(1 << 20))
-    found = b"".join(parts) if len(parts) > 2 else parts[0]
+    found = parts[0] if len(parts) == 2 and not parts[1] else b"".join(parts)
     if max_bytes and len(found) > max_bytes:
         file.refuse(ImageTooLarge, f"more bytes than the limit of {max_bytes}")
     return file._replace(data=found)

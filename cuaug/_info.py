@@ -38,7 +38,7 @@ class Finding(NamedTuple):
 
 
 def info() -> dict[str, Any]:
-    """Tell what cuaug runs on: versions, driver, GPUs, kernel cache. Imports nothing and makes no CUDA context.
+    """Tell what cuaug runs on: versions, driver, GPUs, kernel cache. Imports no other package, makes no CUDA context.
 
     Returns:
         Plain strings, numbers, lists and dicts, ready for ``json.dumps``; ``None`` stands for what is not there.

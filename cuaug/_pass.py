@@ -135,7 +135,7 @@ def warp(
     target = image.dtype if dtype is None else _array.dtype_name(dtype)
     if ops.names and image.device < 0:  # the loops do one thing at a time
         made = warp(image, geometry, size, interpolation, border, fill, image.dtype, None, window)
-        between = _images.images(made, image.axes.layout)
+        between = _images.images(made, image.axes.layout, image.library)
         return pointwise(between, ops.names, PerSample(ops.parameters, ()), target, out)
     _check.one_of("interpolation", interpolation, tuple(_SAMPLERS))
     _check.one_of("border", border, _check.BORDERS)
@@ -303,9 +303,9 @@ def gaussian_blur(image: Images, window: tuple[int, int], sigma: PerSample, out:
     dtype = image.dtype if dtype is None else dtype
     if dtype != image.dtype and image.device < 0:  # the loops do one thing at a time, but round once as the kernel
         made = _images.images(
-            pointwise(image, ("Scaled",), PerSample(NO_TABLE, ()), "float32", None), image.axes.layout
+            pointwise(image, ("Scaled",), PerSample(NO_TABLE, ()), "float32", None), image.axes.layout, image.library
         )
-        blurred = _images.images(gaussian_blur(made, window, sigma, None), image.axes.layout)
+        blurred = _images.images(gaussian_blur(made, window, sigma, None), image.axes.layout, image.library)
         return pointwise(blurred, ("Scaled",), PerSample(NO_TABLE, ()), dtype, out)
     if image.dtype not in _check.IMAGE_DTYPES:
         raise TypeError(f"images must be one of {', '.join(_check.IMAGE_DTYPES)}, got {image.dtype}")
@@ -418,7 +418,7 @@ def _run(plan: _Plan, image: Images, data: bytes, *names: Any) -> None:
     """`names` are what the CPU loop takes besides the record; those of ops in a tuple."""
     if image.device < 0:
         loops = (_cpu.loops(name) if isinstance(name, tuple) else name for name in names)
-        getattr(_cpu.native(), plan.skeleton)(data, *loops)
+        image.library.loop(getattr(_cpu.native(), plan.skeleton)(data, *loops))
     else:
         threads = _SKELETONS[plan.skeleton].threads
         image.library.launch(plan.kernel, data, plan.grid, threads, plan.shared, image.device)

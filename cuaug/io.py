@@ -185,8 +185,8 @@ def decode_and_crop_jpeg(
 ) -> Any:
     """Decode a box of JPEGs: bit for bit what :func:`decode_jpeg` and a slice give, in less time.
 
-    What lies below the box is not read, so that ``strict`` does not see it. Other parameters are those of
-    :func:`decode_jpeg`.
+    What lies below the box is not read, so that ``strict`` does not see it.
+    Other parameters are those of :func:`decode_jpeg`.
 
     Args:
         data: Bytes, a uint8 array, a path, or a list of those.
@@ -381,7 +381,8 @@ def _divisor_for(size: tuple[int, int], wanted: tuple[int, int]) -> int:
 def _boxes(top: Any, left: Any, height: Any, width: Any, count: int) -> list[tuple[int, int, int, int]]:
     columns = []
     for name, value, least in (("top", top, 0), ("left", left, 0), ("height", height, 1), ("width", width, 1)):
-        entries = list(value) if np.ndim(value) == 1 else [value] * count
+        several = hasattr(value, "__len__") and getattr(value, "ndim", 1) == 1
+        entries = list(value) if several else [value] * count
         if len(entries) != count:
             raise ValueError(f"{name} must be one int, or {count}, one for each image, got {len(entries)}")
         columns.append([_check.whole(name, entry, least) for entry in entries])

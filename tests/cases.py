@@ -81,6 +81,13 @@ def matrix(rng, lead=()):
     return {"M": np.concatenate([linear, rng.uniform(-4, 4, (*lead, 2, 1))], axis=-1)}
 
 
+def straight(rng, lead=()):
+    """Scales, one of them mirrored, and shifts: x depends on the column alone, y on the row. [..., 2, 3]"""
+    flips = rng.choice([-1.0, 1.0], (*lead, 2, 1))
+    linear = np.eye(2) * flips * rng.uniform(0.4, 2.5, (*lead, 2, 1))
+    return {"M": np.concatenate([linear, np.where(flips < 0, 12, 0) + rng.uniform(-4, 4, (*lead, 2, 1))], axis=-1)}
+
+
 def homography(rng, lead=()):
     bottom = np.concatenate([rng.uniform(-0.012, 0.012, (*lead, 1, 2)), np.ones((*lead, 1, 1))], axis=-1)
     return {"M": np.concatenate([matrix(rng, lead)["M"], bottom], axis=-2)}
@@ -163,6 +170,7 @@ def rows(op, draw, every, identity=None):
 CASES = [
     *rows("warp_affine", matrix, MODES, EYE),
     *rows("warp_affine", matrix, [{"size": (9, 23)}, {"inverse": True}, {"origin": "corner", "border": "edge"}]),
+    *rows("warp_affine", straight, [{**o, "size": (40, 37)} for o in MODES if o["interpolation"] == "bilinear"]),
     *rows("warp_perspective", homography, MODES, EYE),
     *rows("warp_perspective", homography, [{"size": (9, 23), "inverse": True, "origin": "corner"}]),
     *rows("remap", maps, MODES),
@@ -236,6 +244,7 @@ SHARES = [
     for options in [{"interpolation": interpolation}]
     for case in (
         Case("warp_affine", {}, matrix),
+        Case("warp_affine", {"border": "reflect"}, straight),
         Case("warp_perspective", {}, lambda rng, lead=(): {"M": np.vstack([*matrix(rng)["M"], [3e-4, -4e-4, 1]])}),
         Case("remap", {}, everywhere),
         Case("elastic", {}, wide_waves),

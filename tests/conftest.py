@@ -12,6 +12,7 @@ hypothesis.settings.load_profile("pr")
 
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX takes three quarters of a GPU when imported
 NO_GPU = "no NVIDIA GPU"
+NO_JPEG = "no JPEG decoder"
 
 
 @functools.cache
@@ -31,13 +32,25 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    config.addinivalue_line("markers", "jpeg: needs an extension with libjpeg-turbo; skipped by name and counted")
     config.addinivalue_line("markers", "gpu(count=1): needs that many NVIDIA GPUs; skipped by name and counted")
     if config.getoption("--require-gpu") and not gpu_count():
         raise pytest.UsageError("--require-gpu: this machine has no NVIDIA GPU that the driver can see")
 
 
+@functools.cache
+def has_jpeg():
+    try:
+        from cuaug import _native
+    except ImportError:
+        return False
+    return hasattr(_native, "jpeg_decode")
+
+
 def pytest_collection_modifyitems(items):
     for item in items:
+        if item.get_closest_marker("jpeg") and not has_jpeg():
+            item.add_marker(pytest.mark.skip(reason=f"{NO_JPEG}: the extension was built without libjpeg-turbo"))
         needed = max((mark.kwargs.get("count", 1) for mark in item.iter_markers("gpu")), default=0)
         if needed > gpu_count():
             item.add_marker(pytest.mark.skip(reason=f"{NO_GPU}: needs {needed}, found {gpu_count()}"))
@@ -50,6 +63,8 @@ def pytest_terminal_summary(terminalreporter, config):
     if compiled:
         write_kernel_table(terminalreporter, compiled, config.getoption("--kernel-table"))
     terminalreporter.write_line(f"{len(skipped)} skipped for want of a GPU")
+    if without := [r for r in terminalreporter.stats.get("skipped", []) if NO_JPEG in str(r.longrepr)]:
+        terminalreporter.write_line(f"{len(without)} skipped for want of a JPEG decoder")
 
 
 def write_kernel_table(terminalreporter, compiled, everything):

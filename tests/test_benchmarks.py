@@ -123,3 +123,30 @@ def test_suppression_is_timed_and_written(tmp_path):
     suppression = ["nms 200", "batched_nms 200", "nms 2000", "batched_nms 2000"]
     assert [row["name"] for row in rows] == [*suppression, "roi_align 50, planes", "roi_align 50, channels inside"]
     assert all(row["us"] > 0 for row in rows)
+
+
+def test_loading_is_timed_and_written(tmp_path):
+    path = tmp_path / "found.json"
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT.with_name("loader.py")), "--cpu", "--quick", "--json", str(path)],
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = json.loads(path.read_text())["tables"]["cpu"]["rows"]
+    assert rows[0]["name"] == "cuaug"
+    assert any(row["name"].startswith("DataLoader") for row in rows)
+    assert all(row["images_per_s"] > 0 and row["processor_us"] > 0 for row in rows)
+
+
+@pytest.mark.jpeg
+def test_decoding_is_compared_timed_and_written(tmp_path):
+    path = tmp_path / "found.json"
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT.with_name("decode.py")), "--quick", "--json", str(path)],
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = json.loads(path.read_text())["tables"]["cpu"]["rows"]
+    assert {row["name"] for row in rows} == {"whole", "crop 256x256", "half the size"}
+    assert all(row["images_per_s"] > 0 and row["cpu_us"] > 0 for row in rows)
+    assert all({"cv2", "Pillow"} <= set(row["peers"]) for row in rows if row["name"] != "half the size")

@@ -5,6 +5,7 @@ import gc
 import hashlib
 import subprocess
 import sys
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -107,21 +108,32 @@ class Capsules:
             ("deleter", DELETER),
         ]
 
+    kept: ClassVar[
+        list
+    ] = []  # what a capsule may call whenever the collector gets to it, after all else is taken apart
+
     def __init__(self, array, device=(1, 0), offset=0, lanes=1):
-        self.array, self.device, self.deleted, self.made = array, device, 0, []
+        self.array, self.device, self.made = array, device, []
         self.offset, self.lanes = offset, lanes
-        self.deleter, self.destructor = DELETER(self.give_back), DESTRUCTOR(self.drop)
-
-    def give_back(self, _):
-        self.deleted += 1
-
-    def drop(self, capsule):
-        """Whoever renamed the capsule took over the duty to call the deleter; else it is the capsule's own."""
+        given_back = self.given_back = []
         is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)(
             ("PyCapsule_IsValid", ctypes.pythonapi)
         )
-        if is_valid(capsule, b"dltensor"):
-            self.give_back(None)
+
+        def give_back(_):
+            given_back.append(True)
+
+        def drop(capsule):
+            """Whoever renamed the capsule took over the duty to call the deleter; else it is the capsule's own."""
+            if is_valid(capsule, b"dltensor"):
+                give_back(None)
+
+        self.deleter, self.destructor = DELETER(give_back), DESTRUCTOR(drop)
+        self.kept.append((self.deleter, self.destructor, self.made))
+
+    @property
+    def deleted(self):
+        return len(self.given_back)
 
     def __dlpack_device__(self):
         return self.device

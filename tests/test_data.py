@@ -18,10 +18,12 @@ from sklearn.datasets import load_sample_images
 import cuaug
 import cuaug.io
 from cuaug import transforms as T
+from cuaug.__main__ import main
 from cuaug._check import DecodeError
 from cuaug.data import Collate, ImageFiles, Loader, _order
+from cuaug.data._looking import alike
 
-pytestmark = pytest.mark.skipif(not cuaug.io.available(), reason="cuaug was built without libjpeg-turbo")
+pytestmark = pytest.mark.jpeg
 
 ONE_LEVEL = Tolerance(absolute=1, reason="another order of roundings")
 
@@ -175,10 +177,10 @@ def test_it_goes_on_exactly_where_its_state_was_taken(files):
 
 @pytest.fixture(scope="module")
 def damaged(tmp_path_factory):
-    """200 files: 10 corrupt, 2 missing, a bomb."""
+    """2,000 files: 100 corrupt, 20 missing, 10 bombs."""
     folder = tmp_path_factory.mktemp("damaged")
     good = [encoded(image) for image in photographs(20)]
-    paths, bad = [folder / f"{i}.jpg" for i in range(200)], {}
+    paths, bad = [folder / f"{i}.jpg" for i in range(2000)], {}
     for i, path in enumerate(paths):
         data = bytearray(good[i % 20])
         if i % 20 == 7:
@@ -186,7 +188,7 @@ def damaged(tmp_path_factory):
         elif i % 100 == 33:
             bad[i] = "missing"
             continue
-        elif i == 150:
+        elif i % 200 == 150:
             at = data.index(b"\xff\xc0")
             data[at + 5 : at + 9] = b"\xff\xdc\xff\xdc"
             bad[i] = "bomb"
@@ -196,7 +198,7 @@ def damaged(tmp_path_factory):
 
 def test_bad_files_are_raised_with_their_index_and_path(damaged):
     paths, bad = damaged
-    with pytest.raises(DecodeError, match=rf"image 7, .*{paths[7].name}") as caught:
+    with pytest.raises(DecodeError, match=rf"image 7 \(.*{paths[7].name}\)") as caught:
         list(Loader(paths, 16, RECIPES["crop and flip"], library="numpy"))
     assert (caught.value.index, caught.value.source) == (min(bad), str(paths[7]))
 
@@ -205,19 +207,31 @@ def test_bad_files_are_skipped_and_listed(damaged):
     paths, bad = damaged
     loader = Loader(paths, 16, RECIPES["crop and flip"], on_error="skip", max_bad=None, library="numpy")
     taken = list(loader)
-    assert len(taken) == len(loader) == 13
-    assert sorted(i for batch in taken for i in batch.ids.tolist()) == sorted({*range(200)} - {*bad})
+    assert len(taken) == len(loader) == 125
+    assert sorted(i for batch in taken for i in batch.ids.tolist()) == sorted({*range(2000)} - {*bad})
     assert all(len(batch.images) == len(batch.ids) and batch.valid.all() for batch in taken)
     assert sorted(loader.bad) == sorted(bad)
     for i, kind in bad.items():
         assert {"missing": "No such file", "bomb": "pixels", "corrupt": ""}[kind] in loader.bad[i]
 
 
+def test_a_scan_names_them(damaged, tmp_path, capsys):
+    paths, bad = damaged
+    assert main(["scan", str(paths[0].parent), "--output", str(tmp_path / "bad.txt")]) == 1
+    said = capsys.readouterr().out.splitlines()
+    there = {str(path) for i, path in enumerate(paths) if i in bad and bad[i] != "missing"}
+    assert {line.partition(": ")[0] for line in said[:-1]} == there
+    assert {*(tmp_path / "bad.txt").read_text().splitlines()} == there
+    assert said[-1].startswith(f"{len(there)} of 1980 images are bad")
+    assert main(["scan", str(tmp_path / "nothing")]) == 2
+    assert "source must be a folder" in capsys.readouterr().err
+
+
 def test_others_stand_in_for_bad_files(damaged):
     paths, bad = damaged
     seen = []
     for batch in Loader(paths, 16, RECIPES["crop and flip"], on_error="replace", max_bad=None, seed=1, library="numpy"):
-        assert len(batch.images) == min(16, 200 - len(seen))
+        assert len(batch.images) == 16
         assert not {*batch.ids.tolist()} & {*bad}
         for place in np.flatnonzero(~batch.valid):
             same = np.flatnonzero(batch.ids == batch.ids[place])
@@ -239,7 +253,7 @@ def test_a_batch_may_be_all_bad(recipe):
 
 def test_too_many_bad_files_end_it(damaged):
     paths, _ = damaged
-    with pytest.raises(DecodeError, match=r"of 200 images cannot be decoded, more than max_bad=0.01:\n.*7\.jpg"):
+    with pytest.raises(DecodeError, match=r"of 2000 images cannot be decoded, more than max_bad=0.01:\n.*7\.jpg"):
         list(Loader(paths, 16, RECIPES["crop and flip"], on_error="skip", library="numpy"))
 
 
@@ -280,6 +294,18 @@ def test_shards_are_read_in_place(tmp_path, files):
     plain = np.concatenate([b.images for b in Loader(expected, 5, RECIPES["crop and flip"], seed=2, library="numpy")])
     tarred = np.concatenate([b.images for b in Loader(names, 5, RECIPES["crop and flip"], seed=2, library="numpy")])
     assert_equal(tarred, plain)
+
+
+def test_slots_waste_little():
+    """A tall and a wide image in one batch would need slots as tall and as wide."""
+    tall, wide = np.zeros((6000, 16, 3), "uint8"), np.zeros((16, 6000, 3), "uint8")
+    extents = np.array([[60_000, 100], [100, 60_000]] * 16)
+    groups = alike(extents, np.zeros_like(extents))
+    assert sorted(np.concatenate(groups).tolist()) == list(range(32))
+    assert sum(len(group) * extents[group].max(0).prod() for group in groups) * 3 < 1 << 30
+    files = [encoded(image + np.uint8(10 * i)) for i, image in enumerate([tall, wide] * 8)]
+    ((images, _),) = Loader(files, 16, [T.Resize((8, 8))], library="numpy")
+    assert np.abs(images.astype(int) - 10 * np.arange(16)[:, None, None, None]).max() <= 1
 
 
 def test_other_formats_are_decoded_whole(tmp_path):
@@ -332,6 +358,33 @@ def test_mixed_labels_come_along(files):
     for images, labels in Loader(files, 6, recipe, library="numpy"):
         assert labels.shape == (len(images), 5)
         np.testing.assert_allclose(labels.sum(1), 1, rtol=1e-6)
+
+
+def test_a_killed_worker_ends_it(files):
+    """As torch does it, with whichever error comes first; nothing is left behind."""
+    pytest.importorskip("torch")
+    program = f"""
+import os, signal
+from torch.utils.data import DataLoader
+from cuaug import transforms as T
+from cuaug.data import Collate, ImageFiles
+source, collate = ImageFiles([{files[0][0]!r}] * 100000), Collate([T.RandomResizedCrop(32)])
+iterator = iter(DataLoader(source, 2, collate_fn=collate, num_workers=2))
+next(iterator)
+print(*(worker.pid for worker in iterator._workers), flush=True)
+os.kill(iterator._workers[0].pid, signal.SIGKILL)
+for batch in iterator:
+    pass
+"""
+    child = started(program)
+    workers = [int(pid) for pid in child.stdout.readline().split()]
+    start = time.perf_counter()
+    _, warned = child.communicate(timeout=60)
+    assert time.perf_counter() - start < 10
+    assert child.returncode != 0
+    assert "Error" in warned
+    assert len(workers) == 2
+    assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
 
 
 def ours():
@@ -404,6 +457,7 @@ def test_memory_stays_flat(files):
 
 
 ERRORS = {
+    "device must be 'cpu', or a GPU such as 'cuda' or 'cuda:1', got 'tpu'": {"device": "tpu"},
     "batch_size must be at least 1, got 0": {"batch_size": 0},
     "last must be one of 'drop', 'partial', 'pad', got 'keep'": {"last": "keep"},
     "on_error must be one of 'raise', 'skip', 'replace', got 'ignore'": {"on_error": "ignore"},
@@ -448,6 +502,9 @@ def test_a_bar_shows_how_fast_it_goes(files, capsys):
     assert loader.clock.slowest in loader.clock.seconds
 
 
+@pytest.mark.filterwarnings(
+    "ignore:.*fork"
+)  # of JAX and of Python, which are right: but the workers use neither's threads
 @pytest.mark.parametrize("persistent", [False, True])
 @pytest.mark.parametrize(("workers", "context"), [(0, None), (1, "fork"), (2, "fork"), (2, "forkserver"), (2, "spawn")])
 def test_worker_processes_make_what_the_loader_makes(files, workers, context, persistent):

@@ -76,6 +76,20 @@ def test_doctor_on_cupy(monkeypatch, gpus, driver, wheels, state, words, repair)
     assert words in finding.found
 
 
+@pytest.mark.jpeg
+def test_doctor_on_the_decoder(monkeypatch):
+    (fine,) = _info._check_jpeg()
+    assert (fine.state, fine.found) == ("ok", f"libjpeg-turbo {_info.info()['libjpeg_turbo']} decodes")
+    with monkeypatch.context() as patch:
+        patch.setattr(_info, "_decodes", lambda: False)
+        (wrong,) = _info._check_jpeg()
+    assert (wrong.state, wrong.repair) == ("FAIL", _info._REINSTALL)
+    monkeypatch.setattr(_info._cpu, "native", object)
+    (missing,) = _info._check_jpeg()
+    assert (missing.state, missing.repair) == ("note", _info._cpu.INSTALL_JPEG)
+    assert _info.info()["libjpeg_turbo"] is None
+
+
 @pytest.mark.parametrize("trouble", ["a file in its place", "anyone may write", "not writable"])
 def test_doctor_on_the_kernel_cache(monkeypatch, tmp_path, trouble):
     folder = tmp_path / "cache"

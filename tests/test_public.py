@@ -32,7 +32,13 @@ def functions(module):
 
 
 PUBLIC = [(module, name) for module in MODULES for name in functions(module)]
-every_function = pytest.mark.parametrize(("module", "name"), PUBLIC, ids=[name for _, name in PUBLIC])
+IO = pytest.importorskip("cuaug.io")
+DOCUMENTED = [*PUBLIC, *((IO, name) for name in functions(IO))]
+every_function = pytest.mark.parametrize(
+    ("module", "name"),
+    [pytest.param(*entry, marks=pytest.mark.jpeg if entry[0] is IO else ()) for entry in DOCUMENTED],
+    ids=[name for _, name in DOCUMENTED],
+)
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
@@ -115,17 +121,17 @@ def test_the_example_in_the_docstring_runs(module, name):
     assert runner.failures == 0, "".join(said)
 
 
-def descriptions(name):
+def descriptions(module, name):
     """The docstring, and those of the functions to which it sends the reader for the rest."""
-    text = getattr(cuaug, name).__doc__
-    following = [other for _, other in PUBLIC if other != name and f"are those of :func:`{other}`" in text]
-    return text + "".join(descriptions(other) for other in following)
+    text = getattr(module, name).__doc__
+    following = [(at, other) for at, other in DOCUMENTED if other != name and f"are those of :func:`{other}`" in text]
+    return text + "".join(descriptions(*other) for other in following)
 
 
 @every_function
 def test_every_parameter_is_described(module, name):
     """By an entry of its own, or beside another one (``left`` after ``top``)."""
-    text, parameters = descriptions(name), inspect.signature(getattr(module, name)).parameters
+    text, parameters = descriptions(module, name), inspect.signature(getattr(module, name)).parameters
     assert not [p for p in parameters if f"{p}:" not in text and f"``{p}``" not in text]
 
 

@@ -52,6 +52,33 @@ def test_every_library_gets_its_own_type_and_the_same_values_in_both_layouts(cas
             assert_equal(values, reference, tolerance=near(case, home, str(reference.dtype)))
 
 
+@every_case
+def test_sample_by_sample_equals_loop_by_loop(case):
+    native = pytest.importorskip("cuaug._native")
+    batch = batch_of(case, samples=4, size=(67, 61))
+    made = []
+    try:
+        for threads in (1, 16):  # sixteen have too few samples each, and share the work of every loop
+            native.set_threads(threads)
+            made.append(case.compose(case.dtypes[0], SEEDS[0])(batch))
+    finally:
+        native.set_threads(0)
+    assert_equal(made[1], made[0], tolerance=EXACT)
+
+
+def test_memory_that_no_loop_needs_any_more_serves_again(monkeypatch):
+    taken, made = [], []
+    library, empty = type(cuaug._array.library(np.ndarray)), cuaug._array.library(np.ndarray).empty
+    monkeypatch.setattr(library, "empty", lambda self, *what: taken.append(what[0]) or empty(*what))
+    loops = cuaug.fusion.by_sample._Collecting.loop
+    monkeypatch.setattr(
+        cuaug.fusion.by_sample._Collecting, "loop", lambda self, loop: made.append(loop) or loops(self, loop)
+    )
+    T.Compose([T.RandAugment(num_ops=6)], seed=0)(noise((4, 20, 30, 3)))
+    assert len(made) > 12
+    assert taken.count((4, 20, 30, 3)) == 2  # what a pass reads, and what it makes
+
+
 def check_devices(case, size):
     """CPU runs store the images between any two steps, a GPU keeps them in registers."""
     for dtype in case.dtypes:

@@ -21,7 +21,7 @@ inline void sharpness_piece(const Batch& args, const Plane& in, const Plane& out
     auto load = [&](int y) {
         auto& row = memory.row[(y + 3) % 3];
         const int inside = y < 0 ? 0 : y >= args.in_height ? args.in_height - 1 : y;
-        load_channels<T>(in, inside, left - before, all, row);
+        load_channels<T>(in, inside, left - before, all, R(1), row);
         for (int k = 0; k < in.channels; ++k) {
             const R* __restrict__ from = row.channel[k];
             R* __restrict__ three = memory.three[(y + 3) % 3][k];
@@ -46,7 +46,7 @@ inline void sharpness_piece(const Batch& args, const Plane& in, const Plane& out
                 for (int i = 1; i < all - 1; ++i) make(i, false);
             if (after == 0 && all > 1) make(all - 1, false);
         }
-        store_channels<T>(out, y, left, count, above);
+        store_channels<T>(out, y, left, count, R(1), above);
     }
 }
 

@@ -21,13 +21,11 @@ static_assert(sizeof(Memory<double>) <= native::workspace_bytes, "the workspace 
 
 inline void warp_bytes(const native::WarpCall& call, const AnyWarp& args, const Tile<float>& tile, const Box& box, int c, Memory<float>& memory) {
     const Plane in = plane<uint8>(args.in, tile.n, tile.t, c, args.channels), out = plane<uint8>(args.out, tile.n, tile.t, c, args.channels);
-    const Pixel<float, 4> fill = fill_of<uint8>(args.fill, tile.n, c, args.channels);
-    Word fill_word = 0;
-    for (int k = 0; k < 4; ++k) fill_word |= static_cast<Word>(fill.c[k]) << (8 * k);
+    const Word fill = word_of(fill_of<uint8>(args.fill, tile.n, c, args.channels));
     Word *pixels = reinterpret_cast<Word*>(memory.box), *result = reinterpret_cast<Word*>(memory.result);
     stage<Word, 1>(args, call.border, box, tile.base_x, tile.base_y, pixels,
                    [&](int row, int first, int count, Word* to) { load_words(in, row, first, count, to); },
-                   [&](Word* to, int count) { for (int i = 0; i < count; ++i) to[i] = fill_word; });
+                   [&](Word* to, int count) { for (int i = 0; i < count; ++i) to[i] = fill; });
     for (int dy = 0; dy < tile.height; ++dy) {
         const int i = dy * tile_width;
         bilinear_words(pixels, box.pitch, tile.x + i, tile.y + i, static_cast<float>(box.x), static_cast<float>(box.y), tile.padded(), result);

@@ -19,7 +19,7 @@ inline void blend_piece(const Blend& args, long long n, long long t, int y, int 
         for (int i = 0; i <= args.branches; ++i) {
             View view = i == 0 ? args.in : args.out;
             if (i > 0) view.data = const_cast<void*>(args.branch[i - 1]);
-            load_channels<T>(plane<T>(view, n, t, c, args.channels), y, x, count, memory.each);
+            load_channels<T>(plane<T>(view, n, t, c, args.channels), y, x, count, R(1), memory.each);
             const R share = static_cast<R>(take(args, n, i, left));
             for (int k = 0; k < out.channels; ++k) {
                 R* __restrict__ sum = memory.sum.channel[k];
@@ -27,7 +27,7 @@ inline void blend_piece(const Blend& args, long long n, long long t, int y, int 
                 for (int p = 0; p < count; ++p) sum[p] = (i == 0 ? R(0) : sum[p]) + share * each[p];
             }
         }
-        store_channels<T>(out, y, x, count, memory.sum);
+        store_channels<T>(out, y, x, count, R(1), memory.sum);
     }
 }
 

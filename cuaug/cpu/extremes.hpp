@@ -13,7 +13,7 @@ inline void extremes_of(const Batch& args, long long n, int c, PointwiseMemory<R
         for (int y = 0; y < args.in_height; ++y)
             for (int x = 0; x < args.in_width; x += piece_width) {
                 const int count = args.in_width - x < piece_width ? args.in_width - x : piece_width;
-                load_channels<T>(in, y, x, count, memory);
+                load_channels<T>(in, y, x, count, R(1), memory);
                 for (int k = 0; k < in.channels; ++k) {
                     R* values = memory.channel[k];
                     for (int i = count; i % 8 != 0; ++i) values[i] = values[count - 1];

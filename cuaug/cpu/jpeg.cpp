@@ -30,7 +30,9 @@ Failure::Kind kind_of(int code) {
     case JERR_NO_BACKING_STORE:              // what libjpeg says when max_memory_to_use is not enough
     case JERR_OUT_OF_MEMORY:
         return Failure::TooLarge;
+#if JPEG_LIB_VERSION < 70
     case JERR_ARITH_NOTIMPL:
+#endif
     case JERR_BAD_PRECISION:
     case JERR_CCIR601_NOTIMPL:
     case JERR_COMPONENT_COUNT:
@@ -159,7 +161,7 @@ public:
     // Up to the first row: of several scans, all are read here.
     bool start(int scale, Color color) {
         if (info_.jpeg_color_space == JCS_UNKNOWN) return fail(failure_, Failure::Unsupported, "%d components of an unknown colour space", info_.num_components);
-        if (!info_.progressive_mode && info_.Se == 0) return fail(failure_, Failure::Unsupported, "lossless JPEG");
+        if (!info_.progressive_mode && info_.Ss > 0 && info_.Se == 0) return fail(failure_, Failure::Unsupported, "lossless JPEG");
         return guard_.guarded([&] {
             progress_.progress_monitor = Progress::monitor;
             progress_.most = limits_.scans;

@@ -52,12 +52,12 @@ private:
     std::vector<py::buffer_info> views_;
 };
 
-// Calls `work(i, failure)` for every image on the pool, without the GIL.
+// Calls `work(i, failure)` for every image on the pool, without the GIL. `threads`: 0 for as many as other calls use.
 template <class Work>
-std::vector<jpeg::Failure> for_each(std::size_t images, const Work& work) {
+std::vector<jpeg::Failure> for_each(std::size_t images, int threads, const Work& work) {
     std::vector<jpeg::Failure> failures(images);
     const py::gil_scoped_release release;
-    Pool::instance().run(static_cast<long long>(images), thread_count(), [&](long long i, void*) { work(static_cast<std::size_t>(i), failures[static_cast<std::size_t>(i)]); });
+    Pool::instance().run(static_cast<long long>(images), threads > 0 ? threads : thread_count(), [&](long long i, void*) { work(static_cast<std::size_t>(i), failures[static_cast<std::size_t>(i)]); });
     return failures;
 }
 
@@ -78,10 +78,10 @@ void same_count(std::size_t count, std::size_t files) {
     if (count != files) throw py::value_error("there are " + std::to_string(files) + " files, and " + std::to_string(count) + " of what each one needs");
 }
 
-py::list headers(const std::vector<py::buffer>& objects, const Numbers& limits) {
+py::list headers(const std::vector<py::buffer>& objects, const Numbers& limits, int threads) {
     const Files files(objects);
     std::vector<jpeg::Header> found(objects.size());
-    const auto failures = for_each(found.size(), [&](std::size_t i, jpeg::Failure& failure) { jpeg::read_header(files.data(i), files.bytes(i), limits_of(limits), found[i], failure); });
+    const auto failures = for_each(found.size(), threads, [&](std::size_t i, jpeg::Failure& failure) { jpeg::read_header(files.data(i), files.bytes(i), limits_of(limits), found[i], failure); });
     return results(failures, [&](std::size_t i) {
         const jpeg::Header& header = found[i];
         return py::make_tuple(header.height, header.width, header.channels, header.subsampling, header.space, header.progressive, header.orientation);
@@ -89,13 +89,13 @@ py::list headers(const std::vector<py::buffer>& objects, const Numbers& limits) 
 }
 
 py::list decode(const std::vector<py::buffer>& objects, const Numbers& limits, const std::vector<int>& scales, const std::vector<Region>& regions,
-                const std::string& color, bool strict, const std::vector<Rows>& outs) {
+                const std::string& color, bool strict, const std::vector<Rows>& outs, int threads) {
     const Files files(objects);
     same_count(scales.size(), objects.size());
     same_count(regions.size(), objects.size());
     same_count(outs.size(), objects.size());
     const jpeg::Color wanted = color_of(color);
-    const auto failures = for_each(objects.size(), [&](std::size_t i, jpeg::Failure& failure) {
+    const auto failures = for_each(objects.size(), threads, [&](std::size_t i, jpeg::Failure& failure) {
         const auto [top, left, height, width] = regions[i];
         const auto [address, pitch] = outs[i];
         jpeg::decode(files.data(i), files.bytes(i), limits_of(limits), scales[i], {top, left, height, width}, wanted, strict, reinterpret_cast<unsigned char*>(address), pitch, failure);
@@ -106,7 +106,7 @@ py::list decode(const std::vector<py::buffer>& objects, const Numbers& limits, c
 py::list encode(const std::vector<Image>& images, const std::string& color, int quality, int horizontal, int vertical, bool gray, bool progressive) {
     const jpeg::Color given = color_of(color);
     std::vector<jpeg::Encoded> files(images.size());
-    const auto failures = for_each(images.size(), [&](std::size_t i, jpeg::Failure& failure) {
+    const auto failures = for_each(images.size(), 0, [&](std::size_t i, jpeg::Failure& failure) {
         const auto [address, height, width, pitch] = images[i];
         jpeg::encode(reinterpret_cast<const unsigned char*>(address), height, width, pitch, given, {quality, horizontal, vertical, gray, progressive}, files[i], failure);
     });
@@ -119,7 +119,7 @@ void add_jpeg(py::module_& module, int (*threads)()) {
     using namespace py::literals;
     thread_count = threads;
     module.attr("libjpeg_turbo") = jpeg::version();
-    module.def("jpeg_headers", &headers, "files"_a, "limits"_a);
-    module.def("jpeg_decode", &decode, "files"_a, "limits"_a, "scales"_a, "regions"_a, "color"_a, "strict"_a, "outs"_a);
+    module.def("jpeg_headers", &headers, "files"_a, "limits"_a, "threads"_a = 0);
+    module.def("jpeg_decode", &decode, "files"_a, "limits"_a, "scales"_a, "regions"_a, "color"_a, "strict"_a, "outs"_a, "threads"_a = 0);
     module.def("jpeg_encode", &encode, "images"_a, "color"_a, "quality"_a, "horizontal"_a, "vertical"_a, "gray"_a, "progressive"_a);
 }

@@ -22,6 +22,7 @@ inline double piece_sum(int channels, int count, const R (*channel)[piece_width]
 template <class T>
 inline double luma_sum(const native::PointwiseCall& call, const Pointwise& args, long long n, PointwiseMemory<Real<T>>& memory) {
     using R = Real<T>;
+    const R share = call.ops > 0 ? R(1) / R(white<T>) : R(1);  // what ops work with
     double total = 0.0;
     memory.prepared = -1;
     for (int t = 0; t < args.frames; ++t) {
@@ -29,20 +30,18 @@ inline double luma_sum(const native::PointwiseCall& call, const Pointwise& args,
         for (int y = 0; y < args.in_height; ++y)
             for (int x = 0; x < args.in_width; x += piece_width) {
                 const int count = args.in_width - x < piece_width ? args.in_width - x : piece_width;
-                load_channels<T>(in, y, x, count, memory);
+                load_channels<T>(in, y, x, count, share, memory);
                 if (call.ops > 0) {
                     const Where<R> where = {x, y, args.in_width, args.in_height, R(white<T>), R(white<T>)};
-                    scale_channels(args.channels, count, R(1) / R(white<T>), memory);
                     with_channels(args.channels, [&](auto K) {
                         prepare_chain<R, decltype(K)::value>(call, args, n, 0, where.white, memory);
                         apply_chain<R, decltype(K)::value>(call, where, count, memory);
                     });
-                    scale_channels(args.channels, count, R(white<T>), memory);
                 }
                 total += piece_sum(args.channels, count, memory.channel);
             }
     }
-    return total;
+    return total / static_cast<double>(share);
 }
 
 // How many parameters a chain has.

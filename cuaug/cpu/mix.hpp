@@ -28,14 +28,14 @@ inline void mix_piece(const Pointwise& args, long long n, long long t, int y, in
     using R = Real<T>;
     const Where<R> where = {x, y, args.in_width, args.in_height, R(white<T>), R(white<T>)};
     for (int c = 0; c < args.channels; c += 4) {
-        load_channels<T>(plane<T>(args.in, n, t, c, args.channels), y, x, count, memory.own);
-        load_channels<T>(plane<T>(args.in, partner_of(args, n), t, c, args.channels), y, x, count, memory.other);
+        load_channels<T>(plane<T>(args.in, n, t, c, args.channels), y, x, count, R(1), memory.own);
+        load_channels<T>(plane<T>(args.in, partner_of(args, n), t, c, args.channels), y, x, count, R(1), memory.other);
         with_channels(args.channels - c, [&](auto channels) {
             constexpr int K = decltype(channels)::value;
             const auto op = op_of<Mix<R, K>, R, K>([&](int i) { return parameter(args, n, i); }, 1, c, args.channels, R(white<T>));
             mix_pixels<R, K>(op, where, count, memory.own.channel, memory.other.channel);
         });
-        store_channels<T>(plane<T>(args.out, n, t, c, args.channels), y, x, count, memory.own);
+        store_channels<T>(plane<T>(args.out, n, t, c, args.channels), y, x, count, R(1), memory.own);
     }
 }
 

@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -101,29 +104,60 @@ struct Record {
 // Waking a thread takes longer than this many values.
 constexpr double small = 1 << 15;
 
-int threads_for(const cuaug::Batch& args) {
-    const double values = 1.0 * args.samples * args.frames * args.channels * args.out_height * args.out_width;
-    return values < small ? 1 : threads();
-}
-
 void refuse_labels(Dtype dtype, const std::string& name) {
     if (dtype == Dtype::int32 || dtype == Dtype::int64) throw py::value_error(name + " is only moved, by Nearest, and not converted");
 }
 
-// Every record begins with a batch. The GIL is released for the whole loop.
-template <class Call>
-void run(const py::bytes& record, unsigned long size, Call& call, long long (*Loops::*tasks)(const Call&),
-         void (*Loops::*task)(const Call&, long long, void*)) {
-    const Record copy(record, size);
-    call.record = copy.data;
+// A loop and what it is called with, ready to run.
+struct Loop {
+    long long samples;
+    double values;           // of its result
+    bool mixes;              // a sample with others
+    std::function<long long(const Loops&)> tasks;
+    std::function<void(const Loops&, long long task, void* workspace)> task;
 
-    const py::gil_scoped_release release;
-    const Loops& table = loops();
-    const int count = threads_for(*reinterpret_cast<const cuaug::Batch*>(copy.data));
-    Pool::instance().run((table.*tasks)(call), count, [&](long long i, void* workspace) { (table.*task)(call, i, workspace); });
+    int threads() const { return values < small ? 1 : ::threads(); }
+};
+
+// Every record begins with a batch. `kept`: what the call points to besides.
+template <class Call>
+Loop loop(const py::bytes& record, unsigned long size, Call call, long long (*Loops::*tasks)(const Call&),
+          void (*Loops::*task)(const Call&, long long, void*), std::shared_ptr<const void> kept = nullptr) {
+    const auto copy = std::make_shared<const Record>(record, size);
+    call.record = copy->data;
+    const auto& args = *reinterpret_cast<const cuaug::Batch*>(copy->data);
+    return {args.samples, 1.0 * args.samples * args.frames * args.channels * args.out_height * args.out_width, false,
+            [=](const Loops& table) { return (table.*tasks)(call); },
+            [=](const Loops& table, long long i, void* workspace) { static_cast<void>(copy), static_cast<void>(kept), (table.*task)(call, i, workspace); }};
 }
 
-void warp(const py::bytes& record, const std::string& source, const std::string& target, const std::string& geometry,
+// One loop after the other, or, where there are samples enough, one sample after the other: what a loop makes of it, the next one finds in
+// the cache. The GIL is released for all of them.
+void run(const std::vector<const Loop*>& wanted) {
+    const py::gil_scoped_release release;
+    const Loops& table = loops();
+    for (auto first = wanted.begin(), end = first; first != wanted.end(); first = end) {
+        const long long samples = (*first)->samples;
+        end = std::find_if(first, wanted.end(), [&](const Loop* loop) { return loop->mixes || loop->samples != samples; });
+        int count = 1;
+        std::for_each(first, end, [&](const Loop* loop) { count = std::max(count, loop->threads()); });
+        if (end - first > 1 && samples >= 4 * count) {
+            Pool::instance().run(samples, count, [&](long long n, void* workspace) {
+                std::for_each(first, end, [&](const Loop* loop) {
+                    const long long share = loop->tasks(table) / samples;
+                    for (long long i = n * share; i < (n + 1) * share; ++i) loop->task(table, i, workspace);
+                });
+            });
+            continue;
+        }
+        if (end == first) ++end;
+        std::for_each(first, end, [&](const Loop* loop) {
+            Pool::instance().run(loop->tasks(table), loop->threads(), [&](long long i, void* workspace) { loop->task(table, i, workspace); });
+        });
+    }
+}
+
+Loop warp(const py::bytes& record, const std::string& source, const std::string& target, const std::string& geometry,
           const std::string& sampler, const std::string& border) {
     WarpCall call = {nullptr, find<Dtype>(dtypes, source, "dtype"), find<Dtype>(dtypes, target, "dtype"),
                      find<Geometry>(geometries, geometry, "geometry"), find<Sampler>(samplers, sampler, "sampler"),
@@ -132,22 +166,23 @@ void warp(const py::bytes& record, const std::string& source, const std::string&
         refuse_labels(call.source, source);
         refuse_labels(call.target, target);
     }
-    run(record, warp_bytes[static_cast<int>(call.geometry)], call, &Loops::warp_tasks, &Loops::warp);
+    return loop(record, warp_bytes[static_cast<int>(call.geometry)], call, &Loops::warp_tasks, &Loops::warp);
 }
 
-void resample(const py::bytes& record, const std::string& source, const std::string& target, const std::string& filter) {
+Loop resample(const py::bytes& record, const std::string& source, const std::string& target, const std::string& filter) {
     ResampleCall call = {nullptr, find<Dtype>(dtypes, source, "dtype"), find<Dtype>(dtypes, target, "dtype"),
                          find<Filter>(filters, filter, "filter")};
     refuse_labels(call.source, source);
     refuse_labels(call.target, target);
-    run(record, sizeof(cuaug::Resample), call, &Loops::resample_tasks, &Loops::resample);
+    return loop(record, sizeof(cuaug::Resample), call, &Loops::resample_tasks, &Loops::resample);
 }
 
 // An op by its name, or a user's by the address of its loop and the number of its fields.
 using Chain = std::vector<std::variant<std::string, std::pair<std::uintptr_t, int>>>;
 
-std::vector<Step> find_ops(const Chain& chain) {
-    std::vector<Step> found;
+std::shared_ptr<const std::vector<Step>> find_ops(const Chain& chain) {
+    auto made = std::make_shared<std::vector<Step>>();
+    std::vector<Step>& found = *made;
     for (const auto& op : chain) {
         if (const auto* name = std::get_if<std::string>(&op)) {
             found.push_back({find<Op>(ops, *name, "op"), nullptr, 0});
@@ -158,34 +193,36 @@ std::vector<Step> find_ops(const Chain& chain) {
         }
     }
     if (found.size() > most_ops) throw py::value_error("a chain has at most " + std::to_string(most_ops) + " ops");
-    return found;
+    return made;
 }
 
-void pointwise(const py::bytes& record, const std::string& source, const std::string& target, const Chain& chain, int out_channels) {
-    const std::vector<Step> found = find_ops(chain);
-    PointwiseCall call = {nullptr, find<Dtype>(dtypes, source, "dtype"), find<Dtype>(dtypes, target, "dtype"), found.data(), static_cast<int>(found.size()), out_channels};
+Loop pointwise(const py::bytes& record, const std::string& source, const std::string& target, const Chain& chain, int out_channels) {
+    const auto found = find_ops(chain);
+    PointwiseCall call = {nullptr, find<Dtype>(dtypes, source, "dtype"), find<Dtype>(dtypes, target, "dtype"), found->data(), static_cast<int>(found->size()), out_channels};
     refuse_labels(call.source, source);
     refuse_labels(call.target, target);
-    run(record, sizeof(cuaug::Pointwise), call, &Loops::pointwise_tasks, &Loops::pointwise);
+    return loop(record, sizeof(cuaug::Pointwise), call, &Loops::pointwise_tasks, &Loops::pointwise, found);
 }
 
-void luma_mean(const py::bytes& record, const std::string& source, const Chain& chain) {
-    const std::vector<Step> found = find_ops(chain);
-    PointwiseCall call = {nullptr, find<Dtype>(dtypes, source, "dtype"), Dtype::float64, found.data(), static_cast<int>(found.size()), 2};
+Loop luma_mean(const py::bytes& record, const std::string& source, const Chain& chain) {
+    const auto found = find_ops(chain);
+    PointwiseCall call = {nullptr, find<Dtype>(dtypes, source, "dtype"), Dtype::float64, found->data(), static_cast<int>(found->size()), 2};
     refuse_labels(call.source, source);
-    run(record, sizeof(cuaug::Pointwise), call, &Loops::luma_mean_tasks, &Loops::luma_mean);
+    return loop(record, sizeof(cuaug::Pointwise), call, &Loops::luma_mean_tasks, &Loops::luma_mean, found);
 }
 
-void mix(const py::bytes& record, const std::string& dtype, const std::string& name) {
+Loop mix(const py::bytes& record, const std::string& dtype, const std::string& name) {
     MixCall call = {nullptr, find<Dtype>(dtypes, dtype, "dtype"), find<Mix>(mixes, name, "mix")};
     refuse_labels(call.dtype, dtype);
-    run(record, sizeof(cuaug::Pointwise), call, &Loops::mix_tasks, &Loops::mix);
+    Loop made = loop(record, sizeof(cuaug::Pointwise), call, &Loops::mix_tasks, &Loops::mix);
+    made.mixes = true;
+    return made;
 }
 
-void gaussian_blur(const py::bytes& record, const std::string& source) {
+Loop gaussian_blur(const py::bytes& record, const std::string& source) {
     GaussianBlurCall call = {nullptr, find<Dtype>(dtypes, source, "dtype")};
     refuse_labels(call.source, source);
-    run(record, sizeof(cuaug::GaussianBlur), call, &Loops::gaussian_blur_tasks, &Loops::gaussian_blur);
+    return loop(record, sizeof(cuaug::GaussianBlur), call, &Loops::gaussian_blur_tasks, &Loops::gaussian_blur);
 }
 
 void draw(const py::bytes& record) {
@@ -197,10 +234,10 @@ void draw(const py::bytes& record) {
 
 // Loops that take a record and the images' dtype, and nothing besides.
 template <class Record, long long (*Loops::*Tasks)(const ImageCall&), void (*Loops::*Task)(const ImageCall&, long long, void*)>
-void of_images(const py::bytes& record, const std::string& source) {
+Loop of_images(const py::bytes& record, const std::string& source) {
     ImageCall call = {nullptr, find<Dtype>(dtypes, source, "dtype")};
     refuse_labels(call.source, source);
-    run(record, sizeof(Record), call, Tasks, Task);
+    return loop(record, sizeof(Record), call, Tasks, Task);
 }
 
 void nms(const py::bytes& record, const std::string& source) {
@@ -247,6 +284,8 @@ py::dict build_info() {
 PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     using namespace py::literals;
     module.doc() = "The CPU loops. Records are those of kernels/, packed by the caller, who has checked everything in them.";
+    py::class_<Loop>(module, "Loop", "A loop over images, made by a function of its name, for `run`.");
+    module.def("run", &run, "loops"_a, "One loop after the other; sample by sample where there are many.");
     module.def("warp", &warp, "record"_a, "source"_a, "target"_a, "geometry"_a, "sampler"_a, "border"_a);
     module.def("resample", &resample, "record"_a, "source"_a, "target"_a, "filter"_a);
     module.def("pointwise", &pointwise, "record"_a, "source"_a, "target"_a, "ops"_a, "out_channels"_a);

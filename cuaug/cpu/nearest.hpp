@@ -3,12 +3,11 @@
 #include "../kernels/sampler/nearest.cuh"
 #include "box.hpp"
 #include "moves.hpp"
+#include "strip.hpp"
 
 // Nearest where the dtype stays: indices are worked out first, and values then moved as bits.
 
 namespace cuaug {
-
-constexpr int strip_width = 1024;
 
 // Where x depends on the column alone and y on the row: flips, crops, padding, whole-pixel shifts and plain scaling.
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "../kernels/chain.cuh"
+#include "hue.hpp"
 
 // A piece of a row, channel by channel, and an op that goes over it.
 
@@ -35,7 +36,7 @@ __attribute__((noinline, flatten)) void apply_step(const Op& op, const Where<R>&
 
 template <class R, int K, class Op>
 inline void apply(const Op& op, const Where<R>& where, int count, R (*channel)[piece_width]) {
-    each_step(op, [&](const auto& step) { apply_step<R, K>(step, where, count, channel); }, 0);
+    each_step(op, [&](const auto& step) { apply_step<R, K>(form_of(step), where, count, channel); }, 0);
 }
 
 }  // namespace cuaug

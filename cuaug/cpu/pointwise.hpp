@@ -23,6 +23,7 @@
 #include "../kernels/ops/uniform_noise.cuh"
 #include "../kernels/ops/unscaled.cuh"
 #include "../kernels/pointwise_record.cuh"
+#include "apart.hpp"
 #include "piece.hpp"
 #include "rows.hpp"
 
@@ -38,40 +39,73 @@ struct PointwiseMemory {
     int prepared;
 };
 
-// Columns first .. first + count of a row, channel by channel, so that one instruction works on the same channel of many pixels.
+// The three below are the same for all dtypes, and compiled once.
+
+template <class R>
+__attribute__((noinline)) void scale(R* values, int count, R factor) {
+    if (factor == R(1)) return;
+    for (int i = 0; i < count; ++i) values[i] *= factor;
+}
+
+template <class R>
+__attribute__((noinline)) void take_apart(const R* __restrict__ from, int channels, int count, R factor, R (*__restrict__ to)[piece_width]) {
+    with_channels(channels, [&](auto all) {
+        constexpr int K = decltype(all)::value;
+        for (int i = 0; i < count; ++i)
+            for (int k = 0; k < K; ++k) to[k][i] = from[K * i + k] * factor;
+    });
+}
+
+template <class R>
+__attribute__((noinline)) void put_together(const R (*__restrict__ from)[piece_width], int channels, int count, R factor, R* __restrict__ to) {
+    with_channels(channels, [&](auto all) {
+        constexpr int K = decltype(all)::value;
+        for (int i = 0; i < count; ++i)
+            for (int k = 0; k < K; ++k) to[K * i + k] = from[k][i] * factor;
+    });
+}
+
+// Columns first .. first + count of a row, times `factor`, channel by channel, so that one instruction works on the same channel of many pixels.
 template <class T, class R>
-inline void load_channels(const Plane& plane, int row, int first, int count, PointwiseMemory<R>& memory) {
+inline void load_channels(const Plane& plane, int row, int first, int count, R factor, PointwiseMemory<R>& memory) {
     const T* at = reinterpret_cast<const T*>(plane.data) + row * plane.y_stride + first * plane.x_stride;
     if (!plane.packed) {
-        for (int k = 0; k < plane.channels; ++k) load_row(at + plane.offset[k], plane.x_stride, count, memory.channel[k]);
+        for (int k = 0; k < plane.channels; ++k) {
+            load_row(at + plane.offset[k], plane.x_stride, count, memory.channel[k]);
+            scale(memory.channel[k], count, factor);
+        }
         return;
     }
-    load_row(at + plane.offset[0], 1, count * plane.channels, memory.scratch);
-    const R* __restrict__ from = memory.scratch;
-    auto apart = [&](auto channels) {
-        constexpr int K = decltype(channels)::value;
-        for (int k = 0; k < K; ++k) {
-            R* __restrict__ to = memory.channel[k];
-            for (int i = 0; i < count; ++i) to[i] = from[K * i + k];
-        }
-    };
-    with_channels(plane.channels, apart);
+    at += plane.offset[0];
+    if constexpr (Same<T, R>::value) {
+        take_apart(at, plane.channels, count, factor, memory.channel);
+    } else {
+        if constexpr (Same<T, uint8>::value)
+            if (plane.channels == 3) return apart(at, count, factor, memory.channel);
+        load_row(at, 1, count * plane.channels, memory.scratch);
+        take_apart(memory.scratch, plane.channels, count, factor, memory.channel);
+    }
 }
 
 template <class T, class R>
-inline void store_channels(const Plane& plane, int row, int first, int count, PointwiseMemory<R>& memory) {
+inline void store_channels(const Plane& plane, int row, int first, int count, R factor, PointwiseMemory<R>& memory) {
     T* at = reinterpret_cast<T*>(plane.data) + row * plane.y_stride + first * plane.x_stride;
     if (!plane.packed) {
-        for (int k = 0; k < plane.channels; ++k) store_row(memory.channel[k], count, at + plane.offset[k], plane.x_stride);
+        for (int k = 0; k < plane.channels; ++k) {
+            scale(memory.channel[k], count, factor);
+            store_row(memory.channel[k], count, at + plane.offset[k], plane.x_stride);
+        }
         return;
     }
-    R* __restrict__ to = memory.scratch;
-    auto together = [&](auto channels) {
-        constexpr int K = decltype(channels)::value;
-        for (int i = 0; i < count; ++i)
-            for (int k = 0; k < K; ++k) to[K * i + k] = memory.channel[k][i];
-    };
-    with_channels(plane.channels, together);
+    if constexpr (Same<T, R>::value) return put_together(memory.channel, plane.channels, count, factor, at + plane.offset[0]);
+    if constexpr (Same<T, uint8>::value)
+        if (plane.channels == 3) {
+            Word* __restrict__ words = reinterpret_cast<Word*>(memory.scratch);
+            auto level = [&](int k, int i) { return static_cast<Word>(from_real<uint8>(memory.channel[k][i] * factor)); };
+            for (int i = 0; i < count; ++i) words[i] = level(0, i) | level(1, i) << 8 | level(2, i) << 16;
+            return store_words(words, count, plane, row, first);
+        }
+    put_together(memory.channel, plane.channels, count, factor, memory.scratch);
     store_row(memory.scratch, count * plane.channels, at + plane.offset[0], 1);
 }
 
@@ -147,13 +181,6 @@ inline void apply_chain(const native::PointwiseCall& call, const Where<R>& where
 }
 
 template <class R>
-inline void scale_channels(int channels, int count, R factor, PointwiseMemory<R>& memory) {
-    if (factor == R(1)) return;
-    for (int k = 0; k < channels; ++k)
-        for (int i = 0; i < count; ++i) memory.channel[k][i] *= factor;
-}
-
-template <class R>
 inline void pointwise_piece(const native::PointwiseCall& call, const Pointwise& args, long long n, long long t, int y, int x, int count, PointwiseMemory<R>& memory) {
     for (int c = 0; c < args.channels; c += 4) {
         const int channels = args.channels - c < 4 ? args.channels - c : 4, out_channels = call.out_channels == args.channels ? channels : call.out_channels;
@@ -163,8 +190,7 @@ inline void pointwise_piece(const native::PointwiseCall& call, const Pointwise& 
             using T = decltype(element);
             if constexpr (Same<Real<T>, R>::value) {
                 where.white = R(white<T>);
-                load_channels<T>(plane<T>(args.in, n, t, c, args.channels), y, x, count, memory);
-                scale_channels(channels, count, R(1) / R(white<T>), memory);
+                load_channels<T>(plane<T>(args.in, n, t, c, args.channels), y, x, count, R(1) / R(white<T>), memory);
             }
         });
         with_source(call.target, [&](auto element) {
@@ -175,9 +201,8 @@ inline void pointwise_piece(const native::PointwiseCall& call, const Pointwise& 
                 apply_chain<R, decltype(K)::value>(call, where, count, memory);
             });
             for (int k = channels; k < out_channels; ++k) memcpy(memory.channel[k], memory.channel[0], sizeof(R) * count);
-            scale_channels(out_channels, count, R(white<T>), memory);
             const int all = call.out_channels == args.channels ? args.channels : out_channels;
-            store_channels<T>(plane<T>(args.out, n, t, c, all), y, x, count, memory);
+            store_channels<T>(plane<T>(args.out, n, t, c, all), y, x, count, R(white<T>), memory);
         });
     }
 }
@@ -213,9 +238,39 @@ inline void each_piece(const Batch& args, long long task, const Piece& piece) {
             piece(n, frame - n * args.frames, y, x, args.in_width - x < piece_width ? args.in_width - x : piece_width);
 }
 
+// An op that makes each channel of itself alone, and all of them alike.
+inline bool channelwise(const native::Step& step) {
+    if (step.user != nullptr) return false;
+    switch (step.op) {
+        case native::Op::AdjustBrightness:
+        case native::Op::AdjustContrast:
+        case native::Op::AdjustGamma:
+        case native::Op::Invert:
+        case native::Op::Posterize:
+        case native::Op::Scaled:
+        case native::Op::Solarize:
+        case native::Op::Unscaled: return true;
+        default: return false;
+    }
+}
+
+// To such ops packed channels are pixels of one channel: nothing has to be taken apart.
+inline void flatten(native::PointwiseCall& call, Pointwise& args) {
+    for (int o = 0; o < call.ops; ++o)
+        if (!channelwise(call.op[o])) return;
+    const int channels = args.channels;
+    auto packed = [&](const View& view) { return view.c == 1 && view.x == channels; };
+    if (!packed(args.in) || !packed(args.out) || call.out_channels != channels || args.in_width > (1 << 30) / channels) return;
+    args.in.x = args.out.x = 1;
+    args.in_width *= channels;
+    args.out_width *= channels;
+    args.channels = call.out_channels = 1;
+}
+
 template <class R>
-inline void pointwise_typed(const native::PointwiseCall& call, long long task, void* workspace) {
-    const Pointwise args = pointwise_record(call.record);
+inline void pointwise_typed(native::PointwiseCall call, long long task, void* workspace) {
+    Pointwise args = pointwise_record(call.record);
+    flatten(call, args);
     PointwiseMemory<R>& memory = *static_cast<PointwiseMemory<R>*>(workspace);
     memory.prepared = -1;
     each_piece(args, task, [&](long long n, long long t, int y, int x, int count) { pointwise_piece(call, args, n, t, y, x, count, memory); });

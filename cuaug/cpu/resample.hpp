@@ -2,6 +2,7 @@
 
 #include "../kernels/filter.cuh"
 #include "../kernels/resample_record.cuh"
+#include "lanes.hpp"
 #include "plain.hpp"
 
 // A task makes some rows of one frame. An output row is first summed down the columns, where memory is contiguous in every
@@ -10,7 +11,7 @@
 namespace cuaug {
 
 constexpr int most_columns = 256;      // output pixels of a row made at once
-constexpr int most_weights = 32768;    // of those pixels together
+constexpr int most_weights = 16384;    // of those pixels together
 constexpr int most_sources = 1024;     // source pixels of a row summed at once
 
 // One output pixel of a row: the source columns it is made of, and where their weights stand if they are that few.
@@ -22,10 +23,12 @@ struct Column {
 
 template <class R>
 struct ResampleMemory {
+    static constexpr int pitch = 4 * most_sources + 16, result_pitch = 4 * most_columns;
     alignas(64) R weight[most_weights];
-    alignas(64) R rows[4 * most_sources + 16];
-    alignas(64) R pixels[4 * most_sources + 16];
-    alignas(64) R result[4 * most_columns];
+    alignas(64) R rows[lanes * pitch];             // one, or eight
+    alignas(64) R pixels[lanes * pitch];           // these again: channels side by side, or all eight rows
+    alignas(64) R result[lanes * result_pitch];
+    alignas(64) R together[lanes * result_pitch];  // these again, all eight rows
     alignas(64) R scratch[4 * most_columns + 16];
     Column<R> columns[most_columns];
 };
@@ -166,82 +169,127 @@ inline int take_columns(const ResampleTask<R>& task, int left) {
     return columns;
 }
 
-// Four channels from c on, of the columns in memory.
+// Four channels of the input, from one on.
 template <class R>
-inline void resample_columns(const ResampleTask<R>& task, int c, int left, int columns) {
-    const Resample& args = task.args;
-    ResampleMemory<R>& memory = task.memory;
-    Plane in = {};
-    Pixel<R, 4> fill = {};
+struct Four {
+    Plane plane;
+    Pixel<R, 4> fill;
+    int step;  // numbers from pixel to pixel of a sum down the columns
+
+    const R* at(const R* numbers, int column) const { return numbers + static_cast<long long>(column) * step; }
+};
+
+template <class R>
+inline Four<R> four_channels(const ResampleTask<R>& task, int c) {
+    Four<R> in = {};
     with_source(task.call.source, [&](auto element) {
         using T = decltype(element);
         if constexpr (Same<Real<T>, R>::value) {
-            in = plane<T>(args.in, task.n, task.t, c, args.channels);
-            fill = fill_of<T>(args.fill, task.n, c, args.channels);
+            in.plane = plane<T>(task.args.in, task.n, task.t, c, task.args.channels);
+            in.fill = fill_of<T>(task.args.fill, task.n, c, task.args.channels);
         }
     });
-    const int step = in.packed || in.channels == 1 ? in.channels : 4;
+    in.step = in.plane.packed || in.plane.channels == 1 ? in.plane.channels : 4;
+    return in;
+}
+
+template <class R>
+inline void sum_down(const ResampleTask<R>& task, const Four<R>& in, const Taps<R>& taps, int first, int count, R* rows) {
+    with_source(task.call.source, [&](auto element) {
+        using T = decltype(element);
+        if constexpr (Same<Real<T>, R>::value) add_down<T>(task.down, taps, in.plane, task.args.in_height, first, count, in.fill, rows);
+    });
+}
+
+template <class R>
+inline void store_row_of(const ResampleTask<R>& task, int c, int y, int left, int columns, const R* result) {
+    with_source(task.call.target, [&](auto element) {
+        using T = decltype(element);
+        const Plane out = plane<T>(task.args.out, task.n, task.t, c, task.args.channels);
+        store_pixels<T>(result, columns, out, y, left, task.memory.scratch);
+    });
+}
+
+// One row of the columns in memory, whatever of them lies outside the image.
+template <class R>
+inline void resample_row(const ResampleTask<R>& task, const Four<R>& in, int c, int y, int left, int columns) {
+    const Resample& args = task.args;
+    ResampleMemory<R>& memory = task.memory;
     const int begin = memory.columns[0].first, end = memory.columns[columns - 1].first + memory.columns[columns - 1].count;
-    // All of it is inside the image, and read at once.
-    const bool simple = begin >= 0 && end <= args.in_width && end - begin <= most_sources && memory.columns[0].count <= most_weights;
     auto least = [](int a, int b) { return a < b ? a : b; };
     auto most = [](int a, int b) { return a > b ? a : b; };
-    for (int y = task.top; y < task.bottom; ++y) {
-        const Taps<R> taps = task.down.taps(y);
-        const bool empty = taps.count == 0 || end == begin;
-        for (int x = 0; x < columns && (empty || !simple); ++x)
-            for (int k = 0; k < 4; ++k) memory.result[4 * x + k] = empty ? fill.c[k] : R(0);
-        for (int from = begin; from < end && !empty; from += most_sources) {
-            const int to = least(end, from + most_sources), inner_from = most(from, 0), inner_to = least(to, args.in_width);
-            const int inner = inner_to - inner_from;
-            const R* pixels = memory.rows;
-            if (inner > 0) {
-                with_source(task.call.source, [&](auto element) {
-                    using T = decltype(element);
-                    if constexpr (Same<Real<T>, R>::value)
-                        add_down<T>(task.down, taps, in, args.in_height, inner_from, inner, fill, memory.rows);
-                });
-                if (step == 4 && !in.packed) {
-                    const R* row[4];
-                    for (int k = 0; k < 4; ++k) row[k] = memory.rows + least(k, in.channels - 1) * most_sources;
-                    interleave(row[0], row[1], row[2], row[3], inner, memory.pixels);
-                    pixels = memory.pixels;
-                }
-            }
-            if (simple) {
-                for (int x = 0; x < columns; ++x) {
-                    const Column<R>& column = memory.columns[x];
-                    R* sum = memory.result + 4 * x;
-                    for (int k = 0; k < 4; ++k) sum[k] = R(0);
-                    add_across(pixels + static_cast<long long>(column.first - begin) * step, step, memory.weight + column.at, column.count, sum);
-                }
-                continue;
-            }
-            for (int x = 0; x < columns; ++x) {
-                const Column<R>& column = memory.columns[x];
-                const int low = most(column.first, from), high = least(column.first + column.count, to);
-                if (low >= high) continue;
-                const R* weight = memory.weight + column.at + (low - column.first);
-                if (column.count > most_weights) {
-                    weigh(task.across, column.taps, low, high, memory.weight);
-                    weight = memory.weight;
-                }
-                const int inside_from = most(low, inner_from), inside_to = most(least(high, inner_to), inside_from);
-                R* sum = memory.result + 4 * x;
-                if (inside_to > inside_from)
-                    add_across(pixels + static_cast<long long>(inside_from - inner_from) * step, step, weight + (inside_from - low),
-                               inside_to - inside_from, sum);
-                R outside = R(0);
-                for (int i = low; i < least(high, 0); ++i) outside += weight[i - low];
-                for (int i = most(low, args.in_width); i < high; ++i) outside += weight[i - low];
-                for (int k = 0; k < 4; ++k) sum[k] += outside * fill.c[k];
+    const Taps<R> taps = task.down.taps(y);
+    const bool empty = taps.count == 0 || end == begin;
+    for (int x = 0; x < columns; ++x)
+        for (int k = 0; k < 4; ++k) memory.result[4 * x + k] = empty ? in.fill.c[k] : R(0);
+    for (int from = begin; from < end && !empty; from += most_sources) {
+        const int to = least(end, from + most_sources), inner_from = most(from, 0), inner_to = least(to, args.in_width);
+        const int inner = inner_to - inner_from;
+        const R* pixels = memory.rows;
+        if (inner > 0) {
+            sum_down(task, in, taps, inner_from, inner, memory.rows);
+            if (in.step == 4 && !in.plane.packed) {
+                const R* row[4];
+                for (int k = 0; k < 4; ++k) row[k] = memory.rows + least(k, in.plane.channels - 1) * most_sources;
+                interleave(row[0], row[1], row[2], row[3], inner, memory.pixels);
+                pixels = memory.pixels;
             }
         }
-        with_source(task.call.target, [&](auto element) {
-            using T = decltype(element);
-            const Plane out = plane<T>(args.out, task.n, task.t, c, args.channels);
-            store_pixels<T>(memory.result, columns, out, y, left, memory.scratch);
-        });
+        for (int x = 0; x < columns; ++x) {
+            const Column<R>& column = memory.columns[x];
+            const int low = most(column.first, from), high = least(column.first + column.count, to);
+            if (low >= high) continue;
+            const R* weight = memory.weight + column.at + (low - column.first);
+            if (column.count > most_weights) {
+                weigh(task.across, column.taps, low, high, memory.weight);
+                weight = memory.weight;
+            }
+            const int inside_from = most(low, inner_from), inside_to = most(least(high, inner_to), inside_from);
+            R* sum = memory.result + 4 * x;
+            if (inside_to > inside_from) add_across(in.at(pixels, inside_from - inner_from), in.step, weight + (inside_from - low), inside_to - inside_from, sum);
+            R outside = R(0);
+            for (int i = low; i < least(high, 0); ++i) outside += weight[i - low];
+            for (int i = most(low, args.in_width); i < high; ++i) outside += weight[i - low];
+            for (int k = 0; k < 4; ++k) sum[k] += outside * in.fill.c[k];
+        }
+    }
+    store_row_of(task, c, y, left, columns, memory.result);
+}
+
+// Up to eight rows from y on, of columns that lie inside the image.
+template <int C, class R>
+inline void resample_lanes(const ResampleTask<R>& task, const Four<R>& in, int c, int y, int rows, int left, int columns) {
+    using Memory = ResampleMemory<R>;
+    Memory& memory = task.memory;
+    const int begin = memory.columns[0].first, width = memory.columns[columns - 1].first + memory.columns[columns - 1].count - begin;
+    for (int r = 0; r < rows; ++r) sum_down(task, in, task.down.taps(y + r), begin, width, memory.rows + r * Memory::pitch);
+    const bool packed = in.plane.packed;
+    for (int k = 0; k < (packed ? 1 : C); ++k)
+        side_by_side(memory.rows + k * most_sources, Memory::pitch, packed ? C * width : width, memory.pixels + lanes * k * most_sources);
+    const int step = packed ? C : 1, plane = packed ? 1 : most_sources;
+    for (int x = 0; x < columns; ++x) {
+        const Column<R>& column = memory.columns[x];
+        add_lanes<C>(memory.pixels + static_cast<long long>(lanes) * step * (column.first - begin), step, plane, memory.weight + column.at, column.count, memory.together + lanes * 4 * x);
+    }
+    one_by_one(memory.together, 4 * columns, memory.result, Memory::result_pitch);
+    for (int r = 0; r < rows; ++r) store_row_of(task, c, y + r, left, columns, memory.result + r * Memory::result_pitch);
+}
+
+// Four channels from c on, of the columns in memory.
+template <class R>
+inline void resample_columns(const ResampleTask<R>& task, int c, int left, int columns) {
+    const ResampleMemory<R>& memory = task.memory;
+    const Four<R> in = four_channels(task, c);
+    const Column<R>&first = memory.columns[0], &last = memory.columns[columns - 1];
+    const int begin = first.first, end = last.first + last.count;
+    const bool simple = begin >= 0 && end > begin && end <= task.args.in_width && end - begin <= most_sources && first.count <= most_weights && task.down.taps(task.top).count > 0;
+    for (int y = task.top; y < task.bottom; y += simple ? lanes : 1) {
+        const int rows = task.bottom - y < lanes ? task.bottom - y : lanes;
+        if (!simple) resample_row(task, in, c, y, left, columns);
+        else if (in.plane.channels == 1) resample_lanes<1>(task, in, c, y, rows, left, columns);
+        else if (in.plane.channels == 2) resample_lanes<2>(task, in, c, y, rows, left, columns);
+        else if (in.plane.channels == 3) resample_lanes<3>(task, in, c, y, rows, left, columns);
+        else resample_lanes<4>(task, in, c, y, rows, left, columns);
     }
 }
 
@@ -253,9 +301,9 @@ inline void resample_rows(const ResampleTask<R>& task) {
     }
 }
 
-// Enough tasks for the threads of any machine, but no more: each works the weights out anew.
+// Enough tasks for the threads of most machines, but no more: each works the columns' weights out anew, which takes as long as 14 rows.
 inline int rows_at_once(const Resample& args) {
-    const long long enough = 256, frames = args.samples * args.frames, parts = frames >= enough ? 1 : enough / frames;
+    const long long enough = 64, frames = args.samples * args.frames, parts = frames >= enough ? 1 : enough / frames;
     const long long rows = (args.out_height + parts - 1) / parts;
     return static_cast<int>(rows < 16 ? 16 : rows);
 }
@@ -295,8 +343,8 @@ inline void resample_typed(const native::ResampleCall& call, long long task, voi
             auto positions = [](const Axis<R>& axis, const Taps<R>& taps) {  // none of a box that is not one
                 return Positions{axis.start, axis.extent / axis.size, taps.count > 0 ? taps.low : -1, taps.high};
             };
-            const bool done = warp_plainly(call, args, n, frame - n * args.frames, top, bottom, positions(across, across.taps(0)),
-                                           positions(down, down.taps(0)), *static_cast<Memory<R>*>(workspace));
+            const bool done = warp_plainly(args, n, frame - n * args.frames, top, bottom, positions(across, across.taps(0)),
+                                           positions(down, down.taps(0)), *static_cast<BilinearStrip*>(workspace));
             if (done) return;
         }
     resample_rows(ResampleTask<R>{call, args, n, frame - n * args.frames, top, bottom, across, down, *static_cast<ResampleMemory<R>*>(workspace)});

@@ -4,6 +4,7 @@
 #include "../kernels/sampler/separable.cuh"
 #include "bilinear.hpp"
 #include "nearest.hpp"
+#include "strip.hpp"
 
 // A task makes a strip of the output tile by tile, and a tile stage by stage, each stage through memory that stays in the cache:
 // coordinates; the box of the input they need, as groups of four channels with the border resolved; samples; output.
@@ -136,6 +137,10 @@ inline void warp_typed(const native::WarpCall& call, long long task, void* works
     if (call.sampler == native::Sampler::Nearest && call.source == call.target &&
         move_strip<R>(call, args, n, t, left, width, top, height, *static_cast<StripMemory*>(workspace)))
         return;
+    if constexpr (Same<R, float>::value)
+        if (call.sampler == native::Sampler::Bilinear && call.source == native::Dtype::uint8 && call.target == native::Dtype::uint8 &&
+            warp_strip(call, args, n, t, left, width, top, height, *static_cast<BilinearStrip*>(workspace)))
+            return;
     for (int x = 0; x < width; x += tile_width)
         warp_tile<R>(call, args, {n, t, left + x, top, least(tile_width, width - x), height, left + width, 0, 0, false, {}, nullptr, nullptr}, *static_cast<Memory<R>*>(workspace));
 }

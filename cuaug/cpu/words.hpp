@@ -6,6 +6,12 @@
 
 namespace cuaug {
 
+inline Word word_of(const Pixel<float, 4>& levels) {
+    Word out = 0;
+    for (int k = 0; k < 4; ++k) out |= static_cast<Word>(levels.c[k]) << (8 * k);
+    return out;
+}
+
 inline void load_words(const Plane& plane, int row, int first, int count, Word* __restrict__ words) {
     const uint8* at = reinterpret_cast<const uint8*>(plane.data) + row * plane.y_stride + first * plane.x_stride;
     if (plane.packed && plane.channels >= 3) {
@@ -17,6 +23,11 @@ inline void load_words(const Plane& plane, int row, int first, int count, Word* 
         }
 #ifdef __SSSE3__
         const __m128i spread = _mm_setr_epi8(0, 1, 2, 2, 3, 4, 5, 5, 6, 7, 8, 8, 9, 10, 11, 11);
+#ifdef __AVX512BW__
+        const __m512i each = _mm512_maskz_broadcast_i32x4(0xffff, spread), fours = _mm512_setr_epi32(0, 1, 2, 2, 3, 4, 5, 5, 6, 7, 8, 8, 9, 10, 11, 11);
+        for (; i + 16 <= count; i += 16)
+            _mm512_storeu_si512(words + i, _mm512_shuffle_epi8(_mm512_maskz_permutexvar_epi32(0xffff, fours, _mm512_maskz_loadu_epi32(0x0fff, at + 3 * i)), each));
+#endif
         for (; i + 6 <= count; i += 4)  // 16 bytes are read, 12 of them used
             _mm_storeu_si128(reinterpret_cast<__m128i*>(words + i),
                              _mm_shuffle_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at + 3 * i)), spread));
@@ -59,6 +70,11 @@ inline void store_words(const Word* __restrict__ words, int count, const Plane& 
         int i = 0;
 #ifdef __SSSE3__
         const __m128i gather = _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1);
+#ifdef __AVX512BW__
+        const __m512i each = _mm512_maskz_broadcast_i32x4(0xffff, gather), threes = _mm512_setr_epi32(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 3, 7, 11, 15);
+        for (; i + 16 <= count; i += 16)
+            _mm512_mask_storeu_epi32(at + 3 * i, 0x0fff, _mm512_maskz_permutexvar_epi32(0xffff, threes, _mm512_shuffle_epi8(_mm512_loadu_si512(words + i), each)));
+#endif
         for (; i + 6 <= count; i += 4)  // 16 bytes are written, the last 4 again by the next
             _mm_storeu_si128(reinterpret_cast<__m128i*>(at + 3 * i),
                              _mm_shuffle_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(words + i)), gather));

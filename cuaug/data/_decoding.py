@@ -15,7 +15,7 @@ _JPEG = b"\xff\xd8"
 
 def limits_of(max_pixels: int | None) -> tuple[int, ...]:
     """Those of the decoder: pixels, side, bytes, memory, scans."""
-    return (max_pixels or 0, 65_500, 256 << 20, 1 << 30, 100)
+    return (max_pixels or 0, io.MAX_SIDE, io.MAX_BYTES, io.MAX_MEMORY, io.MAX_SCANS)
 
 
 class Decoding(NamedTuple):
@@ -36,7 +36,7 @@ class Encoded:
         self.sizes = np.ones((len(data), 2), np.int64)
         self._jpegs = [i for i, each in enumerate(data) if isinstance(each, bytes) and each.startswith(_JPEG)]
         self._whole: dict[int, np.ndarray] = {}  # of kinds that are not decoded in part
-        headers = _cpu.native().jpeg_headers([data[i] for i in self._jpegs], how.limits)
+        headers = _cpu.jpeg().jpeg_headers([data[i] for i in self._jpegs], how.limits, how.threads)
         self._note(self._jpegs, headers)
         for i, header in zip(self._jpegs, headers, strict=True):
             if i not in self.bad:
@@ -54,23 +54,28 @@ class Encoded:
         out[self._jpegs] = self._how.dct_scale
         return out
 
-    def into(self, slots: np.ndarray, regions: np.ndarray) -> None:
-        """Decodes a region of each into the top left of its slot. Regions: scale, top, left, height, width. [N, 5]"""
-        jpegs = [i for i in self._jpegs if i not in self.bad]
-        pointer, pitch, step = slots.ctypes.data, slots.strides[1], slots.strides[0]
-        made = _cpu.native().jpeg_decode(
+    def into(self, slots: np.ndarray, regions: np.ndarray, places: np.ndarray) -> None:
+        """Decodes a region of each image at `places` into the top left of its slot.
+
+        Regions: scale (one over), top, left, height, width, of all images. [N, 5]
+        """
+        address, pitch, step = slots.ctypes.data, slots.strides[1], slots.strides[0]
+        slot = {i: k for k, i in enumerate(places.tolist())}
+        jpegs = [i for i in self._jpegs if i in slot and i not in self.bad]
+        made = _cpu.jpeg().jpeg_decode(
             [self._data[i] for i in jpegs],
             self._how.limits,
             regions[jpegs, 0].tolist(),
             [tuple(region) for region in regions[jpegs, 1:].tolist()],
             "rgb",
             self._how.strict,
-            [(pointer + i * step, pitch) for i in jpegs],
+            [(address + slot[i] * step, pitch) for i in jpegs],
+            self._how.threads,
         )
         self._note(jpegs, made)
-        for i, image in self._whole.items():
+        for i in slot.keys() & self._whole.keys():
             _, top, left, height, width = regions[i].tolist()
-            slots[i, :height, :width] = image[top : top + height, left : left + width]
+            slots[slot[i], :height, :width] = self._whole[i][top : top + height, left : left + width]
 
     def _note(self, places: Sequence[int], results: Sequence[tuple[object, ...] | None]) -> None:
         """Failures are the kind and the reason."""
@@ -83,4 +88,4 @@ class Encoded:
             self._whole[i] = image = io.decode_image(self._data[i], max_pixels=self._how.limits[0] or None)
             self.sizes[i] = image.shape[:2]
         except DecodeError as error:
-            self.bad[i] = str(error)
+            self.bad[i] = error.reason

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._check import DecodeError
-from ..crop_resize import resized_crop
 from ..transforms import Compose
 from ..transforms._transform import Transform
 from ._ahead import Clock
 from ._decoding import Decoding, Encoded
+from ._looking import boxes_of, whole_images
 from ._places import NumPyPlace
-from ._regions import Regions, covered, regions_of
+from ._regions import regions_of
 
 ON_ERROR = ("raise", "skip", "replace")
 
@@ -70,78 +70,35 @@ class Making:
     def __call__(self, read: Read) -> Made:
         with self._place.making():
             encoded = Encoded(read.data, self._decoding)
-            slots, boxes, margins = self.clock.timed("decode", self._decoded, encoded, read)
+            images = self._looked_at(encoded, read)
             taken, valid = self._taken(encoded.bad, read)
             if encoded.bad:
-                slots, boxes, margins = slots[taken], boxes[taken], margins[taken]
+                images = [images[i] for i in taken] if isinstance(images, list) else images[taken]
             ids = read.ids[taken]
             labels = None if read.labels is None else self._place.labels(read.labels[taken])
-            images, labels = self.clock.timed(
-                "augment", self._augmented, slots, boxes, margins, labels, ids, read.epoch
-            )
+            images, labels = self.clock.timed("augment", self._augmented, images, labels, ids, read.epoch)
             bad = {int(read.ids[i]): reason for i, reason in encoded.bad.items()}
             return Made(images, labels, ids, valid, bad, self._place.made())
 
-    def _decoded(self, encoded: Encoded, read: Read) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Slots with what is wanted of each image at the top left [N, H, W, 3], the boxes there [N, 4], and margins."""
-        sizes, wanted = encoded.sizes, self._regions
-        margins = np.zeros_like(sizes)
-        if wanted is None:
-            boxes = np.concatenate([margins, sizes], 1)
-            regions = np.concatenate([np.ones_like(sizes[:, :1]), boxes], 1)
-        else:
-            for i in np.flatnonzero((sizes < wanted.least).any(1)):
-                encoded.bad.setdefault(int(i), f"its size {tuple(sizes[i].tolist())} is below {wanted.least}")
-            sizes = np.maximum(sizes, wanted.least)  # of what is bad, so that there is something to count with
-            found = wanted.boxes(sizes, self._recipe.seed, read.epoch, read.ids)
-            (regions, boxes), margins = covered(found, sizes, encoded.scalable), found.margin
-        height, width = regions[:, 3:].max(0, initial=1).tolist()
-        slots = self._place.slots((len(encoded), height, width, 3), wanted is not None and wanted.resizes)
-        encoded.into(slots, regions)
-        return slots, boxes, margins
+    def _looked_at(self, encoded: Encoded, read: Read) -> Any:
+        if self._regions is None:
+            return whole_images(encoded, self._place, self.clock)
+        draw = self._recipe.seed, read.epoch, read.ids
+        return boxes_of(encoded, self._regions, draw, self._place, self.clock)
 
-    def _augmented(
-        self, slots: np.ndarray, boxes: np.ndarray, margins: np.ndarray, labels: Any, ids: np.ndarray, epoch: int
-    ) -> tuple[Any, Any]:
-        wanted = self._regions
-        if wanted is None and len(np.unique(boxes, axis=0)) > 1:
-            return self._one_by_one(slots, boxes, labels, ids, epoch)
-        images = self._place.images(slots)
-        if wanted is not None and wanted.resizes:
-            images = self._resized(wanted, images, boxes, margins)
-        return self._augment(images, labels, ids, epoch)
-
-    def _resized(self, wanted: Regions, images: Any, boxes: np.ndarray, margins: np.ndarray) -> Any:
-        """Boxes of the images, brought to one size: together those that have a margin in common, mostly all."""
-        margins = margins if len(margins) else np.zeros((1, 2), int)
-        kinds, kind = np.unique(margins, axis=0, return_inverse=True)
-        made = []
-        for k, margin in enumerate(kinds):
-            chosen = slice(None) if len(kinds) == 1 else np.flatnonzero(kind.reshape(-1) == k)
-            (height, width), (down, across) = wanted.size, margin.tolist()
-            how = (height + 2 * down, width + 2 * across), wanted.interpolation, wanted.antialias
-            top, left, tall, wide = boxes[chosen].T
-            resized = resized_crop(images[chosen], top, left, tall, wide, *how, layout=self._place.layout)
-            made.append(self._place.without_margin(resized, down, across))
-        if len(made) == 1:
-            return made[0]
-        together = self._place.joined(made)
-        return together[np.argsort(np.argsort(kind.reshape(-1), kind="stable"), kind="stable")]
-
-    def _one_by_one(
-        self, slots: np.ndarray, boxes: np.ndarray, labels: Any, ids: np.ndarray, epoch: int
-    ) -> tuple[Any, Any]:
-        """Images of different sizes, which the recipe must bring to one."""
-        sizes = boxes[:, 2:].astype(int).tolist()
-        images = [self._place.images(slots[i : i + 1, :h, :w])[0] for i, (h, w) in enumerate(sizes)]
+    def _augmented(self, images: Any, labels: Any, ids: np.ndarray, epoch: int) -> tuple[Any, Any]:
+        if isinstance(images, list) and len({tuple(image.shape) for image in images}) == 1:
+            images = self._place.stacked(images)
         images, labels = self._augment(images, labels, ids, epoch)
-        shapes = {tuple(image.shape) for image in images}
+        if not isinstance(images, list):
+            return images, labels
+        shapes = sorted({tuple(image.shape) for image in images})
         if len(shapes) > 1:
             raise ValueError(
                 "transform must bring all images to one size, as RandomResizedCrop, or Resize and CenterCrop do; "
-                f"got results of {', '.join(map(str, sorted(shapes)[:3]))}"
+                f"got results of {', '.join(map(str, shapes[:3]))}"
             )
-        return self._place.joined([image[None] for image in images]), labels
+        return self._place.stacked(images), labels
 
     def _augment(self, images: Any, labels: Any, ids: np.ndarray, epoch: int) -> tuple[Any, Any]:
         if not self._rest.transforms:
@@ -170,6 +127,5 @@ class Making:
         return taken, (taken == places) & (places < read.valid)
 
     def error(self, index: int, reason: str) -> DecodeError:
-        error = DecodeError(f"image {index}, {self._name(index)}: {reason}")
-        error.index, error.source, error.reason = index, self._name(index), reason  # type: ignore[attr-defined]
-        return error
+        """What says that image `index` is bad."""
+        return DecodeError(f"image {index} ({self._name(index)}): {reason}", index, self._name(index), reason)

@@ -44,6 +44,9 @@ class NumPyPlace:
     def joined(self, batches: list[Any]) -> Any:
         return np.concatenate(batches)
 
+    def stacked(self, images: list[Any]) -> Any:
+        return np.stack(images) if images else np.empty((0, 1, 1, 3), np.uint8)
+
     def making(self) -> contextlib.AbstractContextManager[Any]:
         """Around all that is done to a batch before it is handed over."""
         return contextlib.nullcontext()
@@ -77,18 +80,16 @@ class TorchPlace(NumPyPlace):
     def joined(self, batches: list[Any]) -> Any:
         return self.torch.cat(batches)
 
+    def stacked(self, images: list[Any]) -> Any:
+        return self.torch.stack(images) if images else self.images(super().stacked(images))
+
 
 class CudaPlace(TorchPlace):
     """As `TorchPlace`, on a GPU: copied from pinned memory, and made, on a stream beside the caller's."""
 
     def __init__(self, device: Any) -> None:
         super().__init__()
-        if not self.torch.cuda.is_available():
-            raise BackendError(
-                f"device {str(device)!r} needs a GPU that torch can use, and it finds none: "
-                "pass device='cpu', or install torch for CUDA"
-            )
-        self.device = self.torch.device(device)
+        self.device = _torch_device(self.torch, device)
         self._stream = self.torch.cuda.Stream(self.device)
         self._pinned: Any = None
 
@@ -121,6 +122,22 @@ class CudaPlace(TorchPlace):
         for array in arrays:
             if array is not None:
                 array.record_stream(stream)
+
+
+def _torch_device(torch: Any, device: Any) -> Any:
+    try:
+        found = torch.device(device)
+    except (RuntimeError, TypeError):
+        found = None
+    if found is None or found.type != "cuda":
+        raise ValueError(f"device must be 'cpu', or a GPU such as 'cuda' or 'cuda:1', got {device!r}")
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if (found.index or 0) >= count:
+        raise BackendError(
+            f"device {str(device)!r} needs a GPU that torch can use, and it finds {count}: "
+            "pass device='cpu', or install torch for CUDA"
+        )
+    return found
 
 
 def place_of(device: Any, library: str | None) -> NumPyPlace:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .. import _check, _cpu
+from .. import _check, _cpu, io
 from .._check import public
 from ..transforms._transform import Transform
 from ._decoding import Decoding, limits_of
@@ -46,7 +46,7 @@ class Collate:
         dct_scale: bool = True,
         strict: bool = True,
         threads: int = 1,
-        max_pixels: int | None = 89_478_485,
+        max_pixels: int | None = io.MAX_PIXELS,
     ) -> None:
         _check.one_of("on_error", on_error, ON_ERROR)
         self._threads = _check.whole("threads", threads, 1)

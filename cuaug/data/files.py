@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import _cpu
+from .. import _cpu, io
 from .._check import public
 
 EXTENSIONS = (".jpg", ".jpeg", ".png", ".ppm", ".pgm", ".bmp", ".tif", ".tiff", ".webp", ".gif")
-_MOST_BYTES = 256 << 20  # of an encoded image
 
 
 class ImageFiles:
@@ -86,7 +85,7 @@ class ImageFiles:
         """Encoded images, by several threads; a string instead says why one cannot be read."""
         pieces = [self._pieces[i] for i in indices]
         wanted = [piece for piece in pieces if not isinstance(piece, bytes)]
-        read = iter(_cpu.native().read_files(wanted, _MOST_BYTES, threads) if wanted else ())
+        read = iter(_cpu.native().read_files(wanted, io.MAX_BYTES, threads) if wanted else ())
         return [piece if isinstance(piece, bytes) else next(read) for piece in pieces]
 
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .. import _check, _cpu
+from .. import _check, _cpu, io
 from .._check import BackendError, DecodeError, public
 from ..transforms._transform import Transform
 from . import _order
@@ -76,7 +76,7 @@ class Loader:
         cache: str | None = None,
         progress: bool = False,
         library: str | None = None,
-        max_pixels: int | None = 89_478_485,
+        max_pixels: int | None = io.MAX_PIXELS,
     ) -> None:
         for name, value, allowed in (("last", last, _order.LAST), ("on_error", on_error, ON_ERROR)):
             _check.one_of(name, value, allowed)

@@ -16,7 +16,7 @@ import numpy as np
 from .. import _array, _cuda, _dlpack
 from .._images import Images
 from .._parameters import Table
-from . import run
+from . import by_sample, run
 from .plan import Plan
 
 _NAME = 0xA5 << 56  # above all addresses, and no number that a record holds
@@ -81,6 +81,9 @@ class _Tracing:
     def namespace(self) -> Any:
         return self.library.namespace()
 
+    def loop(self, loop: Any) -> None:
+        raise AssertionError("a CPU's loops are not traced")
+
     def launch(
         self, kernel: str, data: bytes, grid: tuple[int, int, int], threads: int, shared: int, device: int
     ) -> None:
@@ -125,7 +128,9 @@ class Traced:
 
 def apply(plan: Plan, image: Images, table: Table) -> Any:
     """The images, changed as the rows of the table say: as `run.apply`."""
-    if image.device < 0 or not image.samples:
+    if image.device < 0:
+        return by_sample.apply(plan, image, table)
+    if not image.samples:
         return run.apply(plan, image, table)
     key = image.axes, image.pointer % 16, image.dtype, image.device, image.library.name
     if key not in plan.traces:

@@ -1,0 +1,200 @@
+"""JPEGs to arrays, images a second: whole, a box of 256x256, and at half the size. ``make bench``.
+
+533x800 photographs. Each peer decodes one file after the other in as many threads as are allowed, and does what it
+can: what has no crop decodes everything and takes a slice, what has no reduction decodes everything. Processor time
+is that of the process, which a busy machine disturbs less than the wall. What a peer returns is compared first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "examples")]
+sys.path.append(str(HERE.parent))  # a checkout that is not installed
+
+import numpy as np  # noqa: E402
+from report import cpu_name, cpus, default_path, document, number, print_table, write  # noqa: E402
+
+import cuaug  # noqa: E402
+from cuaug import io  # noqa: E402
+
+HEIGHT, WIDTH, SIDE = 533, 800, 256
+ALIKE = 1  # level: other versions of libjpeg-turbo round a little differently
+
+Box = tuple[int, int]
+Decode = Callable[[bytes, Box], np.ndarray]  # [H, W, 3]
+
+
+def whole_peers() -> dict[str, Decode]:
+    """What is installed, each decoding to RGB."""
+    found: dict[str, Decode] = {}
+    try:
+        import simplejpeg
+
+        found["simplejpeg"] = lambda file, box: simplejpeg.decode_jpeg(file)
+    except ImportError:
+        pass
+    try:
+        import cv2
+
+        flags = cv2.IMREAD_COLOR_RGB | cv2.IMREAD_IGNORE_ORIENTATION
+        found["cv2"] = lambda file, box: cv2.imdecode(np.frombuffer(file, np.uint8), flags)
+    except (ImportError, AttributeError):
+        pass
+    try:
+        from PIL import Image
+
+        found["Pillow"] = lambda file, box: np.asarray(Image.open(BytesIO(file)))
+    except ImportError:
+        pass
+    try:
+        import torch
+        from torchvision.io import decode_jpeg
+
+        def torchvision(file: bytes, box: Box) -> np.ndarray:
+            pixels: np.ndarray = decode_jpeg(torch.frombuffer(bytearray(file), dtype=torch.uint8)).numpy()
+            return pixels.transpose(1, 2, 0)
+
+        found["torchvision"] = torchvision
+    except ImportError:
+        pass
+    return found
+
+
+def half_peers() -> dict[str, Decode]:
+    found: dict[str, Decode] = {}
+    try:
+        import simplejpeg
+
+        size = {"min_height": HEIGHT // 2, "min_width": WIDTH // 2, "min_factor": 2}
+        found["simplejpeg"] = lambda file, box: simplejpeg.decode_jpeg(file, **size)
+    except ImportError:
+        pass
+    try:
+        import cv2
+
+        flags = cv2.IMREAD_REDUCED_COLOR_2 | cv2.IMREAD_IGNORE_ORIENTATION
+        found["cv2"] = lambda file, box: cv2.imdecode(np.frombuffer(file, np.uint8), flags)[..., ::-1]
+    except ImportError:
+        pass
+    return found
+
+
+def sliced(decode: Decode) -> Decode:
+    return lambda file, box: decode(file, box)[box[0] : box[0] + SIDE, box[1] : box[1] + SIDE]
+
+
+ROWS: dict[str, tuple[Decode, Callable[[], dict[str, Decode]]]] = {
+    "whole": (lambda file, box: io.decode_jpeg(file), whole_peers),
+    "crop 256x256": (
+        lambda file, box: io.decode_and_crop_jpeg(file, *box, SIDE, SIDE),
+        lambda: {name: sliced(decode) for name, decode in whole_peers().items()},
+    ),
+    "half the size": (lambda file, box: io.decode_jpeg(file, scale=1 / 2), half_peers),
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--gpu", action="store_true", help="nothing: this is the CPU's work")
+    parser.add_argument("--cpu", action="store_true", help="as without it")
+    parser.add_argument("--quick", action="store_true", help="few files: does it run?")
+    parser.add_argument("--no-peers", action="store_true", help="cuaug alone")
+    parser.add_argument("--json", type=Path, metavar="PATH", help="write there; a partial run is written nowhere else")
+    parser.add_argument("--only", metavar="TEXT", default="", help="rows whose names contain it")
+    options = parser.parse_args()
+    if options.gpu and not options.cpu:
+        return 0
+    files = photographs(2 if options.quick else 24)
+    rng = np.random.default_rng(0)
+    boxes = [(int(rng.integers(HEIGHT - SIDE + 1)), int(rng.integers(WIDTH - SIDE + 1))) for _ in files]
+    rows, rounds = [], 1 if options.quick else 12
+    for threads in sorted({1, cpus()}):
+        cuaug.set_num_threads(1)  # a call has one file: the threads are the caller's, as for the peers
+        for name, (own, peers) in ROWS.items():
+            if options.only in name:
+                others = {} if options.no_peers else peers()
+                rows.append({"name": name, "threads": threads, **measured(own, others, files, boxes, threads, rounds)})
+    cuaug.set_num_threads(0)
+    tables = {"cpu": {"device": cpu_name(), "bytes": sum(map(len, files)) // len(files), "rows": rows}}
+    wrong = [f"{row['name']}: {p}" for row in rows for p, peer in row["peers"].items() if peer["levels"] > ALIKE]
+    notes = [
+        "Processor time of an image in us; in brackets: times cuaug's own.",
+        *(f"differs: {name}" for name in wrong),
+    ]
+    print_table(f"decoding of {HEIGHT}x{WIDTH} JPEGs on {cpu_name()}", [cells(row) for row in rows], notes)
+    if options.json or not (options.quick or options.no_peers or options.only):
+        found = document(tables, "decode")
+        write(found, options.json or default_path(found))
+    return 0 if rows and not wrong else 1
+
+
+def photographs(count: int) -> list[bytes]:
+    """Files of photographs at two qualities, 4:2:0."""
+    import skimage.data
+    from sklearn.datasets import load_sample_images
+
+    photos = [
+        *load_sample_images().images,
+        skimage.data.astronaut(),
+        skimage.data.coffee(),
+        skimage.data.rocket(),
+        skimage.data.chelsea(),
+    ]
+    files = []
+    for place in range(count):
+        photo = np.ascontiguousarray(photos[place % len(photos)][..., :3])
+        image = cuaug.resize(photo, (HEIGHT, WIDTH), antialias=True)
+        files.append(io.encode_jpeg(image, quality=75 if place % 2 else 90))
+    return files
+
+
+def measured(
+    own: Decode, peers: dict[str, Decode], files: list[bytes], boxes: list[Box], threads: int, rounds: int
+) -> dict[str, Any]:
+    """In turns, so that what disturbs one disturbs all: the median round of each."""
+    pool = ThreadPoolExecutor(threads)
+    times: dict[str, list[tuple[float, float]]] = {}
+    contenders = {"": own, **peers}
+    for _ in range(rounds):
+        for name, decode in contenders.items():
+            wall, busy = time.perf_counter(), time.process_time()
+            if threads == 1:
+                for file, box in zip(files, boxes, strict=True):
+                    decode(file, box)
+            else:
+                for _ in pool.map(decode, files, boxes):
+                    pass
+            spent = time.perf_counter() - wall, time.process_time() - busy
+            times.setdefault(name, []).append(spent)
+    pool.shutdown()
+    found = {}
+    for name, spent in times.items():
+        wall, busy = (statistics.median(column) / len(files) for column in zip(*spent, strict=True))
+        found[name] = {"images_per_s": 1 / wall, "cpu_us": busy * 1e6}
+    first = own(files[0], boxes[0]).astype(int)
+    for name, decode in peers.items():
+        found[name]["ratio"] = found[name]["cpu_us"] / found[""]["cpu_us"]
+        found[name]["levels"] = int(np.abs(decode(files[0], boxes[0]).astype(int) - first).max())
+    return {**found.pop(""), "peers": found}
+
+
+def cells(row: dict[str, Any]) -> dict[str, str]:
+    peers = {name: f"{number(peer['cpu_us'])} ({number(peer['ratio'])}x)" for name, peer in row["peers"].items()}
+    return {
+        "what": row["name"], "threads": str(row["threads"]), "img/s": number(row["images_per_s"]),
+        "us": number(row["cpu_us"]),
+    } | peers  # fmt: skip
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,151 @@
+"""From files to batches for training, images a second: ``make bench``.
+
+375x500 JPEG files of photographs -> a random crop, resized to 224 with antialiasing, mirrored, normalised, float16 on
+a GPU and float32 on the CPU. Each peer has as many threads or worker processes. What is timed is whole epochs, after
+one that warms up; files lie in the page cache, as they do for all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "examples")]
+sys.path.append(str(HERE.parent))  # a checkout that is not installed
+
+import loader_peers  # noqa: E402
+from report import cpu_name, cpus, default_path, document, number, print_table, write  # noqa: E402
+
+import cuaug  # noqa: E402
+from cuaug import transforms as T  # noqa: E402
+from cuaug.data import Loader  # noqa: E402
+
+SIZE, MEAN, STD = 224, (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--gpu", action="store_true", help="the GPU table alone")
+    parser.add_argument("--cpu", action="store_true", help="the CPU table alone")
+    parser.add_argument("--quick", action="store_true", help="few files: does it run?")
+    parser.add_argument("--no-peers", action="store_true", help="cuaug alone")
+    parser.add_argument("--json", type=Path, metavar="PATH", help="write there; a partial run is written nowhere else")
+    parser.add_argument("--files", type=Path, help="a folder of JPEG files; default: pieces of photographs")
+    parser.add_argument("--threads", type=int, default=cpus(), help="threads, or worker processes, of each")
+    parser.add_argument("--images", type=int, default=4096, help="in an epoch")
+    parser.add_argument("--batch", type=int, default=256)
+    options = parser.parse_args()
+    if options.quick:
+        options.images, options.batch = 64, 16
+    with tempfile.TemporaryDirectory() as folder:
+        options.listed = listed(options, Path(folder))
+        tables: dict[str, Any] = {}
+        if not options.cpu and cuaug.is_available():
+            import torch
+
+            tables["gpu"] = table("cuda", torch.cuda.get_device_name(), options)
+        if not options.gpu:
+            tables["cpu"] = table("cpu", cpu_name(), options)
+    if not tables:
+        print("no GPU that CuPy can use")
+        return 1
+    if options.json or not (options.quick or options.no_peers):
+        found = document(tables, "loader")
+        write(found, options.json or default_path(found))
+    return 0
+
+
+def listed(options: argparse.Namespace, folder: Path) -> list[str]:
+    """As many files as an epoch has, some of them again and again."""
+    if options.files is None:
+        from photographs import write_pieces
+
+        write_pieces(folder / "upright", 2 if options.quick else 16, (500, 375))
+        write_pieces(folder / "across", 2 if options.quick else 48, (375, 500))
+    found = sorted(str(path) for path in (options.files or folder).rglob("*.jpg"))
+    return [found[i % len(found)] for i in range(options.images)]
+
+
+def own(device: str, options: argparse.Namespace) -> Callable[[], Iterator[Any]]:
+    recipe = [
+        T.RandomResizedCrop(SIZE),
+        T.RandomHorizontalFlip(),
+        T.ToDtype("float32" if device == "cpu" else "float16", scale=True),
+        T.Normalize(MEAN, STD),
+    ]
+    how = {"device": device, "shuffle": True, "seed": 0, "threads": options.threads, "library": "torch"}
+    loader = Loader(options.listed, options.batch, recipe, **how)
+    return lambda: iter(loader)
+
+
+def table(device: str, name: str, options: argparse.Namespace) -> dict[str, Any]:
+    cuaug.set_num_threads(options.threads)
+    makers = {"cuaug": own} | ({} if options.no_peers else loader_peers.makers(device))
+    results = []
+    for peer, maker in makers.items():
+        epoch = maker(device, options)
+        results.append({"name": peer, **timed(epoch, device, options)})
+    cuaug.set_num_threads(0)
+    rate = results[0]["images_per_s"]
+    for row in results:
+        row["ratio"] = rate / row["images_per_s"]
+    cells = [
+        {
+            "loader": row["name"],
+            "images/s": number(row["images_per_s"]),
+            "processor us/image": number(row["processor_us"]),
+            "cuaug is": f"{row['ratio']:.2f}x",
+        }
+        for row in results
+    ]
+    size = sum(map(os.path.getsize, options.listed)) / len(options.listed)
+    notes = [f"{options.threads} threads or workers, batches of {options.batch}, {size / 1e3:.0f} kB a file."]
+    print_table(f"loader on {name}, {cpus()} CPUs", cells, notes)
+    return {"device": name, "threads": options.threads, "batch": options.batch, "bytes": size, "rows": results}
+
+
+def timed(epoch: Callable[[], Iterator[Any]], device: str, options: argparse.Namespace) -> dict[str, float]:
+    """Images a second in the best of two epochs, and processor time of all threads and processes."""
+    finish = _synchronize if device != "cpu" else lambda: None
+    run(epoch, options)
+    rates, processor = [], processor_seconds()
+    for _ in range(2):
+        finish()
+        start = time.perf_counter()
+        count = run(epoch, options)
+        finish()
+        rates.append(count / (time.perf_counter() - start))
+    return {"images_per_s": max(rates), "processor_us": (processor_seconds() - processor) / (2 * count) * 1e6}
+
+
+def run(epoch: Callable[[], Iterator[Any]], options: argparse.Namespace) -> int:
+    count = 0
+    for images, _ in epoch():
+        assert tuple(images.shape[1:]) == (3, SIZE, SIZE), images.shape
+        count += len(images)
+    assert count >= options.images - options.batch, count
+    return count
+
+
+def processor_seconds() -> float:
+    """Of this process and of those workers that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+def _synchronize() -> None:
+    import torch
+
+    torch.cuda.synchronize()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

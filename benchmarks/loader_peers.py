@@ -1,0 +1,133 @@
+"""Other loaders for the same work, those that are installed: ``makers`` gives each as a function that makes epochs."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+SIZE, MEAN, STD = 224, (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+Maker = Callable[[str, argparse.Namespace], Callable[[], Iterator[Any]]]
+
+
+def makers(device: str) -> dict[str, Maker]:
+    found: dict[str, Maker] = {}
+    try:
+        import torchvision  # noqa: F401
+
+        found["DataLoader, torchvision"] = dataloader
+    except ImportError:
+        found["DataLoader, Pillow as torchvision uses it"] = dataloader
+    try:
+        import nvidia.dali  # noqa: F401
+
+        if device != "cpu":
+            found["DALI mixed"] = lambda device, options: dali("mixed", options)
+        found["DALI cpu"] = lambda device, options: dali("cpu", options)
+    except ImportError:
+        pass
+    return found
+
+
+class Files:
+    """A map-style dataset of torchvision's reference pipeline, with Pillow alone where there is no torchvision."""
+
+    def __init__(self, files: list[str]) -> None:
+        self.files = files
+        try:
+            from torchvision import transforms as v1
+
+            self.transform = v1.Compose([
+                v1.RandomResizedCrop(SIZE), v1.RandomHorizontalFlip(), v1.ToTensor(), v1.Normalize(MEAN, STD)
+            ])  # fmt: skip
+        except ImportError:
+            self.transform = by_pillow
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    def __getitem__(self, i: int) -> Any:
+        from PIL import Image
+
+        with Image.open(self.files[i]) as image:
+            return self.transform(image.convert("RGB")), 0
+
+
+def by_pillow(image: Any) -> Any:
+    """What torchvision does with a Pillow image, call for call."""
+    import numpy as np
+    import torch
+    from PIL import Image
+
+    top, left, height, width = box(image.height, image.width)
+    image = image.crop((left, top, left + width, top + height)).resize((SIZE, SIZE), Image.Resampling.BILINEAR)
+    if random.random() < 0.5:
+        image = image.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
+    tensor = torch.from_numpy(np.array(image)).permute(2, 0, 1).contiguous().float().div(255)
+    mean, std = (torch.tensor(numbers)[:, None, None] for numbers in (MEAN, STD))
+    return tensor.sub_(mean).div_(std)
+
+
+def box(height: int, width: int) -> tuple[int, int, int, int]:
+    for _ in range(10):
+        area = height * width * random.uniform(0.08, 1)
+        ratio = math.exp(random.uniform(math.log(3 / 4), math.log(4 / 3)))
+        w, h = round(math.sqrt(area * ratio)), round(math.sqrt(area / ratio))
+        if 0 < w <= width and 0 < h <= height:
+            return random.randint(0, height - h), random.randint(0, width - w), h, w
+    return 0, 0, height, width
+
+
+def dataloader(device: str, options: argparse.Namespace) -> Callable[[], Iterator[Any]]:
+    from torch.utils.data import DataLoader
+
+    workers, on_gpu = max(options.threads - 1, 1) if device != "cpu" else options.threads, device != "cpu"
+    loader = DataLoader(
+        Files(options.listed), options.batch, shuffle=True, num_workers=workers, pin_memory=on_gpu, prefetch_factor=4
+    )
+
+    def epoch() -> Iterator[Any]:
+        for images, labels in loader:
+            yield (images.to(device, non_blocking=True).half(), labels) if on_gpu else (images, labels)
+
+    return epoch
+
+
+def dali(decoder: str, options: argparse.Namespace) -> Callable[[], Iterator[Any]]:
+    from nvidia.dali import fn, pipeline_def, types
+    from nvidia.dali.plugin.pytorch import DALIGenericIterator, LastBatchPolicy
+
+    on_gpu = decoder == "mixed"
+
+    @pipeline_def(batch_size=options.batch, num_threads=options.threads, device_id=0 if on_gpu else None, seed=0)
+    def pipeline() -> Any:
+        encoded, labels = fn.readers.file(
+            files=options.listed, labels=[0] * len(options.listed), random_shuffle=True, name="files"
+        )
+        images = fn.decoders.image_random_crop(
+            encoded, device=decoder, output_type=types.RGB, random_area=[0.08, 1.0], random_aspect_ratio=[3 / 4, 4 / 3]
+        )
+        images = fn.resize(images, resize_x=SIZE, resize_y=SIZE, interp_type=types.INTERP_LINEAR, antialias=True)
+        images = fn.crop_mirror_normalize(
+            images,
+            dtype=types.FLOAT16 if on_gpu else types.FLOAT,
+            output_layout="CHW",
+            mean=[255 * m for m in MEAN],
+            std=[255 * s for s in STD],
+            mirror=fn.random.coin_flip(),
+        )
+        return images, labels
+
+    made = pipeline()
+    made.build()
+    iterator = DALIGenericIterator(
+        [made], ["images", "labels"], reader_name="files", last_batch_policy=LastBatchPolicy.PARTIAL, auto_reset=True
+    )
+
+    def epoch() -> Iterator[Any]:
+        for (entry,) in iterator:
+            yield entry["images"], entry["labels"]
+
+    return epoch

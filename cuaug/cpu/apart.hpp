@@ -1,0 +1,38 @@
+#pragma once
+
+#include "plane.hpp"
+
+// Packed bytes of three channels to numbers, channel by channel.
+
+namespace cuaug {
+
+// to[k][i] = from[3 i + k] * factor
+template <int Pitch>
+__attribute__((noinline)) void apart(const uint8* __restrict__ from, int count, float factor, float (*__restrict__ to)[Pitch]) {
+    int i = 0;
+#if defined(__AVX512BW__)
+    // Four pixels of twelve bytes to each quarter, of which a shuffle makes the whole numbers of a channel.
+    const __m512i threes = _mm512_setr_epi32(0, 1, 2, 2, 3, 4, 5, 5, 6, 7, 8, 8, 9, 10, 11, 11), step = _mm512_set1_epi32(1);
+    const __m512i first = _mm512_maskz_broadcast_i32x4(0xffff, _mm_setr_epi8(0, -1, -1, -1, 3, -1, -1, -1, 6, -1, -1, -1, 9, -1, -1, -1));
+    for (; i + 16 <= count; i += 16) {
+        const __m512i pixels = _mm512_maskz_permutexvar_epi32(0xffff, threes, _mm512_maskz_loadu_epi32(0x0fff, from + 3 * i));
+        __m512i channel = first;
+        for (int k = 0; k < 3; ++k, channel = _mm512_add_epi32(channel, step))
+            _mm512_storeu_ps(to[k] + i, _mm512_maskz_cvtepi32_ps(0xffff, _mm512_shuffle_epi8(pixels, channel)) * _mm512_set1_ps(factor));
+    }
+#elif defined(__AVX2__)
+    const __m256i step = _mm256_set1_epi32(1);
+    const __m256i first = _mm256_setr_epi8(0, -1, -1, -1, 3, -1, -1, -1, 6, -1, -1, -1, 9, -1, -1, -1, 4, -1, -1, -1, 7, -1, -1, -1, 10, -1, -1, -1, 13, -1, -1, -1);
+    auto load = [&](int at) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + at)); };
+    for (; i + 8 <= count; i += 8) {
+        const __m256i pixels = _mm256_inserti128_si256(_mm256_castsi128_si256(load(3 * i)), load(3 * i + 8), 1);
+        __m256i channel = first;
+        for (int k = 0; k < 3; ++k, channel = _mm256_add_epi32(channel, step))
+            _mm256_storeu_ps(to[k] + i, _mm256_cvtepi32_ps(_mm256_shuffle_epi8(pixels, channel)) * _mm256_set1_ps(factor));
+    }
+#endif
+    for (; i < count; ++i)
+        for (int k = 0; k < 3; ++k) to[k][i] = static_cast<float>(from[3 * i + k]) * factor;
+}
+
+}  // namespace cuaug

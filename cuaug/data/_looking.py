@@ -1,0 +1,85 @@
+"""What a recipe looks at, of a batch of encoded images: decoded, and brought to one size."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..crop_resize import resized_crop
+from ._ahead import Clock
+from ._decoding import Encoded
+from ._places import NumPyPlace
+from ._regions import Regions, covered
+
+_ROOM = 1 << 29  # bytes of slots that may be wasted
+
+
+def boxes_of(
+    encoded: Encoded, wanted: Regions, draw: tuple[int, int, np.ndarray], place: NumPyPlace, clock: Clock
+) -> Any:
+    """A box of each, as drawn by (seed, step, ids), at the size that is wanted. [N, ...]"""
+    sizes = encoded.sizes
+    for i in np.flatnonzero((sizes < wanted.least).any(1)):
+        encoded.bad.setdefault(int(i), f"its size {tuple(sizes[i].tolist())} is below {wanted.least}")
+    sizes = np.maximum(sizes, wanted.least)  # of what is bad, so that there is something to count with
+    found = wanted.boxes(sizes, *draw)
+    regions, boxes = covered(found, sizes, encoded.scalable)
+    groups, made = alike(regions[:, 3:], found.margin), []
+    for places in groups:
+        slots = clock.timed("decode", _decoded, encoded, regions, places, place, wanted.resizes)
+        images = place.images(slots)
+        if wanted.resizes:
+            margin = found.margin[places].max(0, initial=0).tolist()
+            images = clock.timed("augment", _resized, images, boxes[places], wanted, margin, place)
+        made.append(images)
+    if len(made) == 1:
+        return made[0]
+    return place.joined(made)[np.argsort(np.concatenate(groups))]
+
+
+def whole_images(encoded: Encoded, place: NumPyPlace, clock: Clock) -> list[Any]:
+    """All of each. [H, W, C] or [C, H, W]"""
+    sizes, images = encoded.sizes, dict[int, Any]()
+    regions = np.concatenate([np.ones_like(sizes[:, :1]), np.zeros_like(sizes), sizes], 1)
+    for places in alike(sizes, sizes):
+        slots = place.images(clock.timed("decode", _decoded, encoded, regions, places, place, False))
+        images |= dict(zip(places.tolist(), slots, strict=True))
+    return [images[i] for i in range(len(encoded))]
+
+
+def alike(extents: np.ndarray, kinds: np.ndarray) -> list[np.ndarray]:
+    """Places of one kind each, whose slots, all as large as the largest, waste little: mostly all in one.
+
+    Args:
+        extents: (H, W) of what comes into a slot. [N, 2]
+        kinds: [N, 2]
+    """
+    found: list[np.ndarray] = []
+    for kind in np.unique(kinds, axis=0):
+        _divide(np.flatnonzero((kinds == kind).all(1)), extents, found)
+    return found or [np.arange(0)]
+
+
+def _divide(places: np.ndarray, extents: np.ndarray, found: list[np.ndarray]) -> None:
+    slots, needed = len(places) * extents[places].max(0).prod(), extents[places].prod(1).sum()
+    if len(places) == 1 or 3 * (slots - needed) <= _ROOM:
+        found.append(places)
+        return
+    in_turn = places[np.argsort(extents[places, 0], kind="stable")]
+    for half in np.array_split(in_turn, 2):
+        _divide(half, extents, found)
+
+
+def _decoded(encoded: Encoded, regions: np.ndarray, places: np.ndarray, place: NumPyPlace, kept: bool) -> np.ndarray:
+    height, width = regions[places, 3:].max(0, initial=1).tolist()
+    slots = place.slots((len(places), height, width, 3), kept)
+    encoded.into(slots, regions, places)
+    return slots
+
+
+def _resized(images: Any, boxes: np.ndarray, wanted: Regions, margin: list[int], place: NumPyPlace) -> Any:
+    (height, width), (down, across) = wanted.size, margin
+    top, left, tall, wide = boxes.T
+    how = (height + 2 * down, width + 2 * across), wanted.interpolation, wanted.antialias
+    return place.without_margin(resized_crop(images, top, left, tall, wide, *how, layout=place.layout), down, across)

@@ -1,0 +1,54 @@
+"""Several ranks, one epoch: each sample comes to exactly one of them, and all take as many steps.
+
+    torchrun --nproc-per-node 2 examples/ranks.py
+
+On GPUs each rank takes its own, and NCCL carries the numbers; else they run on the CPU with gloo.
+"""
+
+import os
+import tempfile
+from pathlib import Path
+
+import torch
+import torch.distributed as dist
+from photographs import write_pieces
+
+from cuaug import transforms as T
+from cuaug.data import Loader
+
+
+def main():
+    on_gpu = torch.cuda.is_available()
+    dist.init_process_group("nccl" if on_gpu else "gloo")
+    rank, world = dist.get_rank(), dist.get_world_size()
+    device = f"cuda:{os.environ['LOCAL_RANK']}" if on_gpu else "cpu"
+    if on_gpu:
+        torch.cuda.set_device(device)
+
+    folder = [tempfile.mkdtemp() if rank == 0 else None]
+    dist.broadcast_object_list(folder, device=torch.device(device))
+    if rank == 0:
+        write_pieces(f"{folder[0]}/train", 9, (120, 160))
+    dist.barrier()
+
+    recipe = [T.RandomResizedCrop(64), T.RandomHorizontalFlip(), T.ToDtype("float32", scale=True)]
+    loader = Loader(Path(folder[0]) / "train", 8, recipe, shuffle=True, seed=0, shard=(rank, world), device=device)
+    seen = torch.zeros(len(loader.source), dtype=torch.int64, device=device)
+    brightness = torch.zeros((), device=device)
+    for batch in loader:
+        seen[torch.from_numpy(batch.ids).to(device)] += 1
+        brightness += batch.images.mean(dim=(1, 2, 3)).sum()
+    mine = int(seen.sum())
+    dist.all_reduce(seen)
+    dist.all_reduce(brightness)
+    print(f"rank {rank} of {world}: {mine} samples in {len(loader)} steps", flush=True)
+    dist.barrier()
+    if rank == 0:
+        assert bool((seen == 1).all()), "every sample once"
+        mean = brightness.item() / len(seen)
+        print(f"all {len(seen)} samples came once; their mean is {mean:.4f}, with any number of ranks", flush=True)
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()

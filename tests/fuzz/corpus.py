@@ -1,0 +1,26 @@
+"""Writes the files that a run begins from: ``python tests/fuzz/corpus.py FOLDER``."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from jpeg_files import SEED, bases
+from jpeg_writer import random_jpeg
+
+LAYOUTS = [
+    [(4, 2), (1, 1), (1, 1)],
+    [(2, 4), (1, 1), (1, 1)],
+    [(2, 2), (2, 1), (1, 2)],
+    [(2, 2), (1, 1), (1, 1), (2, 2)],
+]
+
+if __name__ == "__main__":
+    folder, rng = Path(sys.argv[1]), np.random.default_rng(SEED)
+    folder.mkdir(parents=True, exist_ok=True)
+    files = [*bases(), *(random_jpeg(rng, (50, 70), layout, restart=i % 2) for i, layout in enumerate(LAYOUTS * 2))]
+    for number, file in enumerate(files):
+        (folder / f"{number:02}.jpg").write_bytes(file)
+    print(f"{len(files)} files in {folder}")

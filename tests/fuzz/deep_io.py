@@ -1,0 +1,33 @@
+"""What takes too long for every run: ``make fuzz``."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from jpeg_files import SEED, encoded, piece, with_byte
+from test_io_hostile import mutated, outcome_of
+
+PARTS, EACH = 40, 25_000
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_a_million_mutated_files(part):
+    outcomes = mutated(SEED + 1_000 + part, EACH)
+    assert sum(outcomes.values()) == EACH
+    print(dict(outcomes))
+
+
+@pytest.mark.parametrize("part", range(28))
+def test_every_value_of_every_byte(part):
+    """178,500 files: the first 700 bytes, each with the 255 values that it has not."""
+    file = encoded(piece(np.random.default_rng(SEED), 32, 48), progressive=True)
+    tried, rng = 0, np.random.default_rng(SEED + part)
+    for at in range(25 * part, 25 * (part + 1)):
+        for value in set(range(256)) - {file[at]}:
+            outcome_of(rng, with_byte(file, at, value))
+            tried += 1
+    assert tried == 25 * 255

@@ -1,0 +1,72 @@
+"""The loader on a GPU: the batches of the CPU, handed over on the taker's stream."""
+
+import pytest
+from compare import Tolerance, assert_equal
+from test_data import RECIPES, encoded, photographs
+
+import cuaug
+from cuaug import transforms as T
+from cuaug.data import Loader
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.gpu
+
+ONE_LEVEL = Tolerance(absolute=1, reason="CPU and GPU agree within a level")
+
+
+@pytest.fixture(scope="module")
+def files():
+    return [(encoded(image, subsampling=i % 3), i % 5) for i, image in enumerate(photographs(40))]
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_batches_are_those_of_the_cpu(files, name):
+    recipe = T.Compose(RECIPES[name], seed=2)
+    on_gpu = list(Loader(files, 7, recipe, device="cuda", shuffle=True))
+    on_cpu = list(Loader(files, 7, recipe, device="cpu", shuffle=True, library="torch"))
+    for batch, expected in zip(on_gpu, on_cpu, strict=True):
+        assert batch.images.device.type == batch.labels.device.type == "cuda"
+        assert batch.labels.tolist() == expected.labels.tolist()
+        assert_equal(batch.images.cpu(), expected.images, tolerance=ONE_LEVEL)
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_a_busy_taker_gets_whole_batches(files, beside):
+    """The taker's stream has work queued before it reads: nothing of a batch is overwritten meanwhile."""
+    recipe = T.Compose(RECIPES["crop and flip"], seed=2)
+    expected = torch.stack([batch.images.double().sum() for batch in Loader(files, 5, recipe, library="torch")])
+    stream = torch.cuda.Stream() if beside else torch.cuda.current_stream()
+    sums, load = [], torch.randn(2048, 2048, device="cuda")
+    with torch.cuda.stream(stream):
+        for _epoch in range(5):
+            loader = Loader(files, 5, recipe, device="cuda", prefetch=3)
+            for batch in loader:
+                for _ in range(10):
+                    load = torch.tanh(load @ load)
+                sums.append(batch.images.double().sum())
+                del batch
+    torch.cuda.synchronize()
+    found = torch.stack(sums).cpu().reshape(5, -1)
+    assert (found == found[0]).all()
+    assert ((found[0] - expected).abs() <= 1e-3 * expected).all()
+
+
+def test_labels_are_mixed_on_the_device(files):
+    recipe = [T.RandomResizedCrop(16), T.ToDtype("float32", scale=True), T.MixUp(num_classes=5)]
+    for images, labels in Loader(files, 8, recipe, device="cuda:0", seed=1):
+        assert images.is_cuda
+        assert labels.shape == (len(images), 5)
+        assert (labels.sum(1) - 1).abs().max() < 1e-5
+
+
+def test_bad_files_are_replaced(files):
+    broken = [*files[:5], (b"\xff\xd8\xff\xe0nothing", 1), *files[5:9]]
+    (batch,) = Loader(broken, 10, RECIPES["crop and flip"], device="cuda", on_error="replace", max_bad=None)
+    assert batch.valid.tolist() == [True] * 5 + [False] + [True] * 4
+    stand_in = batch.ids.tolist().index(batch.ids[5])
+    assert torch.equal(batch.images[5], batch.images[stand_in])
+
+
+def test_a_gpu_that_torch_does_not_have_is_refused(files):
+    with pytest.raises(cuaug.BackendError, match="cuda"):
+        Loader(files, 2, device="cuda:99")

@@ -1,0 +1,137 @@
+"""JPEG files for tests: photographs as Pillow and OpenCV write them, and what can be wrong with a file."""
+
+import functools
+import io
+import struct
+
+import cv2
+import numpy as np
+import skimage.data
+from PIL import Image
+from sklearn.datasets import load_sample_images
+
+SEED = 20261120
+SAMPLINGS = {"444": 0x111111, "422": 0x211111, "420": 0x221111, "440": 0x121111, "411": 0x411111}
+
+
+@functools.cache
+def photographs():
+    """Seven, RGB, whose files come with scikit-image and scikit-learn."""
+    found = [getattr(skimage.data, name)() for name in ("astronaut", "coffee", "chelsea", "rocket", "retina")]
+    return [*(np.ascontiguousarray(photo[..., :3]) for photo in found), *load_sample_images().images]
+
+
+def piece(rng, height, width):
+    """Some of a photograph."""
+    photo = photographs()[rng.integers(len(photographs()))]
+    y, x = rng.integers(photo.shape[0] - height + 1), rng.integers(photo.shape[1] - width + 1)
+    return np.ascontiguousarray(photo[y : y + height, x : x + width])
+
+
+def encoded(image, sampling="420", *, quality=90, progressive=False, restart=0):
+    options = {
+        cv2.IMWRITE_JPEG_QUALITY: quality, cv2.IMWRITE_JPEG_SAMPLING_FACTOR: SAMPLINGS[sampling],
+        cv2.IMWRITE_JPEG_PROGRESSIVE: int(progressive), cv2.IMWRITE_JPEG_RST_INTERVAL: restart,
+    }  # fmt: skip
+    done, file = cv2.imencode(".jpg", image[..., ::-1], [n for item in options.items() for n in item])
+    assert done
+    return file.tobytes()
+
+
+def by_pillow(image, mode="RGB", **options):
+    file = io.BytesIO()
+    Image.fromarray(image).convert(mode).save(file, "JPEG", **{"quality": 85, **options})
+    return file.getvalue()
+
+
+@functools.cache
+def bases():
+    """21 files of 32 to 320 pixels: all samplings, grey, CMYK, progressive, with restarts, with EXIF."""
+    rng = np.random.default_rng(SEED)
+    sizes = iter([(int(h), int(w)) for h, w in rng.integers(32, 321, (21, 2))])
+    files = [encoded(piece(rng, *next(sizes)), s, progressive=p) for s in SAMPLINGS for p in (False, True)]
+    files += [encoded(piece(rng, *next(sizes)), s, restart=3) for s in ("420", "422", "444")]
+    files += [encoded(piece(rng, *next(sizes)), quality=q) for q in (10, 100)]
+    files += [by_pillow(piece(rng, *next(sizes)), mode, progressive=p) for mode in ("L", "CMYK") for p in (False, True)]
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    files += [by_pillow(piece(rng, *next(sizes)), exif=exif), by_pillow(piece(rng, *next(sizes)), optimize=True)]
+    return files
+
+
+def segments(file):
+    """(marker, start, end) of everything before the entropy-coded data of each scan."""
+    found, at = [], 2
+    while at + 4 <= len(file):
+        marker, length = file[at + 1], struct.unpack_from(">H", file, at + 2)[0]
+        found.append((marker, at, at + 2 + length))
+        at += 2 + length
+        if marker == 0xDA:
+            while not (file[at] == 0xFF and file[at + 1] not in (0, *range(0xD0, 0xD8))):
+                at += 1
+        if file[at + 1] == 0xD9:
+            break
+    return found
+
+
+def frame(file):
+    """Where the frame header's marker lies: SOF0, SOF1 or SOF2."""
+    return next(start for marker, start, _ in segments(file) if marker in (0xC0, 0xC1, 0xC2))
+
+
+def claiming(file, height, width):
+    """The same data under a header that says another size."""
+    at = frame(file) + 5
+    return file[:at] + struct.pack(">HH", height, width) + file[at + 4 :]
+
+
+def with_byte(file, at, value):
+    return file[:at] + bytes([value]) + file[at + 1 :]
+
+
+def with_segments(file, *added):
+    """Segments put behind the first marker."""
+    return file[:2] + b"".join(added) + file[2:]
+
+
+def _flip(rng, file):
+    out = bytearray(file)
+    for _ in range(rng.integers(1, 9)):
+        out[rng.integers(len(out))] ^= 1 << rng.integers(8)
+    return bytes(out)
+
+
+def _header_byte(rng, file):
+    first_scan = next(end for marker, _, end in segments(file) if marker == 0xDA)
+    return with_byte(file, int(rng.integers(2, first_scan)), int(rng.integers(256)))
+
+
+def _piece_of(rng, file):
+    start = int(rng.integers(len(file)))
+    return start, min(len(file), start + int(rng.integers(1, 64)))
+
+
+def _twice(rng, file):
+    start, end = _piece_of(rng, file)
+    return file[:end] + file[start:]
+
+
+def _without(rng, file):
+    start, end = _piece_of(rng, file)
+    return file[:start] + file[end:]
+
+
+def _marker(rng, file):
+    at = int(rng.integers(2, len(file)))
+    return file[:at] + bytes([0xFF, rng.integers(256)]) + rng.bytes(int(rng.integers(4))) + file[at:]
+
+
+MUTATORS = {
+    "flip": _flip,
+    "truncate": lambda rng, file: file[: rng.integers(len(file))],
+    "header": _header_byte,
+    "twice": _twice,
+    "without": _without,
+    "size": lambda rng, file: claiming(file, *(int(n) for n in np.exp2(rng.uniform(0, 16, 2)))),
+    "marker": _marker,
+}

@@ -1,0 +1,86 @@
+"""A JPEG encoder of random coefficients (ITU-T T.81), for layouts of samples that no library writes."""
+
+import math
+import struct
+
+import numpy as np
+
+# Codes of one length each: 12 of 4 bits for the sizes of DC, 162 of 8 bits for the runs and sizes of AC.
+DC_SIZES = list(range(12))
+AC_SYMBOLS = [0x00, 0xF0, *(run << 4 | size for run in range(16) for size in range(1, 11))]
+
+
+def segment(marker, body):
+    return struct.pack(">BBH", 0xFF, marker, len(body) + 2) + body
+
+
+class Bits:
+    def __init__(self):
+        self.value, self.count, self.out = 0, 0, bytearray()
+
+    def put(self, code, length):
+        self.value, self.count = self.value << length | code, self.count + length
+        while self.count >= 8:
+            self.count -= 8
+            byte = self.value >> self.count & 0xFF
+            self.out += b"\xff\x00" if byte == 0xFF else bytes([byte])
+        self.value &= (1 << self.count) - 1
+
+    def end(self):
+        if self.count:
+            self.put((1 << 8 - self.count) - 1, 8 - self.count)  # padded with ones
+        out, self.out = bytes(self.out), bytearray()
+        return out
+
+
+def amplitude(value):
+    """The size of a coefficient, and its bits (T.81, F.1.2.1)."""
+    size = int(abs(value)).bit_length()
+    return size, value if value > 0 else value + (1 << size) - 1
+
+
+def put_block(bits, rng, previous, busy):
+    """A random block, and its DC level: mid grey and some texture."""
+    level = int(np.clip(previous + rng.integers(-40, 41), -120, 120)) if busy else previous
+    size, code = amplitude(level - previous)
+    bits.put(DC_SIZES.index(size), 4)
+    bits.put(code, size)
+    for _ in range(rng.integers(0, 6) if busy else 0):
+        run, size = int(rng.integers(0, 8)), int(rng.integers(1, 6))
+        bits.put(AC_SYMBOLS.index(run << 4 | size), 8)
+        bits.put(int(rng.integers(0, 1 << size)), size)
+    bits.put(AC_SYMBOLS.index(0), 8)
+    return level
+
+
+def random_jpeg(rng, size, samplings, *, restart=0, interleaved=True, adobe=None, busy=True):
+    """A baseline file of (H, W) whose components have these (horizontal, vertical) samplings."""
+    height, width = size
+    most_h, most_v = (max(s[axis] for s in samplings) for axis in (0, 1))
+    table = bytes([0, *[3] * 64])
+    out = b"\xff\xd8" + (segment(0xEE, b"Adobe\0\x64\0\0\0\0" + bytes([adobe])) if adobe is not None else b"")
+    out += segment(0xDB, table)
+    out += segment(0xC4, bytes([0x00, 0, 0, 0, 12, *[0] * 12, *DC_SIZES]))
+    out += segment(0xC4, bytes([0x10, *[0] * 7, len(AC_SYMBOLS), *[0] * 8, *AC_SYMBOLS]))
+    parts = b"".join(bytes([i + 1, h << 4 | v, 0]) for i, (h, v) in enumerate(samplings))
+    out += segment(0xC0, struct.pack(">BHHB", 8, height, width, len(samplings)) + parts)
+    out += segment(0xDD, struct.pack(">H", restart)) if restart else b""
+    columns, rows = -(-width // (8 * most_h)), -(-height // (8 * most_v))
+    every = range(len(samplings))
+    for scan in [list(every)] if interleaved else [[i] for i in every]:
+        out += segment(0xDA, bytes([len(scan), *(b for i in scan for b in (i + 1, 0)), 0, 63, 0]))
+        if len(scan) == 1:  # not padded to whole units (A.2.2)
+            h, v = samplings[scan[0]]
+            blocks = math.ceil(width * h / most_h / 8) * math.ceil(height * v / most_v / 8)
+            units = [scan] * blocks
+        else:
+            units = [[i for i in scan for _ in range(samplings[i][0] * samplings[i][1])]] * (columns * rows)
+        bits, levels = Bits(), dict.fromkeys(scan, 0)
+        for number, unit in enumerate(units):
+            if restart and number and number % restart == 0:
+                out += bits.end() + bytes([0xFF, 0xD0 + (number // restart - 1) % 8])
+                levels = dict.fromkeys(scan, 0)
+            for component in unit:
+                levels[component] = put_block(bits, rng, levels[component], busy)
+        out += bits.end()
+    return out + b"\xff\xd9"
