@@ -1,5 +1,7 @@
 """Overlap and suppression of rotated boxes, against areas summed up row by row; and what max_output leaves out."""
 
+import time
+
 import box_cases
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 cuaug = pytest.importorskip("cuaug")
 pytest.importorskip("cuaug._native")
+_cpu = pytest.importorskip("cuaug._cpu")
 
 CPU = [home for home in HOMES if isinstance(home, tuple)]  # the kernels are not there yet
 each_home = pytest.mark.parametrize("home", CPU, ids=home_id)
@@ -135,8 +138,6 @@ def test_as_many_as_asked_for_are_the_first_of_all(scene, most):
 
 def test_few_of_many_are_found_soon():
     """Each of 60,000 boxes apart from all others would be tried on all before it."""
-    import time
-
     boxes, scores = box_cases.distant(60_000)
     start = time.perf_counter()
     found = cuaug.nms(boxes, scores, 0.5, max_output=100)
@@ -155,3 +156,9 @@ WRONG = [
 def test_what_does_not_fit_is_refused(said, call):
     with pytest.raises(ValueError, match=r"^cuaug\.box_iou: .*" + said):
         call()
+
+
+def test_a_gpu_is_told_how_to_get_to_the_cpu():
+    _cpu.only(-1, "features")
+    with pytest.raises(cuaug.BackendError, match=r"^features on a GPU: .*features\.cpu\(\)"):
+        _cpu.only(0, "features")
