@@ -1,4 +1,4 @@
-"""Suppression of overlapping boxes against torchvision: ``make bench``.
+"""Suppression of overlapping boxes, and pooling of regions on the CPU, against torchvision: ``make bench``.
 
 Boxes lie as a detector's do, in clusters about objects. A call that returns as many indices as are kept waits for the
 device, here and in torchvision: such rows are timed by the wall, from call to result. Rows of a fixed size wait for
@@ -101,7 +101,41 @@ def rows(where: str, options: argparse.Namespace) -> list[Row]:
             found.append(
                 Row(f"nms {count}, fixed size", lambda one=one, f=fixed: cuaug.nms(*one, IOU, **f), None, False)
             )
+    if where == "cpu":
+        found += pooling(ops, options)
     return [row for row in found if options.only in row.name]
+
+
+def pooling(ops: Any, options: argparse.Namespace) -> list[Row]:
+    """Regions of a feature pyramid's finest level, two samples for each bin, in planes and with channels inside."""
+    channels, count = (16, 50) if options.quick else (256, 500)
+    rng = np.random.default_rng(count)
+    features = rng.normal(0, 1, (2, 200, 272, channels)).astype(np.float32)
+    boxes = detections(count)[0]
+    rois = np.concatenate([rng.integers(0, 2, (count, 1)), boxes], 1).astype(np.float32)
+    found = []
+    for order in ("planes", "channels inside"):
+        maps, regions, given = features, rois, {"layout": "NHWC"}
+        if ops is not None:
+            import torch
+
+            maps, regions, given = torch.from_numpy(features).movedim(-1, 1), torch.from_numpy(rois), {}
+            maps = maps.contiguous() if order == "planes" else maps
+        elif order == "planes":
+            maps, given = np.ascontiguousarray(np.moveaxis(features, -1, 1)), {"layout": "NCHW"}
+        align = {"spatial_scale": 0.25, "sampling_ratio": 2, "aligned": True}
+
+        def own(maps=maps, regions=regions, given=given, align=align):
+            return cuaug.roi_align(maps, regions, 7, **align, **given)
+
+        peer = None
+        if ops is not None and not options.no_peers:
+
+            def peer(maps=maps, regions=regions, align=align):
+                return ops.roi_align(maps, regions, 7, **align)
+
+        found.append(Row(f"roi_align {count}, {order}", own, peer))
+    return found
 
 
 def table(where: str, device: str, options: argparse.Namespace) -> dict[str, Any]:
@@ -130,7 +164,10 @@ def table(where: str, device: str, options: argparse.Namespace) -> dict[str, Any
 
 
 def alike(row: Row) -> float:
-    """The share of boxes that both or neither keep."""
+    """The share of boxes that both or neither keep; of values pooled, of those that differ by a rounding error."""
+    if row.name.startswith("roi"):
+        pooled, expected = (np.asarray(found()) for found in (row.own, row.peer) if found is not None)
+        return float(np.mean(np.abs(pooled - expected) < 1e-4))
     own, other = (set(found().tolist()) for found in (row.own, row.peer) if found is not None)
     return 1 - len(own ^ other) / max(len(own | other), 1)
 

@@ -39,7 +39,18 @@ from .geometry import (
     transform_points,
 )
 from .mix import cutmix, mix_labels, mixup
-from .ops import batched_nms, box_area, box_convert, box_iou, clip_boxes, nms, remove_small_boxes
+from .ops import (
+    batched_nms,
+    box_area,
+    box_convert,
+    box_iou,
+    clip_boxes,
+    nms,
+    remove_small_boxes,
+    roi_align,
+    roi_pool,
+    soft_nms,
+)
 from .show import grid, show
 from .warp import affine, elastic, perspective, remap, rotate, warp_affine, warp_perspective
 
@@ -96,9 +107,12 @@ __all__ = [
     "resize",
     "resized_crop",
     "rgb_to_grayscale",
+    "roi_align",
+    "roi_pool",
     "rotate",
     "set_num_threads",
     "show",
+    "soft_nms",
     "solarize",
     "to_dtype",
     "transform_boxes",

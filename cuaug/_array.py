@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import importlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any, Protocol
 
@@ -71,7 +71,7 @@ def _unsupported(dtype: Any) -> str:
     return f"{getattr(dtype, 'name', dtype)} is not supported; images may be {images}, labels {labels}"
 
 
-def _permuted(shape: tuple[int, ...], order: Sequence[int] | None) -> tuple[tuple[int, ...], list[int]]:
+def permuted(shape: tuple[int, ...], order: Sequence[int] | None) -> tuple[tuple[int, ...], list[int]]:
     """What shape to allocate, and how to permute it to `shape`, for memory that runs through the axes in `order`."""
     order = range(len(shape)) if order is None else order
     inverse = [0] * len(shape)
@@ -94,7 +94,7 @@ class _NumPy(_OnItsStream):
         return _dlpack.Tensor(pointer, array.shape, strides, dtype.name, -1, read_only, array)
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
-        extents, axes = _permuted(shape, order)
+        extents, axes = permuted(shape, order)
         return np.empty(extents, _numpy_dtype(dtype)).transpose(axes)
 
     def pointer(self, array: Any) -> int:
@@ -161,7 +161,7 @@ class _Torch(_OnItsStream):
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
         if order is None:
             return self.torch.empty(shape, dtype=self.dtypes[dtype], device=_torch_device(device))
-        extents, axes = _permuted(shape, order)
+        extents, axes = permuted(shape, order)
         return self.torch.empty(extents, dtype=self.dtypes[dtype], device=_torch_device(device)).permute(axes)
 
     def pointer(self, array: Any) -> int:
@@ -198,7 +198,7 @@ class _CuPy(_OnItsStream):
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
         with _cuda.device(device):
-            extents, axes = _permuted(shape, order)
+            extents, axes = permuted(shape, order)
             return _cuda.cupy().empty(extents, _numpy_dtype(dtype)).transpose(axes)
 
     def pointer(self, array: Any) -> int:
@@ -333,7 +333,7 @@ def named(like: Any) -> _NumPy | _Torch:
 
 def pinned(shape: tuple[int, ...], order: Sequence[int]) -> Any:
     """Memory of torch that a GPU copies from without stopping, uint8."""
-    extents, axes = _permuted(shape, order)
+    extents, axes = permuted(shape, order)
     torch = _torch().torch
     try:
         return torch.empty(extents, dtype=torch.uint8, pin_memory=True).permute(axes)
@@ -431,6 +431,49 @@ def index_dtype(found: Library) -> str:
 def detached(array: Any) -> Any:
     """Without its gradient, for results that have none."""
     return array.detach() if getattr(array, "requires_grad", False) else array
+
+
+def compiling() -> bool:
+    """Whether torch.compile is tracing the caller."""
+    torch = sys.modules.get("torch")
+    return torch is not None and torch.compiler.is_compiling()
+
+
+def torch_module() -> Any:
+    """torch, where there is a tensor of it."""
+    return sys.modules["torch"]
+
+
+def wants_gradient(*arrays: Any) -> bool:
+    """Whether torch would follow what is computed from these."""
+    return any(getattr(array, "requires_grad", False) for array in arrays) and bool(_torch().torch.is_grad_enabled())
+
+
+def differentiable(
+    forward: Callable[..., Any], backward: Callable[..., Sequence[Any]], saved: Sequence[Any], inputs: Sequence[Any]
+) -> Any:
+    """``forward(*inputs)``, of which torch learns that ``backward(gradient, *saved)`` is its gradient, once."""
+    return _gradient().apply(forward, backward, len(saved), *saved, *inputs)
+
+
+@functools.cache
+def _gradient() -> Any:
+    function = _torch().torch.autograd.function
+
+    class Gradient(function.Function):  # type: ignore[misc, name-defined]
+        @staticmethod
+        def forward(ctx: Any, forward: Any, backward: Any, count: int, *arrays: Any) -> Any:
+            ctx.save_for_backward(*arrays[:count])
+            ctx.backward = backward
+            return forward(*arrays[count:])
+
+        @staticmethod
+        @function.once_differentiable  # type: ignore[untyped-decorator]
+        def backward(ctx: Any, gradient: Any) -> Any:
+            saved = ctx.saved_tensors
+            return None, None, None, *(None for _ in saved), *ctx.backward(gradient, *saved)
+
+    return Gradient
 
 
 def module_class() -> Any:

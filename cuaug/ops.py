@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from . import _boxes, _check, _matrices, _nms
+from . import _boxes, _check, _matrices, _nms, _roi, _rotated, _soft_nms
 from ._array import namespace
 from ._check import public
 
@@ -24,6 +24,9 @@ __all__ = [
     "clip_boxes",
     "nms",
     "remove_small_boxes",
+    "roi_align",
+    "roi_pool",
+    "soft_nms",
 ]
 
 Format = Literal["xyxy", "xywh", "cxcywh"]
@@ -83,7 +86,8 @@ def box_iou(boxes1: Any, boxes2: Any, kind: Kind = "iou") -> Any:
 
     Args:
         boxes1: Corners; NaN gives NaN. [..., P, 4]
-        boxes2: Likewise. [..., Q, 4]
+            Rotated, on the CPU: centre, width, height, degrees against the clock. [..., P, 5]
+        boxes2: Likewise. [..., Q, 4], [..., Q, 5]
         kind: "iou"; "giou", less the share of the smallest box around both that neither covers (Rezatofighi et al.
             2019); "diou", less the squared distance of the centres over that box's diagonal (Zheng et al. 2020);
             "ciou", less a penalty for other proportions, too (the same). A quotient of 0 and 0 counts as 0.
@@ -92,14 +96,20 @@ def box_iou(boxes1: Any, boxes2: Any, kind: Kind = "iou") -> Any:
         [..., P, Q]
 
     Raises:
-        ValueError: A shape or ``kind`` does not fit.
+        BackendError: Rotated boxes are on a GPU.
+        ValueError: A shape does not fit, or ``kind``: rotated boxes have "iou" alone.
 
     >>> print(box_iou([(0, 0, 2, 2)], [(1, 0, 3, 2), (0, 0, 2, 2)]).round(3))
     [[0.333 1.   ]]
     """
     _check.one_of("kind", kind, ("iou", "giou", "diou", "ciou"))
-    sizes = (), (4,)
+    sizes = (), (4, 5)
     boxes1, boxes2 = _matrices.load(("boxes1", "boxes2"), boxes1=(boxes1, sizes), boxes2=(boxes2, sizes))
+    if boxes1.shape[-1] != boxes2.shape[-1]:
+        raise ValueError("boxes1 and boxes2 must be both upright or both rotated")
+    if boxes1.shape[-1] == 5:
+        _check.one_of("kind", kind, ("iou",))
+        return _rotated.iou(boxes1, boxes2)
     a, b = boxes1[..., :, None, :], boxes2[..., None, :, :]
     xp = namespace(a)
     size = xp.minimum(a[..., 2:], b[..., 2:]) - xp.maximum(a[..., :2], b[..., :2])
@@ -189,6 +199,7 @@ def nms(
 
     Args:
         boxes: Corners, float16, bfloat16, float32 or float64, compared in float32 or better. [K, 4], [N, K, 4]
+            Rotated, on the CPU: centre, width, height, degrees against the clock. [K, 5], [N, K, 5]
         scores: Likewise; of equal ones the lower index is first. NaN, of a box or a score, comes last, removes none
             and is not removed. [K], [N, K]
         iou_threshold: 0 to 1; a box goes if its IoU is greater. One without area overlaps none.
@@ -239,6 +250,127 @@ def batched_nms(
     if classes is None:
         raise TypeError("classes must be an array, got None (nms takes no classes)")
     return _nms.suppress(boxes, scores, classes, counts, iou_threshold, score_threshold, max_output, fixed_size)
+
+
+@public
+def soft_nms(
+    boxes: Any,
+    scores: Any,
+    iou_threshold: float = 0.3,
+    sigma: float = 0.5,
+    score_threshold: float = 1e-3,
+    method: Literal["linear", "gaussian"] = "linear",
+    *,
+    max_output: int | None = None,
+    fixed_size: bool = False,
+    counts: Any = None,
+) -> Any:
+    """Indices by falling score, where each box lowers the scores of those it overlaps (Bodla et al. 2017).
+
+    Args:
+        boxes: As of :func:`nms`, not rotated. [K, 4], [N, K, 4]
+        scores: Likewise, and NaN. [K], [N, K]
+        iou_threshold: 0 to 1; of "linear": a greater IoU multiplies a score by ``1 - iou``.
+        sigma: Of "gaussian": any IoU multiplies a score by ``exp(-iou**2 / sigma)``.
+        score_threshold: Boxes take part as long as their score is greater.
+        method: "linear" or "gaussian".
+        max_output: As of :func:`nms`, like the next two.
+        fixed_size: Return padded arrays, and how many of them count.
+        counts: How many boxes of each sample take part. [N]
+
+    Returns:
+        indices, scores [kept], the scores as lowered, in their dtype; if ``fixed_size``, ``indices, scores, kept`` of
+        the shapes of :func:`nms`, padded with -1 and 0.
+
+    Raises:
+        BackendError: Boxes are on a GPU.
+        TypeError, ValueError: As :func:`nms`.
+
+    >>> import numpy as np
+    >>> soft_nms(np.array([(0, 0, 4, 4), (0, 0, 4, 2), (5, 5, 9, 9.0)]), np.array([1, 0.75, 0.5]))
+    (array([0, 2, 1]), array([1.   , 0.5  , 0.375]))
+    """
+    options = (iou_threshold, sigma, score_threshold, method, max_output, fixed_size)
+    return _soft_nms.suppress(boxes, scores, counts, *options)
+
+
+@public
+def roi_align(
+    features: Any,
+    boxes: Any,
+    output_size: int | tuple[int, int],
+    spatial_scale: float | list[float] = 1.0,
+    sampling_ratio: int = -1,
+    aligned: bool = False,
+    mode: Literal["avg", "max"] = "avg",
+    layout: Literal["NCHW", "NHWC"] | None = None,
+    *,
+    canonical_size: float = 224,
+    canonical_level: int = 4,
+) -> Any:
+    """Regions of feature maps, cut into bins and sampled between pixels (He et al. 2017), as torchvision's.
+
+    Args:
+        features: Float maps, or a list of levels, each of half the size of the one before. [N, C, H, W]
+        boxes: Sample, then corners, in the library of the features; or one array for each image. [K, 5], [[L, 4]]
+            Rotated as detectron2's: sample, centre, width, height, degrees against the clock. [K, 6], [[L, 5]]
+        output_size: Bins, (H, W) or a number for both.
+        spatial_scale: Pixels of the map for one of the boxes; a list for levels: each takes the boxes of its size.
+        sampling_ratio: Samples of a bin along each axis; -1: about one for each pixel.
+        aligned: Whether boxes count from the map's corner; else from the centre of the first pixel.
+        mode: "avg", or "max" of a bin's samples, as mmcv's. A sample beyond the map by more than a pixel is 0.
+        layout: "NCHW" or "NHWC"; default: channels first for torch, else last.
+        canonical_size: Side of a square box that is pooled from the level ``canonical_level``.
+        canonical_level: The level of scale ``2**-canonical_level``; a box twice as large goes to the next one.
+
+    Returns:
+        [K, C, h, w], in the features' layout and dtype; torch's gradient of ``features`` is the same in every run.
+
+    Raises:
+        BackendError: Arrays are on a GPU.
+        TypeError, ValueError: A dtype, a shape, or a sample's number does not fit.
+
+    >>> import numpy as np
+    >>> rows = np.arange(8.0).reshape(1, 8, 1, 1) * np.ones((1, 8, 8, 1))
+    >>> roi_align(rows, np.array([(0, 0, 2, 4, 6.0)]), (2, 1), aligned=True).ravel()
+    array([2.5, 4.5])
+    """
+    _check.one_of("mode", mode, ("avg", "max"))
+    options = (spatial_scale, sampling_ratio, aligned, mode, layout, canonical_size, canonical_level)
+    return _roi.pool(features, boxes, output_size, *options)
+
+
+@public
+def roi_pool(
+    features: Any,
+    boxes: Any,
+    output_size: int | tuple[int, int],
+    spatial_scale: float = 1.0,
+    layout: Literal["NCHW", "NHWC"] | None = None,
+) -> Any:
+    """The greatest pixel of each bin of regions, rounded to whole pixels (Girshick 2015), as torchvision's.
+
+    Args:
+        features: Float maps. [N, C, H, W]
+        boxes: Sample, then corners, in the library of the features; or one array for each image. [K, 5], [[L, 4]]
+        output_size: Bins, (H, W) or a number for both; one outside of the map is 0.
+        spatial_scale: Pixels of the map for one of the boxes.
+        layout: "NCHW" or "NHWC"; default: channels first for torch, else last.
+
+    Returns:
+        [K, C, h, w], in the features' layout and dtype. A gradient goes to the first of equal pixels; NaN is greatest.
+
+    Raises:
+        BackendError: Arrays are on a GPU.
+        TypeError: A dtype is not supported.
+        ValueError: A shape or a sample's number does not fit.
+
+    >>> import numpy as np
+    >>> roi_pool(np.arange(64.0).reshape(1, 8, 8, 1), np.array([(0, 0, 2, 3, 5.0)]), 2)[..., 0]
+    array([[[25., 27.],
+            [41., 43.]]])
+    """
+    return _roi.pool(features, boxes, output_size, spatial_scale, -1, False, "pixels", layout, 224, 4)
 
 
 def _lean(boxes: Any) -> Any:

@@ -32,3 +32,158 @@ def nms(boxes, scores, threshold, classes=None, score_threshold=None, max_output
         if not rivals or not (iou(boxes[rivals], boxes[i : i + 1]) > threshold).any():
             kept.append(int(i))
     return np.array(kept[:max_output], np.int64)
+
+
+def bilinear(y, x, height, width):
+    """Weights of the pixels of a map at a place, by torchvision's rule about the edge. [H, W]"""
+    weights = np.zeros((height, width))
+    if not (-1 <= y <= height and -1 <= x <= width):
+        return weights
+    y, x = (min(max(at, 0.0), extent - 1) for at, extent in ((y, height), (x, width)))
+    top, left = int(y), int(x)
+    for row, of_row in ((top, 1 - (y - top)), (top + 1, y - top)):
+        for column, of_column in ((left, 1 - (x - left)), (left + 1, x - left)):
+            if of_row * of_column:
+                weights[row, column] += of_row * of_column
+    return weights
+
+
+def roi_bins(roi, size, extent, scale=1.0, sampling=-1, aligned=False):
+    """Of each bin, the weights of its samples. {(bin y, bin x): [S, H, W]}"""
+    shift, rotated = 0.5 if aligned else 0.0, len(roi) == 5
+    sides = [side * scale for side in roi[:4]]
+    width, height = sides[2:] if rotated else (sides[2] - sides[0], sides[3] - sides[1])
+    if not aligned:
+        width, height = max(width, 1.0), max(height, 1.0)
+    lengths, bins = (height / size[0], width / size[1]), {}
+    counts = [sampling if sampling > 0 else max(int(np.ceil(length)), 0) for length in lengths]
+    for bin_y in range(size[0]):
+        for bin_x in range(size[1]):
+            found = [np.zeros((0, *extent))]
+            for i in range(counts[0]):
+                for j in range(counts[1]):
+                    y = (bin_y + (i + 0.5) / counts[0]) * lengths[0]
+                    x = (bin_x + (j + 0.5) / counts[1]) * lengths[1]
+                    if rotated:
+                        y, x, angle = y - height / 2, x - width / 2, np.radians(roi[4])
+                        y, x = y * np.cos(angle) - x * np.sin(angle), y * np.sin(angle) + x * np.cos(angle)
+                    found.append(bilinear(y + sides[1] - shift, x + sides[0] - shift, *extent)[None])
+            bins[bin_y, bin_x] = np.concatenate(found)
+    return bins
+
+
+def roi_pixels(roi, size, extent, scale=1.0):
+    """As `roi_bins`: a sample for each pixel of a bin of roi_pool."""
+    left, top, right, bottom = (int(np.copysign(np.floor(abs(side * scale) + 0.5), side)) for side in roi)
+    starts, lengths = (top, left), (max(bottom - top + 1, 1) / size[0], max(right - left + 1, 1) / size[1])
+    bins = {}
+    for place in np.ndindex(*size):
+        ranges = [
+            range(
+                min(max(int(np.floor(i * length)) + start, 0), most),
+                min(max(int(np.ceil((i + 1) * length)) + start, 0), most),
+            )
+            for i, length, start, most in zip(place, lengths, starts, extent, strict=True)
+        ]
+        found = np.zeros((len(ranges[0]) * len(ranges[1]), *extent))
+        for s, (y, x) in enumerate((y, x) for y in ranges[0] for x in ranges[1]):
+            found[s, y, x] = 1
+        bins[place] = found
+    return bins
+
+
+def pooled(features, bins, mode):
+    """One region's bins of maps [C, H, W]. [C, h, w]"""
+    h, w = np.array([*bins]).max(0) + 1
+    out = np.zeros((len(features), h, w))
+    for place, weights in bins.items():
+        values = np.einsum("shw,chw->cs", weights, features)
+        if values.size:
+            out[:, place[0], place[1]] = values.mean(1) if mode == "avg" else values.max(1)
+    return out
+
+
+def unpooled(features, bins, mode, gradient):
+    """The gradient of `pooled` by the maps. [C, H, W]"""
+    out = np.zeros(features.shape)
+    for place, weights in bins.items():
+        own = gradient[:, place[0], place[1]]
+        if not len(weights):
+            continue
+        if mode == "avg":
+            out += own[:, None, None] * weights.mean(0)
+        else:
+            chosen = np.einsum("shw,chw->cs", weights, features).argmax(1)
+            out += own[:, None, None] * weights[chosen]
+    return out
+
+
+def roi_level(roi, levels):
+    """torchvision's LevelMapper, of scales 1/4, 1/8, ...; a region without a size belongs to the first."""
+    area = roi[2] * roi[3] if len(roi) == 5 else (roi[2] - roi[0]) * (roi[3] - roi[1])
+    if not area > 0:
+        return 0
+    return int(np.clip(np.floor(4 + np.log2(np.sqrt(area) / 224) + 1e-6), 2, 1 + levels)) - 2
+
+
+def slices(box, y):
+    """Where a rotated box begins and ends in rows at these heights."""
+    cx, cy, width, height, degrees = box
+    cosine, sine = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+    low, high = np.full(len(y), -np.inf), np.full(len(y), np.inf)
+    # Along its width u = dx cos - dy sin, along its height v = dx sin + dy cos.
+    for of_x, rest, half in ((cosine, -(y - cy) * sine, width / 2), (sine, (y - cy) * cosine, height / 2)):
+        if abs(of_x) < 1e-12:
+            high[np.abs(rest) > half + 1e-9] = -np.inf
+            continue
+        ends = np.sort([(-half - rest) / of_x, (half - rest) / of_x], 0)
+        low, high = np.maximum(low, ends[0]), np.minimum(high, ends[1])
+    return low + cx, high + cx
+
+
+def rotated_iou(a, b, rows=20_000):
+    """The widths that two rotated boxes share, summed up row by row."""
+    reach = [
+        0.5 * (abs(box[2] * np.sin(np.radians(box[4]))) + abs(box[3] * np.cos(np.radians(box[4])))) for box in (a, b)
+    ]
+    top, bottom = max(a[1] - reach[0], b[1] - reach[1]), min(a[1] + reach[0], b[1] + reach[1])
+    shared = 0.0
+    if bottom > top:
+        y = top + (np.arange(rows) + 0.5) / rows * (bottom - top)
+        (low_a, high_a), (low_b, high_b) = slices(a, y), slices(b, y)
+        width = np.minimum(high_a, high_b) - np.maximum(low_a, low_b)
+        shared = float(np.maximum(width, 0).mean() * (bottom - top))
+    union = a[2] * a[3] + b[2] * b[3] - shared
+    return shared / union if union else 0.0
+
+
+def rotated_nms(boxes, scores, threshold, overlaps, classes=None):
+    """Greedy, with the overlaps given."""
+    kept = []
+    for i in np.lexsort((np.arange(len(boxes)), -np.asarray(scores))):
+        if not any(overlaps[j, i] > threshold and (classes is None or classes[j] == classes[i]) for j in kept):
+            kept.append(int(i))
+    return np.array(kept, np.int64)
+
+
+def soft_nms(boxes, scores, method, iou_threshold=0.3, sigma=0.5, score_threshold=1e-3, max_output=None):
+    """One box after the other; with a NaN last, alone. Indices and scores."""
+    boxes, scores = np.asarray(boxes, np.float64), np.asarray(scores, np.float64).copy()
+    with np.errstate(invalid="ignore"):
+        left = [i for i in range(len(boxes)) if scores[i] > score_threshold]
+    bad = [i for i in left if np.isnan(boxes[i]).any()]
+    left, found = [i for i in left if i not in bad], []
+    while left:
+        best = max(left, key=lambda i: (scores[i], -i))
+        found.append((best, scores[best]))
+        left.remove(best)
+        if left:
+            shared = np.maximum(np.nan_to_num(iou(boxes[left], boxes[best : best + 1])[:, 0]), 0)
+            if method == "linear":
+                share = np.where(shared > iou_threshold, 1 - shared, 1)
+            else:
+                share = np.exp(-(shared**2) / sigma)
+            scores[left] = np.where(shared > 0, scores[left] * share, scores[left])
+            left = [i for i in left if scores[i] > score_threshold]
+    found = (found + [(i, scores[i]) for i in bad])[:max_output]
+    return np.array([i for i, _ in found], np.int64), np.array([score for _, score in found])

@@ -348,6 +348,45 @@ def test_the_kernels_of_detection_compile_without_a_warning_or_a_spill(name, arc
     check_kernel(nvrtc, name, architecture, record_property, 0)
 
 
+# What only CPU loops instantiate as yet: the same text has to be fit for a kernel.
+FUNCTORS = """
+#include "gpu/convert.cuh"
+#include "nms_record.cuh"
+#include "roi.cuh"
+#include "soft_nms_record.cuh"
+
+namespace cuaug {
+
+template <class R>
+__global__ void everything(Pooling args, Nms nms, SoftNms soft, RotatedIou pairs, R* out) {
+    const int n = blockIdx.x, i = threadIdx.x, j = threadIdx.y;
+    const SampledBins<R> sampled(args, n);
+    const PixelBins<R> pixels(args, n);
+    R sum = 0;
+    const auto add = [&](const RoiSample<R>& sample) {
+        for (int k = 0; k < sample.taps; ++k)
+            sum += sample.weight[k] * static_cast<const R*>(sampled.level->values.data)[sample.offset[k]];
+    };
+    if (sampled.each(args, sampled.level->values, j, i, add)) sum = fmax(sum, R(0));
+    pixels.each(args, pixels.level->values, j, i, add);
+    const RotatedBox one = read_rotated(pairs.a, n, i), other = read_rotated(pairs.b, n, j);
+    const RotatedCandidate third = rotated_candidate(nms, n, nms_key(nms, n, i, true), 0, 0);
+    sum += R(rotated_iou(one, other) + overlap(one, third.box));
+    if (part_of(soft, n, i) == SoftPart::full) sum *= R(kept_share(soft, score_of(soft, n, i)));
+    write_score(soft.scores, soft.decayed, i, sum);
+    out[n] = sum / sampled.count;
+}
+
+}  // namespace cuaug
+"""
+
+
+@pytest.mark.parametrize("architecture", [80, 90])
+@pytest.mark.parametrize("real", ["float", "double"])
+def test_the_functors_of_pooling_and_rotated_boxes_compile_for_a_gpu(real, architecture, nvrtc):
+    compiled(nvrtc, FUNCTORS, f"cuaug::everything<{real}>", architecture, cuda.OPTIONS)
+
+
 @pytest.mark.parametrize("architecture", [75, 90])
 @each_name(RECIPES)
 def test_each_pair_of_a_recipes_template_arguments_compiles(name, architecture, nvrtc, record_property):

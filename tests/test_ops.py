@@ -195,7 +195,7 @@ WRONG = [
     (ValueError, "iou_threshold must be in 0..1", lambda: cuaug.nms(*FINE, 1.5)),
     (TypeError, "iou_threshold must be a number", lambda: cuaug.nms(*FINE, "0.5")),
     (ValueError, "scores must have shape", lambda: cuaug.nms(FINE[0], np.zeros(4), 0.5)),
-    (ValueError, "boxes must have shape", lambda: cuaug.nms(np.zeros((3, 5)), FINE[1], 0.5)),
+    (ValueError, "boxes must have shape", lambda: cuaug.nms(np.zeros((3, 6)), FINE[1], 0.5)),
     (ValueError, "boxes must have shape", lambda: cuaug.nms(np.zeros(4), FINE[1], 0.5)),
     (TypeError, "boxes must be one of float16", lambda: cuaug.nms(np.zeros((3, 4), int), FINE[1], 0.5)),
     (TypeError, "boxes must be an array", lambda: cuaug.nms([(0, 0, 1, 1)], FINE[1], 0.5)),

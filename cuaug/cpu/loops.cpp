@@ -19,10 +19,15 @@ namespace ISA_NAMESPACE {
 #include "luma_mean.hpp"
 #include "lut.hpp"
 #include "mix.hpp"
-#include "nms.hpp"
 #include "pointwise.hpp"
 #include "resample.hpp"
 #include "warp.hpp"
+namespace cuaug {  // loops_detection.cpp
+void nms_task(const native::ImageCall& call, long long task, void* workspace);
+void pooling_task(const native::PoolingCall& call, long long task);
+void soft_nms_task(const void* record, long long n);
+void rotated_iou_task(const void* record, long long row);
+}
 }  // namespace ISA_NAMESPACE
 
 namespace native {
@@ -52,5 +57,8 @@ extern const Loops ISA_TABLE = {
     ISA_NAMESPACE::cuaug::lut_tasks,
     ISA_NAMESPACE::cuaug::lut_task,
     ISA_NAMESPACE::cuaug::nms_task,
+    ISA_NAMESPACE::cuaug::pooling_task,
+    ISA_NAMESPACE::cuaug::soft_nms_task,
+    ISA_NAMESPACE::cuaug::rotated_iou_task,
 };
 }

@@ -71,6 +71,17 @@ struct ImageCall {
     Dtype source;
 };
 
+enum class Pooling { average, greatest, pixels };  // of samples: roi_align; of whole pixels: roi_pool
+
+struct PoolingCall {
+    const void* record;      // kernels/roi_record.cuh
+    Dtype dtype;
+    Pooling kind;
+    int blocks;              // a task is one of so many parts of the channels: of a region or, on the way back, of a sample of a level
+    const int* order;        // [K]: the regions, gathered by level and sample
+    const long long* first;  // [levels * N + 1]: where those of each begin; null: the way forward
+};
+
 // Scratch memory of one thread, aligned to a cache line.
 constexpr unsigned long workspace_bytes = 1 << 20;
 
@@ -101,6 +112,9 @@ struct Loops {
     long long (*lut_tasks)(const ImageCall& call);
     void (*lut)(const ImageCall& call, long long task, void* workspace);
     void (*nms)(const ImageCall& call, long long task, void* workspace);
+    void (*pooling)(const PoolingCall& call, long long task);
+    void (*soft_nms)(const void* record, long long n);         // kernels/soft_nms_record.cuh
+    void (*rotated_iou)(const void* record, long long row);    // kernels/rotated_iou_record.cuh
 };
 
 extern const Loops loops_baseline, loops_v3, loops_v4;

@@ -29,6 +29,7 @@
 #include "jpeg_module.hpp"
 #endif
 #include "loading.hpp"
+#include "detection_module.hpp"
 #include "loops.hpp"
 #include "nms_order.hpp"
 #include "pool.hpp"
@@ -246,7 +247,7 @@ void nms(const py::bytes& record, const std::string& source) {
     const py::gil_scoped_release release;
     const Loops& table = loops();
     Pool::instance().run(args.samples, threads(), [&](long long n, void* workspace) {
-        call.source == Dtype::float64 ? cuaug::order_candidates<double>(args, n) : cuaug::order_candidates<float>(args, n);
+        cuaug::order_candidates(args, n, call.source == Dtype::float64);
         table.nms(call, n, workspace);
     });
 }
@@ -299,6 +300,7 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     module.def("lut", &of_images<cuaug::Lut, &Loops::lut_tasks, &Loops::lut>, "record"_a, "source"_a);
     module.def("nms", &nms, "record"_a, "source"_a);
     bind_loading(module);
+    add_detection(module, &loops, &threads);
     module.def("set_threads", &set_threads, "n"_a, "0: one per usable processor.");
     module.def("threads", &threads);
     module.def("isa", [] { return std::string(loops().isa); }, "The instruction set in use.");

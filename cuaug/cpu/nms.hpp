@@ -38,12 +38,31 @@ inline bool all_gone(const Lanes<R>& lanes) {
     return sum == lanes_wide;
 }
 
+// The indices kept so far, by score. Once there are as many as asked for, what comes after the last of them can be left out.
+struct Kept {
+    int* index;  // [count]
+    int most;
+    int last;    // no place after this one counts
+    int found = 0;
+
+    void add(int place, int own) {
+        index[place] = own;
+        if (place > last) return;
+        if (++found > most) {
+            while (index[last] < 0) --last;
+            --last, --found;
+        }
+        if (found == most)
+            while (index[last] < 0) --last;
+    }
+};
+
 // The candidates of one class, of which those kept gather at the front.
 template <class R>
-inline void suppress(Candidate<R>* candidates, int count, double threshold, int* kept) {
+inline void suppress(Candidate<R>* candidates, int count, double threshold, Kept& kept) {
     Lanes<R> lanes;
     int found = 0;
-    for (int first = 0; first < count; first += lanes_wide) {
+    for (int first = 0; first < count && candidates[first].place <= kept.last; first += lanes_wide) {
         const int wide = count - first < lanes_wide ? count - first : lanes_wide;
         for (int i = 0; i < lanes_wide; ++i) {
             const Candidate<R> one = i < wide ? candidates[first + i] : no_candidate<R>();
@@ -55,34 +74,48 @@ inline void suppress(Candidate<R>* candidates, int count, double threshold, int*
             strike(lanes, candidates[k], 0, threshold);
         }
         for (int i = 0; i < wide; ++i) {
-            const Candidate<R> one = candidates[first + i];
-            kept[one.place] = lanes.gone[i] != 0 ? -1 : one.index;
             if (lanes.gone[i] != 0) continue;
+            const Candidate<R> one = candidates[first + i];
+            kept.add(one.place, one.index);
             strike(lanes, one, i + 1, threshold);
             candidates[found++] = one;
         }
     }
 }
 
-template <class R>
+inline void suppress(RotatedCandidate* candidates, int count, double threshold, Kept& kept) {
+    int found = 0;
+    for (int i = 0; i < count && candidates[i].place <= kept.last; ++i) {
+        const RotatedCandidate one = candidates[i];
+        bool gone = one.index < 0;
+        for (int k = 0; k < found && !gone; ++k) gone = overlap(candidates[k].box, one.box) > threshold;
+        if (gone) continue;
+        kept.add(one.place, one.index);
+        candidates[found++] = one;
+    }
+}
+
+template <class C>
 inline void nms_sample(const Nms& args, long long n) {
-    Candidate<R>* candidates = static_cast<Candidate<R>*>(args.candidates) + n * args.count;
-    int* kept = args.kept + n * args.count;
-    for (int start = 0, end; start < args.count; start = end) {
+    C* candidates = static_cast<C*>(args.candidates) + n * args.count;
+    Kept kept = {args.kept + n * args.count, args.most, args.count - 1};
+    for (int place = 0; place < args.count; ++place) kept.index[place] = -1;
+    for (int start = 0, end; start < args.count && args.most > 0; start = end) {
         for (end = start + 1; end < args.count && candidates[end].start == start; ++end) {}
         suppress(candidates + start, end - start, args.iou_threshold, kept);
     }
     int found = 0;
-    for (int place = 0; place < args.count && found < args.most; ++place)
-        if (kept[place] >= 0) write_index(args, args.out, n * args.most + found++, kept[place]);
+    for (int place = 0; place <= kept.last && found < args.most; ++place)
+        if (kept.index[place] >= 0) write_index(args, args.out, n * args.most + found++, kept.index[place]);
     write_index(args, args.found, n, found);
     for (; found < args.most; ++found) write_index(args, args.out, n * args.most + found, -1);
 }
 
-inline void nms_task(const native::ImageCall& call, long long task, void*) {
+void nms_task(const native::ImageCall& call, long long task, void*) {
     const Nms& args = *static_cast<const Nms*>(call.record);
-    if (call.source == native::Dtype::float64) nms_sample<double>(args, task);
-    else nms_sample<float>(args, task);
+    if (args.rotated) nms_sample<RotatedCandidate>(args, task);
+    else if (call.source == native::Dtype::float64) nms_sample<Candidate<double>>(args, task);
+    else nms_sample<Candidate<float>>(args, task);
 }
 
 }  // namespace cuaug

@@ -17,8 +17,9 @@ inline NmsKey* sorted_keys(const Nms& args, long long n, bool by_class) {
     return keys;
 }
 
-template <class R>
-inline void order_candidates(const Nms& args, long long n) {
+// What `make(key, place, start)` makes of each box, in the order of the classes.
+template <class Make>
+inline void order_candidates(const Nms& args, long long n, const Make& make) {
     const NmsKey* keys = sorted_keys(args, n, true);
     const bool classes = args.classes.data != nullptr;
     int* places = args.kept + n * args.count;
@@ -26,11 +27,20 @@ inline void order_candidates(const Nms& args, long long n) {
         const NmsKey* by_score = sorted_keys(args, n, false);
         for (int place = 0; place < args.count; ++place) places[by_score[place].index] = place;
     }
-    Candidate<R>* candidates = static_cast<Candidate<R>*>(args.candidates) + n * args.count;
+    auto* candidates = static_cast<decltype(make(*keys, 0, 0))*>(args.candidates) + n * args.count;
     for (int i = 0, start = 0; i < args.count; ++i) {
         if (keys[i].group != keys[start].group) start = i;
-        candidates[i] = candidate<R>(args, n, keys[i], classes ? places[keys[i].index] : i, start);
+        candidates[i] = make(keys[i], classes ? places[keys[i].index] : i, start);
     }
+}
+
+inline void order_candidates(const Nms& args, long long n, bool float64) {
+    auto rotated = [&](const NmsKey& key, int place, int start) { return rotated_candidate(args, n, key, place, start); };
+    auto exact = [&](const NmsKey& key, int place, int start) { return candidate<double>(args, n, key, place, start); };
+    auto usual = [&](const NmsKey& key, int place, int start) { return candidate<float>(args, n, key, place, start); };
+    if (args.rotated) order_candidates(args, n, rotated);
+    else if (float64) order_candidates(args, n, exact);
+    else order_candidates(args, n, usual);
 }
 
 }  // namespace cuaug

@@ -1,17 +1,9 @@
 #pragma once
 
-#include "dtype.cuh"
+#include "numbers.cuh"
+#include "rotated_iou_record.cuh"
 
 namespace cuaug {
-
-// Numbers of one of several types; strides in elements. Kinds: float16, bfloat16, float32, float64; uint8, int16, int32, int64.
-struct Numbers {
-    const void* data;
-    long long n;     // stride of a sample
-    long long k;     // stride of a box
-    long long x;     // stride of a coordinate
-    long long kind;
-};
 
 // What boxes are sorted by: the class, then the score from the highest down, then the index.
 struct NmsKey {
@@ -30,9 +22,14 @@ struct Candidate {
     int start;       // the position at which its class begins
 };
 
+struct RotatedCandidate {
+    RotatedBox box;
+    int index, place, start;  // as those of a Candidate
+};
+
 // Greedy suppression in each of N samples. Mirrored by cuaug/_nms.py.
 struct Nms {
-    Numbers boxes;                  // [N, K, 4]: left, top, right, bottom
+    Numbers boxes;                  // [N, K, 4]: left, top, right, bottom; [N, K, 5]: centre x and y, width, height, degrees
     Numbers scores;                 // [N, K]
     Numbers classes;                // [N, K]; data null: all are of one class
     Numbers counts;                 // [N]: of each sample's boxes, how many take part; data null: all
@@ -50,35 +47,13 @@ struct Nms {
     int most;
     int has_score_threshold;
     int index_bytes;                // 4 or 8, of `out` and `found`
+    int rotated;
 };
 
 constexpr int nms_tile = 1024, nms_block = 64;
 
 inline int nms_tiles(const Nms& args) { return (args.count + nms_tile - 1) / nms_tile; }
 inline int nms_blocks(const Nms& args) { return (args.count + nms_block - 1) / nms_block; }
-
-inline double read_number(const Numbers& numbers, long long offset) {
-    switch (numbers.kind) {
-        case 0: return to_float(static_cast<const float16*>(numbers.data)[offset]);
-        case 1: return to_float(static_cast<const bfloat16*>(numbers.data)[offset]);
-        case 2: return static_cast<const float*>(numbers.data)[offset];
-        default: return static_cast<const double*>(numbers.data)[offset];
-    }
-}
-
-inline long long read_whole(const Numbers& numbers, long long offset) {
-    switch (numbers.kind) {
-        case 4: return static_cast<const uint8*>(numbers.data)[offset];
-        case 5: return static_cast<const int16*>(numbers.data)[offset];
-        case 6: return static_cast<const int32*>(numbers.data)[offset];
-        default: return static_cast<const int64*>(numbers.data)[offset];
-    }
-}
-
-inline void write_index(const Nms& args, void* to, long long offset, int index) {
-    if (args.index_bytes == 8) static_cast<int64*>(to)[offset] = index;
-    else static_cast<int32*>(to)[offset] = index;
-}
 
 // A number's bits, in an order that rises with it; both zeros are one.
 inline unsigned long long rising(double value) {
@@ -94,7 +69,7 @@ inline NmsKey nms_key(const Nms& args, long long n, int i, bool by_class) {
     const bool counts = args.counts.data == nullptr || i < read_whole(args.counts, n * args.counts.n);
     const bool absent = !counts || (args.has_score_threshold && !(score > args.score_threshold));
     bool proper = score == score;
-    for (int c = 0; c < 4; ++c) {
+    for (int c = 0; c < 4 + args.rotated; ++c) {
         const double side = read_number(args.boxes, n * args.boxes.n + i * args.boxes.k + c * args.boxes.x);
         proper = proper && side == side;
     }
@@ -128,6 +103,11 @@ inline Candidate<R> candidate(const Nms& args, long long n, const NmsKey& key, i
     made.place = place;
     made.start = start;
     return made;
+}
+
+inline RotatedCandidate rotated_candidate(const Nms& args, long long n, const NmsKey& key, int place, int start) {
+    const RotatedBox none = {0, 0, 0, 0, {1, 0}};
+    return {key.score > 1 ? read_rotated(args.boxes, n, key.index) : none, key.score > 0 ? key.index : -1, place, start};
 }
 
 // Whether the intersection of two boxes over their union is beyond a threshold. In float32 the rounding errors add up to at most

@@ -1,0 +1,41 @@
+#pragma once
+
+// Memory that grows, for plain types: std::vector's functions would be shared between the instruction sets (loops.cpp).
+
+namespace cuaug {
+
+template <class T>
+class List {
+public:
+    List() = default;
+    explicit List(long long count) { grow(count), count_ = count; }
+    List(const List&) = delete;
+    List& operator=(const List&) = delete;
+    ~List() { ::operator delete(items_); }
+
+    T& operator[](long long i) { return items_[i]; }
+    const T& operator[](long long i) const { return items_[i]; }
+    T* data() { return items_; }
+    const T* data() const { return items_; }
+    long long count() const { return count_; }
+    void clear() { count_ = 0; }
+
+    void add(const T& item) {
+        const T copy = item;
+        if (count_ == room_) grow(room_ < 64 ? 64 : 2 * room_);
+        items_[count_++] = copy;
+    }
+
+private:
+    void grow(long long room) {
+        T* items = static_cast<T*>(::operator new(static_cast<std::size_t>(room) * sizeof(T)));
+        if (count_ > 0) memcpy(static_cast<void*>(items), items_, static_cast<std::size_t>(count_) * sizeof(T));
+        ::operator delete(items_);
+        items_ = items, room_ = room;
+    }
+
+    T* items_ = nullptr;
+    long long count_ = 0, room_ = 0;
+};
+
+}  // namespace cuaug

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "numbers.cuh"
+
+namespace cuaug {
+
+// Feature maps, what is pooled from them, or the gradients of either; strides in elements.
+struct Maps {
+    void* data;
+    long long n;
+    long long c;
+    long long y;
+    long long x;
+};
+
+// One level of a pyramid of feature maps.
+struct PoolingLevel {
+    Maps values;        // [N, C, H, W]
+    Maps gradients;     // [N, C, H, W]: written by a backward pass; data null in a forward pass
+    int height;
+    int width;
+    double scale;       // from the coordinates of the regions to pixels of this level
+    double least_area;  // of the regions that belong here and not to a level before, in their own coordinates
+};
+
+constexpr int most_levels = 8;
+
+// Regions of interest, each cut into bins. Mirrored by cuaug/_roi.py.
+struct Pooling {
+    PoolingLevel level[most_levels];
+    Numbers rois;       // [K, 5]: sample, left, top, right, bottom; [K, 6]: sample, centre x and y, width, height, degrees
+    Maps pooled;        // [K, C, out_height, out_width]: written by a forward pass, and the gradients that a backward pass reads
+    long long count;    // K
+    int levels;
+    int samples;        // N
+    int channels;
+    int out_height;
+    int out_width;
+    int sampling;       // samples of a bin along each axis; below 1: about one for each pixel
+    int aligned;        // whether a pixel's centre lies at half its side
+    int rotated;
+};
+
+constexpr int channel_group = 16;  // channels side by side that are worked on at once
+
+// Whether channels are the innermost axis in memory.
+inline bool channels_inside(const Maps& maps) {
+    auto size = [](long long stride) { return stride < 0 ? -stride : stride; };
+    return size(maps.c) < size(maps.x) || (maps.x == 0 && maps.c == 1);
+}
+
+}  // namespace cuaug
