@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import cuaug
-from cuaug import _cpu, _info, io
+from cuaug import _info, io
 
 CHECKOUT = Path(__file__).parents[1]
 
@@ -81,17 +81,15 @@ def warmup() -> int:
 
 def scan(options: argparse.Namespace) -> int:
     """Print every bad file, and how many there are; 1 if there is one."""
-    from .data import ImageFiles, _decoding, _scan
+    from .data import ImageFiles, _scan
 
     try:
         source = ImageFiles(options.source)
     except (OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
-    limits = _decoding.limits_of(options.max_pixels)
-    how = _decoding.Decoding(_cpu.native().threads(), not options.lenient, True, limits)
     start, bad = time.perf_counter(), list[str]()
-    for found in _scan.scan(source, how):
+    for found in _scan.scan(source, not options.lenient, options.max_pixels):
         for index, reason in found.items():
             bad.append(source.name(index))
             print(f"{bad[-1]}: {reason}", flush=True)

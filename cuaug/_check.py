@@ -70,7 +70,7 @@ def public(function: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
-def one_of(parameter: str, value: Any, allowed: Sequence[str]) -> None:
+def one_of(parameter: str, value: Any, allowed: Sequence[str | None]) -> None:
     if value not in allowed:
         raise ValueError(f"{parameter} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
 
@@ -83,6 +83,14 @@ def whole(parameter: str, value: Any, least: int) -> int:
     if number < least:
         raise ValueError(f"{parameter} must be at least {least}, got {number}")
     return number
+
+
+def seed(value: Any) -> int:
+    """0 to 2**63 - 1."""
+    found = whole("seed", value, 0)
+    if found >= 1 << 63:
+        raise ValueError(f"seed must be below 2**63, got {found}")
+    return found
 
 
 def number(parameter: str, value: Any, least: float, most: float = np.inf) -> None:

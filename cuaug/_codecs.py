@@ -18,8 +18,9 @@ import numpy as np
 from ._check import BackendError, DecodeError, ImageTooLarge, UnsupportedImage
 from ._encoded import File
 
-SIGNATURES = {
-    b"\xff\xd8\xff": "JPEG",
+JPEG = b"\xff\xd8\xff"
+_SIGNATURES = {
+    JPEG: "JPEG",
     b"\x89PNG\r\n\x1a\n": "PNG",
     b"BM": "BMP",
     b"II*\0": "TIFF",
@@ -37,7 +38,7 @@ def format_of(file: File) -> str:
     head = bytes(file.data[:12])
     if head[:4] == b"RIFF" and head[8:] == b"WEBP":
         return "WEBP"
-    found = next((name for signature, name in SIGNATURES.items() if head.startswith(signature)), None)
+    found = next((name for signature, name in _SIGNATURES.items() if head.startswith(signature)), None)
     if found is None:
         file.refuse(UnsupportedImage if head else DecodeError, f"not an image of a known format, begins with {head!r}")
     return found

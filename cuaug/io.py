@@ -43,7 +43,7 @@ class Header(NamedTuple):
     orientation: int  # EXIF's, 1 to 8
 
 
-class _Limits(NamedTuple):
+class Limits(NamedTuple):
     """As the extension takes them; 0 stands for none."""
 
     pixels: int
@@ -92,7 +92,7 @@ def read_header(
         >>> read_header(encode_jpeg(np.zeros((48, 64, 3), np.uint8))).subsampling
         '420'
     """
-    limits = _limits(max_pixels, max_side, max_bytes, None, None)
+    limits = limits_of(max_pixels, max_side, max_bytes, None, None)
     files, many = _encoded.files(data, max_bytes)
     found = _headers(files, limits)
     return found if many else found[0]
@@ -146,7 +146,7 @@ def decode_jpeg(
         >>> decode_jpeg(encode_jpeg(np.zeros((48, 65, 3), np.uint8)), scale=1 / 2).shape
         (24, 33, 3)
     """
-    limits = _limits(max_pixels, max_side, max_bytes, max_memory, max_scans)
+    limits = limits_of(max_pixels, max_side, max_bytes, max_memory, max_scans)
     divisor, hint = _divisor(scale), None if size_hint is None else _check.size("size_hint", size_hint)
     if hint and divisor > 1:
         raise ValueError(f"scale and size_hint exclude each other, got {scale!r} and {size_hint!r}")
@@ -208,7 +208,7 @@ def decode_and_crop_jpeg(
         >>> decode_and_crop_jpeg(encode_jpeg(np.zeros((48, 64, 3), np.uint8)), 10, 20, 30, 40).shape
         (30, 40, 3)
     """
-    limits = _limits(max_pixels, max_side, max_bytes, max_memory, max_scans)
+    limits = limits_of(max_pixels, max_side, max_bytes, max_memory, max_scans)
     divisor = _divisor(scale)
     _check.flag("orient", orient)
     files, many = _encoded.files(data, max_bytes)
@@ -260,7 +260,7 @@ def decode_image(
         >>> decode_image(b"P6 2 1 255 abcdef").tolist()
         [[[97, 98, 99], [100, 101, 102]]]
     """
-    limits = _limits(max_pixels, max_side, max_bytes, max_memory, max_scans)
+    limits = limits_of(max_pixels, max_side, max_bytes, max_memory, max_scans)
     _check.one_of("color", color, _COLORS)
     _check.flag("orient", orient)
     memory = _Memory(like, pin)
@@ -342,15 +342,21 @@ def encode_jpeg(
     return encoded if many else encoded[0]
 
 
-def _limits(pixels: int | None, side: int | None, size: int | None, memory: int | None, scans: int | None) -> _Limits:
+def limits_of(
+    pixels: int | None = MAX_PIXELS,
+    side: int | None = MAX_SIDE,
+    size: int | None = MAX_BYTES,
+    memory: int | None = MAX_MEMORY,
+    scans: int | None = MAX_SCANS,
+) -> Limits:
     given = {
         "max_pixels": pixels, "max_side": side, "max_bytes": size, "max_memory": memory, "max_scans": scans,
     }  # fmt: skip
     numbers = [0 if value is None else _check.whole(name, value, 1) for name, value in given.items()]
-    return _Limits(*(min(number, (1 << 31) - 1 if index == 4 else (1 << 62)) for index, number in enumerate(numbers)))
+    return Limits(*(min(number, (1 << 31) - 1 if index == 4 else (1 << 62)) for index, number in enumerate(numbers)))
 
 
-def _too_large(size: Sequence[int], limits: _Limits) -> str | None:
+def _too_large(size: Sequence[int], limits: Limits) -> str | None:
     """What the extension says of a JPEG's size, for other formats."""
     height, width = size
     if limits.side and max(size) > limits.side:
@@ -438,7 +444,7 @@ def _decode(
     color: Any,
     strict: Any,
     memory: _Memory,
-    limits: _Limits,
+    limits: Limits,
 ) -> Any:
     _check.one_of("color", color, _COLORS)
     _check.flag("strict", strict)
@@ -468,7 +474,7 @@ def _decode(
     return results if many else results[0]
 
 
-def _headers(files: Sequence[_encoded.File], limits: _Limits) -> list[Header]:
+def _headers(files: Sequence[_encoded.File], limits: Limits) -> list[Header]:
     found = _cpu.jpeg().jpeg_headers([file.data for file in files], limits)
     _raise_first(files, found)
     return [Header(*header) for header in found]

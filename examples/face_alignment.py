@@ -21,6 +21,9 @@ TEMPLATE = np.array(
 LANDMARKS = np.array([[197, 109], [247, 106], [224, 134], [200, 155], [243, 153]], np.float32)
 
 
+STEPS = 5
+
+
 class Embedding(nn.Sequential):
     def __init__(self, size=128):
         layers = []
@@ -55,7 +58,7 @@ def main():
             torch.cuda.synchronize()
         return time.perf_counter()
 
-    for step in range(6):
+    for step in range(1 + STEPS):
         start = clock()
         M = cuaug.estimate_affine(landmarks, TEMPLATE, kind="similarity")
         aligned = cuaug.warp_affine(faces, M, (112, 112))
@@ -72,7 +75,7 @@ def main():
     spread = aligned.float().std(0).mean().item()
     print(f"landmarks come within {apart.norm(dim=-1).max().item():.1f} px of the template")
     print(f"aligned faces differ by {spread:.1f} levels, {faces.float().std(0).mean().item():.1f} before")
-    print(f"aligning takes {spent['align'] / spent['step']:.1%} of the step ({spent['step'] / 5 * 1e3:.0f} ms)")
+    print(f"aligning takes {spent['align'] / spent['step']:.1%} of the step ({spent['step'] / STEPS * 1e3:.0f} ms)")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Files to a trained model: which photograph is a piece of?
+"""Files to a trained model: which photograph is this a piece of?
 
 The training pipe draws each crop before it decodes, decodes that region alone, and augments a batch in one go; the
 validation pipe resizes and crops the middle; the inference pipe takes encoded bytes, any number of them.

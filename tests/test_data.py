@@ -19,7 +19,6 @@ import cuaug
 import cuaug.io
 from cuaug import transforms as T
 from cuaug.__main__ import main
-from cuaug._check import DecodeError
 from cuaug.data import Collate, ImageFiles, Loader, _order
 from cuaug.data._looking import alike
 
@@ -57,6 +56,7 @@ RECIPES = {
     "validation": [T.Resize(40), T.CenterCrop(32)],
     "validation, bicubic": [T.Resize(48, interpolation="bicubic"), T.CenterCrop((32, 40))],
     "as large as the shorter side": [T.Resize(32), T.CenterCrop(32)],
+    "within a recipe": [T.Compose([T.RandomResizedCrop(32), T.RandomInvert()]), T.RandomHorizontalFlip()],
     "no box": [T.RandomRotation(20), T.RandomResizedCrop(32)],
 }
 
@@ -82,6 +82,12 @@ def test_a_batch_is_what_decoding_everything_would_give(files, name):
     assert len(seen) == len(files)
 
 
+def test_the_end_of_a_recipe_draws_as_the_whole(files):
+    recipe = T.Compose([T.RandomInvert(), T.RandomResizedCrop(24), T.RandomHorizontalFlip()], seed=3).after(1)
+    ((images, _),) = Loader(files, 23, recipe, library="numpy", dct_scale=False)
+    assert_equal(images, whole(files, recipe, range(23), 0), tolerance=ONE_LEVEL)
+
+
 def test_a_large_image_is_decoded_at_a_fraction_of_its_resolution():
     """One half of 300 is 150: the region that `Resize` needs; pixels are those of a decoder that halves."""
     image = next(photographs(1, 300, 301))
@@ -101,11 +107,11 @@ def test_boxes_of_scaled_images_lie_where_they_lay(files):
     plane = np.stack([y / 400, x / 600, (x + y) / 1000], 2)
     file = encoded((plane * 255).round().astype("uint8"), subsampling=0, quality=100)
     recipe = T.Compose([T.RandomResizedCrop(16, antialias=False)], seed=1)
-    for ids in range(5):
+    for epoch in range(5):
         loader = Loader([file] * 8, 8, recipe, library="numpy")
-        loader.epoch = ids
+        loader.epoch = epoch
         ((images, _),) = loader
-        expected = whole([(file, 0)] * 8, recipe, range(8), ids)
+        expected = whole([(file, 0)] * 8, recipe, range(8), epoch)
         error = images.astype(int) - expected
         assert np.abs(error).max() <= 6  # of what JPEG loses
         assert np.abs(error.mean((1, 2))).max() < 0.6  # a pixel at 1/8, half a pixel astray, would be 2.5 levels
@@ -145,7 +151,10 @@ def test_ranks_share_an_epoch(count, world, last):
     taken = [[_order.batch(turn, i, 4, rank, world, last) for i in range(steps)] for rank in range(world)]
     ids = [i for rank in taken for part, valid in rank for i in part[:valid].tolist()]
     assert len(set(ids)) == len(ids) == (count // (4 * world) * 4 * world if last == "drop" else count)
-    assert all(len(part) == 4 for rank in taken for part, _ in rank) or last == "partial"
+    for parts in zip(*taken, strict=True):
+        sizes = {len(part) for part, _ in parts}
+        assert max(sizes) - min(sizes) <= (last == "partial")
+        assert sizes == {4} or last == "partial"
     together = [sorted(np.concatenate([rank[i][0] for rank in taken]).tolist()) for i in range(steps)]
     alone = [sorted(_order.batch(turn, i, 4 * world, 0, 1, last)[0].tolist()) for i in range(steps)]
     assert together == alone
@@ -156,7 +165,6 @@ def test_it_goes_on_exactly_where_its_state_was_taken(files):
         return Loader(files, 3, T.Compose(RECIPES["crop and flip"], seed=1), shuffle=True, library="numpy", prefetch=4)
 
     first = loader()
-    next(iter(first)), first.epoch
     first.epoch = 4
     taken, state, rest = [], None, []
     for batch in first:
@@ -198,7 +206,7 @@ def damaged(tmp_path_factory):
 
 def test_bad_files_are_raised_with_their_index_and_path(damaged):
     paths, bad = damaged
-    with pytest.raises(DecodeError, match=rf"image 7 \(.*{paths[7].name}\)") as caught:
+    with pytest.raises(cuaug.DecodeError, match=rf"image 7 \(.*{paths[7].name}\)") as caught:
         list(Loader(paths, 16, RECIPES["crop and flip"], library="numpy"))
     assert (caught.value.index, caught.value.source) == (min(bad), str(paths[7]))
 
@@ -212,7 +220,9 @@ def test_bad_files_are_skipped_and_listed(damaged):
     assert all(len(batch.images) == len(batch.ids) and batch.valid.all() for batch in taken)
     assert sorted(loader.bad) == sorted(bad)
     for i, kind in bad.items():
-        assert {"missing": "No such file", "bomb": "pixels", "corrupt": ""}[kind] in loader.bad[i]
+        assert {"missing": "No such file", "bomb": "pixels", "corrupt": "premature"}[kind].lower() in loader.bad[
+            i
+        ].lower()
 
 
 def test_a_scan_names_them(damaged, tmp_path, capsys):
@@ -241,19 +251,19 @@ def test_others_stand_in_for_bad_files(damaged):
     assert [i for i, valid in enumerate(seen) if not valid] == sorted(bad)
 
 
-@pytest.mark.parametrize("recipe", [[T.RandomResizedCrop(16)], []])
+@pytest.mark.parametrize("recipe", [[T.RandomResizedCrop(16)], [T.RandomHorizontalFlip()], []])
 def test_a_batch_may_be_all_bad(recipe):
     bad = [b"\xff\xd8\xff", b""]
     (batch,) = Loader(bad, 2, recipe, on_error="skip", max_bad=None, library="numpy")
     assert batch.ids.tolist() == []
     assert len(batch.images) == 0
-    with pytest.raises(DecodeError, match="no image of a batch can be decoded; image 0"):
+    with pytest.raises(cuaug.DecodeError, match="no image of a batch can be decoded; image 0"):
         list(Loader(bad, 2, recipe, on_error="replace", max_bad=None, library="numpy"))
 
 
 def test_too_many_bad_files_end_it(damaged):
     paths, _ = damaged
-    with pytest.raises(DecodeError, match=r"of 2000 images cannot be decoded, more than max_bad=0.01:\n.*7\.jpg"):
+    with pytest.raises(cuaug.DecodeError, match=r"of 2000 images cannot be decoded, more than max_bad=0.01:\n.*7\.jpg"):
         list(Loader(paths, 16, RECIPES["crop and flip"], on_error="skip", library="numpy"))
 
 
@@ -462,9 +472,14 @@ ERRORS = {
     "last must be one of 'drop', 'partial', 'pad', got 'keep'": {"last": "keep"},
     "on_error must be one of 'raise', 'skip', 'replace', got 'ignore'": {"on_error": "ignore"},
     "max_bad must be .*, got 2": {"max_bad": 2},
-    "cache must be None or 'memory', got 'disk'": {"cache": "disk"},
+    "cache must be one of None, 'memory', got 'disk'": {"cache": "disk"},
     "shard must be .rank, ranks. with rank below ranks, got .2, 2.": {"shard": (2, 2), "seed": 1},
     "seed must be given where there are several ranks": {"shard": (0, 2)},
+    "library must be one of None, 'torch', 'numpy', got 'jax'": {"library": "jax"},
+    "max_pixels must be at least 1, got 0": {"max_pixels": 0},
+    "prefetch must be at least 1, got 0": {"prefetch": 0},
+    "threads must be at least 1, got 0": {"threads": 0},
+    "seed must be below 2": {"seed": 1 << 63},
     "library must be 'torch' for device 'cuda:0', got 'numpy'": {"device": "cuda:0", "library": "numpy"},
 }
 
@@ -499,7 +514,6 @@ def test_a_bar_shows_how_fast_it_goes(files, capsys):
     assert len(list(loader)) == 3
     assert "img/s" in capsys.readouterr().err
     assert set(loader.clock.seconds) == {"read", "decode", "augment"}
-    assert loader.clock.slowest in loader.clock.seconds
 
 
 @pytest.mark.filterwarnings(
@@ -514,10 +528,10 @@ def test_worker_processes_make_what_the_loader_makes(files, workers, context, pe
     kept = persistent and workers > 0
     how = {"num_workers": workers, "multiprocessing_context": context, "persistent_workers": kept}
     loader = torch_data.DataLoader(ImageFiles(files), 6, collate_fn=collate, **how)
-    ours = Loader(files, 6, recipe)
+    own = Loader(files, 6, recipe)
     for epoch in range(3):
         collate.set_epoch(epoch)
-        for batch, expected in zip(loader, ours, strict=True):
+        for batch, expected in zip(loader, own, strict=True):
             assert isinstance(batch, type(expected))
             assert_equal(batch.images, expected.images)
             assert batch.labels.tolist() == expected.labels.tolist()

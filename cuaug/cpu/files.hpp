@@ -24,7 +24,7 @@ inline long long piece_bytes(const Piece& piece, long long most, std::string& re
     if (!S_ISREG(found.st_mode)) return reason = "not a file", -1;
     const long long rest = found.st_size - piece.offset, bytes = piece.bytes < 0 ? rest : piece.bytes;
     if (piece.offset < 0 || bytes > rest || rest < 0) return reason = "the file is shorter than it was", -1;
-    if (most > 0 && bytes > most) return reason = std::to_string(bytes) + " bytes are over the limit of " + std::to_string(most), -1;
+    if (most > 0 && bytes > most) return reason = std::to_string(bytes) + " bytes, more than the limit of " + std::to_string(most), -1;
     return bytes;
 }
 

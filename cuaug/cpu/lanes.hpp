@@ -6,10 +6,10 @@ namespace cuaug {
 
 constexpr int lanes = 8;
 
-template <class R>
-struct Eight {
-    typedef R type __attribute__((vector_size(lanes * sizeof(R)), aligned(sizeof(R))));
-};
+// The compiler makes scalar code of loops over arrays of eight.
+template <class R> struct Eight;
+template <> struct Eight<float> { using type = float __attribute__((vector_size(32))); };
+template <> struct Eight<double> { using type = double __attribute__((vector_size(64))); };
 
 // to[r][c] = from[c][r] of a block of 8 by 8; rows are a step apart.
 template <class R>
@@ -58,9 +58,13 @@ inline void add_lanes(const R* __restrict__ numbers, int step, int plane, const 
     V sum[C] = {};
     for (int i = 0; i < count; ++i) {
         const R* at = numbers + static_cast<long long>(lanes) * i * step;
-        for (int k = 0; k < C; ++k) sum[k] += weight[i] * *reinterpret_cast<const V*>(at + static_cast<long long>(lanes) * k * plane);
+        for (int k = 0; k < C; ++k) {
+            V number;
+            memcpy(&number, at + static_cast<long long>(lanes) * k * plane, sizeof(number));
+            sum[k] += weight[i] * number;
+        }
     }
-    for (int k = 0; k < C; ++k) *reinterpret_cast<V*>(out + lanes * k) = sum[k];
+    memcpy(out, sum, sizeof(sum));
 }
 
 }  // namespace cuaug

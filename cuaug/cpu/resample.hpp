@@ -6,7 +6,8 @@
 #include "plain.hpp"
 
 // A task makes some rows of one frame. An output row is first summed down the columns, where memory is contiguous in every
-// layout and each source value is read in place, and then across.
+// layout and each source value is read in place, and then across: eight rows side by side (lanes.hpp), where no column needs what
+// lies outside the image.
 
 namespace cuaug {
 
@@ -256,7 +257,8 @@ inline void resample_row(const ResampleTask<R>& task, const Four<R>& in, int c, 
     store_row_of(task, c, y, left, columns, memory.result);
 }
 
-// Up to eight rows from y on, of columns that lie inside the image.
+// Up to eight rows from y on, of columns that lie inside the image. Rows and channels that there are not hold what was there before,
+// and are not stored.
 template <int C, class R>
 inline void resample_lanes(const ResampleTask<R>& task, const Four<R>& in, int c, int y, int rows, int left, int columns) {
     using Memory = ResampleMemory<R>;

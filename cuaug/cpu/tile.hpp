@@ -1,5 +1,6 @@
 #pragma once
 
+#include "lanes.hpp"
 #include "../kernels/geometry/affine.cuh"
 #include "../kernels/geometry/grid.cuh"
 #include "../kernels/geometry/perspective.cuh"
@@ -33,11 +34,6 @@ struct Tile {
 
     int padded() const { return (width + 7) & ~7; }
 };
-
-// Eight numbers: the compiler makes scalar code of loops over arrays of eight.
-template <class R> struct Eight;
-template <> struct Eight<float> { using type = float __attribute__((vector_size(32))); };
-template <> struct Eight<double> { using type = double __attribute__((vector_size(64))); };
 
 // The least and the greatest of `count` numbers, a multiple of 8; false if one is not finite.
 template <class R>

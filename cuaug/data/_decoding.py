@@ -7,15 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import _cpu, io
+from .. import _codecs, _cpu, io
 from .._check import DecodeError
-
-_JPEG = b"\xff\xd8"
-
-
-def limits_of(max_pixels: int | None) -> tuple[int, ...]:
-    """Those of the decoder: pixels, side, bytes, memory, scans."""
-    return (max_pixels or 0, io.MAX_SIDE, io.MAX_BYTES, io.MAX_MEMORY, io.MAX_SCANS)
 
 
 class Decoding(NamedTuple):
@@ -24,7 +17,7 @@ class Decoding(NamedTuple):
     threads: int
     strict: bool
     dct_scale: bool
-    limits: tuple[int, ...]
+    limits: io.Limits
 
 
 class Encoded:
@@ -34,7 +27,7 @@ class Encoded:
         self._data, self._how = data, how
         self.bad = {i: each for i, each in enumerate(data) if isinstance(each, str)}
         self.sizes = np.ones((len(data), 2), np.int64)
-        self._jpegs = [i for i, each in enumerate(data) if isinstance(each, bytes) and each.startswith(_JPEG)]
+        self._jpegs = [i for i, each in enumerate(data) if isinstance(each, bytes) and each.startswith(_codecs.JPEG)]
         self._whole: dict[int, np.ndarray] = {}  # of kinds that are not decoded in part
         headers = _cpu.jpeg().jpeg_headers([data[i] for i in self._jpegs], how.limits, how.threads)
         self._note(self._jpegs, headers)
@@ -85,7 +78,7 @@ class Encoded:
 
     def _decode_whole(self, i: int) -> None:
         try:
-            self._whole[i] = image = io.decode_image(self._data[i], max_pixels=self._how.limits[0] or None)
+            self._whole[i] = image = io.decode_image(self._data[i], max_pixels=self._how.limits.pixels or None)
             self.sizes[i] = image.shape[:2]
         except DecodeError as error:
             self.bad[i] = error.reason

@@ -27,7 +27,7 @@ def boxes_of(
     regions, boxes = covered(found, sizes, encoded.scalable)
     groups, made = alike(regions[:, 3:], found.margin), []
     for places in groups:
-        slots = clock.timed("decode", _decoded, encoded, regions, places, place, wanted.resizes)
+        slots = clock.timed("decode", decoded, encoded, regions, places, place, wanted.resizes)
         images = place.images(slots)
         if wanted.resizes:
             margin = found.margin[places].max(0, initial=0).tolist()
@@ -43,7 +43,7 @@ def whole_images(encoded: Encoded, place: NumPyPlace, clock: Clock) -> list[Any]
     sizes, images = encoded.sizes, dict[int, Any]()
     regions = np.concatenate([np.ones_like(sizes[:, :1]), np.zeros_like(sizes), sizes], 1)
     for places in alike(sizes, sizes):
-        slots = place.images(clock.timed("decode", _decoded, encoded, regions, places, place, False))
+        slots = place.images(clock.timed("decode", decoded, encoded, regions, places, place, False))
         images |= dict(zip(places.tolist(), slots, strict=True))
     return [images[i] for i in range(len(encoded))]
 
@@ -53,7 +53,7 @@ def alike(extents: np.ndarray, kinds: np.ndarray) -> list[np.ndarray]:
 
     Args:
         extents: (H, W) of what comes into a slot. [N, 2]
-        kinds: [N, 2]
+        kinds: Where these differ, slots are apart. [N, 2]
     """
     found: list[np.ndarray] = []
     for kind in np.unique(kinds, axis=0):
@@ -71,7 +71,8 @@ def _divide(places: np.ndarray, extents: np.ndarray, found: list[np.ndarray]) ->
         _divide(half, extents, found)
 
 
-def _decoded(encoded: Encoded, regions: np.ndarray, places: np.ndarray, place: NumPyPlace, kept: bool) -> np.ndarray:
+def decoded(encoded: Encoded, regions: np.ndarray, places: np.ndarray, place: NumPyPlace, kept: bool) -> np.ndarray:
+    """Regions of the images at `places`, each at the top left of its slot. [N, H, W, 3]"""
     height, width = regions[places, 3:].max(0, initial=1).tolist()
     slots = place.slots((len(places), height, width, 3), kept)
     encoded.into(slots, regions, places)

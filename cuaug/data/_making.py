@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import _check
 from .._check import DecodeError
 from ..transforms import Compose
 from ..transforms._transform import Transform
@@ -20,10 +21,12 @@ ON_ERROR = ("raise", "skip", "replace")
 
 
 def recipe_of(transform: Transform | Sequence[Transform], seed: int | None) -> Compose:
-    """One flat recipe with this seed, or with its own."""
-    if isinstance(transform, Compose):
-        return Compose(list(transform._flat()), transform.seed if seed is None else seed)
-    return Compose([transform] if isinstance(transform, Transform) else transform, seed)
+    """One flat recipe, with this seed or with its own."""
+    if not isinstance(transform, Compose):
+        transform = Compose([transform] if isinstance(transform, Transform) else transform, seed)
+    recipe = transform.after(0)
+    recipe.seed = recipe.seed if seed is None else _check.seed(seed)
+    return recipe
 
 
 class Read(NamedTuple):
@@ -69,7 +72,7 @@ class Making:
 
     def __call__(self, read: Read) -> Made:
         with self._place.making():
-            encoded = Encoded(read.data, self._decoding)
+            encoded = self.clock.timed("decode", Encoded, read.data, self._decoding)
             images = self._looked_at(encoded, read)
             taken, valid = self._taken(encoded.bad, read)
             if encoded.bad:
@@ -87,7 +90,7 @@ class Making:
         return boxes_of(encoded, self._regions, draw, self._place, self.clock)
 
     def _augmented(self, images: Any, labels: Any, ids: np.ndarray, epoch: int) -> tuple[Any, Any]:
-        if isinstance(images, list) and len({tuple(image.shape) for image in images}) == 1:
+        if isinstance(images, list) and len({tuple(image.shape) for image in images}) <= 1:
             images = self._place.stacked(images)
         images, labels = self._augment(images, labels, ids, epoch)
         if not isinstance(images, list):
@@ -105,27 +108,26 @@ class Making:
             return images, labels
         if labels is None:
             return self._rest(images, ids=ids, step=epoch), None
-        images, labels = self._rest(images, labels=labels, ids=ids, step=epoch)
-        return images, labels
+        moved: tuple[Any, Any] = self._rest(images, labels=labels, ids=ids, step=epoch)
+        return moved
 
     def _taken(self, bad: dict[int, str], read: Read) -> tuple[np.ndarray, np.ndarray]:
         """Which places of the batch are handed over, and which of these count."""
         places = np.arange(len(read.ids))
         if not bad:
             return places, places < read.valid
+        first = min(bad)
         if self._on_error == "raise":
-            raise self.error(int(read.ids[min(bad)]), bad[min(bad)])
+            raise self._error(int(read.ids[first]), bad[first])
         good = np.setdiff1d(places, list(bad))
         if self._on_error == "skip":
             return good, good < read.valid
         if not len(good):
-            raise DecodeError(
-                f"no image of a batch can be decoded; {self.error(int(read.ids[min(bad)]), bad[min(bad)])}"
-            )
+            raise DecodeError(f"no image of a batch can be decoded; {self._error(int(read.ids[first]), bad[first])}")
         taken = places.copy()
         taken[list(bad)] = good[np.arange(len(bad)) % len(good)]
         return taken, (taken == places) & (places < read.valid)
 
-    def error(self, index: int, reason: str) -> DecodeError:
+    def _error(self, index: int, reason: str) -> DecodeError:
         """What says that image `index` is bad."""
         return DecodeError(f"image {index} ({self._name(index)}): {reason}", index, self._name(index), reason)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import _check
 from .._check import BackendError
 
 
@@ -142,9 +143,11 @@ def _torch_device(torch: Any, device: Any) -> Any:
 
 def place_of(device: Any, library: str | None) -> NumPyPlace:
     """`device`: "cpu" or a GPU's name; `library`: "numpy", "torch", or None: torch if it has been imported."""
-    on_gpu = str(device) != "cpu"
-    if library == "numpy" and on_gpu:
-        raise ValueError(f"library must be 'torch' for device {str(device)!r}, got 'numpy'")
-    if on_gpu:
+    _check.one_of("library", library, (None, "torch", "numpy"))
+    if str(device) != "cpu":
+        if library == "numpy":
+            raise ValueError(f"library must be 'torch' for device {str(device)!r}, got 'numpy'")
         return CudaPlace(device)
-    return TorchPlace() if (library or ("torch" if "torch" in sys.modules else "")) == "torch" else NumPyPlace()
+    if library is None:
+        library = "torch" if "torch" in sys.modules else "numpy"
+    return TorchPlace() if library == "torch" else NumPyPlace()

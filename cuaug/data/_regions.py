@@ -6,7 +6,6 @@ A recipe that begins by taking one box of the image to a fixed size (`RandomResi
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,7 +17,7 @@ from ..fusion.recipe import Recipe
 from ..transforms import CenterCrop, Compose, RandomCrop, RandomResizedCrop, Resize
 from ..transforms._transform import Transform
 
-SCALES = (8, 4, 2, 1)  # a decoder leaves out so many pixels but one
+_SCALES = (8, 4, 2, 1)  # a decoder leaves out so many pixels but one
 # How far, in pixels of the result, a filter looks beyond the middle of a pixel; where it enlarges, up to a third more.
 _REACH = {"nearest": 0, "bilinear": 1, "area": 1, "bicubic": 2, "lanczos": 3}
 
@@ -39,6 +38,7 @@ class Regions:
     size: tuple[int, int]
     interpolation: str = "nearest"
     antialias: bool = False
+    position: int = 0  # in the recipe, of what is drawn
 
     @property
     def resizes(self) -> bool:
@@ -54,7 +54,7 @@ class Regions:
         """Of images of these sizes [N, (H, W)]."""
         first = self.transforms[0]
         if isinstance(first, (RandomResizedCrop, RandomCrop)):
-            return self._boxes(_drawn(first, sizes, seed, step, ids))
+            return self._boxes(self._drawn(first, sizes, seed, step, ids))
         assert isinstance(first, Resize)
         resized = np.array([_sizes.resized_size((h, w), first.size, None) for h, w in sizes.tolist()], np.int64)
         resized = resized.reshape(-1, 2)
@@ -65,47 +65,47 @@ class Regions:
         box = np.concatenate([(corner - margin) * shares, (self.size + 2 * margin) * shares], 1)
         return self._boxes(box, margin)
 
+    def _drawn(
+        self, transform: RandomResizedCrop | RandomCrop, sizes: np.ndarray, seed: int, step: int, ids: np.ndarray
+    ) -> np.ndarray:
+        recipe = Recipe(transform.size, 3, "uint8", position=self.position - 1)
+        transform.enter(recipe)
+        draw = recipe.draws[0]
+        for place, column in enumerate(draw.columns):
+            column.place = place
+        program, table = assembled([draw]), np.empty((len(sizes), 4))
+        table[:, 2:] = transform.size  # of a crop, whose draw is its corner alone
+        sizes, ids = np.ascontiguousarray(sizes, np.float64), np.ascontiguousarray(ids, np.int64)
+        _pass.draw_each(program, table, ids, (seed, step, 0), sizes)
+        return table
+
     def _boxes(self, box: np.ndarray, margin: np.ndarray | int = 0) -> Boxes:
         margin = np.broadcast_to(margin, (len(box), 2))
         return Boxes(box, np.array(self.size) + 2 * margin, margin)
 
 
-def regions_of(transform: Any) -> Regions | None:
+def regions_of(recipe: Compose) -> Regions | None:
     """What a recipe begins with; None: it looks at images as they are."""
-    transforms = list(transform._flat()) if isinstance(transform, Compose) else [transform]
-    first, second = (*transforms[:2], None, None)[:2]
+    first, second = (*recipe.transforms[:2], None, None)[:2]
     if isinstance(first, RandomResizedCrop):
-        return Regions((first,), first.size, first.interpolation, first.antialias)
+        return Regions((first,), first.size, first.interpolation, first.antialias, recipe.first)
     if isinstance(first, Resize):
         return _resized(first, second)
     if isinstance(first, RandomCrop) and first.padding is None and not first.pad_if_needed:
-        return Regions((first,), first.size)
+        return Regions((first,), first.size, position=recipe.first)
     return None
 
 
 def _resized(first: Resize, second: Any) -> Regions | None:
+    if first.max_size is not None:
+        return None
     how = first.interpolation, first.antialias
     if not isinstance(first.size, int):
         fixed = first.size if first.size is not None and len(first.size) == 2 else None
         return None if fixed is None else Regions((first,), fixed, *how)
-    if not isinstance(second, CenterCrop) or first.max_size is not None or max(second.size) > first.size:
+    if not isinstance(second, CenterCrop) or max(second.size) > first.size:
         return None
     return Regions((first, second), second.size, *how)
-
-
-def _drawn(
-    transform: RandomResizedCrop | RandomCrop, sizes: np.ndarray, seed: int, step: int, ids: np.ndarray
-) -> np.ndarray:
-    recipe = Recipe(transform.size, 3, "uint8")
-    transform.enter(recipe)
-    draw = recipe.draws[0]
-    for place, column in enumerate(itertools.chain.from_iterable(each.columns for each in recipe.draws)):
-        column.place = place
-    program, table = assembled([draw]), np.empty((len(sizes), 4))
-    table[:, 2:] = transform.size  # of a crop, whose draw is its corner alone
-    sizes, ids = np.ascontiguousarray(sizes, np.float64), np.ascontiguousarray(ids, np.int64)
-    _pass.draw_each(program, table, ids, (seed, step, 0), sizes)
-    return table
 
 
 def covered(boxes: Boxes, sizes: np.ndarray, scalable: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -120,9 +120,9 @@ def covered(boxes: Boxes, sizes: np.ndarray, scalable: np.ndarray) -> tuple[np.n
         Scale (one over), top, left, height, width in pixels of the scaled image [N, 5]; the boxes there [N, 4].
     """
     corner, extent = boxes.box[:, :2], boxes.box[:, 2:]
-    enough = (extent[:, None] / np.array(SCALES)[:, None] >= boxes.size[:, None]).all(2) & scalable[:, None]
+    enough = (extent[:, None] / np.array(_SCALES)[:, None] >= boxes.size[:, None]).all(2) & scalable[:, None]
     enough[:, -1] = True
-    scale = np.array(SCALES)[enough.argmax(1)][:, None]
+    scale = np.array(_SCALES)[enough.argmax(1)][:, None]
     scaled = -(-sizes // scale)
     first = np.clip(np.floor(corner / scale), 0, scaled - 1)
     end = np.clip(np.ceil((corner + extent) / scale), first + 1, scaled)

@@ -6,25 +6,28 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from .. import _cpu, io
 from ._decoding import Decoding, Encoded
+from ._looking import alike, decoded
+from ._places import NumPyPlace
 from .files import ImageFiles
 
 _BATCH = 64
 
 
-def scan(source: ImageFiles, how: Decoding) -> Iterator[dict[int, str]]:
+def scan(source: ImageFiles, strict: bool, max_pixels: int | None) -> Iterator[dict[int, str]]:
     """Batch after batch: the bad ones of it, and why.
 
     A JPEG is decoded at 1/8: that takes every bit of the file, and few pixels.
     """
+    how = Decoding(_cpu.native().threads(), strict, True, io.limits_of(max_pixels))
+    place = NumPyPlace()
     for first in range(0, len(source), _BATCH):
         ids = range(first, min(first + _BATCH, len(source)))
         encoded = Encoded(source.read(ids, how.threads), how)
-        sizes = encoded.sizes
-        scale = np.where(encoded.scalable, 8, 1)[:, None]
-        scaled = -(-sizes // scale)
-        regions = np.concatenate([scale, np.zeros_like(sizes), scaled], 1)
-        height, width = scaled[encoded.scalable].max(0, initial=1).tolist()
-        regions[~encoded.scalable, 3:] = 1  # decoded already
-        encoded.into(np.empty((len(ids), height, width, 3), np.uint8), regions, np.arange(len(ids)))
+        sizes = -(-encoded.sizes // 8)
+        regions = np.concatenate([np.full_like(sizes[:, :1], 8), np.zeros_like(sizes), sizes], 1)
+        jpegs = np.flatnonzero(encoded.scalable)  # others are decoded by now
+        for group in alike(sizes[jpegs], np.zeros_like(sizes[jpegs])):
+            decoded(encoded, regions, jpegs[group], place, True)
         yield {ids[i]: reason for i, reason in sorted(encoded.bad.items())}

@@ -10,7 +10,7 @@ import numpy as np
 from .. import _check, _cpu, io
 from .._check import public
 from ..transforms._transform import Transform
-from ._decoding import Decoding, limits_of
+from ._decoding import Decoding
 from ._making import ON_ERROR, Making, Read, recipe_of
 from ._places import TorchPlace
 from .batch import Batch
@@ -49,8 +49,10 @@ class Collate:
         max_pixels: int | None = io.MAX_PIXELS,
     ) -> None:
         _check.one_of("on_error", on_error, ON_ERROR)
+        _check.flag("strict", strict)
+        _check.flag("dct_scale", dct_scale)
         self._threads = _check.whole("threads", threads, 1)
-        decoding = Decoding(self._threads, bool(strict), bool(dct_scale), limits_of(max_pixels))
+        decoding = Decoding(self._threads, strict, dct_scale, io.limits_of(max_pixels))
         self._making = Making(recipe_of(transform, seed), TorchPlace(), _name, on_error, decoding)
         torch = importlib.import_module("torch")
         self._epoch = torch.zeros((), dtype=torch.int64).share_memory_()  # workers that are kept see it change

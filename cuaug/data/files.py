@@ -85,7 +85,8 @@ class ImageFiles:
         """Encoded images, by several threads; a string instead says why one cannot be read."""
         pieces = [self._pieces[i] for i in indices]
         wanted = [piece for piece in pieces if not isinstance(piece, bytes)]
-        read = iter(_cpu.native().read_files(wanted, io.MAX_BYTES, threads) if wanted else ())
+        found = [(os.fsencode(path), offset, size) for path, offset, size in wanted]  # names may be no text
+        read = iter(_cpu.native().read_files(found, io.MAX_BYTES, threads) if found else ())
         return [piece if isinstance(piece, bytes) else next(read) for piece in pieces]
 
 

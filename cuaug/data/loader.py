@@ -13,13 +13,11 @@ from .._check import BackendError, DecodeError, public
 from ..transforms._transform import Transform
 from . import _order
 from ._ahead import Ahead
-from ._decoding import Decoding, limits_of
+from ._decoding import Decoding
 from ._making import ON_ERROR, Made, Making, Read, recipe_of
 from ._places import place_of
 from .batch import Batch
 from .files import ImageFiles
-
-CACHES = (None, "memory")
 
 
 class Loader:
@@ -78,10 +76,11 @@ class Loader:
         library: str | None = None,
         max_pixels: int | None = io.MAX_PIXELS,
     ) -> None:
-        for name, value, allowed in (("last", last, _order.LAST), ("on_error", on_error, ON_ERROR)):
-            _check.one_of(name, value, allowed)
-        if cache not in CACHES:
-            raise ValueError(f"cache must be None or 'memory', got {cache!r}")
+        _check.one_of("last", last, _order.LAST)
+        _check.one_of("on_error", on_error, ON_ERROR)
+        _check.flag("strict", strict)
+        _check.flag("dct_scale", dct_scale)
+        _check.one_of("cache", cache, (None, "memory"))
         if max_bad is not None:
             _check.number("max_bad", max_bad, 0.0, 1.0)
         self.source = source if hasattr(source, "read") and hasattr(source, "labels") else ImageFiles(source)
@@ -98,7 +97,7 @@ class Loader:
         self._cache: dict[int, bytes] | None = {} if cache else None
         self._threads = _cpu.native().threads() if threads is None else _check.whole("threads", threads, 1)
         self._place = place_of(device, library)
-        decoding = Decoding(self._threads, bool(strict), bool(dct_scale), limits_of(max_pixels))
+        decoding = Decoding(self._threads, strict, dct_scale, io.limits_of(max_pixels))
         self._making = Making(recipe, self._place, self.source.name, on_error, decoding)
         self.clock = self._making.clock
         self.bad: dict[int, str] = {}
@@ -165,7 +164,7 @@ class Loader:
         missing = [i for i in dict.fromkeys(ids) if i not in self._cache]
         fresh = dict(zip(missing, self.source.read(missing, self._threads), strict=True))
         self._cache |= {i: data for i, data in fresh.items() if isinstance(data, bytes)}
-        return [self._cache.get(i, fresh.get(i, "")) for i in ids]
+        return [self._cache[i] if i in self._cache else fresh[i] for i in ids]
 
     def _note(self, bad: dict[int, str]) -> None:
         self.bad |= bad

@@ -58,15 +58,13 @@ class Compose(Transform):
         keypoints: Keypoints | None = None,
     ) -> None:
         self.transforms = members(transforms)
-        self.seed = secrets.randbits(63) if seed is None else _check.whole("seed", seed, 0)
-        if self.seed >= 1 << 63:
-            raise ValueError(f"seed must be below 2**63, got {self.seed}")
+        self.seed = secrets.randbits(63) if seed is None else _check.seed(seed)
         self.boxes, self.keypoints = boxes or Boxes(), keypoints or Keypoints()
         for name, kind in (("boxes", Boxes), ("keypoints", Keypoints)):
             if not isinstance(getattr(self, name), kind):
                 raise TypeError(f"{name} must be {kind.__name__}(...), got {getattr(self, name)!r}")
         self._step = 0
-        self._first = 0  # the place of its first transform in the recipe that it is the end of
+        self.first = 0  # the place of its first transform in the recipe that it is the end of
         self._plans: dict[Any, Plan] = {}
         self._replays: dict[Any, tuple[Any, list[int]]] = {}
         self._arrays: set[type] = set()  # whose objects are images alone
@@ -238,7 +236,7 @@ class Compose(Transform):
         ], seed=1)
         """
         rest = Compose(list(self._flat())[first:], self.seed)
-        rest._first = self._first + first
+        rest.first = self.first + first
         return rest
 
     def state_dict(self) -> dict[str, int]:
@@ -294,7 +292,7 @@ class Compose(Transform):
 
     def _write(self, image: Images, owners: dict[int, str]) -> Plan:
         """The plan for such images. `owners`: to be filled with the name of each op's transform."""
-        recipe = Recipe(image.size, image.channels, image.dtype, position=self._first - 1)
+        recipe = Recipe(image.size, image.channels, image.dtype, position=self.first - 1)
         for transform in self._flat():
             known = len(recipe.ops)
             transform.enter(recipe)
