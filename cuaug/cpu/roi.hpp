@@ -19,14 +19,11 @@ inline Channels channels_of(const Pooling& args, int block, int blocks) {
     return {static_cast<int>(first), static_cast<int>(last < args.channels ? last : args.channels)};
 }
 
-// Calls `work(channel, Count<W>)` for W channels side by side at a time, or for one at a time if they are apart.
+// Calls `work(channel, Count<W>)` for a group side by side at a time, and for one at a time of the rest or if they are apart.
 template <class Work>
 inline void in_groups(const Channels& channels, bool inside, const Work& work) {
     int c = channels.first;
-    if (inside) {
-        for (; c + channel_group <= channels.last; c += channel_group) work(c, Count<channel_group>());
-        for (; c + 4 <= channels.last; c += 4) work(c, Count<4>());
-    }
+    for (; inside && c + channel_group <= channels.last; c += channel_group) work(c, Count<channel_group>());
     for (; c < channels.last; ++c) work(c, Count<1>());
 }
 
