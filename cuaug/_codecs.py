@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib
 import io
 import struct
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -62,18 +61,19 @@ def decode(file: File, kind: str, color: str, refused: Refused) -> tuple[np.ndar
 
 
 def _by_pillow(image_module: Any, file: File, kind: str, color: str, refused: Refused) -> tuple[np.ndarray, int]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        warnings.simplefilter("error", image_module.DecompressionBombWarning)
-        with image_module.open(io.BytesIO(file.data), formats=[kind]) as image:
-            if reason := refused(image.height, image.width):
-                file.refuse(ImageTooLarge, reason)
-            orientation = image.getexif().get(_EXIF_ORIENTATION, 1)
-            if image.mode.startswith("I;16"):  # Pillow would cut off above 255
-                image = image_module.fromarray((np.asarray(image) >> 8).astype(np.uint8))
-            elif image.mode in ("I", "F"):
-                file.refuse(UnsupportedImage, f"{kind} of 32 bits a channel")
-            pixels = np.asarray(image.convert("L" if color == "gray" else "RGB"))
+    if kind not in image_module.OPEN:
+        image_module.init()
+    # By the format's own class: `open` would hold the size against a limit of Pillow's own, by a warning, and filters
+    # of warnings belong to the process, not to a thread.
+    with image_module.OPEN[kind][0](io.BytesIO(file.data), "") as image:
+        if reason := refused(image.height, image.width):
+            file.refuse(ImageTooLarge, reason)
+        orientation = image.getexif().get(_EXIF_ORIENTATION, 1)
+        if image.mode.startswith("I;16"):  # Pillow would cut off above 255
+            image = image_module.fromarray((np.asarray(image) >> 8).astype(np.uint8))
+        elif image.mode in ("I", "F"):
+            file.refuse(UnsupportedImage, f"{kind} of 32 bits a channel")
+        pixels = np.asarray(image.convert("L" if color == "gray" else "RGB"))
     pixels = pixels.reshape(*pixels.shape[:2], -1)
     pixels = pixels[..., ::-1] if color == "bgr" else pixels
     return pixels, orientation if orientation in range(1, 9) else 1

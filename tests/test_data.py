@@ -6,11 +6,12 @@ import signal
 import tarfile
 import threading
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
-from children import started
+from children import ended, started
 from compare import Tolerance, assert_equal
 from PIL import Image
 from sklearn.datasets import load_sample_images
@@ -171,16 +172,58 @@ def test_it_goes_on_exactly_where_its_state_was_taken(files):
         (taken if state is None else rest).append(batch)
         if len(taken) == 3 and state is None:
             state = first.state_dict()
-    assert state == {"seed": 1, "epoch": 4, "batch": 3}
+    assert state == {"seed": 1, "epoch": 4, "samples": 9}
     second = loader()
     second.load_state_dict(state)
     again = list(second)
     assert [batch.ids.tolist() for batch in again] == [batch.ids.tolist() for batch in rest]
     for batch, expected in zip(again, rest, strict=True):
         assert_equal(batch.images, expected.images)
-    assert second.state_dict() == {"seed": 1, "epoch": 5, "batch": 0}
+    assert second.state_dict() == {"seed": 1, "epoch": 5, "samples": 0}
     with pytest.raises(ValueError, match=r"seed must be 1, got 2"):
-        second.load_state_dict({"seed": 2, "epoch": 0, "batch": 0})
+        second.load_state_dict({"seed": 2, "epoch": 0, "samples": 0})
+    with pytest.raises(ValueError, match=r"must divide the 9 samples that have been taken, got 2 \* 1"):
+        Loader(files, 2, seed=1, library="numpy").load_state_dict(state)
+
+
+def test_two_iterations_at_once_keep_apart(files):
+    files = files * 10
+    loader = Loader(files, 4, T.Compose(RECIPES["crop and flip"], seed=1), library="numpy")
+    expected = list(loader), list(loader)
+    loader.epoch = 0
+    for batches in zip(loader, loader, *expected, strict=True):
+        assert_equal(batches[0].images, batches[2].images)
+        assert_equal(batches[1].images, batches[3].images)
+
+
+def test_an_epoch_that_is_set_is_the_next_one(files):
+    loader = Loader(files, 4, T.Compose(RECIPES["crop and flip"], seed=1), library="numpy")
+    for _ in loader:
+        loader.epoch = 7
+    assert loader.state_dict() == {"seed": 1, "epoch": 7, "samples": 0}
+
+
+@pytest.mark.parametrize("interpolation", ["bilinear", "bicubic", "lanczos"])
+@pytest.mark.parametrize("antialias", [True, False])
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        lambda **how: [T.Resize((24, 29), **how)],
+        lambda **how: [T.Resize(64, **how), T.CenterCrop(56)],
+        lambda **how: [T.Resize(24, **how), T.CenterCrop(24)],
+        lambda **how: [T.RandomResizedCrop((29, 24), **how)],
+    ],
+)
+def test_boxes_are_those_of_the_recipe_at_every_size(recipe, antialias, interpolation):
+    """Larger and smaller ones than the result, in one batch: no pixel of a neighbour or of what lay in memory."""
+    rng = np.random.default_rng(0)
+    sizes = [(1, 1), (1, 50), (40, 1), (30, 30), (450, 450), *rng.integers(8, 200, (20, 2)).tolist()]
+    images = [rng.integers(128, 256, (*size, 3), "uint8") for size in sizes]
+    recipe = T.Compose(recipe(interpolation=interpolation, antialias=antialias), seed=4)
+    source = [encoded(image, format="PNG") for image in images]
+    ((made, _),) = Loader(source, len(images), recipe, library="numpy")
+    expected = [recipe(image[None], ids=[i], step=0)[0] for i, image in enumerate(images)]
+    assert_equal(made, np.stack(expected), tolerance=ONE_LEVEL)
 
 
 @pytest.fixture(scope="module")
@@ -294,7 +337,7 @@ def test_shards_are_read_in_place(tmp_path, files):
         names.append(tmp_path / f"{shard}.tar")
         with tarfile.open(names[-1], "w") as tar:
             for i, (data, label) in enumerate(files[shard::2]):
-                for name, content in ((f"{i:03}.jpg", data), (f"{i:03}.cls", str(label).encode())):
+                for name, content in ((f"./v1.0/{i:03}.jpg", data), (f"./v1.0/{i:03}.CLS", str(label).encode())):
                     member = tarfile.TarInfo(name)
                     member.size = len(content)
                     tar.addfile(member, memory.BytesIO(content))
@@ -316,6 +359,12 @@ def test_slots_waste_little():
     files = [encoded(image + np.uint8(10 * i)) for i, image in enumerate([tall, wide] * 8)]
     ((images, _),) = Loader(files, 16, [T.Resize((8, 8))], library="numpy")
     assert np.abs(images.astype(int) - 10 * np.arange(16)[:, None, None, None]).max() <= 1
+
+
+def test_a_shard_that_is_none_is_named(tmp_path):
+    (tmp_path / "x.tar").write_bytes(b"\x1f\x8bjunk" * 200)
+    with pytest.raises(ValueError, match=r"x\.tar must be an uncompressed tar file"):
+        ImageFiles(tmp_path / "x.tar")
 
 
 def test_other_formats_are_decoded_whole(tmp_path):
@@ -414,6 +463,87 @@ def test_an_abandoned_loader_leaves_no_thread(files):
     del iterator
     assert not ours()
     assert time.perf_counter() - start < 5
+
+
+@pytest.mark.parametrize("end", ["", "cycle = [it]; cycle.append(cycle)", "raise SystemExit(0)"])
+def test_the_process_may_end_with_a_loader_running(end):
+    program = f"""
+import numpy as np
+from cuaug import io, transforms as T
+from cuaug.data import Loader
+file = io.encode_jpeg(np.random.default_rng(0).integers(0, 255, (400, 400, 3), "uint8"))
+it = iter(Loader([file] * 2000, 8, [T.RandomResizedCrop(224)], library="numpy"))
+next(it)
+{end}
+"""
+    for _ in range(3):
+        ended(started(program))
+
+
+def test_a_fork_is_told_to_begin_anew():
+    program = """
+import os
+import numpy as np
+from cuaug import BackendError, io, transforms as T
+from cuaug.data import Loader
+file = io.encode_jpeg(np.zeros((64, 64, 3), "uint8"))
+it = iter(Loader([file] * 200, 8, [T.RandomResizedCrop(32)], library="numpy"))
+next(it)
+child = os.fork()
+if child == 0:
+    try:
+        next(it)
+    except BackendError as error:
+        os._exit(7)
+    os._exit(1)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    assert ended(started(program))[0] == "7"
+
+
+def test_links_that_lead_back_are_not_followed(tmp_path, files):
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a" / "b" / "1.jpg").write_bytes(files[0][0])
+    (tmp_path / "a" / "loop").symlink_to(tmp_path / "a")
+    (tmp_path / "a" / "b" / "loop").symlink_to(tmp_path / "a")
+    assert len(ImageFiles(tmp_path)) == 1
+
+
+def test_warnings_are_left_alone():
+    before = list(warnings.filters)
+    image = next(photographs(1))
+    for _ in Loader([encoded(image, format="PNG")] * 40, 4, [T.RandomResizedCrop(8)], library="numpy"):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            time.sleep(0.001)
+            warnings.warn("seen", stacklevel=1)
+        assert len(caught) == 1
+    assert warnings.filters == before
+
+
+def test_a_limit_that_is_lifted_is():
+    data = encoded(np.zeros((9000, 10000), bool), format="PNG")
+    with pytest.raises(cuaug.DecodeError, match="more than the limit"):
+        list(Loader([data], 1, [T.Resize((8, 8))], library="numpy"))
+    ((images, _),) = Loader([data], 1, [T.Resize((8, 8))], library="numpy", max_pixels=None)
+    assert images.max() == 0
+
+
+def test_pinned_batches_are_batches(files):
+    """What torch's `pin_memory` does with a tuple."""
+    batch = next(iter(Loader(files, 4, RECIPES["crop and flip"], library="numpy")))
+    images, labels = type(batch)(each for each in batch)
+    assert images is batch.images
+    assert labels is batch.labels
+
+
+def test_a_missing_file_in_a_worker_is_a_bad_one(files, tmp_path):
+    pytest.importorskip("torch")
+    source = ImageFiles([files[0], (tmp_path / "nothing.jpg", 2)])
+    collate = Collate(RECIPES["crop and flip"], on_error="skip")
+    assert collate([source[0], source[1]]).ids.tolist() == [0]
+    with pytest.raises(cuaug.DecodeError, match=r"nothing\.jpg: No such file"):
+        Collate(RECIPES["crop and flip"])([source[1]])
 
 
 def test_an_error_in_the_recipe_is_the_caller_s(files):

@@ -1,16 +1,12 @@
 // What a loader does for many files at once, without the GIL.
 
-#include <cstdint>
-#include <cstring>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <vector>
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include "../kernels/draws/program.cuh"
 #include "files.hpp"
 #include "loading.hpp"
 #include "pool.hpp"
@@ -51,25 +47,9 @@ py::list read_files(const std::vector<std::tuple<std::string, long long, long lo
     return out;
 }
 
-// As `draw`, for images each of a size of its own, which are the first two arguments of the program's one instruction. [N, (H, W)]
-void draw_each(const py::bytes& record, std::uintptr_t sizes) {
-    cuaug::Draw args;
-    const std::string_view view = record;
-    if (view.size() != sizeof(args)) throw py::value_error("the record has " + std::to_string(view.size()) + " bytes, expected " + std::to_string(sizeof(args)));
-    std::memcpy(&args, view.data(), sizeof(args));
-    const py::gil_scoped_release release;
-    std::vector<double> program(args.program, args.program + args.length);
-    double* size = program.data() + sizeof(cuaug::Instruction) / sizeof(double);
-    for (long long n = 0; n < args.samples; ++n) {
-        std::memcpy(size, reinterpret_cast<const double*>(sizes) + 2 * n, 2 * sizeof(double));
-        cuaug::draw_sample(args, program.data(), args.table + n * args.columns, args.step, n, true, 0, 1, [] {});
-    }
-}
-
 }  // namespace
 
 void bind_loading(py::module_& module) {
     using namespace py::literals;
     module.def("read_files", &read_files, "files"_a, "most"_a, "threads"_a, "Files, or pieces of them: (path, offset, bytes or -1). Bytes, or why there are none.");
-    module.def("draw_each", &draw_each, "record"_a, "sizes"_a);
 }

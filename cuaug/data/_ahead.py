@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import threading
 import time
+import weakref
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from typing import Any, Generic, TypeVar
 
+from .._check import BackendError
+
 T = TypeVar("T")
+# A thread that is within native code while the interpreter ends takes the process down with it.
+_running: weakref.WeakSet[Ahead[Any]] = weakref.WeakSet()
 
 
 class Ahead(Generic[T]):
@@ -24,9 +31,11 @@ class Ahead(Generic[T]):
         self._ended = self._closed = False
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-        self._thread.start()
+        self._process = os.getpid()
 
     def __iter__(self) -> Generator[T, None, None]:
+        _running.add(self)
+        self._thread.start()
         try:
             while found := self._next():
                 yield found[0]
@@ -36,6 +45,8 @@ class Ahead(Generic[T]):
             self.close()
 
     def close(self) -> None:
+        if self._process != os.getpid():  # the thread, and whoever held its lock, stayed in the parent
+            return
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -43,10 +54,15 @@ class Ahead(Generic[T]):
         self._ready.clear()
 
     def _next(self) -> tuple[T] | None:
+        self._refuse_a_fork()
         with self._changed:
             self._changed.wait_for(lambda: self._ready or self._ended)
             self._changed.notify_all()
             return (self._ready.popleft(),) if self._ready else None
+
+    def _refuse_a_fork(self) -> None:
+        if self._process != os.getpid():
+            raise BackendError("a loader cannot be iterated on after a fork: begin a new iteration in the child")
 
     def _run(self) -> None:
         items = iter(self._items)
@@ -85,3 +101,9 @@ class Clock:
     @property
     def slowest(self) -> str:
         return max(self.seconds, key=lambda stage: self.seconds[stage], default="")
+
+
+@atexit.register
+def _close_all() -> None:
+    for each in list(_running):
+        each.close()

@@ -23,7 +23,7 @@ ON_ERROR = ("raise", "skip", "replace")
 def recipe_of(transform: Transform | Sequence[Transform], seed: int | None) -> Compose:
     """One flat recipe, with this seed or with its own."""
     if not isinstance(transform, Compose):
-        transform = Compose([transform] if isinstance(transform, Transform) else transform, seed)
+        transform = Compose([transform] if isinstance(transform, Transform) else transform)
     recipe = transform.after(0)
     recipe.seed = recipe.seed if seed is None else _check.seed(seed)
     return recipe
@@ -60,48 +60,47 @@ class Making:
     def __init__(
         self,
         recipe: Compose,
-        place: NumPyPlace,
         name: Callable[[int], str],
         on_error: str,
         decoding: Decoding,
     ) -> None:
-        self._recipe, self._place, self._name, self._on_error, self._decoding = recipe, place, name, on_error, decoding
+        self._recipe, self._name, self._on_error, self._decoding = recipe, name, on_error, decoding
         self._regions = regions_of(recipe)
         self._rest = recipe.after(len(self._regions.transforms) if self._regions else 0)
         self.clock = Clock()
 
-    def __call__(self, read: Read) -> Made:
-        with self._place.making():
+    def __call__(self, read: Read, place: NumPyPlace) -> Made:
+        with place.making():
             encoded = self.clock.timed("decode", Encoded, read.data, self._decoding)
-            images = self._looked_at(encoded, read)
+            images = self._looked_at(encoded, read, place)
             taken, valid = self._taken(encoded.bad, read)
             if encoded.bad:
                 images = [images[i] for i in taken] if isinstance(images, list) else images[taken]
             ids = read.ids[taken]
-            labels = None if read.labels is None else self._place.labels(read.labels[taken])
-            images, labels = self.clock.timed("augment", self._augmented, images, labels, ids, read.epoch)
+            labels = None if read.labels is None else place.labels(read.labels[taken])
+            images, labels = self.clock.timed("augment", self._augmented, place, images, labels, ids, read.epoch)
             bad = {int(read.ids[i]): reason for i, reason in encoded.bad.items()}
-            return Made(images, labels, ids, valid, bad, self._place.made())
+            return Made(images, labels, ids, valid, bad, place.made())
 
-    def _looked_at(self, encoded: Encoded, read: Read) -> Any:
+    def _looked_at(self, encoded: Encoded, read: Read, place: NumPyPlace) -> Any:
         if self._regions is None:
-            return whole_images(encoded, self._place, self.clock)
+            return whole_images(encoded, place, self.clock)
         draw = self._recipe.seed, read.epoch, read.ids
-        return boxes_of(encoded, self._regions, draw, self._place, self.clock)
+        return boxes_of(encoded, self._regions, draw, place, self.clock)
 
-    def _augmented(self, images: Any, labels: Any, ids: np.ndarray, epoch: int) -> tuple[Any, Any]:
+    def _augmented(self, place: NumPyPlace, images: Any, labels: Any, ids: np.ndarray, epoch: int) -> tuple[Any, Any]:
         if isinstance(images, list) and len({tuple(image.shape) for image in images}) <= 1:
-            images = self._place.stacked(images)
+            images = place.stacked(images)
         images, labels = self._augment(images, labels, ids, epoch)
         if not isinstance(images, list):
-            return images, labels
+            return (images if self._rest.transforms else place.dense(images)), labels
         shapes = sorted({tuple(image.shape) for image in images})
         if len(shapes) > 1:
             raise ValueError(
                 "transform must bring all images to one size, as RandomResizedCrop, or Resize and CenterCrop do; "
                 f"got results of {', '.join(map(str, shapes[:3]))}"
             )
-        return self._place.stacked(images), labels
+        return place.stacked(images), labels
 
     def _augment(self, images: Any, labels: Any, ids: np.ndarray, epoch: int) -> tuple[Any, Any]:
         if not self._rest.transforms:

@@ -22,6 +22,10 @@ class NumPyPlace:
     def __init__(self) -> None:
         self._kept = np.empty(0, np.uint8)
 
+    def another(self) -> NumPyPlace:
+        """For another iteration, which may run beside this one's."""
+        return type(self)()
+
     def slots(self, shape: tuple[int, int, int, int], kept: bool) -> np.ndarray:
         """Memory to decode into. `kept`: nothing of it is handed over, so that the next batch may have it."""
         size = math.prod(shape)
@@ -41,6 +45,10 @@ class NumPyPlace:
     def without_margin(self, images: Any, down: int, across: int) -> Any:
         """The images without so many rows and columns on each side."""
         return images[:, down : images.shape[1] - down, across : images.shape[2] - across]
+
+    def dense(self, images: Any) -> Any:
+        """Without the margin's memory between them."""
+        return np.ascontiguousarray(images)
 
     def joined(self, batches: list[Any]) -> Any:
         return np.concatenate(batches)
@@ -78,6 +86,9 @@ class TorchPlace(NumPyPlace):
     def without_margin(self, images: Any, down: int, across: int) -> Any:
         return images[..., down : images.shape[2] - down, across : images.shape[3] - across]
 
+    def dense(self, images: Any) -> Any:
+        return images.contiguous(memory_format=self.torch.channels_last)
+
     def joined(self, batches: list[Any]) -> Any:
         return self.torch.cat(batches)
 
@@ -93,6 +104,9 @@ class CudaPlace(TorchPlace):
         self.device = _torch_device(self.torch, device)
         self._stream = self.torch.cuda.Stream(self.device)
         self._pinned: Any = None
+
+    def another(self) -> NumPyPlace:
+        return CudaPlace(self.device)
 
     def slots(self, shape: tuple[int, int, int, int], kept: bool) -> np.ndarray:
         # torch hands pinned memory out again only when the copies from it are done.

@@ -18,8 +18,12 @@ from ..transforms import CenterCrop, Compose, RandomCrop, RandomResizedCrop, Res
 from ..transforms._transform import Transform
 
 _SCALES = (8, 4, 2, 1)  # a decoder leaves out so many pixels but one
-# How far, in pixels of the result, a filter looks beyond the middle of a pixel; where it enlarges, up to a third more.
-_REACH = {"nearest": 0, "bilinear": 1, "area": 1, "bicubic": 2, "lanczos": 3}
+# How far a filter looks beyond the middle of a pixel: in pixels of the result where it reduces, of the source where it
+# enlarges.
+_REACH = {"nearest": 0, "bilinear": 1, "area": 1, "bicubic": 2, "lanczos": 4}
+
+
+_WRITES = {RandomResizedCrop.write, Resize.write, RandomCrop.write}
 
 
 class Boxes(NamedTuple):
@@ -60,9 +64,9 @@ class Regions:
         resized = resized.reshape(-1, 2)
         corner = np.rint((resized - self.size) / 2)
         # A filter looks beyond the crop, as far as there is anything.
-        margin = np.minimum(_REACH[self.interpolation], np.minimum(corner, resized - self.size - corner)).astype(int)
-        shares = sizes / resized
-        box = np.concatenate([(corner - margin) * shares, (self.size + 2 * margin) * shares], 1)
+        far = np.ceil(_REACH[self.interpolation] * np.maximum(1.0, resized / sizes))
+        margin = np.minimum(far, np.minimum(corner, resized - self.size - corner)).astype(int)
+        box = np.concatenate([(corner - margin) * sizes / resized, (self.size + 2 * margin) * sizes / resized], 1)
         return self._boxes(box, margin)
 
     def _drawn(
@@ -87,6 +91,8 @@ class Regions:
 def regions_of(recipe: Compose) -> Regions | None:
     """What a recipe begins with; None: it looks at images as they are."""
     first, second = (*recipe.transforms[:2], None, None)[:2]
+    if getattr(type(first), "write", None) not in _WRITES:  # a subclass does something else
+        return None
     if isinstance(first, RandomResizedCrop):
         return Regions((first,), first.size, first.interpolation, first.antialias, recipe.first)
     if isinstance(first, Resize):
@@ -127,4 +133,12 @@ def covered(boxes: Boxes, sizes: np.ndarray, scalable: np.ndarray) -> tuple[np.n
     first = np.clip(np.floor(corner / scale), 0, scaled - 1)
     end = np.clip(np.ceil((corner + extent) / scale), first + 1, scaled)
     regions = np.concatenate([scale, first, end - first], 1).astype(np.int64)
-    return regions, np.concatenate([corner / scale - first, extent / scale], 1)
+    start = corner / scale - first
+    return regions, np.concatenate([start, _within(extent / scale, start, end - first)], 1)
+
+
+def _within(extent: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Extents that end within a region: by a rounding error they may not, and filters would look at a pixel beyond."""
+    for _ in range(4):
+        extent = np.where(start + extent > end, np.minimum(np.nextafter(extent, 0), end - start), extent)
+    return extent

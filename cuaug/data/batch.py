@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 
 class Batch(tuple[Any, Any]):
     """``images, labels = batch``, and beside them which samples these are.
@@ -15,11 +13,12 @@ class Batch(tuple[Any, Any]):
         valid: False where a sample only fills up the batch: padding, or in the place of one that cannot be decoded. [N]
     """
 
-    ids: np.ndarray
-    valid: np.ndarray
+    ids: Any
+    valid: Any
 
-    def __new__(cls, images: Any, labels: Any, ids: np.ndarray, valid: np.ndarray) -> Batch:  # noqa: D102
-        self = super().__new__(cls, (images, labels))
+    def __new__(cls, images: Any, labels: Any = None, ids: Any = None, valid: Any = None) -> Batch:
+        """Of these; or, as torch's ``pin_memory`` makes tuples anew, of the two alone: then ids and valid are None."""
+        self = super().__new__(cls, images if ids is None else (images, labels))
         self.ids, self.valid = ids, valid
         return self
 

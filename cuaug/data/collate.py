@@ -53,7 +53,8 @@ class Collate:
         _check.flag("dct_scale", dct_scale)
         self._threads = _check.whole("threads", threads, 1)
         decoding = Decoding(self._threads, strict, dct_scale, io.limits_of(max_pixels))
-        self._making = Making(recipe_of(transform, seed), TorchPlace(), _name, on_error, decoding)
+        self._making = Making(recipe_of(transform, seed), _name, on_error, decoding)
+        self._place = TorchPlace()
         torch = importlib.import_module("torch")
         self._epoch = torch.zeros((), dtype=torch.int64).share_memory_()  # workers that are kept see it change
 
@@ -61,14 +62,14 @@ class Collate:
         """Other draws from now on, in all processes."""
         self._epoch.fill_(_check.whole("epoch", epoch, 0))
 
-    def __call__(self, samples: Sequence[tuple[bytes, int | None, int]]) -> Batch:
+    def __call__(self, samples: Sequence[tuple[bytes | str, int | None, int]]) -> Batch:
         """A batch of (encoded image, label, id)."""
         if importlib.import_module("torch.utils.data").get_worker_info() is not None:
             _cpu.native().set_threads(self._threads)
         data, labels, ids = zip(*samples, strict=True)
         given = None if labels[0] is None else np.array(labels, np.int64)
         read = Read(np.array(ids, np.int64), given, len(ids), data, int(self._epoch))
-        made = self._making(read)
+        made = self._making(read, self._place)
         return Batch(made.images, made.labels, made.ids, made.valid)
 
 

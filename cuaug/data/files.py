@@ -19,6 +19,8 @@ EXTENSIONS = (".jpg", ".jpeg", ".png", ".ppm", ".pgm", ".bmp", ".tif", ".tiff", 
 class ImageFiles:
     """Encoded images and their labels, a map-style dataset: ``files[i]`` is ``(bytes, label, i)``.
 
+    Instead of bytes, a string says why a file cannot be read.
+
     Args:
         source: One of: a folder, whose folders are classes as in torchvision's ``ImageFolder`` (one without folders has
             no labels); a tar shard, or a list of them, of images with ``.cls`` files beside them that hold a label
@@ -62,12 +64,14 @@ class ImageFiles:
     def __len__(self) -> int:
         return len(self._pieces)
 
-    def __getitem__(self, index: int) -> tuple[bytes, int | None, int]:
+    def __getitem__(self, index: int) -> tuple[bytes | str, int | None, int]:
         index = range(len(self))[index]
         data = self.read([index], 1)[0]
-        if isinstance(data, str):
-            raise OSError(f"{self.name(index)}: {data}")
-        return data, None if self.labels is None else int(self.labels[index]), index
+        return (
+            data if isinstance(data, bytes) else f"{self.name(index)}: {data}",
+            None if self.labels is None else int(self.labels[index]),
+            index,
+        )
 
     def __repr__(self) -> str:
         classes = f", {len(self.classes)} classes" if self.classes else ""
@@ -111,8 +115,15 @@ def _folder(root: Path, extensions: tuple[str, ...]) -> tuple[list[Any], list[in
 def _images_in(folder: Path, extensions: tuple[str, ...]) -> list[tuple[str, int, int]]:
     """Of a folder and those in it, sorted."""
     found = []
+    above: dict[str, frozenset[tuple[int, int]]] = {}  # folders that a link must not lead back to
     for place, folders, names in os.walk(folder, followlinks=True):
+        own = Path(place).stat()
+        seen = above.pop(place, frozenset())
+        if (own.st_dev, own.st_ino) in seen:
+            folders.clear()
+            continue
         folders.sort()
+        above |= {os.path.join(place, name): seen | {(own.st_dev, own.st_ino)} for name in folders}  # noqa: PTH118
         found += [(f"{place}/{name}", 0, -1) for name in sorted(names) if name.lower().endswith(extensions)]
     return found
 
@@ -132,15 +143,20 @@ def _members(shards: Sequence[str], extensions: tuple[str, ...]) -> tuple[list[A
     for shard in shards:
         beside: dict[str, int] = {}
         images: list[tuple[str, tuple[str, int, int]]] = []
-        with tarfile.open(shard, "r:") as tar:
-            for member in tar:
-                stem, _, extension = member.name.partition(".")
-                if not member.isfile():
-                    continue
-                if member.name.lower().endswith(extensions):
-                    images.append((stem, (shard, member.offset_data, member.size)))
-                elif extension == "cls" and (file := tar.extractfile(member)) is not None:
-                    beside[stem] = int(file.read())
+        try:
+            with tarfile.open(shard, "r:") as tar:
+                for member in tar:
+                    folder, slash, name = member.name.rpartition("/")
+                    stem, _, extension = name.partition(".")
+                    stem, extension = folder + slash + stem, extension.lower()
+                    if not member.isfile() or name.startswith("._"):  # what macOS adds
+                        continue
+                    if name.lower().endswith(extensions):
+                        images.append((stem, (shard, member.offset_data, member.size)))
+                    elif extension == "cls" and (file := tar.extractfile(member)) is not None:
+                        beside[stem] = int(file.read())
+        except (tarfile.TarError, ValueError) as error:
+            raise ValueError(f"{shard} must be an uncompressed tar file of images and .cls labels: {error}") from error
         found += [piece for _, piece in images]
         labels += [beside.get(stem) for stem, _ in images]
     return found, labels

@@ -15,7 +15,7 @@ from . import _order
 from ._ahead import Ahead
 from ._decoding import Decoding
 from ._making import ON_ERROR, Made, Making, Read, recipe_of
-from ._places import place_of
+from ._places import NumPyPlace, place_of
 from .batch import Batch
 from .files import ImageFiles
 
@@ -98,10 +98,10 @@ class Loader:
         self._threads = _cpu.native().threads() if threads is None else _check.whole("threads", threads, 1)
         self._place = place_of(device, library)
         decoding = Decoding(self._threads, strict, dct_scale, io.limits_of(max_pixels))
-        self._making = Making(recipe, self._place, self.source.name, on_error, decoding)
+        self._making = Making(recipe, self.source.name, on_error, decoding)
         self.clock = self._making.clock
         self.bad: dict[int, str] = {}
-        self._epoch = self._batch = 0
+        self._epoch = self._batch = self._turn = 0
         self._begun = False
         if progress:
             _tqdm()
@@ -116,32 +116,47 @@ class Loader:
 
     @epoch.setter
     def epoch(self, epoch: int) -> None:
-        self._epoch, self._batch, self._begun = _check.whole("epoch", epoch, 0), 0, False
+        self._begin_at(_check.whole("epoch", epoch, 0), 0)
 
     def state_dict(self) -> dict[str, int]:
-        """Where it stands: the batches after those that have been taken follow exactly."""
-        return {"seed": self.seed, "epoch": self._epoch, "batch": self._batch}
+        """Where it stands: the samples after those that have been taken, by all ranks, follow exactly."""
+        return {"seed": self.seed, "epoch": self._epoch, "samples": self._batch * self.batch_size * self.world}
 
+    @public
     def load_state_dict(self, state: dict[str, int]) -> None:
-        """Go on where a state was taken, at the next iteration."""
+        """Go on where a state was taken, at the next iteration; with as many ranks and as large batches as fit."""
         if state["seed"] != self.seed:
-            raise ValueError(f"cuaug.Loader.load_state_dict: seed must be {self.seed}, got {state['seed']}")
-        self._epoch, self._batch, self._begun = int(state["epoch"]), int(state["batch"]), False
+            raise ValueError(f"seed must be {self.seed}, got {state['seed']}")
+        batch, rest = divmod(_check.whole("samples", state["samples"], 0), self.batch_size * self.world)
+        if rest:
+            raise ValueError(
+                f"batch_size times ranks must divide the {state['samples']} samples that have been taken, "
+                f"got {self.batch_size} * {self.world}"
+            )
+        self._begin_at(_check.whole("epoch", state["epoch"], 0), batch)
+
+    def _begin_at(self, epoch: int, batch: int) -> None:
+        """An iteration that still runs counts for nothing from now on."""
+        self._epoch, self._batch, self._begun = epoch, batch, False
+        self._turn += 1
 
     def __iter__(self) -> Iterator[Batch]:
         if self._begun:  # and abandoned
             self.epoch += 1
-        self._begun = True
+        self._begun, turn = True, self._turn
         epoch, first, count = self._epoch, self._batch, len(self)
-        made = Ahead(self._made(epoch, first, count), self.prefetch, "cuaug-make")
+        place = self._place.another()
+        made = Ahead(self._made(place, epoch, first, count), self.prefetch, "cuaug-make")
         with contextlib.closing(made.__iter__()) as batches, self._bar(first, count) as bar:
             for batch in batches:
-                self._place.receive((batch.images, batch.labels), batch.done)
+                place.receive((batch.images, batch.labels), batch.done)
                 self._note(batch.bad)
-                self._batch += 1
+                if turn == self._turn:
+                    self._batch += 1
                 bar(len(batch.ids))
                 yield Batch(batch.images, batch.labels, batch.ids, batch.valid)
-        self.epoch = epoch + 1
+        if turn == self._turn:
+            self.epoch = epoch + 1
 
     def _read(self, epoch: int, first: int, count: int) -> Iterator[Read]:
         turn = _order.order(len(self.source), self.seed, epoch, self.shuffle)
@@ -151,11 +166,11 @@ class Loader:
             labels = self.source.labels
             yield Read(ids, None if labels is None else labels[ids], valid, data, epoch)
 
-    def _made(self, epoch: int, first: int, count: int) -> Iterator[Made]:
+    def _made(self, place: NumPyPlace, epoch: int, first: int, count: int) -> Iterator[Made]:
         read = Ahead(self._read(epoch, first, count), self.prefetch, "cuaug-read")
         with contextlib.closing(read.__iter__()) as batches:
             for batch in batches:
-                yield self._making(batch)
+                yield self._making(batch, place)
 
     def _encoded(self, ids: list[int]) -> list[bytes | str]:
         if self._cache is None:
@@ -168,7 +183,8 @@ class Loader:
 
     def _note(self, bad: dict[int, str]) -> None:
         self.bad |= bad
-        if self.max_bad is not None and len(self.bad) > max(1, self.max_bad * len(self.source)):
+        passed_over = self.max_bad and max(1, self.max_bad * len(self.source))
+        if passed_over is not None and len(self.bad) > passed_over:
             listed = "".join(f"\n  {self.source.name(i)}: {reason}" for i, reason in list(self.bad.items())[:10])
             many = f"{len(self.bad)} of {len(self.source)} images"
             raise DecodeError(f"{many} cannot be decoded, more than max_bad={self.max_bad}:{listed}")
