@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import math
 import sys
 from collections.abc import Callable, Sequence
 from types import ModuleType
@@ -17,6 +18,9 @@ import numpy as np
 
 from . import _check, _cpu, _cuda, _dlpack
 
+# From here on NumPy asks for large pages, and torch does not: its new memory costs four times as much
+# (benchmarks/NOTES.md).
+_LARGE = 4 << 20
 ITEM_SIZE = {
     "bool": 1,
     "uint8": 1,
@@ -159,10 +163,12 @@ class _Torch(_OnItsStream):
             )
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
-        if order is None:
-            return self.torch.empty(shape, dtype=self.dtypes[dtype], device=_torch_device(device))
-        extents, axes = permuted(shape, order)
-        return self.torch.empty(extents, dtype=self.dtypes[dtype], device=_torch_device(device)).permute(axes)
+        if order is not None:
+            extents, axes = permuted(shape, order)
+            return self.empty(extents, dtype, device, None).permute(axes)
+        if device < 0 and (size := math.prod(shape) * ITEM_SIZE[dtype]) >= _LARGE:
+            return self.torch.from_numpy(np.empty(size, np.uint8)).view(self.dtypes[dtype]).view(shape)
+        return self.torch.empty(shape, dtype=self.dtypes[dtype], device=_torch_device(device))
 
     def pointer(self, array: Any) -> int:
         return int(array.data_ptr())

@@ -267,3 +267,20 @@ def test_no_library_is_imported_on_the_way():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("last", [False, True])
+def test_large_results_of_torch_come_from_large_pages(dtype, last):
+    """Memory of NumPy's, as torch's own would be: of its shape, its strides, and free to be written."""
+    torch = pytest.importorskip("torch")
+    images = torch.from_numpy(np.random.default_rng(0).integers(0, 255, (3, 3, 700, 800), "uint8"))
+    images = images.contiguous(memory_format=torch.channels_last if last else torch.contiguous_format)
+    made = cuaug.to_dtype(images, dtype, scale=True)
+    expected = images if dtype == "uint8" else (images.double() / 255).to(getattr(torch, dtype))
+    assert made.dtype == expected.dtype
+    assert made.stride() == images.stride()
+    step = {"uint8": 0, "float16": 2**-11, "bfloat16": 2**-8, "float32": 2**-23, "float64": 2**-52}[dtype]
+    assert (made.double() - expected.double()).abs().max() <= step  # one of the dtype's, near 1
+    made.fill_(1)
+    assert (made == 1).all()
