@@ -125,6 +125,7 @@ def test_suppression_is_timed_and_written(tmp_path):
     assert all(row["us"] > 0 for row in rows)
 
 
+@pytest.mark.jpeg
 def test_loading_is_timed_and_written(tmp_path):
     path = tmp_path / "found.json"
     done = subprocess.run(
