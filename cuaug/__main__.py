@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import cuaug
-from cuaug import _info, io
+from cuaug import _info, _limits
 
 CHECKOUT = Path(__file__).parents[1]
 
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.add_argument("source", help="a folder, or a .tar shard")
     command.add_argument("--output", type=Path, metavar="FILE", help="write the bad paths there, one to a line")
     command.add_argument("--lenient", action="store_true", help="pass over damage that a decoder can pass over")
-    command.add_argument("--max-pixels", type=int, default=io.MAX_PIXELS, help="of an image (%(default)s)")
+    command.add_argument("--max-pixels", type=int, default=_limits.MAX_PIXELS, help="of an image (%(default)s)")
     command.set_defaults(run=scan)
 
     options = parser.parse_args(arguments)

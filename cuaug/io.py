@@ -15,16 +15,11 @@ import numpy as np
 
 from . import _array, _check, _codecs, _cpu, _encoded, _images, _orientation
 from ._check import DecodeError, ImageTooLarge, UnsupportedImage, public
+from ._limits import MAX_BYTES, MAX_MEMORY, MAX_PIXELS, MAX_SCANS, MAX_SIDE, Limits, limits_of
 
 __all__ = ["Header", "decode_and_crop_jpeg", "decode_image", "decode_jpeg", "encode_jpeg", "read_header"]
 
 Color = Literal["rgb", "bgr", "gray"]
-
-MAX_PIXELS = 89_478_485  # Pillow's line: a GiB of them at 3 bytes, over 4
-MAX_SIDE = 65_500  # libjpeg's own
-MAX_SCANS = 100  # at which libjpeg-turbo's fuzzers stop
-MAX_MEMORY = 1 << 30
-MAX_BYTES = 256 << 20
 
 _COLORS = ("rgb", "bgr", "gray")
 _KINDS = {kind.__name__: kind for kind in (DecodeError, ImageTooLarge, UnsupportedImage)}
@@ -41,16 +36,6 @@ class Header(NamedTuple):
     color_space: str  # "gray", "ycbcr", "rgb", "cmyk", "ycck" or "other"
     progressive: bool
     orientation: int  # EXIF's, 1 to 8
-
-
-class Limits(NamedTuple):
-    """As the extension takes them; 0 stands for none."""
-
-    pixels: int
-    side: int
-    bytes: int
-    memory: int
-    scans: int
 
 
 class _Part(NamedTuple):
@@ -340,20 +325,6 @@ def encode_jpeg(
                 raise ValueError(f"image {place} cannot be written as JPEG: {file[1]}")
             encoded[place] = file
     return encoded if many else encoded[0]
-
-
-def limits_of(
-    pixels: int | None = MAX_PIXELS,
-    side: int | None = MAX_SIDE,
-    size: int | None = MAX_BYTES,
-    memory: int | None = MAX_MEMORY,
-    scans: int | None = MAX_SCANS,
-) -> Limits:
-    given = {
-        "max_pixels": pixels, "max_side": side, "max_bytes": size, "max_memory": memory, "max_scans": scans,
-    }  # fmt: skip
-    numbers = [0 if value is None else _check.whole(name, value, 1) for name, value in given.items()]
-    return Limits(*(min(number, (1 << 31) - 1 if index == 4 else (1 << 62)) for index, number in enumerate(numbers)))
 
 
 def _too_large(size: Sequence[int], limits: Limits) -> str | None:

@@ -261,8 +261,6 @@ def test_bombs_of_other_formats_are_refused_by_their_size():
     bomb = whole[:8] + struct.pack(">I", 13) + chunk + struct.pack(">I", zlib.crc32(chunk)) + whole[33:]
     with pytest.raises(cuaug.ImageTooLarge):
         cio.decode_image(bomb)
-    with pytest.raises(cuaug.ImageTooLarge):
-        cio.decode_image(bomb, max_pixels=None)  # Pillow's own limit
     with pytest.raises(cuaug.ImageTooLarge, match="a side longer than the limit of 65500"):
         cio.decode_image(b"P6 70000 1 255 ")
 

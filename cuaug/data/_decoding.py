@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import _codecs, _cpu, io
+from .. import _codecs, _cpu, _limits, io
 from .._check import DecodeError
 
 
@@ -17,7 +17,7 @@ class Decoding(NamedTuple):
     threads: int
     strict: bool
     dct_scale: bool
-    limits: io.Limits
+    limits: _limits.Limits
 
 
 class Encoded:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .. import _check, _cpu, io
+from .. import _check, _cpu, _limits
 from .._check import public
 from ..transforms._transform import Transform
 from ._decoding import Decoding
@@ -46,13 +46,13 @@ class Collate:
         dct_scale: bool = True,
         strict: bool = True,
         threads: int = 1,
-        max_pixels: int | None = io.MAX_PIXELS,
+        max_pixels: int | None = _limits.MAX_PIXELS,
     ) -> None:
         _check.one_of("on_error", on_error, ON_ERROR)
         _check.flag("strict", strict)
         _check.flag("dct_scale", dct_scale)
         self._threads = _check.whole("threads", threads, 1)
-        decoding = Decoding(self._threads, strict, dct_scale, io.limits_of(max_pixels))
+        decoding = Decoding(self._threads, strict, dct_scale, _limits.limits_of(max_pixels))
         self._making = Making(recipe_of(transform, seed), _name, on_error, decoding)
         self._place = TorchPlace()
         torch = importlib.import_module("torch")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _cpu, io
+from .. import _cpu, _limits
 from .._check import public
 
 EXTENSIONS = (".jpg", ".jpeg", ".png", ".ppm", ".pgm", ".bmp", ".tif", ".tiff", ".webp", ".gif")
@@ -90,7 +90,7 @@ class ImageFiles:
         pieces = [self._pieces[i] for i in indices]
         wanted = [piece for piece in pieces if not isinstance(piece, bytes)]
         found = [(os.fsencode(path), offset, size) for path, offset, size in wanted]  # names may be no text
-        read = iter(_cpu.native().read_files(found, io.MAX_BYTES, threads) if found else ())
+        read = iter(_cpu.native().read_files(found, _limits.MAX_BYTES, threads) if found else ())
         return [piece if isinstance(piece, bytes) else next(read) for piece in pieces]
 
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .. import _check, _cpu, io
+from .. import _check, _cpu, _limits
 from .._check import BackendError, DecodeError, public
 from ..transforms._transform import Transform
 from . import _order
@@ -74,7 +74,7 @@ class Loader:
         cache: str | None = None,
         progress: bool = False,
         library: str | None = None,
-        max_pixels: int | None = io.MAX_PIXELS,
+        max_pixels: int | None = _limits.MAX_PIXELS,
     ) -> None:
         _check.one_of("last", last, _order.LAST)
         _check.one_of("on_error", on_error, ON_ERROR)
@@ -97,7 +97,7 @@ class Loader:
         self._cache: dict[int, bytes] | None = {} if cache else None
         self._threads = _cpu.native().threads() if threads is None else _check.whole("threads", threads, 1)
         self._place = place_of(device, library)
-        decoding = Decoding(self._threads, strict, dct_scale, io.limits_of(max_pixels))
+        decoding = Decoding(self._threads, strict, dct_scale, _limits.limits_of(max_pixels))
         self._making = Making(recipe, self.source.name, on_error, decoding)
         self.clock = self._making.clock
         self.bad: dict[int, str] = {}
