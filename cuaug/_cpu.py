@@ -6,7 +6,7 @@ import functools
 import importlib
 from types import ModuleType
 
-from . import _compiler, _user_ops
+from . import _user_ops
 from ._check import BackendError, public, whole
 
 
@@ -51,6 +51,8 @@ def loops(structs: tuple[str, ...]) -> list[str | tuple[int, int]]:
 
 
 def _loop(own: _user_ops.UserOp) -> tuple[int, int]:
+    from . import _compiler  # with subprocess and tempfile: a fifth of the package's import, for users' ops alone
+
     return _compiler.loop(own, native().flags()), own.fields
 
 

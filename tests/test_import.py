@@ -20,7 +20,7 @@ print(sorted(new - set(sys.stdlib_module_names) - {"cuaug", "numpy"}))
 def test_import_takes_less_than_100_ms_over_numpy():
     """Of the thread that imports (those that NumPy's BLAS starts spin for a while), and the best of several."""
     program = "import numpy, time; t = time.thread_time(); import cuaug; print(time.thread_time() - t)"
-    best = min(float(python(program)[0]) for _ in range(5))
+    best = min(float(python(program)[0]) for _ in range(8))
     assert best < 0.1, f"{best * 1e3:.0f} ms"
 
 
