@@ -54,15 +54,12 @@ class Ahead(Generic[T]):
         self._ready.clear()
 
     def _next(self) -> tuple[T] | None:
-        self._refuse_a_fork()
+        if self._process != os.getpid():
+            raise BackendError("a loader cannot be iterated on after a fork: begin a new iteration in the child")
         with self._changed:
             self._changed.wait_for(lambda: self._ready or self._ended)
             self._changed.notify_all()
             return (self._ready.popleft(),) if self._ready else None
-
-    def _refuse_a_fork(self) -> None:
-        if self._process != os.getpid():
-            raise BackendError("a loader cannot be iterated on after a fork: begin a new iteration in the child")
 
     def _run(self) -> None:
         items = iter(self._items)

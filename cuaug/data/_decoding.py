@@ -71,10 +71,7 @@ class Encoded:
             slots[slot[i], :height, :width] = self._whole[i][top : top + height, left : left + width]
 
     def _note(self, places: Sequence[int], results: Sequence[tuple[object, ...] | None]) -> None:
-        """Failures are the kind and the reason."""
-        for i, result in zip(places, results, strict=True):
-            if result is not None and len(result) == 2:
-                self.bad[i] = str(result[1])
+        self.bad |= {places[k]: reason for k, _, reason in _cpu.failures(results)}
 
     def _decode_whole(self, i: int) -> None:
         try:
