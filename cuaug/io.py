@@ -317,7 +317,7 @@ def encode_jpeg(
     encoded: list[Any] = [None] * len(pixels)
     for channels, order in ((1, "gray"), (3, color)):
         places = [place for place, image in enumerate(pixels) if image.shape[2] == channels]
-        rows = [(pixels[i].ctypes.data, *pixels[i].shape[:2], pixels[i].strides[0]) for i in places]
+        rows = [(_pointer(pixels[i]), *pixels[i].shape[:2], pixels[i].strides[0]) for i in places]
         gray = subsampling == "gray"
         found = _cpu.jpeg().jpeg_encode(rows, order, quality, *_SAMPLINGS[subsampling], gray, progressive)
         for place, file in zip(places, found, strict=True):
@@ -430,7 +430,7 @@ def _decode(
         target if part.orientation == 1 else np.empty((*part.region[2:], channels), np.uint8)
         for part, target in zip(parts, targets, strict=True)
     ]
-    rows = [(image.ctypes.data, image.strides[0]) for image in stored]
+    rows = [(_pointer(image), image.strides[0]) for image in stored]
     scales, regions = [part.scale for part in parts], [part.region for part in parts]
     data = [file.data for file in files]
     failures = _cpu.jpeg().jpeg_decode(data, limits, scales, regions, color, strict, rows)
@@ -452,6 +452,10 @@ def _headers(files: Sequence[_encoded.File], limits: Limits) -> list[Header]:
 def _raise_first(files: Sequence[_encoded.File], results: Sequence[Any]) -> None:
     for place, kind, reason in _cpu.failures(results):
         files[place].refuse(_KINDS[kind], reason)
+
+
+def _pointer(array: np.ndarray) -> int:
+    return int(array.__array_interface__["data"][0])
 
 
 def _is_batch(array: Any, layout: str | None) -> bool:
