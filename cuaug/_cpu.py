@@ -23,15 +23,6 @@ def native() -> ModuleType:
         ) from error
 
 
-def only(device: int, parameter: str) -> None:
-    """Refuses a device whose kernels are not there yet."""
-    if device >= 0:
-        raise BackendError(
-            f"{parameter} on a GPU: this runs on the CPU alone in this version; "
-            f"pass {parameter}.cpu() (CuPy: .get()), boxes likewise, and take the result back"
-        )
-
-
 def jpeg() -> ModuleType:
     """The extension, if it was built with a decoder."""
     found = native()

@@ -17,7 +17,7 @@ _FLOATS = ("float16", "bfloat16", "float32", "float64")
 _WHOLE = ("uint8", "int16", "int32", "int64", "bool")
 KINDS = {name: i for i, name in enumerate((*_FLOATS, *_WHOLE[:4]))} | {"bool": 4}
 _TILE, _BLOCK, _RANK_THREADS = 1024, 64, 256  # kernels/nms_record.cuh, nms_rank.cu
-_KEY, _CANDIDATE = 24, {"float32": 32, "float64": 56, "rotated": 64}  # bytes
+_KEY, _CANDIDATE = 24, {"float32": 32, "float64": 56, "Rotated": 64}  # bytes
 
 
 def suppress(
@@ -42,10 +42,8 @@ def suppress(
     samples, count, most = given.samples, given.each, given.most
     label = None if classes is None else _beside("classes", classes, _WHOLE, box, library)
     rotated = box.shape[-1] == 5
-    if rotated:
-        _cpu.only(box.device, "boxes")
-    real = "float64" if box.dtype == "float64" else "float32"
-    layout = _layout(samples, count, "rotated" if rotated else real, classes is not None)
+    real = "Rotated" if rotated else "float64" if box.dtype == "float64" else "float32"
+    layout = _layout(samples, count, real, classes is not None)
     if not samples * count:
         indices, kept = given.nothing()
         return (indices, kept) if fixed_size else indices
@@ -62,7 +60,7 @@ def suppress(
         *(count, most, score_threshold is not None, _array.ITEM_SIZE[dtype], rotated, 0),
     )
     if box.device < 0:
-        _cpu.native().nms(data, real)
+        _cpu.native().nms(data, "float64" if box.dtype == "float64" else "float32")
     else:
         for kernel, grid, threads in layout.launches:
             library.launch(kernel, data, grid, threads, 0, box.device)

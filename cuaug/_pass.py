@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _array, _check, _cpu, _images, _nms, _parameters
+from . import _array, _check, _cpu, _images, _nms, _parameters, _roi, _rotated, _soft_nms
 from ._images import Axes, Images, Result
 from ._parameters import NO_TABLE, PerSample, Table
 
@@ -602,14 +602,25 @@ def _stored_bytes(dtype: str, group: int) -> int:
     return 4 if item == 1 else {1: 2, 2: 4, 3: 8, 4: 8}[group] if item == 2 else item * group
 
 
+_DETECTION = {
+    **dict.fromkeys(("nms_sort", "nms_rank", "nms"), ("Nms", _nms.RECORD.size)),
+    **dict.fromkeys(("roi", "roi_average"), ("Pooling", _roi.RECORD.size)),
+    **dict.fromkeys(("roi_regions", "roi_back"), ("PoolingBack", _roi.RECORD.size + _roi.BACK.size)),
+    "soft_nms": ("SoftNms", _soft_nms.RECORD.size),
+    "rotated_pairs": ("RotatedIou", _rotated.RECORD.size),
+}
+
+
 def name_expression(skeleton: str, *arguments: str | int) -> str:
     return f"cuaug::{skeleton}<{', '.join(str(a) if isinstance(a, int) else f'cuaug::{a}' for a in arguments)}>"
 
 
 def record_of(name: str) -> tuple[str, int]:
     """The C++ type of a kernel's argument, and the bytes that are packed for it here."""
-    if name.startswith("cuaug::nms"):
-        return "cuaug::Nms", _nms.RECORD.size
+    skeleton = name.partition("<")[0].removeprefix("cuaug::")
+    if skeleton in _DETECTION:
+        record, size = _DETECTION[skeleton]
+        return f"cuaug::{record}", size
     if name == "cuaug::draw":
         return "cuaug::Draw", _DRAW.size
     if name.startswith("cuaug::resample<"):

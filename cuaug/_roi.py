@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _array, _check, _cpu, _dlpack, _nms, _operators
+from . import _array, _check, _cpu, _dlpack, _nms, _operators, _roi_gpu
 
 MOST_LEVELS = 8
 _LEVEL = "P4q P4q 2i 2d"
 RECORD = struct.Struct(_LEVEL * MOST_LEVELS + "P4q P4q q 8i")
+BACK = struct.Struct("3P")  # what a pass back has beside it
 _FLOATS = ("float16", "bfloat16", "float32", "float64")
 _ORDERS = {"NCHW": (0, 1, 2, 3), "NHWC": (0, 3, 1, 2)}  # where N, C, H and W stand
 
@@ -110,7 +111,11 @@ def forward(wanted: Pooling, levels: Sequence[Any], rois: Any) -> Any:
     extents = (regions.shape[0], _extents(maps[0], wanted)[1], *wanted.size)
     pooled, about = _made(library, extents, maps[0], wanted)
     if 0 not in extents:
-        _run(wanted, maps, [(0,) * 5] * len(maps), regions, about, False)
+        data = _record(wanted, maps, [(0,) * 5] * len(maps), regions, about)
+        if maps[0].device < 0:
+            _cpu.native().pooling(data, maps[0].dtype, wanted.kind, False)
+        else:
+            _roi_gpu.pool(_call(wanted, library, maps, regions), data)
     return library.finish(pooled)
 
 
@@ -118,8 +123,23 @@ def backward(wanted: Pooling, gradient: Any, maps: Sequence[_dlpack.Tensor], roi
     """Of each level of torch's, in the memory order of its values."""
     regions, library = _nms.described("boxes", rois, _FLOATS)
     made = [_made(library, _extents(own, wanted), own, wanted) for own in maps]
-    about = _numbers(library.describe(gradient), wanted)
-    _run(wanted, maps, [numbers for _, numbers in made], regions, about, True)
+    given = library.describe(gradient)
+    data = _record(wanted, maps, [to for _, to in made], regions, _numbers(given, wanted))
+    if maps[0].device < 0:
+        _cpu.native().pooling(data, maps[0].dtype, wanted.kind, True)
+        return [array for array, _ in made]
+    call, (samples, channels, _, _) = _call(wanted, library, maps, regions), _extents(maps[0], wanted)
+    space = library.empty((call.count * (_roi_gpu.SHAPE + _roi_gpu.BOUNDS),), "uint8", call.device, None)
+    places, chosen = None, 0
+    if wanted.kind != "avg" and call.count:
+        shape = (call.count, channels, *wanted.size)
+        places = library.empty(shape, "int64", call.device, None)
+        chosen = library.pointer(places)
+        _roi_gpu.pool(call, _record(wanted, maps, [(0,) * 5] * len(maps), regions,
+                                    (chosen, *_dlpack.contiguous(shape, (0, 1, 2, 3)))), places=True)  # fmt: skip
+    shapes = library.pointer(space)
+    data += BACK.pack(shapes + call.count * _roi_gpu.SHAPE, shapes, chosen)
+    _roi_gpu.unpool(call, data, [_extents(own, wanted)[2:] for own in maps], samples)
     return [array for array, _ in made]
 
 
@@ -161,7 +181,6 @@ def described(
         if maps and _extents(found, wanted)[:2] != _extents(maps[0], wanted)[:2]:
             raise ValueError("features must have the same samples and channels at every level")
         maps.append(found)
-    _cpu.only(maps[0].device, "features")
     regions, own = _nms.described("boxes", rois, _FLOATS)
     if own is not library or regions.device != maps[0].device:
         raise ValueError("boxes must be in the library and on the device of features")
@@ -182,14 +201,14 @@ def described(
     return maps, regions, own
 
 
-def _run(
+def _record(
     wanted: Pooling,
     maps: Sequence[_dlpack.Tensor],
-    gradients: list[tuple[int, ...]],
+    gradients: Sequence[tuple[int, ...]],
     regions: _dlpack.Tensor,
     pooled: tuple[int, ...],
-    back: bool,
-) -> None:
+) -> bytes:
+    """`cuaug::Pooling`."""
     record: list[Any] = []
     for own, to, scale, least in zip(maps, gradients, wanted.scales, wanted.least_areas, strict=True):
         _, _, height, width = _extents(own, wanted)
@@ -199,7 +218,18 @@ def _run(
     count, columns = regions.shape
     record += [regions.pointer, 0, *regions.strides, _nms.KINDS[regions.dtype], *pooled, count]
     record += [len(maps), samples, channels, *wanted.size, wanted.sampling, wanted.aligned, columns == 6]
-    _cpu.native().pooling(RECORD.pack(*record), maps[0].dtype, wanted.kind, back)
+    return RECORD.pack(*record)
+
+
+def _call(
+    wanted: Pooling, library: _array.Library, maps: Sequence[_dlpack.Tensor], regions: _dlpack.Tensor
+) -> _roi_gpu.Call:
+    channels, numbers = _extents(maps[0], wanted)[1], [_numbers(own, wanted) for own in maps]
+    apart = not inside(maps[0].strides, wanted.layout)
+    return _roi_gpu.Call(
+        library, maps[0].device, maps[0].dtype, wanted.kind, regions.shape[1] == 6, regions.shape[0], channels,
+        wanted.size, 0 if apart else _roi_gpu.wide(numbers, channels, maps[0].dtype),
+    )  # fmt: skip
 
 
 def _extents(maps: _dlpack.Tensor, wanted: Pooling) -> tuple[int, ...]:

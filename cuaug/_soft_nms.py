@@ -32,7 +32,6 @@ def suppress(
     samples, count, most = given.samples, given.each, given.most
     if count >= 1 << 30:
         raise ValueError(f"boxes must be fewer than 2**30, got {count}")
-    _cpu.only(box.device, "boxes")
     dtype, lead = _array.index_dtype(library), len(batch)
     decayed = library.empty((*batch, most), given.scores.dtype, box.device, None)
     if samples * count:
@@ -47,7 +46,10 @@ def suppress(
             *(samples, iou_threshold, sigma, score_threshold),
             *(count, most, method == "gaussian", _array.ITEM_SIZE[dtype]),
         )
-        _cpu.native().soft_nms(data)
+        if box.device < 0:
+            _cpu.native().soft_nms(data)
+        else:
+            library.launch("cuaug::soft_nms", data, (samples, 1, 1), 1024, 0, box.device)
         indices, kept = library.finish(indices), library.finish(kept)
     else:
         decayed[...] = 0

@@ -27,13 +27,6 @@ inline void in_groups(const Channels& channels, bool inside, const Work& work) {
     for (; c < channels.last; ++c) work(c, Count<1>());
 }
 
-// A pixel along one axis, and its weight in a bin.
-template <class R>
-struct Part {
-    int at;
-    R weight;
-};
-
 // The bins of one axis: bin i is made of the parts first[i] .. first[i + 1] - 1.
 template <class R>
 struct Bins {

@@ -14,10 +14,6 @@ inline void add_sample(const RoiSample<R>& sample, const T* in, R* value) {
         for (int j = 0; j < W; ++j) value[j] += sample.weight[i] * to_real<R>(in[sample.offset[i] + j]);
 }
 
-// Whether a value takes the place of the greatest so far: of equal ones the first stays, and so does NaN.
-template <class R>
-inline bool beats(R value, R best) { return value > best || (value != value && best == best); }
-
 // Calls `work(samples, started)` with some of a bin's samples at a time; whether there are others, all 0.
 template <class R, class Shape, class Work>
 inline bool some_samples(const Pooling& args, const Shape& shape, int y, int x, List<RoiSample<R>>& samples, bool outside, const Work& work) {

@@ -20,7 +20,7 @@ inline int rank_of(const NmsKey* keys, int tiles, const NmsKey& key) {
 
 // A thread finds a key's rank among its sample's, and puts its candidate there. Grid: (tiles x tile / threads x samples).
 template <class R>
-__global__ void __launch_bounds__(nms_rank_threads) nms_rank(const __grid_constant__ Nms args) {
+__global__ void __launch_bounds__(nms_rank_threads, Same<R, Rotated>::value ? 4 : 1) nms_rank(const __grid_constant__ Nms args) {
     const int tiles = nms_tiles(args);
     const long long slots = static_cast<long long>(tiles) * nms_tile, slot = static_cast<long long>(blockIdx.x) * nms_rank_threads + threadIdx.x;
     const long long n = slot / slots;

@@ -22,10 +22,15 @@ struct Candidate {
     int start;       // the position at which its class begins
 };
 
-struct RotatedCandidate {
+struct Rotated {};
+
+template <>
+struct Candidate<Rotated> {
     RotatedBox box;
-    int index, place, start;  // as those of a Candidate
+    int index, place, start;
 };
+
+using RotatedCandidate = Candidate<Rotated>;
 
 // Greedy suppression in each of N samples. Mirrored by cuaug/_nms.py.
 struct Nms {
@@ -88,6 +93,9 @@ inline bool before(const NmsKey& a, const NmsKey& b) {
 template <class R>
 inline Candidate<R> no_candidate() { return {0, 0, -1, -1, 1, -1, 0, 0}; }
 
+template <>
+inline RotatedCandidate no_candidate<Rotated>() { return {{0, 0, 0, 0, {1, 0}}, -1, 0, 0}; }
+
 template <class R>
 inline Candidate<R> candidate(const Nms& args, long long n, const NmsKey& key, int place, int start) {
     Candidate<R> made = no_candidate<R>();
@@ -105,9 +113,10 @@ inline Candidate<R> candidate(const Nms& args, long long n, const NmsKey& key, i
     return made;
 }
 
-inline RotatedCandidate rotated_candidate(const Nms& args, long long n, const NmsKey& key, int place, int start) {
-    const RotatedBox none = {0, 0, 0, 0, {1, 0}};
-    return {key.score > 1 ? read_rotated(args.boxes, n, key.index) : none, key.score > 0 ? key.index : -1, place, start};
+template <>
+inline RotatedCandidate candidate<Rotated>(const Nms& args, long long n, const NmsKey& key, int place, int start) {
+    const RotatedBox box = key.score > 1 ? read_rotated(args.boxes, n, key.index) : no_candidate<Rotated>().box;
+    return {box, key.score > 0 ? key.index : -1, place, start};
 }
 
 // Whether the intersection of two boxes over their union is beyond a threshold. In float32 the rounding errors add up to at most
@@ -145,5 +154,7 @@ inline bool suppresses(const Candidate<R>& a, const Candidate<R>& b, double thre
     const Verdict verdict = judged(a, b, static_cast<R>(threshold));
     return verdict.unsure ? over_exactly(a, b, threshold) : verdict.over;
 }
+
+inline bool suppresses(const RotatedCandidate& a, const RotatedCandidate& b, double threshold) { return overlap(a.box, b.box) > threshold; }
 
 }  // namespace cuaug

@@ -136,6 +136,49 @@ inline RoiSample<R> sample_of(const Tap<R>& y, const Tap<R>& x, const Maps& maps
     return sample;
 }
 
+// A pixel along one axis, and its weight in a bin.
+template <class R>
+struct Part {
+    int at;
+    R weight;
+};
+
+// Rows and columns of a bin's samples, counted in the bin; of whole pixels, those of the map.
+struct Spans {
+    Span rows, columns;
+};
+
+// Where a sample lies, along each axis.
+template <class R>
+struct Place {
+    Tap<R> y, x;
+};
+
+// What a bin takes of a pixel: nothing of most.
+template <class R>
+inline R share_of(const Tap<R>& tap, int pixel) {
+    return tap.inside ? (tap.low == pixel ? R(1) - tap.share : R(0)) + (tap.high == pixel ? tap.share : R(0)) : R(0);
+}
+
+// Bins that may have samples between two coordinates.
+template <class R>
+inline Span bins_between(const RoiAxis<R>& axis, R low, R high, int bins) {
+    if (!(axis.bin > R(0))) return {0, bins};
+    const double start = axis.start, bin = axis.bin;
+    const double first = floor((low - start) / bin) - 1, last = ceil((high - start) / bin) + 1;
+    return {static_cast<long long>(fmin(fmax(first, 0.0), static_cast<double>(bins))), static_cast<long long>(fmin(fmax(last, 0.0), static_cast<double>(bins)))};
+}
+
+// Whether a value takes the place of the greatest so far: of equal ones the first stays, and so does NaN.
+template <class R>
+inline bool beats(R value, R best) { return value > best || (value != value && best == best); }
+
+// Part of a map: rows top .. bottom, columns left .. right, or less.
+template <class R>
+struct Extent {
+    R top, left, bottom, right;
+};
+
 // The bins of roi_align: `visit(sample)` for each sample that may lie in the image; the result says whether there are others.
 template <class R>
 struct SampledBins {
@@ -144,30 +187,70 @@ struct SampledBins {
     int n;
     R count;  // of a bin's samples, at least 1
 
+    SampledBins() = default;
+
     SampledBins(const Pooling& args, long long k) : roi(read_roi<R>(args, k)), level(&args.level[roi.level]), n(roi.n), count(1) {
         if (roi.y.samples >= R(1) && roi.x.samples >= R(1)) count = roi.y.samples * roi.x.samples;
     }
 
+    // Part of the map, along the region's own axes. No point of it is farther from its middle than half its diagonal.
+    Extent<R> along(const Pooling& args, const Extent<R>& part) const {
+        if (!args.rotated) return part;
+        const R away_y = (part.top + part.bottom) / R(2) - roi.centre_y, away_x = (part.left + part.right) / R(2) - roi.centre_x;
+        const R y = away_y * roi.cosine + away_x * roi.sine, x = away_x * roi.cosine - away_y * roi.sine;
+        const R reach = (part.bottom - part.top + part.right - part.left) / R(2) + R(1);
+        return {y - reach, x - reach, y + reach, x + reach};
+    }
+
+    // The samples of a bin that may lie in a part of the map.
+    Spans samples_in(const Pooling& args, int bin_y, int bin_x, const Extent<R>& part) const {
+        const Extent<R> own = along(args, part);
+        return {samples_between(roi.y, bin_y, own.top, own.bottom), samples_between(roi.x, bin_x, own.left, own.right)};
+    }
+
+    Spans spans(const Pooling& args, int bin_y, int bin_x) const {
+        return samples_in(args, bin_y, bin_x, {R(-1), R(-1), R(level->height), R(level->width)});
+    }
+
+    bool others(const Spans& spans) const {
+        const R seen = R(spans.rows.last - spans.rows.first) * R(spans.columns.last - spans.columns.first);
+        return seen < count && roi.y.samples >= R(1) && roi.x.samples >= R(1);
+    }
+
+    Place<R> place(const Pooling& args, int bin_y, int bin_x, long long i, long long j) const {
+        const R y = sample_at(roi.y, bin_y, i), x = sample_at(roi.x, bin_x, j);
+        const R down = args.rotated ? y * roi.cosine - x * roi.sine + roi.centre_y : y;
+        const R across = args.rotated ? y * roi.sine + x * roi.cosine + roi.centre_x : x;
+        return {tap(down, level->height), tap(across, level->width)};
+    }
+
     template <class Visit>
     bool each(const Pooling& args, const Maps& maps, int bin_y, int bin_x, const Visit& visit) const {
-        R low_y = -1, high_y = R(level->height), low_x = -1, high_x = R(level->width);
-        if (args.rotated) {
-            // No pixel of the image is farther from its middle than half its diagonal.
-            const R away_y = high_y / R(2) - R(0.5) - roi.centre_y, away_x = high_x / R(2) - R(0.5) - roi.centre_x;
-            const R y = away_y * roi.cosine + away_x * roi.sine, x = away_x * roi.cosine - away_y * roi.sine;
-            const R reach = (high_y + high_x) / R(2) + R(2);
-            low_y = y - reach, high_y = y + reach, low_x = x - reach, high_x = x + reach;
-        }
-        const Span rows = samples_between(roi.y, bin_y, low_y, high_y), columns = samples_between(roi.x, bin_x, low_x, high_x);
-        for (long long i = rows.first; i < rows.last; ++i)
-            for (long long j = columns.first; j < columns.last; ++j) {
-                const R y = sample_at(roi.y, bin_y, i), x = sample_at(roi.x, bin_x, j);
-                const R down = args.rotated ? y * roi.cosine - x * roi.sine + roi.centre_y : y;
-                const R across = args.rotated ? y * roi.sine + x * roi.cosine + roi.centre_x : x;
-                visit(sample_of(tap(down, level->height), tap(across, level->width), maps));
+        const Spans all = spans(args, bin_y, bin_x);
+        for (long long i = all.rows.first; i < all.rows.last; ++i)
+            for (long long j = all.columns.first; j < all.columns.last; ++j) {
+                const Place<R> at = place(args, bin_y, bin_x, i, j);
+                visit(sample_of(at.y, at.x, maps));
             }
-        const R seen = R(rows.last - rows.first) * R(columns.last - columns.first);
-        return seen < count && roi.y.samples >= R(1) && roi.x.samples >= R(1);
+        return others(all);
+    }
+
+    // The bins that may have samples in a part of the map.
+    Spans bins_in(const Pooling& args, const Extent<R>& part) const {
+        const Extent<R> own = along(args, part);
+        return {bins_between(roi.y, own.top, own.bottom, args.out_height), bins_between(roi.x, own.left, own.right, args.out_width)};
+    }
+
+    // No pixel beyond these has a part in the region.
+    Extent<R> touched(const Pooling& args) const {
+        const R down = roi.y.bin * R(args.out_height), across = roi.x.bin * R(args.out_width);
+        if (!args.rotated) {
+            const R bottom = roi.y.start + down, right = roi.x.start + across;
+            return {fmin(roi.y.start, bottom) - R(2), fmin(roi.x.start, right) - R(2), fmax(roi.y.start, bottom) + R(2), fmax(roi.x.start, right) + R(2)};
+        }
+        const R y = fabs(down * roi.cosine / R(2)) + fabs(across * roi.sine / R(2)) + R(2);
+        const R x = fabs(down * roi.sine / R(2)) + fabs(across * roi.cosine / R(2)) + R(2);
+        return {roi.centre_y - y, roi.centre_x - x, roi.centre_y + y, roi.centre_x + x};
     }
 };
 
@@ -178,6 +261,8 @@ struct PixelBins {
     int n;
     R count;
     R top, left, height, width;
+
+    PixelBins() = default;
 
     PixelBins(const Pooling& args, long long k) : level(&args.level[0]), n(roi_sample(args, k)), count(1) {
         R side[4];
@@ -194,13 +279,41 @@ struct PixelBins {
         return {static_cast<long long>(fmin(fmax(first, R(0)), most)), static_cast<long long>(fmin(fmax(last, R(0)), most))};
     }
 
+    Spans spans(const Pooling& args, int bin_y, int bin_x) const {
+        return {pixels(top, height, bin_y, args.out_height, level->height), pixels(left, width, bin_x, args.out_width, level->width)};
+    }
+
+    bool others(const Spans&) const { return false; }
+
+    Place<R> place(const Pooling&, int, int, long long i, long long j) const {
+        const int y = static_cast<int>(i), x = static_cast<int>(j);
+        return {{y, y, R(0), true}, {x, x, R(0), true}};
+    }
+
     template <class Visit>
     bool each(const Pooling& args, const Maps& maps, int bin_y, int bin_x, const Visit& visit) const {
-        const Span rows = pixels(top, height, bin_y, args.out_height, level->height);
-        const Span columns = pixels(left, width, bin_x, args.out_width, level->width);
-        for (long long y = rows.first; y < rows.last; ++y)
-            for (long long x = columns.first; x < columns.last; ++x) visit(RoiSample<R>{1, {y * maps.y + x * maps.x}, {R(1)}});
+        const Spans all = spans(args, bin_y, bin_x);
+        for (long long y = all.rows.first; y < all.rows.last; ++y)
+            for (long long x = all.columns.first; x < all.columns.last; ++x) visit(RoiSample<R>{1, {y * maps.y + x * maps.x}, {R(1)}});
         return false;
+    }
+
+    Spans samples_in(const Pooling& args, int bin_y, int bin_x, const Extent<R>& part) const {
+        const Spans all = spans(args, bin_y, bin_x);
+        return {held(all.rows, part.top, part.bottom), held(all.columns, part.left, part.right)};
+    }
+
+    // Bins of whole pixels overlap by up to one.
+    Spans bins_in(const Pooling& args, const Extent<R>& part) const {
+        const RoiAxis<R> y = {top, height / R(args.out_height), R(1)}, x = {left, width / R(args.out_width), R(1)};
+        return {bins_between(y, part.top - R(1), part.bottom + R(1), args.out_height), bins_between(x, part.left - R(1), part.right + R(1), args.out_width)};
+    }
+
+    Extent<R> touched(const Pooling&) const { return {top - R(1), left - R(1), top + height + R(1), left + width + R(1)}; }
+
+    static Span held(const Span& span, R low, R high) {
+        const long long first = static_cast<long long>(ceil(low)), last = static_cast<long long>(floor(high)) + 1;
+        return {span.first > first ? span.first : first, span.last < last ? span.last : last};
     }
 };
 

@@ -41,6 +41,23 @@ struct Pooling {
     int rotated;
 };
 
+// Where a region lies, in pixels of its level: rows top .. bottom - 1, columns left .. right - 1.
+struct RegionBounds {
+    int level, n, top, left, bottom, right;  // n: -1: of no sample
+};
+
+// A region as a pass back finds it, so that only one thread works it out: the shape of kernels/roi.cuh, as bytes.
+struct alignas(16) RegionShape {
+    unsigned char bytes[112];
+};
+
+// A pass back on a GPU. Mirrored by cuaug/_roi.py.
+struct PoolingBack : Pooling {
+    RegionBounds* bounds;      // [K]
+    RegionShape* shapes;       // [K]
+    const long long* chosen;   // [K, C, out_height, out_width]: of each bin the sample that was the greatest (kernels/roi.cu)
+};
+
 constexpr int channel_group = 16;  // channels side by side that are worked on at once
 
 // Whether channels are the innermost axis in memory.

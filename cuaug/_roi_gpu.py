@@ -1,0 +1,78 @@
+"""Pooling of regions on a GPU: which kernels, on which grids."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from . import _array
+
+_TILE, _GROUP = (8, 32), {"float64": 16}  # kernels/gpu/roi_touch.cuh; roi_back.cu: of others 32
+_PLANAR, _MOST_ROWS = 8, 65535  # channels of a thread (kernels/gpu/roi_walk.cuh); of a grid
+_ENOUGH = 2048  # blocks of 256 threads for a large GPU: each works out its region anew
+BOUNDS, SHAPE = 24, 112  # bytes of RegionBounds and RegionShape (kernels/roi_record.cuh)
+
+
+class Call(NamedTuple):
+    """What kernels are chosen by."""
+
+    library: _array.Library
+    device: int
+    dtype: str
+    kind: str
+    rotated: bool
+    count: int
+    channels: int
+    size: tuple[int, int]
+    wide: int  # channels that are read as one vector; 0: they lie apart
+
+
+def pool(call: Call, data: bytes, places: bool = False) -> None:
+    """Pools, or writes of each bin which sample is the greatest."""
+    if call.kind == "avg" and not call.rotated and max(call.size) <= 64 and call.size[0] * call.size[1] <= 1024:
+        parts = max(min(-(-_ENOUGH // call.count), -(-_items(call) // 256)), 1)
+        _launch(call, f"roi_average<{_types(call)}, {call.wide}>", data, (call.count, min(parts, _MOST_ROWS), 1), 256)
+        return
+    take = 2 if places else call.kind != "avg"
+    name = f"roi<{_types(call)}, cuaug::{_bins(call)}, {int(take)}, {call.wide}>"
+    _launch(call, name, data, (call.count, min(-(-_items(call) // 128), _MOST_ROWS), 1), 128)
+
+
+def unpool(call: Call, data: bytes, levels: list[tuple[int, int]], samples: int) -> None:
+    """The gradients of levels of these sizes."""
+    if call.count:
+        name = f"roi_regions<{_types(call)}, cuaug::{_bins(call)}>"
+        _launch(call, name, data, (-(-call.count // 128), 1, 1), 128)
+    tiles = sum(-(-height // _TILE[0]) * -(-width // _TILE[1]) for height, width in levels)
+    blocks = tiles * samples * -(-call.channels // _GROUP.get(call.dtype, 32))
+    real = "cuaug::float64" if call.dtype == "float64" else "cuaug::float32"
+    touch = f"Nearby<cuaug::{_bins(call)}<{real}>, {int(call.kind != 'avg')}>"
+    if call.kind == "avg" and not call.rotated:
+        touch = f"Upright<{real}>"
+    if blocks:
+        _launch(call, f"roi_back<{_types(call)}, cuaug::{touch}>", data, (blocks, 1, 1), _TILE[0] * _TILE[1])
+
+
+def wide(pointers_and_steps: list[tuple[int, ...]], channels: int, dtype: str) -> int:
+    """Of channels side by side in memory, by pointers and strides (N, C, H, W) of all levels."""
+    most = 16 // _array.ITEM_SIZE[dtype]
+    whole = channels % most == 0
+    for pointer, n, c, y, x in pointers_and_steps:
+        whole = whole and c == 1 and pointer % 16 == 0 and all(step % most == 0 for step in (n, y, x))
+    return most if whole else 1
+
+
+def _items(call: Call) -> int:
+    """Of threads: some channels of a bin."""
+    return call.size[0] * call.size[1] * -(-call.channels // (call.wide or _PLANAR))
+
+
+def _types(call: Call) -> str:
+    return f"cuaug::{call.dtype}"
+
+
+def _bins(call: Call) -> str:
+    return "PixelBins" if call.kind == "pixels" else "SampledBins"
+
+
+def _launch(call: Call, name: str, data: bytes, grid: tuple[int, int, int], threads: int) -> None:
+    call.library.launch(f"cuaug::{name}", data, grid, threads, 0, call.device)

@@ -1,0 +1,16 @@
+#include "gpu/roi_walk.cuh"
+
+namespace cuaug {
+
+// A block pools some bins of a region, of any shape, sample by sample, or notes which sample was the greatest.
+// Grid: (regions, parts).
+template <class T, template <class> class Shape, int take, int wide>
+__global__ void __launch_bounds__(128, 3) roi(const __grid_constant__ Pooling args) {
+    __shared__ Shape<Real<T>> shape;
+    const long long k = blockIdx.x;
+    if (threadIdx.x == 0) shape = Shape<Real<T>>(args, k);
+    __syncthreads();
+    walk_region<T, static_cast<Take>(take), wide>(args, shape, k, static_cast<long long>(blockIdx.y) * blockDim.x + threadIdx.x, static_cast<long long>(gridDim.y) * blockDim.x);
+}
+
+}  // namespace cuaug
