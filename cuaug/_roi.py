@@ -129,17 +129,17 @@ def backward(wanted: Pooling, gradient: Any, maps: Sequence[_dlpack.Tensor], roi
         _cpu.native().pooling(data, maps[0].dtype, wanted.kind, True)
         return [array for array, _ in made]
     call, (samples, channels, _, _) = _call(wanted, library, maps, regions), _extents(maps[0], wanted)
-    space = library.empty((call.count * (_roi_gpu.SHAPE + _roi_gpu.BOUNDS),), "uint8", call.device, None)
+    space = library.empty((call.regions * (_roi_gpu.SHAPE + _roi_gpu.BOUNDS),), "uint8", call.device, None)
     places, chosen = None, 0
-    if wanted.kind != "avg" and call.count:
-        shape = (call.count, channels, *wanted.size)
+    if wanted.kind != "avg" and call.regions:
+        shape = (call.regions, channels, *wanted.size)
         places = library.empty(shape, "int64", call.device, None)
         chosen = library.pointer(places)
         _roi_gpu.pool(call, _record(wanted, maps, [(0,) * 5] * len(maps), regions,
                                     (chosen, *_dlpack.contiguous(shape, (0, 1, 2, 3)))), places=True)  # fmt: skip
     shapes = library.pointer(space)
-    data += BACK.pack(shapes + call.count * _roi_gpu.SHAPE, shapes, chosen)
-    _roi_gpu.unpool(call, data, [_extents(own, wanted)[2:] for own in maps], samples)
+    data += BACK.pack(shapes + call.regions * _roi_gpu.SHAPE, shapes, chosen)
+    _roi_gpu.unpool(call, data, [_extents(own, wanted) for own in maps], samples)
     return [array for array, _ in made]
 
 

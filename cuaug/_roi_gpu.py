@@ -20,7 +20,7 @@ class Call(NamedTuple):
     dtype: str
     kind: str
     rotated: bool
-    count: int
+    regions: int
     channels: int
     size: tuple[int, int]
     wide: int  # channels that are read as one vector; 0: they lie apart
@@ -29,27 +29,26 @@ class Call(NamedTuple):
 def pool(call: Call, data: bytes, places: bool = False) -> None:
     """Pools, or writes of each bin which sample is the greatest."""
     if call.kind == "avg" and not call.rotated and max(call.size) <= 64 and call.size[0] * call.size[1] <= 1024:
-        parts = max(min(-(-_ENOUGH // call.count), -(-_items(call) // 256)), 1)
-        _launch(call, f"roi_average<{_types(call)}, {call.wide}>", data, (call.count, min(parts, _MOST_ROWS), 1), 256)
+        parts = max(min(-(-_ENOUGH // call.regions), -(-_items(call) // 256)), 1)
+        _launch(call, "roi_average", (call.wide,), data, (call.regions, min(parts, _MOST_ROWS), 1), 256)
         return
-    take = 2 if places else call.kind != "avg"
-    name = f"roi<{_types(call)}, cuaug::{_bins(call)}, {int(take)}, {call.wide}>"
-    _launch(call, name, data, (call.count, min(-(-_items(call) // 128), _MOST_ROWS), 1), 128)
+    take = 2 if places else int(call.kind != "avg")
+    grid = call.regions, min(-(-_items(call) // 128), _MOST_ROWS), 1
+    _launch(call, "roi", (f"cuaug::{_bins(call)}", take, call.wide), data, grid, 128)
 
 
-def unpool(call: Call, data: bytes, levels: list[tuple[int, int]], samples: int) -> None:
-    """The gradients of levels of these sizes."""
-    if call.count:
-        name = f"roi_regions<{_types(call)}, cuaug::{_bins(call)}>"
-        _launch(call, name, data, (-(-call.count // 128), 1, 1), 128)
-    tiles = sum(-(-height // _TILE[0]) * -(-width // _TILE[1]) for height, width in levels)
+def unpool(call: Call, data: bytes, levels: list[tuple[int, ...]], samples: int) -> None:
+    """The gradients of levels of these N, C, H, W."""
+    if call.regions:
+        _launch(call, "roi_regions", (f"cuaug::{_bins(call)}",), data, (-(-call.regions // 128), 1, 1), 128)
+    tiles = sum(-(-height // _TILE[0]) * -(-width // _TILE[1]) for _, _, height, width in levels)
     blocks = tiles * samples * -(-call.channels // _GROUP.get(call.dtype, 32))
     real = "cuaug::float64" if call.dtype == "float64" else "cuaug::float32"
-    touch = f"Nearby<cuaug::{_bins(call)}<{real}>, {int(call.kind != 'avg')}>"
+    touch = f"cuaug::Nearby<cuaug::{_bins(call)}<{real}>, {int(call.kind != 'avg')}>"
     if call.kind == "avg" and not call.rotated:
-        touch = f"Upright<{real}>"
+        touch = f"cuaug::Upright<{real}>"
     if blocks:
-        _launch(call, f"roi_back<{_types(call)}, cuaug::{touch}>", data, (blocks, 1, 1), _TILE[0] * _TILE[1])
+        _launch(call, "roi_back", (touch,), data, (blocks, 1, 1), _TILE[0] * _TILE[1])
 
 
 def wide(pointers_and_steps: list[tuple[int, ...]], channels: int, dtype: str) -> int:
@@ -66,13 +65,12 @@ def _items(call: Call) -> int:
     return call.size[0] * call.size[1] * -(-call.channels // (call.wide or _PLANAR))
 
 
-def _types(call: Call) -> str:
-    return f"cuaug::{call.dtype}"
-
-
 def _bins(call: Call) -> str:
     return "PixelBins" if call.kind == "pixels" else "SampledBins"
 
 
-def _launch(call: Call, name: str, data: bytes, grid: tuple[int, int, int], threads: int) -> None:
-    call.library.launch(f"cuaug::{name}", data, grid, threads, 0, call.device)
+def _launch(
+    call: Call, skeleton: str, functors: tuple[str | int, ...], data: bytes, grid: tuple[int, int, int], threads: int
+) -> None:
+    name = f"cuaug::{skeleton}<{', '.join(map(str, (f'cuaug::{call.dtype}', *functors)))}>"
+    call.library.launch(name, data, grid, threads, 0, call.device)

@@ -86,7 +86,7 @@ def box_iou(boxes1: Any, boxes2: Any, kind: Kind = "iou") -> Any:
 
     Args:
         boxes1: Corners; NaN gives NaN. [..., P, 4]
-            Rotated, on the CPU: centre, width, height, degrees against the clock. [..., P, 5]
+            Rotated: centre, width, height, degrees against the clock. [..., P, 5]
         boxes2: Likewise. [..., Q, 4], [..., Q, 5]
         kind: "iou"; "giou", less the share of the smallest box around both that neither covers (Rezatofighi et al.
             2019); "diou", less the squared distance of the centres over that box's diagonal (Zheng et al. 2020);
@@ -96,7 +96,6 @@ def box_iou(boxes1: Any, boxes2: Any, kind: Kind = "iou") -> Any:
         [..., P, Q]
 
     Raises:
-        BackendError: Rotated boxes are on a GPU.
         ValueError: A shape does not fit, or ``kind``: rotated boxes have "iou" alone.
 
     >>> print(box_iou([(0, 0, 2, 2)], [(1, 0, 3, 2), (0, 0, 2, 2)]).round(3))
@@ -199,7 +198,7 @@ def nms(
 
     Args:
         boxes: Corners, float16, bfloat16, float32 or float64, compared in float32 or better. [K, 4], [N, K, 4]
-            Rotated, on the CPU: centre, width, height, degrees against the clock. [K, 5], [N, K, 5]
+            Rotated: centre, width, height, degrees against the clock. [K, 5], [N, K, 5]
         scores: Likewise; of equal ones the lower index is first. NaN, of a box or a score, comes last, removes none
             and is not removed. [K], [N, K]
         iou_threshold: 0 to 1; a box goes if its IoU is greater. One without area overlaps none.
@@ -283,7 +282,6 @@ def soft_nms(
         the shapes of :func:`nms`, padded with -1 and 0.
 
     Raises:
-        BackendError: Boxes are on a GPU.
         TypeError, ValueError: As :func:`nms`.
 
     >>> import numpy as np
@@ -327,7 +325,6 @@ def roi_align(
         [K, C, h, w], in the features' layout and dtype; torch's gradient of ``features`` is the same in every run.
 
     Raises:
-        BackendError: Arrays are on a GPU.
         TypeError, ValueError: A dtype, a shape, or a sample's number does not fit.
 
     >>> import numpy as np
@@ -361,7 +358,6 @@ def roi_pool(
         [K, C, h, w], in the features' layout and dtype. A gradient goes to the first of equal pixels; NaN is greatest.
 
     Raises:
-        BackendError: Arrays are on a GPU.
         TypeError: A dtype is not supported.
         ValueError: A shape or a sample's number does not fit.
 

@@ -308,7 +308,36 @@ USUAL = [
 
 
 USERS_ALONE, USERS_FUSED = user_names()
-DETECTION = [kernels.name_expression(skeleton, "float64") for skeleton in ("nms_sort", "nms_rank", "nms")]
+
+
+def detection_names():
+    """Suppression, and pooling of each shape and its gradient, with channels apart, single and as vectors."""
+    names = [
+        kernels.name_expression(s, real) for s in ("nms_sort", "nms_rank", "nms") for real in ("float64", "Rotated")
+    ]
+    names += ["cuaug::soft_nms", "cuaug::rotated_pairs"]
+    for dtype, wide in (("float16", 8), ("bfloat16", 1), ("float32", 4), ("float64", 2)):
+        real = "cuaug::float64" if dtype == "float64" else "cuaug::float32"
+        for own in (0, wide):
+            names.append(kernels.name_expression("roi_average", dtype, own))
+            names += [
+                kernels.name_expression("roi", dtype, *shape, own)
+                for shape in (
+                    ("SampledBins", 0),
+                    ("SampledBins", 1),
+                    ("SampledBins", 2),
+                    ("PixelBins", 1),
+                    ("PixelBins", 2),
+                )
+            ]
+        names += [kernels.name_expression("roi_regions", dtype, shape) for shape in ("SampledBins", "PixelBins")]
+        touches = [f"Upright<{real}>", f"Nearby<cuaug::SampledBins<{real}>, 0>"]
+        touches += [f"Nearby<cuaug::{shape}<{real}>, 1>" for shape in ("SampledBins", "PixelBins")]
+        names += [kernels.name_expression("roi_back", dtype, touch) for touch in touches]
+    return names
+
+
+DETECTION = detection_names()
 
 
 def each_name(names):
@@ -345,46 +374,7 @@ def test_the_usual_recipe_compiles_without_a_warning_or_a_spill(name, architectu
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @each_name(DETECTION)
 def test_the_kernels_of_detection_compile_without_a_warning_or_a_spill(name, architecture, nvrtc, record_property):
-    check_kernel(nvrtc, name, architecture, record_property, 0)
-
-
-# What only CPU loops instantiate as yet: the same text has to be fit for a kernel.
-FUNCTORS = """
-#include "gpu/convert.cuh"
-#include "nms_record.cuh"
-#include "roi.cuh"
-#include "soft_nms_record.cuh"
-
-namespace cuaug {
-
-template <class R>
-__global__ void everything(Pooling args, Nms nms, SoftNms soft, RotatedIou pairs, R* out) {
-    const int n = blockIdx.x, i = threadIdx.x, j = threadIdx.y;
-    const SampledBins<R> sampled(args, n);
-    const PixelBins<R> pixels(args, n);
-    R sum = 0;
-    const auto add = [&](const RoiSample<R>& sample) {
-        for (int k = 0; k < sample.taps; ++k)
-            sum += sample.weight[k] * static_cast<const R*>(sampled.level->values.data)[sample.offset[k]];
-    };
-    if (sampled.each(args, sampled.level->values, j, i, add)) sum = fmax(sum, R(0));
-    pixels.each(args, pixels.level->values, j, i, add);
-    const RotatedBox one = read_rotated(pairs.a, n, i), other = read_rotated(pairs.b, n, j);
-    const RotatedCandidate third = rotated_candidate(nms, n, nms_key(nms, n, i, true), 0, 0);
-    sum += R(rotated_iou(one, other) + overlap(one, third.box));
-    if (part_of(soft, n, i) == SoftPart::full) sum *= R(kept_share(soft, score_of(soft, n, i)));
-    write_score(soft.scores, soft.decayed, i, sum);
-    out[n] = sum / sampled.count;
-}
-
-}  // namespace cuaug
-"""
-
-
-@pytest.mark.parametrize("architecture", [80, 90])
-@pytest.mark.parametrize("real", ["float", "double"])
-def test_the_functors_of_pooling_and_rotated_boxes_compile_for_a_gpu(real, architecture, nvrtc):
-    compiled(nvrtc, FUNCTORS, f"cuaug::everything<{real}>", architecture, cuda.OPTIONS)
+    check_kernel(nvrtc, name, architecture, record_property, FEW)
 
 
 @pytest.mark.parametrize("architecture", [75, 90])

@@ -10,8 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 cuaug = pytest.importorskip("cuaug")
 native = pytest.importorskip("cuaug._native")
 
-CPU = [home for home in HOMES if isinstance(home, tuple)]  # the kernels are not there yet
-each_home = pytest.mark.parametrize("home", CPU, ids=home_id)
+each_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
 TOLERANCE = {
     "float16": Tolerance(2e-3, 1e-3, reason="one rounding to float16"),
     "bfloat16": Tolerance(2e-2, 8e-3, reason="one rounding to bfloat16"),

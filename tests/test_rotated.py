@@ -12,10 +12,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 cuaug = pytest.importorskip("cuaug")
 pytest.importorskip("cuaug._native")
-_cpu = pytest.importorskip("cuaug._cpu")
 
-CPU = [home for home in HOMES if isinstance(home, tuple)]  # the kernels are not there yet
-each_home = pytest.mark.parametrize("home", CPU, ids=home_id)
+each_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
 SUMMED = Tolerance(1e-6, reason="the reference sums 20,000 rows")
 
 
@@ -156,9 +154,3 @@ WRONG = [
 def test_what_does_not_fit_is_refused(said, call):
     with pytest.raises(ValueError, match=r"^cuaug\.box_iou: .*" + said):
         call()
-
-
-def test_a_gpu_is_told_how_to_get_to_the_cpu():
-    _cpu.only(-1, "features")
-    with pytest.raises(cuaug.BackendError, match=r"^features on a GPU: .*features\.cpu\(\)"):
-        _cpu.only(0, "features")

@@ -11,8 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 cuaug = pytest.importorskip("cuaug")
 native = pytest.importorskip("cuaug._native")
 
-CPU = [home for home in HOMES if isinstance(home, tuple)]  # the kernel is not there yet
-each_home = pytest.mark.parametrize("home", CPU, ids=home_id)
+each_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
 each_method = pytest.mark.parametrize("method", ["linear", "gaussian"])
 SCENES = {name: make for name, make in box_cases.SCENES.items() if name != "same"}
 TOLERANCE = {

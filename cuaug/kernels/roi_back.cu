@@ -60,8 +60,8 @@ __global__ void __launch_bounds__(back_threads, 2) roi_back(const __grid_constan
     __shared__ long long chosen[Touch::greatest ? window_bins : 1][group];
     __shared__ typename Touch::Shared touch;
     __shared__ int list[back_threads], counts[back_warps];
-    __shared__ Shape shape;
-    __shared__ Spans bins;
+    __shared__ Shape shapes[2];  // of a region, and of the next, which the first thread may fetch while others look at this one
+    __shared__ Spans spans[2];
     const Tile tile = tile_of<T>(args, blockIdx.x);
     const PoolingLevel& level = args.level[tile.level];
     const int row = threadIdx.x / tile_columns, column = threadIdx.x % tile_columns, c = tile.group * group, channels = min(group, args.channels - c);
@@ -74,11 +74,14 @@ __global__ void __launch_bounds__(back_threads, 2) roi_back(const __grid_constan
         for (int i = 0; i < found; ++i) {
             const long long k = first + list[i];
             if (threadIdx.x == 0) {
-                shape = *reinterpret_cast<const Shape*>(args.shapes + k);
-                shape.level = &level;
-                bins = shape.bins_in(args, extent_of<R>(tile));
+                Shape own = *reinterpret_cast<const Shape*>(args.shapes + k);
+                own.level = &level;
+                shapes[i & 1] = own;
+                spans[i & 1] = own.bins_in(args, extent_of<R>(tile));
             }
             __syncthreads();
+            const Shape& shape = shapes[i & 1];
+            const Spans bins = spans[i & 1];
             for (Window window = {static_cast<int>(bins.rows.first), 0}; window.y < bins.rows.last; window.y += window_side)
                 for (window.x = static_cast<int>(bins.columns.first); window.x < bins.columns.last; window.x += window_side) {
                     const int high = min(window_side, static_cast<int>(bins.rows.last) - window.y), wide = min(window_side, static_cast<int>(bins.columns.last) - window.x);

@@ -1,30 +1,332 @@
-"""What runs on the CPU alone says so on a GPU; torch.compile calls suppression there."""
+"""Pooling, soft_nms and rotated boxes on the GPU: against the CPU, which has oracles of its own, and torchvision."""
 
 import box_cases
+import numpy as np
 import pytest
+from arrays import nobody_waits, seeded
+from compare import Tolerance, assert_equal, to_numpy
+from numpy.testing import assert_allclose, assert_array_equal
 
 cuaug = pytest.importorskip("cuaug")
 torch = pytest.importorskip("torch")
 operators = pytest.importorskip("cuaug._operators")
 pytestmark = pytest.mark.gpu
 
-BOXES = torch.zeros(3, 4)
-REFUSED = {
-    "roi_align": lambda: cuaug.roi_align(torch.zeros(1, 2, 8, 8).cuda(), torch.zeros(3, 5).cuda(), 2),
-    "roi_align of levels": lambda: cuaug.roi_align(
-        [torch.zeros(1, 2, 8, 8).cuda(), torch.zeros(1, 2, 4, 4).cuda()], [BOXES.cuda()], 2, [1.0, 0.5]
-    ),
-    "roi_pool": lambda: cuaug.roi_pool(torch.zeros(1, 2, 8, 8).cuda().requires_grad_(), torch.zeros(3, 5).cuda(), 2),
-    "soft_nms": lambda: cuaug.soft_nms(BOXES.cuda(), BOXES[:, 0].cuda()),
-    "box_iou of rotated": lambda: cuaug.box_iou(torch.zeros(3, 5).cuda(), torch.zeros(3, 5).cuda()),
-    "nms of rotated": lambda: cuaug.nms(torch.zeros(3, 5).cuda(), BOXES[:, 0].cuda(), 0.5),
+TOLERANCE = {
+    torch.float16: Tolerance(4e-3, 2e-3, reason="a rounding to float16, or the next number"),
+    torch.bfloat16: Tolerance(3e-2, 1.6e-2, reason="a rounding to bfloat16, or the next number"),
+    torch.float32: Tolerance(1e-5, 1e-5, reason="float32 sums in another order"),
+    torch.float64: Tolerance(1e-12, 1e-12, reason="float64 sums in another order"),
 }
+KINDS = {
+    "avg": (lambda f, r, **o: cuaug.roi_align(f, r, (5, 4), 0.5, 2, True, **o), False),
+    "avg, adaptive": (lambda f, r, **o: cuaug.roi_align(f, r, 7, 0.5, **o), False),
+    "avg, many bins": (lambda f, r, **o: cuaug.roi_align(f, r, (70, 3), 0.5, 1, True, **o), False),
+    "max": (lambda f, r, **o: cuaug.roi_align(f, r, (5, 4), 0.5, 2, True, "max", **o), False),
+    "rotated": (lambda f, r, **o: cuaug.roi_align(f, r, (5, 4), 0.5, -1, True, **o), True),
+    "rotated max": (lambda f, r, **o: cuaug.roi_align(f, r, (5, 4), 0.5, 2, True, "max", **o), True),
+    "pool": (lambda f, r, **o: cuaug.roi_pool(f, r, (5, 4), 0.5, **o), False),
+}
+each_kind = pytest.mark.parametrize("kind", KINDS)
+each_dtype = pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
+SCALES = [1 / 4, 1 / 8, 1 / 16, 1 / 32]
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_has_no_kernel_says_how_to_get_to_the_cpu(name):
-    with pytest.raises(cuaug.BackendError, match=r"on a GPU: .*\.cpu\(\)"):
-        REFUSED[name]()
+def regions(count, rotated=False, spread=(150.0, 110.0), seed=0):
+    """[count, 5] or [count, 6], in float64: many within, some across an edge, some outside, some empty."""
+    rng = seeded("regions", count, rotated, seed)
+    centre, size = rng.uniform(-10, np.array(spread) + 10, (count, 2)), np.exp(rng.uniform(0.5, 4.5, (count, 2)))
+    size[::17] = 0
+    sample = rng.integers(0, 2, (count, 1))
+    if rotated:
+        return np.concatenate([sample, centre, size, rng.uniform(-200, 200, (count, 1))], 1)
+    return np.concatenate([sample, centre - size / 2, centre + size / 2], 1)
+
+
+def features(dtype, channels=40, inside=False, shape=(60, 77), seed=0):
+    """On the GPU; distinct values, so that the greatest is one alone."""
+    values = seeded("features", seed, channels, *shape).permutation(2 * channels * shape[0] * shape[1])
+    made = torch.from_numpy(values.reshape(2, channels, *shape) / values.size - 0.5).to(dtype).cuda()
+    return made.contiguous(memory_format=torch.channels_last if inside else torch.contiguous_format)
+
+
+def both(call, maps, rois, gradient_seed=0, **options):
+    """Result and gradient, on the GPU and on the CPU."""
+    found = []
+    for device in ("cuda", "cpu"):
+        own = maps.detach().to(device).requires_grad_()
+        out = call(own, rois.to(device), **options)
+        gradient = torch.from_numpy(seeded("gradient", gradient_seed).normal(0, 1, tuple(out.shape))).to(out)
+        out.backward(gradient)
+        found.append((out.detach(), own.grad))
+    return found
+
+
+def assert_alike(found, wanted, dtype):
+    near = TOLERANCE[dtype]
+    found, wanted = to_numpy(found).astype(float), to_numpy(wanted).astype(float)
+    size = max(1.0, np.abs(wanted[np.isfinite(wanted)]).max(initial=0))  # of sums: a gradient's terms cancel out
+    assert_allclose(found, wanted, near.relative, near.absolute * size, err_msg=near.reason)
+
+
+@each_kind
+@each_dtype
+@pytest.mark.parametrize("channels", [3, 40])
+@pytest.mark.parametrize("inside", [False, True], ids=["planes", "channels inside"])
+def test_the_gpu_pools_as_the_cpu_both_ways(inside, channels, dtype, kind):
+    call, rotated = KINDS[kind]
+    maps, rois = features(dtype, channels, inside), torch.from_numpy(regions(60, rotated))
+    (out, gradient), (wanted, wanted_gradient) = both(call, maps, rois)
+    assert_alike(out, wanted, dtype)
+    assert_alike(gradient, wanted_gradient, dtype)
+    for array in (out, gradient):
+        assert array.is_contiguous(memory_format=torch.channels_last if inside else torch.contiguous_format)
+
+
+@each_kind
+@pytest.mark.parametrize("view", ["every second channel", "turned", "expanded"])
+def test_strided_features_and_gradients(view, kind):
+    call, rotated = KINDS[kind]
+    maps = features(torch.float32, 12)
+    maps = {
+        "every second channel": lambda: maps[:, ::2],
+        "turned": lambda: maps.transpose(2, 3),
+        "expanded": lambda: maps[:1].expand(2, -1, -1, -1),
+    }[view]()
+    rois = torch.from_numpy(regions(40, rotated)).cuda().float()
+    assert_equal(call(maps, rois), call(maps.contiguous(), rois), tolerance=TOLERANCE[torch.float32])
+    own = maps.detach().clone().requires_grad_()
+    call(own, rois).sum().backward()  # an expanded gradient
+    other = maps.detach().clone().requires_grad_()
+    out = call(other, rois)
+    out.backward(torch.ones_like(out))
+    assert torch.equal(own.grad, other.grad)
+
+
+@each_kind
+def test_what_memory_held_before_does_not_matter(kind):
+    call, rotated = KINDS[kind]
+    rois = torch.from_numpy(regions(50, rotated)).cuda()
+    found = []
+    for fill in (float("nan"), 1e30):
+        blocks = [torch.full((1 << 22,), fill, device="cuda") for _ in range(8)]
+        del blocks
+        own = features(torch.float32).requires_grad_()
+        out = call(own, rois)
+        out.backward(torch.ones_like(out))
+        found += [out.detach(), own.grad]
+    assert torch.equal(found[0], found[2])
+    assert torch.equal(found[1], found[3])
+    assert bool(torch.isfinite(found[1]).all())
+
+
+@pytest.mark.parametrize("mode", ["avg", "max"])
+@pytest.mark.parametrize("rotated", [False, True])
+def test_levels_both_ways(rotated, mode):
+    levels = [features(torch.float32, 33, shape=(64 >> i, 80 >> i), seed=i) for i in range(4)]
+    rois = torch.from_numpy(regions(200, rotated, (310.0, 250.0))).float()
+    found = []
+    for device in ("cuda", "cpu"):
+        own = [level.detach().to(device).requires_grad_() for level in levels]
+        out = cuaug.roi_align(own, rois.to(device), 7, SCALES, 2, True, mode, canonical_size=60)
+        out.backward(torch.from_numpy(seeded("levels").normal(0, 1, tuple(out.shape))).to(out))
+        found.append([out.detach(), *(level.grad for level in own)])
+    for own, wanted in zip(*found, strict=True):
+        assert_alike(own, wanted, torch.float32)
+
+
+@each_kind
+def test_gradcheck(kind):
+    call, rotated = KINDS[kind]
+    maps = features(torch.float64, 2, shape=(7, 6)).requires_grad_()
+    rois = torch.from_numpy(regions(4, rotated, (13.0, 13.0))).cuda()
+    assert torch.autograd.gradcheck(lambda f: call(f, rois), (maps,))
+
+
+@each_kind
+def test_a_gradient_is_the_same_in_every_run(kind):
+    call, rotated = KINDS[kind]
+    rois, found = torch.from_numpy(regions(600, rotated)).cuda(), []
+    for _ in range(10):
+        own = features(torch.float32).requires_grad_()
+        out = call(own, rois)
+        out.backward(torch.sin(torch.arange(out.numel(), device="cuda")).view_as(out).float())
+        found.append(own.grad)
+    assert all(torch.equal(found[0], other) for other in found[1:])
+
+
+HOSTILE = np.array(
+    [
+        (0, 1, 2, 30, 40),
+        (1, np.nan, 2, 30, 40),
+        (1, 1, 2, np.inf, 40),
+        (0, 1e30, 2, 1e31, 40),
+        (np.nan, 1, 2, 30, 40),
+        (-1, 1, 2, 30, 40),
+        (2, 1, 2, 30, 40),
+        (0, -1e6, -1e6, 1e6, 1e6),
+        (1, 30, 40, 1, 2),
+        (0, 1e8, 1e8, 1.1e8, 1.1e8),
+        (1, 5, 5, 5, 5),
+    ]
+)
+
+
+@pytest.mark.parametrize("kind", [kind for kind, (_, rotated) in KINDS.items() if not rotated])
+def test_regions_that_are_none_or_huge_end(kind):
+    """Samples that do not exist are none on a GPU, where no index is read; the CPU says so, and is not asked."""
+    call, _ = KINDS[kind]
+    own = features(torch.float32, 8).requires_grad_()
+    out = call(own, torch.from_numpy(HOSTILE).cuda())
+    out.sum().backward()
+    assert bool(torch.isfinite(own.grad).all())
+    proper = np.array([0, 1, 2, 3, 7, 8, 9, 10])
+    with torch.no_grad():
+        wanted = call(own.detach().cpu(), torch.from_numpy(HOSTILE[proper]))
+    assert_alike(out[proper], wanted, torch.float32)
+    assert not out[[1, 2, 3, 4, 5, 6, 9]].any()
+
+
+def test_rotated_regions_that_are_none_or_huge_end():
+    rois = np.array(
+        [(0, 30, 30, 1e6, 1e6, 30.0), (0, 30, 30, np.nan, 5, 0), (0, 30, 30, 9, 9, np.inf), (1, 9, 9, 8, 8, 1e9)]
+    )
+    for mode in ("avg", "max"):
+        own = features(torch.float32, 8).requires_grad_()
+        out = cuaug.roi_align(own, torch.from_numpy(rois).cuda(), 3, mode=mode, aligned=True)
+        out.sum().backward()
+        assert bool(torch.isfinite(own.grad).all())
+        with torch.no_grad():
+            wanted = cuaug.roi_align(own.detach().cpu(), torch.from_numpy(rois), 3, mode=mode, aligned=True)
+        assert_alike(out[:3], wanted[:3], torch.float32)
+
+
+def test_no_region_and_no_sample():
+    own = features(torch.float32, 8).requires_grad_()
+    out = cuaug.roi_align(own, torch.zeros(0, 5, device="cuda"), 3)
+    assert tuple(out.shape) == (0, 8, 3, 3)
+    out.sum().backward()
+    assert not own.grad.any()
+    assert tuple(cuaug.roi_align(own.detach()[:0], torch.zeros(0, 5, device="cuda"), 3).shape) == (0, 8, 3, 3)
+
+
+def test_pooling_in_a_cuda_graph():
+    maps, rois = features(torch.float32), torch.from_numpy(regions(300)).float().cuda()
+    gradient = torch.ones(300, 40, 7, 7, device="cuda")
+    own = maps.clone().requires_grad_()
+
+    def step():
+        out = cuaug.roi_align(own, rois, 7, 0.5, 2, True)
+        return out, torch.autograd.grad(out, own, gradient)[0]
+
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        step()
+    torch.cuda.current_stream().wait_stream(side)
+    with nobody_waits():
+        step()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        found = step()
+    for seed in range(3):
+        with torch.no_grad():
+            own.copy_(features(torch.float32, seed=seed))
+        rois.copy_(torch.from_numpy(regions(300, seed=seed)))
+        graph.replay()
+        for one, other in zip(found, step(), strict=True):
+            assert torch.equal(one.detach(), other.detach())
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["planes", "channels inside"])
+@pytest.mark.parametrize(
+    ("dtype", "near"), [(torch.float32, 1e-5), (torch.float16, 1e-2), (torch.float64, 1e-10)], ids=str
+)
+@pytest.mark.parametrize("aligned", [False, True])
+@pytest.mark.parametrize("ratio", [2, -1])
+def test_torchvision_pools_the_same_both_ways(ratio, aligned, dtype, near, inside):
+    ops = pytest.importorskip("torchvision.ops")
+    maps, rois = features(dtype, 64, inside), torch.from_numpy(regions(200)).to(dtype).cuda()
+    found = []
+    for function in (cuaug.roi_align, ops.roi_align):
+        own = maps.clone().requires_grad_()
+        out = function(own, rois, 7, 0.5, ratio, aligned)
+        (out.float() * torch.sin(torch.arange(49, device="cuda").float()).view(7, 7)).sum().backward()
+        found.append((out.detach(), own.grad))
+    for own, peer in zip(*found, strict=True):
+        scale = max(1.0, float(peer.abs().max()))
+        assert_allclose(to_numpy(own) / scale, to_numpy(peer) / scale, atol=near)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+def test_torchvision_pools_whole_pixels_the_same(dtype):
+    ops = pytest.importorskip("torchvision.ops")
+    maps, rois = features(dtype, 16), torch.from_numpy(regions(200)).to(dtype).cuda()
+    assert torch.equal(cuaug.roi_pool(maps, rois, 7, 0.5), ops.roi_pool(maps, rois, 7, 0.5))
+
+
+@pytest.mark.parametrize("method", ["linear", "gaussian"])
+@pytest.mark.parametrize("count", [1, 65, 1024, 1025, 4000])
+@pytest.mark.parametrize("scene", ["random", "clustered", "odd", "chain", "distant"])
+def test_scores_decay_as_on_the_cpu(scene, count, method):
+    boxes, scores = (torch.from_numpy(values) for values in box_cases.SCENES[scene](count))
+    wanted, decayed = cuaug.soft_nms(boxes, scores, method=method)
+    indices, found = cuaug.soft_nms(boxes.cuda(), scores.cuda(), method=method)
+    assert_array_equal(to_numpy(indices), wanted)
+    assert_allclose(to_numpy(found), decayed, rtol=1e-10)
+
+
+def test_soft_nms_of_a_batch_in_a_cuda_graph():
+    drawn = [box_cases.clustered(700, seed) for seed in range(4)]
+    boxes, scores = (torch.from_numpy(np.stack(values)).float().cuda() for values in zip(*drawn, strict=True))
+    counts = torch.tensor([700, 0, 1, 65], device="cuda")
+
+    def call():
+        return cuaug.soft_nms(boxes, scores, counts=counts, fixed_size=True, max_output=50)
+
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        call()
+    torch.cuda.synchronize()
+    with nobody_waits():
+        call()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        captured = call()
+    graph.replay()
+    wanted = cuaug.soft_nms(boxes.cpu(), scores.cpu(), counts=counts.cpu(), fixed_size=True, max_output=50)
+    for found, own in zip(captured, wanted, strict=True):
+        assert_allclose(to_numpy(found), own, rtol=1e-6)
+
+
+def rotated(count, seed=0, spread=30.0):
+    rng = seeded("rotated", count, seed)
+    angles = np.where(rng.random(count) < 0.3, 90.0 * rng.integers(-5, 6, count), rng.uniform(-400, 400, count))
+    return np.stack([*rng.uniform(0, spread, (2, count)), *rng.uniform(2, 30, (2, count)), angles], 1)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64], ids=str)
+def test_overlaps_of_rotated_boxes_are_those_of_the_cpu(dtype):
+    boxes = torch.from_numpy(rotated(150)).to(dtype)
+    found = cuaug.box_iou(boxes.cuda(), boxes[:37].cuda())
+    assert_allclose(to_numpy(found), cuaug.box_iou(boxes, boxes[:37]), atol=1e-6 if dtype != torch.float64 else 1e-12)
+    batch = boxes.view(3, 50, 5).cuda()
+    assert torch.equal(cuaug.box_iou(batch, batch[:, :7])[1], cuaug.box_iou(batch[1], batch[1, :7]))
+
+
+@pytest.mark.parametrize("count", [1, 64, 300, 1025, 5000])
+def test_rotated_suppression_keeps_what_the_cpu_keeps(count):
+    boxes, scores = torch.from_numpy(rotated(count, 1, 300.0)), torch.from_numpy(seeded("scores", count).random(count))
+    scores[::7] = 0.5
+    classes = torch.arange(count) % 5
+    for threshold in (0.1, 0.5):
+        wanted = cuaug.nms(boxes, scores, threshold)
+        assert_array_equal(to_numpy(cuaug.nms(boxes.cuda(), scores.cuda(), threshold)), wanted)
+        wanted = cuaug.batched_nms(boxes, scores, classes, threshold)
+        found = cuaug.batched_nms(boxes.cuda(), scores.cuda(), classes.cuda(), threshold)
+        assert_array_equal(to_numpy(found), wanted)
+    indices, kept = cuaug.nms(boxes.cuda(), scores.cuda(), 0.5, max_output=7, fixed_size=True)
+    assert_array_equal(to_numpy(indices)[: int(kept)], cuaug.nms(boxes, scores, 0.5, max_output=7))
 
 
 @pytest.mark.parametrize("fixed_size", [False, True])
@@ -34,7 +336,14 @@ def test_the_operator_of_suppression_is_what_torch_expects(fixed_size):
     torch.library.opcheck(torch.ops.cuaug.nms.default, (boxes, scores, None, None, 0.5, 0.1, None, fixed_size))
 
 
-def test_suppression_in_a_graph():
+def test_the_operator_of_pooling_is_what_torch_expects():
+    operators.defined()
+    maps, rois = features(torch.float64, 3, shape=(9, 8)).requires_grad_(), torch.from_numpy(regions(5)).cuda()
+    options = ([3, 2], [0.5], 2, True, "avg", "NCHW", 224.0, 4)
+    torch.library.opcheck(torch.ops.cuaug.roi_align.default, ([maps], rois, *options))
+
+
+def test_suppression_and_pooling_in_a_graph():
     def keep(boxes, scores):
         return cuaug.nms(boxes * 2, scores, 0.5, max_output=30, fixed_size=True)
 
@@ -42,3 +351,10 @@ def test_suppression_in_a_graph():
     in_graph = torch.compile(keep, fullgraph=True, backend="aot_eager")
     for found, wanted in zip(in_graph(*given), keep(*given), strict=True):
         assert torch.equal(found, wanted)
+
+    def pool(maps, rois):
+        return cuaug.roi_align(maps * 2, rois, 3, 0.5, 2, True)
+
+    maps, rois = features(torch.float32, 8), torch.from_numpy(regions(20)).cuda()
+    in_graph = torch.compile(pool, fullgraph=True, backend="aot_eager")
+    assert torch.equal(in_graph(maps, rois), pool(maps, rois))
