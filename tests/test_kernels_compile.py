@@ -374,7 +374,9 @@ def test_the_usual_recipe_compiles_without_a_warning_or_a_spill(name, architectu
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @each_name(DETECTION)
 def test_the_kernels_of_detection_compile_without_a_warning_or_a_spill(name, architecture, nvrtc, record_property):
-    check_kernel(nvrtc, name, architecture, record_property, FEW)
+    # What a thread of roi_back.cu sums up takes 32 registers, and a block of soft_nms.cu 1,024 threads.
+    few = name.startswith(("cuaug::roi_back", "cuaug::soft_nms"))
+    check_kernel(nvrtc, name, architecture, record_property, FEW if few else 0)
 
 
 @pytest.mark.parametrize("architecture", [75, 90])

@@ -52,7 +52,7 @@ inline int regions_of(const PoolingBack& args, const Tile& tile, long long first
 // A thread has a pixel and some channels to itself, and sums up what the regions send there in the order of the call: every run gives the
 // same. Gradients of a window of bins are staged for all threads. Grid: (tiles x channel groups).
 template <class T, class Touch>
-__global__ void __launch_bounds__(back_threads, 2) roi_back(const __grid_constant__ PoolingBack args) {
+__global__ void __launch_bounds__(back_threads, sizeof(Real<T>) == 8 ? 1 : 2) roi_back(const __grid_constant__ PoolingBack args) {
     using R = Real<T>;
     using Shape = typename Touch::Shape;
     constexpr int group = back_channels<T>, pitch = group + 16 / sizeof(R);  // rows of a window in different banks
