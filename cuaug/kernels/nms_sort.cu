@@ -27,7 +27,7 @@ inline void load_tile(const Nms& args, long long n, int tile, bool by_class, Nms
 // A block sorts a tile of one sample's boxes, and clears what nms.cu counts with. Where the sample is one tile, it makes candidates of them.
 // Grid: (tiles x samples, orders), and 1 order where a sample is one tile.
 template <class R>
-__global__ void __launch_bounds__(nms_sort_threads) nms_sort(const __grid_constant__ Nms args) {
+__global__ void __launch_bounds__(nms_sort_threads, Same<R, Rotated>::value ? 2 : 1) nms_sort(const __grid_constant__ Nms args) {
     __shared__ NmsKey keys[nms_tile];
     __shared__ short places[nms_tile];
     const int tiles = nms_tiles(args), halves = 2 * nms_blocks(args);

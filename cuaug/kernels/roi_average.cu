@@ -60,7 +60,7 @@ inline void average_vectors(const Pooling& args, const Maps& maps, const T* in, 
 // A block averages some channels of an upright region, or some of its bins. What has too many parts it walks through sample by sample.
 // Grid: (regions, parts).
 template <class T, int wide>
-__global__ void __launch_bounds__(average_threads, 3) roi_average(const __grid_constant__ Pooling args) {
+__global__ void __launch_bounds__(average_threads, wide == 0 ? 2 : 3) roi_average(const __grid_constant__ Pooling args) {
     using R = Real<T>;
     __shared__ AxisParts<R> down, across;
     __shared__ R sums[wide == 0 ? most_sums<R> : 1];

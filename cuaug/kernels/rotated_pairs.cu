@@ -6,7 +6,7 @@ namespace cuaug {
 constexpr int pair_side = 16;
 
 // A block compares boxes with boxes, a pair to a thread. Grid: (tiles of pairs x samples).
-__global__ void __launch_bounds__(pair_side* pair_side) rotated_pairs(const __grid_constant__ RotatedIou args) {
+__global__ void __launch_bounds__(pair_side* pair_side, 2) rotated_pairs(const __grid_constant__ RotatedIou args) {
     __shared__ RotatedBox one[pair_side], other[pair_side];
     const long long across = (args.q + pair_side - 1) / pair_side, down = (args.p + pair_side - 1) / pair_side;
     const long long n = blockIdx.x / (across * down), tile = blockIdx.x % (across * down);
