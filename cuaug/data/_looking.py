@@ -27,8 +27,7 @@ def boxes_of(
     regions, boxes = covered(found, sizes, encoded.scalable)
     groups, made = alike(regions[:, 3:], found.margin), []
     for places in groups:
-        slots = clock.timed("decode", decoded, encoded, regions, places, place, wanted.resizes)
-        images = place.images(slots)
+        images = clock.timed("decode", place.decoded, encoded, regions, places, wanted.resizes)
         if wanted.resizes:
             margin = found.margin[places].max(0, initial=0).tolist()
             images = clock.timed("augment", _resized, images, boxes[places], wanted, margin, place)
@@ -43,7 +42,7 @@ def whole_images(encoded: Encoded, place: NumPyPlace, clock: Clock) -> list[Any]
     sizes, images = encoded.sizes, dict[int, Any]()
     regions = np.concatenate([np.ones_like(sizes[:, :1]), np.zeros_like(sizes), sizes], 1)
     for places in alike(sizes, sizes):
-        slots = place.images(clock.timed("decode", decoded, encoded, regions, places, place, False))
+        slots = clock.timed("decode", place.decoded, encoded, regions, places, False)
         images |= dict(zip(places.tolist(), slots, strict=True))
     return [images[i] for i in range(len(encoded))]
 
@@ -69,14 +68,6 @@ def _divide(places: np.ndarray, extents: np.ndarray, found: list[np.ndarray]) ->
     in_turn = places[np.argsort(extents[places, 0], kind="stable")]
     for half in np.array_split(in_turn, 2):
         _divide(half, extents, found)
-
-
-def decoded(encoded: Encoded, regions: np.ndarray, places: np.ndarray, place: NumPyPlace, kept: bool) -> np.ndarray:
-    """Regions of the images at `places`, each at the top left of its slot. [N, H, W, 3]"""
-    height, width = regions[places, 3:].max(0, initial=1).tolist()
-    slots = place.slots((len(places), height, width, 3), kept)
-    encoded.into(slots, regions, places)
-    return slots
 
 
 def _resized(images: Any, boxes: np.ndarray, wanted: Regions, margin: list[int], place: NumPyPlace) -> Any:
