@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import functools
 import importlib
+import queue
 import struct
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -43,24 +45,51 @@ def engine(device: int) -> Engine:
     return Engine(device)
 
 
+class _Memory:
+    """Images that are decoded into, again and again."""
+
+    def __init__(self) -> None:
+        self.images: list[Any] = []
+        self.read: Any = None  # when what they held has been moved away
+
+    def ready(self, count: int) -> list[Any]:
+        """An image or None for each of so many."""
+        if self.read is not None:
+            self.read.synchronize()  # an engine does not wait for a stream (torchcodec#1634)
+        if sum(image.capacity for image in self.images) > _KEPT:
+            self.images.clear()
+        kept = self.images[:count]
+        return kept + [None] * (count - len(kept))
+
+
 class Engine:
-    """Decodes on one GPU. Calls of several threads take turns."""
+    """Decodes on one GPU. Calls of several threads take turns at the engine alone."""
 
     def __init__(self, device: int, threads: int = 4) -> None:
         _cuda.ready()
-        codec = self._codec = _nvimgcodec()
-        self.device = device
-        kinds = codec.BackendKind.HW_GPU_ONLY, codec.BackendKind.HYBRID_CPU_GPU
-        backends = [codec.Backend(kind) for kind in kinds]
-        # Smooth upsampling of colours: what libjpeg-turbo does.
-        self._decoder = codec.Decoder(device, threads, backends, ":fancy_upsampling=1")
-        self._images: list[Any] = []
-        self._read: Any = None  # when what was decoded last has been moved
+        self.device, self._codec = device, _nvimgcodec()
+        self._decoder = self._made(threads)
         self._lock = threading.Lock()
+        self._memories: queue.SimpleQueue[_Memory] = queue.SimpleQueue()
+        for _ in range(2):  # what one holds is moved away while the other is decoded into
+            self._memories.put(_Memory())
+
+    def _made(self, threads: int) -> Any:
+        """A decoder by the engine, or on a GPU that has none, by its kernels and the CPU."""
+        codec, error = self._codec, None
+        for kind in codec.BackendKind.HW_GPU_ONLY, codec.BackendKind.HYBRID_CPU_GPU:
+            # Else the first batch says how many images of a later one go to the engine.
+            backend = codec.Backend(kind, load_hint=1.0, load_hint_policy=codec.LoadHintPolicy.IGNORE)
+            try:
+                # Smooth upsampling of colours: what libjpeg-turbo does.
+                return codec.Decoder(self.device, threads, [backend], ":fancy_upsampling=1")
+            except RuntimeError as raised:
+                error = raised
+        raise BackendError(f"nvImageCodec decodes no JPEGs on this GPU ({error}): leave out device") from error
 
     def decode(
         self, data: Sequence[bytes], boxes: np.ndarray, targets: Sequence[tuple[int, int]], library: _array.Library
-    ) -> list[int]:
+    ) -> tuple[list[int], float]:
         """Decodes a box of each image to a place in the GPU's memory, on the library's current stream.
 
         Args:
@@ -70,57 +99,67 @@ class Engine:
             library: Whose stream.
 
         Returns:
-            Which could not be decoded.
+            Which could not be decoded, and the seconds that the engine has worked.
         """
-        failed: list[int] = []
-        with self._lock, _cuda.device(self.device):
-            for first, codes in self._rounds(data):
-                images = self._decoded(codes, library.stream(self.device))
-                places = range(first, first + len(codes))
-                failed += [place for place, image in zip(places, images, strict=True) if image is None]
-                good = [(place, image) for place, image in zip(places, images, strict=True) if image is not None]
-                self._move([(image, boxes[place].tolist(), targets[place]) for place, image in good], library)
-        return failed
+        done: set[int] = set()
+        seconds = 0.0
+        with _cuda.device(self.device):
+            for places, codes in self._rounds(data):
+                memory = self._memories.get()
+                try:
+                    images, spent = self._decoded(codes, memory, library)
+                    seconds += spent
+                    good = [(image, place) for place, image in zip(places, images, strict=True) if image is not None]
+                    self._move([(image, boxes[place].tolist(), targets[place]) for image, place in good], library)
+                    memory.read = _cuda.event(library.stream(self.device))
+                finally:
+                    self._memories.put(memory)
+                done |= {place for _, place in good}
+        return sorted({*range(len(data))} - done), seconds
 
-    def _rounds(self, data: Sequence[bytes]) -> Iterator[tuple[int, list[Any]]]:
-        """As many at a time as there is room for, and the place of the first."""
+    def _rounds(self, data: Sequence[bytes]) -> Iterator[tuple[list[int], list[Any]]]:
+        """As many at a time as there is room for, and their places; without what is no JPEG to nvImageCodec."""
         codes: list[Any] = []
-        room, first = _ROOM, 0
+        places: list[int] = []
+        room = _ROOM
         for place, file in enumerate(data):
-            code = self._codec.CodeStream(file)
-            size = 3 * code.height * code.width
+            try:
+                code = self._codec.CodeStream(file)
+                size = 3 * code.height * code.width
+            except RuntimeError:
+                continue
             if codes and size > room:
-                yield first, codes
-                codes, room, first = [], _ROOM, place
+                yield places, codes
+                places, codes, room = [], [], _ROOM
+            places.append(place)
             codes.append(code)
             room -= size
         if codes:
-            yield first, codes
+            yield places, codes
 
-    def _decoded(self, codes: list[Any], stream: int) -> list[Any]:
-        """An image of each, or None; they are good until the next call."""
-        if self._read is not None:
-            self._read.synchronize()  # an engine does not wait for a stream (torchcodec#1634)
-        if sum(image.capacity for image in self._images) > _KEPT:
-            self._images.clear()
-        kept: list[Any] = self._images[: len(codes)]
-        images = self._decoder.decode(codes, images=kept + [None] * (len(codes) - len(kept)), cuda_stream=stream)
-        fresh = [image for image in images[len(kept) :] if image is not None]
-        self._images += fresh
-        return list(images)
+    def _decoded(self, codes: list[Any], memory: _Memory, library: _array.Library) -> tuple[list[Any], float]:
+        """An image of each, or None, and the seconds that took."""
+        images = memory.ready(len(codes))
+        with self._lock:
+            start = time.perf_counter()
+            found = self._decoder.decode(codes, images=images, cuda_stream=library.stream(self.device))
+            seconds = time.perf_counter() - start
+        kept = sum(image is not None for image in images)
+        memory.images += [image for image in found[kept:] if image is not None]
+        return found, seconds
 
     def _move(self, pieces: Sequence[tuple[Any, list[int], tuple[int, int]]], library: _array.Library) -> None:
         if not pieces:
             return
-        table = np.empty((len(pieces), 6), np.int64)  # of `cuaug::CutPiece`
-        for row, (image, (top, left, height, width), (address, pitch)) in zip(table, pieces, strict=True):
+        rows = []  # of `cuaug::CutPiece`
+        for image, (top, left, height, width), (address, pitch) in pieces:
             found = image.__cuda_array_interface__
             own = 3 * found["shape"][1]
-            row[:] = found["data"][0] + top * own + 3 * left, address, own, pitch, height, 3 * width
+            rows.append((found["data"][0] + top * own + 3 * left, address, own, pitch, height, 3 * width))
+        table = np.array(rows, np.int64)
         loaded = library.load(table, self.device)
         grid = len(pieces), int(-(-table[:, 4].max() // _ROWS)), 1
         library.launch("cuaug::cut", RECORD.pack(library.pointer(loaded)), grid, 256, 0, self.device)
-        self._read = _cuda.event(library.stream(self.device))
 
 
 @functools.cache

@@ -482,7 +482,7 @@ def _on_device(
     ]
     data, boxes = [bytes(files[place].data) for place in chosen], [parts[place].region for place in chosen]
     targets = [(library.pointer(arrays[place]), 3 * arrays[place].shape[1]) for place in chosen]
-    failed = engine.decode(data, np.array(boxes).reshape(-1, 4), targets, library)
+    failed, _ = engine.decode(data, np.array(boxes).reshape(-1, 4), targets, library)
     rest = sorted({*range(len(files))} - {*chosen} | {chosen[i] for i in failed})
     decoded = [np.empty(on_host.shape(parts[place]), np.uint8) for place in rest]
     on_host.decode([files[place] for place in rest], [parts[place] for place in rest], decoded)

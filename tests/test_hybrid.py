@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import time
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from test_data import encoded, photographs
 import cuaug
 from cuaug import _engine, _limits, io
 from cuaug.data import Loader
-from cuaug.data._decoding import Decoding, Encoded
+from cuaug.data._decoding import Decoding, Encoded, Part
 from cuaug.data._hybrid import Hybrid
 
 torch = pytest.importorskip("torch")
@@ -27,7 +28,7 @@ class FakeEngine:
             for y, row in enumerate(np.ascontiguousarray(box)):
                 ctypes.memmove(address + y * pitch, row.ctypes.data, row.nbytes)
         self.seen.append(list(data))
-        return [k for k, file in enumerate(data) if file in self.fails]
+        return [k for k, file in enumerate(data) if file in self.fails], 0.01
 
 
 def photos(count=9):
@@ -42,7 +43,7 @@ def slots_of(files, engine, divisor=1):
     shape = (len(files), *sizes.max(0).tolist(), 3)
     pinned, slots = (torch.full(shape, 99, dtype=torch.uint8) for _ in range(2))
     hybrid = Hybrid(engine)
-    hybrid.decode(found, regions, np.arange(len(files)), pinned, slots, contextlib.nullcontext)
+    hybrid.begin(Part(found, regions, np.arange(len(files)), True), slots, contextlib.nullcontext).finish(pinned)
     return [slot[:h, :w].numpy() for slot, (h, w) in zip(slots, sizes.tolist(), strict=True)], found, hybrid
 
 
@@ -67,7 +68,7 @@ def test_what_cannot_be_decoded_is_named_by_the_cpu():
     files[0] = files[0][:200] + bytes(100) + files[0][300:]
     files[5] = b"\xff\xd8\xff\xe0nothing"
     engine = FakeEngine(fails=files[:1])
-    engine.decode = lambda data, *_: [k for k, file in enumerate(data) if file == files[0]]
+    engine.decode = lambda data, *_: ([k for k, file in enumerate(data) if file == files[0]], 0.01)
     _, batch, _ = slots_of(files, engine)
     assert sorted(batch.bad) == [0, 5]
 
@@ -88,14 +89,19 @@ def test_the_engine_is_not_asked_for_what_it_does_in_another_way():
     assert not engine.seen
 
 
-def test_shares_follow_the_rates():
-    hybrid = Hybrid(FakeEngine())
-    for _ in range(40):
-        hybrid._learn(30_000.0, 10_000.0)
-    assert abs(hybrid.share - 0.75) < 0.01
-    for _ in range(40):
-        hybrid._learn(1.0, 10_000.0)
-    assert 0.06 < hybrid.share < 0.07
+@pytest.mark.parametrize(("engine", "cpu"), [(1.0, 3.0), (3.0, 1.0), (1.0, 1000.0), (1000.0, 1.0)])
+def test_both_come_to_work_equally_long(engine, cpu, monkeypatch):
+    """Times an image takes of either; beside decoding the CPU's side has half a unit to do."""
+    hybrid, clock = Hybrid(FakeEngine()), 0.0
+    monkeypatch.setattr(time, "perf_counter", lambda: clock)
+    for _ in range(80):
+        share = hybrid.share
+        on_engine, on_cpu = 100 * share * engine, 100 * (1 - share) * cpu
+        waited = max(0.0, on_engine - on_cpu - 0.5)
+        clock += on_cpu + 0.5 + waited
+        hybrid.learn(on_engine, waited, on_cpu, share)
+    balanced = (100 * cpu + 0.5) / (100 * (engine + cpu))
+    assert abs(hybrid.share - min(max(balanced, 1 / 16), 15 / 16)) < 0.01
 
 
 @pytest.mark.parametrize(("how", "message"), [({"decoder": "gpu"}, "decoder"), ({"decoder": "hybrid"}, "'cpu'")])

@@ -56,10 +56,7 @@ class Encoded:
         return out
 
     def into(self, slots: np.ndarray, regions: np.ndarray, places: Sequence[int], slot: Sequence[int]) -> None:
-        """Decodes a region of each image at `places` into the top left of its slot.
-
-        Regions: scale (one over), top, left, height, width, of all images. [N, 5]
-        """
+        """Decodes a region of each image at `places` into the top left of its slot."""
         to = dict(zip(places, slot, strict=True))
         jpegs = [i for i in places if i in self._headers and i not in self.bad]
         made = _cpu.jpeg().jpeg_decode(
@@ -79,13 +76,14 @@ class Encoded:
 
     def into_device(
         self, engine: _engine.Engine, slots: Any, regions: np.ndarray, places: Sequence[int], slot: Sequence[int]
-    ) -> list[int]:
-        """As `into`, by a GPU's engine, for images that it takes: those that it fails at."""
+    ) -> tuple[list[int], float]:
+        """As `into`, by a GPU's engine, of what it takes: those that it fails at, and how long it has worked."""
         tensor, library = _array.describe(slots), _array.library(type(slots))
         assert library is not None
         targets = _targets(tensor.pointer, tensor.strides, slot)
-        failed = engine.decode([self._data[i] for i in places], regions[list(places), 1:], targets, library)
-        return [places[k] for k in failed]
+        data, boxes = [self._data[i] for i in places], regions[list(places), 1:]
+        failed, seconds = engine.decode(data, boxes, targets, library)
+        return [places[k] for k in failed], seconds
 
     def _note(self, places: Sequence[int], results: Sequence[tuple[object, ...] | None]) -> None:
         self.bad |= {places[k]: reason for k, _, reason in _cpu.failures(results)}
@@ -96,6 +94,25 @@ class Encoded:
             self.sizes[i] = image.shape[:2]
         except DecodeError as error:
             self.bad[i] = error.reason
+
+
+class Part(NamedTuple):
+    """Regions of some images of a batch, each to come into the top left of a slot."""
+
+    encoded: Encoded
+    regions: np.ndarray  # of all: scale (one over), top, left, height, width [N, 5]
+    places: np.ndarray  # of those that have a slot [S]
+    kept: bool  # nothing of the slots' memory is handed over, so that the next batch may have it
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the slots: [S, H, W, 3]."""
+        return len(self.places), *self.regions[self.places, 3:].max(0, initial=1).tolist(), 3
+
+    def into(self, slots: np.ndarray, slot: np.ndarray | None = None) -> None:
+        """Decodes here, all or those of some slots."""
+        slot = np.arange(len(self.places)) if slot is None else slot
+        self.encoded.into(slots, self.regions, self.places[slot].tolist(), slot.tolist())
 
 
 def _targets(address: int, strides: Sequence[int], slot: Sequence[int]) -> list[tuple[int, int]]:

@@ -6,16 +6,24 @@ import contextlib
 import importlib
 import math
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import _check, _engine
 from .._check import BackendError
-from ._decoding import Encoded
-from ._hybrid import Hybrid
+from ._decoding import Part
+from ._hybrid import Hybrid, Shared
 
 DECODERS = ("cpu", "hybrid")
+
+
+class Begun(NamedTuple):
+    """A part that is on its way."""
+
+    part: Part
+    slots: Any = None  # on the device
+    shared: Shared | None = None  # with a GPU's engine, which is at work
 
 
 class NumPyPlace:
@@ -30,13 +38,14 @@ class NumPyPlace:
         """For another iteration, which may run beside this one's."""
         return type(self)()
 
-    def decoded(self, encoded: Encoded, regions: np.ndarray, places: np.ndarray, kept: bool) -> Any:
-        """Regions of the images at `places`, each at the top left of its slot, as the library's images.
+    def begin(self, part: Part) -> Begun:
+        """What can be done about a part while the one before is being decoded."""
+        return Begun(part)
 
-        `kept`: nothing of the memory is handed over, so that the next batch may have it.
-        """
-        slots = self._slots(_extents(regions, places), kept)
-        encoded.into(slots, regions, places.tolist(), range(len(places)))
+    def finish(self, begun: Begun) -> Any:
+        """The slots of a part, decoded, as the library's images."""
+        slots = self._slots(begun.part.shape, begun.part.kept)
+        begun.part.into(slots)
         return self._images(slots)
 
     def _slots(self, shape: tuple[int, ...], kept: bool) -> np.ndarray:
@@ -118,17 +127,26 @@ class CudaPlace(TorchPlace):
     def another(self) -> NumPyPlace:
         return CudaPlace(self.device, self._hybrid)
 
-    def decoded(self, encoded: Encoded, regions: np.ndarray, places: np.ndarray, kept: bool) -> Any:
-        shape = _extents(regions, places)
-        # torch hands pinned memory out again only when the copies from it are done.
-        pinned = self.torch.empty(shape, dtype=self.torch.uint8, pin_memory=True)
-        slots = self.torch.empty(shape, dtype=self.torch.uint8, device=self.device)
+    def begin(self, part: Part) -> Begun:
         if self._hybrid is None:
-            encoded.into(pinned.numpy(), regions, places.tolist(), range(len(places)))
-            slots.copy_(pinned, non_blocking=True)
+            return super().begin(part)
+        with self.making():
+            slots = self._device_slots(part)
+        return Begun(part, slots, self._hybrid.begin(part, slots, self.making))
+
+    def finish(self, begun: Begun) -> Any:
+        part, slots = begun.part, begun.slots
+        # torch hands pinned memory out again only when the copies from it are done.
+        pinned = self.torch.empty(part.shape, dtype=self.torch.uint8, pin_memory=True)
+        if begun.shared is None:
+            part.into(pinned.numpy())
+            slots = self._device_slots(part).copy_(pinned, non_blocking=True)
         else:
-            self._hybrid.decode(encoded, regions, places, pinned, slots, self.making)
+            begun.shared.finish(pinned)
         return slots.permute(0, 3, 1, 2)
+
+    def _device_slots(self, part: Part) -> Any:
+        return self.torch.empty(part.shape, dtype=self.torch.uint8, device=self.device)
 
     def _images(self, slots: np.ndarray) -> Any:
         return super()._images(slots).to(self.device)
@@ -151,11 +169,6 @@ class CudaPlace(TorchPlace):
         for array in arrays:
             if array is not None:
                 array.record_stream(stream)
-
-
-def _extents(regions: np.ndarray, places: np.ndarray) -> tuple[int, ...]:
-    """Of slots that hold regions (scale, top, left, height, width) of images. [N, H, W, 3]"""
-    return len(places), *regions[places, 3:].max(0, initial=1).tolist(), 3
 
 
 def _torch_device(torch: Any, device: Any) -> Any:

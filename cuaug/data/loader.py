@@ -14,7 +14,7 @@ from ..transforms._transform import Transform
 from . import _order
 from ._ahead import Ahead
 from ._decoding import Decoding
-from ._making import ON_ERROR, Made, Making, Read, recipe_of
+from ._making import ON_ERROR, Begun, Made, Making, Read, recipe_of
 from ._places import NumPyPlace, place_of
 from .batch import Batch
 from .files import ImageFiles
@@ -170,11 +170,17 @@ class Loader:
             labels = self.source.labels
             yield Read(ids, None if labels is None else labels[ids], valid, data, epoch)
 
-    def _made(self, place: NumPyPlace, epoch: int, first: int, count: int) -> Iterator[Made]:
+    def _prepared(self, place: NumPyPlace, epoch: int, first: int, count: int) -> Iterator[Begun]:
         read = Ahead(self._read(epoch, first, count), self.prefetch, "cuaug-read")
         with contextlib.closing(read.__iter__()) as batches:
             for batch in batches:
-                yield self._making(batch, place)
+                yield self._making.begin(batch, place)
+
+    def _made(self, place: NumPyPlace, epoch: int, first: int, count: int) -> Iterator[Made]:
+        begun = Ahead(self._prepared(place, epoch, first, count), 1, "cuaug-begin")
+        with contextlib.closing(begun.__iter__()) as batches:
+            for batch in batches:
+                yield self._making.finish(batch, place)
 
     def _encoded(self, ids: list[int]) -> list[bytes | str]:
         if self._cache is None:
