@@ -15,7 +15,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +97,7 @@ def own(device: str, options: argparse.Namespace, decoder: str = "cpu") -> Calla
 def table(device: str, name: str, options: argparse.Namespace) -> dict[str, Any]:
     cuaug.set_num_threads(options.threads)
     makers = {"cuaug": own}
-    if device != "cpu" and find_spec("nvidia") and find_spec("nvidia.nvimgcodec"):
+    if device != "cpu":
         makers = {"cuaug, hybrid": partial(own, decoder="hybrid"), "cuaug, decoded by the CPU": own}
     makers |= {} if options.no_peers else loader_peers.makers(device)
     results = []

@@ -115,7 +115,7 @@ def decode_jpeg(
         like: "numpy", "torch" or "cupy", or the module: what the result is.
         pin: Pinned memory, of torch alone.
         device: A GPU, as torch calls it or by its number: where the result is to be, of torch or else CuPy. Baseline
-            files are decoded by the GPU's engine (nvImageCodec), which sees no damage that it can pass over; all else,
+            files are decoded by the GPU's engine (nvJPEG), which sees no damage that it can pass over; all else,
             and what it fails at, is decoded here and copied. Values may differ by 1 from those of the CPU.
         max_pixels: What a file may claim; None lifts the limit.
         max_side: Likewise, of its longer side.
@@ -129,7 +129,7 @@ def decode_jpeg(
     Raises:
         DecodeError: Of the first file that cannot be decoded, with ``index``, ``source`` and ``reason``.
         ValueError: An argument is not as described.
-        BackendError: There is no such device, or no nvImageCodec.
+        BackendError: There is no such device, or no nvJPEG.
 
     Example:
         >>> import numpy as np
@@ -480,9 +480,15 @@ def _on_device(
         for place, (file, header, part) in enumerate(zip(files, headers, parts, strict=True))
         if part.scale == part.orientation == 1 and on_host.color == "rgb" and _engine.takes(file.data, header)
     ]
-    data, boxes = [bytes(files[place].data) for place in chosen], [parts[place].region for place in chosen]
-    targets = [(library.pointer(arrays[place]), 3 * arrays[place].shape[1]) for place in chosen]
-    failed, _ = engine.decode(data, np.array(boxes).reshape(-1, 4), targets, library)
+    failed: list[int] = []
+    if chosen:
+        failed, _ = engine.decode(
+            [bytes(files[place].data) for place in chosen],
+            np.array([headers[place][:2] for place in chosen]),
+            np.array([parts[place].region for place in chosen]),
+            np.array([(library.pointer(arrays[place]), 3 * arrays[place].shape[1]) for place in chosen]),
+            library,
+        )
     rest = sorted({*range(len(files))} - {*chosen} | {chosen[i] for i in failed})
     decoded = [np.empty(on_host.shape(parts[place]), np.uint8) for place in rest]
     on_host.decode([files[place] for place in rest], [parts[place] for place in rest], decoded)

@@ -22,8 +22,10 @@ class FakeEngine:
     def __init__(self, fails=()):
         self.seen, self.fails = [], fails
 
-    def decode(self, data, boxes, targets, library):
-        for file, (top, left, height, width), (address, pitch) in zip(data, boxes.tolist(), targets, strict=True):
+    def decode(self, data, sizes, boxes, targets, library):
+        for file, (top, left, height, width), (address, pitch) in zip(
+            data, boxes.tolist(), targets.tolist(), strict=True
+        ):
             box = io.decode_and_crop_jpeg(file, top, left, height, width)
             for y, row in enumerate(np.ascontiguousarray(box)):
                 ctypes.memmove(address + y * pitch, row.ctypes.data, row.nbytes)

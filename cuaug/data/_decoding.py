@@ -80,9 +80,9 @@ class Encoded:
         """As `into`, by a GPU's engine, of what it takes: those that it fails at, and how long it has worked."""
         tensor, library = _array.describe(slots), _array.library(type(slots))
         assert library is not None
-        targets = _targets(tensor.pointer, tensor.strides, slot)
-        data, boxes = [self._data[i] for i in places], regions[list(places), 1:]
-        failed, seconds = engine.decode(data, boxes, targets, library)
+        targets = np.array(_targets(tensor.pointer, tensor.strides, slot))
+        data, rows = [self._data[i] for i in places], list(places)
+        failed, seconds = engine.decode(data, self.sizes[rows], regions[rows, 1:], targets, library)
         return [places[k] for k in failed], seconds
 
     def _note(self, places: Sequence[int], results: Sequence[tuple[object, ...] | None]) -> None:

@@ -42,7 +42,7 @@ class Loader:
         max_bad: The largest share of bad files that is passed over; None: any.
         dct_scale: Decode at 1/2, 1/4 or 1/8 where that is enough; False: pixels are those of a full decode.
         strict: Whether damage counts that a decoder could pass over (with wrong pixels).
-        decoder: "cpu", or "hybrid" on a GPU: its engine (nvImageCodec) decodes some of the baseline JPEGs while the
+        decoder: "cpu", or "hybrid" on a GPU: its engine (nvJPEG) decodes some of the baseline JPEGs while the
             CPU's threads decode the others, as many as keep both busy. Values then differ by 1 here and there from run
             to run, and of the engine's files `strict` sees only what the engine fails at.
         prefetch: Batches made ahead.

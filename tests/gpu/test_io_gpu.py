@@ -39,7 +39,6 @@ def test_arrays_on_a_device_are_neither_data_nor_memory():
         cio.encode_jpeg(torch.zeros((3, 8, 8), dtype=torch.uint8, device="cuda"))
 
 
-nvimgcodec = pytest.importorskip("nvidia.nvimgcodec")
 cupy = pytest.importorskip("cupy")
 ONE_LEVEL = Tolerance(absolute=1, reason="the engine rounds in another place")
 

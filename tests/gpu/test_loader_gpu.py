@@ -33,7 +33,6 @@ def test_batches_are_those_of_the_cpu(files, name):
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_an_engine_beside_the_cpu_makes_the_same_batches(files, name):
-    pytest.importorskip("nvidia.nvimgcodec")
     recipe = T.Compose(RECIPES[name], seed=2)
     loader = Loader(files, 7, recipe, device="cuda", shuffle=True, decoder="hybrid")
     for _epoch in range(3):
