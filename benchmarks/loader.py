@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -74,21 +75,31 @@ def listed(options: argparse.Namespace, folder: Path) -> list[str]:
     return [found[i % len(found)] for i in range(options.images)]
 
 
-def own(device: str, options: argparse.Namespace) -> Callable[[], Iterator[Any]]:
+def own(device: str, options: argparse.Namespace, decoder: str = "cpu") -> Callable[[], Iterator[Any]]:
     recipe = [
         T.RandomResizedCrop(SIZE),
         T.RandomHorizontalFlip(),
         T.ToDtype("float32" if device == "cpu" else "float16", scale=True),
         T.Normalize(MEAN, STD),
     ]
-    how = {"device": device, "shuffle": True, "seed": 0, "threads": options.threads, "library": "torch"}
+    how = {
+        "device": device,
+        "shuffle": True,
+        "seed": 0,
+        "threads": options.threads,
+        "library": "torch",
+        "decoder": decoder,
+    }
     loader = Loader(options.listed, options.batch, recipe, **how)
     return lambda: iter(loader)
 
 
 def table(device: str, name: str, options: argparse.Namespace) -> dict[str, Any]:
     cuaug.set_num_threads(options.threads)
-    makers = {"cuaug": own} | ({} if options.no_peers else loader_peers.makers(device))
+    makers = {"cuaug": own}
+    if device != "cpu":
+        makers = {"cuaug, hybrid": partial(own, decoder="hybrid"), "cuaug, decoded by the CPU": own}
+    makers |= {} if options.no_peers else loader_peers.makers(device)
     results = []
     for peer, maker in makers.items():
         epoch = maker(device, options)

@@ -85,8 +85,9 @@ def dataloader(device: str, options: argparse.Namespace) -> Callable[[], Iterato
 
     workers, on_gpu = max(options.threads - 1, 1) if device != "cpu" else options.threads, device != "cpu"
     loader = DataLoader(
-        Files(options.listed), options.batch, shuffle=True, num_workers=workers, pin_memory=on_gpu, prefetch_factor=4
-    )
+        Files(options.listed), options.batch, shuffle=True, num_workers=workers, pin_memory=on_gpu, prefetch_factor=4,
+        persistent_workers=True,
+    )  # fmt: skip
 
     def epoch() -> Iterator[Any]:
         for images, labels in loader:

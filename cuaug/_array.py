@@ -323,18 +323,41 @@ def _numpy_dtype(name: str) -> np.dtype:
     return found
 
 
-def named(like: Any) -> _NumPy | _Torch:
-    """What makes the results that no argument is an example of: numpy, or torch, by name or as the module."""
+def named(like: Any, device: int = -1) -> Library:
+    """What makes the results that no argument is an example of, by name or as the module.
+
+    By default numpy, and on a device torch if the user has imported it, or else cupy.
+    """
     name = getattr(like, "__name__", like)
-    if name in (None, "numpy"):
+    if name is None:
+        name = "numpy" if device < 0 else "torch" if "torch" in sys.modules else "cupy"
+    choices = ("numpy", "torch") if device < 0 else ("torch", "cupy")
+    if name not in choices:
+        raise ValueError(f"like must be {choices[0]!r} or {choices[1]!r}, or one of these modules, got {like!r}")
+    if name == "numpy":
         return _NUMPY
-    if name != "torch":
-        raise ValueError(f"like must be 'numpy' or 'torch', or one of these modules, got {like!r}")
+    if name == "cupy":
+        return _CUPY
     try:
         importlib.import_module("torch")
     except ImportError as error:
         raise _check.BackendError(f"like='torch', but torch cannot be imported ({error}): pip install torch") from error
     return _torch()
+
+
+def device_number(device: Any) -> int:
+    """Of a GPU, by its number or as torch calls it; -1: the CPU, which None means too."""
+    if device is None or str(device) == "cpu":
+        return -1
+    kind, _, index = str(device).partition(":")
+    text = str(device) if type(device) is int else index if kind == "cuda" else ""
+    if not (text.isdecimal() or (kind == "cuda" and not index)):
+        raise ValueError(f"device must be 'cpu', 'cuda', 'cuda:1' or a GPU's number, got {device!r}")
+    runtime = _cuda.cupy().cuda.runtime
+    number, count = int(text) if text else runtime.getDevice(), runtime.getDeviceCount()
+    if number >= count:
+        raise _check.BackendError(f"device {device!r} is not here: CUDA finds {count}")
+    return int(number)
 
 
 def pinned(shape: tuple[int, ...], order: Sequence[int]) -> Any:

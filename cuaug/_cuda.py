@@ -183,6 +183,13 @@ def wait(stream: int, index: int) -> None:
         cupy().cuda.runtime.streamSynchronize(stream)
 
 
+def event(stream: int) -> Any:
+    """Something to wait for: all that has been launched on a stream of the current device."""
+    found = cupy().cuda.Event(disable_timing=True)
+    found.record(Stream(stream))
+    return found
+
+
 def kernel(name: str, stream: int = 0) -> Any:
     """The kernel of this name expression; compiled when first used on a device, once however many threads ask."""
     with _compiling_lock:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _array, _check, _cpu, _images, _nms, _parameters, _roi, _rotated, _soft_nms
+from . import _array, _check, _cpu, _engine, _images, _nms, _parameters, _roi, _rotated, _soft_nms
 from ._images import Axes, Images, Result
 from ._parameters import NO_TABLE, PerSample, Table
 
@@ -623,6 +623,8 @@ def record_of(name: str) -> tuple[str, int]:
         return f"cuaug::{record}", size
     if name == "cuaug::draw":
         return "cuaug::Draw", _DRAW.size
+    if name == "cuaug::cut":
+        return "cuaug::Cut", _engine.RECORD.size
     if name.startswith("cuaug::resample<"):
         return "cuaug::Resample", _RESAMPLE.size
     if name.startswith("cuaug::blend<"):

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from . import _array, _check, _codecs, _cpu, _encoded, _images, _orientation
+from . import _array, _check, _codecs, _cpu, _encoded, _engine, _images, _orientation
 from ._check import DecodeError, ImageTooLarge, UnsupportedImage, public
 from ._limits import MAX_BYTES, MAX_MEMORY, MAX_PIXELS, MAX_SCANS, MAX_SIDE, Limits, limits_of
 
@@ -95,6 +95,7 @@ def decode_jpeg(
     out: Any = None,
     like: Any = None,
     pin: bool = False,
+    device: Any = None,
     max_pixels: int | None = MAX_PIXELS,
     max_side: int | None = MAX_SIDE,
     max_scans: int | None = MAX_SCANS,
@@ -111,8 +112,11 @@ def decode_jpeg(
         orient: Turn the image upright, as EXIF says.
         strict: Damaged data are an error; else libjpeg's guess at them is returned, where it has one.
         out: Memory for the result, for a list one array [N, H, W, C] (torch: [N, C, H, W], channels last in memory).
-        like: "numpy" or "torch", or the module: what the result is.
+        like: "numpy", "torch" or "cupy", or the module: what the result is.
         pin: Pinned memory, of torch alone.
+        device: A GPU, as torch calls it or by its number: where the result is to be, of torch or else CuPy. Baseline
+            files are decoded by the GPU's engine (nvJPEG), which sees no damage that it can pass over; all else,
+            and what it fails at, is decoded here and copied. Values may differ by 1 from those of the CPU.
         max_pixels: What a file may claim; None lifts the limit.
         max_side: Likewise, of its longer side.
         max_scans: Of a progressive file, each of which costs as much time as the image is large.
@@ -125,6 +129,7 @@ def decode_jpeg(
     Raises:
         DecodeError: Of the first file that cannot be decoded, with ``index``, ``source`` and ``reason``.
         ValueError: An argument is not as described.
+        BackendError: There is no such device, or no nvJPEG.
 
     Example:
         >>> import numpy as np
@@ -144,7 +149,7 @@ def decode_jpeg(
         return _Part(by, (0, 0, *_reduced(size, by)), orientation)
 
     files, many = _encoded.files(data, max_bytes)
-    return _decode(files, many, whole, color, strict, _Memory(like, pin, out), limits)
+    return _decode(files, many, whole, color, strict, _Memory(like, pin, out, device), limits)
 
 
 @public
@@ -162,6 +167,7 @@ def decode_and_crop_jpeg(
     out: Any = None,
     like: Any = None,
     pin: bool = False,
+    device: Any = None,
     max_pixels: int | None = MAX_PIXELS,
     max_side: int | None = MAX_SIDE,
     max_scans: int | None = MAX_SCANS,
@@ -210,7 +216,7 @@ def decode_and_crop_jpeg(
             )
         return _Part(divisor, _orientation.stored_region(box, size, orientation), orientation)
 
-    return _decode(files, many, part, color, strict, _Memory(like, pin, out), limits)
+    return _decode(files, many, part, color, strict, _Memory(like, pin, out, device), limits)
 
 
 @public
@@ -367,15 +373,16 @@ def _boxes(top: Any, left: Any, height: Any, width: Any, count: int) -> list[tup
 
 
 class _Memory:
-    """Where results go: fresh arrays of a library, or `out`."""
+    """Where results go: fresh arrays of a library on the host or a device, or `out`."""
 
-    def __init__(self, like: Any, pin: Any, out: Any = None) -> None:
+    def __init__(self, like: Any, pin: Any, out: Any = None, device: Any = None) -> None:
         _check.flag("pin", pin)
-        if out is not None and (like is not None or pin):
-            raise ValueError("out says what the result is: leave out like and pin")
-        self.out, self.pin, self.library = out, pin, _array.named(like)
-        if pin and self.library.name != "torch":
-            raise ValueError("pin=True needs like='torch'")
+        if out is not None and (like is not None or pin or device is not None):
+            raise ValueError("out says what the result is: leave out like, pin and device")
+        self.device = _array.device_number(device)
+        self.out, self.pin, self.library = out, pin, _array.named(like, self.device)
+        if pin and (self.library.name != "torch" or self.device >= 0):
+            raise ValueError("pin=True needs like='torch', and no device")
 
     def take(self, shapes: Sequence[tuple[int, ...]]) -> list[tuple[Any, np.ndarray]]:
         """An array of each shape [H, W, C], and NumPy's view of it, of that shape."""
@@ -417,30 +424,77 @@ def _decode(
 ) -> Any:
     _check.one_of("color", color, _COLORS)
     _check.flag("strict", strict)
-    parts = [part_of(file, header) for file, header in zip(files, _headers(files, limits), strict=True)]
-    channels = 1 if color == "gray" else 3
-    shapes = [(*part.size, channels) for part in parts]
-    if memory.out is None:
-        arrays = memory.take(shapes)
-        results, targets = [array for array, _ in arrays], [target for _, target in arrays]
+    headers = _headers(files, limits)
+    parts = [part_of(file, header) for file, header in zip(files, headers, strict=True)]
+    on_host = _OnHost(color, strict, limits)
+    if memory.device >= 0:
+        results = _on_device(files, headers, parts, on_host, memory)
+    elif memory.out is None:
+        arrays = memory.take([on_host.shape(part) for part in parts])
+        on_host.decode(files, parts, [target for _, target in arrays])
+        results = [array for array, _ in arrays]
     else:
-        targets = memory.given(shapes, many)
-    # What is to be turned is decoded beside its place.
-    stored = [
-        target if part.orientation == 1 else np.empty((*part.region[2:], channels), np.uint8)
-        for part, target in zip(parts, targets, strict=True)
-    ]
-    rows = [(_pointer(image), image.strides[0]) for image in stored]
-    scales, regions = [part.scale for part in parts], [part.region for part in parts]
-    data = [file.data for file in files]
-    failures = _cpu.jpeg().jpeg_decode(data, limits, scales, regions, color, strict, rows)
-    _raise_first(files, failures)
-    for part, image, target in zip(parts, stored, targets, strict=True):
-        if part.orientation != 1:
-            np.copyto(target, _orientation.upright(image, part.orientation))
-    if memory.out is not None:
+        on_host.decode(files, parts, memory.given([on_host.shape(part) for part in parts], many))
         return memory.out
     return results if many else results[0]
+
+
+class _OnHost(NamedTuple):
+    """How the CPU decodes."""
+
+    color: str
+    strict: bool
+    limits: Limits
+
+    def shape(self, part: _Part) -> tuple[int, int, int]:
+        return *part.size, 1 if self.color == "gray" else 3
+
+    def decode(self, files: Sequence[_encoded.File], parts: Sequence[_Part], targets: Sequence[np.ndarray]) -> None:
+        # What is to be turned is decoded beside its place.
+        stored = [
+            target if part.orientation == 1 else np.empty((*part.region[2:], target.shape[2]), np.uint8)
+            for part, target in zip(parts, targets, strict=True)
+        ]
+        rows = [(_pointer(image), image.strides[0]) for image in stored]
+        scales, regions = [part.scale for part in parts], [part.region for part in parts]
+        data = [file.data for file in files]
+        failures = _cpu.jpeg().jpeg_decode(data, self.limits, scales, regions, self.color, self.strict, rows)
+        _raise_first(files, failures)
+        for part, image, target in zip(parts, stored, targets, strict=True):
+            if part.orientation != 1:
+                np.copyto(target, _orientation.upright(image, part.orientation))
+
+
+def _on_device(
+    files: Sequence[_encoded.File],
+    headers: Sequence[Header],
+    parts: Sequence[_Part],
+    on_host: _OnHost,
+    memory: _Memory,
+) -> list[Any]:
+    """By the device's engine where it does what the CPU would do, and where that fails or does not, by the CPU."""
+    engine, library = _engine.engine(memory.device), memory.library
+    arrays = [library.empty(on_host.shape(part), "uint8", memory.device, None) for part in parts]
+    chosen = [
+        place
+        for place, (file, header, part) in enumerate(zip(files, headers, parts, strict=True))
+        if part.scale == part.orientation == 1 and on_host.color == "rgb" and _engine.takes(file.data, header)
+    ]
+    failed: list[int] = []
+    if chosen:
+        failed, _ = engine.decode(
+            [bytes(files[place].data) for place in chosen],
+            np.array([headers[place][:2] for place in chosen]),
+            np.array([parts[place].region for place in chosen]),
+            np.array([(library.pointer(arrays[place]), 3 * arrays[place].shape[1]) for place in chosen]),
+            library,
+        )
+    rest = sorted({*range(len(files))} - {*chosen} | {chosen[i] for i in failed})
+    decoded = [np.empty(on_host.shape(parts[place]), np.uint8) for place in rest]
+    on_host.decode([files[place] for place in rest], [parts[place] for place in rest], decoded)
+    for place, pixels in zip(rest, decoded, strict=True):
+        arrays[place] = library.load(pixels, memory.device)
+    return [array.permute(2, 0, 1) if library.channels_first else array for array in arrays]
 
 
 def _headers(files: Sequence[_encoded.File], limits: Limits) -> list[Header]:

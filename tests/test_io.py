@@ -145,7 +145,7 @@ def test_memory_that_does_not_fit_is_refused(out, error, words):
         (
             {"like": "torch", "out": np.zeros((60, 80, 3), np.uint8)},
             ValueError,
-            "out says what the result is: leave out like and pin",
+            "out says what the result is: leave out like, pin and device",
         ),
         ({"max_pixels": 0}, ValueError, "max_pixels must be at least 1"),
         ({"max_scans": 1.5}, TypeError, "max_scans must be an int"),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _codecs, _cpu, _limits, io
+from .. import _array, _codecs, _cpu, _engine, _limits, io
 from .._check import DecodeError
 
 
@@ -24,16 +24,17 @@ class Encoded:
     """Images whose sizes are known, in the order of their batch; `bad` says why one cannot be had, by its place."""
 
     def __init__(self, data: Sequence[bytes | str], how: Decoding) -> None:
-        self._data, self._how = data, how
+        self._how = how
         self.bad = {i: each for i, each in enumerate(data) if isinstance(each, str)}
+        self._data = [each if isinstance(each, bytes) else b"" for each in data]
         self.sizes = np.ones((len(data), 2), np.int64)
-        self._jpegs = [i for i, each in enumerate(data) if isinstance(each, bytes) and each.startswith(_codecs.JPEG)]
+        self._jpegs = [i for i, each in enumerate(self._data) if each.startswith(_codecs.JPEG)]
         self._whole: dict[int, np.ndarray] = {}  # of kinds that are not decoded in part
-        headers = _cpu.jpeg().jpeg_headers([data[i] for i in self._jpegs], how.limits, how.threads)
+        headers = _cpu.jpeg().jpeg_headers([self._data[i] for i in self._jpegs], how.limits, how.threads)
         self._note(self._jpegs, headers)
-        for i, header in zip(self._jpegs, headers, strict=True):
-            if i not in self.bad:
-                self.sizes[i] = header[:2]
+        self._headers = {i: header for i, header in zip(self._jpegs, headers, strict=True) if i not in self.bad}
+        for i, header in self._headers.items():
+            self.sizes[i] = header[:2]
         for i in sorted({*range(len(data))} - {*self._jpegs} - {*self.bad}):
             self._decode_whole(i)
 
@@ -47,14 +48,17 @@ class Encoded:
         out[self._jpegs] = self._how.dct_scale
         return out
 
-    def into(self, slots: np.ndarray, regions: np.ndarray, places: np.ndarray) -> None:
-        """Decodes a region of each image at `places` into the top left of its slot.
+    def engine_takes(self, regions: np.ndarray) -> np.ndarray:
+        """Whether a GPU's engine would decode regions, as `into` has them, as the CPU does. [N]"""
+        out = np.zeros(len(self), bool)
+        for i, header in self._headers.items():
+            out[i] = regions[i, 0] == 1 and _engine.takes(self._data[i], header)
+        return out
 
-        Regions: scale (one over), top, left, height, width, of all images. [N, 5]
-        """
-        address, pitch, step = slots.ctypes.data, slots.strides[1], slots.strides[0]
-        slot = {i: k for k, i in enumerate(places.tolist())}
-        jpegs = [i for i in self._jpegs if i in slot and i not in self.bad]
+    def into(self, slots: np.ndarray, regions: np.ndarray, places: Sequence[int], slot: Sequence[int]) -> None:
+        """Decodes a region of each image at `places` into the top left of its slot."""
+        to = dict(zip(places, slot, strict=True))
+        jpegs = [i for i in places if i in self._headers and i not in self.bad]
         made = _cpu.jpeg().jpeg_decode(
             [self._data[i] for i in jpegs],
             self._how.limits,
@@ -62,13 +66,24 @@ class Encoded:
             [tuple(region) for region in regions[jpegs, 1:].tolist()],
             "rgb",
             self._how.strict,
-            [(address + slot[i] * step, pitch) for i in jpegs],
+            _targets(slots.ctypes.data, slots.strides, [to[i] for i in jpegs]),
             self._how.threads,
         )
         self._note(jpegs, made)
-        for i in slot.keys() & self._whole.keys():
+        for i in to.keys() & self._whole.keys():
             _, top, left, height, width = regions[i].tolist()
-            slots[slot[i], :height, :width] = self._whole[i][top : top + height, left : left + width]
+            slots[to[i], :height, :width] = self._whole[i][top : top + height, left : left + width]
+
+    def into_device(
+        self, engine: _engine.Engine, slots: Any, regions: np.ndarray, places: Sequence[int], slot: Sequence[int]
+    ) -> tuple[list[int], float]:
+        """As `into`, by a GPU's engine, of what it takes: those that it fails at, and how long it has worked."""
+        tensor, library = _array.describe(slots), _array.library(type(slots))
+        assert library is not None
+        targets = np.array(_targets(tensor.pointer, tensor.strides, slot))
+        data, rows = [self._data[i] for i in places], list(places)
+        failed, seconds = engine.decode(data, self.sizes[rows], regions[rows, 1:], targets, library)
+        return [places[k] for k in failed], seconds
 
     def _note(self, places: Sequence[int], results: Sequence[tuple[object, ...] | None]) -> None:
         self.bad |= {places[k]: reason for k, _, reason in _cpu.failures(results)}
@@ -79,3 +94,27 @@ class Encoded:
             self.sizes[i] = image.shape[:2]
         except DecodeError as error:
             self.bad[i] = error.reason
+
+
+class Part(NamedTuple):
+    """Regions of some images of a batch, each to come into the top left of a slot."""
+
+    encoded: Encoded
+    regions: np.ndarray  # of all: scale (one over), top, left, height, width [N, 5]
+    places: np.ndarray  # of those that have a slot [S]
+    kept: bool  # nothing of the slots' memory is handed over, so that the next batch may have it
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the slots: [S, H, W, 3]."""
+        return len(self.places), *self.regions[self.places, 3:].max(0, initial=1).tolist(), 3
+
+    def into(self, slots: np.ndarray, slot: np.ndarray | None = None) -> None:
+        """Decodes here, all or those of some slots."""
+        slot = np.arange(len(self.places)) if slot is None else slot
+        self.encoded.into(slots, self.regions, self.places[slot].tolist(), slot.tolist())
+
+
+def _targets(address: int, strides: Sequence[int], slot: Sequence[int]) -> list[tuple[int, int]]:
+    """Where slots of bytes [N, H, W, C] begin, and bytes from a row to the next."""
+    return [(address + k * strides[0], strides[1]) for k in slot]

@@ -8,44 +8,64 @@ import numpy as np
 
 from ..crop_resize import resized_crop
 from ._ahead import Clock
-from ._decoding import Encoded
+from ._decoding import Encoded, Part
 from ._places import NumPyPlace
 from ._regions import Regions, covered
 
 _ROOM = 1 << 29  # bytes of slots that may be wasted
 
 
-def boxes_of(
-    encoded: Encoded, wanted: Regions, draw: tuple[int, int, np.ndarray], place: NumPyPlace, clock: Clock
-) -> Any:
-    """A box of each, as drawn by (seed, step, ids), at the size that is wanted. [N, ...]"""
-    sizes = encoded.sizes
-    for i in np.flatnonzero((sizes < wanted.least).any(1)):
-        encoded.bad.setdefault(int(i), f"its size {tuple(sizes[i].tolist())} is below {wanted.least}")
-    sizes = np.maximum(sizes, wanted.least)  # of what is bad, so that there is something to count with
-    found = wanted.boxes(sizes, *draw)
-    regions, boxes = covered(found, sizes, encoded.scalable)
-    groups, made = alike(regions[:, 3:], found.margin), []
-    for places in groups:
-        slots = clock.timed("decode", decoded, encoded, regions, places, place, wanted.resizes)
-        images = place.images(slots)
-        if wanted.resizes:
-            margin = found.margin[places].max(0, initial=0).tolist()
-            images = clock.timed("augment", _resized, images, boxes[places], wanted, margin, place)
-        made.append(images)
-    if len(made) == 1:
-        return made[0]
-    return place.joined(made)[np.argsort(np.concatenate(groups))]
+class Boxes:
+    """A box of each, as drawn by (seed, step, ids), at the size that is wanted."""
+
+    def __init__(self, encoded: Encoded, wanted: Regions, draw: tuple[int, int, np.ndarray], place: NumPyPlace) -> None:
+        sizes = encoded.sizes
+        for i in np.flatnonzero((sizes < wanted.least).any(1)):
+            encoded.bad.setdefault(int(i), f"its size {tuple(sizes[i].tolist())} is below {wanted.least}")
+        sizes = np.maximum(sizes, wanted.least)  # of what is bad, so that there is something to count with
+        found = wanted.boxes(sizes, *draw)
+        regions, self._boxes = covered(found, sizes, encoded.scalable)
+        self._wanted, self._margin = wanted, found.margin
+        groups = alike(regions[:, 3:], found.margin)
+        self._parts = [place.begin(Part(encoded, regions, places, wanted.resizes)) for places in groups]
+
+    def images(self, place: NumPyPlace, clock: Clock) -> Any:
+        """[N, ...]"""
+        made = []
+        for begun in self._parts:
+            images = clock.timed("decode", place.finish, begun)
+            if self._wanted.resizes:
+                images = clock.timed("augment", self._resized, images, begun.part.places, place)
+            made.append(images)
+        if len(made) == 1:
+            return made[0]
+        return place.joined(made)[np.argsort(np.concatenate([begun.part.places for begun in self._parts]))]
+
+    def _resized(self, images: Any, places: np.ndarray, place: NumPyPlace) -> Any:
+        wanted = self._wanted
+        (height, width), (down, across) = wanted.size, self._margin[places].max(0, initial=0).tolist()
+        top, left, tall, wide = self._boxes[places].T
+        how = (height + 2 * down, width + 2 * across), wanted.interpolation, wanted.antialias
+        return place.without_margin(
+            resized_crop(images, top, left, tall, wide, *how, layout=place.layout), down, across
+        )
 
 
-def whole_images(encoded: Encoded, place: NumPyPlace, clock: Clock) -> list[Any]:
-    """All of each. [H, W, C] or [C, H, W]"""
-    sizes, images = encoded.sizes, dict[int, Any]()
-    regions = np.concatenate([np.ones_like(sizes[:, :1]), np.zeros_like(sizes), sizes], 1)
-    for places in alike(sizes, sizes):
-        slots = place.images(clock.timed("decode", decoded, encoded, regions, places, place, False))
-        images |= dict(zip(places.tolist(), slots, strict=True))
-    return [images[i] for i in range(len(encoded))]
+class Whole:
+    """All of each."""
+
+    def __init__(self, encoded: Encoded, place: NumPyPlace) -> None:
+        sizes, self._count = encoded.sizes, len(encoded)
+        regions = np.concatenate([np.ones_like(sizes[:, :1]), np.zeros_like(sizes), sizes], 1)
+        self._parts = [place.begin(Part(encoded, regions, places, False)) for places in alike(sizes, sizes)]
+
+    def images(self, place: NumPyPlace, clock: Clock) -> list[Any]:
+        """[H, W, C] or [C, H, W]"""
+        images: dict[int, Any] = {}
+        for begun in self._parts:
+            slots = clock.timed("decode", place.finish, begun)
+            images |= dict(zip(begun.part.places.tolist(), slots, strict=True))
+        return [images[i] for i in range(self._count)]
 
 
 def alike(extents: np.ndarray, kinds: np.ndarray) -> list[np.ndarray]:
@@ -69,18 +89,3 @@ def _divide(places: np.ndarray, extents: np.ndarray, found: list[np.ndarray]) ->
     in_turn = places[np.argsort(extents[places, 0], kind="stable")]
     for half in np.array_split(in_turn, 2):
         _divide(half, extents, found)
-
-
-def decoded(encoded: Encoded, regions: np.ndarray, places: np.ndarray, place: NumPyPlace, kept: bool) -> np.ndarray:
-    """Regions of the images at `places`, each at the top left of its slot. [N, H, W, 3]"""
-    height, width = regions[places, 3:].max(0, initial=1).tolist()
-    slots = place.slots((len(places), height, width, 3), kept)
-    encoded.into(slots, regions, places)
-    return slots
-
-
-def _resized(images: Any, boxes: np.ndarray, wanted: Regions, margin: list[int], place: NumPyPlace) -> Any:
-    (height, width), (down, across) = wanted.size, margin
-    top, left, tall, wide = boxes.T
-    how = (height + 2 * down, width + 2 * across), wanted.interpolation, wanted.antialias
-    return place.without_margin(resized_crop(images, top, left, tall, wide, *how, layout=place.layout), down, across)

@@ -13,7 +13,7 @@ from ..transforms import Compose
 from ..transforms._transform import Transform
 from ._ahead import Clock
 from ._decoding import Decoding, Encoded
-from ._looking import boxes_of, whole_images
+from ._looking import Boxes, Whole
 from ._places import NumPyPlace
 from ._regions import regions_of
 
@@ -37,6 +37,14 @@ class Read(NamedTuple):
     valid: int  # how many are no padding
     data: Sequence[bytes | str]  # encoded, or why it cannot be read
     epoch: int
+
+
+class Begun(NamedTuple):
+    """A batch whose sizes and boxes are known."""
+
+    read: Read
+    encoded: Encoded
+    look: Boxes | Whole
 
 
 class Made(NamedTuple):
@@ -69,10 +77,18 @@ class Making:
         self._rest = recipe.after(len(self._regions.transforms) if self._regions else 0)
         self.clock = Clock()
 
-    def __call__(self, read: Read, place: NumPyPlace) -> Made:
+    def begin(self, read: Read, place: NumPyPlace) -> Begun:
+        """What comes before decoding, and need not wait for the batch before."""
+        encoded = Encoded(read.data, self._decoding)
+        if self._regions is None:
+            return Begun(read, encoded, Whole(encoded, place))
+        draw = self._recipe.seed, read.epoch, read.ids
+        return Begun(read, encoded, Boxes(encoded, self._regions, draw, place))
+
+    def finish(self, begun: Begun, place: NumPyPlace) -> Made:
+        read, encoded, look = begun
         with place.making():
-            encoded = self.clock.timed("decode", Encoded, read.data, self._decoding)
-            images = self._looked_at(encoded, read, place)
+            images = look.images(place, self.clock)
             taken, valid = self._taken(encoded.bad, read)
             if encoded.bad:
                 images = [images[i] for i in taken] if isinstance(images, list) else images[taken]
@@ -81,12 +97,6 @@ class Making:
             images, labels = self.clock.timed("augment", self._augmented, place, images, labels, ids, read.epoch)
             bad = {int(read.ids[i]): reason for i, reason in encoded.bad.items()}
             return Made(images, labels, ids, valid, bad, place.made())
-
-    def _looked_at(self, encoded: Encoded, read: Read, place: NumPyPlace) -> Any:
-        if self._regions is None:
-            return whole_images(encoded, place, self.clock)
-        draw = self._recipe.seed, read.epoch, read.ids
-        return boxes_of(encoded, self._regions, draw, place, self.clock)
 
     def _augmented(self, place: NumPyPlace, images: Any, labels: Any, ids: np.ndarray, epoch: int) -> tuple[Any, Any]:
         if isinstance(images, list) and len({tuple(image.shape) for image in images}) <= 1:

@@ -6,12 +6,24 @@ import contextlib
 import importlib
 import math
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _check
+from .. import _check, _engine
 from .._check import BackendError
+from ._decoding import Part
+from ._hybrid import Hybrid, Shared
+
+DECODERS = ("cpu", "hybrid")
+
+
+class Begun(NamedTuple):
+    """A part that is on its way."""
+
+    part: Part
+    slots: Any = None  # on the device
+    shared: Shared | None = None  # with a GPU's engine, which is at work
 
 
 class NumPyPlace:
@@ -26,8 +38,17 @@ class NumPyPlace:
         """For another iteration, which may run beside this one's."""
         return type(self)()
 
-    def slots(self, shape: tuple[int, int, int, int], kept: bool) -> np.ndarray:
-        """Memory to decode into. `kept`: nothing of it is handed over, so that the next batch may have it."""
+    def begin(self, part: Part) -> Begun:
+        """What can be done about a part while the one before is being decoded."""
+        return Begun(part)
+
+    def finish(self, begun: Begun) -> Any:
+        """The slots of a part, decoded, as the library's images."""
+        slots = self._slots(begun.part.shape, begun.part.kept)
+        begun.part.into(slots)
+        return self._images(slots)
+
+    def _slots(self, shape: tuple[int, ...], kept: bool) -> np.ndarray:
         size = math.prod(shape)
         if not kept:
             return np.empty(shape, np.uint8)
@@ -35,8 +56,7 @@ class NumPyPlace:
             self._kept = np.empty(size, np.uint8)
         return self._kept[:size].reshape(shape)
 
-    def images(self, slots: np.ndarray) -> Any:
-        """The slots as the library's images."""
+    def _images(self, slots: np.ndarray) -> Any:
         return slots
 
     def labels(self, labels: np.ndarray) -> Any:
@@ -77,7 +97,7 @@ class TorchPlace(NumPyPlace):
         """Looked up, not kept: modules do not go to worker processes."""
         return importlib.import_module("torch")
 
-    def images(self, slots: np.ndarray) -> Any:
+    def _images(self, slots: np.ndarray) -> Any:
         return self.torch.from_numpy(slots).permute(0, 3, 1, 2)
 
     def labels(self, labels: np.ndarray) -> Any:
@@ -93,31 +113,43 @@ class TorchPlace(NumPyPlace):
         return self.torch.cat(batches)
 
     def stacked(self, images: list[Any]) -> Any:
-        return self.torch.stack(images) if images else self.images(super().stacked(images))
+        return self.torch.stack(images) if images else self._images(super().stacked(images))
 
 
 class CudaPlace(TorchPlace):
     """As `TorchPlace`, on a GPU: copied from pinned memory, and made, on a stream beside the caller's."""
 
-    def __init__(self, device: Any) -> None:
+    def __init__(self, device: Any, hybrid: Hybrid | None) -> None:
         super().__init__()
-        self.device = _torch_device(self.torch, device)
+        self.device, self._hybrid = device, hybrid
         self._stream = self.torch.cuda.Stream(self.device)
-        self._pinned: Any = None
 
     def another(self) -> NumPyPlace:
-        return CudaPlace(self.device)
+        return CudaPlace(self.device, self._hybrid)
 
-    def slots(self, shape: tuple[int, int, int, int], kept: bool) -> np.ndarray:
+    def begin(self, part: Part) -> Begun:
+        if self._hybrid is None:
+            return super().begin(part)
+        with self.making():
+            slots = self._device_slots(part)
+        return Begun(part, slots, self._hybrid.begin(part, slots, self.making))
+
+    def finish(self, begun: Begun) -> Any:
+        part, slots = begun.part, begun.slots
         # torch hands pinned memory out again only when the copies from it are done.
-        self._pinned = self.torch.empty(shape, dtype=self.torch.uint8, pin_memory=True)
-        slots: np.ndarray = self._pinned.numpy()
-        return slots
+        pinned = self.torch.empty(part.shape, dtype=self.torch.uint8, pin_memory=True)
+        if begun.shared is None:
+            part.into(pinned.numpy())
+            slots = self._device_slots(part).copy_(pinned, non_blocking=True)
+        else:
+            begun.shared.finish(pinned)
+        return slots.permute(0, 3, 1, 2)
 
-    def images(self, slots: np.ndarray) -> Any:
-        pinned = self._pinned.data_ptr() == slots.ctypes.data
-        images = self._pinned.permute(0, 3, 1, 2) if pinned else super().images(slots)
-        return images.to(self.device, non_blocking=True)
+    def _device_slots(self, part: Part) -> Any:
+        return self.torch.empty(part.shape, dtype=self.torch.uint8, device=self.device)
+
+    def _images(self, slots: np.ndarray) -> Any:
+        return super()._images(slots).to(self.device)
 
     def labels(self, labels: np.ndarray) -> Any:
         return super().labels(labels).pin_memory().to(self.device, non_blocking=True)
@@ -152,16 +184,20 @@ def _torch_device(torch: Any, device: Any) -> Any:
             f"device {str(device)!r} needs a GPU that torch can use, and it finds {count}: "
             "pass device='cpu', or install torch for CUDA"
         )
-    return found
+    return found if found.index is not None else torch.device("cuda", torch.cuda.current_device())
 
 
-def place_of(device: Any, library: str | None) -> NumPyPlace:
+def place_of(device: Any, library: str | None, decoder: str) -> NumPyPlace:
     """`device`: "cpu" or a GPU's name; `library`: "numpy", "torch", or None: torch if it has been imported."""
     _check.one_of("library", library, (None, "torch", "numpy"))
+    _check.one_of("decoder", decoder, DECODERS)
     if str(device) != "cpu":
         if library == "numpy":
             raise ValueError(f"library must be 'torch' for device {str(device)!r}, got 'numpy'")
-        return CudaPlace(device)
+        found = _torch_device(importlib.import_module("torch"), device)
+        return CudaPlace(found, Hybrid(_engine.engine(found.index)) if decoder == "hybrid" else None)
+    if decoder != "cpu":
+        raise ValueError(f"decoder must be 'cpu' for device 'cpu', got {decoder!r}")
     if library is None:
         library = "torch" if "torch" in sys.modules else "numpy"
     return TorchPlace() if library == "torch" else NumPyPlace()

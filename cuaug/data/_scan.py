@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from .. import _cpu, _limits
-from ._decoding import Decoding, Encoded
-from ._looking import alike, decoded
+from ._decoding import Decoding, Encoded, Part
+from ._looking import alike
 from ._places import NumPyPlace
 from .files import ImageFiles
 
@@ -29,5 +29,5 @@ def scan(source: ImageFiles, strict: bool, max_pixels: int | None) -> Iterator[d
         regions = np.concatenate([np.full_like(sizes[:, :1], 8), np.zeros_like(sizes), sizes], 1)
         jpegs = np.flatnonzero(encoded.scalable)  # others are decoded by now
         for group in alike(sizes[jpegs], np.zeros_like(sizes[jpegs])):
-            decoded(encoded, regions, jpegs[group], place, True)
+            place.finish(place.begin(Part(encoded, regions, jpegs[group], True)))
         yield {ids[i]: reason for i, reason in sorted(encoded.bad.items())}

@@ -14,7 +14,7 @@ from ..transforms._transform import Transform
 from . import _order
 from ._ahead import Ahead
 from ._decoding import Decoding
-from ._making import ON_ERROR, Made, Making, Read, recipe_of
+from ._making import ON_ERROR, Begun, Made, Making, Read, recipe_of
 from ._places import NumPyPlace, place_of
 from .batch import Batch
 from .files import ImageFiles
@@ -42,6 +42,9 @@ class Loader:
         max_bad: The largest share of bad files that is passed over; None: any.
         dct_scale: Decode at 1/2, 1/4 or 1/8 where that is enough; False: pixels are those of a full decode.
         strict: Whether damage counts that a decoder could pass over (with wrong pixels).
+        decoder: "cpu", or "hybrid" on a GPU: its engine (nvJPEG) decodes some of the baseline JPEGs while the
+            CPU's threads decode the others, as many as keep both busy. Values then differ by 1 here and there from run
+            to run, and of the engine's files `strict` sees only what the engine fails at.
         prefetch: Batches made ahead.
         threads: That read and decode; default: as :func:`cuaug.set_num_threads`.
         cache: "memory" keeps encoded files.
@@ -69,6 +72,7 @@ class Loader:
         max_bad: float | None = 0.01,
         dct_scale: bool = True,
         strict: bool = True,
+        decoder: str = "cpu",
         prefetch: int = 2,
         threads: int | None = None,
         cache: str | None = None,
@@ -96,7 +100,7 @@ class Loader:
         self.shuffle, self.last, self.on_error, self.max_bad, self.progress = shuffle, last, on_error, max_bad, progress
         self._cache: dict[int, bytes] | None = {} if cache else None
         self._threads = _cpu.native().threads() if threads is None else _check.whole("threads", threads, 1)
-        self._place = place_of(device, library)
+        self._place = place_of(device, library, decoder)
         decoding = Decoding(self._threads, strict, dct_scale, _limits.limits_of(max_pixels))
         self._making = Making(recipe, self.source.name, on_error, decoding)
         self.clock = self._making.clock
@@ -166,11 +170,17 @@ class Loader:
             labels = self.source.labels
             yield Read(ids, None if labels is None else labels[ids], valid, data, epoch)
 
-    def _made(self, place: NumPyPlace, epoch: int, first: int, count: int) -> Iterator[Made]:
+    def _prepared(self, place: NumPyPlace, epoch: int, first: int, count: int) -> Iterator[Begun]:
         read = Ahead(self._read(epoch, first, count), self.prefetch, "cuaug-read")
         with contextlib.closing(read.__iter__()) as batches:
             for batch in batches:
-                yield self._making(batch, place)
+                yield self._making.begin(batch, place)
+
+    def _made(self, place: NumPyPlace, epoch: int, first: int, count: int) -> Iterator[Made]:
+        begun = Ahead(self._prepared(place, epoch, first, count), 1, "cuaug-begin")
+        with contextlib.closing(begun.__iter__()) as batches:
+            for batch in batches:
+                yield self._making.finish(batch, place)
 
     def _encoded(self, ids: list[int]) -> list[bytes | str]:
         if self._cache is None:

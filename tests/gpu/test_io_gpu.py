@@ -1,7 +1,12 @@
-"""Decoding into pinned memory, from which a GPU copies without stopping."""
+"""Decoding into pinned memory, from which a GPU copies without stopping, and by a GPU's engine."""
 
 import numpy as np
 import pytest
+from compare import Tolerance, assert_equal
+from test_data import photographs
+
+import cuaug
+from cuaug import _engine
 
 torch = pytest.importorskip("torch")
 cio = pytest.importorskip("cuaug.io")
@@ -32,3 +37,96 @@ def test_arrays_on_a_device_are_neither_data_nor_memory():
         cio.decode_jpeg(file, out=torch.zeros((3, 8, 8), dtype=torch.uint8, device="cuda"))
     with pytest.raises(TypeError, match="images must be on the host"):
         cio.encode_jpeg(torch.zeros((3, 8, 8), dtype=torch.uint8, device="cuda"))
+
+
+cupy = pytest.importorskip("cupy")
+ONE_LEVEL = Tolerance(absolute=1, reason="the engine rounds in another place")
+
+
+def files_of(count=9, **options):
+    return [
+        cio.encode_jpeg(image, subsampling=["444", "422", "420", "440"][i % 4], **options)
+        for i, image in enumerate(photographs(count))
+    ]
+
+
+def on_host(image):
+    return image.permute(1, 2, 0).cpu().numpy() if isinstance(image, torch.Tensor) else image.get()
+
+
+@pytest.mark.parametrize("like", ["torch", "cupy"])
+def test_the_engine_decodes_what_the_cpu_does(like):
+    files = files_of()
+    found = cio.decode_jpeg(files, device="cuda", like=like)
+    for image, expected in zip(found, cio.decode_jpeg(files), strict=True):
+        assert type(image).__module__.startswith(like)
+        assert_equal(on_host(image), expected, tolerance=ONE_LEVEL)
+    single = cio.decode_jpeg(files[0], device=0, like=like)
+    assert_equal(on_host(single), on_host(found[0]))
+
+
+def test_boxes_are_cut_out_at_every_place():
+    (file,) = files_of(1)
+    whole = on_host(cio.decode_jpeg(file, device="cuda"))
+    height, width = whole.shape[:2]
+    boxes = [
+        (y, x, h, w)
+        for y in (0, 1, 6)
+        for x in (0, 1, 2, 3, 4)
+        for h in (1, height - 7)
+        for w in (1, 2, 3, 5, 31, width - 4)
+    ]
+    found = cio.decode_and_crop_jpeg([file] * len(boxes), *zip(*boxes, strict=True), device="cuda")
+    for image, (y, x, h, w) in zip(found, boxes, strict=True):
+        assert np.array_equal(on_host(image), whole[y : y + h, x : x + w])
+
+
+def test_what_is_not_for_the_engine_comes_from_the_cpu():
+    files = files_of(4, progressive=True) + files_of(4)
+    for options in ({}, {"scale": 1 / 2}, {"color": "gray"}, {"color": "bgr"}, {"orient": True}):
+        found = cio.decode_jpeg(files, device="cuda", **options)
+        for image, expected in zip(found, cio.decode_jpeg(files, **options), strict=True):
+            assert_equal(on_host(image), expected, tolerance=ONE_LEVEL)
+
+
+def test_many_images_in_rounds_and_again(monkeypatch):
+    """More than there is room for at a time; the memory is used again while what it held is still being moved."""
+    monkeypatch.setattr(_engine, "_ROOM", 1 << 20)
+    files = files_of(24)
+    expected = [on_host(image) for image in cio.decode_jpeg(files, device="cuda")]
+    busy = torch.randn(4096, 4096, device="cuda")
+    for turn in range(6):
+        for _ in range(8):
+            busy = torch.tanh(busy @ busy)
+        order = np.random.default_rng(turn).permutation(len(files))
+        found = cio.decode_jpeg([files[i] for i in order], device="cuda")
+        for image, i in zip(found, order, strict=True):
+            assert np.array_equal(on_host(image), expected[i])
+
+
+def test_a_file_that_nobody_decodes_is_named():
+    files = files_of(5)
+    files[3] = files[3][:400] + files[3][-2:]
+    with pytest.raises(cuaug.DecodeError, match="image 3") as raised:
+        cio.decode_jpeg(files, device="cuda")
+    assert raised.value.index == 3
+
+
+def test_damaged_files_give_an_image_or_an_error():
+    rng, files = np.random.default_rng(20261120), files_of(8)
+    outcomes = {"image": 0, "error": 0}
+    for turn in range(200):
+        file = bytearray(files[turn % 8])
+        for place in rng.integers(2, len(file) - 2, 4):
+            file[place] = rng.integers(0, 256)
+        try:
+            image = cio.decode_jpeg(bytes(file), device="cuda", max_pixels=1 << 22)
+        except cuaug.DecodeError:
+            outcomes["error"] += 1
+        else:
+            assert image.shape[0] == 3
+            outcomes["image"] += 1
+    torch.cuda.synchronize()
+    assert min(outcomes.values()) > 10
+    expected = cio.decode_jpeg(files[0])
+    assert_equal(on_host(cio.decode_jpeg(files[0], device="cuda")), expected, tolerance=ONE_LEVEL)

@@ -1,0 +1,142 @@
+"""A batch shared out to an engine and the CPU: here by an engine that is the CPU too, and fails when it is told to."""
+
+import contextlib
+import ctypes
+import time
+
+import numpy as np
+import pytest
+from test_data import encoded, photographs
+
+import cuaug
+from cuaug import _engine, _limits, io
+from cuaug.data import Loader
+from cuaug.data._decoding import Decoding, Encoded, Part
+from cuaug.data._hybrid import Hybrid
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.jpeg
+
+
+class FakeEngine:
+    def __init__(self, fails=()):
+        self.seen, self.fails = [], fails
+
+    def decode(self, data, sizes, boxes, targets, library):
+        for file, (top, left, height, width), (address, pitch) in zip(
+            data, boxes.tolist(), targets.tolist(), strict=True
+        ):
+            box = io.decode_and_crop_jpeg(file, top, left, height, width)
+            for y, row in enumerate(np.ascontiguousarray(box)):
+                ctypes.memmove(address + y * pitch, row.ctypes.data, row.nbytes)
+        self.seen.append(list(data))
+        return [k for k, file in enumerate(data) if file in self.fails], 0.01
+
+
+def photos(count=9):
+    return [encoded(image, subsampling=i % 3) for i, image in enumerate(photographs(count))]
+
+
+def slots_of(files, engine, divisor=1):
+    how = Decoding(2, True, True, _limits.limits_of())
+    found = Encoded(files, how)
+    sizes = -(-found.sizes // divisor)
+    regions = np.concatenate([np.full_like(sizes[:, :1], divisor), 0 * sizes, sizes], 1)
+    shape = (len(files), *sizes.max(0).tolist(), 3)
+    pinned, slots = (torch.full(shape, 99, dtype=torch.uint8) for _ in range(2))
+    hybrid = Hybrid(engine)
+    hybrid.begin(Part(found, regions, np.arange(len(files)), True), slots, contextlib.nullcontext).finish(pinned)
+    return [slot[:h, :w].numpy() for slot, (h, w) in zip(slots, sizes.tolist(), strict=True)], found, hybrid
+
+
+@pytest.mark.parametrize("count", [1, 2, 9])
+def test_each_image_comes_into_its_slot_whoever_decodes_it(count):
+    files, engine = photos(count), FakeEngine()
+    found, _, _ = slots_of(files, engine)
+    for image, file in zip(found, files, strict=True):
+        np.testing.assert_array_equal(image, io.decode_jpeg(file))
+    assert 0 < len(engine.seen[0]) <= max(1, count - 1)
+
+
+def test_what_the_engine_fails_at_is_for_the_cpu():
+    files = photos()
+    found, batch, _ = slots_of(files, FakeEngine(fails=files[:3]))
+    np.testing.assert_array_equal(found[1], io.decode_jpeg(files[1]))
+    assert not batch.bad
+
+
+def test_what_cannot_be_decoded_is_named_by_the_cpu():
+    files = photos()
+    files[0] = files[0][:200] + bytes(100) + files[0][300:]
+    files[5] = b"\xff\xd8\xff\xe0nothing"
+    engine = FakeEngine(fails=files[:1])
+    engine.decode = lambda data, *_: ([k for k, file in enumerate(data) if file == files[0]], 0.01)
+    _, batch, _ = slots_of(files, engine)
+    assert sorted(batch.bad) == [0, 5]
+
+
+def test_the_engine_is_not_asked_for_what_it_does_in_another_way():
+    files = photos(6)
+    image = next(iter(photographs(1)))
+    files[0] = io.encode_jpeg(image, progressive=True)
+    files[1] = io.encode_jpeg(image, subsampling="gray")
+    files[2] = files[2] + b"more"
+    engine = FakeEngine()
+    found, _, _ = slots_of(files, engine)
+    for file, own in zip(files, found, strict=True):
+        np.testing.assert_array_equal(own, io.decode_jpeg(file))
+    assert not {*files[:3]} & {*engine.seen[0]}
+    engine = FakeEngine()
+    slots_of(photos(4), engine, divisor=2)
+    assert not engine.seen
+
+
+@pytest.mark.parametrize(("engine", "cpu"), [(1.0, 3.0), (3.0, 1.0), (1.0, 1000.0), (1000.0, 1.0)])
+def test_both_come_to_work_equally_long(engine, cpu, monkeypatch):
+    """Times an image takes of either; beside decoding the CPU's side has half a unit to do."""
+    hybrid, clock = Hybrid(FakeEngine()), 0.0
+    monkeypatch.setattr(time, "perf_counter", lambda: clock)
+    for _ in range(80):
+        share = hybrid.share
+        on_engine, on_cpu = 100 * share * engine, 100 * (1 - share) * cpu
+        waited = max(0.0, on_engine - on_cpu - 0.5)
+        clock += on_cpu + 0.5 + waited
+        hybrid.learn(on_engine, waited, on_cpu, share)
+    balanced = (100 * cpu + 0.5) / (100 * (engine + cpu))
+    assert abs(hybrid.share - min(max(balanced, 1 / 16), 15 / 16)) < 0.01
+
+
+@pytest.mark.parametrize(("how", "message"), [({"decoder": "gpu"}, "decoder"), ({"decoder": "hybrid"}, "'cpu'")])
+def test_decoders_that_are_not_there_are_refused(how, message):
+    with pytest.raises(ValueError, match=message):
+        Loader(photos(2), 2, **how)
+
+
+def test_a_device_needs_a_gpu():
+    if cuaug.is_available():
+        pytest.skip("there is one")
+    with pytest.raises(cuaug.BackendError, match=r"CuPy|driver"):
+        io.decode_jpeg(photos(1)[0], device="cuda")
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:x", 1.5, "1", True])
+def test_what_is_no_device_is_refused(device):
+    with pytest.raises(ValueError, match="device"):
+        io.decode_jpeg(photos(1)[0], device=device)
+
+
+def test_out_says_where_the_result_is():
+    with pytest.raises(ValueError, match="device"):
+        io.decode_jpeg(photos(1)[0], device="cuda", out=np.empty((1, 1, 3), np.uint8))
+
+
+@pytest.mark.parametrize(
+    ("change", "wanted"),
+    [({}, True), ({5: True}, False), ({4: "cmyk"}, False), ({3: "411"}, False), ({3: "444"}, True)],
+)
+def test_the_engine_takes_baseline_files_in_colour(change, wanted):
+    header = [48, 64, 3, "420", "ycbcr", False, 1]
+    for place, value in change.items():
+        header[place] = value
+    assert _engine.takes(b"\xff\xd8...\xff\xd9", header) is wanted
+    assert not _engine.takes(b"\xff\xd8...\xff", header)
