@@ -13,8 +13,6 @@ import functools
 import importlib
 import queue
 import struct
-import threading
-import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -51,37 +49,36 @@ def engine(device: int) -> Engine:
     return Engine(device)
 
 
-class _Memory:
-    """Where images are decoded to, again and again."""
+class _Turn:
+    """What one call has to itself: a state of nvJPEG, and memory to decode into, again and again."""
 
-    def __init__(self) -> None:
-        self._device: Any = None
+    def __init__(self, state: Any) -> None:
+        self.state = state
         self.data: Sequence[bytes] = ()  # what is being decoded
-        self.moved: Any = None  # when all has been taken from here
+        self.moved: Any = None  # when all has been taken away from the memory
+        self._memory: Any = None
 
-    def take(self, size: int) -> int:
+    def memory(self, size: int) -> int:
         """The address of so many bytes, once what they held is not needed any more."""
         if self.moved is not None:
             self.moved.synchronize()  # an engine does not wait for a stream (torchcodec#1634)
-        if self._device is None or self._device.mem.size < size or self._device.mem.size > 2 * max(size, _ROOM):
-            self._device = None
-            self._device = _cuda.cupy().cuda.alloc(size)
-        return int(self._device.ptr)
+        if self._memory is None or not size <= self._memory.mem.size <= 2 * max(size, _ROOM):
+            self._memory = None
+            self._memory = _cuda.cupy().cuda.alloc(size)
+        return int(self._memory.ptr)
 
 
 class Engine:
-    """Decodes on one GPU. Calls of several threads take turns at the engine alone."""
+    """Decodes on one GPU, two calls at a time: what one leaves idle of the engine, the other takes."""
 
     def __init__(self, device: int) -> None:
         _cuda.ready()
         self.device, self._nvjpeg = device, _nvjpeg()
-        self._lock = threading.Lock()
-        self._memories: queue.SimpleQueue[_Memory] = queue.SimpleQueue()
-        for _ in range(2):  # what one holds is taken away while the other is decoded into
-            self._memories.put(_Memory())
+        self._turns: queue.SimpleQueue[_Turn] = queue.SimpleQueue()
         with _cuda.device(device):
             self._handle = self._made()
-            self._state = self._fresh_state()
+            for _ in range(2):
+                self._turns.put(_Turn(self._state()))
 
     def decode(
         self,
@@ -90,7 +87,7 @@ class Engine:
         boxes: np.ndarray,
         targets: np.ndarray,
         library: _array.Library,
-    ) -> tuple[list[int], float]:
+    ) -> list[int]:
         """Decodes a box of each image to a place in the GPU's memory, on the library's current stream.
 
         Args:
@@ -101,49 +98,44 @@ class Engine:
             library: Whose stream.
 
         Returns:
-            Which could not be decoded, and the seconds that the engine has worked.
+            Which could not be decoded.
         """
         failed: list[int] = []
-        seconds = 0.0
         with _cuda.device(self.device):
             for part in _rounds(3 * sizes.prod(1)):
-                memory = self._memories.get()
+                turn = self._turns.get()
                 try:
                     images = _laid_out(sizes[part])
-                    images[:, 0] += memory.take(int(images[-1, 0] + 3 * sizes[part][-1].prod()))
-                    memory.data = data[part]
-                    with self._lock:
-                        start = time.perf_counter()
-                        failed += [part.start + i for i in self._decoded(memory.data, images, library)]
-                        seconds += time.perf_counter() - start
+                    images[:, 0] += turn.memory(int(images[-1, 0] + 3 * sizes[part][-1].prod()))
+                    turn.data = data[part]
+                    stream = library.stream(self.device)
+                    failed += [part.start + i for i in self._decoded(turn.state, turn.data, images, stream)]
                     self._move(images, boxes[part], targets[part], library)
-                    memory.moved = _cuda.event(library.stream(self.device))
+                    turn.moved = _cuda.event(stream)
                 finally:
-                    self._memories.put(memory)
-        return failed, seconds
+                    self._turns.put(turn)
+        return failed
 
-    def _decoded(self, data: Sequence[bytes], images: np.ndarray, library: _array.Library) -> list[int]:
+    def _decoded(self, state: Any, data: Sequence[bytes], images: np.ndarray, stream: int) -> list[int]:
         """Decodes images to addresses, with bytes from row to row [N, 2]: those that it fails at.
 
         One that fails takes all others of a call with it; so what fails is divided, until it is found.
         """
-        if self._call(data, images, library.stream(self.device)):
+        if self._call(state, data, images, stream):
             return []
-        self._nvjpeg.nvjpegJpegStateDestroy(self._state)
-        self._state = self._fresh_state()
         if len(data) == 1:
             return [0]
         half = len(data) // 2
-        later = self._decoded(data[half:], images[half:], library)
-        return self._decoded(data[:half], images[:half], library) + [half + i for i in later]
+        later = self._decoded(state, data[half:], images[half:], stream)
+        return self._decoded(state, data[:half], images[:half], stream) + [half + i for i in later]
 
-    def _call(self, data: Sequence[bytes], images: np.ndarray, stream: int) -> bool:
+    def _call(self, state: Any, data: Sequence[bytes], images: np.ndarray, stream: int) -> bool:
         count = len(data)
         files = (ctypes.c_char_p * count)(*data)
         lengths = (ctypes.c_size_t * count)(*map(len, data))
         planes = np.zeros((count, 8), np.uint64)  # nvjpegImage_t: four addresses, four pitches
         planes[:, (0, 4)] = images
-        known = self._handle, self._state
+        known = self._handle, state
         if self._nvjpeg.nvjpegDecodeBatchedInitialize(*known, count, 1, _INTERLEAVED_RGB):
             return False
         status = self._nvjpeg.nvjpegDecodeBatched(
@@ -168,7 +160,7 @@ class Engine:
                 return handle
         raise BackendError(f"nvJPEG cannot be used on this GPU (status {status}): leave out device and decoder")
 
-    def _fresh_state(self) -> Any:
+    def _state(self) -> Any:
         state = ctypes.c_void_p()
         status = self._nvjpeg.nvjpegJpegStateCreate(self._handle, ctypes.byref(state))
         if status != 0:

@@ -482,7 +482,7 @@ def _on_device(
     ]
     failed: list[int] = []
     if chosen:
-        failed, _ = engine.decode(
+        failed = engine.decode(
             [bytes(files[place].data) for place in chosen],
             np.array([headers[place][:2] for place in chosen]),
             np.array([parts[place].region for place in chosen]),

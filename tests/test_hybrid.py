@@ -30,11 +30,15 @@ class FakeEngine:
             for y, row in enumerate(np.ascontiguousarray(box)):
                 ctypes.memmove(address + y * pitch, row.ctypes.data, row.nbytes)
         self.seen.append(list(data))
-        return [k for k, file in enumerate(data) if file in self.fails], 0.01
+        return [k for k, file in enumerate(data) if file in self.fails]
 
 
 def photos(count=9):
     return [encoded(image, subsampling=i % 3) for i, image in enumerate(photographs(count))]
+
+
+def pinned(shape):
+    return torch.full(shape, 99, dtype=torch.uint8)
 
 
 def slots_of(files, engine, divisor=1):
@@ -43,7 +47,7 @@ def slots_of(files, engine, divisor=1):
     sizes = -(-found.sizes // divisor)
     regions = np.concatenate([np.full_like(sizes[:, :1], divisor), 0 * sizes, sizes], 1)
     shape = (len(files), *sizes.max(0).tolist(), 3)
-    pinned, slots = (torch.full(shape, 99, dtype=torch.uint8) for _ in range(2))
+    slots = torch.full(shape, 99, dtype=torch.uint8)
     hybrid = Hybrid(engine)
     hybrid.begin(Part(found, regions, np.arange(len(files)), True), slots, contextlib.nullcontext).finish(pinned)
     return [slot[:h, :w].numpy() for slot, (h, w) in zip(slots, sizes.tolist(), strict=True)], found, hybrid
@@ -70,7 +74,7 @@ def test_what_cannot_be_decoded_is_named_by_the_cpu():
     files[0] = files[0][:200] + bytes(100) + files[0][300:]
     files[5] = b"\xff\xd8\xff\xe0nothing"
     engine = FakeEngine(fails=files[:1])
-    engine.decode = lambda data, *_: ([k for k, file in enumerate(data) if file == files[0]], 0.01)
+    engine.decode = lambda data, *_: [k for k, file in enumerate(data) if file == files[0]]
     _, batch, _ = slots_of(files, engine)
     assert sorted(batch.bad) == [0, 5]
 
@@ -91,19 +95,26 @@ def test_the_engine_is_not_asked_for_what_it_does_in_another_way():
     assert not engine.seen
 
 
-@pytest.mark.parametrize(("engine", "cpu"), [(1.0, 3.0), (3.0, 1.0), (1.0, 1000.0), (1000.0, 1.0)])
-def test_both_come_to_work_equally_long(engine, cpu, monkeypatch):
-    """Times an image takes of either; beside decoding the CPU's side has half a unit to do."""
-    hybrid, clock = Hybrid(FakeEngine()), 0.0
+@pytest.mark.parametrize(
+    ("engine", "cpu"), [(25.0, 75.0), (75.0, 75.0), (200.0, 100.0), (1.0, 10_000.0), (10_000.0, 1.0)]
+)
+def test_both_come_to_be_busy(engine, cpu, monkeypatch):
+    """An image takes so many microseconds of either; beside decoding the CPU's side has 1 ms to do."""
+    hybrid, clock, ahead = Hybrid(FakeEngine()), 0.0, 0.0
     monkeypatch.setattr(time, "perf_counter", lambda: clock)
-    for _ in range(80):
-        share = hybrid.share
-        on_engine, on_cpu = 100 * share * engine, 100 * (1 - share) * cpu
-        waited = max(0.0, on_engine - on_cpu - 0.5)
-        clock += on_cpu + 0.5 + waited
-        hybrid.learn(on_engine, waited, on_cpu, share)
-    balanced = (100 * cpu + 0.5) / (100 * (engine + cpu))
-    assert abs(hybrid.share - min(max(balanced, 1 / 16), 15 / 16)) < 0.01
+    shares = [hybrid.share] * 2  # two parts are begun before one is finished
+    for _ in range(400):
+        shares.append(hybrid.share)
+        share = shares[-3]
+        ahead += 256e-6 * share * engine  # when the engine is done
+        clock += 256e-6 * (1 - share) * cpu + 1e-3
+        waited = max(0.0, ahead - clock)
+        clock += waited
+        ahead = max(ahead, clock - 256e-6 * share * engine)
+        hybrid.learn(waited)
+    least = 256e-6 * cpu + 1e-3
+    balanced = least / (256e-6 * (engine + cpu))
+    assert abs(hybrid.share - min(max(balanced, 1 / 16), 15 / 16)) < 0.08
 
 
 @pytest.mark.parametrize(("how", "message"), [({"decoder": "gpu"}, "decoder"), ({"decoder": "hybrid"}, "'cpu'")])

@@ -55,9 +55,9 @@ class Encoded:
             out[i] = regions[i, 0] == 1 and _engine.takes(self._data[i], header)
         return out
 
-    def into(self, slots: np.ndarray, regions: np.ndarray, places: Sequence[int], slot: Sequence[int]) -> None:
-        """Decodes a region of each image at `places` into the top left of its slot."""
-        to = dict(zip(places, slot, strict=True))
+    def into(self, slots: np.ndarray, regions: np.ndarray, places: Sequence[int]) -> None:
+        """Decodes a region of each image at `places` into the top left of a slot."""
+        to = {place: slot for slot, place in enumerate(places)}
         jpegs = [i for i in places if i in self._headers and i not in self.bad]
         made = _cpu.jpeg().jpeg_decode(
             [self._data[i] for i in jpegs],
@@ -76,14 +76,13 @@ class Encoded:
 
     def into_device(
         self, engine: _engine.Engine, slots: Any, regions: np.ndarray, places: Sequence[int], slot: Sequence[int]
-    ) -> tuple[list[int], float]:
-        """As `into`, by a GPU's engine, of what it takes: those that it fails at, and how long it has worked."""
+    ) -> list[int]:
+        """As `into`, by a GPU's engine, of what it takes: those that it fails at."""
         tensor, library = _array.describe(slots), _array.library(type(slots))
         assert library is not None
         targets = np.array(_targets(tensor.pointer, tensor.strides, slot))
         data, rows = [self._data[i] for i in places], list(places)
-        failed, seconds = engine.decode(data, self.sizes[rows], regions[rows, 1:], targets, library)
-        return [places[k] for k in failed], seconds
+        return [places[k] for k in engine.decode(data, self.sizes[rows], regions[rows, 1:], targets, library)]
 
     def _note(self, places: Sequence[int], results: Sequence[tuple[object, ...] | None]) -> None:
         self.bad |= {places[k]: reason for k, _, reason in _cpu.failures(results)}
@@ -109,10 +108,10 @@ class Part(NamedTuple):
         """Of the slots: [S, H, W, 3]."""
         return len(self.places), *self.regions[self.places, 3:].max(0, initial=1).tolist(), 3
 
-    def into(self, slots: np.ndarray, slot: np.ndarray | None = None) -> None:
-        """Decodes here, all or those of some slots."""
-        slot = np.arange(len(self.places)) if slot is None else slot
-        self.encoded.into(slots, self.regions, self.places[slot].tolist(), slot.tolist())
+    def into(self, slots: np.ndarray, chosen: np.ndarray | None = None) -> None:
+        """Decodes here: all, or some of them, into as many slots."""
+        places = self.places if chosen is None else self.places[chosen]
+        self.encoded.into(slots, self.regions, places.tolist())
 
 
 def _targets(address: int, strides: Sequence[int], slot: Sequence[int]) -> list[tuple[int, int]]:

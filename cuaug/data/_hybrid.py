@@ -13,17 +13,17 @@ import numpy as np
 from .._engine import Engine
 from ._decoding import Part
 
-_LEARNED = 0.25  # of what a part has shown
 _LEAST = 1 / 16  # of the images, for either
+_WAITING = 0.1  # of the time, where the engine has as much to do as it can
+_LEARNED = 0.1  # of the difference from that
 
 
 class Hybrid:
-    """Shares parts out so that engine and CPU work equally long, as they did on those before."""
+    """Shares parts out so that both are busy: the CPU waits for the engine now and then, and never for long."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self.share = 0.5  # of the engine
-        # One is at the engine, and another prepares what comes next, or takes away what came before.
+        self.share = 0.75  # of the engine
         self.beside = ThreadPoolExecutor(2, "cuaug-engine")
         self._finished = 0.0
 
@@ -33,13 +33,12 @@ class Hybrid:
         able = np.flatnonzero(part.encoded.engine_takes(part.regions)[part.places])
         return Shared(self, part, slots, able[: max(1, min(round(self.share * count), count - 1))], making)
 
-    def learn(self, engine: float, waited: float, cpu: float, share: float) -> None:
-        """From how long the engine has worked, was waited for, and the CPU has decoded, where it had this share."""
+    def learn(self, waited: float) -> None:
+        """From how many seconds the engine was waited for, for a part of which both had some."""
         now = time.perf_counter()
-        busy = min(now - self._finished, 4 * cpu) - waited  # with all that is not decoding, but without long pauses
+        waiting = waited / max(now - self._finished, 1e-9)
         self._finished = now
-        better = share + _LEARNED * (busy - engine) / (engine / share + cpu / (1 - share))
-        self.share = min(max(better, _LEAST), 1 - _LEAST)
+        self.share = min(max(self.share + _LEARNED * (_WAITING - waiting), _LEAST), 1 - _LEAST)
 
 
 class Shared:
@@ -54,34 +53,32 @@ class Shared:
         making: Callable[[], AbstractContextManager[Any]],
     ) -> None:
         self._hybrid, self._part, self._slots, self._chosen, self._making = hybrid, part, slots, chosen, making
-        self._beside: Future[tuple[list[int], float]] | None = None
-        if len(chosen):
-            self._beside = hybrid.beside.submit(self._on_engine)
+        self._beside: Future[list[int]] | None = hybrid.beside.submit(self._on_engine) if len(chosen) else None
 
-    def finish(self, pinned: Any) -> None:
-        """Decodes the others here, over pinned slots."""
-        rest = np.setdiff1d(np.arange(len(self._part.places)), self._chosen)
-        start = time.perf_counter()
+    def finish(self, pinned: Callable[[tuple[int, ...]], Any]) -> None:
+        """Decodes the others here, into `pinned` memory."""
+        part = self._part
+        rest = np.setdiff1d(np.arange(len(part.places)), self._chosen)
         self._on_cpu(pinned, rest)
-        decoded = time.perf_counter()
         if self._beside is None:
             return
-        failed, seconds = self._beside.result()
-        waited = time.perf_counter() - decoded
-        self._on_cpu(pinned, np.flatnonzero(np.isin(self._part.places, failed)))
+        start = time.perf_counter()
+        failed = self._beside.result()
         if len(rest):
-            self._hybrid.learn(seconds, waited, decoded - start, len(self._chosen) / len(self._part.places))
+            self._hybrid.learn(time.perf_counter() - start)
+        self._on_cpu(pinned, np.flatnonzero(np.isin(part.places, failed)))
 
-    def _on_engine(self) -> tuple[list[int], float]:
+    def _on_engine(self) -> list[int]:
         part, chosen = self._part, self._chosen
         with self._making():
             places = part.places[chosen].tolist()
             return part.encoded.into_device(self._hybrid.engine, self._slots, part.regions, places, chosen.tolist())
 
-    def _on_cpu(self, pinned: Any, slot: np.ndarray) -> None:
-        if not len(slot):
+    def _on_cpu(self, pinned: Callable[[tuple[int, ...]], Any], chosen: np.ndarray) -> None:
+        if not len(chosen):
             return
-        self._part.into(pinned.numpy(), slot)
-        for run in np.split(slot, np.flatnonzero(np.diff(slot) != 1) + 1):
-            rows = slice(int(run[0]), int(run[-1]) + 1)
-            self._slots[rows].copy_(pinned[rows], non_blocking=True)
+        decoded = pinned((len(chosen), *self._part.shape[1:]))
+        self._part.into(decoded.numpy(), chosen)
+        for run in np.split(np.arange(len(chosen)), np.flatnonzero(np.diff(chosen) != 1) + 1):
+            first, last = int(chosen[run[0]]), int(chosen[run[-1]])
+            self._slots[first : last + 1].copy_(decoded[run[0] : run[-1] + 1], non_blocking=True)

@@ -136,14 +136,17 @@ class CudaPlace(TorchPlace):
 
     def finish(self, begun: Begun) -> Any:
         part, slots = begun.part, begun.slots
-        # torch hands pinned memory out again only when the copies from it are done.
-        pinned = self.torch.empty(part.shape, dtype=self.torch.uint8, pin_memory=True)
         if begun.shared is None:
+            pinned = self._pinned(part.shape)
             part.into(pinned.numpy())
             slots = self._device_slots(part).copy_(pinned, non_blocking=True)
         else:
-            begun.shared.finish(pinned)
+            begun.shared.finish(self._pinned)
         return slots.permute(0, 3, 1, 2)
+
+    def _pinned(self, shape: tuple[int, ...]) -> Any:
+        """Memory that torch hands out again only when the copies from it are done."""
+        return self.torch.empty(shape, dtype=self.torch.uint8, pin_memory=True)
 
     def _device_slots(self, part: Part) -> Any:
         return self.torch.empty(part.shape, dtype=self.torch.uint8, device=self.device)
