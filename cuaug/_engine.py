@@ -23,7 +23,7 @@ from ._check import BackendError
 
 RECORD = struct.Struct("P")  # `cuaug::Cut`
 _ROWS = 32  # of a piece, that a block of the kernel moves
-_SAMPLINGS = ("444", "422", "420", "440")
+_TAKEN = {(sampling, "ycbcr", False) for sampling in ("444", "422", "420", "440")}
 _END = b"\xff\xd9"
 _ROOM = 256 << 20  # bytes of images that are decoded at a time, but for one that is larger
 _APART = 256  # bytes that images begin at multiples of
@@ -39,8 +39,7 @@ def takes(data: bytes | memoryview, header: Sequence[Any]) -> bool:
 
     `header`: height, width, channels, subsampling, colour space, progressive.
     """
-    _, _, _, subsampling, space, progressive = header[:6]
-    return space == "ycbcr" and not progressive and subsampling in _SAMPLINGS and bytes(data[-2:]) == _END
+    return tuple(header[3:6]) in _TAKEN and bytes(data[-2:]) == _END
 
 
 @functools.cache

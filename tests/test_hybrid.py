@@ -38,7 +38,7 @@ def photos(count=9):
 
 
 def pinned(shape):
-    return torch.full(shape, 99, dtype=torch.uint8)
+    return contextlib.nullcontext(torch.full(shape, 99, dtype=torch.uint8))
 
 
 def slots_of(files, engine, divisor=1):

@@ -27,14 +27,13 @@ class Encoded:
         self._how = how
         self.bad = {i: each for i, each in enumerate(data) if isinstance(each, str)}
         self._data = [each if isinstance(each, bytes) else b"" for each in data]
-        self.sizes = np.ones((len(data), 2), np.int64)
         self._jpegs = [i for i, each in enumerate(self._data) if each.startswith(_codecs.JPEG)]
         self._whole: dict[int, np.ndarray] = {}  # of kinds that are not decoded in part
         headers = _cpu.jpeg().jpeg_headers([self._data[i] for i in self._jpegs], how.limits, how.threads)
         self._note(self._jpegs, headers)
         self._headers = {i: header for i, header in zip(self._jpegs, headers, strict=True) if i not in self.bad}
-        for i, header in self._headers.items():
-            self.sizes[i] = header[:2]
+        self.sizes = np.ones((len(data), 2), np.int64)
+        self.sizes[[*self._headers]] = np.array([header[:2] for header in self._headers.values()]).reshape(-1, 2)
         for i in sorted({*range(len(data))} - {*self._jpegs} - {*self.bad}):
             self._decode_whole(i)
 
@@ -51,8 +50,8 @@ class Encoded:
     def engine_takes(self, regions: np.ndarray) -> np.ndarray:
         """Whether a GPU's engine would decode regions, as `into` has them, as the CPU does. [N]"""
         out = np.zeros(len(self), bool)
-        for i, header in self._headers.items():
-            out[i] = regions[i, 0] == 1 and _engine.takes(self._data[i], header)
+        out[[i for i, header in self._headers.items() if _engine.takes(self._data[i], header)]] = True
+        out &= regions[:, 0] == 1
         return out
 
     def into(self, slots: np.ndarray, regions: np.ndarray, places: Sequence[int]) -> None:

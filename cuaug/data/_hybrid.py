@@ -13,6 +13,8 @@ import numpy as np
 from .._engine import Engine
 from ._decoding import Part
 
+# Memory of a shape that a GPU copies from without stopping, to be used within a `with`.
+Pinned = Callable[[tuple[int, ...]], AbstractContextManager[Any]]
 _LEAST = 1 / 16  # of the images, for either
 _WAITING = 0.1  # of the time, where the engine has as much to do as it can
 _LEARNED = 0.1  # of the difference from that
@@ -55,8 +57,8 @@ class Shared:
         self._hybrid, self._part, self._slots, self._chosen, self._making = hybrid, part, slots, chosen, making
         self._beside: Future[list[int]] | None = hybrid.beside.submit(self._on_engine) if len(chosen) else None
 
-    def finish(self, pinned: Callable[[tuple[int, ...]], Any]) -> None:
-        """Decodes the others here, into `pinned` memory."""
+    def finish(self, pinned: Pinned) -> None:
+        """Decodes the others here."""
         part = self._part
         rest = np.setdiff1d(np.arange(len(part.places)), self._chosen)
         self._on_cpu(pinned, rest)
@@ -66,7 +68,8 @@ class Shared:
         failed = self._beside.result()
         if len(rest):
             self._hybrid.learn(time.perf_counter() - start)
-        self._on_cpu(pinned, np.flatnonzero(np.isin(part.places, failed)))
+        if failed:
+            self._on_cpu(pinned, np.flatnonzero(np.isin(part.places, failed)))
 
     def _on_engine(self) -> list[int]:
         part, chosen = self._part, self._chosen
@@ -74,11 +77,11 @@ class Shared:
             places = part.places[chosen].tolist()
             return part.encoded.into_device(self._hybrid.engine, self._slots, part.regions, places, chosen.tolist())
 
-    def _on_cpu(self, pinned: Callable[[tuple[int, ...]], Any], chosen: np.ndarray) -> None:
+    def _on_cpu(self, pinned: Pinned, chosen: np.ndarray) -> None:
         if not len(chosen):
             return
-        decoded = pinned((len(chosen), *self._part.shape[1:]))
-        self._part.into(decoded.numpy(), chosen)
-        for run in np.split(np.arange(len(chosen)), np.flatnonzero(np.diff(chosen) != 1) + 1):
-            first, last = int(chosen[run[0]]), int(chosen[run[-1]])
-            self._slots[first : last + 1].copy_(decoded[run[0] : run[-1] + 1], non_blocking=True)
+        with pinned((len(chosen), *self._part.shape[1:])) as decoded:
+            self._part.into(decoded.numpy(), chosen)
+            for run in np.split(np.arange(len(chosen)), np.flatnonzero(np.diff(chosen) != 1) + 1):
+                first, last = int(chosen[run[0]]), int(chosen[run[-1]])
+                self._slots[first : last + 1].copy_(decoded[run[0] : run[-1] + 1], non_blocking=True)

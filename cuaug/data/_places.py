@@ -6,6 +6,8 @@ import contextlib
 import importlib
 import math
 import sys
+from collections import deque
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -123,6 +125,7 @@ class CudaPlace(TorchPlace):
         super().__init__()
         self.device, self._hybrid = device, hybrid
         self._stream = self.torch.cuda.Stream(self.device)
+        self._blocks: deque[tuple[Any, Any]] = deque([(None, None)] * 3)
 
     def another(self) -> NumPyPlace:
         return CudaPlace(self.device, self._hybrid)
@@ -137,16 +140,27 @@ class CudaPlace(TorchPlace):
     def finish(self, begun: Begun) -> Any:
         part, slots = begun.part, begun.slots
         if begun.shared is None:
-            pinned = self._pinned(part.shape)
-            part.into(pinned.numpy())
-            slots = self._device_slots(part).copy_(pinned, non_blocking=True)
+            slots = self._device_slots(part)
+            with self._pinned(part.shape) as pinned:
+                part.into(pinned.numpy())
+                slots.copy_(pinned, non_blocking=True)
         else:
             begun.shared.finish(self._pinned)
         return slots.permute(0, 3, 1, 2)
 
-    def _pinned(self, shape: tuple[int, ...]) -> Any:
-        """Memory that torch hands out again only when the copies from it are done."""
-        return self.torch.empty(shape, dtype=self.torch.uint8, pin_memory=True)
+    @contextlib.contextmanager
+    def _pinned(self, shape: tuple[int, ...]) -> Iterator[Any]:
+        """Memory to decode into and to copy from, a few blocks in turn: to allocate it would stop all threads."""
+        size = math.prod(shape)
+        memory, copied = self._blocks.popleft()
+        if copied is not None:
+            copied.synchronize()
+        if memory is None or memory.numel() < size:
+            memory = self.torch.empty(size + size // 2, dtype=self.torch.uint8, pin_memory=True)
+        try:
+            yield memory[:size].view(shape)
+        finally:
+            self._blocks.append((memory, self._stream.record_event()))
 
     def _device_slots(self, part: Part) -> Any:
         return self.torch.empty(part.shape, dtype=self.torch.uint8, device=self.device)

@@ -140,5 +140,7 @@ def covered(boxes: Boxes, sizes: np.ndarray, scalable: np.ndarray) -> tuple[np.n
 def _within(extent: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
     """Extents that end within a region: by a rounding error they may not, and filters would look at a pixel beyond."""
     for _ in range(4):
+        if not (start + extent > end).any():
+            break
         extent = np.where(start + extent > end, np.minimum(np.nextafter(extent, 0), end - start), extent)
     return extent

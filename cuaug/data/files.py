@@ -58,7 +58,10 @@ class ImageFiles:
         if any(label is None for label in own) and any(label is not None for label in own):
             missing = own.index(None)
             raise ValueError(f"labels must be given for all images or for none, image {missing} has none")
-        self._pieces: list[Any] = found
+        # Encoded data, or where they are: (path, offset, bytes or -1). Names may be no text, so paths are bytes.
+        self._pieces: list[Any] = [
+            each if isinstance(each, bytes) else (os.fsencode(each[0]), *each[1:]) for each in found
+        ]
         self.labels = None if own[0] is None else np.array(own, np.int64)
 
     def __len__(self) -> int:
@@ -82,15 +85,14 @@ class ImageFiles:
         piece = self._pieces[index]
         if isinstance(piece, bytes):
             return f"image {index}"
-        path, offset, _ = piece
+        path, offset = os.fsdecode(piece[0]), piece[1]
         return path if offset == 0 else f"{path} at byte {offset}"
 
     def read(self, indices: Sequence[int], threads: int) -> list[bytes | str]:
         """Encoded images, by several threads; a string instead says why one cannot be read."""
         pieces = [self._pieces[i] for i in indices]
         wanted = [piece for piece in pieces if not isinstance(piece, bytes)]
-        found = [(os.fsencode(path), offset, size) for path, offset, size in wanted]  # names may be no text
-        read = iter(_cpu.native().read_files(found, _limits.MAX_BYTES, threads) if found else ())
+        read = iter(_cpu.native().read_files(wanted, _limits.MAX_BYTES, threads) if wanted else ())
         return [piece if isinstance(piece, bytes) else next(read) for piece in pieces]
 
 

@@ -177,7 +177,7 @@ class Loader:
                 yield self._making.begin(batch, place)
 
     def _made(self, place: NumPyPlace, epoch: int, first: int, count: int) -> Iterator[Made]:
-        begun = Ahead(self._prepared(place, epoch, first, count), 1, "cuaug-begin")
+        begun = Ahead(self._prepared(place, epoch, first, count), 2, "cuaug-begin")
         with contextlib.closing(begun.__iter__()) as batches:
             for batch in batches:
                 yield self._making.finish(batch, place)
