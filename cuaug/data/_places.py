@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import importlib
 import math
+import queue
 import sys
-from collections import deque
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -14,8 +14,8 @@ import numpy as np
 
 from .. import _check, _engine
 from .._check import BackendError
+from ._decoders import Decoders, OnWay
 from ._decoding import Part
-from ._hybrid import Hybrid, Shared
 
 DECODERS = ("cpu", "hybrid")
 
@@ -24,8 +24,7 @@ class Begun(NamedTuple):
     """A part that is on its way."""
 
     part: Part
-    slots: Any = None  # on the device
-    shared: Shared | None = None  # with a GPU's engine, which is at work
+    on_way: OnWay | None = None  # to a device
 
 
 class NumPyPlace:
@@ -121,38 +120,31 @@ class TorchPlace(NumPyPlace):
 class CudaPlace(TorchPlace):
     """As `TorchPlace`, on a GPU: copied from pinned memory, and made, on a stream beside the caller's."""
 
-    def __init__(self, device: Any, hybrid: Hybrid | None) -> None:
+    def __init__(self, device: Any, decoders: Decoders) -> None:
         super().__init__()
-        self.device, self._hybrid = device, hybrid
+        self.device, self._decoders = device, decoders
         self._stream = self.torch.cuda.Stream(self.device)
-        self._blocks: deque[tuple[Any, Any]] = deque([(None, None)] * 3)
+        self._blocks: queue.SimpleQueue[tuple[Any, Any]] = queue.SimpleQueue()
+        for _ in range(4):
+            self._blocks.put((None, None))
 
     def another(self) -> NumPyPlace:
-        return CudaPlace(self.device, self._hybrid)
+        return CudaPlace(self.device, self._decoders)
 
     def begin(self, part: Part) -> Begun:
-        if self._hybrid is None:
-            return super().begin(part)
         with self.making():
-            slots = self._device_slots(part)
-        return Begun(part, slots, self._hybrid.begin(part, slots, self.making))
+            slots = self.torch.empty(part.shape, dtype=self.torch.uint8, device=self.device)
+        return Begun(part, self._decoders.begin(part, slots, self.making, self._pinned))
 
     def finish(self, begun: Begun) -> Any:
-        part, slots = begun.part, begun.slots
-        if begun.shared is None:
-            slots = self._device_slots(part)
-            with self._pinned(part.shape) as pinned:
-                part.into(pinned.numpy())
-                slots.copy_(pinned, non_blocking=True)
-        else:
-            begun.shared.finish(self._pinned)
-        return slots.permute(0, 3, 1, 2)
+        assert begun.on_way is not None
+        return begun.on_way.finish().permute(0, 3, 1, 2)
 
     @contextlib.contextmanager
     def _pinned(self, shape: tuple[int, ...]) -> Iterator[Any]:
         """Memory to decode into and to copy from, a few blocks in turn: to allocate it would stop all threads."""
         size = math.prod(shape)
-        memory, copied = self._blocks.popleft()
+        memory, copied = self._blocks.get()
         if copied is not None:
             copied.synchronize()
         if memory is None or memory.numel() < size:
@@ -160,10 +152,7 @@ class CudaPlace(TorchPlace):
         try:
             yield memory[:size].view(shape)
         finally:
-            self._blocks.append((memory, self._stream.record_event()))
-
-    def _device_slots(self, part: Part) -> Any:
-        return self.torch.empty(part.shape, dtype=self.torch.uint8, device=self.device)
+            self._blocks.put((memory, self._stream.record_event()))
 
     def _images(self, slots: np.ndarray) -> Any:
         return super()._images(slots).to(self.device)
@@ -212,7 +201,7 @@ def place_of(device: Any, library: str | None, decoder: str) -> NumPyPlace:
         if library == "numpy":
             raise ValueError(f"library must be 'torch' for device {str(device)!r}, got 'numpy'")
         found = _torch_device(importlib.import_module("torch"), device)
-        return CudaPlace(found, Hybrid(_engine.engine(found.index)) if decoder == "hybrid" else None)
+        return CudaPlace(found, Decoders(_engine.engine(found.index) if decoder == "hybrid" else None))
     if decoder != "cpu":
         raise ValueError(f"decoder must be 'cpu' for device 'cpu', got {decoder!r}")
     if library is None:
