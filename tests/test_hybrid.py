@@ -1,6 +1,5 @@
 """A batch shared out to an engine and the CPU: here by an engine that is the CPU too, and fails when it is told to."""
 
-import contextlib
 import ctypes
 
 import numpy as np
@@ -10,7 +9,7 @@ from test_data import encoded, photographs
 import cuaug
 from cuaug import _engine, _limits, io
 from cuaug.data import Loader
-from cuaug.data._decoders import Decoders
+from cuaug.data._decoders import Decoders, OnWay
 from cuaug.data._decoding import Decoding, Encoded, Part
 
 torch = pytest.importorskip("torch")
@@ -18,26 +17,36 @@ pytestmark = pytest.mark.jpeg
 
 
 class FakeEngine:
-    def __init__(self, fails=()):
-        self.seen, self.fails = [], fails
+    def __init__(self, fails=(), decodes=True):
+        self.seen, self.fails, self.decodes = [], fails, decodes
 
-    def decode(self, data, sizes, boxes, targets, library):
+    def begin(self, data, sizes, boxes, targets, library):
         for file, (top, left, height, width), (address, pitch) in zip(
             data, boxes.tolist(), targets.tolist(), strict=True
         ):
+            if not self.decodes:
+                break
             box = io.decode_and_crop_jpeg(file, top, left, height, width)
             for y, row in enumerate(np.ascontiguousarray(box)):
                 ctypes.memmove(address + y * pitch, row.ctypes.data, row.nbytes)
         self.seen.append(list(data))
-        return [k for k, file in enumerate(data) if file in self.fails]
+        self.failed = [k for k, file in enumerate(data) if file in self.fails]
+        return self
+
+    def finish(self):
+        return 0.0, self.failed
 
 
 def photos(count=9):
     return [encoded(image, subsampling=i % 3) for i, image in enumerate(photographs(count))]
 
 
-def pinned(shape):
-    return contextlib.nullcontext(torch.full(shape, 99, dtype=torch.uint8))
+class Pinned:
+    def take(self, shape):
+        return torch.full(shape, 99, dtype=torch.uint8)
+
+    def give(self, memory):
+        pass
 
 
 def slots_of(files, engine, divisor=1):
@@ -48,7 +57,7 @@ def slots_of(files, engine, divisor=1):
     shape = (len(files), *sizes.max(0).tolist(), 3)
     slots = torch.full(shape, 99, dtype=torch.uint8)
     decoders = Decoders(engine)
-    decoders.begin(Part(found, regions, np.arange(len(files)), True), slots, contextlib.nullcontext, pinned).finish()
+    OnWay(decoders, Part(found, regions, np.arange(len(files)), True), slots, Pinned()).finish()
     return [slot[:h, :w].numpy() for slot, (h, w) in zip(slots, sizes.tolist(), strict=True)], found
 
 
@@ -72,8 +81,7 @@ def test_what_cannot_be_decoded_is_named_by_the_cpu():
     files = photos()
     files[0] = files[0][:200] + bytes(100) + files[0][300:]
     files[5] = b"\xff\xd8\xff\xe0nothing"
-    engine = FakeEngine(fails=files[:1])
-    engine.decode = lambda data, *_: [k for k, file in enumerate(data) if file == files[0]]
+    engine = FakeEngine(fails=files[:1], decodes=False)
     _, batch = slots_of(files, engine)
     assert sorted(batch.bad) == [0, 5]
 

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from .._engine import Engine
 from ._decoding import Part
 
-# Memory of a shape that a GPU copies from without stopping, to be used within a `with`.
-Pinned = Callable[[tuple[int, ...]], AbstractContextManager[Any]]
 _LEAST = 1 / 16  # of the images, for either
 _LEARNED = 0.2  # of what a part has shown
+
+
+class Pinned(Protocol):
+    """Memory that a GPU copies from without stopping."""
+
+    def take(self, shape: tuple[int, ...]) -> Any: ...
+    def give(self, memory: Any) -> None:
+        """To be taken again, once the copies that have been asked for are done."""
 
 
 class Pace:
@@ -34,15 +38,10 @@ class Pace:
 
 
 class Decoders:
-    """Shares parts out between the CPU and an engine, if there is one, so that they are done at the same time.
-
-    Two parts are at each of them: while one comes to its end, the other keeps it busy.
-    """
+    """Shares parts out between the CPU and an engine, if there is one, so that both always have something to do."""
 
     def __init__(self, engine: Engine | None) -> None:
         self.engine = engine
-        self._on_cpu = ThreadPoolExecutor(2, "cuaug-cpu")
-        self._on_engine = ThreadPoolExecutor(2, "cuaug-engine")
         self.cpu_pace, self.engine_pace = Pace(75e-6), Pace(25e-6)  # to begin with: on 16 cores and an H200
 
     @property
@@ -51,16 +50,7 @@ class Decoders:
         share = self.cpu_pace.each / (self.cpu_pace.each + self.engine_pace.each)
         return min(max(share, _LEAST), 1 - _LEAST)
 
-    def begin(self, part: Part, slots: Any, making: Callable[[], AbstractContextManager[Any]], pinned: Pinned) -> OnWay:
-        """Into slots [S, H, W, 3] on the device, on the stream that `making` chooses."""
-        chosen = self._chosen(part)
-        rest = np.setdiff1d(np.arange(len(part.places)), chosen)
-        way = _Way(part, slots, making, pinned)
-        on_engine = self._on_engine.submit(way.by_engine, self.engine, chosen) if len(chosen) else None
-        on_cpu = self._on_cpu.submit(way.by_cpu, rest) if len(rest) else None
-        return OnWay(self, way, (len(chosen), len(rest)), on_engine, on_cpu)
-
-    def _chosen(self, part: Part) -> np.ndarray:
+    def chosen(self, part: Part) -> np.ndarray:
         """What is for the engine."""
         if self.engine is None:
             return np.arange(0)
@@ -70,53 +60,41 @@ class Decoders:
 
 
 class OnWay:
-    """A part that is being decoded."""
+    """A part that is being decoded, into slots [S, H, W, 3] on a device, on its current stream."""
 
-    def __init__(
-        self,
-        decoders: Decoders,
-        way: _Way,
-        counts: tuple[int, int],
-        on_engine: Future[tuple[float, list[int]]] | None,
-        on_cpu: Future[float] | None,
-    ) -> None:
-        self._decoders, self._way, self._counts, self._begun = decoders, way, counts, time.perf_counter()
-        self._on_engine, self._on_cpu = on_engine, on_cpu
+    def __init__(self, decoders: Decoders, part: Part, slots: Any, pinned: Pinned) -> None:
+        self._decoders, self._part, self._slots, self._pinned = decoders, part, slots, pinned
+        self._chosen = decoders.chosen(part)
+        self._rest = np.setdiff1d(np.arange(len(part.places)), self._chosen)
+        self._begun = time.perf_counter()
+        self._on_engine = None
+        if decoders.engine is not None and len(self._chosen):
+            places, slot = part.places[self._chosen].tolist(), self._chosen.tolist()
+            self._on_engine = part.encoded.begin_on_device(decoders.engine, slots, part.regions, places, slot)
+        self._on_cpu = self._begin_on_cpu(self._rest)
 
     def finish(self) -> Any:
         """The slots, once all is on its way to them."""
-        decoders, (by_engine, by_cpu) = self._decoders, self._counts
-        if self._on_cpu is not None:
-            decoders.cpu_pace.learn(by_cpu, self._begun, self._on_cpu.result())
+        done = self._finish_on_cpu(self._rest, *self._on_cpu)
+        if len(self._rest):
+            self._decoders.cpu_pace.learn(len(self._rest), self._begun, done)
         if self._on_engine is not None:
-            done, failed = self._on_engine.result()
-            decoders.engine_pace.learn(by_engine, self._begun, done)
+            done, failed = self._on_engine.finish()
+            self._decoders.engine_pace.learn(len(self._chosen), self._begun, done)
             if failed:
-                self._way.by_cpu(np.flatnonzero(np.isin(self._way.part.places, failed)))
-        return self._way.slots
+                again = self._chosen[failed]
+                self._finish_on_cpu(again, *self._begin_on_cpu(again))
+        return self._slots
 
+    def _begin_on_cpu(self, chosen: np.ndarray) -> tuple[Any, Callable[[], float]]:
+        memory = self._pinned.take((len(chosen), *self._part.shape[1:]))
+        return memory, self._part.begin(memory.numpy(), chosen)
 
-class _Way:
-    """From files to slots."""
-
-    def __init__(
-        self, part: Part, slots: Any, making: Callable[[], AbstractContextManager[Any]], pinned: Pinned
-    ) -> None:
-        self.part, self.slots, self._making, self._pinned = part, slots, making, pinned
-
-    def by_engine(self, engine: Engine, chosen: np.ndarray) -> tuple[float, list[int]]:
-        """When it was done, and what it failed at."""
-        part = self.part
-        with self._making():
-            places = part.places[chosen].tolist()
-            failed = part.encoded.into_device(engine, self.slots, part.regions, places, chosen.tolist())
-            return time.perf_counter(), failed
-
-    def by_cpu(self, chosen: np.ndarray) -> float:
-        """When it was done."""
-        with self._making(), self._pinned((len(chosen), *self.part.shape[1:])) as decoded:
-            self.part.into(decoded.numpy(), chosen)
-            for run in np.split(np.arange(len(chosen)), np.flatnonzero(np.diff(chosen) != 1) + 1):
+    def _finish_on_cpu(self, chosen: np.ndarray, memory: Any, wait: Callable[[], float]) -> float:
+        done = wait()
+        for run in np.split(np.arange(len(chosen)), np.flatnonzero(np.diff(chosen) != 1) + 1):
+            if len(run):
                 first, last = int(chosen[run[0]]), int(chosen[run[-1]])
-                self.slots[first : last + 1].copy_(decoded[run[0] : run[-1] + 1], non_blocking=True)
-        return time.perf_counter()
+                self._slots[first : last + 1].copy_(memory[run[0] : run[-1] + 1], non_blocking=True)
+        self._pinned.give(memory)
+        return done

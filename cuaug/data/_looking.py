@@ -9,7 +9,7 @@ import numpy as np
 from ..crop_resize import resized_crop
 from ._ahead import Clock
 from ._decoding import Encoded, Part
-from ._places import NumPyPlace
+from ._places import Begun, NumPyPlace
 from ._regions import Regions, covered
 
 _ROOM = 1 << 29  # bytes of slots that may be wasted
@@ -41,6 +41,9 @@ class Boxes:
             return made[0]
         return place.joined(made)[np.argsort(np.concatenate([begun.part.places for begun in self._parts]))]
 
+    def drop(self, place: NumPyPlace) -> None:
+        _drop(self._parts, place)
+
     def _resized(self, images: Any, places: np.ndarray, place: NumPyPlace) -> Any:
         wanted = self._wanted
         (height, width), (down, across) = wanted.size, self._margin[places].max(0, initial=0).tolist()
@@ -66,6 +69,15 @@ class Whole:
             slots = clock.timed("decode", place.finish, begun)
             images |= dict(zip(begun.part.places.tolist(), slots, strict=True))
         return [images[i] for i in range(self._count)]
+
+    def drop(self, place: NumPyPlace) -> None:
+        _drop(self._parts, place)
+
+
+def _drop(parts: list[Begun], place: NumPyPlace) -> None:
+    for begun in parts:
+        if begun.on_way is not None:
+            place.finish(begun)
 
 
 def alike(extents: np.ndarray, kinds: np.ndarray) -> list[np.ndarray]:

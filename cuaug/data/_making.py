@@ -98,6 +98,11 @@ class Making:
             bad = {int(read.ids[i]): reason for i, reason in encoded.bad.items()}
             return Made(images, labels, ids, valid, bad, place.made())
 
+    def drop(self, begun: Begun, place: NumPyPlace) -> None:
+        """Ends what `begin` has begun."""
+        with place.making():
+            begun.look.drop(place)
+
     def _augmented(self, place: NumPyPlace, images: Any, labels: Any, ids: np.ndarray, epoch: int) -> tuple[Any, Any]:
         if isinstance(images, list) and len({tuple(image.shape) for image in images}) <= 1:
             images = place.stacked(images)

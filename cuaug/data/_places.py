@@ -5,9 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import math
-import queue
 import sys
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +29,7 @@ class NumPyPlace:
     """Channels-last arrays."""
 
     layout = "NHWC"
+    ahead = 0  # parts that are begun before one is finished
 
     def __init__(self) -> None:
         self._kept = np.empty(0, np.uint8)
@@ -117,16 +116,37 @@ class TorchPlace(NumPyPlace):
         return self.torch.stack(images) if images else self._images(super().stacked(images))
 
 
+class _PinnedBlocks:
+    """Memory to copy to a GPU from, the same again and again: to allocate it stops all threads for milliseconds."""
+
+    def __init__(self, torch: Any, stream: Any) -> None:
+        self._torch, self._stream = torch, stream
+        self._blocks: list[tuple[Any, Any]] = []  # and when they may be written to
+
+    def take(self, shape: tuple[int, ...]) -> Any:
+        size = math.prod(shape)
+        memory, copied = self._blocks.pop(0) if self._blocks else (None, None)
+        if copied is not None:
+            copied.synchronize()
+        if memory is None or memory.numel() < size:
+            memory = self._torch.empty(size + size // 2, dtype=self._torch.uint8, pin_memory=True)
+        return memory[:size].view(shape)
+
+    def give(self, memory: Any) -> None:
+        whole = memory._base if memory._base is not None else memory
+        self._blocks.append((whole, self._stream.record_event()))
+
+
 class CudaPlace(TorchPlace):
     """As `TorchPlace`, on a GPU: copied from pinned memory, and made, on a stream beside the caller's."""
+
+    ahead = 2
 
     def __init__(self, device: Any, decoders: Decoders) -> None:
         super().__init__()
         self.device, self._decoders = device, decoders
         self._stream = self.torch.cuda.Stream(self.device)
-        self._blocks: queue.SimpleQueue[tuple[Any, Any]] = queue.SimpleQueue()
-        for _ in range(4):
-            self._blocks.put((None, None))
+        self._pinned = _PinnedBlocks(self.torch, self._stream)
 
     def another(self) -> NumPyPlace:
         return CudaPlace(self.device, self._decoders)
@@ -134,25 +154,11 @@ class CudaPlace(TorchPlace):
     def begin(self, part: Part) -> Begun:
         with self.making():
             slots = self.torch.empty(part.shape, dtype=self.torch.uint8, device=self.device)
-        return Begun(part, self._decoders.begin(part, slots, self.making, self._pinned))
+            return Begun(part, OnWay(self._decoders, part, slots, self._pinned))
 
     def finish(self, begun: Begun) -> Any:
         assert begun.on_way is not None
         return begun.on_way.finish().permute(0, 3, 1, 2)
-
-    @contextlib.contextmanager
-    def _pinned(self, shape: tuple[int, ...]) -> Iterator[Any]:
-        """Memory to decode into and to copy from, a few blocks in turn: to allocate it would stop all threads."""
-        size = math.prod(shape)
-        memory, copied = self._blocks.get()
-        if copied is not None:
-            copied.synchronize()
-        if memory is None or memory.numel() < size:
-            memory = self.torch.empty(size + size // 2, dtype=self.torch.uint8, pin_memory=True)
-        try:
-            yield memory[:size].view(shape)
-        finally:
-            self._blocks.put((memory, self._stream.record_event()))
 
     def _images(self, slots: np.ndarray) -> Any:
         return super()._images(slots).to(self.device)

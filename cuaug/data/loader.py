@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -170,17 +171,20 @@ class Loader:
             labels = self.source.labels
             yield Read(ids, None if labels is None else labels[ids], valid, data, epoch)
 
-    def _prepared(self, place: NumPyPlace, epoch: int, first: int, count: int) -> Iterator[Begun]:
-        read = Ahead(self._read(epoch, first, count), self.prefetch, "cuaug-read")
-        with contextlib.closing(read.__iter__()) as batches:
-            for batch in batches:
-                yield self._making.begin(batch, place)
-
     def _made(self, place: NumPyPlace, epoch: int, first: int, count: int) -> Iterator[Made]:
-        begun = Ahead(self._prepared(place, epoch, first, count), 2, "cuaug-begin")
-        with contextlib.closing(begun.__iter__()) as batches:
-            for batch in batches:
-                yield self._making.finish(batch, place)
+        read = Ahead(self._read(epoch, first, count), self.prefetch, "cuaug-read")
+        begun: deque[Begun] = deque()
+        try:
+            with contextlib.closing(read.__iter__()) as batches:
+                for batch in batches:
+                    begun.append(self._making.begin(batch, place))
+                    if len(begun) > place.ahead:
+                        yield self._making.finish(begun.popleft(), place)
+            while begun:
+                yield self._making.finish(begun.popleft(), place)
+        finally:  # abandoned: what is being decoded has to come to its end before its memory goes
+            for batch in begun:
+                self._making.drop(batch, place)
 
     def _encoded(self, ids: list[int]) -> list[bytes | str]:
         if self._cache is None:
