@@ -18,7 +18,7 @@ from ._decoding import Part
 DECODERS = ("cpu", "hybrid")
 
 
-class Begun(NamedTuple):
+class BegunPart(NamedTuple):
     """A part that is on its way."""
 
     part: Part
@@ -38,15 +38,18 @@ class NumPyPlace:
         """For another iteration, which may run beside this one's."""
         return type(self)()
 
-    def begin(self, part: Part) -> Begun:
+    def begin(self, part: Part) -> BegunPart:
         """What can be done about a part while the one before is being decoded."""
-        return Begun(part)
+        return BegunPart(part)
 
-    def finish(self, begun: Begun) -> Any:
+    def finish(self, begun: BegunPart) -> Any:
         """The slots of a part, decoded, as the library's images."""
         slots = self._slots(begun.part.shape, begun.part.kept)
         begun.part.into(slots)
         return self._images(slots)
+
+    def drop(self, begun: BegunPart) -> None:
+        """Ends what is not wanted any more."""
 
     def _slots(self, shape: tuple[int, ...], kept: bool) -> np.ndarray:
         size = math.prod(shape)
@@ -151,14 +154,17 @@ class CudaPlace(TorchPlace):
     def another(self) -> NumPyPlace:
         return CudaPlace(self.device, self._decoders)
 
-    def begin(self, part: Part) -> Begun:
+    def begin(self, part: Part) -> BegunPart:
         with self.making():
             slots = self.torch.empty(part.shape, dtype=self.torch.uint8, device=self.device)
-            return Begun(part, OnWay(self._decoders, part, slots, self._pinned))
+            return BegunPart(part, OnWay(self._decoders, part, slots, self._pinned))
 
-    def finish(self, begun: Begun) -> Any:
+    def finish(self, begun: BegunPart) -> Any:
         assert begun.on_way is not None
         return begun.on_way.finish().permute(0, 3, 1, 2)
+
+    def drop(self, begun: BegunPart) -> None:
+        self.finish(begun)  # its memory may go when nothing is on its way to it
 
     def _images(self, slots: np.ndarray) -> Any:
         return super()._images(slots).to(self.device)

@@ -15,7 +15,7 @@ from ..transforms._transform import Transform
 from . import _order
 from ._ahead import Ahead
 from ._decoding import Decoding
-from ._making import ON_ERROR, Begun, Made, Making, Read, recipe_of
+from ._making import ON_ERROR, Begun, Made, Making, Prepared, Read, recipe_of
 from ._places import NumPyPlace, place_of
 from .batch import Batch
 from .files import ImageFiles
@@ -163,13 +163,14 @@ class Loader:
         if turn == self._turn:
             self.epoch = epoch + 1
 
-    def _read(self, epoch: int, first: int, count: int) -> Iterator[Read]:
+    def _read(self, epoch: int, first: int, count: int) -> Iterator[Prepared]:
         turn = _order.order(len(self.source), self.seed, epoch, self.shuffle)
         for index in range(first, count):
             ids, valid = _order.batch(turn, index, self.batch_size, self.rank, self.world, self.last)
             data = self.clock.timed("read", self._encoded, ids.tolist())
             labels = self.source.labels
-            yield Read(ids, None if labels is None else labels[ids], valid, data, epoch)
+            read = Read(ids, None if labels is None else labels[ids], valid, data, epoch)
+            yield self.clock.timed("read", self._making.prepare, read)
 
     def _made(self, place: NumPyPlace, epoch: int, first: int, count: int) -> Iterator[Made]:
         read = Ahead(self._read(epoch, first, count), self.prefetch, "cuaug-read")
@@ -183,8 +184,8 @@ class Loader:
             while begun:
                 yield self._making.finish(begun.popleft(), place)
         finally:  # abandoned: what is being decoded has to come to its end before its memory goes
-            for batch in begun:
-                self._making.drop(batch, place)
+            for each in begun:
+                self._making.drop(each, place)
 
     def _encoded(self, ids: list[int]) -> list[bytes | str]:
         if self._cache is None:
