@@ -170,7 +170,7 @@ class Loader:
             data = self.clock.timed("read", self._encoded, ids.tolist())
             labels = self.source.labels
             read = Read(ids, None if labels is None else labels[ids], valid, data, epoch)
-            yield self.clock.timed("read", self._making.prepare, read)
+            yield self.clock.timed("decode", self._making.prepare, read)
 
     def _made(self, place: NumPyPlace, epoch: int, first: int, count: int) -> Iterator[Made]:
         read = Ahead(self._read(epoch, first, count), self.prefetch, "cuaug-read")
