@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _check, _engine
+from .. import _check, _cuda, _engine
 from .._check import BackendError
 from ._decoders import Decoders, OnWay
 from ._decoding import Part
@@ -86,8 +86,9 @@ class NumPyPlace:
     def made(self) -> Any:
         """What `receive` waits for."""
 
-    def receive(self, arrays: Any, made: Any) -> None:
-        """Called by whoever takes the arrays."""
+    def receive(self, arrays: tuple[Any, Any], made: Any) -> tuple[Any, Any]:
+        """Images and labels, for whoever takes them and calls this."""
+        return arrays
 
 
 class TorchPlace(NumPyPlace):
@@ -152,7 +153,7 @@ class CudaPlace(TorchPlace):
         self._pinned = _PinnedBlocks(self.torch, self._stream)
 
     def another(self) -> NumPyPlace:
-        return CudaPlace(self.device, self._decoders)
+        return type(self)(self.device, self._decoders)
 
     def begin(self, part: Part) -> BegunPart:
         with self.making():
@@ -181,12 +182,30 @@ class CudaPlace(TorchPlace):
     def made(self) -> Any:
         return self._stream.record_event()
 
-    def receive(self, arrays: Any, made: Any) -> None:
-        stream = self.torch.cuda.current_stream(self.device)
+    def receive(self, arrays: tuple[Any, Any], made: Any) -> tuple[Any, Any]:
+        stream = self._taker()
         stream.wait_event(made)
         for array in arrays:
             if array is not None:
                 array.record_stream(stream)
+        return arrays
+
+    def _taker(self) -> Any:
+        """The stream of whoever takes the arrays."""
+        return self.torch.cuda.current_stream(self.device)
+
+
+class CuPyPlace(CudaPlace):
+    """As `CudaPlace`, for CuPy: channels-last arrays, on CuPy's current stream. torch makes them, and owns the memory."""
+
+    def receive(self, arrays: tuple[Any, Any], made: Any) -> tuple[Any, Any]:
+        with _cuda.device(self.device.index):
+            images, labels = super().receive(arrays, made)
+            from_dlpack = _cuda.cupy().from_dlpack
+            return from_dlpack(images.permute(0, 2, 3, 1)), None if labels is None else from_dlpack(labels)
+
+    def _taker(self) -> Any:
+        return self.torch.cuda.ExternalStream(_cuda.cupy().cuda.get_current_stream().ptr, self.device)
 
 
 def _torch_device(torch: Any, device: Any) -> Any:
@@ -206,14 +225,17 @@ def _torch_device(torch: Any, device: Any) -> Any:
 
 
 def place_of(device: Any, library: str | None, decoder: str) -> NumPyPlace:
-    """`device`: "cpu" or a GPU's name; `library`: "numpy", "torch", or None: torch if it has been imported."""
-    _check.one_of("library", library, (None, "torch", "numpy"))
+    """`device`: "cpu" or a GPU's name; `library`: its results, by name, or None: torch if it has been imported."""
+    _check.one_of("library", library, (None, "torch", "numpy", "cupy"))
     _check.one_of("decoder", decoder, DECODERS)
     if str(device) != "cpu":
         if library == "numpy":
-            raise ValueError(f"library must be 'torch' for device {str(device)!r}, got 'numpy'")
+            raise ValueError(f"library must be 'torch' or 'cupy' for device {str(device)!r}, got 'numpy'")
         found = _torch_device(importlib.import_module("torch"), device)
-        return CudaPlace(found, Decoders(_engine.engine(found.index) if decoder == "hybrid" else None))
+        place = CuPyPlace if library == "cupy" else CudaPlace
+        return place(found, Decoders(_engine.engine(found.index) if decoder == "hybrid" else None))
+    if library == "cupy":
+        raise ValueError("device must be a GPU for library 'cupy', got 'cpu'")
     if decoder != "cpu":
         raise ValueError(f"decoder must be 'cpu' for device 'cpu', got {decoder!r}")
     if library is None:

@@ -50,7 +50,8 @@ class Loader:
         threads: That read and decode; default: as :func:`cuaug.set_num_threads`.
         cache: "memory" keeps encoded files.
         progress: A bar with images a second, and what holds them up (needs tqdm).
-        library: Of the results: "torch" or "numpy"; default: torch if it has been imported.
+        library: Of the results: "torch", "numpy" or, on a GPU, "cupy" (channels last; torch has to be installed);
+            default: torch if it has been imported.
         max_pixels: Of an image; one with more is bad.
 
     Raises:
@@ -154,12 +155,12 @@ class Loader:
         made = Ahead(self._made(place, epoch, first, count), self.prefetch, "cuaug-make")
         with contextlib.closing(made.__iter__()) as batches, self._bar(first, count) as bar:
             for batch in batches:
-                place.receive((batch.images, batch.labels), batch.done)
+                images, labels = place.receive((batch.images, batch.labels), batch.done)
                 self._note(batch.bad)
                 if turn == self._turn:
                     self._batch += 1
                 bar(len(batch.ids))
-                yield Batch(batch.images, batch.labels, batch.ids, batch.valid)
+                yield Batch(images, labels, batch.ids, batch.valid)
         if turn == self._turn:
             self.epoch = epoch + 1
 
