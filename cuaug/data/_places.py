@@ -196,7 +196,7 @@ class CudaPlace(TorchPlace):
 
 
 class CuPyPlace(CudaPlace):
-    """As `CudaPlace`, for CuPy: channels-last arrays, on CuPy's current stream. torch makes them, and owns the memory."""
+    """As `CudaPlace`, for CuPy: channels-last arrays, on CuPy's current stream, of memory that is torch's."""
 
     def receive(self, arrays: tuple[Any, Any], made: Any) -> tuple[Any, Any]:
         with _cuda.device(self.device.index):
