@@ -353,11 +353,7 @@ def device_number(device: Any) -> int:
     text = str(device) if type(device) is int else index if kind == "cuda" else ""
     if not (text.isdecimal() or (kind == "cuda" and not index)):
         raise ValueError(f"device must be 'cpu', 'cuda', 'cuda:1' or a GPU's number, got {device!r}")
-    runtime = _cuda.cupy().cuda.runtime
-    number, count = int(text) if text else runtime.getDevice(), runtime.getDeviceCount()
-    if number >= count:
-        raise _check.BackendError(f"device {device!r} is not here: CUDA finds {count}")
-    return int(number)
+    return _cuda.device_number(int(text) if text else None)
 
 
 def pinned(shape: tuple[int, ...], order: Sequence[int]) -> Any:

@@ -186,7 +186,40 @@ def wait(stream: int, index: int) -> None:
 def context() -> int:
     """The driver's, of the current device."""
     cupy().cuda.runtime.free(0)  # makes it, where there is none yet
+    if not _used:
+        _used.append("a context")
     return int(cupy().cuda.driver.ctxGetCurrent())
+
+
+def memory(size: int) -> Any:
+    """Bytes of the current device, at ``ptr``, that no pool will hand to another."""
+    return cupy().cuda.Memory(size)
+
+
+def own_stream() -> Any:
+    """A stream of the current device, at ``ptr``, that waits for no other."""
+    return cupy().cuda.Stream(non_blocking=True)
+
+
+def current_stream() -> int:
+    """CuPy's, of the current device."""
+    return int(cupy().cuda.get_current_stream().ptr)
+
+
+def from_dlpack(array: Any) -> Any:
+    """An array of CuPy's, of the same memory."""
+    return cupy().from_dlpack(array)
+
+
+def device_number(index: int | None) -> int:
+    """Of a device that is there; None: the current one."""
+    ready()
+    runtime = cupy().cuda.runtime
+    count = runtime.getDeviceCount()
+    number = runtime.getDevice() if index is None else index
+    if number >= count:
+        raise BackendError(f"device {number} is not here: CUDA finds {count}")
+    return int(number)
 
 
 def event(stream: int) -> Any:

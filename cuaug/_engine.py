@@ -1,4 +1,4 @@
-"""JPEGs decoded by a GPU's own engine, through nvJPEG, which is optional: the only file that calls it.
+"""JPEGs decoded by a GPU's own engine, through nvJPEG, which is optional: the only file that knows it.
 
 The engine decodes whole images, a batch in one call, and a kernel takes boxes of them to where they are wanted: that
 is faster than its decoding of regions, which has also crashed in some versions. What the engine cannot do, or fails
@@ -13,7 +13,7 @@ import functools
 import importlib
 import struct
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,14 +21,14 @@ from . import _array, _cpu, _cuda
 from ._check import BackendError
 
 RECORD = struct.Struct("P")  # `cuaug::Cut`
-_ROWS = 32  # of a piece, that a block of the kernel moves
+_ROWS = 32  # `cut_rows`: of a piece, that a block of the kernel moves
 _TAKEN = {(sampling, "ycbcr", False) for sampling in ("444", "422", "420", "440")}
 _END = b"\xff\xd9"
 _ROOM = 256 << 20  # bytes of images that are decoded at a time, but for one that is larger
 _APART = 256  # bytes that images begin at multiples of
 _INSTALL = 'pip install "cuaug[decode13]" (CUDA 12 drivers: "cuaug[decode12]")'
 # nvjpeg.h
-_HARDWARE, _DEFAULT = 3, 0
+_HARDWARE = 3
 _SMOOTH_UPSAMPLING = 1 << 5  # what libjpeg-turbo does
 
 
@@ -40,110 +40,95 @@ def takes(data: bytes | memoryview, header: Sequence[Any]) -> bool:
     return tuple(header[3:6]) in _TAKEN and bytes(data[-2:]) == _END
 
 
-@functools.cache
+class Boxes(NamedTuple):
+    """Of images that the engine decodes, and where they go."""
+
+    data: Sequence[bytes]
+    sizes: np.ndarray  # of the images: H, W [N, 2]
+    box: np.ndarray  # top, left, height, width [N, 4]
+    target: np.ndarray  # address of the box's first pixel, and bytes from a row to the next [N, 2]
+
+    def part(self, which: slice) -> Boxes:
+        return Boxes(self.data[which], self.sizes[which], self.box[which], self.target[which])
+
+
 def engine(device: int) -> Engine:
     """That of a GPU."""
+    _cuda.ready()
+    return _engine(device)
+
+
+@functools.cache
+def _engine(device: int) -> Engine:
     return Engine(device)
 
 
-class _Turn:
-    """What one call has to itself: a state of nvJPEG, and memory to decode into, again and again."""
-
-    def __init__(self, state: int) -> None:
-        self.state = state
-        self.moved: Any = None  # when all has been taken away from the memory
-        self._memory: Any = None
-
-    def memory(self, size: int) -> int:
-        """The address of so many bytes, once what they held is not needed any more."""
-        if self.moved is not None:
-            self.moved.synchronize()  # an engine does not wait for a stream (torchcodec#1634)
-        if self._memory is None or not size <= self._memory.mem.size <= 2 * max(size, _ROOM):
-            self._memory = None
-            self._memory = _cuda.cupy().cuda.alloc(size)
-        return int(self._memory.ptr)
-
-
 class Engine:
-    """Decodes on one GPU. Calls may overlap: what one leaves idle of the engine, the other takes."""
+    """Decodes on one GPU. Works may overlap: what one leaves idle of the engine, the other takes."""
 
     def __init__(self, device: int) -> None:
-        _cuda.ready()
-        self.device, self._nvjpeg = device, _nvjpeg()
-        self._free: list[_Turn] = []
+        self.device, self.nvjpeg = device, _nvjpeg()
+        driver, handle = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p()
         with _cuda.device(device):
-            self._handle = self._made()
-            self._context = _address(ctypes.CDLL("libcuda.so.1").cuCtxSetCurrent), _cuda.context()
-        self._functions = tuple(
-            _address(getattr(self._nvjpeg, name)) for name in ("nvjpegDecodeBatchedInitialize", "nvjpegDecodeBatched")
+            self.driver = _address(driver.cuCtxSetCurrent), _address(driver.cuStreamSynchronize), _cuda.context()
+            status = self.nvjpeg.nvjpegCreateEx(_HARDWARE, None, None, _SMOOTH_UPSAMPLING, ctypes.byref(handle))
+        if status != 0:
+            raise BackendError(
+                f"this GPU has no engine for JPEG that nvJPEG can use (status {status}): leave out device and decoder"
+            )
+        self.handle = handle.value
+        self.functions = tuple(
+            _address(getattr(self.nvjpeg, name)) for name in ("nvjpegDecodeBatchedInitialize", "nvjpegDecodeBatched")
         )
+        self._turns: list[_Turn] = []
 
-    def begin(
-        self,
-        data: Sequence[bytes],
-        sizes: np.ndarray,
-        boxes: np.ndarray,
-        targets: np.ndarray,
-        library: _array.Library,
-    ) -> Work:
-        """Decodes a box of each image to a place in the GPU's memory, on the library's current stream.
-
-        Args:
-            data: Files that the engine takes.
-            sizes: (H, W). [N, 2]
-            boxes: Top, left, height, width. [N, 4]
-            targets: Address of a box's first pixel, and bytes from a row to the next. [N, 2]
-            library: Whose stream.
-        """
-        return Work(self, data, sizes, boxes, targets, library)
-
-    def call(self, turn: _Turn, data: Sequence[bytes], images: np.ndarray, stream: int) -> Any:
-        """Sets it to work: addresses, and bytes from row to row. [N, 2]"""
-        return _cpu.native().engine_begin(
-            list(data), images.tolist(), self._context, self._functions, self._handle, turn.state, stream
-        )
+    def begin(self, boxes: Boxes, library: _array.Library) -> Work:
+        """Begins to decode, on the device, for the library's current stream."""
+        return Work(self, boxes, library)
 
     def take(self) -> _Turn:
         try:
-            return self._free.pop()
+            return self._turns.pop()
         except IndexError:
-            return _Turn(self._state())
+            return _Turn(self)
 
     def give(self, turn: _Turn) -> None:
-        self._free.append(turn)
+        self._turns.append(turn)
 
-    def _made(self) -> Any:
-        """A handle of nvJPEG: by the engine, or on a GPU that has none, by kernels and the CPU."""
-        handle = ctypes.c_void_p()
-        for backend in (_HARDWARE, _DEFAULT):
-            status = self._nvjpeg.nvjpegCreateEx(backend, None, None, _SMOOTH_UPSAMPLING, ctypes.byref(handle))
-            if status == 0:
-                return handle.value
-        raise BackendError(f"nvJPEG cannot be used on this GPU (status {status}): leave out device and decoder")
 
-    def _state(self) -> Any:
+class _Turn:
+    """What one call has to itself: a state of nvJPEG, a stream, and memory to decode into, again and again."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._destroy = engine.nvjpeg.nvjpegJpegStateDestroy
         state = ctypes.c_void_p()
-        status = self._nvjpeg.nvjpegJpegStateCreate(ctypes.c_void_p(self._handle), ctypes.byref(state))
+        status = engine.nvjpeg.nvjpegJpegStateCreate(ctypes.c_void_p(engine.handle), ctypes.byref(state))
         if status != 0:
             raise BackendError(f"nvJPEG has no room for its state (status {status}): free memory of the GPU")
-        return state.value
+        self.state, self.stream = state.value, _cuda.own_stream()
+        self.moved: Any = None  # when all has been taken away from the memory
+        self.memory: Any = None
+
+    def __del__(self) -> None:
+        if hasattr(self, "state"):
+            self._destroy(ctypes.c_void_p(self.state))
+
+    def room(self, size: int) -> int:
+        """The address of so many bytes, once what was there has been taken away."""
+        if self.moved is not None:
+            self.moved.synchronize()  # an engine does not wait for a stream (torchcodec#1634)
+        if self.memory is None or not size <= self.memory.size <= 2 * max(size, _ROOM):
+            self.memory = None
+            self.memory = _cuda.memory(size + size // 4)
+        return int(self.memory.ptr)
 
 
 class Work:
     """Images that an engine is at."""
 
-    def __init__(
-        self,
-        engine: Engine,
-        data: Sequence[bytes],
-        sizes: np.ndarray,
-        boxes: np.ndarray,
-        targets: np.ndarray,
-        library: _array.Library,
-    ) -> None:
-        self._engine, self._library = engine, library
-        self._data, self._sizes, self._boxes, self._targets = data, sizes, boxes, targets
-        self._rounds = _rounds(3 * sizes.prod(1))
+    def __init__(self, engine: Engine, boxes: Boxes, library: _array.Library) -> None:
+        self._engine, self._boxes, self._library = engine, boxes, library
+        self._rounds = _rounds(3 * boxes.sizes.prod(1))
         self._round = self._begun()
 
     def finish(self) -> tuple[float, list[int]]:
@@ -152,7 +137,10 @@ class Work:
         with _cuda.device(self._engine.device):
             while self._round is not None:
                 part, turn, images, pending = self._round
-                done, missing = pending.wait()
+                try:
+                    done, missing = pending.wait()
+                except RuntimeError as error:
+                    raise BackendError(f"the GPU's engine failed ({error}): restart the process") from error
                 failed += [part.start + i for i in missing]
                 self._move(part, images)
                 turn.moved = _cuda.event(self._library.stream(self._engine.device))
@@ -161,37 +149,36 @@ class Work:
         return done, failed
 
     def _begun(self) -> tuple[slice, _Turn, np.ndarray, Any] | None:
-        """The next round."""
+        """The next round. What it needs the native thread holds too, whatever becomes of this."""
         part = next(self._rounds, None)
         if part is None:
             return None
-        with _cuda.device(self._engine.device):
-            turn, sizes = self._engine.take(), self._sizes[part]
-            images = _laid_out(sizes)
-            images[:, 0] += turn.memory(int(images[-1, 0] + 3 * sizes[-1].prod()))
-            stream = self._library.stream(self._engine.device)
-            return part, turn, images, self._engine.call(turn, self._data[part], images, stream)
+        engine, boxes = self._engine, self._boxes.part(part)
+        with _cuda.device(engine.device):
+            turn = engine.take()
+            images = _laid_out(boxes.sizes)
+            images[:, 0] += turn.room(int(images[-1, 0] + 3 * boxes.sizes[-1].prod()))
+        held, known = (turn, turn.memory), (engine.handle, turn.state, turn.stream.ptr)
+        pending = _cpu.native().engine_begin(
+            list(boxes.data), images.tolist(), held, engine.driver, engine.functions, *known
+        )
+        return part, turn, images, pending
 
     def _move(self, part: slice, images: np.ndarray) -> None:
-        top, left, height, width = self._boxes[part].T
-        (address, pitch), (target, step) = images.T, self._targets[part].T
+        boxes, library, device = self._boxes.part(part), self._library, self._engine.device
+        top, left, height, width = boxes.box.T
+        (address, pitch), (target, step) = images.T, boxes.target.T
         pieces = np.stack([address + top * pitch + 3 * left, target, pitch, step, height, 3 * width], 1)
-        loaded = self._library.load(pieces, self._engine.device)  # of `cuaug::CutPiece`
-        grid, data = (len(pieces), int(-(-height.max() // _ROWS)), 1), RECORD.pack(self._library.pointer(loaded))
-        self._library.launch("cuaug::cut", data, grid, 256, 0, self._engine.device)
+        loaded = library.load(pieces, device)  # of `cuaug::CutPiece`
+        grid = len(pieces), int(-(-height.max() // _ROWS)), 1
+        library.launch("cuaug::cut", RECORD.pack(library.pointer(loaded)), grid, 256, 0, device)
 
 
-def _address(function: Any) -> int:
-    found = ctypes.cast(function, ctypes.c_void_p).value
-    assert found
-    return found
-
-
-def _rounds(sizes: np.ndarray) -> Iterator[slice]:
+def _rounds(bytes_of: np.ndarray) -> Iterator[slice]:
     """As many images at a time as there is room for."""
     first = 0
-    while first < len(sizes):
-        fitting = int(np.searchsorted(np.cumsum(sizes[first:]), _ROOM, "right"))
+    while first < len(bytes_of):
+        fitting = int(np.searchsorted(np.cumsum(bytes_of[first:]), _ROOM, "right"))
         yield slice(first, first + max(fitting, 1))
         first += max(fitting, 1)
 
@@ -200,6 +187,12 @@ def _laid_out(sizes: np.ndarray) -> np.ndarray:
     """Where images begin, one after the other, and bytes from row to row. [N, 2]"""
     ends = np.cumsum(-(-3 * sizes.prod(1) // _APART) * _APART)
     return np.stack([np.concatenate([[0], ends[:-1]]), 3 * sizes[:, 1]], 1).astype(np.int64)
+
+
+def _address(function: Any) -> int:
+    found = ctypes.cast(function, ctypes.c_void_p).value
+    assert found
+    return found
 
 
 @functools.cache

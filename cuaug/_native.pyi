@@ -29,7 +29,8 @@ def read_files(files: Sequence[tuple[bytes, int, int]], most: int, threads: int)
 def engine_begin(
     files: list[bytes],
     images: Sequence[tuple[int, int]],
-    context: tuple[int, int],
+    memory: object,
+    driver: tuple[int, int, int],
     functions: tuple[int, int],
     handle: int,
     state: int,
@@ -62,6 +63,7 @@ def jpeg_decode(
     strict: bool,
     outs: Sequence[tuple[int, int]],
     threads: int = 0,
+    memory: object = None,
 ) -> list[tuple[str, str] | None]: ...
 def jpeg_begin_decode(
     files: Sequence[Buffer],
@@ -72,6 +74,7 @@ def jpeg_begin_decode(
     strict: bool,
     outs: Sequence[tuple[int, int]],
     threads: int = 0,
+    memory: object = None,
 ) -> Pending: ...
 def jpeg_encode(
     images: Sequence[tuple[int, int, int, int]],

@@ -473,28 +473,33 @@ def _on_device(
     memory: _Memory,
 ) -> list[Any]:
     """By the device's engine where it does what the CPU would do, and where that fails or does not, by the CPU."""
-    engine, library = _engine.engine(memory.device), memory.library
-    arrays = [library.empty(on_host.shape(part), "uint8", memory.device, None) for part in parts]
+    library = memory.library
     chosen = [
         place
         for place, (file, header, part) in enumerate(zip(files, headers, parts, strict=True))
         if part.scale == part.orientation == 1 and on_host.color == "rgb" and _engine.takes(file.data, header)
     ]
-    failed: list[int] = []
+    arrays = {place: library.empty(on_host.shape(parts[place]), "uint8", memory.device, None) for place in chosen}
+
+    def by_cpu(places: Sequence[int]) -> None:
+        decoded = [np.empty(on_host.shape(parts[place]), np.uint8) for place in places]
+        on_host.decode([files[place] for place in places], [parts[place] for place in places], decoded)
+        arrays.update((i, library.load(pixels, memory.device)) for i, pixels in zip(places, decoded, strict=True))
+
+    work = None
     if chosen:
-        _, failed = engine.begin(
+        boxes = _engine.Boxes(
             [bytes(files[place].data) for place in chosen],
             np.array([headers[place][:2] for place in chosen]),
             np.array([parts[place].region for place in chosen]),
-            np.array([(library.pointer(arrays[place]), 3 * arrays[place].shape[1]) for place in chosen]),
-            library,
-        ).finish()
-    rest = sorted({*range(len(files))} - {*chosen} | {chosen[i] for i in failed})
-    decoded = [np.empty(on_host.shape(parts[place]), np.uint8) for place in rest]
-    on_host.decode([files[place] for place in rest], [parts[place] for place in rest], decoded)
-    for place, pixels in zip(rest, decoded, strict=True):
-        arrays[place] = library.load(pixels, memory.device)
-    return [array.permute(2, 0, 1) if library.channels_first else array for array in arrays]
+            np.array([(library.pointer(array), 3 * array.shape[1]) for array in arrays.values()]),
+        )
+        work = _engine.engine(memory.device).begin(boxes, library)
+    by_cpu(sorted({*range(len(files))} - {*chosen}))
+    if work is not None:
+        by_cpu([chosen[i] for i in work.finish()[1]])
+    found = [arrays[place] for place in range(len(files))]
+    return [array.permute(2, 0, 1) if library.channels_first else array for array in found]
 
 
 def _headers(files: Sequence[_encoded.File], limits: Limits) -> list[Header]:

@@ -1,6 +1,7 @@
 """What calls a GPU's engine, with functions of Python's in the places of nvJPEG's: no GPU is needed."""
 
 import ctypes
+import sys
 
 import numpy as np
 import pytest
@@ -21,9 +22,10 @@ DECODE = ctypes.CFUNCTYPE(
 class Library:
     """Decodes a file to its own bytes, and fails at every batch that has one which begins with "bad"."""
 
-    def __init__(self, entered=0):
-        self.batches, self.known = [], set()
+    def __init__(self, entered=0, fault=0):
+        self.batches, self.known, self.fault = [], set(), fault
         self.enter = ENTER(lambda context: self.known.add(context) or entered)
+        self.synchronize = ENTER(lambda stream: self.known.add(("waited for", stream)) or 0)
         self.initialize = INITIALIZE(self.initialized)
         self.decode = DECODE(self.decoded)
 
@@ -34,6 +36,8 @@ class Library:
 
     def decoded(self, handle, state, data, lengths, images, stream):
         files = [ctypes.string_at(data[i], lengths[i]) for i in range(self.batches[-1])]
+        if self.fault:
+            return self.fault
         if any(file.startswith(b"bad") for file in files):
             return 3
         for i, file in enumerate(files):
@@ -47,10 +51,13 @@ class Library:
     def run(self, files, pitch=16):
         memory = np.zeros((len(files), 2, pitch), np.uint8)
         images = [(memory[i].ctypes.data, pitch) for i in range(len(files))]
-        address = [ctypes.cast(each, ctypes.c_void_p).value for each in (self.enter, self.initialize, self.decode)]
-        pending = _cpu.native().engine_begin(files, images, (address[0], 11), tuple(address[1:]), 22, 33, 44)
-        _, failed = pending.wait()
+        _, failed = self.begin(files, images, memory).wait()
         return memory, failed
+
+    def begin(self, files, images, memory):
+        of = [ctypes.cast(each, ctypes.c_void_p).value for each in (self.enter, self.synchronize)]
+        own = [ctypes.cast(each, ctypes.c_void_p).value for each in (self.initialize, self.decode)]
+        return _cpu.native().engine_begin(files, images, memory, (*of, 11), tuple(own), 22, 33, 44)
 
 
 def test_a_batch_is_one_call():
@@ -59,7 +66,7 @@ def test_a_batch_is_one_call():
     memory, failed = library.run(files)
     assert failed == []
     assert library.batches == [3]
-    assert library.known == {11, 22, 33, (1, 5), ("stream", 44)}
+    assert library.known == {11, 22, 33, (1, 5), ("stream", 44), ("waited for", 44)}
     for rows, file in zip(memory, files, strict=True):
         assert all(row.tobytes() == file.ljust(16, b"\0") for row in rows)
 
@@ -80,22 +87,30 @@ def test_no_files_are_no_call():
 
 
 def test_a_context_that_cannot_be_entered_is_an_error():
-    with pytest.raises(RuntimeError, match="context"):
+    with pytest.raises(RuntimeError, match="cuCtxSetCurrent gives 201"):
         Library(entered=201).run([b"a"])
+
+
+@pytest.mark.parametrize("fault", [1, 5, 6, 7, 8])
+def test_what_no_image_is_to_blame_for_is_an_error(fault):
+    library = Library(fault=fault)
+    with pytest.raises(RuntimeError, match=f"nvjpegDecodeBatched gives {fault}"):
+        library.run([b"a", b"b"])
+    assert library.batches == [2]
 
 
 def test_every_file_needs_a_place():
     with pytest.raises(ValueError, match="place"):
-        _cpu.native().engine_begin([b"a"], [], (0, 0), (0, 0), 0, 0, 0)
+        Library().begin([b"a"], [], None)
 
 
-def test_what_is_dropped_comes_to_its_end():
+def test_what_is_dropped_comes_to_its_end_with_its_memory():
     library = Library()
     memory = np.zeros((1, 2, 16), np.uint8)
-    address = [ctypes.cast(each, ctypes.c_void_p).value for each in (library.enter, library.initialize, library.decode)]
-    place = [(memory.ctypes.data, 16)]
-    del_me = _cpu.native().engine_begin([b"done"], place, (address[0], 0), tuple(address[1:]), 0, 0, 0)
-    del del_me
+    pending = library.begin([b"done"], [(memory.ctypes.data, 16)], memory)
+    assert sys.getrefcount(memory) == 3
+    del pending
+    assert sys.getrefcount(memory) == 2
     assert memory[0, 0].tobytes().startswith(b"done")
 
 
@@ -121,11 +136,12 @@ def test_decoding_that_was_begun_gives_what_decoding_gives():
     files[2] = files[2][:150]
     how = Decoding(2, True, True, _limits.limits_of())
     regions = np.array([[1, 3, 5, 20, 30]] * 5)
-    slots, begun = np.full((2, 5, 20, 30, 3), 77, np.uint8)
-    first, second = Encoded(files, how), Encoded(files, how)
-    first.into(slots, regions, range(5))
-    finish = second.begin(begun, regions, range(5))
+    memory = np.full(5 * 2000, 77, np.uint8)
+    found = Encoded(files, how)
+    finish = found.begin(memory, 2000 * np.arange(5), np.full(5, 92), regions, range(5))
     assert finish() > 0
-    np.testing.assert_array_equal(slots, begun)
-    assert first.bad == second.bad
-    assert [*first.bad] == [2]
+    assert [*found.bad] == [2]
+    for i in (0, 1, 3, 4):
+        rows = memory[2000 * i : 2000 * i + 1840].reshape(20, 92)
+        np.testing.assert_array_equal(rows[:, :90].reshape(20, 30, 3), io.decode_and_crop_jpeg(files[i], 3, 5, 20, 30))
+        assert (rows[:, 90:] == 77).all()

@@ -10,7 +10,7 @@ import cuaug
 from cuaug import _engine, _limits, io
 from cuaug.data import Loader
 from cuaug.data._decoders import Decoders, OnWay
-from cuaug.data._decoding import Decoding, Encoded, Part
+from cuaug.data._decoding import Decoding, Encoded, Slots
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.jpeg
@@ -20,7 +20,8 @@ class FakeEngine:
     def __init__(self, fails=(), decodes=True):
         self.seen, self.fails, self.decodes = [], fails, decodes
 
-    def begin(self, data, sizes, boxes, targets, library):
+    def begin(self, wanted, library):
+        data, _, boxes, targets = wanted
         for file, (top, left, height, width), (address, pitch) in zip(
             data, boxes.tolist(), targets.tolist(), strict=True
         ):
@@ -42,23 +43,27 @@ def photos(count=9):
 
 
 class Pinned:
-    def take(self, shape):
-        return torch.full(shape, 99, dtype=torch.uint8)
+    def take(self, size):
+        return torch.full((size,), 99, dtype=torch.uint8)
 
     def give(self, memory):
         pass
 
 
-def slots_of(files, engine, divisor=1):
+def slots_of(files, engine, divisor=1, groups=None):
     how = Decoding(2, True, True, _limits.limits_of())
     found = Encoded(files, how)
     sizes = -(-found.sizes // divisor)
     regions = np.concatenate([np.full_like(sizes[:, :1], divisor), 0 * sizes, sizes], 1)
-    shape = (len(files), *sizes.max(0).tolist(), 3)
-    slots = torch.full(shape, 99, dtype=torch.uint8)
-    decoders = Decoders(engine)
-    OnWay(decoders, Part(found, regions, np.arange(len(files)), True), slots, Pinned()).finish()
-    return [slot[:h, :w].numpy() for slot, (h, w) in zip(slots, sizes.tolist(), strict=True)], found
+    slots = Slots(found, regions, groups or [np.arange(len(files))], True)
+    memory = torch.full((slots.size,), 99, dtype=torch.uint8)
+    OnWay(Decoders(engine), slots, memory, Pinned()).finish()
+    made = {
+        i: slot
+        for group, views in zip(slots.groups, slots.of(memory), strict=True)
+        for i, slot in zip(group, views, strict=True)
+    }
+    return [made[i][:h, :w].numpy() for i, (h, w) in enumerate(sizes.tolist())], found
 
 
 @pytest.mark.parametrize("count", [1, 2, 9])
@@ -68,6 +73,24 @@ def test_each_image_comes_into_its_slot_whoever_decodes_it(count):
     for image, file in zip(found, files, strict=True):
         np.testing.assert_array_equal(image, io.decode_jpeg(file))
     assert 0 < len(engine.seen[0]) <= max(1, count - 1)
+
+
+def test_groups_of_slots_share_one_call():
+    files, engine = photos(9), FakeEngine()
+    groups = [np.array(places) for places in ([4, 1], [8], [0, 2, 3, 7, 5], [6])]
+    found, _ = slots_of(files, engine, groups=groups)
+    for image, file in zip(found, files, strict=True):
+        np.testing.assert_array_equal(image, io.decode_jpeg(file))
+    assert len(engine.seen) == 1
+    assert len(engine.seen[0]) == 7  # three quarters
+
+
+def test_an_image_that_is_bad_before_it_is_decoded_is_not_for_the_engine():
+    how = Decoding(2, True, True, _limits.limits_of())
+    found = Encoded(photos(4), how)
+    found.bad[1] = "too small"
+    regions = np.concatenate([np.ones_like(found.sizes[:, :1]), 0 * found.sizes, found.sizes], 1)
+    assert found.engine_takes(regions).tolist() == [True, False, True, True]
 
 
 def test_what_the_engine_fails_at_is_for_the_cpu():

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -26,46 +27,58 @@ struct Planes {
     std::size_t pitch[4];
 };
 
-using Enter = int (*)(void* context);
+using OfDriver = int (*)(void* context_or_stream);
 using Initialize = int (*)(void* handle, void* state, int images, int threads, int format);
 using Decode = int (*)(void* handle, void* state, const unsigned char* const* data, const std::size_t* lengths, Planes* images, void* stream);
 
 template <class T>
 T at(std::uintptr_t address) { return reinterpret_cast<T>(address); }
 
+// What an image is to blame for: bad, not supported, cut off, or with a header that makes no sense.
+bool is_of_image(int status) { return status == 3 || status == 4 || status == 10 || status == 2; }
+
 // A batch for the engine of a GPU.
 struct Batch {
-    py::list files;  // keeps what `data` points to
-    std::uintptr_t enter, context, initialize, decode, handle, state, stream;
+    py::list files;     // keeps what `data` points to
+    py::object memory;  // and what `images` do
+    std::uintptr_t enter, synchronize, context, initialize, decode, handle, state, stream;
     std::vector<const unsigned char*> data{};
     std::vector<std::size_t> lengths{};
     std::vector<Planes> images{};
     std::vector<std::size_t> failed{};
 
     void run() {
-        if (at<Enter>(enter)(at<void*>(context)) != 0) throw std::runtime_error("the GPU's context cannot be entered");
+        if (const int status = at<OfDriver>(enter)(at<void*>(context))) fail("cuCtxSetCurrent", status);
         if (!data.empty()) run(0, data.size());
+        // Whoever takes the images away finds them whole: an engine does not wait for a stream, nor all that follows for it.
+        if (const int status = at<OfDriver>(synchronize)(at<void*>(stream))) fail("cuStreamSynchronize", status);
     }
+
+    [[noreturn]] static void fail(const char* name, int status) { throw std::runtime_error(std::string(name) + " gives " + std::to_string(status)); }
 
     // An image that fails takes all others of a call with it; so what fails is divided, until it is found.
     void run(std::size_t first, std::size_t last) {
         const int count = static_cast<int>(last - first);
-        if (at<Initialize>(initialize)(at<void*>(handle), at<void*>(state), count, 1, interleaved_rgb) == 0 &&
-            at<Decode>(decode)(at<void*>(handle), at<void*>(state), &data[first], &lengths[first], &images[first], at<void*>(stream)) == 0)
-            return;
+        int status = at<Initialize>(initialize)(at<void*>(handle), at<void*>(state), count, 1, interleaved_rgb);
+        if (status != 0) fail("nvjpegDecodeBatchedInitialize", status);
+        status = at<Decode>(decode)(at<void*>(handle), at<void*>(state), &data[first], &lengths[first], &images[first], at<void*>(stream));
+        if (status == 0) return;
+        if (!is_of_image(status)) fail("nvjpegDecodeBatched", status);
         if (count == 1) return failed.push_back(first);
         run(first, first + count / 2);
         run(first + count / 2, last);
     }
 };
 
-// Images: address and bytes from a row to the next, of as many as there are files. Result: which have failed.
-std::unique_ptr<Pending> engine_begin(py::list files, const std::vector<std::tuple<std::uintptr_t, std::size_t>>& images,
-                                      const std::tuple<std::uintptr_t, std::uintptr_t>& context, const std::tuple<std::uintptr_t, std::uintptr_t>& functions,
-                                      std::uintptr_t handle, std::uintptr_t state, std::uintptr_t stream) {
+using Driver = std::tuple<std::uintptr_t, std::uintptr_t, std::uintptr_t>;  // cuCtxSetCurrent, cuStreamSynchronize, and the context
+using Functions = std::tuple<std::uintptr_t, std::uintptr_t>;              // nvjpegDecodeBatchedInitialize, nvjpegDecodeBatched
+
+// Images: address and bytes from a row to the next, of as many as there are files, in `memory`. Result: which have failed.
+std::unique_ptr<Pending> engine_begin(py::list files, const std::vector<std::tuple<std::uintptr_t, std::size_t>>& images, py::object memory, const Driver& driver,
+                                      const Functions& functions, std::uintptr_t handle, std::uintptr_t state, std::uintptr_t stream) {
     if (files.size() != images.size()) throw py::value_error("every file needs a place");
     const auto batch = std::make_shared<Batch>();
-    *batch = {files, std::get<0>(context), std::get<1>(context), std::get<0>(functions), std::get<1>(functions), handle, state, stream};
+    *batch = {files, memory, std::get<0>(driver), std::get<1>(driver), std::get<2>(driver), std::get<0>(functions), std::get<1>(functions), handle, state, stream};
     for (const auto& file : files) {
         const auto bytes = py::cast<std::string_view>(file);
         batch->data.push_back(reinterpret_cast<const unsigned char*>(bytes.data()));
@@ -80,5 +93,5 @@ std::unique_ptr<Pending> engine_begin(py::list files, const std::vector<std::tup
 void bind_engine(py::module_& module) {
     using namespace py::literals;
     py::class_<Pending>(module, "Pending").def("wait", &Pending::wait);
-    module.def("engine_begin", &engine_begin, "files"_a, "images"_a, "context"_a, "functions"_a, "handle"_a, "state"_a, "stream"_a);
+    module.def("engine_begin", &engine_begin, "files"_a, "images"_a, "memory"_a, "driver"_a, "functions"_a, "handle"_a, "state"_a, "stream"_a);
 }

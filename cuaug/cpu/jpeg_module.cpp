@@ -105,6 +105,7 @@ struct Decoding {
     jpeg::Color color;
     bool strict;
     std::vector<Rows> outs;
+    py::object memory;  // that they lie in
     int threads;
     std::vector<jpeg::Failure> failures{};
 
@@ -122,11 +123,11 @@ struct Decoding {
 };
 
 std::shared_ptr<Decoding> prepared(const std::vector<py::buffer>& objects, const Numbers& limits, const std::vector<int>& scales, const std::vector<Region>& regions,
-                                   const std::string& color, bool strict, const std::vector<Rows>& outs, int threads) {
+                                   const std::string& color, bool strict, const std::vector<Rows>& outs, const py::object& memory, int threads) {
     same_count(scales.size(), objects.size());
     same_count(regions.size(), objects.size());
     same_count(outs.size(), objects.size());
-    return std::make_shared<Decoding>(Decoding{Files(objects), limits_of(limits), scales, regions, color_of(color), strict, outs, threads});
+    return std::make_shared<Decoding>(Decoding{Files(objects), limits_of(limits), scales, regions, color_of(color), strict, outs, memory, threads});
 }
 
 py::list decode(const std::shared_ptr<Decoding>& work) {
@@ -148,8 +149,10 @@ void define_decode(py::module_& module, const char* name, Result (*run)(const st
     module.def(
         name,
         [run](const std::vector<py::buffer>& files, const Numbers& limits, const std::vector<int>& scales, const std::vector<Region>& regions, const std::string& color,
-              bool strict, const std::vector<Rows>& outs, int threads) { return run(prepared(files, limits, scales, regions, color, strict, outs, threads)); },
-        "files"_a, "limits"_a, "scales"_a, "regions"_a, "color"_a, "strict"_a, "outs"_a, "threads"_a = 0);
+              bool strict, const std::vector<Rows>& outs, int threads, const py::object& memory) {
+            return run(prepared(files, limits, scales, regions, color, strict, outs, memory, threads));
+        },
+        "files"_a, "limits"_a, "scales"_a, "regions"_a, "color"_a, "strict"_a, "outs"_a, "threads"_a = 0, "memory"_a = py::none());
 }
 
 py::list encode(const std::vector<Image>& images, const std::string& color, int quality, int horizontal, int vertical, bool gray, bool progressive) {

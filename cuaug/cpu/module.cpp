@@ -26,11 +26,11 @@
 #include "../kernels/record.cuh"
 #include "../kernels/resample_record.cuh"
 #ifdef CUAUG_JPEG
-#include "engine.hpp"
 #include "jpeg_module.hpp"
 #endif
-#include "loading.hpp"
 #include "detection_module.hpp"
+#include "engine.hpp"
+#include "loading.hpp"
 #include "loops.hpp"
 #include "nms_order.hpp"
 #include "pool.hpp"

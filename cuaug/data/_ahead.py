@@ -83,21 +83,29 @@ class Ahead(Generic[T]):
 
 
 class Clock:
-    """How long each stage has worked, in seconds."""
+    """How long each stage has worked, in seconds, whichever threads it is spread over."""
 
     def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
+        self._spent: dict[tuple[str, int], float] = {}  # each thread adds to its own
 
     def timed(self, stage: str, work: Callable[..., T], *arguments: Any) -> T:
-        start = time.perf_counter()
+        start, own = time.perf_counter(), (stage, threading.get_ident())
         try:
             return work(*arguments)
         finally:
-            self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - start
+            self._spent[own] = self._spent.get(own, 0.0) + time.perf_counter() - start
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        found: dict[str, float] = {}
+        for (stage, _), seconds in list(self._spent.items()):
+            found[stage] = found.get(stage, 0.0) + seconds
+        return found
 
     @property
     def slowest(self) -> str:
-        return max(self.seconds, key=lambda stage: self.seconds[stage], default="")
+        seconds = self.seconds
+        return max(seconds, key=lambda stage: seconds[stage], default="")
 
 
 @atexit.register

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _array, _codecs, _cpu, _engine, _limits, io
+from .. import _codecs, _cpu, _engine, _limits, io
 from .._check import DecodeError
+
+_APART = 512  # bytes that groups of slots begin at multiples of, as arrays of their own would
 
 
 class Decoding(NamedTuple):
@@ -48,64 +51,59 @@ class Encoded:
         return out
 
     def engine_takes(self, regions: np.ndarray) -> np.ndarray:
-        """Whether a GPU's engine would decode regions, as `into` has them, as the CPU does. [N]"""
+        """Whether a GPU's engine would decode regions, as `begin` has them, as the CPU does. [N]"""
         out = np.zeros(len(self), bool)
-        out[[i for i, header in self._headers.items() if _engine.takes(self._data[i], header)]] = True
+        headers = ((i, header) for i, header in self._headers.items() if i not in self.bad)
+        out[[i for i, header in headers if _engine.takes(self._data[i], header)]] = True
         out &= regions[:, 0] == 1
         return out
 
-    def begin(self, slots: np.ndarray, regions: np.ndarray, places: Sequence[int]) -> Callable[[], float]:
-        """Begins to decode a region of each image at `places` into the top left of a slot.
+    def begin(
+        self, memory: np.ndarray, offset: np.ndarray, pitch: np.ndarray, regions: np.ndarray, places: Sequence[int]
+    ) -> Callable[[], float]:
+        """Begins to decode a region of each image at `places` to where its slot is.
 
-        What is returned waits, and tells when it was done, on `time.perf_counter`'s clock.
+        Args:
+            memory: Bytes. [M]
+            offset: Where a slot begins. [len(places)]
+            pitch: Bytes from a row of it to the next. [len(places)]
+            regions: Scale (one over), top, left, height, width, of all images. [N, 5]
+            places: Of the images.
+
+        Returns:
+            What waits, and tells when it was done, on `time.perf_counter`'s clock.
         """
-        to = {place: slot for slot, place in enumerate(places)}
+        to = dict(zip(places, zip(offset.tolist(), pitch.tolist(), strict=True), strict=True))
         jpegs = [i for i in places if i in self._headers and i not in self.bad]
-        pending = _cpu.jpeg().jpeg_begin_decode(*self._asked(slots, regions, jpegs, to))
-
-        def finish() -> float:
-            done, made = pending.wait()
-            self._finish(slots, regions, jpegs, to, made)
-            return float(done)
-
-        return finish
-
-    def into(self, slots: np.ndarray, regions: np.ndarray, places: Sequence[int]) -> None:
-        """Decodes a region of each image at `places` into the top left of a slot."""
-        to = {place: slot for slot, place in enumerate(places)}
-        jpegs = [i for i in places if i in self._headers and i not in self.bad]
-        self._finish(slots, regions, jpegs, to, _cpu.jpeg().jpeg_decode(*self._asked(slots, regions, jpegs, to)))
-
-    def _asked(
-        self, slots: np.ndarray, regions: np.ndarray, jpegs: Sequence[int], to: dict[int, int]
-    ) -> tuple[Any, ...]:
-        return (
+        address = memory.ctypes.data
+        pending = _cpu.jpeg().jpeg_begin_decode(
             [self._data[i] for i in jpegs],
             self._how.limits,
             regions[jpegs, 0].tolist(),
             [tuple(region) for region in regions[jpegs, 1:].tolist()],
             "rgb",
             self._how.strict,
-            _targets(slots.ctypes.data, slots.strides, [to[i] for i in jpegs]),
+            [(address + to[i][0], to[i][1]) for i in jpegs],
             self._how.threads,
+            memory,
         )
 
-    def _finish(
-        self, slots: np.ndarray, regions: np.ndarray, jpegs: Sequence[int], to: dict[int, int], made: Sequence[Any]
-    ) -> None:
-        self._note(jpegs, made)
-        for i in to.keys() & self._whole.keys():
-            _, top, left, height, width = regions[i].tolist()
-            slots[to[i], :height, :width] = self._whole[i][top : top + height, left : left + width]
+        def finish() -> float:
+            done, made = pending.wait()
+            self._note(jpegs, made)
+            for i in to.keys() & self._whole.keys():
+                _, top, left, height, width = regions[i].tolist()
+                slot = np.ndarray((height, width, 3), np.uint8, memory, to[i][0], (to[i][1], 3, 1))
+                slot[:] = self._whole[i][top : top + height, left : left + width]
+            return float(done)
 
-    def begin_on_device(
-        self, engine: _engine.Engine, slots: Any, regions: np.ndarray, places: Sequence[int], slot: Sequence[int]
-    ) -> _engine.Work:
-        """As `begin`, by a GPU's engine, of what it takes."""
-        tensor, library = _array.describe(slots), _array.library(type(slots))
-        assert library is not None
-        targets, rows = np.array(_targets(tensor.pointer, tensor.strides, slot)), list(places)
-        return engine.begin([self._data[i] for i in places], self.sizes[rows], regions[rows, 1:], targets, library)
+        return finish
+
+    def for_engine(self, address: np.ndarray, pitch: np.ndarray, regions: np.ndarray, places: Sequence[int]) -> Any:
+        """The same as an engine wants it."""
+        rows = list(places)
+        target = np.stack([address, pitch], 1)
+        return _engine.Boxes([self._data[i] for i in rows], self.sizes[rows], regions[rows, 1:], target)
 
     def _note(self, places: Sequence[int], results: Sequence[tuple[object, ...] | None]) -> None:
         self.bad |= {places[k]: reason for k, _, reason in _cpu.failures(results)}
@@ -118,27 +116,39 @@ class Encoded:
             self.bad[i] = error.reason
 
 
-class Part(NamedTuple):
-    """Regions of some images of a batch, each to come into the top left of a slot."""
+class Slots:
+    """Where regions of a batch's images come to lie: each at the top left of a slot, those of a group alike in size.
 
-    encoded: Encoded
-    regions: np.ndarray  # of all: scale (one over), top, left, height, width [N, 5]
-    places: np.ndarray  # of those that have a slot [S]
-    kept: bool  # nothing of the slots' memory is handed over, so that the next batch may have it
+    Attributes:
+        groups: Places of images. [S] each
+        shapes: Of the groups' slots. (S, H, W, 3) each
+        order: The places, slot after slot. [N]
+        offset: Where a slot begins, in bytes. [N]
+        pitch: Bytes from a row of it to the next. [N]
+        bytes: Of the slot. [N]
+        size: Of all.
+        kept: Nothing of the memory is handed over, so that the next batch may have it.
+    """
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Of the slots: [S, H, W, 3]."""
-        return len(self.places), *self.regions[self.places, 3:].max(0, initial=1).tolist(), 3
+    def __init__(self, encoded: Encoded, regions: np.ndarray, groups: list[np.ndarray], kept: bool) -> None:
+        self.encoded, self.regions, self.groups, self.kept = encoded, regions, groups, kept
+        self.shapes = [(len(group), *regions[group, 3:].max(0, initial=1).tolist(), 3) for group in groups]
+        counts = [shape[0] for shape in self.shapes]
+        self.order = np.concatenate(groups)
+        self.pitch = np.repeat([3 * shape[2] for shape in self.shapes], counts)
+        self.bytes = self.pitch * np.repeat([shape[1] for shape in self.shapes], counts)
+        ends = np.cumsum([-(-math.prod(shape) // _APART) * _APART for shape in self.shapes])
+        self._starts, self.size = [0, *ends[:-1].tolist()], int(ends[-1])
+        within = np.concatenate([np.arange(count) for count in counts])
+        self.offset = np.repeat(self._starts, counts) + within * self.bytes
 
-    def into(self, slots: np.ndarray) -> None:
-        self.encoded.into(slots, self.regions, self.places.tolist())
+    def begin(self, memory: np.ndarray) -> Callable[[], float]:
+        """Begins to decode all; as `Encoded.begin`."""
+        return self.encoded.begin(memory, self.offset, self.pitch, self.regions, self.order.tolist())
 
-    def begin(self, slots: np.ndarray, chosen: np.ndarray) -> Callable[[], float]:
-        """Begins with some of them, into as many slots; as `Encoded.begin`."""
-        return self.encoded.begin(slots, self.regions, self.places[chosen].tolist())
-
-
-def _targets(address: int, strides: Sequence[int], slot: Sequence[int]) -> list[tuple[int, int]]:
-    """Where slots of bytes [N, H, W, C] begin, and bytes from a row to the next."""
-    return [(address + k * strides[0], strides[1]) for k in slot]
+    def of(self, memory: Any) -> list[Any]:
+        """The groups' slots in memory."""
+        return [
+            memory[start : start + math.prod(shape)].reshape(shape)
+            for start, shape in zip(self._starts, self.shapes, strict=True)
+        ]

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..crop_resize import resized_crop
-from ._ahead import Clock
-from ._decoding import Encoded, Part
-from ._places import BegunPart, NumPyPlace
+from ._decoding import Encoded, Slots
+from ._places import NumPyPlace
 from ._regions import Regions, covered
 
 _ROOM = 1 << 29  # bytes of slots that may be wasted
@@ -27,20 +26,15 @@ class Boxes:
         found = wanted.boxes(sizes, *draw)
         regions, self._boxes = covered(found, sizes, encoded.scalable)
         self._wanted, self._margin = wanted, found.margin
-        groups = alike(regions[:, 3:], found.margin)
-        self.parts = [Part(encoded, regions, places, wanted.resizes) for places in groups]
+        self.slots = Slots(encoded, regions, alike(regions[:, 3:], found.margin), wanted.resizes)
 
-    def images(self, parts: Sequence[BegunPart], place: NumPyPlace, clock: Clock) -> Any:
+    def images(self, groups: Sequence[Any], place: NumPyPlace) -> Any:
         """[N, ...]"""
-        made = []
-        for begun in parts:
-            images = clock.timed("decode", place.finish, begun)
-            if self._wanted.resizes:
-                images = clock.timed("augment", self._resized, images, begun.part.places, place)
-            made.append(images)
-        if len(made) == 1:
-            return made[0]
-        return place.joined(made)[np.argsort(np.concatenate([part.places for part in self.parts]))]
+        made = groups
+        if self._wanted.resizes:
+            pairs = zip(groups, self.slots.groups, strict=True)
+            made = [self._resized(images, places, place) for images, places in pairs]
+        return made[0] if len(made) == 1 else place.joined(list(made))[np.argsort(self.slots.order)]
 
     def _resized(self, images: Any, places: np.ndarray, place: NumPyPlace) -> Any:
         wanted = self._wanted
@@ -58,14 +52,11 @@ class Whole:
     def __init__(self, encoded: Encoded) -> None:
         sizes, self._count = encoded.sizes, len(encoded)
         regions = np.concatenate([np.ones_like(sizes[:, :1]), np.zeros_like(sizes), sizes], 1)
-        self.parts = [Part(encoded, regions, places, False) for places in alike(sizes, sizes)]
+        self.slots = Slots(encoded, regions, alike(sizes, sizes), False)
 
-    def images(self, parts: Sequence[BegunPart], place: NumPyPlace, clock: Clock) -> list[Any]:
+    def images(self, groups: Sequence[Any], place: NumPyPlace) -> list[Any]:
         """[H, W, C] or [C, H, W]"""
-        images: dict[int, Any] = {}
-        for begun in parts:
-            slots = clock.timed("decode", place.finish, begun)
-            images |= dict(zip(begun.part.places.tolist(), slots, strict=True))
+        images = dict(zip(self.slots.order.tolist(), (image for group in groups for image in group), strict=True))
         return [images[i] for i in range(self._count)]
 
 

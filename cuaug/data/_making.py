@@ -12,9 +12,10 @@ from .._check import DecodeError
 from ..transforms import Compose
 from ..transforms._transform import Transform
 from ._ahead import Clock
+from ._decoders import OnWay
 from ._decoding import Decoding, Encoded
 from ._looking import Boxes, Whole
-from ._places import BegunPart, NumPyPlace
+from ._places import NumPyPlace
 from ._regions import regions_of
 
 ON_ERROR = ("raise", "skip", "replace")
@@ -51,7 +52,7 @@ class Begun(NamedTuple):
     """A batch that is being decoded."""
 
     prepared: Prepared
-    parts: list[BegunPart]
+    on_way: OnWay | None
 
 
 class Made(NamedTuple):
@@ -93,12 +94,14 @@ class Making:
 
     def begin(self, prepared: Prepared, place: NumPyPlace) -> Begun:
         """What need not wait for the batch before."""
-        return Begun(prepared, [place.begin(part) for part in prepared.look.parts])
+        with place.making():
+            return Begun(prepared, self.clock.timed("decode", place.begin, prepared.look.slots))
 
     def finish(self, begun: Begun, place: NumPyPlace) -> Made:
         read, encoded, look = begun.prepared
         with place.making():
-            images = look.images(begun.parts, place, self.clock)
+            groups = self.clock.timed("decode", place.finish, look.slots, begun.on_way)
+            images = self.clock.timed("augment", look.images, groups, place)
             taken, valid = self._taken(encoded.bad, read)
             if encoded.bad:
                 images = [images[i] for i in taken] if isinstance(images, list) else images[taken]
@@ -107,12 +110,6 @@ class Making:
             images, labels = self.clock.timed("augment", self._augmented, place, images, labels, ids, read.epoch)
             bad = {int(read.ids[i]): reason for i, reason in encoded.bad.items()}
             return Made(images, labels, ids, valid, bad, place.made())
-
-    def drop(self, begun: Begun, place: NumPyPlace) -> None:
-        """Ends what `begin` has begun."""
-        with place.making():
-            for part in begun.parts:
-                place.drop(part)
 
     def _augmented(self, place: NumPyPlace, images: Any, labels: Any, ids: np.ndarray, epoch: int) -> tuple[Any, Any]:
         if isinstance(images, list) and len({tuple(image.shape) for image in images}) <= 1:

@@ -4,32 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import math
 import sys
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from .. import _check, _cuda, _engine
 from .._check import BackendError
 from ._decoders import Decoders, OnWay
-from ._decoding import Part
+from ._decoding import Slots
 
 DECODERS = ("cpu", "hybrid")
-
-
-class BegunPart(NamedTuple):
-    """A part that is on its way."""
-
-    part: Part
-    on_way: OnWay | None = None  # to a device
 
 
 class NumPyPlace:
     """Channels-last arrays."""
 
     layout = "NHWC"
-    ahead = 0  # parts that are begun before one is finished
+    ahead = 0  # batches that are begun before one is finished
 
     def __init__(self) -> None:
         self._kept = np.empty(0, np.uint8)
@@ -38,26 +30,22 @@ class NumPyPlace:
         """For another iteration, which may run beside this one's."""
         return type(self)()
 
-    def begin(self, part: Part) -> BegunPart:
-        """What can be done about a part while the one before is being decoded."""
-        return BegunPart(part)
+    def begin(self, slots: Slots) -> OnWay | None:
+        """What can be done about a batch while the one before is being decoded."""
+        return None
 
-    def finish(self, begun: BegunPart) -> Any:
-        """The slots of a part, decoded, as the library's images."""
-        slots = self._slots(begun.part.shape, begun.part.kept)
-        begun.part.into(slots)
-        return self._images(slots)
+    def finish(self, slots: Slots, on_way: OnWay | None) -> list[Any]:
+        """What is decoded, each group of slots as the library's images."""
+        memory = self._memory(slots.size, slots.kept)
+        slots.begin(memory)()
+        return [self._images(group) for group in slots.of(memory)]
 
-    def drop(self, begun: BegunPart) -> None:
-        """Ends what is not wanted any more."""
-
-    def _slots(self, shape: tuple[int, ...], kept: bool) -> np.ndarray:
-        size = math.prod(shape)
+    def _memory(self, size: int, kept: bool) -> np.ndarray:
         if not kept:
-            return np.empty(shape, np.uint8)
+            return np.empty(size, np.uint8)
         if size > self._kept.size:
             self._kept = np.empty(size, np.uint8)
-        return self._kept[:size].reshape(shape)
+        return self._kept[:size]
 
     def _images(self, slots: np.ndarray) -> Any:
         return slots
@@ -127,14 +115,13 @@ class _PinnedBlocks:
         self._torch, self._stream = torch, stream
         self._blocks: list[tuple[Any, Any]] = []  # and when they may be written to
 
-    def take(self, shape: tuple[int, ...]) -> Any:
-        size = math.prod(shape)
+    def take(self, size: int) -> Any:
         memory, copied = self._blocks.pop(0) if self._blocks else (None, None)
         if copied is not None:
             copied.synchronize()
         if memory is None or memory.numel() < size:
             memory = self._torch.empty(size + size // 2, dtype=self._torch.uint8, pin_memory=True)
-        return memory[:size].view(shape)
+        return memory[:size]
 
     def give(self, memory: Any) -> None:
         whole = memory._base if memory._base is not None else memory
@@ -155,17 +142,13 @@ class CudaPlace(TorchPlace):
     def another(self) -> NumPyPlace:
         return type(self)(self.device, self._decoders)
 
-    def begin(self, part: Part) -> BegunPart:
-        with self.making():
-            slots = self.torch.empty(part.shape, dtype=self.torch.uint8, device=self.device)
-            return BegunPart(part, OnWay(self._decoders, part, slots, self._pinned))
+    def begin(self, slots: Slots) -> OnWay | None:
+        memory = self.torch.empty(slots.size, dtype=self.torch.uint8, device=self.device)
+        return OnWay(self._decoders, slots, memory, self._pinned)
 
-    def finish(self, begun: BegunPart) -> Any:
-        assert begun.on_way is not None
-        return begun.on_way.finish().permute(0, 3, 1, 2)
-
-    def drop(self, begun: BegunPart) -> None:
-        self.finish(begun)  # its memory may go when nothing is on its way to it
+    def finish(self, slots: Slots, on_way: OnWay | None) -> list[Any]:
+        assert on_way is not None
+        return [group.permute(0, 3, 1, 2) for group in slots.of(on_way.finish())]
 
     def _images(self, slots: np.ndarray) -> Any:
         return super()._images(slots).to(self.device)
@@ -201,11 +184,21 @@ class CuPyPlace(CudaPlace):
     def receive(self, arrays: tuple[Any, Any], made: Any) -> tuple[Any, Any]:
         with _cuda.device(self.device.index):
             images, labels = super().receive(arrays, made)
-            from_dlpack = _cuda.cupy().from_dlpack
-            return from_dlpack(images.permute(0, 2, 3, 1)), None if labels is None else from_dlpack(labels)
+            images = _cuda.from_dlpack(images.permute(0, 2, 3, 1))
+            return images, None if labels is None else _cuda.from_dlpack(labels)
 
     def _taker(self) -> Any:
-        return self.torch.cuda.ExternalStream(_cuda.cupy().cuda.get_current_stream().ptr, self.device)
+        stream = _cuda.current_stream()
+        if stream in (0, 1):  # as an external stream, torch takes 0 for a new one (pytorch#182960)
+            return self.torch.cuda.default_stream(self.device)
+        return self.torch.cuda.ExternalStream(stream, self.device)
+
+
+def _torch() -> Any:
+    try:
+        return importlib.import_module("torch")
+    except ImportError as error:
+        raise BackendError(f"a loader for a GPU needs torch ({error}): pip install torch") from error
 
 
 def _torch_device(torch: Any, device: Any) -> Any:
@@ -231,7 +224,9 @@ def place_of(device: Any, library: str | None, decoder: str) -> NumPyPlace:
     if str(device) != "cpu":
         if library == "numpy":
             raise ValueError(f"library must be 'torch' or 'cupy' for device {str(device)!r}, got 'numpy'")
-        found = _torch_device(importlib.import_module("torch"), device)
+        found = _torch_device(_torch(), device)
+        if library == "cupy":
+            _cuda.cupy()
         place = CuPyPlace if library == "cupy" else CudaPlace
         return place(found, Decoders(_engine.engine(found.index) if decoder == "hybrid" else None))
     if library == "cupy":

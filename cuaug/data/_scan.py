@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from .. import _cpu, _limits
-from ._decoding import Decoding, Encoded, Part
+from ._decoding import Decoding, Encoded, Slots
 from ._looking import alike
 from ._places import NumPyPlace
 from .files import ImageFiles
@@ -28,6 +28,6 @@ def scan(source: ImageFiles, strict: bool, max_pixels: int | None) -> Iterator[d
         sizes = -(-encoded.sizes // 8)
         regions = np.concatenate([np.full_like(sizes[:, :1], 8), np.zeros_like(sizes), sizes], 1)
         jpegs = np.flatnonzero(encoded.scalable)  # others are decoded by now
-        for group in alike(sizes[jpegs], np.zeros_like(sizes[jpegs])):
-            place.finish(place.begin(Part(encoded, regions, jpegs[group], True)))
+        groups = [jpegs[group] for group in alike(sizes[jpegs], np.zeros_like(sizes[jpegs]))]
+        place.finish(Slots(encoded, regions, groups, True), None)
         yield {ids[i]: reason for i, reason in sorted(encoded.bad.items())}

@@ -176,17 +176,13 @@ class Loader:
     def _made(self, place: NumPyPlace, epoch: int, first: int, count: int) -> Iterator[Made]:
         read = Ahead(self._read(epoch, first, count), self.prefetch, "cuaug-read")
         begun: deque[Begun] = deque()
-        try:
-            with contextlib.closing(read.__iter__()) as batches:
-                for batch in batches:
-                    begun.append(self._making.begin(batch, place))
-                    if len(begun) > place.ahead:
-                        yield self._making.finish(begun.popleft(), place)
-            while begun:
-                yield self._making.finish(begun.popleft(), place)
-        finally:  # abandoned: what is being decoded has to come to its end before its memory goes
-            for each in begun:
-                self._making.drop(each, place)
+        with contextlib.closing(read.__iter__()) as batches:
+            for batch in batches:
+                begun.append(self._making.begin(batch, place))
+                if len(begun) > place.ahead:
+                    yield self._making.finish(begun.popleft(), place)
+        while begun:
+            yield self._making.finish(begun.popleft(), place)
 
     def _encoded(self, ids: list[int]) -> list[bytes | str]:
         if self._cache is None:
