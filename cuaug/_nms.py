@@ -173,7 +173,7 @@ def _beside(name: str, array: Any, dtypes: tuple[str, ...], box: Tensor, library
     found, own = described(name, array, dtypes)
     if own is not library or found.device != box.device:
         raise ValueError(f"{name} must be in the library and on the device of boxes")
-    if tuple(found.shape) != tuple(box.shape[:-1]):
+    if found.shape != box.shape[:-1]:
         raise ValueError(f"{name} must have shape {tuple(box.shape[:-1])}, got {tuple(found.shape)}")
     return found
 
