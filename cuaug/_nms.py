@@ -16,7 +16,9 @@ RECORD = struct.Struct("P4q P4q P4q P4q 7P q 2d 6i")
 _FLOATS = ("float16", "bfloat16", "float32", "float64")
 _WHOLE = ("uint8", "int16", "int32", "int64", "bool")
 KINDS = {name: i for i, name in enumerate((*_FLOATS, *_WHOLE[:4]))} | {"bool": 4}
-_TILE, _BLOCK, _RANK_THREADS = 1024, 64, 256  # kernels/nms_record.cuh, nms_rank.cu
+_TILE, _BLOCK, _RANK_THREADS = 1024, 128, 64  # kernels/nms_record.cuh, nms_rank.cu
+_FEW = {"float32": 1024, "float64": 512, "Rotated": 512}  # kernels/nms_few.cuh
+_PARTS = 128  # blocks that a batch of few boxes takes: about one for each multiprocessor of a large GPU
 _KEY, _CANDIDATE = 24, {"float32": 32, "float64": 56, "Rotated": 64}  # bytes
 
 
@@ -38,32 +40,32 @@ def suppress(
     if score_threshold is not None:
         _check.number("score_threshold", score_threshold, -np.inf)
     given = described_boxes(boxes, scores, counts, (4, 5), max_output, fixed_size)
-    box, library, batch = given.boxes, given.library, given.batch
-    samples, count, most = given.samples, given.each, given.most
+    box, library, most = given.boxes, given.library, given.most
     label = None if classes is None else _beside("classes", classes, _WHOLE, box, library)
-    rotated = box.shape[-1] == 5
-    real = "Rotated" if rotated else "float64" if box.dtype == "float64" else "float32"
-    layout = _layout(samples, count, real, classes is not None)
-    if not samples * count:
+    plan = _plan(given.samples, given.each, _real(box), label is not None, box.device >= 0)
+    if not given.samples * given.each:
         indices, kept = given.nothing()
         return (indices, kept) if fixed_size else indices
 
-    dtype, lead = _array.index_dtype(library), len(batch)
-    indices = library.empty((*batch, most), dtype, box.device, None)
-    kept = library.empty(batch, dtype, box.device, None)
-    memory = library.empty((layout.bytes,), "uint8", box.device, None)
+    dtype, lead = _array.index_dtype(library), len(given.batch)
+    indices = library.empty((*given.batch, most), dtype, box.device, None)
+    told = None if fixed_size or box.device < 0 else _cuda.told()
+    kept = None if told else library.empty(given.batch, dtype, box.device, None)
+    memory = library.empty((plan.bytes,), "uint8", box.device, None)
     start = library.pointer(memory)
     data = RECORD.pack(
         *(*numbers(box, lead), *numbers(given.scores, lead), *numbers(label, lead), *numbers(given.counts, 1)),
-        *(library.pointer(indices), library.pointer(kept), *(start + space for space in layout.spaces)),
-        *(samples, iou_threshold, score_threshold or 0.0),
-        *(count, most, score_threshold is not None, _array.ITEM_SIZE[dtype], rotated, 0),
+        *(library.pointer(indices), told.pointer if told else library.pointer(kept)),
+        *(start + space for space in plan.spaces),
+        *(given.samples, iou_threshold, score_threshold or 0.0),
+        *(given.each, most, score_threshold is not None, _array.ITEM_SIZE[dtype], box.shape[-1] == 5, plan.parts),
     )
     if box.device < 0:
         _cpu.native().nms(data, "float64" if box.dtype == "float64" else "float32")
-    else:
-        for kernel, grid, threads in layout.launches:
-            library.launch(kernel, data, grid, threads, 0, box.device)
+    for kernel, grid, threads in plan.launches:
+        library.launch(kernel, data, grid, threads, 0, box.device)
+    if told:
+        return library.finish(indices)[: told.wait(library.stream(box.device), box.device)]
     indices, kept = library.finish(indices), library.finish(kept)
     return (indices, kept) if fixed_size else indices[: int(kept)]
 
@@ -92,12 +94,7 @@ def described_boxes(
 ) -> Boxes:
     _check.flag("fixed_size", fixed_size)
     box, library = described("boxes", boxes, _FLOATS)
-    if len(box.shape) not in (2, 3) or box.shape[-1] not in columns:
-        rotated = ", or 5 numbers if rotated" if 5 in columns else ""
-        raise ValueError(f"boxes must have shape (K, 4) or (N, K, 4){rotated}, got {tuple(box.shape)}")
-    batch, count = tuple(box.shape[:-2]), box.shape[-2]
-    if batch and not fixed_size:
-        raise ValueError(f"fixed_size must be True for a batch of boxes, of shape {tuple(box.shape)}")
+    batch, samples, count = _extents(box.shape, columns, bool(fixed_size))
     score = _beside("scores", scores, _FLOATS, box, library)
     share = None
     if counts is not None:
@@ -105,27 +102,45 @@ def described_boxes(
         if not batch or tuple(share.shape) != batch:
             raise ValueError(f"counts must have an entry for each sample of boxes {tuple(box.shape)}")
     most = count if max_output is None else _check.whole("max_output", max_output, 0)
-    most = most if fixed_size else min(most, count)
-    return Boxes(box, score, share, library, batch, batch[0] if batch else 1, count, most)
-
-
-class _Layout(NamedTuple):
-    """What follows from sizes alone: where the parts of the scratch memory begin, and the kernels."""
-
-    spaces: tuple[int, ...]
-    bytes: int
-    launches: tuple[tuple[str, tuple[int, int, int], int], ...]
+    return Boxes(box, score, share, library, batch, samples, count, most if fixed_size else min(most, count))
 
 
 @functools.lru_cache(1024)
-def _layout(samples: int, count: int, real: str, by_class: bool) -> _Layout:
-    blocks, tiles = -(-count // _BLOCK), -(-count // _TILE)
+def _extents(shape: tuple[int, ...], columns: tuple[int, ...], fixed_size: bool) -> tuple[tuple[int, ...], int, int]:
+    """The batch's axis if there is one, how many samples, and how many boxes each has."""
+    if len(shape) not in (2, 3) or shape[-1] not in columns:
+        rotated = ", or 5 numbers if rotated" if 5 in columns else ""
+        raise ValueError(f"boxes must have shape (K, 4) or (N, K, 4){rotated}, got {tuple(shape)}")
+    batch = tuple(shape[:-2])
+    if batch and not fixed_size:
+        raise ValueError(f"fixed_size must be True for a batch of boxes, of shape {tuple(shape)}")
+    return batch, batch[0] if batch else 1, shape[-2]
+
+
+class _Plan(NamedTuple):
+    """What follows from sizes and dtypes alone: where the parts of the scratch memory begin, and the kernels."""
+
+    spaces: tuple[int, ...]
+    bytes: int
+    parts: int
+    launches: tuple[tuple[str, tuple[int, int, int], int], ...]
+
+
+def _real(box: Tensor) -> str:
+    """What boxes are compared in."""
+    return "Rotated" if box.shape[-1] == 5 else "float64" if box.dtype == "float64" else "float32"
+
+
+@functools.lru_cache(1024)
+def _plan(samples: int, count: int, real: str, by_class: bool, on_gpu: bool) -> _Plan:
+    blocks, tiles, words = -(-count // _BLOCK), -(-count // _TILE), -(-count // 32)
+    few = on_gpu and count <= _FEW[real]
     sizes = (
-        (2 if by_class else 1) * samples * tiles * _TILE * _KEY,
-        samples * count * _CANDIDATE[real],
-        samples * blocks * 16,
+        0 if few else (2 if by_class else 1) * samples * tiles * _TILE * _KEY,
+        samples * count * (4 * words if few else _CANDIDATE[real]),
+        0 if few else samples * blocks * (_BLOCK // 32) * 8,
         samples * count * 4,
-        (1 + samples) * 4,
+        0 if few else (1 + samples) * 4,
     )
     if count >= 1 << 30 or samples * tiles * _TILE >= 1 << 31:
         raise ValueError(
@@ -133,15 +148,24 @@ def _layout(samples: int, count: int, real: str, by_class: bool) -> _Layout:
             f"which would take {sum(sizes) / 2**30:.0f} GiB of memory beside them"
         )
     ends = list(itertools.accumulate(-(-size // 256) * 256 for size in sizes))
-    launches = [
-        ("nms_sort", (tiles * samples, 2 if by_class and tiles > 1 else 1, 1), _TILE // 2),
-        ("nms_rank", (tiles * samples * (_TILE // _RANK_THREADS), 1, 1), _RANK_THREADS),
-        ("nms", (blocks * samples, 1, 1), 256),
-    ]
-    if tiles == 1:
-        del launches[1]  # what is sorted has its rank
-    named = tuple((f"cuaug::{skeleton}<cuaug::{real}>", grid, threads) for skeleton, grid, threads in launches)
-    return _Layout((0, *ends[:-1]), ends[-1], named)
+    launches: list[tuple[str, int, int, int]] = []
+    parts = 1
+    if few:
+        threads = max(32, 1 << (count - 1).bit_length()) if count else 32
+        squares = words * (words + 1) // 2  # of 32 x 32 pairs: one for every second warp is soonest done
+        parts = max(1, min(-(-squares // max(threads // 64, 1)), _PARTS // max(samples, 1)))
+        launches = [
+            (f"nms_hits<cuaug::{real}>", parts * samples, 1, threads),
+            ("nms_settle", samples, 1, threads),
+        ]
+    elif on_gpu:
+        launches = [
+            ("nms_sort", tiles * samples, 2 if by_class else 1, _TILE),
+            (f"nms_rank<cuaug::{real}>", tiles * samples * (_TILE // _RANK_THREADS), 1, _RANK_THREADS),
+            (f"nms<cuaug::{real}>", blocks * samples, 1, 256),
+        ]
+    named = tuple((f"cuaug::{kernel}", (x, y, 1), threads) for kernel, x, y, threads in launches)
+    return _Plan((0, *ends[:-1]), ends[-1], parts, named)
 
 
 def _beside(name: str, array: Any, dtypes: tuple[str, ...], box: Tensor, library: _array.Library) -> Tensor:
@@ -149,7 +173,7 @@ def _beside(name: str, array: Any, dtypes: tuple[str, ...], box: Tensor, library
     found, own = described(name, array, dtypes)
     if own is not library or found.device != box.device:
         raise ValueError(f"{name} must be in the library and on the device of boxes")
-    if tuple(found.shape) != tuple(box.shape[:-1]):
+    if found.shape != box.shape[:-1]:
         raise ValueError(f"{name} must have shape {tuple(box.shape[:-1])}, got {tuple(found.shape)}")
     return found
 
@@ -170,5 +194,9 @@ def numbers(array: Tensor | None, lead: int) -> tuple[int, ...]:
     """`cuaug::Numbers`."""
     if array is None:
         return (0,) * 5
-    strides = (*(0,) * (1 - lead), *array.strides, 0, 0)[:3]
-    return array.pointer, *strides, KINDS[array.dtype]
+    return array.pointer, *_strides(array.strides, array.dtype, lead)
+
+
+@functools.lru_cache(1024)
+def _strides(strides: tuple[int, ...], dtype: str, lead: int) -> tuple[int, ...]:
+    return *(*(0,) * (1 - lead), *strides, 0, 0)[:3], KINDS[dtype]

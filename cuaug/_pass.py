@@ -603,7 +603,7 @@ def _stored_bytes(dtype: str, group: int) -> int:
 
 
 _DETECTION = {
-    **dict.fromkeys(("nms_sort", "nms_rank", "nms"), ("Nms", _nms.RECORD.size)),
+    **dict.fromkeys(("nms_hits", "nms_settle", "nms_sort", "nms_rank", "nms"), ("Nms", _nms.RECORD.size)),
     **dict.fromkeys(("roi", "roi_average"), ("Pooling", _roi.RECORD.size)),
     **dict.fromkeys(("roi_regions", "roi_back"), ("PoolingBack", _roi.RECORD.size + _roi.BACK.size)),
     "soft_nms": ("SoftNms", _soft_nms.RECORD.size),

@@ -313,7 +313,7 @@ USERS_ALONE, USERS_FUSED = user_names()
 def detection_names():
     """Suppression, and pooling of each shape and its gradient, with channels apart, single and as vectors."""
     names = [
-        kernels.name_expression(s, real) for s in ("nms_sort", "nms_rank", "nms") for real in ("float64", "Rotated")
+        kernels.name_expression(s, real) for s in ("nms_hits", "nms_rank", "nms") for real in ("float64", "Rotated")
     ]
     names += ["cuaug::soft_nms", "cuaug::rotated_pairs"]
     for dtype, wide in (("float16", 8), ("bfloat16", 1), ("float32", 4), ("float64", 2)):

@@ -4,7 +4,7 @@
 namespace cuaug {
 
 constexpr int nms_threads = 256, nms_warps = nms_threads / 32;
-constexpr int nms_near = 2;  // blocks before a block's own: their overlaps are known before they have decided
+constexpr int nms_near = 3;  // blocks before a block's own: their overlaps are known before they have decided
 constexpr unsigned int everyone = 0xffffffffu;
 
 template <class R>
@@ -14,10 +14,34 @@ inline Candidate<R> candidate_at(const Candidate<R>* sorted, int position, int c
 
 inline unsigned long long published(const unsigned long long* word) { return *static_cast<const volatile unsigned long long*>(word); }
 
-inline unsigned int awaited(const unsigned long long* word) {
-    unsigned long long found;
-    while ((found = published(word)) == 0) {}
-    return static_cast<unsigned int>(found);
+// What a block has decided, once it has. A lane waits for a word: one after the other would be a way to memory each. All lanes of a warp.
+struct Decided {
+    unsigned int kept[nms_words];
+};
+
+inline Decided awaited(const unsigned long long* words) {
+    unsigned long long word = 0;
+    while (__ballot_sync(everyone, word != 0) != everyone) word = published(words + (threadIdx.x & (nms_words - 1)));
+    Decided found;
+    for (int w = 0; w < nms_words; ++w) found.kept[w] = __shfl_sync(everyone, static_cast<unsigned int>(word), w);
+    return found;
+}
+
+// Of a block's candidates before a candidate, which would remove it.
+struct alignas(16) Hits {
+    unsigned int by[nms_words];
+};
+
+inline bool any(const Hits& hits, const unsigned int (&kept)[nms_words]) {
+    unsigned int found = 0;
+    for (int w = 0; w < nms_words; ++w) found |= hits.by[w] & kept[w];
+    return found != 0;
+}
+
+inline bool all(const unsigned int (&words)[nms_words]) {
+    unsigned int both = everyone;
+    for (unsigned int word : words) both &= word;
+    return both == everyone;
 }
 
 // Writes a sample's indices in the order of their scores. All threads of a block.
@@ -58,7 +82,7 @@ inline void write_kept(const Nms& args, long long n) {
     if (threadIdx.x == 0) write_index(args, args.found, n, total);
 }
 
-// A block decides which of 64 candidates are kept. Those kept by the blocks before it, of the same class, it tests as they become
+// A block decides which of 128 candidates are kept. Those kept by the blocks before it, of the same class, it tests as they become
 // known; it publishes its own as a bit each; the last block of a sample to be done writes the sample's result. Blocks take their
 // numbers as they begin, so that whom they wait for runs already. No N x N memory: N^2 / 8 bytes would be 1.25 GB for 100,000 boxes.
 // Four blocks a multiprocessor: of its own accord the compiler makes room for five on sm_100, and spills; two of rotated boxes, whose
@@ -67,30 +91,31 @@ template <class R>
 __global__ void __launch_bounds__(nms_threads, Same<R, Rotated>::value ? 2 : 4) nms(const __grid_constant__ Nms args) {
     __shared__ Candidate<R> own[nms_block], rival[nms_threads];
     __shared__ int rival_at[nms_threads];
-    __shared__ unsigned int hits[nms_near + 1][nms_block][2], removed[2];
+    __shared__ Hits hits[nms_near + 1][nms_block];
+    __shared__ unsigned int removed[nms_words];
     __shared__ int ready[nms_warps], ticket;
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     if (threadIdx.x == 0) ticket = atomicAdd(args.state, 1);
-    if (threadIdx.x < 2) removed[threadIdx.x] = 0;
+    if (threadIdx.x < nms_words) removed[threadIdx.x] = 0;
     __syncthreads();
 
     const int samples = static_cast<int>(args.samples), block = ticket / samples, n = ticket - block * samples, blocks = nms_blocks(args);
     const int base = block * nms_block;
     const Candidate<R>* sorted = static_cast<const Candidate<R>*>(args.candidates) + static_cast<long long>(n) * args.count;
-    unsigned long long* words = args.published + 2ll * n * blocks;
+    unsigned long long* words = args.published + static_cast<long long>(n) * blocks * nms_words;
     if (threadIdx.x < nms_block) own[threadIdx.x] = candidate_at(sorted, base + threadIdx.x, args.count);
     __syncthreads();
 
     // Who would remove whom in this block, and from the blocks near it.
     const int first = own[0].start / nms_block;
-    for (int d = 0; d <= nms_near; ++d)
-        for (int half = 0; half < 2; ++half) {
-            const int position = base - d * nms_block + 32 * half + lane;
-            const Candidate<R> other = position >= 0 ? candidate_at(sorted, position, args.count) : no_candidate<R>();
+    for (int d = 0; d <= nms_near && block - d >= first; ++d)
+        for (int w = 0; w < nms_words; ++w) {
+            const int position = base - d * nms_block + 32 * w + lane;
+            const Candidate<R> other = candidate_at(sorted, position, args.count);
             for (int i = warp; i < nms_block; i += nms_warps) {
                 const bool hit = position < base + i && position >= own[i].start && suppresses(other, own[i], args.iou_threshold);
                 const unsigned int word = __ballot_sync(everyone, hit);
-                if (lane == 0) hits[d][i][half] = word;
+                if (lane == 0) hits[d][i].by[w] = word;
             }
         }
 
@@ -99,7 +124,7 @@ __global__ void __launch_bounds__(nms_threads, Same<R, Rotated>::value ? 2 : 4) 
     const Candidate<R> candidate = own[mine];
     bool gone = candidate.index < 0;
     const unsigned int absent = __ballot_sync(everyone, gone);
-    if (lane == 0) atomicOr(&removed[warp & 1], absent);
+    if (lane == 0) atomicOr(&removed[mine / 32], absent);
     __syncthreads();
     for (int at = first * nms_block; at < limit;) {
         const unsigned long long seen = at + 32 * warp < limit ? published(words + at / 32 + warp) : 0, word = __shfl_sync(everyone, seen, 0);
@@ -115,41 +140,46 @@ __global__ void __launch_bounds__(nms_threads, Same<R, Rotated>::value ? 2 : 4) 
             rival[slot] = sorted[at + 32 * warp + lane];
             rival_at[slot] = at + 32 * warp + lane;
         }
-        if (steps == 0) __nanosleep(100);
+        if (steps == 0) __nanosleep(40);
         __syncthreads();
         for (int k = part; k < rivals; k += nms_threads / nms_block)
             if (!gone) gone = rival_at[k] >= candidate.start && suppresses(rival[k], candidate, args.iou_threshold);
         const unsigned int word_gone = __ballot_sync(everyone, gone);
-        if (lane == 0) atomicOr(&removed[warp & 1], word_gone);
+        if (lane == 0) atomicOr(&removed[mine / 32], word_gone);
         __syncthreads();
-        gone = (removed[warp & 1] >> lane & 1) != 0;
-        if ((removed[0] & removed[1]) == everyone) break;
+        gone = (removed[mine / 32] >> lane & 1) != 0;
+        if (all(removed)) break;
         at += 32 * steps;
     }
     __syncthreads();
 
     // The near ones, as they decide; then this block: whom nobody kept removes is kept, again until nothing changes, from the first on.
     if (warp == 0) {
-        unsigned int hit[nms_near + 1][2][2];
-        for (int d = 0; d <= nms_near; ++d)
-            for (int i = 0; i < 2; ++i)
-                for (int half = 0; half < 2; ++half) hit[d][i][half] = hits[d][lane + 32 * i][half];
-        bool out[2] = {(removed[0] >> lane & 1) != 0, (removed[1] >> lane & 1) != 0};
-        const bool done = (removed[0] & removed[1]) == everyone;
+        bool out[nms_words];
+        for (int i = 0; i < nms_words; ++i) out[i] = (removed[i] >> lane & 1) != 0;
+        const bool done = all(removed);
         for (int d = nms_near; d > 0; --d) {
             if (done || block - d < first) continue;
-            const unsigned int low = awaited(words + 2 * (block - d)), high = awaited(words + 2 * (block - d) + 1);
-            for (int i = 0; i < 2; ++i) out[i] = out[i] || ((hit[d][i][0] & low) | (hit[d][i][1] & high)) != 0;
+            Hits hit[nms_words];
+            for (int i = 0; i < nms_words; ++i) hit[i] = hits[d][lane + 32 * i];
+            const Decided other = awaited(words + nms_words * (block - d));
+            for (int i = 0; i < nms_words; ++i) out[i] = out[i] || any(hit[i], other.kept);
         }
-        unsigned int low = __ballot_sync(everyone, !out[0]), high = __ballot_sync(everyone, !out[1]);
+        Hits hit[nms_words];
+        unsigned int kept[nms_words], next[nms_words];
+        for (int i = 0; i < nms_words; ++i) hit[i] = hits[0][lane + 32 * i], kept[i] = __ballot_sync(everyone, !out[i]);
         for (bool same = false; !same;) {
-            const unsigned int next_low = __ballot_sync(everyone, !out[0] && (hit[0][0][0] & low) == 0);
-            const unsigned int next_high = __ballot_sync(everyone, !out[1] && ((hit[0][1][0] & low) | (hit[0][1][1] & high)) == 0);
-            same = next_low == low && next_high == high;
-            low = next_low, high = next_high;
+            same = true;
+            for (int i = 0; i < nms_words; ++i) {
+                next[i] = __ballot_sync(everyone, !out[i] && !any(hit[i], kept));
+                same = same && next[i] == kept[i];
+            }
+            for (int i = 0; i < nms_words; ++i) kept[i] = next[i];
         }
-        if (lane < 2) *static_cast<volatile unsigned long long*>(words + 2 * block + lane) = 1ull << 32 | (lane == 0 ? low : high);
-        if (lane < 2) removed[lane] = lane == 0 ? ~low : ~high;
+        unsigned int mine = 0;
+        for (int i = 0; i < nms_words; ++i) mine = lane == i ? kept[i] : mine;
+        if (lane < nms_words) *static_cast<volatile unsigned long long*>(words + nms_words * block + lane) = 1ull << 32 | mine;
+        if (lane < nms_words) removed[lane] = ~mine;
     }
     __syncthreads();
 

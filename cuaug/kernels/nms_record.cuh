@@ -41,8 +41,8 @@ struct Nms {
     void* out;                      // [N, most]: indices of the boxes kept, by score, then -1
     void* found;                    // [N]: how many
     NmsKey* keys;                   // [2, N, tiles, nms_tile]: by class and score, and by score alone
-    void* candidates;               // [N, K]
-    unsigned long long* published;  // [N, halves]: above a set bit, which of 32 candidates are kept
+    void* candidates;               // [N, K]; of few boxes, whom others would remove: [N, words, K]
+    unsigned long long* published;  // [N, words]: above a set bit, which of 32 candidates are kept
     int* kept;                      // [N, K]: by score, the box's index, or -1
     int* state;                     // [1 + N]: blocks begun; of each sample, blocks done
     long long samples;
@@ -53,9 +53,10 @@ struct Nms {
     int has_score_threshold;
     int index_bytes;                // 4 or 8, of `out` and `found`
     int rotated;
+    int parts;                      // blocks that share a sample of few boxes
 };
 
-constexpr int nms_tile = 1024, nms_block = 64;
+constexpr int nms_tile = 1024, nms_block = 128, nms_words = nms_block / 32;
 
 inline int nms_tiles(const Nms& args) { return (args.count + nms_tile - 1) / nms_tile; }
 inline int nms_blocks(const Nms& args) { return (args.count + nms_block - 1) / nms_block; }
@@ -68,16 +69,35 @@ inline unsigned long long rising(double value) {
     return bits >> 63 ? ~bits : bits | 1ull << 63;
 }
 
+// A box's numbers, all asked for before one of them is used: a GPU waits once for them.
+struct Sides {
+    double at[5];
+};
+
+template <class T>
+inline Sides sides_of(const T* from, long long step, bool rotated) {
+    const T a = from[0], b = from[step], c = from[2 * step], d = from[3 * step], e = from[rotated ? 4 * step : 0];
+    return {{to_real<double>(a), to_real<double>(b), to_real<double>(c), to_real<double>(d), to_real<double>(e)}};
+}
+
+inline Sides read_sides(const Nms& args, long long n, int i) {
+    const long long at = n * args.boxes.n + i * args.boxes.k;
+    switch (args.boxes.kind) {
+        case 0: return sides_of(static_cast<const float16*>(args.boxes.data) + at, args.boxes.x, args.rotated != 0);
+        case 1: return sides_of(static_cast<const bfloat16*>(args.boxes.data) + at, args.boxes.x, args.rotated != 0);
+        case 2: return sides_of(static_cast<const float*>(args.boxes.data) + at, args.boxes.x, args.rotated != 0);
+        default: return sides_of(static_cast<const double*>(args.boxes.data) + at, args.boxes.x, args.rotated != 0);
+    }
+}
+
 // Scores and coordinates that are NaN come last, and leave and are left by all others in peace.
 inline NmsKey nms_key(const Nms& args, long long n, int i, bool by_class) {
+    const Sides sides = read_sides(args, n, i);
     const double score = read_number(args.scores, n * args.scores.n + i * args.scores.k);
     const bool counts = args.counts.data == nullptr || i < read_whole(args.counts, n * args.counts.n);
     const bool absent = !counts || (args.has_score_threshold && !(score > args.score_threshold));
     bool proper = score == score;
-    for (int c = 0; c < 4 + args.rotated; ++c) {
-        const double side = read_number(args.boxes, n * args.boxes.n + i * args.boxes.k + c * args.boxes.x);
-        proper = proper && side == side;
-    }
+    for (double side : sides.at) proper = proper && side == side;
     const long long group = by_class && args.classes.data != nullptr ? read_whole(args.classes, n * args.classes.n + i * args.classes.k) : 0;
     return {absent ? 0 : proper ? rising(score) : 1, group, i, 0};
 }
@@ -100,11 +120,11 @@ template <class R>
 inline Candidate<R> candidate(const Nms& args, long long n, const NmsKey& key, int place, int start) {
     Candidate<R> made = no_candidate<R>();
     if (key.score > 1) {
-        const long long at = n * args.boxes.n + key.index * args.boxes.k;
-        made.left = static_cast<R>(read_number(args.boxes, at));
-        made.top = static_cast<R>(read_number(args.boxes, at + args.boxes.x));
-        made.right = static_cast<R>(read_number(args.boxes, at + 2 * args.boxes.x));
-        made.bottom = static_cast<R>(read_number(args.boxes, at + 3 * args.boxes.x));
+        const Sides sides = read_sides(args, n, key.index);
+        made.left = static_cast<R>(sides.at[0]);
+        made.top = static_cast<R>(sides.at[1]);
+        made.right = static_cast<R>(sides.at[2]);
+        made.bottom = static_cast<R>(sides.at[3]);
         made.area = (made.right - made.left) * (made.bottom - made.top);
     }
     made.index = key.score > 0 ? key.index : -1;

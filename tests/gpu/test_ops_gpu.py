@@ -1,5 +1,7 @@
 """Suppression on the GPU: against the CPU, against torchvision, in graphs, on streams, and with many boxes."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import box_cases
 import numpy as np
 import pytest
@@ -134,3 +136,85 @@ def test_more_samples_than_a_grid_has_rows():
     expected = cuaug.nms(boxes.view(-1, 4, 4).cpu(), scores.view(-1, 4).cpu(), 0.1, fixed_size=True)
     assert_array_equal(to_numpy(indices), expected[0])
     assert_array_equal(to_numpy(kept), expected[1])
+
+
+@each_scene
+@pytest.mark.parametrize("count", [1, 31, 32, 33, 127, 129, 511, 512, 513, 1023, 1024, 1025, 1151, 1153])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+def test_the_seams_between_words_blocks_and_ways(scene, count, dtype):
+    """512 boxes of float64 and 1,024 of float32 are compared each with each; more go in blocks of 128."""
+    boxes, scores = pairs(scene, count, 3, dtype)
+    classes = torch.from_numpy(box_cases.labels(count)).cuda()
+    found = cuaug.nms(boxes, scores, 0.5)
+    assert_array_equal(to_numpy(found), cuaug.nms(boxes.cpu(), scores.cpu(), 0.5))
+    found = cuaug.batched_nms(boxes, scores, classes, 0.5, max_output=40)
+    expected = cuaug.batched_nms(boxes.cpu(), scores.cpu(), classes.cpu(), 0.5, max_output=40)
+    assert_array_equal(to_numpy(found), expected)
+
+
+@pytest.mark.parametrize("count", [100, 511, 512, 513])
+def test_rotated_boxes_on_both_sides_of_the_seam(count):
+    boxes, scores = pairs("clustered", count, dtype=torch.float64)
+    turned = torch.cat([boxes, 180 * scores[:, None]], 1)
+    found = cuaug.nms(turned, scores, 0.3)
+    assert 1 < len(found) < count or count == 1
+    assert_array_equal(to_numpy(found), cuaug.nms(turned.cpu(), scores.cpu(), 0.3))
+
+
+@pytest.mark.parametrize("samples", [1, 3, 200])
+@pytest.mark.parametrize("count", [1, 33, 300, 1024, 1025])
+def test_samples_of_which_few_or_no_boxes_count(count, samples):
+    drawn = [box_cases.clustered(count, seed) for seed in range(samples)]
+    boxes, scores = (torch.from_numpy(np.stack(values)).float().cuda() for values in zip(*drawn, strict=True))
+    classes = torch.from_numpy(np.stack([box_cases.labels(count, seed) for seed in range(samples)])).cuda()
+    counts = torch.arange(samples, device="cuda") * 7 % (count + 1)  # the first has none
+    options = {"fixed_size": True, "max_output": 50, "score_threshold": 0.1}
+    found = cuaug.batched_nms(boxes, scores, classes, 0.5, counts=counts, **options)
+    host = (array.cpu() for array in (boxes, scores, classes))
+    expected = cuaug.batched_nms(*host, 0.5, counts=counts.cpu(), **options)
+    for own, other in zip(found, expected, strict=True):
+        assert_array_equal(to_numpy(own), other)
+    assert int(found[1][0]) == 0
+
+
+@pytest.mark.parametrize("scale", [1e-25, 1e25])
+@pytest.mark.parametrize("count", [200, 3000])
+def test_areas_that_float32_does_not_hold(count, scale):
+    boxes, scores = box_cases.clustered(count)
+    boxes, scores = torch.from_numpy(boxes * scale).float().cuda(), torch.from_numpy(scores).float().cuda()
+    found = cuaug.nms(boxes, scores, 0.5)
+    assert len(found) < count
+    assert_array_equal(to_numpy(found), cuaug.nms(boxes.cpu(), scores.cpu(), 0.5))
+
+
+def test_threads_on_streams_of_their_own_learn_their_own_number():
+    """The number that a call waits for is in memory of the host, which calls take in turns."""
+    drawn = [pairs("clustered", 400 + 100 * k, k) for k in range(8)]
+    expected = [cuaug.nms(boxes.cpu(), scores.cpu(), 0.5) for boxes, scores in drawn]
+    torch.cuda.synchronize()
+
+    def ask(k):
+        with torch.cuda.stream(torch.cuda.Stream()):
+            return [to_numpy(cuaug.nms(*drawn[k], 0.5)) for _ in range(50)]
+
+    with ThreadPoolExecutor(8) as pool:
+        for all_found, own in zip(pool.map(ask, range(8)), expected, strict=True):
+            for found in all_found:
+                assert_array_equal(found, own)
+
+
+def test_waiting_for_the_number_is_refused_in_a_capture():
+    boxes, scores = pairs("clustered", 300)
+    cuaug.nms(boxes, scores, 0.5)
+    said = ""
+    try:
+        with torch.cuda.graph(torch.cuda.CUDAGraph()):
+            try:
+                cuaug.nms(boxes, scores, 0.5)
+            except cuaug.BackendError as error:
+                said = str(error)
+    except RuntimeError:
+        pass  # torch finds the capture broken off
+    assert "fixed_size=True" in said
+    torch.cuda.synchronize()
+    assert len(cuaug.nms(boxes, scores, 0.5)) > 10
