@@ -65,7 +65,10 @@ def public(function: Callable[P, R]) -> Callable[P, R]:
             place = function.__module__ if function.__module__ in _PLACES else "cuaug"
             named = type(error)(f"{place}.{name}: {text}")
             named.__dict__.update(error.__dict__)
-            raise named from error
+            try:
+                raise named from error
+            finally:
+                del named  # else it holds its own traceback, and every array there, until cycles are collected
 
     return call
 

@@ -183,6 +183,12 @@ def wait(stream: int, index: int) -> None:
         cupy().cuda.runtime.streamSynchronize(stream)
 
 
+def context() -> int:
+    """The driver's, of the current device."""
+    cupy().cuda.runtime.free(0)  # makes it, where there is none yet
+    return int(cupy().cuda.driver.ctxGetCurrent())
+
+
 def event(stream: int) -> Any:
     """Something to wait for: all that has been launched on a stream of the current device."""
     found = cupy().cuda.Event(disable_timing=True)

@@ -11,14 +11,13 @@ from __future__ import annotations
 import ctypes
 import functools
 import importlib
-import queue
 import struct
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from . import _array, _cuda
+from . import _array, _cpu, _cuda
 from ._check import BackendError
 
 RECORD = struct.Struct("P")  # `cuaug::Cut`
@@ -30,7 +29,6 @@ _APART = 256  # bytes that images begin at multiples of
 _INSTALL = 'pip install "cuaug[decode13]" (CUDA 12 drivers: "cuaug[decode12]")'
 # nvjpeg.h
 _HARDWARE, _DEFAULT = 3, 0
-_INTERLEAVED_RGB = 5
 _SMOOTH_UPSAMPLING = 1 << 5  # what libjpeg-turbo does
 
 
@@ -51,9 +49,8 @@ def engine(device: int) -> Engine:
 class _Turn:
     """What one call has to itself: a state of nvJPEG, and memory to decode into, again and again."""
 
-    def __init__(self, state: Any) -> None:
+    def __init__(self, state: int) -> None:
         self.state = state
-        self.data: Sequence[bytes] = ()  # what is being decoded
         self.moved: Any = None  # when all has been taken away from the memory
         self._memory: Any = None
 
@@ -68,25 +65,27 @@ class _Turn:
 
 
 class Engine:
-    """Decodes on one GPU, two calls at a time: what one leaves idle of the engine, the other takes."""
+    """Decodes on one GPU. Calls may overlap: what one leaves idle of the engine, the other takes."""
 
     def __init__(self, device: int) -> None:
         _cuda.ready()
         self.device, self._nvjpeg = device, _nvjpeg()
-        self._turns: queue.SimpleQueue[_Turn] = queue.SimpleQueue()
+        self._free: list[_Turn] = []
         with _cuda.device(device):
             self._handle = self._made()
-            for _ in range(2):
-                self._turns.put(_Turn(self._state()))
+            self._context = _address(ctypes.CDLL("libcuda.so.1").cuCtxSetCurrent), _cuda.context()
+        self._functions = tuple(
+            _address(getattr(self._nvjpeg, name)) for name in ("nvjpegDecodeBatchedInitialize", "nvjpegDecodeBatched")
+        )
 
-    def decode(
+    def begin(
         self,
         data: Sequence[bytes],
         sizes: np.ndarray,
         boxes: np.ndarray,
         targets: np.ndarray,
         library: _array.Library,
-    ) -> list[int]:
+    ) -> Work:
         """Decodes a box of each image to a place in the GPU's memory, on the library's current stream.
 
         Args:
@@ -95,60 +94,23 @@ class Engine:
             boxes: Top, left, height, width. [N, 4]
             targets: Address of a box's first pixel, and bytes from a row to the next. [N, 2]
             library: Whose stream.
-
-        Returns:
-            Which could not be decoded.
         """
-        failed: list[int] = []
-        with _cuda.device(self.device):
-            for part in _rounds(3 * sizes.prod(1)):
-                turn = self._turns.get()
-                try:
-                    images = _laid_out(sizes[part])
-                    images[:, 0] += turn.memory(int(images[-1, 0] + 3 * sizes[part][-1].prod()))
-                    turn.data = data[part]
-                    stream = library.stream(self.device)
-                    failed += [part.start + i for i in self._decoded(turn.state, turn.data, images, stream)]
-                    self._move(images, boxes[part], targets[part], library)
-                    turn.moved = _cuda.event(stream)
-                finally:
-                    self._turns.put(turn)
-        return failed
+        return Work(self, data, sizes, boxes, targets, library)
 
-    def _decoded(self, state: Any, data: Sequence[bytes], images: np.ndarray, stream: int) -> list[int]:
-        """Decodes images to addresses, with bytes from row to row [N, 2]: those that it fails at.
-
-        One that fails takes all others of a call with it; so what fails is divided, until it is found.
-        """
-        if self._call(state, data, images, stream):
-            return []
-        if len(data) == 1:
-            return [0]
-        half = len(data) // 2
-        later = self._decoded(state, data[half:], images[half:], stream)
-        return self._decoded(state, data[:half], images[:half], stream) + [half + i for i in later]
-
-    def _call(self, state: Any, data: Sequence[bytes], images: np.ndarray, stream: int) -> bool:
-        count = len(data)
-        files = (ctypes.c_char_p * count)(*data)
-        lengths = (ctypes.c_size_t * count)(*map(len, data))
-        planes = np.zeros((count, 8), np.uint64)  # nvjpegImage_t: four addresses, four pitches
-        planes[:, (0, 4)] = images
-        known = self._handle, state
-        if self._nvjpeg.nvjpegDecodeBatchedInitialize(*known, count, 1, _INTERLEAVED_RGB):
-            return False
-        status = self._nvjpeg.nvjpegDecodeBatched(
-            *known, files, lengths, ctypes.c_void_p(planes.ctypes.data), ctypes.c_void_p(stream)
+    def call(self, turn: _Turn, data: Sequence[bytes], images: np.ndarray, stream: int) -> Any:
+        """Sets it to work: addresses, and bytes from row to row. [N, 2]"""
+        return _cpu.native().engine_begin(
+            list(data), images.tolist(), self._context, self._functions, self._handle, turn.state, stream
         )
-        return bool(status == 0)
 
-    def _move(self, images: np.ndarray, boxes: np.ndarray, targets: np.ndarray, library: _array.Library) -> None:
-        top, left, height, width = boxes.T
-        (address, pitch), (target, step) = images.T, targets.T
-        pieces = np.stack([address + top * pitch + 3 * left, target, pitch, step, height, 3 * width], 1)
-        loaded = library.load(pieces, self.device)  # of `cuaug::CutPiece`
-        grid = len(pieces), int(-(-height.max() // _ROWS)), 1
-        library.launch("cuaug::cut", RECORD.pack(library.pointer(loaded)), grid, 256, 0, self.device)
+    def take(self) -> _Turn:
+        try:
+            return self._free.pop()
+        except IndexError:
+            return _Turn(self._state())
+
+    def give(self, turn: _Turn) -> None:
+        self._free.append(turn)
 
     def _made(self) -> Any:
         """A handle of nvJPEG: by the engine, or on a GPU that has none, by kernels and the CPU."""
@@ -156,15 +118,73 @@ class Engine:
         for backend in (_HARDWARE, _DEFAULT):
             status = self._nvjpeg.nvjpegCreateEx(backend, None, None, _SMOOTH_UPSAMPLING, ctypes.byref(handle))
             if status == 0:
-                return handle
+                return handle.value
         raise BackendError(f"nvJPEG cannot be used on this GPU (status {status}): leave out device and decoder")
 
     def _state(self) -> Any:
         state = ctypes.c_void_p()
-        status = self._nvjpeg.nvjpegJpegStateCreate(self._handle, ctypes.byref(state))
+        status = self._nvjpeg.nvjpegJpegStateCreate(ctypes.c_void_p(self._handle), ctypes.byref(state))
         if status != 0:
             raise BackendError(f"nvJPEG has no room for its state (status {status}): free memory of the GPU")
-        return state
+        return state.value
+
+
+class Work:
+    """Images that an engine is at."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        data: Sequence[bytes],
+        sizes: np.ndarray,
+        boxes: np.ndarray,
+        targets: np.ndarray,
+        library: _array.Library,
+    ) -> None:
+        self._engine, self._library = engine, library
+        self._data, self._sizes, self._boxes, self._targets = data, sizes, boxes, targets
+        self._rounds = _rounds(3 * sizes.prod(1))
+        self._round = self._begun()
+
+    def finish(self) -> tuple[float, list[int]]:
+        """When the engine was done, on `time.perf_counter`'s clock, and what it failed at."""
+        done, failed = 0.0, list[int]()
+        with _cuda.device(self._engine.device):
+            while self._round is not None:
+                part, turn, images, pending = self._round
+                done, missing = pending.wait()
+                failed += [part.start + i for i in missing]
+                self._move(part, images)
+                turn.moved = _cuda.event(self._library.stream(self._engine.device))
+                self._engine.give(turn)
+                self._round = self._begun()
+        return done, failed
+
+    def _begun(self) -> tuple[slice, _Turn, np.ndarray, Any] | None:
+        """The next round."""
+        part = next(self._rounds, None)
+        if part is None:
+            return None
+        with _cuda.device(self._engine.device):
+            turn, sizes = self._engine.take(), self._sizes[part]
+            images = _laid_out(sizes)
+            images[:, 0] += turn.memory(int(images[-1, 0] + 3 * sizes[-1].prod()))
+            stream = self._library.stream(self._engine.device)
+            return part, turn, images, self._engine.call(turn, self._data[part], images, stream)
+
+    def _move(self, part: slice, images: np.ndarray) -> None:
+        top, left, height, width = self._boxes[part].T
+        (address, pitch), (target, step) = images.T, self._targets[part].T
+        pieces = np.stack([address + top * pitch + 3 * left, target, pitch, step, height, 3 * width], 1)
+        loaded = self._library.load(pieces, self._engine.device)  # of `cuaug::CutPiece`
+        grid, data = (len(pieces), int(-(-height.max() // _ROWS)), 1), RECORD.pack(self._library.pointer(loaded))
+        self._library.launch("cuaug::cut", data, grid, 256, 0, self._engine.device)
+
+
+def _address(function: Any) -> int:
+    found = ctypes.cast(function, ctypes.c_void_p).value
+    assert found
+    return found
 
 
 def _rounds(sizes: np.ndarray) -> Iterator[slice]:

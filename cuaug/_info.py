@@ -56,6 +56,7 @@ def info() -> dict[str, Any]:
         "cpus": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "extension": _extension() is not None,
         "libjpeg_turbo": _libjpeg(),
+        "nvjpeg": _wheels("nvidia-nvjpeg"),
         "numpy": _version("numpy"),
         "torch": _version("torch"),
         "jax": _version("jax"),

@@ -482,13 +482,13 @@ def _on_device(
     ]
     failed: list[int] = []
     if chosen:
-        failed = engine.decode(
+        _, failed = engine.begin(
             [bytes(files[place].data) for place in chosen],
             np.array([headers[place][:2] for place in chosen]),
             np.array([parts[place].region for place in chosen]),
             np.array([(library.pointer(arrays[place]), 3 * arrays[place].shape[1]) for place in chosen]),
             library,
-        )
+        ).finish()
     rest = sorted({*range(len(files))} - {*chosen} | {chosen[i] for i in failed})
     decoded = [np.empty(on_host.shape(parts[place]), np.uint8) for place in rest]
     on_host.decode([files[place] for place in rest], [parts[place] for place in rest], decoded)

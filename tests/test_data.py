@@ -605,12 +605,13 @@ ERRORS = {
     "cache must be one of None, 'memory', got 'disk'": {"cache": "disk"},
     "shard must be .rank, ranks. with rank below ranks, got .2, 2.": {"shard": (2, 2), "seed": 1},
     "seed must be given where there are several ranks": {"shard": (0, 2)},
-    "library must be one of None, 'torch', 'numpy', got 'jax'": {"library": "jax"},
+    "library must be one of None, 'torch', 'numpy', 'cupy', got 'jax'": {"library": "jax"},
     "max_pixels must be at least 1, got 0": {"max_pixels": 0},
     "prefetch must be at least 1, got 0": {"prefetch": 0},
     "threads must be at least 1, got 0": {"threads": 0},
     "seed must be below 2": {"seed": 1 << 63},
-    "library must be 'torch' for device 'cuda:0', got 'numpy'": {"device": "cuda:0", "library": "numpy"},
+    "library must be 'torch' or 'cupy' for device 'cuda:0', got 'numpy'": {"device": "cuda:0", "library": "numpy"},
+    "device must be a GPU for library .cupy., got .cpu.": {"library": "cupy"},
 }
 
 

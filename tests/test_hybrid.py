@@ -1,8 +1,6 @@
 """A batch shared out to an engine and the CPU: here by an engine that is the CPU too, and fails when it is told to."""
 
-import contextlib
 import ctypes
-import time
 
 import numpy as np
 import pytest
@@ -11,34 +9,44 @@ from test_data import encoded, photographs
 import cuaug
 from cuaug import _engine, _limits, io
 from cuaug.data import Loader
+from cuaug.data._decoders import Decoders, OnWay
 from cuaug.data._decoding import Decoding, Encoded, Part
-from cuaug.data._hybrid import Hybrid
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.jpeg
 
 
 class FakeEngine:
-    def __init__(self, fails=()):
-        self.seen, self.fails = [], fails
+    def __init__(self, fails=(), decodes=True):
+        self.seen, self.fails, self.decodes = [], fails, decodes
 
-    def decode(self, data, sizes, boxes, targets, library):
+    def begin(self, data, sizes, boxes, targets, library):
         for file, (top, left, height, width), (address, pitch) in zip(
             data, boxes.tolist(), targets.tolist(), strict=True
         ):
+            if not self.decodes:
+                break
             box = io.decode_and_crop_jpeg(file, top, left, height, width)
             for y, row in enumerate(np.ascontiguousarray(box)):
                 ctypes.memmove(address + y * pitch, row.ctypes.data, row.nbytes)
         self.seen.append(list(data))
-        return [k for k, file in enumerate(data) if file in self.fails]
+        self.failed = [k for k, file in enumerate(data) if file in self.fails]
+        return self
+
+    def finish(self):
+        return 0.0, self.failed
 
 
 def photos(count=9):
     return [encoded(image, subsampling=i % 3) for i, image in enumerate(photographs(count))]
 
 
-def pinned(shape):
-    return contextlib.nullcontext(torch.full(shape, 99, dtype=torch.uint8))
+class Pinned:
+    def take(self, shape):
+        return torch.full(shape, 99, dtype=torch.uint8)
+
+    def give(self, memory):
+        pass
 
 
 def slots_of(files, engine, divisor=1):
@@ -48,15 +56,15 @@ def slots_of(files, engine, divisor=1):
     regions = np.concatenate([np.full_like(sizes[:, :1], divisor), 0 * sizes, sizes], 1)
     shape = (len(files), *sizes.max(0).tolist(), 3)
     slots = torch.full(shape, 99, dtype=torch.uint8)
-    hybrid = Hybrid(engine)
-    hybrid.begin(Part(found, regions, np.arange(len(files)), True), slots, contextlib.nullcontext).finish(pinned)
-    return [slot[:h, :w].numpy() for slot, (h, w) in zip(slots, sizes.tolist(), strict=True)], found, hybrid
+    decoders = Decoders(engine)
+    OnWay(decoders, Part(found, regions, np.arange(len(files)), True), slots, Pinned()).finish()
+    return [slot[:h, :w].numpy() for slot, (h, w) in zip(slots, sizes.tolist(), strict=True)], found
 
 
 @pytest.mark.parametrize("count", [1, 2, 9])
 def test_each_image_comes_into_its_slot_whoever_decodes_it(count):
     files, engine = photos(count), FakeEngine()
-    found, _, _ = slots_of(files, engine)
+    found, _ = slots_of(files, engine)
     for image, file in zip(found, files, strict=True):
         np.testing.assert_array_equal(image, io.decode_jpeg(file))
     assert 0 < len(engine.seen[0]) <= max(1, count - 1)
@@ -64,7 +72,7 @@ def test_each_image_comes_into_its_slot_whoever_decodes_it(count):
 
 def test_what_the_engine_fails_at_is_for_the_cpu():
     files = photos()
-    found, batch, _ = slots_of(files, FakeEngine(fails=files[:3]))
+    found, batch = slots_of(files, FakeEngine(fails=files[:3]))
     np.testing.assert_array_equal(found[1], io.decode_jpeg(files[1]))
     assert not batch.bad
 
@@ -73,9 +81,8 @@ def test_what_cannot_be_decoded_is_named_by_the_cpu():
     files = photos()
     files[0] = files[0][:200] + bytes(100) + files[0][300:]
     files[5] = b"\xff\xd8\xff\xe0nothing"
-    engine = FakeEngine(fails=files[:1])
-    engine.decode = lambda data, *_: [k for k, file in enumerate(data) if file == files[0]]
-    _, batch, _ = slots_of(files, engine)
+    engine = FakeEngine(fails=files[:1], decodes=False)
+    _, batch = slots_of(files, engine)
     assert sorted(batch.bad) == [0, 5]
 
 
@@ -86,7 +93,7 @@ def test_the_engine_is_not_asked_for_what_it_does_in_another_way():
     files[1] = io.encode_jpeg(image, subsampling="gray")
     files[2] = files[2] + b"more"
     engine = FakeEngine()
-    found, _, _ = slots_of(files, engine)
+    found, _ = slots_of(files, engine)
     for file, own in zip(files, found, strict=True):
         np.testing.assert_array_equal(own, io.decode_jpeg(file))
     assert not {*files[:3]} & {*engine.seen[0]}
@@ -98,23 +105,18 @@ def test_the_engine_is_not_asked_for_what_it_does_in_another_way():
 @pytest.mark.parametrize(
     ("engine", "cpu"), [(25.0, 75.0), (75.0, 75.0), (200.0, 100.0), (1.0, 10_000.0), (10_000.0, 1.0)]
 )
-def test_both_come_to_be_busy(engine, cpu, monkeypatch):
-    """An image takes so many microseconds of either; beside decoding the CPU's side has 1 ms to do."""
-    hybrid, clock, ahead = Hybrid(FakeEngine()), 0.0, 0.0
-    monkeypatch.setattr(time, "perf_counter", lambda: clock)
-    shares = [hybrid.share] * 2  # two parts are begun before one is finished
-    for _ in range(400):
-        shares.append(hybrid.share)
-        share = shares[-3]
-        ahead += 256e-6 * share * engine  # when the engine is done
-        clock += 256e-6 * (1 - share) * cpu + 1e-3
-        waited = max(0.0, ahead - clock)
-        clock += waited
-        ahead = max(ahead, clock - 256e-6 * share * engine)
-        hybrid.learn(waited)
-    least = 256e-6 * cpu + 1e-3
-    balanced = least / (256e-6 * (engine + cpu))
-    assert abs(hybrid.share - min(max(balanced, 1 / 16), 15 / 16)) < 0.08
+def test_both_come_to_be_busy(engine, cpu):
+    """An image takes so many microseconds of either; two parts are begun before one is done."""
+    decoders = Decoders(FakeEngine())
+    begun, done = [0.0, 0.0], np.zeros(2)
+    for _ in range(60):
+        share = decoders.share
+        counts = np.array([round(256 * share), 256 - round(256 * share)])
+        done = np.maximum(done, begun[-2]) + counts * (engine, cpu) * 1e-6
+        decoders.engine_pace.learn(counts[0], begun[-2], done[0])
+        decoders.cpu_pace.learn(counts[1], begun[-2], done[1])
+        begun.append(done.max())
+    assert abs(decoders.share - min(max(cpu / (engine + cpu), 1 / 16), 15 / 16)) < 0.01
 
 
 @pytest.mark.parametrize(("how", "message"), [({"decoder": "gpu"}, "decoder"), ({"decoder": "hybrid"}, "'cpu'")])

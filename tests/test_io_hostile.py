@@ -1,5 +1,7 @@
 """Files that are damaged or made to harm: nothing leaves the decoder but an array or the family of DecodeError."""
 
+import contextlib
+import gc
 import threading
 import time
 from collections import Counter
@@ -246,6 +248,19 @@ print((rounds(100) - before) >> 10)
 def test_nothing_leaks_where_decoding_ends_early():
     pytest.importorskip("psutil")
     assert int(python(LEAK)[0]) < 32 << 10  # KiB; of a row table of 16 KB each, 80 MB would be left
+
+
+def test_an_error_holds_nothing_that_only_cycles_would_free():
+    file = encoded(piece(np.random.default_rng(SEED), 300, 400))[:2_000]
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(2):
+            with contextlib.suppress(cuaug.DecodeError):
+                cio.decode_jpeg(file)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
 
 
 def test_what_is_too_short_to_be_a_file():

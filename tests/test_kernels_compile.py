@@ -372,6 +372,11 @@ def test_usual_kernels_compile_without_a_warning_or_a_spill(name, architecture, 
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_what_takes_boxes_from_an_engine_compiles_without_a_warning_or_a_spill(architecture, nvrtc, record_property):
+    check_kernel(nvrtc, "cuaug::cut", architecture, record_property, 0)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
 @each_name(USUAL)
 def test_the_usual_recipe_compiles_without_a_warning_or_a_spill(name, architecture, nvrtc, record_property):
     check_kernel(nvrtc, name, architecture, record_property, ONE_REGISTER)

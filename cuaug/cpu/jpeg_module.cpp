@@ -1,6 +1,7 @@
 #include "jpeg_module.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -9,9 +10,11 @@
 #include <pybind11/stl.h>
 
 #include "jpeg.hpp"
+#include "pending.hpp"
 #include "pool.hpp"
 
 namespace py = pybind11;
+using native::Pending;
 using native::Pool;
 
 namespace {
@@ -52,13 +55,18 @@ private:
     std::vector<py::buffer_info> views_;
 };
 
-// Calls `work(i, failure)` for every image on the pool, without the GIL. `threads`: 0 for as many as other calls use.
+// Calls `work(i, failure)` for every image on the pool. `threads`: 0 for as many as other calls use.
 template <class Work>
-std::vector<jpeg::Failure> for_each(std::size_t images, int threads, const Work& work) {
+std::vector<jpeg::Failure> on_pool(std::size_t images, int threads, const Work& work) {
     std::vector<jpeg::Failure> failures(images);
-    const py::gil_scoped_release release;
     Pool::instance().run(static_cast<long long>(images), threads > 0 ? threads : thread_count(), [&](long long i, void*) { work(static_cast<std::size_t>(i), failures[static_cast<std::size_t>(i)]); });
     return failures;
+}
+
+template <class Work>
+std::vector<jpeg::Failure> for_each(std::size_t images, int threads, const Work& work) {
+    const py::gil_scoped_release release;
+    return on_pool(images, threads, work);
 }
 
 // What stands for an image: its failure, (kind, reason), or what `value` makes of it.
@@ -88,19 +96,60 @@ py::list headers(const std::vector<py::buffer>& objects, const Numbers& limits, 
     });
 }
 
-py::list decode(const std::vector<py::buffer>& objects, const Numbers& limits, const std::vector<int>& scales, const std::vector<Region>& regions,
-                const std::string& color, bool strict, const std::vector<Rows>& outs, int threads) {
-    const Files files(objects);
+// Parts of images, to be decoded.
+struct Decoding {
+    Files files;
+    jpeg::Limits limits;
+    std::vector<int> scales;
+    std::vector<Region> regions;
+    jpeg::Color color;
+    bool strict;
+    std::vector<Rows> outs;
+    int threads;
+    std::vector<jpeg::Failure> failures{};
+
+    void run() {
+        failures = on_pool(outs.size(), threads, [&](std::size_t i, jpeg::Failure& failure) {
+            const auto [top, left, height, width] = regions[i];
+            const auto [address, pitch] = outs[i];
+            jpeg::decode(files.data(i), files.bytes(i), limits, scales[i], {top, left, height, width}, color, strict, reinterpret_cast<unsigned char*>(address), pitch, failure);
+        });
+    }
+
+    py::list found() const {
+        return results(failures, [](std::size_t) { return py::none(); });
+    }
+};
+
+std::shared_ptr<Decoding> prepared(const std::vector<py::buffer>& objects, const Numbers& limits, const std::vector<int>& scales, const std::vector<Region>& regions,
+                                   const std::string& color, bool strict, const std::vector<Rows>& outs, int threads) {
     same_count(scales.size(), objects.size());
     same_count(regions.size(), objects.size());
     same_count(outs.size(), objects.size());
-    const jpeg::Color wanted = color_of(color);
-    const auto failures = for_each(objects.size(), threads, [&](std::size_t i, jpeg::Failure& failure) {
-        const auto [top, left, height, width] = regions[i];
-        const auto [address, pitch] = outs[i];
-        jpeg::decode(files.data(i), files.bytes(i), limits_of(limits), scales[i], {top, left, height, width}, wanted, strict, reinterpret_cast<unsigned char*>(address), pitch, failure);
-    });
-    return results(failures, [](std::size_t) { return py::none(); });
+    return std::make_shared<Decoding>(Decoding{Files(objects), limits_of(limits), scales, regions, color_of(color), strict, outs, threads});
+}
+
+py::list decode(const std::shared_ptr<Decoding>& work) {
+    {
+        const py::gil_scoped_release release;
+        work->run();
+    }
+    return work->found();
+}
+
+std::unique_ptr<Pending> begin_decode(const std::shared_ptr<Decoding>& work) {
+    return std::make_unique<Pending>([work] { work->run(); }, [work] { return work->found(); });
+}
+
+// A function of what `prepared` takes.
+template <class Result>
+void define_decode(py::module_& module, const char* name, Result (*run)(const std::shared_ptr<Decoding>&)) {
+    using namespace py::literals;
+    module.def(
+        name,
+        [run](const std::vector<py::buffer>& files, const Numbers& limits, const std::vector<int>& scales, const std::vector<Region>& regions, const std::string& color,
+              bool strict, const std::vector<Rows>& outs, int threads) { return run(prepared(files, limits, scales, regions, color, strict, outs, threads)); },
+        "files"_a, "limits"_a, "scales"_a, "regions"_a, "color"_a, "strict"_a, "outs"_a, "threads"_a = 0);
 }
 
 py::list encode(const std::vector<Image>& images, const std::string& color, int quality, int horizontal, int vertical, bool gray, bool progressive) {
@@ -120,6 +169,7 @@ void add_jpeg(py::module_& module, int (*threads)()) {
     thread_count = threads;
     module.attr("libjpeg_turbo") = jpeg::version();
     module.def("jpeg_headers", &headers, "files"_a, "limits"_a, "threads"_a = 0);
-    module.def("jpeg_decode", &decode, "files"_a, "limits"_a, "scales"_a, "regions"_a, "color"_a, "strict"_a, "outs"_a, "threads"_a = 0);
+    define_decode(module, "jpeg_decode", &decode);
+    define_decode(module, "jpeg_begin_decode", &begin_decode);
     module.def("jpeg_encode", &encode, "images"_a, "color"_a, "quality"_a, "horizontal"_a, "vertical"_a, "gray"_a, "progressive"_a);
 }

@@ -26,6 +26,7 @@
 #include "../kernels/record.cuh"
 #include "../kernels/resample_record.cuh"
 #ifdef CUAUG_JPEG
+#include "engine.hpp"
 #include "jpeg_module.hpp"
 #endif
 #include "loading.hpp"
@@ -314,6 +315,7 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     module.def("lut", &of_images<cuaug::Lut, &Loops::lut_tasks, &Loops::lut>, "record"_a, "source"_a);
     module.def("nms", &nms, "record"_a, "source"_a);
     bind_loading(module);
+    bind_engine(module);
     add_detection(module, &loops, &threads);
     module.def("set_threads", &set_threads, "n"_a, "0: one per usable processor.");
     module.def("threads", &threads);

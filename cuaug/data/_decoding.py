@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,11 +54,32 @@ class Encoded:
         out &= regions[:, 0] == 1
         return out
 
+    def begin(self, slots: np.ndarray, regions: np.ndarray, places: Sequence[int]) -> Callable[[], float]:
+        """Begins to decode a region of each image at `places` into the top left of a slot.
+
+        What is returned waits, and tells when it was done, on `time.perf_counter`'s clock.
+        """
+        to = {place: slot for slot, place in enumerate(places)}
+        jpegs = [i for i in places if i in self._headers and i not in self.bad]
+        pending = _cpu.jpeg().jpeg_begin_decode(*self._asked(slots, regions, jpegs, to))
+
+        def finish() -> float:
+            done, made = pending.wait()
+            self._finish(slots, regions, jpegs, to, made)
+            return float(done)
+
+        return finish
+
     def into(self, slots: np.ndarray, regions: np.ndarray, places: Sequence[int]) -> None:
         """Decodes a region of each image at `places` into the top left of a slot."""
         to = {place: slot for slot, place in enumerate(places)}
         jpegs = [i for i in places if i in self._headers and i not in self.bad]
-        made = _cpu.jpeg().jpeg_decode(
+        self._finish(slots, regions, jpegs, to, _cpu.jpeg().jpeg_decode(*self._asked(slots, regions, jpegs, to)))
+
+    def _asked(
+        self, slots: np.ndarray, regions: np.ndarray, jpegs: Sequence[int], to: dict[int, int]
+    ) -> tuple[Any, ...]:
+        return (
             [self._data[i] for i in jpegs],
             self._how.limits,
             regions[jpegs, 0].tolist(),
@@ -68,20 +89,23 @@ class Encoded:
             _targets(slots.ctypes.data, slots.strides, [to[i] for i in jpegs]),
             self._how.threads,
         )
+
+    def _finish(
+        self, slots: np.ndarray, regions: np.ndarray, jpegs: Sequence[int], to: dict[int, int], made: Sequence[Any]
+    ) -> None:
         self._note(jpegs, made)
         for i in to.keys() & self._whole.keys():
             _, top, left, height, width = regions[i].tolist()
             slots[to[i], :height, :width] = self._whole[i][top : top + height, left : left + width]
 
-    def into_device(
+    def begin_on_device(
         self, engine: _engine.Engine, slots: Any, regions: np.ndarray, places: Sequence[int], slot: Sequence[int]
-    ) -> list[int]:
-        """As `into`, by a GPU's engine, of what it takes: those that it fails at."""
+    ) -> _engine.Work:
+        """As `begin`, by a GPU's engine, of what it takes."""
         tensor, library = _array.describe(slots), _array.library(type(slots))
         assert library is not None
-        targets = np.array(_targets(tensor.pointer, tensor.strides, slot))
-        data, rows = [self._data[i] for i in places], list(places)
-        return [places[k] for k in engine.decode(data, self.sizes[rows], regions[rows, 1:], targets, library)]
+        targets, rows = np.array(_targets(tensor.pointer, tensor.strides, slot)), list(places)
+        return engine.begin([self._data[i] for i in places], self.sizes[rows], regions[rows, 1:], targets, library)
 
     def _note(self, places: Sequence[int], results: Sequence[tuple[object, ...] | None]) -> None:
         self.bad |= {places[k]: reason for k, _, reason in _cpu.failures(results)}
@@ -107,10 +131,12 @@ class Part(NamedTuple):
         """Of the slots: [S, H, W, 3]."""
         return len(self.places), *self.regions[self.places, 3:].max(0, initial=1).tolist(), 3
 
-    def into(self, slots: np.ndarray, chosen: np.ndarray | None = None) -> None:
-        """Decodes here: all, or some of them, into as many slots."""
-        places = self.places if chosen is None else self.places[chosen]
-        self.encoded.into(slots, self.regions, places.tolist())
+    def into(self, slots: np.ndarray) -> None:
+        self.encoded.into(slots, self.regions, self.places.tolist())
+
+    def begin(self, slots: np.ndarray, chosen: np.ndarray) -> Callable[[], float]:
+        """Begins with some of them, into as many slots; as `Encoded.begin`."""
+        return self.encoded.begin(slots, self.regions, self.places[chosen].tolist())
 
 
 def _targets(address: int, strides: Sequence[int], slot: Sequence[int]) -> list[tuple[int, int]]:

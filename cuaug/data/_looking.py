@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from ..crop_resize import resized_crop
 from ._ahead import Clock
 from ._decoding import Encoded, Part
-from ._places import NumPyPlace
+from ._places import BegunPart, NumPyPlace
 from ._regions import Regions, covered
 
 _ROOM = 1 << 29  # bytes of slots that may be wasted
@@ -18,7 +19,7 @@ _ROOM = 1 << 29  # bytes of slots that may be wasted
 class Boxes:
     """A box of each, as drawn by (seed, step, ids), at the size that is wanted."""
 
-    def __init__(self, encoded: Encoded, wanted: Regions, draw: tuple[int, int, np.ndarray], place: NumPyPlace) -> None:
+    def __init__(self, encoded: Encoded, wanted: Regions, draw: tuple[int, int, np.ndarray]) -> None:
         sizes = encoded.sizes
         for i in np.flatnonzero((sizes < wanted.least).any(1)):
             encoded.bad.setdefault(int(i), f"its size {tuple(sizes[i].tolist())} is below {wanted.least}")
@@ -27,19 +28,19 @@ class Boxes:
         regions, self._boxes = covered(found, sizes, encoded.scalable)
         self._wanted, self._margin = wanted, found.margin
         groups = alike(regions[:, 3:], found.margin)
-        self._parts = [place.begin(Part(encoded, regions, places, wanted.resizes)) for places in groups]
+        self.parts = [Part(encoded, regions, places, wanted.resizes) for places in groups]
 
-    def images(self, place: NumPyPlace, clock: Clock) -> Any:
+    def images(self, parts: Sequence[BegunPart], place: NumPyPlace, clock: Clock) -> Any:
         """[N, ...]"""
         made = []
-        for begun in self._parts:
+        for begun in parts:
             images = clock.timed("decode", place.finish, begun)
             if self._wanted.resizes:
                 images = clock.timed("augment", self._resized, images, begun.part.places, place)
             made.append(images)
         if len(made) == 1:
             return made[0]
-        return place.joined(made)[np.argsort(np.concatenate([begun.part.places for begun in self._parts]))]
+        return place.joined(made)[np.argsort(np.concatenate([part.places for part in self.parts]))]
 
     def _resized(self, images: Any, places: np.ndarray, place: NumPyPlace) -> Any:
         wanted = self._wanted
@@ -54,15 +55,15 @@ class Boxes:
 class Whole:
     """All of each."""
 
-    def __init__(self, encoded: Encoded, place: NumPyPlace) -> None:
+    def __init__(self, encoded: Encoded) -> None:
         sizes, self._count = encoded.sizes, len(encoded)
         regions = np.concatenate([np.ones_like(sizes[:, :1]), np.zeros_like(sizes), sizes], 1)
-        self._parts = [place.begin(Part(encoded, regions, places, False)) for places in alike(sizes, sizes)]
+        self.parts = [Part(encoded, regions, places, False) for places in alike(sizes, sizes)]
 
-    def images(self, place: NumPyPlace, clock: Clock) -> list[Any]:
+    def images(self, parts: Sequence[BegunPart], place: NumPyPlace, clock: Clock) -> list[Any]:
         """[H, W, C] or [C, H, W]"""
         images: dict[int, Any] = {}
-        for begun in self._parts:
+        for begun in parts:
             slots = clock.timed("decode", place.finish, begun)
             images |= dict(zip(begun.part.places.tolist(), slots, strict=True))
         return [images[i] for i in range(self._count)]

@@ -14,7 +14,7 @@ from ..transforms._transform import Transform
 from ._ahead import Clock
 from ._decoding import Decoding, Encoded
 from ._looking import Boxes, Whole
-from ._places import NumPyPlace
+from ._places import BegunPart, NumPyPlace
 from ._regions import regions_of
 
 ON_ERROR = ("raise", "skip", "replace")
@@ -39,12 +39,19 @@ class Read(NamedTuple):
     epoch: int
 
 
-class Begun(NamedTuple):
+class Prepared(NamedTuple):
     """A batch whose sizes and boxes are known."""
 
     read: Read
     encoded: Encoded
     look: Boxes | Whole
+
+
+class Begun(NamedTuple):
+    """A batch that is being decoded."""
+
+    prepared: Prepared
+    parts: list[BegunPart]
 
 
 class Made(NamedTuple):
@@ -77,18 +84,21 @@ class Making:
         self._rest = recipe.after(len(self._regions.transforms) if self._regions else 0)
         self.clock = Clock()
 
-    def begin(self, read: Read, place: NumPyPlace) -> Begun:
-        """What comes before decoding, and need not wait for the batch before."""
+    def prepare(self, read: Read) -> Prepared:
+        """What follows from the files' headers."""
         encoded = Encoded(read.data, self._decoding)
         if self._regions is None:
-            return Begun(read, encoded, Whole(encoded, place))
-        draw = self._recipe.seed, read.epoch, read.ids
-        return Begun(read, encoded, Boxes(encoded, self._regions, draw, place))
+            return Prepared(read, encoded, Whole(encoded))
+        return Prepared(read, encoded, Boxes(encoded, self._regions, (self._recipe.seed, read.epoch, read.ids)))
+
+    def begin(self, prepared: Prepared, place: NumPyPlace) -> Begun:
+        """What need not wait for the batch before."""
+        return Begun(prepared, [place.begin(part) for part in prepared.look.parts])
 
     def finish(self, begun: Begun, place: NumPyPlace) -> Made:
-        read, encoded, look = begun
+        read, encoded, look = begun.prepared
         with place.making():
-            images = look.images(place, self.clock)
+            images = look.images(begun.parts, place, self.clock)
             taken, valid = self._taken(encoded.bad, read)
             if encoded.bad:
                 images = [images[i] for i in taken] if isinstance(images, list) else images[taken]
@@ -97,6 +107,12 @@ class Making:
             images, labels = self.clock.timed("augment", self._augmented, place, images, labels, ids, read.epoch)
             bad = {int(read.ids[i]): reason for i, reason in encoded.bad.items()}
             return Made(images, labels, ids, valid, bad, place.made())
+
+    def drop(self, begun: Begun, place: NumPyPlace) -> None:
+        """Ends what `begin` has begun."""
+        with place.making():
+            for part in begun.parts:
+                place.drop(part)
 
     def _augmented(self, place: NumPyPlace, images: Any, labels: Any, ids: np.ndarray, epoch: int) -> tuple[Any, Any]:
         if isinstance(images, list) and len({tuple(image.shape) for image in images}) <= 1:

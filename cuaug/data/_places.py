@@ -6,32 +6,30 @@ import contextlib
 import importlib
 import math
 import sys
-from collections import deque
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _check, _engine
+from .. import _check, _cuda, _engine
 from .._check import BackendError
+from ._decoders import Decoders, OnWay
 from ._decoding import Part
-from ._hybrid import Hybrid, Shared
 
 DECODERS = ("cpu", "hybrid")
 
 
-class Begun(NamedTuple):
+class BegunPart(NamedTuple):
     """A part that is on its way."""
 
     part: Part
-    slots: Any = None  # on the device
-    shared: Shared | None = None  # with a GPU's engine, which is at work
+    on_way: OnWay | None = None  # to a device
 
 
 class NumPyPlace:
     """Channels-last arrays."""
 
     layout = "NHWC"
+    ahead = 0  # parts that are begun before one is finished
 
     def __init__(self) -> None:
         self._kept = np.empty(0, np.uint8)
@@ -40,15 +38,18 @@ class NumPyPlace:
         """For another iteration, which may run beside this one's."""
         return type(self)()
 
-    def begin(self, part: Part) -> Begun:
+    def begin(self, part: Part) -> BegunPart:
         """What can be done about a part while the one before is being decoded."""
-        return Begun(part)
+        return BegunPart(part)
 
-    def finish(self, begun: Begun) -> Any:
+    def finish(self, begun: BegunPart) -> Any:
         """The slots of a part, decoded, as the library's images."""
         slots = self._slots(begun.part.shape, begun.part.kept)
         begun.part.into(slots)
         return self._images(slots)
+
+    def drop(self, begun: BegunPart) -> None:
+        """Ends what is not wanted any more."""
 
     def _slots(self, shape: tuple[int, ...], kept: bool) -> np.ndarray:
         size = math.prod(shape)
@@ -85,8 +86,9 @@ class NumPyPlace:
     def made(self) -> Any:
         """What `receive` waits for."""
 
-    def receive(self, arrays: Any, made: Any) -> None:
-        """Called by whoever takes the arrays."""
+    def receive(self, arrays: tuple[Any, Any], made: Any) -> tuple[Any, Any]:
+        """Images and labels, for whoever takes them and calls this."""
+        return arrays
 
 
 class TorchPlace(NumPyPlace):
@@ -118,52 +120,52 @@ class TorchPlace(NumPyPlace):
         return self.torch.stack(images) if images else self._images(super().stacked(images))
 
 
-class CudaPlace(TorchPlace):
-    """As `TorchPlace`, on a GPU: copied from pinned memory, and made, on a stream beside the caller's."""
+class _PinnedBlocks:
+    """Memory to copy to a GPU from, the same again and again: to allocate it stops all threads for milliseconds."""
 
-    def __init__(self, device: Any, hybrid: Hybrid | None) -> None:
-        super().__init__()
-        self.device, self._hybrid = device, hybrid
-        self._stream = self.torch.cuda.Stream(self.device)
-        self._blocks: deque[tuple[Any, Any]] = deque([(None, None)] * 3)
+    def __init__(self, torch: Any, stream: Any) -> None:
+        self._torch, self._stream = torch, stream
+        self._blocks: list[tuple[Any, Any]] = []  # and when they may be written to
 
-    def another(self) -> NumPyPlace:
-        return CudaPlace(self.device, self._hybrid)
-
-    def begin(self, part: Part) -> Begun:
-        if self._hybrid is None:
-            return super().begin(part)
-        with self.making():
-            slots = self._device_slots(part)
-        return Begun(part, slots, self._hybrid.begin(part, slots, self.making))
-
-    def finish(self, begun: Begun) -> Any:
-        part, slots = begun.part, begun.slots
-        if begun.shared is None:
-            slots = self._device_slots(part)
-            with self._pinned(part.shape) as pinned:
-                part.into(pinned.numpy())
-                slots.copy_(pinned, non_blocking=True)
-        else:
-            begun.shared.finish(self._pinned)
-        return slots.permute(0, 3, 1, 2)
-
-    @contextlib.contextmanager
-    def _pinned(self, shape: tuple[int, ...]) -> Iterator[Any]:
-        """Memory to decode into and to copy from, a few blocks in turn: to allocate it would stop all threads."""
+    def take(self, shape: tuple[int, ...]) -> Any:
         size = math.prod(shape)
-        memory, copied = self._blocks.popleft()
+        memory, copied = self._blocks.pop(0) if self._blocks else (None, None)
         if copied is not None:
             copied.synchronize()
         if memory is None or memory.numel() < size:
-            memory = self.torch.empty(size + size // 2, dtype=self.torch.uint8, pin_memory=True)
-        try:
-            yield memory[:size].view(shape)
-        finally:
-            self._blocks.append((memory, self._stream.record_event()))
+            memory = self._torch.empty(size + size // 2, dtype=self._torch.uint8, pin_memory=True)
+        return memory[:size].view(shape)
 
-    def _device_slots(self, part: Part) -> Any:
-        return self.torch.empty(part.shape, dtype=self.torch.uint8, device=self.device)
+    def give(self, memory: Any) -> None:
+        whole = memory._base if memory._base is not None else memory
+        self._blocks.append((whole, self._stream.record_event()))
+
+
+class CudaPlace(TorchPlace):
+    """As `TorchPlace`, on a GPU: copied from pinned memory, and made, on a stream beside the caller's."""
+
+    ahead = 2
+
+    def __init__(self, device: Any, decoders: Decoders) -> None:
+        super().__init__()
+        self.device, self._decoders = device, decoders
+        self._stream = self.torch.cuda.Stream(self.device)
+        self._pinned = _PinnedBlocks(self.torch, self._stream)
+
+    def another(self) -> NumPyPlace:
+        return type(self)(self.device, self._decoders)
+
+    def begin(self, part: Part) -> BegunPart:
+        with self.making():
+            slots = self.torch.empty(part.shape, dtype=self.torch.uint8, device=self.device)
+            return BegunPart(part, OnWay(self._decoders, part, slots, self._pinned))
+
+    def finish(self, begun: BegunPart) -> Any:
+        assert begun.on_way is not None
+        return begun.on_way.finish().permute(0, 3, 1, 2)
+
+    def drop(self, begun: BegunPart) -> None:
+        self.finish(begun)  # its memory may go when nothing is on its way to it
 
     def _images(self, slots: np.ndarray) -> Any:
         return super()._images(slots).to(self.device)
@@ -180,12 +182,30 @@ class CudaPlace(TorchPlace):
     def made(self) -> Any:
         return self._stream.record_event()
 
-    def receive(self, arrays: Any, made: Any) -> None:
-        stream = self.torch.cuda.current_stream(self.device)
+    def receive(self, arrays: tuple[Any, Any], made: Any) -> tuple[Any, Any]:
+        stream = self._taker()
         stream.wait_event(made)
         for array in arrays:
             if array is not None:
                 array.record_stream(stream)
+        return arrays
+
+    def _taker(self) -> Any:
+        """The stream of whoever takes the arrays."""
+        return self.torch.cuda.current_stream(self.device)
+
+
+class CuPyPlace(CudaPlace):
+    """As `CudaPlace`, for CuPy: channels-last arrays, on CuPy's current stream, of memory that is torch's."""
+
+    def receive(self, arrays: tuple[Any, Any], made: Any) -> tuple[Any, Any]:
+        with _cuda.device(self.device.index):
+            images, labels = super().receive(arrays, made)
+            from_dlpack = _cuda.cupy().from_dlpack
+            return from_dlpack(images.permute(0, 2, 3, 1)), None if labels is None else from_dlpack(labels)
+
+    def _taker(self) -> Any:
+        return self.torch.cuda.ExternalStream(_cuda.cupy().cuda.get_current_stream().ptr, self.device)
 
 
 def _torch_device(torch: Any, device: Any) -> Any:
@@ -205,14 +225,17 @@ def _torch_device(torch: Any, device: Any) -> Any:
 
 
 def place_of(device: Any, library: str | None, decoder: str) -> NumPyPlace:
-    """`device`: "cpu" or a GPU's name; `library`: "numpy", "torch", or None: torch if it has been imported."""
-    _check.one_of("library", library, (None, "torch", "numpy"))
+    """`device`: "cpu" or a GPU's name; `library`: its results, by name, or None: torch if it has been imported."""
+    _check.one_of("library", library, (None, "torch", "numpy", "cupy"))
     _check.one_of("decoder", decoder, DECODERS)
     if str(device) != "cpu":
         if library == "numpy":
-            raise ValueError(f"library must be 'torch' for device {str(device)!r}, got 'numpy'")
+            raise ValueError(f"library must be 'torch' or 'cupy' for device {str(device)!r}, got 'numpy'")
         found = _torch_device(importlib.import_module("torch"), device)
-        return CudaPlace(found, Hybrid(_engine.engine(found.index)) if decoder == "hybrid" else None)
+        place = CuPyPlace if library == "cupy" else CudaPlace
+        return place(found, Decoders(_engine.engine(found.index) if decoder == "hybrid" else None))
+    if library == "cupy":
+        raise ValueError("device must be a GPU for library 'cupy', got 'cpu'")
     if decoder != "cpu":
         raise ValueError(f"decoder must be 'cpu' for device 'cpu', got {decoder!r}")
     if library is None:

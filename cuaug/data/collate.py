@@ -69,7 +69,7 @@ class Collate:
         data, labels, ids = zip(*samples, strict=True)
         given = None if labels[0] is None else np.array(labels, np.int64)
         read = Read(np.array(ids, np.int64), given, len(ids), data, int(self._epoch))
-        made = self._making.finish(self._making.begin(read, self._place), self._place)
+        made = self._making.finish(self._making.begin(self._making.prepare(read), self._place), self._place)
         return Batch(made.images, made.labels, made.ids, made.valid)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ from ..transforms._transform import Transform
 from . import _order
 from ._ahead import Ahead
 from ._decoding import Decoding
-from ._making import ON_ERROR, Begun, Made, Making, Read, recipe_of
+from ._making import ON_ERROR, Begun, Made, Making, Prepared, Read, recipe_of
 from ._places import NumPyPlace, place_of
 from .batch import Batch
 from .files import ImageFiles
@@ -49,7 +50,8 @@ class Loader:
         threads: That read and decode; default: as :func:`cuaug.set_num_threads`.
         cache: "memory" keeps encoded files.
         progress: A bar with images a second, and what holds them up (needs tqdm).
-        library: Of the results: "torch" or "numpy"; default: torch if it has been imported.
+        library: Of the results: "torch", "numpy" or, on a GPU, "cupy" (channels last; torch has to be installed);
+            default: torch if it has been imported.
         max_pixels: Of an image; one with more is bad.
 
     Raises:
@@ -153,34 +155,38 @@ class Loader:
         made = Ahead(self._made(place, epoch, first, count), self.prefetch, "cuaug-make")
         with contextlib.closing(made.__iter__()) as batches, self._bar(first, count) as bar:
             for batch in batches:
-                place.receive((batch.images, batch.labels), batch.done)
+                images, labels = place.receive((batch.images, batch.labels), batch.done)
                 self._note(batch.bad)
                 if turn == self._turn:
                     self._batch += 1
                 bar(len(batch.ids))
-                yield Batch(batch.images, batch.labels, batch.ids, batch.valid)
+                yield Batch(images, labels, batch.ids, batch.valid)
         if turn == self._turn:
             self.epoch = epoch + 1
 
-    def _read(self, epoch: int, first: int, count: int) -> Iterator[Read]:
+    def _read(self, epoch: int, first: int, count: int) -> Iterator[Prepared]:
         turn = _order.order(len(self.source), self.seed, epoch, self.shuffle)
         for index in range(first, count):
             ids, valid = _order.batch(turn, index, self.batch_size, self.rank, self.world, self.last)
             data = self.clock.timed("read", self._encoded, ids.tolist())
             labels = self.source.labels
-            yield Read(ids, None if labels is None else labels[ids], valid, data, epoch)
-
-    def _prepared(self, place: NumPyPlace, epoch: int, first: int, count: int) -> Iterator[Begun]:
-        read = Ahead(self._read(epoch, first, count), self.prefetch, "cuaug-read")
-        with contextlib.closing(read.__iter__()) as batches:
-            for batch in batches:
-                yield self._making.begin(batch, place)
+            read = Read(ids, None if labels is None else labels[ids], valid, data, epoch)
+            yield self.clock.timed("decode", self._making.prepare, read)
 
     def _made(self, place: NumPyPlace, epoch: int, first: int, count: int) -> Iterator[Made]:
-        begun = Ahead(self._prepared(place, epoch, first, count), 2, "cuaug-begin")
-        with contextlib.closing(begun.__iter__()) as batches:
-            for batch in batches:
-                yield self._making.finish(batch, place)
+        read = Ahead(self._read(epoch, first, count), self.prefetch, "cuaug-read")
+        begun: deque[Begun] = deque()
+        try:
+            with contextlib.closing(read.__iter__()) as batches:
+                for batch in batches:
+                    begun.append(self._making.begin(batch, place))
+                    if len(begun) > place.ahead:
+                        yield self._making.finish(begun.popleft(), place)
+            while begun:
+                yield self._making.finish(begun.popleft(), place)
+        finally:  # abandoned: what is being decoded has to come to its end before its memory goes
+            for each in begun:
+                self._making.drop(each, place)
 
     def _encoded(self, ids: list[int]) -> list[bytes | str]:
         if self._cache is None:

@@ -72,6 +72,41 @@ def test_labels_are_mixed_on_the_device(files):
         assert (labels.sum(1) - 1).abs().max() < 1e-5
 
 
+@pytest.mark.parametrize("beside", [False, True])
+def test_batches_for_cupy(files, beside):
+    cupy = pytest.importorskip("cupy")
+    recipe = T.Compose(RECIPES["crop and flip"], seed=2)
+    expected = [(batch.images, batch.labels) for batch in Loader(files, 7, recipe, library="torch")]
+    load = cupy.random.default_rng(0).random((2048, 2048), dtype=cupy.float32)
+    with cupy.cuda.Stream(non_blocking=True) if beside else cupy.cuda.Stream.null:
+        for _epoch in range(3):
+            taken = []
+            for images, labels in Loader(files, 7, recipe, device="cuda", library="cupy"):
+                for _ in range(5):
+                    load = cupy.tanh(load @ load)
+                assert type(images) is type(labels) is cupy.ndarray
+                taken.append((images + 0, labels))
+                del images
+            for (images, labels), (wanted, numbers) in zip(taken, expected, strict=True):
+                assert_equal(torch.from_numpy(images.get()).permute(0, 3, 1, 2), wanted, tolerance=ONE_LEVEL)
+                assert labels.get().tolist() == numbers.tolist()
+
+
+def test_an_epoch_may_be_abandoned_while_the_engine_works(files):
+    recipe = T.Compose(RECIPES["crop and flip"], seed=2)
+    loader = Loader(files * 5, 20, recipe, device="cuda", decoder="hybrid")
+    whole = [batch.images for batch in loader]
+    for _ in range(20):
+        loader.epoch = 0
+        for batch in loader:
+            assert torch.equal(batch.images, whole[0]) or (batch.images.int() - whole[0].int()).abs().max() <= 2
+            break
+    loader.epoch = 0
+    again = [batch.images for batch in loader]
+    for images, expected in zip(again, whole, strict=True):
+        assert_equal(images.cpu(), expected.cpu(), tolerance=TWO_LEVELS)
+
+
 def test_bad_files_are_replaced(files):
     broken = [*files[:5], (b"\xff\xd8\xff\xe0nothing", 1), *files[5:9]]
     (batch,) = Loader(broken, 10, RECIPES["crop and flip"], device="cuda", on_error="replace", max_bad=None)

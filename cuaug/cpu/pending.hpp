@@ -1,0 +1,51 @@
+#pragma once
+
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <thread>
+#include <utility>
+
+#include <pybind11/pybind11.h>
+
+namespace native {
+
+// Work that a thread of its own does without Python, and what has come of it for whoever waits.
+class Pending {
+public:
+    Pending(std::function<void()> work, std::function<pybind11::object()> result) : work_(std::move(work)), result_(std::move(result)), thread_([this] { run(); }) {}
+    Pending(const Pending&) = delete;
+    Pending& operator=(const Pending&) = delete;
+    ~Pending() { join(); }
+
+    // When it was done, in seconds of the clock that never goes back; and the result.
+    pybind11::tuple wait() {
+        join();
+        if (error_) std::rethrow_exception(error_);
+        return pybind11::make_tuple(done_, result_());
+    }
+
+private:
+    void run() {
+        try {
+            work_();
+        } catch (...) {
+            error_ = std::current_exception();
+        }
+        done_ = std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    }
+
+    void join() {
+        if (!thread_.joinable()) return;
+        const pybind11::gil_scoped_release release;
+        thread_.join();
+    }
+
+    const std::function<void()> work_;  // it holds Python objects, so that it goes where the lock is held
+    const std::function<pybind11::object()> result_;
+    std::exception_ptr error_{};
+    double done_ = 0;
+    std::thread thread_;
+};
+
+}  // namespace native

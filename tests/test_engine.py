@@ -1,0 +1,131 @@
+"""What calls a GPU's engine, with functions of Python's in the places of nvJPEG's: no GPU is needed."""
+
+import ctypes
+
+import numpy as np
+import pytest
+
+from cuaug import _cpu, _engine, _limits, io
+from cuaug.data._decoding import Decoding, Encoded
+
+pytestmark = pytest.mark.jpeg
+
+ENTER = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+INITIALIZE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int, ctypes.c_int)
+POINTERS = ctypes.POINTER(ctypes.c_void_p)
+DECODE = ctypes.CFUNCTYPE(
+    ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, POINTERS, ctypes.POINTER(ctypes.c_size_t), POINTERS, ctypes.c_void_p
+)
+
+
+class Library:
+    """Decodes a file to its own bytes, and fails at every batch that has one which begins with "bad"."""
+
+    def __init__(self, entered=0):
+        self.batches, self.known = [], set()
+        self.enter = ENTER(lambda context: self.known.add(context) or entered)
+        self.initialize = INITIALIZE(self.initialized)
+        self.decode = DECODE(self.decoded)
+
+    def initialized(self, handle, state, images, threads, layout):
+        self.batches.append(images)
+        self.known |= {handle, state, (threads, layout)}
+        return 0
+
+    def decoded(self, handle, state, data, lengths, images, stream):
+        files = [ctypes.string_at(data[i], lengths[i]) for i in range(self.batches[-1])]
+        if any(file.startswith(b"bad") for file in files):
+            return 3
+        for i, file in enumerate(files):
+            planes = images[8 * i : 8 * i + 8]  # four addresses, four pitches
+            assert planes[1:4] == planes[5:8] == [None] * 3
+            for y in range(2):
+                ctypes.memmove(planes[0] + y * planes[4], file, len(file))
+        self.known.add(("stream", stream))
+        return 0
+
+    def run(self, files, pitch=16):
+        memory = np.zeros((len(files), 2, pitch), np.uint8)
+        images = [(memory[i].ctypes.data, pitch) for i in range(len(files))]
+        address = [ctypes.cast(each, ctypes.c_void_p).value for each in (self.enter, self.initialize, self.decode)]
+        pending = _cpu.native().engine_begin(files, images, (address[0], 11), tuple(address[1:]), 22, 33, 44)
+        _, failed = pending.wait()
+        return memory, failed
+
+
+def test_a_batch_is_one_call():
+    library = Library()
+    files = [b"a", b"bc", b"def\0g"]
+    memory, failed = library.run(files)
+    assert failed == []
+    assert library.batches == [3]
+    assert library.known == {11, 22, 33, (1, 5), ("stream", 44)}
+    for rows, file in zip(memory, files, strict=True):
+        assert all(row.tobytes() == file.ljust(16, b"\0") for row in rows)
+
+
+@pytest.mark.parametrize("bad", [[0], [6], [3, 4], [0, 1, 2, 3, 4, 5, 6], []])
+def test_what_fails_is_found_and_the_others_are_decoded(bad):
+    files = [b"bad" if i in bad else f"file {i}".encode() for i in range(7)]
+    memory, failed = Library().run(files)
+    assert failed == bad
+    for i, rows in enumerate(memory):
+        assert rows[1].any() == (i not in bad)
+
+
+def test_no_files_are_no_call():
+    library = Library()
+    assert library.run([])[1] == []
+    assert library.batches == []
+
+
+def test_a_context_that_cannot_be_entered_is_an_error():
+    with pytest.raises(RuntimeError, match="context"):
+        Library(entered=201).run([b"a"])
+
+
+def test_every_file_needs_a_place():
+    with pytest.raises(ValueError, match="place"):
+        _cpu.native().engine_begin([b"a"], [], (0, 0), (0, 0), 0, 0, 0)
+
+
+def test_what_is_dropped_comes_to_its_end():
+    library = Library()
+    memory = np.zeros((1, 2, 16), np.uint8)
+    address = [ctypes.cast(each, ctypes.c_void_p).value for each in (library.enter, library.initialize, library.decode)]
+    place = [(memory.ctypes.data, 16)]
+    del_me = _cpu.native().engine_begin([b"done"], place, (address[0], 0), tuple(address[1:]), 0, 0, 0)
+    del del_me
+    assert memory[0, 0].tobytes().startswith(b"done")
+
+
+def test_rounds_take_what_there_is_room_for(monkeypatch):
+    monkeypatch.setattr(_engine, "_ROOM", 100)
+    rounds = list(_engine._rounds(np.array([60, 40, 1, 300, 99, 2, 2])))
+    assert rounds == [slice(0, 2), slice(2, 3), slice(3, 4), slice(4, 5), slice(5, 7)]
+    assert list(_engine._rounds(np.array([], np.int64))) == []
+
+
+def test_images_lie_apart():
+    sizes = np.array([[10, 7], [1, 1], [300, 500]])
+    found = _engine._laid_out(sizes)
+    assert found[:, 1].tolist() == [21, 3, 1500]
+    assert found[0, 0] == 0
+    assert (found[:, 0] % 256 == 0).all()
+    assert (np.diff(found[:, 0]) >= 3 * sizes[:-1].prod(1)).all()
+
+
+def test_decoding_that_was_begun_gives_what_decoding_gives():
+    rng = np.random.default_rng(20261120)
+    files = [io.encode_jpeg(rng.integers(0, 256, (40, 56, 3), np.uint8)) for _ in range(5)]
+    files[2] = files[2][:150]
+    how = Decoding(2, True, True, _limits.limits_of())
+    regions = np.array([[1, 3, 5, 20, 30]] * 5)
+    slots, begun = np.full((2, 5, 20, 30, 3), 77, np.uint8)
+    first, second = Encoded(files, how), Encoded(files, how)
+    first.into(slots, regions, range(5))
+    finish = second.begin(begun, regions, range(5))
+    assert finish() > 0
+    np.testing.assert_array_equal(slots, begun)
+    assert first.bad == second.bad
+    assert [*first.bad] == [2]
