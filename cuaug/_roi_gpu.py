@@ -9,7 +9,7 @@ from . import _array
 _TILE, _GROUP = (8, 32), {"float64": 16}  # kernels/gpu/roi_touch.cuh; roi_back.cu: of others 32
 _PLANAR, _MOST_ROWS = 8, 65535  # channels of a thread (kernels/gpu/roi_walk.cuh); of a grid
 _ENOUGH = 2048  # blocks of 256 threads for a large GPU: each works out its region anew
-_A_BLOCKS = 64  # channels in planes, that kernels/roi_average.cu and roi_spread.cu have memory for at once
+_A_BLOCKS = 128  # channels in planes: 16 for each warp of kernels/roi_average.cu
 BOUNDS, SHAPE = 24, 112  # bytes of RegionBounds and RegionShape (kernels/roi_record.cuh)
 
 
@@ -42,7 +42,7 @@ def scatter(call: Call, data: bytes, places: bytes) -> None:
     """Adds the gradients of levels to what their memory holds, in float32 or float64."""
     inside = int(call.wide > 0)
     if call.kind == "avg" and not call.rotated:
-        parts = _parts(call, 128) if inside else _shares(call)
+        parts = _parts(call, 128) if inside else 2 * _shares(call)  # blocks of half as many threads
         _launch(call, "roi_spread", (inside,), data, (call.regions, parts, 1), 128)
         return
     grid = call.regions, min(-(-_items(call._replace(wide=inside)) // 128), _MOST_ROWS), 1
@@ -80,8 +80,8 @@ def _parts(call: Call, threads: int) -> int:
 
 def _shares(call: Call) -> int:
     """Blocks of a region, which share its channels in planes."""
-    enough = max(-(-_ENOUGH // call.regions), -(-call.channels // _A_BLOCKS))
-    return min(enough, -(-call.channels // _PLANAR), _MOST_ROWS)
+    enough = max(-(-_ENOUGH // (2 * call.regions)), -(-call.channels // _A_BLOCKS))
+    return min(enough, -(-call.channels // _PLANAR), _MOST_ROWS // 2)
 
 
 def _items(call: Call) -> int:

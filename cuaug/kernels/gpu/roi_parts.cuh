@@ -10,10 +10,19 @@ namespace cuaug {
 // Along an axis, of a region that is worked out in shared memory.
 constexpr int most_bins = 64, most_parts = 256, most_pixels = 256;
 
+// A pixel by its offset along one axis of the map, and its weight in a bin.
+template <class R>
+struct PartAt {
+    int offset;  // one instruction makes an address of it, as it would not of 64 bits
+    R weight;
+};
+
+inline bool has_short_offsets(int extent, long long stride) { return (stride < 0 ? -stride : stride) * extent < 1ll << 31; }
+
 // The bins of one axis: bin i is made of the parts first[i] .. end[i] - 1.
 template <class R>
 struct AxisParts {
-    Part<R> part[most_parts];
+    PartAt<R> part[most_parts];
     int first[most_bins], end[most_bins];
     int used;  // beyond most_parts: not all of them are here
 };
@@ -44,13 +53,13 @@ inline void each_part(const RoiAxis<R>& axis, int bin, int extent, const Visit& 
 
 // A thread's share of the work: one bin. Where its parts begin depends on who comes first; their sum does not.
 template <class R>
-inline void find_parts(const RoiAxis<R>& axis, int bin, int extent, AxisParts<R>& parts) {
+inline void find_parts(const RoiAxis<R>& axis, int bin, int extent, long long stride, AxisParts<R>& parts) {
     int count = 0;
     each_part(axis, bin, extent, [&](const Part<R>&) { count += count <= most_parts; });
     int at = atomicAdd(&parts.used, count);
     parts.first[bin] = at, parts.end[bin] = at + count;
     if (at + count > most_parts) return;
-    each_part(axis, bin, extent, [&](const Part<R>& part) { parts.part[at++] = part; });
+    each_part(axis, bin, extent, [&](const Part<R>& part) { parts.part[at++] = {static_cast<int>(part.at * stride), part.weight}; });
 }
 
 // A pixel that has a part in the bins from `bin` on, and where their weights begin.
