@@ -474,6 +474,11 @@ def wants_gradient(*arrays: Any) -> bool:
     return any(getattr(array, "requires_grad", False) for array in arrays) and bool(_torch().torch.is_grad_enabled())
 
 
+def repeatable() -> bool:
+    """Whether torch has been told that every run must give the same."""
+    return bool(_torch().torch.are_deterministic_algorithms_enabled())
+
+
 def differentiable(
     forward: Callable[..., Any], backward: Callable[..., Sequence[Any]], saved: Sequence[Any], inputs: Sequence[Any]
 ) -> Any:

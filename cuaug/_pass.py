@@ -604,8 +604,9 @@ def _stored_bytes(dtype: str, group: int) -> int:
 
 _DETECTION = {
     **dict.fromkeys(("nms_hits", "nms_settle", "nms_sort", "nms_rank", "nms"), ("Nms", _nms.RECORD.size)),
-    **dict.fromkeys(("roi", "roi_average"), ("Pooling", _roi.RECORD.size)),
-    **dict.fromkeys(("roi_regions", "roi_back"), ("PoolingBack", _roi.RECORD.size + _roi.BACK.size)),
+    **dict.fromkeys(("roi_average", "roi_spread"), ("Pooling", _roi.RECORD.size)),
+    **dict.fromkeys(("roi", "roi_scatter"), ("PoolingPlaces", _roi.RECORD.size + _roi.PLACES.size)),
+    **dict.fromkeys(("roi_regions", "roi_back"), ("PoolingBack", _roi.RECORD.size + _roi.PLACES.size + _roi.BACK.size)),
     "soft_nms": ("SoftNms", _soft_nms.RECORD.size),
     "rotated_pairs": ("RotatedIou", _rotated.RECORD.size),
 }

@@ -15,7 +15,9 @@ from . import _array, _check, _cpu, _dlpack, _nms, _operators, _roi_gpu
 MOST_LEVELS = 8
 _LEVEL = "P4q P4q 2i 2d"
 RECORD = struct.Struct(_LEVEL * MOST_LEVELS + "P4q P4q q 8i")
-BACK = struct.Struct("3P")  # what a pass back has beside it
+PLACES = struct.Struct("P4q")  # what a GPU's has beside it where it remembers places
+BACK = struct.Struct("2P")  # and a pass back pixel by pixel beside that
+_NOWHERE: tuple[int, ...] = (0,) * 5
 _FLOATS = ("float16", "bfloat16", "float32", "float64")
 _ORDERS = {"NCHW": (0, 1, 2, 3), "NHWC": (0, 3, 1, 2)}  # where N, C, H and W stand
 
@@ -48,15 +50,20 @@ def pool(
     wanted = asked(levels, size, scales, *options, layout, canonical_size, canonical_level)
     rois = joined(boxes)
     if not _array.wants_gradient(*levels):
-        return forward(wanted, levels, rois)
-    maps, _, _ = described(wanted, levels, rois)
-    shapes = [own._replace(pointer=0, owner=None) for own in maps]
+        return forward(wanted, levels, rois)[0]
+    own = [_array.detached(level) for level in levels]
+    pooled, places = forward(wanted, own, rois, remember=True)
+    shapes = [maps._replace(pointer=0, owner=None) for maps in described(wanted, own, rois)[0]]
+    remembered = places is not None
 
-    def back(gradient: Any, rois: Any, *values: Any) -> list[Any]:
-        return backward(wanted, gradient, described(wanted, values, rois)[0] if values else shapes, rois)
+    def back(gradient: Any, rois: Any, *more: Any) -> list[Any]:
+        if remembered:
+            return backward(wanted, gradient, shapes, rois, *more)
+        return backward(wanted, gradient, described(wanted, more, rois)[0] if more else shapes, rois)
 
-    saved = (rois,) if kind == "avg" else (rois, *levels)  # an average's gradient does not depend on the values
-    return _array.differentiable(lambda *levels: forward(wanted, levels, rois), back, saved, levels)
+    # An average's gradient does not depend on the values, and a greatest value's on its place alone.
+    saved = (rois,) if kind == "avg" else (rois, places) if remembered else (rois, *levels)
+    return _array.differentiable(lambda *_: pooled, back, saved, levels)
 
 
 def asked(
@@ -106,41 +113,63 @@ def joined(boxes: Any) -> Any:
     return _array.namespace(parts[0]).concatenate(parts, 0)
 
 
-def forward(wanted: Pooling, levels: Sequence[Any], rois: Any) -> Any:
+def forward(wanted: Pooling, levels: Sequence[Any], rois: Any, remember: bool = False) -> tuple[Any, Any]:
+    """What is pooled; and of greatest values on a GPU, if they are to be remembered, their places."""
     maps, regions, library = described(wanted, levels, rois)
-    extents = (regions.shape[0], _extents(maps[0], wanted)[1], *wanted.size)
+    pooled, places = _pooled(wanted, library, maps, regions, remember)
+    return library.finish(pooled), places
+
+
+def backward(
+    wanted: Pooling, gradient: Any, maps: Sequence[_dlpack.Tensor], rois: Any, places: Any = None
+) -> list[Any]:
+    """Of each level of torch's, in the memory order of its values; `places` are worked out anew unless given."""
+    regions, library = _nms.described("boxes", rois, _FLOATS)
+    made = [_made(library, _extents(own, wanted), own, wanted) for own in maps]
+    about = _numbers(library.describe(gradient), wanted)
+    if maps[0].device < 0:
+        data = _record(wanted, maps, [to for _, to in made], regions, about)
+        _cpu.native().pooling(data, maps[0].dtype, wanted.kind, True)
+        return [array for array, _ in made]
+    call, (samples, *_) = _call(wanted, library, maps, regions), _extents(maps[0], wanted)
+    if wanted.kind != "avg" and places is None:
+        places = _pooled(wanted, library, maps, regions, True)[1]
+    where = PLACES.pack(*(_NOWHERE if places is None else _numbers(library.describe(places), wanted)))
+    if _array.repeatable():
+        data = _record(wanted, maps, [to for _, to in made], regions, about)
+        space = library.empty((call.regions * (_roi_gpu.SHAPE + _roi_gpu.BOUNDS),), "uint8", call.device, None)
+        shapes = library.pointer(space)
+        data += where + BACK.pack(shapes + call.regions * _roi_gpu.SHAPE, shapes)
+        _roi_gpu.gather(call, data, [_extents(own, wanted) for own in maps], samples)
+        return [array for array, _ in made]
+    sums = made
+    if call.dtype in ("float16", "bfloat16"):
+        sums = [_made(library, _extents(own, wanted), own._replace(dtype="float32"), wanted) for own in maps]
+    for array, _ in sums:
+        array[...] = 0
+    if call.regions:
+        _roi_gpu.scatter(call, _record(wanted, maps, [to for _, to in sums], regions, about), where)
+    for (array, _), (total, _) in zip(made, sums, strict=True):
+        if total is not array:
+            array[...] = total
+    return [array for array, _ in made]
+
+
+def _pooled(
+    wanted: Pooling, library: _array.Library, maps: Sequence[_dlpack.Tensor], regions: _dlpack.Tensor, remember: bool
+) -> tuple[Any, Any]:
+    extents = regions.shape[0], _extents(maps[0], wanted)[1], *wanted.size
+    places, where = None, _NOWHERE
     pooled, about = _made(library, extents, maps[0], wanted)
+    if remember and wanted.kind != "avg" and maps[0].device >= 0:
+        places, where = _made(library, extents, maps[0]._replace(dtype="int64"), wanted)
     if 0 not in extents:
-        data = _record(wanted, maps, [(0,) * 5] * len(maps), regions, about)
+        data = _record(wanted, maps, [_NOWHERE] * len(maps), regions, about)
         if maps[0].device < 0:
             _cpu.native().pooling(data, maps[0].dtype, wanted.kind, False)
         else:
-            _roi_gpu.pool(_call(wanted, library, maps, regions), data)
-    return library.finish(pooled)
-
-
-def backward(wanted: Pooling, gradient: Any, maps: Sequence[_dlpack.Tensor], rois: Any) -> list[Any]:
-    """Of each level of torch's, in the memory order of its values."""
-    regions, library = _nms.described("boxes", rois, _FLOATS)
-    made = [_made(library, _extents(own, wanted), own, wanted) for own in maps]
-    given = library.describe(gradient)
-    data = _record(wanted, maps, [to for _, to in made], regions, _numbers(given, wanted))
-    if maps[0].device < 0:
-        _cpu.native().pooling(data, maps[0].dtype, wanted.kind, True)
-        return [array for array, _ in made]
-    call, (samples, channels, _, _) = _call(wanted, library, maps, regions), _extents(maps[0], wanted)
-    space = library.empty((call.regions * (_roi_gpu.SHAPE + _roi_gpu.BOUNDS),), "uint8", call.device, None)
-    places, chosen = None, 0
-    if wanted.kind != "avg" and call.regions:
-        shape = (call.regions, channels, *wanted.size)
-        places = library.empty(shape, "int64", call.device, None)
-        chosen = library.pointer(places)
-        _roi_gpu.pool(call, _record(wanted, maps, [(0,) * 5] * len(maps), regions,
-                                    (chosen, *_dlpack.contiguous(shape, (0, 1, 2, 3)))), places=True)  # fmt: skip
-    shapes = library.pointer(space)
-    data += BACK.pack(shapes + call.regions * _roi_gpu.SHAPE, shapes, chosen)
-    _roi_gpu.unpool(call, data, [_extents(own, wanted) for own in maps], samples)
-    return [array for array, _ in made]
+            _roi_gpu.pool(_call(wanted, library, maps, regions), data, PLACES.pack(*where))
+    return pooled, places
 
 
 def inside(strides: Sequence[int], layout: str) -> bool:

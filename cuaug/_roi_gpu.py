@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import NamedTuple
 
 from . import _array
@@ -9,6 +10,7 @@ from . import _array
 _TILE, _GROUP = (8, 32), {"float64": 16}  # kernels/gpu/roi_touch.cuh; roi_back.cu: of others 32
 _PLANAR, _MOST_ROWS = 8, 65535  # channels of a thread (kernels/gpu/roi_walk.cuh); of a grid
 _ENOUGH = 2048  # blocks of 256 threads for a large GPU: each works out its region anew
+_A_BLOCKS = 128  # channels in planes: 16 for each warp of kernels/roi_average.cu
 BOUNDS, SHAPE = 24, 112  # bytes of RegionBounds and RegionShape (kernels/roi_record.cuh)
 
 
@@ -26,19 +28,31 @@ class Call(NamedTuple):
     wide: int  # channels that are read as one vector; 0: they lie apart
 
 
-def pool(call: Call, data: bytes, places: bool = False) -> None:
-    """Pools, or writes of each bin which sample is the greatest."""
+def pool(call: Call, data: bytes, places: bytes) -> None:
+    """Pools; `places` says where to write of each bin which sample is the greatest, or is empty."""
     if call.kind == "avg" and not call.rotated and max(call.size) <= 64 and call.size[0] * call.size[1] <= 1024:
-        parts = max(min(-(-_ENOUGH // call.regions), -(-_items(call) // 256)), 1)
-        _launch(call, "roi_average", (call.wide,), data, (call.regions, min(parts, _MOST_ROWS), 1), 256)
+        parts = _parts(call, 256) if call.wide else _shares(call)
+        _launch(call, "roi_average", (call.wide,), data, (call.regions, parts, 1), 256)
         return
-    take = 2 if places else int(call.kind != "avg")
+    take = 0 if call.kind == "avg" else 2 if any(places) else 1
     grid = call.regions, min(-(-_items(call) // 128), _MOST_ROWS), 1
-    _launch(call, "roi", (f"cuaug::{_bins(call)}", take, call.wide), data, grid, 128)
+    _launch(call, "roi", (f"cuaug::{_bins(call)}", take, call.wide), data + places, grid, 128)
 
 
-def unpool(call: Call, data: bytes, levels: list[tuple[int, ...]], samples: int) -> None:
-    """The gradients of levels of these N, C, H, W."""
+def scatter(call: Call, data: bytes, places: bytes) -> None:
+    """Adds the gradients of levels to what their memory holds, in float32 or float64."""
+    inside = int(call.wide > 0)
+    if call.kind == "avg" and not call.rotated:
+        parts = _parts(call, 128) if inside else 2 * _shares(call)  # blocks of half as many threads
+        _launch(call, "roi_spread", (inside,), data, (call.regions, parts, 1), 128)
+        return
+    grid = call.regions, min(-(-_items(call._replace(wide=inside)) // 128), _MOST_ROWS), 1
+    functors = f"cuaug::{_bins(call)}", int(call.kind != "avg"), inside
+    _launch(call, "roi_scatter", functors, data + places, grid, 128)
+
+
+def gather(call: Call, data: bytes, levels: list[tuple[int, ...]], samples: int) -> None:
+    """Writes the gradients of levels of these N, C, H, W, the same in every run."""
     if call.regions:
         _launch(call, "roi_regions", (f"cuaug::{_bins(call)}",), data, (-(-call.regions // 128), 1, 1), 128)
     tiles = sum(-(-height // _TILE[0]) * -(-width // _TILE[1]) for _, _, height, width in levels)
@@ -58,6 +72,19 @@ def wide(pointers_and_steps: list[tuple[int, ...]], channels: int, dtype: str) -
     for pointer, n, c, y, x in pointers_and_steps:
         whole = whole and c == 1 and pointer % 16 == 0 and all(step % most == 0 for step in (n, y, x))
     return most if whole else 1
+
+
+def _parts(call: Call, threads: int) -> int:
+    """Blocks of a region, of threads with a bin of some channels each."""
+    return max(min(-(-_ENOUGH // call.regions), -(-_items(call) // threads), _MOST_ROWS), 1)
+
+
+def _shares(call: Call) -> int:
+    """Blocks of a region, which share its channels in planes."""
+    if wish := os.environ.get("CUAUG_ROI_PARTS"):  # for one measurement; to be removed
+        return min(int(wish), -(-call.channels // _PLANAR))
+    enough = max(-(-_ENOUGH // (2 * call.regions)), -(-call.channels // _A_BLOCKS))
+    return min(enough, -(-call.channels // _PLANAR), _MOST_ROWS // 2)
 
 
 def _items(call: Call) -> int:

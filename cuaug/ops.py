@@ -322,7 +322,8 @@ def roi_align(
         canonical_level: The level of scale ``2**-canonical_level``; a box twice as large goes to the next one.
 
     Returns:
-        [K, C, h, w], in the features' layout and dtype; torch's gradient of ``features`` is the same in every run.
+        [K, C, h, w], in the features' layout and dtype; torch's gradient of ``features`` is the same in every
+        run on a CPU, and on a GPU after ``torch.use_deterministic_algorithms(True)``, which costs time.
 
     Raises:
         TypeError, ValueError: A dtype, a shape, or a sample's number does not fit.

@@ -334,6 +334,12 @@ def detection_names():
         touches = [f"Upright<{real}>", f"Nearby<cuaug::SampledBins<{real}>, 0>"]
         touches += [f"Nearby<cuaug::{shape}<{real}>, 1>" for shape in ("SampledBins", "PixelBins")]
         names += [kernels.name_expression("roi_back", dtype, touch) for touch in touches]
+        for inside in (0, 1):
+            names.append(kernels.name_expression("roi_spread", dtype, inside))
+            names += [
+                kernels.name_expression("roi_scatter", dtype, *shape, inside)
+                for shape in (("SampledBins", 0), ("SampledBins", 1), ("PixelBins", 1))
+            ]
     return names
 
 

@@ -282,6 +282,20 @@ def test_a_region_that_is_none_is_zero(aligned, mode, bad):
         assert found[-1].all()
 
 
+@pytest.mark.parametrize("mode", ["avg", "max", "pool"])
+@pytest.mark.parametrize("bad", [NAN, INF, -1e30])
+def test_a_region_that_is_none_sends_nothing_back(bad, mode):
+    torch = pytest.importorskip("torch")
+    rois = torch.tensor([(1, 1, 2, 5, 6.0)] * 4 + [(1, -3e9, -3e9, 3e9, 3e9)], dtype=torch.float64)
+    rois[torch.arange(4), torch.arange(1, 5)] = bad
+    own = torch.from_numpy(maps()).requires_grad_()
+    call = (
+        (lambda: cuaug.roi_pool(own, rois, 2)) if mode == "pool" else (lambda: cuaug.roi_align(own, rois, 2, mode=mode))
+    )
+    call().sum().backward()
+    assert not own.grad.any()
+
+
 def test_a_region_far_larger_than_the_map_ends():
     huge = np.array([(0, -1e8, -1e8, 1e8, 1e8)])
     turned = np.array([(0, 4, 5, 2e8, 1e8, 30.0)])

@@ -110,6 +110,7 @@ inline void spread_group(const Pooling& args, const Averages<R>& region, R* to, 
 template <class T, class R>
 inline void spread(const Pooling& args, long long k, const Channels& channels, R* to, const Maps& maps) {
     const Roi<R> roi = read_roi<R>(args, k);
+    if (roi.n < 0) return;
     Averages<R> region;
     region.fill(args, roi, maps);
     List<R> sums(channel_group * (region.columns.offset.count() + 1));

@@ -70,6 +70,7 @@ inline void pool_samples(const Pooling& args, long long k, const Channels& chann
 template <class T, class R, class Shape, bool greatest>
 inline void spread_samples(const Pooling& args, long long k, const Channels& channels, R* to, const Maps& maps) {
     const Shape shape(args, k);
+    if (shape.n < 0) return;
     const Maps& read = shape.level->values;
     const int count = channels.last - channels.first;
     List<RoiSample<R>> samples;

@@ -70,34 +70,34 @@ inline unsigned long long rising(double value) {
 }
 
 // A box's numbers, all asked for before one of them is used: a GPU waits once for them.
-struct Sides {
+struct BoxNumbers {
     double at[5];
 };
 
 template <class T>
-inline Sides sides_of(const T* from, long long step, bool rotated) {
+inline BoxNumbers numbers_of(const T* from, long long step, bool rotated) {
     const T a = from[0], b = from[step], c = from[2 * step], d = from[3 * step], e = from[rotated ? 4 * step : 0];
     return {{to_real<double>(a), to_real<double>(b), to_real<double>(c), to_real<double>(d), to_real<double>(e)}};
 }
 
-inline Sides read_sides(const Nms& args, long long n, int i) {
+inline BoxNumbers read_box(const Nms& args, long long n, int i) {
     const long long at = n * args.boxes.n + i * args.boxes.k;
     switch (args.boxes.kind) {
-        case 0: return sides_of(static_cast<const float16*>(args.boxes.data) + at, args.boxes.x, args.rotated != 0);
-        case 1: return sides_of(static_cast<const bfloat16*>(args.boxes.data) + at, args.boxes.x, args.rotated != 0);
-        case 2: return sides_of(static_cast<const float*>(args.boxes.data) + at, args.boxes.x, args.rotated != 0);
-        default: return sides_of(static_cast<const double*>(args.boxes.data) + at, args.boxes.x, args.rotated != 0);
+        case 0: return numbers_of(static_cast<const float16*>(args.boxes.data) + at, args.boxes.x, args.rotated != 0);
+        case 1: return numbers_of(static_cast<const bfloat16*>(args.boxes.data) + at, args.boxes.x, args.rotated != 0);
+        case 2: return numbers_of(static_cast<const float*>(args.boxes.data) + at, args.boxes.x, args.rotated != 0);
+        default: return numbers_of(static_cast<const double*>(args.boxes.data) + at, args.boxes.x, args.rotated != 0);
     }
 }
 
 // Scores and coordinates that are NaN come last, and leave and are left by all others in peace.
 inline NmsKey nms_key(const Nms& args, long long n, int i, bool by_class) {
-    const Sides sides = read_sides(args, n, i);
+    const BoxNumbers box = read_box(args, n, i);
     const double score = read_number(args.scores, n * args.scores.n + i * args.scores.k);
     const bool counts = args.counts.data == nullptr || i < read_whole(args.counts, n * args.counts.n);
     const bool absent = !counts || (args.has_score_threshold && !(score > args.score_threshold));
     bool proper = score == score;
-    for (double side : sides.at) proper = proper && side == side;
+    for (double number : box.at) proper = proper && number == number;
     const long long group = by_class && args.classes.data != nullptr ? read_whole(args.classes, n * args.classes.n + i * args.classes.k) : 0;
     return {absent ? 0 : proper ? rising(score) : 1, group, i, 0};
 }
@@ -120,11 +120,11 @@ template <class R>
 inline Candidate<R> candidate(const Nms& args, long long n, const NmsKey& key, int place, int start) {
     Candidate<R> made = no_candidate<R>();
     if (key.score > 1) {
-        const Sides sides = read_sides(args, n, key.index);
-        made.left = static_cast<R>(sides.at[0]);
-        made.top = static_cast<R>(sides.at[1]);
-        made.right = static_cast<R>(sides.at[2]);
-        made.bottom = static_cast<R>(sides.at[3]);
+        const BoxNumbers box = read_box(args, n, key.index);
+        made.left = static_cast<R>(box.at[0]);
+        made.top = static_cast<R>(box.at[1]);
+        made.right = static_cast<R>(box.at[2]);
+        made.bottom = static_cast<R>(box.at[3]);
         made.area = (made.right - made.left) * (made.bottom - made.top);
     }
     made.index = key.score > 0 ? key.index : -1;

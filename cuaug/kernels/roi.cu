@@ -2,10 +2,10 @@
 
 namespace cuaug {
 
-// A block pools some bins of a region, of any shape, sample by sample, or notes which sample was the greatest.
+// A block pools some bins of a region, of any shape, sample by sample, and notes which sample is the greatest where that is asked for.
 // Grid: (regions, parts).
 template <class T, template <class> class Shape, int take, int wide>
-__global__ void __launch_bounds__(128, 3) roi(const __grid_constant__ Pooling args) {
+__global__ void __launch_bounds__(128, 3) roi(const __grid_constant__ PoolingPlaces args) {
     __shared__ Shape<Real<T>> shape;
     const long long k = blockIdx.x;
     if (threadIdx.x == 0) shape = Shape<Real<T>>(args, k);

@@ -173,6 +173,10 @@ inline Span bins_between(const RoiAxis<R>& axis, R low, R high, int bins) {
 template <class R>
 inline bool beats(R value, R best) { return value > best || (value != value && best == best); }
 
+// A pixel within a map, or its end.
+template <class R>
+inline int pixel_at(R value, int extent) { return static_cast<int>(fmin(fmax(value, R(0)), static_cast<R>(extent))); }
+
 // Part of a map: rows top .. bottom, columns left .. right, or less.
 template <class R>
 struct Extent {

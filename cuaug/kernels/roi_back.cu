@@ -50,7 +50,7 @@ inline int regions_of(const PoolingBack& args, const Tile& tile, long long first
 }
 
 // A thread has a pixel and some channels to itself, and sums up what the regions send there in the order of the call: every run gives the
-// same. Gradients of a window of bins are staged for all threads. Grid: (tiles x channel groups).
+// same, which roi_scatter.cu cannot promise. Gradients of a window of bins are staged for all threads. Grid: (tiles x channel groups).
 template <class T, class Touch>
 __global__ void __launch_bounds__(back_threads, sizeof(Real<T>) == 8 ? 1 : 2) roi_back(const __grid_constant__ PoolingBack args) {
     using R = Real<T>;
@@ -67,6 +67,7 @@ __global__ void __launch_bounds__(back_threads, sizeof(Real<T>) == 8 ? 1 : 2) ro
     const int row = threadIdx.x / tile_columns, column = threadIdx.x % tile_columns, c = tile.group * group, channels = min(group, args.channels - c);
     const bool mine = tile.top + row < level.height && tile.left + column < level.width;
     const T* pooled = static_cast<const T*>(args.pooled.data) + c * args.pooled.c;
+    const long long* places = static_cast<const long long*>(args.places.data) + c * args.places.c;
 
     R sum[group] = {};
     for (long long first = 0; first < args.count; first += back_threads) {
@@ -94,7 +95,7 @@ __global__ void __launch_bounds__(back_threads, sizeof(Real<T>) == 8 ? 1 : 2) ro
                         const int y = bin / wide, x = bin % wide;
                         gradient[y * window_side + x][channel] = to_real<R>(pooled[k * args.pooled.n + channel * args.pooled.c + (window.y + y) * args.pooled.y + (window.x + x) * args.pooled.x]);
                         if constexpr (Touch::greatest)
-                            chosen[y * window_side + x][channel] = args.chosen[((k * args.channels + c + channel) * args.out_height + window.y + y) * args.out_width + window.x + x];
+                            chosen[y * window_side + x][channel] = places[k * args.places.n + channel * args.places.c + (window.y + y) * args.places.y + (window.x + x) * args.places.x];
                     }
                     __syncthreads();
                     if (mine)

@@ -51,11 +51,15 @@ struct alignas(16) RegionShape {
     unsigned char bytes[112];
 };
 
-// A pass back on a GPU. Mirrored by cuaug/_roi.py.
-struct PoolingBack : Pooling {
+// Pooling on a GPU that remembers which sample of each bin is the greatest. Mirrored by cuaug/_roi.py.
+struct PoolingPlaces : Pooling {
+    Maps places;  // [K, C, out_height, out_width], long long: gpu/roi_walk.cuh's numbers of samples; -1: none. Data null: not asked for
+};
+
+// A pass back on a GPU, pixel by pixel. Mirrored by cuaug/_roi.py.
+struct PoolingBack : PoolingPlaces {
     RegionBounds* bounds;      // [K]
     RegionShape* shapes;       // [K]
-    const long long* chosen;   // [K, C, out_height, out_width]: of each bin the sample that was the greatest (kernels/roi.cu)
 };
 
 constexpr int channel_group = 16;  // channels side by side that are worked on at once

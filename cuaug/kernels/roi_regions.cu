@@ -3,9 +3,6 @@
 
 namespace cuaug {
 
-template <class R>
-inline int pixel_at(R value, int extent) { return static_cast<int>(fmin(fmax(value, R(0)), static_cast<R>(extent))); }
-
 // A thread works out a region, and which pixels it may touch. Grid: (regions / threads).
 template <class T, template <class> class Shape>
 __global__ void __launch_bounds__(128) roi_regions(const __grid_constant__ PoolingBack args) {

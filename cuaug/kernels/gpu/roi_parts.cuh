@@ -3,15 +3,26 @@
 #include "../roi.cuh"
 
 // Upright averages, axis by axis: the average of samples between two pixels each is a sum of pixels, whose weights along y and x are multiplied.
+// Forward a bin asks for its pixels (AxisParts), and on the way back a pixel for its bins (AxisPixels).
 
 namespace cuaug {
 
-constexpr int most_bins = 64, most_parts = 512;  // along an axis, of a region that is worked out in shared memory
+// Along an axis, of a region that is worked out in shared memory.
+constexpr int most_bins = 64, most_parts = 256, most_pixels = 256;
+
+// A pixel by its offset along one axis of the map, and its weight in a bin.
+template <class R>
+struct PartAt {
+    int offset;  // one instruction makes an address of it, as it would not of 64 bits
+    R weight;
+};
+
+inline bool has_short_offsets(int extent, long long stride) { return (stride < 0 ? -stride : stride) * extent < 1ll << 31; }
 
 // The bins of one axis: bin i is made of the parts first[i] .. end[i] - 1.
 template <class R>
 struct AxisParts {
-    Part<R> part[most_parts];
+    PartAt<R> part[most_parts];
     int first[most_bins], end[most_bins];
     int used;  // beyond most_parts: not all of them are here
 };
@@ -42,13 +53,59 @@ inline void each_part(const RoiAxis<R>& axis, int bin, int extent, const Visit& 
 
 // A thread's share of the work: one bin. Where its parts begin depends on who comes first; their sum does not.
 template <class R>
-inline void find_parts(const RoiAxis<R>& axis, int bin, int extent, AxisParts<R>& parts) {
+inline void find_parts(const RoiAxis<R>& axis, int bin, int extent, long long stride, AxisParts<R>& parts) {
     int count = 0;
     each_part(axis, bin, extent, [&](const Part<R>&) { count += count <= most_parts; });
     int at = atomicAdd(&parts.used, count);
     parts.first[bin] = at, parts.end[bin] = at + count;
     if (at + count > most_parts) return;
-    each_part(axis, bin, extent, [&](const Part<R>& part) { parts.part[at++] = part; });
+    each_part(axis, bin, extent, [&](const Part<R>& part) { parts.part[at++] = {static_cast<int>(part.at * stride), part.weight}; });
+}
+
+// A pixel that has a part in the bins from `bin` on, and where their weights begin.
+struct BinsOfPixel {
+    int at, bin, bins, first;
+};
+
+// The pixels of one axis, in their order as far as a warp finds them.
+template <class R>
+struct AxisPixels {
+    BinsOfPixel pixel[most_pixels];
+    R weight[most_parts];
+    int pixels, used;  // beyond most_pixels or most_parts: not all of them are here
+};
+
+// What a pixel has of a bin.
+template <class R>
+inline R weight_of(const RoiAxis<R>& axis, int bin, int extent, int pixel) {
+    const Span near = samples_between(axis, bin, R(pixel - 1), R(pixel + 1));
+    R sum = 0;
+    for (long long i = near.first; i < near.last; ++i) sum += share_of(tap(sample_at(axis, bin, i), extent), pixel);
+    return sum == R(0) ? sum : sum / axis.samples;
+}
+
+// Of some warps, all lanes: each lane looks at every `threads`th pixel from `first` on, before `end`.
+template <class R>
+inline void find_pixels(const RoiAxis<R>& axis, int bins, int extent, int first, int end, int threads, AxisPixels<R>& found) {
+    const int lane = threadIdx.x % 32;
+    for (int start = first - lane; start < end; start += threads) {
+        const int at = start + lane;
+        int low = bins, high = 0;
+        if (at < end) {
+            const Span near = bins_between(axis, R(at - 1), R(at + 1), bins);
+            for (int bin = static_cast<int>(near.first); bin < near.last; ++bin)
+                if (weight_of(axis, bin, extent, at) != R(0)) low = min(low, bin), high = bin + 1;
+        }
+        const unsigned int all = __ballot_sync(0xffffffffu, low < high);
+        int slot = 0;
+        if (lane == 0) slot = atomicAdd(&found.pixels, __popc(all));
+        slot = __shfl_sync(0xffffffffu, slot, 0) + __popc(all & ((1u << lane) - 1));
+        if (low >= high) continue;
+        const int to = atomicAdd(&found.used, high - low);
+        if (slot >= most_pixels || to + high - low > most_parts) continue;
+        found.pixel[slot] = {at, low, high - low, to};
+        for (int bin = low; bin < high; ++bin) found.weight[to + bin - low] = weight_of(axis, bin, extent, at);
+    }
 }
 
 }  // namespace cuaug

@@ -7,7 +7,7 @@
 
 namespace cuaug {
 
-enum class Take { average, greatest, place };  // place: of the greatest sample, in its bin
+enum class Take { average, greatest, place };  // place: the greatest, and which sample of its bin that is
 
 constexpr int planar_channels = 8;  // a thread's, where they lie apart
 
@@ -58,6 +58,8 @@ inline void add_pixels(const Place<R>& place, const T* in, const Maps& maps, int
 
 // A sample's number in its bin.
 inline long long sample_number(long long i, long long j) { return i << 32 | j; }
+inline long long row_of(long long number) { return number >> 32; }
+inline long long column_of(long long number) { return number & 0xffffffffll; }
 
 // One bin of W channels.
 template <Take take, int wide, class T, class R, class Shape>
@@ -95,8 +97,8 @@ inline void walk_bin(const Pooling& args, const Shape& shape, int y, int x, cons
 }
 
 // The bins of region k: a thread's items from `first` on, every `step`th. Threads side by side have bins side by side, or channels that are.
-template <class T, Take take, int wide, class Shape>
-inline void walk_region(const Pooling& args, const Shape& shape, long long k, long long first, long long step) {
+template <class T, Take take, int wide, class Record, class Shape>
+inline void walk_region(const Record& args, const Shape& shape, long long k, long long first, long long step) {
     using R = Real<T>;
     constexpr int W = channels_of_thread<wide>;
     const Maps& maps = shape.level->values;
@@ -111,11 +113,12 @@ inline void walk_region(const Pooling& args, const Shape& shape, long long k, lo
             long long chosen[W];
             for (int j = 0; j < W; ++j) chosen[j] = -1;
             walk_bin<take, wide>(args, shape, y, x, in, maps, last, value, chosen);
-            for (int j = 0; j <= last; ++j) static_cast<long long*>(args.pooled.data)[to + j * args.pooled.c] = chosen[j];
+            long long* places = static_cast<long long*>(args.places.data) + k * args.places.n + c * args.places.c + y * args.places.y + x * args.places.x;
+            for (int j = 0; j <= last; ++j) places[j * args.places.c] = chosen[j];
         } else {
             walk_bin<take, wide>(args, shape, y, x, in, maps, last, value, nullptr);
-            write_channels<wide>(static_cast<T*>(args.pooled.data) + to, args.pooled.c, last, value);
         }
+        write_channels<wide>(static_cast<T*>(args.pooled.data) + to, args.pooled.c, last, value);
     }
 }
 
