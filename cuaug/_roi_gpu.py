@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import NamedTuple
 
 from . import _array
@@ -81,8 +80,6 @@ def _parts(call: Call, threads: int) -> int:
 
 def _shares(call: Call) -> int:
     """Blocks of a region, which share its channels in planes."""
-    if wish := os.environ.get("CUAUG_ROI_PARTS"):  # for one measurement; to be removed
-        return min(int(wish), -(-call.channels // _PLANAR))
     enough = max(-(-_ENOUGH // (2 * call.regions)), -(-call.channels // _A_BLOCKS))
     return min(enough, -(-call.channels // _PLANAR), _MOST_ROWS // 2)
 
