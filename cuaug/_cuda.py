@@ -238,9 +238,9 @@ def own_stream() -> Any:
     return cupy().cuda.Stream(non_blocking=True)
 
 
-def current_stream() -> int:
-    """CuPy's, of the current device."""
-    return int(cupy().cuda.get_current_stream().ptr)
+def current_stream() -> Any:
+    """CuPy's, of the current device, at ``ptr``."""
+    return cupy().cuda.get_current_stream()
 
 
 def from_dlpack(array: Any) -> Any:

@@ -16,8 +16,8 @@ RECORD = struct.Struct("P4q P4q P4q P4q 7P q 2d 6i")
 _FLOATS = ("float16", "bfloat16", "float32", "float64")
 _WHOLE = ("uint8", "int16", "int32", "int64", "bool")
 KINDS = {name: i for i, name in enumerate((*_FLOATS, *_WHOLE[:4]))} | {"bool": 4}
-_TILE, _BLOCK, _RANK_THREADS = 1024, 128, 64  # kernels/nms_record.cuh, nms_rank.cu
-_FEW = {"float32": 1024, "float64": 512, "Rotated": 512}  # kernels/nms_few.cuh
+_TILE, _BLOCK, _RANK_THREADS = 1024, 64, 64  # kernels/nms_record.cuh, nms_rank.cu
+_FEW = {"float32": 1024, "float64": 512, "Rotated": 0}  # kernels/nms_few.cuh
 _PARTS = 128  # blocks that a batch of few boxes takes: about one for each multiprocessor of a large GPU
 _KEY, _CANDIDATE = 24, {"float32": 32, "float64": 56, "Rotated": 64}  # bytes
 

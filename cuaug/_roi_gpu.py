@@ -80,7 +80,8 @@ def _parts(call: Call, threads: int) -> int:
 
 def _shares(call: Call) -> int:
     """Blocks of a region, which share its channels in planes."""
-    enough = max(-(-_ENOUGH // (2 * call.regions)), -(-call.channels // _A_BLOCKS))
+    blocks = _ENOUGH // 2 if _array.ITEM_SIZE[call.dtype] < 4 else _ENOUGH  # measured: benchmarks/NOTES.md
+    enough = max(-(-blocks // call.regions), -(-call.channels // _A_BLOCKS))
     return min(enough, -(-call.channels // _PLANAR), _MOST_ROWS // 2)
 
 

@@ -178,6 +178,10 @@ class CudaPlace(TorchPlace):
         return self.torch.cuda.current_stream(self.device)
 
 
+# torch asks the stream on which a batch was used when that batch goes, which may be after the user's stream went.
+_streams: dict[int, Any] = {}
+
+
 class CuPyPlace(CudaPlace):
     """As `CudaPlace`, for CuPy: channels-last arrays, on CuPy's current stream, of memory that is torch's."""
 
@@ -189,9 +193,10 @@ class CuPyPlace(CudaPlace):
 
     def _taker(self) -> Any:
         stream = _cuda.current_stream()
-        if stream in (0, 1):  # as an external stream, torch takes 0 for a new one (pytorch#182960)
+        if stream.ptr in (0, 1):  # as an external stream, torch takes 0 for a new one (pytorch#182960)
             return self.torch.cuda.default_stream(self.device)
-        return self.torch.cuda.ExternalStream(stream, self.device)
+        _streams[stream.ptr] = stream
+        return self.torch.cuda.ExternalStream(stream.ptr, self.device)
 
 
 def _torch() -> Any:

@@ -4,7 +4,7 @@
 namespace cuaug {
 
 constexpr int nms_threads = 256, nms_warps = nms_threads / 32;
-constexpr int nms_near = 3;  // blocks before a block's own: their overlaps are known before they have decided
+constexpr int nms_near = 2;  // blocks before a block's own: their overlaps are known before they have decided
 constexpr unsigned int everyone = 0xffffffffu;
 
 template <class R>
@@ -82,7 +82,7 @@ inline void write_kept(const Nms& args, long long n) {
     if (threadIdx.x == 0) write_index(args, args.found, n, total);
 }
 
-// A block decides which of 128 candidates are kept. Those kept by the blocks before it, of the same class, it tests as they become
+// A block decides which of 64 candidates are kept. Those kept by the blocks before it, of the same class, it tests as they become
 // known; it publishes its own as a bit each; the last block of a sample to be done writes the sample's result. Blocks take their
 // numbers as they begin, so that whom they wait for runs already. No N x N memory: N^2 / 8 bytes would be 1.25 GB for 100,000 boxes.
 // Four blocks a multiprocessor: of its own accord the compiler makes room for five on sm_100, and spills; two of rotated boxes, whose
@@ -140,7 +140,7 @@ __global__ void __launch_bounds__(nms_threads, Same<R, Rotated>::value ? 2 : 4) 
             rival[slot] = sorted[at + 32 * warp + lane];
             rival_at[slot] = at + 32 * warp + lane;
         }
-        if (steps == 0) __nanosleep(40);
+        if (steps == 0) __nanosleep(100);
         __syncthreads();
         for (int k = part; k < rivals; k += nms_threads / nms_block)
             if (!gone) gone = rival_at[k] >= candidate.start && suppresses(rival[k], candidate, args.iou_threshold);

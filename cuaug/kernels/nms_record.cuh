@@ -56,7 +56,7 @@ struct Nms {
     int parts;                      // blocks that share a sample of few boxes
 };
 
-constexpr int nms_tile = 1024, nms_block = 128, nms_words = nms_block / 32;
+constexpr int nms_tile = 1024, nms_block = 64, nms_words = nms_block / 32;
 
 inline int nms_tiles(const Nms& args) { return (args.count + nms_tile - 1) / nms_tile; }
 inline int nms_blocks(const Nms& args) { return (args.count + nms_block - 1) / nms_block; }

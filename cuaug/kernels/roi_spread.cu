@@ -68,11 +68,13 @@ __global__ void __launch_bounds__(spread_threads, sizeof(Real<T>) == 8 ? 4 : 6) 
     if (shape.n < 0) return;
     const PoolingLevel& level = *shape.level;
     const Extent<R> touched = shape.touched(args);
-    constexpr int half = spread_threads / 2;
-    const bool rows = threadIdx.x < half;
-    const int extent = rows ? level.height : level.width, thread = threadIdx.x % half;
-    const int first = pixel_at(floor(rows ? touched.top : touched.left), extent), end = pixel_at(ceil(rows ? touched.bottom : touched.right) + R(1), extent);
-    find_pixels(rows ? shape.roi.y : shape.roi.x, rows ? args.out_height : args.out_width, extent, first + thread, end, half, rows ? down : across);
+    // A warp for each axis, so that all blocks of a region have its pixels in one order, by which they share them out.
+    if (threadIdx.x < 64) {
+        const bool rows = threadIdx.x < 32;
+        const int extent = rows ? level.height : level.width;
+        const int first = pixel_at(floor(rows ? touched.top : touched.left), extent), end = pixel_at(ceil(rows ? touched.bottom : touched.right) + R(1), extent);
+        find_pixels(rows ? shape.roi.y : shape.roi.x, rows ? args.out_height : args.out_width, extent, first, end, rows ? down : across);
+    }
     __syncthreads();
     const bool fits = down.pixels <= most_pixels && down.used <= most_parts && across.pixels <= most_pixels && across.used <= most_parts && (inside || args.out_height <= most_rows<R>);
     if (!fits) return add_region<T, false, inside>(args, shape, k, static_cast<long long>(blockIdx.y) * spread_threads + threadIdx.x, static_cast<long long>(gridDim.y) * spread_threads);

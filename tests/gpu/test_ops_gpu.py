@@ -142,7 +142,7 @@ def test_more_samples_than_a_grid_has_rows():
 @pytest.mark.parametrize("count", [1, 31, 32, 33, 127, 129, 511, 512, 513, 1023, 1024, 1025, 1151, 1153])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 def test_the_seams_between_words_blocks_and_ways(scene, count, dtype):
-    """512 boxes of float64 and 1,024 of float32 are compared each with each; more go in blocks of 128."""
+    """512 boxes of float64 and 1,024 of float32 are compared each with each; more go in blocks of 64."""
     boxes, scores = pairs(scene, count, 3, dtype)
     classes = torch.from_numpy(box_cases.labels(count)).cuda()
     found = cuaug.nms(boxes, scores, 0.5)

@@ -67,7 +67,7 @@ struct BinsOfPixel {
     int at, bin, bins, first;
 };
 
-// The pixels of one axis, in their order as far as a warp finds them.
+// The pixels of one axis, in their order.
 template <class R>
 struct AxisPixels {
     BinsOfPixel pixel[most_pixels];
@@ -84,11 +84,11 @@ inline R weight_of(const RoiAxis<R>& axis, int bin, int extent, int pixel) {
     return sum == R(0) ? sum : sum / axis.samples;
 }
 
-// Of some warps, all lanes: each lane looks at every `threads`th pixel from `first` on, before `end`.
+// Of one warp, all lanes: looks at the pixels from `first` on, before `end`.
 template <class R>
-inline void find_pixels(const RoiAxis<R>& axis, int bins, int extent, int first, int end, int threads, AxisPixels<R>& found) {
+inline void find_pixels(const RoiAxis<R>& axis, int bins, int extent, int first, int end, AxisPixels<R>& found) {
     const int lane = threadIdx.x % 32;
-    for (int start = first - lane; start < end; start += threads) {
+    for (int start = first; start < end; start += 32) {
         const int at = start + lane;
         int low = bins, high = 0;
         if (at < end) {
@@ -97,9 +97,10 @@ inline void find_pixels(const RoiAxis<R>& axis, int bins, int extent, int first,
                 if (weight_of(axis, bin, extent, at) != R(0)) low = min(low, bin), high = bin + 1;
         }
         const unsigned int all = __ballot_sync(0xffffffffu, low < high);
-        int slot = 0;
-        if (lane == 0) slot = atomicAdd(&found.pixels, __popc(all));
-        slot = __shfl_sync(0xffffffffu, slot, 0) + __popc(all & ((1u << lane) - 1));
+        const int slot = found.pixels + __popc(all & ((1u << lane) - 1));
+        __syncwarp();
+        if (lane == 0) found.pixels += __popc(all);
+        __syncwarp();
         if (low >= high) continue;
         const int to = atomicAdd(&found.used, high - low);
         if (slot >= most_pixels || to + high - low > most_parts) continue;
