@@ -12,6 +12,7 @@ import ctypes
 import functools
 import importlib
 import struct
+import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -100,18 +101,15 @@ class _Turn:
     """What one call has to itself: a state of nvJPEG, a stream, and memory to decode into, again and again."""
 
     def __init__(self, engine: Engine) -> None:
-        self._destroy = engine.nvjpeg.nvjpegJpegStateDestroy
         state = ctypes.c_void_p()
         status = engine.nvjpeg.nvjpegJpegStateCreate(ctypes.c_void_p(engine.handle), ctypes.byref(state))
         if status != 0:
             raise BackendError(f"nvJPEG has no room for its state (status {status}): free memory of the GPU")
         self.state, self.stream = state.value, _cuda.own_stream()
+        # Not at the process's end, where a thread may still decode, or CUDA may be gone.
+        weakref.finalize(self, engine.nvjpeg.nvjpegJpegStateDestroy, state).atexit = False
         self.moved: Any = None  # when all has been taken away from the memory
         self.memory: Any = None
-
-    def __del__(self) -> None:
-        if hasattr(self, "state"):
-            self._destroy(ctypes.c_void_p(self.state))
 
     def room(self, size: int) -> int:
         """The address of so many bytes, once what was there has been taken away."""
