@@ -99,11 +99,12 @@ class Encoded:
 
         return finish
 
-    def for_engine(self, address: np.ndarray, pitch: np.ndarray, regions: np.ndarray, places: Sequence[int]) -> Any:
+    def for_engine(
+        self, address: np.ndarray, pitch: np.ndarray, regions: np.ndarray, places: list[int]
+    ) -> _engine.Boxes:
         """The same as an engine wants it."""
-        rows = list(places)
         target = np.stack([address, pitch], 1)
-        return _engine.Boxes([self._data[i] for i in rows], self.sizes[rows], regions[rows, 1:], target)
+        return _engine.Boxes([self._data[i] for i in places], self.sizes[places], regions[places, 1:], target)
 
     def _note(self, places: Sequence[int], results: Sequence[tuple[object, ...] | None]) -> None:
         self.bad |= {places[k]: reason for k, _, reason in _cpu.failures(results)}

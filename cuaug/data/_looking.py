@@ -50,14 +50,14 @@ class Whole:
     """All of each."""
 
     def __init__(self, encoded: Encoded) -> None:
-        sizes, self._count = encoded.sizes, len(encoded)
+        sizes = encoded.sizes
         regions = np.concatenate([np.ones_like(sizes[:, :1]), np.zeros_like(sizes), sizes], 1)
         self.slots = Slots(encoded, regions, alike(sizes, sizes), False)
 
     def images(self, groups: Sequence[Any], place: NumPyPlace) -> list[Any]:
         """[H, W, C] or [C, H, W]"""
         images = dict(zip(self.slots.order.tolist(), (image for group in groups for image in group), strict=True))
-        return [images[i] for i in range(self._count)]
+        return [images[i] for i in range(len(images))]
 
 
 def alike(extents: np.ndarray, kinds: np.ndarray) -> list[np.ndarray]:

@@ -44,7 +44,6 @@ class Prepared(NamedTuple):
     """A batch whose sizes and boxes are known."""
 
     read: Read
-    encoded: Encoded
     look: Boxes | Whole
 
 
@@ -89,8 +88,8 @@ class Making:
         """What follows from the files' headers."""
         encoded = Encoded(read.data, self._decoding)
         if self._regions is None:
-            return Prepared(read, encoded, Whole(encoded))
-        return Prepared(read, encoded, Boxes(encoded, self._regions, (self._recipe.seed, read.epoch, read.ids)))
+            return Prepared(read, Whole(encoded))
+        return Prepared(read, Boxes(encoded, self._regions, (self._recipe.seed, read.epoch, read.ids)))
 
     def begin(self, prepared: Prepared, place: NumPyPlace) -> Begun:
         """What need not wait for the batch before."""
@@ -98,17 +97,18 @@ class Making:
             return Begun(prepared, self.clock.timed("decode", place.begin, prepared.look.slots))
 
     def finish(self, begun: Begun, place: NumPyPlace) -> Made:
-        read, encoded, look = begun.prepared
+        read, look = begun.prepared
         with place.making():
             groups = self.clock.timed("decode", place.finish, look.slots, begun.on_way)
             images = self.clock.timed("augment", look.images, groups, place)
-            taken, valid = self._taken(encoded.bad, read)
-            if encoded.bad:
+            bad_places = look.slots.encoded.bad
+            taken, valid = self._taken(bad_places, read)
+            if bad_places:
                 images = [images[i] for i in taken] if isinstance(images, list) else images[taken]
             ids = read.ids[taken]
             labels = None if read.labels is None else place.labels(read.labels[taken])
             images, labels = self.clock.timed("augment", self._augmented, place, images, labels, ids, read.epoch)
-            bad = {int(read.ids[i]): reason for i, reason in encoded.bad.items()}
+            bad = {int(read.ids[i]): reason for i, reason in bad_places.items()}
             return Made(images, labels, ids, valid, bad, place.made())
 
     def _augmented(self, place: NumPyPlace, images: Any, labels: Any, ids: np.ndarray, epoch: int) -> tuple[Any, Any]:

@@ -29,20 +29,12 @@ struct Least {
     }
 };
 
-template <>
-struct Least<Rotated> {
-    explicit Least(double) {}
-    bool might(const RotatedCandidate&, const RotatedCandidate&) const { return true; }
-};
-
 // An infinite area becomes NaN, less than which nothing is: `Least` lets it pass.
 template <class R>
 inline Candidate<R> finite(Candidate<R> one) {
     one.area += one.area - one.area;
     return one;
 }
-
-inline RotatedCandidate finite(const RotatedCandidate& one) { return one; }
 
 }  // namespace cuaug
 
