@@ -502,9 +502,11 @@ def _grid_of_fours(dtype: str, group: int, slices: int, height: int, width: int)
 
 
 def _pointwise_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
-    """Long runs, of up to eight fours a thread, where they leave blocks enough for a large GPU."""
+    """As many runs as take the fewest turns, with what a block begins with counted as some turns, of a GPU that is full."""
     blocks, _, deep = _grid_of_fours(dtype, group, slices, height, width)
-    return -(-blocks // min(max(blocks * deep // 1600, 1), 8)), 1, deep
+    room = 4 * 132
+    runs = min(range(1, 65), key=lambda runs: -(-runs * deep // room) * (-(-blocks // runs) + 3))
+    return min(runs, blocks), 1, deep
 
 
 def _luma_mean_grid(dtype: str, group: int, samples: int, height: int, width: int) -> tuple[int, int, int]:
