@@ -17,7 +17,7 @@ KINDS = (
     *("Box", "Shift", "Mirror", "Affine", "Perspective"),
     *("KeepPass", "KeepAll", "Toggle"),
 )
-_HEADER = struct.Struct("6i d")  # `cuaug::Instruction`
+_HEADER = struct.Struct("7i 4x d")  # `cuaug::Instruction`
 # Which arguments of a kind are in the images' own range, and so scale with what is white there.
 _RANGED = {"Constant": (0, 1), "Chance": (1, 2)}
 
@@ -31,7 +31,7 @@ def assembled(instructions: Iterable[Instruction]) -> np.ndarray:
         first = it.columns[0].place if it.columns else 0
         _adjoining(it.columns)
         length = _HEADER.size // 8 + len(arguments)
-        header = KINDS.index(it.kind), length, it.position, it.index, gate, first, value
+        header = KINDS.index(it.kind), length, it.position, it.index, gate, first, it.own, value
         program += _HEADER.pack(*header) + arguments.tobytes()
     return np.frombuffer(bytearray(program), np.float64)  # torch takes no memory that is read only
 

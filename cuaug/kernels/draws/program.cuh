@@ -41,9 +41,10 @@ enum class Kind {
 };
 
 struct Instruction {
-    int kind, length;        // in numbers, the header's four included
+    int kind, length;        // in numbers, the header's five included
     int position, index;
     int gate, column;        // a column that must hold the value, or -1; the first to write
+    int own, unused;         // where the sample's own arguments begin that stand for those below, or -1
     double gate_value;
 
     const double* arguments() const { return &gate_value + 1; }
@@ -61,8 +62,8 @@ inline void put(double* to, const DrawnBox& box) {
     to[3] = box.width;
 }
 
-inline void run(const Instruction& it, const Stream& stream, double* row, Progress& progress) {
-    const double* a = it.arguments();
+inline void run(const Instruction& it, const double* own, const Stream& stream, double* row, Progress& progress) {
+    const double* a = it.own < 0 ? it.arguments() : own + it.own;
     double* out = row + it.column;
     const bool open = it.gate < 0 || row[it.gate] == it.gate_value;
     Random random({stream.seed, stream.step, stream.id, static_cast<unsigned int>(it.position)}, static_cast<unsigned int>(it.index));
@@ -181,10 +182,11 @@ inline void draw_sample(const Draw& args, const double* program, double* row, lo
     const unsigned long long id = !exists ? 0 : args.ids != nullptr ? args.ids[n] : args.first_id + n;
     const Stream stream = {static_cast<unsigned long long>(args.seed), static_cast<unsigned long long>(step), id, 0};
     Progress progress = {Carry::identity(), Carry::identity()};
+    const double* own = args.own + n * args.own_stride;
     for (int i = 0, turn = 0; i < args.length; ++turn) {
         const Instruction& it = *reinterpret_cast<const Instruction*>(program + i);
         if (it.kind == static_cast<int>(Kind::Barrier)) wait();
-        else if (exists && (it.kind > static_cast<int>(Kind::Barrier) ? 0 : turn % shares) == share) run(it, stream, row, progress);
+        else if (exists && (it.kind > static_cast<int>(Kind::Barrier) ? 0 : turn % shares) == share) run(it, own, stream, row, progress);
         i += it.length;
     }
 }
