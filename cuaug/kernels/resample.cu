@@ -63,13 +63,12 @@ __global__ void __launch_bounds__(resize_threads, sizeof(Real<In>) == 8 ? 3 : Sa
     for (long long slice = blockIdx.z; slice < args.samples * args.frames * groups; slice += gridDim.z) {
         const int first = grouped ? static_cast<int>(slice % groups) * K : 0, channels = grouped ? min(K, args.channels - first) : K;
         const long long frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
-        const int in_height = ragged ? one_image(args, n).height : args.in_height, in_width = ragged ? one_image(args, n).width : args.in_width;
         if (warp_index == resize_warps - 1) {
-            const Span<R> span = span_of<Filter, R>(box_side(args, n, 1), box_side(args, n, 3), in_width, args.out_width, left + min(lane, columns - 1), args.antialias);
-            weigh<Filter>(across, span, in_width, lane);
+            const Span<R> span = span_of<Filter, R>(box_side(args, n, 1), box_side(args, n, 3), width_of<From>(args, n), args.out_width, left + min(lane, columns - 1), args.antialias);
+            weigh<Filter>(across, span, width_of<From>(args, n), lane);
         }
         if (static_cast<int>(threadIdx.x) < rows) {
-            const Span<R> span = span_of<Filter, R>(box_side(args, n, 0), box_side(args, n, 2), in_height, args.out_height, top + threadIdx.x, args.antialias);
+            const Span<R> span = span_of<Filter, R>(box_side(args, n, 0), box_side(args, n, 2), height_of<From>(args, n), args.out_height, top + threadIdx.x, args.antialias);
             down[threadIdx.x].span = span;
             #pragma unroll 1
             for (int i = 0; i < min(span.count + 3 & ~3, part); ++i) down[threadIdx.x].weight[i / 4].of[i % 4] = weight_in<Filter>(span, i);
@@ -83,8 +82,8 @@ __global__ void __launch_bounds__(resize_threads, sizeof(Real<In>) == 8 ? 3 : Sa
         source.channels = channels;
         source.y_stride = ragged ? one_image(args, n).y : static_cast<int>(args.in.y);
         source.x_stride = ragged ? one_image(args, n).x : static_cast<int>(args.in.x);
-        source.height = in_height;
-        source.width = in_width;
+        source.height = height_of<From>(args, n);
+        source.width = width_of<From>(args, n);
         source.aligned = ragged ? one_image(args, n).aligned : args.in_aligned;
         const auto column = column_of<InLayout>(source, across, lane);
         const bool clipped = across.span[lane].outside != R(0);

@@ -150,8 +150,7 @@ warp(const __grid_constant__ Warp<Geometry> args) {
         reinterpret_cast<In*>(&region.fill)[lane] = from_real<In>(fill_value(args.fill, at.n, min(at.first + lane, args.channels - 1)));
     } else if (Border::windowed && warp_index == 3 && lane < 2) {
         const long long n = place().n;
-        const int height = ragged ? one_image(args, n).height : args.in_height, width = ragged ? one_image(args, n).width : args.in_width;
-        const int extent = lane == 0 ? height : width;
+        const int extent = lane == 0 ? height_of<From>(args, n) : width_of<From>(args, n);
         const int from = min(max(static_cast<int>(entry(args.window, n, lane)), 0), extent - 1);
         (lane == 0 ? region.window.top : region.window.left) = from;
         (lane == 0 ? region.window.height : region.window.width) = min(max(static_cast<int>(entry(args.window, n, 2 + lane)), 1), extent - from);
