@@ -210,7 +210,7 @@ class Compose(Transform):
         """What a call does: its passes, what each reads and writes, and why one ends where it does. Draws nothing.
 
         Args:
-            images: As in a call; or, without any,
+            images: As in a call, an array or a list of them; or, without any,
             size: of images, (H, W),
             dtype: with this dtype
             channels: and so many channels.
@@ -227,10 +227,16 @@ class Compose(Transform):
                 raise ValueError("images or size must be given")
             shape = (1, *_check.size("size", size), _check.whole("channels", channels, 1))
             image = _images.imagined(shape, _array.dtype_name(dtype))
-        else:
+        elif not isinstance(images, (list, tuple)):
             image = _images.images(images, layout)
         owners: dict[int, str] = {}
-        return report(self._write(image, owners), image, owners)
+        if isinstance(images, (list, tuple)):
+            groups = _sample.grouped(list(images), self._kind, layout, len(images))
+            together = max(groups, key=lambda group: len(group[0]))[1]  # the others' plans differ in sizes alone
+            leading = self._leading(together[0]) if len(together) > 1 else 0
+            plan = self._write(together[0], owners, leading)
+            return report(plan, together, owners, tuple(len(places) for places, _ in groups))
+        return report(self._write(image, owners), [image], owners)
 
     def after(self, first: int) -> Compose:
         """The recipe from a transform on, whose draws are those of the whole.
