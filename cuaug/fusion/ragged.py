@@ -38,7 +38,7 @@ def lead_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> Lead | None:
     moves = [op for op in recipe.ops if isinstance(op, (Geometric, Resized))]
     if len(moves) < len(recipe.ops) or any(column.white is not None for column in columns):
         return None
-    if len(passes_of(recipe, dtype, size)) > 1:
+    if len(moves) > 1 and len(passes_of(recipe, dtype, size)) > 1:
         return None
     number = {id(column): i for i, column in enumerate(columns)}
 

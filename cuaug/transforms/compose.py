@@ -340,11 +340,12 @@ class Compose(Transform):
 
     def _lead(self, image: Images) -> ragged.Lead | None:
         key = (image.dtype, image.axes.extents[2:])
-        if key not in self._leads:
-            while len(self._leads) >= _MOST_LEADS:
-                self._leads.pop(next(iter(self._leads)), None)
-            self._leads[key] = self._lead_for(image)
-        return self._leads[key]
+        if key in (known := self._leads):
+            return known[key]
+        if len(known) >= _MOST_LEADS:
+            self._leads = known = {}  # another thread may still look into the old one
+        found = known[key] = self._lead_for(image)
+        return found
 
     def _lead_for(self, image: Images) -> ragged.Lead | None:
         leading = self._leading(image)
