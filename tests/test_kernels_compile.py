@@ -319,6 +319,10 @@ def ragged_names():
         made.append(warp_of(row, kernels.chain(())))
         made.append(warp_of({**row, "border": "Constant"}, kernels.chain(())))
         made.append(kernels.name_expression("resample", own, each, 3, chosen, own, layout))
+    labels = {**CROP, "sampler": "Nearest", "border": "Edge", "layout": "Ragged<cuaug::Planar>", "result": "Planar"}
+    made += [
+        warp_of({**labels, "source": own, "target": own}, kernels.chain(())) for own in ("uint8", "int32", "int64")
+    ]
     for layout in ("Planar", "Packed"):
         row = {**CROP, "layout": f"Ragged<cuaug::{layout}>", "result": layout}
         made.append(warp_of({**row, "target": "float16"}, kernels.chain(JITTERED)))

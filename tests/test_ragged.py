@@ -127,6 +127,34 @@ def test_what_follows_the_images_follows_each(home, batches):
             assert_equal(made[kind][i], alone[kind], tolerance=near)
 
 
+@every_home
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "int64"])
+@pytest.mark.parametrize("several", [False, True])
+def test_masks_of_different_sizes_go_together(home, dtype, several, monkeypatch):
+    if home[0] == "jax" and dtype == "int64":
+        pytest.skip("JAX holds 64-bit numbers only with jax_enable_x64")
+    aug, given = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), mixed(home, LARGE)
+    masks = [put(noise((2, *size) if several else size, dtype, seed=i), home) for i, size in enumerate(LARGE)]
+    warped, warp = [], _pass.warp
+    monkeypatch.setattr(_pass, "warp", lambda image, *rest: (warped.append(image.dtype), warp(image, *rest))[1])
+    made = aug(given, masks, step=1)[1]
+    assert warped.count(dtype) == 1
+    for i in range(len(LARGE)):
+        assert_equal(made[i], aug(given[i], masks[i], step=1, ids=i)[1])
+
+
+def test_masks_of_several_kinds_go_one_by_one():
+    aug, given = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), mixed(("numpy", "cpu"), LARGE)
+    masks = [noise(size, "uint8" if i else "int32", seed=i) for i, size in enumerate(LARGE)]
+    made = aug(given, masks, step=1)[1]
+    for i in range(len(LARGE)):
+        assert_equal(made[i], aug(given[i], masks[i], step=1, ids=i)[1])
+    with pytest.raises(ValueError, match=r"masks must be one mask, .* for images of 1 samples, \(30, 18\), got shape"):
+        aug(given, [masks[0]] * len(masks))
+    with pytest.raises(ValueError, match=r"masks must be one mask, .* for images of 1 samples, \(23, 17\), got shape"):
+        aug(given, np.zeros((len(masks), 30, 30), np.uint8))
+
+
 def test_batches_of_several_kinds_go_back_to_their_places(batches):
     """Of two dtypes, beside one another, with what follows them."""
     rng = np.random.default_rng(0)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _array, _check, _images
+from .. import _array, _check, _images, _ragged
 from .._images import Images
 from ..fusion import run, traced
 from ..fusion.passes import Head
@@ -27,10 +27,6 @@ class _Batch(NamedTuple):
     singles: list[Images]  # each by itself, if they are ragged
     image: Images
     params: Params
-
-    def of(self, row: int) -> Images:
-        """That a sample is of, or all."""
-        return self.singles[row] if self.image.ragged else self.image
 
 
 def results(found: Found, kind: Any, draw: Any, layout: str | None, boxes: Boxes, keypoints: Keypoints) -> Any:
@@ -166,19 +162,34 @@ def _moved(target: Target, batches: Sequence[_Batch]) -> Any:
     value, first = target.value, batches[0]
     if len(batches) == 1 and not first.image.ragged and not isinstance(value, list):
         return _one(value, first.image, first.params, "N" if "N" in first.image.axes.layout else "")
-    moved = in_places(
-        batches, [[_of_row(value[i], batch, row) for row, i in enumerate(batch.places)] for batch in batches]
-    )
+    moved = in_places(batches, [_of_batch([value[i] for i in batch.places], batch) for batch in batches])
     return moved if isinstance(value, list) else _array.namespace(moved[0]).stack(moved)
 
 
-def _of_row(mask: Any, batch: _Batch, row: int) -> Any:
-    table = batch.params.table
-    return _one(mask, batch.of(row), batch.params, "", table._replace(pointer=table.pointer + 8 * table.n * row))
+def _of_batch(masks: Sequence[Any], batch: _Batch) -> Sequence[Any]:
+    """Those of each sample; if they are ragged and of one kind, together."""
+    params, table = batch.params, batch.params.table
+    if batch.image.ragged:
+        found = [_described(mask, batch.singles[row], "") for row, mask in enumerate(masks)]
+        if len({(own.dtype, own.channels, own.axes.layout, planes) for own, planes in found}) == 1:
+            together = _ragged.batch([own for own, _ in found], np.empty((len(found), 0)))
+            made = run.moved(params.plan, together, table)
+            return list(made[:, 0] if found[0][1] else made)
+    rows = (table._replace(pointer=table.pointer + 8 * table.n * row) for row in range(len(masks)))
+    images = batch.singles if batch.image.ragged else [batch.image] * len(masks)
+    return [_one(mask, image, params, "", own) for mask, image, own in zip(masks, images, rows, strict=True)]
 
 
 def _one(mask: Any, image: Images, params: Params, lead: str, table: Any = None) -> Any:
     """One array of masks, [N, H, W] or with an axis of masks where the images' channels are; `lead`: "N" or nothing."""
+    described, planes = _described(mask, image, lead)
+    moved = run.moved(params.plan, described, params.table if table is None else table)
+    moved = moved[..., 0, :, :] if planes else moved
+    return moved[0] if mask.ndim < moved.ndim else moved
+
+
+def _described(mask: Any, image: Images, lead: str) -> tuple[Images, bool]:
+    """Masks as images, and whether they had no axis of masks."""
     if _array.library(type(mask)) is None:
         raise TypeError(f"masks must be an array, or a list of arrays, got {type(mask).__name__}")
     shape = tuple(mask.shape)
@@ -196,9 +207,7 @@ def _one(mask: Any, image: Images, params: Params, lead: str, table: Any = None)
     if described.device != image.device or (image.device >= 0 and described.library is not image.library):
         raise TypeError("masks must be of the images' library and on the images' device")
     _check.dtypes(described.dtype, described.dtype, "nearest")
-    moved = run.moved(params.plan, described, params.table if table is None else table)
-    moved = moved[..., 0, :, :] if planes else moved
-    return moved[0] if len(shape) < moved.ndim else moved
+    return described, planes
 
 
 def _fits(masks: Any, layout: str, image: Images) -> bool:
