@@ -44,12 +44,17 @@ RECIPES = {
 every_recipe = pytest.mark.parametrize("name", RECIPES)
 
 
-def same(home, dtype):
+def same(home, dtype="uint8", source="uint8"):
+    """On a GPU an image alone may be read by another kernel: a layout's of its own, or that of mild antialiased resizes."""
     if home[1] == "cpu":
         return EXACT
     if dtype == "uint8":
         return Tolerance(absolute=1, exact=0.97, reason="what is nearly a tie may be rounded either way")
-    return Tolerance(absolute=0.03, exact=0.9, reason="a level of bytes, by what Normalize divides by")
+    if source == "uint8":
+        return Tolerance(
+            absolute=4 / 255 / 0.2, reason="a level, which the jitter multiplies and Normalize divides by 0.2"
+        )
+    return Tolerance(absolute=2e-4, reason="float32 sums in another order, times the same")
 
 
 def mixed(home, sizes, dtype="uint8", channels=3):
@@ -89,7 +94,8 @@ def test_each_image_comes_out_as_alone(home, name, dtype, batches):
     assert sum(batches) == len(sizes)
     assert type(made) is list
     for i, (own, image) in enumerate(zip(made, given, strict=True)):
-        assert_equal(own, aug(image, step=4, ids=7 + i), tolerance=same(home, str(own.dtype).removeprefix("torch.")))
+        near = same(home, str(own.dtype).removeprefix("torch."), dtype)
+        assert_equal(own, aug(image, step=4, ids=7 + i), tolerance=near)
 
 
 @every_home
@@ -100,7 +106,7 @@ def test_images_of_any_channels(home, channels, batches):
     made = aug(given, step=0, layout=layout)
     assert batches == [len(LARGE)]
     for i, (own, image) in enumerate(zip(made, given, strict=True)):
-        assert_equal(own, aug(image, step=0, ids=i, layout=layout), tolerance=same(home, "uint8"))
+        assert_equal(own, aug(image, step=0, ids=i, layout=layout), tolerance=same(home))
 
 
 @every_home
@@ -120,7 +126,7 @@ def test_what_follows_the_images_follows_each(home, batches):
     assert made["label"] == sample["label"]
     for i, number in enumerate(ids):
         alone = aug({kind: values[i] for kind, values in sample.items()}, step=2, ids=int(number))
-        assert_equal(made["image"][i], alone["image"], tolerance=same(home, "uint8"))
+        assert_equal(made["image"][i], alone["image"], tolerance=same(home))
         assert_equal(made["mask"][i], alone["mask"])
         for kind in ("boxes", "keypoints"):
             near = Tolerance(1e-4, 1e-5, reason="JAX keeps matrices in float32, of which one is inverted with others")

@@ -195,18 +195,22 @@ def photos(count, least=40, spread=90, seed=0):
 
 
 @pytest.mark.parametrize("transforms", [RAGGED, ANTIALIASED], ids=["plain", "antialiased"])
-def test_a_list_of_different_sizes_takes_the_launches_of_a_batch(transforms, monkeypatch):
+@pytest.mark.parametrize("layout", ["CHW", "HWC"])
+def test_a_list_of_different_sizes_takes_the_launches_of_a_batch(transforms, layout, monkeypatch):
     aug, given, launched = T.Compose(transforms, seed=2), photos(40), []
+    if layout == "HWC":
+        given = [one.permute(1, 2, 0).contiguous() for one in given]
     launch = _cuda.launch
     monkeypatch.setattr(_cuda, "launch", lambda name, *rest: (launched.append(name), launch(name, *rest))[1])
     for _ in range(2):  # traced, and then replayed
         launched.clear()
-        made = aug(given, step=3)
-        assert len(launched) == aug.plan(given).launches < 6
-        assert sum("Ragged" in name for name in launched) == 1
+        made = aug(given, step=3, layout=layout)
+        assert len(launched) == aug.plan(given, layout=layout).launches < 6
+        tag = "Planar" if layout == "CHW" else "Packed"
+        assert sum(f"Ragged<cuaug::{tag}>" in name for name in launched) == 1
     for i in (0, 7, 39):
         near = BY_NAME["imagenet"].between_devices("float16", "uint8")
-        assert_equal(made[i], aug(given[i], step=3, ids=i), tolerance=near)
+        assert_equal(made[i], aug(given[i], step=3, ids=i, layout=layout), tolerance=near)
 
 
 def test_a_list_of_other_sizes_compiles_and_waits_for_nothing():
