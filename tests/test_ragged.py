@@ -45,7 +45,7 @@ every_recipe = pytest.mark.parametrize("name", RECIPES)
 
 
 def same(home, dtype="uint8", source="uint8"):
-    """On a GPU an image alone may be read by another kernel: a layout's of its own, or that of mild antialiased resizes."""
+    """On a GPU an image alone may be read by another kernel: of its own layout, or for mild antialiased resizes."""
     if home[1] == "cpu":
         return EXACT
     if dtype == "uint8":
