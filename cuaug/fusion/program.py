@@ -18,7 +18,7 @@ KINDS = (
     *("Box", "Shift", "Mirror", "Affine", "Perspective"),
     *("KeepPass", "KeepAll", "Toggle"),
 )
-_HEADER = struct.Struct("5i 4x d")  # `cuaug::Instruction`
+_HEADER = struct.Struct("6i d")  # `cuaug::Instruction`
 # Which arguments of a kind are in the images' own range, and so scale with what is white there.
 _RANGED = {"Constant": (0, 1), "Chance": (1, 2)}
 
@@ -35,7 +35,8 @@ def assembled(instructions: Iterable[Instruction]) -> np.ndarray:
         gate, value = (-1, 0.0) if it.gate is None else (it.gate.column.place, it.gate.value)
         first = it.columns[0].place if it.columns else 0
         _adjoining(it.columns)
-        program += _HEADER.pack(KINDS.index(it.kind), it.position, it.index, gate, first, value) + arguments.tobytes()
+        header = KINDS.index(it.kind), it.position, it.index, gate, first, it.own, value
+        program += _HEADER.pack(*header) + arguments.tobytes()
     contents = np.array([len(phases), *starts, *begins, *[0] * (numbers % 2)], np.int32)
     return np.frombuffer(bytearray(contents.tobytes() + program), np.float64)  # torch takes no memory that is read only
 

@@ -43,7 +43,7 @@ enum class Kind {
 struct Instruction {
     int kind, position;
     int index, gate;         // a column that must hold the value, or -1
-    int column, unused;      // the first to write
+    int column, own;         // the first to write; where the sample's own arguments begin that stand for those below, or -1
     double gate_value;
 
     const double* arguments() const { return &gate_value + 1; }
@@ -61,8 +61,8 @@ inline void put(double* to, const DrawnBox& box) {
     to[3] = box.width;
 }
 
-inline void run(const Instruction& it, const Stream& stream, double* row, Progress& progress) {
-    const double* a = it.arguments();
+inline void run(const Instruction& it, const double* own, const Stream& stream, double* row, Progress& progress) {
+    const double* a = it.own < 0 ? it.arguments() : own + it.own;
     double* out = row + it.column;
     const bool open = it.gate < 0 || row[it.gate] == it.gate_value;
     Random random({stream.seed, stream.step, stream.id, static_cast<unsigned int>(it.position)}, static_cast<unsigned int>(it.index));
@@ -189,12 +189,13 @@ inline void draw_sample(const Draw& args, const double* program, double* row, lo
     const Stream stream = {static_cast<unsigned long long>(args.seed), static_cast<unsigned long long>(step), id, 0};
     const Contents& contents = *reinterpret_cast<const Contents*>(program);
     Progress progress = {Carry::identity(), Carry::identity()};
+    const double* own = args.own + n * args.own_stride;
     for (int phase = 0; phase < contents.phases; ++phase) {
         const bool coordinates = phase == contents.phases - 1;
         const int end = coordinates && share > 0 ? 0 : contents.first[phase + 1];
         if (phase > 0) wait();
         for (int i = contents.first[phase] + share; exists && i < end; i += coordinates ? 1 : shares)
-            run(*reinterpret_cast<const Instruction*>(program + contents.begin(i)), stream, row, progress);
+            run(*reinterpret_cast<const Instruction*>(program + contents.begin(i)), own, stream, row, progress);
     }
 }
 
