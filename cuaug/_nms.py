@@ -12,7 +12,8 @@ import numpy as np
 from . import _array, _check, _cpu, _cuda, _operators
 from ._dlpack import Tensor
 
-RECORD = struct.Struct("P4q P4q P4q P4q 7P q 2d 6i")
+RECORD = struct.Struct("P32s P32s P32s P32s 2P 5P q 2d 6i")
+_STRIDES = struct.Struct("4q")
 _FLOATS = ("float16", "bfloat16", "float32", "float64")
 _WHOLE = ("uint8", "int16", "int32", "int64", "bool")
 KINDS = {name: i for i, name in enumerate((*_FLOATS, *_WHOLE[:4]))} | {"bool": 4}
@@ -48,24 +49,27 @@ def suppress(
         return (indices, kept) if fixed_size else indices
 
     dtype, lead = _array.index_dtype(library), len(given.batch)
-    indices = library.empty((*given.batch, most), dtype, box.device, None)
-    told = None if fixed_size or box.device < 0 else _cuda.told()
+    told = None if fixed_size or box.device < 0 else _cuda.told(box.device)
+    own = told is None or plan.bytes > told.room
+    memory = library.empty((plan.bytes,), "uint8", box.device, None) if own else None
+    start = told.space if told and not own else library.pointer(memory)
+    arrays = *numbers(box, lead), *numbers(given.scores, lead), *numbers(label, lead), *numbers(given.counts, 1)
+    rest = (
+        *map(start.__add__, plan.spaces), given.samples, iou_threshold, score_threshold or 0.0,
+        given.each, most, score_threshold is not None, _array.ITEM_SIZE[dtype], box.shape[-1] == 5, plan.parts,
+    )  # fmt: skip
+    for kernel, grid, threads in plan.launches[:-1]:
+        library.launch(kernel, RECORD.pack(*arrays, 0, 0, *rest), grid, threads, 0, box.device)
+    indices = library.empty((*given.batch, most), dtype, box.device, None)  # while the GPU has begun
     kept = None if told else library.empty(given.batch, dtype, box.device, None)
-    memory = library.empty((plan.bytes,), "uint8", box.device, None)
-    start = library.pointer(memory)
-    data = RECORD.pack(
-        *(*numbers(box, lead), *numbers(given.scores, lead), *numbers(label, lead), *numbers(given.counts, 1)),
-        *(library.pointer(indices), told.pointer if told else library.pointer(kept)),
-        *(start + space for space in plan.spaces),
-        *(given.samples, iou_threshold, score_threshold or 0.0),
-        *(given.each, most, score_threshold is not None, _array.ITEM_SIZE[dtype], box.shape[-1] == 5, plan.parts),
-    )
+    found = told.pointer if told else library.pointer(kept)
+    data = RECORD.pack(*arrays, library.pointer(indices), found, *rest)
     if box.device < 0:
         _cpu.native().nms(data, "float64" if box.dtype == "float64" else "float32")
-    for kernel, grid, threads in plan.launches:
+    for kernel, grid, threads in plan.launches[-1:]:
         library.launch(kernel, data, grid, threads, 0, box.device)
     if told:
-        return library.finish(indices)[: told.wait(library.stream(box.device), box.device)]
+        return library.finish(indices)[: told.wait(library.stream(box.device))]
     indices, kept = library.finish(indices), library.finish(kept)
     return (indices, kept) if fixed_size else indices[: int(kept)]
 
@@ -190,13 +194,13 @@ def described(name: str, array: Any, dtypes: tuple[str, ...]) -> tuple[Tensor, _
     return found, library
 
 
-def numbers(array: Tensor | None, lead: int) -> tuple[int, ...]:
-    """`cuaug::Numbers`."""
+def numbers(array: Tensor | None, lead: int) -> tuple[int, bytes]:
+    """`cuaug::Numbers`: the pointer, and all else."""
     if array is None:
-        return (0,) * 5
-    return array.pointer, *_strides(array.strides, array.dtype, lead)
+        return 0, bytes(_STRIDES.size)
+    return array.pointer, _strides(array.strides, array.dtype, lead)
 
 
 @functools.lru_cache(1024)
-def _strides(strides: tuple[int, ...], dtype: str, lead: int) -> tuple[int, ...]:
-    return *(*(0,) * (1 - lead), *strides, 0, 0)[:3], KINDS[dtype]
+def _strides(strides: tuple[int, ...], dtype: str, lead: int) -> bytes:
+    return _STRIDES.pack(*(*(0,) * (1 - lead), *strides, 0, 0)[:3], KINDS[dtype])

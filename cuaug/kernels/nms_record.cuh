@@ -38,8 +38,8 @@ struct Nms {
     Numbers scores;                 // [N, K]
     Numbers classes;                // [N, K]; data null: all are of one class
     Numbers counts;                 // [N]: of each sample's boxes, how many take part; data null: all
-    void* out;                      // [N, most]: indices of the boxes kept, by score, then -1
-    void* found;                    // [N]: how many
+    void* out;                      // [N, most]: indices of the boxes kept, by score, then -1; the last kernel alone knows where
+    void* found;                    // [N]: how many; written when what stands below has been read: then it is free for another call
     NmsKey* keys;                   // [2, N, tiles, nms_tile]: by class and score, and by score alone
     void* candidates;               // [N, K]; of few boxes, whom others would remove: [N, words, K]
     unsigned long long* published;  // [N, words]: above a set bit, which of 32 candidates are kept
