@@ -18,8 +18,7 @@ _FLOATS = ("float16", "bfloat16", "float32", "float64")
 _WHOLE = ("uint8", "int16", "int32", "int64", "bool")
 KINDS = {name: i for i, name in enumerate((*_FLOATS, *_WHOLE[:4]))} | {"bool": 4}
 _TILE, _BLOCK, _RANK_THREADS = 1024, 64, 64  # kernels/nms_record.cuh, nms_rank.cu
-_FEW = {"float32": 1024, "float64": 512}  # kernels/nms_few.cuh; rotated boxes go by the chain: 314 us against 763
-_PARTS = 128  # blocks that a batch of few boxes takes: about one for each multiprocessor of a large GPU
+_FEW, _HITS_WARPS = 1024, 8  # kernels/nms_few.cuh; rotated boxes go by the chain: 314 us against 763
 _KEY, _CANDIDATE = 24, {"float32": 32, "float64": 56, "Rotated": 64}  # bytes
 
 
@@ -138,12 +137,12 @@ def _real(box: Tensor) -> str:
 @functools.lru_cache(1024)
 def _plan(samples: int, count: int, real: str, by_class: bool, on_gpu: bool) -> _Plan:
     blocks, tiles, words = -(-count // _BLOCK), -(-count // _TILE), -(-count // 32)
-    few = on_gpu and count <= _FEW.get(real, 0)
+    few, parts = on_gpu and real != "Rotated" and count <= _FEW, -(-words // _HITS_WARPS)
     sizes = (
         0 if few else (2 if by_class else 1) * samples * tiles * _TILE * _KEY,
         samples * count * (4 * words if few else _CANDIDATE[real]),
         0 if few else samples * blocks * (_BLOCK // 32) * 8,
-        samples * count * 4,
+        samples * count * 4 * (parts if few else 1),
         0 if few else (1 + samples) * 4,
     )
     if count >= 1 << 30 or samples * tiles * _TILE >= 1 << 31:
@@ -153,14 +152,10 @@ def _plan(samples: int, count: int, real: str, by_class: bool, on_gpu: bool) -> 
         )
     ends = list(itertools.accumulate(-(-size // 256) * 256 for size in sizes))
     launches: list[tuple[str, int, int, int]] = []
-    parts = 1
     if few:
-        threads = max(32, 1 << (count - 1).bit_length()) if count else 32
-        squares = words * (words + 1) // 2  # of 32 x 32 pairs: one for every second warp is soonest done
-        parts = max(1, min(-(-squares // max(threads // 64, 1)), _PARTS // max(samples, 1)))
         launches = [
-            (f"nms_hits<cuaug::{real}>", parts * samples, 1, threads),
-            ("nms_settle", samples, 1, threads),
+            (f"nms_hits<cuaug::{real}>", parts * words * samples, 1, 32 * _HITS_WARPS),
+            ("nms_settle", samples, 1, 32 * words),
         ]
     elif on_gpu:
         launches = [
