@@ -216,7 +216,7 @@ def test_a_chain_in_any_order(count):
 
 @pytest.mark.parametrize("count", [1000, 3000, 30_000])
 def test_what_is_returned_is_there_for_every_stream(count):
-    """The number is told when the indices are written, not before. 30,000 boxes take more memory than is kept for a call."""
+    """The number is told when the indices are written. 30,000 boxes take more memory than is kept for a call."""
     drawn = [pairs("clustered", count, seed) for seed in range(4)]
     expected = [cuaug.nms(boxes.cpu(), scores.cpu(), 0.5) for boxes, scores in drawn]
     torch.cuda.synchronize()
