@@ -10,7 +10,7 @@ struct AdjustContrast {
     static constexpr int shared = 2, each = 0;
     R factor, about;   // about in the images' own range; then the part of it that is added
 
-    static void prepare(R* field, R white) { field[1] = (R(1) - field[0]) * field[1] / white; }
+    static void prepare(R* field, R white) { field[1] = (R(1) - field[0]) * field[1] * (R(1) / white); }
 
     // Nothing to do for samples whose factor is 1.
     template <class Use>

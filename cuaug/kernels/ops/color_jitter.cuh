@@ -16,12 +16,12 @@ struct ColorJitter {
 
     // Of the steps before `end`; `contrast` has something to do.
     static void pack(R* field, int end, bool contrast) {
-        const bool idle[4] = {field[4] == R(1), !contrast, field[5] == R(1), field[6] == R(0)};
+        const int idle = (field[4] == R(1)) | !contrast << 1 | (field[5] == R(1)) << 2 | (field[6] == R(0)) << 3;  // no array: it would be in memory
         R all = R(0), unit = R(1);
         for (int i = 0; i < 4; ++i) {
             const int op = static_cast<int>(field[i]);
             if (op == end) break;
-            if (op < 0 || idle[op]) continue;
+            if (op < 0 || idle >> op & 1) continue;
             all += unit * static_cast<R>(op + 1);
             unit *= R(8);
         }

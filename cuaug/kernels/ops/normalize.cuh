@@ -12,7 +12,7 @@ struct Normalize {
 
     static void prepare(R* field, R) {
         for (int k = 0; k < K; ++k) {
-            field[K + k] = R(1) / field[K + k];
+            field[K + k] = reciprocal(field[K + k]);
             field[k] *= -field[K + k];
         }
     }
