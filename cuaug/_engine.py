@@ -13,18 +13,20 @@ import functools
 import importlib
 import struct
 import weakref
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from . import _array, _cpu, _cuda
 from ._check import BackendError
 
+if TYPE_CHECKING:
+    from ._native import Files
+
 RECORD = struct.Struct("P")  # `cuaug::Cut`
 _ROWS = 32  # `cut_rows`: of a piece, that a block of the kernel moves
-_TAKEN = {(sampling, "ycbcr", False) for sampling in ("444", "422", "420", "440")}
-_END = b"\xff\xd9"
+_TAKEN = ("444", "422", "420", "440")
 _ROOM = 256 << 20  # bytes of images that are decoded at a time, but for one that is larger
 _APART = 256  # bytes that images begin at multiples of
 _INSTALL = 'pip install "cuaug[decode13]" (CUDA 12 drivers: "cuaug[decode12]")'
@@ -33,24 +35,26 @@ _HARDWARE = 3
 _SMOOTH_UPSAMPLING = 1 << 5  # what libjpeg-turbo does
 
 
-def takes(data: bytes | memoryview, header: Sequence[Any]) -> bool:
-    """Whether the engine decodes such a file as libjpeg-turbo does: baseline, in colour, and not cut short.
+def takes(headers: np.ndarray) -> np.ndarray:
+    """Whether the engine decodes such files as libjpeg-turbo does: baseline, in colour, and not cut short. [N]"""
+    jpeg = _cpu.jpeg()
+    usual = np.array([name in _TAKEN for name in jpeg.jpeg_subsamplings])[headers["subsampling"]]
+    in_colour = headers["color_space"] == jpeg.jpeg_spaces.index("ycbcr")
+    found: np.ndarray = usual & in_colour & (headers["progressive"] == 0) & (headers["ended"] == 1)
+    return found
 
-    `header`: height, width, channels, subsampling, colour space, progressive.
-    """
-    return tuple(header[3:6]) in _TAKEN and bytes(data[-2:]) == _END
 
+class Cuts(NamedTuple):
+    """Boxes of images that the engine decodes, and where they go."""
 
-class Boxes(NamedTuple):
-    """Of images that the engine decodes, and where they go."""
-
-    data: Sequence[bytes]
+    files: Files
+    places: np.ndarray  # of the images in `files` [N]
     sizes: np.ndarray  # of the images: H, W [N, 2]
     box: np.ndarray  # top, left, height, width [N, 4]
     target: np.ndarray  # address of the box's first pixel, and bytes from a row to the next [N, 2]
 
-    def part(self, which: slice) -> Boxes:
-        return Boxes(self.data[which], self.sizes[which], self.box[which], self.target[which])
+    def part(self, which: slice) -> Cuts:
+        return Cuts(self.files, *(each[which] for each in self[1:]))
 
 
 def engine(device: int) -> Engine:
@@ -83,9 +87,9 @@ class Engine:
         )
         self._turns: list[_Turn] = []
 
-    def begin(self, boxes: Boxes, library: _array.Library) -> Work:
+    def begin(self, cuts: Cuts, library: _array.Library) -> Work:
         """Begins to decode, on the device, for the library's current stream."""
-        return Work(self, boxes, library)
+        return Work(self, cuts, library)
 
     def take(self) -> _Turn:
         try:
@@ -124,9 +128,9 @@ class _Turn:
 class Work:
     """Images that an engine is at."""
 
-    def __init__(self, engine: Engine, boxes: Boxes, library: _array.Library) -> None:
-        self._engine, self._boxes, self._library = engine, boxes, library
-        self._rounds = _rounds(3 * boxes.sizes.prod(1))
+    def __init__(self, engine: Engine, cuts: Cuts, library: _array.Library) -> None:
+        self._engine, self._cuts, self._library = engine, cuts, library
+        self._rounds = _rounds(3 * cuts.sizes.prod(1))
         self._round = self._begun()
 
     def finish(self) -> tuple[float, list[int]]:
@@ -151,21 +155,21 @@ class Work:
         part = next(self._rounds, None)
         if part is None:
             return None
-        engine, boxes = self._engine, self._boxes.part(part)
+        engine, cuts = self._engine, self._cuts.part(part)
         with _cuda.device(engine.device):
             turn = engine.take()
-            images = _laid_out(boxes.sizes)
-            images[:, 0] += turn.room(int(images[-1, 0] + 3 * boxes.sizes[-1].prod()))
+            images = _laid_out(cuts.sizes)
+            images[:, 0] += turn.room(int(images[-1, 0] + 3 * cuts.sizes[-1].prod()))
+        wanted = np.concatenate([cuts.places[:, None], images], 1)
         held, known = (turn, turn.memory), (engine.handle, turn.state, turn.stream.ptr)
-        pending = _cpu.native().engine_begin(
-            list(boxes.data), images.tolist(), held, engine.driver, engine.functions, *known
-        )
+        pending = _cpu.native().engine_decode(cuts.files, wanted, held, engine.driver, engine.functions, *known)
+        pending.begin()
         return part, turn, images, pending
 
     def _move(self, part: slice, images: np.ndarray) -> None:
-        boxes, library, device = self._boxes.part(part), self._library, self._engine.device
-        top, left, height, width = boxes.box.T
-        (address, pitch), (target, step) = images.T, boxes.target.T
+        cuts, library, device = self._cuts.part(part), self._library, self._engine.device
+        top, left, height, width = cuts.box.T
+        (address, pitch), (target, step) = images.T, cuts.target.T
         pieces = np.stack([address + top * pitch + 3 * left, target, pitch, step, height, 3 * width], 1)
         loaded = library.load(pieces, device)  # of `cuaug::CutPiece`
         grid = len(pieces), int(-(-height.max() // _ROWS)), 1

@@ -70,11 +70,10 @@ class OnWay:
         self._begun, self._on_engine = time.perf_counter(), None
         if decoders.engine is not None and len(self._chosen):
             address, pitch = memory.data_ptr() + slots.offset[self._chosen], slots.pitch[self._chosen]
-            places = slots.order[self._chosen].tolist()
-            boxes = slots.encoded.for_engine(address, pitch, slots.regions, places)
+            cuts = slots.encoded.for_engine(address, pitch, slots.regions, slots.order[self._chosen])
             library = _array.library(type(memory))
             assert library is not None
-            self._on_engine = decoders.engine.begin(boxes, library)
+            self._on_engine = decoders.engine.begin(cuts, library)
         self._on_cpu = self._begin_on_cpu(self._rest)
 
     def finish(self) -> Any:
@@ -94,8 +93,8 @@ class OnWay:
         ends = np.cumsum(slots.bytes[chosen])
         offset = ends - slots.bytes[chosen]
         memory = self._pinned.take(int(ends[-1]) if len(ends) else 1)
-        places = slots.order[chosen].tolist()
-        wait = slots.encoded.begin(memory.numpy(), offset, slots.pitch[chosen], slots.regions, places)
+        pitch, places = slots.pitch[chosen], slots.order[chosen]
+        wait = slots.encoded.begin(memory.numpy(), offset, pitch, slots.regions, places)
         return chosen, offset, memory, wait
 
     def _finish_on_cpu(self, chosen: np.ndarray, offset: np.ndarray, memory: Any, wait: Callable[[], float]) -> float:
