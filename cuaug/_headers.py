@@ -14,14 +14,8 @@ if TYPE_CHECKING:
 
 # `jpeg::Header`. Sampling and colour space are places in `jpeg_subsamplings` and `jpeg_spaces`; `ended`: its last bytes
 # are those of a whole file.
-HEADER = np.dtype(
-    [
-        (name, np.int64)
-        for name in (
-            "height", "width", "channels", "subsampling", "color_space", "progressive", "orientation", "ended",
-        )
-    ]
-)  # fmt: skip
+_NUMBERS = ("channels", "subsampling", "color_space", "progressive", "orientation", "ended")
+HEADER = np.dtype([("size", np.int64, 2), *((name, np.int64) for name in _NUMBERS)])
 PART = 8  # numbers of a `Part`: place, scale, top, left, height, width, address, bytes from a row to the next
 
 
@@ -31,8 +25,3 @@ def read(files: Files, limits: Limits, threads: int = 0) -> tuple[np.ndarray, li
     return out, _cpu.jpeg().jpeg_headers(
         files, limits, out.view(np.int64).reshape(len(out), HEADER.itemsize // 8), threads
     )
-
-
-def sizes(headers: np.ndarray) -> np.ndarray:
-    """[N, (H, W)]"""
-    return np.stack([headers["height"], headers["width"]], 1)

@@ -494,7 +494,7 @@ def _on_device(headers: np.ndarray, parts: Sequence[_Part], on_host: _OnHost, me
         cuts = _engine.Cuts(
             on_host.data,
             np.array(chosen),
-            _headers.sizes(headers[chosen]),
+            headers["size"][chosen],
             np.array([parts[place].region for place in chosen]),
             np.array([(library.pointer(array), 3 * array.shape[1]) for array in arrays.values()]),
         )
@@ -518,10 +518,11 @@ def _read(files: Sequence[_encoded.File], data: Files, limits: Limits) -> np.nda
     return found
 
 
-def _header(row: np.void) -> Header:
-    height, width, channels, subsampling, space, progressive, orientation, _ = row.tolist()
+def _header(row: Any) -> Header:
+    size, channels, subsampling, space, progressive, orientation, _ = row
     names = _cpu.jpeg().jpeg_subsamplings[subsampling], _cpu.jpeg().jpeg_spaces[space]
-    return Header(height, width, channels, *names, bool(progressive), orientation)
+    height, width = size.tolist()
+    return Header(height, width, int(channels), *names, bool(progressive), int(orientation))
 
 
 def _raise_first(files: Sequence[_encoded.File], failed: Sequence[tuple[int, str, str]]) -> None:

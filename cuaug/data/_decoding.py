@@ -35,7 +35,7 @@ class Encoded:
         self._files: Files = data if isinstance(data, jpeg.Files) else jpeg.Files(data)
         self._headers, failed = _headers.read(self._files, how.limits, how.threads)
         self._jpegs: np.ndarray = self._headers["channels"] > 0
-        self.sizes = np.where(self._jpegs[:, None], _headers.sizes(self._headers), 1)
+        self.sizes = np.maximum(self._headers["size"], 1)  # of what is bad, so that there is something to count with
         self._whole: dict[int, np.ndarray] = {}  # of kinds that are not decoded in part
         for i, _, reason in failed:
             self._look_into(i, self._files[i], reason)
@@ -70,9 +70,9 @@ class Encoded:
         """
         parts = np.empty((len(places), _headers.PART), np.int64)
         parts[:, 0], parts[:, 1:6], parts[:, 6], parts[:, 7] = places, regions[places], offset, pitch
-        parts = parts[self._good()[places]]
-        whole = [part for part in parts.tolist() if part[0] in self._whole] if self._whole else []
-        jpegs = parts[self._jpegs[parts[:, 0]]]
+        good = self._good()
+        whole = [part for part in parts[good[places]].tolist() if part[0] in self._whole] if self._whole else []
+        jpegs = parts[(good & self._jpegs)[places]]
         jpegs[:, 6] += memory.ctypes.data
         how = self._how
         pending = _cpu.jpeg().jpeg_decode(self._files, how.limits, jpegs, "rgb", how.strict, how.threads, memory)
@@ -129,14 +129,17 @@ class Slots:
     def __init__(self, encoded: Encoded, regions: np.ndarray, groups: list[np.ndarray], kept: bool) -> None:
         self.encoded, self.regions, self.groups, self.kept = encoded, regions, groups, kept
         self.shapes = [(len(group), *regions[group, 3:].max(0, initial=1).tolist(), 3) for group in groups]
-        counts = [shape[0] for shape in self.shapes]
         self.order = np.concatenate(groups)
-        self.pitch = np.repeat([3 * shape[2] for shape in self.shapes], counts)
-        self.bytes = self.pitch * np.repeat([shape[1] for shape in self.shapes], counts)
-        ends = np.cumsum([-(-math.prod(shape) // _APART) * _APART for shape in self.shapes])
-        self._starts, self.size = [0, *ends[:-1].tolist()], int(ends[-1])
-        within = np.concatenate([np.arange(count) for count in counts])
-        self.offset = np.repeat(self._starts, counts) + within * self.bytes
+        rows, before = list[tuple[int, int, int]](), 0
+        self._starts, self.size = list[int](), 0
+        for count, height, width, channels in self.shapes:
+            pitch = channels * width
+            rows.append((self.size - before * height * pitch, pitch, height * pitch))
+            self._starts.append(self.size)
+            self.size += -(-count * height * pitch // _APART) * _APART
+            before += count
+        first, self.pitch, self.bytes = np.repeat(rows, [len(group) for group in groups], 0).T
+        self.offset = first + np.arange(before) * self.bytes
 
     def begin(self, memory: np.ndarray) -> Callable[[], float]:
         """Begins to decode all; as `Encoded.begin`."""
