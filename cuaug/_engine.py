@@ -130,7 +130,7 @@ class Work:
 
     def __init__(self, engine: Engine, cuts: Cuts, library: _array.Library) -> None:
         self._engine, self._cuts, self._library = engine, cuts, library
-        self._rounds = _rounds(3 * cuts.sizes.prod(1))
+        self._rounds = _rounds(3 * cuts.sizes[:, 0] * cuts.sizes[:, 1])
         self._round = self._begun()
 
     def finish(self) -> tuple[float, list[int]]:
@@ -138,19 +138,20 @@ class Work:
         done, failed = 0.0, list[int]()
         with _cuda.device(self._engine.device):
             while self._round is not None:
-                part, turn, images, pending = self._round
+                first, turn, pending, pieces, grid = self._round
                 try:
                     done, missing = pending.wait()
                 except RuntimeError as error:
                     raise BackendError(f"the GPU's engine failed ({error}): restart the process") from error
-                failed += [part.start + i for i in missing]
-                self._move(part, images)
+                failed += [first + i for i in missing]
+                record = RECORD.pack(self._library.pointer(pieces))
+                self._library.launch("cuaug::cut", record, grid, 256, 0, self._engine.device)
                 turn.moved = _cuda.event(self._library.stream(self._engine.device))
                 self._engine.give(turn)
                 self._round = self._begun()
         return done, failed
 
-    def _begun(self) -> tuple[slice, _Turn, np.ndarray, Any] | None:
+    def _begun(self) -> tuple[int, _Turn, Any, Any, tuple[int, int, int]] | None:
         """The next round. What it needs the native thread holds too, whatever becomes of this."""
         part = next(self._rounds, None)
         if part is None:
@@ -160,20 +161,16 @@ class Work:
             turn = engine.take()
             images = _laid_out(cuts.sizes)
             images[:, 0] += turn.room(int(images[-1, 0] + 3 * cuts.sizes[-1].prod()))
-        wanted = np.concatenate([cuts.places[:, None], images], 1)
+        wanted = np.empty((len(images), 3), np.int64)
+        wanted[:, 0], wanted[:, 1:] = cuts.places, images
         held, known = (turn, turn.memory), (engine.handle, turn.state, turn.stream.ptr)
         pending = _cpu.native().engine_decode(cuts.files, wanted, held, engine.driver, engine.functions, *known)
         pending.begin()
-        return part, turn, images, pending
-
-    def _move(self, part: slice, images: np.ndarray) -> None:
-        cuts, library, device = self._cuts.part(part), self._library, self._engine.device
         top, left, height, width = cuts.box.T
         (address, pitch), (target, step) = images.T, cuts.target.T
-        pieces = np.stack([address + top * pitch + 3 * left, target, pitch, step, height, 3 * width], 1)
-        loaded = library.load(pieces, device)  # of `cuaug::CutPiece`
-        grid = len(pieces), int(-(-height.max() // _ROWS)), 1
-        library.launch("cuaug::cut", RECORD.pack(library.pointer(loaded)), grid, 256, 0, device)
+        pieces = np.array([address + top * pitch + 3 * left, target, pitch, step, height, 3 * width])
+        loaded = self._library.load(pieces.T.copy(), engine.device)  # of `cuaug::CutPiece`
+        return part.start, turn, pending, loaded, (len(images), int(-(-height.max() // _ROWS)), 1)
 
 
 def _rounds(bytes_of: np.ndarray) -> Iterator[slice]:
@@ -187,8 +184,11 @@ def _rounds(bytes_of: np.ndarray) -> Iterator[slice]:
 
 def _laid_out(sizes: np.ndarray) -> np.ndarray:
     """Where images begin, one after the other, and bytes from row to row. [N, 2]"""
-    ends = np.cumsum(-(-3 * sizes.prod(1) // _APART) * _APART)
-    return np.stack([np.concatenate([[0], ends[:-1]]), 3 * sizes[:, 1]], 1).astype(np.int64)
+    height, width = sizes.T
+    bytes_of = -(-3 * height * width // _APART) * _APART
+    out = np.empty(sizes.shape, np.int64)
+    out[:, 0], out[:, 1] = np.cumsum(bytes_of) - bytes_of, 3 * width
+    return out
 
 
 def _address(function: Any) -> int:

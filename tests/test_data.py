@@ -294,6 +294,17 @@ def test_others_stand_in_for_bad_files(damaged):
     assert [i for i, valid in enumerate(seen) if not valid] == sorted(bad)
 
 
+@pytest.mark.parametrize("kind", ["JPEG", "PNG"])
+def test_an_image_below_the_crop_is_bad(kind):
+    small = encoded(np.zeros((30, 60, 3), np.uint8), format=kind)
+    large = encoded(np.full((50, 60, 3), 7, np.uint8), format=kind)
+    loader = Loader([small, large], 2, [T.RandomCrop(48)], on_error="skip", max_bad=None, library="numpy")
+    (batch,) = loader
+    assert batch.ids.tolist() == [1]
+    assert np.abs(batch.images.astype(int) - 7).max() <= 1
+    assert loader.bad == {0: "its size (30, 60) is below (48, 48)"}
+
+
 @pytest.mark.parametrize("recipe", [[T.RandomResizedCrop(16)], [T.RandomHorizontalFlip()], []])
 def test_a_batch_may_be_all_bad(recipe):
     bad = [b"\xff\xd8\xff", b""]

@@ -79,7 +79,7 @@ class OnWay:
 
     def finish(self) -> Any:
         """The memory, once all is on its way there."""
-        rest, done = len(self._on_cpu.slots), self._finish_on_cpu(self._on_cpu)
+        rest, done = self._on_cpu.images, self._finish_on_cpu(self._on_cpu)
         if rest:
             self._decoders.cpu_pace.learn(rest, self._begun, done)
         if self._on_engine is not None:
@@ -94,15 +94,17 @@ class OnWay:
         ends = np.cumsum(slots.bytes[chosen])
         memory = self._pinned.take(int(ends[-1]) if len(ends) else 1)
         offset, pitch, places = ends - slots.bytes[chosen], slots.pitch[chosen], slots.order[chosen]
-        return _Staged(chosen, ends, memory, slots.encoded.begin(memory.numpy(), offset, pitch, slots.regions, places))
+        # Slots side by side here and there are copied at once.
+        away = slots.offset[chosen] - offset
+        last = [*np.flatnonzero(away[1:] != away[:-1]).tolist(), len(away) - 1] if len(away) else []
+        runs = list(zip(ends[last].tolist(), away[last].tolist(), strict=True))
+        wait = slots.encoded.begin(memory.numpy(), offset, pitch, slots.regions, places)
+        return _Staged(len(chosen), memory, runs, wait)
 
     def _finish_on_cpu(self, staged: _Staged) -> float:
         done = staged.wait()
-        # Slots side by side here and there are copied at once.
-        away = self._slots.offset[staged.slots] + self._slots.bytes[staged.slots] - staged.ends
-        last = [*np.flatnonzero(away[1:] != away[:-1]).tolist(), len(away) - 1] if len(away) else []
         first = 0
-        for end, to in zip(staged.ends[last].tolist(), away[last].tolist(), strict=True):
+        for end, to in staged.runs:
             self._memory[first + to : end + to].copy_(staged.memory[first:end], non_blocking=True)
             first = end
         self._pinned.give(staged.memory)
@@ -112,7 +114,7 @@ class OnWay:
 class _Staged(NamedTuple):
     """Slots that the CPU decodes, in memory of their own."""
 
-    slots: np.ndarray  # which
-    ends: np.ndarray  # in the memory, in bytes
+    images: int
     memory: Any
+    runs: list[tuple[int, int]]  # where one ends in the memory, and how far further on its slots lie
     wait: Callable[[], float]

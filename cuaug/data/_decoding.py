@@ -50,7 +50,7 @@ class Encoded:
 
     def engine_takes(self, regions: np.ndarray) -> np.ndarray:
         """Whether a GPU's engine would decode regions, as `begin` has them, as the CPU does. [N]"""
-        found: np.ndarray = self._good() & _engine.takes(self._headers) & (regions[:, 0] == 1)
+        found: np.ndarray = self._decodable() & _engine.takes(self._headers) & (regions[:, 0] == 1)
         return found
 
     def begin(
@@ -70,9 +70,7 @@ class Encoded:
         """
         parts = np.empty((len(places), _headers.PART), np.int64)
         parts[:, 0], parts[:, 1:6], parts[:, 6], parts[:, 7] = places, regions[places], offset, pitch
-        good = self._good()
-        whole = [part for part in parts[good[places]].tolist() if part[0] in self._whole] if self._whole else []
-        jpegs = parts[(good & self._jpegs)[places]]
+        jpegs = parts[self._decodable()[places]]
         jpegs[:, 6] += memory.ctypes.data
         how = self._how
         pending = _cpu.jpeg().jpeg_decode(self._files, how.limits, jpegs, "rgb", how.strict, how.threads, memory)
@@ -81,9 +79,11 @@ class Encoded:
         def finish() -> float:
             done, failed = pending.wait()
             self.bad |= {int(jpegs[k, 0]): reason for k, _, reason in failed}
-            for i, _, top, left, height, width, start, step in whole:
-                slot = np.ndarray((height, width, 3), np.uint8, memory, start, (step, 3, 1))
-                slot[:] = self._whole[i][top : top + height, left : left + width]
+            whole = self._whole.keys() - self.bad
+            for i, _, top, left, height, width, start, step in parts.tolist() if whole else ():
+                if i in whole:
+                    slot = np.ndarray((height, width, 3), np.uint8, memory, start, (step, 3, 1))
+                    slot[:] = self._whole[i][top : top + height, left : left + width]
             return float(done)
 
         return finish
@@ -92,11 +92,12 @@ class Encoded:
         self, address: np.ndarray, pitch: np.ndarray, regions: np.ndarray, places: np.ndarray
     ) -> _engine.Cuts:
         """The same as an engine wants it."""
-        target = np.stack([address, pitch], 1)
+        target = np.array([address, pitch]).T
         return _engine.Cuts(self._files, places, self.sizes[places], regions[places, 1:], target)
 
-    def _good(self) -> np.ndarray:
-        out = np.ones(len(self), bool)
+    def _decodable(self) -> np.ndarray:
+        """Whether it is a JPEG, and not bad. [N]"""
+        out = self._jpegs.copy()
         out[[*self.bad]] = False
         return out
 

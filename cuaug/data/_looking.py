@@ -20,9 +20,10 @@ class Boxes:
 
     def __init__(self, encoded: Encoded, wanted: Regions, draw: tuple[int, int, np.ndarray]) -> None:
         sizes = encoded.sizes
-        for i in np.flatnonzero((sizes < wanted.least).any(1)):
-            encoded.bad.setdefault(int(i), f"its size {tuple(sizes[i].tolist())} is below {wanted.least}")
-        sizes = np.maximum(sizes, wanted.least)  # of what is bad, so that there is something to count with
+        if (sizes < wanted.least).any():
+            for i in np.flatnonzero((sizes < wanted.least).any(1)):
+                encoded.bad.setdefault(int(i), f"its size {tuple(sizes[i].tolist())} is below {wanted.least}")
+            sizes = np.maximum(sizes, wanted.least)  # of what is bad, so that there is something to count with
         found = wanted.boxes(sizes, *draw)
         regions, self._boxes = covered(found, sizes, encoded.scalable)
         self._wanted, self._margin = wanted, found.margin

@@ -59,7 +59,7 @@ class Regions:
         """Of images of these sizes [N, (H, W)]."""
         first = self.transforms[0]
         if isinstance(first, (RandomResizedCrop, RandomCrop)):
-            return self._boxes(self._drawn(sizes, seed, step, ids))
+            return self._boxes(self._drawn(sizes, seed, step, ids), np.zeros(sizes.shape, int))
         assert isinstance(first, Resize)
         resized = np.array([_sizes.resized_size((h, w), first.size, None) for h, w in sizes.tolist()], np.int64)
         resized = resized.reshape(-1, 2)
@@ -88,8 +88,7 @@ class Regions:
         _pass.draw_each(self._program, table, ids, (seed, step, 0), sizes)
         return table
 
-    def _boxes(self, box: np.ndarray, margin: np.ndarray | int = 0) -> Boxes:
-        margin = np.broadcast_to(margin, (len(box), 2))
+    def _boxes(self, box: np.ndarray, margin: np.ndarray) -> Boxes:
         return Boxes(box, np.array(self.size) + 2 * margin, margin)
 
 
