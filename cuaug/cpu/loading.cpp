@@ -10,8 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cover.hpp"
 #include "files.hpp"
 #include "pool.hpp"
+#include "table.hpp"
 
 namespace py = pybind11;
 
@@ -99,6 +101,22 @@ py::object Files::get(long long i) const {
     return py::bytes(reinterpret_cast<const char*>(file.data), file.bytes);
 }
 
+namespace {
+
+// `cover` for each image of a batch: boxes, what they become, images, which may be scaled; regions and boxes within them are written.
+void cover_each(const py::buffer& boxes, const py::buffer& wanted, const py::buffer& images, const py::buffer& scalable, const py::buffer& regions, const py::buffer& within) {
+    const Table<const Box> box(boxes);
+    const Table<const Size> size(wanted), image(images);
+    const Table<const bool> may(scalable);
+    const Table<Region> region(regions, true);
+    const Table<Box> part(within, true);
+    for (const std::size_t rows : {size.size(), image.size(), may.size(), region.size(), part.size()})
+        if (rows != box.size()) throw py::value_error("every image needs a row");
+    for (std::size_t i = 0; i < box.size(); ++i) cover(box[i], size[i], image[i], may[i], region[i], part[i]);
+}
+
+}  // namespace
+
 }  // namespace native
 
 void bind_loading(py::module_& module) {
@@ -108,4 +126,5 @@ void bind_loading(py::module_& module) {
         .def(py::init([](const py::object& entries, long long most, int threads) { return std::make_shared<Files>(py::tuple(entries), most, threads); }), "entries"_a, "most"_a = 0, "threads"_a = 1)
         .def("__len__", &Files::size)
         .def("__getitem__", &Files::get);
+    module.def("cover", &native::cover_each, "boxes"_a, "wanted"_a, "images"_a, "scalable"_a, "regions"_a, "within"_a);
 }

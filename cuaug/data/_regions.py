@@ -12,13 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _pass, _sizes
+from .. import _cpu, _pass, _sizes
 from ..fusion.program import assembled
 from ..fusion.recipe import Recipe
 from ..transforms import CenterCrop, Compose, RandomCrop, RandomResizedCrop, Resize
 from ..transforms._transform import Transform
 
-_SCALES = np.array([2, 4, 8])  # of which a decoder leaves out all pixels but one, besides 1
 # How far a filter looks beyond the middle of a pixel: in pixels of the result where it reduces, of the source where it
 # enlarges.
 _REACH = {"nearest": 0, "bilinear": 1, "area": 1, "bicubic": 2, "lanczos": 4}
@@ -129,21 +128,6 @@ def covered(boxes: Boxes, sizes: np.ndarray, scalable: np.ndarray) -> tuple[np.n
     Returns:
         Scale (one over), top, left, height, width in pixels of the scaled image [N, 5]; the boxes there [N, 4].
     """
-    corner, extent = boxes.box[:, :2], boxes.box[:, 2:]
-    down, across = (extent / boxes.size).T
-    scale = (1 << np.searchsorted(_SCALES, np.minimum(down, across) * scalable, "right"))[:, None]
-    scaled = -(-sizes // scale)
-    first = np.minimum(np.maximum(np.floor(corner / scale), 0), scaled - 1)
-    end = np.minimum(np.maximum(np.ceil((corner + extent) / scale), first + 1), scaled)
-    regions = np.concatenate([scale, first, end - first], 1).astype(np.int64)
-    start = corner / scale - first
-    return regions, np.concatenate([start, _within(extent / scale, start, end - first)], 1)
-
-
-def _within(extent: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Extents that end within a region: by a rounding error they may not, and filters would look at a pixel beyond."""
-    for _ in range(4):
-        if not (start + extent > end).any():
-            break
-        extent = np.where(start + extent > end, np.minimum(np.nextafter(extent, 0), end - start), extent)
-    return extent
+    regions, within = np.empty((len(sizes), 5), np.int64), np.empty((len(sizes), 4))
+    _cpu.native().cover(boxes.box, boxes.size, sizes, scalable, regions, within)
+    return regions, within
