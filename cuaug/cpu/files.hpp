@@ -29,13 +29,13 @@ private:
         const unsigned char* data = nullptr;
         std::size_t bytes = 0;
         std::string reason{};
-        std::unique_ptr<unsigned char[]> read{};
         Py_buffer held{};
         pybind11::object said{};
 
         ~File() { PyBuffer_Release(&held); }
     };
 
+    std::shared_ptr<void> read_{};  // what has been, for all
     std::vector<File> files_;
 };
 

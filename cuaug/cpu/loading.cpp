@@ -2,6 +2,8 @@
 
 #include "loading.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -26,6 +28,30 @@ struct Piece {
     long long offset, bytes;  // bytes < 0: to the end
 };
 
+struct Block {
+    std::size_t size;
+    std::unique_ptr<unsigned char[]> bytes;
+};
+
+// Memory to read to, the same again and again: to have pages of it made and taken away takes longer than all else. Without a lock, which a
+// fork might find held.
+std::atomic<Block*> spare[2];
+constexpr std::size_t most_spare = 64 << 20;
+
+std::shared_ptr<Block> block_of(std::size_t size) {
+    const auto give = [](Block* block) {
+        for (std::atomic<Block*>& place : spare)
+            if (Block* none = nullptr; block->size <= most_spare && place.compare_exchange_strong(none, block)) return;
+        delete block;
+    };
+    for (std::atomic<Block*>& place : spare) {
+        std::unique_ptr<Block> found(place.exchange(nullptr));
+        if (found && found->size >= size) return {found.release(), give};
+    }
+    const std::size_t room = size + size / 4;  // for the next one too
+    return {new Block{room, std::unique_ptr<unsigned char[]>(new unsigned char[room])}, give};
+}
+
 // How many bytes there are to read; -1, and why, where they cannot be.
 long long bytes_of(const Piece& piece, long long most, std::string& reason) {
     struct stat found;
@@ -37,13 +63,13 @@ long long bytes_of(const Piece& piece, long long most, std::string& reason) {
     return bytes;
 }
 
-// Reads what `bytes_of` has counted; false, and why, where it cannot be read.
-bool read(const Piece& piece, long long bytes, unsigned char* to, std::string& reason) {
+// Reads all of a piece whose bytes have been counted; false, and why, where it cannot be read.
+bool read(const Piece& piece, unsigned char* to, std::string& reason) {
     const int file = open(piece.path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return reason = std::strerror(errno), false;
     long long done = 0;
-    while (done < bytes) {
-        const ssize_t count = pread(file, to + done, bytes - done, piece.offset + done);
+    while (done < piece.bytes) {
+        const ssize_t count = pread(file, to + done, piece.bytes - done, piece.offset + done);
         if (count < 0 && errno == EINTR) continue;
         if (count <= 0) {
             reason = count < 0 ? std::strerror(errno) : "the file is shorter than it was";
@@ -52,7 +78,7 @@ bool read(const Piece& piece, long long bytes, unsigned char* to, std::string& r
         done += count;
     }
     close(file);
-    return done == bytes;
+    return done == piece.bytes;
 }
 
 }  // namespace
@@ -76,17 +102,24 @@ Files::Files(const py::tuple& entries, long long most, int threads) : files_(ent
             files_[i].bytes = static_cast<std::size_t>(view.len);
         }
     }
+    if (pieces.empty()) return;
     const py::gil_scoped_release release;
-    Pool::instance().run(static_cast<long long>(pieces.size()), threads, [&](long long i, void*) {
-        const Piece& piece = pieces[i];
-        File& file = files_[piece.file];
-        const long long bytes = bytes_of(piece, most, file.reason);
-        if (bytes < 0) return;
-        file.read.reset(new unsigned char[bytes]);
-        if (!read(piece, bytes, file.read.get(), file.reason)) return file.read.reset();
-        file.data = file.read.get();
-        file.bytes = static_cast<std::size_t>(bytes);
+    const auto each = [&](const auto& work) {
+        Pool::instance().run(static_cast<long long>(pieces.size()), threads, [&](long long i, void*) { work(pieces[i], files_[pieces[i].file]); });
+    };
+    each([&](Piece& piece, File& file) { piece.bytes = bytes_of(piece, most, file.reason); });
+    std::size_t size = 0;
+    for (const Piece& piece : pieces) size += std::max(piece.bytes, 0LL);
+    const auto block = block_of(size);
+    unsigned char* to = block->bytes.get();
+    for (const Piece& piece : pieces) {
+        files_[piece.file].data = to;
+        to += std::max(piece.bytes, 0LL);
+    }
+    each([](const Piece& piece, File& file) {
+        if (piece.bytes >= 0 && read(piece, const_cast<unsigned char*>(file.data), file.reason)) file.bytes = static_cast<std::size_t>(piece.bytes);
     });
+    read_ = block;
 }
 
 std::size_t Files::checked(long long i) const {
