@@ -31,6 +31,7 @@ import cuaug  # noqa: E402
 from cuaug import transforms as T  # noqa: E402
 
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+LISTS = "imagenet", "imagenet, antialiased"  # recipes that are timed with lists of images of different sizes too
 BUFFERS = 6  # of 50 MB: more than twice the cache
 PATIENCE = 180  # seconds for all recipes of one peer
 
@@ -129,12 +130,15 @@ def gpu_table(options: argparse.Namespace) -> dict[str, Any]:
         row: dict[str, Any] = {"name": name, "floor_us": least, "ratio": own.us / least, "host_us": host, "peers": {}}
         rows.append(row | own._asdict())
         print(f"  {name}: {number(own.us)} us, {number(own.us / least)} floors, host {number(host)} us", flush=True)
+    rows += [row for name in LISTS if options.only in f"{name}, list" for row in [list_row(name, options, floor)]]
     images.clear()  # the peers have their own
     torch.cuda.empty_cache()
     problems: dict[str, str] = {}
     for peer in peers_for(options, on_gpu=True):
         found, end = in_a_process(peer, options)
         for row in rows:
+            if row["name"] not in recipes("float16"):
+                continue  # lists
             times = found.get(row["name"], {"error": end})
             if "error" in times:
                 problems[f"{peer}, {row['name']}"] = times["error"]
@@ -144,6 +148,32 @@ def gpu_table(options: argparse.Namespace) -> dict[str, Any]:
     notes = [f"{name}: {why}" for name, why in problems.items()] + ["In brackets: times cuaug's own."]
     print_table(f"recipes on {device}, batch {samples}, floor {floor / 1e12:.2f} TB/s", [cells(r) for r in rows], notes)
     return {"device": device, "floor_bytes_per_s": floor, "rows": rows, "problems": problems}
+
+
+def list_row(name: str, options: argparse.Namespace, floor: float) -> dict[str, Any]:
+    """A list of images of different sizes, around 375x500; the peer is the same recipe, image by image."""
+    import torch
+
+    samples, buffers = (16, 2) if options.quick else (256, 3)
+    large = torch.from_numpy(np.asarray(cuaug.resize(photos(8, 0), (600, 700)))).cuda()
+    sizes = (
+        np.random.default_rng(0).normal((375, 500), (60, 70), (buffers, samples, 2)).clip(200, (600, 700)).astype(int)
+    )
+    lists = [[large[i % 8, :h, :w].contiguous() for i, (h, w) in enumerate(own)] for own in sizes.tolist()]
+    aug = T.Compose(recipes("float16")[name], seed=0)
+    at_once = lambda i: aug(lists[i], layout="HWC", step=i)  # noqa: E731
+    one_by_one = lambda i: [aug(one, layout="HWC", step=i, ids=n) for n, one in enumerate(lists[i])]  # noqa: E731
+    least = (sum(one.nbytes for one in lists[0]) + sum(one.nbytes for one in at_once(0))) / floor * 1e6
+    own, alone = clocks.gpu(at_once, buffers, False), clocks.gpu(one_by_one, buffers, False)
+    host = host_us(lambda: at_once(0), torch.cuda.synchronize)
+    times = {
+        **alone._asdict(),
+        "draws": "each sample",
+        "ratio": max(alone.us, alone.wall_us) / max(own.us, own.wall_us),
+    }
+    print(f"  {name}, list: {number(own.us)} us, {number(own.us / least)} floors, host {number(host)} us", flush=True)
+    row: dict[str, Any] = {"name": f"{name}, list", "floor_us": least, "ratio": own.us / least, "host_us": host}
+    return row | {"peers": {"image by image": times}} | own._asdict()
 
 
 def in_a_process(peer: str, options: argparse.Namespace) -> tuple[dict[str, Any], str]:

@@ -124,36 +124,31 @@ class _Torch(_OnItsStream):
         torch = self.torch = sys.modules["torch"]
         self.names = {getattr(torch, name): name for name in ITEM_SIZE if hasattr(torch, name)}
         self.dtypes = {name: dtype for dtype, name in self.names.items()}
+        self.strided = torch.strided
         # 0.1 us against 1.5 us for current_stream; what torch's own compiled code calls.
         self.raw_stream = getattr(
             torch._C, "_cuda_getCurrentRawStream", lambda device: torch.cuda.current_stream(device).cuda_stream
         )
 
     def describe(self, array: Any, stream: int | None = None) -> _dlpack.Tensor:
-        device, dtype = array.device, self.names.get(array.dtype)
+        dtype, on_gpu = self.names.get(array.dtype), array.is_cuda
         if dtype is None:
             raise TypeError(_unsupported(array.dtype))
         if (
-            device.type not in ("cpu", "cuda")
-            or array.layout is not self.torch.strided
+            not (on_gpu or array.is_cpu)
+            or array.layout is not self.strided
             or type(array).__name__ in ("FakeTensor", "FunctionalTensor")
         ):
             raise TypeError(
-                f"{type(array).__name__} on {device} with layout {array.layout} is not supported: "
+                f"{type(array).__name__} on {array.device} with layout {array.layout} is not supported: "
                 "use a dense tensor on the CPU or a CUDA device"
             )
-        self.refuse_gradient(array)
+        if array.requires_grad:
+            self.refuse_gradient(array)
         if array.is_neg():
             array = array.resolve_neg()
-        return _dlpack.Tensor(
-            array.data_ptr(),
-            array.shape,
-            array.stride(),
-            dtype,
-            -1 if device.type == "cpu" else device.index,
-            False,
-            array,
-        )
+        device = array.get_device() if on_gpu else -1
+        return _dlpack.Tensor(array.data_ptr(), array.shape, array.stride(), dtype, device, False, array)
 
     def refuse_gradient(self, array: Any) -> None:
         if array.requires_grad and self.torch.is_grad_enabled():

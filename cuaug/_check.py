@@ -98,14 +98,16 @@ def seed(value: Any) -> int:
 
 def number(parameter: str, value: Any, least: float, most: float = np.inf) -> None:
     """One number of the host, in a range; a bool or an array is none."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
+    if type(value) is not float and (
+        isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating))
+    ):
         raise TypeError(f"{parameter} must be a number, got {value!r}")
     if not least <= value <= most:
         raise ValueError(_out_of_range(parameter, value, least, most))
 
 
 def flag(parameter: str, value: Any) -> None:
-    if not isinstance(value, (bool, np.bool_)):
+    if value is not False and value is not True and not isinstance(value, np.bool_):
         raise TypeError(f"{parameter} must be True or False, got {value!r}")
 
 

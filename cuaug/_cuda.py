@@ -7,6 +7,7 @@ text once and keeps it on disk; included files are not in CuPy's cache key, so t
 from __future__ import annotations
 
 import atexit
+import contextlib
 import ctypes
 import functools
 import hashlib
@@ -18,11 +19,10 @@ import sys
 import tempfile
 import threading
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from . import _user_ops
 from ._check import BackendError
@@ -32,7 +32,7 @@ OPTIONS = ("--std=c++17", "--device-as-default-execution-space", f"-I{KERNELS}")
 _INSTALL = 'pip install "cuaug[cuda13]" (CUDA 12 drivers: "cuaug[cuda12]")'
 _used: list[str] = []  # what makes a fork fatal: not empty once a kernel has been launched
 _lost: list[str] = []  # the same, in a child of such a process
-_kernels: dict[str, Any] = {}
+_kernels: dict[str, _Kernel] = {}
 _compiling_lock = threading.Lock()
 
 
@@ -144,6 +144,16 @@ def is_available() -> bool:
     return True
 
 
+class _Thread(threading.local):
+    """What the driver knows of a thread: on which devices it can launch."""
+
+    def __init__(self) -> None:
+        self.devices: set[int] = set()
+
+
+_thread = _Thread()
+
+
 class device:
     """Makes a device current, and then the previous one again."""
 
@@ -153,8 +163,9 @@ class device:
     def __enter__(self) -> None:
         runtime = cupy().cuda.runtime
         self.previous = runtime.getDevice()
-        if self.previous != self.index:
-            runtime.setDevice(self.index)
+        if self.previous != self.index or self.index not in _thread.devices:
+            runtime.setDevice(self.index)  # a new thread's device may be the right one, and yet have no context
+            _thread.devices.add(self.index)
 
     def __exit__(self, *_: object) -> None:
         if self.previous != self.index:
@@ -184,39 +195,52 @@ def wait(stream: int, index: int) -> None:
         cupy().cuda.runtime.streamSynchronize(stream)
 
 
-class Told:
-    """A number of the host that a kernel writes, so that no copy has to follow the kernel; of pinned memory."""
+_UNTOLD = 0xFFFFFFFF  # no number of boxes, whether a kernel writes four bytes or eight
+_LOOKS = 8192  # of some 50 ns
 
-    def __init__(self) -> None:
-        self._memory = cupy().cuda.alloc_pinned_memory(8)
-        self.pointer = int(self._memory.ptr)  # addresses are the same on all devices
+
+class Told:
+    """A number of the host that the last of a call's kernels writes, so that no copy has to follow it.
+
+    Beside it is memory of the device for the kernels before: all of it has been read when the number is written, and
+    until then no other call has it.
+    """
+
+    room = 1 << 20  # bytes
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+        with device(index):
+            self._number, self._space = cupy().cuda.alloc_pinned_memory(8), memory(self.room)
+        self.pointer = int(self._number.ptr)  # addresses are the same on all devices
+        self.space = int(self._space.ptr)
         self._value = ctypes.c_int64.from_address(self.pointer)
 
-    def wait(self, stream: int, index: int) -> int:
-        """For all that was launched on a stream, and what it wrote. What has failed is not told again."""
-        try:
-            wait(stream, index)
-        except Exception as error:
-            if "Capture" in str(error) or "CAPTURE" in str(error):
-                raise BackendError(
-                    "how many are kept cannot be waited for while a CUDA graph is being captured: pass fixed_size=True"
-                ) from error
-            raise _backend_error(error) from error
-        found = self._value.value
-        _idle.append(self)
+    def wait(self, stream: int) -> int:
+        """What a kernel of this stream writes. What has failed is not told again."""
+        value = self._value
+        for _ in range(_LOOKS):  # sees it some microseconds before the driver would say that the stream is done
+            if value.value != _UNTOLD:
+                break
+        else:
+            with _in_words("how many are kept cannot be waited for: pass fixed_size=True"):
+                wait(stream, self.index)
+        found = value.value
+        _idle.setdefault(self.index, []).append(self)
         return found
 
 
-_idle: list[Told] = []
+_idle: dict[int, list[Told]] = {}
 
 
-def told() -> Told:
-    """One that nobody waits for; 0."""
+def told(index: int) -> Told:
+    """One of this device that nobody waits for."""
     try:
-        found = _idle.pop()
-    except IndexError:
-        found = Told()
-    found._value.value = 0  # a kernel may write four bytes
+        found = _idle[index].pop()
+    except (KeyError, IndexError):
+        with _in_words("call the function once before, or pass fixed_size=True"):
+            found = Told(index)
+    found._value.value = _UNTOLD
     return found
 
 
@@ -266,7 +290,20 @@ def event(stream: int) -> Any:
     return found
 
 
-def kernel(name: str, stream: int = 0) -> Any:
+class _Kernel:
+    """A kernel of CuPy's, and the driver's handle of it on each device."""
+
+    def __init__(self, made: Any) -> None:
+        self.made = made
+        self.handles: dict[int, int] = {}
+
+    def load(self, index: int) -> int:
+        """The handle on this device, which is the current one."""
+        self.handles[index] = int(self.made.kernel.ptr)
+        return self.handles[index]
+
+
+def kernel(name: str, stream: int = 0) -> _Kernel:
     """The kernel of this name expression; compiled when first used on a device, once however many threads ask."""
     with _compiling_lock:
         if name not in _kernels:
@@ -279,13 +316,13 @@ def kernel(name: str, stream: int = 0) -> Any:
         return _kernels[name]
 
 
-def _compile(name: str) -> Any:
+def _compile(name: str) -> _Kernel:
     from ._pass import ops_of
 
     text, options = sources(name)
     module = cupy().RawModule(code=text, options=options, name_expressions=(name,))
     try:
-        return _compiling(lambda: module.get_function(name))
+        return _Kernel(_compiling(lambda: module.get_function(name)))
     except BackendError as error:
         complaint = _user_ops.complaint(ops_of(name), str(error.__cause__))
         if complaint is None:
@@ -310,13 +347,22 @@ def _compiling(make: Any) -> Any:
         raise _backend_error(error) from error
 
 
-def _backend_error(error: Exception) -> Exception:
-    """What a failure below CuPy means, and its repair."""
+@contextlib.contextmanager
+def _in_words(in_capture: str) -> Iterator[None]:
+    """Says of what fails below CuPy what it means."""
+    try:
+        yield
+    except Exception as error:
+        raise _backend_error(error, in_capture) from error
+
+
+def _backend_error(error: Exception, in_capture: str = "call cuaug.warmup() before") -> Exception:
+    """What a failure below CuPy means, and its repair; and what that is where a CUDA graph is being captured."""
     text = f"{type(error).__name__}: {error}"
     if isinstance(error, (MemoryError, BackendError)) or type(error).__name__ == "OutOfMemoryError":
         return error
     if "StreamCapture" in text or "STREAM_CAPTURE" in text:
-        return BackendError(f"not while a CUDA graph is being captured: call cuaug.warmup() before ({text})")
+        return BackendError(f"not while a CUDA graph is being captured: {in_capture} ({text})")
     if "libnvrtc" in text or ("nvrtc" in text.lower() and "not found" in text.lower()):
         return BackendError(f"NVRTC, CUDA's run-time compiler, cannot be loaded ({text}): {_INSTALL}")
     if (
@@ -349,21 +395,24 @@ def _versions() -> str:
 def launch(
     name: str, data: bytes, grid: tuple[int, int, int], threads: int, shared: int, index: int, stream: int
 ) -> None:
-    """Runs a kernel on `stream` of device `index`, with `data` as its one argument, and `shared` bytes of memory."""
-    run, argument = _kernels.get(name) or kernel(name, stream), np.frombuffer(data, _record_dtype(len(data)))
+    """Runs a kernel on `stream` of device `index`, with `data` as its one argument, and `shared` bytes of memory.
+
+    By the driver's own function, which takes 2 us: CuPy's call of a kernel takes 5.
+    """
+    run = _kernels.get(name) or kernel(name, stream)
+    argument = ctypes.c_char_p(data)  # of the driver's list of arguments, pointers, the only one
     if not _used:
         _used.append(name)
+    cuda = cupy().cuda
+    try:
+        if cuda.runtime.getDevice() == index and index in _thread.devices:
+            handle = run.handles.get(index) or run.load(index)
+            cuda.driver.launchKernel(handle, *grid, threads, 1, 1, shared, stream, ctypes.addressof(argument), 0)
+            return
+    except Exception as error:
+        raise _backend_error(error) from error
     with device(index):
-        try:
-            run(grid, (threads, 1, 1), (argument,), shared_mem=shared, stream=Stream(stream))
-        except Exception as error:
-            raise _backend_error(error) from error
-
-
-@functools.cache
-def _record_dtype(size: int) -> np.dtype:
-    """Opaque bytes: cupy passes an array of one such element by value."""
-    return np.dtype(f"V{size}")
+        launch(name, data, grid, threads, shared, index, stream)
 
 
 def warmup_names() -> list[str]:
@@ -401,5 +450,5 @@ def warmup() -> int:
     for index in range(cupy().cuda.runtime.getDeviceCount()):
         with device(index):
             for name in names:
-                _compiling(lambda name=name: kernel(name).kernel)
+                _compiling(lambda name=name, index=index: kernel(name).load(index))
     return len(names)

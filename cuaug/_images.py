@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+import struct
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _array, _check, _cuda, _dlpack
 
+ONE_IMAGE = struct.Struct("Pq 6i")  # kernels/record.cuh
 _FIRST = {4: "NCHW", 3: "CHW"}
 _LAST = {4: "NHWC", 3: "HWC", 2: "HW"}
 
@@ -23,7 +25,11 @@ class Axes(NamedTuple):
 
 
 class Images(NamedTuple):
-    """A batch in memory, described."""
+    """A batch in memory, described.
+
+    If ragged, each image has a place and a size of its own: `pointer` is that of a table of `ONE_IMAGE`, and further
+    numbers (fusion/ragged.py), of as many numbers of 8 bytes as the axes say is the stride of a sample.
+    """
 
     pointer: int
     dtype: str
@@ -36,6 +42,10 @@ class Images(NamedTuple):
     @property
     def samples(self) -> int:
         return self.axes.extents[0]
+
+    @property
+    def ragged(self) -> bool:
+        return self.axes.extents[3] == 0
 
     @property
     def channels(self) -> int:

@@ -12,13 +12,13 @@ import numpy as np
 from . import _array, _check, _cpu, _cuda, _operators
 from ._dlpack import Tensor
 
-RECORD = struct.Struct("P4q P4q P4q P4q 7P q 2d 6i")
+RECORD = struct.Struct("P32s P32s P32s P32s 2P 5P q 2d 6i")
+_STRIDES = struct.Struct("4q")
 _FLOATS = ("float16", "bfloat16", "float32", "float64")
 _WHOLE = ("uint8", "int16", "int32", "int64", "bool")
 KINDS = {name: i for i, name in enumerate((*_FLOATS, *_WHOLE[:4]))} | {"bool": 4}
 _TILE, _BLOCK, _RANK_THREADS = 1024, 64, 64  # kernels/nms_record.cuh, nms_rank.cu
-_FEW = {"float32": 1024, "float64": 512}  # kernels/nms_few.cuh; rotated boxes go by the chain: 314 us against 763
-_PARTS = 128  # blocks that a batch of few boxes takes: about one for each multiprocessor of a large GPU
+_FEW, _HITS_WARPS = 1024, 8  # kernels/nms_few.cuh; rotated boxes go by the chain: 314 us against 763
 _KEY, _CANDIDATE = 24, {"float32": 32, "float64": 56, "Rotated": 64}  # bytes
 
 
@@ -48,24 +48,27 @@ def suppress(
         return (indices, kept) if fixed_size else indices
 
     dtype, lead = _array.index_dtype(library), len(given.batch)
-    indices = library.empty((*given.batch, most), dtype, box.device, None)
-    told = None if fixed_size or box.device < 0 else _cuda.told()
+    told = None if fixed_size or box.device < 0 else _cuda.told(box.device)
+    own = told is None or plan.bytes > told.room
+    memory = library.empty((plan.bytes,), "uint8", box.device, None) if own else None
+    start = told.space if told and not own else library.pointer(memory)
+    arrays = *numbers(box, lead), *numbers(given.scores, lead), *numbers(label, lead), *numbers(given.counts, 1)
+    rest = (
+        *map(start.__add__, plan.spaces), given.samples, iou_threshold, score_threshold or 0.0,
+        given.each, most, score_threshold is not None, _array.ITEM_SIZE[dtype], box.shape[-1] == 5, plan.parts,
+    )  # fmt: skip
+    for kernel, grid, threads in plan.launches[:-1]:
+        library.launch(kernel, RECORD.pack(*arrays, 0, 0, *rest), grid, threads, 0, box.device)
+    indices = library.empty((*given.batch, most), dtype, box.device, None)  # while the GPU has begun
     kept = None if told else library.empty(given.batch, dtype, box.device, None)
-    memory = library.empty((plan.bytes,), "uint8", box.device, None)
-    start = library.pointer(memory)
-    data = RECORD.pack(
-        *(*numbers(box, lead), *numbers(given.scores, lead), *numbers(label, lead), *numbers(given.counts, 1)),
-        *(library.pointer(indices), told.pointer if told else library.pointer(kept)),
-        *(start + space for space in plan.spaces),
-        *(given.samples, iou_threshold, score_threshold or 0.0),
-        *(given.each, most, score_threshold is not None, _array.ITEM_SIZE[dtype], box.shape[-1] == 5, plan.parts),
-    )
+    found = told.pointer if told else library.pointer(kept)
+    data = RECORD.pack(*arrays, library.pointer(indices), found, *rest)
     if box.device < 0:
         _cpu.native().nms(data, "float64" if box.dtype == "float64" else "float32")
-    for kernel, grid, threads in plan.launches:
+    for kernel, grid, threads in plan.launches[-1:]:
         library.launch(kernel, data, grid, threads, 0, box.device)
     if told:
-        return library.finish(indices)[: told.wait(library.stream(box.device), box.device)]
+        return library.finish(indices)[: told.wait(library.stream(box.device))]
     indices, kept = library.finish(indices), library.finish(kept)
     return (indices, kept) if fixed_size else indices[: int(kept)]
 
@@ -134,12 +137,12 @@ def _real(box: Tensor) -> str:
 @functools.lru_cache(1024)
 def _plan(samples: int, count: int, real: str, by_class: bool, on_gpu: bool) -> _Plan:
     blocks, tiles, words = -(-count // _BLOCK), -(-count // _TILE), -(-count // 32)
-    few = on_gpu and count <= _FEW.get(real, 0)
+    few, parts = on_gpu and real != "Rotated" and count <= _FEW, -(-words // _HITS_WARPS)
     sizes = (
         0 if few else (2 if by_class else 1) * samples * tiles * _TILE * _KEY,
         samples * count * (4 * words if few else _CANDIDATE[real]),
         0 if few else samples * blocks * (_BLOCK // 32) * 8,
-        samples * count * 4,
+        samples * count * 4 * (parts if few else 1),
         0 if few else (1 + samples) * 4,
     )
     if count >= 1 << 30 or samples * tiles * _TILE >= 1 << 31:
@@ -149,14 +152,10 @@ def _plan(samples: int, count: int, real: str, by_class: bool, on_gpu: bool) -> 
         )
     ends = list(itertools.accumulate(-(-size // 256) * 256 for size in sizes))
     launches: list[tuple[str, int, int, int]] = []
-    parts = 1
     if few:
-        threads = max(32, 1 << (count - 1).bit_length()) if count else 32
-        squares = words * (words + 1) // 2  # of 32 x 32 pairs: one for every second warp is soonest done
-        parts = max(1, min(-(-squares // max(threads // 64, 1)), _PARTS // max(samples, 1)))
         launches = [
-            (f"nms_hits<cuaug::{real}>", parts * samples, 1, threads),
-            ("nms_settle", samples, 1, threads),
+            (f"nms_hits<cuaug::{real}>", parts * words * samples, 1, 32 * _HITS_WARPS),
+            ("nms_settle", samples, 1, 32 * words),
         ]
     elif on_gpu:
         launches = [
@@ -190,13 +189,13 @@ def described(name: str, array: Any, dtypes: tuple[str, ...]) -> tuple[Tensor, _
     return found, library
 
 
-def numbers(array: Tensor | None, lead: int) -> tuple[int, ...]:
-    """`cuaug::Numbers`."""
+def numbers(array: Tensor | None, lead: int) -> tuple[int, bytes]:
+    """`cuaug::Numbers`: the pointer, and all else."""
     if array is None:
-        return (0,) * 5
-    return array.pointer, *_strides(array.strides, array.dtype, lead)
+        return 0, bytes(_STRIDES.size)
+    return array.pointer, _strides(array.strides, array.dtype, lead)
 
 
 @functools.lru_cache(1024)
-def _strides(strides: tuple[int, ...], dtype: str, lead: int) -> tuple[int, ...]:
-    return *(*(0,) * (1 - lead), *strides, 0, 0)[:3], KINDS[dtype]
+def _strides(strides: tuple[int, ...], dtype: str, lead: int) -> bytes:
+    return _STRIDES.pack(*(*(0,) * (1 - lead), *strides, 0, 0)[:3], KINDS[dtype])

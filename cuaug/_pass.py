@@ -29,7 +29,7 @@ _POINTWISE = struct.Struct("P5q P5q q 8i P4q 12d P4q 2i")
 _LUT = struct.Struct("P5q P5q q 8i P3q")
 _BLUR = struct.Struct("P5q P5q q 8i P4q 2d 4i")
 _BLEND = struct.Struct("P5q P5q q 8i 8P P4q q")
-_DRAW = struct.Struct("4P 4q 4i")
+_DRAW = struct.Struct("5P 5q 4i")
 _SAMPLERS = {"nearest": "Nearest", "bilinear": "Bilinear", "bicubic": "Bicubic", "lanczos": "Lanczos"}
 _FILTERS = {  # antialias: its filter
     True: {"bilinear": "Triangle", "area": "Triangle", "bicubic": "CatmullRom", "lanczos": "Lanczos3"},
@@ -236,7 +236,8 @@ def draw(
     samples = image.samples
     near = 8 * (length + _DRAW_SAMPLES * (columns | 1))  # kernels/draw.cu
     shared = near if near <= 48 << 10 else 0
-    data = _drawing(program.pointer, length, table, columns, ids, counts, samples, replays, shared > 0)
+    own = (image.pointer + _images.ONE_IMAGE.size, image.axes.strides[0]) if image.ragged else (0, 0)
+    data = _drawing(program.pointer, length, table, columns, ids, counts, samples, own, replays, shared > 0)
     if image.device < 0:
         _cpu.native().draw(data)
     elif samples:
@@ -261,11 +262,12 @@ def _drawing(
     ids: Table,
     counts: tuple[int, int, int],
     samples: int,
+    own: tuple[int, int] = (0, 0),
     replays: int = 0,
     staged: bool = False,
 ) -> bytes:
-    pointers = program, table.pointer, ids.pointer, replays
-    return _DRAW.pack(*pointers, *counts, samples, length, table.n, columns, staged)
+    pointers = program, table.pointer, ids.pointer, own[0], replays
+    return _DRAW.pack(*pointers, *counts, samples, own[1], length, table.n, columns, staged)
 
 
 def draw_blocks(samples: int) -> int:
@@ -311,7 +313,7 @@ def gaussian_blur(image: Images, window: tuple[int, int], sigma: PerSample, out:
         raise TypeError(f"images must be one of {', '.join(_check.IMAGE_DTYPES)}, got {image.dtype}")
     result = _images.like(image, image.size, dtype, out)
     if image.samples * image.axes.extents[1]:
-        together = image.axes.extents[2] if _layout(image.axes) == "Packed" and image.dtype != "float64" else 1
+        together = image.axes.extents[2] if layout_tag(image.axes) == "Packed" and image.dtype != "float64" else 1
         tile = _blur_tile(image.dtype, together, *image.size, *window)
         plan = _plan("gaussian_blur", (image.dtype, dtype), *_phases(image, result), tile)
         batch = _batch(image, result.pointer, result.axes.strides, plan)
@@ -447,17 +449,19 @@ def _plan(
 ) -> _Plan:
     """`names` are source dtype, target dtype and the functors."""
     samples, frames, channels, height, width = source.extents
-    layouts = _layout(source), _layout(target)
+    layouts = layout_tag(source), layout_tag(target)
     group = min(channels, 4)
     made = _SKELETONS[skeleton]
-    slices = samples * frames * (-(-channels // group) if "Strided" in layouts else 1) if made.by_frame else samples
+    slices = (
+        samples * frames * (-(-channels // group) if "Strided" in "".join(layouts) else 1) if made.by_frame else samples
+    )
     return _Plan(
         skeleton,
         name_expression(skeleton, *made.arguments(names, layouts, group, target)),
         made.grid(names[0], group, slices, *target.extents[3:], *tile),
         sizes=(
             *(frames, channels, height, width, *target.extents[3:]),
-            *(_aligned(source, names[0], phase), _aligned(target, names[1], to_phase)),
+            *(aligned(source, names[0], phase), aligned(target, names[1], to_phase)),
         ),
         shared=tile.shared if isinstance(tile, _Tile) else 0,
         rows=_region_rows(names[0], group, slices, *target.extents[3:]) if skeleton == "warp" else 0,
@@ -502,9 +506,11 @@ def _grid_of_fours(dtype: str, group: int, slices: int, height: int, width: int)
 
 
 def _pointwise_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
-    """Long runs, of up to eight fours a thread, where they leave blocks enough for a large GPU."""
+    """As many runs as take the fewest turns, with what a block begins with counted as some turns, of a GPU that is full."""
     blocks, _, deep = _grid_of_fours(dtype, group, slices, height, width)
-    return -(-blocks // min(max(blocks * deep // 1600, 1), 8)), 1, deep
+    room = 4 * 132
+    runs = min(range(1, 65), key=lambda runs: -(-runs * deep // room) * (-(-blocks // runs) + 3))
+    return min(runs, blocks), 1, deep
 
 
 def _luma_mean_grid(dtype: str, group: int, samples: int, height: int, width: int) -> tuple[int, int, int]:
@@ -654,20 +660,23 @@ def _cpp(dtype: str) -> str:
     return "uint8" if dtype == "bool" else dtype
 
 
-def _layout(axes: Axes) -> str:
+def layout_tag(axes: Axes) -> str:
     """The layout tag of kernels/gpu/layout.cuh."""
-    _, _, channels, _, width = axes.extents
+    _, _, channels, height, width = axes.extents
     _, _, c, _, x = axes.strides
     if channels <= 4 and (x == 1 or width == 1):
-        return "Planar"
-    if 1 < channels <= 4 and c == 1 and x == channels:
-        return "Packed"
-    return "Strided"
+        tag = "Planar"
+    elif 1 < channels <= 4 and c == 1 and x == channels:
+        tag = "Packed"
+    else:
+        tag = "Strided"
+    return tag if height else f"Ragged<cuaug::{tag}>"
 
 
-def _aligned(axes: Axes, dtype: str, phase: int) -> int:
+@functools.lru_cache(4096)
+def aligned(axes: Axes, dtype: str, phase: int) -> int:
     """How many adjacent elements, 8, 4 or 0, move as vectors of up to 16 bytes, from any multiple of so many on."""
     item = _array.ITEM_SIZE[dtype]
-    planes = axes.strides[:4] if _layout(axes) == "Planar" else (*axes.strides[:2], axes.strides[3])
+    planes = axes.strides[:4] if layout_tag(axes) == "Planar" else (*axes.strides[:2], axes.strides[3])
     steps = (phase, *(stride * item for stride in planes))
     return next((count for count in (8, 4) if all(step % min(count * item, 16) == 0 for step in steps)), 0)

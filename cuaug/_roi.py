@@ -15,9 +15,10 @@ from . import _array, _check, _cpu, _dlpack, _nms, _operators, _roi_gpu
 MOST_LEVELS = 8
 _LEVEL = "P4q P4q 2i 2d"
 RECORD = struct.Struct(_LEVEL * MOST_LEVELS + "P4q P4q q 8i")
-PLACES = struct.Struct("P4q")  # what a GPU's has beside it where it remembers places
+PLACES = struct.Struct("P5q")  # what a GPU's has beside it where it remembers places
 BACK = struct.Struct("2P")  # and a pass back pixel by pixel beside that
 _NOWHERE: tuple[int, ...] = (0,) * 5
+_NO_PLACES = bytes(PLACES.size)
 _FLOATS = ("float16", "bfloat16", "float32", "float64")
 _ORDERS = {"NCHW": (0, 1, 2, 3), "NHWC": (0, 3, 1, 2)}  # where N, C, H and W stand
 
@@ -134,7 +135,10 @@ def backward(
     call, (samples, *_) = _call(wanted, library, maps, regions), _extents(maps[0], wanted)
     if wanted.kind != "avg" and places is None:
         places = _pooled(wanted, library, maps, regions, True)[1]
-    where = PLACES.pack(*(_NOWHERE if places is None else _numbers(library.describe(places), wanted)))
+    where = _NO_PLACES
+    if places is not None:
+        found = library.describe(places)
+        where = PLACES.pack(*_numbers(found, wanted), found.dtype == "int32")
     if _array.repeatable():
         data = _record(wanted, maps, [to for _, to in made], regions, about)
         space = library.empty((call.regions * (_roi_gpu.SHAPE + _roi_gpu.BOUNDS),), "uint8", call.device, None)
@@ -159,17 +163,27 @@ def _pooled(
     wanted: Pooling, library: _array.Library, maps: Sequence[_dlpack.Tensor], regions: _dlpack.Tensor, remember: bool
 ) -> tuple[Any, Any]:
     extents = regions.shape[0], _extents(maps[0], wanted)[1], *wanted.size
-    places, where = None, _NOWHERE
+    places, where = None, _NO_PLACES
     pooled, about = _made(library, extents, maps[0], wanted)
     if remember and wanted.kind != "avg" and maps[0].device >= 0:
-        places, where = _made(library, extents, maps[0]._replace(dtype="int64"), wanted)
+        short = _places_are_short(wanted, maps[0])
+        like = maps[0]._replace(dtype="int32" if short else "int64")
+        places, numbers = _made(library, extents, like, wanted)
+        where = PLACES.pack(*numbers, short)
     if 0 not in extents:
         data = _record(wanted, maps, [_NOWHERE] * len(maps), regions, about)
         if maps[0].device < 0:
             _cpu.native().pooling(data, maps[0].dtype, wanted.kind, False)
         else:
-            _roi_gpu.pool(_call(wanted, library, maps, regions), data, PLACES.pack(*where))
+            _roi_gpu.pool(_call(wanted, library, maps, regions), data, where)
     return pooled, places
+
+
+def _places_are_short(wanted: Pooling, maps: _dlpack.Tensor) -> bool:
+    """Whether 15 bits hold a row or a column: of the map where whole pixels are pooled, or else of a bin's samples."""
+    _, _, height, width = _extents(maps, wanted)
+    most = max(height, width) if wanted.kind == "pixels" else wanted.sampling
+    return 0 < most < 1 << 15
 
 
 def inside(strides: Sequence[int], layout: str) -> bool:

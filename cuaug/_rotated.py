@@ -9,7 +9,7 @@ from typing import Any
 from . import _cpu, _nms
 
 _SIDE = 16  # kernels/rotated_pairs.cu
-RECORD = struct.Struct("P4q P4q P 3q 2i")
+RECORD = struct.Struct("P32s P32s P 3q 2i")
 
 
 def iou(boxes1: Any, boxes2: Any) -> Any:

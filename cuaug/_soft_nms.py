@@ -8,7 +8,7 @@ from typing import Any
 
 from . import _array, _check, _cpu, _nms
 
-RECORD = struct.Struct("P4q P4q P4q 5P q 3d 4i")
+RECORD = struct.Struct("P32s P32s P32s 5P q 3d 4i")
 
 
 def suppress(

@@ -787,7 +787,7 @@ def test_the_readme_s_recipe_runs_and_prints_its_plan(capsys):
 @pytest.mark.parametrize("page", ["recipes", "migration"])
 def test_the_programs_of_the_documentation_run(page):
     programs, names = blocks(f"docs/{page}.md")[0], {}
-    assert len(programs) == {"recipes": 15, "migration": 4}[page]
+    assert len(programs) == {"recipes": 16, "migration": 4}[page]
     for program in programs:  # one after the other: what one makes, the next may use
         exec(program, names)
 

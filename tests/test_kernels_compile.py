@@ -310,6 +310,30 @@ USUAL = [
 USERS_ALONE, USERS_FUSED = user_names()
 
 
+def ragged_names():
+    """The first pass over images each of a size of its own: where they lie is read, not told."""
+    made = []
+    for own, layout in itertools.product(("uint8", "float16", "float32"), LAYOUTS):
+        each, chosen = f"Ragged<cuaug::{layout}>", "CatmullRom" if own == "uint8" else "Triangle"
+        row = {**CROP, "source": own, "target": own, "layout": each, "result": layout}
+        made.append(warp_of(row, kernels.chain(())))
+        made.append(warp_of({**row, "border": "Constant"}, kernels.chain(())))
+        made.append(kernels.name_expression("resample", own, each, 3, chosen, own, layout))
+    labels = {**CROP, "sampler": "Nearest", "border": "Edge", "layout": "Ragged<cuaug::Planar>", "result": "Planar"}
+    made += [
+        warp_of({**labels, "source": own, "target": own}, kernels.chain(())) for own in ("uint8", "int32", "int64")
+    ]
+    for layout in ("Planar", "Packed"):
+        row = {**CROP, "layout": f"Ragged<cuaug::{layout}>", "result": layout}
+        made.append(warp_of({**row, "target": "float16"}, kernels.chain(JITTERED)))
+        made.append(measuring(row, kernels.chain(["BeforeContrast"])))
+        made.append(warp_of({**row, "geometry": "Perspective", "border": "Edge", "target": "uint8"}, kernels.chain(())))
+    return made
+
+
+RAGGED = ragged_names()
+
+
 def detection_names():
     """Suppression, and pooling of each shape and its gradient, with channels apart, single and as vectors."""
     names = [kernels.name_expression(s, real) for s in ("nms_rank", "nms") for real in ("float64", "Rotated")]
@@ -378,6 +402,12 @@ def test_what_takes_boxes_from_an_engine_compiles_without_a_warning_or_a_spill(a
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @each_name(USUAL)
 def test_the_usual_recipe_compiles_without_a_warning_or_a_spill(name, architecture, nvrtc, record_property):
+    check_kernel(nvrtc, name, architecture, record_property, ONE_REGISTER)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@each_name(RAGGED)
+def test_images_of_different_sizes_compile_without_a_warning_or_a_spill(name, architecture, nvrtc, record_property):
     check_kernel(nvrtc, name, architecture, record_property, ONE_REGISTER)
 
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from recipe_cases import CASES
 
-from cuaug import _array, _cuda, _images, _pass
+from cuaug import _array, _check, _cuda, _images, _pass
+from cuaug import transforms as T
 from cuaug._parameters import Table
 from cuaug.fusion import run, traced
 
@@ -32,6 +33,7 @@ def launches(monkeypatch):
     monkeypatch.setattr(_cuda, "launch", lambda *launch: done.append(launch))
     monkeypatch.setattr(_cuda, "ready", lambda: None)
     monkeypatch.setattr(_cuda, "is_capturing", lambda stream: False)
+    monkeypatch.setattr(_cuda, "wait", lambda stream, index: None)
 
     def written(call):
         done.clear()
@@ -61,6 +63,37 @@ def test_a_trace_launches_what_the_passes_launch(case, layout, launches):
                 assert replayed == passes
             assert passes
         assert len(plan.traces) == 2
+
+
+@pytest.mark.parametrize("antialias", [False, True])
+@pytest.mark.parametrize("layout", ["CHW", "HWC"])
+def test_a_list_of_different_sizes_takes_the_launches_of_a_batch(layout, antialias, launches):
+    """Of sizes that it has not met as well: where images lie, and their sizes, are in a table that the kernels read."""
+    crop = T.RandomResizedCrop((13, 14), antialias=antialias)
+    aug = T.Compose([crop, T.RandomHorizontalFlip(), T.ColorJitter(0.4, 0.4), T.ToDtype("float16", scale=True)])
+    tag = "Planar" if layout == "CHW" else "Packed"
+    shape = (lambda h, w: (3, h, w)) if layout == "CHW" else (lambda h, w: (h, w, 3))
+    seen = []
+    for sizes in ([(40, 30), (90, 60), (1, 1)], [(41, 33), (700, 60), (2, 9)]):
+        given = [torch.zeros(shape(*size), dtype=torch.uint8) for size in sizes]
+        made, launched = launches(lambda: aug(given, layout=layout, step=0))  # noqa: B023
+        assert [tuple(own.shape) for own in made] == [shape(13, 14)] * 3
+        assert len(launched) == aug.plan(given, layout=layout).launches
+        names = [name for name, *_ in launched]
+        assert names[0] == "cuaug::draw"
+        assert f"cuaug::Ragged<cuaug::{tag}>" in names[1]
+        assert not any("Ragged" in name for name in names[2:])
+        seen.append([(name, grid) for name, _, grid, *_ in launched])
+    assert seen[0] == seen[1]
+    assert len(aug._plans) == 1
+    with pytest.raises(_check.BackendError, match="images of different sizes cannot be captured"):
+        launches(lambda: captured(aug, given, layout))
+
+
+def captured(aug, given, layout):
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(_cuda, "is_capturing", lambda stream: True)
+        aug(given, layout=layout)
 
 
 def test_memory_that_no_later_step_reads_is_given_back(launches):

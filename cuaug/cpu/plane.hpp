@@ -29,6 +29,16 @@ inline Plane plane(const View& view, long long n, long long t, int c, int channe
     return out;
 }
 
+// Makes the record one of sample n's image, where each has its own.
+inline void take_image(Batch& batch, long long n) {
+    if (batch.in_height != 0) return;
+    const OneImage& one = one_image(batch, n);
+    batch.in = {const_cast<void*>(one.data), 0, 0, one.c, one.y, one.x};
+    batch.in_height = one.height;
+    batch.in_width = one.width;
+    batch.in_aligned = one.aligned;
+}
+
 template <class T>
 inline Pixel<Real<T>, 4> fill_of(const Fill& fill, long long n, int c, int channels) {
     using R = Real<T>;

@@ -328,6 +328,7 @@ inline void resample_typed(const native::ResampleCall& call, long long task, voi
     Resample args = resample_record(call);
     const int rows = rows_at_once(args), parts = (args.out_height + rows - 1) / rows;
     const long long frame = task / parts, n = frame / args.frames;
+    take_image(args, n);
     const int top = static_cast<int>(task % parts) * rows, bottom = args.out_height - top < rows ? args.out_height : top + rows;
     with_source(call.target, [&](auto element) {
         auto turn = [&](long long& stride, int extent) {

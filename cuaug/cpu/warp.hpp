@@ -150,13 +150,9 @@ inline void warp_samples(const native::WarpCall& call, long long task, void* wor
     else warp_typed<float>(call, task, workspace);
 }
 
-// The same where a box alone of sample n counts as the image: as of a smaller image, whose first pixel the matrix counts from.
+// Where a box alone of sample n counts as the image: as of a smaller image, whose first pixel the matrix counts from.
 template <class Geometry>
-inline void warp_window(native::WarpCall call, long long task, void* workspace) {
-    Warp<Geometry> own;
-    memcpy(&own, call.record, sizeof(own));
-    const Cut cut = cut_of(own);
-    const long long n = task / cut.across / cut.down / own.frames;
+inline void take_window(const native::WarpCall& call, Warp<Geometry>& own, long long n) {
     auto matrix = own.geometry.sample(n);
     auto part = [&](int axis, int extent, int& size) {
         const double low = entry(own.window, n, axis), length = entry(own.window, n, 2 + axis);
@@ -178,13 +174,26 @@ inline void warp_window(native::WarpCall call, long long task, void* workspace) 
     with_dtype(call.source, [&](auto element) {
         own.in.data = static_cast<decltype(element)*>(own.in.data) + top * own.in.y + left * own.in.x;
     });
-    call.record = &own;
+}
+
+// By a matrix, of an image that may be each sample's own.
+template <class Geometry>
+inline void warp_matrix(native::WarpCall call, long long task, void* workspace) {
+    Warp<Geometry> own;
+    memcpy(&own, call.record, sizeof(own));
+    if (own.window.data != nullptr || own.in_height == 0) {
+        const Cut cut = cut_of(own);
+        const long long n = task / cut.across / cut.down / own.frames;
+        take_image(own, n);
+        if (own.window.data != nullptr) take_window(call, own, n);
+        call.record = &own;
+    }
     warp_samples(call, task, workspace);
 }
 
 inline void warp_task(const native::WarpCall& call, long long task, void* workspace) {
-    if (call.geometry == native::Geometry::Affine && static_cast<const Warp<Affine>*>(call.record)->window.data != nullptr) warp_window<Affine>(call, task, workspace);
-    else if (call.geometry == native::Geometry::Perspective && static_cast<const Warp<Perspective>*>(call.record)->window.data != nullptr) warp_window<Perspective>(call, task, workspace);
+    if (call.geometry == native::Geometry::Affine) warp_matrix<Affine>(call, task, workspace);
+    else if (call.geometry == native::Geometry::Perspective) warp_matrix<Perspective>(call, task, workspace);
     else warp_samples(call, task, workspace);
 }
 

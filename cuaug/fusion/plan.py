@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import _pass
 from .._images import Images
+from . import ragged
 from .passes import Pass, passes_of
 from .program import assembled, in_units_of
 from .recipe import Blended, Column, Displaced, Geometric, Instruction, Recipe, Resized
@@ -26,6 +27,7 @@ class Plan:
     names: dict[str, int]  # of what is drawn; where it stands in the table
     matrix: int  # first of nine columns: source to result
     parts: dict[int, int]  # for the place of each mean taken on the way, the first column for its parts
+    own: np.ndarray  # of images each of a size of its own: see ragged.py
     programs: dict[Any, Any] = field(default_factory=dict)  # the program in the memory of each device and library
     traces: dict[Any, Any] = field(default_factory=dict)  # of its launches (traced.py)
 
@@ -53,7 +55,7 @@ def plan_of(recipe: Recipe, image: Images) -> Plan:
     names: dict[str, int] = {}
     for column in (column for draw in recipe.draws for column in draw.columns):
         names[f"{column.name}_{column.place}" if column.name in names else column.name] = column.place
-    return Plan(passes, program, columns, count, names, matrix[0].place, rooms)
+    return Plan(passes, program, columns, count, names, matrix[0].place, rooms, ragged.places(recipe))
 
 
 def _blocks(passes: Sequence[Pass]) -> Iterator[Sequence[Column]]:

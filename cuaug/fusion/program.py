@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -13,7 +14,7 @@ from .recipe import Column, Instruction
 # In the order of `cuaug::Kind`.
 KINDS = (
     *("Constant", "Uniform", "Below", "Chance", "Choice", "Permutation", "Order", "Entry", "Beta"),
-    *("Crop", "ResizedCrop", "Erased", "Cut", "Corners", "Words", "Barrier"),
+    *("Crop", "ResizedCrop", "Erased", "Cut", "Corners", "Words"),
     *("Box", "Shift", "Mirror", "Affine", "Perspective"),
     *("KeepPass", "KeepAll", "Toggle"),
 )
@@ -23,31 +24,39 @@ _RANGED = {"Constant": (0, 1), "Chance": (1, 2)}
 
 
 def assembled(instructions: Iterable[Instruction]) -> np.ndarray:
-    """The program: again and again a header and, as float64, arguments."""
-    program = bytearray()  # not bytes: torch warns of memory that must not be written
-    for it in _with_barriers(instructions):
+    """The program: contents, then again and again a header and, as float64, arguments."""
+    phases = list(_phases(instructions))
+    starts = list(itertools.accumulate((len(phase) for phase in phases), initial=0))
+    numbers = 1 + len(starts) + starts[-1]  # of the contents, as `cuaug::Contents` has them
+    begins, program = list[int](), bytearray()
+    for it in itertools.chain(*phases):
+        begins.append((-(-numbers // 2)) + len(program) // 8)
         arguments = np.array([a.place if isinstance(a, Column) else a for a in it.arguments], np.float64)
         gate, value = (-1, 0.0) if it.gate is None else (it.gate.column.place, it.gate.value)
         first = it.columns[0].place if it.columns else 0
         _adjoining(it.columns)
-        length = _HEADER.size // 8 + len(arguments)
-        header = KINDS.index(it.kind), length, it.position, it.index, gate, first, value
+        header = KINDS.index(it.kind), it.position, it.index, gate, first, it.own, value
         program += _HEADER.pack(*header) + arguments.tobytes()
-    return np.frombuffer(bytearray(program), np.float64)  # torch takes no memory that is read only
+    contents = np.array([len(phases), *starts, *begins, *[0] * (numbers % 2)], np.int32)
+    return np.frombuffer(bytearray(contents.tobytes() + program), np.float64)  # torch takes no memory that is read only
 
 
-def _with_barriers(instructions: Iterable[Instruction]) -> Iterator[Instruction]:
-    """Before an instruction that reads what was written since the last barrier, another."""
-    written: set[int] = set()
+def _phases(instructions: Iterable[Instruction]) -> Iterator[list[Instruction]]:
+    """Draws, again and again as many as do not read what another writes, and at last what is no draw."""
+    written, phase = set[int](), list[Instruction]()
+    coordinates = list[Instruction]()
     for it in instructions:
+        if KINDS.index(it.kind) > KINDS.index("Words"):
+            coordinates.append(it)
+            continue
         columns = [a for a in it.arguments if isinstance(a, Column)] + ([it.gate.column] if it.gate else [])
-        # Coordinates and matrices come from several columns from the one that is named on.
-        if written and (KINDS.index(it.kind) > KINDS.index("Barrier") or written & {id(c) for c in columns}):
-            yield Instruction("Barrier", (), ())
-            written.clear()
-        if KINDS.index(it.kind) < KINDS.index("Barrier"):
-            written |= {id(c) for c in it.columns}
-        yield it
+        if written & {id(c) for c in columns}:
+            yield phase
+            written, phase = set(), []
+        written |= {id(c) for c in it.columns}
+        phase.append(it)
+    yield phase
+    yield coordinates
 
 
 def in_units_of(instruction: Instruction, white: float) -> Instruction:

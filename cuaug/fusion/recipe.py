@@ -43,6 +43,7 @@ class Instruction:
     position: int = 0
     index: int = 0
     gate: Gate | None = None
+    own: int = -1  # where a sample's own arguments begin that stand for these, if it has some
 
 
 @dataclass

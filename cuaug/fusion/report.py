@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from .._array import ITEM_SIZE
 from .._images import Images
@@ -18,7 +18,7 @@ class PassReport:
     """One reading and writing of the images."""
 
     transforms: tuple[str, ...]
-    source: tuple[str, tuple[int, int]]  # dtype, (H, W)
+    source: tuple[str, tuple[int, int]]  # dtype, (H, W); (0, 0): each image has its own
     target: tuple[str, tuple[int, int]]
     read: int  # bytes of a sample, if all of it is read
     written: int
@@ -35,6 +35,7 @@ class Report:
     passes: tuple[PassReport, ...]
     launches: int  # of kernels, on a GPU: for the draws, statistics, the fields, the passes
     channels: int
+    batches: tuple[int, ...] = ()  # of a list: how many of its images go through the passes together
 
     @property
     def bytes_per_sample(self) -> int:
@@ -44,8 +45,18 @@ class Report:
     def __str__(self) -> str:
         total = f"{self.bytes_per_sample / 1e6:.2f} MB a sample"
         said = [f"{_counted(len(self.passes), 'pass')}, {_counted(self.launches, 'launch')}, {total}"]
+        if self.batches:
+            ragged = "ragged, " if self.passes[0].source[1] == (0, 0) else ""
+            batches = (
+                f"in {len(self.batches)} batches, the largest of {max(self.batches)}" if self.batches[1:] else "at once"
+            )
+            count = sum(self.batches)
+            said[0] = f"{ragged}{count} image{'' if count == 1 else 's'} {batches}: {said[0]}"
         for number, each in enumerate(self.passes, 1):
-            source, target = (f"{dtype} [{h}, {w}, {self.channels}]" for dtype, (h, w) in (each.source, each.target))
+            source, target = (
+                f"{dtype} [{f'{h}, {w}' if h else 'H, W'}, {self.channels}]"
+                for dtype, (h, w) in (each.source, each.target)
+            )
             said.append(f"pass {number}  {source} -> {target}   {each.why}")
             said += [f"        {line}" for line in each.lines]
         return "\n".join(said)
@@ -53,12 +64,17 @@ class Report:
     __repr__ = __str__
 
 
-def report(plan: Plan, image: Images, owners: Mapping[int, str]) -> Report:
-    """`owners`: which transform an op is of, by the op's id."""
+def report(plan: Plan, images: Sequence[Images], owners: Mapping[int, str], batches: tuple[int, ...] = ()) -> Report:
+    """Of one batch, or single images of a ragged one. `owners`: which transform an op is of, by the op's id."""
+    image = images[0]
     passes = tuple(_reported(each, image, owners) for each in plan.passes)
+    if len(images) > 1:
+        pixels = sum(height * width for height, width in (image.size for image in images)) / len(images)
+        read = round(pixels * image.channels * ITEM_SIZE[image.dtype])
+        passes = (replace(passes[0], source=(image.dtype, (0, 0)), read=read), *passes[1:])
     apart = sum(len(each.means) - each.measured for each in plan.passes)
     before = sum(_launches_before(head) for each in plan.passes for head in each.heads)
-    return Report(passes, 1 + apart + before + len(passes), image.channels)
+    return Report(passes, 1 + apart + before + len(passes), image.channels, batches)
 
 
 def _launches_before(head: Head) -> int:

@@ -9,11 +9,13 @@ struct Draw {
     const double* program;        // instructions, one after the other
     double* table;                // [N, columns]
     const long long* ids;         // [N]; null: first_id + n
+    const double* own;            // arguments that each sample has of its own, e.g. of its image's size [N, K]
     long long* replays;           // null, or how often each block of a captured graph has drawn
     long long seed;
     long long step;
     long long first_id;
     long long samples;
+    long long own_stride;         // numbers from sample to sample
     int length;                   // of the program, in numbers
     int columns;
     int drawn;                    // columns, the first ones, that the program fills

@@ -79,6 +79,8 @@ inline void write_kept(const Nms& args, long long n) {
     }
     total = min(total, args.most);
     for (int i = total + threadIdx.x; i < args.most; i += nms_threads) write_index(args, args.out, row + i, -1);
+    __threadfence();
+    __syncthreads();  // the host looks at the number, and takes all else for written
     if (threadIdx.x == 0) write_index(args, args.found, n, total);
 }
 

@@ -32,14 +32,6 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(Real<In>) > 4 || Cha
         const int in_step = column_stride<InLayout, K>(args.in.x), out_step = column_stride<OutLayout, OutK>(args.out.x);
         const In* in = static_cast<const In*>(args.in.data) + n * args.in.n + t * args.in.t + first * args.in.c;
         Out* out = static_cast<Out*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c;
-        if constexpr (Ops::fields > 0) {
-            __syncthreads();
-            for (int i = threadIdx.x; i < Ops::fields; i += pointwise_threads) field[i] = static_cast<R>(parameter(args, n, Ops::column(i, 0, first, args.channels)));
-            __syncthreads();
-            if (threadIdx.x == 0) Ops::prepare(field, R(white<In>));
-            __syncthreads();
-        }
-        const Ops ops = Ops::of(field);
         // A group that can be moved as vectors is on its way, as it lies in memory, while the one before it is worked on: two at a time
         // take 80 registers, and 57 us where one takes 50.
         struct Group { int x, y; bool loaded; Vectors<In, K, 1> raw; } next;
@@ -55,6 +47,14 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(Real<In>) > 4 || Cha
             if (x >= across) x -= across, ++y;
         };
         advance(begin);
+        if constexpr (Ops::fields > 0) {
+            __syncthreads();
+            for (int i = threadIdx.x; i < Ops::fields; i += pointwise_threads) field[i] = static_cast<R>(parameter(args, n, Ops::column(i, 0, first, args.channels)));
+            __syncthreads();
+            if (threadIdx.x == 0) Ops::prepare(field, R(white<In>));
+            __syncthreads();
+        }
+        const Ops ops = Ops::of(field);
 #pragma unroll 1
         for (int i = begin; i < end; i += pointwise_threads) {
             const int left = 4 * next.x, top = next.y, count = min(4, width - left);

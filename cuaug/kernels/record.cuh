@@ -15,6 +15,18 @@ struct View {
     long long x;
 };
 
+// An image of a batch whose images have each a place and a size of its own.
+struct OneImage {
+    const void* data;    // [C, H, W]
+    long long c;         // strides in elements
+    int y;
+    int x;
+    int height;
+    int width;
+    int aligned;         // as of a batch
+    int unused;
+};
+
 // float32 or float64 numbers on the images' device; strides in elements, 0 repeats one entry.
 struct Table {
     const void* data;
@@ -47,13 +59,18 @@ struct Batch {
     long long samples;   // N
     int frames;          // T
     int channels;        // C
-    int in_height;
+    int in_height;       // 0: `in.data` is a table of `OneImage`, a row for each sample, `in.n` numbers of 8 bytes apart
     int in_width;
     int out_height;
     int out_width;
     int in_aligned;      // adjacent elements that may be moved as vectors, 0, 4 or 8: base and strides are multiples of so many
     int out_aligned;
 };
+
+// The image of sample n, where each has a place and a size of its own.
+inline const OneImage& one_image(const Batch& batch, long long n) {
+    return *reinterpret_cast<const OneImage*>(static_cast<const double*>(batch.in.data) + n * batch.in.n);
+}
 
 // Of what can lie outside the image.
 struct Filled : Batch {

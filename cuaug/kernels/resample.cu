@@ -1,5 +1,6 @@
 #include "gpu/across_bytes.cuh"
 #include "gpu/convert.cuh"
+#include "gpu/ragged.cuh"
 #include "resample_record.cuh"
 
 namespace cuaug {
@@ -35,9 +36,11 @@ struct Row {
 
 // A block makes 32 columns of at most 128 rows, K channels, each warp a quarter of the rows: a lane sums source rows across, four at
 // a time, and its last rows down. Grid: (tiles across, tiles down, frames x groups of K).
-template <class In, class InLayout, int K, class Filter, class Out, class OutLayout>
-__global__ void __launch_bounds__(resize_threads, sizeof(Real<In>) == 8 ? 3 : Same<InLayout, Strided>::value ? 4 : 5) resample(const __grid_constant__ Resample args) {
+template <class In, class From, int K, class Filter, class Out, class OutLayout>
+__global__ void __launch_bounds__(resize_threads, sizeof(Real<In>) == 8 ? 3 : Same<typename Each<From>::type, Strided>::value ? 4 : 5) resample(const __grid_constant__ Resample args) {
+    using InLayout = typename Each<From>::type;
     using R = Real<In>;
+    constexpr bool ragged = Each<From>::ragged;
     constexpr int kept = Ring<R, K>::rows, part = Row<R>::most;
     constexpr bool finite = Same<In, uint8>::value || Same<In, uint16>::value || Same<In, int16>::value;  // a weight of 0 hides what it meets
     __shared__ R ring_memory[resize_warps][Ring<R, K>::rows * K * 32];
@@ -61,11 +64,11 @@ __global__ void __launch_bounds__(resize_threads, sizeof(Real<In>) == 8 ? 3 : Sa
         const int first = grouped ? static_cast<int>(slice % groups) * K : 0, channels = grouped ? min(K, args.channels - first) : K;
         const long long frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
         if (warp_index == resize_warps - 1) {
-            const Span<R> span = span_of<Filter, R>(box_side(args, n, 1), box_side(args, n, 3), args.in_width, args.out_width, left + min(lane, columns - 1), args.antialias);
-            weigh<Filter>(across, span, args.in_width, lane);
+            const Span<R> span = span_of<Filter, R>(box_side(args, n, 1), box_side(args, n, 3), width_of<From>(args, n), args.out_width, left + min(lane, columns - 1), args.antialias);
+            weigh<Filter>(across, span, width_of<From>(args, n), lane);
         }
         if (static_cast<int>(threadIdx.x) < rows) {
-            const Span<R> span = span_of<Filter, R>(box_side(args, n, 0), box_side(args, n, 2), args.in_height, args.out_height, top + threadIdx.x, args.antialias);
+            const Span<R> span = span_of<Filter, R>(box_side(args, n, 0), box_side(args, n, 2), height_of<From>(args, n), args.out_height, top + threadIdx.x, args.antialias);
             down[threadIdx.x].span = span;
             #pragma unroll 1
             for (int i = 0; i < min(span.count + 3 & ~3, part); ++i) down[threadIdx.x].weight[i / 4].of[i % 4] = weight_in<Filter>(span, i);
@@ -74,14 +77,14 @@ __global__ void __launch_bounds__(resize_threads, sizeof(Real<In>) == 8 ? 3 : Sa
         __syncthreads();
 
         Source<In, K> source;
-        source.data = static_cast<const In*>(args.in.data) + n * args.in.n + t * args.in.t + first * args.in.c;
-        source.c_stride = args.in.c;
+        source.data = frame_of<In, From>(args, n, t, first);
+        source.c_stride = ragged ? one_image(args, n).c : args.in.c;
         source.channels = channels;
-        source.y_stride = static_cast<int>(args.in.y);
-        source.x_stride = static_cast<int>(args.in.x);
-        source.height = args.in_height;
-        source.width = args.in_width;
-        source.aligned = args.in_aligned;
+        source.y_stride = ragged ? one_image(args, n).y : static_cast<int>(args.in.y);
+        source.x_stride = ragged ? one_image(args, n).x : static_cast<int>(args.in.x);
+        source.height = height_of<From>(args, n);
+        source.width = width_of<From>(args, n);
+        source.aligned = ragged ? one_image(args, n).aligned : args.in_aligned;
         const auto column = column_of<InLayout>(source, across, lane);
         const bool clipped = across.span[lane].outside != R(0);
         const int begin = across.span[0].first, end = across.span[31].first + across.span[31].count;

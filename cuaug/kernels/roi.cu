@@ -6,10 +6,8 @@ namespace cuaug {
 // Grid: (regions, parts).
 template <class T, template <class> class Shape, int take, int wide>
 __global__ void __launch_bounds__(128, 3) roi(const __grid_constant__ PoolingPlaces args) {
-    __shared__ Shape<Real<T>> shape;
     const long long k = blockIdx.x;
-    if (threadIdx.x == 0) shape = Shape<Real<T>>(args, k);
-    __syncthreads();
+    const Shape<Real<T>>& shape = shared_shape<Shape<Real<T>>>(args, k);
     walk_region<T, static_cast<Take>(take), wide>(args, shape, k, static_cast<long long>(blockIdx.y) * blockDim.x + threadIdx.x, static_cast<long long>(gridDim.y) * blockDim.x);
 }
 

@@ -1,5 +1,5 @@
-#include "gpu/convert.cuh"
 #include "gpu/roi_touch.cuh"
+#include "gpu/roi_walk.cuh"
 
 namespace cuaug {
 
@@ -67,7 +67,6 @@ __global__ void __launch_bounds__(back_threads, sizeof(Real<T>) == 8 ? 1 : 2) ro
     const int row = threadIdx.x / tile_columns, column = threadIdx.x % tile_columns, c = tile.group * group, channels = min(group, args.channels - c);
     const bool mine = tile.top + row < level.height && tile.left + column < level.width;
     const T* pooled = static_cast<const T*>(args.pooled.data) + c * args.pooled.c;
-    const long long* places = static_cast<const long long*>(args.places.data) + c * args.places.c;
 
     R sum[group] = {};
     for (long long first = 0; first < args.count; first += back_threads) {
@@ -94,8 +93,11 @@ __global__ void __launch_bounds__(back_threads, sizeof(Real<T>) == 8 ? 1 : 2) ro
                         const int bin = inside ? item / channels : item % (high * wide), channel = inside ? item % channels : item / (high * wide);
                         const int y = bin / wide, x = bin % wide;
                         gradient[y * window_side + x][channel] = to_real<R>(pooled[k * args.pooled.n + channel * args.pooled.c + (window.y + y) * args.pooled.y + (window.x + x) * args.pooled.x]);
-                        if constexpr (Touch::greatest)
-                            chosen[y * window_side + x][channel] = places[k * args.places.n + channel * args.places.c + (window.y + y) * args.places.y + (window.x + x) * args.places.x];
+                        if constexpr (Touch::greatest) {
+                            long long number[1];
+                            read_places(args, k * args.places.n + (c + channel) * args.places.c + (window.y + y) * args.places.y + (window.x + x) * args.places.x, 0, number);
+                            chosen[y * window_side + x][channel] = number[0];
+                        }
                     }
                     __syncthreads();
                     if (mine)

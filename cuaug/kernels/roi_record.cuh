@@ -53,7 +53,8 @@ struct alignas(16) RegionShape {
 
 // Pooling on a GPU that remembers which sample of each bin is the greatest. Mirrored by cuaug/_roi.py.
 struct PoolingPlaces : Pooling {
-    Maps places;  // [K, C, out_height, out_width], long long: gpu/roi_walk.cuh's numbers of samples; -1: none. Data null: not asked for
+    Maps places;             // [K, C, out_height, out_width]: gpu/roi_walk.cuh's numbers of samples; -1: none. Data null: not asked for
+    long long short_places;  // int, else long long: whether rows and columns are below 2^15
 };
 
 // A pass back on a GPU, pixel by pixel. Mirrored by cuaug/_roi.py.

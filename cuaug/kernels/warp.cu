@@ -6,6 +6,7 @@
 #include "gpu/bytes.cuh"
 #include "gpu/convert.cuh"
 #include "gpu/mean.cuh"
+#include "gpu/ragged.cuh"
 #include "gpu/tile.cuh"
 #include "ops/colour.cuh"
 #include "record.cuh"
@@ -64,9 +65,10 @@ struct Measured {};
 // pixels at a time, a thread 4 of them 8 columns apart, so that a warp samples patches of 8x4. Narrow elements are then exchanged
 // within the warp, so that a thread stores 4 adjacent ones. Grid: regions. What precedes the pixels, seven warps waiting for the one that
 // plans, takes its time whatever the region's height: they are tall where there are many.
-template <class In, class InLayout, int K, class Geometry, class Sampler, class Border, class Chain, class Out, class OutLayout, class Use = Changed>
-__global__ void __launch_bounds__(threads, Geometry::bounded ? blocks<Stored<In, K>, Real<In>, typename Unreduced<Sampler>::type, Geometry::template Local<Real<In>>::linear && !Same<InLayout, Strided>::value> : 1)
+template <class In, class From, int K, class Geometry, class Sampler, class Border, class Chain, class Out, class OutLayout, class Use = Changed>
+__global__ void __launch_bounds__(threads, Geometry::bounded ? blocks<Stored<In, K>, Real<In>, typename Unreduced<Sampler>::type, Geometry::template Local<Real<In>>::linear && !Same<typename Each<From>::type, Strided>::value> : 1)
 warp(const __grid_constant__ Warp<Geometry> args) {
+    using InLayout = typename Each<From>::type;
     using R = Real<In>;
     using Local = typename Geometry::template Local<R>;
     using Pixels = Stored<In, K>;
@@ -74,14 +76,15 @@ warp(const __grid_constant__ Warp<Geometry> args) {
     // What the sampler makes: the result, or, for ops to work on, pixels as the images hold them.
     constexpr bool measured = Same<Use, Measured>::value, changed = measured || !Chain::empty;
     using Sampled = typename Select<changed, In, Out>::type;
-    constexpr bool filtered = Same<Sampler, Antialiased>::value;
+    constexpr bool ragged = Each<From>::ragged, filtered = Same<Sampler, Antialiased>::value;
     constexpr bool bytes = by_bytes<Sampler, Sampled, In>, fixed = bytes && Local::linear;
     constexpr bool exchanged = sizeof(Out) < 4;
     constexpr int exchange_pitch = 40;  // 4 rows of 8 pixels, 40 apart, fall into different banks
     __shared__ FourPixels<Out, K> exchange[exchanged ? threads / 32 * exchange_pitch : 1];
     __shared__ Region<In, K, Out, Ops> region;
+    __shared__ OneImage own;  // the sample's, if ragged
     __shared__ Tile<Local> tiles[most_tiles];
-    constexpr int box_bytes = shared_bytes - sizeof(exchange) - sizeof(region) - sizeof(tiles) - (measured ? sizeof(R) * threads / 32 : 0) - 32;
+    constexpr int box_bytes = shared_bytes - sizeof(exchange) - sizeof(region) - (ragged ? sizeof(own) : 0) - sizeof(tiles) - (measured ? sizeof(R) * threads / 32 : 0) - 32;
     __shared__ alignas(16) unsigned char box_memory[Geometry::bounded ? box_bytes : 16];
     __shared__ R sums[measured ? threads / 32 : 1];
     __shared__ int tile_count;
@@ -91,15 +94,20 @@ warp(const __grid_constant__ Warp<Geometry> args) {
     constexpr bool grouped = Same<InLayout, Strided>::value || Same<OutLayout, Strided>::value;
 
     const int groups = grouped ? (args.channels + K - 1) / K : 1;
-    const unsigned int across = (args.out_width + region_width<Pixels> - 1) / region_width<Pixels>, down = (args.out_height + args.region_rows - 1) / args.region_rows;
+    constexpr int side = region_width<Pixels>;
+    const unsigned int across = (args.out_width + side - 1) / side, down = (args.out_height + args.region_rows - 1) / args.region_rows;
 
     // Where the region lies, and whose it is: the threads that only warp need not know.
     struct Place { long long n; int t, first, left, top, width, height; };
     auto place = [&] {
-        const unsigned int row = blockIdx.x / across, slice = row / down, frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames;
-        const int left = (blockIdx.x - row * across) * region_width<Pixels>, top = (row - slice * down) * args.region_rows;
+        const unsigned int whole = args.out_width / side, rows = down * groups * args.frames * static_cast<unsigned int>(args.samples);
+        // Regions that are the last of their rows, and narrower, come after all others: the GPU runs empty in smaller pieces.
+        const bool last = blockIdx.x >= whole * rows;
+        const unsigned int row = last ? blockIdx.x - whole * rows : blockIdx.x / max(whole, 1u), column = last ? whole : blockIdx.x - row * whole;
+        const unsigned int slice = row / down, frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames;
+        const int left = column * side, top = (row - slice * down) * args.region_rows;
         return Place{n, static_cast<int>(frame - n * args.frames), grouped ? static_cast<int>(slice - frame * groups) * K : 0, left, top,
-                     min(region_width<Pixels>, args.out_width - left), min(args.region_rows, args.out_height - top)};
+                     min(side, args.out_width - left), min(args.region_rows, args.out_height - top)};
     };
     if (warp_index == 0) {
         // The lanes try 1 tile, 2, 4, 8 and 16 at once.
@@ -131,11 +139,12 @@ warp(const __grid_constant__ Warp<Geometry> args) {
         if (lane == 0) tile_count = count;
     } else if (warp_index == 1 && lane == 0) {
         const Place at = place();
-        region.in = static_cast<const In*>(args.in.data) + at.n * args.in.n + at.t * args.in.t + at.first * args.in.c;
+        if constexpr (ragged) own = one_image(args, at.n);
+        region.in = frame_of<In, From>(args, at.n, at.t, at.first);
         region.out = static_cast<Out*>(args.out.data) + at.n * args.out.n + at.t * args.out.t + at.first * args.out.c + at.top * args.out.y + at.left * args.out.x;
         region.left = at.left;
         region.top = at.top;
-        region.in_row = static_cast<int>(args.in.y);
+        region.in_row = ragged ? own.y : static_cast<int>(args.in.y);
         region.out_row = static_cast<int>(args.out.y);
         region.rows = at.width > 32 ? threads / 16 : threads / 8;
         region.width = at.width;
@@ -145,8 +154,8 @@ warp(const __grid_constant__ Warp<Geometry> args) {
         const Place at = place();
         reinterpret_cast<In*>(&region.fill)[lane] = from_real<In>(fill_value(args.fill, at.n, min(at.first + lane, args.channels - 1)));
     } else if (Border::windowed && warp_index == 3 && lane < 2) {
-        const int extent = lane == 0 ? args.in_height : args.in_width;
         const long long n = place().n;
+        const int extent = lane == 0 ? height_of<From>(args, n) : width_of<From>(args, n);
         const int from = min(max(static_cast<int>(entry(args.window, n, lane)), 0), extent - 1);
         (lane == 0 ? region.window.top : region.window.left) = from;
         (lane == 0 ? region.window.height : region.window.width) = min(max(static_cast<int>(entry(args.window, n, 2 + lane)), 1), extent - from);
@@ -221,15 +230,15 @@ warp(const __grid_constant__ Warp<Geometry> args) {
         }
     };
     for (int i = 0; i < tile_count; ++i) {
-        const Window window = Border::windowed ? region.window : Window{0, 0, args.in_height, args.in_width};
+        const Window window = Border::windowed ? region.window : ragged ? Window{0, 0, own.height, own.width} : Window{0, 0, args.in_height, args.in_width};
         auto image = [&]() {
-            Image<In, K, Border> image = {region.in, {}, region.in_row, column_stride<InLayout, K>(args.in.x), window, args.in_width,
+            Image<In, K, Border> image = {region.in, {}, region.in_row, column_stride<InLayout, K>(ragged ? own.x : args.in.x), window, ragged ? own.width : args.in_width,
                                           tiles[i].local.base_x, tiles[i].local.base_y, to_texel(region.fill)};
-            channel_offsets<InLayout, K>(args.in.c, region.channels, image.offset);
+            channel_offsets<InLayout, K>(ragged ? own.c : args.in.c, region.channels, image.offset);
             return image;
         };
         const bool staged = Geometry::bounded && tiles[i].box.across > 0;
-        if (staged) stage<InLayout>(image(), tiles[i].box, args.in_aligned, region.fill, pixels);
+        if (staged) stage<InLayout>(image(), tiles[i].box, ragged ? own.aligned : args.in_aligned, region.fill, pixels);
         __syncthreads();
 
         const Tile<Local> tile = tiles[i];
@@ -266,7 +275,7 @@ warp(const __grid_constant__ Warp<Geometry> args) {
     }
     if constexpr (measured) {
         const Place at = place();
-        const long long part = (at.t * down + at.top / args.region_rows) * across + at.left / region_width<Pixels>;
+        const long long part = (at.t * down + at.top / args.region_rows) * across + at.left / side;
         const double scale = static_cast<double>(white<In>) / (static_cast<double>(args.frames) * args.out_height * args.out_width);
         store_block_sum(luma_sum, sums, scale, static_cast<double*>(const_cast<void*>(args.parts.data)) + at.n * args.parts.n + part);
     }

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from .. import _array, _check, _images
+import numpy as np
+
+from .. import _array, _check, _images, _ragged
 from .._images import Images
 from ..fusion import run, traced
 from ..fusion.passes import Head
@@ -18,80 +20,116 @@ from ._targets import follow
 from .params import Params
 
 
-def results(found: Found, draw: Any, layout: str | None, boxes: Boxes, keypoints: Keypoints) -> Any:
+class _Batch(NamedTuple):
+    """Images that go through the recipe together."""
+
+    places: np.ndarray  # which of the call's samples they are [n]
+    singles: list[Images]  # each by itself, if they are ragged
+    image: Images
+    params: Params
+
+
+def results(found: Found, kind: Any, draw: Any, layout: str | None, boxes: Boxes, keypoints: Keypoints) -> Any:
     """The sample with everything changed by the same draws.
 
     Args:
         found: What :func:`_structure.find` made of the sample.
-        draw: Gives :class:`Params` for images, and the place of their first sample in the batch.
+        kind: Says of an image with which of other sizes it goes together; None: with none.
+        draw: Of images, one batch or single ones of one kind, and their places in the call, makes a batch, and
+            :class:`Params`.
         layout: Of the images.
         boxes: What boxes are.
         keypoints: What keypoints are.
     """
     pictures = found.of("images")
-    together = all(_is_one_batch(target) for target in pictures)
-    split = [_described(target, layout, found.samples, together) for target in pictures]
-    drawn = [[draw(image, i) for i, image in enumerate(images)] for images in split]
-    params = drawn[0]
-    _check_alike(found, drawn)
-    heads = [head for each in params[0].plan.passes for head in each.heads]
+    groups = [grouped(target.value, kind, target.layout or layout, found.samples) for target in pictures]
+    _check_alike(found, groups)
+    drawn = [[_Batch(places, images, *draw(images, places)) for places, images in each] for each in groups]
+    batches = drawn[0]
+    params = batches[0].params
+    heads = [head for each in params.plan.passes for head in each.heads]
     _check_targets(found, heads)
     mixed = [head for head in heads if isinstance(head, Mixed)]
-    if mixed and not together:
+    if mixed and any(len(each) > 1 or each[0].image.ragged for each in drawn):
         raise ValueError(f"images must have one shape where samples are mixed ({mixed[0].name})")
     made: dict[str, Sequence[Any]] = {
-        "images": [
-            _joined(
-                target, [traced.apply(p.plan, image, p.table) for image, p in zip(images, each, strict=True)], together
-            )
-            for target, images, each in zip(pictures, split, drawn, strict=True)
-        ]
+        "images": [_applied(target, each) for target, each in zip(pictures, drawn, strict=True)]
     }
-    size: Any = params[0].result_size if together else [own.result_size for own in params]
+    sizes = in_places(batches, [[batch.params.result_size] * len(batch.places) for batch in batches])
+    size: Any = params.result_size if len(batches) == 1 else sizes
     if any(found.of(kind) for kind in ("boxes", "keypoints")):
-        matrices = [own.matrices for own in params]
-        joined = matrices[0] if together else _array.namespace(matrices[0]).concatenate(matrices)
+        matrices: Any = [batch.params.matrices for batch in batches]
+        joined = matrices[0] if len(batches) == 1 else _array.namespace(matrices[0]).stack(in_places(batches, matrices))
         made |= follow(found, joined, size, boxes, keypoints)
     if found.of("masks"):
-        made["masks"] = [_moved(target, split[0], params, found.samples) for target in found.of("masks")]
+        made["masks"] = [_moved(target, batches) for target in found.of("masks")]
     if mixed:
-        made["labels"] = [_mixed(target.value, params[0], mixed) for target in found.of("labels")]
+        made["labels"] = [_mixed(target.value, params, mixed) for target in found.of("labels")]
     return found.put_back(made, size)
 
 
-def _is_one_batch(target: Target) -> bool:
-    """An array, or a list that makes one: samples of the same shape, with channels."""
+def grouped(value: Any, kind: Any, layout: str | None, samples: int) -> list[tuple[np.ndarray, list[Images]]]:
+    """Which samples go together, and their images: one batch, or single ones of one kind.
+
+    An array is a batch, and so is a list of arrays of one shape; others go with those of their kind, or of their size.
+    """
+    if not isinstance(value, list):
+        return [(np.arange(samples), [_images.images(value, layout)])]
+    if len({(tuple(one.shape), str(one.dtype)) for one in value}) == 1 and value[0].ndim == 3:
+        return [(np.arange(samples), [_stacked(value, layout)])]
+    singles = [_images.images(one, layout) for one in value]
+    alike: dict[Any, list[int]] = {}
+    for i, image in enumerate(singles):
+        own = image.library.name, image.dtype, image.device, image.axes.layout, image.channels
+        alike.setdefault((*own, (kind(image) or image.size) if value[i].ndim == 3 else i), []).append(i)
+    made = []
+    for key, places in alike.items():
+        together = [singles[i] for i in places]
+        if len(places) > 1 and key[-1] == together[0].size:
+            together = [_stacked([value[i] for i in places], layout)]
+        made.append((np.array(places), together))
+    return made
+
+
+def _stacked(images: Sequence[Any], layout: str | None) -> Images:
+    return _images.images(_array.namespace(images[0]).stack(images), layout and f"N{layout}")
+
+
+def in_places(batches: Sequence[_Batch], values: Sequence[Any]) -> list[Any]:
+    """What each batch has for each of its samples, in the call's order."""
+    made: list[Any] = [None] * sum(len(batch.places) for batch in batches)
+    for batch, own in zip(batches, values, strict=True):
+        for place, one in zip(batch.places.tolist(), own, strict=True):
+            made[place] = one
+    return made
+
+
+def _applied(target: Target, batches: Sequence[_Batch]) -> Any:
+    """The images, as they came: a list for a list, an array for an array."""
+    made = [traced.apply(batch.params.plan, batch.image, batch.params.table) for batch in batches]
     if not isinstance(target.value, list):
-        return True
-    return len({(tuple(one.shape), str(one.dtype)) for one in target.value}) == 1 and target.value[0].ndim == 3
+        return made[0]
+    own = [one if "N" in batch.image.axes.layout else [one] for batch, one in zip(batches, made, strict=True)]
+    return in_places(batches, own)
 
 
-def _described(target: Target, layout: str | None, samples: int, together: bool) -> list[Images]:
-    """One batch, or a single image for each sample."""
-    value, layout = target.value, target.layout or layout
-    if isinstance(value, list):
-        if not together:
-            return [_images.images(one, layout) for one in value]
-        return [_images.images(_array.namespace(value[0]).stack(value), layout and f"N{layout}")]
-    if together:
-        return [_images.images(value, layout)]
-    return [_images.images(value[i : i + 1], layout) for i in range(samples)]
-
-
-def _joined(target: Target, made: list[Any], together: bool) -> Any:
-    """As it came: a list for a list, an array for an array."""
-    if isinstance(target.value, list):
-        return list(made[0]) if together else made
-    return made[0] if together else _array.namespace(made[0]).concatenate(made)
-
-
-def _check_alike(found: Found, drawn: list[list[Params]]) -> None:
+def _check_alike(found: Found, groups: Sequence[Any]) -> None:
     """Several images of a sample share their draws, which depend on the size."""
-    for target, each in zip(found.of("images"), drawn, strict=True):
-        for own, first in zip(each, drawn[0], strict=True):
-            if own.size != first.size:
+    if len(groups) == 1:
+        return
+    each = [
+        {
+            place: images[row if len(images) > 1 else 0].size
+            for places, images in own
+            for row, place in enumerate(places)
+        }
+        for own in groups
+    ]
+    for target, own in zip(found.of("images"), each, strict=True):
+        for place, size in own.items():
+            if size != each[0][place]:
                 raise ValueError(
-                    f"images that belong together must have one size, got {first.size} and {own.size} at "
+                    f"images that belong together must have one size, got {each[0][place]} and {size} at "
                     f"{''.join(f'[{key!r}]' for key in target.paths[0])}"
                 )
 
@@ -119,21 +157,39 @@ def _mixed(labels: Any, params: Params, mixed: list[Mixed]) -> Any:
     return labels
 
 
-def _moved(target: Target, images: list[Images], params: list[Params], samples: int) -> Any:
+def _moved(target: Target, batches: Sequence[_Batch]) -> Any:
     """Masks: an array for the batch or for the only sample, or one for each sample."""
-    value = target.value
-    if len(params) == 1 and not isinstance(value, list):
-        return _one(value, images[0], params[0], "N" if "N" in images[0].axes.layout else "")
-    owned = [(params[0], i) if len(params) == 1 else (params[i], 0) for i in range(samples)]
-    moved = []
-    for i, (own, row) in enumerate(owned):
-        table = own.table._replace(pointer=own.table.pointer + 8 * own.table.n * row)
-        moved.append(_one(value[i], images[0 if len(params) == 1 else i], own, "", table))
+    value, first = target.value, batches[0]
+    if len(batches) == 1 and not first.image.ragged and not isinstance(value, list):
+        return _one(value, first.image, first.params, "N" if "N" in first.image.axes.layout else "")
+    moved = in_places(batches, [_of_batch([value[i] for i in batch.places], batch) for batch in batches])
     return moved if isinstance(value, list) else _array.namespace(moved[0]).stack(moved)
+
+
+def _of_batch(masks: Sequence[Any], batch: _Batch) -> Sequence[Any]:
+    """Those of each sample; if they are ragged and of one kind, together."""
+    params, table = batch.params, batch.params.table
+    if batch.image.ragged:
+        found = [_described(mask, batch.singles[row], "") for row, mask in enumerate(masks)]
+        if len({(own.dtype, own.channels, own.axes.layout, planes) for own, planes in found}) == 1:
+            together = _ragged.batch([own for own, _ in found], np.empty((len(found), 0)))
+            made = run.moved(params.plan, together, table)
+            return list(made[:, 0] if found[0][1] else made)
+    rows = (table._replace(pointer=table.pointer + 8 * table.n * row) for row in range(len(masks)))
+    images = batch.singles if batch.image.ragged else [batch.image] * len(masks)
+    return [_one(mask, image, params, "", own) for mask, image, own in zip(masks, images, rows, strict=True)]
 
 
 def _one(mask: Any, image: Images, params: Params, lead: str, table: Any = None) -> Any:
     """One array of masks, [N, H, W] or with an axis of masks where the images' channels are; `lead`: "N" or nothing."""
+    described, planes = _described(mask, image, lead)
+    moved = run.moved(params.plan, described, params.table if table is None else table)
+    moved = moved[..., 0, :, :] if planes else moved
+    return moved[0] if mask.ndim < moved.ndim else moved
+
+
+def _described(mask: Any, image: Images, lead: str) -> tuple[Images, bool]:
+    """Masks as images, and whether they had no axis of masks."""
     if _array.library(type(mask)) is None:
         raise TypeError(f"masks must be an array, or a list of arrays, got {type(mask).__name__}")
     shape = tuple(mask.shape)
@@ -151,9 +207,7 @@ def _one(mask: Any, image: Images, params: Params, lead: str, table: Any = None)
     if described.device != image.device or (image.device >= 0 and described.library is not image.library):
         raise TypeError("masks must be of the images' library and on the images' device")
     _check.dtypes(described.dtype, described.dtype, "nearest")
-    moved = run.moved(params.plan, described, params.table if table is None else table)
-    moved = moved[..., 0, :, :] if planes else moved
-    return moved[0] if len(shape) < moved.ndim else moved
+    return described, planes
 
 
 def _fits(masks: Any, layout: str, image: Images) -> bool:

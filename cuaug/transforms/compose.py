@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import secrets
 import textwrap
 import threading
@@ -10,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import _array, _check, _cuda, _images, _pass
+from .. import _array, _check, _cuda, _images, _pass, _ragged
 from .._check import BackendError, public
 from .._images import Images
 from .._parameters import NO_TABLE, Table
-from ..fusion import run, traced
+from ..fusion import ragged, run, traced
 from ..fusion.plan import Plan, plan_of
 from ..fusion.recipe import Recipe
 from ..fusion.report import Report, report
@@ -26,6 +27,7 @@ from ._transform import Transform, members
 from .params import Params
 
 _REPLAYS = 1 << 16  # counters of graphs that capture a recipe: one for eight samples each
+_MOST_LEADS = 1 << 14  # sizes of images
 _lock = threading.Lock()
 
 
@@ -67,10 +69,12 @@ class Compose(Transform):
         self.first = 0  # the place of its first transform in the recipe that it is the end of
         self._plans: dict[Any, Plan] = {}
         self._replays: dict[Any, tuple[Any, list[int]]] = {}
+        self._leads: dict[Any, ragged.Lead | None] = {}
+        self._counts: dict[Any, int] = {}
         self._arrays: set[type] = set()  # whose objects are images alone
 
     def __getstate__(self) -> dict[str, Any]:
-        return super().__getstate__() | {"_plans": {}, "_replays": {}, "_arrays": set()}
+        return super().__getstate__() | {"_plans": {}, "_replays": {}, "_leads": {}, "_counts": {}, "_arrays": set()}
 
     def __repr__(self) -> str:
         entries = "".join(f"\n{textwrap.indent(repr(transform), '    ')}," for transform in self.transforms)
@@ -118,7 +122,8 @@ class Compose(Transform):
         if masks is None and boxes is None and keypoints is None and labels is None:
             if type(images) in self._arrays:
                 image = _images.images(images, layout)
-                plan, table = self._table(image, ids, self._counted(step))
+                plan = self._plan(image)
+                table = self._table(plan, image, ids, self._counted(step))
                 return traced.apply(plan, image, table)
             return self._follow(images, ids, step, layout)
         if labels is None and getattr(masks, "ndim", 0) == 1:  # no mask has one axis: cutmix(images, labels)
@@ -134,7 +139,8 @@ class Compose(Transform):
     @public
     def draw(self, images: Any, *, ids: Any = None, step: int | None = None, layout: str | None = None) -> Params:
         """The parameters that a call with these images would draw, for :meth:`apply`; counts as a call."""
-        return self._draw(_images.images(images, layout), ids, self._counted(step))
+        image = _images.images(images, layout)
+        return self._draw(self._plan(image), image, ids, self._counted(step))
 
     @public
     def apply(self, images: Any, params: Params, *, layout: str | None = None) -> Any:
@@ -204,7 +210,7 @@ class Compose(Transform):
         """What a call does: its passes, what each reads and writes, and why one ends where it does. Draws nothing.
 
         Args:
-            images: As in a call; or, without any,
+            images: As in a call, an array or a list of them; or, without any,
             size: of images, (H, W),
             dtype: with this dtype
             channels: and so many channels.
@@ -221,10 +227,16 @@ class Compose(Transform):
                 raise ValueError("images or size must be given")
             shape = (1, *_check.size("size", size), _check.whole("channels", channels, 1))
             image = _images.imagined(shape, _array.dtype_name(dtype))
-        else:
+        elif not isinstance(images, (list, tuple)):
             image = _images.images(images, layout)
         owners: dict[int, str] = {}
-        return report(self._write(image, owners), image, owners)
+        if isinstance(images, (list, tuple)):
+            groups = _sample.grouped(list(images), self._kind, layout, len(images))
+            together = max(groups, key=lambda group: len(group[0]))[1]  # the others' plans differ in sizes alone
+            leading = self._leading(together[0]) if len(together) > 1 else 0
+            plan = self._write(together[0], owners, leading)
+            return report(plan, together, owners, tuple(len(places) for places, _ in groups))
+        return report(self._write(image, owners), [image], owners)
 
     def after(self, first: int) -> Compose:
         """The recipe from a transform on, whose draws are those of the whole.
@@ -256,12 +268,15 @@ class Compose(Transform):
         whole = ids is None or isinstance(ids, int)
         numbers = None if whole else _array.host("ids", ids, np.int64).reshape(-1)
 
-        def draw(image: Images, first: int) -> Params:
-            if image.samples == found.samples:
-                return self._draw(image, ids, step)
-            return self._draw(image, first + (ids or 0) if numbers is None else int(numbers[first]), step)
+        def draw(images: Sequence[Images], places: np.ndarray) -> tuple[Images, Params]:
+            plan, image = self._together(images)
+            of: Any = ids
+            if image.samples < found.samples:
+                of = places + (ids or 0) if numbers is None else numbers[places]
+                of = int(of[0]) if len(of) == 1 else of
+            return image, self._draw(plan, image, of, step)
 
-        return _sample.results(found, draw, layout, self.boxes, self.keypoints)
+        return _sample.results(found, self._kind, draw, layout, self.boxes, self.keypoints)
 
     def _counted(self, step: int | None) -> int:
         """The step of this call."""
@@ -272,16 +287,15 @@ class Compose(Transform):
         own["_step"] = step + 1
         return step
 
-    def _draw(self, image: Images, ids: Any, step: int) -> Params:
-        return Params(*self._table(image, ids, step), image, self)
+    def _draw(self, plan: Plan, image: Images, ids: Any, step: int) -> Params:
+        return Params(plan, self._table(plan, image, ids, step), image, self)
 
-    def _table(self, image: Images, ids: Any, step: int) -> tuple[Plan, Table]:
-        plan = self._plan(image)
+    def _table(self, plan: Plan, image: Images, ids: Any, step: int) -> Table:
         first, each = (ids, NO_TABLE) if isinstance(ids, int) else (0, _ids(ids, image))
         program = self._program(plan, image)
         counts = (self.seed, step, first)
         array = run.drawn(plan, image, program, counts, each, self._replay(image))
-        return plan, Table(image.library.pointer(array), plan.columns, 0, 1, 1, array)
+        return Table(image.library.pointer(array), plan.columns, 0, 1, 1, array)
 
     def _plan(self, image: Images) -> Plan:
         key = (image.dtype, image.axes.extents[1:])
@@ -290,14 +304,66 @@ class Compose(Transform):
             plan = self._plans.setdefault(key, self._write(image, {}))  # threads that meet a shape at once share one
         return plan
 
-    def _write(self, image: Images, owners: dict[int, str]) -> Plan:
-        """The plan for such images. `owners`: to be filled with the name of each op's transform."""
-        recipe = Recipe(image.size, image.channels, image.dtype, position=self.first - 1)
-        for transform in self._flat():
+    def _write(self, image: Images, owners: dict[int, str], leading: int = 0) -> Plan:
+        """The plan for such images. `owners`: to be filled with the name of each op's transform.
+
+        `leading`: so many transforms have arguments for each image, whatever its size.
+        """
+        recipe = self._begun(image.size, image)
+        for i, transform in enumerate(self._flat(), 1):
             known = len(recipe.ops)
             transform.enter(recipe)
             owners |= {id(op): transform.title for op in recipe.ops[known:]}
+            if i == leading:
+                ragged.given_to_each(recipe)
         return plan_of(recipe, image)
+
+    def _begun(self, size: tuple[int, int], image: Images) -> Recipe:
+        return Recipe(size, image.channels, image.dtype, position=self.first - 1)
+
+    def _together(self, images: Sequence[Images]) -> tuple[Plan, Images]:
+        """Images of one kind as one batch, and the plan for it."""
+        first = images[0]
+        if len(images) == 1:
+            return self._plan(first), first
+        leads = [lead for image in images if (lead := self._lead(image))]
+        key = (first.dtype, first.channels, leads[0].kind)
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self._plans.setdefault(key, self._write(first, {}, self._leading(first)))
+        return plan, _ragged.batch(images, np.stack([lead.numbers for lead in leads]) + plan.own)
+
+    def _kind(self, image: Images) -> Any:
+        """Images for which this is the same go together, whatever their sizes; None: those of one size do."""
+        lead = self._lead(image)
+        return lead and lead.kind
+
+    def _lead(self, image: Images) -> ragged.Lead | None:
+        key = (image.dtype, image.axes.extents[2:])
+        if key in (known := self._leads):
+            return known[key]
+        if len(known) >= _MOST_LEADS:
+            self._leads = known = {}  # another thread may still look into the old one
+        found = known[key] = self._lead_for(image)
+        return found
+
+    def _lead_for(self, image: Images) -> ragged.Lead | None:
+        leading = self._leading(image)
+        if not leading:
+            return None
+        recipe = self._begun(image.size, image)
+        for transform in itertools.islice(self._flat(), leading):
+            transform.enter(recipe)
+        return ragged.lead_of(recipe, image.dtype, image.size)
+
+    def _leading(self, image: Images) -> int:
+        """How many transforms it takes until such images have one size, whatever it was; 0: more than there are."""
+        key = (image.dtype, image.channels)
+        if key not in self._counts:
+            height, width = image.size
+            sizes = (height, width), (2 * height + 1, 3 * width + 2)  # of neither one height, nor width, nor ratio
+            self._counts[key] = ragged.leading(self._flat(), [self._begun(size, image) for size in sizes])
+        return self._counts[key]
 
     def _flat(self) -> Iterator[Transform]:
         for transform in self.transforms:

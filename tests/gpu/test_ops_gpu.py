@@ -139,10 +139,10 @@ def test_more_samples_than_a_grid_has_rows():
 
 
 @each_scene
-@pytest.mark.parametrize("count", [1, 31, 32, 33, 127, 129, 511, 512, 513, 1023, 1024, 1025, 1151, 1153])
+@pytest.mark.parametrize("count", [1, 31, 32, 33, 127, 129, 255, 256, 257, 513, 1023, 1024, 1025, 1151, 1153])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 def test_the_seams_between_words_blocks_and_ways(scene, count, dtype):
-    """512 boxes of float64 and 1,024 of float32 are compared each with each; more go in blocks of 64."""
+    """1,024 boxes are compared each with each, with 256 in a block; more go in blocks of 64."""
     boxes, scores = pairs(scene, count, 3, dtype)
     classes = torch.from_numpy(box_cases.labels(count)).cuda()
     found = cuaug.nms(boxes, scores, 0.5)
@@ -152,8 +152,8 @@ def test_the_seams_between_words_blocks_and_ways(scene, count, dtype):
     assert_array_equal(to_numpy(found), expected)
 
 
-@pytest.mark.parametrize("count", [100, 511, 512, 513])
-def test_rotated_boxes_on_both_sides_of_the_seam(count):
+@pytest.mark.parametrize("count", [1, 64, 65, 500, 1025])
+def test_rotated_boxes_in_one_and_more_blocks(count):
     boxes, scores = pairs("clustered", count, dtype=torch.float64)
     turned = torch.cat([boxes, 180 * scores[:, None]], 1)
     found = cuaug.nms(turned, scores, 0.3)
@@ -201,6 +201,39 @@ def test_threads_on_streams_of_their_own_learn_their_own_number():
         for all_found, own in zip(pool.map(ask, range(8)), expected, strict=True):
             for found in all_found:
                 assert_array_equal(found, own)
+
+
+@pytest.mark.parametrize("count", [2, 64, 1000, 1024])
+def test_a_chain_in_any_order(count):
+    """Each box is decided by the one before it, which another warp has: as many rounds as boxes."""
+    boxes, scores = pairs("chain", count)
+    for seed in range(5):
+        order = torch.from_numpy(np.random.default_rng(seed).permutation(count)).cuda()
+        found = cuaug.nms(boxes[order], scores[order], 0.3)
+        assert len(found) == -(-count // 2)
+        assert_array_equal(to_numpy(found), cuaug.nms(boxes[order].cpu(), scores[order].cpu(), 0.3))
+
+
+@pytest.mark.parametrize("count", [1000, 3000, 30_000])
+def test_what_is_returned_is_there_for_every_stream(count):
+    """The number is told when the indices are written. 30,000 boxes take more memory than is kept for a call."""
+    drawn = [pairs("clustered", count, seed) for seed in range(4)]
+    expected = [cuaug.nms(boxes.cpu(), scores.cpu(), 0.5) for boxes, scores in drawn]
+    torch.cuda.synchronize()
+    side = torch.cuda.Stream()
+    for k in [0, 1, 2, 3] * 25:
+        with torch.cuda.stream(side):
+            found = cuaug.nms(*drawn[k], 0.5)
+        copied = found.clone()  # on the stream that knows nothing of the other
+        found.record_stream(torch.cuda.current_stream())
+        assert_array_equal(to_numpy(copied), expected[k])
+
+
+def test_a_thread_that_has_not_met_the_device_yet():
+    boxes, scores = pairs("clustered", 500)
+    expected = cuaug.nms(boxes, scores, 0.5)
+    with ThreadPoolExecutor(1) as pool:
+        assert torch.equal(pool.submit(cuaug.nms, boxes, scores, 0.5).result(), expected)
 
 
 def test_waiting_for_the_number_is_refused_in_a_capture():

@@ -184,6 +184,89 @@ def test_there_may_be_more_samples_than_blocks_along_an_axis(name):
         assert_equal(made[n : n + 1], expected, tolerance=case.between_devices(str(made.dtype)[6:], case.dtypes[0]))
 
 
+RAGGED = [T.RandomResizedCrop(64, antialias=False), T.RandomHorizontalFlip(), JITTER, T.ToDtype("float16", scale=True)]
+ANTIALIASED = [T.RandomResizedCrop(64), T.RandomHorizontalFlip(), JITTER, T.ToDtype("float16", scale=True)]
+
+
+def photos(count, least=40, spread=90, seed=0):
+    """Of different sizes."""
+    sizes = np.random.default_rng(seed).integers(least, least + spread, (count, 2)).tolist()
+    return [images(GPU, "uint8", "NCHW", (1, *size, 3), seed=i % 7)[0] for i, size in enumerate(sizes)]
+
+
+@pytest.mark.parametrize("transforms", [RAGGED, ANTIALIASED], ids=["plain", "antialiased"])
+@pytest.mark.parametrize("layout", ["CHW", "HWC"])
+def test_a_list_of_different_sizes_takes_the_launches_of_a_batch(transforms, layout, monkeypatch):
+    aug, given, launched = T.Compose(transforms, seed=2), photos(40), []
+    if layout == "HWC":
+        given = [one.permute(1, 2, 0).contiguous() for one in given]
+    launch = _cuda.launch
+    monkeypatch.setattr(_cuda, "launch", lambda name, *rest: (launched.append(name), launch(name, *rest))[1])
+    for _ in range(2):  # traced, and then replayed
+        launched.clear()
+        made = aug(given, step=3, layout=layout)
+        assert len(launched) == aug.plan(given, layout=layout).launches < 6
+        tag = "Planar" if layout == "CHW" else "Packed"
+        assert sum(f"Ragged<cuaug::{tag}>" in name for name in launched) == 1
+    for i in (0, 7, 39):
+        near = BY_NAME["imagenet"].between_devices("float16", "uint8")
+        assert_equal(made[i], aug(given[i], step=3, ids=i, layout=layout), tolerance=near)
+
+
+def test_a_list_of_other_sizes_compiles_and_waits_for_nothing():
+    aug = T.Compose(RAGGED, seed=2)
+    aug(photos(40))
+    others = photos(40, 50, 60, seed=1)
+    torch.cuda.synchronize()
+    kernels = set(_cuda._kernels)
+    with nobody_waits():
+        aug(others)
+    assert set(_cuda._kernels) == kernels
+
+
+def test_the_images_of_a_list_may_go_at_once():
+    """Before the kernels that read them have begun."""
+    aug, given = T.Compose(RAGGED, seed=2), photos(64)
+    expected = aug(given, step=0)
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        copies = [one.clone() for one in given]
+        busy(20)
+        made = aug(copies, step=0)
+        del copies
+        [torch.full((3, 140, 140), 99, dtype=torch.uint8, device="cuda") for _ in range(64)]
+    stream.synchronize()
+    for own, other in zip(made, expected, strict=True):
+        assert torch.equal(own, other)
+
+
+def test_a_list_of_different_sizes_cannot_be_captured():
+    aug, given, said = T.Compose(RAGGED, seed=2), photos(4), []
+    aug(given)
+
+    def call():
+        try:
+            aug(given)
+        except cuaug.BackendError as error:
+            said.append(str(error))
+        return given[0] + 1  # of an empty graph torch would warn
+
+    captured(call)
+    assert "images of different sizes cannot be captured" in said[0]
+
+
+def test_a_list_may_be_longer_than_a_grid_s_axis():
+    aug = T.Compose([T.RandomResizedCrop(3), T.RandomHorizontalFlip()], seed=2)
+    few = photos(8, 4, 9)
+    given = (few * 8200)[:65_540]
+    made = aug(given, step=0)
+    for i in (0, 65_534, 65_535, 65_536, 65_539):
+        assert_equal(
+            made[i], aug(given[i], step=0, ids=i), tolerance=BY_NAME["flips"].between_devices("uint8", "uint8")
+        )
+
+
 def test_a_mean_is_that_of_large_images_too():
     """Of many regions of each sample."""
     batch = images(GPU, "uint8", "NCHW", (3, 600, 700, 3))

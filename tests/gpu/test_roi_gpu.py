@@ -153,6 +153,21 @@ def test_gradcheck(kind, each_way):
     assert torch.autograd.gradcheck(lambda f: call(f, rois), (maps,), nondet_tol=1e-12)
 
 
+@pytest.mark.parametrize("shape", [(3, 32767), (3, 32768), (32768, 3)], ids=str)
+def test_places_beyond_what_half_an_int_holds(shape, each_way):
+    """Rows and columns below 2^15 are kept in four bytes together, others in eight."""
+    rois = torch.tensor([(0, 0, 0, shape[1], shape[0]), (1, shape[1] - 9, shape[0] - 9, shape[1], shape[0])]) * 2.0
+    rois[:, 0] /= 2
+    found = []
+    for device in ("cuda", "cpu"):
+        own = features(torch.float32, 3, shape=shape).to(device).requires_grad_()
+        out = cuaug.roi_pool(own, rois.to(device), (2, 5), 0.5)
+        out.backward(torch.arange(1.0, 1 + out.numel()).view(out.shape).to(device))
+        found.append((out.detach(), own.grad))
+    for own, wanted in zip(*found, strict=True):
+        assert_alike(own, wanted, torch.float32)
+
+
 @each_kind
 def test_a_gradient_is_the_same_in_every_run_where_torch_is_told(kind):
     call, rotated = KINDS[kind]

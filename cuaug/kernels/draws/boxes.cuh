@@ -33,12 +33,26 @@ inline DrawnBox placed(Random& random, int height, int width, const Sides& sides
     return {static_cast<double>(top), static_cast<double>(left), static_cast<double>(sides.height), static_cast<double>(sides.width)};
 }
 
+// A box of the first of ten pairs of sides that will do; false if none does. Two at once: neither waits for the other.
+template <class Fits>
+inline bool attempted(Random& random, int height, int width, const BoxRange& range, const Fits& fits, DrawnBox& box) {
+    const double area = static_cast<double>(height) * width;
+    for (int attempt = 0; attempt < 10; attempt += 2) {
+        const Sides one = drawn_sides(random, area, range), other = drawn_sides(random, area, range);
+        const bool first = fits(one);
+        if (!first && !fits(other)) continue;
+        if (first) random.return_words(2);
+        box = placed(random, height, width, first ? one : other);
+        return true;
+    }
+    return false;
+}
+
 // torchvision's: ten attempts at an area and an aspect ratio, then the largest central box whose ratio is allowed.
 inline DrawnBox resized_crop_box(Random& random, int height, int width, const BoxRange& range) {
-    for (int attempt = 0; attempt < 10; ++attempt) {
-        const Sides sides = drawn_sides(random, static_cast<double>(height) * width, range);
-        if (sides.width > 0 && sides.width <= width && sides.height > 0 && sides.height <= height) return placed(random, height, width, sides);
-    }
+    DrawnBox box;
+    auto fits = [&](const Sides& sides) { return sides.width > 0 && sides.width <= width && sides.height > 0 && sides.height <= height; };
+    if (attempted(random, height, width, range, fits, box)) return box;
     const double own = static_cast<double>(width) / height;
     const int w = own > range.ratio[1] ? static_cast<int>(rounded(height * range.ratio[1])) : width;
     const int h = own < range.ratio[0] ? static_cast<int>(rounded(width / range.ratio[0])) : height;
@@ -47,11 +61,9 @@ inline DrawnBox resized_crop_box(Random& random, int height, int width, const Bo
 
 // torchvision's RandomErasing: as above, but the box stays smaller than the canvas, and there is none after ten failures.
 inline DrawnBox erased_box(Random& random, int height, int width, const BoxRange& range) {
-    for (int attempt = 0; attempt < 10; ++attempt) {
-        const Sides sides = drawn_sides(random, static_cast<double>(height) * width, range);
-        if (sides.height < height && sides.width < width) return placed(random, height, width, sides);
-    }
-    return {0.0, 0.0, 0.0, 0.0};
+    DrawnBox box = {0.0, 0.0, 0.0, 0.0};
+    attempted(random, height, width, range, [&](const Sides& sides) { return sides.height < height && sides.width < width; }, box);
+    return box;
 }
 
 // CutMix (Yun et al. 2019): a box of the share 1 - `lam`, around a uniform centre, cut off at the canvas.

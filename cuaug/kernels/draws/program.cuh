@@ -6,7 +6,8 @@
 
 // A recipe's draws as a program that every sample runs for itself: first what is random, into the sample's row of the table, then,
 // from the last geometric op to the first, how the coordinates of the result are carried back to the source.
-// An instruction is a few numbers: the header below, then its arguments. The kinds are named in cuaug/fusion/program.py, in this order.
+// It begins with its contents. An instruction is a few numbers: the header below, then its arguments. The kinds are named in
+// cuaug/fusion/program.py, in this order.
 
 namespace cuaug {
 
@@ -27,7 +28,6 @@ enum class Kind {
     Cut,           // height, width, column of the share kept, which becomes exact; draws a box
     Corners,       // height, width, distortion; draws 8 displacements
     Words,         // draws the stream's 8 numbers for ops that draw at each pixel: 3 of the seed, 2 of step and id, the position
-    Barrier,       // what comes after it reads what was drawn before it
     // Coordinates, carried back through one op. Arguments from the table are named by their column.
     Box,           // column of top, left, height, width; height and width of the result
     Shift,         // column of top, left
@@ -41,9 +41,9 @@ enum class Kind {
 };
 
 struct Instruction {
-    int kind, length;        // in numbers, the header's four included
-    int position, index;
-    int gate, column;        // a column that must hold the value, or -1; the first to write
+    int kind, position;
+    int index, gate;         // a column that must hold the value, or -1
+    int column, own;         // the first to write; where the sample's own arguments begin that stand for those below, or -1
     double gate_value;
 
     const double* arguments() const { return &gate_value + 1; }
@@ -61,8 +61,8 @@ inline void put(double* to, const DrawnBox& box) {
     to[3] = box.width;
 }
 
-inline void run(const Instruction& it, const Stream& stream, double* row, Progress& progress) {
-    const double* a = it.arguments();
+inline void run(const Instruction& it, const double* own, const Stream& stream, double* row, Progress& progress) {
+    const double* a = it.own < 0 ? it.arguments() : own + it.own;
     double* out = row + it.column;
     const bool open = it.gate < 0 || row[it.gate] == it.gate_value;
     Random random({stream.seed, stream.step, stream.id, static_cast<unsigned int>(it.position)}, static_cast<unsigned int>(it.index));
@@ -142,7 +142,6 @@ inline void run(const Instruction& it, const Stream& stream, double* row, Progre
             out[7] = it.position;
             return;
         }
-        case Kind::Barrier: return;
         case Kind::Box: {
             const double* box = from(0);
             return carry(carry_box(box[0], box[1], box[2], box[3], a[1], a[2]));
@@ -174,18 +173,29 @@ inline void run(const Instruction& it, const Stream& stream, double* row, Progre
     }
 }
 
-// Sample n of a batch, into its row. Of instructions between two barriers, which do not depend on each other, this is one of `shares`;
-// the coordinates, which do, are carried by the first.
+// Phases: of draws that do not depend on each other, and after those that their gates and arguments name; the last is of coordinates.
+struct Contents {
+    int phases;
+    int first[1];            // instruction of a phase, and behind the last how many there are; then where in the program each begins
+
+    int begin(int instruction) const { return first[phases + 1 + instruction]; }
+};
+
+// Sample n of a batch, into its row. Of the instructions of a phase this does every `shares`-th; the coordinates, each of which follows
+// from the one before, are carried by share 0.
 template <class Wait>
 inline void draw_sample(const Draw& args, const double* program, double* row, long long step, long long n, bool exists, int share, int shares, const Wait& wait) {
     const unsigned long long id = !exists ? 0 : args.ids != nullptr ? args.ids[n] : args.first_id + n;
     const Stream stream = {static_cast<unsigned long long>(args.seed), static_cast<unsigned long long>(step), id, 0};
+    const Contents& contents = *reinterpret_cast<const Contents*>(program);
     Progress progress = {Carry::identity(), Carry::identity()};
-    for (int i = 0, turn = 0; i < args.length; ++turn) {
-        const Instruction& it = *reinterpret_cast<const Instruction*>(program + i);
-        if (it.kind == static_cast<int>(Kind::Barrier)) wait();
-        else if (exists && (it.kind > static_cast<int>(Kind::Barrier) ? 0 : turn % shares) == share) run(it, stream, row, progress);
-        i += it.length;
+    const double* own = args.own + n * args.own_stride;
+    for (int phase = 0; phase < contents.phases; ++phase) {
+        const bool coordinates = phase == contents.phases - 1;
+        const int end = coordinates && share > 0 ? 0 : contents.first[phase + 1];
+        if (phase > 0) wait();
+        for (int i = contents.first[phase] + share; exists && i < end; i += coordinates ? 1 : shares)
+            run(*reinterpret_cast<const Instruction*>(program + contents.begin(i)), own, stream, row, progress);
     }
 }
 

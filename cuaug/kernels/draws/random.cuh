@@ -27,6 +27,9 @@ struct Random {
         return at == 0 ? words.word[0] : at == 1 ? words.word[1] : at == 2 ? words.word[2] : words.word[3];
     }
 
+    // The last words of the four that are at hand are drawn again.
+    void return_words(int count) { used -= count; }
+
     // In [0, 1), a multiple of 2^-32.
     double uniform() { return word() * (1.0 / 4294967296.0); }
 

@@ -36,9 +36,8 @@ inline void add_region(const Record& args, const Shape& shape, long long k, long
         R value[W];
         for (int j = 0; j < W; ++j) value[j] = to_real<R>(from[min(j, last) * pooled.c]);
         if constexpr (greatest) {
-            const long long* places = static_cast<const long long*>(args.places.data) + k * args.places.n + c * args.places.c + y * args.places.y + x * args.places.x;
             long long number[W];
-            for (int j = 0; j < W; ++j) number[j] = j <= last ? places[j * args.places.c] : -1;
+            read_places(args, k * args.places.n + c * args.places.c + y * args.places.y + x * args.places.x, last, number);
             for (int j = 0; j < W; ++j) {
                 if (number[j] < 0) continue;
                 const R one[1] = {value[j]};

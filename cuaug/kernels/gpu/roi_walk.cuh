@@ -56,10 +56,46 @@ inline void add_pixels(const Place<R>& place, const T* in, const Maps& maps, int
     }
 }
 
+// The shape of a block's region: one thread works it out for all.
+template <class Shape>
+inline const Shape& shared_shape(const Pooling& args, long long k) {
+    __shared__ Shape shape;
+    if (threadIdx.x == 0) shape = Shape(args, k);
+    __syncthreads();
+    return shape;
+}
+
 // A sample's number in its bin.
 inline long long sample_number(long long i, long long j) { return i << 32 | j; }
 inline long long row_of(long long number) { return number >> 32; }
 inline long long column_of(long long number) { return number & 0xffffffffll; }
+
+// Such numbers of neighbouring channels in memory, of those up to `last`.
+template <int W>
+inline void write_places(const PoolingPlaces& args, long long at, int last, const long long (&number)[W]) {
+    if (args.short_places) {
+        int* to = static_cast<int*>(args.places.data) + at;
+        for (int j = 0; j < W; ++j)
+            if (j <= last) to[j * args.places.c] = number[j] < 0 ? -1 : static_cast<int>(row_of(number[j]) << 16 | column_of(number[j]));
+    } else {
+        long long* to = static_cast<long long*>(args.places.data) + at;
+        for (int j = 0; j < W; ++j)
+            if (j <= last) to[j * args.places.c] = number[j];
+    }
+}
+
+template <int W>
+inline void read_places(const PoolingPlaces& args, long long at, int last, long long (&number)[W]) {
+    if (args.short_places) {
+        const int* from = static_cast<const int*>(args.places.data) + at;
+        int found[W];
+        for (int j = 0; j < W; ++j) found[j] = j <= last ? from[j * args.places.c] : -1;
+        for (int j = 0; j < W; ++j) number[j] = found[j] < 0 ? -1 : sample_number(found[j] >> 16, found[j] & 0xffff);
+    } else {
+        const long long* from = static_cast<const long long*>(args.places.data) + at;
+        for (int j = 0; j < W; ++j) number[j] = j <= last ? from[j * args.places.c] : -1;
+    }
+}
 
 // One bin of W channels.
 template <Take take, int wide, class T, class R, class Shape>
@@ -113,8 +149,7 @@ inline void walk_region(const Record& args, const Shape& shape, long long k, lon
             long long chosen[W];
             for (int j = 0; j < W; ++j) chosen[j] = -1;
             walk_bin<take, wide>(args, shape, y, x, in, maps, last, value, chosen);
-            long long* places = static_cast<long long*>(args.places.data) + k * args.places.n + c * args.places.c + y * args.places.y + x * args.places.x;
-            for (int j = 0; j <= last; ++j) places[j * args.places.c] = chosen[j];
+            write_places(args, k * args.places.n + c * args.places.c + y * args.places.y + x * args.places.x, last, chosen);
         } else {
             walk_bin<take, wide>(args, shape, y, x, in, maps, last, value, nullptr);
         }
