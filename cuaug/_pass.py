@@ -506,7 +506,7 @@ def _grid_of_fours(dtype: str, group: int, slices: int, height: int, width: int)
 
 
 def _pointwise_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
-    """As many runs as take the fewest turns, with what a block begins with counted as some turns, of a GPU that is full."""
+    """The runs that take a full GPU the fewest turns, where what a block begins with counts for some."""
     blocks, _, deep = _grid_of_fours(dtype, group, slices, height, width)
     room = 4 * 132
     runs = min(range(1, 65), key=lambda runs: -(-runs * deep // room) * (-(-blocks // runs) + 3))
