@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Iterable, Iterator
 from types import ModuleType
-from typing import Any
 
 from . import _user_ops
 from ._check import BackendError, public, whole
@@ -29,13 +27,6 @@ def jpeg() -> ModuleType:
     if not hasattr(found, "jpeg_decode"):
         raise BackendError(f"{NO_JPEG}: {INSTALL_JPEG}")
     return found
-
-
-def failures(results: Iterable[Any]) -> Iterator[tuple[int, str, str]]:
-    """Of the decoder's results, those that stand for a failure: the place, the exception's name, the reason."""
-    for place, result in enumerate(results):
-        if result is not None and len(result) == 2:
-            yield place, *result
 
 
 NO_JPEG = "cuaug's extension was built where libjpeg-turbo 2.1 or newer was not, and has no JPEG decoder"

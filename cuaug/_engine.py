@@ -13,18 +13,20 @@ import functools
 import importlib
 import struct
 import weakref
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from . import _array, _cpu, _cuda
 from ._check import BackendError
 
+if TYPE_CHECKING:
+    from ._native import Files
+
 RECORD = struct.Struct("P")  # `cuaug::Cut`
 _ROWS = 32  # `cut_rows`: of a piece, that a block of the kernel moves
-_TAKEN = {(sampling, "ycbcr", False) for sampling in ("444", "422", "420", "440")}
-_END = b"\xff\xd9"
+_TAKEN = ("444", "422", "420", "440")
 _ROOM = 256 << 20  # bytes of images that are decoded at a time, but for one that is larger
 _APART = 256  # bytes that images begin at multiples of
 _INSTALL = 'pip install "cuaug[decode13]" (CUDA 12 drivers: "cuaug[decode12]")'
@@ -33,24 +35,26 @@ _HARDWARE = 3
 _SMOOTH_UPSAMPLING = 1 << 5  # what libjpeg-turbo does
 
 
-def takes(data: bytes | memoryview, header: Sequence[Any]) -> bool:
-    """Whether the engine decodes such a file as libjpeg-turbo does: baseline, in colour, and not cut short.
+def takes(headers: np.ndarray) -> np.ndarray:
+    """Whether the engine decodes such files as libjpeg-turbo does: baseline, in colour, and not cut short. [N]"""
+    jpeg = _cpu.jpeg()
+    usual = np.array([name in _TAKEN for name in jpeg.jpeg_subsamplings])[headers["subsampling"]]
+    in_colour = headers["color_space"] == jpeg.jpeg_spaces.index("ycbcr")
+    found: np.ndarray = usual & in_colour & (headers["progressive"] == 0) & (headers["ended"] == 1)
+    return found
 
-    `header`: height, width, channels, subsampling, colour space, progressive.
-    """
-    return tuple(header[3:6]) in _TAKEN and bytes(data[-2:]) == _END
 
+class Cuts(NamedTuple):
+    """Boxes of images that the engine decodes, and where they go."""
 
-class Boxes(NamedTuple):
-    """Of images that the engine decodes, and where they go."""
-
-    data: Sequence[bytes]
+    files: Files
+    places: np.ndarray  # of the images in `files` [N]
     sizes: np.ndarray  # of the images: H, W [N, 2]
     box: np.ndarray  # top, left, height, width [N, 4]
     target: np.ndarray  # address of the box's first pixel, and bytes from a row to the next [N, 2]
 
-    def part(self, which: slice) -> Boxes:
-        return Boxes(self.data[which], self.sizes[which], self.box[which], self.target[which])
+    def part(self, which: slice) -> Cuts:
+        return Cuts(self.files, *(each[which] for each in self[1:]))
 
 
 def engine(device: int) -> Engine:
@@ -83,9 +87,9 @@ class Engine:
         )
         self._turns: list[_Turn] = []
 
-    def begin(self, boxes: Boxes, library: _array.Library) -> Work:
+    def begin(self, cuts: Cuts, library: _array.Library) -> Work:
         """Begins to decode, on the device, for the library's current stream."""
-        return Work(self, boxes, library)
+        return Work(self, cuts, library)
 
     def take(self) -> _Turn:
         try:
@@ -124,9 +128,9 @@ class _Turn:
 class Work:
     """Images that an engine is at."""
 
-    def __init__(self, engine: Engine, boxes: Boxes, library: _array.Library) -> None:
-        self._engine, self._boxes, self._library = engine, boxes, library
-        self._rounds = _rounds(3 * boxes.sizes.prod(1))
+    def __init__(self, engine: Engine, cuts: Cuts, library: _array.Library) -> None:
+        self._engine, self._cuts, self._library = engine, cuts, library
+        self._rounds = _rounds(3 * cuts.sizes[:, 0] * cuts.sizes[:, 1])
         self._round = self._begun()
 
     def finish(self) -> tuple[float, list[int]]:
@@ -134,42 +138,39 @@ class Work:
         done, failed = 0.0, list[int]()
         with _cuda.device(self._engine.device):
             while self._round is not None:
-                part, turn, images, pending = self._round
+                first, turn, pending, pieces, grid = self._round
                 try:
                     done, missing = pending.wait()
                 except RuntimeError as error:
                     raise BackendError(f"the GPU's engine failed ({error}): restart the process") from error
-                failed += [part.start + i for i in missing]
-                self._move(part, images)
+                failed += [first + i for i in missing]
+                record = RECORD.pack(self._library.pointer(pieces))
+                self._library.launch("cuaug::cut", record, grid, 256, 0, self._engine.device)
                 turn.moved = _cuda.event(self._library.stream(self._engine.device))
                 self._engine.give(turn)
                 self._round = self._begun()
         return done, failed
 
-    def _begun(self) -> tuple[slice, _Turn, np.ndarray, Any] | None:
+    def _begun(self) -> tuple[int, _Turn, Any, Any, tuple[int, int, int]] | None:
         """The next round. What it needs the native thread holds too, whatever becomes of this."""
         part = next(self._rounds, None)
         if part is None:
             return None
-        engine, boxes = self._engine, self._boxes.part(part)
+        engine, cuts = self._engine, self._cuts.part(part)
         with _cuda.device(engine.device):
             turn = engine.take()
-            images = _laid_out(boxes.sizes)
-            images[:, 0] += turn.room(int(images[-1, 0] + 3 * boxes.sizes[-1].prod()))
+            images = _laid_out(cuts.sizes)
+            images[:, 0] += turn.room(int(images[-1, 0] + 3 * cuts.sizes[-1].prod()))
+        wanted = np.empty((len(images), 3), np.int64)
+        wanted[:, 0], wanted[:, 1:] = cuts.places, images
         held, known = (turn, turn.memory), (engine.handle, turn.state, turn.stream.ptr)
-        pending = _cpu.native().engine_begin(
-            list(boxes.data), images.tolist(), held, engine.driver, engine.functions, *known
-        )
-        return part, turn, images, pending
-
-    def _move(self, part: slice, images: np.ndarray) -> None:
-        boxes, library, device = self._boxes.part(part), self._library, self._engine.device
-        top, left, height, width = boxes.box.T
-        (address, pitch), (target, step) = images.T, boxes.target.T
-        pieces = np.stack([address + top * pitch + 3 * left, target, pitch, step, height, 3 * width], 1)
-        loaded = library.load(pieces, device)  # of `cuaug::CutPiece`
-        grid = len(pieces), int(-(-height.max() // _ROWS)), 1
-        library.launch("cuaug::cut", RECORD.pack(library.pointer(loaded)), grid, 256, 0, device)
+        pending = _cpu.native().engine_decode(cuts.files, wanted, held, engine.driver, engine.functions, *known)
+        pending.begin()
+        top, left, height, width = cuts.box.T
+        (address, pitch), (target, step) = images.T, cuts.target.T
+        pieces = np.array([address + top * pitch + 3 * left, target, pitch, step, height, 3 * width])
+        loaded = self._library.load(pieces.T.copy(), engine.device)  # of `cuaug::CutPiece`
+        return part.start, turn, pending, loaded, (len(images), int(-(-height.max() // _ROWS)), 1)
 
 
 def _rounds(bytes_of: np.ndarray) -> Iterator[slice]:
@@ -183,8 +184,11 @@ def _rounds(bytes_of: np.ndarray) -> Iterator[slice]:
 
 def _laid_out(sizes: np.ndarray) -> np.ndarray:
     """Where images begin, one after the other, and bytes from row to row. [N, 2]"""
-    ends = np.cumsum(-(-3 * sizes.prod(1) // _APART) * _APART)
-    return np.stack([np.concatenate([[0], ends[:-1]]), 3 * sizes[:, 1]], 1).astype(np.int64)
+    height, width = sizes.T
+    bytes_of = -(-3 * height * width // _APART) * _APART
+    out = np.empty(sizes.shape, np.int64)
+    out[:, 0], out[:, 1] = np.cumsum(bytes_of) - bytes_of, 3 * width
+    return out
 
 
 def _address(function: Any) -> int:

@@ -1,5 +1,7 @@
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, overload
+
+import numpy as np
 
 Buffer = bytes | memoryview
 
@@ -25,10 +27,17 @@ def nms(record: bytes, source: str) -> None: ...
 def pooling(record: bytes, dtype: str, kind: str, back: bool) -> None: ...
 def rotated_iou(record: bytes) -> None: ...
 def soft_nms(record: bytes) -> None: ...
-def read_files(files: Sequence[tuple[bytes, int, int]], most: int, threads: int) -> list[bytes | str]: ...
-def engine_begin(
-    files: list[bytes],
-    images: Sequence[tuple[int, int]],
+def cover(
+    boxes: np.ndarray,
+    wanted: np.ndarray,
+    images: np.ndarray,
+    scalable: np.ndarray,
+    regions: np.ndarray,
+    within: np.ndarray,
+) -> None: ...
+def engine_decode(
+    files: Files,
+    images: np.ndarray,
     memory: object,
     driver: tuple[int, int, int],
     functions: tuple[int, int],
@@ -44,35 +53,37 @@ def isas() -> list[str]: ...
 def set_isa(name: str) -> None: ...
 def build_info() -> dict[str, Any]: ...
 
-class Pending:
-    """Work that a thread of its own does."""
+class Files(Sequence[bytes | str]):
+    """Encoded images, or why there is none: bytes, strings, and (path, offset, bytes or -1), which is read."""
 
+    def __init__(
+        self, entries: Sequence[Buffer | str | tuple[bytes, int, int]], most: int = 0, threads: int = 1
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    @overload
+    def __getitem__(self, i: int) -> bytes | str: ...
+    @overload
+    def __getitem__(self, i: slice) -> Sequence[bytes | str]: ...
+
+class Pending:
+    """Work that a thread of its own does, or whoever waits."""
+
+    def begin(self) -> None: ...
     def wait(self) -> tuple[float, Any]: ...
 
 libjpeg_turbo: str
+jpeg_subsamplings: tuple[str, ...]
+jpeg_spaces: tuple[str, ...]
 
 def jpeg_headers(
-    files: Sequence[Buffer], limits: tuple[int, int, int, int, int], threads: int = 0
-) -> list[tuple[Any, ...]]: ...
+    files: Files, limits: tuple[int, int, int, int, int], out: np.ndarray, threads: int = 0
+) -> list[tuple[int, str, str]]: ...
 def jpeg_decode(
-    files: Sequence[Buffer],
+    files: Files,
     limits: tuple[int, int, int, int, int],
-    scales: Sequence[int],
-    regions: Sequence[tuple[int, int, int, int]],
+    parts: np.ndarray,
     color: str,
     strict: bool,
-    outs: Sequence[tuple[int, int]],
-    threads: int = 0,
-    memory: object = None,
-) -> list[tuple[str, str] | None]: ...
-def jpeg_begin_decode(
-    files: Sequence[Buffer],
-    limits: tuple[int, int, int, int, int],
-    scales: Sequence[int],
-    regions: Sequence[tuple[int, int, int, int]],
-    color: str,
-    strict: bool,
-    outs: Sequence[tuple[int, int]],
     threads: int = 0,
     memory: object = None,
 ) -> Pending: ...
@@ -84,4 +95,4 @@ def jpeg_encode(
     vertical: int,
     gray: bool,
     progressive: bool,
-) -> list[bytes | tuple[str, str]]: ...
+) -> list[bytes | str]: ...

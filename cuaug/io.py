@@ -9,13 +9,16 @@ the first one that failed. Limits are held against what a file claims before any
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from . import _array, _check, _codecs, _cpu, _encoded, _engine, _images, _orientation
+from . import _array, _check, _codecs, _cpu, _encoded, _engine, _headers, _images, _orientation
 from ._check import DecodeError, ImageTooLarge, UnsupportedImage, public
 from ._limits import MAX_BYTES, MAX_MEMORY, MAX_PIXELS, MAX_SCANS, MAX_SIDE, Limits, limits_of
+
+if TYPE_CHECKING:
+    from ._native import Files
 
 __all__ = ["Header", "decode_and_crop_jpeg", "decode_image", "decode_jpeg", "encode_jpeg", "read_header"]
 
@@ -79,7 +82,7 @@ def read_header(
     """
     limits = limits_of(max_pixels, max_side, max_bytes, None, None)
     files, many = _encoded.files(data, max_bytes)
-    found = _headers(files, limits)
+    found = [_header(row) for row in _read(files, _data(files), limits)]
     return found if many else found[0]
 
 
@@ -327,8 +330,8 @@ def encode_jpeg(
         gray = subsampling == "gray"
         found = _cpu.jpeg().jpeg_encode(rows, order, quality, *_SAMPLINGS[subsampling], gray, progressive)
         for place, file in zip(places, found, strict=True):
-            if not isinstance(file, bytes):
-                raise ValueError(f"image {place} cannot be written as JPEG: {file[1]}")
+            if isinstance(file, str):
+                raise ValueError(f"image {place} cannot be written as JPEG: {file}")
             encoded[place] = file
     return encoded if many else encoded[0]
 
@@ -424,24 +427,27 @@ def _decode(
 ) -> Any:
     _check.one_of("color", color, _COLORS)
     _check.flag("strict", strict)
-    headers = _headers(files, limits)
-    parts = [part_of(file, header) for file, header in zip(files, headers, strict=True)]
-    on_host = _OnHost(color, strict, limits)
+    data = _data(files)
+    headers = _read(files, data, limits)
+    parts = [part_of(file, _header(row)) for file, row in zip(files, headers, strict=True)]
+    on_host = _OnHost(files, data, color, strict, limits)
     if memory.device >= 0:
-        results = _on_device(files, headers, parts, on_host, memory)
+        results = _on_device(headers, parts, on_host, memory)
     elif memory.out is None:
         arrays = memory.take([on_host.shape(part) for part in parts])
-        on_host.decode(files, parts, [target for _, target in arrays])
+        on_host.decode(range(len(files)), parts, [target for _, target in arrays])
         results = [array for array, _ in arrays]
     else:
-        on_host.decode(files, parts, memory.given([on_host.shape(part) for part in parts], many))
+        on_host.decode(range(len(files)), parts, memory.given([on_host.shape(part) for part in parts], many))
         return memory.out
     return results if many else results[0]
 
 
 class _OnHost(NamedTuple):
-    """How the CPU decodes."""
+    """How the CPU decodes files."""
 
+    files: Sequence[_encoded.File]
+    data: Files
     color: str
     strict: bool
     limits: Limits
@@ -449,67 +455,78 @@ class _OnHost(NamedTuple):
     def shape(self, part: _Part) -> tuple[int, int, int]:
         return *part.size, 1 if self.color == "gray" else 3
 
-    def decode(self, files: Sequence[_encoded.File], parts: Sequence[_Part], targets: Sequence[np.ndarray]) -> None:
+    def decode(self, places: Sequence[int], parts: Sequence[_Part], targets: Sequence[np.ndarray]) -> None:
+        """A part of the file at each of `places`."""
         # What is to be turned is decoded beside its place.
         stored = [
             target if part.orientation == 1 else np.empty((*part.region[2:], target.shape[2]), np.uint8)
             for part, target in zip(parts, targets, strict=True)
         ]
-        rows = [(_pointer(image), image.strides[0]) for image in stored]
-        scales, regions = [part.scale for part in parts], [part.region for part in parts]
-        data = [file.data for file in files]
-        failures = _cpu.jpeg().jpeg_decode(data, self.limits, scales, regions, self.color, self.strict, rows)
-        _raise_first(files, failures)
+        rows = [
+            (place, part.scale, *part.region, _pointer(image), image.strides[0])
+            for place, part, image in zip(places, parts, stored, strict=True)
+        ]
+        table = np.array(rows, np.int64).reshape(len(rows), _headers.PART)
+        _, failed = _cpu.jpeg().jpeg_decode(self.data, self.limits, table, self.color, self.strict).wait()
+        _raise_first([self.files[place] for place in places], failed)
         for part, image, target in zip(parts, stored, targets, strict=True):
             if part.orientation != 1:
                 np.copyto(target, _orientation.upright(image, part.orientation))
 
 
-def _on_device(
-    files: Sequence[_encoded.File],
-    headers: Sequence[Header],
-    parts: Sequence[_Part],
-    on_host: _OnHost,
-    memory: _Memory,
-) -> list[Any]:
+def _on_device(headers: np.ndarray, parts: Sequence[_Part], on_host: _OnHost, memory: _Memory) -> list[Any]:
     """By the device's engine where it does what the CPU would do, and where that fails or does not, by the CPU."""
     library = memory.library
     chosen = [
         place
-        for place, (file, header, part) in enumerate(zip(files, headers, parts, strict=True))
-        if part.scale == part.orientation == 1 and on_host.color == "rgb" and _engine.takes(file.data, header)
+        for place in np.flatnonzero(_engine.takes(headers)).tolist()
+        if parts[place].scale == parts[place].orientation == 1 and on_host.color == "rgb"
     ]
     arrays = {place: library.empty(on_host.shape(parts[place]), "uint8", memory.device, None) for place in chosen}
 
     def by_cpu(places: Sequence[int]) -> None:
         decoded = [np.empty(on_host.shape(parts[place]), np.uint8) for place in places]
-        on_host.decode([files[place] for place in places], [parts[place] for place in places], decoded)
+        on_host.decode(places, [parts[place] for place in places], decoded)
         arrays.update((i, library.load(pixels, memory.device)) for i, pixels in zip(places, decoded, strict=True))
 
     work = None
     if chosen:
-        boxes = _engine.Boxes(
-            [bytes(files[place].data) for place in chosen],
-            np.array([headers[place][:2] for place in chosen]),
+        cuts = _engine.Cuts(
+            on_host.data,
+            np.array(chosen),
+            headers["size"][chosen],
             np.array([parts[place].region for place in chosen]),
             np.array([(library.pointer(array), 3 * array.shape[1]) for array in arrays.values()]),
         )
-        work = _engine.engine(memory.device).begin(boxes, library)
-    by_cpu(sorted({*range(len(files))} - {*chosen}))
+        work = _engine.engine(memory.device).begin(cuts, library)
+    by_cpu(sorted({*range(len(parts))} - {*chosen}))
     if work is not None:
         by_cpu([chosen[i] for i in work.finish()[1]])
-    found = [arrays[place] for place in range(len(files))]
+    found = [arrays[place] for place in range(len(parts))]
     return [array.permute(2, 0, 1) if library.channels_first else array for array in found]
 
 
-def _headers(files: Sequence[_encoded.File], limits: Limits) -> list[Header]:
-    found = _cpu.jpeg().jpeg_headers([file.data for file in files], limits)
-    _raise_first(files, found)
-    return [Header(*header) for header in found]
+def _data(files: Sequence[_encoded.File]) -> Files:
+    found: Files = _cpu.jpeg().Files([file.data for file in files])
+    return found
 
 
-def _raise_first(files: Sequence[_encoded.File], results: Sequence[Any]) -> None:
-    for place, kind, reason in _cpu.failures(results):
+def _read(files: Sequence[_encoded.File], data: Files, limits: Limits) -> np.ndarray:
+    """Rows of `_headers.HEADER`."""
+    found, failed = _headers.read(data, limits)
+    _raise_first(files, failed)
+    return found
+
+
+def _header(row: Any) -> Header:
+    size, channels, subsampling, space, progressive, orientation, _ = row
+    names = _cpu.jpeg().jpeg_subsamplings[subsampling], _cpu.jpeg().jpeg_spaces[space]
+    height, width = size.tolist()
+    return Header(height, width, int(channels), *names, bool(progressive), int(orientation))
+
+
+def _raise_first(files: Sequence[_encoded.File], failed: Sequence[tuple[int, str, str]]) -> None:
+    for place, kind, reason in failed:
         files[place].refuse(_KINDS[kind], reason)
 
 

@@ -22,9 +22,11 @@ from cuaug import transforms as T
 from cuaug.__main__ import main
 from cuaug.data import Collate, ImageFiles, Loader, _order
 from cuaug.data._looking import alike
+from cuaug.data._regions import Boxes, covered
 
 pytestmark = pytest.mark.jpeg
 
+ROUNDED = Tolerance(1e-9, reason="pixels of at most 2000, rounded a few times")
 ONE_LEVEL = Tolerance(absolute=1, reason="another order of roundings")
 
 
@@ -294,6 +296,17 @@ def test_others_stand_in_for_bad_files(damaged):
     assert [i for i, valid in enumerate(seen) if not valid] == sorted(bad)
 
 
+@pytest.mark.parametrize("kind", ["JPEG", "PNG"])
+def test_an_image_below_the_crop_is_bad(kind):
+    small = encoded(np.zeros((30, 60, 3), np.uint8), format=kind)
+    large = encoded(np.full((50, 60, 3), 7, np.uint8), format=kind)
+    loader = Loader([small, large], 2, [T.RandomCrop(48)], on_error="skip", max_bad=None, library="numpy")
+    (batch,) = loader
+    assert batch.ids.tolist() == [1]
+    assert np.abs(batch.images.astype(int) - 7).max() <= 1
+    assert loader.bad == {0: "its size (30, 60) is below (48, 48)"}
+
+
 @pytest.mark.parametrize("recipe", [[T.RandomResizedCrop(16)], [T.RandomHorizontalFlip()], []])
 def test_a_batch_may_be_all_bad(recipe):
     bad = [b"\xff\xd8\xff", b""]
@@ -347,6 +360,26 @@ def test_shards_are_read_in_place(tmp_path, files):
     plain = np.concatenate([b.images for b in Loader(expected, 5, RECIPES["crop and flip"], seed=2, library="numpy")])
     tarred = np.concatenate([b.images for b in Loader(names, 5, RECIPES["crop and flip"], seed=2, library="numpy")])
     assert_equal(tarred, plain)
+
+
+def test_what_is_decoded_covers_the_box_at_the_lowest_resolution_that_will_do():
+    rng = np.random.default_rng(20261121)
+    sizes = rng.integers(1, 2000, (4000, 2))
+    extent = rng.uniform(0.01, 1, sizes.shape) * sizes
+    extent[::3] = np.maximum(np.rint(extent[::3]), 1)
+    corner = rng.uniform(0, 1, sizes.shape) * (sizes - extent)
+    corner[::2] = np.where(rng.random(corner[::2].shape) < 0.5, 0, (sizes - extent)[::2])
+    wanted, scalable = rng.integers(1, 200, sizes.shape), rng.random(len(sizes)) < 0.8
+    regions, within = covered(Boxes(np.concatenate([corner, extent], 1), wanted, 0 * sizes), sizes, scalable)
+    scale, first, count = regions[:, :1], regions[:, 1:3], regions[:, 3:]
+    fits = [(extent >= by * wanted).all(1) & scalable for by in (2, 4, 8)]
+    assert scale[:, 0].tolist() == np.select(fits[::-1], [8, 4, 2], 1).tolist()
+    assert {*scale[:, 0].tolist()} == {1, 2, 4, 8}
+    assert (first == np.minimum(corner // scale, -(-sizes // scale) - 1)).all()
+    assert (first + count == np.clip(np.ceil((corner + extent) / scale), first + 1, -(-sizes // scale))).all()
+    assert_equal(within[:, :2] + first, corner / scale, tolerance=ROUNDED)
+    assert_equal(within[:, 2:], extent / scale, tolerance=ROUNDED)
+    assert (within[:, :2] + within[:, 2:] <= count).all()
 
 
 def test_slots_waste_little():

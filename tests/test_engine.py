@@ -2,6 +2,7 @@
 
 import ctypes
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -50,14 +51,17 @@ class Library:
 
     def run(self, files, pitch=16):
         memory = np.zeros((len(files), 2, pitch), np.uint8)
-        images = [(memory[i].ctypes.data, pitch) for i in range(len(files))]
+        images = [(i, memory[i].ctypes.data, pitch) for i in range(len(files))]
         _, failed = self.begin(files, images, memory).wait()
         return memory, failed
 
     def begin(self, files, images, memory):
         of = [ctypes.cast(each, ctypes.c_void_p).value for each in (self.enter, self.synchronize)]
         own = [ctypes.cast(each, ctypes.c_void_p).value for each in (self.initialize, self.decode)]
-        return _cpu.native().engine_begin(files, images, memory, (*of, 11), tuple(own), 22, 33, 44)
+        files, images = _cpu.native().Files(files), np.array(images, np.int64).reshape(-1, 3)
+        pending = _cpu.native().engine_decode(files, images, memory, (*of, 11), tuple(own), 22, 33, 44)
+        pending.begin()
+        return pending
 
 
 def test_a_batch_is_one_call():
@@ -99,15 +103,23 @@ def test_what_no_image_is_to_blame_for_is_an_error(fault):
     assert library.batches == [2]
 
 
-def test_every_file_needs_a_place():
-    with pytest.raises(ValueError, match="place"):
-        Library().begin([b"a"], [], None)
+@pytest.mark.parametrize("place", [-1, 1, 2**40])
+def test_what_is_wanted_has_to_be_there(place):
+    with pytest.raises(IndexError, match=f"1 files, and none at {place}"):
+        Library().begin([b"a"], [(place, 0, 0)], None)
+
+
+def test_a_table_has_rows_of_one_kind():
+    files = _cpu.native().Files([b"a"])
+    for images in (np.zeros((1, 2), np.int64), np.zeros((1, 3), np.int32), np.zeros((2, 6), np.int64)[:, ::2]):
+        with pytest.raises(ValueError, match="rows of 24 bytes"):
+            _cpu.native().engine_decode(files, images, None, (0, 0, 0), (0, 0), 0, 0, 0)
 
 
 def test_what_is_dropped_comes_to_its_end_with_its_memory():
     library = Library()
     memory = np.zeros((1, 2, 16), np.uint8)
-    pending = library.begin([b"done"], [(memory.ctypes.data, 16)], memory)
+    pending = library.begin([b"done"], [(0, memory.ctypes.data, 16)], memory)
     assert sys.getrefcount(memory) == 3
     del pending
     assert sys.getrefcount(memory) == 2
@@ -119,6 +131,11 @@ def test_rounds_take_what_there_is_room_for(monkeypatch):
     rounds = list(_engine._rounds(np.array([60, 40, 1, 300, 99, 2, 2])))
     assert rounds == [slice(0, 2), slice(2, 3), slice(3, 4), slice(4, 5), slice(5, 7)]
     assert list(_engine._rounds(np.array([], np.int64))) == []
+
+
+def test_a_block_of_the_kernel_moves_as_many_rows_as_the_grid_counts_on():
+    kernel = Path(_engine.__file__).parent / "kernels" / "cut.cu"
+    assert f"cut_rows = {_engine._ROWS};" in kernel.read_text()
 
 
 def test_images_lie_apart():
@@ -138,7 +155,7 @@ def test_decoding_that_was_begun_gives_what_decoding_gives():
     regions = np.array([[1, 3, 5, 20, 30]] * 5)
     memory = np.full(5 * 2000, 77, np.uint8)
     found = Encoded(files, how)
-    finish = found.begin(memory, 2000 * np.arange(5), np.full(5, 92), regions, range(5))
+    finish = found.begin(memory, 2000 * np.arange(5), np.full(5, 92), regions, np.arange(5))
     assert finish() > 0
     assert [*found.bad] == [2]
     for i in (0, 1, 3, 4):

@@ -1,13 +1,15 @@
 """A batch shared out to an engine and the CPU: here by an engine that is the CPU too, and fails when it is told to."""
 
 import ctypes
+import io as memory
 
 import numpy as np
 import pytest
+from PIL import Image
 from test_data import encoded, photographs
 
 import cuaug
-from cuaug import _engine, _limits, io
+from cuaug import _cpu, _engine, _headers, _limits, io
 from cuaug.data import Loader
 from cuaug.data._decoders import Decoders, OnWay
 from cuaug.data._decoding import Decoding, Encoded, Slots
@@ -21,7 +23,8 @@ class FakeEngine:
         self.seen, self.fails, self.decodes = [], fails, decodes
 
     def begin(self, wanted, library):
-        data, _, boxes, targets = wanted
+        files, places, _, boxes, targets = wanted
+        data = [files[i] for i in places]
         for file, (top, left, height, width), (address, pitch) in zip(
             data, boxes.tolist(), targets.tolist(), strict=True
         ):
@@ -30,7 +33,7 @@ class FakeEngine:
             box = io.decode_and_crop_jpeg(file, top, left, height, width)
             for y, row in enumerate(np.ascontiguousarray(box)):
                 ctypes.memmove(address + y * pitch, row.ctypes.data, row.nbytes)
-        self.seen.append(list(data))
+        self.seen.append(data)
         self.failed = [k for k, file in enumerate(data) if file in self.fails]
         return self
 
@@ -166,13 +169,24 @@ def test_out_says_where_the_result_is():
         io.decode_jpeg(photos(1)[0], device="cuda", out=np.empty((1, 1, 3), np.uint8))
 
 
-@pytest.mark.parametrize(
-    ("change", "wanted"),
-    [({}, True), ({5: True}, False), ({4: "cmyk"}, False), ({3: "411"}, False), ({3: "444"}, True)],
-)
-def test_the_engine_takes_baseline_files_in_colour(change, wanted):
-    header = [48, 64, 3, "420", "ycbcr", False, 1]
-    for place, value in change.items():
-        header[place] = value
-    assert _engine.takes(b"\xff\xd8...\xff\xd9", header) is wanted
-    assert not _engine.takes(b"\xff\xd8...\xff", header)
+def test_the_engine_takes_baseline_files_in_colour_that_are_whole():
+    image = next(iter(photographs(1)))
+    cmyk = memory.BytesIO()
+    Image.fromarray(image).convert("CMYK").save(cmyk, "JPEG")
+    files = {
+        encoded(image): True,
+        encoded(image, subsampling=0): True,
+        encoded(image, subsampling=1): True,
+        io.encode_jpeg(image, subsampling="440"): True,
+        io.encode_jpeg(image, subsampling="411"): False,
+        io.encode_jpeg(image, subsampling="gray"): False,
+        encoded(image, progressive=True): False,
+        cmyk.getvalue(): False,
+        encoded(image)[:-1]: False,
+        encoded(image) + b"more": False,
+        b"\xff\xd8\xff\xd9": False,
+        b"": False,
+    }
+    headers, failed = _headers.read(_cpu.jpeg().Files([*files]), _limits.limits_of())
+    assert [place for place, _, _ in failed] == [10, 11]
+    assert _engine.takes(headers).tolist() == [*files.values()]

@@ -5,7 +5,6 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -13,10 +12,14 @@
 #include <pybind11/stl.h>
 
 #include "engine.hpp"
+#include "files.hpp"
 #include "pending.hpp"
+#include "table.hpp"
 
 namespace py = pybind11;
+using native::Files;
 using native::Pending;
+using native::Table;
 
 namespace {
 
@@ -39,8 +42,8 @@ bool is_of_image(int status) { return status == 3 || status == 4 || status == 10
 
 // A batch for the engine of a GPU.
 struct Batch {
-    py::list files;     // keeps what `data` points to
-    py::object memory;  // and what `images` do
+    std::shared_ptr<Files> files;  // keeps what `data` points to
+    py::object memory;             // and what `images` do
     std::uintptr_t enter, synchronize, context, initialize, decode, handle, state, stream;
     std::vector<const unsigned char*> data{};
     std::vector<std::size_t> lengths{};
@@ -73,18 +76,23 @@ struct Batch {
 using Driver = std::tuple<std::uintptr_t, std::uintptr_t, std::uintptr_t>;  // cuCtxSetCurrent, cuStreamSynchronize, and the context
 using Functions = std::tuple<std::uintptr_t, std::uintptr_t>;              // nvjpegDecodeBatchedInitialize, nvjpegDecodeBatched
 
-// Images: address and bytes from a row to the next, of as many as there are files, in `memory`. Result: which have failed.
-std::unique_ptr<Pending> engine_begin(py::list files, const std::vector<std::tuple<std::uintptr_t, std::size_t>>& images, py::object memory, const Driver& driver,
-                                      const Functions& functions, std::uintptr_t handle, std::uintptr_t state, std::uintptr_t stream) {
-    if (files.size() != images.size()) throw py::value_error("every file needs a place");
+// An image that is wanted: of which file, and where it goes, in bytes from a row to the next.
+struct Image {
+    std::int64_t place, address, pitch;
+};
+
+// `images`, a row of `Image` each, lie in `memory`. Result: which have failed.
+std::unique_ptr<Pending> engine_decode(const std::shared_ptr<Files>& files, const py::buffer& images, py::object memory, const Driver& driver, const Functions& functions,
+                                       std::uintptr_t handle, std::uintptr_t state, std::uintptr_t stream) {
     const auto batch = std::make_shared<Batch>();
     *batch = {files, memory, std::get<0>(driver), std::get<1>(driver), std::get<2>(driver), std::get<0>(functions), std::get<1>(functions), handle, state, stream};
-    for (const auto& file : files) {
-        const auto bytes = py::cast<std::string_view>(file);
-        batch->data.push_back(reinterpret_cast<const unsigned char*>(bytes.data()));
-        batch->lengths.push_back(bytes.size());
+    const Table<const Image> wanted(images);
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        const auto [place, address, pitch] = wanted[i];
+        batch->data.push_back(files->data(files->checked(place)));
+        batch->lengths.push_back(files->bytes(place));
+        batch->images.push_back({{at<unsigned char*>(address)}, {static_cast<std::size_t>(pitch)}});
     }
-    for (const auto& [address, pitch] : images) batch->images.push_back({{at<unsigned char*>(address)}, {pitch}});
     return std::make_unique<Pending>([batch] { batch->run(); }, [batch] { return py::cast(batch->failed); });
 }
 
@@ -92,6 +100,6 @@ std::unique_ptr<Pending> engine_begin(py::list files, const std::vector<std::tup
 
 void bind_engine(py::module_& module) {
     using namespace py::literals;
-    py::class_<Pending>(module, "Pending").def("wait", &Pending::wait);
-    module.def("engine_begin", &engine_begin, "files"_a, "images"_a, "memory"_a, "driver"_a, "functions"_a, "handle"_a, "state"_a, "stream"_a);
+    py::class_<Pending>(module, "Pending").def("begin", &Pending::begin).def("wait", &Pending::wait);
+    module.def("engine_decode", &engine_decode, "files"_a, "images"_a, "memory"_a, "driver"_a, "functions"_a, "handle"_a, "state"_a, "stream"_a);
 }

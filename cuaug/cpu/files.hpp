@@ -1,49 +1,42 @@
 #pragma once
 
-#include <cerrno>
-#include <cstring>
+#include <cstddef>
+#include <memory>
 #include <string>
+#include <vector>
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-// Files, or pieces of them, read into memory that the caller has.
+#include <pybind11/pybind11.h>
 
 namespace native {
 
-struct Piece {
-    std::string path;
-    long long offset, bytes;  // bytes < 0: to the end
+// Encoded images: bytes of Python's, which are held, or of files, which are read, several at a time and without the lock.
+class Files {
+public:
+    // Each entry: bytes; or a file, or a piece of one, (path, offset, bytes or -1), of at most so many bytes; or a string, why there is nothing.
+    Files(const pybind11::tuple& entries, long long most, int threads);
+    Files(const Files&) = delete;
+
+    std::size_t size() const { return files_.size(); }
+    const unsigned char* data(std::size_t i) const { return files_[i].data; }
+    std::size_t bytes(std::size_t i) const { return files_[i].bytes; }
+    // A place that there is.
+    std::size_t checked(long long i) const;
+    // Bytes, or why there are none.
+    pybind11::object get(long long i) const;
+
+private:
+    struct File {
+        const unsigned char* data = nullptr;
+        std::size_t bytes = 0;
+        std::string reason{};
+        Py_buffer held{};
+        pybind11::object said{};
+
+        ~File() { PyBuffer_Release(&held); }
+    };
+
+    std::shared_ptr<void> read_{};  // what has been, for all
+    std::vector<File> files_;
 };
-
-// How many bytes there are to read; -1, and why, where they cannot be.
-inline long long piece_bytes(const Piece& piece, long long most, std::string& reason) {
-    struct stat found;
-    if (stat(piece.path.c_str(), &found) != 0) return reason = std::strerror(errno), -1;
-    if (!S_ISREG(found.st_mode)) return reason = "not a file", -1;
-    const long long rest = found.st_size - piece.offset, bytes = piece.bytes < 0 ? rest : piece.bytes;
-    if (piece.offset < 0 || bytes > rest || rest < 0) return reason = "the file is shorter than it was", -1;
-    if (most > 0 && bytes > most) return reason = std::to_string(bytes) + " bytes, more than the limit of " + std::to_string(most), -1;
-    return bytes;
-}
-
-// Reads what `piece_bytes` has counted; false, and why, where it cannot be read.
-inline bool read_piece(const Piece& piece, long long bytes, char* to, std::string& reason) {
-    const int file = open(piece.path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) return reason = std::strerror(errno), false;
-    long long done = 0;
-    while (done < bytes) {
-        const ssize_t count = pread(file, to + done, bytes - done, piece.offset + done);
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) {
-            reason = count < 0 ? std::strerror(errno) : "the file is shorter than it was";
-            break;
-        }
-        done += count;
-    }
-    close(file);
-    return done == bytes;
-}
 
 }  // namespace native

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <new>
 
@@ -296,6 +297,11 @@ const char* space_name(J_COLOR_SPACE space) {
     }
 }
 
+template <std::size_t N>
+std::int64_t place_in(const char* const (&names)[N], const char* name) {
+    return std::find_if(std::begin(names), std::end(names), [&](const char* each) { return std::strcmp(each, name) == 0; }) - std::begin(names);
+}
+
 bool lies_within(const Region& region, long long height, long long width) {
     return region.top >= 0 && region.left >= 0 && region.height > 0 && region.width > 0 && region.height <= height && region.width <= width &&
            region.top <= height - region.height && region.left <= width - region.width;
@@ -376,13 +382,14 @@ bool read_header(const unsigned char* data, std::size_t bytes, const Limits& lim
     Decompressor image(limits, false, failure);
     if (!image.read_header(data, bytes)) return false;
     const jpeg_decompress_struct& info = image.info();
-    header.height = static_cast<int>(info.image_height);
-    header.width = static_cast<int>(info.image_width);
+    header.height = info.image_height;
+    header.width = info.image_width;
     header.channels = info.num_components;
-    header.orientation = orientation({data, bytes});
+    header.subsampling = place_in(subsamplings, subsampling_of(info));
+    header.space = place_in(spaces, space_name(info.jpeg_color_space));
     header.progressive = info.progressive_mode != FALSE;
-    std::snprintf(header.subsampling, sizeof(header.subsampling), "%s", subsampling_of(info));
-    std::snprintf(header.space, sizeof(header.space), "%s", space_name(info.jpeg_color_space));
+    header.orientation = orientation({data, bytes});
+    header.ended = data[bytes - 2] == 0xff && data[bytes - 1] == 0xd9;
     return true;
 }
 

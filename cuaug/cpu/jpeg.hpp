@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 
 // JPEG by libjpeg-turbo's libjpeg API. Plain functions over memory of the caller, for any thread; no function throws, and
@@ -19,12 +20,15 @@ struct Failure {
     char reason[256] = "";
 };
 
+inline constexpr const char* subsamplings[] = {"444", "422", "420", "440", "411", "410", "gray", "other"};
+inline constexpr const char* spaces[] = {"gray", "ycbcr", "rgb", "cmyk", "ycck", "other"};
+
 struct Header {
-    int height, width, channels;             // as stored; channels 1, 3 or 4
-    int orientation;                         // EXIF's, 1 to 8; 1 where there is none
-    bool progressive;
-    char subsampling[8];                     // "444", "422", "420", "440", "411", "410", "gray", else "other"
-    char space[8];                           // "gray", "ycbcr", "rgb", "cmyk", "ycck", else "other"
+    std::int64_t height, width, channels;    // as stored; channels 1, 3 or 4
+    std::int64_t subsampling, space;         // places in the two lists
+    std::int64_t progressive;
+    std::int64_t orientation;                // EXIF's, 1 to 8; 1 where there is none
+    std::int64_t ended;                      // whether the last bytes are those of a whole file
 };
 
 // In pixels of the scaled image.

@@ -9,13 +9,17 @@
 
 #include <pybind11/stl.h>
 
+#include "files.hpp"
 #include "jpeg.hpp"
 #include "pending.hpp"
 #include "pool.hpp"
+#include "table.hpp"
 
 namespace py = pybind11;
+using native::Files;
 using native::Pending;
 using native::Pool;
+using native::Table;
 
 namespace {
 
@@ -24,9 +28,12 @@ int (*thread_count)() = nullptr;
 constexpr std::string_view kinds[] = {"", "DecodeError", "ImageTooLarge", "UnsupportedImage"};
 
 using Numbers = std::tuple<long long, long long, long long, long long, int>;
-using Region = std::tuple<long long, long long, long long, long long>;
-using Rows = std::tuple<std::uintptr_t, long long>;                       // where the first is, and bytes from one to the next
-using Image = std::tuple<std::uintptr_t, int, int, long long>;            // the same, with height and width between them
+using Image = std::tuple<std::uintptr_t, int, int, long long>;            // where the first row is, height, width, and bytes from row to row
+
+// What is decoded of which file, and where to: the first row, and bytes from one to the next.
+struct Part {
+    std::int64_t place, scale, top, left, height, width, address, pitch;
+};
 
 jpeg::Limits limits_of(const Numbers& numbers) { return {std::get<0>(numbers), std::get<1>(numbers), std::get<2>(numbers), std::get<3>(numbers), std::get<4>(numbers)}; }
 
@@ -36,24 +43,6 @@ jpeg::Color color_of(const std::string& name) {
     if (name == "bgr") return jpeg::Color::Bgr;
     throw py::value_error("color '" + name + "' is not known to the decoder");
 }
-
-// Bytes of Python objects, which are held until the work is done.
-class Files {
-public:
-    explicit Files(const std::vector<py::buffer>& objects) {
-        for (const py::buffer& object : objects) {
-            views_.push_back(object.request());
-            const py::buffer_info& view = views_.back();
-            if (view.ndim != 1 || view.itemsize != 1 || (view.shape[0] > 1 && view.strides[0] != 1)) throw py::value_error("encoded data are contiguous bytes");
-        }
-    }
-
-    const unsigned char* data(std::size_t i) const { return static_cast<const unsigned char*>(views_[i].ptr); }
-    std::size_t bytes(std::size_t i) const { return static_cast<std::size_t>(views_[i].size); }
-
-private:
-    std::vector<py::buffer_info> views_;
-};
 
 // Calls `work(i, failure)` for every image on the pool. `threads`: 0 for as many as other calls use.
 template <class Work>
@@ -69,92 +58,59 @@ std::vector<jpeg::Failure> for_each(std::size_t images, int threads, const Work&
     return on_pool(images, threads, work);
 }
 
-// What stands for an image: its failure, (kind, reason), or what `value` makes of it.
-template <class Value>
-py::list results(const std::vector<jpeg::Failure>& failures, const Value& value) {
+py::str reason(const jpeg::Failure& failure) {
+    return py::reinterpret_steal<py::str>(PyUnicode_DecodeLatin1(failure.reason, static_cast<Py_ssize_t>(std::string_view(failure.reason).size()), nullptr));
+}
+
+// (place, kind, reason) of what has failed.
+py::list failed(const std::vector<jpeg::Failure>& failures) {
     py::list out;
-    for (std::size_t i = 0; i < failures.size(); ++i) {
-        if (failures[i].kind != jpeg::Failure::None)
-            out.append(py::make_tuple(kinds[failures[i].kind], py::reinterpret_steal<py::str>(PyUnicode_DecodeLatin1(failures[i].reason, static_cast<Py_ssize_t>(std::string_view(failures[i].reason).size()), nullptr))));
-        else
-            out.append(value(i));
-    }
+    for (std::size_t i = 0; i < failures.size(); ++i)
+        if (failures[i].kind != jpeg::Failure::None) out.append(py::make_tuple(i, kinds[failures[i].kind], reason(failures[i])));
     return out;
 }
 
-void same_count(std::size_t count, std::size_t files) {
-    if (count != files) throw py::value_error("there are " + std::to_string(files) + " files, and " + std::to_string(count) + " of what each one needs");
-}
-
-py::list headers(const std::vector<py::buffer>& objects, const Numbers& limits, int threads) {
-    const Files files(objects);
-    std::vector<jpeg::Header> found(objects.size());
-    const auto failures = for_each(found.size(), threads, [&](std::size_t i, jpeg::Failure& failure) { jpeg::read_header(files.data(i), files.bytes(i), limits_of(limits), found[i], failure); });
-    return results(failures, [&](std::size_t i) {
-        const jpeg::Header& header = found[i];
-        return py::make_tuple(header.height, header.width, header.channels, header.subsampling, header.space, header.progressive, header.orientation);
-    });
+// Fills a row of `out` for each file, but for those that it returns.
+py::list headers(const Files& files, const Numbers& limits, const py::buffer& out, int threads) {
+    const Table<jpeg::Header> found(out, true);
+    if (found.size() != files.size()) throw py::value_error("every file needs a row");
+    return failed(for_each(found.size(), threads, [&](std::size_t i, jpeg::Failure& failure) { jpeg::read_header(files.data(i), files.bytes(i), limits_of(limits), found[i], failure); }));
 }
 
 // Parts of images, to be decoded.
 struct Decoding {
-    Files files;
+    std::shared_ptr<Files> files;
     jpeg::Limits limits;
-    std::vector<int> scales;
-    std::vector<Region> regions;
+    Table<const Part> parts;
     jpeg::Color color;
     bool strict;
-    std::vector<Rows> outs;
-    py::object memory;  // that they lie in
+    py::object memory;  // that they go to
     int threads;
     std::vector<jpeg::Failure> failures{};
 
     void run() {
-        failures = on_pool(outs.size(), threads, [&](std::size_t i, jpeg::Failure& failure) {
-            const auto [top, left, height, width] = regions[i];
-            const auto [address, pitch] = outs[i];
-            jpeg::decode(files.data(i), files.bytes(i), limits, scales[i], {top, left, height, width}, color, strict, reinterpret_cast<unsigned char*>(address), pitch, failure);
+        failures = on_pool(parts.size(), threads, [&](std::size_t i, jpeg::Failure& failure) {
+            const auto [place, scale, top, left, height, width, address, pitch] = parts[i];
+            jpeg::decode(files->data(place), files->bytes(place), limits, static_cast<int>(scale), {top, left, height, width}, color, strict, reinterpret_cast<unsigned char*>(address), pitch, failure);
         });
-    }
-
-    py::list found() const {
-        return results(failures, [](std::size_t) { return py::none(); });
     }
 };
 
-std::shared_ptr<Decoding> prepared(const std::vector<py::buffer>& objects, const Numbers& limits, const std::vector<int>& scales, const std::vector<Region>& regions,
-                                   const std::string& color, bool strict, const std::vector<Rows>& outs, const py::object& memory, int threads) {
-    same_count(scales.size(), objects.size());
-    same_count(regions.size(), objects.size());
-    same_count(outs.size(), objects.size());
-    return std::make_shared<Decoding>(Decoding{Files(objects), limits_of(limits), scales, regions, color_of(color), strict, outs, memory, threads});
+// Result: `failed`, by places in `parts`, whose rows are each a `Part`.
+std::unique_ptr<Pending> decode(const std::shared_ptr<Files>& files, const Numbers& limits, const py::buffer& parts, const std::string& color, bool strict, int threads, const py::object& memory) {
+    const auto work = std::make_shared<Decoding>(Decoding{files, limits_of(limits), Table<const Part>(parts), color_of(color), strict, memory, threads});
+    for (std::size_t i = 0; i < work->parts.size(); ++i) files->checked(work->parts[i].place);
+    return std::make_unique<Pending>([work] { work->run(); }, [work] { return failed(work->failures); });
 }
 
-py::list decode(const std::shared_ptr<Decoding>& work) {
-    {
-        const py::gil_scoped_release release;
-        work->run();
-    }
-    return work->found();
+template <std::size_t N>
+py::tuple names(const char* const (&list)[N]) {
+    py::tuple out(N);
+    for (std::size_t i = 0; i < N; ++i) out[i] = py::str(list[i]);
+    return out;
 }
 
-std::unique_ptr<Pending> begin_decode(const std::shared_ptr<Decoding>& work) {
-    return std::make_unique<Pending>([work] { work->run(); }, [work] { return work->found(); });
-}
-
-// A function of what `prepared` takes.
-template <class Result>
-void define_decode(py::module_& module, const char* name, Result (*run)(const std::shared_ptr<Decoding>&)) {
-    using namespace py::literals;
-    module.def(
-        name,
-        [run](const std::vector<py::buffer>& files, const Numbers& limits, const std::vector<int>& scales, const std::vector<Region>& regions, const std::string& color,
-              bool strict, const std::vector<Rows>& outs, int threads, const py::object& memory) {
-            return run(prepared(files, limits, scales, regions, color, strict, outs, memory, threads));
-        },
-        "files"_a, "limits"_a, "scales"_a, "regions"_a, "color"_a, "strict"_a, "outs"_a, "threads"_a = 0, "memory"_a = py::none());
-}
-
+// Bytes of each, or why there are none.
 py::list encode(const std::vector<Image>& images, const std::string& color, int quality, int horizontal, int vertical, bool gray, bool progressive) {
     const jpeg::Color given = color_of(color);
     std::vector<jpeg::Encoded> files(images.size());
@@ -162,7 +118,14 @@ py::list encode(const std::vector<Image>& images, const std::string& color, int 
         const auto [address, height, width, pitch] = images[i];
         jpeg::encode(reinterpret_cast<const unsigned char*>(address), height, width, pitch, given, {quality, horizontal, vertical, gray, progressive}, files[i], failure);
     });
-    return results(failures, [&](std::size_t i) { return py::bytes(reinterpret_cast<const char*>(files[i].data), files[i].bytes); });
+    py::list out;
+    for (std::size_t i = 0; i < images.size(); ++i) {
+        if (failures[i].kind != jpeg::Failure::None)
+            out.append(reason(failures[i]));
+        else
+            out.append(py::bytes(reinterpret_cast<const char*>(files[i].data), files[i].bytes));
+    }
+    return out;
 }
 
 }  // namespace
@@ -171,8 +134,9 @@ void add_jpeg(py::module_& module, int (*threads)()) {
     using namespace py::literals;
     thread_count = threads;
     module.attr("libjpeg_turbo") = jpeg::version();
-    module.def("jpeg_headers", &headers, "files"_a, "limits"_a, "threads"_a = 0);
-    define_decode(module, "jpeg_decode", &decode);
-    define_decode(module, "jpeg_begin_decode", &begin_decode);
+    module.attr("jpeg_subsamplings") = names(jpeg::subsamplings);
+    module.attr("jpeg_spaces") = names(jpeg::spaces);
+    module.def("jpeg_headers", &headers, "files"_a, "limits"_a, "out"_a, "threads"_a = 0);
+    module.def("jpeg_decode", &decode, "files"_a, "limits"_a, "parts"_a, "color"_a, "strict"_a, "threads"_a = 0, "memory"_a = py::none());
     module.def("jpeg_encode", &encode, "images"_a, "color"_a, "quality"_a, "horizontal"_a, "vertical"_a, "gray"_a, "progressive"_a);
 }

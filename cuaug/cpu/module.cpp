@@ -239,7 +239,7 @@ void draw_each(const py::bytes& record, std::uintptr_t sizes) {
     const auto& args = *reinterpret_cast<const cuaug::Draw*>(copy.data);
     const py::gil_scoped_release release;
     std::vector<double> program(args.program, args.program + args.length);
-    double* size = program.data() + sizeof(cuaug::Instruction) / sizeof(double);
+    double* size = program.data() + reinterpret_cast<const cuaug::Contents*>(args.program)->begin(0) + sizeof(cuaug::Instruction) / sizeof(double);
     for (long long n = 0; n < args.samples; ++n) {
         std::memcpy(size, reinterpret_cast<const double*>(sizes) + 2 * n, 2 * sizeof(double));
         cuaug::draw_sample(args, program.data(), args.table + n * args.columns, args.step, n, true, 0, 1, [] {});

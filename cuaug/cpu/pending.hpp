@@ -10,17 +10,26 @@
 
 namespace native {
 
-// Work that a thread of its own does without Python, and what has come of it for whoever waits.
+// Work that is done without Python, and what has come of it for whoever waits.
 class Pending {
 public:
-    Pending(std::function<void()> work, std::function<pybind11::object()> result) : work_(std::move(work)), result_(std::move(result)), thread_([this] { run(); }) {}
+    Pending(std::function<void()> work, std::function<pybind11::object()> result) : work_(std::move(work)), result_(std::move(result)) {}
     Pending(const Pending&) = delete;
     Pending& operator=(const Pending&) = delete;
     ~Pending() { join(); }
 
+    // Has a thread of its own do it, which `wait` does otherwise.
+    void begin() {
+        if (!thread_.joinable() && done_ == 0) thread_ = std::thread([this] { run(); });
+    }
+
     // When it was done, in seconds of the clock that never goes back; and the result.
     pybind11::tuple wait() {
         join();
+        if (done_ == 0) {
+            const pybind11::gil_scoped_release release;
+            run();
+        }
         if (error_) std::rethrow_exception(error_);
         return pybind11::make_tuple(done_, result_());
     }
@@ -45,7 +54,7 @@ private:
     const std::function<pybind11::object()> result_;
     std::exception_ptr error_{};
     double done_ = 0;
-    std::thread thread_;
+    std::thread thread_{};
 };
 
 }  // namespace native

@@ -35,8 +35,8 @@ class Ahead(Generic[T]):
 
     def __iter__(self) -> Generator[T, None, None]:
         _running.add(self)
-        self._thread.start()
         try:
+            self._thread.start()  # which waits, and may be interrupted
             while found := self._next():
                 yield found[0]
             if self._error is not None:
@@ -50,7 +50,10 @@ class Ahead(Generic[T]):
         with self._changed:
             self._closed = True
             self._changed.notify_all()
-        self._thread.join()
+            if not self._thread.is_alive():  # or it comes up only now, where an interrupt came while it was started
+                self._changed.wait_for(lambda: self._ended, 1)
+        if self._thread.is_alive():
+            self._thread.join()
         self._ready.clear()
 
     def _next(self) -> tuple[T] | None:
@@ -62,7 +65,7 @@ class Ahead(Generic[T]):
             return (self._ready.popleft(),) if self._ready else None
 
     def _run(self) -> None:
-        items = iter(self._items)
+        items = iter(self._items if not self._closed else ())
         try:
             for item in items:
                 with self._changed:

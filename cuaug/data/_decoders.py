@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -66,46 +66,55 @@ class OnWay:
     def __init__(self, decoders: Decoders, slots: Slots, memory: Any, pinned: Pinned) -> None:
         self._decoders, self._slots, self._memory, self._pinned = decoders, slots, memory, pinned
         self._chosen = decoders.chosen(slots)
-        self._rest = np.setdiff1d(np.arange(len(slots.order)), self._chosen)
+        on_cpu = np.ones(len(slots.order), bool)
+        on_cpu[self._chosen] = False
         self._begun, self._on_engine = time.perf_counter(), None
         if decoders.engine is not None and len(self._chosen):
             address, pitch = memory.data_ptr() + slots.offset[self._chosen], slots.pitch[self._chosen]
-            places = slots.order[self._chosen].tolist()
-            boxes = slots.encoded.for_engine(address, pitch, slots.regions, places)
+            cuts = slots.encoded.for_engine(address, pitch, slots.regions, slots.order[self._chosen])
             library = _array.library(type(memory))
             assert library is not None
-            self._on_engine = decoders.engine.begin(boxes, library)
-        self._on_cpu = self._begin_on_cpu(self._rest)
+            self._on_engine = decoders.engine.begin(cuts, library)
+        self._on_cpu = self._begin_on_cpu(np.flatnonzero(on_cpu))
 
     def finish(self) -> Any:
         """The memory, once all is on its way there."""
-        done = self._finish_on_cpu(*self._on_cpu)
-        if len(self._rest):
-            self._decoders.cpu_pace.learn(len(self._rest), self._begun, done)
+        rest, done = self._on_cpu.images, self._finish_on_cpu(self._on_cpu)
+        if rest:
+            self._decoders.cpu_pace.learn(rest, self._begun, done)
         if self._on_engine is not None:
             done, failed = self._on_engine.finish()
             self._decoders.engine_pace.learn(len(self._chosen), self._begun, done)
             if failed:
-                self._finish_on_cpu(*self._begin_on_cpu(self._chosen[failed]))
+                self._finish_on_cpu(self._begin_on_cpu(self._chosen[failed]))
         return self._memory
 
-    def _begin_on_cpu(self, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray, Any, Callable[[], float]]:
+    def _begin_on_cpu(self, chosen: np.ndarray) -> _Staged:
         slots = self._slots
         ends = np.cumsum(slots.bytes[chosen])
-        offset = ends - slots.bytes[chosen]
         memory = self._pinned.take(int(ends[-1]) if len(ends) else 1)
-        places = slots.order[chosen].tolist()
-        wait = slots.encoded.begin(memory.numpy(), offset, slots.pitch[chosen], slots.regions, places)
-        return chosen, offset, memory, wait
-
-    def _finish_on_cpu(self, chosen: np.ndarray, offset: np.ndarray, memory: Any, wait: Callable[[], float]) -> float:
-        done, slots = wait(), self._slots
+        offset, pitch, places = ends - slots.bytes[chosen], slots.pitch[chosen], slots.order[chosen]
         # Slots side by side here and there are copied at once.
-        apart = np.flatnonzero(np.diff(slots.offset[chosen]) != slots.bytes[chosen][:-1]) + 1
-        for run in np.split(np.arange(len(chosen)), apart):
-            if len(run):
-                to, first, last = int(slots.offset[chosen[run[0]]]), int(offset[run[0]]), run[-1]
-                size = int(offset[last] + slots.bytes[chosen[last]]) - first
-                self._memory[to : to + size].copy_(memory[first : first + size], non_blocking=True)
-        self._pinned.give(memory)
+        away = slots.offset[chosen] - offset
+        last = [*np.flatnonzero(away[1:] != away[:-1]).tolist(), len(away) - 1] if len(away) else []
+        runs = list(zip(ends[last].tolist(), away[last].tolist(), strict=True))
+        wait = slots.encoded.begin(memory.numpy(), offset, pitch, slots.regions, places)
+        return _Staged(len(chosen), memory, runs, wait)
+
+    def _finish_on_cpu(self, staged: _Staged) -> float:
+        done = staged.wait()
+        first = 0
+        for end, to in staged.runs:
+            self._memory[first + to : end + to].copy_(staged.memory[first:end], non_blocking=True)
+            first = end
+        self._pinned.give(staged.memory)
         return done
+
+
+class _Staged(NamedTuple):
+    """Slots that the CPU decodes, in memory of their own."""
+
+    images: int
+    memory: Any
+    runs: list[tuple[int, int]]  # where one ends in the memory, and how far further on its slots lie
+    wait: Callable[[], float]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .. import _codecs, _cpu, _engine, _limits, io
+from .. import _codecs, _cpu, _engine, _headers, _limits, io
 from .._check import DecodeError
+
+if TYPE_CHECKING:
+    from .._native import Files
 
 _APART = 512  # bytes that groups of slots begin at multiples of, as arrays of their own would
 
@@ -27,91 +30,84 @@ class Encoded:
     """Images whose sizes are known, in the order of their batch; `bad` says why one cannot be had, by its place."""
 
     def __init__(self, data: Sequence[bytes | str], how: Decoding) -> None:
-        self._how = how
-        self.bad = {i: each for i, each in enumerate(data) if isinstance(each, str)}
-        self._data = [each if isinstance(each, bytes) else b"" for each in data]
-        self._jpegs = [i for i, each in enumerate(self._data) if each.startswith(_codecs.JPEG)]
+        jpeg = _cpu.jpeg()
+        self._how, self.bad = how, dict[int, str]()
+        self._files: Files = data if isinstance(data, jpeg.Files) else jpeg.Files(data)
+        self._headers, failed = _headers.read(self._files, how.limits, how.threads)
+        self._jpegs: np.ndarray = self._headers["channels"] > 0
+        self.sizes = np.maximum(self._headers["size"], 1)  # of what is bad, so that there is something to count with
         self._whole: dict[int, np.ndarray] = {}  # of kinds that are not decoded in part
-        headers = _cpu.jpeg().jpeg_headers([self._data[i] for i in self._jpegs], how.limits, how.threads)
-        self._note(self._jpegs, headers)
-        self._headers = {i: header for i, header in zip(self._jpegs, headers, strict=True) if i not in self.bad}
-        self.sizes = np.ones((len(data), 2), np.int64)
-        self.sizes[[*self._headers]] = np.array([header[:2] for header in self._headers.values()]).reshape(-1, 2)
-        for i in sorted({*range(len(data))} - {*self._jpegs} - {*self.bad}):
-            self._decode_whole(i)
+        for i, _, reason in failed:
+            self._look_into(i, self._files[i], reason)
 
     def __len__(self) -> int:
-        return len(self._data)
+        return len(self._files)
 
     @property
     def scalable(self) -> np.ndarray:
         """Whether an image can be decoded at a fraction of its resolution. [N]"""
-        out = np.zeros(len(self), bool)
-        out[self._jpegs] = self._how.dct_scale
-        return out
+        return self._jpegs & np.bool_(self._how.dct_scale)
 
     def engine_takes(self, regions: np.ndarray) -> np.ndarray:
         """Whether a GPU's engine would decode regions, as `begin` has them, as the CPU does. [N]"""
-        out = np.zeros(len(self), bool)
-        headers = ((i, header) for i, header in self._headers.items() if i not in self.bad)
-        out[[i for i, header in headers if _engine.takes(self._data[i], header)]] = True
-        out &= regions[:, 0] == 1
-        return out
+        found: np.ndarray = self._decodable() & _engine.takes(self._headers) & (regions[:, 0] == 1)
+        return found
 
     def begin(
-        self, memory: np.ndarray, offset: np.ndarray, pitch: np.ndarray, regions: np.ndarray, places: Sequence[int]
+        self, memory: np.ndarray, offset: np.ndarray, pitch: np.ndarray, regions: np.ndarray, places: np.ndarray
     ) -> Callable[[], float]:
         """Begins to decode a region of each image at `places` to where its slot is.
 
         Args:
             memory: Bytes. [M]
-            offset: Where a slot begins. [len(places)]
-            pitch: Bytes from a row of it to the next. [len(places)]
+            offset: Where a slot begins. [P]
+            pitch: Bytes from a row of it to the next. [P]
             regions: Scale (one over), top, left, height, width, of all images. [N, 5]
-            places: Of the images.
+            places: Of the images. [P]
 
         Returns:
             What waits, and tells when it was done, on `time.perf_counter`'s clock.
         """
-        to = dict(zip(places, zip(offset.tolist(), pitch.tolist(), strict=True), strict=True))
-        jpegs = [i for i in places if i in self._headers and i not in self.bad]
-        address = memory.ctypes.data
-        pending = _cpu.jpeg().jpeg_begin_decode(
-            [self._data[i] for i in jpegs],
-            self._how.limits,
-            regions[jpegs, 0].tolist(),
-            [tuple(region) for region in regions[jpegs, 1:].tolist()],
-            "rgb",
-            self._how.strict,
-            [(address + to[i][0], to[i][1]) for i in jpegs],
-            self._how.threads,
-            memory,
-        )
+        parts = np.empty((len(places), _headers.PART), np.int64)
+        parts[:, 0], parts[:, 1:6], parts[:, 6], parts[:, 7] = places, regions[places], offset, pitch
+        jpegs = parts[self._decodable()[places]]
+        jpegs[:, 6] += memory.ctypes.data
+        how = self._how
+        pending = _cpu.jpeg().jpeg_decode(self._files, how.limits, jpegs, "rgb", how.strict, how.threads, memory)
+        pending.begin()
 
         def finish() -> float:
-            done, made = pending.wait()
-            self._note(jpegs, made)
-            for i in to.keys() & self._whole.keys():
-                _, top, left, height, width = regions[i].tolist()
-                slot = np.ndarray((height, width, 3), np.uint8, memory, to[i][0], (to[i][1], 3, 1))
-                slot[:] = self._whole[i][top : top + height, left : left + width]
+            done, failed = pending.wait()
+            self.bad |= {int(jpegs[k, 0]): reason for k, _, reason in failed}
+            whole = self._whole.keys() - self.bad
+            for i, _, top, left, height, width, start, step in parts.tolist() if whole else ():
+                if i in whole:
+                    slot = np.ndarray((height, width, 3), np.uint8, memory, start, (step, 3, 1))
+                    slot[:] = self._whole[i][top : top + height, left : left + width]
             return float(done)
 
         return finish
 
     def for_engine(
-        self, address: np.ndarray, pitch: np.ndarray, regions: np.ndarray, places: list[int]
-    ) -> _engine.Boxes:
+        self, address: np.ndarray, pitch: np.ndarray, regions: np.ndarray, places: np.ndarray
+    ) -> _engine.Cuts:
         """The same as an engine wants it."""
-        target = np.stack([address, pitch], 1)
-        return _engine.Boxes([self._data[i] for i in places], self.sizes[places], regions[places, 1:], target)
+        target = np.array([address, pitch]).T
+        return _engine.Cuts(self._files, places, self.sizes[places], regions[places, 1:], target)
 
-    def _note(self, places: Sequence[int], results: Sequence[tuple[object, ...] | None]) -> None:
-        self.bad |= {places[k]: reason for k, _, reason in _cpu.failures(results)}
+    def _decodable(self) -> np.ndarray:
+        """Whether it is a JPEG, and not bad. [N]"""
+        out = self._jpegs.copy()
+        out[[*self.bad]] = False
+        return out
 
-    def _decode_whole(self, i: int) -> None:
+    def _look_into(self, i: int, data: bytes | str, reason: str) -> None:
+        """What the decoder of JPEG refuses for this reason: another kind, which is decoded, or a bad file."""
+        if isinstance(data, str) or data.startswith(_codecs.JPEG):
+            self.bad[i] = data if isinstance(data, str) else reason
+            return
         try:
-            self._whole[i] = image = io.decode_image(self._data[i], max_pixels=self._how.limits.pixels or None)
+            self._whole[i] = image = io.decode_image(data, max_pixels=self._how.limits.pixels or None)
             self.sizes[i] = image.shape[:2]
         except DecodeError as error:
             self.bad[i] = error.reason
@@ -134,18 +130,21 @@ class Slots:
     def __init__(self, encoded: Encoded, regions: np.ndarray, groups: list[np.ndarray], kept: bool) -> None:
         self.encoded, self.regions, self.groups, self.kept = encoded, regions, groups, kept
         self.shapes = [(len(group), *regions[group, 3:].max(0, initial=1).tolist(), 3) for group in groups]
-        counts = [shape[0] for shape in self.shapes]
         self.order = np.concatenate(groups)
-        self.pitch = np.repeat([3 * shape[2] for shape in self.shapes], counts)
-        self.bytes = self.pitch * np.repeat([shape[1] for shape in self.shapes], counts)
-        ends = np.cumsum([-(-math.prod(shape) // _APART) * _APART for shape in self.shapes])
-        self._starts, self.size = [0, *ends[:-1].tolist()], int(ends[-1])
-        within = np.concatenate([np.arange(count) for count in counts])
-        self.offset = np.repeat(self._starts, counts) + within * self.bytes
+        rows, before = list[tuple[int, int, int]](), 0
+        self._starts, self.size = list[int](), 0
+        for count, height, width, channels in self.shapes:
+            pitch = channels * width
+            rows.append((self.size - before * height * pitch, pitch, height * pitch))
+            self._starts.append(self.size)
+            self.size += -(-count * height * pitch // _APART) * _APART
+            before += count
+        first, self.pitch, self.bytes = np.repeat(rows, [len(group) for group in groups], 0).T
+        self.offset = first + np.arange(before) * self.bytes
 
     def begin(self, memory: np.ndarray) -> Callable[[], float]:
         """Begins to decode all; as `Encoded.begin`."""
-        return self.encoded.begin(memory, self.offset, self.pitch, self.regions, self.order.tolist())
+        return self.encoded.begin(memory, self.offset, self.pitch, self.regions, self.order)
 
     def of(self, memory: Any) -> list[Any]:
         """The groups' slots in memory."""

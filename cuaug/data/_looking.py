@@ -20,9 +20,10 @@ class Boxes:
 
     def __init__(self, encoded: Encoded, wanted: Regions, draw: tuple[int, int, np.ndarray]) -> None:
         sizes = encoded.sizes
-        for i in np.flatnonzero((sizes < wanted.least).any(1)):
-            encoded.bad.setdefault(int(i), f"its size {tuple(sizes[i].tolist())} is below {wanted.least}")
-        sizes = np.maximum(sizes, wanted.least)  # of what is bad, so that there is something to count with
+        if (sizes < wanted.least).any():
+            for i in np.flatnonzero((sizes < wanted.least).any(1)):
+                encoded.bad.setdefault(int(i), f"its size {tuple(sizes[i].tolist())} is below {wanted.least}")
+            sizes = np.maximum(sizes, wanted.least)  # of what is bad, so that there is something to count with
         found = wanted.boxes(sizes, *draw)
         regions, self._boxes = covered(found, sizes, encoded.scalable)
         self._wanted, self._margin = wanted, found.margin
@@ -68,16 +69,17 @@ def alike(extents: np.ndarray, kinds: np.ndarray) -> list[np.ndarray]:
         kinds: Where these differ, slots are apart. [N, 2]
     """
     found: list[np.ndarray] = []
-    for kind in np.unique(kinds, axis=0):
+    for kind in kinds[:1] if (kinds == kinds[:1]).all() else np.unique(kinds, axis=0):
         _divide(np.flatnonzero((kinds == kind).all(1)), extents, found)
     return found or [np.arange(0)]
 
 
 def _divide(places: np.ndarray, extents: np.ndarray, found: list[np.ndarray]) -> None:
-    slots, needed = len(places) * extents[places].max(0).prod(), extents[places].prod(1).sum()
+    height, width = extents[places].T
+    slots, needed = len(places) * height.max() * width.max(), height @ width
     if len(places) == 1 or 3 * (slots - needed) <= _ROOM:
         found.append(places)
         return
-    in_turn = places[np.argsort(extents[places, 0], kind="stable")]
+    in_turn = places[np.argsort(height, kind="stable")]
     for half in np.array_split(in_turn, 2):
         _divide(half, extents, found)

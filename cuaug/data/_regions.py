@@ -6,18 +6,18 @@ A recipe that begins by taking one box of the image to a fixed size (`RandomResi
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _pass, _sizes
+from .. import _cpu, _pass, _sizes
 from ..fusion.program import assembled
 from ..fusion.recipe import Recipe
 from ..transforms import CenterCrop, Compose, RandomCrop, RandomResizedCrop, Resize
 from ..transforms._transform import Transform
 
-_SCALES = (8, 4, 2, 1)  # a decoder leaves out so many pixels but one
 # How far a filter looks beyond the middle of a pixel: in pixels of the result where it reduces, of the source where it
 # enlarges.
 _REACH = {"nearest": 0, "bilinear": 1, "area": 1, "bicubic": 2, "lanczos": 4}
@@ -58,7 +58,7 @@ class Regions:
         """Of images of these sizes [N, (H, W)]."""
         first = self.transforms[0]
         if isinstance(first, (RandomResizedCrop, RandomCrop)):
-            return self._boxes(self._drawn(first, sizes, seed, step, ids))
+            return self._boxes(self._drawn(sizes, seed, step, ids), np.zeros(sizes.shape, int))
         assert isinstance(first, Resize)
         resized = np.array([_sizes.resized_size((h, w), first.size, None) for h, w in sizes.tolist()], np.int64)
         resized = resized.reshape(-1, 2)
@@ -69,22 +69,25 @@ class Regions:
         box = np.concatenate([(corner - margin) * sizes / resized, (self.size + 2 * margin) * sizes / resized], 1)
         return self._boxes(box, margin)
 
-    def _drawn(
-        self, transform: RandomResizedCrop | RandomCrop, sizes: np.ndarray, seed: int, step: int, ids: np.ndarray
-    ) -> np.ndarray:
-        recipe = Recipe(transform.size, 3, "uint8", position=self.position - 1)
+    @functools.cached_property
+    def _program(self) -> np.ndarray:
+        """Of the one draw."""
+        transform = self.transforms[0]
+        recipe = Recipe(self.size, 3, "uint8", position=self.position - 1)
         transform.enter(recipe)
         draw = recipe.draws[0]
         for place, column in enumerate(draw.columns):
             column.place = place
-        program, table = assembled([draw]), np.empty((len(sizes), 4))
-        table[:, 2:] = transform.size  # of a crop, whose draw is its corner alone
+        return assembled([draw])
+
+    def _drawn(self, sizes: np.ndarray, seed: int, step: int, ids: np.ndarray) -> np.ndarray:
+        table = np.empty((len(sizes), 4))
+        table[:, 2:] = self.size  # of a crop, whose draw is its corner alone
         sizes, ids = np.ascontiguousarray(sizes, np.float64), np.ascontiguousarray(ids, np.int64)
-        _pass.draw_each(program, table, ids, (seed, step, 0), sizes)
+        _pass.draw_each(self._program, table, ids, (seed, step, 0), sizes)
         return table
 
-    def _boxes(self, box: np.ndarray, margin: np.ndarray | int = 0) -> Boxes:
-        margin = np.broadcast_to(margin, (len(box), 2))
+    def _boxes(self, box: np.ndarray, margin: np.ndarray) -> Boxes:
         return Boxes(box, np.array(self.size) + 2 * margin, margin)
 
 
@@ -125,22 +128,6 @@ def covered(boxes: Boxes, sizes: np.ndarray, scalable: np.ndarray) -> tuple[np.n
     Returns:
         Scale (one over), top, left, height, width in pixels of the scaled image [N, 5]; the boxes there [N, 4].
     """
-    corner, extent = boxes.box[:, :2], boxes.box[:, 2:]
-    enough = (extent[:, None] / np.array(_SCALES)[:, None] >= boxes.size[:, None]).all(2) & scalable[:, None]
-    enough[:, -1] = True
-    scale = np.array(_SCALES)[enough.argmax(1)][:, None]
-    scaled = -(-sizes // scale)
-    first = np.clip(np.floor(corner / scale), 0, scaled - 1)
-    end = np.clip(np.ceil((corner + extent) / scale), first + 1, scaled)
-    regions = np.concatenate([scale, first, end - first], 1).astype(np.int64)
-    start = corner / scale - first
-    return regions, np.concatenate([start, _within(extent / scale, start, end - first)], 1)
-
-
-def _within(extent: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Extents that end within a region: by a rounding error they may not, and filters would look at a pixel beyond."""
-    for _ in range(4):
-        if not (start + extent > end).any():
-            break
-        extent = np.where(start + extent > end, np.minimum(np.nextafter(extent, 0), end - start), extent)
-    return extent
+    regions, within = np.empty((len(sizes), 5), np.int64), np.empty((len(sizes), 4))
+    _cpu.native().cover(boxes.box, boxes.size, sizes, scalable, regions, within)
+    return regions, within

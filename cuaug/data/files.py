@@ -6,12 +6,15 @@ import os
 import tarfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import _cpu, _limits
 from .._check import public
+
+if TYPE_CHECKING:
+    from .._native import Files
 
 EXTENSIONS = (".jpg", ".jpeg", ".png", ".ppm", ".pgm", ".bmp", ".tif", ".tiff", ".webp", ".gif")
 
@@ -88,12 +91,13 @@ class ImageFiles:
         path, offset = os.fsdecode(piece[0]), piece[1]
         return path if offset == 0 else f"{path} at byte {offset}"
 
-    def read(self, indices: Sequence[int], threads: int) -> list[bytes | str]:
-        """Encoded images, by several threads; a string instead says why one cannot be read."""
-        pieces = [self._pieces[i] for i in indices]
-        wanted = [piece for piece in pieces if not isinstance(piece, bytes)]
-        read = iter(_cpu.native().read_files(wanted, _limits.MAX_BYTES, threads) if wanted else ())
-        return [piece if isinstance(piece, bytes) else next(read) for piece in pieces]
+    def read(self, indices: Sequence[int], threads: int) -> Sequence[bytes | str]:
+        """Encoded images, by several threads; a string instead says why one cannot be read.
+
+        What holds them makes bytes of those that are asked for alone: a loader has its decoder read them as they are.
+        """
+        found: Files = _cpu.native().Files([self._pieces[i] for i in indices], _limits.MAX_BYTES, threads)
+        return found
 
 
 def _folder(root: Path, extensions: tuple[str, ...]) -> tuple[list[Any], list[int | None], list[str]]:

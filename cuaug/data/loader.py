@@ -186,9 +186,9 @@ class Loader:
         while begun:
             yield self._making.finish(begun.popleft(), place)
 
-    def _encoded(self, ids: list[int]) -> list[bytes | str]:
+    def _encoded(self, ids: list[int]) -> Sequence[bytes | str]:
         if self._cache is None:
-            found: list[bytes | str] = self.source.read(ids, self._threads)
+            found: Sequence[bytes | str] = self.source.read(ids, self._threads)
             return found
         missing = [i for i in dict.fromkeys(ids) if i not in self._cache]
         fresh = dict(zip(missing, self.source.read(missing, self._threads), strict=True))

@@ -1,0 +1,103 @@
+"""What holds encoded images in the extension: bytes of Python's, and files that it reads."""
+
+import os
+import sys
+
+import numpy as np
+import pytest
+
+from cuaug import _headers, _limits, io
+
+native = pytest.importorskip("cuaug._native")
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_bytes_files_pieces_and_reasons_lie_side_by_side(tmp_path, threads):
+    path = os.fsencode(tmp_path / "a file")
+    (tmp_path / "a file").write_bytes(b"0123456789")
+    os.mkfifo(tmp_path / "pipe")
+    entries = {
+        b"bytes": b"bytes",
+        memoryview(b"of it"): b"of it",
+        (path, 0, -1): b"0123456789",
+        (path, 3, -1): b"3456789",
+        (path, 3, 4): b"3456",
+        (path, 10, -1): b"",
+        (path, 3, 8): "the file is shorter than it was",
+        (path, 11, -1): "the file is shorter than it was",
+        (path, -1, 2): "the file is shorter than it was",
+        (path + b"x", 0, -1): "No such file or directory",
+        (os.fsencode(tmp_path), 0, -1): "not a file",
+        (path[:-6] + b"pipe", 0, -1): "not a file",
+        "a name that is no text: \udcff": "a name that is no text: \udcff",
+        b"": b"",
+    }
+    files = native.Files([*entries], 0, threads)
+    assert list(files) == [*entries.values()]
+    assert len(files) == len(entries)
+
+
+def test_a_file_has_at_most_so_many_bytes(tmp_path):
+    (tmp_path / "file").write_bytes(bytes(100))
+    path = os.fsencode(tmp_path / "file")
+    found = native.Files([(path, 0, -1), (path, 1, -1)], 99)
+    assert list(found) == ["100 bytes, more than the limit of 99", bytes(99)]
+
+
+@pytest.mark.parametrize("place", [-1, 2, 2**40])
+def test_a_place_has_to_be_there(place):
+    with pytest.raises(IndexError, match=f"2 files, and none at {place}"):
+        native.Files([b"a", b"b"])[place]
+
+
+@pytest.mark.parametrize("entry", [None, 3, ("path", 0, -1), (b"path", 0), (b"path", "0", 0), np.zeros((4, 4))[:, ::2]])
+def test_what_is_no_file_is_refused_and_the_others_are_let_go(entry):
+    data = bytearray(b"held")
+    with pytest.raises((TypeError, ValueError, BufferError)):
+        native.Files([data, entry])
+    data.clear()  # which it refuses to whoever holds it still
+
+
+def test_bytes_are_held_and_let_go():
+    data = bytearray(b"held")
+    files = native.Files([data])
+    with pytest.raises(BufferError):
+        data.clear()
+    assert sys.getrefcount(data) == 3
+    del files
+    data.clear()
+
+
+@pytest.mark.jpeg
+def test_work_holds_what_it_works_on():
+    """Files and parts are dropped before anything has been done: `wait` does it, and says what has failed."""
+    image = np.full((16, 16, 3), 90, np.uint8)
+    out = np.zeros((2, 16, 16, 3), np.uint8)
+    files = native.Files([io.encode_jpeg(image), io.encode_jpeg(image)[:200]])
+    parts = np.array([(i, 1, 0, 0, 16, 16, out[i].ctypes.data, 48) for i in (1, 0)])
+    pending = native.jpeg_decode(files, _limits.limits_of(), parts, "rgb", True)
+    del files, parts
+    done, ((place, kind, reason),) = pending.wait()
+    assert (place, kind) == (0, "DecodeError")
+    assert reason
+    assert np.abs(out[0].astype(int) - 90).max() <= 1
+    assert pending.wait() == (done, [(place, kind, reason)])  # once
+
+
+@pytest.mark.jpeg
+def test_tables_fit_what_they_are_for():
+    files = native.Files([io.encode_jpeg(np.zeros((16, 24, 3), np.uint8))])
+    headers, failed = _headers.read(files, _limits.limits_of())
+    assert headers["size"].tolist() == [[16, 24]]
+    assert not failed
+    limits = _limits.limits_of()
+    with pytest.raises(ValueError, match="a row"):
+        native.jpeg_headers(files, limits, np.zeros((2, 8), np.int64))
+    with pytest.raises(ValueError, match="rows of 64 bytes"):
+        native.jpeg_headers(files, limits, np.zeros((1, 7), np.int64))
+    fixed = np.zeros((1, 8), np.int64)
+    fixed.flags.writeable = False
+    with pytest.raises((ValueError, BufferError)):
+        native.jpeg_headers(files, limits, fixed)
+    with pytest.raises(IndexError, match="none at 1"):
+        native.jpeg_decode(files, limits, np.ones((1, _headers.PART), np.int64), "rgb", True)
