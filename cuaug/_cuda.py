@@ -15,6 +15,7 @@ import importlib
 import os
 import re
 import shutil
+import struct
 import sys
 import tempfile
 import threading
@@ -56,10 +57,14 @@ def sources(name: str) -> tuple[str, tuple[str, ...]]:
     from ._pass import ops_of, record_of
 
     record, size = record_of(name)
-    skeleton = name.partition("<")[0].rpartition("::")[2]
+    skeleton = _skeleton(name)
     text = "".join(_op(struct) for struct in ops_of(name)) + f'#include "{skeleton}.cu"\n// {digest()}\n'
     text += f'static_assert(sizeof({record}) == {size}, "cuaug/_pass.py packs another record");\n'
     return text, OPTIONS
+
+
+def _skeleton(name: str) -> str:
+    return name.partition("<")[0].rpartition("::")[2]
 
 
 def _op(struct: str) -> str:
@@ -293,8 +298,9 @@ def event(stream: int) -> Any:
 class _Kernel:
     """A kernel of CuPy's, and the driver's handle of it on each device."""
 
-    def __init__(self, made: Any) -> None:
+    def __init__(self, name: str, made: Any) -> None:
         self.made = made
+        self.follows = _skeleton(name) in _FOLLOWING
         self.handles: dict[int, int] = {}
 
     def load(self, index: int) -> int:
@@ -322,7 +328,7 @@ def _compile(name: str) -> _Kernel:
     text, options = sources(name)
     module = cupy().RawModule(code=text, options=options, name_expressions=(name,))
     try:
-        return _Kernel(_compiling(lambda: module.get_function(name)))
+        return _Kernel(name, _compiling(lambda: module.get_function(name)))
     except BackendError as error:
         complaint = _user_ops.complaint(ops_of(name), str(error.__cause__))
         if complaint is None:
@@ -407,12 +413,36 @@ def launch(
     try:
         if cuda.runtime.getDevice() == index and index in _thread.devices:
             handle = run.handles.get(index) or run.load(index)
-            cuda.driver.launchKernel(handle, *grid, threads, 1, 1, shared, stream, ctypes.addressof(argument), 0)
+            if run.follows and _can_follow(index):
+                config = _CONFIG.pack(*grid, threads, 1, 1, shared, stream, ctypes.addressof(_FOLLOW), 1)
+                cuda.driver.check_status(_driver().cuLaunchKernelEx(config, handle, ctypes.byref(argument), None))
+            else:
+                cuda.driver.launchKernel(handle, *grid, threads, 1, 1, shared, stream, ctypes.addressof(argument), 0)
             return
     except Exception as error:
         raise _backend_error(error) from error
     with device(index):
         launch(name, data, grid, threads, shared, index, stream)
+
+
+# cuda.h: a CUlaunchConfig, and the CUlaunchAttribute that lets a kernel be set up while the one before is at work.
+_CONFIG = struct.Struct("7I4xQQI4x")
+_FOLLOW = ctypes.create_string_buffer(struct.pack("I4xI60x", 6, 1))
+_FOLLOWING = ("draw", "warp", "pointwise")  # kernels that wait for it (kernels/gpu/succession.cuh)
+
+
+@functools.cache
+def _can_follow(index: int) -> bool:
+    """Compute capability 9.0, and a driver that can put it into graphs."""
+    runtime = cupy().cuda.runtime
+    return int(runtime.getDeviceProperties(index)["major"]) >= 9 and runtime.driverGetVersion() >= 12040
+
+
+@functools.cache
+def _driver() -> Any:
+    found = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+    found.cuLaunchKernelEx.argtypes = ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p
+    return found
 
 
 def warmup_names() -> list[str]:

@@ -1,4 +1,5 @@
 #include "draws/program.cuh"
+#include "gpu/succession.cuh"
 
 namespace cuaug {
 
@@ -13,6 +14,8 @@ __global__ void __launch_bounds__(32 * draw_shares) draw(const __grid_constant__
     constexpr int threads = 32 * draw_shares;
     const int lane = threadIdx.x & 31;
     const long long first = static_cast<long long>(blockIdx.x) * draw_samples, end = min(first + draw_samples, args.samples), n = first + lane;
+    let_next_begin();
+    wait_for_previous();
     const long long step = args.step + (args.replays != nullptr ? args.replays[blockIdx.x] : 0);
     const int pitch = args.drawn | 1;
     double *rows = near + args.length, *table = args.table + first * args.columns;

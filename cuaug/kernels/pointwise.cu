@@ -2,6 +2,7 @@
 #include "gpu/bytes.cuh"
 #include "gpu/convert.cuh"
 #include "gpu/layout.cuh"
+#include "gpu/succession.cuh"
 #include "gpu/vectors.cuh"
 #include "pointwise_record.cuh"
 
@@ -22,6 +23,8 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(Real<In>) > 4 || Cha
     const int begin = blockIdx.x * run + threadIdx.x, end = min((blockIdx.x + 1) * run, pieces);
     const int rows = pointwise_threads / across, columns = pointwise_threads - rows * across;  // from a thread's group to its next
     __shared__ R field[Ops::fields + 1];
+    let_next_begin();
+    wait_for_previous();
 
     for (long long slice = blockIdx.z; slice < args.samples * args.frames * groups; slice += gridDim.z) {
         const long long frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;

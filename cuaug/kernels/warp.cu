@@ -7,6 +7,7 @@
 #include "gpu/convert.cuh"
 #include "gpu/mean.cuh"
 #include "gpu/ragged.cuh"
+#include "gpu/succession.cuh"
 #include "gpu/tile.cuh"
 #include "ops/colour.cuh"
 #include "record.cuh"
@@ -109,6 +110,8 @@ warp(const __grid_constant__ Warp<Geometry> args) {
         return Place{n, static_cast<int>(frame - n * args.frames), grouped ? static_cast<int>(slice - frame * groups) * K : 0, left, top,
                      min(side, args.out_width - left), min(args.region_rows, args.out_height - top)};
     };
+    let_next_begin();
+    wait_for_previous();
     if (warp_index == 0) {
         // The lanes try 1 tile, 2, 4, 8 and 16 at once.
         const int level = 31 - __clz(lane + 1), rows = ((args.region_rows - 1 >> level) + 4) & ~3, index = lane + 1 - (1 << level);
