@@ -124,11 +124,14 @@ class _Torch(_OnItsStream):
         torch = self.torch = sys.modules["torch"]
         self.names = {getattr(torch, name): name for name in ITEM_SIZE if hasattr(torch, name)}
         self.dtypes = {name: dtype for dtype, name in self.names.items()}
-        self.strided = torch.strided
-        # 0.1 us against 1.5 us for current_stream; what torch's own compiled code calls.
+        self.plain, self.strided = torch.Tensor, torch.strided
+        # What torch's own compiled code calls: 0.1 us against 1.5 us for current_stream, 0.5 us against 3 us for empty.
         self.raw_stream = getattr(
             torch._C, "_cuda_getCurrentRawStream", lambda device: torch.cuda.current_stream(device).cuda_stream
         )
+        guards = getattr(getattr(torch._C, "_dynamo", None), "guards", None)
+        self.raw_empty = getattr(guards, "_empty_strided_cuda", None)  # on the current device
+        self.current_device = getattr(torch._C, "_cuda_getDevice", None)
 
     def describe(self, array: Any, stream: int | None = None) -> _dlpack.Tensor:
         dtype, on_gpu = self.names.get(array.dtype), array.is_cuda
@@ -163,6 +166,8 @@ class _Torch(_OnItsStream):
             return self.empty(extents, dtype, device, None).permute(axes)
         if device < 0 and (size := math.prod(shape) * ITEM_SIZE[dtype]) >= _LARGE:
             return self.torch.from_numpy(np.empty(size, np.uint8)).view(self.dtypes[dtype]).view(shape)
+        if device >= 0 and self.raw_empty and self.current_device and self.current_device() == device:
+            return self.raw_empty(*_rows(shape), self.dtypes[dtype])
         return self.torch.empty(shape, dtype=self.dtypes[dtype], device=_torch_device(device))
 
     def pointer(self, array: Any) -> int:
@@ -301,6 +306,12 @@ def _library(kind: type) -> Library | None:
 @functools.cache
 def _torch() -> _Torch:
     return _Torch()
+
+
+@functools.lru_cache(1024)
+def _rows(shape: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """A shape and its strides."""
+    return tuple(shape), _dlpack.contiguous(shape)
 
 
 @functools.cache
@@ -533,6 +544,33 @@ def asarray(value: Any, *, like: Any, dtype: str) -> Any:
         device = -1 if is_host(like) else describe(like.detach() if isinstance(target, _Torch) else like).device
         return target.finish(target.load(np.asarray(host("value", value, dtype), order="C"), device))
     return target.namespace().from_dlpack(value).astype(dtype)
+
+
+def shortened(array: Any, count: int) -> Any:
+    """The first entries of what `empty` has made, of one axis. To resize a tensor takes half of what a slice does."""
+    return array.resize_(count) if isinstance(library(type(array)), _Torch) else array[:count]
+
+
+def placed(arrays: Sequence[Any]) -> tuple[Any, list[int]]:
+    """Plain tensors of torch: all but where they lie and their gradients, as a key, and where they lie.
+
+    For whatever else there is the key is false: it has to be described.
+    """
+    found = library(type(arrays[0]))
+    kinds: list[Any] = []
+    pointers: list[int] = []
+    if isinstance(found, _Torch):
+        plain, strided = found.plain, found.strided
+        for array in arrays:
+            if array is None:
+                kinds.append(None)
+                pointers.append(0)
+            elif type(array) is plain and array.layout is strided and not array.is_neg():
+                kinds += array.dtype, array.shape, array.stride(), array.device
+                pointers.append(array.data_ptr())
+            else:
+                return None, pointers
+    return tuple(kinds), pointers
 
 
 def describe(array: Any, stream: int | None = None) -> _dlpack.Tensor:

@@ -12,7 +12,8 @@ import numpy as np
 from . import _array, _check, _cpu, _cuda, _operators
 from ._dlpack import Tensor
 
-RECORD = struct.Struct("P32s P32s P32s P32s 2P 5P q 2d 6i")
+RECORD = struct.Struct("P32s P32s P32s P32s 2P 5P 48s")
+_REST = struct.Struct("q 2d 6i")  # from the number of samples on
 _STRIDES = struct.Struct("4q")
 _FLOATS = ("float16", "bfloat16", "float32", "float64")
 _WHOLE = ("uint8", "int16", "int32", "int64", "bool")
@@ -39,38 +40,91 @@ def suppress(
     _check.number("iou_threshold", iou_threshold, 0, 1)
     if score_threshold is not None:
         _check.number("score_threshold", score_threshold, -np.inf)
+    _check.flag("fixed_size", fixed_size)
+    if max_output is not None:
+        max_output = _check.whole("max_output", max_output, 0)
+
+    arrays = boxes, scores, classes, counts
+    kinds, pointers = _array.placed(arrays)
+    key = kinds and (kinds, iou_threshold, score_threshold, max_output, fixed_size)
+    call = _calls.get(key)
+    if call is not None:
+        _cuda.ready()
+        return _run(call, pointers)
     given = described_boxes(boxes, scores, counts, (4, 5), max_output, fixed_size)
-    box, library, most = given.boxes, given.library, given.most
-    label = None if classes is None else _beside("classes", classes, _WHOLE, box, library)
-    plan = _plan(given.samples, given.each, _real(box), label is not None, box.device >= 0)
+    label = None if classes is None else _beside("classes", classes, _WHOLE, given.boxes, given.library)
+    call = _call(given, label, iou_threshold, score_threshold, fixed_size)
     if not given.samples * given.each:
         indices, kept = given.nothing()
         return (indices, kept) if fixed_size else indices
+    tensors = given.boxes, given.scores, label, given.counts
+    if key and all(own is None or own.owner is array for own, array in zip(tensors, arrays, strict=True)):
+        if len(_calls) >= _MOST:
+            _calls.clear()
+        _calls[key] = call
+    return _run(call, [0 if own is None else own.pointer for own in tensors])
 
-    dtype, lead = _array.index_dtype(library), len(given.batch)
-    told = None if fixed_size or box.device < 0 else _cuda.told(box.device)
-    own = told is None or plan.bytes > told.room
-    memory = library.empty((plan.bytes,), "uint8", box.device, None) if own else None
-    start = told.space if told and not own else library.pointer(memory)
-    arrays = *numbers(box, lead), *numbers(given.scores, lead), *numbers(label, lead), *numbers(given.counts, 1)
-    rest = (
-        *map(start.__add__, plan.spaces), given.samples, iou_threshold, score_threshold or 0.0,
-        given.each, most, score_threshold is not None, _array.ITEM_SIZE[dtype], box.shape[-1] == 5, plan.parts,
+
+class _Call(NamedTuple):
+    """All that is to be known of a call but where its arrays lie."""
+
+    library: _array.Library
+    device: int
+    real: str
+    batch: tuple[int, ...]
+    shape: tuple[int, ...]  # of indices
+    dtype: str  # of indices
+    fixed_size: bool
+    strides: tuple[bytes, ...]  # of boxes, scores, classes and counts
+    plan: _Plan
+    rest: bytes
+
+
+_calls: dict[Any, _Call] = {}  # of plain tensors of torch, by what `_array.placed` says of them and the options
+_MOST = 1024
+
+
+def _call(
+    given: Boxes, label: Tensor | None, iou_threshold: float, score_threshold: float | None, fixed_size: bool
+) -> _Call:
+    box, library, lead = given.boxes, given.library, len(given.batch)
+    plan = _plan(given.samples, given.each, _real(box), label is not None, box.device >= 0)
+    dtype = _array.index_dtype(library)
+    strides = tuple(numbers(own, lead)[1] for own in (box, given.scores, label)), numbers(given.counts, 1)[1]
+    rest = _REST.pack(
+        given.samples, iou_threshold, score_threshold or 0.0, given.each, given.most, score_threshold is not None,
+        _array.ITEM_SIZE[dtype], box.shape[-1] == 5, plan.parts,
     )  # fmt: skip
+    made = given.batch, (*given.batch, given.most), dtype, bool(fixed_size)
+    return _Call(library, box.device, _real(box), *made, (*strides[0], strides[1]), plan, rest)
+
+
+def _run(call: _Call, pointers: list[int]) -> Any:
+    """Suppression of boxes, scores, classes and counts that lie there."""
+    library, device, plan = call.library, call.device, call.plan
+    stream = library.stream(device) if device >= 0 else 0
+    told = None if call.fixed_size or device < 0 else _cuda.told(device)
+    own = told is None or plan.bytes > told.room
+    memory = library.empty((plan.bytes,), "uint8", device, None) if own else None
+    start = told.space if told and not own else library.pointer(memory)
+    (boxes, scores, classes, counts), (by_box, by_score, by_class, by_count) = pointers, call.strides
+    arrays = boxes, by_box, scores, by_score, classes, by_class, counts, by_count
+    keys, candidates, published, kept, state = plan.spaces
+    rest = start + keys, start + candidates, start + published, start + kept, start + state, call.rest
     for kernel, grid, threads in plan.launches[:-1]:
-        library.launch(kernel, RECORD.pack(*arrays, 0, 0, *rest), grid, threads, 0, box.device)
-    indices = library.empty((*given.batch, most), dtype, box.device, None)  # while the GPU has begun
-    kept = None if told else library.empty(given.batch, dtype, box.device, None)
-    found = told.pointer if told else library.pointer(kept)
+        _cuda.launch(kernel, RECORD.pack(*arrays, 0, 0, *rest), grid, threads, 0, device, stream)
+    indices = library.empty(call.shape, call.dtype, device, None)  # while the GPU has begun
+    number = None if told else library.empty(call.batch, call.dtype, device, None)
+    found = told.pointer if told else library.pointer(number)
     data = RECORD.pack(*arrays, library.pointer(indices), found, *rest)
-    if box.device < 0:
-        _cpu.native().nms(data, "float64" if box.dtype == "float64" else "float32")
+    if device < 0:
+        _cpu.native().nms(data, "float64" if call.real == "float64" else "float32")
     for kernel, grid, threads in plan.launches[-1:]:
-        library.launch(kernel, data, grid, threads, 0, box.device)
+        _cuda.launch(kernel, data, grid, threads, 0, device, stream)
     if told:
-        return library.finish(indices)[: told.wait(library.stream(box.device))]
-    indices, kept = library.finish(indices), library.finish(kept)
-    return (indices, kept) if fixed_size else indices[: int(kept)]
+        return library.finish(_array.shortened(indices, told.wait(stream)))
+    indices, number = library.finish(indices), library.finish(number)
+    return (indices, number) if call.fixed_size else indices[: int(number)]
 
 
 class Boxes(NamedTuple):

@@ -1,10 +1,16 @@
 #include "gpu/convert.cuh"
+#include "gpu/succession.cuh"
 #include "nms_record.cuh"
 
 namespace cuaug {
 
 constexpr int nms_threads = 256, nms_warps = nms_threads / 32;
-constexpr int nms_near = 2;  // blocks before a block's own: their overlaps are known before they have decided
+
+// Blocks before a block's own whose overlaps with it are found before they have decided, so that it follows their decisions one by one. The more there are, the
+// more blocks decide side by side; at most 16, a lane for each word. The overlap of rotated boxes is too dear to be found in vain.
+template <class R>
+constexpr int nms_near = Same<R, Rotated>::value ? 2 : 8;
+
 constexpr unsigned int everyone = 0xffffffffu;
 
 template <class R>
@@ -13,19 +19,6 @@ inline Candidate<R> candidate_at(const Candidate<R>* sorted, int position, int c
 }
 
 inline unsigned long long published(const unsigned long long* word) { return *static_cast<const volatile unsigned long long*>(word); }
-
-// What a block has decided, once it has. A lane waits for a word: one after the other would be a way to memory each. All lanes of a warp.
-struct Decided {
-    unsigned int kept[nms_words];
-};
-
-inline Decided awaited(const unsigned long long* words) {
-    unsigned long long word = 0;
-    while (__ballot_sync(everyone, word != 0) != everyone) word = published(words + (threadIdx.x & (nms_words - 1)));
-    Decided found;
-    for (int w = 0; w < nms_words; ++w) found.kept[w] = __shfl_sync(everyone, static_cast<unsigned int>(word), w);
-    return found;
-}
 
 // Of a block's candidates before a candidate, which would remove it.
 struct alignas(16) Hits {
@@ -42,6 +35,67 @@ inline bool all(const unsigned int (&words)[nms_words]) {
     unsigned int both = everyone;
     for (unsigned int word : words) both &= word;
     return both == everyone;
+}
+
+// A block's own candidates, by what the blocks near it decide: gone is whom a kept one removes, and kept whom all that would remove it have left. Each is published as
+// soon as it is decided, so that decisions run through blocks as far as boxes depend on each other, and do not wait for whole blocks. `removed` holds who is gone by
+// now, and in the end who is not kept. A warp; a lane has a candidate of each word, and looks at a word of the blocks near.
+template <int near>
+inline void settle(unsigned long long* words, const Hits (&hits)[near + 1][nms_block], unsigned int (&removed)[nms_words], int block, int nears) {
+    const int lane = threadIdx.x & 31;
+    unsigned int gone[nms_words], kept[nms_words] = {};
+    bool out[nms_words], stays[nms_words] = {};
+    int open[nms_words] = {};  // of those that would remove the lane's own, in the blocks near, how many may
+    for (int i = 0; i < nms_words; ++i) {
+        gone[i] = removed[i];
+        out[i] = (gone[i] >> lane & 1) != 0;
+        for (int d = 1; d <= nears; ++d)
+            for (unsigned int hit : hits[d][lane + 32 * i].by) open[i] += __popc(hit);
+    }
+    const unsigned long long* seen = words + nms_words * (block - nears) + lane;
+    for (unsigned long long last = 0, told = 0;;) {
+        for (bool more = true; more;) {
+            more = false;
+            for (int i = 0; i < nms_words; ++i) {
+                const Hits& hit = hits[0][lane + 32 * i];
+                out[i] = out[i] || any(hit, kept);
+                unsigned int left = 0;
+                for (int w = 0; w < nms_words; ++w) left |= hit.by[w] & ~gone[w];
+                stays[i] = !out[i] && open[i] == 0 && left == 0;
+            }
+            for (int i = 0; i < nms_words; ++i) {
+                const unsigned int now_gone = __ballot_sync(everyone, out[i]), now_kept = __ballot_sync(everyone, stays[i]);
+                more = more || now_gone != gone[i] || now_kept != kept[i];
+                gone[i] = now_gone;
+                kept[i] = now_kept;
+            }
+        }
+        unsigned long long mine = 0;
+        bool done = true;
+        for (int i = 0; i < nms_words; ++i) {
+            const unsigned int decided = gone[i] | kept[i];
+            if (lane == i) mine = static_cast<unsigned long long>(decided) << 32 | kept[i];
+            done = done && decided == everyone;
+        }
+        if (mine != told) *static_cast<volatile unsigned long long*>(words + nms_words * block + lane) = mine;
+        told = mine;
+        if (done) break;
+
+        const unsigned long long word = lane < nms_words * nears ? published(seen) : 0;
+        const unsigned int fresh = static_cast<unsigned int>((word & ~last) >> 32);
+        last = word;
+        for (unsigned int news = __ballot_sync(everyone, fresh != 0); news != 0; news &= news - 1) {
+            const int from = __ffs(static_cast<int>(news)) - 1, d = nears - from / nms_words;
+            const unsigned int decided = __shfl_sync(everyone, fresh, from), remain = decided & __shfl_sync(everyone, static_cast<unsigned int>(word), from);
+            for (int i = 0; i < nms_words; ++i) {
+                const unsigned int hit = hits[d][lane + 32 * i].by[from % nms_words];
+                out[i] = out[i] || (hit & remain) != 0;
+                open[i] -= __popc(hit & decided & ~remain);
+            }
+        }
+    }
+    for (int i = 0; i < nms_words; ++i)
+        if (lane == i) removed[i] = ~kept[i];
 }
 
 // Writes a sample's indices in the order of their scores. All threads of a block.
@@ -84,8 +138,8 @@ inline void write_kept(const Nms& args, long long n) {
     if (threadIdx.x == 0) write_index(args, args.found, n, total);
 }
 
-// A block decides which of 64 candidates are kept. Those kept by the blocks before it, of the same class, it tests as they become
-// known; it publishes its own as a bit each; the last block of a sample to be done writes the sample's result. Blocks take their
+// A block decides which of 64 candidates are kept. Those kept by the blocks before it, of the same class, it tests as these are done; the
+// ones nearest it it follows bit by bit (`settle`); it publishes its own: whether each is decided, and whether it is kept. The last block of a sample to be done writes the sample's result. Blocks take their
 // numbers as they begin, so that whom they wait for runs already. No N x N memory: N^2 / 8 bytes would be 1.25 GB for 100,000 boxes.
 // Four blocks a multiprocessor: of its own accord the compiler makes room for five on sm_100, and spills; two of rotated boxes, whose
 // overlap takes twice the registers. Grid: (blocks x samples).
@@ -93,10 +147,11 @@ template <class R>
 __global__ void __launch_bounds__(nms_threads, Same<R, Rotated>::value ? 2 : 4) nms(const __grid_constant__ Nms args) {
     __shared__ Candidate<R> own[nms_block], rival[nms_threads];
     __shared__ int rival_at[nms_threads];
-    __shared__ Hits hits[nms_near + 1][nms_block];
+    __shared__ Hits hits[nms_near<R> + 1][nms_block];
     __shared__ unsigned int removed[nms_words];
     __shared__ int ready[nms_warps], ticket;
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    wait_for_previous();
     if (threadIdx.x == 0) ticket = atomicAdd(args.state, 1);
     if (threadIdx.x < nms_words) removed[threadIdx.x] = 0;
     __syncthreads();
@@ -110,7 +165,7 @@ __global__ void __launch_bounds__(nms_threads, Same<R, Rotated>::value ? 2 : 4) 
 
     // Who would remove whom in this block, and from the blocks near it.
     const int first = own[0].start / nms_block;
-    for (int d = 0; d <= nms_near && block - d >= first; ++d)
+    for (int d = 0; d <= nms_near<R> && block - d >= first; ++d)
         for (int w = 0; w < nms_words; ++w) {
             const int position = base - d * nms_block + 32 * w + lane;
             const Candidate<R> other = candidate_at(sorted, position, args.count);
@@ -122,7 +177,7 @@ __global__ void __launch_bounds__(nms_threads, Same<R, Rotated>::value ? 2 : 4) 
         }
 
     // The blocks further off.
-    const int mine = threadIdx.x & (nms_block - 1), part = threadIdx.x / nms_block, limit = base - nms_near * nms_block;
+    const int mine = threadIdx.x & (nms_block - 1), part = threadIdx.x / nms_block, limit = base - nms_near<R> * nms_block;
     const Candidate<R> candidate = own[mine];
     bool gone = candidate.index < 0;
     const unsigned int absent = __ballot_sync(everyone, gone);
@@ -130,7 +185,7 @@ __global__ void __launch_bounds__(nms_threads, Same<R, Rotated>::value ? 2 : 4) 
     __syncthreads();
     for (int at = first * nms_block; at < limit;) {
         const unsigned long long seen = at + 32 * warp < limit ? published(words + at / 32 + warp) : 0, word = __shfl_sync(everyone, seen, 0);
-        if (lane == 0) ready[warp] = word == 0 ? 0 : 1 + __popc(static_cast<unsigned int>(word));
+        if (lane == 0) ready[warp] = word >> 32 != everyone ? 0 : 1 + __popc(static_cast<unsigned int>(word));
         __syncthreads();
         int steps = 0, rivals = 0, slot = 0;
         for (; steps < nms_warps && ready[steps] > 0; ++steps) {
@@ -155,34 +210,7 @@ __global__ void __launch_bounds__(nms_threads, Same<R, Rotated>::value ? 2 : 4) 
     }
     __syncthreads();
 
-    // The near ones, as they decide; then this block: whom nobody kept removes is kept, again until nothing changes, from the first on.
-    if (warp == 0) {
-        bool out[nms_words];
-        for (int i = 0; i < nms_words; ++i) out[i] = (removed[i] >> lane & 1) != 0;
-        const bool done = all(removed);
-        for (int d = nms_near; d > 0; --d) {
-            if (done || block - d < first) continue;
-            Hits hit[nms_words];
-            for (int i = 0; i < nms_words; ++i) hit[i] = hits[d][lane + 32 * i];
-            const Decided other = awaited(words + nms_words * (block - d));
-            for (int i = 0; i < nms_words; ++i) out[i] = out[i] || any(hit[i], other.kept);
-        }
-        Hits hit[nms_words];
-        unsigned int kept[nms_words], next[nms_words];
-        for (int i = 0; i < nms_words; ++i) hit[i] = hits[0][lane + 32 * i], kept[i] = __ballot_sync(everyone, !out[i]);
-        for (bool same = false; !same;) {
-            same = true;
-            for (int i = 0; i < nms_words; ++i) {
-                next[i] = __ballot_sync(everyone, !out[i] && !any(hit[i], kept));
-                same = same && next[i] == kept[i];
-            }
-            for (int i = 0; i < nms_words; ++i) kept[i] = next[i];
-        }
-        unsigned int mine = 0;
-        for (int i = 0; i < nms_words; ++i) mine = lane == i ? kept[i] : mine;
-        if (lane < nms_words) *static_cast<volatile unsigned long long*>(words + nms_words * block + lane) = 1ull << 32 | mine;
-        if (lane < nms_words) removed[lane] = ~mine;
-    }
+    if (warp == 0) settle<nms_near<R>>(words, hits, removed, block, min(nms_near<R>, block - first));
     __syncthreads();
 
     if (threadIdx.x < nms_block && base + threadIdx.x < args.count) {

@@ -1,4 +1,5 @@
 #include "gpu/convert.cuh"
+#include "gpu/succession.cuh"
 #include "nms_few.cuh"
 
 namespace cuaug {
@@ -42,6 +43,7 @@ template <class R>
 __global__ void __launch_bounds__(nms_hits_warps * 32) nms_hits(const __grid_constant__ Nms args) {
     __shared__ Rival<R> rivals[nms_hits_warps][32];
     __shared__ int ahead[nms_hits_warps][32];
+    let_next_begin();
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, words = (args.count + 31) / 32, part = static_cast<int>(blockIdx.x % args.parts);
     const long long row = blockIdx.x / args.parts, n = row / words;
     const int i = static_cast<int>(row - n * words) * 32 + lane, word = part * nms_hits_warps + warp, first = 32 * word;

@@ -1,4 +1,5 @@
 #include "gpu/convert.cuh"
+#include "gpu/succession.cuh"
 #include "nms_record.cuh"
 
 namespace cuaug {
@@ -30,6 +31,8 @@ __global__ void __launch_bounds__(nms_rank_threads, 1) nms_rank(const __grid_con
     const long long slots = static_cast<long long>(tiles) * nms_tile, slot = static_cast<long long>(blockIdx.x) * nms_rank_threads + threadIdx.x;
     const long long n = slot / slots;
     const NmsKey* grouped = args.keys + n * slots;
+    let_next_begin();
+    wait_for_previous();
     NmsKey key = args.keys[slot];
     if (key.index >= args.count) return;
 

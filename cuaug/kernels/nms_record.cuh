@@ -42,7 +42,7 @@ struct Nms {
     void* found;                    // [N]: how many; written when what stands below has been read: then it is free for another call
     NmsKey* keys;                   // [2, N, tiles, nms_tile]: by class and score, and by score alone
     void* candidates;               // [N, K]; of few boxes, by whom they would be removed: [N, words, K]
-    unsigned long long* published;  // [N, words]: above a set bit, which of 32 candidates are kept
+    unsigned long long* published;  // [N, words]: which of 32 candidates are kept, and above these which are decided
     int* kept;                      // [N, K]: by score, the box's index, or -1; of few boxes, how many come before: [N, parts, K]
     int* state;                     // [1 + N]: blocks begun; of each sample, blocks done
     long long samples;

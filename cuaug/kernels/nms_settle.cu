@@ -1,3 +1,4 @@
+#include "gpu/succession.cuh"
 #include "nms_few.cuh"
 
 namespace cuaug {
@@ -15,6 +16,7 @@ __global__ void __launch_bounds__(nms_settle_warps * 32) nms_settle(const __grid
     const unsigned int* hits = nms_hits_of(args, n, words) + index;
     const int* ahead = nms_ahead_of(args, n) + index;
     unsigned int hit[nms_settle_warps], among = 0;
+    wait_for_previous();
     int place = index < args.count ? 0 : -1;
     if (index < args.count) {
         for (int part = 0; part < args.parts; ++part) place += ahead[part * args.count];

@@ -1,4 +1,5 @@
 #include "gpu/convert.cuh"
+#include "gpu/succession.cuh"
 #include "nms_record.cuh"
 
 namespace cuaug {
@@ -17,6 +18,7 @@ namespace cuaug {
 // Grid: (tiles x samples, orders): by class and score, and where there are classes by score alone.
 __global__ void __launch_bounds__(nms_tile) nms_sort(const __grid_constant__ Nms args) {
     __shared__ NmsKey memory[nms_tile];
+    let_next_begin();
     const int tiles = nms_tiles(args), words = nms_words * nms_blocks(args);
     const long long n = blockIdx.x / tiles;
     const int tile = static_cast<int>(blockIdx.x - n * tiles);
