@@ -49,7 +49,8 @@ def suppress(
     key = kinds and (kinds, iou_threshold, score_threshold, max_output, fixed_size)
     call = _calls.get(key)
     if call is not None:
-        _cuda.ready()
+        if call.device >= 0:
+            _cuda.ready()
         return _run(call, pointers)
     given = described_boxes(boxes, scores, counts, (4, 5), max_output, fixed_size)
     label = None if classes is None else _beside("classes", classes, _WHOLE, given.boxes, given.library)

@@ -11,6 +11,7 @@ from compare import Tolerance, assert_equal, describe, to_numpy
 from numpy.testing import assert_array_equal
 
 cuaug = pytest.importorskip("cuaug")
+_nms = pytest.importorskip("cuaug._nms")
 native = pytest.importorskip("cuaug._native")
 
 each_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
@@ -188,6 +189,56 @@ def test_a_gradient_is_no_obstacle_to_indices():
     torch = pytest.importorskip("torch")
     boxes, scores = (torch.from_numpy(values).requires_grad_() for values in box_cases.clustered(50))
     assert_array_equal(cuaug.nms(boxes, scores, 0.5), cuaug.nms(boxes.detach(), scores.detach(), 0.5))
+
+
+def test_a_call_like_one_before_differs_in_its_arrays_alone(monkeypatch):
+    """Calls of torch are looked up by all but where arrays lie: what is found is what is described."""
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(_nms, "_calls", {})
+    drawn = [[torch.from_numpy(values) for values in box_cases.clustered(200, seed)] for seed in range(3)]
+    classes = [torch.from_numpy(box_cases.labels(200, seed) % 3) for seed in range(3)]
+    for _ in range(2):
+        for (boxes, scores), own in zip(drawn, classes, strict=True):
+            for given in ((boxes, scores), (boxes.float(), scores), (boxes[::2], scores[1::2]), (-boxes, scores)):
+                for options in ({}, {"max_output": 7}, {"score_threshold": 0.5}, {"max_output": 7, "fixed_size": True}):
+                    arrays = [array.numpy() for array in given]
+                    assert_same(cuaug.nms(*given, 0.5, **options), cuaug.nms(*arrays, 0.5, **options))
+            found = cuaug.batched_nms(boxes, scores, own, 0.25)
+            assert_same(found, cuaug.batched_nms(boxes.numpy(), scores.numpy(), own.numpy(), 0.25))
+    assert len(_nms._calls) == 3 * 4 + 1  # boxes and their opposites lie alike
+    negative = torch.complex(-boxes, -boxes).conj().imag  # a view that says of itself that its sign is the other one
+    assert negative.is_neg()
+    assert_same(cuaug.nms(negative, scores, 0.5), cuaug.nms(boxes.numpy(), scores.numpy(), 0.5))
+    for threshold in (True, np.array(0.5), torch.tensor(0.5)):
+        cuaug.nms(boxes, scores, 1.0)
+        with pytest.raises(TypeError, match=r"cuaug\.nms: iou_threshold must be a number"):
+            cuaug.nms(boxes, scores, threshold)
+    for wrong in (scores[1:], scores.to("meta"), scores.to_sparse(), scores.long()):
+        with pytest.raises((TypeError, ValueError), match=r"cuaug\.nms: "):
+            cuaug.nms(boxes, wrong, 0.5)
+
+
+def test_calls_of_many_kinds_are_not_all_kept(monkeypatch):
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(_nms, "_calls", {})
+    monkeypatch.setattr(_nms, "_MOST", 8)
+    boxes, scores = (torch.from_numpy(values) for values in box_cases.clustered(30))
+    for count in range(1, 31):
+        assert_same(cuaug.nms(boxes[:count], scores[:count], 0.5), cuaug.nms(*cut(boxes, scores, count), 0.5))
+        assert 1 <= len(_nms._calls) <= 8
+
+
+def cut(boxes, scores, count):
+    return boxes.numpy()[:count], scores.numpy()[:count]
+
+
+def assert_same(found, expected):
+    for own, other in zip(tupled(found), tupled(expected), strict=True):
+        assert_array_equal(own.numpy(), other)
+
+
+def tupled(found):
+    return found if isinstance(found, tuple) else (found,)
 
 
 FINE = np.zeros((3, 4)), np.zeros(3)

@@ -229,6 +229,21 @@ def test_what_is_returned_is_there_for_every_stream(count):
         assert_array_equal(to_numpy(copied), expected[k])
 
 
+@pytest.mark.parametrize("count", [1025, 3000, 10_000, 100_000])
+def test_boxes_that_depend_on_each_other_through_many_blocks(count):
+    """Blocks follow each other bit by bit: chains of every length, side by side, and all boxes over one another."""
+    rng = np.random.default_rng(count)
+    for chains in (1, 3, 64, 1000):
+        left, top = 2.0 * (np.arange(count) // chains), 10.0 * (np.arange(count) % chains)
+        boxes = torch.from_numpy(np.stack([left, top, left + 6, top + 5], 1)).float().cuda()
+        scores = torch.from_numpy(-np.arange(count) - rng.uniform(0, 200, count)).float().cuda()
+        found = cuaug.nms(boxes, scores, 0.3)
+        assert_array_equal(to_numpy(found), cuaug.nms(boxes.cpu(), scores.cpu(), 0.3))
+        classes = torch.arange(count, device="cuda") % chains
+        found = cuaug.batched_nms(boxes, scores, classes, 0.3)
+        assert_array_equal(to_numpy(found), cuaug.batched_nms(boxes.cpu(), scores.cpu(), classes.cpu(), 0.3))
+
+
 def test_a_thread_that_has_not_met_the_device_yet():
     boxes, scores = pairs("clustered", 500)
     expected = cuaug.nms(boxes, scores, 0.5)
