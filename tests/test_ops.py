@@ -199,16 +199,24 @@ def test_a_call_like_one_before_differs_in_its_arrays_alone(monkeypatch):
     classes = [torch.from_numpy(box_cases.labels(200, seed) % 3) for seed in range(3)]
     for _ in range(2):
         for (boxes, scores), own in zip(drawn, classes, strict=True):
-            for given in ((boxes, scores), (boxes.float(), scores), (boxes[::2], scores[1::2]), (-boxes, scores)):
+            for given in (
+                (boxes, scores),
+                (boxes.float(), scores),
+                (boxes[::2], scores[1::2]),
+                (-boxes, scores),
+                across(boxes, scores),
+            ):
                 for options in ({}, {"max_output": 7}, {"score_threshold": 0.5}, {"max_output": 7, "fixed_size": True}):
                     arrays = [array.numpy() for array in given]
                     assert_same(cuaug.nms(*given, 0.5, **options), cuaug.nms(*arrays, 0.5, **options))
             found = cuaug.batched_nms(boxes, scores, own, 0.25)
             assert_same(found, cuaug.batched_nms(boxes.numpy(), scores.numpy(), own.numpy(), 0.25))
-    assert len(_nms._calls) == 3 * 4 + 1  # boxes and their opposites lie alike
-    negative = torch.complex(-boxes, -boxes).conj().imag  # a view that says of itself that its sign is the other one
-    assert negative.is_neg()
-    assert_same(cuaug.nms(negative, scores, 0.5), cuaug.nms(boxes.numpy(), scores.numpy(), 0.5))
+    assert len(_nms._calls) == 4 * 4 + 1  # boxes and their opposites lie alike
+    pairs = torch.complex(boxes, -boxes)
+    for view in (pairs.imag, pairs.conj().imag):  # the second says of itself that its sign is the other one
+        expected = cuaug.nms(view.resolve_neg().numpy(), scores.numpy(), 0.5)
+        assert_same(cuaug.nms(view, scores, 0.5), expected)
+    assert view.is_neg()
     for threshold in (True, np.array(0.5), torch.tensor(0.5)):
         cuaug.nms(boxes, scores, 1.0)
         with pytest.raises(TypeError, match=r"cuaug\.nms: iou_threshold must be a number"):
@@ -226,6 +234,11 @@ def test_calls_of_many_kinds_are_not_all_kept(monkeypatch):
     for count in range(1, 31):
         assert_same(cuaug.nms(boxes[:count], scores[:count], 0.5), cuaug.nms(*cut(boxes, scores, count), 0.5))
         assert 1 <= len(_nms._calls) <= 8
+
+
+def across(boxes, scores):
+    """All left edges first, then all tops."""
+    return boxes.T.contiguous().T, scores
 
 
 def cut(boxes, scores, count):

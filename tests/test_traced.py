@@ -116,3 +116,24 @@ def test_a_table_has_room_for_the_parts_of_a_mean_whatever_the_pass_reads(dtype,
         for samples in (1, 7, 256, 3000):
             image = _images.imagined((samples, *size, channels), dtype)
             assert 0 < _pass.mean_parts(image, samples, size) <= _pass.most_mean_parts(1, size)
+
+
+def test_memory_of_torch_comes_the_short_way_on_the_current_device_alone(monkeypatch):
+    guards = torch._C._dynamo.guards
+    taken = []
+
+    def raw(shape, strides, dtype):
+        taken.append(tuple(shape))
+        return guards._empty_strided_cpu(shape, strides, dtype)
+
+    library = _array.library(torch.Tensor)
+    monkeypatch.setattr(library, "raw_empty", raw)
+    monkeypatch.setattr(library, "current_device", lambda: 1)
+    monkeypatch.setattr(_array, "_torch_device", lambda device: torch.device("cpu"))
+    for shape, order in (((), None), ((0, 3), None), (torch.Size((2, 3, 4)), None), ((2, 3, 4, 5), (0, 2, 3, 1))):
+        for dtype in ("uint8", "int64", "bfloat16"):
+            expected = library.empty(shape, dtype, 0, order)
+            assert not taken
+            made = library.empty(shape, dtype, 1, order)
+            assert taken.pop() == _array.permuted(shape, order)[0]
+            assert (made.shape, made.stride(), made.dtype) == (expected.shape, expected.stride(), expected.dtype)
