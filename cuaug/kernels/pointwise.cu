@@ -23,7 +23,6 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(Real<In>) > 4 || Cha
     const int begin = blockIdx.x * run + threadIdx.x, end = min((blockIdx.x + 1) * run, pieces);
     const int rows = pointwise_threads / across, columns = pointwise_threads - rows * across;  // from a thread's group to its next
     __shared__ R field[Ops::fields + 1];
-    let_next_begin();
     wait_for_previous();
 
     for (long long slice = blockIdx.z; slice < args.samples * args.frames * groups; slice += gridDim.z) {
