@@ -192,7 +192,7 @@ warp(const __grid_constant__ Warp<Geometry> args) {
             Ops::of(region.field).apply(pixels, where);
         };
         for (int y = 4 * (warp_index >> twice) + (lane >> 3); y < rows + (lane >> 3); y += own.rows) {
-            Out* out = own.out + stored * x_stride + static_cast<long long>(tile.first + y) * own.out_row;
+            Out* out = own.out + stored * x_stride + wide(tile.first + y, own.out_row);
             auto write = [&](int x, const Stored<Out, K>& pixel) {
                 if (y < rows && stored + x < own.width)
                     for (int k = 0; k < K; ++k) out[offset[k] + x * x_stride] = to_texel(pixel).c[k];
