@@ -213,7 +213,8 @@ def table(where: str, device: str, options: argparse.Namespace) -> dict[str, Any
             us = peer_time(row, seconds) if where == "gpu" else times["torchvision"]
             entry["peers"]["torchvision"] = {"us": us, "ratio": us / entry["us"], "alike": alike(row)}
         results.append(entry)
-    cuaug.set_num_threads(0)
+    if where == "cpu":
+        cuaug.set_num_threads(0)
     wrong = [row["name"] for row in results if any(peer["alike"] < ALIKE for peer in row["peers"].values())]
     notes = ["In brackets: times cuaug's own.", *(f"keeps other boxes: {name}" for name in wrong)]
     print_table(f"detection on {device}, {cpus()} CPUs", [cells(row) for row in results], notes)

@@ -189,6 +189,12 @@ def ready() -> None:
 os.register_at_fork(after_in_child=lambda: _lost.extend(_used))
 
 
+@functools.cache
+def processors(index: int) -> int:
+    """The multiprocessors of a device."""
+    return int(cupy().cuda.runtime.getDeviceProperties(index)["multiProcessorCount"])
+
+
 def is_capturing(stream: int) -> bool:
     """Whether what is launched on a stream goes into a CUDA graph."""
     return bool(cupy().cuda.runtime.streamIsCapturing(stream))

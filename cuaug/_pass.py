@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _array, _check, _cpu, _engine, _images, _nms, _parameters, _roi, _rotated, _soft_nms
+from . import _array, _check, _cpu, _cuda, _engine, _images, _nms, _parameters, _roi, _rotated, _soft_nms
 from ._images import Axes, Images, Result
 from ._parameters import NO_TABLE, PerSample, Table
 
 _FILLED = struct.Struct("P5q P5q q 8i P4q 4d")
-_TAIL = struct.Struct("P4q P4q P4q i4x")  # of a warp: the window, the ops' parameters, parts of means, a region's rows
+_TAIL = struct.Struct("P4q P4q P4q 2i IiIi")  # of a warp: the window, the ops' parameters, parts of means, `_Regions`
 _GEOMETRIES = {
     "Affine": struct.Struct("P4q 6d 2i"),
     "Perspective": struct.Struct("P4q 9d 2i"),
@@ -38,6 +38,7 @@ _FILTERS = {  # antialias: its filter
 # Columns, at least as many as the widest kernel reaches, and rows, of which the first that fits is taken.
 _BLUR_TILES = (224, 32), (224, 16), (112, 32), (112, 16), (64, 16), (64, 8)
 _PARAMETRISED = ("pointwise", "luma_mean", "mix", "adjust_sharpness", "extremes", "equalize")
+_POINTWISE_BLOCKS = 4  # on a multiprocessor at a time (kernels/pointwise.cu)
 _DRAW_SAMPLES = 8  # to a block (kernels/draw.cu)
 _FEW_ROWS, _MANY_ROWS = 64, 128  # of a warp's regions, at most
 _REGION_WIDTHS = 32, 64
@@ -152,7 +153,7 @@ def warp(
             *_batch(image, result.pointer, result.axes.strides, plan), *outside.table[:5], *outside.values
         )
         parts = NO_TABLE if mean is None else mean.parts
-        data = filled + geometry.record + _TAIL.pack(*window[:5], *behind.parameters[:5], *parts[:5], plan.rows)
+        data = filled + geometry.record + _TAIL.pack(*window[:5], *behind.parameters[:5], *parts[:5], *plan.regions)
         _run(plan, image, data, *names)
     return image.library.finish(result.array)
 
@@ -213,7 +214,8 @@ def pointwise(
             raise TypeError(f"images and dtype must be one of {', '.join(_check.IMAGE_DTYPES)}, got {name}")
     result = _images.like(image, image.size, dtype, out, channels)
     if image.samples * image.axes.extents[1]:
-        plan = _plan("pointwise", (image.dtype, dtype, *ops), *_phases(image, result))
+        room = _POINTWISE_BLOCKS * _cuda.processors(image.device) if image.device >= 0 else 1
+        plan = _plan("pointwise", (image.dtype, dtype, *ops), *_phases(image, result), (room,))
         data = _parametrised(image, result.pointer, result.axes.strides, plan, parameters, parts)
         _run(plan, image, data, image.dtype, dtype, ops, result.axes.extents[2])
     return image.library.finish(result.array)
@@ -434,7 +436,9 @@ class _Plan(NamedTuple):
     grid: tuple[int, int, int]
     sizes: tuple[int, ...]  # frames, channels, in H, in W, out H, out W, in aligned, out aligned
     shared: int  # bytes of shared memory beside those that the kernel declares
-    rows: int  # of a warp's regions
+    regions: tuple[
+        int, ...
+    ]  # of a warp: a region's rows, how many are below each other, and what divides their numbers
 
 
 @functools.lru_cache(4096)
@@ -445,9 +449,9 @@ def _plan(
     phase: int,
     target: Axes,
     to_phase: int,
-    tile: _Tile | tuple[()] = (),
+    further: _Tile | tuple[int, ...] = (),
 ) -> _Plan:
-    """`names` are source dtype, target dtype and the functors."""
+    """`names` are source dtype, target dtype and the functors; `further` is what else the grid depends on."""
     samples, frames, channels, height, width = source.extents
     layouts = layout_tag(source), layout_tag(target)
     group = min(channels, 4)
@@ -458,13 +462,13 @@ def _plan(
     return _Plan(
         skeleton,
         name_expression(skeleton, *made.arguments(names, layouts, group, target)),
-        made.grid(names[0], group, slices, *target.extents[3:], *tile),
+        made.grid(names[0], group, slices, *target.extents[3:], *further),
         sizes=(
             *(frames, channels, height, width, *target.extents[3:]),
             *(aligned(source, names[0], phase), aligned(target, names[1], to_phase)),
         ),
-        shared=tile.shared if isinstance(tile, _Tile) else 0,
-        rows=_region_rows(names[0], group, slices, *target.extents[3:]) if skeleton == "warp" else 0,
+        shared=further.shared if isinstance(further, _Tile) else 0,
+        regions=_regions(names[0], group, slices, *target.extents[3:]) if skeleton == "warp" else (),
     )
 
 
@@ -475,6 +479,19 @@ def _warp_grid(dtype: str, group: int, slices: int, height: int, width: int) -> 
     if regions >= 1 << 31:
         raise ValueError(f"size must leave fewer than 2**31 regions of {rows} rows, got {(height, width)}")
     return regions, 1, 1
+
+
+def _regions(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, ...]:
+    """What the record holds of them."""
+    rows = _region_rows(dtype, group, slices, height, width)
+    down, whole = max(-(-height // rows), 1), max(width // _region_width(dtype, group), 1)
+    return rows, down, *_divisor(down), *_divisor(whole)
+
+
+def _divisor(number: int) -> tuple[int, int]:
+    """`cuaug::Divisor`: (n * factor) >> shift is n // number for all n below 2**31."""
+    shift = 31 + (number - 1).bit_length()
+    return -(-(1 << shift) // number), shift
 
 
 def _region_rows(dtype: str, group: int, slices: int, height: int, width: int) -> int:
@@ -505,12 +522,14 @@ def _grid_of_fours(dtype: str, group: int, slices: int, height: int, width: int)
     return -(-pieces // 256), 1, min(slices, _MOST_BLOCKS)
 
 
-def _pointwise_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
-    """The runs that take a full GPU the fewest turns, where what a block begins with counts for some."""
+def _pointwise_grid(dtype: str, group: int, slices: int, height: int, width: int, room: int) -> tuple[int, int, int]:
+    """The runs that a GPU with room for so many blocks takes the fewest turns for.
+
+    What a block begins with, parameters that all of it waits for, counts as three turns (benchmarks/NOTES.md).
+    """
     blocks, _, deep = _grid_of_fours(dtype, group, slices, height, width)
-    room = 4 * 132
-    runs = min(range(1, 65), key=lambda runs: -(-runs * deep // room) * (-(-blocks // runs) + 3))
-    return min(runs, blocks), 1, deep
+    full = {min(max(times * room // deep, 1), max(blocks, 1)) for times in range(1, 9)}  # so often
+    return min(full, key=lambda runs: -(-runs * deep // room) * (-(-blocks // runs) + 3)), 1, deep
 
 
 def _luma_mean_grid(dtype: str, group: int, samples: int, height: int, width: int) -> tuple[int, int, int]:

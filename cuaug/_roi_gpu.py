@@ -29,7 +29,8 @@ class Call(NamedTuple):
 
 def pool(call: Call, data: bytes, places: bytes) -> None:
     """Pools; `places` says where to write of each bin which sample is the greatest; all 0: nowhere."""
-    if call.kind == "avg" and not call.rotated and max(call.size) <= 64 and call.size[0] * call.size[1] <= 1024:
+    few = max(call.size) <= 64 and call.size[0] * call.size[1] <= 1024 and _items(call) < 1 << 31
+    if call.kind == "avg" and not call.rotated and few:
         parts = _parts(call, 256) if call.wide else _shares(call)
         _launch(call, "roi_average", (call.wide,), data, (call.regions, parts, 1), 256)
         return

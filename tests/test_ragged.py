@@ -142,7 +142,9 @@ def test_masks_of_different_sizes_go_together(home, dtype, several, monkeypatch)
     aug, given = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), mixed(home, LARGE)
     masks = [put(noise((2, *size) if several else size, dtype, seed=i), home) for i, size in enumerate(LARGE)]
     warped, warp = [], _pass.warp
-    monkeypatch.setattr(_pass, "warp", lambda image, *rest: (warped.append(image.dtype), warp(image, *rest))[1])
+    monkeypatch.setattr(
+        _pass, "warp", lambda image, *rest, **how: (warped.append(image.dtype), warp(image, *rest, **how))[1]
+    )
     made = aug(given, masks, step=1)[1]
     assert warped.count(dtype) == 1
     for i in range(len(LARGE)):

@@ -32,6 +32,7 @@ def launches(monkeypatch):
     monkeypatch.setattr(library, "load", lambda values, device: torch.from_numpy(values))
     monkeypatch.setattr(_cuda, "launch", lambda *launch: done.append(launch))
     monkeypatch.setattr(_cuda, "ready", lambda: None)
+    monkeypatch.setattr(_cuda, "processors", lambda index: 132)
     monkeypatch.setattr(_cuda, "is_capturing", lambda stream: False)
     monkeypatch.setattr(_cuda, "wait", lambda stream, index: None)
 

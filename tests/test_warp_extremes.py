@@ -264,3 +264,16 @@ def test_a_box_that_reaches_too_far_beyond_the_image_is_0(antialias, home):
         assert not to_numpy(actual).any(), box
     within = cuaug.resized_crop(batch, -65536, 0, 65536 + 17, 11, (65536 + 17, 1), antialias=antialias)
     assert to_numpy(within)[0, :, -17:].min() > 0.999
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 5, 7, 64, 641, 65535, 65536, 1_000_003, 2**30, 2**31 - 1])
+def test_divisors_divide_all_numbers_of_regions(number):
+    from cuaug._pass import _divisor
+
+    factor, shift = _divisor(number)
+    assert factor < 2**32
+    rng, last = np.random.default_rng(number), 2**31 - 1
+    near = [k * number + rest for k in (0, 1, 2, last // number) for rest in (-1, 0, 1)]
+    for dividend in {*near, last, *rng.integers(0, last, 2000).tolist()}:
+        if 0 <= dividend <= last:
+            assert dividend * factor >> shift == dividend // number

@@ -23,7 +23,6 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(Real<In>) > 4 || Cha
     const int begin = blockIdx.x * run + threadIdx.x, end = min((blockIdx.x + 1) * run, pieces);
     const int rows = pointwise_threads / across, columns = pointwise_threads - rows * across;  // from a thread's group to its next
     __shared__ R field[Ops::fields + 1];
-    let_next_begin();
     wait_for_previous();
 
     for (long long slice = blockIdx.z; slice < args.samples * args.frames * groups; slice += gridDim.z) {
@@ -33,13 +32,14 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(Real<In>) > 4 || Cha
         channel_offsets<InLayout, K>(args.in.c, channels, from);
         channel_offsets<OutLayout, OutK>(args.out.c, OutK == K ? channels : OutK, to);
         const int in_step = column_stride<InLayout, K>(args.in.x), out_step = column_stride<OutLayout, OutK>(args.out.x);
+        const int in_row = static_cast<int>(args.in.y), out_row = static_cast<int>(args.out.y);
         const In* in = static_cast<const In*>(args.in.data) + n * args.in.n + t * args.in.t + first * args.in.c;
         Out* out = static_cast<Out*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c;
         // A group that can be moved as vectors is on its way, as it lies in memory, while the one before it is worked on: two at a time
         // take 80 registers, and 57 us where one takes 50.
         struct Group { int x, y; bool loaded; Vectors<In, K, 1> raw; } next;
         int y = begin / across, x = begin - y * across;
-        auto at = [&](const Group& group) { return in + group.y * args.in.y + static_cast<long long>(4 * group.x) * in_step; };
+        auto at = [&](const Group& group) { return in + wide(group.y, in_row) + wide(4 * group.x, in_step); };
         auto advance = [&](int i) {
             next.x = x;
             next.y = y;
@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(Real<In>) > 4 || Cha
                 for (int k = 0; k < OutK; ++k) scaled.c[k] = R(white<Out>) * made[j].c[min(k, K - 1)];
                 result.v[j] = packed<Out>(scaled);
             }
-            store_pixels<OutLayout, Out, OutK>(out + top * args.out.y + static_cast<long long>(left) * out_step, to, out_step, args.out_aligned, count, OutK == K ? channels : OutK, result);
+            store_pixels<OutLayout, Out, OutK>(out + wide(top, out_row) + wide(left, out_step), to, out_step, args.out_aligned, count, OutK == K ? channels : OutK, result);
         }
     }
 }

@@ -77,6 +77,14 @@ struct Filled : Batch {
     Fill fill;
 };
 
+// A number below 2^31, divided by one that the host knows: a product in place of what takes a GPU a hundred cycles (Granlund and Montgomery 1994).
+struct Divisor {
+    unsigned int factor;
+    int shift;
+
+    unsigned int operator()(unsigned int number) const { return static_cast<unsigned int>(static_cast<unsigned long long>(number) * factor >> shift); }
+};
+
 // Ops at every pixel, or a mean of what they make. Of each sample a box alone may count as the image.
 template <class Geometry>
 struct Warp : Filled {
@@ -85,6 +93,9 @@ struct Warp : Filled {
     Table parameters;    // [N, P]: those of the ops, one after the other
     Table parts;         // [N, regions]: float64, where each block writes its share of the sample's mean
     int region_rows;     // of the result, a multiple of 4, that a block of the kernel makes
+    int down;            // regions of a frame, one above the other
+    Divisor by_down;
+    Divisor by_whole;    // regions side by side that are as wide as they can be, or 1
 };
 
 // Entry i of a sample's row.

@@ -96,21 +96,19 @@ warp(const __grid_constant__ Warp<Geometry> args) {
 
     const int groups = grouped ? (args.channels + K - 1) / K : 1;
     constexpr int side = region_width<Pixels>;
-    const unsigned int across = (args.out_width + side - 1) / side, down = (args.out_height + args.region_rows - 1) / args.region_rows;
 
     // Where the region lies, and whose it is: the threads that only warp need not know.
     struct Place { long long n; int t, first, left, top, width, height; };
     auto place = [&] {
-        const unsigned int whole = args.out_width / side, rows = down * groups * args.frames * static_cast<unsigned int>(args.samples);
+        const unsigned int whole = args.out_width / side, rows = args.down * groups * args.frames * static_cast<unsigned int>(args.samples);
         // Regions that are the last of their rows, and narrower, come after all others: the GPU runs empty in smaller pieces.
         const bool last = blockIdx.x >= whole * rows;
-        const unsigned int row = last ? blockIdx.x - whole * rows : blockIdx.x / max(whole, 1u), column = last ? whole : blockIdx.x - row * whole;
-        const unsigned int slice = row / down, frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames;
-        const int left = column * side, top = (row - slice * down) * args.region_rows;
+        const unsigned int row = last ? blockIdx.x - whole * rows : args.by_whole(blockIdx.x), column = last ? whole : blockIdx.x - row * whole;
+        const unsigned int slice = args.by_down(row), frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames;
+        const int left = column * side, top = (row - slice * args.down) * args.region_rows;
         return Place{n, static_cast<int>(frame - n * args.frames), grouped ? static_cast<int>(slice - frame * groups) * K : 0, left, top,
                      min(side, args.out_width - left), min(args.region_rows, args.out_height - top)};
     };
-    let_next_begin();
     wait_for_previous();
     if (warp_index == 0) {
         // The lanes try 1 tile, 2, 4, 8 and 16 at once.
@@ -194,7 +192,7 @@ warp(const __grid_constant__ Warp<Geometry> args) {
             Ops::of(region.field).apply(pixels, where);
         };
         for (int y = 4 * (warp_index >> twice) + (lane >> 3); y < rows + (lane >> 3); y += own.rows) {
-            Out* out = own.out + stored * x_stride + static_cast<long long>(tile.first + y) * own.out_row;
+            Out* out = own.out + stored * x_stride + wide(tile.first + y, own.out_row);
             auto write = [&](int x, const Stored<Out, K>& pixel) {
                 if (y < rows && stored + x < own.width)
                     for (int k = 0; k < K; ++k) out[offset[k] + x * x_stride] = to_texel(pixel).c[k];
@@ -278,7 +276,8 @@ warp(const __grid_constant__ Warp<Geometry> args) {
     }
     if constexpr (measured) {
         const Place at = place();
-        const long long part = (at.t * down + at.top / args.region_rows) * across + at.left / side;
+        const int across = (args.out_width + side - 1) / side;
+        const long long part = (at.t * args.down + at.top / args.region_rows) * across + at.left / side;
         const double scale = static_cast<double>(white<In>) / (static_cast<double>(args.frames) * args.out_height * args.out_width);
         store_block_sum(luma_sum, sums, scale, static_cast<double*>(const_cast<void*>(args.parts.data)) + at.n * args.parts.n + part);
     }

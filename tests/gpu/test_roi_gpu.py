@@ -252,6 +252,16 @@ def test_many_bins_both_ways(size, each_way):
     assert_alike(gradient, wanted_gradient, torch.float32)
 
 
+@each_dtype
+@pytest.mark.parametrize("channels", [5, 20, 70])
+def test_regions_of_many_columns(channels, dtype):
+    """Beyond 32 they are found in several goes; beyond 144 a warp of roi_average.cu has fewer channels at a time."""
+    maps = features(dtype, channels, shape=(30, 250))
+    corners = [(0, 1, 1, 200, 20), (1, 30, 2, 240, 28), (0, -3, 0, 255, 30), (1, 0, 0, 160, 29), (0, 9, 3, 60, 9)]
+    rois = torch.tensor(corners, dtype=torch.float64)
+    assert_alike(cuaug.roi_align(maps, rois.cuda(), 3), cuaug.roi_align(maps.cpu(), rois, 3), dtype)
+
+
 def test_no_region_and_no_sample(each_way):
     own = features(torch.float32, 8).requires_grad_()
     out = cuaug.roi_align(own, torch.zeros(0, 5, device="cuda"), 3)

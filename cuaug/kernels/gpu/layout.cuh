@@ -10,6 +10,13 @@ struct Planar {};        // K = C; x stride 1
 struct Packed {};        // K = C; c stride 1, x stride C
 struct Strided {};       // anything else; C may exceed K
 
+// a * b in 64 bits by one instruction: the compiler makes four, once it has extended the sign of one of them before a loop.
+inline long long wide(int a, int b) {
+    long long out;
+    asm("mul.wide.s32 %0, %1, %2;" : "=l"(out) : "r"(a), "r"(b));
+    return out;
+}
+
 // K channels from a first one on, of which `left` exist; the last one stands in for those beyond.
 template <class Layout, int K>
 inline void channel_offsets(long long stride, int left, long long* offset) {

@@ -137,7 +137,7 @@ inline void stage(const Image<T, K, Border>& image, Box box, int aligned, Stored
                 // Loads without a branch are all on their way before the first is waited for.
                 const int row = image.row_of(min(i + n * box.down, box.height - 1));
                 inside[n] = row >= 0;
-                const T* at = first + static_cast<long long>(inside[n] ? row : image.top()) * image.y_stride;
+                const T* at = first + wide(inside[n] ? row : image.top(), image.y_stride);
                 loaded[n] = load_vectors<Layout, T, K, fours, decltype(each)::value>(at, image.offset);
             }
             for (int n = 0; n < ahead; ++n, to += step) {
