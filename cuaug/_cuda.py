@@ -434,14 +434,8 @@ def launch(
 # cuda.h: a CUlaunchConfig, and the CUlaunchAttribute that lets a kernel be set up while the one before is at work.
 _CONFIG = struct.Struct("7I4xQQI4x")
 _FOLLOW = ctypes.create_string_buffer(struct.pack("I4xI60x", 6, 1))
-_FOLLOWING = (
-    "draw",
-    "warp",
-    "pointwise",
-    "nms_settle",
-    "nms_rank",
-    "nms",
-)  # kernels that wait for it (kernels/gpu/succession.cuh)
+# Kernels that wait for it (kernels/gpu/succession.cuh).
+_FOLLOWING = ("draw", "warp", "pointwise", "nms_settle", "nms_rank", "nms")
 
 
 @functools.cache
