@@ -18,12 +18,12 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(Real<In>) > 4 || Cha
     using R = Real<In>;
     using Ops = typename Chain::template Of<R, K>;
     constexpr bool grouped = Same<InLayout, Strided>::value || Same<OutLayout, Strided>::value;
+    wait_for_previous();
     const int width = args.in_width, height = args.in_height, groups = grouped ? (args.channels + K - 1) / K : 1;
     const int across = (width + 3) / 4, pieces = across * height, run = (pieces + gridDim.x - 1) / gridDim.x;
     const int begin = blockIdx.x * run + threadIdx.x, end = min((blockIdx.x + 1) * run, pieces);
     const int rows = pointwise_threads / across, columns = pointwise_threads - rows * across;  // from a thread's group to its next
     __shared__ R field[Ops::fields + 1];
-    wait_for_previous();
 
     for (long long slice = blockIdx.z; slice < args.samples * args.frames * groups; slice += gridDim.z) {
         const long long frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
@@ -32,14 +32,21 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(Real<In>) > 4 || Cha
         channel_offsets<InLayout, K>(args.in.c, channels, from);
         channel_offsets<OutLayout, OutK>(args.out.c, OutK == K ? channels : OutK, to);
         const int in_step = column_stride<InLayout, K>(args.in.x), out_step = column_stride<OutLayout, OutK>(args.out.x);
-        const int in_row = static_cast<int>(args.in.y), out_row = static_cast<int>(args.out.y);
         const In* in = static_cast<const In*>(args.in.data) + n * args.in.n + t * args.in.t + first * args.in.c;
         Out* out = static_cast<Out*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c;
+        if constexpr (Ops::fields > 0) {
+            __syncthreads();
+            for (int i = threadIdx.x; i < Ops::fields; i += pointwise_threads) field[i] = static_cast<R>(parameter(args, n, Ops::column(i, 0, first, args.channels)));
+            __syncthreads();
+            if (threadIdx.x == 0) Ops::prepare(field, R(white<In>));
+            __syncthreads();
+        }
+        const Ops ops = Ops::of(field);
         // A group that can be moved as vectors is on its way, as it lies in memory, while the one before it is worked on: two at a time
         // take 80 registers, and 57 us where one takes 50.
         struct Group { int x, y; bool loaded; Vectors<In, K, 1> raw; } next;
         int y = begin / across, x = begin - y * across;
-        auto at = [&](const Group& group) { return in + wide(group.y, in_row) + wide(4 * group.x, in_step); };
+        auto at = [&](const Group& group) { return in + group.y * args.in.y + static_cast<long long>(4 * group.x) * in_step; };
         auto advance = [&](int i) {
             next.x = x;
             next.y = y;
@@ -50,14 +57,6 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(Real<In>) > 4 || Cha
             if (x >= across) x -= across, ++y;
         };
         advance(begin);
-        if constexpr (Ops::fields > 0) {
-            __syncthreads();
-            for (int i = threadIdx.x; i < Ops::fields; i += pointwise_threads) field[i] = static_cast<R>(parameter(args, n, Ops::column(i, 0, first, args.channels)));
-            __syncthreads();
-            if (threadIdx.x == 0) Ops::prepare(field, R(white<In>));
-            __syncthreads();
-        }
-        const Ops ops = Ops::of(field);
 #pragma unroll 1
         for (int i = begin; i < end; i += pointwise_threads) {
             const int left = 4 * next.x, top = next.y, count = min(4, width - left);
@@ -77,7 +76,7 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(Real<In>) > 4 || Cha
                 for (int k = 0; k < OutK; ++k) scaled.c[k] = R(white<Out>) * made[j].c[min(k, K - 1)];
                 result.v[j] = packed<Out>(scaled);
             }
-            store_pixels<OutLayout, Out, OutK>(out + wide(top, out_row) + wide(left, out_step), to, out_step, args.out_aligned, count, OutK == K ? channels : OutK, result);
+            store_pixels<OutLayout, Out, OutK>(out + top * args.out.y + static_cast<long long>(left) * out_step, to, out_step, args.out_aligned, count, OutK == K ? channels : OutK, result);
         }
     }
 }
