@@ -207,7 +207,7 @@ def wait(stream: int, index: int) -> None:
 
 
 _UNTOLD = 0xFFFFFFFF  # no number of boxes, whether a kernel writes four bytes or eight
-_LOOKS = 8192  # of some 50 ns
+_LOOKS = 8192  # of some 50 ns, 0.4 ms at most: Python's lock is held meanwhile
 
 
 class Told:
@@ -409,7 +409,7 @@ def launch(
 ) -> None:
     """Runs a kernel on `stream` of device `index`, with `data` as its one argument, and `shared` bytes of memory.
 
-    By the driver's own function, which takes 2 us: CuPy's call of a kernel takes 5.
+    By the driver's own function, which costs half of what CuPy's call of a kernel does (benchmarks/NOTES.md).
     """
     run = _kernels.get(name) or kernel(name, stream)
     argument = ctypes.c_char_p(data)  # of the driver's list of arguments, pointers, the only one

@@ -1,5 +1,5 @@
-from collections.abc import Sequence
-from typing import Any, overload
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -53,17 +53,15 @@ def isas() -> list[str]: ...
 def set_isa(name: str) -> None: ...
 def build_info() -> dict[str, Any]: ...
 
-class Files(Sequence[bytes | str]):
+class Files:
     """Encoded images, or why there is none: bytes, strings, and (path, offset, bytes or -1), which is read."""
 
     def __init__(
         self, entries: Sequence[Buffer | str | tuple[bytes, int, int]], most: int = 0, threads: int = 1
     ) -> None: ...
     def __len__(self) -> int: ...
-    @overload
     def __getitem__(self, i: int) -> bytes | str: ...
-    @overload
-    def __getitem__(self, i: slice) -> Sequence[bytes | str]: ...
+    def __iter__(self) -> Iterator[bytes | str]: ...
 
 class Pending:
     """Work that a thread of its own does, or whoever waits."""

@@ -38,7 +38,7 @@ _FILTERS = {  # antialias: its filter
 # Columns, at least as many as the widest kernel reaches, and rows, of which the first that fits is taken.
 _BLUR_TILES = (224, 32), (224, 16), (112, 32), (112, 16), (64, 16), (64, 8)
 _PARAMETRISED = ("pointwise", "luma_mean", "mix", "adjust_sharpness", "extremes", "equalize")
-_POINTWISE_BLOCKS = 4  # on a multiprocessor at a time (kernels/pointwise.cu)
+_POINTWISE_BLOCKS = 4  # on a multiprocessor at a time: what short chains have of narrow dtypes, a guess for others
 _DRAW_SAMPLES = 8  # to a block (kernels/draw.cu)
 _FEW_ROWS, _MANY_ROWS = 64, 128  # of a warp's regions, at most
 _REGION_WIDTHS = 32, 64

@@ -29,7 +29,7 @@ class Decoding(NamedTuple):
 class Encoded:
     """Images whose sizes are known, in the order of their batch; `bad` says why one cannot be had, by its place."""
 
-    def __init__(self, data: Sequence[bytes | str], how: Decoding) -> None:
+    def __init__(self, data: Sequence[bytes | str] | Files, how: Decoding) -> None:
         jpeg = _cpu.jpeg()
         self._how, self.bad = how, dict[int, str]()
         self._files: Files = data if isinstance(data, jpeg.Files) else jpeg.Files(data)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from ._decoding import Decoding, Encoded
 from ._looking import Boxes, Whole
 from ._places import NumPyPlace
 from ._regions import regions_of
+
+if TYPE_CHECKING:
+    from .._native import Files
 
 ON_ERROR = ("raise", "skip", "replace")
 
@@ -36,7 +39,7 @@ class Read(NamedTuple):
     ids: np.ndarray  # [N]
     labels: np.ndarray | None  # [N]
     valid: int  # how many are no padding
-    data: Sequence[bytes | str]  # encoded, or why it cannot be read
+    data: Sequence[bytes | str] | Files  # encoded, or why it cannot be read
     epoch: int
 
 

@@ -91,7 +91,7 @@ class ImageFiles:
         path, offset = os.fsdecode(piece[0]), piece[1]
         return path if offset == 0 else f"{path} at byte {offset}"
 
-    def read(self, indices: Sequence[int], threads: int) -> Sequence[bytes | str]:
+    def read(self, indices: Sequence[int], threads: int) -> Files:
         """Encoded images, by several threads; a string instead says why one cannot be read.
 
         What holds them makes bytes of those that are asked for alone: a loader has its decoder read them as they are.

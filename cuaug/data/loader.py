@@ -7,7 +7,7 @@ import importlib
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _check, _cpu, _limits
 from .._check import BackendError, DecodeError, public
@@ -19,6 +19,9 @@ from ._making import ON_ERROR, Begun, Made, Making, Prepared, Read, recipe_of
 from ._places import NumPyPlace, place_of
 from .batch import Batch
 from .files import ImageFiles
+
+if TYPE_CHECKING:
+    from .._native import Files
 
 
 class Loader:
@@ -186,9 +189,9 @@ class Loader:
         while begun:
             yield self._making.finish(begun.popleft(), place)
 
-    def _encoded(self, ids: list[int]) -> Sequence[bytes | str]:
+    def _encoded(self, ids: list[int]) -> Sequence[bytes | str] | Files:
         if self._cache is None:
-            found: Sequence[bytes | str] = self.source.read(ids, self._threads)
+            found: Sequence[bytes | str] | Files = self.source.read(ids, self._threads)
             return found
         missing = [i for i in dict.fromkeys(ids) if i not in self._cache]
         fresh = dict(zip(missing, self.source.read(missing, self._threads), strict=True))

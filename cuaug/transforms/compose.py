@@ -232,7 +232,7 @@ class Compose(Transform):
         owners: dict[int, str] = {}
         if isinstance(images, (list, tuple)):
             groups = _sample.grouped(list(images), self._kind, layout, len(images))
-            together = max(groups, key=lambda group: len(group[0]))[1]  # the others' plans differ in sizes alone
+            together = max(groups, key=lambda group: len(group[0]))[1]  # the largest batch stands for all
             leading = self._leading(together[0]) if len(together) > 1 else 0
             plan = self._write(together[0], owners, leading)
             return report(plan, together, owners, tuple(len(places) for places, _ in groups))

@@ -1,0 +1,40 @@
+"""What Python repeats of the kernels' text: nobody else would notice that one of the two has changed."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+cuda = pytest.importorskip("cuaug._cuda")
+_nms = pytest.importorskip("cuaug._nms")
+_pass = pytest.importorskip("cuaug._pass")
+
+KERNELS = Path(cuda.__file__).parent / "kernels"
+
+
+def number(file, name):
+    """A constant of a kernel's text."""
+    found = re.search(rf"\b{name} = (\d+)\b", (KERNELS / file).read_text())
+    assert found, f"{file} has no {name}"
+    return int(found[1])
+
+
+def test_kernels_that_are_set_up_early_wait_for_what_is_before_them():
+    waiting = {path.stem for path in KERNELS.glob("*.cu") if "wait_for_previous();" in path.read_text()}
+    assert waiting == set(cuda._FOLLOWING)
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "mirrored"),
+    [
+        ("nms_record.cuh", "nms_tile", _nms._TILE),
+        ("nms_record.cuh", "nms_block", _nms._BLOCK),
+        ("nms_rank.cu", "nms_rank_threads", _nms._RANK_THREADS),
+        ("nms_few.cuh", "nms_few", _nms._FEW),
+        ("nms_few.cuh", "nms_hits_warps", _nms._HITS_WARPS),
+        ("draw.cu", "draw_samples", _pass._DRAW_SAMPLES),
+        ("pointwise.cu", "pointwise_threads", _pass._SKELETONS["pointwise"].threads),
+    ],
+)
+def test_constants_are_those_of_the_kernels(file, name, mirrored):
+    assert number(file, name) == mirrored
