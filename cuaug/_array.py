@@ -150,8 +150,10 @@ class _Torch(_OnItsStream):
             self.refuse_gradient(array)
         if array.is_neg():
             array = array.resolve_neg()
-        device = array.get_device() if on_gpu else -1
-        return _dlpack.Tensor(array.data_ptr(), array.shape, array.stride(), dtype, device, False, array)
+        device, pointer = array.get_device() if on_gpu else -1, array.data_ptr()
+        if not pointer and array.numel():
+            raise ValueError("tensors must have memory: the storage of one has been freed, or it was never real")
+        return _dlpack.Tensor(pointer, array.shape, array.stride(), dtype, device, False, array)
 
     def refuse_gradient(self, array: Any) -> None:
         if array.requires_grad and self.torch.is_grad_enabled():
@@ -568,6 +570,8 @@ def placed(arrays: Sequence[Any]) -> tuple[Any, list[int]]:
             elif type(array) is plain and array.layout is strided and not array.is_neg():
                 kinds += array.dtype, array.shape, array.stride(), array.device
                 pointers.append(array.data_ptr())
+                if not pointers[-1]:  # nothing, or nothing any more
+                    return None, pointers
             else:
                 return None, pointers
     return tuple(kinds), pointers

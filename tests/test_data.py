@@ -700,3 +700,9 @@ def test_worker_processes_make_what_the_loader_makes(files, workers, context, pe
             assert_equal(batch.images, expected.images)
             assert batch.labels.tolist() == expected.labels.tolist()
             assert batch.ids.tolist() == expected.ids.tolist()
+
+
+def test_a_path_with_a_null_character_is_refused(tmp_path):
+    (tmp_path / "a.jpg").write_bytes(b"data")
+    with pytest.raises(ValueError, match="without null characters"):
+        ImageFiles([f"{tmp_path}/a.jpg\0b.jpg"])

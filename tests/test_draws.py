@@ -437,3 +437,47 @@ def test_no_samples_have_no_draws():
     found = columns(RECIPE, 0)
     assert found
     assert all(len(values) == 0 for values in found.values())
+
+
+def phases_of(transforms, size=(64, 64)):
+    """The phases of a recipe's draws, and the instructions in the order of the recipe."""
+    from cuaug.fusion import program
+
+    written = []
+    original = program._phases
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(program, "_phases", lambda given: written.append(list(given)) or original(written[-1]))
+        T.Compose(transforms).plan(size=size)
+    return original(written[-1])[:-1], written[-1]
+
+
+NESTED = T.RandomApply([T.RandomChoice([T.RandomRotation(9), T.RandomApply([T.RandomHorizontalFlip()], 0.5)])], 0.5)
+
+
+@pytest.mark.parametrize(
+    ("transforms", "count"),
+    [
+        ([T.RandomResizedCrop(24), T.ColorJitter(0.1, 0.1, 0.1, 0.1)], 1),
+        ([T.RandomApply([T.RandomRotation(9)], 0.5) for _ in range(20)], 2),
+        ([T.RandomResizedCrop(24), T.CutMix(num_classes=10)], 2),
+        ([NESTED], 4),
+        ([T.AugMix()], None),
+    ],
+)
+def test_draws_come_as_early_as_they_can_and_no_earlier(transforms, count):
+    phases, instructions = phases_of(transforms)
+    assert count is None or len(phases) == count
+    at = {id(it): i for i, phase in enumerate(phases) for it in phase}
+    draws = [it for it in instructions if id(it) in at]
+    assert sum(map(len, phases)) == len(draws)
+    reads = {
+        id(it): {id(a) for a in it.arguments if isinstance(a, Column)} | ({id(it.gate.column)} if it.gate else set())
+        for it in draws
+    }
+    writes = {id(it): {id(c) for c in it.columns} | (reads[id(it)] if it.kind == "Cut" else set()) for it in draws}
+    for i, first in enumerate(draws):
+        for second in draws[i + 1 :]:
+            touched = (
+                writes[id(first)] & (reads[id(second)] | writes[id(second)]) or reads[id(first)] & writes[id(second)]
+            )
+            assert not touched or at[id(first)] < at[id(second)]

@@ -352,3 +352,12 @@ def test_boxes_without_area_have_an_overlap():
         assert_array_equal(cuaug.box_iou(point, point, kind), [[expected]])
     assert_array_equal(cuaug.box_iou(point, box), [[0]])
     assert np.isnan(cuaug.box_iou([(0, 0, np.nan, 1)], box)).all()
+
+
+def test_a_tensor_whose_memory_has_been_freed_is_refused():
+    torch = pytest.importorskip("torch")
+    boxes = torch.rand(30, 4)
+    boxes.untyped_storage().resize_(0)
+    with pytest.raises(ValueError, match="storage of one has been freed"):
+        cuaug.nms(boxes, torch.rand(30), 0.5)
+    assert len(cuaug.nms(torch.rand(0, 4), torch.rand(0), 0.5)) == 0

@@ -238,3 +238,32 @@ def test_a_plan_says_how_a_list_is_taken():
     assert str(each).startswith("9 images in 8 batches, the largest of 2: 1 pass, 2 launches, ")
     assert "uint8 [23, 17, 3]" in str(each)
     assert str(aug.plan([noise((9, 8, 3))])).startswith("1 image at once: ")
+
+
+def test_what_a_size_that_nobody_gave_is_refused_for_is_no_error():
+    aug = T.Compose([T.RandomApply([T.CenterCrop(32)], 0.5), *FLIPS], seed=0)
+    given = [noise((32, 32, 3), "uint8"), noise((32, 32, 3), "float32"), noise((32, 32, 1), "uint8")]
+    made = aug({"images": given}, step=1)["images"]
+    for i in range(len(given)):
+        assert_equal(made[i], aug(given[i], step=1, ids=i))
+
+
+def test_masks_of_several_libraries_stay_in_theirs():
+    aug, given = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), mixed(("numpy", "cpu"), LARGE)
+    masks = [noise(size, "uint8", seed=i) for i, size in enumerate(LARGE)]
+    masks[1] = torch.from_numpy(masks[1])
+    made = aug(given, masks, step=1)[1]
+    for i in range(len(LARGE)):
+        assert_equal(made[i], aug(given[i], masks[i], step=1, ids=i)[1])
+
+
+@pytest.mark.parametrize("ids", [[1, 2, 3, 4, 5], [[1, 2, 3]], [1, 2], np.array(3)], ids=str)
+@pytest.mark.parametrize("recipe", [[T.RandomResizedCrop(20)], FLIPS], ids=["one batch", "several"])
+def test_ids_are_one_for_each_image(ids, recipe):
+    with pytest.raises(ValueError, match="ids must be 3 integers"):
+        T.Compose(recipe)(mixed(("numpy", "cpu"), LARGE[:3]), ids=ids)
+
+
+def test_an_empty_list_among_targets_is_named():
+    with pytest.raises(ValueError, match="images must be at least one, got an empty list"):
+        T.Compose(FLIPS)({"images": []})

@@ -65,6 +65,8 @@ class ImageFiles:
         self._pieces: list[Any] = [
             each if isinstance(each, bytes) else (os.fsencode(each[0]), *each[1:]) for each in found
         ]
+        if any(b"\0" in each[0] for each in self._pieces if not isinstance(each, bytes)):
+            raise ValueError("source must hold paths without null characters")
         self.labels = None if own[0] is None else np.array(own, np.int64)
 
     def __len__(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import struct
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -25,7 +25,7 @@ _RANGED = {"Constant": (0, 1), "Chance": (1, 2)}
 
 def assembled(instructions: Iterable[Instruction]) -> np.ndarray:
     """The program: contents, then again and again a header and, as float64, arguments."""
-    phases = list(_phases(instructions))
+    phases = _phases(instructions)
     starts = list(itertools.accumulate((len(phase) for phase in phases), initial=0))
     numbers = 1 + len(starts) + starts[-1]  # of the contents, as `cuaug::Contents` has them
     begins, program = list[int](), bytearray()
@@ -41,22 +41,25 @@ def assembled(instructions: Iterable[Instruction]) -> np.ndarray:
     return np.frombuffer(bytearray(contents.tobytes() + program), np.float64)  # torch takes no memory that is read only
 
 
-def _phases(instructions: Iterable[Instruction]) -> Iterator[list[Instruction]]:
-    """Draws, again and again as many as do not read what another writes, and at last what is no draw."""
-    written, phase = set[int](), list[Instruction]()
-    coordinates = list[Instruction]()
+def _phases(instructions: Iterable[Instruction]) -> list[list[Instruction]]:
+    """Draws, as early as what they read is written and what they write over is read; then what is no draw."""
+    written, read = dict[int, int](), dict[int, int]()  # in which phase a column was last
+    phases, coordinates = list[list[Instruction]]([[]]), list[Instruction]()
     for it in instructions:
         if KINDS.index(it.kind) > KINDS.index("Words"):
             coordinates.append(it)
             continue
-        columns = [a for a in it.arguments if isinstance(a, Column)] + ([it.gate.column] if it.gate else [])
-        if written & {id(c) for c in columns}:
-            yield phase
-            written, phase = set(), []
-        written |= {id(c) for c in it.columns}
-        phase.append(it)
-    yield phase
-    yield coordinates
+        named = [id(a) for a in it.arguments if isinstance(a, Column)]
+        reads = named + ([id(it.gate.column)] if it.gate else [])
+        writes = [id(column) for column in it.columns] + (named if it.kind == "Cut" else [])  # its share becomes exact
+        phase = max(
+            [0, *(written[c] + 1 for c in reads + writes if c in written), *(read[c] + 1 for c in writes if c in read)]
+        )
+        phases += [[] for _ in range(phase + 1 - len(phases))]
+        phases[phase].append(it)
+        written |= dict.fromkeys(writes, phase)
+        read |= {c: max(phase, read.get(c, 0)) for c in reads}
+    return [*phases, coordinates]
 
 
 def in_units_of(instruction: Instruction, white: float) -> Instruction:

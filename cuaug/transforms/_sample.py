@@ -75,6 +75,8 @@ def grouped(value: Any, kind: Any, layout: str | None, samples: int) -> list[tup
     """
     if not isinstance(value, list):
         return [(np.arange(samples), [_images.images(value, layout)])]
+    if not value:
+        raise ValueError("images must be at least one, got an empty list")
     if len({(tuple(one.shape), str(one.dtype)) for one in value}) == 1 and value[0].ndim == 3:
         return [(np.arange(samples), [_stacked(value, layout)])]
     singles = [_images.images(one, layout) for one in value]
@@ -171,7 +173,7 @@ def _of_batch(masks: Sequence[Any], batch: _Batch) -> Sequence[Any]:
     params, table = batch.params, batch.params.table
     if batch.image.ragged:
         found = [_described(mask, batch.singles[row], "") for row, mask in enumerate(masks)]
-        if len({(own.dtype, own.channels, own.axes.layout, planes) for own, planes in found}) == 1:
+        if len({(own.library.name, own.dtype, own.channels, own.axes.layout, planes) for own, planes in found}) == 1:
             together = _ragged.batch([own for own, _ in found], np.empty((len(found), 0)))
             made = run.moved(params.plan, together, table)
             return list(made[:, 0] if found[0][1] else made)

@@ -266,7 +266,9 @@ class Compose(Transform):
             return self(sample, ids=ids, step=step, layout=layout)
         found, step = find(sample), self._counted(step)
         whole = ids is None or isinstance(ids, int)
-        numbers = None if whole else _array.host("ids", ids, np.int64).reshape(-1)
+        numbers = None if whole else _array.host("ids", ids, np.int64)
+        if numbers is not None and numbers.shape != (found.samples,):
+            raise ValueError(f"ids must be {found.samples} integers, got shape {numbers.shape}")
 
         def draw(images: Sequence[Images], places: np.ndarray) -> tuple[Images, Params]:
             plan, image = self._together(images)
@@ -362,7 +364,10 @@ class Compose(Transform):
         if key not in self._counts:
             height, width = image.size
             sizes = (height, width), (2 * height + 1, 3 * width + 2)  # of neither one height, nor width, nor ratio
-            self._counts[key] = ragged.leading(self._flat(), [self._begun(size, image) for size in sizes])
+            try:
+                self._counts[key] = ragged.leading(self._flat(), [self._begun(size, image) for size in sizes])
+            except ValueError:  # what a transform refuses of a size that nobody has given
+                self._counts[key] = 0
         return self._counts[key]
 
     def _flat(self) -> Iterator[Transform]:
