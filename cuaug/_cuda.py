@@ -421,7 +421,7 @@ def launch(
             handle = run.handles.get(index) or run.load(index)
             if run.follows and _can_follow(index):
                 config = _CONFIG.pack(*grid, threads, 1, 1, shared, stream, ctypes.addressof(_FOLLOW), 1)
-                cuda.driver.check_status(_driver().cuLaunchKernelEx(config, handle, ctypes.byref(argument), None))
+                cuda.driver.check_status(driver().cuLaunchKernelEx(config, handle, ctypes.byref(argument), None))
             else:
                 cuda.driver.launchKernel(handle, *grid, threads, 1, 1, shared, stream, ctypes.addressof(argument), 0)
             return
@@ -446,7 +446,8 @@ def _can_follow(index: int) -> bool:
 
 
 @functools.cache
-def _driver() -> Any:
+def driver() -> Any:
+    """The driver's own functions, for what CuPy does not offer."""
     found = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
     found.cuLaunchKernelEx.argtypes = ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p
     return found

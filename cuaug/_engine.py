@@ -73,7 +73,7 @@ class Engine:
 
     def __init__(self, device: int) -> None:
         self.device, self.nvjpeg = device, _nvjpeg()
-        driver, handle = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p()
+        driver, handle = _cuda.driver(), ctypes.c_void_p()
         with _cuda.device(device):
             self.driver = _address(driver.cuCtxSetCurrent), _address(driver.cuStreamSynchronize), _cuda.context()
             status = self.nvjpeg.nvjpegCreateEx(_HARDWARE, None, None, _SMOOTH_UPSAMPLING, ctypes.byref(handle))

@@ -2,7 +2,6 @@
 
 import ctypes
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -131,11 +130,6 @@ def test_rounds_take_what_there_is_room_for(monkeypatch):
     rounds = list(_engine._rounds(np.array([60, 40, 1, 300, 99, 2, 2])))
     assert rounds == [slice(0, 2), slice(2, 3), slice(3, 4), slice(4, 5), slice(5, 7)]
     assert list(_engine._rounds(np.array([], np.int64))) == []
-
-
-def test_a_block_of_the_kernel_moves_as_many_rows_as_the_grid_counts_on():
-    kernel = Path(_engine.__file__).parent / "kernels" / "cut.cu"
-    assert f"cut_rows = {_engine._ROWS};" in kernel.read_text()
 
 
 def test_images_lie_apart():

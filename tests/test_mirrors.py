@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 cuda = pytest.importorskip("cuaug._cuda")
+_engine = pytest.importorskip("cuaug._engine")
 _nms = pytest.importorskip("cuaug._nms")
 _pass = pytest.importorskip("cuaug._pass")
 
@@ -33,6 +34,7 @@ def test_kernels_that_are_set_up_early_wait_for_what_is_before_them():
         ("nms_few.cuh", "nms_few", _nms._FEW),
         ("nms_few.cuh", "nms_hits_warps", _nms._HITS_WARPS),
         ("draw.cu", "draw_samples", _pass._DRAW_SAMPLES),
+        ("cut.cu", "cut_rows", _engine._ROWS),
         ("pointwise.cu", "pointwise_threads", _pass._SKELETONS["pointwise"].threads),
     ],
 )

@@ -7,7 +7,8 @@ namespace cuaug {
 constexpr int draw_samples = 8, draw_shares = 8;
 
 // A lane draws for a sample, each warp some of its parameters: from a copy of the program, into a copy of the row, as what is near is
-// read many times faster (14.3 us from global memory). Bound to one block, it has registers enough to spill nothing. Each block of a captured graph counts its replays for itself.
+// read many times faster (14.3 us from global memory). Bound to one block, it has registers enough to spill nothing. Each block of a
+// captured graph counts its replays for itself.
 // Grid: (samples / 8).
 __global__ void __launch_bounds__(32 * draw_shares, 1) draw(const __grid_constant__ Draw args) {
     extern __shared__ double near[];   // [length + draw_samples rows]

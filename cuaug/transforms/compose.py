@@ -328,7 +328,8 @@ class Compose(Transform):
         first = images[0]
         if len(images) == 1:
             return self._plan(first), first
-        leads = [lead for image in images if (lead := self._lead(image))]
+        leads = [lead for lead in map(self._lead, images) if lead is not None]
+        assert len(leads) == len(images), "images without a lead are batches of one size"
         key = (first.dtype, first.channels, leads[0].kind)
         plan = self._plans.get(key)
         if plan is None:
