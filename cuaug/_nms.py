@@ -19,7 +19,9 @@ _FLOATS = ("float16", "bfloat16", "float32", "float64")
 _WHOLE = ("uint8", "int16", "int32", "int64", "bool")
 KINDS = {name: i for i, name in enumerate((*_FLOATS, *_WHOLE[:4]))} | {"bool": 4}
 _TILE, _BLOCK, _RANK_THREADS = 1024, 64, 64  # kernels/nms_record.cuh, nms_rank.cu
-_FEW, _HITS_WARPS = 1024, 8  # kernels/nms_few.cuh; rotated boxes go by the chain: 314 us against 763
+_PART, _MOST_PARTS, _PLACES = 256, 64, 4  # kernels/nms_pairs.cuh; blocks of nms_hits.cu on a multiprocessor at once
+_SETTLE_THREADS = 1024, 256  # kernels/nms_settle.cu: of a sample's only block, or of each
+_MOST_PAIRS = 1 << 28  # to be compared, all of them; beyond, and rotated, boxes go by the chain, which compares fewer
 _KEY, _CANDIDATE = 24, {"float32": 32, "float64": 56, "Rotated": 64}  # bytes
 
 
@@ -89,12 +91,13 @@ def _call(
     given: Boxes, label: Tensor | None, iou_threshold: float, score_threshold: float | None, fixed_size: bool
 ) -> _Call:
     box, library, lead = given.boxes, given.library, len(given.batch)
-    plan = _plan(given.samples, given.each, _real(box), label is not None, box.device >= 0)
+    processors = _cuda.processors(box.device) if box.device >= 0 else 0
+    plan = _plan(given.samples, given.each, _real(box), label is not None, processors)
     dtype = _array.index_dtype(library)
     strides = tuple(numbers(own, lead)[1] for own in (box, given.scores, label)), numbers(given.counts, 1)[1]
     rest = _REST.pack(
         given.samples, iou_threshold, score_threshold or 0.0, given.each, given.most, score_threshold is not None,
-        _array.ITEM_SIZE[dtype], box.shape[-1] == 5, plan.parts,
+        _array.ITEM_SIZE[dtype], box.shape[-1] == 5, plan.own_words,
     )  # fmt: skip
     made = given.batch, (*given.batch, given.most), dtype, bool(fixed_size)
     return _Call(library, box.device, _real(box), *made, (*strides[0], strides[1]), plan, rest)
@@ -180,7 +183,7 @@ class _Plan(NamedTuple):
 
     spaces: tuple[int, ...]
     bytes: int
-    parts: int
+    own_words: int  # kernels/nms_record.cuh
     launches: tuple[tuple[str, tuple[int, int, int], int], ...]
 
 
@@ -190,15 +193,20 @@ def _real(box: Tensor) -> str:
 
 
 @functools.lru_cache(1024)
-def _plan(samples: int, count: int, real: str, by_class: bool, on_gpu: bool) -> _Plan:
-    blocks, tiles, words = -(-count // _BLOCK), -(-count // _TILE), -(-count // 32)
-    few, parts = on_gpu and real != "Rotated" and count <= _FEW, -(-words // _HITS_WARPS)
+def _plan(samples: int, count: int, real: str, by_class: bool, processors: int) -> _Plan:
+    """`processors`: of the GPU; 0: there is none."""
+    blocks, tiles, words, parts = (-(-count // size) for size in (_BLOCK, _TILE, 32, _PART))
+    threads = min(32 * words, _SETTLE_THREADS[0]) if count <= _SETTLE_THREADS[0] else _SETTLE_THREADS[1]
+    settling = -(-count // threads) if count else 0
+    # Blocks of nms_settle wait for each other: a processor has places for four of them, or for one of 1,024 threads.
+    few = 0 < settling <= processors and parts <= _MOST_PARTS and samples * count**2 <= _MOST_PAIRS
+    pairs = few and real != "Rotated"
     sizes = (
-        0 if few else (2 if by_class else 1) * samples * tiles * _TILE * _KEY,
-        samples * count * (4 * words if few else _CANDIDATE[real]),
-        0 if few else samples * blocks * (_BLOCK // 32) * 8,
-        samples * count * 4 * (parts if few else 1),
-        0 if few else (1 + samples) * 4,
+        4 * samples * parts * count if pairs else (2 if by_class else 1) * samples * tiles * _TILE * _KEY,
+        samples * count * (4 * words if pairs else _CANDIDATE[real]),
+        samples * blocks * (_BLOCK // 32) * 8,
+        samples * count * 4,
+        (1 + samples) * 4,
     )
     if count >= 1 << 30 or samples * tiles * _TILE >= 1 << 31:
         raise ValueError(
@@ -206,20 +214,26 @@ def _plan(samples: int, count: int, real: str, by_class: bool, on_gpu: bool) -> 
             f"which would take {sum(sizes) / 2**30:.0f} GiB of memory beside them"
         )
     ends = list(itertools.accumulate(-(-size // 256) * 256 for size in sizes))
+    own_words = _own_words(words, parts * samples, _PLACES * processors) if pairs else 0
     launches: list[tuple[str, int, int, int]] = []
-    if few:
+    if pairs:
         launches = [
-            (f"nms_hits<cuaug::{real}>", parts * words * samples, 1, 32 * _HITS_WARPS),
-            ("nms_settle", samples, 1, 32 * words),
+            (f"nms_hits<cuaug::{real}>", parts * -(-words // own_words) * samples, 1, _PART),
+            ("nms_settle", settling * samples, 1, threads),
         ]
-    elif on_gpu:
+    elif processors:
         launches = [
             ("nms_sort", tiles * samples, 2 if by_class else 1, _TILE),
             (f"nms_rank<cuaug::{real}>", tiles * samples * (_TILE // _RANK_THREADS), 1, _RANK_THREADS),
             (f"nms<cuaug::{real}>", blocks * samples, 1, 256),
         ]
     named = tuple((f"cuaug::{kernel}", (x, y, 1), threads) for kernel, x, y, threads in launches)
-    return _Plan((0, *ends[:-1]), ends[-1], parts, named)
+    return _Plan((0, *ends[:-1]), ends[-1], own_words, named)
+
+
+def _own_words(words: int, parts: int, places: int) -> int:
+    """How many words a block of nms_hits has: more spare instructions, fewer leave the GPU's last turn less empty."""
+    return min((2, 4, 6, 8), key=lambda own: (-(-parts * -(-words // own) // places) * (own + 1), -own))
 
 
 def _beside(name: str, array: Any, dtypes: tuple[str, ...], box: Tensor, library: _array.Library) -> Tensor:

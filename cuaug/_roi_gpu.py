@@ -31,7 +31,7 @@ def pool(call: Call, data: bytes, places: bytes) -> None:
     """Pools; `places` says where to write of each bin which sample is the greatest; all 0: nowhere."""
     few = max(call.size) <= 64 and call.size[0] * call.size[1] <= 1024 and _items(call) < 1 << 31
     if call.kind == "avg" and not call.rotated and few:
-        parts = _parts(call, 256) if call.wide else _shares(call)
+        parts = _parts(call, 256) if call.wide else _shares(call, _ENOUGH // 2)
         _launch(call, "roi_average", (call.wide,), data, (call.regions, parts, 1), 256)
         return
     take = 0 if call.kind == "avg" else 2 if any(places) else 1
@@ -43,7 +43,7 @@ def scatter(call: Call, data: bytes, places: bytes) -> None:
     """Adds the gradients of levels to what their memory holds, in float32 or float64."""
     inside = int(call.wide > 0)
     if call.kind == "avg" and not call.rotated:
-        parts = _parts(call, 128) if inside else 2 * _shares(call)  # blocks of half as many threads
+        parts = _parts(call, 128) if inside else 2 * _shares(call, _ENOUGH)  # blocks of half as many threads
         _launch(call, "roi_spread", (inside,), data, (call.regions, parts, 1), 128)
         return
     grid = call.regions, min(-(-_items(call._replace(wide=inside)) // 128), _MOST_ROWS), 1
@@ -79,9 +79,8 @@ def _parts(call: Call, threads: int) -> int:
     return max(min(-(-_ENOUGH // call.regions), -(-_items(call) // threads), _MOST_ROWS), 1)
 
 
-def _shares(call: Call) -> int:
+def _shares(call: Call, blocks: int) -> int:
     """Blocks of a region, which share its channels in planes."""
-    blocks = _ENOUGH // 2 if _array.ITEM_SIZE[call.dtype] < 4 else _ENOUGH  # measured: benchmarks/NOTES.md
     enough = max(-(-blocks // call.regions), -(-call.channels // _A_BLOCKS))
     even = 1 << (enough - 1).bit_length()  # three leave one of them with less to do: 194 us against 163 by four
     return min(even, -(-call.channels // _PLANAR), _MOST_ROWS // 2)

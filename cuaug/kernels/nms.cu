@@ -1,6 +1,6 @@
 #include "gpu/convert.cuh"
 #include "gpu/succession.cuh"
-#include "nms_record.cuh"
+#include "nms_kept.cuh"
 
 namespace cuaug {
 
@@ -96,46 +96,6 @@ inline void settle(unsigned long long* words, const Hits (&hits)[near + 1][nms_b
     }
     for (int i = 0; i < nms_words; ++i)
         if (lane == i) removed[i] = ~kept[i];
-}
-
-// Writes a sample's indices in the order of their scores. All threads of a block.
-inline void write_kept(const Nms& args, long long n) {
-    __shared__ int sums[nms_warps];
-    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-    const volatile int* kept = args.kept + n * args.count;
-    const long long row = n * args.most;
-    int total = 0;
-    for (long long first = 0; first < args.count && total < args.most; first += 4 * nms_threads) {
-        int index[4], own = 0;
-        for (int j = 0; j < 4; ++j) {
-            const long long place = first + 4 * threadIdx.x + j;
-            index[j] = place < args.count ? kept[place] : -1;
-            own += index[j] >= 0;
-        }
-        int sum = own;
-        for (int i = 1; i < 32; i *= 2) {
-            const int other = __shfl_up_sync(everyone, sum, i);
-            if (lane >= i) sum += other;
-        }
-        if (lane == 31) sums[warp] = sum;
-        __syncthreads();
-        int to = total + sum - own;
-        for (int w = 0; w < nms_warps; ++w) {
-            if (w < warp) to += sums[w];
-            total += sums[w];
-        }
-        for (int j = 0; j < 4; ++j)
-            if (index[j] >= 0) {
-                if (to < args.most) write_index(args, args.out, row + to, index[j]);
-                ++to;
-            }
-        __syncthreads();
-    }
-    total = min(total, args.most);
-    for (int i = total + threadIdx.x; i < args.most; i += nms_threads) write_index(args, args.out, row + i, -1);
-    __threadfence();
-    __syncthreads();  // the host looks at the number, and takes all else for written
-    if (threadIdx.x == 0) write_index(args, args.found, n, total);
 }
 
 // A block decides which of 64 candidates are kept. Those kept by the blocks before it, of the same class, it tests as these are done; the

@@ -1,77 +1,105 @@
 #include "gpu/convert.cuh"
 #include "gpu/succession.cuh"
-#include "nms_few.cuh"
+#include "nms_pairs.cuh"
 
 namespace cuaug {
 
-// What an overlap must at least be for an IoU beyond a threshold t: the share t / (1 + t) of both areas. It is taken a little smaller than rounding
-// errors could make it, so that no pair is lost, and all that remain are decided by `suppresses`.
+constexpr int nms_at_once = 2;  // boxes of a lane: what it reads of another serves both
+
+// What two boxes are compared by.
 template <class R>
-struct Least {
-    R share;
+struct alignas(16) Rival {
+    R left, top, right, bottom, area;
+    unsigned long long score;  // of its key
+    long long group;           // compared where boxes overlap
 
-    explicit Least(double threshold) : share(static_cast<R>(threshold / (1 + threshold) * (1 - 0x1p-18))) {}
-
-    bool might(const Candidate<R>& a, const Candidate<R>& b) const {
-        const R width = fmin(a.right, b.right) - fmax(a.left, b.left), height = fmin(a.bottom, b.bottom) - fmax(a.top, b.top);
-        return (width > 0) & (height > 0) & !(width * height < share * a.area + (share * b.area - static_cast<R>(1e-30)));
-    }
+    Candidate<R> box() const { return {left, top, right, bottom, area, 0, 0, 0}; }
 };
 
 // An infinite area becomes NaN, less than which nothing is: `Least` lets it pass.
 template <class R>
-inline Candidate<R> finite(Candidate<R> one) {
-    one.area += one.area - one.area;
-    return one;
+inline Rival<R> rival_at(const Nms& args, long long n, int i) {
+    const NmsKey key = i < args.count ? nms_key(args, n, i, true) : no_key();
+    const Candidate<R> box = candidate<R>(args, n, key, 0, 0);
+    return {box.left, box.top, box.right, box.bottom, box.area + (box.area - box.area), key.score, key.group};
 }
 
+inline int high_bits(float value) { return __float_as_int(value); }
+inline int high_bits(double value) { return __double2hiint(value); }
+
+// What the overlap of a box must at least be for an IoU beyond a threshold t: the share t / (1 + t) of both areas. It is taken a little smaller than rounding
+// errors could make it, so that no pair is lost, and all that remain are decided by `suppresses`.
 template <class R>
-struct Rival {
-    Candidate<R> box;
-    NmsKey key;  // its class is compared where boxes overlap
+struct Least {
+    R share, own;
+
+    Least(double threshold, R area) : share(static_cast<R>(threshold / (1 + threshold) * (1 - 0x1p-18))), own(share * area - static_cast<R>(1e-30)) {}
+
+    // The sign: whether it is less. Additions and products cost half of what comparisons do.
+    int short_of(const Rival<R>& a, const Rival<R>& b) const {
+        const R width = fmin(a.right, b.right) - fmax(a.left, b.left), height = fmin(a.bottom, b.bottom) - fmax(a.top, b.top);
+        return high_bits(width) | high_bits(height) | high_bits(width * height - (share * b.area + own));
+    }
 };
 
+// A block compares some words of boxes with a part of them: a warp's lanes have a box of a word each, `nms_at_once` words at a time, and meet those of the
+// warp's own word of the part, one after the other. Grid: (parts x own words / own_words x samples).
 template <class R>
-inline Rival<R> rival_at(const Nms& args, long long n, int i) {
-    if (i >= args.count) return {no_candidate<R>(), no_key()};
-    const NmsKey key = nms_key(args, n, i, true);
-    return {finite(candidate<R>(args, n, key, 0, 0)), key};
-}
-
-// A warp compares 32 boxes, a lane each, with 32 others; the warps of a block have others side by side. Grid: (parts x words x samples).
-template <class R>
-__global__ void __launch_bounds__(nms_hits_warps * 32) nms_hits(const __grid_constant__ Nms args) {
-    __shared__ Rival<R> rivals[nms_hits_warps][32];
-    __shared__ int ahead[nms_hits_warps][32];
+__global__ void __launch_bounds__(nms_part, Same<R, float>::value ? 4 : 1) nms_hits(const __grid_constant__ Nms args) {
+    __shared__ Rival<R> rivals[nms_part], owns[nms_part];
+    __shared__ int found[nms_part];
     let_next_begin();
-    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, words = (args.count + 31) / 32, part = static_cast<int>(blockIdx.x % args.parts);
-    const long long row = blockIdx.x / args.parts, n = row / words;
-    const int i = static_cast<int>(row - n * words) * 32 + lane, word = part * nms_hits_warps + warp, first = 32 * word;
-    const Rival<R> own = rival_at<R>(args, n, i);
-    rivals[warp][lane] = rival_at<R>(args, n, first + lane);
-    __syncwarp();
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, words = nms_pair_words(args), parts = nms_parts(args), rows = (words + args.own_words - 1) / args.own_words;
+    const int part = static_cast<int>(blockIdx.x % parts), row = static_cast<int>(blockIdx.x / parts % rows);
+    const long long n = blockIdx.x / parts / rows;
+    const int first = 32 * args.own_words * row, own_at = first + threadIdx.x, other_at = nms_part * part + 32 * warp;
+    const bool owning = threadIdx.x < 32 * args.own_words;
 
-    const Least<R> least(args.iou_threshold);
-    unsigned int before = 0, maybe = 0, hit = 0;
-    for (int j = 0; j < 32; ++j) {
-        const Rival<R>& other = rivals[warp][j];
-        const bool earlier = other.key.score != own.key.score ? other.key.score > own.key.score : first + j < i;
-        before |= static_cast<unsigned int>(earlier) << j;
-        maybe |= static_cast<unsigned int>(least.might(other.box, own.box)) << j;
-    }
-    for (maybe &= before; maybe != 0; maybe &= maybe - 1) {
-        const int j = __ffs(static_cast<int>(maybe)) - 1;
-        const Rival<R>& other = rivals[warp][j];
-        if (other.key.group == own.key.group && suppresses(other.box, own.box, args.iou_threshold)) hit |= 1u << j;
-    }
-    if (i < args.count && word < words) nms_hits_of(args, n, words)[word * args.count + i] = hit;
+    // What nms_settle.cu counts with.
+    const long long thread = static_cast<long long>(blockIdx.x) * nms_part + threadIdx.x;
+    if (thread < args.samples * words) args.published[thread] = 0;
+    if (thread <= args.samples) args.state[thread] = 0;
 
-    ahead[warp][lane] = __popc(before);
+    rivals[threadIdx.x] = rival_at<R>(args, n, nms_part * part + threadIdx.x);
+    if (owning) owns[threadIdx.x] = rival_at<R>(args, n, own_at);
+    found[threadIdx.x] = 0;
     __syncthreads();
-    if (warp > 0 || i >= args.count) return;
-    int sum = 0;
-    for (int w = 0; w < nms_hits_warps; ++w) sum += ahead[w][lane];
-    nms_ahead_of(args, n)[part * args.count + i] = own.key.score > 0 ? sum : -nms_few;
+
+    const Rival<R>* others = rivals + 32 * warp;
+    for (int word = 0; word < args.own_words; word += nms_at_once) {
+        const Rival<R> own[nms_at_once] = {owns[32 * word + lane], owns[32 * word + 32 + lane]};
+        const Least<R> least[nms_at_once] = {{args.iou_threshold, own[0].area}, {args.iou_threshold, own[1].area}};
+        // Of equal scores, those of words before come before; within a word, by the lane, which is rare and looked at apart.
+        unsigned long long bound[nms_at_once];
+        unsigned int apart[nms_at_once];
+        float before[nms_at_once] = {};  // a count, as floats are added at twice the rate
+        for (int r = 0; r < nms_at_once; ++r) bound[r] = own[r].score + (other_at >= first + 32 * (word + r));
+#pragma unroll 8
+        for (int j = 31; j >= 0; --j)
+            for (int r = 0; r < nms_at_once; ++r) {
+                apart[r] = __funnelshift_l(least[r].short_of(own[r], others[j]), apart[r], 1);
+                if (others[j].score >= bound[r]) before[r] += 1.0f;
+            }
+        for (int r = 0; r < nms_at_once; ++r) {
+            const int at = 32 * (word + r) + lane;
+            const Rival<R>& mine = owns[at];  // again, and not from registers
+            const unsigned long long mine_bound = bound[r];
+            int ahead = static_cast<int>(before[r]);
+            unsigned int hit = 0;
+            for (unsigned int left = ~apart[r]; left != 0; left &= left - 1) {
+                const int j = __ffs(static_cast<int>(left)) - 1;
+                const Rival<R>& other = others[j];
+                const bool earlier = other.score >= mine_bound || (other.score == mine.score && other_at + j < first + at);
+                if (earlier && other.group == mine.group && suppresses(other.box(), mine.box(), args.iou_threshold)) hit |= left & -left;
+            }
+            if (other_at == first + 32 * (word + r))
+                for (int j = 0; j < lane; ++j) ahead += others[j].score == mine.score;
+            if (hit != 0) nms_hits_of(args, n)[other_at / 32 * args.count + first + at] = hit;
+            atomicAdd(found + at, found_in_part(ahead, hit != 0, warp));
+        }
+    }
+    __syncthreads();
+    if (owning && own_at < args.count) nms_found_of(args, n)[part * args.count + own_at] = found[threadIdx.x] | (owns[threadIdx.x].score == 0 ? nms_absent : 0);
 }
 
 }  // namespace cuaug

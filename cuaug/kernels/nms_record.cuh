@@ -40,10 +40,10 @@ struct Nms {
     Numbers counts;                 // [N]: of each sample's boxes, how many take part; data null: all
     void* out;                      // [N, most]: indices of the boxes kept, by score, then -1; the last kernel alone knows where
     void* found;                    // [N]: how many; written when what stands below has been read: then it is free for another call
-    NmsKey* keys;                   // [2, N, tiles, nms_tile]: by class and score, and by score alone
-    void* candidates;               // [N, K]; of few boxes, by whom they would be removed: [N, words, K]
+    NmsKey* keys;                   // [2, N, tiles, nms_tile]: by class and score, and by score alone; or, where all pairs are compared: nms_pairs.cuh
+    void* candidates;               // [N, K]; or likewise
     unsigned long long* published;  // [N, words]: which of 32 candidates are kept, and above these which are decided
-    int* kept;                      // [N, K]: by score, the box's index, or -1; of few boxes, how many come before: [N, parts, K]
+    int* kept;                      // [N, K]: by score, the box's index, or -1
     int* state;                     // [1 + N]: blocks begun; of each sample, blocks done
     long long samples;
     double iou_threshold;
@@ -53,7 +53,7 @@ struct Nms {
     int has_score_threshold;
     int index_bytes;                // 4 or 8, of `out` and `found`
     int rotated;
-    int parts;                      // of few boxes: blocks that share the others of 32
+    int own_words;                  // where all pairs are compared: words of 32 boxes that a block compares with others; even, at most 8
 };
 
 constexpr int nms_tile = 1024, nms_block = 64, nms_words = nms_block / 32;

@@ -118,6 +118,16 @@ def test_a_batch_of_images_in_one_call():
         assert (indices[n, int(kept[n]) :] == -1).all()
 
 
+def test_blocks_of_more_samples_than_have_places_wait_for_their_own():
+    """Two blocks of 1,024 threads a sample, which wait for each other."""
+    drawn = [box_cases.clustered(1100, seed) for seed in range(220)]
+    boxes, scores = (torch.from_numpy(np.stack(values)).float().cuda() for values in zip(*drawn, strict=True))
+    indices, kept = cuaug.nms(boxes, scores, 0.5, fixed_size=True)
+    expected = cuaug.nms(boxes.cpu(), scores.cpu(), 0.5, fixed_size=True)
+    assert_array_equal(to_numpy(indices), expected[0])
+    assert_array_equal(to_numpy(kept), expected[1])
+
+
 @pytest.mark.parametrize("count", [100_000, 400_000])
 def test_many_boxes_agree_with_the_cpu_and_take_little_memory(count):
     """N^2 / 8 bytes would be 1.25 and 20 GB."""
@@ -139,10 +149,12 @@ def test_more_samples_than_a_grid_has_rows():
 
 
 @each_scene
-@pytest.mark.parametrize("count", [1, 31, 32, 33, 127, 129, 255, 256, 257, 513, 1023, 1024, 1025, 1151, 1153])
+@pytest.mark.parametrize(
+    "count", [1, 31, 32, 33, 63, 65, 255, 256, 257, 513, 1023, 1024, 1025, 2048, 2049, 2113, 16_383, 16_384, 16_385]
+)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 def test_the_seams_between_words_blocks_and_ways(scene, count, dtype):
-    """1,024 boxes are compared each with each, with 256 in a block; more go in blocks of 64."""
+    """Up to 16,384 boxes are compared each with each, and settled in blocks of 1,024; more go in a chain."""
     boxes, scores = pairs(scene, count, 3, dtype)
     classes = torch.from_numpy(box_cases.labels(count)).cuda()
     found = cuaug.nms(boxes, scores, 0.5)
@@ -203,9 +215,9 @@ def test_threads_on_streams_of_their_own_learn_their_own_number():
                 assert_array_equal(found, own)
 
 
-@pytest.mark.parametrize("count", [2, 64, 1000, 1024])
+@pytest.mark.parametrize("count", [2, 64, 1000, 1024, 5000])
 def test_a_chain_in_any_order(count):
-    """Each box is decided by the one before it, which another warp has: as many rounds as boxes."""
+    """Each box is decided by the one before it, which another warp or block has: as many rounds as boxes."""
     boxes, scores = pairs("chain", count)
     for seed in range(5):
         order = torch.from_numpy(np.random.default_rng(seed).permutation(count)).cuda()
