@@ -20,7 +20,7 @@ _WHOLE = ("uint8", "int16", "int32", "int64", "bool")
 KINDS = {name: i for i, name in enumerate((*_FLOATS, *_WHOLE[:4]))} | {"bool": 4}
 _TILE, _BLOCK, _RANK_THREADS = 1024, 64, 64  # kernels/nms_record.cuh, nms_rank.cu
 _PART, _MOST_PARTS, _PLACES = 256, 64, 4  # kernels/nms_pairs.cuh; blocks of nms_hits.cu on a multiprocessor at once
-_SETTLE_THREADS = 1024, 256  # kernels/nms_settle.cu: of a sample's only block, or of each
+_SETTLE_WARPS = 32  # of a block of kernels/nms_settle.cu
 _MOST_PAIRS = 1 << 28  # to be compared, all of them; beyond, and rotated, boxes go by the chain, which compares fewer
 _KEY, _CANDIDATE = 24, {"float32": 32, "float64": 56, "Rotated": 64}  # bytes
 
@@ -196,9 +196,10 @@ def _real(box: Tensor) -> str:
 def _plan(samples: int, count: int, real: str, by_class: bool, processors: int) -> _Plan:
     """`processors`: of the GPU; 0: there is none."""
     blocks, tiles, words, parts = (-(-count // size) for size in (_BLOCK, _TILE, 32, _PART))
-    threads = min(32 * words, _SETTLE_THREADS[0]) if count <= _SETTLE_THREADS[0] else _SETTLE_THREADS[1]
-    settling = -(-count // threads) if count else 0
-    # Blocks of nms_settle wait for each other: a processor has places for four of them, or for one of 1,024 threads.
+    # A warp of nms_settle holds 32 words for 32 boxes. Blocks wait for each other: a processor has a place for each.
+    groups = -(-words // 32)
+    each = max(min(_SETTLE_WARPS // max(groups, 1), words), 1)
+    settling = -(-words // each)
     few = 0 < settling <= processors and parts <= _MOST_PARTS and samples * count**2 <= _MOST_PAIRS
     pairs = few and real != "Rotated"
     sizes = (
@@ -219,7 +220,7 @@ def _plan(samples: int, count: int, real: str, by_class: bool, processors: int) 
     if pairs:
         launches = [
             (f"nms_hits<cuaug::{real}>", parts * -(-words // own_words) * samples, 1, _PART),
-            ("nms_settle", settling * samples, 1, threads),
+            ("nms_settle", settling * samples, 1, 32 * groups * each),
         ]
     elif processors:
         launches = [

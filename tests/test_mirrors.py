@@ -33,7 +33,7 @@ def test_kernels_that_are_set_up_early_wait_for_what_is_before_them():
         ("nms_rank.cu", "nms_rank_threads", _nms._RANK_THREADS),
         ("nms_pairs.cuh", "nms_part", _nms._PART),
         ("nms_pairs.cuh", "nms_most_parts", _nms._MOST_PARTS),
-        ("nms_settle.cu", "nms_settle_threads", _nms._SETTLE_THREADS[0]),
+        ("nms_settle.cu", "nms_settle_threads", 32 * _nms._SETTLE_WARPS),
         ("draw.cu", "draw_samples", _pass._DRAW_SAMPLES),
         ("cut.cu", "cut_rows", _engine._ROWS),
         ("pointwise.cu", "pointwise_threads", _pass._SKELETONS["pointwise"].threads),

@@ -39,9 +39,9 @@ inline bool all(const unsigned int (&words)[nms_words]) {
 
 // A block's own candidates, by what the blocks near it decide: gone is whom a kept one removes, and kept whom all that would remove it have left. Each is published as
 // soon as it is decided, so that decisions run through blocks as far as boxes depend on each other, and do not wait for whole blocks. `removed` holds who is gone by
-// now, and in the end who is not kept. A warp; a lane has a candidate of each word, and looks at a word of the blocks near.
+// now, `dropped` will hold who is not kept. A warp; a lane has a candidate of each word, and looks at a word of the blocks near.
 template <int near>
-inline void settle(unsigned long long* words, const Hits (&hits)[near + 1][nms_block], unsigned int (&removed)[nms_words], int block, int nears) {
+inline void settle(unsigned long long* words, const Hits (&hits)[near + 1][nms_block], const unsigned int (&removed)[nms_words], unsigned int (&dropped)[nms_words], int block, int nears) {
     const int lane = threadIdx.x & 31;
     unsigned int gone[nms_words], kept[nms_words] = {};
     bool out[nms_words], stays[nms_words] = {};
@@ -95,7 +95,7 @@ inline void settle(unsigned long long* words, const Hits (&hits)[near + 1][nms_b
         }
     }
     for (int i = 0; i < nms_words; ++i)
-        if (lane == i) removed[i] = ~kept[i];
+        if (lane == i) dropped[i] = ~kept[i];
 }
 
 // A block decides which of 64 candidates are kept. Those kept by the blocks before it, of the same class, it tests as these are done; the
@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(nms_threads, Same<R, Rotated>::value ? 2 : 4) 
     __shared__ Candidate<R> own[nms_block], rival[nms_threads];
     __shared__ int rival_at[nms_threads];
     __shared__ Hits hits[nms_near<R> + 1][nms_block];
-    __shared__ unsigned int removed[nms_words];
+    __shared__ unsigned int removed[nms_words], dropped[nms_words];
     __shared__ int ready[nms_warps], ticket;
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     wait_for_previous();
@@ -170,12 +170,12 @@ __global__ void __launch_bounds__(nms_threads, Same<R, Rotated>::value ? 2 : 4) 
     }
     __syncthreads();
 
-    if (warp == 0) settle<nms_near<R>>(words, hits, removed, block, min(nms_near<R>, block - first));
+    if (warp == 0) settle<nms_near<R>>(words, hits, removed, dropped, block, min(nms_near<R>, block - first));
     __syncthreads();
 
     if (threadIdx.x < nms_block && base + threadIdx.x < args.count) {
         int* kept = args.kept + static_cast<long long>(n) * args.count;
-        kept[candidate.place] = (removed[warp] >> lane & 1) != 0 ? -1 : candidate.index;
+        kept[candidate.place] = (dropped[warp] >> lane & 1) != 0 ? -1 : candidate.index;
         __threadfence();
     }
     __syncthreads();

@@ -23,16 +23,16 @@ struct Share {
 
 // A warp's work: neighbouring bins have columns in common. What a part of a bin then holds of its column is not the offset but the number.
 template <class R>
-inline void find_columns(const Pooling& args, AxisParts<R>& across, Share<R>& share) {
+inline void find_columns(const Pooling& args, int used, AxisParts<R>& across, Share<R>& share) {
     constexpr int W = lane_channels<R>;
     const int lane = threadIdx.x % 32;
     int count = 0;
-    for (int start = 0; start < across.used; start += 32) {
-        const int p = start + lane, offset = p < across.used ? across.part[p].offset : 0;
+    for (int start = 0; start < used; start += 32) {
+        const int p = start + lane, offset = p < used ? across.part[p].offset : 0;
         const int leader = __ffs(__match_any_sync(0xffffffffu, offset)) - 1;
-        const unsigned int leaders = __ballot_sync(0xffffffffu, p < across.used && leader == lane);
+        const unsigned int leaders = __ballot_sync(0xffffffffu, p < used && leader == lane);
         const int number = count + __popc(leaders & ((1u << leader) - 1));
-        if (p < across.used) across.part[p].offset = number, share.column[number] = offset;
+        if (p < used) across.part[p].offset = number, share.column[number] = offset;
         count += __popc(leaders);
     }
     if (lane > 0) return;
@@ -201,12 +201,11 @@ __global__ void __launch_bounds__(average_threads, sizeof(Real<T>) == 8 ? 2 : 3)
         const int extent = axis == 0 ? own.level->height : own.level->width;
         const long long stride = axis == 0 ? maps.y : maps.x;
         const bool few = own.n >= 0 && bins <= most_bins && has_short_offsets(extent, stride) && (wide > 0 || has_short_offsets(lane_channels<R>, maps.c));
-        if (lane == 0) parts[axis].used = few ? 0 : most_parts + 1, share.in = static_cast<const T*>(maps.data) + own.n * maps.n, share.c = maps.c;
-        if (threadIdx.x == 0) shape = own;
+        if (threadIdx.x == 0) shape = own, share.in = static_cast<const T*>(maps.data) + own.n * maps.n, share.c = maps.c;
+        const int used = few ? find_parts(along, bins, extent, stride, parts[axis]) : most_parts + 1;
+        if (lane == 0) parts[axis].used = used;
         __syncwarp();
-        for (int bin = lane; few && bin < bins; bin += 32) find_parts(along, bin, extent, stride, parts[axis]);
-        __syncwarp();
-        if (wide == 0 && axis == 1 && across.used <= most_parts) find_columns(args, across, share);
+        if (wide == 0 && axis == 1 && used <= most_parts) find_columns(args, used, across, share);
     }
     __syncthreads();
     if (down.used > most_parts || across.used > most_parts)

@@ -61,8 +61,6 @@ __global__ void __launch_bounds__(spread_threads, sizeof(Real<T>) == 8 ? 4 : 6) 
     using R = Real<T>;
     __shared__ AxisPixels<R> down, across;
     __shared__ R sums[inside ? 1 : most_rows<R>][spread_threads];
-    if (threadIdx.x == 0) down.pixels = down.used = across.pixels = across.used = 0;
-    __syncthreads();
     const long long k = blockIdx.x;
     const SampledBins<R> shape(args, k);
     if (shape.n < 0) return;

@@ -51,15 +51,37 @@ inline void each_part(const RoiAxis<R>& axis, int bin, int extent, const Visit& 
     if (newer.at >= 0) visit(newer);
 }
 
-// A thread's share of the work: one bin. Where its parts begin depends on who comes first; their sum does not.
+// The sum of what the lanes before have, and of what all have.
+struct Scanned {
+    int before, all;
+};
+
+inline Scanned scanned(int value) {
+    int sum = value;
+    for (int i = 1; i < 32; i *= 2) {
+        const int other = __shfl_up_sync(0xffffffffu, sum, i);
+        if (threadIdx.x % 32 >= i) sum += other;
+    }
+    return {sum - value, __shfl_sync(0xffffffffu, sum, 31)};
+}
+
+// Of one warp, all lanes: finds the parts of all bins, and says how many there are; beyond most_parts some are missing.
 template <class R>
-inline void find_parts(const RoiAxis<R>& axis, int bin, int extent, long long stride, AxisParts<R>& parts) {
-    int count = 0;
-    each_part(axis, bin, extent, [&](const Part<R>&) { count += count <= most_parts; });
-    int at = atomicAdd(&parts.used, count);
-    parts.first[bin] = at, parts.end[bin] = at + count;
-    if (at + count > most_parts) return;
-    each_part(axis, bin, extent, [&](const Part<R>& part) { parts.part[at++] = {static_cast<int>(part.at * stride), part.weight}; });
+inline int find_parts(const RoiAxis<R>& axis, int bins, int extent, long long stride, AxisParts<R>& parts) {
+    int used = 0;
+    for (int start = 0; start < bins && used <= most_parts; start += 32) {
+        const int bin = start + threadIdx.x % 32;
+        int count = 0;
+        if (bin < bins) each_part(axis, bin, extent, [&](const Part<R>&) { count += count <= most_parts; });
+        const Scanned place = scanned(count);
+        int at = used + place.before;
+        used += place.all;
+        if (bin >= bins) continue;
+        parts.first[bin] = at, parts.end[bin] = at + count;
+        if (at + count > most_parts) continue;
+        each_part(axis, bin, extent, [&](const Part<R>& part) { parts.part[at++] = {static_cast<int>(part.at * stride), part.weight}; });
+    }
+    return used;
 }
 
 // A pixel that has a part in the bins from `bin` on, and where their weights begin.
@@ -84,29 +106,26 @@ inline R weight_of(const RoiAxis<R>& axis, int bin, int extent, int pixel) {
     return sum == R(0) ? sum : sum / axis.samples;
 }
 
-// Of one warp, all lanes: looks at the pixels from `first` on, before `end`.
+// Of one warp, all lanes: looks at the pixels from `first` on, before `end`, as long as there is room.
 template <class R>
 inline void find_pixels(const RoiAxis<R>& axis, int bins, int extent, int first, int end, AxisPixels<R>& found) {
-    const int lane = threadIdx.x % 32;
-    for (int start = first; start < end; start += 32) {
-        const int at = start + lane;
-        int low = bins, high = 0;
+    int all = 0;  // pixels in the upper half, their bins in the lower
+    for (int start = first; start < end && all >> 16 <= most_pixels && (all & 0xffff) <= most_parts; start += 32) {
+        const int at = start + threadIdx.x % 32;
+        int low = 0, each = 0;
         if (at < end) {
             const Span near = bins_between(axis, R(at - 1), R(at + 1), bins);
             for (int bin = static_cast<int>(near.first); bin < near.last; ++bin)
-                if (weight_of(axis, bin, extent, at) != R(0)) low = min(low, bin), high = bin + 1;
+                if (weight_of(axis, bin, extent, at) != R(0)) low = each == 0 ? bin : low, each = bin + 1 - low;
         }
-        const unsigned int all = __ballot_sync(0xffffffffu, low < high);
-        const int slot = found.pixels + __popc(all & ((1u << lane) - 1));
-        __syncwarp();
-        if (lane == 0) found.pixels += __popc(all);
-        __syncwarp();
-        if (low >= high) continue;
-        const int to = atomicAdd(&found.used, high - low);
-        if (slot >= most_pixels || to + high - low > most_parts) continue;
-        found.pixel[slot] = {at, low, high - low, to};
-        for (int bin = low; bin < high; ++bin) found.weight[to + bin - low] = weight_of(axis, bin, extent, at);
+        const Scanned place = scanned(each == 0 ? 0 : 1 << 16 | min(each, most_parts + 1));
+        const int slot = all + place.before >> 16, to = all + place.before & 0xffff;
+        all += place.all;
+        if (each == 0 || slot >= most_pixels || to + each > most_parts) continue;
+        found.pixel[slot] = {at, low, each, to};
+        for (int i = 0; i < each; ++i) found.weight[to + i] = weight_of(axis, low + i, extent, at);
     }
+    if (threadIdx.x % 32 == 0) found.pixels = all >> 16, found.used = all & 0xffff;
 }
 
 }  // namespace cuaug
