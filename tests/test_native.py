@@ -204,7 +204,7 @@ def test_refusals_name_what_is_wrong():
     ):
         for loop in (
             lambda c: native.pointwise(b"", "uint8", "uint8", c, 3),
-            lambda c: native.luma_mean(b"", "uint8", c),
+            lambda c: native.luma_mean(b"", "uint8", c, False),
         ):
             with pytest.raises(ValueError, match=said):
                 loop(chain)

@@ -45,7 +45,7 @@ class Pass:
     branch: Branch | None = None  # what it reads, if not what the pass before has made
     matrix: list[Column] = field(default_factory=list)  # result to source, of a pass that moves pixels
     taken: list[Op] = field(default_factory=list)  # all of it, in the user's order
-    measured: bool = False  # the pass before can take the first mean that this one needs
+    measures: Column | None = None  # the mean of its result that it takes on the way, for the pass that follows
 
     @property
     def result(self) -> tuple[int, int]:
@@ -189,12 +189,25 @@ class Pass:
         else:
             self.heads.append(op)
 
-    def cut(self) -> Pass:
-        """Keep what moves pixels, and store them as they are; what changes them goes into the pass that follows."""
+    def cut(self, op: Pointwise) -> Pass:
+        """The pass that follows, with what op does once its mean is known."""
+        return self._measured(op) if self.target == self.source else self._postponed(op)
+
+    def _measured(self, op: Pointwise) -> Pass:
+        """What comes before the mean happens here, as does the mean itself."""
+        self.measures = op.mean
+        self.chain += op.before
+        self.taken += [op] if op.before else []
+        rest = Pass(_MEAN, self.source, self.result, target=self.target)
+        rest.chain, rest.taken = [op.after], [op]
+        return rest
+
+    def _postponed(self, op: Pointwise) -> Pass:
+        """Pixels are only moved here: in the dtype to come they would take more room, or what comes first be lost."""
         moving = [id(head) for head in self.heads]
-        rest = Pass(_MEAN, self.source, self.result, target=self.target, unscaled=self.unscaled, measured=True)
-        rest.chain, rest.taken = self.chain, [op for op in self.taken if id(op) not in moving]
-        self.chain, self.taken = [], [op for op in self.taken if id(op) in moving]
+        rest = Pass(_MEAN, self.source, self.result, target=self.target, unscaled=self.unscaled)
+        rest.chain, rest.taken = [*self.chain, op], [*(each for each in self.taken if id(each) not in moving), op]
+        self.chain, self.taken = [], [each for each in self.taken if id(each) in moving]
         self.target, self.unscaled = self.source, False
         return rest
 
@@ -209,9 +222,10 @@ def passes_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> list[Pass]:
     made = [Pass("the images are read", dtype, size, target=dtype)]
     for op in recipe.ops:
         why = made[-1].refuses(op)
-        if why == _MEAN:
-            made.append(made[-1].cut())
-        elif why:
+        if why == _MEAN and isinstance(op, Pointwise):
+            made.append(made[-1].cut(op))
+            continue
+        if why:
             made.append(Pass(why, made[-1].target, made[-1].result, target=made[-1].target))
         made[-1].add(op)
     for each in made:
