@@ -347,11 +347,12 @@ def luma_mean(
 ) -> None:
     """The mean luma behind a chain of ops goes to `pointer`, those of samples `stride` numbers apart.
 
-    On a CPU, `in_place`: what the ops make takes the images' place.
+    `in_place`: what the ops make takes the images' place.
     """
     if image.samples * image.axes.extents[1] == 0:
         return
-    plan = _plan("luma_mean", (image.dtype, image.dtype, *ops), image.axes, image.pointer % 16, image.axes, 0)
+    names = image.dtype, image.dtype, chain(ops), *(("InPlace",) if in_place else ())
+    plan = _plan("luma_mean", names, image.axes, image.pointer % 16, image.axes, 0)
     strides = stride, 0, 0, 0, 0
     _run(plan, image, _parametrised(image, pointer, strides, plan, parameters, parts), image.dtype, ops, in_place)
 
@@ -611,7 +612,7 @@ _SKELETONS = {
     "pointwise": _Skeleton(
         256, _pointwise_grid, lambda n, ls, k, to: (n[0], ls[0], k, chain(n[2:]), n[1], ls[1], min(to.extents[2], 4))
     ),
-    "luma_mean": _Skeleton(512, _luma_mean_grid, lambda n, ls, k, _: (n[0], ls[0], k, chain(n[2:])), by_frame=False),
+    "luma_mean": _Skeleton(512, _luma_mean_grid, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:]), by_frame=False),
     "extremes": _Skeleton(1024, _luma_mean_grid, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
     "equalize": _Skeleton(1024, _luma_mean_grid, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
     "lut": _Skeleton(512, _lut_grid, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),

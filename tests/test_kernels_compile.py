@@ -237,6 +237,10 @@ def covering_names():
     ]
     statistics = [
         *(kernels.name_expression("luma_mean", *row, kernels.chain(())) for row in covering(MEANS)),
+        *(
+            kernels.name_expression("luma_mean", *row, kernels.chain(BEFORE["first"]), "InPlace")
+            for row in covering(MEANS)
+        ),
         *(kernels.name_expression("extremes", *row) for row in covering(EXTREMES)),
         *(kernels.name_expression("equalize", *row) for row in covering({**EXTREMES, "source": ["uint8"]})),
     ]

@@ -46,6 +46,8 @@ class Pass:
     matrix: list[Column] = field(default_factory=list)  # result to source, of a pass that moves pixels
     taken: list[Op] = field(default_factory=list)  # all of it, in the user's order
     measures: Column | None = None  # the mean of its result that it takes on the way, for the pass that follows
+    measured_by: Pass | None = None  # which has taken the first mean that this one needs
+    resized: bool = False  # reads what a kernel has made that resizes and nothing else
 
     @property
     def result(self) -> tuple[int, int]:
@@ -70,6 +72,11 @@ class Pass:
         """Pixels are moved by what may change them as well."""
         first = self.heads[0]
         return isinstance(first, (Geometric, Displaced)) or (isinstance(first, Resized) and first.mild)
+
+    @property
+    def resizes(self) -> bool:
+        """By a kernel that does nothing else."""
+        return bool(self.heads) and isinstance(self.heads[0], Resized) and not self.heads[0].mild
 
     @property
     def _blurs(self) -> bool:
@@ -155,7 +162,12 @@ class Pass:
         in_range = op.ranged or op.mean is not None or any(column.white is not None for column in op.columns)
         if (op.ranged and self.source in WHITE and self.target not in WHITE) or (in_range and self.unscaled):
             return f"it works with the levels of {self.target}"
-        return _MEAN if op.mean is not None and self.heads else ""
+        return _MEAN if op.mean is not None and self._parts(op) else ""
+
+    def _parts(self, op: Pointwise) -> bool:
+        """Whether the mean of op ends the pass: behind a resize, whichever kernel that is, as it rounds the pixels."""
+        behind = self.resized and self.target == self.source and not self.means
+        return bool(self.heads) or (behind and bool(self.chain or op.halves))
 
     @staticmethod
     def _refuses_map(op: Geometric, maps: Sequence[Geometric]) -> str:
@@ -198,7 +210,7 @@ class Pass:
         self.measures = op.mean
         self.chain += op.before
         self.taken += [op] if op.before else []
-        rest = Pass(_MEAN, self.source, self.result, target=self.target)
+        rest = Pass(_MEAN, self.source, self.result, target=self.target, measured_by=self)
         rest.chain, rest.taken = [op.after], [op]
         return rest
 
@@ -221,13 +233,14 @@ def passes_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> list[Pass]:
     """`dtype` and `size` are those of the images."""
     made = [Pass("the images are read", dtype, size, target=dtype)]
     for op in recipe.ops:
-        why = made[-1].refuses(op)
-        if why == _MEAN and isinstance(op, Pointwise):
+        last, why = made[-1], made[-1].refuses(op)
+        if why and why != _MEAN:
+            resized = last.resizes and isinstance(op, Pointwise)
+            made.append(Pass(why, last.target, last.result, target=last.target, resized=resized))
+        if isinstance(op, Pointwise) and made[-1].refuses(op) == _MEAN:
             made.append(made[-1].cut(op))
-            continue
-        if why:
-            made.append(Pass(why, made[-1].target, made[-1].result, target=made[-1].target))
-        made[-1].add(op)
+        else:
+            made[-1].add(op)
     for each in made:
         if each.heads and isinstance(each.heads[0], (Geometric, Resized)):
             projective = any(isinstance(head, Geometric) and head.projective for head in each.heads)

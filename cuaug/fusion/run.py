@@ -23,7 +23,9 @@ def apply(plan: Plan, image: Images, table: Table) -> Any:
             kept, branches = (image, []) if each.branch.first else (kept, [*branches, image])
             image = kept
         head = each.heads[0] if each.heads else None
-        if isinstance(head, Blended):
+        if each.measures and not head:
+            _measure(each, plan, image, table)
+        elif isinstance(head, Blended):
             made = _pass.blend(kept, [*branches, image], _from(table, head.columns[0]))
         else:
             made = _run(each, plan, image, table)
@@ -60,7 +62,7 @@ def _run(each: Pass, plan: Plan, image: Images, table: Table) -> Any:
     head = each.heads[0] if each.heads else None
     if isinstance(head, Alone):
         return _alone(head, image, table, each.target)
-    ops = _pass.Ops(tuple(op.op for op in each.chain), _chain_table(each, table))
+    ops = _ops(each, table)
     parts = _at(table, plan.parts[each.measures.place]) if each.measures else NO_TABLE
     if isinstance(head, Resized) and not (head.mild and image.device >= 0):
         box = _parameters_of(table, head.columns)
@@ -79,6 +81,13 @@ def _run(each: Pass, plan: Plan, image: Images, table: Table) -> Any:
         return _pass.warp(*where, "bilinear", "edge", 0, each.target, None, window, ops, parts, antialias=True)
     how = each.resampling
     return _pass.warp(*where, how.interpolation, how.border, how.fill, each.target, None, window, ops, parts)
+
+
+def _measure(each: Pass, plan: Plan, image: Images, table: Table) -> None:
+    """What ops make of an earlier pass' images takes their place, and its mean is taken."""
+    assert each.measures is not None
+    ops, pointer = _ops(each, table), _at(table, plan.parts[each.measures.place]).pointer
+    _pass.luma_mean(image, ops.names, PerSample(ops.parameters, ()), pointer, table.n, in_place=True)
 
 
 def _alone(head: Alone, image: Images, table: Table, target: str) -> Any:
@@ -100,10 +109,10 @@ def _alone(head: Alone, image: Images, table: Table, target: str) -> Any:
 
 def _known(each: Pass, plan: Plan, image: Images, table: Table) -> _pass.Parts:
     """The mean that the pass before has taken."""
-    place = _place_of_mean(each, each.means[0]) if each.means else -1
-    if place not in plan.parts:
+    if each.measured_by is None:
         return _pass.NO_PARTS
-    count = _pass.mean_parts(image, image.samples, image.size)
+    place = _place_of_mean(each, each.means[0])
+    count = _pass.mean_parts(image, image.samples, image.size) if each.measured_by.heads else 1
     return _pass.Parts(_at(table, plan.parts[place]), count, place - each.columns[0].place)
 
 
@@ -111,7 +120,7 @@ def _luma_mean(each: Pass, i: int, image: Images, table: Table, known: _pass.Par
     """The mean that op i of a pass needs."""
     names = tuple(op.op for op in (*each.chain[:i], *each.chain[i].before))
     pointer = _at(table, _place_of_mean(each, i)).pointer
-    _pass.luma_mean(image, names, PerSample(_chain_table(each, table), ()), pointer, table.n, known)
+    _pass.luma_mean(image, names, PerSample(_ops(each, table).parameters, ()), pointer, table.n, known)
 
 
 def _place_of_mean(each: Pass, i: int) -> int:
@@ -121,8 +130,9 @@ def _place_of_mean(each: Pass, i: int) -> int:
     return column.place
 
 
-def _chain_table(each: Pass, table: Table) -> Table:
-    return _from(table, each.columns[0]) if each.columns else NO_TABLE
+def _ops(each: Pass, table: Table) -> _pass.Ops:
+    parameters = _from(table, each.columns[0]) if each.columns else NO_TABLE
+    return _pass.Ops(tuple(op.op for op in each.chain), parameters)
 
 
 def _geometry(each: Pass, image: Images, table: Table) -> _pass.Geometry:

@@ -10,9 +10,13 @@ namespace cuaug {
 
 constexpr int mean_threads = 512;
 
+// What becomes of the pixels that ops make: nothing more, or they take the place of those that were read.
+struct Forgotten {};
+struct InPlace {};
+
 // A block makes the mean luma of a sample behind a chain of ops, all its frames together, in the images' own range: float64, `out.n`
 // numbers after the one before. The order of the additions is always the same. Grid: (samples).
-template <class In, class InLayout, int K, class Chain>
+template <class In, class InLayout, int K, class Chain, class Use = Forgotten>
 __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant__ Pointwise args) {
     using R = Real<In>;
     __shared__ double sums[mean_threads / 32];
@@ -45,6 +49,11 @@ __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant_
             }
             Ops::of(field).apply(made, where);
             for (int j = 0; j < count; ++j) sum += K == 3 ? luma(made[j]) : made[j].c[0];
+            if constexpr (Same<Use, InPlace>::value) {
+                FourPixels<In, K> result;
+                for (int j = 0; j < 4; ++j) result.v[j] = packed<In>(R(white<In>) * made[j]);
+                store_pixels<InLayout, In, K>(const_cast<In*>(at), offset, step, args.in_aligned, count, K, result);
+            }
             total += static_cast<double>(sum);
         }
     }
