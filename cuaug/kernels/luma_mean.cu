@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant_
             for (int j = 0; j < count; ++j) sum += K == 3 ? luma(made[j]) : made[j].c[0];
             if constexpr (Same<Use, InPlace>::value) {
                 FourPixels<In, K> result;
-                for (int j = 0; j < 4; ++j) result.v[j] = packed<In>(R(white<In>) * made[j]);
+                for (int j = 0; j < 4; ++j) result.v[j] = packed_shares<In>(made[j]);
                 store_pixels<InLayout, In, K>(const_cast<In*>(at), offset, step, args.in_aligned, count, K, result);
             }
             total += static_cast<double>(sum);
