@@ -53,13 +53,6 @@ class Ops(NamedTuple):
     parameters: Table
 
 
-class Mean(NamedTuple):
-    """A mean luma to be taken of each sample on the way, in `mean_parts` parts."""
-
-    ops: Ops  # behind which it is taken
-    parts: Table
-
-
 class Parts(NamedTuple):
     """A parameter that is the sum of several numbers."""
 
@@ -125,19 +118,19 @@ def warp(
     out: Any,
     window: Table = NO_TABLE,
     ops: Ops = NO_OPS,
-    mean: Mean | None = None,
+    parts: Table = NO_TABLE,
     antialias: bool = False,
 ) -> Any:
     """One resample of the whole batch, then ops. `image` and `geometry` are checked; the rest is checked here.
 
-    `window`: each sample's box that alone counts as its image. [N, 4]. On a GPU, `mean`: to be taken, of a result of
-    the images' own dtype; `antialias`: of matrices that neither turn nor shear, nor reduce more than twofold.
+    `window`: each sample's box that alone counts as its image. [N, 4]. `parts`: where the result's mean luma goes, of
+    the images' own dtype. [N, `mean_parts`]. On a GPU, `antialias`: of matrices that neither turn nor shear, nor reduce
+    more than twofold.
     """
     target = image.dtype if dtype is None else _array.dtype_name(dtype)
-    if ops.names and image.device < 0:  # the loops do one thing at a time
+    if image.device < 0 and (ops.names or parts is not NO_TABLE):
         made = warp(image, geometry, size, interpolation, border, fill, image.dtype, None, window)
-        between = _images.images(made, image.axes.layout, image.library)
-        return pointwise(between, ops.names, PerSample(ops.parameters, ()), target, out)
+        return changed(image, made, ops, target, out, parts)
     _check.one_of("interpolation", interpolation, tuple(_SAMPLERS))
     _check.one_of("border", border, _check.BORDERS)
     _check.dtypes(image.dtype, target, interpolation)
@@ -147,19 +140,29 @@ def warp(
         sampler = "Antialiased" if antialias else _SAMPLERS[interpolation]
         names = (_cpp(image.dtype), _cpp(target), geometry.name, sampler, border.capitalize())
         kernel = names if window is NO_TABLE else (*names[:4], f"Windowed<cuaug::{names[4]}>")
-        behind, use = (ops, ()) if mean is None else (mean.ops, ("Measured",))
-        plan = _plan("warp", (*kernel, chain(behind.names), *use), *_phases(image, result))
+        use = () if parts is NO_TABLE else ("Measured",)
+        plan = _plan("warp", (*kernel, chain(ops.names), *use), *_phases(image, result))
         filled = _FILLED.pack(
             *_batch(image, result.pointer, result.axes.strides, plan), *outside.table[:5], *outside.values
         )
-        parts = NO_TABLE if mean is None else mean.parts
-        data = filled + geometry.record + _TAIL.pack(*window[:5], *behind.parameters[:5], *parts[:5], *plan.regions)
+        data = filled + geometry.record + _TAIL.pack(*window[:5], *ops.parameters[:5], *parts[:5], *plan.regions)
         _run(plan, image, data, *names)
     return image.library.finish(result.array)
 
 
+def changed(image: Images, made: Any, ops: Ops, target: str, out: Any, parts: Table) -> Any:
+    """What ops make of what was made of an image, and a mean as of `warp`: a CPU's loops do one thing at a time."""
+    between, parameters = _images.images(made, image.axes.layout, image.library), PerSample(ops.parameters, ())
+    if parts is NO_TABLE:
+        return pointwise(between, ops.names, parameters, target, out)
+    luma_mean(between, ops.names, parameters, parts.pointer, parts.n, in_place=len(ops.names) > 0)
+    return made
+
+
 def mean_parts(image: Images, samples: int, size: tuple[int, int]) -> int:
     """How many parts a mean comes in that is taken of so many samples."""
+    if image.device < 0:
+        return 1
     frames, group = image.axes.extents[1], min(image.channels, 4)
     rows = _region_rows(image.dtype, group, samples * frames, *size)
     return frames * -(-size[1] // _region_width(image.dtype, group)) * -(-size[0] // rows)
@@ -325,13 +328,12 @@ def gaussian_blur(image: Images, window: tuple[int, int], sigma: PerSample, out:
     return image.library.finish(result.array)
 
 
-def beside_luma_mean(image: Images, parameter: PerSample) -> PerSample:
-    """A parameter, and beside it each sample's mean luma. [N, 2]"""
-    table = image.library.empty((image.samples, 2), "float64", image.device, None)
-    pointer = image.library.pointer(table)
-    if image.samples * image.axes.extents[1]:
-        luma_mean(image, (), parameter, pointer, 2)
-    return PerSample(Table(pointer, 2, 0, 1, 1, table), ())
+def own_mean(image: Images, column: int) -> Parts:
+    """Each sample's mean luma, as a parameter."""
+    means = image.library.empty((image.samples,), "float64", image.device, None)
+    pointer = image.library.pointer(means)
+    luma_mean(image, (), PerSample(NO_TABLE, ()), pointer, 1)
+    return Parts(Table(pointer, 1, 0, 0, 1, means), 1, column)
 
 
 def luma_mean(
@@ -341,13 +343,18 @@ def luma_mean(
     pointer: int,
     stride: int,
     parts: Parts = NO_PARTS,
+    in_place: bool = False,
 ) -> None:
-    """The mean luma behind a chain of ops; the parameter after theirs goes to `pointer`, and the mean beside it."""
+    """The mean luma behind a chain of ops goes to `pointer`, those of samples `stride` numbers apart.
+
+    `in_place`: what the ops make takes the images' place.
+    """
     if image.samples * image.axes.extents[1] == 0:
         return
-    plan = _plan("luma_mean", (image.dtype, image.dtype, *ops), image.axes, image.pointer % 16, image.axes, 0)
+    names = image.dtype, image.dtype, chain(ops), *(("InPlace",) if in_place else ())
+    plan = _plan("luma_mean", names, image.axes, image.pointer % 16, image.axes, 0)
     strides = stride, 0, 0, 0, 0
-    _run(plan, image, _parametrised(image, pointer, strides, plan, parameters, parts), image.dtype, ops)
+    _run(plan, image, _parametrised(image, pointer, strides, plan, parameters, parts), image.dtype, ops, in_place)
 
 
 def adjust_sharpness(image: Images, factor: PerSample, out: Any) -> Any:
@@ -605,7 +612,7 @@ _SKELETONS = {
     "pointwise": _Skeleton(
         256, _pointwise_grid, lambda n, ls, k, to: (n[0], ls[0], k, chain(n[2:]), n[1], ls[1], min(to.extents[2], 4))
     ),
-    "luma_mean": _Skeleton(512, _luma_mean_grid, lambda n, ls, k, _: (n[0], ls[0], k, chain(n[2:])), by_frame=False),
+    "luma_mean": _Skeleton(512, _luma_mean_grid, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:]), by_frame=False),
     "extremes": _Skeleton(1024, _luma_mean_grid, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
     "equalize": _Skeleton(1024, _luma_mean_grid, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
     "lut": _Skeleton(512, _lut_grid, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),

@@ -66,8 +66,8 @@ def adjust_contrast(
         return _run(image, "AdjustContrast", {"contrast_factor": contrast_factor, "about": about}, out)
     image = _coloured(image)
     _check.dtypes(image.dtype, image.dtype, "bilinear")
-    parameters = _pass.beside_luma_mean(image, _parameters.columns("contrast_factor", [contrast_factor], image))
-    return _pass.pointwise(image, ("AdjustContrast",), parameters, image.dtype, out)
+    factor = _parameters.columns("contrast_factor", [contrast_factor], image)
+    return _pass.pointwise(image, ("AdjustContrast",), factor, image.dtype, out, parts=_pass.own_mean(image, 1))
 
 
 @public

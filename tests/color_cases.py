@@ -141,4 +141,7 @@ OTHERS = {"rgb_to_grayscale": "Grayscale", "to_dtype": "Unscaled"}
 LOOKED_UP = {"equalize", "lut"}  # which have a kernel of their own
 STRUCTS = {OTHERS.get(op) or "".join(word.capitalize() for word in op.split("_")) for op in set(FIRST) - LOOKED_UP}
 # Those that only a recipe asks for.
-IN_RECIPES = {"BeforeContrast", "ColorJitter", "DropCells", "MaskGrid", "RandomGrayscale", "Scaled", "UniformNoise"}
+IN_RECIPES = {
+    *("AfterContrast", "BeforeContrast", "ColorJitter", "DropCells", "MaskGrid", "RandomGrayscale"),
+    *("Scaled", "UniformNoise"),
+}

@@ -330,14 +330,63 @@ def test_a_plan_says_passes_launches_bytes_and_why():
         "2 passes, 3 launches, 0.80 MB a sample",
         "pass 1  uint8 [256, 256, 3] -> uint8 [224, 224, 3]   the images are read",
         "        RandomResizedCrop, RandomHorizontalFlip: one resample, bilinear",
+        "        ColorJitter up to its mean; a mean is taken on the way",
         "pass 2  uint8 [224, 224, 3] -> float16 [224, 224, 3]   a mean of all pixels comes before what changes them",
-        "        ColorJitter, RandomGrayscale, ToDtype, Normalize; a mean is taken first",
+        "        ColorJitter from its mean on, RandomGrayscale, ToDtype, Normalize",
     ]
     assert plan.bytes_per_sample == 256 * 256 * 3 + 2 * 224 * 224 * 3 + 224 * 224 * 3 * 2
-    assert (plan.launches, [each.means for each in plan.passes]) == (3, [0, 1])
+    assert (plan.launches, [each.means for each in plan.passes]) == (3, [0, 0])
+    assert all("ColorJitter" in each.transforms for each in plan.passes)
     assert aug.state_dict()["step"] == 0
     batch = np.zeros((2, 256, 256, 3), np.uint8)
     assert str(aug.plan(batch)) == repr(plan) == str(aug.plan(torch.from_numpy(batch), layout="NHWC"))
+
+
+CROP, JITTER = T.RandomResizedCrop(64, antialias=False), T.ColorJitter(0.4, 0.4, 0.4, 0.1)
+BEFORE, AFTER = ["BeforeContrast"], ["AfterContrast"]
+
+
+@pytest.mark.parametrize(
+    ("transforms", "chains", "measured"),
+    [
+        ([CROP, JITTER, T.RandomGrayscale()], [BEFORE, [*AFTER, "RandomGrayscale"]], [0]),
+        ([CROP, T.RandomInvert(), JITTER], [["Solarize", *BEFORE], AFTER], [0]),
+        ([CROP, JITTER, JITTER], [BEFORE, [*AFTER, "ColorJitter"]], [0]),
+        ([CROP, T.ToDtype("float32", True), JITTER], [[], ["Scaled", "ColorJitter"]], []),
+        ([CROP, T.ToDtype("float32", True), T.ToDtype("uint8", True), JITTER], [["Scaled", *BEFORE], AFTER], [0]),
+        ([JITTER], [["ColorJitter"]], []),
+        ([JITTER, CROP, JITTER], [["ColorJitter"], BEFORE, AFTER], [1]),
+        ([T.RandomResizedCrop(64), JITTER], [BEFORE, AFTER], [0]),
+        ([T.RandomResizedCrop(40), JITTER], [[], BEFORE, AFTER], [1]),  # by a kernel of its own, as it may shrink more
+        ([T.RandomResizedCrop(40), T.ToDtype("float32", True), JITTER], [[], ["Scaled", "ColorJitter"]], []),
+        ([T.GaussianBlur(3), JITTER], [[], ["ColorJitter"]], []),
+        ([CROP, T.ColorJitter(0.4, 0.4, contrast_about=99.0)], [["ColorJitter"]], []),
+    ],
+    ids=str,
+)
+def test_the_pass_before_a_mean_does_what_comes_before_it(transforms, chains, measured):
+    batch = noise((2, 100, 90, 3))
+    plan = T.Compose(transforms)._plan(cuaug._images.images(batch))
+    assert [[op.op for op in each.chain] for each in plan.passes] == chains
+    assert [i for i, each in enumerate(plan.passes) if each.measures] == measured
+    for each in plan.passes:
+        places = [column.place for column in each.columns]
+        assert places == [places[0] + i for i in range(len(places))]
+        if each.measured_by:
+            assert each.measured_by.measures is each.chain[each.means[0]].mean
+            assert each.source == each.measured_by.target
+
+
+def test_a_plan_says_which_half_of_a_jitter_each_pass_does():
+    said = [each.lines for each in T.Compose([T.RandomResizedCrop(40), JITTER, JITTER]).plan(size=(100, 90)).passes]
+    assert said == [
+        ("RandomResizedCrop: one resize, bilinear, antialiased",),
+        ("ColorJitter up to its mean; a mean is taken on the way",),
+        ("ColorJitter from its mean on, ColorJitter; a mean is taken first",),
+    ]
+    plan = T.Compose([CROP, T.ToDtype("float32", scale=True), JITTER]).plan(size=(100, 90))
+    assert [each.lines[-1] for each in plan.passes[1:]] == ["ToDtype, ColorJitter; a mean is taken first"]
+    assert (plan.launches, [each.means for each in plan.passes]) == (4, [0, 1])
 
 
 @every_home

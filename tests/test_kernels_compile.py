@@ -131,6 +131,7 @@ EXTREMES = {"source": IMAGE_DTYPES, "layout": LAYOUTS, "channels": [1, 2, 3, 4]}
 LUTS = {**BLURS, "source": ["uint8"]}
 # What a recipe's pass does to pixels: chains of ops behind a resample.
 JITTERED = ("ColorJitter", "RandomGrayscale", "Normalize")
+PARTED = ("AfterContrast", "RandomGrayscale", "Normalize")  # by the pass before, which does what comes before the mean
 COLOURED = {"jittered": JITTERED, "grey": ("RandomGrayscale",)}
 CHAINS = {
     **COLOURED,
@@ -148,8 +149,8 @@ FUSED = {
     "border": [*WARPS["border"], *AROUND],
     "chain": list(CHAINS),
 }
-# Passes that store what they sample, and take a mean of what comes before another pass's op on the way.
-BEFORE = {"first": ("BeforeContrast",), "second": ("ColorJitter", "RandomGrayscale", "BeforeContrast")}
+# Passes that do what comes before a mean, and take it on the way.
+BEFORE = {"none": (), "first": ("BeforeContrast",), "second": ("ColorJitter", "RandomGrayscale", "BeforeContrast")}
 MEASURED = {
     **{name: values for name, values in FUSED.items() if name != "target"},
     "channels": [1, 3],
@@ -236,6 +237,10 @@ def covering_names():
     ]
     statistics = [
         *(kernels.name_expression("luma_mean", *row, kernels.chain(())) for row in covering(MEANS)),
+        *(
+            kernels.name_expression("luma_mean", *row, kernels.chain(BEFORE["first"]), "InPlace")
+            for row in covering(MEANS)
+        ),
         *(kernels.name_expression("extremes", *row) for row in covering(EXTREMES)),
         *(kernels.name_expression("equalize", *row) for row in covering({**EXTREMES, "source": ["uint8"]})),
     ]
@@ -301,7 +306,10 @@ USUAL = [
             warp_of({**row, "target": "float16"}, kernels.chain(JITTERED)),
             warp_of({**row, "target": "float32"}, kernels.chain(JITTERED)),
             measuring(row, kernels.chain(["BeforeContrast"])),
-            kernels.name_expression("pointwise", "uint8", layout, 3, kernels.chain(JITTERED), "float16", "Planar", 3),
+            *(
+                kernels.name_expression("pointwise", "uint8", layout, 3, kernels.chain(ops), "float16", "Planar", 3)
+                for ops in (JITTERED, PARTED)
+            ),
         )
     ),
 ]

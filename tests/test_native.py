@@ -9,13 +9,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from arrays import noise
+from arrays import noise, seeded
 from children import python
 from compare import Tolerance, assert_equal
 from numpy.testing import assert_array_equal
 
 cuaug = pytest.importorskip("cuaug")
 native = pytest.importorskip("cuaug._native")
+_images = pytest.importorskip("cuaug._images")
+_parameters = pytest.importorskip("cuaug._parameters")
+_pass = pytest.importorskip("cuaug._pass")
 
 TURN = np.array([[0.9, 0.3, -2.0], [-0.25, 1.1, 1.0]])
 FUSED = Tolerance(1.0, reason="a fused multiply-add rounds once: a value beside a tie falls to its other side")
@@ -68,6 +71,25 @@ def test_nearest_moves_bits_alike_under_every_instruction_set():
     for result in results.values():
         assert np.isin(result, images).all()
         assert_array_equal(result, results[native.isas()[0]])
+
+
+@pytest.mark.parametrize("width", [*range(1, 40), 256, 300])
+def test_packed_bytes_are_rounded_and_put_together_in_every_width(width):
+    """Behind an op that has nothing to do, but needs all channels: to the last byte, and not one further."""
+    levels = np.array([-np.inf, -1e30, -0.5, 0, 0.5, 1.5, 2.5, 3.25, 127.5, 254.5, 254.51, 255.5, 1e30, np.inf, np.nan])
+    values = seeded(width).choice(np.append(levels, np.arange(256)), (1, 3, width, 3))
+    shares = np.float32(values / 255)
+    expected = np.nan_to_num(np.rint(np.clip(shares * np.float32(255), 0, 255)))
+    image, still = _images.images(shares), _parameters.PerSample(_parameters.NO_TABLE, (0.0,))
+
+    def make():
+        room = np.full((1, 3, width + 3, 3), 77, np.uint8)
+        _pass.pointwise(image, ("RandomGrayscale",), still, "uint8", room[:, :, :width])
+        return room
+
+    for room in each_isa(make).values():
+        assert_array_equal(room[:, :, :width], expected)
+        assert (room[:, :, width:] == 77).all()
 
 
 def test_half_precision_converts_as_numpy_does():
@@ -204,7 +226,7 @@ def test_refusals_name_what_is_wrong():
     ):
         for loop in (
             lambda c: native.pointwise(b"", "uint8", "uint8", c, 3),
-            lambda c: native.luma_mean(b"", "uint8", c),
+            lambda c: native.luma_mean(b"", "uint8", c, False),
         ):
             with pytest.raises(ValueError, match=said):
                 loop(chain)

@@ -8,6 +8,8 @@ from compare import EXACT, Tolerance, assert_equal, to_numpy
 
 from cuaug import _images, _pass
 from cuaug import transforms as T
+from cuaug.fusion.recipe import Column
+from cuaug.transforms._transform import Transform
 
 every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
 SIZES = [(23, 17), (1, 1), (30, 18), (9, 1), (23, 17), (1, 40), (301, 203), (64, 48), (8, 90)]
@@ -16,11 +18,32 @@ CROP = T.RandomResizedCrop((13, 14), antialias=False)
 FLIPS = [T.RandomHorizontalFlip(), T.RandomVerticalFlip()]
 NORMALIZED = [T.ToDtype("float32", scale=True), T.Normalize((0.5, 0.4, 0.3), (0.2, 0.3, 0.4))]
 JITTER = T.ColorJitter(0.4, 0.4, 0.4, 0.1)
+
+
+class Contrast(Transform):
+    """About the mean, as policies have it: an op that has nothing to do before its mean."""
+
+    def write(self, recipe):
+        about = Column("")
+        recipe.pointwise("AdjustContrast", [recipe.uniform("factor", 0.5, 1.5, 1.0), about], mean=about)
+
+
 # What is done to images of which sizes, and how many batches that takes.
 RECIPES = {
     "crop": ([CROP, *FLIPS], SIZES, 1),
     "crop, jitter, normalize": ([CROP, *FLIPS, JITTER, T.RandomGrayscale(0.2), *NORMALIZED], SIZES, 1),
     "antialiased crop": ([T.RandomResizedCrop((13, 14)), *FLIPS, JITTER, *NORMALIZED], SIZES, 1),
+    "antialiased crop, invert, jitter twice": (
+        [T.RandomResizedCrop((13, 14)), T.RandomInvert(), JITTER, T.ColorJitter(0.3, 0.5)],
+        SIZES,
+        1,
+    ),
+    "antialiased crop, contrasts": (
+        [T.RandomResizedCrop((13, 14)), Contrast(), T.RandomInvert(), Contrast()],
+        SIZES,
+        1,
+    ),
+    "antialiased crop, normalize, jitter": ([T.RandomResizedCrop((13, 14)), NORMALIZED[0], JITTER], SIZES, 1),
     "bicubic crop": ([T.RandomResizedCrop((13, 14), interpolation="bicubic"), *FLIPS], SIZES, 1),
     "nearest crop": ([T.RandomResizedCrop((13, 14), interpolation="nearest")], SIZES, 1),
     "crop, blur, erase": ([CROP, T.GaussianBlur(3), T.RandomErasing(0.7, value=9)], SIZES, 1),

@@ -2,9 +2,16 @@
 
 #include "plane.hpp"
 
-// Packed bytes of three channels to numbers, channel by channel.
+// Packed bytes of three channels to numbers, channel by channel, and back.
 
 namespace cuaug {
+
+// Whether that takes a few instructions for many pixels.
+#if defined(__AVX2__)
+constexpr bool apart_in_vectors = true;
+#else
+constexpr bool apart_in_vectors = false;
+#endif
 
 // to[k][i] = from[3 i + k] * factor
 template <int Pitch>
@@ -33,6 +40,41 @@ __attribute__((noinline)) void apart(const uint8* __restrict__ from, int count, 
 #endif
     for (; i < count; ++i)
         for (int k = 0; k < 3; ++k) to[k][i] = static_cast<float>(from[3 * i + k]) * factor;
+}
+
+// to[3 i + k] = from[k][i] * factor, half to even, then clamped, as from_real<uint8>.
+template <int Pitch>
+__attribute__((noinline)) void together(const float (*__restrict__ from)[Pitch], int count, float factor, uint8* __restrict__ to) {
+    int i = 0;
+#if defined(__AVX512BW__) || defined(__AVX2__)
+    // Packs that saturate leave a lane with four reds, four greens, four blues and these once more. A NaN passes the minimum, and like all
+    // that is too low it becomes 0.
+    const __m128i lane = _mm_setr_epi8(0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11, -1, -1, -1, -1);
+#endif
+#if defined(__AVX512BW__)
+    const __m512i each = _mm512_maskz_broadcast_i32x4(0xffff, lane), threes = _mm512_setr_epi32(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 3, 7, 11, 15);
+    auto levels = [&](int k) { return _mm512_maskz_cvtps_epi32(0xffff, _mm512_maskz_min_ps(0xffff, _mm512_set1_ps(255.0f), _mm512_loadu_ps(from[k] + i) * _mm512_set1_ps(factor))); };
+    for (; i + 16 <= count; i += 16) {
+        const __m512i blue = levels(2), bytes = _mm512_packus_epi16(_mm512_packs_epi32(levels(0), levels(1)), _mm512_packs_epi32(blue, blue));
+        _mm512_mask_storeu_epi32(to + 3 * i, 0x0fff, _mm512_maskz_permutexvar_epi32(0xffff, threes, _mm512_shuffle_epi8(bytes, each)));
+    }
+#elif defined(__AVX2__)
+    const __m256i each = _mm256_broadcastsi128_si256(lane);
+    auto levels = [&](int k) { return _mm256_cvtps_epi32(_mm256_min_ps(_mm256_set1_ps(255.0f), _mm256_loadu_ps(from[k] + i) * _mm256_set1_ps(factor))); };
+    auto store = [](uint8* at, __m128i pixels) {  // twelve bytes
+        _mm_storel_epi64(reinterpret_cast<__m128i*>(at), pixels);
+        const int last = _mm_extract_epi32(pixels, 2);
+        memcpy(at + 8, &last, 4);
+    };
+    for (; i + 8 <= count; i += 8) {
+        const __m256i blue = levels(2), bytes = _mm256_packus_epi16(_mm256_packs_epi32(levels(0), levels(1)), _mm256_packs_epi32(blue, blue));
+        const __m256i pixels = _mm256_shuffle_epi8(bytes, each);
+        store(to + 3 * i, _mm256_castsi256_si128(pixels));
+        store(to + 3 * i + 12, _mm256_extracti128_si256(pixels, 1));
+    }
+#endif
+    for (; i < count; ++i)
+        for (int k = 0; k < 3; ++k) to[3 * i + k] = from_real<uint8>(from[k][i] * factor);
 }
 
 }  // namespace cuaug

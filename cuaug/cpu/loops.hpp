@@ -28,8 +28,8 @@ struct ResampleCall {
 };
 
 enum class Op {
-    AdjustBrightness, AdjustContrast, AdjustGamma, AdjustHue, AdjustSaturation, Autocontrast, BeforeContrast, ColorJitter, ColorMatrix,
-    DropCells, Erase, GaussianNoise, Grayscale, Invert, MaskGrid, Normalize, Posterize, RandomGrayscale, Scaled, Solarize, UniformNoise, Unscaled
+    AdjustBrightness, AdjustContrast, AdjustGamma, AdjustHue, AdjustSaturation, AfterContrast, Autocontrast, BeforeContrast, ColorJitter,
+    ColorMatrix, DropCells, Erase, GaussianNoise, Grayscale, Invert, MaskGrid, Normalize, Posterize, RandomGrayscale, Scaled, Solarize, UniformNoise, Unscaled
 };
 
 // A user's op, over a piece of a row (user_op.hpp): numbers of `bytes` bytes, its fields, where the piece begins (kernels/ops/where.cuh).
@@ -50,6 +50,7 @@ struct PointwiseCall {
     const Step* op;          // [ops]
     int ops;
     int out_channels;
+    bool in_place;           // of a mean: what the ops make takes the image's place
 };
 
 enum class Mix { Cutmix, Mixup };

@@ -31,27 +31,19 @@ inline double luma_sum(const native::PointwiseCall& call, const Pointwise& args,
             for (int x = 0; x < args.in_width; x += piece_width) {
                 const int count = args.in_width - x < piece_width ? args.in_width - x : piece_width;
                 load_channels<T>(in, y, x, count, share, memory);
+                bool changed = false;
                 if (call.ops > 0) {
                     const Where<R> where = {x, y, args.in_width, args.in_height, R(white<T>), R(white<T>)};
                     with_channels(args.channels, [&](auto K) {
                         prepare_chain<R, decltype(K)::value>(call, args, n, 0, where.white, memory);
-                        apply_chain<R, decltype(K)::value>(call, where, count, memory);
+                        changed = apply_chain<R, decltype(K)::value>(call, where, count, memory);
                     });
                 }
                 total += piece_sum(args.channels, count, memory.channel);
+                if (call.in_place && changed) store_channels<T>(in, y, x, count, R(white<T>), memory);
             }
     }
     return total / static_cast<double>(share);
-}
-
-// How many parameters a chain has.
-inline int parameters_of(const native::PointwiseCall& call, int channels) {
-    int count = 0;
-    for (int o = 0; o < call.ops; ++o) {
-        if (call.op[o].user != nullptr) count += call.op[o].user_fields;
-        else with_op<float, 1>(call.op[o].op, [&](auto op) { count += decltype(op)::shared + decltype(op)::each * channels; });
-    }
-    return count;
 }
 
 // As kernels/luma_mean.cu: a task is a sample.
@@ -59,9 +51,8 @@ inline void luma_mean_task(const native::PointwiseCall& call, long long n, void*
     const Pointwise args = pointwise_record(call.record);
     with_source(call.source, [&](auto element) {
         using T = decltype(element);
-        double* out = static_cast<double*>(args.out.data) + n * args.out.n;
-        out[0] = parameter(args, n, parameters_of(call, args.channels));
-        out[1] = luma_sum<T>(call, args, n, *static_cast<PointwiseMemory<Real<T>>*>(workspace)) / (1.0 * args.frames * args.in_height * args.in_width);
+        const double sum = luma_sum<T>(call, args, n, *static_cast<PointwiseMemory<Real<T>>*>(workspace));
+        static_cast<double*>(args.out.data)[n * args.out.n] = sum / (1.0 * args.frames * args.in_height * args.in_width);
     });
 }
 

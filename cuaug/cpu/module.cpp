@@ -45,8 +45,8 @@ constexpr std::string_view geometries[] = {"Affine", "Perspective", "Grid"};
 constexpr std::string_view samplers[] = {"Nearest", "Bilinear", "Bicubic", "Lanczos"};
 constexpr std::string_view borders[] = {"Constant", "Edge", "Reflect", "Symmetric", "Wrap"};
 constexpr std::string_view filters[] = {"Triangle", "CatmullRom", "Lanczos3", "SharpCubic", "LanczosPlain"};
-constexpr std::string_view ops[] = {"AdjustBrightness", "AdjustContrast", "AdjustGamma", "AdjustHue", "AdjustSaturation", "Autocontrast", "BeforeContrast", "ColorJitter", "ColorMatrix", "DropCells",
-                                    "Erase", "GaussianNoise", "Grayscale", "Invert", "MaskGrid", "Normalize", "Posterize", "RandomGrayscale", "Scaled", "Solarize", "UniformNoise", "Unscaled"};
+constexpr std::string_view ops[] = {"AdjustBrightness", "AdjustContrast", "AdjustGamma", "AdjustHue", "AdjustSaturation", "AfterContrast", "Autocontrast", "BeforeContrast", "ColorJitter", "ColorMatrix",
+                                    "DropCells", "Erase", "GaussianNoise", "Grayscale", "Invert", "MaskGrid", "Normalize", "Posterize", "RandomGrayscale", "Scaled", "Solarize", "UniformNoise", "Unscaled"};
 constexpr std::string_view mixes[] = {"Cutmix", "Mixup"};
 constexpr unsigned long warp_bytes[] = {sizeof(cuaug::Warp<cuaug::Affine>), sizeof(cuaug::Warp<cuaug::Perspective>), sizeof(cuaug::Warp<cuaug::Grid>)};
 
@@ -199,15 +199,15 @@ std::shared_ptr<const std::vector<Step>> find_ops(const Chain& chain) {
 
 Loop pointwise(const py::bytes& record, const std::string& source, const std::string& target, const Chain& chain, int out_channels) {
     const auto found = find_ops(chain);
-    PointwiseCall call = {nullptr, find<Dtype>(dtypes, source, "dtype"), find<Dtype>(dtypes, target, "dtype"), found->data(), static_cast<int>(found->size()), out_channels};
+    PointwiseCall call = {nullptr, find<Dtype>(dtypes, source, "dtype"), find<Dtype>(dtypes, target, "dtype"), found->data(), static_cast<int>(found->size()), out_channels, false};
     refuse_labels(call.source, source);
     refuse_labels(call.target, target);
     return loop(record, sizeof(cuaug::Pointwise), call, &Loops::pointwise_tasks, &Loops::pointwise, found);
 }
 
-Loop luma_mean(const py::bytes& record, const std::string& source, const Chain& chain) {
+Loop luma_mean(const py::bytes& record, const std::string& source, const Chain& chain, bool in_place) {
     const auto found = find_ops(chain);
-    PointwiseCall call = {nullptr, find<Dtype>(dtypes, source, "dtype"), Dtype::float64, found->data(), static_cast<int>(found->size()), 2};
+    PointwiseCall call = {nullptr, find<Dtype>(dtypes, source, "dtype"), Dtype::float64, found->data(), static_cast<int>(found->size()), 1, in_place};
     refuse_labels(call.source, source);
     return loop(record, sizeof(cuaug::Pointwise), call, &Loops::luma_mean_tasks, &Loops::luma_mean, found);
 }
@@ -303,7 +303,7 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     module.def("warp", &warp, "record"_a, "source"_a, "target"_a, "geometry"_a, "sampler"_a, "border"_a);
     module.def("resample", &resample, "record"_a, "source"_a, "target"_a, "filter"_a);
     module.def("pointwise", &pointwise, "record"_a, "source"_a, "target"_a, "ops"_a, "out_channels"_a);
-    module.def("luma_mean", &luma_mean, "record"_a, "source"_a, "ops"_a);
+    module.def("luma_mean", &luma_mean, "record"_a, "source"_a, "ops"_a, "in_place"_a);
     module.def("mix", &mix, "record"_a, "dtype"_a, "mix"_a);
     module.def("gaussian_blur", &gaussian_blur, "record"_a, "source"_a);
     module.def("draw", &draw, "record"_a);

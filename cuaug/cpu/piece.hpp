@@ -34,9 +34,15 @@ __attribute__((noinline, flatten)) void apply_step(const Op& op, const Where<R>&
     }
 }
 
+// Whether it had something to do.
 template <class R, int K, class Op>
-inline void apply(const Op& op, const Where<R>& where, int count, R (*channel)[piece_width]) {
-    each_step(op, [&](const auto& step) { apply_step<R, K>(form_of(step), where, count, channel); }, 0);
+inline bool apply(const Op& op, const Where<R>& where, int count, R (*channel)[piece_width]) {
+    bool changed = false;
+    each_step(op, [&](const auto& step) {
+        apply_step<R, K>(form_of(step), where, count, channel);
+        changed = true;
+    }, 0);
+    return changed;
 }
 
 }  // namespace cuaug

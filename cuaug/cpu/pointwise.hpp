@@ -5,6 +5,7 @@
 #include "../kernels/ops/adjust_gamma.cuh"
 #include "../kernels/ops/adjust_hue.cuh"
 #include "../kernels/ops/adjust_saturation.cuh"
+#include "../kernels/ops/after_contrast.cuh"
 #include "../kernels/ops/autocontrast.cuh"
 #include "../kernels/ops/before_contrast.cuh"
 #include "../kernels/ops/color_jitter.cuh"
@@ -87,8 +88,9 @@ inline void load_channels(const Plane& plane, int row, int first, int count, R f
     }
 }
 
+// No more than once in the text, though several loops store.
 template <class T, class R>
-inline void store_channels(const Plane& plane, int row, int first, int count, R factor, PointwiseMemory<R>& memory) {
+__attribute__((noinline)) void store_channels(const Plane& plane, int row, int first, int count, R factor, PointwiseMemory<R>& memory) {
     T* at = reinterpret_cast<T*>(plane.data) + row * plane.y_stride + first * plane.x_stride;
     if (!plane.packed) {
         for (int k = 0; k < plane.channels; ++k) {
@@ -98,13 +100,8 @@ inline void store_channels(const Plane& plane, int row, int first, int count, R 
         return;
     }
     if constexpr (Same<T, R>::value) return put_together(memory.channel, plane.channels, count, factor, at + plane.offset[0]);
-    if constexpr (Same<T, uint8>::value)
-        if (plane.channels == 3) {
-            Word* __restrict__ words = reinterpret_cast<Word*>(memory.scratch);
-            auto level = [&](int k, int i) { return static_cast<Word>(from_real<uint8>(memory.channel[k][i] * factor)); };
-            for (int i = 0; i < count; ++i) words[i] = level(0, i) | level(1, i) << 8 | level(2, i) << 16;
-            return store_words(words, count, plane, row, first);
-        }
+    if constexpr (Same<T, uint8>::value && Same<R, float>::value)
+        if (plane.channels == 3) return together(memory.channel, count, factor, at + plane.offset[0]);
     put_together(memory.channel, plane.channels, count, factor, memory.scratch);
     store_row(memory.scratch, count * plane.channels, at + plane.offset[0], 1);
 }
@@ -118,6 +115,7 @@ inline auto with_op(native::Op op, const Use& use) {
         case native::Op::AdjustGamma: return use(AdjustGamma<R, K>());
         case native::Op::AdjustHue: return use(AdjustHue<R, K>());
         case native::Op::AdjustSaturation: return use(AdjustSaturation<R, K>());
+        case native::Op::AfterContrast: return use(AfterContrast<R, K>());
         case native::Op::Autocontrast: return use(Autocontrast<R, K>());
         case native::Op::BeforeContrast: return use(BeforeContrast<R, K>());
         case native::Op::ColorJitter: return use(ColorJitter<R, K>());
@@ -162,22 +160,26 @@ inline void prepare_chain(const native::PointwiseCall& call, const Pointwise& ar
     }
 }
 
+// Whether an op had something to do.
 template <class R, int K>
-inline void apply_chain(const native::PointwiseCall& call, const Where<R>& where, int count, PointwiseMemory<R>& memory) {
+inline bool apply_chain(const native::PointwiseCall& call, const Where<R>& where, int count, PointwiseMemory<R>& memory) {
     const R* field = memory.field;
+    bool changed = false;
     for (int o = 0; o < call.ops; ++o) {
         const native::Step& step = call.op[o];
         if (step.user != nullptr) {
             step.user(sizeof(R), K, field, &where, count, memory.channel);
             field += step.user_fields;
+            changed = true;
             continue;
         }
         with_op<R, K>(step.op, [&](auto op) {
             using Op = decltype(op);
-            apply<R, K>(op_of<Op>(field), where, count, memory.channel);
+            changed |= apply<R, K>(op_of<Op>(field), where, count, memory.channel);
             field += Op::shared + Op::each * K;
         });
     }
+    return changed;
 }
 
 template <class R>
@@ -254,8 +256,10 @@ inline bool channelwise(const native::Step& step) {
     }
 }
 
-// To such ops packed channels are pixels of one channel: nothing has to be taken apart.
+// To such ops packed channels are pixels of one channel: nothing has to be taken apart. Bytes of three are, and put together again, in less
+// time than it takes to convert them in a row: a brightness of 224x224 in 37 us, not 63.
 inline void flatten(native::PointwiseCall& call, Pointwise& args) {
+    if (apart_in_vectors && args.channels == 3 && call.source == native::Dtype::uint8 && call.target == native::Dtype::uint8) return;
     for (int o = 0; o < call.ops; ++o)
         if (!channelwise(call.op[o])) return;
     const int channels = args.channels;

@@ -45,7 +45,9 @@ class Pass:
     branch: Branch | None = None  # what it reads, if not what the pass before has made
     matrix: list[Column] = field(default_factory=list)  # result to source, of a pass that moves pixels
     taken: list[Op] = field(default_factory=list)  # all of it, in the user's order
-    measured: bool = False  # the pass before can take the first mean that this one needs
+    measures: Column | None = None  # the mean of its result that it takes on the way, for the pass that follows
+    measured_by: Pass | None = None  # which has taken the first mean that this one needs
+    resized: bool = False  # reads what a kernel has made that resizes and nothing else
 
     @property
     def result(self) -> tuple[int, int]:
@@ -70,6 +72,11 @@ class Pass:
         """Pixels are moved by what may change them as well."""
         first = self.heads[0]
         return isinstance(first, (Geometric, Displaced)) or (isinstance(first, Resized) and first.mild)
+
+    @property
+    def resizes(self) -> bool:
+        """By a kernel that does nothing else."""
+        return bool(self.heads) and isinstance(self.heads[0], Resized) and not self.heads[0].mild
 
     @property
     def _blurs(self) -> bool:
@@ -155,7 +162,12 @@ class Pass:
         in_range = op.ranged or op.mean is not None or any(column.white is not None for column in op.columns)
         if (op.ranged and self.source in WHITE and self.target not in WHITE) or (in_range and self.unscaled):
             return f"it works with the levels of {self.target}"
-        return _MEAN if op.mean is not None and self.heads else ""
+        return _MEAN if op.mean is not None and self._parts(op) else ""
+
+    def _parts(self, op: Pointwise) -> bool:
+        """Whether the mean of op ends the pass: behind a resize, whichever kernel that is, as it rounds the pixels."""
+        behind = self.resized and self.target == self.source and not self.means
+        return bool(self.heads) or (behind and bool(self.chain or op.halves))
 
     @staticmethod
     def _refuses_map(op: Geometric, maps: Sequence[Geometric]) -> str:
@@ -189,12 +201,25 @@ class Pass:
         else:
             self.heads.append(op)
 
-    def cut(self) -> Pass:
-        """Keep what moves pixels, and store them as they are; what changes them goes into the pass that follows."""
+    def cut(self, op: Pointwise) -> Pass:
+        """The pass that follows, with what op does once its mean is known."""
+        return self._measured(op) if self.target == self.source else self._postponed(op)
+
+    def _measured(self, op: Pointwise) -> Pass:
+        """What comes before the mean happens here, as does the mean itself."""
+        self.measures = op.mean
+        self.chain += op.before
+        self.taken += [op] if op.before else []
+        rest = Pass(_MEAN, self.source, self.result, target=self.target, measured_by=self)
+        rest.chain, rest.taken = [op.after], [op]
+        return rest
+
+    def _postponed(self, op: Pointwise) -> Pass:
+        """Pixels are only moved here: in the dtype to come they would take more room, or what comes first be lost."""
         moving = [id(head) for head in self.heads]
-        rest = Pass(_MEAN, self.source, self.result, target=self.target, unscaled=self.unscaled, measured=True)
-        rest.chain, rest.taken = self.chain, [op for op in self.taken if id(op) not in moving]
-        self.chain, self.taken = [], [op for op in self.taken if id(op) in moving]
+        rest = Pass(_MEAN, self.source, self.result, target=self.target, unscaled=self.unscaled)
+        rest.chain, rest.taken = [*self.chain, op], [*(each for each in self.taken if id(each) not in moving), op]
+        self.chain, self.taken = [], [each for each in self.taken if id(each) in moving]
         self.target, self.unscaled = self.source, False
         return rest
 
@@ -208,12 +233,14 @@ def passes_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> list[Pass]:
     """`dtype` and `size` are those of the images."""
     made = [Pass("the images are read", dtype, size, target=dtype)]
     for op in recipe.ops:
-        why = made[-1].refuses(op)
-        if why == _MEAN:
-            made.append(made[-1].cut())
-        elif why:
-            made.append(Pass(why, made[-1].target, made[-1].result, target=made[-1].target))
-        made[-1].add(op)
+        last, why = made[-1], made[-1].refuses(op)
+        if why and why != _MEAN:
+            resized = last.resizes and isinstance(op, Pointwise)
+            made.append(Pass(why, last.target, last.result, target=last.target, resized=resized))
+        if isinstance(op, Pointwise) and made[-1].refuses(op) == _MEAN:
+            made.append(made[-1].cut(op))
+        else:
+            made[-1].add(op)
     for each in made:
         if each.heads and isinstance(each.heads[0], (Geometric, Resized)):
             projective = any(isinstance(head, Geometric) and head.projective for head in each.heads)

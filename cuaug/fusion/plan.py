@@ -41,13 +41,13 @@ class Plan:
 def plan_of(recipe: Recipe, image: Images) -> Plan:
     """The plan for images like these."""
     passes = passes_of(recipe, image.dtype, image.size)
-    means = [(each, column) for each in passes if each.measured and (column := each.chain[each.means[0]].mean)]
     matrix = [Column("") for _ in range(9)]
     count = _placed([*_blocks(passes), *(draw.columns for draw in recipe.draws), matrix])
     rooms, columns = {}, count
-    for each, mean in means:
-        rooms[mean.place] = columns
-        columns += _pass.most_mean_parts(image.axes.extents[1], each.result)
+    for each in passes:
+        if each.measures:
+            rooms[each.measures.place] = columns
+            columns += _pass.most_mean_parts(image.axes.extents[1], each.result)
     white = {id(column): each.white for each in passes for column in each.columns}
     draws = [in_units_of(draw, white.get(id(draw.columns[0]), 1.0)) for draw in recipe.draws]
     whole = [Instruction("KeepAll", matrix, ())]
@@ -60,8 +60,9 @@ def plan_of(recipe: Recipe, image: Images) -> Plan:
 
 def _blocks(passes: Sequence[Pass]) -> Iterator[Sequence[Column]]:
     """Columns that a kernel, or an instruction, takes for adjoining."""
+    # One chain after the other: where an op is parted, the next begins with the columns that the last one ends with.
+    yield from (each.columns for each in passes)
     for each in passes:
-        yield each.columns
         yield from (head.columns for head in each.heads)
         yield each.matrix
 

@@ -106,9 +106,19 @@ class Pointwise:
 
     op: str
     columns: Sequence[Column]
-    mean: Column | None = None  # that of them which the mean luma of the images so far goes to, after a factor's
-    prefix: str = ""  # what of the op itself comes before the mean is taken, with the first of its columns
+    mean: Column | None = None  # that of them which the mean luma of the images so far goes to
+    halves: tuple[Pointwise, Pointwise] | None = None  # before the mean, with the first columns, and after, with all
     ranged: bool = False  # it knows the levels of an integer dtype
+
+    @property
+    def before(self) -> list[Pointwise]:
+        """What of the op itself comes before the mean is taken."""
+        return [self.halves[0]] if self.halves else []
+
+    @property
+    def after(self) -> Pointwise:
+        """What of it is left to do then."""
+        return self.halves[1] if self.halves else self
 
 
 @dataclass

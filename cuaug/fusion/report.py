@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from .._array import ITEM_SIZE
@@ -67,14 +67,15 @@ class Report:
 def report(plan: Plan, images: Sequence[Images], owners: Mapping[int, str], batches: tuple[int, ...] = ()) -> Report:
     """Of one batch, or single images of a ragged one. `owners`: which transform an op is of, by the op's id."""
     image = images[0]
-    passes = tuple(_reported(each, image, owners) for each in plan.passes)
+    known = {id(each.measures) for each in plan.passes if each.measures}
+    passes = tuple(_reported(each, image, owners, known) for each in plan.passes)
     if len(images) > 1:
         pixels = sum(height * width for height, width in (image.size for image in images)) / len(images)
         read = round(pixels * image.channels * ITEM_SIZE[image.dtype])
         passes = (replace(passes[0], source=(image.dtype, (0, 0)), read=read), *passes[1:])
-    apart = sum(len(each.means) - each.measured for each in plan.passes)
+    means = sum(each.means for each in passes)
     before = sum(_launches_before(head) for each in plan.passes for head in each.heads)
-    return Report(passes, 1 + apart + before + len(passes), image.channels, batches)
+    return Report(passes, 1 + means + before + len(passes), image.channels, batches)
 
 
 def _launches_before(head: Head) -> int:
@@ -84,32 +85,43 @@ def _launches_before(head: Head) -> int:
     return 1 if isinstance(head, (Stretched, Equalized)) else 0
 
 
-def _reported(each: Pass, image: Images, owners: Mapping[int, str]) -> PassReport:
+def _reported(each: Pass, image: Images, owners: Mapping[int, str], known: Set[int]) -> PassReport:
+    """`known`: the means that passes take on the way, by their columns' ids."""
     frames, channels = image.axes.extents[1:3]
     read, written = (
         frames * channels * height * width * ITEM_SIZE[dtype]
         for dtype, (height, width) in ((each.source, each.size), (each.target, each.result))
     )
     named = [owners[id(op)] for op in each.taken]
-    means = len(each.means)
+    means = sum(id(each.chain[i].mean) not in known for i in each.means)
     source, target = (each.source, each.size), (each.target, each.result)
-    lines = tuple(_lines(each, owners))
+    titles = {id(op): owners[id(op)] + _share(op, each, known) for op in each.taken}
+    lines = tuple(_lines(each, titles, means))
     field = sum(head.bytes for head in each.heads if isinstance(head, Displaced))
     read *= 1 + sum(len(head.columns) for head in each.heads if isinstance(head, Blended))
     return PassReport(tuple(dict.fromkeys(named)), source, target, read, written, field, means, each.why, lines)
 
 
-def _lines(each: Pass, owners: Mapping[int, str]) -> list[str]:
+def _share(op: Op, each: Pass, known: Set[int]) -> str:
+    """Which of its halves a pass does of an op that is parted."""
+    if not (isinstance(op, Pointwise) and op.halves and id(op.mean) in known):
+        return ""
+    return " up to its mean" if op.mean is each.measures else " from its mean on"
+
+
+def _lines(each: Pass, titles: Mapping[int, str], means: int) -> list[str]:
     moving = {id(head) for head in each.heads}
     heads = [op for op in each.taken if id(op) in moving]
     rest = [op for op in each.taken if id(op) not in moving]
     said = []
     if heads:
-        said.append(f"{_names(heads, owners)}: {_how(each)}")
-    if rest:
-        mean = "; a mean is taken first" if any(isinstance(op, Pointwise) and op.mean for op in rest) else ""
-        said.append(f"{_names(rest, owners)}{mean}")
-    return said
+        said.append(f"{_names(heads, titles)}: {_how(each)}")
+    changes = [_names(rest, titles)] if rest else []
+    if means:
+        changes.append("a mean is taken first")
+    if each.measures:
+        changes.append("a mean is taken on the way")
+    return [*said, "; ".join(changes)] if changes else said
 
 
 def _how(each: Pass) -> str:
@@ -128,9 +140,9 @@ def _how(each: Pass) -> str:
     return "from the pixels around, or another sample's"
 
 
-def _names(ops: list[Op], owners: Mapping[int, str]) -> str:
+def _names(ops: list[Op], titles: Mapping[int, str]) -> str:
     """Each transform once for all ops that it has here."""
-    return ", ".join(name for name, _ in itertools.groupby(owners[id(op)] for op in ops))
+    return ", ".join(name for name, _ in itertools.groupby(titles[id(op)] for op in ops))
 
 
 def _counted(count: int, what: str) -> str:

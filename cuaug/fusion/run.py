@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from .. import _images, _pass
@@ -17,17 +16,19 @@ def apply(plan: Plan, image: Images, table: Table) -> Any:
     """The images, changed as the rows of the table say."""
     made: Any = None
     kept, branches = image, list[Images]()
-    for i, each in enumerate(plan.passes):
+    for each in plan.passes:
         if made is not None:
             image = _images.images(made, image.axes.layout, image.library)
         if each.branch is not None:
             kept, branches = (image, []) if each.branch.first else (kept, [*branches, image])
             image = kept
         head = each.heads[0] if each.heads else None
-        if isinstance(head, Blended):
+        if each.measures and not head:
+            _measure(each, plan, image, table)
+        elif isinstance(head, Blended):
             made = _pass.blend(kept, [*branches, image], _from(table, head.columns[0]))
         else:
-            made = _run(each, plan.passes[i + 1 :], plan, image, table)
+            made = _run(each, plan, image, table)
     return made
 
 
@@ -57,40 +58,36 @@ def returned(plan: Plan, image: Images, table: Table, size: tuple[int, int], int
     return _pass.warp(image, geometry, size, interpolation, "constant", fill, None, None)
 
 
-def _run(each: Pass, following: Sequence[Pass], plan: Plan, image: Images, table: Table) -> Any:
+def _run(each: Pass, plan: Plan, image: Images, table: Table) -> Any:
     head = each.heads[0] if each.heads else None
     if isinstance(head, Alone):
         return _alone(head, image, table, each.target)
-    ops = _pass.Ops(tuple(op.op for op in each.chain), _chain_table(each, table))
+    ops = _ops(each, table)
+    parts = _at(table, plan.parts[each.measures.place]) if each.measures else NO_TABLE
     if isinstance(head, Resized) and not (head.mild and image.device >= 0):
         box = _parameters_of(table, head.columns)
         made = _pass.resample(image, box, each.result, head.interpolation, head.antialias, None, None, turns=True)
-        if not ops.names and each.target == image.dtype:
+        if not ops.names and each.target == image.dtype and parts is NO_TABLE:
             return made
-        return _pass.pointwise(
-            _images.images(made, image.axes.layout, image.library),
-            ops.names,
-            PerSample(ops.parameters, ()),
-            each.target,
-            None,
-        )
+        return _pass.changed(image, made, ops, each.target, None, parts)
     if head is None:
-        parts = _parts(each, plan, image, table)
-        for i in each.means[0 if parts is _pass.NO_PARTS else 1 :]:
-            _luma_mean(each, i, image, table, parts)
-        return _pass.pointwise(image, ops.names, PerSample(ops.parameters, ()), each.target, None, parts=parts)
-    mean = _mean(following[0], plan, table) if following and following[0].measured and _on_the_way(image) else None
+        known = _known(each, plan, image, table)
+        for i in each.means[0 if known is _pass.NO_PARTS else 1 :]:
+            _luma_mean(each, i, image, table, known)
+        return _pass.pointwise(image, ops.names, PerSample(ops.parameters, ()), each.target, None, parts=known)
     window = _from(table, each.window[0]) if each.window else NO_TABLE
     where = image, _geometry(each, image, table), each.result
     if isinstance(head, Resized):
-        return _pass.warp(*where, "bilinear", "edge", 0, each.target, None, window, ops, mean, antialias=True)
+        return _pass.warp(*where, "bilinear", "edge", 0, each.target, None, window, ops, parts, antialias=True)
     how = each.resampling
-    return _pass.warp(*where, how.interpolation, how.border, how.fill, each.target, None, window, ops, mean)
+    return _pass.warp(*where, how.interpolation, how.border, how.fill, each.target, None, window, ops, parts)
 
 
-def _on_the_way(image: Images) -> bool:
-    """Whether a pass takes the mean that the next one needs: the CPU's loops do one thing at a time."""
-    return image.device >= 0
+def _measure(each: Pass, plan: Plan, image: Images, table: Table) -> None:
+    """What ops make of an earlier pass' images takes their place, and its mean is taken."""
+    assert each.measures is not None
+    ops, pointer = _ops(each, table), _at(table, plan.parts[each.measures.place]).pointer
+    _pass.luma_mean(image, ops.names, PerSample(ops.parameters, ()), pointer, table.n, in_place=True)
 
 
 def _alone(head: Alone, image: Images, table: Table, target: str) -> Any:
@@ -110,26 +107,20 @@ def _alone(head: Alone, image: Images, table: Table, target: str) -> Any:
     return _pass.lut(image, _pass.equalize(image, own), None)
 
 
-def _mean(each: Pass, plan: Plan, table: Table) -> _pass.Mean:
-    """The first mean that a pass needs."""
-    i = each.means[0]
-    ops = _pass.Ops(_before(each, i), _chain_table(each, table))
-    return _pass.Mean(ops, _at(table, plan.parts[_place_of_mean(each, i)]))
-
-
-def _parts(each: Pass, plan: Plan, image: Images, table: Table) -> _pass.Parts:
-    """Those of the mean that the pass before has taken."""
-    if not (each.measured and _on_the_way(image)):
+def _known(each: Pass, plan: Plan, image: Images, table: Table) -> _pass.Parts:
+    """The mean that the pass before has taken."""
+    if each.measured_by is None:
         return _pass.NO_PARTS
     place = _place_of_mean(each, each.means[0])
-    count = _pass.mean_parts(image, image.samples, image.size)
+    count = _pass.mean_parts(image, image.samples, image.size) if each.measured_by.heads else 1
     return _pass.Parts(_at(table, plan.parts[place]), count, place - each.columns[0].place)
 
 
-def _luma_mean(each: Pass, i: int, image: Images, table: Table, parts: _pass.Parts) -> None:
+def _luma_mean(each: Pass, i: int, image: Images, table: Table, known: _pass.Parts) -> None:
     """The mean that op i of a pass needs."""
-    pointer = _at(table, _place_of_mean(each, i) - 1).pointer
-    _pass.luma_mean(image, _before(each, i), PerSample(_chain_table(each, table), ()), pointer, table.n, parts)
+    names = tuple(op.op for op in (*each.chain[:i], *each.chain[i].before))
+    pointer = _at(table, _place_of_mean(each, i)).pointer
+    _pass.luma_mean(image, names, PerSample(_ops(each, table).parameters, ()), pointer, table.n, known)
 
 
 def _place_of_mean(each: Pass, i: int) -> int:
@@ -139,14 +130,9 @@ def _place_of_mean(each: Pass, i: int) -> int:
     return column.place
 
 
-def _before(each: Pass, i: int) -> tuple[str, ...]:
-    """The ops whose result op i takes the mean of."""
-    names = [op.op for op in each.chain[:i]] + ([each.chain[i].prefix] if each.chain[i].prefix else [])
-    return tuple(names)
-
-
-def _chain_table(each: Pass, table: Table) -> Table:
-    return _from(table, each.columns[0]) if each.columns else NO_TABLE
+def _ops(each: Pass, table: Table) -> _pass.Ops:
+    parameters = _from(table, each.columns[0]) if each.columns else NO_TABLE
+    return _pass.Ops(tuple(op.op for op in each.chain), parameters)
 
 
 def _geometry(each: Pass, image: Images, table: Table) -> _pass.Geometry:

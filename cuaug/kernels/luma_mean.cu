@@ -10,10 +10,13 @@ namespace cuaug {
 
 constexpr int mean_threads = 512;
 
-// A block makes the mean luma of a sample behind a chain of ops, all its frames together, in the images' own range. `out` is a column
-// of a table, float64: the parameter that follows the chain's is written there, and the mean beside it. The order of the additions is
-// always the same. Grid: (samples).
-template <class In, class InLayout, int K, class Chain>
+// What becomes of the pixels that ops make: nothing more, or they take the place of those that were read.
+struct Forgotten {};
+struct InPlace {};
+
+// A block makes the mean luma of a sample behind a chain of ops, all its frames together, in the images' own range: float64, `out.n`
+// numbers after the one before. The order of the additions is always the same. Grid: (samples).
+template <class In, class InLayout, int K, class Chain, class Use = Forgotten>
 __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant__ Pointwise args) {
     using R = Real<In>;
     __shared__ double sums[mean_threads / 32];
@@ -46,6 +49,11 @@ __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant_
             }
             Ops::of(field).apply(made, where);
             for (int j = 0; j < count; ++j) sum += K == 3 ? luma(made[j]) : made[j].c[0];
+            if constexpr (Same<Use, InPlace>::value) {
+                FourPixels<In, K> result;
+                for (int j = 0; j < 4; ++j) result.v[j] = packed_shares<In>(made[j]);
+                store_pixels<InLayout, In, K>(const_cast<In*>(at), offset, step, args.in_aligned, count, K, result);
+            }
             total += static_cast<double>(sum);
         }
     }
@@ -54,9 +62,7 @@ __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant_
     __syncthreads();
     if (threadIdx.x == 0) {
         for (int i = 1; i < mean_threads / 32; ++i) total += sums[i];
-        double* out = static_cast<double*>(args.out.data) + n * args.out.n;
-        out[0] = parameter(args, n, Ops::column(Ops::fields, 0, 0, K));
-        out[1] = total * white<In> / (static_cast<double>(args.frames) * args.in_height * args.in_width);
+        static_cast<double*>(args.out.data)[n * args.out.n] = total * white<In> / (static_cast<double>(args.frames) * args.in_height * args.in_width);
     }
 }
 

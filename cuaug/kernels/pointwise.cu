@@ -72,9 +72,9 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(Real<In>) > 4 || Cha
             ops.apply(made, where);
             FourPixels<Out, OutK> result;
             for (int j = 0; j < 4; ++j) {
-                Pixel<R, OutK> scaled;
-                for (int k = 0; k < OutK; ++k) scaled.c[k] = R(white<Out>) * made[j].c[min(k, K - 1)];
-                result.v[j] = packed<Out>(scaled);
+                Pixel<R, OutK> pixel;
+                for (int k = 0; k < OutK; ++k) pixel.c[k] = made[j].c[min(k, K - 1)];
+                result.v[j] = packed_shares<Out>(pixel);
             }
             store_pixels<OutLayout, Out, OutK>(out + top * args.out.y + static_cast<long long>(left) * out_step, to, out_step, args.out_aligned, count, OutK == K ? channels : OutK, result);
         }

@@ -85,7 +85,7 @@ struct Divisor {
     unsigned int operator()(unsigned int number) const { return static_cast<unsigned int>(static_cast<unsigned long long>(number) * factor >> shift); }
 };
 
-// Ops at every pixel, or a mean of what they make. Of each sample a box alone may count as the image.
+// Ops at every pixel, and a mean of what they make. Of each sample a box alone may count as the image.
 template <class Geometry>
 struct Warp : Filled {
     Geometry geometry;

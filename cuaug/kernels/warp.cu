@@ -58,7 +58,7 @@ inline auto several(const One& one) {
     return out;
 }
 
-// What becomes of the pixels behind the chain of ops: the result, or, of results that are stored as they are sampled, the mean luma.
+// What becomes of the pixels behind the chain of ops: the result, and its mean luma as well.
 struct Changed {};
 struct Measured {};
 
@@ -207,14 +207,14 @@ warp(const __grid_constant__ Warp<Geometry> args) {
                     for (int i = 0; i < at_once; ++i) finish(first + i, to_stored(sample(column + 8 * (first + i), y, Count<1>()).of[0]));
                 } else {
                     const auto sampled = sample(column + 8 * first, y, together);
-                    if constexpr (measured)
-                        for (int i = 0; i < at_once; ++i) finish(first + i, to_stored(sampled.of[i]));
                     Pixel<R, K> made[at_once];
                     for (int i = 0; i < at_once; ++i) made[i] = shares<R>(sampled.of[i]);
                     change(made, first, y);
                     for (int i = 0; i < at_once; ++i) {
-                        if constexpr (!measured) finish(first + i, packed<Out>(R(white<Out>) * made[i]));
-                        else if (y < rows && column + 8 * (first + i) < own.width) luma_sum += K == 3 ? luma(made[i]) : made[i].c[0];
+                        if constexpr (Chain::empty) finish(first + i, to_stored(sampled.of[i]));
+                        else finish(first + i, packed_shares<Out>(made[i]));
+                        if constexpr (measured)
+                            if (y < rows && column + 8 * (first + i) < own.width) luma_sum += K == 3 ? luma(made[i]) : made[i].c[0];
                     }
                 }
             }

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import _array, _check
-from ..fusion.recipe import Blur, Column, Recipe
+from ..fusion.recipe import Blur, Column, Pointwise, Recipe
 from . import _ranges
 from ._transform import Transform
 
@@ -46,9 +46,14 @@ class ColorJitter(Transform):
         saturation = recipe.uniform("saturation_factor", *self.saturation, otherwise=1.0)
         hue = recipe.uniform("hue_factor", *self.hue, otherwise=0.0)
         contrast = recipe.uniform("contrast_factor", *self.contrast, otherwise=1.0)
-        about = Column("") if own else recipe.constant("about", self.contrast_about or 0.0, white=recipe.white)
-        columns = [*order, brightness, saturation, hue, contrast, about]
-        recipe.pointwise("ColorJitter", columns, mean=about if own else None, prefix="BeforeContrast" if own else "")
+        if not own:
+            about = recipe.constant("about", self.contrast_about or 0.0, white=recipe.white)
+            recipe.pointwise("ColorJitter", [*order, brightness, saturation, hue, contrast, about])
+            return
+        first, about = [*order, brightness, saturation, hue], Column("")
+        columns = [*first, contrast, about]
+        halves = Pointwise("BeforeContrast", first), Pointwise("AfterContrast", columns, mean=about)
+        recipe.pointwise("ColorJitter", columns, mean=about, halves=halves)
 
 
 class RandomGrayscale(Transform):

@@ -41,14 +41,22 @@ inline Pixel<R, K> shares(const Texel<T, K>& texel) { return (R(1) / R(white<T>)
 template <class T, int K>
 inline Stored<T, K> to_stored(const Stored<T, K>& stored) { return stored; }
 
+// Levels within 0..255, half to even.
+template <int K>
+inline Stored<uint8, K> packed_levels(const Pixel<float, K>& pixel) {
+    Word level[4] = {};
+    for (int k = 0; k < K; ++k) level[k] = __float_as_uint(__fadd_rn(pixel.c[k], 12582912.0f));
+    const Word low = __byte_perm(level[0], level[1], 0x0040), high = __byte_perm(level[2], level[3], 0x0040);
+    return {{__byte_perm(low, high, 0x5410)}};
+}
+
 // Half to even, then clamped; a NaN becomes 0.
 template <class T, class R, int K>
 inline Stored<T, K> packed(const Pixel<R, K>& pixel) {
     if constexpr (Same<T, uint8>::value && Same<R, float>::value) {
-        Word level[4] = {};
-        for (int k = 0; k < K; ++k) level[k] = __float_as_uint(fminf(fmaxf(pixel.c[k], 0.0f), 255.0f) + 12582912.0f);
-        const Word low = __byte_perm(level[0], level[1], 0x0040), high = __byte_perm(level[2], level[3], 0x0040);
-        return {{__byte_perm(low, high, 0x5410)}};
+        Pixel<R, K> level;
+        for (int k = 0; k < K; ++k) level.c[k] = fminf(fmaxf(pixel.c[k], 0.0f), 255.0f);
+        return packed_levels(level);
     } else if constexpr (in_words<T, K> && Same<R, float>::value && (Same<T, float16>::value || Same<T, bfloat16>::value)) {
         Stored<T, K> out;
         for (int k = 0; k < K; k += 2) out.word[k / 2] = two<T>(pixel.c[k], k + 1 < K ? pixel.c[k + 1] : 0.0f);
@@ -68,6 +76,19 @@ inline float reciprocal(float value) {
     float out;
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(out) : "f"(value));
     return out;
+}
+
+// Of shares of white, likewise: to 0..1 is one instruction, where to 0..255 is two of half the rate. The product is rounded by itself, as
+// on a CPU, so that what is halfway between two levels stays there.
+template <class T, class R, int K>
+inline Stored<T, K> packed_shares(const Pixel<R, K>& pixel) {
+    if constexpr (Same<T, uint8>::value && Same<R, float>::value) {
+        Pixel<R, K> level;
+        for (int k = 0; k < K; ++k) level.c[k] = __fmul_rn(clamped(1.0f, pixel.c[k], 0.0f), 255.0f);
+        return packed_levels(level);
+    } else {
+        return packed<T>(R(white<T>) * pixel);
+    }
 }
 
 inline double clamped(double a, double b, double c) { return fmin(fmax(a * b + c, 0.0), 1.0); }

@@ -10,7 +10,7 @@ struct BeforeContrast {
     static constexpr int shared = 7, each = 0;
     R order[4], brightness, saturation, hue;
 
-    static void prepare(R* field, R) { ColorJitter<R, K>::pack(field, 1, true); }
+    static void prepare(R* field, R) { ColorJitter<R, K>::pack(field, true, false); }
 
     template <class Use>
     void steps(const Use& use) const { ColorJitter<R, K>{{order[0]}, brightness, saturation, hue, R(1), R(0)}.steps(use); }

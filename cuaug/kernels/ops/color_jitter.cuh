@@ -14,14 +14,16 @@ struct ColorJitter {
     R order[4];   // then, in the first, the steps that have something to do: three bits each, one more than which, and 0 after the last
     R brightness, saturation, hue, contrast, about;
 
-    // Of the steps before `end`; `contrast` has something to do.
-    static void pack(R* field, int end, bool contrast) {
+    // Of the steps before the contrast, if `before`, and of those from it on, if `after`.
+    static void pack(R* field, bool before, bool after) {
+        const bool contrast = after && field[7] != R(1);
         const int idle = (field[4] == R(1)) | !contrast << 1 | (field[5] == R(1)) << 2 | (field[6] == R(0)) << 3;  // no array: it would be in memory
         R all = R(0), unit = R(1);
+        bool wanted = before;
         for (int i = 0; i < 4; ++i) {
             const int op = static_cast<int>(field[i]);
-            if (op == end) break;
-            if (op < 0 || idle >> op & 1) continue;
+            if (op == 1) wanted = after;
+            if (!wanted || op < 0 || idle >> op & 1) continue;
             all += unit * static_cast<R>(op + 1);
             unit *= R(8);
         }
@@ -29,7 +31,7 @@ struct ColorJitter {
     }
 
     static void prepare(R* field, R white) {
-        pack(field, 4, field[7] != R(1));
+        pack(field, true, true);
         AdjustContrast<R, K>::prepare(field + 7, white);
     }
 

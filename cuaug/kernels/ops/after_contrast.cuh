@@ -1,0 +1,16 @@
+#pragma once
+
+#include "color_jitter.cuh"
+
+namespace cuaug {
+
+// The steps of a ColorJitter from its contrast on, once the mean is known of what BeforeContrast has made.
+template <class R, int K>
+struct AfterContrast : ColorJitter<R, K> {
+    static void prepare(R* field, R white) {
+        ColorJitter<R, K>::pack(field, false, true);
+        AdjustContrast<R, K>::prepare(field + 7, white);
+    }
+};
+
+}  // namespace cuaug
