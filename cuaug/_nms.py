@@ -19,7 +19,8 @@ _FLOATS = ("float16", "bfloat16", "float32", "float64")
 _WHOLE = ("uint8", "int16", "int32", "int64", "bool")
 KINDS = {name: i for i, name in enumerate((*_FLOATS, *_WHOLE[:4]))} | {"bool": 4}
 _TILE, _BLOCK, _RANK_THREADS = 1024, 64, 64  # kernels/nms_record.cuh, nms_rank.cu
-_PART, _MOST_PARTS, _PLACES = 256, 64, 4  # kernels/nms_pairs.cuh; blocks of nms_hits.cu on a multiprocessor at once
+_PART, _OWN_WORDS = 256, (2, 4, 6, 8)  # kernels/nms_pairs.cuh, nms_hits.cu
+_PLACES = {"float32": 4, "float64": 1}  # for blocks of nms_hits.cu on a multiprocessor
 _SETTLE_WARPS = 32  # of a block of kernels/nms_settle.cu
 _MOST_PAIRS = 1 << 28  # to be compared, all of them; beyond, and rotated, boxes go by the chain, which compares fewer
 _KEY, _CANDIDATE = 24, {"float32": 32, "float64": 56, "Rotated": 64}  # bytes
@@ -196,12 +197,12 @@ def _real(box: Tensor) -> str:
 def _plan(samples: int, count: int, real: str, by_class: bool, processors: int) -> _Plan:
     """`processors`: of the GPU; 0: there is none."""
     blocks, tiles, words, parts = (-(-count // size) for size in (_BLOCK, _TILE, 32, _PART))
-    # A warp of nms_settle holds 32 words for 32 boxes. Blocks wait for each other: a processor has a place for each.
+    # A warp of nms_settle holds 32 words for 32 boxes, and its blocks wait for each other.
     groups = -(-words // 32)
     each = max(min(_SETTLE_WARPS // max(groups, 1), words), 1)
     settling = -(-words // each)
-    few = 0 < settling <= processors and parts <= _MOST_PARTS and samples * count**2 <= _MOST_PAIRS
-    pairs = few and real != "Rotated"
+    together = 0 < settling <= processors and samples * count**2 <= _MOST_PAIRS
+    pairs = together and real != "Rotated"
     sizes = (
         4 * samples * parts * count if pairs else (2 if by_class else 1) * samples * tiles * _TILE * _KEY,
         samples * count * (4 * words if pairs else _CANDIDATE[real]),
@@ -215,7 +216,7 @@ def _plan(samples: int, count: int, real: str, by_class: bool, processors: int) 
             f"which would take {sum(sizes) / 2**30:.0f} GiB of memory beside them"
         )
     ends = list(itertools.accumulate(-(-size // 256) * 256 for size in sizes))
-    own_words = _own_words(words, parts * samples, _PLACES * processors) if pairs else 0
+    own_words = _own_words(words, parts * samples, _PLACES[real] * processors) if pairs else 0
     launches: list[tuple[str, int, int, int]] = []
     if pairs:
         launches = [
@@ -233,8 +234,8 @@ def _plan(samples: int, count: int, real: str, by_class: bool, processors: int) 
 
 
 def _own_words(words: int, parts: int, places: int) -> int:
-    """How many words a block of nms_hits has: more spare instructions, fewer leave the GPU's last turn less empty."""
-    return min((2, 4, 6, 8), key=lambda own: (-(-parts * -(-words // own) // places) * (own + 1), -own))
+    """Words of a block of nms_hits. Its set-up costs about as much as a word; few leave little idle in the last turn."""
+    return min(_OWN_WORDS, key=lambda own: (-(-parts * -(-words // own) // places) * (own + 1), -own))
 
 
 def _beside(name: str, array: Any, dtypes: tuple[str, ...], box: Tensor, library: _array.Library) -> Tensor:

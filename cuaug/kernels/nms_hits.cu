@@ -16,7 +16,7 @@ struct alignas(16) Rival {
     Candidate<R> box() const { return {left, top, right, bottom, area, 0, 0, 0}; }
 };
 
-// An infinite area becomes NaN, less than which nothing is: `Least` lets it pass.
+// An infinite area becomes NaN, which has no sign in float32: `Least` lets it pass. No such pair of float64 is over a threshold.
 template <class R>
 inline Rival<R> rival_at(const Nms& args, long long n, int i) {
     const NmsKey key = i < args.count ? nms_key(args, n, i, true) : no_key();

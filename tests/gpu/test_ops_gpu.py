@@ -1,6 +1,7 @@
 """Suppression on the GPU: against the CPU, against torchvision, in graphs, on streams, and with many boxes."""
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import box_cases
 import numpy as np
@@ -11,6 +12,7 @@ from delay import busy
 from numpy.testing import assert_array_equal
 
 cuaug = pytest.importorskip("cuaug")
+cuda = pytest.importorskip("cuaug._cuda")
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.gpu
 
@@ -64,7 +66,7 @@ def test_every_run_keeps_the_same():
         assert torch.equal(cuaug.batched_nms(boxes, scores, classes, 0.5), first[1])
 
 
-@pytest.mark.parametrize("count", [1000, 3000])
+@pytest.mark.parametrize("count", [1000, 3000, 17_000])
 def test_a_fixed_size_waits_for_nothing_and_is_replayed(count):
     drawn = [pairs("clustered", count, seed) for seed in range(4)]
     classes = torch.from_numpy(box_cases.labels(count)).cuda()
@@ -93,9 +95,10 @@ def test_a_fixed_size_waits_for_nothing_and_is_replayed(count):
         assert int(kept) > 10
 
 
-def test_it_runs_on_the_caller_s_stream():
-    boxes, scores = pairs("clustered", 2000)
-    other = pairs("clustered", 2000, 1)
+@pytest.mark.parametrize("count", [2000, 17_000])
+def test_it_runs_on_the_caller_s_stream(count):
+    boxes, scores = pairs("clustered", count)
+    other = pairs("clustered", count, 1)
     expected = cuaug.nms(*other, 0.5)
     torch.cuda.synchronize()
     stream = torch.cuda.Stream()
@@ -107,19 +110,67 @@ def test_it_runs_on_the_caller_s_stream():
     assert torch.equal(found, expected)
 
 
-def test_a_batch_of_images_in_one_call():
-    drawn = [box_cases.clustered(3000, seed) for seed in range(16)]
+@pytest.mark.parametrize("images", [16, 40])
+def test_a_batch_of_images_in_one_call(images):
+    """Of 40 images the pairs are too many."""
+    drawn = [box_cases.clustered(3000, seed) for seed in range(images)]
     boxes, scores = (torch.from_numpy(np.stack(values)).float().cuda() for values in zip(*drawn, strict=True))
-    counts = torch.arange(16, device="cuda") * 200
+    counts = torch.arange(images, device="cuda") * 200 % 3100
     indices, kept = cuaug.nms(boxes, scores, 0.5, fixed_size=True, counts=counts)
-    for n in range(16):
-        own = cuaug.nms(boxes[n, : 200 * n], scores[n, : 200 * n], 0.5)
+    for n in range(images):
+        there = int(counts[n])
+        own = cuaug.nms(boxes[n, :there], scores[n, :there], 0.5)
         assert torch.equal(indices[n, : int(kept[n])], own)
         assert (indices[n, int(kept[n]) :] == -1).all()
 
 
+@pytest.fixture
+def impatient(monkeypatch):
+    """Blocks that settle boxes give up at once, as if those that they wait for had no place on the GPU."""
+    text = (Path(cuda.__file__).parent / "kernels" / "nms_settle.cu").read_text()
+    hasty, usual = text.replace("nms_patience = 256;", "nms_patience = -1;"), cuda.sources
+    assert hasty != text
+
+    def sources(name):
+        source, options = usual(name)
+        return source.replace('#include "nms_settle.cu"', hasty), options
+
+    monkeypatch.setattr(cuda, "sources", sources)
+    monkeypatch.setattr(cuda, "_kernels", {})
+
+
+@each_scene
+@pytest.mark.parametrize("count", [1025, 5000, 10_000])
+def test_the_last_block_decides_what_others_have_left(scene, count, impatient):
+    boxes, scores = pairs(scene, count)
+    classes = torch.from_numpy(box_cases.labels(count)).cuda()
+    found = cuaug.batched_nms(boxes, scores, classes, 0.5)
+    assert_array_equal(to_numpy(found), cuaug.batched_nms(boxes.cpu(), scores.cpu(), classes.cpu(), 0.5))
+    assert "cuaug::nms_settle" in cuda._kernels
+
+
+def test_streams_of_different_priority_end():
+    """Each of them wants most of the GPU's places, beside a third that has taken some."""
+    boxes, scores = pairs("clustered", 10_000)
+    expected = cuaug.nms(boxes, scores, 0.5)
+    torch.cuda.synchronize()
+    low, high, third = torch.cuda.Stream(priority=0), torch.cuda.Stream(priority=-1), torch.cuda.Stream()
+    work = torch.randn(4096, 4096, device="cuda")
+    for _ in range(50):
+        with torch.cuda.stream(third):
+            work @ work
+        made = []
+        for stream in (low, high):
+            with torch.cuda.stream(stream):
+                made.append(cuaug.nms(boxes, scores, 0.5, fixed_size=True))
+        for stream in (low, high):
+            stream.synchronize()
+        for indices, kept in made:
+            assert torch.equal(indices[: int(kept)], expected)
+
+
 def test_blocks_of_more_samples_than_have_places_wait_for_their_own():
-    """Two blocks of 1,024 threads a sample, which wait for each other."""
+    """Three blocks of 1,024 threads a sample, which wait for each other."""
     drawn = [box_cases.clustered(1100, seed) for seed in range(220)]
     boxes, scores = (torch.from_numpy(np.stack(values)).float().cuda() for values in zip(*drawn, strict=True))
     indices, kept = cuaug.nms(boxes, scores, 0.5, fixed_size=True)
@@ -150,11 +201,11 @@ def test_more_samples_than_a_grid_has_rows():
 
 @each_scene
 @pytest.mark.parametrize(
-    "count", [1, 31, 32, 33, 63, 65, 255, 256, 257, 513, 1023, 1024, 1025, 2048, 2049, 2113, 16_383, 16_384, 16_385]
+    "count", [1, 31, 32, 33, 63, 65, 255, 256, 257, 513, 1023, 1024, 1025, 2048, 2049, 2113, 3072, 3073, 8193, 10_240]
 )
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 def test_the_seams_between_words_blocks_and_ways(scene, count, dtype):
-    """Up to 16,384 boxes are compared each with each, and settled in blocks of 1,024; more go in a chain."""
+    """Of many boxes too, all pairs are compared, as far as a GPU has room for them: words of 32, groups of 32 words."""
     boxes, scores = pairs(scene, count, 3, dtype)
     classes = torch.from_numpy(box_cases.labels(count)).cuda()
     found = cuaug.nms(boxes, scores, 0.5)
@@ -190,7 +241,7 @@ def test_samples_of_which_few_or_no_boxes_count(count, samples):
 
 
 @pytest.mark.parametrize("scale", [1e-25, 1e25])
-@pytest.mark.parametrize("count", [200, 3000])
+@pytest.mark.parametrize("count", [200, 3000, 17_000])
 def test_areas_that_float32_does_not_hold(count, scale):
     boxes, scores = box_cases.clustered(count)
     boxes, scores = torch.from_numpy(boxes * scale).float().cuda(), torch.from_numpy(scores).float().cuda()
@@ -201,7 +252,7 @@ def test_areas_that_float32_does_not_hold(count, scale):
 
 def test_threads_on_streams_of_their_own_learn_their_own_number():
     """The number that a call waits for is in memory of the host, which calls take in turns."""
-    drawn = [pairs("clustered", 400 + 100 * k, k) for k in range(8)]
+    drawn = [pairs("clustered", 400 + 200 * k, k) for k in range(8)]
     expected = [cuaug.nms(boxes.cpu(), scores.cpu(), 0.5) for boxes, scores in drawn]
     torch.cuda.synchronize()
 

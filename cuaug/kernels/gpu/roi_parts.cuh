@@ -109,6 +109,7 @@ inline R weight_of(const RoiAxis<R>& axis, int bin, int extent, int pixel) {
 // Of one warp, all lanes: looks at the pixels from `first` on, before `end`, as long as there is room.
 template <class R>
 inline void find_pixels(const RoiAxis<R>& axis, int bins, int extent, int first, int end, AxisPixels<R>& found) {
+    static_assert(most_parts + 32 * (most_parts + 1) < 1 << 16, "bins would run into pixels");
     int all = 0;  // pixels in the upper half, their bins in the lower
     for (int start = first; start < end && all >> 16 <= most_pixels && (all & 0xffff) <= most_parts; start += 32) {
         const int at = start + threadIdx.x % 32;
@@ -119,7 +120,7 @@ inline void find_pixels(const RoiAxis<R>& axis, int bins, int extent, int first,
                 if (weight_of(axis, bin, extent, at) != R(0)) low = each == 0 ? bin : low, each = bin + 1 - low;
         }
         const Scanned place = scanned(each == 0 ? 0 : 1 << 16 | min(each, most_parts + 1));
-        const int slot = all + place.before >> 16, to = all + place.before & 0xffff;
+        const int sofar = all + place.before, slot = sofar >> 16, to = sofar & 0xffff;
         all += place.all;
         if (each == 0 || slot >= most_pixels || to + each > most_parts) continue;
         found.pixel[slot] = {at, low, each, to};
