@@ -234,7 +234,7 @@ def _plan(samples: int, count: int, real: str, by_class: bool, processors: int) 
 
 
 def _own_words(words: int, parts: int, places: int) -> int:
-    """Words of a block of nms_hits. Its set-up costs about as much as a word; few leave little idle in the last turn."""
+    """Words of a block of nms_hits. Its set-up costs about as much as a word; few idle little in the last turn."""
     return min(_OWN_WORDS, key=lambda own: (-(-parts * -(-words // own) // places) * (own + 1), -own))
 
 

@@ -39,6 +39,7 @@ _FILTERS = {  # antialias: its filter
 _BLUR_TILES = (224, 32), (224, 16), (112, 32), (112, 16), (64, 16), (64, 8)
 _PARAMETRISED = ("pointwise", "luma_mean", "mix", "adjust_sharpness", "extremes", "equalize")
 _POINTWISE_BLOCKS = 4  # on a multiprocessor at a time: what short chains have of narrow dtypes, a guess for others
+_UNEVEN, _UNEVEN_TURNS = {"AfterContrast"}, 4  # what one sample has more to do in than another
 _DRAW_SAMPLES = 8  # to a block (kernels/draw.cu)
 _FEW_ROWS, _MANY_ROWS = 64, 128  # of a warp's regions, at most
 _REGION_WIDTHS = 32, 64
@@ -218,7 +219,8 @@ def pointwise(
     result = _images.like(image, image.size, dtype, out, channels)
     if image.samples * image.axes.extents[1]:
         room = _POINTWISE_BLOCKS * _cuda.processors(image.device) if image.device >= 0 else 1
-        plan = _plan("pointwise", (image.dtype, dtype, *ops), *_phases(image, result), (room,))
+        further = room, not _UNEVEN.isdisjoint(ops)
+        plan = _plan("pointwise", (image.dtype, dtype, *ops), *_phases(image, result), further)
         data = _parametrised(image, result.pointer, result.axes.strides, plan, parameters, parts)
         _run(plan, image, data, image.dtype, dtype, ops, result.axes.extents[2])
     return image.library.finish(result.array)
@@ -529,12 +531,16 @@ def _grid_of_fours(dtype: str, group: int, slices: int, height: int, width: int)
     return -(-pieces // 256), 1, min(slices, _MOST_BLOCKS)
 
 
-def _pointwise_grid(dtype: str, group: int, slices: int, height: int, width: int, room: int) -> tuple[int, int, int]:
-    """The runs that a GPU with room for so many blocks takes the fewest turns for.
+def _pointwise_grid(
+    dtype: str, group: int, slices: int, height: int, width: int, room: int, uneven: bool
+) -> tuple[int, int, int]:
+    """The runs that a GPU with room for so many blocks takes the fewest turns for, or some turns where they are uneven.
 
     What a block begins with, parameters that all of it waits for, counts as three turns (benchmarks/NOTES.md).
     """
     blocks, _, deep = _grid_of_fours(dtype, group, slices, height, width)
+    if uneven:
+        return min(max(_UNEVEN_TURNS * room // deep, 1), max(blocks, 1)), 1, deep
     full = {min(max(times * room // deep, 1), max(blocks, 1)) for times in range(1, 9)}  # so often
     return min(full, key=lambda runs: -(-runs * deep // room) * (-(-blocks // runs) + 3)), 1, deep
 

@@ -18,6 +18,7 @@ CROP = T.RandomResizedCrop((13, 14), antialias=False)
 FLIPS = [T.RandomHorizontalFlip(), T.RandomVerticalFlip()]
 NORMALIZED = [T.ToDtype("float32", scale=True), T.Normalize((0.5, 0.4, 0.3), (0.2, 0.3, 0.4))]
 JITTER = T.ColorJitter(0.4, 0.4, 0.4, 0.1)
+FAINT = T.ColorJitter((0.6, 1.0), (0.6, 1.0), (0.6, 1.0), 0.1)  # a level by which ties may differ remains a level
 
 
 class Contrast(Transform):
@@ -25,7 +26,7 @@ class Contrast(Transform):
 
     def write(self, recipe):
         about = Column("")
-        recipe.pointwise("AdjustContrast", [recipe.uniform("factor", 0.5, 1.5, 1.0), about], mean=about)
+        recipe.pointwise("AdjustContrast", [recipe.uniform("factor", 0.5, 1.0, 1.0), about], mean=about)
 
 
 # What is done to images of which sizes, and how many batches that takes.
@@ -34,7 +35,7 @@ RECIPES = {
     "crop, jitter, normalize": ([CROP, *FLIPS, JITTER, T.RandomGrayscale(0.2), *NORMALIZED], SIZES, 1),
     "antialiased crop": ([T.RandomResizedCrop((13, 14)), *FLIPS, JITTER, *NORMALIZED], SIZES, 1),
     "antialiased crop, invert, jitter twice": (
-        [T.RandomResizedCrop((13, 14)), T.RandomInvert(), JITTER, T.ColorJitter(0.3, 0.5)],
+        [T.RandomResizedCrop((13, 14)), T.RandomInvert(), FAINT, T.ColorJitter((0.7, 1.0), (0.5, 1.0))],
         SIZES,
         1,
     ),

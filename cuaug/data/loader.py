@@ -106,8 +106,8 @@ class Loader:
         self._cache: dict[int, bytes] | None = {} if cache else None
         self._threads = _cpu.native().threads() if threads is None else _check.whole("threads", threads, 1)
         self._place = place_of(device, library, decoder)
-        # Beside an engine the threads that feed it, read files and run Python need a quarter of the processors.
-        decoders = self._threads if decoder == "cpu" else max(1, 3 * self._threads // 4)
+        # Beside an engine the threads that feed it, read files and run Python need processors (benchmarks/NOTES.md).
+        decoders = self._threads if decoder == "cpu" else max(1, 5 * self._threads // 8)
         decoding = Decoding(decoders, strict, dct_scale, _limits.limits_of(max_pixels))
         self._making = Making(recipe, self.source.name, on_error, decoding)
         self.clock = self._making.clock

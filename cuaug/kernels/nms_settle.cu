@@ -88,14 +88,16 @@ inline void settle(const Nms& args, Settling& shared, int n, int first) {
 // The first word of the next block's, after those from `first` on, that has boxes not decided; -1: none has. All threads.
 inline int next_open(const Nms& args, const Settling& shared, int n, int first) {
     const volatile unsigned long long* published = args.published + static_cast<long long>(n) * shared.words;
-    for (int i = 0; i < shared.blocks; ++i) {
+    bool open = false;
+    for (int word = threadIdx.x; word < shared.words; word += blockDim.x) open = open || published[word] >> 32 != 0xffffffffu;
+    if (__syncthreads_or(open) == 0) return -1;
+    for (bool here = false; !here;) {
         first += shared.each;
         if (first >= shared.words) first = 0;
         const int word = first + threadIdx.x;
-        const bool open = threadIdx.x < shared.each && word < shared.words && published[word] >> 32 != 0xffffffffu;
-        if (__syncthreads_or(open) != 0) return first;
+        here = __syncthreads_or(threadIdx.x < shared.each && word < shared.words && published[word] >> 32 != 0xffffffffu) != 0;
     }
-    return -1;
+    return first;
 }
 
 // Decides which boxes are kept by who would remove whom (nms_hits.cu). The last block of a sample to be done writes its result, and before it decides what others
