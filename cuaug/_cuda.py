@@ -435,7 +435,7 @@ def launch(
 _CONFIG = struct.Struct("7I4xQQI4x")
 _FOLLOW = ctypes.create_string_buffer(struct.pack("I4xI60x", 6, 1))
 # Kernels that wait for it (kernels/gpu/succession.cuh).
-_FOLLOWING = ("draw", "warp", "pointwise", "nms_settle", "nms_rank", "nms")
+_FOLLOWING = ("draw", "warp", "pointwise", "nms_few_settle", "nms_settle", "nms_rank", "nms")
 
 
 @functools.cache
@@ -459,8 +459,8 @@ def warmup_names() -> list[str]:
 
     geometries = (("Affine", "Bilinear"), ("Affine", "Nearest"), ("Perspective", "Bilinear"), ("Grid", "Bilinear"))
     colours = ("AdjustBrightness", "AdjustContrast", "AdjustSaturation", "AdjustHue")
-    names = ["cuaug::nms_settle", "cuaug::nms_sort"]
-    names += [name_expression(skeleton, "float32") for skeleton in ("nms_hits", "nms_rank", "nms")]
+    names = ["cuaug::nms_few_settle", "cuaug::nms_settle", "cuaug::nms_sort"]
+    names += [name_expression(skeleton, "float32") for skeleton in ("nms_few_hits", "nms_hits", "nms_rank", "nms")]
     for layout in ("Planar", "Packed"):
         for dtype in ("uint8", "float16", "float32"):
             names += [

@@ -12,6 +12,7 @@ import numpy as np
 from . import _array, _check, _cpu, _cuda, _operators
 from ._dlpack import Tensor
 
+KERNELS = "nms_few_hits", "nms_few_settle", "nms_hits", "nms_settle", "nms_sort", "nms_rank", "nms"
 RECORD = struct.Struct("P32s P32s P32s P32s 2P 5P 48s")
 _REST = struct.Struct("q 2d 6i")  # from the number of samples on
 _STRIDES = struct.Struct("4q")
@@ -20,6 +21,7 @@ _WHOLE = ("uint8", "int16", "int32", "int64", "bool")
 KINDS = {name: i for i, name in enumerate((*_FLOATS, *_WHOLE[:4]))} | {"bool": 4}
 _TILE, _BLOCK, _RANK_THREADS = 1024, 64, 64  # kernels/nms_record.cuh, nms_rank.cu
 _PART, _OWN_WORDS = 256, (2, 4, 6, 8)  # kernels/nms_pairs.cuh, nms_hits.cu
+_FEW, _FEW_WARPS = 1024, 8  # kernels/nms_few.cuh
 _PLACES = {"float32": 4, "float64": 1}  # for blocks of nms_hits.cu on a multiprocessor
 _SETTLE_WARPS = 32  # of a block of kernels/nms_settle.cu
 _MOST_PAIRS = 1 << 28  # to be compared, all of them; beyond, and rotated, boxes go by the chain, which compares fewer
@@ -197,19 +199,21 @@ def _real(box: Tensor) -> str:
 def _plan(samples: int, count: int, real: str, by_class: bool, processors: int) -> _Plan:
     """`processors`: of the GPU; 0: there is none."""
     blocks, tiles, words, parts = (-(-count // size) for size in (_BLOCK, _TILE, 32, _PART))
+    few_parts = -(-words // _FEW_WARPS)
     # A warp of nms_settle holds 32 words for 32 boxes, and its blocks wait for each other.
     groups = -(-words // 32)
     each = max(min(_SETTLE_WARPS // max(groups, 1), words), 1)
     settling = -(-words // each)
-    together = 0 < settling <= processors and samples * count**2 <= _MOST_PAIRS
-    pairs = together and real != "Rotated"
-    sizes = (
-        4 * samples * parts * count if pairs else (2 if by_class else 1) * samples * tiles * _TILE * _KEY,
-        samples * count * (4 * words if pairs else _CANDIDATE[real]),
-        samples * blocks * (_BLOCK // 32) * 8,
-        samples * count * 4,
-        (1 + samples) * 4,
-    )
+    compared = processors > 0 and real != "Rotated"  # all pairs at once; rotated boxes: 314 us by the chain against 763
+    few = compared and count <= _FEW
+    pairs = compared and not few and settling <= processors and samples * count**2 <= _MOST_PAIRS
+    bits = samples * count * 4 * words
+    if few:
+        sizes: tuple[int, ...] = (0, bits, 0, samples * count * 4 * few_parts, 0)
+    else:
+        keys = 4 * samples * parts * count if pairs else (2 if by_class else 1) * samples * tiles * _TILE * _KEY
+        published, state = samples * blocks * (_BLOCK // 32) * 8, (1 + samples) * 4
+        sizes = keys, bits if pairs else samples * count * _CANDIDATE[real], published, samples * count * 4, state
     if count >= 1 << 30 or samples * tiles * _TILE >= 1 << 31:
         raise ValueError(
             f"boxes must be fewer than 2**30 a sample, and 2**31 in all, padded to {_TILE}: got {samples} x {count}, "
@@ -218,7 +222,12 @@ def _plan(samples: int, count: int, real: str, by_class: bool, processors: int) 
     ends = list(itertools.accumulate(-(-size // 256) * 256 for size in sizes))
     own_words = _own_words(words, parts * samples, _PLACES[real] * processors) if pairs else 0
     launches: list[tuple[str, int, int, int]] = []
-    if pairs:
+    if few:
+        launches = [
+            (f"nms_few_hits<cuaug::{real}>", few_parts * words * samples, 1, 32 * _FEW_WARPS),
+            ("nms_few_settle", samples, 1, 32 * words),
+        ]
+    elif pairs:
         launches = [
             (f"nms_hits<cuaug::{real}>", parts * -(-words // own_words) * samples, 1, _PART),
             ("nms_settle", settling * samples, 1, 32 * groups * each),

@@ -39,7 +39,7 @@ _FILTERS = {  # antialias: its filter
 _BLUR_TILES = (224, 32), (224, 16), (112, 32), (112, 16), (64, 16), (64, 8)
 _PARAMETRISED = ("pointwise", "luma_mean", "mix", "adjust_sharpness", "extremes", "equalize")
 _POINTWISE_BLOCKS = 4  # on a multiprocessor at a time: what short chains have of narrow dtypes, a guess for others
-_UNEVEN, _UNEVEN_TURNS = {"AfterContrast"}, 4  # what one sample has more to do in than another
+_UNEVEN, _UNEVEN_TURNS = {"AfterContrast"}, 2  # what one sample has more to do in than another
 _DRAW_SAMPLES = 8  # to a block (kernels/draw.cu)
 _FEW_ROWS, _MANY_ROWS = 64, 128  # of a warp's regions, at most
 _REGION_WIDTHS = 32, 64
@@ -641,7 +641,7 @@ def _stored_bytes(dtype: str, group: int) -> int:
 
 
 _DETECTION = {
-    **dict.fromkeys(("nms_hits", "nms_settle", "nms_sort", "nms_rank", "nms"), ("Nms", _nms.RECORD.size)),
+    **dict.fromkeys(_nms.KERNELS, ("Nms", _nms.RECORD.size)),
     **dict.fromkeys(("roi_average", "roi_spread"), ("Pooling", _roi.RECORD.size)),
     **dict.fromkeys(("roi", "roi_scatter"), ("PoolingPlaces", _roi.RECORD.size + _roi.PLACES.size)),
     **dict.fromkeys(("roi_regions", "roi_back"), ("PoolingBack", _roi.RECORD.size + _roi.PLACES.size + _roi.BACK.size)),

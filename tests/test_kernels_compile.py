@@ -345,7 +345,7 @@ RAGGED = ragged_names()
 def detection_names():
     """Suppression, and pooling of each shape and its gradient, with channels apart, single and as vectors."""
     names = [kernels.name_expression(s, real) for s in ("nms_rank", "nms") for real in ("float64", "Rotated")]
-    names += [kernels.name_expression("nms_hits", "float64")]
+    names += [kernels.name_expression(skeleton, "float64") for skeleton in ("nms_few_hits", "nms_hits")]
     names += ["cuaug::soft_nms", "cuaug::rotated_pairs"]
     for dtype, wide in (("float16", 8), ("bfloat16", 1), ("float32", 4), ("float64", 2)):
         real = "cuaug::float64" if dtype == "float64" else "cuaug::float32"

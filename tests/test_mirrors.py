@@ -31,6 +31,8 @@ def test_kernels_that_are_set_up_early_wait_for_what_is_before_them():
         ("nms_record.cuh", "nms_tile", _nms._TILE),
         ("nms_record.cuh", "nms_block", _nms._BLOCK),
         ("nms_rank.cu", "nms_rank_threads", _nms._RANK_THREADS),
+        ("nms_few.cuh", "nms_few", _nms._FEW),
+        ("nms_few.cuh", "nms_few_warps", _nms._FEW_WARPS),
         ("nms_pairs.cuh", "nms_part", _nms._PART),
         ("nms_pairs.cuh", "nms_most_parts", int(_nms._MOST_PAIRS**0.5) // _nms._PART),
         ("nms_hits.cu", "nms_at_once", _nms._OWN_WORDS[0]),
