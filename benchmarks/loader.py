@@ -41,7 +41,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path, metavar="PATH", help="write there; a partial run is written nowhere else")
     parser.add_argument("--files", type=Path, help="a folder of JPEG files; default: pieces of photographs")
     parser.add_argument("--threads", type=int, default=cpus(), help="threads, or worker processes, of each")
-    parser.add_argument("--images", type=int, default=4096, help="in an epoch")
+    parser.add_argument("--images", type=int, default=16_384, help="in an epoch")
     parser.add_argument("--batch", type=int, default=256)
     options = parser.parse_args()
     if options.quick:
