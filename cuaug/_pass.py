@@ -156,6 +156,8 @@ def changed(image: Images, made: Any, ops: Ops, target: str, out: Any, parts: Ta
     between, parameters = _images.images(made, image.axes.layout, image.library), PerSample(ops.parameters, ())
     if parts is NO_TABLE:
         return pointwise(between, ops.names, parameters, target, out)
+    assert out is None  # nor another dtype
+    assert target == image.dtype
     luma_mean(between, ops.names, parameters, parts.pointer, parts.n, in_place=len(ops.names) > 0)
     return made
 

@@ -215,6 +215,18 @@ def test_several_masks_of_a_sample_have_an_axis_before_or_behind_height_and_widt
         assert_equal(to_numpy(own), expected[i, ..., : i + 1])
 
 
+@pytest.mark.parametrize("home", HOMES, ids=home_id)
+@pytest.mark.parametrize("moved", [T.RandomCrop((24, 24)), T.Resize((8, 8))], ids=["cropped", "resized"])
+def test_noise_before_a_mean_is_each_frame_s_own(moved, home):
+    """What comes before the mean of a ColorJitter is stored by the pass that takes the mean."""
+    grey = put(np.full((2, 4, 32, 32, 3), 128, np.uint8), home)
+    aug = T.Compose([moved, T.GaussianNoise(sigma=0.1), T.ColorJitter(contrast=(0.999, 0.9991))], seed=1)
+    made = to_numpy(aug(grey, layout="NTHWC", step=0)).astype(int)
+    frames = made.reshape(8, -1)
+    assert np.abs(frames - 128).max() > 5
+    assert all(np.any(frames[i] != frames[j]) for i in range(8) for j in range(i))
+
+
 def test_masks_of_a_video_move_with_its_frames():
     video, masks = np.moveaxis(noise((2, 3, 23, 17, 3)), -1, 2), noise((2, 3, 23, 17), seed=1)
     aug = recipe("crops")

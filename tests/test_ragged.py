@@ -44,6 +44,11 @@ RECIPES = {
         SIZES,
         1,
     ),
+    "antialiased resize, to floats and back, jitter": (
+        [T.Resize((12, 10)), T.ToDtype("float32", True), T.ToDtype("uint8", True), FAINT],
+        SIZES,
+        1,
+    ),
     "antialiased crop, normalize, jitter": ([T.RandomResizedCrop((13, 14)), NORMALIZED[0], JITTER], SIZES, 1),
     "bicubic crop": ([T.RandomResizedCrop((13, 14), interpolation="bicubic"), *FLIPS], SIZES, 1),
     "nearest crop": ([T.RandomResizedCrop((13, 14), interpolation="nearest")], SIZES, 1),

@@ -33,7 +33,7 @@ inline double luma_sum(const native::PointwiseCall& call, const Pointwise& args,
                 load_channels<T>(in, y, x, count, share, memory);
                 bool changed = false;
                 if (call.ops > 0) {
-                    const Where<R> where = {x, y, args.in_width, args.in_height, R(white<T>), R(white<T>)};
+                    const Where<R> where = {x, y, args.in_width, args.in_height, R(white<T>), R(white<T>), t};
                     with_channels(args.channels, [&](auto K) {
                         prepare_chain<R, decltype(K)::value>(call, args, n, 0, where.white, memory);
                         changed = apply_chain<R, decltype(K)::value>(call, where, count, memory);

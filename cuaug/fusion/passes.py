@@ -162,9 +162,9 @@ class Pass:
         in_range = op.ranged or op.mean is not None or any(column.white is not None for column in op.columns)
         if (op.ranged and self.source in WHITE and self.target not in WHITE) or (in_range and self.unscaled):
             return f"it works with the levels of {self.target}"
-        return _MEAN if op.mean is not None and self._parts(op) else ""
+        return _MEAN if op.mean is not None and self._ends_at(op) else ""
 
-    def _parts(self, op: Pointwise) -> bool:
+    def _ends_at(self, op: Pointwise) -> bool:
         """Whether the mean of op ends the pass: behind a resize, whichever kernel that is, as it rounds the pixels."""
         behind = self.resized and self.target == self.source and not self.means
         return bool(self.heads) or (behind and bool(self.chain or op.halves))
@@ -235,7 +235,7 @@ def passes_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> list[Pass]:
     for op in recipe.ops:
         last, why = made[-1], made[-1].refuses(op)
         if why and why != _MEAN:
-            resized = last.resizes and isinstance(op, Pointwise)
+            resized = last.resizes and isinstance(op, (Pointwise, Cast))
             made.append(Pass(why, last.target, last.result, target=last.target, resized=resized))
         if isinstance(op, Pointwise) and made[-1].refuses(op) == _MEAN:
             made.append(made[-1].cut(op))

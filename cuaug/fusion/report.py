@@ -95,14 +95,14 @@ def _reported(each: Pass, image: Images, owners: Mapping[int, str], known: Set[i
     named = [owners[id(op)] for op in each.taken]
     means = sum(id(each.chain[i].mean) not in known for i in each.means)
     source, target = (each.source, each.size), (each.target, each.result)
-    titles = {id(op): owners[id(op)] + _share(op, each, known) for op in each.taken}
+    titles = {id(op): owners[id(op)] + _half(op, each, known) for op in each.taken}
     lines = tuple(_lines(each, titles, means))
     field = sum(head.bytes for head in each.heads if isinstance(head, Displaced))
     read *= 1 + sum(len(head.columns) for head in each.heads if isinstance(head, Blended))
     return PassReport(tuple(dict.fromkeys(named)), source, target, read, written, field, means, each.why, lines)
 
 
-def _share(op: Op, each: Pass, known: Set[int]) -> str:
+def _half(op: Op, each: Pass, known: Set[int]) -> str:
     """Which of its halves a pass does of an op that is parted."""
     if not (isinstance(op, Pointwise) and op.halves and id(op.mean) in known):
         return ""

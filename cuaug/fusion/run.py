@@ -24,6 +24,7 @@ def apply(plan: Plan, image: Images, table: Table) -> Any:
             image = kept
         head = each.heads[0] if each.heads else None
         if each.measures and not head:
+            assert made is not None  # nobody else's memory
             _measure(each, plan, image, table)
         elif isinstance(head, Blended):
             made = _pass.blend(kept, [*branches, image], _from(table, head.columns[0]))

@@ -50,7 +50,7 @@ inline Stored<uint8, K> packed_levels(const Pixel<float, K>& pixel) {
     return {{__byte_perm(low, high, 0x5410)}};
 }
 
-// Half to even, then clamped; a NaN becomes 0.
+// Clamped, and half to even; a NaN becomes 0.
 template <class T, class R, int K>
 inline Stored<T, K> packed(const Pixel<R, K>& pixel) {
     if constexpr (Same<T, uint8>::value && Same<R, float>::value) {
@@ -78,7 +78,7 @@ inline float reciprocal(float value) {
     return out;
 }
 
-// Of shares of white, likewise: to 0..1 is one instruction, where to 0..255 is two of half the rate. The product is rounded by itself, as
+// As `packed`, of shares of white: to clamp to 0..1 is one instruction, where to 0..255 is two of half the rate. The product is rounded by itself, as
 // on a CPU, so that what is halfway between two levels stays there.
 template <class T, class R, int K>
 inline Stored<T, K> packed_shares(const Pixel<R, K>& pixel) {
