@@ -199,45 +199,43 @@ def _real(box: Tensor) -> str:
 def _plan(samples: int, count: int, real: str, by_class: bool, processors: int) -> _Plan:
     """`processors`: of the GPU; 0: there is none."""
     blocks, tiles, words, parts = (-(-count // size) for size in (_BLOCK, _TILE, 32, _PART))
-    few_parts = -(-words // _FEW_WARPS)
+    bits, kept, own_words = samples * count * 4 * words, samples * count * 4, 0
+    published, state = samples * blocks * (_BLOCK // 32) * 8, (1 + samples) * 4
     # A warp of nms_settle holds 32 words for 32 boxes, and its blocks wait for each other.
-    groups = -(-words // 32)
-    each = max(min(_SETTLE_WARPS // max(groups, 1), words), 1)
+    groups = -(-words // 32) or 1
+    each = max(_SETTLE_WARPS // groups, 1)
     settling = -(-words // each)
     compared = processors > 0 and real != "Rotated"  # all pairs at once; rotated boxes: 314 us by the chain against 763
-    few = compared and count <= _FEW
-    pairs = compared and not few and settling <= processors and samples * count**2 <= _MOST_PAIRS
-    bits = samples * count * 4 * words
-    if few:
-        sizes: tuple[int, ...] = (0, bits, 0, samples * count * 4 * few_parts, 0)
+    launches: list[tuple[str, int, int, int]] = []
+    if compared and count <= _FEW:
+        few_parts = -(-words // _FEW_WARPS)
+        sizes = 0, bits, 0, kept * few_parts, 0
+        launches = [
+            (f"nms_few_hits<cuaug::{real}>", few_parts * words * samples, 1, 32 * _FEW_WARPS),
+            ("nms_few_settle", samples, 1, 32 * words),
+        ]
+    elif compared and settling <= processors and samples * count**2 <= _MOST_PAIRS:
+        own_words = _own_words(words, parts * samples, _PLACES[real] * processors)
+        sizes = kept * parts, bits, published, kept, state
+        launches = [
+            (f"nms_hits<cuaug::{real}>", parts * -(-words // own_words) * samples, 1, _PART),
+            ("nms_settle", settling * samples, 1, 32 * groups * each),
+        ]
     else:
-        keys = 4 * samples * parts * count if pairs else (2 if by_class else 1) * samples * tiles * _TILE * _KEY
-        published, state = samples * blocks * (_BLOCK // 32) * 8, (1 + samples) * 4
-        sizes = keys, bits if pairs else samples * count * _CANDIDATE[real], published, samples * count * 4, state
+        orders = 2 if by_class else 1
+        sizes = orders * samples * tiles * _TILE * _KEY, samples * count * _CANDIDATE[real], published, kept, state
+        if processors:
+            launches = [
+                ("nms_sort", tiles * samples, orders, _TILE),
+                (f"nms_rank<cuaug::{real}>", tiles * samples * (_TILE // _RANK_THREADS), 1, _RANK_THREADS),
+                (f"nms<cuaug::{real}>", blocks * samples, 1, 256),
+            ]
     if count >= 1 << 30 or samples * tiles * _TILE >= 1 << 31:
         raise ValueError(
             f"boxes must be fewer than 2**30 a sample, and 2**31 in all, padded to {_TILE}: got {samples} x {count}, "
             f"which would take {sum(sizes) / 2**30:.0f} GiB of memory beside them"
         )
     ends = list(itertools.accumulate(-(-size // 256) * 256 for size in sizes))
-    own_words = _own_words(words, parts * samples, _PLACES[real] * processors) if pairs else 0
-    launches: list[tuple[str, int, int, int]] = []
-    if few:
-        launches = [
-            (f"nms_few_hits<cuaug::{real}>", few_parts * words * samples, 1, 32 * _FEW_WARPS),
-            ("nms_few_settle", samples, 1, 32 * words),
-        ]
-    elif pairs:
-        launches = [
-            (f"nms_hits<cuaug::{real}>", parts * -(-words // own_words) * samples, 1, _PART),
-            ("nms_settle", settling * samples, 1, 32 * groups * each),
-        ]
-    elif processors:
-        launches = [
-            ("nms_sort", tiles * samples, 2 if by_class else 1, _TILE),
-            (f"nms_rank<cuaug::{real}>", tiles * samples * (_TILE // _RANK_THREADS), 1, _RANK_THREADS),
-            (f"nms<cuaug::{real}>", blocks * samples, 1, 256),
-        ]
     named = tuple((f"cuaug::{kernel}", (x, y, 1), threads) for kernel, x, y, threads in launches)
     return _Plan((0, *ends[:-1]), ends[-1], own_words, named)
 
