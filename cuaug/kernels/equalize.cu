@@ -2,6 +2,7 @@
 #include "gpu/bytes.cuh"
 #include "gpu/convert.cuh"
 #include "gpu/layout.cuh"
+#include "gpu/scan.cuh"
 #include "gpu/vectors.cuh"
 #include "pointwise_record.cuh"
 
@@ -53,11 +54,7 @@ __global__ void __launch_bounds__(equalize_threads) equalize(const __grid_consta
         long long own = 0;
         if (k < K)
             for (int i = 0; i < histogram_copies; ++i) own += counts[threadIdx.x * histogram_copies + i];
-        long long up_to = own;
-        for (int i = 1; i < 32; i *= 2) {
-            const long long before = __shfl_up_sync(0xffffffffu, up_to, i);
-            if (lane >= i) up_to += before;
-        }
+        long long up_to = sum_up_to(own);
         if (lane == 31) sums[warp_index] = up_to;
         __syncthreads();
         for (int i = warp_index & ~7; i < warp_index; ++i) up_to += sums[i];

@@ -1,3 +1,4 @@
+#include "gpu/scan.cuh"
 #include "gpu/succession.cuh"
 #include "nms_few.cuh"
 
@@ -47,13 +48,8 @@ __global__ void __launch_bounds__(nms_few_settle_warps * 32) nms_few_settle(cons
     const bool stays = (own >> lane & 1) != 0;
     if (stays) atomicOr(by_score + place / 32, 1u << (place & 31));
     __syncthreads();
-    const int each = __popc(by_score[lane]);
-    int sum = each;
-    for (int i = 1; i < 32; i *= 2) {
-        const int other = __shfl_up_sync(everyone, sum, i);
-        if (lane >= i) sum += other;
-    }
-    const int total = min(__shfl_sync(everyone, sum, 31), args.most), before = __shfl_sync(everyone, sum - each, place >> 5 & 31);
+    const Scanned stayed = scanned(__popc(by_score[lane]));
+    const int total = min(stayed.all, args.most), before = __shfl_sync(everyone, stayed.before, place >> 5 & 31);
     const long long row = n * args.most;
     if (stays) {
         const int to = before + __popc(by_score[place / 32] & ((1u << (place & 31)) - 1));

@@ -1,13 +1,9 @@
 #pragma once
 
+#include "gpu/scan.cuh"
 #include "nms_record.cuh"
 
 namespace cuaug {
-
-inline int sum_of(int value) {
-    for (int i = 16; i > 0; i /= 2) value += __shfl_xor_sync(0xffffffffu, value, i);
-    return value;
-}
 
 // Writes a sample's indices in the order of their scores. All threads of a block: a warp has 512 places at a time, all of them asked for at once.
 inline void write_kept(const Nms& args, long long n) {
@@ -30,9 +26,9 @@ inline void write_kept(const Nms& args, long long n) {
         }
         if (lane == 0) sums[warp] = own;
         __syncthreads();
-        const int each = lane < warps ? sums[lane] : 0;
-        const int to = total + sum_of(lane < warp ? each : 0);
-        total += sum_of(each);
+        const Scanned found = scanned(lane < warps ? sums[lane] : 0);
+        const int to = total + __shfl_sync(0xffffffffu, found.before, warp);
+        total += found.all;
         for (int i = 0; i < turns; ++i)
             if (index[i] >= 0 && to + before[i] < args.most) write_index(args, args.out, row + to + before[i], index[i]);
         __syncthreads();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "../roi.cuh"
+#include "scan.cuh"
 
 // Upright averages, axis by axis: the average of samples between two pixels each is a sum of pixels, whose weights along y and x are multiplied.
 // Forward a bin asks for its pixels (AxisParts), and on the way back a pixel for its bins (AxisPixels).
@@ -49,20 +50,6 @@ inline void each_part(const RoiAxis<R>& axis, int bin, int extent, const Visit& 
     }
     if (older.at >= 0) visit(older);
     if (newer.at >= 0) visit(newer);
-}
-
-// The sum of what the lanes before have, and of what all have.
-struct Scanned {
-    int before, all;
-};
-
-inline Scanned scanned(int value) {
-    int sum = value;
-    for (int i = 1; i < 32; i *= 2) {
-        const int other = __shfl_up_sync(0xffffffffu, sum, i);
-        if (threadIdx.x % 32 >= i) sum += other;
-    }
-    return {sum - value, __shfl_sync(0xffffffffu, sum, 31)};
 }
 
 // Of one warp, all lanes: finds the parts of all bins, and says how many there are; beyond most_parts some are missing.

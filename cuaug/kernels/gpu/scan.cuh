@@ -1,0 +1,25 @@
+#pragma once
+
+namespace cuaug {
+
+// The sum of what the lanes of a warp up to a thread's own have. All lanes.
+template <class T>
+inline T sum_up_to(T value) {
+    for (int i = 1; i < 32; i *= 2) {
+        const T other = __shfl_up_sync(0xffffffffu, value, i);
+        if (threadIdx.x % 32 >= i) value += other;
+    }
+    return value;
+}
+
+// The sum of what the lanes before have, and of what all have.
+struct Scanned {
+    int before, all;
+};
+
+inline Scanned scanned(int value) {
+    const int sum = sum_up_to(value);
+    return {sum - value, __shfl_sync(0xffffffffu, sum, 31)};
+}
+
+}  // namespace cuaug
