@@ -1,6 +1,7 @@
 """Detection: boxes and suppression against float64 NumPy written from the definitions."""
 
 import functools
+import itertools
 
 import box_cases
 import numpy as np
@@ -252,6 +253,22 @@ def assert_same(found, expected):
 
 def tupled(found):
     return found if isinstance(found, tuple) else (found,)
+
+
+@pytest.mark.parametrize("real", ["float32", "float64"])
+def test_blocks_that_settle_boxes_are_never_alone(real):
+    """nms_settle.cu relies on it, and that a block has no fewer threads than a sample has words of 32 boxes."""
+    met = set()
+    for samples, count, processors in itertools.product((1, 3, 16), range(1, 16_500, 8), (1, 2, 3, 46, 132, 1024)):
+        for kernel, grid, threads in _nms._plan.__wrapped__(samples, count, real, False, processors).launches:
+            if kernel == "cuaug::nms_settle":
+                words = -(-count // 32)
+                each = threads // 32 // -(-words // 32)
+                assert grid == (samples * -(-words // each), 1, 1)
+                assert grid[0] >= 3 * samples
+                assert threads >= words
+                met.add(count)
+    assert (min(met), max(met)) == (1025, 16_377)
 
 
 FINE = np.zeros((3, 4)), np.zeros(3)

@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(nms_part, Same<R, float>::value ? 4 : 1) nms_h
     // What nms_settle.cu counts with.
     const long long thread = static_cast<long long>(blockIdx.x) * nms_part + threadIdx.x;
     if (thread < args.samples * words) args.published[thread] = 0;
-    if (thread <= args.samples) args.state[thread] = 0;
+    if (thread < args.samples) args.state[1 + thread] = 0;
 
     rivals[threadIdx.x] = rival_at<R>(args, n, nms_part * part + threadIdx.x);
     if (owning) owns[threadIdx.x] = rival_at<R>(args, n, own_at);
