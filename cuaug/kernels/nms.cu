@@ -98,11 +98,11 @@ inline void settle(unsigned long long* words, const Hits (&hits)[near + 1][nms_b
         if (lane == i) dropped[i] = ~kept[i];
 }
 
-// A block decides which of 64 candidates are kept. Those kept by the blocks before it, of the same class, it tests as these are done; the
-// ones nearest it it follows bit by bit (`settle`); it publishes its own: whether each is decided, and whether it is kept. The last block of a sample to be done writes the sample's result. Blocks take their
-// numbers as they begin, so that whom they wait for runs already. No N x N memory: N^2 / 8 bytes would be 1.25 GB for 100,000 boxes.
-// Four blocks a multiprocessor: of its own accord the compiler makes room for five on sm_100, and spills; two of rotated boxes, whose
-// overlap takes twice the registers. Grid: (blocks x samples).
+// A block decides which of 64 candidates are kept. Those kept by the blocks before it, of the same class, it tests as these are done; the ones nearest it it follows
+// bit by bit (`settle`); it publishes its own: whether each is decided, and whether it is kept. The last block of a sample to be done writes the sample's result.
+// Blocks take their numbers as they begin, so that whom they wait for runs already. No N x N memory: N^2 / 8 bytes would be 1.25 GB for 100,000 boxes. Four blocks a
+// multiprocessor: of its own accord the compiler makes room for five on sm_100, and spills; two of rotated boxes, whose overlap takes twice the registers.
+// Grid: (blocks x samples).
 template <class R>
 __global__ void __launch_bounds__(nms_threads, Same<R, Rotated>::value ? 2 : 4) nms(const __grid_constant__ Nms args) {
     __shared__ Candidate<R> own[nms_block], rival[nms_threads];
