@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _array, _check, _cpu, _cuda, _engine, _images, _nms, _parameters, _roi, _rotated, _soft_nms
+from . import _array, _check, _cpu, _cuda, _engine, _grids, _images, _nms, _parameters, _roi, _rotated, _soft_nms
 from ._images import Axes, Images, Result
 from ._parameters import NO_TABLE, PerSample, Table
 
@@ -35,16 +35,9 @@ _FILTERS = {  # antialias: its filter
     True: {"bilinear": "Triangle", "area": "Triangle", "bicubic": "CatmullRom", "lanczos": "Lanczos3"},
     False: {"bilinear": "Triangle", "bicubic": "SharpCubic", "lanczos": "LanczosPlain"},
 }
-# Columns, at least as many as the widest kernel reaches, and rows, of which the first that fits is taken.
-_BLUR_TILES = (224, 32), (224, 16), (112, 32), (112, 16), (64, 16), (64, 8)
 _PARAMETRISED = ("pointwise", "luma_mean", "mix", "adjust_sharpness", "extremes", "equalize")
-_POINTWISE_BLOCKS = 4  # on a multiprocessor at a time: what short chains have of narrow dtypes, a guess for others
-_UNEVEN, _UNEVEN_TURNS = {"AfterContrast"}, 2  # what one sample has more to do in than another
 _DRAW_SAMPLES = 8  # to a block (kernels/draw.cu)
-_FEW_ROWS, _MANY_ROWS = 64, 128  # of a warp's regions, at most
-_REGION_WIDTHS = 32, 64
 MOST_BRANCHES = 8  # kernels/blend_record.cuh
-_MOST_BLOCKS = 65535  # along a grid's second and third axis
 
 
 class Ops(NamedTuple):
@@ -162,20 +155,6 @@ def changed(image: Images, made: Any, ops: Ops, target: str, out: Any, parts: Ta
     return made
 
 
-def mean_parts(image: Images, samples: int, size: tuple[int, int]) -> int:
-    """How many parts a mean comes in that is taken of so many samples."""
-    if image.device < 0:
-        return 1
-    frames, group = image.axes.extents[1], min(image.channels, 4)
-    rows = _region_rows(image.dtype, group, samples * frames, *size)
-    return frames * -(-size[1] // _region_width(image.dtype, group)) * -(-size[0] // rows)
-
-
-def most_mean_parts(frames: int, size: tuple[int, int]) -> int:
-    """Of images of any dtype and channels, in any number."""
-    return frames * -(-size[1] // _REGION_WIDTHS[0]) * -(-size[0] // _FEW_ROWS)
-
-
 def resample(
     image: Images,
     box: PerSample,
@@ -220,8 +199,8 @@ def pointwise(
             raise TypeError(f"images and dtype must be one of {', '.join(_check.IMAGE_DTYPES)}, got {name}")
     result = _images.like(image, image.size, dtype, out, channels)
     if image.samples * image.axes.extents[1]:
-        room = _POINTWISE_BLOCKS * _cuda.processors(image.device) if image.device >= 0 else 1
-        further = room, not _UNEVEN.isdisjoint(ops)
+        room = _grids._POINTWISE_BLOCKS * _cuda.processors(image.device) if image.device >= 0 else 1
+        further = room, not _grids._UNEVEN.isdisjoint(ops)
         plan = _plan("pointwise", (image.dtype, dtype, *ops), *_phases(image, result), further)
         data = _parametrised(image, result.pointer, result.axes.strides, plan, parameters, parts)
         _run(plan, image, data, image.dtype, dtype, ops, result.axes.extents[2])
@@ -323,7 +302,7 @@ def gaussian_blur(image: Images, window: tuple[int, int], sigma: PerSample, out:
     result = _images.like(image, image.size, dtype, out)
     if image.samples * image.axes.extents[1]:
         together = image.axes.extents[2] if layout_tag(image.axes) == "Packed" and image.dtype != "float64" else 1
-        tile = _blur_tile(image.dtype, together, *image.size, *window)
+        tile = _grids._blur_tile(image.dtype, together, *image.size, *window)
         plan = _plan("gaussian_blur", (image.dtype, dtype), *_phases(image, result), tile)
         batch = _batch(image, result.pointer, result.axes.strides, plan)
         sigmas = (*sigma.table[:5], *(sigma.values or (0.0, 0.0)))
@@ -460,7 +439,7 @@ def _plan(
     phase: int,
     target: Axes,
     to_phase: int,
-    further: _Tile | tuple[int, ...] = (),
+    further: _grids._Tile | tuple[int, ...] = (),
 ) -> _Plan:
     """`names` are source dtype, target dtype and the functors; `further` is what else the grid depends on."""
     samples, frames, channels, height, width = source.extents
@@ -478,131 +457,9 @@ def _plan(
             *(frames, channels, height, width, *target.extents[3:]),
             *(aligned(source, names[0], phase), aligned(target, names[1], to_phase)),
         ),
-        shared=further.shared if isinstance(further, _Tile) else 0,
-        regions=_regions(names[0], group, slices, *target.extents[3:]) if skeleton == "warp" else (),
+        shared=further.shared if isinstance(further, _grids._Tile) else 0,
+        regions=_grids._regions(names[0], group, slices, *target.extents[3:]) if skeleton == "warp" else (),
     )
-
-
-def _warp_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
-    """A block makes a region."""
-    rows = _region_rows(dtype, group, slices, height, width)
-    regions = -(-width // _region_width(dtype, group)) * -(-height // rows) * slices
-    if regions >= 1 << 31:
-        raise ValueError(f"size must leave fewer than 2**31 regions of {rows} rows, got {(height, width)}")
-    return regions, 1, 1
-
-
-def _regions(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, ...]:
-    """What the record holds of them."""
-    rows = _region_rows(dtype, group, slices, height, width)
-    down, whole = max(-(-height // rows), 1), max(width // _region_width(dtype, group), 1)
-    return rows, down, *_divisor(down), *_divisor(whole)
-
-
-def _divisor(number: int) -> tuple[int, int]:
-    """`cuaug::Divisor`: (n * factor) >> shift is n // number for all n below 2**31."""
-    shift = 31 + (number - 1).bit_length()
-    return -(-(1 << shift) // number), shift
-
-
-def _region_rows(dtype: str, group: int, slices: int, height: int, width: int) -> int:
-    """All regions of about the same height, and tall, which costs less, where they leave blocks enough for a GPU.
-
-    Not of the widest pixels: boxes of a sixteenth of a tall region might not fit (kernels/warp.cu).
-    """
-    across = -(-width // _region_width(dtype, group)) * slices
-    tall = across * -(-height // _MANY_ROWS) >= 1500 and _stored_bytes(dtype, group) <= 16
-    down = -(-height // (_MANY_ROWS if tall else _FEW_ROWS))
-    return _fours(-(-height // down)) if height else 4
-
-
-def _resample_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
-    """Few tiles of the height, as each works out its columns, but enough for a large GPU."""
-    across, few = -(-width // 32), -(-height // 128)
-    down = few if across * slices * few >= 2000 else -(-height // 32)
-    if down > _MOST_BLOCKS:
-        raise ValueError(f"size must have a height of at most {_MOST_BLOCKS * 32}, got {height}")
-    return across, down, min(slices, _MOST_BLOCKS)
-
-
-def _grid_of_fours(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
-    """A thread makes four pixels of a row."""
-    pieces = -(-width // 4) * height
-    if pieces >= 1 << 31:
-        raise ValueError(f"images must have fewer than 2**33 pixels, got {(height, width)}")
-    return -(-pieces // 256), 1, min(slices, _MOST_BLOCKS)
-
-
-def _pointwise_grid(
-    dtype: str, group: int, slices: int, height: int, width: int, room: int, uneven: bool
-) -> tuple[int, int, int]:
-    """The runs that a GPU with room for so many blocks takes the fewest turns for, or some turns where they are uneven.
-
-    What a block begins with, parameters that all of it waits for, counts as three turns (benchmarks/NOTES.md).
-    """
-    blocks, _, deep = _grid_of_fours(dtype, group, slices, height, width)
-    if uneven:
-        return min(max(_UNEVEN_TURNS * room // deep, 1), max(blocks, 1)), 1, deep
-    full = {min(max(times * room // deep, 1), max(blocks, 1)) for times in range(1, 9)}  # so often
-    return min(full, key=lambda runs: -(-runs * deep // room) * (-(-blocks // runs) + 3)), 1, deep
-
-
-def _luma_mean_grid(dtype: str, group: int, samples: int, height: int, width: int) -> tuple[int, int, int]:
-    """A block makes a sample."""
-    return samples, 1, 1
-
-
-def _lut_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
-    """A thread looks up four pixels of a row, four times."""
-    blocks, _, deep = _grid_of_fours(dtype, group, slices, height, width)
-    return -(-blocks // 8), 1, deep
-
-
-def _adjust_sharpness_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
-    """A thread makes four pixels of eight rows."""
-    return _grid_of_fours(dtype, group, slices, -(-height // 8), width)
-
-
-def _gaussian_blur_grid(
-    dtype: str, group: int, slices: int, height: int, width: int, columns: int, rows: int, shared: int
-) -> tuple[int, int, int]:
-    """A block makes a tile."""
-    down = -(-height // rows)
-    if down > _MOST_BLOCKS:
-        raise ValueError(f"images must have a height of at most {_MOST_BLOCKS * rows}, got {height}")
-    return -(-width // columns), down, min(slices, _MOST_BLOCKS)
-
-
-class _Tile(NamedTuple):
-    """What a block blurs, and the bytes of shared memory that takes (kernels/gaussian_blur.cu)."""
-
-    width: int
-    height: int
-    shared: int
-
-
-@functools.lru_cache(4096)
-def _blur_tile(dtype: str, together: int, height: int, width: int, taps_x: int, taps_y: int) -> _Tile:
-    """The first that fits into 48 KiB, smaller where as many cover the image. `together`: channels, packed ones."""
-    item = 8 if dtype == "float64" else 4
-    middle = _fours(taps_x // 2)
-    for most_wide, most_high in _BLUR_TILES:
-        wide, high = _even_share(width, most_wide), _even_share(height, most_high)
-        pitch = 16 * (together * (wide + 2 * middle + 4) * item // 16 | 1)
-        weights = item * (2 * middle + 4 + _fours(taps_y))
-        shared = weights + 8 * _fours(high + taps_y + 4) + high * pitch
-        if shared <= (48 << 10) - 16:  # less how far the Gaussian reaches
-            break
-    return _Tile(wide, high, shared)
-
-
-def _fours(count: int) -> int:
-    return -(-count // 4) * 4
-
-
-def _even_share(extent: int, most: int) -> int:
-    """A multiple of 8, of which as few cover the extent as of `most`."""
-    return -(-extent // -(-extent // most) // 8) * 8
 
 
 class _Skeleton(NamedTuple):
@@ -615,31 +472,22 @@ class _Skeleton(NamedTuple):
 
 
 _SKELETONS = {
-    "warp": _Skeleton(256, _warp_grid, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:6], n[1], ls[1], *n[6:])),
-    "resample": _Skeleton(128, _resample_grid, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:], n[1], ls[1])),
+    "warp": _Skeleton(256, _grids._warp_grid, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:6], n[1], ls[1], *n[6:])),
+    "resample": _Skeleton(128, _grids._resample_grid, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:], n[1], ls[1])),
     "pointwise": _Skeleton(
-        256, _pointwise_grid, lambda n, ls, k, to: (n[0], ls[0], k, chain(n[2:]), n[1], ls[1], min(to.extents[2], 4))
+        256,
+        _grids._pointwise_grid,
+        lambda n, ls, k, to: (n[0], ls[0], k, chain(n[2:]), n[1], ls[1], min(to.extents[2], 4)),
     ),
-    "luma_mean": _Skeleton(512, _luma_mean_grid, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:]), by_frame=False),
-    "extremes": _Skeleton(1024, _luma_mean_grid, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
-    "equalize": _Skeleton(1024, _luma_mean_grid, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
-    "lut": _Skeleton(512, _lut_grid, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
-    "adjust_sharpness": _Skeleton(256, _adjust_sharpness_grid, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
-    "mix": _Skeleton(256, _grid_of_fours, lambda n, ls, k, _: (n[0], ls[0], k, n[2], ls[1])),
-    "blend": _Skeleton(256, _grid_of_fours, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
-    "gaussian_blur": _Skeleton(224, _gaussian_blur_grid, lambda n, ls, k, _: (n[0], ls[0], k, n[1], ls[1])),
+    "luma_mean": _Skeleton(512, _grids._luma_mean_grid, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:]), by_frame=False),
+    "extremes": _Skeleton(1024, _grids._luma_mean_grid, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
+    "equalize": _Skeleton(1024, _grids._luma_mean_grid, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
+    "lut": _Skeleton(512, _grids._lut_grid, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
+    "adjust_sharpness": _Skeleton(256, _grids._adjust_sharpness_grid, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
+    "mix": _Skeleton(256, _grids._grid_of_fours, lambda n, ls, k, _: (n[0], ls[0], k, n[2], ls[1])),
+    "blend": _Skeleton(256, _grids._grid_of_fours, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
+    "gaussian_blur": _Skeleton(224, _grids._gaussian_blur_grid, lambda n, ls, k, _: (n[0], ls[0], k, n[1], ls[1])),
 }
-
-
-def _region_width(dtype: str, group: int) -> int:
-    """Columns of the output that a block warps (kernels/gpu/tile.cuh): fewer where a staged pixel is wide."""
-    return _REGION_WIDTHS[_stored_bytes(dtype, group) <= 4]
-
-
-def _stored_bytes(dtype: str, group: int) -> int:
-    """Of a pixel in shared memory (kernels/gpu/words.cuh)."""
-    item = _array.ITEM_SIZE[dtype]
-    return 4 if item == 1 else {1: 2, 2: 4, 3: 8, 4: 8}[group] if item == 2 else item * group
 
 
 _DETECTION = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _images, _pass
+from .. import _grids, _images, _pass
 from .._images import Images
 from .._parameters import NO_TABLE, PerSample, Table
 from .passes import Pass
@@ -113,7 +113,7 @@ def _known(each: Pass, plan: Plan, image: Images, table: Table) -> _pass.Parts:
     if each.measured_by is None:
         return _pass.NO_PARTS
     place = _place_of_mean(each, each.means[0])
-    count = _pass.mean_parts(image, image.samples, image.size) if each.measured_by.heads else 1
+    count = _grids.mean_parts(image, image.samples, image.size) if each.measured_by.heads else 1
     return _pass.Parts(_at(table, plan.parts[place]), count, place - each.columns[0].place)
 
 
