@@ -10,8 +10,8 @@ from ._images import Images
 
 # Columns, at least as many as the widest kernel reaches, and rows, of which the first that fits is taken.
 _BLUR_TILES = (224, 32), (224, 16), (112, 32), (112, 16), (64, 16), (64, 8)
-_POINTWISE_BLOCKS = 4  # on a multiprocessor at a time: what short chains have of narrow dtypes, a guess for others
-_UNEVEN, _UNEVEN_TURNS = {"AfterContrast"}, 2  # what one sample has more to do in than another
+POINTWISE_BLOCKS = 4  # on a multiprocessor at a time: what short chains have of narrow dtypes, a guess for others
+UNEVEN, _UNEVEN_TURNS = {"AfterContrast"}, 2  # what one sample has more to do in than another
 _FEW_ROWS, _MANY_ROWS = 64, 128  # of a warp's regions, at most
 _REGION_WIDTHS = 32, 64
 _MOST_BLOCKS = 65535  # along a grid's second and third axis
@@ -31,7 +31,7 @@ def most_mean_parts(frames: int, size: tuple[int, int]) -> int:
     return frames * -(-size[1] // _REGION_WIDTHS[0]) * -(-size[0] // _FEW_ROWS)
 
 
-def _warp_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
+def warp(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
     """A block makes a region."""
     rows = _region_rows(dtype, group, slices, height, width)
     regions = -(-width // _region_width(dtype, group)) * -(-height // rows) * slices
@@ -40,7 +40,7 @@ def _warp_grid(dtype: str, group: int, slices: int, height: int, width: int) -> 
     return regions, 1, 1
 
 
-def _regions(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, ...]:
+def warp_regions(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, ...]:
     """What the record holds of them."""
     rows = _region_rows(dtype, group, slices, height, width)
     down, whole = max(-(-height // rows), 1), max(width // _region_width(dtype, group), 1)
@@ -64,7 +64,7 @@ def _region_rows(dtype: str, group: int, slices: int, height: int, width: int) -
     return _fours(-(-height // down)) if height else 4
 
 
-def _resample_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
+def resample(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
     """Few tiles of the height, as each works out its columns, but enough for a large GPU."""
     across, few = -(-width // 32), -(-height // 128)
     down = few if across * slices * few >= 2000 else -(-height // 32)
@@ -73,7 +73,7 @@ def _resample_grid(dtype: str, group: int, slices: int, height: int, width: int)
     return across, down, min(slices, _MOST_BLOCKS)
 
 
-def _grid_of_fours(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
+def fours(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
     """A thread makes four pixels of a row."""
     pieces = -(-width // 4) * height
     if pieces >= 1 << 31:
@@ -81,37 +81,37 @@ def _grid_of_fours(dtype: str, group: int, slices: int, height: int, width: int)
     return -(-pieces // 256), 1, min(slices, _MOST_BLOCKS)
 
 
-def _pointwise_grid(
+def pointwise(
     dtype: str, group: int, slices: int, height: int, width: int, room: int, uneven: bool
 ) -> tuple[int, int, int]:
     """The runs that a GPU with room for so many blocks takes the fewest turns for, or some turns where they are uneven.
 
     What a block begins with, parameters that all of it waits for, counts as three turns (benchmarks/NOTES.md).
     """
-    blocks, _, deep = _grid_of_fours(dtype, group, slices, height, width)
+    blocks, _, deep = fours(dtype, group, slices, height, width)
     if uneven:
         return min(max(_UNEVEN_TURNS * room // deep, 1), max(blocks, 1)), 1, deep
     full = {min(max(times * room // deep, 1), max(blocks, 1)) for times in range(1, 9)}  # so often
     return min(full, key=lambda runs: -(-runs * deep // room) * (-(-blocks // runs) + 3)), 1, deep
 
 
-def _luma_mean_grid(dtype: str, group: int, samples: int, height: int, width: int) -> tuple[int, int, int]:
+def one_each(dtype: str, group: int, samples: int, height: int, width: int) -> tuple[int, int, int]:
     """A block makes a sample."""
     return samples, 1, 1
 
 
-def _lut_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
+def lut(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
     """A thread looks up four pixels of a row, four times."""
-    blocks, _, deep = _grid_of_fours(dtype, group, slices, height, width)
+    blocks, _, deep = fours(dtype, group, slices, height, width)
     return -(-blocks // 8), 1, deep
 
 
-def _adjust_sharpness_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
+def adjust_sharpness(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
     """A thread makes four pixels of eight rows."""
-    return _grid_of_fours(dtype, group, slices, -(-height // 8), width)
+    return fours(dtype, group, slices, -(-height // 8), width)
 
 
-def _gaussian_blur_grid(
+def gaussian_blur(
     dtype: str, group: int, slices: int, height: int, width: int, columns: int, rows: int, shared: int
 ) -> tuple[int, int, int]:
     """A block makes a tile."""
@@ -121,7 +121,7 @@ def _gaussian_blur_grid(
     return -(-width // columns), down, min(slices, _MOST_BLOCKS)
 
 
-class _Tile(NamedTuple):
+class Tile(NamedTuple):
     """What a block blurs, and the bytes of shared memory that takes (kernels/gaussian_blur.cu)."""
 
     width: int
@@ -130,7 +130,7 @@ class _Tile(NamedTuple):
 
 
 @functools.lru_cache(4096)
-def _blur_tile(dtype: str, together: int, height: int, width: int, taps_x: int, taps_y: int) -> _Tile:
+def blur_tile(dtype: str, together: int, height: int, width: int, taps_x: int, taps_y: int) -> Tile:
     """The first that fits into 48 KiB, smaller where as many cover the image. `together`: channels, packed ones."""
     item = 8 if dtype == "float64" else 4
     middle = _fours(taps_x // 2)
@@ -141,7 +141,7 @@ def _blur_tile(dtype: str, together: int, height: int, width: int, taps_x: int, 
         shared = weights + 8 * _fours(high + taps_y + 4) + high * pitch
         if shared <= (48 << 10) - 16:  # less how far the Gaussian reaches
             break
-    return _Tile(wide, high, shared)
+    return Tile(wide, high, shared)
 
 
 def _fours(count: int) -> int:

@@ -199,8 +199,8 @@ def pointwise(
             raise TypeError(f"images and dtype must be one of {', '.join(_check.IMAGE_DTYPES)}, got {name}")
     result = _images.like(image, image.size, dtype, out, channels)
     if image.samples * image.axes.extents[1]:
-        room = _grids._POINTWISE_BLOCKS * _cuda.processors(image.device) if image.device >= 0 else 1
-        further = room, not _grids._UNEVEN.isdisjoint(ops)
+        room = _grids.POINTWISE_BLOCKS * _cuda.processors(image.device) if image.device >= 0 else 1
+        further = room, not _grids.UNEVEN.isdisjoint(ops)
         plan = _plan("pointwise", (image.dtype, dtype, *ops), *_phases(image, result), further)
         data = _parametrised(image, result.pointer, result.axes.strides, plan, parameters, parts)
         _run(plan, image, data, image.dtype, dtype, ops, result.axes.extents[2])
@@ -302,7 +302,7 @@ def gaussian_blur(image: Images, window: tuple[int, int], sigma: PerSample, out:
     result = _images.like(image, image.size, dtype, out)
     if image.samples * image.axes.extents[1]:
         together = image.axes.extents[2] if layout_tag(image.axes) == "Packed" and image.dtype != "float64" else 1
-        tile = _grids._blur_tile(image.dtype, together, *image.size, *window)
+        tile = _grids.blur_tile(image.dtype, together, *image.size, *window)
         plan = _plan("gaussian_blur", (image.dtype, dtype), *_phases(image, result), tile)
         batch = _batch(image, result.pointer, result.axes.strides, plan)
         sigmas = (*sigma.table[:5], *(sigma.values or (0.0, 0.0)))
@@ -439,7 +439,7 @@ def _plan(
     phase: int,
     target: Axes,
     to_phase: int,
-    further: _grids._Tile | tuple[int, ...] = (),
+    further: _grids.Tile | tuple[int, ...] = (),
 ) -> _Plan:
     """`names` are source dtype, target dtype and the functors; `further` is what else the grid depends on."""
     samples, frames, channels, height, width = source.extents
@@ -457,8 +457,8 @@ def _plan(
             *(frames, channels, height, width, *target.extents[3:]),
             *(aligned(source, names[0], phase), aligned(target, names[1], to_phase)),
         ),
-        shared=further.shared if isinstance(further, _grids._Tile) else 0,
-        regions=_grids._regions(names[0], group, slices, *target.extents[3:]) if skeleton == "warp" else (),
+        shared=further.shared if isinstance(further, _grids.Tile) else 0,
+        regions=_grids.warp_regions(names[0], group, slices, *target.extents[3:]) if skeleton == "warp" else (),
     )
 
 
@@ -472,24 +472,20 @@ class _Skeleton(NamedTuple):
 
 
 _SKELETONS = {
-    "warp": _Skeleton(256, _grids._warp_grid, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:6], n[1], ls[1], *n[6:])),
-    "resample": _Skeleton(128, _grids._resample_grid, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:], n[1], ls[1])),
+    "warp": _Skeleton(256, _grids.warp, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:6], n[1], ls[1], *n[6:])),
+    "resample": _Skeleton(128, _grids.resample, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:], n[1], ls[1])),
     "pointwise": _Skeleton(
-        256,
-        _grids._pointwise_grid,
-        lambda n, ls, k, to: (n[0], ls[0], k, chain(n[2:]), n[1], ls[1], min(to.extents[2], 4)),
+        256, _grids.pointwise, lambda n, ls, k, to: (n[0], ls[0], k, chain(n[2:]), n[1], ls[1], min(to.extents[2], 4))
     ),
-    "luma_mean": _Skeleton(512, _grids._luma_mean_grid, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:]), by_frame=False),
-    "extremes": _Skeleton(1024, _grids._luma_mean_grid, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
-    "equalize": _Skeleton(1024, _grids._luma_mean_grid, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
-    "lut": _Skeleton(512, _grids._lut_grid, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
-    "adjust_sharpness": _Skeleton(256, _grids._adjust_sharpness_grid, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
-    "mix": _Skeleton(256, _grids._grid_of_fours, lambda n, ls, k, _: (n[0], ls[0], k, n[2], ls[1])),
-    "blend": _Skeleton(256, _grids._grid_of_fours, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
-    "gaussian_blur": _Skeleton(224, _grids._gaussian_blur_grid, lambda n, ls, k, _: (n[0], ls[0], k, n[1], ls[1])),
+    "luma_mean": _Skeleton(512, _grids.one_each, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:]), by_frame=False),
+    "extremes": _Skeleton(1024, _grids.one_each, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
+    "equalize": _Skeleton(1024, _grids.one_each, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
+    "lut": _Skeleton(512, _grids.lut, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
+    "adjust_sharpness": _Skeleton(256, _grids.adjust_sharpness, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
+    "mix": _Skeleton(256, _grids.fours, lambda n, ls, k, _: (n[0], ls[0], k, n[2], ls[1])),
+    "blend": _Skeleton(256, _grids.fours, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
+    "gaussian_blur": _Skeleton(224, _grids.gaussian_blur, lambda n, ls, k, _: (n[0], ls[0], k, n[1], ls[1])),
 }
-
-
 _DETECTION = {
     **dict.fromkeys(_nms.KERNELS, ("Nms", _nms.RECORD.size)),
     **dict.fromkeys(("roi_average", "roi_spread"), ("Pooling", _roi.RECORD.size)),
