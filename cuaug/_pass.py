@@ -6,15 +6,29 @@ The formats below mirror kernels/record.cuh field by field; the kernel's text as
 from __future__ import annotations
 
 import functools
-import re
 import struct
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _array, _check, _cpu, _cuda, _engine, _grids, _images, _nms, _parameters, _roi, _rotated, _soft_nms
+from . import (
+    _array,
+    _check,
+    _cpu,
+    _cuda,
+    _engine,
+    _grids,
+    _images,
+    _layouts,
+    _nms,
+    _parameters,
+    _roi,
+    _rotated,
+    _soft_nms,
+)
 from ._images import Axes, Images, Result
+from ._names import chain, name_expression, skeleton_of
 from ._parameters import NO_TABLE, PerSample, Table
 
 _FILLED = struct.Struct("P5q P5q q 8i P4q 4d")
@@ -301,7 +315,7 @@ def gaussian_blur(image: Images, window: tuple[int, int], sigma: PerSample, out:
         raise TypeError(f"images must be one of {', '.join(_check.IMAGE_DTYPES)}, got {image.dtype}")
     result = _images.like(image, image.size, dtype, out)
     if image.samples * image.axes.extents[1]:
-        together = image.axes.extents[2] if layout_tag(image.axes) == "Packed" and image.dtype != "float64" else 1
+        together = image.axes.extents[2] if _layouts.tag(image.axes) == "Packed" and image.dtype != "float64" else 1
         tile = _grids.blur_tile(image.dtype, together, *image.size, *window)
         plan = _plan("gaussian_blur", (image.dtype, dtype), *_phases(image, result), tile)
         batch = _batch(image, result.pointer, result.axes.strides, plan)
@@ -443,7 +457,7 @@ def _plan(
 ) -> _Plan:
     """`names` are source dtype, target dtype and the functors; `further` is what else the grid depends on."""
     samples, frames, channels, height, width = source.extents
-    layouts = layout_tag(source), layout_tag(target)
+    layouts = _layouts.tag(source), _layouts.tag(target)
     group = min(channels, 4)
     made = _SKELETONS[skeleton]
     slices = (
@@ -455,7 +469,7 @@ def _plan(
         made.grid(names[0], group, slices, *target.extents[3:], *further),
         sizes=(
             *(frames, channels, height, width, *target.extents[3:]),
-            *(aligned(source, names[0], phase), aligned(target, names[1], to_phase)),
+            *(_layouts.aligned(source, names[0], phase), _layouts.aligned(target, names[1], to_phase)),
         ),
         shared=further.shared if isinstance(further, _grids.Tile) else 0,
         regions=_grids.warp_regions(names[0], group, slices, *target.extents[3:]) if skeleton == "warp" else (),
@@ -496,13 +510,9 @@ _DETECTION = {
 }
 
 
-def name_expression(skeleton: str, *arguments: str | int) -> str:
-    return f"cuaug::{skeleton}<{', '.join(str(a) if isinstance(a, int) else f'cuaug::{a}' for a in arguments)}>"
-
-
 def record_of(name: str) -> tuple[str, int]:
     """The C++ type of a kernel's argument, and the bytes that are packed for it here."""
-    skeleton = name.partition("<")[0].removeprefix("cuaug::")
+    skeleton = skeleton_of(name)
     if skeleton in _DETECTION:
         record, size = _DETECTION[skeleton]
         return f"cuaug::{record}", size
@@ -524,37 +534,5 @@ def record_of(name: str) -> tuple[str, int]:
     return f"cuaug::Warp<cuaug::{geometry}>", _FILLED.size + _GEOMETRIES[geometry].size + _TAIL.size
 
 
-def chain(ops: Sequence[str]) -> str:
-    return f"Chain<{', '.join(f'cuaug::{op}' for op in ops)}>"
-
-
-def ops_of(name: str) -> list[str]:
-    """The structs in a kernel's chains."""
-    ops = [op.strip() for chain in re.findall(r"Chain<(.*?)>", name) for op in chain.split(",") if op]
-    return [op.removeprefix("cuaug::") for op in dict.fromkeys(ops)]
-
-
 def _cpp(dtype: str) -> str:
     return "uint8" if dtype == "bool" else dtype
-
-
-def layout_tag(axes: Axes) -> str:
-    """The layout tag of kernels/gpu/layout.cuh."""
-    _, _, channels, height, width = axes.extents
-    _, _, c, _, x = axes.strides
-    if channels <= 4 and (x == 1 or width == 1):
-        tag = "Planar"
-    elif 1 < channels <= 4 and c == 1 and x == channels:
-        tag = "Packed"
-    else:
-        tag = "Strided"
-    return tag if height else f"Ragged<cuaug::{tag}>"
-
-
-@functools.lru_cache(4096)
-def aligned(axes: Axes, dtype: str, phase: int) -> int:
-    """How many adjacent elements, 8, 4 or 0, move as vectors of up to 16 bytes, from any multiple of so many on."""
-    item = _array.ITEM_SIZE[dtype]
-    planes = axes.strides[:4] if layout_tag(axes) == "Planar" else (*axes.strides[:2], axes.strides[3])
-    steps = (phase, *(stride * item for stride in planes))
-    return next((count for count in (8, 4) if all(step % min(count * item, 16) == 0 for step in steps)), 0)
