@@ -18,9 +18,7 @@ _MOST_BLOCKS = 65535  # along a grid's second and third axis
 
 
 def mean_parts(image: Images, samples: int, size: tuple[int, int]) -> int:
-    """How many parts a mean comes in that is taken of so many samples."""
-    if image.device < 0:
-        return 1
+    """How many parts a mean comes in that a warp takes of so many samples: its regions."""
     frames, group = image.axes.extents[1], min(image.channels, 4)
     rows = _region_rows(image.dtype, group, samples * frames, *size)
     return frames * -(-size[1] // _region_width(image.dtype, group)) * -(-size[0] // rows)

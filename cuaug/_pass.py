@@ -132,13 +132,13 @@ def warp(
     """One resample of the whole batch, then ops. `image` and `geometry` are checked; the rest is checked here.
 
     `window`: each sample's box that alone counts as its image. [N, 4]. `parts`: where the result's mean luma goes, of
-    the images' own dtype. [N, `mean_parts`]. On a GPU, `antialias`: of matrices that neither turn nor shear, nor reduce
-    more than twofold.
+    the images' own dtype. [N, `_grids.mean_parts`]. On a GPU, `antialias`: of matrices that neither turn nor shear, nor
+    reduce more than twofold.
     """
     target = image.dtype if dtype is None else _array.dtype_name(dtype)
     if image.device < 0 and (ops.names or parts is not NO_TABLE):
         made = warp(image, geometry, size, interpolation, border, fill, image.dtype, None, window)
-        return changed(image, made, ops, target, out, parts)
+        return chained(image, made, ops, target, out, parts)
     _check.one_of("interpolation", interpolation, tuple(_SAMPLERS))
     _check.one_of("border", border, _check.BORDERS)
     _check.dtypes(image.dtype, target, interpolation)
@@ -158,8 +158,8 @@ def warp(
     return image.library.finish(result.array)
 
 
-def changed(image: Images, made: Any, ops: Ops, target: str, out: Any, parts: Table) -> Any:
-    """What ops make of what was made of an image, and a mean as of `warp`: a CPU's loops do one thing at a time."""
+def chained(image: Images, made: Any, ops: Ops, target: str, out: Any, parts: Table) -> Any:
+    """What was made of an image behind a chain of ops, and its mean as of `warp`: a CPU's loops do one thing each."""
     between, parameters = _images.images(made, image.axes.layout, image.library), PerSample(ops.parameters, ())
     if parts is NO_TABLE:
         return pointwise(between, ops.names, parameters, target, out)
