@@ -247,13 +247,14 @@ def draw(
 
 
 def draw_each(
-    program: np.ndarray, table: np.ndarray, ids: np.ndarray, counts: tuple[int, int, int], sizes: np.ndarray
+    program: np.ndarray, table: np.ndarray, ids: np.ndarray, counts: tuple[int, int, int], own: np.ndarray
 ) -> None:
-    """Fills `table` [N, P] on the host by a program of one instruction, for images of these sizes [N, (H, W)]."""
+    """Fills `table` [N, P] on the host, by arguments of each sample's own (fusion/ragged.py). [N, K]"""
     rows = Table(table.ctypes.data, table.shape[1], 0, 1, 1, table)
-    own = Table(ids.ctypes.data, 0, 0, 1, 0, ids)
-    data = _drawing(program.ctypes.data, len(program), rows, rows.n, own, counts, len(table))
-    _cpu.native().draw_each(data, sizes.ctypes.data)
+    numbers = Table(ids.ctypes.data, 0, 0, 1, 0, ids)
+    each = own.ctypes.data, own.shape[1]
+    data = _drawing(program.ctypes.data, len(program), rows, rows.n, numbers, counts, len(table), each)
+    _cpu.native().draw(data)
 
 
 def _drawing(
