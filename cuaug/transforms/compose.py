@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+import functools
 import secrets
 import textwrap
 import threading
@@ -27,7 +27,6 @@ from ._transform import Transform, members
 from .params import Params
 
 _REPLAYS = 1 << 16  # counters of graphs that capture a recipe: one for eight samples each
-_MOST_LEADS = 1 << 14  # sizes of images
 _lock = threading.Lock()
 
 
@@ -69,12 +68,11 @@ class Compose(Transform):
         self.first = 0  # the place of its first transform in the recipe that it is the end of
         self._plans: dict[Any, Plan] = {}
         self._replays: dict[Any, tuple[Any, list[int]]] = {}
-        self._leads: dict[Any, ragged.Lead | None] = {}
-        self._counts: dict[Any, int] = {}
         self._arrays: set[type] = set()  # whose objects are images alone
 
     def __getstate__(self) -> dict[str, Any]:
-        return super().__getstate__() | {"_plans": {}, "_replays": {}, "_leads": {}, "_counts": {}, "_arrays": set()}
+        own = {name: value for name, value in super().__getstate__().items() if name != "_leads"}
+        return own | {"_plans": {}, "_replays": {}, "_arrays": set()}
 
     def __repr__(self) -> str:
         entries = "".join(f"\n{textwrap.indent(repr(transform), '    ')}," for transform in self.transforms)
@@ -231,9 +229,9 @@ class Compose(Transform):
             image = _images.images(images, layout)
         owners: dict[int, str] = {}
         if isinstance(images, (list, tuple)):
-            groups = _sample.grouped(list(images), self._kind, layout, len(images))
+            groups = _sample.grouped(list(images), self._leads.kind, layout, len(images))
             together = max(groups, key=lambda group: len(group[0]))[1]  # the largest batch stands for all
-            leading = self._leading(together[0]) if len(together) > 1 else 0
+            leading = self._leads.count(together[0]) if len(together) > 1 else 0
             plan = self._write(together[0], owners, leading)
             return report(plan, together, owners, tuple(len(places) for places, _ in groups))
         return report(self._write(image, owners), [image], owners)
@@ -278,7 +276,7 @@ class Compose(Transform):
                 of = int(of[0]) if len(of) == 1 else of
             return image, self._draw(plan, image, of, step)
 
-        return _sample.results(found, self._kind, draw, layout, self.boxes, self.keypoints)
+        return _sample.results(found, self._leads.kind, draw, layout, self.boxes, self.keypoints)
 
     def _counted(self, step: int | None) -> int:
         """The step of this call."""
@@ -311,7 +309,7 @@ class Compose(Transform):
 
         `leading`: so many transforms have arguments for each image, whatever its size.
         """
-        recipe = self._begun(image.size, image)
+        recipe = Recipe(image.size, image.channels, image.dtype, position=self.first - 1)
         for i, transform in enumerate(self._flat(), 1):
             known = len(recipe.ops)
             transform.enter(recipe)
@@ -320,56 +318,22 @@ class Compose(Transform):
                 ragged.given_to_each(recipe)
         return plan_of(recipe, image)
 
-    def _begun(self, size: tuple[int, int], image: Images) -> Recipe:
-        return Recipe(size, image.channels, image.dtype, position=self.first - 1)
+    @functools.cached_property
+    def _leads(self) -> ragged.Leads:
+        return ragged.Leads(list(self._flat()), self.first)
 
     def _together(self, images: Sequence[Images]) -> tuple[Plan, Images]:
         """Images of one kind as one batch, and the plan for it."""
         first = images[0]
         if len(images) == 1:
             return self._plan(first), first
-        leads = [lead for lead in map(self._lead, images) if lead is not None]
+        leads = [lead for lead in map(self._leads.of, images) if lead is not None]
         assert len(leads) == len(images), "images without a lead are batches of one size"
         key = (first.dtype, first.channels, leads[0].kind)
         plan = self._plans.get(key)
         if plan is None:
-            plan = self._plans.setdefault(key, self._write(first, {}, self._leading(first)))
+            plan = self._plans.setdefault(key, self._write(first, {}, self._leads.count(first)))
         return plan, _ragged.batch(images, np.stack([lead.numbers for lead in leads]) + plan.own)
-
-    def _kind(self, image: Images) -> Any:
-        """Images for which this is the same go together, whatever their sizes; None: those of one size do."""
-        lead = self._lead(image)
-        return lead and lead.kind
-
-    def _lead(self, image: Images) -> ragged.Lead | None:
-        key = (image.dtype, image.axes.extents[2:])
-        if key in (known := self._leads):
-            return known[key]
-        if len(known) >= _MOST_LEADS:
-            self._leads = known = {}  # another thread may still look into the old one
-        found = known[key] = self._lead_for(image)
-        return found
-
-    def _lead_for(self, image: Images) -> ragged.Lead | None:
-        leading = self._leading(image)
-        if not leading:
-            return None
-        recipe = self._begun(image.size, image)
-        for transform in itertools.islice(self._flat(), leading):
-            transform.enter(recipe)
-        return ragged.lead_of(recipe, image.dtype, image.size)
-
-    def _leading(self, image: Images) -> int:
-        """How many transforms it takes until such images have one size, whatever it was; 0: more than there are."""
-        key = (image.dtype, image.channels)
-        if key not in self._counts:
-            height, width = image.size
-            sizes = (height, width), (2 * height + 1, 3 * width + 2)  # of neither one height, nor width, nor ratio
-            try:
-                self._counts[key] = ragged.leading(self._flat(), [self._begun(size, image) for size in sizes])
-            except ValueError:  # what a transform refuses of a size that nobody has given
-                self._counts[key] = 0
-        return self._counts[key]
 
     def _flat(self) -> Iterator[Transform]:
         for transform in self.transforms:
