@@ -1,4 +1,4 @@
-"""Runs a plan: draws a table, and takes images through the passes with it."""
+"""Runs a plan: takes images through its passes, by a table of draws."""
 
 from __future__ import annotations
 
@@ -156,14 +156,3 @@ def _from(table: Table, column: Column) -> Table:
 
 def _at(table: Table, place: int) -> Table:
     return table._replace(pointer=table.pointer + 8 * place)
-
-
-def drawn(plan: Plan, image: Images, program: Any, counts: tuple[int, int, int], ids: Any, replays: int) -> Any:
-    """A table of draws for these images. [N, columns]"""
-    table = image.library.empty((image.samples, plan.columns), "float64", image.device, None)
-    if image.device < 0:
-        table[:] = 0.0  # what is not drawn may be cast all the same, with the rest of the table
-    described = image.library.pointer(table)
-    rows = Table(described, plan.columns, 0, 1, 1, table)
-    _pass.draw(program, len(plan.program), rows, plan.drawn, replays, ids, counts, image)
-    return table

@@ -5,17 +5,15 @@ from __future__ import annotations
 import functools
 import secrets
 import textwrap
-import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from .. import _array, _check, _cuda, _images, _pass, _ragged
-from .._check import BackendError, public
+from .. import _array, _check, _images, _ragged
+from .._check import public
 from .._images import Images
-from .._parameters import NO_TABLE, Table
-from ..fusion import ragged, run, traced
+from ..fusion import drawing, ragged, run, traced
 from ..fusion.plan import Plan, plan_of
 from ..fusion.recipe import Recipe
 from ..fusion.report import Report, report
@@ -25,9 +23,6 @@ from ._keypoints import Keypoints
 from ._structure import find, is_plain_array
 from ._transform import Transform, members
 from .params import Params
-
-_REPLAYS = 1 << 16  # counters of graphs that capture a recipe: one for eight samples each
-_lock = threading.Lock()
 
 
 class Compose(Transform):
@@ -67,12 +62,12 @@ class Compose(Transform):
         self._step = 0
         self.first = 0  # the place of its first transform in the recipe that it is the end of
         self._plans: dict[Any, Plan] = {}
-        self._replays: dict[Any, tuple[Any, list[int]]] = {}
+        self._replays = drawing.Replays()
         self._arrays: set[type] = set()  # whose objects are images alone
 
     def __getstate__(self) -> dict[str, Any]:
         own = {name: value for name, value in super().__getstate__().items() if name != "_leads"}
-        return own | {"_plans": {}, "_replays": {}, "_arrays": set()}
+        return own | {"_plans": {}, "_replays": drawing.Replays(), "_arrays": set()}
 
     def __repr__(self) -> str:
         entries = "".join(f"\n{textwrap.indent(repr(transform), '    ')}," for transform in self.transforms)
@@ -121,7 +116,7 @@ class Compose(Transform):
             if type(images) in self._arrays:
                 image = _images.images(images, layout)
                 plan = self._plan(image)
-                table = self._table(plan, image, ids, self._counted(step))
+                table = drawing.drawn(plan, image, ids, self.seed, self._counted(step), self._replays)
                 return traced.apply(plan, image, table)
             return self._follow(images, ids, step, layout)
         if labels is None and getattr(masks, "ndim", 0) == 1:  # no mask has one axis: cutmix(images, labels)
@@ -288,14 +283,20 @@ class Compose(Transform):
         return step
 
     def _draw(self, plan: Plan, image: Images, ids: Any, step: int) -> Params:
-        return Params(plan, self._table(plan, image, ids, step), image, self)
+        return Params(plan, drawing.drawn(plan, image, ids, self.seed, step, self._replays), image, self)
 
-    def _table(self, plan: Plan, image: Images, ids: Any, step: int) -> Table:
-        first, each = (ids, NO_TABLE) if isinstance(ids, int) else (0, _ids(ids, image))
-        program = self._program(plan, image)
-        counts = (self.seed, step, first)
-        array = run.drawn(plan, image, program, counts, each, self._replay(image))
-        return Table(image.library.pointer(array), plan.columns, 0, 1, 1, array)
+    def _together(self, images: Sequence[Images]) -> tuple[Plan, Images]:
+        """Images of one kind as one batch, and the plan for it."""
+        first = images[0]
+        if len(images) == 1:
+            return self._plan(first), first
+        leads = [lead for lead in map(self._leads.of, images) if lead is not None]
+        assert len(leads) == len(images), "images without a lead are batches of one size"
+        key = (first.dtype, first.channels, leads[0].kind)
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self._plans.setdefault(key, self._write(first, {}, self._leads.count(first)))
+        return plan, _ragged.batch(images, np.stack([lead.numbers for lead in leads]) + plan.own)
 
     def _plan(self, image: Images) -> Plan:
         key = (image.dtype, image.axes.extents[1:])
@@ -322,77 +323,9 @@ class Compose(Transform):
     def _leads(self) -> ragged.Leads:
         return ragged.Leads(list(self._flat()), self.first)
 
-    def _together(self, images: Sequence[Images]) -> tuple[Plan, Images]:
-        """Images of one kind as one batch, and the plan for it."""
-        first = images[0]
-        if len(images) == 1:
-            return self._plan(first), first
-        leads = [lead for lead in map(self._leads.of, images) if lead is not None]
-        assert len(leads) == len(images), "images without a lead are batches of one size"
-        key = (first.dtype, first.channels, leads[0].kind)
-        plan = self._plans.get(key)
-        if plan is None:
-            plan = self._plans.setdefault(key, self._write(first, {}, self._leads.count(first)))
-        return plan, _ragged.batch(images, np.stack([lead.numbers for lead in leads]) + plan.own)
-
     def _flat(self) -> Iterator[Transform]:
         for transform in self.transforms:
             yield from transform._flat() if isinstance(transform, Compose) else [transform]
-
-    def _program(self, plan: Plan, image: Images) -> Table:
-        """In the memory of the images' device."""
-        key = image.device, image.library.name
-        table: Table | None = plan.programs.get(key)
-        if table is None:
-            if image.device >= 0 and _cuda.is_capturing(image.library.stream(image.device)):
-                raise BackendError("a recipe must be called once, with images like these, before it is captured")
-            array = image.library.load(plan.program, image.device)
-            table = plan.programs[key] = Table(image.library.pointer(array), 0, 0, 1, 1, array)
-            if image.device >= 0:
-                _cuda.wait(image.library.stream(image.device), image.device)  # once: any stream may read it from now on
-        return table
-
-    def _replay(self, image: Images) -> int:
-        """Where a graph that is being captured counts its replays: 0 outside of a capture.
-
-        Memory of before the capture: what a graph writes zeros into, each replay would begin with.
-        """
-        if image.device < 0:
-            return 0
-        key = (image.device, image.library.name)
-        if not _cuda.is_capturing(image.library.stream(image.device)):
-            if key not in self._replays:
-                array = image.library.load(np.zeros(_REPLAYS, np.int64), image.device)
-                self._replays[key] = array, [0]
-                _cuda.wait(image.library.stream(image.device), image.device)  # once, as for a program
-            return 0
-        (array, taken), count = self._replays[key], _pass.draw_blocks(image.samples)
-        with _lock:
-            first, taken[0] = taken[0], taken[0] + count
-        if first + count > _REPLAYS:
-            raise BackendError(f"CUDA graphs may capture a recipe for {8 * _REPLAYS} samples in all")
-        return image.library.pointer(array) + 8 * first
-
-
-def _ids(ids: Any, image: Images) -> Table:
-    if ids is None:
-        return NO_TABLE
-    if image.device < 0:
-        array: Any = np.ascontiguousarray(_array.host("ids", ids, np.int64))
-    else:
-        array = (
-            image.library.load(np.ascontiguousarray(_array.host("ids", ids, np.int64)), image.device)
-            if _array.is_host(ids)
-            else ids
-        )
-    described = _array.describe(array)
-    if described.device != image.device or (image.samples > 1 and described.strides != (1,)):
-        raise ValueError("ids on a device must lie on the images' own, one after the other: pass a contiguous copy")
-    if described.dtype != "int64" or len(described.shape) != 1 or described.shape[0] != image.samples:
-        raise ValueError(
-            f"ids must be {image.samples} integers (int64), got {described.dtype} of shape {tuple(described.shape)}"
-        )
-    return Table(described.pointer, 0, 0, 1, 0, array)
 
 
 _USUAL = {"boxes": Boxes(), "keypoints": Keypoints()}
