@@ -55,7 +55,7 @@ def digest() -> str:
 
 def sources(name: str) -> tuple[str, tuple[str, ...]]:
     """The text and the options that make the kernel of this name expression. Needs neither cupy nor a GPU."""
-    from ._pass import record_of
+    from ._records import record_of
 
     record, size = record_of(name)
     text = "".join(_op(struct) for struct in ops_of(name)) + f'#include "{skeleton_of(name)}.cu"\n// {digest()}\n'

@@ -10,25 +10,9 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from . import (
-    _array,
-    _check,
-    _cpu,
-    _cuda,
-    _engine,
-    _grids,
-    _images,
-    _layouts,
-    _nms,
-    _parameters,
-    _roi,
-    _rotated,
-    _soft_nms,
-)
+from . import _array, _check, _cpu, _cuda, _grids, _images, _layouts, _parameters
 from ._images import Axes, Images, Result
-from ._names import chain, name_expression, skeleton_of
+from ._names import chain, name_expression
 from ._parameters import NO_TABLE, PerSample, Table
 
 _FILLED = struct.Struct("P5q P5q q 8i P4q 4d")
@@ -43,14 +27,23 @@ _POINTWISE = struct.Struct("P5q P5q q 8i P4q 12d P4q 2i")
 _LUT = struct.Struct("P5q P5q q 8i P3q")
 _BLUR = struct.Struct("P5q P5q q 8i P4q 2d 4i")
 _BLEND = struct.Struct("P5q P5q q 8i 8P P4q q")
-_DRAW = struct.Struct("5P 5q 4i")
+RECORDS = {  # what each kernel's is called in C++, and its size
+    **dict.fromkeys(
+        ("pointwise", "luma_mean", "mix", "adjust_sharpness", "extremes", "equalize"), ("Pointwise", _POINTWISE.size)
+    ),
+    "resample": ("Resample", _RESAMPLE.size),
+    "lut": ("Lut", _LUT.size),
+    "gaussian_blur": ("GaussianBlur", _BLUR.size),
+    "blend": ("Blend", _BLEND.size),
+}
+WARPS = {  # of a warp, by the geometry in it: sizes
+    f"Warp<cuaug::{name}>": _FILLED.size + own.size + _TAIL.size for name, own in _GEOMETRIES.items()
+}
 _SAMPLERS = {"nearest": "Nearest", "bilinear": "Bilinear", "bicubic": "Bicubic", "lanczos": "Lanczos"}
 _FILTERS = {  # antialias: its filter
     True: {"bilinear": "Triangle", "area": "Triangle", "bicubic": "CatmullRom", "lanczos": "Lanczos3"},
     False: {"bilinear": "Triangle", "bicubic": "SharpCubic", "lanczos": "LanczosPlain"},
 }
-_PARAMETRISED = ("pointwise", "luma_mean", "mix", "adjust_sharpness", "extremes", "equalize")
-_DRAW_SAMPLES = 8  # to a block (kernels/draw.cu)
 MOST_BRANCHES = 8  # kernels/blend_record.cuh
 
 
@@ -219,63 +212,6 @@ def pointwise(
         data = _parametrised(image, result.pointer, result.axes.strides, plan, parameters, parts)
         _run(plan, image, data, image.dtype, dtype, ops, result.axes.extents[2])
     return image.library.finish(result.array)
-
-
-def draw(
-    program: Table,
-    length: int,
-    table: Table,
-    columns: int,
-    replays: int,
-    ids: Table,
-    counts: tuple[int, int, int],
-    image: Images,
-) -> None:
-    """Fills the first `columns` of `table` [N, P] by a program of `length` numbers.
-
-    `counts`: the seed, the step, the first sample's id. `replays`: `draw_blocks` counters, if a graph is captured.
-    """
-    samples = image.samples
-    near = 8 * (length + _DRAW_SAMPLES * (columns | 1))  # kernels/draw.cu
-    shared = near if near <= 48 << 10 else 0
-    own = (image.pointer + _images.ONE_IMAGE.size, image.axes.strides[0]) if image.ragged else (0, 0)
-    data = _drawing(program.pointer, length, table, columns, ids, counts, samples, own, replays, shared > 0)
-    if image.device < 0:
-        _cpu.native().draw(data)
-    elif samples:
-        image.library.launch("cuaug::draw", data, (draw_blocks(samples), 1, 1), 256, shared, image.device)
-
-
-def draw_each(
-    program: np.ndarray, table: np.ndarray, ids: np.ndarray, counts: tuple[int, int, int], own: np.ndarray
-) -> None:
-    """Fills `table` [N, P] on the host, by arguments of each sample's own (fusion/ragged.py). [N, K]"""
-    rows = Table(table.ctypes.data, table.shape[1], 0, 1, 1, table)
-    numbers = Table(ids.ctypes.data, 0, 0, 1, 0, ids)
-    each = own.ctypes.data, own.shape[1]
-    data = _drawing(program.ctypes.data, len(program), rows, rows.n, numbers, counts, len(table), each)
-    _cpu.native().draw(data)
-
-
-def _drawing(
-    program: int,
-    length: int,
-    table: Table,
-    columns: int,
-    ids: Table,
-    counts: tuple[int, int, int],
-    samples: int,
-    own: tuple[int, int] = (0, 0),
-    replays: int = 0,
-    staged: bool = False,
-) -> bytes:
-    pointers = program, table.pointer, ids.pointer, own[0], replays
-    return _DRAW.pack(*pointers, *counts, samples, own[1], length, table.n, columns, staged)
-
-
-def draw_blocks(samples: int) -> int:
-    """Of the kernel that draws for so many samples."""
-    return -(-samples // _DRAW_SAMPLES)
 
 
 def mix(image: Images, name: str, parameters: PerSample, out: Any) -> Any:
@@ -501,38 +437,6 @@ _SKELETONS = {
     "blend": _Skeleton(256, _grids.fours, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
     "gaussian_blur": _Skeleton(224, _grids.gaussian_blur, lambda n, ls, k, _: (n[0], ls[0], k, n[1], ls[1])),
 }
-_DETECTION = {
-    **dict.fromkeys(_nms.KERNELS, ("Nms", _nms.RECORD.size)),
-    **dict.fromkeys(("roi_average", "roi_spread"), ("Pooling", _roi.RECORD.size)),
-    **dict.fromkeys(("roi", "roi_scatter"), ("PoolingPlaces", _roi.RECORD.size + _roi.PLACES.size)),
-    **dict.fromkeys(("roi_regions", "roi_back"), ("PoolingBack", _roi.RECORD.size + _roi.PLACES.size + _roi.BACK.size)),
-    "soft_nms": ("SoftNms", _soft_nms.RECORD.size),
-    "rotated_pairs": ("RotatedIou", _rotated.RECORD.size),
-}
-
-
-def record_of(name: str) -> tuple[str, int]:
-    """The C++ type of a kernel's argument, and the bytes that are packed for it here."""
-    skeleton = skeleton_of(name)
-    if skeleton in _DETECTION:
-        record, size = _DETECTION[skeleton]
-        return f"cuaug::{record}", size
-    if name == "cuaug::draw":
-        return "cuaug::Draw", _DRAW.size
-    if name == "cuaug::cut":
-        return "cuaug::Cut", _engine.RECORD.size
-    if name.startswith("cuaug::resample<"):
-        return "cuaug::Resample", _RESAMPLE.size
-    if name.startswith("cuaug::blend<"):
-        return "cuaug::Blend", _BLEND.size
-    if name.startswith("cuaug::lut<"):
-        return "cuaug::Lut", _LUT.size
-    if name.startswith(tuple(f"cuaug::{skeleton}<" for skeleton in _PARAMETRISED)):
-        return "cuaug::Pointwise", _POINTWISE.size
-    if name.startswith("cuaug::gaussian_blur<"):
-        return "cuaug::GaussianBlur", _BLUR.size
-    geometry = name.split(", ")[3].removeprefix("cuaug::")
-    return f"cuaug::Warp<cuaug::{geometry}>", _FILLED.size + _GEOMETRIES[geometry].size + _TAIL.size
 
 
 def _cpp(dtype: str) -> str:

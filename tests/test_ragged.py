@@ -6,7 +6,7 @@ import torch
 from arrays import HOMES, home_id, noise, put
 from compare import EXACT, Tolerance, assert_equal, to_numpy
 
-from cuaug import _images, _pass
+from cuaug import _draws, _images, _pass
 from cuaug import transforms as T
 from cuaug.fusion.recipe import Column
 from cuaug.transforms._transform import Transform
@@ -107,8 +107,8 @@ def mixed(home, sizes, dtype="uint8", channels=3):
 @pytest.fixture
 def batches(monkeypatch):
     """The sizes of the batches that are drawn for."""
-    seen, draw = [], _pass.draw
-    monkeypatch.setattr(_pass, "draw", lambda *given: (seen.append(given[-1].samples), draw(*given))[1])
+    seen, draw = [], _draws.draw
+    monkeypatch.setattr(_draws, "draw", lambda *given: (seen.append(given[-1].samples), draw(*given))[1])
     return seen
 
 

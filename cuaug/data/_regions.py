@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _cpu, _pass, _sizes
+from .. import _cpu, _draws, _sizes
 from ..fusion.program import assembled
 from ..fusion.recipe import Recipe
 from ..transforms import CenterCrop, Compose, RandomCrop, RandomResizedCrop, Resize
@@ -87,7 +87,7 @@ class Regions:
         program, arguments = self._program
         own = np.tile(arguments, (len(sizes), 1))
         own[:, :2] = sizes
-        _pass.draw_each(program, table, np.ascontiguousarray(ids, np.int64), (seed, step, 0), own)
+        _draws.draw_each(program, table, np.ascontiguousarray(ids, np.int64), (seed, step, 0), own)
         return table
 
     def _boxes(self, box: np.ndarray, margin: np.ndarray) -> Boxes:

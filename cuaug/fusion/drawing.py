@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _array, _cuda, _pass
+from .. import _array, _cuda, _draws
 from .._check import BackendError
 from .._images import Images
 from .._parameters import NO_TABLE, Table
@@ -37,7 +37,7 @@ class Replays:
                 self._counters[key] = array, [0]
                 _cuda.wait(image.library.stream(image.device), image.device)  # once, as for a program
             return 0
-        (array, taken), count = self._counters[key], _pass.draw_blocks(image.samples)
+        (array, taken), count = self._counters[key], _draws.blocks(image.samples)
         with _lock:
             first, taken[0] = taken[0], taken[0] + count
         if first + count > _REPLAYS:
@@ -53,7 +53,7 @@ def drawn(plan: Plan, image: Images, ids: Any, seed: int, step: int, replays: Re
     if image.device < 0:
         array[:] = 0.0  # what is not drawn may be cast all the same, with the rest of the table
     table = Table(image.library.pointer(array), plan.columns, 0, 1, 1, array)
-    _pass.draw(program, len(plan.program), table, plan.drawn, counters, each, (seed, step, first), image)
+    _draws.draw(program, len(plan.program), table, plan.drawn, counters, each, (seed, step, first), image)
     return table
 
 
