@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 
 from . import _user_ops
 from ._check import BackendError
+from ._names import chain, name_expression, ops_of, skeleton_of
 
 KERNELS = Path(__file__).parent / "kernels"
 OPTIONS = ("--std=c++17", "--device-as-default-execution-space", f"-I{KERNELS}")
@@ -54,17 +55,12 @@ def digest() -> str:
 
 def sources(name: str) -> tuple[str, tuple[str, ...]]:
     """The text and the options that make the kernel of this name expression. Needs neither cupy nor a GPU."""
-    from ._pass import ops_of, record_of
+    from ._records import record_of
 
     record, size = record_of(name)
-    skeleton = _skeleton(name)
-    text = "".join(_op(struct) for struct in ops_of(name)) + f'#include "{skeleton}.cu"\n// {digest()}\n'
+    text = "".join(_op(struct) for struct in ops_of(name)) + f'#include "{skeleton_of(name)}.cu"\n// {digest()}\n'
     text += f'static_assert(sizeof({record}) == {size}, "cuaug/_pass.py packs another record");\n'
     return text, OPTIONS
-
-
-def _skeleton(name: str) -> str:
-    return name.partition("<")[0].rpartition("::")[2]
 
 
 def _op(struct: str) -> str:
@@ -306,7 +302,7 @@ class _Kernel:
 
     def __init__(self, name: str, made: Any) -> None:
         self.made = made
-        self.follows = _skeleton(name) in _FOLLOWING
+        self.follows = skeleton_of(name) in _FOLLOWING
         self.handles: dict[int, int] = {}
 
     def load(self, index: int) -> int:
@@ -329,8 +325,6 @@ def kernel(name: str, stream: int = 0) -> _Kernel:
 
 
 def _compile(name: str) -> _Kernel:
-    from ._pass import ops_of
-
     text, options = sources(name)
     module = cupy().RawModule(code=text, options=options, name_expressions=(name,))
     try:
@@ -455,8 +449,6 @@ def driver() -> Any:
 
 def warmup_names() -> list[str]:
     """The name expressions of what most training steps use."""
-    from ._pass import chain, name_expression
-
     geometries = (("Affine", "Bilinear"), ("Affine", "Nearest"), ("Perspective", "Bilinear"), ("Grid", "Bilinear"))
     colours = ("AdjustBrightness", "AdjustContrast", "AdjustSaturation", "AdjustHue")
     names = ["cuaug::nms_few_settle", "cuaug::nms_settle", "cuaug::nms_sort"]

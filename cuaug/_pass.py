@@ -6,15 +6,13 @@ The formats below mirror kernels/record.cuh field by field; the kernel's text as
 from __future__ import annotations
 
 import functools
-import re
 import struct
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from . import _array, _check, _cpu, _cuda, _engine, _images, _nms, _parameters, _roi, _rotated, _soft_nms
+from . import _array, _check, _cpu, _cuda, _grids, _images, _layouts, _parameters
 from ._images import Axes, Images, Result
+from ._names import chain, name_expression
 from ._parameters import NO_TABLE, PerSample, Table
 
 _FILLED = struct.Struct("P5q P5q q 8i P4q 4d")
@@ -29,22 +27,24 @@ _POINTWISE = struct.Struct("P5q P5q q 8i P4q 12d P4q 2i")
 _LUT = struct.Struct("P5q P5q q 8i P3q")
 _BLUR = struct.Struct("P5q P5q q 8i P4q 2d 4i")
 _BLEND = struct.Struct("P5q P5q q 8i 8P P4q q")
-_DRAW = struct.Struct("5P 5q 4i")
+RECORDS = {  # what each kernel's is called in C++, and its size
+    **dict.fromkeys(
+        ("pointwise", "luma_mean", "mix", "adjust_sharpness", "extremes", "equalize"), ("Pointwise", _POINTWISE.size)
+    ),
+    "resample": ("Resample", _RESAMPLE.size),
+    "lut": ("Lut", _LUT.size),
+    "gaussian_blur": ("GaussianBlur", _BLUR.size),
+    "blend": ("Blend", _BLEND.size),
+}
+WARPS = {  # of a warp, by the geometry in it: sizes
+    f"Warp<cuaug::{name}>": _FILLED.size + own.size + _TAIL.size for name, own in _GEOMETRIES.items()
+}
 _SAMPLERS = {"nearest": "Nearest", "bilinear": "Bilinear", "bicubic": "Bicubic", "lanczos": "Lanczos"}
 _FILTERS = {  # antialias: its filter
     True: {"bilinear": "Triangle", "area": "Triangle", "bicubic": "CatmullRom", "lanczos": "Lanczos3"},
     False: {"bilinear": "Triangle", "bicubic": "SharpCubic", "lanczos": "LanczosPlain"},
 }
-# Columns, at least as many as the widest kernel reaches, and rows, of which the first that fits is taken.
-_BLUR_TILES = (224, 32), (224, 16), (112, 32), (112, 16), (64, 16), (64, 8)
-_PARAMETRISED = ("pointwise", "luma_mean", "mix", "adjust_sharpness", "extremes", "equalize")
-_POINTWISE_BLOCKS = 4  # on a multiprocessor at a time: what short chains have of narrow dtypes, a guess for others
-_UNEVEN, _UNEVEN_TURNS = {"AfterContrast"}, 2  # what one sample has more to do in than another
-_DRAW_SAMPLES = 8  # to a block (kernels/draw.cu)
-_FEW_ROWS, _MANY_ROWS = 64, 128  # of a warp's regions, at most
-_REGION_WIDTHS = 32, 64
 MOST_BRANCHES = 8  # kernels/blend_record.cuh
-_MOST_BLOCKS = 65535  # along a grid's second and third axis
 
 
 class Ops(NamedTuple):
@@ -125,13 +125,13 @@ def warp(
     """One resample of the whole batch, then ops. `image` and `geometry` are checked; the rest is checked here.
 
     `window`: each sample's box that alone counts as its image. [N, 4]. `parts`: where the result's mean luma goes, of
-    the images' own dtype. [N, `mean_parts`]. On a GPU, `antialias`: of matrices that neither turn nor shear, nor reduce
-    more than twofold.
+    the images' own dtype. [N, `_grids.mean_parts`]. On a GPU, `antialias`: of matrices that neither turn nor shear, nor
+    reduce more than twofold.
     """
     target = image.dtype if dtype is None else _array.dtype_name(dtype)
     if image.device < 0 and (ops.names or parts is not NO_TABLE):
         made = warp(image, geometry, size, interpolation, border, fill, image.dtype, None, window)
-        return changed(image, made, ops, target, out, parts)
+        return chained(image, made, ops, target, out, parts)
     _check.one_of("interpolation", interpolation, tuple(_SAMPLERS))
     _check.one_of("border", border, _check.BORDERS)
     _check.dtypes(image.dtype, target, interpolation)
@@ -151,8 +151,8 @@ def warp(
     return image.library.finish(result.array)
 
 
-def changed(image: Images, made: Any, ops: Ops, target: str, out: Any, parts: Table) -> Any:
-    """What ops make of what was made of an image, and a mean as of `warp`: a CPU's loops do one thing at a time."""
+def chained(image: Images, made: Any, ops: Ops, target: str, out: Any, parts: Table) -> Any:
+    """What was made of an image behind a chain of ops, and its mean as of `warp`: a CPU's loops do one thing each."""
     between, parameters = _images.images(made, image.axes.layout, image.library), PerSample(ops.parameters, ())
     if parts is NO_TABLE:
         return pointwise(between, ops.names, parameters, target, out)
@@ -160,20 +160,6 @@ def changed(image: Images, made: Any, ops: Ops, target: str, out: Any, parts: Ta
     assert target == image.dtype
     luma_mean(between, ops.names, parameters, parts.pointer, parts.n, in_place=len(ops.names) > 0)
     return made
-
-
-def mean_parts(image: Images, samples: int, size: tuple[int, int]) -> int:
-    """How many parts a mean comes in that is taken of so many samples."""
-    if image.device < 0:
-        return 1
-    frames, group = image.axes.extents[1], min(image.channels, 4)
-    rows = _region_rows(image.dtype, group, samples * frames, *size)
-    return frames * -(-size[1] // _region_width(image.dtype, group)) * -(-size[0] // rows)
-
-
-def most_mean_parts(frames: int, size: tuple[int, int]) -> int:
-    """Of images of any dtype and channels, in any number."""
-    return frames * -(-size[1] // _REGION_WIDTHS[0]) * -(-size[0] // _FEW_ROWS)
 
 
 def resample(
@@ -220,68 +206,12 @@ def pointwise(
             raise TypeError(f"images and dtype must be one of {', '.join(_check.IMAGE_DTYPES)}, got {name}")
     result = _images.like(image, image.size, dtype, out, channels)
     if image.samples * image.axes.extents[1]:
-        room = _POINTWISE_BLOCKS * _cuda.processors(image.device) if image.device >= 0 else 1
-        further = room, not _UNEVEN.isdisjoint(ops)
+        room = _grids.POINTWISE_BLOCKS * _cuda.processors(image.device) if image.device >= 0 else 1
+        further = room, not _grids.UNEVEN.isdisjoint(ops)
         plan = _plan("pointwise", (image.dtype, dtype, *ops), *_phases(image, result), further)
         data = _parametrised(image, result.pointer, result.axes.strides, plan, parameters, parts)
         _run(plan, image, data, image.dtype, dtype, ops, result.axes.extents[2])
     return image.library.finish(result.array)
-
-
-def draw(
-    program: Table,
-    length: int,
-    table: Table,
-    columns: int,
-    replays: int,
-    ids: Table,
-    counts: tuple[int, int, int],
-    image: Images,
-) -> None:
-    """Fills the first `columns` of `table` [N, P] by a program of `length` numbers.
-
-    `counts`: the seed, the step, the first sample's id. `replays`: `draw_blocks` counters, if a graph is captured.
-    """
-    samples = image.samples
-    near = 8 * (length + _DRAW_SAMPLES * (columns | 1))  # kernels/draw.cu
-    shared = near if near <= 48 << 10 else 0
-    own = (image.pointer + _images.ONE_IMAGE.size, image.axes.strides[0]) if image.ragged else (0, 0)
-    data = _drawing(program.pointer, length, table, columns, ids, counts, samples, own, replays, shared > 0)
-    if image.device < 0:
-        _cpu.native().draw(data)
-    elif samples:
-        image.library.launch("cuaug::draw", data, (draw_blocks(samples), 1, 1), 256, shared, image.device)
-
-
-def draw_each(
-    program: np.ndarray, table: np.ndarray, ids: np.ndarray, counts: tuple[int, int, int], sizes: np.ndarray
-) -> None:
-    """Fills `table` [N, P] on the host by a program of one instruction, for images of these sizes [N, (H, W)]."""
-    rows = Table(table.ctypes.data, table.shape[1], 0, 1, 1, table)
-    own = Table(ids.ctypes.data, 0, 0, 1, 0, ids)
-    data = _drawing(program.ctypes.data, len(program), rows, rows.n, own, counts, len(table))
-    _cpu.native().draw_each(data, sizes.ctypes.data)
-
-
-def _drawing(
-    program: int,
-    length: int,
-    table: Table,
-    columns: int,
-    ids: Table,
-    counts: tuple[int, int, int],
-    samples: int,
-    own: tuple[int, int] = (0, 0),
-    replays: int = 0,
-    staged: bool = False,
-) -> bytes:
-    pointers = program, table.pointer, ids.pointer, own[0], replays
-    return _DRAW.pack(*pointers, *counts, samples, own[1], length, table.n, columns, staged)
-
-
-def draw_blocks(samples: int) -> int:
-    """Of the kernel that draws for so many samples."""
-    return -(-samples // _DRAW_SAMPLES)
 
 
 def mix(image: Images, name: str, parameters: PerSample, out: Any) -> Any:
@@ -322,8 +252,8 @@ def gaussian_blur(image: Images, window: tuple[int, int], sigma: PerSample, out:
         raise TypeError(f"images must be one of {', '.join(_check.IMAGE_DTYPES)}, got {image.dtype}")
     result = _images.like(image, image.size, dtype, out)
     if image.samples * image.axes.extents[1]:
-        together = image.axes.extents[2] if layout_tag(image.axes) == "Packed" and image.dtype != "float64" else 1
-        tile = _blur_tile(image.dtype, together, *image.size, *window)
+        together = image.axes.extents[2] if _layouts.tag(image.axes) == "Packed" and image.dtype != "float64" else 1
+        tile = _grids.blur_tile(image.dtype, together, *image.size, *window)
         plan = _plan("gaussian_blur", (image.dtype, dtype), *_phases(image, result), tile)
         batch = _batch(image, result.pointer, result.axes.strides, plan)
         sigmas = (*sigma.table[:5], *(sigma.values or (0.0, 0.0)))
@@ -460,11 +390,11 @@ def _plan(
     phase: int,
     target: Axes,
     to_phase: int,
-    further: _Tile | tuple[int, ...] = (),
+    further: _grids.Tile | tuple[int, ...] = (),
 ) -> _Plan:
     """`names` are source dtype, target dtype and the functors; `further` is what else the grid depends on."""
     samples, frames, channels, height, width = source.extents
-    layouts = layout_tag(source), layout_tag(target)
+    layouts = _layouts.tag(source), _layouts.tag(target)
     group = min(channels, 4)
     made = _SKELETONS[skeleton]
     slices = (
@@ -476,133 +406,11 @@ def _plan(
         made.grid(names[0], group, slices, *target.extents[3:], *further),
         sizes=(
             *(frames, channels, height, width, *target.extents[3:]),
-            *(aligned(source, names[0], phase), aligned(target, names[1], to_phase)),
+            *(_layouts.aligned(source, names[0], phase), _layouts.aligned(target, names[1], to_phase)),
         ),
-        shared=further.shared if isinstance(further, _Tile) else 0,
-        regions=_regions(names[0], group, slices, *target.extents[3:]) if skeleton == "warp" else (),
+        shared=further.shared if isinstance(further, _grids.Tile) else 0,
+        regions=_grids.warp_regions(names[0], group, slices, *target.extents[3:]) if skeleton == "warp" else (),
     )
-
-
-def _warp_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
-    """A block makes a region."""
-    rows = _region_rows(dtype, group, slices, height, width)
-    regions = -(-width // _region_width(dtype, group)) * -(-height // rows) * slices
-    if regions >= 1 << 31:
-        raise ValueError(f"size must leave fewer than 2**31 regions of {rows} rows, got {(height, width)}")
-    return regions, 1, 1
-
-
-def _regions(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, ...]:
-    """What the record holds of them."""
-    rows = _region_rows(dtype, group, slices, height, width)
-    down, whole = max(-(-height // rows), 1), max(width // _region_width(dtype, group), 1)
-    return rows, down, *_divisor(down), *_divisor(whole)
-
-
-def _divisor(number: int) -> tuple[int, int]:
-    """`cuaug::Divisor`: (n * factor) >> shift is n // number for all n below 2**31."""
-    shift = 31 + (number - 1).bit_length()
-    return -(-(1 << shift) // number), shift
-
-
-def _region_rows(dtype: str, group: int, slices: int, height: int, width: int) -> int:
-    """All regions of about the same height, and tall, which costs less, where they leave blocks enough for a GPU.
-
-    Not of the widest pixels: boxes of a sixteenth of a tall region might not fit (kernels/warp.cu).
-    """
-    across = -(-width // _region_width(dtype, group)) * slices
-    tall = across * -(-height // _MANY_ROWS) >= 1500 and _stored_bytes(dtype, group) <= 16
-    down = -(-height // (_MANY_ROWS if tall else _FEW_ROWS))
-    return _fours(-(-height // down)) if height else 4
-
-
-def _resample_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
-    """Few tiles of the height, as each works out its columns, but enough for a large GPU."""
-    across, few = -(-width // 32), -(-height // 128)
-    down = few if across * slices * few >= 2000 else -(-height // 32)
-    if down > _MOST_BLOCKS:
-        raise ValueError(f"size must have a height of at most {_MOST_BLOCKS * 32}, got {height}")
-    return across, down, min(slices, _MOST_BLOCKS)
-
-
-def _grid_of_fours(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
-    """A thread makes four pixels of a row."""
-    pieces = -(-width // 4) * height
-    if pieces >= 1 << 31:
-        raise ValueError(f"images must have fewer than 2**33 pixels, got {(height, width)}")
-    return -(-pieces // 256), 1, min(slices, _MOST_BLOCKS)
-
-
-def _pointwise_grid(
-    dtype: str, group: int, slices: int, height: int, width: int, room: int, uneven: bool
-) -> tuple[int, int, int]:
-    """The runs that a GPU with room for so many blocks takes the fewest turns for, or some turns where they are uneven.
-
-    What a block begins with, parameters that all of it waits for, counts as three turns (benchmarks/NOTES.md).
-    """
-    blocks, _, deep = _grid_of_fours(dtype, group, slices, height, width)
-    if uneven:
-        return min(max(_UNEVEN_TURNS * room // deep, 1), max(blocks, 1)), 1, deep
-    full = {min(max(times * room // deep, 1), max(blocks, 1)) for times in range(1, 9)}  # so often
-    return min(full, key=lambda runs: -(-runs * deep // room) * (-(-blocks // runs) + 3)), 1, deep
-
-
-def _luma_mean_grid(dtype: str, group: int, samples: int, height: int, width: int) -> tuple[int, int, int]:
-    """A block makes a sample."""
-    return samples, 1, 1
-
-
-def _lut_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
-    """A thread looks up four pixels of a row, four times."""
-    blocks, _, deep = _grid_of_fours(dtype, group, slices, height, width)
-    return -(-blocks // 8), 1, deep
-
-
-def _adjust_sharpness_grid(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
-    """A thread makes four pixels of eight rows."""
-    return _grid_of_fours(dtype, group, slices, -(-height // 8), width)
-
-
-def _gaussian_blur_grid(
-    dtype: str, group: int, slices: int, height: int, width: int, columns: int, rows: int, shared: int
-) -> tuple[int, int, int]:
-    """A block makes a tile."""
-    down = -(-height // rows)
-    if down > _MOST_BLOCKS:
-        raise ValueError(f"images must have a height of at most {_MOST_BLOCKS * rows}, got {height}")
-    return -(-width // columns), down, min(slices, _MOST_BLOCKS)
-
-
-class _Tile(NamedTuple):
-    """What a block blurs, and the bytes of shared memory that takes (kernels/gaussian_blur.cu)."""
-
-    width: int
-    height: int
-    shared: int
-
-
-@functools.lru_cache(4096)
-def _blur_tile(dtype: str, together: int, height: int, width: int, taps_x: int, taps_y: int) -> _Tile:
-    """The first that fits into 48 KiB, smaller where as many cover the image. `together`: channels, packed ones."""
-    item = 8 if dtype == "float64" else 4
-    middle = _fours(taps_x // 2)
-    for most_wide, most_high in _BLUR_TILES:
-        wide, high = _even_share(width, most_wide), _even_share(height, most_high)
-        pitch = 16 * (together * (wide + 2 * middle + 4) * item // 16 | 1)
-        weights = item * (2 * middle + 4 + _fours(taps_y))
-        shared = weights + 8 * _fours(high + taps_y + 4) + high * pitch
-        if shared <= (48 << 10) - 16:  # less how far the Gaussian reaches
-            break
-    return _Tile(wide, high, shared)
-
-
-def _fours(count: int) -> int:
-    return -(-count // 4) * 4
-
-
-def _even_share(extent: int, most: int) -> int:
-    """A multiple of 8, of which as few cover the extent as of `most`."""
-    return -(-extent // -(-extent // most) // 8) * 8
 
 
 class _Skeleton(NamedTuple):
@@ -615,102 +423,21 @@ class _Skeleton(NamedTuple):
 
 
 _SKELETONS = {
-    "warp": _Skeleton(256, _warp_grid, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:6], n[1], ls[1], *n[6:])),
-    "resample": _Skeleton(128, _resample_grid, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:], n[1], ls[1])),
+    "warp": _Skeleton(256, _grids.warp, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:6], n[1], ls[1], *n[6:])),
+    "resample": _Skeleton(128, _grids.resample, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:], n[1], ls[1])),
     "pointwise": _Skeleton(
-        256, _pointwise_grid, lambda n, ls, k, to: (n[0], ls[0], k, chain(n[2:]), n[1], ls[1], min(to.extents[2], 4))
+        256, _grids.pointwise, lambda n, ls, k, to: (n[0], ls[0], k, chain(n[2:]), n[1], ls[1], min(to.extents[2], 4))
     ),
-    "luma_mean": _Skeleton(512, _luma_mean_grid, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:]), by_frame=False),
-    "extremes": _Skeleton(1024, _luma_mean_grid, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
-    "equalize": _Skeleton(1024, _luma_mean_grid, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
-    "lut": _Skeleton(512, _lut_grid, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
-    "adjust_sharpness": _Skeleton(256, _adjust_sharpness_grid, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
-    "mix": _Skeleton(256, _grid_of_fours, lambda n, ls, k, _: (n[0], ls[0], k, n[2], ls[1])),
-    "blend": _Skeleton(256, _grid_of_fours, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
-    "gaussian_blur": _Skeleton(224, _gaussian_blur_grid, lambda n, ls, k, _: (n[0], ls[0], k, n[1], ls[1])),
+    "luma_mean": _Skeleton(512, _grids.one_each, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:]), by_frame=False),
+    "extremes": _Skeleton(1024, _grids.one_each, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
+    "equalize": _Skeleton(1024, _grids.one_each, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
+    "lut": _Skeleton(512, _grids.lut, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
+    "adjust_sharpness": _Skeleton(256, _grids.adjust_sharpness, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
+    "mix": _Skeleton(256, _grids.fours, lambda n, ls, k, _: (n[0], ls[0], k, n[2], ls[1])),
+    "blend": _Skeleton(256, _grids.fours, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
+    "gaussian_blur": _Skeleton(224, _grids.gaussian_blur, lambda n, ls, k, _: (n[0], ls[0], k, n[1], ls[1])),
 }
-
-
-def _region_width(dtype: str, group: int) -> int:
-    """Columns of the output that a block warps (kernels/gpu/tile.cuh): fewer where a staged pixel is wide."""
-    return _REGION_WIDTHS[_stored_bytes(dtype, group) <= 4]
-
-
-def _stored_bytes(dtype: str, group: int) -> int:
-    """Of a pixel in shared memory (kernels/gpu/words.cuh)."""
-    item = _array.ITEM_SIZE[dtype]
-    return 4 if item == 1 else {1: 2, 2: 4, 3: 8, 4: 8}[group] if item == 2 else item * group
-
-
-_DETECTION = {
-    **dict.fromkeys(_nms.KERNELS, ("Nms", _nms.RECORD.size)),
-    **dict.fromkeys(("roi_average", "roi_spread"), ("Pooling", _roi.RECORD.size)),
-    **dict.fromkeys(("roi", "roi_scatter"), ("PoolingPlaces", _roi.RECORD.size + _roi.PLACES.size)),
-    **dict.fromkeys(("roi_regions", "roi_back"), ("PoolingBack", _roi.RECORD.size + _roi.PLACES.size + _roi.BACK.size)),
-    "soft_nms": ("SoftNms", _soft_nms.RECORD.size),
-    "rotated_pairs": ("RotatedIou", _rotated.RECORD.size),
-}
-
-
-def name_expression(skeleton: str, *arguments: str | int) -> str:
-    return f"cuaug::{skeleton}<{', '.join(str(a) if isinstance(a, int) else f'cuaug::{a}' for a in arguments)}>"
-
-
-def record_of(name: str) -> tuple[str, int]:
-    """The C++ type of a kernel's argument, and the bytes that are packed for it here."""
-    skeleton = name.partition("<")[0].removeprefix("cuaug::")
-    if skeleton in _DETECTION:
-        record, size = _DETECTION[skeleton]
-        return f"cuaug::{record}", size
-    if name == "cuaug::draw":
-        return "cuaug::Draw", _DRAW.size
-    if name == "cuaug::cut":
-        return "cuaug::Cut", _engine.RECORD.size
-    if name.startswith("cuaug::resample<"):
-        return "cuaug::Resample", _RESAMPLE.size
-    if name.startswith("cuaug::blend<"):
-        return "cuaug::Blend", _BLEND.size
-    if name.startswith("cuaug::lut<"):
-        return "cuaug::Lut", _LUT.size
-    if name.startswith(tuple(f"cuaug::{skeleton}<" for skeleton in _PARAMETRISED)):
-        return "cuaug::Pointwise", _POINTWISE.size
-    if name.startswith("cuaug::gaussian_blur<"):
-        return "cuaug::GaussianBlur", _BLUR.size
-    geometry = name.split(", ")[3].removeprefix("cuaug::")
-    return f"cuaug::Warp<cuaug::{geometry}>", _FILLED.size + _GEOMETRIES[geometry].size + _TAIL.size
-
-
-def chain(ops: Sequence[str]) -> str:
-    return f"Chain<{', '.join(f'cuaug::{op}' for op in ops)}>"
-
-
-def ops_of(name: str) -> list[str]:
-    """The structs in a kernel's chains."""
-    ops = [op.strip() for chain in re.findall(r"Chain<(.*?)>", name) for op in chain.split(",") if op]
-    return [op.removeprefix("cuaug::") for op in dict.fromkeys(ops)]
 
 
 def _cpp(dtype: str) -> str:
     return "uint8" if dtype == "bool" else dtype
-
-
-def layout_tag(axes: Axes) -> str:
-    """The layout tag of kernels/gpu/layout.cuh."""
-    _, _, channels, height, width = axes.extents
-    _, _, c, _, x = axes.strides
-    if channels <= 4 and (x == 1 or width == 1):
-        tag = "Planar"
-    elif 1 < channels <= 4 and c == 1 and x == channels:
-        tag = "Packed"
-    else:
-        tag = "Strided"
-    return tag if height else f"Ragged<cuaug::{tag}>"
-
-
-@functools.lru_cache(4096)
-def aligned(axes: Axes, dtype: str, phase: int) -> int:
-    """How many adjacent elements, 8, 4 or 0, move as vectors of up to 16 bytes, from any multiple of so many on."""
-    item = _array.ITEM_SIZE[dtype]
-    planes = axes.strides[:4] if layout_tag(axes) == "Planar" else (*axes.strides[:2], axes.strides[3])
-    steps = (phase, *(stride * item for stride in planes))
-    return next((count for count in (8, 4) if all(step % min(count * item, 16) == 0 for step in steps)), 0)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 
 import numpy as np
 
-from . import _cuda, _pass
+from . import _cuda, _layouts
 from ._check import BackendError
 from ._images import ONE_IMAGE, Axes, Images
 
@@ -22,7 +21,7 @@ def batch(images: Sequence[Images], own: np.ndarray) -> Images:
     first, axes = images[0], [image.axes for image in images]
     if first.device >= 0 and _cuda.is_capturing(first.library.stream(first.device)):
         raise BackendError("images of different sizes cannot be captured, as a graph would keep where they lie")
-    tag = next((tag for tag in ("Planar", "Packed") if all(_reads_as(each, tag) for each in axes)), "Strided")
+    tag = next(tag for tag in _layouts.TAGS if all(tag in _layouts.readings(each) for each in axes))
     rows = np.zeros((len(images), _PLACE + own.shape[1]))
     rows[:, _PLACE:] = own
     rows.view(np.int64)[:, 0] = [image.pointer for image in images]
@@ -45,15 +44,5 @@ def batch(images: Sequence[Images], own: np.ndarray) -> Images:
     return first._replace(pointer=first.library.pointer(table), axes=described, read_only=True, owner=owners)
 
 
-@functools.lru_cache(4096)
-def _reads_as(axes: Axes, tag: str) -> bool:
-    """Where there is one column alone, how far the next would be does not count."""
-    _, _, channels, _, width = axes.extents
-    _, _, c, _, x = axes.strides
-    planar = x == 1 or width == 1
-    packed = channels > 1 and c == 1 and (x == channels or width == 1)
-    return channels <= 4 and (planar if tag == "Planar" else packed)
-
-
 def _aligned(axes: Axes, tag: str, dtype: str, phase: int) -> int:
-    return _pass.aligned(axes, dtype, phase) if _pass.layout_tag(axes) == tag else 0
+    return _layouts.aligned(axes, dtype, phase) if _layouts.tag(axes) == tag else 0

@@ -17,7 +17,7 @@ from cases import BORDERS, INTERPOLATIONS
 from color_cases import IN_RECIPES, STRUCTS
 
 cuda = pytest.importorskip("cuaug._cuda")
-kernels = pytest.importorskip("cuaug._pass")
+kernels = pytest.importorskip("cuaug._names")
 user_ops = pytest.importorskip("cuaug._user_ops")
 import pixel_cases  # noqa: E402
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 cuda = pytest.importorskip("cuaug._cuda")
+_draws = pytest.importorskip("cuaug._draws")
 _engine = pytest.importorskip("cuaug._engine")
 _nms = pytest.importorskip("cuaug._nms")
 _pass = pytest.importorskip("cuaug._pass")
@@ -37,7 +38,7 @@ def test_kernels_that_are_set_up_early_wait_for_what_is_before_them():
         ("nms_pairs.cuh", "nms_most_parts", int(_nms._MOST_PAIRS**0.5) // _nms._PART),
         ("nms_hits.cu", "nms_at_once", _nms._OWN_WORDS[0]),
         ("nms_settle.cu", "nms_settle_threads", 32 * _nms._SETTLE_WARPS),
-        ("draw.cu", "draw_samples", _pass._DRAW_SAMPLES),
+        ("draw.cu", "draw_samples", _draws._SAMPLES),
         ("cut.cu", "cut_rows", _engine._ROWS),
         ("pointwise.cu", "pointwise_threads", _pass._SKELETONS["pointwise"].threads),
     ],

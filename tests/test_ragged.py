@@ -6,7 +6,7 @@ import torch
 from arrays import HOMES, home_id, noise, put
 from compare import EXACT, Tolerance, assert_equal, to_numpy
 
-from cuaug import _images, _pass
+from cuaug import _draws, _images, _pass
 from cuaug import transforms as T
 from cuaug.fusion.recipe import Column
 from cuaug.transforms._transform import Transform
@@ -107,8 +107,8 @@ def mixed(home, sizes, dtype="uint8", channels=3):
 @pytest.fixture
 def batches(monkeypatch):
     """The sizes of the batches that are drawn for."""
-    seen, draw = [], _pass.draw
-    monkeypatch.setattr(_pass, "draw", lambda *given: (seen.append(given[-1].samples), draw(*given))[1])
+    seen, draw = [], _draws.draw
+    monkeypatch.setattr(_draws, "draw", lambda *given: (seen.append(given[-1].samples), draw(*given))[1])
     return seen
 
 
@@ -232,16 +232,16 @@ def test_new_sizes_need_no_new_plan(monkeypatch):
 
 
 def test_sizes_are_forgotten_at_last(monkeypatch):
-    monkeypatch.setattr("cuaug.transforms.compose._MOST_LEADS", 4)
+    monkeypatch.setattr("cuaug.fusion.ragged._MOST", 4)
     aug, given = T.Compose([CROP], seed=3), mixed(("numpy", "cpu"), SIZES)
     first, second = aug(given, step=0), aug(given, step=0)
-    assert len(aug._leads) <= 4
+    assert len(aug._leads._known) <= 4
     assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
 
 
 def test_a_size_that_two_images_have_by_chance_is_not_the_recipe_s():
     """What all sizes become is found by a size that is like the first in nothing."""
-    leading = lambda *transforms: T.Compose(transforms)._leading(_images.imagined((1, 40, 60, 3), "uint8"))  # noqa: E731
+    leading = lambda *transforms: T.Compose(transforms)._leads.count(_images.imagined((1, 40, 60, 3), "uint8"))  # noqa: E731
     assert leading(T.Resize(12), T.Pad(2), T.CenterCrop(8), T.RandomCrop(4)) == 3
     assert leading(T.Resize((40, 60)), T.RandomCrop(4)) == 1
     assert leading(T.Resize(12), T.RandomHorizontalFlip()) == 0

@@ -268,7 +268,7 @@ def test_a_box_that_reaches_too_far_beyond_the_image_is_0(antialias, home):
 
 @pytest.mark.parametrize("number", [1, 2, 3, 5, 7, 64, 641, 65535, 65536, 1_000_003, 2**30, 2**31 - 1])
 def test_divisors_divide_all_numbers_of_regions(number):
-    from cuaug._pass import _divisor
+    from cuaug._grids import _divisor
 
     factor, shift = _divisor(number)
     assert factor < 2**32

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _cpu, _pass, _sizes
+from .. import _cpu, _draws, _sizes
 from ..fusion.program import assembled
 from ..fusion.recipe import Recipe
 from ..transforms import CenterCrop, Compose, RandomCrop, RandomResizedCrop, Resize
@@ -70,21 +70,24 @@ class Regions:
         return self._boxes(box, margin)
 
     @functools.cached_property
-    def _program(self) -> np.ndarray:
-        """Of the one draw."""
+    def _program(self) -> tuple[np.ndarray, np.ndarray]:
+        """Of the one draw, and its arguments, which begin with an image's size."""
         transform = self.transforms[0]
         recipe = Recipe(self.size, 3, "uint8", position=self.position - 1)
         transform.enter(recipe)
         draw = recipe.draws[0]
         for place, column in enumerate(draw.columns):
             column.place = place
-        return assembled([draw])
+        draw.own = 0
+        return assembled([draw]), np.array(draw.arguments, np.float64)
 
     def _drawn(self, sizes: np.ndarray, seed: int, step: int, ids: np.ndarray) -> np.ndarray:
         table = np.empty((len(sizes), 4))
         table[:, 2:] = self.size  # of a crop, whose draw is its corner alone
-        sizes, ids = np.ascontiguousarray(sizes, np.float64), np.ascontiguousarray(ids, np.int64)
-        _pass.draw_each(self._program, table, ids, (seed, step, 0), sizes)
+        program, arguments = self._program
+        own = np.tile(arguments, (len(sizes), 1))
+        own[:, :2] = sizes
+        _draws.draw_each(program, table, np.ascontiguousarray(ids, np.int64), (seed, step, 0), own)
         return table
 
     def _boxes(self, box: np.ndarray, margin: np.ndarray) -> Boxes:

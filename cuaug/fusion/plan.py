@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _pass
+from .. import _grids
 from .._images import Images
 from . import ragged
 from .passes import Pass, passes_of
@@ -47,7 +47,7 @@ def plan_of(recipe: Recipe, image: Images) -> Plan:
     for each in passes:
         if each.measures:
             rooms[each.measures.place] = columns
-            columns += _pass.most_mean_parts(image.axes.extents[1], each.result)
+            columns += _grids.most_mean_parts(image.axes.extents[1], each.result)
     white = {id(column): each.white for each in passes for column in each.columns}
     draws = [in_units_of(draw, white.get(id(draw.columns[0]), 1.0)) for draw in recipe.draws]
     whole = [Instruction("KeepAll", matrix, ())]

@@ -6,13 +6,16 @@ it lies (`_ragged.py`). Each transform writes itself down for each size (`Transf
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._images import Images
 from .passes import passes_of
 from .recipe import Column, Geometric, Instruction, Recipe, Resized
+
+_MOST = 1 << 14  # sizes of images
 
 
 class Lead(NamedTuple):
@@ -22,17 +25,66 @@ class Lead(NamedTuple):
     numbers: np.ndarray  # the instructions' arguments, one after the other; 0 for columns
 
 
-def leading(transforms: Iterable[Any], recipes: Sequence[Recipe]) -> int:
-    """How many transforms it takes until images of several sizes have one; 0 if they never do."""
-    for count, transform in enumerate(transforms, 1):
-        for recipe in recipes:
+class Leads:
+    """The leads of a list of transforms, as far as images have asked for them.
+
+    `first`: the place of the first of the transforms in the recipe that they are the end of.
+    """
+
+    def __init__(self, transforms: Sequence[Any], first: int) -> None:
+        self._transforms, self._first = transforms, first
+        self._counts: dict[Any, int] = {}
+        self._known: dict[Any, Lead | None] = {}
+
+    def kind(self, image: Images) -> Any:
+        """Images for which this is the same go together, whatever their sizes; None: those of one size do."""
+        lead = self.of(image)
+        return lead and lead.kind
+
+    def of(self, image: Images) -> Lead | None:
+        """None where images of different sizes cannot go together."""
+        key = (image.dtype, image.axes.extents[2:])
+        if key in (known := self._known):
+            return known[key]
+        if len(known) >= _MOST:
+            self._known = known = {}  # another thread may still look into the old one
+        found = known[key] = self._written(image)
+        return found
+
+    def count(self, image: Images) -> int:
+        """How many transforms it takes until such images have one size, whatever it was; 0: more than there are."""
+        key = (image.dtype, image.channels)
+        if key not in self._counts:
+            height, width = image.size
+            sizes = (height, width), (2 * height + 1, 3 * width + 2)  # of neither one height, nor width, nor ratio
+            try:
+                self._counts[key] = self._until_alike([self._begun(image, size) for size in sizes])
+            except ValueError:  # what a transform refuses of a size that nobody has given
+                self._counts[key] = 0
+        return self._counts[key]
+
+    def _until_alike(self, recipes: Sequence[Recipe]) -> int:
+        for count, transform in enumerate(self._transforms, 1):
+            for recipe in recipes:
+                transform.enter(recipe)
+            if len({recipe.size for recipe in recipes}) == 1:
+                return count
+        return 0
+
+    def _written(self, image: Images) -> Lead | None:
+        count = self.count(image)
+        if not count:
+            return None
+        recipe = self._begun(image, image.size)
+        for transform in self._transforms[:count]:
             transform.enter(recipe)
-        if len({recipe.size for recipe in recipes}) == 1:
-            return count
-    return 0
+        return _lead_of(recipe, image.dtype, image.size)
+
+    def _begun(self, image: Images, size: tuple[int, int]) -> Recipe:
+        return Recipe(size, image.channels, image.dtype, position=self._first - 1)
 
 
-def lead_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> Lead | None:
+def _lead_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> Lead | None:
     """Of the recipe of the leading transforms, for images of a size; None where one pass cannot do them."""
     columns = [column for draw in recipe.draws for column in draw.columns]
     moves = [op for op in recipe.ops if isinstance(op, (Geometric, Resized))]

@@ -1,10 +1,10 @@
-"""Runs a plan: draws a table, and takes images through the passes with it."""
+"""Runs a plan: takes images through its passes, by a table of draws."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .. import _images, _pass
+from .. import _grids, _images, _pass
 from .._images import Images
 from .._parameters import NO_TABLE, PerSample, Table
 from .passes import Pass
@@ -70,7 +70,7 @@ def _run(each: Pass, plan: Plan, image: Images, table: Table) -> Any:
         made = _pass.resample(image, box, each.result, head.interpolation, head.antialias, None, None, turns=True)
         if not ops.names and each.target == image.dtype and parts is NO_TABLE:
             return made
-        return _pass.changed(image, made, ops, each.target, None, parts)
+        return _pass.chained(image, made, ops, each.target, None, parts)
     if head is None:
         known = _known(each, plan, image, table)
         for i in each.means[0 if known is _pass.NO_PARTS else 1 :]:
@@ -109,11 +109,12 @@ def _alone(head: Alone, image: Images, table: Table, target: str) -> Any:
 
 
 def _known(each: Pass, plan: Plan, image: Images, table: Table) -> _pass.Parts:
-    """The mean that the pass before has taken."""
+    """The mean that the pass before has taken: a GPU's warp in parts, `luma_mean` as one number."""
     if each.measured_by is None:
         return _pass.NO_PARTS
     place = _place_of_mean(each, each.means[0])
-    count = _pass.mean_parts(image, image.samples, image.size) if each.measured_by.heads else 1
+    warped = image.device >= 0 and each.measured_by.heads
+    count = _grids.mean_parts(image, image.samples, image.size) if warped else 1
     return _pass.Parts(_at(table, plan.parts[place]), count, place - each.columns[0].place)
 
 
@@ -155,14 +156,3 @@ def _from(table: Table, column: Column) -> Table:
 
 def _at(table: Table, place: int) -> Table:
     return table._replace(pointer=table.pointer + 8 * place)
-
-
-def drawn(plan: Plan, image: Images, program: Any, counts: tuple[int, int, int], ids: Any, replays: int) -> Any:
-    """A table of draws for these images. [N, columns]"""
-    table = image.library.empty((image.samples, plan.columns), "float64", image.device, None)
-    if image.device < 0:
-        table[:] = 0.0  # what is not drawn may be cast all the same, with the rest of the table
-    described = image.library.pointer(table)
-    rows = Table(described, plan.columns, 0, 1, 1, table)
-    _pass.draw(program, len(plan.program), rows, plan.drawn, replays, ids, counts, image)
-    return table

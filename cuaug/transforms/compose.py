@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
+import functools
 import secrets
 import textwrap
-import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from .. import _array, _check, _cuda, _images, _pass, _ragged
-from .._check import BackendError, public
+from .. import _array, _check, _images, _ragged
+from .._check import public
 from .._images import Images
-from .._parameters import NO_TABLE, Table
-from ..fusion import ragged, run, traced
+from ..fusion import drawing, ragged, run, traced
 from ..fusion.plan import Plan, plan_of
 from ..fusion.recipe import Recipe
 from ..fusion.report import Report, report
@@ -25,10 +23,6 @@ from ._keypoints import Keypoints
 from ._structure import find, is_plain_array
 from ._transform import Transform, members
 from .params import Params
-
-_REPLAYS = 1 << 16  # counters of graphs that capture a recipe: one for eight samples each
-_MOST_LEADS = 1 << 14  # sizes of images
-_lock = threading.Lock()
 
 
 class Compose(Transform):
@@ -68,13 +62,12 @@ class Compose(Transform):
         self._step = 0
         self.first = 0  # the place of its first transform in the recipe that it is the end of
         self._plans: dict[Any, Plan] = {}
-        self._replays: dict[Any, tuple[Any, list[int]]] = {}
-        self._leads: dict[Any, ragged.Lead | None] = {}
-        self._counts: dict[Any, int] = {}
+        self._replays = drawing.Replays()
         self._arrays: set[type] = set()  # whose objects are images alone
 
     def __getstate__(self) -> dict[str, Any]:
-        return super().__getstate__() | {"_plans": {}, "_replays": {}, "_leads": {}, "_counts": {}, "_arrays": set()}
+        own = {name: value for name, value in super().__getstate__().items() if name != "_leads"}
+        return own | {"_plans": {}, "_replays": drawing.Replays(), "_arrays": set()}
 
     def __repr__(self) -> str:
         entries = "".join(f"\n{textwrap.indent(repr(transform), '    ')}," for transform in self.transforms)
@@ -123,7 +116,7 @@ class Compose(Transform):
             if type(images) in self._arrays:
                 image = _images.images(images, layout)
                 plan = self._plan(image)
-                table = self._table(plan, image, ids, self._counted(step))
+                table = drawing.drawn(plan, image, ids, self.seed, self._counted(step), self._replays)
                 return traced.apply(plan, image, table)
             return self._follow(images, ids, step, layout)
         if labels is None and getattr(masks, "ndim", 0) == 1:  # no mask has one axis: cutmix(images, labels)
@@ -231,9 +224,9 @@ class Compose(Transform):
             image = _images.images(images, layout)
         owners: dict[int, str] = {}
         if isinstance(images, (list, tuple)):
-            groups = _sample.grouped(list(images), self._kind, layout, len(images))
+            groups = _sample.grouped(list(images), self._leads.kind, layout, len(images))
             together = max(groups, key=lambda group: len(group[0]))[1]  # the largest batch stands for all
-            leading = self._leading(together[0]) if len(together) > 1 else 0
+            leading = self._leads.count(together[0]) if len(together) > 1 else 0
             plan = self._write(together[0], owners, leading)
             return report(plan, together, owners, tuple(len(places) for places, _ in groups))
         return report(self._write(image, owners), [image], owners)
@@ -278,7 +271,7 @@ class Compose(Transform):
                 of = int(of[0]) if len(of) == 1 else of
             return image, self._draw(plan, image, of, step)
 
-        return _sample.results(found, self._kind, draw, layout, self.boxes, self.keypoints)
+        return _sample.results(found, self._leads.kind, draw, layout, self.boxes, self.keypoints)
 
     def _counted(self, step: int | None) -> int:
         """The step of this call."""
@@ -290,14 +283,20 @@ class Compose(Transform):
         return step
 
     def _draw(self, plan: Plan, image: Images, ids: Any, step: int) -> Params:
-        return Params(plan, self._table(plan, image, ids, step), image, self)
+        return Params(plan, drawing.drawn(plan, image, ids, self.seed, step, self._replays), image, self)
 
-    def _table(self, plan: Plan, image: Images, ids: Any, step: int) -> Table:
-        first, each = (ids, NO_TABLE) if isinstance(ids, int) else (0, _ids(ids, image))
-        program = self._program(plan, image)
-        counts = (self.seed, step, first)
-        array = run.drawn(plan, image, program, counts, each, self._replay(image))
-        return Table(image.library.pointer(array), plan.columns, 0, 1, 1, array)
+    def _together(self, images: Sequence[Images]) -> tuple[Plan, Images]:
+        """Images of one kind as one batch, and the plan for it."""
+        first = images[0]
+        if len(images) == 1:
+            return self._plan(first), first
+        leads = [lead for lead in map(self._leads.of, images) if lead is not None]
+        assert len(leads) == len(images), "images without a lead are batches of one size"
+        key = (first.dtype, first.channels, leads[0].kind)
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self._plans.setdefault(key, self._write(first, {}, self._leads.count(first)))
+        return plan, _ragged.batch(images, np.stack([lead.numbers for lead in leads]) + plan.own)
 
     def _plan(self, image: Images) -> Plan:
         key = (image.dtype, image.axes.extents[1:])
@@ -311,7 +310,7 @@ class Compose(Transform):
 
         `leading`: so many transforms have arguments for each image, whatever its size.
         """
-        recipe = self._begun(image.size, image)
+        recipe = Recipe(image.size, image.channels, image.dtype, position=self.first - 1)
         for i, transform in enumerate(self._flat(), 1):
             known = len(recipe.ops)
             transform.enter(recipe)
@@ -320,115 +319,13 @@ class Compose(Transform):
                 ragged.given_to_each(recipe)
         return plan_of(recipe, image)
 
-    def _begun(self, size: tuple[int, int], image: Images) -> Recipe:
-        return Recipe(size, image.channels, image.dtype, position=self.first - 1)
-
-    def _together(self, images: Sequence[Images]) -> tuple[Plan, Images]:
-        """Images of one kind as one batch, and the plan for it."""
-        first = images[0]
-        if len(images) == 1:
-            return self._plan(first), first
-        leads = [lead for lead in map(self._lead, images) if lead is not None]
-        assert len(leads) == len(images), "images without a lead are batches of one size"
-        key = (first.dtype, first.channels, leads[0].kind)
-        plan = self._plans.get(key)
-        if plan is None:
-            plan = self._plans.setdefault(key, self._write(first, {}, self._leading(first)))
-        return plan, _ragged.batch(images, np.stack([lead.numbers for lead in leads]) + plan.own)
-
-    def _kind(self, image: Images) -> Any:
-        """Images for which this is the same go together, whatever their sizes; None: those of one size do."""
-        lead = self._lead(image)
-        return lead and lead.kind
-
-    def _lead(self, image: Images) -> ragged.Lead | None:
-        key = (image.dtype, image.axes.extents[2:])
-        if key in (known := self._leads):
-            return known[key]
-        if len(known) >= _MOST_LEADS:
-            self._leads = known = {}  # another thread may still look into the old one
-        found = known[key] = self._lead_for(image)
-        return found
-
-    def _lead_for(self, image: Images) -> ragged.Lead | None:
-        leading = self._leading(image)
-        if not leading:
-            return None
-        recipe = self._begun(image.size, image)
-        for transform in itertools.islice(self._flat(), leading):
-            transform.enter(recipe)
-        return ragged.lead_of(recipe, image.dtype, image.size)
-
-    def _leading(self, image: Images) -> int:
-        """How many transforms it takes until such images have one size, whatever it was; 0: more than there are."""
-        key = (image.dtype, image.channels)
-        if key not in self._counts:
-            height, width = image.size
-            sizes = (height, width), (2 * height + 1, 3 * width + 2)  # of neither one height, nor width, nor ratio
-            try:
-                self._counts[key] = ragged.leading(self._flat(), [self._begun(size, image) for size in sizes])
-            except ValueError:  # what a transform refuses of a size that nobody has given
-                self._counts[key] = 0
-        return self._counts[key]
+    @functools.cached_property
+    def _leads(self) -> ragged.Leads:
+        return ragged.Leads(list(self._flat()), self.first)
 
     def _flat(self) -> Iterator[Transform]:
         for transform in self.transforms:
             yield from transform._flat() if isinstance(transform, Compose) else [transform]
-
-    def _program(self, plan: Plan, image: Images) -> Table:
-        """In the memory of the images' device."""
-        key = image.device, image.library.name
-        table: Table | None = plan.programs.get(key)
-        if table is None:
-            if image.device >= 0 and _cuda.is_capturing(image.library.stream(image.device)):
-                raise BackendError("a recipe must be called once, with images like these, before it is captured")
-            array = image.library.load(plan.program, image.device)
-            table = plan.programs[key] = Table(image.library.pointer(array), 0, 0, 1, 1, array)
-            if image.device >= 0:
-                _cuda.wait(image.library.stream(image.device), image.device)  # once: any stream may read it from now on
-        return table
-
-    def _replay(self, image: Images) -> int:
-        """Where a graph that is being captured counts its replays: 0 outside of a capture.
-
-        Memory of before the capture: what a graph writes zeros into, each replay would begin with.
-        """
-        if image.device < 0:
-            return 0
-        key = (image.device, image.library.name)
-        if not _cuda.is_capturing(image.library.stream(image.device)):
-            if key not in self._replays:
-                array = image.library.load(np.zeros(_REPLAYS, np.int64), image.device)
-                self._replays[key] = array, [0]
-                _cuda.wait(image.library.stream(image.device), image.device)  # once, as for a program
-            return 0
-        (array, taken), count = self._replays[key], _pass.draw_blocks(image.samples)
-        with _lock:
-            first, taken[0] = taken[0], taken[0] + count
-        if first + count > _REPLAYS:
-            raise BackendError(f"CUDA graphs may capture a recipe for {8 * _REPLAYS} samples in all")
-        return image.library.pointer(array) + 8 * first
-
-
-def _ids(ids: Any, image: Images) -> Table:
-    if ids is None:
-        return NO_TABLE
-    if image.device < 0:
-        array: Any = np.ascontiguousarray(_array.host("ids", ids, np.int64))
-    else:
-        array = (
-            image.library.load(np.ascontiguousarray(_array.host("ids", ids, np.int64)), image.device)
-            if _array.is_host(ids)
-            else ids
-        )
-    described = _array.describe(array)
-    if described.device != image.device or (image.samples > 1 and described.strides != (1,)):
-        raise ValueError("ids on a device must lie on the images' own, one after the other: pass a contiguous copy")
-    if described.dtype != "int64" or len(described.shape) != 1 or described.shape[0] != image.samples:
-        raise ValueError(
-            f"ids must be {image.samples} integers (int64), got {described.dtype} of shape {tuple(described.shape)}"
-        )
-    return Table(described.pointer, 0, 0, 1, 0, array)
 
 
 _USUAL = {"boxes": Boxes(), "keypoints": Keypoints()}

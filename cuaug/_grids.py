@@ -1,0 +1,162 @@
+"""Grids: which part of a result each block of a kernel makes, and how many blocks that takes."""
+
+from __future__ import annotations
+
+import functools
+from typing import NamedTuple
+
+from . import _array
+from ._images import Images
+
+# Columns, at least as many as the widest kernel reaches, and rows, of which the first that fits is taken.
+_BLUR_TILES = (224, 32), (224, 16), (112, 32), (112, 16), (64, 16), (64, 8)
+POINTWISE_BLOCKS = 4  # on a multiprocessor at a time: what short chains have of narrow dtypes, a guess for others
+UNEVEN, _UNEVEN_TURNS = {"AfterContrast"}, 2  # what one sample has more to do in than another
+_FEW_ROWS, _MANY_ROWS = 64, 128  # of a warp's regions, at most
+_REGION_WIDTHS = 32, 64
+_MOST_BLOCKS = 65535  # along a grid's second and third axis
+
+
+def mean_parts(image: Images, samples: int, size: tuple[int, int]) -> int:
+    """How many parts a mean comes in that a warp takes of so many samples: its regions."""
+    frames, group = image.axes.extents[1], min(image.channels, 4)
+    rows = _region_rows(image.dtype, group, samples * frames, *size)
+    return frames * -(-size[1] // _region_width(image.dtype, group)) * -(-size[0] // rows)
+
+
+def most_mean_parts(frames: int, size: tuple[int, int]) -> int:
+    """Of images of any dtype and channels, in any number."""
+    return frames * -(-size[1] // _REGION_WIDTHS[0]) * -(-size[0] // _FEW_ROWS)
+
+
+def warp(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
+    """A block makes a region."""
+    rows = _region_rows(dtype, group, slices, height, width)
+    regions = -(-width // _region_width(dtype, group)) * -(-height // rows) * slices
+    if regions >= 1 << 31:
+        raise ValueError(f"size must leave fewer than 2**31 regions of {rows} rows, got {(height, width)}")
+    return regions, 1, 1
+
+
+def warp_regions(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, ...]:
+    """What the record holds of them."""
+    rows = _region_rows(dtype, group, slices, height, width)
+    down, whole = max(-(-height // rows), 1), max(width // _region_width(dtype, group), 1)
+    return rows, down, *_divisor(down), *_divisor(whole)
+
+
+def _divisor(number: int) -> tuple[int, int]:
+    """`cuaug::Divisor`: (n * factor) >> shift is n // number for all n below 2**31."""
+    shift = 31 + (number - 1).bit_length()
+    return -(-(1 << shift) // number), shift
+
+
+def _region_rows(dtype: str, group: int, slices: int, height: int, width: int) -> int:
+    """All regions of about the same height, and tall, which costs less, where they leave blocks enough for a GPU.
+
+    Not of the widest pixels: boxes of a sixteenth of a tall region might not fit (kernels/warp.cu).
+    """
+    across = -(-width // _region_width(dtype, group)) * slices
+    tall = across * -(-height // _MANY_ROWS) >= 1500 and _stored_bytes(dtype, group) <= 16
+    down = -(-height // (_MANY_ROWS if tall else _FEW_ROWS))
+    return _fours(-(-height // down)) if height else 4
+
+
+def resample(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
+    """Few tiles of the height, as each works out its columns, but enough for a large GPU."""
+    across, few = -(-width // 32), -(-height // 128)
+    down = few if across * slices * few >= 2000 else -(-height // 32)
+    if down > _MOST_BLOCKS:
+        raise ValueError(f"size must have a height of at most {_MOST_BLOCKS * 32}, got {height}")
+    return across, down, min(slices, _MOST_BLOCKS)
+
+
+def fours(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
+    """A thread makes four pixels of a row."""
+    pieces = -(-width // 4) * height
+    if pieces >= 1 << 31:
+        raise ValueError(f"images must have fewer than 2**33 pixels, got {(height, width)}")
+    return -(-pieces // 256), 1, min(slices, _MOST_BLOCKS)
+
+
+def pointwise(
+    dtype: str, group: int, slices: int, height: int, width: int, room: int, uneven: bool
+) -> tuple[int, int, int]:
+    """The runs that a GPU with room for so many blocks takes the fewest turns for, or some turns where they are uneven.
+
+    What a block begins with, parameters that all of it waits for, counts as three turns (benchmarks/NOTES.md).
+    """
+    blocks, _, deep = fours(dtype, group, slices, height, width)
+    if uneven:
+        return min(max(_UNEVEN_TURNS * room // deep, 1), max(blocks, 1)), 1, deep
+    full = {min(max(times * room // deep, 1), max(blocks, 1)) for times in range(1, 9)}  # so often
+    return min(full, key=lambda runs: -(-runs * deep // room) * (-(-blocks // runs) + 3)), 1, deep
+
+
+def one_each(dtype: str, group: int, samples: int, height: int, width: int) -> tuple[int, int, int]:
+    """A block makes a sample."""
+    return samples, 1, 1
+
+
+def lut(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
+    """A thread looks up four pixels of a row, four times."""
+    blocks, _, deep = fours(dtype, group, slices, height, width)
+    return -(-blocks // 8), 1, deep
+
+
+def adjust_sharpness(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
+    """A thread makes four pixels of eight rows."""
+    return fours(dtype, group, slices, -(-height // 8), width)
+
+
+def gaussian_blur(
+    dtype: str, group: int, slices: int, height: int, width: int, columns: int, rows: int, shared: int
+) -> tuple[int, int, int]:
+    """A block makes a tile."""
+    down = -(-height // rows)
+    if down > _MOST_BLOCKS:
+        raise ValueError(f"images must have a height of at most {_MOST_BLOCKS * rows}, got {height}")
+    return -(-width // columns), down, min(slices, _MOST_BLOCKS)
+
+
+class Tile(NamedTuple):
+    """What a block blurs, and the bytes of shared memory that takes (kernels/gaussian_blur.cu)."""
+
+    width: int
+    height: int
+    shared: int
+
+
+@functools.lru_cache(4096)
+def blur_tile(dtype: str, together: int, height: int, width: int, taps_x: int, taps_y: int) -> Tile:
+    """The first that fits into 48 KiB, smaller where as many cover the image. `together`: channels, packed ones."""
+    item = 8 if dtype == "float64" else 4
+    middle = _fours(taps_x // 2)
+    for most_wide, most_high in _BLUR_TILES:
+        wide, high = _even_share(width, most_wide), _even_share(height, most_high)
+        pitch = 16 * (together * (wide + 2 * middle + 4) * item // 16 | 1)
+        weights = item * (2 * middle + 4 + _fours(taps_y))
+        shared = weights + 8 * _fours(high + taps_y + 4) + high * pitch
+        if shared <= (48 << 10) - 16:  # less how far the Gaussian reaches
+            break
+    return Tile(wide, high, shared)
+
+
+def _fours(count: int) -> int:
+    return -(-count // 4) * 4
+
+
+def _even_share(extent: int, most: int) -> int:
+    """A multiple of 8, of which as few cover the extent as of `most`."""
+    return -(-extent // -(-extent // most) // 8) * 8
+
+
+def _region_width(dtype: str, group: int) -> int:
+    """Columns of the output that a block warps (kernels/gpu/tile.cuh): fewer where a staged pixel is wide."""
+    return _REGION_WIDTHS[_stored_bytes(dtype, group) <= 4]
+
+
+def _stored_bytes(dtype: str, group: int) -> int:
+    """Of a pixel in shared memory (kernels/gpu/words.cuh)."""
+    item = _array.ITEM_SIZE[dtype]
+    return 4 if item == 1 else {1: 2, 2: 4, 3: 8, 4: 8}[group] if item == 2 else item * group

@@ -1,0 +1,25 @@
+"""Name expressions: a kernel's name is its program, the skeleton with the functors and dtypes that it is made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+
+def name_expression(skeleton: str, *arguments: str | int) -> str:
+    return f"cuaug::{skeleton}<{', '.join(str(a) if isinstance(a, int) else f'cuaug::{a}' for a in arguments)}>"
+
+
+def chain(ops: Sequence[str]) -> str:
+    return f"Chain<{', '.join(f'cuaug::{op}' for op in ops)}>"
+
+
+def ops_of(name: str) -> list[str]:
+    """The structs in a kernel's chains."""
+    ops = [op.strip() for chain in re.findall(r"Chain<(.*?)>", name) for op in chain.split(",") if op]
+    return [op.removeprefix("cuaug::") for op in dict.fromkeys(ops)]
+
+
+def skeleton_of(name: str) -> str:
+    """The file that the kernel is in."""
+    return name.partition("<")[0].removeprefix("cuaug::")
