@@ -99,7 +99,9 @@ def run_suite(arguments):
 
     cupy.cuda.set_allocator(None)
     cupy.cuda.set_pinned_memory_allocator(None)
-    return pytest.main(["-m", "gpu", "--require-gpu", "-q", str(Path(__file__).parents[1]), *arguments])
+    named = any(Path(each.partition("::")[0]).exists() for each in arguments)
+    suite = [] if named else [str(Path(__file__).parents[1])]
+    return pytest.main(["-m", "gpu", "--require-gpu", "-q", *suite, *arguments])
 
 
 if __name__ == "__main__":
