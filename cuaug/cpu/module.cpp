@@ -233,19 +233,6 @@ void draw(const py::bytes& record) {
     for (long long n = 0; n < args.samples; ++n) cuaug::draw_sample(args, args.program, args.table + n * args.columns, args.step, n, true, 0, 1, [] {});
 }
 
-// The same for images each of a size of its own, which are the first two arguments of the program's one instruction. [N, (H, W)]
-void draw_each(const py::bytes& record, std::uintptr_t sizes) {
-    const Record copy(record, sizeof(cuaug::Draw));
-    const auto& args = *reinterpret_cast<const cuaug::Draw*>(copy.data);
-    const py::gil_scoped_release release;
-    std::vector<double> program(args.program, args.program + args.length);
-    double* size = program.data() + reinterpret_cast<const cuaug::Contents*>(args.program)->begin(0) + sizeof(cuaug::Instruction) / sizeof(double);
-    for (long long n = 0; n < args.samples; ++n) {
-        std::memcpy(size, reinterpret_cast<const double*>(sizes) + 2 * n, 2 * sizeof(double));
-        cuaug::draw_sample(args, program.data(), args.table + n * args.columns, args.step, n, true, 0, 1, [] {});
-    }
-}
-
 // Loops that take a record and the images' dtype, and nothing besides.
 template <class Record, long long (*Loops::*Tasks)(const ImageCall&), void (*Loops::*Task)(const ImageCall&, long long, void*)>
 Loop of_images(const py::bytes& record, const std::string& source) {
@@ -307,7 +294,6 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     module.def("mix", &mix, "record"_a, "dtype"_a, "mix"_a);
     module.def("gaussian_blur", &gaussian_blur, "record"_a, "source"_a);
     module.def("draw", &draw, "record"_a);
-    module.def("draw_each", &draw_each, "record"_a, "sizes"_a);
     module.def("adjust_sharpness", &of_images<cuaug::Pointwise, &Loops::adjust_sharpness_tasks, &Loops::adjust_sharpness>, "record"_a, "source"_a);
     module.def("blend", &of_images<cuaug::Blend, &Loops::blend_tasks, &Loops::blend>, "record"_a, "source"_a);
     module.def("equalize", &of_images<cuaug::Pointwise, &Loops::equalize_tasks, &Loops::equalize>, "record"_a, "source"_a);

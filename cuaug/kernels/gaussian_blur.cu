@@ -18,7 +18,7 @@ template <class R> struct alignas(16) Four { R of[4]; };
 
 inline int fours(int count) { return count + 3 & ~3; }
 
-// Shared memory of a block; cuaug/_pass.py counts its bytes. Rows are an odd number of vectors of 16 bytes apart, so that lanes that
+// Shared memory of a block; cuaug/_grids.py counts its bytes. Rows are an odd number of vectors of 16 bytes apart, so that lanes that
 // read one below the other meet no bank twice.
 template <class R, int S>
 struct BlurTile {
