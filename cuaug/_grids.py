@@ -10,6 +10,7 @@ from ._images import Images
 
 # Columns, at least as many as the widest kernel reaches, and rows, of which the first that fits is taken.
 _BLUR_TILES = (224, 32), (224, 16), (112, 32), (112, 16), (64, 16), (64, 8)
+_POINTWISE_THREADS = 256  # each of which makes four pixels at a time (kernels/pointwise.cu)
 POINTWISE_BLOCKS = 4  # on a multiprocessor at a time: what short chains have of narrow dtypes, a guess for others
 UNEVEN, _UNEVEN_TURNS = {"AfterContrast"}, 2  # what one sample has more to do in than another
 _FEW_ROWS, _MANY_ROWS = 64, 128  # of a warp's regions, at most
@@ -82,15 +83,20 @@ def fours(dtype: str, group: int, slices: int, height: int, width: int) -> tuple
 def pointwise(
     dtype: str, group: int, slices: int, height: int, width: int, room: int, uneven: bool
 ) -> tuple[int, int, int]:
-    """The runs that a GPU with room for so many blocks takes the fewest turns for, or some turns where they are uneven.
+    """The runs that a GPU with room for so many blocks takes the fewest turns for, or some turns where they are uneven;
+    and how many columns of groups there are, each as wide as a block.
 
     What a block begins with, parameters that all of it waits for, counts as three turns (benchmarks/NOTES.md).
     """
     blocks, _, deep = fours(dtype, group, slices, height, width)
+    most = max(blocks, 1)
     if uneven:
-        return min(max(_UNEVEN_TURNS * room // deep, 1), max(blocks, 1)), 1, deep
-    full = {min(max(times * room // deep, 1), max(blocks, 1)) for times in range(1, 9)}  # so often
-    return min(full, key=lambda runs: -(-runs * deep // room) * (-(-blocks // runs) + 3)), 1, deep
+        runs = min(max(_UNEVEN_TURNS * room // deep, 1), most)
+    else:
+        full = {min(max(times * room // deep, 1), most) for times in range(1, 9)}  # so often
+        runs = min(full, key=lambda count: -(-count * deep // room) * (-(-blocks // count) + 3))
+    columns = -(-width // (4 * _POINTWISE_THREADS)) or 1
+    return -(-runs // columns), columns, deep
 
 
 def one_each(dtype: str, group: int, samples: int, height: int, width: int) -> tuple[int, int, int]:

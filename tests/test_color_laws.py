@@ -1,6 +1,7 @@
 """Laws of the colour ops: each test is one sentence about every op, over the table of cases."""
 
 import random
+from pathlib import Path
 
 import cases
 import numpy as np
@@ -23,7 +24,7 @@ from color_cases import CASES, FIRST
 from compare import EXACT, Tolerance, assert_equal, to_numpy
 
 cuaug = pytest.importorskip("cuaug")
-from cuaug import _images, _names, _pass  # noqa: E402
+from cuaug import _cuda, _images, _names, _pass  # noqa: E402
 
 BATCH = (SHAPE[0],)
 every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
@@ -453,3 +454,83 @@ def test_a_nan_pixel_becomes_0_where_an_op_clamps(home):
     batch = put(np.full((1, 5, 9, 3), np.nan, np.float32), home)
     for actual in (cuaug.adjust_brightness(batch, 1.5), cuaug.adjust_contrast(batch, 0.5, 0.5)):
         assert not to_numpy(actual).any()
+
+
+WITHIN = "adjust_brightness", "adjust_contrast", "adjust_hue", "adjust_saturation", "rgb_to_grayscale"
+
+
+def test_ops_that_stay_within_0_and_1_are_these():
+    ops = Path(_cuda.__file__).parent / "kernels" / "ops"
+    said = {path.stem for path in ops.glob("*.cuh") if "within = true;" in path.read_text()}
+    assert said == {*WITHIN, "grayscale", "random_grayscale", "before_contrast", "color_jitter"} - {"rgb_to_grayscale"}
+
+
+@every_home
+@pytest.mark.parametrize("op", WITHIN)
+def test_what_is_within_0_and_1_stays_there(op, home):
+    """Whatever the factor: bytes are then stored as they are (packed_shares)."""
+    rng = np.random.default_rng(5)
+    shares = rng.uniform(0, 1, (64, 40, 44, 3)).astype(np.float32)
+    shares[rng.uniform(size=shares.shape) < 0.3] = 0
+    shares[rng.uniform(size=shares.shape) < 0.3] = 1
+    batch = put(to_layout(shares, default_layout(home)), home)
+    factors = (
+        np.concatenate([rng.uniform(0, 3, 60), [0, 1e30, 1e-30, 1]])
+        if op != "adjust_hue"
+        else rng.uniform(-0.5, 0.5, 64)
+    )
+    for about in ({"about": 0.3}, {"about": -1.0}, {}) if op == "adjust_contrast" else ({},):
+        found = to_numpy(getattr(cuaug, op)(batch, *([] if op == "rgb_to_grayscale" else [factors]), **about))
+        assert found.min() >= 0
+        assert found.max() <= 1
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
+@pytest.mark.parametrize(
+    "size",
+    [
+        (1, 1),
+        (1, 4),
+        (3, 5),
+        (7, 64),
+        (224, 224),
+        (30, 1000),
+        (5, 1023),
+        (4, 1028),
+        (3, 4100),
+        (600, 4),
+        (2, 2052),
+        (1100, 3),
+    ],
+)
+def test_images_of_any_shape_on_the_gpu(size, layout):
+    """Whole, where rows follow one another, and cut out, by ops that look at their place and by ops that do not."""
+    import torch
+
+    generator = torch.Generator().manual_seed(size[0] * 5000 + size[1])
+    around = size[0] + 3, size[1] + 5
+    axes = (3, *around) if layout == "NCHW" else (*around, 3)
+    wide = torch.randint(0, 256, (5, *axes), dtype=torch.uint8, generator=generator)
+    rows, columns = slice(2, -1), slice(4, -1)
+    box = (..., rows, columns) if layout == "NCHW" else (..., rows, columns, slice(None))
+    cut = wide[box]
+    calls = (
+        lambda x, **more: cuaug.adjust_brightness(x, [0.5, 0.8, 1.0, 1.3, 1.9], layout=layout, **more),
+        lambda x, **more: cuaug.adjust_contrast(x, 0.7, layout=layout, **more),
+        lambda x, **more: cuaug.erase(x, 1, 0, [1, 2, 3, 4, 900], 3, 0.5, layout=layout, **more),
+        lambda x, **more: cuaug.gaussian_noise(x, sigma=0.1, seed=3, layout=layout, **more),
+    )
+    for batch in (cut.contiguous(), cut):
+        onto = wide.cuda()
+        there = onto[box].contiguous() if batch.is_contiguous() else onto[box]
+        for call in calls:
+            expected = call(batch).int()
+            for out in (torch.full_like(there, 77, memory_format=torch.contiguous_format), torch.full_like(onto, 77)):
+                into = out if out.shape == there.shape else out[box]
+                off = (call(there, out=into).cpu().int() - expected).abs()
+                assert off.max() <= 1
+                assert (off == 0).double().mean() > 0.99 or off.numel() < 300
+                if out is not into:
+                    into.fill_(77)
+                    assert (out == 77).all()  # and nothing else was written

@@ -7,6 +7,7 @@ import pytest
 
 cuda = pytest.importorskip("cuaug._cuda")
 _draws = pytest.importorskip("cuaug._draws")
+_grids = pytest.importorskip("cuaug._grids")
 _engine = pytest.importorskip("cuaug._engine")
 _nms = pytest.importorskip("cuaug._nms")
 _pass = pytest.importorskip("cuaug._pass")
@@ -29,6 +30,7 @@ def test_kernels_that_are_set_up_early_wait_for_what_is_before_them():
 @pytest.mark.parametrize(
     ("file", "name", "mirrored"),
     [
+        ("pointwise.cu", "pointwise_threads", _grids._POINTWISE_THREADS),
         ("nms_record.cuh", "nms_tile", _nms._TILE),
         ("nms_record.cuh", "nms_block", _nms._BLOCK),
         ("nms_rank.cu", "nms_rank_threads", _nms._RANK_THREADS),
@@ -45,3 +47,13 @@ def test_kernels_that_are_set_up_early_wait_for_what_is_before_them():
 )
 def test_constants_are_those_of_the_kernels(file, name, mirrored):
     assert number(file, name) == mirrored
+
+
+@pytest.mark.parametrize(
+    "path", [*sorted((KERNELS / "ops").glob("*.cuh")), KERNELS / "user_op.cuh"], ids=lambda path: path.stem
+)
+def test_ops_that_look_at_their_place_say_so(path):
+    """Of the others a frame's rows may go for rows of another length (pointwise.cu)."""
+    text = path.read_text()
+    looks = re.search(r"\bwhere\.(x|y|width|height|plane)\b", text) is not None
+    assert looks == ("placed = true;" in text)

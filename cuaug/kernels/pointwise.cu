@@ -10,9 +10,47 @@ namespace cuaug {
 
 constexpr int pointwise_threads = 256;
 
-// A block makes a run of groups of 4 adjacent pixels of K channels, a thread every 256th of them: what ops need is read and prepared once
-// for the run, and the next group is asked for before one is worked on. With one channel in and three out, or three in and one out, the
-// result is grey. Long chains may take the registers they want. Grid: (runs of a frame, 1, frames x groups of K).
+// The prepared fields of sample n, by a warp: parts of a mean and parameters are all asked for before the first is waited for.
+template <class Ops, class R>
+inline void read_fields(const Pointwise& args, long long n, int first, R* field, R white) {
+    const int lane = threadIdx.x & 31, parts = args.part_column < 0 ? 0 : args.part_count;
+    const double* part = static_cast<const double*>(args.parts.data) + n * args.parts.n;
+    double mean = lane < parts ? part[lane * args.parts.x] : 0.0;
+    int measured = -1;
+    for (int i = lane; i < Ops::fields; i += 32) {
+        const int column = Ops::column(i, 0, first, args.channels);
+        if (column == args.part_column) measured = i;
+        else field[i] = static_cast<R>(given_parameter(args, n, column));
+    }
+    for (int j = lane + 32; j < parts; j += 32) mean += part[j * args.parts.x];
+    for (int i = 16; parts > 0 && i > 0; i /= 2) mean += __shfl_xor_sync(0xffffffffu, mean, i);
+    if (measured >= 0) field[measured] = static_cast<R>(mean);
+    __syncwarp();
+    if (lane == 0) Ops::prepare(field, white);
+}
+
+// Shares of white into memory. Two of 16 bits become a word by one instruction, if they are neighbours there.
+template <class Layout, class T, bool within, class R, int K>
+inline void store_shares(T* at, const long long* offset, int step, bool aligned, int count, int channels, const Pixel<R, K> (&pixels)[4]) {
+    if constexpr (Same<R, float>::value && (Same<T, float16>::value || Same<T, bfloat16>::value) && !Same<Layout, Strided>::value) {
+        if (aligned && count == 4) {
+            FourElements<T> to[K];
+            for (int p = 0; p < 4 * K; p += 2) {
+                auto element = [&](int i) { return Same<Layout, Planar>::value ? pixels[i % 4].c[i / 4] : pixels[i / K].c[i % K]; };
+                to[p / 4].word[p % 4 / 2] = two<T>(element(p), element(p + 1));
+            }
+            return store_elements<Layout, T, K>(at, offset, to);
+        }
+    }
+    FourPixels<T, K> stored;
+    for (int j = 0; j < 4; ++j) stored.v[j] = packed_shares<T, within>(pixels[j]);
+    store_pixels<Layout, T, K>(at, offset, step, aligned, count, channels, stored);
+}
+
+// A block makes a run of rows, a thread a column of groups of 4 adjacent pixels of K channels: from group to group it goes by one addition, and the next is
+// asked for before one is worked on. What ops need is read and prepared once for the run. Where rows follow one another, and no op looks at its place, the
+// frame goes for rows of as many groups as there are threads. With one channel in and three out, or three in and one out, the result is grey. Long chains
+// may take the registers they want. Grid: (runs of rows, as many columns as there are threads, frames x groups of K).
 template <class In, class InLayout, int K, class Chain, class Out, class OutLayout, int OutK>
 __global__ void __launch_bounds__(pointwise_threads, sizeof(Real<In>) > 4 || Chain::template Of<Real<In>, K>::fields > 16 ? 1 : 4) pointwise(const __grid_constant__ Pointwise args) {
     using R = Real<In>;
@@ -20,63 +58,57 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(Real<In>) > 4 || Cha
     constexpr bool grouped = Same<InLayout, Strided>::value || Same<OutLayout, Strided>::value;
     wait_for_previous();
     const int width = args.in_width, height = args.in_height, groups = grouped ? (args.channels + K - 1) / K : 1;
-    const int across = (width + 3) / 4, pieces = across * height, run = (pieces + gridDim.x - 1) / gridDim.x;
-    const int begin = blockIdx.x * run + threadIdx.x, end = min((blockIdx.x + 1) * run, pieces);
-    const int rows = pointwise_threads / across, columns = pointwise_threads - rows * across;  // from a thread's group to its next
+    const int in_step = column_stride<InLayout, K>(args.in.x), out_step = column_stride<OutLayout, OutK>(args.out.x);
+    const long long pixels = static_cast<long long>(width) * height;
+    const bool flat = !Ops::placed && pixels % 4 == 0 && args.in.y == static_cast<long long>(width) * in_step && args.out.y == static_cast<long long>(width) * out_step;
+
+    const int from_column = flat ? 0 : blockIdx.y * pointwise_threads, columns = flat ? pointwise_threads : min((width + 3) / 4 - from_column, pointwise_threads);
+    const int rows = pointwise_threads / columns, down = threadIdx.x / columns, x = 4 * (from_column + threadIdx.x - down * columns);  // that it makes at a time, and where the thread is
+    const int runs = flat ? gridDim.x * gridDim.y : gridDim.x, own = flat ? blockIdx.y * gridDim.x + blockIdx.x : blockIdx.x;
+    const int extent = flat ? static_cast<int>((pixels / 4 + columns - 1) / columns) : height, run = ((extent + runs - 1) / runs + rows - 1) / rows * rows;
+    const int begin = own * run + down, end = down >= rows ? 0 : min((own + 1) * run, flat ? static_cast<int>((pixels / 4 + columns - 1 - threadIdx.x) / columns) : height);
+    const int steps = end > begin ? (end - begin - 1) / rows + 1 : 0;
+    const long long in_row = flat ? 4 * pointwise_threads * in_step : args.in.y, out_row = flat ? 4 * pointwise_threads * out_step : args.out.y;
+    const int count = flat ? 4 : min(4, width - x);
+    const bool vectors = !Same<InLayout, Strided>::value && args.in_aligned && count == 4;
     __shared__ R field[Ops::fields + 1];
 
-    for (long long slice = blockIdx.z; slice < args.samples * args.frames * groups; slice += gridDim.z) {
+    // What was written last is in the cache still: from the last sample to the first.
+    for (long long slice = args.samples * args.frames * groups - 1 - blockIdx.z; slice >= 0; slice -= gridDim.z) {
         const long long frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
         const int first = grouped ? static_cast<int>(slice - frame * groups) * K : 0, channels = args.channels - first;
         long long from[K], to[OutK];
         channel_offsets<InLayout, K>(args.in.c, channels, from);
         channel_offsets<OutLayout, OutK>(args.out.c, OutK == K ? channels : OutK, to);
-        const int in_step = column_stride<InLayout, K>(args.in.x), out_step = column_stride<OutLayout, OutK>(args.out.x);
-        const In* in = static_cast<const In*>(args.in.data) + n * args.in.n + t * args.in.t + first * args.in.c;
-        Out* out = static_cast<Out*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c;
+        const In* in = static_cast<const In*>(args.in.data) + n * args.in.n + t * args.in.t + first * args.in.c + begin * in_row + static_cast<long long>(x) * in_step;
+        Out* out = static_cast<Out*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c + begin * out_row + static_cast<long long>(x) * out_step;
+        // As it lies in memory: two groups at a time take 80 registers, and 57 us where one takes 50.
+        Vectors<In, K, 1> raw;
+        if (vectors && steps > 0) raw = load_vectors<InLayout, In, K>(in, from);
         if constexpr (Ops::fields > 0) {
             __syncthreads();
-            for (int i = threadIdx.x; i < Ops::fields; i += pointwise_threads) field[i] = static_cast<R>(parameter(args, n, Ops::column(i, 0, first, args.channels)));
-            __syncthreads();
-            if (threadIdx.x == 0) Ops::prepare(field, R(white<In>));
+            if (threadIdx.x < 32) read_fields<Ops>(args, n, first, field, R(white<In>));
             __syncthreads();
         }
         const Ops ops = Ops::of(field);
-        // A group that can be moved as vectors is on its way, as it lies in memory, while the one before it is worked on: two at a time
-        // take 80 registers, and 57 us where one takes 50.
-        struct Group { int x, y; bool loaded; Vectors<In, K, 1> raw; } next;
-        int y = begin / across, x = begin - y * across;
-        auto at = [&](const Group& group) { return in + group.y * args.in.y + static_cast<long long>(4 * group.x) * in_step; };
-        auto advance = [&](int i) {
-            next.x = x;
-            next.y = y;
-            next.loaded = !Same<InLayout, Strided>::value && args.in_aligned && i < end && 4 * x + 3 < width;
-            if (next.loaded) next.raw = load_vectors<InLayout, In, K>(at(next), from);
-            y += rows;
-            x += columns;
-            if (x >= across) x -= across, ++y;
-        };
-        advance(begin);
 #pragma unroll 1
-        for (int i = begin; i < end; i += pointwise_threads) {
-            const int left = 4 * next.x, top = next.y, count = min(4, width - left);
-            const FourPixels<In, K> four = next.loaded ? gather<InLayout, In, K>(next.raw.of[0]) : load_pixels<Strided, In, K>(at(next), from, in_step, false, count);
-            advance(i + pointwise_threads);
+        for (int left = steps, y = begin; left > 0; --left, y += rows) {
+            const FourPixels<In, K> four = vectors ? gather<InLayout, In, K>(raw.of[0]) : load_pixels<Strided, In, K>(in, from, in_step, false, count);
+            in += rows * in_row;
+            if (vectors && left > 1) raw = load_vectors<InLayout, In, K>(in, from);
 
             Pixel<R, K> made[4];
             Where<R> where[4];
             for (int j = 0; j < 4; ++j) {
-                where[j] = {left + j, top, width, height, R(white<In>), R(white<Out>), static_cast<int>(t) * groups + first / K};
+                where[j] = {x + j, y, width, height, R(white<In>), R(white<Out>), static_cast<int>(t) * groups + first / K};
                 made[j] = shares<R>(four.v[j]);
             }
             ops.apply(made, where);
-            FourPixels<Out, OutK> result;
-            for (int j = 0; j < 4; ++j) {
-                Pixel<R, OutK> pixel;
-                for (int k = 0; k < OutK; ++k) pixel.c[k] = made[j].c[min(k, K - 1)];
-                result.v[j] = packed_shares<Out>(pixel);
-            }
-            store_pixels<OutLayout, Out, OutK>(out + top * args.out.y + static_cast<long long>(left) * out_step, to, out_step, args.out_aligned, count, OutK == K ? channels : OutK, result);
+            Pixel<R, OutK> result[4];
+            for (int j = 0; j < 4; ++j)
+                for (int k = 0; k < OutK; ++k) result[j].c[k] = made[j].c[min(k, K - 1)];
+            store_shares<OutLayout, Out, Same<In, uint8>::value && Ops::within>(out, to, out_step, args.out_aligned, count, OutK == K ? channels : OutK, result);
+            out += rows * out_row;
         }
     }
 }

@@ -13,13 +13,16 @@ struct Pointwise : Batch {
     int part_column;
 };
 
-inline double parameter(const Pointwise& record, long long n, int i) {
-    if (i == record.part_column) {
-        double sum = 0.0;
-        for (int j = 0; j < record.part_count; ++j) sum += entry(record.parts, n, j);
-        return sum;
-    }
+// Of a chain whose parameters are all given.
+inline double given_parameter(const Pointwise& record, long long n, int i) {
     return record.parameters.data != nullptr ? read(record.parameters, n * record.parameters.n + i * record.parameters.x) : record.value[i];
+}
+
+inline double parameter(const Pointwise& record, long long n, int i) {
+    if (i != record.part_column) return given_parameter(record, n, i);
+    double sum = 0.0;
+    for (int j = 0; j < record.part_count; ++j) sum += entry(record.parts, n, j);
+    return sum;
 }
 
 // The sample that sample n is mixed with: parameter 0, or the one before it where that is negative, and itself where it is no sample.

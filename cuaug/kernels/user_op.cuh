@@ -56,6 +56,7 @@ struct Scope {
 template <class R, int K, int N, class Own>
 struct UserOp {
     static constexpr int shared = 2 + N, each = 0;
+    static constexpr bool placed = true;
     R field[shared];
 
     Value<R, 1> parameter(int i) const { return field[2 + i]; }

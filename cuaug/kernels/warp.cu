@@ -212,7 +212,7 @@ warp(const __grid_constant__ Warp<Geometry> args) {
                     change(made, first, y);
                     for (int i = 0; i < at_once; ++i) {
                         if constexpr (Chain::empty) finish(first + i, to_stored(sampled.of[i]));
-                        else finish(first + i, packed_shares<Out>(made[i]));
+                        else finish(first + i, packed_shares<Out, Same<In, uint8>::value && Ops::within>(made[i]));
                         if constexpr (measured)
                             if (y < rows && column + 8 * (first + i) < own.width) luma_sum += K == 3 ? luma(made[i]) : made[i].c[0];
                     }

@@ -78,13 +78,13 @@ inline float reciprocal(float value) {
     return out;
 }
 
-// As `packed`, of shares of white: to clamp to 0..1 is one instruction, where to 0..255 is two of half the rate. The product is rounded by itself, as
-// on a CPU, so that what is halfway between two levels stays there.
-template <class T, class R, int K>
+// As `packed`, of shares of white: to clamp to 0..1 is one instruction, where to 0..255 is two of half the rate, and none what is `within` already. The product is
+// rounded by itself, as on a CPU, so that what is halfway between two levels stays there.
+template <class T, bool within = false, class R, int K>
 inline Stored<T, K> packed_shares(const Pixel<R, K>& pixel) {
     if constexpr (Same<T, uint8>::value && Same<R, float>::value) {
         Pixel<R, K> level;
-        for (int k = 0; k < K; ++k) level.c[k] = __fmul_rn(clamped(1.0f, pixel.c[k], 0.0f), 255.0f);
+        for (int k = 0; k < K; ++k) level.c[k] = __fmul_rn(within ? pixel.c[k] : clamped(1.0f, pixel.c[k], 0.0f), 255.0f);
         return packed_levels(level);
     } else {
         return packed<T>(R(white<T>) * pixel);

@@ -28,14 +28,19 @@ inline Vectors<T, K, Fours> load_vectors(const T* at, const long long* offset) {
 }
 
 template <class Layout, class T, int K>
-inline void store_four(T* at, const long long* offset, const FourPixels<T, K>& pixels) {
-    FourElements<T> to[K];
-    scatter<Layout, T, K>(pixels, to);
+inline void store_elements(T* at, const long long* offset, const FourElements<T> (&elements)[K]) {
     for (int k = 0; k < K; ++k) {
         FourElements<T>* target = reinterpret_cast<FourElements<T>*>(Same<Layout, Planar>::value ? at + offset[k] : at + 4 * k);
         __builtin_assume(__isGlobal(target));
-        *target = to[k];
+        *target = elements[k];
     }
+}
+
+template <class Layout, class T, int K>
+inline void store_four(T* at, const long long* offset, const FourPixels<T, K>& pixels) {
+    FourElements<T> to[K];
+    scatter<Layout, T, K>(pixels, to);
+    store_elements<Layout, T, K>(at, offset, to);
 }
 
 // `count` pixels, of at most four; those beyond repeat the last. `aligned`: four may be moved as vectors.
@@ -55,9 +60,9 @@ inline FourPixels<T, K> load_pixels(const T* at, const long long* offset, int st
 template <class Layout, class T, int K>
 inline void store_pixels(T* at, const long long* offset, int step, bool aligned, int count, int channels, const FourPixels<T, K>& pixels) {
     if (!Same<Layout, Strided>::value && aligned && count == 4) return store_four<Layout, T, K>(at, offset, pixels);
-    for (int j = 0; j < count; ++j)
+    for (int j = 0; j < 4; ++j)
         for (int k = 0; k < K; ++k)
-            if (k < channels) at[offset[k] + static_cast<long long>(j) * step] = to_texel(pixels.v[j]).c[k];
+            if (j < count && k < channels) at[offset[k] + static_cast<long long>(j) * step] = to_texel(pixels.v[j]).c[k];
 }
 
 }  // namespace cuaug

@@ -8,6 +8,7 @@ namespace cuaug {
 template <class R, int K>
 struct AdjustBrightness {
     static constexpr int shared = 1, each = 0;
+    static constexpr bool within = true;
     R factor;
 
     // Nothing to do for samples whose factor is 1.

@@ -9,6 +9,7 @@ namespace cuaug {
 template <class R, int K>
 struct AdjustHue {
     static constexpr int shared = 1, each = 0;
+    static constexpr bool within = true;
     R factor;
 
     Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>&) const {

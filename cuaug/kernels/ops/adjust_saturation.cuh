@@ -8,6 +8,7 @@ namespace cuaug {
 template <class R, int K>
 struct AdjustSaturation {
     static constexpr int shared = 1, each = 0;
+    static constexpr bool within = true;
     R factor;
 
     // Nothing to do for samples whose factor is 1.

@@ -8,6 +8,7 @@ namespace cuaug {
 template <class R, int K>
 struct BeforeContrast {
     static constexpr int shared = 7, each = 0;
+    static constexpr bool within = true;
     R order[4], brightness, saturation, hue;
 
     static void prepare(R* field, R) { ColorJitter<R, K>::pack(field, true, false); }

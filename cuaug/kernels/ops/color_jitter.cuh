@@ -11,23 +11,24 @@ namespace cuaug {
 template <class R, int K>
 struct ColorJitter {
     static constexpr int shared = 9, each = 0;
-    R order[4];   // then, in the first, the steps that have something to do: three bits each, one more than which, and 0 after the last
+    static constexpr bool within = true;
+    R order[4];   // then, as the first bits, the steps that have something to do: three bits each, one more than which, and 0 after the last
     R brightness, saturation, hue, contrast, about;
 
     // Of the steps before the contrast, if `before`, and of those from it on, if `after`.
     static void pack(R* field, bool before, bool after) {
         const bool contrast = after && field[7] != R(1);
         const int idle = (field[4] == R(1)) | !contrast << 1 | (field[5] == R(1)) << 2 | (field[6] == R(0)) << 3;  // no array: it would be in memory
-        R all = R(0), unit = R(1);
+        int all = 0, at = 0;
         bool wanted = before;
         for (int i = 0; i < 4; ++i) {
             const int op = static_cast<int>(field[i]);
             if (op == 1) wanted = after;
             if (!wanted || op < 0 || idle >> op & 1) continue;
-            all += unit * static_cast<R>(op + 1);
-            unit *= R(8);
+            all |= (op + 1) << at;
+            at += 3;
         }
-        field[0] = all;
+        memcpy(field, &all, sizeof(all));
     }
 
     static void prepare(R* field, R white) {
@@ -37,8 +38,10 @@ struct ColorJitter {
 
     template <class Use>
     void steps(const Use& use) const {
+        int left;
+        memcpy(&left, order, sizeof(left));
 #pragma unroll 1
-        for (int left = static_cast<int>(order[0]); left != 0; left >>= 3) {
+        for (; left != 0; left >>= 3) {
             const int step = left & 7;
             if (step == 1) use(AdjustBrightness<R, K>{brightness});
             else if (step == 2) use(AdjustContrast<R, K>{contrast, about});

@@ -10,6 +10,7 @@ namespace cuaug {
 template <class R, int K>
 struct DropCells {
     static constexpr int shared = 10, each = 1;
+    static constexpr bool placed = true;
     R size, share;
     StreamPieces<R> pieces;
     R value[K];      // in the images' own range; then a share of white

@@ -8,6 +8,7 @@ namespace cuaug {
 template <class R, int K>
 struct Erase {
     static constexpr int shared = 4, each = 1;
+    static constexpr bool placed = true;
     R top, left, height, width;
     R value[K];   // in the images' own range; then a share of white
 

@@ -10,6 +10,7 @@ namespace cuaug {
 template <class R, int K>
 struct GaussianNoise {
     static constexpr int shared = 11, each = 0;
+    static constexpr bool placed = true;
     R mean, sigma;
     R clip;          // to 0..1, if not 0
     StreamPieces<R> pieces;

@@ -8,6 +8,7 @@ namespace cuaug {
 template <class R, int K>
 struct MaskGrid {
     static constexpr int shared = 4, each = 1;
+    static constexpr bool placed = true;
     R size, top, left, side;   // of the grid's cells, where its first one begins, and the side of the square in each
     R value[K];                // in the images' own range; then a share of white
 

@@ -8,6 +8,7 @@ namespace cuaug {
 template <class R, int K>
 struct RandomGrayscale {
     static constexpr int shared = 1, each = 0;
+    static constexpr bool within = true;
     R grey;
 
     template <class Use>

@@ -10,6 +10,7 @@ namespace cuaug {
 template <class R, int K>
 struct UniformNoise {
     static constexpr int shared = 8, each = 1;
+    static constexpr bool placed = true;
     StreamPieces<R> pieces;
     R reach[K];
 
