@@ -230,7 +230,7 @@ void draw(const py::bytes& record) {
     const Record copy(record, sizeof(cuaug::Draw));
     const auto& args = *reinterpret_cast<const cuaug::Draw*>(copy.data);
     const py::gil_scoped_release release;
-    for (long long n = 0; n < args.samples; ++n) cuaug::draw_sample(args, args.program, args.table + n * args.columns, args.step, n, true, 0, 1, [] {});
+    for (long long n = 0; n < args.samples; ++n) cuaug::draw_sample(args, args.program, args.table + n * args.columns, cuaug::stream_of(args, args.step, cuaug::id_of(args, n)), n, true, 0, 1, [] {});
 }
 
 // The same for images each of a size of its own, which are the first two arguments of the program's one instruction. [N, (H, W)]
@@ -242,7 +242,7 @@ void draw_each(const py::bytes& record, std::uintptr_t sizes) {
     double* size = program.data() + reinterpret_cast<const cuaug::Contents*>(args.program)->begin(0) + sizeof(cuaug::Instruction) / sizeof(double);
     for (long long n = 0; n < args.samples; ++n) {
         std::memcpy(size, reinterpret_cast<const double*>(sizes) + 2 * n, 2 * sizeof(double));
-        cuaug::draw_sample(args, program.data(), args.table + n * args.columns, args.step, n, true, 0, 1, [] {});
+        cuaug::draw_sample(args, program.data(), args.table + n * args.columns, cuaug::stream_of(args, args.step, cuaug::id_of(args, n)), n, true, 0, 1, [] {});
     }
 }
 

@@ -20,19 +20,20 @@ __global__ void __launch_bounds__(32 * draw_warps, 1) draw(const __grid_constant
     wait_for_previous();
     const int pitch = args.drawn | 1;
     double* rows = near + args.length;
-    if (args.staged)
+    const long long replays = args.replays != nullptr ? args.replays[blockIdx.x] : 0, id = id_of(args, n < args.samples ? n : first);
+    if (args.staged)  // while those are on the way
 #pragma unroll 1
         for (int i = threadIdx.x; i < args.length; i += threads) near[i] = args.program[i];
-    const long long step = args.step + (args.replays != nullptr ? args.replays[blockIdx.x] : 0);
     __syncthreads();
+    const Stream stream = stream_of(args, args.step + replays, id);
     double* row = args.staged ? rows + sample * pitch : args.table + n * args.columns;
     const int share = draw_warps * turn + (warp + draw_warps - turn) % draw_warps;
-    draw_sample(args, args.staged ? near : args.program, row, step, n, n < args.samples, share, threads / draw_samples, [] { __syncthreads(); });
+    draw_sample(args, args.staged ? near : args.program, row, stream, n, n < args.samples, share, threads / draw_samples, [] { __syncthreads(); });
     __syncthreads();
     if (args.staged && first + warp < args.samples)
 #pragma unroll 1
         for (int j = lane; j < args.drawn; j += 32) args.table[(first + warp) * args.columns + j] = rows[warp * pitch + j];
-    if (args.replays != nullptr && threadIdx.x == 0) args.replays[blockIdx.x] += 1;  // after all have read it
+    if (args.replays != nullptr && threadIdx.x == 0) args.replays[blockIdx.x] = replays + 1;  // after all have read it
 }
 
 }  // namespace cuaug

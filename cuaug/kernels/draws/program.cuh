@@ -196,12 +196,16 @@ struct Contents {
     int begin(int instruction) const { return first[phases + 1 + instruction]; }
 };
 
+inline long long id_of(const Draw& args, long long n) { return args.ids != nullptr ? args.ids[n] : args.first_id + n; }
+
+inline Stream stream_of(const Draw& args, long long step, long long id) {
+    return {static_cast<unsigned long long>(args.seed), static_cast<unsigned long long>(step), static_cast<unsigned long long>(id), 0};
+}
+
 // Sample n of a batch, into its row. Of the instructions of a phase this does every `shares`-th; the coordinates, each of which follows
 // from the one before, are carried by share 0.
 template <class Wait>
-inline void draw_sample(const Draw& args, const double* program, double* row, long long step, long long n, bool exists, int share, int shares, const Wait& wait) {
-    const unsigned long long id = !exists ? 0 : args.ids != nullptr ? args.ids[n] : args.first_id + n;
-    const Stream stream = {static_cast<unsigned long long>(args.seed), static_cast<unsigned long long>(step), id, 0};
+inline void draw_sample(const Draw& args, const double* program, double* row, const Stream& stream, long long n, bool exists, int share, int shares, const Wait& wait) {
     const Contents& contents = *reinterpret_cast<const Contents*>(program);
     const double* own = args.own + n * args.own_stride;
     const int draws = contents.phases - 1, *first = contents.first, *begins = first + contents.phases + 1;
