@@ -26,8 +26,8 @@ struct Carry {
     }
 };
 
-// First `b`, then `a`. Once in the kernel, as few need it.
-__attribute__((noinline)) inline Carry operator*(const Carry& a, const Carry& b) {
+// First `b`, then `a`.
+inline Carry operator*(const Carry& a, const Carry& b) {
     Carry out;
     for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j) out.m[3 * i + j] = a.m[3 * i] * b.m[j] + a.m[3 * i + 1] * b.m[3 + j] + a.m[3 * i + 2] * b.m[6 + j];
@@ -81,9 +81,12 @@ inline Carry carry_corners(const double* inwards, int height, int width) {
     const double dy1 = y[1] - y[2], dy2 = y[3] - y[2], dy3 = y[0] - y[1] + y[2] - y[3];
     const double scale = 1.0 / (dx1 * dy2 - dx2 * dy1), g = (dx3 * dy2 - dx2 * dy3) * scale, h = (dx1 * dy3 - dx3 * dy1) * scale;
     const Carry square = {{x[1] - x[0] + g * x[1], x[3] - x[0] + h * x[3], x[0], y[1] - y[0] + g * y[1], y[3] - y[0] + h * y[3], y[0], g, h, 1}};
-    const Carry forward = square * Carry::affine(1.0 / (width - 1.0), 0, 0, 0, 1.0 / (height - 1.0), 0);
+    Carry forward = square;
+    for (int i = 0; i < 9; i += 3) forward.m[i] *= 1.0 / (width - 1.0), forward.m[i + 1] *= 1.0 / (height - 1.0);
     // The points count from the top left corner of the image, where pixel centres are at +0.5.
-    return Carry::affine(1, 0, -0.5, 0, 1, -0.5) * inverse(forward) * Carry::affine(1, 0, 0.5, 0, 1, 0.5);
+    Carry back = inverse(forward).then({1.0, -0.5, 1.0, -0.5});
+    for (int i = 0; i < 9; i += 3) back.m[i + 2] = back.m[i] * 0.5 + back.m[i + 1] * 0.5 + back.m[i + 2];
+    return back;
 }
 
 }  // namespace cuaug

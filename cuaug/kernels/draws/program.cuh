@@ -143,10 +143,10 @@ inline void draw_one(const Instruction& it, const double* a, double* row, const 
 // As with draws, what is rare.
 __attribute__((noinline)) inline void carry_rarely(const Instruction& it, const double* a, double* row, Carry& pass) {
     const double* drawn = row + static_cast<int>(a[0]);
-    if (static_cast<Kind>(it.kind) == Kind::Affine) {
-        pass = carry_affine(drawn[0], drawn[1], drawn[2], drawn[3], drawn[4], drawn[5], a[1], a[2]) * pass;
-    } else if (static_cast<Kind>(it.kind) == Kind::Perspective) {
-        pass = carry_corners(drawn, static_cast<int>(a[1]), static_cast<int>(a[2])) * pass;
+    if (static_cast<Kind>(it.kind) != Kind::KeepAll) {
+        const bool affine = static_cast<Kind>(it.kind) == Kind::Affine;
+        pass = (affine ? carry_affine(drawn[0], drawn[1], drawn[2], drawn[3], drawn[4], drawn[5], a[1], a[2])
+                       : carry_corners(drawn, static_cast<int>(a[1]), static_cast<int>(a[2]))) * pass;
     } else {
         Carry all = Carry::identity();
 #pragma unroll 1
