@@ -106,10 +106,13 @@ inline void draw_one(const Instruction& it, const double* a, double* row, const 
     double* out = row + it.column;
     const bool open = it.gate < 0 || row[it.gate] == it.gate_value;
     if (kind > Kind::Erased) return draw_rarely(it, a, row, open, of.seed, of.step, of.id);
-    Random random({of.seed, of.step, of.id, static_cast<unsigned int>(it.position)}, static_cast<unsigned int>(it.index));
     if (kind == Kind::Constant) {
         *out = open ? a[0] : a[1];
-    } else if (kind == Kind::Uniform) {
+        return;
+    }
+    Random random({of.seed, of.step, of.id, static_cast<unsigned int>(it.position)}, static_cast<unsigned int>(it.index));
+    random.renew();  // once, for all that follow
+    if (kind == Kind::Uniform) {
         const double value = random.uniform(a[0], a[1]);
         *out = !open ? a[3] : a[2] != 0.0 ? rounded(value) : value;
     } else if (kind <= Kind::Chance) {

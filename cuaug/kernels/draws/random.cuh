@@ -11,10 +11,9 @@ struct Random {
     Random4 words;
     int used;
 
-    // The first four words, for all that may follow: the rounds as a loop, as what runs once waits for its instructions.
-    Random(const Stream& stream, unsigned int index) : stream(stream), index(index + 1), words(stream.draw<1>(index)), used(0) {}
+    Random(const Stream& stream, unsigned int index) : stream(stream), index(index), words(), used(4) {}
 
-    // Four others.
+    // The next four words: the rounds as a loop, as what runs once waits for its instructions.
     void renew() {
         words = stream.draw<1>(index++);
         used = 0;
