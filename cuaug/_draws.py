@@ -24,7 +24,7 @@ def draw(
     counts: tuple[int, int, int],
     image: Images,
 ) -> None:
-    """Fills the first `columns` of `table` [N, P] by a program of `length` numbers.
+    """Fills the first `columns` of `table` [N, P], which are all that is wanted, by a program of `length` numbers.
 
     `counts`: the seed, the step, the first sample's id. `replays`: `blocks` counters, if a graph is captured.
     """

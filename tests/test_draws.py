@@ -383,6 +383,16 @@ def test_both_devices_draw_alike():
             np.testing.assert_allclose(gpu[name], values, rtol=1e-12, atol=1e-12, err_msg=name)
 
 
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("size", [(1, 3), (7, 49), (224, 299), (511, 1021)])
+def test_a_box_covers_its_share_of_each_pixel_correctly_rounded(device, size):
+    """By IEEE division, which the program does not do."""
+    params = T.Compose([T.RandomResizedCrop(size, interpolation="nearest")], seed=SEED).draw(on(device, 300)).to_dict()
+    drawn, matrix = params["drawn"], np.array(params["matrices"][0])
+    for i, side, extent in ((0, "width", size[1]), (4, "height", size[0])):
+        np.testing.assert_array_equal(matrix[:, i], np.array(drawn[f"0.RandomResizedCrop.{side}"]) / extent)
+
+
 def test_steps_count_calls_and_a_given_step_does_not():
     aug, images = T.Compose(RECIPE, seed=SEED), canvas(5)
     first, second = aug.draw(images).to_dict(), aug.draw(images).to_dict()

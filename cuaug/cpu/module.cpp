@@ -230,7 +230,7 @@ void draw(const py::bytes& record) {
     const Record copy(record, sizeof(cuaug::Draw));
     const auto& args = *reinterpret_cast<const cuaug::Draw*>(copy.data);
     const py::gil_scoped_release release;
-    for (long long n = 0; n < args.samples; ++n) cuaug::draw_sample(args, args.program, args.table + n * args.columns, args.step, n, true, 0, 1, [] {});
+    for (long long n = 0; n < args.samples; ++n) cuaug::draw_sample(args, args.program, args.table + n * args.columns, cuaug::stream_of(args, args.step, cuaug::id_of(args, n)), n, true, 0, 1, [] {});
 }
 
 // Loops that take a record and the images' dtype, and nothing besides.

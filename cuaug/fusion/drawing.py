@@ -45,15 +45,16 @@ class Replays:
         return image.library.pointer(array) + 8 * first
 
 
-def drawn(plan: Plan, image: Images, ids: Any, seed: int, step: int, replays: Replays) -> Table:
-    """A row of draws for each of these images. [N, columns]"""
+def drawn(plan: Plan, image: Images, ids: Any, seed: int, step: int, replays: Replays, *, whole: bool = True) -> Table:
+    """A row of draws for each of these images, with the whole recipe's matrix if that is wanted. [N, columns]"""
     first, each = (ids, NO_TABLE) if isinstance(ids, int) else (0, _ids(ids, image))
     program, counters = _program(plan, image), replays.of(image)
     array = image.library.empty((image.samples, plan.columns), "float64", image.device, None)
     if image.device < 0:
         array[:] = 0.0  # what is not drawn may be cast all the same, with the rest of the table
     table = Table(image.library.pointer(array), plan.columns, 0, 1, 1, array)
-    _draws.draw(program, len(plan.program), table, plan.drawn, counters, each, (seed, step, first), image)
+    columns = plan.drawn if whole else plan.matrix
+    _draws.draw(program, len(plan.program), table, columns, counters, each, (seed, step, first), image)
     return table
 
 

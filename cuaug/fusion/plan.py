@@ -23,7 +23,7 @@ class Plan:
     passes: list[Pass]
     program: np.ndarray
     columns: int
-    drawn: int  # of them, the first, that the program fills
+    drawn: int  # of them, the first, that the program fills, the whole matrix last
     names: dict[str, int]  # of what is drawn; where it stands in the table
     matrix: int  # first of nine columns: source to result
     parts: dict[int, int]  # for the place of each mean taken on the way, the first column for its parts
@@ -50,8 +50,9 @@ def plan_of(recipe: Recipe, image: Images) -> Plan:
             columns += _grids.most_mean_parts(image.axes.extents[1], each.result)
     white = {id(column): each.white for each in passes for column in each.columns}
     draws = [in_units_of(draw, white.get(id(draw.columns[0]), 1.0)) for draw in recipe.draws]
-    whole = [Instruction("KeepAll", matrix, ())]
-    program = assembled([*draws, *_turns(passes), *_carries(passes), *whole])
+    kept = [each.matrix for each in reversed(passes) if each.matrix]
+    whole = Instruction("KeepAll", matrix, [len(kept), *(a for each in kept for a in (each[0], len(each)))])
+    program = assembled([*draws, *_turns(passes), *_carries(passes), whole])
     names: dict[str, int] = {}
     for column in (column for draw in recipe.draws for column in draw.columns):
         names[f"{column.name}_{column.place}" if column.name in names else column.name] = column.place

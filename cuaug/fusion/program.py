@@ -13,10 +13,10 @@ from .recipe import Column, Instruction
 
 # In the order of `cuaug::Kind`.
 KINDS = (
-    *("Constant", "Uniform", "Below", "Chance", "Choice", "Permutation", "Order", "Entry", "Beta"),
-    *("Crop", "ResizedCrop", "Erased", "Cut", "Corners", "Words"),
-    *("Box", "Shift", "Mirror", "Affine", "Perspective"),
-    *("KeepPass", "KeepAll", "Toggle"),
+    *("Constant", "Uniform", "Below", "Chance", "Permutation", "Order", "Crop", "ResizedCrop", "Erased"),
+    *("Choice", "Entry", "Beta", "Cut", "Corners", "Words"),
+    *("Box", "Shift", "Mirror", "KeepPass", "Toggle"),
+    *("Affine", "Perspective", "KeepAll"),
 )
 _HEADER = struct.Struct("6i d")  # `cuaug::Instruction`
 # Which arguments of a kind are in the images' own range, and so scale with what is white there.

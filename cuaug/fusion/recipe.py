@@ -287,11 +287,12 @@ class Recipe:
     def resized(self, box: Sequence[Column], size: tuple[int, int], interpolation: str, antialias: bool) -> None:
         """A box (top, left, height, width) of the image fills the canvas."""
         self._fits(size, exactly=True)
+        of = *size, *(1.0 / extent for extent in size)
         if interpolation == "nearest" or (interpolation == "bilinear" and not antialias):
-            self.geometric("Box", box, *size, size=size, interpolation=interpolation, border="edge", box=True)
+            self.geometric("Box", box, *of, size=size, interpolation=interpolation, border="edge", box=True)
             return
         turned = [self.constant(name, 0.0) for name in ("upside_down", "left_to_right")]
-        carry, antialias = Instruction("Box", (), (box[0], *size)), antialias or interpolation == "area"
+        carry, antialias = Instruction("Box", (), (box[0], *of)), antialias or interpolation == "area"
         twofold = self.size[0] <= 2 * size[0] and self.size[1] <= 2 * size[1]
         mild = antialias and twofold and interpolation in ("bilinear", "area")
         self.ops.append(Resized(carry, [*box, *turned], size, interpolation, antialias, mild))

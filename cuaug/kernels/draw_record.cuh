@@ -18,7 +18,7 @@ struct Draw {
     long long own_stride;         // numbers from sample to sample
     int length;                   // of the program, in numbers
     int columns;
-    int drawn;                    // columns, the first ones, that the program fills
+    int drawn;                    // columns, the first ones, that are wanted: a matrix behind them is left out
     int staged;                   // program and rows have room in a block's shared memory
 };
 

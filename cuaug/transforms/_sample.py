@@ -57,7 +57,7 @@ def results(found: Found, kind: Any, draw: Any, layout: str | None, boxes: Boxes
     }
     sizes = in_places(batches, [[batch.params.result_size] * len(batch.places) for batch in batches])
     size: Any = params.result_size if len(batches) == 1 else sizes
-    if any(found.of(kind) for kind in ("boxes", "keypoints")):
+    if by_matrices(found):
         matrices: Any = [batch.params.matrices for batch in batches]
         joined = matrices[0] if len(batches) == 1 else _array.namespace(matrices[0]).stack(in_places(batches, matrices))
         made |= follow(found, joined, size, boxes, keypoints)
@@ -66,6 +66,11 @@ def results(found: Found, kind: Any, draw: Any, layout: str | None, boxes: Boxes
     if mixed:
         made["labels"] = [_mixed(target.value, params, mixed) for target in found.of("labels")]
     return found.put_back(made, size)
+
+
+def by_matrices(found: Found) -> bool:
+    """Whether anything of the sample is moved by the whole recipe's matrices."""
+    return any(found.of(kind) for kind in ("boxes", "keypoints"))
 
 
 def grouped(value: Any, kind: Any, layout: str | None, samples: int) -> list[tuple[np.ndarray, list[Images]]]:

@@ -116,7 +116,8 @@ class Compose(Transform):
             if type(images) in self._arrays:
                 image = _images.images(images, layout)
                 plan = self._plan(image)
-                table = drawing.drawn(plan, image, ids, self.seed, self._counted(step), self._replays)
+                now = self._counted(step)
+                table = drawing.drawn(plan, image, ids, self.seed, now, self._replays, whole=False)
                 return traced.apply(plan, image, table)
             return self._follow(images, ids, step, layout)
         if labels is None and getattr(masks, "ndim", 0) == 1:  # no mask has one axis: cutmix(images, labels)
@@ -269,7 +270,7 @@ class Compose(Transform):
             if image.samples < found.samples:
                 of = places + (ids or 0) if numbers is None else numbers[places]
                 of = int(of[0]) if len(of) == 1 else of
-            return image, self._draw(plan, image, of, step)
+            return image, self._draw(plan, image, of, step, _sample.by_matrices(found))
 
         return _sample.results(found, self._leads.kind, draw, layout, self.boxes, self.keypoints)
 
@@ -282,8 +283,9 @@ class Compose(Transform):
         own["_step"] = step + 1
         return step
 
-    def _draw(self, plan: Plan, image: Images, ids: Any, step: int) -> Params:
-        return Params(plan, drawing.drawn(plan, image, ids, self.seed, step, self._replays), image, self)
+    def _draw(self, plan: Plan, image: Images, ids: Any, step: int, whole: bool = True) -> Params:
+        table = drawing.drawn(plan, image, ids, self.seed, step, self._replays, whole=whole)
+        return Params(plan, table, image, self)
 
     def _together(self, images: Sequence[Images]) -> tuple[Plan, Images]:
         """Images of one kind as one batch, and the plan for it."""

@@ -33,37 +33,36 @@ inline DrawnBox placed(Random& random, int height, int width, const Sides& sides
     return {static_cast<double>(top), static_cast<double>(left), static_cast<double>(sides.height), static_cast<double>(sides.width)};
 }
 
-// A box of the first of ten pairs of sides that will do; false if none does. Two at once: neither waits for the other.
-template <class Fits>
-inline bool attempted(Random& random, int height, int width, const BoxRange& range, const Fits& fits, DrawnBox& box) {
+// A box of the first of ten pairs of sides that are no shorter than `least`, and no longer than the canvas less `margin`; false if none
+// is. Two at once: neither waits for the other.
+inline bool attempted(Random& random, int height, int width, const BoxRange& range, int least, int margin, DrawnBox& box) {
     const double area = static_cast<double>(height) * width;
+    auto fits = [&](const Sides& s) { return s.width >= least && s.width <= width - margin && s.height >= least && s.height <= height - margin; };
     for (int attempt = 0; attempt < 10; attempt += 2) {
         const Sides one = drawn_sides(random, area, range), other = drawn_sides(random, area, range);
         const bool first = fits(one);
-        if (!first && !fits(other)) continue;
         if (first) random.return_words(2);
+        else random.renew();
+        if (!first && !fits(other)) continue;
         box = placed(random, height, width, first ? one : other);
         return true;
     }
     return false;
 }
 
-// torchvision's: ten attempts at an area and an aspect ratio, then the largest central box whose ratio is allowed.
-inline DrawnBox resized_crop_box(Random& random, int height, int width, const BoxRange& range) {
-    DrawnBox box;
-    auto fits = [&](const Sides& sides) { return sides.width > 0 && sides.width <= width && sides.height > 0 && sides.height <= height; };
-    if (attempted(random, height, width, range, fits, box)) return box;
+// The largest box in the middle whose ratio is allowed.
+__attribute__((noinline)) inline DrawnBox central_box(int height, int width, const BoxRange& range) {
     const double own = static_cast<double>(width) / height;
     const int w = own > range.ratio[1] ? static_cast<int>(rounded(height * range.ratio[1])) : width;
     const int h = own < range.ratio[0] ? static_cast<int>(rounded(width / range.ratio[0])) : height;
     return {static_cast<double>((height - h) / 2), static_cast<double>((width - w) / 2), static_cast<double>(h), static_cast<double>(w)};
 }
 
-// torchvision's RandomErasing: as above, but the box stays smaller than the canvas, and there is none after ten failures.
-inline DrawnBox erased_box(Random& random, int height, int width, const BoxRange& range) {
+// torchvision's RandomResizedCrop, or its RandomErasing: then the box is smaller than the canvas, and after ten failures there is none.
+inline DrawnBox attempted_box(Random& random, int height, int width, const BoxRange& range, bool erased) {
     DrawnBox box = {0.0, 0.0, 0.0, 0.0};
-    attempted(random, height, width, range, [&](const Sides& sides) { return sides.height < height && sides.width < width; }, box);
-    return box;
+    if (attempted(random, height, width, range, erased ? 0 : 1, erased ? 1 : 0, box) || erased) return box;
+    return central_box(height, width, range);
 }
 
 // CutMix (Yun et al. 2019): a box of the share 1 - `lam`, around a uniform centre, cut off at the canvas.

@@ -4,11 +4,6 @@
 
 namespace cuaug {
 
-// Once in the kernel rather than at each of the many places that draw: what runs once waits for its instructions.
-__attribute__((noinline)) inline Random4 words_of(unsigned long long seed, unsigned long long step, unsigned long long id, unsigned int position, unsigned int index) {
-    return Stream{seed, step, id, position}.draw(index);
-}
-
 // One sample's random numbers, one after the other, at a place of the recipe.
 struct Random {
     Stream stream;
@@ -18,11 +13,14 @@ struct Random {
 
     Random(const Stream& stream, unsigned int index) : stream(stream), index(index), words(), used(4) {}
 
+    // The next four words: the rounds as a loop, as what runs once waits for its instructions.
+    void renew() {
+        words = stream.draw<1>(index++);
+        used = 0;
+    }
+
     unsigned int word() {
-        if (used == 4) {
-            words = words_of(stream.seed, stream.step, stream.id, stream.position, index++);
-            used = 0;
-        }
+        if (used == 4) renew();
         const int at = used++;  // no index, for the words would be in memory
         return at == 0 ? words.word[0] : at == 1 ? words.word[1] : at == 2 ? words.word[2] : words.word[3];
     }
@@ -55,7 +53,10 @@ struct Random {
     }
 
     double beta(double a, double b) {
-        const double x = gamma(a), y = gamma(b), sum = x + y;
+        double x = 0.0, y = 0.0;
+#pragma unroll 1
+        for (int i = 0; i < 2; ++i) x = y, y = gamma(i == 0 ? a : b);
+        const double sum = x + y;
         return sum > 0.0 ? x / sum : uniform() * (a + b) < a ? 1.0 : 0.0;  // where both underflow, which of them is 0
     }
 };
