@@ -59,7 +59,7 @@ def sources(name: str) -> tuple[str, tuple[str, ...]]:
 
     record, size = record_of(name)
     text = "".join(_op(struct) for struct in ops_of(name)) + f'#include "{skeleton_of(name)}.cu"\n// {digest()}\n'
-    text += f'static_assert(sizeof({record}) == {size}, "cuaug/_pass.py packs another record");\n'
+    text += f'static_assert(sizeof({record}) == {size}, "another record is packed (cuaug/_records.py)");\n'
     return text, OPTIONS
 
 

@@ -26,7 +26,7 @@ def draw(
 ) -> None:
     """Fills the first `columns` of `table` [N, P], which are all that is wanted, by a program of `length` numbers.
 
-    `counts`: the seed, the step, the first sample's id. `replays`: `blocks` counters, if a graph is captured.
+    `counts`: the seed, the step, the first sample's id. `replays`: where `blocks` counters lie, if a graph is captured.
     """
     samples = image.samples
     near = 8 * (length + _SAMPLES * (columns | 1))  # kernels/draw.cu

@@ -12,17 +12,18 @@ from ._images import Images
 _BLUR_TILES = (224, 32), (224, 16), (112, 32), (112, 16), (64, 16), (64, 8)
 _POINTWISE_THREADS = 256  # each of which makes four pixels at a time (kernels/pointwise.cu)
 POINTWISE_BLOCKS = 4  # on a multiprocessor at a time: what short chains have of narrow dtypes, a guess for others
-UNEVEN, _UNEVEN_TURNS = {"AfterContrast"}, 2  # what one sample has more to do in than another
+UNEVEN = {"AfterContrast"}  # ops in which one sample has more to do than another
+_UNEVEN_TURNS = 2  # of a GPU, for those (benchmarks/NOTES.md)
 _FEW_ROWS, _MANY_ROWS = 64, 128  # of a warp's regions, at most
 _REGION_WIDTHS = 32, 64
 _MOST_BLOCKS = 65535  # along a grid's second and third axis
 
 
-def mean_parts(image: Images, samples: int, size: tuple[int, int]) -> int:
-    """How many parts a mean comes in that a warp takes of so many samples: its regions."""
+def mean_parts(image: Images) -> int:
+    """How many parts a mean comes in that a warp has taken of an image: its regions."""
     frames, group = image.axes.extents[1], min(image.channels, 4)
-    rows = _region_rows(image.dtype, group, samples * frames, *size)
-    return frames * -(-size[1] // _region_width(image.dtype, group)) * -(-size[0] // rows)
+    rows = _region_rows(image.dtype, group, image.samples * frames, *image.size)
+    return frames * -(-image.size[1] // _region_width(image.dtype, group)) * -(-image.size[0] // rows)
 
 
 def most_mean_parts(frames: int, size: tuple[int, int]) -> int:
@@ -83,20 +84,31 @@ def fours(dtype: str, group: int, slices: int, height: int, width: int) -> tuple
 def pointwise(
     dtype: str, group: int, slices: int, height: int, width: int, room: int, uneven: bool
 ) -> tuple[int, int, int]:
-    """The runs that a GPU with room for so many blocks takes the fewest turns for, or some turns where they are uneven;
-    and how many columns of groups there are, each as wide as a block.
+    """Strips of columns, and runs of rows: those that a GPU with room for so many blocks takes the fewest turns for, or
+    some turns where they are uneven.
 
     What a block begins with, parameters that all of it waits for, counts as three turns (benchmarks/NOTES.md).
     """
     blocks, _, deep = fours(dtype, group, slices, height, width)
-    most = max(blocks, 1)
+    most, strips = max(blocks, 1), _strips(width)
     if uneven:
         runs = min(max(_UNEVEN_TURNS * room // deep, 1), most)
     else:
         full = {min(max(times * room // deep, 1), most) for times in range(1, 9)}  # so often
         runs = min(full, key=lambda count: -(-count * deep // room) * (-(-blocks // count) + 3))
-    columns = -(-width // (4 * _POINTWISE_THREADS)) or 1
-    return -(-runs // columns), columns, deep
+    return strips, -(-runs // strips), deep
+
+
+def _strips(width: int) -> int:
+    """As many as leave the fewest threads of a block without a column, of which none is empty."""
+    across = -(-width // 4) or 1
+    least = -(-across // _POINTWISE_THREADS)
+
+    def busy(strips: int) -> float:
+        each = -(-across // strips)
+        return across / (strips * each) * (_POINTWISE_THREADS // each * each)
+
+    return max((n for n in range(least, least + 6) if (n - 1) * -(-across // n) < across), key=busy)
 
 
 def one_each(dtype: str, group: int, samples: int, height: int, width: int) -> tuple[int, int, int]:

@@ -16,7 +16,7 @@ def chain(ops: Sequence[str]) -> str:
 
 def ops_of(name: str) -> list[str]:
     """The structs in a kernel's chains."""
-    ops = [op.strip() for chain in re.findall(r"Chain<(.*?)>", name) for op in chain.split(",") if op]
+    ops = [op.strip() for found in re.findall(r"Chain<(.*?)>", name) for op in found.split(",") if op]
     return [op.removeprefix("cuaug::") for op in dict.fromkeys(ops)]
 
 

@@ -152,7 +152,7 @@ def warp(
 
 
 def chained(image: Images, made: Any, ops: Ops, target: str, out: Any, parts: Table) -> Any:
-    """What was made of an image behind a chain of ops, and its mean as of `warp`: a CPU's loops do one thing each."""
+    """Ops on what a resample has made of an image, in a launch or loop of their own; or, for `parts`, its mean."""
     between, parameters = _images.images(made, image.axes.layout, image.library), PerSample(ops.parameters, ())
     if parts is NO_TABLE:
         return pointwise(between, ops.names, parameters, target, out)

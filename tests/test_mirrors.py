@@ -57,3 +57,18 @@ def test_ops_that_look_at_their_place_say_so(path):
     text = path.read_text()
     looks = re.search(r"\bwhere\.(x|y|width|height|plane)\b", text) is not None
     assert looks == ("placed = true;" in text)
+
+
+@pytest.mark.parametrize("width", [1, 3, 4, 7, 224, 256, 518, 640, 1023, 1024, 1028, 4100, 67_107_841, 2**30 - 1])
+def test_strips_of_columns_are_as_wide_as_a_block_at_most_and_none_is_empty(width):
+    """What pointwise.cu takes for granted, and what a grid has room for."""
+    strips, runs, _ = _grids.pointwise("uint8", 3, 1, 1, width, 528, False)
+    across = -(-width // 4)
+    each = -(-across // strips)
+    assert each <= _grids._POINTWISE_THREADS
+    assert (strips - 1) * each < across <= strips * each
+    assert 0 < strips < 2**31
+    assert 0 < runs <= 65_535
+    assert across / (strips * each) * (_grids._POINTWISE_THREADS // each * each) > 0.8 * min(
+        _grids._POINTWISE_THREADS, across
+    )

@@ -257,7 +257,7 @@ def tupled(found):
 
 @pytest.mark.parametrize("real", ["float32", "float64"])
 def test_blocks_that_settle_boxes_are_never_alone(real):
-    """nms_settle.cu relies on it, and that a block has no fewer threads than a sample has words of 32 boxes."""
+    """nms_settle.cu has no case for one alone. A block has no fewer threads than a sample has words of 32 boxes."""
     met = set()
     for samples, count, processors in itertools.product((1, 3, 16), range(1, 16_500, 8), (1, 2, 3, 46, 132, 1024)):
         for kernel, grid, threads in _nms._plan.__wrapped__(samples, count, real, False, processors).launches:

@@ -116,7 +116,7 @@ def test_a_table_has_room_for_the_parts_of_a_mean_whatever_the_pass_reads(dtype,
     for size in ((1, 1), (224, 224), (65, 33), (1080, 1920)):
         for samples in (1, 7, 256, 3000):
             image = _images.imagined((samples, *size, channels), dtype)._replace(device=0)
-            assert 0 < _grids.mean_parts(image, samples, size) <= _grids.most_mean_parts(1, size)
+            assert 0 < _grids.mean_parts(image) <= _grids.most_mean_parts(1, size)
 
 
 def test_memory_of_torch_comes_the_short_way_on_the_current_device_alone(monkeypatch):

@@ -114,7 +114,7 @@ def _known(each: Pass, plan: Plan, image: Images, table: Table) -> _pass.Parts:
         return _pass.NO_PARTS
     place = _place_of_mean(each, each.means[0])
     warped = image.device >= 0 and each.measured_by.heads
-    count = _grids.mean_parts(image, image.samples, image.size) if warped else 1
+    count = _grids.mean_parts(image) if warped else 1
     return _pass.Parts(_at(table, plan.parts[place]), count, place - each.columns[0].place)
 
 

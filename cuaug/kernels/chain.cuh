@@ -52,15 +52,15 @@ inline Op op_of(const Column& column, int from, int first, int channels, R white
 
 // Whether it looks at where a pixel lies: `placed` where an op does.
 template <class Op>
-constexpr auto looks_around(int) -> decltype(Op::placed) { return Op::placed; }
+constexpr auto is_placed(int) -> decltype(Op::placed) { return Op::placed; }
 template <class Op>
-constexpr bool looks_around(long) { return false; }
+constexpr bool is_placed(long) { return false; }
 
 // Whether what it makes of shares within 0..1 lies there too: `within` where an op says so.
 template <class Op>
-constexpr auto stays_within(int) -> decltype(Op::within) { return Op::within; }
+constexpr auto is_within(int) -> decltype(Op::within) { return Op::within; }
 template <class Op>
-constexpr bool stays_within(long) { return false; }
+constexpr bool is_within(long) { return false; }
 
 template <class R, int K, class... Ops>
 struct Sequence;
@@ -81,7 +81,7 @@ template <class R, int K, class Op, class... Others>
 struct Sequence<R, K, Op, Others...> {
     using Rest = Sequence<R, K, Others...>;
     static constexpr int own = Op::shared + Op::each * K, fields = own + Rest::fields;
-    static constexpr bool placed = looks_around<Op>(0) || Rest::placed, within = stays_within<Op>(0) && Rest::within;
+    static constexpr bool placed = is_placed<Op>(0) || Rest::placed, within = is_within<Op>(0) && Rest::within;
 
     Op op;
     Rest others;

@@ -1,6 +1,7 @@
 #include "gaussian_blur_record.cuh"
 #include "gpu/bytes.cuh"
 #include "gpu/layout.cuh"
+#include "gpu/scan.cuh"
 #include "gpu/vectors.cuh"
 
 namespace cuaug {
@@ -53,7 +54,7 @@ inline int weigh_gaussian(R* weight, int middle, int radius, double sigma, int l
         weight[i] = abs(i - middle) <= radius ? gaussian_weight<R>(i - middle, sigma) : R(0);
         sum += weight[i];
     }
-    for (int i = 16; i > 0; i /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, i);
+    sum = sum_of(sum);
     int reach = 0;
     for (int i = lane; i <= 2 * middle; i += 32) {
         weight[i] /= sum;

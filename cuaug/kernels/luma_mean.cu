@@ -2,6 +2,7 @@
 #include "gpu/bytes.cuh"
 #include "gpu/convert.cuh"
 #include "gpu/layout.cuh"
+#include "gpu/scan.cuh"
 #include "gpu/vectors.cuh"
 #include "ops/colour.cuh"
 #include "pointwise_record.cuh"
@@ -57,7 +58,7 @@ __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant_
             total += static_cast<double>(sum);
         }
     }
-    for (int i = 16; i > 0; i /= 2) total += __shfl_xor_sync(0xffffffffu, total, i);
+    total = sum_of(total);
     if (lane == 0) sums[threadIdx.x >> 5] = total;
     __syncthreads();
     if (threadIdx.x == 0) {

@@ -2,6 +2,7 @@
 #include "gpu/bytes.cuh"
 #include "gpu/convert.cuh"
 #include "gpu/layout.cuh"
+#include "gpu/scan.cuh"
 #include "gpu/succession.cuh"
 #include "gpu/vectors.cuh"
 #include "pointwise_record.cuh"
@@ -23,7 +24,7 @@ inline void read_fields(const Pointwise& args, long long n, int first, R* field,
         else field[i] = static_cast<R>(given_parameter(args, n, column));
     }
     for (int j = lane + 32; j < parts; j += 32) mean += part[j * args.parts.x];
-    for (int i = 16; parts > 0 && i > 0; i /= 2) mean += __shfl_xor_sync(0xffffffffu, mean, i);
+    if (parts > 0) mean = sum_of(mean);
     if (measured >= 0) field[measured] = static_cast<R>(mean);
     __syncwarp();
     if (lane == 0) Ops::prepare(field, white);
@@ -47,10 +48,33 @@ inline void store_shares(T* at, const long long* offset, int step, bool aligned,
     store_pixels<Layout, T, K>(at, offset, step, aligned, count, channels, stored);
 }
 
-// A block makes a run of rows, a thread a column of groups of 4 adjacent pixels of K channels: from group to group it goes by one addition, and the next is
-// asked for before one is worked on. What ops need is read and prepared once for the run. Where rows follow one another, and no op looks at its place, the
-// frame goes for rows of as many groups as there are threads. With one channel in and three out, or three in and one out, the result is grey. Long chains
-// may take the registers they want. Grid: (runs of rows, as many columns as there are threads, frames x groups of K).
+// The groups of four adjacent pixels that a thread makes of a frame: one below the other, from row y on every `rows`-th, `steps` of them.
+struct Course {
+    int x, y, rows, steps;
+    int count;           // pixels of a group
+};
+
+// Of a frame cut into strips of columns, blockIdx.x, and runs of rows, blockIdx.y.
+inline Course in_strips(int width, int height) {
+    const int across = (width + 3) / 4, strip = (across + gridDim.x - 1) / gridDim.x, first = strip * blockIdx.x, columns = min(strip, across - first);
+    const int rows = pointwise_threads / columns, down = threadIdx.x / columns, x = 4 * (first + threadIdx.x - down * columns);
+    const int run = ((height + gridDim.y - 1) / gridDim.y + rows - 1) / rows * rows;
+    const int begin = blockIdx.y * run + down, end = down < rows ? min((blockIdx.y + 1) * run, height) : 0;
+    return {x, begin, rows, end > begin ? (end - begin - 1) / rows + 1 : 0, min(4, width - x)};
+}
+
+// Of a frame that goes for rows of as many groups as there are threads, in as many runs as there are blocks.
+inline Course as_it_lies(long long pixels) {
+    const long long groups = pixels / 4;
+    const int height = static_cast<int>((groups + pointwise_threads - 1) / pointwise_threads), own = static_cast<int>((groups + pointwise_threads - 1 - threadIdx.x) / pointwise_threads);
+    const int runs = gridDim.x * gridDim.y, run = (height + runs - 1) / runs, begin = (blockIdx.y * gridDim.x + blockIdx.x) * run;
+    return {4 * static_cast<int>(threadIdx.x), begin, 1, max(min(begin + run, own) - begin, 0), 4};
+}
+
+// A block makes a run of rows, or of a strip of them, a thread a column of groups of 4 adjacent pixels of K channels: from group to group it goes by one
+// addition, and the next is asked for before one is worked on. What ops need is read and prepared once for the run. Where rows follow one another, and no op
+// looks at its place, the frame is taken as it lies. With one channel in and three out, or three in and one out, the result is grey. Long chains may take the
+// registers they want. Grid: (strips, runs, frames x groups of K).
 template <class In, class InLayout, int K, class Chain, class Out, class OutLayout, int OutK>
 __global__ void __launch_bounds__(pointwise_threads, sizeof(Real<In>) > 4 || Chain::template Of<Real<In>, K>::fields > 16 ? 1 : 4) pointwise(const __grid_constant__ Pointwise args) {
     using R = Real<In>;
@@ -59,17 +83,13 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(Real<In>) > 4 || Cha
     wait_for_previous();
     const int width = args.in_width, height = args.in_height, groups = grouped ? (args.channels + K - 1) / K : 1;
     const int in_step = column_stride<InLayout, K>(args.in.x), out_step = column_stride<OutLayout, OutK>(args.out.x);
-    const long long pixels = static_cast<long long>(width) * height;
-    const bool flat = !Ops::placed && pixels % 4 == 0 && args.in.y == static_cast<long long>(width) * in_step && args.out.y == static_cast<long long>(width) * out_step;
-
-    const int from_column = flat ? 0 : blockIdx.y * pointwise_threads, columns = flat ? pointwise_threads : min((width + 3) / 4 - from_column, pointwise_threads);
-    const int rows = pointwise_threads / columns, down = threadIdx.x / columns, x = 4 * (from_column + threadIdx.x - down * columns);  // that it makes at a time, and where the thread is
-    const int runs = flat ? gridDim.x * gridDim.y : gridDim.x, own = flat ? blockIdx.y * gridDim.x + blockIdx.x : blockIdx.x;
-    const int extent = flat ? static_cast<int>((pixels / 4 + columns - 1) / columns) : height, run = ((extent + runs - 1) / runs + rows - 1) / rows * rows;
-    const int begin = own * run + down, end = down >= rows ? 0 : min((own + 1) * run, flat ? static_cast<int>((pixels / 4 + columns - 1 - threadIdx.x) / columns) : height);
-    const int steps = end > begin ? (end - begin - 1) / rows + 1 : 0;
-    const long long in_row = flat ? 4 * pointwise_threads * in_step : args.in.y, out_row = flat ? 4 * pointwise_threads * out_step : args.out.y;
-    const int count = flat ? 4 : min(4, width - x);
+    const long long pixels = static_cast<long long>(width) * height, in_line = static_cast<long long>(width) * in_step, out_line = static_cast<long long>(width) * out_step;
+    const bool lies = !Ops::placed && pixels % 4 == 0 && args.in.y == in_line && args.out.y == out_line;
+    Course course;
+    if (lies) course = as_it_lies(pixels);
+    else course = in_strips(width, height);
+    const auto [x, begin, rows, steps, count] = course;
+    const long long in_row = lies ? 4LL * pointwise_threads * in_step : args.in.y, out_row = lies ? 4LL * pointwise_threads * out_step : args.out.y;
     const bool vectors = !Same<InLayout, Strided>::value && args.in_aligned && count == 4;
     __shared__ R field[Ops::fields + 1];
 
@@ -82,7 +102,7 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(Real<In>) > 4 || Cha
         channel_offsets<OutLayout, OutK>(args.out.c, OutK == K ? channels : OutK, to);
         const In* in = static_cast<const In*>(args.in.data) + n * args.in.n + t * args.in.t + first * args.in.c + begin * in_row + static_cast<long long>(x) * in_step;
         Out* out = static_cast<Out*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c + begin * out_row + static_cast<long long>(x) * out_step;
-        // As it lies in memory: two groups at a time take 80 registers, and 57 us where one takes 50.
+        // As it lies in memory, and one alone: two groups at a time would take the registers of a block.
         Vectors<In, K, 1> raw;
         if (vectors && steps > 0) raw = load_vectors<InLayout, In, K>(in, from);
         if constexpr (Ops::fields > 0) {

@@ -1,11 +1,13 @@
 #pragma once
 
+#include "scan.cuh"
+
 namespace cuaug {
 
 // A block's share of a mean, in the same order of additions whatever runs beside it. `sums` is shared memory for one number a warp.
 template <class R>
 inline void store_block_sum(R sum, R* sums, double scale, double* share) {
-    for (int i = 16; i > 0; i /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, i);
+    sum = sum_of(sum);
     if ((threadIdx.x & 31) == 0) sums[threadIdx.x >> 5] = sum;
     __syncthreads();
     if (threadIdx.x > 0) return;

@@ -2,6 +2,13 @@
 
 namespace cuaug {
 
+// The sum of what all lanes of a warp have. All lanes.
+template <class T>
+inline T sum_of(T value) {
+    for (int i = 16; i > 0; i /= 2) value += __shfl_xor_sync(0xffffffffu, value, i);
+    return value;
+}
+
 // The sum of what the lanes of a warp up to a thread's own have. All lanes.
 template <class T>
 inline T sum_up_to(T value) {
