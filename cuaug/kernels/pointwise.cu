@@ -71,15 +71,19 @@ inline Course as_it_lies(long long pixels) {
     return {4 * static_cast<int>(threadIdx.x), begin, 1, max(min(begin + run, own) - begin, 0), 4};
 }
 
+// Whether the channels of a pixel lie where the kernel's text says, and not where strides do.
+template <class InLayout, class OutLayout>
+constexpr bool close = !Same<InLayout, Strided>::value && !Same<OutLayout, Strided>::value;
+
 // A block makes a run of rows, or of a strip of them, a thread a column of groups of 4 adjacent pixels of K channels: from group to group it goes by one
 // addition, and the next is asked for before one is worked on. What ops need is read and prepared once for the run. Where rows follow one another, and no op
 // looks at its place, the frame is taken as it lies. With one channel in and three out, or three in and one out, the result is grey. Long chains may take the
-// registers they want. Grid: (strips, runs, frames x groups of K).
+// registers they want, and so may four channels and those that lie apart. Grid: (strips, runs, frames x groups of K).
 template <class In, class InLayout, int K, class Chain, class Out, class OutLayout, int OutK>
-__global__ void __launch_bounds__(pointwise_threads, sizeof(Real<In>) > 4 || Chain::template Of<Real<In>, K>::fields > 16 ? 1 : 4) pointwise(const __grid_constant__ Pointwise args) {
+__global__ void __launch_bounds__(pointwise_threads, sizeof(Real<In>) > 4 || K > 3 || !close<InLayout, OutLayout> || Chain::template Of<Real<In>, K>::fields > 16 ? 1 : 4) pointwise(const __grid_constant__ Pointwise args) {
     using R = Real<In>;
     using Ops = typename Chain::template Of<R, K>;
-    constexpr bool grouped = Same<InLayout, Strided>::value || Same<OutLayout, Strided>::value;
+    constexpr bool grouped = !close<InLayout, OutLayout>, ahead = sizeof(In) <= 4;  // a group of float64 has no registers to spare
     wait_for_previous();
     const int width = args.in_width, height = args.in_height, groups = grouped ? (args.channels + K - 1) / K : 1;
     const int in_step = column_stride<InLayout, K>(args.in.x), out_step = column_stride<OutLayout, OutK>(args.out.x);
@@ -104,7 +108,7 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(Real<In>) > 4 || Cha
         Out* out = static_cast<Out*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c + begin * out_row + static_cast<long long>(x) * out_step;
         // As it lies in memory, and one alone: two groups at a time would take the registers of a block.
         Vectors<In, K, 1> raw;
-        if (vectors && steps > 0) raw = load_vectors<InLayout, In, K>(in, from);
+        if (ahead && vectors && steps > 0) raw = load_vectors<InLayout, In, K>(in, from);
         if constexpr (Ops::fields > 0) {
             __syncthreads();
             if (threadIdx.x < 32) read_fields<Ops>(args, n, first, field, R(white<In>));
@@ -113,9 +117,10 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(Real<In>) > 4 || Cha
         const Ops ops = Ops::of(field);
 #pragma unroll 1
         for (int left = steps, y = begin; left > 0; --left, y += rows) {
+            if (!ahead && vectors) raw = load_vectors<InLayout, In, K>(in, from);
             const FourPixels<In, K> four = vectors ? gather<InLayout, In, K>(raw.of[0]) : load_pixels<Strided, In, K>(in, from, in_step, false, count);
             in += rows * in_row;
-            if (vectors && left > 1) raw = load_vectors<InLayout, In, K>(in, from);
+            if (ahead && vectors && left > 1) raw = load_vectors<InLayout, In, K>(in, from);
 
             Pixel<R, K> made[4];
             Where<R> where[4];
