@@ -1,8 +1,9 @@
 """From files to batches for training, images a second: ``make bench``.
 
 375x500 JPEG files of photographs -> a random crop, resized to 224 with antialiasing, mirrored, normalised, float16 on
-a GPU and float32 on the CPU. Each peer has as many threads or worker processes. What is timed is whole epochs, after
-one that warms up; files lie in the page cache, as they do for all.
+a GPU and float32 on the CPU. Each peer has as many threads or worker processes. What is timed is whole epochs, in which
+all take turns, after one that warms up: medians, as epochs differ by more than the contenders. Some have begun the next
+epoch when one ends (DALI), others begin when it is asked for (cuaug): epochs are long. Files lie in the page cache.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import resource
+import statistics
 import sys
 import tempfile
 import time
@@ -38,14 +40,16 @@ def main() -> int:
     parser.add_argument("--cpu", action="store_true", help="the CPU table alone")
     parser.add_argument("--quick", action="store_true", help="few files: does it run?")
     parser.add_argument("--no-peers", action="store_true", help="cuaug alone")
+    parser.add_argument("--peers", metavar="TEXT", default="", help="peers whose names contain it")
+    parser.add_argument("--rounds", type=int, default=5, help="epochs of each")
     parser.add_argument("--json", type=Path, metavar="PATH", help="write there; a partial run is written nowhere else")
     parser.add_argument("--files", type=Path, help="a folder of JPEG files; default: pieces of photographs")
     parser.add_argument("--threads", type=int, default=cpus(), help="threads, or worker processes, of each")
-    parser.add_argument("--images", type=int, default=16_384, help="in an epoch")
+    parser.add_argument("--images", type=int, default=32_768, help="in an epoch")
     parser.add_argument("--batch", type=int, default=256)
     options = parser.parse_args()
     if options.quick:
-        options.images, options.batch = 64, 16
+        options.images, options.batch, options.rounds = 64, 16, 1
     with tempfile.TemporaryDirectory() as folder:
         options.listed = listed(options, Path(folder))
         tables: dict[str, Any] = {}
@@ -99,19 +103,17 @@ def table(device: str, name: str, options: argparse.Namespace) -> dict[str, Any]
     makers = {"cuaug": own}
     if device != "cpu":
         makers = {"cuaug, hybrid": partial(own, decoder="hybrid"), "cuaug, decoded by the CPU": own}
-    makers |= {} if options.no_peers else loader_peers.makers(device)
-    results = []
-    for peer, maker in makers.items():
-        epoch = maker(device, options)
-        results.append({"name": peer, **timed(epoch, device, options)})
+    peers = {} if options.no_peers else loader_peers.makers(device)
+    makers |= {name: maker for name, maker in peers.items() if options.peers in name}
+    results = in_turns({name: maker(device, options) for name, maker in makers.items()}, device, options)
     cuaug.set_num_threads(0)
-    rate = results[0]["images_per_s"]
     for row in results:
-        row["ratio"] = rate / row["images_per_s"]
+        row["ratio"] = results[0]["images_per_s"] / row["images_per_s"]
     cells = [
         {
             "loader": row["name"],
             "images/s": number(row["images_per_s"]),
+            "best": number(row["best"]),
             "processor us/image": number(row["processor_us"]),
             "cuaug is": f"{row['ratio']:.2f}x",
         }
@@ -123,18 +125,33 @@ def table(device: str, name: str, options: argparse.Namespace) -> dict[str, Any]
     return {"device": name, "threads": options.threads, "batch": options.batch, "bytes": size, "rows": results}
 
 
-def timed(epoch: Callable[[], Iterator[Any]], device: str, options: argparse.Namespace) -> dict[str, float]:
-    """Images a second in the best of two epochs, and processor time of all threads and processes."""
+def in_turns(
+    epochs: dict[str, Callable[[], Iterator[Any]]], device: str, options: argparse.Namespace
+) -> list[dict[str, Any]]:
+    """For each, images a second, and processor time of all threads and processes meanwhile."""
     finish = _synchronize if device != "cpu" else lambda: None
-    run(epoch, options)
-    rates, processor = [], processor_seconds()
-    for _ in range(2):
-        finish()
-        start = time.perf_counter()
-        count = run(epoch, options)
-        finish()
-        rates.append(count / (time.perf_counter() - start))
-    return {"images_per_s": max(rates), "processor_us": (processor_seconds() - processor) / (2 * count) * 1e6}
+    rates: dict[str, list[float]] = {name: [] for name in epochs}
+    processor = dict.fromkeys(epochs, 0.0)
+    for epoch in epochs.values():
+        run(epoch, options)
+    for _ in range(options.rounds):
+        for name, epoch in epochs.items():
+            finish()
+            start, used = time.perf_counter(), processor_seconds()
+            count = run(epoch, options)
+            finish()
+            rates[name].append(count / (time.perf_counter() - start))
+            processor[name] += (processor_seconds() - used) / (options.rounds * count) * 1e6
+    return [
+        {
+            "name": name,
+            "images_per_s": statistics.median(rates[name]),
+            "best": max(rates[name]),
+            "epochs": [round(rate) for rate in rates[name]],
+            "processor_us": processor[name],
+        }
+        for name in epochs
+    ]
 
 
 def run(epoch: Callable[[], Iterator[Any]], options: argparse.Namespace) -> int:
