@@ -16,11 +16,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from . import _check, _cpu, _cuda, _dlpack
+from . import _check, _cpu, _cuda, _dlpack, _memory
 
-# From here on NumPy asks for large pages, and torch does not: its new memory costs four times as much
-# (benchmarks/NOTES.md).
-_LARGE = 4 << 20
 ITEM_SIZE = {
     "bool": 1,
     "uint8": 1,
@@ -99,6 +96,8 @@ class _NumPy(_OnItsStream):
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
         extents, axes = permuted(shape, order)
+        if (size := math.prod(extents) * ITEM_SIZE[dtype]) >= _memory.LARGE:
+            return _memory.fresh(size).view(_numpy_dtype(dtype)).reshape(extents).transpose(axes)
         return np.empty(extents, _numpy_dtype(dtype)).transpose(axes)
 
     def pointer(self, array: Any) -> int:
@@ -166,8 +165,8 @@ class _Torch(_OnItsStream):
         if order is not None:
             extents, axes = permuted(shape, order)
             return self.empty(extents, dtype, device, None).permute(axes)
-        if device < 0 and (size := math.prod(shape) * ITEM_SIZE[dtype]) >= _LARGE:
-            return self.torch.from_numpy(np.empty(size, np.uint8)).view(self.dtypes[dtype]).view(shape)
+        if device < 0 and (size := math.prod(shape) * ITEM_SIZE[dtype]) >= _memory.LARGE:
+            return self.torch.from_numpy(_memory.fresh(size)).view(self.dtypes[dtype]).view(shape)
         if device >= 0 and self.raw_empty and self.current_device and self.current_device() == device:
             return self.raw_empty(*_rows(shape), self.dtypes[dtype])
         return self.torch.empty(shape, dtype=self.dtypes[dtype], device=_torch_device(device))
