@@ -10,7 +10,7 @@ from ._images import Images
 
 # Columns, at least as many as the widest kernel reaches, and rows, of which the first that fits is taken.
 _BLUR_TILES = (224, 32), (224, 16), (112, 32), (112, 16), (64, 16), (64, 8)
-_POINTWISE_THREADS = 256  # each of which makes four pixels at a time (kernels/pointwise.cu)
+POINTWISE_THREADS = 256  # each of which makes four pixels at a time (kernels/pointwise.cu)
 POINTWISE_BLOCKS = 4  # on a multiprocessor at a time: what short chains have of narrow dtypes, a guess for others
 UNEVEN = {"AfterContrast"}  # ops in which one sample has more to do than another
 _UNEVEN_TURNS = 2  # of a GPU, for those (benchmarks/NOTES.md)
@@ -102,11 +102,11 @@ def pointwise(
 def _strips(width: int) -> int:
     """As many as leave the fewest threads of a block without a column, of which none is empty."""
     across = -(-width // 4) or 1
-    least = -(-across // _POINTWISE_THREADS)
+    least = -(-across // POINTWISE_THREADS)
 
     def busy(strips: int) -> float:
         each = -(-across // strips)
-        return across / (strips * each) * (_POINTWISE_THREADS // each * each)
+        return across / (strips * each) * (POINTWISE_THREADS // each * each)
 
     return max((n for n in range(least, least + 6) if (n - 1) * -(-across // n) < across), key=busy)
 

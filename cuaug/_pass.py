@@ -426,7 +426,9 @@ _SKELETONS = {
     "warp": _Skeleton(256, _grids.warp, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:6], n[1], ls[1], *n[6:])),
     "resample": _Skeleton(128, _grids.resample, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:], n[1], ls[1])),
     "pointwise": _Skeleton(
-        256, _grids.pointwise, lambda n, ls, k, to: (n[0], ls[0], k, chain(n[2:]), n[1], ls[1], min(to.extents[2], 4))
+        _grids.POINTWISE_THREADS,
+        _grids.pointwise,
+        lambda n, ls, k, to: (n[0], ls[0], k, chain(n[2:]), n[1], ls[1], min(to.extents[2], 4)),
     ),
     "luma_mean": _Skeleton(512, _grids.one_each, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:]), by_frame=False),
     "extremes": _Skeleton(1024, _grids.one_each, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),

@@ -30,7 +30,7 @@ def test_kernels_that_are_set_up_early_wait_for_what_is_before_them():
 @pytest.mark.parametrize(
     ("file", "name", "mirrored"),
     [
-        ("pointwise.cu", "pointwise_threads", _grids._POINTWISE_THREADS),
+        ("pointwise.cu", "pointwise_threads", _grids.POINTWISE_THREADS),
         ("nms_record.cuh", "nms_tile", _nms._TILE),
         ("nms_record.cuh", "nms_block", _nms._BLOCK),
         ("nms_rank.cu", "nms_rank_threads", _nms._RANK_THREADS),
@@ -65,10 +65,10 @@ def test_strips_of_columns_are_as_wide_as_a_block_at_most_and_none_is_empty(widt
     strips, runs, _ = _grids.pointwise("uint8", 3, 1, 1, width, 528, False)
     across = -(-width // 4)
     each = -(-across // strips)
-    assert each <= _grids._POINTWISE_THREADS
+    assert each <= _grids.POINTWISE_THREADS
     assert (strips - 1) * each < across <= strips * each
     assert 0 < strips < 2**31
     assert 0 < runs <= 65_535
-    assert across / (strips * each) * (_grids._POINTWISE_THREADS // each * each) > 0.8 * min(
-        _grids._POINTWISE_THREADS, across
+    assert across / (strips * each) * (_grids.POINTWISE_THREADS // each * each) > 0.8 * min(
+        _grids.POINTWISE_THREADS, across
     )
