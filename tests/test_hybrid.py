@@ -58,7 +58,7 @@ def slots_of(files, engine, divisor=1, groups=None):
     found = Encoded(files, how)
     sizes = -(-found.sizes // divisor)
     regions = np.concatenate([np.full_like(sizes[:, :1], divisor), 0 * sizes, sizes], 1)
-    slots = Slots(found, regions, groups or [np.arange(len(files))], True)
+    slots = Slots(found, regions, groups or [np.arange(len(files))])
     memory = torch.full((slots.size,), 99, dtype=torch.uint8)
     OnWay(Decoders(engine), slots, memory, Pinned()).finish()
     made = {

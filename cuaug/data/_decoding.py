@@ -124,11 +124,10 @@ class Slots:
         pitch: Bytes from a row of it to the next. [N]
         bytes: Of the slot. [N]
         size: Of all.
-        kept: Nothing of the memory is handed over, so that the next batch may have it.
     """
 
-    def __init__(self, encoded: Encoded, regions: np.ndarray, groups: list[np.ndarray], kept: bool) -> None:
-        self.encoded, self.regions, self.groups, self.kept = encoded, regions, groups, kept
+    def __init__(self, encoded: Encoded, regions: np.ndarray, groups: list[np.ndarray]) -> None:
+        self.encoded, self.regions, self.groups = encoded, regions, groups
         self.shapes = [(len(group), *regions[group, 3:].max(0, initial=1).tolist(), 3) for group in groups]
         self.order = np.concatenate(groups)
         rows, before = list[tuple[int, int, int]](), 0

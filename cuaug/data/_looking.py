@@ -27,7 +27,7 @@ class Boxes:
         found = wanted.boxes(sizes, *draw)
         regions, self._boxes = covered(found, sizes, encoded.scalable)
         self._wanted, self._margin = wanted, found.margin
-        self.slots = Slots(encoded, regions, alike(regions[:, 3:], found.margin), wanted.resizes)
+        self.slots = Slots(encoded, regions, alike(regions[:, 3:], found.margin))
 
     def images(self, groups: Sequence[Any], place: NumPyPlace) -> Any:
         """[N, ...]"""
@@ -53,7 +53,7 @@ class Whole:
     def __init__(self, encoded: Encoded) -> None:
         sizes = encoded.sizes
         regions = np.concatenate([np.ones_like(sizes[:, :1]), np.zeros_like(sizes), sizes], 1)
-        self.slots = Slots(encoded, regions, alike(sizes, sizes), False)
+        self.slots = Slots(encoded, regions, alike(sizes, sizes))
 
     def images(self, groups: Sequence[Any], place: NumPyPlace) -> list[Any]:
         """[H, W, C] or [C, H, W]"""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _check, _cuda, _engine
+from .. import _check, _cuda, _engine, _memory
 from .._check import BackendError
 from ._decoders import Decoders, OnWay
 from ._decoding import Slots
@@ -23,9 +23,6 @@ class NumPyPlace:
     layout = "NHWC"
     ahead = 0  # batches that are begun before one is finished
 
-    def __init__(self) -> None:
-        self._kept = np.empty(0, np.uint8)
-
     def another(self) -> NumPyPlace:
         """For another iteration, which may run beside this one's."""
         return type(self)()
@@ -36,16 +33,9 @@ class NumPyPlace:
 
     def finish(self, slots: Slots, on_way: OnWay | None) -> list[Any]:
         """What is decoded, each group of slots as the library's images."""
-        memory = self._memory(slots.size, slots.kept)
+        memory = _memory.fresh(slots.size)
         slots.begin(memory)()
         return [self._images(group) for group in slots.of(memory)]
-
-    def _memory(self, size: int, kept: bool) -> np.ndarray:
-        if not kept:
-            return np.empty(size, np.uint8)
-        if size > self._kept.size:
-            self._kept = np.empty(size, np.uint8)
-        return self._kept[:size]
 
     def _images(self, slots: np.ndarray) -> Any:
         return slots
@@ -134,7 +124,6 @@ class CudaPlace(TorchPlace):
     ahead = 2
 
     def __init__(self, device: Any, decoders: Decoders) -> None:
-        super().__init__()
         self.device, self._decoders = device, decoders
         self._stream = self.torch.cuda.Stream(self.device)
         self._pinned = _PinnedBlocks(self.torch, self._stream)

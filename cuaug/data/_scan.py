@@ -29,5 +29,5 @@ def scan(source: ImageFiles, strict: bool, max_pixels: int | None) -> Iterator[d
         regions = np.concatenate([np.full_like(sizes[:, :1], 8), np.zeros_like(sizes), sizes], 1)
         jpegs = np.flatnonzero(encoded.scalable)  # others are decoded by now
         groups = [jpegs[group] for group in alike(sizes[jpegs], np.zeros_like(sizes[jpegs]))]
-        place.finish(Slots(encoded, regions, groups, True), None)
+        place.finish(Slots(encoded, regions, groups), None)
         yield {ids[i]: reason for i, reason in sorted(encoded.bad.items())}
