@@ -274,6 +274,11 @@ def current_stream() -> Any:
     return cupy().cuda.get_current_stream()
 
 
+def sleeping_event() -> Any:
+    """An event of the current device, at ``ptr``, whose waiting threads sleep: for a stream they keep processors busy."""
+    return cupy().cuda.Event(block=True, disable_timing=True)
+
+
 def from_dlpack(array: Any) -> Any:
     """An array of CuPy's, of the same memory."""
     return cupy().from_dlpack(array)

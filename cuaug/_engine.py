@@ -75,7 +75,8 @@ class Engine:
         self.device, self.nvjpeg = device, _nvjpeg()
         driver, handle = _cuda.driver(), ctypes.c_void_p()
         with _cuda.device(device):
-            self.driver = _address(driver.cuCtxSetCurrent), _address(driver.cuStreamSynchronize), _cuda.context()
+            functions = driver.cuCtxSetCurrent, driver.cuEventRecord, driver.cuEventSynchronize
+            self.driver = *map(_address, functions), _cuda.context()
             status = self.nvjpeg.nvjpegCreateEx(_HARDWARE, None, None, _SMOOTH_UPSAMPLING, ctypes.byref(handle))
         if status != 0:
             raise BackendError(
@@ -102,14 +103,14 @@ class Engine:
 
 
 class _Turn:
-    """What one call has to itself: a state of nvJPEG, a stream, and memory to decode into, again and again."""
+    """What one call has to itself: a state of nvJPEG, a stream, its end, and memory to decode into, again and again."""
 
     def __init__(self, engine: Engine) -> None:
         state = ctypes.c_void_p()
         status = engine.nvjpeg.nvjpegJpegStateCreate(ctypes.c_void_p(engine.handle), ctypes.byref(state))
         if status != 0:
             raise BackendError(f"nvJPEG has no room for its state (status {status}): free memory of the GPU")
-        self.state, self.stream = state.value, _cuda.own_stream()
+        self.state, self.stream, self.done = state.value, _cuda.own_stream(), _cuda.sleeping_event()
         # Not at the process's end, where a thread may still decode, or CUDA may be gone.
         weakref.finalize(self, engine.nvjpeg.nvjpegJpegStateDestroy, state).atexit = False
         self.moved: Any = None  # when all has been taken away from the memory
@@ -138,20 +139,19 @@ class Work:
         done, failed = 0.0, list[int]()
         with _cuda.device(self._engine.device):
             while self._round is not None:
-                first, turn, pending, pieces, grid = self._round
+                first, turn, pending, pieces = self._round
                 try:
                     done, missing = pending.wait()
                 except RuntimeError as error:
                     raise BackendError(f"the GPU's engine failed ({error}): restart the process") from error
                 failed += [first + i for i in missing]
-                record = RECORD.pack(self._library.pointer(pieces))
-                self._library.launch("cuaug::cut", record, grid, 256, 0, self._engine.device)
+                cut(pieces, self._library, self._engine.device)
                 turn.moved = _cuda.event(self._library.stream(self._engine.device))
                 self._engine.give(turn)
                 self._round = self._begun()
         return done, failed
 
-    def _begun(self) -> tuple[int, _Turn, Any, Any, tuple[int, int, int]] | None:
+    def _begun(self) -> tuple[int, _Turn, Any, np.ndarray] | None:
         """The next round. What it needs the native thread holds too, whatever becomes of this."""
         part = next(self._rounds, None)
         if part is None:
@@ -159,18 +159,29 @@ class Work:
         engine, cuts = self._engine, self._cuts.part(part)
         with _cuda.device(engine.device):
             turn = engine.take()
-            images = _laid_out(cuts.sizes)
+            images = laid_out(cuts.sizes)
             images[:, 0] += turn.room(int(images[-1, 0] + 3 * cuts.sizes[-1].prod()))
         wanted = np.empty((len(images), 3), np.int64)
         wanted[:, 0], wanted[:, 1:] = cuts.places, images
-        held, known = (turn, turn.memory), (engine.handle, turn.state, turn.stream.ptr)
+        held, known = (turn, turn.memory), (engine.handle, turn.state, turn.stream.ptr, turn.done.ptr)
         pending = _cpu.native().engine_decode(cuts.files, wanted, held, engine.driver, engine.functions, *known)
         pending.begin()
-        top, left, height, width = cuts.box.T
-        (address, pitch), (target, step) = images.T, cuts.target.T
-        pieces = np.array([address + top * pitch + 3 * left, target, pitch, step, height, 3 * width])
-        loaded = self._library.load(pieces.T.copy(), engine.device)  # of `cuaug::CutPiece`
-        return part.start, turn, pending, loaded, (len(images), int(-(-height.max() // _ROWS)), 1)
+        top, left = cuts.box[:, :2].T
+        address, pitch = images.T
+        return part.start, turn, pending, pieces_of(address + top * pitch + 3 * left, pitch, cuts.target, cuts.box[:, 2:])
+
+
+def pieces_of(address: np.ndarray, pitch: np.ndarray, target: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """`cuaug::CutPiece` of images, in rows of their pixels [N, 6], from (address, pitch) to the target; sizes are [N, 2]."""
+    height, width = size.T
+    return np.array([address, target[:, 0], pitch, target[:, 1], height, 3 * width]).T.copy()
+
+
+def cut(pieces: np.ndarray, library: _array.Library, device: int) -> None:
+    """Moves pieces of a device's memory, on the library's current stream."""
+    loaded = library.load(pieces, device)
+    grid = len(pieces), int(-(-pieces[:, 4].max() // _ROWS)), 1
+    library.launch("cuaug::cut", RECORD.pack(library.pointer(loaded)), grid, 256, 0, device)
 
 
 def _rounds(bytes_of: np.ndarray) -> Iterator[slice]:
@@ -182,7 +193,7 @@ def _rounds(bytes_of: np.ndarray) -> Iterator[slice]:
         first += max(fitting, 1)
 
 
-def _laid_out(sizes: np.ndarray) -> np.ndarray:
+def laid_out(sizes: np.ndarray) -> np.ndarray:
     """Where images begin, one after the other, and bytes from row to row. [N, 2]"""
     height, width = sizes.T
     bytes_of = -(-3 * height * width // _APART) * _APART

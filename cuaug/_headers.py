@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # `jpeg::Header`. Sampling and colour space are places in `jpeg_subsamplings` and `jpeg_spaces`; `ended`: its last bytes
 # are those of a whole file.
-_NUMBERS = ("channels", "subsampling", "color_space", "progressive", "orientation", "ended")
+_NUMBERS = ("channels", "subsampling", "color_space", "progressive", "orientation", "ended", "bytes")
 HEADER = np.dtype([("size", np.int64, 2), *((name, np.int64) for name in _NUMBERS)])
 PART = 8  # numbers of a `Part`: place, scale, top, left, height, width, address, bytes from a row to the next
 

@@ -38,11 +38,12 @@ def engine_decode(
     files: Files,
     images: np.ndarray,
     memory: object,
-    driver: tuple[int, int, int],
+    driver: tuple[int, int, int, int],
     functions: tuple[int, int],
     handle: int,
     state: int,
     stream: int,
+    event: int,
 ) -> Pending: ...
 def set_threads(n: int) -> None: ...
 def threads() -> int: ...

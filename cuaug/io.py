@@ -519,7 +519,7 @@ def _read(files: Sequence[_encoded.File], data: Files, limits: Limits) -> np.nda
 
 
 def _header(row: Any) -> Header:
-    size, channels, subsampling, space, progressive, orientation, _ = row
+    size, channels, subsampling, space, progressive, orientation, *_ = row
     names = _cpu.jpeg().jpeg_subsamplings[subsampling], _cpu.jpeg().jpeg_spaces[space]
     height, width = size.tolist()
     return Header(height, width, int(channels), *names, bool(progressive), int(orientation))

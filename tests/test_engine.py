@@ -12,6 +12,7 @@ from cuaug.data._decoding import Decoding, Encoded
 pytestmark = pytest.mark.jpeg
 
 ENTER = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+RECORD = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 INITIALIZE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int, ctypes.c_int)
 POINTERS = ctypes.POINTER(ctypes.c_void_p)
 DECODE = ctypes.CFUNCTYPE(
@@ -25,7 +26,8 @@ class Library:
     def __init__(self, entered=0, fault=0):
         self.batches, self.known, self.fault = [], set(), fault
         self.enter = ENTER(lambda context: self.known.add(context) or entered)
-        self.synchronize = ENTER(lambda stream: self.known.add(("waited for", stream)) or 0)
+        self.record = RECORD(lambda event, stream: self.known.add(("recorded", event, stream)) or 0)
+        self.synchronize = ENTER(lambda event: self.known.add(("waited for", event)) or 0)
         self.initialize = INITIALIZE(self.initialized)
         self.decode = DECODE(self.decoded)
 
@@ -55,10 +57,10 @@ class Library:
         return memory, failed
 
     def begin(self, files, images, memory):
-        of = [ctypes.cast(each, ctypes.c_void_p).value for each in (self.enter, self.synchronize)]
+        of = [ctypes.cast(each, ctypes.c_void_p).value for each in (self.enter, self.record, self.synchronize)]
         own = [ctypes.cast(each, ctypes.c_void_p).value for each in (self.initialize, self.decode)]
         files, images = _cpu.native().Files(files), np.array(images, np.int64).reshape(-1, 3)
-        pending = _cpu.native().engine_decode(files, images, memory, (*of, 11), tuple(own), 22, 33, 44)
+        pending = _cpu.native().engine_decode(files, images, memory, (*of, 11), tuple(own), 22, 33, 44, 55)
         pending.begin()
         return pending
 
@@ -69,7 +71,7 @@ def test_a_batch_is_one_call():
     memory, failed = library.run(files)
     assert failed == []
     assert library.batches == [3]
-    assert library.known == {11, 22, 33, (1, 5), ("stream", 44), ("waited for", 44)}
+    assert library.known == {11, 22, 33, (1, 5), ("stream", 44), ("recorded", 55, 44), ("waited for", 55)}
     for rows, file in zip(memory, files, strict=True):
         assert all(row.tobytes() == file.ljust(16, b"\0") for row in rows)
 
@@ -112,7 +114,7 @@ def test_a_table_has_rows_of_one_kind():
     files = _cpu.native().Files([b"a"])
     for images in (np.zeros((1, 2), np.int64), np.zeros((1, 3), np.int32), np.zeros((2, 6), np.int64)[:, ::2]):
         with pytest.raises(ValueError, match="rows of 24 bytes"):
-            _cpu.native().engine_decode(files, images, None, (0, 0, 0), (0, 0), 0, 0, 0)
+            _cpu.native().engine_decode(files, images, None, (0, 0, 0, 0), (0, 0), 0, 0, 0, 0)
 
 
 def test_what_is_dropped_comes_to_its_end_with_its_memory():
@@ -134,7 +136,7 @@ def test_rounds_take_what_there_is_room_for(monkeypatch):
 
 def test_images_lie_apart():
     sizes = np.array([[10, 7], [1, 1], [300, 500]])
-    found = _engine._laid_out(sizes)
+    found = _engine.laid_out(sizes)
     assert found[:, 1].tolist() == [21, 3, 1500]
     assert found[0, 0] == 0
     assert (found[:, 0] % 256 == 0).all()

@@ -390,6 +390,7 @@ bool read_header(const unsigned char* data, std::size_t bytes, const Limits& lim
     header.progressive = info.progressive_mode != FALSE;
     header.orientation = orientation({data, bytes});
     header.ended = data[bytes - 2] == 0xff && data[bytes - 1] == 0xd9;
+    header.bytes = static_cast<std::int64_t>(bytes);
     return true;
 }
 

@@ -29,6 +29,7 @@ struct Header {
     std::int64_t progressive;
     std::int64_t orientation;                // EXIF's, 1 to 8; 1 where there is none
     std::int64_t ended;                      // whether the last bytes are those of a whole file
+    std::int64_t bytes;                      // of the file
 };
 
 // In pixels of the scaled image.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from .. import _array
+from .. import _array, _engine
 from .._engine import Engine
 from ._decoding import Slots
 
@@ -20,22 +21,22 @@ class Pinned(Protocol):
     """Memory that a GPU copies from without stopping."""
 
     def take(self, size: int) -> Any: ...
-    def give(self, memory: Any) -> None:
-        """To be taken again, once the copies that have been asked for are done."""
+    def send(self, memory: Any, pieces: np.ndarray) -> None:
+        """Pieces of it, as `_engine.cut` has them, to where they are wanted; then it may be taken again."""
 
 
 class Pace:
-    """How many seconds one of the two takes for an image, when it has enough to do."""
+    """How many seconds one of the two takes for a unit of its costs, when it has enough to do."""
 
     def __init__(self, each: float) -> None:
         self.each = each
         self._done = 0.0
 
-    def learn(self, images: int, begun: float, done: float) -> None:
+    def learn(self, cost: float, begun: float, done: float) -> None:
         """From a share that was begun and done then; it may have had to wait for the one before."""
         spent = max(done - max(begun, self._done), 1e-9)
         self._done = done
-        self.each += _LEARNED * (spent / images - self.each)
+        self.each += _LEARNED * (spent / max(cost, 1) - self.each)
 
 
 class Decoders:
@@ -43,21 +44,25 @@ class Decoders:
 
     def __init__(self, engine: Engine | None) -> None:
         self.engine = engine
-        self.cpu_pace, self.engine_pace = Pace(75e-6), Pace(25e-6)  # to begin with: on 16 cores and an H200
+        self.cpu_pace, self.engine_pace = Pace(1.2e-9), Pace(1.3e-10)  # to begin with: on 16 cores and an H200
 
-    @property
-    def share(self) -> float:
-        """Of the engine."""
-        share = self.cpu_pace.each / (self.cpu_pace.each + self.engine_pace.each)
-        return min(max(share, _LEAST), 1 - _LEAST)
+    def for_engine(self, able: np.ndarray, on_cpu: np.ndarray, on_engine: np.ndarray) -> np.ndarray:
+        """Which images the engine decodes: those that it saves the CPU most for, until both take as long.
 
-    def chosen(self, slots: Slots) -> np.ndarray:
-        """Which slots are for the engine."""
+        Args:
+            able: Whether it can. [N]
+            on_cpu: What each would cost the CPU. [N]
+            on_engine: And the engine. [N]
+        """
         if self.engine is None:
             return np.arange(0)
-        count = len(slots.order)
-        able = np.flatnonzero(slots.encoded.engine_takes(slots.regions)[slots.order])
-        return able[: max(1, min(round(self.share * count), count - 1))]
+        places = np.flatnonzero(able)
+        places = places[np.argsort(-(on_cpu / on_engine)[places], kind="stable")]
+        cpu = self.cpu_pace.each * (on_cpu.sum() - np.cumsum(on_cpu[places]))
+        engine = self.engine_pace.each * np.cumsum(on_engine[places])
+        least = math.ceil(len(able) * _LEAST)
+        count = min(max(int(np.searchsorted(engine - cpu, 0)), least), max(len(able) - least, 1))
+        return places[:count]
 
 
 class OnWay:
@@ -65,13 +70,15 @@ class OnWay:
 
     def __init__(self, decoders: Decoders, slots: Slots, memory: Any, pinned: Pinned) -> None:
         self._decoders, self._slots, self._memory, self._pinned = decoders, slots, memory, pinned
-        self._chosen = decoders.chosen(slots)
-        on_cpu = np.ones(len(slots.order), bool)
+        encoded, places = slots.encoded, slots.order
+        costs = [cost[places] for cost in encoded.costs(slots.regions)]
+        self._chosen = decoders.for_engine(encoded.engine_takes(slots.regions)[places], *costs)
+        on_cpu = np.ones(len(places), bool)
         on_cpu[self._chosen] = False
+        self._costs = costs[0][on_cpu].sum(), costs[1][self._chosen].sum()
         self._begun, self._on_engine = time.perf_counter(), None
         if decoders.engine is not None and len(self._chosen):
-            address, pitch = memory.data_ptr() + slots.offset[self._chosen], slots.pitch[self._chosen]
-            cuts = slots.encoded.for_engine(address, pitch, slots.regions, slots.order[self._chosen])
+            cuts = encoded.for_engine(self._target(self._chosen), slots.regions, places[self._chosen])
             library = _array.library(type(memory))
             assert library is not None
             self._on_engine = decoders.engine.begin(cuts, library)
@@ -79,42 +86,39 @@ class OnWay:
 
     def finish(self) -> Any:
         """The memory, once all is on its way there."""
-        rest, done = self._on_cpu.images, self._finish_on_cpu(self._on_cpu)
-        if rest:
-            self._decoders.cpu_pace.learn(rest, self._begun, done)
+        on_cpu, on_engine = self._costs
+        done = self._finish_on_cpu(self._on_cpu)
+        if on_cpu:
+            self._decoders.cpu_pace.learn(on_cpu, self._begun, done)
         if self._on_engine is not None:
             done, failed = self._on_engine.finish()
-            self._decoders.engine_pace.learn(len(self._chosen), self._begun, done)
+            self._decoders.engine_pace.learn(on_engine, self._begun, done)
             if failed:
                 self._finish_on_cpu(self._begin_on_cpu(self._chosen[failed]))
         return self._memory
 
+    def _target(self, chosen: np.ndarray) -> np.ndarray:
+        """Where slots begin, and bytes from a row to the next. [N, 2]"""
+        return np.array([self._memory.data_ptr() + self._slots.offset[chosen], self._slots.pitch[chosen]]).T
+
     def _begin_on_cpu(self, chosen: np.ndarray) -> _Staged:
         slots = self._slots
-        ends = np.cumsum(slots.bytes[chosen])
-        memory = self._pinned.take(int(ends[-1]) if len(ends) else 1)
-        offset, pitch, places = ends - slots.bytes[chosen], slots.pitch[chosen], slots.order[chosen]
-        # Slots side by side here and there are copied at once.
-        away = slots.offset[chosen] - offset
-        last = [*np.flatnonzero(away[1:] != away[:-1]).tolist(), len(away) - 1] if len(away) else []
-        runs = list(zip(ends[last].tolist(), away[last].tolist(), strict=True))
-        wait = slots.encoded.begin(memory.numpy(), offset, pitch, slots.regions, places)
-        return _Staged(len(chosen), memory, runs, wait)
+        places = slots.order[chosen]
+        sizes = slots.regions[places, 3:]
+        offset, pitch = _engine.laid_out(sizes).T
+        memory = self._pinned.take(int((offset + pitch * sizes[:, 0]).max(initial=1)))
+        pieces = _engine.pieces_of(offset, pitch, self._target(chosen), sizes)
+        return _Staged(memory, pieces, slots.encoded.begin(memory.numpy(), offset, pitch, slots.regions, places))
 
     def _finish_on_cpu(self, staged: _Staged) -> float:
         done = staged.wait()
-        first = 0
-        for end, to in staged.runs:
-            self._memory[first + to : end + to].copy_(staged.memory[first:end], non_blocking=True)
-            first = end
-        self._pinned.give(staged.memory)
+        self._pinned.send(staged.memory, staged.pieces)
         return done
 
 
 class _Staged(NamedTuple):
-    """Slots that the CPU decodes, in memory of their own."""
+    """Regions that the CPU decodes, in memory of their own, one after the other."""
 
-    images: int
     memory: Any
-    runs: list[tuple[int, int]]  # where one ends in the memory, and how far further on its slots lie
+    pieces: np.ndarray  # of `cuaug::CutPiece`, from places in the memory
     wait: Callable[[], float]

@@ -53,6 +53,16 @@ class Encoded:
         found: np.ndarray = self._decodable() & _engine.takes(self._headers) & (regions[:, 0] == 1)
         return found
 
+    def costs(self, regions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What it takes a CPU to decode regions, as `begin` has them, and an engine; each in a unit of its own. [N]
+
+        A CPU goes through an image's bytes down to where the region ends, and makes the region's pixels, of which five
+        take as long as a byte (benchmarks/NOTES.md). An engine makes all pixels.
+        """
+        scale, top, _, height, width = regions.T
+        share = np.minimum(scale * (top + height) / self.sizes[:, 0], 1)
+        return self._headers["bytes"] * share + height * width / 5, self.sizes.prod(1)
+
     def begin(
         self, memory: np.ndarray, offset: np.ndarray, pitch: np.ndarray, regions: np.ndarray, places: np.ndarray
     ) -> Callable[[], float]:
@@ -88,11 +98,8 @@ class Encoded:
 
         return finish
 
-    def for_engine(
-        self, address: np.ndarray, pitch: np.ndarray, regions: np.ndarray, places: np.ndarray
-    ) -> _engine.Cuts:
-        """The same as an engine wants it."""
-        target = np.array([address, pitch]).T
+    def for_engine(self, target: np.ndarray, regions: np.ndarray, places: np.ndarray) -> _engine.Cuts:
+        """The same as an engine wants it; the target is an address, and bytes from a row to the next. [P, 2]"""
         return _engine.Cuts(self._files, places, self.sizes[places], regions[places, 1:], target)
 
     def _decodable(self) -> np.ndarray:

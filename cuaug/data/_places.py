@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _check, _cuda, _engine, _memory
+from .. import _array, _check, _cuda, _engine, _memory
 from .._check import BackendError
 from ._decoders import Decoders, OnWay
 from ._decoding import Slots
@@ -113,9 +113,15 @@ class _PinnedBlocks:
             memory = self._torch.empty(size + size // 2, dtype=self._torch.uint8, pin_memory=True)
         return memory[:size]
 
-    def give(self, memory: Any) -> None:
+    def send(self, memory: Any, pieces: np.ndarray) -> None:
+        there = memory.to(self._stream.device, non_blocking=True)
         whole = memory._base if memory._base is not None else memory
         self._blocks.append((whole, self._stream.record_event()))
+        if len(pieces):
+            library = _array.library(type(there))
+            assert library is not None
+            pieces[:, 0] += there.data_ptr()
+            _engine.cut(pieces, library, self._stream.device.index)
 
 
 class CudaPlace(TorchPlace):
