@@ -3,7 +3,8 @@
 375x500 JPEG files of photographs -> a random crop, resized to 224 with antialiasing, mirrored, normalised, float16 on
 a GPU and float32 on the CPU. Each peer has as many threads or worker processes. What is timed is whole epochs, in which
 all take turns, after one that warms up: medians, as epochs differ by more than the contenders. Some have begun the next
-epoch when one ends (DALI), others begin when it is asked for (cuaug): epochs are long. Files lie in the page cache.
+epoch when one ends (DALI), others begin when it is asked for (cuaug): epochs are long, and none is timed before
+everybody is quiet. Files lie in the page cache.
 """
 
 from __future__ import annotations
@@ -137,6 +138,7 @@ def in_turns(
     for _ in range(options.rounds):
         for name, epoch in epochs.items():
             finish()
+            until_quiet()
             start, used = time.perf_counter(), processor_seconds()
             count = run(epoch, options)
             finish()
@@ -167,6 +169,15 @@ def processor_seconds() -> float:
     """Of this process and of those workers that have ended."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+def until_quiet() -> None:
+    """Waits for what others do for their next epoch, which would be taken from whoever is timed now."""
+    for _ in range(100):
+        used = processor_seconds()
+        time.sleep(0.05)
+        if processor_seconds() - used < 0.005:
+            break
 
 
 def _synchronize() -> None:

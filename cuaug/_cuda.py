@@ -275,7 +275,7 @@ def current_stream() -> Any:
 
 
 def sleeping_event() -> Any:
-    """An event of the current device, at ``ptr``, whose waiting threads sleep: for a stream they keep processors busy."""
+    """One of the current device, at ``ptr``, that threads sleep for: who waits for a stream keeps a processor busy."""
     return cupy().cuda.Event(block=True, disable_timing=True)
 
 

@@ -172,9 +172,9 @@ class Work:
 
 
 def pieces_of(address: np.ndarray, pitch: np.ndarray, target: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """`cuaug::CutPiece` of images, in rows of their pixels [N, 6], from (address, pitch) to the target; sizes are [N, 2]."""
-    height, width = size.T
-    return np.array([address, target[:, 0], pitch, target[:, 1], height, 3 * width]).T.copy()
+    """`cuaug::CutPiece` of each image [N, 6]: from address and pitch [N] to the target [N, 2]; sizes: H, W [N, 2]."""
+    (to, step), (height, width) = target.T, size.T
+    return np.array([address, to, pitch, step, height, 3 * width]).T.copy()
 
 
 def cut(pieces: np.ndarray, library: _array.Library, device: int) -> None:
