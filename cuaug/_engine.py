@@ -168,7 +168,8 @@ class Work:
         pending.begin()
         top, left = cuts.box[:, :2].T
         address, pitch = images.T
-        return part.start, turn, pending, pieces_of(address + top * pitch + 3 * left, pitch, cuts.target, cuts.box[:, 2:])
+        pieces = pieces_of(address + top * pitch + 3 * left, pitch, cuts.target, cuts.box[:, 2:])
+        return part.start, turn, pending, pieces
 
 
 def pieces_of(address: np.ndarray, pitch: np.ndarray, target: np.ndarray, size: np.ndarray) -> np.ndarray:
