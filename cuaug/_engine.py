@@ -75,7 +75,11 @@ class Engine:
         self.device, self.nvjpeg = device, _nvjpeg()
         driver, handle = _cuda.driver(), ctypes.c_void_p()
         with _cuda.device(device):
-            self.driver = _address(driver.cuCtxSetCurrent), _address(driver.cuStreamSynchronize), _cuda.context()
+            self.driver = (
+                _cuda.address(driver.cuCtxSetCurrent),
+                _cuda.address(driver.cuStreamSynchronize),
+                _cuda.context(),
+            )
             status = self.nvjpeg.nvjpegCreateEx(_HARDWARE, None, None, _SMOOTH_UPSAMPLING, ctypes.byref(handle))
         if status != 0:
             raise BackendError(
@@ -83,7 +87,8 @@ class Engine:
             )
         self.handle = handle.value
         self.functions = tuple(
-            _address(getattr(self.nvjpeg, name)) for name in ("nvjpegDecodeBatchedInitialize", "nvjpegDecodeBatched")
+            _cuda.address(getattr(self.nvjpeg, name))
+            for name in ("nvjpegDecodeBatchedInitialize", "nvjpegDecodeBatched")
         )
         self._turns: list[_Turn] = []
 
@@ -189,12 +194,6 @@ def _laid_out(sizes: np.ndarray) -> np.ndarray:
     out = np.empty(sizes.shape, np.int64)
     out[:, 0], out[:, 1] = np.cumsum(bytes_of) - bytes_of, 3 * width
     return out
-
-
-def _address(function: Any) -> int:
-    found = ctypes.cast(function, ctypes.c_void_p).value
-    assert found
-    return found
 
 
 @functools.cache
