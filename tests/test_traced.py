@@ -135,6 +135,10 @@ class Moved(NamedTuple):
     def end(self):
         return self.begin + self.size
 
+    @property
+    def room(self):
+        return -(-self.size // 512) * 512
+
 
 def assert_same_launches(replayed, passes):
     """But for where memory lies; returns where it went."""
@@ -175,10 +179,7 @@ def assert_in_its_memory(moved, replayed, passes):
         if each.first <= other.last and other.first <= each.last:
             assert each.end <= other.begin or other.end <= each.begin
     others = [each for each in moved if each is not own]
-    needed = [
-        sum(-(-each.size // 512) * 512 for each in others if each.first <= i <= each.last)
-        for i in range(len(passes.launched))
-    ]
+    needed = (sum(each.room for each in others if each.first <= i <= each.last) for i in range(len(passes.launched)))
     assert bytes_of(block) <= max(needed)
 
 
@@ -298,6 +299,20 @@ def test_places_in_memory_are_apart_while_they_are_needed():
                 assert own.offset + a.size <= other.offset or other.offset + b.size <= own.offset
         assert room <= sum(math.ceil(span.size / 512) * 512 for span in spans)
     assert memory.placed(memory.Span(1000, 2, 2), []) == ([], 0)
+
+
+@pytest.mark.parametrize(
+    ("policy", "batches"),
+    [(T.TrivialAugmentWide(), 1), (T.RandAugment(), 1), (T.AutoAugment(), 1), (T.AugMix(), 3)],
+    ids=lambda given: type(given).__name__,
+)
+def test_the_passes_of_a_policy_take_turns_with_few_batches(policy, batches, gpu):
+    """One is the result's; AugMix, before it blends, has what its branches have made besides."""
+    batch = torch.zeros((16, 3, 224, 224), dtype=torch.uint8)
+    *_, given = seen(gpu, lambda: T.Compose([policy], seed=1)(batch))
+    result, block = given[-2:]
+    assert bytes_of(result) == batch.nbytes
+    assert bytes_of(block) <= (batches + 0.05) * batch.nbytes
 
 
 def test_one_picture_after_the_other_takes_the_memory_of_two():
