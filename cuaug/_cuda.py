@@ -405,10 +405,12 @@ def launch(
 
     By the driver's own function, which costs half of what CuPy's call of a kernel does (benchmarks/NOTES.md).
     """
-    with device(index):
-        handle, config = prepared(name, grid, threads, shared, index, stream)
-        argument = ctypes.c_char_p(data)  # of the driver's list of arguments, pointers, the only one
-        check(driver().cuLaunchKernelEx(config, handle, ctypes.byref(argument), None))
+    if cupy().cuda.runtime.getDevice() != index or index not in _thread.devices:
+        with device(index):
+            return launch(name, data, grid, threads, shared, index, stream)
+    handle, config = prepared(name, grid, threads, shared, index, stream)
+    argument = ctypes.c_char_p(data)  # of the driver's list of arguments, pointers, the only one
+    return check(driver().cuLaunchKernelEx(config, handle, ctypes.byref(argument), None))
 
 
 def prepared(

@@ -2,11 +2,12 @@
 
 import ctypes
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from cuaug import _cuda, _launches
+from cuaug import _check, _cuda, _launches
 
 PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)  # of cuLaunchKernelEx
 
@@ -96,6 +97,64 @@ def test_other_threads_go_on_while_the_driver_waits(kind):
     while thread.is_alive():
         turns += 1
     assert turns > 1000
+
+
+class Runtime:
+    """Of CuPy, in a process with three GPUs."""
+
+    def __init__(self, current):
+        self.current, self.made_current = current, []
+
+    def getDevice(self):
+        return self.current
+
+    def setDevice(self, index):
+        self.current = index
+        self.made_current.append(index)
+
+
+@pytest.mark.parametrize("status", [0, 719])
+@pytest.mark.parametrize("before", [0, 2])
+def test_a_device_is_current_while_it_launches_and_loads(before, status, kind, monkeypatch):
+    """In a thread that has not launched there, too: its device may be the right one, and yet have no context."""
+    runtime, loaded = Runtime(before), []
+    driver = Driver()
+    where, launch = [], driver.launch
+    driver.function = PROTOTYPE(lambda *given: (where.append(runtime.current), launch(*given))[1])
+
+    class Kernel:
+        follows, handles = False, {}
+
+        def load(self, index):
+            loaded.append((index, runtime.current))
+            return 5
+
+    def check(status):
+        raise ValueError(f"CUDA_ERROR {status}")
+
+    cuda = SimpleNamespace(runtime=runtime, driver=SimpleNamespace(check_status=check))
+    monkeypatch.setattr(_cuda, "cupy", lambda: SimpleNamespace(cuda=cuda))
+    monkeypatch.setattr(_cuda, "driver", lambda: SimpleNamespace(cuLaunchKernelEx=driver.function))
+    monkeypatch.setattr(_cuda, "kernel", lambda name, stream: Kernel())
+    monkeypatch.setattr(_cuda, "_used", [])
+    monkeypatch.setattr(_cuda._thread, "devices", set())
+    monkeypatch.setattr(_cuda, "_versions", lambda: "no driver")
+    monkeypatch.setattr(_launches, "_kind", lambda: kind)
+    launches = _launches.Launches([_launches.Launch("one", (1, 1, 1), 32, 0, record(1, 2, 3), ((8, 0, 0),))], 2)
+    for turn in (1, 2):
+        driver.statuses = [status]
+        if status:
+            with pytest.raises(_check.BackendError, match="CUDA_ERROR 719"):
+                launches(9, (44,))
+        else:
+            launches(9, (44,))
+        assert runtime.current == before
+        assert where == [2] * turn
+    assert loaded == [(2, 2)]
+    assert runtime.made_current == ([2] if before == 2 else [2, 0, 2, 0])
+    assert [asked[1:4] for asked in driver.asked] == [driver.asked[0][1:4]] * 2
+    assert driver.asked[0][3] == [1, 44, 3]
+    assert _cuda._used  # so that a fork is known to be fatal
 
 
 @pytest.mark.parametrize(

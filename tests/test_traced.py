@@ -1,6 +1,5 @@
 """What a recipe launches once it is traced is what its passes launch: shown without a GPU, by one that is pretended."""
 
-import contextlib
 import ctypes
 import itertools
 import math
@@ -65,6 +64,15 @@ def struct_of(config):
     return _cuda._CONFIG.unpack(ctypes.string_at(config, _cuda._CONFIG.size))
 
 
+class Named:
+    def __init__(self, **attributes):
+        vars(self).update(attributes)
+
+
+def refuse(status):
+    raise ValueError(f"CUDA_ERROR {status}")
+
+
 @pytest.fixture(params=["extension", "python"])
 def gpu(request, monkeypatch):
     """Torch's CPU memory as that of a GPU. All that has been given is in `gpu.given`."""
@@ -82,7 +90,9 @@ def gpu(request, monkeypatch):
     monkeypatch.setattr(library, "load", lambda values, device: torch.from_numpy(values))
     monkeypatch.setattr(_cuda, "driver", lambda: driver)
     monkeypatch.setattr(_cuda, "kernel", driver.kernel)
-    monkeypatch.setattr(_cuda, "device", contextlib.nullcontext)
+    runtime = Named(getDevice=lambda: 0)
+    monkeypatch.setattr(_cuda, "cupy", lambda: Named(cuda=Named(runtime=runtime, driver=Named(check_status=refuse))))
+    monkeypatch.setattr(_cuda._thread, "devices", {0})
     monkeypatch.setattr(_cuda, "_can_follow", lambda index: True)
     monkeypatch.setattr(_cuda, "_used", [])
     monkeypatch.setattr(_cuda, "ready", lambda: None)
@@ -236,20 +246,14 @@ def test_what_the_driver_refuses_ends_the_call(gpu, monkeypatch):
     batch = torch.zeros((5, 3, 64, 80), dtype=torch.uint8)
     aug(batch)
 
-    def refuse(status):
-        raise ValueError(f"CUDA_ERROR {status}")
-
-    monkeypatch.setattr(_cuda, "cupy", lambda: Named(cuda=Named(driver=Named(check_status=refuse))))
     monkeypatch.setattr(_cuda, "_versions", lambda: "driver of no machine")
     gpu.statuses[2] = 719
     with pytest.raises(_check.BackendError, match=r"the GPU failed .*CUDA_ERROR 719"):
         seen(gpu, lambda: aug(batch))
     assert len(gpu.launched) == 2
-
-
-class Named:
-    def __init__(self, **attributes):
-        vars(self).update(attributes)
+    gpu.statuses = {1: 1}
+    with pytest.raises(_check.BackendError, match=r"the GPU failed .*CUDA_ERROR 1"):
+        seen(gpu, lambda: aug.draw(batch))
 
 
 @pytest.mark.parametrize("antialias", [False, True])
