@@ -193,30 +193,51 @@ def assert_in_its_memory(moved, replayed, passes):
     assert bytes_of(block) <= max(needed)
 
 
-@pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
+every_layout = pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
+
+
+@every_layout
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_trace_launches_what_the_passes_launch(case, layout, gpu):
     for dtype in case.dtypes:
-        pixels = torch.zeros(5 * 64 * 80 * 3 + 64, dtype=getattr(torch, dtype))
-        shape = (5, 64, 80, 3) if layout == "NHWC" else (5, 3, 64, 80)
-        aug = case.compose(dtype)
-        for offset in (0, 64, 1):  # other memory, aligned alike; then not
-            batch = pixels[offset : offset + 5 * 64 * 80 * 3].reshape(shape)
-            image = _images.images(batch, layout)
-            plan = aug._plan(image)
-            drawing._program(plan, image)
-            for step in range(2):
-                draws = Draws(1000 + step, 2000 + step, 2**63 - 1 - step, step, -3 - step, None)
-                rows = torch.zeros((5, plan.columns), dtype=torch.float64)
-                table = Table(rows.data_ptr(), plan.columns, 0, 1, 1, rows)
-                for by_passes, by_trace in (
-                    (lambda: run.apply(plan, image, table), lambda: traced.apply(plan, image, table)),  # noqa: B023
-                    (lambda: called(plan, image, draws), lambda: traced.call(plan, image, draws)),  # noqa: B023
-                ):
-                    passes, replayed = seen(gpu, by_passes), seen(gpu, by_trace)
-                    assert passes.launched
-                    assert_in_its_memory(assert_same_launches(replayed, passes), replayed, passes)
-        assert len(plan.traces) == 4
+        assert_traced(gpu, case.compose(dtype), dtype, layout)
+
+
+OTHERS = {
+    "trivialaugment": [T.TrivialAugmentWide()],
+    "randaugment": [T.RandomResizedCrop(48), T.RandAugment(), T.ToDtype("float16", scale=True)],
+    "autoaugment": [T.AutoAugment(), T.Normalize(0.5, 0.2)],
+    "augmix": [T.AugMix(mixture_width=2, chain_depth=2), T.ToDtype("float32", scale=True)],
+    "levels": [T.RandomAutocontrast(), T.RandomEqualize(), T.RandomAdjustSharpness(2.0), T.Grayscale(1)],
+    "mixes": [T.MixUp(num_classes=3), T.CutMix(num_classes=3), T.GaussianBlur(5)],
+}
+
+
+@every_layout
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_trace_launches_what_the_passes_of_other_transforms_launch(name, layout, gpu):
+    assert_traced(gpu, T.Compose(OTHERS[name], seed=1), "uint8", layout)
+
+
+def assert_traced(gpu, aug, dtype, layout):
+    pixels = torch.zeros(5 * 64 * 80 * 3 + 64, dtype=getattr(torch, dtype))
+    shape = (5, 64, 80, 3) if layout == "NHWC" else (5, 3, 64, 80)
+    for offset in (0, 64, 1):  # other memory, aligned alike; then not
+        image = _images.images(pixels[offset : offset + 5 * 64 * 80 * 3].reshape(shape), layout)
+        plan = aug._plan(image)
+        drawing._program(plan, image)
+        for step in range(2):
+            draws = Draws(1000 + step, 2000 + step, 2**63 - 1 - step, step, -3 - step, None)
+            rows = torch.zeros((5, plan.columns), dtype=torch.float64)
+            table = Table(rows.data_ptr(), plan.columns, 0, 1, 1, rows)
+            for by_passes, by_trace in (
+                (lambda: run.apply(plan, image, table), lambda: traced.apply(plan, image, table)),  # noqa: B023
+                (lambda: called(plan, image, draws), lambda: traced.call(plan, image, draws)),  # noqa: B023
+            ):
+                passes, replayed = seen(gpu, by_passes), seen(gpu, by_trace)
+                assert passes.launched
+                assert_in_its_memory(assert_same_launches(replayed, passes), replayed, passes)
+    assert len(plan.traces) == 4
 
 
 def called(plan, image, draws):

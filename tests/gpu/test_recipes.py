@@ -223,6 +223,20 @@ def test_a_policy_takes_the_memory_of_few_batches(policy):
     assert torch.cuda.memory_allocated() - before <= 1.01 * made.nbytes
 
 
+@every_policy
+def test_a_policy_is_captured_with_the_memory_between_its_launches(policy):
+    batch, aug = images(GPU, "uint8", "NCHW", (20, 50, 60, 3)), T.Compose([policy], seed=4)
+    expected = [aug(batch, step=step) for step in range(3)]
+    aug.load_state_dict({"seed": 4, "step": 0})
+    torch.cuda.synchronize()
+    graph, result = captured(lambda: aug(batch))
+    for known in expected:
+        other = [torch.full((1 << 20,), 99, dtype=torch.uint8, device="cuda") for _ in range(8)]
+        graph.replay()
+        assert torch.equal(result, known)
+        assert all(bool((each == 99).all()) for each in other)
+
+
 @pytest.mark.gpu(count=2)
 @every_policy
 def test_a_recipe_runs_on_the_second_gpu(policy):
