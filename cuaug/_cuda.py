@@ -312,7 +312,7 @@ class _Kernel:
 
     def load(self, index: int) -> int:
         """The handle on this device, which is the current one."""
-        self.handles[index] = int(self.made.kernel.ptr)
+        self.handles[index] = _compiling(lambda: int(self.made.kernel.ptr))
         return self.handles[index]
 
 
@@ -410,24 +410,31 @@ def launch(
 
     By the driver's own function, which costs half of what CuPy's call of a kernel does (benchmarks/NOTES.md).
     """
-    run = _kernels.get(name) or kernel(name, stream)
+    if cupy().cuda.runtime.getDevice() != index or index not in _thread.devices:
+        with device(index):
+            return launch(name, data, grid, threads, shared, index, stream)
+    handle, config = prepared(name, grid, threads, shared, index, stream)
     argument = ctypes.c_char_p(data)  # of the driver's list of arguments, pointers, the only one
+    return check(driver().cuLaunchKernelEx(config, handle, ctypes.byref(argument), None))
+
+
+def prepared(
+    name: str, grid: tuple[int, int, int], threads: int, shared: int, index: int, stream: int
+) -> tuple[int, bytes]:
+    """The kernel on device `index`, which is the current one, and how it is launched, as the driver knows them."""
+    run = _kernels.get(name) or kernel(name, stream)
+    handle = run.handles.get(index) or run.load(index)
     if not _used:
         _used.append(name)
-    cuda = cupy().cuda
-    try:
-        if cuda.runtime.getDevice() == index and index in _thread.devices:
-            handle = run.handles.get(index) or run.load(index)
-            if run.follows and _can_follow(index):
-                config = _CONFIG.pack(*grid, threads, 1, 1, shared, stream, ctypes.addressof(_FOLLOW), 1)
-                cuda.driver.check_status(driver().cuLaunchKernelEx(config, handle, ctypes.byref(argument), None))
-            else:
-                cuda.driver.launchKernel(handle, *grid, threads, 1, 1, shared, stream, ctypes.addressof(argument), 0)
-            return
-    except Exception as error:
-        raise _backend_error(error) from error
-    with device(index):
-        launch(name, data, grid, threads, shared, index, stream)
+    follows = run.follows and _can_follow(index)
+    return handle, _CONFIG.pack(*grid, threads, 1, 1, shared, stream, ctypes.addressof(_FOLLOW), follows)
+
+
+def check(status: int) -> None:
+    """Raises what a status of the driver means, but for that all is well."""
+    if status:
+        with _in_words("call cuaug.warmup() before"):
+            cupy().cuda.driver.check_status(status)
 
 
 # cuda.h: a CUlaunchConfig, and the CUlaunchAttribute that lets a kernel be set up while the one before is at work.
@@ -449,6 +456,13 @@ def driver() -> Any:
     """The driver's own functions, for what CuPy does not offer."""
     found = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
     found.cuLaunchKernelEx.argtypes = ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p
+    return found
+
+
+def address(function: Any) -> int:
+    """Of a function that ctypes has found, for the extension."""
+    found = ctypes.cast(function, ctypes.c_void_p).value
+    assert found
     return found
 
 
@@ -485,5 +499,5 @@ def warmup() -> int:
     for index in range(cupy().cuda.runtime.getDeviceCount()):
         with device(index):
             for name in names:
-                _compiling(lambda name=name, index=index: kernel(name).load(index))
+                kernel(name).load(index)
     return len(names)

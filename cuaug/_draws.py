@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,25 +15,28 @@ RECORD = struct.Struct("5P 5q 4i")  # `cuaug::Draw`
 _SAMPLES = 8  # to a block (kernels/draw.cu)
 
 
-def draw(
-    program: Table,
-    length: int,
-    table: Table,
-    columns: int,
-    replays: int,
-    ids: Table,
-    counts: tuple[int, int, int],
-    image: Images,
-) -> None:
-    """Fills the first `columns` of `table` [N, P], which are all that is wanted, by a program of `length` numbers.
+class Draws(NamedTuple):
+    """Which draws are wanted."""
 
-    `counts`: the seed, the step, the first sample's id. `replays`: where `blocks` counters lie, if a graph is captured.
-    """
+    ids: int  # where those of the samples lie, if `first` is not the first of them
+    replays: int  # where `blocks` counters lie, if a graph is captured
+    seed: int
+    step: int
+    first: int
+    owner: object  # of what lies there
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        return self[:-1]
+
+
+def draw(program: Table, length: int, table: Table, columns: int, draws: Draws, image: Images) -> None:
+    """Fills the first `columns` of `table` [N, P], which are all that is wanted, by a program of `length` numbers."""
     samples = image.samples
     near = 8 * (length + _SAMPLES * (columns | 1))  # kernels/draw.cu
     shared = near if near <= 48 << 10 else 0
     own = (image.pointer + ONE_IMAGE.size, image.axes.strides[0]) if image.ragged else (0, 0)
-    data = _drawing(program.pointer, length, table, columns, ids, counts, samples, own, replays, shared > 0)
+    data = _drawing(program.pointer, length, table, columns, draws, samples, own, shared > 0)
     if image.device < 0:
         _cpu.native().draw(data)
     elif samples:
@@ -40,14 +44,16 @@ def draw(
 
 
 def draw_each(
-    program: np.ndarray, table: np.ndarray, ids: np.ndarray, counts: tuple[int, int, int], own: np.ndarray
+    program: np.ndarray, table: np.ndarray, ids: np.ndarray, counts: tuple[int, int], own: np.ndarray
 ) -> None:
-    """Fills `table` [N, P] on the host, by arguments of each sample's own (fusion/ragged.py). [N, K]"""
+    """Fills `table` [N, P] on the host, by arguments of each sample's own (fusion/ragged.py). [N, K]
+
+    `counts`: the seed, the step.
+    """
     rows = Table(table.ctypes.data, table.shape[1], 0, 1, 1, table)
-    numbers = Table(ids.ctypes.data, 0, 0, 1, 0, ids)
     each = own.ctypes.data, own.shape[1]
-    data = _drawing(program.ctypes.data, len(program), rows, rows.n, numbers, counts, len(table), each)
-    _cpu.native().draw(data)
+    draws = Draws(ids.ctypes.data, 0, *counts, 0, ids)
+    _cpu.native().draw(_drawing(program.ctypes.data, len(program), rows, rows.n, draws, len(table), each))
 
 
 def _drawing(
@@ -55,14 +61,13 @@ def _drawing(
     length: int,
     table: Table,
     columns: int,
-    ids: Table,
-    counts: tuple[int, int, int],
+    draws: Draws,
     samples: int,
     own: tuple[int, int] = (0, 0),
-    replays: int = 0,
     staged: bool = False,
 ) -> bytes:
-    pointers = program, table.pointer, ids.pointer, own[0], replays
+    ids, replays, *counts = draws.numbers
+    pointers = program, table.pointer, ids, own[0], replays
     return RECORD.pack(*pointers, *counts, samples, own[1], length, table.n, columns, staged)
 
 

@@ -76,7 +76,7 @@ class Engine:
         driver, handle = _cuda.driver(), ctypes.c_void_p()
         with _cuda.device(device):
             functions = driver.cuCtxSetCurrent, driver.cuEventRecord, driver.cuEventSynchronize
-            self.driver = *map(_address, functions), _cuda.context()
+            self.driver = *map(_cuda.address, functions), _cuda.context()
             status = self.nvjpeg.nvjpegCreateEx(_HARDWARE, None, None, _SMOOTH_UPSAMPLING, ctypes.byref(handle))
         if status != 0:
             raise BackendError(
@@ -84,7 +84,8 @@ class Engine:
             )
         self.handle = handle.value
         self.functions = tuple(
-            _address(getattr(self.nvjpeg, name)) for name in ("nvjpegDecodeBatchedInitialize", "nvjpegDecodeBatched")
+            _cuda.address(getattr(self.nvjpeg, name))
+            for name in ("nvjpegDecodeBatchedInitialize", "nvjpegDecodeBatched")
         )
         self._turns: list[_Turn] = []
 
@@ -201,12 +202,6 @@ def laid_out(sizes: np.ndarray) -> np.ndarray:
     out = np.empty(sizes.shape, np.int64)
     out[:, 0], out[:, 1] = np.cumsum(bytes_of) - bytes_of, 3 * width
     return out
-
-
-def _address(function: Any) -> int:
-    found = ctypes.cast(function, ctypes.c_void_p).value
-    assert found
-    return found
 
 
 @functools.cache

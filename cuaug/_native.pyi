@@ -53,6 +53,18 @@ def isas() -> list[str]: ...
 def set_isa(name: str) -> None: ...
 def build_info() -> dict[str, Any]: ...
 
+class Launches:
+    """Launches of kernels on a GPU, one after the other, as often as wanted.
+
+    Each: the kernel's handle, its configuration, its argument, and of each blank there the byte at which it stands,
+    which of a call's values goes there, and what is added to that. `function`: the address of cuLaunchKernelEx.
+    """
+
+    def __init__(
+        self, function: int, launches: Sequence[tuple[int, bytes, bytes, Sequence[tuple[int, int, int]]]]
+    ) -> None: ...
+    def run(self, stream: int, values: Sequence[int]) -> int: ...
+
 class Files:
     """Encoded images, or why there is none: bytes, strings, and (path, offset, bytes or -1), which is read."""
 

@@ -1,94 +1,305 @@
 """What a recipe launches once it is traced is what its passes launch: shown without a GPU, by one that is pretended."""
 
+import ctypes
+import itertools
+import math
+from typing import Any, NamedTuple
+
 import numpy as np
 import pytest
 from recipe_cases import CASES
 
-from cuaug import _array, _check, _cuda, _grids, _images
+from cuaug import _array, _check, _cuda, _grids, _images, _launches, _records
 from cuaug import transforms as T
+from cuaug._draws import Draws
 from cuaug._parameters import Table
-from cuaug.fusion import run, traced
+from cuaug.fusion import drawing, memory, run, traced
 
 torch = pytest.importorskip("torch")
 
+PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)  # of cuLaunchKernelEx
 
-@pytest.fixture
-def launches(monkeypatch):
-    """Torch's CPU memory as that of a GPU whose launches are written down; each call gets the same memory again."""
-    library = _array.library(torch.Tensor)
-    done, pool, taken = [], {}, [0]
+
+class Launched(NamedTuple):
+    """What the driver was asked for."""
+
+    kernel: str
+    config: tuple  # grid, block, shared, stream, attributes
+    record: bytes
+
+
+class Kernel(NamedTuple):
+    """What `_cuda.prepared` asks of a kernel."""
+
+    handles: dict
+    follows: bool
+
+
+class Driver:
+    """Pretends to launch."""
+
+    def __init__(self):
+        self.launched, self.names, self.statuses = [], [], {}
+        self.cuLaunchKernelEx = PROTOTYPE(self.launch)
+
+    def kernel(self, name, stream):
+        self.names.append(name)
+        return Kernel({0: len(self.names)}, self.follows(name))
+
+    @staticmethod
+    def follows(name):
+        return "warp" in name or "pointwise" in name
+
+    def launch(self, config, handle, arguments, extra):
+        *numbers, attributes, count = struct_of(config)
+        name = self.names[handle - 1]
+        record = ctypes.c_void_p.from_address(arguments).value
+        of_one = ctypes.string_at(attributes, 72) if count else b""
+        assert extra is None
+        self.launched.append(Launched(name, (*numbers, of_one), ctypes.string_at(record, _records.record_of(name)[1])))
+        return self.statuses.get(len(self.launched), 0)
+
+
+def struct_of(config):
+    return _cuda._CONFIG.unpack(ctypes.string_at(config, _cuda._CONFIG.size))
+
+
+class Named:
+    def __init__(self, **attributes):
+        vars(self).update(attributes)
+
+
+def refuse(status):
+    raise ValueError(f"CUDA_ERROR {status}")
+
+
+@pytest.fixture(params=["extension", "python"])
+def gpu(request, monkeypatch):
+    """Torch's CPU memory as that of a GPU. All that has been given is in `gpu.given`."""
+    driver, library = Driver(), _array.library(torch.Tensor)
+    driver.given, driver.stream = [], 7
     describe, empty = library.describe, library.empty
 
     def given(shape, dtype, device, order):
-        asked = taken[0], tuple(shape), dtype, order
-        taken[0] += 1
-        if asked not in pool:
-            pool[asked] = empty(shape, dtype, -1, order)
-        return pool[asked]
+        driver.given.append(empty(shape, dtype, -1, order))
+        return driver.given[-1]
 
     monkeypatch.setattr(library, "describe", lambda array, stream=None: describe(array)._replace(device=0))
     monkeypatch.setattr(library, "empty", given)
-    monkeypatch.setattr(library, "stream", lambda device: 7)
+    monkeypatch.setattr(library, "stream", lambda device: driver.stream)
     monkeypatch.setattr(library, "load", lambda values, device: torch.from_numpy(values))
-    monkeypatch.setattr(_cuda, "launch", lambda *launch: done.append(launch))
+    monkeypatch.setattr(_cuda, "driver", lambda: driver)
+    monkeypatch.setattr(_cuda, "kernel", driver.kernel)
+    runtime = Named(getDevice=lambda: 0)
+    monkeypatch.setattr(_cuda, "cupy", lambda: Named(cuda=Named(runtime=runtime, driver=Named(check_status=refuse))))
+    monkeypatch.setattr(_cuda._thread, "devices", {0})
+    monkeypatch.setattr(_cuda, "_can_follow", lambda index: True)
+    monkeypatch.setattr(_cuda, "_used", [])
     monkeypatch.setattr(_cuda, "ready", lambda: None)
     monkeypatch.setattr(_cuda, "processors", lambda index: 132)
     monkeypatch.setattr(_cuda, "is_capturing", lambda stream: False)
     monkeypatch.setattr(_cuda, "wait", lambda stream, index: None)
+    if request.param == "python":
+        monkeypatch.setattr(_launches, "_kind", lambda: _launches._Launches)
+    else:
+        native = pytest.importorskip("cuaug._native")
+        assert _launches._kind() is native.Launches
+    return driver
 
-    def written(call):
-        done.clear()
-        taken[0] = 0
-        return call(), list(done)
 
-    return written
+class Seen(NamedTuple):
+    """A call: what it returned, what it launched, and the memory that it was given."""
+
+    made: Any
+    launched: list
+    given: list
 
 
-@pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
+def seen(gpu, call):
+    gpu.launched.clear()
+    gpu.given.clear()
+    return Seen(call(), list(gpu.launched), list(gpu.given))
+
+
+def bytes_of(array):
+    return array.numel() * array.element_size()
+
+
+def inside(word, array):
+    return 0 <= word - array.data_ptr() < bytes_of(array)
+
+
+class Moved(NamedTuple):
+    """Memory of the passes, where a trace has it, and from which launch to which it is needed."""
+
+    array: Any
+    begin: int
+    first: int
+    last: int
+
+    @property
+    def size(self):
+        return bytes_of(self.array)
+
+    @property
+    def end(self):
+        return self.begin + self.size
+
+    @property
+    def room(self):
+        return -(-self.size // 512) * 512
+
+
+def assert_same_launches(replayed, passes):
+    """But for where memory lies; returns where it went."""
+    assert [(each.kernel, each.config) for each in replayed.launched] == [
+        (each.kernel, each.config) for each in passes.launched
+    ]
+    moved = {}
+    for i, (own, other) in enumerate(zip(replayed.launched, passes.launched, strict=True)):
+        for word, known in zip(*(np.frombuffer(each.record, np.int64).tolist() for each in (own, other)), strict=True):
+            place = next((k for k, array in enumerate(passes.given) if inside(known, array)), None)
+            if place is None:
+                assert word == known
+                continue
+            array = passes.given[place]
+            begin = word - (known - array.data_ptr())
+            before = moved.get(place, Moved(array, begin, i, i))
+            assert begin == before.begin  # it does not move while it is needed
+            moved[place] = before._replace(last=i)
+    return list(moved.values())
+
+
+def assert_in_its_memory(moved, replayed, passes):
+    """Nothing lies where something else is needed; and no more is taken than is needed at a time."""
+    result, block = replayed.given
+    own = next(each for each in moved if each.array is passes.made)
+    assert own.begin == result.data_ptr()
+    assert replayed.made is result
+    assert (result.shape, result.stride(), result.dtype) == (
+        passes.made.shape,
+        passes.made.stride(),
+        passes.made.dtype,
+    )
+    for each in moved:
+        home = result if inside(each.begin, result) else block
+        assert (each.begin - home.data_ptr()) % 512 == 0
+        assert each.end <= home.data_ptr() + bytes_of(home)
+    for each, other in itertools.combinations(moved, 2):
+        if each.first <= other.last and other.first <= each.last:
+            assert each.end <= other.begin or other.end <= each.begin
+    others = [each for each in moved if each is not own]
+    needed = (sum(each.room for each in others if each.first <= i <= each.last) for i in range(len(passes.launched)))
+    assert bytes_of(block) <= max(needed)
+
+
+every_layout = pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
+
+
+@every_layout
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_trace_launches_what_the_passes_launch(case, layout, launches):
+def test_a_trace_launches_what_the_passes_launch(case, layout, gpu):
     for dtype in case.dtypes:
-        memory = torch.zeros(5 * 64 * 80 * 3 + 64, dtype=getattr(torch, dtype))
-        shape = (5, 64, 80, 3) if layout == "NHWC" else (5, 3, 64, 80)
-        aug = case.compose(dtype)
-        for offset in (0, 64, 1):  # other memory, aligned alike; then not
-            batch = memory[offset : offset + 5 * 64 * 80 * 3].reshape(shape)
-            image = _images.images(batch, layout)
-            plan = aug._plan(image)
-            rows = np.zeros((5, plan.columns))
-            table = Table(rows.ctypes.data, plan.columns, 0, 1, 1, rows)
-            expected, passes = launches(lambda: run.apply(plan, image, table))  # noqa: B023
-            for _ in range(2):
-                made, replayed = launches(lambda: traced.apply(plan, image, table))  # noqa: B023
-                assert made is expected
-                assert replayed == passes
-            assert passes
-        assert len(plan.traces) == 2
+        assert_traced(gpu, case.compose(dtype), dtype, layout)
+
+
+OTHERS = {
+    "trivialaugment": [T.TrivialAugmentWide()],
+    "randaugment": [T.RandomResizedCrop(48), T.RandAugment(), T.ToDtype("float16", scale=True)],
+    "autoaugment": [T.AutoAugment(), T.Normalize(0.5, 0.2)],
+    "augmix": [T.AugMix(mixture_width=2, chain_depth=2), T.ToDtype("float32", scale=True)],
+    "levels": [T.RandomAutocontrast(), T.RandomEqualize(), T.RandomAdjustSharpness(2.0), T.Grayscale(1)],
+    "mixes": [T.MixUp(num_classes=3), T.CutMix(num_classes=3), T.GaussianBlur(5)],
+}
+
+
+@every_layout
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_trace_launches_what_the_passes_of_other_transforms_launch(name, layout, gpu):
+    assert_traced(gpu, T.Compose(OTHERS[name], seed=1), "uint8", layout)
+
+
+def assert_traced(gpu, aug, dtype, layout):
+    pixels = torch.zeros(5 * 64 * 80 * 3 + 64, dtype=getattr(torch, dtype))
+    shape = (5, 64, 80, 3) if layout == "NHWC" else (5, 3, 64, 80)
+    for offset in (0, 64, 1):  # other memory, aligned alike; then not
+        image = _images.images(pixels[offset : offset + 5 * 64 * 80 * 3].reshape(shape), layout)
+        plan = aug._plan(image)
+        drawing._program(plan, image)
+        for step in range(2):
+            draws = Draws(1000 + step, 2000 + step, 2**63 - 1 - step, step, -3 - step, None)
+            rows = torch.zeros((5, plan.columns), dtype=torch.float64)
+            table = Table(rows.data_ptr(), plan.columns, 0, 1, 1, rows)
+            for by_passes, by_trace in (
+                (lambda: run.apply(plan, image, table), lambda: traced.apply(plan, image, table)),  # noqa: B023
+                (lambda: called(plan, image, draws), lambda: traced.call(plan, image, draws)),  # noqa: B023
+            ):
+                passes, replayed = seen(gpu, by_passes), seen(gpu, by_trace)
+                assert passes.launched
+                assert_in_its_memory(assert_same_launches(replayed, passes), replayed, passes)
+    assert len(plan.traces) == 4
+
+
+def called(plan, image, draws):
+    return run.apply(plan, image, drawing.drawn(plan, image, draws, whole=False))
+
+
+def test_a_call_of_a_recipe_is_one_call_of_the_driver_s_launches(gpu, monkeypatch):
+    aug = T.Compose([T.RandomHorizontalFlip(), T.GaussianBlur(5), T.RandomInvert()], seed=3)
+    batch = torch.zeros((5, 3, 64, 80), dtype=torch.uint8)
+    aug(batch)
+    monkeypatch.setattr(_cuda, "launch", None)
+    for step in (5, 6):
+        gpu.stream = 100 + step
+        known = seen(gpu, lambda: aug(batch, ids=4, step=step))  # noqa: B023
+        assert len(known.launched) == aug.plan(batch).launches
+        numbers = np.frombuffer(known.launched[0].record, np.int64)
+        assert known.launched[0].kernel == "cuaug::draw"
+        assert numbers[5:8].tolist() == [3, step, 4]  # kernels/draws/program.cuh
+        assert [each.config[7] for each in known.launched] == [gpu.stream] * len(known.launched)
+        assert {each.kernel: bool(each.config[8]) for each in known.launched} == {
+            each.kernel: gpu.follows(each.kernel) for each in known.launched
+        }
+
+
+def test_what_the_driver_refuses_ends_the_call(gpu, monkeypatch):
+    aug = T.Compose([T.GaussianBlur(5), T.RandomInvert(1.0)], seed=3)
+    batch = torch.zeros((5, 3, 64, 80), dtype=torch.uint8)
+    aug(batch)
+
+    monkeypatch.setattr(_cuda, "_versions", lambda: "driver of no machine")
+    gpu.statuses[2] = 719
+    with pytest.raises(_check.BackendError, match=r"the GPU failed .*CUDA_ERROR 719"):
+        seen(gpu, lambda: aug(batch))
+    assert len(gpu.launched) == 2
+    gpu.statuses = {1: 1}
+    with pytest.raises(_check.BackendError, match=r"the GPU failed .*CUDA_ERROR 1"):
+        seen(gpu, lambda: aug.draw(batch))
 
 
 @pytest.mark.parametrize("antialias", [False, True])
 @pytest.mark.parametrize("layout", ["CHW", "HWC"])
-def test_a_list_of_different_sizes_takes_the_launches_of_a_batch(layout, antialias, launches):
+def test_a_list_of_different_sizes_takes_the_launches_of_a_batch(layout, antialias, gpu):
     """Of sizes that it has not met as well: where images lie, and their sizes, are in a table that the kernels read."""
     crop = T.RandomResizedCrop((13, 14), antialias=antialias)
     aug = T.Compose([crop, T.RandomHorizontalFlip(), T.ColorJitter(0.4, 0.4), T.ToDtype("float16", scale=True)])
     tag = "Planar" if layout == "CHW" else "Packed"
     shape = (lambda h, w: (3, h, w)) if layout == "CHW" else (lambda h, w: (h, w, 3))
-    seen = []
+    known = []
     for sizes in ([(40, 30), (90, 60), (1, 1)], [(41, 33), (700, 60), (2, 9)]):
         given = [torch.zeros(shape(*size), dtype=torch.uint8) for size in sizes]
-        made, launched = launches(lambda: aug(given, layout=layout, step=0))  # noqa: B023
+        made, launched, _ = seen(gpu, lambda: aug(given, layout=layout, step=0))  # noqa: B023
         assert [tuple(own.shape) for own in made] == [shape(13, 14)] * 3
         assert len(launched) == aug.plan(given, layout=layout).launches
-        names = [name for name, *_ in launched]
+        names = [each.kernel for each in launched]
         assert names[0] == "cuaug::draw"
         assert f"cuaug::Ragged<cuaug::{tag}>" in names[1]
         assert not any("Ragged" in name for name in names[2:])
-        seen.append([(name, grid) for name, _, grid, *_ in launched])
-    assert seen[0] == seen[1]
+        known.append([(each.kernel, each.config) for each in launched])
+    assert known[0] == known[1]
     assert len(aug._plans) == 1
     with pytest.raises(_check.BackendError, match="images of different sizes cannot be captured"):
-        launches(lambda: captured(aug, given, layout))
+        captured(aug, given, layout)
 
 
 def captured(aug, given, layout):
@@ -97,16 +308,44 @@ def captured(aug, given, layout):
         aug(given, layout=layout)
 
 
-def test_memory_that_no_later_step_reads_is_given_back(launches):
-    case = next(case for case in CASES if len(case.compose("uint8").plan(size=(64, 80)).passes) > 2)
-    image = _images.images(torch.zeros((5, 64, 80, 3), dtype=torch.uint8), "NHWC")
-    plan = case.compose("uint8")._plan(image)
-    rows = np.zeros((5, plan.columns))
-    traced.apply(plan, image, Table(rows.ctypes.data, plan.columns, 0, 1, 1, rows))
-    (trace,) = plan.traces.values()
-    slots = {step.name for step in trace.steps if isinstance(step, traced.Slot)}
-    freed = [name for names in trace.last.values() for name in names]
-    assert sorted([*freed, trace.result]) == sorted(slots)
+def test_places_in_memory_are_apart_while_they_are_needed():
+    """Of any spans: whether it is as little as can be is shown of recipes."""
+    random = np.random.default_rng(0)
+    for _ in range(300):
+        sizes, first, long = random.integers(1, 5000, 13), random.integers(0, 8, 13), random.integers(0, 4, 13)
+        result, *spans = (memory.Span(int(s), int(a), int(a + n)) for s, a, n in zip(sizes, first, long, strict=True))
+        places, room = memory.placed(result, spans)
+        for span, place in zip(spans, places, strict=True):
+            assert place.offset % 512 == 0
+            assert place.offset + span.size <= (result.size if place.in_result else room)
+            assert not (place.in_result and span.first <= result.last and result.first <= span.last)
+        for (a, own), (b, other) in itertools.combinations(zip(spans, places, strict=True), 2):
+            if own.in_result == other.in_result and a.first <= b.last and b.first <= a.last:
+                assert own.offset + a.size <= other.offset or other.offset + b.size <= own.offset
+        assert room <= sum(math.ceil(span.size / 512) * 512 for span in spans)
+    assert memory.placed(memory.Span(1000, 2, 2), []) == ([], 0)
+
+
+@pytest.mark.parametrize(
+    ("policy", "batches"),
+    [(T.TrivialAugmentWide(), 1), (T.RandAugment(), 1), (T.AutoAugment(), 1), (T.AugMix(), 3)],
+    ids=lambda given: type(given).__name__,
+)
+def test_the_passes_of_a_policy_take_turns_with_few_batches(policy, batches, gpu):
+    """One is the result's; AugMix, before it blends, has what its branches have made besides."""
+    batch = torch.zeros((16, 3, 224, 224), dtype=torch.uint8)
+    *_, given = seen(gpu, lambda: T.Compose([policy], seed=1)(batch))
+    result, block = given[-2:]
+    assert bytes_of(result) == batch.nbytes
+    assert bytes_of(block) <= (batches + 0.05) * batch.nbytes
+
+
+def test_one_picture_after_the_other_takes_the_memory_of_two():
+    """One of which is the result's, or that of two of them if it is wider."""
+    chain = [memory.Span(1024, i, i + 1) for i in range(6)]
+    assert memory.placed(memory.Span(1024, 6, 6), chain)[1] == 1024
+    assert memory.placed(memory.Span(2048, 6, 6), chain)[1] == 1024
+    assert memory.placed(memory.Span(2048, 7, 7), chain)[1] == 0
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])

@@ -30,6 +30,7 @@
 #endif
 #include "detection_module.hpp"
 #include "engine.hpp"
+#include "launches.hpp"
 #include "loading.hpp"
 #include "loops.hpp"
 #include "nms_order.hpp"
@@ -302,6 +303,7 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     module.def("nms", &nms, "record"_a, "source"_a);
     bind_loading(module);
     bind_engine(module);
+    bind_launches(module);
     add_detection(module, &loops, &threads);
     module.def("set_threads", &set_threads, "n"_a, "0: one per usable processor.");
     module.def("threads", &threads);

@@ -87,7 +87,7 @@ class Regions:
         program, arguments = self._program
         own = np.tile(arguments, (len(sizes), 1))
         own[:, :2] = sizes
-        _draws.draw_each(program, table, np.ascontiguousarray(ids, np.int64), (seed, step, 0), own)
+        _draws.draw_each(program, table, np.ascontiguousarray(ids, np.int64), (seed, step), own)
         return table
 
     def _boxes(self, box: np.ndarray, margin: np.ndarray) -> Boxes:

@@ -9,11 +9,13 @@ import numpy as np
 
 from .. import _array, _cuda, _draws
 from .._check import BackendError
+from .._draws import Draws
 from .._images import Images
 from .._parameters import NO_TABLE, Table
 from .plan import Plan
 
 _REPLAYS = 1 << 16  # counters of graphs that capture a recipe: one for eight samples each
+_COLD = "a recipe must be called once, with images like these, before it is captured"
 _lock = threading.Lock()
 
 
@@ -37,6 +39,8 @@ class Replays:
                 self._counters[key] = array, [0]
                 _cuda.wait(image.library.stream(image.device), image.device)  # once, as for a program
             return 0
+        if key not in self._counters:
+            raise BackendError(_COLD)
         (array, taken), count = self._counters[key], _draws.blocks(image.samples)
         with _lock:
             first, taken[0] = taken[0], taken[0] + count
@@ -45,16 +49,20 @@ class Replays:
         return image.library.pointer(array) + 8 * first
 
 
-def drawn(plan: Plan, image: Images, ids: Any, seed: int, step: int, replays: Replays, *, whole: bool = True) -> Table:
-    """A row of draws for each of these images, with the whole recipe's matrix if that is wanted. [N, columns]"""
+def asked(image: Images, ids: Any, seed: int, step: int, replays: Replays) -> Draws:
+    """What is to be drawn for these images."""
     first, each = (ids, NO_TABLE) if isinstance(ids, int) else (0, _ids(ids, image))
-    program, counters = _program(plan, image), replays.of(image)
+    return Draws(each.pointer, replays.of(image), seed, step, first, each.owner)
+
+
+def drawn(plan: Plan, image: Images, draws: Draws, *, whole: bool = True) -> Table:
+    """A row of draws for each of these images, with the whole recipe's matrix if that is wanted. [N, columns]"""
+    program = _program(plan, image)
     array = image.library.empty((image.samples, plan.columns), "float64", image.device, None)
     if image.device < 0:
         array[:] = 0.0  # what is not drawn may be cast all the same, with the rest of the table
     table = Table(image.library.pointer(array), plan.columns, 0, 1, 1, array)
-    columns = plan.drawn if whole else plan.matrix
-    _draws.draw(program, len(plan.program), table, columns, counters, each, (seed, step, first), image)
+    _draws.draw(program, len(plan.program), table, plan.drawn if whole else plan.matrix, draws, image)
     return table
 
 
@@ -64,11 +72,12 @@ def _program(plan: Plan, image: Images) -> Table:
     table: Table | None = plan.programs.get(key)
     if table is None:
         if image.device >= 0 and _cuda.is_capturing(image.library.stream(image.device)):
-            raise BackendError("a recipe must be called once, with images like these, before it is captured")
+            raise BackendError(_COLD)
         array = image.library.load(plan.program, image.device)
-        table = plan.programs[key] = Table(image.library.pointer(array), 0, 0, 1, 1, array)
         if image.device >= 0:
             _cuda.wait(image.library.stream(image.device), image.device)  # once: any stream may read it from now on
+        # Threads that meet here share the first: what is traced points to it.
+        table = plan.programs.setdefault(key, Table(image.library.pointer(array), 0, 0, 1, 1, array))
     return table
 
 

@@ -1,29 +1,33 @@
-"""What a recipe's passes launch on a GPU, written down once for images of a kind.
+"""What a recipe launches on a GPU, written down once for images of a kind.
 
-From then on a call allocates memory, fills in pointers and launches: what follows from shapes and dtypes is not worked
-out again. The passes run as ever while they are traced, with pointers that are names, of which records are made.
+From then on a call takes memory for the result and for what lies between, and has all of it launched at once: what
+follows from shapes and dtypes is not worked out again. The passes run as ever while they are traced, with names for
+what differs from call to call, of which records are made.
 """
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import _array, _cuda, _dlpack
+from .._draws import Draws
 from .._images import Images
+from .._launches import Launch, Launches
 from .._parameters import Table
-from . import by_sample, run
+from . import by_sample, drawing, memory, run
 from .plan import Plan
 
-_NAME = 0xA5 << 56  # above all addresses, and no number that a record holds
+_NAME = (0xA5 << 56) - (1 << 64)  # below all addresses, and no number that a record holds
 _OFFSETS = 40  # bits of a name that count bytes from where the memory begins
-_POINTER = struct.Struct("P")
-_SOURCE, _TABLE = 0, 1
+_SOURCE, _RESULT, _BLOCK, _GIVEN = range(4)  # what a call knows: the last of them, and those after it, it is told
+_SLOTS = 16  # from here on: memory whose place is not known while it is traced
 _MOST = 64  # traces of a plan: batches come in few sizes
+_UNKNOWN: Any = object()
 
 
 class Slot(NamedTuple):
@@ -37,33 +41,23 @@ class Slot(NamedTuple):
     order: Sequence[int] | None
 
 
-class _Launch(NamedTuple):
-    kernel: str
-    grid: tuple[int, int, int]
-    threads: int
-    shared: int
-    record: bytes
-    pointers: tuple[tuple[int, int, int], ...]  # each: where in the record, to which memory, how many bytes into it
-
-
 class _Tracing:
     """An array library whose memory has names, and whose launches are written down."""
 
     def __init__(self, library: _array.Library) -> None:
         self.library = library
         self.name, self.channels_first = library.name, library.channels_first
-        self.steps: list[Slot | _Launch] = []
+        self.slots: list[Slot] = []
+        self.launches: list[Launch] = []
         self.kept: list[Any] = []  # constants that records point to
-        self.slots = _TABLE + 1
 
     def describe(self, array: Any, stream: int | None = None) -> _dlpack.Tensor:
         return _dlpack.Tensor(self.pointer(array), array.shape, array.strides, array.dtype, array.device, False, array)
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Slot:
-        slot = Slot(self.slots, shape, _dlpack.contiguous(shape, order), dtype, device, order)
-        self.slots += 1
-        self.steps.append(slot)
-        return slot
+        strides = _dlpack.contiguous(shape, order)
+        self.slots.append(Slot(_SLOTS + len(self.slots), shape, strides, dtype, device, order))
+        return self.slots[-1]
 
     def pointer(self, array: Any) -> int:
         return _name(array.name) if isinstance(array, Slot) else self.library.pointer(array)
@@ -87,10 +81,10 @@ class _Tracing:
     def launch(
         self, kernel: str, data: bytes, grid: tuple[int, int, int], threads: int, shared: int, device: int
     ) -> None:
-        words = ((at, int.from_bytes(data[at : at + 8], "little")) for at in range(0, len(data) - 7, 8))
+        words = ((at, int.from_bytes(data[at : at + 8], "little", signed=True)) for at in range(0, len(data) - 7, 8))
         named = [(at, word - _NAME) for at, word in words if word >> 56 == _NAME >> 56]
-        pointers = tuple((at, word >> _OFFSETS, word & ((1 << _OFFSETS) - 1)) for at, word in named)
-        self.steps.append(_Launch(kernel, grid, threads, shared, data, pointers))
+        blanks = tuple((at, word >> _OFFSETS, word & ((1 << _OFFSETS) - 1)) for at, word in named)
+        self.launches.append(Launch(kernel, grid, threads, shared, data, blanks))
 
 
 def _name(number: int) -> int:
@@ -101,63 +95,91 @@ def _name(number: int) -> int:
 class Traced:
     """A recipe's launches, for images of one shape, dtype, layout and alignment on one device."""
 
-    steps: list[Slot | _Launch]
-    last: dict[int, list[int]]  # the memory that no step needs after each
-    result: int
+    launches: Launches
+    result: Slot
+    between: int  # bytes for what lies between the launches
     kept: list[Any]
 
-    def __call__(self, image: Images, table: Table) -> Any:
-        """The images, changed as the rows of the table say."""
-        library, device = image.library, image.device
-        stream = library.stream(device)
-        pointers = {_SOURCE: image.pointer - image.pointer % 16, _TABLE: table.pointer}
-        arrays: dict[int, Any] = {}
-        for i, step in enumerate(self.steps):
-            if isinstance(step, Slot):
-                array = arrays[step.name] = library.empty(step.shape, step.dtype, device, step.order)
-                pointers[step.name] = library.pointer(array)
-                continue
-            record = bytearray(step.record)
-            for at, name, offset in step.pointers:
-                _POINTER.pack_into(record, at, pointers[name] + offset)
-            _cuda.launch(step.kernel, bytes(record), step.grid, step.threads, step.shared, device, stream)
-            for name in self.last.get(i, ()):
-                del arrays[name]
-        return library.finish(arrays[self.result])
+    def __call__(self, image: Images, told: Sequence[int]) -> Any:
+        """The images, changed as they are told: where the table is, or what to draw."""
+        library, device, result = image.library, image.device, self.result
+        array = library.empty(result.shape, result.dtype, device, result.order)
+        block = library.empty((self.between,), "uint8", device, None)
+        values = image.pointer - image.pointer % 16, library.pointer(array), library.pointer(block), *told
+        self.launches(library.stream(device), values)
+        return library.finish(array)
 
 
 def apply(plan: Plan, image: Images, table: Table) -> Any:
     """The images, changed as the rows of the table say: as `run.apply`."""
     if image.device < 0:
         return by_sample.apply(plan, image, table)
+    named = table._replace(pointer=_name(_GIVEN), owner=None)
+    traced = _known(plan, image, "apply", lambda named_image: run.apply(plan, named_image, named))
+    return traced(image, [table.pointer]) if traced else run.apply(plan, image, table)
+
+
+def call(plan: Plan, image: Images, draws: Draws) -> Any:
+    """The images, changed as what is drawn for them says."""
+    traced = _known(plan, image, "call", lambda named_image: _called(plan, named_image)) if image.device >= 0 else None
+    if traced:
+        return traced(image, draws.numbers)
+    return apply(plan, image, drawing.drawn(plan, image, draws, whole=False))
+
+
+def _called(plan: Plan, image: Images) -> Any:
+    ids, replays, seed, step, first = (_name(_GIVEN + i) for i in range(5))
+    named = Draws(ids, replays, seed, step, first, None)
+    return run.apply(plan, image, drawing.drawn(plan, image, named, whole=False))
+
+
+def _known(plan: Plan, image: Images, what: str, make: Callable[[Images], Any]) -> Traced | None:
+    """None where nothing is traced: the passes run."""
     if not image.samples:
-        return run.apply(plan, image, table)
-    key = image.axes, image.pointer % 16, image.dtype, image.device, image.library.name
-    if key not in plan.traces:
-        stream = image.library.stream(image.device)
-        if _cuda.is_capturing(stream):  # constants that a graph holds are not there for other calls
-            return run.apply(plan, image, table)
-        while len(plan.traces) >= _MOST:
-            plan.traces.pop(next(iter(plan.traces)), None)
-        made = plan.traces[key] = _traced(plan, image)
-        if made and made.kept:
-            _cuda.wait(stream, image.device)  # once: any stream may read them from now on
-    known = plan.traces.get(key)
-    return known(image, table) if known else run.apply(plan, image, table)
+        return None
+    key = what, image.axes, image.pointer % 16, image.dtype, image.device, image.library.name
+    found: Traced | None = plan.traces.get(key, _UNKNOWN)
+    if found is not _UNKNOWN:
+        return found
+    stream = image.library.stream(image.device)
+    if _cuda.is_capturing(stream):  # constants that a graph holds are not there for other calls
+        return None
+    while len(plan.traces) >= _MOST:
+        plan.traces.pop(next(iter(plan.traces)), None)
+    made = plan.traces[key] = _traced(image, make)
+    if made and made.kept:
+        _cuda.wait(stream, image.device)  # once: any stream may read them from now on
+    return made
 
 
-def _traced(plan: Plan, image: Images) -> Traced | None:
+def _traced(image: Images, make: Callable[[Images], Any]) -> Traced | None:
     """None where what comes back is not memory that the call takes."""
     tracing = _Tracing(image.library)
-    named = image._replace(pointer=_name(_SOURCE) + image.pointer % 16, library=tracing, owner=None)
-    made = run.apply(plan, named, Table(_name(_TABLE), plan.columns, 0, 1, 1, None))
-    if not isinstance(made, Slot):
+    result = make(image._replace(pointer=_name(_SOURCE) + image.pointer % 16, library=tracing, owner=None))
+    if not isinstance(result, Slot):
         return None
-    used = {
-        name: i for i, step in enumerate(tracing.steps) if isinstance(step, _Launch) for _, name, _ in step.pointers
-    }
-    last: dict[int, list[int]] = {}
-    for name, i in used.items():
-        if name not in (_SOURCE, _TABLE, made.name):
-            last.setdefault(i, []).append(name)
-    return Traced(tracing.steps, last, made.name, tracing.kept)
+    places, between = _places(tracing, result)
+
+    def blank(at: int, name: int, offset: int) -> tuple[int, int, int]:
+        value, begin = places.get(name, (name, 0))
+        return at, value, begin + offset
+
+    launches = [each._replace(blanks=tuple(blank(*known) for known in each.blanks)) for each in tracing.launches]
+    return Traced(Launches(launches, image.device), result, between, tracing.kept)
+
+
+def _places(tracing: _Tracing, result: Slot) -> tuple[dict[int, tuple[int, int]], int]:
+    """In which of a call's memory each slot begins, and at which byte; and how much there must be beside the result."""
+    used: dict[int, list[int]] = {}
+    for i, launch in enumerate(tracing.launches):
+        for _, name, _ in launch.blanks:
+            used.setdefault(name, []).append(i)
+    spans = {slot.name: _span(slot, used[slot.name]) for slot in tracing.slots if slot.name in used}
+    own = spans.pop(result.name, _span(result, [0]))
+    places, between = memory.placed(own, list(spans.values()))
+    where = {name: (_RESULT if in_result else _BLOCK, at) for name, (in_result, at) in zip(spans, places, strict=True)}
+    return {result.name: (_RESULT, 0), **where}, between
+
+
+def _span(slot: Slot, launches: Sequence[int]) -> memory.Span:
+    return memory.Span(math.prod(slot.shape) * _array.ITEM_SIZE[slot.dtype], launches[0], launches[-1])

@@ -116,9 +116,8 @@ class Compose(Transform):
             if type(images) in self._arrays:
                 image = _images.images(images, layout)
                 plan = self._plan(image)
-                now = self._counted(step)
-                table = drawing.drawn(plan, image, ids, self.seed, now, self._replays, whole=False)
-                return traced.apply(plan, image, table)
+                draws = drawing.asked(image, ids, self.seed, self._counted(step), self._replays)
+                return traced.call(plan, image, draws)
             return self._follow(images, ids, step, layout)
         if labels is None and getattr(masks, "ndim", 0) == 1:  # no mask has one axis: cutmix(images, labels)
             masks, labels = None, masks
@@ -284,8 +283,8 @@ class Compose(Transform):
         return step
 
     def _draw(self, plan: Plan, image: Images, ids: Any, step: int, whole: bool = True) -> Params:
-        table = drawing.drawn(plan, image, ids, self.seed, step, self._replays, whole=whole)
-        return Params(plan, table, image, self)
+        draws = drawing.asked(image, ids, self.seed, step, self._replays)
+        return Params(plan, drawing.drawn(plan, image, draws, whole=whole), image, self)
 
     def _together(self, images: Sequence[Images]) -> tuple[Plan, Images]:
         """Images of one kind as one batch, and the plan for it."""

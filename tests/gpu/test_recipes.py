@@ -1,5 +1,8 @@
 """Recipes on a GPU: what is compiled, who waits, graphs, streams, and very many samples."""
 
+import struct
+import threading
+
 import numpy as np
 import pytest
 from arrays import images, nobody_waits
@@ -10,8 +13,9 @@ cuaug = pytest.importorskip("cuaug")
 torch = pytest.importorskip("torch")
 from recipe_cases import BY_NAME, CASES, JITTER, MEAN, STD  # noqa: E402
 
-from cuaug import _cuda  # noqa: E402
+from cuaug import _cuda, _draws, _launches  # noqa: E402
 from cuaug import transforms as T  # noqa: E402
+from cuaug._launches import Launch, Launches  # noqa: E402
 
 pytestmark = pytest.mark.gpu
 GPU = ("torch", "cuda")
@@ -166,6 +170,97 @@ def test_the_same_parameters_give_the_same_bits(case):
         assert torch.equal(aug.apply(batch, params).view(torch.uint8), first.view(torch.uint8))
 
 
+POLICIES = [T.TrivialAugmentWide(), T.RandAugment(), T.AutoAugment(), T.AugMix(mixture_width=2)]
+every_policy = pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: type(policy).__name__)
+
+
+@every_policy
+def test_without_the_extension_the_same_is_launched(policy, monkeypatch):
+    batch = images(GPU, "uint8", "NCHW", (20, 50, 60, 3))
+    expected = T.Compose([policy], seed=4)(batch, step=3)
+    monkeypatch.setattr(_launches, "_kind", lambda: _launches._Launches)
+    aug = T.Compose([policy], seed=4)
+    for _ in range(2):
+        assert torch.equal(aug(batch, step=3), expected)
+
+
+@every_policy
+def test_threads_may_call_a_recipe_at_once(policy):
+    """Each on a stream of its own, with images and a step of its own."""
+    batches = [images(GPU, "uint8", "NCHW", (20, 50, 60, 3), seed=seed) for seed in range(6)]
+    expected = [T.Compose([policy], seed=4)(batch, step=step) for step, batch in enumerate(batches)]
+    torch.cuda.synchronize()
+    aug, made, barrier = T.Compose([policy], seed=4), {}, threading.Barrier(len(batches))
+
+    def work(step):
+        stream = torch.cuda.Stream()
+        barrier.wait()
+        with torch.cuda.stream(stream):
+            made[step] = [aug(batches[step], step=step) for _ in range(20)]
+        stream.synchronize()
+
+    threads = [threading.Thread(target=work, args=(step,)) for step in range(len(batches))]
+    [thread.start() for thread in threads]
+    [thread.join(120) for thread in threads]
+    for step, known in enumerate(expected):
+        assert len(made[step]) == 20
+        for own in made[step]:
+            assert torch.equal(own, known)
+
+
+@every_policy
+def test_a_policy_takes_the_memory_of_few_batches(policy):
+    """Of the result, and of what is read and written at a time besides: two, and of AugMix what is to be blended."""
+    batch = torch.zeros((64, 3, 224, 224), dtype=torch.uint8, device="cuda")
+    aug = T.Compose([policy], seed=4)
+    aug(batch)
+    torch.cuda.synchronize()
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
+    made = aug(batch)
+    room = 3.1 if isinstance(policy, T.AugMix) else 2.1
+    assert torch.cuda.max_memory_allocated() - before <= room * batch.nbytes
+    assert torch.cuda.memory_allocated() - before <= 1.01 * made.nbytes
+
+
+@every_policy
+def test_a_policy_is_captured_with_the_memory_between_its_launches(policy):
+    batch, aug = images(GPU, "uint8", "NCHW", (20, 50, 60, 3)), T.Compose([policy], seed=4)
+    expected = [aug(batch, step=step) for step in range(3)]
+    aug.load_state_dict({"seed": 4, "step": 0})
+    torch.cuda.synchronize()
+    graph, result = captured(lambda: aug(batch))
+    for known in expected:
+        other = [torch.full((1 << 20,), 99, dtype=torch.uint8, device="cuda") for _ in range(8)]
+        graph.replay()
+        assert torch.equal(result, known)
+        assert all(bool((each == 99).all()) for each in other)
+
+
+@pytest.mark.gpu(count=2)
+@every_policy
+def test_a_recipe_runs_on_the_second_gpu(policy):
+    aug, batch = T.Compose([policy], seed=4), images(GPU, "uint8", "NCHW", (20, 50, 60, 3))
+    first = aug(batch, step=3)
+    for _ in range(2):
+        second = aug(batch.to("cuda:1"), step=3)
+        assert second.device.index == 1
+        assert torch.cuda.current_device() == 0
+        assert torch.equal(second.cpu(), first.cpu())
+
+
+def test_what_the_driver_refuses_is_said_and_breaks_nothing():
+    """More shared memory than there is."""
+    record = struct.pack(f"{_draws.RECORD.size}x")
+    launches = Launches([Launch("cuaug::draw", (1, 1, 1), 256, 1 << 30, record, ())], 0)
+    for _ in range(2):
+        with pytest.raises(cuaug.BackendError, match="CUDA_ERROR_INVALID_VALUE"):
+            launches(0, ())
+    with pytest.raises(cuaug.BackendError, match="CUDA_ERROR_INVALID_VALUE"):
+        _cuda.launch("cuaug::draw", record, (1, 1, 1), 256, 1 << 30, 0, 0)
+    test_a_second_call_compiles_and_waits_for_nothing(BY_NAME["flips"])
+
+
 SMALL = [
     *("padded-crop-rotation", "imagenet-of-bytes", "jitter", "antialiased-recipe", "flips"),
     *("elastic", "blend-crop-blend"),
@@ -200,8 +295,14 @@ def test_a_list_of_different_sizes_takes_the_launches_of_a_batch(transforms, lay
     aug, given, launched = T.Compose(transforms, seed=2), photos(40), []
     if layout == "HWC":
         given = [one.permute(1, 2, 0).contiguous() for one in given]
-    launch = _cuda.launch
+    launch, all_at_once = _cuda.launch, Launches.__call__
+
+    def of_many(launches, *values):
+        launched.extend(each.kernel for each in launches._launches)
+        all_at_once(launches, *values)
+
     monkeypatch.setattr(_cuda, "launch", lambda name, *rest: (launched.append(name), launch(name, *rest))[1])
+    monkeypatch.setattr(Launches, "__call__", of_many)
     for _ in range(2):  # traced, and then replayed
         launched.clear()
         made = aug(given, step=3, layout=layout)
