@@ -450,6 +450,29 @@ def test_trivial_augment_does_what_it_drew():
     assert len(params.plan.passes) == 4
 
 
+def test_what_follows_a_policy_joins_its_colours():
+    """They come last, as no sample has both them and a filter; the contrast is then rounded with what follows."""
+    images, alone = batch(samples=200), T.TrivialAugmentWide(fill=9)
+    aug = T.Compose([alone, T.ToDtype("float32", scale=True)], seed=7)
+    heads = [[type(head).__name__ for head in each.heads] for each in aug.draw(images).plan.passes]
+    assert heads == [["Geometric", "Geometric"], ["Sharpened"], ["Equalized"], []]
+    plan = aug.plan(images)
+    assert (len(plan.passes), plan.launches) == (4, 6)  # the draws, and the counts of levels
+    assert plan.passes[3].transforms == ("TrivialAugmentWide", "ToDtype")
+    params = aug.draw(images, step=3)
+    made, rounded = aug.apply(images, params), T.Compose([alone], seed=7)(images, step=3)
+    contrast = column(params, "op") == FOURTEEN.index("Contrast")
+    apart = np.abs(made * 255 - rounded)
+    assert apart[~contrast].max() < 1e-4
+    assert 0.4 < apart[contrast].max() < 0.5001
+
+
+def test_what_is_drawn_for_other_samples_alone_waits_for_nothing_else():
+    """A filter that is a transform of its own changes what the colours have made."""
+    plan = T.Compose([T.TrivialAugmentWide(), T.RandomEqualize(), T.RandomAdjustSharpness(2.0)]).plan(size=(9, 9))
+    assert [each.transforms for each in plan.passes[4:]] == [("RandomEqualize",), ("RandomAdjustSharpness",)]
+
+
 def test_a_policy_for_some_samples_leaves_the_others():
     images = batch()
     for policy in (T.RandAugment(), T.TrivialAugmentWide(), T.AutoAugment("cifar10"), T.AugMix()):

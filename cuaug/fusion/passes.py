@@ -24,6 +24,7 @@ from .recipe import (
     Pointwise,
     Recipe,
     Resized,
+    Sharpened,
     Stretched,
 )
 
@@ -183,6 +184,10 @@ class Pass:
             return f"another border ({op.border}) or fill"
         return ""
 
+    def is_beside(self, op: Sharpened | Equalized) -> bool:
+        """Whether op may come before: this changes no sample that op does, and what follows may join it."""
+        return self.measured_by is not None and op.beside is not None and self.chain[0].mean is op.beside
+
     def add(self, op: Op) -> None:
         if isinstance(op, Branch):
             self.branch = op
@@ -234,6 +239,10 @@ def passes_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> list[Pass]:
     made = [Pass("the images are read", dtype, size, target=dtype)]
     for op in recipe.ops:
         last, why = made[-1], made[-1].refuses(op)
+        if isinstance(op, (Sharpened, Equalized)) and last.is_beside(op):
+            made.insert(-1, Pass(why, last.source, last.size, target=last.source))
+            made[-2].add(op)
+            continue
         if why and why != _MEAN:
             resized = last.resizes and isinstance(op, (Pointwise, Cast))
             made.append(Pass(why, last.target, last.result, target=last.target, resized=resized))

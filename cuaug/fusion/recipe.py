@@ -152,6 +152,7 @@ class Sharpened:
     """Blended with its smoothed self."""
 
     columns: Sequence[Column]  # the factor
+    beside: Column | None = None  # the mean of a chain that changes other samples
 
 
 @dataclass
@@ -166,6 +167,7 @@ class Equalized:
     """Each channel's levels made equally frequent, or spread from black to white: of bytes."""
 
     columns: Sequence[Column]  # 0: this sample stays as it is; 1: equally frequent; 2: spread
+    beside: Column | None = None  # as of `Sharpened`
 
 
 @dataclass

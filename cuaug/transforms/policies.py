@@ -1,10 +1,10 @@
 """Policies of ops, drawn for each sample: torchvision v2's ops, magnitudes, names and defaults.
 
 A policy has slots, and in each a sample gets one op. A slot is at most four passes, whatever its ops: one that moves
-pixels (rotations, shifts and shears are one resample, as a sample gets one of them), one that changes their colours,
-for which the first takes the mean luma, one to sharpen, and one that looks levels up, equalized or spread. What a
-sample does not get runs with the parameter that changes nothing. Beside the passes a slot takes a reduction: the count
-of the levels of those samples that need it. Images are uint8, as in torchvision.
+pixels (rotations, shifts and shears are one resample, as a sample gets one of them), one to sharpen, one that looks
+levels up, equalized or spread, and one that changes colours, for which the first takes the mean luma, and which what
+follows the policy may join. What a sample does not get runs with the parameter that changes nothing. Beside the passes
+a slot takes a reduction: the count of the levels of those samples that need it. Images are uint8, as in torchvision.
 """
 
 from __future__ import annotations
@@ -224,13 +224,13 @@ class _Slot(NamedTuple):
     def write(self, interpolation: str, fill: Any) -> None:
         only_bytes(self.recipe)
         self._turn({"interpolation": interpolation, "fill": 0 if fill is None else fill})
-        self._colour()
+        about = self._colour()
         if self._has("Sharpness"):
-            self.recipe.add(Sharpened([self._drawn("Sharpness", 1.0, plus=1.0)]))
+            self.recipe.add(Sharpened([self._drawn("Sharpness", 1.0, plus=1.0)], about))
         if self._has("AutoContrast", "Equalize"):
             wanted = [float(_LEVELS.get(name, 0)) for name in self.names]
             columns = self.recipe.draw("Entry", ["levels"], self.op, 0.0, 0.0, 0.0, len(wanted), *wanted)
-            self.recipe.add(Equalized(columns))
+            self.recipe.add(Equalized(columns, about))
 
     def _turn(self, how: dict[str, Any]) -> None:
         """Two maps, as shears are about the corner, of which a sample takes one: one resample."""
@@ -244,14 +244,14 @@ class _Slot(NamedTuple):
             still = [self._still(name) for name in ("angle", "translate_x", "translate_y", "scale")]
             turned(self.recipe, [*still, *shears], (0, 0), only=[self._only(about_corner)], **how)
 
-    def _colour(self) -> None:
-        recipe, white = self.recipe, self.recipe.white
+    def _colour(self) -> Column:
+        """The column of the mean that the contrast is about."""
+        recipe, white, about = self.recipe, self.recipe.white, Column("")
         if self._has("Brightness"):
             recipe.pointwise("AdjustBrightness", [self._drawn("Brightness", 1.0, plus=1.0)])
         if self._has("Color"):
             recipe.pointwise("AdjustSaturation", [self._drawn("Color", 1.0, plus=1.0)])
         if self._has("Contrast"):
-            about = Column("")
             recipe.pointwise("AdjustContrast", [self._drawn("Contrast", 1.0, plus=1.0), about], mean=about)
         if self._has("Posterize"):
             recipe.pointwise("Posterize", [self._drawn("Posterize", ALL_BITS)], ranged=True)
@@ -260,6 +260,7 @@ class _Slot(NamedTuple):
         if self._has("Invert"):
             with recipe.only_where(self.op, self.names.index("Invert")):
                 recipe.pointwise("Solarize", [recipe.constant("Invert", -FAR, FAR, white=white)], ranged=True)
+        return about
 
     def _has(self, *names: str) -> bool:
         return any(name in self.names for name in names)
