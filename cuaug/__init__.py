@@ -5,8 +5,9 @@ from types import ModuleType
 
 from ._check import BackendError, DecodeError, ImageTooLarge, UnsupportedImage
 from ._cpu import set_num_threads
-from ._cuda import is_available, warmup
+from ._cuda import is_available
 from ._info import info
+from ._warmup import warmup
 from .color import (
     adjust_brightness,
     adjust_contrast,

@@ -1,37 +1,32 @@
 """Kernels on the GPU: the only file that imports cupy.
 
-A kernel is asked for by its name expression, which is the program: `cuaug::warp<cuaug::uint8, ...>`. CuPy compiles the
-text once and keeps it on disk; included files are not in CuPy's cache key, so the text holds a digest of the folder.
+A kernel is asked for by its name expression, which is the program: `cuaug::warp<cuaug::uint8, ...>`. CuPy compiles its
+text (`_sources.py`) once and keeps it on disk.
 """
 
 from __future__ import annotations
 
 import atexit
-import contextlib
 import ctypes
 import functools
-import hashlib
 import importlib
 import os
-import re
 import shutil
 import struct
 import sys
 import tempfile
 import threading
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from . import _user_ops
 from ._check import BackendError
-from ._names import chain, name_expression, ops_of, skeleton_of
+from ._failures import INSTALL, backend_error, in_words
+from ._names import ops_of, skeleton_of
+from ._sources import sources
 
-KERNELS = Path(__file__).parent / "kernels"
-OPTIONS = ("--std=c++17", "--device-as-default-execution-space", f"-I{KERNELS}")
-_INSTALL = 'pip install "cuaug[cuda13]" (CUDA 12 drivers: "cuaug[cuda12]")'
 _used: list[str] = []  # what makes a fork fatal: not empty once a kernel has been launched
 _lost: list[str] = []  # the same, in a child of such a process
 _kernels: dict[str, _Kernel] = {}
@@ -42,31 +37,6 @@ class Stream(NamedTuple):
     """What cupy's launch asks of a stream."""
 
     ptr: int
-
-
-@functools.cache
-def digest() -> str:
-    """Of every kernel file's path and text."""
-    total = hashlib.sha256()
-    for path in sorted(KERNELS.rglob("*.cu*")):
-        total.update(path.relative_to(KERNELS).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    return total.hexdigest()
-
-
-def sources(name: str) -> tuple[str, tuple[str, ...]]:
-    """The text and the options that make the kernel of this name expression. Needs neither cupy nor a GPU."""
-    from ._records import record_of
-
-    record, size = record_of(name)
-    text = "".join(_op(struct) for struct in ops_of(name)) + f'#include "{skeleton_of(name)}.cu"\n// {digest()}\n'
-    text += f'static_assert(sizeof({record}) == {size}, "another record is packed (cuaug/_records.py)");\n'
-    return text, OPTIONS
-
-
-def _op(struct: str) -> str:
-    """The text of an op: a file of kernels/ops, or a user's."""
-    own = _user_ops.known(struct)
-    return own.text if own else f'#include "ops/{re.sub(r"(?<!^)(?=[A-Z])", "_", struct).lower()}.cuh"\n'
 
 
 def _usable(folder: Path) -> bool:
@@ -114,7 +84,7 @@ def cupy() -> ModuleType:
     if len(wheels) > 1:
         raise BackendError(
             f"several CuPy wheels in one environment overwrite each other: "
-            f"pip uninstall {' '.join(wheels)}, then {_INSTALL}"
+            f"pip uninstall {' '.join(wheels)}, then {INSTALL}"
         )
     if "cupy" not in sys.modules:
         prepare_cache()
@@ -122,12 +92,12 @@ def cupy() -> ModuleType:
         module = importlib.import_module("cupy")
     except ImportError as error:
         if not wheels:
-            raise BackendError(f"the GPU needs CuPy, which is not installed: {_INSTALL}") from error
+            raise BackendError(f"the GPU needs CuPy, which is not installed: {INSTALL}") from error
         raise BackendError(
             f"{', '.join(wheels)} cannot be imported ({error}): pip install --force-reinstall {wheels[0]}"
         ) from error
     if tuple(int(part) for part in module.__version__.split(".")[:2]) < (14, 2):
-        raise BackendError(f"the GPU needs CuPy 14.2 or newer, found {module.__version__}: {_INSTALL}")
+        raise BackendError(f"the GPU needs CuPy 14.2 or newer, found {module.__version__}: {INSTALL}")
     if not module.cuda.is_available():
         raise BackendError(
             "no NVIDIA driver found, or no GPU that it can use: "
@@ -230,7 +200,7 @@ class Told:
             if value.value != _UNTOLD:
                 break
         else:
-            with _in_words("how many are kept cannot be waited for: pass fixed_size=True"):
+            with in_words("how many are kept cannot be waited for: pass fixed_size=True"):
                 wait(stream, self.index)
         found = value.value
         _idle.setdefault(self.index, []).append(self)
@@ -245,7 +215,7 @@ def told(index: int) -> Told:
     try:
         found = _idle[index].pop()
     except (KeyError, IndexError):
-        with _in_words("call the function once before, or pass fixed_size=True"):
+        with in_words("call the function once before, or pass fixed_size=True"):
             found = Told(index)
     found._value.value = _UNTOLD
     return found
@@ -284,11 +254,16 @@ def from_dlpack(array: Any) -> Any:
     return cupy().from_dlpack(array)
 
 
+def devices() -> int:
+    """How many there are."""
+    return int(cupy().cuda.runtime.getDeviceCount())
+
+
 def device_number(index: int | None) -> int:
     """Of a device that is there; None: the current one."""
     ready()
     runtime = cupy().cuda.runtime
-    count = runtime.getDeviceCount()
+    count = devices()
     number = runtime.getDevice() if index is None else index
     if number >= count:
         raise BackendError(f"device {number} is not here: CUDA finds {count}")
@@ -355,52 +330,7 @@ def _compiling(make: Any) -> Any:
             )
             return make()
     except Exception as error:
-        raise _backend_error(error) from error
-
-
-@contextlib.contextmanager
-def _in_words(in_capture: str) -> Iterator[None]:
-    """Says of what fails below CuPy what it means."""
-    try:
-        yield
-    except Exception as error:
-        raise _backend_error(error, in_capture) from error
-
-
-def _backend_error(error: Exception, in_capture: str = "call cuaug.warmup() before") -> Exception:
-    """What a failure below CuPy means, and its repair; and what that is where a CUDA graph is being captured."""
-    text = f"{type(error).__name__}: {error}"
-    if isinstance(error, (MemoryError, BackendError)) or type(error).__name__ == "OutOfMemoryError":
-        return error
-    if "StreamCapture" in text or "STREAM_CAPTURE" in text:
-        return BackendError(f"not while a CUDA graph is being captured: {in_capture} ({text})")
-    if "libnvrtc" in text or ("nvrtc" in text.lower() and "not found" in text.lower()):
-        return BackendError(f"NVRTC, CUDA's run-time compiler, cannot be loaded ({text}): {_INSTALL}")
-    if (
-        "gpu-architecture" in text
-        or "NoBinaryForGpu" in text
-        or "NO_BINARY_FOR_GPU" in text
-        or "UNSUPPORTED_PTX" in text
-        or "InsufficientDriver" in text
-    ):
-        return BackendError(
-            f"GPU, driver and CUDA libraries do not fit each other ({_versions()}; {text}): "
-            f"{_INSTALL}, or update the driver"
-        )
-    if "CompileException" in text:
-        return BackendError(f"a kernel does not compile ({_versions()}; {text}): please report this")
-    return BackendError(
-        f"the GPU failed ({_versions()}; {text}): "
-        "if every call fails from here on, the CUDA context is lost; restart the process"
-    )
-
-
-def _versions() -> str:
-    runtime = sys.modules["cupy"].cuda.runtime
-    try:
-        return f"driver CUDA {runtime.driverGetVersion()}, runtime CUDA {runtime.runtimeGetVersion()}"
-    except Exception:
-        return "versions unknown"
+        raise backend_error(error) from error
 
 
 def launch(
@@ -433,7 +363,7 @@ def prepared(
 def check(status: int) -> None:
     """Raises what a status of the driver means, but for that all is well."""
     if status:
-        with _in_words("call cuaug.warmup() before"):
+        with in_words("call cuaug.warmup() before"):
             cupy().cuda.driver.check_status(status)
 
 
@@ -464,40 +394,3 @@ def address(function: Any) -> int:
     found = ctypes.cast(function, ctypes.c_void_p).value
     assert found
     return found
-
-
-def warmup_names() -> list[str]:
-    """The name expressions of what most training steps use."""
-    geometries = (("Affine", "Bilinear"), ("Affine", "Nearest"), ("Perspective", "Bilinear"), ("Grid", "Bilinear"))
-    colours = ("AdjustBrightness", "AdjustContrast", "AdjustSaturation", "AdjustHue")
-    names = ["cuaug::nms_few_settle", "cuaug::nms_settle", "cuaug::nms_sort"]
-    names += [name_expression(skeleton, "float32") for skeleton in ("nms_few_hits", "nms_hits", "nms_rank", "nms")]
-    for layout in ("Planar", "Packed"):
-        for dtype in ("uint8", "float16", "float32"):
-            names += [
-                name_expression("warp", dtype, layout, 3, *functors, "Constant", chain(()), dtype, layout)
-                for functors in geometries
-            ]
-            names.append(name_expression("resample", dtype, layout, 3, "Triangle", dtype, layout))
-            if dtype != "uint8":
-                names.append(name_expression("pointwise", "uint8", layout, 3, chain(["Normalize"]), dtype, layout, 3))
-        names += [name_expression("pointwise", "uint8", layout, 3, chain([op]), "uint8", layout, 3) for op in colours]
-        names.append(name_expression("luma_mean", "uint8", layout, 3, chain(())))
-    return names
-
-
-def warmup() -> int:
-    """Compile the usual kernels for every GPU here, so that no first call waits, nor falls into a CUDA graph's capture.
-
-    Returns:
-        The number of kernels. What is on disk already is loaded from there.
-
-    Raises:
-        BackendError: There is no GPU, or no CuPy.
-    """
-    names = warmup_names()
-    for index in range(cupy().cuda.runtime.getDeviceCount()):
-        with device(index):
-            for name in names:
-                kernel(name).load(index)
-    return len(names)

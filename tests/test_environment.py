@@ -16,6 +16,7 @@ from children import python
 
 cuaug = pytest.importorskip("cuaug")
 _cuda = pytest.importorskip("cuaug._cuda")
+from cuaug import _sources, _warmup  # noqa: E402
 
 
 @pytest.fixture
@@ -197,7 +198,7 @@ def test_threads_that_need_a_kernel_at_once_compile_it_once(cuda, monkeypatch):
             return name
 
     monkeypatch.setattr(cuda, "cupy", lambda: SimpleNamespace(RawModule=Module))
-    name, found = cuda.warmup_names()[0], []
+    name, found = _warmup.warmup_names()[0], []
 
     def work():
         barrier.wait()
@@ -212,18 +213,18 @@ def test_threads_that_need_a_kernel_at_once_compile_it_once(cuda, monkeypatch):
     assert len(made) == 1
 
 
-def test_an_edited_header_is_another_kernel(cuda, monkeypatch, tmp_path):
-    name = cuda.warmup_names()[0]
-    before = cuda.sources(name)
-    assert before == cuda.sources(name)
-    shutil.copytree(cuda.KERNELS, tmp_path / "kernels")
-    monkeypatch.setattr(cuda, "KERNELS", tmp_path / "kernels")
-    cuda.digest.cache_clear()
-    assert cuda.sources(name)[0] == before[0]
+def test_an_edited_header_is_another_kernel(monkeypatch, tmp_path):
+    name = _warmup.warmup_names()[0]
+    before = _sources.sources(name)
+    assert before == _sources.sources(name)
+    shutil.copytree(_sources.KERNELS, tmp_path / "kernels")
+    monkeypatch.setattr(_sources, "KERNELS", tmp_path / "kernels")
+    _sources.digest.cache_clear()
+    assert _sources.sources(name)[0] == before[0]
     header = next((tmp_path / "kernels").rglob("*.cuh"))
     header.write_text(header.read_text() + "\n// edited\n")
-    cuda.digest.cache_clear()
-    assert cuda.sources(name)[0] != before[0]
+    _sources.digest.cache_clear()
+    assert _sources.sources(name)[0] != before[0]
 
 
 FORKED = """

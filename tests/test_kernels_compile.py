@@ -16,7 +16,8 @@ from arrays import IMAGE_DTYPES
 from cases import BORDERS, INTERPOLATIONS
 from color_cases import IN_RECIPES, STRUCTS
 
-cuda = pytest.importorskip("cuaug._cuda")
+sources = pytest.importorskip("cuaug._sources")
+warmup = pytest.importorskip("cuaug._warmup")
 kernels = pytest.importorskip("cuaug._names")
 user_ops = pytest.importorskip("cuaug._user_ops")
 import pixel_cases  # noqa: E402
@@ -386,7 +387,7 @@ MANY = 384  # and one that holds 64 taps of Lanczos beside a chain of ops: to be
 
 
 def check_kernel(nvrtc, name, architecture, record_property, most):
-    source, options = cuda.sources(name)
+    source, options = sources.sources(name)
     stack, stores, loads, registers = compiled(nvrtc, source, name, architecture, options)
     record_property("kernel", (name, architecture, registers, stores + loads))
     assert stores + loads <= most, f"{name} on sm_{architecture} spills {stores} + {loads} bytes; stack {stack}"
@@ -397,7 +398,7 @@ ONE_REGISTER = 8
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-@each_name(cuda.warmup_names())
+@each_name(warmup.warmup_names())
 def test_usual_kernels_compile_without_a_warning_or_a_spill(name, architecture, nvrtc, record_property):
     check_kernel(nvrtc, name, architecture, record_property, ONE_REGISTER)
 
@@ -474,7 +475,7 @@ def test_what_nvrtc_says_of_an_expression_is_shown_with_it(expression, said, nvr
     name = kernels.name_expression(
         "pointwise", "uint8", "Planar", 3, kernels.chain([fine, wrong]), "uint8", "Planar", 3
     )
-    source, options = cuda.sources(name)
+    source, options = sources.sources(name)
     program = Program(nvrtc, source, name, [*options, "--gpu-architecture=sm_90"])
     assert program.failed
     complaint = user_ops.complaint(kernels.ops_of(name), program.log)

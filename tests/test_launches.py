@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from cuaug import _check, _cuda, _launches
+from cuaug import _check, _cuda, _failures, _launches
 
 PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)  # of cuLaunchKernelEx
 
@@ -138,7 +138,7 @@ def test_a_device_is_current_while_it_launches_and_loads(before, status, kind, m
     monkeypatch.setattr(_cuda, "kernel", lambda name, stream: Kernel())
     monkeypatch.setattr(_cuda, "_used", [])
     monkeypatch.setattr(_cuda._thread, "devices", set())
-    monkeypatch.setattr(_cuda, "_versions", lambda: "no driver")
+    monkeypatch.setattr(_failures, "_versions", lambda: "no driver")
     monkeypatch.setattr(_launches, "_kind", lambda: kind)
     launches = _launches.Launches([_launches.Launch("one", (1, 1, 1), 32, 0, record(1, 2, 3), ((8, 0, 0),))], 2)
     for turn in (1, 2):

@@ -159,8 +159,8 @@ def test_a_full_disk_keeps_the_kernels_in_memory(tmp_path):
 CROWD = """
 import os, pathlib, sys, time
 import cupy, numpy, cuaug
-from cuaug import _cuda
-names = _cuda.warmup_names()[:8]
+from cuaug import _cuda, _warmup
+names = _warmup.warmup_names()[:8]
 cupy.zeros(1)
 flag = pathlib.Path(os.environ["BARRIER"])
 pathlib.Path(flag.parent, f"ready{os.getpid()}").touch()

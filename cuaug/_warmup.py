@@ -1,0 +1,43 @@
+"""The usual kernels, compiled before they are needed."""
+
+from __future__ import annotations
+
+from . import _cuda
+from ._names import chain, name_expression
+
+
+def warmup_names() -> list[str]:
+    """The name expressions of what most training steps use."""
+    geometries = (("Affine", "Bilinear"), ("Affine", "Nearest"), ("Perspective", "Bilinear"), ("Grid", "Bilinear"))
+    colours = ("AdjustBrightness", "AdjustContrast", "AdjustSaturation", "AdjustHue")
+    names = ["cuaug::nms_few_settle", "cuaug::nms_settle", "cuaug::nms_sort"]
+    names += [name_expression(skeleton, "float32") for skeleton in ("nms_few_hits", "nms_hits", "nms_rank", "nms")]
+    for layout in ("Planar", "Packed"):
+        for dtype in ("uint8", "float16", "float32"):
+            names += [
+                name_expression("warp", dtype, layout, 3, *functors, "Constant", chain(()), dtype, layout)
+                for functors in geometries
+            ]
+            names.append(name_expression("resample", dtype, layout, 3, "Triangle", dtype, layout))
+            if dtype != "uint8":
+                names.append(name_expression("pointwise", "uint8", layout, 3, chain(["Normalize"]), dtype, layout, 3))
+        names += [name_expression("pointwise", "uint8", layout, 3, chain([op]), "uint8", layout, 3) for op in colours]
+        names.append(name_expression("luma_mean", "uint8", layout, 3, chain(())))
+    return names
+
+
+def warmup() -> int:
+    """Compile the usual kernels for every GPU here, so that no first call waits, nor falls into a CUDA graph's capture.
+
+    Returns:
+        The number of kernels. What is on disk already is loaded from there.
+
+    Raises:
+        BackendError: There is no GPU, or no CuPy.
+    """
+    names = warmup_names()
+    for index in range(_cuda.devices()):
+        with _cuda.device(index):
+            for name in names:
+                _cuda.kernel(name).load(index)
+    return len(names)
