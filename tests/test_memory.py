@@ -130,16 +130,20 @@ def test_results_are_plain_and_keep_their_values(make, dtype):
 
 
 @pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [("uint8", "float32"), ("float16", "float32"), ("float32", "float32"), ("float64", "float64")],
+)
 @pytest.mark.parametrize("skipped", [0, 3])
-def test_results_that_pass_the_cache_by_equal_those_that_do_not(layout, dtype, skipped):
-    """Of 16 MB and more; rows begin anywhere in a line of the cache."""
+def test_results_that_pass_the_cache_by_equal_those_that_do_not(layout, source, target, skipped):
+    """Of 16 MB and more; pieces begin anywhere in a line of the cache."""
     shape = (30, 219, 221, 3) if layout == "NHWC" else (30, 3, 219, 221)
-    batch = np.random.default_rng(0).random(shape).astype(dtype)
-    room = np.full(batch.size + 5, 7, dtype)
+    batch = (np.random.default_rng(0).random(shape) * (255 if source == "uint8" else 1)).astype(source)
+    room = np.full(batch.size + 5, 7, target)
     out = room[skipped : skipped + batch.size].reshape(shape)
     assert out.nbytes >= 16 << 20
-    cuaug.normalize(batch, (0.5, 0.4, 0.3), (0.2, 0.3, 0.4), layout=layout, out=out)
+    how = {"mean": (0.5, 0.4, 0.3), "std": (0.2, 0.3, 0.4), "dtype": target}
+    cuaug.normalize(batch, **how, layout=layout, out=out)
     for image, made in zip(batch, out, strict=True):
-        np.testing.assert_array_equal(made, cuaug.normalize(image, (0.5, 0.4, 0.3), (0.2, 0.3, 0.4), layout=layout[1:]))
+        np.testing.assert_array_equal(made, cuaug.normalize(image, **how, layout=layout[1:]))
     assert (np.delete(room, slice(skipped, skipped + batch.size)) == 7).all()

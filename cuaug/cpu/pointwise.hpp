@@ -36,10 +36,14 @@ namespace cuaug {
 template <class R>
 struct PointwiseMemory {
     R channel[4][piece_width];
+    R away[4 * piece_width];       // what `leaving` takes to the result while the next piece is worked on
     R scratch[4 * piece_width + 4];
     R field[native::most_fields];  // of the chain, for a sample's four channels from `prepared` on
     int prepared;
     bool last;                     // see stream.hpp
+    Leaving<R> leaving;
+
+    void begin(bool is_last) { prepared = -1, last = is_last, leaving = {}; }
 };
 
 // The three below are the same for all dtypes, and compiled once.
@@ -107,8 +111,8 @@ __attribute__((noinline)) void store_channels(const Plane& plane, int row, int f
         return;
     }
     if constexpr (Same<T, R>::value) {
-        put_together(memory.channel, plane.channels, count, factor, last ? memory.scratch : at + plane.offset[0]);
-        if (last) stream(memory.scratch, count * plane.channels, at + plane.offset[0]);
+        put_together(memory.channel, plane.channels, count, factor, last ? memory.away : at + plane.offset[0]);
+        if (last) memory.leaving = {memory.away, at + plane.offset[0], count * plane.channels};
         return;
     }
     if constexpr (Same<T, uint8>::value && Same<R, float>::value)
@@ -176,7 +180,8 @@ template <class R, int K>
 inline bool apply_chain(const native::PointwiseCall& call, const Where<R>& where, int count, PointwiseMemory<R>& memory) {
     const R* field = memory.field;
     bool changed = false;
-    for (int o = 0; o < call.ops; ++o) {
+    memory.leaving.part(call.ops + 1);
+    for (int o = 0; o < call.ops; memory.leaving.part(call.ops - o), ++o) {
         const native::Step& step = call.op[o];
         if (step.user != nullptr) {
             step.user(sizeof(R), K, field, &where, count, memory.channel);
@@ -240,15 +245,27 @@ inline long long pointwise_tasks(const Batch& args) {
 
 inline long long pointwise_tasks(const native::PointwiseCall& call) { return pointwise_tasks(pointwise_record(call.record)); }
 
-// Calls `piece(n, t, y, x, count)` for each piece of a task's rows.
+// Rows that follow each other without a gap are one long row to those who do not ask where a pixel lies.
+inline bool adjoin(const View& view, const Batch& args) { return view.y == args.in_width * view.x && 1.0 * args.in_width * args.in_height < 1 << 30; }
+
+// Calls `piece(n, t, y, x, count)` for each piece of a task's rows, which are one if they are `joined`: fewer pieces, each of which costs as
+// much as many pixels do.
 template <class Piece>
-inline void each_piece(const Batch& args, long long task, const Piece& piece) {
+inline void each_piece(const Batch& args, long long task, const Piece& piece, bool joined = false) {
     const int rows = pointwise_rows(args), parts = (args.in_height + rows - 1) / rows;
     const long long frame = task / parts, n = frame / args.frames;
     const int top = static_cast<int>(task % parts) * rows, bottom = args.in_height - top < rows ? args.in_height : top + rows;
-    for (int y = top; y < bottom; ++y)
-        for (int x = 0; x < args.in_width; x += piece_width)
-            piece(n, frame - n * args.frames, y, x, args.in_width - x < piece_width ? args.in_width - x : piece_width);
+    const int step = joined ? bottom - top : 1, width = step * args.in_width;
+    for (int y = top; y < bottom; y += step)
+        for (int x = 0; x < width; x += piece_width)
+            piece(n, frame - n * args.frames, y, x, width - x < piece_width ? width - x : piece_width);
+}
+
+// Whether an op asks where a pixel lies.
+inline bool placed(const native::PointwiseCall& call) {
+    for (int o = 0; o < call.ops; ++o)
+        if (call.op[o].user != nullptr || with_op<float, 3>(call.op[o].op, [](auto op) { return is_placed<decltype(op)>(0); })) return true;
+    return false;
 }
 
 // An op that makes each channel of itself alone, and all of them alike.
@@ -287,9 +304,10 @@ inline void pointwise_typed(native::PointwiseCall call, long long task, void* wo
     Pointwise args = pointwise_record(call.record);
     flatten(call, args);
     PointwiseMemory<R>& memory = *static_cast<PointwiseMemory<R>*>(workspace);
-    memory.prepared = -1;
-    memory.last = call.last && 1.0 * args.samples * args.frames * args.in_height * args.in_width * call.out_channels * sizeof(R) >= streamed_bytes;
-    each_piece(args, task, [&](long long n, long long t, int y, int x, int count) { pointwise_piece(call, args, n, t, y, x, count, memory); });
+    memory.begin(call.last && 1.0 * args.samples * args.frames * args.in_height * args.in_width * call.out_channels * sizeof(R) >= streamed_bytes);
+    const bool joined = adjoin(args.in, args) && adjoin(args.out, args) && !placed(call);
+    each_piece(args, task, [&](long long n, long long t, int y, int x, int count) { pointwise_piece(call, args, n, t, y, x, count, memory); }, joined);
+    memory.leaving.part(1);
     if (memory.last) end_stream();
 }
 
