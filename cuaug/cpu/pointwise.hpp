@@ -245,27 +245,15 @@ inline long long pointwise_tasks(const Batch& args) {
 
 inline long long pointwise_tasks(const native::PointwiseCall& call) { return pointwise_tasks(pointwise_record(call.record)); }
 
-// Rows that follow each other without a gap are one long row to those who do not ask where a pixel lies.
-inline bool adjoin(const View& view, const Batch& args) { return view.y == args.in_width * view.x && 1.0 * args.in_width * args.in_height < 1 << 30; }
-
-// Calls `piece(n, t, y, x, count)` for each piece of a task's rows, which are one if they are `joined`: fewer pieces, each of which costs as
-// much as many pixels do.
+// Calls `piece(n, t, y, x, count)` for each piece of a task's rows.
 template <class Piece>
-inline void each_piece(const Batch& args, long long task, const Piece& piece, bool joined = false) {
+inline void each_piece(const Batch& args, long long task, const Piece& piece) {
     const int rows = pointwise_rows(args), parts = (args.in_height + rows - 1) / rows;
     const long long frame = task / parts, n = frame / args.frames;
     const int top = static_cast<int>(task % parts) * rows, bottom = args.in_height - top < rows ? args.in_height : top + rows;
-    const int step = joined ? bottom - top : 1, width = step * args.in_width;
-    for (int y = top; y < bottom; y += step)
-        for (int x = 0; x < width; x += piece_width)
-            piece(n, frame - n * args.frames, y, x, width - x < piece_width ? width - x : piece_width);
-}
-
-// Whether an op asks where a pixel lies.
-inline bool placed(const native::PointwiseCall& call) {
-    for (int o = 0; o < call.ops; ++o)
-        if (call.op[o].user != nullptr || with_op<float, 3>(call.op[o].op, [](auto op) { return is_placed<decltype(op)>(0); })) return true;
-    return false;
+    for (int y = top; y < bottom; ++y)
+        for (int x = 0; x < args.in_width; x += piece_width)
+            piece(n, frame - n * args.frames, y, x, args.in_width - x < piece_width ? args.in_width - x : piece_width);
 }
 
 // An op that makes each channel of itself alone, and all of them alike.
@@ -305,8 +293,7 @@ inline void pointwise_typed(native::PointwiseCall call, long long task, void* wo
     flatten(call, args);
     PointwiseMemory<R>& memory = *static_cast<PointwiseMemory<R>*>(workspace);
     memory.begin(call.last && 1.0 * args.samples * args.frames * args.in_height * args.in_width * call.out_channels * sizeof(R) >= streamed_bytes);
-    const bool joined = adjoin(args.in, args) && adjoin(args.out, args) && !placed(call);
-    each_piece(args, task, [&](long long n, long long t, int y, int x, int count) { pointwise_piece(call, args, n, t, y, x, count, memory); }, joined);
+    each_piece(args, task, [&](long long n, long long t, int y, int x, int count) { pointwise_piece(call, args, n, t, y, x, count, memory); });
     memory.leaving.part(1);
     if (memory.last) end_stream();
 }
