@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 LARGE = 4 << 20  # bytes, from which on NumPy asks for large pages; C libraries keep what is smaller
+_LINE = 64  # bytes, of the cache, which NumPy's memory begins anywhere in; stores past the cache are of whole lines
 _MOST = 256 << 20  # bytes that are kept for results to come
 _spare: dict[
     int, _Block
@@ -31,8 +32,14 @@ def fresh(size: int) -> np.ndarray:
     """So many bytes, which hold anything. [size]"""
     fitting = [block for block in list(_spare.values()) if size <= block.size <= 2 * size]
     taken = _spare.pop(id(min(fitting, key=len)), None) if fitting else None  # None: another thread was faster
-    block = _Block((size,), np.uint8) if taken is None else taken
+    block = _new(size) if taken is None else taken
     return np.ndarray((size,), np.uint8, block.view(_Lease))
+
+
+def _new(size: int) -> _Block:
+    room = np.empty(size + _LINE, np.uint8)
+    skipped = -room.__array_interface__["data"][0] % _LINE
+    return room[skipped : skipped + size].view(_Block)
 
 
 def _give(block: _Block) -> None:

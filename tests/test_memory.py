@@ -66,6 +66,12 @@ def test_nothing_is_used_again_while_a_part_of_it_is_held(kept):
     assert where in {place(block) for block in memory._spare.values()}
 
 
+def test_it_begins_with_a_line_of_the_cache():
+    held = [memory.fresh(memory.LARGE + i) for i in range(3)]
+    assert [place(each) % 64 for each in held] == [0, 0, 0]
+    assert [each.size for each in held] == [memory.LARGE + i for i in range(3)]
+
+
 def test_a_cycle_gives_its_memory_back_when_it_is_collected():
     first = memory.fresh(SIZE)
     where, cycle = place(first), {"array": first}
@@ -121,3 +127,23 @@ def test_results_are_plain_and_keep_their_values(make, dtype):
     np.testing.assert_array_equal(to_numpy(first), copy)
     assert len({id(each) for each in again}) == 3
     np.testing.assert_array_equal(to_numpy(again[0]), to_numpy(again[2]))
+
+
+@pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [("uint8", "float32"), ("float16", "float32"), ("float32", "float32"), ("float64", "float64")],
+)
+@pytest.mark.parametrize("skipped", [0, 3])
+def test_results_that_pass_the_cache_by_equal_those_that_do_not(layout, source, target, skipped):
+    """Of 16 MB and more; pieces begin anywhere in a line of the cache."""
+    shape = (30, 219, 221, 3) if layout == "NHWC" else (30, 3, 219, 221)
+    batch = (np.random.default_rng(0).random(shape) * (255 if source == "uint8" else 1)).astype(source)
+    room = np.full(batch.size + 5, 7, target)
+    out = room[skipped : skipped + batch.size].reshape(shape)
+    assert out.nbytes >= 16 << 20
+    how = {"mean": (0.5, 0.4, 0.3), "std": (0.2, 0.3, 0.4), "dtype": target}
+    cuaug.normalize(batch, **how, layout=layout, out=out)
+    for image, made in zip(batch, out, strict=True):
+        np.testing.assert_array_equal(made, cuaug.normalize(image, **how, layout=layout[1:]))
+    assert (np.delete(room, slice(skipped, skipped + batch.size)) == 7).all()

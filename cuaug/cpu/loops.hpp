@@ -51,6 +51,7 @@ struct PointwiseCall {
     int ops;
     int out_channels;
     bool in_place;           // of a mean: what the ops make takes the image's place
+    bool last;               // of a run: no loop reads the result
 };
 
 enum class Mix { Cutmix, Mixup };

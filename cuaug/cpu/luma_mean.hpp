@@ -24,7 +24,7 @@ inline double luma_sum(const native::PointwiseCall& call, const Pointwise& args,
     using R = Real<T>;
     const R share = call.ops > 0 ? R(1) / R(white<T>) : R(1);  // what ops work with
     double total = 0.0;
-    memory.prepared = -1;
+    memory.begin(false);
     for (int t = 0; t < args.frames; ++t) {
         const Plane in = plane<T>(args.in, n, t, 0, args.channels);
         for (int y = 0; y < args.in_height; ++y)

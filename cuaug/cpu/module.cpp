@@ -116,10 +116,15 @@ struct Loop {
     double values;           // of its result
     bool mixes;              // a sample with others
     std::function<long long(const Loops&)> tasks;
-    std::function<void(const Loops&, long long task, void* workspace)> task;
+    std::function<void(const Loops&, long long task, void* workspace, bool last)> task;
 
     int threads() const { return values < small ? 1 : ::threads(); }
 };
+
+// A call, told whether it is the last of a run.
+template <class Call>
+Call told(const Call& call, bool) { return call; }
+PointwiseCall told(PointwiseCall call, bool last) { return call.last = last, call; }
 
 // Every record begins with a batch. `kept`: what the call points to besides.
 template <class Call>
@@ -130,7 +135,7 @@ Loop loop(const py::bytes& record, unsigned long size, Call call, long long (*Lo
     const auto& args = *reinterpret_cast<const cuaug::Batch*>(copy->data);
     return {args.samples, 1.0 * args.samples * args.frames * args.channels * args.out_height * args.out_width, false,
             [=](const Loops& table) { return (table.*tasks)(call); },
-            [=](const Loops& table, long long i, void* workspace) { static_cast<void>(copy), static_cast<void>(kept), (table.*task)(call, i, workspace); }};
+            [=](const Loops& table, long long i, void* workspace, bool last) { static_cast<void>(copy), static_cast<void>(kept), (table.*task)(told(call, last), i, workspace); }};
 }
 
 // One loop after the other, or, where there are samples enough, one sample after the other: what a loop makes of it, the next one finds in
@@ -147,14 +152,14 @@ void run(const std::vector<const Loop*>& wanted) {
             Pool::instance().run(samples, count, [&](long long n, void* workspace) {
                 std::for_each(first, end, [&](const Loop* loop) {
                     const long long share = loop->tasks(table) / samples;
-                    for (long long i = n * share; i < (n + 1) * share; ++i) loop->task(table, i, workspace);
+                    for (long long i = n * share; i < (n + 1) * share; ++i) loop->task(table, i, workspace, loop == wanted.back());
                 });
             });
             continue;
         }
         if (end == first) ++end;
         std::for_each(first, end, [&](const Loop* loop) {
-            Pool::instance().run(loop->tasks(table), loop->threads(), [&](long long i, void* workspace) { loop->task(table, i, workspace); });
+            Pool::instance().run(loop->tasks(table), loop->threads(), [&](long long i, void* workspace) { loop->task(table, i, workspace, loop == wanted.back()); });
         });
     }
 }
@@ -200,7 +205,7 @@ std::shared_ptr<const std::vector<Step>> find_ops(const Chain& chain) {
 
 Loop pointwise(const py::bytes& record, const std::string& source, const std::string& target, const Chain& chain, int out_channels) {
     const auto found = find_ops(chain);
-    PointwiseCall call = {nullptr, find<Dtype>(dtypes, source, "dtype"), find<Dtype>(dtypes, target, "dtype"), found->data(), static_cast<int>(found->size()), out_channels, false};
+    PointwiseCall call = {nullptr, find<Dtype>(dtypes, source, "dtype"), find<Dtype>(dtypes, target, "dtype"), found->data(), static_cast<int>(found->size()), out_channels, false, false};
     refuse_labels(call.source, source);
     refuse_labels(call.target, target);
     return loop(record, sizeof(cuaug::Pointwise), call, &Loops::pointwise_tasks, &Loops::pointwise, found);
@@ -208,7 +213,7 @@ Loop pointwise(const py::bytes& record, const std::string& source, const std::st
 
 Loop luma_mean(const py::bytes& record, const std::string& source, const Chain& chain, bool in_place) {
     const auto found = find_ops(chain);
-    PointwiseCall call = {nullptr, find<Dtype>(dtypes, source, "dtype"), Dtype::float64, found->data(), static_cast<int>(found->size()), 1, in_place};
+    PointwiseCall call = {nullptr, find<Dtype>(dtypes, source, "dtype"), Dtype::float64, found->data(), static_cast<int>(found->size()), 1, in_place, false};
     refuse_labels(call.source, source);
     return loop(record, sizeof(cuaug::Pointwise), call, &Loops::luma_mean_tasks, &Loops::luma_mean, found);
 }

@@ -27,6 +27,7 @@
 #include "apart.hpp"
 #include "piece.hpp"
 #include "rows.hpp"
+#include "stream.hpp"
 
 // A task is some rows of a frame. A piece of a row stays in the cache while one op after the other goes over it.
 
@@ -35,9 +36,14 @@ namespace cuaug {
 template <class R>
 struct PointwiseMemory {
     R channel[4][piece_width];
+    R away[4 * piece_width];       // what `leaving` takes to the result while the next piece is worked on
     R scratch[4 * piece_width + 4];
     R field[native::most_fields];  // of the chain, for a sample's four channels from `prepared` on
     int prepared;
+    bool last;                     // see stream.hpp
+    Leaving<R> leaving;
+
+    void begin(bool is_last) { prepared = -1, last = is_last, leaving = {}; }
 };
 
 // The three below are the same for all dtypes, and compiled once.
@@ -88,18 +94,27 @@ inline void load_channels(const Plane& plane, int row, int first, int count, R f
     }
 }
 
-// No more than once in the text, though several loops store.
+// No more than once in the text, though several loops store. `last`: nobody reads a result of R's own type soon (stream.hpp).
 template <class T, class R>
-__attribute__((noinline)) void store_channels(const Plane& plane, int row, int first, int count, R factor, PointwiseMemory<R>& memory) {
+__attribute__((noinline)) void store_channels(const Plane& plane, int row, int first, int count, R factor, PointwiseMemory<R>& memory, bool last = false) {
     T* at = reinterpret_cast<T*>(plane.data) + row * plane.y_stride + first * plane.x_stride;
     if (!plane.packed) {
         for (int k = 0; k < plane.channels; ++k) {
             scale(memory.channel[k], count, factor);
+            if constexpr (Same<T, R>::value)
+                if (last && plane.x_stride == 1) {
+                    stream(memory.channel[k], count, at + plane.offset[k]);
+                    continue;
+                }
             store_row(memory.channel[k], count, at + plane.offset[k], plane.x_stride);
         }
         return;
     }
-    if constexpr (Same<T, R>::value) return put_together(memory.channel, plane.channels, count, factor, at + plane.offset[0]);
+    if constexpr (Same<T, R>::value) {
+        put_together(memory.channel, plane.channels, count, factor, last ? memory.away : at + plane.offset[0]);
+        if (last) memory.leaving = {memory.away, at + plane.offset[0], count * plane.channels};
+        return;
+    }
     if constexpr (Same<T, uint8>::value && Same<R, float>::value)
         if (plane.channels == 3) return together(memory.channel, count, factor, at + plane.offset[0]);
     put_together(memory.channel, plane.channels, count, factor, memory.scratch);
@@ -165,7 +180,8 @@ template <class R, int K>
 inline bool apply_chain(const native::PointwiseCall& call, const Where<R>& where, int count, PointwiseMemory<R>& memory) {
     const R* field = memory.field;
     bool changed = false;
-    for (int o = 0; o < call.ops; ++o) {
+    memory.leaving.part(call.ops + 1);
+    for (int o = 0; o < call.ops; memory.leaving.part(call.ops - o), ++o) {
         const native::Step& step = call.op[o];
         if (step.user != nullptr) {
             step.user(sizeof(R), K, field, &where, count, memory.channel);
@@ -204,7 +220,7 @@ inline void pointwise_piece(const native::PointwiseCall& call, const Pointwise& 
             });
             for (int k = channels; k < out_channels; ++k) memcpy(memory.channel[k], memory.channel[0], sizeof(R) * count);
             const int all = call.out_channels == args.channels ? args.channels : out_channels;
-            store_channels<T>(plane<T>(args.out, n, t, c, all), y, x, count, R(white<T>), memory);
+            store_channels<T>(plane<T>(args.out, n, t, c, all), y, x, count, R(white<T>), memory, memory.last);
         });
     }
 }
@@ -276,8 +292,10 @@ inline void pointwise_typed(native::PointwiseCall call, long long task, void* wo
     Pointwise args = pointwise_record(call.record);
     flatten(call, args);
     PointwiseMemory<R>& memory = *static_cast<PointwiseMemory<R>*>(workspace);
-    memory.prepared = -1;
+    memory.begin(call.last && 1.0 * args.samples * args.frames * args.in_height * args.in_width * call.out_channels * sizeof(R) >= streamed_bytes);
     each_piece(args, task, [&](long long n, long long t, int y, int x, int count) { pointwise_piece(call, args, n, t, y, x, count, memory); });
+    memory.leaving.part(1);
+    if (memory.last) end_stream();
 }
 
 inline void pointwise_task(const native::PointwiseCall& call, long long task, void* workspace) {

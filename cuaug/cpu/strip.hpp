@@ -25,14 +25,14 @@ static_assert(sizeof(BilinearStrip) <= native::workspace_bytes, "the workspace h
 template <class At>
 inline bool places(const At& at, int count, int* whole, float* fraction) {
     constexpr double far = 1 << 20;
-    bool near = true;
+    int near = 1;
     for (int i = 0; i < count; ++i) {
-        const double place = at(i), least = floor(place);
-        near &= place > -far && place < far;
-        whole[i] = near ? static_cast<int>(least) : 0;
-        fraction[i] = static_cast<float>(place - least);
+        const double place = at(i), kept = fmin(fmax(place, -far), far), least = floor(kept);  // what is far, or no number, is an int as well
+        near &= place == kept;
+        whole[i] = static_cast<int>(least);
+        fraction[i] = static_cast<float>(kept - least);
     }
-    return near;
+    return near != 0;
 }
 
 // words[column] and the words beside them.
