@@ -147,3 +147,13 @@ def test_results_that_pass_the_cache_by_equal_those_that_do_not(layout, source, 
     for image, made in zip(batch, out, strict=True):
         np.testing.assert_array_equal(made, cuaug.normalize(image, **how, layout=layout[1:]))
     assert (np.delete(room, slice(skipped, skipped + batch.size)) == 7).all()
+
+
+@pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
+def test_a_large_result_may_begin_anywhere(layout):
+    """Between two numbers, where no store past the cache may go."""
+    shape = (30, 219, 221, 3) if layout == "NHWC" else (30, 3, 219, 221)
+    batch = np.random.default_rng(0).integers(0, 256, shape).astype(np.uint8)
+    out = np.ndarray(shape, np.float32, bytearray(4 * batch.size + 8), offset=2)
+    cuaug.to_dtype(batch, "float32", layout=layout, out=out)
+    np.testing.assert_array_equal(out, cuaug.to_dtype(batch, "float32", layout=layout))

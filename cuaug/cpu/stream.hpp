@@ -12,8 +12,7 @@ constexpr double streamed_bytes = 16 << 20;
 
 constexpr int line_bytes = 64;
 
-template <class R>
-inline int after_line(const R* at) { return static_cast<int>(reinterpret_cast<unsigned long>(at) % line_bytes / sizeof(R)); }
+inline int bytes_after_line(const void* at) { return static_cast<int>(reinterpret_cast<unsigned long>(at) % line_bytes); }
 
 // Whole lines past the cache, what is left at either end through it.
 template <class R>
@@ -21,7 +20,7 @@ __attribute__((noinline)) void stream(const R* __restrict__ from, int count, R* 
     int i = 0;
 #ifdef __AVX2__
     constexpr int line = line_bytes / sizeof(R);
-    for (; i < count && after_line(to + i) != 0; ++i) to[i] = from[i];
+    for (; i < count && bytes_after_line(to + i) != 0; ++i) to[i] = from[i];  // all, where no number begins a line
     for (; i + line <= count; i += line) {
 #ifdef __AVX512F__
         _mm512_stream_si512(reinterpret_cast<__m512i*>(to + i), _mm512_loadu_si512(from + i));
@@ -45,7 +44,7 @@ struct Leaving {
     void part(int parts) {
         constexpr int line = line_bytes / sizeof(R);
         int count = left / parts;
-        if (parts > 1) count += line - after_line(to + count);
+        if (parts > 1) count += line - bytes_after_line(to + count) / static_cast<int>(sizeof(R));
         if (count > left) count = left;
         stream(from, count, to);
         from += count, to += count, left -= count;
