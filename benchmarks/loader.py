@@ -4,7 +4,7 @@
 a GPU and float32 on the CPU. Each peer has as many threads or worker processes. What is timed is whole epochs, in which
 all take turns, after one that warms up: medians, as epochs differ by more than the contenders. Some have begun the next
 epoch when one ends (DALI), others begin when it is asked for (cuaug): epochs are long, and none is timed before
-everybody is quiet. Files lie in the page cache.
+this process is quiet. Files lie in the page cache.
 """
 
 from __future__ import annotations

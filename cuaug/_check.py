@@ -20,6 +20,7 @@ BORDERS = ("constant", "edge", "reflect", "symmetric", "wrap")
 LAYOUTS = ("NCHW", "NHWC", "CHW", "HWC", "HW", "NTCHW", "NTHWC")
 IMAGE_DTYPES = ("uint8", "uint16", "int16", "float16", "bfloat16", "float32", "float64")
 WHITE = {"uint8": 255.0, "uint16": 65535.0, "int16": 32767.0}  # full scale of integer images; of floats it is 1
+INT64 = (1 << 63) - 1
 _PLACES = ("cuaug.io",)  # modules whose names are not the package's
 LABEL_DTYPES = ("bool", "uint8", "int16", "int32", "int64")
 
@@ -78,22 +79,26 @@ def one_of(parameter: str, value: Any, allowed: Sequence[str | None]) -> None:
         raise ValueError(f"{parameter} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
 
 
-def whole(parameter: str, value: Any, least: int) -> int:
-    """An int of at least `least`; a float or a bool is not one."""
+def whole(parameter: str, value: Any, least: int, most: int | None = None) -> int:
+    """An int in a range; a float or a bool is not one."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise TypeError(f"{parameter} must be an int, got {value!r}")
     number = int(value.__index__())
     if number < least:
         raise ValueError(f"{parameter} must be at least {least}, got {number}")
+    if most is not None and number > most:
+        raise ValueError(f"{parameter} must be at most {most}, got {number}")
     return number
 
 
 def seed(value: Any) -> int:
     """0 to 2**63 - 1."""
-    found = whole("seed", value, 0)
-    if found >= 1 << 63:
-        raise ValueError(f"seed must be below 2**63, got {found}")
-    return found
+    return whole("seed", value, 0, INT64)
+
+
+def step(value: Any) -> int:
+    """0 to 2**63 - 1."""
+    return whole("step", value, 0, INT64)
 
 
 def number(parameter: str, value: Any, least: float, most: float = np.inf) -> None:

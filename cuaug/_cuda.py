@@ -342,10 +342,11 @@ def launch(
     """
     if cupy().cuda.runtime.getDevice() != index or index not in _thread.devices:
         with device(index):
-            return launch(name, data, grid, threads, shared, index, stream)
+            launch(name, data, grid, threads, shared, index, stream)
+        return
     handle, config = prepared(name, grid, threads, shared, index, stream)
     argument = ctypes.c_char_p(data)  # of the driver's list of arguments, pointers, the only one
-    return check(driver().cuLaunchKernelEx(config, handle, ctypes.byref(argument), None))
+    check(driver().cuLaunchKernelEx(config, handle, ctypes.byref(argument), None))
 
 
 def prepared(
@@ -363,7 +364,7 @@ def prepared(
 def check(status: int) -> None:
     """Raises what a status of the driver means, but for that all is well."""
     if status:
-        with in_words("call cuaug.warmup() before"):
+        with in_words():
             cupy().cuda.driver.check_status(status)
 
 

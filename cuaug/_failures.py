@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from ._check import BackendError
 
 INSTALL = 'pip install "cuaug[cuda13]" (CUDA 12 drivers: "cuaug[cuda12]")'
+_IN_CAPTURE = "call cuaug.warmup() before"
 
 
 @contextlib.contextmanager
-def in_words(in_capture: str) -> Iterator[None]:
+def in_words(in_capture: str = _IN_CAPTURE) -> Iterator[None]:
     """Says of what fails below CuPy what it means."""
     try:
         yield
@@ -20,7 +21,7 @@ def in_words(in_capture: str) -> Iterator[None]:
         raise backend_error(error, in_capture) from error
 
 
-def backend_error(error: Exception, in_capture: str = "call cuaug.warmup() before") -> Exception:
+def backend_error(error: Exception, in_capture: str = _IN_CAPTURE) -> Exception:
     """What a failure below CuPy means, and its repair; and what that is where a CUDA graph is being captured."""
     text = f"{type(error).__name__}: {error}"
     if isinstance(error, (MemoryError, BackendError)) or type(error).__name__ == "OutOfMemoryError":

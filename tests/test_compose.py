@@ -863,3 +863,22 @@ def test_names_and_links_of_the_documentation_exist(page):
     assert [name for owner, name in named if not hasattr(owner, name) and name != "RandomZoomOut"] == []
     assert named
     assert [link for link in links if not (DOCS / page).parent.joinpath(link).exists()] == []
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"step": 2**63}, "step must be at most"),
+        ({"step": -1}, "step must be at least 0"),
+        ({"ids": 2**63}, "ids must be at most"),
+        ({"ids": -(2**63)}, "ids must be at least"),
+    ],
+)
+def test_what_no_draw_can_count_with_is_refused(how, message):
+    aug, batch = T.Compose([T.RandomHorizontalFlip()], seed=1), np.zeros((2, 4, 4, 3), np.uint8)
+    with pytest.raises(ValueError, match=message):
+        aug(batch, **how)
+    with pytest.raises(ValueError, match="seed must be at most"):
+        aug.load_state_dict({"seed": 2**63, "step": 0})
+    assert aug.state_dict()["seed"] == 1
+    aug(batch, step=2**63 - 1, ids=2**63 - 3)

@@ -11,7 +11,7 @@ from test_data import encoded, photographs
 import cuaug
 from cuaug import _cpu, _engine, _headers, _limits, io
 from cuaug.data import Loader
-from cuaug.data._decoders import Decoders, OnWay
+from cuaug.data._decoders import Decoders, OnWay, Pace
 from cuaug.data._decoding import Decoding, Encoded, Slots
 
 torch = pytest.importorskip("torch")
@@ -154,10 +154,23 @@ def test_both_come_to_be_busy(engine, cpu):
     assert saved[chosen].min() >= np.delete(saved, chosen).max()
 
 
+def test_a_small_batch_says_little():
+    """An epoch's last batch, or one of bad files: what its few images take is mostly how long it takes to begin."""
+    decoders = Decoders(FakeEngine())
+    for pace, each in ((decoders.engine_pace, 1e-10), (decoders.cpu_pace, 1e-9)):
+        for i in range(20):
+            pace.learn(5e7, i, i + 5e7 * each)
+        pace.learn(2e5, 30, 30.003)
+        assert pace.each < 2 * each
+        pace.learn(0.1, 40, 40 + 1e-5)
+        assert pace.each < 2 * each
+    assert Decoders(None).cpu_pace.each > 0
+
+
 def test_the_engine_gets_what_it_can_and_the_cpu_never_nothing():
     decoders, costs = Decoders(FakeEngine()), np.ones((2, 32))
     able = np.arange(32) % 2 == 0
-    decoders.cpu_pace.each, decoders.engine_pace.each = 1.0, 1e-9
+    decoders.cpu_pace, decoders.engine_pace = Pace(1.0), Pace(1e-9)
     assert sorted(decoders.for_engine(able, *costs)) == np.flatnonzero(able).tolist()
     assert len(decoders.for_engine(np.ones(32, bool), *costs)) == 30
     assert len(decoders.for_engine(~np.ones(32, bool), *costs)) == 0
@@ -165,7 +178,6 @@ def test_the_engine_gets_what_it_can_and_the_cpu_never_nothing():
 
 
 def test_what_a_region_costs():
-    """Measured: with files of one kind, a CPU's time is as the costs say within a third for most."""
     files = photos(4)
     found = Encoded(files, Decoding(2, True, True, _limits.limits_of()))
     height, width = found.sizes.T

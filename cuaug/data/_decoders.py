@@ -14,7 +14,7 @@ from .._engine import Engine
 from ._decoding import Slots
 
 _LEAST = 1 / 16  # of the images, for either
-_LEARNED = 0.2  # of what a batch has shown
+_LEARNED = 0.2  # of what is known, from the last batch
 
 
 class Pinned(Protocol):
@@ -29,14 +29,21 @@ class Pace:
     """How many seconds one of the two takes for a unit of its costs, when it has enough to do."""
 
     def __init__(self, each: float) -> None:
-        self.each = each
-        self._done = 0.0
+        self._spent, self._cost, self._done = each, 1.0, 0.0
+
+    @property
+    def each(self) -> float:
+        return self._spent / self._cost
 
     def learn(self, cost: float, begun: float, done: float) -> None:
-        """From a share that was begun and done then; it may have had to wait for the one before."""
+        """From a share that was begun and done then; it may have had to wait for the one before.
+
+        A small share says little: how long it takes to begin counts most in it.
+        """
         spent = max(done - max(begun, self._done), 1e-9)
         self._done = done
-        self.each += _LEARNED * (spent / max(cost, 1) - self.each)
+        self._spent += _LEARNED * (spent - self._spent)
+        self._cost += _LEARNED * (cost - self._cost)
 
 
 class Decoders:

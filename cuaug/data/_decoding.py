@@ -57,7 +57,8 @@ class Encoded:
         """What it takes a CPU to decode regions, as `begin` has them, and an engine; each in a unit of its own. [N]
 
         A CPU goes through an image's bytes down to where the region ends, and makes the region's pixels, of which five
-        take as long as a byte (benchmarks/NOTES.md). An engine makes all pixels.
+        take as long as a byte (benchmarks/NOTES.md). An engine makes all pixels. Progressive files, which a CPU always
+        reads to their end, and what is no JPEG, decoded before, are counted as all others.
         """
         scale, top, _, height, width = regions.T
         share = np.minimum(scale * (top + height) / self.sizes[:, 0], 1)
@@ -129,7 +130,6 @@ class Slots:
         order: The places, slot after slot. [N]
         offset: Where a slot begins, in bytes. [N]
         pitch: Bytes from a row of it to the next. [N]
-        bytes: Of the slot. [N]
         size: Of all.
     """
 
@@ -145,8 +145,8 @@ class Slots:
             self._starts.append(self.size)
             self.size += -(-count * height * pitch // _APART) * _APART
             before += count
-        first, self.pitch, self.bytes = np.repeat(rows, [len(group) for group in groups], 0).T
-        self.offset = first + np.arange(before) * self.bytes
+        first, self.pitch, each = np.repeat(rows, [len(group) for group in groups], 0).T
+        self.offset = first + np.arange(before) * each
 
     def begin(self, memory: np.ndarray) -> Callable[[], float]:
         """Begins to decode all; as `Encoded.begin`."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _array, _cuda, _draws
+from .. import _array, _check, _cuda, _draws
 from .._check import BackendError
 from .._draws import Draws
 from .._images import Images
@@ -51,7 +51,8 @@ class Replays:
 
 def asked(image: Images, ids: Any, seed: int, step: int, replays: Replays) -> Draws:
     """What is to be drawn for these images."""
-    first, each = (ids, NO_TABLE) if isinstance(ids, int) else (0, _ids(ids, image))
+    first = _check.whole("ids", ids, -_check.INT64, _check.INT64) if isinstance(ids, int) else 0
+    each = NO_TABLE if isinstance(ids, int) else _ids(ids, image)
     return Draws(each.pointer, replays.of(image), seed, step, first, each.owner)
 
 

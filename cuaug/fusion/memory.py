@@ -25,13 +25,13 @@ class Place(NamedTuple):
 
 
 def placed(result: Span, spans: Sequence[Span]) -> tuple[list[Place], int]:
-    """A place for each of the spans, and the size of the block.
+    """A place for each of the spans, and the size of the block. The result is needed to the last launch of all.
 
     The largest come first, and of one size the last that are needed, as the result is: each in the smallest gap that
     those leave which are needed at the same time. For that the block lies behind the result, with a wall between.
     """
     block = _next(result.size)
-    taken = [(0, result.size, result), (result.size, block, Span(0, 0, 1 << 30))]
+    taken = [(0, result.size, result), (result.size, block, Span(0, 0, result.last))]
     begins = [0] * len(spans)
     for i in sorted(range(len(spans)), key=lambda i: (-spans[i].size, -spans[i].last)):
         own = spans[i]

@@ -240,7 +240,7 @@ def passes_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> list[Pass]:
     for op in recipe.ops:
         last, why = made[-1], made[-1].refuses(op)
         if isinstance(op, (Sharpened, Equalized)) and last.is_beside(op):
-            made.insert(-1, Pass(why, last.source, last.size, target=last.source))
+            made.insert(-1, Pass(made[-2].refuses(op), last.source, last.size, target=last.source))
             made[-2].add(op)
             continue
         if why and why != _MEAN:

@@ -152,7 +152,7 @@ class Sharpened:
     """Blended with its smoothed self."""
 
     columns: Sequence[Column]  # the factor
-    beside: Column | None = None  # the mean of a chain that changes other samples
+    beside: Column | None = None  # the mean of a chain that changes other samples, with nothing written down in between
 
 
 @dataclass

@@ -175,7 +175,7 @@ def _places(tracing: _Tracing, result: Slot) -> tuple[dict[int, tuple[int, int]]
         for _, name, _ in launch.blanks:
             used.setdefault(name, []).append(i)
     spans = {slot.name: _span(slot, used[slot.name]) for slot in tracing.slots if slot.name in used}
-    own = spans.pop(result.name, _span(result, [0]))
+    own = spans.pop(result.name, _span(result, [0]))._replace(last=len(tracing.launches) - 1)
     places, between = memory.placed(own, list(spans.values()))
     where = {name: (_RESULT if in_result else _BLOCK, at) for name, (in_result, at) in zip(spans, places, strict=True)}
     return {result.name: (_RESULT, 0), **where}, between

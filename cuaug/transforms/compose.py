@@ -250,7 +250,7 @@ class Compose(Transform):
 
     def load_state_dict(self, state: dict[str, int]) -> None:
         """Go on drawing where a state was taken."""
-        self.seed, self._step = int(state["seed"]), int(state["step"])
+        self.seed, self._step = _check.seed(state["seed"]), _check.step(state["step"])
 
     def _follow(self, sample: Any, ids: Any, step: int | None, layout: str | None) -> Any:
         """A sample of any structure."""
@@ -276,7 +276,7 @@ class Compose(Transform):
     def _counted(self, step: int | None) -> int:
         """The step of this call."""
         if step is not None:
-            return _check.whole("step", step, 0)
+            return _check.step(step)
         own = vars(self)  # torch's modules set attributes slowly
         step = own["_step"]
         own["_step"] = step + 1

@@ -2,9 +2,10 @@
 
 A policy has slots, and in each a sample gets one op. A slot is at most four passes, whatever its ops: one that moves
 pixels (rotations, shifts and shears are one resample, as a sample gets one of them), one to sharpen, one that looks
-levels up, equalized or spread, and one that changes colours, for which the first takes the mean luma, and which what
-follows the policy may join. What a sample does not get runs with the parameter that changes nothing. Beside the passes
-a slot takes a reduction: the count of the levels of those samples that need it. Images are uint8, as in torchvision.
+levels up, equalized or spread, and one for contrast and what thresholds do, which what follows the policy may join;
+its mean luma, and the other colours, are the first one's. What a sample does not get runs with the parameter that
+changes nothing. Beside the passes a slot takes a reduction: the count of the levels of those samples that need it.
+Images are uint8, as in torchvision.
 """
 
 from __future__ import annotations

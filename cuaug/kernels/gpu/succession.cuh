@@ -1,7 +1,7 @@
 #pragma once
 
 // Kernels of a recipe follow each other closely: while one is at work the next is set up, and its blocks take the places that are free.
-// GPUs of compute capability 9.0 and newer; `_cuda.launch` asks for it, and older ones know no such instructions. A kernel that is launched
+// GPUs of compute capability 9.0 and newer; `_cuda.prepared` asks for it, and older ones know no such instructions. A kernel that is launched
 // so must wait before it reads or writes memory, for what is before it may still be at work.
 
 namespace cuaug {
