@@ -21,6 +21,14 @@ def native() -> ModuleType:
         ) from error
 
 
+def threads() -> int:
+    """How many a call uses; without the extension one."""
+    try:
+        return int(native().threads())
+    except BackendError:
+        return 1
+
+
 def jpeg() -> ModuleType:
     """The extension, if it was built with a decoder."""
     found = native()

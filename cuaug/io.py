@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from . import _array, _check, _codecs, _cpu, _encoded, _engine, _headers, _images, _orientation
+from . import _array, _check, _codecs, _cpu, _encoded, _engine, _headers, _images, _orientation, _threads
 from ._check import DecodeError, ImageTooLarge, UnsupportedImage, public
 from ._limits import MAX_BYTES, MAX_MEMORY, MAX_PIXELS, MAX_SCANS, MAX_SIDE, Limits, limits_of
 
@@ -240,6 +240,7 @@ def decode_image(
     """Decode images of any usual format, which their first bytes tell: JPEG here, and the others through Pillow.
 
     PNG, BMP, TIFF, WebP, PNM and the first frame of a GIF need Pillow; without it PNG, BMP and GIF go through OpenCV.
+    Of a list several are decoded at a time, as :func:`cuaug.set_num_threads` says.
     Opacity is dropped, 16 bits become their upper 8. Parameters are those of :func:`decode_jpeg`; ``strict``,
     ``max_scans`` and ``max_memory`` are for JPEG.
 
@@ -270,12 +271,14 @@ def decode_image(
         decoded = _decode([files[place] for place in jpegs], True, whole, color, strict, memory, limits)
         for place, image in zip(jpegs, decoded, strict=True):
             images[place] = image
-    for place, kind in enumerate(formats):
-        if kind != "JPEG":
-            pixels, orientation = _codecs.decode(files[place], kind, color, lambda *size: _too_large(size, limits))
-            pixels = _orientation.upright(pixels, orientation if orient else 1)
-            ((images[place], target),) = memory.take([pixels.shape])
-            np.copyto(target, pixels)
+
+    def other(place: int) -> None:
+        pixels, turn = _codecs.decode(files[place], formats[place], color, lambda *size: _too_large(size, limits))
+        pixels = _orientation.upright(pixels, turn if orient else 1)
+        ((images[place], target),) = memory.take([pixels.shape])
+        np.copyto(target, pixels)
+
+    _threads.each(other, [place for place, kind in enumerate(formats) if kind != "JPEG"], _cpu.threads())
     return images if many else images[0]
 
 

@@ -3,6 +3,7 @@
 import io
 import struct
 import sys
+import threading
 
 import cv2
 import numpy as np
@@ -13,7 +14,7 @@ from jpeg_files import SEED, by_pillow, encoded, photographs, piece
 from PIL import Image
 
 import cuaug
-from cuaug import _cpu
+from cuaug import _codecs, _cpu
 from cuaug import io as cio
 
 torch = pytest.importorskip("torch")
@@ -281,6 +282,26 @@ def test_damage_in_other_formats_stays_in_the_family():
         except cuaug.DecodeError as error:
             outcomes.append(type(error).__name__)
     assert {"array", "DecodeError", "ImageTooLarge", "UnsupportedImage"} == set(outcomes)
+
+
+def test_files_of_other_formats_are_decoded_side_by_side(monkeypatch):
+    """Two wait for each other; and of those that fail the first in the list is named."""
+    both, usual = threading.Barrier(2), _codecs.decode
+    monkeypatch.setattr(_codecs, "decode", lambda *how: (both.wait(20), usual(*how))[1])
+    before = _cpu.native().threads()
+    cuaug.set_num_threads(2)
+    try:
+        images = [np.roll(PHOTO, i, 0) for i in range(6)]
+        files = [by_format(Image.fromarray(image), "PNG") for image in images]
+        found = cio.decode_image([*files[:3], FILE, *files[3:]])
+        np.testing.assert_array_equal(np.array([*found[:3], *found[4:]]), images)
+        monkeypatch.setattr(_codecs, "decode", usual)
+        files[2], files[4] = files[2][:60], files[4][:60]
+        with pytest.raises(cuaug.DecodeError, match="image 2"):
+            cio.decode_image(files)
+    finally:
+        cuaug.set_num_threads(before)
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("cuaug-decode")]
 
 
 @pytest.mark.parametrize("data", [b"hello, world", b"%!PS-Adobe", b"\x00\x00\x00\x0cjP  "], ids=repr)

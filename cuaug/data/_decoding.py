@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .. import _codecs, _cpu, _engine, _headers, _limits, io
+from .. import _codecs, _cpu, _engine, _headers, _limits, _threads, io
 from .._check import DecodeError
 
 if TYPE_CHECKING:
@@ -37,8 +37,7 @@ class Encoded:
         self._jpegs: np.ndarray = self._headers["channels"] > 0
         self.sizes = np.maximum(self._headers["size"], 1)  # of what is bad, so that there is something to count with
         self._whole: dict[int, np.ndarray] = {}  # of kinds that are not decoded in part
-        for i, _, reason in failed:
-            self._look_into(i, self._files[i], reason)
+        _threads.each(lambda each: self._look_into(each[0], self._files[each[0]], each[2]), failed, how.threads)
 
     def __len__(self) -> int:
         return len(self._files)
