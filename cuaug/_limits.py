@@ -23,6 +23,9 @@ class Limits(NamedTuple):
     scans: int
 
 
+_USUAL = Limits(MAX_PIXELS, MAX_SIDE, MAX_BYTES, MAX_MEMORY, MAX_SCANS)
+
+
 def limits_of(
     pixels: int | None = MAX_PIXELS,
     side: int | None = MAX_SIDE,
@@ -31,6 +34,8 @@ def limits_of(
     scans: int | None = MAX_SCANS,
 ) -> Limits:
     """Checked; None lifts one."""
+    if (pixels, side, size, memory, scans) == _USUAL:
+        return _USUAL
     given = {
         "max_pixels": pixels, "max_side": side, "max_bytes": size, "max_memory": memory, "max_scans": scans,
     }  # fmt: skip

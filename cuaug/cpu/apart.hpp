@@ -7,7 +7,7 @@
 namespace cuaug {
 
 // Whether that takes a few instructions for many pixels.
-#if defined(__AVX2__)
+#ifdef __AVX2__
 constexpr bool apart_in_vectors = true;
 #else
 constexpr bool apart_in_vectors = false;
@@ -46,7 +46,7 @@ __attribute__((noinline)) void apart(const uint8* __restrict__ from, int count, 
 template <int Pitch>
 __attribute__((noinline)) void together(const float (*__restrict__ from)[Pitch], int count, float factor, uint8* __restrict__ to) {
     int i = 0;
-#if defined(__AVX512BW__) || defined(__AVX2__)
+#ifdef __AVX2__  // as wherever there is AVX-512
     // Packs that saturate leave a lane with four reds, four greens, four blues and these once more. A NaN passes the minimum, and like all
     // that is too low it becomes 0.
     const __m128i lane = _mm_setr_epi8(0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11, -1, -1, -1, -1);
