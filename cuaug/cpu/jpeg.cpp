@@ -185,10 +185,11 @@ public:
         const bool direct = all_columns && !is_cmyk(info_);
         std::unique_ptr<unsigned char[]> memory;
         if (!direct || (!partial && region.top > 0)) {
-            memory.reset(new (std::nothrow) unsigned char[std::size_t(info_.output_width) * info_.output_components]);
+            memory.reset(new (std::nothrow) unsigned char[std::size_t(info_.output_width) * info_.output_components + 1]);
             if (!memory) return fail(failure_, Failure::TooLarge, "no memory for a row of %u pixels", info_.output_width);
         }
-        unsigned char* const row = memory.get();
+        // Begun where no vector may: into an aligned row libjpeg-turbo stores past the cache, and it would be read from memory again.
+        unsigned char* const row = memory ? memory.get() + 1 : nullptr;
         const long long width = region.width;
         const unsigned char* const wanted = row + (region.left - left) * info_.output_components;
 
