@@ -61,7 +61,7 @@ public:
         for (const Launch& launch : launches_) {
             Config config = launch.config;
             config.stream = reinterpret_cast<void*>(stream);
-            void* argument = &words[launch.record];
+            void* argument = words.data() + launch.record;
             if (const int status = function_(&config, launch.kernel, &argument, nullptr)) return status;
         }
         return 0;
@@ -74,7 +74,7 @@ private:
         if (config.size() != sizeof(Config)) throw py::value_error("a configuration has " + std::to_string(sizeof(Config)) + " bytes");
         std::memcpy(&launch.config, config.data(), sizeof(Config));
         words_.resize(words_.size() + (record.size() + sizeof(Word) - 1) / sizeof(Word));
-        std::memcpy(words_.data() + launch.record, record.data(), record.size());
+        record.copy(reinterpret_cast<char*>(words_.data() + launch.record), record.size());
         for (const auto& [at, value, plus] : blanks) {
             if (at % sizeof(Word) != 0 || at + sizeof(Word) > record.size()) throw py::value_error("a blank is a word of the record");
             blanks_.push_back({launch.record + at / sizeof(Word), value, plus});
