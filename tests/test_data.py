@@ -1,8 +1,10 @@
 """The loader: what it yields is what decoding everything and running the recipe would give."""
 
 import io as memory
+import itertools
 import os
 import signal
+import sys
 import tarfile
 import threading
 import time
@@ -21,6 +23,7 @@ import cuaug.io
 from cuaug import transforms as T
 from cuaug.__main__ import main
 from cuaug.data import Collate, ImageFiles, Loader, _order
+from cuaug.data._ahead import Ahead
 from cuaug.data._looking import alike
 from cuaug.data._regions import Boxes, covered
 
@@ -586,6 +589,44 @@ def test_an_error_in_the_recipe_is_the_caller_s(files):
 
     with pytest.raises(ValueError, match="no"):
         list(Loader(files, 4, [T.RandomResizedCrop(16), Broken()], library="numpy"))
+    assert not ours()
+
+
+def test_an_interrupt_between_any_two_steps_ends_it():
+    """One where a lock has just been taken, and `with` does not know of it, would leave both threads waiting."""
+    found = []
+
+    def take(step):
+        batches, seen = iter(Ahead(itertools.count(), 2, "cuaug-test")), 0
+
+        def interrupt(frame, event, argument):
+            nonlocal seen
+            traced = Path(frame.f_code.co_filename).name in {"_ahead.py", "threading.py", "queue.py"}
+            if traced and (event == "line" or (event == "return" and frame.f_code.co_name != "__iter__")):
+                seen += 1
+                if seen == step:
+                    sys.settrace(None)
+                    raise KeyboardInterrupt
+            return interrupt
+
+        next(batches)
+        sys.settrace(interrupt)
+        try:
+            found.append(next(batches))
+        except KeyboardInterrupt:
+            found.append("interrupted")
+        finally:
+            sys.settrace(None)
+            batches.close()
+
+    for step in itertools.count(1):
+        taker = threading.Thread(target=take, args=(step,), daemon=True)
+        taker.start()
+        taker.join(10)
+        assert not taker.is_alive(), f"after {step} steps"
+        if found[-1] != "interrupted":
+            break
+    assert found.count("interrupted") >= 4
     assert not ours()
 
 

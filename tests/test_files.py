@@ -90,12 +90,12 @@ def test_tables_fit_what_they_are_for():
     headers, failed = _headers.read(files, _limits.limits_of())
     assert headers["size"].tolist() == [[16, 24]]
     assert not failed
-    limits = _limits.limits_of()
+    limits, numbers = _limits.limits_of(), _headers.HEADER.itemsize // 8
     with pytest.raises(ValueError, match="a row"):
-        native.jpeg_headers(files, limits, np.zeros((2, 8), np.int64))
-    with pytest.raises(ValueError, match="rows of 64 bytes"):
-        native.jpeg_headers(files, limits, np.zeros((1, 7), np.int64))
-    fixed = np.zeros((1, 8), np.int64)
+        native.jpeg_headers(files, limits, np.zeros((2, numbers), np.int64))
+    with pytest.raises(ValueError, match=f"rows of {8 * numbers} bytes"):
+        native.jpeg_headers(files, limits, np.zeros((1, numbers - 1), np.int64))
+    fixed = np.zeros((1, numbers), np.int64)
     fixed.flags.writeable = False
     with pytest.raises((ValueError, BufferError)):
         native.jpeg_headers(files, limits, fixed)

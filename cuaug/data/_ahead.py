@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import threading
 import time
 import weakref
-from collections import deque
 from collections.abc import Callable, Generator, Iterable
+from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from .._check import BackendError
@@ -22,13 +23,19 @@ class Ahead(Generic[T]):
     """Iterates in a thread of its own, up to `depth` items ahead.
 
     What the items raise is raised where they are wanted. `close` stops it between two items, and waits for that.
+
+    Whoever takes the items waits in queues of C alone: an interrupt may come between any two steps of Python, and where
+    that is just behind taking a lock, `with` does not give it back (python/cpython#74174).
     """
 
     def __init__(self, items: Iterable[T], depth: int, name: str) -> None:
-        self._items, self._depth = items, depth
-        self._ready: deque[T] = deque()
-        self._changed = threading.Condition()
-        self._ended = self._closed = False
+        self._items = items
+        self._ready: SimpleQueue[tuple[T] | None] = SimpleQueue()  # None: there are no more
+        self._room: SimpleQueue[None] = SimpleQueue()
+        for _ in range(depth):
+            self._room.put(None)
+        self._ended: SimpleQueue[None] = SimpleQueue()
+        self._closed = self._over = False
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._process = os.getpid()
@@ -45,44 +52,43 @@ class Ahead(Generic[T]):
             self.close()
 
     def close(self) -> None:
-        if self._process != os.getpid():  # the thread, and whoever held its lock, stayed in the parent
+        if self._process != os.getpid():  # the thread stayed in the parent
             return
-        with self._changed:
-            self._closed = True
-            self._changed.notify_all()
-            if not self._thread.is_alive():  # or it comes up only now, where an interrupt came while it was started
-                self._changed.wait_for(lambda: self._ended, 1)
+        self._closed = True
+        self._room.put(None)
+        if not (self._over or self._thread.is_alive()):  # it comes up only now: an interrupt came while it was started
+            with contextlib.suppress(Empty):
+                self._ended.get(timeout=1)
         if self._thread.is_alive():
             self._thread.join()
-        self._ready.clear()
+        with contextlib.suppress(Empty):
+            while True:
+                self._ready.get_nowait()
 
     def _next(self) -> tuple[T] | None:
         if self._process != os.getpid():
             raise BackendError("a loader cannot be iterated on after a fork: begin a new iteration in the child")
-        with self._changed:
-            self._changed.wait_for(lambda: self._ready or self._ended)
-            self._changed.notify_all()
-            return (self._ready.popleft(),) if self._ready else None
+        found = self._ready.get()
+        self._room.put(None)
+        return found
 
     def _run(self) -> None:
         items = iter(self._items if not self._closed else ())
         try:
             for item in items:
-                with self._changed:
-                    self._changed.wait_for(lambda: self._closed or len(self._ready) < self._depth)
-                    if self._closed:
-                        break
-                    self._ready.append(item)
-                    self._changed.notify_all()
+                self._room.get()
+                if self._closed:
+                    break
+                self._ready.put((item,))
         except BaseException as error:  # anything: it is raised again where items are wanted
             self._error = error
         finally:
             close = getattr(items, "close", None)
             if close is not None:
                 close()
-            with self._changed:
-                self._ended = True
-                self._changed.notify_all()
+            self._over = True
+            self._ready.put(None)
+            self._ended.put(None)
 
 
 class Clock:
