@@ -632,7 +632,8 @@ def test_an_interrupt_between_any_two_steps_ends_it():
 
 def test_an_interrupt_ends_it():
     program = """
-import threading, time
+import signal, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a shell runs this in the background
 import numpy as np
 from PIL import Image
 import io
