@@ -370,6 +370,7 @@ def check(status: int) -> None:
 
 # cuda.h: a CUlaunchConfig, and the CUlaunchAttribute that lets a kernel be set up while the one before is at work.
 _CONFIG = struct.Struct("7I4xQQI4x")
+LAUNCH_ARGUMENTS = ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p  # of cuLaunchKernelEx
 _FOLLOW = ctypes.create_string_buffer(struct.pack("I4xI60x", 6, 1))
 # Kernels that wait for it (kernels/gpu/succession.cuh).
 _FOLLOWING = ("draw", "warp", "pointwise", "nms_few_settle", "nms_settle", "nms_rank", "nms")
@@ -386,7 +387,7 @@ def _can_follow(index: int) -> bool:
 def driver() -> Any:
     """The driver's own functions, for what CuPy does not offer."""
     found = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
-    found.cuLaunchKernelEx.argtypes = ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p
+    found.cuLaunchKernelEx.argtypes = LAUNCH_ARGUMENTS
     return found
 
 

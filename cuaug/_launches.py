@@ -13,7 +13,6 @@ from ._check import BackendError
 
 _WORD = struct.Struct("q")
 _STREAM = 32  # where it stands in a CUlaunchConfig
-_ARGUMENTS = ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p  # of cuLaunchKernelEx
 
 
 class Launch(NamedTuple):
@@ -53,7 +52,7 @@ class _Launches:
     """What the extension's class of this name does, where there is no extension."""
 
     def __init__(self, function: int, launches: Sequence[tuple[int, bytes, bytes, Any]]) -> None:
-        self._function = ctypes.CFUNCTYPE(ctypes.c_int, *_ARGUMENTS)(function)
+        self._function = ctypes.CFUNCTYPE(ctypes.c_int, *_cuda.LAUNCH_ARGUMENTS)(function)
         self._launches = launches
 
     def run(self, stream: int, values: Sequence[int]) -> int:
