@@ -16,7 +16,8 @@ from ._names import chain, name_expression
 from ._parameters import NO_TABLE, PerSample, Table
 
 _FILLED = struct.Struct("P5q P5q q 8i P4q 4d")
-_TAIL = struct.Struct("P4q P4q P4q 2i IiIi")  # of a warp: the window, the ops' parameters, parts of means, `_Regions`
+# Of a warp: the window, the ops' parameters, parts of means, `Retouch`, and its regions.
+_TAIL = struct.Struct("P4q P4q P4q P4q P4q P 2i IiIi")
 _GEOMETRIES = {
     "Affine": struct.Struct("P4q 6d 2i"),
     "Perspective": struct.Struct("P4q 9d 2i"),
@@ -29,7 +30,7 @@ _BLUR = struct.Struct("P5q P5q q 8i P4q 2d 4i")
 _BLEND = struct.Struct("P5q P5q q 8i 8P P4q q")
 RECORDS = {  # what each kernel's is called in C++, and its size
     **dict.fromkeys(
-        ("pointwise", "luma_mean", "mix", "adjust_sharpness", "extremes", "equalize"), ("Pointwise", _POINTWISE.size)
+        ("pointwise", "luma_mean", "mix", "adjust_sharpness", "extremes", "relevel"), ("Pointwise", _POINTWISE.size)
     ),
     "resample": ("Resample", _RESAMPLE.size),
     "lut": ("Lut", _LUT.size),
@@ -62,9 +63,19 @@ class Parts(NamedTuple):
     column: int  # which it is, among the parameters
 
 
+class Retouch(NamedTuple):
+    """What is done to samples that stay where they are: of the others, the first is 1, and the second 0."""
+
+    sharpness: Table = NO_TABLE
+    relevelling: Table = NO_TABLE
+    levels: Table = NO_TABLE  # by `relevel`
+
+
 NO_PARTS = Parts(NO_TABLE, 0, -1)
 NO_OPS = Ops((), NO_TABLE)
+NO_RETOUCH = Retouch()
 ALL = PerSample(NO_TABLE, (1.0,))  # samples, of which a statistic is wanted
+STILL = PerSample(NO_TABLE, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0))  # a matrix that moves nothing
 
 
 class Geometry(NamedTuple):
@@ -121,12 +132,13 @@ def warp(
     ops: Ops = NO_OPS,
     parts: Table = NO_TABLE,
     antialias: bool = False,
+    retouch: Retouch = NO_RETOUCH,
 ) -> Any:
     """One resample of the whole batch, then ops. `image` and `geometry` are checked; the rest is checked here.
 
+    On a GPU alone: `antialias`, of matrices that neither turn nor shear, nor reduce more than twofold; `retouch`.
     `window`: each sample's box that alone counts as its image. [N, 4]. `parts`: where the result's mean luma goes, of
-    the images' own dtype. [N, `_grids.mean_parts`]. On a GPU, `antialias`: of matrices that neither turn nor shear, nor
-    reduce more than twofold.
+    the images' own dtype. [N, `_grids.mean_parts`].
     """
     target = image.dtype if dtype is None else _array.dtype_name(dtype)
     if image.device < 0 and (ops.names or parts is not NO_TABLE):
@@ -139,6 +151,8 @@ def warp(
     result = _images.like(image, size, target, out)
     if image.samples * image.axes.extents[1]:
         sampler = "Antialiased" if antialias else _SAMPLERS[interpolation]
+        if retouch is not NO_RETOUCH:
+            sampler = f"Retouched<cuaug::{sampler}>"
         names = (_cpp(image.dtype), _cpp(target), geometry.name, sampler, border.capitalize())
         kernel = names if window is NO_TABLE else (*names[:4], f"Windowed<cuaug::{names[4]}>")
         use = () if parts is NO_TABLE else ("Measured",)
@@ -146,13 +160,18 @@ def warp(
         filled = _FILLED.pack(
             *_batch(image, result.pointer, result.axes.strides, plan), *outside.table[:5], *outside.values
         )
-        data = filled + geometry.record + _TAIL.pack(*window[:5], *ops.parameters[:5], *parts[:5], *plan.regions)
+        others = *window[:5], *ops.parameters[:5], *parts[:5]
+        retouching = *retouch.sharpness[:5], *retouch.relevelling[:5], retouch.levels.pointer
+        data = filled + geometry.record + _TAIL.pack(*others, *retouching, *plan.regions)
         _run(plan, image, data, *names)
     return image.library.finish(result.array)
 
 
 def chained(image: Images, made: Any, ops: Ops, target: str, out: Any, parts: Table) -> Any:
-    """Ops on what a resample has made of an image, in a launch or loop of their own; or, for `parts`, its mean."""
+    """Ops on what has been made of an image, in a launch or loop of their own; or, for `parts`, its mean."""
+    if not ops.names and target == image.dtype and parts is NO_TABLE:
+        assert out is None
+        return made
     between, parameters = _images.images(made, image.axes.layout, image.library), PerSample(ops.parameters, ())
     if parts is NO_TABLE:
         return pointwise(between, ops.names, parameters, target, out)
@@ -319,9 +338,11 @@ def extremes(image: Images, wanted: PerSample = ALL) -> PerSample:
     return PerSample(Table(image.library.pointer(values), 2 * image.channels, 0, 1, 1, values), ())
 
 
-def equalize(image: Images, wanted: PerSample = ALL) -> Table:
-    """For `lut`: samples for which 0 is wanted stay, 1: are equalized, 2: spread over all levels. [N, C, 256]"""
-    table = _statistic("equalize", image, wanted, 256 * image.channels, "uint8")
+def relevel(image: Images, wanted: PerSample = ALL) -> Table:
+    """What becomes of each level: of samples for which 0 is wanted it stays, 1: they are equalized, 2: spread over all
+    levels, 3: contrast by the factor that comes next. [N, C, 256]
+    """
+    table = _statistic("relevel", image, wanted, 256 * image.channels, "uint8")
     return Table(image.library.pointer(table), 256 * image.channels, 256, 1, 0, table)
 
 
@@ -432,7 +453,7 @@ _SKELETONS = {
     ),
     "luma_mean": _Skeleton(512, _grids.one_each, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:]), by_frame=False),
     "extremes": _Skeleton(1024, _grids.one_each, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
-    "equalize": _Skeleton(1024, _grids.one_each, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
+    "relevel": _Skeleton(1024, _grids.one_each, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
     "lut": _Skeleton(512, _grids.lut, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
     "adjust_sharpness": _Skeleton(256, _grids.adjust_sharpness, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
     "mix": _Skeleton(256, _grids.fours, lambda n, ls, k, _: (n[0], ls[0], k, n[2], ls[1])),

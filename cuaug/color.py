@@ -227,7 +227,7 @@ def equalize(images: Any, *, layout: str | None = None, out: Any = None) -> Any:
     array([  0, 150, 255], dtype=uint8)
     """
     image = _of_bytes(describe(images, layout))
-    return _pass.lut(image, _pass.equalize(image), out)
+    return _pass.lut(image, _pass.relevel(image), out)
 
 
 @public

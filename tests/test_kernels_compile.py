@@ -100,6 +100,7 @@ WARPS = {
     "sampler": [name.capitalize() for name in INTERPOLATIONS],
     "border": [name.capitalize() for name in BORDERS],
 }
+RETOUCHED = [f"Retouched<cuaug::{sampler}>" for sampler in WARPS["sampler"]]
 AROUND = [f"Windowed<cuaug::{border}>" for border in ("Constant", "Edge")]
 FILTERS = ["Triangle", "CatmullRom", "SharpCubic", "Lanczos3", "LanczosPlain"]
 RESAMPLES = {
@@ -134,19 +135,21 @@ LUTS = {**BLURS, "source": ["uint8"]}
 JITTERED = ("ColorJitter", "RandomGrayscale", "Normalize")
 PARTED = ("AfterContrast", "RandomGrayscale", "Normalize")  # by the pass before, which does what comes before the mean
 COLOURED = {"jittered": JITTERED, "grey": ("RandomGrayscale",)}
+SLOT = ("AdjustBrightness", "AdjustSaturation", "Posterize", "Solarize")  # of a policy
 CHAINS = {
     **COLOURED,
     "erased": ("Erase",),
     "scaled": ("Scaled", "Normalize"),
     "unscaled": ("Unscaled",),
     "stepped": ("Solarize", "Posterize", "Erase"),
+    "slot": SLOT,
 }
 FUSED = {
     **WARPS,
     "source": IMAGE_DTYPES,
     "target": ["uint8", "float16", "bfloat16", "float32", "float64"],
     "geometry": ["Affine", "Perspective"],
-    "sampler": [*WARPS["sampler"], "Antialiased"],
+    "sampler": [*WARPS["sampler"], "Antialiased", *RETOUCHED],
     "border": [*WARPS["border"], *AROUND],
     "chain": list(CHAINS),
 }
@@ -243,7 +246,7 @@ def covering_names():
             for row in covering(MEANS)
         ),
         *(kernels.name_expression("extremes", *row) for row in covering(EXTREMES)),
-        *(kernels.name_expression("equalize", *row) for row in covering({**EXTREMES, "source": ["uint8"]})),
+        *(kernels.name_expression("relevel", *row) for row in covering({**EXTREMES, "source": ["uint8"]})),
     ]
     blends = [kernels.name_expression("blend", *row) for row in covering(BLURS)]
     luts = [kernels.name_expression("lut", *row) for row in covering(LUTS)]
@@ -311,6 +314,12 @@ USUAL = [
                 kernels.name_expression("pointwise", "uint8", layout, 3, kernels.chain(ops), "float16", "Planar", 3)
                 for ops in (JITTERED, PARTED)
             ),
+            *(
+                warp_of({**row, "border": "Constant", "sampler": sampler, "target": target}, kernels.chain(chain))
+                for sampler in RETOUCHED[:2]
+                for target, chain in (("uint8", SLOT), ("float16", (*SLOT, "Scaled", "Normalize")))
+            ),
+            kernels.name_expression("relevel", "uint8", layout, 3),
         )
     ),
 ]

@@ -214,7 +214,7 @@ def test_refusals_name_what_is_wrong():
         native.resample(b"", "uint8", "uint8", "Box")
     with pytest.raises(ValueError, match="record has 0 bytes, expected"):
         native.resample(b"", "uint8", "uint8", "Triangle")
-    for loop in (native.adjust_sharpness, native.equalize, native.extremes, native.lut):
+    for loop in (native.adjust_sharpness, native.relevel, native.extremes, native.lut):
         with pytest.raises(ValueError, match="record has 3 bytes, expected"):
             loop(b"abc", "uint8")
         with pytest.raises(ValueError, match="int64 is only moved"):

@@ -435,7 +435,7 @@ def test_randaugment_does_what_it_drew():
     first, params = drawn(T.RandAugment(num_ops=1, magnitude=20, fill=9), images)
     assert_near(first, slot(images, params, 0, FOURTEEN))
     assert set(column(params, "op").astype(int)) == set(range(14))
-    assert len(params.plan.passes) == 4
+    assert len(params.plan.passes) == 1
 
 
 def test_trivial_augment_does_what_it_drew():
@@ -447,30 +447,53 @@ def test_trivial_augment_does_what_it_drew():
     levels = [FOURTEEN.index(name) for name in ("Identity", "Posterize", "Solarize", "AutoContrast", "Equalize")]
     whole = np.isin(column(params, "op").astype(int), levels)
     np.testing.assert_array_equal(result[whole], wanted[whole])
-    assert len(params.plan.passes) == 4
 
 
-def test_what_follows_a_policy_joins_its_colours():
-    """They come last, as no sample has both them and a filter; the contrast is then rounded with what follows."""
+def kinds(plan):
+    """Of each pass, what moves pixels, what retouches others, and what is done to all."""
+    return [
+        [[type(op).__name__ for op in ops] for ops in (each.heads, each.retouches)] + [[op.op for op in each.chain]]
+        for each in plan.passes
+    ]
+
+
+def test_a_slot_of_a_policy_is_one_pass_which_what_follows_joins():
+    """No sample is moved and sharpened, or sharpened and equalized."""
     images, alone = batch(samples=200), T.TrivialAugmentWide(fill=9)
     aug = T.Compose([alone, T.ToDtype("float32", scale=True)], seed=7)
-    heads = [[type(head).__name__ for head in each.heads] for each in aug.draw(images).plan.passes]
-    assert heads == [["Geometric", "Geometric"], ["Sharpened"], ["Equalized"], []]
+    colours = ["AdjustBrightness", "AdjustSaturation", "Posterize", "Solarize"]
+    assert kinds(aug.draw(images).plan) == [[["Geometric", "Geometric"], ["Sharpened", "Relevelled"], colours]]
     plan = aug.plan(images)
-    assert (len(plan.passes), plan.launches) == (4, 6)  # the draws, and the counts of levels
-    assert plan.passes[3].transforms == ("TrivialAugmentWide", "ToDtype")
+    assert (len(plan.passes), plan.launches) == (1, 3)  # the draws, and the counts of levels
     params = aug.draw(images, step=3)
     made, rounded = aug.apply(images, params), T.Compose([alone], seed=7)(images, step=3)
-    contrast = column(params, "op") == FOURTEEN.index("Contrast")
+    coloured = np.isin(column(params, "op"), [FOURTEEN.index(name) for name in ("Brightness", "Color")])
     apart = np.abs(made * 255 - rounded)
-    assert apart[~contrast].max() < 1e-4
-    assert 0.4 < apart[contrast].max() < 0.5001
+    assert apart[~coloured].max() < 1e-4
+    assert 0.4 < apart[coloured].max() < 0.5001  # rounded once, as float32
 
 
-def test_what_is_drawn_for_other_samples_alone_waits_for_nothing_else():
-    """A filter that is a transform of its own changes what the colours have made."""
+def test_what_is_drawn_for_all_samples_waits_for_what_changes_some():
     plan = T.Compose([T.TrivialAugmentWide(), T.RandomEqualize(), T.RandomAdjustSharpness(2.0)]).plan(size=(9, 9))
-    assert [each.transforms for each in plan.passes[4:]] == [("RandomEqualize",), ("RandomAdjustSharpness",)]
+    assert [each.transforms for each in plan.passes[1:]] == [("RandomEqualize",), ("RandomAdjustSharpness",)]
+
+
+def test_a_choice_of_filters_and_moves_is_one_pass():
+    """As each sample gets one of them; what is drawn for itself may come on top, and is not."""
+    entries = [T.RandomEqualize(1.0), T.RandomAdjustSharpness(2.0, 1.0), T.RandomRotation(30)]
+    entries.append(T.RandomHorizontalFlip(1.0))
+    images, aug = batch(samples=40), T.Compose([T.RandomChoice(entries), T.ToDtype("float32", scale=True)], seed=1)
+    (only,) = kinds(aug.draw(images).plan)
+    assert only == [["Geometric", "Geometric"], ["Relevelled", "Sharpened"], ["Scaled"]]
+    params = aug.draw(images)
+    made, chosen = aug.apply(images, params), column(params, "chosen").astype(int)
+    assert set(chosen) == {0, 1, 2, 3}
+    wanted = cuaug.equalize(images), cuaug.adjust_sharpness(images, 2.0), None, cuaug.hflip(images)
+    for i, each in enumerate(wanted):
+        if each is not None:
+            np.testing.assert_array_equal(np.rint(255 * made[chosen == i]), each[chosen == i])
+    apart = T.Compose([T.RandomApply([entries[0]], 0.5), T.RandomApply([entries[1]], 0.5)])
+    assert len(kinds(apart.draw(images).plan)) == 2
 
 
 def test_a_policy_for_some_samples_leaves_the_others():

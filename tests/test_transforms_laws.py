@@ -76,7 +76,7 @@ def test_memory_that_no_loop_needs_any_more_serves_again(monkeypatch):
     )
     T.Compose([T.RandAugment(num_ops=6)], seed=0)(noise((4, 20, 30, 3)))
     assert len(made) > 12
-    assert taken.count((4, 20, 30, 3)) == 2  # what a pass reads, and what it makes
+    assert taken.count((4, 20, 30, 3)) == 3  # what a pass reads, and what its loops read and make
 
 
 def check_devices(case, size):

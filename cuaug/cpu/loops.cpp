@@ -13,7 +13,7 @@ namespace ISA_NAMESPACE {
 #include "maths.hpp"
 #include "adjust_sharpness.hpp"
 #include "blend.hpp"
-#include "equalize.hpp"
+#include "relevel.hpp"
 #include "extremes.hpp"
 #include "gaussian_blur.hpp"
 #include "luma_mean.hpp"
@@ -50,8 +50,8 @@ extern const Loops ISA_TABLE = {
     ISA_NAMESPACE::cuaug::adjust_sharpness_task,
     ISA_NAMESPACE::cuaug::blend_tasks,
     ISA_NAMESPACE::cuaug::blend_task,
-    ISA_NAMESPACE::cuaug::equalize_tasks,
-    ISA_NAMESPACE::cuaug::equalize_task,
+    ISA_NAMESPACE::cuaug::relevel_tasks,
+    ISA_NAMESPACE::cuaug::relevel_task,
     ISA_NAMESPACE::cuaug::extremes_tasks,
     ISA_NAMESPACE::cuaug::extremes_task,
     ISA_NAMESPACE::cuaug::lut_tasks,

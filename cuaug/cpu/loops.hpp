@@ -107,8 +107,8 @@ struct Loops {
     void (*adjust_sharpness)(const ImageCall& call, long long task, void* workspace);
     long long (*blend_tasks)(const ImageCall& call);
     void (*blend)(const ImageCall& call, long long task, void* workspace);
-    long long (*equalize_tasks)(const ImageCall& call);
-    void (*equalize)(const ImageCall& call, long long task, void* workspace);
+    long long (*relevel_tasks)(const ImageCall& call);
+    void (*relevel)(const ImageCall& call, long long task, void* workspace);
     long long (*extremes_tasks)(const ImageCall& call);
     void (*extremes)(const ImageCall& call, long long task, void* workspace);
     long long (*lut_tasks)(const ImageCall& call);

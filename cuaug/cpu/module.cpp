@@ -302,7 +302,7 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     module.def("draw", &draw, "record"_a);
     module.def("adjust_sharpness", &of_images<cuaug::Pointwise, &Loops::adjust_sharpness_tasks, &Loops::adjust_sharpness>, "record"_a, "source"_a);
     module.def("blend", &of_images<cuaug::Blend, &Loops::blend_tasks, &Loops::blend>, "record"_a, "source"_a);
-    module.def("equalize", &of_images<cuaug::Pointwise, &Loops::equalize_tasks, &Loops::equalize>, "record"_a, "source"_a);
+    module.def("relevel", &of_images<cuaug::Pointwise, &Loops::relevel_tasks, &Loops::relevel>, "record"_a, "source"_a);
     module.def("extremes", &of_images<cuaug::Pointwise, &Loops::extremes_tasks, &Loops::extremes>, "record"_a, "source"_a);
     module.def("lut", &of_images<cuaug::Lut, &Loops::lut_tasks, &Loops::lut>, "record"_a, "source"_a);
     module.def("nms", &nms, "record"_a, "source"_a);

@@ -18,28 +18,36 @@ from .recipe import (
     Cast,
     Column,
     Displaced,
-    Equalized,
     Geometric,
+    Instruction,
+    Only,
     Op,
     Pointwise,
     Recipe,
+    Relevelled,
     Resized,
-    Sharpened,
+    Retouch,
     Stretched,
 )
 
 Head = Geometric | Resized | Displaced | Alone
 _MEAN = "a mean of all pixels comes before what changes them"
+_LEVELS = "the levels of the whole image are needed as they are by now"
+_NEIGHBOURS = "every pixel needs its neighbours, or another sample's, as they are by now"
 
 
 @dataclass
 class Pass:
-    """Heads move pixels (several maps of coordinates are one), then `chain` changes them, and they are stored."""
+    """Heads move pixels (several maps of coordinates are one), then `chain` changes them, and they are stored.
+
+    `retouches` change samples that nothing else here does, by more than a pixel's own: in place of being moved.
+    """
 
     why: str
     source: str  # dtype
     size: tuple[int, int]  # of what it reads
     heads: list[Head] = field(default_factory=list)
+    retouches: list[Retouch] = field(default_factory=list)
     chain: list[Pointwise] = field(default_factory=list)
     target: str = ""
     unscaled: bool = False  # a conversion has changed what full scale is
@@ -75,6 +83,11 @@ class Pass:
         return isinstance(first, (Geometric, Displaced)) or (isinstance(first, Resized) and first.mild)
 
     @property
+    def warps(self) -> bool:
+        """Whether a kernel makes it that more is read for than a pixel's own place."""
+        return bool(self.heads or self.retouches)
+
+    @property
     def resizes(self) -> bool:
         """By a kernel that does nothing else."""
         return bool(self.heads) and isinstance(self.heads[0], Resized) and not self.heads[0].mild
@@ -86,7 +99,7 @@ class Pass:
     @property
     def window(self) -> Sequence[Column]:
         """The box that alone counts as the image."""
-        first = self.heads[0]
+        first = self.heads[0] if self.heads else None
         return first.columns if isinstance(first, Resized) or (isinstance(first, Geometric) and first.box) else ()
 
     @property
@@ -97,9 +110,11 @@ class Pass:
     @property
     def resampling(self) -> Geometric | Displaced:
         """The map of coordinates that decides how pixels are read."""
-        if isinstance(self.heads[0], Displaced):
+        if self.heads and isinstance(self.heads[0], Displaced):
             return self.heads[0]
         maps = [head for head in self.heads if isinstance(head, Geometric)]
+        if not maps:
+            return Geometric(Instruction("", (), ()), (), self.result, border="edge")
         chosen = next((m for m in maps if not m.whole), maps[0])
         outside = next((m for m in maps if m.shows_outside), chosen)
         how = {"border": outside.border, "fill": outside.fill}
@@ -115,14 +130,20 @@ class Pass:
             return self._refuses_cast(op) if op.dtype != self.target else ""
         if isinstance(op, Pointwise):
             return self._refuses_pointwise(op)
+        if isinstance(op, Retouch):
+            return self._refuses_retouch(op)
         if self.chain or self.target != self.source:
+            return "pixels are changed before they are moved"
+        if not self.warps:
+            return ""
+        if isinstance(op, Stretched):
+            return _LEVELS
+        if isinstance(op, Alone) or any(isinstance(head, Alone) for head in self.heads):
+            return _NEIGHBOURS
+        if not all(_exclude_each_other(op, each) for each in self.retouches):
             return "pixels are changed before they are moved"
         if not self.heads:
             return ""
-        if isinstance(op, (Stretched, Equalized)):
-            return "the levels of the whole image are needed as they are by now"
-        if isinstance(op, Alone) or isinstance(self.heads[-1], Alone):
-            return "every pixel needs its neighbours, or another sample's, as they are by now"
         if isinstance(op, Displaced) or isinstance(self.heads[0], Displaced):
             return "displacements of single pixels are no matrix, which others could be multiplied by"
         if isinstance(op, Resized):
@@ -130,6 +151,12 @@ class Pass:
         if isinstance(self.heads[0], Resized):
             return "" if op.mirror else "an antialiased resize comes before"
         return self._refuses_map(op, [head for head in self.heads if isinstance(head, Geometric)])
+
+    def _refuses_retouch(self, op: Retouch) -> str:
+        others = (*self.heads, *self.retouches, *self.chain)
+        if self.target == self.source and all(_exclude_each_other(op, other) for other in others):
+            return ""
+        return _LEVELS if isinstance(op, Relevelled) else _NEIGHBOURS
 
     def _refuses_branch(self, op: Branch) -> str:
         if not self.taken and self.branch is None:
@@ -168,7 +195,7 @@ class Pass:
     def _ends_at(self, op: Pointwise) -> bool:
         """Whether the mean of op ends the pass: behind a resize, whichever kernel that is, as it rounds the pixels."""
         behind = self.resized and self.target == self.source and not self.means
-        return bool(self.heads) or (behind and bool(self.chain or op.halves))
+        return self.warps or (behind and bool(self.chain or op.halves))
 
     @staticmethod
     def _refuses_map(op: Geometric, maps: Sequence[Geometric]) -> str:
@@ -183,10 +210,6 @@ class Pass:
         if op.shows_outside and any(m.shows_outside and (m.border, m.fill) != (op.border, op.fill) for m in maps):
             return f"another border ({op.border}) or fill"
         return ""
-
-    def is_beside(self, op: Sharpened | Equalized) -> bool:
-        """Whether op may come before: this changes no sample that op does, and what follows may join it."""
-        return self.measured_by is not None and op.beside is not None and self.chain[0].mean is op.beside
 
     def add(self, op: Op) -> None:
         if isinstance(op, Branch):
@@ -203,6 +226,8 @@ class Pass:
             self.target = op.dtype
         elif isinstance(op, Pointwise):
             self.chain.append(op)
+        elif isinstance(op, Retouch):
+            self.retouches.append(op)
         else:
             self.heads.append(op)
 
@@ -221,7 +246,7 @@ class Pass:
 
     def _postponed(self, op: Pointwise) -> Pass:
         """Pixels are only moved here: in the dtype to come they would take more room, or what comes first be lost."""
-        moving = [id(head) for head in self.heads]
+        moving = [id(head) for head in (*self.heads, *self.retouches)]
         rest = Pass(_MEAN, self.source, self.result, target=self.target, unscaled=self.unscaled)
         rest.chain, rest.taken = [*self.chain, op], [*(each for each in self.taken if id(each) not in moving), op]
         self.chain, self.taken = [], [each for each in self.taken if id(each) in moving]
@@ -229,9 +254,13 @@ class Pass:
         return rest
 
 
-def _exclude_each_other(a: Geometric, b: Geometric) -> bool:
-    """No sample is moved by both."""
-    return any(one is other and not values & others for one, values in a.only for other, others in b.only)
+def _exclude_each_other(a: Op, b: Op) -> bool:
+    """No sample is changed by both."""
+    return any(one is other and not values & others for one, values in _only(a) for other, others in _only(b))
+
+
+def _only(op: Op) -> Only:
+    return op.only if isinstance(op, (Geometric, Pointwise, Retouch)) else ()
 
 
 def passes_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> list[Pass]:
@@ -239,10 +268,6 @@ def passes_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> list[Pass]:
     made = [Pass("the images are read", dtype, size, target=dtype)]
     for op in recipe.ops:
         last, why = made[-1], made[-1].refuses(op)
-        if isinstance(op, (Sharpened, Equalized)) and last.is_beside(op):
-            made.insert(-1, Pass(made[-2].refuses(op), last.source, last.size, target=last.source))
-            made[-2].add(op)
-            continue
         if why and why != _MEAN:
             resized = last.resizes and isinstance(op, (Pointwise, Cast))
             made.append(Pass(why, last.target, last.result, target=last.target, resized=resized))

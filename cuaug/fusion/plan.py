@@ -64,7 +64,7 @@ def _blocks(passes: Sequence[Pass]) -> Iterator[Sequence[Column]]:
     # One chain after the other: where an op is parted, the next begins with the columns that the last one ends with.
     yield from (each.columns for each in passes)
     for each in passes:
-        yield from (head.columns for head in each.heads)
+        yield from (op.columns for op in (*each.heads, *each.retouches))
         yield each.matrix
 
 

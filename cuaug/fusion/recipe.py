@@ -26,6 +26,11 @@ class Column:
         self.name, self.white, self.place = name, white, -1
 
 
+# The samples that an op changes: those where each of the columns holds one of its values.
+Changing = tuple[Column, frozenset[float]]
+Only = tuple[Changing, ...]
+
+
 class Gate(NamedTuple):
     """Open for the samples whose column holds this value."""
 
@@ -61,7 +66,7 @@ class Geometric:
     whole: bool = False  # from pixel centres to pixel centres: any interpolation will do
     box: bool = False  # its columns are a box (top, left, height, width) that it stays inside
     projective: bool = False
-    only: tuple[tuple[Column, frozenset[float]], ...] = ()  # moves samples where each column holds one of its values
+    only: Only = ()
 
 
 @dataclass
@@ -109,6 +114,7 @@ class Pointwise:
     mean: Column | None = None  # that of them which the mean luma of the images so far goes to
     halves: tuple[Pointwise, Pointwise] | None = None  # before the mean, with the first columns, and after, with all
     ranged: bool = False  # it knows the levels of an integer dtype
+    only: Only = ()
 
     @property
     def before(self) -> list[Pointwise]:
@@ -152,7 +158,7 @@ class Sharpened:
     """Blended with its smoothed self."""
 
     columns: Sequence[Column]  # the factor
-    beside: Column | None = None  # the mean of a chain that changes other samples, with nothing written down in between
+    only: Only = ()
 
 
 @dataclass
@@ -163,11 +169,11 @@ class Stretched:
 
 
 @dataclass
-class Equalized:
-    """Each channel's levels made equally frequent, or spread from black to white: of bytes."""
+class Relevelled:
+    """Each channel's levels changed for others by what the whole image holds: of bytes."""
 
-    columns: Sequence[Column]  # 0: this sample stays as it is; 1: equally frequent; 2: spread
-    beside: Column | None = None  # as of `Sharpened`
+    columns: Sequence[Column]  # 0: this sample stays; 1: equally frequent; 2: spread; 3: contrast, by the next column
+    only: Only = ()
 
 
 @dataclass
@@ -193,8 +199,9 @@ class Blended:
     name: str = "AugMix"
 
 
-Alone = Blur | Mixed | Sharpened | Stretched | Equalized | Greyed | Blended
-Op = Geometric | Resized | Displaced | Pointwise | Cast | Branch | Alone
+Alone = Blur | Mixed | Stretched | Greyed | Blended
+Retouch = Sharpened | Relevelled
+Op = Geometric | Resized | Displaced | Pointwise | Cast | Branch | Alone | Retouch
 
 
 @dataclass
@@ -269,7 +276,7 @@ class Recipe:
         """A map of coordinates by an instruction that carries them back."""
         self._fits(size or self.size)
         self.size = size or self.size
-        how["only"] = (*how.get("only", ()), *((gate.column, frozenset([gate.value])) for gate in self._gates))
+        how["only"] = (*how.get("only", ()), *self._only)
         self.ops.append(Geometric(Instruction(kind, (), (columns[0], *constants)), columns, self.size, **how))
 
     def _fits(self, size: tuple[int, int], exactly: bool = False) -> None:
@@ -301,11 +308,21 @@ class Recipe:
         self.size = size
 
     def pointwise(self, op: str, columns: Sequence[Column] = (), **how: Any) -> None:
-        self.ops.append(Pointwise(op, columns, **how))
+        self.ops.append(Pointwise(op, columns, **how, only=self._only))
 
     def cast(self, dtype: str, scale: bool) -> None:
         self.dtype = dtype
         self.ops.append(Cast(dtype, scale))
 
+    def sharpened(self, factor: Column, only: Sequence[Changing] = ()) -> None:
+        self.ops.append(Sharpened([factor], (*only, *self._only)))
+
+    def relevelled(self, columns: Sequence[Column], only: Sequence[Changing] = ()) -> None:
+        self.ops.append(Relevelled(columns, (*only, *self._only)))
+
     def add(self, op: Op) -> None:
         self.ops.append(op)
+
+    @property
+    def _only(self) -> Only:
+        return tuple((gate.column, frozenset([gate.value])) for gate in self._gates)

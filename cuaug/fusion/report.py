@@ -10,7 +10,7 @@ from .._array import ITEM_SIZE
 from .._images import Images
 from .passes import Head, Pass
 from .plan import Plan
-from .recipe import Blended, Displaced, Equalized, Geometric, Op, Pointwise, Resized, Stretched
+from .recipe import Blended, Displaced, Geometric, Op, Pointwise, Relevelled, Resized, Retouch, Stretched
 
 
 @dataclass(frozen=True)
@@ -74,15 +74,15 @@ def report(plan: Plan, images: Sequence[Images], owners: Mapping[int, str], batc
         read = round(pixels * image.channels * ITEM_SIZE[image.dtype])
         passes = (replace(passes[0], source=(image.dtype, (0, 0)), read=read), *passes[1:])
     means = sum(each.means for each in passes)
-    before = sum(_launches_before(head) for each in plan.passes for head in each.heads)
+    before = sum(_launches_before(op) for each in plan.passes for op in (*each.heads, *each.retouches))
     return Report(passes, 1 + means + before + len(passes), image.channels, batches)
 
 
-def _launches_before(head: Head) -> int:
+def _launches_before(op: Head | Retouch) -> int:
     """Of other kernels, before the one that makes the pass."""
-    if isinstance(head, Displaced):
-        return head.launches
-    return 1 if isinstance(head, (Stretched, Equalized)) else 0
+    if isinstance(op, Displaced):
+        return op.launches
+    return 1 if isinstance(op, (Stretched, Relevelled)) else 0
 
 
 def _reported(each: Pass, image: Images, owners: Mapping[int, str], known: Set[int]) -> PassReport:
@@ -110,12 +110,16 @@ def _half(op: Op, each: Pass, known: Set[int]) -> str:
 
 
 def _lines(each: Pass, titles: Mapping[int, str], means: int) -> list[str]:
-    moving = {id(head) for head in each.heads}
+    moving, retouching = ({id(op) for op in ops} for ops in (each.heads, each.retouches))
     heads = [op for op in each.taken if id(op) in moving]
-    rest = [op for op in each.taken if id(op) not in moving]
+    retouches = [op for op in each.taken if id(op) in retouching]
+    rest = [op for op in each.taken if id(op) not in moving | retouching]
     said = []
     if heads:
         said.append(f"{_names(heads, titles)}: {_how(each)}")
+    if retouches:
+        others = " of other samples" if heads else ""
+        said.append(f"{_names(retouches, titles)}: {' or '.join(map(_retouched, retouches))}{others}")
     changes = [_names(rest, titles)] if rest else []
     if means:
         changes.append("a mean is taken first")
@@ -138,6 +142,10 @@ def _how(each: Pass) -> str:
         moved = all(head.whole for head in each.heads if isinstance(head, Geometric))
         return f"one {'move' if moved else 'resample'}, {each.resampling.interpolation}"
     return "from the pixels around, or another sample's"
+
+
+def _retouched(op: Op) -> str:
+    return "the levels, counted first" if isinstance(op, Relevelled) else "every pixel by those around it"
 
 
 def _names(ops: list[Op], titles: Mapping[int, str]) -> str:

@@ -9,7 +9,18 @@ from .._images import Images
 from .._parameters import NO_TABLE, PerSample, Table
 from .passes import Pass
 from .plan import Plan
-from .recipe import Alone, Blended, Blur, Column, Displaced, Equalized, Greyed, Mixed, Resized, Sharpened, Stretched
+from .recipe import (
+    Alone,
+    Blended,
+    Blur,
+    Column,
+    Displaced,
+    Greyed,
+    Mixed,
+    Resized,
+    Sharpened,
+    Stretched,
+)
 
 
 def apply(plan: Plan, image: Images, table: Table) -> Any:
@@ -23,7 +34,7 @@ def apply(plan: Plan, image: Images, table: Table) -> Any:
             kept, branches = (image, []) if each.branch.first else (kept, [*branches, image])
             image = kept
         head = each.heads[0] if each.heads else None
-        if each.measures and not head:
+        if each.measures and not each.warps:
             assert made is not None  # nobody else's memory
             _measure(each, plan, image, table)
         elif isinstance(head, Blended):
@@ -46,7 +57,7 @@ def moved(plan: Plan, image: Images, table: Table) -> Any:
             where = image, _geometry(each, image, table), each.result
             made = _pass.warp(*where, "nearest", border, 0, None, None, window)
     if made is None:
-        still = _pass.matrix_geometry(PerSample(NO_TABLE, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0)), True, "center")
+        still = _pass.matrix_geometry(_pass.STILL, True, "center")
         made = _pass.warp(image, still, image.size, "nearest", "edge", 0, None, None)
     return made
 
@@ -68,20 +79,50 @@ def _run(each: Pass, plan: Plan, image: Images, table: Table) -> Any:
     if isinstance(head, Resized) and not (head.mild and image.device >= 0):
         box = _parameters_of(table, head.columns)
         made = _pass.resample(image, box, each.result, head.interpolation, head.antialias, None, None, turns=True)
-        if not ops.names and each.target == image.dtype and parts is NO_TABLE:
-            return made
         return _pass.chained(image, made, ops, each.target, None, parts)
-    if head is None:
+    if not each.warps:
         known = _known(each, plan, image, table)
         for i in each.means[0 if known is _pass.NO_PARTS else 1 :]:
             _luma_mean(each, i, image, table, known)
         return _pass.pointwise(image, ops.names, PerSample(ops.parameters, ()), each.target, None, parts=known)
+    if each.retouches and image.device < 0:
+        return _pass.chained(image, _retouched(each, image, table), ops, each.target, None, parts)
+    return _warped(each, image, table, each.target, ops, parts)
+
+
+def _warped(each: Pass, image: Images, table: Table, target: str, ops: _pass.Ops, parts: Table) -> Any:
     window = _from(table, each.window[0]) if each.window else NO_TABLE
     where = image, _geometry(each, image, table), each.result
-    if isinstance(head, Resized):
-        return _pass.warp(*where, "bilinear", "edge", 0, each.target, None, window, ops, parts, antialias=True)
-    how = each.resampling
-    return _pass.warp(*where, how.interpolation, how.border, how.fill, each.target, None, window, ops, parts)
+    if each.heads and isinstance(each.heads[0], Resized):
+        return _pass.warp(*where, "bilinear", "edge", 0, target, None, window, ops, parts, antialias=True)
+    how, retouch = each.resampling, _retouch(each, image, table) if image.device >= 0 else _pass.NO_RETOUCH
+    return _pass.warp(*where, how.interpolation, how.border, how.fill, target, None, window, ops, parts, False, retouch)
+
+
+def _retouch(each: Pass, image: Images, table: Table) -> _pass.Retouch:
+    """What a GPU's warp does to samples that stay where they are."""
+    found = _pass.NO_RETOUCH
+    for op in each.retouches:
+        own = _parameters_of(table, op.columns)
+        if isinstance(op, Sharpened):
+            found = found._replace(sharpness=own.table)
+        else:
+            found = found._replace(relevelling=own.table, levels=_pass.relevel(image, own))
+    return found
+
+
+def _retouched(each: Pass, image: Images, table: Table) -> Any:
+    """Samples moved, and others retouched, by loops of a CPU: one after the other, as none is changed by two."""
+    made = _warped(each, image, table, image.dtype, _pass.NO_OPS, NO_TABLE) if each.heads else None
+    for op in each.retouches:
+        if made is not None:
+            image = _images.images(made, image.axes.layout, image.library)
+        own = _parameters_of(table, op.columns)
+        if isinstance(op, Sharpened):
+            made = _pass.adjust_sharpness(image, own, None)
+        else:
+            made = _pass.lut(image, _pass.relevel(image, own), None)
+    return made
 
 
 def _measure(each: Pass, plan: Plan, image: Images, table: Table) -> None:
@@ -100,12 +141,8 @@ def _alone(head: Alone, image: Images, table: Table, target: str) -> Any:
         return _pass.gaussian_blur(image, head.window, PerSample(sigma, ()), None, target)
     if isinstance(head, Mixed):
         return _pass.mix(image, head.name, own, None)
-    if isinstance(head, Sharpened):
-        return _pass.adjust_sharpness(image, own, None)
-    if isinstance(head, Stretched):
-        return _pass.pointwise(image, ("Autocontrast",), _pass.extremes(image, own), image.dtype, None)
-    assert isinstance(head, Equalized)
-    return _pass.lut(image, _pass.equalize(image, own), None)
+    assert isinstance(head, Stretched)
+    return _pass.pointwise(image, ("Autocontrast",), _pass.extremes(image, own), image.dtype, None)
 
 
 def _known(each: Pass, plan: Plan, image: Images, table: Table) -> _pass.Parts:
@@ -113,7 +150,7 @@ def _known(each: Pass, plan: Plan, image: Images, table: Table) -> _pass.Parts:
     if each.measured_by is None:
         return _pass.NO_PARTS
     place = _place_of_mean(each, each.means[0])
-    warped = image.device >= 0 and each.measured_by.heads
+    warped = image.device >= 0 and each.measured_by.warps
     count = _grids.mean_parts(image) if warped else 1
     return _pass.Parts(_at(table, plan.parts[place]), count, place - each.columns[0].place)
 
@@ -138,6 +175,8 @@ def _ops(each: Pass, table: Table) -> _pass.Ops:
 
 
 def _geometry(each: Pass, image: Images, table: Table) -> _pass.Geometry:
+    if not each.heads:
+        return _pass.matrix_geometry(_pass.STILL, True, "center")
     head = each.heads[0]
     if isinstance(head, Displaced):
         return _pass.displacements(image, _parameters_of(table, head.columns), head.window, head.sigma)

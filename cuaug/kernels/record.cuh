@@ -85,6 +85,13 @@ struct Divisor {
     unsigned int operator()(unsigned int number) const { return static_cast<unsigned int>(static_cast<unsigned long long>(number) * factor >> shift); }
 };
 
+// What is done to samples that stay where they are: see sampler/retouched.cuh.
+struct Retouch {
+    Table sharpness;     // [N]: the factor, 1 for samples that are not sharpened; data null: none is
+    Table relevelling;   // [N]: not 0 for samples whose levels are looked up; likewise
+    const unsigned char* levels;  // [N, C, 256]: what becomes of each
+};
+
 // Ops at every pixel, and a mean of what they make. Of each sample a box alone may count as the image.
 template <class Geometry>
 struct Warp : Filled {
@@ -92,6 +99,7 @@ struct Warp : Filled {
     Table window;        // [N, 4]: top, left, height, width in whole pixels; for borders that are `Windowed`
     Table parameters;    // [N, P]: those of the ops, one after the other
     Table parts;         // [N, regions]: float64, where each block writes its share of the sample's mean
+    Retouch retouch;
     int region_rows;     // of the result, a multiple of 4, that a block of the kernel makes
     int down;            // regions of a frame, one above the other
     Divisor by_down;

@@ -15,6 +15,7 @@
 #include "sampler/bilinear.cuh"
 #include "sampler/bilinear_bytes.cuh"
 #include "sampler/nearest.cuh"
+#include "sampler/retouched.cuh"
 #include "sampler/separable.cuh"
 
 namespace cuaug {
@@ -44,9 +45,16 @@ struct alignas(16) Tile {
     int first, end;
 };
 
+// Whether a tile of samples that stay where they are, as none else are retouched, has a box with room for the neighbours of its patches.
+template <class Local>
+inline bool at_home(const Tile<Local>& tile, int region_left, int region_top, int width, int group) {
+    const int left = region_left - tile.local.base_x, top = region_top + tile.first - tile.local.base_y;
+    return left > 0 && top > 0 && left + ((width + 31) & ~31) < tile.box.across * group && top + ((tile.end - tile.first + 3) & ~3) < tile.box.height;
+}
+
 // Pixels of bytes have an interpolation of their own.
 template <class Sampler, class Out, class In>
-constexpr bool by_bytes = Same<In, uint8>::value && Same<Out, uint8>::value && Same<typename Unreduced<Sampler>::type, Bilinear>::value;
+constexpr bool by_bytes = Same<In, uint8>::value && Same<Out, uint8>::value && Same<typename Otherwise<Sampler>::type, Bilinear>::value;
 
 // What `one` makes of 0 to N - 1.
 template <class T, int N> struct Several { T of[N]; };
@@ -67,7 +75,7 @@ struct Measured {};
 // within the warp, so that a thread stores 4 adjacent ones. Grid: regions. What precedes the pixels, seven warps waiting for the one that
 // plans, takes its time whatever the region's height: they are tall where there are many.
 template <class In, class From, int K, class Geometry, class Sampler, class Border, class Chain, class Out, class OutLayout, class Use = Changed>
-__global__ void __launch_bounds__(threads, Geometry::bounded ? blocks<Stored<In, K>, Real<In>, typename Unreduced<Sampler>::type, Geometry::template Local<Real<In>>::linear && !Same<typename Each<From>::type, Strided>::value> : 1)
+__global__ void __launch_bounds__(threads, Geometry::bounded ? blocks<Stored<In, K>, Real<In>, typename Otherwise<Sampler>::type, Geometry::template Local<Real<In>>::linear && !Same<typename Each<From>::type, Strided>::value> : 1)
 warp(const __grid_constant__ Warp<Geometry> args) {
     using InLayout = typename Each<From>::type;
     using R = Real<In>;
@@ -77,7 +85,7 @@ warp(const __grid_constant__ Warp<Geometry> args) {
     // What the sampler makes: the result, or, for ops to work on, pixels as the images hold them.
     constexpr bool measured = Same<Use, Measured>::value, changed = measured || !Chain::empty;
     using Sampled = typename Select<changed, In, Out>::type;
-    constexpr bool ragged = Each<From>::ragged, filtered = Same<Sampler, Antialiased>::value;
+    constexpr bool ragged = Each<From>::ragged, filtered = Same<Sampler, Antialiased>::value, retouching = retouches<Sampler>;
     constexpr bool bytes = by_bytes<Sampler, Sampled, In>, fixed = bytes && Local::linear;
     constexpr bool exchanged = sizeof(Out) < 4;
     constexpr int exchange_pitch = 40;  // 4 rows of 8 pixels, 40 apart, fall into different banks
@@ -85,9 +93,10 @@ warp(const __grid_constant__ Warp<Geometry> args) {
     __shared__ Region<In, K, Out, Ops> region;
     __shared__ OneImage own;  // the sample's, if ragged
     __shared__ Tile<Local> tiles[most_tiles];
-    constexpr int box_bytes = shared_bytes - sizeof(exchange) - sizeof(region) - (ragged ? sizeof(own) : 0) - sizeof(tiles) - (measured ? sizeof(R) * threads / 32 : 0) - 32;
+    constexpr int box_bytes = shared_bytes - sizeof(exchange) - sizeof(region) - (ragged ? sizeof(own) : 0) - sizeof(tiles) - (measured ? sizeof(R) * threads / 32 : 0) - (retouching ? sizeof(Retouching<In, K>) : 0) - 32;
     __shared__ alignas(16) unsigned char box_memory[Geometry::bounded ? box_bytes : 16];
     __shared__ R sums[measured ? threads / 32 : 1];
+    __shared__ typename Select<retouching, Retouching<In, K>, Count<0>>::type retouch;
     __shared__ int tile_count;
 
     const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5;
@@ -165,6 +174,9 @@ warp(const __grid_constant__ Warp<Geometry> args) {
         for (int field = lane; field < Ops::fields; field += 32) region.field[field] = static_cast<R>(entry(args.parameters, at.n, Ops::column(field, 0, at.first, args.channels)));
         __syncwarp();
         if (lane == 0) Ops::prepare(region.field, R(white<In>));
+    } else if (retouching && warp_index >= 5) {
+        const Place at = place();
+        if constexpr (retouching) read_retouching(args.retouch, at.n, at.first, args.channels, threadIdx.x - 5 * 32, threads - 5 * 32, retouch);
     }
     __syncthreads();
 
@@ -240,6 +252,8 @@ warp(const __grid_constant__ Warp<Geometry> args) {
         };
         const bool staged = Geometry::bounded && tiles[i].box.across > 0;
         if (staged) stage<InLayout>(image(), tiles[i].box, ragged ? own.aligned : args.in_aligned, region.fill, pixels);
+        if constexpr (retouching)
+            if (threadIdx.x == 0) retouch.now = retouch.any() && at_home(tiles[i], region.left, region.top, region.width, group<Pixels>);
         __syncthreads();
 
         const Tile<Local> tile = tiles[i];
@@ -249,6 +263,14 @@ warp(const __grid_constant__ Warp<Geometry> args) {
             const Reaches<R> reaches = reaches_of<R>(tile.local, window);
             make(tile, [&](int x, int y, auto count) {
                 constexpr int n = decltype(count)::value;
+                if constexpr (retouching)
+                    if (retouch.now) return several<n>([&](int i) {
+                        const int column = region.left + x + 8 * i, row = region.top + tile.first + y;
+                        const bool inside = column > 0 && column < args.out_width - 1 && row > 0 && row < args.out_height - 1;
+                        const Stored<In, K> made = retouched(retouch, Staged<In, K>{pixels, tile.box.pitch}, column - tile.local.base_x, row - tile.local.base_y, inside);
+                        if constexpr (bytes) return to_levels<K>(made);
+                        else return to_texel<Sampled>(to_texel(made));
+                    });
                 if constexpr (filtered)
                     if (reduced) return several<n>([&](int i) {
                         if constexpr (bytes) return antialiased(pixels, tile.box.pitch, point(x + 8 * i, y), reaches);
@@ -257,7 +279,7 @@ warp(const __grid_constant__ Warp<Geometry> args) {
                 return several<n>([&](int i) {
                     if constexpr (fixed) return bilinear(pixels, tile.box.pitch, tile.steps.at(x + 8 * i, y));
                     else if constexpr (bytes) return bilinear(pixels, tile.box.pitch, point(x + 8 * i, y));
-                    else return to_texel<Sampled>(Unreduced<Sampler>::type::sample(Staged<In, K>{pixels, tile.box.pitch}, point(x + 8 * i, y)));
+                    else return to_texel<Sampled>(Otherwise<Sampler>::type::sample(Staged<In, K>{pixels, tile.box.pitch}, point(x + 8 * i, y)));
                 });
             }, Count<changed && (Sampler::after > 2) ? 1 : 4>());
         } else {
@@ -268,7 +290,7 @@ warp(const __grid_constant__ Warp<Geometry> args) {
                     const bool beyond = !Geometry::bounded && (x + 8 * i >= region.width || y >= tile.end - tile.first);
                     if (filtered || beyond) return to_texel<Sampled>(from.fill);
                     const Point<R> p = point(x + 8 * i, y);
-                    return in_range(p) ? to_texel<Sampled>(Unreduced<Sampler>::type::sample(from, p)) : to_texel<Sampled>(from.fill);
+                    return in_range(p) ? to_texel<Sampled>(Otherwise<Sampler>::type::sample(from, p)) : to_texel<Sampled>(from.fill);
                 });
             }, Count<Geometry::bounded ? 1 : 4>());
         }

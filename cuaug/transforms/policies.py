@@ -1,21 +1,20 @@
 """Policies of ops, drawn for each sample: torchvision v2's ops, magnitudes, names and defaults.
 
-A policy has slots, and in each a sample gets one op. A slot is at most four passes, whatever its ops: one that moves
-pixels (rotations, shifts and shears are one resample, as a sample gets one of them), one to sharpen, one that looks
-levels up, equalized or spread, and one for contrast and what thresholds do, which what follows the policy may join;
-its mean luma, and the other colours, are the first one's. What a sample does not get runs with the parameter that
-changes nothing. Beside the passes a slot takes a reduction: the count of the levels of those samples that need it.
-Images are uint8, as in torchvision.
+A policy has slots, and in each a sample gets one op. As no sample gets two, a slot is one pass, whatever its ops:
+rotations, shifts and shears are one resample, samples that are sharpened, or whose levels are looked up, are read in
+another way, and colours follow, and then what follows the policy. What a sample does not get runs with the parameter
+that changes nothing. Before the pass the levels are counted of those samples that need it, for equalized or spread
+levels and for the mean that contrast is about. Images are uint8, as in torchvision.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .. import _check
 from .._pass import MOST_BRANCHES
-from ..fusion.recipe import Blended, Branch, Column, Equalized, Recipe, Sharpened
+from ..fusion.recipe import Blended, Branch, Column, Recipe
 from . import _magnitudes, _ranges
 from ._policies import POLICIES, Step
 from ._transform import Transform
@@ -202,7 +201,7 @@ _FOURTEEN = (
 )
 
 
-_LEVELS = {"Equalize": 1, "AutoContrast": 2}  # kernels/equalize.cu
+_LEVELS = {"Equalize": 1, "AutoContrast": 2, "Contrast": 3}  # kernels/relevel.cu
 
 
 def _probability(step: Step, done: bool) -> float:
@@ -225,13 +224,14 @@ class _Slot(NamedTuple):
     def write(self, interpolation: str, fill: Any) -> None:
         only_bytes(self.recipe)
         self._turn({"interpolation": interpolation, "fill": 0 if fill is None else fill})
-        about = self._colour()
         if self._has("Sharpness"):
-            self.recipe.add(Sharpened([self._drawn("Sharpness", 1.0, plus=1.0)], about))
-        if self._has("AutoContrast", "Equalize"):
+            self.recipe.sharpened(self._drawn("Sharpness", 1.0, plus=1.0), only=[self._only(["Sharpness"])])
+        if self._has(*_LEVELS):
             wanted = [float(_LEVELS.get(name, 0)) for name in self.names]
-            columns = self.recipe.draw("Entry", ["levels"], self.op, 0.0, 0.0, 0.0, len(wanted), *wanted)
-            self.recipe.add(Equalized(columns, about))
+            (levels,) = self.recipe.draw("Entry", ["levels"], self.op, 0.0, 0.0, 0.0, len(wanted), *wanted)
+            contrast = self._drawn("Contrast", 1.0, plus=1.0)
+            self.recipe.relevelled([levels, contrast], only=[self._only(_LEVELS)])
+        self._colour()
 
     def _turn(self, how: dict[str, Any]) -> None:
         """Two maps, as shears are about the corner, of which a sample takes one: one resample."""
@@ -245,15 +245,12 @@ class _Slot(NamedTuple):
             still = [self._still(name) for name in ("angle", "translate_x", "translate_y", "scale")]
             turned(self.recipe, [*still, *shears], (0, 0), only=[self._only(about_corner)], **how)
 
-    def _colour(self) -> Column:
-        """The column of the mean that the contrast is about."""
-        recipe, white, about = self.recipe, self.recipe.white, Column("")
+    def _colour(self) -> None:
+        recipe, white = self.recipe, self.recipe.white
         if self._has("Brightness"):
             recipe.pointwise("AdjustBrightness", [self._drawn("Brightness", 1.0, plus=1.0)])
         if self._has("Color"):
             recipe.pointwise("AdjustSaturation", [self._drawn("Color", 1.0, plus=1.0)])
-        if self._has("Contrast"):
-            recipe.pointwise("AdjustContrast", [self._drawn("Contrast", 1.0, plus=1.0), about], mean=about)
         if self._has("Posterize"):
             recipe.pointwise("Posterize", [self._drawn("Posterize", ALL_BITS)], ranged=True)
         if self._has("Solarize"):
@@ -261,12 +258,11 @@ class _Slot(NamedTuple):
         if self._has("Invert"):
             with recipe.only_where(self.op, self.names.index("Invert")):
                 recipe.pointwise("Solarize", [recipe.constant("Invert", -FAR, FAR, white=white)], ranged=True)
-        return about
 
     def _has(self, *names: str) -> bool:
         return any(name in self.names for name in names)
 
-    def _only(self, names: Sequence[str]) -> tuple[Column, frozenset[float]]:
+    def _only(self, names: Iterable[str]) -> tuple[Column, frozenset[float]]:
         return self.op, frozenset(float(self.names.index(name)) for name in names if name in self.names)
 
     def _still(self, name: str) -> Column:

@@ -73,11 +73,13 @@ struct Staged {
         return __double2int_rd(x);
     }
 
-    Texel<T, K> texel(int x, int y) const {
+    Stored<T, K> stored(int x, int y) const {
         constexpr unsigned int size = sizeof(Stored<T, K>), mask = size % 4 ? 0x3fffffffu : ~0u;
         const unsigned int at = (static_cast<unsigned int>(y) * (size * pitch) + size * static_cast<unsigned int>(x)) & mask;
-        return to_texel(*reinterpret_cast<const Stored<T, K>*>(reinterpret_cast<const char*>(pixels) + at));
+        return *reinterpret_cast<const Stored<T, K>*>(reinterpret_cast<const char*>(pixels) + at);
     }
+
+    Texel<T, K> texel(int x, int y) const { return to_texel(stored(x, y)); }
 
     Pixel<Real<T>, K> pixel(int x, int y) const { return to_pixel<Real<T>>(texel(x, y)); }
 };

@@ -1,0 +1,61 @@
+#pragma once
+
+#include "../kernels/relevelled.cuh"
+#include "extremes.hpp"
+
+namespace cuaug {
+
+// How many pixels of a channel there are of each level, in a sample's frames together.
+struct LevelCounts {
+    long long of[256];
+
+    long long sum() const {
+        long long all = 0;
+        for (int i = 0; i < 256; ++i) all += i * of[i];
+        return all;
+    }
+};
+
+inline LevelCounts count_levels(const Pointwise& args, long long n, int c) {
+    long long counts[2][256] = {};  // in turns: of neighbours of one level the second need not wait for the first
+    for (int t = 0; t < args.frames; ++t)
+        for (int y = 0; y < args.in_height; ++y) {
+            const uint8* row = static_cast<const uint8*>(args.in.data) + n * args.in.n + t * args.in.t + c * args.in.c + y * args.in.y;
+            for (int x = 0; x < args.in_width; ++x) ++counts[x & 1][row[x * args.in.x]];
+        }
+    LevelCounts all;
+    for (int i = 0; i < 256; ++i) all.of[i] = counts[0][i] + counts[1][i];
+    return all;
+}
+
+inline double mean_luma(const Pointwise& args, long long n) {
+    long long sums[3] = {};
+    for (int c = 0; c < (args.channels == 3 ? 3 : 1); ++c) sums[c] = count_levels(args, n, c).sum();
+    return mean_luma(sums, args.channels, 1LL * args.frames * args.in_height * args.in_width);
+}
+
+// As kernels/relevel.cu: a task is a sample.
+inline void relevel_task(const native::ImageCall& call, long long n, void*) {
+    const Pointwise args = pointwise_record(call.record);
+    const int wanted = static_cast<int>(parameter(args, n, 0));
+    const long long total = 1LL * args.frames * args.in_height * args.in_width;
+    const double mean = wanted == contrasting ? mean_luma(args, n) : 0.0;
+    const float factor = wanted == contrasting ? static_cast<float>(parameter(args, n, 1)) : 1.0f;
+    for (int c = 0; c < args.channels; ++c) {
+        uint8* table = static_cast<uint8*>(args.out.data) + (n * args.channels + c) * 256;
+        for (int i = 0; i < 256; ++i) table[i] = wanted == contrasting ? contrasted(i, factor, mean) : static_cast<uint8>(i);
+        if (wanted != equalizing && wanted != stretching) continue;
+        const LevelCounts counts = count_levels(args, n, c);
+        int lowest = 0, highest = 255;
+        while (counts.of[highest] == 0) --highest;
+        while (counts.of[lowest] == 0) ++lowest;
+        for (long long i = 0, below = 0; i < 256; below += counts.of[i++]) {
+            const int level = static_cast<int>(i);
+            table[i] = wanted == stretching ? stretched(level, lowest, highest) : equalized(level, below, total - counts.of[highest]);
+        }
+    }
+}
+
+inline long long relevel_tasks(const native::ImageCall& call) { return pointwise_record(call.record).samples; }
+
+}  // namespace cuaug
