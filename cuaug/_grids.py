@@ -116,6 +116,13 @@ def one_each(dtype: str, group: int, samples: int, height: int, width: int) -> t
     return samples, 1, 1
 
 
+def each_channel(dtype: str, group: int, samples: int, height: int, width: int, channels: int) -> tuple[int, int, int]:
+    """A block makes a channel of a sample."""
+    if channels > _MOST_BLOCKS:
+        raise ValueError(f"images must have at most {_MOST_BLOCKS} channels, got {channels}")
+    return samples, channels, 1
+
+
 def lut(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
     """A thread looks up four pixels of a row, four times."""
     blocks, _, deep = fours(dtype, group, slices, height, width)

@@ -10,6 +10,11 @@ def name_expression(skeleton: str, *arguments: str | int) -> str:
     return f"cuaug::{skeleton}<{', '.join(str(a) if isinstance(a, int) else f'cuaug::{a}' for a in arguments)}>"
 
 
+def together(name: str, launches: int) -> str:
+    """The kernel that does so many launches of another at once (kernels/gpu/together.cuh)."""
+    return f"{name[:-1]}, cuaug::Together<{launches}>>"
+
+
 def chain(ops: Sequence[str]) -> str:
     return f"Chain<{', '.join(f'cuaug::{op}' for op in ops)}>"
 

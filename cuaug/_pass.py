@@ -342,15 +342,15 @@ def relevel(image: Images, wanted: PerSample = ALL) -> Table:
     """What becomes of each level: of samples for which 0 is wanted it stays, 1: they are equalized, 2: spread over all
     levels, 3: contrast by the factor that comes next. [N, C, 256]
     """
-    table = _statistic("relevel", image, wanted, 256 * image.channels, "uint8")
+    table = _statistic("relevel", image, wanted, 256 * image.channels, "uint8", image.channels)
     return Table(image.library.pointer(table), 256 * image.channels, 256, 1, 0, table)
 
 
-def _statistic(skeleton: str, image: Images, wanted: PerSample, count: int, dtype: str) -> Any:
+def _statistic(skeleton: str, image: Images, wanted: PerSample, count: int, dtype: str, *further: int) -> Any:
     """`count` numbers of each sample, all its frames together, in the images' library."""
     table = image.library.empty((image.samples, count), dtype, image.device, None)
     if image.samples * image.axes.extents[1]:
-        plan = _plan(skeleton, (image.dtype, image.dtype), image.axes, image.pointer % 16, image.axes, 0)
+        plan = _plan(skeleton, (image.dtype, image.dtype), image.axes, image.pointer % 16, image.axes, 0, further)
         data = _parametrised(image, image.library.pointer(table), (0,) * 5, plan, wanted)
         _run(plan, image, data, image.dtype)
     return table
@@ -453,7 +453,7 @@ _SKELETONS = {
     ),
     "luma_mean": _Skeleton(512, _grids.one_each, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:]), by_frame=False),
     "extremes": _Skeleton(1024, _grids.one_each, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
-    "relevel": _Skeleton(1024, _grids.one_each, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
+    "relevel": _Skeleton(1024, _grids.each_channel, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
     "lut": _Skeleton(512, _grids.lut, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
     "adjust_sharpness": _Skeleton(256, _grids.adjust_sharpness, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
     "mix": _Skeleton(256, _grids.fours, lambda n, ls, k, _: (n[0], ls[0], k, n[2], ls[1])),

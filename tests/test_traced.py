@@ -3,6 +3,9 @@
 import ctypes
 import itertools
 import math
+import random
+import re
+import struct
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +15,9 @@ from recipe_cases import CASES
 from cuaug import _array, _check, _cuda, _failures, _grids, _images, _launches, _records
 from cuaug import transforms as T
 from cuaug._draws import Draws
+from cuaug._launches import Launch
 from cuaug._parameters import Table
-from cuaug.fusion import drawing, memory, run, traced
+from cuaug.fusion import drawing, memory, run, together, traced
 
 torch = pytest.importorskip("torch")
 
@@ -56,7 +60,8 @@ class Driver:
         record = ctypes.c_void_p.from_address(arguments).value
         of_one = ctypes.string_at(attributes, 72) if count else b""
         assert extra is None
-        self.launched.append(Launched(name, (*numbers, of_one), ctypes.string_at(record, _records.record_of(name)[1])))
+        size = numbers[2] * _records.record_of(name)[1] if "Together" in name else _records.record_of(name)[1]
+        self.launched.append(Launched(name, (*numbers, of_one), ctypes.string_at(record, size)))
         return self.statuses.get(len(self.launched), 0)
 
 
@@ -150,13 +155,32 @@ class Moved(NamedTuple):
         return -(-self.size // 512) * 512
 
 
+def parted(launched):
+    """Each with its place; those of several launches at once parted, the first of all before the second ones."""
+    alone, together = [], []
+    for i, each in enumerate([*launched, None]):
+        count = re.search(r", cuaug::Together<(\d+)>>$", each.kernel) if each else None
+        if count:
+            together.append((i, each, int(count[1]), count.start()))
+            continue
+        assert len({count for _, _, count, _ in together}) <= 1
+        for j in range(together[0][2] if together else 0):
+            for at, (kernel, (x, y, z, *rest), record), count, end in together:
+                assert z == count
+                size = len(record) // count
+                own = Launched(kernel[:end] + ">", (x, y, 1, *rest), record[j * size : (j + 1) * size])
+                alone.append((at, own))
+        together = []
+        alone += [(i, each)] if each else []
+    return alone
+
+
 def assert_same_launches(replayed, passes):
-    """But for where memory lies; returns where it went."""
-    assert [(each.kernel, each.config) for each in replayed.launched] == [
-        (each.kernel, each.config) for each in passes.launched
-    ]
+    """But for where memory lies, and that some go together; returns where it went."""
+    alone = parted(replayed.launched)
+    assert [(each.kernel, each.config) for _, each in alone] == [(each.kernel, each.config) for each in passes.launched]
     moved = {}
-    for i, (own, other) in enumerate(zip(replayed.launched, passes.launched, strict=True)):
+    for (i, own), other in zip(alone, passes.launched, strict=True):
         for word, known in zip(*(np.frombuffer(each.record, np.int64).tolist() for each in (own, other)), strict=True):
             place = next((k for k, array in enumerate(passes.given) if inside(known, array)), None)
             if place is None:
@@ -166,7 +190,7 @@ def assert_same_launches(replayed, passes):
             begin = word - (known - array.data_ptr())
             before = moved.get(place, Moved(array, begin, i, i))
             assert begin == before.begin  # it does not move while it is needed
-            moved[place] = before._replace(last=i)
+            moved[place] = before._replace(first=min(i, before.first), last=max(i, before.last))
     return list(moved.values())
 
 
@@ -189,7 +213,7 @@ def assert_in_its_memory(moved, replayed, passes):
         if each.first <= other.last and other.first <= each.last:
             assert each.end <= other.begin or other.end <= each.begin
     others = [each for each in moved if each is not own]
-    needed = (sum(each.room for each in others if each.first <= i <= each.last) for i in range(len(passes.launched)))
+    needed = (sum(each.room for each in others if each.first <= i <= each.last) for i in range(len(replayed.launched)))
     assert bytes_of(block) <= max(needed)
 
 
@@ -329,11 +353,11 @@ def test_places_in_memory_are_apart_while_they_are_needed():
 
 @pytest.mark.parametrize(
     ("policy", "batches"),
-    [(T.TrivialAugmentWide(), 1), (T.RandAugment(), 1), (T.AutoAugment(), 1), (T.AugMix(), 3)],
+    [(T.TrivialAugmentWide(), 1), (T.RandAugment(), 1), (T.AutoAugment(), 1), (T.AugMix(), 5)],
     ids=lambda given: type(given).__name__,
 )
 def test_the_passes_of_a_policy_take_turns_with_few_batches(policy, batches, gpu):
-    """One is the result's; AugMix, before it blends, has what its branches have made besides."""
+    """One is the result's; of AugMix each branch reads one and makes one, all at once."""
     batch = torch.zeros((16, 3, 224, 224), dtype=torch.uint8)
     *_, given = seen(gpu, lambda: T.Compose([policy], seed=1)(batch))
     result, block = given[-2:]
@@ -378,3 +402,65 @@ def test_memory_of_torch_comes_the_short_way_on_the_current_device_alone(monkeyp
             made = library.empty(shape, dtype, 1, order)
             assert taken.pop() == _array.permuted(shape, order)[0]
             assert (made.shape, made.stride(), made.dtype) == (expected.shape, expected.stride(), expected.dtype)
+
+
+def random_launches(random, count):
+    """Of kernels that go together and others, each of which writes memory of a few places and reads some more."""
+    launches = []
+    for i in range(count):
+        kernel = random.choice(["cuaug::warp<a>", "cuaug::warp<b>", "cuaug::relevel<a>", "cuaug::draw"])
+        kernel = random.choice([kernel, "cuaug::warp<a, cuaug::Measured>"])
+        written, *read = random.sample(range(8), 3)
+        blanks = (0, read[0], 16), (48, written, 0), (56, read[1], 8)
+        launches.append(Launch(kernel, (5, 1, 1), 256, 0, struct.pack("2q48x", -1, i), blanks))
+    return launches
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_goes_together_waits_for_what_it_needs(seed):
+    """Of launches that touch one place, of which one writes it, the first stays the first."""
+    launches = random_launches(random.Random(seed), 24)
+    known = {"cuaug::warp<a>", "cuaug::warp<b>", "cuaug::relevel<a>"}
+    at, made = {}, together.joined(launches)
+    for place, one in enumerate(made):
+        count = len(one.record) // 64
+        assert one.kernel in ([each.kernel for each in launches] if count == 1 else together_names(known, count))
+        assert one.grid == (5, 1, count)
+        for i in range(count):
+            (number,) = struct.unpack_from("q", one.record, 64 * i + 8)
+            own = launches[number]
+            assert one.record[64 * i :][:64] == own.record
+            assert [(a - 64 * i, *rest) for a, *rest in one.blanks if a // 64 == i] == list(own.blanks)
+            assert at.setdefault(number, place) == place
+    assert sorted(at) == list(range(24))
+
+    def wrote(launch):
+        return {name for place, name, _ in launch.blanks if place == 48 or launch.kernel not in known}
+
+    def used(launch):
+        return {name for _, name, _ in launch.blanks}
+
+    for first, second in itertools.combinations(range(24), 2):
+        a, b = launches[first], launches[second]
+        if wrote(a) & used(b) or wrote(b) & used(a):
+            assert at[first] < at[second], (first, second)
+
+
+def test_launches_go_together_as_early_as_they_can():
+    """Two chains of three steps, one behind the other: three launches, of as many records as there are chains."""
+    chain = ["cuaug::warp<a>", "cuaug::relevel<a>", "cuaug::warp<a>"]
+    launches = [
+        Launch(kernel, (5, 1, 1), 256, 0, bytes(64), ((0, 10 * i + step, 0), (48, 10 * i + step + 1, 0)))
+        for i in range(5)
+        for step, kernel in enumerate(chain)
+    ]
+    assert [(each.kernel, each.grid[2]) for each in together.joined(launches[:6])] == [
+        ("cuaug::warp<a, cuaug::Together<2>>", 2),
+        ("cuaug::relevel<a, cuaug::Together<2>>", 2),
+        ("cuaug::warp<a, cuaug::Together<2>>", 2),
+    ]
+    assert [each.grid[2] for each in together.joined(launches)] == [4, 4, 4, 1, 1, 1]  # what arguments have room for
+
+
+def together_names(kernels, count):
+    return {f"{name[:-1]}, cuaug::Together<{count}>>" for name in kernels}

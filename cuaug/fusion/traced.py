@@ -19,7 +19,7 @@ from .._draws import Draws
 from .._images import Images
 from .._launches import Launch, Launches
 from .._parameters import Table
-from . import by_sample, drawing, memory, run
+from . import by_sample, drawing, memory, run, together
 from .plan import Plan
 
 _NAME = (0xA5 << 56) - (1 << 64)  # below all addresses, and no number that a record holds
@@ -158,24 +158,25 @@ def _traced(image: Images, make: Callable[[Images], Any]) -> Traced | None:
     result = make(image._replace(pointer=_name(_SOURCE) + image.pointer % 16, library=tracing, owner=None))
     if not isinstance(result, Slot):
         return None
-    places, between = _places(tracing, result)
+    launches = together.joined(tracing.launches)
+    places, between = _places(tracing.slots, launches, result)
 
     def blank(at: int, name: int, offset: int) -> tuple[int, int, int]:
         value, begin = places.get(name, (name, 0))
         return at, value, begin + offset
 
-    launches = [each._replace(blanks=tuple(blank(*known) for known in each.blanks)) for each in tracing.launches]
-    return Traced(Launches(launches, image.device), result, between, tracing.kept)
+    filled = [each._replace(blanks=tuple(blank(*known) for known in each.blanks)) for each in launches]
+    return Traced(Launches(filled, image.device), result, between, tracing.kept)
 
 
-def _places(tracing: _Tracing, result: Slot) -> tuple[dict[int, tuple[int, int]], int]:
+def _places(slots: Sequence[Slot], launches: Sequence[Launch], result: Slot) -> tuple[dict[int, tuple[int, int]], int]:
     """In which of a call's memory each slot begins, and at which byte; and how much there must be beside the result."""
     used: dict[int, list[int]] = {}
-    for i, launch in enumerate(tracing.launches):
+    for i, launch in enumerate(launches):
         for _, name, _ in launch.blanks:
             used.setdefault(name, []).append(i)
-    spans = {slot.name: _span(slot, used[slot.name]) for slot in tracing.slots if slot.name in used}
-    own = spans.pop(result.name, _span(result, [0]))._replace(last=len(tracing.launches) - 1)
+    spans = {slot.name: _span(slot, used[slot.name]) for slot in slots if slot.name in used}
+    own = spans.pop(result.name, _span(result, [0]))._replace(last=len(launches) - 1)
     places, between = memory.placed(own, list(spans.values()))
     where = {name: (_RESULT if in_result else _BLOCK, at) for name, (in_result, at) in zip(spans, places, strict=True)}
     return {result.name: (_RESULT, 0), **where}, between

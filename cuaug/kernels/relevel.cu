@@ -3,78 +3,89 @@
 #include "gpu/layout.cuh"
 #include "gpu/scan.cuh"
 #include "gpu/succession.cuh"
+#include "gpu/together.cuh"
 #include "gpu/vectors.cuh"
 #include "pointwise_record.cuh"
 #include "relevelled.cuh"
 
 namespace cuaug {
 
-constexpr int relevel_threads = 1024, histogram_copies = 8;
+constexpr int relevel_threads = 1024;
 
-// A block counts the levels of a sample, all its frames together, K channels at a time, and writes the table that changes them: `out`
-// is [N, C, 256], bytes. Parameter 0 says how (`Relevelling`), 1 is the factor of a contrast, about the mean of the first K channels. Lanes count in turns in
-// one of the copies: neighbours are often of one level, for which they would wait for each other. Then a thread makes an entry. Grid: (samples).
-template <class In, class InLayout, int K>
-__global__ void __launch_bounds__(relevel_threads) relevel(const __grid_constant__ Pointwise args) {
-    __shared__ unsigned int counts[K * 256 * histogram_copies];  // [K, 256, copies]
-    __shared__ long long sums[32], highest[4], weighted[32];
-    __shared__ int darkest[4], brightest[4];
-    __shared__ double mean;
-    const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5, copy = lane % histogram_copies, k = threadIdx.x >> 8, level = threadIdx.x & 255;
-    const int step = column_stride<InLayout, K>(args.in.x);
+// A block finds what becomes of the levels of a channel of a sample, all its frames together: `out` is [N, C, 256], bytes. Parameter 0 says how
+// (`Relevelling`), 1 is the factor of a contrast. Each lane counts in a column of its own, which is a bank: no lane waits for another. Then
+// a thread makes an entry. Grid: (samples, channels).
+template <class In, class InLayout, int K, class Use = Together<1>>
+__global__ void __launch_bounds__(relevel_threads) relevel(const __grid_constant__ Records<Pointwise, Use> records) {
+    const Pointwise& args = records.own();
+    constexpr int together = Same<InLayout, Packed>::value ? K : 1, ahead = 4;
+    __shared__ unsigned int counts[256][32];
+    __shared__ long long sums[3][relevel_threads / 32], highest;
+    __shared__ int darkest, brightest;
+    const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5, step = column_stride<InLayout, together>(args.in.x), channel = blockIdx.y;
     const unsigned int across = (args.in_width + 3) / 4;
-    const long long n = blockIdx.x, pieces = static_cast<long long>(across) * args.in_height;
-    const long long total = static_cast<long long>(args.frames) * args.in_height * args.in_width;
+    const long long n = blockIdx.x, pieces = static_cast<long long>(across) * args.in_height, total = static_cast<long long>(args.frames) * args.in_height * args.in_width;
+    In* out = static_cast<In*>(args.out.data) + (n * args.channels + channel) * 256;
 
-    wait_for_previous();
-    const int wanted = static_cast<int>(parameter(args, n, 0));
-    if (wanted == unchanged) {
-        In* same = static_cast<In*>(args.out.data) + n * args.channels * 256;
-        for (int i = threadIdx.x; i < args.channels * 256; i += relevel_threads) same[i] = static_cast<In>(i & 255);
-        return;
-    }
-    for (int first = 0; first < args.channels; first += K) {
-        const int channels = args.channels - first;
-        long long offset[K];
-        channel_offsets<InLayout, K>(args.in.c, channels, offset);
-        for (int i = threadIdx.x; i < K * 256 * histogram_copies; i += relevel_threads) counts[i] = 0;
-        __syncthreads();
+    // Calls `use` with levels of all the sample's pixels, of `together` channels from `first` on: `ahead` times four at a time are asked for before the first is waited for.
+    auto each_pixel = [&](int first, const auto& use) {
+        long long offset[together];
+        channel_offsets<InLayout, together>(args.in.c, together, offset);
         for (int t = 0; t < args.frames; ++t) {
             const In* frame = static_cast<const In*>(args.in.data) + n * args.in.n + t * args.in.t + first * args.in.c;
-            for (long long piece = threadIdx.x; piece < pieces; piece += relevel_threads) {
-                const unsigned int index = static_cast<unsigned int>(piece);
-                const int y = index / across, x = 4 * (index - y * across), count = min(4, args.in_width - x);
-                const FourPixels<In, K> four = load_pixels<InLayout, In, K>(frame + y * args.in.y + static_cast<long long>(x) * step, offset, step, args.in_aligned, count);
-                for (int j = 0; j < 4; ++j) {
-                    const Texel<In, K> texel = to_texel(four.v[j]);
-                    if (j < count)
-                        for (int c = 0; c < K; ++c) atomicAdd(counts + (c * 256 + texel.c[c]) * histogram_copies + copy, 1u);
+            for (long long begin = threadIdx.x; begin < pieces; begin += ahead * relevel_threads) {
+                FourPixels<In, together> four[ahead];
+                int count[ahead];
+                for (int i = 0; i < ahead; ++i) {
+                    const unsigned int index = static_cast<unsigned int>(min(begin + i * relevel_threads, pieces - 1));
+                    const int y = index / across, x = 4 * (index - y * across);
+                    count[i] = begin + i * relevel_threads < pieces ? min(4, args.in_width - x) : 0;
+                    four[i] = load_pixels<InLayout, In, together>(frame + y * args.in.y + static_cast<long long>(x) * step, offset, step, args.in_aligned, max(count[i], 1));
                 }
+                for (int i = 0; i < ahead; ++i)
+                    for (int j = 0; j < 4; ++j)
+                        if (j < count[i]) use(four[i].v[j].word[0]);
+            }
+        }
+    };
+
+    wait_for_previous();
+    const int wanted = static_cast<int>(parameter(args, n, 0)), level = threadIdx.x;
+    const bool makes = level < 256;
+    if (wanted == unchanged) {
+        if (makes) out[level] = static_cast<In>(level);
+    } else if (wanted == contrasting) {
+        constexpr int all = K == 3 ? 3 : 1, at_once = together < all ? together : all;
+        for (int first = 0; first < all; first += at_once) {
+            long long sum[at_once] = {};
+            each_pixel(first, [&](Word pixel) {
+                for (int k = 0; k < at_once; ++k) sum[k] += pixel >> 8 * k & 0xFF;
+            });
+            for (int k = 0; k < at_once; ++k) {
+                sum[k] = sum_of(sum[k]);
+                if (lane == 0) sums[first + k][warp_index] = sum[k];
             }
         }
         __syncthreads();
-
+        long long sum[3] = {};
+        for (int k = 0; k < all; ++k) sum[k] = sum_of(sums[k][lane]);
+        if (makes) out[level] = contrasted(level, static_cast<float>(parameter(args, n, 1)), mean_luma(sum, args.channels, total));
+    } else {
+        for (int i = threadIdx.x; i < 256 * 32; i += relevel_threads) counts[i / 32][i % 32] = 0;
+        __syncthreads();
+        const int shift = together > 1 ? 8 * channel : 0;
+        each_pixel(together > 1 ? 0 : channel, [&](Word pixel) { atomicAdd(&counts[pixel >> shift & 0xFF][lane], 1u); });
+        __syncthreads();
         long long own = 0;
-        if (k < K)
-            for (int i = 0; i < histogram_copies; ++i) own += counts[threadIdx.x * histogram_copies + i];
+        for (int i = 0; makes && i < 32; ++i) own += counts[level][(i + lane) % 32];
         long long up_to = sum_up_to(own);
-        const long long levels = sum_of(own * level);
-        if (lane == 31) sums[warp_index] = up_to, weighted[warp_index] = levels;
+        if (lane == 31) sums[0][warp_index] = up_to;
         __syncthreads();
-        for (int i = warp_index & ~7; i < warp_index; ++i) up_to += sums[i];
-        if (own > 0 && up_to == total) highest[k] = own, brightest[k] = level;
-        if (own > 0 && up_to == own) darkest[k] = level;
-        if (first == 0 && threadIdx.x == 0) {
-            long long all[3] = {};
-            for (int i = 0; i < 24; ++i) all[i / 8] += weighted[i];
-            mean = mean_luma(all, args.channels, total);
-        }
+        for (int i = 0; i < warp_index; ++i) up_to += sums[0][i];
+        if (own > 0 && up_to == total) highest = own, brightest = level;
+        if (own > 0 && up_to == own) darkest = level;
         __syncthreads();
-        if (k < K && k < channels) {
-            In* to = static_cast<In*>(args.out.data) + (n * args.channels + first + k) * 256 + level;
-            if (wanted == contrasting) *to = contrasted(level, static_cast<float>(parameter(args, n, 1)), mean);
-            else *to = wanted == stretching ? stretched(level, darkest[k], brightest[k]) : equalized(level, up_to - own, total - highest[k]);
-        }
+        if (makes) out[level] = wanted == stretching ? stretched(level, darkest, brightest) : equalized(level, up_to - own, total - highest);
     }
 }
 

@@ -9,6 +9,7 @@
 #include "gpu/ragged.cuh"
 #include "gpu/succession.cuh"
 #include "gpu/tile.cuh"
+#include "gpu/together.cuh"
 #include "ops/colour.cuh"
 #include "record.cuh"
 #include "sampler/antialiased.cuh"
@@ -66,7 +67,7 @@ inline auto several(const One& one) {
     return out;
 }
 
-// What becomes of the pixels behind the chain of ops: the result, and its mean luma as well.
+// What becomes of the pixels behind the chain of ops: the result, and its mean luma as well. `Together` is `Changed`.
 struct Changed {};
 struct Measured {};
 
@@ -76,7 +77,8 @@ struct Measured {};
 // plans, takes its time whatever the region's height: they are tall where there are many.
 template <class In, class From, int K, class Geometry, class Sampler, class Border, class Chain, class Out, class OutLayout, class Use = Changed>
 __global__ void __launch_bounds__(threads, Geometry::bounded ? blocks<Stored<In, K>, Real<In>, typename Otherwise<Sampler>::type, Geometry::template Local<Real<In>>::linear && !Same<typename Each<From>::type, Strided>::value> : 1)
-warp(const __grid_constant__ Warp<Geometry> args) {
+warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
+    const Warp<Geometry>& args = records.own();
     using InLayout = typename Each<From>::type;
     using R = Real<In>;
     using Local = typename Geometry::template Local<R>;
@@ -258,19 +260,22 @@ warp(const __grid_constant__ Warp<Geometry> args) {
 
         const Tile<Local> tile = tiles[i];
         auto point = [&](int x, int y) { return tile.local.at(static_cast<R>(x), static_cast<R>(y)); };
-        if (staged) {
+        bool done = false;
+        if constexpr (retouching) {
+            done = retouch.now;
+            if (done) make(tile, [&](int x, int y, auto) {
+                const int column = region.left + x, row = region.top + tile.first + y;
+                const bool inside = column > 0 && column < args.out_width - 1 && row > 0 && row < args.out_height - 1;
+                const Stored<In, K> made = retouched(retouch, Staged<In, K>{pixels, tile.box.pitch}, column - tile.local.base_x, row - tile.local.base_y, inside);
+                return several<1>([&](int) { return to_texel<Sampled>(to_texel(made)); });
+            }, Count<1>());
+        }
+        if (done) {
+        } else if (staged) {
             const bool reduced = filtered && reduces(tile.local);
             const Reaches<R> reaches = reaches_of<R>(tile.local, window);
             make(tile, [&](int x, int y, auto count) {
                 constexpr int n = decltype(count)::value;
-                if constexpr (retouching)
-                    if (retouch.now) return several<n>([&](int i) {
-                        const int column = region.left + x + 8 * i, row = region.top + tile.first + y;
-                        const bool inside = column > 0 && column < args.out_width - 1 && row > 0 && row < args.out_height - 1;
-                        const Stored<In, K> made = retouched(retouch, Staged<In, K>{pixels, tile.box.pitch}, column - tile.local.base_x, row - tile.local.base_y, inside);
-                        if constexpr (bytes) return to_levels<K>(made);
-                        else return to_texel<Sampled>(to_texel(made));
-                    });
                 if constexpr (filtered)
                     if (reduced) return several<n>([&](int i) {
                         if constexpr (bytes) return antialiased(pixels, tile.box.pitch, point(x + 8 * i, y), reaches);

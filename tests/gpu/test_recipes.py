@@ -210,7 +210,7 @@ def test_threads_may_call_a_recipe_at_once(policy):
 
 @every_policy
 def test_a_policy_takes_the_memory_of_few_batches(policy):
-    """Of the result, and of what is read and written at a time besides: two, and of AugMix what is to be blended."""
+    """Of the result, and of what is read and written at a time besides: two, of AugMix by each of three branches."""
     batch = torch.zeros((64, 3, 224, 224), dtype=torch.uint8, device="cuda")
     aug = T.Compose([policy], seed=4)
     aug(batch)
@@ -218,7 +218,7 @@ def test_a_policy_takes_the_memory_of_few_batches(policy):
     torch.cuda.reset_peak_memory_stats()
     before = torch.cuda.memory_allocated()
     made = aug(batch)
-    room = 3.1 if isinstance(policy, T.AugMix) else 2.1
+    room = 6.1 if isinstance(policy, T.AugMix) else 2.1
     assert torch.cuda.max_memory_allocated() - before <= room * batch.nbytes
     assert torch.cuda.memory_allocated() - before <= 1.01 * made.nbytes
 

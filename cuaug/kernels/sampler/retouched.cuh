@@ -35,12 +35,12 @@ inline void read_retouching(const Retouch& args, long long n, int first, int cha
         out.sharpness = args.sharpness.data != nullptr ? static_cast<Real<T>>(entry(args.sharpness, n, 0)) : Real<T>(1);
         out.relevelled = args.relevelling.data != nullptr && entry(args.relevelling, n, 0) != 0.0;
     }
-    if (sizeof(T) > 1 || args.levels == nullptr) return;
-    for (int word = i; word < 64 * K; word += count) {
-        const int c = first + word / 64;
-        const Word* from = reinterpret_cast<const Word*>(args.levels + (n * channels + (c < channels ? c : channels - 1)) * 256);
-        reinterpret_cast<Word*>(out.level[word / 64])[word % 64] = from[word % 64];
-    }
+    if constexpr (sizeof(T) == 1)
+        for (int word = i; word < 64 * K && args.levels != nullptr; word += count) {
+            const int c = first + word / 64;
+            const Word* from = reinterpret_cast<const Word*>(args.levels + (n * channels + (c < channels ? c : channels - 1)) * 256);
+            reinterpret_cast<Word*>(out.level[word / 64])[word % 64] = from[word % 64];
+        }
 }
 
 // Of a pixel and its neighbours.
