@@ -73,6 +73,7 @@ struct Sequence<R, K> {
     static int column(int, int from, int, int) { return from; }
     static void prepare(R*, R) {}
     static Sequence of(const R*) { return {}; }
+    bool idle() const { return true; }
 
     template <int N> void apply(Pixel<R, K> (&)[N], const Where<R> (&)[N]) const {}
 };
@@ -98,6 +99,13 @@ struct Sequence<R, K, Op, Others...> {
     }
 
     static Sequence of(const R* field) { return {op_of<Op>(field), Rest::of(field + own)}; }
+
+    // Whether none has anything to do for the sample.
+    bool idle() const {
+        bool none = true;
+        each_step(op, [&](const auto&) { none = false; }, 0);
+        return none && others.idle();
+    }
 
     template <int N>
     void apply(Pixel<R, K> (&pixels)[N], const Where<R> (&where)[N]) const {

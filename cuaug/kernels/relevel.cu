@@ -10,56 +10,64 @@
 
 namespace cuaug {
 
-constexpr int relevel_threads = 1024;
+constexpr int relevel_threads = 512;
 
 // A block finds what becomes of the levels of a channel of a sample, all its frames together: `out` is [N, C, 256], bytes. Parameter 0 says how
 // (`Relevelling`), 1 is the factor of a contrast. Each lane counts in a column of its own, which is a bank: no lane waits for another. Then
 // a thread makes an entry. Grid: (samples, channels).
 template <class In, class InLayout, int K, class Use = Together<1>>
-__global__ void __launch_bounds__(relevel_threads) relevel(const __grid_constant__ Records<Pointwise, Use> records) {
+__global__ void __launch_bounds__(relevel_threads, 2) relevel(const __grid_constant__ Records<Pointwise, Use> records) {
     const Pointwise& args = records.own();
     constexpr int together = Same<InLayout, Packed>::value ? K : 1, ahead = 4;
     __shared__ unsigned int counts[256][32];
-    __shared__ long long sums[3][relevel_threads / 32], highest;
+    __shared__ long long sums[3][relevel_threads / 32], totals[3], highest;
     __shared__ int darkest, brightest;
     const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5, step = column_stride<InLayout, together>(args.in.x), channel = blockIdx.y;
     const unsigned int across = (args.in_width + 3) / 4;
     const long long n = blockIdx.x, pieces = static_cast<long long>(across) * args.in_height, total = static_cast<long long>(args.frames) * args.in_height * args.in_width;
     In* out = static_cast<In*>(args.out.data) + (n * args.channels + channel) * 256;
 
-    // Calls `use` with levels of all the sample's pixels, of `together` channels from `first` on: `ahead` times four at a time are asked for before the first is waited for.
+    // Calls `use` with all pixels of the sample, of `together` channels from `first` on. Where rows follow one another, `ahead` times four are asked for before the first is waited for.
     auto each_pixel = [&](int first, const auto& use) {
         long long offset[together];
         channel_offsets<InLayout, together>(args.in.c, together, offset);
         for (int t = 0; t < args.frames; ++t) {
             const In* frame = static_cast<const In*>(args.in.data) + n * args.in.n + t * args.in.t + first * args.in.c;
-            for (long long begin = threadIdx.x; begin < pieces; begin += ahead * relevel_threads) {
-                FourPixels<In, together> four[ahead];
-                int count[ahead];
-                for (int i = 0; i < ahead; ++i) {
-                    const unsigned int index = static_cast<unsigned int>(min(begin + i * relevel_threads, pieces - 1));
-                    const int y = index / across, x = 4 * (index - y * across);
-                    count[i] = begin + i * relevel_threads < pieces ? min(4, args.in_width - x) : 0;
-                    four[i] = load_pixels<InLayout, In, together>(frame + y * args.in.y + static_cast<long long>(x) * step, offset, step, args.in_aligned, max(count[i], 1));
+            if constexpr (!Same<InLayout, Strided>::value)
+                if (args.in_aligned && args.in_width % 4 == 0 && args.in.y == static_cast<long long>(args.in_width) * step) {
+                    const In* at = frame + 4LL * threadIdx.x * step;
+                    for (long long left = pieces - threadIdx.x; left > 0; left -= ahead * relevel_threads, at += 4LL * ahead * relevel_threads * step) {
+                        Vectors<In, together, 1> raw[ahead];
+                        for (int i = 0; i < ahead; ++i) raw[i] = load_vectors<InLayout, In, together>(i * relevel_threads < left ? at + 4 * i * relevel_threads * step : at, offset);
+                        for (int i = 0; i < ahead; ++i) {
+                            if (i * relevel_threads >= left) break;
+                            const FourPixels<In, together> four = gather<InLayout, In, together>(raw[i].of[0]);
+                            for (int j = 0; j < 4; ++j) use(four.v[j].word[0]);
+                        }
+                    }
+                    continue;
                 }
-                for (int i = 0; i < ahead; ++i)
-                    for (int j = 0; j < 4; ++j)
-                        if (j < count[i]) use(four[i].v[j].word[0]);
+            for (long long piece = threadIdx.x; piece < pieces; piece += relevel_threads) {
+                const unsigned int index = static_cast<unsigned int>(piece);
+                const int y = index / across, x = 4 * (index - y * across), count = min(4, args.in_width - x);
+                const FourPixels<In, together> four = load_pixels<InLayout, In, together>(frame + y * args.in.y + static_cast<long long>(x) * step, offset, step, args.in_aligned, count);
+                for (int j = 0; j < count; ++j) use(four.v[j].word[0]);
             }
         }
     };
 
     wait_for_previous();
-    const int wanted = static_cast<int>(parameter(args, n, 0)), level = threadIdx.x;
+    const int wanted = static_cast<int>(given_parameter(args, n, 0)), level = threadIdx.x;
     const bool makes = level < 256;
     if (wanted == unchanged) {
         if (makes) out[level] = static_cast<In>(level);
     } else if (wanted == contrasting) {
         constexpr int all = K == 3 ? 3 : 1, at_once = together < all ? together : all;
+#pragma unroll 1
         for (int first = 0; first < all; first += at_once) {
             long long sum[at_once] = {};
             each_pixel(first, [&](Word pixel) {
-                for (int k = 0; k < at_once; ++k) sum[k] += pixel >> 8 * k & 0xFF;
+                for (int k = 0; k < at_once; ++k) sum[k] += __byte_perm(pixel, 0, 0x4440 + k);
             });
             for (int k = 0; k < at_once; ++k) {
                 sum[k] = sum_of(sum[k]);
@@ -67,16 +75,20 @@ __global__ void __launch_bounds__(relevel_threads) relevel(const __grid_constant
             }
         }
         __syncthreads();
-        long long sum[3] = {};
-        for (int k = 0; k < all; ++k) sum[k] = sum_of(sums[k][lane]);
-        if (makes) out[level] = contrasted(level, static_cast<float>(parameter(args, n, 1)), mean_luma(sum, args.channels, total));
+        if (warp_index < all) {
+            const long long sum = sum_of(lane < relevel_threads / 32 ? sums[warp_index][lane] : 0);
+            if (lane == 0) totals[warp_index] = sum;
+        }
+        __syncthreads();
+        if (makes) out[level] = contrasted(level, static_cast<float>(given_parameter(args, n, 1)), mean_luma(totals, args.channels, total));
     } else {
         for (int i = threadIdx.x; i < 256 * 32; i += relevel_threads) counts[i / 32][i % 32] = 0;
         __syncthreads();
-        const int shift = together > 1 ? 8 * channel : 0;
-        each_pixel(together > 1 ? 0 : channel, [&](Word pixel) { atomicAdd(&counts[pixel >> shift & 0xFF][lane], 1u); });
+        const int selector = 0x4440 + (together > 1 ? channel : 0);
+        each_pixel(together > 1 ? 0 : channel, [&](Word pixel) { atomicAdd(&counts[__byte_perm(pixel, 0, selector)][lane], 1u); });
         __syncthreads();
         long long own = 0;
+#pragma unroll 8
         for (int i = 0; makes && i < 32; ++i) own += counts[level][(i + lane) % 32];
         long long up_to = sum_up_to(own);
         if (lane == 31) sums[0][warp_index] = up_to;

@@ -34,7 +34,8 @@ inline uint8 contrasted(int level, float factor, double mean) {
 
 // The mean luma, by the sums of the levels of the first three channels; of other images than of three, by the first.
 inline double mean_luma(const long long* sums, int channels, long long pixels) {
-    const Pixel<double, 3> sum = {{static_cast<double>(sums[0]), static_cast<double>(sums[1]), static_cast<double>(sums[2])}};
+    Pixel<double, 3> sum = {};
+    for (int k = 0; k < (channels == 3 ? 3 : 1); ++k) sum.c[k] = static_cast<double>(sums[k]);
     return (channels == 3 ? luma(sum) : sum.c[0]) / static_cast<double>(pixels);
 }
 

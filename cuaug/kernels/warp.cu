@@ -32,6 +32,7 @@ struct alignas(16) Region {
     int width;           // of the output
     int channels;        // from the first on
     int plane;           // of four channels, counted through the frames
+    int idle;            // the ops have nothing to do for this sample
     Window window;       // if the border goes around one
     Stored<In, K> fill;
     Real<In> field[Ops::fields + 1];
@@ -87,6 +88,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     // What the sampler makes: the result, or, for ops to work on, pixels as the images hold them.
     constexpr bool measured = Same<Use, Measured>::value, changed = measured || !Chain::empty;
     using Sampled = typename Select<changed, In, Out>::type;
+    constexpr bool passes = !measured && !Chain::empty && Same<In, Out>::value;  // pixels by the ops, where those are idle
     constexpr bool ragged = Each<From>::ragged, filtered = Same<Sampler, Antialiased>::value, retouching = retouches<Sampler>;
     constexpr bool bytes = by_bytes<Sampler, Sampled, In>, fixed = bytes && Local::linear;
     constexpr bool exchanged = sizeof(Out) < 4;
@@ -175,7 +177,10 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         const Place at = place();
         for (int field = lane; field < Ops::fields; field += 32) region.field[field] = static_cast<R>(entry(args.parameters, at.n, Ops::column(field, 0, at.first, args.channels)));
         __syncwarp();
-        if (lane == 0) Ops::prepare(region.field, R(white<In>));
+        if (lane == 0) {
+            Ops::prepare(region.field, R(white<In>));
+            if (passes) region.idle = Ops::of(region.field).idle();
+        }
     } else if (retouching && warp_index >= 5) {
         const Place at = place();
         if constexpr (retouching) read_retouching(args.retouch, at.n, at.first, args.channels, threadIdx.x - 5 * 32, threads - 5 * 32, retouch);
@@ -221,6 +226,11 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                     for (int i = 0; i < at_once; ++i) finish(first + i, to_stored(sample(column + 8 * (first + i), y, Count<1>()).of[0]));
                 } else {
                     const auto sampled = sample(column + 8 * first, y, together);
+                    if constexpr (passes)
+                        if (region.idle) {
+                            for (int i = 0; i < at_once; ++i) finish(first + i, to_stored(sampled.of[i]));
+                            continue;
+                        }
                     Pixel<R, K> made[at_once];
                     for (int i = 0; i < at_once; ++i) made[i] = shares<R>(sampled.of[i]);
                     change(made, first, y);

@@ -8,20 +8,21 @@ namespace cuaug {
 template <class R, int K>
 struct Posterize {
     static constexpr int shared = 1, each = 0;
-    R bits;
+    R levels;   // given as bits
+
+    static void prepare(R* field, R) { field[0] = exp2(field[0]); }
 
     // Nothing to do for samples that keep all bits.
     template <class Use>
     void steps(const Use& use) const {
-        if (bits < R(31)) use(*this);
+        if (levels < R(2147483648)) use(*this);
     }
 
     Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>& where) const {
-        const R levels = exp2(bits);
         Pixel<R, K> out;
         if (where.white > R(1)) {
-            const R step = (where.white + R(1)) / levels;
-            for (int k = 0; k < K; ++k) out.c[k] = floor(level(in.c[k], where) / step) * step / where.white;
+            const R share = levels / (where.white + R(1)), step = (R(1) / where.white) / share;
+            for (int k = 0; k < K; ++k) out.c[k] = floor(level(in.c[k], where) * share) * step;
         } else {
             for (int k = 0; k < K; ++k) out.c[k] = fmin(fmax(floor(in.c[k] * levels), R(0)), levels - R(1)) / levels;
         }
