@@ -23,11 +23,12 @@ _GEOMETRIES = {
     "Perspective": struct.Struct("P4q 9d 2i"),
     "Grid": struct.Struct("P4q P4q 2d 3i 4x"),
 }
+RESULT = struct.calcsize("P5q")  # where a batch's record points to its result
 _RESAMPLE = struct.Struct("P5q P5q q 8i P4q 4d P4q 4d 2i")
 _POINTWISE = struct.Struct("P5q P5q q 8i P4q 12d P4q 2i")
 _LUT = struct.Struct("P5q P5q q 8i P3q")
 _BLUR = struct.Struct("P5q P5q q 8i P4q 2d 4i")
-_BLEND = struct.Struct("P5q P5q q 8i 8P P4q q")
+_BLENDED = struct.Struct("8P P4q q")  # behind a `_POINTWISE`
 RECORDS = {  # what each kernel's is called in C++, and its size
     **dict.fromkeys(
         ("pointwise", "luma_mean", "mix", "adjust_sharpness", "extremes", "relevel"), ("Pointwise", _POINTWISE.size)
@@ -35,7 +36,7 @@ RECORDS = {  # what each kernel's is called in C++, and its size
     "resample": ("Resample", _RESAMPLE.size),
     "lut": ("Lut", _LUT.size),
     "gaussian_blur": ("GaussianBlur", _BLUR.size),
-    "blend": ("Blend", _BLEND.size),
+    "blend": ("Blend", _POINTWISE.size + _BLENDED.size),
 }
 WARPS = {  # of a warp, by the geometry in it: sizes
     f"Warp<cuaug::{name}>": _FILLED.size + own.size + _TAIL.size for name, own in _GEOMETRIES.items()
@@ -63,8 +64,8 @@ class Parts(NamedTuple):
     column: int  # which it is, among the parameters
 
 
-class Retouch(NamedTuple):
-    """What is done to samples that stay where they are: of the others, the first is 1, and the second 0."""
+class RetouchTables(NamedTuple):
+    """What a GPU's warp does to samples that it does not move: a factor of 1 and a relevelling of 0 do nothing."""
 
     sharpness: Table = NO_TABLE
     relevelling: Table = NO_TABLE
@@ -73,7 +74,7 @@ class Retouch(NamedTuple):
 
 NO_PARTS = Parts(NO_TABLE, 0, -1)
 NO_OPS = Ops((), NO_TABLE)
-NO_RETOUCH = Retouch()
+NO_RETOUCH = RetouchTables()
 ALL = PerSample(NO_TABLE, (1.0,))  # samples, of which a statistic is wanted
 STILL = PerSample(NO_TABLE, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0))  # a matrix that moves nothing
 
@@ -132,7 +133,7 @@ def warp(
     ops: Ops = NO_OPS,
     parts: Table = NO_TABLE,
     antialias: bool = False,
-    retouch: Retouch = NO_RETOUCH,
+    retouch: RetouchTables = NO_RETOUCH,
 ) -> Any:
     """One resample of the whole batch, then ops. `image` and `geometry` are checked; the rest is checked here.
 
@@ -168,7 +169,7 @@ def warp(
 
 
 def chained(image: Images, made: Any, ops: Ops, target: str, out: Any, parts: Table) -> Any:
-    """Ops on what has been made of an image, in a launch or loop of their own; or, for `parts`, its mean."""
+    """Ops, if any, on what has been made of an image, in a launch or loop of their own; or, for `parts`, its mean."""
     if not ops.names and target == image.dtype and parts is NO_TABLE:
         assert out is None
         return made
@@ -225,8 +226,7 @@ def pointwise(
             raise TypeError(f"images and dtype must be one of {', '.join(_check.IMAGE_DTYPES)}, got {name}")
     result = _images.like(image, image.size, dtype, out, channels)
     if image.samples * image.axes.extents[1]:
-        room = _grids.POINTWISE_BLOCKS * _cuda.processors(image.device) if image.device >= 0 else 1
-        further = room, not _grids.UNEVEN.isdisjoint(ops)
+        further = _room(image), not _grids.UNEVEN.isdisjoint(ops)
         plan = _plan("pointwise", (image.dtype, dtype, *ops), *_phases(image, result), further)
         data = _parametrised(image, result.pointer, result.axes.strides, plan, parameters, parts)
         _run(plan, image, data, image.dtype, dtype, ops, result.axes.extents[2])
@@ -244,17 +244,26 @@ def mix(image: Images, name: str, parameters: PerSample, out: Any) -> Any:
     return image.library.finish(result.array)
 
 
-def blend(image: Images, branches: Sequence[Images], shares: Table) -> Any:
-    """Images and what branches have made of them. `shares`: of what is left over, but for the last. [N, branches]"""
-    result = _images.like(image, image.size, image.dtype)
+def blend(image: Images, branches: Sequence[Images], shares: Table, ops: Ops = NO_OPS, dtype: str | None = None) -> Any:
+    """Images and what branches have made of them; then ops.
+
+    `shares`: of what is left over, but for the last. [N, branches]
+    """
+    dtype = dtype or image.dtype
+    if image.device < 0 and (ops.names or dtype != image.dtype):
+        return chained(image, blend(image, branches, shares), ops, dtype, None, NO_TABLE)
+    result = _images.like(image, image.size, dtype)
     if image.samples * image.axes.extents[1]:
         assert all(branch.axes.strides == result.axes.strides for branch in branches)
         pointers = [branch.pointer for branch in branches]
         phase = functools.reduce(int.__or__, pointers, result.pointer) % 16  # vectors need all of them to be aligned
-        plan = _plan("blend", (image.dtype, image.dtype), image.axes, image.pointer % 16, result.axes, phase)
-        batch = _batch(image, result.pointer, result.axes.strides, plan)
+        plan = _plan(
+            "blend", (image.dtype, dtype, *ops.names), *_phases(image, result)[:3], phase, (_room(image), False)
+        )
+        record = _parametrised(image, result.pointer, result.axes.strides, plan, PerSample(ops.parameters, ()))
         rest = (0,) * (MOST_BRANCHES - len(pointers))
-        _run(plan, image, _BLEND.pack(*batch, *pointers, *rest, *shares[:5], len(pointers)), image.dtype)
+        data = record + _BLENDED.pack(*pointers, *rest, *shares[:5], len(pointers))
+        _run(plan, image, data, image.dtype)
     return image.library.finish(result.array)
 
 
@@ -354,6 +363,11 @@ def _statistic(skeleton: str, image: Images, wanted: PerSample, count: int, dtyp
         data = _parametrised(image, image.library.pointer(table), (0,) * 5, plan, wanted)
         _run(plan, image, data, image.dtype)
     return table
+
+
+def _room(image: Images) -> int:
+    """For blocks that go through images as those of kernels/pointwise.cu do."""
+    return _grids.POINTWISE_BLOCKS * _cuda.processors(image.device) if image.device >= 0 else 1
 
 
 def _phases(image: Images, result: Result) -> tuple[Axes, int, Axes, int]:
@@ -457,7 +471,9 @@ _SKELETONS = {
     "lut": _Skeleton(512, _grids.lut, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
     "adjust_sharpness": _Skeleton(256, _grids.adjust_sharpness, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
     "mix": _Skeleton(256, _grids.fours, lambda n, ls, k, _: (n[0], ls[0], k, n[2], ls[1])),
-    "blend": _Skeleton(256, _grids.fours, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
+    "blend": _Skeleton(
+        _grids.POINTWISE_THREADS, _grids.pointwise, lambda n, ls, k, _: (n[0], ls[0], k, chain(n[2:]), n[1], ls[1])
+    ),
     "gaussian_blur": _Skeleton(224, _grids.gaussian_blur, lambda n, ls, k, _: (n[0], ls[0], k, n[1], ls[1])),
 }
 

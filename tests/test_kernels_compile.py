@@ -144,6 +144,8 @@ CHAINS = {
     "stepped": ("Solarize", "Posterize", "Erase"),
     "slot": SLOT,
 }
+BLENDED = {"none": (), "scaled": CHAINS["scaled"], "stepped": CHAINS["stepped"]}
+BLENDS = {**BLURS, "chain": list(BLENDED), "target": ["uint8", "float16", "float32"]}
 FUSED = {
     **WARPS,
     "source": IMAGE_DTYPES,
@@ -248,7 +250,10 @@ def covering_names():
         *(kernels.name_expression("extremes", *row) for row in covering(EXTREMES)),
         *(kernels.name_expression("relevel", *row) for row in covering({**EXTREMES, "source": ["uint8"]})),
     ]
-    blends = [kernels.name_expression("blend", *row) for row in covering(BLURS)]
+    blends = [
+        kernels.name_expression("blend", source, layout, channels, kernels.chain(BLENDED[chain]), target, result)
+        for source, layout, channels, result, chain, target in covering(BLENDS)
+    ]
     luts = [kernels.name_expression("lut", *row) for row in covering(LUTS)]
     return [*warps, *resamples, *pointwises, *greys, long, *statistics, *mixes, *blends, *stencils, *luts]
 
@@ -320,6 +325,13 @@ USUAL = [
                 for target, chain in (("uint8", SLOT), ("float16", (*SLOT, "Scaled", "Normalize")))
             ),
             kernels.name_expression("relevel", "uint8", layout, 3),
+            kernels.name_expression("relevel", "uint8", layout, 3, "Together"),
+            warp_of(
+                {**row, "border": "Constant", "sampler": RETOUCHED[1], "target": "uint8"},
+                kernels.chain(SLOT),
+                "Together",
+            ),
+            kernels.name_expression("blend", "uint8", layout, 3, kernels.chain(CHAINS["scaled"]), "float16", layout),
         )
     ),
 ]

@@ -11,6 +11,7 @@ _grids = pytest.importorskip("cuaug._grids")
 _engine = pytest.importorskip("cuaug._engine")
 _nms = pytest.importorskip("cuaug._nms")
 _pass = pytest.importorskip("cuaug._pass")
+together = pytest.importorskip("cuaug.fusion.together")
 
 KERNELS = Path(cuda.__file__).parent / "kernels"
 
@@ -30,7 +31,8 @@ def test_kernels_that_are_set_up_early_wait_for_what_is_before_them():
 @pytest.mark.parametrize(
     ("file", "name", "mirrored"),
     [
-        ("pointwise.cu", "pointwise_threads", _grids.POINTWISE_THREADS),
+        ("gpu/course.cuh", "pointwise_threads", _grids.POINTWISE_THREADS),
+        ("gpu/together.cuh", "most_together", together.MOST),
         ("nms_record.cuh", "nms_tile", _nms._TILE),
         ("nms_record.cuh", "nms_block", _nms._BLOCK),
         ("nms_rank.cu", "nms_rank_threads", _nms._RANK_THREADS),
@@ -42,7 +44,7 @@ def test_kernels_that_are_set_up_early_wait_for_what_is_before_them():
         ("nms_settle.cu", "nms_settle_threads", 32 * _nms._SETTLE_WARPS),
         ("draw.cu", "draw_samples", _draws._SAMPLES),
         ("cut.cu", "cut_rows", _engine._ROWS),
-        ("pointwise.cu", "pointwise_threads", _pass._SKELETONS["pointwise"].threads),
+        ("gpu/course.cuh", "pointwise_threads", _pass._SKELETONS["pointwise"].threads),
     ],
 )
 def test_constants_are_those_of_the_kernels(file, name, mirrored):

@@ -4,7 +4,6 @@ import ctypes
 import itertools
 import math
 import random
-import re
 import struct
 from typing import Any, NamedTuple
 
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 from recipe_cases import CASES
 
-from cuaug import _array, _check, _cuda, _failures, _grids, _images, _launches, _records
+from cuaug import _array, _check, _cuda, _failures, _grids, _images, _launches, _pass, _records
 from cuaug import transforms as T
 from cuaug._draws import Draws
 from cuaug._launches import Launch
@@ -21,6 +20,7 @@ from cuaug.fusion import drawing, memory, run, together, traced
 
 torch = pytest.importorskip("torch")
 
+TOGETHER = ", cuaug::Together>"
 PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)  # of cuLaunchKernelEx
 
 
@@ -60,7 +60,7 @@ class Driver:
         record = ctypes.c_void_p.from_address(arguments).value
         of_one = ctypes.string_at(attributes, 72) if count else b""
         assert extra is None
-        size = numbers[2] * _records.record_of(name)[1] if "Together" in name else _records.record_of(name)[1]
+        size = _records.record_of(name)[1] * (together.MOST if name.endswith(TOGETHER) else 1)
         self.launched.append(Launched(name, (*numbers, of_one), ctypes.string_at(record, size)))
         return self.statuses.get(len(self.launched), 0)
 
@@ -157,20 +157,18 @@ class Moved(NamedTuple):
 
 def parted(launched):
     """Each with its place; those of several launches at once parted, the first of all before the second ones."""
-    alone, together = [], []
+    alone, joint = [], []
     for i, each in enumerate([*launched, None]):
-        count = re.search(r", cuaug::Together<(\d+)>>$", each.kernel) if each else None
-        if count:
-            together.append((i, each, int(count[1]), count.start()))
+        if each and each.kernel.endswith(TOGETHER):
+            joint.append((i, each))
             continue
-        assert len({count for _, _, count, _ in together}) <= 1
-        for j in range(together[0][2] if together else 0):
-            for at, (kernel, (x, y, z, *rest), record), count, end in together:
-                assert z == count
-                size = len(record) // count
-                own = Launched(kernel[:end] + ">", (x, y, 1, *rest), record[j * size : (j + 1) * size])
+        assert len({own.config[2] for _, own in joint}) <= 1
+        for j in range(joint[0][1].config[2] if joint else 0):
+            for at, (kernel, (x, y, _, *rest), record) in joint:
+                size = len(record) // together.MOST
+                own = Launched(kernel.removesuffix(TOGETHER) + ">", (x, y, 1, *rest), record[j * size : (j + 1) * size])
                 alone.append((at, own))
-        together = []
+        joint = []
         alone += [(i, each)] if each else []
     return alone
 
@@ -404,13 +402,17 @@ def test_memory_of_torch_comes_the_short_way_on_the_current_device_alone(monkeyp
             assert (made.shape, made.stride(), made.dtype) == (expected.shape, expected.stride(), expected.dtype)
 
 
-def random_launches(random, count):
+def test_arguments_have_room_for_records_that_go_together():
+    assert together.MOST * max(*_pass.WARPS.values(), _pass.RECORDS["relevel"][1]) <= 4096
+
+
+def random_launches(generator, count):
     """Of kernels that go together and others, each of which writes memory of a few places and reads some more."""
     launches = []
     for i in range(count):
-        kernel = random.choice(["cuaug::warp<a>", "cuaug::warp<b>", "cuaug::relevel<a>", "cuaug::draw"])
-        kernel = random.choice([kernel, "cuaug::warp<a, cuaug::Measured>"])
-        written, *read = random.sample(range(8), 3)
+        kernel = generator.choice(["cuaug::warp<a>", "cuaug::warp<b>", "cuaug::relevel<a>", "cuaug::draw"])
+        kernel = generator.choice([kernel, "cuaug::warp<a, cuaug::Measured>"])
+        written, *read = generator.sample(range(8), 3)
         blanks = (0, read[0], 16), (48, written, 0), (56, read[1], 8)
         launches.append(Launch(kernel, (5, 1, 1), 256, 0, struct.pack("2q48x", -1, i), blanks))
     return launches
@@ -421,14 +423,17 @@ def test_what_goes_together_waits_for_what_it_needs(seed):
     """Of launches that touch one place, of which one writes it, the first stays the first."""
     launches = random_launches(random.Random(seed), 24)
     known = {"cuaug::warp<a>", "cuaug::warp<b>", "cuaug::relevel<a>"}
-    at, made = {}, together.joined(launches)
-    for place, one in enumerate(made):
-        count = len(one.record) // 64
-        assert one.kernel in ([each.kernel for each in launches] if count == 1 else together_names(known, count))
-        assert one.grid == (5, 1, count)
+    at = {}
+    for place, one in enumerate(together.joined(launches)):
+        x, y, count = one.grid
+        assert (x, y) == (5, 1)
+        assert len(one.record) == 64 * (1 if count == 1 else together.MOST)
+        assert one.kernel.endswith(TOGETHER) == (count > 1)
         for i in range(count):
             (number,) = struct.unpack_from("q", one.record, 64 * i + 8)
             own = launches[number]
+            assert count == 1 or own.kernel in known
+            assert one.kernel in (own.kernel, own.kernel[:-1] + TOGETHER)
             assert one.record[64 * i :][:64] == own.record
             assert [(a - 64 * i, *rest) for a, *rest in one.blanks if a // 64 == i] == list(own.blanks)
             assert at.setdefault(number, place) == place
@@ -447,20 +452,13 @@ def test_what_goes_together_waits_for_what_it_needs(seed):
 
 
 def test_launches_go_together_as_early_as_they_can():
-    """Two chains of three steps, one behind the other: three launches, of as many records as there are chains."""
+    """Chains of three steps, one behind the other: three launches, of at most four records each."""
     chain = ["cuaug::warp<a>", "cuaug::relevel<a>", "cuaug::warp<a>"]
     launches = [
         Launch(kernel, (5, 1, 1), 256, 0, bytes(64), ((0, 10 * i + step, 0), (48, 10 * i + step + 1, 0)))
         for i in range(5)
         for step, kernel in enumerate(chain)
     ]
-    assert [(each.kernel, each.grid[2]) for each in together.joined(launches[:6])] == [
-        ("cuaug::warp<a, cuaug::Together<2>>", 2),
-        ("cuaug::relevel<a, cuaug::Together<2>>", 2),
-        ("cuaug::warp<a, cuaug::Together<2>>", 2),
-    ]
-    assert [each.grid[2] for each in together.joined(launches)] == [4, 4, 4, 1, 1, 1]  # what arguments have room for
-
-
-def together_names(kernels, count):
-    return {f"{name[:-1]}, cuaug::Together<{count}>>" for name in kernels}
+    two = [(each.kernel, each.grid[2]) for each in together.joined(launches[:6])]
+    assert two == [(kernel[:-1] + TOGETHER, 2) for kernel in chain]
+    assert [each.grid[2] for each in together.joined(launches)] == [4, 4, 4, 1, 1, 1]

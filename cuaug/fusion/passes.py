@@ -40,7 +40,7 @@ _NEIGHBOURS = "every pixel needs its neighbours, or another sample's, as they ar
 class Pass:
     """Heads move pixels (several maps of coordinates are one), then `chain` changes them, and they are stored.
 
-    `retouches` change samples that nothing else here does, by more than a pixel's own: in place of being moved.
+    `retouches` change a whole image's levels, or pixels by their neighbours, of samples that nothing else here changes.
     """
 
     why: str
@@ -83,9 +83,16 @@ class Pass:
         return isinstance(first, (Geometric, Displaced)) or (isinstance(first, Resized) and first.mild)
 
     @property
-    def warps(self) -> bool:
-        """Whether a kernel makes it that more is read for than a pixel's own place."""
-        return bool(self.heads or self.retouches)
+    def pointwise(self) -> bool:
+        """Whether a pixel of the result needs no other pixel, but for means."""
+        return not (self.heads or self.retouches)
+
+    @property
+    def retouches_alone(self) -> bool:
+        """By a function's own kernels, which are faster where there is nothing else to do."""
+        return (
+            len(self.retouches) == 1 and not (self.heads or self.chain or self.measures) and self.target == self.source
+        )
 
     @property
     def resizes(self) -> bool:
@@ -95,6 +102,11 @@ class Pass:
     @property
     def _blurs(self) -> bool:
         return bool(self.heads) and isinstance(self.heads[0], Blur)
+
+    @property
+    def _changes(self) -> bool:
+        """What is made from more than a pixel's own place may be changed by the kernel that makes it."""
+        return not self.heads or self._resamples or isinstance(self.heads[0], Blended)
 
     @property
     def window(self) -> Sequence[Column]:
@@ -132,18 +144,15 @@ class Pass:
             return self._refuses_pointwise(op)
         if isinstance(op, Retouch):
             return self._refuses_retouch(op)
-        if self.chain or self.target != self.source:
-            return "pixels are changed before they are moved"
-        if not self.warps:
-            return ""
-        if isinstance(op, Stretched):
-            return _LEVELS
-        if isinstance(op, Alone) or any(isinstance(head, Alone) for head in self.heads):
-            return _NEIGHBOURS
-        if not all(_exclude_each_other(op, each) for each in self.retouches):
+        changed = self.target != self.source or self.means or (self.retouches and not self._keeps_size(op))
+        if changed or not all(_exclude_each_other(op, each) for each in (*self.retouches, *self.chain)):
             return "pixels are changed before they are moved"
         if not self.heads:
             return ""
+        if isinstance(op, Stretched):
+            return _LEVELS
+        if isinstance(op, Alone) or isinstance(self.heads[-1], Alone):
+            return _NEIGHBOURS
         if isinstance(op, Displaced) or isinstance(self.heads[0], Displaced):
             return "displacements of single pixels are no matrix, which others could be multiplied by"
         if isinstance(op, Resized):
@@ -153,10 +162,16 @@ class Pass:
         return self._refuses_map(op, [head for head in self.heads if isinstance(head, Geometric)])
 
     def _refuses_retouch(self, op: Retouch) -> str:
+        """One of each kind may join, as a warp's record has one table for it; none behind what needs a mean first."""
         others = (*self.heads, *self.retouches, *self.chain)
-        if self.target == self.source and all(_exclude_each_other(op, other) for other in others):
+        changed = self.target != self.source or self.means or self.result != self.size
+        again = any(type(each) is type(op) for each in self.retouches)
+        if not changed and not again and all(_exclude_each_other(op, other) for other in others):
             return ""
         return _LEVELS if isinstance(op, Relevelled) else _NEIGHBOURS
+
+    def _keeps_size(self, op: Op) -> bool:
+        return not isinstance(op, (Geometric, Resized)) or op.size == self.size
 
     def _refuses_branch(self, op: Branch) -> str:
         if not self.taken and self.branch is None:
@@ -166,7 +181,7 @@ class Pass:
         )
 
     def _refuses_cast(self, op: Cast) -> str:
-        if self.heads and not self._resamples and not (op.scale and self._blurs):
+        if not self._changes and not (op.scale and self._blurs):
             return "a resize, a filter or a mix keeps the dtype"
         if self.unscaled:
             return "another conversion"
@@ -183,7 +198,7 @@ class Pass:
         return f"values are rounded to {self.target} before they are changed" if integers else ""
 
     def _refuses_pointwise(self, op: Pointwise) -> str:
-        if self.heads and not self._resamples:
+        if not self._changes or (op.mean is not None and self.heads and not self._resamples):
             return "a resize, a filter or a mix stores its pixels before they are changed"
         if self._rounded:
             return self._rounded
@@ -195,7 +210,7 @@ class Pass:
     def _ends_at(self, op: Pointwise) -> bool:
         """Whether the mean of op ends the pass: behind a resize, whichever kernel that is, as it rounds the pixels."""
         behind = self.resized and self.target == self.source and not self.means
-        return self.warps or (behind and bool(self.chain or op.halves))
+        return not self.pointwise or (behind and bool(self.chain or op.halves))
 
     @staticmethod
     def _refuses_map(op: Geometric, maps: Sequence[Geometric]) -> str:
@@ -207,6 +222,8 @@ class Pass:
             return "a crop is resized with its own edge, which lies within what was moved before"
         if op.shows_outside and moved and not (moved == maps[:1] and moved[0].box and moved[0].whole):
             return f"a border ({op.border}) around the canvas as it is by now"
+        if op.shows_outside and op.border != "edge" and any(m.box and not m.whole for m in maps):
+            return f"a border ({op.border}), and a crop that is resized with its own edge"
         if op.shows_outside and any(m.shows_outside and (m.border, m.fill) != (op.border, op.fill) for m in maps):
             return f"another border ({op.border}) or fill"
         return ""

@@ -26,9 +26,9 @@ class Column:
         self.name, self.white, self.place = name, white, -1
 
 
-# The samples that an op changes: those where each of the columns holds one of its values.
-Changing = tuple[Column, frozenset[float]]
-Only = tuple[Changing, ...]
+# Which samples an op may change: those where every column holds one of its values; all, if there is no column.
+Condition = tuple[Column, frozenset[float]]
+Only = tuple[Condition, ...]
 
 
 class Gate(NamedTuple):
@@ -168,11 +168,14 @@ class Stretched:
     columns: Sequence[Column]  # 0: this sample stays as it is
 
 
+EQUALIZED, STRETCHED, CONTRASTED = 1.0, 2.0, 3.0  # kernels/relevelled.cuh
+
+
 @dataclass
 class Relevelled:
     """Each channel's levels changed for others by what the whole image holds: of bytes."""
 
-    columns: Sequence[Column]  # 0: this sample stays; 1: equally frequent; 2: spread; 3: contrast, by the next column
+    columns: Sequence[Column]  # 0: this sample stays; else one of those below; of a contrast its factor comes next
     only: Only = ()
 
 
@@ -276,8 +279,7 @@ class Recipe:
         """A map of coordinates by an instruction that carries them back."""
         self._fits(size or self.size)
         self.size = size or self.size
-        how["only"] = (*how.get("only", ()), *self._only)
-        self.ops.append(Geometric(Instruction(kind, (), (columns[0], *constants)), columns, self.size, **how))
+        self.add(Geometric(Instruction(kind, (), (columns[0], *constants)), columns, self.size, **how))
 
     def _fits(self, size: tuple[int, int], exactly: bool = False) -> None:
         """Samples whose gate is shut stay at the top left of the canvas, which must have room for them."""
@@ -308,21 +310,14 @@ class Recipe:
         self.size = size
 
     def pointwise(self, op: str, columns: Sequence[Column] = (), **how: Any) -> None:
-        self.ops.append(Pointwise(op, columns, **how, only=self._only))
+        self.add(Pointwise(op, columns, **how))
 
     def cast(self, dtype: str, scale: bool) -> None:
         self.dtype = dtype
         self.ops.append(Cast(dtype, scale))
 
-    def sharpened(self, factor: Column, only: Sequence[Changing] = ()) -> None:
-        self.ops.append(Sharpened([factor], (*only, *self._only)))
-
-    def relevelled(self, columns: Sequence[Column], only: Sequence[Changing] = ()) -> None:
-        self.ops.append(Relevelled(columns, (*only, *self._only)))
-
     def add(self, op: Op) -> None:
+        """What is written inside `only_where` changes the samples of its gates alone."""
+        if isinstance(op, (Geometric, Pointwise, Sharpened, Relevelled)):
+            op.only = (*op.only, *((gate.column, frozenset([gate.value])) for gate in self._gates))
         self.ops.append(op)
-
-    @property
-    def _only(self) -> Only:
-        return tuple((gate.column, frozenset([gate.value])) for gate in self._gates)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from typing import Any
 
 from .._array import ITEM_SIZE
 from .._images import Images
 from .passes import Head, Pass
 from .plan import Plan
 from .recipe import Blended, Displaced, Geometric, Op, Pointwise, Relevelled, Resized, Retouch, Stretched
+from .together import MOST
 
 
 @dataclass(frozen=True)
@@ -73,9 +75,45 @@ def report(plan: Plan, images: Sequence[Images], owners: Mapping[int, str], batc
         pixels = sum(height * width for height, width in (image.size for image in images)) / len(images)
         read = round(pixels * image.channels * ITEM_SIZE[image.dtype])
         passes = (replace(passes[0], source=(image.dtype, (0, 0)), read=read), *passes[1:])
-    means = sum(each.means for each in passes)
-    before = sum(_launches_before(op) for each in plan.passes for op in (*each.heads, *each.retouches))
-    return Report(passes, 1 + means + before + len(passes), image.channels, batches)
+    return Report(passes, 1 + _launches(plan.passes, known), image.channels, batches)
+
+
+def _launches(passes: Sequence[Pass], known: Set[int]) -> int:
+    """Those of branches that do the same go together (together.py)."""
+    alone, branches = 0, list[list[Pass]]()
+    for each in passes:
+        if each.branch:
+            branches.append([])
+        if any(isinstance(head, Blended) for head in each.heads):
+            alone, branches = alone + _launches_of_branches(branches, known), []
+        if branches:
+            branches[-1].append(each)
+        else:
+            alone += _launches_of(each, known)
+    return alone
+
+
+def _launches_of_branches(branches: Sequence[Sequence[Pass]], known: Set[int]) -> int:
+    counts = [sum(_launches_of(each, known) for each in branch) for branch in branches]
+    alike = len({tuple(_kind(each) for each in branch) for branch in branches}) == 1
+    return counts[0] * -(-len(branches) // MOST) if alike else sum(counts)
+
+
+def _kind(each: Pass) -> Any:
+    """The same of passes that launch the same kernels; another one for each whose launches go alone."""
+    if each.means or each.measures or each.retouches_alone or not (each.retouches or each.moves):
+        return id(each)
+    how, names = each.resampling, (op.op for op in each.chain)
+    return how.interpolation, how.border, len(each.matrix), each.result, each.target, len(each.retouches), *names
+
+
+def _launches_of(each: Pass, known: Set[int]) -> int:
+    return 1 + _means(each, known) + sum(_launches_before(op) for op in (*each.heads, *each.retouches))
+
+
+def _means(each: Pass, known: Set[int]) -> int:
+    """But for those that a pass takes on the way."""
+    return sum(id(each.chain[i].mean) not in known for i in each.means)
 
 
 def _launches_before(op: Head | Retouch) -> int:
@@ -93,7 +131,7 @@ def _reported(each: Pass, image: Images, owners: Mapping[int, str], known: Set[i
         for dtype, (height, width) in ((each.source, each.size), (each.target, each.result))
     )
     named = [owners[id(op)] for op in each.taken]
-    means = sum(id(each.chain[i].mean) not in known for i in each.means)
+    means = _means(each, known)
     source, target = (each.source, each.size), (each.target, each.result)
     titles = {id(op): owners[id(op)] + _half(op, each, known) for op in each.taken}
     lines = tuple(_lines(each, titles, means))
@@ -118,8 +156,8 @@ def _lines(each: Pass, titles: Mapping[int, str], means: int) -> list[str]:
     if heads:
         said.append(f"{_names(heads, titles)}: {_how(each)}")
     if retouches:
-        others = " of other samples" if heads else ""
-        said.append(f"{_names(retouches, titles)}: {' or '.join(map(_retouched, retouches))}{others}")
+        others = "; of other samples" if heads else ""
+        said.append(f"{_names(retouches, titles)}{others}: {' or '.join(map(_retouched, retouches))}")
     changes = [_names(rest, titles)] if rest else []
     if means:
         changes.append("a mean is taken first")
@@ -145,7 +183,7 @@ def _how(each: Pass) -> str:
 
 
 def _retouched(op: Op) -> str:
-    return "the levels, counted first" if isinstance(op, Relevelled) else "every pixel by those around it"
+    return "new levels, by a count of the old ones" if isinstance(op, Relevelled) else "sharpened by the pixels around"
 
 
 def _names(ops: list[Op], titles: Mapping[int, str]) -> str:

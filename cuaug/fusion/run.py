@@ -34,11 +34,12 @@ def apply(plan: Plan, image: Images, table: Table) -> Any:
             kept, branches = (image, []) if each.branch.first else (kept, [*branches, image])
             image = kept
         head = each.heads[0] if each.heads else None
-        if each.measures and not each.warps:
+        if each.measures and each.pointwise:
             assert made is not None  # nobody else's memory
             _measure(each, plan, image, table)
         elif isinstance(head, Blended):
-            made = _pass.blend(kept, [*branches, image], _from(table, head.columns[0]))
+            shares = _from(table, head.columns[0])
+            made = _pass.blend(kept, [*branches, image], shares, _ops(each, table), each.target)
         else:
             made = _run(each, plan, image, table)
     return made
@@ -80,26 +81,34 @@ def _run(each: Pass, plan: Plan, image: Images, table: Table) -> Any:
         box = _parameters_of(table, head.columns)
         made = _pass.resample(image, box, each.result, head.interpolation, head.antialias, None, None, turns=True)
         return _pass.chained(image, made, ops, each.target, None, parts)
-    if not each.warps:
+    if each.pointwise:
         known = _known(each, plan, image, table)
         for i in each.means[0 if known is _pass.NO_PARTS else 1 :]:
             _luma_mean(each, i, image, table, known)
         return _pass.pointwise(image, ops.names, PerSample(ops.parameters, ()), each.target, None, parts=known)
-    if each.retouches and image.device < 0:
+    if each.retouches and (image.device < 0 or each.retouches_alone):
         return _pass.chained(image, _retouched(each, image, table), ops, each.target, None, parts)
-    return _warped(each, image, table, each.target, ops, parts)
+    return _warped(each, image, table, each.target, ops, parts, _retouch(each, image, table))
 
 
-def _warped(each: Pass, image: Images, table: Table, target: str, ops: _pass.Ops, parts: Table) -> Any:
+def _warped(
+    each: Pass,
+    image: Images,
+    table: Table,
+    target: str,
+    ops: _pass.Ops = _pass.NO_OPS,
+    parts: Table = NO_TABLE,
+    retouch: _pass.RetouchTables = _pass.NO_RETOUCH,
+) -> Any:
     window = _from(table, each.window[0]) if each.window else NO_TABLE
     where = image, _geometry(each, image, table), each.result
     if each.heads and isinstance(each.heads[0], Resized):
         return _pass.warp(*where, "bilinear", "edge", 0, target, None, window, ops, parts, antialias=True)
-    how, retouch = each.resampling, _retouch(each, image, table) if image.device >= 0 else _pass.NO_RETOUCH
+    how = each.resampling
     return _pass.warp(*where, how.interpolation, how.border, how.fill, target, None, window, ops, parts, False, retouch)
 
 
-def _retouch(each: Pass, image: Images, table: Table) -> _pass.Retouch:
+def _retouch(each: Pass, image: Images, table: Table) -> _pass.RetouchTables:
     """What a GPU's warp does to samples that stay where they are."""
     found = _pass.NO_RETOUCH
     for op in each.retouches:
@@ -112,8 +121,8 @@ def _retouch(each: Pass, image: Images, table: Table) -> _pass.Retouch:
 
 
 def _retouched(each: Pass, image: Images, table: Table) -> Any:
-    """Samples moved, and others retouched, by loops of a CPU: one after the other, as none is changed by two."""
-    made = _warped(each, image, table, image.dtype, _pass.NO_OPS, NO_TABLE) if each.heads else None
+    """Samples moved, and others retouched, as the functions do it: one after the other, as none is changed by two."""
+    made = _warped(each, image, table, image.dtype) if each.heads else None
     for op in each.retouches:
         if made is not None:
             image = _images.images(made, image.axes.layout, image.library)
@@ -150,7 +159,7 @@ def _known(each: Pass, plan: Plan, image: Images, table: Table) -> _pass.Parts:
     if each.measured_by is None:
         return _pass.NO_PARTS
     place = _place_of_mean(each, each.means[0])
-    warped = image.device >= 0 and each.measured_by.warps
+    warped = image.device >= 0 and not each.measured_by.pointwise
     count = _grids.mean_parts(image) if warped else 1
     return _pass.Parts(_at(table, plan.parts[place]), count, place - each.columns[0].place)
 

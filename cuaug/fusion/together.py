@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 from .._launches import Launch
 from .._names import skeleton_of, together
+from .._pass import RESULT
 
-_KERNELS = "warp", "relevel"  # that include kernels/gpu/together.cuh, and write what `_RESULT` points to
-_RESULT = 48  # where in a record that stands (kernels/record.cuh)
-_MOST = 4  # records, which take less than the 4 KB that a kernel may be given on any GPU
+MOST = 4  # kernels/gpu/together.cuh
+_KERNELS = "warp", "relevel"  # that take so many records
 
 
 def joined(launches: Sequence[Launch]) -> list[Launch]:
-    """Each as early as what it needs, and what needs its memory, is done; what is launched alike then is one."""
+    """Each behind what it waits for, but as early as that allows; those of one kernel that meet there are one."""
     groups = list[list[Launch]]()
     for launch in launches:
         after = next((i for i in reversed(range(len(groups))) if any(_wait(launch, each) for each in groups[i])), -1)
-        group = next((each for each in groups[after + 1 :] if _alike(launch, each[0]) and len(each) < _MOST), None)
+        group = next((each for each in groups[after + 1 :] if _alike(launch, each[0]) and len(each) < MOST), None)
         if group is None:
             groups.append([launch])
         else:
@@ -30,7 +30,7 @@ def _alike(a: Launch, b: Launch) -> bool:
 
 
 def _wait(a: Launch, b: Launch) -> bool:
-    """Whether one writes what the other reads or writes."""
+    """Whether either writes memory that the other uses."""
     return not (_written(a).isdisjoint(_used(b)) and _written(b).isdisjoint(_used(a)))
 
 
@@ -39,8 +39,8 @@ def _used(launch: Launch) -> set[int]:
 
 
 def _written(launch: Launch) -> set[int]:
-    """What may be: by others than those known here, all that they are told of."""
-    return {name for at, name, _ in launch.blanks if at == _RESULT or not _writes_its_result(launch)}
+    """The result; of kernels that may write more, all memory that their records name."""
+    return {name for at, name, _ in launch.blanks if at == RESULT or not _writes_its_result(launch)}
 
 
 def _writes_its_result(launch: Launch) -> bool:
@@ -53,8 +53,8 @@ def _one(group: Sequence[Launch]) -> Launch:
     assert first.grid[2] == 1  # the axis that they are told apart by
     blanks = [(at + i * size, name, offset) for i, each in enumerate(group) for at, name, offset in each.blanks]
     return first._replace(
-        kernel=together(first.kernel, len(group)),
+        kernel=together(first.kernel),
         grid=(*first.grid[:2], len(group)),
-        record=b"".join(each.record for each in group),
+        record=b"".join(each.record for each in group).ljust(MOST * size, b"\0"),
         blanks=tuple(blanks),
     )

@@ -142,8 +142,9 @@ def _known(plan: Plan, image: Images, what: str, make: Callable[[Images], Any]) 
     if found is not _UNKNOWN:
         return found
     stream = image.library.stream(image.device)
-    if _cuda.is_capturing(stream):  # constants that a graph holds are not there for other calls
-        return None
+    if _cuda.is_capturing(stream):  # of constants, those that a graph holds are not there for other calls
+        made = _traced(image, make)
+        return None if made is None or made.kept else made
     while len(plan.traces) >= _MOST:
         plan.traces.pop(next(iter(plan.traces)), None)
     made = plan.traces[key] = _traced(image, make)

@@ -1,54 +1,72 @@
 #include "blend_record.cuh"
-#include "gpu/bytes.cuh"
-#include "gpu/convert.cuh"
-#include "gpu/layout.cuh"
+#include "chain.cuh"
+#include "gpu/course.cuh"
 #include "gpu/succession.cuh"
-#include "gpu/vectors.cuh"
 
 namespace cuaug {
 
-constexpr int blend_threads = 256;
-
-// A thread makes 4 adjacent pixels of K channels: the sum is rounded once. Of bytes, `in` and so many branches are asked for before the first is waited for. Grid: (threads for a frame, 1, frames x groups of K).
-template <class T, class InLayout, int K, class OutLayout>
-__global__ void __launch_bounds__(blend_threads) blend(const __grid_constant__ Blend args) {
+// A block makes a run of rows of a strip, as in pointwise.cu. The sum is rounded once, as if it had been in memory, and then ops take it. Of bytes the image and `ahead` branches are loaded
+// before any is used; where fewer are left, the last one again, unused. Grid: (strips, runs, frames x groups of K).
+template <class T, class InLayout, int K, class Chain, class Out, class OutLayout>
+__global__ void __launch_bounds__(pointwise_threads, sizeof(T) == 1 && K < 4 && close<InLayout, OutLayout> ? 3 : 1) blend(const __grid_constant__ Blend args) {
     using R = Real<T>;
-    constexpr bool grouped = Same<InLayout, Strided>::value || Same<OutLayout, Strided>::value;
-    constexpr int ahead = sizeof(T) == 1 ? 4 : 1;
-    const int width = args.in_width, height = args.in_height, groups = grouped ? (args.channels + K - 1) / K : 1;
-    const unsigned int across = (width + 3) / 4, index = blockIdx.x * blend_threads + threadIdx.x;
-    const int y = index / across, x = 4 * (index - y * across);
-    if (y >= height) return;
+    using Ops = typename Chain::template Of<R, K>;
+    constexpr bool grouped = !close<InLayout, OutLayout>;
+    constexpr int ahead = sizeof(T) == 1 ? 3 : 1;
     wait_for_previous();
+    const int width = args.in_width, height = args.in_height, groups = grouped ? (args.channels + K - 1) / K : 1, branches = static_cast<int>(args.branches);
+    const int in_step = column_stride<InLayout, K>(args.in.x), out_step = column_stride<OutLayout, K>(args.out.x);
+    const auto [x, begin, rows, steps, count] = in_strips(width, height);
+    __shared__ R field[Ops::fields + 1], share[most_branches + 1];
 
-    for (long long slice = blockIdx.z; slice < args.samples * args.frames * groups; slice += gridDim.z) {
+    for (long long slice = args.samples * args.frames * groups - 1 - blockIdx.z; slice >= 0; slice -= gridDim.z) {
         const long long frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
-        const int first = grouped ? static_cast<int>(slice - frame * groups) * K : 0, channels = args.channels - first, count = min(4, width - x);
+        const int first = grouped ? static_cast<int>(slice - frame * groups) * K : 0, channels = args.channels - first;
         long long from[K], to[K];
         channel_offsets<InLayout, K>(args.in.c, channels, from);
         channel_offsets<OutLayout, K>(args.out.c, channels, to);
-        const int in_step = column_stride<InLayout, K>(args.in.x), out_step = column_stride<OutLayout, K>(args.out.x);
-        const long long there = n * args.in.n + t * args.in.t + first * args.in.c + y * args.in.y + static_cast<long long>(x) * in_step;
-        const long long here = n * args.out.n + t * args.out.t + first * args.out.c + y * args.out.y + static_cast<long long>(x) * out_step;
-
-        double left = 1.0;
-        Pixel<R, K> sum[4] = {};
-        auto add = [&](const FourPixels<T, K>& pixels, int i) {
-            const R share = static_cast<R>(take(args, n, i, left));
-            for (int j = 0; j < 4; ++j) sum[j] = sum[j] + share * unpacked<R>(pixels.v[j]);
-        };
-        const FourPixels<T, K> own = load_pixels<InLayout, T, K>(static_cast<const T*>(args.in.data) + there, from, in_step, args.in_aligned, count);
-        const int branches = static_cast<int>(args.branches);
-        for (int i = 0; i < branches; i += ahead) {
-            FourPixels<T, K> made[ahead];
-            for (int j = 0; j < ahead; ++j) made[j] = load_pixels<OutLayout, T, K>(static_cast<const T*>(args.branch[min(i + j, branches - 1)]) + here, to, out_step, args.out_aligned, count);
-            if (i == 0) add(own, 0);
-            for (int j = 0; j < ahead; ++j)
-                if (i + j < branches) add(made[j], i + j + 1);
+        const T* in = static_cast<const T*>(args.in.data) + n * args.in.n + t * args.in.t + first * args.in.c + begin * args.in.y + static_cast<long long>(x) * in_step;
+        long long here = n * args.out.n + t * args.out.t + first * args.out.c + begin * args.out.y + static_cast<long long>(x) * out_step;
+        __syncthreads();
+        if (threadIdx.x < 32) read_fields<Ops>(args, n, first, field, R(white<T>));
+        if (threadIdx.x == 32) {
+            double left = 1.0;
+            for (int i = 0; i <= branches; ++i) share[i] = static_cast<R>(take(args, n, i, left));
         }
-        FourPixels<T, K> result;
-        for (int j = 0; j < 4; ++j) result.v[j] = packed<T>(sum[j]);
-        store_pixels<OutLayout, T, K>(static_cast<T*>(args.out.data) + here, to, out_step, args.out_aligned, count, channels, result);
+        __syncthreads();
+        const Ops ops = Ops::of(field);
+#pragma unroll 1
+        for (int left = steps, y = begin; left > 0; --left, y += rows) {
+            Pixel<R, K> sum[4] = {};
+            auto add = [&](const FourPixels<T, K>& pixels, int i) {
+                for (int j = 0; j < 4; ++j) sum[j] = sum[j] + share[i] * unpacked<R>(pixels.v[j]);
+            };
+            const FourPixels<T, K> own = load_pixels<InLayout, T, K>(in, from, in_step, args.in_aligned, count);
+            for (int i = 0; i < branches; i += ahead) {
+                FourPixels<T, K> made[ahead];
+                for (int j = 0; j < ahead; ++j) made[j] = load_pixels<OutLayout, T, K>(static_cast<const T*>(args.branch[min(i + j, branches - 1)]) + here, to, out_step, args.out_aligned, count);
+                if (i == 0) add(own, 0);
+                for (int j = 0; j < ahead; ++j)
+                    if (i + j < branches) add(made[j], i + j + 1);
+            }
+            FourPixels<T, K> rounded;
+            for (int j = 0; j < 4; ++j) rounded.v[j] = packed<T>(sum[j]);
+            Out* out = static_cast<Out*>(args.out.data) + here;
+            if constexpr (Chain::empty && Same<Out, T>::value) {
+                store_pixels<OutLayout, Out, K>(out, to, out_step, args.out_aligned, count, channels, rounded);
+            } else {
+                Pixel<R, K> made[4];
+                Where<R> where[4];
+                for (int j = 0; j < 4; ++j) {
+                    where[j] = {x + j, y, width, height, R(white<T>), R(white<Out>), static_cast<int>(t) * groups + first / K};
+                    made[j] = shares<R>(rounded.v[j]);
+                }
+                ops.apply(made, where);
+                store_shares<OutLayout, Out, Same<T, uint8>::value && Ops::within>(out, to, out_step, args.out_aligned, count, channels, made);
+            }
+            in += rows * args.in.y;
+            here += rows * args.out.y;
+        }
     }
 }
 

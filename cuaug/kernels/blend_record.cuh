@@ -1,14 +1,14 @@
 #pragma once
 
-#include "record.cuh"
+#include "pointwise_record.cuh"
 
 namespace cuaug {
 
 constexpr int most_branches = 8;
 
-// `in` blended with what several chains of ops have made of it. Mirrored by cuaug/_pass.py.
-struct Blend : Batch {
-    const void* branch[most_branches];   // in memory as `out` is
+// `in` blended with what several chains of ops have made of it, and then a chain of ops. Mirrored by cuaug/_pass.py.
+struct Blend : Pointwise {
+    const void* branch[most_branches];   // as `in` is, where `out` is in memory
     Table shares;        // [N, branches]: of what is left over, what `in` takes, then each branch but the last
     long long branches;
 };

@@ -100,11 +100,11 @@ struct Sequence<R, K, Op, Others...> {
 
     static Sequence of(const R* field) { return {op_of<Op>(field), Rest::of(field + own)}; }
 
-    // Whether none has anything to do for the sample.
+    // Whether no op has anything to do for the sample.
     bool idle() const {
-        bool none = true;
-        each_step(op, [&](const auto&) { none = false; }, 0);
-        return none && others.idle();
+        bool none_here = true;
+        each_step(op, [&](const auto&) { none_here = false; }, 0);
+        return none_here && others.idle();
     }
 
     template <int N>

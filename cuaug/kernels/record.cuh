@@ -87,8 +87,8 @@ struct Divisor {
 
 // What is done to samples that stay where they are: see sampler/retouched.cuh.
 struct Retouch {
-    Table sharpness;     // [N]: the factor, 1 for samples that are not sharpened; data null: none is
-    Table relevelling;   // [N]: not 0 for samples whose levels are looked up; likewise
+    Table sharpness;     // [N, 1]: the factor, 1 for samples that stay; data null: all stay
+    Table relevelling;   // [N, 1]: not 0 for samples whose levels are looked up; data null: none
     const unsigned char* levels;  // [N, C, 256]: what becomes of each
 };
 

@@ -47,16 +47,17 @@ struct alignas(16) Tile {
     int first, end;
 };
 
-// Whether a tile of samples that stay where they are, as none else are retouched, has a box with room for the neighbours of its patches.
+// Whether the box holds every pixel that `retouched` reads for a tile. Always so for samples that are not moved: `box_of` adds some slack, a pixel, around what it is
+// asked for. A sample that is moved and retouched, which no plan asks for, is only moved.
 template <class Local>
-inline bool at_home(const Tile<Local>& tile, int region_left, int region_top, int width, int group) {
+inline bool holds_neighbours(const Tile<Local>& tile, int region_left, int region_top, int width, int group) {
     const int left = region_left - tile.local.base_x, top = region_top + tile.first - tile.local.base_y;
     return left > 0 && top > 0 && left + ((width + 31) & ~31) < tile.box.across * group && top + ((tile.end - tile.first + 3) & ~3) < tile.box.height;
 }
 
 // Pixels of bytes have an interpolation of their own.
 template <class Sampler, class Out, class In>
-constexpr bool by_bytes = Same<In, uint8>::value && Same<Out, uint8>::value && Same<typename Otherwise<Sampler>::type, Bilinear>::value;
+constexpr bool by_bytes = Same<In, uint8>::value && Same<Out, uint8>::value && Same<typename Plain<Sampler>::type, Bilinear>::value;
 
 // What `one` makes of 0 to N - 1.
 template <class T, int N> struct Several { T of[N]; };
@@ -68,7 +69,7 @@ inline auto several(const One& one) {
     return out;
 }
 
-// What becomes of the pixels behind the chain of ops: the result, and its mean luma as well. `Together` is `Changed`.
+// What becomes of the pixels behind the chain of ops: the result, and its mean luma as well. `Together` in its place means `Changed`.
 struct Changed {};
 struct Measured {};
 
@@ -77,7 +78,7 @@ struct Measured {};
 // within the warp, so that a thread stores 4 adjacent ones. Grid: regions. What precedes the pixels, seven warps waiting for the one that
 // plans, takes its time whatever the region's height: they are tall where there are many.
 template <class In, class From, int K, class Geometry, class Sampler, class Border, class Chain, class Out, class OutLayout, class Use = Changed>
-__global__ void __launch_bounds__(threads, Geometry::bounded ? blocks<Stored<In, K>, Real<In>, typename Otherwise<Sampler>::type, Geometry::template Local<Real<In>>::linear && !Same<typename Each<From>::type, Strided>::value> : 1)
+__global__ void __launch_bounds__(threads, Geometry::bounded ? blocks<Stored<In, K>, Real<In>, typename Plain<Sampler>::type, Geometry::template Local<Real<In>>::linear && !Same<typename Each<From>::type, Strided>::value> : 1)
 warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     const Warp<Geometry>& args = records.own();
     using InLayout = typename Each<From>::type;
@@ -88,7 +89,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     // What the sampler makes: the result, or, for ops to work on, pixels as the images hold them.
     constexpr bool measured = Same<Use, Measured>::value, changed = measured || !Chain::empty;
     using Sampled = typename Select<changed, In, Out>::type;
-    constexpr bool passes = !measured && !Chain::empty && Same<In, Out>::value;  // pixels by the ops, where those are idle
+    constexpr bool may_skip = !measured && Ops::fields > 0 && Same<In, Out>::value;  // the ops, for samples where all are idle: pixels are stored as they were sampled
     constexpr bool ragged = Each<From>::ragged, filtered = Same<Sampler, Antialiased>::value, retouching = retouches<Sampler>;
     constexpr bool bytes = by_bytes<Sampler, Sampled, In>, fixed = bytes && Local::linear;
     constexpr bool exchanged = sizeof(Out) < 4;
@@ -179,11 +180,12 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         __syncwarp();
         if (lane == 0) {
             Ops::prepare(region.field, R(white<In>));
-            if (passes) region.idle = Ops::of(region.field).idle();
+            if (may_skip) region.idle = Ops::of(region.field).idle();
         }
-    } else if (retouching && warp_index >= 5) {
+    } else if (retouching && warp_index > 4) {
+        constexpr int others = 5 * 32;  // threads before those that have nothing else to read
         const Place at = place();
-        if constexpr (retouching) read_retouching(args.retouch, at.n, at.first, args.channels, threadIdx.x - 5 * 32, threads - 5 * 32, retouch);
+        if constexpr (retouching) read_retouching(args.retouch, at.n, at.first, args.channels, threadIdx.x - others, threads - others, retouch);
     }
     __syncthreads();
 
@@ -226,7 +228,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                     for (int i = 0; i < at_once; ++i) finish(first + i, to_stored(sample(column + 8 * (first + i), y, Count<1>()).of[0]));
                 } else {
                     const auto sampled = sample(column + 8 * first, y, together);
-                    if constexpr (passes)
+                    if constexpr (may_skip)
                         if (region.idle) {
                             for (int i = 0; i < at_once; ++i) finish(first + i, to_stored(sampled.of[i]));
                             continue;
@@ -265,23 +267,25 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         const bool staged = Geometry::bounded && tiles[i].box.across > 0;
         if (staged) stage<InLayout>(image(), tiles[i].box, ragged ? own.aligned : args.in_aligned, region.fill, pixels);
         if constexpr (retouching)
-            if (threadIdx.x == 0) retouch.now = retouch.any() && at_home(tiles[i], region.left, region.top, region.width, group<Pixels>);
+            if (threadIdx.x == 0) retouch.now = retouch.any() && holds_neighbours(tiles[i], region.left, region.top, region.width, group<Pixels>);
         __syncthreads();
 
         const Tile<Local> tile = tiles[i];
         auto point = [&](int x, int y) { return tile.local.at(static_cast<R>(x), static_cast<R>(y)); };
         bool done = false;
         if constexpr (retouching) {
-            done = retouch.now;
+            done = retouch.now;  // from shared memory: worked out by each thread it would take registers from what samples
             if (done) make(tile, [&](int x, int y, auto) {
                 const int column = region.left + x, row = region.top + tile.first + y;
                 const bool inside = column > 0 && column < args.out_width - 1 && row > 0 && row < args.out_height - 1;
                 const Stored<In, K> made = retouched(retouch, Staged<In, K>{pixels, tile.box.pitch}, column - tile.local.base_x, row - tile.local.base_y, inside);
-                return several<1>([&](int) { return to_texel<Sampled>(to_texel(made)); });
+                return several<1>([&](int) {
+                    if constexpr (Same<Sampled, In>::value) return made;
+                    else return to_texel<Sampled>(to_texel(made));
+                });
             }, Count<1>());
         }
-        if (done) {
-        } else if (staged) {
+        if (!done && staged) {
             const bool reduced = filtered && reduces(tile.local);
             const Reaches<R> reaches = reaches_of<R>(tile.local, window);
             make(tile, [&](int x, int y, auto count) {
@@ -294,10 +298,10 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                 return several<n>([&](int i) {
                     if constexpr (fixed) return bilinear(pixels, tile.box.pitch, tile.steps.at(x + 8 * i, y));
                     else if constexpr (bytes) return bilinear(pixels, tile.box.pitch, point(x + 8 * i, y));
-                    else return to_texel<Sampled>(Otherwise<Sampler>::type::sample(Staged<In, K>{pixels, tile.box.pitch}, point(x + 8 * i, y)));
+                    else return to_texel<Sampled>(Plain<Sampler>::type::sample(Staged<In, K>{pixels, tile.box.pitch}, point(x + 8 * i, y)));
                 });
             }, Count<changed && (Sampler::after > 2) ? 1 : 4>());
-        } else {
+        } else if (!done) {
             const Image<In, K, Border> from = image();
             make(tile, [&](int x, int y, auto count) {
                 return several<decltype(count)::value>([&](int i) {
@@ -305,7 +309,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                     const bool beyond = !Geometry::bounded && (x + 8 * i >= region.width || y >= tile.end - tile.first);
                     if (filtered || beyond) return to_texel<Sampled>(from.fill);
                     const Point<R> p = point(x + 8 * i, y);
-                    return in_range(p) ? to_texel<Sampled>(Otherwise<Sampler>::type::sample(from, p)) : to_texel<Sampled>(from.fill);
+                    return in_range(p) ? to_texel<Sampled>(Plain<Sampler>::type::sample(from, p)) : to_texel<Sampled>(from.fill);
                 });
             }, Count<Geometry::bounded ? 1 : 4>());
         }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import _check
-from ..fusion.recipe import Greyed, Recipe, Stretched
+from ..fusion.recipe import EQUALIZED, Greyed, Recipe, Relevelled, Sharpened, Stretched
 from . import _ranges
 from ._transform import Transform
 
@@ -26,7 +26,7 @@ class RandomEqualize(Transform):
 
     def write(self, recipe: Recipe) -> None:
         only_bytes(recipe)
-        recipe.relevelled([recipe.chance("apply", self.p)])
+        recipe.add(Relevelled([recipe.chance("apply", self.p, yes=EQUALIZED)]))
 
 
 class RandomAdjustSharpness(Transform):
@@ -42,7 +42,7 @@ class RandomAdjustSharpness(Transform):
         self.p = _ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
-        recipe.sharpened(recipe.chance("sharpness_factor", self.p, yes=self.sharpness_factor, no=1.0))
+        recipe.add(Sharpened([recipe.chance("sharpness_factor", self.p, yes=self.sharpness_factor, no=1.0)]))
 
 
 class Grayscale(Transform):

@@ -1,10 +1,9 @@
 """Policies of ops, drawn for each sample: torchvision v2's ops, magnitudes, names and defaults.
 
-A policy has slots, and in each a sample gets one op. As no sample gets two, a slot is one pass, whatever its ops:
-rotations, shifts and shears are one resample, samples that are sharpened, or whose levels are looked up, are read in
-another way, and colours follow, and then what follows the policy. What a sample does not get runs with the parameter
-that changes nothing. Before the pass the levels are counted of those samples that need it, for equalized or spread
-levels and for the mean that contrast is about. Images are uint8, as in torchvision.
+A policy has slots, and in each a sample gets one op, so that a slot is one pass. Some samples are moved (rotations,
+shifts and shears are one resample), others sharpened, or given other levels (equalized, spread, or by contrast) by a
+table that is made first; then colours are changed, which what follows the policy joins. A colour runs for all samples,
+with the parameter that changes nothing for those that did not get it. Images are uint8, as in torchvision.
 """
 
 from __future__ import annotations
@@ -14,7 +13,18 @@ from typing import Any, NamedTuple
 
 from .. import _check
 from .._pass import MOST_BRANCHES
-from ..fusion.recipe import Blended, Branch, Column, Recipe
+from ..fusion.recipe import (
+    CONTRASTED,
+    EQUALIZED,
+    STRETCHED,
+    Blended,
+    Branch,
+    Column,
+    Condition,
+    Recipe,
+    Relevelled,
+    Sharpened,
+)
 from . import _magnitudes, _ranges
 from ._policies import POLICIES, Step
 from ._transform import Transform
@@ -201,7 +211,7 @@ _FOURTEEN = (
 )
 
 
-_LEVELS = {"Equalize": 1, "AutoContrast": 2, "Contrast": 3}  # kernels/relevel.cu
+_LEVELS = {"Equalize": EQUALIZED, "AutoContrast": STRETCHED, "Contrast": CONTRASTED}
 
 
 def _probability(step: Step, done: bool) -> float:
@@ -225,12 +235,13 @@ class _Slot(NamedTuple):
         only_bytes(self.recipe)
         self._turn({"interpolation": interpolation, "fill": 0 if fill is None else fill})
         if self._has("Sharpness"):
-            self.recipe.sharpened(self._drawn("Sharpness", 1.0, plus=1.0), only=[self._only(["Sharpness"])])
+            factor = self._drawn("Sharpness", 1.0, plus=1.0)
+            self.recipe.add(Sharpened([factor], only=(self._only(["Sharpness"]),)))
         if self._has(*_LEVELS):
-            wanted = [float(_LEVELS.get(name, 0)) for name in self.names]
+            wanted = [_LEVELS.get(name, 0.0) for name in self.names]
             (levels,) = self.recipe.draw("Entry", ["levels"], self.op, 0.0, 0.0, 0.0, len(wanted), *wanted)
             contrast = self._drawn("Contrast", 1.0, plus=1.0)
-            self.recipe.relevelled([levels, contrast], only=[self._only(_LEVELS)])
+            self.recipe.add(Relevelled([levels, contrast], only=(self._only(_LEVELS),)))
         self._colour()
 
     def _turn(self, how: dict[str, Any]) -> None:
@@ -239,11 +250,11 @@ class _Slot(NamedTuple):
         angle, across, down = (self._drawn(name, 0.0) for name in about_middle)
         scale, *still = (self._still(name) for name in ("scale", "shear_x", "shear_y"))
         if self._has(*about_middle):
-            turned(self.recipe, [angle, across, down, scale, *still], None, only=[self._only(about_middle)], **how)
+            turned(self.recipe, [angle, across, down, scale, *still], None, only=(self._only(about_middle),), **how)
         shears = [self._drawn(name, 0.0) for name in about_corner]
         if self._has(*about_corner):
             still = [self._still(name) for name in ("angle", "translate_x", "translate_y", "scale")]
-            turned(self.recipe, [*still, *shears], (0, 0), only=[self._only(about_corner)], **how)
+            turned(self.recipe, [*still, *shears], (0, 0), only=(self._only(about_corner),), **how)
 
     def _colour(self) -> None:
         recipe, white = self.recipe, self.recipe.white
@@ -262,7 +273,7 @@ class _Slot(NamedTuple):
     def _has(self, *names: str) -> bool:
         return any(name in self.names for name in names)
 
-    def _only(self, names: Iterable[str]) -> tuple[Column, frozenset[float]]:
+    def _only(self, names: Iterable[str]) -> Condition:
         return self.op, frozenset(float(self.names.index(name)) for name in names if name in self.names)
 
     def _still(self, name: str) -> Column:

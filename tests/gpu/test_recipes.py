@@ -115,6 +115,16 @@ def test_every_replay_of_a_graph_draws_anew(name):
     assert not np.array_equal(seen[1], seen[2])
 
 
+def test_a_recipe_is_captured_for_fewer_images_than_it_was_called_with():
+    """Also one whose branches' launches go together."""
+    case, aug = BY_NAME["augmix"], BY_NAME["augmix"].compose("uint8", seed=5)
+    aug(batch_of(case, 40))
+    few = batch_of(case, 9)
+    graph, result = captured(lambda: aug(few))
+    graph.replay()
+    assert_equal(result, case.compose("uint8", seed=5)(few, step=2), tolerance=case.between_devices("uint8", "uint8"))
+
+
 def test_two_graphs_of_a_recipe_count_apart():
     case = BY_NAME["flips"]
     batch, aug = batch_of(case, 40), case.compose("uint8")
@@ -170,7 +180,7 @@ def test_the_same_parameters_give_the_same_bits(case):
         assert torch.equal(aug.apply(batch, params).view(torch.uint8), first.view(torch.uint8))
 
 
-POLICIES = [T.TrivialAugmentWide(), T.RandAugment(), T.AutoAugment(), T.AugMix(mixture_width=2)]
+POLICIES = [T.TrivialAugmentWide(), T.RandAugment(), T.AutoAugment(), T.AugMix()]
 every_policy = pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: type(policy).__name__)
 
 

@@ -1,12 +1,14 @@
 #pragma once
 
+#include "../dtype.cuh"
+
 namespace cuaug {
 
-// N launches as one, each with a record of its own: the last axis of the grid says which.
-template <int N> struct Together {};
+// Several launches as one, each with a record of its own: the last axis of the grid says which, and how many.
+struct Together {};
 
-template <class Use> constexpr int launches = 1;
-template <int N> constexpr int launches<Together<N>> = N;
+constexpr int most_together = 4;
+template <class Use> constexpr int launches = Same<Use, Together>::value ? most_together : 1;
 
 template <class Record, class Use>
 struct Records {

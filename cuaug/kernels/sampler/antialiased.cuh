@@ -15,9 +15,9 @@ struct Antialiased {
     static constexpr int before = 1, after = 2;
 };
 
-// How samples are read that a sampler has nothing to do for: that are not reduced.
-template <class Sampler> struct Otherwise { using type = Sampler; };
-template <> struct Otherwise<Antialiased> { using type = Bilinear; };
+// The sampler for samples that this one treats as any other: that are not reduced, or not retouched.
+template <class Sampler> struct Plain { using type = Sampler; };
+template <> struct Plain<Antialiased> { using type = Bilinear; };
 
 // Along an axis: a pixel of the input in pixels of the result, at most 1, and from where to where taps count. The two nearest always do:
 // an axis that is reduced begins half a pixel of the result inside, and one that is not finds the edge repeated.

@@ -80,14 +80,6 @@ inline Stored<uint8, K> to_stored(const Levels<K>& levels) {
     return {{__byte_perm(rg, __byte_perm(bits(2), bits(3), 0x0040), 0x5410)}};
 }
 
-// Of a pixel in memory.
-template <int K>
-inline Levels<K> to_levels(const Stored<uint8, K>& stored) {
-    Levels<K> out;
-    for (int k = 0; k < K; ++k) out.of[k] = __uint_as_float(__byte_perm(stored.word[0], 0x4B000000, 0x7440 + k));
-    return out;
-}
-
 template <class R, int K>
 inline Pixel<R, K> shares(const Levels<K>& levels) {
     Pixel<R, K> out;

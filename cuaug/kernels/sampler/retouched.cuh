@@ -12,23 +12,23 @@ struct Retouched {
     static constexpr int before = Sampler::before, after = Sampler::after;
 };
 
-template <class Sampler> struct Otherwise<Retouched<Sampler>> { using type = Sampler; };
+template <class Sampler> struct Plain<Retouched<Sampler>> { using type = Sampler; };
 
 template <class Sampler> constexpr bool retouches = false;
 template <class Sampler> constexpr bool retouches<Retouched<Sampler>> = true;
 
-// What is done to a block's sample, in shared memory.
+// Of a block's sample, in shared memory: the factor, and the table of levels.
 template <class T, int K>
 struct alignas(16) Retouching {
     Real<T> sharpness;   // 1: it is not sharpened
     int relevelled;
-    int now;             // this tile is
+    int now;             // whether the tile at hand is retouched
     unsigned char level[sizeof(T) == 1 ? K : 1][256];
 
     bool any() const { return sharpness != Real<T>(1) || relevelled; }
 };
 
-// Of the first channel that the block makes on; by all threads that call it, `count` of them, this one being number `i`.
+// Reads them for K channels from `first` on. `count` threads call it together; this is thread `i` of them.
 template <class T, int K>
 inline void read_retouching(const Retouch& args, long long n, int first, int channels, int i, int count, Retouching<T, K>& out) {
     if (i == 0) {
@@ -43,7 +43,7 @@ inline void read_retouching(const Retouch& args, long long n, int first, int cha
         }
 }
 
-// Of a pixel and its neighbours.
+// Over the 3 x 3 pixels around (x, y).
 template <class T, int K>
 inline Pixel<Real<T>, K> sum_of_nine(const Staged<T, K>& pixels, int x, int y) {
     Pixel<Real<T>, K> out = {};
@@ -51,10 +51,11 @@ inline Pixel<Real<T>, K> sum_of_nine(const Staged<T, K>& pixels, int x, int y) {
         Word even = 0, odd = 0;  // channels 0 and 2, 1 and 3: two sums in a word
         for (int i = 0; i < 9; ++i) {
             const Word four = pixels.stored(x + i % 3 - 1, y + i / 3 - 1).word[0];
-            even += four & 0x00FF00FF;
-            odd += four >> 8 & 0x00FF00FF;
+            even += __byte_perm(four, 0, 0x4240);
+            odd += __byte_perm(four, 0, 0x4341);
         }
-        for (int k = 0; k < K; ++k) out.c[k] = static_cast<Real<T>>((k % 2 ? odd : even) >> 16 * (k / 2) & 0xFFFF);
+        // As bytes.cuh makes numbers of bytes.
+        for (int k = 0; k < K; ++k) out.c[k] = __uint_as_float(__byte_perm(k % 2 ? odd : even, 0x4B000000, k / 2 ? 0x7632 : 0x7610)) - 8388608.0f;
     } else {
         for (int i = 0; i < 9; ++i) out = out + pixels.pixel(x + i % 3 - 1, y + i / 3 - 1);
     }
