@@ -276,9 +276,9 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         if constexpr (retouching) {
             done = retouch.now;  // from shared memory: worked out by each thread it would take registers from what samples
             if (done) make(tile, [&](int x, int y, auto) {
-                const int column = region.left + x, row = region.top + tile.first + y;
+                const int column = region.left + x, row = region.top + tiles[i].first + y;
                 const bool inside = column > 0 && column < args.out_width - 1 && row > 0 && row < args.out_height - 1;
-                const Stored<In, K> made = retouched(retouch, Staged<In, K>{pixels, tile.box.pitch}, column - tile.local.base_x, row - tile.local.base_y, inside);
+                const Stored<In, K> made = retouched(retouch, Staged<In, K>{pixels, tiles[i].box.pitch}, column - tiles[i].local.base_x, row - tiles[i].local.base_y, inside);
                 return several<1>([&](int) {
                     if constexpr (Same<Sampled, In>::value) return made;
                     else return to_texel<Sampled>(to_texel(made));
