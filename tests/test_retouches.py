@@ -48,7 +48,7 @@ CHOICES = {
 
 def chosen_of(params):
     (name,) = (name for name in params.names if name.endswith(".chosen"))
-    return np.asarray(params[name]).astype(int)
+    return to_numpy(params[name]).astype(int)
 
 
 @every_home
