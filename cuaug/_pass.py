@@ -226,7 +226,7 @@ def pointwise(
             raise TypeError(f"images and dtype must be one of {', '.join(_check.IMAGE_DTYPES)}, got {name}")
     result = _images.like(image, image.size, dtype, out, channels)
     if image.samples * image.axes.extents[1]:
-        further = _room(image, _grids.POINTWISE_BLOCKS), not _grids.UNEVEN.isdisjoint(ops)
+        further = _room(image), not _grids.UNEVEN.isdisjoint(ops)
         plan = _plan("pointwise", (image.dtype, dtype, *ops), *_phases(image, result), further)
         data = _parametrised(image, result.pointer, result.axes.strides, plan, parameters, parts)
         _run(plan, image, data, image.dtype, dtype, ops, result.axes.extents[2])
@@ -262,7 +262,7 @@ def blend(image: Images, branches: Sequence[Images], shares: Table, ops: Ops = N
             (image.dtype, dtype, *ops.names),
             *_phases(image, result)[:3],
             phase,
-            (_room(image, _grids.BLEND_BLOCKS), False),
+            (_room(image), False),
         )
         record = _parametrised(image, result.pointer, result.axes.strides, plan, PerSample(ops.parameters, ()))
         rest = (0,) * (MOST_BRANCHES - len(pointers))
@@ -369,9 +369,9 @@ def _statistic(skeleton: str, image: Images, wanted: PerSample, count: int, dtyp
     return table
 
 
-def _room(image: Images, blocks: int) -> int:
-    """Of the whole GPU, for blocks of which a multiprocessor has so many at a time."""
-    return blocks * _cuda.processors(image.device) if image.device >= 0 else 1
+def _room(image: Images) -> int:
+    """For blocks that go through images as those of kernels/pointwise.cu do."""
+    return _grids.POINTWISE_BLOCKS * _cuda.processors(image.device) if image.device >= 0 else 1
 
 
 def _phases(image: Images, result: Result) -> tuple[Axes, int, Axes, int]:

@@ -5,14 +5,13 @@
 
 namespace cuaug {
 
-// A block makes a run of rows of a strip, as in pointwise.cu. The sum is rounded once, as if it had been in memory, and then ops take it. Of bytes the image and `ahead` branches are loaded
-// before any is used; where fewer are left, the last one again, unused. Grid: (strips, runs, frames x groups of K).
+// A block makes a run of rows of a strip, as in pointwise.cu. The sum is rounded once, as if it had been in memory, and then ops take it. More blocks
+// at a time do better than branches that are asked for together (benchmarks/NOTES.md). Grid: (strips, runs, frames x groups of K).
 template <class T, class InLayout, int K, class Chain, class Out, class OutLayout>
-__global__ void __launch_bounds__(pointwise_threads, sizeof(T) == 1 && K < 4 && close<InLayout, OutLayout> ? 3 : 1) blend(const __grid_constant__ Blend args) {
+__global__ void __launch_bounds__(pointwise_threads, sizeof(T) == 1 && K < 4 && close<InLayout, OutLayout> ? 4 : 1) blend(const __grid_constant__ Blend args) {
     using R = Real<T>;
     using Ops = typename Chain::template Of<R, K>;
     constexpr bool grouped = !close<InLayout, OutLayout>;
-    constexpr int ahead = sizeof(T) > 1 ? 1 : Same<OutLayout, Planar>::value ? 2 : 3;
     wait_for_previous();
     const int width = args.in_width, height = args.in_height, groups = grouped ? (args.channels + K - 1) / K : 1, branches = static_cast<int>(args.branches);
     const int in_step = column_stride<InLayout, K>(args.in.x), out_step = column_stride<OutLayout, K>(args.out.x);
@@ -41,14 +40,9 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(T) == 1 && K < 4 && 
             auto add = [&](const FourPixels<T, K>& pixels, int i) {
                 for (int j = 0; j < 4; ++j) sum[j] = sum[j] + share[i] * unpacked<R>(pixels.v[j]);
             };
-            const FourPixels<T, K> own = load_pixels<InLayout, T, K>(in, from, in_step, args.in_aligned, count);
-            for (int i = 0; i < branches; i += ahead) {
-                FourPixels<T, K> made[ahead];
-                for (int j = 0; j < ahead; ++j) made[j] = load_pixels<OutLayout, T, K>(static_cast<const T*>(args.branch[min(i + j, branches - 1)]) + here, to, out_step, args.out_aligned, count);
-                if (i == 0) add(own, 0);
-                for (int j = 0; j < ahead; ++j)
-                    if (i + j < branches) add(made[j], i + j + 1);
-            }
+            add(load_pixels<InLayout, T, K>(in, from, in_step, args.in_aligned, count), 0);
+            for (int i = 0; i < branches; ++i)
+                add(load_pixels<OutLayout, T, K>(static_cast<const T*>(args.branch[i]) + here, to, out_step, args.out_aligned, count), i + 1);
             FourPixels<T, K> rounded;
             for (int j = 0; j < 4; ++j) rounded.v[j] = packed<T>(sum[j]);
             Out* out = static_cast<Out*>(args.out.data) + here;

@@ -139,7 +139,8 @@ class AugMix(Transform):
 
     The image's own share is drawn from Beta(alpha, alpha), those of the chains in the rest of it from a symmetric
     Dirichlet distribution of alpha. Masks, boxes and keypoints are refused, as each chain moves pixels by itself. A
-    chain is slots as those of :mod:`.policies`: with the defaults the passes of nine slots.
+    chain is slots as those of :mod:`.policies`: with the defaults nine passes, and one to blend. On a GPU those of the
+    chains go together, in memory of five batches besides the result.
 
     Args:
         severity: Of ten strengths of an op, so many of the weakest, one of which is drawn; 1 to 10.
