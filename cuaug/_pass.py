@@ -352,9 +352,7 @@ def extremes(image: Images, wanted: PerSample = ALL) -> PerSample:
 
 
 def relevel(image: Images, wanted: PerSample = ALL) -> Table:
-    """What becomes of each level: of samples for which 0 is wanted it stays, 1: they are equalized, 2: spread over all
-    levels, 3: contrast by the factor that comes next. [N, C, 256]
-    """
+    """What becomes of each level, by what is wanted of each sample (kernels/relevelled.cuh). [N, C, 256]"""
     table = _statistic("relevel", image, wanted, 256 * image.channels, "uint8", image.channels)
     return Table(image.library.pointer(table), 256 * image.channels, 256, 1, 0, table)
 
