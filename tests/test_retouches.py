@@ -67,6 +67,22 @@ def test_a_choice_is_what_each_sample_s_function_makes(home, name):
         assert (got == wanted).mean() > 0.995
 
 
+@every_home
+@pytest.mark.parametrize("transform", [T.GaussianNoise(sigma=0.1), T.RandomMask(0.3)], ids=["noise", "mask"])
+def test_what_looks_at_its_place_does_so_on_its_own_canvas(home, transform):
+    """Though others, which it leaves alone, get a larger one."""
+    images = put(noise((40, 33, 47, 3), "float32"), home)
+    made = {}
+    for other in (AROUND[0], T.Identity()):
+        aug = T.Compose([T.RandomChoice([transform, other])], seed=3)
+        params = aug.draw(images, layout="NHWC")
+        chosen = chosen_of(params) == 0
+        made[type(other)] = to_numpy(aug.apply(images, params, layout="NHWC"))[chosen]
+    beside, alone = made.values()
+    assert 5 < len(alone) < 35
+    np.testing.assert_allclose(beside, alone, atol=1e-6)
+
+
 SIZES = [(3, 17, 11), (2, 150, 333), (1, 1, 1), (2, 64, 256)]
 LOOKS = ["NHWC", "NCHW", "rows and columns swapped", "every second column"]
 

@@ -144,8 +144,7 @@ class Pass:
             return self._refuses_pointwise(op)
         if isinstance(op, Retouch):
             return self._refuses_retouch(op)
-        changed = self.target != self.source or self.means or (self.retouches and not self._keeps_size(op))
-        if changed or not all(_exclude_each_other(op, each) for each in (*self.retouches, *self.chain)):
+        if not self._may_be_moved(op):
             return "pixels are changed before they are moved"
         if not self.heads:
             return ""
@@ -161,6 +160,13 @@ class Pass:
             return "" if op.mirror else "an antialiased resize comes before"
         return self._refuses_map(op, [head for head in self.heads if isinstance(head, Geometric)])
 
+    def _may_be_moved(self, op: Op) -> bool:
+        """Whether all that is changed here are other samples, on a canvas that stays as they know it."""
+        changes = (*self.retouches, *self.chain)
+        if self.target != self.source or self.means or not all(_exclude_each_other(op, each) for each in changes):
+            return False
+        return not changes or (isinstance(op, Geometric) and op.size == self.result)
+
     def _refuses_retouch(self, op: Retouch) -> str:
         """One of each kind may join, as a warp's record has one table for it; none behind what needs a mean first."""
         others = (*self.heads, *self.retouches, *self.chain)
@@ -169,9 +175,6 @@ class Pass:
         if not changed and not again and all(_exclude_each_other(op, other) for other in others):
             return ""
         return _LEVELS if isinstance(op, Relevelled) else _NEIGHBOURS
-
-    def _keeps_size(self, op: Op) -> bool:
-        return not isinstance(op, (Geometric, Resized)) or op.size == self.size
 
     def _refuses_branch(self, op: Branch) -> str:
         if not self.taken and self.branch is None:
