@@ -18,6 +18,7 @@ from .recipe import (
     Cast,
     Column,
     Displaced,
+    Gated,
     Geometric,
     Instruction,
     Only,
@@ -280,7 +281,7 @@ def _exclude_each_other(a: Op, b: Op) -> bool:
 
 
 def _only(op: Op) -> Only:
-    return op.only if isinstance(op, (Geometric, Pointwise, Retouch)) else ()
+    return op.only if isinstance(op, Gated) else ()
 
 
 def passes_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> list[Pass]:

@@ -204,7 +204,8 @@ class Blended:
 
 Alone = Blur | Mixed | Stretched | Greyed | Blended
 Retouch = Sharpened | Relevelled
-Op = Geometric | Resized | Displaced | Pointwise | Cast | Branch | Alone | Retouch
+Gated = Geometric | Pointwise | Retouch  # which may change some samples only
+Op = Gated | Resized | Displaced | Cast | Branch | Alone
 
 
 @dataclass
@@ -318,6 +319,6 @@ class Recipe:
 
     def add(self, op: Op) -> None:
         """What is written inside `only_where` changes the samples of its gates alone."""
-        if isinstance(op, (Geometric, Pointwise, Sharpened, Relevelled)):
+        if isinstance(op, Gated):
             op.only = (*op.only, *((gate.column, frozenset([gate.value])) for gate in self._gates))
         self.ops.append(op)
