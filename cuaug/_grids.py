@@ -22,8 +22,8 @@ _MOST_BLOCKS = 65535  # along a grid's second and third axis
 def mean_parts(image: Images) -> int:
     """How many parts a mean comes in that a warp has taken of an image: its regions."""
     frames, group = image.axes.extents[1], min(image.channels, 4)
-    rows = _region_rows(image.dtype, group, image.samples * frames, *image.size)
-    return frames * -(-image.size[1] // _region_width(image.dtype, group)) * -(-image.size[0] // rows)
+    columns, rows = _region(image.dtype, group, image.samples * frames, *image.size, False)
+    return frames * -(-image.size[1] // columns) * -(-image.size[0] // rows)
 
 
 def most_mean_parts(frames: int, size: tuple[int, int]) -> int:
@@ -31,19 +31,19 @@ def most_mean_parts(frames: int, size: tuple[int, int]) -> int:
     return frames * -(-size[1] // _REGION_WIDTHS[0]) * -(-size[0] // _FEW_ROWS)
 
 
-def warp(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
-    """A block makes a region."""
-    rows = _region_rows(dtype, group, slices, height, width)
-    regions = -(-width // _region_width(dtype, group)) * -(-height // rows) * slices
+def warp(dtype: str, group: int, slices: int, height: int, width: int, copied: bool) -> tuple[int, int, int]:
+    """A block makes a region, from boxes of pixels or of what is copied as it lies in memory."""
+    columns, rows = _region(dtype, group, slices, height, width, copied)
+    regions = -(-width // columns) * -(-height // rows) * slices
     if regions >= 1 << 31:
         raise ValueError(f"size must leave fewer than 2**31 regions of {rows} rows, got {(height, width)}")
     return regions, 1, 1
 
 
-def warp_regions(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, ...]:
+def warp_regions(dtype: str, group: int, slices: int, height: int, width: int, copied: bool) -> tuple[int, ...]:
     """What the record holds of them."""
-    rows = _region_rows(dtype, group, slices, height, width)
-    down, whole = max(-(-height // rows), 1), max(width // _region_width(dtype, group), 1)
+    columns, rows = _region(dtype, group, slices, height, width, copied)
+    down, whole = max(-(-height // rows), 1), max(width // columns, 1)
     return rows, down, *_divisor(down), *_divisor(whole)
 
 
@@ -53,15 +53,17 @@ def _divisor(number: int) -> tuple[int, int]:
     return -(-(1 << shift) // number), shift
 
 
-def _region_rows(dtype: str, group: int, slices: int, height: int, width: int) -> int:
-    """All regions of about the same height, and tall, which costs less, where they leave blocks enough for a GPU.
+def _region(dtype: str, group: int, slices: int, height: int, width: int, copied: bool) -> tuple[int, int]:
+    """Columns and rows of the output that a block warps (kernels/warp.cu): fewer columns where pixels are wide.
 
-    Not of the widest pixels: boxes of a sixteenth of a tall region might not fit (kernels/warp.cu).
+    All regions of about the same height, and tall, which costs less, where they leave blocks enough for a GPU. Not of
+    the widest pixels: boxes of a sixteenth of a tall region might not fit.
     """
-    across = -(-width // _region_width(dtype, group)) * slices
-    tall = across * -(-height // _MANY_ROWS) >= 1500 and _stored_bytes(dtype, group) <= 16
+    stored = _stored_bytes(dtype, group)
+    columns = _REGION_WIDTHS[stored <= (8 if copied else 4)]
+    tall = -(-width // columns) * slices * -(-height // _MANY_ROWS) >= 1500 and stored <= 16
     down = -(-height // (_MANY_ROWS if tall else _FEW_ROWS))
-    return _fours(-(-height // down)) if height else 4
+    return columns, _fours(-(-height // down)) if height else 4
 
 
 def resample(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
@@ -174,11 +176,6 @@ def _fours(count: int) -> int:
 def _even_share(extent: int, most: int) -> int:
     """A multiple of 8, of which as few cover the extent as of `most`."""
     return -(-extent // -(-extent // most) // 8) * 8
-
-
-def _region_width(dtype: str, group: int) -> int:
-    """Columns of the output that a block warps (kernels/gpu/tile.cuh): fewer where a staged pixel is wide."""
-    return _REGION_WIDTHS[_stored_bytes(dtype, group) <= 4]
 
 
 def _stored_bytes(dtype: str, group: int) -> int:

@@ -29,8 +29,8 @@ def tag(axes: Axes) -> str:
 
 @functools.lru_cache(4096)
 def aligned(axes: Axes, dtype: str, phase: int) -> int:
-    """How many adjacent elements, 8, 4 or 0, move as vectors of up to 16 bytes, from any multiple of so many on."""
+    """How many adjacent elements, 16, 8, 4 or 0, move as vectors of up to 16 bytes, from any multiple of so many on."""
     item = _array.ITEM_SIZE[dtype]
     planes = axes.strides[:4] if tag(axes) == "Planar" else (*axes.strides[:2], axes.strides[3])
     steps = (phase, *(stride * item for stride in planes))
-    return next((count for count in (8, 4) if all(step % min(count * item, 16) == 0 for step in steps)), 0)
+    return next((count for count in (16, 8, 4) if all(step % min(count * item, 16) == 0 for step in steps)), 0)

@@ -437,16 +437,30 @@ def _plan(
     slices = (
         samples * frames * (-(-channels // group) if "Strided" in "".join(layouts) else 1) if made.by_frame else samples
     )
+    shape = (names[0], group, slices, *target.extents[3:])
+    copied = (_copied(names, layouts[0]),) if skeleton == "warp" else ()
     return _Plan(
         skeleton,
         name_expression(skeleton, *made.arguments(names, layouts, group, target)),
-        made.grid(names[0], group, slices, *target.extents[3:], *further),
+        made.grid(*shape, *further, *copied),
         sizes=(
             *(frames, channels, height, width, *target.extents[3:]),
             *(_layouts.aligned(source, names[0], phase), _layouts.aligned(target, names[1], to_phase)),
         ),
         shared=further.shared if isinstance(further, _grids.Tile) else 0,
-        regions=_grids.warp_regions(names[0], group, slices, *target.extents[3:]) if skeleton == "warp" else (),
+        regions=_grids.warp_regions(*shape, *copied) if copied else (),
+    )
+
+
+def _copied(names: tuple[str, ...], layout: str) -> bool:
+    """Whether a warp's boxes hold what is in memory as it lies there: `copies` of kernels/warp.cu."""
+    dtype, result, geometry, sampler, border, ops, *use = names
+    return (
+        (sampler, border, ops) == ("Bilinear", "Constant", chain(()))
+        and geometry in ("Affine", "Perspective")
+        and layout != "Strided"
+        and dtype == result != "float64"
+        and not use
     )
 
 

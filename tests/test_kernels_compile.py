@@ -362,6 +362,16 @@ def ragged_names():
 
 
 RAGGED = ragged_names()
+# Warps from boxes that hold what is in memory as it lies there.
+COPIED = [
+    kernels.name_expression(
+        "warp", dtype, layout, channels, geometry, "Bilinear", "Constant", kernels.chain(()), dtype, result
+    )
+    for dtype in IMAGE_DTYPES
+    if dtype != "float64"
+    for layout, result in (("Planar", "Planar"), ("Packed", "Packed"))
+    for channels, geometry in ((1, "Affine"), (2, "Affine"), (3, "Affine"), (4, "Affine"), (3, "Perspective"))
+]
 
 
 def detection_names():
@@ -459,6 +469,35 @@ def test_each_pair_of_a_recipes_template_arguments_compiles(name, architecture, 
 @each_name(COVERING)
 def test_each_pair_of_template_arguments_compiles(name, architecture, nvrtc, record_property):
     check_kernel(nvrtc, name, architecture, record_property, FEW)
+
+
+@pytest.mark.parametrize("architecture", [75, 90])
+@each_name(COPIED)
+def test_warps_of_copied_boxes_compile_without_a_warning_or_a_spill(name, architecture, nvrtc, record_property):
+    check_kernel(nvrtc, name, architecture, record_property, ONE_REGISTER)
+
+
+def test_the_grid_and_the_kernel_agree_on_which_boxes_are_copied(nvrtc):
+    """`_copied` of _pass.py, which chooses a region's columns, and `copies` of warp.cu."""
+    passes = pytest.importorskip("cuaug._pass")
+    factors = (
+        ["uint8", "float16", "float64"], ["uint8", "float16", "float64"], ["Affine", "Perspective", "Grid"],
+        ["Bilinear", "Nearest", "Antialiased"], ["Constant", "Edge", "Windowed<cuaug::Constant>"], [(), ("Invert",)],
+        ["Changed", "Measured"], ["Planar", "Packed", "Strided"],
+    )  # fmt: skip
+    said = []
+    for *names, ops, use, layout in itertools.product(*factors):
+        source, target, geometry, sampler, border = names
+        given = (*names, kernels.chain(ops), *(["Measured"] if use == "Measured" else []))
+        arguments = geometry, sampler, border, layout, source, kernels.chain(ops), target, use
+        listed = ", ".join(f"cuaug::{argument}" for argument in arguments)
+        said.append((passes._copied(given, layout), f"cuaug::copies<{listed}>"))
+    assert {copied for copied, _ in said} == {True, False}
+    row = {**CROP, "border": "Constant", "layout": "Packed", "target": "uint8", "result": "Packed"}
+    name = warp_of(row, kernels.chain(("Invert",)))  # whose text has that op
+    text, options = sources.sources(name)
+    claims = "\n".join(f"static_assert({copies} == {str(copied).lower()});" for copied, copies in said)
+    compiled(nvrtc, f"{text}\n{claims}\n", name, 90, options)
 
 
 @pytest.mark.parametrize("architecture", [100, 120])

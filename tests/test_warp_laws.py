@@ -1,5 +1,7 @@
 """Laws of the warp family: each test is one sentence about every op, over the table of cases."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 import reference
@@ -61,9 +63,13 @@ def same(actual, expected, tolerance=EXACT):
 def across_layouts(case, home, dtype):
     """What two layouts may differ by. On a GPU each is its own kernel, and ptxas rounds ``a * dx + e`` once where it
     fuses it and twice where it takes ``a * dx`` out of the loop over rows, as it does for uint8 planes alone: an ulp of
-    a coordinate, which shows where a value is nearly a tie. What copies pixels has no such values, and on the CPU one
-    loop serves all layouts."""
-    return EXACT if home[1] == "cpu" or case.copies else case.tolerance(dtype)
+    a coordinate, which shows where a value is nearly a tie: there two results, each rounded once, are neighbours of 16
+    bits, twice as far apart as either is from the exact value. What copies pixels has no such values, and on the CPU
+    one loop serves all layouts."""
+    if home[1] == "cpu" or case.copies:
+        return EXACT
+    tolerance = case.tolerance(dtype)
+    return dataclasses.replace(tolerance, relative=2 * tolerance.relative)
 
 
 # Values
@@ -329,6 +335,26 @@ def test_fill_is_one_number_one_per_channel_or_one_per_sample_and_channel(case, 
             expected = case.expected(source, {**parameters, "fill": np.broadcast_to(fill, (3, 3))}, dtype)
             for value in (fill, fill.tolist(), put(fill.astype(np.float32), home)):
                 actual = run(case, batch, parameters, dtype, fill=value)
+                wanted = {"library": home[0], "device": device_of(home), "dtype": dtype}
+                assert_equal(actual, to_layout(expected, layout), **wanted, tolerance=case.tolerance(dtype))
+
+
+@every_home
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+@pytest.mark.parametrize("width", [16, 20, 22, 37])
+def test_images_of_any_width_lie_in_their_own_fill(width, channels, home):
+    """Rows that sixteen bytes, four, or none divide, with a fill that differs by channel: kernels/gpu/copied.cuh."""
+    rng = seeded("fill", width, channels)
+    for dtype in ("uint8", "int16", "float16", "float32"):
+        for layout in ("NCHW", "NHWC"):
+            batch = images(home, dtype, layout, (3, 17, width, channels))
+            source = from_layout(to_numpy(batch), layout).astype(float)
+            fill = np.asarray(filled(rng.integers(1, 65, channels) / 64, dtype))
+            for op in ("warp_affine", "warp_perspective"):
+                case = next(c for c in CASES if c.op == op and "fill" in c.options and "bilinear" in str(c))
+                parameters = case.parameters(BATCH)
+                expected = case.expected(source, {**parameters, "fill": np.broadcast_to(fill, (3, channels))}, dtype)
+                actual = run(case, batch, parameters, dtype, fill=fill.tolist(), layout=layout)
                 wanted = {"library": home[0], "device": device_of(home), "dtype": dtype}
                 assert_equal(actual, to_layout(expected, layout), **wanted, tolerance=case.tolerance(dtype))
 

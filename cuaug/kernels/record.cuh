@@ -63,7 +63,7 @@ struct Batch {
     int in_width;
     int out_height;
     int out_width;
-    int in_aligned;      // adjacent elements that may be moved as vectors, 0, 4 or 8: base and strides are multiples of so many
+    int in_aligned;      // adjacent elements that may be moved as vectors of up to 16 bytes, 0, 4, 8 or 16: base and strides are multiples of so many
     int out_aligned;
 };
 

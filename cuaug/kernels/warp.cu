@@ -5,6 +5,7 @@
 #include "geometry/perspective.cuh"
 #include "gpu/bytes.cuh"
 #include "gpu/convert.cuh"
+#include "gpu/copied.cuh"
 #include "gpu/mean.cuh"
 #include "gpu/ragged.cuh"
 #include "gpu/succession.cuh"
@@ -15,6 +16,7 @@
 #include "sampler/antialiased.cuh"
 #include "sampler/bilinear.cuh"
 #include "sampler/bilinear_bytes.cuh"
+#include "sampler/bilinear_copied.cuh"
 #include "sampler/nearest.cuh"
 #include "sampler/retouched.cuh"
 #include "sampler/separable.cuh"
@@ -59,6 +61,15 @@ inline bool holds_neighbours(const Tile<Local>& tile, int region_left, int regio
 template <class Sampler, class Out, class In>
 constexpr bool by_bytes = Same<In, uint8>::value && Same<Out, uint8>::value && Same<typename Plain<Sampler>::type, Bilinear>::value;
 
+// What becomes of the pixels behind the chain of ops: the result, and its mean luma as well. `Together` in its place means `Changed`.
+struct Changed {};
+struct Measured {};
+
+// Whether boxes hold what is in memory as it lies there (gpu/copied.cuh): of what is moved and no more.
+template <class Geometry, class Sampler, class Border, class Layout, class In, class Chain, class Out, class Use>
+constexpr bool copies = Geometry::bounded && Same<Sampler, Bilinear>::value && Same<Border, Constant>::value && !Same<Layout, Strided>::value && Same<Real<In>, float>::value && Chain::empty &&
+                        Same<In, Out>::value && !Same<Use, Measured>::value;
+
 // What `one` makes of 0 to N - 1.
 template <class T, int N> struct Several { T of[N]; };
 template <int N, class One>
@@ -68,10 +79,6 @@ inline auto several(const One& one) {
     for (int i = 0; i < N; ++i) out.of[i] = one(i);
     return out;
 }
-
-// What becomes of the pixels behind the chain of ops: the result, and its mean luma as well. `Together` in its place means `Changed`.
-struct Changed {};
-struct Measured {};
 
 // A block makes a region of the output of K channels, in tiles as wide as the region, as few as have boxes that fit. A warp makes 32x4
 // pixels at a time, a thread 4 of them 8 columns apart, so that a warp samples patches of 8x4. Narrow elements are then exchanged
@@ -91,25 +98,29 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     using Sampled = typename Select<changed, In, Out>::type;
     constexpr bool may_skip = !measured && Ops::fields > 0 && Same<In, Out>::value;  // the ops, for samples where all are idle: pixels are stored as they were sampled
     constexpr bool ragged = Each<From>::ragged, filtered = Same<Sampler, Antialiased>::value, retouching = retouches<Sampler>;
-    constexpr bool bytes = by_bytes<Sampler, Sampled, In>, fixed = bytes && Local::linear;
+    constexpr bool copied = copies<Geometry, Sampler, Border, InLayout, In, Chain, Out, Use>;
+    constexpr bool bytes = by_bytes<Sampler, Sampled, In>, fixed = (bytes || copied) && Local::linear;
     constexpr bool exchanged = sizeof(Out) < 4;
     constexpr int exchange_pitch = 40;  // 4 rows of 8 pixels, 40 apart, fall into different banks
     __shared__ FourPixels<Out, K> exchange[exchanged ? threads / 32 * exchange_pitch : 1];
     __shared__ Region<In, K, Out, Ops> region;
     __shared__ OneImage own;  // the sample's, if ragged
     __shared__ Tile<Local> tiles[most_tiles];
-    constexpr int box_bytes = shared_bytes - sizeof(exchange) - sizeof(region) - (ragged ? sizeof(own) : 0) - sizeof(tiles) - (measured ? sizeof(R) * threads / 32 : 0) - (retouching ? sizeof(Retouching<In, K>) : 0) - 32;
+    constexpr int box_bytes = shared_bytes - sizeof(exchange) - sizeof(region) - (ragged ? sizeof(own) : 0) - sizeof(tiles) - (measured ? sizeof(R) * threads / 32 : 0) - (retouching ? sizeof(Retouching<In, K>) : 0) - (copied ? sizeof(Word[4]) : 0) - 32;
     __shared__ alignas(16) unsigned char box_memory[Geometry::bounded ? box_bytes : 16];
     __shared__ R sums[measured ? threads / 32 : 1];
     __shared__ typename Select<retouching, Retouching<In, K>, Count<0>>::type retouch;
     __shared__ int tile_count;
+    __shared__ alignas(16) Word blank[4];  // what copied boxes are filled with
+    using Lie = Copied<InLayout, In, K>;
+    constexpr int plane = Lie::plane_of(box_bytes);
 
     const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5;
     Pixels* pixels = reinterpret_cast<Pixels*>(box_memory);
     constexpr bool grouped = Same<InLayout, Strided>::value || Same<OutLayout, Strided>::value;
 
     const int groups = grouped ? (args.channels + K - 1) / K : 1;
-    constexpr int side = region_width<Pixels>;
+    constexpr int side = copied ? copied_region_width<Pixels> : region_width<Pixels>;
 
     // Where the region lies, and whose it is: the threads that only warp need not know.
     struct Place { long long n; int t, first, left, top, width, height; };
@@ -141,8 +152,9 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         if constexpr (Geometry::bounded) {
             Bounds<R> bounds;
             // Patches are sampled whole, so the box holds those that stick out of the output too.
-            if (tile.local.bounds((at.width + 31) & ~31, (end - first + 3) & ~3, bounds)) tile.box = box_of<Pixels>(bounds, tile.local.base_x, Sampler::before, Sampler::after, box_bytes, fixed ? 256 : group<Pixels> * threads);
-            if constexpr (fixed) tile.steps = fixed_steps(tile.local, tile.box.x, tile.box.y);
+            if (tile.local.bounds((at.width + 31) & ~31, (end - first + 3) & ~3, bounds)) tile.box = copied ? copied_box_of<Lie>(bounds, tile.local.base_x, Sampler::before, Sampler::after, plane, fixed || bytes ? 256 : 32768)
+                    : box_of<Pixels>(bounds, tile.local.base_x, Sampler::before, Sampler::after, box_bytes, fixed ? 256 : group<Pixels> * threads);
+            if constexpr (fixed) tile.steps = fixed_steps(tile.local, tile.box.x, tile.box.y, bytes ? byte_nudge : 0.0f);
             if (tile.box.across > 0) tile.local = tile.local.from(tile.box.x, tile.box.y, bytes ? byte_nudge : R(0));
         }
         // Those of a level are its first lane's bit times 1, 3, 15, 255 and 65535.
@@ -168,6 +180,9 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     } else if (warp_index == 2 && lane < K) {
         const Place at = place();
         reinterpret_cast<In*>(&region.fill)[lane] = from_real<In>(fill_value(args.fill, at.n, min(at.first + lane, args.channels - 1)));
+    } else if (copied && warp_index == 3) {
+        const Place at = place();
+        if constexpr (copied) lay_blank<Lie, In>(blank, lane, [&](int k) { return from_real<In>(fill_value(args.fill, at.n, k)); });
     } else if (Border::windowed && warp_index == 3 && lane < 2) {
         const long long n = place().n;
         const int extent = lane == 0 ? height_of<From>(args, n) : width_of<From>(args, n);
@@ -265,7 +280,11 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
             return image;
         };
         const bool staged = Geometry::bounded && tiles[i].box.across > 0;
-        if (staged) stage<InLayout>(image(), tiles[i].box, ragged ? own.aligned : args.in_aligned, region.fill, pixels);
+        if (staged) {
+            const int aligned = ragged ? own.aligned : args.in_aligned;
+            if constexpr (copied) copy_box<InLayout>(image(), tiles[i].box, aligned, blank, box_memory, plane);
+            else stage<InLayout>(image(), tiles[i].box, aligned, region.fill, pixels);
+        }
         if constexpr (retouching)
             if (threadIdx.x == 0) retouch.now = retouch.any() && holds_neighbours(tiles[i], region.left, region.top, region.width, group<Pixels>);
         __syncthreads();
@@ -295,7 +314,15 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                         if constexpr (bytes) return antialiased(pixels, tile.box.pitch, point(x + 8 * i, y), reaches);
                         else return to_texel<Sampled>(antialiased(Staged<In, K>{pixels, tile.box.pitch}, point(x + 8 * i, y), reaches));
                     });
-                return several<n>([&](int i) {
+                if constexpr (copied) {
+                    const CopiedBox<InLayout, In, K, plane> box = {static_cast<unsigned int>(__cvta_generic_to_shared(box_memory)) + Lie::before(tile.local.base_x), tile.box.pitch};
+                    return several<n>([&](int i) {
+                        if constexpr (fixed && bytes) return bilinear(box, tile.steps.at(x + 8 * i, y));
+                        else if constexpr (bytes) return bilinear(box, fixed_point(point(x + 8 * i, y)));
+                        else if constexpr (fixed) return to_texel<Sampled>(bilinear(box, tile.steps.at(x + 8 * i, y)));
+                        else return to_texel<Sampled>(Bilinear::sample(box, point(x + 8 * i, y)));
+                    });
+                } else return several<n>([&](int i) {
                     if constexpr (fixed) return bilinear(pixels, tile.box.pitch, tile.steps.at(x + 8 * i, y));
                     else if constexpr (bytes) return bilinear(pixels, tile.box.pitch, point(x + 8 * i, y));
                     else return to_texel<Sampled>(Plain<Sampler>::type::sample(Staged<In, K>{pixels, tile.box.pitch}, point(x + 8 * i, y)));

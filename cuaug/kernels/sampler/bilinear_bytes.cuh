@@ -22,11 +22,11 @@ struct FixedSteps {
     FixedPoint at(int dx, int dy) const { return {a * dx + (b * dy + c), d * dx + (e * dy + f)}; }
 };
 
-// From a geometry counted from the base, and the box's corner.
+// From a geometry counted from the base, the box's corner, and what is added to both coordinates.
 template <class Local>
-inline FixedSteps fixed_steps(const Local& local, int x, int y) {
+inline FixedSteps fixed_steps(const Local& local, int x, int y, float added) {
     auto fixed = [](float value) { return static_cast<Word>(__float2int_rn(value * 16777216.0f)); };
-    const Word nudge = fixed(byte_nudge);
+    const Word nudge = fixed(added);
     return {fixed(local.a), fixed(local.b), fixed(local.c) + nudge - (static_cast<Word>(x) << 24),
             fixed(local.d), fixed(local.e), fixed(local.f) + nudge - (static_cast<Word>(y) << 24)};
 }
@@ -42,6 +42,11 @@ struct ByteWeights {
 // weights, the rest one level off. `above` and `below` are addresses in shared memory.
 constexpr float level_bias = 8388608.0f;
 
+// A sum starts from the bits of 2^23 and becomes its mantissa. Adding 2^23 to a float leaves its integer part in the low bits of the sum: conversion and half-to-even
+// rounding at once, on the otherwise idle float pipe.
+constexpr Word level_start = 0x4B000000;
+inline float level(Word sum) { return __uint_as_float(sum) * (1.0f / 32768.0f) + (level_bias - 256.0f); }
+
 template <int K>
 struct Levels {
     float of[K];
@@ -53,18 +58,14 @@ inline Levels<K> bilinear(unsigned int above, unsigned int below, const ByteWeig
     const Word p00 = pixel(above), p01 = pixel(above + 4), p10 = pixel(below), p11 = pixel(below + 4);
     const Word upper = weights.upper, lower = weights.lower;
 
-    // A sum starts from the bits of 2^23 and becomes its mantissa. Adding 2^23 to a float leaves its integer part in the low
-    // bits of the sum: conversion and half-to-even rounding at once, on the otherwise idle float pipe.
-    constexpr Word start = 0x4B000000;
-    auto level = [](Word sum) { return __uint_as_float(sum) * (1.0f / 32768.0f) + (level_bias - 256.0f); };
     Levels<K> out;
     const Word rg0 = __byte_perm(p00, p01, 0x5140), rg1 = __byte_perm(p10, p11, 0x5140);
-    out.of[0] = level(__dp2a_lo(upper, rg0, __dp2a_lo(lower, rg1, start)));
-    if constexpr (K > 1) out.of[1] = level(__dp2a_hi(upper, rg0, __dp2a_hi(lower, rg1, start)));
+    out.of[0] = level(__dp2a_lo(upper, rg0, __dp2a_lo(lower, rg1, level_start)));
+    if constexpr (K > 1) out.of[1] = level(__dp2a_hi(upper, rg0, __dp2a_hi(lower, rg1, level_start)));
     if constexpr (K > 2) {
         const Word ba0 = __byte_perm(p00, p01, 0x7362), ba1 = __byte_perm(p10, p11, 0x7362);
-        out.of[2] = level(__dp2a_lo(upper, ba0, __dp2a_lo(lower, ba1, start)));
-        if constexpr (K > 3) out.of[3] = level(__dp2a_hi(upper, ba0, __dp2a_hi(lower, ba1, start)));
+        out.of[2] = level(__dp2a_lo(upper, ba0, __dp2a_lo(lower, ba1, level_start)));
+        if constexpr (K > 3) out.of[3] = level(__dp2a_hi(upper, ba0, __dp2a_hi(lower, ba1, level_start)));
     }
     return out;
 }

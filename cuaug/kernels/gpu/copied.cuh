@@ -1,0 +1,167 @@
+#pragma once
+
+#include "../geometry/local.cuh"
+#include "../image.cuh"
+#include "tile.cuh"
+
+// Boxes that hold the input as it lies in memory, planes or rows of packed pixels. Memory brings it, sixteen bytes at a time, past the registers, all of a box at once:
+// nothing is put together, and what samples takes the elements one by one. With bilinear interpolation that costs less than to stage pixels (tile.cuh) and wait for
+// them, where no border needs more than a fill.
+
+namespace cuaug {
+
+constexpr int piece_bytes = 16;
+template <class Pixel> constexpr int copied_region_width = sizeof(Pixel) <= 8 ? 64 : 32;
+
+template <class Layout, class T, int K>
+struct Copied {
+    static constexpr bool packed = Same<Layout, Packed>::value;
+    static constexpr int channels = K, planes = packed ? 1 : K, step = (packed ? K : 1) * sizeof(T);  // bytes from pixel to pixel
+    static constexpr int blank_words = packed ? (step % 4 == 0 ? step / 4 : step % 2 ? step : step / 2) : K;
+
+    // Of so many bytes of shared memory, from plane to plane.
+    static constexpr int plane_of(int bytes) { return bytes / planes & -piece_bytes; }
+
+    // Bytes before the box's first pixel, in the piece that it begins in.
+    static int before(int column) { return step * column & (piece_bytes - 1); }
+};
+
+// Pieces from row to row, so that a warp's taps, a patch of 8x4 pixels turned by any angle, meet in a bank least: simulated over rotations within 30 degrees.
+template <int Step>
+inline int pieces_of(int across) {
+    const int rest = across & 7, whole = across - rest;
+    if (Step == 1 || Step == 6) return across | 1;
+    if (Step == 2) return whole + (rest <= 3 ? 3 : rest <= 5 ? 5 : 11);
+    return whole + (rest <= 2 ? 2 : rest <= 6 ? 6 : 10);
+}
+
+// As `box_of` of tile.cuh, across and pitch in pieces and bytes.
+template <class Lie, class R>
+inline Box copied_box_of(const Bounds<R>& bounds, int base_x, int before, int after, int plane, int side) {
+    const R slack = R(1.0 / 256), limit = R(1 << 20);
+    const bool near = (bounds.x_low > -limit) & (bounds.x_high < limit) & (bounds.y_low > -limit) & (bounds.y_high < limit) & (abs(base_x) < 1 << 26);
+    const int x = static_cast<int>(floor(bounds.x_low - slack)) - before, y = static_cast<int>(floor(bounds.y_low - slack)) - before;
+    const int width = static_cast<int>(floor(bounds.x_high + slack)) + after - x + 1, height = static_cast<int>(floor(bounds.y_high + slack)) + after - y + 1;
+    const int across = (Lie::before(base_x + x) + Lie::step * width + piece_bytes - 1) / piece_bytes, pitch = piece_bytes * pieces_of<Lie::step>(across);
+    // A piece more: packed pixels are read in words.
+    const bool fits = near & (width <= side) & (height <= side) & (across <= threads) & (static_cast<unsigned int>(pitch) * height + piece_bytes <= plane);
+    const float share = __fdividef(1.0f, static_cast<float>(across));
+    return {x, y, fits ? across : 0, height, pitch, static_cast<int>((threads + 0.5f) * share), share};
+}
+
+// What lies outside, in words as they repeat in a row: one a channel (planes), or those of a few pixels.
+template <class Lie, class T, class Fill>
+inline void lay_blank(Word (&blank)[4], int lane, const Fill& fill) {
+    constexpr int each = 4 / sizeof(T);
+    if (lane < each * Lie::blank_words) reinterpret_cast<T*>(blank)[lane] = fill(Lie::packed ? lane % Lie::channels : lane / each);
+}
+
+// Bytes of memory, or zeros where they are not `there`; `from` can be read in any case.
+template <int Bytes>
+inline void copy_bytes(unsigned int to, const unsigned char* from, bool there) {
+#if __CUDA_ARCH__ >= 800
+    const int read = there ? Bytes : 0;
+    if constexpr (Bytes == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" : : "r"(to), "l"(from), "r"(read));
+    else asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" : : "r"(to), "l"(from), "n"(Bytes), "r"(read));
+#else
+    struct alignas(Bytes) Bits { Word word[Bytes / 4]; };
+    *static_cast<Bits*>(__cvta_shared_to_generic(to)) = there ? *reinterpret_cast<const Bits*>(from) : Bits{};
+#endif
+}
+
+inline void wait_for_copies() {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_all;" : : : "memory");
+#endif
+}
+
+// All threads of the block. Each keeps to a column of pieces and walks down the rows; what it asked for has come when it returns.
+template <class Layout, class T, int K>
+inline void copy_box(const Image<T, K, Constant>& image, const Box box, int aligned, const Word (&blank)[4], unsigned char* memory, int plane) {
+    using Lie = Copied<Layout, T, K>;
+    constexpr int size = sizeof(T), each = 4 / size;
+    const int y = static_cast<int>((threadIdx.x + 0.5f) * box.share), piece = threadIdx.x - y * box.across;
+    if (y >= box.down) return;
+    const int byte = (Lie::step * image.base_x & -piece_bytes) + piece_bytes * piece, end = Lie::step * image.window.width;
+    const bool inside = byte >= 0 && byte + piece_bytes <= end, outside = byte + piece_bytes <= 0 || byte >= end;
+    const int step = size * image.y_stride, down = box.down * box.pitch, height = outside ? 0 : image.window.height;
+    const unsigned char* data = reinterpret_cast<const unsigned char*>(image.data);
+    const unsigned int first = static_cast<unsigned int>(__cvta_generic_to_shared(memory)) + y * box.pitch + piece_bytes * piece;
+    // `bring(to, from, there, plane)` for each piece.
+    auto walk = [&](const auto& bring) {
+        const unsigned char* from = data + byte + wide(image.base_y + y, step);
+        unsigned int to = first;
+        for (int i = y; i < box.height; i += box.down, to += down, from += wide(box.down, step)) {
+            const bool there = static_cast<unsigned int>(image.base_y + i) < static_cast<unsigned int>(height);
+            const unsigned char* at = there ? from : data;
+            for (int k = 0; k < Lie::planes; ++k) bring(to + k * plane, at + size * image.offset[k], there, k);
+        }
+    };
+    if ((inside || outside) && aligned * size >= piece_bytes) {
+        walk([](unsigned int to, const unsigned char* from, bool there, int) { copy_bytes<piece_bytes>(to, from, there); });
+    } else if ((inside || outside) && aligned * size >= 4) {
+        walk([](unsigned int to, const unsigned char* from, bool there, int) {
+            for (int b = 0; b < piece_bytes; b += 4) copy_bytes<4>(to + b, from + b, there);
+        });
+    } else {
+        walk([&](unsigned int to, const unsigned char* from, bool there, int) {
+#pragma unroll 1
+            for (int at = 0; at < piece_bytes; at += size)
+                *static_cast<T*>(__cvta_shared_to_generic(to + at)) = there && byte + at >= 0 && byte + at < end ? *reinterpret_cast<const T*>(from + at) : T();
+        });
+    }
+    wait_for_copies();
+    Word any = 0;
+    for (int j = 0; j < Lie::blank_words; ++j) any |= blank[j];
+    if (any == 0) return;
+    const int phase = Lie::packed ? each * ((byte / 4 % Lie::blank_words + Lie::blank_words) % Lie::blank_words) : 0;
+    walk([&](unsigned int to, const unsigned char*, bool there, int k) {
+        if (there && inside) return;
+#pragma unroll 1
+        for (int j = 0; j < piece_bytes / size; ++j)
+            if (!there || byte + size * j < 0 || byte + size * j >= end)
+                *static_cast<T*>(__cvta_shared_to_generic(to + size * j)) = reinterpret_cast<const T*>(blank)[Lie::packed ? (phase + j) % (each * Lie::blank_words) : each * k];
+    });
+}
+
+// The copied box, seen by a sampler whose coordinates count from its first pixel.
+template <class Layout, class T, int K, int Plane>
+struct CopiedBox {
+    using Lie = Copied<Layout, T, K>;
+    unsigned int corner;  // the first pixel's address in shared memory
+    int pitch;
+
+    template <class Value>
+    static Value at(unsigned int address) { return *static_cast<const Value*>(__cvta_shared_to_generic(address)); }
+
+    // Channel k of the pixel `right` of an address.
+    static T element(unsigned int address, int k, int right) { return at<T>(address + (Lie::packed ? k * static_cast<int>(sizeof(T)) : k * Plane) + right * Lie::step); }
+
+    // The pixel at an address and the one to its right.
+    static void pair(unsigned int address, Texel<T, K> (&pixel)[2]) {
+        if constexpr (Lie::packed && Lie::step == 6) {
+            // Six elements in four words, which meet in banks less often than six reads.
+            Word word[4], pairs[3];
+            for (int j = 0; j < 4; ++j) word[j] = at<Word>((address & ~3u) + 4 * j);
+            for (int j = 0; j < 3; ++j) pairs[j] = __funnelshift_r(word[j], word[j + 1], address << 3);
+            for (int i = 0; i < 6; ++i) {
+                const unsigned short bits = static_cast<unsigned short>(pairs[i / 2] >> (16 * (i % 2)));
+                memcpy(&pixel[i / 3].c[i % 3], &bits, sizeof(bits));
+            }
+        } else {
+            for (int i = 0; i < 2; ++i)
+                for (int k = 0; k < K; ++k) pixel[i].c[k] = element(address, k, i);
+        }
+    }
+
+    static int split(Real<T> x, Real<T>& fraction) { return Staged<T, K>::split(x, fraction); }
+
+    // `split` leaves 2^30 above an index.
+    Pixel<Real<T>, K> pixel(int x, int y) const {
+        Texel<T, K> texel;
+        for (int k = 0; k < K; ++k) texel.c[k] = element(corner + y * pitch + (x & 0xffff) * Lie::step, k, 0);
+        return to_pixel<Real<T>>(texel);
+    }
+};
+
+}  // namespace cuaug

@@ -1,0 +1,70 @@
+#pragma once
+
+#include "../gpu/copied.cuh"
+#include "bilinear_bytes.cuh"
+
+// Bilinear interpolation of boxes that hold the input as it lies in memory (gpu/copied.cuh).
+
+namespace cuaug {
+
+// A point of a box of at most 256 x 256 pixels from float coordinates in it: the bits of 256 + x are those of x in units of 2^-15, rounded down.
+inline FixedPoint fixed_point(const Point<float>& p) {
+    return {__float_as_uint(__fadd_rd(p.x, 256.0f)) << 9, __float_as_uint(__fadd_rd(p.y, 256.0f)) << 9};
+}
+
+// The address of the pixel above and left of a point.
+template <class Box>
+inline unsigned int corner_of(const Box& box, const FixedPoint& p) {
+    return __dp2a_lo(static_cast<Word>(box.pitch) << 16 | Box::Lie::step, __byte_perm(p.x, p.y, 0x0073), box.corner);
+}
+
+// Two pixels of three bytes from an address on, as words of a channel each: r0 r1 g0 g1 and b0 b1.
+struct PairOfThree {
+    Word rg, b;
+};
+
+template <class Box>
+inline PairOfThree pair_of_three(const Box&, unsigned int word, unsigned int shift) {
+    const Word a = Box::template at<Word>(word), b = Box::template at<Word>(word + 4), c = Box::template at<Word>(word + 8);
+    const Word first = __funnelshift_r(a, b, shift), last = __funnelshift_r(b, c, shift);
+    return {__byte_perm(first, last, 0x4130), __byte_perm(first, last, 0x0052)};
+}
+
+template <class Layout, int K, int Plane>
+inline Levels<K> bilinear(const CopiedBox<Layout, uint8, K, Plane>& box, const FixedPoint& p) {
+    const Word r = (p.x >> 9) & 0x7fff, f = (p.y >> 9) & 0x7fff, both = r * f >> 15;
+    const unsigned int above = corner_of(box, p);
+    if constexpr (Same<Layout, Packed>::value && K > 2) {
+        const Word lower = 65535 * both + f, upper = 65535 * r + 32768 - lower;
+        if constexpr (K == 4) {
+            return bilinear<K>(above, above + box.pitch, {upper, lower});
+        } else {
+            const unsigned int word = above & ~3u, shift = above << 3;  // of which a funnel shift takes five bits
+            const PairOfThree u = pair_of_three(box, word, shift), l = pair_of_three(box, word + box.pitch, shift);
+            return {{level(__dp2a_lo(upper, u.rg, __dp2a_lo(lower, l.rg, level_start))), level(__dp2a_hi(upper, u.rg, __dp2a_hi(lower, l.rg, level_start))),
+                     level(__dp2a_lo(upper, u.b, __dp2a_lo(lower, l.b, level_start)))}};
+        }
+    } else {
+        const unsigned int below = above + box.pitch;
+        const Word right = r - both, low = f - both, left = 32768 - r - low;
+        Levels<K> out;
+        for (int k = 0; k < K; ++k)
+            out.of[k] = level(left * box.element(above, k, 0) + right * box.element(above, k, 1) + low * box.element(below, k, 0) + both * box.element(below, k, 1) + level_start);
+        return out;
+    }
+}
+
+// A fraction and its complement, from the bits of 1 + x.
+template <class Layout, class T, int K, int Plane>
+inline Pixel<float, K> bilinear(const CopiedBox<Layout, T, K, Plane>& box, const FixedPoint& p) {
+    auto one_more = [](Word fixed) { return __uint_as_float((fixed >> 1 & 0x7fffff) | 0x3f800000); };
+    const float x = one_more(p.x), y = one_more(p.y), fx = x - 1.0f, gx = 2.0f - x, fy = y - 1.0f, gy = 2.0f - y;
+    const float w00 = gy * gx, w01 = gy * fx, w10 = fy * gx, w11 = fy * fx;
+    const unsigned int above = corner_of(box, p);
+    Texel<T, K> upper[2], lower[2];
+    box.pair(above, upper);
+    box.pair(above + box.pitch, lower);
+    return w00 * to_pixel<float>(upper[0]) + w01 * to_pixel<float>(upper[1]) + w10 * to_pixel<float>(lower[0]) + w11 * to_pixel<float>(lower[1]);
+}
+
+}  // namespace cuaug
