@@ -534,3 +534,31 @@ def test_images_of_any_shape_on_the_gpu(size, layout):
                 if out is not into:
                     into.fill_(77)
                     assert (out == 77).all()  # and nothing else was written
+
+
+@every_home
+@pytest.mark.parametrize("channels", [1, 3, 5])
+def test_samples_that_stay_are_copied_beside_those_that_do_not(channels, home):
+    """By a table of levels, and by sharpening: whole, cut out, with channels inside and outside."""
+    rng = np.random.default_rng(channels)
+    tables = rng.integers(0, 256, (4, channels, 256)).astype("uint8")
+    tables[0] = tables[2] = tables[3] = np.arange(256)
+    tables[3, -1] = 255 - np.arange(256)
+    for layout in ("NCHW", "NHWC"):
+        whole = images(home, "uint8", layout, (4, 13, 40, channels))
+        cut = (..., slice(2, -1), slice(3, -2)) if layout == "NCHW" else (..., slice(2, -1), slice(3, -2), slice(None))
+        for batch in (whole, whole[cut]):
+            levels = from_layout(to_numpy(batch), layout)
+            looked_up = np.stack([[t[c][levels[n, ..., c]] for c in range(channels)] for n, t in enumerate(tables)])
+            actual = cuaug.lut(batch, put(tables, home), layout=layout)
+            assert_equal(from_layout(to_numpy(actual), layout), np.moveaxis(looked_up, 1, -1))
+        floats = images(home, "float32", layout, (4, 13, 40, channels))
+        if home[0] != "jax":
+            floats[0] *= 3  # nothing is clamped where nothing is done
+            floats[2, 0, 0] = float("nan")
+        factors = [1.0, 2.5, 1.0, 0.0]
+        sharp = to_numpy(cuaug.adjust_sharpness(floats, put(np.array(factors, "float32"), home), layout=layout))
+        kept = to_numpy(floats)
+        assert np.array_equal(sharp[[0, 2]], kept[[0, 2]], equal_nan=True)
+        alone = [to_numpy(cuaug.adjust_sharpness(floats[n : n + 1], factors[n], layout=layout)) for n in (1, 3)]
+        assert np.array_equal(sharp[[1, 3]], np.concatenate(alone))

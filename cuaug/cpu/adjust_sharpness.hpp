@@ -53,16 +53,17 @@ inline void sharpness_piece(const Batch& args, const Plane& in, const Plane& out
 // As kernels/adjust_sharpness.cu. Tasks are those of pointwise.
 inline void adjust_sharpness_task(const native::ImageCall& call, long long task, void* workspace) {
     const Pointwise args = pointwise_record(call.record);
-    const int rows = pointwise_rows(args), parts = (args.in_height + rows - 1) / rows, step = piece_width - 2;
-    const long long frame = task / parts, n = frame / args.frames, t = frame - n * args.frames;
-    const int top = static_cast<int>(task % parts) * rows, bottom = args.in_height - top < rows ? args.in_height : top + rows;
+    constexpr int step = piece_width - 2;
+    const TaskRows rows = task_rows(args, task);
+    const double factor = parameter(args, rows.n, 0);
     with_source(call.source, [&](auto element) {
         using T = decltype(element);
+        if (static_cast<Real<T>>(factor) == 1) return copy_rows<T>(args, rows);
         auto& memory = *static_cast<SharpnessMemory<Real<T>>*>(workspace);
         for (int c = 0; c < args.channels; c += 4)
             for (int x = 0; x < args.in_width; x += step)
-                sharpness_piece<T>(args, plane<T>(args.in, n, t, c, args.channels), plane<T>(args.out, n, t, c, args.channels), x,
-                                   args.in_width - x < step ? args.in_width - x : step, top, bottom, static_cast<Real<T>>(parameter(args, n, 0)), memory);
+                sharpness_piece<T>(args, plane<T>(args.in, rows.n, rows.t, c, args.channels), plane<T>(args.out, rows.n, rows.t, c, args.channels), x,
+                                   args.in_width - x < step ? args.in_width - x : step, rows.top, rows.bottom, static_cast<Real<T>>(factor), memory);
     });
 }
 

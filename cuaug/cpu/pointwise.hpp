@@ -245,15 +245,47 @@ inline long long pointwise_tasks(const Batch& args) {
 
 inline long long pointwise_tasks(const native::PointwiseCall& call) { return pointwise_tasks(pointwise_record(call.record)); }
 
+// Of frame t of sample n, from `top` on and before `bottom`.
+struct TaskRows {
+    long long n, t;
+    int top, bottom;
+};
+
+inline TaskRows task_rows(const Batch& args, long long task) {
+    const int rows = pointwise_rows(args), parts = (args.in_height + rows - 1) / rows, top = static_cast<int>(task % parts) * rows;
+    const long long frame = task / parts, n = frame / args.frames;
+    return {n, frame - n * args.frames, top, args.in_height - top < rows ? args.in_height : top + rows};
+}
+
 // Calls `piece(n, t, y, x, count)` for each piece of a task's rows.
 template <class Piece>
 inline void each_piece(const Batch& args, long long task, const Piece& piece) {
-    const int rows = pointwise_rows(args), parts = (args.in_height + rows - 1) / rows;
-    const long long frame = task / parts, n = frame / args.frames;
-    const int top = static_cast<int>(task % parts) * rows, bottom = args.in_height - top < rows ? args.in_height : top + rows;
+    const TaskRows rows = task_rows(args, task);
+    for (int y = rows.top; y < rows.bottom; ++y)
+        for (int x = 0; x < args.in_width; x += piece_width) piece(rows.n, rows.t, y, x, args.in_width - x < piece_width ? args.in_width - x : piece_width);
+}
+
+// Rows as they are, of elements of so many bytes; once in the text for all dtypes of that size.
+template <int Bytes>
+__attribute__((noinline)) void copy_rows(const Plane& in, const Plane& out, int width, int top, int bottom) {
+    const bool packed = in.packed && out.packed;
+    const long long from_step = Bytes * (packed ? 1 : in.x_stride), to_step = Bytes * (packed ? 1 : out.x_stride);
+    const int count = packed ? width * in.channels : width;
     for (int y = top; y < bottom; ++y)
-        for (int x = 0; x < args.in_width; x += piece_width)
-            piece(n, frame - n * args.frames, y, x, args.in_width - x < piece_width ? args.in_width - x : piece_width);
+        for (int k = 0; k < (packed ? 1 : in.channels); ++k) {
+            const char* from = in.data + Bytes * (y * in.y_stride + in.offset[k]);
+            char* to = out.data + Bytes * (y * out.y_stride + out.offset[k]);
+            if (from_step == Bytes && to_step == Bytes) memmove(to, from, static_cast<std::size_t>(count) * Bytes);
+            else
+                for (int x = 0; x < count; ++x) memcpy(to + x * to_step, from + x * from_step, Bytes);
+        }
+}
+
+// A task's, of a sample that stays as it is.
+template <class T>
+inline void copy_rows(const Batch& args, const TaskRows& rows) {
+    for (int c = 0; c < args.channels; c += 4)
+        copy_rows<sizeof(T)>(plane<T>(args.in, rows.n, rows.t, c, args.channels), plane<T>(args.out, rows.n, rows.t, c, args.channels), args.in_width, rows.top, rows.bottom);
 }
 
 // An op that makes each channel of itself alone, and all of them alike.

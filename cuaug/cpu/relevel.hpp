@@ -17,14 +17,19 @@ struct LevelCounts {
 };
 
 inline LevelCounts count_levels(const Pointwise& args, long long n, int c) {
-    long long counts[2][256] = {};  // in turns: of neighbours of one level the second need not wait for the first
-    for (int t = 0; t < args.frames; ++t)
+    LevelCounts all = {};
+    for (int t = 0; t < args.frames; ++t) {
+        unsigned int counts[4][256] = {};  // in turns: of neighbours of one level the second need not wait for the first
         for (int y = 0; y < args.in_height; ++y) {
             const uint8* row = static_cast<const uint8*>(args.in.data) + n * args.in.n + t * args.in.t + c * args.in.c + y * args.in.y;
-            for (int x = 0; x < args.in_width; ++x) ++counts[x & 1][row[x * args.in.x]];
+            const long long step = args.in.x;
+            int x = 0;
+            for (; x + 4 <= args.in_width; x += 4, row += 4 * step)
+                for (int i = 0; i < 4; ++i) ++counts[i][row[i * step]];
+            for (; x < args.in_width; ++x, row += step) ++counts[0][*row];
         }
-    LevelCounts all;
-    for (int i = 0; i < 256; ++i) all.of[i] = counts[0][i] + counts[1][i];
+        for (int i = 0; i < 256; ++i) all.of[i] += static_cast<long long>(counts[0][i]) + counts[1][i] + counts[2][i] + counts[3][i];
+    }
     return all;
 }
 
