@@ -54,13 +54,14 @@ def _divisor(number: int) -> tuple[int, int]:
 
 
 def _region(dtype: str, group: int, slices: int, height: int, width: int, copied: bool) -> tuple[int, int]:
-    """Columns and rows of the output that a block warps (kernels/warp.cu): fewer columns where pixels are wide.
+    """Columns and rows of the output that a block warps (kernels/warp.cu): fewer columns where pixels are wide,
+    which four of 16 bits are: their boxes would not fit where they are turned.
 
     All regions of about the same height, and tall, which costs less, where they leave blocks enough for a GPU. Not of
     the widest pixels: boxes of a sixteenth of a tall region might not fit.
     """
     stored = _stored_bytes(dtype, group)
-    columns = _REGION_WIDTHS[stored <= (8 if copied else 4)]
+    columns = _REGION_WIDTHS[_array.ITEM_SIZE[dtype] * group <= 6 if copied else stored <= 4]
     tall = -(-width // columns) * slices * -(-height // _MANY_ROWS) >= 1500 and stored <= 16
     down = -(-height // (_MANY_ROWS if tall else _FEW_ROWS))
     return columns, _fours(-(-height // down)) if height else 4

@@ -432,6 +432,8 @@ def _plan(
     """`names` are source dtype, target dtype and the functors; `further` is what else the grid depends on."""
     samples, frames, channels, height, width = source.extents
     layouts = _layouts.tag(source), _layouts.tag(target)
+    if skeleton == "warp" and _copied(names, layouts[0]) and _row_bytes(source, _array.ITEM_SIZE[names[0]]) >= 1 << 31:
+        layouts = "Strided", layouts[1]  # bytes of copied boxes are counted in 32 bits
     group = min(channels, 4)
     made = _SKELETONS[skeleton]
     slices = (
@@ -454,14 +456,14 @@ def _plan(
 
 def _copied(names: tuple[str, ...], layout: str) -> bool:
     """Whether a warp's boxes hold what is in memory as it lies there: `copies` of kernels/warp.cu."""
-    dtype, result, geometry, sampler, border, ops, *use = names
-    return (
-        (sampler, border, ops) == ("Bilinear", "Constant", chain(()))
-        and geometry in ("Affine", "Perspective")
-        and layout != "Strided"
-        and dtype == result != "float64"
-        and not use
-    )
+    dtype, result, *how = names
+    moved = ["Affine", "Bilinear", "Constant", chain(())]
+    return how == moved and layout in ("Planar", "Packed") and dtype == result != "float64"
+
+
+def _row_bytes(source: Axes, item: int) -> int:
+    """From row to row, or of a row, whichever are more."""
+    return item * max(abs(source.strides[3]), source.strides[4] * source.extents[4])
 
 
 class _Skeleton(NamedTuple):

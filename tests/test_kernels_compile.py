@@ -365,12 +365,12 @@ RAGGED = ragged_names()
 # Warps from boxes that hold what is in memory as it lies there.
 COPIED = [
     kernels.name_expression(
-        "warp", dtype, layout, channels, geometry, "Bilinear", "Constant", kernels.chain(()), dtype, result
+        "warp", dtype, layout, channels, "Affine", "Bilinear", "Constant", kernels.chain(()), dtype, result
     )
     for dtype in IMAGE_DTYPES
     if dtype != "float64"
     for layout, result in (("Planar", "Planar"), ("Packed", "Packed"))
-    for channels, geometry in ((1, "Affine"), (2, "Affine"), (3, "Affine"), (4, "Affine"), (3, "Perspective"))
+    for channels in (1, 2, 3, 4)
 ]
 
 
@@ -483,7 +483,7 @@ def test_the_grid_and_the_kernel_agree_on_which_boxes_are_copied(nvrtc):
     factors = (
         ["uint8", "float16", "float64"], ["uint8", "float16", "float64"], ["Affine", "Perspective", "Grid"],
         ["Bilinear", "Nearest", "Antialiased"], ["Constant", "Edge", "Windowed<cuaug::Constant>"], [(), ("Invert",)],
-        ["Changed", "Measured"], ["Planar", "Packed", "Strided"],
+        ["Changed", "Measured"], ["Planar", "Packed", "Strided", "Ragged<cuaug::Packed>", "Ragged<cuaug::Strided>"],
     )  # fmt: skip
     said = []
     for *names, ops, use, layout in itertools.product(*factors):

@@ -65,10 +65,10 @@ constexpr bool by_bytes = Same<In, uint8>::value && Same<Out, uint8>::value && S
 struct Changed {};
 struct Measured {};
 
-// Whether boxes hold what is in memory as it lies there (gpu/copied.cuh): of what is moved and no more.
-template <class Geometry, class Sampler, class Border, class Layout, class In, class Chain, class Out, class Use>
-constexpr bool copies = Geometry::bounded && Same<Sampler, Bilinear>::value && Same<Border, Constant>::value && !Same<Layout, Strided>::value && Same<Real<In>, float>::value && Chain::empty &&
-                        Same<In, Out>::value && !Same<Use, Measured>::value;
+// Whether boxes hold what is in memory as it lies there (gpu/copied.cuh): of what is moved and no more, by a linear geometry, which does not leave them.
+template <class Geometry, class Sampler, class Border, class From, class In, class Chain, class Out, class Use>
+constexpr bool copies = Same<Geometry, Affine>::value && Same<Sampler, Bilinear>::value && Same<Border, Constant>::value && (Same<From, Planar>::value || Same<From, Packed>::value) &&
+                        Same<Real<In>, float>::value && Chain::empty && Same<In, Out>::value && !Same<Use, Measured>::value;
 
 // What `one` makes of 0 to N - 1.
 template <class T, int N> struct Several { T of[N]; };
@@ -98,8 +98,8 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     using Sampled = typename Select<changed, In, Out>::type;
     constexpr bool may_skip = !measured && Ops::fields > 0 && Same<In, Out>::value;  // the ops, for samples where all are idle: pixels are stored as they were sampled
     constexpr bool ragged = Each<From>::ragged, filtered = Same<Sampler, Antialiased>::value, retouching = retouches<Sampler>;
-    constexpr bool copied = copies<Geometry, Sampler, Border, InLayout, In, Chain, Out, Use>;
-    constexpr bool bytes = by_bytes<Sampler, Sampled, In>, fixed = (bytes || copied) && Local::linear;
+    constexpr bool copied = copies<Geometry, Sampler, Border, From, In, Chain, Out, Use>;
+    constexpr bool bytes = by_bytes<Sampler, Sampled, In>, fixed = copied || (bytes && Local::linear);
     constexpr bool exchanged = sizeof(Out) < 4;
     constexpr int exchange_pitch = 40;  // 4 rows of 8 pixels, 40 apart, fall into different banks
     __shared__ FourPixels<Out, K> exchange[exchanged ? threads / 32 * exchange_pitch : 1];
@@ -120,7 +120,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     constexpr bool grouped = Same<InLayout, Strided>::value || Same<OutLayout, Strided>::value;
 
     const int groups = grouped ? (args.channels + K - 1) / K : 1;
-    constexpr int side = copied ? copied_region_width<Pixels> : region_width<Pixels>;
+    constexpr int side = copied ? copied_region_width<sizeof(In) * K> : region_width<Pixels>;
 
     // Where the region lies, and whose it is: the threads that only warp need not know.
     struct Place { long long n; int t, first, left, top, width, height; };
@@ -152,7 +152,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         if constexpr (Geometry::bounded) {
             Bounds<R> bounds;
             // Patches are sampled whole, so the box holds those that stick out of the output too.
-            if (tile.local.bounds((at.width + 31) & ~31, (end - first + 3) & ~3, bounds)) tile.box = copied ? copied_box_of<Lie>(bounds, tile.local.base_x, Sampler::before, Sampler::after, plane, fixed || bytes ? 256 : 32768)
+            if (tile.local.bounds((at.width + 31) & ~31, (end - first + 3) & ~3, bounds)) tile.box = copied ? copied_box_of<Lie>(bounds, tile.local.base_x, Sampler::before, Sampler::after, plane, 256)
                     : box_of<Pixels>(bounds, tile.local.base_x, Sampler::before, Sampler::after, box_bytes, fixed ? 256 : group<Pixels> * threads);
             if constexpr (fixed) tile.steps = fixed_steps(tile.local, tile.box.x, tile.box.y, bytes ? byte_nudge : 0.0f);
             if (tile.box.across > 0) tile.local = tile.local.from(tile.box.x, tile.box.y, bytes ? byte_nudge : R(0));
@@ -317,10 +317,9 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                 if constexpr (copied) {
                     const CopiedBox<InLayout, In, K, plane> box = {static_cast<unsigned int>(__cvta_generic_to_shared(box_memory)) + Lie::before(tile.local.base_x), tile.box.pitch};
                     return several<n>([&](int i) {
-                        if constexpr (fixed && bytes) return bilinear(box, tile.steps.at(x + 8 * i, y));
-                        else if constexpr (bytes) return bilinear(box, fixed_point(point(x + 8 * i, y)));
-                        else if constexpr (fixed) return to_texel<Sampled>(bilinear(box, tile.steps.at(x + 8 * i, y)));
-                        else return to_texel<Sampled>(Bilinear::sample(box, point(x + 8 * i, y)));
+                        const auto sampled = bilinear(box, tile.steps.at(x + 8 * i, y));
+                        if constexpr (bytes) return sampled;
+                        else return to_texel<Sampled>(sampled);
                     });
                 } else return several<n>([&](int i) {
                     if constexpr (fixed) return bilinear(pixels, tile.box.pitch, tile.steps.at(x + 8 * i, y));

@@ -11,7 +11,7 @@
 namespace cuaug {
 
 constexpr int piece_bytes = 16;
-template <class Pixel> constexpr int copied_region_width = sizeof(Pixel) <= 8 ? 64 : 32;
+template <int PixelBytes> constexpr int copied_region_width = PixelBytes <= 6 ? 64 : 32;  // of the output, in columns
 
 template <class Layout, class T, int K>
 struct Copied {
@@ -72,6 +72,8 @@ inline void copy_bytes(unsigned int to, const unsigned char* from, bool there) {
 inline void wait_for_copies() {
 #if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.wait_all;" : : : "memory");
+#else
+    asm volatile("" : : : "memory");  // what follows stores other types there
 #endif
 }
 
@@ -152,15 +154,6 @@ struct CopiedBox {
             for (int i = 0; i < 2; ++i)
                 for (int k = 0; k < K; ++k) pixel[i].c[k] = element(address, k, i);
         }
-    }
-
-    static int split(Real<T> x, Real<T>& fraction) { return Staged<T, K>::split(x, fraction); }
-
-    // `split` leaves 2^30 above an index.
-    Pixel<Real<T>, K> pixel(int x, int y) const {
-        Texel<T, K> texel;
-        for (int k = 0; k < K; ++k) texel.c[k] = element(corner + y * pitch + (x & 0xffff) * Lie::step, k, 0);
-        return to_pixel<Real<T>>(texel);
     }
 };
 

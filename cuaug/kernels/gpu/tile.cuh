@@ -20,7 +20,7 @@ template <class Pixel> constexpr int region_width = sizeof(Pixel) <= 4 ? 64 : 32
 template <class Pixel> constexpr int group = sizeof(Pixel) <= 4 ? 8 : 4;  // pixels of a row that a thread stages at a time
 constexpr int shared_bytes = 49152;  // that a block has without asking for more
 
-// The input pixels a tile needs; none across if they are unknown or too many.
+// The input pixels a tile needs; none across if they are unknown or too many. In copied.cuh it is counted in pieces and bytes.
 struct Box {
     int x, y;            // counted from the base; x so that the first column is a multiple of `group` in the image
     int across, height;  // groups in a row, rows

@@ -7,11 +7,6 @@
 
 namespace cuaug {
 
-// A point of a box of at most 256 x 256 pixels from float coordinates in it: the bits of 256 + x are those of x in units of 2^-15, rounded down.
-inline FixedPoint fixed_point(const Point<float>& p) {
-    return {__float_as_uint(__fadd_rd(p.x, 256.0f)) << 9, __float_as_uint(__fadd_rd(p.y, 256.0f)) << 9};
-}
-
 // The address of the pixel above and left of a point.
 template <class Box>
 inline unsigned int corner_of(const Box& box, const FixedPoint& p) {
