@@ -4,15 +4,16 @@
 #include "../image.cuh"
 #include "tile.cuh"
 
-// Boxes that hold the input as it lies in memory, planes or rows of packed pixels. Memory brings it, sixteen bytes at a time, past the registers, all of a box at once:
-// nothing is put together, and what samples takes the elements one by one. With bilinear interpolation that costs less than to stage pixels (tile.cuh) and wait for
-// them, where no border needs more than a fill.
+// Boxes that hold the input as it lies in memory, planes or rows of packed pixels. It comes sixteen bytes at a time, past the registers, all of a box at once: nothing
+// is put together, and what samples takes the elements one by one. With bilinear interpolation that costs less than to stage pixels (tile.cuh), where no border needs
+// more than a fill.
 
 namespace cuaug {
 
 constexpr int piece_bytes = 16;
 template <int PixelBytes> constexpr int copied_region_width = PixelBytes <= 6 ? 64 : 32;  // of the output, in columns
 
+// How pixels lie in such a box.
 template <class Layout, class T, int K>
 struct Copied {
     static constexpr bool packed = Same<Layout, Packed>::value;
@@ -43,7 +44,7 @@ inline Box copied_box_of(const Bounds<R>& bounds, int base_x, int before, int af
     const int x = static_cast<int>(floor(bounds.x_low - slack)) - before, y = static_cast<int>(floor(bounds.y_low - slack)) - before;
     const int width = static_cast<int>(floor(bounds.x_high + slack)) + after - x + 1, height = static_cast<int>(floor(bounds.y_high + slack)) + after - y + 1;
     const int across = (Lie::before(base_x + x) + Lie::step * width + piece_bytes - 1) / piece_bytes, pitch = piece_bytes * pieces_of<Lie::step>(across);
-    // A piece more: packed pixels are read in words.
+    // A piece more: packed pixels of 3 and 6 bytes are read in words, which end up to 6 bytes behind them.
     const bool fits = near & (width <= side) & (height <= side) & (across <= threads) & (static_cast<unsigned int>(pitch) * height + piece_bytes <= plane);
     const float share = __fdividef(1.0f, static_cast<float>(across));
     return {x, y, fits ? across : 0, height, pitch, static_cast<int>((threads + 0.5f) * share), share};
@@ -56,26 +57,25 @@ inline void lay_blank(Word (&blank)[4], int lane, const Fill& fill) {
     if (lane < each * Lie::blank_words) reinterpret_cast<T*>(blank)[lane] = fill(Lie::packed ? lane % Lie::channels : lane / each);
 }
 
-// Bytes of memory, or zeros where they are not `there`; `from` can be read in any case.
+// Bytes of memory, or zeros where they are not `there`, in which case `from` can be read as well; they are in shared memory once they have been waited for.
+#if __CUDA_ARCH__ >= 800
 template <int Bytes>
 inline void copy_bytes(unsigned int to, const unsigned char* from, bool there) {
-#if __CUDA_ARCH__ >= 800
     const int read = there ? Bytes : 0;
     if constexpr (Bytes == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" : : "r"(to), "l"(from), "r"(read));
     else asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" : : "r"(to), "l"(from), "n"(Bytes), "r"(read));
-#else
-    struct alignas(Bytes) Bits { Word word[Bytes / 4]; };
-    *static_cast<Bits*>(__cvta_shared_to_generic(to)) = there ? *reinterpret_cast<const Bits*>(from) : Bits{};
-#endif
 }
 
-inline void wait_for_copies() {
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.wait_all;" : : : "memory");
+inline void wait_for_copies() { asm volatile("cp.async.wait_all;" : : : "memory"); }
 #else
-    asm volatile("" : : : "memory");  // what follows stores other types there
-#endif
+template <int Bytes>
+inline void copy_bytes(unsigned int to, const unsigned char* from, bool there) {
+    struct alignas(Bytes) Bits { Word word[Bytes / 4]; };
+    *static_cast<Bits*>(__cvta_shared_to_generic(to)) = there ? *reinterpret_cast<const Bits*>(from) : Bits{};
 }
+
+inline void wait_for_copies() { asm volatile("" : : : "memory"); }
+#endif
 
 // All threads of the block. Each keeps to a column of pieces and walks down the rows; what it asked for has come when it returns.
 template <class Layout, class T, int K>

@@ -14,8 +14,8 @@ struct FixedPoint {
     Word y;
 };
 
-// A linear geometry in that form, modulo 2^32. Two integer additions a pixel; what a step is rounded by, 2^-25, is below a
-// weight's 2^-15 after any number of steps that a box has room for.
+// A linear geometry in that form, modulo 2^32. Two integer additions a pixel; what steps are rounded by, 2^-25 each, is below 2^-17 in all, and so below a weight of
+// bytes, 2^-15.
 struct FixedSteps {
     Word a, b, c, d, e, f;
 
