@@ -84,18 +84,16 @@ inline long long gaussian_blur_tasks(const native::GaussianBlurCall& call) {
 
 inline void gaussian_blur_task(const native::GaussianBlurCall& call, long long task, void* workspace) {
     const GaussianBlur args = blur_record(call);
-    const int rows = blur_rows(args), parts = (args.in_height + rows - 1) / rows;
-    const long long frame = task / parts, n = frame / args.frames, t = frame - n * args.frames;
-    const int top = static_cast<int>(task % parts) * rows, bottom = args.in_height - top < rows ? args.in_height : top + rows;
+    const TaskRows rows = task_rows(args, args.in_height, blur_rows(args), task);
     with_source(call.source, [&](auto element) {
         using T = decltype(element);
         auto& memory = *static_cast<BlurMemory<Real<T>>*>(workspace);
-        weigh_gaussian(memory.across, args.kernel_width, sigma_of(args, n, 0));
-        weigh_gaussian(memory.down, args.kernel_height, sigma_of(args, n, 1));
+        weigh_gaussian(memory.across, args.kernel_width, sigma_of(args, rows.n, 0));
+        weigh_gaussian(memory.down, args.kernel_height, sigma_of(args, rows.n, 1));
         for (int c = 0; c < args.channels; c += 4)
             for (int x = 0; x < args.in_width; x += blur_width)
-                blur_piece<T>(args, plane<T>(args.in, n, t, c, args.channels), plane<T>(args.out, n, t, c, args.channels), x,
-                              args.in_width - x < blur_width ? args.in_width - x : blur_width, top, bottom, memory);
+                blur_piece<T>(args, plane<T>(args.in, rows.n, rows.t, c, args.channels), plane<T>(args.out, rows.n, rows.t, c, args.channels), x,
+                              args.in_width - x < blur_width ? args.in_width - x : blur_width, rows.top, rows.bottom, memory);
     });
 }
 

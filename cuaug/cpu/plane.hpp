@@ -29,6 +29,19 @@ inline Plane plane(const View& view, long long n, long long t, int c, int channe
     return out;
 }
 
+// What a task works on: rows of frame t of sample n, from `top` on and before `bottom`.
+struct TaskRows {
+    long long n, t;
+    int top, bottom;
+};
+
+// Of frames that are `height` high, so many rows a task.
+inline TaskRows task_rows(const Batch& args, int height, int rows, long long task) {
+    const int parts = (height + rows - 1) / rows, top = static_cast<int>(task % parts) * rows;
+    const long long frame = task / parts, n = frame / args.frames;
+    return {n, frame - n * args.frames, top, height - top < rows ? height : top + rows};
+}
+
 // Makes the record one of sample n's image, where each has its own.
 inline void take_image(Batch& batch, long long n) {
     if (batch.in_height != 0) return;

@@ -25,6 +25,7 @@
 #include "../kernels/ops/unscaled.cuh"
 #include "../kernels/pointwise_record.cuh"
 #include "apart.hpp"
+#include "moves.hpp"
 #include "piece.hpp"
 #include "rows.hpp"
 #include "stream.hpp"
@@ -245,17 +246,7 @@ inline long long pointwise_tasks(const Batch& args) {
 
 inline long long pointwise_tasks(const native::PointwiseCall& call) { return pointwise_tasks(pointwise_record(call.record)); }
 
-// Of frame t of sample n, from `top` on and before `bottom`.
-struct TaskRows {
-    long long n, t;
-    int top, bottom;
-};
-
-inline TaskRows task_rows(const Batch& args, long long task) {
-    const int rows = pointwise_rows(args), parts = (args.in_height + rows - 1) / rows, top = static_cast<int>(task % parts) * rows;
-    const long long frame = task / parts, n = frame / args.frames;
-    return {n, frame - n * args.frames, top, args.in_height - top < rows ? args.in_height : top + rows};
-}
+inline TaskRows task_rows(const Batch& args, long long task) { return task_rows(args, args.in_height, pointwise_rows(args), task); }
 
 // Calls `piece(n, t, y, x, count)` for each piece of a task's rows.
 template <class Piece>
@@ -272,13 +263,8 @@ __attribute__((noinline)) void copy_rows(const Plane& in, const Plane& out, int 
     const long long from_step = Bytes * (packed ? 1 : in.x_stride), to_step = Bytes * (packed ? 1 : out.x_stride);
     const int count = packed ? width * in.channels : width;
     for (int y = top; y < bottom; ++y)
-        for (int k = 0; k < (packed ? 1 : in.channels); ++k) {
-            const char* from = in.data + Bytes * (y * in.y_stride + in.offset[k]);
-            char* to = out.data + Bytes * (y * out.y_stride + out.offset[k]);
-            if (from_step == Bytes && to_step == Bytes) memmove(to, from, static_cast<std::size_t>(count) * Bytes);
-            else
-                for (int x = 0; x < count; ++x) memcpy(to + x * to_step, from + x * from_step, Bytes);
-        }
+        for (int k = 0; k < (packed ? 1 : in.channels); ++k)
+            copy_run<Bytes>(in.data + Bytes * (y * in.y_stride + in.offset[k]), from_step, count, out.data + Bytes * (y * out.y_stride + out.offset[k]), to_step);
 }
 
 // A task's, of a sample that stays as it is.

@@ -326,10 +326,9 @@ inline long long resample_tasks(const native::ResampleCall& call) {
 template <class R>
 inline void resample_typed(const native::ResampleCall& call, long long task, void* workspace) {
     Resample args = resample_record(call);
-    const int rows = rows_at_once(args), parts = (args.out_height + rows - 1) / rows;
-    const long long frame = task / parts, n = frame / args.frames;
+    const TaskRows rows = task_rows(args, args.out_height, rows_at_once(args), task);
+    const long long n = rows.n;
     take_image(args, n);
-    const int top = static_cast<int>(task % parts) * rows, bottom = args.out_height - top < rows ? args.out_height : top + rows;
     with_source(call.target, [&](auto element) {
         auto turn = [&](long long& stride, int extent) {
             args.out.data = static_cast<decltype(element)*>(args.out.data) + (extent - 1) * stride;
@@ -346,11 +345,11 @@ inline void resample_typed(const native::ResampleCall& call, long long task, voi
             auto positions = [](const Axis<R>& axis, const Taps<R>& taps) {  // none of a box that is not one
                 return Positions{axis.start, axis.extent / axis.size, taps.count > 0 ? taps.low : -1, taps.high};
             };
-            const bool done = warp_plainly(args, n, frame - n * args.frames, top, bottom, positions(across, across.taps(0)),
+            const bool done = warp_plainly(args, n, rows.t, rows.top, rows.bottom, positions(across, across.taps(0)),
                                            positions(down, down.taps(0)), *static_cast<BilinearStrip*>(workspace));
             if (done) return;
         }
-    resample_rows(ResampleTask<R>{call, args, n, frame - n * args.frames, top, bottom, across, down, *static_cast<ResampleMemory<R>*>(workspace)});
+    resample_rows(ResampleTask<R>{call, args, n, rows.t, rows.top, rows.bottom, across, down, *static_cast<ResampleMemory<R>*>(workspace)});
 }
 
 inline void resample_task(const native::ResampleCall& call, long long task, void* workspace) {
