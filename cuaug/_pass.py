@@ -432,25 +432,26 @@ def _plan(
     """`names` are source dtype, target dtype and the functors; `further` is what else the grid depends on."""
     samples, frames, channels, height, width = source.extents
     layouts = _layouts.tag(source), _layouts.tag(target)
-    if skeleton == "warp" and _copied(names, layouts[0]) and _row_bytes(source, _array.ITEM_SIZE[names[0]]) >= 1 << 31:
-        layouts = "Strided", layouts[1]  # bytes of copied boxes are counted in 32 bits
+    warps = skeleton == "warp"
+    copied = warps and _copied(names, layouts[0])
+    if copied and _row_bytes(source, _array.ITEM_SIZE[names[0]]) >= 1 << 31:
+        layouts, copied = ("Strided", layouts[1]), False  # bytes of copied boxes are counted in 32 bits
     group = min(channels, 4)
     made = _SKELETONS[skeleton]
     slices = (
         samples * frames * (-(-channels // group) if "Strided" in "".join(layouts) else 1) if made.by_frame else samples
     )
     shape = (names[0], group, slices, *target.extents[3:])
-    copied = (_copied(names, layouts[0]),) if skeleton == "warp" else ()
     return _Plan(
         skeleton,
         name_expression(skeleton, *made.arguments(names, layouts, group, target)),
-        made.grid(*shape, *further, *copied),
+        made.grid(*shape, copied) if warps else made.grid(*shape, *further),
         sizes=(
             *(frames, channels, height, width, *target.extents[3:]),
             *(_layouts.aligned(source, names[0], phase), _layouts.aligned(target, names[1], to_phase)),
         ),
         shared=further.shared if isinstance(further, _grids.Tile) else 0,
-        regions=_grids.warp_regions(*shape, *copied) if copied else (),
+        regions=_grids.warp_regions(*shape, copied) if warps else (),
     )
 
 

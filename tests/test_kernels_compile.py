@@ -365,11 +365,11 @@ RAGGED = ragged_names()
 # Warps from boxes that hold what is in memory as it lies there.
 COPIED = [
     kernels.name_expression(
-        "warp", dtype, layout, channels, "Affine", "Bilinear", "Constant", kernels.chain(()), dtype, result
+        "warp", dtype, layout, channels, "Affine", "Bilinear", "Constant", kernels.chain(()), dtype, layout
     )
     for dtype in IMAGE_DTYPES
     if dtype != "float64"
-    for layout, result in (("Planar", "Planar"), ("Packed", "Packed"))
+    for layout in ("Planar", "Packed")
     for channels in (1, 2, 3, 4)
 ]
 

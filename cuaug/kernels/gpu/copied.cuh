@@ -130,6 +130,7 @@ inline void copy_box(const Image<T, K, Constant>& image, const Box box, int alig
 template <class Layout, class T, int K, int Plane>
 struct CopiedBox {
     using Lie = Copied<Layout, T, K>;
+    static constexpr int step = Lie::step;
     unsigned int corner;  // the first pixel's address in shared memory
     int pitch;
 
@@ -137,11 +138,11 @@ struct CopiedBox {
     static Value at(unsigned int address) { return *static_cast<const Value*>(__cvta_shared_to_generic(address)); }
 
     // Channel k of the pixel `right` of an address.
-    static T element(unsigned int address, int k, int right) { return at<T>(address + (Lie::packed ? k * static_cast<int>(sizeof(T)) : k * Plane) + right * Lie::step); }
+    static T element(unsigned int address, int k, int right) { return at<T>(address + (Lie::packed ? k * static_cast<int>(sizeof(T)) : k * Plane) + right * step); }
 
     // The pixel at an address and the one to its right.
     static void pair(unsigned int address, Texel<T, K> (&pixel)[2]) {
-        if constexpr (Lie::packed && Lie::step == 6) {
+        if constexpr (Lie::packed && step == 6) {
             // Six elements in four words, which meet in banks less often than six reads.
             Word word[4], pairs[3];
             for (int j = 0; j < 4; ++j) word[j] = at<Word>((address & ~3u) + 4 * j);

@@ -88,14 +88,23 @@ inline Pixel<R, K> shares(const Levels<K>& levels) {
     return out;
 }
 
+// The address of the pixel above and left of a point, in a box whose pixels and rows are so many bytes apart.
+inline Word address_of(const FixedPoint& p, Word step, Word pitch, Word corner) {
+    return __dp2a_lo(pitch << 16 | step, __byte_perm(p.x, p.y, 0x0073), corner);
+}
+
 // The fractions r, f rounded down, and b their product, give the weights b, f - b, r - b and 2^15 - r - f + b: none is negative.
 // Two in a word: w + 65536 v = 65535 v + (w + v).
+inline ByteWeights byte_weights(const FixedPoint& p) {
+    const Word r = (p.x >> 9) & 0x7fff, f = (p.y >> 9) & 0x7fff, lower = 65535 * (r * f >> 15) + f;
+    return {65535 * r + 32768 - lower, lower};
+}
+
 template <int K>
 inline Levels<K> bilinear(const Stored<uint8, K>* pixels, int pitch, const FixedPoint& p) {
-    const Word r = (p.x >> 9) & 0x7fff, f = (p.y >> 9) & 0x7fff, lower = 65535 * (r * f >> 15) + f, upper = 65535 * r + 32768 - lower;
-    const Word whole = __byte_perm(p.x, p.y, 0x0073), row = 4 * pitch, units = row << 16 | 4;
-    const Word above = __dp2a_lo(units, whole, static_cast<Word>(__cvta_generic_to_shared(pixels)));
-    return bilinear<K>(above, above + row, {upper, lower});
+    const ByteWeights weights = byte_weights(p);
+    const Word row = 4 * pitch, above = address_of(p, 4, row, static_cast<Word>(__cvta_generic_to_shared(pixels)));
+    return bilinear<K>(above, above + row, weights);
 }
 
 // The same from float coordinates: adding a power of two leaves the integer part in the low bits, here rounded down.

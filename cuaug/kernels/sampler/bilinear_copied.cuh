@@ -7,12 +7,6 @@
 
 namespace cuaug {
 
-// The address of the pixel above and left of a point.
-template <class Box>
-inline unsigned int corner_of(const Box& box, const FixedPoint& p) {
-    return __dp2a_lo(static_cast<Word>(box.pitch) << 16 | Box::Lie::step, __byte_perm(p.x, p.y, 0x0073), box.corner);
-}
-
 // Two pixels of three bytes from an address on, as words of a channel each: r0 r1 g0 g1 and b0 b1.
 struct PairOfThree {
     Word rg, b;
@@ -27,20 +21,21 @@ inline PairOfThree pair_of_three(const Box&, unsigned int word, unsigned int shi
 
 template <class Layout, int K, int Plane>
 inline Levels<K> bilinear(const CopiedBox<Layout, uint8, K, Plane>& box, const FixedPoint& p) {
-    const Word r = (p.x >> 9) & 0x7fff, f = (p.y >> 9) & 0x7fff, both = r * f >> 15;
-    const unsigned int above = corner_of(box, p);
     if constexpr (Same<Layout, Packed>::value && K > 2) {
-        const Word lower = 65535 * both + f, upper = 65535 * r + 32768 - lower;
+        const ByteWeights weights = byte_weights(p);
+        const Word above = address_of(p, box.step, box.pitch, box.corner);
         if constexpr (K == 4) {
-            return bilinear<K>(above, above + box.pitch, {upper, lower});
+            return bilinear<K>(above, above + box.pitch, weights);
         } else {
+            const auto [upper, lower] = weights;
             const unsigned int word = above & ~3u, shift = above << 3;  // of which a funnel shift takes five bits
             const PairOfThree u = pair_of_three(box, word, shift), l = pair_of_three(box, word + box.pitch, shift);
             return {{level(__dp2a_lo(upper, u.rg, __dp2a_lo(lower, l.rg, level_start))), level(__dp2a_hi(upper, u.rg, __dp2a_hi(lower, l.rg, level_start))),
                      level(__dp2a_lo(upper, u.b, __dp2a_lo(lower, l.b, level_start)))}};
         }
     } else {
-        const unsigned int below = above + box.pitch;
+        const Word r = (p.x >> 9) & 0x7fff, f = (p.y >> 9) & 0x7fff, both = r * f >> 15;
+        const Word above = address_of(p, box.step, box.pitch, box.corner), below = above + box.pitch;
         const Word right = r - both, low = f - both, left = 32768 - r - low;
         Levels<K> out;
         for (int k = 0; k < K; ++k)
@@ -55,7 +50,7 @@ inline Pixel<float, K> bilinear(const CopiedBox<Layout, T, K, Plane>& box, const
     auto one_more = [](Word fixed) { return __uint_as_float((fixed >> 1 & 0x7fffff) | 0x3f800000); };
     const float x = one_more(p.x), y = one_more(p.y), fx = x - 1.0f, gx = 2.0f - x, fy = y - 1.0f, gy = 2.0f - y;
     const float w00 = gy * gx, w01 = gy * fx, w10 = fy * gx, w11 = fy * fx;
-    const unsigned int above = corner_of(box, p);
+    const unsigned int above = address_of(p, box.step, box.pitch, box.corner);
     Texel<T, K> upper[2], lower[2];
     box.pair(above, upper);
     box.pair(above + box.pitch, lower);
