@@ -6,6 +6,7 @@
 #include "gpu/bytes.cuh"
 #include "gpu/convert.cuh"
 #include "gpu/copied.cuh"
+#include "gpu/fixed.cuh"
 #include "gpu/mean.cuh"
 #include "gpu/ragged.cuh"
 #include "gpu/succession.cuh"
@@ -44,7 +45,6 @@ struct alignas(16) Region {
 template <class Local>
 struct alignas(16) Tile {
     Local local;         // counted from the box's corner, or from the base where there is no box
-    FixedSteps steps;    // the same, where the sampler takes them
     Box box;
     int first, end;
 };
@@ -80,6 +80,12 @@ inline auto several(const One& one) {
     return out;
 }
 
+// In the type of the result; levels of bytes are in it.
+template <class Out, class Sampled>
+inline auto as_sampled(const Sampled& sampled) { return to_texel<Out>(sampled); }
+template <class Out, int K>
+inline Levels<K> as_sampled(const Levels<K>& levels) { return levels; }
+
 // A block makes a region of the output of K channels, in tiles as wide as the region, as few as have boxes that fit. A warp makes 32x4
 // pixels at a time, a thread 4 of them 8 columns apart, so that a warp samples patches of 8x4. Narrow elements are then exchanged
 // within the warp, so that a thread stores 4 adjacent ones. Grid: regions. What precedes the pixels, seven warps waiting for the one that
@@ -99,14 +105,17 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     constexpr bool may_skip = !measured && Ops::fields > 0 && Same<In, Out>::value;  // the ops, for samples where all are idle: pixels are stored as they were sampled
     constexpr bool ragged = Each<From>::ragged, filtered = Same<Sampler, Antialiased>::value, retouching = retouches<Sampler>;
     constexpr bool copied = copies<Geometry, Sampler, Border, From, In, Chain, Out, Use>;
-    constexpr bool bytes = by_bytes<Sampler, Sampled, In>, fixed = copied || (bytes && Local::linear);
+    constexpr bool bytes = by_bytes<Sampler, Sampled, In>, nearest = Same<typename Plain<Sampler>::type, Nearest>::value;
+    constexpr bool fixed = Geometry::bounded && Local::linear && Same<R, float>::value && (nearest || Same<typename Plain<Sampler>::type, Bilinear>::value);
+    constexpr double half_step = nearest ? 0.5 : bytes ? byte_nudge : 1.0 / (1 << 24);  // of pixels, or of what weights are counted in: rounding down rounds
     constexpr bool exchanged = sizeof(Out) < 4;
     constexpr int exchange_pitch = 40;  // 4 rows of 8 pixels, 40 apart, fall into different banks
     __shared__ FourPixels<Out, K> exchange[exchanged ? threads / 32 * exchange_pitch : 1];
     __shared__ Region<In, K, Out, Ops> region;
     __shared__ OneImage own;  // the sample's, if ragged
     __shared__ Tile<Local> tiles[most_tiles];
-    constexpr int box_bytes = shared_bytes - sizeof(exchange) - sizeof(region) - (ragged ? sizeof(own) : 0) - sizeof(tiles) - (measured ? sizeof(R) * threads / 32 : 0) - (retouching ? sizeof(Retouching<In, K>) : 0) - (copied ? sizeof(Word[4]) : 0) - 32;
+    __shared__ typename Select<fixed, Course, Count<0>>::type course;  // the region's, from a multiple of 64 columns on
+    constexpr int box_bytes = shared_bytes - sizeof(exchange) - sizeof(region) - (ragged ? sizeof(own) : 0) - sizeof(tiles) - sizeof(course) - (measured ? sizeof(R) * threads / 32 : 0) - (retouching ? sizeof(Retouching<In, K>) : 0) - (copied ? sizeof(Word[4]) : 0) - 32;
     __shared__ alignas(16) unsigned char box_memory[Geometry::bounded ? box_bytes : 16];
     __shared__ R sums[measured ? threads / 32 : 1];
     __shared__ typename Select<retouching, Retouching<In, K>, Count<0>>::type retouch;
@@ -139,6 +148,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         // The lanes try 1 tile, 2, 4, 8 and 16 at once.
         const int level = 31 - __clz(lane + 1), rows = ((args.region_rows - 1 >> level) + 4) & ~3, index = lane + 1 - (1 << level);
         const Place at = place();
+        const int first = min(index * rows, at.height), end = min(first + rows, at.height);
         auto matrix = [&]() {
             if constexpr (Geometry::bounded) {
                 const double mine = args.geometry.entry(at.n, min(lane, Geometry::entries - 1));
@@ -147,14 +157,14 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                 return args.geometry.sample(at.n);
             }
         };
-        const int first = min(index * rows, at.height), end = min(first + rows, at.height);
-        Tile<Local> tile = {Geometry::template local<R>(matrix(), at.left, at.top + first), {}, {}, first, end};
+        const auto exact = matrix();
+        if constexpr (fixed) course.lay(exact, at.left & ~63, at.top, half_step, lane);
+        Tile<Local> tile = {Geometry::template local<R>(exact, at.left, at.top + first), {}, first, end};
         if constexpr (Geometry::bounded) {
             Bounds<R> bounds;
             // Patches are sampled whole, so the box holds those that stick out of the output too.
             if (tile.local.bounds((at.width + 31) & ~31, (end - first + 3) & ~3, bounds)) tile.box = copied ? copied_box_of<Lie>(bounds, tile.local.base_x, Sampler::before, Sampler::after, plane, 256)
                     : box_of<Pixels>(bounds, tile.local.base_x, Sampler::before, Sampler::after, box_bytes, fixed ? 256 : group<Pixels> * threads);
-            if constexpr (fixed) tile.steps = fixed_steps(tile.local, tile.box.x, tile.box.y, bytes ? byte_nudge : 0.0f);
             if (tile.box.across > 0) tile.local = tile.local.from(tile.box.x, tile.box.y, bytes ? byte_nudge : R(0));
         }
         // Those of a level are its first lane's bit times 1, 3, 15, 255 and 65535.
@@ -177,11 +187,9 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         region.width = at.width;
         region.channels = args.channels - at.first;
         region.plane = at.t * groups + at.first / K;
-    } else if (warp_index == 2 && lane < K) {
+    } else if (warp_index == 2) {
         const Place at = place();
-        reinterpret_cast<In*>(&region.fill)[lane] = from_real<In>(fill_value(args.fill, at.n, min(at.first + lane, args.channels - 1)));
-    } else if (copied && warp_index == 3) {
-        const Place at = place();
+        if (lane < K) reinterpret_cast<In*>(&region.fill)[lane] = from_real<In>(fill_value(args.fill, at.n, min(at.first + lane, args.channels - 1)));
         if constexpr (copied) lay_blank<Lie, In>(blank, lane, [&](int k) { return from_real<In>(fill_value(args.fill, at.n, k)); });
     } else if (Border::windowed && warp_index == 3 && lane < 2) {
         const long long n = place().n;
@@ -206,9 +214,9 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
 
     // What follows reads the records anew after each barrier, so that nothing of one phase takes registers in another.
     [[maybe_unused]] R luma_sum = R(0);
-    // A tile from `sample`, which makes pixels 8 columns apart, of rows counted from the tile's first; `together`: so many, one where that is the
-    // exception, so that it takes no registers from the rule. Ops take pixels as rounded as if they had been in memory.
-    auto make = [&](const Tile<Local>& tile, const auto& sample, auto together) {
+    // A tile from `sample`, which makes pixels 8 columns apart, of rows counted from the tile's first; `row_of` tells what it has to know of a row, and is asked a row
+    // ahead. `together`: so many pixels, one where that is the exception, so that it takes no registers from the rule. Ops take pixels as rounded as if they had been in memory.
+    auto make = [&](const Tile<Local>& tile, const auto& row_of, const auto& sample, auto together) {
         constexpr int at_once = decltype(together)::value;
         const Region<In, K, Out, Ops> own = region;
         const int rows = tile.end - tile.first;
@@ -227,7 +235,11 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                 where[i] = {region.left + column + 8 * (first + i), region.top + tile.first + y, args.out_width, args.out_height, R(white<In>), R(white<Out>), region.plane};
             Ops::of(region.field).apply(pixels, where);
         };
-        for (int y = 4 * (warp_index >> twice) + (lane >> 3); y < rows + (lane >> 3); y += own.rows) {
+        int y = 4 * (warp_index >> twice) + (lane >> 3);
+        auto next = row_of(y);
+        for (; y < rows + (lane >> 3); y += own.rows) {
+            const auto row = next;
+            next = row_of(y + own.rows);
             Out* out = own.out + stored * x_stride + wide(tile.first + y, own.out_row);
             auto write = [&](int x, const Stored<Out, K>& pixel) {
                 if (y < rows && stored + x < own.width)
@@ -240,9 +252,9 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
 #pragma unroll at_once
             for (int first = 0; first < 4; first += at_once) {
                 if constexpr (!changed) {
-                    for (int i = 0; i < at_once; ++i) finish(first + i, to_stored(sample(column + 8 * (first + i), y, Count<1>()).of[0]));
+                    for (int i = 0; i < at_once; ++i) finish(first + i, to_stored(sample(column + 8 * (first + i), y, row, Count<1>()).of[0]));
                 } else {
-                    const auto sampled = sample(column + 8 * first, y, together);
+                    const auto sampled = sample(column + 8 * first, y, row, together);
                     if constexpr (may_skip)
                         if (region.idle) {
                             for (int i = 0; i < at_once; ++i) finish(first + i, to_stored(sampled.of[i]));
@@ -291,10 +303,11 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
 
         const Tile<Local> tile = tiles[i];
         auto point = [&](int x, int y) { return tile.local.at(static_cast<R>(x), static_cast<R>(y)); };
+        auto nothing = [](int) { return Count<0>(); };
         bool done = false;
         if constexpr (retouching) {
             done = retouch.now;  // from shared memory: worked out by each thread it would take registers from what samples
-            if (done) make(tile, [&](int x, int y, auto) {
+            if (done) make(tile, nothing, [&](int x, int y, auto, auto) {
                 const int column = region.left + x, row = region.top + tiles[i].first + y;
                 const bool inside = column > 0 && column < args.out_width - 1 && row > 0 && row < args.out_height - 1;
                 const Stored<In, K> made = retouched(retouch, Staged<In, K>{pixels, tiles[i].box.pitch}, column - tiles[i].local.base_x, row - tiles[i].local.base_y, inside);
@@ -307,29 +320,39 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         if (!done && staged) {
             const bool reduced = filtered && reduces(tile.local);
             const Reaches<R> reaches = reaches_of<R>(tile.local, window);
-            make(tile, [&](int x, int y, auto count) {
+            [[maybe_unused]] const auto steps = [&] {
+                if constexpr (fixed) return course.from(region.left & 63, tile.first, lane >> 3, tile.local.base_x, tile.local.base_y);
+                else return tile.local;
+            }();
+            auto row_at = [&](int y) {
+                if constexpr (fixed) return steps.row_at(y);
+                else return nothing(y);
+            };
+            make(tile, row_at, [&](int x, int y, const auto& row, auto count) {
                 constexpr int n = decltype(count)::value;
                 if constexpr (filtered)
                     if (reduced) return several<n>([&](int i) {
                         if constexpr (bytes) return antialiased(pixels, tile.box.pitch, point(x + 8 * i, y), reaches);
                         else return to_texel<Sampled>(antialiased(Staged<In, K>{pixels, tile.box.pitch}, point(x + 8 * i, y), reaches));
                     });
-                if constexpr (copied) {
-                    const CopiedBox<InLayout, In, K, plane> box = {static_cast<unsigned int>(__cvta_generic_to_shared(box_memory)) + Lie::before(tile.local.base_x), tile.box.pitch};
-                    return several<n>([&](int i) {
-                        const auto sampled = bilinear(box, tile.steps.at(x + 8 * i, y));
-                        if constexpr (bytes) return sampled;
-                        else return to_texel<Sampled>(sampled);
-                    });
-                } else return several<n>([&](int i) {
-                    if constexpr (fixed) return bilinear(pixels, tile.box.pitch, tile.steps.at(x + 8 * i, y));
-                    else if constexpr (bytes) return bilinear(pixels, tile.box.pitch, point(x + 8 * i, y));
-                    else return to_texel<Sampled>(Plain<Sampler>::type::sample(Staged<In, K>{pixels, tile.box.pitch}, point(x + 8 * i, y)));
+                return several<n>([&](int i) {
+                    const int column = x + 8 * i;
+                    if constexpr (copied) {
+                        const CopiedBox<InLayout, In, K, plane> box = {static_cast<unsigned int>(__cvta_generic_to_shared(box_memory)) + Lie::before(tile.local.base_x), tile.box.pitch};
+                        return as_sampled<Sampled>(bilinear(box, steps.at(column, row)));
+                    } else {
+                        const Staged<In, K> box = {pixels, tile.box.pitch};
+                        if constexpr (nearest && fixed) return as_sampled<Sampled>(box.texel(steps.at(column, row)));
+                        else if constexpr (bytes && fixed) return bilinear(pixels, tile.box.pitch, steps.at(column, row));
+                        else if constexpr (bytes) return bilinear(pixels, tile.box.pitch, point(column, y));
+                        else if constexpr (fixed) return as_sampled<Sampled>(bilinear(box, steps.at(column, row)));
+                        else return as_sampled<Sampled>(Plain<Sampler>::type::sample(box, point(column, y)));
+                    }
                 });
             }, Count<changed && (Sampler::after > 2) ? 1 : 4>());
         } else if (!done) {
             const Image<In, K, Border> from = image();
-            make(tile, [&](int x, int y, auto count) {
+            make(tile, nothing, [&](int x, int y, auto, auto count) {
                 return several<decltype(count)::value>([&](int i) {
                     // A map ends where the output does, and patches are sampled whole. The boxes of what is filtered fit unless they are nowhere.
                     const bool beyond = !Geometry::bounded && (x + 8 * i >= region.width || y >= tile.end - tile.first);

@@ -3,6 +3,7 @@
 #include "../border.cuh"
 #include "../geometry/local.cuh"
 #include "../image.cuh"
+#include "fixed.cuh"
 #include "layout.cuh"
 #include "vectors.cuh"
 
@@ -80,6 +81,14 @@ struct Staged {
     }
 
     Texel<T, K> texel(int x, int y) const { return to_texel(stored(x, y)); }
+
+    // The pixel that a point lies in, and so many to its right and below.
+    Texel<T, K> texel(const FixedPoint& p, int right = 0, int down = 0) const {
+        constexpr Word size = sizeof(Stored<T, K>);
+        const Word at = address_of(p, size, size * pitch, 0) + down * size * pitch + right * size;
+        const Stored<T, K> stored = *reinterpret_cast<const Stored<T, K>*>(reinterpret_cast<const char*>(pixels) + at);
+        return to_texel(stored);
+    }
 
     Pixel<Real<T>, K> pixel(int x, int y) const { return to_pixel<Real<T>>(texel(x, y)); }
 };

@@ -2,34 +2,12 @@
 
 #include "../geometry/local.cuh"
 #include "../gpu/bytes.cuh"
+#include "../gpu/fixed.cuh"
 
 namespace cuaug {
 
 // Half of the step that weights of bytes come in: coordinates are given with it added, so that rounding down below is rounding.
 constexpr float byte_nudge = 1.0f / 65536.0f;
-
-// A point of a box of at most 256 x 256 pixels: 8 bits of pixel, 24 of fraction.
-struct FixedPoint {
-    Word x;
-    Word y;
-};
-
-// A linear geometry in that form, modulo 2^32. Two integer additions a pixel; what steps are rounded by, 2^-25 each, is below 2^-17 in all, and so below a weight of
-// bytes, 2^-15.
-struct FixedSteps {
-    Word a, b, c, d, e, f;
-
-    FixedPoint at(int dx, int dy) const { return {a * dx + (b * dy + c), d * dx + (e * dy + f)}; }
-};
-
-// From a geometry counted from the base, the box's corner, and what is added to both coordinates.
-template <class Local>
-inline FixedSteps fixed_steps(const Local& local, int x, int y, float added) {
-    auto fixed = [](float value) { return static_cast<Word>(__float2int_rn(value * 16777216.0f)); };
-    const Word nudge = fixed(added);
-    return {fixed(local.a), fixed(local.b), fixed(local.c) + nudge - (static_cast<Word>(x) << 24),
-            fixed(local.d), fixed(local.e), fixed(local.f) + nudge - (static_cast<Word>(y) << 24)};
-}
 
 // The four weights of a point, of 15 bits and summing to 2^15, two in a word: (1-r)(1-f) and r (1-f), (1-r) f and r f.
 struct ByteWeights {
@@ -86,11 +64,6 @@ inline Pixel<R, K> shares(const Levels<K>& levels) {
     Pixel<R, K> out;
     for (int k = 0; k < K; ++k) out.c[k] = __fmaf_rn(levels.of[k], byte_share, -level_bias * byte_share);
     return out;
-}
-
-// The address of the pixel above and left of a point, in a box whose pixels and rows are so many bytes apart.
-inline Word address_of(const FixedPoint& p, Word step, Word pitch, Word corner) {
-    return __dp2a_lo(pitch << 16 | step, __byte_perm(p.x, p.y, 0x0073), corner);
 }
 
 // The fractions r, f rounded down, and b their product, give the weights b, f - b, r - b and 2^15 - r - f + b: none is negative.

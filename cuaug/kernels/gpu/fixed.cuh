@@ -1,0 +1,59 @@
+#pragma once
+
+#include "words.cuh"
+
+// Coordinates of linear geometries, in whole numbers: a pixel has the same ones in whatever region, box, layout or batch it is made.
+
+namespace cuaug {
+
+// A point of a box of at most 256 x 256 pixels: 8 bits of pixel, 24 of fraction.
+struct FixedPoint {
+    Word x;
+    Word y;
+};
+
+// Modulo 2^32, rounded: a double of 2^28 has 24 bits of fraction, and they are its lowest.
+inline Word to_fixed(double v) { return static_cast<Word>(__double2loint(v + 402653184.0)); }
+
+// From a pixel of a box on.
+struct Steps {
+    FixedPoint right, begin;
+    const FixedPoint* row;
+
+    // Where row y begins, less `begin`; y is in the first of four rows, or the same number of rows below it in all calls.
+    FixedPoint row_at(int y) const { return row[y >> 2]; }
+
+    FixedPoint at(int x, const FixedPoint& from) const {
+        Word u = right.x * x + (from.x + begin.x), v = right.y * x + (from.y + begin.y);
+        asm("" : "+r"(u), "+r"(v));  // or both are made twice, once for the weights
+        return {u, v};
+    }
+};
+
+// Of a region of the output: where every fourth of its rows begins in the input, and what a step to the right and one down add. From these rows on it is counted
+// wherever a tile begins.
+struct Course {
+    FixedPoint right, down, row[32 + 9];  // and some that are asked for ahead
+
+    // By all lanes of a warp, a row each. `more` is added to all coordinates.
+    template <class Matrix>
+    void lay(const Matrix& m, int left, int top, double more, int lane) {
+        const int y = top + 4 * lane;
+        row[lane] = {to_fixed(fma(m.b, y, fma(m.a, left, m.c)) + more), to_fixed(fma(m.e, y, fma(m.d, left, m.f)) + more)};
+        right = {to_fixed(m.a), to_fixed(m.d)};
+        down = {to_fixed(m.b), to_fixed(m.e)};
+    }
+
+    // In a box, from a column and a row on, which is `below` rows below a fourth one.
+    Steps from(int column, int first, int below, int box_x, int box_y) const {
+        auto begin = [&](Word right, Word down, int box) { return right * column + down * below - (static_cast<Word>(box) << 24); };
+        return {right, {begin(right.x, down.x, box_x), begin(right.y, down.y, box_y)}, row + first / 4};
+    }
+};
+
+// The address of the pixel above and left of a point, in a box whose pixels and rows are so many bytes apart.
+inline Word address_of(const FixedPoint& p, Word step, Word pitch, Word corner) {
+    return __dp2a_lo(pitch << 16 | step, __byte_perm(p.x, p.y, 0x0073), corner);
+}
+
+}  // namespace cuaug
