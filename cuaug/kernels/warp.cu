@@ -18,6 +18,7 @@
 #include "sampler/bilinear.cuh"
 #include "sampler/bilinear_bytes.cuh"
 #include "sampler/bilinear_copied.cuh"
+#include "sampler/bilinear_fixed.cuh"
 #include "sampler/nearest.cuh"
 #include "sampler/retouched.cuh"
 #include "sampler/separable.cuh"
@@ -80,6 +81,11 @@ inline auto several(const One& one) {
     return out;
 }
 
+// A region in so many tiles, each of which a lane tries, from this lane on.
+struct Cut {
+    int tiles, lane, share;  // 2^16 / tiles, rounded up
+};
+
 // In the type of the result; levels of bytes are in it.
 template <class Out, class Sampled>
 inline auto as_sampled(const Sampled& sampled) { return to_texel<Out>(sampled); }
@@ -107,7 +113,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     constexpr bool copied = copies<Geometry, Sampler, Border, From, In, Chain, Out, Use>;
     constexpr bool bytes = by_bytes<Sampler, Sampled, In>, nearest = Same<typename Plain<Sampler>::type, Nearest>::value;
     constexpr bool fixed = Geometry::bounded && Local::linear && Same<R, float>::value && (nearest || Same<typename Plain<Sampler>::type, Bilinear>::value);
-    constexpr double half_step = nearest ? 0.5 : bytes ? byte_nudge : 1.0 / (1 << 24);  // of pixels, or of what weights are counted in: rounding down rounds
+    constexpr double half_step = nearest ? 0.5 : bytes ? byte_nudge : 1.0 / (1 << 24);  // of pixels, or of weights: rounding down rounds
     constexpr bool exchanged = sizeof(Out) < 4;
     constexpr int exchange_pitch = 40;  // 4 rows of 8 pixels, 40 apart, fall into different banks
     __shared__ FourPixels<Out, K> exchange[exchanged ? threads / 32 * exchange_pitch : 1];
@@ -145,8 +151,12 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     };
     wait_for_previous();
     if (warp_index == 0) {
-        // The lanes try 1 tile, 2, 4, 8 and 16 at once.
-        const int level = 31 - __clz(lane + 1), rows = ((args.region_rows - 1 >> level) + 4) & ~3, index = lane + 1 - (1 << level);
+        // Each lane tries a tile of one of these cuts.
+        constexpr Cut cuts[] = {{1, 0, 65536}, {2, 1, 32768}, {3, 3, 21846}, {4, 6, 16384}, {6, 10, 10923}, {most_tiles, 16, 4096}};
+        Cut cut = cuts[0];
+        for (const Cut& finer : cuts)
+            if (lane >= finer.lane) cut = finer;
+        const int rows = ((args.region_rows - 1) * cut.share / 65536 + 4) & ~3, index = lane - cut.lane;
         const Place at = place();
         const int first = min(index * rows, at.height), end = min(first + rows, at.height);
         auto matrix = [&]() {
@@ -163,14 +173,16 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         if constexpr (Geometry::bounded) {
             Bounds<R> bounds;
             // Patches are sampled whole, so the box holds those that stick out of the output too.
-            if (tile.local.bounds((at.width + 31) & ~31, (end - first + 3) & ~3, bounds)) tile.box = copied ? copied_box_of<Lie>(bounds, tile.local.base_x, Sampler::before, Sampler::after, plane, 256)
+            const bool known = tile.local.bounds((at.width + 31) & ~31, (end - first + 3) & ~3, bounds) && (!fixed || counts_in_fixed(tile.local));
+            if (known) tile.box = copied ? copied_box_of<Lie>(bounds, tile.local.base_x, Sampler::before, Sampler::after, plane, 256)
                     : box_of<Pixels>(bounds, tile.local.base_x, Sampler::before, Sampler::after, box_bytes, fixed ? 256 : group<Pixels> * threads);
             if (tile.box.across > 0) tile.local = tile.local.from(tile.box.x, tile.box.y, bytes ? byte_nudge : R(0));
         }
-        // Those of a level are its first lane's bit times 1, 3, 15, 255 and 65535.
         const unsigned int fits = __ballot_sync(0xffffffffu, tile.box.across > 0 || end <= first);
-        const int chosen = !Geometry::bounded || fits & 1 ? 0 : (fits & 0x6) == 0x6 ? 1 : (fits & 0x78) == 0x78 ? 2 : (fits & 0x7f80) == 0x7f80 ? 3 : 4;
-        const bool made = level == chosen && first < end;
+        int chosen = Geometry::bounded ? most_tiles : 1;
+        for (const Cut& coarser : {cuts[4], cuts[3], cuts[2], cuts[1], cuts[0]})
+            if ((~fits >> coarser.lane & (1u << coarser.tiles) - 1) == 0) chosen = coarser.tiles;
+        const bool made = cut.tiles == chosen && first < end;
         if (made) tiles[index] = tile;
         const int count = __popc(__ballot_sync(0xffffffffu, made));
         if (lane == 0) tile_count = count;
@@ -214,8 +226,9 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
 
     // What follows reads the records anew after each barrier, so that nothing of one phase takes registers in another.
     [[maybe_unused]] R luma_sum = R(0);
-    // A tile from `sample`, which makes pixels 8 columns apart, of rows counted from the tile's first; `row_of` tells what it has to know of a row, and is asked a row
-    // ahead. `together`: so many pixels, one where that is the exception, so that it takes no registers from the rule. Ops take pixels as rounded as if they had been in memory.
+    // A tile from `sample`, which makes pixels 8 columns apart, of rows counted from the tile's first. `row_of` reads what it has to know of a row, a turn ahead, as
+    // who reads it when it is wanted waits for it (3 % of the time). `together`: so many pixels, one where that is the exception, so that it takes no registers from the
+    // rule. Ops take pixels as rounded as if they had been in memory.
     auto make = [&](const Tile<Local>& tile, const auto& row_of, const auto& sample, auto together) {
         constexpr int at_once = decltype(together)::value;
         const Region<In, K, Out, Ops> own = region;

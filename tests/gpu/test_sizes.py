@@ -113,3 +113,30 @@ def test_an_image_of_one_row_and_of_one_column():
         assert_equal(cuaug.hflip(images, layout="NHWC"), images.flip(2))
         assert_equal(cuaug.vflip(images, layout="NHWC"), images.flip(1))
         assert_equal(cuaug.resize(images, shape[1:3], layout="NHWC"), images)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32"])
+@pytest.mark.parametrize("border", ["constant", "edge"])
+@pytest.mark.parametrize("interpolation", ["nearest", "bilinear"])
+def test_a_sample_is_the_same_in_any_batch_and_layout(interpolation, border, dtype):
+    """Large batches are cut into taller pieces, and layouts into wider ones, whose coordinates begin elsewhere."""
+    rng = np.random.default_rng(20261122)
+    # Boxes of reduced and turned planes of 16 bits may not fit: those are sampled from memory, and rounded otherwise.
+    angle, scale = rng.uniform(-np.pi, np.pi, 250), rng.uniform(1.0 if dtype == "float16" else 0.8, 1.6, 250)
+    turn = scale * np.stack([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    middle, shift = np.array([115.5, 111.5]), rng.uniform(-20, 20, (250, 2))
+    turn = turn.transpose(2, 0, 1)
+    matrices = np.concatenate([turn, (middle + shift - turn @ middle)[..., None]], 2)
+    images = filled((250, 224, 232, 4)).to(getattr(torch, dtype))
+    views = {"NHWC": images[..., :3].contiguous(), "NCHW": images[..., :3].permute(0, 3, 1, 2).contiguous()}
+
+    def warped(view, matrix, layout):
+        result = cuaug.warp_affine(view, matrix, interpolation=interpolation, border=border, layout=layout)
+        return result if layout == "NHWC" else result.permute(0, 2, 3, 1)
+
+    whole = {layout: warped(view, matrices, layout) for layout, view in views.items()}
+    assert torch.equal(whole["NCHW"], whole["NHWC"])
+    assert torch.equal(warped(images[..., :3], matrices, "NHWC"), whole["NHWC"])  # a strided view
+    for part in (slice(0, 1), slice(17, 20), slice(249, 250)):
+        for layout, view in views.items():
+            assert torch.equal(warped(view[part].clone(), matrices[part], layout), whole["NHWC"][part])

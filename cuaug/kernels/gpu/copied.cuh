@@ -40,7 +40,7 @@ inline int pieces_of(int across) {
 template <class Lie, class R>
 inline Box copied_box_of(const Bounds<R>& bounds, int base_x, int before, int after, int plane, int side) {
     const R slack = R(1.0 / 256), limit = R(1 << 20);
-    const bool near = (bounds.x_low > -limit) & (bounds.x_high < limit) & (bounds.y_low > -limit) & (bounds.y_high < limit) & (abs(base_x) < 1 << 26);
+    const bool near = (bounds.x_low > -limit) & (bounds.x_high < limit) & (bounds.y_low > -limit) & (bounds.y_high < limit);
     const int x = static_cast<int>(floor(bounds.x_low - slack)) - before, y = static_cast<int>(floor(bounds.y_low - slack)) - before;
     const int width = static_cast<int>(floor(bounds.x_high + slack)) + after - x + 1, height = static_cast<int>(floor(bounds.y_high + slack)) + after - y + 1;
     const int across = (Lie::before(base_x + x) + Lie::step * width + piece_bytes - 1) / piece_bytes, pitch = piece_bytes * pieces_of<Lie::step>(across);

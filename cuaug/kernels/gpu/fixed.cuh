@@ -12,8 +12,11 @@ struct FixedPoint {
     Word y;
 };
 
-// Modulo 2^32, rounded: a double of 2^28 has 24 bits of fraction, and they are its lowest.
+// Rounded, and modulo 2^32: of a double about 1.5 * 2^28 the lowest 24 bits are those of the fraction.
 inline Word to_fixed(double v) { return static_cast<Word>(__double2loint(v + 402653184.0)); }
+
+template <class Local>
+inline bool counts_in_fixed(const Local& local) { return abs(local.base_x) < 1 << 26 && abs(local.base_y) < 1 << 26; }
 
 // From a pixel of a box on.
 struct Steps {

@@ -2,6 +2,7 @@
 
 #include "../gpu/copied.cuh"
 #include "bilinear_bytes.cuh"
+#include "bilinear_fixed.cuh"
 
 // Bilinear interpolation of boxes that hold the input as it lies in memory (gpu/copied.cuh).
 
@@ -44,27 +45,12 @@ inline Levels<K> bilinear(const CopiedBox<Layout, uint8, K, Plane>& box, const F
     }
 }
 
-// Each fraction and its complement from the bits of 1 + x.
-template <class T, int K>
-inline Pixel<float, K> bilinear(const FixedPoint& p, const Texel<T, K> (&upper)[2], const Texel<T, K> (&lower)[2]) {
-    auto one_more = [](Word fixed) { return __uint_as_float((fixed >> 1 & 0x7fffff) | 0x3f800000); };
-    const float x = one_more(p.x), y = one_more(p.y), fx = x - 1.0f, gx = 2.0f - x, fy = y - 1.0f, gy = 2.0f - y;
-    const float w00 = gy * gx, w01 = gy * fx, w10 = fy * gx, w11 = fy * fx;
-    return w00 * to_pixel<float>(upper[0]) + w01 * to_pixel<float>(upper[1]) + w10 * to_pixel<float>(lower[0]) + w11 * to_pixel<float>(lower[1]);
-}
-
 template <class Layout, class T, int K, int Plane>
 inline Pixel<float, K> bilinear(const CopiedBox<Layout, T, K, Plane>& box, const FixedPoint& p) {
     const unsigned int above = address_of(p, box.step, box.pitch, box.corner);
     Texel<T, K> upper[2], lower[2];
     box.pair(above, upper);
     box.pair(above + box.pitch, lower);
-    return bilinear(p, upper, lower);
-}
-
-template <class T, int K>
-inline Pixel<float, K> bilinear(const Staged<T, K>& box, const FixedPoint& p) {
-    const Texel<T, K> upper[2] = {box.texel(p), box.texel(p, 1)}, lower[2] = {box.texel(p, 0, 1), box.texel(p, 1, 1)};
     return bilinear(p, upper, lower);
 }
 
