@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import functools
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from . import _array, _check, _cpu, _cuda, _grids, _images, _layouts, _parameters
+from . import _array, _check, _cpu, _cuda, _grids, _images, _layouts, _parameters, _plans
 from ._images import Axes, Images, Result
-from ._names import chain, name_expression
+from ._names import chain
 from ._parameters import NO_TABLE, PerSample, Table
+from ._plans import Plan
 
 _FILLED = struct.Struct("P5q P5q q 8i P4q 4d")
 # Of a warp: the window, the ops' parameters, parts of means, `Retouch`, and its regions.
@@ -157,7 +158,7 @@ def warp(
         names = (_cpp(image.dtype), _cpp(target), geometry.name, sampler, border.capitalize())
         kernel = names if window is NO_TABLE else (*names[:4], f"Windowed<cuaug::{names[4]}>")
         use = () if parts is NO_TABLE else ("Measured",)
-        plan = _plan("warp", (*kernel, chain(ops.names), *use), *_phases(image, result))
+        plan = _plans.plan("warp", (*kernel, chain(ops.names), *use), *_phases(image, result))
         filled = _FILLED.pack(
             *_batch(image, result.pointer, result.axes.strides, plan), *outside.table[:5], *outside.values
         )
@@ -201,7 +202,7 @@ def resample(
     result = _images.like(image, size, target, out)
     if image.samples * image.axes.extents[1]:
         names = (_cpp(image.dtype), _cpp(target), _FILTERS[antialias][interpolation])
-        plan = _plan("resample", names, *_phases(image, result))
+        plan = _plans.plan("resample", names, *_phases(image, result))
         fill = (*NO_TABLE[:5], 0.0, 0.0, 0.0, 0.0)
         sides = (*box.table[:5], *(box.values or (0.0,) * 4))
         data = _RESAMPLE.pack(
@@ -227,7 +228,7 @@ def pointwise(
     result = _images.like(image, image.size, dtype, out, channels)
     if image.samples * image.axes.extents[1]:
         further = _room(image), not _grids.UNEVEN.isdisjoint(ops)
-        plan = _plan("pointwise", (image.dtype, dtype, *ops), *_phases(image, result), further)
+        plan = _plans.plan("pointwise", (image.dtype, dtype, *ops), *_phases(image, result), further)
         data = _parametrised(image, result.pointer, result.axes.strides, plan, parameters, parts)
         _run(plan, image, data, image.dtype, dtype, ops, result.axes.extents[2])
     return image.library.finish(result.array)
@@ -238,7 +239,7 @@ def mix(image: Images, name: str, parameters: PerSample, out: Any) -> Any:
     _check.dtypes(image.dtype, image.dtype, "bilinear")
     result = _images.like(image, image.size, image.dtype, out)
     if image.samples * image.axes.extents[1]:
-        plan = _plan("mix", (image.dtype, image.dtype, name), *_phases(image, result))
+        plan = _plans.plan("mix", (image.dtype, image.dtype, name), *_phases(image, result))
         data = _parametrised(image, result.pointer, result.axes.strides, plan, parameters)
         _run(plan, image, data, image.dtype, name)
     return image.library.finish(result.array)
@@ -257,7 +258,7 @@ def blend(image: Images, branches: Sequence[Images], shares: Table, ops: Ops = N
         assert all(branch.axes.strides == result.axes.strides for branch in branches)
         pointers = [branch.pointer for branch in branches]
         phase = functools.reduce(int.__or__, pointers, result.pointer) % 16  # vectors need all of them to be aligned
-        plan = _plan(
+        plan = _plans.plan(
             "blend",
             (image.dtype, dtype, *ops.names),
             *_phases(image, result)[:3],
@@ -286,7 +287,7 @@ def gaussian_blur(image: Images, window: tuple[int, int], sigma: PerSample, out:
     if image.samples * image.axes.extents[1]:
         together = image.axes.extents[2] if _layouts.tag(image.axes) == "Packed" and image.dtype != "float64" else 1
         tile = _grids.blur_tile(image.dtype, together, *image.size, *window)
-        plan = _plan("gaussian_blur", (image.dtype, dtype), *_phases(image, result), tile)
+        plan = _plans.plan("gaussian_blur", (image.dtype, dtype), *_phases(image, result), tile)
         batch = _batch(image, result.pointer, result.axes.strides, plan)
         sigmas = (*sigma.table[:5], *(sigma.values or (0.0, 0.0)))
         data = _BLUR.pack(*batch, *sigmas, *window, tile.width, tile.height)
@@ -318,7 +319,7 @@ def luma_mean(
     if image.samples * image.axes.extents[1] == 0:
         return
     names = image.dtype, image.dtype, chain(ops), *(("InPlace",) if in_place else ())
-    plan = _plan("luma_mean", names, image.axes, image.pointer % 16, image.axes, 0)
+    plan = _plans.plan("luma_mean", names, image.axes, image.pointer % 16, image.axes, 0)
     strides = stride, 0, 0, 0, 0
     _run(plan, image, _parametrised(image, pointer, strides, plan, parameters, parts), image.dtype, ops, in_place)
 
@@ -329,7 +330,7 @@ def adjust_sharpness(image: Images, factor: PerSample, out: Any) -> Any:
         raise TypeError(f"images must be one of {', '.join(_check.IMAGE_DTYPES)}, got {image.dtype}")
     result = _images.like(image, image.size, image.dtype, out)
     if image.samples * image.axes.extents[1]:
-        plan = _plan("adjust_sharpness", (image.dtype, image.dtype), *_phases(image, result))
+        plan = _plans.plan("adjust_sharpness", (image.dtype, image.dtype), *_phases(image, result))
         data = _parametrised(image, result.pointer, result.axes.strides, plan, factor)
         _run(plan, image, data, image.dtype)
     return image.library.finish(result.array)
@@ -339,7 +340,7 @@ def lut(image: Images, table: Table, out: Any) -> Any:
     """Bytes looked up in a table of bytes; `y` is its stride from channel to channel."""
     result = _images.like(image, image.size, image.dtype, out)
     if image.samples * image.axes.extents[1]:
-        plan = _plan("lut", (image.dtype, image.dtype), *_phases(image, result))
+        plan = _plans.plan("lut", (image.dtype, image.dtype), *_phases(image, result))
         data = _LUT.pack(*_batch(image, result.pointer, result.axes.strides, plan), *table[:4])
         _run(plan, image, data, image.dtype)
     return image.library.finish(result.array)
@@ -361,7 +362,7 @@ def _statistic(skeleton: str, image: Images, wanted: PerSample, count: int, dtyp
     """`count` numbers of each sample, all its frames together, in the images' library."""
     table = image.library.empty((image.samples, count), dtype, image.device, None)
     if image.samples * image.axes.extents[1]:
-        plan = _plan(skeleton, (image.dtype, image.dtype), image.axes, image.pointer % 16, image.axes, 0, further)
+        plan = _plans.plan(skeleton, (image.dtype, image.dtype), image.axes, image.pointer % 16, image.axes, 0, further)
         data = _parametrised(image, image.library.pointer(table), (0,) * 5, plan, wanted)
         _run(plan, image, data, image.dtype)
     return table
@@ -376,7 +377,7 @@ def _phases(image: Images, result: Result) -> tuple[Axes, int, Axes, int]:
     return image.axes, image.pointer % 16, result.axes, result.pointer % 16
 
 
-def _batch(image: Images, pointer: int, strides: tuple[int, ...], plan: _Plan) -> tuple[int, ...]:
+def _batch(image: Images, pointer: int, strides: tuple[int, ...], plan: Plan) -> tuple[int, ...]:
     """The fields of `cuaug::Batch`, with the result at `pointer`."""
     return (image.pointer, *image.axes.strides, pointer, *strides, image.samples, *plan.sizes)
 
@@ -385,7 +386,7 @@ def _parametrised(
     image: Images,
     pointer: int,
     strides: tuple[int, ...],
-    plan: _Plan,
+    plan: Plan,
     parameters: PerSample,
     parts: Parts = NO_PARTS,
 ) -> bytes:
@@ -396,105 +397,13 @@ def _parametrised(
     )
 
 
-def _run(plan: _Plan, image: Images, data: bytes, *names: Any) -> None:
+def _run(plan: Plan, image: Images, data: bytes, *names: Any) -> None:
     """`names` are what the CPU loop takes besides the record; those of ops in a tuple."""
     if image.device < 0:
         loops = (_cpu.loops(name) if isinstance(name, tuple) else name for name in names)
         image.library.loop(getattr(_cpu.native(), plan.skeleton)(data, *loops))
     else:
-        threads = _SKELETONS[plan.skeleton].threads
-        image.library.launch(plan.kernel, data, plan.grid, threads, plan.shared, image.device)
-
-
-class _Plan(NamedTuple):
-    """What follows from shapes, dtypes and options alone."""
-
-    skeleton: str
-    kernel: str
-    grid: tuple[int, int, int]
-    sizes: tuple[int, ...]  # frames, channels, in H, in W, out H, out W, in aligned, out aligned
-    shared: int  # bytes of shared memory beside those that the kernel declares
-    regions: tuple[
-        int, ...
-    ]  # of a warp: a region's rows, how many are below each other, and what divides their numbers
-
-
-@functools.lru_cache(4096)
-def _plan(
-    skeleton: str,
-    names: tuple[str, ...],
-    source: Axes,
-    phase: int,
-    target: Axes,
-    to_phase: int,
-    further: _grids.Tile | tuple[int, ...] = (),
-) -> _Plan:
-    """`names` are source dtype, target dtype and the functors; `further` is what else the grid depends on."""
-    samples, frames, channels, height, width = source.extents
-    layouts = _layouts.tag(source), _layouts.tag(target)
-    warps = skeleton == "warp"
-    copied = warps and _copied(names, layouts[0])
-    if copied and _row_bytes(source, _array.ITEM_SIZE[names[0]]) >= 1 << 31:
-        layouts, copied = ("Strided", layouts[1]), False  # bytes of copied boxes are counted in 32 bits
-    group = min(channels, 4)
-    made = _SKELETONS[skeleton]
-    slices = (
-        samples * frames * (-(-channels // group) if "Strided" in "".join(layouts) else 1) if made.by_frame else samples
-    )
-    shape = (names[0], group, slices, *target.extents[3:])
-    return _Plan(
-        skeleton,
-        name_expression(skeleton, *made.arguments(names, layouts, group, target)),
-        made.grid(*shape, copied) if warps else made.grid(*shape, *further),
-        sizes=(
-            *(frames, channels, height, width, *target.extents[3:]),
-            *(_layouts.aligned(source, names[0], phase), _layouts.aligned(target, names[1], to_phase)),
-        ),
-        shared=further.shared if isinstance(further, _grids.Tile) else 0,
-        regions=_grids.warp_regions(*shape, copied) if warps else (),
-    )
-
-
-def _copied(names: tuple[str, ...], layout: str) -> bool:
-    """Whether a warp's boxes hold what is in memory as it lies there: `copies` of kernels/warp.cu."""
-    dtype, result, *how = names
-    moved = ["Affine", "Bilinear", "Constant", chain(())]
-    return how == moved and layout in ("Planar", "Packed") and dtype == result != "float64"
-
-
-def _row_bytes(source: Axes, item: int) -> int:
-    """From row to row, or of a row, whichever are more."""
-    return item * max(abs(source.strides[3]), source.strides[4] * source.extents[4])
-
-
-class _Skeleton(NamedTuple):
-    """A kernel: the threads of its blocks, its grid, its template arguments in their order."""
-
-    threads: int  # as its text has it
-    grid: Callable[..., tuple[int, int, int]]
-    arguments: Callable[[tuple[str, ...], tuple[str, str], int, Axes], tuple[str | int, ...]]
-    by_frame: bool = True  # else a sample's frames belong together
-
-
-_SKELETONS = {
-    "warp": _Skeleton(256, _grids.warp, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:6], n[1], ls[1], *n[6:])),
-    "resample": _Skeleton(128, _grids.resample, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:], n[1], ls[1])),
-    "pointwise": _Skeleton(
-        _grids.POINTWISE_THREADS,
-        _grids.pointwise,
-        lambda n, ls, k, to: (n[0], ls[0], k, chain(n[2:]), n[1], ls[1], min(to.extents[2], 4)),
-    ),
-    "luma_mean": _Skeleton(512, _grids.one_each, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:]), by_frame=False),
-    "extremes": _Skeleton(1024, _grids.one_each, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
-    "relevel": _Skeleton(512, _grids.each_channel, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
-    "lut": _Skeleton(512, _grids.lut, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
-    "adjust_sharpness": _Skeleton(256, _grids.adjust_sharpness, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
-    "mix": _Skeleton(256, _grids.fours, lambda n, ls, k, _: (n[0], ls[0], k, n[2], ls[1])),
-    "blend": _Skeleton(
-        _grids.POINTWISE_THREADS, _grids.pointwise, lambda n, ls, k, _: (n[0], ls[0], k, chain(n[2:]), n[1], ls[1])
-    ),
-    "gaussian_blur": _Skeleton(224, _grids.gaussian_blur, lambda n, ls, k, _: (n[0], ls[0], k, n[1], ls[1])),
-}
+        image.library.launch(plan.kernel, data, plan.grid, plan.threads, plan.shared, image.device)
 
 
 def _cpp(dtype: str) -> str:

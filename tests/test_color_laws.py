@@ -24,7 +24,7 @@ from color_cases import CASES, FIRST
 from compare import EXACT, Tolerance, assert_equal, to_numpy
 
 cuaug = pytest.importorskip("cuaug")
-from cuaug import _cuda, _images, _names, _pass  # noqa: E402
+from cuaug import _cuda, _images, _names, _plans  # noqa: E402
 
 BATCH = (SHAPE[0],)
 every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
@@ -396,7 +396,7 @@ def test_labels_have_no_colour(dtype):
 def test_the_mean_of_a_clip_is_one_block_whatever_its_frames():
     clips = np.zeros((2, 5, 7, 9, 3), np.uint8)
     axes = _images.images(clips, "NTHWC").axes
-    assert _pass._plan("luma_mean", ("uint8", "uint8", _names.chain(())), axes, 0, axes, 0).grid == (2, 1, 1)
+    assert _plans.plan("luma_mean", ("uint8", "uint8", _names.chain(())), axes, 0, axes, 0).grid == (2, 1, 1)
     assert cuaug.adjust_contrast(clips[:, :0], 0.5, layout="NTHWC").shape == (2, 0, 7, 9, 3)
 
 

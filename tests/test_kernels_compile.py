@@ -478,8 +478,8 @@ def test_warps_of_copied_boxes_compile_without_a_warning_or_a_spill(name, archit
 
 
 def test_the_grid_and_the_kernel_agree_on_which_boxes_are_copied(nvrtc):
-    """`_copied` of _pass.py, which chooses a region's columns, and `copies` of warp.cu."""
-    passes = pytest.importorskip("cuaug._pass")
+    """`copies` of _plans.py, which chooses a region's columns, and `copies` of warp.cu."""
+    plans = pytest.importorskip("cuaug._plans")
     factors = (
         ["uint8", "float16", "float64"], ["uint8", "float16", "float64"], ["Affine", "Perspective", "Grid"],
         ["Bilinear", "Nearest", "Antialiased"], ["Constant", "Edge", "Windowed<cuaug::Constant>"], [(), ("Invert",)],
@@ -491,7 +491,7 @@ def test_the_grid_and_the_kernel_agree_on_which_boxes_are_copied(nvrtc):
         given = (*names, kernels.chain(ops), *(["Measured"] if use == "Measured" else []))
         arguments = geometry, sampler, border, layout, source, kernels.chain(ops), target, use
         listed = ", ".join(f"cuaug::{argument}" for argument in arguments)
-        said.append((passes._copied(given, layout), f"cuaug::copies<{listed}>"))
+        said.append((plans.copies(given, layout), f"cuaug::copies<{listed}>"))
     assert {copied for copied, _ in said} == {True, False}
     row = {**CROP, "border": "Constant", "layout": "Packed", "target": "uint8", "result": "Packed"}
     name = warp_of(row, kernels.chain(("Invert",)))  # whose text has that op

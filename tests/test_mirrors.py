@@ -10,7 +10,7 @@ _draws = pytest.importorskip("cuaug._draws")
 _grids = pytest.importorskip("cuaug._grids")
 _engine = pytest.importorskip("cuaug._engine")
 _nms = pytest.importorskip("cuaug._nms")
-_pass = pytest.importorskip("cuaug._pass")
+_plans = pytest.importorskip("cuaug._plans")
 together = pytest.importorskip("cuaug.fusion.together")
 
 KERNELS = Path(cuda.__file__).parent / "kernels"
@@ -44,7 +44,7 @@ def test_kernels_that_are_set_up_early_wait_for_what_is_before_them():
         ("nms_settle.cu", "nms_settle_threads", 32 * _nms._SETTLE_WARPS),
         ("draw.cu", "draw_samples", _draws._SAMPLES),
         ("cut.cu", "cut_rows", _engine._ROWS),
-        ("gpu/course.cuh", "pointwise_threads", _pass._SKELETONS["pointwise"].threads),
+        ("gpu/course.cuh", "pointwise_threads", _plans.SKELETONS["pointwise"].threads),
     ],
 )
 def test_constants_are_those_of_the_kernels(file, name, mirrored):
