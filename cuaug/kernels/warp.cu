@@ -111,17 +111,17 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     constexpr bool may_skip = !measured && Ops::fields > 0 && Same<In, Out>::value;  // the ops, for samples where all are idle: pixels are stored as they were sampled
     constexpr bool ragged = Each<From>::ragged, filtered = Same<Sampler, Antialiased>::value, retouching = retouches<Sampler>;
     constexpr bool copied = copies<Geometry, Sampler, Border, From, In, Chain, Out, Use>;
-    constexpr bool bytes = by_bytes<Sampler, Sampled, In>, nearest = Same<typename Plain<Sampler>::type, Nearest>::value;
-    constexpr bool fixed = Geometry::bounded && Local::linear && Same<R, float>::value && (nearest || Same<typename Plain<Sampler>::type, Bilinear>::value);
-    constexpr double half_step = nearest ? 0.5 : bytes ? byte_nudge : 1.0 / (1 << 24);  // of pixels, or of weights: rounding down rounds
+    constexpr bool bytes = by_bytes<Sampler, Sampled, In>;
+    constexpr bool fixed = Geometry::bounded && Local::linear && Same<R, float>::value && Same<typename Plain<Sampler>::type, Bilinear>::value;
+    constexpr double half_step = bytes ? byte_nudge : 1.0 / (1 << 24);  // of weights: rounding down rounds
     constexpr bool exchanged = sizeof(Out) < 4;
     constexpr int exchange_pitch = 40;  // 4 rows of 8 pixels, 40 apart, fall into different banks
     __shared__ FourPixels<Out, K> exchange[exchanged ? threads / 32 * exchange_pitch : 1];
     __shared__ Region<In, K, Out, Ops> region;
     __shared__ OneImage own;  // the sample's, if ragged
     __shared__ Tile<Local> tiles[most_tiles];
-    __shared__ typename Select<fixed, Course, Count<0>>::type course;  // the region's, from a multiple of 64 columns on
-    constexpr int box_bytes = shared_bytes - sizeof(exchange) - sizeof(region) - (ragged ? sizeof(own) : 0) - sizeof(tiles) - sizeof(course) - (measured ? sizeof(R) * threads / 32 : 0) - (retouching ? sizeof(Retouching<In, K>) : 0) - (copied ? sizeof(Word[4]) : 0) - 32;
+    __shared__ typename Select<fixed, FixedRows, Count<0>>::type begins;  // the region's, at a multiple of 64 columns
+    constexpr int box_bytes = shared_bytes - sizeof(exchange) - sizeof(region) - (ragged ? sizeof(own) : 0) - sizeof(tiles) - (fixed ? sizeof(begins) : 0) - (measured ? sizeof(R) * threads / 32 : 0) - (retouching ? sizeof(Retouching<In, K>) : 0) - (copied ? sizeof(Word[4]) : 0) - 32;
     __shared__ alignas(16) unsigned char box_memory[Geometry::bounded ? box_bytes : 16];
     __shared__ R sums[measured ? threads / 32 : 1];
     __shared__ typename Select<retouching, Retouching<In, K>, Count<0>>::type retouch;
@@ -168,8 +168,10 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
             }
         };
         const auto exact = matrix();
-        if constexpr (fixed) course.lay(exact, at.left & ~63, at.top, half_step, lane);
-        Tile<Local> tile = {Geometry::template local<R>(exact, at.left, at.top + first), {}, first, end};
+        if constexpr (fixed) begins.lay(exact, at.left & ~63, at.top, half_step, lane);
+        // Of a map there is one tile, and lanes of others must not read behind it.
+        const int begin = Geometry::bounded ? first : min(first, at.height - 1);
+        Tile<Local> tile = {Geometry::template local<R>(exact, at.left, at.top + begin), {}, first, end};
         if constexpr (Geometry::bounded) {
             Bounds<R> bounds;
             // Patches are sampled whole, so the box holds those that stick out of the output too.
@@ -334,8 +336,8 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
             const bool reduced = filtered && reduces(tile.local);
             const Reaches<R> reaches = reaches_of<R>(tile.local, window);
             [[maybe_unused]] const auto steps = [&] {
-                if constexpr (fixed) return course.from(region.left & 63, tile.first, lane >> 3, tile.local.base_x, tile.local.base_y);
-                else return tile.local;
+                if constexpr (fixed) return begins.from(region.left & 63, tile.first, lane >> 3, tile.local.base_x, tile.local.base_y);
+                else return nothing(0);
             }();
             auto row_at = [&](int y) {
                 if constexpr (fixed) return steps.row_at(y);
@@ -355,8 +357,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                         return as_sampled<Sampled>(bilinear(box, steps.at(column, row)));
                     } else {
                         const Staged<In, K> box = {pixels, tile.box.pitch};
-                        if constexpr (nearest && fixed) return as_sampled<Sampled>(box.texel(steps.at(column, row)));
-                        else if constexpr (bytes && fixed) return bilinear(pixels, tile.box.pitch, steps.at(column, row));
+                        if constexpr (bytes && fixed) return bilinear(pixels, tile.box.pitch, steps.at(column, row));
                         else if constexpr (bytes) return bilinear(pixels, tile.box.pitch, point(column, y));
                         else if constexpr (fixed) return as_sampled<Sampled>(bilinear(box, steps.at(column, row)));
                         else return as_sampled<Sampled>(Plain<Sampler>::type::sample(box, point(column, y)));

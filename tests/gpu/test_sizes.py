@@ -117,9 +117,9 @@ def test_an_image_of_one_row_and_of_one_column():
 
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "float32"])
 @pytest.mark.parametrize("border", ["constant", "edge"])
-@pytest.mark.parametrize("interpolation", ["nearest", "bilinear"])
-def test_a_sample_is_the_same_in_any_batch_and_layout(interpolation, border, dtype):
-    """Large batches are cut into taller pieces, and layouts into wider ones, whose coordinates begin elsewhere."""
+def test_a_sample_is_the_same_in_any_batch_and_layout(border, dtype):
+    """Large batches are cut into taller pieces, and layouts into wider ones, whose coordinates begin elsewhere: of what
+    is bilinear, and has boxes that fit."""
     rng = np.random.default_rng(20261122)
     # Boxes of reduced and turned planes of 16 bits may not fit: those are sampled from memory, and rounded otherwise.
     angle, scale = rng.uniform(-np.pi, np.pi, 250), rng.uniform(1.0 if dtype == "float16" else 0.8, 1.6, 250)
@@ -131,7 +131,7 @@ def test_a_sample_is_the_same_in_any_batch_and_layout(interpolation, border, dty
     views = {"NHWC": images[..., :3].contiguous(), "NCHW": images[..., :3].permute(0, 3, 1, 2).contiguous()}
 
     def warped(view, matrix, layout):
-        result = cuaug.warp_affine(view, matrix, interpolation=interpolation, border=border, layout=layout)
+        result = cuaug.warp_affine(view, matrix, border=border, layout=layout)
         return result if layout == "NHWC" else result.permute(0, 2, 3, 1)
 
     whole = {layout: warped(view, matrices, layout) for layout, view in views.items()}
@@ -140,3 +140,13 @@ def test_a_sample_is_the_same_in_any_batch_and_layout(interpolation, border, dty
     for part in (slice(0, 1), slice(17, 20), slice(249, 250)):
         for layout, view in views.items():
             assert torch.equal(warped(view[part].clone(), matrices[part], layout), whole["NHWC"][part])
+
+
+@pytest.mark.parametrize("sizes", [(256, 192), (640, 480), (512, 224), (256, 224)])
+def test_nearest_resizing_meets_halves(sizes):
+    """Ratios whose positions are halves in every few columns: the pixel to the right, as Pillow and torchvision."""
+    size, small = sizes
+    image = filled((2, size, size, 3))
+    index = torch.floor((torch.arange(small, dtype=torch.float64) + 0.5) * size / small).long().cuda()
+    result = cuaug.resize(image, (small, small), interpolation="nearest", layout="NHWC")
+    assert torch.equal(result, image[:, index][:, :, index])

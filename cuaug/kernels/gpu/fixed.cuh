@@ -2,7 +2,8 @@
 
 #include "words.cuh"
 
-// Coordinates of linear geometries, in whole numbers: a pixel has the same ones in whatever region, box, layout or batch it is made.
+// Coordinates of linear geometries, in whole numbers: a pixel has the same ones in whatever region, box, layout or batch it is made, wherever its box fits into shared
+// memory. Not for whole pixels (`Nearest`), as they are off by up to 2^-19: resizing by a ratio such as 4:3 meets exact halves in every row.
 
 namespace cuaug {
 
@@ -35,7 +36,7 @@ struct Steps {
 
 // Of a region of the output: where every fourth of its rows begins in the input, and what a step to the right and one down add. From these rows on it is counted
 // wherever a tile begins.
-struct Course {
+struct FixedRows {
     FixedPoint right, down, row[32 + 9];  // and some that are asked for ahead
 
     // By all lanes of a warp, a row each. `more` is added to all coordinates.
