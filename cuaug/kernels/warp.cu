@@ -112,7 +112,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     constexpr bool ragged = Each<From>::ragged, filtered = Same<Sampler, Antialiased>::value, retouching = retouches<Sampler>;
     constexpr bool copied = copies<Geometry, Sampler, Border, From, In, Chain, Out, Use>;
     constexpr bool bytes = by_bytes<Sampler, Sampled, In>;
-    constexpr bool fixed = Geometry::bounded && Local::linear && Same<R, float>::value && Same<typename Plain<Sampler>::type, Bilinear>::value;
+    constexpr bool fixed = Geometry::bounded && Local::linear && Same<R, float>::value && Same<typename Plain<Sampler>::type, Bilinear>::value && (bytes || !filtered);
     constexpr double half_step = bytes ? byte_nudge : 1.0 / (1 << 24);  // of weights: rounding down rounds
     constexpr bool exchanged = sizeof(Out) < 4;
     constexpr int exchange_pitch = 40;  // 4 rows of 8 pixels, 40 apart, fall into different banks
@@ -340,8 +340,13 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                 else return nothing(0);
             }();
             auto row_at = [&](int y) {
-                if constexpr (fixed) return steps.row_at(y);
+                if constexpr (fixed && !retouching) return steps.row_at(y);
                 else return nothing(y);
+            };
+            auto point_at = [&](int x, int y, const auto& row) {
+                if constexpr (!fixed) return point(x, y);
+                else if constexpr (retouching) return steps.at(x, steps.row_at(y));  // no registers to spare
+                else return steps.at(x, row);
             };
             make(tile, row_at, [&](int x, int y, const auto& row, auto count) {
                 constexpr int n = decltype(count)::value;
@@ -354,12 +359,11 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                     const int column = x + 8 * i;
                     if constexpr (copied) {
                         const CopiedBox<InLayout, In, K, plane> box = {static_cast<unsigned int>(__cvta_generic_to_shared(box_memory)) + Lie::before(tile.local.base_x), tile.box.pitch};
-                        return as_sampled<Sampled>(bilinear(box, steps.at(column, row)));
+                        return as_sampled<Sampled>(bilinear(box, point_at(column, y, row)));
                     } else {
                         const Staged<In, K> box = {pixels, tile.box.pitch};
-                        if constexpr (bytes && fixed) return bilinear(pixels, tile.box.pitch, steps.at(column, row));
-                        else if constexpr (bytes) return bilinear(pixels, tile.box.pitch, point(column, y));
-                        else if constexpr (fixed) return as_sampled<Sampled>(bilinear(box, steps.at(column, row)));
+                        if constexpr (bytes) return bilinear(pixels, tile.box.pitch, point_at(column, y, row));
+                        else if constexpr (fixed) return as_sampled<Sampled>(bilinear(box, point_at(column, y, row)));
                         else return as_sampled<Sampled>(Plain<Sampler>::type::sample(box, point(column, y)));
                     }
                 });
