@@ -16,14 +16,15 @@ UNEVEN = {"AfterContrast"}  # ops in which one sample has more to do than anothe
 _UNEVEN_TURNS = 2  # of a GPU, for those (benchmarks/NOTES.md)
 _FEW_ROWS, _MANY_ROWS = 64, 128  # of a warp's regions, at most
 _REGION_WIDTHS = 32, 64
+_HALVED = 3 / 8  # of the blocks that a GPU has room for: regions made in halves at a launch's end (benchmarks/NOTES.md)
 _MOST_BLOCKS = 65535  # along a grid's second and third axis
 
 
 def mean_parts(image: Images) -> int:
     """How many parts a mean comes in that a warp has taken of an image: its regions."""
     frames, group = image.axes.extents[1], min(image.channels, 4)
-    columns, rows = _region(image.dtype, group, image.samples * frames, *image.size, False)
-    return frames * -(-image.size[1] // columns) * -(-image.size[0] // rows)
+    made = _regions(image.dtype, group, image.samples * frames, *image.size, False, 0)
+    return frames * made.across * made.down
 
 
 def most_mean_parts(frames: int, size: tuple[int, int]) -> int:
@@ -31,20 +32,21 @@ def most_mean_parts(frames: int, size: tuple[int, int]) -> int:
     return frames * -(-size[1] // _REGION_WIDTHS[0]) * -(-size[0] // _FEW_ROWS)
 
 
-def warp(dtype: str, group: int, slices: int, height: int, width: int, copied: bool) -> tuple[int, int, int]:
-    """A block makes a region, from boxes of pixels or of what is copied as it lies in memory."""
-    columns, rows = _region(dtype, group, slices, height, width, copied)
-    regions = -(-width // columns) * -(-height // rows) * slices
-    if regions >= 1 << 31:
-        raise ValueError(f"size must leave fewer than 2**31 regions of {rows} rows, got {(height, width)}")
-    return regions, 1, 1
+def warp(dtype: str, group: int, slices: int, height: int, width: int, copied: bool, room: int) -> tuple[int, int, int]:
+    """A block makes a region or half of one, from boxes of pixels or of what is copied as it lies in memory."""
+    made = _regions(dtype, group, slices, height, width, copied, room)
+    if made.whole + 2 * made.halved >= 1 << 31:
+        raise ValueError(f"size must leave fewer than 2**31 regions of {made.rows} rows, got {(height, width)}")
+    return made.whole + 2 * made.halved, 1, 1
 
 
-def warp_regions(dtype: str, group: int, slices: int, height: int, width: int, copied: bool) -> tuple[int, ...]:
+def warp_regions(
+    dtype: str, group: int, slices: int, height: int, width: int, copied: bool, room: int
+) -> tuple[int, ...]:
     """What the record holds of them."""
-    columns, rows = _region(dtype, group, slices, height, width, copied)
-    down, whole = max(-(-height // rows), 1), max(width // columns, 1)
-    return rows, down, *_divisor(down), *_divisor(whole)
+    made = _regions(dtype, group, slices, height, width, copied, room)
+    down, whole = max(made.down, 1), max(width // made.columns, 1)
+    return made.rows, down, *_divisor(down), *_divisor(whole), made.whole
 
 
 def _divisor(number: int) -> tuple[int, int]:
@@ -53,18 +55,36 @@ def _divisor(number: int) -> tuple[int, int]:
     return -(-(1 << shift) // number), shift
 
 
-def _region(dtype: str, group: int, slices: int, height: int, width: int, copied: bool) -> tuple[int, int]:
-    """Columns and rows of the output that a block warps (kernels/warp.cu): fewer columns where pixels are wide,
-    which four of 16 bits are: their boxes would not fit where they are turned.
+class _Regions(NamedTuple):
+    """Parts of a result that blocks make."""
 
-    All regions of about the same height, and tall, which costs less, where they leave blocks enough for a GPU. Not of
-    the widest pixels: boxes of a sixteenth of a tall region might not fit.
+    columns: int
+    rows: int
+    across: int
+    down: int
+    whole: int  # so many in one piece
+    halved: int  # and behind them so many in two
+
+
+def _regions(dtype: str, group: int, slices: int, height: int, width: int, copied: bool, room: int) -> _Regions:
+    """Of the output of a warp (kernels/warp.cu): fewer columns where pixels are wide, which four of 16 bits are: their
+    boxes would not fit where they are turned.
+
+    All of about the same height, and tall, which costs less, where they leave blocks enough for a GPU; then some are
+    halved, if the GPU has room for so many blocks. Not of the widest pixels: boxes of a sixteenth of a tall region
+    might not fit.
     """
     stored = _stored_bytes(dtype, group)
     columns = _REGION_WIDTHS[_array.ITEM_SIZE[dtype] * group <= 6 if copied else stored <= 4]
-    tall = -(-width // columns) * slices * -(-height // _MANY_ROWS) >= 1500 and stored <= 16
+    across = -(-width // columns)
+    tall = across * slices * -(-height // _MANY_ROWS) >= 1500 and stored <= 16
     down = -(-height // (_MANY_ROWS if tall else _FEW_ROWS))
-    return columns, _fours(-(-height // down)) if height else 4
+    step = 8 if tall else 4  # a half is of a multiple of four rows, too
+    rows = -(-height // (down * step)) * step if height else 4
+    down = -(-height // rows)
+    count = across * down * slices
+    halved = min(int(_HALVED * room), count // 8) if tall else 0
+    return _Regions(columns, rows, across, down, count - halved, halved)
 
 
 def resample(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:

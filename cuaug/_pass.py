@@ -18,7 +18,7 @@ from ._plans import Plan
 
 _FILLED = struct.Struct("P5q P5q q 8i P4q 4d")
 # Of a warp: the window, the ops' parameters, parts of means, `Retouch`, and its regions.
-_TAIL = struct.Struct("P4q P4q P4q P4q P4q P 2i IiIi")
+_TAIL = struct.Struct("P4q P4q P4q P4q P4q P 2i IiIi I4x")
 _GEOMETRIES = {
     "Affine": struct.Struct("P4q 6d 2i"),
     "Perspective": struct.Struct("P4q 9d 2i"),
@@ -158,7 +158,8 @@ def warp(
         names = (_cpp(image.dtype), _cpp(target), geometry.name, sampler, border.capitalize())
         kernel = names if window is NO_TABLE else (*names[:4], f"Windowed<cuaug::{names[4]}>")
         use = () if parts is NO_TABLE else ("Measured",)
-        plan = _plans.plan("warp", (*kernel, chain(ops.names), *use), *_phases(image, result))
+        room = 0 if use else _room(image)  # parts of means are of whole regions
+        plan = _plans.plan("warp", (*kernel, chain(ops.names), *use), *_phases(image, result), (room,))
         filled = _FILLED.pack(
             *_batch(image, result.pointer, result.axes.strides, plan), *outside.table[:5], *outside.values
         )
@@ -369,7 +370,7 @@ def _statistic(skeleton: str, image: Images, wanted: PerSample, count: int, dtyp
 
 
 def _room(image: Images) -> int:
-    """For blocks that go through images as those of kernels/pointwise.cu do."""
+    """Blocks at a time, of kernels/pointwise.cu or of warps that are no more than that."""
     return _grids.POINTWISE_BLOCKS * _cuda.processors(image.device) if image.device >= 0 else 1
 
 

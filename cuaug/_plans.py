@@ -76,18 +76,18 @@ def plan(
     slices = (
         samples * frames * (-(-channels // group) if "Strided" in "".join(layouts) else 1) if made.by_frame else samples
     )
-    shape = (names[0], group, slices, *target.extents[3:])
+    shape = (names[0], group, slices, *target.extents[3:], *((copied,) if warps else ()))
     return Plan(
         skeleton,
         name_expression(skeleton, *made.arguments(names, layouts, group, target)),
-        made.grid(*shape, copied) if warps else made.grid(*shape, *further),
+        made.grid(*shape, *further),
         made.threads,
         sizes=(
             *(frames, channels, height, width, *target.extents[3:]),
             *(_layouts.aligned(source, names[0], phase), _layouts.aligned(target, names[1], to_phase)),
         ),
         shared=further.shared if isinstance(further, _grids.Tile) else 0,
-        regions=_grids.warp_regions(*shape, copied) if warps else (),
+        regions=_grids.warp_regions(*shape, *further) if warps else (),
     )
 
 

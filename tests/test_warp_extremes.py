@@ -131,6 +131,34 @@ def test_device_matrices_are_not_read_and_bad_ones_are_fill(interpolation, borde
             assert_equal(actual, same, tolerance=LEVEL)
 
 
+def beside_horizons(count, height, width):
+    """Perspectives whose horizon passes by a corner of the output, closer than float32 can tell. [N, 3, 3]"""
+    rng = np.random.default_rng(20261123)
+    angle = rng.uniform(0, 2 * np.pi, count)
+    depth = np.stack([np.cos(angle), np.sin(angle)], -1)
+    away = depth @ np.array([(0, 0), (width - 1, 0), (0, height - 1), (width - 1, height - 1)]).T
+    closest = (away.max(1) - away.min(1)) * 10 ** rng.uniform(-5, -4, count)
+    matrices = np.empty((count, 3, 3))
+    matrices[:, 2] = np.column_stack([depth, closest - away.min(1)])
+    slopes = rng.uniform(-1, 1, (count, 2, 3)) / (width, height, 1)
+    slopes *= (closest * 10 ** rng.uniform(0, 2, count))[:, None, None]
+    matrices[:, :2] = rng.uniform(0, 300, (count, 2, 1)) * matrices[:, 2:] + slopes
+    return matrices
+
+
+@pytest.mark.gpu
+def test_close_to_a_horizon_nothing_is_read_beside_the_staged_box():
+    """What lies there is left from before: here NaN, of which all boxes were full."""
+    import torch
+
+    size, count, options = (40, 64), 1 << 14, {"inverse": True, "border": "edge", "layout": "NCHW"}
+    nothing = torch.full((1, 1, 400, 400), torch.nan, device="cuda").expand(count, -1, -1, -1)
+    assert cuaug.warp_affine(nothing, np.float32([[2, 0, 9], [0, 2, 9]]), size, **options).isnan().all()
+    image = torch.rand((1, 1, 400, 400), device="cuda").expand(count, -1, -1, -1)
+    matrices = torch.from_numpy(beside_horizons(count, *size)).cuda()
+    assert cuaug.warp_perspective(image, matrices, size, **options).isfinite().all()
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("case", [case for case in MAIN if "M" in case.parameters()], ids=str)
 def test_one_bad_matrix_leaves_the_other_samples_alone(case):
@@ -298,6 +326,6 @@ def test_rows_of_more_bytes_than_32_bits_count_are_not_copied(extents, strides, 
     for dtype, apart in (("float32", True), ("uint8", False)):
         names = (dtype, dtype, "Affine", "Bilinear", "Constant", _names.chain(()))
         for source, far in ((small, False), (_images.Axes("NCHW", extents, strides, None), apart)):
-            plan = _plans.plan("warp", names, source, 0, small, 0)
+            plan = _plans.plan("warp", names, source, 0, small, 0, (0,))
             assert ("Strided" in plan.kernel) == far, plan.kernel
             assert layout in plan.kernel

@@ -13,6 +13,7 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(T) == 1 && K < 4 && 
     using Ops = typename Chain::template Of<R, K>;
     constexpr bool grouped = !close<InLayout, OutLayout>;
     wait_for_previous();
+    let_next_begin();
     const int width = args.in_width, height = args.in_height, groups = grouped ? (args.channels + K - 1) / K : 1, branches = static_cast<int>(args.branches);
     const int in_step = column_stride<InLayout, K>(args.in.x), out_step = column_stride<OutLayout, K>(args.out.x);
     const auto [x, begin, rows, steps, count] = in_strips(width, height);

@@ -14,6 +14,7 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(Real<In>) > 4 || K >
     using Ops = typename Chain::template Of<R, K>;
     constexpr bool grouped = !close<InLayout, OutLayout>, ahead = sizeof(In) <= 4;  // a group of float64 has no registers to spare
     wait_for_previous();
+    let_next_begin();
     const int width = args.in_width, height = args.in_height, groups = grouped ? (args.channels + K - 1) / K : 1;
     const int in_step = column_stride<InLayout, K>(args.in.x), out_step = column_stride<OutLayout, OutK>(args.out.x);
     const long long pixels = static_cast<long long>(width) * height, in_line = static_cast<long long>(width) * in_step, out_line = static_cast<long long>(width) * out_step;

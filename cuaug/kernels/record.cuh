@@ -104,6 +104,7 @@ struct Warp : Filled {
     int down;            // regions of a frame, one above the other
     Divisor by_down;
     Divisor by_whole;    // regions side by side that are as wide as they can be, or 1
+    unsigned int unhalved;  // regions that a block makes whole; of those behind them it makes one half
 };
 
 // Entry i of a sample's row.

