@@ -137,7 +137,7 @@ def beside_horizons(count, height, width):
     angle = rng.uniform(0, 2 * np.pi, count)
     depth = np.stack([np.cos(angle), np.sin(angle)], -1)
     away = depth @ np.array([(0, 0), (width - 1, 0), (0, height - 1), (width - 1, height - 1)]).T
-    closest = (away.max(1) - away.min(1)) * 10 ** rng.uniform(-5, -4, count)
+    closest = (away.max(1) - away.min(1)) * 10 ** rng.uniform(-7, -5, count)
     matrices = np.empty((count, 3, 3))
     matrices[:, 2] = np.column_stack([depth, closest - away.min(1)])
     slopes = rng.uniform(-1, 1, (count, 2, 3)) / (width, height, 1)
