@@ -16,15 +16,15 @@ UNEVEN = {"AfterContrast"}  # ops in which one sample has more to do than anothe
 _UNEVEN_TURNS = 2  # of a GPU, for those (benchmarks/NOTES.md)
 _FEW_ROWS, _MANY_ROWS = 64, 128  # of a warp's regions, at most
 _REGION_WIDTHS = 32, 64
-_HALVED = 3 / 8  # of the blocks that a GPU has room for: regions made in halves at a launch's end (benchmarks/NOTES.md)
+_HALVED = 192  # of many regions, the last of a launch (benchmarks/NOTES.md); on every GPU, for the same bits on each
 _MOST_BLOCKS = 65535  # along a grid's second and third axis
 
 
 def mean_parts(image: Images) -> int:
     """How many parts a mean comes in that a warp has taken of an image: its regions."""
     frames, group = image.axes.extents[1], min(image.channels, 4)
-    made = _regions(image.dtype, group, image.samples * frames, *image.size, False, 0)
-    return frames * made.across * made.down
+    cut = _regions(image.dtype, group, image.samples * frames, *image.size, False, False)
+    return frames * cut.across * cut.down
 
 
 def most_mean_parts(frames: int, size: tuple[int, int]) -> int:
@@ -32,21 +32,24 @@ def most_mean_parts(frames: int, size: tuple[int, int]) -> int:
     return frames * -(-size[1] // _REGION_WIDTHS[0]) * -(-size[0] // _FEW_ROWS)
 
 
-def warp(dtype: str, group: int, slices: int, height: int, width: int, copied: bool, room: int) -> tuple[int, int, int]:
+def warp(
+    dtype: str, group: int, slices: int, height: int, width: int, copied: bool, halves: bool
+) -> tuple[int, int, int]:
     """A block makes a region or half of one, from boxes of pixels or of what is copied as it lies in memory."""
-    made = _regions(dtype, group, slices, height, width, copied, room)
-    if made.whole + 2 * made.halved >= 1 << 31:
-        raise ValueError(f"size must leave fewer than 2**31 regions of {made.rows} rows, got {(height, width)}")
-    return made.whole + 2 * made.halved, 1, 1
+    cut = _regions(dtype, group, slices, height, width, copied, halves)
+    blocks = cut.unhalved + 2 * cut.halved
+    if blocks >= 1 << 31:
+        raise ValueError(f"size must leave fewer than 2**31 regions of {cut.rows} rows, got {(height, width)}")
+    return blocks, 1, 1
 
 
 def warp_regions(
-    dtype: str, group: int, slices: int, height: int, width: int, copied: bool, room: int
+    dtype: str, group: int, slices: int, height: int, width: int, copied: bool, halves: bool
 ) -> tuple[int, ...]:
     """What the record holds of them."""
-    made = _regions(dtype, group, slices, height, width, copied, room)
-    down, whole = max(made.down, 1), max(width // made.columns, 1)
-    return made.rows, down, *_divisor(down), *_divisor(whole), made.whole
+    cut = _regions(dtype, group, slices, height, width, copied, halves)
+    down, whole = max(cut.down, 1), max(width // cut.columns, 1)
+    return cut.rows, down, *_divisor(down), *_divisor(whole), cut.unhalved
 
 
 def _divisor(number: int) -> tuple[int, int]:
@@ -56,23 +59,23 @@ def _divisor(number: int) -> tuple[int, int]:
 
 
 class _Regions(NamedTuple):
-    """Parts of a result that blocks make."""
+    """How the output of a warp is cut."""
 
     columns: int
     rows: int
     across: int
     down: int
-    whole: int  # so many in one piece
-    halved: int  # and behind them so many in two
+    unhalved: int  # so many are made in one piece,
+    halved: int  # and so many behind them in two
 
 
-def _regions(dtype: str, group: int, slices: int, height: int, width: int, copied: bool, room: int) -> _Regions:
+def _regions(dtype: str, group: int, slices: int, height: int, width: int, copied: bool, halves: bool) -> _Regions:
     """Of the output of a warp (kernels/warp.cu): fewer columns where pixels are wide, which four of 16 bits are: their
     boxes would not fit where they are turned.
 
-    All of about the same height, and tall, which costs less, where they leave blocks enough for a GPU; then some are
-    halved, if the GPU has room for so many blocks. Not of the widest pixels: boxes of a sixteenth of a tall region
-    might not fit.
+    All of about the same height, and tall, which costs less, where they leave blocks enough for a GPU. Not of the
+    widest pixels: boxes of a sixteenth of a tall region might not fit. Tall ones may have `halves`, unless one of them
+    would be empty.
     """
     stored = _stored_bytes(dtype, group)
     columns = _REGION_WIDTHS[_array.ITEM_SIZE[dtype] * group <= 6 if copied else stored <= 4]
@@ -83,7 +86,8 @@ def _regions(dtype: str, group: int, slices: int, height: int, width: int, copie
     rows = -(-height // (down * step)) * step if height else 4
     down = -(-height // rows)
     count = across * down * slices
-    halved = min(int(_HALVED * room), count // 8) if tall else 0
+    lowest = height - (down - 1) * rows
+    halved = min(_HALVED, count // 8) if halves and tall and lowest > rows // 2 else 0
     return _Regions(columns, rows, across, down, count - halved, halved)
 
 

@@ -158,8 +158,8 @@ def warp(
         names = (_cpp(image.dtype), _cpp(target), geometry.name, sampler, border.capitalize())
         kernel = names if window is NO_TABLE else (*names[:4], f"Windowed<cuaug::{names[4]}>")
         use = () if parts is NO_TABLE else ("Measured",)
-        room = 0 if use else _room(image)  # parts of means are of whole regions
-        plan = _plans.plan("warp", (*kernel, chain(ops.names), *use), *_phases(image, result), (room,))
+        halves = not use  # parts of means are of whole regions
+        plan = _plans.plan("warp", (*kernel, chain(ops.names), *use), *_phases(image, result), (halves,))
         filled = _FILLED.pack(
             *_batch(image, result.pointer, result.axes.strides, plan), *outside.table[:5], *outside.values
         )
@@ -370,7 +370,7 @@ def _statistic(skeleton: str, image: Images, wanted: PerSample, count: int, dtyp
 
 
 def _room(image: Images) -> int:
-    """Blocks at a time, of kernels/pointwise.cu or of warps that are no more than that."""
+    """For blocks that go through images as those of kernels/pointwise.cu do."""
     return _grids.POINTWISE_BLOCKS * _cuda.processors(image.device) if image.device >= 0 else 1
 
 

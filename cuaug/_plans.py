@@ -20,7 +20,7 @@ class Plan(NamedTuple):
     threads: int  # of a block
     sizes: tuple[int, ...]  # frames, channels, in H, in W, out H, out W, in aligned, out aligned
     shared: int  # bytes of shared memory beside those that the kernel declares
-    # Of a warp: a region's rows, how many are below each other, and what divides their numbers.
+    # Of a warp: a region's rows, how many are below each other, what divides their numbers, how many are in one piece.
     regions: tuple[int, ...]
 
 

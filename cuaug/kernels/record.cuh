@@ -100,7 +100,7 @@ struct Warp : Filled {
     Table parameters;    // [N, P]: those of the ops, one after the other
     Table parts;         // [N, regions]: float64, where each block writes its share of the sample's mean
     Retouch retouch;
-    int region_rows;     // of the result, a multiple of 4, that a block of the kernel makes
+    int region_rows;     // of the result that a block of the kernel makes, or half as many: a multiple of 4, of 8 if any are halved
     int down;            // regions of a frame, one above the other
     Divisor by_down;
     Divisor by_whole;    // regions side by side that are as wide as they can be, or 1

@@ -94,7 +94,7 @@ inline Levels<K> as_sampled(const Levels<K>& levels) { return levels; }
 
 // A block makes a region of the output of K channels, in tiles as wide as the region, as few as have boxes that fit. A warp makes 32x4
 // pixels at a time, a thread 4 of them 8 columns apart, so that a warp samples patches of 8x4. Narrow elements are then exchanged
-// within the warp, so that a thread stores 4 adjacent ones. Grid: regions. What precedes the pixels, seven warps waiting for the one that
+// within the warp, so that a thread stores 4 adjacent ones. Grid: regions, the last of them in halves. What precedes the pixels, seven warps waiting for the one that
 // plans, takes its time whatever the region's height: they are tall where there are many.
 template <class In, class From, int K, class Geometry, class Sampler, class Border, class Chain, class Out, class OutLayout, class Use = Changed>
 __global__ void __launch_bounds__(threads, Geometry::bounded ? blocks<Stored<In, K>, Real<In>, typename Plain<Sampler>::type, Geometry::template Local<Real<In>>::linear && !Same<typename Each<From>::type, Strided>::value> : 1)

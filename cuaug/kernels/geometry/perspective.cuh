@@ -70,14 +70,15 @@ struct Perspective {
             return {base_x + x, base_y + y, a - rx * g, b - rx * h, c - rx * i, d - ry * g, e - ry * h, f - ry * i, g, h, i};
         }
 
-        // The corners bound the tile only where the horizon does not cross it. Close to it coordinates are not good to the slack of a box, which then does not hold them.
+        // The corners bound the tile only where the horizon does not cross it. Close to it coordinates lose what depths differ by: while that is 128-fold at most, and boxes are
+        // of up to 256 pixels, they are good to 2^-24 * 128 * 256 pixels, half of what a box has to spare.
         bool bounds(int width, int height, Bounds<R>& box) const {
             const R right = R(width - 1), bottom = R(height - 1);
             const R p = depth(R(0), R(0)), q = depth(right, R(0));
             const R r = depth(R(0), bottom), s = depth(right, bottom);
             const R near = fmin(fmin(fabs(p), fabs(q)), fmin(fabs(r), fabs(s))), far = fmax(fmax(fabs(p), fabs(q)), fmax(fabs(r), fabs(s)));
             const R most = R(1e30);  // beyond, a depth may be infinite and hide it in quotients of 0
-            if (!(p * q > R(0) && p * r > R(0) && p * s > R(0) && far < most && far < R(1024) * near)) return false;
+            if (!(p * q > R(0) && p * r > R(0) && p * s > R(0) && far < most && far < R(128) * near)) return false;
             return around(at(R(0), R(0)), at(right, R(0)), at(R(0), bottom), at(right, bottom), box);
         }
     };

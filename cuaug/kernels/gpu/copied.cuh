@@ -45,7 +45,7 @@ inline Box copied_box_of(const Bounds<R>& bounds, int base_x, int before, int af
     const int width = static_cast<int>(floor(bounds.x_high + slack)) + after - x + 1, height = static_cast<int>(floor(bounds.y_high + slack)) + after - y + 1;
     const int across = (Lie::before(base_x + x) + Lie::step * width + piece_bytes - 1) / piece_bytes, best = piece_bytes * pieces_of<Lie::step>(across);
     auto holds = [&](int pitch) { return static_cast<unsigned int>(pitch) * height + piece_bytes <= plane; };
-    const int pitch = holds(best) ? best : piece_bytes * (across | 1);  // more of them meet in a bank, but far from memory
+    const int pitch = holds(best) ? best : piece_bytes * (across | 1);  // more taps meet in a bank, which costs far less than to sample from memory
     // A piece more: packed pixels of 3 and 6 bytes are read in words, which end up to 6 bytes behind them.
     const bool fits = near & (width <= side) & (height <= side) & (across <= threads) & holds(pitch);
     const float share = __fdividef(1.0f, static_cast<float>(across));
