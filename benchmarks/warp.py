@@ -129,15 +129,16 @@ def gpu_table(options: argparse.Namespace) -> dict[str, Any]:
     }  # fmt: skip
     rows: list[dict[str, Any]] = []
     problems: Problems = {}
-    for row in chosen(GPU, options):
-        rows.append(gpu_row(row, floor, options.quick, {} if options.no_peers else builders, problems))
-        torch.cuda.empty_cache()
     extra: dict[str, float] = {}
+    # First, as what peers leave behind, such as the processes that compiled for torch, slows Python.
     for measure in () if options.only else (overhead.per_call, overhead.first_call, overhead.import_time):
         try:
             extra |= measure()
         except Exception as error:
             problems[measure.__name__] = told(error)
+    for row in chosen(GPU, options):
+        rows.append(gpu_row(row, floor, options.quick, {} if options.no_peers else builders, problems))
+        torch.cuda.empty_cache()
     notes = [f"{name:<60} {number(value):>8}" for name, value in extra.items()]
     notes += [f"{name}: {why}" for name, why in problems.items()]
     notes.append("A peer's us (times cuaug's): device against device; * its host side limits it: wall against wall.")
