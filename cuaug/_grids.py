@@ -23,7 +23,7 @@ _MOST_BLOCKS = 65535  # along a grid's second and third axis
 def mean_parts(image: Images) -> int:
     """How many parts a mean comes in that a warp has taken of an image: its regions."""
     frames, group = image.axes.extents[1], min(image.channels, 4)
-    cut = _regions(image.dtype, group, image.samples * frames, *image.size, False, False)
+    cut = _regions(image.dtype, group, image.samples * frames, *image.size, copied=False, halves=False)
     return frames * cut.across * cut.down
 
 

@@ -158,8 +158,7 @@ def warp(
         names = (_cpp(image.dtype), _cpp(target), geometry.name, sampler, border.capitalize())
         kernel = names if window is NO_TABLE else (*names[:4], f"Windowed<cuaug::{names[4]}>")
         use = () if parts is NO_TABLE else ("Measured",)
-        halves = not use  # parts of means are of whole regions
-        plan = _plans.plan("warp", (*kernel, chain(ops.names), *use), *_phases(image, result), (halves,))
+        plan = _plans.plan("warp", (*kernel, chain(ops.names), *use), *_phases(image, result))
         filled = _FILLED.pack(
             *_batch(image, result.pointer, result.axes.strides, plan), *outside.table[:5], *outside.values
         )

@@ -76,7 +76,9 @@ def plan(
     slices = (
         samples * frames * (-(-channels // group) if "Strided" in "".join(layouts) else 1) if made.by_frame else samples
     )
-    shape = (names[0], group, slices, *target.extents[3:], *((copied,) if warps else ()))
+    shape = (names[0], group, slices, *target.extents[3:])
+    if warps:
+        further = copied, "Measured" not in names  # parts of a mean are of regions in one piece
     return Plan(
         skeleton,
         name_expression(skeleton, *made.arguments(names, layouts, group, target)),

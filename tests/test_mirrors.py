@@ -9,6 +9,7 @@ import pytest
 cuda = pytest.importorskip("cuaug._cuda")
 _draws = pytest.importorskip("cuaug._draws")
 _grids = pytest.importorskip("cuaug._grids")
+_images = pytest.importorskip("cuaug._images")
 _engine = pytest.importorskip("cuaug._engine")
 _nms = pytest.importorskip("cuaug._nms")
 _plans = pytest.importorskip("cuaug._plans")
@@ -108,3 +109,12 @@ def test_regions_and_their_halves_make_every_pixel_once(dtype, copied, size, sli
     assert len(np.unique(made, axis=0)) == len(made)
     many = -(-width // side) * -(-height // 128) * slices >= 1500 and dtype != "float64"
     assert halved.any() == (halves and many and height - (down - 1) * tall > tall // 2)
+
+
+def test_a_mean_has_a_part_for_each_block_that_takes_one():
+    """Blocks of halves would write to the same."""
+    image = _images.imagined((256, 224, 224, 3), "uint8")
+    parts = 256 * _grids.mean_parts(image)
+    for use, blocks in (((), parts + _grids._HALVED), (("Measured",), parts)):
+        names = "uint8", "uint8", "Affine", "Bilinear", "Windowed<cuaug::Edge>", "cuaug::Chain<>", *use
+        assert _plans.plan("warp", names, image.axes, 0, image.axes, 0).grid == (blocks, 1, 1)

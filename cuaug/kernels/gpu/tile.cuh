@@ -76,18 +76,17 @@ struct Staged {
 
     Stored<T, K> stored(int x, int y) const {
         constexpr unsigned int size = sizeof(Stored<T, K>), mask = size % 4 ? 0x3fffffffu : ~0u;
-        const unsigned int at = (static_cast<unsigned int>(y) * (size * pitch) + size * static_cast<unsigned int>(x)) & mask;
-        return *reinterpret_cast<const Stored<T, K>*>(reinterpret_cast<const char*>(pixels) + at);
+        return stored_at((static_cast<unsigned int>(y) * (size * pitch) + size * static_cast<unsigned int>(x)) & mask);
     }
+
+    Stored<T, K> stored_at(Word byte) const { return *reinterpret_cast<const Stored<T, K>*>(reinterpret_cast<const char*>(pixels) + byte); }
 
     Texel<T, K> texel(int x, int y) const { return to_texel(stored(x, y)); }
 
     // The pixel that a point lies in, and so many to its right and below.
     Texel<T, K> texel(const FixedPoint& p, int right = 0, int down = 0) const {
         constexpr Word size = sizeof(Stored<T, K>);
-        const Word at = address_of(p, size, size * pitch, 0) + down * size * pitch + right * size;
-        const Stored<T, K> stored = *reinterpret_cast<const Stored<T, K>*>(reinterpret_cast<const char*>(pixels) + at);
-        return to_texel(stored);
+        return to_texel(stored_at(address_of(p, size, size * pitch, 0) + down * size * pitch + right * size));
     }
 
     Pixel<Real<T>, K> pixel(int x, int y) const { return to_pixel<Real<T>>(texel(x, y)); }
