@@ -24,6 +24,8 @@ inline float16 to_float16(float value) {
     return {static_cast<unsigned short>(half | ((bits >> 16) & 0x8000u))};
 }
 
+inline bfloat16 to_bfloat16(float value) { return nearest_bfloat16(value); }
+
 // The lesser of two numbers that are not negative, as whole numbers: two comparisons of floats in a row become masks, which take three times as long.
 inline float lesser(float a, float b) {
     int i, j;

@@ -18,6 +18,7 @@ struct bfloat16 { unsigned short bits; };
 
 float to_float(float16 value);
 float16 to_float16(float value);
+bfloat16 to_bfloat16(float value);
 // Not below `low` nor above `high`; a NaN becomes `low`.
 float between(float value, float low, float high);
 
@@ -36,7 +37,7 @@ inline unsigned int float_to_bits(float value) {
 inline float to_float(bfloat16 value) { return bits_to_float(static_cast<unsigned int>(value.bits) << 16); }
 
 // Round to nearest, ties to even; a NaN keeps a set mantissa bit instead of rounding up to infinity.
-inline bfloat16 to_bfloat16(float value) {
+inline bfloat16 nearest_bfloat16(float value) {
     const unsigned int bits = float_to_bits(value);
     if (value != value) return {static_cast<unsigned short>((bits >> 16) | 0x40u)};
     return {static_cast<unsigned short>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16)};

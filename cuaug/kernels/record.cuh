@@ -41,6 +41,35 @@ inline double read(const Table& table, long long offset) {
                            : static_cast<double>(static_cast<const float*>(table.data)[offset]);
 }
 
+// Matrices of three columns, one a sample, or one for all, which comes with the record.
+template <int Rows>
+struct Matrices {
+    Table matrix;           // [N, Rows, 3]; data null: `value` serves all samples
+    double value[3 * Rows];
+    int inverse;            // the matrix maps destination to source
+    int corner;             // pixel centres at +0.5
+
+    static constexpr int entries = 3 * Rows;
+
+    // Entry i of a sample's matrix, by rows, in two steps: it is converted when it is wanted, so that there is time for other things while it comes.
+    struct Asked {
+        double wide;
+        float narrow;
+    };
+
+    Asked asked(long long n, int i) const {
+        if (matrix.data == nullptr) return {value[i], 0.0f};
+        const int row = i / 3, column = i - 3 * row;
+        const long long offset = n * matrix.n + row * matrix.y + column * matrix.x;
+        if (matrix.is_double) return {static_cast<const double*>(matrix.data)[offset], 0.0f};
+        return {0.0, static_cast<const float*>(matrix.data)[offset]};
+    }
+
+    double told(const Asked& asked) const { return matrix.data == nullptr || matrix.is_double ? asked.wide : static_cast<double>(asked.narrow); }
+
+    double entry(long long n, int i) const { return told(asked(n, i)); }
+};
+
 // What lies outside a constant border: one number a channel, or one a sample and channel.
 struct Fill {
     Table table;     // data null: the four values below serve, the last one for all further channels

@@ -12,6 +12,7 @@
 #include "gpu/succession.cuh"
 #include "gpu/tile.cuh"
 #include "gpu/together.cuh"
+#include "gpu/trade.cuh"
 #include "ops/colour.cuh"
 #include "record.cuh"
 #include "sampler/antialiased.cuh"
@@ -114,7 +115,8 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     constexpr bool bytes = by_bytes<Sampler, Sampled, In>;
     constexpr bool fixed = Geometry::bounded && Local::linear && Same<R, float>::value && Same<typename Plain<Sampler>::type, Bilinear>::value && (bytes || !filtered);
     constexpr double half_step = bytes ? byte_nudge : 1.0 / (1 << 24);  // of weights: rounding down rounds
-    constexpr bool exchanged = sizeof(Out) < 4;
+    constexpr bool narrow = sizeof(Out) < 4 && !Same<OutLayout, Strided>::value, traded = narrow && Same<OutLayout, Planar>::value;
+    constexpr bool paired = narrow && !traded && copied && sizeof(Out) == 2, exchanged = narrow && !traded && !paired;
     constexpr int exchange_pitch = 40;  // 4 rows of 8 pixels, 40 apart, fall into different banks
     __shared__ FourPixels<Out, K> exchange[exchanged ? threads / 32 * exchange_pitch : 1];
     __shared__ Region<In, K, Out, Ops> region;
@@ -138,34 +140,48 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     constexpr int side = copied ? copied_region_width<sizeof(In) * K> : region_width<Pixels>;
 
     // Where the region lies, or the half of it, and whose it is: the threads that only warp need not know.
-    struct Place { long long n; int t, first, left, top, width, height, rows; };
-    auto place = [&] {
-        const unsigned int whole = args.out_width / side, deep = args.down * groups * args.frames * static_cast<unsigned int>(args.samples);
+    struct Slot { unsigned int row, column, slice, n; int beyond; };
+    auto slot = [&] {
+        const unsigned int whole = static_cast<unsigned int>(args.out_width) / side, deep = args.down * groups * args.frames * static_cast<unsigned int>(args.samples);
         // The GPU runs empty in smaller pieces: regions that are the last of their rows, and narrower, come after all others, and the last of all in halves.
-        const bool halved = blockIdx.x >= args.unhalved;
-        const unsigned int beyond = halved ? blockIdx.x - args.unhalved : 0, index = blockIdx.x - (beyond + 1) / 2;
+        const unsigned int beyond = blockIdx.x - min(blockIdx.x, args.unhalved), index = blockIdx.x - (beyond + 1) / 2;
         const bool last = index >= whole * deep;
         const unsigned int row = last ? index - whole * deep : args.by_whole(index), column = last ? whole : index - row * whole;
-        const unsigned int slice = args.by_down(row), frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames;
-        const int rows = args.region_rows >> halved, left = column * side, top = (row - slice * args.down) * args.region_rows + (beyond & 1) * rows;
-        return Place{n, static_cast<int>(frame - n * args.frames), grouped ? static_cast<int>(slice - frame * groups) * K : 0, left, top,
-                     min(side, args.out_width - left), max(min(rows, args.out_height - top), 0), rows};
+        const unsigned int slice = args.by_down(row), frame = grouped ? slice / groups : slice;
+        return Slot{row, column, slice, args.frames == 1 ? frame : frame / args.frames, static_cast<int>(beyond)};
     };
+    struct Place { long long n; int t, first, left, top, width, height, rows; };
+    auto place = [&](const Slot& slot) {
+        const unsigned int frame = grouped ? slot.slice / groups : slot.slice;
+        const bool halved = blockIdx.x >= args.unhalved;
+        const int rows = args.region_rows >> halved, left = slot.column * side, top = (slot.row - slot.slice * args.down) * args.region_rows + (slot.beyond & 1) * rows;
+        return Place{slot.n, static_cast<int>(frame - slot.n * args.frames), grouped ? static_cast<int>(slot.slice - frame * groups) * K : 0, left, top,
+                     min(side, args.out_width - left), min(rows, args.out_height - top), rows};
+    };
+    // Warps that plan know whose region it is before they wait for what is in memory.
+    constexpr int planners = retouching ? threads / 32 : Ops::fields > 0 ? 5 : Border::windowed ? 4 : 3;
+    Slot mine = {};
+    if (warp_index < planners) mine = slot();
     wait_for_previous();
     let_next_begin();
     if (warp_index == 0) {
+        // The matrix is asked for first, an entry a lane.
+        [[maybe_unused]] const auto asked = [&] {
+            if constexpr (Geometry::bounded) return args.geometry.asked(mine.n, min(lane, Geometry::entries - 1));
+            else return 0;
+        }();
         // Each lane tries a tile of one of these cuts.
         constexpr Cut cuts[] = {{1, 0, 65536}, {2, 1, 32768}, {3, 3, 21846}, {4, 6, 16384}, {6, 10, 10923}, {most_tiles, 16, 4096}};
         Cut cut = cuts[0];
         for (const Cut& finer : cuts)
             if (lane >= finer.lane) cut = finer;
-        const Place at = place();
+        const Place at = place(mine);
         const int rows = ((at.rows - 1) * cut.share / 65536 + 4) & ~3, index = lane - cut.lane;
         const int first = min(index * rows, at.height), end = min(first + rows, at.height);
         auto matrix = [&]() {
             if constexpr (Geometry::bounded) {
-                const double mine = args.geometry.entry(at.n, min(lane, Geometry::entries - 1));
-                return args.geometry.from_entries([&](int i) { return __shfl_sync(0xffffffffu, mine, i); });
+                const double entry = args.geometry.told(asked);
+                return args.geometry.from_entries([&](int i) { return __shfl_sync(0xffffffffu, entry, i); });
             } else {
                 return args.geometry.sample(at.n);
             }
@@ -192,7 +208,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         const int count = __popc(__ballot_sync(0xffffffffu, made));
         if (lane == 0) tile_count = count;
     } else if (warp_index == 1 && lane == 0) {
-        const Place at = place();
+        const Place at = place(mine);
         if constexpr (ragged) own = one_image(args, at.n);
         region.in = frame_of<In, From>(args, at.n, at.t, at.first);
         region.out = static_cast<Out*>(args.out.data) + at.n * args.out.n + at.t * args.out.t + at.first * args.out.c + at.top * args.out.y + at.left * args.out.x;
@@ -205,17 +221,17 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         region.channels = args.channels - at.first;
         region.plane = at.t * groups + at.first / K;
     } else if (warp_index == 2) {
-        const Place at = place();
+        const Place at = place(mine);
         if (lane < K) reinterpret_cast<In*>(&region.fill)[lane] = from_real<In>(fill_value(args.fill, at.n, min(at.first + lane, args.channels - 1)));
         if constexpr (copied) lay_blank<Lie, In>(blank, lane, [&](int k) { return from_real<In>(fill_value(args.fill, at.n, k)); });
     } else if (Border::windowed && warp_index == 3 && lane < 2) {
-        const long long n = place().n;
+        const long long n = mine.n;
         const int extent = lane == 0 ? height_of<From>(args, n) : width_of<From>(args, n);
         const int from = min(max(static_cast<int>(entry(args.window, n, lane)), 0), extent - 1);
         (lane == 0 ? region.window.top : region.window.left) = from;
         (lane == 0 ? region.window.height : region.window.width) = min(max(static_cast<int>(entry(args.window, n, 2 + lane)), 1), extent - from);
     } else if (Ops::fields > 0 && warp_index == 4) {
-        const Place at = place();
+        const Place at = place(mine);
         for (int field = lane; field < Ops::fields; field += 32) region.field[field] = static_cast<R>(entry(args.parameters, at.n, Ops::column(field, 0, at.first, args.channels)));
         __syncwarp();
         if (lane == 0) {
@@ -224,37 +240,40 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         }
     } else if (retouching && warp_index > 4) {
         constexpr int others = 5 * 32;  // threads before those that have nothing else to read
-        const Place at = place();
+        const Place at = place(mine);
         if constexpr (retouching) read_retouching(args.retouch, at.n, at.first, args.channels, threadIdx.x - others, threads - others, retouch);
     }
     __syncthreads();
 
     // What follows reads the records anew after each barrier, so that nothing of one phase takes registers in another.
     [[maybe_unused]] R luma_sum = R(0);
+    // A thread's pixels of a row, from its first on.
+    auto along = [](int i) { return paired ? adjacent<Out>(i) : 8 * i; };
     // A tile from `sample`, which makes pixels 8 columns apart, of rows counted from the tile's first. `row_of` reads what it has to know of a row, a turn ahead, as
     // who reads it when it is wanted waits for it (3 % of the time). `together`: so many pixels, one where that is the exception, so that it takes no registers from the
     // rule. Ops take pixels as rounded as if they had been in memory.
-    auto make = [&](const Tile<Local>& tile, const auto& row_of, const auto& sample, auto together) {
+    auto make = [&](const Tile<Local>& tile, const auto& row_of, const auto& sample, auto together, const auto& ready) {
         constexpr int at_once = decltype(together)::value;
         const Region<In, K, Out, Ops> own = region;
         const int rows = tile.end - tile.first;
         FourPixels<Out, K>* exchange_row = exchange + (exchanged ? warp_index : 0) * exchange_pitch + (lane >> 3) * (exchange_pitch / 4);
         [[maybe_unused]] const FourPixels<Out, K>* exchange_from = exchange_row + (lane & 7);
         const int x_stride = column_stride<OutLayout, K>(args.out.x);
-        const int twice = own.width > 32, column = (twice ? 32 * (warp_index & 1) : 0) + (lane & 7);
-        const int stored = exchanged ? column + 3 * (lane & 7) : column;
-        [[maybe_unused]] const bool vectors = !Same<OutLayout, Strided>::value && args.out_aligned && stored + 3 < own.width;
+        const int twice = own.width > 32, column = (twice ? 32 * (warp_index & 1) : 0) + (paired ? 2 : 1) * (lane & 7);
+        const int stored = exchanged ? column + 3 * (lane & 7) : traded ? column - (lane & 7) + traded_column<Out>(lane) : column;
+        [[maybe_unused]] const bool vectors = narrow && args.out_aligned && stored + (exchanged ? 3 : adjacent<Out>(3)) < own.width;
         long long offset[K];
         channel_offsets<OutLayout, K>(args.out.c, own.channels, offset);
         // Pixels of the thread from number `first` of a row's four on through the ops, which take shares of white.
         auto change = [&](auto& pixels, int first, int y) {
             Where<R> where[at_once];
             for (int i = 0; i < at_once; ++i)
-                where[i] = {region.left + column + 8 * (first + i), region.top + tile.first + y, args.out_width, args.out_height, R(white<In>), R(white<Out>), region.plane};
+                where[i] = {region.left + column + along(first + i), region.top + tile.first + y, args.out_width, args.out_height, R(white<In>), R(white<Out>), region.plane};
             Ops::of(region.field).apply(pixels, where);
         };
         int y = 4 * (warp_index >> twice) + (lane >> 3);
         auto next = row_of(y);
+        ready();
         for (; y < rows + (lane >> 3); y += own.rows) {
             const auto row = next;
             next = row_of(y + own.rows);
@@ -263,30 +282,50 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                 if (y < rows && stored + x < own.width)
                     for (int k = 0; k < K; ++k) out[offset[k] + x * x_stride] = to_texel(pixel).c[k];
             };
+            [[maybe_unused]] Stored<Out, 4> line[K];  // of each channel the row's four
+            [[maybe_unused]] Stored<Out, K> left;     // of a pair
             auto finish = [&](int j, const Stored<Out, K>& pixel) {
-                if constexpr (exchanged) reinterpret_cast<Stored<Out, K>*>(exchange_row)[(lane & 7) + 8 * j] = pixel;
-                else write(8 * j, pixel);
+                if constexpr (exchanged) {
+                    reinterpret_cast<Stored<Out, K>*>(exchange_row)[(lane & 7) + 8 * j] = pixel;
+                } else if constexpr (paired && at_once == 4) {
+                    if (j % 2 == 0) left = pixel;
+                    else if (!vectors) write(along(j - 1), left), write(along(j), pixel);
+                    else if (y < rows) store_two(out + along(j - 1) * K, left, pixel);
+                } else {
+                    write(column - stored + along(j), pixel);
+                }
             };
+            // As many as are made at once, from number `first` on.
+            auto finish_all = [&](int first, const auto& pixels, const auto& packed) {
+                if constexpr (traded && at_once == 4) {
+                    for (int k = 0; k < K; ++k) line[k] = packed(channel_of(pixels, k));
+                } else {
+#pragma unroll
+                    for (int i = 0; i < at_once; ++i) finish(first + i, packed(pixels[i]));
+                }
+            };
+            auto as_made = [](const auto& pixel) { return to_stored(pixel); };
 #pragma unroll at_once
             for (int first = 0; first < 4; first += at_once) {
-                if constexpr (!changed) {
-                    for (int i = 0; i < at_once; ++i) finish(first + i, to_stored(sample(column + 8 * (first + i), y, row, Count<1>()).of[0]));
+                if constexpr (!changed && !traded && !paired) {
+                    for (int i = 0; i < at_once; ++i) finish(first + i, to_stored(sample(column + along(first + i), y, row, Count<1>()).of[0]));
+                } else if constexpr (!changed) {
+                    finish_all(first, sample(column + along(first), y, row, together).of, as_made);
                 } else {
-                    const auto sampled = sample(column + 8 * first, y, row, together);
+                    const auto sampled = sample(column + along(first), y, row, together);
                     if constexpr (may_skip)
                         if (region.idle) {
-                            for (int i = 0; i < at_once; ++i) finish(first + i, to_stored(sampled.of[i]));
+                            finish_all(first, sampled.of, as_made);
                             continue;
                         }
                     Pixel<R, K> made[at_once];
                     for (int i = 0; i < at_once; ++i) made[i] = shares<R>(sampled.of[i]);
                     change(made, first, y);
-                    for (int i = 0; i < at_once; ++i) {
-                        if constexpr (Chain::empty) finish(first + i, to_stored(sampled.of[i]));
-                        else finish(first + i, packed_shares<Out, Same<In, uint8>::value && Ops::within>(made[i]));
-                        if constexpr (measured)
-                            if (y < rows && column + 8 * (first + i) < own.width) luma_sum += K == 3 ? luma(made[i]) : made[i].c[0];
-                    }
+                    if constexpr (Chain::empty) finish_all(first, sampled.of, as_made);
+                    else finish_all(first, made, [](const auto& pixel) { return packed_shares<Out, Same<In, uint8>::value && Ops::within>(pixel); });
+                    if constexpr (measured)
+                        for (int i = 0; i < at_once; ++i)
+                            if (y < rows && column + along(first + i) < own.width) luma_sum += K == 3 ? luma(made[i]) : made[i].c[0];
                 }
             }
             if constexpr (exchanged) {
@@ -298,26 +337,51 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                 } else {
                     for (int j = 0; j < 4; ++j) write(j, four.v[j]);
                 }
+            } else if constexpr (traded && at_once == 4) {
+                for (int k = 0; k < K; ++k) line[k] = cuaug::traded(line[k], lane);
+                if (vectors) {
+                    if (y < rows) store_lines(out, offset, line);
+                } else {
+                    for (int i = 0; i < 4; ++i)
+                        if (y < rows && stored + adjacent<Out>(i) < own.width)
+                            for (int k = 0; k < K; ++k) out[offset[k] + adjacent<Out>(i)] = to_texel(line[k]).c[i];
+                }
             }
         }
     };
-    for (int i = 0; i < tile_count; ++i) {
+    int i = 0;
+    do {
+        Box box = tiles[i].box;
+        int base_x = tiles[i].local.base_x, base_y = tiles[i].local.base_y, in_row = region.in_row;
+        const In* in = region.in;
+        if constexpr (copied) asm volatile("" : "+r"(box.across), "+r"(box.height), "+r"(box.pitch), "+r"(box.down), "+f"(box.share), "+r"(base_x), "+r"(base_y), "+r"(in_row), "+l"(in));
         const Window window = Border::windowed ? region.window : ragged ? Window{0, 0, own.height, own.width} : Window{0, 0, args.in_height, args.in_width};
         auto image = [&]() {
-            Image<In, K, Border> image = {region.in, {}, region.in_row, column_stride<InLayout, K>(ragged ? own.x : args.in.x), window, ragged ? own.width : args.in_width,
-                                          tiles[i].local.base_x, tiles[i].local.base_y, to_texel(region.fill)};
+            Image<In, K, Border> image = {in, {}, in_row, column_stride<InLayout, K>(ragged ? own.x : args.in.x), window, ragged ? own.width : args.in_width,
+                                          base_x, base_y, to_texel(region.fill)};
             channel_offsets<InLayout, K>(ragged ? own.c : args.in.c, region.channels, image.offset);
             return image;
         };
-        const bool staged = Geometry::bounded && tiles[i].box.across > 0;
+        const bool staged = Geometry::bounded && box.across > 0;
         if (staged) {
             const int aligned = ragged ? own.aligned : args.in_aligned;
-            if constexpr (copied) copy_box<InLayout>(image(), tiles[i].box, aligned, blank, box_memory, plane);
-            else stage<InLayout>(image(), tiles[i].box, aligned, region.fill, pixels);
+            if constexpr (copied) copy_box<InLayout>(image(), box, aligned, box_memory, plane);
+            else stage<InLayout>(image(), box, aligned, region.fill, pixels);
         }
         if constexpr (retouching)
             if (threadIdx.x == 0) retouch.now = retouch.any() && holds_neighbours(tiles[i], region.left, region.top, region.width, group<Pixels>);
-        __syncthreads();
+        auto at_once = [] {};
+        // What is copied is waited for when all else is ready.
+        auto arrived = [&] {
+            if constexpr (copied) {
+                Word any = 0;
+                for (int j = 0; j < Lie::blank_words; ++j) any |= blank[j];
+                wait_for_copies();
+                if (any != 0) fill_box<InLayout>(image(), tiles[i].box, blank, box_memory, plane);
+                __syncthreads();
+            }
+        };
+        if constexpr (!copied) __syncthreads();
 
         const Tile<Local> tile = tiles[i];
         auto point = [&](int x, int y) { return tile.local.at(static_cast<R>(x), static_cast<R>(y)); };
@@ -333,7 +397,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                     if constexpr (Same<Sampled, In>::value) return made;
                     else return to_texel<Sampled>(to_texel(made));
                 });
-            }, Count<1>());
+            }, Count<1>(), at_once);
         }
         if (!done && staged) {
             const bool reduced = filtered && reduces(tile.local);
@@ -355,11 +419,11 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                 constexpr int n = decltype(count)::value;
                 if constexpr (filtered)
                     if (reduced) return several<n>([&](int i) {
-                        if constexpr (bytes) return antialiased(pixels, tile.box.pitch, point(x + 8 * i, y), reaches);
-                        else return to_texel<Sampled>(antialiased(Staged<In, K>{pixels, tile.box.pitch}, point(x + 8 * i, y), reaches));
+                        if constexpr (bytes) return antialiased(pixels, tile.box.pitch, point(x + along(i), y), reaches);
+                        else return to_texel<Sampled>(antialiased(Staged<In, K>{pixels, tile.box.pitch}, point(x + along(i), y), reaches));
                     });
                 return several<n>([&](int i) {
-                    const int column = x + 8 * i;
+                    const int column = x + along(i);
                     if constexpr (copied) {
                         const CopiedBox<InLayout, In, K, plane> box = {static_cast<unsigned int>(__cvta_generic_to_shared(box_memory)) + Lie::before(tile.local.base_x), tile.box.pitch};
                         return as_sampled<Sampled>(bilinear(box, point_at(column, y, row)));
@@ -370,23 +434,23 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                         else return as_sampled<Sampled>(Plain<Sampler>::type::sample(box, point(column, y)));
                     }
                 });
-            }, Count<changed && (Sampler::after > 2) ? 1 : 4>());
+            }, Count<changed && (Sampler::after > 2) ? 1 : 4>(), arrived);
         } else if (!done) {
             const Image<In, K, Border> from = image();
             make(tile, nothing, [&](int x, int y, auto, auto count) {
                 return several<decltype(count)::value>([&](int i) {
                     // A map ends where the output does, and patches are sampled whole. The boxes of what is filtered fit unless they are nowhere.
-                    const bool beyond = !Geometry::bounded && (x + 8 * i >= region.width || y >= tile.end - tile.first);
+                    const bool beyond = !Geometry::bounded && (x + along(i) >= region.width || y >= tile.end - tile.first);
                     if (filtered || beyond) return to_texel<Sampled>(from.fill);
-                    const Point<R> p = point(x + 8 * i, y);
+                    const Point<R> p = point(x + along(i), y);
                     return in_range(p) ? to_texel<Sampled>(Plain<Sampler>::type::sample(from, p)) : to_texel<Sampled>(from.fill);
                 });
-            }, Count<Geometry::bounded ? 1 : 4>());
+            }, Count<Geometry::bounded ? 1 : 4>(), at_once);
         }
         __syncthreads();
-    }
+    } while (++i < tile_count);
     if constexpr (measured) {
-        const Place at = place();
+        const Place at = place(slot());  // anew, so that it takes no registers meanwhile
         const int across = (args.out_width + side - 1) / side;
         const long long part = (at.t * args.down + at.top / args.region_rows) * across + at.left / side;
         const double scale = static_cast<double>(white<In>) / (static_cast<double>(args.frames) * args.out_height * args.out_width);

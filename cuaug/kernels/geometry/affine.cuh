@@ -6,24 +6,13 @@
 namespace cuaug {
 
 // Output pixel to input pixel by a 2x3 matrix.
-struct Affine {
-    Table matrix;        // [N, 2, 3]; data null: `value` serves all samples
-    double value[6];
-    int inverse;         // the matrix maps destination to source
-    int corner;          // pixel centres at +0.5
-
+struct Affine : Matrices<2> {
     static constexpr bool bounded = true;
-    static constexpr int entries = 6;
 
     // Destination to source, pixel centres at integers.
     struct Matrix {
         double a, b, c, d, e, f;
     };
-
-    // Entry i of a sample's matrix, by rows.
-    double entry(long long n, int i) const {
-        return matrix.data == nullptr ? value[i] : read(matrix, n * matrix.n + i / 3 * matrix.y + i % 3 * matrix.x);
-    }
 
     Matrix sample(long long n) const {
         return from_entries([&](int i) { return entry(n, i); });

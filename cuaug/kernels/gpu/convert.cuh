@@ -16,6 +16,16 @@ inline float16 to_float16(float value) {
     return out;
 }
 
+inline bfloat16 to_bfloat16(float value) {
+#if __CUDA_ARCH__ >= 800
+    bfloat16 out;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(out.bits) : "f"(value));
+    return out;
+#else
+    return nearest_bfloat16(value);
+#endif
+}
+
 inline float between(float value, float low, float high) { return fminf(fmaxf(value, low), high); }
 
 // Two of them in a word, from the lower half on.

@@ -31,7 +31,7 @@ struct Copied {
 template <int Step>
 inline int pieces_of(int across) {
     const int rest = across & 7, whole = across - rest;
-    if (Step == 1 || Step == 6) return across | 1;
+    if (Step == 1) return across | 1;
     if (Step == 2) return whole + (rest <= 3 ? 3 : rest <= 5 ? 5 : 11);
     return whole + (rest <= 2 ? 2 : rest <= 6 ? 6 : 10);
 }
@@ -79,51 +79,75 @@ inline void copy_bytes(unsigned int to, const unsigned char* from, bool there) {
 inline void wait_for_copies() { asm volatile("" : : : "memory"); }
 #endif
 
-// All threads of the block. Each keeps to a column of pieces and walks down the rows; what it asked for has come when it returns.
+// A thread's share of the pieces: it keeps to a column of them and walks down the rows.
 template <class Layout, class T, int K>
-inline void copy_box(const Image<T, K, Constant>& image, const Box box, int aligned, const Word (&blank)[4], unsigned char* memory, int plane) {
+struct Pieces {
     using Lie = Copied<Layout, T, K>;
-    constexpr int size = sizeof(T), each = 4 / size;
-    const int y = static_cast<int>((threadIdx.x + 0.5f) * box.share), piece = threadIdx.x - y * box.across;
-    if (y >= box.down) return;
-    const int byte = (Lie::step * image.base_x & -piece_bytes) + piece_bytes * piece, end = Lie::step * image.window.width;
-    const bool inside = byte >= 0 && byte + piece_bytes <= end, outside = byte + piece_bytes <= 0 || byte >= end;
-    const int step = size * image.y_stride, down = box.down * box.pitch, height = outside ? 0 : image.window.height;
-    const unsigned char* data = reinterpret_cast<const unsigned char*>(image.data);
-    const unsigned int first = static_cast<unsigned int>(__cvta_generic_to_shared(memory)) + y * box.pitch + piece_bytes * piece;
-    // `bring(to, from, there, plane)` for each piece.
-    auto walk = [&](const auto& bring) {
-        const unsigned char* from = data + byte + wide(image.base_y + y, step);
+    static constexpr int size = sizeof(T);
+
+    const Image<T, K, Constant>& image;
+    const Box& box;
+    int y, byte, end;      // the first row; the column, and where the image's row ends, in bytes
+    bool inside, outside;  // wholly
+    unsigned int first;    // in shared memory
+
+    Pieces(const Image<T, K, Constant>& image, const Box& box, unsigned char* memory)
+        : image(image), box(box), end(Lie::step * image.window.width) {
+        const int row = static_cast<int>((threadIdx.x + 0.5f) * box.share), piece = threadIdx.x - row * box.across;
+        y = row < box.down ? row : box.height;
+        byte = (Lie::step * image.base_x & -piece_bytes) + piece_bytes * piece;
+        inside = byte >= 0 && byte + piece_bytes <= end;
+        outside = byte + piece_bytes <= 0 || byte >= end;
+        first = static_cast<unsigned int>(__cvta_generic_to_shared(memory)) + row * box.pitch + piece_bytes * piece;
+    }
+
+    // `bring(to, from, there, channel)` for each; there is something there if the row lies in the image.
+    template <class Bring>
+    void walk(int plane, const Bring& bring) const {
+        const int step = size * image.y_stride, down = box.down * box.pitch, height = outside ? 0 : image.window.height;
+        const unsigned char *data = reinterpret_cast<const unsigned char*>(image.data), *from = data + byte + wide(image.base_y + y, step);
         unsigned int to = first;
         for (int i = y; i < box.height; i += box.down, to += down, from += wide(box.down, step)) {
             const bool there = static_cast<unsigned int>(image.base_y + i) < static_cast<unsigned int>(height);
             const unsigned char* at = there ? from : data;
             for (int k = 0; k < Lie::planes; ++k) bring(to + k * plane, at + size * image.offset[k], there, k);
         }
-    };
-    if ((inside || outside) && aligned * size >= piece_bytes) {
-        walk([](unsigned int to, const unsigned char* from, bool there, int) { copy_bytes<piece_bytes>(to, from, there); });
-    } else if ((inside || outside) && aligned * size >= 4) {
-        walk([](unsigned int to, const unsigned char* from, bool there, int) {
+    }
+};
+
+// By all threads of the block. What it asks for is on its way when it returns.
+template <class Layout, class T, int K>
+inline void copy_box(const Image<T, K, Constant>& image, const Box& box, int aligned, unsigned char* memory, int plane) {
+    const Pieces<Layout, T, K> pieces(image, box, memory);
+    const bool whole = pieces.inside || pieces.outside;
+    constexpr int size = sizeof(T);
+    if (whole && aligned * size >= piece_bytes) {
+        pieces.walk(plane, [](unsigned int to, const unsigned char* from, bool there, int) { copy_bytes<piece_bytes>(to, from, there); });
+    } else if (whole && aligned * size >= 4) {
+        pieces.walk(plane, [](unsigned int to, const unsigned char* from, bool there, int) {
             for (int b = 0; b < piece_bytes; b += 4) copy_bytes<4>(to + b, from + b, there);
         });
     } else {
-        walk([&](unsigned int to, const unsigned char* from, bool there, int) {
+        pieces.walk(plane, [&](unsigned int to, const unsigned char* from, bool there, int) {
 #pragma unroll 1
             for (int at = 0; at < piece_bytes; at += size)
-                *static_cast<T*>(__cvta_shared_to_generic(to + at)) = there && byte + at >= 0 && byte + at < end ? *reinterpret_cast<const T*>(from + at) : T();
+                *static_cast<T*>(__cvta_shared_to_generic(to + at)) = there && pieces.byte + at >= 0 && pieces.byte + at < pieces.end ? *reinterpret_cast<const T*>(from + at) : T();
         });
     }
-    wait_for_copies();
-    Word any = 0;
-    for (int j = 0; j < Lie::blank_words; ++j) any |= blank[j];
-    if (any == 0) return;
-    const int phase = Lie::packed ? each * ((byte / 4 % Lie::blank_words + Lie::blank_words) % Lie::blank_words) : 0;
-    walk([&](unsigned int to, const unsigned char*, bool there, int k) {
-        if (there && inside) return;
+}
+
+// What lies outside, once the rest has come.
+template <class Layout, class T, int K>
+inline void fill_box(const Image<T, K, Constant>& image, const Box& box, const Word (&blank)[4], unsigned char* memory, int plane) {
+    using Lie = Copied<Layout, T, K>;
+    constexpr int size = sizeof(T), each = 4 / size;
+    const Pieces<Layout, T, K> pieces(image, box, memory);
+    const int byte = pieces.byte, phase = Lie::packed ? each * ((byte / 4 % Lie::blank_words + Lie::blank_words) % Lie::blank_words) : 0;
+    pieces.walk(plane, [&](unsigned int to, const unsigned char*, bool there, int k) {
+        if (there && pieces.inside) return;
 #pragma unroll 1
         for (int j = 0; j < piece_bytes / size; ++j)
-            if (!there || byte + size * j < 0 || byte + size * j >= end)
+            if (!there || byte + size * j < 0 || byte + size * j >= pieces.end)
                 *static_cast<T*>(__cvta_shared_to_generic(to + size * j)) = reinterpret_cast<const T*>(blank)[Lie::packed ? (phase + j) % (each * Lie::blank_words) : each * k];
     });
 }

@@ -43,6 +43,28 @@ inline void store_four(T* at, const long long* offset, const FourPixels<T, K>& p
     store_elements<Layout, T, K>(at, offset, to);
 }
 
+// Of each plane as many words of adjacent elements as four elements take, 16 columns apart.
+template <class T, int K>
+inline void store_lines(T* at, const long long* offset, const Stored<T, 4> (&line)[K]) {
+    for (int k = 0; k < K; ++k)
+        for (int i = 0; i < sizeof(T); ++i) {
+            Word* target = reinterpret_cast<Word*>(at + offset[k] + 16 * i);
+            __builtin_assume(__isGlobal(target));
+            *target = line[k].word[i];
+        }
+}
+
+// Two adjacent packed pixels of 16-bit elements, the first at an even column.
+template <class T, int K>
+inline void store_two(T* at, const Stored<T, K>& left, const Stored<T, K>& right) {
+    for (int i = 0; i < K; ++i) {
+        const int p = 2 * i, q = p + 1;
+        Word* target = reinterpret_cast<Word*>(at) + i;
+        __builtin_assume(__isGlobal(target));
+        *target = halves((p < K ? left : right).word[p % K / 2], p % K, (q < K ? left : right).word[q % K / 2], q % K);
+    }
+}
+
 // `count` pixels, of at most four; those beyond repeat the last. `aligned`: four may be moved as vectors.
 template <class Layout, class T, int K>
 inline FourPixels<T, K> load_pixels(const T* at, const long long* offset, int step, bool aligned, int count) {
