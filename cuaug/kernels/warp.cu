@@ -93,9 +93,9 @@ inline auto as_sampled(const Sampled& sampled) { return to_texel<Out>(sampled); 
 template <class Out, int K>
 inline Levels<K> as_sampled(const Levels<K>& levels) { return levels; }
 
-// A block makes a region of the output of K channels, in tiles as wide as the region, as few as have boxes that fit. A warp makes 32x4
-// pixels at a time, a thread 4 of them 8 columns apart, so that a warp samples patches of 8x4. Narrow elements are then exchanged
-// within the warp, so that a thread stores 4 adjacent ones. Grid: regions, the last of them in halves. What precedes the pixels, seven warps waiting for the one that
+// A block makes a region of the output of K channels, in tiles as wide as the region, as few as have boxes that fit. A warp makes 32x4 pixels at a time, a thread 4 of
+// them 8 columns apart, so that a warp samples patches of 8x4. Of narrow elements adjacent ones are stored together: planes are traded by shuffles (gpu/trade.cuh),
+// packed pixels exchanged in shared memory, or made in pairs. Grid: regions, the last of them in halves. What precedes the pixels, seven warps waiting for the one that
 // plans, takes its time whatever the region's height: they are tall where there are many.
 template <class In, class From, int K, class Geometry, class Sampler, class Border, class Chain, class Out, class OutLayout, class Use = Changed>
 __global__ void __launch_bounds__(threads, Geometry::bounded ? blocks<Stored<In, K>, Real<In>, typename Plain<Sampler>::type, Geometry::template Local<Real<In>>::linear && !Same<typename Each<From>::type, Strided>::value> : 1)
@@ -115,8 +115,9 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     constexpr bool bytes = by_bytes<Sampler, Sampled, In>;
     constexpr bool fixed = Geometry::bounded && Local::linear && Same<R, float>::value && Same<typename Plain<Sampler>::type, Bilinear>::value && (bytes || !filtered);
     constexpr double half_step = bytes ? byte_nudge : 1.0 / (1 << 24);  // of weights: rounding down rounds
+    // Pairs of packed pixels: boxes have better use for the memory, and copied ones are read as fast so.
     constexpr bool narrow = sizeof(Out) < 4 && !Same<OutLayout, Strided>::value, traded = narrow && Same<OutLayout, Planar>::value;
-    constexpr bool paired = narrow && !traded && copied && sizeof(Out) == 2, exchanged = narrow && !traded && !paired;
+    constexpr bool paired = narrow && !traded && copied && sizeof(Out) == 2 && in_words<Out, K>, exchanged = narrow && !traded && !paired;
     constexpr int exchange_pitch = 40;  // 4 rows of 8 pixels, 40 apart, fall into different banks
     __shared__ FourPixels<Out, K> exchange[exchanged ? threads / 32 * exchange_pitch : 1];
     __shared__ Region<In, K, Out, Ops> region;
@@ -205,8 +206,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
             if ((~fits >> coarser.lane & (1u << coarser.tiles) - 1) == 0) chosen = coarser.tiles;
         const bool made = cut.tiles == chosen && first < end;
         if (made) tiles[index] = tile;
-        const int count = __popc(__ballot_sync(0xffffffffu, made));
-        if (lane == 0) tile_count = count;
+        if (made && end == at.height) tile_count = index + 1;
     } else if (warp_index == 1 && lane == 0) {
         const Place at = place(mine);
         if constexpr (ragged) own = one_image(args, at.n);
@@ -261,7 +261,8 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         const int x_stride = column_stride<OutLayout, K>(args.out.x);
         const int twice = own.width > 32, column = (twice ? 32 * (warp_index & 1) : 0) + (paired ? 2 : 1) * (lane & 7);
         const int stored = exchanged ? column + 3 * (lane & 7) : traded ? column - (lane & 7) + traded_column<Out>(lane) : column;
-        [[maybe_unused]] const bool vectors = narrow && args.out_aligned && stored + (exchanged ? 3 : adjacent<Out>(3)) < own.width;
+        // Whether what ends so many columns behind the first that the thread stores may be stored as words.
+        [[maybe_unused]] auto fits = [&](int x) { return args.out_aligned && stored + x < own.width; };
         long long offset[K];
         channel_offsets<OutLayout, K>(args.out.c, own.channels, offset);
         // Pixels of the thread from number `first` of a row's four on through the ops, which take shares of white.
@@ -289,7 +290,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                     reinterpret_cast<Stored<Out, K>*>(exchange_row)[(lane & 7) + 8 * j] = pixel;
                 } else if constexpr (paired && at_once == 4) {
                     if (j % 2 == 0) left = pixel;
-                    else if (!vectors) write(along(j - 1), left), write(along(j), pixel);
+                    else if (!fits(along(j))) write(along(j - 1), left), write(along(j), pixel);
                     else if (y < rows) store_two(out + along(j - 1) * K, left, pixel);
                 } else {
                     write(column - stored + along(j), pixel);
@@ -332,29 +333,31 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                 __syncwarp();
                 const FourPixels<Out, K> four = *exchange_from;
                 __syncwarp();
-                if (vectors) {
+                if (fits(3)) {
                     if (y < rows) store_four<OutLayout, Out, K>(out, offset, four);
                 } else {
                     for (int j = 0; j < 4; ++j) write(j, four.v[j]);
                 }
             } else if constexpr (traded && at_once == 4) {
                 for (int k = 0; k < K; ++k) line[k] = cuaug::traded(line[k], lane);
-                if (vectors) {
-                    if (y < rows) store_lines(out, offset, line);
-                } else {
-                    for (int i = 0; i < 4; ++i)
-                        if (y < rows && stored + adjacent<Out>(i) < own.width)
-                            for (int k = 0; k < K; ++k) out[offset[k] + adjacent<Out>(i)] = to_texel(line[k]).c[i];
+                for (int first = 0; first < 4; first += traders<Out>) {
+                    if (fits(adjacent<Out>(first + traders<Out> - 1))) {
+                        if (y < rows) store_words(out + adjacent<Out>(first), offset, line, first / traders<Out>);
+                    } else {
+                        for (int i = first; i < first + traders<Out>; ++i)
+                            if (y < rows && stored + adjacent<Out>(i) < own.width)
+                                for (int k = 0; k < K; ++k) out[offset[k] + adjacent<Out>(i)] = to_texel(line[k]).c[i];
+                    }
                 }
             }
         }
     };
     int i = 0;
     do {
-        Box box = tiles[i].box;
-        int base_x = tiles[i].local.base_x, base_y = tiles[i].local.base_y, in_row = region.in_row;
+        const Box box = tiles[i].box;
+        const int base_x = tiles[i].local.base_x, base_y = tiles[i].local.base_y, in_row = region.in_row;
         const In* in = region.in;
-        if constexpr (copied) asm volatile("" : "+r"(box.across), "+r"(box.height), "+r"(box.pitch), "+r"(box.down), "+f"(box.share), "+r"(base_x), "+r"(base_y), "+r"(in_row), "+l"(in));
+        if constexpr (copied) settle(box.across, box.height, box.pitch, box.down, __float_as_int(box.share), base_x, base_y, in_row, reinterpret_cast<long long>(in));
         const Window window = Border::windowed ? region.window : ragged ? Window{0, 0, own.height, own.width} : Window{0, 0, args.in_height, args.in_width};
         auto image = [&]() {
             Image<In, K, Border> image = {in, {}, in_row, column_stride<InLayout, K>(ragged ? own.x : args.in.x), window, ragged ? own.width : args.in_width,
@@ -370,18 +373,18 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         }
         if constexpr (retouching)
             if (threadIdx.x == 0) retouch.now = retouch.any() && holds_neighbours(tiles[i], region.left, region.top, region.width, group<Pixels>);
-        auto at_once = [] {};
-        // What is copied is waited for when all else is ready.
+        if constexpr (!copied) __syncthreads();
+        // Copies are waited for when all else is ready.
         auto arrived = [&] {
             if constexpr (copied) {
                 Word any = 0;
                 for (int j = 0; j < Lie::blank_words; ++j) any |= blank[j];
                 wait_for_copies();
-                if (any != 0) fill_box<InLayout>(image(), tiles[i].box, blank, box_memory, plane);
+                if (any != 0) fill_box<InLayout>(image(), box, blank, box_memory, plane);
                 __syncthreads();
             }
         };
-        if constexpr (!copied) __syncthreads();
+        auto at_once = [] {};
 
         const Tile<Local> tile = tiles[i];
         auto point = [&](int x, int y) { return tile.local.at(static_cast<R>(x), static_cast<R>(y)); };
@@ -415,6 +418,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                 else if constexpr (retouching) return steps.at(x, steps.row_at(y));  // no registers to spare
                 else return steps.at(x, row);
             };
+            [[maybe_unused]] const Word corner = static_cast<Word>(__cvta_generic_to_shared(box_memory)) + Lie::before(tile.local.base_x);
             make(tile, row_at, [&](int x, int y, const auto& row, auto count) {
                 constexpr int n = decltype(count)::value;
                 if constexpr (filtered)
@@ -425,7 +429,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                 return several<n>([&](int i) {
                     const int column = x + along(i);
                     if constexpr (copied) {
-                        const CopiedBox<InLayout, In, K, plane> box = {static_cast<unsigned int>(__cvta_generic_to_shared(box_memory)) + Lie::before(tile.local.base_x), tile.box.pitch};
+                        const CopiedBox<InLayout, In, K, plane> box = {corner, tile.box.pitch};
                         return as_sampled<Sampled>(bilinear(box, point_at(column, y, row)));
                     } else {
                         const Staged<In, K> box = {pixels, tile.box.pitch};

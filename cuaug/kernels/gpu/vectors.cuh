@@ -43,15 +43,14 @@ inline void store_four(T* at, const long long* offset, const FourPixels<T, K>& p
     store_elements<Layout, T, K>(at, offset, to);
 }
 
-// Of each plane as many words of adjacent elements as four elements take, 16 columns apart.
+// Word i of each plane's four elements.
 template <class T, int K>
-inline void store_lines(T* at, const long long* offset, const Stored<T, 4> (&line)[K]) {
-    for (int k = 0; k < K; ++k)
-        for (int i = 0; i < sizeof(T); ++i) {
-            Word* target = reinterpret_cast<Word*>(at + offset[k] + 16 * i);
-            __builtin_assume(__isGlobal(target));
-            *target = line[k].word[i];
-        }
+inline void store_words(T* at, const long long* offset, const Stored<T, 4> (&line)[K], int i) {
+    for (int k = 0; k < K; ++k) {
+        Word* target = reinterpret_cast<Word*>(at + offset[k]);
+        __builtin_assume(__isGlobal(target));
+        *target = line[k].word[i];
+    }
 }
 
 // Two adjacent packed pixels of 16-bit elements, the first at an even column.
