@@ -1,7 +1,7 @@
 #pragma once
 
 // Element types, the type arithmetic runs in, and the one place where a value is rounded and clamped.
-// The half-precision conversions are declared here and defined once per compiler (convert.cuh, cpu/convert.hpp).
+// The conversions to and from 16 bits are declared here and defined once per compiler (gpu/convert.cuh, cpu/convert.hpp).
 
 namespace cuaug {
 

@@ -52,12 +52,12 @@ struct Matrices {
     static constexpr int entries = 3 * Rows;
 
     // Entry i of a sample's matrix, by rows, in two steps: it is converted when it is wanted, so that there is time for other things while it comes.
-    struct Asked {
+    struct Loaded {
         double wide;
         float narrow;
     };
 
-    Asked asked(long long n, int i) const {
+    Loaded load(long long n, int i) const {
         if (matrix.data == nullptr) return {value[i], 0.0f};
         const int row = i / 3, column = i - 3 * row;
         const long long offset = n * matrix.n + row * matrix.y + column * matrix.x;
@@ -65,9 +65,9 @@ struct Matrices {
         return {0.0, static_cast<const float*>(matrix.data)[offset]};
     }
 
-    double told(const Asked& asked) const { return matrix.data == nullptr || matrix.is_double ? asked.wide : static_cast<double>(asked.narrow); }
+    double to_double(const Loaded& loaded) const { return matrix.data == nullptr || matrix.is_double ? loaded.wide : static_cast<double>(loaded.narrow); }
 
-    double entry(long long n, int i) const { return told(asked(n, i)); }
+    double entry(long long n, int i) const { return to_double(load(n, i)); }
 };
 
 // What lies outside a constant border: one number a channel, or one a sample and channel.
@@ -133,7 +133,7 @@ struct Warp : Filled {
     int down;            // regions of a frame, one above the other
     Divisor by_down;
     Divisor by_whole;    // regions side by side that are as wide as they can be, or 1
-    unsigned int unhalved;  // regions that a block makes whole; of those behind them it makes one half
+    unsigned int unhalved;  // regions that a block makes whole; of those behind them it makes one half; neither is empty
 };
 
 // Entry i of a sample's row.

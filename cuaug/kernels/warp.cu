@@ -12,7 +12,7 @@
 #include "gpu/succession.cuh"
 #include "gpu/tile.cuh"
 #include "gpu/together.cuh"
-#include "gpu/trade.cuh"
+#include "gpu/transpose.cuh"
 #include "ops/colour.cuh"
 #include "record.cuh"
 #include "sampler/antialiased.cuh"
@@ -94,9 +94,9 @@ template <class Out, int K>
 inline Levels<K> as_sampled(const Levels<K>& levels) { return levels; }
 
 // A block makes a region of the output of K channels, in tiles as wide as the region, as few as have boxes that fit. A warp makes 32x4 pixels at a time, a thread 4 of
-// them 8 columns apart, so that a warp samples patches of 8x4. Of narrow elements adjacent ones are stored together: planes are traded by shuffles (gpu/trade.cuh),
-// packed pixels exchanged in shared memory, or made in pairs. Grid: regions, the last of them in halves. What precedes the pixels, seven warps waiting for the one that
-// plans, takes its time whatever the region's height: they are tall where there are many.
+// them 8 columns apart, so that a warp samples patches of 8x4, or two pairs 16 apart. Of narrow elements adjacent ones are stored as words: planes are transposed by
+// shuffles (gpu/transpose.cuh), packed pixels made in pairs where they are of 16 bits and boxes are copied, and else exchanged in shared memory. Grid: regions, the last
+// of them in halves. What precedes the pixels, seven warps waiting for the one that plans, takes its time whatever the region's height: they are tall where there are many.
 template <class In, class From, int K, class Geometry, class Sampler, class Border, class Chain, class Out, class OutLayout, class Use = Changed>
 __global__ void __launch_bounds__(threads, Geometry::bounded ? blocks<Stored<In, K>, Real<In>, typename Plain<Sampler>::type, Geometry::template Local<Real<In>>::linear && !Same<typename Each<From>::type, Strided>::value> : 1)
 warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
@@ -115,9 +115,9 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     constexpr bool bytes = by_bytes<Sampler, Sampled, In>;
     constexpr bool fixed = Geometry::bounded && Local::linear && Same<R, float>::value && Same<typename Plain<Sampler>::type, Bilinear>::value && (bytes || !filtered);
     constexpr double half_step = bytes ? byte_nudge : 1.0 / (1 << 24);  // of weights: rounding down rounds
-    // Pairs of packed pixels: boxes have better use for the memory, and copied ones are read as fast so.
-    constexpr bool narrow = sizeof(Out) < 4 && !Same<OutLayout, Strided>::value, traded = narrow && Same<OutLayout, Planar>::value;
-    constexpr bool paired = narrow && !traded && copied && sizeof(Out) == 2 && in_words<Out, K>, exchanged = narrow && !traded && !paired;
+    // Neither pairs nor what is transposed need memory for an exchange, which leaves more to boxes.
+    constexpr bool narrow = sizeof(Out) < 4 && !Same<OutLayout, Strided>::value, planar = narrow && Same<OutLayout, Planar>::value;
+    constexpr bool paired = narrow && !planar && copied && sizeof(Out) == 2 && in_words<Out, K>, exchanged = narrow && !planar && !paired;
     constexpr int exchange_pitch = 40;  // 4 rows of 8 pixels, 40 apart, fall into different banks
     __shared__ FourPixels<Out, K> exchange[exchanged ? threads / 32 * exchange_pitch : 1];
     __shared__ Region<In, K, Out, Ops> region;
@@ -141,7 +141,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     constexpr int side = copied ? copied_region_width<sizeof(In) * K> : region_width<Pixels>;
 
     // Where the region lies, or the half of it, and whose it is: the threads that only warp need not know.
-    struct Slot { unsigned int row, column, slice, n; int beyond; };
+    struct Slot { unsigned int row, column, slice, n; int lower; };  // row and column of regions; 1: the lower half
     auto slot = [&] {
         const unsigned int whole = static_cast<unsigned int>(args.out_width) / side, deep = args.down * groups * args.frames * static_cast<unsigned int>(args.samples);
         // The GPU runs empty in smaller pieces: regions that are the last of their rows, and narrower, come after all others, and the last of all in halves.
@@ -149,14 +149,14 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         const bool last = index >= whole * deep;
         const unsigned int row = last ? index - whole * deep : args.by_whole(index), column = last ? whole : index - row * whole;
         const unsigned int slice = args.by_down(row), frame = grouped ? slice / groups : slice;
-        return Slot{row, column, slice, args.frames == 1 ? frame : frame / args.frames, static_cast<int>(beyond)};
+        return Slot{row, column, slice, args.frames == 1 ? frame : frame / args.frames, static_cast<int>(beyond & 1)};
     };
     struct Place { long long n; int t, first, left, top, width, height, rows; };
-    auto place = [&](const Slot& slot) {
-        const unsigned int frame = grouped ? slot.slice / groups : slot.slice;
+    auto place = [&](const Slot& at) {
+        const unsigned int frame = grouped ? at.slice / groups : at.slice;
         const bool halved = blockIdx.x >= args.unhalved;
-        const int rows = args.region_rows >> halved, left = slot.column * side, top = (slot.row - slot.slice * args.down) * args.region_rows + (slot.beyond & 1) * rows;
-        return Place{slot.n, static_cast<int>(frame - slot.n * args.frames), grouped ? static_cast<int>(slot.slice - frame * groups) * K : 0, left, top,
+        const int rows = args.region_rows >> halved, left = at.column * side, top = (at.row - at.slice * args.down) * args.region_rows + at.lower * rows;
+        return Place{at.n, static_cast<int>(frame - at.n * args.frames), grouped ? static_cast<int>(at.slice - frame * groups) * K : 0, left, top,
                      min(side, args.out_width - left), min(rows, args.out_height - top), rows};
     };
     // Warps that plan know whose region it is before they wait for what is in memory.
@@ -167,8 +167,8 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     let_next_begin();
     if (warp_index == 0) {
         // The matrix is asked for first, an entry a lane.
-        [[maybe_unused]] const auto asked = [&] {
-            if constexpr (Geometry::bounded) return args.geometry.asked(mine.n, min(lane, Geometry::entries - 1));
+        [[maybe_unused]] const auto loaded = [&] {
+            if constexpr (Geometry::bounded) return args.geometry.load(mine.n, min(lane, Geometry::entries - 1));
             else return 0;
         }();
         // Each lane tries a tile of one of these cuts.
@@ -179,15 +179,14 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         const Place at = place(mine);
         const int rows = ((at.rows - 1) * cut.share / 65536 + 4) & ~3, index = lane - cut.lane;
         const int first = min(index * rows, at.height), end = min(first + rows, at.height);
-        auto matrix = [&]() {
+        const auto exact = [&] {
             if constexpr (Geometry::bounded) {
-                const double entry = args.geometry.told(asked);
+                const double entry = args.geometry.to_double(loaded);
                 return args.geometry.from_entries([&](int i) { return __shfl_sync(0xffffffffu, entry, i); });
             } else {
                 return args.geometry.sample(at.n);
             }
-        };
-        const auto exact = matrix();
+        }();
         if constexpr (fixed) begins.lay(exact, at.left & ~63, at.top, half_step, lane);
         // Of a map there is one tile, and lanes of others must not read behind it.
         const int begin = Geometry::bounded ? first : min(first, at.height - 1);
@@ -245,22 +244,23 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     }
     __syncthreads();
 
-    // What follows reads the records anew after each barrier, so that nothing of one phase takes registers in another.
+    // What follows reads the records anew after each barrier, but for what `image` takes of them, so that nothing of one phase takes registers in another.
     [[maybe_unused]] R luma_sum = R(0);
-    // A thread's pixels of a row, from its first on.
+    // Columns of a thread's four pixels of a row, from its first on.
     auto along = [](int i) { return paired ? adjacent<Out>(i) : 8 * i; };
-    // A tile from `sample`, which makes pixels 8 columns apart, of rows counted from the tile's first. `row_of` reads what it has to know of a row, a turn ahead, as
+    // A tile from `sample`, which makes pixels `along` a row, of rows counted from the tile's first. `row_of` reads what it has to know of a row, a turn ahead, as
     // who reads it when it is wanted waits for it (3 % of the time). `together`: so many pixels, one where that is the exception, so that it takes no registers from the
-    // rule. Ops take pixels as rounded as if they had been in memory.
+    // rule. Ops take pixels as rounded as if they had been in memory. `ready` waits for the box, when all else is known.
     auto make = [&](const Tile<Local>& tile, const auto& row_of, const auto& sample, auto together, const auto& ready) {
         constexpr int at_once = decltype(together)::value;
+        [[maybe_unused]] constexpr bool transposing = planar && at_once == 4, pairing = paired && at_once == 4;
         const Region<In, K, Out, Ops> own = region;
         const int rows = tile.end - tile.first;
         FourPixels<Out, K>* exchange_row = exchange + (exchanged ? warp_index : 0) * exchange_pitch + (lane >> 3) * (exchange_pitch / 4);
         [[maybe_unused]] const FourPixels<Out, K>* exchange_from = exchange_row + (lane & 7);
         const int x_stride = column_stride<OutLayout, K>(args.out.x);
-        const int twice = own.width > 32, column = (twice ? 32 * (warp_index & 1) : 0) + (paired ? 2 : 1) * (lane & 7);
-        const int stored = exchanged ? column + 3 * (lane & 7) : traded ? column - (lane & 7) + traded_column<Out>(lane) : column;
+        const int twice = own.width > 32, patch = twice ? 32 * (warp_index & 1) : 0, column = patch + (paired ? 2 : 1) * (lane & 7);
+        const int stored = exchanged ? patch + 4 * (lane & 7) : transposing ? patch + transposed_column<Out>(lane) : column;
         // Whether what ends so many columns behind the first that the thread stores may be stored as words.
         [[maybe_unused]] auto fits = [&](int x) { return args.out_aligned && stored + x < own.width; };
         long long offset[K];
@@ -283,22 +283,22 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                 if (y < rows && stored + x < own.width)
                     for (int k = 0; k < K; ++k) out[offset[k] + x * x_stride] = to_texel(pixel).c[k];
             };
-            [[maybe_unused]] Stored<Out, 4> line[K];  // of each channel the row's four
+            [[maybe_unused]] Stored<Out, 4> line[K];  // of each channel the thread's four
             [[maybe_unused]] Stored<Out, K> left;     // of a pair
             auto finish = [&](int j, const Stored<Out, K>& pixel) {
                 if constexpr (exchanged) {
                     reinterpret_cast<Stored<Out, K>*>(exchange_row)[(lane & 7) + 8 * j] = pixel;
-                } else if constexpr (paired && at_once == 4) {
+                } else if constexpr (pairing) {
                     if (j % 2 == 0) left = pixel;
                     else if (!fits(along(j))) write(along(j - 1), left), write(along(j), pixel);
                     else if (y < rows) store_two(out + along(j - 1) * K, left, pixel);
                 } else {
-                    write(column - stored + along(j), pixel);
+                    write(along(j), pixel);
                 }
             };
             // As many as are made at once, from number `first` on.
             auto finish_all = [&](int first, const auto& pixels, const auto& packed) {
-                if constexpr (traded && at_once == 4) {
+                if constexpr (transposing) {
                     for (int k = 0; k < K; ++k) line[k] = packed(channel_of(pixels, k));
                 } else {
 #pragma unroll
@@ -308,7 +308,8 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
             auto as_made = [](const auto& pixel) { return to_stored(pixel); };
 #pragma unroll at_once
             for (int first = 0; first < 4; first += at_once) {
-                if constexpr (!changed && !traded && !paired) {
+                // One by one where nothing keeps them: with the taps of four asked for first packed float32 takes 8 % longer.
+                if constexpr (!changed && !planar && !paired) {
                     for (int i = 0; i < at_once; ++i) finish(first + i, to_stored(sample(column + along(first + i), y, row, Count<1>()).of[0]));
                 } else if constexpr (!changed) {
                     finish_all(first, sample(column + along(first), y, row, together).of, as_made);
@@ -338,13 +339,14 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                 } else {
                     for (int j = 0; j < 4; ++j) write(j, four.v[j]);
                 }
-            } else if constexpr (traded && at_once == 4) {
-                for (int k = 0; k < K; ++k) line[k] = cuaug::traded(line[k], lane);
-                for (int first = 0; first < 4; first += traders<Out>) {
-                    if (fits(adjacent<Out>(first + traders<Out> - 1))) {
-                        if (y < rows) store_words(out + adjacent<Out>(first), offset, line, first / traders<Out>);
+            } else if constexpr (transposing) {
+                constexpr int each = in_a_word<Out>;
+                for (int k = 0; k < K; ++k) line[k] = transposed(line[k], lane);
+                for (int first = 0; first < 4; first += each) {
+                    if (fits(adjacent<Out>(first + each - 1))) {
+                        if (y < rows) store_words(out + adjacent<Out>(first), offset, line, first / each);
                     } else {
-                        for (int i = first; i < first + traders<Out>; ++i)
+                        for (int i = first; i < first + each; ++i)
                             if (y < rows && stored + adjacent<Out>(i) < own.width)
                                 for (int k = 0; k < K; ++k) out[offset[k] + adjacent<Out>(i)] = to_texel(line[k]).c[i];
                     }
@@ -357,7 +359,8 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         const Box box = tiles[i].box;
         const int base_x = tiles[i].local.base_x, base_y = tiles[i].local.base_y, in_row = region.in_row;
         const In* in = region.in;
-        if constexpr (copied) settle(box.across, box.height, box.pitch, box.down, __float_as_int(box.share), base_x, base_y, in_row, reinterpret_cast<long long>(in));
+        // Read here, and not where it is first used: behind branches that wait for other reads.
+        if constexpr (copied) asm volatile("" : : "r"(box.across), "r"(box.height), "r"(box.pitch), "r"(box.down), "f"(box.share), "r"(base_x), "r"(base_y), "r"(in_row), "l"(in));
         const Window window = Border::windowed ? region.window : ragged ? Window{0, 0, own.height, own.width} : Window{0, 0, args.in_height, args.in_width};
         auto image = [&]() {
             Image<In, K, Border> image = {in, {}, in_row, column_stride<InLayout, K>(ragged ? own.x : args.in.x), window, ragged ? own.width : args.in_width,
@@ -384,7 +387,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                 __syncthreads();
             }
         };
-        auto at_once = [] {};
+        auto no_wait = [] {};
 
         const Tile<Local> tile = tiles[i];
         auto point = [&](int x, int y) { return tile.local.at(static_cast<R>(x), static_cast<R>(y)); };
@@ -400,7 +403,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                     if constexpr (Same<Sampled, In>::value) return made;
                     else return to_texel<Sampled>(to_texel(made));
                 });
-            }, Count<1>(), at_once);
+            }, Count<1>(), no_wait);
         }
         if (!done && staged) {
             const bool reduced = filtered && reduces(tile.local);
@@ -429,13 +432,13 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                 return several<n>([&](int i) {
                     const int column = x + along(i);
                     if constexpr (copied) {
-                        const CopiedBox<InLayout, In, K, plane> box = {corner, tile.box.pitch};
-                        return as_sampled<Sampled>(bilinear(box, point_at(column, y, row)));
+                        const CopiedBox<InLayout, In, K, plane> taps = {corner, tile.box.pitch};
+                        return as_sampled<Sampled>(bilinear(taps, point_at(column, y, row)));
                     } else {
-                        const Staged<In, K> box = {pixels, tile.box.pitch};
+                        const Staged<In, K> taps = {pixels, tile.box.pitch};
                         if constexpr (bytes) return bilinear(pixels, tile.box.pitch, point_at(column, y, row));
-                        else if constexpr (fixed) return as_sampled<Sampled>(bilinear(box, point_at(column, y, row)));
-                        else return as_sampled<Sampled>(Plain<Sampler>::type::sample(box, point(column, y)));
+                        else if constexpr (fixed) return as_sampled<Sampled>(bilinear(taps, point_at(column, y, row)));
+                        else return as_sampled<Sampled>(Plain<Sampler>::type::sample(taps, point(column, y)));
                     }
                 });
             }, Count<changed && (Sampler::after > 2) ? 1 : 4>(), arrived);
@@ -449,7 +452,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                     const Point<R> p = point(x + along(i), y);
                     return in_range(p) ? to_texel<Sampled>(Plain<Sampler>::type::sample(from, p)) : to_texel<Sampled>(from.fill);
                 });
-            }, Count<Geometry::bounded ? 1 : 4>(), at_once);
+            }, Count<Geometry::bounded ? 1 : 4>(), no_wait);
         }
         __syncthreads();
     } while (++i < tile_count);

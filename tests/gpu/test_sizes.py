@@ -141,6 +141,28 @@ def test_a_sample_is_the_same_in_any_batch_and_layout(border, dtype):
             assert torch.equal(warped(view[part].clone(), matrices[part], layout), whole["NHWC"][part])
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float16", "bfloat16", "float32"])
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
+@pytest.mark.parametrize("border", ["constant", "edge"])
+def test_rows_end_where_they_should(border, layout, dtype):
+    """Lanes store words of several columns, or single elements where a row ends. Alone, and in the middle of others."""
+    matrix = np.array([[0.9, -0.3, 4.0], [0.3, 0.9, -2.0]])
+    images = filled((2, 40, 48, 3)).to(getattr(torch, dtype))
+    images = images if layout == "NHWC" else images.permute(0, 3, 1, 2).contiguous()
+    columns = -2 if layout == "NHWC" else -1
+    whole = cuaug.warp_affine(images, matrix, (9, 150), border=border, layout=layout)
+    for width in range(1, 140):
+        expected = whole.narrow(columns, 0, width)
+        assert torch.equal(cuaug.warp_affine(images, matrix, (9, width), border=border, layout=layout), expected)
+        for beside in (3, 6, 8):
+            shape = (2, 9, width + beside, 3) if layout == "NHWC" else (2, 3, 9, width + beside)
+            room = torch.full(shape, 77, dtype=images.dtype, device="cuda")
+            out = room.narrow(columns, 0, width)
+            cuaug.warp_affine(images, matrix, (9, width), border=border, layout=layout, out=out)
+            assert torch.equal(out, expected)
+            assert (room.narrow(columns, width, beside) == 77).all()
+
+
 @pytest.mark.parametrize("sizes", [(256, 192), (640, 480), (512, 224), (256, 224)])
 def test_nearest_resizing_meets_halves(sizes):
     """Ratios whose positions are halves in every few columns: the pixel to the right, as Pillow and torchvision."""

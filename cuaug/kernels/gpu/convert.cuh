@@ -16,6 +16,7 @@ inline float16 to_float16(float value) {
     return out;
 }
 
+// Of NaNs there is one.
 inline bfloat16 to_bfloat16(float value) {
 #if __CUDA_ARCH__ >= 800
     bfloat16 out;
@@ -28,7 +29,7 @@ inline bfloat16 to_bfloat16(float value) {
 
 inline float between(float value, float low, float high) { return fminf(fmaxf(value, low), high); }
 
-// Two of them in a word, from the lower half on.
+// Two of 16 bits in a word, the first in the lower half.
 template <class T>
 inline unsigned int two(float first, float second) {
 #if __CUDA_ARCH__ >= 800

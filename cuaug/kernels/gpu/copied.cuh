@@ -5,7 +5,7 @@
 #include "tile.cuh"
 
 // Boxes that hold the input as it lies in memory, planes or rows of packed pixels. It comes sixteen bytes at a time, past the registers, all of a box at once: nothing
-// is put together, and what samples takes the elements one by one. With bilinear interpolation that costs less than to stage pixels (tile.cuh), where no border needs
+// is put together, and what samples takes elements, or words of them. With bilinear interpolation that costs less than to stage pixels (tile.cuh), where no border needs
 // more than a fill.
 
 namespace cuaug {
@@ -27,7 +27,7 @@ struct Copied {
     static int before(int column) { return step * column & (piece_bytes - 1); }
 };
 
-// Pieces from row to row, so that a warp's taps, a patch of 8x4 pixels turned by any angle, meet in a bank least: simulated over rotations within 30 degrees.
+// Pieces from row to row, so that a warp's taps, a patch of 8x4 pixels (of 6 bytes every other of 16x4) turned by any angle, meet in a bank least: simulated over rotations within 30 degrees.
 template <int Step>
 inline int pieces_of(int across) {
     const int rest = across & 7, whole = across - rest;
@@ -94,14 +94,14 @@ struct Pieces {
     Pieces(const Image<T, K, Constant>& image, const Box& box, unsigned char* memory)
         : image(image), box(box), end(Lie::step * image.window.width) {
         const int row = static_cast<int>((threadIdx.x + 0.5f) * box.share), piece = threadIdx.x - row * box.across;
-        y = row < box.down ? row : box.height;
+        y = row < box.down ? row : box.height;  // threads beyond the last whole row of pieces have none
         byte = (Lie::step * image.base_x & -piece_bytes) + piece_bytes * piece;
         inside = byte >= 0 && byte + piece_bytes <= end;
         outside = byte + piece_bytes <= 0 || byte >= end;
         first = static_cast<unsigned int>(__cvta_generic_to_shared(memory)) + row * box.pitch + piece_bytes * piece;
     }
 
-    // `bring(to, from, there, channel)` for each; there is something there if the row lies in the image.
+    // `bring(to, from, there, channel)` for each; `there`: the row lies in the image, and some of the piece.
     template <class Bring>
     void walk(int plane, const Bring& bring) const {
         const int step = size * image.y_stride, down = box.down * box.pitch, height = outside ? 0 : image.window.height;
@@ -119,8 +119,8 @@ struct Pieces {
 template <class Layout, class T, int K>
 inline void copy_box(const Image<T, K, Constant>& image, const Box& box, int aligned, unsigned char* memory, int plane) {
     const Pieces<Layout, T, K> pieces(image, box, memory);
+    constexpr int size = pieces.size;
     const bool whole = pieces.inside || pieces.outside;
-    constexpr int size = sizeof(T);
     if (whole && aligned * size >= piece_bytes) {
         pieces.walk(plane, [](unsigned int to, const unsigned char* from, bool there, int) { copy_bytes<piece_bytes>(to, from, there); });
     } else if (whole && aligned * size >= 4) {
@@ -136,7 +136,7 @@ inline void copy_box(const Image<T, K, Constant>& image, const Box& box, int ali
     }
 }
 
-// What lies outside, once the rest has come.
+// What lies outside, by the threads that copied, each of which has waited for its own pieces.
 template <class Layout, class T, int K>
 inline void fill_box(const Image<T, K, Constant>& image, const Box& box, const Word (&blank)[4], unsigned char* memory, int plane) {
     using Lie = Copied<Layout, T, K>;

@@ -3,7 +3,7 @@
 #include "layout.cuh"
 #include "words.cuh"
 
-// Four adjacent pixels of a row, between memory and registers.
+// Four adjacent pixels of a row, or words of them, between memory and registers.
 
 namespace cuaug {
 

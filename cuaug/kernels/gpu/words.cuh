@@ -17,15 +17,6 @@ template <class T> struct alignas(8) StoredAs<2, 3, T> { Word word[2]; };
 template <class T> struct alignas(8) StoredAs<2, 4, T> { Word word[2]; };
 template <class T> struct alignas(16) StoredAs<4, 4, T> { T c[4]; };
 
-// Numbers that are read or worked out by here, and not where they are first used: behind a branch that waits for another read, or behind a barrier before which there
-// is nothing else to do.
-inline void settle(int number) { asm volatile("" : : "r"(number)); }
-template <class... Numbers>
-inline void settle(int first, const Numbers&... others) {
-    settle(first);
-    settle(static_cast<int>(others)...);
-}
-
 // A pixel of K channels in shared memory.
 template <class T, int K> struct Stored : StoredAs<sizeof(T), K, T> {};
 

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "../sampler/bilinear_bytes.cuh"
+
+// Planes of narrow elements are stored as words of adjacent elements. A thread makes four pixels of a row, eight columns apart, so as many lanes as a word has elements
+// transpose what they made: in shuffles, which keep shared memory busy for less than half as long as to write it there and to read it, and leave that memory to boxes.
+
+namespace cuaug {
+
+template <class T> constexpr int in_a_word = sizeof(T) < 4 ? 4 / static_cast<int>(sizeof(T)) : 1;
+
+// A channel of four pixels, as a pixel of four channels.
+template <template <class, int> class Of, class T, int K>
+inline Of<T, 4> channel_of(const Of<T, K> (&pixels)[4], int k) { return {{pixels[0].c[k], pixels[1].c[k], pixels[2].c[k], pixels[3].c[k]}}; }
+template <int K>
+inline Levels<4> channel_of(const Levels<K> (&pixels)[4], int k) { return {{pixels[0].of[k], pixels[1].of[k], pixels[2].of[k], pixels[3].of[k]}}; }
+
+// The column of a lane's first element afterwards, from its eight lanes' first pixel on.
+template <class T>
+inline int transposed_column(int lane) {
+    constexpr int lanes = in_a_word<T>;
+    return (lane & (8 - lanes)) + 8 * (lane & (lanes - 1));
+}
+
+// Its others, from there on; also those of pixels made in pairs.
+template <class T>
+inline int adjacent(int i) { return sizeof(T) == 2 ? 16 * (i / 2) + i % 2 : i; }
+
+template <class T>
+inline Stored<T, 4> transposed(Stored<T, 4> line, int lane) {
+    // Words of two lanes become the lower parts of both in one, the higher parts in the other.
+    auto trade = [&](int apart, int low, int high) {
+        for (Word& word : line.word) word = __byte_perm(word, __shfl_xor_sync(0xffffffffu, word, apart), lane & apart ? high : low);
+    };
+    trade(sizeof(T) == 1 ? 2 : 1, 0x5410, 0x3276);
+    if (sizeof(T) == 1) trade(1, 0x6240, 0x3715);
+    return line;
+}
+
+}  // namespace cuaug
