@@ -62,8 +62,8 @@ def across_layouts(case, home, dtype):
     """What two layouts may differ by. On a GPU each is its own kernel. Bilinear affine maps count in whole numbers, the
     same in all of them. Of others ptxas rounds ``a * dx + e`` once where it fuses it and twice where it takes
     ``a * dx`` out of the loop over rows, as it does for uint8 planes alone: an ulp of a coordinate, which shows where a
-    value is nearly a tie; and planes leave more memory to boxes, so that tiles begin elsewhere. What copies pixels has no
-    such values, and on the CPU one loop serves all layouts."""
+    value is nearly a tie; and planes leave more memory to boxes, so that tiles begin elsewhere. What copies pixels has
+    no such values, and on the CPU one loop serves all layouts."""
     if home[1] == "cpu" or case.copies or counts_in_whole_numbers(case):
         return EXACT
     return case.tolerance(dtype)
