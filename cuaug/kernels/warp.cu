@@ -441,7 +441,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                         else return as_sampled<Sampled>(Plain<Sampler>::type::sample(taps, point(column, y)));
                     }
                 });
-            }, Count<changed && (Sampler::after > 2) ? 1 : 4>(), arrived);
+            }, Count<(Sampler::after > 2) ? 1 : 4>(), arrived);
         } else if (!done) {
             const Image<In, K, Border> from = image();
             make(tile, nothing, [&](int x, int y, auto, auto count) {
