@@ -8,6 +8,7 @@
 #include "gpu/copied.cuh"
 #include "gpu/fixed.cuh"
 #include "gpu/mean.cuh"
+#include "gpu/place.cuh"
 #include "gpu/ragged.cuh"
 #include "gpu/succession.cuh"
 #include "gpu/tile.cuh"
@@ -140,29 +141,11 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     const int groups = grouped ? (args.channels + K - 1) / K : 1;
     constexpr int side = copied ? copied_region_width<sizeof(In) * K> : region_width<Pixels>;
 
-    // Where the region lies, or the half of it, and whose it is: the threads that only warp need not know.
-    struct Slot { unsigned int row, column, slice, n; int lower; };  // row and column of regions; 1: the lower half
-    auto slot = [&] {
-        const unsigned int whole = static_cast<unsigned int>(args.out_width) / side, deep = args.down * groups * args.frames * static_cast<unsigned int>(args.samples);
-        // The GPU runs empty in smaller pieces: regions that are the last of their rows, and narrower, come after all others, and the last of all in halves.
-        const unsigned int beyond = blockIdx.x - min(blockIdx.x, args.unhalved), index = blockIdx.x - (beyond + 1) / 2;
-        const bool last = index >= whole * deep;
-        const unsigned int row = last ? index - whole * deep : args.by_whole(index), column = last ? whole : index - row * whole;
-        const unsigned int slice = args.by_down(row), frame = grouped ? slice / groups : slice;
-        return Slot{row, column, slice, args.frames == 1 ? frame : frame / args.frames, static_cast<int>(beyond & 1)};
-    };
-    struct Place { long long n; int t, first, left, top, width, height, rows; };
-    auto place = [&](const Slot& at) {
-        const unsigned int frame = grouped ? at.slice / groups : at.slice;
-        const bool halved = blockIdx.x >= args.unhalved;
-        const int rows = args.region_rows >> halved, left = at.column * side, top = (at.row - at.slice * args.down) * args.region_rows + at.lower * rows;
-        return Place{at.n, static_cast<int>(frame - at.n * args.frames), grouped ? static_cast<int>(at.slice - frame * groups) * K : 0, left, top,
-                     min(side, args.out_width - left), min(rows, args.out_height - top), rows};
-    };
+    const Regions<K, side, grouped, Warp<Geometry>> regions = {args, groups};  // the threads that only warp need not know where theirs lies
     // Warps that plan know whose region it is before they wait for what is in memory.
     constexpr int planners = retouching ? threads / 32 : Ops::fields > 0 ? 5 : Border::windowed ? 4 : 3;
     Slot mine = {};
-    if (warp_index < planners) mine = slot();
+    if (warp_index < planners) mine = regions.slot();
     wait_for_previous();
     let_next_begin();
     if (warp_index == 0) {
@@ -176,7 +159,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         Cut cut = cuts[0];
         for (const Cut& finer : cuts)
             if (lane >= finer.lane) cut = finer;
-        const Place at = place(mine);
+        const Place at = regions.place(mine);
         const int rows = ((at.rows - 1) * cut.share / 65536 + 4) & ~3, index = lane - cut.lane;
         const int first = min(index * rows, at.height), end = min(first + rows, at.height);
         const auto exact = [&] {
@@ -207,7 +190,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         if (made) tiles[index] = tile;
         if (made && end == at.height) tile_count = index + 1;
     } else if (warp_index == 1 && lane == 0) {
-        const Place at = place(mine);
+        const Place at = regions.place(mine);
         if constexpr (ragged) own = one_image(args, at.n);
         region.in = frame_of<In, From>(args, at.n, at.t, at.first);
         region.out = static_cast<Out*>(args.out.data) + at.n * args.out.n + at.t * args.out.t + at.first * args.out.c + at.top * args.out.y + at.left * args.out.x;
@@ -220,7 +203,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         region.channels = args.channels - at.first;
         region.plane = at.t * groups + at.first / K;
     } else if (warp_index == 2) {
-        const Place at = place(mine);
+        const Place at = regions.place(mine);
         if (lane < K) reinterpret_cast<In*>(&region.fill)[lane] = from_real<In>(fill_value(args.fill, at.n, min(at.first + lane, args.channels - 1)));
         if constexpr (copied) lay_blank<Lie, In>(blank, lane, [&](int k) { return from_real<In>(fill_value(args.fill, at.n, k)); });
     } else if (Border::windowed && warp_index == 3 && lane < 2) {
@@ -230,7 +213,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         (lane == 0 ? region.window.top : region.window.left) = from;
         (lane == 0 ? region.window.height : region.window.width) = min(max(static_cast<int>(entry(args.window, n, 2 + lane)), 1), extent - from);
     } else if (Ops::fields > 0 && warp_index == 4) {
-        const Place at = place(mine);
+        const Place at = regions.place(mine);
         for (int field = lane; field < Ops::fields; field += 32) region.field[field] = static_cast<R>(entry(args.parameters, at.n, Ops::column(field, 0, at.first, args.channels)));
         __syncwarp();
         if (lane == 0) {
@@ -239,7 +222,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         }
     } else if (retouching && warp_index > 4) {
         constexpr int others = 5 * 32;  // threads before those that have nothing else to read
-        const Place at = place(mine);
+        const Place at = regions.place(mine);
         if constexpr (retouching) read_retouching(args.retouch, at.n, at.first, args.channels, threadIdx.x - others, threads - others, retouch);
     }
     __syncthreads();
@@ -457,7 +440,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         __syncthreads();
     } while (++i < tile_count);
     if constexpr (measured) {
-        const Place at = place(slot());  // anew, so that it takes no registers meanwhile
+        const Place at = regions.place(regions.slot());  // anew, so that it takes no registers meanwhile
         const int across = (args.out_width + side - 1) / side;
         const long long part = (at.t * args.down + at.top / args.region_rows) * across + at.left / side;
         const double scale = static_cast<double>(white<In>) / (static_cast<double>(args.frames) * args.out_height * args.out_width);
