@@ -86,7 +86,7 @@ def test_strips_of_columns_are_as_wide_as_a_block_at_most_and_none_is_empty(widt
     ("dtype", "copied"), [("uint8", True), ("uint8", False), ("float32", True), ("float64", False)]
 )
 def test_regions_and_their_halves_make_every_pixel_once(dtype, copied, size, slices, halves):
-    """`place` of warp.cu, in its own words."""
+    """`Regions` of gpu/place.cuh, in its own words."""
     (height, width), how = size, (dtype, 3, slices, *size, copied, halves)
     tall, down, *divisors, unhalved = _grids.warp_regions(*how)
     by_down, by_whole = (lambda n, f=f, s=s: n * f >> s for f, s in (divisors[:2], divisors[2:]))
