@@ -27,7 +27,8 @@ struct Copied {
     static int before(int column) { return step * column & (piece_bytes - 1); }
 };
 
-// Pieces from row to row, so that a warp's taps, a patch of 8x4 pixels (of 6 bytes every other of 16x4) turned by any angle, meet in a bank least: simulated over rotations within 30 degrees.
+// Pieces from row to row, so that a warp's taps, a patch of 8x4 pixels (of 6 bytes every other of 16x4) turned by any angle, meet in a bank least: simulated over
+// rotations within 30 degrees.
 template <int Step>
 inline int pieces_of(int across) {
     const int rest = across & 7, whole = across - rest;
@@ -55,7 +56,7 @@ inline Box copied_box_of(const Bounds<R>& bounds, int base_x, int before, int af
 // What lies outside, in words as they repeat in a row: one a channel (planes), or those of a few pixels.
 template <class Lie, class T, class Fill>
 inline void lay_blank(Word (&blank)[4], int lane, const Fill& fill) {
-    constexpr int each = 4 / sizeof(T);
+    constexpr int each = in_a_word<T>;
     if (lane < each * Lie::blank_words) reinterpret_cast<T*>(blank)[lane] = fill(Lie::packed ? lane % Lie::channels : lane / each);
 }
 
@@ -140,7 +141,7 @@ inline void copy_box(const Image<T, K, Constant>& image, const Box& box, int ali
 template <class Layout, class T, int K>
 inline void fill_box(const Image<T, K, Constant>& image, const Box& box, const Word (&blank)[4], unsigned char* memory, int plane) {
     using Lie = Copied<Layout, T, K>;
-    constexpr int size = sizeof(T), each = 4 / size;
+    constexpr int size = sizeof(T), each = in_a_word<T>;
     const Pieces<Layout, T, K> pieces(image, box, memory);
     const int byte = pieces.byte, phase = Lie::packed ? each * ((byte / 4 % Lie::blank_words + Lie::blank_words) % Lie::blank_words) : 0;
     pieces.walk(plane, [&](unsigned int to, const unsigned char*, bool there, int k) {

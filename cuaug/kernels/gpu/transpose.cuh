@@ -7,8 +7,6 @@
 
 namespace cuaug {
 
-template <class T> constexpr int in_a_word = sizeof(T) < 4 ? 4 / static_cast<int>(sizeof(T)) : 1;
-
 // A channel of four pixels, as a pixel of four channels.
 template <template <class, int> class Of, class T, int K>
 inline Of<T, 4> channel_of(const Of<T, K> (&pixels)[4], int k) { return {{pixels[0].c[k], pixels[1].c[k], pixels[2].c[k], pixels[3].c[k]}}; }

@@ -27,13 +27,17 @@ inline Vectors<T, K, Fours> load_vectors(const T* at, const long long* offset) {
     return out;
 }
 
+// To global memory, which the compiler does not see of a pointer that has been in shared memory.
+template <class V, class T>
+inline void store_as(T* at, const V& value) {
+    V* target = reinterpret_cast<V*>(at);
+    __builtin_assume(__isGlobal(target));
+    *target = value;
+}
+
 template <class Layout, class T, int K>
 inline void store_elements(T* at, const long long* offset, const FourElements<T> (&elements)[K]) {
-    for (int k = 0; k < K; ++k) {
-        FourElements<T>* target = reinterpret_cast<FourElements<T>*>(Same<Layout, Planar>::value ? at + offset[k] : at + 4 * k);
-        __builtin_assume(__isGlobal(target));
-        *target = elements[k];
-    }
+    for (int k = 0; k < K; ++k) store_as(Same<Layout, Planar>::value ? at + offset[k] : at + 4 * k, elements[k]);
 }
 
 template <class Layout, class T, int K>
@@ -46,11 +50,7 @@ inline void store_four(T* at, const long long* offset, const FourPixels<T, K>& p
 // Word i of each plane's four elements.
 template <class T, int K>
 inline void store_words(T* at, const long long* offset, const Stored<T, 4> (&line)[K], int i) {
-    for (int k = 0; k < K; ++k) {
-        Word* target = reinterpret_cast<Word*>(at + offset[k]);
-        __builtin_assume(__isGlobal(target));
-        *target = line[k].word[i];
-    }
+    for (int k = 0; k < K; ++k) store_as(at + offset[k], line[k].word[i]);
 }
 
 // Two adjacent packed pixels of 16-bit elements, the first at an even column.
@@ -58,9 +58,7 @@ template <class T, int K>
 inline void store_two(T* at, const Stored<T, K>& left, const Stored<T, K>& right) {
     for (int i = 0; i < K; ++i) {
         const int p = 2 * i, q = p + 1;
-        Word* target = reinterpret_cast<Word*>(at) + i;
-        __builtin_assume(__isGlobal(target));
-        *target = halves((p < K ? left : right).word[p % K / 2], p % K, (q < K ? left : right).word[q % K / 2], q % K);
+        store_as(at + p, halves((p < K ? left : right).word[p % K / 2], p % K, (q < K ? left : right).word[q % K / 2], q % K));
     }
 }
 

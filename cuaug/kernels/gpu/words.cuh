@@ -10,6 +10,8 @@ namespace cuaug {
 
 using Word = unsigned int;
 
+template <class T> constexpr int in_a_word = sizeof(T) < 4 ? 4 / static_cast<int>(sizeof(T)) : 1;
+
 template <int Bytes, int K, class T> struct StoredAs { T c[K]; };
 template <int K, class T> struct StoredAs<1, K, T> { Word word[1]; };
 template <class T> struct StoredAs<2, 2, T> { Word word[1]; };
@@ -26,7 +28,7 @@ template <class T, int K>
 inline Texel<T, K> to_texel(const Stored<T, K>& stored) {
     Texel<T, K> out;
     if constexpr (in_words<T, K>) {
-        constexpr int each = 4 / sizeof(T);
+        constexpr int each = in_a_word<T>;
         for (int k = 0; k < K; ++k) {
             const Word bits = stored.word[k / each] >> (8 * sizeof(T) * (k % each));
             memcpy(&out.c[k], &bits, sizeof(T));
@@ -41,7 +43,7 @@ template <class T, int K>
 inline Stored<T, K> to_stored(const Texel<T, K>& texel) {
     Stored<T, K> out = {};
     if constexpr (in_words<T, K>) {
-        constexpr int each = 4 / sizeof(T);
+        constexpr int each = in_a_word<T>;
         for (int k = 0; k < K; ++k) {
             Word bits = 0;
             memcpy(&bits, &texel.c[k], sizeof(T));
