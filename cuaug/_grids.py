@@ -43,6 +43,11 @@ def warp(
     return blocks, 1, 1
 
 
+def small_blocks(dtype: str, copied: bool) -> bool:
+    """Whether a warp's blocks have half of the threads, and of the memory: `small_blocks` of kernels/gpu/copied.cuh."""
+    return copied and _array.ITEM_SIZE[dtype] == 1
+
+
 def warp_regions(
     dtype: str, group: int, slices: int, height: int, width: int, copied: bool, halves: bool
 ) -> tuple[int, ...]:
@@ -80,8 +85,9 @@ def _regions(dtype: str, group: int, slices: int, height: int, width: int, copie
     stored = _stored_bytes(dtype, group)
     columns = _REGION_WIDTHS[_array.ITEM_SIZE[dtype] * group <= 6 if copied else stored <= 4]
     across = -(-width // columns)
-    tall = across * slices * -(-height // _MANY_ROWS) >= 1500 and stored <= 16
-    down = -(-height // (_MANY_ROWS if tall else _FEW_ROWS))
+    few, many = (_FEW_ROWS // 2, _MANY_ROWS // 2) if small_blocks(dtype, copied) else (_FEW_ROWS, _MANY_ROWS)
+    tall = across * slices * -(-height // many) >= 1500 and stored <= 16
+    down = -(-height // (many if tall else few))
     step = 8 if tall else 4  # a half is of a multiple of four rows, too
     rows = -(-height // (down * step)) * step if height else 4
     down = -(-height // rows)

@@ -73,6 +73,7 @@ def plan(
         layouts, copied = ("Strided", layouts[1]), False  # bytes of copied boxes are counted in 32 bits
     group = min(channels, 4)
     made = SKELETONS[skeleton]
+    small = warps and _grids.small_blocks(names[0], copied)
     slices = (
         samples * frames * (-(-channels // group) if "Strided" in "".join(layouts) else 1) if made.by_frame else samples
     )
@@ -83,7 +84,7 @@ def plan(
         skeleton,
         name_expression(skeleton, *made.arguments(names, layouts, group, target)),
         made.grid(*shape, *further),
-        made.threads,
+        made.threads // 2 if small else made.threads,
         sizes=(
             *(frames, channels, height, width, *target.extents[3:]),
             *(_layouts.aligned(source, names[0], phase), _layouts.aligned(target, names[1], to_phase)),

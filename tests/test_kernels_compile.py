@@ -478,8 +478,8 @@ def test_warps_of_copied_boxes_compile_without_a_warning_or_a_spill(name, archit
 
 
 def test_the_grid_and_the_kernel_agree_on_which_boxes_are_copied(nvrtc):
-    """`copies` of _plans.py, which chooses a region's columns, and `copies` of warp.cu."""
-    plans = pytest.importorskip("cuaug._plans")
+    """`copies` of _plans.py, which chooses a region's columns, and `copies` of warp.cu; and which blocks are small."""
+    plans, grids = pytest.importorskip("cuaug._plans"), pytest.importorskip("cuaug._grids")
     factors = (
         ["uint8", "float16", "float64"], ["uint8", "float16", "float64"], ["Affine", "Perspective", "Grid"],
         ["Bilinear", "Nearest", "Antialiased"], ["Constant", "Edge", "Windowed<cuaug::Constant>"], [(), ("Invert",)],
@@ -493,10 +493,12 @@ def test_the_grid_and_the_kernel_agree_on_which_boxes_are_copied(nvrtc):
         listed = ", ".join(f"cuaug::{argument}" for argument in arguments)
         said.append((plans.copies(given, layout), f"cuaug::copies<{listed}>"))
     assert {copied for copied, _ in said} == {True, False}
+    said += [(grids.small_blocks(dtype, copied=True), f"cuaug::small_blocks<cuaug::{dtype}>") for dtype in IMAGE_DTYPES]
     row = {**CROP, "border": "Constant", "layout": "Packed", "target": "uint8", "result": "Packed"}
     name = warp_of(row, kernels.chain(("Invert",)))  # whose text has that op
     text, options = sources.sources(name)
-    claims = "\n".join(f"static_assert({copies} == {str(copied).lower()});" for copied, copies in said)
+    claims = "\n".join(f"static_assert({claim} == {str(truth).lower()});" for truth, claim in said)
+    claims += f"\nstatic_assert(cuaug::threads == {plans.SKELETONS['warp'].threads});"
     compiled(nvrtc, f"{text}\n{claims}\n", name, 90, options)
 
 

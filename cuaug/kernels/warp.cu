@@ -33,7 +33,7 @@ struct alignas(16) Region {
     const In* in;        // the frame, at the first of the region's channels
     Out* out;            // the region's first pixel
     int in_row, out_row; // strides; read from here the compiler knows that they are of 32 bits
-    int rows;            // that the block makes at a time
+    int fours;           // of rows that the block makes at a time
     int left, top;
     int width;           // of the output
     int channels;        // from the first on
@@ -97,9 +97,11 @@ inline Levels<K> as_sampled(const Levels<K>& levels) { return levels; }
 // A block makes a region of the output of K channels, in tiles as wide as the region, as few as have boxes that fit. A warp makes 32x4 pixels at a time, a thread 4 of
 // them 8 columns apart, so that a warp samples patches of 8x4, or two pairs 16 apart. Of narrow elements adjacent ones are stored as words: planes are transposed by
 // shuffles (gpu/transpose.cuh), packed pixels made in pairs where they are of 16 bits and boxes are copied, and else exchanged in shared memory. Grid: regions, the last
-// of them in halves. What precedes the pixels, seven warps waiting for the one that plans, takes its time whatever the region's height: they are tall where there are many.
+// of them in halves. What precedes the pixels, all other warps waiting for the one that plans, takes its time whatever the region's height: they are tall where there are many.
 template <class In, class From, int K, class Geometry, class Sampler, class Border, class Chain, class Out, class OutLayout, class Use = Changed>
-__global__ void __launch_bounds__(threads, Geometry::bounded ? blocks<Stored<In, K>, Real<In>, typename Plain<Sampler>::type, Geometry::template Local<Real<In>>::linear && !Same<typename Each<From>::type, Strided>::value> : 1)
+__global__ void __launch_bounds__(copies<Geometry, Sampler, Border, From, In, Chain, Out, Use> ? copied_threads<In> : threads,
+    !Geometry::bounded ? 1 : small_blocks<In> && copies<Geometry, Sampler, Border, From, In, Chain, Out, Use> ? most_small_blocks
+    : blocks<Stored<In, K>, Real<In>, typename Plain<Sampler>::type, Geometry::template Local<Real<In>>::linear && !Same<typename Each<From>::type, Strided>::value>)
 warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     const Warp<Geometry>& args = records.own();
     using InLayout = typename Each<From>::type;
@@ -113,19 +115,21 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     constexpr bool may_skip = !measured && Ops::fields > 0 && Same<In, Out>::value;  // the ops, for samples where all are idle: pixels are stored as they were sampled
     constexpr bool ragged = Each<From>::ragged, filtered = Same<Sampler, Antialiased>::value, retouching = retouches<Sampler>;
     constexpr bool copied = copies<Geometry, Sampler, Border, From, In, Chain, Out, Use>;
+    constexpr int threads = copied ? copied_threads<In> : cuaug::threads;
     constexpr bool bytes = by_bytes<Sampler, Sampled, In>;
     constexpr bool fixed = Geometry::bounded && Local::linear && Same<R, float>::value && Same<typename Plain<Sampler>::type, Bilinear>::value && (bytes || !filtered);
     constexpr double half_step = bytes ? byte_nudge : 1.0 / (1 << 24);  // of weights: rounding down rounds
     // Neither pairs nor what is transposed need memory for an exchange, which leaves more to boxes.
     constexpr bool narrow = sizeof(Out) < 4 && !Same<OutLayout, Strided>::value, planar = narrow && Same<OutLayout, Planar>::value;
     constexpr bool paired = narrow && !planar && copied && sizeof(Out) == 2 && in_words<Out, K>, exchanged = narrow && !planar && !paired;
+    constexpr bool in_pairs = paired || (planar && sizeof(Out) == 2);  // a thread stores two pairs, not four in a row
     constexpr int exchange_pitch = 40;  // 4 rows of 8 pixels, 40 apart, fall into different banks
     __shared__ FourPixels<Out, K> exchange[exchanged ? threads / 32 * exchange_pitch : 1];
     __shared__ Region<In, K, Out, Ops> region;
     __shared__ OneImage own;  // the sample's, if ragged
     __shared__ Tile<Local> tiles[most_tiles];
     __shared__ typename Select<fixed, FixedRows, Count<0>>::type begins;  // the region's, at a multiple of 64 columns
-    constexpr int box_bytes = shared_bytes - sizeof(exchange) - sizeof(region) - (ragged ? sizeof(own) : 0) - sizeof(tiles) - (fixed ? sizeof(begins) : 0) - (measured ? sizeof(R) * threads / 32 : 0) - (retouching ? sizeof(Retouching<In, K>) : 0) - (copied ? sizeof(Word[4]) : 0) - 32;
+    constexpr int box_bytes = (copied ? copied_shared_bytes<In> : shared_bytes) - sizeof(exchange) - sizeof(region) - (ragged ? sizeof(own) : 0) - sizeof(tiles) - (fixed ? sizeof(begins) : 0) - (measured ? sizeof(R) * threads / 32 : 0) - (retouching ? sizeof(Retouching<In, K>) : 0) - (copied ? sizeof(Word[4]) : 0) - 32;
     __shared__ alignas(16) unsigned char box_memory[Geometry::bounded ? box_bytes : 16];
     __shared__ R sums[measured ? threads / 32 : 1];
     __shared__ typename Select<retouching, Retouching<In, K>, Count<0>>::type retouch;
@@ -198,7 +202,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         region.top = at.top;
         region.in_row = ragged ? own.y : static_cast<int>(args.in.y);
         region.out_row = static_cast<int>(args.out.y);
-        region.rows = at.width > 32 ? threads / 16 : threads / 8;
+        region.fours = at.width > 32 ? threads / 64 : threads / 32;
         region.width = at.width;
         region.channels = args.channels - at.first;
         region.plane = at.t * groups + at.first / K;
@@ -244,8 +248,6 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         const int x_stride = column_stride<OutLayout, K>(args.out.x);
         const int twice = own.width > 32, patch = twice ? 32 * (warp_index & 1) : 0, column = patch + (paired ? 2 : 1) * (lane & 7);
         const int stored = exchanged ? patch + 4 * (lane & 7) : transposing ? patch + transposed_column<Out>(lane) : column;
-        // Whether what ends so many columns behind the first that the thread stores may be stored as words.
-        [[maybe_unused]] auto fits = [&](int x) { return args.out_aligned && stored + x < own.width; };
         long long offset[K];
         channel_offsets<OutLayout, K>(args.out.c, own.channels, offset);
         // Pixels of the thread from number `first` of a row's four on through the ops, which take shares of white.
@@ -255,15 +257,25 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                 where[i] = {region.left + column + along(first + i), region.top + tile.first + y, args.out_width, args.out_height, R(white<In>), R(white<Out>), region.plane};
             Ops::of(region.field).apply(pixels, where);
         };
-        int y = 4 * (warp_index >> twice) + (lane >> 3);
-        auto next = row_of(y);
+        // Rows are counted by four: the warp's first, which the compiler sees is the same for all lanes; the thread has a row of those before `end`.
+        int fours = __shfl_sync(0xffffffffu, warp_index, 0) >> twice;
+        const int below = lane >> 3, end = (rows - below + 3) >> 2;
+        // It stores words of those before these, if they end so many columns behind the first that it stores.
+        [[maybe_unused]] auto end_of_words = [&](int x) { return once(args.out_aligned && stored + x < own.width ? end : 0); };
+        [[maybe_unused]] const int ends[] = {end_of_words(in_pairs ? 1 : 3), end_of_words(17)};
+        [[maybe_unused]] const Transposition<Out> transposed(lane);
+        Out* out = own.out + stored * x_stride + wide(tile.first + 4 * fours + below, own.out_row);
+        __builtin_assume(__isGlobal(out));
+        const long long further = wide(4 * own.fours, own.out_row);
+        auto next = row_of(fours);
         ready();
-        for (; y < rows + (lane >> 3); y += own.rows) {
+        for (const int all = (rows + 3) >> 2; fours < all; fours += own.fours, out += further) {
+            const int y = 4 * fours + below;
+            const bool there = fours < end;
             const auto row = next;
-            next = row_of(y + own.rows);
-            Out* out = own.out + stored * x_stride + wide(tile.first + y, own.out_row);
+            next = row_of(fours + own.fours);
             auto write = [&](int x, const Stored<Out, K>& pixel) {
-                if (y < rows && stored + x < own.width)
+                if (there && stored + x < own.width)
                     for (int k = 0; k < K; ++k) out[offset[k] + x * x_stride] = to_texel(pixel).c[k];
             };
             [[maybe_unused]] Stored<Out, 4> line[K];  // of each channel the thread's four
@@ -273,8 +285,8 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                     reinterpret_cast<Stored<Out, K>*>(exchange_row)[(lane & 7) + 8 * j] = pixel;
                 } else if constexpr (pairing) {
                     if (j % 2 == 0) left = pixel;
-                    else if (!fits(along(j))) write(along(j - 1), left), write(along(j), pixel);
-                    else if (y < rows) store_two(out + along(j - 1) * K, left, pixel);
+                    else if (fours < ends[j / 2]) store_two(out + along(j - 1) * K, left, pixel);
+                    else write(along(j - 1), left), write(along(j), pixel);
                 } else {
                     write(along(j), pixel);
                 }
@@ -310,27 +322,24 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                     else finish_all(first, made, [](const auto& pixel) { return packed_shares<Out, Same<In, uint8>::value && Ops::within>(pixel); });
                     if constexpr (measured)
                         for (int i = 0; i < at_once; ++i)
-                            if (y < rows && column + along(first + i) < own.width) luma_sum += K == 3 ? luma(made[i]) : made[i].c[0];
+                            if (there && column + along(first + i) < own.width) luma_sum += K == 3 ? luma(made[i]) : made[i].c[0];
                 }
             }
             if constexpr (exchanged) {
                 __syncwarp();
                 const FourPixels<Out, K> four = *exchange_from;
                 __syncwarp();
-                if (fits(3)) {
-                    if (y < rows) store_four<OutLayout, Out, K>(out, offset, four);
-                } else {
-                    for (int j = 0; j < 4; ++j) write(j, four.v[j]);
-                }
+                if (fours < ends[0]) store_four<OutLayout, Out, K>(out, offset, four);
+                else for (int j = 0; j < 4; ++j) write(j, four.v[j]);
             } else if constexpr (transposing) {
                 constexpr int each = in_a_word<Out>;
-                for (int k = 0; k < K; ++k) line[k] = transposed(line[k], lane);
+                for (int k = 0; k < K; ++k) line[k] = transposed(line[k]);
                 for (int first = 0; first < 4; first += each) {
-                    if (fits(adjacent<Out>(first + each - 1))) {
-                        if (y < rows) store_words(out + adjacent<Out>(first), offset, line, first / each);
+                    if (fours < ends[first / each]) {
+                        store_words(out + adjacent<Out>(first), offset, line, first / each);
                     } else {
                         for (int i = first; i < first + each; ++i)
-                            if (y < rows && stored + adjacent<Out>(i) < own.width)
+                            if (there && stored + adjacent<Out>(i) < own.width)
                                 for (int k = 0; k < K; ++k) out[offset[k] + adjacent<Out>(i)] = to_texel(line[k]).c[i];
                     }
                 }
@@ -395,13 +404,13 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                 if constexpr (fixed) return begins.from(region.left & 63, tile.first, lane >> 3, tile.local.base_x, tile.local.base_y);
                 else return nothing(0);
             }();
-            auto row_at = [&](int y) {
-                if constexpr (fixed && !retouching) return steps.row_at(y);
-                else return nothing(y);
+            auto row_at = [&](int fours) {
+                if constexpr (fixed && !retouching) return steps.row_at(fours);
+                else return nothing(fours);
             };
             auto point_at = [&](int x, int y, const auto& row) {
                 if constexpr (!fixed) return point(x, y);
-                else if constexpr (retouching) return steps.at(x, steps.row_at(y));  // no registers to spare
+                else if constexpr (retouching) return steps.at(x, steps.row_at(y >> 2));  // no registers to spare
                 else return steps.at(x, row);
             };
             [[maybe_unused]] const Word corner = static_cast<Word>(__cvta_generic_to_shared(box_memory)) + Lie::before(tile.local.base_x);

@@ -11,12 +11,21 @@
 namespace cuaug {
 
 constexpr int piece_bytes = 16;
+
+// Bytes take so little memory that a block of half the threads has room for the box of half a region. Of more blocks there are more often some that sample while others
+// plan, copy or wait. Of their memory seven fit into 228 KiB, and three into 100.
+template <class T> constexpr bool small_blocks = sizeof(T) == 1;
+template <class T> constexpr int copied_threads = small_blocks<T> ? threads / 2 : threads;
+template <class T> constexpr int copied_shared_bytes = small_blocks<T> ? 32000 : shared_bytes;
+constexpr int most_small_blocks = 7;
+
 template <int PixelBytes> constexpr int copied_region_width = PixelBytes <= 6 ? 64 : 32;  // of the output, in columns
 
 // How pixels lie in such a box.
 template <class Layout, class T, int K>
 struct Copied {
     static constexpr bool packed = Same<Layout, Packed>::value;
+    static constexpr int threads = copied_threads<T>;
     static constexpr int channels = K, planes = packed ? 1 : K, step = (packed ? K : 1) * sizeof(T);  // bytes from pixel to pixel
     static constexpr int blank_words = packed ? (step % 4 == 0 ? step / 4 : step % 2 ? step : step / 2) : K;
 
@@ -48,9 +57,9 @@ inline Box copied_box_of(const Bounds<R>& bounds, int base_x, int before, int af
     auto holds = [&](int pitch) { return static_cast<unsigned int>(pitch) * height + piece_bytes <= plane; };
     const int pitch = holds(best) ? best : piece_bytes * (across | 1);  // more taps meet in a bank, which costs far less than to sample from memory
     // A piece more: packed pixels of 3 and 6 bytes are read in words, which end up to 6 bytes behind them.
-    const bool fits = near & (width <= side) & (height <= side) & (across <= threads) & holds(pitch);
+    const bool fits = near & (width <= side) & (height <= side) & (across <= Lie::threads) & holds(pitch);
     const float share = __fdividef(1.0f, static_cast<float>(across));
-    return {x, y, fits ? across : 0, height, pitch, static_cast<int>((threads + 0.5f) * share), share};
+    return {x, y, fits ? across : 0, height, pitch, static_cast<int>((Lie::threads + 0.5f) * share), share};
 }
 
 // What lies outside, in words as they repeat in a row: one a channel (planes), or those of a few pixels.

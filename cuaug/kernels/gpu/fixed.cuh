@@ -24,8 +24,8 @@ struct Steps {
     FixedPoint right, begin;
     const FixedPoint* row;
 
-    // Where row y begins, less `begin`; y is in the first of four rows, or the same number of rows below it in all calls.
-    FixedPoint row_at(int y) const { return row[y >> 2]; }
+    // Where one of four rows begins, less `begin`.
+    FixedPoint row_at(int fours) const { return row[fours]; }
 
     FixedPoint at(int x, const FixedPoint& from) const {
         Word u = right.x * x + (from.x + begin.x), v = right.y * x + (from.y + begin.y);

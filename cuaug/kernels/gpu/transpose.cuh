@@ -24,15 +24,23 @@ inline int transposed_column(int lane) {
 template <class T>
 inline int adjacent(int i) { return sizeof(T) == 2 ? 16 * (i / 2) + i % 2 : i; }
 
+// What a lane's part in it is, the same in all turns.
 template <class T>
-inline Stored<T, 4> transposed(Stored<T, 4> line, int lane) {
-    // Words of two lanes become the lower parts of both in one, the higher parts in the other.
-    auto trade = [&](int apart, int low, int high) {
-        for (Word& word : line.word) word = __byte_perm(word, __shfl_xor_sync(0xffffffffu, word, apart), lane & apart ? high : low);
-    };
-    trade(sizeof(T) == 1 ? 2 : 1, 0x5410, 0x3276);
-    if (sizeof(T) == 1) trade(1, 0x6240, 0x3715);
-    return line;
-}
+struct Transposition {
+    int halves, bytes;  // which ones it keeps of two words
+
+    explicit Transposition(int lane)
+        : halves(once(lane & (sizeof(T) == 1 ? 2 : 1) ? 0x3276 : 0x5410)), bytes(sizeof(T) == 1 ? once(lane & 1 ? 0x3715 : 0x6240) : 0) {}
+
+    Stored<T, 4> operator()(Stored<T, 4> line) const {
+        // Words of two lanes become the lower parts of both in one, the higher parts in the other.
+        auto trade = [&](int apart, int kept) {
+            for (Word& word : line.word) word = __byte_perm(word, __shfl_xor_sync(0xffffffffu, word, apart), kept);
+        };
+        trade(sizeof(T) == 1 ? 2 : 1, halves);
+        if (sizeof(T) == 1) trade(1, bytes);
+        return line;
+    }
+};
 
 }  // namespace cuaug

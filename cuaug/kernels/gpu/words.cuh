@@ -10,6 +10,12 @@ namespace cuaug {
 
 using Word = unsigned int;
 
+// Keeps the compiler from working a number out again, in each turn of a loop.
+inline int once(int number) {
+    asm volatile("" : "+r"(number));
+    return number;
+}
+
 template <class T> constexpr int in_a_word = sizeof(T) < 4 ? 4 / static_cast<int>(sizeof(T)) : 1;
 
 template <int Bytes, int K, class T> struct StoredAs { T c[K]; };

@@ -103,7 +103,7 @@ inline Levels<K> antialiased(const Stored<uint8, K>* pixels, int pitch, const Po
     if (wy[0] > 0.0f) row(0);
     if (wy[3] > 0.0f) row(3);
     Levels<K> out;
-    for (int k = 0; k < K; ++k) out.of[k] = (sum[k] - bias) * (1.0f / 32768.0f) + level_bias;
+    for (int k = 0; k < K; ++k) out.of[k] = (sum[k] - bias) * (level_unit / 32768.0f) + level_bias;
     return out;
 }
 
