@@ -1,0 +1,130 @@
+"""The kernel of the GPU that warps, run without one: tests/emulated.py. What the GPU suite says of it at length."""
+
+import struct
+
+import numpy as np
+import pytest
+from arrays import default_layout, images, to_layout
+from compare import Tolerance, assert_equal, to_numpy
+
+cuaug = pytest.importorskip("cuaug")
+emulated = pytest.importorskip("emulated")
+
+NUMPY, TORCH = ("numpy", "cpu"), ("torch", "cpu")
+SHAPE = (2, 70, 80, 3)  # more than a region, and no multiple of one
+MATRIX = np.array([[0.9, -0.3, 4.0], [0.3, 0.9, -2.0]])
+AGREE = {
+    "uint8": Tolerance(absolute=1, exact=0.99, reason="each may miss 0.5 % of the exact values by a level"),
+    "float16": Tolerance(absolute=2e-5, relative=2**-10, reason="2e-5, and the storage may round to either neighbour"),
+    "bfloat16": Tolerance(absolute=2e-5, relative=2**-7, reason="2e-5, and the storage may round to either neighbour"),
+    "float32": Tolerance(absolute=2e-5, reason="float32 coordinates and weights, compiled in two ways"),
+}
+both_layouts = pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
+
+
+def affine(batch, layout, **how):
+    return cuaug.warp_affine(batch, MATRIX, layout=layout, **how)
+
+
+def homography(batch, layout):
+    return cuaug.warp_perspective(batch, np.vstack([MATRIX, [1e-3, -5e-4, 1]]), layout=layout)
+
+
+def remap(batch, layout):
+    y, x = np.mgrid[:40, :52].astype(np.float32)
+    return cuaug.remap(batch, 1.2 * x + 3 * np.sin(y), y - 2.5, layout=layout)
+
+
+@both_layouts
+@pytest.mark.parametrize(
+    ("warp", "how", "dtype"),
+    [
+        *((affine, {}, dtype) for dtype in AGREE),
+        *((affine, {"border": "edge"}, dtype) for dtype in ("uint8", "float16")),
+        (affine, {"interpolation": "bicubic"}, "float32"),
+        (homography, {}, "uint8"),
+        (remap, {}, "uint8"),
+    ],
+)
+def test_the_kernel_gives_what_the_loops_give(warp, how, dtype, layout, monkeypatch):
+    batch = images(TORCH if dtype == "bfloat16" else NUMPY, dtype, layout, SHAPE)
+    expected = warp(batch, layout, **how)
+    emulated.patch(monkeypatch)
+    assert_equal(warp(batch, layout, **how), expected, tolerance=AGREE[dtype])
+
+
+@pytest.mark.parametrize("width", [75, 76, 80])
+@pytest.mark.parametrize("dtype", ["uint8", "float16"])
+def test_layouts_strides_and_batches_give_the_same(dtype, width, monkeypatch):
+    """Rows that sixteen bytes divide, four, or none."""
+    emulated.patch(monkeypatch)
+    wide = images(NUMPY, dtype, "NHWC", (2, 70, width, 4))[..., :3]
+    whole = affine(np.ascontiguousarray(wide), "NHWC")
+    assert_equal(affine(wide, "NHWC"), whole)
+    planes = np.ascontiguousarray(np.moveaxis(wide, -1, 1))
+    assert_equal(affine(planes, "NCHW"), to_layout(whole, "NCHW"))
+    assert_equal(affine(planes[1:], "NCHW"), to_layout(whole, "NCHW")[1:])
+
+
+@both_layouts
+@pytest.mark.parametrize("dtype", ["uint8", "float16"])
+def test_rows_end_where_they_should(dtype, layout, monkeypatch):
+    """Lanes store words of several columns, or single elements where a row ends."""
+    emulated.patch(monkeypatch)
+    batch = images(NUMPY, dtype, layout, (1, 20, 24, 3))
+    whole = np.moveaxis(to_numpy(affine(batch, layout, size=(9, 80))), -1 if layout == "NCHW" else -2, 0)
+    for width in (1, 2, 3, 5, 31, 32, 34, 36, 63, 66, 68):
+        for beside in (3, 8):
+            shape = (1, 9, width + beside, 3)
+            room = np.full(to_layout(np.empty(shape), layout).shape, 77, dtype)
+            columns = np.moveaxis(room, -1 if layout == "NCHW" else -2, 0)
+            affine(batch, layout, size=(9, width), out=np.moveaxis(columns[:width], 0, -1 if layout == "NCHW" else -2))
+            assert_equal(columns[:width], whole[:width])
+            assert (columns[width:] == 77).all()
+
+
+@pytest.mark.parametrize("step", [0, 1 / 2, 1 / 4, 1 / 32])
+def test_levels_halfway_between_two_become_the_even_one(step, monkeypatch):
+    batch = images(NUMPY, "uint8", default_layout(NUMPY), (1, 20, 24, 3))
+    M = np.array([[1.25, 0, -1 - step], [0, 1, 3 * step]])
+    expected = cuaug.warp_affine(batch, M, inverse=True)  # which test_warp_laws.py holds to it
+    emulated.patch(monkeypatch)
+    assert_equal(cuaug.warp_affine(batch, M, inverse=True), expected)
+
+
+ONE = """\
+struct Out {{ unsigned int* out; }};
+__shared__ alignas(16) unsigned int box[4];
+void one(const Out args) {{
+    const unsigned int to = __cvta_generic_to_shared(box);
+    {}
+}}
+"""
+FAULTS = {
+    "if (threadIdx.x > 0) __syncthreads();": "",
+    "if (threadIdx.x % 32 > 0) __syncthreads(); else __syncwarp();": "threads wait for others that do not come",
+    "if (threadIdx.x < 40) args.out[threadIdx.x] = __shfl_sync(~0u, threadIdx.x, 3); else __syncthreads();": (
+        "threads wait for others that do not come"
+    ),
+    'asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" : : "r"(to), "l"(args.out), "r"(16));': (
+        "copies are never waited for"
+    ),
+}
+
+
+@pytest.mark.parametrize("body", FAULTS)
+def test_the_emulator_notices(body):
+    """Threads that are done hold up nobody."""
+    room = np.zeros(64, np.uint32)
+    run = emulated.kernel("one", emulated.translated(ONE.format(body)))
+    assert run(struct.pack("P", room.ctypes.data), (2, 1, 1), 64) == FAULTS[body]
+
+
+def test_what_is_copied_is_not_there_before_it_is_waited_for():
+    copy = 'asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" : : "r"(to), "l"(args.out + 4), "r"(8));'
+    wait = 'asm volatile("cp.async.wait_all;" : : : "memory");'
+    body = f"{copy} args.out[0] = box[0]; {wait} for (int i = 1; i < 4; ++i) args.out[i] = box[i];"
+    room = np.array([1, 1, 1, 1, 2, 3, 4, 5], np.uint32)
+    run = emulated.kernel("one", emulated.translated(ONE.format(body)))
+    assert run(struct.pack("P", room.ctypes.data), (1, 1, 1), 1) == ""
+    assert room.tolist() == [0xA5A5A5A5, 3, 0, 0, 2, 3, 4, 5]
