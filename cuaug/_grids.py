@@ -43,9 +43,9 @@ def warp(
     return blocks, 1, 1
 
 
-def small_blocks(dtype: str, copied: bool) -> bool:
+def small_blocks(dtype: str, group: int, copied: bool) -> bool:
     """Whether a warp's blocks have half of the threads, and of the memory: `small_blocks` of kernels/gpu/copied.cuh."""
-    return copied and _array.ITEM_SIZE[dtype] == 1
+    return copied and _array.ITEM_SIZE[dtype] == 1 and group < 4
 
 
 def warp_regions(
@@ -85,7 +85,7 @@ def _regions(dtype: str, group: int, slices: int, height: int, width: int, copie
     stored = _stored_bytes(dtype, group)
     columns = _REGION_WIDTHS[_array.ITEM_SIZE[dtype] * group <= 6 if copied else stored <= 4]
     across = -(-width // columns)
-    few, many = (_FEW_ROWS // 2, _MANY_ROWS // 2) if small_blocks(dtype, copied) else (_FEW_ROWS, _MANY_ROWS)
+    few, many = (_FEW_ROWS // 2, _MANY_ROWS // 2) if small_blocks(dtype, group, copied) else (_FEW_ROWS, _MANY_ROWS)
     tall = across * slices * -(-height // many) >= 1500 and stored <= 16
     down = -(-height // (many if tall else few))
     step = 8 if tall else 4  # a half is of a multiple of four rows, too

@@ -27,7 +27,7 @@ class Plan(NamedTuple):
 class Skeleton(NamedTuple):
     """A kernel: the threads of its blocks, its grid, its template arguments in their order."""
 
-    threads: int  # as its text has it
+    threads: int  # as its text has it, or twice as many as it has in small blocks
     grid: Callable[..., tuple[int, int, int]]
     arguments: Callable[[tuple[str, ...], tuple[str, str], int, Axes], tuple[str | int, ...]]
     by_frame: bool = True  # else a sample's frames belong together
@@ -72,8 +72,8 @@ def plan(
     if copied and _row_bytes(source, _array.ITEM_SIZE[names[0]]) >= 1 << 31:
         layouts, copied = ("Strided", layouts[1]), False  # bytes of copied boxes are counted in 32 bits
     group = min(channels, 4)
+    small = warps and _grids.small_blocks(names[0], group, copied)
     made = SKELETONS[skeleton]
-    small = warps and _grids.small_blocks(names[0], copied)
     slices = (
         samples * frames * (-(-channels // group) if "Strided" in "".join(layouts) else 1) if made.by_frame else samples
     )

@@ -493,7 +493,8 @@ def test_the_grid_and_the_kernel_agree_on_which_boxes_are_copied(nvrtc):
         listed = ", ".join(f"cuaug::{argument}" for argument in arguments)
         said.append((plans.copies(given, layout), f"cuaug::copies<{listed}>"))
     assert {copied for copied, _ in said} == {True, False}
-    said += [(grids.small_blocks(dtype, copied=True), f"cuaug::small_blocks<cuaug::{dtype}>") for dtype in IMAGE_DTYPES]
+    for dtype, k in itertools.product(IMAGE_DTYPES, [1, 2, 3, 4]):
+        said.append((grids.small_blocks(dtype, k, copied=True), f"cuaug::small_blocks<cuaug::{dtype}, {k}>"))
     row = {**CROP, "border": "Constant", "layout": "Packed", "target": "uint8", "result": "Packed"}
     name = warp_of(row, kernels.chain(("Invert",)))  # whose text has that op
     text, options = sources.sources(name)

@@ -99,8 +99,8 @@ inline Levels<K> as_sampled(const Levels<K>& levels) { return levels; }
 // shuffles (gpu/transpose.cuh), packed pixels made in pairs where they are of 16 bits and boxes are copied, and else exchanged in shared memory. Grid: regions, the last
 // of them in halves. What precedes the pixels, all other warps waiting for the one that plans, takes its time whatever the region's height: they are tall where there are many.
 template <class In, class From, int K, class Geometry, class Sampler, class Border, class Chain, class Out, class OutLayout, class Use = Changed>
-__global__ void __launch_bounds__(copies<Geometry, Sampler, Border, From, In, Chain, Out, Use> ? copied_threads<In> : threads,
-    !Geometry::bounded ? 1 : small_blocks<In> && copies<Geometry, Sampler, Border, From, In, Chain, Out, Use> ? most_small_blocks
+__global__ void __launch_bounds__(copies<Geometry, Sampler, Border, From, In, Chain, Out, Use> ? copied_threads<In, K> : threads,
+    !Geometry::bounded ? 1 : small_blocks<In, K> && copies<Geometry, Sampler, Border, From, In, Chain, Out, Use> ? most_small_blocks
     : blocks<Stored<In, K>, Real<In>, typename Plain<Sampler>::type, Geometry::template Local<Real<In>>::linear && !Same<typename Each<From>::type, Strided>::value>)
 warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     const Warp<Geometry>& args = records.own();
@@ -115,7 +115,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     constexpr bool may_skip = !measured && Ops::fields > 0 && Same<In, Out>::value;  // the ops, for samples where all are idle: pixels are stored as they were sampled
     constexpr bool ragged = Each<From>::ragged, filtered = Same<Sampler, Antialiased>::value, retouching = retouches<Sampler>;
     constexpr bool copied = copies<Geometry, Sampler, Border, From, In, Chain, Out, Use>;
-    constexpr int threads = copied ? copied_threads<In> : cuaug::threads;
+    constexpr int threads = copied ? copied_threads<In, K> : cuaug::threads;
     constexpr bool bytes = by_bytes<Sampler, Sampled, In>;
     constexpr bool fixed = Geometry::bounded && Local::linear && Same<R, float>::value && Same<typename Plain<Sampler>::type, Bilinear>::value && (bytes || !filtered);
     constexpr double half_step = bytes ? byte_nudge : 1.0 / (1 << 24);  // of weights: rounding down rounds
@@ -129,7 +129,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     __shared__ OneImage own;  // the sample's, if ragged
     __shared__ Tile<Local> tiles[most_tiles];
     __shared__ typename Select<fixed, FixedRows, Count<0>>::type begins;  // the region's, at a multiple of 64 columns
-    constexpr int box_bytes = (copied ? copied_shared_bytes<In> : shared_bytes) - sizeof(exchange) - sizeof(region) - (ragged ? sizeof(own) : 0) - sizeof(tiles) - (fixed ? sizeof(begins) : 0) - (measured ? sizeof(R) * threads / 32 : 0) - (retouching ? sizeof(Retouching<In, K>) : 0) - (copied ? sizeof(Word[4]) : 0) - 32;
+    constexpr int box_bytes = (copied ? copied_shared_bytes<In, K> : shared_bytes) - sizeof(exchange) - sizeof(region) - (ragged ? sizeof(own) : 0) - sizeof(tiles) - (fixed ? sizeof(begins) : 0) - (measured ? sizeof(R) * threads / 32 : 0) - (retouching ? sizeof(Retouching<In, K>) : 0) - (copied ? sizeof(Word[4]) : 0) - 32;
     __shared__ alignas(16) unsigned char box_memory[Geometry::bounded ? box_bytes : 16];
     __shared__ R sums[measured ? threads / 32 : 1];
     __shared__ typename Select<retouching, Retouching<In, K>, Count<0>>::type retouch;

@@ -12,11 +12,11 @@ namespace cuaug {
 
 constexpr int piece_bytes = 16;
 
-// Bytes take so little memory that a block of half the threads has room for the box of half a region. Of more blocks there are more often some that sample while others
-// plan, copy or wait. Of their memory seven fit into 228 KiB, and three into 100.
-template <class T> constexpr bool small_blocks = sizeof(T) == 1;
-template <class T> constexpr int copied_threads = small_blocks<T> ? threads / 2 : threads;
-template <class T> constexpr int copied_shared_bytes = small_blocks<T> ? 32000 : shared_bytes;
+// Up to three channels of bytes take so little memory that a block of half the threads has room for the box of half a region. Of more blocks there are more often some that
+// sample while others plan, copy or wait. Of their memory seven fit into 228 KiB, and three into 100. Boxes of four channels, turned by 45 degrees, would often not fit.
+template <class T, int K> constexpr bool small_blocks = sizeof(T) == 1 && K < 4;
+template <class T, int K> constexpr int copied_threads = small_blocks<T, K> ? threads / 2 : threads;
+template <class T, int K> constexpr int copied_shared_bytes = small_blocks<T, K> ? 32000 : shared_bytes;
 constexpr int most_small_blocks = 7;
 
 template <int PixelBytes> constexpr int copied_region_width = PixelBytes <= 6 ? 64 : 32;  // of the output, in columns
@@ -25,7 +25,7 @@ template <int PixelBytes> constexpr int copied_region_width = PixelBytes <= 6 ? 
 template <class Layout, class T, int K>
 struct Copied {
     static constexpr bool packed = Same<Layout, Packed>::value;
-    static constexpr int threads = copied_threads<T>;
+    static constexpr int threads = copied_threads<T, K>;
     static constexpr int channels = K, planes = packed ? 1 : K, step = (packed ? K : 1) * sizeof(T);  // bytes from pixel to pixel
     static constexpr int blank_words = packed ? (step % 4 == 0 ? step / 4 : step % 2 ? step : step / 2) : K;
 
