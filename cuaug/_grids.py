@@ -14,7 +14,7 @@ POINTWISE_THREADS = 256  # each of which makes four pixels at a time (kernels/po
 POINTWISE_BLOCKS = 4  # on a multiprocessor at a time: what short chains have of narrow dtypes, a guess for others
 UNEVEN = {"AfterContrast"}  # ops in which one sample has more to do than another
 _UNEVEN_TURNS = 2  # of a GPU, for those (benchmarks/NOTES.md)
-_FEW_ROWS, _MANY_ROWS = 64, 128  # of a warp's regions, at most
+_FEW_ROWS, _MANY_ROWS = 64, 128  # of a warp's regions, at most; of small blocks half
 _REGION_WIDTHS = 32, 64
 _HALVED = 192  # of many regions, the last of a launch (benchmarks/NOTES.md); on every GPU, for the same bits on each
 _MOST_BLOCKS = 65535  # along a grid's second and third axis
@@ -44,7 +44,7 @@ def warp(
 
 
 def small_blocks(dtype: str, group: int, copied: bool) -> bool:
-    """Whether a warp's blocks have half of the threads, and of the memory: `small_blocks` of kernels/gpu/copied.cuh."""
+    """Whether a warp's blocks have half the threads, for half the rows: `small_blocks` of kernels/gpu/copied.cuh."""
     return copied and _array.ITEM_SIZE[dtype] == 1 and group < 4
 
 
@@ -85,7 +85,8 @@ def _regions(dtype: str, group: int, slices: int, height: int, width: int, copie
     stored = _stored_bytes(dtype, group)
     columns = _REGION_WIDTHS[_array.ITEM_SIZE[dtype] * group <= 6 if copied else stored <= 4]
     across = -(-width // columns)
-    few, many = (_FEW_ROWS // 2, _MANY_ROWS // 2) if small_blocks(dtype, group, copied) else (_FEW_ROWS, _MANY_ROWS)
+    small = small_blocks(dtype, group, copied)
+    few, many = _FEW_ROWS >> small, _MANY_ROWS >> small
     tall = across * slices * -(-height // many) >= 1500 and stored <= 16
     down = -(-height // (many if tall else few))
     step = 8 if tall else 4  # a half is of a multiple of four rows, too

@@ -27,7 +27,7 @@ class Plan(NamedTuple):
 class Skeleton(NamedTuple):
     """A kernel: the threads of its blocks, its grid, its template arguments in their order."""
 
-    threads: int  # as its text has it, or twice as many as it has in small blocks
+    threads: int  # as its text has it; small blocks have half
     grid: Callable[..., tuple[int, int, int]]
     arguments: Callable[[tuple[str, ...], tuple[str, str], int, Axes], tuple[str | int, ...]]
     by_frame: bool = True  # else a sample's frames belong together
@@ -72,7 +72,6 @@ def plan(
     if copied and _row_bytes(source, _array.ITEM_SIZE[names[0]]) >= 1 << 31:
         layouts, copied = ("Strided", layouts[1]), False  # bytes of copied boxes are counted in 32 bits
     group = min(channels, 4)
-    small = warps and _grids.small_blocks(names[0], group, copied)
     made = SKELETONS[skeleton]
     slices = (
         samples * frames * (-(-channels // group) if "Strided" in "".join(layouts) else 1) if made.by_frame else samples
@@ -84,7 +83,7 @@ def plan(
         skeleton,
         name_expression(skeleton, *made.arguments(names, layouts, group, target)),
         made.grid(*shape, *further),
-        made.threads // 2 if small else made.threads,
+        made.threads // 2 if _grids.small_blocks(names[0], group, copied) else made.threads,
         sizes=(
             *(frames, channels, height, width, *target.extents[3:]),
             *(_layouts.aligned(source, names[0], phase), _layouts.aligned(target, names[1], to_phase)),

@@ -478,8 +478,8 @@ def test_warps_of_copied_boxes_compile_without_a_warning_or_a_spill(name, archit
 
 
 def test_the_grid_and_the_kernel_agree_on_which_boxes_are_copied(nvrtc):
-    """`copies` of _plans.py, which chooses a region's columns, and `copies` of warp.cu; and which blocks are small."""
-    plans, grids = pytest.importorskip("cuaug._plans"), pytest.importorskip("cuaug._grids")
+    """`copies` of _plans.py, which chooses a region's columns, and `copies` of warp.cu."""
+    plans = pytest.importorskip("cuaug._plans")
     factors = (
         ["uint8", "float16", "float64"], ["uint8", "float16", "float64"], ["Affine", "Perspective", "Grid"],
         ["Bilinear", "Nearest", "Antialiased"], ["Constant", "Edge", "Windowed<cuaug::Constant>"], [(), ("Invert",)],
@@ -493,14 +493,24 @@ def test_the_grid_and_the_kernel_agree_on_which_boxes_are_copied(nvrtc):
         listed = ", ".join(f"cuaug::{argument}" for argument in arguments)
         said.append((plans.copies(given, layout), f"cuaug::copies<{listed}>"))
     assert {copied for copied, _ in said} == {True, False}
-    for dtype, k in itertools.product(IMAGE_DTYPES, [1, 2, 3, 4]):
-        said.append((grids.small_blocks(dtype, k, copied=True), f"cuaug::small_blocks<cuaug::{dtype}, {k}>"))
     row = {**CROP, "border": "Constant", "layout": "Packed", "target": "uint8", "result": "Packed"}
     name = warp_of(row, kernels.chain(("Invert",)))  # whose text has that op
     text, options = sources.sources(name)
     claims = "\n".join(f"static_assert({claim} == {str(truth).lower()});" for truth, claim in said)
-    claims += f"\nstatic_assert(cuaug::threads == {plans.SKELETONS['warp'].threads});"
     compiled(nvrtc, f"{text}\n{claims}\n", name, 90, options)
+
+
+def test_a_warp_is_launched_with_the_threads_that_its_blocks_have(nvrtc):
+    plans, images = pytest.importorskip("cuaug._plans"), pytest.importorskip("cuaug._images")
+    claims = []
+    for dtype, channels, border in itertools.product(IMAGE_DTYPES, [1, 2, 3, 4], ["Constant", "Edge"]):
+        names = dtype, dtype, "Affine", "Bilinear", border, kernels.chain(())
+        axes = images.imagined((4, 64, 64, channels), dtype).axes
+        copied = str(plans.copies(names, "Packed")).lower()
+        threads = plans.plan("warp", names, axes, 0, axes, 0).threads
+        claims.append(f"static_assert(cuaug::block_threads<cuaug::{dtype}, {channels}, {copied}> == {threads});")
+    text, options = sources.sources(COPIED[0])
+    compiled(nvrtc, "\n".join([text, *claims, ""]), COPIED[0], 90, options)
 
 
 @pytest.mark.parametrize("architecture", [100, 120])

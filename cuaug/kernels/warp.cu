@@ -33,7 +33,7 @@ struct alignas(16) Region {
     const In* in;        // the frame, at the first of the region's channels
     Out* out;            // the region's first pixel
     int in_row, out_row; // strides; read from here the compiler knows that they are of 32 bits
-    int fours;           // of rows that the block makes at a time
+    int bands;           // of four rows, so many the block makes at a time
     int left, top;
     int width;           // of the output
     int channels;        // from the first on
@@ -99,8 +99,8 @@ inline Levels<K> as_sampled(const Levels<K>& levels) { return levels; }
 // shuffles (gpu/transpose.cuh), packed pixels made in pairs where they are of 16 bits and boxes are copied, and else exchanged in shared memory. Grid: regions, the last
 // of them in halves. What precedes the pixels, all other warps waiting for the one that plans, takes its time whatever the region's height: they are tall where there are many.
 template <class In, class From, int K, class Geometry, class Sampler, class Border, class Chain, class Out, class OutLayout, class Use = Changed>
-__global__ void __launch_bounds__(copies<Geometry, Sampler, Border, From, In, Chain, Out, Use> ? copied_threads<In, K> : threads,
-    !Geometry::bounded ? 1 : small_blocks<In, K> && copies<Geometry, Sampler, Border, From, In, Chain, Out, Use> ? most_small_blocks
+__global__ void __launch_bounds__(block_threads<In, K, copies<Geometry, Sampler, Border, From, In, Chain, Out, Use>>,
+    !Geometry::bounded ? 1 : small_blocks<In, K, copies<Geometry, Sampler, Border, From, In, Chain, Out, Use>> ? most_small_blocks
     : blocks<Stored<In, K>, Real<In>, typename Plain<Sampler>::type, Geometry::template Local<Real<In>>::linear && !Same<typename Each<From>::type, Strided>::value>)
 warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     const Warp<Geometry>& args = records.own();
@@ -115,21 +115,20 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     constexpr bool may_skip = !measured && Ops::fields > 0 && Same<In, Out>::value;  // the ops, for samples where all are idle: pixels are stored as they were sampled
     constexpr bool ragged = Each<From>::ragged, filtered = Same<Sampler, Antialiased>::value, retouching = retouches<Sampler>;
     constexpr bool copied = copies<Geometry, Sampler, Border, From, In, Chain, Out, Use>;
-    constexpr int threads = copied ? copied_threads<In, K> : cuaug::threads;
+    constexpr int threads = block_threads<In, K, copied>;  // not cuaug::threads
     constexpr bool bytes = by_bytes<Sampler, Sampled, In>;
     constexpr bool fixed = Geometry::bounded && Local::linear && Same<R, float>::value && Same<typename Plain<Sampler>::type, Bilinear>::value && (bytes || !filtered);
     constexpr double half_step = bytes ? byte_nudge : 1.0 / (1 << 24);  // of weights: rounding down rounds
     // Neither pairs nor what is transposed need memory for an exchange, which leaves more to boxes.
     constexpr bool narrow = sizeof(Out) < 4 && !Same<OutLayout, Strided>::value, planar = narrow && Same<OutLayout, Planar>::value;
     constexpr bool paired = narrow && !planar && copied && sizeof(Out) == 2 && in_words<Out, K>, exchanged = narrow && !planar && !paired;
-    constexpr bool in_pairs = paired || (planar && sizeof(Out) == 2);  // a thread stores two pairs, not four in a row
     constexpr int exchange_pitch = 40;  // 4 rows of 8 pixels, 40 apart, fall into different banks
     __shared__ FourPixels<Out, K> exchange[exchanged ? threads / 32 * exchange_pitch : 1];
     __shared__ Region<In, K, Out, Ops> region;
     __shared__ OneImage own;  // the sample's, if ragged
     __shared__ Tile<Local> tiles[most_tiles];
     __shared__ typename Select<fixed, FixedRows, Count<0>>::type begins;  // the region's, at a multiple of 64 columns
-    constexpr int box_bytes = (copied ? copied_shared_bytes<In, K> : shared_bytes) - sizeof(exchange) - sizeof(region) - (ragged ? sizeof(own) : 0) - sizeof(tiles) - (fixed ? sizeof(begins) : 0) - (measured ? sizeof(R) * threads / 32 : 0) - (retouching ? sizeof(Retouching<In, K>) : 0) - (copied ? sizeof(Word[4]) : 0) - 32;
+    constexpr int box_bytes = block_bytes<In, K, copied> - sizeof(exchange) - sizeof(region) - (ragged ? sizeof(own) : 0) - sizeof(tiles) - (fixed ? sizeof(begins) : 0) - (measured ? sizeof(R) * threads / 32 : 0) - (retouching ? sizeof(Retouching<In, K>) : 0) - (copied ? sizeof(Word[4]) : 0) - 32;
     __shared__ alignas(16) unsigned char box_memory[Geometry::bounded ? box_bytes : 16];
     __shared__ R sums[measured ? threads / 32 : 1];
     __shared__ typename Select<retouching, Retouching<In, K>, Count<0>>::type retouch;
@@ -202,7 +201,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         region.top = at.top;
         region.in_row = ragged ? own.y : static_cast<int>(args.in.y);
         region.out_row = static_cast<int>(args.out.y);
-        region.fours = at.width > 32 ? threads / 64 : threads / 32;
+        region.bands = at.width > 32 ? threads / 64 : threads / 32;
         region.width = at.width;
         region.channels = args.channels - at.first;
         region.plane = at.t * groups + at.first / K;
@@ -235,7 +234,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     [[maybe_unused]] R luma_sum = R(0);
     // Columns of a thread's four pixels of a row, from its first on.
     auto along = [](int i) { return paired ? adjacent<Out>(i) : 8 * i; };
-    // A tile from `sample`, which makes pixels `along` a row, of rows counted from the tile's first. `row_of` reads what it has to know of a row, a turn ahead, as
+    // A tile from `sample`, which makes pixels `along` a row, of rows counted from the tile's first. `row_of` reads what it has to know of a band of four rows, a turn ahead, as
     // who reads it when it is wanted waits for it (3 % of the time). `together`: so many pixels, one where that is the exception, so that it takes no registers from the
     // rule. Ops take pixels as rounded as if they had been in memory. `ready` waits for the box, when all else is known.
     auto make = [&](const Tile<Local>& tile, const auto& row_of, const auto& sample, auto together, const auto& ready) {
@@ -257,23 +256,24 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                 where[i] = {region.left + column + along(first + i), region.top + tile.first + y, args.out_width, args.out_height, R(white<In>), R(white<Out>), region.plane};
             Ops::of(region.field).apply(pixels, where);
         };
-        // Rows are counted by four: the warp's first, which the compiler sees is the same for all lanes; the thread has a row of those before `end`.
-        int fours = __shfl_sync(0xffffffffu, warp_index, 0) >> twice;
+        // Rows are made in bands of four, of which the thread has the row `below` the first. From a shuffle the compiler knows that the band is the same for all lanes, and
+        // checks nothing before those of `transposed` (as CUTLASS's canonical_warp_idx_sync). In bands from `end` on the thread's row lies beyond the tile.
+        int band = __shfl_sync(0xffffffffu, warp_index, 0) >> twice;
         const int below = lane >> 3, end = (rows - below + 3) >> 2;
-        // It stores words of those before these, if they end so many columns behind the first that it stores.
+        // In bands before ends[i] the thread may store its word i whole. `x`: the word's last column, from `stored` on; 1 and 17 are `adjacent` of 1 and 3.
         [[maybe_unused]] auto end_of_words = [&](int x) { return once(args.out_aligned && stored + x < own.width ? end : 0); };
-        [[maybe_unused]] const int ends[] = {end_of_words(in_pairs ? 1 : 3), end_of_words(17)};
+        [[maybe_unused]] const int ends[] = {end_of_words(paired || (planar && sizeof(Out) == 2) ? 1 : 3), end_of_words(17)};
         [[maybe_unused]] const Transposition<Out> transposed(lane);
-        Out* out = own.out + stored * x_stride + wide(tile.first + 4 * fours + below, own.out_row);
-        __builtin_assume(__isGlobal(out));
-        const long long further = wide(4 * own.fours, own.out_row);
-        auto next = row_of(fours);
+        Out* out = own.out + stored * x_stride + wide(tile.first + 4 * band + below, own.out_row);
+        __builtin_assume(__isGlobal(out));  // counted up in the loop, which hides it
+        const long long further = wide(4 * own.bands, own.out_row);
+        auto next = row_of(band);
         ready();
-        for (const int all = (rows + 3) >> 2; fours < all; fours += own.fours, out += further) {
-            const int y = 4 * fours + below;
-            const bool there = fours < end;
+        for (const int all = (rows + 3) >> 2; band < all; band += own.bands, out += further) {
+            const int y = 4 * band + below;
+            const bool there = band < end;
             const auto row = next;
-            next = row_of(fours + own.fours);
+            next = row_of(band + own.bands);
             auto write = [&](int x, const Stored<Out, K>& pixel) {
                 if (there && stored + x < own.width)
                     for (int k = 0; k < K; ++k) out[offset[k] + x * x_stride] = to_texel(pixel).c[k];
@@ -285,7 +285,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                     reinterpret_cast<Stored<Out, K>*>(exchange_row)[(lane & 7) + 8 * j] = pixel;
                 } else if constexpr (pairing) {
                     if (j % 2 == 0) left = pixel;
-                    else if (fours < ends[j / 2]) store_two(out + along(j - 1) * K, left, pixel);
+                    else if (band < ends[j / 2]) store_two(out + along(j - 1) * K, left, pixel);
                     else write(along(j - 1), left), write(along(j), pixel);
                 } else {
                     write(along(j), pixel);
@@ -329,13 +329,13 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                 __syncwarp();
                 const FourPixels<Out, K> four = *exchange_from;
                 __syncwarp();
-                if (fours < ends[0]) store_four<OutLayout, Out, K>(out, offset, four);
+                if (band < ends[0]) store_four<OutLayout, Out, K>(out, offset, four);
                 else for (int j = 0; j < 4; ++j) write(j, four.v[j]);
             } else if constexpr (transposing) {
                 constexpr int each = in_a_word<Out>;
                 for (int k = 0; k < K; ++k) line[k] = transposed(line[k]);
                 for (int first = 0; first < 4; first += each) {
-                    if (fours < ends[first / each]) {
+                    if (band < ends[first / each]) {
                         store_words(out + adjacent<Out>(first), offset, line, first / each);
                     } else {
                         for (int i = first; i < first + each; ++i)
@@ -404,9 +404,9 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                 if constexpr (fixed) return begins.from(region.left & 63, tile.first, lane >> 3, tile.local.base_x, tile.local.base_y);
                 else return nothing(0);
             }();
-            auto row_at = [&](int fours) {
-                if constexpr (fixed && !retouching) return steps.row_at(fours);
-                else return nothing(fours);
+            auto row_at = [&](int band) {
+                if constexpr (fixed && !retouching) return steps.row_at(band);
+                else return nothing(band);
             };
             auto point_at = [&](int x, int y, const auto& row) {
                 if constexpr (!fixed) return point(x, y);

@@ -12,12 +12,13 @@ namespace cuaug {
 
 constexpr int piece_bytes = 16;
 
-// Up to three channels of bytes take so little memory that a block of half the threads has room for the box of half a region. Of more blocks there are more often some that
-// sample while others plan, copy or wait. Of their memory seven fit into 228 KiB, and three into 100. Boxes of four channels, turned by 45 degrees, would often not fit.
-template <class T, int K> constexpr bool small_blocks = sizeof(T) == 1 && K < 4;
-template <class T, int K> constexpr int copied_threads = small_blocks<T, K> ? threads / 2 : threads;
-template <class T, int K> constexpr int copied_shared_bytes = small_blocks<T, K> ? 32000 : shared_bytes;
-constexpr int most_small_blocks = 7;
+// A block of copied boxes plans and copies for longer than it samples: of more blocks some sample at any time. Up to three channels of bytes leave room for them: blocks of
+// half the threads make half the rows. With 1 KiB that each takes besides, seven fit into a multiprocessor's 228 KiB, three into 100 (benchmarks/NOTES.md). Boxes of four
+// channels, turned by 45 degrees, would often not fit.
+template <class T, int K, bool copied> constexpr bool small_blocks = copied && sizeof(T) == 1 && K < 4;
+template <class T, int K, bool copied> constexpr int block_threads = small_blocks<T, K, copied> ? threads / 2 : threads;
+template <class T, int K, bool copied> constexpr int block_bytes = small_blocks<T, K, copied> ? 32000 : shared_bytes;
+constexpr int most_small_blocks = 7;  // that registers are left for
 
 template <int PixelBytes> constexpr int copied_region_width = PixelBytes <= 6 ? 64 : 32;  // of the output, in columns
 
@@ -25,7 +26,7 @@ template <int PixelBytes> constexpr int copied_region_width = PixelBytes <= 6 ? 
 template <class Layout, class T, int K>
 struct Copied {
     static constexpr bool packed = Same<Layout, Packed>::value;
-    static constexpr int threads = copied_threads<T, K>;
+    static constexpr int threads = block_threads<T, K, true>;
     static constexpr int channels = K, planes = packed ? 1 : K, step = (packed ? K : 1) * sizeof(T);  // bytes from pixel to pixel
     static constexpr int blank_words = packed ? (step % 4 == 0 ? step / 4 : step % 2 ? step : step / 2) : K;
 

@@ -24,8 +24,8 @@ struct Steps {
     FixedPoint right, begin;
     const FixedPoint* row;
 
-    // Where one of four rows begins, less `begin`.
-    FixedPoint row_at(int fours) const { return row[fours]; }
+    // Where a band of four rows begins; `begin` leads from there to one of the four, in the box.
+    FixedPoint row_at(int band) const { return row[band]; }
 
     FixedPoint at(int x, const FixedPoint& from) const {
         Word u = right.x * x + (from.x + begin.x), v = right.y * x + (from.y + begin.y);

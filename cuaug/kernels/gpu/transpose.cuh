@@ -24,20 +24,21 @@ inline int transposed_column(int lane) {
 template <class T>
 inline int adjacent(int i) { return sizeof(T) == 2 ? 16 * (i / 2) + i % 2 : i; }
 
-// What a lane's part in it is, the same in all turns.
+// A lane's part in the transposition, the same for all rows.
 template <class T>
 struct Transposition {
-    int halves, bytes;  // which ones it keeps of two words
+    static constexpr int apart = sizeof(T) == 1 ? 2 : 1;  // lanes that trade halves
+    int halves, bytes;  // selectors: which ones it keeps of its own word and of the other lane's
 
     explicit Transposition(int lane)
-        : halves(once(lane & (sizeof(T) == 1 ? 2 : 1) ? 0x3276 : 0x5410)), bytes(sizeof(T) == 1 ? once(lane & 1 ? 0x3715 : 0x6240) : 0) {}
+        : halves(once(lane & apart ? 0x3276 : 0x5410)), bytes(sizeof(T) == 1 ? once(lane & 1 ? 0x3715 : 0x6240) : 0) {}
 
     Stored<T, 4> operator()(Stored<T, 4> line) const {
         // Words of two lanes become the lower parts of both in one, the higher parts in the other.
         auto trade = [&](int apart, int kept) {
             for (Word& word : line.word) word = __byte_perm(word, __shfl_xor_sync(0xffffffffu, word, apart), kept);
         };
-        trade(sizeof(T) == 1 ? 2 : 1, halves);
+        trade(apart, halves);
         if (sizeof(T) == 1) trade(1, bytes);
         return line;
     }

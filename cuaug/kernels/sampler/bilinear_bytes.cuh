@@ -9,44 +9,45 @@ namespace cuaug {
 // Half of the step that weights of bytes come in: coordinates are given with it added, so that rounding down below is rounding.
 constexpr float byte_nudge = 1.0f / 131072.0f;
 
-// The four weights of a point, of 16 bits and summing to 2^16, those of a column in a word: (1-r)(1-f) and (1-r) f, r (1-f) and r f.
+// The weights of the four pixels around a point that lies r right of the left ones and f below the upper ones, in units of 2^-16. A column's are in one word, the upper
+// pixel's in its lower half: (1-r)(1-f) and (1-r) f, r (1-f) and r f.
 struct ByteWeights {
     Word left;
     Word right;
 };
 
-// r, f and their product, rounded down. None of the weights is negative, and 2^16, which a pixel has that counts alone, is cut to what 16 bits hold: its level stays.
+// Of r, f and their product, each rounded down, so that no weight is negative. A pixel that counts alone has 2^16, cut to the 16 bits there are: rounding hides it.
 inline ByteWeights byte_weights(Word r, Word f, Word both) {
     const Word low = f - both;
     return {65536 * low + min(65536 - r - low, 65535u), 65535 * both + r};
 }
 
-// A sum of levels, times weights of 16 bits, is below 2^24: as the bits of a float it is so many times 2^-149, which is a denormal or of the first exponent above. Adding
-// 2^17 to 2^-6 of its levels leaves a level in the low bits, rounded half to even: a conversion on the otherwise idle float pipe, whatever -ftz says.
+// A level from a sum of levels times weights, which is 2^16 times the level and below 2^24. The bits of such an integer n are those of the float n * 2^-149, a denormal or of
+// the least exponent. Times 2^127 it is 2^-6 of the level; 2^17, whose last bit is worth 2^-6, brings that into the lowest byte, rounded half to even: a conversion on the
+// otherwise idle float pipe. `ieee`: denormals count, as CuPy compiles with -ftz.
 constexpr float level_unit = 1.0f / 64.0f, level_bias = 131072.0f;
-inline float level(Word sum) { return __fmaf_ieee_rn(__uint_as_float(sum), 1.7014118346046923e38f, level_bias); }
+inline float level(Word sum) { return __fmaf_ieee_rn(__uint_as_float(sum), 0x1p127f, level_bias); }
 
-// Levels as floats, of whose bits they are the lowest byte: `level_bias`, and so many times `level_unit`.
+// Levels n as floats level_bias + n * level_unit, whose lowest byte is n.
 template <int K>
 struct Levels {
     float of[K];
 };
 
-// Bilinear interpolation of pixels of up to four bytes, `above` and `below` each a pair of them: two taps of a channel, one below the other, in one __dp2a. 99.9 % of
-// uniform noise come out as from exact weights, the rest one level off.
+// Bilinear interpolation of pixels in a word each, a pair `above` and a pair `below`: two taps of a channel, one below the other, in one __dp2a. Of uniform noise 99.9 %
+// comes out as from exact weights, the rest one level off.
 template <int K>
 inline Levels<K> bilinear(const Word (&above)[2], const Word (&below)[2], const ByteWeights& weights) {
     Levels<K> out;
-    for (int k = 0; k < K; k += 2) {
-        const int halves = k ? 0x7362 : 0x5140;
-        const Word left = __byte_perm(above[0], below[0], halves), right = __byte_perm(above[1], below[1], halves);
-        out.of[k] = level(__dp2a_lo(weights.left, left, __dp2a_lo(weights.right, right, 0u)));
-        if (k + 1 < K) out.of[k + 1 < K ? k + 1 : k] = level(__dp2a_hi(weights.left, left, __dp2a_hi(weights.right, right, 0u)));
+    for (int k = 0; k < K; ++k) {
+        const int two = k < 2 ? low_bytes : high_bytes;
+        const Word left = __byte_perm(above[0], below[0], two), right = __byte_perm(above[1], below[1], two);
+        out.of[k] = level(k % 2 ? __dp2a_hi(weights.left, left, __dp2a_hi(weights.right, right, 0u)) : __dp2a_lo(weights.left, left, __dp2a_lo(weights.right, right, 0u)));
     }
     return out;
 }
 
-// From their addresses in shared memory, in words.
+// The left ones' addresses in shared memory.
 template <int K>
 inline Levels<K> bilinear(unsigned int above, unsigned int below, const ByteWeights& weights) {
     auto word = [](unsigned int at) { return *static_cast<const Word*>(__cvta_shared_to_generic(at)); };
@@ -71,8 +72,11 @@ inline Pixel<R, K> shares(const Levels<K>& levels) {
     return out;
 }
 
+// The upper 16 of its 24 bits.
+inline Word fraction_of(Word coordinate) { return __byte_perm(coordinate, 0, 0x4421); }
+
 inline ByteWeights byte_weights(const FixedPoint& p) {
-    const Word r = __byte_perm(p.x, 0, 0x4421), f = __byte_perm(p.y, 0, 0x4421);
+    const Word r = fraction_of(p.x), f = fraction_of(p.y);
     return byte_weights(r, f, r * f >> 16);
 }
 

@@ -8,11 +8,15 @@
 
 namespace cuaug {
 
-// Two pixels of three bytes from an address on; the first one's last byte is the second one's first.
+// Two pixels of three bytes in words as they lie in memory: r g b r and g b, of which the second r, g, b are the right one's.
+struct PairOfThree {
+    Word first, second;
+};
+
 template <class Box>
-inline void pair_of_three(const Box&, unsigned int word, unsigned int shift, Word (&pair)[2]) {
+inline PairOfThree pair_of_three(const Box&, unsigned int word, unsigned int shift) {
     const Word a = Box::template at<Word>(word), b = Box::template at<Word>(word + 4), c = Box::template at<Word>(word + 8);
-    pair[0] = __funnelshift_r(a, b, shift), pair[1] = __funnelshift_r(b, c, shift);
+    return {__funnelshift_r(a, b, shift), __funnelshift_r(b, c, shift)};
 }
 
 template <class Layout, int K, int Plane>
@@ -23,15 +27,14 @@ inline Levels<K> bilinear(const CopiedBox<Layout, uint8, K, Plane>& box, const F
     } else if constexpr (Same<Layout, Packed>::value && K == 3) {
         const auto [left, right] = byte_weights(p);
         const unsigned int word = above & ~3u, shift = above << 3;  // of which a funnel shift takes five bits
-        Word upper[2], lower[2];
-        pair_of_three(box, word, shift, upper);
-        pair_of_three(box, word + box.pitch, shift, lower);
-        const Word rg = __byte_perm(upper[0], lower[0], 0x5140), br = __byte_perm(upper[0], lower[0], 0x7362), gb = __byte_perm(upper[1], lower[1], 0x5140);
+        const PairOfThree upper = pair_of_three(box, word, shift), lower = pair_of_three(box, word + box.pitch, shift);
+        // The left pixels' red and green; their blue and the right ones' red; the right ones' green and blue: the upper pixel's and the lower one's by turns.
+        const Word rg = __byte_perm(upper.first, lower.first, low_bytes), br = __byte_perm(upper.first, lower.first, high_bytes), gb = __byte_perm(upper.second, lower.second, low_bytes);
         return {{level(__dp2a_lo(left, rg, __dp2a_hi(right, br, 0u))), level(__dp2a_hi(left, rg, __dp2a_lo(right, gb, 0u))),
                  level(__dp2a_lo(left, br, __dp2a_hi(right, gb, 0u)))}};
     } else {
-        // As `byte_weights`, each by itself.
-        const Word r = __byte_perm(p.x, 0, 0x4421), f = __byte_perm(p.y, 0, 0x4421), both = r * f >> 16;
+        // The weights of `byte_weights`, in a word each, as taps are multiplied one by one.
+        const Word r = fraction_of(p.x), f = fraction_of(p.y), both = r * f >> 16;
         const Word right = r - both, low = f - both, left = 65536 - r - low;
         Levels<K> out;
         for (int k = 0; k < K; ++k)
