@@ -17,10 +17,12 @@ print(sorted(new - set(sys.stdlib_module_names) - {"cuaug", "numpy"}))
     assert python(program)[0] == "[]"
 
 
-def test_import_takes_less_than_100_ms_over_numpy():
-    """Of the thread that imports (those that NumPy's BLAS starts spin for a while), and the best of several."""
+def test_import_takes_less_than_100_ms_over_numpy(tmp_path):
+    """Of the thread that imports (those that NumPy's BLAS starts spin for a while), the best of several, and with
+    bytecode, which the first of them writes where the environment forbids it and which an installed package has."""
     program = "import numpy, time; t = time.thread_time(); import cuaug; print(time.thread_time() - t)"
-    best = min(float(python(program)[0]) for _ in range(8))
+    bytecode = {"PYTHONDONTWRITEBYTECODE": None, "PYTHONPYCACHEPREFIX": str(tmp_path)}
+    best = min(float(python(program, **bytecode)[0]) for _ in range(8))
     assert best < 0.1, f"{best * 1e3:.0f} ms"
 
 
