@@ -82,8 +82,9 @@ template <class T, int K> struct alignas(sizeof(Stored<T, K>) == 2 ? 8 : 16) Fou
 // Four adjacent elements as they lie in memory: of one channel (Planar), or of a pixel and what follows it (Packed).
 template <class T> struct alignas(4 * sizeof(T) < 16 ? 4 * sizeof(T) : 16) FourElements { Word word[sizeof(T)]; };
 
-// Bytes, or 16-bit elements, i of `a` and j of `b`, ... as one word; i and j are known when the kernel is compiled.
 constexpr int low_bytes = 0x5140, high_bytes = 0x7362;  // of two words by turns: bytes 0 and 1 of each, or 2 and 3
+
+// Bytes, or 16-bit elements, i of `a` and j of `b`, ... as one word; i and j are known when the kernel is compiled.
 inline Word bytes(Word a, Word b, int selector) { return __byte_perm(a, b, selector); }
 inline Word halves(Word a, int i, Word b, int j) { return __byte_perm(a, b, (i % 2 ? 0x32 : 0x10) | (j % 2 ? 0x7600 : 0x5400)); }
 
