@@ -50,6 +50,7 @@ struct alignas(16) Tile {
     Local local;         // counted from the box's corner, or from the base where there is no box
     Box box;
     int first, end;
+    Slant slant;
 };
 
 // Whether the box holds every pixel that `retouched` reads for a tile. Always so for samples that are not moved: `box_of` adds some slack, a pixel, around what it is
@@ -176,13 +177,15 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         if constexpr (fixed) begins.lay(exact, at.left & ~63, at.top, half_step, lane);
         // Of a map there is one tile, and lanes of others must not read behind it.
         const int begin = Geometry::bounded ? first : min(first, at.height - 1);
-        Tile<Local> tile = {Geometry::template local<R>(exact, at.left, at.top + begin), {}, first, end};
+        Tile<Local> tile = {Geometry::template local<R>(exact, at.left, at.top + begin), {}, first, end, {}};
         if constexpr (Geometry::bounded) {
             Bounds<R> bounds;
             // Patches are sampled whole, so the box holds those that stick out of the output too.
-            const bool known = tile.local.bounds((at.width + 31) & ~31, (end - first + 3) & ~3, bounds) && (!fixed || counts_in_fixed(tile.local));
+            const int width = (at.width + 31) & ~31, height = (end - first + 3) & ~3;
+            const bool known = tile.local.bounds(width, height, bounds) && (!fixed || counts_in_fixed(tile.local));
             if (known) tile.box = copied ? copied_box_of<Lie>(bounds, tile.local.base_x, Sampler::before, Sampler::after, plane, 256)
                     : box_of<Pixels>(bounds, tile.local.base_x, Sampler::before, Sampler::after, box_bytes, fixed ? 256 : group<Pixels> * threads);
+            if constexpr (copied) tile.slant = slant_of<Lie>(tile.local, width, height);
             if (tile.box.across > 0) tile.local = tile.local.from(tile.box.x, tile.box.y, bytes ? byte_nudge : R(0));
         }
         const unsigned int fits = __ballot_sync(0xffffffffu, tile.box.across > 0 || end <= first);
@@ -363,7 +366,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         const bool staged = Geometry::bounded && box.across > 0;
         if (staged) {
             const int aligned = ragged ? own.aligned : args.in_aligned;
-            if constexpr (copied) copy_box<InLayout>(image(), box, aligned, box_memory, plane);
+            if constexpr (copied) copy_box<InLayout>(image(), box, tiles[i].slant, aligned, box_memory, plane);
             else stage<InLayout>(image(), box, aligned, region.fill, pixels);
         }
         if constexpr (retouching)
@@ -375,7 +378,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                 Word any = 0;
                 for (int j = 0; j < Lie::blank_words; ++j) any |= blank[j];
                 wait_for_copies();
-                if (any != 0) fill_box<InLayout>(image(), box, blank, box_memory, plane);
+                if (any != 0) fill_box<InLayout>(image(), box, tiles[i].slant, blank, box_memory, plane);
                 __syncthreads();
             }
         };

@@ -63,6 +63,35 @@ inline Box copied_box_of(const Bounds<R>& bounds, int base_x, int before, int af
     return {x, y, fits ? across : 0, height, pitch, static_cast<int>((Lie::threads + 0.5f) * share), share};
 }
 
+// What a tile needs of its box, in which it lies turned: the rows of each column of pieces between two pairs of lines, on which the tile's sides lie. With rotations within
+// 30 degrees that is three quarters of the box.
+struct Slant {
+    float slope[2], middle[2], half[2];  // rows a byte; where a piece begins at byte 0, the row between the lines; from there to both
+
+    // Of a piece that begins at this byte.
+    int first(float byte) const { return static_cast<int>(floor(fmax(slope[0] * byte + middle[0] - half[0], slope[1] * byte + middle[1] - half[1]))); }
+    int last(float byte) const { return static_cast<int>(floor(fmin(slope[0] * byte + middle[0] + half[0], slope[1] * byte + middle[1] + half[1]))) + 1; }
+};
+
+// Of a tile of so many pixels; bytes and rows are counted from its base.
+template <class Lie, class Local>
+inline Slant slant_of(const Local& local, int width, int height) {
+    // A point lies between the pixels that it needs, so a piece is needed from a pixel before it on, and to one behind it.
+    constexpr float step = Lie::step, slack = 1.0f / 16, centre = (piece_bytes - step) / (2 * step), reach = (piece_bytes - 2 + step) / (2 * step) + 1;
+    Slant out;
+    // Two parallel sides: one along (right, down) from the tile's first pixel on, and the other so far away.
+    auto sides = [&](int i, float right, float down, float away_x, float away_y) {
+        const bool steep = fabs(right) < 1.0f / 32 * fabs(down);  // they bound columns, as the box does
+        const float slope = steep ? 0.0f : __fdividef(down, right), apart = away_y - slope * away_x;
+        out.slope[i] = slope * (1 / step);
+        out.middle[i] = local.f + slope * (centre - local.c) + 0.5f * apart;
+        out.half[i] = steep ? 1e6f : 0.5f * fabs(apart) + reach * fabs(slope) + slack;
+    };
+    sides(0, local.a, local.d, local.b * (height - 1), local.e * (height - 1));
+    sides(1, local.b, local.e, local.a * (width - 1), local.d * (width - 1));
+    return out;
+}
+
 // What lies outside, in words as they repeat in a row: one a channel (planes), or those of a few pixels.
 template <class Lie, class T, class Fill>
 inline void lay_blank(Word (&blank)[4], int lane, const Fill& fill) {
@@ -90,7 +119,8 @@ inline void copy_bytes(unsigned int to, const unsigned char* from, bool there) {
 inline void wait_for_copies() { asm volatile("" : : : "memory"); }
 #endif
 
-// A thread's share of the pieces: it keeps to a column of them and walks down the rows.
+// A thread's share of the pieces: it keeps to a column of them and walks down the rows, all threads at the same pace. So lanes ask for pieces side by side, of which
+// memory brings two at a time.
 template <class Layout, class T, int K>
 struct Pieces {
     using Lie = Copied<Layout, T, K>;
@@ -98,42 +128,50 @@ struct Pieces {
 
     const Image<T, K, Constant>& image;
     const Box& box;
-    int y, byte, end;      // the first row; the column, and where the image's row ends, in bytes
+    int byte, end;         // the column, and where the image's row ends, in bytes
+    int y, low, rows;      // the first row; from which one on, and how many rows there are in the image that are needed
     bool inside, outside;  // wholly
     unsigned int first;    // in shared memory
 
-    Pieces(const Image<T, K, Constant>& image, const Box& box, unsigned char* memory)
+    Pieces(const Image<T, K, Constant>& image, const Box& box, const Slant& slant, unsigned char* memory)
         : image(image), box(box), end(Lie::step * image.window.width) {
         const int row = static_cast<int>((threadIdx.x + 0.5f) * box.share), piece = threadIdx.x - row * box.across;
         y = row < box.down ? row : box.height;  // threads beyond the last whole row of pieces have none
         byte = (Lie::step * image.base_x & -piece_bytes) + piece_bytes * piece;
+        const float place = static_cast<float>(byte - Lie::step * (image.base_x - box.x));
+        low = max(slant.first(place) - box.y, -image.base_y);
+        rows = max(min(slant.last(place) - box.y + 1, image.window.height - image.base_y) - low, 0);
         inside = byte >= 0 && byte + piece_bytes <= end;
         outside = byte + piece_bytes <= 0 || byte >= end;
         first = static_cast<unsigned int>(__cvta_generic_to_shared(memory)) + row * box.pitch + piece_bytes * piece;
     }
 
-    // `bring(to, from, there, channel)` for each; `there`: the row lies in the image, and some of the piece.
-    template <class Bring>
+    // `bring(to, from, there, channel)` for each, several in a turn; `there`: the row is needed and lies in the image, and so does some of the piece.
+    template <int Several = 1, class Bring>
     void walk(int plane, const Bring& bring) const {
-        const int step = size * image.y_stride, down = box.down * box.pitch, height = outside ? 0 : image.window.height;
-        const unsigned char *data = reinterpret_cast<const unsigned char*>(image.data), *from = data + byte + wide(image.base_y + y, step);
+        const int step = size * image.y_stride, down = box.down * box.pitch, count = outside ? 0 : rows;
+        const unsigned char* from[Lie::planes];
+        for (int k = 0; k < Lie::planes; ++k) from[k] = reinterpret_cast<const unsigned char*>(image.data + image.offset[k]) + byte + wide(image.base_y + y, step);
         unsigned int to = first;
-        for (int i = y; i < box.height; i += box.down, to += down, from += wide(box.down, step)) {
-            const bool there = static_cast<unsigned int>(image.base_y + i) < static_cast<unsigned int>(height);
-            const unsigned char* at = there ? from : data;
-            for (int k = 0; k < Lie::planes; ++k) bring(to + k * plane, at + size * image.offset[k], there, k);
+#pragma unroll Several
+        for (int row = y - low; row < box.height - low; row += box.down, to += down) {
+            const bool there = static_cast<unsigned int>(row) < static_cast<unsigned int>(count);
+            for (int k = 0; k < Lie::planes; ++k) {
+                bring(to + k * plane, from[k], there, k);
+                from[k] += wide(box.down, step);
+            }
         }
     }
 };
 
 // By all threads of the block. What it asks for is on its way when it returns.
 template <class Layout, class T, int K>
-inline void copy_box(const Image<T, K, Constant>& image, const Box& box, int aligned, unsigned char* memory, int plane) {
-    const Pieces<Layout, T, K> pieces(image, box, memory);
+inline void copy_box(const Image<T, K, Constant>& image, const Box& box, const Slant& slant, int aligned, unsigned char* memory, int plane) {
+    const Pieces<Layout, T, K> pieces(image, box, slant, memory);
     constexpr int size = pieces.size;
     const bool whole = pieces.inside || pieces.outside;
     if (whole && aligned * size >= piece_bytes) {
-        pieces.walk(plane, [](unsigned int to, const unsigned char* from, bool there, int) { copy_bytes<piece_bytes>(to, from, there); });
+        pieces.template walk<2>(plane, [](unsigned int to, const unsigned char* from, bool there, int) { copy_bytes<piece_bytes>(to, from, there); });
     } else if (whole && aligned * size >= 4) {
         pieces.walk(plane, [](unsigned int to, const unsigned char* from, bool there, int) {
             for (int b = 0; b < piece_bytes; b += 4) copy_bytes<4>(to + b, from + b, there);
@@ -149,10 +187,10 @@ inline void copy_box(const Image<T, K, Constant>& image, const Box& box, int ali
 
 // What lies outside, by the threads that copied, each of which has waited for its own pieces.
 template <class Layout, class T, int K>
-inline void fill_box(const Image<T, K, Constant>& image, const Box& box, const Word (&blank)[4], unsigned char* memory, int plane) {
+inline void fill_box(const Image<T, K, Constant>& image, const Box& box, const Slant& slant, const Word (&blank)[4], unsigned char* memory, int plane) {
     using Lie = Copied<Layout, T, K>;
     constexpr int size = sizeof(T), each = in_a_word<T>;
-    const Pieces<Layout, T, K> pieces(image, box, memory);
+    const Pieces<Layout, T, K> pieces(image, box, slant, memory);
     const int byte = pieces.byte, phase = Lie::packed ? each * ((byte / 4 % Lie::blank_words + Lie::blank_words) % Lie::blank_words) : 0;
     pieces.walk(plane, [&](unsigned int to, const unsigned char*, bool there, int k) {
         if (there && pieces.inside) return;
