@@ -1,6 +1,7 @@
 #include "gpu/across_bytes.cuh"
 #include "gpu/convert.cuh"
 #include "gpu/ragged.cuh"
+#include "gpu/succession.cuh"
 #include "resample_record.cuh"
 
 namespace cuaug {
@@ -60,6 +61,8 @@ __global__ void __launch_bounds__(resize_threads, sizeof(Real<In>) == 8 ? 3 : Sa
         for (int row = 0; row < kept; ++row)
             for (int k = 0; k < K; ++k) ring(row, k) = R(0);
 
+    wait_for_previous();
+    let_next_begin();
     for (long long slice = blockIdx.z; slice < args.samples * args.frames * groups; slice += gridDim.z) {
         const int first = grouped ? static_cast<int>(slice % groups) * K : 0, channels = grouped ? min(K, args.channels - first) : K;
         const long long frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
