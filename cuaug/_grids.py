@@ -14,8 +14,9 @@ POINTWISE_THREADS = 256  # each of which makes four pixels at a time (kernels/po
 POINTWISE_BLOCKS = 4  # on a multiprocessor at a time: what short chains have of narrow dtypes, a guess for others
 UNEVEN = {"AfterContrast"}  # ops in which one sample has more to do than another
 _UNEVEN_TURNS = 2  # of a GPU, for those (benchmarks/NOTES.md)
-_FEW_ROWS, _MANY_ROWS = 64, 128  # of a warp's regions, at most; of small blocks half
+_FEW_ROWS, _MANY_ROWS = 64, 128  # of a warp's regions, at most; of small blocks half, of narrow ones twice as many
 _REGION_WIDTHS = 32, 64
+_ENOUGH = 1500  # regions for a GPU to be busy: more rows each where there are so many
 _HALVED = 192  # of many regions, the last of a launch (benchmarks/NOTES.md); on every GPU, for the same bits on each
 _MOST_BLOCKS = 65535  # along a grid's second and third axis
 
@@ -24,7 +25,7 @@ def mean_parts(image: Images) -> int:
     """How many parts a mean comes in that a warp has taken of an image: its regions."""
     frames, group = image.axes.extents[1], min(image.channels, 4)
     cut = _regions(image.dtype, group, image.samples * frames, *image.size, copied=False, halves=False)
-    return frames * cut.across * cut.down
+    return frames * cut.all
 
 
 def most_mean_parts(frames: int, size: tuple[int, int]) -> int:
@@ -39,7 +40,7 @@ def warp(
     cut = _regions(dtype, group, slices, height, width, copied, halves)
     blocks = cut.unhalved + 2 * cut.halved
     if blocks >= 1 << 31:
-        raise ValueError(f"size must leave fewer than 2**31 regions of {cut.rows} rows, got {(height, width)}")
+        raise ValueError(f"size must leave fewer than 2**31 regions of {cut.wide.rows} rows, got {(height, width)}")
     return blocks, 1, 1
 
 
@@ -53,8 +54,7 @@ def warp_regions(
 ) -> tuple[int, ...]:
     """What the record holds of them."""
     cut = _regions(dtype, group, slices, height, width, copied, halves)
-    down, whole = max(cut.down, 1), max(width // cut.columns, 1)
-    return cut.rows, down, *_divisor(down), *_divisor(whole), cut.unhalved
+    return *cut.wide, *cut.narrow, *_divisor(max(cut.all, 1)), *_divisor(max(cut.across, 1)), cut.unhalved
 
 
 def _divisor(number: int) -> tuple[int, int]:
@@ -63,15 +63,27 @@ def _divisor(number: int) -> tuple[int, int]:
     return -(-(1 << shift) // number), shift
 
 
+class _Stack(NamedTuple):
+    """Regions that are as wide, one above the other, all but the last of so many rows."""
+
+    rows: int
+    down: int
+
+
 class _Regions(NamedTuple):
     """How the output of a warp is cut."""
 
     columns: int
-    rows: int
-    across: int
-    down: int
+    across: int  # side by side that are as wide as they can be
+    wide: _Stack
+    narrow: _Stack  # of what they leave on the right
     unhalved: int  # so many are made in one piece,
     halved: int  # and so many behind them in two
+
+    @property
+    def all(self) -> int:
+        """Of a slice."""
+        return self.across * self.wide.down + self.narrow.down
 
 
 def _regions(dtype: str, group: int, slices: int, height: int, width: int, copied: bool, halves: bool) -> _Regions:
@@ -80,22 +92,30 @@ def _regions(dtype: str, group: int, slices: int, height: int, width: int, copie
 
     All of about the same height, and tall, which costs less, where they leave blocks enough for a GPU. Not of the
     widest pixels: boxes of a sixteenth of a tall region might not fit. Tall ones may have `halves`, unless one of them
-    would be empty.
+    would be empty; and copied ones of half the columns or less are twice as tall then.
     """
     stored = _stored_bytes(dtype, group)
     columns = _REGION_WIDTHS[_array.ITEM_SIZE[dtype] * group <= 6 if copied else stored <= 4]
-    across = -(-width // columns)
+    across, rest = divmod(width, columns)
     small = small_blocks(dtype, group, copied)
     few, many = _FEW_ROWS >> small, _MANY_ROWS >> small
-    tall = across * slices * -(-height // many) >= 1500 and stored <= 16
-    down = -(-height // (many if tall else few))
+    tall = (across + (rest > 0)) * slices * -(-height // many) >= _ENOUGH and stored <= 16
+    halves = halves and tall
+    wide = _stack(height, many if tall else few, tall)
+    narrow = _stack(height, 2 * many, tall) if copied and halves and 2 * rest <= columns else wide
+    if not rest:
+        narrow = _Stack(narrow.rows, 0)
+    count = slices * (across * wide.down + narrow.down)
+    divisible = all(height - (each.down - 1) * each.rows > each.rows // 2 for each in (wide, narrow))
+    halved = min(_HALVED, count // 8) if halves and divisible else 0
+    return _Regions(columns, across, wide, narrow, count - halved, halved)
+
+
+def _stack(height: int, most: int, tall: bool) -> _Stack:
     step = 8 if tall else 4  # a half is of a multiple of four rows, too
+    down = -(-height // most)
     rows = -(-height // (down * step)) * step if height else 4
-    down = -(-height // rows)
-    count = across * down * slices
-    lowest = height - (down - 1) * rows
-    halved = min(_HALVED, count // 8) if halves and tall and lowest > rows // 2 else 0
-    return _Regions(columns, rows, across, down, count - halved, halved)
+    return _Stack(rows, -(-height // rows))
 
 
 def resample(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:

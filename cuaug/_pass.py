@@ -18,7 +18,7 @@ from ._plans import Plan
 
 _FILLED = struct.Struct("P5q P5q q 8i P4q 4d")
 # Of a warp: the window, the ops' parameters, parts of means, `Retouch`, and its regions.
-_TAIL = struct.Struct("P4q P4q P4q P4q P4q P 2i IiIi I4x")
+_TAIL = struct.Struct("P4q P4q P4q P4q P4q P 4i IiIi I4x")
 _GEOMETRIES = {
     "Affine": struct.Struct("P4q 6d 2i"),
     "Perspective": struct.Struct("P4q 9d 2i"),

@@ -88,28 +88,35 @@ def test_strips_of_columns_are_as_wide_as_a_block_at_most_and_none_is_empty(widt
 def test_regions_and_their_halves_make_every_pixel_once(dtype, copied, size, slices, halves):
     """`Regions` of gpu/place.cuh, in its own words."""
     (height, width), how = size, (dtype, 3, slices, *size, copied, halves)
-    tall, down, *divisors, unhalved = _grids.warp_regions(*how)
-    by_down, by_whole = (lambda n, f=f, s=s: n * f >> s for f, s in (divisors[:2], divisors[2:]))
+    tall, down, narrow_tall, narrow_down, *divisors, unhalved = _grids.warp_regions(*how)
+    by_all, by_across = (lambda n, f=f, s=s: n * f >> s for f, s in (divisors[:2], divisors[2:]))
     block, side = np.arange(_grids.warp(*how)[0]), _grids._regions(*how).columns
 
     halved = block >= unhalved
     beyond = np.where(halved, block - unhalved, 0)
-    index, whole, deep = block - (beyond + 1) // 2, width // side, down * slices
-    last = index >= whole * deep
-    row = np.where(last, index - whole * deep, by_whole(index))
-    column = np.where(last, whole, index - row * whole)
-    slice_ = by_down(row)
-    rows = tall >> halved.astype(int)
-    top, left = (row - slice_ * down) * tall + (beyond & 1) * rows, column * side
+    index, across = block - (beyond + 1) // 2, width // side
+    slice_ = by_all(index)
+    rest = index - slice_ * (across * down + narrow_down)
+    narrow = rest >= across * down
+    row = np.where(narrow, rest - across * down, by_across(rest))
+    column = np.where(narrow, across, rest - row * across)
+    most = np.where(narrow, narrow_tall, tall)
+    rows = most >> halved.astype(int)
+    top, left = row * most + (beyond & 1) * rows, column * side
     pixels = np.minimum(side, width - left) * np.minimum(rows, height - top)
 
-    assert ((rows % 4 == 0) & (slice_ < slices) & (pixels > 0)).all()  # maps are read where a piece begins
+    # Maps are read where a piece begins; fixed.cuh lays 64 bands.
+    assert ((rows % 4 == 0) & (rows <= 256) & (slice_ < slices) & (pixels > 0)).all()
     assert pixels.sum() == slices * height * width
     made = np.stack([slice_, left, top], -1)
     assert len(np.unique(made, axis=0)) == len(made)
-    most = 64 if copied and dtype == "uint8" else 128
-    many = -(-width // side) * -(-height // most) * slices >= 1500 and dtype != "float64"
-    assert halved.any() == (halves and many and height - (down - 1) * tall > tall // 2)
+    limit = 64 if copied and dtype == "uint8" else 128
+    many = -(-width // side) * -(-height // limit) * slices >= 1500 and dtype != "float64"
+    twice = copied and many and halves and 0 < width % side <= side // 2
+    assert (most <= limit * np.where(narrow & twice, 2, 1)).all()
+    assert (most[narrow] > limit).any() == (twice and height > limit)
+    fits = [height - (n - 1) * most > most // 2 for most, n in ((tall, down), (narrow_tall, narrow_down))]
+    assert halved.any() == (halves and many and all(fits))
 
 
 def test_a_mean_has_a_part_for_each_block_that_takes_one():

@@ -21,6 +21,9 @@ float16 to_float16(float value);
 bfloat16 to_bfloat16(float value);
 // Not below `low` nor above `high`; a NaN becomes `low`.
 float between(float value, float low, float high);
+// CuPy compiles with -ftz, which adds three instructions to a conversion, so that denormals become 0: not to these.
+float narrowed(double value);
+double widened(float value);
 
 inline float bits_to_float(unsigned int bits) {
     float value;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "dtype.cuh"
+
 // The records that Python packs once and hands, byte for byte, to the GPU kernel and to the CPU loop.
 // Field order keeps every member at its natural alignment, so that both compilers agree on the layout.
 
@@ -65,7 +67,7 @@ struct Matrices {
         return {0.0, static_cast<const float*>(matrix.data)[offset]};
     }
 
-    double to_double(const Loaded& loaded) const { return matrix.data == nullptr || matrix.is_double ? loaded.wide : static_cast<double>(loaded.narrow); }
+    double to_double(const Loaded& loaded) const { return matrix.data == nullptr || matrix.is_double ? loaded.wide : widened(loaded.narrow); }
 
     double entry(long long n, int i) const { return to_double(load(n, i)); }
 };
@@ -114,6 +116,12 @@ struct Divisor {
     unsigned int operator()(unsigned int number) const { return static_cast<unsigned int>(static_cast<unsigned long long>(number) * factor >> shift); }
 };
 
+// Regions of a frame that are as wide, one above the other.
+struct Stack {
+    int rows;            // of each but the last: a multiple of 4, of 8 if any are halved
+    int down;            // how many
+};
+
 // What is done to samples that stay where they are: see sampler/retouched.cuh.
 struct Retouch {
     Table sharpness;     // [N, 1]: the factor, 1 for samples that stay; data null: all stay
@@ -129,10 +137,9 @@ struct Warp : Filled {
     Table parameters;    // [N, P]: those of the ops, one after the other
     Table parts;         // [N, regions]: float64, where each block writes its share of the sample's mean
     Retouch retouch;
-    int region_rows;     // of the result that a block of the kernel makes, or half as many: a multiple of 4, of 8 if any are halved
-    int down;            // regions of a frame, one above the other
-    Divisor by_down;
-    Divisor by_whole;    // regions side by side that are as wide as they can be, or 1
+    Stack wide, narrow;  // regions of the result, of which a block of the kernel makes one or a half: those as wide as they can be, and to their right those of what is left
+    Divisor by_all;      // of both
+    Divisor by_across;   // wide ones side by side, or 1
     unsigned int unhalved;  // regions that a block makes whole; of those behind them it makes one half; neither is empty
 };
 

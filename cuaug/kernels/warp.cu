@@ -138,7 +138,8 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     using Lie = Copied<InLayout, In, K>;
     constexpr int plane = Lie::plane_of(box_bytes);
 
-    const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5;
+    // From a shuffle the compiler knows that the index is the same for all lanes: what depends on it is no divergence (as CUTLASS's canonical_warp_idx_sync).
+    const int lane = threadIdx.x & 31, warp_index = __shfl_sync(0xffffffffu, threadIdx.x >> 5, 0);
     Pixels* pixels = reinterpret_cast<Pixels*>(box_memory);
     constexpr bool grouped = Same<InLayout, Strided>::value || Same<OutLayout, Strided>::value;
 
@@ -174,7 +175,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                 return args.geometry.sample(at.n);
             }
         }();
-        if constexpr (fixed) begins.lay(exact, at.left & ~63, at.top, half_step, lane);
+        if constexpr (fixed) begins.lay(exact, at.left & ~63, at.top, at.height, half_step, lane);
         // Of a map there is one tile, and lanes of others must not read behind it.
         const int begin = Geometry::bounded ? first : min(first, at.height - 1);
         Tile<Local> tile = {Geometry::template local<R>(exact, at.left, at.top + begin), {}, first, end, {}};
@@ -259,9 +260,8 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                 where[i] = {region.left + column + along(first + i), region.top + tile.first + y, args.out_width, args.out_height, R(white<In>), R(white<Out>), region.plane};
             Ops::of(region.field).apply(pixels, where);
         };
-        // Rows are made in bands of four, of which the thread has the row `below` the first. From a shuffle the compiler knows that the band is the same for all lanes, and
-        // checks nothing before those of `transposed` (as CUTLASS's canonical_warp_idx_sync). In bands from `end` on the thread's row lies beyond the tile.
-        int band = __shfl_sync(0xffffffffu, warp_index, 0) >> twice;
+        // Rows are made in bands of four, of which the thread has the row `below` the first. In bands from `end` on it lies beyond the tile.
+        int band = warp_index >> twice;
         const int below = lane >> 3, end = (rows - below + 3) >> 2;
         // In bands before ends[i] the thread may store its word i whole. `x`: the word's last column, from `stored` on; 1 and 17 are `adjacent` of 1 and 3.
         [[maybe_unused]] auto end_of_words = [&](int x) { return once(args.out_aligned && stored + x < own.width ? end : 0); };
@@ -454,7 +454,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     if constexpr (measured) {
         const Place at = regions.place(regions.slot());  // anew, so that it takes no registers meanwhile
         const int across = (args.out_width + side - 1) / side;
-        const long long part = (at.t * args.down + at.top / args.region_rows) * across + at.left / side;
+        const long long part = (at.t * args.wide.down + at.top / args.wide.rows) * across + at.left / side;
         const double scale = static_cast<double>(white<In>) / (static_cast<double>(args.frames) * args.out_height * args.out_width);
         store_block_sum(luma_sum, sums, scale, static_cast<double*>(const_cast<void*>(args.parts.data)) + at.n * args.parts.n + part);
     }

@@ -228,6 +228,8 @@ inline void ptx_cp_async_wait_all() {
     }
     emulator::current->copies.clear();
 }
+inline void ptx_cvt_rn_f32_f64(float& out, double value) { out = static_cast<float>(value); }
+inline void ptx_cvt_f64_f32(double& out, float value) { out = value; }
 inline void ptx_mul_wide_s32(long long& out, int a, int b) { out = static_cast<long long>(a) * b; }
 inline void ptx_fma_rn_sat_f32(float& out, float a, float b, float c) {
     out = fma(a, b, c);

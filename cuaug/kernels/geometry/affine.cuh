@@ -58,9 +58,11 @@ struct Affine : Matrices<2> {
     static Local<R> local(const Matrix& m, int x, int y) {
         const double cx = m.a * x + m.b * y + m.c, cy = m.d * x + m.e * y + m.f;
         const int base_x = whole(cx), base_y = whole(cy);
-        return {base_x, base_y,
-                static_cast<R>(m.a), static_cast<R>(m.b), static_cast<R>(cx - base_x),
-                static_cast<R>(m.d), static_cast<R>(m.e), static_cast<R>(cy - base_y)};
+        auto real = [](double value) {
+            if constexpr (Same<R, float>::value) return narrowed(value);
+            else return value;
+        };
+        return {base_x, base_y, real(m.a), real(m.b), real(cx - base_x), real(m.d), real(m.e), real(cy - base_y)};
     }
 };
 

@@ -29,6 +29,18 @@ inline bfloat16 to_bfloat16(float value) {
 
 inline float between(float value, float low, float high) { return fminf(fmaxf(value, low), high); }
 
+inline float narrowed(double value) {
+    float out;
+    asm("cvt.rn.f32.f64 %0, %1;" : "=f"(out) : "d"(value));
+    return out;
+}
+
+inline double widened(float value) {
+    double out;
+    asm("cvt.f64.f32 %0, %1;" : "=d"(out) : "f"(value));
+    return out;
+}
+
 // Two of 16 bits in a word, the first in the lower half.
 template <class T>
 inline unsigned int two(float first, float second) {

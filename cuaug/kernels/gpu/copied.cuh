@@ -81,7 +81,7 @@ inline Slant slant_of(const Local& local, int width, int height) {
     Slant out;
     // Two parallel sides: one along (right, down) from the tile's first pixel on, and the other so far away.
     auto sides = [&](int i, float right, float down, float away_x, float away_y) {
-        const bool steep = fabs(right) < 1.0f / 32 * fabs(down);  // they bound columns, as the box does
+        const bool steep = 32 * fabs(right) <= fabs(down);  // they bound columns, as the box does
         const float slope = steep ? 0.0f : __fdividef(down, right), apart = away_y - slope * away_x;
         out.slope[i] = slope * (1 / step);
         out.middle[i] = local.f + slope * (centre - local.c) + 0.5f * apart;
@@ -99,7 +99,7 @@ inline void lay_blank(Word (&blank)[4], int lane, const Fill& fill) {
     if (lane < each * Lie::blank_words) reinterpret_cast<T*>(blank)[lane] = fill(Lie::packed ? lane % Lie::channels : lane / each);
 }
 
-// Bytes of memory, or zeros where they are not `there`, in which case `from` can be read as well; they are in shared memory once they have been waited for.
+// Bytes of memory, or zeros where they are not `there`, and `from` points anywhere; they are in shared memory once they have been waited for.
 #if __CUDA_ARCH__ >= 800
 template <int Bytes>
 inline void copy_bytes(unsigned int to, const unsigned char* from, bool there) {
@@ -129,7 +129,9 @@ struct Pieces {
     const Image<T, K, Constant>& image;
     const Box& box;
     int byte, end;         // the column, and where the image's row ends, in bytes
-    int y, low, rows;      // the first row; from which one on, and how many rows there are in the image that are needed
+    int y;                 // the first row
+    int top, needed;       // from which row on, and how many
+    int low, rows;         // of these what lies in the image
     bool inside, outside;  // wholly
     unsigned int first;    // in shared memory
 
@@ -139,14 +141,15 @@ struct Pieces {
         y = row < box.down ? row : box.height;  // threads beyond the last whole row of pieces have none
         byte = (Lie::step * image.base_x & -piece_bytes) + piece_bytes * piece;
         const float place = static_cast<float>(byte - Lie::step * (image.base_x - box.x));
-        low = max(slant.first(place) - box.y, -image.base_y);
-        rows = max(min(slant.last(place) - box.y + 1, image.window.height - image.base_y) - low, 0);
+        top = slant.first(place) - box.y, needed = slant.last(place) - box.y + 1 - top;
+        low = max(top, -image.base_y), rows = max(min(top + needed, image.window.height - image.base_y) - low, 0);
         inside = byte >= 0 && byte + piece_bytes <= end;
         outside = byte + piece_bytes <= 0 || byte >= end;
         first = static_cast<unsigned int>(__cvta_generic_to_shared(memory)) + row * box.pitch + piece_bytes * piece;
     }
 
-    // `bring(to, from, there, channel)` for each, several in a turn; `there`: the row is needed and lies in the image, and so does some of the piece.
+    // `bring(to, from, there, channel)` for each, several in a turn; `there`: the row is needed and lies in the image, and so does some of the piece. Of planes what is not
+    // needed is left out; a single piece a turn is brought for less than that takes.
     template <int Several = 1, class Bring>
     void walk(int plane, const Bring& bring) const {
         const int step = size * image.y_stride, down = box.down * box.pitch, count = outside ? 0 : rows;
@@ -156,10 +159,9 @@ struct Pieces {
 #pragma unroll Several
         for (int row = y - low; row < box.height - low; row += box.down, to += down) {
             const bool there = static_cast<unsigned int>(row) < static_cast<unsigned int>(count);
-            for (int k = 0; k < Lie::planes; ++k) {
-                bring(to + k * plane, from[k], there, k);
-                from[k] += wide(box.down, step);
-            }
+            if (Lie::planes == 1 || static_cast<unsigned int>(row + low - top) < static_cast<unsigned int>(needed))
+                for (int k = 0; k < Lie::planes; ++k) bring(to + k * plane, from[k], there, k);
+            for (int k = 0; k < Lie::planes; ++k) from[k] += wide(box.down, step);
         }
     }
 };

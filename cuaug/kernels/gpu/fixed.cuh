@@ -37,13 +37,17 @@ struct Steps {
 // Of a region of the output: where every fourth of its rows begins in the input, and what a step to the right and one down add. From these rows on it is counted
 // wherever a tile begins.
 struct FixedRows {
-    FixedPoint right, down, row[32 + 9];  // and some that are asked for ahead
+    FixedPoint right, down, row[64 + 9];  // and some that are asked for ahead
 
-    // By all lanes of a warp, a row each. `more` is added to all coordinates.
+    // Of `height` rows, by all lanes of a warp, one or two each. `more` is added to all coordinates.
     template <class Matrix>
-    void lay(const Matrix& m, int left, int top, double more, int lane) {
-        const int y = top + 4 * lane;
-        row[lane] = {to_fixed(fma(m.b, y, fma(m.a, left, m.c)) + more), to_fixed(fma(m.e, y, fma(m.d, left, m.f)) + more)};
+    void lay(const Matrix& m, int left, int top, int height, double more, int lane) {
+        auto begin = [&](int band) {
+            const int y = top + 4 * band;
+            row[band] = {to_fixed(fma(m.b, y, fma(m.a, left, m.c)) + more), to_fixed(fma(m.e, y, fma(m.d, left, m.f)) + more)};
+        };
+        begin(lane);
+        if (height > 128) begin(lane + 32);
         right = {to_fixed(m.a), to_fixed(m.d)};
         down = {to_fixed(m.b), to_fixed(m.e)};
     }
