@@ -54,7 +54,8 @@ def warp_regions(
 ) -> tuple[int, ...]:
     """What the record holds of them."""
     cut = _regions(dtype, group, slices, height, width, copied, halves)
-    return *cut.wide, *cut.narrow, *_divisor(max(cut.all, 1)), *_divisor(max(cut.across, 1)), cut.unhalved
+    each = cut.all if copied else cut.wide.down
+    return *cut.wide, *cut.narrow, *_divisor(max(each, 1)), *_divisor(max(cut.across, 1)), cut.unhalved
 
 
 def _divisor(number: int) -> tuple[int, int]:

@@ -89,17 +89,19 @@ def test_regions_and_their_halves_make_every_pixel_once(dtype, copied, size, sli
     """`Regions` of gpu/place.cuh, in its own words."""
     (height, width), how = size, (dtype, 3, slices, *size, copied, halves)
     tall, down, narrow_tall, narrow_down, *divisors, unhalved = _grids.warp_regions(*how)
-    by_all, by_across = (lambda n, f=f, s=s: n * f >> s for f, s in (divisors[:2], divisors[2:]))
+    by_slice, by_across = (lambda n, f=f, s=s: n * f >> s for f, s in (divisors[:2], divisors[2:]))
     block, side = np.arange(_grids.warp(*how)[0]), _grids._regions(*how).columns
 
     halved = block >= unhalved
     beyond = np.where(halved, block - unhalved, 0)
     index, across = block - (beyond + 1) // 2, width // side
-    slice_ = by_all(index)
-    rest = index - slice_ * (across * down + narrow_down)
-    narrow = rest >= across * down
-    row = np.where(narrow, rest - across * down, by_across(rest))
-    column = np.where(narrow, across, rest - row * across)
+    before = by_slice(index) if copied else 0
+    rest, wide = index - before * (across * down + narrow_down), across * down * (1 if copied else slices)
+    narrow = rest >= wide
+    line = np.where(narrow, rest - wide, by_across(rest))
+    column = np.where(narrow, across, rest - line * across)
+    slice_ = before if copied else by_slice(line)
+    row = line if copied else line - slice_ * down
     most = np.where(narrow, narrow_tall, tall)
     rows = most >> halved.astype(int)
     top, left = row * most + (beyond & 1) * rows, column * side

@@ -138,7 +138,7 @@ struct Warp : Filled {
     Table parts;         // [N, regions]: float64, where each block writes its share of the sample's mean
     Retouch retouch;
     Stack wide, narrow;  // regions of the result, of which a block of the kernel makes one or a half: those as wide as they can be, and to their right those of what is left
-    Divisor by_all;      // of both
+    Divisor by_slice;    // what a frame has of both, or one above the other (see gpu/place.cuh)
     Divisor by_across;   // wide ones side by side, or 1
     unsigned int unhalved;  // regions that a block makes whole; of those behind them it makes one half; neither is empty
 };

@@ -146,7 +146,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     const int groups = grouped ? (args.channels + K - 1) / K : 1;
     constexpr int side = copied ? copied_region_width<sizeof(In) * K> : region_width<Pixels>;
 
-    const Regions<K, side, grouped, Warp<Geometry>> regions = {args, groups};  // the threads that only warp need not know where theirs lies
+    const Regions<K, side, grouped, copied, Warp<Geometry>> regions = {args, groups};  // the threads that only warp need not know where theirs lies
     // Warps that plan know whose region it is before they wait for what is in memory.
     constexpr int planners = retouching ? threads / 32 : Ops::fields > 0 ? 5 : Border::windowed ? 4 : 3;
     Slot mine = {};
