@@ -14,9 +14,9 @@ POINTWISE_THREADS = 256  # each of which makes four pixels at a time (kernels/po
 POINTWISE_BLOCKS = 4  # on a multiprocessor at a time: what short chains have of narrow dtypes, a guess for others
 UNEVEN = {"AfterContrast"}  # ops in which one sample has more to do than another
 _UNEVEN_TURNS = 2  # of a GPU, for those (benchmarks/NOTES.md)
-_FEW_ROWS, _MANY_ROWS = 64, 128  # of a warp's regions, at most; of small blocks half, of narrow ones twice as many
+_FEW_ROWS, _MANY_ROWS = 64, 128  # of a warp's regions, at most; of small blocks half, of copied narrow ones twice that
 _REGION_WIDTHS = 32, 64
-_ENOUGH = 1500  # regions for a GPU to be busy: more rows each where there are so many
+_ENOUGH_REGIONS = 1500  # regions for a GPU to be busy: more rows each where there are so many
 _HALVED = 192  # of many regions, the last of a launch (benchmarks/NOTES.md); on every GPU, for the same bits on each
 _MOST_BLOCKS = 65535  # along a grid's second and third axis
 
@@ -54,7 +54,7 @@ def warp_regions(
 ) -> tuple[int, ...]:
     """What the record holds of them."""
     cut = _regions(dtype, group, slices, height, width, copied, halves)
-    each = cut.all if copied else cut.wide.down
+    each = cut.all if copied else cut.wide.down  # their order: kernels/gpu/place.cuh
     return *cut.wide, *cut.narrow, *_divisor(max(each, 1)), *_divisor(max(cut.across, 1)), cut.unhalved
 
 
@@ -83,7 +83,7 @@ class _Regions(NamedTuple):
 
     @property
     def all(self) -> int:
-        """Of a slice."""
+        """How many a slice has."""
         return self.across * self.wide.down + self.narrow.down
 
 
@@ -93,19 +93,19 @@ def _regions(dtype: str, group: int, slices: int, height: int, width: int, copie
 
     All of about the same height, and tall, which costs less, where they leave blocks enough for a GPU. Not of the
     widest pixels: boxes of a sixteenth of a tall region might not fit. Tall ones may have `halves`, unless one of them
-    would be empty; and copied ones of half the columns or less are twice as tall then.
+    would be empty; and copied ones of half the columns or less are twice as tall then, to be as much work.
     """
     stored = _stored_bytes(dtype, group)
     columns = _REGION_WIDTHS[_array.ITEM_SIZE[dtype] * group <= 6 if copied else stored <= 4]
     across, rest = divmod(width, columns)
     small = small_blocks(dtype, group, copied)
     few, many = _FEW_ROWS >> small, _MANY_ROWS >> small
-    tall = (across + (rest > 0)) * slices * -(-height // many) >= _ENOUGH and stored <= 16
+    tall = (across + (rest > 0)) * slices * -(-height // many) >= _ENOUGH_REGIONS and stored <= 16
     halves = halves and tall
     wide = _stack(height, many if tall else few, tall)
     narrow = _stack(height, 2 * many, tall) if copied and halves and 2 * rest <= columns else wide
     if not rest:
-        narrow = _Stack(narrow.rows, 0)
+        narrow = narrow._replace(down=0)
     count = slices * (across * wide.down + narrow.down)
     divisible = all(height - (each.down - 1) * each.rows > each.rows // 2 for each in (wide, narrow))
     halved = min(_HALVED, count // 8) if halves and divisible else 0

@@ -72,20 +72,20 @@ def test_layouts_strides_and_batches_give_the_same(dtype, channels, width, monke
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "float32"])
 @pytest.mark.parametrize("reduction", [0.8, 1.0, 1.9])
 def test_boxes_hold_what_turned_tiles_need(reduction, dtype, layout, monkeypatch):
-    """Of a box only what its tile lies on is copied."""
+    """What is left out of a box no sample reads."""
     batch = images(NUMPY, dtype, layout, (1, 90, 104, 3))
-    matrices = [reduction * turned(angle, sheared) for angle in range(-180, 180, 37) for sheared in (0, 0.6)]
-    matrices += [np.diag(s) for s in ([-1, 1], [1.013, -0.987 * reduction], [1e-3, 1], [1, 1e-4], [1e-9, 1e-9])]
+    linear = [reduction * turned(angle, sheared) for angle in range(-180, 180, 37) for sheared in (0, 0.6)]
+    linear += [np.diag(s) for s in ([-1, 1], [1.013, -0.987 * reduction], [1e-3, 1], [1, 1e-4], [1e-9, 1e-9])]
+    matrices = [np.column_stack([part, (52, 45) - part @ (40, 30)]) for part in linear]
     fill = (9, 200, 77) if dtype == "uint8" else (0.1, 0.9, 0.3)
-    found = []
-    for _ in range(2):
-        for linear in matrices:
-            shift = (52, 45) - linear @ (40, 30)
-            M = np.column_stack([linear, shift])
-            found.append(cuaug.warp_affine(batch, M, inverse=True, size=(61, 80), fill=fill, layout=layout))
-        emulated.patch(monkeypatch)
-    for expected, made in zip(found, found[len(matrices) :], strict=False):
-        assert_equal(made, expected, tolerance=AGREE[dtype])
+
+    def made():
+        return [cuaug.warp_affine(batch, M, inverse=True, size=(61, 80), fill=fill, layout=layout) for M in matrices]
+
+    expected = made()
+    emulated.patch(monkeypatch)
+    for got, want in zip(made(), expected, strict=True):
+        assert_equal(got, want, tolerance=AGREE[dtype])
 
 
 def turned(angle, sheared):
@@ -103,11 +103,12 @@ def test_regions_of_any_height_give_the_same(dtype, layout, monkeypatch):
     run = _pass._run
     monkeypatch.setattr(_pass, "_run", lambda plan, *rest: (grids.append(plan.grid[0]), run(plan, *rest)))
     for enough in (10**9, 1):
-        monkeypatch.setattr(_grids, "_ENOUGH", enough)
+        monkeypatch.setattr(_grids, "_ENOUGH_REGIONS", enough)
         _plans.plan.cache_clear()
         made.append(affine(batch, layout, size=(150, 80), fill=99))
     _plans.plan.cache_clear()
     assert_equal(*made)
+    # Of six no eighth is halved.
     assert grids == {"uint8": [2 * 2 * 5, 2 * (3 + 2) + 1], "float16": [2 * 2 * 3, 2 * (2 + 1)]}[dtype]
 
 

@@ -113,7 +113,7 @@ def test_regions_and_their_halves_make_every_pixel_once(dtype, copied, size, sli
     made = np.stack([slice_, left, top], -1)
     assert len(np.unique(made, axis=0)) == len(made)
     limit = 64 if copied and dtype == "uint8" else 128
-    many = -(-width // side) * -(-height // limit) * slices >= 1500 and dtype != "float64"
+    many = -(-width // side) * -(-height // limit) * slices >= _grids._ENOUGH_REGIONS and dtype != "float64"
     twice = copied and many and halves and 0 < width % side <= side // 2
     assert (most <= limit * np.where(narrow & twice, 2, 1)).all()
     assert (most[narrow] > limit).any() == (twice and height > limit)

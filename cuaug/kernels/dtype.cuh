@@ -21,7 +21,7 @@ float16 to_float16(float value);
 bfloat16 to_bfloat16(float value);
 // Not below `low` nor above `high`; a NaN becomes `low`.
 float between(float value, float low, float high);
-// CuPy compiles with -ftz, which adds three instructions to a conversion, so that denormals become 0: not to these.
+// Conversions without the flush of denormals that CuPy's -ftz adds, three instructions each.
 float narrowed(double value);
 double widened(float value);
 

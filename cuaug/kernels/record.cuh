@@ -116,7 +116,7 @@ struct Divisor {
     unsigned int operator()(unsigned int number) const { return static_cast<unsigned int>(static_cast<unsigned long long>(number) * factor >> shift); }
 };
 
-// Regions of a frame that are as wide, one above the other.
+// Regions of a slice that are as wide, one above the other.
 struct Stack {
     int rows;            // of each but the last: a multiple of 4, of 8 if any are halved
     int down;            // how many
@@ -138,7 +138,7 @@ struct Warp : Filled {
     Table parts;         // [N, regions]: float64, where each block writes its share of the sample's mean
     Retouch retouch;
     Stack wide, narrow;  // regions of the result, of which a block of the kernel makes one or a half: those as wide as they can be, and to their right those of what is left
-    Divisor by_slice;    // what a frame has of both, or one above the other (see gpu/place.cuh)
+    Divisor by_slice;    // regions that a slice has of both, or wide ones of it that are one above the other: see gpu/place.cuh
     Divisor by_across;   // wide ones side by side, or 1
     unsigned int unhalved;  // regions that a block makes whole; of those behind them it makes one half; neither is empty
 };

@@ -45,18 +45,18 @@ struct alignas(16) Region {
 };
 
 // Some rows of the region, made from one box.
-template <class Local>
+template <class Local, bool copied>
 struct alignas(16) Tile {
     Local local;         // counted from the box's corner, or from the base where there is no box
     Box box;
     int first, end;
-    Slant slant;
+    typename Select<copied, Slant, Count<0>>::type slant;
 };
 
 // Whether the box holds every pixel that `retouched` reads for a tile. Always so for samples that are not moved: `box_of` adds some slack, a pixel, around what it is
 // asked for. A sample that is moved and retouched, which no plan asks for, is only moved.
-template <class Local>
-inline bool holds_neighbours(const Tile<Local>& tile, int region_left, int region_top, int width, int group) {
+template <class Local, bool copied>
+inline bool holds_neighbours(const Tile<Local, copied>& tile, int region_left, int region_top, int width, int group) {
     const int left = region_left - tile.local.base_x, top = region_top + tile.first - tile.local.base_y;
     return left > 0 && top > 0 && left + ((width + 31) & ~31) < tile.box.across * group && top + ((tile.end - tile.first + 3) & ~3) < tile.box.height;
 }
@@ -127,8 +127,8 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     __shared__ FourPixels<Out, K> exchange[exchanged ? threads / 32 * exchange_pitch : 1];
     __shared__ Region<In, K, Out, Ops> region;
     __shared__ OneImage own;  // the sample's, if ragged
-    __shared__ Tile<Local> tiles[most_tiles];
-    __shared__ typename Select<fixed, FixedRows, Count<0>>::type begins;  // the region's, at a multiple of 64 columns
+    __shared__ Tile<Local, copied> tiles[most_tiles];
+    __shared__ typename Select<fixed, FixedRows<copied ? 64 : 32>, Count<0>>::type begins;  // the region's, at a multiple of 64 columns
     constexpr int box_bytes = block_bytes<In, K, copied> - sizeof(exchange) - sizeof(region) - (ragged ? sizeof(own) : 0) - sizeof(tiles) - (fixed ? sizeof(begins) : 0) - (measured ? sizeof(R) * threads / 32 : 0) - (retouching ? sizeof(Retouching<In, K>) : 0) - (copied ? sizeof(Word[4]) : 0) - 32;
     __shared__ alignas(16) unsigned char box_memory[Geometry::bounded ? box_bytes : 16];
     __shared__ R sums[measured ? threads / 32 : 1];
@@ -178,7 +178,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         if constexpr (fixed) begins.lay(exact, at.left & ~63, at.top, at.height, half_step, lane);
         // Of a map there is one tile, and lanes of others must not read behind it.
         const int begin = Geometry::bounded ? first : min(first, at.height - 1);
-        Tile<Local> tile = {Geometry::template local<R>(exact, at.left, at.top + begin), {}, first, end, {}};
+        Tile<Local, copied> tile = {Geometry::template local<R>(exact, at.left, at.top + begin), {}, first, end, {}};
         if constexpr (Geometry::bounded) {
             Bounds<R> bounds;
             // Patches are sampled whole, so the box holds those that stick out of the output too.
@@ -241,7 +241,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     // A tile from `sample`, which makes pixels `along` a row, of rows counted from the tile's first. `row_of` reads what it has to know of a band of four rows, a turn ahead, as
     // who reads it when it is wanted waits for it (3 % of the time). `together`: so many pixels, one where that is the exception, so that it takes no registers from the
     // rule. Ops take pixels as rounded as if they had been in memory. `ready` waits for the box, when all else is known.
-    auto make = [&](const Tile<Local>& tile, const auto& row_of, const auto& sample, auto together, const auto& ready) {
+    auto make = [&](const Tile<Local, copied>& tile, const auto& row_of, const auto& sample, auto together, const auto& ready) {
         constexpr int at_once = decltype(together)::value;
         [[maybe_unused]] constexpr bool transposing = planar && at_once == 4, pairing = paired && at_once == 4;
         const Region<In, K, Out, Ops> own = region;
@@ -384,7 +384,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         };
         auto no_wait = [] {};
 
-        const Tile<Local> tile = tiles[i];
+        const Tile<Local, copied> tile = tiles[i];
         auto point = [&](int x, int y) { return tile.local.at(static_cast<R>(x), static_cast<R>(y)); };
         auto nothing = [](int) { return Count<0>(); };
         bool done = false;
@@ -453,6 +453,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     } while (++i < tile_count);
     if constexpr (measured) {
         const Place at = regions.place(regions.slot());  // anew, so that it takes no registers meanwhile
+        // Narrow regions are as tall as wide ones: what is measured is not copied.
         const int across = (args.out_width + side - 1) / side;
         const long long part = (at.t * args.wide.down + at.top / args.wide.rows) * across + at.left / side;
         const double scale = static_cast<double>(white<In>) / (static_cast<double>(args.frames) * args.out_height * args.out_width);

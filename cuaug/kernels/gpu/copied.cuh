@@ -4,7 +4,7 @@
 #include "../image.cuh"
 #include "tile.cuh"
 
-// Boxes that hold the input as it lies in memory, planes or rows of packed pixels. It comes sixteen bytes at a time, past the registers, all of a box at once: nothing
+// Boxes that hold the input as it lies in memory, planes or rows of packed pixels. It comes sixteen bytes at a time, past the registers, all that a tile needs at once: nothing
 // is put together, and what samples takes elements, or words of them. With bilinear interpolation that costs less than to stage pixels (tile.cuh), where no border needs
 // more than a fill.
 
@@ -63,29 +63,38 @@ inline Box copied_box_of(const Bounds<R>& bounds, int base_x, int before, int af
     return {x, y, fits ? across : 0, height, pitch, static_cast<int>((Lie::threads + 0.5f) * share), share};
 }
 
-// What a tile needs of its box, in which it lies turned: the rows of each column of pieces between two pairs of lines, on which the tile's sides lie. With rotations within
-// 30 degrees that is three quarters of the box.
-struct Slant {
-    float slope[2], middle[2], half[2];  // rows a byte; where a piece begins at byte 0, the row between the lines; from there to both
+// Of a box, or counted from a tile's base.
+struct Rows {
+    int first, count;
 
-    // Of a piece that begins at this byte.
-    int first(float byte) const { return static_cast<int>(floor(fmax(slope[0] * byte + middle[0] - half[0], slope[1] * byte + middle[1] - half[1]))); }
-    int last(float byte) const { return static_cast<int>(floor(fmin(slope[0] * byte + middle[0] + half[0], slope[1] * byte + middle[1] + half[1]))) + 1; }
+    bool has(int row) const { return static_cast<unsigned int>(row - first) < static_cast<unsigned int>(count); }
 };
 
-// Of a tile of so many pixels; bytes and rows are counted from its base.
+// What a tile needs of its box, in which it lies turned: of each column of pieces the rows between two pairs of lines, on which the tile's sides lie. With rotations within
+// 30 degrees that is three quarters of the box.
+struct Slant {
+    float slope[2], upper[2], lower[2];  // of a line, in rows a byte, and where it meets a column that begins at byte 0
+
+    // Of a piece that begins at this byte.
+    Rows rows(float byte) const {
+        const int first = static_cast<int>(floor(fmax(slope[0] * byte + upper[0], slope[1] * byte + upper[1])));
+        return {first, static_cast<int>(floor(fmin(slope[0] * byte + lower[0], slope[1] * byte + lower[1]))) + 2 - first};
+    }
+};
+
+// Of a tile of so many pixels. Bytes and rows are counted from its base, as that is known before the box is: what is found here is found meanwhile.
 template <class Lie, class Local>
 inline Slant slant_of(const Local& local, int width, int height) {
     // A point lies between the pixels that it needs, so a piece is needed from a pixel before it on, and to one behind it.
-    constexpr float step = Lie::step, slack = 1.0f / 16, centre = (piece_bytes - step) / (2 * step), reach = (piece_bytes - 2 + step) / (2 * step) + 1;
+    constexpr float step = Lie::step, centre = (piece_bytes - step) / (2 * step), reach = (piece_bytes - 2 + step) / (2 * step) + 1;
+    constexpr float slack = 1.0f / 16, everything = 1e6f;  // for rounding, far more than there is in a box; and any row of it
     Slant out;
     // Two parallel sides: one along (right, down) from the tile's first pixel on, and the other so far away.
     auto sides = [&](int i, float right, float down, float away_x, float away_y) {
-        const bool steep = 32 * fabs(right) <= fabs(down);  // they bound columns, as the box does
+        const bool steep = 32 * fabs(right) <= fabs(down);  // such sides bound columns, as the box does; rows so little that it is not worth what rounding makes of the slope
         const float slope = steep ? 0.0f : __fdividef(down, right), apart = away_y - slope * away_x;
-        out.slope[i] = slope * (1 / step);
-        out.middle[i] = local.f + slope * (centre - local.c) + 0.5f * apart;
-        out.half[i] = steep ? 1e6f : 0.5f * fabs(apart) + reach * fabs(slope) + slack;
+        const float middle = local.f + slope * (centre - local.c) + 0.5f * apart, half = steep ? everything : 0.5f * fabs(apart) + reach * fabs(slope) + slack;
+        out.slope[i] = slope * (1 / step), out.upper[i] = middle - half, out.lower[i] = middle + half;
     };
     sides(0, local.a, local.d, local.b * (height - 1), local.e * (height - 1));
     sides(1, local.b, local.e, local.a * (width - 1), local.d * (width - 1));
@@ -130,8 +139,7 @@ struct Pieces {
     const Box& box;
     int byte, end;         // the column, and where the image's row ends, in bytes
     int y;                 // the first row
-    int top, needed;       // from which row on, and how many
-    int low, rows;         // of these what lies in the image
+    Rows needed, there;    // of these what lies in the image, and some of the column does
     bool inside, outside;  // wholly
     unsigned int first;    // in shared memory
 
@@ -140,27 +148,26 @@ struct Pieces {
         const int row = static_cast<int>((threadIdx.x + 0.5f) * box.share), piece = threadIdx.x - row * box.across;
         y = row < box.down ? row : box.height;  // threads beyond the last whole row of pieces have none
         byte = (Lie::step * image.base_x & -piece_bytes) + piece_bytes * piece;
-        const float place = static_cast<float>(byte - Lie::step * (image.base_x - box.x));
-        top = slant.first(place) - box.y, needed = slant.last(place) - box.y + 1 - top;
-        low = max(top, -image.base_y), rows = max(min(top + needed, image.window.height - image.base_y) - low, 0);
         inside = byte >= 0 && byte + piece_bytes <= end;
         outside = byte + piece_bytes <= 0 || byte >= end;
+        needed = slant.rows(static_cast<float>(byte - Lie::step * (image.base_x - box.x)));
+        needed.first -= box.y;
+        there.first = max(needed.first, -image.base_y);
+        there.count = outside ? 0 : max(min(needed.first + needed.count, image.window.height - image.base_y) - there.first, 0);
         first = static_cast<unsigned int>(__cvta_generic_to_shared(memory)) + row * box.pitch + piece_bytes * piece;
     }
 
-    // `bring(to, from, there, channel)` for each, several in a turn; `there`: the row is needed and lies in the image, and so does some of the piece. Of planes what is not
-    // needed is left out; a single piece a turn is brought for less than that takes.
-    template <int Several = 1, class Bring>
+    // `bring(to, from, there, channel)` for each that is needed; `there`: some of it lies in the image. `Every`: for the others, too, as not there.
+    template <bool Every = false, int Unrolled = 1, class Bring>
     void walk(int plane, const Bring& bring) const {
-        const int step = size * image.y_stride, down = box.down * box.pitch, count = outside ? 0 : rows;
+        const int step = size * image.y_stride, down = box.down * box.pitch;
         const unsigned char* from[Lie::planes];
         for (int k = 0; k < Lie::planes; ++k) from[k] = reinterpret_cast<const unsigned char*>(image.data + image.offset[k]) + byte + wide(image.base_y + y, step);
         unsigned int to = first;
-#pragma unroll Several
-        for (int row = y - low; row < box.height - low; row += box.down, to += down) {
-            const bool there = static_cast<unsigned int>(row) < static_cast<unsigned int>(count);
-            if (Lie::planes == 1 || static_cast<unsigned int>(row + low - top) < static_cast<unsigned int>(needed))
-                for (int k = 0; k < Lie::planes; ++k) bring(to + k * plane, from[k], there, k);
+#pragma unroll Unrolled
+        for (int row = y; row < box.height; row += box.down, to += down) {
+            if (Every || needed.has(row))
+                for (int k = 0; k < Lie::planes; ++k) bring(to + k * plane, from[k], there.has(row), k);
             for (int k = 0; k < Lie::planes; ++k) from[k] += wide(box.down, step);
         }
     }
@@ -170,10 +177,12 @@ struct Pieces {
 template <class Layout, class T, int K>
 inline void copy_box(const Image<T, K, Constant>& image, const Box& box, const Slant& slant, int aligned, unsigned char* memory, int plane) {
     const Pieces<Layout, T, K> pieces(image, box, slant, memory);
+    using Lie = Copied<Layout, T, K>;
     constexpr int size = pieces.size;
     const bool whole = pieces.inside || pieces.outside;
     if (whole && aligned * size >= piece_bytes) {
-        pieces.template walk<2>(plane, [](unsigned int to, const unsigned char* from, bool there, int) { copy_bytes<piece_bytes>(to, from, there); });
+        // Two rows a turn are asked for without a wait for registers; a single piece a row is asked for in less than a branch takes, as zeros (benchmarks/NOTES.md).
+        pieces.template walk<Lie::planes == 1, 2>(plane, [](unsigned int to, const unsigned char* from, bool there, int) { copy_bytes<piece_bytes>(to, from, there); });
     } else if (whole && aligned * size >= 4) {
         pieces.walk(plane, [](unsigned int to, const unsigned char* from, bool there, int) {
             for (int b = 0; b < piece_bytes; b += 4) copy_bytes<4>(to + b, from + b, there);

@@ -36,8 +36,9 @@ struct Steps {
 
 // Of a region of the output: where every fourth of its rows begins in the input, and what a step to the right and one down add. From these rows on it is counted
 // wherever a tile begins.
+template <int Bands>
 struct FixedRows {
-    FixedPoint right, down, row[64 + 9];  // and some that are asked for ahead
+    FixedPoint right, down, row[Bands + 9];  // and some that are asked for ahead
 
     // Of `height` rows, by all lanes of a warp, one or two each. `more` is added to all coordinates.
     template <class Matrix>
@@ -47,7 +48,7 @@ struct FixedRows {
             row[band] = {to_fixed(fma(m.b, y, fma(m.a, left, m.c)) + more), to_fixed(fma(m.e, y, fma(m.d, left, m.f)) + more)};
         };
         begin(lane);
-        if (height > 128) begin(lane + 32);
+        if (Bands > 32 && height > 128) begin(lane + 32);
         right = {to_fixed(m.a), to_fixed(m.d)};
         down = {to_fixed(m.b), to_fixed(m.e)};
     }
