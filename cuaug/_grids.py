@@ -16,6 +16,7 @@ UNEVEN = {"AfterContrast"}  # ops in which one sample has more to do than anothe
 _UNEVEN_TURNS = 2  # of a GPU, for those (benchmarks/NOTES.md)
 _FEW_ROWS, _MANY_ROWS = 64, 128  # of a warp's regions, at most; of small blocks half, of copied narrow ones twice that
 _REGION_WIDTHS = 32, 64
+_PATCH_WIDTH = 32  # that a warp makes at a time
 _ENOUGH_REGIONS = 1500  # regions for a GPU to be busy: more rows each where there are so many
 _HALVED = 192  # of many regions, the last of a launch (benchmarks/NOTES.md); on every GPU, for the same bits on each
 _MOST_BLOCKS = 65535  # along a grid's second and third axis
@@ -40,7 +41,7 @@ def warp(
     cut = _regions(dtype, group, slices, height, width, copied, halves)
     blocks = cut.unhalved + 2 * cut.halved
     if blocks >= 1 << 31:
-        raise ValueError(f"size must leave fewer than 2**31 regions of {cut.wide.rows} rows, got {(height, width)}")
+        raise ValueError(f"size must leave fewer than 2**31 regions, got {(height, width)}")
     return blocks, 1, 1
 
 
@@ -93,7 +94,7 @@ def _regions(dtype: str, group: int, slices: int, height: int, width: int, copie
 
     All of about the same height, and tall, which costs less, where they leave blocks enough for a GPU. Not of the
     widest pixels: boxes of a sixteenth of a tall region might not fit. Tall ones may have `halves`, unless one of them
-    would be empty; and copied ones of half the columns or less are twice as tall then, to be as much work.
+    would be empty; and copied ones of a patch's width or less are twice as tall then, to be as much work.
     """
     stored = _stored_bytes(dtype, group)
     columns = _REGION_WIDTHS[_array.ITEM_SIZE[dtype] * group <= 6 if copied else stored <= 4]
@@ -103,11 +104,13 @@ def _regions(dtype: str, group: int, slices: int, height: int, width: int, copie
     tall = (across + (rest > 0)) * slices * -(-height // many) >= _ENOUGH_REGIONS and stored <= 16
     halves = halves and tall
     wide = _stack(height, many if tall else few, tall)
-    narrow = _stack(height, 2 * many, tall) if copied and halves and 2 * rest <= columns else wide
+    doubled = copied and halves and rest <= _PATCH_WIDTH < columns
+    narrow = _stack(height, 2 * many, tall) if doubled else wide
     if not rest:
         narrow = narrow._replace(down=0)
     count = slices * (across * wide.down + narrow.down)
-    divisible = all(height - (each.down - 1) * each.rows > each.rows // 2 for each in (wide, narrow))
+    there = (wide,) * (across > 0) + (narrow,) * (rest > 0)
+    divisible = all(height - (each.down - 1) * each.rows > each.rows // 2 for each in there)
     halved = min(_HALVED, count // 8) if halves and divisible else 0
     return _Regions(columns, across, wide, narrow, count - halved, halved)
 

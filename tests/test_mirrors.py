@@ -114,10 +114,11 @@ def test_regions_and_their_halves_make_every_pixel_once(dtype, copied, size, sli
     assert len(np.unique(made, axis=0)) == len(made)
     limit = 64 if copied and dtype == "uint8" else 128
     many = -(-width // side) * -(-height // limit) * slices >= _grids._ENOUGH_REGIONS and dtype != "float64"
-    twice = copied and many and halves and 0 < width % side <= side // 2
+    twice = copied and many and halves and 0 < width % side <= 32 < side
     assert (most <= limit * np.where(narrow & twice, 2, 1)).all()
     assert (most[narrow] > limit).any() == (twice and height > limit)
-    fits = [height - (n - 1) * most > most // 2 for most, n in ((tall, down), (narrow_tall, narrow_down))]
+    stacks = [(tall, down)] * (across > 0) + [(narrow_tall, narrow_down)] * (narrow_down > 0)
+    fits = [height - (n - 1) * most > most // 2 for most, n in stacks]
     assert halved.any() == (halves and many and all(fits))
 
 
