@@ -128,7 +128,8 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     __shared__ Region<In, K, Out, Ops> region;
     __shared__ OneImage own;  // the sample's, if ragged
     __shared__ Tile<Local, copied> tiles[most_tiles];
-    __shared__ typename Select<fixed, FixedRows<copied ? 64 : 32>, Count<0>>::type begins;  // the region's, at a multiple of 64 columns
+    constexpr int bands = copied && !small_blocks<In, K, copied> ? 64 : 32;  // of the tallest regions (_grids.py)
+    __shared__ typename Select<fixed, FixedRows<bands>, Count<0>>::type begins;  // the region's, at a multiple of 64 columns
     constexpr int box_bytes = block_bytes<In, K, copied> - sizeof(exchange) - sizeof(region) - (ragged ? sizeof(own) : 0) - sizeof(tiles) - (fixed ? sizeof(begins) : 0) - (measured ? sizeof(R) * threads / 32 : 0) - (retouching ? sizeof(Retouching<In, K>) : 0) - (copied ? sizeof(Word[4]) : 0) - 32;
     __shared__ alignas(16) unsigned char box_memory[Geometry::bounded ? box_bytes : 16];
     __shared__ R sums[measured ? threads / 32 : 1];
