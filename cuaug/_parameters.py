@@ -39,12 +39,12 @@ class Fill(NamedTuple):
     values: tuple[float, float, float, float]
 
 
-def numbers(parameter: str, value: Any, image: Images) -> np.ndarray | _dlpack.Tensor:
-    """Float numbers: the values of what lies on the host, or the description of what lies on the images' device."""
+def numbers(parameter: str, value: Any, image: Images, dtype: Any = np.float64) -> np.ndarray | _dlpack.Tensor:
+    """Float numbers: the values, in this dtype, of what lies on the host, else the description on the images' device."""
     if not _array.is_host(value) and image.device < 0:
         value = _array.to_host(value)
     if _array.is_host(value):
-        return np.asarray(_array.host(parameter, value), order="C")
+        return np.asarray(_array.host(parameter, value, dtype), order="C")
     tensor = _on_device(value, image)
     if tensor.dtype not in ("float32", "float64"):
         raise TypeError(f"{parameter} must be float32 or float64 on a device, got {tensor.dtype}")
@@ -95,7 +95,8 @@ def matrices(parameter: str, value: Any, image: Images, rows: int) -> PerSample:
 
 def maps(parameter: str, value: Any, image: Images) -> tuple[Table, tuple[int, int]]:
     """One map, or one per sample: [H, W] or [N, H, W]. Also its size."""
-    tensor = placed(numbers(parameter, value, image), image)
+    single = str(getattr(value, "dtype", None)).removeprefix("torch.") == "float32"
+    tensor = placed(numbers(parameter, value, image, np.float32 if single else np.float64), image)
     if len(tensor.shape) not in (2, 3) or 0 in tensor.shape[-2:]:
         raise ValueError(f"{parameter} must have shape (H, W) or (N, H, W), got {tensor.shape}")
     if len(tensor.shape) == 3:

@@ -22,7 +22,8 @@ _TAIL = struct.Struct("P4q P4q P4q P4q P4q P 4i IiIi I4x")
 _GEOMETRIES = {
     "Affine": struct.Struct("P4q 6d 2i"),
     "Perspective": struct.Struct("P4q 9d 2i"),
-    "Grid": struct.Struct("P4q P4q 2d 3i 4x"),
+    "Grid": struct.Struct("P4q P4q 2d 3f 3i"),
+    "WideGrid": struct.Struct("P4q P4q 2d 3f 3i"),
 }
 RESULT = struct.calcsize("P5q")  # where a batch's record points to its result
 _RESAMPLE = struct.Struct("P5q P5q q 8i P4q 4d P4q 4d 2i")
@@ -96,10 +97,20 @@ def matrix_geometry(matrix: PerSample, inverse: bool, origin: str) -> Geometry:
     return Geometry(name, record, (matrix.table,))
 
 
-def grid_geometry(image: Images, x: Table, y: Table, scale: tuple[float, float], relative: bool) -> Geometry:
-    """`Grid`: maps of positions, or of displacements, in units of `scale` (x, y) pixels."""
-    record = _GEOMETRIES["Grid"].pack(*x[:5], *y[:5], *scale, bool(relative), *image.size)
-    return Geometry("Grid", record, (x, y))
+def grid_geometry(
+    image: Images, x: Table, y: Table, size: tuple[int, int], scale: tuple[float, float], relative: bool
+) -> Geometry:
+    """`Grid`: maps of positions, or of displacements, in units of `scale` (x, y) pixels.
+
+    `WideGrid` where float32 does not hold what the maps have, or 32 bits where something lies.
+    """
+    (height, width), (down, right) = image.size, image.axes.strides[3:]
+    farthest = max(height, width, *size, *(abs(stride) for table in (x, y) for stride in (table.y, table.x)))
+    bytes_within = (height * down + width * right) * _array.ITEM_SIZE[image.dtype]
+    wide = x.is_double or y.is_double or farthest >= 1 << 23 or min(down, right) < 0 or bytes_within >= 1 << 31
+    name = "WideGrid" if wide else "Grid"
+    record = _GEOMETRIES[name].pack(*x[:5], *y[:5], *scale, *scale, float(relative), bool(relative), *image.size)
+    return Geometry(name, record, (x, y))
 
 
 def displacements(
@@ -118,7 +129,7 @@ def displacements(
         field = _images.images(gaussian_blur(field, window, PerSample(NO_TABLE, sigma), None), "NCHW", library)
     n, _, c, y, x = field.axes.strides
     maps = [Table(field.pointer + 4 * c * axis, n, y, x, 0, field.owner) for axis in range(2)]
-    return grid_geometry(image, maps[0], maps[1], (1.0, 1.0), True)
+    return grid_geometry(image, maps[0], maps[1], image.size, (1.0, 1.0), True)
 
 
 def warp(

@@ -310,7 +310,7 @@ def _remap(
     (x, size), (y, y_size) = _parameters.maps("map_x", map_x, image), _parameters.maps("map_y", map_y, image)
     if size != y_size:
         raise ValueError(f"map_x and map_y must have the same size, got {size} and {y_size}")
-    geometry = _pass.grid_geometry(image, x, y, scale, relative)
+    geometry = _pass.grid_geometry(image, x, y, size, scale, relative)
     return _pass.warp(image, geometry, size, interpolation, border, fill, dtype, out)
 
 

@@ -1,5 +1,7 @@
 """The kernel of the GPU that warps, run without one: tests/emulated.py. What the GPU suite says of it at length."""
 
+import ctypes
+import mmap
 import struct
 
 import numpy as np
@@ -32,9 +34,28 @@ def homography(batch, layout):
     return cuaug.warp_perspective(batch, np.vstack([MATRIX, [1e-3, -5e-4, 1]]), layout=layout)
 
 
-def remap(batch, layout):
-    y, x = np.mgrid[:40, :52].astype(np.float32)
-    return cuaug.remap(batch, 1.2 * x + 3 * np.sin(y), y - 2.5, layout=layout)
+def remap(batch, layout, maps="float32", **how):
+    y, x = np.mgrid[:42, :52].astype(maps)
+    x, y = 1.7 * x + 3 * np.sin(y) - 4, 2 * y - 2.5
+    x[5, 5:9] = np.nan, np.inf, -1e20, 3e9
+    return cuaug.remap(batch, fenced(x), fenced(y), layout=layout, **how)
+
+
+def fenced(values):
+    """A copy behind which memory ends: who reads on is killed."""
+    page = mmap.PAGESIZE
+    size = -(-values.nbytes // page) * page
+    memory = np.frombuffer(mmap.mmap(-1, size + page), np.uint8)
+    assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(memory.ctypes.data + size), page, 0) == 0
+    out = memory[size - values.nbytes : size].view(values.dtype).reshape(values.shape)
+    out[...] = values
+    return out
+
+
+def displace(batch, layout, **how):
+    """Each sample by a map of its own, of which rows and columns are no neighbours in memory."""
+    x, y = np.float32(np.random.default_rng(1).normal(0, 4, (2, 2, 66, 70)))[..., ::2, 1:]
+    return cuaug.remap(batch, x, y, relative=True, layout=layout, **how)
 
 
 @both_layouts
@@ -45,7 +66,12 @@ def remap(batch, layout):
         *((affine, {"border": "edge"}, dtype) for dtype in ("uint8", "float16")),
         (affine, {"interpolation": "bicubic"}, "float32"),
         (homography, {}, "uint8"),
-        (remap, {}, "uint8"),
+        *((remap, {}, dtype) for dtype in AGREE),
+        (remap, {"maps": "float64"}, "uint8"),
+        (remap, {"border": "reflect"}, "uint8"),
+        (remap, {"interpolation": "nearest"}, "float32"),
+        (displace, {}, "uint8"),
+        (displace, {"border": "edge"}, "float16"),
     ],
 )
 def test_the_kernel_gives_what_the_loops_give(warp, how, dtype, layout, monkeypatch):

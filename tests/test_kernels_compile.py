@@ -96,7 +96,7 @@ WARPS = {
     "layout": LAYOUTS,
     "result": LAYOUTS,
     "channels": [1, 2, 3, 4],
-    "geometry": ["Affine", "Perspective", "Grid"],
+    "geometry": ["Affine", "Perspective", "Grid", "WideGrid"],
     "sampler": [name.capitalize() for name in INTERPOLATIONS],
     "border": [name.capitalize() for name in BORDERS],
 }

@@ -6,7 +6,7 @@
 namespace native {
 
 enum class Dtype { uint8, uint16, int16, int32, int64, float16, bfloat16, float32, float64 };
-enum class Geometry { Affine, Perspective, Grid };
+enum class Geometry { Affine, Perspective, Grid, WideGrid };
 enum class Sampler { Nearest, Bilinear, Bicubic, Lanczos };
 enum class Border { Constant, Edge, Reflect, Symmetric, Wrap };
 

@@ -42,14 +42,14 @@ using namespace native;
 namespace {
 
 constexpr std::string_view dtypes[] = {"uint8", "uint16", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64"};
-constexpr std::string_view geometries[] = {"Affine", "Perspective", "Grid"};
+constexpr std::string_view geometries[] = {"Affine", "Perspective", "Grid", "WideGrid"};
 constexpr std::string_view samplers[] = {"Nearest", "Bilinear", "Bicubic", "Lanczos"};
 constexpr std::string_view borders[] = {"Constant", "Edge", "Reflect", "Symmetric", "Wrap"};
 constexpr std::string_view filters[] = {"Triangle", "CatmullRom", "Lanczos3", "SharpCubic", "LanczosPlain"};
 constexpr std::string_view ops[] = {"AdjustBrightness", "AdjustContrast", "AdjustGamma", "AdjustHue", "AdjustSaturation", "AfterContrast", "Autocontrast", "BeforeContrast", "ColorJitter", "ColorMatrix",
                                     "DropCells", "Erase", "GaussianNoise", "Grayscale", "Invert", "MaskGrid", "Normalize", "Posterize", "RandomGrayscale", "Scaled", "Solarize", "UniformNoise", "Unscaled"};
 constexpr std::string_view mixes[] = {"Cutmix", "Mixup"};
-constexpr unsigned long warp_bytes[] = {sizeof(cuaug::Warp<cuaug::Affine>), sizeof(cuaug::Warp<cuaug::Perspective>), sizeof(cuaug::Warp<cuaug::Grid>)};
+constexpr unsigned long warp_bytes[] = {sizeof(cuaug::Warp<cuaug::Affine>), sizeof(cuaug::Warp<cuaug::Perspective>), sizeof(cuaug::Warp<cuaug::Grid>), sizeof(cuaug::Warp<cuaug::WideGrid>)};
 
 template <class Name, int Count>
 Name find(const std::string_view (&names)[Count], const std::string& name, const char* kind) {

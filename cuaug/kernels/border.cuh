@@ -8,7 +8,7 @@ namespace cuaug {
 struct Constant {
     static constexpr bool windowed = false;
 
-    static int index(int i, int n) { return i >= 0 && i < n ? i : -1; }
+    static int index(int i, int n) { return static_cast<unsigned int>(i) < static_cast<unsigned int>(n) ? i : -1; }
 };
 
 struct Edge {

@@ -7,6 +7,7 @@
 #include "gpu/convert.cuh"
 #include "gpu/copied.cuh"
 #include "gpu/fixed.cuh"
+#include "gpu/maps.cuh"
 #include "gpu/mean.cuh"
 #include "gpu/place.cuh"
 #include "gpu/ragged.cuh"
@@ -21,6 +22,7 @@
 #include "sampler/bilinear_bytes.cuh"
 #include "sampler/bilinear_copied.cuh"
 #include "sampler/bilinear_fixed.cuh"
+#include "sampler/bilinear_gathered.cuh"
 #include "sampler/nearest.cuh"
 #include "sampler/retouched.cuh"
 #include "sampler/separable.cuh"
@@ -74,6 +76,19 @@ template <class Geometry, class Sampler, class Border, class From, class In, cla
 constexpr bool copies = Same<Geometry, Affine>::value && Same<Sampler, Bilinear>::value && Same<Border, Constant>::value && (Same<From, Planar>::value || Same<From, Packed>::value) &&
                         Same<Real<In>, float>::value && Chain::empty && Same<In, Out>::value && !Same<Use, Measured>::value;
 
+// Whether pixels are gathered from memory (sampler/bilinear_gathered.cuh), all of them.
+template <class Geometry, class Sampler, class In>
+constexpr bool gathers = !Geometry::bounded && Same<Real<In>, float>::value && Same<typename Plain<Sampler>::type, Bilinear>::value;
+
+// Resident blocks, as registers allow (gpu/tile.cuh, gpu/copied.cuh).
+template <class Geometry, class Sampler, class In, class From, int K, bool copied>
+constexpr int resident = [] {
+    using R = Real<In>;
+    if constexpr (!Geometry::bounded) return gathers<Geometry, Sampler, In> && !Geometry::wide ? 4 : 1;
+    else if constexpr (small_blocks<In, K, copied>) return most_small_blocks;
+    else return blocks<Stored<In, K>, R, typename Plain<Sampler>::type, Geometry::template Local<R>::linear && !Same<typename Each<From>::type, Strided>::value>;
+}();
+
 // What `one` makes of 0 to N - 1.
 template <class T, int N> struct Several { T of[N]; };
 template <int N, class One>
@@ -101,8 +116,7 @@ inline Levels<K> as_sampled(const Levels<K>& levels) { return levels; }
 // of them in halves. What precedes the pixels, all other warps waiting for the one that plans, takes its time whatever the region's height: they are tall where there are many.
 template <class In, class From, int K, class Geometry, class Sampler, class Border, class Chain, class Out, class OutLayout, class Use = Changed>
 __global__ void __launch_bounds__(block_threads<In, K, copies<Geometry, Sampler, Border, From, In, Chain, Out, Use>>,
-    !Geometry::bounded ? 1 : small_blocks<In, K, copies<Geometry, Sampler, Border, From, In, Chain, Out, Use>> ? most_small_blocks
-    : blocks<Stored<In, K>, Real<In>, typename Plain<Sampler>::type, Geometry::template Local<Real<In>>::linear && !Same<typename Each<From>::type, Strided>::value>)
+    resident<Geometry, Sampler, In, From, K, copies<Geometry, Sampler, Border, From, In, Chain, Out, Use>>)
 warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     const Warp<Geometry>& args = records.own();
     using InLayout = typename Each<From>::type;
@@ -119,6 +133,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     constexpr int threads = block_threads<In, K, copied>;  // not cuaug::threads
     constexpr bool bytes = by_bytes<Sampler, Sampled, In>;
     constexpr bool fixed = Geometry::bounded && Local::linear && Same<R, float>::value && Same<typename Plain<Sampler>::type, Bilinear>::value && (bytes || !filtered);
+    constexpr bool gathering = gathers<Geometry, Sampler, In>;
     constexpr double half_step = bytes ? byte_nudge : 1.0 / (1 << 24);  // of weights: rounding down rounds
     // Neither pairs nor what is transposed need memory for an exchange, which leaves more to boxes.
     constexpr bool narrow = sizeof(Out) < 4 && !Same<OutLayout, Strided>::value, planar = narrow && Same<OutLayout, Planar>::value;
@@ -239,8 +254,8 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     [[maybe_unused]] R luma_sum = R(0);
     // Columns of a thread's four pixels of a row, from its first on.
     auto along = [](int i) { return paired ? adjacent<Out>(i) : 8 * i; };
-    // A tile from `sample`, which makes pixels `along` a row, of rows counted from the tile's first. `row_of` reads what it has to know of a band of four rows, a turn ahead, as
-    // who reads it when it is wanted waits for it (3 % of the time). `together`: so many pixels, one where that is the exception, so that it takes no registers from the
+    // A tile from `sample`, which makes pixels `first` on of the thread's four of a row, which are `along` it from a column on; rows are counted from the tile's first. `row_of`
+    // reads what it has to know of a band of four rows, a turn ahead, as who reads it when it is wanted waits for it (3 % of the time). `together`: so many pixels, one where that is the exception, so that it takes no registers from the
     // rule. Ops take pixels as rounded as if they had been in memory. `ready` waits for the box, when all else is known.
     auto make = [&](const Tile<Local, copied>& tile, const auto& row_of, const auto& sample, auto together, const auto& ready) {
         constexpr int at_once = decltype(together)::value;
@@ -271,13 +286,16 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         Out* out = own.out + stored * x_stride + wide(tile.first + 4 * band + below, own.out_row);
         __builtin_assume(__isGlobal(out));  // counted up in the loop, which hides it
         const long long further = wide(4 * own.bands, own.out_row);
-        auto next = row_of(band);
+        [[maybe_unused]] auto next = row_of(band);
         ready();
         for (const int all = (rows + 3) >> 2; band < all; band += own.bands, out += further) {
             const int y = 4 * band + below;
             const bool there = band < end;
-            const auto row = next;
-            next = row_of(band + own.bands);
+            const auto row = [&] {
+                if constexpr (Geometry::bounded) return next;
+                else return row_of(band);
+            }();
+            if constexpr (Geometry::bounded) next = row_of(band + own.bands);
             auto write = [&](int x, const Stored<Out, K>& pixel) {
                 if (there && stored + x < own.width)
                     for (int k = 0; k < K; ++k) out[offset[k] + x * x_stride] = to_texel(pixel).c[k];
@@ -309,11 +327,11 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
             for (int first = 0; first < 4; first += at_once) {
                 // One by one where nothing keeps them: with the taps of four asked for first packed float32 takes 8 % longer.
                 if constexpr (!changed && !planar && !paired) {
-                    for (int i = 0; i < at_once; ++i) finish(first + i, to_stored(sample(column + along(first + i), y, row, Count<1>()).of[0]));
+                    for (int i = 0; i < at_once; ++i) finish(first + i, to_stored(sample(column, first + i, y, row, Count<1>()).of[0]));
                 } else if constexpr (!changed) {
-                    finish_all(first, sample(column + along(first), y, row, together).of, as_made);
+                    finish_all(first, sample(column, first, y, row, together).of, as_made);
                 } else {
-                    const auto sampled = sample(column + along(first), y, row, together);
+                    const auto sampled = sample(column, first, y, row, together);
                     if constexpr (may_skip)
                         if (region.idle) {
                             finish_all(first, sampled.of, as_made);
@@ -386,71 +404,80 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         auto no_wait = [] {};
 
         const Tile<Local, copied> tile = tiles[i];
-        auto point = [&](int x, int y) { return tile.local.at(static_cast<R>(x), static_cast<R>(y)); };
+        auto from_memory = [&](const Image<In, K, Border>& from, const Point<R>& p) {
+            if constexpr (gathering) return as_sampled<Sampled>(gathered<bytes, typename Select<Geometry::wide, long long, Word>::type>(from, p));
+            else return in_range(p) ? to_texel<Sampled>(Plain<Sampler>::type::sample(from, p)) : to_texel<Sampled>(from.fill);
+        };
         auto nothing = [](int) { return Count<0>(); };
-        bool done = false;
-        if constexpr (retouching) {
-            done = retouch.now;  // from shared memory: worked out by each thread it would take registers from what samples
-            if (done) make(tile, nothing, [&](int x, int y, auto, auto) {
-                const int column = region.left + x, row = region.top + tiles[i].first + y;
-                const bool inside = column > 0 && column < args.out_width - 1 && row > 0 && row < args.out_height - 1;
-                const Stored<In, K> made = retouched(retouch, Staged<In, K>{pixels, tiles[i].box.pitch}, column - tiles[i].local.base_x, row - tiles[i].local.base_y, inside);
-                return several<1>([&](int) {
-                    if constexpr (Same<Sampled, In>::value) return made;
-                    else return to_texel<Sampled>(to_texel(made));
-                });
-            }, Count<1>(), no_wait);
-        }
-        if (!done && staged) {
-            const bool reduced = filtered && reduces(tile.local);
-            const Reaches<R> reaches = reaches_of<R>(tile.local, window);
-            [[maybe_unused]] const auto steps = [&] {
-                if constexpr (fixed) return begins.from(region.left & 63, tile.first, lane >> 3, tile.local.base_x, tile.local.base_y);
-                else return nothing(0);
-            }();
-            auto row_at = [&](int band) {
-                if constexpr (fixed && !retouching) return steps.row_at(band);
-                else return nothing(band);
-            };
-            auto point_at = [&](int x, int y, const auto& row) {
-                if constexpr (!fixed) return point(x, y);
-                else if constexpr (retouching) return steps.at(x, steps.row_at(y >> 2));  // no registers to spare
-                else return steps.at(x, row);
-            };
-            [[maybe_unused]] const Word corner = static_cast<Word>(__cvta_generic_to_shared(box_memory)) + Lie::before(tile.local.base_x);
-            make(tile, row_at, [&](int x, int y, const auto& row, auto count) {
-                constexpr int n = decltype(count)::value;
-                if constexpr (filtered)
-                    if (reduced) return several<n>([&](int i) {
-                        if constexpr (bytes) return antialiased(pixels, tile.box.pitch, point(x + along(i), y), reaches);
-                        else return to_texel<Sampled>(antialiased(Staged<In, K>{pixels, tile.box.pitch}, point(x + along(i), y), reaches));
-                    });
-                return several<n>([&](int i) {
-                    const int column = x + along(i);
-                    if constexpr (copied) {
-                        const CopiedBox<InLayout, In, K, plane> taps = {corner, tile.box.pitch};
-                        return as_sampled<Sampled>(bilinear(taps, point_at(column, y, row)));
-                    } else {
-                        const Staged<In, K> taps = {pixels, tile.box.pitch};
-                        if constexpr (bytes) return bilinear(pixels, tile.box.pitch, point_at(column, y, row));
-                        else if constexpr (fixed) return as_sampled<Sampled>(bilinear(taps, point_at(column, y, row)));
-                        else return as_sampled<Sampled>(Plain<Sampler>::type::sample(taps, point(column, y)));
-                    }
-                });
-            }, Count<(Sampler::after > 2) ? 1 : 4>(), arrived);
-        } else if (!done) {
+        if constexpr (!Geometry::bounded) {
             const Image<In, K, Border> from = image();
-            make(tile, nothing, [&](int x, int y, auto, auto count) {
-                return several<decltype(count)::value>([&](int i) {
-                    // A map ends where the output does, and patches are sampled whole. The boxes of what is filtered fit unless they are nowhere.
-                    const bool beyond = !Geometry::bounded && (x + along(i) >= region.width || y >= tile.end - tile.first);
-                    if (filtered || beyond) return to_texel<Sampled>(from.fill);
-                    const Point<R> p = point(x + along(i), y);
-                    return in_range(p) ? to_texel<Sampled>(Plain<Sampler>::type::sample(from, p)) : to_texel<Sampled>(from.fill);
-                });
-            }, Count<Geometry::bounded ? 1 : 4>(), no_wait);
+            __builtin_assume(__isGlobal(from.data));
+            const int column = once((region.width > 32 ? 32 * (warp_index & 1) : 0) + (lane & 7));  // as `make` has it
+            const Maps<R, Geometry::wide || sizeof(R) == 8, 8> maps(args.geometry, tile.local, column, region.width, tile.end - tile.first);
+            make(tile, [&](int band) { return maps.row(4 * band + (lane >> 3)); }, [&](int, int first, int y, const auto& entries, auto count) {
+                return several<decltype(count)::value>([&](int i) { return from_memory(from, maps.point(entries, first + i, y)); });
+            }, Count<4>(), no_wait);
+        } else {
+            auto point = [&](int x, int y) { return tile.local.at(static_cast<R>(x), static_cast<R>(y)); };
+            bool done = false;
+            if constexpr (retouching) {
+                done = retouch.now;  // from shared memory: worked out by each thread it would take registers from what samples
+                if (done) make(tile, nothing, [&](int x, int first, int y, auto, auto) {
+                    const int column = region.left + x + along(first), row = region.top + tiles[i].first + y;
+                    const bool inside = column > 0 && column < args.out_width - 1 && row > 0 && row < args.out_height - 1;
+                    const Stored<In, K> made = retouched(retouch, Staged<In, K>{pixels, tiles[i].box.pitch}, column - tiles[i].local.base_x, row - tiles[i].local.base_y, inside);
+                    return several<1>([&](int) {
+                        if constexpr (Same<Sampled, In>::value) return made;
+                        else return to_texel<Sampled>(to_texel(made));
+                    });
+                }, Count<1>(), no_wait);
+            }
+            if (!done && staged) {
+                const bool reduced = filtered && reduces(tile.local);
+                const Reaches<R> reaches = reaches_of<R>(tile.local, window);
+                [[maybe_unused]] const auto steps = [&] {
+                    if constexpr (fixed) return begins.from(region.left & 63, tile.first, lane >> 3, tile.local.base_x, tile.local.base_y);
+                    else return nothing(0);
+                }();
+                auto row_at = [&](int band) {
+                    if constexpr (fixed && !retouching) return steps.row_at(band);
+                    else return nothing(band);
+                };
+                auto point_at = [&](int x, int y, const auto& row) {
+                    if constexpr (!fixed) return point(x, y);
+                    else if constexpr (retouching) return steps.at(x, steps.row_at(y >> 2));  // no registers to spare
+                    else return steps.at(x, row);
+                };
+                [[maybe_unused]] const Word corner = static_cast<Word>(__cvta_generic_to_shared(box_memory)) + Lie::before(tile.local.base_x);
+                make(tile, row_at, [&](int x, int first, int y, const auto& row, auto count) {
+                    constexpr int n = decltype(count)::value;
+                    if constexpr (filtered)
+                        if (reduced) return several<n>([&](int i) {
+                            if constexpr (bytes) return antialiased(pixels, tile.box.pitch, point(x + along(first + i), y), reaches);
+                            else return to_texel<Sampled>(antialiased(Staged<In, K>{pixels, tile.box.pitch}, point(x + along(first + i), y), reaches));
+                        });
+                    return several<n>([&](int i) {
+                        const int column = x + along(first + i);
+                        if constexpr (copied) {
+                            const CopiedBox<InLayout, In, K, plane> taps = {corner, tile.box.pitch};
+                            return as_sampled<Sampled>(bilinear(taps, point_at(column, y, row)));
+                        } else {
+                            const Staged<In, K> taps = {pixels, tile.box.pitch};
+                            if constexpr (bytes) return bilinear(pixels, tile.box.pitch, point_at(column, y, row));
+                            else if constexpr (fixed) return as_sampled<Sampled>(bilinear(taps, point_at(column, y, row)));
+                            else return as_sampled<Sampled>(Plain<Sampler>::type::sample(taps, point(column, y)));
+                        }
+                    });
+                }, Count<(Sampler::after > 2) ? 1 : 4>(), arrived);
+            } else if (!done) {
+                const Image<In, K, Border> from = image();
+                // The boxes of what is filtered fit unless they are nowhere.
+                make(tile, nothing, [&](int x, int first, int y, auto, auto) {
+                    return several<1>([&](int) { return filtered ? to_texel<Sampled>(from.fill) : from_memory(from, point(x + along(first), y)); });
+                }, Count<1>(), no_wait);
+            }
         }
-        __syncthreads();
+        if constexpr (Geometry::bounded) __syncthreads();
     } while (++i < tile_count);
     if constexpr (measured) {
         const Place at = regions.place(regions.slot());  // anew, so that it takes no registers meanwhile

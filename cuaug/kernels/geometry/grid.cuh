@@ -11,11 +11,14 @@ struct Grid {
     Table map_y;         // [N, H, W]
     double scale_x;      // map units to pixels
     double scale_y;
+    float unit_x;        // the same
+    float unit_y;
+    float step;          // 1 if relative, else 0
     int relative;        // the maps hold displacements from the output pixel
     int in_height;
     int in_width;
 
-    static constexpr bool bounded = false;
+    static constexpr bool bounded = false, wide = false;
 
     struct Maps {
         const Grid* grid;
@@ -34,35 +37,37 @@ struct Grid {
         return relative ? value + y : value;
     }
 
-    // Input coordinate, less the base, of the pixel (dx, dy) away from the tile's origin.
+    // Where a tile lies in the output, and what its coordinates count from. They are worked out where maps are read: gpu/maps.cuh, cpu/tile.hpp.
     template <class R>
     struct Local {
         static constexpr bool linear = false;
 
         int base_x, base_y;
-        const Grid* grid;
         long long n;
         int left, top;
 
-        Point<R> at(R dx, R dy) const {
-            const int x = left + static_cast<int>(dx), y = top + static_cast<int>(dy);
-            return {static_cast<R>(grid->x(n, x, y) - base_x), static_cast<R>(grid->y(n, x, y) - base_y)};
-        }
-
-        // The same coordinates, counted from another pixel of the input.
-        Local from(int x, int y, R) const { return {base_x + x, base_y + y, grid, n, left, top}; }
+        // Of no box, as the bounds are not known.
+        Local from(int, int, R) const { return *this; }
 
         bool bounds(int, int, Bounds<R>&) const { return false; }
     };
 
-    // Neighbours in a map may lie anywhere: counted from a base far outside the image, one that lies within would lose its fraction.
+    // Counted from a base far outside the image, a coordinate that lies within would lose its fraction. What float32 maps have needs none, and displacements the place that
+    // they start from; neighbours in a map of float64 may lie anywhere.
     template <class R>
     static Local<R> local(const Maps& maps, int x, int y) {
         const Grid& grid = *maps.grid;
-        return {within(whole(grid.x(maps.n, x, y)), grid.in_width), within(whole(grid.y(maps.n, x, y)), grid.in_height), &grid, maps.n, x, y};
+        const bool doubles = grid.map_x.is_double || grid.map_y.is_double;
+        const int base_x = doubles ? whole(grid.x(maps.n, x, y)) : grid.relative ? x : 0, base_y = doubles ? whole(grid.y(maps.n, x, y)) : grid.relative ? y : 0;
+        return {within(base_x, grid.in_width), within(base_y, grid.in_height), maps.n, x, y};
     }
 
     static int within(int i, int n) { return i < 0 ? 0 : i < n ? i : n; }
+};
+
+// The same, for which the GPU counts coordinates in double precision, and elements in 64 bits: maps of float64, and images that are too large, or turned over in memory.
+struct WideGrid : Grid {
+    static constexpr bool wide = true;
 };
 
 }  // namespace cuaug

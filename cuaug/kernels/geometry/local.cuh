@@ -17,7 +17,7 @@ struct Point {
 template <class R>
 inline bool in_range(const Point<R>& p) {
     const R limit = static_cast<R>(coordinate_limit);
-    return p.x > -limit && p.x < limit && p.y > -limit && p.y < limit;
+    return (fabs(p.x) < limit) & (fabs(p.y) < limit);
 }
 
 // A coordinate's whole part, and what is left of it.

@@ -33,13 +33,7 @@ inline Levels<K> bilinear(const CopiedBox<Layout, uint8, K, Plane>& box, const F
         return {{level(__dp2a_lo(left, rg, __dp2a_hi(right, br, 0u))), level(__dp2a_hi(left, rg, __dp2a_lo(right, gb, 0u))),
                  level(__dp2a_lo(left, br, __dp2a_hi(right, gb, 0u)))}};
     } else {
-        // The weights of `byte_weights`, in a word each, as taps are multiplied one by one.
-        const Word r = fraction_of(p.x), f = fraction_of(p.y), both = r * f >> 16;
-        const Word right = r - both, low = f - both, left = 65536 - r - low;
-        Levels<K> out;
-        for (int k = 0; k < K; ++k)
-            out.of[k] = level(left * box.element(above, k, 0) + right * box.element(above, k, 1) + low * box.element(below, k, 0) + both * box.element(below, k, 1));
-        return out;
+        return bilinear<K>(fraction_of(p.x), fraction_of(p.y), [&](int k, int right, int lower) { return box.element(lower ? below : above, k, right); });
     }
 }
 
