@@ -40,7 +40,7 @@ class Fill(NamedTuple):
 
 
 def numbers(parameter: str, value: Any, image: Images, dtype: Any = np.float64) -> np.ndarray | _dlpack.Tensor:
-    """Float numbers: the values, in this dtype, of what lies on the host, else the description on the images' device."""
+    """Float numbers: the values, in this dtype, of what lies on the host, else what lies on the images' device."""
     if not _array.is_host(value) and image.device < 0:
         value = _array.to_host(value)
     if _array.is_host(value):
