@@ -103,7 +103,7 @@ def like(image: Images, size: tuple[int, int], dtype: str, out: Any = None, chan
         raise ValueError(f"out must be {shape} of {dtype}, got {tuple(out.shape)} of {target.dtype}")
     if _overlap(image, target):
         raise ValueError("out must not share memory with images")
-    if any(stride == 0 and extent > 1 for stride, extent in zip(target.axes.strides, target.axes.extents, strict=True)):
+    if _repeats(target.axes):
         raise ValueError("out must not repeat elements (stride 0)")
     return Result(out, target.pointer, target.axes)
 
@@ -176,12 +176,19 @@ def _default(shape: tuple[int, ...], channels_first: bool) -> str:
 
 
 def _overlap(a: Images, b: Images) -> bool:
-    def span(image: Images) -> tuple[int, int]:
-        reach = [stride * (extent - 1) for stride, extent in zip(image.axes.strides, image.axes.extents, strict=True)]
-        item = _array.ITEM_SIZE[image.dtype]
-        return image.pointer + item * sum(min(r, 0) for r in reach), image.pointer + item * (
-            sum(max(r, 0) for r in reach) + 1
-        )
+    (a_low, a_high), (b_low, b_high) = _span(a.axes, a.dtype), _span(b.axes, b.dtype)
+    apart = b.pointer - a.pointer
+    return a.pointer != 0 and b.pointer != 0 and a_low < apart + b_high and apart + b_low < a_high
 
-    (a_low, a_high), (b_low, b_high) = span(a), span(b)
-    return a.pointer != 0 and b.pointer != 0 and a_low < b_high and b_low < a_high
+
+@functools.lru_cache(4096)
+def _span(axes: Axes, dtype: str) -> tuple[int, int]:
+    """The bytes that images take, from their pointer on."""
+    reach = [stride * (extent - 1) for stride, extent in zip(axes.strides, axes.extents, strict=True)]
+    item = _array.ITEM_SIZE[dtype]
+    return item * sum(min(r, 0) for r in reach), item * (sum(max(r, 0) for r in reach) + 1)
+
+
+@functools.lru_cache(4096)
+def _repeats(axes: Axes) -> bool:
+    return any(stride == 0 and extent > 1 for stride, extent in zip(axes.strides, axes.extents, strict=True))
