@@ -428,6 +428,11 @@ def host(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarray:
         raise TypeError(f"{parameter} must hold numbers, got {value!r}") from None
 
 
+def is_single(value: Any) -> bool:
+    """Whether it is an array of float32."""
+    return str(getattr(value, "dtype", None)).removeprefix("torch.") == "float32"
+
+
 def to_host(value: Any) -> np.ndarray:
     """A device array's values. Waits for the device: only where the images are on the host, or on another device."""
     found = library(type(value))

@@ -40,7 +40,7 @@ class Fill(NamedTuple):
 
 
 def numbers(parameter: str, value: Any, image: Images, dtype: Any = np.float64) -> np.ndarray | _dlpack.Tensor:
-    """Float numbers: the values, in this dtype, of what lies on the host, else what lies on the images' device."""
+    """Float numbers: those of the host in this dtype, else the description of what lies on the images' device."""
     if not _array.is_host(value) and image.device < 0:
         value = _array.to_host(value)
     if _array.is_host(value):
@@ -59,7 +59,7 @@ def _on_device(value: Any, image: Images) -> _dlpack.Tensor:
     else:
         tensor = _dlpack.read(value, image.library.stream(image.device))
     if tensor.device != image.device:
-        dtype = np.uint8 if tensor.dtype == "uint8" else np.float64
+        dtype = tensor.dtype if tensor.dtype in ("uint8", "float32") else np.float64
         tensor = _array.describe(image.library.load(_array.to_host(value).astype(dtype), image.device))
     return tensor
 
@@ -95,8 +95,8 @@ def matrices(parameter: str, value: Any, image: Images, rows: int) -> PerSample:
 
 def maps(parameter: str, value: Any, image: Images) -> tuple[Table, tuple[int, int]]:
     """One map, or one per sample: [H, W] or [N, H, W]. Also its size."""
-    single = str(getattr(value, "dtype", None)).removeprefix("torch.") == "float32"
-    tensor = placed(numbers(parameter, value, image, np.float32 if single else np.float64), image)
+    dtype = np.float32 if _array.is_single(value) else np.float64
+    tensor = placed(numbers(parameter, value, image, dtype), image)
     if len(tensor.shape) not in (2, 3) or 0 in tensor.shape[-2:]:
         raise ValueError(f"{parameter} must have shape (H, W) or (N, H, W), got {tensor.shape}")
     if len(tensor.shape) == 3:

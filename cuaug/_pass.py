@@ -25,6 +25,7 @@ _GEOMETRIES = {
     "Grid": struct.Struct("P4q P4q 2d 3f 3i"),
     "WideGrid": struct.Struct("P4q P4q 2d 3f 3i"),
 }
+_NARROW = 1 << 23  # below it float32 tells halves of a pixel, and 24 columns of a map's floats lie within 32 bits
 RESULT = struct.calcsize("P5q")  # where a batch's record points to its result
 _RESAMPLE = struct.Struct("P5q P5q q 8i P4q 4d P4q 4d 2i")
 _POINTWISE = struct.Struct("P5q P5q q 8i P4q 12d P4q 2i")
@@ -102,12 +103,12 @@ def grid_geometry(
 ) -> Geometry:
     """`Grid`: maps of positions, or of displacements, in units of `scale` (x, y) pixels.
 
-    `WideGrid` where float32 does not hold what the maps have, or 32 bits where something lies.
+    `WideGrid` for maps of float64, and where sides, strides or offsets are below 0 or too large for float32 or 32 bits.
     """
     (height, width), (down, right) = image.size, image.axes.strides[3:]
-    farthest = max(height, width, *size, *(abs(stride) for table in (x, y) for stride in (table.y, table.x)))
+    farthest = max(*size, *(abs(stride) for table in (x, y) for stride in (table.y, table.x)))
     bytes_within = (height * down + width * right) * _array.ITEM_SIZE[image.dtype]
-    wide = x.is_double or y.is_double or farthest >= 1 << 23 or min(down, right) < 0 or bytes_within >= 1 << 31
+    wide = x.is_double or y.is_double or farthest >= _NARROW or min(down, right) < 0 or bytes_within >= 1 << 31
     name = "WideGrid" if wide else "Grid"
     record = _GEOMETRIES[name].pack(*x[:5], *y[:5], *scale, *scale, float(relative), bool(relative), *image.size)
     return Geometry(name, record, (x, y))

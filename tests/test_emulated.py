@@ -9,7 +9,8 @@ import pytest
 from arrays import default_layout, images, to_layout
 from compare import Tolerance, assert_equal, to_numpy
 
-from cuaug import _grids, _pass, _plans
+from cuaug import _grids, _images, _pass, _plans
+from cuaug._parameters import Table
 
 cuaug = pytest.importorskip("cuaug")
 emulated = pytest.importorskip("emulated")
@@ -34,8 +35,9 @@ def homography(batch, layout):
     return cuaug.warp_perspective(batch, np.vstack([MATRIX, [1e-3, -5e-4, 1]]), layout=layout)
 
 
-def remap(batch, layout, maps="float32", **how):
-    y, x = np.mgrid[:42, :52].astype(maps)
+def remap(batch, layout, map_dtype="float32", **how):
+    """Partly outside; four entries lead nowhere."""
+    y, x = np.mgrid[:42, :52].astype(map_dtype)
     x, y = 1.7 * x + 3 * np.sin(y) - 4, 2 * y - 2.5
     x[5, 5:9] = np.nan, np.inf, -1e20, 3e9
     return cuaug.remap(batch, fenced(x), fenced(y), layout=layout, **how)
@@ -52,10 +54,17 @@ def fenced(values):
     return out
 
 
-def displace(batch, layout, **how):
-    """Each sample by a map of its own, of which rows and columns are no neighbours in memory."""
-    x, y = np.float32(np.random.default_rng(1).normal(0, 4, (2, 2, 66, 70)))[..., ::2, 1:]
-    return cuaug.remap(batch, x, y, relative=True, layout=layout, **how)
+def displace(batch, layout, border="constant"):
+    """By maps of each sample, whose rows and columns lie apart; given to the pass, as arrays of the host are copied."""
+    maps = np.float32(np.random.default_rng(1).normal(0, 4, (2, 2, 66, 138)))[..., ::2, ::2]
+    x, y = (Table(each.ctypes.data, *(step // 4 for step in each.strides), 0, each) for each in maps)
+    image = _images.images(batch, layout)
+    geometry = _pass.grid_geometry(image, x, y, (33, 69), (1.0, 1.0), True)
+    return _pass.warp(image, geometry, (33, 69), "bilinear", border, 0, None, None)
+
+
+def remap_flipped(batch, layout):
+    return remap(batch[..., ::-1, :] if layout == "NCHW" else batch[:, ::-1], layout)
 
 
 @both_layouts
@@ -67,7 +76,8 @@ def displace(batch, layout, **how):
         (affine, {"interpolation": "bicubic"}, "float32"),
         (homography, {}, "uint8"),
         *((remap, {}, dtype) for dtype in AGREE),
-        (remap, {"maps": "float64"}, "uint8"),
+        (remap, {"map_dtype": "float64"}, "uint8"),
+        (remap_flipped, {}, "uint8"),
         (remap, {"border": "reflect"}, "uint8"),
         (remap, {"interpolation": "nearest"}, "float32"),
         (displace, {}, "uint8"),
@@ -79,6 +89,27 @@ def test_the_kernel_gives_what_the_loops_give(warp, how, dtype, layout, monkeypa
     expected = warp(batch, layout, **how)
     emulated.patch(monkeypatch)
     assert_equal(warp(batch, layout, **how), expected, tolerance=AGREE[dtype])
+
+
+SMALL = np.zeros((1, 5, 7, 3), np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("batch", "map_dtype", "geometry"),
+    [
+        (SMALL, "float32", "Grid"),
+        (SMALL, "float64", "WideGrid"),
+        (SMALL[:, ::-1], "float32", "WideGrid"),
+        (SMALL[:, :, ::-1], "float32", "WideGrid"),
+        (np.lib.stride_tricks.as_strided(SMALL, strides=(0, (1 << 31) // 5 - 5, 3, 1)), "float32", "Grid"),
+        (np.lib.stride_tricks.as_strided(SMALL, strides=(0, (1 << 31) // 5 + 1, 3, 1)), "float32", "WideGrid"),
+    ],
+)
+def test_only_what_float32_and_32_bits_hold_is_read_so(batch, map_dtype, geometry, monkeypatch):
+    made = []
+    monkeypatch.setattr(_pass, "warp", lambda image, geometry, *_: made.append(geometry.name))
+    cuaug.remap(batch, *np.zeros((2, 5, 7), map_dtype), layout="NHWC")
+    assert made == [geometry]
 
 
 @pytest.mark.parametrize("width", [75, 76, 80])

@@ -163,7 +163,7 @@ MEASURED = {
     "chain": list(BEFORE),
 }
 # By a field of displacements.
-DISPLACING = {"geometry": ["Grid"], "sampler": ["Nearest", "Bilinear", "Bicubic"], "border": ["Constant"]}
+DISPLACING = {"geometry": ["Grid", "WideGrid"], "sampler": ["Nearest", "Bilinear", "Bicubic"], "border": ["Constant"]}
 DISPLACED, MEASURED_DISPLACED = {**FUSED, **DISPLACING}, {**MEASURED, **DISPLACING}
 
 

@@ -99,7 +99,7 @@ inline void warp_tile(const native::WarpCall& call, const AnyWarp& args, Tile<R>
     switch (call.geometry) {
         case native::Geometry::Affine: coordinates<Affine>(call.record, tile); break;
         case native::Geometry::Perspective: coordinates<Perspective>(call.record, tile); break;
-        default: coordinates<Grid>(call.record, tile);
+        default: coordinates<Grid>(call.record, tile);  // and WideGrid, whose record is the same
     }
     if (call.sampler == native::Sampler::Nearest && call.source == call.target) move_tile(call, args, tile, static_cast<void*>(memory.box));
     else warp_numbers(call, args, tile, memory);

@@ -8,6 +8,7 @@ namespace cuaug {
 struct Constant {
     static constexpr bool windowed = false;
 
+    // One comparison: n is positive, which the compiler does not know.
     static int index(int i, int n) { return static_cast<unsigned int>(i) < static_cast<unsigned int>(n) ? i : -1; }
 };
 

@@ -11,6 +11,7 @@
 #include "gpu/mean.cuh"
 #include "gpu/place.cuh"
 #include "gpu/ragged.cuh"
+#include "gpu/region.cuh"
 #include "gpu/succession.cuh"
 #include "gpu/tile.cuh"
 #include "gpu/together.cuh"
@@ -29,40 +30,6 @@
 
 namespace cuaug {
 
-// What the threads of a block share about their region.
-template <class In, int K, class Out, class Ops>
-struct alignas(16) Region {
-    const In* in;        // the frame, at the first of the region's channels
-    Out* out;            // the region's first pixel
-    int in_row, out_row; // strides; read from here the compiler knows that they are of 32 bits
-    int bands;           // of four rows, so many the block makes at a time
-    int left, top;
-    int width;           // of the output
-    int channels;        // from the first on
-    int plane;           // of four channels, counted through the frames
-    int idle;            // the ops have nothing to do for this sample
-    Window window;       // if the border goes around one
-    Stored<In, K> fill;
-    Real<In> field[Ops::fields + 1];
-};
-
-// Some rows of the region, made from one box.
-template <class Local, bool copied>
-struct alignas(16) Tile {
-    Local local;         // counted from the box's corner, or from the base where there is no box
-    Box box;
-    int first, end;
-    typename Select<copied, Slant, Count<0>>::type slant;
-};
-
-// Whether the box holds every pixel that `retouched` reads for a tile. Always so for samples that are not moved: `box_of` adds some slack, a pixel, around what it is
-// asked for. A sample that is moved and retouched, which no plan asks for, is only moved.
-template <class Local, bool copied>
-inline bool holds_neighbours(const Tile<Local, copied>& tile, int region_left, int region_top, int width, int group) {
-    const int left = region_left - tile.local.base_x, top = region_top + tile.first - tile.local.base_y;
-    return left > 0 && top > 0 && left + ((width + 31) & ~31) < tile.box.across * group && top + ((tile.end - tile.first + 3) & ~3) < tile.box.height;
-}
-
 // Pixels of bytes have an interpolation of their own.
 template <class Sampler, class Out, class In>
 constexpr bool by_bytes = Same<In, uint8>::value && Same<Out, uint8>::value && Same<typename Plain<Sampler>::type, Bilinear>::value;
@@ -76,15 +43,15 @@ template <class Geometry, class Sampler, class Border, class From, class In, cla
 constexpr bool copies = Same<Geometry, Affine>::value && Same<Sampler, Bilinear>::value && Same<Border, Constant>::value && (Same<From, Planar>::value || Same<From, Packed>::value) &&
                         Same<Real<In>, float>::value && Chain::empty && Same<In, Out>::value && !Same<Use, Measured>::value;
 
-// Whether pixels are gathered from memory (sampler/bilinear_gathered.cuh), all of them.
+// Whether all pixels are gathered from memory (sampler/bilinear_gathered.cuh): maps lead anywhere.
 template <class Geometry, class Sampler, class In>
 constexpr bool gathers = !Geometry::bounded && Same<Real<In>, float>::value && Same<typename Plain<Sampler>::type, Bilinear>::value;
 
-// Resident blocks, as registers allow (gpu/tile.cuh, gpu/copied.cuh).
+// Blocks resident on a multiprocessor, as registers allow (gpu/tile.cuh, gpu/copied.cuh).
 template <class Geometry, class Sampler, class In, class From, int K, bool copied>
-constexpr int resident = [] {
+constexpr int resident_blocks = [] {
     using R = Real<In>;
-    if constexpr (!Geometry::bounded) return gathers<Geometry, Sampler, In> && !Geometry::wide ? 4 : 1;
+    if constexpr (!Geometry::bounded) return gathers<Geometry, Sampler, In> && !Geometry::wide ? 4 : 1;  // three or five are slower (benchmarks/NOTES.md, Maps)
     else if constexpr (small_blocks<In, K, copied>) return most_small_blocks;
     else return blocks<Stored<In, K>, R, typename Plain<Sampler>::type, Geometry::template Local<R>::linear && !Same<typename Each<From>::type, Strided>::value>;
 }();
@@ -99,11 +66,6 @@ inline auto several(const One& one) {
     return out;
 }
 
-// A region in so many tiles, each of which a lane tries, from this lane on.
-struct Cut {
-    int tiles, lane, share;  // 2^16 / tiles, rounded up
-};
-
 // In the type of the result; levels of bytes are in it.
 template <class Out, class Sampled>
 inline auto as_sampled(const Sampled& sampled) { return to_texel<Out>(sampled); }
@@ -113,10 +75,10 @@ inline Levels<K> as_sampled(const Levels<K>& levels) { return levels; }
 // A block makes a region of the output of K channels, in tiles as wide as the region, as few as have boxes that fit. A warp makes 32x4 pixels at a time, a thread 4 of
 // them 8 columns apart, so that a warp samples patches of 8x4, or two pairs 16 apart. Of narrow elements adjacent ones are stored as words: planes are transposed by
 // shuffles (gpu/transpose.cuh), packed pixels made in pairs where they are of 16 bits and boxes are copied, and else exchanged in shared memory. Grid: regions, the last
-// of them in halves. What precedes the pixels, all other warps waiting for the one that plans, takes its time whatever the region's height: they are tall where there are many.
+// of them in halves. Where a map leads is not known: there is one tile without a box, and its pixels come straight from memory. What precedes the pixels, all other warps waiting for the one that plans, takes its time whatever the region's height: they are tall where there are many.
 template <class In, class From, int K, class Geometry, class Sampler, class Border, class Chain, class Out, class OutLayout, class Use = Changed>
 __global__ void __launch_bounds__(block_threads<In, K, copies<Geometry, Sampler, Border, From, In, Chain, Out, Use>>,
-    resident<Geometry, Sampler, In, From, K, copies<Geometry, Sampler, Border, From, In, Chain, Out, Use>>)
+    resident_blocks<Geometry, Sampler, In, From, K, copies<Geometry, Sampler, Border, From, In, Chain, Out, Use>>)
 warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     const Warp<Geometry>& args = records.own();
     using InLayout = typename Each<From>::type;
@@ -254,9 +216,12 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     [[maybe_unused]] R luma_sum = R(0);
     // Columns of a thread's four pixels of a row, from its first on.
     auto along = [](int i) { return paired ? adjacent<Out>(i) : 8 * i; };
-    // A tile from `sample`, which makes pixels `first` on of the thread's four of a row, which are `along` it from a column on; rows are counted from the tile's first. `row_of`
-    // reads what it has to know of a band of four rows, a turn ahead, as who reads it when it is wanted waits for it (3 % of the time). `together`: so many pixels, one where that is the exception, so that it takes no registers from the
-    // rule. Ops take pixels as rounded as if they had been in memory. `ready` waits for the box, when all else is known.
+    // Of which this is the first, in a region of this width.
+    auto first_column = [&](int width) { return (width > 32 ? 32 * (warp_index & 1) : 0) + (paired ? 2 : 1) * (lane & 7); };
+    // A tile from `sample`, which makes pixels from number `first` on of the thread's four of a row, `along` it from a column on; rows are counted from the tile's first.
+    // `row_of` reads what it has to know of a band of four rows: a turn ahead, as who reads it when it is wanted waits for it (3 % of the time), but for maps, whose entries
+    // would spill. `together`: so many pixels, one where that is the exception, so that it takes no registers from the rule. Ops take pixels as rounded as if they had been
+    // in memory. `ready` waits for the box, when all else is known.
     auto make = [&](const Tile<Local, copied>& tile, const auto& row_of, const auto& sample, auto together, const auto& ready) {
         constexpr int at_once = decltype(together)::value;
         [[maybe_unused]] constexpr bool transposing = planar && at_once == 4, pairing = paired && at_once == 4;
@@ -265,7 +230,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         FourPixels<Out, K>* exchange_row = exchange + (exchanged ? warp_index : 0) * exchange_pitch + (lane >> 3) * (exchange_pitch / 4);
         [[maybe_unused]] const FourPixels<Out, K>* exchange_from = exchange_row + (lane & 7);
         const int x_stride = column_stride<OutLayout, K>(args.out.x);
-        const int twice = own.width > 32, patch = twice ? 32 * (warp_index & 1) : 0, column = patch + (paired ? 2 : 1) * (lane & 7);
+        const int twice = own.width > 32, patch = twice ? 32 * (warp_index & 1) : 0, column = first_column(own.width);
         const int stored = exchanged ? patch + 4 * (lane & 7) : transposing ? patch + transposed_column<Out>(lane) : column;
         long long offset[K];
         channel_offsets<OutLayout, K>(args.out.c, own.channels, offset);
@@ -408,16 +373,16 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
             if constexpr (gathering) return as_sampled<Sampled>(gathered<bytes, typename Select<Geometry::wide, long long, Word>::type>(from, p));
             else return in_range(p) ? to_texel<Sampled>(Plain<Sampler>::type::sample(from, p)) : to_texel<Sampled>(from.fill);
         };
-        auto nothing = [](int) { return Count<0>(); };
         if constexpr (!Geometry::bounded) {
             const Image<In, K, Border> from = image();
             __builtin_assume(__isGlobal(from.data));
-            const int column = once((region.width > 32 ? 32 * (warp_index & 1) : 0) + (lane & 7));  // as `make` has it
-            const Maps<R, Geometry::wide || sizeof(R) == 8, 8> maps(args.geometry, tile.local, column, region.width, tile.end - tile.first);
+            const int column = once(first_column(region.width));
+            const TileMaps<R, Geometry::wide || sizeof(R) == 8, along(1)> maps(args.geometry, tile.local, column, region.width, tile.end - tile.first);
             make(tile, [&](int band) { return maps.row(4 * band + (lane >> 3)); }, [&](int, int first, int y, const auto& entries, auto count) {
                 return several<decltype(count)::value>([&](int i) { return from_memory(from, maps.point(entries, first + i, y)); });
             }, Count<4>(), no_wait);
         } else {
+            auto nothing = [](int) { return Count<0>(); };
             auto point = [&](int x, int y) { return tile.local.at(static_cast<R>(x), static_cast<R>(y)); };
             bool done = false;
             if constexpr (retouching) {
@@ -477,7 +442,7 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                 }, Count<1>(), no_wait);
             }
         }
-        if constexpr (Geometry::bounded) __syncthreads();
+        if constexpr (Geometry::bounded) __syncthreads();  // the box is read until here
     } while (++i < tile_count);
     if constexpr (measured) {
         const Place at = regions.place(regions.slot());  // anew, so that it takes no registers meanwhile

@@ -11,7 +11,7 @@ struct Grid {
     Table map_y;         // [N, H, W]
     double scale_x;      // map units to pixels
     double scale_y;
-    float unit_x;        // the same
+    float unit_x;        // the same two, converted by the host
     float unit_y;
     float step;          // 1 if relative, else 0
     int relative;        // the maps hold displacements from the output pixel
@@ -45,15 +45,10 @@ struct Grid {
         int base_x, base_y;
         long long n;
         int left, top;
-
-        // Of no box, as the bounds are not known.
-        Local from(int, int, R) const { return *this; }
-
-        bool bounds(int, int, Bounds<R>&) const { return false; }
     };
 
-    // Counted from a base far outside the image, a coordinate that lies within would lose its fraction. What float32 maps have needs none, and displacements the place that
-    // they start from; neighbours in a map of float64 may lie anywhere.
+    // A base is worked out for maps of float64, whose coordinates float32 does not hold; displacements count from their own place, positions of float32 from the image's corner.
+    // It stays within the image: neighbours in a map may lie anywhere, and counted from a far base a coordinate that lies within would lose its fraction.
     template <class R>
     static Local<R> local(const Maps& maps, int x, int y) {
         const Grid& grid = *maps.grid;

@@ -15,6 +15,10 @@ inline int once(int number) {
     asm volatile("" : "+r"(number));
     return number;
 }
+inline const char* once(const char* address) {
+    asm volatile("" : "+l"(address));
+    return address;
+}
 
 template <class T> constexpr int in_a_word = sizeof(T) < 4 ? 4 / static_cast<int>(sizeof(T)) : 1;
 

@@ -47,20 +47,20 @@ inline Levels<K> bilinear(const Word (&above)[2], const Word (&below)[2], const 
     return out;
 }
 
-// Of taps that come one by one, as `tap(k, right, below)`, with the weights of `byte_weights` in a word each.
-template <int K, class Tap>
-inline Levels<K> bilinear(Word r, Word f, const Tap& tap) {
-    const Word both = r * f >> 16, right = r - both, low = f - both, left = 65536 - r - low;
-    Levels<K> out;
-    for (int k = 0; k < K; ++k) out.of[k] = level(left * tap(k, 0, 0) + right * tap(k, 1, 0) + low * tap(k, 0, 1) + both * tap(k, 1, 1));
-    return out;
-}
-
 // The left ones' addresses in shared memory.
 template <int K>
 inline Levels<K> bilinear(unsigned int above, unsigned int below, const ByteWeights& weights) {
     auto word = [](unsigned int at) { return *static_cast<const Word*>(__cvta_shared_to_generic(at)); };
     return bilinear<K>({word(above), word(above + 4)}, {word(below), word(below + 4)}, weights);
+}
+
+// Of taps that come one by one, as `tap(k, right, below)`, with the weights of `byte_weights` in a word each.
+template <int K, class Tap>
+inline Levels<K> weighted(Word r, Word f, const Tap& tap) {
+    const Word both = r * f >> 16, right = r - both, low = f - both, left = 65536 - r - low;
+    Levels<K> out;
+    for (int k = 0; k < K; ++k) out.of[k] = level(left * tap(k, 0, 0) + right * tap(k, 1, 0) + low * tap(k, 0, 1) + both * tap(k, 1, 1));
+    return out;
 }
 
 template <int K>

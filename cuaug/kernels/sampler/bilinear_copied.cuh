@@ -33,7 +33,7 @@ inline Levels<K> bilinear(const CopiedBox<Layout, uint8, K, Plane>& box, const F
         return {{level(__dp2a_lo(left, rg, __dp2a_hi(right, br, 0u))), level(__dp2a_hi(left, rg, __dp2a_lo(right, gb, 0u))),
                  level(__dp2a_lo(left, br, __dp2a_hi(right, gb, 0u)))}};
     } else {
-        return bilinear<K>(fraction_of(p.x), fraction_of(p.y), [&](int k, int right, int lower) { return box.element(lower ? below : above, k, right); });
+        return weighted<K>(fraction_of(p.x), fraction_of(p.y), [&](int k, int right, int lower) { return box.element(lower ? below : above, k, right); });
     }
 }
 

@@ -10,24 +10,25 @@ namespace cuaug {
 // Bytes are in a word each: the compiler masks what comes as a byte.
 template <class T, int K>
 struct Neighbours {
-    using Each = typename Select<sizeof(T) == 1, Word, T>::type;
-    Texel<Each, K> upper[2], lower[2];
+    using Element = typename Select<sizeof(T) == 1, Word, T>::type;
+    Texel<Element, K> upper[2], lower[2];
 };
 
-// What the border has for them is put in once they have come. False if it has all of them. `Offset`: of bytes within a frame.
+// Reads all four, then puts in what the border has for some. False, with nothing read, if it has all of them. `Offset`: of bytes within a frame, not below 0 in 32 bits.
 template <class Offset, class T, int K, class Border>
 inline bool gather(const Image<T, K, Border>& image, int x, int y, Neighbours<T, K>& out) {
     const int column[] = {image.column_of(x), image.column_of(x + 1)}, row[] = {image.row_of(y), image.row_of(y + 1)};
     constexpr bool fills = Same<typename Within<Border>::type, Constant>::value;
     if (fills && ((column[0] & column[1]) < 0 || (row[0] & row[1]) < 0)) return false;
-    auto line = [&](int row, auto& pair) {
+    auto inside = [](int i) { return static_cast<Offset>(fills ? max(i, 0) : i); };
+    auto read = [&](int y, auto& pair) {
         for (int i = 0; i < 2; ++i) {
-            const Offset at = sizeof(T) * (static_cast<Offset>(fills ? max(row, 0) : row) * image.y_stride + static_cast<Offset>(fills ? max(column[i], 0) : column[i]) * image.x_stride);
+            const Offset at = sizeof(T) * (inside(y) * image.y_stride + inside(column[i]) * image.x_stride);
             for (int k = 0; k < K; ++k) pair[i].c[k] = *reinterpret_cast<const T*>(reinterpret_cast<const unsigned char*>(image.data + image.offset[k]) + at);
         }
     };
-    line(row[0], out.upper);
-    line(row[1], out.lower);
+    read(row[0], out.upper);
+    read(row[1], out.lower);
     if (fills && (column[0] | column[1] | row[0] | row[1]) < 0)
         for (int i = 0; i < 2; ++i)
             for (int k = 0; k < K; ++k) {
@@ -48,7 +49,7 @@ inline auto gathered(const Image<T, K, Border>& image, const Point<float>& p) {
     if constexpr (bytes) {
         if (!there) return levels(image.fill);
         auto sixteen_bits = [](float fraction) { return min(static_cast<Word>(fraction * 65536.0f + 0.5f), 65535u); };
-        return bilinear<K>(sixteen_bits(fx), sixteen_bits(fy), [&](int k, int right, int below) { return (below ? from.lower : from.upper)[right].c[k]; });
+        return weighted<K>(sixteen_bits(fx), sixteen_bits(fy), [&](int k, int right, int below) { return (below ? from.lower : from.upper)[right].c[k]; });
     } else {
         auto pixel = [](const auto& texel) { return to_pixel<float>(texel); };
         if (!there) return pixel(image.fill);
