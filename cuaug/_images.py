@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import struct
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -101,7 +102,7 @@ def like(image: Images, size: tuple[int, int], dtype: str, out: Any = None, chan
         )
     if target.dtype != dtype or target.axes.extents != axes.extents:
         raise ValueError(f"out must be {shape} of {dtype}, got {tuple(out.shape)} of {target.dtype}")
-    if _overlap(image, target):
+    if overlap(image.pointer, _span(image.axes, image.dtype), target):
         raise ValueError("out must not share memory with images")
     if _repeats(target.axes):
         raise ValueError("out must not repeat elements (stride 0)")
@@ -175,17 +176,21 @@ def _default(shape: tuple[int, ...], channels_first: bool) -> str:
     return layout
 
 
-def _overlap(a: Images, b: Images) -> bool:
-    (a_low, a_high), (b_low, b_high) = _span(a.axes, a.dtype), _span(b.axes, b.dtype)
-    apart = b.pointer - a.pointer
-    return a.pointer != 0 and b.pointer != 0 and a_low < apart + b_high and apart + b_low < a_high
+def overlap(pointer: int, span: tuple[int, int], target: Images) -> bool:
+    """Whether bytes from a pointer on, from the first to behind the last, are of `target`, too."""
+    low, high = _span(target.axes, target.dtype)
+    apart = target.pointer - pointer
+    return pointer != 0 and target.pointer != 0 and span[0] < apart + high and apart + low < span[1]
 
 
 @functools.lru_cache(4096)
 def _span(axes: Axes, dtype: str) -> tuple[int, int]:
-    """The bytes that images take, from their pointer on."""
-    reach = [stride * (extent - 1) for stride, extent in zip(axes.strides, axes.extents, strict=True)]
-    item = _array.ITEM_SIZE[dtype]
+    return span(axes.strides, axes.extents, _array.ITEM_SIZE[dtype])
+
+
+def span(strides: Sequence[int], extents: Sequence[int], item: int) -> tuple[int, int]:
+    """The bytes that elements take, from their pointer on: the first, and the one behind the last."""
+    reach = [stride * (extent - 1) for stride, extent in zip(strides, extents, strict=True)]
     return item * sum(min(r, 0) for r in reach), item * (sum(max(r, 0) for r in reach) + 1)
 
 

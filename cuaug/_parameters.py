@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _array, _check, _dlpack
+from . import _array, _check, _dlpack, _images
 from ._images import Images
 
 
@@ -95,13 +95,24 @@ def matrices(parameter: str, value: Any, image: Images, rows: int) -> PerSample:
 
 def maps(parameter: str, value: Any, image: Images) -> tuple[Table, tuple[int, int]]:
     """One map, or one per sample: [H, W] or [N, H, W]. Also its size."""
-    dtype = np.float32 if _array.is_single(value) else np.float64
-    tensor = placed(numbers(parameter, value, image, dtype), image)
+    found = numbers(parameter, value, image, np.float32 if _array.is_single(value) else np.float64)
+    if isinstance(found, np.ndarray) and (
+        image.device >= 0 or not found.flags.writeable or min(found.strides, default=0) < 0
+    ):
+        found = found.copy()  # the caller may write to his own while it is on its way, and torch takes no others
+    tensor = placed(found, image)
     if len(tensor.shape) not in (2, 3) or 0 in tensor.shape[-2:]:
         raise ValueError(f"{parameter} must have shape (H, W) or (N, H, W), got {tensor.shape}")
     if len(tensor.shape) == 3:
         _check.samples(parameter, tensor.shape[0], image.samples)
     return _plane(tensor, len(tensor.shape) == 3), (tensor.shape[-2], tensor.shape[-1])
+
+
+def refuse_shared(parameter: str, table: Table, extents: tuple[int, int, int], out: Images) -> None:
+    """A kernel reads its parameters while it writes. `extents` of `table`: samples, rows, columns."""
+    taken = _images.span((table.n, table.y, table.x), extents, 8 if table.is_double else 4)
+    if _images.overlap(table.pointer, taken, out):
+        raise ValueError(f"out must not share memory with {parameter}")
 
 
 def levels(parameter: str, value: Any, image: Images) -> Table:

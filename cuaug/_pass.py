@@ -25,7 +25,7 @@ _GEOMETRIES = {
     "Grid": struct.Struct("P4q P4q 2d 3f 3i"),
     "WideGrid": struct.Struct("P4q P4q 2d 3f 3i"),
 }
-_NARROW = 1 << 23  # below it float32 tells halves of a pixel, and 24 columns of a map's floats lie within 32 bits
+_NARROW = 1 << 20  # sides below it leave float32 a fraction (kernels/geometry/grid.cuh has it, too)
 RESULT = struct.calcsize("P5q")  # where a batch's record points to its result
 _RESAMPLE = struct.Struct("P5q P5q q 8i P4q 4d P4q 4d 2i")
 _POINTWISE = struct.Struct("P5q P5q q 8i P4q 12d P4q 2i")
@@ -106,7 +106,7 @@ def grid_geometry(
     `WideGrid` for maps of float64, and where sides, strides or offsets are below 0 or too large for float32 or 32 bits.
     """
     (height, width), (down, right) = image.size, image.axes.strides[3:]
-    farthest = max(*size, *(abs(stride) for table in (x, y) for stride in (table.y, table.x)))
+    farthest = max(height, width, *size, *(abs(stride) for table in (x, y) for stride in (table.y, table.x)))
     bytes_within = (height * down + width * right) * _array.ITEM_SIZE[image.dtype]
     wide = x.is_double or y.is_double or farthest >= _NARROW or min(down, right) < 0 or bytes_within >= 1 << 31
     name = "WideGrid" if wide else "Grid"

@@ -47,14 +47,13 @@ struct Grid {
         int left, top;
     };
 
-    // A base is worked out for maps of float64, whose coordinates float32 does not hold; displacements count from their own place, positions of float32 from the image's corner.
-    // It stays within the image: neighbours in a map may lie anywhere, and counted from a far base a coordinate that lies within would lose its fraction.
+    // Positions that float32 holds count from the image's corner. Others from where the tile's first pixel comes from, which smooth maps stay near to; from within the image, as
+    // neighbours in a map may lie anywhere, and counted from a far base a coordinate that lies within would lose its fraction.
     template <class R>
     static Local<R> local(const Maps& maps, int x, int y) {
         const Grid& grid = *maps.grid;
-        const bool doubles = grid.map_x.is_double || grid.map_y.is_double;
-        const int base_x = doubles ? whole(grid.x(maps.n, x, y)) : grid.relative ? x : 0, base_y = doubles ? whole(grid.y(maps.n, x, y)) : grid.relative ? y : 0;
-        return {within(base_x, grid.in_width), within(base_y, grid.in_height), maps.n, x, y};
+        if (!grid.relative && !grid.map_x.is_double && !grid.map_y.is_double && (grid.in_width | grid.in_height) < 1 << 20) return {0, 0, maps.n, x, y};
+        return {within(whole(grid.x(maps.n, x, y)), grid.in_width), within(whole(grid.y(maps.n, x, y)), grid.in_height), maps.n, x, y};
     }
 
     static int within(int i, int n) { return i < 0 ? 0 : i < n ? i : n; }

@@ -54,7 +54,7 @@ struct TileMaps {
             const int left = tile.left + min(x, width - 1), top = tile.top + min(y, rows - 1);
             return {static_cast<R>(grid.x(tile.n, left, top) - tile.base_x), static_cast<R>(grid.y(tile.n, left, top) - tile.base_y)};
         } else {
-            // Positions count from the corner, and begin nowhere.
+            // Displacements begin at the pixel; positions, whose base is 0, nowhere.
             auto begin = [&](int place) { return grid.step * static_cast<float>(place); };
             return {fma(entries.x[i], grid.unit_x, begin(tile.left - tile.base_x + x)), fma(entries.y[i], grid.unit_y, begin(tile.top - tile.base_y + y))};
         }
