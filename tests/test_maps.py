@@ -58,7 +58,7 @@ def test_whole_pixels_far_out_are_themselves(width, relative, home):
 
 def lines():
     """Maps of a column whose memory runs in every way."""
-    column = np.arange(9, dtype=np.float32)[:, None]
+    column = np.arange(9, dtype=np.float32).reshape(9, 1)
     turned, still = column[:, ::-1], column.copy()
     still.setflags(write=False)
     return {"as it is": column, "turned": turned, "read-only": still, "spread": np.repeat(column, 5, 1)[:, ::5]}
