@@ -43,15 +43,15 @@ template <class Geometry, class Sampler, class Border, class From, class In, cla
 constexpr bool copies = Same<Geometry, Affine>::value && Same<Sampler, Bilinear>::value && Same<Border, Constant>::value && (Same<From, Planar>::value || Same<From, Packed>::value) &&
                         Same<Real<In>, float>::value && Chain::empty && Same<In, Out>::value && !Same<Use, Measured>::value;
 
-// Whether what has no box is gathered from memory (sampler/bilinear_gathered.cuh). Where boxes are staged that takes registers which they have not.
-template <class Geometry, class Sampler, class In, bool copied>
-constexpr bool gathers = (!Geometry::bounded || copied) && Same<Real<In>, float>::value && Same<typename Plain<Sampler>::type, Bilinear>::value;
+// Whether all pixels are gathered from memory (sampler/bilinear_gathered.cuh): maps lead anywhere. Where there are boxes it takes registers that the rule has not.
+template <class Geometry, class Sampler, class In>
+constexpr bool gathers = !Geometry::bounded && Same<Real<In>, float>::value && Same<typename Plain<Sampler>::type, Bilinear>::value;
 
 // Blocks resident on a multiprocessor, as registers allow (gpu/tile.cuh, gpu/copied.cuh).
 template <class Geometry, class Sampler, class In, class From, int K, bool copied>
 constexpr int resident_blocks = [] {
     using R = Real<In>;
-    if constexpr (!Geometry::bounded) return gathers<Geometry, Sampler, In, copied> && !Geometry::wide ? 4 : 1;  // three or five are slower (benchmarks/NOTES.md, Maps)
+    if constexpr (!Geometry::bounded) return gathers<Geometry, Sampler, In> && !Geometry::wide ? 4 : 1;  // three or five are slower (benchmarks/NOTES.md, Maps)
     else if constexpr (small_blocks<In, K, copied>) return most_small_blocks;
     else return blocks<Stored<In, K>, R, typename Plain<Sampler>::type, Geometry::template Local<R>::linear && !Same<typename Each<From>::type, Strided>::value>;
 }();
@@ -368,9 +368,8 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
         auto no_wait = [] {};
 
         const Tile<Local, copied> tile = tiles[i];
-        using Offset = typename Select<Geometry::wide, long long, Word>::type;
         auto from_memory = [&](const Image<In, K, Border>& from, const Point<R>& p) {
-            if constexpr (gathers<Geometry, Sampler, In, copied>) return as_sampled<Sampled>(gathered<bytes, Offset>(from, p));
+            if constexpr (gathers<Geometry, Sampler, In>) return as_sampled<Sampled>(gathered<bytes, typename Select<Geometry::wide, long long, Word>::type>(from, p));
             else return in_range(p) ? to_texel<Sampled>(Plain<Sampler>::type::sample(from, p)) : to_texel<Sampled>(from.fill);
         };
         if constexpr (!Geometry::bounded) {
@@ -436,11 +435,9 @@ warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
                 }, Count<(Sampler::after > 2) ? 1 : 4>(), arrived);
             } else if (!done) {
                 const Image<In, K, Border> from = image();
+                // The boxes of what is filtered fit unless they are nowhere.
                 make(tile, nothing, [&](int x, int first, int y, auto, auto) {
-                    return several<1>([&](int) {
-                        if constexpr (filtered) return to_texel<Sampled>(from.fill);  // boxes of what is filtered fit unless they are nowhere
-                        else return from_memory(from, point(x + along(first), y));
-                    });
+                    return several<1>([&](int) { return filtered ? to_texel<Sampled>(from.fill) : from_memory(from, point(x + along(first), y)); });
                 }, Count<1>(), no_wait);
             }
         }

@@ -7,7 +7,7 @@ namespace cuaug {
 
 // Output pixel to input pixel by a 3x3 homography.
 struct Perspective : Matrices<3> {
-    static constexpr bool bounded = true, wide = true;  // elements in memory are counted in 64 bits
+    static constexpr bool bounded = true;
 
     // Destination to source, pixel centres at integers.
     struct Matrix {
