@@ -25,7 +25,7 @@ _GEOMETRIES = {
     "Grid": struct.Struct("P4q P4q 2d 3f 3i"),
     "WideGrid": struct.Struct("P4q P4q 2d 3f 3i"),
 }
-_NARROW = 1 << 20  # sides below it leave float32 a fraction (kernels/geometry/grid.cuh has it, too)
+_NARROW = 1 << 20  # `narrow` of kernels/geometry/grid.cuh: in its kernel maps of positions count from the corner
 RESULT = struct.calcsize("P5q")  # where a batch's record points to its result
 _RESAMPLE = struct.Struct("P5q P5q q 8i P4q 4d P4q 4d 2i")
 _POINTWISE = struct.Struct("P5q P5q q 8i P4q 12d P4q 2i")

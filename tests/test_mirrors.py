@@ -12,6 +12,7 @@ _grids = pytest.importorskip("cuaug._grids")
 _images = pytest.importorskip("cuaug._images")
 _engine = pytest.importorskip("cuaug._engine")
 _nms = pytest.importorskip("cuaug._nms")
+_pass = pytest.importorskip("cuaug._pass")
 _plans = pytest.importorskip("cuaug._plans")
 together = pytest.importorskip("cuaug.fusion.together")
 
@@ -46,6 +47,7 @@ def test_kernels_that_are_set_up_early_wait_for_what_is_before_them():
         ("nms_settle.cu", "nms_settle_threads", 32 * _nms._SETTLE_WARPS),
         ("draw.cu", "draw_samples", _draws._SAMPLES),
         ("cut.cu", "cut_rows", _engine._ROWS),
+        ("geometry/grid.cuh", "narrow", _pass._NARROW),
         ("gpu/course.cuh", "pointwise_threads", _plans.SKELETONS["pointwise"].threads),
     ],
 )

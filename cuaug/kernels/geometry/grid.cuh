@@ -19,6 +19,7 @@ struct Grid {
     int in_width;
 
     static constexpr bool bounded = false, wide = false;
+    static constexpr int narrow = 1048576;  // sides below it leave float32 a fraction; a power of two
 
     struct Maps {
         const Grid* grid;
@@ -52,7 +53,7 @@ struct Grid {
     template <class R>
     static Local<R> local(const Maps& maps, int x, int y) {
         const Grid& grid = *maps.grid;
-        if (!grid.relative && !grid.map_x.is_double && !grid.map_y.is_double && (grid.in_width | grid.in_height) < 1 << 20) return {0, 0, maps.n, x, y};
+        if (!grid.relative && !grid.map_x.is_double && !grid.map_y.is_double && (grid.in_width | grid.in_height) < narrow) return {0, 0, maps.n, x, y};
         return {within(whole(grid.x(maps.n, x, y)), grid.in_width), within(whole(grid.y(maps.n, x, y)), grid.in_height), maps.n, x, y};
     }
 
