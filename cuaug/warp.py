@@ -311,8 +311,9 @@ def _remap(
     if size != y_size:
         raise ValueError(f"map_x and map_y must have the same size, got {size} and {y_size}")
     if out is not None:
+        target = describe(out, image.axes.layout)
         for name, table in (("map_x", x), ("map_y", y)):
-            _parameters.refuse_shared(name, table, (image.samples, *size), describe(out, image.axes.layout))
+            _parameters.refuse_shared(name, table, (image.samples, *size), target)
     geometry = _pass.grid_geometry(image, x, y, size, scale, relative)
     return _pass.warp(image, geometry, size, interpolation, border, fill, dtype, out)
 
