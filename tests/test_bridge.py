@@ -12,8 +12,8 @@ import pytest
 from arrays import HOMES, IMAGE_DTYPES, MASK_DTYPES, NEGATIVE, SHAPE, VIEWS, home_id, images, noise, put
 from compare import assert_equal, describe, to_numpy
 
-cuaug = pytest.importorskip("cuaug")
-_array, _dlpack = pytest.importorskip("cuaug._array"), pytest.importorskip("cuaug._dlpack")
+import cuaug
+from cuaug import _array as _array, _dlpack as _dlpack
 torch = pytest.importorskip("torch")
 
 every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)

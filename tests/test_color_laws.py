@@ -23,7 +23,7 @@ from arrays import (
 from color_cases import CASES, FIRST
 from compare import EXACT, Tolerance, assert_equal, to_numpy
 
-cuaug = pytest.importorskip("cuaug")
+import cuaug
 from cuaug import _cuda, _images, _names, _plans  # noqa: E402
 
 BATCH = (SHAPE[0],)

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-cuaug = pytest.importorskip("cuaug")
+import cuaug
 torch = pytest.importorskip("torch")
-operators = pytest.importorskip("cuaug._operators")
-pytest.importorskip("cuaug._native")
+from cuaug import _operators as operators
+import cuaug._native
 
 
 @pytest.fixture(autouse=True)

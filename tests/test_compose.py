@@ -15,11 +15,11 @@ from arrays import HOMES, MASK_DTYPES, home_id, images, noise, put, seeded
 from children import python
 from compare import EXACT, Tolerance, assert_equal, to_numpy
 
-cuaug = pytest.importorskip("cuaug")
-T = pytest.importorskip("cuaug.transforms")
-compose = pytest.importorskip("cuaug.transforms.compose")
-_transform = pytest.importorskip("cuaug.transforms._transform")
-recipe_module = pytest.importorskip("cuaug.fusion.recipe")
+import cuaug
+from cuaug import transforms as T
+from cuaug.transforms import compose
+from cuaug.transforms import _transform
+from cuaug.fusion import recipe as recipe_module
 
 every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
 SHARES = np.zeros((5, 7))  # of classes

@@ -9,7 +9,7 @@ import reference_draws
 from reference_draws import Words, philox
 from scipy import stats
 
-cuaug = pytest.importorskip("cuaug")
+import cuaug
 from cuaug import transforms as T  # noqa: E402
 from cuaug.fusion.recipe import Column, Instruction  # noqa: E402
 from cuaug.transforms._transform import Transform  # noqa: E402

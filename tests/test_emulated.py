@@ -12,7 +12,7 @@ from compare import Tolerance, assert_equal, to_numpy
 from cuaug import _grids, _images, _pass, _plans
 from cuaug._parameters import Table
 
-cuaug = pytest.importorskip("cuaug")
+import cuaug
 emulated = pytest.importorskip("emulated")
 
 NUMPY, TORCH = ("numpy", "cpu"), ("torch", "cpu")

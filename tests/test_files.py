@@ -8,7 +8,7 @@ import pytest
 
 from cuaug import _headers, _limits, io
 
-native = pytest.importorskip("cuaug._native")
+from cuaug import _native as native
 
 
 @pytest.mark.parametrize("threads", [1, 3])

@@ -7,7 +7,7 @@ import pytest
 from arrays import HOMES, home_id, images, noise, put
 from compare import Tolerance, assert_equal, to_numpy
 
-cuaug = pytest.importorskip("cuaug")
+import cuaug
 
 every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
 COORDINATES = Tolerance(absolute=2e-5, reason="float32 coordinates, counted from the tile")

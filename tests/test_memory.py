@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from compare import to_numpy
 
-memory = pytest.importorskip("cuaug._memory")
-cuaug = pytest.importorskip("cuaug")
+from cuaug import _memory as memory
+import cuaug
 torch = pytest.importorskip("torch")
 
 SIZE = memory.LARGE + 12_345

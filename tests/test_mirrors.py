@@ -6,15 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-cuda = pytest.importorskip("cuaug._cuda")
-_draws = pytest.importorskip("cuaug._draws")
-_grids = pytest.importorskip("cuaug._grids")
-_images = pytest.importorskip("cuaug._images")
-_engine = pytest.importorskip("cuaug._engine")
-_nms = pytest.importorskip("cuaug._nms")
-_pass = pytest.importorskip("cuaug._pass")
-_plans = pytest.importorskip("cuaug._plans")
-together = pytest.importorskip("cuaug.fusion.together")
+from cuaug import _cuda as cuda
+from cuaug import _draws
+from cuaug import _grids
+from cuaug import _images
+from cuaug import _engine
+from cuaug import _nms
+from cuaug import _pass
+from cuaug import _plans
+from cuaug.fusion import together
 
 KERNELS = Path(cuda.__file__).parent / "kernels"
 

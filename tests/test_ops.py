@@ -11,9 +11,9 @@ from arrays import HOMES, home_id, put
 from compare import Tolerance, assert_equal, describe, to_numpy
 from numpy.testing import assert_array_equal
 
-cuaug = pytest.importorskip("cuaug")
-_nms = pytest.importorskip("cuaug._nms")
-native = pytest.importorskip("cuaug._native")
+import cuaug
+from cuaug import _nms
+from cuaug import _native as native
 
 each_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
 each_scene = pytest.mark.parametrize("scene", box_cases.SCENES)

@@ -16,13 +16,13 @@ import reference_filter
 from cases import FIRST
 from PIL import Image
 
-cuaug = pytest.importorskip("cuaug")
-T = pytest.importorskip("cuaug.transforms")
-color = pytest.importorskip("cuaug.color")
-WARPS = [pytest.importorskip(f"cuaug.{name}") for name in ("warp", "crop_resize")]
-filters = pytest.importorskip("cuaug.filter")
-IMAGES = [color, *WARPS, filters, pytest.importorskip("cuaug.mix")]
-MODULES = [*IMAGES, *(pytest.importorskip(f"cuaug.{name}") for name in ("geometry", "fit", "ops"))]
+import cuaug
+from cuaug import transforms as T
+from cuaug import color
+WARPS = [importlib.import_module(f"cuaug.{name}") for name in ("warp", "crop_resize")]
+from cuaug import filter as filters
+IMAGES = [color, *WARPS, filters, importlib.import_module("cuaug.mix")]
+MODULES = [*IMAGES, *(importlib.import_module(f"cuaug.{name}") for name in ("geometry", "fit", "ops"))]
 
 
 def functions(module):
@@ -32,7 +32,7 @@ def functions(module):
 
 
 PUBLIC = [(module, name) for module in MODULES for name in functions(module)]
-IO = pytest.importorskip("cuaug.io")
+from cuaug import io as IO
 DOCUMENTED = [*PUBLIC, *((IO, name) for name in functions(IO))]
 every_function = pytest.mark.parametrize(
     ("module", "name"),

@@ -12,10 +12,10 @@ from arrays import put
 from hypothesis import given
 from hypothesis import strategies as st
 
-structure = pytest.importorskip("cuaug.transforms._structure")
-_targets = pytest.importorskip("cuaug.transforms._targets")
-_boxes = pytest.importorskip("cuaug.transforms._boxes")
-_keypoints = pytest.importorskip("cuaug.transforms._keypoints")
+from cuaug.transforms import _structure as structure
+from cuaug.transforms import _targets
+from cuaug.transforms import _boxes
+from cuaug.transforms import _keypoints
 find = structure.find
 
 Pair = collections.namedtuple("Pair", "x y")

@@ -107,7 +107,7 @@ def gpu(request, monkeypatch):
     if request.param == "python":
         monkeypatch.setattr(_launches, "_kind", lambda: _launches._Launches)
     else:
-        native = pytest.importorskip("cuaug._native")
+        from cuaug import _native as native
         assert _launches._kind() is native.Launches
     return driver
 

@@ -5,7 +5,7 @@ import pytest
 from arrays import HOMES, NEGATIVE, VIEWS, from_layout, home_id, images, noise, put, to_layout
 from compare import EXACT, assert_equal, describe, to_numpy
 
-cuaug = pytest.importorskip("cuaug")
+import cuaug
 from recipe_cases import BY_NAME, CASES, one_by_one  # noqa: E402
 
 from cuaug import transforms as T  # noqa: E402
@@ -54,7 +54,7 @@ def test_every_library_gets_its_own_type_and_the_same_values_in_both_layouts(cas
 
 @every_case
 def test_sample_by_sample_equals_loop_by_loop(case):
-    native = pytest.importorskip("cuaug._native")
+    from cuaug import _native as native
     batch = batch_of(case, samples=4, size=(67, 61))
     made = []
     try:

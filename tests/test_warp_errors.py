@@ -6,7 +6,7 @@ from arrays import IMAGE_DTYPES, MASK_DTYPES, SHAPE, noise
 from cases import BORDERS, FIRST, INTERPOLATIONS, MAIN
 from compare import assert_equal, to_numpy
 
-cuaug = pytest.importorskip("cuaug")
+import cuaug
 torch = pytest.importorskip("torch")
 
 BATCH = noise()

@@ -9,7 +9,7 @@ from arrays import SHAPE, images, noise, put
 from cases import BORDERS, INTERPOLATIONS, MAIN
 from compare import Tolerance, assert_equal, to_numpy
 
-cuaug = pytest.importorskip("cuaug")
+import cuaug
 
 FLOATS = noise(dtype="float32")
 LEVEL = Tolerance(absolute=1e-4, reason="the contract for float32 in 0..1")

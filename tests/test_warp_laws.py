@@ -26,7 +26,7 @@ from compare import EXACT, Tolerance, assert_equal, describe, to_numpy
 from hypothesis import given
 from hypothesis import strategies as st
 
-cuaug = pytest.importorskip("cuaug")
+import cuaug
 
 BATCH = (SHAPE[0],)
 every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)

@@ -7,7 +7,7 @@ from cases import CASES, MAIN, SHARES
 from children import python
 from compare import EXACT, Tolerance, assert_equal, to_numpy
 
-cuaug = pytest.importorskip("cuaug")
+import cuaug
 pytestmark = pytest.mark.gpu
 
 GPU, CPU = ("torch", "cuda"), ("torch", "cpu")

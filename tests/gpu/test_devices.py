@@ -8,7 +8,7 @@ from arrays import SHAPE, images, noise, put, to_layout
 from cases import MAIN
 from compare import EXACT, assert_equal, describe, to_numpy
 
-cuaug = pytest.importorskip("cuaug")
+import cuaug
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.gpu
 

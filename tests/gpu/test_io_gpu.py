@@ -9,7 +9,7 @@ import cuaug
 from cuaug import _engine
 
 torch = pytest.importorskip("torch")
-cio = pytest.importorskip("cuaug.io")
+from cuaug import io as cio
 
 pytestmark = [pytest.mark.gpu, pytest.mark.jpeg]
 

@@ -11,8 +11,8 @@ from compare import assert_equal, to_numpy
 from delay import busy
 from numpy.testing import assert_array_equal
 
-cuaug = pytest.importorskip("cuaug")
-cuda = pytest.importorskip("cuaug._cuda")
+import cuaug
+from cuaug import _cuda as cuda
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.gpu
 

@@ -9,7 +9,7 @@ from arrays import images, nobody_waits
 from compare import assert_equal, to_numpy
 from delay import busy
 
-cuaug = pytest.importorskip("cuaug")
+import cuaug
 torch = pytest.importorskip("torch")
 from recipe_cases import BY_NAME, CASES, JITTER, MEAN, STD  # noqa: E402
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from compare import EXACT, Tolerance, assert_equal
 
-cuaug = pytest.importorskip("cuaug")
+import cuaug
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.gpu
 
