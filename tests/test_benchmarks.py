@@ -12,8 +12,6 @@ import pytest
 
 SCRIPT = Path(__file__).parents[1] / "benchmarks" / "warp.py"
 
-import cuaug
-
 
 def bench(*arguments):
     return subprocess.run(

@@ -13,7 +13,8 @@ from arrays import HOMES, IMAGE_DTYPES, MASK_DTYPES, NEGATIVE, SHAPE, VIEWS, hom
 from compare import assert_equal, describe, to_numpy
 
 import cuaug
-from cuaug import _array as _array, _dlpack as _dlpack
+from cuaug import _array, _dlpack
+
 torch = pytest.importorskip("torch")
 
 every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)

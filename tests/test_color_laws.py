@@ -24,7 +24,7 @@ from color_cases import CASES, FIRST
 from compare import EXACT, Tolerance, assert_equal, to_numpy
 
 import cuaug
-from cuaug import _cuda, _images, _names, _plans  # noqa: E402
+from cuaug import _cuda, _images, _names, _plans
 
 BATCH = (SHAPE[0],)
 every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)

@@ -6,9 +6,10 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import cuaug
-torch = pytest.importorskip("torch")
-from cuaug import _operators as operators
 import cuaug._native
+from cuaug import _operators as operators
+
+torch = pytest.importorskip("torch")
 
 
 @pytest.fixture(autouse=True)

@@ -17,9 +17,8 @@ from compare import EXACT, Tolerance, assert_equal, to_numpy
 
 import cuaug
 from cuaug import transforms as T
-from cuaug.transforms import compose
-from cuaug.transforms import _transform
 from cuaug.fusion import recipe as recipe_module
+from cuaug.transforms import _transform, compose
 
 every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
 SHARES = np.zeros((5, 7))  # of classes

@@ -9,10 +9,9 @@ import reference_draws
 from reference_draws import Words, philox
 from scipy import stats
 
-import cuaug
-from cuaug import transforms as T  # noqa: E402
-from cuaug.fusion.recipe import Column, Instruction  # noqa: E402
-from cuaug.transforms._transform import Transform  # noqa: E402
+from cuaug import transforms as T
+from cuaug.fusion.recipe import Column, Instruction
+from cuaug.transforms._transform import Transform
 
 SEED = 2**62 + 987654321
 CANVAS = 61, 83

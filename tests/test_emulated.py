@@ -9,10 +9,10 @@ import pytest
 from arrays import default_layout, images, to_layout
 from compare import Tolerance, assert_equal, to_numpy
 
+import cuaug
 from cuaug import _grids, _images, _pass, _plans
 from cuaug._parameters import Table
 
-import cuaug
 emulated = pytest.importorskip("emulated")
 
 NUMPY, TORCH = ("numpy", "cpu"), ("torch", "cpu")

@@ -15,8 +15,7 @@ import pytest
 from children import python
 
 import cuaug
-from cuaug import _cuda
-from cuaug import _sources, _warmup  # noqa: E402
+from cuaug import _cuda, _sources, _warmup
 
 
 @pytest.fixture

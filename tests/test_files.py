@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from cuaug import _headers, _limits, io
-
 from cuaug import _native as native
 
 

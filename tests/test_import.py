@@ -1,6 +1,5 @@
 """What ``import cuaug`` costs and does: NumPy alone, quickly, without a GPU in sight."""
 
-import pytest
 from children import python
 
 import cuaug

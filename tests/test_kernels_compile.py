@@ -11,16 +11,16 @@ import itertools
 import re
 from pathlib import Path
 
+import pixel_cases
 import pytest
 from arrays import IMAGE_DTYPES
 from cases import BORDERS, INTERPOLATIONS
 from color_cases import IN_RECIPES, STRUCTS
 
-from cuaug import _sources as sources
-from cuaug import _warmup as warmup
 from cuaug import _names as kernels
+from cuaug import _sources as sources
 from cuaug import _user_ops as user_ops
-import pixel_cases  # noqa: E402
+from cuaug import _warmup as warmup
 
 ARCHITECTURES = [75, 80, 86, 89, 90, 100, 120]
 USED = re.compile(
@@ -480,6 +480,7 @@ def test_warps_of_copied_boxes_compile_without_a_warning_or_a_spill(name, archit
 def test_the_grid_and_the_kernel_agree_on_which_boxes_are_copied(nvrtc):
     """`copies` of _plans.py, which chooses a region's columns, and `copies` of warp.cu."""
     from cuaug import _plans as plans
+
     factors = (
         ["uint8", "float16", "float64"], ["uint8", "float16", "float64"], ["Affine", "Perspective", "Grid"],
         ["Bilinear", "Nearest", "Antialiased"], ["Constant", "Edge", "Windowed<cuaug::Constant>"], [(), ("Invert",)],
@@ -501,7 +502,9 @@ def test_the_grid_and_the_kernel_agree_on_which_boxes_are_copied(nvrtc):
 
 
 def test_a_warp_is_launched_with_the_threads_that_its_blocks_have(nvrtc):
-    from cuaug import _plans as plans, _images as images
+    from cuaug import _images as images
+    from cuaug import _plans as plans
+
     claims = []
     for dtype, channels, border in itertools.product(IMAGE_DTYPES, [1, 2, 3, 4], ["Constant", "Edge"]):
         names = dtype, dtype, "Affine", "Bilinear", border, kernels.chain(())

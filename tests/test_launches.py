@@ -1,6 +1,7 @@
 """Launches made by one call: what the driver is asked for, by a function in its place; of the extension and Python."""
 
 import ctypes
+import importlib
 import threading
 from types import SimpleNamespace
 
@@ -167,6 +168,7 @@ def test_a_device_is_current_while_it_launches_and_loads(before, status, kind, m
 )
 def test_the_extension_refuses_what_would_write_elsewhere(launch, said):
     from cuaug import _native as native
+
     with pytest.raises(ValueError, match=said):
         native.Launches(1, [launch])
 

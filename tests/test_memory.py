@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from compare import to_numpy
 
-from cuaug import _memory as memory
 import cuaug
+from cuaug import _memory as memory
+
 torch = pytest.importorskip("torch")
 
 SIZE = memory.LARGE + 12_345

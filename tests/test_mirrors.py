@@ -7,13 +7,7 @@ import numpy as np
 import pytest
 
 from cuaug import _cuda as cuda
-from cuaug import _draws
-from cuaug import _grids
-from cuaug import _images
-from cuaug import _engine
-from cuaug import _nms
-from cuaug import _pass
-from cuaug import _plans
+from cuaug import _draws, _engine, _grids, _images, _nms, _pass, _plans
 from cuaug.fusion import together
 
 KERNELS = Path(cuda.__file__).parent / "kernels"

@@ -7,6 +7,7 @@ from cases import TOLERANCES
 from compare import EXACT, assert_equal, to_numpy
 
 import cuaug
+
 every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
 
 N, H, W, C = SHAPE = (5, 17, 11, 3)

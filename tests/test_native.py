@@ -15,10 +15,8 @@ from compare import Tolerance, assert_equal
 from numpy.testing import assert_array_equal
 
 import cuaug
+from cuaug import _images, _parameters, _pass
 from cuaug import _native as native
-from cuaug import _images
-from cuaug import _parameters
-from cuaug import _pass
 
 TURN = np.array([[0.9, 0.3, -2.0], [-0.25, 1.1, 1.0]])
 FUSED = Tolerance(1.0, reason="a fused multiply-add rounds once: a value beside a tie falls to its other side")

@@ -12,8 +12,8 @@ from compare import Tolerance, assert_equal, describe, to_numpy
 from numpy.testing import assert_array_equal
 
 import cuaug
-from cuaug import _nms
 from cuaug import _native as native
+from cuaug import _nms
 
 each_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
 each_scene = pytest.mark.parametrize("scene", box_cases.SCENES)

@@ -14,15 +14,11 @@ import pytest
 from arrays import IMAGE_DTYPES, from_layout, images, noise, to_layout
 from children import ended, python, started
 from compare import EXACT, Tolerance, assert_equal, to_numpy
+from pixel_cases import BY_NAME, CASES, expected, luma
 
-import cuaug
-from cuaug import _compiler
-from cuaug import _user_ops
-import cuaug._native
-from pixel_cases import BY_NAME, CASES, expected, luma  # noqa: E402
-
-from cuaug import transforms as T  # noqa: E402
-from cuaug._check import BackendError  # noqa: E402
+from cuaug import _compiler, _user_ops
+from cuaug import transforms as T
+from cuaug._check import BackendError
 
 try:
     _compiler.command()
@@ -397,6 +393,7 @@ def test_a_folder_that_will_not_do_is_not_used(state, tmp_path):
 
 def test_every_instruction_set_s_ops_agree(tmp_path):
     from cuaug import _native as native
+
     program = """
 import sys, numpy as np
 from cuaug import _native, transforms as T

@@ -17,10 +17,13 @@ from cases import FIRST
 from PIL import Image
 
 import cuaug
-from cuaug import transforms as T
 from cuaug import color
-WARPS = [importlib.import_module(f"cuaug.{name}") for name in ("warp", "crop_resize")]
 from cuaug import filter as filters
+from cuaug import io as IO
+from cuaug import transforms as T
+
+WARPS = [importlib.import_module(f"cuaug.{name}") for name in ("warp", "crop_resize")]
+
 IMAGES = [color, *WARPS, filters, importlib.import_module("cuaug.mix")]
 MODULES = [*IMAGES, *(importlib.import_module(f"cuaug.{name}") for name in ("geometry", "fit", "ops"))]
 
@@ -32,7 +35,7 @@ def functions(module):
 
 
 PUBLIC = [(module, name) for module in MODULES for name in functions(module)]
-from cuaug import io as IO
+
 DOCUMENTED = [*PUBLIC, *((IO, name) for name in functions(IO))]
 every_function = pytest.mark.parametrize(
     ("module", "name"),

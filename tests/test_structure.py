@@ -12,10 +12,9 @@ from arrays import put
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cuaug.transforms import _boxes, _keypoints, _targets
 from cuaug.transforms import _structure as structure
-from cuaug.transforms import _targets
-from cuaug.transforms import _boxes
-from cuaug.transforms import _keypoints
+
 find = structure.find
 
 Pair = collections.namedtuple("Pair", "x y")

@@ -12,10 +12,12 @@ from compare import EXACT, Tolerance, assert_equal, to_numpy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuaug.transforms import _boxes
-from cuaug.transforms import _keypoints
-from cuaug import _array, _matrices  # noqa: E402
-from cuaug.transforms import _map  # noqa: E402
+from cuaug import _array, _matrices
+from cuaug.transforms import (
+    _boxes,
+    _keypoints,
+    _map,
+)
 
 Boxes, Keypoints = _boxes.Boxes, _keypoints.Keypoints
 move_boxes, move_keypoints = _boxes.move, _keypoints.move

@@ -108,6 +108,7 @@ def gpu(request, monkeypatch):
         monkeypatch.setattr(_launches, "_kind", lambda: _launches._Launches)
     else:
         from cuaug import _native as native
+
         assert _launches._kind() is native.Launches
     return driver
 

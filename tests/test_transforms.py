@@ -1,5 +1,6 @@
 """Gates, levels, noise, masks, mixing and policies: each is the function, with what was drawn for the sample."""
 
+import importlib
 import itertools
 import json
 import math
@@ -13,8 +14,7 @@ from scipy import stats
 
 import cuaug
 from cuaug import transforms as T
-from cuaug.transforms import _magnitudes
-from cuaug.transforms import _policies
+from cuaug.transforms import _magnitudes, _policies
 
 N, H, W, C = 48, 33, 47, 3
 

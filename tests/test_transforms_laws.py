@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from arrays import HOMES, NEGATIVE, VIEWS, from_layout, home_id, images, noise, put, to_layout
 from compare import EXACT, assert_equal, describe, to_numpy
+from recipe_cases import BY_NAME, CASES, one_by_one
 
 import cuaug
-from recipe_cases import BY_NAME, CASES, one_by_one  # noqa: E402
-
-from cuaug import transforms as T  # noqa: E402
+from cuaug import transforms as T
 
 SAMPLES, SIZE = 6, (17, 11)
 CPU = ("numpy", "cpu")
@@ -55,6 +54,7 @@ def test_every_library_gets_its_own_type_and_the_same_values_in_both_layouts(cas
 @every_case
 def test_sample_by_sample_equals_loop_by_loop(case):
     from cuaug import _native as native
+
     batch = batch_of(case, samples=4, size=(67, 61))
     made = []
     try:

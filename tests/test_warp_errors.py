@@ -7,6 +7,7 @@ from cases import BORDERS, FIRST, INTERPOLATIONS, MAIN
 from compare import assert_equal, to_numpy
 
 import cuaug
+
 torch = pytest.importorskip("torch")
 
 BATCH = noise()

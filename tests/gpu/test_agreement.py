@@ -8,6 +8,7 @@ from children import python
 from compare import EXACT, Tolerance, assert_equal, to_numpy
 
 import cuaug
+
 pytestmark = pytest.mark.gpu
 
 GPU, CPU = ("torch", "cuda"), ("torch", "cpu")

@@ -9,6 +9,7 @@ from cases import MAIN
 from compare import EXACT, assert_equal, describe, to_numpy
 
 import cuaug
+
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.gpu
 

@@ -7,6 +7,7 @@ from children import python
 from compare import assert_equal
 
 import cuaug
+
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.gpu
 

@@ -7,9 +7,9 @@ from test_data import photographs
 
 import cuaug
 from cuaug import _engine
+from cuaug import io as cio
 
 torch = pytest.importorskip("torch")
-from cuaug import io as cio
 
 pytestmark = [pytest.mark.gpu, pytest.mark.jpeg]
 

@@ -13,6 +13,7 @@ from numpy.testing import assert_array_equal
 
 import cuaug
 from cuaug import _cuda as cuda
+
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.gpu
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from children import ended, python, started
 
-import cuaug
 pytestmark = pytest.mark.gpu
 
 # Two kernels, compared with the CPU. `fresh` forgets what this process has loaded, so that the disk is read again.

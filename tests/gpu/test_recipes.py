@@ -10,6 +10,7 @@ from compare import assert_equal, to_numpy
 from delay import busy
 
 import cuaug
+
 torch = pytest.importorskip("torch")
 from recipe_cases import BY_NAME, CASES, JITTER, MEAN, STD  # noqa: E402
 

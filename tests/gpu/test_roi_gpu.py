@@ -8,8 +8,10 @@ from compare import Tolerance, assert_equal, to_numpy
 from numpy.testing import assert_allclose, assert_array_equal
 
 import cuaug
-torch = pytest.importorskip("torch")
 from cuaug import _operators as operators
+
+torch = pytest.importorskip("torch")
+
 pytestmark = pytest.mark.gpu
 
 TOLERANCE = {

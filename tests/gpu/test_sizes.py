@@ -5,6 +5,7 @@ import pytest
 from compare import EXACT, Tolerance, assert_equal
 
 import cuaug
+
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.gpu
 

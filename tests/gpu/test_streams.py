@@ -12,6 +12,7 @@ from compare import assert_equal, to_numpy
 from delay import busy
 
 import cuaug
+
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.gpu
 

@@ -5,7 +5,6 @@ import pytest
 from arrays import from_layout, noise, put, to_layout
 from compare import assert_equal, to_numpy
 
-import cuaug
 torch = pytest.importorskip("torch")
 from pixel_cases import BY_NAME, CASES, expected  # noqa: E402
 
@@ -44,7 +43,6 @@ RECIPE = [
 
 
 def test_a_recipe_is_one_pass_and_as_on_the_cpu():
-    import cuaug._native
     batch, aug = noise((6, 64, 80, 3), "float32"), T.Compose(RECIPE, seed=2)
     on_gpu = put(batch, GPU)
     assert len(aug.plan(on_gpu, layout="NHWC").passes) == 1
