@@ -14,8 +14,8 @@ struct SharpnessMemory {
 static_assert(sizeof(SharpnessMemory<double>) <= native::workspace_bytes);
 
 template <class T>
-inline void sharpness_piece(const Batch& args, const Plane& in, const Plane& out, int left, int count, int top, int bottom, Real<T> factor,
-                            SharpnessMemory<Real<T>>& memory) {
+inline void sharpness_piece(const Batch& args, const Plane& in, const Plane& out, int left, int count, int top,
+                            int bottom, Real<T> factor, SharpnessMemory<Real<T>>& memory) {
     using R = Real<T>;
     const int before = left > 0 ? 1 : 0, after = left + count < args.in_width ? 1 : 0, all = before + count + after;
     auto load = [&](int y) {
@@ -38,7 +38,9 @@ inline void sharpness_piece(const Batch& args, const Plane& in, const Plane& out
             const R *__restrict__ own = memory.row[y % 3].channel[k], *__restrict__ a = memory.three[(y + 2) % 3][k], *__restrict__ b = memory.three[y % 3][k],
                     *__restrict__ c = memory.three[(y + 1) % 3][k];
             R* __restrict__ to = above.channel[k];
-            auto make = [&](int i, bool inside) { to[i - before] = sharpened(inside, own[i], a[i] + b[i] + c[i], factor, R(white<T>)); };
+            auto make = [&](int i, bool inside) {
+                to[i - before] = sharpened(inside, own[i], a[i] + b[i] + c[i], factor, R(white<T>));
+            };
             if (before == 0) make(0, false);
             if (inner)
                 for (int i = 1; i < all - 1; ++i) make(i, true);
@@ -62,11 +64,15 @@ inline void adjust_sharpness_task(const native::ImageCall& call, long long task,
         auto& memory = *static_cast<SharpnessMemory<Real<T>>*>(workspace);
         for (int c = 0; c < args.channels; c += 4)
             for (int x = 0; x < args.in_width; x += step)
-                sharpness_piece<T>(args, plane<T>(args.in, rows.n, rows.t, c, args.channels), plane<T>(args.out, rows.n, rows.t, c, args.channels), x,
-                                   args.in_width - x < step ? args.in_width - x : step, rows.top, rows.bottom, static_cast<Real<T>>(factor), memory);
+                sharpness_piece<T>(args, plane<T>(args.in, rows.n, rows.t, c, args.channels),
+                                   plane<T>(args.out, rows.n, rows.t, c, args.channels), x,
+                                   args.in_width - x < step ? args.in_width - x : step, rows.top, rows.bottom,
+                                   static_cast<Real<T>>(factor), memory);
     });
 }
 
-inline long long adjust_sharpness_tasks(const native::ImageCall& call) { return pointwise_tasks(pointwise_record(call.record)); }
+inline long long adjust_sharpness_tasks(const native::ImageCall& call) {
+    return pointwise_tasks(pointwise_record(call.record));
+}
 
 }  // namespace cuaug

@@ -11,7 +11,8 @@ struct BlendMemory {
 };
 
 template <class T>
-inline void blend_piece(const Blend& args, long long n, long long t, int y, int x, int count, BlendMemory<Real<T>>& memory) {
+inline void blend_piece(const Blend& args, long long n, long long t, int y, int x, int count,
+                        BlendMemory<Real<T>>& memory) {
     using R = Real<T>;
     for (int c = 0; c < args.channels; c += 4) {
         const Plane out = plane<T>(args.out, n, t, c, args.channels);
@@ -43,7 +44,9 @@ inline void blend_task(const native::ImageCall& call, long long task, void* work
     with_source(call.source, [&](auto element) {
         using T = decltype(element);
         auto& memory = *static_cast<BlendMemory<Real<T>>*>(workspace);
-        each_piece(args, task, [&](long long n, long long t, int y, int x, int count) { blend_piece<T>(args, n, t, y, x, count, memory); });
+        each_piece(args, task, [&](long long n, long long t, int y, int x, int count) {
+            blend_piece<T>(args, n, t, y, x, count, memory);
+        });
     });
 }
 

@@ -13,11 +13,16 @@ constexpr int box_bytes = 1 << 18, most_side = 4096;
 template <class Use>
 inline auto with_border(native::Border border, const Use& use) {
     switch (border) {
-        case native::Border::Constant: return use(Constant());
-        case native::Border::Edge: return use(Edge());
-        case native::Border::Reflect: return use(Reflect());
-        case native::Border::Symmetric: return use(Symmetric());
-        default: return use(Wrap());
+        case native::Border::Constant:
+            return use(Constant());
+        case native::Border::Edge:
+            return use(Edge());
+        case native::Border::Reflect:
+            return use(Reflect());
+        case native::Border::Symmetric:
+            return use(Symmetric());
+        default:
+            return use(Wrap());
     }
 }
 
@@ -26,8 +31,8 @@ inline int border_index(native::Border border, int i, int n) {
 }
 
 struct Box {
-    int x, y, width, height;   // in base coordinates
-    int pitch;                 // pixels
+    int x, y, width, height;  // in base coordinates
+    int pitch;                // pixels
 };
 
 // The pixels a tile needs; no width if they are unknown or too many.
@@ -35,16 +40,20 @@ template <class R>
 inline Box box_of(const Tile<R>& tile, int before, int after, int pixel_bytes) {
     if (!tile.near) return {};
     const R slack = R(1.0 / 256);
-    const int x = static_cast<int>(floor(tile.bounds.x_low)) - before, y = static_cast<int>(floor(tile.bounds.y_low)) - before;
+    const int x = static_cast<int>(floor(tile.bounds.x_low)) - before,
+              y = static_cast<int>(floor(tile.bounds.y_low)) - before;
     const int width = static_cast<int>(floor(tile.bounds.x_high + slack)) + after + 1 - x;
     const int height = static_cast<int>(floor(tile.bounds.y_high + slack)) + after + 1 - y;
-    if (width > most_side || height > most_side || static_cast<long long>(width) * height * pixel_bytes > box_bytes) return {};
+    if (width > most_side || height > most_side || static_cast<long long>(width) * height * pixel_bytes > box_bytes)
+        return {};
     return {x, y, width, height, width};
 }
 
-// Fills the box's pixels: `load(row, first, count, to)` for a run of a row, `fill(to, count)` for what a constant border hides.
+// Fills the box's pixels: `load(row, first, count, to)` for a run of a row, `fill(to, count)` for what a constant
+// border hides.
 template <class P, int K, class Load, class Fill>
-inline void stage(const AnyWarp& args, native::Border border, const Box& box, int base_x, int base_y, P* pixels, const Load& load, const Fill& fill) {
+inline void stage(const AnyWarp& args, native::Border border, const Box& box, int base_x, int base_y, P* pixels,
+                  const Load& load, const Fill& fill) {
     const int first = base_x + box.x;
     const int from = first < 0 ? (-first < box.width ? -first : box.width) : 0;
     int to = args.in_width - first < box.width ? args.in_width - first : box.width;
@@ -62,7 +71,8 @@ inline void stage(const AnyWarp& args, native::Border border, const Box& box, in
             fill(at + K * to, box.width - to);
         } else {
             for (int x = 0; x < from; ++x) load(row, border_index(border, first + x, args.in_width), 1, at + K * x);
-            for (int x = to; x < box.width; ++x) load(row, border_index(border, first + x, args.in_width), 1, at + K * x);
+            for (int x = to; x < box.width; ++x)
+                load(row, border_index(border, first + x, args.in_width), 1, at + K * x);
         }
     }
 }

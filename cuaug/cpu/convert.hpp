@@ -29,7 +29,8 @@ inline bfloat16 to_bfloat16(float value) { return nearest_bfloat16(value); }
 inline float narrowed(double value) { return static_cast<float>(value); }
 inline double widened(float value) { return value; }
 
-// The lesser of two numbers that are not negative, as whole numbers: two comparisons of floats in a row become masks, which take three times as long.
+// The lesser of two numbers that are not negative, as whole numbers: two comparisons of floats in a row become masks,
+// which take three times as long.
 inline float lesser(float a, float b) {
     int i, j;
     memcpy(&i, &a, 4);

@@ -32,7 +32,8 @@ struct Span {
         start = from - first;
         extent = length / scale;
         // By a rounding error it may end beyond them, and filters would look at a pixel there.
-        for (int i = 0; i < 4 && start + extent > count; ++i) extent = std::min(std::nextafter(extent, 0.0), count - start);
+        for (int i = 0; i < 4 && start + extent > count; ++i)
+            extent = std::min(std::nextafter(extent, 0.0), count - start);
     }
 };
 
@@ -41,7 +42,8 @@ inline void cover(const Box& box, const Size& wanted, const Size& image, bool sc
     std::int64_t scale = scalable ? 8 : 1;
     while (scale > 1 && (box.height / scale < wanted.height || box.width / scale < wanted.width)) scale /= 2;
     const Span down(box.top, box.height, image.height, scale), across(box.left, box.width, image.width, scale);
-    region = {scale, static_cast<std::int64_t>(down.first), static_cast<std::int64_t>(across.first), static_cast<std::int64_t>(down.count), static_cast<std::int64_t>(across.count)};
+    region = {scale, static_cast<std::int64_t>(down.first), static_cast<std::int64_t>(across.first),
+              static_cast<std::int64_t>(down.count), static_cast<std::int64_t>(across.count)};
     within = {down.start, across.start, down.extent, across.extent};
 }
 

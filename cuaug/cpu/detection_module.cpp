@@ -23,7 +23,9 @@ int (*threads)();
 template <class Record>
 Record record_of(const py::bytes& bytes) {
     const std::string_view view = bytes;
-    if (view.size() != sizeof(Record)) throw py::value_error("the record has " + std::to_string(view.size()) + " bytes, expected " + std::to_string(sizeof(Record)));
+    if (view.size() != sizeof(Record))
+        throw py::value_error("the record has " + std::to_string(view.size()) + " bytes, expected " +
+                              std::to_string(sizeof(Record)));
     Record record;
     std::memcpy(&record, view.data(), sizeof(Record));
     return record;
@@ -64,8 +66,8 @@ struct Gathered {
     }
 };
 
-// Enough tasks for all threads, and in planes few channels at a time, which stay in the cache; but no more: each task finds out anew
-// where bins lie.
+// Enough tasks for all threads, and in planes few channels at a time, which stay in the cache; but no more: each task
+// finds out anew where bins lie.
 int blocks_for(const cuaug::Pooling& args, long long others, int count, bool back) {
     const long long groups = (args.channels + cuaug::channel_group - 1) / cuaug::channel_group;
     if (!back && !cuaug::channels_inside(args.level[0].values)) return static_cast<int>(groups);
@@ -77,7 +79,8 @@ void pooling(const py::bytes& record, const std::string& dtype, const std::strin
     const auto args = record_of<cuaug::Pooling>(record);
     PoolingCall call = {&args, dtype_of(dtype), pooling_of(kind), 1, nullptr, nullptr};
     const py::gil_scoped_release release;
-    const bool small = 1.0 * args.count * args.channels * args.out_height * args.out_width < 1 << 15;  // as in module.cpp
+    const bool small =
+        1.0 * args.count * args.channels * args.out_height * args.out_width < 1 << 15;  // as in module.cpp
     const int count = small ? 1 : threads();
     const long long others = back ? static_cast<long long>(args.levels) * args.samples : args.count;
     const Loops& table = loops();
@@ -103,7 +106,8 @@ void rotated_iou(const py::bytes& record) {
     const py::gil_scoped_release release;
     const Loops& table = loops();
     const bool small = 1.0 * args.samples * args.p * args.q < 1 << 10;  // a pair takes about 0.1 us
-    Pool::instance().run(args.samples * args.p, small ? 1 : threads(), [&](long long row, void*) { table.rotated_iou(&args, row); });
+    Pool::instance().run(args.samples * args.p, small ? 1 : threads(),
+                         [&](long long row, void*) { table.rotated_iou(&args, row); });
 }
 
 }  // namespace

@@ -33,10 +33,13 @@ struct Planes {
 using OfDriver = int (*)(void* context_or_event);
 using Record = int (*)(void* event, void* stream);
 using Initialize = int (*)(void* handle, void* state, int images, int threads, int format);
-using Decode = int (*)(void* handle, void* state, const unsigned char* const* data, const std::size_t* lengths, Planes* images, void* stream);
+using Decode = int (*)(void* handle, void* state, const unsigned char* const* data, const std::size_t* lengths,
+                       Planes* images, void* stream);
 
 template <class T>
-T at(std::uintptr_t address) { return reinterpret_cast<T>(address); }
+T at(std::uintptr_t address) {
+    return reinterpret_cast<T>(address);
+}
 
 // What an image is to blame for: bad, not supported, cut off, or with a header that makes no sense.
 bool is_of_image(int status) { return status == 3 || status == 4 || status == 10 || status == 2; }
@@ -54,20 +57,23 @@ struct Batch {
     void run() {
         if (const int status = at<OfDriver>(enter)(at<void*>(context))) fail("cuCtxSetCurrent", status);
         if (!data.empty()) run(0, data.size());
-        // Whoever takes the images away finds them whole: an engine does not wait for a stream, nor all that follows for it. The event is one that
-        // this thread sleeps for: to wait for a stream keeps a processor busy.
+        // Whoever takes the images away finds them whole: an engine does not wait for a stream, nor all that follows
+        // for it. The event is one that this thread sleeps for: to wait for a stream keeps a processor busy.
         if (const int status = at<Record>(record)(at<void*>(event), at<void*>(stream))) fail("cuEventRecord", status);
         if (const int status = at<OfDriver>(synchronize)(at<void*>(event))) fail("cuEventSynchronize", status);
     }
 
-    [[noreturn]] static void fail(const char* name, int status) { throw std::runtime_error(std::string(name) + " gives " + std::to_string(status)); }
+    [[noreturn]] static void fail(const char* name, int status) {
+        throw std::runtime_error(std::string(name) + " gives " + std::to_string(status));
+    }
 
     // An image that fails takes all others of a call with it; so what fails is divided, until it is found.
     void run(std::size_t first, std::size_t last) {
         const int count = static_cast<int>(last - first);
         int status = at<Initialize>(initialize)(at<void*>(handle), at<void*>(state), count, 1, interleaved_rgb);
         if (status != 0) fail("nvjpegDecodeBatchedInitialize", status);
-        status = at<Decode>(decode)(at<void*>(handle), at<void*>(state), &data[first], &lengths[first], &images[first], at<void*>(stream));
+        status = at<Decode>(decode)(at<void*>(handle), at<void*>(state), &data[first], &lengths[first], &images[first],
+                                    at<void*>(stream));
         if (status == 0) return;
         if (!is_of_image(status)) fail("nvjpegDecodeBatched", status);
         if (count == 1) return failed.push_back(first);
@@ -76,8 +82,9 @@ struct Batch {
     }
 };
 
-using Driver = std::tuple<std::uintptr_t, std::uintptr_t, std::uintptr_t, std::uintptr_t>;  // cuCtxSetCurrent, cuEventRecord, cuEventSynchronize, and the context
-using Functions = std::tuple<std::uintptr_t, std::uintptr_t>;                              // nvjpegDecodeBatchedInitialize, nvjpegDecodeBatched
+using Driver = std::tuple<std::uintptr_t, std::uintptr_t, std::uintptr_t,
+                          std::uintptr_t>;  // cuCtxSetCurrent, cuEventRecord, cuEventSynchronize, and the context
+using Functions = std::tuple<std::uintptr_t, std::uintptr_t>;  // nvjpegDecodeBatchedInitialize, nvjpegDecodeBatched
 
 // An image that is wanted: of which file, and where it goes, in bytes from a row to the next.
 struct Image {
@@ -85,10 +92,22 @@ struct Image {
 };
 
 // `images`, a row of `Image` each, lie in `memory`. Result: which have failed.
-std::unique_ptr<Pending> engine_decode(const std::shared_ptr<Files>& files, const py::buffer& images, py::object memory, const Driver& driver, const Functions& functions,
-                                       std::uintptr_t handle, std::uintptr_t state, std::uintptr_t stream, std::uintptr_t event) {
+std::unique_ptr<Pending> engine_decode(const std::shared_ptr<Files>& files, const py::buffer& images, py::object memory,
+                                       const Driver& driver, const Functions& functions, std::uintptr_t handle,
+                                       std::uintptr_t state, std::uintptr_t stream, std::uintptr_t event) {
     const auto batch = std::make_shared<Batch>();
-    *batch = {files, memory, std::get<0>(driver), std::get<1>(driver), std::get<2>(driver), std::get<3>(driver), std::get<0>(functions), std::get<1>(functions), handle, state, stream, event};
+    *batch = {files,
+              memory,
+              std::get<0>(driver),
+              std::get<1>(driver),
+              std::get<2>(driver),
+              std::get<3>(driver),
+              std::get<0>(functions),
+              std::get<1>(functions),
+              handle,
+              state,
+              stream,
+              event};
     const Table<const Image> wanted(images);
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         const auto [place, address, pitch] = wanted[i];
@@ -104,5 +123,6 @@ std::unique_ptr<Pending> engine_decode(const std::shared_ptr<Files>& files, cons
 void bind_engine(py::module_& module) {
     using namespace py::literals;
     py::class_<Pending>(module, "Pending").def("begin", &Pending::begin).def("wait", &Pending::wait);
-    module.def("engine_decode", &engine_decode, "files"_a, "images"_a, "memory"_a, "driver"_a, "functions"_a, "handle"_a, "state"_a, "stream"_a, "event"_a);
+    module.def("engine_decode", &engine_decode, "files"_a, "images"_a, "memory"_a, "driver"_a, "functions"_a,
+               "handle"_a, "state"_a, "stream"_a, "event"_a);
 }

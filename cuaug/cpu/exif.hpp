@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstring>
 
-// EXIF's orientation, read from the bytes of a JPEG. libjpeg would keep every APP1 there is, in a list that it appends to
-// from the front: a file of a hundred thousand of them takes it minutes.
+// EXIF's orientation, read from the bytes of a JPEG. libjpeg would keep every APP1 there is, in a list that it appends
+// to from the front: a file of a hundred thousand of them takes it minutes.
 
 namespace jpeg {
 
@@ -14,8 +14,16 @@ struct Bytes {
 
     bool has(std::size_t at, std::size_t count) const { return at <= size && count <= size - at; }
     Bytes from(std::size_t at, std::size_t count) const { return {data + at, count}; }
-    unsigned big(std::size_t at, int count) const { unsigned out = 0; for (int i = 0; i < count; ++i) out = out << 8 | data[at + i]; return out; }
-    unsigned little(std::size_t at, int count) const { unsigned out = 0; for (int i = count; i-- > 0;) out = out << 8 | data[at + i]; return out; }
+    unsigned big(std::size_t at, int count) const {
+        unsigned out = 0;
+        for (int i = 0; i < count; ++i) out = out << 8 | data[at + i];
+        return out;
+    }
+    unsigned little(std::size_t at, int count) const {
+        unsigned out = 0;
+        for (int i = count; i-- > 0;) out = out << 8 | data[at + i];
+        return out;
+    }
 };
 
 // Of a TIFF header and its first directory (Exif 2.32, 4.5 and 4.6.4); 1, "as stored", wherever they make no sense.
@@ -24,7 +32,9 @@ inline int tiff_orientation(const Bytes& tiff) {
     if (!tiff.has(0, 8)) return 1;
     const bool little = std::memcmp(tiff.data, "II*\0", 4) == 0;
     if (!little && std::memcmp(tiff.data, "MM\0*", 4) != 0) return 1;
-    const auto number = [&](std::size_t at, int count) { return little ? tiff.little(at, count) : tiff.big(at, count); };
+    const auto number = [&](std::size_t at, int count) {
+        return little ? tiff.little(at, count) : tiff.big(at, count);
+    };
 
     std::size_t at = number(4, 4);
     if (!tiff.has(at, 2)) return 1;
@@ -33,7 +43,9 @@ inline int tiff_orientation(const Bytes& tiff) {
     for (unsigned i = 0; i < entries && tiff.has(at, 12); ++i, at += 12) {
         if (number(at, 2) != tag) continue;
         const unsigned value = number(at + 8, 2);
-        return number(at + 2, 2) == unsigned_short && number(at + 4, 4) == 1 && value >= 1 && value <= 8 ? static_cast<int>(value) : 1;
+        return number(at + 2, 2) == unsigned_short && number(at + 4, 4) == 1 && value >= 1 && value <= 8
+                   ? static_cast<int>(value)
+                   : 1;
     }
     return 1;
 }

@@ -7,7 +7,8 @@ namespace cuaug {
 
 // The least and the greatest values of up to four channels from c on, eight columns side by side. A NaN is neither.
 template <class T, class R = Real<T>>
-inline void extremes_of(const Batch& args, long long n, int c, PointwiseMemory<R>& memory, typename Eight<R>::type (&lows)[4], typename Eight<R>::type (&highs)[4]) {
+inline void extremes_of(const Batch& args, long long n, int c, PointwiseMemory<R>& memory,
+                        typename Eight<R>::type (&lows)[4], typename Eight<R>::type (&highs)[4]) {
     for (int t = 0; t < args.frames; ++t) {
         const Plane in = plane<T>(args.in, n, t, c, args.channels);
         for (int y = 0; y < args.in_height; ++y)

@@ -9,10 +9,12 @@
 
 namespace native {
 
-// Encoded images: bytes of Python's, which are held, or of files, which are read, several at a time and without the lock.
+// Encoded images: bytes of Python's, which are held, or of files, which are read, several at a time and without the
+// lock.
 class Files {
 public:
-    // Each entry: bytes; or a file, or a piece of one, (path, offset, bytes or -1), of at most so many bytes; or a string, why there is nothing.
+    // Each entry: bytes; or a file, or a piece of one, (path, offset, bytes or -1), of at most so many bytes; or a
+    // string, why there is nothing.
     Files(const pybind11::tuple& entries, long long most, int threads);
     Files(const Files&) = delete;
 

@@ -4,8 +4,8 @@
 #include "../kernels/gaussian_blur_record.cuh"
 #include "rows.hpp"
 
-// As kernels/gaussian_blur.cu: across, then down. A task is some rows of a frame. For a piece of a row, the source rows that the
-// kernel reaches are kept, filtered across, in a ring.
+// As kernels/gaussian_blur.cu: across, then down. A task is some rows of a frame. For a piece of a row, the source rows
+// that the kernel reaches are kept, filtered across, in a ring.
 
 namespace cuaug {
 
@@ -40,22 +40,26 @@ inline void blur_sum(const In& in, const R* weight, int taps, int count, R* __re
     }
 }
 
-// Columns first .. first + count of a row, the border resolved. Reflected ones lie among those inside, as a kernel is about its middle.
+// Columns first .. first + count of a row, the border resolved. Reflected ones lie among those inside, as a kernel is
+// about its middle.
 template <class T, class R>
 inline void load_reflected(const Plane& in, int row, int first, int count, int width, R* line, R* scratch) {
     const int low = first > 0 ? first : 0, high = first + count < width ? first + count : width;
     load_pixels<T>(in, row, low, high - low, line + 4 * (low - first), scratch);
     for (int i = first; i < first + count; ++i)
-        if (i < low || i >= high) memcpy(line + 4 * (i - first), line + 4 * (Reflect::index(i, width) - first), 4 * sizeof(R));
+        if (i < low || i >= high)
+            memcpy(line + 4 * (i - first), line + 4 * (Reflect::index(i, width) - first), 4 * sizeof(R));
 }
 
 template <class T>
-inline void blur_piece(const GaussianBlur& args, const Plane& in, const Plane& out, int left, int count, int top, int bottom, BlurMemory<Real<T>>& memory) {
+inline void blur_piece(const GaussianBlur& args, const Plane& in, const Plane& out, int left, int count, int top,
+                       int bottom, BlurMemory<Real<T>>& memory) {
     const int above = args.kernel_height / 2, before = args.kernel_width / 2;
     auto slot = [&](int row) { return memory.ring[(row - top + above) % args.kernel_height]; };
     for (int y = top, made = top - above; y < bottom; ++y) {
         for (; made <= y + above; ++made) {
-            load_reflected<T>(in, Reflect::index(made, args.in_height), left - before, count + args.kernel_width - 1, args.in_width, memory.line, memory.scratch);
+            load_reflected<T>(in, Reflect::index(made, args.in_height), left - before, count + args.kernel_width - 1,
+                              args.in_width, memory.line, memory.scratch);
             blur_sum([&](int t) { return memory.line + 4 * t; }, memory.across, args.kernel_width, count, slot(made));
         }
         blur_sum([&](int t) { return slot(y - above + t); }, memory.down, args.kernel_height, count, memory.sum);
@@ -92,8 +96,10 @@ inline void gaussian_blur_task(const native::GaussianBlurCall& call, long long t
         weigh_gaussian(memory.down, args.kernel_height, sigma_of(args, rows.n, 1));
         for (int c = 0; c < args.channels; c += 4)
             for (int x = 0; x < args.in_width; x += blur_width)
-                blur_piece<T>(args, plane<T>(args.in, rows.n, rows.t, c, args.channels), plane<T>(args.out, rows.n, rows.t, c, args.channels), x,
-                              args.in_width - x < blur_width ? args.in_width - x : blur_width, rows.top, rows.bottom, memory);
+                blur_piece<T>(args, plane<T>(args.in, rows.n, rows.t, c, args.channels),
+                              plane<T>(args.out, rows.n, rows.t, c, args.channels), x,
+                              args.in_width - x < blur_width ? args.in_width - x : blur_width, rows.top, rows.bottom,
+                              memory);
     });
 }
 

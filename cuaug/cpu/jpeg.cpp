@@ -26,25 +26,25 @@ bool fail(Failure& failure, Failure::Kind kind, const char* format, Values... va
 
 Failure::Kind kind_of(int code) {
     switch (code) {
-    case JERR_IMAGE_TOO_BIG:
-    case JERR_WIDTH_OVERFLOW:
-    case JERR_NO_BACKING_STORE:              // what libjpeg says when max_memory_to_use is not enough
-    case JERR_OUT_OF_MEMORY:
-        return Failure::TooLarge;
+        case JERR_IMAGE_TOO_BIG:
+        case JERR_WIDTH_OVERFLOW:
+        case JERR_NO_BACKING_STORE:  // what libjpeg says when max_memory_to_use is not enough
+        case JERR_OUT_OF_MEMORY:
+            return Failure::TooLarge;
 #if JPEG_LIB_VERSION < 70
-    case JERR_ARITH_NOTIMPL:
+        case JERR_ARITH_NOTIMPL:
 #endif
-    case JERR_BAD_PRECISION:
-    case JERR_CCIR601_NOTIMPL:
-    case JERR_COMPONENT_COUNT:
-    case JERR_CONVERSION_NOTIMPL:
-    case JERR_FRACT_SAMPLE_NOTIMPL:
-    case JERR_NOT_COMPILED:
-    case JERR_NOTIMPL:
-    case JERR_SOF_UNSUPPORTED:
-        return Failure::Unsupported;
-    default:
-        return Failure::Decode;
+        case JERR_BAD_PRECISION:
+        case JERR_CCIR601_NOTIMPL:
+        case JERR_COMPONENT_COUNT:
+        case JERR_CONVERSION_NOTIMPL:
+        case JERR_FRACT_SAMPLE_NOTIMPL:
+        case JERR_NOT_COMPILED:
+        case JERR_NOTIMPL:
+        case JERR_SOF_UNSUPPORTED:
+            return Failure::Unsupported;
+        default:
+            return Failure::Decode;
     }
 }
 
@@ -56,7 +56,7 @@ public:
         jpeg_std_error(&errors_);
         errors_.error_exit = [](j_common_ptr info) { of(info).leave(info); };
         errors_.emit_message = [](j_common_ptr info, int level) {
-            if (level < 0 && of(info).strict_) of(info).leave(info);   // others are traces
+            if (level < 0 && of(info).strict_) of(info).leave(info);  // others are traces
         };
         errors_.output_message = [](j_common_ptr) {};
     }
@@ -105,7 +105,8 @@ struct Progress : jpeg_progress_mgr {
     static void monitor(j_common_ptr common) {
         const auto* info = reinterpret_cast<j_decompress_ptr>(common);
         const int most = static_cast<const Progress*>(info->progress)->most;
-        if (most > 0 && info->input_scan_number > most) Guard::of(common).leave(Failure::TooLarge, "more than %d scans", most);
+        if (most > 0 && info->input_scan_number > most)
+            Guard::of(common).leave(Failure::TooLarge, "more than %d scans", most);
     }
 };
 
@@ -119,11 +120,16 @@ int dct_size(const jpeg_decompress_struct& info) { return info.min_DCT_scaled_si
 
 long long round_up(long long value, long long step) { return (value + step - 1) / step * step; }
 
-bool is_cmyk(const jpeg_decompress_struct& info) { return info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK; }
+bool is_cmyk(const jpeg_decompress_struct& info) {
+    return info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK;
+}
 
-J_COLOR_SPACE space_of(Color color) { return color == Color::Gray ? JCS_GRAYSCALE : color == Color::Rgb ? JCS_EXT_RGB : JCS_EXT_BGR; }
+J_COLOR_SPACE space_of(Color color) {
+    return color == Color::Gray ? JCS_GRAYSCALE : color == Color::Rgb ? JCS_EXT_RGB : JCS_EXT_BGR;
+}
 
-// Ink as Adobe stores it, where 255 is none: red is what neither cyan nor black takes away. Gray by BT.601, as libjpeg's.
+// Ink as Adobe stores it, where 255 is none: red is what neither cyan nor black takes away. Gray by BT.601, as
+// libjpeg's.
 void from_cmyk(const unsigned char* in, int width, Color color, unsigned char* out) {
     const auto over_255 = [](unsigned product) { return (product + 127) / 255; };
     for (int x = 0; x < width; ++x, in += 4) {
@@ -141,7 +147,8 @@ void from_cmyk(const unsigned char* in, int width, Color color, unsigned char* o
 
 class Decompressor {
 public:
-    Decompressor(const Limits& limits, bool strict, Failure& failure) : limits_(limits), strict_(strict), failure_(failure), guard_(failure, strict) {}
+    Decompressor(const Limits& limits, bool strict, Failure& failure)
+        : limits_(limits), strict_(strict), failure_(failure), guard_(failure, strict) {}
     ~Decompressor() { jpeg_destroy_decompress(&info_); }
     Decompressor(const Decompressor&) = delete;
 
@@ -150,7 +157,8 @@ public:
     bool read_header(const unsigned char* data, std::size_t bytes) {
         if (limits_.bytes > 0 && bytes > static_cast<std::uint64_t>(limits_.bytes))
             return fail(failure_, Failure::TooLarge, "%zu bytes, more than the limit of %lld", bytes, limits_.bytes);
-        if (bytes < 3 || std::memcmp(data, "\xff\xd8\xff", 3) != 0) return fail(failure_, Failure::Decode, "not a JPEG file");
+        if (bytes < 3 || std::memcmp(data, "\xff\xd8\xff", 3) != 0)
+            return fail(failure_, Failure::Decode, "not a JPEG file");
         return guard_.guarded([&] {
             guard_.watch(info_);
             jpeg_create_decompress(&info_);
@@ -161,8 +169,11 @@ public:
 
     // Up to the first row: of several scans, all are read here.
     bool start(int scale, Color color) {
-        if (info_.jpeg_color_space == JCS_UNKNOWN) return fail(failure_, Failure::Unsupported, "%d components of an unknown colour space", info_.num_components);
-        if (!info_.progressive_mode && info_.Ss > 0 && info_.Se == 0) return fail(failure_, Failure::Unsupported, "lossless JPEG");
+        if (info_.jpeg_color_space == JCS_UNKNOWN)
+            return fail(failure_, Failure::Unsupported, "%d components of an unknown colour space",
+                        info_.num_components);
+        if (!info_.progressive_mode && info_.Ss > 0 && info_.Se == 0)
+            return fail(failure_, Failure::Unsupported, "lossless JPEG");
         return guard_.guarded([&] {
             progress_.progress_monitor = Progress::monitor;
             progress_.most = limits_.scans;
@@ -176,7 +187,8 @@ public:
     }
 
     bool read(const Region& region, Color color, unsigned char* out, long long pitch) {
-        const bool all_rows = region.top == 0 && region.height == info_.output_height, all_columns = region.width == info_.output_width;
+        const bool all_rows = region.top == 0 && region.height == info_.output_height,
+                   all_columns = region.width == info_.output_width;
         JDIMENSION left = 0;
         const bool partial = can_be_partial();
         if (partial && !all_columns && !guard_.guarded([&] { left = crop(region); })) return false;
@@ -185,10 +197,13 @@ public:
         const bool direct = all_columns && !is_cmyk(info_);
         std::unique_ptr<unsigned char[]> memory;
         if (!direct || (!partial && region.top > 0)) {
-            memory.reset(new (std::nothrow) unsigned char[std::size_t(info_.output_width) * info_.output_components + 1]);
-            if (!memory) return fail(failure_, Failure::TooLarge, "no memory for a row of %u pixels", info_.output_width);
+            memory.reset(
+                new (std::nothrow) unsigned char[std::size_t(info_.output_width) * info_.output_components + 1]);
+            if (!memory)
+                return fail(failure_, Failure::TooLarge, "no memory for a row of %u pixels", info_.output_width);
         }
-        // Begun where no vector may: into an aligned row libjpeg-turbo stores past the cache, and it would be read from memory again.
+        // Begun where no vector may: into an aligned row libjpeg-turbo stores past the cache, and it would be read from
+        // memory again.
         unsigned char* const row = memory ? memory.get() + 1 : nullptr;
         const long long width = region.width;
         const unsigned char* const wanted = row + (region.left - left) * info_.output_components;
@@ -204,7 +219,7 @@ public:
                 else
                     std::memcpy(out, wanted, static_cast<std::size_t>(width * info_.output_components));
             }
-            if (all_rows && strict_) jpeg_finish_decompress(&info_);   // does the file end as it should?
+            if (all_rows && strict_) jpeg_finish_decompress(&info_);  // does the file end as it should?
         });
     }
 
@@ -212,11 +227,16 @@ private:
     bool within_limits() {
         const long long height = info_.image_height, width = info_.image_width;
         if (limits_.side > 0 && std::max(height, width) > limits_.side)
-            return fail(failure_, Failure::TooLarge, "%lldx%lld pixels, a side longer than the limit of %lld", height, width, limits_.side);
+            return fail(failure_, Failure::TooLarge, "%lldx%lld pixels, a side longer than the limit of %lld", height,
+                        width, limits_.side);
         if (limits_.pixels > 0 && height * width > limits_.pixels)
-            return fail(failure_, Failure::TooLarge, "%lldx%lld pixels, more than the limit of %lld", height, width, limits_.pixels);
+            return fail(failure_, Failure::TooLarge, "%lldx%lld pixels, more than the limit of %lld", height, width,
+                        limits_.pixels);
         if (limits_.memory > 0 && coefficient_bytes() > limits_.memory)
-            return fail(failure_, Failure::TooLarge, "%lldx%lld pixels in several scans, which take %lld bytes of memory, more than the limit of %lld", height, width, coefficient_bytes(), limits_.memory);
+            return fail(
+                failure_, Failure::TooLarge,
+                "%lldx%lld pixels in several scans, which take %lld bytes of memory, more than the limit of %lld",
+                height, width, coefficient_bytes(), limits_.memory);
         return true;
     }
 
@@ -226,27 +246,32 @@ private:
         long long blocks = 0;
         for (int i = 0; i < info_.num_components; ++i) {
             const jpeg_component_info& part = info_.comp_info[i];
-            blocks += round_up(part.width_in_blocks, part.h_samp_factor) * round_up(part.height_in_blocks, part.v_samp_factor);
+            blocks += round_up(part.width_in_blocks, part.h_samp_factor) *
+                      round_up(part.height_in_blocks, part.v_samp_factor);
         }
         return blocks * DCTSIZE2 * static_cast<long long>(sizeof(JCOEF));
     }
 
-    // Whether a part decodes to what the whole would. Not where blocks are smoothed by their neighbours' (progressive, and not
-    // sent in full), and not where a component is both scaled by its DCT and upsampled, of which jpeg_crop_scanline has
-    // the width wrong before 3.0.4.
+    // Whether a part decodes to what the whole would. Not where blocks are smoothed by their neighbours' (progressive,
+    // and not sent in full), and not where a component is both scaled by its DCT and upsampled, of which
+    // jpeg_crop_scanline has the width wrong before 3.0.4.
     bool can_be_partial() const {
         for (int i = 0; i < info_.num_components; ++i) {
             const jpeg_component_info& part = info_.comp_info[i];
-            if (info_.progressive_mode && info_.coef_bits != nullptr && std::any_of(info_.coef_bits[i], info_.coef_bits[i] + DCTSIZE2, [](int bits) { return bits != 0; })) return false;
+            if (info_.progressive_mode && info_.coef_bits != nullptr &&
+                std::any_of(info_.coef_bits[i], info_.coef_bits[i] + DCTSIZE2, [](int bits) { return bits != 0; }))
+                return false;
             if (!part.component_needed || dct_size(part) == dct_size(info_)) continue;
             if (part.h_samp_factor * dct_size(part) != info_.max_h_samp_factor * dct_size(info_) ||
-                part.v_samp_factor * dct_size(part) != info_.max_v_samp_factor * dct_size(info_)) return false;
+                part.v_samp_factor * dct_size(part) != info_.max_v_samp_factor * dct_size(info_))
+                return false;
         }
         return true;
     }
 
-    // Restricts decoding to a region's columns, and the samples of chroma on either side that these are interpolated from. A
-    // row of very few samples is not interpolated, so there are always some. Returns the column that rows now begin with.
+    // Restricts decoding to a region's columns, and the samples of chroma on either side that these are interpolated
+    // from. A row of very few samples is not interpolated, so there are always some. Returns the column that rows now
+    // begin with.
     JDIMENSION crop(const Region& region) {
         const long long all = info_.output_width, sample = info_.max_h_samp_factor;
         const long long right = std::min(all, std::max(region.left + region.width + sample, 4 * sample));
@@ -257,7 +282,8 @@ private:
     }
 
     void read_row(unsigned char* row) {
-        if (jpeg_read_scanlines(&info_, &row, 1) != 1) guard_.leave(Failure::Decode, "no row %u", info_.output_scanline);
+        if (jpeg_read_scanlines(&info_, &row, 1) != 1)
+            guard_.leave(Failure::Decode, "no row %u", info_.output_scanline);
     }
 
     const Limits limits_;
@@ -272,40 +298,59 @@ const char* subsampling_of(const jpeg_decompress_struct& info) {
     if (info.num_components == 1) return "gray";
     const jpeg_component_info* part = info.comp_info;
     for (int i = 1; i < info.num_components; ++i) {
-        const bool as_luma = i == 3 && part[i].h_samp_factor == part[0].h_samp_factor && part[i].v_samp_factor == part[0].v_samp_factor;   // black
-        if (!as_luma && (part[i].h_samp_factor != part[1].h_samp_factor || part[i].v_samp_factor != part[1].v_samp_factor)) return "other";
+        const bool as_luma = i == 3 && part[i].h_samp_factor == part[0].h_samp_factor &&
+                             part[i].v_samp_factor == part[0].v_samp_factor;  // black
+        if (!as_luma &&
+            (part[i].h_samp_factor != part[1].h_samp_factor || part[i].v_samp_factor != part[1].v_samp_factor))
+            return "other";
     }
-    if (part[0].h_samp_factor % part[1].h_samp_factor != 0 || part[0].v_samp_factor % part[1].v_samp_factor != 0) return "other";
+    if (part[0].h_samp_factor % part[1].h_samp_factor != 0 || part[0].v_samp_factor % part[1].v_samp_factor != 0)
+        return "other";
     switch (part[0].h_samp_factor / part[1].h_samp_factor * 10 + part[0].v_samp_factor / part[1].v_samp_factor) {
-    case 11: return "444";
-    case 12: return "440";
-    case 21: return "422";
-    case 22: return "420";
-    case 41: return "411";
-    case 42: return "410";
-    default: return "other";
+        case 11:
+            return "444";
+        case 12:
+            return "440";
+        case 21:
+            return "422";
+        case 22:
+            return "420";
+        case 41:
+            return "411";
+        case 42:
+            return "410";
+        default:
+            return "other";
     }
 }
 
 const char* space_name(J_COLOR_SPACE space) {
     switch (space) {
-    case JCS_GRAYSCALE: return "gray";
-    case JCS_RGB: return "rgb";
-    case JCS_YCbCr: return "ycbcr";
-    case JCS_CMYK: return "cmyk";
-    case JCS_YCCK: return "ycck";
-    default: return "other";
+        case JCS_GRAYSCALE:
+            return "gray";
+        case JCS_RGB:
+            return "rgb";
+        case JCS_YCbCr:
+            return "ycbcr";
+        case JCS_CMYK:
+            return "cmyk";
+        case JCS_YCCK:
+            return "ycck";
+        default:
+            return "other";
     }
 }
 
 template <std::size_t N>
 std::int64_t place_in(const char* const (&names)[N], const char* name) {
-    return std::find_if(std::begin(names), std::end(names), [&](const char* each) { return std::strcmp(each, name) == 0; }) - std::begin(names);
+    return std::find_if(std::begin(names), std::end(names),
+                        [&](const char* each) { return std::strcmp(each, name) == 0; }) -
+           std::begin(names);
 }
 
 bool lies_within(const Region& region, long long height, long long width) {
-    return region.top >= 0 && region.left >= 0 && region.height > 0 && region.width > 0 && region.height <= height && region.width <= width &&
-           region.top <= height - region.height && region.left <= width - region.width;
+    return region.top >= 0 && region.left >= 0 && region.height > 0 && region.width > 0 && region.height <= height &&
+           region.width <= width && region.top <= height - region.height && region.left <= width - region.width;
 }
 
 // Where a file is written to: memory that doubles.
@@ -317,7 +362,9 @@ struct Destination : jpeg_destination_mgr {
 
     void grow(j_compress_ptr info, std::size_t wanted) {
         void* const larger = std::realloc(file->data, wanted);
-        if (larger == nullptr) Guard::of(reinterpret_cast<j_common_ptr>(info)).leave(Failure::TooLarge, "no memory for a file of %zu bytes", wanted);
+        if (larger == nullptr)
+            Guard::of(reinterpret_cast<j_common_ptr>(info))
+                .leave(Failure::TooLarge, "no memory for a file of %zu bytes", wanted);
         file->data = static_cast<unsigned char*>(larger);
         next_output_byte = file->data + room;
         free_in_buffer = wanted - room;
@@ -331,7 +378,8 @@ public:
     ~Compressor() { jpeg_destroy_compress(&info_); }
     Compressor(const Compressor&) = delete;
 
-    bool write(const unsigned char* image, int height, int width, long long pitch, Color color, const Encoding& encoding, Encoded& out) {
+    bool write(const unsigned char* image, int height, int width, long long pitch, Color color,
+               const Encoding& encoding, Encoded& out) {
         return guard_.guarded([&] {
             guard_.watch(info_);
             jpeg_create_compress(&info_);
@@ -379,7 +427,8 @@ private:
 
 }  // namespace
 
-bool read_header(const unsigned char* data, std::size_t bytes, const Limits& limits, Header& header, Failure& failure) noexcept {
+bool read_header(const unsigned char* data, std::size_t bytes, const Limits& limits, Header& header,
+                 Failure& failure) noexcept {
     Decompressor image(limits, false, failure);
     if (!image.read_header(data, bytes)) return false;
     const jpeg_decompress_struct& info = image.info();
@@ -395,17 +444,20 @@ bool read_header(const unsigned char* data, std::size_t bytes, const Limits& lim
     return true;
 }
 
-bool decode(const unsigned char* data, std::size_t bytes, const Limits& limits, int scale, const Region& region, Color color, bool strict,
-            unsigned char* out, long long pitch, Failure& failure) noexcept {
+bool decode(const unsigned char* data, std::size_t bytes, const Limits& limits, int scale, const Region& region,
+            Color color, bool strict, unsigned char* out, long long pitch, Failure& failure) noexcept {
     Decompressor image(limits, strict, failure);
     if (!image.read_header(data, bytes)) return false;
-    const int height = scaled(static_cast<int>(image.info().image_height), scale), width = scaled(static_cast<int>(image.info().image_width), scale);
+    const int height = scaled(static_cast<int>(image.info().image_height), scale),
+              width = scaled(static_cast<int>(image.info().image_width), scale);
     if (!lies_within(region, height, width))
-        return fail(failure, Failure::Decode, "a region from (%lld, %lld) of %lldx%lld is not within %dx%d", region.top, region.left, region.height, region.width, height, width);
+        return fail(failure, Failure::Decode, "a region from (%lld, %lld) of %lldx%lld is not within %dx%d", region.top,
+                    region.left, region.height, region.width, height, width);
     return image.start(scale, color) && image.read(region, color, out, pitch);
 }
 
-bool encode(const unsigned char* image, int height, int width, long long pitch, Color color, const Encoding& encoding, Encoded& out, Failure& failure) noexcept {
+bool encode(const unsigned char* image, int height, int width, long long pitch, Color color, const Encoding& encoding,
+            Encoded& out, Failure& failure) noexcept {
     return Compressor(failure).write(image, height, width, pitch, color, encoding, out);
 }
 

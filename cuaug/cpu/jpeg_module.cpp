@@ -28,14 +28,18 @@ int (*thread_count)() = nullptr;
 constexpr std::string_view kinds[] = {"", "DecodeError", "ImageTooLarge", "UnsupportedImage"};
 
 using Numbers = std::tuple<long long, long long, long long, long long, int>;
-using Image = std::tuple<std::uintptr_t, int, int, long long>;            // where the first row is, height, width, and bytes from row to row
+using Image = std::tuple<std::uintptr_t, int, int,
+                         long long>;  // where the first row is, height, width, and bytes from row to row
 
 // What is decoded of which file, and where to: the first row, and bytes from one to the next.
 struct Part {
     std::int64_t place, scale, top, left, height, width, address, pitch;
 };
 
-jpeg::Limits limits_of(const Numbers& numbers) { return {std::get<0>(numbers), std::get<1>(numbers), std::get<2>(numbers), std::get<3>(numbers), std::get<4>(numbers)}; }
+jpeg::Limits limits_of(const Numbers& numbers) {
+    return {std::get<0>(numbers), std::get<1>(numbers), std::get<2>(numbers), std::get<3>(numbers),
+            std::get<4>(numbers)};
+}
 
 jpeg::Color color_of(const std::string& name) {
     if (name == "gray") return jpeg::Color::Gray;
@@ -48,7 +52,9 @@ jpeg::Color color_of(const std::string& name) {
 template <class Work>
 std::vector<jpeg::Failure> on_pool(std::size_t images, int threads, const Work& work) {
     std::vector<jpeg::Failure> failures(images);
-    Pool::instance().run(static_cast<long long>(images), threads > 0 ? threads : thread_count(), [&](long long i, void*) { work(static_cast<std::size_t>(i), failures[static_cast<std::size_t>(i)]); });
+    Pool::instance().run(
+        static_cast<long long>(images), threads > 0 ? threads : thread_count(),
+        [&](long long i, void*) { work(static_cast<std::size_t>(i), failures[static_cast<std::size_t>(i)]); });
     return failures;
 }
 
@@ -59,14 +65,16 @@ std::vector<jpeg::Failure> for_each(std::size_t images, int threads, const Work&
 }
 
 py::str reason(const jpeg::Failure& failure) {
-    return py::reinterpret_steal<py::str>(PyUnicode_DecodeLatin1(failure.reason, static_cast<Py_ssize_t>(std::string_view(failure.reason).size()), nullptr));
+    return py::reinterpret_steal<py::str>(PyUnicode_DecodeLatin1(
+        failure.reason, static_cast<Py_ssize_t>(std::string_view(failure.reason).size()), nullptr));
 }
 
 // (place, kind, reason) of what has failed.
 py::list failed(const std::vector<jpeg::Failure>& failures) {
     py::list out;
     for (std::size_t i = 0; i < failures.size(); ++i)
-        if (failures[i].kind != jpeg::Failure::None) out.append(py::make_tuple(i, kinds[failures[i].kind], reason(failures[i])));
+        if (failures[i].kind != jpeg::Failure::None)
+            out.append(py::make_tuple(i, kinds[failures[i].kind], reason(failures[i])));
     return out;
 }
 
@@ -74,7 +82,9 @@ py::list failed(const std::vector<jpeg::Failure>& failures) {
 py::list headers(const Files& files, const Numbers& limits, const py::buffer& out, int threads) {
     const Table<jpeg::Header> found(out, true);
     if (found.size() != files.size()) throw py::value_error("every file needs a row");
-    return failed(for_each(found.size(), threads, [&](std::size_t i, jpeg::Failure& failure) { jpeg::read_header(files.data(i), files.bytes(i), limits_of(limits), found[i], failure); }));
+    return failed(for_each(found.size(), threads, [&](std::size_t i, jpeg::Failure& failure) {
+        jpeg::read_header(files.data(i), files.bytes(i), limits_of(limits), found[i], failure);
+    }));
 }
 
 // Parts of images, to be decoded.
@@ -91,14 +101,18 @@ struct Decoding {
     void run() {
         failures = on_pool(parts.size(), threads, [&](std::size_t i, jpeg::Failure& failure) {
             const auto [place, scale, top, left, height, width, address, pitch] = parts[i];
-            jpeg::decode(files->data(place), files->bytes(place), limits, static_cast<int>(scale), {top, left, height, width}, color, strict, reinterpret_cast<unsigned char*>(address), pitch, failure);
+            jpeg::decode(files->data(place), files->bytes(place), limits, static_cast<int>(scale),
+                         {top, left, height, width}, color, strict, reinterpret_cast<unsigned char*>(address), pitch,
+                         failure);
         });
     }
 };
 
 // Result: `failed`, by places in `parts`, whose rows are each a `Part`.
-std::unique_ptr<Pending> decode(const std::shared_ptr<Files>& files, const Numbers& limits, const py::buffer& parts, const std::string& color, bool strict, int threads, const py::object& memory) {
-    const auto work = std::make_shared<Decoding>(Decoding{files, limits_of(limits), Table<const Part>(parts), color_of(color), strict, memory, threads});
+std::unique_ptr<Pending> decode(const std::shared_ptr<Files>& files, const Numbers& limits, const py::buffer& parts,
+                                const std::string& color, bool strict, int threads, const py::object& memory) {
+    const auto work = std::make_shared<Decoding>(
+        Decoding{files, limits_of(limits), Table<const Part>(parts), color_of(color), strict, memory, threads});
     for (std::size_t i = 0; i < work->parts.size(); ++i) files->checked(work->parts[i].place);
     return std::make_unique<Pending>([work] { work->run(); }, [work] { return failed(work->failures); });
 }
@@ -111,12 +125,14 @@ py::tuple names(const char* const (&list)[N]) {
 }
 
 // Bytes of each, or why there are none.
-py::list encode(const std::vector<Image>& images, const std::string& color, int quality, int horizontal, int vertical, bool gray, bool progressive) {
+py::list encode(const std::vector<Image>& images, const std::string& color, int quality, int horizontal, int vertical,
+                bool gray, bool progressive) {
     const jpeg::Color given = color_of(color);
     std::vector<jpeg::Encoded> files(images.size());
     const auto failures = for_each(images.size(), 0, [&](std::size_t i, jpeg::Failure& failure) {
         const auto [address, height, width, pitch] = images[i];
-        jpeg::encode(reinterpret_cast<const unsigned char*>(address), height, width, pitch, given, {quality, horizontal, vertical, gray, progressive}, files[i], failure);
+        jpeg::encode(reinterpret_cast<const unsigned char*>(address), height, width, pitch, given,
+                     {quality, horizontal, vertical, gray, progressive}, files[i], failure);
     });
     py::list out;
     for (std::size_t i = 0; i < images.size(); ++i) {
@@ -137,6 +153,8 @@ void add_jpeg(py::module_& module, int (*threads)()) {
     module.attr("jpeg_subsamplings") = names(jpeg::subsamplings);
     module.attr("jpeg_spaces") = names(jpeg::spaces);
     module.def("jpeg_headers", &headers, "files"_a, "limits"_a, "out"_a, "threads"_a = 0);
-    module.def("jpeg_decode", &decode, "files"_a, "limits"_a, "parts"_a, "color"_a, "strict"_a, "threads"_a = 0, "memory"_a = py::none());
-    module.def("jpeg_encode", &encode, "images"_a, "color"_a, "quality"_a, "horizontal"_a, "vertical"_a, "gray"_a, "progressive"_a);
+    module.def("jpeg_decode", &decode, "files"_a, "limits"_a, "parts"_a, "color"_a, "strict"_a, "threads"_a = 0,
+               "memory"_a = py::none());
+    module.def("jpeg_encode", &encode, "images"_a, "color"_a, "quality"_a, "horizontal"_a, "vertical"_a, "gray"_a,
+               "progressive"_a);
 }

@@ -1,15 +1,23 @@
 #pragma once
 
-// Eight rows of numbers side by side, number i of all of them together: what is summed along a row is then summed for eight at once.
+// Eight rows of numbers side by side, number i of all of them together: what is summed along a row is then summed for
+// eight at once.
 
 namespace cuaug {
 
 constexpr int lanes = 8;
 
 // The compiler makes scalar code of loops over arrays of eight.
-template <class R> struct Eight;
-template <> struct Eight<float> { using type = float __attribute__((vector_size(32))); };
-template <> struct Eight<double> { using type = double __attribute__((vector_size(64))); };
+template <class R>
+struct Eight;
+template <>
+struct Eight<float> {
+    using type = float __attribute__((vector_size(32)));
+};
+template <>
+struct Eight<double> {
+    using type = double __attribute__((vector_size(64)));
+};
 
 // to[r][c] = from[c][r] of a block of 8 by 8; rows are a step apart.
 template <class R>
@@ -19,8 +27,10 @@ inline void transpose(const R* __restrict__ from, long long from_step, R* __rest
         __m256 a[8], b[8];
         // Halves of four numbers find their place as they are loaded.
         for (int i = 0; i < 4; ++i) {
-            a[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(from + i * from_step)), _mm_loadu_ps(from + (i + 4) * from_step), 1);
-            a[i + 4] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(from + i * from_step + 4)), _mm_loadu_ps(from + (i + 4) * from_step + 4), 1);
+            a[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(from + i * from_step)),
+                                        _mm_loadu_ps(from + (i + 4) * from_step), 1);
+            a[i + 4] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(from + i * from_step + 4)),
+                                            _mm_loadu_ps(from + (i + 4) * from_step + 4), 1);
         }
         for (int half = 0; half < 8; half += 4) {
             b[half] = _mm256_unpacklo_ps(a[half], a[half + 1]);
@@ -51,9 +61,11 @@ inline void one_by_one(const R* from, int count, R* rows, long long pitch) {
     for (int i = 0; i < count; i += lanes) transpose(from + lanes * i, lanes, rows + i, pitch);
 }
 
-// The sum of `weight[i] * number i`, for eight rows of each of C channels: channel k is `plane` numbers further on, number i + 1 `step`.
+// The sum of `weight[i] * number i`, for eight rows of each of C channels: channel k is `plane` numbers further on,
+// number i + 1 `step`.
 template <int C, class R>
-inline void add_lanes(const R* __restrict__ numbers, int step, int plane, const R* __restrict__ weight, int count, R* __restrict__ out) {
+inline void add_lanes(const R* __restrict__ numbers, int step, int plane, const R* __restrict__ weight, int count,
+                      R* __restrict__ out) {
     using V = typename Eight<R>::type;
     V sum[C] = {};
     for (int i = 0; i < count; ++i) {

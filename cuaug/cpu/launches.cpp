@@ -1,4 +1,5 @@
-// Launches kernels by the driver's function, which Python has found: one call for a recipe's, where from Python each would take its own.
+// Launches kernels by the driver's function, which Python has found: one call for a recipe's, where from Python each
+// would take its own.
 
 #include <algorithm>
 #include <cstddef>
@@ -44,11 +45,15 @@ struct Launch {
 
 class Launches {
 public:
-    // A launch: the kernel, its configuration, its only argument, and of each blank the byte there, which value, and what is added.
-    using Described = std::tuple<std::uintptr_t, py::bytes, py::bytes, std::vector<std::tuple<std::size_t, std::size_t, Word>>>;
+    // A launch: the kernel, its configuration, its only argument, and of each blank the byte there, which value, and
+    // what is added.
+    using Described =
+        std::tuple<std::uintptr_t, py::bytes, py::bytes, std::vector<std::tuple<std::size_t, std::size_t, Word>>>;
 
-    Launches(std::uintptr_t function, const std::vector<Described>& launches) : function_(reinterpret_cast<LaunchKernel>(function)) {
-        for (const auto& [kernel, config, record, blanks] : launches) add(reinterpret_cast<void*>(kernel), config, record, blanks);
+    Launches(std::uintptr_t function, const std::vector<Described>& launches)
+        : function_(reinterpret_cast<LaunchKernel>(function)) {
+        for (const auto& [kernel, config, record, blanks] : launches)
+            add(reinterpret_cast<void*>(kernel), config, record, blanks);
     }
 
     // The status of the first that fails, which none is launched after; or 0.
@@ -71,12 +76,14 @@ private:
     template <class Blanks>
     void add(void* kernel, std::string_view config, std::string_view record, const Blanks& blanks) {
         Launch launch = {kernel, {}, words_.size()};
-        if (config.size() != sizeof(Config)) throw py::value_error("a configuration has " + std::to_string(sizeof(Config)) + " bytes");
+        if (config.size() != sizeof(Config))
+            throw py::value_error("a configuration has " + std::to_string(sizeof(Config)) + " bytes");
         std::memcpy(&launch.config, config.data(), sizeof(Config));
         words_.resize(words_.size() + (record.size() + sizeof(Word) - 1) / sizeof(Word));
         record.copy(reinterpret_cast<char*>(words_.data() + launch.record), record.size());
         for (const auto& [at, value, plus] : blanks) {
-            if (at % sizeof(Word) != 0 || at + sizeof(Word) > record.size()) throw py::value_error("a blank is a word of the record");
+            if (at % sizeof(Word) != 0 || at + sizeof(Word) > record.size())
+                throw py::value_error("a blank is a word of the record");
             blanks_.push_back({launch.record + at / sizeof(Word), value, plus});
             values_ = std::max(values_, value + 1);
         }

@@ -33,8 +33,8 @@ struct Block {
     std::unique_ptr<unsigned char[]> bytes;
 };
 
-// Memory to read to, the same again and again: to have pages of it made and taken away takes longer than all else. Without a lock, which a
-// fork might find held.
+// Memory to read to, the same again and again: to have pages of it made and taken away takes longer than all else.
+// Without a lock, which a fork might find held.
 std::atomic<Block*> spare[2];
 constexpr std::size_t most_spare = 64 << 20;
 
@@ -59,7 +59,8 @@ long long bytes_of(const Piece& piece, long long most, std::string& reason) {
     if (!S_ISREG(found.st_mode)) return reason = "not a file", -1;
     const long long rest = found.st_size - piece.offset, bytes = piece.bytes < 0 ? rest : piece.bytes;
     if (piece.offset < 0 || bytes > rest || rest < 0) return reason = "the file is shorter than it was", -1;
-    if (most > 0 && bytes > most) return reason = std::to_string(bytes) + " bytes, more than the limit of " + std::to_string(most), -1;
+    if (most > 0 && bytes > most)
+        return reason = std::to_string(bytes) + " bytes, more than the limit of " + std::to_string(most), -1;
     return bytes;
 }
 
@@ -105,7 +106,8 @@ Files::Files(const py::tuple& entries, long long most, int threads) : files_(ent
     if (pieces.empty()) return;
     const py::gil_scoped_release release;
     const auto each = [&](const auto& work) {
-        Pool::instance().run(static_cast<long long>(pieces.size()), threads, [&](long long i, void*) { work(pieces[i], files_[pieces[i].file]); });
+        Pool::instance().run(static_cast<long long>(pieces.size()), threads,
+                             [&](long long i, void*) { work(pieces[i], files_[pieces[i].file]); });
     };
     each([&](Piece& piece, File& file) { piece.bytes = bytes_of(piece, most, file.reason); });
     std::size_t size = 0;
@@ -117,13 +119,15 @@ Files::Files(const py::tuple& entries, long long most, int threads) : files_(ent
         to += std::max(piece.bytes, 0LL);
     }
     each([](const Piece& piece, File& file) {
-        if (piece.bytes >= 0 && read(piece, const_cast<unsigned char*>(file.data), file.reason)) file.bytes = static_cast<std::size_t>(piece.bytes);
+        if (piece.bytes >= 0 && read(piece, const_cast<unsigned char*>(file.data), file.reason))
+            file.bytes = static_cast<std::size_t>(piece.bytes);
     });
     read_ = block;
 }
 
 std::size_t Files::checked(long long i) const {
-    if (i < 0 || i >= static_cast<long long>(size())) throw py::index_error("there are " + std::to_string(size()) + " files, and none at " + std::to_string(i));
+    if (i < 0 || i >= static_cast<long long>(size()))
+        throw py::index_error("there are " + std::to_string(size()) + " files, and none at " + std::to_string(i));
     return static_cast<std::size_t>(i);
 }
 
@@ -136,8 +140,10 @@ py::object Files::get(long long i) const {
 
 namespace {
 
-// `cover` for each image of a batch: boxes, what they become, images, which may be scaled; regions and boxes within them are written.
-void cover_each(const py::buffer& boxes, const py::buffer& wanted, const py::buffer& images, const py::buffer& scalable, const py::buffer& regions, const py::buffer& within) {
+// `cover` for each image of a batch: boxes, what they become, images, which may be scaled; regions and boxes within
+// them are written.
+void cover_each(const py::buffer& boxes, const py::buffer& wanted, const py::buffer& images, const py::buffer& scalable,
+                const py::buffer& regions, const py::buffer& within) {
     const Table<const Box> box(boxes);
     const Table<const Size> size(wanted), image(images);
     const Table<const bool> may(scalable);
@@ -156,7 +162,10 @@ void bind_loading(py::module_& module) {
     using namespace py::literals;
     using native::Files;
     py::class_<Files, std::shared_ptr<Files>>(module, "Files")
-        .def(py::init([](const py::object& entries, long long most, int threads) { return std::make_shared<Files>(py::tuple(entries), most, threads); }), "entries"_a, "most"_a = 0, "threads"_a = 1)
+        .def(py::init([](const py::object& entries, long long most, int threads) {
+                 return std::make_shared<Files>(py::tuple(entries), most, threads);
+             }),
+             "entries"_a, "most"_a = 0, "threads"_a = 1)
         .def("__len__", &Files::size)
         .def("__getitem__", &Files::get);
     module.def("cover", &native::cover_each, "boxes"_a, "wanted"_a, "images"_a, "scalable"_a, "regions"_a, "within"_a);

@@ -1,5 +1,6 @@
-// Compiled once per instruction set, with ISA_NAMESPACE and ISA_NAME naming it, by ISA_FLAGS. Everything that is inline, kernels/ included,
-// lies in that namespace: two sets never share a function, of which the linker would keep either one.
+// Compiled once per instruction set, with ISA_NAMESPACE and ISA_NAME naming it, by ISA_FLAGS. Everything that is
+// inline, kernels/ included, lies in that namespace: two sets never share a function, of which the linker would keep
+// either one.
 
 #include <cstddef>
 #include <cstring>
@@ -27,7 +28,7 @@ void nms_task(const native::ImageCall& call, long long task, void* workspace);
 void pooling_task(const native::PoolingCall& call, long long task);
 void soft_nms_task(const void* record, long long n);
 void rotated_iou_task(const void* record, long long row);
-}
+}  // namespace cuaug
 }  // namespace ISA_NAMESPACE
 
 namespace native {

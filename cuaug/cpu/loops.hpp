@@ -22,64 +22,88 @@ struct WarpCall {
 enum class Filter { Triangle, CatmullRom, Lanczos3, SharpCubic, LanczosPlain };
 
 struct ResampleCall {
-    const void* record;      // kernels/resample_record.cuh
+    const void* record;  // kernels/resample_record.cuh
     Dtype source, target;
     Filter filter;
 };
 
 enum class Op {
-    AdjustBrightness, AdjustContrast, AdjustGamma, AdjustHue, AdjustSaturation, AfterContrast, Autocontrast, BeforeContrast, ColorJitter,
-    ColorMatrix, DropCells, Erase, GaussianNoise, Grayscale, Invert, MaskGrid, Normalize, Posterize, RandomGrayscale, Scaled, Solarize, UniformNoise, Unscaled
+    AdjustBrightness,
+    AdjustContrast,
+    AdjustGamma,
+    AdjustHue,
+    AdjustSaturation,
+    AfterContrast,
+    Autocontrast,
+    BeforeContrast,
+    ColorJitter,
+    ColorMatrix,
+    DropCells,
+    Erase,
+    GaussianNoise,
+    Grayscale,
+    Invert,
+    MaskGrid,
+    Normalize,
+    Posterize,
+    RandomGrayscale,
+    Scaled,
+    Solarize,
+    UniformNoise,
+    Unscaled
 };
 
-// A user's op, over a piece of a row (user_op.hpp): numbers of `bytes` bytes, its fields, where the piece begins (kernels/ops/where.cuh).
+// A user's op, over a piece of a row (user_op.hpp): numbers of `bytes` bytes, its fields, where the piece begins
+// (kernels/ops/where.cuh).
 using UserLoop = void (*)(int bytes, int channels, const void* field, const void* where, int count, void* channel);
 
-constexpr int most_user_fields = 32, most_ops = 128, most_fields = most_ops * most_user_fields;  // of an op, and of a chain
+constexpr int most_user_fields = 32, most_ops = 128,
+              most_fields = most_ops * most_user_fields;  // of an op, and of a chain
 
 // One op of a chain.
 struct Step {
     Op op;
-    UserLoop user;           // null: `op` it is
+    UserLoop user;  // null: `op` it is
     int user_fields;
 };
 
 struct PointwiseCall {
-    const void* record;      // kernels/pointwise_record.cuh
+    const void* record;  // kernels/pointwise_record.cuh
     Dtype source, target;
-    const Step* op;          // [ops]
+    const Step* op;  // [ops]
     int ops;
     int out_channels;
-    bool in_place;           // of a mean: what the ops make takes the image's place
-    bool last;               // of a run: no loop reads the result
+    bool in_place;  // of a mean: what the ops make takes the image's place
+    bool last;      // of a run: no loop reads the result
 };
 
 enum class Mix { Cutmix, Mixup };
 
 struct MixCall {
-    const void* record;      // kernels/pointwise_record.cuh
+    const void* record;  // kernels/pointwise_record.cuh
     Dtype dtype;
     Mix mix;
 };
 
 struct GaussianBlurCall {
-    const void* record;      // kernels/gaussian_blur_record.cuh
+    const void* record;  // kernels/gaussian_blur_record.cuh
     Dtype source;
 };
 
 // Of loops that take nothing besides.
 struct ImageCall {
-    const void* record;      // kernels/record.cuh, blend_record.cuh, pointwise_record.cuh, lut_record.cuh, nms_record.cuh
+    const void* record;  // kernels/record.cuh, blend_record.cuh, pointwise_record.cuh, lut_record.cuh, nms_record.cuh
     Dtype source;
 };
 
 enum class Pooling { average, greatest, pixels };  // of samples: roi_align; of whole pixels: roi_pool
 
 struct PoolingCall {
-    const void* record;      // kernels/roi_record.cuh
+    const void* record;  // kernels/roi_record.cuh
     Dtype dtype;
     Pooling kind;
-    int blocks;              // a task is one of so many parts of the channels: of a region or, on the way back, of a sample of a level
+    int blocks;  // a task is one of so many parts of the channels: of a region or, on the way back, of a sample of a
+                 // level
     const int* order;        // [K]: the regions, gathered by level and sample
     const long long* first;  // [levels * N + 1]: where those of each begin; null: the way forward
 };
@@ -90,7 +114,7 @@ constexpr unsigned long workspace_bytes = 1 << 20;
 // A call is cut into tasks, independent of each other and of about equal size.
 struct Loops {
     const char* isa;
-    const char* flags;       // of the compiler
+    const char* flags;  // of the compiler
     long long (*warp_tasks)(const WarpCall& call);
     void (*warp)(const WarpCall& call, long long task, void* workspace);
     long long (*resample_tasks)(const ResampleCall& call);
@@ -115,8 +139,8 @@ struct Loops {
     void (*lut)(const ImageCall& call, long long task, void* workspace);
     void (*nms)(const ImageCall& call, long long task, void* workspace);
     void (*pooling)(const PoolingCall& call, long long task);
-    void (*soft_nms)(const void* record, long long n);         // kernels/soft_nms_record.cuh
-    void (*rotated_iou)(const void* record, long long row);    // kernels/rotated_iou_record.cuh
+    void (*soft_nms)(const void* record, long long n);       // kernels/soft_nms_record.cuh
+    void (*rotated_iou)(const void* record, long long row);  // kernels/rotated_iou_record.cuh
 };
 
 extern const Loops loops_baseline, loops_v3, loops_v4;

@@ -4,7 +4,8 @@
 
 namespace cuaug {
 
-// Of a piece's luma, in as many sums side by side as a vector has room for: one after the other, each addition waits for the last.
+// Of a piece's luma, in as many sums side by side as a vector has room for: one after the other, each addition waits
+// for the last.
 template <class R>
 inline double piece_sum(int channels, int count, const R (*channel)[piece_width]) {
     const R *r = channel[0], *g = channel[1], *b = channel[2];
@@ -20,7 +21,8 @@ inline double piece_sum(int channels, int count, const R (*channel)[piece_width]
 }
 
 template <class T>
-inline double luma_sum(const native::PointwiseCall& call, const Pointwise& args, long long n, PointwiseMemory<Real<T>>& memory) {
+inline double luma_sum(const native::PointwiseCall& call, const Pointwise& args, long long n,
+                       PointwiseMemory<Real<T>>& memory) {
     using R = Real<T>;
     const R share = call.ops > 0 ? R(1) / R(white<T>) : R(1);  // what ops work with
     double total = 0.0;
@@ -52,7 +54,8 @@ inline void luma_mean_task(const native::PointwiseCall& call, long long n, void*
     with_source(call.source, [&](auto element) {
         using T = decltype(element);
         const double sum = luma_sum<T>(call, args, n, *static_cast<PointwiseMemory<Real<T>>*>(workspace));
-        static_cast<double*>(args.out.data)[n * args.out.n] = sum / (1.0 * args.frames * args.in_height * args.in_width);
+        static_cast<double*>(args.out.data)[n * args.out.n] =
+            sum / (1.0 * args.frames * args.in_height * args.in_width);
     });
 }
 

@@ -11,7 +11,9 @@ inline Lut lut_record(const void* record) {
     return args;
 }
 
-inline uint8 looked_up(const Lut& args, long long n, int c, int level) { return args.table[n * args.table_n + c * args.table_c + level * args.table_x]; }
+inline uint8 looked_up(const Lut& args, long long n, int c, int level) {
+    return args.table[n * args.table_n + c * args.table_c + level * args.table_x];
+}
 
 // Whether each level of a sample stays what it is, as most do of those in a policy.
 inline bool stays(const Lut& args, long long n) {
@@ -30,8 +32,10 @@ inline void lut_task(const native::ImageCall& call, long long task, void* worksp
     for (int c = 0; c < args.channels; ++c) {
         for (int level = 0; level < 256; ++level) table[level] = looked_up(args, rows.n, c, level);
         each_piece(args, task, [&](long long n, long long t, int y, int x, int count) {
-            const uint8* from = static_cast<const uint8*>(args.in.data) + n * args.in.n + t * args.in.t + c * args.in.c + y * args.in.y + x * args.in.x;
-            uint8* to = static_cast<uint8*>(args.out.data) + n * args.out.n + t * args.out.t + c * args.out.c + y * args.out.y + x * args.out.x;
+            const uint8* from = static_cast<const uint8*>(args.in.data) + n * args.in.n + t * args.in.t +
+                                c * args.in.c + y * args.in.y + x * args.in.x;
+            uint8* to = static_cast<uint8*>(args.out.data) + n * args.out.n + t * args.out.t + c * args.out.c +
+                        y * args.out.y + x * args.out.x;
             for (int i = 0; i < count; ++i) to[i * args.out.x] = table[from[i * args.in.x]];
         });
     }

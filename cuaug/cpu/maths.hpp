@@ -1,7 +1,8 @@
 #pragma once
 
 // The functions that kernels/ takes from C, as expressions that a compiler turns into one vector instruction each: the
-// library's fminf and fmaxf treat NaNs and signed zeros in ways no SIMD unit does. With a NaN, both return the second argument.
+// library's fminf and fmaxf treat NaNs and signed zeros in ways no SIMD unit does. With a NaN, both return the second
+// argument.
 
 namespace cuaug {
 

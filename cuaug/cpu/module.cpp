@@ -41,15 +41,20 @@ using namespace native;
 
 namespace {
 
-constexpr std::string_view dtypes[] = {"uint8", "uint16", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64"};
+constexpr std::string_view dtypes[] = {"uint8",   "uint16",   "int16",   "int32",  "int64",
+                                       "float16", "bfloat16", "float32", "float64"};
 constexpr std::string_view geometries[] = {"Affine", "Perspective", "Grid", "WideGrid"};
 constexpr std::string_view samplers[] = {"Nearest", "Bilinear", "Bicubic", "Lanczos"};
 constexpr std::string_view borders[] = {"Constant", "Edge", "Reflect", "Symmetric", "Wrap"};
 constexpr std::string_view filters[] = {"Triangle", "CatmullRom", "Lanczos3", "SharpCubic", "LanczosPlain"};
-constexpr std::string_view ops[] = {"AdjustBrightness", "AdjustContrast", "AdjustGamma", "AdjustHue", "AdjustSaturation", "AfterContrast", "Autocontrast", "BeforeContrast", "ColorJitter", "ColorMatrix",
-                                    "DropCells", "Erase", "GaussianNoise", "Grayscale", "Invert", "MaskGrid", "Normalize", "Posterize", "RandomGrayscale", "Scaled", "Solarize", "UniformNoise", "Unscaled"};
+constexpr std::string_view ops[] = {
+    "AdjustBrightness", "AdjustContrast", "AdjustGamma", "AdjustHue",    "AdjustSaturation", "AfterContrast",
+    "Autocontrast",     "BeforeContrast", "ColorJitter", "ColorMatrix",  "DropCells",        "Erase",
+    "GaussianNoise",    "Grayscale",      "Invert",      "MaskGrid",     "Normalize",        "Posterize",
+    "RandomGrayscale",  "Scaled",         "Solarize",    "UniformNoise", "Unscaled"};
 constexpr std::string_view mixes[] = {"Cutmix", "Mixup"};
-constexpr unsigned long warp_bytes[] = {sizeof(cuaug::Warp<cuaug::Affine>), sizeof(cuaug::Warp<cuaug::Perspective>), sizeof(cuaug::Warp<cuaug::Grid>), sizeof(cuaug::Warp<cuaug::WideGrid>)};
+constexpr unsigned long warp_bytes[] = {sizeof(cuaug::Warp<cuaug::Affine>), sizeof(cuaug::Warp<cuaug::Perspective>),
+                                        sizeof(cuaug::Warp<cuaug::Grid>), sizeof(cuaug::Warp<cuaug::WideGrid>)};
 
 template <class Name, int Count>
 Name find(const std::string_view (&names)[Count], const std::string& name, const char* kind) {
@@ -65,8 +70,9 @@ std::vector<const Loops*> usable_loops() {
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) {
         out.push_back(&loops_v3);
-        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+            __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+            __builtin_cpu_supports("avx512vl"))
             out.push_back(&loops_v4);
     }
 #endif
@@ -98,7 +104,8 @@ struct Record {
     Record(const py::bytes& bytes, unsigned long size) {
         const std::string_view view = bytes;
         if (view.size() != size || size > sizeof(data))
-            throw py::value_error("the record has " + std::to_string(view.size()) + " bytes, expected " + std::to_string(size));
+            throw py::value_error("the record has " + std::to_string(view.size()) + " bytes, expected " +
+                                  std::to_string(size));
         std::memcpy(data, view.data(), size);
     }
 };
@@ -107,14 +114,15 @@ struct Record {
 constexpr double small = 1 << 15;
 
 void refuse_labels(Dtype dtype, const std::string& name) {
-    if (dtype == Dtype::int32 || dtype == Dtype::int64) throw py::value_error(name + " is only moved, by Nearest, and not converted");
+    if (dtype == Dtype::int32 || dtype == Dtype::int64)
+        throw py::value_error(name + " is only moved, by Nearest, and not converted");
 }
 
 // A loop and what it is called with, ready to run.
 struct Loop {
     long long samples;
-    double values;           // of its result
-    bool mixes;              // a sample with others
+    double values;  // of its result
+    bool mixes;     // a sample with others
     std::function<long long(const Loops&)> tasks;
     std::function<void(const Loops&, long long task, void* workspace, bool last)> task;
 
@@ -123,7 +131,9 @@ struct Loop {
 
 // A call, told whether it is the last of a run.
 template <class Call>
-Call told(const Call& call, bool) { return call; }
+Call told(const Call& call, bool) {
+    return call;
+}
 PointwiseCall told(PointwiseCall call, bool last) { return call.last = last, call; }
 
 // Every record begins with a batch. `kept`: what the call points to besides.
@@ -135,39 +145,48 @@ Loop loop(const py::bytes& record, unsigned long size, Call call, long long (*Lo
     const auto& args = *reinterpret_cast<const cuaug::Batch*>(copy->data);
     return {args.samples, 1.0 * args.samples * args.frames * args.channels * args.out_height * args.out_width, false,
             [=](const Loops& table) { return (table.*tasks)(call); },
-            [=](const Loops& table, long long i, void* workspace, bool last) { static_cast<void>(copy), static_cast<void>(kept), (table.*task)(told(call, last), i, workspace); }};
+            [=](const Loops& table, long long i, void* workspace, bool last) {
+                static_cast<void>(copy), static_cast<void>(kept), (table.*task)(told(call, last), i, workspace);
+            }};
 }
 
-// One loop after the other, or, where there are samples enough, one sample after the other: what a loop makes of it, the next one finds in
-// the cache. The GIL is released for all of them.
+// One loop after the other, or, where there are samples enough, one sample after the other: what a loop makes of it,
+// the next one finds in the cache. The GIL is released for all of them.
 void run(const std::vector<const Loop*>& wanted) {
     const py::gil_scoped_release release;
     const Loops& table = loops();
     for (auto first = wanted.begin(), end = first; first != wanted.end(); first = end) {
         const long long samples = (*first)->samples;
-        end = std::find_if(first, wanted.end(), [&](const Loop* loop) { return loop->mixes || loop->samples != samples; });
+        end = std::find_if(first, wanted.end(),
+                           [&](const Loop* loop) { return loop->mixes || loop->samples != samples; });
         int count = 1;
         std::for_each(first, end, [&](const Loop* loop) { count = std::max(count, loop->threads()); });
         if (end - first > 1 && samples >= 4 * count) {
             Pool::instance().run(samples, count, [&](long long n, void* workspace) {
                 std::for_each(first, end, [&](const Loop* loop) {
                     const long long share = loop->tasks(table) / samples;
-                    for (long long i = n * share; i < (n + 1) * share; ++i) loop->task(table, i, workspace, loop == wanted.back());
+                    for (long long i = n * share; i < (n + 1) * share; ++i)
+                        loop->task(table, i, workspace, loop == wanted.back());
                 });
             });
             continue;
         }
         if (end == first) ++end;
         std::for_each(first, end, [&](const Loop* loop) {
-            Pool::instance().run(loop->tasks(table), loop->threads(), [&](long long i, void* workspace) { loop->task(table, i, workspace, loop == wanted.back()); });
+            Pool::instance().run(loop->tasks(table), loop->threads(), [&](long long i, void* workspace) {
+                loop->task(table, i, workspace, loop == wanted.back());
+            });
         });
     }
 }
 
 Loop warp(const py::bytes& record, const std::string& source, const std::string& target, const std::string& geometry,
           const std::string& sampler, const std::string& border) {
-    WarpCall call = {nullptr, find<Dtype>(dtypes, source, "dtype"), find<Dtype>(dtypes, target, "dtype"),
-                     find<Geometry>(geometries, geometry, "geometry"), find<Sampler>(samplers, sampler, "sampler"),
+    WarpCall call = {nullptr,
+                     find<Dtype>(dtypes, source, "dtype"),
+                     find<Dtype>(dtypes, target, "dtype"),
+                     find<Geometry>(geometries, geometry, "geometry"),
+                     find<Sampler>(samplers, sampler, "sampler"),
                      find<Border>(borders, border, "border")};
     if (call.source != call.target || call.sampler != Sampler::Nearest) {
         refuse_labels(call.source, source);
@@ -176,7 +195,8 @@ Loop warp(const py::bytes& record, const std::string& source, const std::string&
     return loop(record, warp_bytes[static_cast<int>(call.geometry)], call, &Loops::warp_tasks, &Loops::warp);
 }
 
-Loop resample(const py::bytes& record, const std::string& source, const std::string& target, const std::string& filter) {
+Loop resample(const py::bytes& record, const std::string& source, const std::string& target,
+              const std::string& filter) {
     ResampleCall call = {nullptr, find<Dtype>(dtypes, source, "dtype"), find<Dtype>(dtypes, target, "dtype"),
                          find<Filter>(filters, filter, "filter")};
     refuse_labels(call.source, source);
@@ -195,7 +215,9 @@ std::shared_ptr<const std::vector<Step>> find_ops(const Chain& chain) {
             found.push_back({find<Op>(ops, *name, "op"), nullptr, 0});
         } else {
             const auto [address, fields] = std::get<1>(op);
-            if (address == 0 || fields < 0 || fields > most_user_fields) throw py::value_error("a user's op has an address, and at most " + std::to_string(most_user_fields) + " fields");
+            if (address == 0 || fields < 0 || fields > most_user_fields)
+                throw py::value_error("a user's op has an address, and at most " + std::to_string(most_user_fields) +
+                                      " fields");
             found.push_back({Op(), reinterpret_cast<UserLoop>(address), fields});
         }
     }
@@ -203,9 +225,17 @@ std::shared_ptr<const std::vector<Step>> find_ops(const Chain& chain) {
     return made;
 }
 
-Loop pointwise(const py::bytes& record, const std::string& source, const std::string& target, const Chain& chain, int out_channels) {
+Loop pointwise(const py::bytes& record, const std::string& source, const std::string& target, const Chain& chain,
+               int out_channels) {
     const auto found = find_ops(chain);
-    PointwiseCall call = {nullptr, find<Dtype>(dtypes, source, "dtype"), find<Dtype>(dtypes, target, "dtype"), found->data(), static_cast<int>(found->size()), out_channels, false, false};
+    PointwiseCall call = {nullptr,
+                          find<Dtype>(dtypes, source, "dtype"),
+                          find<Dtype>(dtypes, target, "dtype"),
+                          found->data(),
+                          static_cast<int>(found->size()),
+                          out_channels,
+                          false,
+                          false};
     refuse_labels(call.source, source);
     refuse_labels(call.target, target);
     return loop(record, sizeof(cuaug::Pointwise), call, &Loops::pointwise_tasks, &Loops::pointwise, found);
@@ -213,7 +243,14 @@ Loop pointwise(const py::bytes& record, const std::string& source, const std::st
 
 Loop luma_mean(const py::bytes& record, const std::string& source, const Chain& chain, bool in_place) {
     const auto found = find_ops(chain);
-    PointwiseCall call = {nullptr, find<Dtype>(dtypes, source, "dtype"), Dtype::float64, found->data(), static_cast<int>(found->size()), 1, in_place, false};
+    PointwiseCall call = {nullptr,
+                          find<Dtype>(dtypes, source, "dtype"),
+                          Dtype::float64,
+                          found->data(),
+                          static_cast<int>(found->size()),
+                          1,
+                          in_place,
+                          false};
     refuse_labels(call.source, source);
     return loop(record, sizeof(cuaug::Pointwise), call, &Loops::luma_mean_tasks, &Loops::luma_mean, found);
 }
@@ -236,11 +273,14 @@ void draw(const py::bytes& record) {
     const Record copy(record, sizeof(cuaug::Draw));
     const auto& args = *reinterpret_cast<const cuaug::Draw*>(copy.data);
     const py::gil_scoped_release release;
-    for (long long n = 0; n < args.samples; ++n) cuaug::draw_sample(args, args.program, args.table + n * args.columns, cuaug::stream_of(args, args.step, cuaug::id_of(args, n)), n, true, 0, 1, [] {});
+    for (long long n = 0; n < args.samples; ++n)
+        cuaug::draw_sample(args, args.program, args.table + n * args.columns,
+                           cuaug::stream_of(args, args.step, cuaug::id_of(args, n)), n, true, 0, 1, [] {});
 }
 
 // Loops that take a record and the images' dtype, and nothing besides.
-template <class Record, long long (*Loops::*Tasks)(const ImageCall&), void (*Loops::*Task)(const ImageCall&, long long, void*)>
+template <class Record, long long (*Loops::*Tasks)(const ImageCall&),
+          void (*Loops::*Task)(const ImageCall&, long long, void*)>
 Loop of_images(const py::bytes& record, const std::string& source) {
     ImageCall call = {nullptr, find<Dtype>(dtypes, source, "dtype")};
     refuse_labels(call.source, source);
@@ -290,7 +330,8 @@ py::dict build_info() {
 
 PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     using namespace py::literals;
-    module.doc() = "The CPU loops. Records are those of kernels/, packed by the caller, who has checked everything in them.";
+    module.doc() =
+        "The CPU loops. Records are those of kernels/, packed by the caller, who has checked everything in them.";
     py::class_<Loop>(module, "Loop", "A loop over images, made by a function of its name, for `run`.");
     module.def("run", &run, "loops"_a, "One loop after the other; sample by sample where there are many.");
     module.def("warp", &warp, "record"_a, "source"_a, "target"_a, "geometry"_a, "sampler"_a, "border"_a);
@@ -300,10 +341,13 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     module.def("mix", &mix, "record"_a, "dtype"_a, "mix"_a);
     module.def("gaussian_blur", &gaussian_blur, "record"_a, "source"_a);
     module.def("draw", &draw, "record"_a);
-    module.def("adjust_sharpness", &of_images<cuaug::Pointwise, &Loops::adjust_sharpness_tasks, &Loops::adjust_sharpness>, "record"_a, "source"_a);
+    module.def("adjust_sharpness",
+               &of_images<cuaug::Pointwise, &Loops::adjust_sharpness_tasks, &Loops::adjust_sharpness>, "record"_a,
+               "source"_a);
     module.def("blend", &of_images<cuaug::Blend, &Loops::blend_tasks, &Loops::blend>, "record"_a, "source"_a);
     module.def("relevel", &of_images<cuaug::Pointwise, &Loops::relevel_tasks, &Loops::relevel>, "record"_a, "source"_a);
-    module.def("extremes", &of_images<cuaug::Pointwise, &Loops::extremes_tasks, &Loops::extremes>, "record"_a, "source"_a);
+    module.def("extremes", &of_images<cuaug::Pointwise, &Loops::extremes_tasks, &Loops::extremes>, "record"_a,
+               "source"_a);
     module.def("lut", &of_images<cuaug::Lut, &Loops::lut_tasks, &Loops::lut>, "record"_a, "source"_a);
     module.def("nms", &nms, "record"_a, "source"_a);
     bind_loading(module);
@@ -313,7 +357,9 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     module.def("set_threads", &set_threads, "n"_a, "0: one per usable processor.");
     module.def("threads", &threads);
     module.def("isa", [] { return std::string(loops().isa); }, "The instruction set in use.");
-    module.def("flags", [] { return std::string(loops().flags); }, "Those of the compiler that made the loops in use, for what joins them.");
+    module.def(
+        "flags", [] { return std::string(loops().flags); },
+        "Those of the compiler that made the loops in use, for what joins them.");
     module.def("isas", &isas, "Those this build has and this processor runs, the best one last.");
     module.def("set_isa", &set_isa, "name"_a);
     module.def("build_info", &build_info);

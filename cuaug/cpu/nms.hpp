@@ -2,7 +2,8 @@
 
 #include "../kernels/nms_record.cuh"
 
-// As kernels/nms.cu, on one thread a sample: what is kept of each class so far is tried on 64 candidates at a time, side by side.
+// As kernels/nms.cu, on one thread a sample: what is kept of each class so far is tried on 64 candidates at a time,
+// side by side.
 
 namespace cuaug {
 
@@ -19,14 +20,16 @@ inline void strike(Lanes<R>& lanes, const Candidate<R>& by, int from, double thr
     const R limit = static_cast<R>(threshold);
     R unsure = 0;
     for (int i = from; i < lanes_wide; ++i) {
-        const Candidate<R> other = {lanes.left[i], lanes.top[i], lanes.right[i], lanes.bottom[i], lanes.area[i], 0, 0, 0};
+        const Candidate<R> other = {
+            lanes.left[i], lanes.top[i], lanes.right[i], lanes.bottom[i], lanes.area[i], 0, 0, 0};
         const Verdict verdict = judged(by, other, limit);
         lanes.gone[i] = verdict.over ? R(1) : lanes.gone[i];
         unsure = verdict.unsure ? R(1) : unsure;
     }
     if (unsure == 0) return;
     for (int i = from; i < lanes_wide; ++i) {
-        const Candidate<R> other = {lanes.left[i], lanes.top[i], lanes.right[i], lanes.bottom[i], lanes.area[i], 0, 0, 0};
+        const Candidate<R> other = {
+            lanes.left[i], lanes.top[i], lanes.right[i], lanes.bottom[i], lanes.area[i], 0, 0, 0};
         if (suppresses(by, other, threshold)) lanes.gone[i] = 1;
     }
 }
@@ -38,11 +41,12 @@ inline bool all_gone(const Lanes<R>& lanes) {
     return sum == lanes_wide;
 }
 
-// The indices kept so far, by score. Once there are as many as asked for, what comes after the last of them can be left out.
+// The indices kept so far, by score. Once there are as many as asked for, what comes after the last of them can be left
+// out.
 struct Kept {
     int* index;  // [count]
     int most;
-    int last;    // no place after this one counts
+    int last;  // no place after this one counts
     int found = 0;
 
     void add(int place, int own) {
@@ -113,9 +117,12 @@ inline void nms_sample(const Nms& args, long long n) {
 
 void nms_task(const native::ImageCall& call, long long task, void*) {
     const Nms& args = *static_cast<const Nms*>(call.record);
-    if (args.rotated) nms_sample<RotatedCandidate>(args, task);
-    else if (call.source == native::Dtype::float64) nms_sample<Candidate<double>>(args, task);
-    else nms_sample<Candidate<float>>(args, task);
+    if (args.rotated)
+        nms_sample<RotatedCandidate>(args, task);
+    else if (call.source == native::Dtype::float64)
+        nms_sample<Candidate<double>>(args, task);
+    else
+        nms_sample<Candidate<float>>(args, task);
 }
 
 }  // namespace cuaug

@@ -35,12 +35,17 @@ inline void order_candidates(const Nms& args, long long n, const Make& make) {
 }
 
 inline void order_candidates(const Nms& args, long long n, bool float64) {
-    auto rotated = [&](const NmsKey& key, int place, int start) { return candidate<Rotated>(args, n, key, place, start); };
+    auto rotated = [&](const NmsKey& key, int place, int start) {
+        return candidate<Rotated>(args, n, key, place, start);
+    };
     auto exact = [&](const NmsKey& key, int place, int start) { return candidate<double>(args, n, key, place, start); };
     auto usual = [&](const NmsKey& key, int place, int start) { return candidate<float>(args, n, key, place, start); };
-    if (args.rotated) order_candidates(args, n, rotated);
-    else if (float64) order_candidates(args, n, exact);
-    else order_candidates(args, n, usual);
+    if (args.rotated)
+        order_candidates(args, n, rotated);
+    else if (float64)
+        order_candidates(args, n, exact);
+    else
+        order_candidates(args, n, usual);
 }
 
 }  // namespace cuaug

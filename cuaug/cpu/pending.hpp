@@ -13,7 +13,8 @@ namespace native {
 // Work that is done without Python, and what has come of it for whoever waits.
 class Pending {
 public:
-    Pending(std::function<void()> work, std::function<pybind11::object()> result) : work_(std::move(work)), result_(std::move(result)) {}
+    Pending(std::function<void()> work, std::function<pybind11::object()> result)
+        : work_(std::move(work)), result_(std::move(result)) {}
     Pending(const Pending&) = delete;
     Pending& operator=(const Pending&) = delete;
     ~Pending() { join(); }

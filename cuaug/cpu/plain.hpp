@@ -18,11 +18,14 @@ struct Positions {
     }
 };
 
-// Bytes of rows `top` to `bottom` of a frame; false if they have to be resized by weights instead: where the box leaves the image,
-// and where a row would need too much of it. Of other dtypes, a tap of weight 0 beyond the box could be a NaN.
-inline bool warp_plainly(const Resample& record, long long n, long long t, int top, int bottom, const Positions& across, const Positions& down, BilinearStrip& memory) {
+// Bytes of rows `top` to `bottom` of a frame; false if they have to be resized by weights instead: where the box leaves
+// the image, and where a row would need too much of it. Of other dtypes, a tap of weight 0 beyond the box could be a
+// NaN.
+inline bool warp_plainly(const Resample& record, long long n, long long t, int top, int bottom, const Positions& across,
+                         const Positions& down, BilinearStrip& memory) {
     const AnyWarp args = common(&record);
-    if (!(across.low >= 0 && across.high <= args.in_width && down.low >= 0 && down.high <= args.in_height)) return false;
+    if (!(across.low >= 0 && across.high <= args.in_width && down.low >= 0 && down.high <= args.in_height))
+        return false;
     auto least = [](int a, int b) { return a < b ? a : b; };
     for (int y = top; y < bottom; y += tile_height)
         for (int x = 0; x < args.out_width; x += strip_width) {

@@ -16,13 +16,18 @@ struct Plane {
     long long offset[4];
     long long y_stride;
     long long x_stride;
-    int channels;        // 1..4 of them real
-    bool packed;         // adjacent in memory, and so are pixels
+    int channels;  // 1..4 of them real
+    bool packed;   // adjacent in memory, and so are pixels
 };
 
 template <class T>
 inline Plane plane(const View& view, long long n, long long t, int c, int channels) {
-    Plane out = {reinterpret_cast<char*>(static_cast<T*>(view.data) + n * view.n + t * view.t), {}, view.y, view.x, channels - c, false};
+    Plane out = {reinterpret_cast<char*>(static_cast<T*>(view.data) + n * view.n + t * view.t),
+                 {},
+                 view.y,
+                 view.x,
+                 channels - c,
+                 false};
     if (out.channels > 4) out.channels = 4;
     for (int k = 0; k < 4; ++k) out.offset[k] = (k < out.channels ? c + k : channels - 1) * view.c;
     out.packed = view.c == 1 && view.x == out.channels;
@@ -57,7 +62,8 @@ inline Pixel<Real<T>, 4> fill_of(const Fill& fill, long long n, int c, int chann
     using R = Real<T>;
     Pixel<R, 4> out;
     for (int k = 0; k < 4; ++k)
-        out.c[k] = to_real<R>(from_real<T>(static_cast<R>(fill_value(fill, n, c + k < channels ? c + k : channels - 1))));
+        out.c[k] =
+            to_real<R>(from_real<T>(static_cast<R>(fill_value(fill, n, c + k < channels ? c + k : channels - 1))));
     return out;
 }
 
@@ -65,22 +71,32 @@ inline Pixel<Real<T>, 4> fill_of(const Fill& fill, long long n, int c, int chann
 template <class Use>
 inline auto with_source(native::Dtype dtype, const Use& use) {
     switch (dtype) {
-        case native::Dtype::uint8: return use(uint8());
-        case native::Dtype::uint16: return use(uint16());
-        case native::Dtype::int16: return use(int16());
-        case native::Dtype::float16: return use(float16());
-        case native::Dtype::bfloat16: return use(bfloat16());
-        case native::Dtype::float32: return use(float32());
-        default: return use(float64());
+        case native::Dtype::uint8:
+            return use(uint8());
+        case native::Dtype::uint16:
+            return use(uint16());
+        case native::Dtype::int16:
+            return use(int16());
+        case native::Dtype::float16:
+            return use(float16());
+        case native::Dtype::bfloat16:
+            return use(bfloat16());
+        case native::Dtype::float32:
+            return use(float32());
+        default:
+            return use(float64());
     }
 }
 
 template <class Use>
 inline auto with_dtype(native::Dtype dtype, const Use& use) {
     switch (dtype) {
-        case native::Dtype::int32: return use(int32());
-        case native::Dtype::int64: return use(int64());
-        default: return with_source(dtype, use);
+        case native::Dtype::int32:
+            return use(int32());
+        case native::Dtype::int64:
+            return use(int64());
+        default:
+            return with_source(dtype, use);
     }
 }
 

@@ -8,17 +8,19 @@ namespace cuaug {
 
 // Bilinear interpolation of `count` pixels, a multiple of 8, at (x, y) - (left, top) from the corner of each plane.
 // The sum is that of kernels/sampler/bilinear.cuh.
-inline void bilinear_planes(const float* const* plane, int planes, int pitch, const float* __restrict__ x, const float* __restrict__ y,
-                            float left, float top, int count, float* const* to) {
+inline void bilinear_planes(const float* const* plane, int planes, int pitch, const float* __restrict__ x,
+                            const float* __restrict__ y, float left, float top, int count, float* const* to) {
     for (int i = 0; i < count; i += 8) {
 #ifdef __AVX2__
         const __m256 px = _mm256_sub_ps(_mm256_loadu_ps(x + i), _mm256_set1_ps(left));
         const __m256 py = _mm256_sub_ps(_mm256_loadu_ps(y + i), _mm256_set1_ps(top));
         const __m256 column = _mm256_floor_ps(px), row = _mm256_floor_ps(py), one = _mm256_set1_ps(1.0f);
-        const __m256 fx = _mm256_sub_ps(px, column), fy = _mm256_sub_ps(py, row), gx = _mm256_sub_ps(one, fx), gy = _mm256_sub_ps(one, fy);
+        const __m256 fx = _mm256_sub_ps(px, column), fy = _mm256_sub_ps(py, row), gx = _mm256_sub_ps(one, fx),
+                     gy = _mm256_sub_ps(one, fy);
         alignas(32) int offset[8];
         _mm256_store_si256(reinterpret_cast<__m256i*>(offset),
-                           _mm256_add_epi32(_mm256_mullo_epi32(_mm256_cvtps_epi32(row), _mm256_set1_epi32(pitch)), _mm256_cvtps_epi32(column)));
+                           _mm256_add_epi32(_mm256_mullo_epi32(_mm256_cvtps_epi32(row), _mm256_set1_epi32(pitch)),
+                                            _mm256_cvtps_epi32(column)));
         for (int k = 0; k < planes; ++k) {
             // Two neighbours are one load; eight pairs become eight left and eight right values.
             auto across = [&](const float* from) {
@@ -51,7 +53,8 @@ inline void bilinear_planes(const float* const* plane, int planes, int pitch, co
                 l[j] = from[0], r[j] = from[1], b[j] = from[pitch], c[j] = from[pitch + 1];
             }
             for (int j = 0; j < 8; ++j)
-                to[k][i + j] = (1.0f - fy[j]) * ((1.0f - fx[j]) * l[j] + fx[j] * r[j]) + fy[j] * ((1.0f - fx[j]) * b[j] + fx[j] * c[j]);
+                to[k][i + j] = (1.0f - fy[j]) * ((1.0f - fx[j]) * l[j] + fx[j] * r[j]) +
+                               fy[j] * ((1.0f - fx[j]) * b[j] + fx[j] * c[j]);
         }
 #endif
     }

@@ -37,11 +37,11 @@ namespace cuaug {
 template <class R>
 struct PointwiseMemory {
     R channel[4][piece_width];
-    R away[4 * piece_width];       // what `leaving` takes to the result while the next piece is worked on
+    R away[4 * piece_width];  // what `leaving` takes to the result while the next piece is worked on
     R scratch[4 * piece_width + 4];
     R field[native::most_fields];  // of the chain, for a sample's four channels from `prepared` on
     int prepared;
-    bool last;                     // see stream.hpp
+    bool last;  // see stream.hpp
     Leaving<R> leaving;
 
     void begin(bool is_last) { prepared = -1, last = is_last, leaving = {}; }
@@ -56,7 +56,8 @@ __attribute__((noinline)) void scale(R* values, int count, R factor) {
 }
 
 template <class R>
-__attribute__((noinline)) void take_apart(const R* __restrict__ from, int channels, int count, R factor, R (*__restrict__ to)[piece_width]) {
+__attribute__((noinline)) void take_apart(const R* __restrict__ from, int channels, int count, R factor,
+                                          R (*__restrict__ to)[piece_width]) {
     with_channels(channels, [&](auto all) {
         constexpr int K = decltype(all)::value;
         for (int i = 0; i < count; ++i)
@@ -65,7 +66,8 @@ __attribute__((noinline)) void take_apart(const R* __restrict__ from, int channe
 }
 
 template <class R>
-__attribute__((noinline)) void put_together(const R (*__restrict__ from)[piece_width], int channels, int count, R factor, R* __restrict__ to) {
+__attribute__((noinline)) void put_together(const R (*__restrict__ from)[piece_width], int channels, int count,
+                                            R factor, R* __restrict__ to) {
     with_channels(channels, [&](auto all) {
         constexpr int K = decltype(all)::value;
         for (int i = 0; i < count; ++i)
@@ -73,7 +75,8 @@ __attribute__((noinline)) void put_together(const R (*__restrict__ from)[piece_w
     });
 }
 
-// Columns first .. first + count of a row, times `factor`, channel by channel, so that one instruction works on the same channel of many pixels.
+// Columns first .. first + count of a row, times `factor`, channel by channel, so that one instruction works on the
+// same channel of many pixels.
 template <class T, class R>
 inline void load_channels(const Plane& plane, int row, int first, int count, R factor, PointwiseMemory<R>& memory) {
     const T* at = reinterpret_cast<const T*>(plane.data) + row * plane.y_stride + first * plane.x_stride;
@@ -95,9 +98,11 @@ inline void load_channels(const Plane& plane, int row, int first, int count, R f
     }
 }
 
-// No more than once in the text, though several loops store. `last`: nobody reads a result of R's own type soon (stream.hpp).
+// No more than once in the text, though several loops store. `last`: nobody reads a result of R's own type soon
+// (stream.hpp).
 template <class T, class R>
-__attribute__((noinline)) void store_channels(const Plane& plane, int row, int first, int count, R factor, PointwiseMemory<R>& memory, bool last = false) {
+__attribute__((noinline)) void store_channels(const Plane& plane, int row, int first, int count, R factor,
+                                              PointwiseMemory<R>& memory, bool last = false) {
     T* at = reinterpret_cast<T*>(plane.data) + row * plane.y_stride + first * plane.x_stride;
     if (!plane.packed) {
         for (int k = 0; k < plane.channels; ++k) {
@@ -126,35 +131,60 @@ __attribute__((noinline)) void store_channels(const Plane& plane, int row, int f
 template <class R, int K, class Use>
 inline auto with_op(native::Op op, const Use& use) {
     switch (op) {
-        case native::Op::AdjustBrightness: return use(AdjustBrightness<R, K>());
-        case native::Op::AdjustContrast: return use(AdjustContrast<R, K>());
-        case native::Op::AdjustGamma: return use(AdjustGamma<R, K>());
-        case native::Op::AdjustHue: return use(AdjustHue<R, K>());
-        case native::Op::AdjustSaturation: return use(AdjustSaturation<R, K>());
-        case native::Op::AfterContrast: return use(AfterContrast<R, K>());
-        case native::Op::Autocontrast: return use(Autocontrast<R, K>());
-        case native::Op::BeforeContrast: return use(BeforeContrast<R, K>());
-        case native::Op::ColorJitter: return use(ColorJitter<R, K>());
-        case native::Op::ColorMatrix: return use(ColorMatrix<R, K>());
-        case native::Op::DropCells: return use(DropCells<R, K>());
-        case native::Op::Erase: return use(Erase<R, K>());
-        case native::Op::GaussianNoise: return use(GaussianNoise<R, K>());
-        case native::Op::Grayscale: return use(Grayscale<R, K>());
-        case native::Op::Invert: return use(Invert<R, K>());
-        case native::Op::MaskGrid: return use(MaskGrid<R, K>());
-        case native::Op::Normalize: return use(Normalize<R, K>());
-        case native::Op::Posterize: return use(Posterize<R, K>());
-        case native::Op::RandomGrayscale: return use(RandomGrayscale<R, K>());
-        case native::Op::Scaled: return use(Scaled<R, K>());
-        case native::Op::Solarize: return use(Solarize<R, K>());
-        case native::Op::UniformNoise: return use(UniformNoise<R, K>());
-        default: return use(Unscaled<R, K>());
+        case native::Op::AdjustBrightness:
+            return use(AdjustBrightness<R, K>());
+        case native::Op::AdjustContrast:
+            return use(AdjustContrast<R, K>());
+        case native::Op::AdjustGamma:
+            return use(AdjustGamma<R, K>());
+        case native::Op::AdjustHue:
+            return use(AdjustHue<R, K>());
+        case native::Op::AdjustSaturation:
+            return use(AdjustSaturation<R, K>());
+        case native::Op::AfterContrast:
+            return use(AfterContrast<R, K>());
+        case native::Op::Autocontrast:
+            return use(Autocontrast<R, K>());
+        case native::Op::BeforeContrast:
+            return use(BeforeContrast<R, K>());
+        case native::Op::ColorJitter:
+            return use(ColorJitter<R, K>());
+        case native::Op::ColorMatrix:
+            return use(ColorMatrix<R, K>());
+        case native::Op::DropCells:
+            return use(DropCells<R, K>());
+        case native::Op::Erase:
+            return use(Erase<R, K>());
+        case native::Op::GaussianNoise:
+            return use(GaussianNoise<R, K>());
+        case native::Op::Grayscale:
+            return use(Grayscale<R, K>());
+        case native::Op::Invert:
+            return use(Invert<R, K>());
+        case native::Op::MaskGrid:
+            return use(MaskGrid<R, K>());
+        case native::Op::Normalize:
+            return use(Normalize<R, K>());
+        case native::Op::Posterize:
+            return use(Posterize<R, K>());
+        case native::Op::RandomGrayscale:
+            return use(RandomGrayscale<R, K>());
+        case native::Op::Scaled:
+            return use(Scaled<R, K>());
+        case native::Op::Solarize:
+            return use(Solarize<R, K>());
+        case native::Op::UniformNoise:
+            return use(UniformNoise<R, K>());
+        default:
+            return use(Unscaled<R, K>());
     }
 }
 
-// The parameters of a sample's ops for channels from `first` on, once for all pieces of a task: they cost as much as a row.
+// The parameters of a sample's ops for channels from `first` on, once for all pieces of a task: they cost as much as a
+// row.
 template <class R, int K>
-inline void prepare_chain(const native::PointwiseCall& call, const Pointwise& args, long long n, int first, R white, PointwiseMemory<R>& memory) {
+inline void prepare_chain(const native::PointwiseCall& call, const Pointwise& args, long long n, int first, R white,
+                          PointwiseMemory<R>& memory) {
     if (memory.prepared == first) return;
     memory.prepared = first;
     auto column = [&](int i) { return parameter(args, n, i); };
@@ -178,7 +208,8 @@ inline void prepare_chain(const native::PointwiseCall& call, const Pointwise& ar
 
 // Whether an op had something to do.
 template <class R, int K>
-inline bool apply_chain(const native::PointwiseCall& call, const Where<R>& where, int count, PointwiseMemory<R>& memory) {
+inline bool apply_chain(const native::PointwiseCall& call, const Where<R>& where, int count,
+                        PointwiseMemory<R>& memory) {
     const R* field = memory.field;
     bool changed = false;
     memory.leaving.part(call.ops + 1);
@@ -200,9 +231,11 @@ inline bool apply_chain(const native::PointwiseCall& call, const Where<R>& where
 }
 
 template <class R>
-inline void pointwise_piece(const native::PointwiseCall& call, const Pointwise& args, long long n, long long t, int y, int x, int count, PointwiseMemory<R>& memory) {
+inline void pointwise_piece(const native::PointwiseCall& call, const Pointwise& args, long long n, long long t, int y,
+                            int x, int count, PointwiseMemory<R>& memory) {
     for (int c = 0; c < args.channels; c += 4) {
-        const int channels = args.channels - c < 4 ? args.channels - c : 4, out_channels = call.out_channels == args.channels ? channels : call.out_channels;
+        const int channels = args.channels - c < 4 ? args.channels - c : 4,
+                  out_channels = call.out_channels == args.channels ? channels : call.out_channels;
         const int plane_index = static_cast<int>(t) * ((args.channels + 3) / 4) + c / 4;
         Where<R> where = {x, y, args.in_width, args.in_height, R(1), R(1), plane_index};
         with_source(call.source, [&](auto element) {
@@ -219,7 +252,8 @@ inline void pointwise_piece(const native::PointwiseCall& call, const Pointwise& 
                 prepare_chain<R, decltype(K)::value>(call, args, n, c, where.white, memory);
                 apply_chain<R, decltype(K)::value>(call, where, count, memory);
             });
-            for (int k = channels; k < out_channels; ++k) memcpy(memory.channel[k], memory.channel[0], sizeof(R) * count);
+            for (int k = channels; k < out_channels; ++k)
+                memcpy(memory.channel[k], memory.channel[0], sizeof(R) * count);
             const int all = call.out_channels == args.channels ? args.channels : out_channels;
             store_channels<T>(plane<T>(args.out, n, t, c, all), y, x, count, R(white<T>), memory, memory.last);
         });
@@ -244,16 +278,21 @@ inline long long pointwise_tasks(const Batch& args) {
     return frames * ((args.in_height + pointwise_rows(args) - 1) / pointwise_rows(args));
 }
 
-inline long long pointwise_tasks(const native::PointwiseCall& call) { return pointwise_tasks(pointwise_record(call.record)); }
+inline long long pointwise_tasks(const native::PointwiseCall& call) {
+    return pointwise_tasks(pointwise_record(call.record));
+}
 
-inline TaskRows task_rows(const Batch& args, long long task) { return task_rows(args, args.in_height, pointwise_rows(args), task); }
+inline TaskRows task_rows(const Batch& args, long long task) {
+    return task_rows(args, args.in_height, pointwise_rows(args), task);
+}
 
 // Calls `piece(n, t, y, x, count)` for each piece of a task's rows.
 template <class Piece>
 inline void each_piece(const Batch& args, long long task, const Piece& piece) {
     const TaskRows rows = task_rows(args, task);
     for (int y = rows.top; y < rows.bottom; ++y)
-        for (int x = 0; x < args.in_width; x += piece_width) piece(rows.n, rows.t, y, x, args.in_width - x < piece_width ? args.in_width - x : piece_width);
+        for (int x = 0; x < args.in_width; x += piece_width)
+            piece(rows.n, rows.t, y, x, args.in_width - x < piece_width ? args.in_width - x : piece_width);
 }
 
 // Rows as they are, of elements of so many bytes; once in the text for all dtypes of that size.
@@ -264,14 +303,17 @@ __attribute__((noinline)) void copy_rows(const Plane& in, const Plane& out, int 
     const int count = packed ? width * in.channels : width;
     for (int y = top; y < bottom; ++y)
         for (int k = 0; k < (packed ? 1 : in.channels); ++k)
-            copy_run<Bytes>(in.data + Bytes * (y * in.y_stride + in.offset[k]), from_step, count, out.data + Bytes * (y * out.y_stride + out.offset[k]), to_step);
+            copy_run<Bytes>(in.data + Bytes * (y * in.y_stride + in.offset[k]), from_step, count,
+                            out.data + Bytes * (y * out.y_stride + out.offset[k]), to_step);
 }
 
 // A task's, of a sample that stays as it is.
 template <class T>
 inline void copy_rows(const Batch& args, const TaskRows& rows) {
     for (int c = 0; c < args.channels; c += 4)
-        copy_rows<sizeof(T)>(plane<T>(args.in, rows.n, rows.t, c, args.channels), plane<T>(args.out, rows.n, rows.t, c, args.channels), args.in_width, rows.top, rows.bottom);
+        copy_rows<sizeof(T)>(plane<T>(args.in, rows.n, rows.t, c, args.channels),
+                             plane<T>(args.out, rows.n, rows.t, c, args.channels), args.in_width, rows.top,
+                             rows.bottom);
 }
 
 // An op that makes each channel of itself alone, and all of them alike.
@@ -285,20 +327,25 @@ inline bool channelwise(const native::Step& step) {
         case native::Op::Posterize:
         case native::Op::Scaled:
         case native::Op::Solarize:
-        case native::Op::Unscaled: return true;
-        default: return false;
+        case native::Op::Unscaled:
+            return true;
+        default:
+            return false;
     }
 }
 
-// To such ops packed channels are pixels of one channel: nothing has to be taken apart. Bytes of three are, and put together again, in less
-// time than it takes to convert them in a row: a brightness of 224x224 in 37 us, not 63.
+// To such ops packed channels are pixels of one channel: nothing has to be taken apart. Bytes of three are, and put
+// together again, in less time than it takes to convert them in a row: a brightness of 224x224 in 37 us, not 63.
 inline void flatten(native::PointwiseCall& call, Pointwise& args) {
-    if (apart_in_vectors && args.channels == 3 && call.source == native::Dtype::uint8 && call.target == native::Dtype::uint8) return;
+    if (apart_in_vectors && args.channels == 3 && call.source == native::Dtype::uint8 &&
+        call.target == native::Dtype::uint8)
+        return;
     for (int o = 0; o < call.ops; ++o)
         if (!channelwise(call.op[o])) return;
     const int channels = args.channels;
     auto packed = [&](const View& view) { return view.c == 1 && view.x == channels; };
-    if (!packed(args.in) || !packed(args.out) || call.out_channels != channels || args.in_width > (1 << 30) / channels) return;
+    if (!packed(args.in) || !packed(args.out) || call.out_channels != channels || args.in_width > (1 << 30) / channels)
+        return;
     args.in.x = args.out.x = 1;
     args.in_width *= channels;
     args.out_width *= channels;
@@ -310,15 +357,21 @@ inline void pointwise_typed(native::PointwiseCall call, long long task, void* wo
     Pointwise args = pointwise_record(call.record);
     flatten(call, args);
     PointwiseMemory<R>& memory = *static_cast<PointwiseMemory<R>*>(workspace);
-    memory.begin(call.last && 1.0 * args.samples * args.frames * args.in_height * args.in_width * call.out_channels * sizeof(R) >= streamed_bytes);
-    each_piece(args, task, [&](long long n, long long t, int y, int x, int count) { pointwise_piece(call, args, n, t, y, x, count, memory); });
+    memory.begin(call.last &&
+                 1.0 * args.samples * args.frames * args.in_height * args.in_width * call.out_channels * sizeof(R) >=
+                     streamed_bytes);
+    each_piece(args, task, [&](long long n, long long t, int y, int x, int count) {
+        pointwise_piece(call, args, n, t, y, x, count, memory);
+    });
     memory.leaving.part(1);
     if (memory.last) end_stream();
 }
 
 inline void pointwise_task(const native::PointwiseCall& call, long long task, void* workspace) {
-    if (call.source == native::Dtype::float64) pointwise_typed<double>(call, task, workspace);
-    else pointwise_typed<float>(call, task, workspace);
+    if (call.source == native::Dtype::float64)
+        pointwise_typed<double>(call, task, workspace);
+    else
+        pointwise_typed<float>(call, task, workspace);
 }
 
 }  // namespace cuaug

@@ -30,11 +30,17 @@ inline int usable_cpus() {
 
 class Workspace {
 public:
-    void* get() { return memory_ = memory_ ? std::move(memory_) : Memory(static_cast<char*>(::operator new(workspace_bytes, line))), memory_.get(); }
+    void* get() {
+        return memory_ =
+                   memory_ ? std::move(memory_) : Memory(static_cast<char*>(::operator new(workspace_bytes, line))),
+               memory_.get();
+    }
 
 private:
     static constexpr std::align_val_t line{64};
-    struct Delete { void operator()(char* p) const { ::operator delete(p, line); } };
+    struct Delete {
+        void operator()(char* p) const { ::operator delete(p, line); }
+    };
     using Memory = std::unique_ptr<char, Delete>;
     Memory memory_;
 };
@@ -57,8 +63,9 @@ public:
     template <class Work>
     void run(long long tasks, int threads, const Work& work) {
         threads = static_cast<int>(std::min<long long>(threads, tasks));
-        Job job{tasks, std::max(1LL, tasks / (16LL * std::max(threads, 1))), &work,
-                [](const void* w, long long task, void* workspace) { (*static_cast<const Work*>(w))(task, workspace); }};
+        Job job{
+            tasks, std::max(1LL, tasks / (16LL * std::max(threads, 1))), &work,
+            [](const void* w, long long task, void* workspace) { (*static_cast<const Work*>(w))(task, workspace); }};
         if (threads > 1) {
             std::lock_guard<std::mutex> lock(mutex_);
             for (; workers_ < threads - 1; ++workers_) std::thread([this] { serve(); }).detach();
@@ -91,7 +98,8 @@ private:
         try {
             void* memory = workspace.get();
             for (long long first; (first = job.next.fetch_add(job.chunk)) < job.tasks;)
-                for (long long task = first; task < std::min(first + job.chunk, job.tasks); ++task) job.call(job.work, task, memory);
+                for (long long task = first; task < std::min(first + job.chunk, job.tasks); ++task)
+                    job.call(job.work, task, memory);
         } catch (...) {
             std::lock_guard<std::mutex> lock(job.error_mutex);
             job.error = std::current_exception();

@@ -19,16 +19,19 @@ struct LevelCounts {
 inline LevelCounts count_levels(const Pointwise& args, long long n, int c) {
     LevelCounts all = {};
     for (int t = 0; t < args.frames; ++t) {
-        unsigned int counts[4][256] = {};  // in turns: of neighbours of one level the second need not wait for the first
+        unsigned int counts[4][256] =
+            {};  // in turns: of neighbours of one level the second need not wait for the first
         for (int y = 0; y < args.in_height; ++y) {
-            const uint8* row = static_cast<const uint8*>(args.in.data) + n * args.in.n + t * args.in.t + c * args.in.c + y * args.in.y;
+            const uint8* row =
+                static_cast<const uint8*>(args.in.data) + n * args.in.n + t * args.in.t + c * args.in.c + y * args.in.y;
             const long long step = args.in.x;
             int x = 0;
             for (; x + 4 <= args.in_width; x += 4, row += 4 * step)
                 for (int i = 0; i < 4; ++i) ++counts[i][row[i * step]];
             for (; x < args.in_width; ++x, row += step) ++counts[0][*row];
         }
-        for (int i = 0; i < 256; ++i) all.of[i] += static_cast<long long>(counts[0][i]) + counts[1][i] + counts[2][i] + counts[3][i];
+        for (int i = 0; i < 256; ++i)
+            all.of[i] += static_cast<long long>(counts[0][i]) + counts[1][i] + counts[2][i] + counts[3][i];
     }
     return all;
 }
@@ -48,7 +51,8 @@ inline void relevel_task(const native::ImageCall& call, long long n, void*) {
     const float factor = wanted == contrasting ? static_cast<float>(parameter(args, n, 1)) : 1.0f;
     for (int c = 0; c < args.channels; ++c) {
         uint8* table = static_cast<uint8*>(args.out.data) + (n * args.channels + c) * 256;
-        for (int i = 0; i < 256; ++i) table[i] = wanted == contrasting ? contrasted(i, factor, mean) : static_cast<uint8>(i);
+        for (int i = 0; i < 256; ++i)
+            table[i] = wanted == contrasting ? contrasted(i, factor, mean) : static_cast<uint8>(i);
         if (wanted != equalizing && wanted != stretching) continue;
         const LevelCounts counts = count_levels(args, n, c);
         int lowest = 0, highest = 255;
@@ -56,7 +60,8 @@ inline void relevel_task(const native::ImageCall& call, long long n, void*) {
         while (counts.of[lowest] == 0) ++lowest;
         for (long long i = 0, below = 0; i < 256; below += counts.of[i++]) {
             const int level = static_cast<int>(i);
-            table[i] = wanted == stretching ? stretched(level, lowest, highest) : equalized(level, below, total - counts.of[highest]);
+            table[i] = wanted == stretching ? stretched(level, lowest, highest)
+                                            : equalized(level, below, total - counts.of[highest]);
         }
     }
 }

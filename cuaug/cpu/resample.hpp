@@ -5,15 +5,15 @@
 #include "lanes.hpp"
 #include "plain.hpp"
 
-// A task makes some rows of one frame. An output row is first summed down the columns, where memory is contiguous in every
-// layout and each source value is read in place, and then across: eight rows side by side (lanes.hpp), where no column needs what
-// lies outside the image.
+// A task makes some rows of one frame. An output row is first summed down the columns, where memory is contiguous in
+// every layout and each source value is read in place, and then across: eight rows side by side (lanes.hpp), where no
+// column needs what lies outside the image.
 
 namespace cuaug {
 
-constexpr int most_columns = 256;      // output pixels of a row made at once
-constexpr int most_weights = 16384;    // of those pixels together
-constexpr int most_sources = 1024;     // source pixels of a row summed at once
+constexpr int most_columns = 256;    // output pixels of a row made at once
+constexpr int most_weights = 16384;  // of those pixels together
+constexpr int most_sources = 1024;   // source pixels of a row summed at once
 
 // One output pixel of a row: the source columns it is made of, and where their weights stand if they are that few.
 template <class R>
@@ -26,8 +26,8 @@ template <class R>
 struct ResampleMemory {
     static constexpr int pitch = 4 * most_sources + 16, result_pitch = 4 * most_columns;
     alignas(64) R weight[most_weights];
-    alignas(64) R rows[lanes * pitch];             // one, or eight
-    alignas(64) R pixels[lanes * pitch];           // these again: channels side by side, or all eight rows
+    alignas(64) R rows[lanes * pitch];    // one, or eight
+    alignas(64) R pixels[lanes * pitch];  // these again: channels side by side, or all eight rows
     alignas(64) R result[lanes * result_pitch];
     alignas(64) R together[lanes * result_pitch];  // these again, all eight rows
     alignas(64) R scratch[4 * most_columns + 16];
@@ -38,11 +38,16 @@ static_assert(sizeof(ResampleMemory<double>) <= native::workspace_bytes, "the wo
 template <class Use>
 inline auto with_filter(native::Filter filter, const Use& use) {
     switch (filter) {
-        case native::Filter::Triangle: return use(Triangle());
-        case native::Filter::CatmullRom: return use(CatmullRom());
-        case native::Filter::Lanczos3: return use(Lanczos3());
-        case native::Filter::SharpCubic: return use(SharpCubic());
-        default: return use(LanczosPlain());
+        case native::Filter::Triangle:
+            return use(Triangle());
+        case native::Filter::CatmullRom:
+            return use(CatmullRom());
+        case native::Filter::Lanczos3:
+            return use(Lanczos3());
+        case native::Filter::SharpCubic:
+            return use(SharpCubic());
+        default:
+            return use(LanczosPlain());
     }
 }
 
@@ -55,7 +60,8 @@ struct Axis {
     bool antialias;
 
     Taps<R> taps(int at) const {
-        return with_filter(filter, [&](auto kind) { return taps_of<decltype(kind), R>(start, extent, length, size, at, antialias); });
+        return with_filter(
+            filter, [&](auto kind) { return taps_of<decltype(kind), R>(start, extent, length, size, at, antialias); });
     }
 
     R weight_of(const Taps<R>& taps, int i) const {
@@ -63,10 +69,11 @@ struct Axis {
     }
 };
 
-// to = or += weight[0] * row 0 + ... for Rows rows of `count` numbers, a step apart. The order of the sum, and with it the last
-// bit, is the same for every step.
+// to = or += weight[0] * row 0 + ... for Rows rows of `count` numbers, a step apart. The order of the sum, and with it
+// the last bit, is the same for every step.
 template <int Rows, bool Add, class T, class R>
-inline void add_rows(const T* const* row, long long offset, const R* weight, long long step, int count, R* __restrict__ to) {
+inline void add_rows(const T* const* row, long long offset, const R* weight, long long step, int count,
+                     R* __restrict__ to) {
     const T* from[Rows];
     for (int k = 0; k < Rows; ++k) from[k] = row[k] + offset;
     auto sum = [&](int i, long long at) {
@@ -81,17 +88,22 @@ inline void add_rows(const T* const* row, long long offset, const R* weight, lon
 }
 
 template <bool Add, class T, class R>
-inline void add_rows(const T* const* row, long long offset, const R* weight, int rows, long long step, int count, R* to) {
+inline void add_rows(const T* const* row, long long offset, const R* weight, int rows, long long step, int count,
+                     R* to) {
     switch (rows) {
-        case 1: return add_rows<1, Add>(row, offset, weight, step, count, to);
-        case 2: return add_rows<2, Add>(row, offset, weight, step, count, to);
-        case 3: return add_rows<3, Add>(row, offset, weight, step, count, to);
-        default: return add_rows<4, Add>(row, offset, weight, step, count, to);
+        case 1:
+            return add_rows<1, Add>(row, offset, weight, step, count, to);
+        case 2:
+            return add_rows<2, Add>(row, offset, weight, step, count, to);
+        case 3:
+            return add_rows<3, Add>(row, offset, weight, step, count, to);
+        default:
+            return add_rows<4, Add>(row, offset, weight, step, count, to);
     }
 }
 
-// The sum down columns first .. first + count, all of them inside the image. Packed channels stay packed, and so do planes:
-// plane k goes to rows + k * most_sources.
+// The sum down columns first .. first + count, all of them inside the image. Packed channels stay packed, and so do
+// planes: plane k goes to rows + k * most_sources.
 template <class T, class R>
 inline void add_down(const Axis<R>& axis, const Taps<R>& taps, const Plane& plane, int height, int first, int count,
                      const Pixel<R, 4>& fill, R* rows) {
@@ -112,8 +124,10 @@ inline void add_down(const Axis<R>& axis, const Taps<R>& taps, const Plane& plan
             for (int c = 0; c < planes; ++c) {
                 const long long step = plane.packed ? 1 : plane.x_stride;
                 R* to = rows + c * most_sources;
-                if (add) add_rows<true>(from, plane.offset[c], weight, waiting, step, width, to);
-                else add_rows<false>(from, plane.offset[c], weight, waiting, step, width, to);
+                if (add)
+                    add_rows<true>(from, plane.offset[c], weight, waiting, step, width, to);
+                else
+                    add_rows<false>(from, plane.offset[c], weight, waiting, step, width, to);
             }
             add = true;
             waiting = 0;
@@ -130,7 +144,8 @@ inline void add_down(const Axis<R>& axis, const Taps<R>& taps, const Plane& plan
 
 // Adds `weight[i] * pixel i` of `count` pixels, `step` numbers apart, of which four are read each time.
 template <class R>
-inline void add_across(const R* __restrict__ pixels, int step, const R* __restrict__ weight, int count, R* __restrict__ sum) {
+inline void add_across(const R* __restrict__ pixels, int step, const R* __restrict__ weight, int count,
+                       R* __restrict__ sum) {
     R s[4] = {sum[0], sum[1], sum[2], sum[3]};
     for (int i = 0; i < count; ++i)
         for (int k = 0; k < 4; ++k) s[k] += weight[i] * pixels[i * step + k];
@@ -147,7 +162,8 @@ struct ResampleTask {
     ResampleMemory<R>& memory;
 };
 
-// The weights of one output pixel for the source columns low .. high; taps that the box's edge stands in for are added up.
+// The weights of one output pixel for the source columns low .. high; taps that the box's edge stands in for are added
+// up.
 template <class R>
 inline void weigh(const Axis<R>& axis, const Taps<R>& taps, int low, int high, R* weight) {
     for (int i = low; i < high; ++i) weight[i - low] = R(0);
@@ -195,10 +211,12 @@ inline Four<R> four_channels(const ResampleTask<R>& task, int c) {
 }
 
 template <class R>
-inline void sum_down(const ResampleTask<R>& task, const Four<R>& in, const Taps<R>& taps, int first, int count, R* rows) {
+inline void sum_down(const ResampleTask<R>& task, const Four<R>& in, const Taps<R>& taps, int first, int count,
+                     R* rows) {
     with_source(task.call.source, [&](auto element) {
         using T = decltype(element);
-        if constexpr (Same<Real<T>, R>::value) add_down<T>(task.down, taps, in.plane, task.args.in_height, first, count, in.fill, rows);
+        if constexpr (Same<Real<T>, R>::value)
+            add_down<T>(task.down, taps, in.plane, task.args.in_height, first, count, in.fill, rows);
     });
 }
 
@@ -216,7 +234,8 @@ template <class R>
 inline void resample_row(const ResampleTask<R>& task, const Four<R>& in, int c, int y, int left, int columns) {
     const Resample& args = task.args;
     ResampleMemory<R>& memory = task.memory;
-    const int begin = memory.columns[0].first, end = memory.columns[columns - 1].first + memory.columns[columns - 1].count;
+    const int begin = memory.columns[0].first,
+              end = memory.columns[columns - 1].first + memory.columns[columns - 1].count;
     auto least = [](int a, int b) { return a < b ? a : b; };
     auto most = [](int a, int b) { return a > b ? a : b; };
     const Taps<R> taps = task.down.taps(y);
@@ -247,7 +266,9 @@ inline void resample_row(const ResampleTask<R>& task, const Four<R>& in, int c, 
             }
             const int inside_from = most(low, inner_from), inside_to = most(least(high, inner_to), inside_from);
             R* sum = memory.result + 4 * x;
-            if (inside_to > inside_from) add_across(in.at(pixels, inside_from - inner_from), in.step, weight + (inside_from - low), inside_to - inside_from, sum);
+            if (inside_to > inside_from)
+                add_across(in.at(pixels, inside_from - inner_from), in.step, weight + (inside_from - low),
+                           inside_to - inside_from, sum);
             R outside = R(0);
             for (int i = low; i < least(high, 0); ++i) outside += weight[i - low];
             for (int i = most(low, args.in_width); i < high; ++i) outside += weight[i - low];
@@ -257,24 +278,30 @@ inline void resample_row(const ResampleTask<R>& task, const Four<R>& in, int c, 
     store_row_of(task, c, y, left, columns, memory.result);
 }
 
-// Up to eight rows from y on, of columns that lie inside the image. Rows and channels that there are not hold what was there before,
-// and are not stored.
+// Up to eight rows from y on, of columns that lie inside the image. Rows and channels that there are not hold what was
+// there before, and are not stored.
 template <int C, class R>
-inline void resample_lanes(const ResampleTask<R>& task, const Four<R>& in, int c, int y, int rows, int left, int columns) {
+inline void resample_lanes(const ResampleTask<R>& task, const Four<R>& in, int c, int y, int rows, int left,
+                           int columns) {
     using Memory = ResampleMemory<R>;
     Memory& memory = task.memory;
-    const int begin = memory.columns[0].first, width = memory.columns[columns - 1].first + memory.columns[columns - 1].count - begin;
-    for (int r = 0; r < rows; ++r) sum_down(task, in, task.down.taps(y + r), begin, width, memory.rows + r * Memory::pitch);
+    const int begin = memory.columns[0].first,
+              width = memory.columns[columns - 1].first + memory.columns[columns - 1].count - begin;
+    for (int r = 0; r < rows; ++r)
+        sum_down(task, in, task.down.taps(y + r), begin, width, memory.rows + r * Memory::pitch);
     const bool packed = in.plane.packed;
     for (int k = 0; k < (packed ? 1 : C); ++k)
-        side_by_side(memory.rows + k * most_sources, Memory::pitch, packed ? C * width : width, memory.pixels + lanes * k * most_sources);
+        side_by_side(memory.rows + k * most_sources, Memory::pitch, packed ? C * width : width,
+                     memory.pixels + lanes * k * most_sources);
     const int step = packed ? C : 1, plane = packed ? 1 : most_sources;
     for (int x = 0; x < columns; ++x) {
         const Column<R>& column = memory.columns[x];
-        add_lanes<C>(memory.pixels + static_cast<long long>(lanes) * step * (column.first - begin), step, plane, memory.weight + column.at, column.count, memory.together + lanes * 4 * x);
+        add_lanes<C>(memory.pixels + static_cast<long long>(lanes) * step * (column.first - begin), step, plane,
+                     memory.weight + column.at, column.count, memory.together + lanes * 4 * x);
     }
     one_by_one(memory.together, 4 * columns, memory.result, Memory::result_pitch);
-    for (int r = 0; r < rows; ++r) store_row_of(task, c, y + r, left, columns, memory.result + r * Memory::result_pitch);
+    for (int r = 0; r < rows; ++r)
+        store_row_of(task, c, y + r, left, columns, memory.result + r * Memory::result_pitch);
 }
 
 // Four channels from c on, of the columns in memory.
@@ -284,14 +311,20 @@ inline void resample_columns(const ResampleTask<R>& task, int c, int left, int c
     const Four<R> in = four_channels(task, c);
     const Column<R>&first = memory.columns[0], &last = memory.columns[columns - 1];
     const int begin = first.first, end = last.first + last.count;
-    const bool simple = begin >= 0 && end > begin && end <= task.args.in_width && end - begin <= most_sources && first.count <= most_weights && task.down.taps(task.top).count > 0;
+    const bool simple = begin >= 0 && end > begin && end <= task.args.in_width && end - begin <= most_sources &&
+                        first.count <= most_weights && task.down.taps(task.top).count > 0;
     for (int y = task.top; y < task.bottom; y += simple ? lanes : 1) {
         const int rows = task.bottom - y < lanes ? task.bottom - y : lanes;
-        if (!simple) resample_row(task, in, c, y, left, columns);
-        else if (in.plane.channels == 1) resample_lanes<1>(task, in, c, y, rows, left, columns);
-        else if (in.plane.channels == 2) resample_lanes<2>(task, in, c, y, rows, left, columns);
-        else if (in.plane.channels == 3) resample_lanes<3>(task, in, c, y, rows, left, columns);
-        else resample_lanes<4>(task, in, c, y, rows, left, columns);
+        if (!simple)
+            resample_row(task, in, c, y, left, columns);
+        else if (in.plane.channels == 1)
+            resample_lanes<1>(task, in, c, y, rows, left, columns);
+        else if (in.plane.channels == 2)
+            resample_lanes<2>(task, in, c, y, rows, left, columns);
+        else if (in.plane.channels == 3)
+            resample_lanes<3>(task, in, c, y, rows, left, columns);
+        else
+            resample_lanes<4>(task, in, c, y, rows, left, columns);
     }
 }
 
@@ -303,7 +336,8 @@ inline void resample_rows(const ResampleTask<R>& task) {
     }
 }
 
-// Enough tasks for the threads of most machines, but no more: each works the columns' weights out anew, which takes as long as 14 rows.
+// Enough tasks for the threads of most machines, but no more: each works the columns' weights out anew, which takes as
+// long as 14 rows.
 inline int rows_at_once(const Resample& args) {
     const long long enough = 64, frames = args.samples * args.frames, parts = frames >= enough ? 1 : enough / frames;
     const long long rows = (args.out_height + parts - 1) / parts;
@@ -338,10 +372,13 @@ inline void resample_typed(const native::ResampleCall& call, long long task, voi
         if (left_to_right(args, n)) turn(args.out.x, args.out_width);
     });
     const bool antialias = args.antialias != 0;
-    const Axis<R> across = {call.filter, box_side(args, n, 1), box_side(args, n, 3), args.in_width, args.out_width, antialias};
-    const Axis<R> down = {call.filter, box_side(args, n, 0), box_side(args, n, 2), args.in_height, args.out_height, antialias};
+    const Axis<R> across = {call.filter,   box_side(args, n, 1), box_side(args, n, 3),
+                            args.in_width, args.out_width,       antialias};
+    const Axis<R> down = {call.filter,    box_side(args, n, 0), box_side(args, n, 2),
+                          args.in_height, args.out_height,      antialias};
     if constexpr (Same<R, float>::value)
-        if (call.filter == native::Filter::Triangle && !antialias && call.source == native::Dtype::uint8 && call.target == native::Dtype::uint8) {
+        if (call.filter == native::Filter::Triangle && !antialias && call.source == native::Dtype::uint8 &&
+            call.target == native::Dtype::uint8) {
             auto positions = [](const Axis<R>& axis, const Taps<R>& taps) {  // none of a box that is not one
                 return Positions{axis.start, axis.extent / axis.size, taps.count > 0 ? taps.low : -1, taps.high};
             };
@@ -349,12 +386,15 @@ inline void resample_typed(const native::ResampleCall& call, long long task, voi
                                            positions(down, down.taps(0)), *static_cast<BilinearStrip*>(workspace));
             if (done) return;
         }
-    resample_rows(ResampleTask<R>{call, args, n, rows.t, rows.top, rows.bottom, across, down, *static_cast<ResampleMemory<R>*>(workspace)});
+    resample_rows(ResampleTask<R>{call, args, n, rows.t, rows.top, rows.bottom, across, down,
+                                  *static_cast<ResampleMemory<R>*>(workspace)});
 }
 
 inline void resample_task(const native::ResampleCall& call, long long task, void* workspace) {
-    if (call.source == native::Dtype::float64) resample_typed<double>(call, task, workspace);
-    else resample_typed<float>(call, task, workspace);
+    if (call.source == native::Dtype::float64)
+        resample_typed<double>(call, task, workspace);
+    else
+        resample_typed<float>(call, task, workspace);
 }
 
 }  // namespace cuaug

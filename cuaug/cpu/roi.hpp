@@ -4,7 +4,8 @@
 #include "convert.hpp"
 #include "list.hpp"
 
-// What is common to pooling and its gradient: channels in groups, and the upright bins of averages as sums of whole pixels.
+// What is common to pooling and its gradient: channels in groups, and the upright bins of averages as sums of whole
+// pixels.
 
 namespace cuaug {
 
@@ -15,11 +16,13 @@ struct Channels {
 
 inline Channels channels_of(const Pooling& args, int block, int blocks) {
     const long long groups = (args.channels + channel_group - 1) / channel_group;
-    const long long first = channel_group * (groups * block / blocks), last = channel_group * (groups * (block + 1) / blocks);
+    const long long first = channel_group * (groups * block / blocks),
+                    last = channel_group * (groups * (block + 1) / blocks);
     return {static_cast<int>(first), static_cast<int>(last < args.channels ? last : args.channels)};
 }
 
-// Calls `work(channel, Count<W>)` for a group side by side at a time, and for one at a time of the rest or if they are apart.
+// Calls `work(channel, Count<W>)` for a group side by side at a time, and for one at a time of the rest or if they are
+// apart.
 template <class Work>
 inline void in_groups(const Channels& channels, bool inside, const Work& work) {
     int c = channels.first;
@@ -75,8 +78,10 @@ struct Columns {
         offset.clear();
         const long long span = bins.high - bins.low + 1, count = bins.parts.count();
         dense = span <= (stride == 1 ? 4 : 1) * count;  // eight side by side take as long as two apart
-        for (long long i = 0; i < (dense ? span : count); ++i) offset.add((dense ? bins.low + i : bins.parts[i].at) * stride);
-        for (long long i = 0; i < count; ++i) bins.parts[i].at = dense ? bins.parts[i].at - bins.low : static_cast<int>(i);
+        for (long long i = 0; i < (dense ? span : count); ++i)
+            offset.add((dense ? bins.low + i : bins.parts[i].at) * stride);
+        for (long long i = 0; i < count; ++i)
+            bins.parts[i].at = dense ? bins.parts[i].at - bins.low : static_cast<int>(i);
         dense = dense && stride == 1 && count > 0;
     }
 };

@@ -9,18 +9,21 @@ namespace cuaug {
 // W channels of a bin, from memory and to it.
 template <int W, class T, class R>
 inline void read_bin(const Pooling& args, long long k, int c, int y, int x, R* value) {
-    const T* in = static_cast<const T*>(args.pooled.data) + k * args.pooled.n + c * args.pooled.c + y * args.pooled.y + x * args.pooled.x;
+    const T* in = static_cast<const T*>(args.pooled.data) + k * args.pooled.n + c * args.pooled.c + y * args.pooled.y +
+                  x * args.pooled.x;
     for (int i = 0; i < W; ++i) value[i] = to_real<R>(in[i * args.pooled.c]);
 }
 
 template <int W, class T, class R>
 inline void write_bin(const Pooling& args, long long k, int c, int y, int x, const R* value) {
-    T* out = static_cast<T*>(args.pooled.data) + k * args.pooled.n + c * args.pooled.c + y * args.pooled.y + x * args.pooled.x;
+    T* out = static_cast<T*>(args.pooled.data) + k * args.pooled.n + c * args.pooled.c + y * args.pooled.y +
+             x * args.pooled.x;
     for (int i = 0; i < W; ++i) out[i * args.pooled.c] = from_real<T>(value[i]);
 }
 
 template <int W, class T, class R>
-inline void average_group(const Pooling& args, const Averages<R>& region, const T* in, const Maps& maps, long long k, int c, R* sums) {
+inline void average_group(const Pooling& args, const Averages<R>& region, const T* in, const Maps& maps, long long k,
+                          int c, R* sums) {
     const List<Part<R>>&down = region.down.parts, &across = region.across.parts;
     const long long columns = region.columns.offset.count();
     for (int y = 0; y < args.out_height; ++y) {
@@ -31,10 +34,13 @@ inline void average_group(const Pooling& args, const Averages<R>& region, const 
                 const R weight = down[r].weight;
                 if (region.columns.dense) {
                     const T* part = row + region.columns.offset[0];
-                    if (r == first) for (long long i = 0; i < columns; ++i) sums[i] = weight * to_real<R>(part[i]);
-                    else for (long long i = 0; i < columns; ++i) sums[i] += weight * to_real<R>(part[i]);
+                    if (r == first)
+                        for (long long i = 0; i < columns; ++i) sums[i] = weight * to_real<R>(part[i]);
+                    else
+                        for (long long i = 0; i < columns; ++i) sums[i] += weight * to_real<R>(part[i]);
                 } else {
-                    for (long long i = 0; i < columns; ++i) sums[i] = (r == first ? R(0) : sums[i]) + weight * to_real<R>(row[region.columns.offset[i]]);
+                    for (long long i = 0; i < columns; ++i)
+                        sums[i] = (r == first ? R(0) : sums[i]) + weight * to_real<R>(row[region.columns.offset[i]]);
                 }
             }
         } else {
@@ -74,13 +80,15 @@ inline void average(const Pooling& args, long long k, const Channels& channels) 
     List<R> sums(channel_group * (region.columns.offset.count() + 1));
     in_groups(channels, maps.c == 1 && channels_inside(maps), [&](int c, auto wide) {
         if (roi.n < 0) return write_nothing<wide.value, T, R>(args, k, c);
-        average_group<wide.value>(args, region, static_cast<const T*>(maps.data) + roi.n * maps.n + c * maps.c, maps, k, c, sums.data());
+        average_group<wide.value>(args, region, static_cast<const T*>(maps.data) + roi.n * maps.n + c * maps.c, maps, k,
+                                  c, sums.data());
     });
 }
 
 // The way back: a bin's gradient to its columns, and those to its rows.
 template <int W, class T, class R>
-inline void spread_group(const Pooling& args, const Averages<R>& region, R* to, const Maps& maps, long long k, int c, R* sums) {
+inline void spread_group(const Pooling& args, const Averages<R>& region, R* to, const Maps& maps, long long k, int c,
+                         R* sums) {
     const List<Part<R>>&down = region.down.parts, &across = region.across.parts;
     const long long columns = region.columns.offset.count();
     for (int y = 0; y < args.out_height; ++y) {

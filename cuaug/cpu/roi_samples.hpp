@@ -2,7 +2,8 @@
 
 #include "roi_average.hpp"
 
-// Any bins, sample by sample: those of rotated regions, and the greatest value of a bin. The samples are the same for all channels.
+// Any bins, sample by sample: those of rotated regions, and the greatest value of a bin. The samples are the same for
+// all channels.
 
 namespace cuaug {
 
@@ -16,7 +17,8 @@ inline void add_sample(const RoiSample<R>& sample, const T* in, R* value) {
 
 // Calls `work(samples, started)` with some of a bin's samples at a time; whether there are others, all 0.
 template <class R, class Shape, class Work>
-inline bool some_samples(const Pooling& args, const Shape& shape, int y, int x, List<RoiSample<R>>& samples, bool outside, const Work& work) {
+inline bool some_samples(const Pooling& args, const Shape& shape, int y, int x, List<RoiSample<R>>& samples,
+                         bool outside, const Work& work) {
     bool started = false;
     samples.clear();
     const bool others = shape.each(args, shape.level->values, y, x, [&](const RoiSample<R>& sample) {
@@ -41,22 +43,26 @@ inline void pool_samples(const Pooling& args, long long k, const Channels& chann
     for (int y = 0; y < args.out_height; ++y)
         for (int x = 0; x < args.out_width; ++x) {
             for (long long i = 0; i < values.count(); ++i) values[i] = 0;
-            const bool others = shape.n >= 0 && some_samples<R>(args, shape, y, x, samples, greatest, [&](const List<RoiSample<R>>& some, bool started) {
-                in_groups(channels, inside, [&](int c, auto wide) {
-                    constexpr int W = wide.value;
-                    const T* in = static_cast<const T*>(maps.data) + shape.n * maps.n + c * maps.c;
-                    R* value = &values[c - channels.first];
-                    for (long long i = 0; i < some.count(); ++i) {
-                        if constexpr (greatest) {
-                            R one[W] = {};
-                            add_sample<W>(some[i], in, one);
-                            for (int j = 0; j < W; ++j) value[j] = (i == 0 && !started) || beats(one[j], value[j]) ? one[j] : value[j];
-                        } else {
-                            add_sample<W>(some[i], in, value);
-                        }
-                    }
-                });
-            });
+            const bool others =
+                shape.n >= 0 &&
+                some_samples<R>(
+                    args, shape, y, x, samples, greatest, [&](const List<RoiSample<R>>& some, bool started) {
+                        in_groups(channels, inside, [&](int c, auto wide) {
+                            constexpr int W = wide.value;
+                            const T* in = static_cast<const T*>(maps.data) + shape.n * maps.n + c * maps.c;
+                            R* value = &values[c - channels.first];
+                            for (long long i = 0; i < some.count(); ++i) {
+                                if constexpr (greatest) {
+                                    R one[W] = {};
+                                    add_sample<W>(some[i], in, one);
+                                    for (int j = 0; j < W; ++j)
+                                        value[j] = (i == 0 && !started) || beats(one[j], value[j]) ? one[j] : value[j];
+                                } else {
+                                    add_sample<W>(some[i], in, value);
+                                }
+                            }
+                        });
+                    });
             for (int c = channels.first; c < channels.last; ++c) {
                 R value = values[c - channels.first];
                 if (greatest && others && beats(R(0), value)) value = 0;
@@ -80,24 +86,27 @@ inline void spread_samples(const Pooling& args, long long k, const Channels& cha
         R gradient;
         read_bin<1, T>(args, k, c, y, x, &gradient);
         if (!greatest) gradient /= shape.count;
-        for (int i = 0; i < sample.taps; ++i) to[(c - channels.first) * maps.c + sample.offset[i]] += sample.weight[i] * gradient;
+        for (int i = 0; i < sample.taps; ++i)
+            to[(c - channels.first) * maps.c + sample.offset[i]] += sample.weight[i] * gradient;
     };
     for (int y = 0; y < args.out_height; ++y)
         for (int x = 0; x < args.out_width; ++x) {
             if constexpr (greatest) {
                 for (int c = 0; c < count; ++c) chosen[c] = -1;
                 long long seen = 0;
-                const bool others = some_samples<R>(args, shape, y, x, samples, true, [&](const List<RoiSample<R>>& some, bool) {
-                    for (int c = 0; c < count; ++c) {
-                        const T* in = static_cast<const T*>(read.data) + shape.n * read.n + (channels.first + c) * read.c;
-                        for (long long i = 0; i < some.count(); ++i) {
-                            R one = 0;
-                            add_sample<1>(some[i], in, &one);
-                            if (chosen[c] < 0 || beats(one, values[c])) values[c] = one, chosen[c] = seen + i;
+                const bool others =
+                    some_samples<R>(args, shape, y, x, samples, true, [&](const List<RoiSample<R>>& some, bool) {
+                        for (int c = 0; c < count; ++c) {
+                            const T* in =
+                                static_cast<const T*>(read.data) + shape.n * read.n + (channels.first + c) * read.c;
+                            for (long long i = 0; i < some.count(); ++i) {
+                                R one = 0;
+                                add_sample<1>(some[i], in, &one);
+                                if (chosen[c] < 0 || beats(one, values[c])) values[c] = one, chosen[c] = seen + i;
+                            }
                         }
-                    }
-                    seen += some.count();
-                });
+                        seen += some.count();
+                    });
                 for (int c = 0; c < count; ++c)
                     if (others && beats(R(0), values[c])) chosen[c] = -1;
                 // Once more, for where the samples lie among the gradients.

@@ -2,8 +2,8 @@
 
 #include "words.hpp"
 
-// Rows of a batch, any dtype and layout, to and from groups of four channels. A pixel is four adjacent numbers: float, double, or
-// for uint8 alone the bytes of a word (words.hpp).
+// Rows of a batch, any dtype and layout, to and from groups of four channels. A pixel is four adjacent numbers: float,
+// double, or for uint8 alone the bytes of a word (words.hpp).
 
 namespace cuaug {
 
@@ -25,8 +25,8 @@ inline void store_row(const R* __restrict__ from, int count, T* __restrict__ to,
 }
 
 template <class R>
-inline void interleave(const R* __restrict__ r, const R* __restrict__ g, const R* __restrict__ b, const R* __restrict__ a,
-                       int count, R* __restrict__ pixels) {
+inline void interleave(const R* __restrict__ r, const R* __restrict__ g, const R* __restrict__ b,
+                       const R* __restrict__ a, int count, R* __restrict__ pixels) {
     for (int i = 0; i < count; ++i) {
         pixels[4 * i] = r[i];
         pixels[4 * i + 1] = g[i];
@@ -37,7 +37,8 @@ inline void interleave(const R* __restrict__ r, const R* __restrict__ g, const R
 
 // Columns first .. first + count of a row. `scratch` holds 4 * count + 4 numbers.
 template <class T, class R>
-inline void load_pixels(const Plane& plane, int row, int first, int count, R* __restrict__ pixels, R* __restrict__ scratch) {
+inline void load_pixels(const Plane& plane, int row, int first, int count, R* __restrict__ pixels,
+                        R* __restrict__ scratch) {
     const T* at = reinterpret_cast<const T*>(plane.data) + row * plane.y_stride + first * plane.x_stride;
     if (plane.packed) {
         const int channels = plane.channels;
@@ -65,7 +66,8 @@ inline void load_pixels(const Plane& plane, int row, int first, int count, R* __
 }
 
 template <class T, class R>
-inline void store_pixels(const R* __restrict__ pixels, int count, const Plane& plane, int row, int first, R* __restrict__ scratch) {
+inline void store_pixels(const R* __restrict__ pixels, int count, const Plane& plane, int row, int first,
+                         R* __restrict__ scratch) {
     if constexpr (Same<T, uint8>::value && Same<R, float>::value) {
         Word* words = reinterpret_cast<Word*>(scratch);
         words_of(pixels, count, words);

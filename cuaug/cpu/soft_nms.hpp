@@ -16,13 +16,15 @@ struct SoftBoxes {
 
     SoftBoxes(const SoftNms& args, long long n) : index(args.index + n * args.count), count(0) {
         double* at = args.numbers + n * 6 * args.count;
-        left = at, top = at + args.count, right = top + args.count, bottom = right + args.count, area = bottom + args.count, score = area + args.count;
+        left = at, top = at + args.count, right = top + args.count, bottom = right + args.count,
+        area = bottom + args.count, score = area + args.count;
     }
 
     void add(const SoftNms& args, long long n, int i) {
         const long long at = n * args.boxes.n + i * args.boxes.k;
         left[count] = read_number(args.boxes, at), top[count] = read_number(args.boxes, at + args.boxes.x);
-        right[count] = read_number(args.boxes, at + 2 * args.boxes.x), bottom[count] = read_number(args.boxes, at + 3 * args.boxes.x);
+        right[count] = read_number(args.boxes, at + 2 * args.boxes.x),
+        bottom[count] = read_number(args.boxes, at + 3 * args.boxes.x);
         area[count] = (right[count] - left[count]) * (bottom[count] - top[count]);
         score[count] = score_of(args, n, i), index[count] = i;
         ++count;
@@ -48,10 +50,12 @@ inline int highest(const SoftBoxes& boxes) {
 
 // Lowers the scores of what overlaps one box, and lets go of those that have become too low; how many are left.
 inline int decay(const SoftNms& args, SoftBoxes& boxes, int chosen, double* shared) {
-    const double left = boxes.left[chosen], top = boxes.top[chosen], right = boxes.right[chosen], bottom = boxes.bottom[chosen], area = boxes.area[chosen];
+    const double left = boxes.left[chosen], top = boxes.top[chosen], right = boxes.right[chosen],
+                 bottom = boxes.bottom[chosen], area = boxes.area[chosen];
     boxes.score[chosen] = gone;
     for (int i = 0; i < boxes.count; ++i) {
-        const double width = fmin(right, boxes.right[i]) - fmax(left, boxes.left[i]), height = fmin(bottom, boxes.bottom[i]) - fmax(top, boxes.top[i]);
+        const double width = fmin(right, boxes.right[i]) - fmax(left, boxes.left[i]),
+                     height = fmin(bottom, boxes.bottom[i]) - fmax(top, boxes.top[i]);
         const double both = width * height, iou = both / (area + boxes.area[i] - both);
         shared[i] = (width > 0) & (height > 0) & (iou > 0) ? iou : 0.0;
     }

@@ -6,24 +6,29 @@
 #include "nearest.hpp"
 #include "strip.hpp"
 
-// A task makes a strip of the output tile by tile, and a tile stage by stage, each stage through memory that stays in the cache:
-// coordinates; the box of the input they need, as groups of four channels with the border resolved; samples; output.
-// Only a stage knows its own dimension: geometry, source dtype, sampler, target dtype.
+// A task makes a strip of the output tile by tile, and a tile stage by stage, each stage through memory that stays in
+// the cache: coordinates; the box of the input they need, as groups of four channels with the border resolved; samples;
+// output. Only a stage knows its own dimension: geometry, source dtype, sampler, target dtype.
 
 namespace cuaug {
 
 template <class Use>
 inline auto with_sampler(native::Sampler sampler, const Use& use) {
     switch (sampler) {
-        case native::Sampler::Nearest: return use(Nearest());
-        case native::Sampler::Bilinear: return use(Bilinear());
-        case native::Sampler::Bicubic: return use(Bicubic());
-        default: return use(Lanczos());
+        case native::Sampler::Nearest:
+            return use(Nearest());
+        case native::Sampler::Bilinear:
+            return use(Bilinear());
+        case native::Sampler::Bicubic:
+            return use(Bicubic());
+        default:
+            return use(Lanczos());
     }
 }
 
 template <class R, class Sampler, class Image>
-inline void sample(const Image& image, const Tile<R>& tile, R left, R top, const Pixel<R, 4>& fill, R* __restrict__ pixels) {
+inline void sample(const Image& image, const Tile<R>& tile, R left, R top, const Pixel<R, 4>& fill,
+                   R* __restrict__ pixels) {
     for (int dy = 0; dy < tile.height; ++dy)
         for (int dx = 0; dx < tile.width; ++dx) {
             const int i = dy * tile_width + dx;
@@ -34,12 +39,16 @@ inline void sample(const Image& image, const Tile<R>& tile, R left, R top, const
 }
 
 template <class T>
-inline void load_box(const native::WarpCall& call, const AnyWarp& args, const Tile<Real<T>>& tile, const Box& box, int c, const Pixel<Real<T>, 4>& fill, Memory<Real<T>>& memory) {
+inline void load_box(const native::WarpCall& call, const AnyWarp& args, const Tile<Real<T>>& tile, const Box& box,
+                     int c, const Pixel<Real<T>, 4>& fill, Memory<Real<T>>& memory) {
     using R = Real<T>;
     const Plane in = plane<T>(args.in, tile.n, tile.t, c, args.channels);
-    stage<R, 4>(args, call.border, box, tile.base_x, tile.base_y, reinterpret_cast<R*>(memory.box),
-                [&](int row, int first, int count, R* to) { load_pixels<T>(in, row, first, count, to, memory.scratch); },
-                [&](R* to, int count) { for (int i = 0; i < count; ++i) memcpy(to + 4 * i, &fill, sizeof(fill)); });
+    stage<R, 4>(
+        args, call.border, box, tile.base_x, tile.base_y, reinterpret_cast<R*>(memory.box),
+        [&](int row, int first, int count, R* to) { load_pixels<T>(in, row, first, count, to, memory.scratch); },
+        [&](R* to, int count) {
+            for (int i = 0; i < count; ++i) memcpy(to + 4 * i, &fill, sizeof(fill));
+        });
 }
 
 template <class T, class R>
@@ -53,11 +62,14 @@ inline void store_tile(const AnyWarp& args, const Tile<R>& tile, int c, Memory<R
 template <class R>
 inline void warp_numbers(const native::WarpCall& call, const AnyWarp& args, const Tile<R>& tile, Memory<R>& memory) {
     const bool nearest = call.sampler == native::Sampler::Nearest;
-    const bool bytes = call.source == native::Dtype::uint8 && call.target == native::Dtype::uint8 && call.sampler == native::Sampler::Bilinear;
+    const bool bytes = call.source == native::Dtype::uint8 && call.target == native::Dtype::uint8 &&
+                       call.sampler == native::Sampler::Bilinear;
     Box box = {};
-    if (!nearest) box = with_sampler(call.sampler, [&](auto sampler) {
-        return box_of(tile, decltype(sampler)::before, decltype(sampler)::after, bytes ? 4 : 4 * static_cast<int>(sizeof(R)));
-    });
+    if (!nearest)
+        box = with_sampler(call.sampler, [&](auto sampler) {
+            return box_of(tile, decltype(sampler)::before, decltype(sampler)::after,
+                          bytes ? 4 : 4 * static_cast<int>(sizeof(R)));
+        });
     const bool planes = Same<R, float>::value && call.sampler == native::Sampler::Bilinear && !bytes && box.width > 0;
     for (int c = 0; c < args.channels; c += 4) {
         if constexpr (Same<R, float>::value)
@@ -76,7 +88,13 @@ inline void warp_numbers(const native::WarpCall& call, const AnyWarp& args, cons
                     load_box<T>(call, args, tile, box, c, fill, memory);
                     return;
                 }
-                const Direct<T> image = {plane<T>(args.in, tile.n, tile.t, c, args.channels), call.border, args.in_height, args.in_width, tile.base_x, tile.base_y, fill};
+                const Direct<T> image = {plane<T>(args.in, tile.n, tile.t, c, args.channels),
+                                         call.border,
+                                         args.in_height,
+                                         args.in_width,
+                                         tile.base_x,
+                                         tile.base_y,
+                                         fill};
                 with_sampler(call.sampler, [&](auto sampler) {
                     sample<R, decltype(sampler)>(image, tile, R(0), R(0), fill, memory.result);
                 });
@@ -86,7 +104,8 @@ inline void warp_numbers(const native::WarpCall& call, const AnyWarp& args, cons
         if (box.width > 0)
             with_sampler(call.sampler, [&](auto sampler) {
                 if constexpr (!Same<decltype(sampler), Nearest>::value)
-                    sample<R, decltype(sampler)>(Staged<R>{reinterpret_cast<const R*>(memory.box), box.pitch}, tile, static_cast<R>(box.x), static_cast<R>(box.y), fill, memory.result);
+                    sample<R, decltype(sampler)>(Staged<R>{reinterpret_cast<const R*>(memory.box), box.pitch}, tile,
+                                                 static_cast<R>(box.x), static_cast<R>(box.y), fill, memory.result);
             });
         with_source(call.target, [&](auto element) { store_tile<decltype(element)>(args, tile, c, memory); });
     }
@@ -97,16 +116,23 @@ inline void warp_tile(const native::WarpCall& call, const AnyWarp& args, Tile<R>
     tile.x = memory.x;
     tile.y = memory.y;
     switch (call.geometry) {
-        case native::Geometry::Affine: coordinates<Affine>(call.record, tile); break;
-        case native::Geometry::Perspective: coordinates<Perspective>(call.record, tile); break;
-        default: coordinates<Grid>(call.record, tile);  // and WideGrid, whose record is the same
+        case native::Geometry::Affine:
+            coordinates<Affine>(call.record, tile);
+            break;
+        case native::Geometry::Perspective:
+            coordinates<Perspective>(call.record, tile);
+            break;
+        default:
+            coordinates<Grid>(call.record, tile);  // and WideGrid, whose record is the same
     }
-    if (call.sampler == native::Sampler::Nearest && call.source == call.target) move_tile(call, args, tile, static_cast<void*>(memory.box));
-    else warp_numbers(call, args, tile, memory);
+    if (call.sampler == native::Sampler::Nearest && call.source == call.target)
+        move_tile(call, args, tile, static_cast<void*>(memory.box));
+    else
+        warp_numbers(call, args, tile, memory);
 }
 
-// How the output is cut into tasks: even shares of the height, of at most 64 rows, and as much of a row as leaves enough tasks
-// for the threads of any machine.
+// How the output is cut into tasks: even shares of the height, of at most 64 rows, and as much of a row as leaves
+// enough tasks for the threads of any machine.
 struct Cut {
     int rows, columns, down, across;
 };
@@ -115,7 +141,9 @@ inline Cut cut_of(const AnyWarp& args) {
     auto share = [](int n, int parts) { return (n + parts - 1) / parts; };
     const int rows = share(args.out_height, share(args.out_height, tile_height)), down = share(args.out_height, rows);
     const long long tiles = args.samples * args.frames * down * share(args.out_width, tile_width), enough = 256;
-    const int most = strip_width / tile_width, at_once = tiles / enough < 1 ? 1 : tiles / enough < most ? static_cast<int>(tiles / enough) : most;
+    const int most = strip_width / tile_width, at_once = tiles / enough < 1      ? 1
+                                                         : tiles / enough < most ? static_cast<int>(tiles / enough)
+                                                                                 : most;
     return {rows, at_once * tile_width, down, share(args.out_width, at_once * tile_width)};
 }
 
@@ -130,24 +158,43 @@ template <class R>
 inline void warp_typed(const native::WarpCall& call, long long task, void* workspace) {
     const AnyWarp args = common(call.record);
     const Cut cut = cut_of(args);
-    const long long rest = task / cut.across, frame = rest / cut.down, n = frame / args.frames, t = frame - n * args.frames;
+    const long long rest = task / cut.across, frame = rest / cut.down, n = frame / args.frames,
+                    t = frame - n * args.frames;
     auto least = [](int a, int b) { return a < b ? a : b; };
-    const int left = static_cast<int>(task % cut.across) * cut.columns, top = static_cast<int>(rest % cut.down) * cut.rows;
+    const int left = static_cast<int>(task % cut.across) * cut.columns,
+              top = static_cast<int>(rest % cut.down) * cut.rows;
     const int width = least(cut.columns, args.out_width - left), height = least(cut.rows, args.out_height - top);
     if (call.sampler == native::Sampler::Nearest && call.source == call.target &&
         move_strip<R>(call, args, n, t, left, width, top, height, *static_cast<StripMemory*>(workspace)))
         return;
     if constexpr (Same<R, float>::value)
-        if (call.sampler == native::Sampler::Bilinear && call.source == native::Dtype::uint8 && call.target == native::Dtype::uint8 &&
+        if (call.sampler == native::Sampler::Bilinear && call.source == native::Dtype::uint8 &&
+            call.target == native::Dtype::uint8 &&
             warp_strip(call, args, n, t, left, width, top, height, *static_cast<BilinearStrip*>(workspace)))
             return;
     for (int x = 0; x < width; x += tile_width)
-        warp_tile<R>(call, args, {n, t, left + x, top, least(tile_width, width - x), height, left + width, 0, 0, false, {}, nullptr, nullptr}, *static_cast<Memory<R>*>(workspace));
+        warp_tile<R>(call, args,
+                     {n,
+                      t,
+                      left + x,
+                      top,
+                      least(tile_width, width - x),
+                      height,
+                      left + width,
+                      0,
+                      0,
+                      false,
+                      {},
+                      nullptr,
+                      nullptr},
+                     *static_cast<Memory<R>*>(workspace));
 }
 
 inline void warp_samples(const native::WarpCall& call, long long task, void* workspace) {
-    if (call.source == native::Dtype::float64) warp_typed<double>(call, task, workspace);
-    else warp_typed<float>(call, task, workspace);
+    if (call.source == native::Dtype::float64)
+        warp_typed<double>(call, task, workspace);
+    else
+        warp_typed<float>(call, task, workspace);
 }
 
 // Where a box alone of sample n counts as the image: as of a smaller image, whose first pixel the matrix counts from.
@@ -192,9 +239,12 @@ inline void warp_matrix(native::WarpCall call, long long task, void* workspace) 
 }
 
 inline void warp_task(const native::WarpCall& call, long long task, void* workspace) {
-    if (call.geometry == native::Geometry::Affine) warp_matrix<Affine>(call, task, workspace);
-    else if (call.geometry == native::Geometry::Perspective) warp_matrix<Perspective>(call, task, workspace);
-    else warp_samples(call, task, workspace);
+    if (call.geometry == native::Geometry::Affine)
+        warp_matrix<Affine>(call, task, workspace);
+    else if (call.geometry == native::Geometry::Perspective)
+        warp_matrix<Perspective>(call, task, workspace);
+    else
+        warp_samples(call, task, workspace);
 }
 
 }  // namespace cuaug

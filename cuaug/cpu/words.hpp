@@ -24,9 +24,13 @@ inline void load_words(const Plane& plane, int row, int first, int count, Word* 
 #ifdef __SSSE3__
         const __m128i spread = _mm_setr_epi8(0, 1, 2, 2, 3, 4, 5, 5, 6, 7, 8, 8, 9, 10, 11, 11);
 #ifdef __AVX512BW__
-        const __m512i each = _mm512_maskz_broadcast_i32x4(0xffff, spread), fours = _mm512_setr_epi32(0, 1, 2, 2, 3, 4, 5, 5, 6, 7, 8, 8, 9, 10, 11, 11);
+        const __m512i each = _mm512_maskz_broadcast_i32x4(0xffff, spread),
+                      fours = _mm512_setr_epi32(0, 1, 2, 2, 3, 4, 5, 5, 6, 7, 8, 8, 9, 10, 11, 11);
         for (; i + 16 <= count; i += 16)
-            _mm512_storeu_si512(words + i, _mm512_shuffle_epi8(_mm512_maskz_permutexvar_epi32(0xffff, fours, _mm512_maskz_loadu_epi32(0x0fff, at + 3 * i)), each));
+            _mm512_storeu_si512(
+                words + i,
+                _mm512_shuffle_epi8(
+                    _mm512_maskz_permutexvar_epi32(0xffff, fours, _mm512_maskz_loadu_epi32(0x0fff, at + 3 * i)), each));
 #endif
         for (; i + 6 <= count; i += 4)  // 16 bytes are read, 12 of them used
             _mm_storeu_si128(reinterpret_cast<__m128i*>(words + i),
@@ -36,7 +40,8 @@ inline void load_words(const Plane& plane, int row, int first, int count, Word* 
         if (i < count) words[i] = at[3 * i] | at[3 * i + 1] << 8 | at[3 * i + 2] << 16;
         return;
     }
-    const uint8 *r = at + plane.offset[0], *g = at + plane.offset[1], *b = at + plane.offset[2], *a = at + plane.offset[3];
+    const uint8 *r = at + plane.offset[0], *g = at + plane.offset[1], *b = at + plane.offset[2],
+                *a = at + plane.offset[3];
     int i = 0;
     if (plane.x_stride == 1) {
 #ifdef __SSE2__
@@ -71,9 +76,12 @@ inline void store_words(const Word* __restrict__ words, int count, const Plane& 
 #ifdef __SSSE3__
         const __m128i gather = _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1);
 #ifdef __AVX512BW__
-        const __m512i each = _mm512_maskz_broadcast_i32x4(0xffff, gather), threes = _mm512_setr_epi32(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 3, 7, 11, 15);
+        const __m512i each = _mm512_maskz_broadcast_i32x4(0xffff, gather),
+                      threes = _mm512_setr_epi32(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 3, 7, 11, 15);
         for (; i + 16 <= count; i += 16)
-            _mm512_mask_storeu_epi32(at + 3 * i, 0x0fff, _mm512_maskz_permutexvar_epi32(0xffff, threes, _mm512_shuffle_epi8(_mm512_loadu_si512(words + i), each)));
+            _mm512_mask_storeu_epi32(at + 3 * i, 0x0fff,
+                                     _mm512_maskz_permutexvar_epi32(
+                                         0xffff, threes, _mm512_shuffle_epi8(_mm512_loadu_si512(words + i), each)));
 #endif
         for (; i + 6 <= count; i += 4)  // 16 bytes are written, the last 4 again by the next
             _mm_storeu_si128(reinterpret_cast<__m128i*>(at + 3 * i),
@@ -100,8 +108,9 @@ inline void words_of(const float* __restrict__ pixels, int count, Word* __restri
         return _mm_cvtps_epi32(_mm_min_ps(_mm_set1_ps(255.0f), _mm_loadu_ps(pixels + 4 * k)));
     };
     for (; i + 4 <= count; i += 4)
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(words + i),
-                         _mm_packus_epi16(_mm_packs_epi32(levels(i), levels(i + 1)), _mm_packs_epi32(levels(i + 2), levels(i + 3))));
+        _mm_storeu_si128(
+            reinterpret_cast<__m128i*>(words + i),
+            _mm_packus_epi16(_mm_packs_epi32(levels(i), levels(i + 1)), _mm_packs_epi32(levels(i + 2), levels(i + 3))));
 #endif
     for (; i < count; ++i) {
         uint8 bytes[4];

@@ -8,8 +8,8 @@ constexpr int most_branches = 8;
 
 // `in` blended with what several chains of ops have made of it, and then a chain of ops. Mirrored by cuaug/_pass.py.
 struct Blend : Pointwise {
-    const void* branch[most_branches];   // of the dtype of `in`, with the strides of `out`
-    Table shares;        // [N, branches]: of what is left over, what `in` takes, then each branch but the last
+    const void* branch[most_branches];  // of the dtype of `in`, with the strides of `out`
+    Table shares;  // [N, branches]: of what is left over, what `in` takes, then each branch but the last
     long long branches;
 };
 

@@ -56,7 +56,13 @@ struct Windowed : Border {
     static constexpr bool windowed = true;
 };
 
-template <class Border> struct Within { using type = Border; };
-template <class Border> struct Within<Windowed<Border>> { using type = Border; };
+template <class Border>
+struct Within {
+    using type = Border;
+};
+template <class Border>
+struct Within<Windowed<Border>> {
+    using type = Border;
+};
 
 }  // namespace cuaug

@@ -3,11 +3,13 @@
 #include "ops/where.cuh"
 #include "pixel.cuh"
 
-// Ops one after the other, each a struct of one sample's parameters: `shared` numbers, then `each` numbers for every channel of the image.
+// Ops one after the other, each a struct of one sample's parameters: `shared` numbers, then `each` numbers for every
+// channel of the image.
 
 namespace cuaug {
 
-// The chain's column that field i of an op comes from, whose first is `from`, for K channels from `first` on, of `channels`.
+// The chain's column that field i of an op comes from, whose first is `from`, for K channels from `first` on, of
+// `channels`.
 template <class Op, int K>
 inline int column_of(int i, int from, int first, int channels) {
     if (i < Op::shared) return from + i;
@@ -17,16 +19,22 @@ inline int column_of(int i, int from, int first, int channels) {
 
 // What an op makes of its parameters, once for a sample, before pixels meet it: see `prepare` where an op has one.
 template <class Op, class R>
-inline auto prepare_op(R* field, R white, int) -> decltype(Op::prepare(field, white)) { return Op::prepare(field, white); }
+inline auto prepare_op(R* field, R white, int) -> decltype(Op::prepare(field, white)) {
+    return Op::prepare(field, white);
+}
 template <class Op, class R>
 inline void prepare_op(R*, R, long) {}
 
-// Calls `use` with the op, or, one after the other, with those that it consists of for this sample, if it has `steps`: whoever works on
-// many pixels takes one step with all of them.
+// Calls `use` with the op, or, one after the other, with those that it consists of for this sample, if it has `steps`:
+// whoever works on many pixels takes one step with all of them.
 template <class Op, class Use>
-inline auto each_step(const Op& op, const Use& use, int) -> decltype(op.steps(use)) { return op.steps(use); }
+inline auto each_step(const Op& op, const Use& use, int) -> decltype(op.steps(use)) {
+    return op.steps(use);
+}
 template <class Op, class Use>
-inline void each_step(const Op& op, const Use& use, long) { use(op); }
+inline void each_step(const Op& op, const Use& use, long) {
+    use(op);
+}
 
 // From prepared fields.
 template <class Op, class R>
@@ -39,7 +47,8 @@ inline Op op_of(const R* field) {
 // Prepared fields; `column(i)` is column i of a sample, `white` what 1 is in the images' own range.
 template <class Op, class R, int K, class Column>
 inline void fill_fields(const Column& column, int from, int first, int channels, R white, R* field) {
-    for (int i = 0; i < Op::shared + Op::each * K; ++i) field[i] = static_cast<R>(column(column_of<Op, K>(i, from, first, channels)));
+    for (int i = 0; i < Op::shared + Op::each * K; ++i)
+        field[i] = static_cast<R>(column(column_of<Op, K>(i, from, first, channels)));
     prepare_op<Op>(field, white, 0);
 }
 
@@ -52,15 +61,23 @@ inline Op op_of(const Column& column, int from, int first, int channels, R white
 
 // Whether it looks at where a pixel lies: `placed` where an op does.
 template <class Op>
-constexpr auto is_placed(int) -> decltype(Op::placed) { return Op::placed; }
+constexpr auto is_placed(int) -> decltype(Op::placed) {
+    return Op::placed;
+}
 template <class Op>
-constexpr bool is_placed(long) { return false; }
+constexpr bool is_placed(long) {
+    return false;
+}
 
 // Whether what it makes of shares within 0..1 lies there too: `within` where an op says so.
 template <class Op>
-constexpr auto is_within(int) -> decltype(Op::within) { return Op::within; }
+constexpr auto is_within(int) -> decltype(Op::within) {
+    return Op::within;
+}
 template <class Op>
-constexpr bool is_within(long) { return false; }
+constexpr bool is_within(long) {
+    return false;
+}
 
 template <class R, int K, class... Ops>
 struct Sequence;
@@ -75,7 +92,8 @@ struct Sequence<R, K> {
     static Sequence of(const R*) { return {}; }
     bool idle() const { return true; }
 
-    template <int N> void apply(Pixel<R, K> (&)[N], const Where<R> (&)[N]) const {}
+    template <int N>
+    void apply(Pixel<R, K> (&)[N], const Where<R> (&)[N]) const {}
 };
 
 template <class R, int K, class Op, class... Others>
@@ -109,9 +127,12 @@ struct Sequence<R, K, Op, Others...> {
 
     template <int N>
     void apply(Pixel<R, K> (&pixels)[N], const Where<R> (&where)[N]) const {
-        each_step(op, [&](const auto& step) {
-            for (int i = 0; i < N; ++i) pixels[i] = step(pixels[i], where[i]);
-        }, 0);
+        each_step(
+            op,
+            [&](const auto& step) {
+                for (int i = 0; i < N; ++i) pixels[i] = step(pixels[i], where[i]);
+            },
+            0);
         others.apply(pixels, where);
     }
 };
@@ -120,7 +141,8 @@ struct Sequence<R, K, Op, Others...> {
 template <template <class, int> class... Ops>
 struct Chain {
     static constexpr bool empty = sizeof...(Ops) == 0;
-    template <class R, int K> using Of = Sequence<R, K, Ops<R, K>...>;
+    template <class R, int K>
+    using Of = Sequence<R, K, Ops<R, K>...>;
 };
 
 }  // namespace cuaug

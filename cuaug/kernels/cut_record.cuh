@@ -6,10 +6,10 @@ namespace cuaug {
 struct CutPiece {
     const unsigned char* from;
     unsigned char* to;
-    long long from_pitch;   // bytes from a row to the next
+    long long from_pitch;  // bytes from a row to the next
     long long to_pitch;
     long long rows;
-    long long bytes;        // of a row
+    long long bytes;  // of a row
 };
 
 // Boxes of images of any size, moved in one launch. Mirrored by cuaug/_engine.py.

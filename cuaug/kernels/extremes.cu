@@ -8,9 +8,9 @@ namespace cuaug {
 
 constexpr int extremes_threads = 1024;
 
-// A block finds the least and the greatest value of each channel of a sample, all its frames together, in the images' own range: `out`
-// is [N, 2, C], float64. A NaN is neither, and stands for both of a sample
-// whose parameter is 0. Grid: (samples).
+// A block finds the least and the greatest value of each channel of a sample, all its frames together, in the images'
+// own range: `out` is [N, 2, C], float64. A NaN is neither, and stands for both of a sample whose parameter is 0. Grid:
+// (samples).
 template <class In, class InLayout, int K>
 __global__ void __launch_bounds__(extremes_threads) extremes(const __grid_constant__ Pointwise args) {
     using R = Real<In>;
@@ -36,7 +36,8 @@ __global__ void __launch_bounds__(extremes_threads) extremes(const __grid_consta
             for (long long piece = threadIdx.x; piece < pieces; piece += extremes_threads) {
                 const unsigned int index = static_cast<unsigned int>(piece);
                 const int y = index / across, x = 4 * (index - y * across), count = min(4, args.in_width - x);
-                const FourPixels<In, K> four = load_pixels<InLayout, In, K>(frame + y * args.in.y + static_cast<long long>(x) * step, offset, step, args.in_aligned, count);
+                const FourPixels<In, K> four = load_pixels<InLayout, In, K>(
+                    frame + y * args.in.y + static_cast<long long>(x) * step, offset, step, args.in_aligned, count);
                 for (int j = 0; j < 4; ++j) {
                     const Pixel<R, K> pixel = unpacked<R>(four.v[j]);
                     for (int k = 0; k < K; ++k) low[k] = fmin(low[k], pixel.c[k]), high[k] = fmax(high[k], pixel.c[k]);
@@ -54,7 +55,8 @@ __global__ void __launch_bounds__(extremes_threads) extremes(const __grid_consta
         const int k = threadIdx.x;
         if (k < K && k < channels) {
             R least = lows[k][0], greatest = highs[k][0];
-            for (int i = 1; i < extremes_threads / 32; ++i) least = fmin(least, lows[k][i]), greatest = fmax(greatest, highs[k][i]);
+            for (int i = 1; i < extremes_threads / 32; ++i)
+                least = fmin(least, lows[k][i]), greatest = fmax(greatest, highs[k][i]);
             double* out = static_cast<double*>(args.out.data) + 2 * n * args.channels + first + k;
             out[0] = least;
             out[args.channels] = greatest;

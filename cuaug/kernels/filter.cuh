@@ -15,7 +15,8 @@ struct Triangle {
     }
 };
 
-// Keys 1981: a = -0.5 (Catmull-Rom) is Pillow's BICUBIC and torch's antialiased one, a = -0.75 is torch's and OpenCV's plain one.
+// Keys 1981: a = -0.5 (Catmull-Rom) is Pillow's BICUBIC and torch's antialiased one, a = -0.75 is torch's and OpenCV's
+// plain one.
 template <int Hundredths>
 struct Cubic {
     static constexpr int radius = 2;
@@ -74,17 +75,21 @@ inline R weight(const Taps<R>& taps, int i) {
 // How far a box may reach beyond the image: it bounds the work that a sample can ask for.
 constexpr double most_outside = 65536.0;
 
-// Of output pixel `at` of `size`, made of [start, start + extent) of the `length` pixels of an image. No taps if that is not a
-// finite, non-empty box, or reaches too far beyond the image. The weights are not normalised.
+// Of output pixel `at` of `size`, made of [start, start + extent) of the `length` pixels of an image. No taps if that
+// is not a finite, non-empty box, or reaches too far beyond the image. The weights are not normalised.
 template <class Filter, class R>
 inline Taps<R> raw_taps_of(double start, double extent, int length, int size, int at, bool antialias) {
-    if (!(start >= -most_outside && extent > 0.0 && start + extent <= length + most_outside)) return {0, 0, 0, 1, R(0), R(0), R(0)};
-    const double scale = extent / size, widen = antialias && scale > 1.0 ? scale : 1.0, centre = start + (at + 0.5) * scale;
-    const int low = static_cast<int>(floor(start)), end = static_cast<int>(ceil(start + extent)), high = end > low ? end : low + 1;
+    if (!(start >= -most_outside && extent > 0.0 && start + extent <= length + most_outside))
+        return {0, 0, 0, 1, R(0), R(0), R(0)};
+    const double scale = extent / size, widen = antialias && scale > 1.0 ? scale : 1.0,
+                 centre = start + (at + 0.5) * scale;
+    const int low = static_cast<int>(floor(start)), end = static_cast<int>(ceil(start + extent)),
+              high = end > low ? end : low + 1;
     Taps<R> taps = {0, 0, low, high, R(0), R(1) / static_cast<R>(widen), R(1)};
     if (antialias) {
         const double reach = Filter::radius * widen;
-        const int from = static_cast<int>(floor(centre - reach + 0.5)), to = static_cast<int>(floor(centre + reach + 0.5));
+        const int from = static_cast<int>(floor(centre - reach + 0.5)),
+                  to = static_cast<int>(floor(centre + reach + 0.5));
         taps.first = from > low ? from : low;
         taps.count = (to < high ? to : high) - taps.first;
     } else {

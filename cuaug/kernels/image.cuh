@@ -14,7 +14,7 @@ struct Window {
 // `base` is added to the index first, so that samplers work in the small coordinates of a tile.
 template <class T, int K, class Border>
 struct Image {
-    const T* data;       // [H, W], its channels at offset[0..K)
+    const T* data;  // [H, W], its channels at offset[0..K)
     long long offset[K];
     int y_stride;
     int x_stride;

@@ -15,8 +15,8 @@ constexpr int mean_threads = 512;
 struct Forgotten {};
 struct InPlace {};
 
-// A block makes the mean luma of a sample behind a chain of ops, all its frames together, in the images' own range: float64, `out.n`
-// numbers after the one before. The order of the additions is always the same. Grid: (samples).
+// A block makes the mean luma of a sample behind a chain of ops, all its frames together, in the images' own range:
+// float64, `out.n` numbers after the one before. The order of the additions is always the same. Grid: (samples).
 template <class In, class InLayout, int K, class Chain, class Use = Forgotten>
 __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant__ Pointwise args) {
     using R = Real<In>;
@@ -28,7 +28,8 @@ __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant_
     using Ops = typename Chain::template Of<R, K>;
     __shared__ R field[Ops::fields + 1];
     if constexpr (Ops::fields > 0) {
-        for (int i = threadIdx.x; i < Ops::fields; i += mean_threads) field[i] = static_cast<R>(parameter(args, n, Ops::column(i, 0, 0, K)));
+        for (int i = threadIdx.x; i < Ops::fields; i += mean_threads)
+            field[i] = static_cast<R>(parameter(args, n, Ops::column(i, 0, 0, K)));
         __syncthreads();
         if (threadIdx.x == 0) Ops::prepare(field, R(white<In>));
         __syncthreads();
@@ -38,7 +39,9 @@ __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant_
     for (int t = 0; t < args.frames; ++t) {
         const In* frame = static_cast<const In*>(args.in.data) + n * args.in.n + t * args.in.t;
         for (long long i = threadIdx.x; i < static_cast<long long>(across) * args.in_height; i += mean_threads) {
-            const int y = static_cast<int>(i / across), x = 4 * static_cast<int>(i - static_cast<long long>(y) * across), count = min(4, args.in_width - x);
+            const int y = static_cast<int>(i / across),
+                      x = 4 * static_cast<int>(i - static_cast<long long>(y) * across),
+                      count = min(4, args.in_width - x);
             const In* at = frame + y * args.in.y + static_cast<long long>(x) * step;
             R sum = R(0);
             const FourPixels<In, K> four = load_pixels<InLayout, In, K>(at, offset, step, args.in_aligned, count);
@@ -63,7 +66,8 @@ __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant_
     __syncthreads();
     if (threadIdx.x == 0) {
         for (int i = 1; i < mean_threads / 32; ++i) total += sums[i];
-        static_cast<double*>(args.out.data)[n * args.out.n] = total * white<In> / (static_cast<double>(args.frames) * args.in_height * args.in_width);
+        static_cast<double*>(args.out.data)[n * args.out.n] =
+            total * white<In> / (static_cast<double>(args.frames) * args.in_height * args.in_width);
     }
 }
 

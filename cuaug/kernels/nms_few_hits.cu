@@ -5,13 +5,15 @@
 
 namespace cuaug {
 
-// A warp compares 32 boxes, a lane each, with 32 others; the warps of a block have others side by side. Grid: (parts x words x samples).
+// A warp compares 32 boxes, a lane each, with 32 others; the warps of a block have others side by side. Grid: (parts x
+// words x samples).
 template <class R>
 __global__ void __launch_bounds__(nms_few_warps * 32) nms_few_hits(const __grid_constant__ Nms args) {
     __shared__ Rival<R> rivals[nms_few_warps][32];
     __shared__ int ahead[nms_few_warps][32];
     let_next_begin();
-    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, words = (args.count + 31) / 32, parts = nms_few_parts(args), part = static_cast<int>(blockIdx.x % parts);
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, words = (args.count + 31) / 32,
+              parts = nms_few_parts(args), part = static_cast<int>(blockIdx.x % parts);
     const long long row = blockIdx.x / parts, n = row / words;
     const int i = static_cast<int>(row - n * words) * 32 + lane, word = part * nms_few_warps + warp, first = 32 * word;
     const Rival<R> own = rival_at<R>(args, n, i);

@@ -6,13 +6,15 @@ namespace cuaug {
 
 constexpr int nms_few_settle_warps = nms_few / 32;
 
-// A block settles a sample, a thread a box, by who would remove whom (nms_few_hits.cu). Each warp settles its own 32 among themselves by what the others keep,
-// again until nothing changes: after k rounds all is right that takes no more than k steps from warp to warp to decide, and boxes are decided in a few. Then
-// the indices are written, each where it belongs by score among those kept. Grid: (samples).
+// A block settles a sample, a thread a box, by who would remove whom (nms_few_hits.cu). Each warp settles its own 32
+// among themselves by what the others keep, again until nothing changes: after k rounds all is right that takes no more
+// than k steps from warp to warp to decide, and boxes are decided in a few. Then the indices are written, each where it
+// belongs by score among those kept. Grid: (samples).
 __global__ void __launch_bounds__(nms_few_settle_warps * 32) nms_few_settle(const __grid_constant__ Nms args) {
     constexpr unsigned int everyone = 0xffffffffu;
     __shared__ unsigned int kept[2][nms_few_settle_warps], by_score[nms_few_settle_warps];
-    const int index = threadIdx.x, lane = index & 31, warp = index >> 5, words = (args.count + 31) / 32, parts = nms_few_parts(args);
+    const int index = threadIdx.x, lane = index & 31, warp = index >> 5, words = (args.count + 31) / 32,
+              parts = nms_few_parts(args);
     const long long n = blockIdx.x;
     const unsigned int* hits = nms_few_hits_of(args, n, words) + index;
     const int* ahead = nms_ahead_of(args, n) + index;
@@ -23,7 +25,8 @@ __global__ void __launch_bounds__(nms_few_settle_warps * 32) nms_few_settle(cons
         for (int part = 0; part < parts; ++part) place += ahead[part * args.count];
         among = hits[warp * args.count];
     }
-    for (int w = 0; w < nms_few_settle_warps; ++w) hit[w] = w < words && w != warp && index < args.count ? hits[w * args.count] : 0;
+    for (int w = 0; w < nms_few_settle_warps; ++w)
+        hit[w] = w < words && w != warp && index < args.count ? hits[w * args.count] : 0;
 
     if (index < nms_few_settle_warps) kept[0][index] = kept[1][index] = by_score[index] = 0;
     __syncthreads();

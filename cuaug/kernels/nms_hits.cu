@@ -7,14 +7,16 @@ namespace cuaug {
 
 constexpr int nms_at_once = 2;  // boxes of a lane: what it reads of another serves both
 
-// A block compares some words of boxes with a part of them: a warp's lanes have a box of a word each, `nms_at_once` words at a time, and meet those of the
-// warp's own word of the part, one after the other. Grid: (parts x own words / own_words x samples).
+// A block compares some words of boxes with a part of them: a warp's lanes have a box of a word each, `nms_at_once`
+// words at a time, and meet those of the warp's own word of the part, one after the other. Grid: (parts x own words /
+// own_words x samples).
 template <class R>
 __global__ void __launch_bounds__(nms_part, Same<R, float>::value ? 4 : 1) nms_hits(const __grid_constant__ Nms args) {
     __shared__ Rival<R> rivals[nms_part], owns[nms_part];
     __shared__ int found[nms_part];
     let_next_begin();
-    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, words = nms_pair_words(args), parts = nms_parts(args), rows = (words + args.own_words - 1) / args.own_words;
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, words = nms_pair_words(args), parts = nms_parts(args),
+              rows = (words + args.own_words - 1) / args.own_words;
     const int part = static_cast<int>(blockIdx.x % parts), row = static_cast<int>(blockIdx.x / parts % rows);
     const long long n = blockIdx.x / parts / rows;
     const int first = 32 * args.own_words * row, own_at = first + threadIdx.x, other_at = nms_part * part + 32 * warp;
@@ -34,7 +36,8 @@ __global__ void __launch_bounds__(nms_part, Same<R, float>::value ? 4 : 1) nms_h
     for (int word = 0; word < args.own_words; word += nms_at_once) {
         const Rival<R> own[nms_at_once] = {owns[32 * word + lane], owns[32 * word + 32 + lane]};
         const Least<R> least[nms_at_once] = {{args.iou_threshold, own[0].area}, {args.iou_threshold, own[1].area}};
-        // Of equal scores, those of words before come before; within a word, by the lane, which is rare and looked at apart.
+        // Of equal scores, those of words before come before; within a word, by the lane, which is rare and looked at
+        // apart.
         unsigned long long bound[nms_at_once];
         unsigned int apart[nms_at_once];
         float before[nms_at_once] = {};  // a count, as floats are added at twice the rate
@@ -54,8 +57,10 @@ __global__ void __launch_bounds__(nms_part, Same<R, float>::value ? 4 : 1) nms_h
             for (unsigned int left = ~apart[r]; left != 0; left &= left - 1) {
                 const int j = __ffs(static_cast<int>(left)) - 1;
                 const Rival<R>& other = others[j];
-                const bool earlier = other.score >= mine_bound || (other.score == mine.score && other_at + j < first + at);
-                if (earlier && other.group == mine.group && suppresses(other.box(), mine.box(), args.iou_threshold)) hit |= left & -left;
+                const bool earlier =
+                    other.score >= mine_bound || (other.score == mine.score && other_at + j < first + at);
+                if (earlier && other.group == mine.group && suppresses(other.box(), mine.box(), args.iou_threshold))
+                    hit |= left & -left;
             }
             if (other_at == first + 32 * (word + r))
                 for (int j = 0; j < lane; ++j) ahead += others[j].score == mine.score;
@@ -64,7 +69,9 @@ __global__ void __launch_bounds__(nms_part, Same<R, float>::value ? 4 : 1) nms_h
         }
     }
     __syncthreads();
-    if (owning && own_at < args.count) nms_found_of(args, n)[part * args.count + own_at] = found[threadIdx.x] | (owns[threadIdx.x].score == 0 ? nms_absent : 0);
+    if (owning && own_at < args.count)
+        nms_found_of(args, n)[part * args.count + own_at] =
+            found[threadIdx.x] | (owns[threadIdx.x].score == 0 ? nms_absent : 0);
 }
 
 }  // namespace cuaug

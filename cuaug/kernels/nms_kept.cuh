@@ -5,7 +5,8 @@
 
 namespace cuaug {
 
-// Writes a sample's indices in the order of their scores. All threads of a block: a warp has 512 places at a time, all of them asked for at once.
+// Writes a sample's indices in the order of their scores. All threads of a block: a warp has 512 places at a time, all
+// of them asked for at once.
 inline void write_kept(const Nms& args, long long n) {
     constexpr int turns = 16, run = 32 * turns;
     __shared__ int sums[32];
@@ -30,7 +31,8 @@ inline void write_kept(const Nms& args, long long n) {
         const int to = total + __shfl_sync(0xffffffffu, found.before, warp);
         total += found.all;
         for (int i = 0; i < turns; ++i)
-            if (index[i] >= 0 && to + before[i] < args.most) write_index(args, args.out, row + to + before[i], index[i]);
+            if (index[i] >= 0 && to + before[i] < args.most)
+                write_index(args, args.out, row + to + before[i], index[i]);
         __syncthreads();
     }
     total = min(total, args.most);

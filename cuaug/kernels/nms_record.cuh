@@ -17,9 +17,9 @@ struct NmsKey {
 template <class R>
 struct Candidate {
     R left, top, right, bottom, area;
-    int index;       // in the caller's order; -1: takes no part
-    int place;       // by score, among all classes
-    int start;       // the position at which its class begins
+    int index;  // in the caller's order; -1: takes no part
+    int place;  // by score, among all classes
+    int start;  // the position at which its class begins
 };
 
 struct Rotated {};
@@ -34,13 +34,14 @@ using RotatedCandidate = Candidate<Rotated>;
 
 // Greedy suppression in each of N samples. Mirrored by cuaug/_nms.py.
 struct Nms {
-    Numbers boxes;                  // [N, K, 4]: left, top, right, bottom; [N, K, 5]: centre x and y, width, height, degrees
-    Numbers scores;                 // [N, K]
-    Numbers classes;                // [N, K]; data null: all are of one class
-    Numbers counts;                 // [N]: of each sample's boxes, how many take part; data null: all
-    void* out;                      // [N, most]: indices of the boxes kept, by score, then -1; the last kernel alone knows where
-    void* found;                    // [N]: how many; written when what stands below has been read: then it is free for another call
-    NmsKey* keys;                   // [2, N, tiles, nms_tile]: by class and score, and by score alone; or, where all pairs are compared: nms_pairs.cuh
+    Numbers boxes;    // [N, K, 4]: left, top, right, bottom; [N, K, 5]: centre x and y, width, height, degrees
+    Numbers scores;   // [N, K]
+    Numbers classes;  // [N, K]; data null: all are of one class
+    Numbers counts;   // [N]: of each sample's boxes, how many take part; data null: all
+    void* out;        // [N, most]: indices of the boxes kept, by score, then -1; the last kernel alone knows where
+    void* found;      // [N]: how many; written when what stands below has been read: then it is free for another call
+    NmsKey*
+        keys;  // [2, N, tiles, nms_tile]: by class and score, and by score alone; or, where all pairs are compared: nms_pairs.cuh
     void* candidates;               // [N, K]; or likewise
     unsigned long long* published;  // [N, words]: which of 32 candidates are kept, and above these which are decided
     int* kept;                      // [N, K]: by score, the box's index, or -1
@@ -48,12 +49,13 @@ struct Nms {
     long long samples;
     double iou_threshold;
     double score_threshold;
-    int count;                      // K
+    int count;  // K
     int most;
     int has_score_threshold;
-    int index_bytes;                // 4 or 8, of `out` and `found`
+    int index_bytes;  // 4 or 8, of `out` and `found`
     int rotated;
-    int own_words;                  // where all pairs are compared: words of 32 boxes that a block compares with others; even, at most 8
+    int own_words;  // where all pairs are compared: words of 32 boxes that a block compares with others; even, at most
+                    // 8
 };
 
 constexpr int nms_tile = 1024, nms_block = 64, nms_words = nms_block / 32;
@@ -83,10 +85,14 @@ inline BoxNumbers numbers_of(const T* from, long long step, bool rotated) {
 inline BoxNumbers read_box(const Nms& args, long long n, int i) {
     const long long at = n * args.boxes.n + i * args.boxes.k;
     switch (args.boxes.kind) {
-        case 0: return numbers_of(static_cast<const float16*>(args.boxes.data) + at, args.boxes.x, args.rotated != 0);
-        case 1: return numbers_of(static_cast<const bfloat16*>(args.boxes.data) + at, args.boxes.x, args.rotated != 0);
-        case 2: return numbers_of(static_cast<const float*>(args.boxes.data) + at, args.boxes.x, args.rotated != 0);
-        default: return numbers_of(static_cast<const double*>(args.boxes.data) + at, args.boxes.x, args.rotated != 0);
+        case 0:
+            return numbers_of(static_cast<const float16*>(args.boxes.data) + at, args.boxes.x, args.rotated != 0);
+        case 1:
+            return numbers_of(static_cast<const bfloat16*>(args.boxes.data) + at, args.boxes.x, args.rotated != 0);
+        case 2:
+            return numbers_of(static_cast<const float*>(args.boxes.data) + at, args.boxes.x, args.rotated != 0);
+        default:
+            return numbers_of(static_cast<const double*>(args.boxes.data) + at, args.boxes.x, args.rotated != 0);
     }
 }
 
@@ -98,7 +104,9 @@ inline NmsKey nms_key(const Nms& args, long long n, int i, bool by_class) {
     const bool absent = !counts || (args.has_score_threshold && !(score > args.score_threshold));
     bool proper = score == score;
     for (double number : box.at) proper = proper && number == number;
-    const long long group = by_class && args.classes.data != nullptr ? read_whole(args.classes, n * args.classes.n + i * args.classes.k) : 0;
+    const long long group = by_class && args.classes.data != nullptr
+                                ? read_whole(args.classes, n * args.classes.n + i * args.classes.k)
+                                : 0;
     return {absent ? 0 : proper ? rising(score) : 1, group, i, 0};
 }
 
@@ -111,10 +119,14 @@ inline bool before(const NmsKey& a, const NmsKey& b) {
 
 // A box that touches none.
 template <class R>
-inline Candidate<R> no_candidate() { return {0, 0, -1, -1, 1, -1, 0, 0}; }
+inline Candidate<R> no_candidate() {
+    return {0, 0, -1, -1, 1, -1, 0, 0};
+}
 
 template <>
-inline RotatedCandidate no_candidate<Rotated>() { return {{0, 0, 0, 0, {1, 0}}, -1, 0, 0}; }
+inline RotatedCandidate no_candidate<Rotated>() {
+    return {{0, 0, 0, 0, {1, 0}}, -1, 0, 0};
+}
 
 template <class R>
 inline Candidate<R> candidate(const Nms& args, long long n, const NmsKey& key, int place, int start) {
@@ -139,15 +151,17 @@ inline RotatedCandidate candidate<Rotated>(const Nms& args, long long n, const N
     return {box, key.score > 0 ? key.index : -1, place, start};
 }
 
-// Whether the intersection of two boxes over their union is beyond a threshold. In float32 the rounding errors add up to at most
-// 17 * 2^-24 of the union: what is nearer than 32 * 2^-24 of it, or overflows, is `unsure`, and is decided in float64.
+// Whether the intersection of two boxes over their union is beyond a threshold. In float32 the rounding errors add up
+// to at most 17 * 2^-24 of the union: what is nearer than 32 * 2^-24 of it, or overflows, is `unsure`, and is decided
+// in float64.
 struct Verdict {
     bool over, unsure;
 };
 
 template <class R>
 inline Verdict judged(const Candidate<R>& a, const Candidate<R>& b, R threshold) {
-    const R width = fmin(a.right, b.right) - fmax(a.left, b.left), height = fmin(a.bottom, b.bottom) - fmax(a.top, b.top);
+    const R width = fmin(a.right, b.right) - fmax(a.left, b.left),
+            height = fmin(a.bottom, b.bottom) - fmax(a.top, b.top);
     const R shared = width * height, either = a.area + b.area - shared;
     const bool touch = (width > 0) & (height > 0);
     if constexpr (Same<R, double>::value) {
@@ -161,8 +175,10 @@ inline Verdict judged(const Candidate<R>& a, const Candidate<R>& b, R threshold)
 
 template <class R>
 inline bool over_exactly(const Candidate<R>& a, const Candidate<R>& b, double threshold) {
-    const double width = fmin(static_cast<double>(a.right), static_cast<double>(b.right)) - fmax(static_cast<double>(a.left), static_cast<double>(b.left));
-    const double height = fmin(static_cast<double>(a.bottom), static_cast<double>(b.bottom)) - fmax(static_cast<double>(a.top), static_cast<double>(b.top));
+    const double width = fmin(static_cast<double>(a.right), static_cast<double>(b.right)) -
+                         fmax(static_cast<double>(a.left), static_cast<double>(b.left));
+    const double height = fmin(static_cast<double>(a.bottom), static_cast<double>(b.bottom)) -
+                          fmax(static_cast<double>(a.top), static_cast<double>(b.top));
     const double area_a = (static_cast<double>(a.right) - a.left) * (static_cast<double>(a.bottom) - a.top);
     const double area_b = (static_cast<double>(b.right) - b.left) * (static_cast<double>(b.bottom) - b.top);
     const double shared = width * height;
@@ -175,6 +191,8 @@ inline bool suppresses(const Candidate<R>& a, const Candidate<R>& b, double thre
     return verdict.unsure ? over_exactly(a, b, threshold) : verdict.over;
 }
 
-inline bool suppresses(const RotatedCandidate& a, const RotatedCandidate& b, double threshold) { return overlap(a.box, b.box) > threshold; }
+inline bool suppresses(const RotatedCandidate& a, const RotatedCandidate& b, double threshold) {
+    return overlap(a.box, b.box) > threshold;
+}
 
 }  // namespace cuaug

@@ -5,7 +5,8 @@
 namespace cuaug {
 
 inline NmsKey exchanged(const NmsKey& key, int apart) {
-    return {__shfl_xor_sync(0xffffffffu, key.score, apart), __shfl_xor_sync(0xffffffffu, key.group, apart), __shfl_xor_sync(0xffffffffu, key.index, apart), 0};
+    return {__shfl_xor_sync(0xffffffffu, key.score, apart), __shfl_xor_sync(0xffffffffu, key.group, apart),
+            __shfl_xor_sync(0xffffffffu, key.index, apart), 0};
 }
 
 }  // namespace cuaug

@@ -1,7 +1,7 @@
 #pragma once
 
-// Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"): a draw is a function of where it is wanted, and
-// of nothing that was drawn before.
+// Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"): a draw is a function of where it
+// is wanted, and of nothing that was drawn before.
 
 namespace cuaug {
 
@@ -26,14 +26,15 @@ inline Random4 philox(Random4 counter, unsigned int key_low, unsigned int key_hi
 // The random numbers of one sample at one step, for one position of a recipe.
 struct Stream {
     unsigned long long seed;
-    unsigned long long step;   // the lower 32 bits count
-    unsigned long long id;     // the lower 48 bits count
-    unsigned int position;     // below 2^16
+    unsigned long long step;  // the lower 32 bits count
+    unsigned long long id;    // the lower 48 bits count
+    unsigned int position;    // below 2^16
 
     // Four words; `index` counts them within the position.
     template <int unroll = 10>
     Random4 draw(unsigned int index) const {
-        const Random4 counter = {{index, position | static_cast<unsigned int>(id >> 32) << 16, static_cast<unsigned int>(id), static_cast<unsigned int>(step)}};
+        const Random4 counter = {{index, position | static_cast<unsigned int>(id >> 32) << 16,
+                                  static_cast<unsigned int>(id), static_cast<unsigned int>(step)}};
         return philox<unroll>(counter, static_cast<unsigned int>(seed), static_cast<unsigned int>(seed >> 32));
     }
 };

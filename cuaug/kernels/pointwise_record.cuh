@@ -6,16 +6,18 @@ namespace cuaug {
 
 // A chain of ops at every pixel. Mirrored by cuaug/_pass.py.
 struct Pointwise : Batch {
-    Table parameters;    // [N, P]: those of all ops, one after the other; data null: `value` serves all samples
+    Table parameters;  // [N, P]: those of all ops, one after the other; data null: `value` serves all samples
     double value[12];
-    Table parts;         // [N, part_count]: float64, whose sum serves instead of parameter `part_column`, if that is not -1
+    Table parts;  // [N, part_count]: float64, whose sum serves instead of parameter `part_column`, if that is not -1
     int part_count;
     int part_column;
 };
 
 // Of a chain whose parameters are all given.
 inline double given_parameter(const Pointwise& record, long long n, int i) {
-    return record.parameters.data != nullptr ? read(record.parameters, n * record.parameters.n + i * record.parameters.x) : record.value[i];
+    return record.parameters.data != nullptr
+               ? read(record.parameters, n * record.parameters.n + i * record.parameters.x)
+               : record.value[i];
 }
 
 inline double parameter(const Pointwise& record, long long n, int i) {
@@ -25,7 +27,8 @@ inline double parameter(const Pointwise& record, long long n, int i) {
     return sum;
 }
 
-// The sample that sample n is mixed with: parameter 0, or the one before it where that is negative, and itself where it is no sample.
+// The sample that sample n is mixed with: parameter 0, or the one before it where that is negative, and itself where it
+// is no sample.
 inline long long partner_of(const Pointwise& record, long long n) {
     const double partner = parameter(record, n, 0);
     if (partner < 0.0) return n > 0 ? n - 1 : record.samples - 1;

@@ -8,8 +8,9 @@ namespace cuaug {
 // What is done to the levels of a sample, by its parameter.
 enum Relevelling { unchanged, equalizing, stretching, contrasting };
 
-// Where a level goes to be equalized: as many levels up as there are pixels below it, in steps of a 255th of the pixels that are not of the highest
-// level present, rounded (Pillow's rule, and torchvision's). An image of fewer pixels than that stays.
+// Where a level goes to be equalized: as many levels up as there are pixels below it, in steps of a 255th of the pixels
+// that are not of the highest level present, rounded (Pillow's rule, and torchvision's). An image of fewer pixels than
+// that stays.
 inline uint8 equalized(int level, long long below, long long not_highest) {
     const long long step = not_highest / 255;
     if (step == 0) return static_cast<uint8>(level);

@@ -3,8 +3,8 @@
 #include "roi_record.cuh"
 #include "rotated.cuh"
 
-// Where the bins of a region lie, and which pixels they are made of. R is the type of the arithmetic, as of torchvision's: float, or
-// double for float64 features.
+// Where the bins of a region lie, and which pixels they are made of. R is the type of the arithmetic, as of
+// torchvision's: float, or double for float64 features.
 
 namespace cuaug {
 
@@ -17,9 +17,9 @@ struct RoiAxis {
 
 template <class R>
 struct Roi {
-    int n;      // sample; -1: none, and all of it is 0
+    int n;  // sample; -1: none, and all of it is 0
     int level;
-    RoiAxis<R> y, x;            // in pixels of the level; of a rotated one from its centre, along its own axes
+    RoiAxis<R> y, x;  // in pixels of the level; of a rotated one from its centre, along its own axes
     R centre_y, centre_x, cosine, sine;
 };
 
@@ -27,11 +27,12 @@ struct Roi {
 template <class R>
 struct Tap {
     int low, high;
-    R share;     // of `high`
+    R share;  // of `high`
     bool inside;
 };
 
-// torchvision's rule: up to a pixel beyond the outermost centres the outermost pixel counts, farther out there is nothing.
+// torchvision's rule: up to a pixel beyond the outermost centres the outermost pixel counts, farther out there is
+// nothing.
 template <class R>
 inline Tap<R> tap(R at, int extent) {
     if (!(at >= R(-1) && at <= R(extent))) return {0, 0, R(0), false};
@@ -46,7 +47,8 @@ inline R sample_at(const RoiAxis<R>& axis, int bin, long long i) {
     return axis.start + R(bin) * axis.bin + (R(i) + R(0.5)) * axis.bin / axis.samples;
 }
 
-// Samples first .. last - 1 of a bin: at least those between two coordinates, so that a region far larger than the image ends.
+// Samples first .. last - 1 of a bin: at least those between two coordinates, so that a region far larger than the
+// image ends.
 struct Span {
     long long first, last;
 };
@@ -58,7 +60,8 @@ inline Span samples_between(const RoiAxis<R>& axis, int bin, R low, R high) {
     if (!(step > 0)) return {0, static_cast<long long>(samples)};
     const double start = axis.start + static_cast<double>(bin) * axis.bin + step / 2;
     const double first = floor((low - start) / step) - 1, last = ceil((high - start) / step) + 2;
-    return {static_cast<long long>(fmin(fmax(first, 0.0), samples)), static_cast<long long>(fmin(fmax(last, 0.0), samples))};
+    return {static_cast<long long>(fmin(fmax(first, 0.0), samples)),
+            static_cast<long long>(fmin(fmax(last, 0.0), samples))};
 }
 
 template <class R>
@@ -66,7 +69,9 @@ inline RoiAxis<R> roi_axis(R start, R size, int bins, int sampling) {
     return {start, size / R(bins), sampling > 0 ? R(sampling) : ceil(size / R(bins))};
 }
 
-inline double roi_number(const Pooling& args, long long k, int i) { return read_number(args.rois, k * args.rois.k + i * args.rois.x); }
+inline double roi_number(const Pooling& args, long long k, int i) {
+    return read_number(args.rois, k * args.rois.k + i * args.rois.x);
+}
 
 // The sample a region belongs to; -1: none.
 inline int roi_sample(const Pooling& args, long long k) {
@@ -76,7 +81,8 @@ inline int roi_sample(const Pooling& args, long long k) {
 
 // The last level whose least area the region has (Lin et al. 2017, equation 1).
 inline int roi_level(const Pooling& args, long long k) {
-    const double a = roi_number(args, k, 1), b = roi_number(args, k, 2), c = roi_number(args, k, 3), d = roi_number(args, k, 4);
+    const double a = roi_number(args, k, 1), b = roi_number(args, k, 2), c = roi_number(args, k, 3),
+                 d = roi_number(args, k, 4);
     const double area = args.rotated ? c * d : (c - a) * (d - b);
     int level = 0;
     while (level + 1 < args.levels && area >= args.level[level + 1].least_area) ++level;
@@ -102,7 +108,8 @@ inline Roi<R> read_roi(const Pooling& args, long long k) {
         const double degrees = roi_number(args, k, 5);
         const Turn turned = turn(degrees);
         if (!within_reach(degrees)) roi.n = -1;
-        roi.centre_x = side[0], roi.centre_y = side[1], roi.cosine = static_cast<R>(turned.cosine), roi.sine = static_cast<R>(turned.sine);
+        roi.centre_x = side[0], roi.centre_y = side[1], roi.cosine = static_cast<R>(turned.cosine),
+        roi.sine = static_cast<R>(turned.sine);
         side[0] = -width / R(2), side[1] = -height / R(2);
     }
     roi.x = roi_axis(side[0], width, args.out_width, args.sampling);
@@ -110,7 +117,8 @@ inline Roi<R> read_roi(const Pooling& args, long long k) {
     return roi;
 }
 
-// A value between up to four pixels. Those of no weight are left out: an infinite one next to a sample does not make it NaN.
+// A value between up to four pixels. Those of no weight are left out: an infinite one next to a sample does not make it
+// NaN.
 template <class R>
 struct RoiSample {
     int taps;  // 0: outside of the image, where all is 0
@@ -166,16 +174,21 @@ inline Span bins_between(const RoiAxis<R>& axis, R low, R high, int bins) {
     if (!(axis.bin > R(0))) return {0, bins};
     const double start = axis.start, bin = axis.bin;
     const double first = floor((low - start) / bin) - 1, last = ceil((high - start) / bin) + 1;
-    return {static_cast<long long>(fmin(fmax(first, 0.0), static_cast<double>(bins))), static_cast<long long>(fmin(fmax(last, 0.0), static_cast<double>(bins)))};
+    return {static_cast<long long>(fmin(fmax(first, 0.0), static_cast<double>(bins))),
+            static_cast<long long>(fmin(fmax(last, 0.0), static_cast<double>(bins)))};
 }
 
 // Whether a value takes the place of the greatest so far: of equal ones the first stays, and so does NaN.
 template <class R>
-inline bool beats(R value, R best) { return value > best || (value != value && best == best); }
+inline bool beats(R value, R best) {
+    return value > best || (value != value && best == best);
+}
 
 // A pixel within a map, or its end.
 template <class R>
-inline int pixel_at(R value, int extent) { return static_cast<int>(fmin(fmax(value, R(0)), static_cast<R>(extent))); }
+inline int pixel_at(R value, int extent) {
+    return static_cast<int>(fmin(fmax(value, R(0)), static_cast<R>(extent)));
+}
 
 // Part of a map: rows top .. bottom, columns left .. right, or less.
 template <class R>
@@ -183,7 +196,8 @@ struct Extent {
     R top, left, bottom, right;
 };
 
-// The bins of roi_align: `visit(sample)` for each sample that may lie in the image; the result says whether there are others.
+// The bins of roi_align: `visit(sample)` for each sample that may lie in the image; the result says whether there are
+// others.
 template <class R>
 struct SampledBins {
     Roi<R> roi;
@@ -193,14 +207,16 @@ struct SampledBins {
 
     SampledBins() = default;
 
-    SampledBins(const Pooling& args, long long k) : roi(read_roi<R>(args, k)), level(&args.level[roi.level]), n(roi.n), count(1) {
+    SampledBins(const Pooling& args, long long k)
+        : roi(read_roi<R>(args, k)), level(&args.level[roi.level]), n(roi.n), count(1) {
         if (roi.y.samples >= R(1) && roi.x.samples >= R(1)) count = roi.y.samples * roi.x.samples;
     }
 
     // Part of the map, along the region's own axes. No point of it is farther from its middle than half its diagonal.
     Extent<R> along(const Pooling& args, const Extent<R>& part) const {
         if (!args.rotated) return part;
-        const R away_y = (part.top + part.bottom) / R(2) - roi.centre_y, away_x = (part.left + part.right) / R(2) - roi.centre_x;
+        const R away_y = (part.top + part.bottom) / R(2) - roi.centre_y,
+                away_x = (part.left + part.right) / R(2) - roi.centre_x;
         const R y = away_y * roi.cosine + away_x * roi.sine, x = away_x * roi.cosine - away_y * roi.sine;
         const R reach = (part.bottom - part.top + part.right - part.left) / R(2) + R(1);
         return {y - reach, x - reach, y + reach, x + reach};
@@ -242,7 +258,8 @@ struct SampledBins {
     // The bins that may have samples in a part of the map.
     Spans bins_in(const Pooling& args, const Extent<R>& part) const {
         const Extent<R> own = along(args, part);
-        return {bins_between(roi.y, own.top, own.bottom, args.out_height), bins_between(roi.x, own.left, own.right, args.out_width)};
+        return {bins_between(roi.y, own.top, own.bottom, args.out_height),
+                bins_between(roi.x, own.left, own.right, args.out_width)};
     }
 
     // No pixel beyond these has a part in the region.
@@ -250,7 +267,8 @@ struct SampledBins {
         const R down = roi.y.bin * R(args.out_height), across = roi.x.bin * R(args.out_width);
         if (!args.rotated) {
             const R bottom = roi.y.start + down, right = roi.x.start + across;
-            return {fmin(roi.y.start, bottom) - R(2), fmin(roi.x.start, right) - R(2), fmax(roi.y.start, bottom) + R(2), fmax(roi.x.start, right) + R(2)};
+            return {fmin(roi.y.start, bottom) - R(2), fmin(roi.x.start, right) - R(2), fmax(roi.y.start, bottom) + R(2),
+                    fmax(roi.x.start, right) + R(2)};
         }
         const R y = fabs(down * roi.cosine / R(2)) + fabs(across * roi.sine / R(2)) + R(2);
         const R x = fabs(down * roi.sine / R(2)) + fabs(across * roi.cosine / R(2)) + R(2);
@@ -274,17 +292,20 @@ struct PixelBins {
             side[i] = round(static_cast<R>(roi_number(args, k, 1 + i)) * static_cast<R>(level->scale));
             if (!within_reach(side[i])) n = -1;
         }
-        left = side[0], top = side[1], width = fmax(side[2] - side[0] + R(1), R(1)), height = fmax(side[3] - side[1] + R(1), R(1));
+        left = side[0], top = side[1], width = fmax(side[2] - side[0] + R(1), R(1)),
+        height = fmax(side[3] - side[1] + R(1), R(1));
     }
 
     static Span pixels(R start, R size, int bin, int bins, int extent) {
         const R each = size / R(bins);
         const R first = floor(R(bin) * each) + start, last = ceil(R(bin + 1) * each) + start, most = R(extent);
-        return {static_cast<long long>(fmin(fmax(first, R(0)), most)), static_cast<long long>(fmin(fmax(last, R(0)), most))};
+        return {static_cast<long long>(fmin(fmax(first, R(0)), most)),
+                static_cast<long long>(fmin(fmax(last, R(0)), most))};
     }
 
     Spans spans(const Pooling& args, int bin_y, int bin_x) const {
-        return {pixels(top, height, bin_y, args.out_height, level->height), pixels(left, width, bin_x, args.out_width, level->width)};
+        return {pixels(top, height, bin_y, args.out_height, level->height),
+                pixels(left, width, bin_x, args.out_width, level->width)};
     }
 
     bool others(const Spans&) const { return false; }
@@ -298,7 +319,8 @@ struct PixelBins {
     bool each(const Pooling& args, const Maps& maps, int bin_y, int bin_x, const Visit& visit) const {
         const Spans all = spans(args, bin_y, bin_x);
         for (long long y = all.rows.first; y < all.rows.last; ++y)
-            for (long long x = all.columns.first; x < all.columns.last; ++x) visit(RoiSample<R>{1, {y * maps.y + x * maps.x}, {R(1)}});
+            for (long long x = all.columns.first; x < all.columns.last; ++x)
+                visit(RoiSample<R>{1, {y * maps.y + x * maps.x}, {R(1)}});
         return false;
     }
 
@@ -310,10 +332,13 @@ struct PixelBins {
     // Bins of whole pixels overlap by up to one.
     Spans bins_in(const Pooling& args, const Extent<R>& part) const {
         const RoiAxis<R> y = {top, height / R(args.out_height), R(1)}, x = {left, width / R(args.out_width), R(1)};
-        return {bins_between(y, part.top - R(1), part.bottom + R(1), args.out_height), bins_between(x, part.left - R(1), part.right + R(1), args.out_width)};
+        return {bins_between(y, part.top - R(1), part.bottom + R(1), args.out_height),
+                bins_between(x, part.left - R(1), part.right + R(1), args.out_width)};
     }
 
-    Extent<R> touched(const Pooling&) const { return {top - R(1), left - R(1), top + height + R(1), left + width + R(1)}; }
+    Extent<R> touched(const Pooling&) const {
+        return {top - R(1), left - R(1), top + height + R(1), left + width + R(1)};
+    }
 
     static Span held(const Span& span, R low, R high) {
         const long long first = static_cast<long long>(ceil(low)), last = static_cast<long long>(floor(high)) + 1;

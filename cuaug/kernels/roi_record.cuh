@@ -15,8 +15,8 @@ struct Maps {
 
 // One level of a pyramid of feature maps.
 struct PoolingLevel {
-    Maps values;        // [N, C, H, W]
-    Maps gradients;     // [N, C, H, W]: written by a backward pass; data null in a forward pass
+    Maps values;     // [N, C, H, W]
+    Maps gradients;  // [N, C, H, W]: written by a backward pass; data null in a forward pass
     int height;
     int width;
     double scale;       // from the coordinates of the regions to pixels of this level
@@ -28,16 +28,17 @@ constexpr int most_levels = 8;
 // Regions of interest, each cut into bins. Mirrored by cuaug/_roi.py.
 struct Pooling {
     PoolingLevel level[most_levels];
-    Numbers rois;       // [K, 5]: sample, left, top, right, bottom; [K, 6]: sample, centre x and y, width, height, degrees
-    Maps pooled;        // [K, C, out_height, out_width]: written by a forward pass, and the gradients that a backward pass reads
-    long long count;    // K
+    Numbers rois;  // [K, 5]: sample, left, top, right, bottom; [K, 6]: sample, centre x and y, width, height, degrees
+    Maps
+        pooled;  // [K, C, out_height, out_width]: written by a forward pass, and the gradients that a backward pass reads
+    long long count;  // K
     int levels;
-    int samples;        // N
+    int samples;  // N
     int channels;
     int out_height;
     int out_width;
-    int sampling;       // samples of a bin along each axis; below 1: about one for each pixel
-    int aligned;        // whether a pixel's centre lies at half its side
+    int sampling;  // samples of a bin along each axis; below 1: about one for each pixel
+    int aligned;   // whether a pixel's centre lies at half its side
     int rotated;
 };
 
@@ -53,14 +54,15 @@ struct alignas(16) RegionShape {
 
 // Pooling on a GPU that remembers which sample of each bin is the greatest. Mirrored by cuaug/_roi.py.
 struct PoolingPlaces : Pooling {
-    Maps places;             // [K, C, out_height, out_width]: gpu/roi_walk.cuh's numbers of samples; -1: none. Data null: not asked for
+    Maps
+        places;  // [K, C, out_height, out_width]: gpu/roi_walk.cuh's numbers of samples; -1: none. Data null: not asked for
     long long short_places;  // int, else long long: whether rows and columns are below 2^15
 };
 
 // A pass back on a GPU, pixel by pixel. Mirrored by cuaug/_roi.py.
 struct PoolingBack : PoolingPlaces {
-    RegionBounds* bounds;      // [K]
-    RegionShape* shapes;       // [K]
+    RegionBounds* bounds;  // [K]
+    RegionShape* shapes;   // [K]
 };
 
 constexpr int channel_group = 16;  // channels side by side that are worked on at once

@@ -13,8 +13,12 @@ __global__ void __launch_bounds__(128) roi_regions(const __grid_constant__ Pooli
     const Shape<R> shape(args, k);
     const int level = static_cast<int>(shape.level - args.level);
     const Extent<R> touched = shape.touched(args);
-    args.bounds[k] = {level, shape.n, pixel_at(floor(touched.top), shape.level->height), pixel_at(floor(touched.left), shape.level->width),
-                      pixel_at(ceil(touched.bottom) + R(1), shape.level->height), pixel_at(ceil(touched.right) + R(1), shape.level->width)};
+    args.bounds[k] = {level,
+                      shape.n,
+                      pixel_at(floor(touched.top), shape.level->height),
+                      pixel_at(floor(touched.left), shape.level->width),
+                      pixel_at(ceil(touched.bottom) + R(1), shape.level->height),
+                      pixel_at(ceil(touched.right) + R(1), shape.level->width)};
     *reinterpret_cast<Shape<R>*>(args.shapes + k) = shape;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Boxes turned about their centres, by degrees against the clock as the image is seen (detectron2's convention), in double precision:
-// what is left of one inside another is a difference of large numbers.
+// Boxes turned about their centres, by degrees against the clock as the image is seen (detectron2's convention), in
+// double precision: what is left of one inside another is a difference of large numbers.
 
 namespace cuaug {
 
@@ -39,7 +39,8 @@ inline int below(const Corner* in, int count, double sign, double limit, Corner*
         if (of_p >= 0) out[found++] = p;
         if ((of_p > 0 && of_q < 0) || (of_p < 0 && of_q > 0)) {
             const double share = of_p / (of_p - of_q);
-            out[found++] = {across ? sign * limit : p.x + share * (q.x - p.x), across ? p.y + share * (q.y - p.y) : sign * limit};
+            out[found++] = {across ? sign * limit : p.x + share * (q.x - p.x),
+                            across ? p.y + share * (q.y - p.y) : sign * limit};
         }
     }
     return found;
@@ -52,7 +53,8 @@ inline double shared_area(const RotatedBox& a, const RotatedBox& b) {
     const double reach = sqrt(a.width * a.width + a.height * a.height) + sqrt(b.width * b.width + b.height * b.height);
     if (dx * dx + dy * dy > reach * reach / 4) return 0;
     const double x = dx * a.turn.cosine - dy * a.turn.sine, y = dy * a.turn.cosine + dx * a.turn.sine;
-    const double cosine = a.turn.cosine * b.turn.cosine + a.turn.sine * b.turn.sine, sine = b.turn.sine * a.turn.cosine - b.turn.cosine * a.turn.sine;
+    const double cosine = a.turn.cosine * b.turn.cosine + a.turn.sine * b.turn.sine,
+                 sine = b.turn.sine * a.turn.cosine - b.turn.cosine * a.turn.sine;
     Corner one[8], other[8];
     for (int i = 0; i < 4; ++i) {
         const double along = i == 0 || i == 3 ? -b.width / 2 : b.width / 2, down = i < 2 ? -b.height / 2 : b.height / 2;
@@ -64,7 +66,8 @@ inline double shared_area(const RotatedBox& a, const RotatedBox& b) {
     count = below<false>(other, count, -1, a.height / 2, one);
     double twice = 0;
     for (int i = 2; i < count; ++i) {
-        const Corner p = {one[i - 1].x - one[0].x, one[i - 1].y - one[0].y}, q = {one[i].x - one[0].x, one[i].y - one[0].y};
+        const Corner p = {one[i - 1].x - one[0].x, one[i - 1].y - one[0].y},
+                     q = {one[i].x - one[0].x, one[i].y - one[0].y};
         twice += p.x * q.y - p.y * q.x;
     }
     return fabs(twice) / 2;

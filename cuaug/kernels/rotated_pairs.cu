@@ -18,8 +18,10 @@ __global__ void __launch_bounds__(pair_side* pair_side, 2) rotated_pairs(const _
     if (p + i >= args.p || q + j >= args.q) return;
     const double found = rotated_iou(one[i], other[j]);
     const long long to = (n * args.p + p + i) * args.q + q + j;
-    if (args.float64) static_cast<double*>(args.out)[to] = found;
-    else static_cast<float*>(args.out)[to] = static_cast<float>(found);
+    if (args.float64)
+        static_cast<double*>(args.out)[to] = found;
+    else
+        static_cast<float*>(args.out)[to] = static_cast<float>(found);
 }
 
 }  // namespace cuaug

@@ -4,8 +4,8 @@
 
 namespace cuaug {
 
-// out = factor * in + (1 - factor) * smooth inside, in at the border, all within 0..white; by a factor of 1 every pixel stays as it is. `nine` is the sum of the pixel
-// and its neighbours; in `smooth` the pixel counts five times.
+// out = factor * in + (1 - factor) * smooth inside, in at the border, all within 0..white; by a factor of 1 every pixel
+// stays as it is. `nine` is the sum of the pixel and its neighbours; in `smooth` the pixel counts five times.
 template <class R>
 inline R sharpened(bool inside, R in, R nine, R factor, R white) {
     const R smooth = (nine + R(4) * in) * (R(1) / R(13));

@@ -26,7 +26,9 @@ struct Best {
     int place;
 };
 
-inline bool higher(const Best& a, const Best& b) { return a.score > b.score || (a.score == b.score && a.place < b.place); }
+inline bool higher(const Best& a, const Best& b) {
+    return a.score > b.score || (a.score == b.score && a.place < b.place);
+}
 
 // The best of all threads' own, and how many are left in all.
 struct Round {
@@ -83,14 +85,16 @@ inline int compacted(const SoftBoxes& boxes, int count) {
         double number[6];
         int index = 0;
         if (stays) {
-            const double own[6] = {boxes.left[i], boxes.top[i], boxes.right[i], boxes.bottom[i], boxes.area[i], boxes.score[i]};
+            const double own[6] = {boxes.left[i],   boxes.top[i],  boxes.right[i],
+                                   boxes.bottom[i], boxes.area[i], boxes.score[i]};
             for (int j = 0; j < 6; ++j) number[j] = own[j];
             index = boxes.index[i];
         }
         const Rank rank = rank_among(stays);
         if (stays) {
             const int to = kept + rank.before;
-            boxes.left[to] = number[0], boxes.top[to] = number[1], boxes.right[to] = number[2], boxes.bottom[to] = number[3];
+            boxes.left[to] = number[0], boxes.top[to] = number[1], boxes.right[to] = number[2],
+            boxes.bottom[to] = number[3];
             boxes.area[to] = number[4], boxes.score[to] = number[5], boxes.index[to] = index;
         }
         kept += rank.total;
@@ -110,9 +114,11 @@ inline int gathered(const SoftNms& args, long long n, int take, const SoftBoxes&
             const long long at = n * args.boxes.n + i * args.boxes.k;
             const int to = count + rank.before;
             const double left = read_number(args.boxes, at), top = read_number(args.boxes, at + args.boxes.x);
-            const double right = read_number(args.boxes, at + 2 * args.boxes.x), bottom = read_number(args.boxes, at + 3 * args.boxes.x);
+            const double right = read_number(args.boxes, at + 2 * args.boxes.x),
+                         bottom = read_number(args.boxes, at + 3 * args.boxes.x);
             boxes.left[to] = left, boxes.top[to] = top, boxes.right[to] = right, boxes.bottom[to] = bottom;
-            boxes.area[to] = (right - left) * (bottom - top), boxes.score[to] = score_of(args, n, i), boxes.index[to] = i;
+            boxes.area[to] = (right - left) * (bottom - top), boxes.score[to] = score_of(args, n, i),
+            boxes.index[to] = i;
         }
         count += rank.total;
     }
@@ -120,8 +126,8 @@ inline int gathered(const SoftNms& args, long long n, int take, const SoftBoxes&
     return count;
 }
 
-// A block has a sample: as many rounds as boxes are returned, in each of which the threads try all that are left on the box just chosen,
-// and find the next one on the way. Grid: (samples).
+// A block has a sample: as many rounds as boxes are returned, in each of which the threads try all that are left on the
+// box just chosen, and find the next one on the way. Grid: (samples).
 __global__ void __launch_bounds__(soft_threads) soft_nms(const __grid_constant__ SoftNms args) {
     const long long n = blockIdx.x, row = n * args.most;
     const long long given = args.counts.data == nullptr ? args.count : read_whole(args.counts, n * args.counts.n);
@@ -137,7 +143,8 @@ __global__ void __launch_bounds__(soft_threads) soft_nms(const __grid_constant__
     Round round = settled(own, 0);
     while (found < args.most && round.best.score > gone()) {
         const int chosen = round.best.place;
-        const double left = boxes.left[chosen], top = boxes.top[chosen], right = boxes.right[chosen], bottom = boxes.bottom[chosen], area = boxes.area[chosen];
+        const double left = boxes.left[chosen], top = boxes.top[chosen], right = boxes.right[chosen],
+                     bottom = boxes.bottom[chosen], area = boxes.area[chosen];
         if (threadIdx.x == 0) {
             write_index(args, args.out, row + found, boxes.index[chosen]);
             write_score(args.scores, args.decayed, row + found, round.best.score);
@@ -148,7 +155,8 @@ __global__ void __launch_bounds__(soft_threads) soft_nms(const __grid_constant__
         for (int i = threadIdx.x; i < count; i += soft_threads) {
             double score = boxes.score[i];
             if (!(score > gone())) continue;
-            const double width = fmin(right, boxes.right[i]) - fmax(left, boxes.left[i]), height = fmin(bottom, boxes.bottom[i]) - fmax(top, boxes.top[i]);
+            const double width = fmin(right, boxes.right[i]) - fmax(left, boxes.left[i]),
+                         height = fmin(bottom, boxes.bottom[i]) - fmax(top, boxes.top[i]);
             const double both = width * height, iou = both / (area + boxes.area[i] - both);
             if (width > 0 && height > 0 && iou > 0) score *= kept_share(args, iou);
             if (i == chosen || !(score > args.score_threshold)) score = gone();

@@ -6,25 +6,27 @@ namespace cuaug {
 
 // Suppression by lowering scores, in each of N samples. Mirrored by cuaug/_soft_nms.py.
 struct SoftNms {
-    Numbers boxes;           // [N, K, 4]: left, top, right, bottom
-    Numbers scores;          // [N, K]
-    Numbers counts;          // [N]: of each sample's boxes, how many take part; data null: all
-    void* out;               // [N, most]: indices of the boxes, by score when chosen, then -1
-    void* decayed;           // [N, most]: their scores, of the kind of `scores`, then 0
-    void* found;             // [N]: how many
-    double* numbers;         // [N, 6, K]: of those left, their sides, areas and scores
-    int* index;              // [N, K]: of those left
+    Numbers boxes;    // [N, K, 4]: left, top, right, bottom
+    Numbers scores;   // [N, K]
+    Numbers counts;   // [N]: of each sample's boxes, how many take part; data null: all
+    void* out;        // [N, most]: indices of the boxes, by score when chosen, then -1
+    void* decayed;    // [N, most]: their scores, of the kind of `scores`, then 0
+    void* found;      // [N]: how many
+    double* numbers;  // [N, 6, K]: of those left, their sides, areas and scores
+    int* index;       // [N, K]: of those left
     long long samples;
-    double iou_threshold;    // of the linear decay
-    double sigma;            // of the Gaussian
+    double iou_threshold;  // of the linear decay
+    double sigma;          // of the Gaussian
     double score_threshold;
-    int count;               // K
+    int count;  // K
     int most;
     int gaussian;
-    int index_bytes;         // 4 or 8, of `out` and `found`
+    int index_bytes;  // 4 or 8, of `out` and `found`
 };
 
-inline double score_of(const SoftNms& args, long long n, int i) { return read_number(args.scores, n * args.scores.n + i * args.scores.k); }
+inline double score_of(const SoftNms& args, long long n, int i) {
+    return read_number(args.scores, n * args.scores.n + i * args.scores.k);
+}
 
 // A box whose score is too low takes no part. One with a NaN comes last, leaves all others alone, and keeps its score.
 enum class SoftPart { none, last, full };
@@ -46,10 +48,17 @@ inline double kept_share(const SoftNms& args, double iou) {
 
 inline void write_score(const Numbers& like, void* to, long long offset, double score) {
     switch (like.kind) {
-        case 0: static_cast<float16*>(to)[offset] = to_float16(static_cast<float>(score)); break;
-        case 1: static_cast<bfloat16*>(to)[offset] = to_bfloat16(static_cast<float>(score)); break;
-        case 2: static_cast<float*>(to)[offset] = static_cast<float>(score); break;
-        default: static_cast<double*>(to)[offset] = score;
+        case 0:
+            static_cast<float16*>(to)[offset] = to_float16(static_cast<float>(score));
+            break;
+        case 1:
+            static_cast<bfloat16*>(to)[offset] = to_bfloat16(static_cast<float>(score));
+            break;
+        case 2:
+            static_cast<float*>(to)[offset] = static_cast<float>(score);
+            break;
+        default:
+            static_cast<double*>(to)[offset] = score;
     }
 }
 

@@ -3,8 +3,8 @@
 #include "ops/where.cuh"
 #include "value.cuh"
 
-// A user's own op (transforms.PixelOp): cuaug/_user_ops.py writes a struct whose `made` is the expression, between names that it takes
-// from a `Scope`, and everything else stands here.
+// A user's own op (transforms.PixelOp): cuaug/_user_ops.py writes a struct whose `made` is the expression, between
+// names that it takes from a `Scope`, and everything else stands here.
 
 namespace cuaug {
 
@@ -46,8 +46,10 @@ struct Scope {
     }
     auto luma() const {
         return [](const Value<R, K>& value) {
-            if constexpr (K >= 3) return Number(cuaug::luma(value.pixel()));
-            else return Number(value.c[0]);
+            if constexpr (K >= 3)
+                return Number(cuaug::luma(value.pixel()));
+            else
+                return Number(value.c[0]);
         };
     }
 };

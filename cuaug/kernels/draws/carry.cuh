@@ -1,6 +1,7 @@
 #pragma once
 
-// Coordinates carried back through geometric ops: each maps a pixel of its result to one of its input, pixel centres at integers.
+// Coordinates carried back through geometric ops: each maps a pixel of its result to one of its input, pixel centres at
+// integers.
 
 namespace cuaug {
 
@@ -13,7 +14,9 @@ struct Carry {
     double m[9];
 
     static Carry identity() { return {{1, 0, 0, 0, 1, 0, 0, 0, 1}}; }
-    static Carry affine(double a, double b, double c, double d, double e, double f) { return {{a, b, c, d, e, f, 0, 0, 1}}; }
+    static Carry affine(double a, double b, double c, double d, double e, double f) {
+        return {{a, b, c, d, e, f, 0, 0, 1}};
+    }
 
     // First this, then the axes.
     Carry then(const Axes& axes) const {
@@ -30,7 +33,8 @@ struct Carry {
 inline Carry operator*(const Carry& a, const Carry& b) {
     Carry out;
     for (int i = 0; i < 3; ++i)
-        for (int j = 0; j < 3; ++j) out.m[3 * i + j] = a.m[3 * i] * b.m[j] + a.m[3 * i + 1] * b.m[3 + j] + a.m[3 * i + 2] * b.m[6 + j];
+        for (int j = 0; j < 3; ++j)
+            out.m[3 * i + j] = a.m[3 * i] * b.m[j] + a.m[3 * i + 1] * b.m[3 + j] + a.m[3 * i + 2] * b.m[6 + j];
     return out;
 }
 
@@ -39,24 +43,29 @@ inline Carry inverse(const Carry& carry) {
     const double* m = carry.m;
     const double a = m[4] * m[8] - m[5] * m[7], d = m[5] * m[6] - m[3] * m[8], g = m[3] * m[7] - m[4] * m[6];
     const double scale = 1.0 / (m[0] * a + m[1] * d + m[2] * g);
-    return {{a * scale, (m[2] * m[7] - m[1] * m[8]) * scale, (m[1] * m[5] - m[2] * m[4]) * scale,
-             d * scale, (m[0] * m[8] - m[2] * m[6]) * scale, (m[2] * m[3] - m[0] * m[5]) * scale,
-             g * scale, (m[1] * m[6] - m[0] * m[7]) * scale, (m[0] * m[4] - m[1] * m[3]) * scale}};
+    return {{a * scale, (m[2] * m[7] - m[1] * m[8]) * scale, (m[1] * m[5] - m[2] * m[4]) * scale, d * scale,
+             (m[0] * m[8] - m[2] * m[6]) * scale, (m[2] * m[3] - m[0] * m[5]) * scale, g * scale,
+             (m[1] * m[6] - m[0] * m[7]) * scale, (m[0] * m[4] - m[1] * m[3]) * scale}};
 }
 
-// a / b, correctly rounded, by the correctly rounded 1 / b (Markstein 1990): a fifth of the instructions of a division on a GPU.
+// a / b, correctly rounded, by the correctly rounded 1 / b (Markstein 1990): a fifth of the instructions of a division
+// on a GPU.
 inline double quotient(double a, double b, double reciprocal) {
     const double near = a * reciprocal;
     return fma(fma(-near, b, a), reciprocal, near);
 }
 
 // A box of the input, of which each pixel of the result covers sy x sx.
-inline Axes axes_of_box(double top, double left, double sy, double sx) { return {sx, left + 0.5 * sx - 0.5, sy, top + 0.5 * sy - 0.5}; }
+inline Axes axes_of_box(double top, double left, double sy, double sx) {
+    return {sx, left + 0.5 * sx - 0.5, sy, top + 0.5 * sy - 0.5};
+}
 
-// torchvision's affine: turn by `angle` (degrees, clockwise) and shear about a centre, scale, then translate. Its matrix is
-// T(centre + translation) R S shear T(-centre); this is its inverse.
-inline Carry carry_affine(double angle, double shift_x, double shift_y, double scale, double shear_x, double shear_y, double centre_x, double centre_y) {
-    if (angle == 0.0 && shear_x == 0.0 && shear_y == 0.0 && scale == 1.0) return Carry::affine(1, 0, -shift_x, 0, 1, -shift_y);
+// torchvision's affine: turn by `angle` (degrees, clockwise) and shear about a centre, scale, then translate. Its
+// matrix is T(centre + translation) R S shear T(-centre); this is its inverse.
+inline Carry carry_affine(double angle, double shift_x, double shift_y, double scale, double shear_x, double shear_y,
+                          double centre_x, double centre_y) {
+    if (angle == 0.0 && shear_x == 0.0 && shear_y == 0.0 && scale == 1.0)
+        return Carry::affine(1, 0, -shift_x, 0, 1, -shift_y);
     const double unit = 0.017453292519943295, turn = angle * unit, sx = shear_x * unit, sy = shear_y * unit;
     const double a = cos(turn - sy) / cos(sy), b = -cos(turn - sy) * tan(sx) / cos(sy) - sin(turn);
     const double c = sin(turn - sy) / cos(sy), d = -sin(turn - sy) * tan(sx) / cos(sy) + cos(turn);
@@ -65,8 +74,8 @@ inline Carry carry_affine(double angle, double shift_x, double shift_y, double s
     return Carry::affine(ia, ib, centre_x - ia * x - ib * y, ic, id, centre_y - ic * x - id * y);
 }
 
-// torchvision's perspective: the canvas' corners (top left, top right, bottom right, bottom left) move inwards by (x, y) pixels each.
-// From the unit square to the moved corners as Heckbert 1989, p. 19; this is the inverse.
+// torchvision's perspective: the canvas' corners (top left, top right, bottom right, bottom left) move inwards by (x,
+// y) pixels each. From the unit square to the moved corners as Heckbert 1989, p. 19; this is the inverse.
 inline Carry carry_corners(const double* inwards, int height, int width) {
     bool moved = false;
     double x[4], y[4];
@@ -79,8 +88,10 @@ inline Carry carry_corners(const double* inwards, int height, int width) {
     if (!moved) return Carry::identity();
     const double dx1 = x[1] - x[2], dx2 = x[3] - x[2], dx3 = x[0] - x[1] + x[2] - x[3];
     const double dy1 = y[1] - y[2], dy2 = y[3] - y[2], dy3 = y[0] - y[1] + y[2] - y[3];
-    const double scale = 1.0 / (dx1 * dy2 - dx2 * dy1), g = (dx3 * dy2 - dx2 * dy3) * scale, h = (dx1 * dy3 - dx3 * dy1) * scale;
-    const Carry square = {{x[1] - x[0] + g * x[1], x[3] - x[0] + h * x[3], x[0], y[1] - y[0] + g * y[1], y[3] - y[0] + h * y[3], y[0], g, h, 1}};
+    const double scale = 1.0 / (dx1 * dy2 - dx2 * dy1), g = (dx3 * dy2 - dx2 * dy3) * scale,
+                 h = (dx1 * dy3 - dx3 * dy1) * scale;
+    const Carry square = {{x[1] - x[0] + g * x[1], x[3] - x[0] + h * x[3], x[0], y[1] - y[0] + g * y[1],
+                           y[3] - y[0] + h * y[3], y[0], g, h, 1}};
     Carry forward = square;
     for (int i = 0; i < 9; i += 3) forward.m[i] *= 1.0 / (width - 1.0), forward.m[i + 1] *= 1.0 / (height - 1.0);
     // The points count from the top left corner of the image, where pixel centres are at +0.5.

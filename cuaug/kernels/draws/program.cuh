@@ -4,47 +4,50 @@
 #include "boxes.cuh"
 #include "carry.cuh"
 
-// A recipe's draws as a program that every sample runs for itself: first what is random, into the sample's row of the table, then,
-// from the last geometric op to the first, how the coordinates of the result are carried back to the source.
-// It begins with its contents. An instruction is a few numbers: the header below, then its arguments. The kinds are named in
-// cuaug/fusion/program.py, in this order.
+// A recipe's draws as a program that every sample runs for itself: first what is random, into the sample's row of the
+// table, then, from the last geometric op to the first, how the coordinates of the result are carried back to the
+// source. It begins with its contents. An instruction is a few numbers: the header below, then its arguments. The kinds
+// are named in cuaug/fusion/program.py, in this order.
 
 namespace cuaug {
 
 enum class Kind {
     // Draws: numbers into columns. Where the sample's gate is shut, `otherwise`.
-    Constant,      // value, otherwise
-    Uniform,       // low, high, rounded, otherwise
-    Below,         // count, first, otherwise
-    Chance,        // probability, yes, otherwise
-    Permutation,   // count
-    Order,         // count; as Permutation, but -1 throughout where the gate is shut
-    Crop,          // height and width of the canvas and of the crop; draws top, left
-    ResizedCrop,   // height, width, BoxRange; draws a box
-    Erased,        // height, width, BoxRange; draws a box, empty where the gate is shut
+    Constant,     // value, otherwise
+    Uniform,      // low, high, rounded, otherwise
+    Below,        // count, first, otherwise
+    Chance,       // probability, yes, otherwise
+    Permutation,  // count
+    Order,        // count; as Permutation, but -1 throughout where the gate is shut
+    Crop,         // height and width of the canvas and of the crop; draws top, left
+    ResizedCrop,  // height, width, BoxRange; draws a box
+    Erased,       // height, width, BoxRange; draws a box, empty where the gate is shut
     // Rare ones.
-    Choice,        // count, cumulated weights[count]; -1 where the gate is shut
-    Entry,         // column of an index, or -1 for any; whether half of the samples get the negative; otherwise; plus; count, entries[count]
-    Beta,          // a, b, otherwise
-    Cut,           // height, width, column of the share kept, which becomes exact; draws a box
-    Corners,       // height, width, distortion; draws 8 displacements
-    Words,         // draws the stream's 8 numbers for ops that draw at each pixel: 3 of the seed, 2 of step and id, the position
+    Choice,  // count, cumulated weights[count]; -1 where the gate is shut
+    Entry,   // column of an index, or -1 for any; whether half of the samples get the negative; otherwise; plus; count,
+             // entries[count]
+    Beta,    // a, b, otherwise
+    Cut,     // height, width, column of the share kept, which becomes exact; draws a box
+    Corners,  // height, width, distortion; draws 8 displacements
+    Words,    // draws the stream's 8 numbers for ops that draw at each pixel: 3 of the seed, 2 of step and id, the
+              // position
     // Coordinates, carried back through one op. Arguments from the table are named by their column.
-    Box,           // column of top, left, height, width; height and width of the result, and 1 over each
-    Shift,         // column of top, left
-    Mirror,        // column; extent; 1 for rows
-    KeepPass,      // count of numbers, 6 or 9: the matrix so far, into columns; starts anew
-    Toggle,        // column of a flag that turns the flag of this column round
+    Box,       // column of top, left, height, width; height and width of the result, and 1 over each
+    Shift,     // column of top, left
+    Mirror,    // column; extent; 1 for rows
+    KeepPass,  // count of numbers, 6 or 9: the matrix so far, into columns; starts anew
+    Toggle,    // column of a flag that turns the flag of this column round
     // Rare ones.
-    Affine,        // column of angle, shifts, scale, shears; centre
-    Perspective,   // column of 8 displacements; height, width
-    KeepAll,       // the recipe's matrix, from source to result: count; of each pass, the last one first, its column and count of numbers
+    Affine,       // column of angle, shifts, scale, shears; centre
+    Perspective,  // column of 8 displacements; height, width
+    KeepAll,      // the recipe's matrix, from source to result: count; of each pass, the last one first, its column and
+                  // count of numbers
 };
 
 struct Instruction {
     int kind, position;
-    int index, gate;         // a column that must hold the value, or -1
-    int column, own;         // the first to write; where the sample's own arguments begin that stand for those below, or -1
+    int index, gate;  // a column that must hold the value, or -1
+    int column, own;  // the first to write; where the sample's own arguments begin that stand for those below, or -1
     double gate_value;
 
     const double* arguments() const { return &gate_value + 1; }
@@ -57,9 +60,11 @@ inline void put(double* to, const DrawnBox& box) {
     to[3] = box.width;
 }
 
-// By itself, so that what is common lies close together: what runs once waits for its instructions, most of all where it jumps far.
-__attribute__((noinline)) inline void draw_rarely(const Instruction& it, const double* a, double* row, bool open, unsigned long long seed,
-                                                  unsigned long long step, unsigned long long id) {
+// By itself, so that what is common lies close together: what runs once waits for its instructions, most of all where
+// it jumps far.
+__attribute__((noinline)) inline void draw_rarely(const Instruction& it, const double* a, double* row, bool open,
+                                                  unsigned long long seed, unsigned long long step,
+                                                  unsigned long long id) {
     auto from = [&](int i) { return row + static_cast<int>(a[i]); };
     double* out = row + it.column;
     if (static_cast<Kind>(it.kind) == Kind::Words) {
@@ -84,7 +89,9 @@ __attribute__((noinline)) inline void draw_rarely(const Instruction& it, const d
             *out = open && at >= 0 ? a[3] + sign * a[5 + at] : a[2];
             return;
         }
-        case Kind::Beta: *out = open ? random.beta(a[0], a[1]) : a[2]; return;
+        case Kind::Beta:
+            *out = open ? random.beta(a[0], a[1]) : a[2];
+            return;
         case Kind::Cut: {
             DrawnBox box = {0.0, 0.0, 0.0, 0.0};
             if (open) box = cut_box(random, static_cast<int>(a[0]), static_cast<int>(a[1]), *from(2));
@@ -93,7 +100,8 @@ __attribute__((noinline)) inline void draw_rarely(const Instruction& it, const d
             return;
         }
         default: {  // Corners
-            const int down = static_cast<int>(a[2] * (static_cast<int>(a[0]) / 2)) + 1, across = static_cast<int>(a[2] * (static_cast<int>(a[1]) / 2)) + 1;
+            const int down = static_cast<int>(a[2] * (static_cast<int>(a[0]) / 2)) + 1,
+                      across = static_cast<int>(a[2] * (static_cast<int>(a[1]) / 2)) + 1;
 #pragma unroll 1
             for (int i = 0; i < 8; ++i) out[i] = open ? random.below(i % 2 == 0 ? across : down) : 0.0;
             return;
@@ -110,15 +118,18 @@ inline void draw_one(const Instruction& it, const double* a, double* row, const 
         *out = open ? a[0] : a[1];
         return;
     }
-    Random random({of.seed, of.step, of.id, static_cast<unsigned int>(it.position)}, static_cast<unsigned int>(it.index));
+    Random random({of.seed, of.step, of.id, static_cast<unsigned int>(it.position)},
+                  static_cast<unsigned int>(it.index));
     random.renew();  // once, for all that follow
     if (kind == Kind::Uniform) {
         const double value = random.uniform(a[0], a[1]);
         *out = !open ? a[3] : a[2] != 0.0 ? rounded(value) : value;
     } else if (kind <= Kind::Chance) {
         const double at = random.uniform();
-        if (kind == Kind::Below) *out = open ? static_cast<int>(at * a[0]) + a[1] : a[2];
-        else *out = open && at < a[0] ? a[1] : a[2];
+        if (kind == Kind::Below)
+            *out = open ? static_cast<int>(at * a[0]) + a[1] : a[2];
+        else
+            *out = open && at < a[0] ? a[1] : a[2];
     } else if (kind <= Kind::Order) {
         const int count = static_cast<int>(a[0]);
         const bool none = !open && kind == Kind::Order;
@@ -138,7 +149,9 @@ inline void draw_one(const Instruction& it, const double* a, double* row, const 
     } else {
         const bool erased = kind == Kind::Erased;
         DrawnBox box = {0.0, 0.0, erased ? 0.0 : a[0], erased ? 0.0 : a[1]};
-        if (open) box = attempted_box(random, static_cast<int>(a[0]), static_cast<int>(a[1]), *reinterpret_cast<const BoxRange*>(a + 2), erased);
+        if (open)
+            box = attempted_box(random, static_cast<int>(a[0]), static_cast<int>(a[1]),
+                                *reinterpret_cast<const BoxRange*>(a + 2), erased);
         put(out, box);
     }
 }
@@ -149,7 +162,8 @@ __attribute__((noinline)) inline void carry_rarely(const Instruction& it, const 
     if (static_cast<Kind>(it.kind) != Kind::KeepAll) {
         const bool affine = static_cast<Kind>(it.kind) == Kind::Affine;
         pass = (affine ? carry_affine(drawn[0], drawn[1], drawn[2], drawn[3], drawn[4], drawn[5], a[1], a[2])
-                       : carry_corners(drawn, static_cast<int>(a[1]), static_cast<int>(a[2]))) * pass;
+                       : carry_corners(drawn, static_cast<int>(a[1]), static_cast<int>(a[2]))) *
+               pass;
     } else {
         Carry all = Carry::identity();
 #pragma unroll 1
@@ -171,11 +185,16 @@ inline void carry_one(const Instruction& it, const double* a, double* row, Carry
     if (kind <= Kind::Mirror) {
         const double* drawn = from(0);
         Axes axes = {1.0, 0.0, 1.0, 0.0};
-        if (kind == Kind::Box) axes = axes_of_box(drawn[0], drawn[1], quotient(drawn[2], a[1], a[3]), quotient(drawn[3], a[2], a[4]));
-        else if (kind == Kind::Shift) axes.tx = drawn[1], axes.ty = drawn[0];
-        else if (drawn[0] == 0.0) return;
-        else if (a[2] != 0.0) axes.sy = -1.0, axes.ty = a[1] - 1.0;
-        else axes.sx = -1.0, axes.tx = a[1] - 1.0;
+        if (kind == Kind::Box)
+            axes = axes_of_box(drawn[0], drawn[1], quotient(drawn[2], a[1], a[3]), quotient(drawn[3], a[2], a[4]));
+        else if (kind == Kind::Shift)
+            axes.tx = drawn[1], axes.ty = drawn[0];
+        else if (drawn[0] == 0.0)
+            return;
+        else if (a[2] != 0.0)
+            axes.sy = -1.0, axes.ty = a[1] - 1.0;
+        else
+            axes.sx = -1.0, axes.tx = a[1] - 1.0;
         pass = pass.then(axes);
     } else if (kind == Kind::KeepPass) {
         const bool projective = a[0] > 6.0;
@@ -191,10 +210,12 @@ inline void carry_one(const Instruction& it, const double* a, double* row, Carry
     }
 }
 
-// Phases: of draws that do not depend on each other, and after those that their gates and arguments name; the last is of coordinates.
+// Phases: of draws that do not depend on each other, and after those that their gates and arguments name; the last is
+// of coordinates.
 struct Contents {
     int phases;
-    int first[1];            // instruction of a phase, and behind the last how many there are; then where in the program each begins
+    int first[1];  // instruction of a phase, and behind the last how many there are; then where in the program each
+                   // begins
 
     int begin(int instruction) const { return first[phases + 1 + instruction]; }
 };
@@ -202,17 +223,21 @@ struct Contents {
 inline long long id_of(const Draw& args, long long n) { return args.ids != nullptr ? args.ids[n] : args.first_id + n; }
 
 inline Stream stream_of(const Draw& args, long long step, long long id) {
-    return {static_cast<unsigned long long>(args.seed), static_cast<unsigned long long>(step), static_cast<unsigned long long>(id), 0};
+    return {static_cast<unsigned long long>(args.seed), static_cast<unsigned long long>(step),
+            static_cast<unsigned long long>(id), 0};
 }
 
-// Sample n of a batch, into its row. Of the instructions of a phase this does every `shares`-th; the coordinates, each of which follows
-// from the one before, are carried by share 0.
+// Sample n of a batch, into its row. Of the instructions of a phase this does every `shares`-th; the coordinates, each
+// of which follows from the one before, are carried by share 0.
 template <class Wait>
-inline void draw_sample(const Draw& args, const double* program, double* row, const Stream& stream, long long n, bool exists, int share, int shares, const Wait& wait) {
+inline void draw_sample(const Draw& args, const double* program, double* row, const Stream& stream, long long n,
+                        bool exists, int share, int shares, const Wait& wait) {
     const Contents& contents = *reinterpret_cast<const Contents*>(program);
     const double* own = args.own + n * args.own_stride;
     const int draws = contents.phases - 1, *first = contents.first, *begins = first + contents.phases + 1;
-    auto instruction = [&](int i) -> const Instruction& { return *reinterpret_cast<const Instruction*>(program + begins[i]); };
+    auto instruction = [&](int i) -> const Instruction& {
+        return *reinterpret_cast<const Instruction*>(program + begins[i]);
+    };
     auto arguments = [&](const Instruction& it) { return it.own < 0 ? it.arguments() : own + it.own; };
     for (int phase = 0; phase < draws; ++phase) {
         const int end = exists ? first[phase + 1] : 0;

@@ -7,7 +7,7 @@ namespace cuaug {
 // One sample's random numbers, one after the other, at a place of the recipe.
 struct Random {
     Stream stream;
-    unsigned int index;     // of the next four words
+    unsigned int index;  // of the next four words
     Random4 words;
     int used;
 

@@ -59,8 +59,10 @@ struct Affine : Matrices<2> {
         const double cx = m.a * x + m.b * y + m.c, cy = m.d * x + m.e * y + m.f;
         const int base_x = whole(cx), base_y = whole(cy);
         auto real = [](double value) {
-            if constexpr (Same<R, float>::value) return narrowed(value);
-            else return value;
+            if constexpr (Same<R, float>::value)
+                return narrowed(value);
+            else
+                return value;
         };
         return {base_x, base_y, real(m.a), real(m.b), real(cx - base_x), real(m.d), real(m.e), real(cy - base_y)};
     }

@@ -7,14 +7,14 @@ namespace cuaug {
 
 // Output pixel to input pixel by a map of coordinates, or of displacements.
 struct Grid {
-    Table map_x;         // [N, H, W]
-    Table map_y;         // [N, H, W]
-    double scale_x;      // map units to pixels
+    Table map_x;     // [N, H, W]
+    Table map_y;     // [N, H, W]
+    double scale_x;  // map units to pixels
     double scale_y;
-    float unit_x;        // the same two, converted by the host
+    float unit_x;  // the same two, converted by the host
     float unit_y;
-    float step;          // 1 if relative, else 0
-    int relative;        // the maps hold displacements from the output pixel
+    float step;    // 1 if relative, else 0
+    int relative;  // the maps hold displacements from the output pixel
     int in_height;
     int in_width;
 
@@ -38,7 +38,8 @@ struct Grid {
         return relative ? value + y : value;
     }
 
-    // Where a tile lies in the output, and what its coordinates count from. They are worked out where maps are read: gpu/maps.cuh, cpu/tile.hpp.
+    // Where a tile lies in the output, and what its coordinates count from. They are worked out where maps are read:
+    // gpu/maps.cuh, cpu/tile.hpp.
     template <class R>
     struct Local {
         static constexpr bool linear = false;
@@ -48,19 +49,24 @@ struct Grid {
         int left, top;
     };
 
-    // Positions that float32 holds count from the image's corner. Others from where the tile's first pixel comes from, which smooth maps stay near to; from within the image, as
-    // neighbours in a map may lie anywhere, and counted from a far base a coordinate that lies within would lose its fraction.
+    // Positions that float32 holds count from the image's corner. Others from where the tile's first pixel comes from,
+    // which smooth maps stay near to; from within the image, as neighbours in a map may lie anywhere, and counted from
+    // a far base a coordinate that lies within would lose its fraction.
     template <class R>
     static Local<R> local(const Maps& maps, int x, int y) {
         const Grid& grid = *maps.grid;
-        if (!grid.relative && !grid.map_x.is_double && !grid.map_y.is_double && (grid.in_width | grid.in_height) < narrow) return {0, 0, maps.n, x, y};
-        return {within(whole(grid.x(maps.n, x, y)), grid.in_width), within(whole(grid.y(maps.n, x, y)), grid.in_height), maps.n, x, y};
+        if (!grid.relative && !grid.map_x.is_double && !grid.map_y.is_double &&
+            (grid.in_width | grid.in_height) < narrow)
+            return {0, 0, maps.n, x, y};
+        return {within(whole(grid.x(maps.n, x, y)), grid.in_width), within(whole(grid.y(maps.n, x, y)), grid.in_height),
+                maps.n, x, y};
     }
 
     static int within(int i, int n) { return i < 0 ? 0 : i < n ? i : n; }
 };
 
-// The same, for which the GPU counts coordinates in double precision, and elements in 64 bits: maps of float64, and images that are too large, or turned over in memory.
+// The same, for which the GPU counts coordinates in double precision, and elements in 64 bits: maps of float64, and
+// images that are too large, or turned over in memory.
 struct WideGrid : Grid {
     static constexpr bool wide = true;
 };

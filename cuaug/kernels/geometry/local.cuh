@@ -1,8 +1,8 @@
 #pragma once
 
-// A float32 coordinate near 4096 is only good to 1/4096 of a pixel. A geometry is therefore rebased, in double precision and
-// once per tile, to whole input pixels (base_x, base_y); inside the tile float32 carries the small remainder. Positions in
-// maps of float32 need not be: they are as precise as they are (grid.cuh).
+// A float32 coordinate near 4096 is only good to 1/4096 of a pixel. A geometry is therefore rebased, in double
+// precision and once per tile, to whole input pixels (base_x, base_y); inside the tile float32 carries the small
+// remainder. Positions in maps of float32 need not be: they are as precise as they are (grid.cuh).
 
 namespace cuaug {
 

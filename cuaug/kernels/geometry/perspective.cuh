@@ -27,8 +27,12 @@ struct Perspective : Matrices<3> {
             m.c += 0.5 * (m.a + m.b);
             m.f += 0.5 * (m.d + m.e);
             m.i += 0.5 * (m.g + m.h);
-            m.a -= 0.5 * m.g; m.b -= 0.5 * m.h; m.c -= 0.5 * m.i;
-            m.d -= 0.5 * m.g; m.e -= 0.5 * m.h; m.f -= 0.5 * m.i;
+            m.a -= 0.5 * m.g;
+            m.b -= 0.5 * m.h;
+            m.c -= 0.5 * m.i;
+            m.d -= 0.5 * m.g;
+            m.e -= 0.5 * m.h;
+            m.f -= 0.5 * m.i;
         }
         if (inverse) return m;
         const double a = m.e * m.i - m.f * m.h, d = m.f * m.g - m.d * m.i, g = m.d * m.h - m.e * m.g;
@@ -56,31 +60,42 @@ struct Perspective : Matrices<3> {
         // The same coordinates, counted from another pixel of the input, and a little added to both.
         Local from(int x, int y, R nudge) const {
             const R rx = static_cast<R>(x) - nudge, ry = static_cast<R>(y) - nudge;
-            return {base_x + x, base_y + y, a - rx * g, b - rx * h, c - rx * i, d - ry * g, e - ry * h, f - ry * i, g, h, i};
+            return {base_x + x, base_y + y, a - rx * g, b - rx * h, c - rx * i, d - ry * g,
+                    e - ry * h, f - ry * i, g,          h,          i};
         }
 
-        // The corners bound the tile only where the horizon does not cross it. Close to it coordinates lose what depths differ by: while that is 128-fold at most, and boxes are
-        // of up to 256 pixels, they are good to 2^-24 * 128 * 256 pixels, half of what a box has to spare.
+        // The corners bound the tile only where the horizon does not cross it. Close to it coordinates lose what depths
+        // differ by: while that is 128-fold at most, and boxes are of up to 256 pixels, they are good to 2^-24 * 128 *
+        // 256 pixels, half of what a box has to spare.
         bool bounds(int width, int height, Bounds<R>& box) const {
             const R right = R(width - 1), bottom = R(height - 1);
             const R p = depth(R(0), R(0)), q = depth(right, R(0));
             const R r = depth(R(0), bottom), s = depth(right, bottom);
-            const R near = fmin(fmin(fabs(p), fabs(q)), fmin(fabs(r), fabs(s))), far = fmax(fmax(fabs(p), fabs(q)), fmax(fabs(r), fabs(s)));
+            const R near = fmin(fmin(fabs(p), fabs(q)), fmin(fabs(r), fabs(s))),
+                    far = fmax(fmax(fabs(p), fabs(q)), fmax(fabs(r), fabs(s)));
             const R most = R(1e30);  // beyond, a depth may be infinite and hide it in quotients of 0
             if (!(p * q > R(0) && p * r > R(0) && p * s > R(0) && far < most && far < R(128) * near)) return false;
             return around(at(R(0), R(0)), at(right, R(0)), at(R(0), bottom), at(right, bottom), box);
         }
     };
 
-    // x - base = ((a - base g) X + ...) / (g X + ...): the base goes into the numerator, where double precision still holds it.
+    // x - base = ((a - base g) X + ...) / (g X + ...): the base goes into the numerator, where double precision still
+    // holds it.
     template <class R>
     static Local<R> local(const Matrix& m, int x, int y) {
         const double nx = m.a * x + m.b * y + m.c, ny = m.d * x + m.e * y + m.f, depth = m.g * x + m.h * y + m.i;
         const int base_x = whole(nx / depth), base_y = whole(ny / depth);
-        return {base_x, base_y,
-                static_cast<R>(m.a - base_x * m.g), static_cast<R>(m.b - base_x * m.h), static_cast<R>(nx - base_x * depth),
-                static_cast<R>(m.d - base_y * m.g), static_cast<R>(m.e - base_y * m.h), static_cast<R>(ny - base_y * depth),
-                static_cast<R>(m.g), static_cast<R>(m.h), static_cast<R>(depth)};
+        return {base_x,
+                base_y,
+                static_cast<R>(m.a - base_x * m.g),
+                static_cast<R>(m.b - base_x * m.h),
+                static_cast<R>(nx - base_x * depth),
+                static_cast<R>(m.d - base_y * m.g),
+                static_cast<R>(m.e - base_y * m.h),
+                static_cast<R>(ny - base_y * depth),
+                static_cast<R>(m.g),
+                static_cast<R>(m.h),
+                static_cast<R>(depth)};
     }
 };
 

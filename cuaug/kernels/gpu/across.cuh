@@ -3,7 +3,8 @@
 #include "../filter.cuh"
 #include "source.cuh"
 
-// The horizontal half of a resize, of all types but bytes (across_bytes.cuh): a lane sums four source rows into its output column.
+// The horizontal half of a resize, of all types but bytes (across_bytes.cuh): a lane sums four source rows into its
+// output column.
 
 namespace cuaug {
 
@@ -21,7 +22,7 @@ struct Across {
 template <class Filter, class T>
 inline void weigh(Across<T>& across, const Span<Real<T>>& span, int, int lane) {
     across.span[lane] = span;
-    #pragma unroll 2
+#pragma unroll 2
     for (int i = 0; i < min(span.count, Across<T>::most); ++i) across.weight[i][lane] = weight_in<Filter>(span, i);
 }
 
@@ -42,12 +43,13 @@ inline Column column_of(const Source<T, K>&, const Across<T>& across, int lane) 
 
 // Adds source rows first .. first + 3 to sum[r], pixel by pixel.
 template <class Filter, class Layout, class T, int K, class R>
-inline void add_pixels(const Source<T, K>& source, int first, const Column& column, const Across<T>& across, R (&sum)[rows_at_once][K]) {
+inline void add_pixels(const Source<T, K>& source, int first, const Column& column, const Across<T>& across,
+                       R (&sum)[rows_at_once][K]) {
     const int x_stride = column_stride<Layout, K>(source.x_stride);
     const T* at[rows_at_once];
     for (int r = 0; r < rows_at_once; ++r)
         at[r] = row_of(source, min(first + r, source.height - 1)) + static_cast<long long>(column.first) * x_stride;
-    #pragma unroll 2
+#pragma unroll 2
     for (int i = 0; i < column.count; ++i) {
         const R factor = weight_of<Filter>(across, column.lane, i);
         for (int r = 0; r < rows_at_once; ++r) {
@@ -62,7 +64,8 @@ inline void add_pixels(const Source<T, K>& source, int first, const Column& colu
 }
 
 template <class Filter, class Layout, class T, int K, class R>
-inline void add_across(const Source<T, K>& source, int first, const Column& column, const Across<T>& across, R (&sum)[rows_at_once][K]) {
+inline void add_across(const Source<T, K>& source, int first, const Column& column, const Across<T>& across,
+                       R (&sum)[rows_at_once][K]) {
     add_pixels<Filter, Layout>(source, first, column, across, sum);
 }
 

@@ -2,9 +2,9 @@
 
 #include "across.cuh"
 
-// The horizontal half of a resize of bytes: eight adjacent pixels at once, as two words a channel, whose products with weights of
-// 24 bits are summed by __dp4a, one byte of the weights after the other. Weights of 16 bits miss the exact level too often where
-// they are ratios of small integers.
+// The horizontal half of a resize of bytes: eight adjacent pixels at once, as two words a channel, whose products with
+// weights of 24 bits are summed by __dp4a, one byte of the weights after the other. Weights of 16 bits miss the exact
+// level too often where they are ratios of small integers.
 
 namespace cuaug {
 
@@ -46,10 +46,10 @@ inline void weigh(Across<uint8>& across, const Span<float>& span, int width, int
     across.span[lane] = span;
     across.left[lane] = left;
     across.steps = steps;
-    #pragma unroll 1
+#pragma unroll 1
     for (int i = 0; i < steps; ++i) {
         float weight[8];
-        #pragma unroll
+#pragma unroll
         for (int j = 0; j < 8; ++j) weight[j] = weight_in<Filter>(span, left + 8 * i + j - span.first);
         const EightWeights weights = eight_weights(weight);
         across.high[i][lane] = {weights.high[0], weights.high[1]};
@@ -93,8 +93,9 @@ inline void to_planes(const Word (&packed)[K], Word (&plane)[K][2], int j) {
 }
 
 template <class Filter>
-inline float weight_of(const Across<uint8>& across, int lane, int i) { return weight_in<Filter>(across.span[lane], i); }
-
+inline float weight_of(const Across<uint8>& across, int lane, int i) {
+    return weight_in<Filter>(across.span[lane], i);
+}
 
 // What a lane knows of its column.
 struct ColumnOfBytes : Column {
@@ -108,12 +109,12 @@ inline ColumnOfBytes column_of(const Source<uint8, K>& source, const Across<uint
 }
 
 template <class Filter, class Layout, int K>
-inline void add_across(const Source<uint8, K>& source, int first, const ColumnOfBytes& column, const Across<uint8>& across,
-                       float (&sum)[rows_at_once][K]) {
+inline void add_across(const Source<uint8, K>& source, int first, const ColumnOfBytes& column,
+                       const Across<uint8>& across, float (&sum)[rows_at_once][K]) {
     if (column.steps == 0) return add_pixels<Filter, Layout>(source, first, column, across, sum);
     constexpr bool packed = Same<Layout, Packed>::value;
     int total[rows_at_once][K] = {};
-    #pragma unroll 1
+#pragma unroll 1
     for (int i = 0; i < column.steps; ++i) {
         const long long left = (column.left + 8 * i) * static_cast<long long>(packed ? K : 1);
         Word plane[rows_at_once][K][2];
@@ -126,11 +127,14 @@ inline void add_across(const Source<uint8, K>& source, int first, const ColumnOf
                     __builtin_assume(__isGlobal(from));
                     word[k] = *reinterpret_cast<const Word*>(from);
                 }
-                if constexpr (packed) to_planes(word, plane[r], j);
-                else for (int k = 0; k < K; ++k) plane[r][k][j] = word[k];
+                if constexpr (packed)
+                    to_planes(word, plane[r], j);
+                else
+                    for (int k = 0; k < K; ++k) plane[r][k][j] = word[k];
             }
         }
-        const uint2 high = across.high[i][column.lane], middle = across.middle[i][column.lane], low = across.low[i][column.lane];
+        const uint2 high = across.high[i][column.lane], middle = across.middle[i][column.lane],
+                    low = across.low[i][column.lane];
         const EightWeights weights = {{high.x, high.y}, {middle.x, middle.y}, {low.x, low.y}};
         for (int r = 0; r < rows_at_once; ++r)
             for (int k = 0; k < K; ++k) total[r][k] = dot(plane[r][k], weights, total[r][k]);

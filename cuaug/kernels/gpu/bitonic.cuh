@@ -2,8 +2,9 @@
 
 namespace cuaug {
 
-// The keys of a block's threads, one each, in the order of `before`; the threads are a power of two, at least 32. Bitonic (Batcher 1968): keys
-// of one warp meet by `exchanged`, others through memory for a key of each thread. Of 55 rounds for 1,024 keys, 15 need barriers.
+// The keys of a block's threads, one each, in the order of `before`; the threads are a power of two, at least 32.
+// Bitonic (Batcher 1968): keys of one warp meet by `exchanged`, others through memory for a key of each thread. Of 55
+// rounds for 1,024 keys, 15 need barriers.
 template <class Key>
 inline Key bitonic(Key key, Key* memory) {
     const int own = threadIdx.x, count = blockDim.x;

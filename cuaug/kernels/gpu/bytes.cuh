@@ -3,8 +3,8 @@
 #include "convert.cuh"
 #include "words.cuh"
 
-// Stored pixels to numbers and back. For bytes without conversions, which run at an eighth of the rate of additions: the bits of
-// 2^23 + n are those of 2^23 with n in the lowest byte.
+// Stored pixels to numbers and back. For bytes without conversions, which run at an eighth of the rate of additions:
+// the bits of 2^23 + n are those of 2^23 with n in the lowest byte.
 
 namespace cuaug {
 
@@ -12,7 +12,8 @@ template <class R, class T, int K>
 inline Pixel<R, K> unpacked(const Stored<T, K>& stored) {
     if constexpr (Same<T, uint8>::value && Same<R, float>::value) {
         Pixel<R, K> out;
-        for (int k = 0; k < K; ++k) out.c[k] = __uint_as_float(__byte_perm(stored.word[0], 0x4B000000, 0x7440 + k)) - 8388608.0f;
+        for (int k = 0; k < K; ++k)
+            out.c[k] = __uint_as_float(__byte_perm(stored.word[0], 0x4B000000, 0x7440 + k)) - 8388608.0f;
         return out;
     } else {
         return to_pixel<R>(to_texel(stored));
@@ -20,16 +21,21 @@ inline Pixel<R, K> unpacked(const Stored<T, K>& stored) {
 }
 
 template <class R, class T, int K>
-inline Pixel<R, K> to_pixel(const Stored<T, K>& stored) { return unpacked<R>(stored); }
+inline Pixel<R, K> to_pixel(const Stored<T, K>& stored) {
+    return unpacked<R>(stored);
+}
 
-// As shares of white. A byte n and 2^23, times 1 / 255, less what 2^23 makes of it, which is no more than an exponent: what n * (1 / 255) is.
+// As shares of white. A byte n and 2^23, times 1 / 255, less what 2^23 makes of it, which is no more than an exponent:
+// what n * (1 / 255) is.
 constexpr float byte_share = 1.0f / 255.0f;
 
 template <class R, class T, int K>
 inline Pixel<R, K> shares(const Stored<T, K>& stored) {
     if constexpr (Same<T, uint8>::value && Same<R, float>::value) {
         Pixel<R, K> out;
-        for (int k = 0; k < K; ++k) out.c[k] = __fmaf_rn(__uint_as_float(__byte_perm(stored.word[0], 0x4B000000, 0x7440 + k)), byte_share, -8388608.0f * byte_share);
+        for (int k = 0; k < K; ++k)
+            out.c[k] = __fmaf_rn(__uint_as_float(__byte_perm(stored.word[0], 0x4B000000, 0x7440 + k)), byte_share,
+                                 -8388608.0f * byte_share);
         return out;
     } else {
         return (R(1) / R(white<T>)) * unpacked<R>(stored);
@@ -37,9 +43,13 @@ inline Pixel<R, K> shares(const Stored<T, K>& stored) {
 }
 
 template <class R, class T, int K>
-inline Pixel<R, K> shares(const Texel<T, K>& texel) { return (R(1) / R(white<T>)) * to_pixel<R>(texel); }
+inline Pixel<R, K> shares(const Texel<T, K>& texel) {
+    return (R(1) / R(white<T>)) * to_pixel<R>(texel);
+}
 template <class T, int K>
-inline Stored<T, K> to_stored(const Stored<T, K>& stored) { return stored; }
+inline Stored<T, K> to_stored(const Stored<T, K>& stored) {
+    return stored;
+}
 
 // Levels within 0..255, half to even.
 template <int K>
@@ -57,7 +67,8 @@ inline Stored<T, K> packed(const Pixel<R, K>& pixel) {
         Pixel<R, K> level;
         for (int k = 0; k < K; ++k) level.c[k] = fminf(fmaxf(pixel.c[k], 0.0f), 255.0f);
         return packed_levels(level);
-    } else if constexpr (in_words<T, K> && Same<R, float>::value && (Same<T, float16>::value || Same<T, bfloat16>::value)) {
+    } else if constexpr (in_words<T, K> && Same<R, float>::value &&
+                         (Same<T, float16>::value || Same<T, bfloat16>::value)) {
         Stored<T, K> out;
         for (int k = 0; k < K; k += 2) out.word[k / 2] = two<T>(pixel.c[k], k + 1 < K ? pixel.c[k + 1] : 0.0f);
         return out;
@@ -78,13 +89,15 @@ inline float reciprocal(float value) {
     return out;
 }
 
-// As `packed`, of shares of white: to clamp to 0..1 is one instruction, where to 0..255 is two of half the rate, and none what is `within` already. The product is
-// rounded by itself, as on a CPU, so that what is halfway between two levels stays there.
+// As `packed`, of shares of white: to clamp to 0..1 is one instruction, where to 0..255 is two of half the rate, and
+// none what is `within` already. The product is rounded by itself, as on a CPU, so that what is halfway between two
+// levels stays there.
 template <class T, bool within = false, class R, int K>
 inline Stored<T, K> packed_shares(const Pixel<R, K>& pixel) {
     if constexpr (Same<T, uint8>::value && Same<R, float>::value) {
         Pixel<R, K> level;
-        for (int k = 0; k < K; ++k) level.c[k] = __fmul_rn(within ? pixel.c[k] : clamped(1.0f, pixel.c[k], 0.0f), 255.0f);
+        for (int k = 0; k < K; ++k)
+            level.c[k] = __fmul_rn(within ? pixel.c[k] : clamped(1.0f, pixel.c[k], 0.0f), 255.0f);
         return packed_levels(level);
     } else {
         return packed<T>(R(white<T>) * pixel);

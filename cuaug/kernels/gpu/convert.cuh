@@ -46,8 +46,10 @@ template <class T>
 inline unsigned int two(float first, float second) {
 #if __CUDA_ARCH__ >= 800
     unsigned int out;
-    if constexpr (Same<T, float16>::value) asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(second), "f"(first));
-    else asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(second), "f"(first));
+    if constexpr (Same<T, float16>::value)
+        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(second), "f"(first));
+    else
+        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(second), "f"(first));
     return out;
 #else
     return from_real<T>(first).bits | static_cast<unsigned int>(from_real<T>(second).bits) << 16;

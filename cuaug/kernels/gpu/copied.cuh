@@ -4,30 +4,37 @@
 #include "../image.cuh"
 #include "tile.cuh"
 
-// Boxes that hold the input as it lies in memory, planes or rows of packed pixels. It comes sixteen bytes at a time, past the registers, all that a tile needs at once: nothing
-// is put together, and what samples takes elements, or words of them. With bilinear interpolation that costs less than to stage pixels (tile.cuh), where no border needs
-// more than a fill.
+// Boxes that hold the input as it lies in memory, planes or rows of packed pixels. It comes sixteen bytes at a time,
+// past the registers, all that a tile needs at once: nothing is put together, and what samples takes elements, or words
+// of them. With bilinear interpolation that costs less than to stage pixels (tile.cuh), where no border needs more than
+// a fill.
 
 namespace cuaug {
 
 constexpr int piece_bytes = 16;
 
-// A block of copied boxes plans and copies for longer than it samples: of more blocks some sample at any time. Up to three channels of bytes leave room for them: blocks of
-// half the threads make half the rows. With 1 KiB that each takes besides, seven fit into a multiprocessor's 228 KiB, three into 100 (benchmarks/NOTES.md). Boxes of four
+// A block of copied boxes plans and copies for longer than it samples: of more blocks some sample at any time. Up to
+// three channels of bytes leave room for them: blocks of half the threads make half the rows. With 1 KiB that each
+// takes besides, seven fit into a multiprocessor's 228 KiB, three into 100 (benchmarks/NOTES.md). Boxes of four
 // channels, turned by 45 degrees, would often not fit.
-template <class T, int K, bool copied> constexpr bool small_blocks = copied && sizeof(T) == 1 && K < 4;
-template <class T, int K, bool copied> constexpr int block_threads = small_blocks<T, K, copied> ? threads / 2 : threads;
-template <class T, int K, bool copied> constexpr int block_bytes = small_blocks<T, K, copied> ? 32000 : shared_bytes;
+template <class T, int K, bool copied>
+constexpr bool small_blocks = copied && sizeof(T) == 1 && K < 4;
+template <class T, int K, bool copied>
+constexpr int block_threads = small_blocks<T, K, copied> ? threads / 2 : threads;
+template <class T, int K, bool copied>
+constexpr int block_bytes = small_blocks<T, K, copied> ? 32000 : shared_bytes;
 constexpr int most_small_blocks = 7;  // that registers are left for
 
-template <int PixelBytes> constexpr int copied_region_width = PixelBytes <= 6 ? 64 : 32;  // of the output, in columns
+template <int PixelBytes>
+constexpr int copied_region_width = PixelBytes <= 6 ? 64 : 32;  // of the output, in columns
 
 // How pixels lie in such a box.
 template <class Layout, class T, int K>
 struct Copied {
     static constexpr bool packed = Same<Layout, Packed>::value;
     static constexpr int threads = block_threads<T, K, true>;
-    static constexpr int channels = K, planes = packed ? 1 : K, step = (packed ? K : 1) * sizeof(T);  // bytes from pixel to pixel
+    static constexpr int channels = K, planes = packed ? 1 : K,
+                         step = (packed ? K : 1) * sizeof(T);  // bytes from pixel to pixel
     static constexpr int blank_words = packed ? (step % 4 == 0 ? step / 4 : step % 2 ? step : step / 2) : K;
 
     // Of so many bytes of shared memory, from plane to plane.
@@ -37,8 +44,8 @@ struct Copied {
     static int before(int column) { return step * column & (piece_bytes - 1); }
 };
 
-// Pieces from row to row, so that a warp's taps, a patch of 8x4 pixels (of 6 bytes every other of 16x4) turned by any angle, meet in a bank least: simulated over
-// rotations within 30 degrees.
+// Pieces from row to row, so that a warp's taps, a patch of 8x4 pixels (of 6 bytes every other of 16x4) turned by any
+// angle, meet in a bank least: simulated over rotations within 30 degrees.
 template <int Step>
 inline int pieces_of(int across) {
     const int rest = across & 7, whole = across - rest;
@@ -51,12 +58,19 @@ inline int pieces_of(int across) {
 template <class Lie, class R>
 inline Box copied_box_of(const Bounds<R>& bounds, int base_x, int before, int after, int plane, int side) {
     const R slack = R(1.0 / 256), limit = R(1 << 20);
-    const bool near = (bounds.x_low > -limit) & (bounds.x_high < limit) & (bounds.y_low > -limit) & (bounds.y_high < limit);
-    const int x = static_cast<int>(floor(bounds.x_low - slack)) - before, y = static_cast<int>(floor(bounds.y_low - slack)) - before;
-    const int width = static_cast<int>(floor(bounds.x_high + slack)) + after - x + 1, height = static_cast<int>(floor(bounds.y_high + slack)) + after - y + 1;
-    const int across = (Lie::before(base_x + x) + Lie::step * width + piece_bytes - 1) / piece_bytes, best = piece_bytes * pieces_of<Lie::step>(across);
+    const bool near =
+        (bounds.x_low > -limit) & (bounds.x_high < limit) & (bounds.y_low > -limit) & (bounds.y_high < limit);
+    const int x = static_cast<int>(floor(bounds.x_low - slack)) - before,
+              y = static_cast<int>(floor(bounds.y_low - slack)) - before;
+    const int width = static_cast<int>(floor(bounds.x_high + slack)) + after - x + 1,
+              height = static_cast<int>(floor(bounds.y_high + slack)) + after - y + 1;
+    const int across = (Lie::before(base_x + x) + Lie::step * width + piece_bytes - 1) / piece_bytes,
+              best = piece_bytes * pieces_of<Lie::step>(across);
     auto holds = [&](int pitch) { return static_cast<unsigned int>(pitch) * height + piece_bytes <= plane; };
-    const int pitch = holds(best) ? best : piece_bytes * (across | 1);  // more taps meet in a bank, which costs far less than to sample from memory
+    const int pitch =
+        holds(best)
+            ? best
+            : piece_bytes * (across | 1);  // more taps meet in a bank, which costs far less than to sample from memory
     // A piece more: packed pixels of 3 and 6 bytes are read in words, which end up to 6 bytes behind them.
     const bool fits = near & (width <= side) & (height <= side) & (across <= Lie::threads) & holds(pitch);
     const float share = __fdividef(1.0f, static_cast<float>(across));
@@ -70,30 +84,37 @@ struct Rows {
     bool has(int row) const { return static_cast<unsigned int>(row - first) < static_cast<unsigned int>(count); }
 };
 
-// What a tile needs of its box, in which it lies turned: of each column of pieces the rows between two pairs of lines, on which the tile's sides lie. With rotations within
-// 30 degrees that is three quarters of the box.
+// What a tile needs of its box, in which it lies turned: of each column of pieces the rows between two pairs of lines,
+// on which the tile's sides lie. With rotations within 30 degrees that is three quarters of the box.
 struct Slant {
     float slope[2], upper[2], lower[2];  // of a line, in rows a byte, and where it meets a column that begins at byte 0
 
     // Of a piece that begins at this byte.
     Rows rows(float byte) const {
         const int first = static_cast<int>(floor(fmax(slope[0] * byte + upper[0], slope[1] * byte + upper[1])));
-        return {first, static_cast<int>(floor(fmin(slope[0] * byte + lower[0], slope[1] * byte + lower[1]))) + 2 - first};
+        return {first,
+                static_cast<int>(floor(fmin(slope[0] * byte + lower[0], slope[1] * byte + lower[1]))) + 2 - first};
     }
 };
 
-// Of a tile of so many pixels. Bytes and rows are counted from its base, as that is known before the box is: what is found here is found meanwhile.
+// Of a tile of so many pixels. Bytes and rows are counted from its base, as that is known before the box is: what is
+// found here is found meanwhile.
 template <class Lie, class Local>
 inline Slant slant_of(const Local& local, int width, int height) {
-    // A point lies between the pixels that it needs, so a piece is needed from a pixel before it on, and to one behind it.
-    constexpr float step = Lie::step, centre = (piece_bytes - step) / (2 * step), reach = (piece_bytes - 2 + step) / (2 * step) + 1;
-    constexpr float slack = 1.0f / 16, everything = 1e6f;  // for rounding, far more than there is in a box; and any row of it
+    // A point lies between the pixels that it needs, so a piece is needed from a pixel before it on, and to one behind
+    // it.
+    constexpr float step = Lie::step, centre = (piece_bytes - step) / (2 * step),
+                    reach = (piece_bytes - 2 + step) / (2 * step) + 1;
+    constexpr float slack = 1.0f / 16,
+                    everything = 1e6f;  // for rounding, far more than there is in a box; and any row of it
     Slant out;
     // Two parallel sides: one along (right, down) from the tile's first pixel on, and the other so far away.
     auto sides = [&](int i, float right, float down, float away_x, float away_y) {
-        const bool steep = 32 * fabs(right) <= fabs(down);  // such sides bound columns, as the box does; rows so little that it is not worth what rounding makes of the slope
+        const bool steep = 32 * fabs(right) <= fabs(down);  // such sides bound columns, as the box does; rows so little
+                                                            // that it is not worth what rounding makes of the slope
         const float slope = steep ? 0.0f : __fdividef(down, right), apart = away_y - slope * away_x;
-        const float middle = local.f + slope * (centre - local.c) + 0.5f * apart, half = steep ? everything : 0.5f * fabs(apart) + reach * fabs(slope) + slack;
+        const float middle = local.f + slope * (centre - local.c) + 0.5f * apart,
+                    half = steep ? everything : 0.5f * fabs(apart) + reach * fabs(slope) + slack;
         out.slope[i] = slope * (1 / step), out.upper[i] = middle - half, out.lower[i] = middle + half;
     };
     sides(0, local.a, local.d, local.b * (height - 1), local.e * (height - 1));
@@ -105,31 +126,37 @@ inline Slant slant_of(const Local& local, int width, int height) {
 template <class Lie, class T, class Fill>
 inline void lay_blank(Word (&blank)[4], int lane, const Fill& fill) {
     constexpr int each = in_a_word<T>;
-    if (lane < each * Lie::blank_words) reinterpret_cast<T*>(blank)[lane] = fill(Lie::packed ? lane % Lie::channels : lane / each);
+    if (lane < each * Lie::blank_words)
+        reinterpret_cast<T*>(blank)[lane] = fill(Lie::packed ? lane % Lie::channels : lane / each);
 }
 
-// Bytes of memory, or zeros where they are not `there`, and `from` points anywhere; they are in shared memory once they have been waited for.
+// Bytes of memory, or zeros where they are not `there`, and `from` points anywhere; they are in shared memory once they
+// have been waited for.
 #if __CUDA_ARCH__ >= 800
 template <int Bytes>
 inline void copy_bytes(unsigned int to, const unsigned char* from, bool there) {
     const int read = there ? Bytes : 0;
-    if constexpr (Bytes == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" : : "r"(to), "l"(from), "r"(read));
-    else asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" : : "r"(to), "l"(from), "n"(Bytes), "r"(read));
+    if constexpr (Bytes == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" : : "r"(to), "l"(from), "r"(read));
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" : : "r"(to), "l"(from), "n"(Bytes), "r"(read));
 }
 
 inline void wait_for_copies() { asm volatile("cp.async.wait_all;" : : : "memory"); }
 #else
 template <int Bytes>
 inline void copy_bytes(unsigned int to, const unsigned char* from, bool there) {
-    struct alignas(Bytes) Bits { Word word[Bytes / 4]; };
+    struct alignas(Bytes) Bits {
+        Word word[Bytes / 4];
+    };
     *static_cast<Bits*>(__cvta_shared_to_generic(to)) = there ? *reinterpret_cast<const Bits*>(from) : Bits{};
 }
 
 inline void wait_for_copies() { asm volatile("" : : : "memory"); }
 #endif
 
-// A thread's share of the pieces: it keeps to a column of them and walks down the rows, all threads at the same pace. So lanes ask for pieces side by side, of which
-// memory brings two at a time.
+// A thread's share of the pieces: it keeps to a column of them and walks down the rows, all threads at the same pace.
+// So lanes ask for pieces side by side, of which memory brings two at a time.
 template <class Layout, class T, int K>
 struct Pieces {
     using Lie = Copied<Layout, T, K>;
@@ -153,16 +180,20 @@ struct Pieces {
         needed = slant.rows(static_cast<float>(byte - Lie::step * (image.base_x - box.x)));
         needed.first -= box.y;
         there.first = max(needed.first, -image.base_y);
-        there.count = outside ? 0 : max(min(needed.first + needed.count, image.window.height - image.base_y) - there.first, 0);
+        there.count =
+            outside ? 0 : max(min(needed.first + needed.count, image.window.height - image.base_y) - there.first, 0);
         first = static_cast<unsigned int>(__cvta_generic_to_shared(memory)) + row * box.pitch + piece_bytes * piece;
     }
 
-    // `bring(to, from, there, channel)` for each that is needed; `there`: some of it lies in the image. `Every`: for the others, too, as not there.
+    // `bring(to, from, there, channel)` for each that is needed; `there`: some of it lies in the image. `Every`: for
+    // the others, too, as not there.
     template <bool Every = false, int Unrolled = 1, class Bring>
     void walk(int plane, const Bring& bring) const {
         const int step = size * image.y_stride, down = box.down * box.pitch;
         const unsigned char* from[Lie::planes];
-        for (int k = 0; k < Lie::planes; ++k) from[k] = reinterpret_cast<const unsigned char*>(image.data + image.offset[k]) + byte + wide(image.base_y + y, step);
+        for (int k = 0; k < Lie::planes; ++k)
+            from[k] = reinterpret_cast<const unsigned char*>(image.data + image.offset[k]) + byte +
+                      wide(image.base_y + y, step);
         unsigned int to = first;
 #pragma unroll Unrolled
         for (int row = y; row < box.height; row += box.down, to += down) {
@@ -175,14 +206,17 @@ struct Pieces {
 
 // By all threads of the block. What it asks for is on its way when it returns.
 template <class Layout, class T, int K>
-inline void copy_box(const Image<T, K, Constant>& image, const Box& box, const Slant& slant, int aligned, unsigned char* memory, int plane) {
+inline void copy_box(const Image<T, K, Constant>& image, const Box& box, const Slant& slant, int aligned,
+                     unsigned char* memory, int plane) {
     const Pieces<Layout, T, K> pieces(image, box, slant, memory);
     using Lie = Copied<Layout, T, K>;
     constexpr int size = pieces.size;
     const bool whole = pieces.inside || pieces.outside;
     if (whole && aligned * size >= piece_bytes) {
-        // Two rows a turn are asked for without a wait for registers; a single piece a row is asked for in less than a branch takes, as zeros (benchmarks/NOTES.md).
-        pieces.template walk<Lie::planes == 1, 2>(plane, [](unsigned int to, const unsigned char* from, bool there, int) { copy_bytes<piece_bytes>(to, from, there); });
+        // Two rows a turn are asked for without a wait for registers; a single piece a row is asked for in less than a
+        // branch takes, as zeros (benchmarks/NOTES.md).
+        pieces.template walk<Lie::planes == 1, 2>(plane, [](unsigned int to, const unsigned char* from, bool there,
+                                                            int) { copy_bytes<piece_bytes>(to, from, there); });
     } else if (whole && aligned * size >= 4) {
         pieces.walk(plane, [](unsigned int to, const unsigned char* from, bool there, int) {
             for (int b = 0; b < piece_bytes; b += 4) copy_bytes<4>(to + b, from + b, there);
@@ -191,24 +225,30 @@ inline void copy_box(const Image<T, K, Constant>& image, const Box& box, const S
         pieces.walk(plane, [&](unsigned int to, const unsigned char* from, bool there, int) {
 #pragma unroll 1
             for (int at = 0; at < piece_bytes; at += size)
-                *static_cast<T*>(__cvta_shared_to_generic(to + at)) = there && pieces.byte + at >= 0 && pieces.byte + at < pieces.end ? *reinterpret_cast<const T*>(from + at) : T();
+                *static_cast<T*>(__cvta_shared_to_generic(to + at)) =
+                    there && pieces.byte + at >= 0 && pieces.byte + at < pieces.end
+                        ? *reinterpret_cast<const T*>(from + at)
+                        : T();
         });
     }
 }
 
 // What lies outside, by the threads that copied, each of which has waited for its own pieces.
 template <class Layout, class T, int K>
-inline void fill_box(const Image<T, K, Constant>& image, const Box& box, const Slant& slant, const Word (&blank)[4], unsigned char* memory, int plane) {
+inline void fill_box(const Image<T, K, Constant>& image, const Box& box, const Slant& slant, const Word (&blank)[4],
+                     unsigned char* memory, int plane) {
     using Lie = Copied<Layout, T, K>;
     constexpr int size = sizeof(T), each = in_a_word<T>;
     const Pieces<Layout, T, K> pieces(image, box, slant, memory);
-    const int byte = pieces.byte, phase = Lie::packed ? each * ((byte / 4 % Lie::blank_words + Lie::blank_words) % Lie::blank_words) : 0;
+    const int byte = pieces.byte,
+              phase = Lie::packed ? each * ((byte / 4 % Lie::blank_words + Lie::blank_words) % Lie::blank_words) : 0;
     pieces.walk(plane, [&](unsigned int to, const unsigned char*, bool there, int k) {
         if (there && pieces.inside) return;
 #pragma unroll 1
         for (int j = 0; j < piece_bytes / size; ++j)
             if (!there || byte + size * j < 0 || byte + size * j >= pieces.end)
-                *static_cast<T*>(__cvta_shared_to_generic(to + size * j)) = reinterpret_cast<const T*>(blank)[Lie::packed ? (phase + j) % (each * Lie::blank_words) : each * k];
+                *static_cast<T*>(__cvta_shared_to_generic(to + size * j)) =
+                    reinterpret_cast<const T*>(blank)[Lie::packed ? (phase + j) % (each * Lie::blank_words) : each * k];
     });
 }
 
@@ -221,10 +261,14 @@ struct CopiedBox {
     int pitch;
 
     template <class Value>
-    static Value at(unsigned int address) { return *static_cast<const Value*>(__cvta_shared_to_generic(address)); }
+    static Value at(unsigned int address) {
+        return *static_cast<const Value*>(__cvta_shared_to_generic(address));
+    }
 
     // Channel k of the pixel `right` of an address.
-    static T element(unsigned int address, int k, int right) { return at<T>(address + (Lie::packed ? k * static_cast<int>(sizeof(T)) : k * Plane) + right * step); }
+    static T element(unsigned int address, int k, int right) {
+        return at<T>(address + (Lie::packed ? k * static_cast<int>(sizeof(T)) : k * Plane) + right * step);
+    }
 
     // The pixel at an address and the one to its right.
     static void pair(unsigned int address, Texel<T, K> (&pixel)[2]) {

@@ -13,7 +13,8 @@ namespace cuaug {
 
 constexpr int pointwise_threads = 256;
 
-// The prepared fields of sample n, by a warp: parts of a mean and parameters are all asked for before the first is waited for.
+// The prepared fields of sample n, by a warp: parts of a mean and parameters are all asked for before the first is
+// waited for.
 template <class Ops, class R>
 inline void read_fields(const Pointwise& args, long long n, int first, R* field, R white) {
     const int lane = threadIdx.x & 31, parts = args.part_column < 0 ? 0 : args.part_count;
@@ -22,8 +23,10 @@ inline void read_fields(const Pointwise& args, long long n, int first, R* field,
     int measured = -1;
     for (int i = lane; i < Ops::fields; i += 32) {
         const int column = Ops::column(i, 0, first, args.channels);
-        if (column == args.part_column) measured = i;
-        else field[i] = static_cast<R>(given_parameter(args, n, column));
+        if (column == args.part_column)
+            measured = i;
+        else
+            field[i] = static_cast<R>(given_parameter(args, n, column));
     }
     for (int j = lane + 32; j < parts; j += 32) mean += part[j * args.parts.x];
     if (parts > 0) mean = sum_of(mean);
@@ -34,12 +37,16 @@ inline void read_fields(const Pointwise& args, long long n, int first, R* field,
 
 // Shares of white into memory. Two of 16 bits become a word by one instruction, if they are neighbours there.
 template <class Layout, class T, bool within, class R, int K>
-inline void store_shares(T* at, const long long* offset, int step, bool aligned, int count, int channels, const Pixel<R, K> (&pixels)[4]) {
-    if constexpr (Same<R, float>::value && (Same<T, float16>::value || Same<T, bfloat16>::value) && !Same<Layout, Strided>::value) {
+inline void store_shares(T* at, const long long* offset, int step, bool aligned, int count, int channels,
+                         const Pixel<R, K> (&pixels)[4]) {
+    if constexpr (Same<R, float>::value && (Same<T, float16>::value || Same<T, bfloat16>::value) &&
+                  !Same<Layout, Strided>::value) {
         if (aligned && count == 4) {
             FourElements<T> to[K];
             for (int p = 0; p < 4 * K; p += 2) {
-                auto element = [&](int i) { return Same<Layout, Planar>::value ? pixels[i % 4].c[i / 4] : pixels[i / K].c[i % K]; };
+                auto element = [&](int i) {
+                    return Same<Layout, Planar>::value ? pixels[i % 4].c[i / 4] : pixels[i / K].c[i % K];
+                };
                 to[p / 4].word[p % 4 / 2] = two<T>(element(p), element(p + 1));
             }
             return store_elements<Layout, T, K>(at, offset, to);
@@ -50,16 +57,19 @@ inline void store_shares(T* at, const long long* offset, int step, bool aligned,
     store_pixels<Layout, T, K>(at, offset, step, aligned, count, channels, stored);
 }
 
-// The groups of four adjacent pixels that a thread makes of a frame: one below the other, from row y on every `rows`-th, `steps` of them.
+// The groups of four adjacent pixels that a thread makes of a frame: one below the other, from row y on every
+// `rows`-th, `steps` of them.
 struct Course {
     int x, y, rows, steps;
-    int count;           // pixels of a group
+    int count;  // pixels of a group
 };
 
 // Of a frame cut into strips of columns, blockIdx.x, and runs of rows, blockIdx.y.
 inline Course in_strips(int width, int height) {
-    const int across = (width + 3) / 4, strip = (across + gridDim.x - 1) / gridDim.x, first = strip * blockIdx.x, columns = min(strip, across - first);
-    const int rows = pointwise_threads / columns, down = threadIdx.x / columns, x = 4 * (first + threadIdx.x - down * columns);
+    const int across = (width + 3) / 4, strip = (across + gridDim.x - 1) / gridDim.x, first = strip * blockIdx.x,
+              columns = min(strip, across - first);
+    const int rows = pointwise_threads / columns, down = threadIdx.x / columns,
+              x = 4 * (first + threadIdx.x - down * columns);
     const int run = ((height + gridDim.y - 1) / gridDim.y + rows - 1) / rows * rows;
     const int begin = blockIdx.y * run + down, end = down < rows ? min((blockIdx.y + 1) * run, height) : 0;
     return {x, begin, rows, end > begin ? (end - begin - 1) / rows + 1 : 0, min(4, width - x)};
@@ -68,8 +78,10 @@ inline Course in_strips(int width, int height) {
 // Of a frame that goes for rows of as many groups as there are threads, in as many runs as there are blocks.
 inline Course as_it_lies(long long pixels) {
     const long long groups = pixels / 4;
-    const int height = static_cast<int>((groups + pointwise_threads - 1) / pointwise_threads), own = static_cast<int>((groups + pointwise_threads - 1 - threadIdx.x) / pointwise_threads);
-    const int runs = gridDim.x * gridDim.y, run = (height + runs - 1) / runs, begin = (blockIdx.y * gridDim.x + blockIdx.x) * run;
+    const int height = static_cast<int>((groups + pointwise_threads - 1) / pointwise_threads),
+              own = static_cast<int>((groups + pointwise_threads - 1 - threadIdx.x) / pointwise_threads);
+    const int runs = gridDim.x * gridDim.y, run = (height + runs - 1) / runs,
+              begin = (blockIdx.y * gridDim.x + blockIdx.x) * run;
     return {4 * static_cast<int>(threadIdx.x), begin, 1, max(min(begin + run, own) - begin, 0), 4};
 }
 

@@ -2,8 +2,9 @@
 
 #include "words.cuh"
 
-// Coordinates of linear geometries, in whole numbers: a pixel has the same ones in whatever region, box, layout or batch it is made, wherever its box fits into shared
-// memory. Not for whole pixels (`Nearest`), as they are off by up to 2^-19: resizing by a ratio such as 4:3 meets exact halves in every row.
+// Coordinates of linear geometries, in whole numbers: a pixel has the same ones in whatever region, box, layout or
+// batch it is made, wherever its box fits into shared memory. Not for whole pixels (`Nearest`), as they are off by up
+// to 2^-19: resizing by a ratio such as 4:3 meets exact halves in every row.
 
 namespace cuaug {
 
@@ -17,7 +18,9 @@ struct FixedPoint {
 inline Word to_fixed(double v) { return static_cast<Word>(__double2loint(v + 402653184.0)); }
 
 template <class Local>
-inline bool counts_in_fixed(const Local& local) { return abs(local.base_x) < 1 << 26 && abs(local.base_y) < 1 << 26; }
+inline bool counts_in_fixed(const Local& local) {
+    return abs(local.base_x) < 1 << 26 && abs(local.base_y) < 1 << 26;
+}
 
 // From a pixel of a box on.
 struct Steps {
@@ -34,8 +37,8 @@ struct Steps {
     }
 };
 
-// Of a region of the output: where every fourth of its rows begins in the input, and what a step to the right and one down add. From these rows on it is counted
-// wherever a tile begins.
+// Of a region of the output: where every fourth of its rows begins in the input, and what a step to the right and one
+// down add. From these rows on it is counted wherever a tile begins.
 template <int Bands>
 struct FixedRows {
     FixedPoint right, down, row[Bands + 9];  // and some that are asked for ahead
@@ -45,7 +48,8 @@ struct FixedRows {
     void lay(const Matrix& m, int left, int top, int height, double more, int lane) {
         auto begin = [&](int band) {
             const int y = top + 4 * band;
-            row[band] = {to_fixed(fma(m.b, y, fma(m.a, left, m.c)) + more), to_fixed(fma(m.e, y, fma(m.d, left, m.f)) + more)};
+            row[band] = {to_fixed(fma(m.b, y, fma(m.a, left, m.c)) + more),
+                         to_fixed(fma(m.e, y, fma(m.d, left, m.f)) + more)};
         };
         begin(lane);
         if (Bands > 32 && height > 128) begin(lane + 32);
@@ -55,7 +59,9 @@ struct FixedRows {
 
     // In a box, from a column and a row on, which is `below` rows below a fourth one.
     Steps from(int column, int first, int below, int box_x, int box_y) const {
-        auto begin = [&](Word right, Word down, int box) { return right * column + down * below - (static_cast<Word>(box) << 24); };
+        auto begin = [&](Word right, Word down, int box) {
+            return right * column + down * below - (static_cast<Word>(box) << 24);
+        };
         return {right, {begin(right.x, down.x, box_x), begin(right.y, down.y, box_y)}, row + first / 4};
     }
 };

@@ -6,11 +6,12 @@
 
 namespace cuaug {
 
-struct Planar {};        // K = C; x stride 1
-struct Packed {};        // K = C; c stride 1, x stride C
-struct Strided {};       // anything else; C may exceed K
+struct Planar {};   // K = C; x stride 1
+struct Packed {};   // K = C; c stride 1, x stride C
+struct Strided {};  // anything else; C may exceed K
 
-// a * b in 64 bits by one instruction: the compiler makes four, once it has extended the sign of one of them before a loop.
+// a * b in 64 bits by one instruction: the compiler makes four, once it has extended the sign of one of them before a
+// loop.
 inline long long wide(int a, int b) {
     long long out;
     asm("mul.wide.s32 %0, %1, %2;" : "=l"(out) : "r"(a), "r"(b));
@@ -21,17 +22,23 @@ inline long long wide(int a, int b) {
 template <class Layout, int K>
 inline void channel_offsets(long long stride, int left, long long* offset) {
     for (int k = 0; k < K; ++k) {
-        if constexpr (Same<Layout, Packed>::value) offset[k] = k;
-        else if constexpr (Same<Layout, Planar>::value) offset[k] = k * stride;
-        else offset[k] = (k < left ? k : left - 1) * stride;
+        if constexpr (Same<Layout, Packed>::value)
+            offset[k] = k;
+        else if constexpr (Same<Layout, Planar>::value)
+            offset[k] = k * stride;
+        else
+            offset[k] = (k < left ? k : left - 1) * stride;
     }
 }
 
 template <class Layout, int K>
 inline int column_stride(long long stride) {
-    if constexpr (Same<Layout, Packed>::value) return K;
-    else if constexpr (Same<Layout, Planar>::value) return 1;
-    else return static_cast<int>(stride);
+    if constexpr (Same<Layout, Packed>::value)
+        return K;
+    else if constexpr (Same<Layout, Planar>::value)
+        return 1;
+    else
+        return static_cast<int>(stride);
 }
 
 }  // namespace cuaug

@@ -7,7 +7,8 @@
 
 namespace cuaug {
 
-// A tile's maps, as far as a thread reads them: of its rows four columns each, `apart` from one to the next. `doubles`: in double precision, one by one.
+// A tile's maps, as far as a thread reads them: of its rows four columns each, `apart` from one to the next. `doubles`:
+// in double precision, one by one.
 template <class R, bool doubles, int apart>
 struct TileMaps {
     // What float32 maps have for the four: all are asked for before one is needed.
@@ -21,14 +22,24 @@ struct TileMaps {
     const char *first_x, *first_y;  // float32 maps at the first of the four, in the tile's first row
 
     TileMaps(const Grid& grid, const Grid::Local<R>& tile, int column, int width, int rows)
-        : grid(grid), tile(tile), column(column), width(width), rows(rows), first_x(first(grid.map_x)), first_y(first(grid.map_y)) {}
+        : grid(grid),
+          tile(tile),
+          column(column),
+          width(width),
+          rows(rows),
+          first_x(first(grid.map_x)),
+          first_y(first(grid.map_y)) {}
 
     const char* first(const Table& map) const {
-        if constexpr (doubles) return nullptr;
-        else return once(reinterpret_cast<const char*>(static_cast<const float*>(map.data) + tile.n * map.n + tile.top * map.y + (tile.left + column) * map.x));
+        if constexpr (doubles)
+            return nullptr;
+        else
+            return once(reinterpret_cast<const char*>(static_cast<const float*>(map.data) + tile.n * map.n +
+                                                      tile.top * map.y + (tile.left + column) * map.x));
     }
 
-    // Patches are made whole, but maps may end with the tile: rows below it have its last one's entries, columns beyond it zeros.
+    // Patches are made whole, but maps may end with the tile: rows below it have its last one's entries, columns beyond
+    // it zeros.
     Entries row(int y) const {
         Entries out = {};
         if constexpr (!doubles) {
@@ -38,11 +49,14 @@ struct TileMaps {
                 __builtin_assume(__isGlobal(line));
                 return line;
             };
-            auto entry = [&](const char* line, int i, const Table& map) { return *reinterpret_cast<const float*>(line + 4 * apart * i * static_cast<int>(map.x)); };
+            auto entry = [&](const char* line, int i, const Table& map) {
+                return *reinterpret_cast<const float*>(line + 4 * apart * i * static_cast<int>(map.x));
+            };
             const char *line_x = line(first_x, grid.map_x), *line_y = line(first_y, grid.map_y);
 #pragma unroll
             for (int i = 0; i < 4; ++i)
-                if (column + apart * i < width) out.x[i] = entry(line_x, i, grid.map_x), out.y[i] = entry(line_y, i, grid.map_y);
+                if (column + apart * i < width)
+                    out.x[i] = entry(line_x, i, grid.map_x), out.y[i] = entry(line_y, i, grid.map_y);
         }
         return out;
     }
@@ -52,11 +66,13 @@ struct TileMaps {
         const int x = column + apart * i;
         if constexpr (doubles) {
             const int left = tile.left + min(x, width - 1), top = tile.top + min(y, rows - 1);
-            return {static_cast<R>(grid.x(tile.n, left, top) - tile.base_x), static_cast<R>(grid.y(tile.n, left, top) - tile.base_y)};
+            return {static_cast<R>(grid.x(tile.n, left, top) - tile.base_x),
+                    static_cast<R>(grid.y(tile.n, left, top) - tile.base_y)};
         } else {
             // Displacements begin at the pixel; positions, whose base is 0, nowhere.
             auto begin = [&](int place) { return grid.step * static_cast<float>(place); };
-            return {fma(entries.x[i], grid.unit_x, begin(tile.left - tile.base_x + x)), fma(entries.y[i], grid.unit_y, begin(tile.top - tile.base_y + y))};
+            return {fma(entries.x[i], grid.unit_x, begin(tile.left - tile.base_x + x)),
+                    fma(entries.y[i], grid.unit_y, begin(tile.top - tile.base_y + y))};
         }
     }
 };

@@ -4,7 +4,8 @@
 
 namespace cuaug {
 
-// A block's share of a mean, in the same order of additions whatever runs beside it. `sums` is shared memory for one number a warp.
+// A block's share of a mean, in the same order of additions whatever runs beside it. `sums` is shared memory for one
+// number a warp.
 template <class R>
 inline void store_block_sum(R sum, R* sums, double scale, double* share) {
     sum = sum_of(sum);

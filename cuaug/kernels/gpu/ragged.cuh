@@ -8,7 +8,8 @@
 namespace cuaug {
 
 // How they lie, each of them so.
-template <class Layout> struct Ragged {};
+template <class Layout>
+struct Ragged {};
 
 template <class Layout>
 struct Each {
@@ -24,17 +25,22 @@ struct Each<Ragged<Layout>> {
 
 template <class Layout>
 inline int height_of(const Batch& batch, long long n) {
-    if constexpr (Each<Layout>::ragged) return one_image(batch, n).height;
-    else return batch.in_height;
+    if constexpr (Each<Layout>::ragged)
+        return one_image(batch, n).height;
+    else
+        return batch.in_height;
 }
 
 template <class Layout>
 inline int width_of(const Batch& batch, long long n) {
-    if constexpr (Each<Layout>::ragged) return one_image(batch, n).width;
-    else return batch.in_width;
+    if constexpr (Each<Layout>::ragged)
+        return one_image(batch, n).width;
+    else
+        return batch.in_width;
 }
 
-// Frame t of sample n, from a channel on; what the frames of a batch have in common is read from the record where it is needed.
+// Frame t of sample n, from a channel on; what the frames of a batch have in common is read from the record where it is
+// needed.
 template <class T, class Layout>
 inline const T* frame_of(const Batch& batch, long long n, long long t, int channel) {
     if constexpr (Each<Layout>::ragged) {

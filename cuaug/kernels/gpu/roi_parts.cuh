@@ -3,8 +3,9 @@
 #include "../roi.cuh"
 #include "scan.cuh"
 
-// Upright averages, axis by axis: the average of samples between two pixels each is a sum of pixels, whose weights along y and x are multiplied.
-// Forward a bin asks for its pixels (AxisParts), and on the way back a pixel for its bins (AxisPixels).
+// Upright averages, axis by axis: the average of samples between two pixels each is a sum of pixels, whose weights
+// along y and x are multiplied. Forward a bin asks for its pixels (AxisParts), and on the way back a pixel for its bins
+// (AxisPixels).
 
 namespace cuaug {
 
@@ -18,7 +19,9 @@ struct PartAt {
     R weight;
 };
 
-inline bool has_short_offsets(int extent, long long stride) { return (stride < 0 ? -stride : stride) * extent < 1ll << 31; }
+inline bool has_short_offsets(int extent, long long stride) {
+    return (stride < 0 ? -stride : stride) * extent < 1ll << 31;
+}
 
 // The bins of one axis: bin i is made of the parts first[i] .. end[i] - 1.
 template <class R>
@@ -35,8 +38,10 @@ inline void each_part(const RoiAxis<R>& axis, int bin, int extent, const Visit& 
     Part<R> older = {-1, R(0)}, newer = {-1, R(0)};
     auto add = [&](int at, R weight) {
         if (weight == R(0)) return;
-        if (at == newer.at) newer.weight += weight;
-        else if (at == older.at) older.weight += weight;
+        if (at == newer.at)
+            newer.weight += weight;
+        else if (at == older.at)
+            older.weight += weight;
         else {
             if (older.at >= 0) visit(older);
             older = newer, newer = {at, weight};
@@ -66,7 +71,8 @@ inline int find_parts(const RoiAxis<R>& axis, int bins, int extent, long long st
         if (bin >= bins) continue;
         parts.first[bin] = at, parts.end[bin] = at + count;
         if (at + count > most_parts) continue;
-        each_part(axis, bin, extent, [&](const Part<R>& part) { parts.part[at++] = {static_cast<int>(part.at * stride), part.weight}; });
+        each_part(axis, bin, extent,
+                  [&](const Part<R>& part) { parts.part[at++] = {static_cast<int>(part.at * stride), part.weight}; });
     }
     return used;
 }

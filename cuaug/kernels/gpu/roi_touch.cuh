@@ -2,7 +2,8 @@
 
 #include "../roi.cuh"
 
-// Which bins have a part in a pixel, for a pass back: of a tile of the map, and of a window of a region's bins at a time.
+// Which bins have a part in a pixel, for a pass back: of a tile of the map, and of a window of a region's bins at a
+// time.
 
 namespace cuaug {
 
@@ -18,7 +19,9 @@ struct Window {
 };
 
 template <class R>
-inline Extent<R> extent_of(const Tile& tile) { return {R(tile.top - 1), R(tile.left - 1), R(tile.top + tile_rows), R(tile.left + tile_columns)}; }
+inline Extent<R> extent_of(const Tile& tile) {
+    return {R(tile.top - 1), R(tile.left - 1), R(tile.top + tile_rows), R(tile.left + tile_columns)};
+}
 
 // Upright averages: the weights of rows and of columns, which are multiplied.
 template <class R>
@@ -33,7 +36,8 @@ struct Upright {
 
     // Of one axis and one bin, by a thread.
     template <int pixels>
-    static void weigh(const RoiAxis<R>& axis, int bin, int bit, int first, int extent, R (&weights)[pixels], unsigned int* touched) {
+    static void weigh(const RoiAxis<R>& axis, int bin, int bit, int first, int extent, R (&weights)[pixels],
+                      unsigned int* touched) {
         for (int i = 0; i < pixels; ++i) weights[i] = 0;
         const Span range = samples_between(axis, bin, R(first - 1), R(first + pixels));
         auto add = [&](int at, R weight) {
@@ -54,15 +58,19 @@ struct Upright {
         if (threadIdx.x >= 32 && threadIdx.x < 32 + tile_columns) shared.in_column[threadIdx.x - 32] = 0;
     }
 
-    static void prepare(const Pooling& args, const Shape& shape, const Tile& tile, const Window& window, Shared& shared) {
+    static void prepare(const Pooling& args, const Shape& shape, const Tile& tile, const Window& window,
+                        Shared& shared) {
         const int warp = threadIdx.x / 32, bit = threadIdx.x % 32, y = window.y + bit, x = window.x + bit;
-        if (warp == 0 && bit < window_side && y < args.out_height) weigh(shape.roi.y, y, bit, tile.top, shape.level->height, shared.y[bit], shared.in_row);
-        if (warp == 1 && bit < window_side && x < args.out_width) weigh(shape.roi.x, x, bit, tile.left, shape.level->width, shared.x[bit], shared.in_column);
+        if (warp == 0 && bit < window_side && y < args.out_height)
+            weigh(shape.roi.y, y, bit, tile.top, shape.level->height, shared.y[bit], shared.in_row);
+        if (warp == 1 && bit < window_side && x < args.out_width)
+            weigh(shape.roi.x, x, bit, tile.left, shape.level->width, shared.x[bit], shared.in_column);
     }
 
     // Calls `visit(bin of the window, weight, number of the sample)`.
     template <class Visit>
-    static void each(const Pooling&, const Shape&, const Tile&, const Window&, const Shared& shared, int row, int column, const Visit& visit) {
+    static void each(const Pooling&, const Shape&, const Tile&, const Window&, const Shared& shared, int row,
+                     int column, const Visit& visit) {
         for (unsigned int rows = shared.in_row[row]; rows != 0; rows &= rows - 1) {
             const int y = __ffs(rows) - 1;
             for (unsigned int columns = shared.in_column[column]; columns != 0; columns &= columns - 1) {
@@ -85,7 +93,8 @@ struct Nearby {
     static void prepare(const Pooling&, const Shape&, const Tile&, const Window&, Shared&) {}
 
     template <class Visit>
-    static void each(const Pooling& args, const Shape& shape, const Tile& tile, const Window& window, const Shared&, int row, int column, const Visit& visit) {
+    static void each(const Pooling& args, const Shape& shape, const Tile& tile, const Window& window, const Shared&,
+                     int row, int column, const Visit& visit) {
         using R = decltype(shape.count);
         const int y = tile.top + row, x = tile.left + column;
         const Extent<R> near = {R(y - 1), R(x - 1), R(y + 1), R(x + 1)};
@@ -100,7 +109,9 @@ struct Nearby {
                         const Place<R> place = shape.place(args, bin_y, bin_x, i, j);
                         if (!place.y.inside || !place.x.inside) continue;
                         const R weight = share_of(place.y, y) * share_of(place.x, x);
-                        if (weight != R(0)) visit((bin_y - window.y) * window_side + bin_x - window.x, greatest ? weight : weight / shape.count, i << 32 | j);
+                        if (weight != R(0))
+                            visit((bin_y - window.y) * window_side + bin_x - window.x,
+                                  greatest ? weight : weight / shape.count, i << 32 | j);
                     }
             }
     }

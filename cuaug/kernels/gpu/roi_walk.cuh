@@ -12,9 +12,13 @@ enum class Take { average, greatest, place };  // place: the greatest, and which
 constexpr int planar_channels = 8;  // a thread's, where they lie apart
 
 // Wide: how many channels lie side by side and are read as one vector; 0: they lie apart.
-template <int wide> constexpr int channels_of_thread = wide == 0 ? planar_channels : wide;
+template <int wide>
+constexpr int channels_of_thread = wide == 0 ? planar_channels : wide;
 
-template <class T, int W> struct alignas(W * sizeof(T)) Adjacent { T of[W]; };
+template <class T, int W>
+struct alignas(W * sizeof(T)) Adjacent {
+    T of[W];
+};
 
 // W channels, of which those after the last repeat it.
 template <int wide, class T, class R>
@@ -48,10 +52,13 @@ inline void add_pixels(const Place<R>& place, const T* in, const Maps& maps, int
     if (!place.y.inside || !place.x.inside) return;
     for (int corner = 0; corner < 4; ++corner) {
         const bool low_y = corner < 2, low_x = corner % 2 == 0;
-        const R weight = (low_y ? R(1) - place.y.share : place.y.share) * (low_x ? R(1) - place.x.share : place.x.share);
+        const R weight =
+            (low_y ? R(1) - place.y.share : place.y.share) * (low_x ? R(1) - place.x.share : place.x.share);
         if (weight == R(0)) continue;
         R pixel[W];
-        read_channels<wide>(in + (low_y ? place.y.low : place.y.high) * maps.y + (low_x ? place.x.low : place.x.high) * maps.x, maps.c, last, pixel);
+        read_channels<wide>(
+            in + (low_y ? place.y.low : place.y.high) * maps.y + (low_x ? place.x.low : place.x.high) * maps.x, maps.c,
+            last, pixel);
         for (int j = 0; j < W; ++j) value[j] += weight * pixel[j];
     }
 }
@@ -76,7 +83,9 @@ inline void write_places(const PoolingPlaces& args, long long at, int last, cons
     if (args.short_places) {
         int* to = static_cast<int*>(args.places.data) + at;
         for (int j = 0; j < W; ++j)
-            if (j <= last) to[j * args.places.c] = number[j] < 0 ? -1 : static_cast<int>(row_of(number[j]) << 16 | column_of(number[j]));
+            if (j <= last)
+                to[j * args.places.c] =
+                    number[j] < 0 ? -1 : static_cast<int>(row_of(number[j]) << 16 | column_of(number[j]));
     } else {
         long long* to = static_cast<long long*>(args.places.data) + at;
         for (int j = 0; j < W; ++j)
@@ -99,7 +108,8 @@ inline void read_places(const PoolingPlaces& args, long long at, int last, long 
 
 // One bin of W channels.
 template <Take take, int wide, class T, class R, class Shape>
-inline void walk_bin(const Pooling& args, const Shape& shape, int y, int x, const T* in, const Maps& maps, int last, R* value, long long* chosen) {
+inline void walk_bin(const Pooling& args, const Shape& shape, int y, int x, const T* in, const Maps& maps, int last,
+                     R* value, long long* chosen) {
     constexpr int W = channels_of_thread<wide>;
     for (int j = 0; j < W; ++j) value[j] = 0;
     if (shape.n < 0) return;
@@ -132,7 +142,8 @@ inline void walk_bin(const Pooling& args, const Shape& shape, int y, int x, cons
     }
 }
 
-// The bins of region k: a thread's items from `first` on, every `step`th. Threads side by side have bins side by side, or channels that are.
+// The bins of region k: a thread's items from `first` on, every `step`th. Threads side by side have bins side by side,
+// or channels that are.
 template <class T, Take take, int wide, class Record, class Shape>
 inline void walk_region(const Record& args, const Shape& shape, long long k, long long first, long long step) {
     using R = Real<T>;
@@ -140,8 +151,10 @@ inline void walk_region(const Record& args, const Shape& shape, long long k, lon
     const Maps& maps = shape.level->values;
     const int bins = args.out_height * args.out_width, groups = (args.channels + W - 1) / W;
     for (long long item = first; item < static_cast<long long>(bins) * groups; item += step) {
-        const int bin = static_cast<int>(wide > 0 ? item / groups : item % bins), group = static_cast<int>(wide > 0 ? item % groups : item / bins);
-        const int y = bin / args.out_width, x = bin % args.out_width, c = group * W, last = min(W, args.channels - c) - 1;
+        const int bin = static_cast<int>(wide > 0 ? item / groups : item % bins),
+                  group = static_cast<int>(wide > 0 ? item % groups : item / bins);
+        const int y = bin / args.out_width, x = bin % args.out_width, c = group * W,
+                  last = min(W, args.channels - c) - 1;
         const T* in = static_cast<const T*>(maps.data) + shape.n * maps.n + c * maps.c;
         const long long to = k * args.pooled.n + c * args.pooled.c + y * args.pooled.y + x * args.pooled.x;
         R value[W];
@@ -149,7 +162,8 @@ inline void walk_region(const Record& args, const Shape& shape, long long k, lon
             long long chosen[W];
             for (int j = 0; j < W; ++j) chosen[j] = -1;
             walk_bin<take, wide>(args, shape, y, x, in, maps, last, value, chosen);
-            write_places(args, k * args.places.n + c * args.places.c + y * args.places.y + x * args.places.x, last, chosen);
+            write_places(args, k * args.places.n + c * args.places.c + y * args.places.y + x * args.places.x, last,
+                         chosen);
         } else {
             walk_bin<take, wide>(args, shape, y, x, in, maps, last, value, nullptr);
         }

@@ -7,8 +7,8 @@
 #include "layout.cuh"
 #include "vectors.cuh"
 
-// A block makes tiles of the output, each from one box of the input. The box is staged in shared memory with its border already
-// resolved, so that sampling has neither tests nor uncoalesced loads.
+// A block makes tiles of the output, each from one box of the input. The box is staged in shared memory with its border
+// already resolved, so that sampling has neither tests nor uncoalesced loads.
 
 namespace cuaug {
 
@@ -16,12 +16,18 @@ constexpr int threads = 256, most_tiles = 16;
 
 // Blocks resident on a multiprocessor, as many as leave registers enough for the usual kernels to spill nothing.
 template <class Pixel, class R, class Sampler, bool plain>
-constexpr int blocks = sizeof(R) > 4 ? 1 : Sampler::after > 1 || sizeof(Pixel) > 12 ? 2 : plain ? 4 : 3;
-template <class Pixel> constexpr int region_width = sizeof(Pixel) <= 4 ? 64 : 32;
-template <class Pixel> constexpr int group = sizeof(Pixel) <= 4 ? 8 : 4;  // pixels of a row that a thread stages at a time
-constexpr int shared_bytes = 49152;  // that a block has without asking for more
+constexpr int blocks = sizeof(R) > 4                              ? 1
+                       : Sampler::after > 1 || sizeof(Pixel) > 12 ? 2
+                       : plain                                    ? 4
+                                                                  : 3;
+template <class Pixel>
+constexpr int region_width = sizeof(Pixel) <= 4 ? 64 : 32;
+template <class Pixel>
+constexpr int group = sizeof(Pixel) <= 4 ? 8 : 4;  // pixels of a row that a thread stages at a time
+constexpr int shared_bytes = 49152;                // that a block has without asking for more
 
-// The input pixels a tile needs; none across if they are unknown or too many. In copied.cuh it is counted in pieces and bytes.
+// The input pixels a tile needs; none across if they are unknown or too many. In copied.cuh it is counted in pieces and
+// bytes.
 struct Box {
     int x, y;            // counted from the base; x so that the first column is a multiple of `group` in the image
     int across, height;  // groups in a row, rows
@@ -30,9 +36,9 @@ struct Box {
     float share;         // 1 / across
 };
 
-// A warp samples a patch of 8x4 pixels, turned by any angle. With a pitch of 8 or 24 (mod 32) words its taps meet in a bank least,
-// 1.7 to a bank where other pitches that keep rows 16-byte aligned have 1.9 to 4 (simulated over rotations within 30 degrees).
-// Wider pixels take what room allows: an odd multiple of 4.
+// A warp samples a patch of 8x4 pixels, turned by any angle. With a pitch of 8 or 24 (mod 32) words its taps meet in a
+// bank least, 1.7 to a bank where other pitches that keep rows 16-byte aligned have 1.9 to 4 (simulated over rotations
+// within 30 degrees). Wider pixels take what room allows: an odd multiple of 4.
 template <class Pixel>
 inline int pitch_of(int width) {
     if (sizeof(Pixel) > 4) return width | 4;
@@ -44,13 +50,15 @@ template <class Pixel, class R>
 inline Box box_of(const Bounds<R>& bounds, int base_x, int before, int after, int bytes, int side) {
     constexpr int mask = group<Pixel> - 1;
     const R slack = R(1.0 / 256), limit = R(1 << 20);
-    const bool near = (bounds.x_low > -limit) & (bounds.x_high < limit) & (bounds.y_low > -limit) & (bounds.y_high < limit);
+    const bool near =
+        (bounds.x_low > -limit) & (bounds.x_high < limit) & (bounds.y_low > -limit) & (bounds.y_high < limit);
     const int first = static_cast<int>(floor(bounds.x_low - slack)) - before, x = first - ((base_x + first) & mask);
     const int y = static_cast<int>(floor(bounds.y_low - slack)) - before;
     const int width = (static_cast<int>(floor(bounds.x_high + slack)) + after - x + mask + 1) & ~mask;
     const int height = static_cast<int>(floor(bounds.y_high + slack)) + after - y + 1;
     const int pitch = pitch_of<Pixel>(width), across = width / group<Pixel>;
-    const bool fits = near & (width <= side) & (height <= side) & (static_cast<unsigned int>(pitch) * height * sizeof(Pixel) <= bytes);
+    const bool fits = near & (width <= side) & (height <= side) &
+                      (static_cast<unsigned int>(pitch) * height * sizeof(Pixel) <= bytes);
     const float share = __fdividef(1.0f, static_cast<float>(across));
     return {x, y, fits ? across : 0, height, pitch, static_cast<int>((threads + 0.5f) * share), share};
 }
@@ -61,8 +69,8 @@ struct Staged {
     const Stored<T, K>* pixels;
     int pitch;
 
-    // 2 + x 2^-22 rounded down has the bits 2^30 + floor(x): the floor without conversions, which run at an eighth of the rate.
-    // The 2^30 stays in the index and falls off the address.
+    // 2 + x 2^-22 rounded down has the bits 2^30 + floor(x): the floor without conversions, which run at an eighth of
+    // the rate. The 2^30 stays in the index and falls off the address.
     static int split(float x, float& fraction) {
         const float t = __fmaf_rd(x, 1.0f / 4194304.0f, 2.0f);
         fraction = x - (t * 4194304.0f - 8388608.0f);
@@ -79,7 +87,9 @@ struct Staged {
         return stored_at((static_cast<unsigned int>(y) * (size * pitch) + size * static_cast<unsigned int>(x)) & mask);
     }
 
-    Stored<T, K> stored_at(Word byte) const { return *reinterpret_cast<const Stored<T, K>*>(reinterpret_cast<const char*>(pixels) + byte); }
+    Stored<T, K> stored_at(Word byte) const {
+        return *reinterpret_cast<const Stored<T, K>*>(reinterpret_cast<const char*>(pixels) + byte);
+    }
 
     Texel<T, K> texel(int x, int y) const { return to_texel(stored(x, y)); }
 
@@ -92,10 +102,12 @@ struct Staged {
     Pixel<Real<T>, K> pixel(int x, int y) const { return to_pixel<Real<T>>(texel(x, y)); }
 };
 
-struct alignas(16) Half { Word word[4]; };
+struct alignas(16) Half {
+    Word word[4];
+};
 
-// Pixels that a thread staged together, into shared memory. Where lanes are 32 bytes apart, every other four of them store their
-// halves in the other order, so that eight lanes reach all banks.
+// Pixels that a thread staged together, into shared memory. Where lanes are 32 bytes apart, every other four of them
+// store their halves in the other order, so that eight lanes reach all banks.
 template <class T, int K, int Fours>
 inline void store_group(FourPixels<T, K>* to, const FourPixels<T, K> (&four)[Fours]) {
     if constexpr (sizeof(four) == 2 * sizeof(Half)) {
@@ -123,7 +135,8 @@ inline void cut(FourPixels<T, K> (&four)[Fours], int from, int end, Stored<T, K>
     }
 }
 
-// All threads of the block. Each keeps to one group of columns and walks down the rows; it reads `ahead` rows before it waits.
+// All threads of the block. Each keeps to one group of columns and walks down the rows; it reads `ahead` rows before it
+// waits.
 template <class Layout, class T, int K, class Border>
 inline void stage(const Image<T, K, Border>& image, Box box, int aligned, Stored<T, K> blank, Stored<T, K>* pixels) {
     constexpr int group = cuaug::group<Stored<T, K>>, fours = group / 4, ahead = 2;
@@ -135,8 +148,10 @@ inline void stage(const Image<T, K, Border>& image, Box box, int aligned, Stored
         for (int j = 0; j < fours; ++j) four[j] = {{blank, blank, blank, blank}};
     };
     using Around = typename Within<Border>::type;
-    // Windows cut groups, which elsewhere only images do whose width is no multiple. Wider pixels have no registers to spare.
-    constexpr bool cuttable = Border::windowed && (Same<Around, Constant>::value || Same<Around, Edge>::value) && sizeof(Stored<T, K>) <= 4;
+    // Windows cut groups, which elsewhere only images do whose width is no multiple. Wider pixels have no registers to
+    // spare.
+    constexpr bool cuttable =
+        Border::windowed && (Same<Around, Constant>::value || Same<Around, Edge>::value) && sizeof(Stored<T, K>) <= 4;
     const int from = image.left() - column, to_end = from + image.window.width;
     auto copy = [&](auto each, bool whole) {
         const T* first = image.address(column, 0);
@@ -165,9 +180,12 @@ inline void stage(const Image<T, K, Border>& image, Box box, int aligned, Stored
         }
     };
     const bool whole = from <= 0 && to_end >= group;
-    if (!Same<Layout, Strided>::value && aligned && (cuttable ? column >= 0 && column + group <= image.frame_width && from < group && to_end > 0 : whole)) {
-        if (fours > 1 && aligned >= group) copy(Count<fours>(), whole);
-        else copy(Count<1>(), whole);
+    if (!Same<Layout, Strided>::value && aligned &&
+        (cuttable ? column >= 0 && column + group <= image.frame_width && from < group && to_end > 0 : whole)) {
+        if (fours > 1 && aligned >= group)
+            copy(Count<fours>(), whole);
+        else
+            copy(Count<1>(), whole);
     } else if (Same<Around, Constant>::value && (to_end <= 0 || from >= group)) {
         for (int i = y; i < box.height; i += box.down, to += step) clear(to);
     } else {

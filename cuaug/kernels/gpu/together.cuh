@@ -8,7 +8,8 @@ namespace cuaug {
 struct Together {};
 
 constexpr int most_together = 4;
-template <class Use> constexpr int launches = Same<Use, Together>::value ? most_together : 1;
+template <class Use>
+constexpr int launches = Same<Use, Together>::value ? most_together : 1;
 
 template <class Record, class Use>
 struct Records {

@@ -2,16 +2,21 @@
 
 #include "../sampler/bilinear_bytes.cuh"
 
-// Planes of narrow elements are stored as words of adjacent elements. A thread makes four pixels of a row, eight columns apart, so as many lanes as a word has elements
-// transpose what they made: in shuffles, which keep shared memory busy for less than half as long as to write it there and to read it, and leave that memory to boxes.
+// Planes of narrow elements are stored as words of adjacent elements. A thread makes four pixels of a row, eight
+// columns apart, so as many lanes as a word has elements transpose what they made: in shuffles, which keep shared
+// memory busy for less than half as long as to write it there and to read it, and leave that memory to boxes.
 
 namespace cuaug {
 
 // A channel of four pixels, as a pixel of four channels.
 template <template <class, int> class Of, class T, int K>
-inline Of<T, 4> channel_of(const Of<T, K> (&pixels)[4], int k) { return {{pixels[0].c[k], pixels[1].c[k], pixels[2].c[k], pixels[3].c[k]}}; }
+inline Of<T, 4> channel_of(const Of<T, K> (&pixels)[4], int k) {
+    return {{pixels[0].c[k], pixels[1].c[k], pixels[2].c[k], pixels[3].c[k]}};
+}
 template <int K>
-inline Levels<4> channel_of(const Levels<K> (&pixels)[4], int k) { return {{pixels[0].of[k], pixels[1].of[k], pixels[2].of[k], pixels[3].of[k]}}; }
+inline Levels<4> channel_of(const Levels<K> (&pixels)[4], int k) {
+    return {{pixels[0].of[k], pixels[1].of[k], pixels[2].of[k], pixels[3].of[k]}};
+}
 
 // The column of a lane's first element afterwards, from its eight lanes' first pixel on.
 template <class T>
@@ -22,7 +27,9 @@ inline int transposed_column(int lane) {
 
 // Its others, from there on; also those of pixels made in pairs.
 template <class T>
-inline int adjacent(int i) { return sizeof(T) == 2 ? 16 * (i / 2) + i % 2 : i; }
+inline int adjacent(int i) {
+    return sizeof(T) == 2 ? 16 * (i / 2) + i % 2 : i;
+}
 
 // A lane's part in the transposition, the same for all rows.
 template <class T>

@@ -8,9 +8,15 @@
 namespace cuaug {
 
 // `Fours` times four of them as they lie in memory.
-template <class T, int K, int Fours> struct Vectors { FourElements<T> of[Fours][K]; };
+template <class T, int K, int Fours>
+struct Vectors {
+    FourElements<T> of[Fours][K];
+};
 
-template <class T, int Each> struct alignas(Each * sizeof(FourElements<T>) < 16 ? Each * sizeof(FourElements<T>) : 16) Run { FourElements<T> of[Each]; };
+template <class T, int Each>
+struct alignas(Each * sizeof(FourElements<T>) < 16 ? Each * sizeof(FourElements<T>) : 16) Run {
+    FourElements<T> of[Each];
+};
 
 // Each: vectors of four elements that memory's alignment lets be loaded as one.
 template <class Layout, class T, int K, int Fours = 1, int Each = 1>
@@ -19,7 +25,8 @@ inline Vectors<T, K, Fours> load_vectors(const T* at, const long long* offset) {
     Vectors<T, K, Fours> out;
     for (int v = 0; v < K * Fours; v += Each) {
         const int k = v / Fours, j = v % Fours;
-        const Run<T, Each>* source = reinterpret_cast<const Run<T, Each>*>(planar ? at + offset[k] + 4 * j : at + 4 * v);
+        const Run<T, Each>* source =
+            reinterpret_cast<const Run<T, Each>*>(planar ? at + offset[k] + 4 * j : at + 4 * v);
         __builtin_assume(__isGlobal(source));
         const Run<T, Each> run = *source;
         for (int i = 0; i < Each; ++i) (planar ? out.of[j + i][k] : out.of[(v + i) / K][(v + i) % K]) = run.of[i];
@@ -58,14 +65,16 @@ template <class T, int K>
 inline void store_two(T* at, const Stored<T, K>& left, const Stored<T, K>& right) {
     for (int i = 0; i < K; ++i) {
         const int p = 2 * i, q = p + 1;
-        store_as(at + p, halves((p < K ? left : right).word[p % K / 2], p % K, (q < K ? left : right).word[q % K / 2], q % K));
+        store_as(at + p,
+                 halves((p < K ? left : right).word[p % K / 2], p % K, (q < K ? left : right).word[q % K / 2], q % K));
     }
 }
 
 // `count` pixels, of at most four; those beyond repeat the last. `aligned`: four may be moved as vectors.
 template <class Layout, class T, int K>
 inline FourPixels<T, K> load_pixels(const T* at, const long long* offset, int step, bool aligned, int count) {
-    if (!Same<Layout, Strided>::value && aligned && count == 4) return gather<Layout, T, K>(load_vectors<Layout, T, K>(at, offset).of[0]);
+    if (!Same<Layout, Strided>::value && aligned && count == 4)
+        return gather<Layout, T, K>(load_vectors<Layout, T, K>(at, offset).of[0]);
     FourPixels<T, K> pixels;
     for (int j = 0; j < 4; ++j) {
         Texel<T, K> texel;
@@ -77,11 +86,13 @@ inline FourPixels<T, K> load_pixels(const T* at, const long long* offset, int st
 
 // The first `channels` of them.
 template <class Layout, class T, int K>
-inline void store_pixels(T* at, const long long* offset, int step, bool aligned, int count, int channels, const FourPixels<T, K>& pixels) {
+inline void store_pixels(T* at, const long long* offset, int step, bool aligned, int count, int channels,
+                         const FourPixels<T, K>& pixels) {
     if (!Same<Layout, Strided>::value && aligned && count == 4) return store_four<Layout, T, K>(at, offset, pixels);
     for (int j = 0; j < 4; ++j)
         for (int k = 0; k < K; ++k)
-            if (j < count && k < channels) at[offset[k] + static_cast<long long>(j) * step] = to_texel(pixels.v[j]).c[k];
+            if (j < count && k < channels)
+                at[offset[k] + static_cast<long long>(j) * step] = to_texel(pixels.v[j]).c[k];
 }
 
 }  // namespace cuaug

@@ -3,8 +3,9 @@
 #include "../pixel.cuh"
 #include "layout.cuh"
 
-// Pixels on their way through registers and shared memory. Narrow elements travel in 32-bit words, a pixel in one or two of them:
-// out of arrays of bytes the compiler makes a shift, a mask and a merge an element, which cost more than the sampling itself.
+// Pixels on their way through registers and shared memory. Narrow elements travel in 32-bit words, a pixel in one or
+// two of them: out of arrays of bytes the compiler makes a shift, a mask and a merge an element, which cost more than
+// the sampling itself.
 
 namespace cuaug {
 
@@ -20,19 +21,40 @@ inline const char* once(const char* address) {
     return address;
 }
 
-template <class T> constexpr int in_a_word = sizeof(T) < 4 ? 4 / static_cast<int>(sizeof(T)) : 1;
+template <class T>
+constexpr int in_a_word = sizeof(T) < 4 ? 4 / static_cast<int>(sizeof(T)) : 1;
 
-template <int Bytes, int K, class T> struct StoredAs { T c[K]; };
-template <int K, class T> struct StoredAs<1, K, T> { Word word[1]; };
-template <class T> struct StoredAs<2, 2, T> { Word word[1]; };
-template <class T> struct alignas(8) StoredAs<2, 3, T> { Word word[2]; };
-template <class T> struct alignas(8) StoredAs<2, 4, T> { Word word[2]; };
-template <class T> struct alignas(16) StoredAs<4, 4, T> { T c[4]; };
+template <int Bytes, int K, class T>
+struct StoredAs {
+    T c[K];
+};
+template <int K, class T>
+struct StoredAs<1, K, T> {
+    Word word[1];
+};
+template <class T>
+struct StoredAs<2, 2, T> {
+    Word word[1];
+};
+template <class T>
+struct alignas(8) StoredAs<2, 3, T> {
+    Word word[2];
+};
+template <class T>
+struct alignas(8) StoredAs<2, 4, T> {
+    Word word[2];
+};
+template <class T>
+struct alignas(16) StoredAs<4, 4, T> {
+    T c[4];
+};
 
 // A pixel of K channels in shared memory.
-template <class T, int K> struct Stored : StoredAs<sizeof(T), K, T> {};
+template <class T, int K>
+struct Stored : StoredAs<sizeof(T), K, T> {};
 
-template <class T, int K> constexpr bool in_words = sizeof(T) == 1 || (sizeof(T) == 2 && K > 1);
+template <class T, int K>
+constexpr bool in_words = sizeof(T) == 1 || (sizeof(T) == 2 && K > 1);
 
 template <class T, int K>
 inline Texel<T, K> to_texel(const Stored<T, K>& stored) {
@@ -65,7 +87,8 @@ inline Stored<T, K> to_stored(const Texel<T, K>& texel) {
     return out;
 }
 
-// `a` where it is chosen, else `b`: by masks, for out of a choice of structs the compiler makes one of addresses, in local memory.
+// `a` where it is chosen, else `b`: by masks, for out of a choice of structs the compiler makes one of addresses, in
+// local memory.
 template <class T, int K>
 inline Stored<T, K> either(bool chosen, const Stored<T, K>& a, const Stored<T, K>& b) {
     using Unit = typename Select<sizeof(Stored<T, K>) % 4 == 0, Word, unsigned short>::type;
@@ -81,16 +104,24 @@ inline Stored<T, K> either(bool chosen, const Stored<T, K>& a, const Stored<T, K
 }
 
 // Four adjacent pixels, moved through shared memory in vectors of 16 bytes.
-template <class T, int K> struct alignas(sizeof(Stored<T, K>) == 2 ? 8 : 16) FourPixels { Stored<T, K> v[4]; };
+template <class T, int K>
+struct alignas(sizeof(Stored<T, K>) == 2 ? 8 : 16) FourPixels {
+    Stored<T, K> v[4];
+};
 
 // Four adjacent elements as they lie in memory: of one channel (Planar), or of a pixel and what follows it (Packed).
-template <class T> struct alignas(4 * sizeof(T) < 16 ? 4 * sizeof(T) : 16) FourElements { Word word[sizeof(T)]; };
+template <class T>
+struct alignas(4 * sizeof(T) < 16 ? 4 * sizeof(T) : 16) FourElements {
+    Word word[sizeof(T)];
+};
 
 constexpr int low_bytes = 0x5140, high_bytes = 0x7362;  // of two words by turns: bytes 0 and 1 of each, or 2 and 3
 
 // Bytes, or 16-bit elements, i of `a` and j of `b`, ... as one word; i and j are known when the kernel is compiled.
 inline Word bytes(Word a, Word b, int selector) { return __byte_perm(a, b, selector); }
-inline Word halves(Word a, int i, Word b, int j) { return __byte_perm(a, b, (i % 2 ? 0x32 : 0x10) | (j % 2 ? 0x7600 : 0x5400)); }
+inline Word halves(Word a, int i, Word b, int j) {
+    return __byte_perm(a, b, (i % 2 ? 0x32 : 0x10) | (j % 2 ? 0x7600 : 0x5400));
+}
 
 // K vectors from memory -> four pixels.
 template <class Layout, class T, int K>
@@ -99,7 +130,8 @@ inline FourPixels<T, K> gather(const FourElements<T>* from) {
     if constexpr (sizeof(T) == 1 && Same<Layout, Planar>::value) {
         const Word none = 0, r = from[0].word[0], g = K > 1 ? from[K > 1].word[0] : none;
         const Word b = K > 2 ? from[K > 2 ? 2 : 0].word[0] : none, a = K > 3 ? from[K > 3 ? 3 : 0].word[0] : none;
-        const Word low = bytes(r, g, 0x5140), high = bytes(r, g, 0x7362), low2 = K > 3 ? bytes(b, a, 0x5140) : b, high2 = bytes(b, a, 0x7362);
+        const Word low = bytes(r, g, 0x5140), high = bytes(r, g, 0x7362), low2 = K > 3 ? bytes(b, a, 0x5140) : b,
+                   high2 = bytes(b, a, 0x7362);
         out.v[0].word[0] = bytes(low, low2, 0x5410);
         out.v[1].word[0] = bytes(low, low2, K > 3 ? 0x7632 : 0x5532);
         out.v[2].word[0] = bytes(high, high2, 0x5410);
@@ -112,9 +144,12 @@ inline FourPixels<T, K> gather(const FourElements<T>* from) {
     } else if constexpr (in_words<T, K>) {
         for (int i = 0; i < 4; ++i)
             for (int k = 0; k < K; ++k) {
-                const int p = Same<Layout, Planar>::value ? 4 * k + i : K * i + k, q = Same<Layout, Planar>::value ? p + 4 : p + 1;
+                const int p = Same<Layout, Planar>::value ? 4 * k + i : K * i + k,
+                          q = Same<Layout, Planar>::value ? p + 4 : p + 1;
                 const Word first = from[p / 4].word[p % 4 / 2];
-                if (k % 2 == 0) out.v[i].word[k / 2] = k + 1 < K ? halves(first, p, from[q / 4].word[q % 4 / 2], q) : first >> (16 * (p % 2));
+                if (k % 2 == 0)
+                    out.v[i].word[k / 2] =
+                        k + 1 < K ? halves(first, p, from[q / 4].word[q % 4 / 2], q) : first >> (16 * (p % 2));
             }
     } else {
         for (int i = 0; i < 4; ++i)
@@ -138,13 +173,17 @@ inline void scatter(const FourPixels<T, K>& from, FourElements<T>* out) {
     } else if constexpr (sizeof(T) == 1) {
         for (int k = 0; k < K; ++k) {  // bytes 4 k .. 4 k + 3 of the row, from pixel i = 4 k / K and the next
             const int i = 4 * k / K, first = 4 * k % K, next = i < 3 ? i + 1 : 3, kept = K - first;
-            const int selector = kept >= 4 ? 0x3210 : kept == 3 ? (0x4000 | (0x210 + 0x111 * first)) : kept == 2 ? (0x5400 | (0x10 + 0x11 * first)) : (0x6540 | first);
+            const int selector = kept >= 4   ? 0x3210
+                                 : kept == 3 ? (0x4000 | (0x210 + 0x111 * first))
+                                 : kept == 2 ? (0x5400 | (0x10 + 0x11 * first))
+                                             : (0x6540 | first);
             out[k].word[0] = bytes(from.v[i].word[0], from.v[next].word[0], selector);
         }
     } else if constexpr (in_words<T, K>) {
         for (int p = 0; p < 4 * K; p += 2) {
             const int i = Same<Layout, Planar>::value ? p % 4 : p / K, k = Same<Layout, Planar>::value ? p / 4 : p % K;
-            const int j = Same<Layout, Planar>::value ? i + 1 : (p + 1) / K, l = Same<Layout, Planar>::value ? k : (p + 1) % K;
+            const int j = Same<Layout, Planar>::value ? i + 1 : (p + 1) / K,
+                      l = Same<Layout, Planar>::value ? k : (p + 1) % K;
             out[p / 4].word[p % 4 / 2] = halves(from.v[i].word[k / 2], k, from.v[j].word[l / 2], l);
         }
     } else {

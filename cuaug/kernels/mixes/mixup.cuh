@@ -11,7 +11,9 @@ struct Mixup {
     static constexpr int shared = 1, each = 0;
     R lam;
 
-    Pixel<R, K> operator()(const Pixel<R, K>& in, const Pixel<R, K>& other, const Where<R>&) const { return lam * in + (R(1) - lam) * other; }
+    Pixel<R, K> operator()(const Pixel<R, K>& in, const Pixel<R, K>& other, const Where<R>&) const {
+        return lam * in + (R(1) - lam) * other;
+    }
 };
 
 }  // namespace cuaug

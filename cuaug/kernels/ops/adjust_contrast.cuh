@@ -9,7 +9,7 @@ template <class R, int K>
 struct AdjustContrast {
     static constexpr int shared = 2, each = 0;
     static constexpr bool within = true;
-    R factor, about;   // about in the images' own range; then the part of it that is added
+    R factor, about;  // about in the images' own range; then the part of it that is added
 
     static void prepare(R* field, R white) { field[1] = (R(1) - field[0]) * field[1] * (R(1) / white); }
 

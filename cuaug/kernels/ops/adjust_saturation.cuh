@@ -18,8 +18,10 @@ struct AdjustSaturation {
     }
 
     Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>&) const {
-        if constexpr (K < 3) return in;
-        else return clamped(factor, in, (R(1) - factor) * luma(in));
+        if constexpr (K < 3)
+            return in;
+        else
+            return clamped(factor, in, (R(1) - factor) * luma(in));
     }
 };
 

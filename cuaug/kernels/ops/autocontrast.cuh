@@ -4,18 +4,19 @@
 
 namespace cuaug {
 
-// A channel's own darkest and brightest level to 0 and 1; a channel of one level stays. Of integers the steps, roundings and the
-// cut to whole levels are torchvision's. Levels that are no numbers leave the image as it is.
+// A channel's own darkest and brightest level to 0 and 1; a channel of one level stays. Of integers the steps,
+// roundings and the cut to whole levels are torchvision's. Levels that are no numbers leave the image as it is.
 template <class R, int K>
 struct Autocontrast {
     static constexpr int shared = 0, each = 2;
-    R low[K], high[K];   // in the images' own range
+    R low[K], high[K];  // in the images' own range
 
     Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>& where) const {
         const R unit = R(1) / where.white;
         Pixel<R, K> out;
         for (int k = 0; k < K; ++k) {
-            const R from = high[k] > low[k] ? low[k] : R(0), scale = high[k] > low[k] ? (high[k] - low[k]) * unit : R(1);
+            const R from = high[k] > low[k] ? low[k] : R(0),
+                    scale = high[k] > low[k] ? (high[k] - low[k]) * unit : R(1);
             const R stretched = (level(in.c[k], where) - from) / scale;
             out.c[k] = where.white > R(1) ? floor(stretched) * unit : stretched;
         }

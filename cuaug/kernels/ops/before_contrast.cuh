@@ -14,7 +14,9 @@ struct BeforeContrast {
     static void prepare(R* field, R) { ColorJitter<R, K>::pack(field, true, false); }
 
     template <class Use>
-    void steps(const Use& use) const { ColorJitter<R, K>{{order[0]}, brightness, saturation, hue, R(1), R(0)}.steps(use); }
+    void steps(const Use& use) const {
+        ColorJitter<R, K>{{order[0]}, brightness, saturation, hue, R(1), R(0)}.steps(use);
+    }
 };
 
 }  // namespace cuaug

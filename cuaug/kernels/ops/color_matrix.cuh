@@ -15,7 +15,8 @@ struct ColorMatrix {
             return in;
         } else {
             Pixel<R, K> out = in;
-            for (int k = 0; k < 3; ++k) out.c[k] = matrix[k][0] * in.c[0] + matrix[k][1] * in.c[1] + matrix[k][2] * in.c[2] + matrix[k][3];
+            for (int k = 0; k < 3; ++k)
+                out.c[k] = matrix[k][0] * in.c[0] + matrix[k][1] * in.c[1] + matrix[k][2] * in.c[2] + matrix[k][3];
             return clamped(R(1), out, R(0));
         }
     }

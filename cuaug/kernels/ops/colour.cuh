@@ -14,7 +14,8 @@ inline Pixel<R, K> grey(R level) {
     return out;
 }
 
-// a * b + c, to 0..1, a NaN to 0; and 1 / x, if only to an ulp. Defined once per compiler: a GPU has both as instructions.
+// a * b + c, to 0..1, a NaN to 0; and 1 / x, if only to an ulp. Defined once per compiler: a GPU has both as
+// instructions.
 float clamped(float a, float b, float c);
 double clamped(double a, double b, double c);
 float reciprocal(float value);

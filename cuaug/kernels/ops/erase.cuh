@@ -10,7 +10,7 @@ struct Erase {
     static constexpr int shared = 4, each = 1;
     static constexpr bool placed = true;
     R top, left, height, width;
-    R value[K];   // in the images' own range; then a share of white
+    R value[K];  // in the images' own range; then a share of white
 
     static void prepare(R* field, R white) {
         for (int k = 0; k < K; ++k) field[4 + k] /= white;

@@ -11,8 +11,10 @@ struct Grayscale {
     static constexpr bool within = true;
 
     Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>&) const {
-        if constexpr (K < 3) return in;
-        else return grey<R, K>(luma(in));
+        if constexpr (K < 3)
+            return in;
+        else
+            return grey<R, K>(luma(in));
     }
 };
 

@@ -8,7 +8,7 @@ namespace cuaug {
 template <class R, int K>
 struct Normalize {
     static constexpr int shared = 0, each = 2;
-    R shift[K], scale[K];   // given as mean and std
+    R shift[K], scale[K];  // given as mean and std
 
     static void prepare(R* field, R) {
         for (int k = 0; k < K; ++k) {

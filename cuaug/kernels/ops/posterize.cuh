@@ -8,7 +8,7 @@ namespace cuaug {
 template <class R, int K>
 struct Posterize {
     static constexpr int shared = 1, each = 0;
-    R levels;   // given as bits: 2^bits
+    R levels;  // given as bits: 2^bits
 
     static void prepare(R* field, R) { field[0] = exp2(field[0]); }
 

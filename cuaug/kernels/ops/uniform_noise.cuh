@@ -5,8 +5,8 @@
 
 namespace cuaug {
 
-// out = reach * a number in -1 .. 1, which is a function of the sample's stream and of the place alone: two adjacent pixels share the
-// four words of a draw. At most two channels; what was there does not count.
+// out = reach * a number in -1 .. 1, which is a function of the sample's stream and of the place alone: two adjacent
+// pixels share the four words of a draw. At most two channels; what was there does not count.
 template <class R, int K>
 struct UniformNoise {
     static constexpr int shared = 8, each = 1;
@@ -19,7 +19,8 @@ struct UniformNoise {
         const Random4 random = pieces.stream().draw(static_cast<unsigned int>(where.y) * across + (where.x >> 1));
         const unsigned int word[2] = {odd ? random.word[2] : random.word[0], odd ? random.word[3] : random.word[1]};
         Pixel<R, K> out;
-        for (int k = 0; k < K; ++k) out.c[k] = reach[k] * (static_cast<R>(static_cast<int>(word[k & 1] >> 8)) * R(0x1p-23) - R(1));
+        for (int k = 0; k < K; ++k)
+            out.c[k] = reach[k] * (static_cast<R>(static_cast<int>(word[k & 1] >> 8)) * R(0x1p-23) - R(1));
         return out;
     }
 };

@@ -15,7 +15,9 @@ inline Pixel<float, K> bilinear(const FixedPoint& p, const Texel<T, K> (&upper)[
     auto share = [](const Texel<T, K>& texel, int k) { return to_real<float>(texel.c[k]); };
     Pixel<float, K> out;
     for (int k = 0; k < K; ++k)
-        out.c[k] = __fmaf_rn(w11, share(lower[1], k), __fmaf_rn(w10, share(lower[0], k), __fmaf_rn(w01, share(upper[1], k), __fmul_rn(w00, share(upper[0], k)))));
+        out.c[k] = __fmaf_rn(
+            w11, share(lower[1], k),
+            __fmaf_rn(w10, share(lower[0], k), __fmaf_rn(w01, share(upper[1], k), __fmul_rn(w00, share(upper[0], k)))));
     return out;
 }
 

@@ -14,7 +14,8 @@ struct Neighbours {
     Texel<Element, K> upper[2], lower[2];
 };
 
-// Reads all four, then puts in what the border has for some. False, with nothing read, if it has all of them. `Offset`: of bytes within a frame, not below 0 in 32 bits.
+// Reads all four, then puts in what the border has for some. False, with nothing read, if it has all of them. `Offset`:
+// of bytes within a frame, not below 0 in 32 bits.
 template <class Offset, class T, int K, class Border>
 inline bool gather(const Image<T, K, Border>& image, int x, int y, Neighbours<T, K>& out) {
     const int column[] = {image.column_of(x), image.column_of(x + 1)}, row[] = {image.row_of(y), image.row_of(y + 1)};
@@ -24,7 +25,9 @@ inline bool gather(const Image<T, K, Border>& image, int x, int y, Neighbours<T,
     auto read = [&](int y, auto& pair) {
         for (int i = 0; i < 2; ++i) {
             const Offset at = sizeof(T) * (inside(y) * image.y_stride + inside(column[i]) * image.x_stride);
-            for (int k = 0; k < K; ++k) pair[i].c[k] = *reinterpret_cast<const T*>(reinterpret_cast<const unsigned char*>(image.data + image.offset[k]) + at);
+            for (int k = 0; k < K; ++k)
+                pair[i].c[k] = *reinterpret_cast<const T*>(
+                    reinterpret_cast<const unsigned char*>(image.data + image.offset[k]) + at);
         }
     };
     read(row[0], out.upper);
@@ -49,12 +52,14 @@ inline auto gathered(const Image<T, K, Border>& image, const Point<float>& p) {
     if constexpr (bytes) {
         if (!there) return levels(image.fill);
         auto sixteen_bits = [](float fraction) { return min(static_cast<Word>(fraction * 65536.0f + 0.5f), 65535u); };
-        return weighted<K>(sixteen_bits(fx), sixteen_bits(fy), [&](int k, int right, int below) { return (below ? from.lower : from.upper)[right].c[k]; });
+        return weighted<K>(sixteen_bits(fx), sixteen_bits(fy),
+                           [&](int k, int right, int below) { return (below ? from.lower : from.upper)[right].c[k]; });
     } else {
         auto pixel = [](const auto& texel) { return to_pixel<float>(texel); };
         if (!there) return pixel(image.fill);
         const float gx = 1.0f - fx, gy = 1.0f - fy;
-        return (gy * gx) * pixel(from.upper[0]) + (gy * fx) * pixel(from.upper[1]) + (fy * gx) * pixel(from.lower[0]) + (fy * fx) * pixel(from.lower[1]);
+        return (gy * gx) * pixel(from.upper[0]) + (gy * fx) * pixel(from.upper[1]) + (fy * gx) * pixel(from.lower[0]) +
+               (fy * fx) * pixel(from.lower[1]);
     }
 }
 

@@ -6,23 +6,29 @@
 
 namespace cuaug {
 
-// Reads as `Sampler`; or, of samples that stay where they are, the pixel sharpened, or what the level of each channel becomes.
+// Reads as `Sampler`; or, of samples that stay where they are, the pixel sharpened, or what the level of each channel
+// becomes.
 template <class Sampler>
 struct Retouched {
     static constexpr int before = Sampler::before, after = Sampler::after;
 };
 
-template <class Sampler> struct Plain<Retouched<Sampler>> { using type = Sampler; };
+template <class Sampler>
+struct Plain<Retouched<Sampler>> {
+    using type = Sampler;
+};
 
-template <class Sampler> constexpr bool retouches = false;
-template <class Sampler> constexpr bool retouches<Retouched<Sampler>> = true;
+template <class Sampler>
+constexpr bool retouches = false;
+template <class Sampler>
+constexpr bool retouches<Retouched<Sampler>> = true;
 
 // Of a block's sample, in shared memory: the factor, and the table of levels.
 template <class T, int K>
 struct alignas(16) Retouching {
-    Real<T> sharpness;   // 1: it is not sharpened
+    Real<T> sharpness;  // 1: it is not sharpened
     int relevelled;
-    int now;             // whether the tile at hand is retouched
+    int now;  // whether the tile at hand is retouched
     unsigned char level[sizeof(T) == 1 ? K : 1][256];
 
     bool any() const { return sharpness != Real<T>(1) || relevelled; }
@@ -30,7 +36,8 @@ struct alignas(16) Retouching {
 
 // Reads them for K channels from `first` on. `count` threads call it together; this is thread `i` of them.
 template <class T, int K>
-inline void read_retouching(const Retouch& args, long long n, int first, int channels, int i, int count, Retouching<T, K>& out) {
+inline void read_retouching(const Retouch& args, long long n, int first, int channels, int i, int count,
+                            Retouching<T, K>& out) {
     if (i == 0) {
         out.sharpness = args.sharpness.data != nullptr ? static_cast<Real<T>>(entry(args.sharpness, n, 0)) : Real<T>(1);
         out.relevelled = args.relevelling.data != nullptr && entry(args.relevelling, n, 0) != 0.0;
@@ -38,7 +45,8 @@ inline void read_retouching(const Retouch& args, long long n, int first, int cha
     if constexpr (sizeof(T) == 1)
         for (int word = i; word < 64 * K && args.levels != nullptr; word += count) {
             const int c = first + word / 64;
-            const Word* from = reinterpret_cast<const Word*>(args.levels + (n * channels + (c < channels ? c : channels - 1)) * 256);
+            const Word* from =
+                reinterpret_cast<const Word*>(args.levels + (n * channels + (c < channels ? c : channels - 1)) * 256);
             reinterpret_cast<Word*>(out.level[word / 64])[word % 64] = from[word % 64];
         }
 }
@@ -55,7 +63,9 @@ inline Pixel<Real<T>, K> sum_of_nine(const Staged<T, K>& pixels, int x, int y) {
             odd += __byte_perm(four, 0, 0x4341);
         }
         // As bytes.cuh makes numbers of bytes.
-        for (int k = 0; k < K; ++k) out.c[k] = __uint_as_float(__byte_perm(k % 2 ? odd : even, 0x4B000000, k / 2 ? 0x7632 : 0x7610)) - 8388608.0f;
+        for (int k = 0; k < K; ++k)
+            out.c[k] =
+                __uint_as_float(__byte_perm(k % 2 ? odd : even, 0x4B000000, k / 2 ? 0x7632 : 0x7610)) - 8388608.0f;
     } else {
         for (int i = 0; i < 9; ++i) out = out + pixels.pixel(x + i % 3 - 1, y + i / 3 - 1);
     }
