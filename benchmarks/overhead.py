@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import cuaug
-from cuaug import _cuda
+from cuaug._gpu import cuda as _cuda
 
 CALLS, CHUNK = 2000, 250  # a chunk fits the launch queue, and its kernels are shorter than its calls
 

@@ -211,7 +211,11 @@ def dali(name: str) -> Callable[[Any], Any]:
         if not made:
             where = {"device_id": images.device.index or 0, "num_threads": 4}
             if on_host:  # nothing ahead: it would be done in the pauses between the measurements
-                where = {"device_id": None, "num_threads": cuaug._cpu.native().threads(), "prefetch_queue_depth": 1}
+                where = {
+                    "device_id": None,
+                    "num_threads": cuaug._host.extension.native().threads(),
+                    "prefetch_queue_depth": 1,
+                }
             define = pipeline_def(enable_conditionals=True, batch_size=len(images), seed=0, **where)(recipe)
             made.append(define(device="cpu" if on_host else "gpu"))
             made[0].build()

@@ -28,7 +28,7 @@ from rows import CPU, GPU  # noqa: E402
 from work import Contender, NotFor, Row, Work  # noqa: E402
 
 import cuaug  # noqa: E402
-from cuaug import _cpu  # noqa: E402
+from cuaug._host import extension as _cpu  # noqa: E402
 
 Builder = Callable[[Work], Contender]
 Problems = dict[str, str]  # peer or row: why it has no number

@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import cuaug
-from cuaug import _info, _limits
+
+from . import _info
+from ._codecs import limits as _limits
 
 CHECKOUT = Path(__file__).parents[1]
 
@@ -81,7 +83,8 @@ def warmup() -> int:
 
 def scan(options: argparse.Namespace) -> int:
     """Print every bad file, and how many there are; 1 if there is one."""
-    from .data import ImageFiles, _scan
+    from .data import ImageFiles
+    from .data import scan as _scan
 
     try:
         source = ImageFiles(options.source)

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _cpu
 from ._check import BackendError
+from ._host import extension as _cpu
 
 # CUDA majors, newest first: the oldest driver and the oldest GPU that each one serves (NVIDIA's compatibility tables).
 _CUDA_MAJORS = ((13, 580, (7, 5)), (12, 525, (5, 0)))
@@ -179,7 +179,7 @@ def _check_cupy() -> Iterator[Finding]:
 def _check_gpu() -> Iterator[Finding]:
     if not cuda_extra() or len(_wheels("cupy")) != 1:
         return  # said above
-    from . import _cuda
+    from ._gpu import cuda as _cuda
 
     try:
         found = "ok" if _warps(_cuda.cupy()) else "FAIL"
@@ -209,7 +209,7 @@ def _check_cache() -> Iterator[Finding]:
 
 
 def _check_compiler() -> Iterator[Finding]:
-    from . import _compiler
+    from ._host import compiler as _compiler
 
     try:
         yield Finding("ok", "compiler", f"{' '.join(_compiler.command())} compiles a PixelOp for the CPU")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from . import _cuda
-from ._names import chain, name_expression
+from ._gpu import cuda as _cuda
+from ._program.names import chain, name_expression
 
 
 def warmup_names() -> list[str]:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _check, _parameters, _pass
+from . import _check
+from ._arrays.images import images as describe
 from ._check import public
-from ._images import images as describe
-from ._parameters import NO_TABLE, PerSample
+from ._passes import image_passes as _pass
+from ._passes import parameters as _parameters
+from ._passes.parameters import NO_TABLE, PerSample
 
 MOST_TAPS = 127  # as cpu/gaussian_blur.hpp, and the shared memory of a GPU, have room for
 

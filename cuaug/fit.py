@@ -8,9 +8,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from . import _check, _matrices
-from ._array import namespace
-from ._matrices import POINTS, Frame
+from . import _check
+from ._arrays import small_matrices as _matrices
+from ._arrays.array import namespace
+from ._arrays.small_matrices import POINTS, Frame
 
 __all__ = ["estimate_affine", "get_affine_transform", "get_perspective_transform"]
 

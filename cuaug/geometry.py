@@ -14,9 +14,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from . import _boxes, _check, _matrices
-from ._array import namespace
-from ._matrices import MATRIX, NUMBER, PAIR, POINTS, Frame
+from . import _check
+from ._arrays import small_matrices as _matrices
+from ._arrays.array import namespace
+from ._arrays.small_matrices import MATRIX, NUMBER, PAIR, POINTS, Frame
+from ._detection import box_formats as _boxes
 
 __all__ = [
     "affine_matrix",

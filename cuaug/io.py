@@ -13,9 +13,18 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from . import _array, _check, _codecs, _cpu, _encoded, _engine, _headers, _images, _orientation, _threads
+from . import _check
+from ._arrays import array as _array
+from ._arrays import images as _images
 from ._check import DecodeError, ImageTooLarge, UnsupportedImage, public
-from ._limits import MAX_BYTES, MAX_MEMORY, MAX_PIXELS, MAX_SCANS, MAX_SIDE, Limits, limits_of
+from ._codecs import encoded_input as _encoded
+from ._codecs import exif as _orientation
+from ._codecs import jpeg_headers as _headers
+from ._codecs import nvjpeg as _engine
+from ._codecs import other_formats as _codecs
+from ._codecs.limits import MAX_BYTES, MAX_MEMORY, MAX_PIXELS, MAX_SCANS, MAX_SIDE, Limits, limits_of
+from ._host import extension as _cpu
+from ._host import threads as _threads
 
 if TYPE_CHECKING:
     from ._native import Files

@@ -12,9 +12,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from . import _boxes, _check, _matrices, _nms, _roi, _rotated, _soft_nms
-from ._array import namespace
+from . import _check
+from ._arrays import small_matrices as _matrices
+from ._arrays.array import namespace
 from ._check import public
+from ._detection import box_formats as _boxes
+from ._detection import nms as _nms
+from ._detection import roi as _roi
+from ._detection import rotated_iou as _rotated
+from ._detection import soft_nms as _soft_nms
 
 __all__ = [
     "batched_nms",

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _array, _check, _images
+from . import _check
+from ._arrays import array as _array
+from ._arrays import images as _images
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

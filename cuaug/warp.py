@@ -11,10 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from . import _array, _check, _parameters, _pass
+from . import _check
+from ._arrays import array as _array
+from ._arrays.images import Images
+from ._arrays.images import images as describe
 from ._check import public
-from ._images import Images
-from ._images import images as describe
+from ._passes import image_passes as _pass
+from ._passes import parameters as _parameters
 from .fit import get_perspective_transform
 from .geometry import affine_matrix, compose_affine, get_rotation_matrix
 

@@ -11,7 +11,9 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from cuaug import _compiler, _pass, _sources
+from cuaug._host import compiler as _compiler
+from cuaug._passes import image_passes as _pass
+from cuaug._program import sources as _sources
 
 EMULATOR = Path(__file__).parent / "emulator"
 OPTIONS = ("-std=c++20", "-O1", "-shared", "-fPIC", "-w", "-fpermissive", "-frounding-math", "-ffp-contract=off")

@@ -11,8 +11,8 @@ import numpy as np
 from arrays import white
 from compare import Tolerance, is_integer
 
-from cuaug import _user_ops
 from cuaug import transforms as T
+from cuaug._program import user_ops as _user_ops
 
 
 @dataclasses.dataclass(frozen=True)

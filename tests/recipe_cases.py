@@ -14,8 +14,8 @@ from reference_filter import gaussian_blur
 
 import cuaug
 from cuaug import transforms as T
-from cuaug.fusion.recipe import Blended, Branch
-from cuaug.transforms._transform import Transform
+from cuaug._fusion.recipe import Blended, Branch
+from cuaug.transforms.transform import Transform
 
 
 @dataclasses.dataclass(frozen=True)

@@ -13,7 +13,8 @@ from arrays import HOMES, IMAGE_DTYPES, MASK_DTYPES, NEGATIVE, SHAPE, VIEWS, hom
 from compare import assert_equal, describe, to_numpy
 
 import cuaug
-from cuaug import _array, _dlpack
+from cuaug._arrays import array as _array
+from cuaug._arrays import dlpack as _dlpack
 
 torch = pytest.importorskip("torch")
 

@@ -24,7 +24,10 @@ from color_cases import CASES, FIRST
 from compare import EXACT, Tolerance, assert_equal, to_numpy
 
 import cuaug
-from cuaug import _cuda, _images, _names, _plans
+from cuaug._arrays import images as _images
+from cuaug._gpu import cuda as _cuda
+from cuaug._passes import kernel_config as _plans
+from cuaug._program import names as _names
 
 BATCH = (SHAPE[0],)
 every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)

@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 
 import cuaug
 import cuaug._native
-from cuaug import _operators as operators
+from cuaug._detection import torch_ops as operators
 
 torch = pytest.importorskip("torch")
 

@@ -17,8 +17,9 @@ from compare import EXACT, Tolerance, assert_equal, to_numpy
 
 import cuaug
 from cuaug import transforms as T
-from cuaug.fusion import recipe as recipe_module
-from cuaug.transforms import _transform, compose
+from cuaug._fusion import recipe as recipe_module
+from cuaug.transforms import compose
+from cuaug.transforms import transform as _transform
 
 every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
 SHARES = np.zeros((5, 7))  # of classes
@@ -377,7 +378,7 @@ BEFORE, AFTER = ["BeforeContrast"], ["AfterContrast"]
 )
 def test_the_pass_before_a_mean_does_what_comes_before_it(transforms, chains, measured):
     batch = noise((2, 100, 90, 3))
-    plan = T.Compose(transforms)._plan(cuaug._images.images(batch))
+    plan = T.Compose(transforms)._plan(cuaug._arrays.images.images(batch))
     assert [[op.op for op in each.chain] for each in plan.passes] == chains
     assert [i for i, each in enumerate(plan.passes) if each.measures] == measured
     for each in plan.passes:

@@ -22,10 +22,11 @@ import cuaug
 import cuaug.io
 from cuaug import transforms as T
 from cuaug.__main__ import main
-from cuaug.data import Collate, ImageFiles, Loader, _order
-from cuaug.data._ahead import Ahead
-from cuaug.data._looking import alike
-from cuaug.data._regions import Boxes, covered
+from cuaug.data import Collate, ImageFiles, Loader
+from cuaug.data import epoch_order as _order
+from cuaug.data.crops import alike
+from cuaug.data.decode_regions import Boxes, covered
+from cuaug.data.prefetch import Ahead
 
 pytestmark = pytest.mark.jpeg
 
@@ -601,7 +602,7 @@ def test_an_interrupt_between_any_two_steps_ends_it():
 
         def interrupt(frame, event, argument):
             nonlocal seen
-            traced = Path(frame.f_code.co_filename).name in {"_ahead.py", "threading.py", "queue.py"}
+            traced = Path(frame.f_code.co_filename).name in {"prefetch.py", "threading.py", "queue.py"}
             if traced and (event == "line" or (event == "return" and frame.f_code.co_name != "__iter__")):
                 seen += 1
                 if seen == step:

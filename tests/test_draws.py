@@ -10,8 +10,8 @@ from reference_draws import Words, philox
 from scipy import stats
 
 from cuaug import transforms as T
-from cuaug.fusion.recipe import Column, Instruction
-from cuaug.transforms._transform import Transform
+from cuaug._fusion.recipe import Column, Instruction
+from cuaug.transforms.transform import Transform
 
 SEED = 2**62 + 987654321
 CANVAS = 61, 83
@@ -450,7 +450,7 @@ def test_no_samples_have_no_draws():
 
 def phases_of(transforms, size=(64, 64)):
     """The phases of a recipe's draws, and the instructions in the order of the recipe."""
-    from cuaug.fusion import program
+    from cuaug._fusion import program
 
     written = []
     original = program._phases

@@ -10,8 +10,11 @@ from arrays import default_layout, images, to_layout
 from compare import Tolerance, assert_equal, to_numpy
 
 import cuaug
-from cuaug import _grids, _images, _pass, _plans
-from cuaug._parameters import Table
+from cuaug._arrays import images as _images
+from cuaug._passes import grids as _grids
+from cuaug._passes import image_passes as _pass
+from cuaug._passes import kernel_config as _plans
+from cuaug._passes.parameters import Table
 
 emulated = pytest.importorskip("emulated")
 

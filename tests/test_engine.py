@@ -6,8 +6,11 @@ import sys
 import numpy as np
 import pytest
 
-from cuaug import _cpu, _engine, _limits, io
-from cuaug.data._decoding import Decoding, Encoded
+from cuaug import io
+from cuaug._codecs import limits as _limits
+from cuaug._codecs import nvjpeg as _engine
+from cuaug._host import extension as _cpu
+from cuaug.data.decoding import Decoding, Encoded
 
 pytestmark = pytest.mark.jpeg
 

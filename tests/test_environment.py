@@ -15,7 +15,9 @@ import pytest
 from children import python
 
 import cuaug
-from cuaug import _cuda, _sources, _warmup
+from cuaug import _warmup
+from cuaug._gpu import cuda as _cuda
+from cuaug._program import sources as _sources
 
 
 @pytest.fixture
@@ -146,7 +148,7 @@ except cuaug.BackendError as error:
 
 PREPARE = """
 import os, stat, sys
-from cuaug import _cuda
+from cuaug._gpu import cuda as _cuda
 _cuda.prepare_cache()
 _cuda.prepare_cache()
 folder = os.environ.get("CUPY_CACHE_DIR", "")
@@ -229,7 +231,7 @@ def test_an_edited_header_is_another_kernel(monkeypatch, tmp_path):
 FORKED = """
 import os, signal, sys, time
 import numpy, cuaug
-from cuaug import _cuda
+from cuaug._gpu import cuda as _cuda
 
 image = numpy.random.default_rng(0).integers(0, 256, (8, 64, 64, 3), numpy.uint8)
 M = numpy.array([[0.9, -0.2, 3], [0.2, 0.9, 1]])

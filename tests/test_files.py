@@ -6,8 +6,10 @@ import sys
 import numpy as np
 import pytest
 
-from cuaug import _headers, _limits, io
 from cuaug import _native as native
+from cuaug import io
+from cuaug._codecs import jpeg_headers as _headers
+from cuaug._codecs import limits as _limits
 
 
 @pytest.mark.parametrize("threads", [1, 3])

@@ -198,7 +198,7 @@ def test_a_pair_of_numbers_is_x_and_y_and_an_array_is_one_per_sample():
 
 @pytest.mark.parametrize("dtype", ["uint8", "float32", "float64"])
 def test_a_tile_of_every_kernel_size_fits_into_shared_memory(dtype):
-    from cuaug import _grids as grids
+    from cuaug._passes import grids
 
     most = 1 if dtype == "float64" else 4  # channels that are filtered together
     for together, x, y in itertools.product(range(1, most + 1), range(1, 128, 2), range(1, 128, 2)):

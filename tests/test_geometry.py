@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from cuaug import _matrices, fit, geometry
+from cuaug import fit, geometry
+from cuaug._arrays import small_matrices as _matrices
 from cuaug.fit import estimate_affine, get_affine_transform, get_perspective_transform
 from cuaug.geometry import (
     affine_matrix,

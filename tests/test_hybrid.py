@@ -9,10 +9,14 @@ from PIL import Image
 from test_data import encoded, photographs
 
 import cuaug
-from cuaug import _cpu, _engine, _headers, _limits, io
+from cuaug import io
+from cuaug._codecs import jpeg_headers as _headers
+from cuaug._codecs import limits as _limits
+from cuaug._codecs import nvjpeg as _engine
+from cuaug._host import extension as _cpu
 from cuaug.data import Loader
-from cuaug.data._decoders import Decoders, OnWay, Pace
-from cuaug.data._decoding import Decoding, Encoded, Slots
+from cuaug.data.decoding import Decoding, Encoded, Slots
+from cuaug.data.work_splitter import Decoders, OnWay, Pace
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.jpeg

@@ -14,8 +14,9 @@ from jpeg_files import SEED, by_pillow, encoded, photographs, piece
 from PIL import Image
 
 import cuaug
-from cuaug import _codecs, _cpu
 from cuaug import io as cio
+from cuaug._codecs import other_formats as _codecs
+from cuaug._host import extension as _cpu
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.jpeg

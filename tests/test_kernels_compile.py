@@ -17,10 +17,9 @@ from arrays import IMAGE_DTYPES
 from cases import BORDERS, INTERPOLATIONS
 from color_cases import IN_RECIPES, STRUCTS
 
-from cuaug import _names as kernels
-from cuaug import _sources as sources
-from cuaug import _user_ops as user_ops
 from cuaug import _warmup as warmup
+from cuaug._program import names as kernels
+from cuaug._program import sources, user_ops
 
 ARCHITECTURES = [75, 80, 86, 89, 90, 100, 120]
 USED = re.compile(
@@ -479,7 +478,7 @@ def test_warps_of_copied_boxes_compile_without_a_warning_or_a_spill(name, archit
 
 def test_the_grid_and_the_kernel_agree_on_which_boxes_are_copied(nvrtc):
     """`copies` of _plans.py, which chooses a region's columns, and `copies` of warp.cu."""
-    from cuaug import _plans as plans
+    from cuaug._passes import kernel_config as plans
 
     factors = (
         ["uint8", "float16", "float64"], ["uint8", "float16", "float64"], ["Affine", "Perspective", "Grid"],
@@ -502,8 +501,8 @@ def test_the_grid_and_the_kernel_agree_on_which_boxes_are_copied(nvrtc):
 
 
 def test_a_warp_is_launched_with_the_threads_that_its_blocks_have(nvrtc):
-    from cuaug import _images as images
-    from cuaug import _plans as plans
+    from cuaug._arrays import images
+    from cuaug._passes import kernel_config as plans
 
     claims = []
     for dtype, channels, border in itertools.product(IMAGE_DTYPES, [1, 2, 3, 4], ["Constant", "Edge"]):

@@ -8,7 +8,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from cuaug import _check, _cuda, _failures, _launches
+from cuaug import _check
+from cuaug._gpu import cuda as _cuda
+from cuaug._gpu import failures as _failures
+from cuaug._gpu import launch_sequence as _launches
 
 PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)  # of cuLaunchKernelEx
 

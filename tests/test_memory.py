@@ -8,7 +8,7 @@ import pytest
 from compare import to_numpy
 
 import cuaug
-from cuaug import _memory as memory
+from cuaug._host import buffer_pool as memory
 
 torch = pytest.importorskip("torch")
 

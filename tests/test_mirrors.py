@@ -6,9 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cuaug import _cuda as cuda
-from cuaug import _draws, _engine, _grids, _images, _nms, _pass, _plans
-from cuaug.fusion import together
+from cuaug._arrays import images as _images
+from cuaug._codecs import nvjpeg as _engine
+from cuaug._detection import nms as _nms
+from cuaug._fusion import batched_launch as together
+from cuaug._fusion import draw_kernel as _draws
+from cuaug._gpu import cuda
+from cuaug._passes import grids as _grids
+from cuaug._passes import image_passes as _pass
+from cuaug._passes import kernel_config as _plans
 
 KERNELS = Path(cuda.__file__).parent / "kernels"
 

@@ -15,8 +15,10 @@ from compare import Tolerance, assert_equal
 from numpy.testing import assert_array_equal
 
 import cuaug
-from cuaug import _images, _parameters, _pass
 from cuaug import _native as native
+from cuaug._arrays import images as _images
+from cuaug._passes import image_passes as _pass
+from cuaug._passes import parameters as _parameters
 
 TURN = np.array([[0.9, 0.3, -2.0], [-0.25, 1.1, 1.0]])
 FUSED = Tolerance(1.0, reason="a fused multiply-add rounds once: a value beside a tie falls to its other side")

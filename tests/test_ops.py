@@ -13,7 +13,7 @@ from numpy.testing import assert_array_equal
 
 import cuaug
 from cuaug import _native as native
-from cuaug import _nms
+from cuaug._detection import nms as _nms
 
 each_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
 each_scene = pytest.mark.parametrize("scene", box_cases.SCENES)

@@ -16,9 +16,10 @@ from children import ended, python, started
 from compare import EXACT, Tolerance, assert_equal, to_numpy
 from pixel_cases import BY_NAME, CASES, expected, luma
 
-from cuaug import _compiler, _user_ops
 from cuaug import transforms as T
 from cuaug._check import BackendError
+from cuaug._host import compiler as _compiler
+from cuaug._program import user_ops as _user_ops
 
 try:
     _compiler.command()

@@ -6,10 +6,12 @@ import torch
 from arrays import HOMES, home_id, noise, put
 from compare import EXACT, Tolerance, assert_equal, to_numpy
 
-from cuaug import _draws, _images, _pass
 from cuaug import transforms as T
-from cuaug.fusion.recipe import Column
-from cuaug.transforms._transform import Transform
+from cuaug._arrays import images as _images
+from cuaug._fusion import draw_kernel as _draws
+from cuaug._fusion.recipe import Column
+from cuaug._passes import image_passes as _pass
+from cuaug.transforms.transform import Transform
 
 every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
 SIZES = [(23, 17), (1, 1), (30, 18), (9, 1), (23, 17), (1, 40), (301, 203), (64, 48), (8, 90)]
@@ -232,7 +234,7 @@ def test_new_sizes_need_no_new_plan(monkeypatch):
 
 
 def test_sizes_are_forgotten_at_last(monkeypatch):
-    monkeypatch.setattr("cuaug.fusion.ragged._MOST", 4)
+    monkeypatch.setattr("cuaug._fusion.ragged._MOST", 4)
     aug, given = T.Compose([CROP], seed=3), mixed(("numpy", "cpu"), SIZES)
     first, second = aug(given, step=0), aug(given, step=0)
     assert len(aug._leads._known) <= 4

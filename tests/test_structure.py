@@ -12,8 +12,10 @@ from arrays import put
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuaug.transforms import _boxes, _keypoints, _targets
-from cuaug.transforms import _structure as structure
+from cuaug.transforms import boxes as _boxes
+from cuaug.transforms import keypoints as _keypoints
+from cuaug.transforms import sample_structure as structure
+from cuaug.transforms import targets as _targets
 
 find = structure.find
 

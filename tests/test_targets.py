@@ -12,12 +12,11 @@ from compare import EXACT, Tolerance, assert_equal, to_numpy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuaug import _array, _matrices
-from cuaug.transforms import (
-    _boxes,
-    _keypoints,
-    _map,
-)
+from cuaug._arrays import array as _array
+from cuaug._arrays import small_matrices as _matrices
+from cuaug.transforms import boxes as _boxes
+from cuaug.transforms import keypoints as _keypoints
+from cuaug.transforms import point_map as _map
 
 Boxes, Keypoints = _boxes.Boxes, _keypoints.Keypoints
 move_boxes, move_keypoints = _boxes.move, _keypoints.move

@@ -11,12 +11,24 @@ import numpy as np
 import pytest
 from recipe_cases import CASES
 
-from cuaug import _array, _check, _cuda, _failures, _grids, _images, _launches, _pass, _records
+from cuaug import _check
 from cuaug import transforms as T
-from cuaug._draws import Draws
-from cuaug._launches import Launch
-from cuaug._parameters import Table
-from cuaug.fusion import drawing, memory, run, together, traced
+from cuaug._arrays import array as _array
+from cuaug._arrays import images as _images
+from cuaug._fusion import batched_launch as together
+from cuaug._fusion import draw as drawing
+from cuaug._fusion import execute as run
+from cuaug._fusion import launch_plan as traced
+from cuaug._fusion import memory
+from cuaug._fusion.draw_kernel import Draws
+from cuaug._gpu import cuda as _cuda
+from cuaug._gpu import failures as _failures
+from cuaug._gpu import launch_sequence as _launches
+from cuaug._gpu.launch_sequence import Launch
+from cuaug._passes import grids as _grids
+from cuaug._passes import image_passes as _pass
+from cuaug._passes.parameters import Table
+from cuaug._program import records as _records
 
 torch = pytest.importorskip("torch")
 

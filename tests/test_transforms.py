@@ -14,7 +14,8 @@ from scipy import stats
 
 import cuaug
 from cuaug import transforms as T
-from cuaug.transforms import _magnitudes, _policies
+from cuaug.transforms import magnitudes as _magnitudes
+from cuaug.transforms import policy_tables as _policies
 
 N, H, W, C = 48, 33, 47, 3
 
@@ -747,7 +748,7 @@ def test_a_name_of_torchvision_s_that_is_missing_says_what_to_use(name):
 
 
 def test_every_name_is_there_or_said_to_be_missing():
-    missing = importlib.import_module("cuaug.transforms._missing").INSTEAD
+    missing = importlib.import_module("cuaug.transforms.torchvision_names").INSTEAD
     assert not set(missing) & set(T.__all__)
     assert all(getattr(T, name) for name in T.__all__)
 

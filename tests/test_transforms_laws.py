@@ -68,11 +68,11 @@ def test_sample_by_sample_equals_loop_by_loop(case):
 
 def test_memory_that_no_loop_needs_any_more_serves_again(monkeypatch):
     taken, made = [], []
-    library, empty = type(cuaug._array.library(np.ndarray)), cuaug._array.library(np.ndarray).empty
+    library, empty = type(cuaug._arrays.array.library(np.ndarray)), cuaug._arrays.array.library(np.ndarray).empty
     monkeypatch.setattr(library, "empty", lambda self, *what: taken.append(what[0]) or empty(*what))
-    loops = cuaug.fusion.by_sample._Collecting.loop
+    loops = cuaug._fusion.cpu_run._Collecting.loop
     monkeypatch.setattr(
-        cuaug.fusion.by_sample._Collecting, "loop", lambda self, loop: made.append(loop) or loops(self, loop)
+        cuaug._fusion.cpu_run._Collecting, "loop", lambda self, loop: made.append(loop) or loops(self, loop)
     )
     T.Compose([T.RandAugment(num_ops=6)], seed=0)(noise((4, 20, 30, 3)))
     assert len(made) > 12

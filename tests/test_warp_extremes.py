@@ -296,7 +296,7 @@ def test_a_box_that_reaches_too_far_beyond_the_image_is_0(antialias, home):
 
 @pytest.mark.parametrize("number", [1, 2, 3, 5, 7, 64, 641, 65535, 65536, 1_000_003, 2**30, 2**31 - 1])
 def test_divisors_divide_all_numbers_of_regions(number):
-    from cuaug._grids import _divisor
+    from cuaug._passes.grids import _divisor
 
     factor, shift = _divisor(number)
     assert factor < 2**32
@@ -317,7 +317,9 @@ def test_divisors_divide_all_numbers_of_regions(number):
 )
 def test_rows_of_more_bytes_than_32_bits_count_are_not_copied(extents, strides, layout):
     """Boxes that hold what is in memory as it lies there count its bytes in 32 bits (kernels/gpu/copied.cuh)."""
-    from cuaug import _images, _names, _plans
+    from cuaug._arrays import images as _images
+    from cuaug._passes import kernel_config as _plans
+    from cuaug._program import names as _names
 
     channels = extents[2]
     lying = (64, 1) if layout == "Planar" else (64 * channels, channels)

@@ -7,13 +7,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .. import _check, _cpu, _limits
+from .. import _check
 from .._check import public
-from ..transforms._transform import Transform
-from ._decoding import Decoding
-from ._making import ON_ERROR, Making, Read, recipe_of
-from ._places import TorchPlace
+from .._codecs import limits as _limits
+from .._host import extension as _cpu
+from ..transforms.transform import Transform
 from .batch import Batch
+from .decoding import Decoding
+from .pipeline import ON_ERROR, Making, Read, recipe_of
+from .targets import TorchPlace
 
 
 class Collate:

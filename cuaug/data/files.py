@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _cpu, _limits
 from .._check import public
+from .._codecs import limits as _limits
+from .._host import extension as _cpu
 
 if TYPE_CHECKING:
     from .._native import Files

@@ -9,16 +9,18 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .. import _check, _cpu, _limits
+from .. import _check
 from .._check import BackendError, DecodeError, public
-from ..transforms._transform import Transform
-from . import _order
-from ._ahead import Ahead
-from ._decoding import Decoding
-from ._making import ON_ERROR, Begun, Made, Making, Prepared, Read, recipe_of
-from ._places import NumPyPlace, place_of
+from .._codecs import limits as _limits
+from .._host import extension as _cpu
+from ..transforms.transform import Transform
+from . import epoch_order as _order
 from .batch import Batch
+from .decoding import Decoding
 from .files import ImageFiles
+from .pipeline import ON_ERROR, Begun, Made, Making, Prepared, Read, recipe_of
+from .prefetch import Ahead
+from .targets import NumPyPlace, place_of
 
 if TYPE_CHECKING:
     from .._native import Files

@@ -1,9 +1,6 @@
 """Random transforms for batches: torchvision v2's names, one draw for each sample, few kernels for a whole recipe."""
 
-from ._boxes import Boxes
-from ._keypoints import Keypoints
-from ._missing import INSTEAD
-from ._transform import from_dict
+from .boxes import Boxes
 from .choices import Identity, RandomApply, RandomChoice, RandomOrder
 from .color import (
     ColorJitter,
@@ -29,12 +26,15 @@ from .geometry import (
     RandomVerticalFlip,
     Resize,
 )
+from .keypoints import Keypoints
 from .levels import Grayscale, RandomAdjustSharpness, RandomAutocontrast, RandomEqualize
 from .mix import CutMix, MixUp, mixed_labels
 from .noise import ElasticTransform, GaussianNoise, RandomMask
 from .params import Params
 from .pixel_op import PixelOp
 from .policies import AugMix, AutoAugment, RandAugment, TrivialAugmentWide
+from .torchvision_names import INSTEAD
+from .transform import from_dict
 
 __all__ = [
     "AugMix",

@@ -10,9 +10,9 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from ..fusion.recipe import Column, Recipe
-from . import _ranges
-from ._transform import Transform, members
+from .._fusion.recipe import Column, Recipe
+from . import ranges as _ranges
+from .transform import Transform, members
 
 
 class Identity(Transform):

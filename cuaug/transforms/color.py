@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .. import _array, _check
-from ..fusion.recipe import Blur, Column, Pointwise, Recipe
-from . import _ranges
-from ._transform import Transform
+from .. import _check
+from .._arrays import array as _array
+from .._fusion.recipe import Blur, Column, Pointwise, Recipe
+from . import ranges as _ranges
+from .transform import Transform
 
 
 class ColorJitter(Transform):

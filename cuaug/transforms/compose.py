@@ -10,19 +10,26 @@ from typing import Any
 
 import numpy as np
 
-from .. import _array, _check, _images, _ragged
+from .. import _check
+from .._arrays import array as _array
+from .._arrays import images as _images
+from .._arrays.images import Images
 from .._check import public
-from .._images import Images
-from ..fusion import drawing, ragged, run, traced
-from ..fusion.plan import Plan, plan_of
-from ..fusion.recipe import Recipe
-from ..fusion.report import Report, report
-from . import _sample, params
-from ._boxes import Boxes
-from ._keypoints import Keypoints
-from ._structure import find, is_plain_array
-from ._transform import Transform, members
+from .._fusion import draw as drawing
+from .._fusion import execute as run
+from .._fusion import launch_plan as traced
+from .._fusion import ragged
+from .._fusion.plan import Plan, plan_of
+from .._fusion.recipe import Recipe
+from .._fusion.report import Report, report
+from .._passes import ragged as _ragged
+from . import params
+from . import sample as _sample
+from .boxes import Boxes
+from .keypoints import Keypoints
 from .params import Params
+from .sample_structure import find, is_plain_array
+from .transform import Transform, members
 
 
 class Compose(Transform):

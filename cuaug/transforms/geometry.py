@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import _check
+from .._fusion.recipe import Recipe
 from .._sizes import padding_of, resized_size
-from ..fusion.recipe import Recipe
-from . import _ranges
-from ._transform import Transform
+from . import ranges as _ranges
+from .transform import Transform
 
 _Interpolation = Any  # a name, or torchvision's InterpolationMode
 _FOUR = ("angle", "translate_x", "translate_y", "scale", "shear_x", "shear_y")

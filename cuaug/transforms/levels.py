@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from .. import _check
-from ..fusion.recipe import EQUALIZED, Greyed, Recipe, Relevelled, Sharpened, Stretched
-from . import _ranges
-from ._transform import Transform
+from .._fusion.recipe import EQUALIZED, Greyed, Recipe, Relevelled, Sharpened, Stretched
+from . import ranges as _ranges
+from .transform import Transform
 
 
 class RandomAutocontrast(Transform):

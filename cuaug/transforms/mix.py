@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _check
-from ..fusion.recipe import Column, Mixed, Recipe
+from .._fusion.recipe import Column, Mixed, Recipe
 from ..mix import mix_labels
-from . import _ranges
-from ._transform import Transform
+from . import ranges as _ranges
 from .params import Params
+from .transform import Transform
 
 
 class MixUp(Transform):

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import _check
+from .._fusion.recipe import Column, Displaced, Recipe
 from ..filter import MOST_TAPS
-from ..fusion.recipe import Column, Displaced, Recipe
-from . import _ranges
-from ._transform import Transform
+from . import ranges as _ranges
+from .transform import Transform
 
 _WORDS = ("seed_0", "seed_1", "seed_2", "step_0", "step_1", "id_0", "id_1", "position")
 

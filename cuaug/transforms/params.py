@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import _array, _images
-from .._images import Images
-from .._parameters import Table
-from ..fusion.plan import Plan
-from ._transform import Transform
+from .._arrays import array as _array
+from .._arrays import images as _images
+from .._arrays.images import Images
+from .._fusion.plan import Plan
+from .._passes.parameters import Table
+from .transform import Transform
 
 
 class Params:

@@ -6,11 +6,11 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from .. import _user_ops
 from .._check import WHITE
-from ..fusion.recipe import Recipe
-from . import _ranges
-from ._transform import Transform
+from .._fusion.recipe import Recipe
+from .._program import user_ops as _user_ops
+from . import ranges as _ranges
+from .transform import Transform
 
 
 class PixelOp(Transform):

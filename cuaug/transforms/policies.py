@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .. import _check
-from .._pass import MOST_BRANCHES
-from ..fusion.recipe import (
+from .._fusion.recipe import (
     CONTRASTED,
     EQUALIZED,
     STRETCHED,
@@ -25,13 +24,15 @@ from ..fusion.recipe import (
     Relevelled,
     Sharpened,
 )
-from . import _magnitudes, _ranges
-from ._policies import POLICIES, Step
-from ._transform import Transform
+from .._passes.image_passes import MOST_BRANCHES
+from . import magnitudes as _magnitudes
+from . import ranges as _ranges
 from .choices import choice
 from .color import ALL_BITS, FAR
 from .geometry import turned
 from .levels import only_bytes
+from .policy_tables import POLICIES, Step
+from .transform import Transform
 
 _Interpolation = Any  # a name, or torchvision's InterpolationMode
 

@@ -6,8 +6,8 @@ from compare import Tolerance, assert_equal
 from test_data import photographs
 
 import cuaug
-from cuaug import _engine
 from cuaug import io as cio
+from cuaug._codecs import nvjpeg as _engine
 
 torch = pytest.importorskip("torch")
 

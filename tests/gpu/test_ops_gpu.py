@@ -12,7 +12,7 @@ from delay import busy
 from numpy.testing import assert_array_equal
 
 import cuaug
-from cuaug import _cuda as cuda
+from cuaug._gpu import cuda
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.gpu

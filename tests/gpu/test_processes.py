@@ -14,7 +14,7 @@ pytestmark = pytest.mark.gpu
 CHECK = """
 import hashlib, os, pathlib, random, sys, warnings
 import cupy, numpy, cuaug
-from cuaug import _cuda
+from cuaug._gpu import cuda as _cuda
 
 image = numpy.random.default_rng(0).integers(0, 256, (2, 40, 50, 3), numpy.uint8)
 M = numpy.array([[0.9, -0.2, 3], [0.2, 0.9, 1]])
@@ -158,7 +158,8 @@ def test_a_full_disk_keeps_the_kernels_in_memory(tmp_path):
 CROWD = """
 import os, pathlib, sys, time
 import cupy, numpy, cuaug
-from cuaug import _cuda, _warmup
+from cuaug import _warmup
+from cuaug._gpu import cuda as _cuda
 names = _warmup.warmup_names()[:8]
 cupy.zeros(1)
 flag = pathlib.Path(os.environ["BARRIER"])

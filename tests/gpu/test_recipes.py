@@ -14,9 +14,11 @@ import cuaug
 torch = pytest.importorskip("torch")
 from recipe_cases import BY_NAME, CASES, JITTER, MEAN, STD  # noqa: E402
 
-from cuaug import _cuda, _draws, _launches  # noqa: E402
 from cuaug import transforms as T  # noqa: E402
-from cuaug._launches import Launch, Launches  # noqa: E402
+from cuaug._fusion import draw_kernel as _draws  # noqa: E402
+from cuaug._gpu import cuda as _cuda  # noqa: E402
+from cuaug._gpu import launch_sequence as _launches  # noqa: E402
+from cuaug._gpu.launch_sequence import Launch, Launches  # noqa: E402
 
 pytestmark = pytest.mark.gpu
 GPU = ("torch", "cuda")

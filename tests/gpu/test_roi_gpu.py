@@ -8,7 +8,7 @@ from compare import Tolerance, assert_equal, to_numpy
 from numpy.testing import assert_allclose, assert_array_equal
 
 import cuaug
-from cuaug import _operators as operators
+from cuaug._detection import torch_ops as operators
 
 torch = pytest.importorskip("torch")
 

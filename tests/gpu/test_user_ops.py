@@ -8,8 +8,8 @@ from compare import assert_equal, to_numpy
 torch = pytest.importorskip("torch")
 from pixel_cases import BY_NAME, CASES, expected  # noqa: E402
 
-from cuaug import _cuda  # noqa: E402
 from cuaug import transforms as T  # noqa: E402
+from cuaug._gpu import cuda as _cuda  # noqa: E402
 
 pytestmark = pytest.mark.gpu
 GPU = ("torch", "cuda")

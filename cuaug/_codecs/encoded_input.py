@@ -1,0 +1,79 @@
+"""Encoded data as the caller has them: bytes, an array of bytes, a path, or a list of those."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from .._arrays import array as _array
+from .._check import DecodeError, ImageTooLarge
+
+
+class File(NamedTuple):
+    """One image, and how an error names it."""
+
+    data: bytes | memoryview
+    source: str | None  # its path
+    place: int | None  # in the caller's list
+
+    def refuse(self, kind: type[DecodeError], reason: str) -> NoReturn:
+        """Raise what is wrong with it."""
+        raise kind(f"{self.name}{reason}", self.place or 0, self.source, reason)
+
+    @property
+    def name(self) -> str:
+        number = "" if self.place is None else f"image {self.place}"
+        path = f"{self.source!r}" if self.source else ""
+        return f"{number} ({path}): " if number and path else f"{number}{path}: " if number or path else ""
+
+
+def files(data: Any, max_bytes: int | None) -> tuple[list[File], bool]:
+    """The images, and whether they came in a list."""
+    if isinstance(data, (list, tuple)):
+        return [_file(entry, index, max_bytes) for index, entry in enumerate(data)], True
+    return [_file(data, None, max_bytes)], False
+
+
+def _file(data: Any, index: int | None, max_bytes: int | None) -> File:
+    if isinstance(data, (str, os.PathLike)):
+        return _read(File(b"", os.fsdecode(data), index), max_bytes)
+    file = File(_bytes(data), None, index)
+    if max_bytes and len(file.data) > max_bytes:
+        file.refuse(ImageTooLarge, f"{len(file.data)} bytes, more than the limit of {max_bytes}")
+    return file
+
+
+def _read(file: File, max_bytes: int | None) -> File:
+    """Never more than the limit, whatever the file says of its size: it may be a pipe, or grow."""
+    with Path(str(file.source)).open("rb", buffering=0) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        if max_bytes and size > max_bytes:
+            file.refuse(ImageTooLarge, f"{size} bytes, more than the limit of {max_bytes}")
+        parts = [stream.read(size + 1)]
+        while parts[-1] and (not max_bytes or sum(map(len, parts)) <= max_bytes):
+            parts.append(stream.read(1 << 20))
+    found = parts[0] if len(parts) == 2 and not parts[1] else b"".join(parts)
+    if max_bytes and len(found) > max_bytes:
+        file.refuse(ImageTooLarge, f"more bytes than the limit of {max_bytes}")
+    return file._replace(data=found)
+
+
+def _bytes(data: Any) -> bytes | memoryview:
+    if isinstance(data, bytes):
+        return data
+    if isinstance(data, (bytearray, memoryview)):
+        view = memoryview(data)
+        return view.cast("B") if view.c_contiguous and view.nbytes else view.tobytes()
+    library = _array.library(type(data))
+    if library is None or not _array.is_host(data):
+        raise TypeError(
+            "data must be bytes, a uint8 array on the host, a path, or a list of those, "
+            f"got {type(data).__name__}{'' if library is None else ' on a device'}"
+        )
+    array = _array.host("data", data, None)
+    if array.dtype != np.uint8 or array.ndim != 1:
+        raise TypeError(f"data as an array must be uint8 with one axis, got {array.dtype} of shape {array.shape}")
+    return np.ascontiguousarray(array).data

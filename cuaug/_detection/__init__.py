@@ -1,0 +1,1 @@
+"""Boxes, non-maximum suppression and pooling of regions."""

@@ -1,0 +1,33 @@
+"""The ways to write a box: two corners, or a point and a size."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._arrays.array import namespace
+
+# Where a box's first two numbers stand in it, as a share of its size; None: the last two are the other corner.
+ANCHORS = {"XYXY": None, "XYWH": 0.0, "CXCYWH": 0.5}
+
+
+def to_edges(boxes: Any, format: str) -> Any:
+    """Any format to left, top, right, bottom. [..., 4]"""
+    anchor = ANCHORS[format]
+    if anchor is None:
+        return boxes
+    low, size = boxes[..., :2] - anchor * boxes[..., 2:], boxes[..., 2:]
+    return namespace(boxes).concatenate([low, low + size], -1)
+
+
+def from_edges(edges: Any, format: str) -> Any:
+    """Left, top, right, bottom to any format. [..., 4]"""
+    anchor = ANCHORS[format]
+    if anchor is None:
+        return edges
+    low, size = edges[..., :2], edges[..., 2:] - edges[..., :2]
+    return namespace(edges).concatenate([low + anchor * size, size], -1)
+
+
+def area(edges: Any) -> Any:
+    """[...]"""
+    return (edges[..., 2] - edges[..., 0]) * (edges[..., 3] - edges[..., 1])

@@ -1,0 +1,86 @@
+"""Runs a recipe's passes on a CPU one sample after the other: what a pass makes of it, the next one finds in the cache.
+
+The passes run as ever, but their loops are only made, and run at the end, all of them together.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._arrays import array as _array
+from .._arrays import dlpack as _dlpack
+from .._arrays.images import Images
+from .._host import extension as _cpu
+from .._passes.parameters import Table
+from . import execute as run
+from .plan import Plan
+
+
+class _Kept(NamedTuple):
+    """Memory that loops wait for, and the array over it that was handed out."""
+
+    memory: Any
+    kind: tuple[Any, ...]
+    array: weakref.ref[Any]
+
+
+class _Collecting:
+    """An array library whose loops wait, and with them the memory that they need.
+
+    Loops run in their order for each sample, so that the memory of an array that nobody has any more serves the next
+    of its kind.
+    """
+
+    def __init__(self, library: _array.Library) -> None:
+        self.library = library
+        self.name, self.channels_first = library.name, library.channels_first
+        self.loops: list[Any] = []
+        self.kept: list[_Kept] = []
+        self.constants: list[Any] = []
+
+    def describe(self, array: Any, stream: int | None = None) -> _dlpack.Tensor:
+        own = _array.library(type(array))  # what JAX hands out is an array of NumPy until it is finished
+        assert own is not None
+        return own.describe(array, stream)
+
+    def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
+        kind = shape, dtype, order
+        i = next((i for i, kept in enumerate(self.kept) if kept.kind == kind and kept.array() is None), None)
+        memory = self.library.empty(shape, dtype, device, order) if i is None else self.kept.pop(i).memory
+        array = memory[...]
+        self.kept.append(_Kept(memory, kind, weakref.ref(array)))
+        return array
+
+    def pointer(self, array: Any) -> int:
+        return self.library.pointer(array)
+
+    def finish(self, array: Any) -> Any:
+        return array
+
+    def stream(self, device: int) -> int:
+        return self.library.stream(device)
+
+    def load(self, values: np.ndarray, device: int) -> Any:
+        self.constants.append(self.library.load(values, device))
+        return self.constants[-1]
+
+    def namespace(self) -> Any:
+        return self.library.namespace()
+
+    def launch(self, *_: Any) -> None:
+        raise AssertionError("nothing is launched on a CPU")
+
+    def loop(self, loop: Any) -> None:
+        self.loops.append(loop)
+
+
+def apply(plan: Plan, image: Images, table: Table) -> Any:
+    """The images, changed as the rows of the table say: as `run.apply`."""
+    collecting = _Collecting(image.library)
+    made = run.apply(plan, image._replace(library=collecting), table)
+    _cpu.native().run(collecting.loops)
+    return image.library.finish(made)

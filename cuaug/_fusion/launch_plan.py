@@ -1,0 +1,193 @@
+"""What a recipe launches on a GPU, written down once for images of a kind.
+
+From then on a call takes memory for the result and for what lies between, and has all of it launched at once: what
+follows from shapes and dtypes is not worked out again. The passes run as ever while they are traced, with names for
+what differs from call to call, of which records are made.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._arrays import array as _array
+from .._arrays import dlpack as _dlpack
+from .._arrays.images import Images
+from .._gpu import cuda as _cuda
+from .._gpu.launch_sequence import Launch, Launches
+from .._passes.parameters import Table
+from . import batched_launch as together
+from . import cpu_run as by_sample
+from . import draw as drawing
+from . import execute as run
+from . import memory
+from .draw_kernel import Draws
+from .plan import Plan
+
+_NAME = (0xA5 << 56) - (1 << 64)  # below all addresses, and no number that a record holds
+_OFFSETS = 40  # bits of a name that count bytes from where the memory begins
+_SOURCE, _RESULT, _BLOCK, _GIVEN = range(4)  # what a call knows: the last of them, and those after it, it is told
+_SLOTS = 16  # from here on: memory whose place is not known while it is traced
+_MOST = 64  # traces of a plan: batches come in few sizes
+_UNKNOWN: Any = object()
+
+
+class Slot(NamedTuple):
+    """Memory that a call takes, as an array that is not there yet."""
+
+    name: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: str
+    device: int
+    order: Sequence[int] | None
+
+
+class _Tracing:
+    """An array library whose memory has names, and whose launches are written down."""
+
+    def __init__(self, library: _array.Library) -> None:
+        self.library = library
+        self.name, self.channels_first = library.name, library.channels_first
+        self.slots: list[Slot] = []
+        self.launches: list[Launch] = []
+        self.kept: list[Any] = []  # constants that records point to
+
+    def describe(self, array: Any, stream: int | None = None) -> _dlpack.Tensor:
+        return _dlpack.Tensor(self.pointer(array), array.shape, array.strides, array.dtype, array.device, False, array)
+
+    def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Slot:
+        strides = _dlpack.contiguous(shape, order)
+        self.slots.append(Slot(_SLOTS + len(self.slots), shape, strides, dtype, device, order))
+        return self.slots[-1]
+
+    def pointer(self, array: Any) -> int:
+        return _name(array.name) if isinstance(array, Slot) else self.library.pointer(array)
+
+    def finish(self, array: Any) -> Any:
+        return array
+
+    def stream(self, device: int) -> int:
+        return self.library.stream(device)
+
+    def load(self, values: np.ndarray, device: int) -> Any:
+        self.kept.append(self.library.load(values, device))
+        return self.kept[-1]
+
+    def namespace(self) -> Any:
+        return self.library.namespace()
+
+    def loop(self, loop: Any) -> None:
+        raise AssertionError("a CPU's loops are not traced")
+
+    def launch(
+        self, kernel: str, data: bytes, grid: tuple[int, int, int], threads: int, shared: int, device: int
+    ) -> None:
+        words = ((at, int.from_bytes(data[at : at + 8], "little", signed=True)) for at in range(0, len(data) - 7, 8))
+        named = [(at, word - _NAME) for at, word in words if word >> 56 == _NAME >> 56]
+        blanks = tuple((at, word >> _OFFSETS, word & ((1 << _OFFSETS) - 1)) for at, word in named)
+        self.launches.append(Launch(kernel, grid, threads, shared, data, blanks))
+
+
+def _name(number: int) -> int:
+    return _NAME + (number << _OFFSETS)
+
+
+@dataclass
+class Traced:
+    """A recipe's launches, for images of one shape, dtype, layout and alignment on one device."""
+
+    launches: Launches
+    result: Slot
+    between: int  # bytes for what lies between the launches
+    kept: list[Any]
+
+    def __call__(self, image: Images, told: Sequence[int]) -> Any:
+        """The images, changed as they are told: where the table is, or what to draw."""
+        library, device, result = image.library, image.device, self.result
+        array = library.empty(result.shape, result.dtype, device, result.order)
+        block = library.empty((self.between,), "uint8", device, None)
+        values = image.pointer - image.pointer % 16, library.pointer(array), library.pointer(block), *told
+        self.launches(library.stream(device), values)
+        return library.finish(array)
+
+
+def apply(plan: Plan, image: Images, table: Table) -> Any:
+    """The images, changed as the rows of the table say: as `run.apply`."""
+    if image.device < 0:
+        return by_sample.apply(plan, image, table)
+    named = table._replace(pointer=_name(_GIVEN), owner=None)
+    traced = _known(plan, image, "apply", lambda named_image: run.apply(plan, named_image, named))
+    return traced(image, [table.pointer]) if traced else run.apply(plan, image, table)
+
+
+def call(plan: Plan, image: Images, draws: Draws) -> Any:
+    """The images, changed as what is drawn for them says."""
+    traced = _known(plan, image, "call", lambda named_image: _called(plan, named_image)) if image.device >= 0 else None
+    if traced:
+        return traced(image, draws.numbers)
+    return apply(plan, image, drawing.drawn(plan, image, draws, whole=False))
+
+
+def _called(plan: Plan, image: Images) -> Any:
+    ids, replays, seed, step, first = (_name(_GIVEN + i) for i in range(5))
+    named = Draws(ids, replays, seed, step, first, None)
+    return run.apply(plan, image, drawing.drawn(plan, image, named, whole=False))
+
+
+def _known(plan: Plan, image: Images, what: str, make: Callable[[Images], Any]) -> Traced | None:
+    """None where nothing is traced: the passes run."""
+    if not image.samples:
+        return None
+    key = what, image.axes, image.pointer % 16, image.dtype, image.device, image.library.name
+    found: Traced | None = plan.traces.get(key, _UNKNOWN)
+    if found is not _UNKNOWN:
+        return found
+    stream = image.library.stream(image.device)
+    if _cuda.is_capturing(stream):  # of constants, those that a graph holds are not there for other calls
+        made = _traced(image, make)
+        return None if made is None or made.kept else made
+    while len(plan.traces) >= _MOST:
+        plan.traces.pop(next(iter(plan.traces)), None)
+    made = plan.traces[key] = _traced(image, make)
+    if made and made.kept:
+        _cuda.wait(stream, image.device)  # once: any stream may read them from now on
+    return made
+
+
+def _traced(image: Images, make: Callable[[Images], Any]) -> Traced | None:
+    """None where what comes back is not memory that the call takes."""
+    tracing = _Tracing(image.library)
+    result = make(image._replace(pointer=_name(_SOURCE) + image.pointer % 16, library=tracing, owner=None))
+    if not isinstance(result, Slot):
+        return None
+    launches = together.joined(tracing.launches)
+    places, between = _places(tracing.slots, launches, result)
+
+    def blank(at: int, name: int, offset: int) -> tuple[int, int, int]:
+        value, begin = places.get(name, (name, 0))
+        return at, value, begin + offset
+
+    filled = [each._replace(blanks=tuple(blank(*known) for known in each.blanks)) for each in launches]
+    return Traced(Launches(filled, image.device), result, between, tracing.kept)
+
+
+def _places(slots: Sequence[Slot], launches: Sequence[Launch], result: Slot) -> tuple[dict[int, tuple[int, int]], int]:
+    """In which of a call's memory each slot begins, and at which byte; and how much there must be beside the result."""
+    used: dict[int, list[int]] = {}
+    for i, launch in enumerate(launches):
+        for _, name, _ in launch.blanks:
+            used.setdefault(name, []).append(i)
+    spans = {slot.name: _span(slot, used[slot.name]) for slot in slots if slot.name in used}
+    own = spans.pop(result.name, _span(result, [0]))._replace(last=len(launches) - 1)
+    places, between = memory.placed(own, list(spans.values()))
+    where = {name: (_RESULT if in_result else _BLOCK, at) for name, (in_result, at) in zip(spans, places, strict=True)}
+    return {result.name: (_RESULT, 0), **where}, between
+
+
+def _span(slot: Slot, launches: Sequence[int]) -> memory.Span:
+    return memory.Span(math.prod(slot.shape) * _array.ITEM_SIZE[slot.dtype], launches[0], launches[-1])

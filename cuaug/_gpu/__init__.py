@@ -1,0 +1,1 @@
+"""The GPU: the only package that imports cupy."""

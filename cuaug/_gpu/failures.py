@@ -1,0 +1,57 @@
+"""What a failure below CuPy means, and the command that repairs it."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+
+from .._check import BackendError
+
+INSTALL = 'pip install "cuaug[cuda13]" (CUDA 12 drivers: "cuaug[cuda12]")'
+_IN_CAPTURE = "call cuaug.warmup() before"
+
+
+@contextlib.contextmanager
+def in_words(in_capture: str = _IN_CAPTURE) -> Iterator[None]:
+    """Says of what fails below CuPy what it means."""
+    try:
+        yield
+    except Exception as error:
+        raise backend_error(error, in_capture) from error
+
+
+def backend_error(error: Exception, in_capture: str = _IN_CAPTURE) -> Exception:
+    """What a failure below CuPy means, and its repair; and what that is where a CUDA graph is being captured."""
+    text = f"{type(error).__name__}: {error}"
+    if isinstance(error, (MemoryError, BackendError)) or type(error).__name__ == "OutOfMemoryError":
+        return error
+    if "StreamCapture" in text or "STREAM_CAPTURE" in text:
+        return BackendError(f"not while a CUDA graph is being captured: {in_capture} ({text})")
+    if "libnvrtc" in text or ("nvrtc" in text.lower() and "not found" in text.lower()):
+        return BackendError(f"NVRTC, CUDA's run-time compiler, cannot be loaded ({text}): {INSTALL}")
+    if (
+        "gpu-architecture" in text
+        or "NoBinaryForGpu" in text
+        or "NO_BINARY_FOR_GPU" in text
+        or "UNSUPPORTED_PTX" in text
+        or "InsufficientDriver" in text
+    ):
+        return BackendError(
+            f"GPU, driver and CUDA libraries do not fit each other ({_versions()}; {text}): "
+            f"{INSTALL}, or update the driver"
+        )
+    if "CompileException" in text:
+        return BackendError(f"a kernel does not compile ({_versions()}; {text}): please report this")
+    return BackendError(
+        f"the GPU failed ({_versions()}; {text}): "
+        "if every call fails from here on, the CUDA context is lost; restart the process"
+    )
+
+
+def _versions() -> str:
+    runtime = sys.modules["cupy"].cuda.runtime
+    try:
+        return f"driver CUDA {runtime.driverGetVersion()}, runtime CUDA {runtime.runtimeGetVersion()}"
+    except Exception:
+        return "versions unknown"

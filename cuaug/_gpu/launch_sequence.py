@@ -1,0 +1,77 @@
+"""Launches that are known before a call: it fills in what differs, and all of them are made at once."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import struct
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from .._check import BackendError
+from .._host import extension as _cpu
+from . import cuda as _cuda
+
+_WORD = struct.Struct("q")
+_STREAM = 32  # where it stands in a CUlaunchConfig
+
+
+class Launch(NamedTuple):
+    """A kernel's. `blanks`: where in the record, which of a call's values goes there, and what is added to it."""
+
+    kernel: str
+    grid: tuple[int, int, int]
+    threads: int
+    shared: int
+    record: bytes
+    blanks: tuple[tuple[int, int, int], ...]
+
+
+class Launches:
+    """Launches one after the other on a device, as often as wanted, by any thread."""
+
+    def __init__(self, launches: Sequence[Launch], index: int) -> None:
+        self._launches, self._index = launches, index
+        self._ready: Any = None
+
+    def __call__(self, stream: int, values: Sequence[int]) -> None:
+        with _cuda.device(self._index):
+            if self._ready is None:
+                self._ready = self._loaded(stream)
+            _cuda.check(self._ready.run(stream, values))
+
+    def _loaded(self, stream: int) -> Any:
+        """The same with the driver's handles of the kernels, which are compiled where that is still to be done."""
+        known = []
+        for name, grid, threads, shared, record, blanks in self._launches:
+            handle, config = _cuda.prepared(name, grid, threads, shared, self._index, stream)
+            known.append((handle, config, record, blanks))
+        return _kind()(_cuda.address(_cuda.driver().cuLaunchKernelEx), known)
+
+
+class _Launches:
+    """What the extension's class of this name does, where there is no extension."""
+
+    def __init__(self, function: int, launches: Sequence[tuple[int, bytes, bytes, Any]]) -> None:
+        self._function = ctypes.CFUNCTYPE(ctypes.c_int, *_cuda.LAUNCH_ARGUMENTS)(function)
+        self._launches = launches
+
+    def run(self, stream: int, values: Sequence[int]) -> int:
+        for handle, known, record, blanks in self._launches:
+            config, filled = bytearray(known), bytearray(record)
+            _WORD.pack_into(config, _STREAM, stream)
+            for at, value, plus in blanks:
+                _WORD.pack_into(filled, at, values[value] + plus)
+            argument = ctypes.c_char_p(bytes(filled))
+            status: int = self._function(bytes(config), handle, ctypes.byref(argument), None)
+            if status:
+                return status
+        return 0
+
+
+@functools.cache
+def _kind() -> Any:
+    try:
+        return _cpu.native().Launches
+    except BackendError:
+        return _Launches

@@ -1,0 +1,1 @@
+"""The host: the compiled extension, threads, the buffer pool, the machine's C++ compiler."""

@@ -1,0 +1,68 @@
+"""Loops on the CPU: finds the compiled extension."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from types import ModuleType
+
+from .._check import BackendError, public, whole
+from .._program import user_ops as _user_ops
+
+
+@functools.cache
+def native() -> ModuleType:
+    try:
+        return importlib.import_module("cuaug._native")
+    except ImportError as error:
+        raise BackendError(
+            f"the CPU needs cuaug's compiled extension, which cannot be loaded ({error}): "
+            "pip install --force-reinstall --no-deps cuaug"
+        ) from error
+
+
+def threads() -> int:
+    """How many a call uses; without the extension one."""
+    try:
+        return int(native().threads())
+    except BackendError:
+        return 1
+
+
+def jpeg() -> ModuleType:
+    """The extension, if it was built with a decoder."""
+    found = native()
+    if not hasattr(found, "jpeg_decode"):
+        raise BackendError(f"{NO_JPEG}: {INSTALL_JPEG}")
+    return found
+
+
+NO_JPEG = "cuaug's extension was built where libjpeg-turbo 2.1 or newer was not, and has no JPEG decoder"
+INSTALL_JPEG = (
+    "apt install libjpeg62-turbo-dev (Ubuntu: libjpeg-turbo8-dev; conda: libjpeg-turbo; brew: jpeg-turbo), "
+    "then pip install --force-reinstall --no-deps --no-binary cuaug cuaug"
+)
+
+
+def loops(structs: tuple[str, ...]) -> list[str | tuple[int, int]]:
+    """What the extension knows the ops of a chain by: their names, and of users' their loops and how many fields."""
+    return [_loop(own) if (own := _user_ops.known(struct)) else struct for struct in structs]
+
+
+def _loop(own: _user_ops.UserOp) -> tuple[int, int]:
+    from . import (
+        compiler as _compiler,  # with subprocess and tempfile: a fifth of the package's import, for users' ops alone
+    )
+
+    return _compiler.loop(own, native().flags()), own.fields
+
+
+@public
+def set_num_threads(count: int) -> None:
+    """Set how many threads a CPU call uses; 0 means one for each CPU this process may use.
+
+    Example:
+        >>> import cuaug
+        >>> cuaug.set_num_threads(2)
+    """
+    native().set_threads(whole("count", count, 0))

@@ -1,0 +1,1 @@
+"""One pass over a batch: its kernel, grid and record."""

@@ -1,0 +1,240 @@
+"""Grids: which part of a result each block of a kernel makes, and how many blocks that takes."""
+
+from __future__ import annotations
+
+import functools
+from typing import NamedTuple
+
+from .._arrays import array as _array
+from .._arrays.images import Images
+
+# Columns, at least as many as the widest kernel reaches, and rows, of which the first that fits is taken.
+_BLUR_TILES = (224, 32), (224, 16), (112, 32), (112, 16), (64, 16), (64, 8)
+POINTWISE_THREADS = 256  # each of which makes four pixels at a time (kernels/pointwise.cu)
+POINTWISE_BLOCKS = 4  # on a multiprocessor at a time: what short chains have of narrow dtypes, a guess for others
+UNEVEN = {"AfterContrast"}  # ops in which one sample has more to do than another
+_UNEVEN_TURNS = 2  # of a GPU, for those (benchmarks/NOTES.md)
+_FEW_ROWS, _MANY_ROWS = 64, 128  # of a warp's regions, at most; of small blocks half, of copied narrow ones twice that
+_REGION_WIDTHS = 32, 64
+_PATCH_WIDTH = 32  # that a warp makes at a time
+_ENOUGH_REGIONS = 1500  # regions for a GPU to be busy: more rows each where there are so many
+_HALVED = 192  # of many regions, the last of a launch (benchmarks/NOTES.md); on every GPU, for the same bits on each
+_MOST_BLOCKS = 65535  # along a grid's second and third axis
+
+
+def mean_parts(image: Images) -> int:
+    """How many parts a mean comes in that a warp has taken of an image: its regions."""
+    frames, group = image.axes.extents[1], min(image.channels, 4)
+    cut = _regions(image.dtype, group, image.samples * frames, *image.size, copied=False, halves=False)
+    return frames * cut.all
+
+
+def most_mean_parts(frames: int, size: tuple[int, int]) -> int:
+    """Of images of any dtype and channels, in any number."""
+    return frames * -(-size[1] // _REGION_WIDTHS[0]) * -(-size[0] // _FEW_ROWS)
+
+
+def warp(
+    dtype: str, group: int, slices: int, height: int, width: int, copied: bool, halves: bool
+) -> tuple[int, int, int]:
+    """A block makes a region or half of one, from boxes of pixels or of what is copied as it lies in memory."""
+    cut = _regions(dtype, group, slices, height, width, copied, halves)
+    blocks = cut.unhalved + 2 * cut.halved
+    if blocks >= 1 << 31:
+        raise ValueError(f"size must leave fewer than 2**31 regions, got {(height, width)}")
+    return blocks, 1, 1
+
+
+def small_blocks(dtype: str, group: int, copied: bool) -> bool:
+    """Whether a warp's blocks have half the threads, for half the rows: `small_blocks` of kernels/gpu/copied.cuh."""
+    return copied and _array.ITEM_SIZE[dtype] == 1 and group < 4
+
+
+def warp_regions(
+    dtype: str, group: int, slices: int, height: int, width: int, copied: bool, halves: bool
+) -> tuple[int, ...]:
+    """What the record holds of them."""
+    cut = _regions(dtype, group, slices, height, width, copied, halves)
+    each = cut.all if copied else cut.wide.down  # their order: kernels/gpu/place.cuh
+    return *cut.wide, *cut.narrow, *_divisor(max(each, 1)), *_divisor(max(cut.across, 1)), cut.unhalved
+
+
+def _divisor(number: int) -> tuple[int, int]:
+    """`cuaug::Divisor`: (n * factor) >> shift is n // number for all n below 2**31."""
+    shift = 31 + (number - 1).bit_length()
+    return -(-(1 << shift) // number), shift
+
+
+class _Stack(NamedTuple):
+    """Regions that are as wide, one above the other, all but the last of so many rows."""
+
+    rows: int
+    down: int
+
+
+class _Regions(NamedTuple):
+    """How the output of a warp is cut."""
+
+    columns: int
+    across: int  # side by side that are as wide as they can be
+    wide: _Stack
+    narrow: _Stack  # of what they leave on the right
+    unhalved: int  # so many are made in one piece,
+    halved: int  # and so many behind them in two
+
+    @property
+    def all(self) -> int:
+        """How many a slice has."""
+        return self.across * self.wide.down + self.narrow.down
+
+
+def _regions(dtype: str, group: int, slices: int, height: int, width: int, copied: bool, halves: bool) -> _Regions:
+    """Of the output of a warp (kernels/warp.cu): fewer columns where pixels are wide, which four of 16 bits are: their
+    boxes would not fit where they are turned.
+
+    All of about the same height, and tall, which costs less, where they leave blocks enough for a GPU. Not of the
+    widest pixels: boxes of a sixteenth of a tall region might not fit. Tall ones may have `halves`, unless one of them
+    would be empty; and copied ones of a patch's width or less are twice as tall then, to be as much work.
+    """
+    stored = _stored_bytes(dtype, group)
+    columns = _REGION_WIDTHS[_array.ITEM_SIZE[dtype] * group <= 6 if copied else stored <= 4]
+    across, rest = divmod(width, columns)
+    small = small_blocks(dtype, group, copied)
+    few, many = _FEW_ROWS >> small, _MANY_ROWS >> small
+    tall = (across + (rest > 0)) * slices * -(-height // many) >= _ENOUGH_REGIONS and stored <= 16
+    halves = halves and tall
+    wide = _stack(height, many if tall else few, tall)
+    doubled = copied and halves and rest <= _PATCH_WIDTH < columns
+    narrow = _stack(height, 2 * many, tall) if doubled else wide
+    if not rest:
+        narrow = narrow._replace(down=0)
+    count = slices * (across * wide.down + narrow.down)
+    there = (wide,) * (across > 0) + (narrow,) * (rest > 0)
+    divisible = all(height - (each.down - 1) * each.rows > each.rows // 2 for each in there)
+    halved = min(_HALVED, count // 8) if halves and divisible else 0
+    return _Regions(columns, across, wide, narrow, count - halved, halved)
+
+
+def _stack(height: int, most: int, tall: bool) -> _Stack:
+    step = 8 if tall else 4  # a half is of a multiple of four rows, too
+    down = -(-height // most)
+    rows = -(-height // (down * step)) * step if height else 4
+    return _Stack(rows, -(-height // rows))
+
+
+def resample(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
+    """Few tiles of the height, as each works out its columns, but enough for a large GPU."""
+    across, few = -(-width // 32), -(-height // 128)
+    down = few if across * slices * few >= 2000 else -(-height // 32)
+    if down > _MOST_BLOCKS:
+        raise ValueError(f"size must have a height of at most {_MOST_BLOCKS * 32}, got {height}")
+    return across, down, min(slices, _MOST_BLOCKS)
+
+
+def fours(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
+    """A thread makes four pixels of a row."""
+    pieces = -(-width // 4) * height
+    if pieces >= 1 << 31:
+        raise ValueError(f"images must have fewer than 2**33 pixels, got {(height, width)}")
+    return -(-pieces // 256), 1, min(slices, _MOST_BLOCKS)
+
+
+def pointwise(
+    dtype: str, group: int, slices: int, height: int, width: int, room: int, uneven: bool
+) -> tuple[int, int, int]:
+    """Strips of columns, and runs of rows: those that a GPU with room for so many blocks takes the fewest turns for, or
+    some turns where they are uneven.
+
+    What a block begins with, parameters that all of it waits for, counts as three turns (benchmarks/NOTES.md).
+    """
+    blocks, _, deep = fours(dtype, group, slices, height, width)
+    most, strips = max(blocks, 1), _strips(width)
+    if uneven:
+        runs = min(max(_UNEVEN_TURNS * room // deep, 1), most)
+    else:
+        full = {min(max(times * room // deep, 1), most) for times in range(1, 9)}  # so often
+        runs = min(full, key=lambda count: -(-count * deep // room) * (-(-blocks // count) + 3))
+    return strips, -(-runs // strips), deep
+
+
+def _strips(width: int) -> int:
+    """As many as leave the fewest threads of a block without a column, of which none is empty."""
+    across = -(-width // 4) or 1
+    least = -(-across // POINTWISE_THREADS)
+
+    def busy(strips: int) -> float:
+        each = -(-across // strips)
+        return across / (strips * each) * (POINTWISE_THREADS // each * each)
+
+    return max((n for n in range(least, least + 6) if (n - 1) * -(-across // n) < across), key=busy)
+
+
+def one_each(dtype: str, group: int, samples: int, height: int, width: int) -> tuple[int, int, int]:
+    """A block makes a sample."""
+    return samples, 1, 1
+
+
+def each_channel(dtype: str, group: int, samples: int, height: int, width: int, channels: int) -> tuple[int, int, int]:
+    """A block makes a channel of a sample."""
+    if channels > _MOST_BLOCKS:
+        raise ValueError(f"images must have at most {_MOST_BLOCKS} channels, got {channels}")
+    return samples, channels, 1
+
+
+def lut(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
+    """A thread looks up four pixels of a row, four times."""
+    blocks, _, deep = fours(dtype, group, slices, height, width)
+    return -(-blocks // 8), 1, deep
+
+
+def adjust_sharpness(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
+    """A thread makes four pixels of eight rows."""
+    return fours(dtype, group, slices, -(-height // 8), width)
+
+
+def gaussian_blur(
+    dtype: str, group: int, slices: int, height: int, width: int, columns: int, rows: int, shared: int
+) -> tuple[int, int, int]:
+    """A block makes a tile."""
+    down = -(-height // rows)
+    if down > _MOST_BLOCKS:
+        raise ValueError(f"images must have a height of at most {_MOST_BLOCKS * rows}, got {height}")
+    return -(-width // columns), down, min(slices, _MOST_BLOCKS)
+
+
+class Tile(NamedTuple):
+    """What a block blurs, and the bytes of shared memory that takes (kernels/gaussian_blur.cu)."""
+
+    width: int
+    height: int
+    shared: int
+
+
+@functools.lru_cache(4096)
+def blur_tile(dtype: str, together: int, height: int, width: int, taps_x: int, taps_y: int) -> Tile:
+    """The first that fits into 48 KiB, smaller where as many cover the image. `together`: channels, packed ones."""
+    item = 8 if dtype == "float64" else 4
+    middle = _fours(taps_x // 2)
+    for most_wide, most_high in _BLUR_TILES:
+        wide, high = _even_share(width, most_wide), _even_share(height, most_high)
+        pitch = 16 * (together * (wide + 2 * middle + 4) * item // 16 | 1)
+        weights = item * (2 * middle + 4 + _fours(taps_y))
+        shared = weights + 8 * _fours(high + taps_y + 4) + high * pitch
+        if shared <= (48 << 10) - 16:  # less how far the Gaussian reaches
+            break
+    return Tile(wide, high, shared)
+
+
+def _fours(count: int) -> int:
+    return -(-count // 4) * 4
+
+
+def _even_share(extent: int, most: int) -> int:
+    """A multiple of 8, of which as few cover the extent as of `most`."""
+    return -(-extent // -(-extent // most) // 8) * 8
+
+
+def _stored_bytes(dtype: str, group: int) -> int:
+    """Of a pixel in shared memory (kernels/gpu/words.cuh)."""
+    item = _array.ITEM_SIZE[dtype]
+    return 4 if item == 1 else {1: 2, 2: 4, 3: 8, 4: 8}[group] if item == 2 else item * group

@@ -1,0 +1,241 @@
+"""Per-sample parameters on their way to the kernels: host values are checked and moved, device arrays passed unread."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _check
+from .._arrays import array as _array
+from .._arrays import dlpack as _dlpack
+from .._arrays import images as _images
+from .._arrays.images import Images
+
+
+class Table(NamedTuple):
+    """The fields of `cuaug::Table` (kernels/record.cuh), and what keeps the memory alive."""
+
+    pointer: int
+    n: int
+    y: int
+    x: int
+    is_double: int
+    owner: object
+
+
+NO_TABLE = Table(0, 0, 0, 0, 0, None)
+INLINE = 12  # numbers that a record has room for (kernels/pointwise_record.cuh)
+
+
+class PerSample(NamedTuple):
+    """A table, or, where the host gave one entry for all samples, that entry in the record itself, without a copy."""
+
+    table: Table
+    values: tuple[float, ...]
+
+
+class Fill(NamedTuple):
+    """The fields of `cuaug::Fill`."""
+
+    table: Table
+    values: tuple[float, float, float, float]
+
+
+def numbers(parameter: str, value: Any, image: Images, dtype: Any = np.float64) -> np.ndarray | _dlpack.Tensor:
+    """Float numbers: those of the host in this dtype, else the description of what lies on the images' device."""
+    if not _array.is_host(value) and image.device < 0:
+        value = _array.to_host(value)
+    if _array.is_host(value):
+        return np.asarray(_array.host(parameter, value, dtype), order="C")
+    tensor = _on_device(value, image)
+    if tensor.dtype not in ("float32", "float64"):
+        raise TypeError(f"{parameter} must be float32 or float64 on a device, got {tensor.dtype}")
+    return tensor
+
+
+def _on_device(value: Any, image: Images) -> _dlpack.Tensor:
+    """A device array, moved where it does not lie on the images' device."""
+    library = _array.library(type(value))
+    if library is image.library:
+        tensor = _array.describe(value)
+    else:
+        tensor = _dlpack.read(value, image.library.stream(image.device))
+    if tensor.device != image.device:
+        dtype = tensor.dtype if tensor.dtype in ("uint8", "float32") else np.float64
+        tensor = _array.describe(image.library.load(_array.to_host(value).astype(dtype), image.device))
+    return tensor
+
+
+def placed(found: np.ndarray | _dlpack.Tensor, image: Images) -> _dlpack.Tensor:
+    """Numbers on the images' device: host values move there, into memory of the images' library."""
+    return found if isinstance(found, _dlpack.Tensor) else _array.describe(image.library.load(found, image.device))
+
+
+def _plane(tensor: _dlpack.Tensor, by_sample: bool) -> Table:
+    """A table of rows and columns, one for all or one per sample."""
+    each = tensor.strides[0] if by_sample and tensor.shape[0] > 1 else 0
+    return Table(
+        tensor.pointer, each, tensor.strides[-2], tensor.strides[-1], int(tensor.dtype == "float64"), tensor.owner
+    )
+
+
+def matrices(parameter: str, value: Any, image: Images, rows: int) -> PerSample:
+    """One matrix, or one per sample, of which `rows` rows count: [2, 3], [3, 3], [N, 2, 3] or [N, 3, 3]."""
+    found = numbers(parameter, value, image)
+    shape = found.shape
+    if len(shape) not in (2, 3) or shape[-1] != 3 or not rows <= shape[-2] <= 3:
+        allowed = "(2, 3), (3, 3), (N, 2, 3) or (N, 3, 3)" if rows == 2 else "(3, 3) or (N, 3, 3)"
+        raise ValueError(f"{parameter} must have shape {allowed}, got {tuple(shape)}")
+    if len(shape) == 3:
+        _check.samples(parameter, shape[0], image.samples)
+    if isinstance(found, np.ndarray):
+        _check.matrices(parameter, found.reshape(-1, *shape[-2:]), rows)
+        if 0 < found.size <= 9:
+            return PerSample(NO_TABLE, tuple(found.reshape(-1)[: 3 * rows].tolist()))
+    return PerSample(_plane(placed(found, image), len(shape) == 3), (0.0,) * (3 * rows))
+
+
+def maps(parameter: str, value: Any, image: Images) -> tuple[Table, tuple[int, int]]:
+    """One map, or one per sample: [H, W] or [N, H, W]. Also its size."""
+    found = numbers(parameter, value, image, np.float32 if _array.is_single(value) else np.float64)
+    if isinstance(found, np.ndarray) and (
+        image.device >= 0 or not found.flags.writeable or min(found.strides, default=0) < 0
+    ):
+        found = found.copy()  # the caller may write to his own while it is on its way, and torch takes no others
+    tensor = placed(found, image)
+    if len(tensor.shape) not in (2, 3) or 0 in tensor.shape[-2:]:
+        raise ValueError(f"{parameter} must have shape (H, W) or (N, H, W), got {tensor.shape}")
+    if len(tensor.shape) == 3:
+        _check.samples(parameter, tensor.shape[0], image.samples)
+    return _plane(tensor, len(tensor.shape) == 3), (tensor.shape[-2], tensor.shape[-1])
+
+
+def refuse_shared(parameter: str, table: Table, extents: tuple[int, int, int], out: Images) -> None:
+    """A kernel reads its parameters while it writes. `extents` of `table`: samples, rows, columns."""
+    taken = _images.span((table.n, table.y, table.x), extents, 8 if table.is_double else 4)
+    if _images.overlap(table.pointer, taken, out):
+        raise ValueError(f"out must not share memory with {parameter}")
+
+
+def levels(parameter: str, value: Any, image: Images) -> Table:
+    """256 bytes for all, per channel, per sample or both, as [N, C, 256]: rows are of channels."""
+    if not _array.is_host(value) and image.device < 0:
+        value = _array.to_host(value)
+    if _array.is_host(value):
+        values = _array.host(parameter, value)
+        _check.bytes_only(parameter, values)
+        tensor = _array.describe(image.library.load(np.asarray(values, np.uint8, order="C"), image.device))
+    else:
+        tensor = _on_device(_array.asarray(value, like=value, dtype="uint8"), image)
+    samples, channels = _check.levels(parameter, tuple(tensor.shape), image.samples, image.channels)
+    each, row = tensor.strides[0] if samples > 1 else 0, tensor.strides[-2] if channels > 1 else 0
+    return Table(tensor.pointer, each, row, tensor.strides[-1], 0, tensor.owner)
+
+
+def pairs(parameter: str, value: Any, image: Images) -> PerSample:
+    """A number, (x, y) as a list or a tuple, one number per sample [N], or x and y of each [N, 2]."""
+    if type(value) in (int, float):
+        return PerSample(NO_TABLE, (float(value),) * 2)
+    if isinstance(value, (list, tuple)) and len(value) == 2 and all(type(v) in (int, float) for v in value):
+        return PerSample(NO_TABLE, (float(value[0]), float(value[1])))
+    tensor = placed(numbers(parameter, value, image), image)
+    shape, strides = tensor.shape, tensor.strides
+    if len(shape) > 2 or (len(shape) == 2 and shape[1] != 2):
+        raise ValueError(
+            f"{parameter} must be a number, (x, y), or have shape (N,) or (N, 2), got shape {tuple(shape)}"
+        )
+    if shape:
+        _check.samples(parameter, shape[0], image.samples)
+    each = strides[0] if shape and shape[0] > 1 else 0
+    across = strides[1] if len(shape) == 2 else 0
+    return PerSample(Table(tensor.pointer, each, 0, across, int(tensor.dtype == "float64"), tensor.owner), ())
+
+
+def boxes(box: tuple[Any, Any, Any, Any], image: Images) -> PerSample:
+    """(top, left, height, width), each a number or one per sample. As a table: [N, 4]"""
+    sides = [_array.host_or_device(name, v) for name, v in zip(("top", "left", "height", "width"), box, strict=True)]
+    for name, side in zip(("height", "width"), sides[2:], strict=True):
+        if isinstance(side, (float, np.ndarray)) and not np.all(np.asarray(side) > 0):
+            raise ValueError(f"{name} must be greater than 0, got {side}")
+    return columns("top, left, height and width", sides, image)
+
+
+def columns(names: str, values: list[Any], image: Images) -> PerSample:
+    """Numbers and per-sample values, of `host_or_device`, side by side. As a table: [N, len(values)]"""
+    if len(values) <= INLINE and all(isinstance(value, float) for value in values):
+        return PerSample(NO_TABLE, tuple(values))
+    together = values[0][..., None] if len(values) == 1 else _array.stacked(values)
+    tensor = placed(numbers(names, together, image), image)
+    count = tensor.shape[0] if len(tensor.shape) == 2 else 1
+    _check.samples(names, count, image.samples)
+    each = tensor.strides[0] if count > 1 else 0
+    return PerSample(
+        Table(tensor.pointer, each, 0, tensor.strides[-1], int(tensor.dtype == "float64"), tensor.owner), ()
+    )
+
+
+def within(parameter: str, value: Any, least: float, most: float = np.inf) -> Any:
+    """As a column of `columns`, whose range is checked if it lies on the host."""
+    column = _array.host_or_device(parameter, value)
+    _check.within(parameter, column, least, most)
+    return column
+
+
+def channels(parameter: str, value: Any, image: Images) -> list[Any]:
+    """A number, one per channel [C], or one per sample and channel [N, C], as columns of `columns`."""
+    if type(value) in (int, float):
+        return [_array.host_or_device(parameter, value)] * image.channels
+    value = _array.host(parameter, value) if _array.is_host(value) else value
+    if value.ndim not in (0, 1, 2) or (value.ndim and value.shape[-1] not in (1, image.channels)):
+        raise ValueError(
+            f"{parameter} must be a number, one per channel ({image.channels},) "
+            f"or one per sample and channel ({image.samples}, {image.channels}), got shape {tuple(value.shape)}"
+        )
+    wide = value.ndim > 0 and value.shape[-1] > 1
+    return [
+        _array.host_or_device(parameter, value[..., c if wide else 0] if value.ndim else value)
+        for c in range(image.channels)
+    ]
+
+
+def entries(parameter: str, value: Any, shapes: tuple[tuple[int, int], ...]) -> list[Any]:
+    """A matrix, or one per sample, of one of these shapes, row by row as columns of `columns`."""
+    value = _array.host(parameter, value) if _array.is_host(value) else value
+    if value.ndim not in (2, 3) or tuple(value.shape[-2:]) not in shapes:
+        allowed = " or ".join(f"{text}{shape[0]}, {shape[1]})" for shape in shapes for text in ("(", "(N, "))
+        raise ValueError(f"{parameter} must have shape {allowed}, got {tuple(value.shape)}")
+    rows, width = value.shape[-2:]
+    return [_array.host_or_device(parameter, value[..., r, c]) for r in range(rows) for c in range(width)]
+
+
+def fill(value: Any, image: Images) -> Fill:
+    """A number, one per channel [C], or one per sample and channel [N, C] ([N, 1] for all channels)."""
+    if value is None:
+        return Fill(NO_TABLE, (0.0, 0.0, 0.0, 0.0))
+    if type(value) in (int, float):
+        if image.dtype not in _check.IMAGE_DTYPES and value != value:
+            raise ValueError(f"fill must be a number for {image.dtype} images, got {value}")
+        return Fill(NO_TABLE, (float(value),) * 4)
+    if _array.is_host(value):
+        values = _array.host("fill", value)
+        if values.ndim == 0 or values.size == 1:
+            return fill(float(values.reshape(())) if values.ndim == 0 else float(values.reshape(-1)[0]), image)
+        if values.shape == (image.channels,) and image.channels <= 4:
+            padded = [*values.tolist(), *[values[-1]] * (4 - len(values))]
+            return Fill(NO_TABLE, (padded[0], padded[1], padded[2], padded[3]))
+    tensor = placed(numbers("fill", value, image), image)
+    shape = tensor.shape
+    if len(shape) > 2 or (shape and shape[-1] not in (1, image.channels)):
+        raise ValueError(
+            f"fill must be a number, one per channel ({image.channels},) "
+            f"or one per sample and channel ({image.samples}, {image.channels}), got shape {shape}"
+        )
+    if len(shape) == 2:
+        _check.samples("fill", shape[0], image.samples)
+    by_sample = tensor.strides[0] if len(shape) == 2 and shape[0] > 1 else 0
+    by_channel = tensor.strides[-1] if shape and shape[-1] > 1 else 0
+    return Fill(
+        Table(tensor.pointer, by_sample, 0, by_channel, int(tensor.dtype == "float64"), tensor.owner),
+        (0.0, 0.0, 0.0, 0.0),
+    )

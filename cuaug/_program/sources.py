@@ -1,0 +1,39 @@
+"""The text of a kernel, and the options that it is compiled with. Needs neither cupy nor a GPU."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import re
+from pathlib import Path
+
+from . import user_ops as _user_ops
+from .names import ops_of, skeleton_of
+
+KERNELS = Path(__file__).parents[1] / "kernels"
+OPTIONS = ("--std=c++17", "--device-as-default-execution-space", f"-I{KERNELS}")
+
+
+@functools.cache
+def digest() -> str:
+    """Of every kernel file's path and text: included files are not in the key of CuPy's cache, so a text holds this."""
+    total = hashlib.sha256()
+    for path in sorted(KERNELS.rglob("*.cu*")):
+        total.update(path.relative_to(KERNELS).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return total.hexdigest()
+
+
+def sources(name: str) -> tuple[str, tuple[str, ...]]:
+    """The text and the options that make the kernel of this name expression."""
+    from .records import record_of
+
+    record, size = record_of(name)
+    text = "".join(_op(struct) for struct in ops_of(name)) + f'#include "{skeleton_of(name)}.cu"\n// {digest()}\n'
+    text += f'static_assert(sizeof({record}) == {size}, "another record is packed (cuaug/_program/records.py)");\n'
+    return text, OPTIONS
+
+
+def _op(struct: str) -> str:
+    """The text of an op: a file of kernels/ops, or a user's."""
+    own = _user_ops.known(struct)
+    return own.text if own else f'#include "ops/{re.sub(r"(?<!^)(?=[A-Z])", "_", struct).lower()}.cuh"\n'
