@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import reference
-from compare import Tolerance, assert_equal
+from helpers.compare import Tolerance, assert_equal
+from tables import warp_reference as reference
 from work import Work
 
 WHITE = {"uint8": 255.0}

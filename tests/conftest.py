@@ -32,8 +32,6 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "jpeg: needs an extension with libjpeg-turbo; skipped by name and counted")
-    config.addinivalue_line("markers", "gpu(count=1): needs that many NVIDIA GPUs; skipped by name and counted")
     if config.getoption("--require-gpu") and not gpu_count():
         raise pytest.UsageError("--require-gpu: this machine has no NVIDIA GPU that the driver can see")
 

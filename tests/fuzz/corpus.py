@@ -7,8 +7,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from jpeg_files import SEED, bases
-from jpeg_writer import random_jpeg
+from helpers.jpeg import SEED, bases
+from helpers.jpeg_writer import random_jpeg
 
 LAYOUTS = [
     [(4, 2), (1, 1), (1, 1)],

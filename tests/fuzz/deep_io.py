@@ -8,8 +8,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from jpeg_files import SEED, encoded, piece, with_byte
-from test_io_hostile import mutated, outcome_of
+from helpers.jpeg import SEED, encoded, piece, with_byte
+from helpers.jpeg_fuzz import mutated, outcome_of
 
 PARTS, EACH = 40, 25_000
 

@@ -20,5 +20,7 @@ if __name__ == "__main__":
     if site not in found.parents or b"__asan_init" not in found.read_bytes():
         sys.exit(f"{found} is not the extension with sanitizers")
     sys.exit(
-        pytest.main(["-q", str(TESTS / "test_io_hostile.py"), "-k", "mutated or cut or short or markers or threads"])
+        pytest.main(
+            ["-q", str(TESTS / "io" / "test_hostile_files.py"), "-k", "mutated or cut or short or markers or threads"]
+        )
     )

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from arrays import SHAPE, images, put
-from cases import CASES, MAIN, SHARES
-from children import python
-from compare import EXACT, Tolerance, assert_equal, to_numpy
+from helpers.arrays import SHAPE, images, put
+from helpers.child_process import python
+from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
+from tables.warps import CASES, MAIN, SHARES
 
 import cuaug
 

@@ -4,9 +4,9 @@ import gc
 
 import numpy as np
 import pytest
-from arrays import SHAPE, images, noise, put, to_layout
-from cases import MAIN
-from compare import EXACT, assert_equal, describe, to_numpy
+from helpers.arrays import SHAPE, images, noise, put, to_layout
+from helpers.compare import EXACT, assert_equal, describe, to_numpy
+from tables.warps import MAIN
 
 import cuaug
 

@@ -1,10 +1,10 @@
 """CUDA graphs: what is warm is captured and replayed; what is cold is refused, and the capture goes on."""
 
 import pytest
-from arrays import images, put
-from cases import MAIN
-from children import python
-from compare import assert_equal
+from helpers.arrays import images, put
+from helpers.child_process import python
+from helpers.compare import assert_equal
+from tables.warps import MAIN
 
 import cuaug
 

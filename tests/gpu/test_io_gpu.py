@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from compare import Tolerance, assert_equal
-from test_data import photographs
+from helpers.compare import Tolerance, assert_equal
+from helpers.loader import photographs
 
 import cuaug
 from cuaug import io as cio

@@ -1,8 +1,8 @@
 """The loader on a GPU: the batches of the CPU, handed over on the taker's stream."""
 
 import pytest
-from compare import Tolerance, assert_equal
-from test_data import RECIPES, encoded, photographs
+from helpers.compare import Tolerance, assert_equal
+from helpers.loader import RECIPES, encoded, photographs
 
 import cuaug
 from cuaug import transforms as T

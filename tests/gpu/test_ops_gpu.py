@@ -3,12 +3,12 @@
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import box_cases
 import numpy as np
 import pytest
-from arrays import nobody_waits
-from compare import assert_equal, to_numpy
-from delay import busy
+from helpers import boxes as box_cases
+from helpers.arrays import nobody_waits
+from helpers.busy_gpu import busy
+from helpers.compare import assert_equal, to_numpy
 from numpy.testing import assert_array_equal
 
 import cuaug

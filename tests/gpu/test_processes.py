@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from children import ended, python, started
+from helpers.child_process import ended, python, started
 
 pytestmark = pytest.mark.gpu
 

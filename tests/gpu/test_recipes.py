@@ -5,14 +5,14 @@ import threading
 
 import numpy as np
 import pytest
-from arrays import images, nobody_waits
-from compare import assert_equal, to_numpy
-from delay import busy
+from helpers.arrays import images, nobody_waits
+from helpers.busy_gpu import busy
+from helpers.compare import assert_equal, to_numpy
 
 import cuaug
 
 torch = pytest.importorskip("torch")
-from recipe_cases import BY_NAME, CASES, JITTER, MEAN, STD  # noqa: E402
+from tables.recipes import BY_NAME, CASES, JITTER, MEAN, STD  # noqa: E402
 
 from cuaug import transforms as T  # noqa: E402
 from cuaug._fusion import draw_kernel as _draws  # noqa: E402

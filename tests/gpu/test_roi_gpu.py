@@ -1,10 +1,10 @@
 """Pooling, soft_nms and rotated boxes on the GPU: against the CPU, which has oracles of its own, and torchvision."""
 
-import box_cases
 import numpy as np
 import pytest
-from arrays import nobody_waits, seeded
-from compare import Tolerance, assert_equal, to_numpy
+from helpers import boxes as box_cases
+from helpers.arrays import nobody_waits, seeded
+from helpers.compare import Tolerance, assert_equal, to_numpy
 from numpy.testing import assert_allclose, assert_array_equal
 
 import cuaug

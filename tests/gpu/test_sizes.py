@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from compare import EXACT, Tolerance, assert_equal
+from helpers.compare import EXACT, Tolerance, assert_equal
 
 import cuaug
 

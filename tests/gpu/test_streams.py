@@ -5,11 +5,11 @@ import threading
 
 import numpy as np
 import pytest
-from arrays import SHAPE, images, nobody_waits, noise, put
-from cases import FIRST, MAIN, SMOOTH, matrix
-from children import python
-from compare import assert_equal, to_numpy
-from delay import busy
+from helpers.arrays import SHAPE, images, nobody_waits, noise, put
+from helpers.busy_gpu import busy
+from helpers.child_process import python
+from helpers.compare import assert_equal, to_numpy
+from tables.warps import FIRST, MAIN, SMOOTH, matrix
 
 import cuaug
 

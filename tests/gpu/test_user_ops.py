@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from arrays import from_layout, noise, put, to_layout
-from compare import assert_equal, to_numpy
+from helpers.arrays import from_layout, noise, put, to_layout
+from helpers.compare import assert_equal, to_numpy
 
 torch = pytest.importorskip("torch")
-from pixel_cases import BY_NAME, CASES, expected  # noqa: E402
+from tables.pixel_ops import BY_NAME, CASES, expected  # noqa: E402
 
 from cuaug import transforms as T  # noqa: E402
 from cuaug._gpu import cuda as _cuda  # noqa: E402

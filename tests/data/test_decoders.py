@@ -1,0 +1,244 @@
+"""A batch shared out to an engine and the CPU: here by an engine that is the CPU too, and fails when it is told to."""
+
+import ctypes
+import io as memory
+
+import numpy as np
+import pytest
+from helpers.loader import encoded, photographs
+from PIL import Image
+
+import cuaug
+from cuaug import io
+from cuaug._codecs import jpeg_headers as _headers
+from cuaug._codecs import limits as _limits
+from cuaug._codecs import nvjpeg as _engine
+from cuaug._host import extension as _cpu
+from cuaug.data import Loader
+from cuaug.data.decoding import Decoding, Encoded, Slots
+from cuaug.data.work_splitter import Decoders, OnWay, Pace
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.jpeg
+
+
+class FakeEngine:
+    def __init__(self, fails=(), decodes=True):
+        self.seen, self.fails, self.decodes = [], fails, decodes
+
+    def begin(self, wanted, library):
+        files, places, _, boxes, targets = wanted
+        data = [files[i] for i in places]
+        for file, (top, left, height, width), (address, pitch) in zip(
+            data, boxes.tolist(), targets.tolist(), strict=True
+        ):
+            if not self.decodes:
+                break
+            box = io.decode_and_crop_jpeg(file, top, left, height, width)
+            for y, row in enumerate(np.ascontiguousarray(box)):
+                ctypes.memmove(address + y * pitch, row.ctypes.data, row.nbytes)
+        self.seen.append(data)
+        self.failed = [k for k, file in enumerate(data) if file in self.fails]
+        return self
+
+    def finish(self):
+        return 0.0, self.failed
+
+
+def photos(count=9):
+    return [encoded(image, subsampling=i % 3) for i, image in enumerate(photographs(count))]
+
+
+class Pinned:
+    def take(self, size):
+        return torch.full((size,), 99, dtype=torch.uint8)
+
+    def send(self, memory, pieces):
+        for start, to, pitch, step, rows, count in pieces.tolist():
+            for y in range(rows):
+                ctypes.memmove(to + y * step, memory.data_ptr() + start + y * pitch, count)
+
+
+def slots_of(files, engine, divisor=1, groups=None):
+    how = Decoding(2, True, True, _limits.limits_of())
+    found = Encoded(files, how)
+    sizes = -(-found.sizes // divisor)
+    regions = np.concatenate([np.full_like(sizes[:, :1], divisor), 0 * sizes, sizes], 1)
+    slots = Slots(found, regions, groups or [np.arange(len(files))])
+    memory = torch.full((slots.size,), 99, dtype=torch.uint8)
+    OnWay(Decoders(engine), slots, memory, Pinned()).finish()
+    made = {
+        i: slot
+        for group, views in zip(slots.groups, slots.of(memory), strict=True)
+        for i, slot in zip(group, views, strict=True)
+    }
+    return [made[i][:h, :w].numpy() for i, (h, w) in enumerate(sizes.tolist())], found
+
+
+@pytest.mark.parametrize("count", [1, 2, 9])
+def test_each_image_comes_into_its_slot_whoever_decodes_it(count):
+    files, engine = photos(count), FakeEngine()
+    found, _ = slots_of(files, engine)
+    for image, file in zip(found, files, strict=True):
+        np.testing.assert_array_equal(image, io.decode_jpeg(file))
+    assert 0 < len(engine.seen[0]) <= max(1, count - 1)
+
+
+def test_groups_of_slots_share_one_call():
+    files, engine = photos(9), FakeEngine()
+    groups = [np.array(places) for places in ([4, 1], [8], [0, 2, 3, 7, 5], [6])]
+    found, _ = slots_of(files, engine, groups=groups)
+    for image, file in zip(found, files, strict=True):
+        np.testing.assert_array_equal(image, io.decode_jpeg(file))
+    assert len(engine.seen) == 1
+    assert 0 < len(engine.seen[0]) < 9
+
+
+def test_an_image_that_is_bad_before_it_is_decoded_is_not_for_the_engine():
+    how = Decoding(2, True, True, _limits.limits_of())
+    found = Encoded(photos(4), how)
+    found.bad[1] = "too small"
+    regions = np.concatenate([np.ones_like(found.sizes[:, :1]), 0 * found.sizes, found.sizes], 1)
+    assert found.engine_takes(regions).tolist() == [True, False, True, True]
+
+
+def test_what_the_engine_fails_at_is_for_the_cpu():
+    files = photos()
+    found, batch = slots_of(files, FakeEngine(fails=files[:3]))
+    np.testing.assert_array_equal(found[1], io.decode_jpeg(files[1]))
+    assert not batch.bad
+
+
+def test_what_cannot_be_decoded_is_named_by_the_cpu():
+    files = photos()
+    files[0] = files[0][:200] + bytes(100) + files[0][300:]
+    files[5] = b"\xff\xd8\xff\xe0nothing"
+    engine = FakeEngine(fails=files[:1], decodes=False)
+    _, batch = slots_of(files, engine)
+    assert sorted(batch.bad) == [0, 5]
+
+
+def test_the_engine_is_not_asked_for_what_it_does_in_another_way():
+    files = photos(6)
+    image = next(iter(photographs(1)))
+    files[0] = io.encode_jpeg(image, progressive=True)
+    files[1] = io.encode_jpeg(image, subsampling="gray")
+    files[2] = files[2] + b"more"
+    engine = FakeEngine()
+    found, _ = slots_of(files, engine)
+    for file, own in zip(files, found, strict=True):
+        np.testing.assert_array_equal(own, io.decode_jpeg(file))
+    assert not {*files[:3]} & {*engine.seen[0]}
+    engine = FakeEngine()
+    slots_of(photos(4), engine, divisor=2)
+    assert not engine.seen
+
+
+@pytest.mark.parametrize(
+    ("engine", "cpu"), [(25.0, 75.0), (75.0, 75.0), (200.0, 100.0), (1.0, 10_000.0), (10_000.0, 1.0)]
+)
+def test_both_come_to_be_busy(engine, cpu):
+    """A unit of cost takes so many microseconds of either; two parts are begun before one is done."""
+    decoders, random = Decoders(FakeEngine()), np.random.default_rng(0)
+    begun, done = [0.0, 0.0], np.zeros(2)
+    for _ in range(60):
+        on_cpu, on_engine = random.uniform(0.2, 2, (2, 256))
+        chosen = decoders.for_engine(np.ones(256, bool), on_cpu, on_engine)
+        costs = np.array([on_engine[chosen].sum(), np.delete(on_cpu, chosen).sum()])
+        took = costs * (engine, cpu) * 1e-6
+        done = np.maximum(done, begun[-2]) + took
+        decoders.engine_pace.learn(costs[0], begun[-2], done[0])
+        decoders.cpu_pace.learn(costs[1], begun[-2], done[1])
+        begun.append(done.max())
+    if 16 < len(chosen) < 240:
+        assert took[0] == pytest.approx(took[1], rel=0.05)
+    else:
+        assert len(chosen) == (16 if engine > cpu else 240)
+    saved = on_cpu / on_engine
+    assert saved[chosen].min() >= np.delete(saved, chosen).max()
+
+
+def test_a_small_batch_says_little():
+    """An epoch's last batch, or one of bad files: what its few images take is mostly how long it takes to begin."""
+    decoders = Decoders(FakeEngine())
+    for pace, each in ((decoders.engine_pace, 1e-10), (decoders.cpu_pace, 1e-9)):
+        for i in range(20):
+            pace.learn(5e7, i, i + 5e7 * each)
+        pace.learn(2e5, 30, 30.003)
+        assert pace.each < 2 * each
+        pace.learn(0.1, 40, 40 + 1e-5)
+        assert pace.each < 2 * each
+    assert Decoders(None).cpu_pace.each > 0
+
+
+def test_the_engine_gets_what_it_can_and_the_cpu_never_nothing():
+    decoders, costs = Decoders(FakeEngine()), np.ones((2, 32))
+    able = np.arange(32) % 2 == 0
+    decoders.cpu_pace, decoders.engine_pace = Pace(1.0), Pace(1e-9)
+    assert sorted(decoders.for_engine(able, *costs)) == np.flatnonzero(able).tolist()
+    assert len(decoders.for_engine(np.ones(32, bool), *costs)) == 30
+    assert len(decoders.for_engine(~np.ones(32, bool), *costs)) == 0
+    assert len(Decoders(None).for_engine(able, *costs)) == 0
+
+
+def test_what_a_region_costs():
+    files = photos(4)
+    found = Encoded(files, Decoding(2, True, True, _limits.limits_of()))
+    height, width = found.sizes.T
+    none = 0 * height
+    whole = np.array([none + 1, none, none, height, width]).T
+    on_cpu, on_engine = found.costs(whole)
+    np.testing.assert_allclose(on_cpu, [len(file) for file in files] + height * width / 5)
+    assert on_engine.tolist() == (height * width).tolist()
+    upper, lower = whole.copy(), whole.copy()
+    upper[:, 3] //= 2
+    lower[:, 1], lower[:, 3] = height - height // 2, height // 2
+    assert (found.costs(upper)[0] < 0.6 * on_cpu).all()
+    assert (found.costs(lower)[0] > found.costs(upper)[0]).all()
+
+
+@pytest.mark.parametrize(("how", "message"), [({"decoder": "gpu"}, "decoder"), ({"decoder": "hybrid"}, "'cpu'")])
+def test_decoders_that_are_not_there_are_refused(how, message):
+    with pytest.raises(ValueError, match=message):
+        Loader(photos(2), 2, **how)
+
+
+def test_a_device_needs_a_gpu():
+    if cuaug.is_available():
+        pytest.skip("there is one")
+    with pytest.raises(cuaug.BackendError, match=r"CuPy|driver"):
+        io.decode_jpeg(photos(1)[0], device="cuda")
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:x", 1.5, "1", True])
+def test_what_is_no_device_is_refused(device):
+    with pytest.raises(ValueError, match="device"):
+        io.decode_jpeg(photos(1)[0], device=device)
+
+
+def test_out_says_where_the_result_is():
+    with pytest.raises(ValueError, match="device"):
+        io.decode_jpeg(photos(1)[0], device="cuda", out=np.empty((1, 1, 3), np.uint8))
+
+
+def test_the_engine_takes_baseline_files_in_colour_that_are_whole():
+    image = next(iter(photographs(1)))
+    cmyk = memory.BytesIO()
+    Image.fromarray(image).convert("CMYK").save(cmyk, "JPEG")
+    files = {
+        encoded(image): True,
+        encoded(image, subsampling=0): True,
+        encoded(image, subsampling=1): True,
+        io.encode_jpeg(image, subsampling="440"): True,
+        io.encode_jpeg(image, subsampling="411"): False,
+        io.encode_jpeg(image, subsampling="gray"): False,
+        encoded(image, progressive=True): False,
+        cmyk.getvalue(): False,
+        encoded(image)[:-1]: False,
+        encoded(image) + b"more": False,
+        b"\xff\xd8\xff\xd9": False,
+        b"": False,
+    }
+    headers, failed = _headers.read(_cpu.jpeg().Files([*files]), _limits.limits_of())
+    assert [place for place, _, _ in failed] == [10, 11]
+    assert _engine.takes(headers).tolist() == [*files.values()]

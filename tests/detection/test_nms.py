@@ -1,0 +1,380 @@
+"""Detection: boxes and suppression against float64 NumPy written from the definitions."""
+
+import functools
+import itertools
+
+import numpy as np
+import pytest
+from helpers import boxes as box_cases
+from helpers.arrays import HOMES, home_id, put
+from helpers.compare import Tolerance, assert_equal, describe, to_numpy
+from numpy.testing import assert_array_equal
+from tables import detection as reference_ops
+
+import cuaug
+from cuaug import _native as native
+from cuaug._detection import nms as _nms
+
+each_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
+each_scene = pytest.mark.parametrize("scene", box_cases.SCENES)
+FLOATS = ["float16", "bfloat16", "float32", "float64"]
+
+
+def rounded(values, dtype):
+    """As the dtype holds them, in float64."""
+    if dtype == "bfloat16":
+        bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
+        return values.astype(bfloat16).astype(np.float64)
+    with np.errstate(over="ignore"):
+        return values.astype(dtype).astype(np.float64)
+
+
+def assert_indices(actual, expected, like):
+    library, device, _ = describe(like)
+    assert describe(actual)[:2] == (library, device)
+    assert describe(actual)[2] == ("int32" if library == "jax" else "int64")
+    assert_array_equal(to_numpy(actual), expected)
+
+
+@each_home
+@pytest.mark.parametrize("dtype", FLOATS)
+@each_scene
+def test_suppression_follows_the_definition(scene, dtype, home):
+    for count in (1, 65, 130):
+        boxes, scores = (rounded(values, dtype) for values in box_cases.SCENES[scene](count))
+        given = put(boxes, home, dtype), put(scores, home, dtype)
+        for threshold in (0.0, 0.3, 0.5, 1.0):
+            assert_indices(cuaug.nms(*given, threshold), reference_ops.nms(boxes, scores, threshold), given[0])
+
+
+@functools.cache
+def by_definition(scene, count):
+    """Boxes, scores and classes; what is kept without and with the classes."""
+    boxes, scores = (rounded(values, "float32") for values in box_cases.SCENES[scene](count, 1))
+    classes = (box_cases.labels(count) // 10**11).astype(np.int32)
+    kept = reference_ops.nms(boxes, scores, 0.5), reference_ops.nms(boxes, scores, 0.5, classes)
+    return boxes, scores, classes, *kept
+
+
+@pytest.mark.parametrize("count", box_cases.SIZES)
+@each_scene
+@each_home
+def test_every_number_of_boxes(scene, count, home):
+    boxes, scores, classes, kept, kept_by_class = by_definition(scene, count)
+    given = put(boxes, home, "float32"), put(scores, home, "float32")
+    assert_indices(cuaug.nms(*given, 0.5), kept, given[0])
+    assert_indices(cuaug.batched_nms(*given, put(classes, home), 0.5), kept_by_class, given[0])
+
+
+@each_home
+@pytest.mark.parametrize("max_output", [None, 0, 1, 40, 400])
+def test_a_fixed_size_is_padded_and_counted(max_output, home):
+    boxes, scores = (rounded(values, "float32") for values in box_cases.odd(300))
+    given = put(boxes, home, "float32"), put(scores, home, "float32")
+    expected = reference_ops.nms(boxes, scores, 0.5, None, 0.25, max_output)
+    options = {"score_threshold": 0.25, "max_output": max_output}
+    assert_indices(cuaug.nms(*given, 0.5, **options), expected, given[0])
+    indices, kept = cuaug.nms(*given, 0.5, **options, fixed_size=True)
+    padded = np.full(300 if max_output is None else max_output, -1)
+    padded[: len(expected)] = expected
+    assert_indices(indices, padded, given[0])
+    assert_indices(kept, np.array(len(expected)), given[0])
+
+
+@each_home
+@pytest.mark.parametrize("count", [70, 1030])
+@pytest.mark.parametrize("with_classes", [False, True])
+def test_a_batch_equals_its_samples(with_classes, count, home):
+    counts = np.array([count, 0, 1, count - 5, 66])
+    drawn = [box_cases.clustered(count, seed) for seed in range(len(counts))]
+    boxes, scores = (rounded(np.stack(values), "float32") for values in zip(*drawn, strict=True))
+    classes = box_cases.labels(5 * count).reshape(5, count) % 7
+    given = [put(boxes, home, "float32"), put(scores, home, "float32")]
+    if with_classes:
+        given.append(put(classes.astype(np.int32), home))
+    call = cuaug.batched_nms if with_classes else cuaug.nms
+    indices, kept = call(*given, 0.4, fixed_size=True, counts=put(counts.astype(np.int32), home), max_output=50)
+    for n, take in enumerate(counts):
+        own = classes[n, :take] if with_classes else None
+        expected = reference_ops.nms(boxes[n, :take], scores[n, :take], 0.4, own, None, 50)
+        assert_array_equal(to_numpy(indices)[n, : len(expected)], expected)
+        assert (to_numpy(indices)[n, len(expected) :] == -1).all()
+        assert int(kept[n]) == len(expected)
+
+
+VIEWS = {
+    "every second": (lambda a: a[::2], lambda a: a[::2]),
+    "Fortran order": (lambda a: np.asfortranarray(a), lambda a: a),
+    "backwards": (lambda a: a[::-1, ::-1], lambda a: a[::-1]),
+    "one seen many times": (lambda a: np.broadcast_to(a[:1], a.shape), lambda a: np.broadcast_to(a[:1], a.shape)),
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_equals_its_copy(view):
+    boxes, scores = box_cases.clustered(300)
+    boxes, scores = VIEWS[view][0](boxes), VIEWS[view][1](scores)
+    classes = VIEWS[view][1](box_cases.labels(300))
+    assert_array_equal(cuaug.nms(boxes, scores, 0.5), reference_ops.nms(boxes, scores, 0.5))
+    found = cuaug.batched_nms(boxes, scores, classes, 0.5)
+    assert_array_equal(found, reference_ops.nms(boxes, scores, 0.5, classes))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "int32", "int64"])
+def test_classes_of_every_dtype(dtype):
+    boxes, scores = box_cases.clustered(300)
+    classes = (box_cases.labels(300) // 10**11 % 3).astype(dtype)
+    found = cuaug.batched_nms(boxes, scores, classes, 0.5)
+    assert_array_equal(found, reference_ops.nms(boxes, scores, 0.5, classes))
+    assert len(found) > len(cuaug.nms(boxes, scores, 0.5))
+
+
+def test_strictly_greater_removes_and_far_coordinates_cost_nothing():
+    """An IoU of exactly 1/2, 1/3 and 0.7, near the corner and where float32 has 1/8 of a pixel left."""
+    for far in (0.0, 2.0**20):
+        for a, b, share in (
+            ((0, 0, 4, 4), (0, 0, 4, 2), 1 / 2),
+            ((0, 0, 2, 2), (1, 0, 3, 2), 1 / 3),
+            ((0, 0, 10, 1), (0, 0, 7, 1), 0.7),
+        ):
+            boxes, scores = (np.array([a, b]) + far).astype(np.float32), np.array([1, 0.5], np.float32)
+            assert_array_equal(cuaug.nms(boxes, scores, share), [0, 1])
+            assert_array_equal(cuaug.nms(boxes, scores, np.nextafter(share, 0)), [0])
+
+
+@pytest.mark.parametrize("scale", [1e-25, 1e-18, 1e18, 1e30])
+def test_areas_that_float32_does_not_hold(scale):
+    boxes, scores = box_cases.clustered(200)
+    boxes = (boxes * scale).astype(np.float32)
+    assert_array_equal(
+        cuaug.nms(boxes, scores.astype(np.float32), 0.5), reference_ops.nms(boxes, scores.astype(np.float32), 0.5)
+    )
+
+
+def test_what_is_not_a_number_comes_last_and_leaves_others_alone():
+    boxes = np.array([(0, 0, 4, 4), (0, 0, np.nan, 4), (0, 0, 4, 4), (0, 0, 4, 4), (0, 0, 4, 3.9)])
+    scores = np.array([np.nan, 9.0, 0.5, np.nan, -np.inf])
+    assert_array_equal(cuaug.nms(boxes, scores, 0.5), [2, 0, 1, 3])
+    assert_array_equal(cuaug.nms(boxes, scores, 0.5, score_threshold=-np.inf), [2, 1])
+
+
+@each_home
+def test_no_box_at_all(home):
+    none = put(np.zeros((0, 4)), home, "float32"), put(np.zeros(0), home, "float32")
+    assert_indices(cuaug.nms(*none, 0.5), np.zeros(0), none[0])
+    indices, kept = cuaug.nms(*none, 0.5, fixed_size=True, max_output=3)
+    assert_indices(indices, np.full(3, -1), none[0])
+    assert_indices(kept, np.array(0), none[0])
+    many = put(np.zeros((0, 5, 4)), home, "float32"), put(np.zeros((0, 5)), home, "float32")
+    assert cuaug.nms(*many, 0.5, fixed_size=True)[0].shape == (0, 5)
+
+
+def test_the_instruction_sets_agree():
+    isa, (boxes, scores) = native.isa(), box_cases.clustered(2000)
+    boxes = boxes.astype(np.float32)
+    try:
+        for other in native.isas():
+            native.set_isa(other)
+            assert_array_equal(cuaug.nms(boxes, scores, 0.5), reference_ops.nms(boxes, scores, 0.5))
+    finally:
+        native.set_isa(isa)
+
+
+def test_many_boxes_take_memory_in_proportion():
+    boxes, scores = box_cases.clustered(400_000)
+    kept = cuaug.nms(boxes.astype(np.float32), scores.astype(np.float32), 0.5)
+    assert len(set(kept.tolist())) == len(kept) > 1000
+
+
+def test_a_gradient_is_no_obstacle_to_indices():
+    torch = pytest.importorskip("torch")
+    boxes, scores = (torch.from_numpy(values).requires_grad_() for values in box_cases.clustered(50))
+    assert_array_equal(cuaug.nms(boxes, scores, 0.5), cuaug.nms(boxes.detach(), scores.detach(), 0.5))
+
+
+def test_a_call_like_one_before_differs_in_its_arrays_alone(monkeypatch):
+    """Calls of torch are looked up by all but where arrays lie: what is found is what is described."""
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(_nms, "_calls", {})
+    drawn = [[torch.from_numpy(values) for values in box_cases.clustered(200, seed)] for seed in range(3)]
+    classes = [torch.from_numpy(box_cases.labels(200, seed) % 3) for seed in range(3)]
+    for _ in range(2):
+        for (boxes, scores), own in zip(drawn, classes, strict=True):
+            for given in (
+                (boxes, scores),
+                (boxes.float(), scores),
+                (boxes[::2], scores[1::2]),
+                (-boxes, scores),
+                across(boxes, scores),
+            ):
+                for options in ({}, {"max_output": 7}, {"score_threshold": 0.5}, {"max_output": 7, "fixed_size": True}):
+                    arrays = [array.numpy() for array in given]
+                    assert_same(cuaug.nms(*given, 0.5, **options), cuaug.nms(*arrays, 0.5, **options))
+            found = cuaug.batched_nms(boxes, scores, own, 0.25)
+            assert_same(found, cuaug.batched_nms(boxes.numpy(), scores.numpy(), own.numpy(), 0.25))
+    assert len(_nms._calls) == 4 * 4 + 1  # boxes and their opposites lie alike
+    pairs = torch.complex(boxes, -boxes)
+    for view in (pairs.imag, pairs.conj().imag):  # the second says of itself that its sign is the other one
+        expected = cuaug.nms(view.resolve_neg().numpy(), scores.numpy(), 0.5)
+        assert_same(cuaug.nms(view, scores, 0.5), expected)
+    assert view.is_neg()
+    for threshold in (True, np.array(0.5), torch.tensor(0.5)):
+        cuaug.nms(boxes, scores, 1.0)
+        with pytest.raises(TypeError, match=r"cuaug\.nms: iou_threshold must be a number"):
+            cuaug.nms(boxes, scores, threshold)
+    for wrong in (scores[1:], scores.to("meta"), scores.to_sparse(), scores.long()):
+        with pytest.raises((TypeError, ValueError), match=r"cuaug\.nms: "):
+            cuaug.nms(boxes, wrong, 0.5)
+
+
+def test_calls_of_many_kinds_are_not_all_kept(monkeypatch):
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(_nms, "_calls", {})
+    monkeypatch.setattr(_nms, "_MOST", 8)
+    boxes, scores = (torch.from_numpy(values) for values in box_cases.clustered(30))
+    for count in range(1, 31):
+        assert_same(cuaug.nms(boxes[:count], scores[:count], 0.5), cuaug.nms(*cut(boxes, scores, count), 0.5))
+        assert 1 <= len(_nms._calls) <= 8
+
+
+def across(boxes, scores):
+    """All left edges first, then all tops."""
+    return boxes.T.contiguous().T, scores
+
+
+def cut(boxes, scores, count):
+    return boxes.numpy()[:count], scores.numpy()[:count]
+
+
+def assert_same(found, expected):
+    for own, other in zip(tupled(found), tupled(expected), strict=True):
+        assert_array_equal(own.numpy(), other)
+
+
+def tupled(found):
+    return found if isinstance(found, tuple) else (found,)
+
+
+@pytest.mark.parametrize("real", ["float32", "float64"])
+def test_blocks_that_settle_boxes_are_never_alone(real):
+    """nms_settle.cu has no case for one alone. A block has no fewer threads than a sample has words of 32 boxes."""
+    met = set()
+    for samples, count, processors in itertools.product((1, 3, 16), range(1, 16_500, 8), (1, 2, 3, 46, 132, 1024)):
+        for kernel, grid, threads in _nms._plan.__wrapped__(samples, count, real, False, processors).launches:
+            if kernel == "cuaug::nms_settle":
+                words = -(-count // 32)
+                each = threads // 32 // -(-words // 32)
+                assert grid == (samples * -(-words // each), 1, 1)
+                assert grid[0] >= 3 * samples
+                assert threads >= words
+                met.add(count)
+    assert (min(met), max(met)) == (1025, 16_377)
+
+
+FINE = np.zeros((3, 4)), np.zeros(3)
+WRONG = [
+    (ValueError, "iou_threshold must be in 0..1", lambda: cuaug.nms(*FINE, 1.5)),
+    (TypeError, "iou_threshold must be a number", lambda: cuaug.nms(*FINE, "0.5")),
+    (ValueError, "scores must have shape", lambda: cuaug.nms(FINE[0], np.zeros(4), 0.5)),
+    (ValueError, "boxes must have shape", lambda: cuaug.nms(np.zeros((3, 6)), FINE[1], 0.5)),
+    (ValueError, "boxes must have shape", lambda: cuaug.nms(np.zeros(4), FINE[1], 0.5)),
+    (TypeError, "boxes must be one of float16", lambda: cuaug.nms(np.zeros((3, 4), int), FINE[1], 0.5)),
+    (TypeError, "boxes must be an array", lambda: cuaug.nms([(0, 0, 1, 1)], FINE[1], 0.5)),
+    (TypeError, "classes must be one of uint8", lambda: cuaug.batched_nms(*FINE, np.zeros(3), 0.5)),
+    (TypeError, "classes must be an array", lambda: cuaug.batched_nms(*FINE, None, 0.5)),
+    (ValueError, "max_output must be at least 0", lambda: cuaug.nms(*FINE, 0.5, max_output=-1)),
+    (ValueError, "fixed_size must be True", lambda: cuaug.nms(np.zeros((2, 3, 4)), np.zeros((2, 3)), 0.5)),
+    (ValueError, "counts must have an entry", lambda: cuaug.nms(*FINE, 0.5, counts=np.array([2]))),
+    (
+        ValueError,
+        "GiB of memory",
+        lambda: cuaug.nms(np.broadcast_to(0.0, (1 << 31, 4)), np.broadcast_to(0.0, (1 << 31,)), 0.5),
+    ),
+    (ValueError, "kind must be one of", lambda: cuaug.box_iou(FINE[0], FINE[0], "best")),
+    (ValueError, "in_fmt must be one of", lambda: cuaug.box_convert(FINE[0], "XYXY", "xywh")),
+    (ValueError, "boxes must have shape", lambda: cuaug.box_area(np.zeros((3, 5)))),
+    (ValueError, "boxes must have shape", lambda: cuaug.remove_small_boxes(np.zeros((2, 3, 4)), 1)),
+    (ValueError, "size must be", lambda: cuaug.clip_boxes(FINE[0], 5)),
+]
+
+
+@pytest.mark.parametrize(("kind", "said", "call"), WRONG, ids=[said for _, said, _ in WRONG])
+def test_what_does_not_fit_is_refused(kind, said, call):
+    with pytest.raises(kind, match=r"^cuaug\.\w+: .*" + said):
+        call()
+
+
+FORMATS = {
+    "xyxy": lambda b: b,
+    "xywh": lambda b: np.concatenate([b[..., :2], b[..., 2:] - b[..., :2]], -1),
+    "cxcywh": lambda b: np.concatenate([(b[..., :2] + b[..., 2:]) / 2, b[..., 2:] - b[..., :2]], -1),
+}
+NEAR = Tolerance(1e-4, 1e-6, reason="float32 coordinates of up to 500")
+
+
+@each_home
+def test_boxes_in_every_library(home):
+    boxes = box_cases.random(12)[0].reshape(3, 4, 4).astype(np.float32)
+    given = put(boxes, home)
+    library, device, dtype = describe(given)
+    where = {"library": library, "device": device, "dtype": dtype}
+    assert_equal(cuaug.box_area(given), reference_ops.area(boxes.astype(float)), tolerance=Tolerance(0, 1e-5), **where)
+    expected = np.clip(boxes, 0, [300, 200, 300, 200])
+    assert_equal(cuaug.clip_boxes(given, (200, 300)), expected, **where)
+    for (a, of_a), (b, of_b) in zip(FORMATS.items(), [*FORMATS.items()][::-1], strict=True):
+        converted = cuaug.box_convert(put(of_a(boxes.astype(float)).astype(np.float32), home), a, b)
+        assert_equal(converted, of_b(boxes.astype(float)), tolerance=NEAR, **where)
+    small = boxes[0, :, 2:] - boxes[0, :, :2]
+    least = float(np.sort(small.min(-1))[1])
+    assert_array_equal(to_numpy(cuaug.remove_small_boxes(given[0], least)), np.flatnonzero((small >= least).all(-1)))
+    found = cuaug.box_iou(given, given[:1])
+    assert_equal(found, np.stack([reference_ops.iou(b, boxes[0]) for b in boxes]), tolerance=Tolerance(1e-5), **where)
+
+
+def slowly(kind, a, b):
+    """One pair, by the papers."""
+    iou = float(reference_ops.iou([a], [b])[0, 0])
+    if kind == "iou":
+        return iou
+    width, height = max(a[2], b[2]) - min(a[0], b[0]), max(a[3], b[3]) - min(a[1], b[1])
+    if kind == "giou":
+        shared = max(min(a[2], b[2]) - max(a[0], b[0]), 0) * max(min(a[3], b[3]) - max(a[1], b[1]), 0)
+        union = reference_ops.area(np.array(a)) + reference_ops.area(np.array(b)) - shared
+        return iou - (width * height - union) / (width * height)
+    apart = ((a[0] + a[2]) / 2 - (b[0] + b[2]) / 2) ** 2 + ((a[1] + a[3]) / 2 - (b[1] + b[3]) / 2) ** 2
+    diou = iou - apart / (width**2 + height**2)
+    if kind == "diou":
+        return diou
+    lean = [np.arctan((box[2] - box[0]) / (box[3] - box[1])) for box in (a, b)]
+    v = 4 / np.pi**2 * (lean[0] - lean[1]) ** 2
+    return diou - (v / ((1 - iou) + v) * v if v else 0.0)
+
+
+@pytest.mark.parametrize("kind", ["iou", "giou", "diou", "ciou"])
+def test_every_kind_of_overlap(kind):
+    boxes = np.concatenate(
+        [box_cases.random(12, spread=80.0)[0], [(0, 0, 5, 5), (0, 0, 5, 5), (1, 1, 4, 4), (5, 0, 9, 5)]]
+    )
+    expected = np.array([[slowly(kind, a, b) for b in boxes.tolist()] for a in boxes.tolist()])
+    found = cuaug.box_iou(boxes, boxes, kind)
+    assert_equal(found, expected, tolerance=Tolerance(1e-12, reason="float64"))
+    assert (found[np.arange(16), np.arange(16)] == 1).all()
+    small = cuaug.box_iou(boxes * 1e-6, boxes * 1e-6, kind)
+    assert_equal(small, expected, tolerance=Tolerance(1e-9, reason="no overlap depends on the unit"))
+
+
+def test_boxes_without_area_have_an_overlap():
+    point, box = [(2, 2, 2, 2)], [(0, 0, 4, 4)]
+    for kind, expected in (("iou", 0), ("giou", 0), ("diou", 0), ("ciou", 0)):
+        assert_array_equal(cuaug.box_iou(point, point, kind), [[expected]])
+    assert_array_equal(cuaug.box_iou(point, box), [[0]])
+    assert np.isnan(cuaug.box_iou([(0, 0, np.nan, 1)], box)).all()
+
+
+def test_a_tensor_whose_memory_has_been_freed_is_refused():
+    torch = pytest.importorskip("torch")
+    boxes = torch.rand(30, 4)
+    boxes.untyped_storage().resize_(0)
+    with pytest.raises(ValueError, match="storage of one has been freed"):
+        cuaug.nms(boxes, torch.rand(30), 0.5)
+    assert len(cuaug.nms(torch.rand(0, 4), torch.rand(0), 0.5)) == 0

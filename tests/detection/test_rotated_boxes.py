@@ -1,0 +1,156 @@
+"""Overlap and suppression of rotated boxes, against areas summed up row by row; and what max_output leaves out."""
+
+import time
+
+import numpy as np
+import pytest
+from helpers import boxes as box_cases
+from helpers.arrays import HOMES, home_id, put, seeded
+from helpers.compare import Tolerance, assert_equal, describe, to_numpy
+from numpy.testing import assert_allclose, assert_array_equal
+from tables import detection as reference_ops
+
+import cuaug
+import cuaug._native
+
+each_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
+SUMMED = Tolerance(1e-6, reason="the reference sums 20,000 rows")
+
+
+def drawn(count, seed=0):
+    """[count, 5], many of which overlap."""
+    rng = seeded("rotated", count, seed)
+    angles = np.where(rng.random(count) < 0.3, 90.0 * rng.integers(-5, 6, count), rng.uniform(-400, 400, count))
+    return np.stack([*rng.uniform(0, 30, (2, count)), *rng.uniform(2, 30, (2, count)), angles], 1)
+
+
+def upright(boxes):
+    """Corners as boxes without a turn."""
+    return np.concatenate([(boxes[:, :2] + boxes[:, 2:]) / 2, boxes[:, 2:] - boxes[:, :2], 0 * boxes[:, :1]], 1)
+
+
+@each_home
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_overlaps_are_those_of_areas(dtype, home):
+    boxes = drawn(17)
+    if dtype == "bfloat16":
+        boxes = boxes.astype(pytest.importorskip("ml_dtypes").bfloat16)
+    boxes = boxes.astype(dtype if dtype != "bfloat16" else np.float32).astype(np.float64)
+    wanted = np.array([[reference_ops.rotated_iou(a, b) for b in boxes[:9]] for a in boxes])
+    given = put(boxes, home, dtype)
+    library, device, _ = describe(given)
+    found = cuaug.box_iou(given, given[:9])
+    named = "float64" if dtype == "float64" else "float32"
+    assert_equal(found, wanted, tolerance=SUMMED, library=library, device=device, dtype=named)
+    assert 20 < (wanted > 0.05).sum() < wanted.size
+
+
+def test_a_turn_of_nothing_is_an_upright_box():
+    boxes = box_cases.random(40, spread=100.0)[0]
+    wanted = cuaug.box_iou(boxes, boxes)
+    assert_allclose(cuaug.box_iou(upright(boxes), upright(boxes)), wanted, atol=1e-14)
+    turned = upright(boxes)
+    turned[:, 2:4], turned[:, 4] = turned[:, [3, 2]], 90 + 180 * (np.arange(40) % 5 - 2)
+    assert_allclose(cuaug.box_iou(turned, upright(boxes)), wanted, atol=1e-14)
+
+
+def test_known_areas():
+    """A square and the same turned by 45 degrees share a regular octagon; half of a box; a corner; touching; apart."""
+    square, turned = (0, 0, 2, 2, 0), (0, 0, 2, 2, 45)
+    octagon = 8 * (np.sqrt(2) - 1)
+    others = np.array([turned, (1, 0, 2, 2, 0), (1, 1, 2, 2, 90), (2, 0, 2, 2, 0), (9, 9, 2, 2, 30), square])
+    found = cuaug.box_iou(np.array([square], float), others.astype(float))[0]
+    assert_allclose(found, [octagon / (8 - octagon), 2 / 6, 1 / 7, 0, 0, 1], atol=1e-15)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_an_overlap_depends_on_neither_unit_nor_place_nor_turn(scale):
+    boxes = drawn(30, 1)
+    wanted = cuaug.box_iou(boxes, boxes)
+    assert_allclose(wanted, wanted.T, atol=1e-13)
+    assert_allclose(np.diag(wanted), 1, atol=1e-13)
+    turn, moved = np.radians(33.0), boxes.copy()
+    x, y = boxes[:, 0], boxes[:, 1]
+    moved[:, 0], moved[:, 1] = x * np.cos(turn) + y * np.sin(turn), y * np.cos(turn) - x * np.sin(turn)
+    moved[:, :2] += 17.0
+    moved[:, :4] *= scale
+    moved[:, 4] += 33.0
+    assert_allclose(cuaug.box_iou(moved, moved), wanted, atol=1e-12)
+
+
+def test_a_batch_of_sets_and_what_has_no_area():
+    boxes = drawn(24, 2).reshape(2, 3, 4, 5)
+    found = cuaug.box_iou(boxes, boxes[:, :1, :2])
+    assert found.shape == (2, 3, 4, 2)
+    for place in np.ndindex(2, 3):
+        assert_array_equal(found[place], cuaug.box_iou(boxes[place], boxes[place[0], 0, :2]))
+    none = np.array([(0, 0, 0, 2, 10), (0, 0, 2, -1, 0), (0, 0, np.nan, 1, 0), (0, 0, 1, 1, np.inf)])
+    found = cuaug.box_iou(none, np.array([(0, 0, 3, 3, 5.0), (0, 0, 0, 0, 0)]))
+    assert_array_equal(found[:2], [[0, 0], [0, 0]])
+    assert np.isnan(found[2:]).all()
+    assert cuaug.box_iou(none[:0], none).shape == (0, 4)
+
+
+@each_home
+@pytest.mark.parametrize("count", [1, 2, 65, 150])
+def test_suppression_follows_the_definition(count, home):
+    boxes, scores = drawn(count, 3).astype(np.float32), seeded("scores", count).random(count).astype(np.float32)
+    scores[::7] = 0.5
+    overlaps, classes = cuaug.box_iou(boxes.astype(float), boxes.astype(float)), np.arange(count, dtype=np.int32) % 3
+    given = put(boxes, home), put(scores, home)
+    for threshold in (0.1, 0.5):
+        wanted = reference_ops.rotated_nms(boxes, scores, threshold, overlaps)
+        assert_array_equal(to_numpy(cuaug.nms(*given, threshold)), wanted)
+        wanted = reference_ops.rotated_nms(boxes, scores, threshold, overlaps, classes)
+        assert_array_equal(to_numpy(cuaug.batched_nms(*given, put(classes, home), threshold)), wanted)
+        assert_array_equal(to_numpy(cuaug.nms(*given, threshold, max_output=5)),
+                           reference_ops.rotated_nms(boxes, scores, threshold, overlaps)[:5])  # fmt: skip
+
+
+def test_without_a_turn_the_same_are_kept():
+    for scene in ("whole", "clustered", "chain", "distant"):
+        boxes, scores = box_cases.SCENES[scene](200)
+        boxes = np.round(boxes * 4) / 4
+        for threshold in (0.3, 0.5):
+            assert_array_equal(cuaug.nms(upright(boxes), scores, threshold), cuaug.nms(boxes, scores, threshold))
+
+
+def test_what_is_not_a_number_comes_last():
+    boxes = np.array([(0, 0, 4, 4, 0), (0, 0, 4, 4, np.nan), (0, 0, 4, 4, 0), (0, 0, 4, 3.9, 0)])
+    assert_array_equal(cuaug.nms(boxes, np.array([0.5, 9, np.nan, 0.25]), 0.5), [0, 1, 2])
+
+
+@pytest.mark.parametrize("scene", ["random", "clustered", "whole", "odd", "chain"])
+@pytest.mark.parametrize("most", [0, 1, 2, 63, 64, 65, 200, 999])
+def test_as_many_as_asked_for_are_the_first_of_all(scene, most):
+    boxes, scores = box_cases.SCENES[scene](700)
+    classes = box_cases.labels(700)
+    for own in ((), (classes,), (np.arange(700) % 50,), (-np.arange(700) % 3,)):
+        call = cuaug.batched_nms if own else cuaug.nms
+        every = call(boxes, scores, *own, 0.4)
+        assert_array_equal(call(boxes, scores, *own, 0.4, max_output=most), every[:most])
+        indices, kept = call(boxes, scores, *own, 0.4, max_output=most, fixed_size=True)
+        assert int(kept) == min(most, len(every))
+        assert_array_equal(indices[: int(kept)], every[:most])
+
+
+def test_few_of_many_are_found_soon():
+    """Each of 60,000 boxes apart from all others would be tried on all before it."""
+    boxes, scores = box_cases.distant(60_000)
+    start = time.perf_counter()
+    found = cuaug.nms(boxes, scores, 0.5, max_output=100)
+    assert time.perf_counter() - start < 1.0  # 1.3e9 comparisons take longer
+    assert_array_equal(found, np.argsort(-scores, kind="stable")[:100])
+
+
+WRONG = [
+    ("both upright or both rotated", lambda: cuaug.box_iou(np.zeros((2, 4)), np.zeros((2, 5)))),
+    ("kind must be one of 'iou', got 'giou'", lambda: cuaug.box_iou(np.zeros((2, 5)), np.zeros((2, 5)), "giou")),
+    ("boxes1 must have shape", lambda: cuaug.box_iou(np.zeros((2, 6)), np.zeros((2, 6)))),
+]
+
+
+@pytest.mark.parametrize(("said", "call"), WRONG, ids=[said for said, _ in WRONG])
+def test_what_does_not_fit_is_refused(said, call):
+    with pytest.raises(ValueError, match=r"^cuaug\.box_iou: .*" + said):
+        call()

@@ -1,0 +1,128 @@
+"""soft_nms against float64 NumPy written from the paper."""
+
+import numpy as np
+import pytest
+from helpers import boxes as box_cases
+from helpers.arrays import HOMES, home_id, put
+from helpers.compare import Tolerance, describe, to_numpy
+from numpy.testing import assert_allclose, assert_array_equal
+from tables import detection as reference_ops
+
+import cuaug
+from cuaug import _native as native
+
+each_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
+each_method = pytest.mark.parametrize("method", ["linear", "gaussian"])
+SCENES = {name: make for name, make in box_cases.SCENES.items() if name != "same"}
+TOLERANCE = {
+    "float16": Tolerance(1e-4, 1e-3, reason="one rounding to float16"),
+    "bfloat16": Tolerance(1e-4, 8e-3, reason="one rounding to bfloat16"),
+    "float32": Tolerance(1e-7, 1e-6, reason="one rounding to float32"),
+    "float64": Tolerance(1e-12, 1e-12, reason="float64"),
+}
+
+
+def rounded(values, dtype):
+    if dtype == "bfloat16":
+        values = values.astype(pytest.importorskip("ml_dtypes").bfloat16)
+    return values.astype(dtype if dtype != "bfloat16" else np.float32).astype(np.float64)
+
+
+@each_home
+@each_method
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("scene", SCENES)
+def test_scores_decay_as_defined(scene, dtype, method, home):
+    for count in (1, 3, 65, 130):
+        boxes, scores = (rounded(values, dtype) for values in SCENES[scene](count))
+        given = put(boxes, home, dtype), put(scores, home, dtype)
+        for options in ({}, {"iou_threshold": 0.6, "sigma": 0.1, "score_threshold": 0.2}):
+            wanted, decayed = reference_ops.soft_nms(boxes, scores, method, **options)
+            indices, found = cuaug.soft_nms(*given, method=method, **options)
+            assert_array_equal(to_numpy(indices), wanted)
+            assert describe(indices)[:2] == describe(given[0])[:2]
+            assert describe(found) == describe(given[1])
+            near = TOLERANCE[dtype]
+            assert_allclose(to_numpy(found), decayed, near.relative, near.absolute, err_msg=near.reason)  # inf is inf
+
+
+@each_home
+@each_method
+@pytest.mark.parametrize("max_output", [None, 0, 1, 40, 400])
+def test_a_fixed_size_is_padded_and_counted(max_output, method, home):
+    boxes, scores = (rounded(values, "float32") for values in box_cases.odd(150))
+    given = put(boxes, home, "float32"), put(scores, home, "float32")
+    wanted, decayed = reference_ops.soft_nms(boxes, scores, method, max_output=max_output)
+    indices, found, kept = cuaug.soft_nms(*given, method=method, max_output=max_output, fixed_size=True)
+    most = 150 if max_output is None else max_output
+    assert tuple(indices.shape) == tuple(found.shape) == (most,)
+    assert int(kept) == len(wanted)
+    assert_array_equal(to_numpy(indices), np.concatenate([wanted, np.full(most - len(wanted), -1)]))
+    assert_allclose(to_numpy(found), np.concatenate([decayed, np.zeros(most - len(wanted))]), rtol=1e-6)
+    indices, found = cuaug.soft_nms(*given, method=method, max_output=max_output)
+    assert_array_equal(to_numpy(indices), wanted)
+    assert_allclose(to_numpy(found), decayed, rtol=1e-6)
+
+
+@each_home
+@each_method
+def test_a_batch_equals_its_samples(method, home):
+    counts = np.array([70, 0, 1, 65])
+    boxes, scores = (np.stack(values) for values in zip(*(box_cases.clustered(70, n) for n in range(4)), strict=True))
+    given = put(boxes, home, "float32"), put(scores, home, "float32")
+    indices, found, kept = cuaug.soft_nms(*given, method=method, fixed_size=True, counts=put(counts, home, "int32"))
+    for n, take in enumerate(counts):
+        alone = cuaug.soft_nms(given[0][n, :take], given[1][n, :take], method=method)
+        assert int(kept[n]) == len(alone[0])
+        assert_array_equal(to_numpy(indices[n])[: int(kept[n])], to_numpy(alone[0]))
+        assert_array_equal(to_numpy(found[n])[: int(kept[n])], to_numpy(alone[1]))
+        assert (to_numpy(indices[n])[int(kept[n]) :] == -1).all()
+
+
+@each_home
+def test_no_box_at_all(home):
+    none = put(np.zeros((0, 4)), home, "float32"), put(np.zeros(0), home, "float32")
+    indices, found = cuaug.soft_nms(*none)
+    assert tuple(indices.shape) == tuple(found.shape) == (0,)
+    indices, found, kept = cuaug.soft_nms(*none, fixed_size=True, max_output=3)
+    assert_array_equal(to_numpy(indices), [-1, -1, -1])
+    assert_array_equal(to_numpy(found), [0, 0, 0])
+    assert int(kept) == 0
+
+
+def test_ties_go_to_the_lower_index():
+    boxes = np.array([(0, 0, 4, 4), (10, 0, 14, 4), (0, 0, 4, 4), (10, 0, 14, 2.0)])
+    indices, scores = cuaug.soft_nms(boxes, np.full(4, 0.5), 0.3)
+    assert_array_equal(indices, [0, 1, 3])
+    assert_array_equal(scores, [0.5, 0.5, 0.25])
+
+
+def test_the_instruction_sets_agree():
+    isa, (boxes, scores) = native.isa(), box_cases.clustered(500)
+    wanted, decayed = reference_ops.soft_nms(boxes, scores, "gaussian")
+    try:
+        for other in native.isas():
+            native.set_isa(other)
+            indices, found = cuaug.soft_nms(boxes, scores, method="gaussian")
+            assert_array_equal(indices, wanted)
+            assert_allclose(found, decayed, rtol=1e-12)
+    finally:
+        native.set_isa(isa)
+
+
+FINE = np.zeros((3, 4)), np.zeros(3)
+WRONG = [
+    (ValueError, "iou_threshold must be in 0..1", lambda: cuaug.soft_nms(*FINE, 1.5)),
+    (ValueError, "sigma must be at least", lambda: cuaug.soft_nms(*FINE, sigma=0)),
+    (TypeError, "score_threshold must be a number", lambda: cuaug.soft_nms(*FINE, score_threshold=None)),
+    (ValueError, "method must be one of", lambda: cuaug.soft_nms(*FINE, method="hard")),
+    (ValueError, "boxes must have shape", lambda: cuaug.soft_nms(np.zeros((3, 5)), FINE[1])),
+    (ValueError, "scores must have shape", lambda: cuaug.soft_nms(FINE[0], np.zeros(2))),
+    (ValueError, "fixed_size must be True", lambda: cuaug.soft_nms(np.zeros((2, 3, 4)), np.zeros((2, 3)))),
+]
+
+
+@pytest.mark.parametrize(("kind", "said", "call"), WRONG, ids=[said for _, said, _ in WRONG])
+def test_what_does_not_fit_is_refused(kind, said, call):
+    with pytest.raises(kind, match=r"^cuaug\.soft_nms: .*" + said):
+        call()

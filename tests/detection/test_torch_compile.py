@@ -1,0 +1,116 @@
+"""torch.compile: the operators it calls, and graphs of them against eager calls."""
+
+import numpy as np
+import pytest
+from helpers import boxes as box_cases
+from numpy.testing import assert_array_equal
+
+import cuaug
+import cuaug._native
+from cuaug._detection import torch_ops as operators
+
+torch = pytest.importorskip("torch")
+
+
+@pytest.fixture(autouse=True)
+def fresh():
+    torch._dynamo.reset()
+    operators.defined()
+
+
+def given(inside=False, samples=2, levels=1, dtype=torch.float32):
+    generator = torch.Generator().manual_seed(5)
+    features = []
+    for i in range(levels):
+        own = torch.randn(samples, 5, 32 >> i, 24 >> i, generator=generator, dtype=dtype)
+        own = own.to(memory_format=torch.channels_last) if inside else own
+        features.append(own.requires_grad_())
+    corner = torch.rand(9, 2, generator=generator, dtype=dtype) * 30
+    size = torch.rand(9, 2, generator=generator, dtype=dtype) * 90
+    rois = torch.cat([torch.arange(9).remainder(samples)[:, None].to(dtype), corner, corner + size], 1)
+    return features, rois
+
+
+SCALES = [0.25, 0.125, 0.0625]
+OPTIONS = {
+    "avg": (-1, False, "avg", "NCHW", 224.0, 4),
+    "max": (2, True, "max", "NCHW", 224.0, 4),
+    "pixels": (-1, False, "pixels", "NCHW", 224.0, 4),
+}
+
+
+@pytest.mark.parametrize("kind", OPTIONS)
+@pytest.mark.parametrize("levels", [1, 3])
+@pytest.mark.parametrize("inside", [False, True], ids=["planes", "channels inside"])
+def test_the_operators_of_pooling_are_what_torch_expects(inside, levels, kind):
+    features, rois = given(inside, levels=levels)
+    arguments = (features, rois, [3, 2], SCALES[:levels], *OPTIONS[kind])
+    torch.library.opcheck(torch.ops.cuaug.roi_align.default, arguments)
+    gradient = torch.ops.cuaug.roi_align(*arguments).detach()
+    detached = [own.detach() for own in features]
+    torch.library.opcheck(torch.ops.cuaug.roi_align_backward.default, (gradient, detached, *arguments[1:]))
+
+
+@pytest.mark.parametrize("fixed_size", [False, True])
+@pytest.mark.parametrize("max_output", [None, 7])
+@pytest.mark.parametrize("with_classes", [False, True])
+def test_the_operator_of_suppression_is_what_torch_expects(with_classes, max_output, fixed_size):
+    boxes, scores = (torch.from_numpy(values) for values in box_cases.clustered(60))
+    classes = torch.arange(60) % 3 if with_classes else None
+    arguments = (boxes, scores, classes, None, 0.5, 0.1, max_output, fixed_size)
+    torch.library.opcheck(torch.ops.cuaug.nms.default, arguments)
+
+
+def compiled(function):
+    return torch.compile(function, fullgraph=True, backend="aot_eager")
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["planes", "channels inside"])
+def test_pooling_in_a_graph_is_eager_s_with_its_gradient(inside):
+    def head(features, rois):
+        return (cuaug.roi_align(features * 2, rois, (3, 2), 0.25, 2, True) + 1).relu()
+
+    values = []
+    for call in (head, compiled(head)):
+        (features,), rois = given(inside)
+        out = call(features, rois)
+        out.square().sum().backward()
+        values.append((out, features.grad))
+    assert torch.equal(values[0][0], values[1][0])
+    assert torch.equal(values[0][1], values[1][1])
+
+
+def test_levels_lists_and_whole_pixels_in_a_graph():
+    def head(features, boxes):
+        pooled = cuaug.roi_align(features, boxes, 3, SCALES, mode="max")
+        return pooled + cuaug.roi_pool(features[0], boxes, 3, 0.25)
+
+    features, rois = given(levels=3)
+    boxes = [rois[rois[:, 0] == n, 1:] for n in range(2)]
+    assert torch.equal(compiled(head)(features, boxes), head(features, boxes))
+
+
+def test_another_batch_is_compiled_once_more_at_most():
+    counter = torch._dynamo.testing.CompileCounterWithBackend("aot_eager")
+    call = torch.compile(lambda f, r: cuaug.roi_align(f, r, 2, 0.25), fullgraph=True, backend=counter)
+    for samples in (2, 3, 4, 5):
+        (features,), rois = given(samples=samples)
+        assert torch.equal(call(features.detach(), rois), cuaug.roi_align(features.detach(), rois, 2, 0.25))
+    assert counter.frame_count <= 2
+
+
+def test_suppression_in_a_graph_has_as_many_indices_as_are_kept():
+    def keep(boxes, scores):
+        kept = cuaug.nms(boxes, scores, 0.5)
+        return boxes[kept] * 2
+
+    def fixed(boxes, scores):
+        return cuaug.batched_nms(boxes, scores, torch.zeros_like(scores).long(), 0.5, max_output=20, fixed_size=True)
+
+    with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
+        keep_in_graph = compiled(keep)
+        for seed in (0, 1):
+            given = [torch.from_numpy(values) for values in box_cases.clustered(80, seed)]
+            assert torch.equal(keep_in_graph(*given), keep(*given))
+    for found, wanted in zip(compiled(fixed)(*given), fixed(*given), strict=True):
+        assert_array_equal(np.asarray(found), np.asarray(wanted))

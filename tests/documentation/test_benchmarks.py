@@ -1,0 +1,152 @@
+"""The benchmark scripts run, check what they time, and say what they found."""
+
+import argparse
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "warp.py"
+
+
+def bench(*arguments):
+    return subprocess.run(
+        [sys.executable, str(SCRIPT), "--cpu", "--quick", "--no-peers", *arguments],
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+
+
+def test_rows_are_checked_timed_and_written(tmp_path):
+    done = bench("--only", "hflip u8 NHWC", "--json", str(tmp_path / "found.json"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert {"date", "commit", "machine", "versions"} <= set(found)
+    rows = found["tables"]["cpu"]["rows"]
+    assert rows
+    assert all(row["name"] == "hflip u8 NHWC" and row["check"] == "ok" and row["us"] > 0 for row in rows)
+    assert "hflip u8 NHWC" in done.stdout
+
+
+def test_a_wrong_result_fails(tmp_path):
+    """With a reference that mirrors the other way."""
+    program = (
+        "import sys, runpy; sys.argv = sys.argv[1:]; sys.path.insert(0, sys.argv.pop(1))\n"
+        "from tables import warp_reference as reference\n"
+        "reference.hflip = lambda image, flip: image[:, ::-1] if not flip else image\n"
+        "runpy.run_path(sys.argv[0], run_name='__main__')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(SCRIPT), str(Path(__file__).parents[1]),
+         "--cpu", "--quick", "--no-peers", "--only", "hflip"],
+        capture_output=True, text=True, timeout=300, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "FAILED: hflip u8 NHWC" in done.stdout
+
+
+def test_no_row_is_a_failure():
+    assert bench("--only", "no such row").returncode == 1
+
+
+@pytest.fixture
+def recipes(monkeypatch):
+    """The modules of the other script."""
+    monkeypatch.syspath_prepend(str(SCRIPT.parent))
+    return importlib.import_module("transforms"), importlib.import_module("recipe_peers")
+
+
+IMAGES = np.random.default_rng(0).integers(0, 256, (4, 16, 16, 3)).astype(np.uint8)
+
+
+def lightened(images):
+    """Of each sample by a draw of its own."""
+    return images.transpose(0, 3, 1, 2) / 255 + np.random.default_rng().uniform(0, 0.2, (len(images), 1, 1, 1))
+
+
+@pytest.mark.parametrize(
+    ("peer", "says"),
+    [
+        (lambda images: lightened(images)[:, :, :8], "a result of"),
+        (lambda images: 255 * lightened(images), "levels are"),
+        (lambda images: 0.2 * lightened(images), "spread"),
+        (lambda images: lightened(images) * np.inf, "not finite"),
+    ],
+    ids=["size", "levels", "contrast", "infinite"],
+)
+def test_a_peer_that_does_other_work_is_not_timed(recipes, peer, says):
+    with pytest.raises(ValueError, match=f"other work.*{says}"):
+        recipes[1].check(peer, IMAGES, lightened(IMAGES))
+
+
+def test_what_a_peer_draws_for_is_noted(recipes):
+    check = recipes[1].check
+    assert check(lightened, IMAGES, lightened(IMAGES)) == "each sample"
+    assert check(lambda images: images / 255 + 0.1, IMAGES, lightened(IMAGES)) == "the batch"
+
+
+def test_a_peer_that_dies_says_how(recipes, monkeypatch):
+    transforms, _ = recipes
+    options = argparse.Namespace(only="", quick=True)
+    found, end = transforms.in_a_process("no such peer", options)
+    assert not found
+    assert end.startswith("ended with 1: ")
+    monkeypatch.setattr(transforms, "PATIENCE", 0.01)
+    assert transforms.in_a_process("no such peer", options) == ({}, "not done after 0.01 s")
+
+
+def test_recipes_are_timed_and_written(tmp_path):
+    path = tmp_path / "found.json"
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT.with_name("transforms.py")),
+         "--cpu", "--quick", "--no-peers", "--only", "augment", "--json", str(path)],
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = json.loads(path.read_text())["tables"]["cpu"]["rows"]
+    assert {row["name"].partition(",")[0] for row in rows} == {"randaugment", "trivialaugment"}
+    assert all(row["us"] > 0 for row in rows)
+
+
+def test_suppression_is_timed_and_written(tmp_path):
+    path = tmp_path / "found.json"
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT.with_name("detection.py")), "--cpu", "--quick", "--no-peers", "--json", str(path)],
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = json.loads(path.read_text())["tables"]["cpu"]["rows"]
+    suppression = ["nms 200", "batched_nms 200", "nms 2000", "batched_nms 2000"]
+    assert [row["name"] for row in rows] == [*suppression, "roi_align 50, planes", "roi_align 50, channels inside"]
+    assert all(row["us"] > 0 for row in rows)
+
+
+@pytest.mark.jpeg
+def test_loading_is_timed_and_written(tmp_path):
+    path = tmp_path / "found.json"
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT.with_name("loader.py")), "--cpu", "--quick", "--json", str(path)],
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = json.loads(path.read_text())["tables"]["cpu"]["rows"]
+    assert rows[0]["name"] == "cuaug"
+    assert any(row["name"].startswith("DataLoader") for row in rows)
+    assert all(row["images_per_s"] > 0 and row["processor_us"] > 0 for row in rows)
+
+
+@pytest.mark.jpeg
+def test_decoding_is_compared_timed_and_written(tmp_path):
+    path = tmp_path / "found.json"
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT.with_name("decode.py")), "--quick", "--json", str(path)],
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = json.loads(path.read_text())["tables"]["cpu"]["rows"]
+    assert {row["name"] for row in rows} == {"whole", "crop 256x256", "half the size"}
+    assert all(row["images_per_s"] > 0 and row["cpu_us"] > 0 for row in rows)
+    assert all({"cv2", "Pillow"} <= set(row["peers"]) for row in rows if row["name"] != "half the size")

@@ -1,0 +1,145 @@
+"""The sets that have to agree: the functions of a module, ``cuaug.__all__``, the table of cases, the examples."""
+
+import doctest
+import importlib.util
+import inspect
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from tables import color_reference as reference_color
+from tables import colors as color_cases
+from tables import filter_reference as reference_filter
+from tables import filters as filter_cases
+from tables import warp_reference as reference
+from tables.warps import FIRST
+
+import cuaug
+from cuaug import color
+from cuaug import filter as filters
+from cuaug import io as IO
+from cuaug import transforms as T
+
+WARPS = [importlib.import_module(f"cuaug.{name}") for name in ("warp", "crop_resize")]
+
+IMAGES = [color, *WARPS, filters, importlib.import_module("cuaug.mix")]
+MODULES = [*IMAGES, *(importlib.import_module(f"cuaug.{name}") for name in ("geometry", "fit", "ops"))]
+
+
+def functions(module):
+    """What the module defines for its users, in the order of its text."""
+    found = {name: value for name, value in vars(module).items() if inspect.isfunction(value)}
+    return {n: f for n, f in found.items() if not n.startswith("_") and f.__module__ == module.__name__}
+
+
+PUBLIC = [(module, name) for module in MODULES for name in functions(module)]
+
+DOCUMENTED = [*PUBLIC, *((IO, name) for name in functions(IO))]
+every_function = pytest.mark.parametrize(
+    ("module", "name"),
+    [pytest.param(*entry, marks=pytest.mark.jpeg if entry[0] is IO else ()) for entry in DOCUMENTED],
+    ids=[name for _, name in DOCUMENTED],
+)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_every_public_function_of_a_module_is_the_package_s(module):
+    listed = {name for name in cuaug.__all__ if getattr(cuaug, name).__module__ == module.__name__}
+    assert listed == set(functions(module))
+    assert listed
+    assert all(getattr(cuaug, name) is getattr(module, name) for name in listed)
+
+
+def test_every_warp_has_a_case_and_an_oracle():
+    assert set(FIRST) == {name for module in WARPS for name in functions(module)}
+    assert all(callable(getattr(reference, op)) for op in FIRST)
+
+
+def test_every_colour_op_has_a_case_an_oracle_and_a_struct():
+    assert set(color_cases.FIRST) == set(functions(color))
+    assert all(callable(getattr(reference_color, op)) for op in color_cases.FIRST)
+    ops = Path(cuaug.__file__).parent / "kernels" / "ops"
+    files = {path.stem.replace("_", "") for path in ops.glob("*.cuh")} - {"colour", "where"}
+    assert files == {name.lower() for name in color_cases.STRUCTS | color_cases.IN_RECIPES}
+
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.fixture(scope="module")
+def gallery():
+    spec = importlib.util.spec_from_file_location("gallery", DOCS / "gallery.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_function_of_images_and_every_transform_has_a_picture(gallery):
+    of_images = {name for module in IMAGES for name in functions(module)} - {"mix_labels"}
+    classes = {f"T.{name}" for name in T.__all__} - {"T.Params", "T.from_dict", "T.mixed_labels"}
+    assert set(gallery.PICTURES) == of_images | classes
+    assert {path.stem for path in (DOCS / "gallery").iterdir()} == set(gallery.PICTURES)
+    assert sum(path.stat().st_size for path in (DOCS / "gallery").iterdir()) < 1.5e6
+
+
+def test_every_picture_shows_what_its_call_does(gallery):
+    photos = gallery.photographs()
+    for name, (photo, _) in gallery.PICTURES.items():
+        strip, side = gallery.strip(name, photos), gallery.SIDE
+        files = DOCS / "gallery" / f"{name}.jpg", io.BytesIO(gallery.encoded(strip))
+        committed, drawn = (np.asarray(Image.open(file)).astype(int) for file in files)
+        assert committed.shape == drawn.shape, name
+        # Another JPEG encoder, or a CPU's last bit, may change a little.
+        assert np.abs(committed - drawn).mean() < 0.5, f"{name}: run `python -m cuaug gallery`"
+        if photo != "all" and strip.shape[0] == side and name not in {"to_dtype", "T.ToDtype", "T.Identity"}:
+            cells = [strip[:, left : left + side] for left in range(0, strip.shape[1], side + 4)]
+            assert any(not np.array_equal(cells[0], cell) for cell in cells[1:]), name
+
+
+def test_the_pages_of_the_gallery_are_up_to_date(gallery):
+    """A row of README for each public name, with a link to its picture where it has one."""
+    assert (DOCS / "gallery.md").read_text() == gallery.page()
+    readme = gallery.README.read_text()
+    assert f"{gallery.START}\n\n{gallery.table()}\n\n{gallery.END}" in readme
+    for name in [*cuaug.__all__, *(f"T.{name}" for name in T.__all__)]:
+        assert readme.count(f"\n| {gallery.linked(name)} |") == 1, name
+
+
+def test_every_filter_has_a_case_and_an_oracle():
+    assert set(filter_cases.FIRST) == set(functions(filters))
+    assert all(callable(getattr(reference_filter, op)) for op in filter_cases.FIRST)
+
+
+@every_function
+def test_the_example_in_the_docstring_runs(module, name):
+    function = getattr(module, name)
+    test = doctest.DocTestParser().get_doctest(function.__doc__, dict(vars(module)), name, None, 0)
+    assert [example for example in test.examples if example.want], f"{name} has no example with a result"
+    said = []
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    with np.printoptions():  # what an example sets ends with it
+        runner.run(test, out=said.append)
+    assert runner.failures == 0, "".join(said)
+
+
+def descriptions(module, name):
+    """The docstring, and those of the functions to which it sends the reader for the rest."""
+    text = getattr(module, name).__doc__
+    following = [(at, other) for at, other in DOCUMENTED if other != name and f"are those of :func:`{other}`" in text]
+    return text + "".join(descriptions(*other) for other in following)
+
+
+@every_function
+def test_every_parameter_is_described(module, name):
+    """By an entry of its own, or beside another one (``left`` after ``top``)."""
+    text, parameters = descriptions(module, name), inspect.signature(getattr(module, name)).parameters
+    assert not [p for p in parameters if f"{p}:" not in text and f"``{p}``" not in text]
+
+
+@every_function
+def test_the_first_line_is_a_sentence_that_fits(module, name):
+    first = getattr(module, name).__doc__.splitlines()[0]
+    assert first.endswith((".", "``."))
+    assert len(first) <= 120

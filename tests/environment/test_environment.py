@@ -1,0 +1,267 @@
+"""Broken surroundings: no CuPy, a broken one, two; no extension; no usable cache folder; a full disk; fork."""
+
+import os
+import shutil
+import stat
+import sys
+import threading
+import time
+from importlib import metadata
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from helpers.child_process import python
+
+import cuaug
+from cuaug import _warmup
+from cuaug._gpu import cuda as _cuda
+from cuaug._program import sources as _sources
+
+
+@pytest.fixture
+def cuda(monkeypatch):
+    """The module with nothing remembered, before and after."""
+    caches = [value for value in vars(_cuda).values() if hasattr(value, "cache_clear")]
+    for cache in caches:
+        cache.cache_clear()
+    monkeypatch.setattr(_cuda, "_kernels", {})
+    monkeypatch.setattr(_cuda, "prepare_cache", lambda: None)
+    yield _cuda
+    for cache in caches:
+        cache.cache_clear()
+
+
+def installed(monkeypatch, *names, module=None):
+    """Pretend that these CuPy wheels are there, and what importing cupy gives."""
+    wheels = [SimpleNamespace(metadata={"Name": name}) for name in ("numpy", *names)]
+    monkeypatch.setattr(metadata, "distributions", lambda: wheels)
+    monkeypatch.setitem(sys.modules, "cupy", module)
+
+
+def fake_cupy(version="14.2.0", available=True):
+    return SimpleNamespace(__version__=version, cuda=SimpleNamespace(is_available=lambda: available))
+
+
+def test_cupy_missing(cuda, monkeypatch):
+    installed(monkeypatch)
+    with pytest.raises(cuaug.BackendError, match=r'pip install "cuaug\[cuda13\]"'):
+        cuda.cupy()
+    assert cuaug.is_available() is False
+    assert cuaug.hflip(np.eye(3, dtype=np.uint8)[..., None]).shape == (3, 3, 1)
+
+
+def test_cupy_broken(cuda, monkeypatch):
+    installed(monkeypatch, "cupy-cuda13x")
+    with pytest.raises(cuaug.BackendError, match=r"cupy-cuda13x cannot be imported.*pip install"):
+        cuda.cupy()
+
+
+def test_two_cupys(cuda, monkeypatch):
+    installed(monkeypatch, "cupy-cuda12x", "cupy-cuda13x", module=fake_cupy())
+    with pytest.raises(cuaug.BackendError, match=r"pip uninstall cupy-cuda12x cupy-cuda13x"):
+        cuda.cupy()
+
+
+def test_cupy_too_old(cuda, monkeypatch):
+    installed(monkeypatch, "cupy-cuda12x", module=fake_cupy("14.1.1"))
+    with pytest.raises(cuaug.BackendError, match=r"14\.2.*14\.1\.1.*pip install"):
+        cuda.cupy()
+
+
+def test_no_driver(cuda, monkeypatch):
+    installed(monkeypatch, "cupy-cuda13x", module=fake_cupy(available=False))
+    with pytest.raises(cuaug.BackendError, match="no NVIDIA driver found"):
+        cuda.cupy()
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (
+            RuntimeError("CuPy failed to load libnvrtc.so.13: cannot open shared object file"),
+            ["NVRTC", "cuaug[cuda13]"],
+        ),
+        (RuntimeError("nvrtc: error: invalid value for --gpu-architecture (-arch)"), ["driver CUDA", "runtime CUDA"]),
+        (RuntimeError("cudaErrorInsufficientDriver: CUDA driver version is insufficient"), ["driver CUDA", "update"]),
+        (RuntimeError("CUDA_ERROR_NO_BINARY_FOR_GPU"), ["driver CUDA", "pip install"]),
+        (RuntimeError("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"), ["cuaug.warmup()"]),
+        (RuntimeError("CUDA_ERROR_ILLEGAL_ADDRESS"), ["restart the process"]),
+    ],
+)
+def test_what_fails_below_cupy_is_named_with_its_repair(error, words, cuda, monkeypatch):
+    runtime = SimpleNamespace(driverGetVersion=lambda: 12040, runtimeGetVersion=lambda: 13000)
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=SimpleNamespace(runtime=runtime)))
+
+    def fail():
+        raise error
+
+    with pytest.raises(cuaug.BackendError) as refusal:
+        cuda._compiling(fail)
+    assert not [word for word in words if word not in str(refusal.value)], refusal.value
+    assert refusal.value.__cause__ is error
+
+
+def test_out_of_memory_stays_the_library_s_own_exception(cuda):
+    class OutOfMemoryError(MemoryError):
+        pass
+
+    def fail():
+        raise OutOfMemoryError("out of memory allocating 1,000 bytes")
+
+    with pytest.raises(OutOfMemoryError):
+        cuda._compiling(fail)
+
+
+def test_a_full_disk_keeps_kernels_in_memory_and_warns_once(cuda, monkeypatch):
+    monkeypatch.delenv("CUPY_CACHE_IN_MEMORY", raising=False)
+    answers = iter([OSError(28, "No space left on device"), "kernel"])
+
+    def make():
+        answer = next(answers)
+        if isinstance(answer, OSError):
+            raise answer
+        return answer
+
+    with pytest.warns(RuntimeWarning, match="No space left on device") as warned:
+        assert cuda._compiling(make) == "kernel"
+    assert len(warned) == 1
+    assert os.environ["CUPY_CACHE_IN_MEMORY"] == "1"
+    monkeypatch.delenv("CUPY_CACHE_IN_MEMORY")
+
+
+def test_the_extension_missing_leaves_the_import_and_names_the_repair():
+    program = """
+import sys, numpy
+sys.modules["cuaug._native"] = None
+import cuaug
+try:
+    cuaug.warp_affine(numpy.zeros((1, 4, 4, 3), "u1"), numpy.eye(3))
+except cuaug.BackendError as error:
+    print(error)
+"""
+    said, _ = python(program)
+    assert "extension" in said
+    assert "pip install" in said
+
+
+PREPARE = """
+import os, stat, sys
+from cuaug._gpu import cuda as _cuda
+_cuda.prepare_cache()
+_cuda.prepare_cache()
+folder = os.environ.get("CUPY_CACHE_DIR", "")
+print(folder, oct(stat.S_IMODE(os.stat(folder).st_mode)) if os.path.isdir(folder) else "")
+"""
+
+
+@pytest.mark.parametrize(
+    "case", ["a file as home", "a home that cannot be written", "an unusable CUPY_CACHE_DIR", "no home"]
+)
+def test_an_unusable_cache_folder_becomes_a_private_one_for_this_process(case, tmp_path):
+    a_file = tmp_path / "file"
+    a_file.write_text("")
+    surroundings = {
+        "a file as home": {"HOME": str(a_file), "CUPY_CACHE_DIR": None},
+        "a home that cannot be written": {"HOME": "/proc/self", "CUPY_CACHE_DIR": None},
+        "an unusable CUPY_CACHE_DIR": {"CUPY_CACHE_DIR": str(a_file / "cache")},
+        "no home": {"HOME": "", "CUPY_CACHE_DIR": None},
+    }[case]
+    said, warned = python(PREPARE, TMPDIR=str(tmp_path), **surroundings)
+    if case == "no home" and not warned:
+        return  # the user database knew one
+    folder, mode = said.split()
+    assert Path(folder).parent == tmp_path
+    assert mode == oct(0o700)
+    assert warned.count("RuntimeWarning") == 1
+    assert "CUPY_CACHE_DIR" in warned
+    assert not Path(folder).exists()  # removed when the process ended
+
+
+def test_a_usable_cache_folder_is_left_alone(tmp_path):
+    said, warned = python(PREPARE, CUPY_CACHE_DIR=str(tmp_path / "mine"))
+    assert said.split()[0] == str(tmp_path / "mine")
+    assert warned == ""
+    assert stat.S_ISDIR((tmp_path / "mine").stat().st_mode)
+
+
+def test_threads_that_need_a_kernel_at_once_compile_it_once(cuda, monkeypatch):
+    """Compiling waits, and eight threads come before it is done."""
+    made, barrier = [], threading.Barrier(8)
+
+    class Module:
+        def __init__(self, **_):
+            made.append(self)
+
+        def get_function(self, name):
+            time.sleep(0.05)
+            return name
+
+    monkeypatch.setattr(cuda, "cupy", lambda: SimpleNamespace(RawModule=Module))
+    name, found = _warmup.warmup_names()[0], []
+
+    def work():
+        barrier.wait()
+        found.append(cuda.kernel(name))
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [made.made for made in found] == [name] * 8
+    assert len(made) == 1
+
+
+def test_an_edited_header_is_another_kernel(monkeypatch, tmp_path):
+    name = _warmup.warmup_names()[0]
+    before = _sources.sources(name)
+    assert before == _sources.sources(name)
+    shutil.copytree(_sources.KERNELS, tmp_path / "kernels")
+    monkeypatch.setattr(_sources, "KERNELS", tmp_path / "kernels")
+    _sources.digest.cache_clear()
+    assert _sources.sources(name)[0] == before[0]
+    header = next((tmp_path / "kernels").rglob("*.cuh"))
+    header.write_text(header.read_text() + "\n// edited\n")
+    _sources.digest.cache_clear()
+    assert _sources.sources(name)[0] != before[0]
+
+
+FORKED = """
+import os, signal, sys, time
+import numpy, cuaug
+from cuaug._gpu import cuda as _cuda
+
+image = numpy.random.default_rng(0).integers(0, 256, (8, 64, 64, 3), numpy.uint8)
+M = numpy.array([[0.9, -0.2, 3], [0.2, 0.9, 1]])
+expected = cuaug.warp_affine(image, M)
+_cuda._used.append("a kernel")
+
+def child():
+    assert (cuaug.warp_affine(image, M) == expected).all()
+    try:
+        _cuda.ready()
+    except cuaug.BackendError as error:
+        assert "fork" in str(error) and "spawn" in str(error), error
+        return 0
+    return 2
+
+for _ in range(40):
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(10)  # a hang becomes a death
+        code = 1
+        try:
+            code = child()
+        finally:
+            os._exit(code)
+    assert os.waitpid(pid, 0)[1] == 0
+print("40 forks")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_after_fork_the_cpu_works_and_the_gpu_says_why_not():
+    said, _ = python(FORKED)
+    assert said == "40 forks"

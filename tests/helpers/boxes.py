@@ -1,0 +1,75 @@
+"""Boxes to suppress: random, clustered, and those that trip a loop up."""
+
+import numpy as np
+
+from helpers.arrays import seeded
+
+NAN, INF = float("nan"), float("inf")
+SIZES = [1, 2, 63, 64, 65, 128, 129, 300, 1024, 1025, 2100]
+
+
+def random(count, seed=0, spread=400.0):
+    rng = seeded("boxes", count, seed)
+    corner = rng.uniform(0, spread, (count, 2))
+    return np.concatenate([corner, corner + rng.uniform(2, 90, (count, 2))], 1), rng.random(count)
+
+
+def clustered(count, seed=0):
+    """About a few places: chains of boxes that remove each other."""
+    rng = seeded("clusters", count, seed)
+    places = random(max(count // 12, 1), seed)[0]
+    return places[rng.integers(0, len(places), count)] + rng.normal(0, 4, (count, 4)), rng.random(count)
+
+
+def whole(count, seed=0):
+    """On a coarse grid, with few scores: IoU at the threshold, duplicates, touching edges and ties."""
+    rng = seeded("grid", count, seed)
+    corner = rng.integers(0, 12, (count, 2)) * 4.0
+    return np.concatenate([corner, corner + rng.integers(0, 4, (count, 2)) * 4.0], 1), rng.integers(0, 5, count) / 4
+
+
+def odd(count, seed=0):
+    """NaN, infinite, inverted and empty ones among clusters."""
+    rng = seeded("odd", count, seed)
+    boxes, scores = clustered(count, seed)
+    chosen = rng.integers(0, 8, count)
+    boxes[chosen == 1, rng.integers(0, 4)] = NAN
+    boxes[chosen == 2] = boxes[chosen == 2][:, [2, 3, 0, 1]]
+    boxes[chosen == 3, 2] = boxes[chosen == 3, 0]
+    boxes[chosen == 4, 3] = INF
+    scores[rng.random(count) < 0.1] = NAN
+    scores[rng.random(count) < 0.1] = INF
+    scores[rng.random(count) < 0.1] = -INF
+    scores[rng.random(count) < 0.1] = 0.0
+    scores[rng.random(count) < 0.1] = -0.0
+    return boxes, scores
+
+
+def chain(count, seed=0):
+    """Each removes the next one alone, so that every second is kept: as deep as decisions go."""
+    left = 2.0 * np.arange(count)
+    return np.stack([left, 0 * left, left + 6, 0 * left + 5], 1), -np.arange(count) / count
+
+
+def distant(count, seed=0):
+    """All are kept."""
+    left = 10.0 * seeded("distant", count, seed).permutation(count)
+    return np.stack([left, 0 * left, left + 6, 0 * left + 5], 1), seeded("scores", count).random(count)
+
+
+def same(count, seed=0):
+    """All alike but for one."""
+    boxes = np.tile([[3.0, 4.0, 9.0, 8.0]], (count, 1))
+    boxes[-1] += 50
+    return boxes, np.full(count, 0.5)
+
+
+SCENES = {f.__name__: f for f in (random, clustered, whole, odd, chain, distant, same)}
+
+
+def labels(count, seed=0):
+    """Classes of very different sizes, one of them of a single box."""
+    rng = seeded("labels", count, seed)
+    found = np.minimum(rng.geometric(0.3, count), 9) * 10**11 - 3 * 10**11
+    found[0] = np.iinfo(np.int64).max
+    return found

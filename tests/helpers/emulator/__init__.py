@@ -1,0 +1,106 @@
+"""Kernels of the GPU, run on the CPU: their own text, compiled by the C++ compiler against cuda.hpp in this folder.
+
+What Python plans for a GPU is handed to them as it is: records, grids and threads. Milliseconds a block, and seconds to
+compile a kernel.
+"""
+
+import ctypes
+import functools
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+from cuaug._host import compiler as _compiler
+from cuaug._passes import image_passes as _pass
+from cuaug._program import sources as _sources
+
+EMULATOR = Path(__file__).parent
+OPTIONS = ("-std=c++20", "-O1", "-shared", "-fPIC", "-w", "-fpermissive", "-frounding-math", "-ffp-contract=off")
+PROGRAM = """\
+#include "cuda.hpp"
+{text}
+extern "C" const char* launch(const void* record, const unsigned int* grid, int threads) {{
+    using Record = decltype(emulator::record_of(&{name}));
+    return emulator::launch<Record>(&{name}, *static_cast<const Record*>(record), grid, threads);
+}}
+"""
+
+
+def patch(monkeypatch):
+    """From here on what is done to arrays of the CPU by a warp is done by the kernel of the GPU."""
+    by_loops = _pass._run
+
+    def run(plan, image, data, *names):
+        if plan.skeleton != "warp":
+            by_loops(plan, image, data, *names)
+            return
+        fault = kernel(plan.kernel, _sources.sources(plan.kernel)[0])(data, plan.grid, plan.threads)
+        assert not fault, f"{plan.kernel}: {fault}"
+
+    monkeypatch.setattr(_pass, "_run", run)
+
+
+@functools.cache
+def kernel(name, text):
+    """Takes a record's bytes, a grid and the threads of a block; says what a GPU would not forgive, or nothing."""
+    program = _folder() / f"{len(list(_folder().glob('*.cpp')))}.cpp"
+    program.write_text(PROGRAM.format(text=text, name=name))
+    made = program.with_suffix(".so")
+    includes = f"-I{EMULATOR}", f"-I{_folder() / 'kernels'}"
+    command = [*_compiler.command(), *OPTIONS, *includes, "-o", str(made), str(program)]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr[:4000]
+    launch = ctypes.CDLL(str(made)).launch
+    launch.restype = ctypes.c_char_p
+
+    def call(record, grid, threads):
+        return (launch(record, (ctypes.c_uint * 3)(*grid), threads) or b"").decode()
+
+    return call
+
+
+@functools.cache
+def _scratch():
+    return tempfile.TemporaryDirectory(prefix="emulated-")
+
+
+@functools.cache
+def _folder():
+    """With the kernels, as a C++ compiler takes them."""
+    folder = Path(_scratch().name)
+    for path in _sources.KERNELS.rglob("*.cu*"):
+        to = folder / "kernels" / path.relative_to(_sources.KERNELS)
+        to.parent.mkdir(parents=True, exist_ok=True)
+        to.write_text(translated(path.read_text()))
+    return folder
+
+
+def translated(text):
+    """``asm("add.u32 %0, %1, %2;" : "=r"(c) : "r"(a), "r"(b))`` to ``ptx_add_u32(c, a, b)``; empty ones to nothing."""
+    out, end = [], 0
+    for found in re.finditer(r"\basm\s*(?:volatile\s*)?\(", text):
+        close = _closing(text, found.end() - 1)
+        instruction = re.match(r'\s*"([\w.]*)', text[found.end() :])[1]
+        operands = [text[start : _closing(text, start) + 1] for start in _operands(text, found.end(), close)]
+        call = f"ptx_{instruction.replace('.', '_')}({', '.join(operands)})" if instruction else "(void)0"
+        out += [text[end : found.start()], call]
+        end = close + 1
+    return re.sub(r"__shared__ (alignas\(\d+\))", r"\1 __shared__", "".join([*out, text[end:]]))
+
+
+def _operands(text, start, end):
+    """Where the parentheses behind constraints open."""
+    while (found := re.compile(r'"[=+]?[a-z]"\s*\(').search(text, start, end)) is not None:
+        yield found.end() - 1
+        start = _closing(text, found.end() - 1)
+
+
+def _closing(text, opening):
+    """Where the parenthesis that opens here is closed."""
+    depth = 0
+    for place in range(opening, len(text)):
+        depth += (text[place] == "(") - (text[place] == ")")
+        if depth == 0:
+            return place
+    raise ValueError(f"a parenthesis is not closed: {text[opening : opening + 80]}")

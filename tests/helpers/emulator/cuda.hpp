@@ -1,0 +1,260 @@
+#pragma once
+
+// CUDA on a CPU, as far as the kernels of cuaug/kernels use it, for tests: blocks run one after the other, each thread as a fiber that runs on until it waits for others.
+// Strict where a GPU is kind: all threads of a block must come to a barrier, all lanes of a warp to a shuffle, and what is copied asynchronously is not there before it
+// has been waited for. Included by a program that __init__.py writes, before the kernel's text.
+
+#include <ucontext.h>
+
+#include <cfenv>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+#define __CUDA_ARCH__ 900
+#define __global__
+#define __shared__ static
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __builtin_assume(truth)
+#define __isGlobal(pointer) true
+
+struct uint3 { unsigned int x, y, z; };
+
+namespace emulator {
+
+struct Copy { char* to; const char* from; int bytes, read; };
+
+enum class State { running, at_barrier, at_warp_barrier, done };
+
+struct Thread {
+    ucontext_t context;
+    std::unique_ptr<char[]> stack;
+    uint3 index;
+    State state;
+    std::vector<Copy> copies;
+};
+
+constexpr int warp_size = 32, stack_bytes = 128 << 10;
+
+inline ucontext_t scheduler;
+inline std::vector<Thread> threads;
+inline Thread* current;
+inline uint3 block;
+inline unsigned long long traded[1024];  // by each thread of a block, in its last shuffle
+
+inline void wait(State state) {
+    current->state = state;
+    swapcontext(&current->context, &scheduler);
+}
+
+// The lanes of the current thread's warp.
+inline Thread* lanes() { return &threads[current->index.x / warp_size * warp_size]; }
+
+template <class T>
+inline T trade(T value, int from) {
+    static_assert(sizeof(T) <= sizeof(*traded));
+    memcpy(&traded[current->index.x], &value, sizeof(T));
+    wait(State::at_warp_barrier);
+    memcpy(&value, &traded[(lanes() - threads.data()) + from % warp_size], sizeof(T));
+    wait(State::at_warp_barrier);
+    return value;
+}
+
+// Those that all wait for each other run on.
+inline bool release(Thread* first, int count, State state) {
+    int waiting = 0;
+    for (int i = 0; i < count; ++i) {
+        if (first[i].state != state && first[i].state != State::done) return false;
+        waiting += first[i].state == state;
+    }
+    for (int i = 0; i < count; ++i)
+        if (first[i].state == state) first[i].state = State::running;
+    return waiting > 0;
+}
+
+// What is wrong, or null.
+inline const char* run_block() {
+    for (;;) {
+        bool ran = false, done = true;
+        for (Thread& thread : threads) {
+            if (thread.state == State::running) {
+                current = &thread;
+                swapcontext(&scheduler, &thread.context);
+                ran = true;
+            }
+            done &= thread.state == State::done;
+        }
+        if (done) break;
+        const int count = static_cast<int>(threads.size());
+        for (int i = 0; i < count; i += warp_size) ran |= release(&threads[i], warp_size, State::at_warp_barrier);
+        ran |= release(threads.data(), count, State::at_barrier);
+        if (!ran) return "threads wait for others that do not come";
+    }
+    for (const Thread& thread : threads)
+        if (!thread.copies.empty()) return "copies are never waited for";
+    return nullptr;
+}
+
+template <class Record>
+struct Call {
+    void (*kernel)(Record);
+    const Record* record;
+};
+
+template <class Record>
+inline void enter(unsigned int high, unsigned int low) {
+    const auto* call = reinterpret_cast<const Call<Record>*>(static_cast<unsigned long>(high) << 32 | low);
+    call->kernel(*call->record);
+    current->state = State::done;
+}
+
+template <class Record>
+inline const char* launch(void (*kernel)(std::type_identity_t<Record>), const Record& record, const unsigned int* grid, int count) {
+    const Call<Record> call = {kernel, &record};
+    const auto address = reinterpret_cast<unsigned long>(&call);
+    threads.resize(count);
+    for (block.z = 0; block.z < grid[2]; ++block.z)
+        for (block.y = 0; block.y < grid[1]; ++block.y)
+            for (block.x = 0; block.x < grid[0]; ++block.x) {
+                for (int i = 0; i < count; ++i) {
+                    Thread& thread = threads[i];
+                    if (!thread.stack) thread.stack.reset(new char[stack_bytes]);
+                    getcontext(&thread.context);
+                    thread.context.uc_stack.ss_sp = thread.stack.get();
+                    thread.context.uc_stack.ss_size = stack_bytes;
+                    thread.context.uc_link = &scheduler;
+                    thread.index = {static_cast<unsigned int>(i), 0, 0};
+                    thread.state = State::running;
+                    makecontext(&thread.context, reinterpret_cast<void (*)()>(&enter<Record>), 2, static_cast<unsigned int>(address >> 32), static_cast<unsigned int>(address));
+                }
+                if (const char* fault = run_block()) return fault;
+            }
+    return nullptr;
+}
+
+// The record that a kernel takes.
+template <class Record>
+Record record_of(void (*)(Record));
+
+inline float rounded_down(float (*make)(float, float, float), float a, float b, float c) {
+    std::fesetround(FE_DOWNWARD);
+    volatile float x = a, y = b, z = c, out = make(x, y, z);
+    std::fesetround(FE_TONEAREST);
+    return out;
+}
+
+}  // namespace emulator
+
+#define threadIdx (emulator::current->index)
+#define blockIdx (emulator::block)
+#define blockDim (uint3{static_cast<unsigned int>(emulator::threads.size()), 1, 1})
+
+using std::abs, std::ceil, std::fabs, std::floor, std::fma, std::fmax, std::fmin, std::round, std::sqrt;
+
+template <class A, class B>
+constexpr auto min(A a, B b) {
+    using Both = std::common_type_t<A, B>;
+    return static_cast<Both>(a) < static_cast<Both>(b) ? static_cast<Both>(a) : static_cast<Both>(b);
+}
+template <class A, class B>
+constexpr auto max(A a, B b) {
+    using Both = std::common_type_t<A, B>;
+    return static_cast<Both>(a) > static_cast<Both>(b) ? static_cast<Both>(a) : static_cast<Both>(b);
+}
+
+inline void __syncthreads() { emulator::wait(emulator::State::at_barrier); }
+inline void __syncwarp() { emulator::wait(emulator::State::at_warp_barrier); }
+template <class T> inline T __shfl_sync(unsigned int, T value, int lane) { return emulator::trade(value, lane); }
+template <class T> inline T __shfl_xor_sync(unsigned int, T value, int apart) { return emulator::trade(value, static_cast<int>(threadIdx.x) ^ apart); }
+template <class T>
+inline T __shfl_up_sync(unsigned int, T value, int by) {
+    const int lane = static_cast<int>(threadIdx.x) % emulator::warp_size;
+    return emulator::trade(value, lane < by ? lane : lane - by);
+}
+inline unsigned int __ballot_sync(unsigned int, bool truth) {
+    unsigned int out = 0;
+    for (int lane = 0; lane < emulator::warp_size; ++lane) out |= static_cast<unsigned int>(emulator::trade(truth, lane)) << lane;
+    return out;
+}
+
+// Addresses in shared memory are of 32 bits: from some static variable on.
+inline char shared_base;
+inline size_t __cvta_generic_to_shared(const void* pointer) { return static_cast<unsigned int>(static_cast<const char*>(pointer) - &shared_base); }
+inline void* __cvta_shared_to_generic(size_t address) { return &shared_base + static_cast<int>(address); }
+
+inline unsigned int __float_as_uint(float value) { unsigned int bits; memcpy(&bits, &value, 4); return bits; }
+inline int __float_as_int(float value) { return static_cast<int>(__float_as_uint(value)); }
+inline float __uint_as_float(unsigned int bits) { float value; memcpy(&value, &bits, 4); return value; }
+inline int __double2loint(double value) { int bits; memcpy(&bits, &value, 4); return bits; }
+inline int __double2int_rd(double value) { return static_cast<int>(floor(value)); }
+
+inline float __fadd_rn(float a, float b) { return a + b; }
+inline float __fmul_rn(float a, float b) { return a * b; }
+inline float __fmaf_rn(float a, float b, float c) { return fma(a, b, c); }
+inline float __fmaf_ieee_rn(float a, float b, float c) { return fma(a, b, c); }
+inline float __fmaf_rd(float a, float b, float c) { return emulator::rounded_down([](float x, float y, float z) { return fma(x, y, z); }, a, b, c); }
+inline float __fadd_rd(float a, float b) { return emulator::rounded_down([](float x, float y, float) { return x + y; }, a, b, 0.0f); }
+inline float __fdividef(float a, float b) { return a / b; }
+
+inline unsigned int __byte_perm(unsigned int a, unsigned int b, unsigned int selector) {
+    const unsigned long both = static_cast<unsigned long>(b) << 32 | a;
+    unsigned int out = 0;
+    for (int i = 0; i < 4; ++i) out |= static_cast<unsigned int>(both >> 8 * (selector >> 4 * i & 7) & 0xff) << 8 * i;
+    return out;
+}
+inline unsigned int __funnelshift_r(unsigned int low, unsigned int high, unsigned int shift) {
+    return static_cast<unsigned int>((static_cast<unsigned long>(high) << 32 | low) >> (shift & 31));
+}
+inline unsigned int two_products(unsigned int halves, unsigned int bytes, unsigned int sum) { return (halves & 0xffff) * (bytes & 0xff) + (halves >> 16) * (bytes >> 8 & 0xff) + sum; }
+inline unsigned int __dp2a_lo(unsigned int halves, unsigned int bytes, unsigned int sum) { return two_products(halves, bytes, sum); }
+inline unsigned int __dp2a_hi(unsigned int halves, unsigned int bytes, unsigned int sum) { return two_products(halves, bytes >> 16, sum); }
+
+// PTX, called by its instructions' names: results first.
+inline void ptx_griddepcontrol_wait() {}
+inline void ptx_griddepcontrol_launch_dependents() {}
+inline void ptx_cp_async_ca_shared_global(unsigned int to, const void* from, int bytes, int read) {
+    char* target = static_cast<char*>(__cvta_shared_to_generic(to));
+    memset(target, 0xa5, bytes);
+    emulator::current->copies.push_back({target, static_cast<const char*>(from), bytes, read});
+}
+inline void ptx_cp_async_cg_shared_global(unsigned int to, const void* from, int read) { ptx_cp_async_ca_shared_global(to, from, 16, read); }
+inline void ptx_cp_async_wait_all() {
+    for (const auto& copy : emulator::current->copies) {
+        memset(copy.to, 0, copy.bytes);
+        memcpy(copy.to, copy.from, copy.read);
+    }
+    emulator::current->copies.clear();
+}
+inline void ptx_cvt_rn_f32_f64(float& out, double value) { out = static_cast<float>(value); }
+inline void ptx_cvt_f64_f32(double& out, float value) { out = value; }
+inline void ptx_mul_wide_s32(long long& out, int a, int b) { out = static_cast<long long>(a) * b; }
+inline void ptx_fma_rn_sat_f32(float& out, float a, float b, float c) {
+    out = fma(a, b, c);
+    out = out > 0.0f ? out < 1.0f ? out : 1.0f : 0.0f;
+}
+inline void ptx_rcp_approx_ftz_f32(float& out, float value) { out = 1.0f / value; }
+inline unsigned short half_bits(float value) {
+    const unsigned int bits = __float_as_uint(value), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
+    if (magnitude > 0x7f800000) return 0x7fff;
+    if (magnitude >= 0x477ff000) return static_cast<unsigned short>(sign | 0x7c00);
+    if (magnitude < 0x38800000) return static_cast<unsigned short>(sign | static_cast<unsigned int>(std::nearbyint(fabs(value) * 0x1p24f)));
+    return static_cast<unsigned short>(sign | (magnitude - 0x38000000 + 0xfff + (magnitude >> 13 & 1)) >> 13);
+}
+inline float half_value(unsigned short bits) {
+    const unsigned int magnitude = bits & 0x7fff;
+    const float special = magnitude > 0x7c00 ? NAN : INFINITY, small = magnitude * 0x1p-24f;
+    const float out = magnitude >= 0x7c00 ? special : magnitude < 0x400 ? small : __uint_as_float((magnitude << 13) + 0x38000000);
+    return bits & 0x8000 ? -out : out;
+}
+inline unsigned short brain_bits(float value) {
+    const unsigned int bits = __float_as_uint(value);
+    return static_cast<unsigned short>(value != value ? 0x7fff : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+inline void ptx_cvt_f32_f16(float& out, unsigned short bits) { out = half_value(bits); }
+inline void ptx_cvt_rn_f16_f32(unsigned short& out, float value) { out = half_bits(value); }
+inline void ptx_cvt_rn_bf16_f32(unsigned short& out, float value) { out = brain_bits(value); }
+inline void ptx_cvt_rn_f16x2_f32(unsigned int& out, float second, float first) { out = half_bits(first) | static_cast<unsigned int>(half_bits(second)) << 16; }
+inline void ptx_cvt_rn_bf16x2_f32(unsigned int& out, float second, float first) { out = brain_bits(first) | static_cast<unsigned int>(brain_bits(second)) << 16; }

@@ -1,0 +1,58 @@
+"""Mutated JPEG files, and what the decoder may say of them."""
+
+import time
+from collections import Counter
+
+import numpy as np
+
+import cuaug
+from cuaug import io as cio
+from helpers.jpeg import MUTATORS, bases
+
+# The closed list: what may leave the decoder for data, whatever they are.
+ALLOWED = {cuaug.DecodeError, cuaug.ImageTooLarge, cuaug.UnsupportedImage}
+FOUR_MEGAPIXELS = 1 << 22  # what makes fuzzing possible: a claim of more is refused by its header
+
+
+def allowed(error):
+    assert type(error) in ALLOWED, f"{type(error).__name__}: {error}"
+    assert error.reason, "no reason"
+    return type(error).__name__
+
+
+def outcome_of(rng, file):
+    """Decode in a way drawn at random, twice, into memory of two different fillings."""
+    scale, color = (1, 1 / 2, 1 / 4, 1 / 8)[rng.integers(4)], ("rgb", "bgr", "gray")[rng.integers(3)]
+    strict, whole = bool(rng.integers(2)), bool(rng.integers(2))
+    channels = 1 if color == "gray" else 3
+    limit = {"max_pixels": FOUR_MEGAPIXELS}
+    try:
+        header = cio.read_header(file, **limit)
+        height, width = (-(-n // int(1 / scale)) for n in header[:2])
+        top, left = (0, 0) if whole else (int(rng.integers(height)), int(rng.integers(width)))
+        tall, wide = (
+            (height, width)
+            if whole
+            else (int(rng.integers(1, height - top + 1)), int(rng.integers(1, width - left + 1)))
+        )
+        filled = [np.full((tall, wide, channels), poison, np.uint8) for poison in (0xA5, 0x5A)]
+        for out in filled:
+            options = {"scale": scale, "color": color, "strict": strict, "out": out, **limit}
+            cio.decode_and_crop_jpeg(file, top, left, tall, wide, **options)
+    except ValueError as error:
+        return allowed(error)
+    assert np.array_equal(*filled), "some of the result was not written"
+    return "array, strict" if strict else "array"
+
+
+def mutated(seed, count):
+    """What becomes of so many mutated files."""
+    slowest, outcomes, rng = 0.0, Counter(), np.random.default_rng(seed)
+    mutators = list(MUTATORS.values())
+    for number in range(count):
+        file = mutators[rng.integers(len(mutators))](rng, bases()[number % len(bases())])
+        start = time.thread_time()
+        outcomes[outcome_of(rng, file)] += 1
+        slowest = max(slowest, time.thread_time() - start)
+    assert slowest < 2, f"{slowest} s for one file"
+    return outcomes

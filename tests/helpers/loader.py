@@ -1,0 +1,38 @@
+"""Files for loaders, and recipes that are run over them."""
+
+import io as memory
+
+import numpy as np
+from PIL import Image
+from sklearn.datasets import load_sample_images
+
+from cuaug import transforms as T
+
+
+def encoded(image, **how):
+    out = memory.BytesIO()
+    Image.fromarray(image).save(out, **{"format": "JPEG", "quality": 90, **how})
+    return out.getvalue()
+
+
+def photographs(count, least=60, most=200, seed=0):
+    """Pieces of photographs."""
+    rng, sources = np.random.default_rng(seed), load_sample_images().images
+    for i in range(count):
+        height, width = rng.integers(least, most, 2)
+        source = sources[i % len(sources)]
+        top, left = rng.integers(0, source.shape[0] - height), rng.integers(0, source.shape[1] - width)
+        yield source[top : top + height, left : left + width]
+
+
+RECIPES = {
+    "crop and flip": [T.RandomResizedCrop(32), T.RandomHorizontalFlip()],
+    "bilinear": [T.RandomResizedCrop((24, 40), antialias=False), T.RandomGrayscale(0.5)],
+    "random crop": [T.RandomCrop(48), T.RandomInvert()],
+    "resized": [T.Resize((20, 30)), T.RandomVerticalFlip()],
+    "validation": [T.Resize(40), T.CenterCrop(32)],
+    "validation, bicubic": [T.Resize(48, interpolation="bicubic"), T.CenterCrop((32, 40))],
+    "as large as the shorter side": [T.Resize(32), T.CenterCrop(32)],
+    "within a recipe": [T.Compose([T.RandomResizedCrop(32), T.RandomInvert()]), T.RandomHorizontalFlip()],
+    "no box": [T.RandomRotation(20), T.RandomResizedCrop(32)],
+}

@@ -1,0 +1,160 @@
+"""Memory of large results is used again once they are gone, and never before."""
+
+import gc
+import threading
+
+import numpy as np
+import pytest
+from helpers.compare import to_numpy
+
+import cuaug
+from cuaug._host import buffer_pool as memory
+
+torch = pytest.importorskip("torch")
+
+SIZE = memory.LARGE + 12_345
+
+
+@pytest.fixture(autouse=True)
+def nothing_spare():
+    gc.collect()
+    memory._spare.clear()
+    yield
+    memory._spare.clear()
+
+
+def place(array):
+    return array.__array_interface__["data"][0]
+
+
+def test_what_is_gone_is_used_again():
+    first = memory.fresh(SIZE)
+    assert type(first) is np.ndarray
+    assert first.flags.writeable
+    assert first.flags.c_contiguous
+    where = place(first)
+    del first
+    second = memory.fresh(SIZE - 1000)
+    assert place(second) == where
+    assert second.shape == (SIZE - 1000,)
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        lambda a: a[5:9],
+        lambda a: a.view(np.int8)[::-2],
+        lambda a: a[:4096].reshape(64, 64).T,
+        memoryview,
+        lambda a: torch.from_numpy(a)[3:],
+        lambda a: np.broadcast_to(a[:1], (7, 7)),
+        lambda a: np.asarray(memoryview(a)[8:]),
+    ],
+    ids=["slice", "view", "transposed", "memoryview", "torch", "broadcast", "array of a memoryview"],
+)
+def test_nothing_is_used_again_while_a_part_of_it_is_held(kept):
+    first = memory.fresh(SIZE)
+    first[:] = 7
+    where, part = place(first), kept(first)
+    del first
+    gc.collect()
+    second = memory.fresh(SIZE)
+    assert place(second) != where
+    second[:] = 9
+    assert (np.asarray(part) == 7).all()
+    del part, second
+    gc.collect()
+    assert where in {place(block) for block in memory._spare.values()}
+
+
+def test_it_begins_with_a_line_of_the_cache():
+    held = [memory.fresh(memory.LARGE + i) for i in range(3)]
+    assert [place(each) % 64 for each in held] == [0, 0, 0]
+    assert [each.size for each in held] == [memory.LARGE + i for i in range(3)]
+
+
+def test_a_cycle_gives_its_memory_back_when_it_is_collected():
+    first = memory.fresh(SIZE)
+    where, cycle = place(first), {"array": first}
+    cycle["self"] = cycle
+    del first, cycle
+    gc.collect()
+    assert place(memory.fresh(SIZE)) == where
+
+
+def test_little_is_asked_for_in_much_and_much_is_not_kept(monkeypatch):
+    large = memory.fresh(3 * SIZE)
+    where = place(large)
+    del large
+    assert place(memory.fresh(SIZE)) != where  # more than half of it would lie idle
+    monkeypatch.setattr(memory, "_MOST", 5 * SIZE)
+    held = [memory.fresh(SIZE) for _ in range(7)]
+    held.clear()
+    assert sum(block.size for block in memory._spare.values()) <= 5 * SIZE
+    monkeypatch.setattr(memory, "_MOST", SIZE - 1)
+    memory._spare.clear()
+    memory.fresh(SIZE)
+    assert not memory._spare
+
+
+def test_threads_never_hold_the_same_memory():
+    wrong = []
+
+    def work(mark):
+        for _ in range(200):
+            own = memory.fresh(SIZE)
+            own[::4096] = mark
+            if not (own[::4096] == mark).all():
+                wrong.append(mark)
+
+    threads = [threading.Thread(target=work, args=(mark,)) for mark in range(1, 9)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+@pytest.mark.parametrize("make", [np.asarray, torch.from_numpy], ids=["numpy", "torch"])
+@pytest.mark.parametrize("dtype", ["uint8", "float32"])
+def test_results_are_plain_and_keep_their_values(make, dtype):
+    """The next result is another's memory only when this one is gone."""
+    noise = np.random.default_rng(0).integers(0, 256, (40, 224, 224, 3), np.uint8)
+    batch = make(noise if dtype == "uint8" else (noise / 255).astype(np.float32))
+    first = cuaug.hflip(batch, layout="NHWC")
+    assert type(first) is type(batch)
+    copy = to_numpy(first).copy()
+    again = [cuaug.adjust_brightness(batch, 0.5, layout="NHWC") for _ in range(3)]
+    np.testing.assert_array_equal(to_numpy(first), copy)
+    assert len({id(each) for each in again}) == 3
+    np.testing.assert_array_equal(to_numpy(again[0]), to_numpy(again[2]))
+
+
+@pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [("uint8", "float32"), ("float16", "float32"), ("float32", "float32"), ("float64", "float64")],
+)
+@pytest.mark.parametrize("skipped", [0, 3])
+def test_results_that_pass_the_cache_by_equal_those_that_do_not(layout, source, target, skipped):
+    """Of 16 MB and more; pieces begin anywhere in a line of the cache."""
+    shape = (30, 219, 221, 3) if layout == "NHWC" else (30, 3, 219, 221)
+    batch = (np.random.default_rng(0).random(shape) * (255 if source == "uint8" else 1)).astype(source)
+    room = np.full(batch.size + 5, 7, target)
+    out = room[skipped : skipped + batch.size].reshape(shape)
+    assert out.nbytes >= 16 << 20
+    how = {"mean": (0.5, 0.4, 0.3), "std": (0.2, 0.3, 0.4), "dtype": target}
+    cuaug.normalize(batch, **how, layout=layout, out=out)
+    for image, made in zip(batch, out, strict=True):
+        np.testing.assert_array_equal(made, cuaug.normalize(image, **how, layout=layout[1:]))
+    assert (np.delete(room, slice(skipped, skipped + batch.size)) == 7).all()
+
+
+@pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
+def test_a_large_result_may_begin_anywhere(layout):
+    """Between two numbers, where no store past the cache may go."""
+    shape = (30, 219, 221, 3) if layout == "NHWC" else (30, 3, 219, 221)
+    batch = np.random.default_rng(0).integers(0, 256, shape).astype(np.uint8)
+    out = np.ndarray(shape, np.float32, bytearray(4 * batch.size + 8), offset=2)
+    cuaug.to_dtype(batch, "float32", layout=layout, out=out)
+    np.testing.assert_array_equal(out, cuaug.to_dtype(batch, "float32", layout=layout))

@@ -1,0 +1,235 @@
+"""The GPU's warp kernel, run on the CPU by helpers/emulator: a short form of what the GPU suite checks at length."""
+
+import ctypes
+import mmap
+import struct
+
+import numpy as np
+import pytest
+from helpers import emulator as emulated
+from helpers.arrays import default_layout, images, to_layout
+from helpers.compare import Tolerance, assert_equal, to_numpy
+
+import cuaug
+from cuaug._arrays import images as _images
+from cuaug._passes import grids as _grids
+from cuaug._passes import image_passes as _pass
+from cuaug._passes import kernel_config as _plans
+from cuaug._passes.parameters import Table
+
+NUMPY, TORCH = ("numpy", "cpu"), ("torch", "cpu")
+SHAPE = (2, 70, 80, 3)  # more than a region, and no multiple of one
+MATRIX = np.array([[0.9, -0.3, 4.0], [0.3, 0.9, -2.0]])
+AGREE = {
+    "uint8": Tolerance(absolute=1, exact=0.99, reason="each may miss 0.5 % of the exact values by a level"),
+    "float16": Tolerance(absolute=2e-5, relative=2**-10, reason="2e-5, and the storage may round to either neighbour"),
+    "bfloat16": Tolerance(absolute=2e-5, relative=2**-7, reason="2e-5, and the storage may round to either neighbour"),
+    "float32": Tolerance(absolute=2e-5, reason="float32 coordinates and weights, compiled in two ways"),
+}
+both_layouts = pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
+
+
+def affine(batch, layout, **how):
+    return cuaug.warp_affine(batch, MATRIX, layout=layout, **how)
+
+
+def homography(batch, layout):
+    return cuaug.warp_perspective(batch, np.vstack([MATRIX, [1e-3, -5e-4, 1]]), layout=layout)
+
+
+def remap(batch, layout, map_dtype="float32", **how):
+    """Partly outside; four entries lead nowhere."""
+    y, x = np.mgrid[:42, :52].astype(map_dtype)
+    x, y = 1.7 * x + 3 * np.sin(y) - 4, 2 * y - 2.5
+    x[5, 5:9] = np.nan, np.inf, -1e20, 3e9
+    return cuaug.remap(batch, fenced(x), fenced(y), layout=layout, **how)
+
+
+def fenced(values):
+    """A copy behind which memory ends: who reads on is killed."""
+    page = mmap.PAGESIZE
+    size = -(-values.nbytes // page) * page
+    memory = np.frombuffer(mmap.mmap(-1, size + page), np.uint8)
+    assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(memory.ctypes.data + size), page, 0) == 0
+    out = memory[size - values.nbytes : size].view(values.dtype).reshape(values.shape)
+    out[...] = values
+    return out
+
+
+def displace(batch, layout, border="constant"):
+    """By maps of each sample, whose rows and columns lie apart; given to the pass, as arrays of the host are copied."""
+    maps = np.float32(np.random.default_rng(1).normal(0, 4, (2, 2, 66, 138)))[..., ::2, ::2]
+    x, y = (Table(each.ctypes.data, *(step // 4 for step in each.strides), 0, each) for each in maps)
+    image = _images.images(batch, layout)
+    geometry = _pass.grid_geometry(image, x, y, (33, 69), (1.0, 1.0), True)
+    return _pass.warp(image, geometry, (33, 69), "bilinear", border, 0, None, None)
+
+
+def remap_flipped(batch, layout):
+    return remap(batch[..., ::-1, :] if layout == "NCHW" else batch[:, ::-1], layout)
+
+
+@both_layouts
+@pytest.mark.parametrize(
+    ("warp", "how", "dtype"),
+    [
+        *((affine, {}, dtype) for dtype in AGREE),
+        *((affine, {"border": "edge"}, dtype) for dtype in ("uint8", "float16")),
+        (affine, {"interpolation": "bicubic"}, "float32"),
+        (homography, {}, "uint8"),
+        *((remap, {}, dtype) for dtype in AGREE),
+        (remap, {"map_dtype": "float64"}, "uint8"),
+        (remap_flipped, {}, "uint8"),
+        (remap, {"border": "reflect"}, "uint8"),
+        (remap, {"interpolation": "nearest"}, "float32"),
+        (displace, {}, "uint8"),
+        (displace, {"border": "edge"}, "float16"),
+    ],
+)
+def test_the_kernel_gives_what_the_loops_give(warp, how, dtype, layout, monkeypatch):
+    batch = images(TORCH if dtype == "bfloat16" else NUMPY, dtype, layout, SHAPE)
+    expected = warp(batch, layout, **how)
+    emulated.patch(monkeypatch)
+    assert_equal(warp(batch, layout, **how), expected, tolerance=AGREE[dtype])
+
+
+SMALL = np.zeros((1, 5, 7, 3), np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("batch", "map_dtype", "geometry"),
+    [
+        (SMALL, "float32", "Grid"),
+        (SMALL, "float64", "WideGrid"),
+        (SMALL[:, ::-1], "float32", "WideGrid"),
+        (SMALL[:, :, ::-1], "float32", "WideGrid"),
+        (np.lib.stride_tricks.as_strided(SMALL, strides=(0, (1 << 31) // 5 - 5, 3, 1)), "float32", "Grid"),
+        (np.lib.stride_tricks.as_strided(SMALL, strides=(0, (1 << 31) // 5 + 1, 3, 1)), "float32", "WideGrid"),
+    ],
+)
+def test_only_what_float32_and_32_bits_hold_is_read_so(batch, map_dtype, geometry, monkeypatch):
+    made = []
+    monkeypatch.setattr(_pass, "warp", lambda image, geometry, *_: made.append(geometry.name))
+    cuaug.remap(batch, *np.zeros((2, 5, 7), map_dtype), layout="NHWC")
+    assert made == [geometry]
+
+
+@pytest.mark.parametrize("width", [75, 76, 80])
+@pytest.mark.parametrize(("dtype", "channels"), [("uint8", 3), ("uint8", 4), ("float16", 3)])
+def test_layouts_strides_and_batches_give_the_same(dtype, channels, width, monkeypatch):
+    """Rows that sixteen bytes divide, four, or none."""
+    emulated.patch(monkeypatch)
+    wide = images(NUMPY, dtype, "NHWC", (2, 70, width, 5))[..., :channels]
+    whole = affine(np.ascontiguousarray(wide), "NHWC")
+    assert_equal(affine(wide, "NHWC"), whole)
+    planes = np.ascontiguousarray(np.moveaxis(wide, -1, 1))
+    assert_equal(affine(planes, "NCHW"), to_layout(whole, "NCHW"))
+    assert_equal(affine(planes[1:], "NCHW"), to_layout(whole, "NCHW")[1:])
+
+
+@both_layouts
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32"])
+@pytest.mark.parametrize("reduction", [0.8, 1.0, 1.9])
+def test_boxes_hold_what_turned_tiles_need(reduction, dtype, layout, monkeypatch):
+    """What is left out of a box no sample reads."""
+    batch = images(NUMPY, dtype, layout, (1, 90, 104, 3))
+    linear = [reduction * turned(angle, sheared) for angle in range(-180, 180, 37) for sheared in (0, 0.6)]
+    linear += [np.diag(s) for s in ([-1, 1], [1.013, -0.987 * reduction], [1e-3, 1], [1, 1e-4], [1e-9, 1e-9])]
+    matrices = [np.column_stack([part, (52, 45) - part @ (40, 30)]) for part in linear]
+    fill = (9, 200, 77) if dtype == "uint8" else (0.1, 0.9, 0.3)
+
+    def made():
+        return [cuaug.warp_affine(batch, M, inverse=True, size=(61, 80), fill=fill, layout=layout) for M in matrices]
+
+    expected = made()
+    emulated.patch(monkeypatch)
+    for got, want in zip(made(), expected, strict=True):
+        assert_equal(got, want, tolerance=AGREE[dtype])
+
+
+def turned(angle, sheared):
+    cos, sin = np.cos(np.deg2rad(angle)), np.sin(np.deg2rad(angle))
+    return np.array([[cos, -sin], [sin, cos]]) @ [[1, sheared], [0, 1]]
+
+
+@both_layouts
+@pytest.mark.parametrize("dtype", ["uint8", "float16"])
+def test_regions_of_any_height_give_the_same(dtype, layout, monkeypatch):
+    """Where there are many they are tall, those of half the columns twice as tall, and the last ones in halves."""
+    emulated.patch(monkeypatch)
+    batch = images(NUMPY, dtype, layout, (2, 90, 104, 3))
+    grids, made = [], []
+    run = _pass._run
+    monkeypatch.setattr(_pass, "_run", lambda plan, *rest: (grids.append(plan.grid[0]), run(plan, *rest)))
+    for enough in (10**9, 1):
+        monkeypatch.setattr(_grids, "_ENOUGH_REGIONS", enough)
+        _plans.plan.cache_clear()
+        made.append(affine(batch, layout, size=(150, 80), fill=99))
+    _plans.plan.cache_clear()
+    assert_equal(*made)
+    # Of six no eighth is halved.
+    assert grids == {"uint8": [2 * 2 * 5, 2 * (3 + 2) + 1], "float16": [2 * 2 * 3, 2 * (2 + 1)]}[dtype]
+
+
+@both_layouts
+@pytest.mark.parametrize("dtype", ["uint8", "float16"])
+def test_rows_end_where_they_should(dtype, layout, monkeypatch):
+    """Lanes store words of several columns, or single elements where a row ends."""
+    emulated.patch(monkeypatch)
+    batch = images(NUMPY, dtype, layout, (1, 20, 24, 3))
+    whole = np.moveaxis(to_numpy(affine(batch, layout, size=(9, 80))), -1 if layout == "NCHW" else -2, 0)
+    for width in (1, 2, 3, 5, 31, 32, 34, 36, 63, 66, 68):
+        for beside in (3, 8):
+            shape = (1, 9, width + beside, 3)
+            room = np.full(to_layout(np.empty(shape), layout).shape, 77, dtype)
+            columns = np.moveaxis(room, -1 if layout == "NCHW" else -2, 0)
+            affine(batch, layout, size=(9, width), out=np.moveaxis(columns[:width], 0, -1 if layout == "NCHW" else -2))
+            assert_equal(columns[:width], whole[:width])
+            assert (columns[width:] == 77).all()
+
+
+@pytest.mark.parametrize("step", [0, 1 / 2, 1 / 4, 1 / 32])
+def test_levels_halfway_between_two_become_the_even_one(step, monkeypatch):
+    batch = images(NUMPY, "uint8", default_layout(NUMPY), (1, 20, 24, 3))
+    M = np.array([[1.25, 0, -1 - step], [0, 1, 3 * step]])
+    expected = cuaug.warp_affine(batch, M, inverse=True)  # which test_warp_laws.py holds to it
+    emulated.patch(monkeypatch)
+    assert_equal(cuaug.warp_affine(batch, M, inverse=True), expected)
+
+
+ONE = """\
+struct Out {{ unsigned int* out; }};
+__shared__ alignas(16) unsigned int box[4];
+void one(const Out args) {{
+    const unsigned int to = __cvta_generic_to_shared(box);
+    {}
+}}
+"""
+FAULTS = {
+    "if (threadIdx.x > 0) __syncthreads();": "",
+    "if (threadIdx.x % 32 > 0) __syncthreads(); else __syncwarp();": "threads wait for others that do not come",
+    "if (threadIdx.x < 40) args.out[threadIdx.x] = __shfl_sync(~0u, threadIdx.x, 3); else __syncthreads();": (
+        "threads wait for others that do not come"
+    ),
+    'asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" : : "r"(to), "l"(args.out), "r"(16));': (
+        "copies are never waited for"
+    ),
+}
+
+
+@pytest.mark.parametrize("body", FAULTS)
+def test_the_emulator_notices(body):
+    """Threads that are done hold up nobody."""
+    room = np.zeros(64, np.uint32)
+    run = emulated.kernel("one", emulated.translated(ONE.format(body)))
+    assert run(struct.pack("P", room.ctypes.data), (2, 1, 1), 64) == FAULTS[body]
+
+
+def test_what_is_copied_is_not_there_before_it_is_waited_for():
+    copy = 'asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" : : "r"(to), "l"(args.out + 4), "r"(8));'
+    wait = 'asm volatile("cp.async.wait_all;" : : : "memory");'
+    body = f"{copy} args.out[0] = box[0]; {wait} for (int i = 1; i < 4; ++i) args.out[i] = box[i];"
+    room = np.array([1, 1, 1, 1, 2, 3, 4, 5], np.uint32)
+    run = emulated.kernel("one", emulated.translated(ONE.format(body)))
+    assert run(struct.pack("P", room.ctypes.data), (1, 1, 1), 1) == ""
+    assert room.tolist() == [0xA5A5A5A5, 3, 0, 0, 2, 3, 4, 5]

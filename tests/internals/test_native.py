@@ -1,0 +1,256 @@
+"""The compiled extension itself: instruction sets, threads, forks, the interpreter's lock, and what it refuses."""
+
+import importlib.machinery
+import os
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.arrays import noise, seeded
+from helpers.child_process import python
+from helpers.compare import Tolerance, assert_equal
+from numpy.testing import assert_array_equal
+
+import cuaug
+from cuaug import _native as native
+from cuaug._arrays import images as _images
+from cuaug._passes import image_passes as _pass
+from cuaug._passes import parameters as _parameters
+
+TURN = np.array([[0.9, 0.3, -2.0], [-0.25, 1.1, 1.0]])
+FUSED = Tolerance(1.0, reason="a fused multiply-add rounds once: a value beside a tie falls to its other side")
+FLOAT = Tolerance(2e-5, reason="float32 coordinates, rounded once or twice")
+
+
+@pytest.fixture(autouse=True)
+def settings():
+    isa = native.isa()
+    yield
+    native.set_isa(isa)
+    native.set_threads(0)
+
+
+def turned(images, **options):
+    return cuaug.warp_affine(images, TURN, border="reflect", **options)
+
+
+def each_isa(make):
+    """What `make` gives under each instruction set, the plainest first."""
+    results = {}
+    for isa in native.isas():
+        native.set_isa(isa)
+        assert native.isa() == isa
+        results[isa] = make()
+    return results
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "int16", "float16", "float32", "float64"])
+@pytest.mark.parametrize("interpolation", ["bilinear", "bicubic", "lanczos"])
+def test_the_instruction_sets_agree(dtype, interpolation):
+    images = noise((2, 70, 83, 3), dtype)
+    scale = 65535 if dtype in ("uint16", "int16") else 1
+    half = Tolerance(1e-3, reason="neighbouring float16 numbers")
+    tolerance = {"float16": half, "float32": FLOAT, "float64": FLOAT}.get(dtype, FUSED)
+    if scale > 1:
+        tolerance = Tolerance(1 + 1e-4 * scale, reason="float32 coordinates, in levels of 65535")
+    for make in (
+        lambda: turned(images, interpolation=interpolation),
+        lambda: cuaug.resize(images, (31, 29), interpolation),
+    ):
+        plainest, *others = each_isa(make).values()
+        for other in others:
+            assert_equal(other, plainest, tolerance=tolerance)
+
+
+def test_nearest_moves_bits_alike_under_every_instruction_set():
+    images = noise((2, 70, 83, 3), "int64") * 2**40 + 1  # beyond what a float64 holds
+    results = each_isa(lambda: turned(images, interpolation="nearest"))
+    for result in results.values():
+        assert np.isin(result, images).all()
+        assert_array_equal(result, results[native.isas()[0]])
+
+
+@pytest.mark.parametrize("width", [*range(1, 40), 256, 300])
+def test_packed_bytes_are_rounded_and_put_together_in_every_width(width):
+    """Behind an op that has nothing to do, but needs all channels: to the last byte, and not one further."""
+    levels = np.array([-np.inf, -1e30, -0.5, 0, 0.5, 1.5, 2.5, 3.25, 127.5, 254.5, 254.51, 255.5, 1e30, np.inf, np.nan])
+    values = seeded(width).choice(np.append(levels, np.arange(256)), (1, 3, width, 3))
+    shares = np.float32(values / 255)
+    expected = np.nan_to_num(np.rint(np.clip(shares * np.float32(255), 0, 255)))
+    image, still = _images.images(shares), _parameters.PerSample(_parameters.NO_TABLE, (0.0,))
+
+    def make():
+        room = np.full((1, 3, width + 3, 3), 77, np.uint8)
+        _pass.pointwise(image, ("RandomGrayscale",), still, "uint8", room[:, :, :width])
+        return room
+
+    for room in each_isa(make).values():
+        assert_array_equal(room[:, :, :width], expected)
+        assert (room[:, :, width:] == 77).all()
+
+
+def test_half_precision_converts_as_numpy_does():
+    bits = np.arange(65536, dtype=np.uint16)
+    halves = bits.view(np.float16).reshape(1, 256, 256, 1)
+    # Every number that lies on a float16, between two, or beside the middle of two: rounding, subnormals, overflow.
+    with np.errstate(over="ignore", invalid="ignore"):
+        middles = np.concatenate([np.nextafter(halves.astype(np.float32), np.float32(s)) for s in (-np.inf, np.inf)])
+        up = np.nextafter(halves, np.float16(np.inf)).astype(np.float32)
+        middles = np.concatenate([middles, (halves.astype(np.float32) + up) / 2])
+        expected = middles.astype(np.float16)
+    for widened in each_isa(lambda: cuaug.crop(halves, 0, 0, 256, 256, dtype="float32")).values():
+        assert_array_equal(widened, halves.astype(np.float32))
+    for narrowed in each_isa(lambda: cuaug.crop(middles, 0, 0, 256, 256, dtype="float16")).values():
+        assert_array_equal(narrowed, expected)
+
+
+def test_the_number_of_threads_does_not_show():
+    images = noise((5, 150, 131, 3))
+    native.set_threads(1)
+    alone = turned(images), cuaug.resize(images, (64, 65))
+    for threads in (2, 3, 16):
+        native.set_threads(threads)
+        assert native.threads() == threads
+        assert_array_equal(turned(images), alone[0])
+        assert_array_equal(cuaug.resize(images, (64, 65)), alone[1])
+    native.set_threads(0)
+    assert native.threads() == len(os.sched_getaffinity(0))
+
+
+def test_callers_from_many_threads_get_their_own_results():
+    native.set_threads(3)
+    batches = [noise((4, 90, 97, 3), seed=seed) for seed in range(6)]
+    expected = [turned(batch) for batch in batches]
+    wrong = []
+
+    def call(i):
+        for _ in range(20):
+            if not np.array_equal(turned(batches[i]), expected[i]):
+                wrong.append(i)
+
+    callers = [threading.Thread(target=call, args=(i,)) for i in range(len(batches))]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert not wrong
+
+
+def test_the_interpreter_runs_on_during_a_call():
+    images, counted, done = noise((16, 512, 512, 3)), 0, threading.Event()
+
+    def work():
+        for _ in range(3):
+            turned(images, interpolation="lanczos")
+        done.set()
+
+    native.set_threads(1)
+    worker = threading.Thread(target=work)
+    begin = time.perf_counter()
+    worker.start()
+    while not done.is_set():
+        counted += 1
+    worker.join()
+    assert time.perf_counter() - begin > 0.05, "too short to tell"
+    assert counted > 1000  # with the lock held throughout, this thread would run three times
+
+
+FORKS = """
+import os, signal, threading, warnings
+import numpy, cuaug
+from cuaug import _native
+
+warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 on: fork beside threads, which is the point
+images = numpy.random.default_rng(0).integers(0, 256, (4, 120, 130, 3), numpy.uint8)
+turned = lambda: cuaug.warp_affine(images, [[0.9, 0.3, -2.0], [-0.25, 1.1, 1.0]], border="reflect")
+_native.set_threads(4)
+expected, stop = turned(), threading.Event()
+
+def keep_busy():
+    while not stop.is_set():
+        turned()
+
+busy = threading.Thread(target=keep_busy)
+busy.start()
+try:
+    for _ in range(30):
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)  # a hang becomes a death
+            os._exit(0 if numpy.array_equal(turned(), expected) else 1)
+        assert os.waitpid(child, 0)[1] == 0
+finally:
+    stop.set()
+    busy.join()
+assert numpy.array_equal(turned(), expected)
+print("30 children")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_child_starts_threads_of_its_own():
+    """In a process of its own: JAX, where another test has imported it, warns at every fork."""
+    said, _ = python(FORKS)
+    assert said == "30 children"
+
+
+def test_refusals_name_what_is_wrong():
+    names = ("uint8", "uint8", "Affine", "Bilinear", "Constant")
+    with pytest.raises(ValueError, match="record has 3 bytes, expected"):
+        native.warp(b"abc", *names)
+    for place, (name, kind) in enumerate(
+        [("half", "dtype"), ("half", "dtype"), ("Shear", "geometry"), ("Cubic", "sampler"), ("Zero", "border")]
+    ):
+        with pytest.raises(ValueError, match=f"{kind} '{name}'"):
+            native.warp(b"", *names[:place], name, *names[place + 1 :])
+    with pytest.raises(ValueError, match="int32 is only moved"):
+        native.warp(b"", "int32", "int32", "Affine", "Bilinear", "Constant")
+    with pytest.raises(ValueError, match="int64 is only moved"):
+        native.warp(b"", "int64", "float32", "Affine", "Nearest", "Constant")
+    with pytest.raises(ValueError, match="filter 'Box'"):
+        native.resample(b"", "uint8", "uint8", "Box")
+    with pytest.raises(ValueError, match="record has 0 bytes, expected"):
+        native.resample(b"", "uint8", "uint8", "Triangle")
+    for loop in (native.adjust_sharpness, native.relevel, native.extremes, native.lut):
+        with pytest.raises(ValueError, match="record has 3 bytes, expected"):
+            loop(b"abc", "uint8")
+        with pytest.raises(ValueError, match="int64 is only moved"):
+            loop(b"abc", "int64")
+    for chain, said in (
+        (["Blur"], "op 'Blur'"),
+        ([(0, 2)], "a user's op has an address"),
+        ([(8, 33)], "at most 32 fields"),
+    ):
+        for loop in (
+            lambda c: native.pointwise(b"", "uint8", "uint8", c, 3),
+            lambda c: native.luma_mean(b"", "uint8", c, False),
+        ):
+            with pytest.raises(ValueError, match=said):
+                loop(chain)
+    with pytest.raises(ValueError, match="'x86-64-v9' is not among"):
+        native.set_isa("x86-64-v9")
+    with pytest.raises(ValueError, match="positive"):
+        native.set_threads(-1)
+
+
+def test_the_build_says_what_it_is():
+    flags = each_isa(lambda: native.flags().split())
+    assert all("-ffp-contract=fast" in own for own in flags.values())
+    assert "-O3" in flags[native.isas()[-1]]
+    assert len({tuple(own) for own in flags.values()}) == len(native.isas())
+    info = native.build_info()
+    assert info["isa"] == native.isas()[-1]
+    assert set(info) == {"compiler", "flags", "isa", "isas", "threads"}
+    assert Path(native.__file__).stat().st_size < 5 * 2**20
+
+
+@pytest.mark.skipif(not native.__file__.endswith(tuple(importlib.machinery.EXTENSION_SUFFIXES)), reason="not a file")
+def test_one_name_leaves_the_extension():
+    try:
+        listed = subprocess.run(["nm", "-D", "--defined-only", native.__file__], capture_output=True, text=True)
+    except FileNotFoundError:
+        pytest.skip("no nm here")
+    assert [line.split()[-1] for line in listed.stdout.splitlines()] == ["PyInit__native"]

@@ -1,0 +1,322 @@
+"""Files that are damaged or made to harm: nothing leaves the decoder but an array or the family of DecodeError."""
+
+import contextlib
+import functools
+import gc
+import threading
+import time
+
+import numpy as np
+import pytest
+from helpers.child_process import python
+from helpers.jpeg import (
+    MUTATORS,
+    SEED,
+    bases,
+    by_pillow,
+    encoded,
+    piece,
+    segments,
+    with_segments,
+)
+from helpers.jpeg_fuzz import FOUR_MEGAPIXELS, allowed, mutated
+from helpers.jpeg_writer import segment
+
+import cuaug
+from cuaug import io as cio
+
+pytestmark = pytest.mark.jpeg
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_mutated_files_decode_or_say_why_not(part):
+    """20,000 of them; a million in tests/fuzz."""
+    outcomes = mutated(SEED + part, 5_000)
+    # The mutations reach all of the decoder: none of its usual answers is rare.
+    assert min(outcomes[name] for name in ("array", "array, strict", "DecodeError", "ImageTooLarge")) > 50, outcomes
+
+
+SMALL = {
+    "baseline": lambda photo: encoded(photo, "420", quality=50),
+    "444": lambda photo: encoded(photo, "444", quality=50),
+    "progressive": lambda photo: encoded(photo, "420", quality=50, progressive=True),
+    "restarts": lambda photo: encoded(photo, "422", quality=50, restart=2),
+    "gray": lambda photo: by_pillow(photo, "L", quality=50),
+    "cmyk": lambda photo: by_pillow(photo, "CMYK", quality=50),
+}
+
+
+@pytest.mark.parametrize("kind", SMALL)
+def test_a_file_cut_anywhere_is_found_out(kind):
+    file = SMALL[kind](piece(np.random.default_rng(SEED), 56, 72))
+    size = cio.read_header(file)[:2]
+    assert len(file) <= 6_000
+    assert file.endswith(b"\xff\xd9")
+    for end in range(len(file) - 1):  # but for the last byte, without which the marker is as good as whole
+        with pytest.raises(cuaug.DecodeError):
+            cio.decode_jpeg(file[:end])
+        try:
+            found = cio.decode_jpeg(file[:end], strict=False).shape[:2]
+        except ValueError as error:
+            allowed(error)
+        else:
+            assert found == size
+
+
+BOMBS = """
+import functools
+import resource, time
+import numpy as np
+import cuaug.io as cio, cuaug
+from helpers.jpeg import claiming, encoded, frame, with_byte
+
+photo = np.zeros((64, 64, 3), np.uint8)
+files = {"baseline": encoded(photo), "progressive": encoded(photo, progressive=True)}
+def claim(kind, *size):
+    file = claiming(files.get(kind, files["baseline"]), *size)
+    return with_byte(file, frame(file) + 1, 0xC9) if kind == "arithmetic" else file
+
+sizes = [(65535, 65535), (65500, 65500), (32000, 32000), (16384, 1), (1, 65535), (0, 100), (100, 0)]
+[cio.decode_jpeg(files["baseline"]) for _ in range(3)]
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+worst = tried = 0
+for kind in ("baseline", "progressive", "arithmetic"):
+    for size in sizes:
+        for call in (cio.decode_jpeg, lambda data: cio.decode_and_crop_jpeg(data, 0, 0, 1, 1)):
+            start, tried = time.thread_time(), tried + 1
+            try:
+                call(claim(kind, *size))
+            except cuaug.DecodeError as error:
+                reason = error.reason
+                large = isinstance(error, cuaug.ImageTooLarge)
+            else:
+                # A small claim: a pixel at the top is read without the rest, and arithmetic coding never ends.
+                assert (call is not cio.decode_jpeg or kind == "arithmetic") and size == (16384, 1), (kind, size)
+                continue
+            worst = max(worst, time.thread_time() - start)
+            assert large == (max(size) >= 32000 and min(size) > 0), (kind, size, reason)
+print(tried, worst, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+def test_claims_of_size_are_refused_at_once():
+    tried, seconds, kilobytes = python(BOMBS)[0].split()
+    assert int(tried) == 42
+    assert float(seconds) < 0.010
+    assert int(kilobytes) < 16 << 10
+
+
+def of_many_scans(count, height, width):
+    """A progressive file whose last scan is there again and again."""
+    file = by_pillow(np.zeros((height, width, 3), np.uint8), progressive=True)
+    start = [at for marker, at, _ in segments(file) if marker == 0xDA][-1]
+    return file[:-2] + file[start:-2] * count + b"\xff\xd9"
+
+
+def least_seconds(call):
+    """Of this thread, in the quickest of three."""
+    taken = []
+    for _ in range(3):
+        start = time.thread_time()
+        call()
+        taken.append(time.thread_time() - start)
+    return min(taken)
+
+
+@functools.cache
+def seconds_of_scans_that_are_allowed(size):
+    file = of_many_scans(80, *size)  # beside about ten of its own
+    return least_seconds(lambda: cio.decode_jpeg(file, strict=False))
+
+
+@pytest.mark.parametrize("size", [(16, 16), (2048, 4096)], ids=str)
+@pytest.mark.parametrize("scans", [101, 500, 5_000])
+def test_scans_are_counted(scans, size):
+    """However many there are, it takes no longer than as many as are allowed."""
+    file = of_many_scans(scans, *size)
+
+    def refused():
+        with pytest.raises(cuaug.ImageTooLarge, match="more than 100 scans"):
+            cio.decode_jpeg(file, strict=False)
+
+    assert least_seconds(refused) < 2 * seconds_of_scans_that_are_allowed(size) + 0.005
+    with pytest.raises(cuaug.DecodeError):
+        cio.decode_jpeg(file)
+
+
+def test_the_limit_of_scans_can_be_lifted():
+    file = of_many_scans(150, 16, 16)
+    assert cio.decode_jpeg(file, strict=False, max_scans=None).shape == (16, 16, 3)
+    with pytest.raises(cuaug.ImageTooLarge, match="more than 5 scans"):
+        cio.decode_jpeg(by_pillow(np.zeros((16, 16, 3), np.uint8), progressive=True), max_scans=5)
+
+
+def marker_bombs():
+    exif = b"Exif\0\0MM\0*\0\0\0\x08\xff\xff" + b"\0" * 60_000
+    icc = [segment(0xE2, b"ICC_PROFILE\0" + bytes([i, 255]) + b"\7" * 1_000) for i in range(1, 256)]
+    return {
+        "COM": [segment(0xFE, b"")] * 100_000, "APP0": [segment(0xE0, b"")] * 100_000,
+        "APP1": [segment(0xE1, b"Exif\0\0MM\0*\0\0\0\x08")] * 100_000,
+        "APP2": [segment(0xE2, b"ICC_PROFILE\0")] * 100_000,
+        "EXIF of 64 KB": [segment(0xE1, exif)], "255 EXIFs of 64 KB": [segment(0xE1, exif)] * 255,
+        "ICC": icc, "ICC without its end": icc[:-1],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", marker_bombs())
+def test_markers_take_no_time(kind):
+    file = by_pillow(np.zeros((16, 16, 3), np.uint8))
+    filled = with_segments(file, *marker_bombs()[kind])
+    start = time.thread_time()
+    assert cio.read_header(filled)[:2] == (16, 16)
+    assert np.array_equal(cio.decode_jpeg(filled), cio.decode_jpeg(file))
+    assert time.thread_time() - start < 0.5
+
+
+MEMORY = """
+import resource
+import numpy as np
+import cuaug.io as cio, cuaug
+from helpers.jpeg import claiming, encoded
+file = claiming(encoded(np.zeros((64, 64, 3), np.uint8), progressive=True), 8000, 10000)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    cio.decode_jpeg(file, max_memory=64 << 20, strict=False)
+except cuaug.ImageTooLarge as error:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, error.reason)
+"""
+
+
+def test_memory_of_progressive_files_is_limited():
+    kilobytes, _, reason = python(MEMORY)[0].partition(" ")
+    assert int(kilobytes) < 96 << 10
+    assert "240000000 bytes of memory, more than the limit of 67108864" in reason
+
+
+LEAK = """
+import numpy as np, psutil
+import cuaug.io as cio, cuaug
+from helpers.jpeg import SEED, by_pillow, encoded, photographs
+rng = np.random.default_rng(SEED)
+photo = np.tile(photographs()[0], (4, 4, 1))
+whole = [encoded(photo), encoded(photo, progressive=True), by_pillow(photo, "CMYK"), by_pillow(photo, "L")]
+files = [file[: rng.integers(700, 6_000)] for file in whole * 13][:50]
+def rounds(count):
+    for _ in range(count):
+        for file in files:
+            try:
+                cio.decode_jpeg(file)
+            except cuaug.DecodeError:
+                continue
+            raise AssertionError("decoded")
+    return psutil.Process().memory_info().rss
+before = rounds(20)
+print((rounds(100) - before) >> 10)
+"""
+
+
+def test_nothing_leaks_where_decoding_ends_early():
+    pytest.importorskip("psutil")
+    assert int(python(LEAK)[0]) < 32 << 10  # KiB; of a row table of 16 KB each, 80 MB would be left
+
+
+def test_an_error_holds_nothing_that_only_cycles_would_free():
+    file = encoded(piece(np.random.default_rng(SEED), 300, 400))[:2_000]
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(2):
+            with contextlib.suppress(cuaug.DecodeError):
+                cio.decode_jpeg(file)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
+
+
+def test_what_is_too_short_to_be_a_file():
+    rng = np.random.default_rng(SEED)
+    for length in range(17):
+        for number in range(32):
+            data = rng.bytes(length)
+            data = b"\xff\xd8\xff"[:length] + data[3:] if number % 2 else data
+            for call in (cio.decode_jpeg, cio.read_header, cio.decode_image):
+                with pytest.raises(cuaug.DecodeError):
+                    call(data)
+
+
+BAD = [-1, -(2**31), -(2**63), 2**31, 2**63, 2**64, 10**30]
+
+
+@pytest.mark.parametrize("value", [*BAD, float("nan"), 1.0, True, None, "3"], ids=repr)
+@pytest.mark.parametrize("side", ["top", "left", "height", "width"])
+def test_boxes_are_checked_before_anything_is_decoded(monkeypatch, value, side):
+    file = encoded(np.zeros((40, 50, 3), np.uint8))
+    monkeypatch.setattr(cio, "_pointer", lambda array: pytest.fail("the decoder was reached"))
+    box = {"top": 1, "left": 1, "height": 5, "width": 5, side: value}
+    with pytest.raises(ValueError if value in BAD else TypeError, match=rf"cuaug\.io\.decode_and_crop_jpeg: .*{side}"):
+        cio.decode_and_crop_jpeg(file, **box)
+
+
+@pytest.mark.parametrize(
+    "box",
+    [(0, 0, 41, 50), (0, 0, 40, 51), (40, 0, 1, 1), (0, 50, 1, 1), (39, 49, 2, 1), (0, 0, 0, 5), (0, 0, 5, 0)],
+)
+def test_boxes_lie_within_the_image(box):
+    file = encoded(np.zeros((40, 50, 3), np.uint8))
+    with pytest.raises(ValueError, match=r"within the image of 40x50|at least 1") as raised:
+        cio.decode_and_crop_jpeg(file, *box)
+    assert not isinstance(raised.value, cuaug.DecodeError)
+
+
+def test_the_limits():
+    file = encoded(np.zeros((40, 50, 3), np.uint8))
+    for limit, words in (
+        ({"max_pixels": 1_999}, "40x50 pixels, more than the limit of 1999"),
+        ({"max_side": 49}, "40x50 pixels, a side longer than the limit of 49"),
+        ({"max_bytes": 100}, f"{len(file)} bytes, more than the limit of 100"),
+    ):
+        for call in (cio.read_header, cio.decode_jpeg, cio.decode_image):
+            with pytest.raises(cuaug.ImageTooLarge, match=words):
+                call(file, **limit)
+    assert cio.decode_jpeg(file, max_pixels=2_000, max_side=50, max_bytes=None, max_memory=None).shape == (40, 50, 3)
+
+
+def test_threads_give_what_one_gives():
+    """Eight at once, good files and bad ones, each from a call of its own."""
+    rng = np.random.default_rng(SEED)
+    mutators = list(MUTATORS.values())
+    files = [bases()[i % 21] if i % 2 else mutators[i % 7](rng, bases()[i % 21]) for i in range(500)]
+
+    def result(file):
+        try:
+            return cio.decode_jpeg(file, strict=False, max_pixels=FOUR_MEGAPIXELS).tobytes()
+        except cuaug.DecodeError as error:
+            return error.reason
+
+    alone = [hash(result(file)) for file in files]
+    together = [[0] * len(files) for _ in range(8)]
+
+    def work(number):
+        for step in range(len(files)):
+            place = (step + 61 * number) % len(files)
+            together[number][place] = hash(result(files[place]))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert together == [alone] * 8
+
+
+def test_the_first_failure_of_a_list_is_named(tmp_path):
+    good = encoded(np.zeros((16, 16, 3), np.uint8))
+    path = tmp_path / "cut.jpg"
+    path.write_bytes(good[:200])
+    with pytest.raises(cuaug.DecodeError, match=r"cuaug.io.decode_jpeg: image 2 \('.*cut.jpg'\): ") as raised:
+        cio.decode_jpeg([good, good, path, b""])
+    assert (raised.value.index, raised.value.source) == (2, str(path))
+    import pickle
+
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert (type(again), again.index, again.source, again.reason, str(again)) == (
+        cuaug.DecodeError, 2, str(path), raised.value.reason, str(raised.value),
+    )  # fmt: skip

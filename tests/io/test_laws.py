@@ -1,0 +1,249 @@
+"""Decoding agrees with other decoders, and a part of an image with the whole."""
+
+import io
+import itertools
+
+import cv2
+import numpy as np
+import pytest
+from helpers.jpeg import SAMPLINGS, SEED, bases, by_pillow, claiming, encoded, frame, piece, with_byte, with_segments
+from helpers.jpeg_writer import random_jpeg, segment
+from PIL import Image
+
+import cuaug
+from cuaug import io as cio
+
+pytestmark = pytest.mark.jpeg
+
+SCALES = (1, 1 / 2, 1 / 4, 1 / 8)
+COLORS = ("rgb", "bgr", "gray")
+# (horizontal, vertical) samplings of the components: the usual ones, and those that only specialists write.
+LAYOUTS = [
+    [(1, 1)], [(2, 2)], [(1, 1)] * 3, [(2, 1), (1, 1), (1, 1)], [(2, 2), (1, 1), (1, 1)], [(1, 2), (1, 1), (1, 1)],
+    [(4, 1), (1, 1), (1, 1)], [(4, 2), (1, 1), (1, 1)], [(2, 4), (1, 1), (1, 1)], [(1, 4), (1, 1), (1, 1)],
+    [(2, 2), (2, 1), (1, 2)], [(4, 1), (2, 1), (1, 1)], [(1, 1), (2, 2), (1, 1)], [(2, 2), (2, 1), (2, 1)],
+    [(1, 1)] * 4, [(2, 2), (1, 1), (1, 1), (2, 2)],
+]  # fmt: skip
+
+
+def boxes(rng, height, width, count):
+    """At all four edges, one pixel wide and high, on borders of blocks and off them."""
+    yield from [(0, 0, 1, 1), (height - 1, width - 1, 1, 1), (0, 0, height, 1), (height - 1, 0, 1, width)]
+    for _ in range(count):
+        top, left = int(rng.integers(height)), int(rng.integers(width))
+        if rng.random() < 0.3:
+            top, left = top // 8 * 8, left // 8 * 8
+        tall, wide = (1 if rng.random() < 0.2 else int(rng.integers(1, n + 1)) for n in (height - top, width - left))
+        yield top, left, tall, wide
+
+
+def assert_crops_are_slices(file, rng, count):
+    for scale, color in itertools.product(SCALES, COLORS):
+        whole = cio.decode_jpeg(file, scale=scale, color=color)
+        for top, left, tall, wide in boxes(rng, *whole.shape[:2], count):
+            crop = cio.decode_and_crop_jpeg(file, top, left, tall, wide, scale=scale, color=color)
+            same = np.array_equal(crop, whole[top : top + tall, left : left + wide])
+            assert same, f"scale={scale}, color={color}, box {(top, left, tall, wide)} of {whole.shape}"
+
+
+@pytest.mark.parametrize("progressive", [False, True], ids=["baseline", "progressive"])
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+@pytest.mark.parametrize("size", [(61, 83), (64, 64), (33, 200), (5, 17), (130, 131)], ids=str)
+def test_a_crop_is_a_slice(sampling, progressive, size):
+    rng = np.random.default_rng(SEED)
+    file = encoded(piece(rng, *size), sampling, progressive=progressive, restart=int(rng.integers(4)))
+    assert_crops_are_slices(file, rng, 6)
+
+
+@pytest.mark.parametrize("kind", ["interleaved", "restarts", "scans"])
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: "".join(f"{h}{v}" for h, v in layout))
+def test_a_crop_is_a_slice_whatever_the_samples_layout(layout, kind):
+    rng = np.random.default_rng([SEED, len(kind)])
+    for size in ((40, 77), (67, 33), (96, 128)):
+        file = random_jpeg(
+            rng, size, layout, restart=2 * (kind == "restarts"), interleaved=kind != "scans",
+            adobe=2 if len(layout) == 4 else None,
+        )  # fmt: skip
+        assert_crops_are_slices(file, rng, 2)
+
+
+def test_a_crop_of_a_progressive_file_that_is_not_complete_is_a_slice():
+    """Its blocks are smoothed by their neighbours'."""
+    rng = np.random.default_rng(SEED)
+    file = encoded(piece(rng, 120, 160), progressive=True)
+    scans = [at for at in range(len(file) - 1) if file[at : at + 2] == b"\xff\xda"]
+    for end in scans[1:4]:
+        assert_crops_are_slices(file[:end] + b"\xff\xd9", rng, 5)
+
+
+def test_the_bytes_around_a_result_stay_as_they_are():
+    rng = np.random.default_rng(SEED)
+    for file in bases():
+        header = cio.read_header(file)
+        for poison in (0xA5, 0x5A):
+            around = np.full((header.height + 2, header.width + 4, 3), poison, np.uint8)
+            inner = around[1:-1, 2:-2]
+            cio.decode_jpeg(file, out=inner)
+            kept = around.copy()
+            inner[...] = poison
+            assert (around == poison).all()
+            assert np.array_equal(kept[1:-1, 2:-2], cio.decode_jpeg(file))
+            top, left = int(rng.integers(header.height)), int(rng.integers(header.width))
+            part = around[1 : header.height - top + 1, 2 : header.width - left + 2]
+            cio.decode_and_crop_jpeg(file, top, left, header.height - top, header.width - left, out=part)
+            assert np.array_equal(part, kept[1 + top : -1, 2 + left : -2])
+
+
+# Another version of the same library, or another's copy of it: their transforms and upsampling are to a rounding alike.
+ONE_LEVEL = 1
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+@pytest.mark.parametrize("progressive", [False, True], ids=["baseline", "progressive"])
+def test_pillow_and_opencv_decode_to_the_same(sampling, progressive):
+    rng = np.random.default_rng(SEED)
+    for number in range(30):
+        size = int(rng.integers(9, 200)), int(rng.integers(9, 200))
+        file = encoded(piece(rng, *size), sampling, quality=int(rng.integers(20, 100)), progressive=progressive)
+        ours = cio.decode_jpeg(file).astype(int)
+        pillow = np.asarray(Image.open(io.BytesIO(file)), int)
+        opencv = cv2.imdecode(np.frombuffer(file, np.uint8), cv2.IMREAD_COLOR)[..., ::-1].astype(int)
+        assert ours.shape == pillow.shape == opencv.shape
+        assert max(np.abs(ours - pillow).max(), np.abs(ours - opencv).max()) <= ONE_LEVEL, f"file {number}"
+        grey = cv2.imdecode(np.frombuffer(file, np.uint8), cv2.IMREAD_GRAYSCALE)
+        assert np.abs(cio.decode_jpeg(file, color="gray")[..., 0].astype(int) - grey).max() <= ONE_LEVEL
+        assert np.array_equal(cio.decode_jpeg(file, color="bgr")[..., ::-1], ours)
+
+
+@pytest.mark.parametrize("scale", SCALES[1:])
+def test_pillow_reduces_to_the_same(scale):
+    rng = np.random.default_rng(SEED)
+    for sampling in ("444", "422", "420"):
+        file = encoded(piece(rng, 128, 192), sampling)
+        with Image.open(io.BytesIO(file)) as image:
+            image.draft("RGB", (round(192 * scale), round(128 * scale)))
+            expected = np.asarray(image, int)
+        assert np.abs(cio.decode_jpeg(file, scale=scale).astype(int) - expected).max() <= ONE_LEVEL
+
+
+@pytest.mark.parametrize("layout", LAYOUTS[:-2], ids=lambda layout: "".join(f"{h}{v}" for h, v in layout))
+def test_layouts_decode_as_pillow_has_them(layout):
+    rng = np.random.default_rng(SEED)
+    file = random_jpeg(rng, (67, 93), layout)
+    expected = np.asarray(Image.open(io.BytesIO(file)).convert("RGB"), int)
+    assert np.abs(cio.decode_jpeg(file).astype(int) - expected).max() <= ONE_LEVEL
+
+
+@pytest.mark.parametrize("transform", [0, 2], ids=["cmyk", "ycck"])
+def test_ink_becomes_light_as_in_pillow(transform):
+    file = random_jpeg(np.random.default_rng(SEED), (40, 56), [(1, 1)] * 4, adobe=transform)
+    expected = np.asarray(Image.open(io.BytesIO(file)).convert("RGB"), int)
+    rgb = cio.decode_jpeg(file)
+    assert np.abs(rgb.astype(int) - expected).max() <= ONE_LEVEL
+    assert np.array_equal(cio.decode_jpeg(file, color="bgr")[..., ::-1], rgb)
+    grey = rgb @ np.array([0.299, 0.587, 0.114])
+    assert np.abs(cio.decode_jpeg(file, color="gray")[..., 0] - grey).max() <= 0.51
+    assert cio.read_header(file)[2:5] == (4, "444", "cmyk" if transform == 0 else "ycck")
+
+
+def test_colours_stored_as_they_are():
+    file = random_jpeg(np.random.default_rng(SEED), (40, 56), [(1, 1)] * 3, adobe=0)
+    assert cio.read_header(file).color_space == "rgb"
+    expected = np.asarray(Image.open(io.BytesIO(file)), int)
+    assert np.abs(cio.decode_jpeg(file).astype(int) - expected).max() <= ONE_LEVEL
+    assert np.array_equal(cio.decode_jpeg(file, color="bgr")[..., ::-1], cio.decode_jpeg(file))
+
+
+def unsupported():
+    base = by_pillow(np.zeros((16, 24, 3), np.uint8))
+    at = frame(base)
+    yield "12 bits", with_byte(base, at + 4, 12), "precision 12"
+    yield "lossless", with_byte(base, at + 1, 0xC3), "lossless|0xc3|SOF type"
+    yield "hierarchical", with_byte(base, at + 1, 0xC5), "SOF type 0xc5"
+    yield "2 components", random_jpeg(np.random.default_rng(SEED), (16, 16), [(1, 1)] * 2), "2 components"
+    yield (
+        "5 samples to 2",
+        random_jpeg(np.random.default_rng(SEED), (16, 16), [(3, 1), (2, 1), (2, 1)]),
+        "[Ff]ractional",
+    )
+
+
+@pytest.mark.parametrize(("file", "words"), [pytest.param(*case, id=kind) for kind, *case in unsupported()])
+def test_what_is_not_decoded_is_named(file, words):
+    with pytest.raises(cuaug.UnsupportedImage, match=words):
+        cio.decode_jpeg(file)
+
+
+@pytest.mark.parametrize(
+    ("height", "width", "hint", "size"),
+    [
+        (400, 600, (100, 150), (100, 150)), (400, 600, (101, 100), (200, 300)), (400, 600, (400, 10), (400, 600)),
+        (400, 600, (500, 500), (400, 600)), (401, 601, (51, 76), (51, 76)), (401, 601, (1, 1), (51, 76)),
+    ],
+)  # fmt: skip
+def test_a_hint_picks_the_smallest_scale_that_is_not_below_it(height, width, hint, size):
+    file = by_pillow(np.zeros((height, width, 3), np.uint8))
+    assert cio.decode_jpeg(file, size_hint=hint).shape[:2] == size
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+@pytest.mark.parametrize("order", ["<", ">"], ids=["little", "big"])
+def test_orientations_are_as_pillow_turns_them(orientation, order):
+    from PIL import ImageOps
+
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    exif.endian = order
+    photo = piece(np.random.default_rng(SEED), 50, 83)
+    file = by_pillow(photo, exif=exif)
+    with Image.open(io.BytesIO(file)) as image:
+        expected = np.asarray(ImageOps.exif_transpose(image), int)
+    assert cio.read_header(file).orientation == orientation
+    ours = cio.decode_jpeg(file, orient=True)
+    assert ours.shape == expected.shape
+    assert np.abs(ours.astype(int) - expected).max() <= ONE_LEVEL
+    assert cio.decode_jpeg(file).shape == (50, 83, 3)
+    crop = cio.decode_and_crop_jpeg(file, 7, 11, 20, 13, orient=True)
+    assert np.array_equal(crop, ours[7:27, 11:24])
+    out = np.empty_like(ours)
+    assert cio.decode_jpeg(file, orient=True, out=out) is out
+    assert np.array_equal(out, ours)
+
+
+def broken_exif():
+    """Tag 0x0112 behind lengths, counts and types that are not so."""
+    entry = b"\x01\x12\x00\x03\x00\x00\x00\x01\x00\x06\x00\x00"
+    tiff = b"MM\0*\0\0\0\x08\x00\x01" + entry
+    yield from [tiff[:9], tiff[:15], tiff.replace(b"\0\0\0\x08", b"\xff\xff\xff\xff"), tiff.replace(b"MM\0*", b"MM\0+")]
+    yield tiff.replace(b"\x00\x03\x00\x00\x00\x01", b"\x00\x03\x7f\xff\xff\xff")
+    yield tiff.replace(b"\x00\x03\x00\x00\x00\x01", b"\x00\x09\x00\x00\x00\x01")
+    yield tiff.replace(b"\x00\x06\x00\x00", b"\x00\x09\x00\x00")
+    yield tiff.replace(b"\x00\x06\x00\x00", b"\x00\x00\x00\x00")
+
+
+@pytest.mark.parametrize("tiff", list(broken_exif()))
+def test_exif_that_makes_no_sense_turns_nothing(tiff):
+    file = by_pillow(np.zeros((16, 24, 3), np.uint8))
+    assert cio.read_header(with_segments(file, segment(0xE1, b"Exif\0\0" + tiff))).orientation == 1
+
+
+def test_headers():
+    rng = np.random.default_rng(SEED)
+    for sampling, progressive in itertools.product(SAMPLINGS, (False, True)):
+        file = encoded(piece(rng, 20, 30), sampling, progressive=progressive)
+        assert cio.read_header(file) == cio.Header(20, 30, 3, sampling, "ycbcr", progressive, 1)
+    assert cio.read_header(by_pillow(piece(rng, 20, 30), "L"))[2:5] == (1, "gray", "gray")
+    assert cio.read_header(claiming(file, 70, 80))[:2] == (70, 80)
+
+
+@pytest.mark.parametrize("progressive", [False, True], ids=["baseline", "progressive"])
+@pytest.mark.parametrize(("ours", "pillow"), [("444", 0), ("422", 1), ("420", 2)])
+def test_files_hold_what_pillow_s_hold(ours, pillow, progressive):
+    """The same library at the same quality: the same coefficients."""
+    photo = piece(np.random.default_rng(SEED), 123, 181)
+    for quality in (30, 75, 95):
+        file = cio.encode_jpeg(photo, quality, ours, progressive=progressive)
+        theirs = by_pillow(photo, quality=quality, subsampling=pillow, progressive=progressive)
+        assert np.abs(cio.decode_jpeg(file).astype(int) - cio.decode_jpeg(theirs)).max() <= ONE_LEVEL
+        header = cio.read_header(file)
+        assert (header.subsampling, header.progressive) == (ours, progressive)

@@ -1,0 +1,288 @@
+"""The bridge: which arrays come in, in whose library they go out, and who owns the memory meanwhile."""
+
+import ctypes
+import gc
+import hashlib
+import subprocess
+import sys
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from helpers.arrays import HOMES, IMAGE_DTYPES, MASK_DTYPES, NEGATIVE, SHAPE, VIEWS, home_id, images, noise, put
+from helpers.compare import assert_equal, describe, to_numpy
+
+import cuaug
+from cuaug._arrays import array as _array
+from cuaug._arrays import dlpack as _dlpack
+
+torch = pytest.importorskip("torch")
+
+every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
+BATCH = noise()
+FLIPPED = np.ascontiguousarray(BATCH[:, :, ::-1])
+
+
+class Exporter:
+    """An array that offers nothing but DLPack, and counts how often it is asked."""
+
+    def __init__(self, array, versioned=True):
+        self.array, self.versioned, self.asked = array, versioned, []
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+    def __dlpack__(self, **options):
+        self.asked.append(options)
+        if not self.versioned and "max_version" in options:
+            raise TypeError("__dlpack__() got an unexpected keyword argument 'max_version'")
+        return self.array.__dlpack__(**options)
+
+
+@every_home
+def test_the_result_is_of_the_library_and_device_of_the_images(home):
+    batch = images(home, layout="NHWC")
+    result = cuaug.hflip(batch, layout="NHWC")
+    assert type(result) is type(batch)
+    assert_equal(to_numpy(result), FLIPPED)
+    assert describe(result) == describe(batch)
+
+
+@pytest.mark.parametrize("versioned", [True, False])
+@pytest.mark.parametrize("make", [lambda: BATCH.copy(), lambda: torch.from_numpy(BATCH.copy())])
+def test_an_object_with_dlpack_alone_is_an_image(make, versioned):
+    exporter = Exporter(make(), versioned)
+    result = cuaug.hflip(exporter, layout="NHWC")
+    assert exporter.asked
+    assert_equal(np.from_dlpack(result), FLIPPED)
+
+
+@every_home
+@pytest.mark.parametrize("view", [*VIEWS, *NEGATIVE])
+def test_the_library_s_own_description_is_dlpack_s(view, home):
+    """The fast path reads attributes; what it finds is what the exchange protocol says."""
+    if view in NEGATIVE and home[0] == "cupy":
+        pytest.skip("CuPy 14.2 exports negative strides as huge ones; cuaug refuses those")
+    if view in NEGATIVE and home[0] == "torch":
+        pytest.skip("torch has no negative strides")
+    for dtype in [*dict.fromkeys([*IMAGE_DTYPES, *MASK_DTYPES])]:
+        if (dtype == "bfloat16" and home[0] != "torch") or (home[0] == "jax" and dtype in ("float64", "int64")):
+            continue
+        array = {**VIEWS, **NEGATIVE}[view](images(home, dtype, "NHWC", (6, 20, 23, 3)))
+        library = _array.library(type(array))
+        device = 0 if home[1] == "cuda" else -1
+        fast, slow = library.describe(array), _dlpack.read(array, library.stream(device) if device >= 0 else None)
+        assert (fast.pointer, tuple(fast.shape), fast.dtype) == (slow.pointer, slow.shape, slow.dtype)
+        assert fast.device == slow.device == device
+        steps = [
+            [step for step, extent in zip(found.strides, found.shape, strict=True) if extent > 1]
+            for found in (fast, slow)
+        ]  # an axis of one element may have any stride
+        assert steps[0] == steps[1]
+
+
+def test_only_the_stream_of_a_device_is_asked_for():
+    exporter = Exporter(BATCH.copy())
+    cuaug.hflip(exporter)
+    assert all(options.get("stream") is None for options in exporter.asked)
+
+
+DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+DESTRUCTOR = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)  # of a capsule that is gone: an address, no longer an object
+
+
+class Capsules:
+    """An exporter of hand-made unversioned capsules that counts how often their memory is given back."""
+
+    class Tensor(ctypes.Structure):
+        _fields_ = [
+            ("data", ctypes.c_void_p),
+            ("device_type", ctypes.c_int32),
+            ("device_id", ctypes.c_int32),
+            ("ndim", ctypes.c_int32),
+            ("code", ctypes.c_uint8),
+            ("bits", ctypes.c_uint8),
+            ("lanes", ctypes.c_uint16),
+            ("shape", ctypes.POINTER(ctypes.c_int64)),
+            ("strides", ctypes.POINTER(ctypes.c_int64)),
+            ("byte_offset", ctypes.c_uint64),
+            ("context", ctypes.c_void_p),
+            ("deleter", DELETER),
+        ]
+
+    kept: ClassVar[
+        list
+    ] = []  # what a capsule may call whenever the collector gets to it, after all else is taken apart
+
+    def __init__(self, array, device=(1, 0), offset=0, lanes=1):
+        self.array, self.device, self.made = array, device, []
+        self.offset, self.lanes = offset, lanes
+        given_back = self.given_back = []
+        is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)(
+            ("PyCapsule_IsValid", ctypes.pythonapi)
+        )
+
+        def give_back(_):
+            given_back.append(True)
+
+        def drop(capsule):
+            """Whoever renamed the capsule took over the duty to call the deleter; else it is the capsule's own."""
+            if is_valid(capsule, b"dltensor"):
+                give_back(None)
+
+        self.deleter, self.destructor = DELETER(give_back), DESTRUCTOR(drop)
+        self.kept.append((self.deleter, self.destructor, self.made))
+
+    @property
+    def deleted(self):
+        return len(self.given_back)
+
+    def __dlpack_device__(self):
+        return self.device
+
+    def __dlpack__(self, stream=None):
+        shape = (ctypes.c_int64 * self.array.ndim)(*self.array.shape)
+        data = self.array.ctypes.data - self.offset
+        code, lanes = (1 if self.array.dtype.kind == "u" else 2), self.lanes
+        tensor = self.Tensor(
+            data,
+            *self.device,
+            self.array.ndim,
+            code,
+            8 * self.array.itemsize,
+            lanes,
+            shape,
+            None,
+            self.offset,
+            None,
+            self.deleter,
+        )  # strides NULL: contiguous, as before DLPack 1.2
+        self.made.append((tensor, shape))
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, DESTRUCTOR]
+        return new(ctypes.addressof(tensor), b"dltensor", self.destructor)
+
+
+@pytest.mark.parametrize("offset", [0, 64])
+def test_a_capsule_gives_its_memory_back_exactly_once(offset):
+    capsules = Capsules(BATCH.copy(), offset=offset)
+    for calls in range(1, 4):
+        assert_equal(np.from_dlpack(cuaug.hflip(capsules)), FLIPPED)
+        gc.collect()
+        assert capsules.deleted == len(capsules.made) >= calls
+
+
+def test_a_call_that_fails_gives_the_memory_back_too():
+    capsules = Capsules(BATCH.copy())
+    with pytest.raises(ValueError, match="flip"):
+        cuaug.hflip(capsules, [True] * 9)
+    gc.collect()
+    assert capsules.deleted == len(capsules.made)
+
+
+@pytest.mark.parametrize(
+    ("device", "lanes"), [((8, 0), 1), ((10, 0), 1), ((7, 0), 1), ((1, 0), 4)], ids=["Metal", "ROCm", "Vulkan", "lanes"]
+)
+def test_memory_that_neither_side_can_read_is_refused(device, lanes):
+    with pytest.raises((TypeError, ValueError, cuaug.BackendError), match=r"hflip.*DLPack"):
+        cuaug.hflip(Capsules(BATCH.copy(), device, lanes=lanes))
+
+
+@every_home
+def test_an_input_may_be_dropped_while_its_result_lives(home):
+    results = [cuaug.hflip(images(home, layout="NHWC"), layout="NHWC") for _ in range(20)]
+    gc.collect()
+    noise_after = [put(np.full(SHAPE, n % 251, np.uint8), home) for n in range(200)]
+    for result in results:
+        assert_equal(to_numpy(result), FLIPPED)
+    assert len(noise_after) == 200
+
+
+def test_a_parameter_may_be_a_temporary():
+    for _ in range(50):
+        result = cuaug.warp_affine(BATCH, torch.tensor([[1.0, 0, 0], [0, 1, 0]]).clone())
+        assert_equal(result, BATCH)
+
+
+class TestInputsOfEveryKind:
+    def check(self, array, expected=FLIPPED):
+        before = hashlib.sha256(to_numpy(array).tobytes()).digest()
+        result = cuaug.hflip(array, layout="NHWC")
+        assert_equal(to_numpy(result), expected)
+        assert hashlib.sha256(to_numpy(array).tobytes()).digest() == before
+        return result
+
+    def test_read_only_numpy(self):
+        array = BATCH.copy()
+        array.flags.writeable = False
+        assert self.check(array).flags.writeable
+
+    def test_a_memory_map(self, tmp_path):
+        path = tmp_path / "batch.npy"
+        np.save(path, BATCH)
+        assert type(self.check(np.load(path, mmap_mode="r"))) is np.ndarray
+
+    def test_a_subclass_of_ndarray(self):
+        class Kind(np.ndarray):
+            pass
+
+        self.check(BATCH.view(Kind))
+
+    def test_another_byte_order(self):
+        swapped = noise(dtype="uint16").astype(">u2")
+        with pytest.raises(TypeError, match=r"hflip.*>u2"):
+            cuaug.hflip(swapped)
+
+    @pytest.mark.parametrize("tail", ["u1", "u2"])
+    def test_a_field_of_a_structured_array(self, tail):
+        """Its stride in bytes need not be a multiple of its element's size: then only a copy can be read."""
+        values = noise(dtype="uint16")
+        records = np.zeros(SHAPE, dtype=[("value", "u2"), ("tail", tail)])
+        records["value"] = values
+        self.check(records["value"], values[:, :, ::-1])
+
+    def test_jax(self):
+        jnp = pytest.importorskip("jax.numpy")
+        self.check(jnp.asarray(BATCH))
+
+    def test_a_parameter_of_torch(self):
+        self.check(torch.nn.Parameter(torch.from_numpy(BATCH), requires_grad=False))
+
+    def test_torch_that_requires_grad(self):
+        """Gradients do not pass through the warps yet: the call says so instead of cutting the graph silently."""
+        wanted = torch.rand(3, 3, 17, 11, requires_grad=True)
+        with pytest.raises(TypeError, match=r"requires_grad|detach"):
+            cuaug.hflip(wanted)
+        with torch.no_grad():
+            assert not cuaug.hflip(wanted).requires_grad
+
+    def test_inference_mode(self):
+        with torch.inference_mode():
+            self.check(torch.from_numpy(BATCH))
+
+
+def test_no_library_is_imported_on_the_way():
+    program = (
+        "import sys, numpy, cuaug;"
+        "cuaug.warp_affine(numpy.zeros((2, 8, 8, 3), 'u1'), numpy.eye(3));"
+        "print(sorted({'torch', 'cupy', 'jax', 'cv2', 'scipy'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("last", [False, True])
+def test_large_results_of_torch_come_from_large_pages(dtype, last):
+    """Memory of NumPy's, as torch's own would be: of its shape, its strides, and free to be written."""
+    torch = pytest.importorskip("torch")
+    images = torch.from_numpy(np.random.default_rng(0).integers(0, 255, (3, 3, 700, 800), "uint8"))
+    images = images.contiguous(memory_format=torch.channels_last if last else torch.contiguous_format)
+    made = cuaug.to_dtype(images, dtype, scale=True)
+    expected = images if dtype == "uint8" else (images.double() / 255).to(getattr(torch, dtype))
+    assert made.dtype == expected.dtype
+    assert made.stride() == images.stride()
+    step = {"uint8": 0, "float16": 2**-11, "bfloat16": 2**-8, "float32": 2**-23, "float64": 2**-23}[dtype]
+    assert (made.double() - expected.double()).abs().max() <= step  # of the dtype near 1; bytes are scaled in float32
+    made.fill_(1)
+    assert (made == 1).all()

@@ -1,0 +1,262 @@
+"""Bad input: each row names the exception and the words its message must hold, and nothing is changed by the call."""
+
+import numpy as np
+import pytest
+from helpers.arrays import IMAGE_DTYPES, MASK_DTYPES, SHAPE, noise
+from helpers.compare import assert_equal, to_numpy
+from tables.warps import BORDERS, FIRST, INTERPOLATIONS, MAIN
+
+import cuaug
+
+torch = pytest.importorskip("torch")
+
+BATCH = noise()
+FLOATS = noise(dtype="float32")
+EYE = np.eye(3)[:2]
+EYES = np.stack([EYE] * 3)
+
+
+def spoiled(value, sample=2, place=(0, 1)):
+    M = EYES.copy()
+    M[(sample, *place)] = value
+    return M
+
+
+SINGULAR = EYES.copy()
+SINGULAR[1, :, :2] = [[1, 2], [2, 4]]
+READ_ONLY = np.empty_like(BATCH)
+READ_ONLY.flags.writeable = False
+W, P, R = cuaug.warp_affine, cuaug.warp_perspective, cuaug.remap
+
+# The call, its exception, and what the message says: the function, the parameter, the rule or the value.
+REFUSED = {
+    # images
+    "a list": (lambda: W([[1, 2], [3, 4]], EYE), TypeError, "warp_affine | images | list"),
+    "None": (lambda: W(None, EYE), TypeError, "warp_affine | images"),
+    "a path": (lambda: cuaug.hflip("photo.jpg"), TypeError, "hflip | images | str"),
+    "one axis": (lambda: W(BATCH[0, 0, :, 0], EYE), ValueError, "warp_affine | images | (11,)"),
+    "six axes": (lambda: W(BATCH[None, None], EYE), ValueError, "warp_affine | (1, 1, 3, 17, 11, 3)"),
+    "a layout with another rank": (lambda: W(BATCH, EYE, layout="HWC"), ValueError, "layout | HWC | (3, 17, 11, 3)"),
+    "an unknown layout": (lambda: W(BATCH, EYE, layout="NWHC"), ValueError, "layout | NWHC | NHWC"),
+    "planes read as pixels": (
+        lambda: W(np.zeros((2, 3, 224, 224), np.uint8), EYE),
+        ValueError,
+        "layout | (2, 3, 224, 224) | NCHW",
+    ),
+    "one plane read as pixels": (lambda: W(np.zeros((1, 224, 224), np.uint8), EYE), ValueError, "layout | CHW"),
+    "pixels read as planes": (
+        lambda: W(torch.zeros(2, 224, 224, 3, dtype=torch.uint8), EYE),
+        ValueError,
+        "layout | (2, 224, 224, 3) | NHWC",
+    ),
+    # matrices
+    "a matrix of another shape": (lambda: W(BATCH, np.eye(2)), ValueError, "warp_affine | M | (2, 2)"),
+    "a flat matrix": (lambda: W(BATCH, np.zeros(6)), ValueError, "M | (6,)"),
+    "two matrices for three samples": (lambda: W(BATCH, EYES[:2]), ValueError, "M | 2 | 3"),
+    "a batch of matrices for one image": (lambda: W(BATCH[0], EYES), ValueError, "M | 3 | 1"),
+    "a singular matrix": (lambda: W(BATCH, SINGULAR), ValueError, "M | invertible | sample 1"),
+    "a NaN": (lambda: W(BATCH, spoiled(np.nan)), ValueError, "M | finite | sample 2"),
+    "an infinity": (lambda: W(BATCH, spoiled(-np.inf, 0)), ValueError, "M | finite | sample 0"),
+    "a NaN in torch": (lambda: W(BATCH, torch.from_numpy(spoiled(np.nan))), ValueError, "finite | sample 2"),
+    "all zero": (lambda: W(BATCH, np.zeros((2, 3))), ValueError, "M | invertible"),
+    "a singular homography": (lambda: P(BATCH, np.ones((3, 3))), ValueError, "warp_perspective | M | invertible"),
+    "integers as a matrix of words": (lambda: W(BATCH, "M"), TypeError, "warp_affine | M"),
+    "a complex matrix": (lambda: W(BATCH, EYE.astype(complex)), TypeError, "M | complex128"),
+    "a bottom row that is not affine": (
+        lambda: W(BATCH, np.eye(3) + 0.1),
+        ValueError,
+        "warp_affine | M | warp_perspective",
+    ),
+    # options
+    "an unknown interpolation": (
+        lambda: W(BATCH, EYE, interpolation="linear"),
+        ValueError,
+        "interpolation | 'linear' | bilinear",
+    ),
+    "a number as interpolation": (lambda: W(BATCH, EYE, interpolation=2), (TypeError, ValueError), "interpolation | 2"),
+    "an unknown border": (lambda: W(BATCH, EYE, border="replicate"), ValueError, "border | 'replicate' | edge"),
+    "an unknown padding_mode": (
+        lambda: cuaug.pad(BATCH, 1, padding_mode="zeros"),
+        ValueError,
+        "padding_mode | 'zeros' | constant",
+    ),
+    "an unknown origin": (lambda: W(BATCH, EYE, origin="centre"), ValueError, "origin | 'centre' | center"),
+    "area in a warp": (lambda: W(BATCH, EYE, interpolation="area"), ValueError, "interpolation | area"),
+    "an empty size": (lambda: W(BATCH, EYE, (0, 5)), ValueError, "size | 0"),
+    "a negative size": (lambda: W(BATCH, EYE, (5, -3)), ValueError, "size | -3"),
+    "a size of three": (lambda: W(BATCH, EYE, (5, 6, 7)), ValueError, "size | (5, 6, 7)"),
+    "a fractional size": (lambda: W(BATCH, EYE, (5.5, 6)), TypeError, "size | 5.5"),
+    "resize to nothing": (lambda: cuaug.resize(BATCH, 0), ValueError, "resize | size | 0"),
+    "max_size with two sizes": (lambda: cuaug.resize(BATCH, (4, 4), max_size=9), ValueError, "max_size"),
+    "max_size below size": (lambda: cuaug.resize(BATCH, 10, max_size=9), ValueError, "max_size | 9 | 10"),
+    "two fills for three channels": (lambda: W(BATCH, EYE, fill=(1, 2)), ValueError, "fill | 2 | 3"),
+    "a fill of another batch": (lambda: W(BATCH, EYE, fill=np.ones((2, 3))), ValueError, "fill | 2 | 3"),
+    "a fill of words": (lambda: W(BATCH, EYE, fill="red"), TypeError, "fill"),
+    "a flip for four samples": (lambda: cuaug.hflip(BATCH, [True] * 4), ValueError, "flip | 4 | 3"),
+    "angles for two samples": (lambda: cuaug.rotate(BATCH, [1.0, 2.0]), ValueError, "angle | 2 | 3"),
+    "a NaN angle": (lambda: cuaug.rotate(BATCH, float("nan")), ValueError, "angle | finite"),
+    "a scale of zero": (lambda: cuaug.affine(BATCH, 0, [0, 0], 0, [0, 0]), ValueError, "scale | 0"),
+    "a crop of nothing": (lambda: cuaug.crop(BATCH, 0, 0, 0, 5), ValueError, "crop | height | 0"),
+    "a negative padding that leaves nothing": (lambda: cuaug.pad(BATCH, -9), ValueError, "pad | at least 1"),
+    "a padding of three": (lambda: cuaug.pad(BATCH, [1, 2, 3]), ValueError, "padding | [1, 2, 3]"),
+    "three corners": (lambda: cuaug.perspective(BATCH, [[0, 0]] * 3, [[0, 0]] * 3), ValueError, "startpoints | 4"),
+    "corners on a line": (
+        lambda: cuaug.perspective(BATCH, [[0, 0], [1, 1], [2, 2], [3, 3]], [[0, 0], [9, 0], [9, 9], [0, 9]]),
+        ValueError,
+        "perspective",
+    ),
+    # maps
+    "maps of two sizes": (
+        lambda: R(BATCH, np.zeros((4, 5)), np.zeros((5, 4))),
+        ValueError,
+        "map_x | map_y | (4, 5) | (5, 4)",
+    ),
+    "maps for two samples": (lambda: R(BATCH, *np.zeros((2, 2, 4, 5))), ValueError, "map_x | 2 | 3"),
+    "displacement of another size": (
+        lambda: cuaug.elastic(BATCH, np.zeros((1, 5, 5, 2))),
+        ValueError,
+        "displacement | (1, 5, 5, 2)",
+    ),
+    # out and dtype
+    "out of another shape": (
+        lambda: W(BATCH, EYE, out=np.empty((3, 17, 12, 3), np.uint8)),
+        ValueError,
+        "out | (3, 17, 12, 3)",
+    ),
+    "out of another dtype": (
+        lambda: W(BATCH, EYE, out=np.empty(SHAPE, np.int16)),
+        (TypeError, ValueError),
+        "out | int16 | uint8",
+    ),
+    "out of another library": (
+        lambda: W(BATCH, EYE, out=torch.empty(SHAPE, dtype=torch.uint8)),
+        (TypeError, ValueError),
+        "out | numpy | Tensor",
+    ),
+    "read-only out": (lambda: W(BATCH, EYE, out=READ_ONLY), (TypeError, ValueError), "out | writable"),
+    "out that is the input": (lambda: W(BATCH, EYE, out=BATCH), ValueError, "out | images"),
+    "out that overlaps the input": (lambda: W(BATCH[:2], EYE, out=BATCH[1:]), ValueError, "out | images"),
+    "out with stride 0": (
+        lambda: W(BATCH, EYE, out=np.lib.stride_tricks.as_strided(BATCH.copy(), SHAPE, (0, 0, 0, 1))),
+        ValueError,
+        "out",
+    ),
+    "an unknown dtype": (lambda: W(BATCH, EYE, dtype="uint24"), (TypeError, ValueError), "dtype | uint24"),
+    "a dtype that images do not have": (
+        lambda: W(BATCH, EYE, dtype="complex64"),
+        TypeError,
+        "dtype | complex64 | float32",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_bad_input_is_refused_in_words_that_help(name):
+    call, exception, words = REFUSED[name]
+    before = BATCH.copy()
+    with pytest.raises(exception) as refusal:
+        call()
+    missing = [word for word in words.split(" | ") if word not in str(refusal.value)]
+    assert not missing, f"{missing} not in: {refusal.value}"
+    assert_equal(BATCH, before)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["int8", "uint32", "uint64", "complex64", "complex128", "object", "<U3", "datetime64[s]"]
+)
+@pytest.mark.parametrize("case", MAIN, ids=str)
+def test_a_dtype_that_no_image_has_is_a_type_error_that_lists_those_it_may(case, dtype):
+    with pytest.raises(TypeError) as refusal:
+        getattr(cuaug, case.op)(np.zeros(SHAPE, dtype), **case.options, **case.parameters())
+    for word in (case.op, "images", np.dtype(dtype).name, "uint8", "float32"):
+        assert word in str(refusal.value)
+
+
+@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor")  # deprecated, but its tensors are still about
+@pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.complex64, torch.int8, torch.quint8])
+def test_a_torch_dtype_that_no_image_has_is_a_type_error(dtype):
+    image = (
+        torch.quantize_per_tensor(torch.rand(3, 4, 4), 0.1, 0, dtype)
+        if dtype == torch.quint8
+        else torch.zeros(3, 4, 4, dtype=dtype)
+    )
+    with pytest.raises(TypeError, match=r"hflip.*images"):
+        cuaug.hflip(image)
+
+
+@pytest.mark.parametrize("dtype", sorted(set(MASK_DTYPES) - set(IMAGE_DTYPES)))
+@pytest.mark.parametrize("interpolation", [i for i in INTERPOLATIONS if i != "nearest"])
+def test_label_masks_are_not_blended(dtype, interpolation):
+    mask = noise(dtype=dtype)
+    for call in (lambda: W(mask, EYE, interpolation=interpolation), lambda: cuaug.resize(mask, 5, interpolation)):
+        with pytest.raises((TypeError, ValueError), match="nearest"):
+            call()
+
+
+@pytest.mark.parametrize("op", FIRST)
+def test_no_samples_give_no_samples_and_an_empty_image_is_refused(op):
+    case = FIRST[op]
+    for axis, name in enumerate("NHWC"):
+        shape = [n if a != axis else 0 for a, n in enumerate(SHAPE)]
+        if name == "N":
+            whole = getattr(cuaug, op)(BATCH, **case.options, **case.parameters())
+            result = getattr(cuaug, op)(np.zeros(shape, np.uint8), **case.options, **case.parameters())
+            assert_equal(result, whole[:0])
+            continue
+        with pytest.raises(
+            ValueError,
+            match=f"{op}.*images.*{name}|{op}.*images.*{tuple(shape)}".replace("(", r"\(").replace(")", r"\)"),
+        ):
+            getattr(cuaug, op)(np.zeros(shape, np.uint8), **case.options, **case.parameters())
+
+
+def test_every_axis_empty_at_once_is_refused():
+    with pytest.raises(ValueError, match=r"hflip.*images"):
+        cuaug.hflip(np.zeros((0, 0, 0, 0), np.uint8))
+
+
+FAKE = torch.zeros(3, 17, 11, dtype=torch.uint8)
+
+
+@pytest.mark.parametrize(
+    ("name", "images", "exception"),
+    [
+        ("sparse", torch.eye(5)[None].to_sparse(), TypeError),
+        ("meta", torch.zeros(3, 5, 5, device="meta"), (TypeError, cuaug.BackendError)),
+        ("conjugate", torch.zeros(1, 5, 5, dtype=torch.complex64).conj(), TypeError),
+    ],
+)
+def test_tensors_without_plain_memory_are_refused(name, images, exception):
+    with pytest.raises(exception, match="hflip"):
+        cuaug.hflip(images)
+
+
+def test_a_fake_tensor_is_refused():
+    fake = pytest.importorskip("torch._subclasses.fake_tensor")
+    with fake.FakeTensorMode() as mode, pytest.raises((TypeError, cuaug.BackendError), match="hflip"):
+        cuaug.hflip(mode.from_tensor(FAKE))
+
+
+def test_torch_s_own_views_of_sign_are_read_as_values():
+    floats = torch.rand(1, 5, 5, dtype=torch.complex64).conj().imag  # a view whose sign bit is pending
+    assert floats.is_neg()
+    assert_equal(cuaug.hflip(floats), floats.resolve_neg().flip(-1))
+
+
+def test_jax_gives_no_buffer_to_write():
+    jnp = pytest.importorskip("jax.numpy")
+    images = jnp.asarray(BATCH)
+    with pytest.raises((TypeError, ValueError), match="out"):
+        W(images, EYE, out=jnp.zeros(SHAPE, jnp.uint8))
+
+
+def test_parameters_of_other_libraries_are_moved_and_images_are_not_mixed():
+    expected = W(BATCH, EYES)
+    assert_equal(W(BATCH, torch.from_numpy(EYES)), expected)
+    assert_equal(to_numpy(W(torch.from_numpy(BATCH), EYES.tolist(), layout="NHWC")), expected)
+
+
+def test_messages_name_every_choice():
+    for words, call in ((INTERPOLATIONS, {"interpolation": "?"}), (BORDERS, {"border": "?"})):
+        with pytest.raises(ValueError, match=".*".join(words)):
+            W(BATCH, EYE, **call)

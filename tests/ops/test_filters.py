@@ -1,0 +1,237 @@
+"""Laws of the filters: each test is one sentence about every op, over the table of cases."""
+
+import itertools
+
+import numpy as np
+import pytest
+from helpers.arrays import (
+    HOMES,
+    IMAGE_DTYPES,
+    NEGATIVE,
+    SHAPE,
+    VIEWS,
+    default_layout,
+    from_layout,
+    home_id,
+    images,
+    noise,
+    put,
+    to_layout,
+)
+from helpers.compare import Tolerance, assert_equal, to_numpy
+from tables import filter_reference as reference_filter
+from tables.filters import CASES
+
+import cuaug
+
+BATCH = (SHAPE[0],)
+LARGE = (2, 150, 203, 3)  # several tiles of a block, the last ones cut off
+every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
+every_case = pytest.mark.parametrize("case", CASES, ids=str)
+
+
+def run(case, batch, parameters, **more):
+    return getattr(cuaug, case.op)(batch, **{**case.options, **parameters, **more})
+
+
+def check(case, home, dtype, lead=BATCH, shape=SHAPE, layout=None):
+    """One call against the oracle over the same values."""
+    layout = layout or default_layout(home)
+    batch, parameters = images(home, dtype, layout, shape), case.parameters(lead)
+    source = from_layout(to_numpy(batch), layout).astype(float)
+    expected = to_layout(case.expected(source, parameters, dtype, lead), layout)
+    device = "cpu" if home[1] == "cpu" else "cuda:0"
+    actual = run(case, batch, parameters, layout=layout)
+    assert_equal(actual, expected, library=home[0], device=device, dtype=dtype, tolerance=case.tolerance(dtype))
+
+
+@pytest.mark.parametrize("dtype", IMAGE_DTYPES)
+@every_case
+def test_equals_the_reference(case, dtype):
+    check(case, ("torch" if dtype == "bfloat16" else "numpy", "cpu"), dtype)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", IMAGE_DTYPES)
+@every_case
+def test_equals_the_reference_on_the_gpu(case, dtype):
+    check(case, ("torch", "cuda"), dtype)
+
+
+@every_home
+@every_case
+def test_every_library_gets_its_own_type_and_one_value_serves_the_whole_batch(case, home):
+    for dtype in ("uint8", "float16", "float32"):
+        check(case, home, dtype)
+        check(case, home, dtype, lead=())
+
+
+@every_home
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64"])
+@every_case
+def test_images_of_many_tiles_equal_the_reference(case, dtype, home):
+    for layout in ("NCHW", "NHWC"):
+        check(case, home, dtype, (2,), LARGE, layout)
+
+
+@every_home
+@pytest.mark.parametrize("width", [1, 2, 3, 63, 64, 65, 129])
+def test_any_width_and_height_will_do(width, home):
+    for shape in ((2, 9, width, 3), (2, width, 9, 1)):
+        for case in CASES:
+            check(case, home, "uint8", (2,), shape, "NHWC")
+
+
+@every_home
+@every_case
+def test_both_layouts_agree(case, home):
+    for dtype in ("uint8", "float32"):
+        results = {}
+        for layout in ("NCHW", "NHWC"):
+            actual = run(case, images(home, dtype, layout), case.parameters(BATCH), layout=layout)
+            results[layout] = from_layout(to_numpy(actual), layout)
+        assert_equal(results["NCHW"], results["NHWC"])
+
+
+@every_home
+@pytest.mark.parametrize("case", [case for case in CASES if case.identity], ids=str)
+def test_the_identity_parameter_is_the_identity(case, home):
+    for dtype in [*IMAGE_DTYPES[:4], "float32"]:
+        if case.clamps and dtype == "int16":
+            continue
+        batch = images(home, dtype)
+        assert_equal(run(case, batch, case.identity), batch)
+
+
+@every_home
+@every_case
+def test_a_batch_equals_its_samples_one_by_one_and_the_input_is_untouched(case, home):
+    for dtype in ("uint8", "float32"):
+        batch, parameters = images(home, dtype), case.parameters(BATCH)
+        before, whole = to_numpy(batch), run(case, batch, parameters)
+        for n in range(SHAPE[0]):
+            assert_equal(run(case, batch[n], {k: v[n].tolist() for k, v in parameters.items()}), whole[n])
+        assert_equal(run(case, batch[:0], {k: v[:0] for k, v in parameters.items()}), whole[:0])
+        assert_equal(to_numpy(batch), before)
+
+
+@every_home
+@every_case
+def test_parameters_may_come_from_any_library_or_plain_python(case, home):
+    batch, parameters = images(home), case.parameters(BATCH)
+    expected = run(case, batch, parameters)
+    level = Tolerance(absolute=1, exact=0.98, reason="parameters in float32 may move what is nearly a tie")
+    for kind in (lambda v: v.tolist(), lambda v: put(v, ("torch", "cpu")), lambda v: put(v.astype(np.float32), home)):
+        given = {k: kind(np.asarray(v)) for k, v in parameters.items()}
+        assert_equal(run(case, batch, given), expected, tolerance=level)
+
+
+@every_home
+@pytest.mark.parametrize("view", [*VIEWS, *NEGATIVE])
+def test_a_strided_view_equals_its_copy(view, home):
+    if view in NEGATIVE and home[0] == "torch":
+        pytest.skip("torch has no negative strides")
+    for dtype in ("uint8", "float32"):
+        seen = {**VIEWS, **NEGATIVE}[view](images(home, dtype, "NHWC", (6, 20, 23, 3)))
+        copy = put(to_numpy(seen), home, dtype)
+        for case in CASES:
+            parameters = case.parameters((seen.shape[0],))
+            actual, expected = (run(case, batch, parameters, layout="NHWC") for batch in (seen, copy))
+            assert_equal(actual, expected)
+
+
+@every_home
+@pytest.mark.parametrize("channels", [1, 2, 4, 5, 64])
+def test_any_number_of_channels_will_do(channels, home):
+    for case in CASES[:3]:
+        for layout in ("NCHW", "NHWC"):
+            check(case, home, "uint8", (2,), (2, 7, 9, channels), layout)
+
+
+@every_home
+def test_videos_keep_one_parameter_a_clip(home):
+    clips = noise((2, 4, 7, 9, 3))
+    batch = put(clips, home)
+    for case in CASES:
+        parameters = case.parameters((2,))
+        actual = to_numpy(run(case, batch, parameters, layout="NTHWC"))
+        for t in range(4):
+            frame = put(np.ascontiguousarray(clips[:, t]), home)
+            assert_equal(actual[:, t], to_numpy(run(case, frame, parameters, layout="NHWC")))
+
+
+@pytest.mark.parametrize("home", [home for home in HOMES if home != ("jax", "cpu")], ids=home_id)
+@every_case
+def test_out_is_written_and_returned(case, home):
+    batch, parameters = images(home), case.parameters(BATCH)
+    expected = run(case, batch, parameters)
+    out = put(np.full(expected.shape, 77), home, "uint8")
+    assert run(case, batch, parameters, out=out) is out
+    assert_equal(out, expected)
+
+
+@every_home
+def test_infinity_and_nan_reach_as_far_as_the_kernel(home):
+    image = np.zeros((1, 40, 40, 1), np.float32)
+    image[0, 10, 10], image[0, 30, 30] = np.inf, np.nan
+    result = to_numpy(cuaug.gaussian_blur(put(image, home), (3, 7), 1.0, layout="NHWC"))[0, ..., 0]
+    inf, nan = np.zeros((40, 40), bool), np.zeros((40, 40), bool)
+    inf[7:14, 9:12], nan[27:34, 29:32] = True, True
+    np.testing.assert_array_equal(np.isinf(result), inf)
+    np.testing.assert_array_equal(np.isnan(result), nan)
+
+
+def test_a_pair_of_numbers_is_x_and_y_and_an_array_is_one_per_sample():
+    batch, x_and_y = noise((2, 9, 9, 3)), (0.5, 3.0)
+    for given, each in (
+        (x_and_y, [x_and_y] * 2),
+        (list(x_and_y), [x_and_y] * 2),
+        (np.array(x_and_y), x_and_y),
+        (np.array([x_and_y]), [x_and_y] * 2),
+    ):
+        expected = np.stack(
+            [reference_filter.gaussian_blur(i.astype(float), 5, s, white=255) for i, s in zip(batch, each, strict=True)]
+        )
+        actual = cuaug.gaussian_blur(batch, 5, given)
+        assert_equal(actual, expected, library="numpy", dtype="uint8", tolerance=CASES[0].tolerance("uint8"))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "float64"])
+def test_a_tile_of_every_kernel_size_fits_into_shared_memory(dtype):
+    from cuaug._passes import grids
+
+    most = 1 if dtype == "float64" else 4  # channels that are filtered together
+    for together, x, y in itertools.product(range(1, most + 1), range(1, 128, 2), range(1, 128, 2)):
+        assert grids.blur_tile.__wrapped__(dtype, together, 1000, 1000, x, y).shared <= 48 << 10, (x, y)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda x: cuaug.gaussian_blur(x, 4), "kernel_size must be odd and at most 127, got 4"),
+        (lambda x: cuaug.gaussian_blur(x, 129), "kernel_size must be odd and at most 127"),
+        (lambda x: cuaug.gaussian_blur(x, (3, 0)), "kernel_size must be at least 1"),
+        (lambda x: cuaug.gaussian_blur(x, (3, 3, 3)), r"kernel_size must be an int or \(x, y\)"),
+        (lambda x: cuaug.gaussian_blur(x, 3, 0), "sigma must be greater than 0, got 0"),
+        (lambda x: cuaug.gaussian_blur(x, 3, (1.0, -1.0)), "sigma must be greater than 0"),
+        (lambda x: cuaug.gaussian_blur(x, 3, float("nan")), "sigma must be greater than 0"),
+        (lambda x: cuaug.gaussian_blur(x, 3, np.ones(2)), "sigma must hold 1 or 3 entries"),
+        (lambda x: cuaug.gaussian_blur(x, 3, np.ones((3, 3))), r"sigma must be a number, \(x, y\)"),
+        (lambda x: cuaug.gaussian_blur(x, 3, out=x), "out must not share memory"),
+        (lambda x: cuaug.adjust_sharpness(x, -1), "sharpness_factor must be at least 0"),
+        (lambda x: cuaug.adjust_sharpness(x, [1.0, 2.0]), "must hold 1 or 3 entries"),
+        (lambda x: cuaug.adjust_sharpness(x, 2.0, out=x), "out must not share memory"),
+    ],
+)
+def test_bad_input_is_refused_and_named(call, message):
+    with pytest.raises(ValueError, match=rf"cuaug\.\w+: .*{message}"):
+        call(noise())
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int32", "int64"])
+def test_labels_are_not_filtered(dtype):
+    for call in (lambda x: cuaug.gaussian_blur(x, 3), lambda x: cuaug.adjust_sharpness(x, 2.0)):
+        with pytest.raises(TypeError, match="images must be one of"):
+            call(noise(dtype=dtype))
+    with pytest.raises(TypeError, match="kernel_size must be an int"):
+        cuaug.gaussian_blur(noise(), 3.0)

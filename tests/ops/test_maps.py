@@ -1,0 +1,89 @@
+"""Maps of `remap` and `elastic`: their dtype, their memory, their reach."""
+
+import warnings
+
+import numpy as np
+import pytest
+from helpers.arrays import HOMES, home_id, images, noise, put
+from helpers.compare import Tolerance, assert_equal, to_numpy
+
+import cuaug
+
+every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
+COORDINATES = Tolerance(absolute=2e-5, reason="float32 coordinates, counted from the tile")
+y, x = np.mgrid[:40, :52].astype(np.float32)
+
+
+@every_home
+@pytest.mark.parametrize("dtype", ["uint8", "float32"])
+@pytest.mark.parametrize("relative", [False, True])
+def test_float32_and_float64_give_the_same(dtype, relative, home):
+    batch = images(home, dtype, "NHWC", (3, 70, 80, 3))
+    waves = [np.sin(y / 9) * 5 + 0.25, np.cos(x / 7) * 4 - 0.75]
+    maps = [np.float32(wave if relative else wave + place) for wave, place in zip(waves, (x, y), strict=True)]
+    single, double = (
+        cuaug.remap(batch, *(put(np.asarray(each, kind), home) for each in maps), relative=relative, layout="NHWC")
+        for kind in (np.float32, np.float64)
+    )
+    bytes_apart = Tolerance(absolute=1, exact=0.99, reason="both round")
+    assert_equal(single, double, tolerance=bytes_apart if dtype == "uint8" else COORDINATES)
+
+
+@every_home
+def test_smooth_displacements_of_thousands_of_pixels_keep_their_fraction(home):
+    width = 6000
+    batch = put(np.float32(np.arange(width) % 2)[None, None, :, None].repeat(3, 0), home)
+    shift = np.float32(-2500.3) + np.float32(np.sin(np.arange(width) / 40))[None]
+    actual = cuaug.remap(batch, put(shift, home), put(np.zeros_like(shift), home), relative=True, layout="NHWC")
+    source = np.arange(width) + shift[0].astype(np.float64)
+    fraction, odd = source - np.floor(source), np.floor(source) % 2
+    expected = np.where(source < 0, 0, odd * (1 - fraction) + (1 - odd) * fraction)
+    inside = np.flatnonzero(source >= 0)
+    rows = np.float32(expected[inside])[None].repeat(3, 0)
+    assert_equal(to_numpy(actual)[:, 0, inside, 0], rows, tolerance=COORDINATES)
+
+
+@every_home
+@pytest.mark.parametrize("width", [(1 << 20) - 1, (1 << 23) + 101])
+@pytest.mark.parametrize("relative", [False, True])
+def test_whole_pixels_far_out_are_themselves(width, relative, home):
+    row = np.uint8(np.arange(width) % 251)
+    wanted = np.arange(width - 61, width - 1, dtype=np.float32)[None]
+    map_x = put(wanted - np.arange(wanted.size) if relative else wanted, home)
+    batch, map_y = put(row[None, None, :, None], home), put(np.zeros_like(wanted), home)
+    for interpolation in ("nearest", "bilinear"):
+        actual = cuaug.remap(batch, map_x, map_y, relative=relative, interpolation=interpolation, layout="NHWC")
+        assert_equal(to_numpy(actual)[0, 0, :, 0], row[wanted[0].astype(int)])
+
+
+def lines():
+    """Maps of a column whose memory runs in every way."""
+    column = np.arange(9, dtype=np.float32).reshape(9, 1)
+    turned, still = column[:, ::-1], column.copy()
+    still.setflags(write=False)
+    return {"as it is": column, "turned": turned, "read-only": still, "spread": np.repeat(column, 5, 1)[:, ::5]}
+
+
+@pytest.mark.parametrize("memory", lines())
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_maps_may_lie_in_memory_as_they_like(memory, library, dtype):
+    pytest.importorskip(library)
+    batch = put(noise(), (library, "cpu"))
+    given = lines()[memory]
+    map_y = given if dtype == "float32" else given.astype(dtype, order="K")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        actual = cuaug.remap(batch, np.zeros((9, 1)), map_y, layout="NHWC")
+    assert_equal(to_numpy(actual), noise()[:, :9, :1])
+
+
+@pytest.mark.parametrize("home", [home for home in HOMES if home != ("jax", "cpu")], ids=home_id)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_result_must_not_be_written_where_maps_are_read(dtype, home):
+    memory = put(np.zeros((2, 1, 30, 20), dtype), home)
+    batch, elsewhere = put(np.ones((2, 1, 30, 20), dtype), home), put(np.zeros((30, 20), dtype), home)
+    for name, maps in (("map_x", (memory[1, 0], elsewhere)), ("map_y", (elsewhere, memory[0, 0]))):
+        with pytest.raises(ValueError, match=f"out must not share memory with {name}"):
+            cuaug.remap(batch, *maps, layout="NCHW", out=memory)
+    cuaug.remap(batch, elsewhere, elsewhere, layout="NCHW", out=memory)

@@ -1,0 +1,165 @@
+"""Mixed samples and labels, against the formula in float64."""
+
+import numpy as np
+import pytest
+from helpers.arrays import (
+    HOMES,
+    IMAGE_DTYPES,
+    default_layout,
+    from_layout,
+    home_id,
+    images,
+    noise,
+    put,
+    seeded,
+    to_layout,
+)
+from helpers.compare import EXACT, assert_equal, to_numpy
+from tables.warps import TOLERANCES
+
+import cuaug
+
+every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
+
+N, H, W, C = SHAPE = (5, 17, 11, 3)
+PARTNER = np.array([3, 3, 0, 4, 4])
+BOX = {"top": [-2, 3, 0, 16, 5], "left": [1, -1, 0, 10, 5], "height": [6, 4, 17, 9, 0], "width": [4, 30, 11, 9, 3]}
+
+
+def blended(batch, lam, partner):
+    lam = np.broadcast_to(lam, (len(batch),)).reshape(-1, 1, 1, 1)
+    return lam * batch + (1 - lam) * batch[partner]
+
+
+def pasted(batch, top, left, height, width, partner):
+    out, (rows, columns) = batch.copy(), np.mgrid[: batch.shape[1], : batch.shape[2]]
+    for n in range(len(batch)):
+        inside = (rows >= top[n]) & (rows < top[n] + height[n]) & (columns >= left[n]) & (columns < left[n] + width[n])
+        out[n][inside] = batch[partner[n]][inside]
+    return out
+
+
+def check(home, dtype, op, layout=None, partner=PARTNER, given=lambda value: value):
+    layout = layout or default_layout(home)
+    batch = images(home, dtype, layout, SHAPE)
+    source = from_layout(to_numpy(batch), layout).astype(float)
+    lam = seeded("lam").uniform(0, 1, N)
+    others = np.roll(np.arange(N), 1) if partner is None else partner
+    with_whom = None if partner is None else given(partner)
+    if op == "mixup":
+        actual = cuaug.mixup(batch, given(lam), with_whom, layout=layout)
+        expected = blended(source, lam, others)
+    else:
+        actual = cuaug.cutmix(batch, *(given(np.array(side)) for side in BOX.values()), with_whom, layout=layout)
+        expected = pasted(source, *BOX.values(), others)
+    assert_equal(
+        actual,
+        to_layout(expected, layout),
+        library=home[0],
+        device="cpu" if home[1] == "cpu" else "cuda:0",
+        dtype=dtype,
+        tolerance=EXACT if op == "cutmix" else TOLERANCES[dtype],
+    )
+
+
+@every_home
+@pytest.mark.parametrize("dtype", IMAGE_DTYPES)
+@pytest.mark.parametrize("op", ["mixup", "cutmix"])
+def test_equals_the_formula_in_both_layouts_with_any_partner(op, dtype, home):
+    for layout in ("NCHW", "NHWC"):
+        for partner in (PARTNER, None, np.arange(N)):
+            check(home, dtype, op, layout, partner)
+
+
+@every_home
+@pytest.mark.parametrize("op", ["mixup", "cutmix"])
+def test_parameters_may_come_from_any_library_or_plain_python(op, home):
+    kinds = [lambda v: v.tolist(), lambda v: put(v, ("torch", "cpu"))]
+    if home[0] != "jax":
+        kinds.append(lambda v: put(v, home))
+    for kind in kinds:
+        check(home, "float32", op, given=kind)
+
+
+@every_home
+def test_any_number_of_channels_strided_views_and_videos(home):
+    for channels in (1, 2, 4, 5, 70):
+        batch = images(home, "float32", "NHWC", (4, 9, 14, channels))
+        source = to_numpy(batch).astype(float)
+        for view in (lambda a: a, lambda a: a[:, ::2, 1:-2]):
+            wanted = blended(view(source), 0.3, np.roll(np.arange(4), 1)).astype(np.float32)
+            assert_equal(
+                to_numpy(cuaug.mixup(view(batch), 0.3, layout="NHWC")), wanted, tolerance=TOLERANCES["float32"]
+            )
+    clips = noise((3, 2, 9, 14, 3))
+    expected = pasted(clips.reshape(3, 18, 14, 3), [0] * 3, [2] * 3, [18] * 3, [5] * 3, [2, 0, 1]).reshape(clips.shape)
+    actual = cuaug.cutmix(put(clips, home), 0, 2, 9, 5, layout="NTHWC")
+    assert_equal(to_numpy(actual), expected)
+
+
+@every_home
+def test_nothing_and_one_sample(home):
+    batch = images(home, "uint8")
+    assert_equal(cuaug.mixup(batch[:0], 0.5), batch[:0])
+    assert_equal(cuaug.mixup(batch[:1], 0.5), batch[:1])
+
+
+@pytest.mark.gpu
+def test_a_device_partner_that_is_no_sample_leaves_the_sample_alone():
+    batch = images(("torch", "cuda"), "uint8")
+    bad = put(np.array([7.0, np.nan, 1e30]), ("torch", "cuda"))
+    assert_equal(cuaug.mixup(batch, 0.5, bad), batch)
+
+
+@every_home
+def test_labels_follow(home):
+    classes, lam = np.array([0, 2, 1, 2, 0]), seeded("labels").uniform(0, 1, N).astype(np.float32)
+    hot = np.eye(3)[classes]
+    for partner in (None, PARTNER):
+        others = hot[np.roll(np.arange(N), 1) if partner is None else partner]
+        expected = (lam[:, None] * hot + (1 - lam[:, None]) * others).astype(np.float32)
+        for labels, more in ((classes.astype(np.int32), {"num_classes": 3}), (hot.astype(np.float32), {})):
+            actual = cuaug.mix_labels(put(labels, home), lam, partner, **more)
+            assert_equal(to_numpy(actual), expected, tolerance=TOLERANCES["float32"])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda x: cuaug.mixup(x, 1.5), r"lam must be in 0..1"),
+        (lambda x: cuaug.mixup(x, [0.1, 0.2]), "must hold 1 or 5 entries"),
+        (lambda x: cuaug.mixup(x, 0.5, [0, 1, 2, 3, 5]), r"partner must be in 0..4"),
+        (lambda x: cuaug.cutmix(x, 0, 0, 1, float("inf")), "width must be a finite number"),
+        (lambda x: cuaug.mix_labels(np.arange(5), 0.5), "num_classes must be given"),
+        (lambda x: cuaug.mix_labels(np.zeros((5, 2, 2)), 0.5), r"labels must have shape"),
+    ],
+)
+def test_bad_input_is_refused_and_named(call, message):
+    with pytest.raises(ValueError, match=rf"cuaug\.\w+: .*{message}"):
+        call(noise(SHAPE))
+
+
+def test_labels_are_not_mixed_as_images():
+    with pytest.raises(TypeError, match="holds labels"):
+        cuaug.mixup(noise(dtype="int64"), 0.5)
+
+
+@pytest.mark.parametrize("partner", [[0, 1, 2, 3, 5], [0, 1, 2, 3, -1], [0, 1]])
+def test_labels_refuse_the_partners_that_images_refuse(partner):
+    for given in (partner, put(np.array(partner), ("torch", "cpu"))):
+        with pytest.raises(ValueError, match=r"cuaug.mix_labels: partner must (be in 0..4|hold 1 or 5)"):
+            cuaug.mix_labels(np.eye(5), 0.5, given)
+
+
+@pytest.mark.gpu
+def test_a_device_partner_that_is_no_sample_leaves_the_labels_alone():
+    home = ("torch", "cuda")
+    hot = put(np.eye(3, dtype=np.float32), home)
+    assert_equal(cuaug.mix_labels(hot, 0.5, put(np.array([7.0, np.nan, 1e30]), home)), hot)
+
+
+def test_labels_and_shares_that_are_none_are_named():
+    with pytest.raises(TypeError, match=r"cuaug.mix_labels: labels must be an array, got list"):
+        cuaug.mix_labels([0, 1], 0.5, num_classes=2)
+    with pytest.raises(ValueError, match=r"cuaug.mix_labels: lam must be a finite number"):
+        cuaug.mix_labels(np.eye(2), None)

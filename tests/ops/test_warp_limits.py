@@ -1,0 +1,333 @@
+"""Numbers that break kernels: not finite, huge, denormal and degenerate matrices and coordinates."""
+
+import itertools
+
+import numpy as np
+import pytest
+from helpers.arrays import SHAPE, images, noise, put
+from helpers.compare import Tolerance, assert_equal, to_numpy
+from tables import warp_reference as reference
+from tables.warps import BORDERS, INTERPOLATIONS, MAIN
+
+import cuaug
+
+FLOATS = noise(dtype="float32")
+LEVEL = Tolerance(absolute=1e-4, reason="the contract for float32 in 0..1")
+MODES = list(itertools.product(INTERPOLATIONS, BORDERS))
+every_mode = pytest.mark.parametrize(("interpolation", "border"), MODES)
+BAD = [np.nan, np.inf, -np.inf, 1e20, -1e20, 1e38, 2.0**31, -(2.0**31), 1e10, -1e10, 2.0**30 + 128]
+
+
+@every_mode
+def test_coordinates_that_are_not_finite_or_huge_are_fill(interpolation, border):
+    bad = np.float32(BAD)[:, None]
+    good = np.full_like(bad, 3.25)
+    for map_x, map_y in ((bad, good), (good, bad), (bad, bad)):
+        actual = cuaug.remap(FLOATS, map_x, map_y, interpolation=interpolation, border=border, fill=0.625)
+        assert_equal(actual, np.full(actual.shape, 0.625, np.float32))
+        result = cuaug.remap(noise(), map_x, map_y, interpolation=interpolation, border=border, fill=77)
+        assert_equal(result, np.full(result.shape, 77, np.uint8))
+
+
+@every_mode
+def test_bad_displacements_are_fill_and_their_neighbours_are_not(interpolation, border):
+    wave = np.zeros(SHAPE[1:3], np.float32)
+    bad = wave.copy()
+    bad[4, 5], bad[0, 0] = np.nan, np.inf
+    actual = cuaug.remap(FLOATS, bad, wave, relative=True, interpolation=interpolation, border=border, fill=0.625)
+    expected = FLOATS.copy()
+    expected[:, 4, 5] = expected[:, 0, 0] = 0.625
+    assert_equal(actual, expected, tolerance=LEVEL)
+
+
+@every_mode
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32"])
+def test_pixels_outside_between_equal_pixels_inside(interpolation, border, dtype):
+    """Source positions in, out and in again at the same place: no run of pixels may be seen in them."""
+    batch = noise(dtype=dtype)
+    for bad, period in itertools.product((np.nan, 100.0, -100.0, 2.0**31), (2, 3, 4)):
+        if border != "constant" and abs(bad) == 100:
+            continue
+        map_x = np.zeros((3, 40), np.float32)
+        lost = np.broadcast_to(np.arange(40) % period == 1, map_x.shape)
+        map_x[lost] = bad
+        options = {"interpolation": interpolation, "border": border, "fill": 0.5 if dtype == "float32" else 77}
+        actual = cuaug.remap(batch, map_x, np.zeros_like(map_x), **options)
+        expected = np.where(lost[None, ..., None], options["fill"], batch[:, :1, :1])
+        assert_equal(actual, expected.astype(dtype), tolerance=LEVEL)
+
+
+EXTREMES = [np.nan, np.inf, -np.inf, 1e20, -1e20, 1e10, -1e10, 2.0**31, -(2.0**31), 1e-38, 1e-45]
+
+
+def spoiled(rows, place, value):
+    M = np.eye(3)[:rows]
+    M.flat[place] = value
+    return M
+
+
+@every_mode
+def test_destination_to_source_matrices_with_extreme_numbers(interpolation, border):
+    """What is finite and within 2**30 equals the reference; the rest is fill; host numbers not finite are refused."""
+    for place, value in itertools.product(range(6), EXTREMES):
+        M = spoiled(2, place, value)
+        options = {"inverse": True, "interpolation": interpolation, "border": border, "fill": 0.625}
+        if not np.isfinite(value):
+            with pytest.raises(ValueError, match="sample 0"):
+                cuaug.warp_affine(FLOATS, M, **options)
+            continue
+        try:
+            actual = cuaug.warp_affine(FLOATS, M, **options)
+        except ValueError as refusal:
+            assert "invertible" in str(refusal)  # noqa: PT017
+            assert place in (0, 4)
+            continue
+        assert np.isfinite(actual).all()
+        x, y = reference.grid(SHAPE[1:3])
+        x, y = np.einsum("ij,jhw->ihw", M, np.stack([x, y, np.ones_like(x)]))
+        lost = (np.abs(x) > 2.0**30) | (np.abs(y) > 2.0**30)
+        assert_equal(actual[:, lost], np.full_like(actual[:, lost], 0.625))
+        exact = ~lost & (np.abs(x) < 2.0**16) & (np.abs(y) < 2.0**16)
+        if interpolation != "nearest":
+            expected = np.stack([reference.warp(image, M, **options) for image in FLOATS]).astype(np.float32)
+            assert_equal(actual[:, exact], expected[:, exact], tolerance=LEVEL)
+
+
+@pytest.mark.parametrize("rows", [2, 3])
+@every_mode
+def test_source_to_destination_matrices_with_extreme_numbers(interpolation, border, rows):
+    """Each is refused as singular or not finite, or gives finite pixels; never a NaN, never a crash."""
+    op = cuaug.warp_affine if rows == 2 else cuaug.warp_perspective
+    for place, value in itertools.product(range(3 * rows), EXTREMES):
+        options = {"interpolation": interpolation, "border": border, "fill": 0.625}
+        try:
+            actual = op(FLOATS, spoiled(rows, place, value), **options)
+        except ValueError as refusal:
+            assert "sample 0" in str(refusal)  # noqa: PT017
+        else:
+            assert np.isfinite(value)
+            assert np.isfinite(actual).all()
+
+
+@pytest.mark.gpu
+@every_mode
+def test_device_matrices_are_not_read_and_bad_ones_are_fill(interpolation, border):
+    home = ("torch", "cuda")
+    batch = images(home, "float32")
+    for bad in (np.full((2, 3), np.nan), np.zeros((2, 3)), np.array([[1, 2, 0], [2, 4, 0]]), spoiled(2, 2, np.inf)):
+        M = np.stack([np.eye(3)[:2], bad, np.eye(3)[:2]])
+        actual = to_numpy(
+            cuaug.warp_affine(batch, put(M, home), interpolation=interpolation, border=border, fill=0.625)
+        )
+        expected = to_numpy(batch)
+        expected[1] = 0.625
+        assert_equal(actual, expected, tolerance=LEVEL)
+    for place, value in itertools.product(range(9), EXTREMES):
+        M = spoiled(3, place, value)
+        actual = to_numpy(cuaug.warp_perspective(batch, put(M, home), interpolation=interpolation, border=border))
+        assert np.isfinite(actual).all()
+        if np.isfinite(value) and np.linalg.cond(M) < 1e6:
+            same = cuaug.warp_perspective(to_numpy(batch), M, interpolation=interpolation, border=border, layout="NCHW")
+            assert_equal(actual, same, tolerance=LEVEL)
+
+
+def beside_horizons(count, height, width):
+    """Perspectives whose horizon passes close by a corner or an edge of the output. [N, 3, 3]"""
+    rng = np.random.default_rng(20261123)
+    angle = np.where(rng.integers(0, 2, count), rng.uniform(0, 2 * np.pi, count), rng.integers(0, 4, count) * np.pi / 2)
+    depth = np.stack([np.cos(angle), np.sin(angle)], -1)
+    away = depth @ np.array([(0, 0), (width - 1, 0), (0, height - 1), (width - 1, height - 1)]).T
+    closest = (away.max(1) - away.min(1)) * 10 ** rng.uniform(-7, -1.5, count)
+    matrices = np.empty((count, 3, 3))
+    matrices[:, 2] = np.column_stack([depth, closest - away.min(1)])
+    slopes = rng.uniform(-1, 1, (count, 2, 3)) / (width, height, 1)
+    slopes *= (closest * 10 ** rng.uniform(0, 2, count))[:, None, None]
+    matrices[:, :2] = rng.uniform(0, 300, (count, 2, 1)) * matrices[:, 2:] + slopes
+    return matrices
+
+
+@pytest.mark.gpu
+def test_close_to_a_horizon_nothing_is_read_beside_the_staged_box():
+    """What lies there is left from before: here NaN, of which all boxes were full."""
+    import torch
+
+    size, count, options = (40, 64), 1 << 14, {"inverse": True, "border": "edge", "layout": "NCHW"}
+    nothing = torch.full((1, 1, 400, 400), torch.nan, device="cuda").expand(count, -1, -1, -1)
+    assert cuaug.warp_affine(nothing, np.float32([[2, 0, 9], [0, 2, 9]]), size, **options).isnan().all()
+    image = torch.rand((1, 1, 400, 400), device="cuda").expand(count, -1, -1, -1)
+    matrices = torch.from_numpy(beside_horizons(count, *size)).cuda()
+    assert cuaug.warp_perspective(image, matrices, size, **options).isfinite().all()
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("case", [case for case in MAIN if "M" in case.parameters()], ids=str)
+def test_one_bad_matrix_leaves_the_other_samples_alone(case):
+    home, lead = ("torch", "cuda"), (8,)
+    batch = images(home, shape=(8, *SHAPE[1:]))
+    M = case.parameters(lead)["M"]
+    spoilt = M.copy()
+    spoilt[5, 0, 1] = np.nan
+    good, bad = (to_numpy(getattr(cuaug, case.op)(batch, put(m, home), **case.keywords("uint8"))) for m in (M, spoilt))
+    good[5] = round(case.options["fill"] * 255)
+    assert_equal(bad, good)
+
+
+@pytest.mark.parametrize("interpolation", INTERPOLATIONS)
+@pytest.mark.parametrize("border", BORDERS)
+def test_one_bad_coordinate_leaves_the_other_samples_alone(interpolation, border):
+    rng = np.random.default_rng(7)
+    maps = rng.uniform(-5, 20, (2, 8, 6, 7)).astype(np.float32)
+    batch = noise((8, *SHAPE[1:]))
+    good = cuaug.remap(batch, *maps, interpolation=interpolation, border=border, fill=9)
+    maps[0, 5] = np.nan
+    bad = cuaug.remap(batch, *maps, interpolation=interpolation, border=border, fill=9)
+    good[5] = 9
+    assert_equal(bad, good)
+
+
+def coordinate_error(M, size):
+    """How far float32 may misplace a source pixel: four roundings of 2**-24, of the numerators' and the depth's terms,
+    which the division by the depth ``w`` enlarges. Far from the tile, or close to the horizon, that is much. [H, W]"""
+    x, y = reference.grid(size)
+    terms = np.einsum("ij,jhw->ihw", np.abs(M), np.stack([x, y, np.ones_like(x)]))
+    u, v, w = np.einsum("ij,jhw->ihw", M, np.stack([x, y, np.ones_like(x)]))
+    with np.errstate(all="ignore"):
+        return (
+            4 * 2.0**-24 * np.maximum(terms[0] + np.abs(u / w) * terms[2], terms[1] + np.abs(v / w) * terms[2]) / abs(w)
+        )
+
+
+@pytest.mark.parametrize("home", [("numpy", "cpu"), pytest.param(("torch", "cuda"), marks=pytest.mark.gpu)], ids=str)
+@every_mode
+def test_a_horizon_in_the_image(interpolation, border, home):
+    """w = 0, w < 0 and w -> 0 across the image: finite everywhere, fill where w is 0, else the reference, with what the
+    coordinates' error makes of a slope of at most 4 (Lanczos, both axes, values in 0..1)."""
+    side, compared = 16, 0
+    batch = put(FLOATS, home)
+    for gx, gy in ((-1 / 8, 0), (0, -1 / 8), (-1 / 16, -1 / 16), (-0.3, 0.01), (-1.0, 0), (1e-30, -1 / 4)):
+        M = np.array([[1.0, 0.1, 0.3], [-0.1, 1.0, 0.7], [gx, gy, 1.0]])
+        options = {"inverse": True, "interpolation": interpolation, "border": border, "fill": 0.625}
+        actual = to_numpy(cuaug.warp_perspective(batch, M, (side, side), layout="NHWC", **options))
+        assert np.isfinite(actual).all()
+        x, y = reference.grid((side, side))
+        zero = gx * x + gy * y + 1 == 0
+        assert_equal(actual[:, zero], np.full_like(actual[:, zero], 0.625))
+        if interpolation == "nearest":
+            continue
+        expected = np.stack([reference.warp(image, M, (side, side), **options) for image in FLOATS]).astype(np.float32)
+        error, low = coordinate_error(M, (side, side)), 0.0
+        for high in (1e-5, 1e-4, 1e-3, 1e-2):
+            here = (error > low) & (error <= high)
+            level = Tolerance(absolute=1e-4 + 4 * high, reason="the contract, and what the coordinates' error makes")
+            assert_equal(actual[:, here], expected[:, here], tolerance=level)
+            low, compared = high, compared + here.sum()
+    assert interpolation == "nearest" or compared > 6 * side * side * 0.9
+
+
+def edges(n):
+    """On, and one float32 step beside, every place where a rule changes."""
+    places = np.float32([-1.5, -1, -0.5, 0, 0.5, n - 1.5, n - 1, n - 0.5, n, 2 * n - 0.5])
+    return np.concatenate([places, np.nextafter(places, np.float32(np.inf)), np.nextafter(places, np.float32(-np.inf))])
+
+
+def decided(coordinates):
+    """Where nearest has one answer: x + 0.5 rounds in float32, so a step beside a tie may fall on either side."""
+    phase = (coordinates.astype(float) + 0.5) % 1
+    return (phase == 0) | (np.minimum(phase, 1 - phase) > 1e-5)
+
+
+@every_mode
+@pytest.mark.parametrize("shape", [(17, 11), (1, 1), (1, 5), (4, 1), (2, 2)])
+def test_coordinates_beside_every_edge(interpolation, border, shape):
+    batch = noise((2, *shape, 3), "float32")
+    map_x, map_y = np.meshgrid(edges(shape[1]), edges(shape[0]))
+    options = {"interpolation": interpolation, "border": border, "fill": 0.625}
+    actual = cuaug.remap(batch, map_x, map_y, **options)
+    expected = np.stack(
+        [reference.remap(image, map_x.astype(float), map_y.astype(float), **options) for image in batch]
+    )
+    if interpolation != "nearest":
+        assert_equal(actual, expected.astype(np.float32), tolerance=LEVEL)
+        return
+    settled = decided(map_x) & decided(map_y)
+    assert settled.mean() > 0.3
+    assert_equal(actual[:, settled], expected[:, settled].astype(np.float32))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "int16"])
+def test_a_nan_pixel_never_reaches_an_integer_image(dtype):
+    broken = FLOATS.copy()
+    broken[0, 3, 4], broken[1, 5, 6], broken[2, 7, 8] = np.nan, np.inf, -np.inf
+    limits = np.iinfo(dtype)
+    actual = cuaug.hflip(broken, dtype=dtype)
+    expected = np.clip(
+        np.rint(np.nan_to_num(broken, nan=0, posinf=limits.max, neginf=limits.min)), limits.min, limits.max
+    )
+    assert_equal(actual, expected[:, :, ::-1].astype(dtype))
+
+
+@pytest.mark.parametrize("interpolation", INTERPOLATIONS)
+def test_values_beyond_the_dtype_are_clamped_not_wrapped(interpolation):
+    checker = np.uint8(255) * (np.indices((16, 16)).sum(0) % 2).astype(np.uint8)[None, ..., None]
+    M = np.array([[1, 0, 0.43], [0, 1, 0.57]])
+    actual = cuaug.warp_affine(checker, M, interpolation=interpolation, border="reflect")
+    expected = np.stack([reference.warp(checker[0].astype(float), M, interpolation=interpolation, border="reflect")])
+    tolerance = Tolerance(absolute=1, exact=0.995, reason="the contract")
+    assert_equal(actual, expected, library="numpy", dtype="uint8", tolerance=tolerance)
+
+
+def test_halves_round_to_even():
+    levels = np.arange(0, 254, dtype=np.float32)
+    ramp = np.repeat((levels + 0.5)[None, None, :, None], 2, 1)
+    assert_equal(cuaug.hflip(ramp, False, dtype="uint8"), np.rint(ramp).astype(np.uint8))
+
+
+@pytest.mark.parametrize("home", [("torch", "cpu"), pytest.param(("torch", "cuda"), marks=pytest.mark.gpu)], ids=str)
+@pytest.mark.parametrize("antialias", [True, False])
+def test_a_box_that_reaches_too_far_beyond_the_image_is_0(antialias, home):
+    """Values of 1: a single pixel of the image in a box would show."""
+    batch = put(np.ones((1, 17, 11, 3), np.float32).transpose(0, 3, 1, 2).copy(), home)
+    for box in ((-65537, 0, 65537 + 17, 11), (0, 0, 17, 65536 + 12), (-(2**29), -(2**29), 2**30, 2**30)):
+        actual = cuaug.resized_crop(batch, *box, (1, 1), antialias=antialias, interpolation="bilinear")
+        assert not to_numpy(actual).any(), box
+    within = cuaug.resized_crop(batch, -65536, 0, 65536 + 17, 11, (65536 + 17, 1), antialias=antialias)
+    assert to_numpy(within)[0, :, -17:].min() > 0.999
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 5, 7, 64, 641, 65535, 65536, 1_000_003, 2**30, 2**31 - 1])
+def test_divisors_divide_all_numbers_of_regions(number):
+    from cuaug._passes.grids import _divisor
+
+    factor, shift = _divisor(number)
+    assert factor < 2**32
+    rng, last = np.random.default_rng(number), 2**31 - 1
+    near = [k * number + rest for k in (0, 1, 2, last // number) for rest in (-1, 0, 1)]
+    for dividend in {*near, last, *rng.integers(0, last, 2000).tolist()}:
+        if 0 <= dividend <= last:
+            assert dividend * factor >> shift == dividend // number
+
+
+@pytest.mark.parametrize(
+    ("extents", "strides", "layout"),
+    [
+        ((1, 1, 1, 3, 64), (3 << 29, 3 << 29, 3 << 29, 1 << 29, 1), "Planar"),
+        ((1, 1, 1, 3, 64), (3 << 29, 3 << 29, 3 << 29, -(1 << 29), 1), "Planar"),
+        ((1, 1, 3, 1, 1 << 28), (3 << 28, 3 << 28, 1, 3 << 28, 3), "Packed"),
+    ],
+)
+def test_rows_of_more_bytes_than_32_bits_count_are_not_copied(extents, strides, layout):
+    """Boxes that hold what is in memory as it lies there count its bytes in 32 bits (kernels/gpu/copied.cuh)."""
+    from cuaug._arrays import images as _images
+    from cuaug._passes import kernel_config as _plans
+    from cuaug._program import names as _names
+
+    channels = extents[2]
+    lying = (64, 1) if layout == "Planar" else (64 * channels, channels)
+    strides_of_c = 192 if layout == "Planar" else 1
+    small = _images.Axes("NCHW", (1, 1, channels, 3, 64), (192 * channels, 1, strides_of_c, *lying), None)
+    for dtype, apart in (("float32", True), ("uint8", False)):
+        names = (dtype, dtype, "Affine", "Bilinear", "Constant", _names.chain(()))
+        for source, far in ((small, False), (_images.Axes("NCHW", extents, strides, None), apart)):
+            plan = _plans.plan("warp", names, source, 0, small, 0)
+            assert ("Strided" in plan.kernel) == far, plan.kernel
+            assert layout in plan.kernel

@@ -1,0 +1,91 @@
+"""The oracle of the colour ops against the standard library, Pillow, OpenCV, torch and published numbers."""
+
+import colorsys
+
+import numpy as np
+import pytest
+from helpers.arrays import noise
+from tables import color_reference as reference_color
+
+PIXELS = noise((1, 17, 11, 3))[0].astype(float)
+
+
+def test_hue_is_that_of_colorsys():
+    for factor in (-0.5, -0.2, 0.0, 0.1, 0.37, 0.5):
+        got = reference_color.adjust_hue(PIXELS, factor, white=255) / 255
+        for pixel, turned in zip(PIXELS.reshape(-1, 3) / 255, got.reshape(-1, 3), strict=True):
+            h, s, v = colorsys.rgb_to_hsv(*pixel)
+            np.testing.assert_allclose(turned, colorsys.hsv_to_rgb((h + factor) % 1, s, v), atol=1e-9)
+
+
+def test_posterize_solarize_and_invert_are_those_of_pillow():
+    ops = pytest.importorskip("PIL.ImageOps")
+    image = pytest.importorskip("PIL.Image").fromarray(PIXELS.astype(np.uint8))
+    for bits in range(1, 9):
+        np.testing.assert_array_equal(
+            reference_color.posterize(PIXELS, bits, white=255), np.asarray(ops.posterize(image, bits))
+        )
+    np.testing.assert_array_equal(
+        reference_color.solarize(PIXELS, 100, white=255), np.asarray(ops.solarize(image, 100))
+    )
+    np.testing.assert_array_equal(reference_color.invert(PIXELS, white=255), np.asarray(ops.invert(image)))
+
+
+def test_blends_are_those_of_pillow_but_for_its_rounding():
+    """Pillow cuts the result off, and rounds the grey it blends with, to a whole level."""
+    enhance = pytest.importorskip("PIL.ImageEnhance")
+    image = pytest.importorskip("PIL.Image").fromarray(PIXELS.astype(np.uint8))
+    pairs = [("Brightness", "adjust_brightness"), ("Color", "adjust_saturation"), ("Contrast", "adjust_contrast")]
+    for theirs, ours in pairs:
+        for factor in (0.0, 0.5, 1.3):
+            got = getattr(reference_color, ours)(PIXELS, factor, white=255)
+            wanted = np.asarray(getattr(enhance, theirs)(image).enhance(factor))
+            assert np.abs(got - wanted).max() <= 1 + 0.6 * abs(1 - factor)
+
+
+def test_autocontrast_is_that_of_torch_and_within_a_level_of_pillow():
+    """Formula and order of operations are torchvision's."""
+    torch = pytest.importorskip("torch")
+    ops, pillow = pytest.importorskip("PIL.ImageOps"), pytest.importorskip("PIL.Image")
+    for low, high in ((0, 255), (3, 250), (60, 61), (100, 227), (17, 187)):
+        image = np.rint(low + PIXELS / 255 * (high - low))
+        got = reference_color.autocontrast(image, white=255)
+        x = torch.from_numpy(image).float()
+        least, greatest = x.amin((0, 1)), x.amax((0, 1))
+        wanted = (x - least).div_((greatest - least).mul_(1.0 / 255)).clamp_(0, 255).to(torch.uint8)
+        np.testing.assert_array_equal(got, wanted.numpy())
+        other = np.asarray(ops.autocontrast(pillow.fromarray(image.astype(np.uint8))), int)
+        assert np.abs(got - other).max() <= 1
+    real = reference_color.autocontrast(PIXELS[:, :, :1] / 512 + 0.25, white=1)
+    np.testing.assert_allclose(real, (PIXELS[:, :, :1] - PIXELS[..., 0].min()) / np.ptp(PIXELS[..., 0]), atol=1e-12)
+
+
+def test_equalize_is_that_of_pillow():
+    ops, pillow = pytest.importorskip("PIL.ImageOps"), pytest.importorskip("PIL.Image")
+    for shape, top in (((17, 11, 3), 255), ((61, 47, 3), 255), ((61, 47, 3), 90), ((300, 200, 3), 3), ((16, 16, 3), 9)):
+        image = (noise((1, *shape))[0] // (256 // (top + 1))).astype(np.uint8)
+        wanted = np.asarray(ops.equalize(pillow.fromarray(image)))
+        np.testing.assert_array_equal(reference_color.equalize(image.astype(float), white=255), wanted)
+
+
+def test_lut_is_that_of_opencv():
+    cv2 = pytest.importorskip("cv2")
+    table = noise((1, 256, 1, 3))[0].astype(np.uint8)
+    wanted = cv2.LUT(PIXELS.astype(np.uint8), table)
+    np.testing.assert_array_equal(reference_color.lut(PIXELS, table[:, 0].T, white=255), wanted)
+
+
+@pytest.mark.parametrize(
+    ("counter", "key", "words"),
+    [
+        ("00000000 00000000 00000000 00000000", "00000000 00000000", "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),
+        ("ffffffff ffffffff ffffffff ffffffff", "ffffffff ffffffff", "408f276d 41c83b0e a20bc7c6 6d5451fd"),
+        ("243f6a88 85a308d3 13198a2e 03707344", "a4093822 299f31d0", "d16cfe09 94fdcceb 5001e420 24126ea1"),
+    ],
+)
+def test_philox_gives_the_published_numbers(counter, key, words):
+    """Known answers that come with Random123 (Salmon et al. 2011)."""
+    given = [[int(word, 16) for word in text.split()] for text in (counter, key, words)]
+    assert reference_color.philox(*given[:2]) == given[2]
+    arrays = [[np.array(word, np.uint64) for word in part] for part in given[:1]]
+    assert [int(word) for word in reference_color.philox(arrays[0], given[1])] == given[2]

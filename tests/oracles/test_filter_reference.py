@@ -1,0 +1,57 @@
+"""The oracle of the filters against SciPy, torch and Pillow."""
+
+import numpy as np
+import pytest
+from helpers.arrays import noise
+from tables import filter_reference as reference_filter
+
+PIXELS = noise((1, 17, 11, 3))[0].astype(float)
+
+
+def test_gaussian_blur_is_that_of_scipy():
+    """SciPy calls the border without the edge repeated ``mirror``, and reflects again where it must."""
+    ndimage = pytest.importorskip("scipy.ndimage")
+    for (x, y), (sx, sy) in [((3, 5), (0.5, 1.2)), ((23, 41), (4.0, 9.0)), ((1, 7), (1.0, 2.0))]:
+        wanted = ndimage.gaussian_filter1d(PIXELS, sx, axis=1, mode="mirror", radius=x // 2)
+        wanted = ndimage.gaussian_filter1d(wanted, sy, axis=0, mode="mirror", radius=y // 2)
+        got = reference_filter.gaussian_blur(PIXELS, (x, y), (sx, sy), white=255)
+        np.testing.assert_allclose(got, wanted, atol=1e-9)
+
+
+def test_gaussian_blur_is_a_convolution_of_torch():
+    torch = pytest.importorskip("torch")
+    x, y = (np.exp(-((np.arange(size) - size // 2) ** 2) / (2 * s**2)) for size, s in ((5, 1.1), (7, 2.0)))
+    kernel = torch.from_numpy(np.outer(y / y.sum(), x / x.sum()))[None, None]
+    planes = torch.from_numpy(PIXELS).permute(2, 0, 1)[:, None]
+    padded = torch.nn.functional.pad(planes, (2, 2, 3, 3), mode="reflect")
+    wanted = torch.nn.functional.conv2d(padded, kernel)[:, 0].permute(1, 2, 0).numpy()
+    np.testing.assert_allclose(reference_filter.gaussian_blur(PIXELS, (5, 7), (1.1, 2.0), white=255), wanted, atol=1e-9)
+
+
+def test_the_default_sigma_is_that_of_torchvision():
+    """Its documented formula: 1.1 for 5, 3.8 for 23."""
+    for size, sigma in ((5, 1.1), (23, 3.8)):
+        got, wanted = (reference_filter.gaussian_blur(PIXELS, size, s, white=255) for s in (None, sigma))
+        np.testing.assert_allclose(got, wanted, atol=1e-9)
+
+
+def test_adjust_sharpness_is_a_convolution_of_torch():
+    torch = pytest.importorskip("torch")
+    kernel = torch.ones(1, 1, 3, 3, dtype=torch.float64)
+    kernel[..., 1, 1] = 5
+    planes = torch.from_numpy(PIXELS).permute(2, 0, 1)[:, None]
+    smooth = torch.nn.functional.conv2d(planes, kernel / 13)[:, 0].permute(1, 2, 0).numpy()
+    for factor in (0.0, 0.6, 1.0, 2.5):
+        wanted = PIXELS.copy()
+        wanted[1:-1, 1:-1] = np.clip(factor * PIXELS[1:-1, 1:-1] + (1 - factor) * smooth, 0, 255)
+        np.testing.assert_allclose(reference_filter.adjust_sharpness(PIXELS, factor, white=255), wanted, atol=1e-9)
+
+
+def test_adjust_sharpness_is_that_of_pillow_but_for_its_rounding():
+    """Pillow rounds the smoothed image to whole levels, and cuts the result off."""
+    enhance = pytest.importorskip("PIL.ImageEnhance")
+    image = pytest.importorskip("PIL.Image").fromarray(PIXELS.astype(np.uint8))
+    for factor in (0.0, 0.5, 2.0):
+        got = reference_filter.adjust_sharpness(PIXELS, factor, white=255)
+        wanted = np.asarray(enhance.Sharpness(image).enhance(factor))
+        assert np.abs(got - wanted).max() <= 1 + 0.6 * abs(1 - factor)

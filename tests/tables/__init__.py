@@ -1,0 +1,1 @@
+"""The rows from which tests follow, and their oracles."""

@@ -1,0 +1,264 @@
+"""The table of cases: one row per op and variant, with its parameters, its oracle's name and its tolerance.
+
+The oracle of ``cuaug.X`` is ``reference.X``, a float64 formula for one image that is itself held against other
+libraries. A row draws its parameters for one value (``lead=()``) or one per sample (``lead=(N,)``).
+"""
+
+import dataclasses
+import itertools
+from collections.abc import Callable
+
+import numpy as np
+from helpers.arrays import SHAPE, seeded, white
+from helpers.compare import EXACT, Tolerance, is_integer
+
+from tables import warp_reference as reference
+
+INTERPOLATIONS = ["nearest", "bilinear", "bicubic", "lanczos"]
+BORDERS = ["constant", "edge", "reflect", "symmetric", "wrap"]
+N, H, W, C = SHAPE
+
+STORED = "float32 weights and coordinates, and storage rounds once: "
+TOLERANCES = {
+    "uint8": Tolerance(
+        absolute=1, exact=0.995, reason="the contract: one level, where the exact value is nearly a tie"
+    ),
+    "uint16": Tolerance(absolute=2, exact=0.8, reason="a level is 1.5e-5 of white, and float32 weights carry 1e-6"),
+    "int16": Tolerance(absolute=2, exact=0.8, reason="a level is 1.5e-5 of white, and float32 weights carry 1e-6"),
+    "float16": Tolerance(absolute=1e-4, relative=2**-11, reason=STORED + "11 bits"),
+    "bfloat16": Tolerance(absolute=1e-4, relative=2**-8, reason=STORED + "8 bits"),
+    "float32": Tolerance(absolute=1e-4, reason="the contract, for images in 0..1"),
+    "float64": Tolerance(absolute=1e-9, reason="float64 arithmetic for float64 images"),
+}
+
+
+def nothing(rng, lead=()):
+    return {}
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """``cuaug.op(images, **options, **draw(...))`` equals ``reference.op`` of each image with its own parameters."""
+
+    op: str
+    options: dict = dataclasses.field(default_factory=dict)
+    draw: Callable = nothing
+    copies: bool = False  # every value is an input's or the fill: exact for every dtype, masks too
+    identity: dict | None = None  # the parameters that change nothing
+
+    def __str__(self):
+        words = [f"{k}={v}" if not isinstance(v, str) else v for k, v in self.options.items() if k != "fill"]
+        return "-".join([self.op, *words]).replace(" ", "")
+
+    def parameters(self, lead=(), seed=0):
+        return self.draw(seeded(self.op, seed), lead)
+
+    def keywords(self, dtype):
+        """The fixed options; the table's ``fill`` is a share of white."""
+        options = dict(self.options)
+        if "fill" in options:
+            options["fill"] = filled(options["fill"], dtype)
+        return options
+
+    def tolerance(self, dtype):
+        return EXACT if self.copies or dtype not in TOLERANCES else TOLERANCES[dtype]
+
+    def expected(self, images, parameters, dtype, lead=(N,), **more):
+        """The oracle over a batch: sample n gets its own parameters, or all get the one. [N, H, W, C]"""
+        options = {**self.keywords(dtype), **more}
+        samples = [{k: v[n] for k, v in parameters.items()} if lead else parameters for n in range(len(images))]
+        function = getattr(reference, self.op)
+        return np.stack([function(image, **{**options, **one}) for image, one in zip(images, samples, strict=True)])
+
+
+def filled(share, dtype):
+    value = np.asarray(share) * white(dtype)
+    return (np.rint(value) if is_integer(dtype) else value).tolist()
+
+
+def matrix(rng, lead=()):
+    """Rotation, scale, shear and shift, far from singular. [..., 2, 3]"""
+    linear = np.eye(2) + rng.uniform(-0.45, 0.45, (*lead, 2, 2))
+    return {"M": np.concatenate([linear, rng.uniform(-4, 4, (*lead, 2, 1))], axis=-1)}
+
+
+def straight(rng, lead=()):
+    """Scales, one of them mirrored, and shifts: x depends on the column alone, y on the row. [..., 2, 3]"""
+    flips = rng.choice([-1.0, 1.0], (*lead, 2, 1))
+    linear = np.eye(2) * flips * rng.uniform(0.4, 2.5, (*lead, 2, 1))
+    return {"M": np.concatenate([linear, np.where(flips < 0, 12, 0) + rng.uniform(-4, 4, (*lead, 2, 1))], axis=-1)}
+
+
+def homography(rng, lead=()):
+    bottom = np.concatenate([rng.uniform(-0.012, 0.012, (*lead, 1, 2)), np.ones((*lead, 1, 1))], axis=-1)
+    return {"M": np.concatenate([matrix(rng, lead)["M"], bottom], axis=-2)}
+
+
+def maps(rng, lead=(), low=-9.0, high=25.0):
+    return {name: rng.uniform(low, high, (*lead, 14, 19)).astype(np.float32) for name in ("map_x", "map_y")}
+
+
+def displacements(rng, lead=()):
+    return {name: rng.uniform(-4, 4, (*lead, H, W)).astype(np.float32) for name in ("map_x", "map_y")}
+
+
+def angle(rng, lead=()):
+    return {"angle": rng.uniform(-180, 180, lead)}
+
+
+def torchvision_affine(rng, lead=()):
+    return {
+        **angle(rng, lead),
+        "translate": rng.uniform(-3, 3, (*lead, 2)),
+        "scale": rng.uniform(0.6, 1.7, lead),
+        "shear": rng.uniform(-25, 25, (*lead, 2)),
+    }
+
+
+def about(rng, lead=()):
+    return {**angle(rng, lead), "center": rng.uniform(2, 9, (*lead, 2))}
+
+
+def quadrilaterals(rng, lead=()):
+    corners = np.array([[0, 0], [W - 1, 0], [W - 1, H - 1], [0, H - 1]], float)
+    return {k: corners + rng.uniform(-2, 2, (*lead, 4, 2)) for k in ("startpoints", "endpoints")}
+
+
+def wide_quadrilaterals(rng, lead=()):
+    corners = 223.0 * np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
+    return {k: corners + rng.uniform(-30, 30, (*lead, 4, 2)) for k in ("startpoints", "endpoints")}
+
+
+def coefficients(rng, lead=()):
+    return {"coefficients": homography(rng, lead)["M"].reshape(*lead, 9)[..., :8]}
+
+
+def boxes_inside(rng, lead=()):
+    top, left = rng.integers(0, 5, lead), rng.integers(0, 3, lead)
+    return {"top": top, "left": left, "height": rng.integers(4, 12, lead), "width": rng.integers(3, 8, lead)}
+
+
+def corners(rng, lead=()):
+    return {"top": rng.integers(-6, 12, lead), "left": rng.integers(-6, 8, lead)}
+
+
+def flips(rng, lead=()):
+    return {"flip": np.resize([True, False, True, True, False], lead)}
+
+
+def waves(rng, lead=()):
+    return {"displacement": rng.normal(0, 0.2, (*(lead or (1,)), H, W, 2))}
+
+
+FILL = {"fill": 0.375}  # which every dtype can hold
+EYE = {"M": np.eye(3)}
+SAME_X, SAME_Y = (value.astype(np.float32) for value in reference.grid((H, W)))
+MODES = [{"interpolation": i, "border": b, **FILL} for i, b in itertools.product(INTERPOLATIONS, BORDERS)]
+SOME_MODES = MODES[0], MODES[5], MODES[6], MODES[13], MODES[19]
+FILTERS = [{"interpolation": i, "antialias": a} for i, a in itertools.product(INTERPOLATIONS, [True, False])]
+POINTS = [[0, 0], [W, 0], [W, H], [0, H]]
+
+
+def copying(op, options):
+    """``affine`` and ``rotate`` are nearest by default, as torchvision's are."""
+    return options.get("interpolation", "nearest" if op in ("affine", "rotate") else "bilinear") == "nearest"
+
+
+def rows(op, draw, every, identity=None):
+    return [Case(op, options, draw, copying(op, options), identity) for options in every]
+
+
+CASES = [
+    *rows("warp_affine", matrix, MODES, EYE),
+    *rows("warp_affine", matrix, [{"size": (9, 23)}, {"inverse": True}, {"origin": "corner", "border": "edge"}]),
+    *rows("warp_affine", straight, [{**o, "size": (40, 37)} for o in MODES if o["interpolation"] == "bilinear"]),
+    *rows("warp_perspective", homography, MODES, EYE),
+    *rows("warp_perspective", homography, [{"size": (9, 23), "inverse": True, "origin": "corner"}]),
+    *rows("remap", maps, MODES),
+    *rows(
+        "remap",
+        displacements,
+        [{"relative": True, **o} for o in SOME_MODES],
+        {"map_x": 0 * SAME_X, "map_y": 0 * SAME_Y},
+    ),
+    *rows(
+        "resize",
+        nothing,
+        [{"size": s, **f} for s in ((6, 5), (30, 40), (9, 23), (1, 1)) for f in FILTERS],
+        {"size": (H, W)},
+    ),
+    *rows("resize", nothing, [{"size": (5, 4), "interpolation": "area"}, {"size": 6}, {"size": 8, "max_size": 10}]),
+    *rows(
+        "affine",
+        torchvision_affine,
+        [{}, *SOME_MODES],
+        {"angle": 0.0, "translate": [0.0, 0.0], "scale": 1.0, "shear": [0.0, 0.0]},
+    ),
+    *rows("rotate", angle, [{"interpolation": "nearest"}, *SOME_MODES], {"angle": 0.0}),
+    *rows("rotate", about, [{"interpolation": "bilinear", **FILL}]),
+    *rows("perspective", quadrilaterals, [*SOME_MODES, {}], {"startpoints": POINTS, "endpoints": POINTS}),
+    *rows("perspective", coefficients, [{"startpoints": None, "endpoints": None, **FILL}]),
+    *rows(
+        "resized_crop",
+        boxes_inside,
+        [{"size": size, **f} for size in ((9, 7), (3, 2)) for f in FILTERS],
+        {"top": 0, "left": 0, "height": H, "width": W, "size": (H, W)},
+    ),
+    Case("crop", {"height": 9, "width": 6, **FILL}, corners, True, {"top": 0, "left": 0, "height": H, "width": W}),
+    Case("center_crop", {"output_size": (8, 6)}, copies=True, identity={"output_size": (H, W)}),
+    Case("center_crop", {"output_size": (20, 20)}, copies=True),
+    Case("center_crop", {"output_size": 9}, copies=True),
+    *[Case("pad", {"padding": [3, 2, 1, 5], "padding_mode": b}, copies=True, identity={"padding": 0}) for b in BORDERS],
+    Case("pad", {"padding": [13, 20], **FILL}, copies=True),
+    Case("pad", {"padding": 40, "padding_mode": "symmetric"}, copies=True),
+    Case("hflip", {}, flips, True, {"flip": False}),
+    Case("vflip", {}, flips, True, {"flip": False}),
+    *rows(
+        "elastic",
+        waves,
+        [{"interpolation": i, **FILL} for i in INTERPOLATIONS],
+        {"displacement": np.zeros((1, H, W, 2))},
+    ),
+]
+
+LARGE = (224, 224)
+
+
+def everywhere(rng, lead=()):
+    """Absolute maps over a large image and around it."""
+    return {name: rng.uniform(-20, 244, (*lead, *LARGE)).astype(np.float32) for name in ("map_x", "map_y")}
+
+
+def wide_waves(rng, lead=()):
+    return {"displacement": rng.normal(0, 0.2, (*(lead or (1,)), *LARGE, 2))}
+
+
+def wide_boxes(rng, lead=()):
+    top, left = rng.integers(0, 60, lead), rng.integers(0, 60, lead)
+    return {"top": top, "left": left, "height": rng.integers(90, 160, lead), "width": rng.integers(90, 160, lead)}
+
+
+# One image of 224x224 a row: enough values for the share of exact ones to mean something.
+SHARES = [
+    dataclasses.replace(case, options={**case.options, **options})
+    for interpolation in ("bilinear", "bicubic", "lanczos")
+    for options in [{"interpolation": interpolation}]
+    for case in (
+        Case("warp_affine", {}, matrix),
+        Case("warp_affine", {"border": "reflect"}, straight),
+        Case("warp_perspective", {}, lambda rng, lead=(): {"M": np.vstack([*matrix(rng)["M"], [3e-4, -4e-4, 1]])}),
+        Case("remap", {}, everywhere),
+        Case("elastic", {}, wide_waves),
+        Case("affine", {}, torchvision_affine),
+        Case("rotate", {}, angle),
+        Case("perspective", {}, wide_quadrilaterals),
+        Case("resize", {"size": (150, 307)}),
+        Case("resize", {"size": (150, 307), "antialias": False}),
+        Case("resized_crop", {"size": LARGE}, wide_boxes),
+    )
+]
+
+FIRST = {case.op: case for case in reversed(CASES)}
+SMOOTH = {case.op: case for case in reversed(CASES) if not case.copies}
+MAIN = list({id(case): case for case in [*FIRST.values(), *SMOOTH.values()]}.values())
+MAIN.sort(key=CASES.index)

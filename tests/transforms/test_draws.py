@@ -1,0 +1,492 @@
+"""Draws: each equals an independent reference, is distributed as it says, and depends on nothing it should not."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from tables import draws as reference_draws
+from tables.draws import Words, philox
+
+from cuaug import transforms as T
+from cuaug._fusion.recipe import Column, Instruction
+from cuaug.transforms.transform import Transform
+
+SEED = 2**62 + 987654321
+CANVAS = 61, 83
+RARE = 1e-4  # a right program fails once in so many fixed seeds, and they are fixed
+
+
+def canvas(samples, size=CANVAS, channels=3):
+    """Images that are never read."""
+    return np.broadcast_to(np.zeros(1, np.uint8), (samples, *size, channels))
+
+
+def columns(transforms, samples, size=CANVAS, seed=SEED, **when):
+    """What is drawn, by name. [N]"""
+    params = T.Compose(transforms, seed=seed).draw(canvas(samples, size), **when)
+    return {name: params[name] for name in params.names}
+
+
+class Drawn(Transform):
+    """One instruction alone, for the kinds that no single transform shows."""
+
+    def __init__(self, kind, names, *arguments, before=()):
+        self.kind, self.names, self.arguments, self.before = kind, names, arguments, before
+
+    def write(self, recipe):
+        first = [recipe.draw(*draw)[0] for draw in self.before]
+        recipe.draw(self.kind, self.names, *(first[0] if a == "first" else a for a in self.arguments))
+
+
+# Random123's kat_vectors: counter, key, result.
+KNOWN = [
+    ((0, 0, 0, 0), (0, 0), (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)),
+    ((0xFFFFFFFF,) * 4, (0xFFFFFFFF,) * 2, (0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD)),
+    (
+        (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344),
+        (0xA4093822, 0x299F31D0),
+        (0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1),
+    ),
+]
+
+
+class At(Transform):
+    """A uniform number from a given block of a given position."""
+
+    def __init__(self, position, index):
+        self.position, self.index = position, index
+
+    def write(self, recipe):
+        column = Column("a")
+        recipe.draws.append(Instruction("Uniform", [column], (0.0, 1.0, 0.0, 0.0), self.position, self.index))
+
+
+@pytest.mark.parametrize(("counter", "key", "result"), KNOWN)
+def test_philox_gives_the_known_answers(counter, key, result):
+    assert philox(counter, key) == result
+
+
+@pytest.mark.parametrize(("counter", "key", "result"), [known for known in KNOWN if known[1][1] < 1 << 31])
+def test_the_library_gives_the_known_answers(counter, key, result):
+    """The counter is index, position and the id's upper bits, its lower bits, step."""
+    seed, sample = key[0] | key[1] << 32, counter[2] | (counter[1] >> 16) << 32
+    found = columns([At(counter[1] & 0xFFFF, counter[0])], 1, seed=seed, ids=sample, step=counter[3])
+    assert found["a"][0] == result[0] / 2**32
+
+
+def test_philox_takes_every_bit_of_seed_step_and_id():
+    """Each bit alone, against the reference: none is lost, none lands elsewhere."""
+    probe, seen = [Drawn("Uniform", ["a"], 0.0, 1.0, 0.0, 0.0)], set()
+    places = (
+        [(1 << b, 0, 0) for b in range(63)] + [(0, 1 << b, 0) for b in range(32)] + [(0, 0, 1 << b) for b in range(48)]
+    )
+    for seed, step, sample in places:
+        value = columns(probe, 1, seed=seed, step=step, ids=sample)["0.Drawn.a"][0]
+        assert value == Words(seed, step, sample).uniform(), (seed, step, sample)
+        seen.add(value)
+    assert len(seen) == len(places)
+
+
+TRANSFORMS = [
+    T.RandomHorizontalFlip(0.3),
+    T.RandomVerticalFlip(),
+    T.RandomResizedCrop(32),
+    T.RandomResizedCrop(32, scale=(0.7, 1.0), ratio=(0.2, 5.0)),
+    T.RandomResizedCrop(32, scale=(0.9, 1.0), ratio=(4.0, 5.0)),
+    T.RandomResizedCrop(32, scale=(0.9, 1.0), ratio=(0.1, 0.2)),
+    T.RandomCrop((20, 81)),
+    T.RandomCrop(64, padding=7),
+    T.RandomAffine(30, (0.2, 0.3), (0.5, 1.5), (-5, 10, 3, 8)),
+    T.RandomRotation((-10, 70)),
+    T.RandomPerspective(0.6, 0.7),
+    T.ColorJitter(0.4, (0.2, 3.0), 0.9, 0.2),
+    T.RandomGrayscale(0.2),
+    T.RandomSolarize(128, 0.4),
+    T.RandomPosterize(3, 0.6),
+    T.RandomErasing(0.8),
+    T.RandomErasing(1.0, scale=(0.7, 1.0), ratio=(0.9, 1.1)),
+    T.RandomErasing(1.0, scale=(1.0, 1.0)),
+    T.GaussianBlur(5, (0.2, 1.9)),
+    T.AugMix(alpha=0.7, mixture_width=4, chain_depth=1),
+]
+
+
+def assert_drawn(found, wanted):
+    """Every number that the reference names, of every sample."""
+    for name in wanted[0]:
+        values = [sample[name] for sample in wanted]
+        np.testing.assert_allclose(found[name], values, rtol=0, atol=1e-6, err_msg=name)
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS, ids=str)
+def test_a_transform_draws_what_the_reference_draws(transform):
+    found = columns([transform], 300, step=5)
+    assert_drawn(found, [reference_draws.drawn(transform, CANVAS, SEED, 5, n) for n in range(300)])
+
+
+def test_every_random_transform_has_a_reference():
+    drawing = {type(transform).__name__ for transform in TRANSFORMS}
+    assert drawing == set(reference_draws.TRANSFORMS)
+
+
+def test_a_place_in_a_recipe_is_a_stream_of_its_own():
+    found = columns(
+        [T.RandomHorizontalFlip(), T.ColorJitter(0.4), T.ColorJitter(0.4), T.Pad(2), T.GaussianBlur(3)], 100
+    )
+    for position, transform in ((1, T.ColorJitter(0.4)), (2, T.ColorJitter(0.4)), (4, T.GaussianBlur(3))):
+        assert_drawn(found, [reference_draws.drawn(transform, CANVAS, SEED, 0, n, position) for n in range(100)])
+
+
+KINDS = [
+    (Drawn("Below", ["a"], 7, 3, 0), lambda w: [3 + w(0).below(7)]),
+    (Drawn("Uniform", ["a"], -3.0, 9.0, 1.0, 0.0), lambda w: [round(w(0).uniform(-3, 9))]),
+    (Drawn("Chance", ["a"], 0.25, 5.0, -1.0), lambda w: [5 if w(0).chance(0.25) else -1]),
+    (Drawn("Choice", ["a"], 3, 0.2, 0.5, 1.0), lambda w: [w(0).choice([0.2, 0.3, 0.5])]),
+    (Drawn("Permutation", list("abcdefg"), 7), lambda w: w(0).permutation(7)),
+    (Drawn("Beta", ["a"], 0.4, 0.4, 1.0), lambda w: [w(0).beta(0.4, 0.4)]),
+    (Drawn("Beta", ["a"], 2.5, 1.0, 1.0), lambda w: [w(0).beta(2.5, 1.0)]),
+    (Drawn("Beta", ["a"], 0.05, 3.0, 1.0), lambda w: [w(0).beta(0.05, 3.0)]),
+    (
+        Drawn("Cut", list("abcd"), 61, 83, "first", before=[("Beta", ["lam"], 1.0, 1.0, 1.0)]),
+        lambda w: [*w(1).cut(CANVAS, w(0).beta(1, 1))[0], w(1).cut(CANVAS, w(0).beta(1, 1))[1]],
+    ),
+]
+
+
+@pytest.mark.parametrize(("transform", "reference"), KINDS, ids=lambda v: v.kind if isinstance(v, Drawn) else "")
+def test_an_instruction_draws_what_the_reference_draws(transform, reference):
+    found = columns([transform], 500, step=9)
+    names = [*transform.names, *(name for _, [name], *_ in transform.before)]
+    wanted = [reference(lambda i, n=n: Words(SEED, 9, n, 0, i)) for n in range(500)]
+    together = np.stack([found[f"0.Drawn.{name}"] for name in names], 1)
+    np.testing.assert_allclose(together, wanted, rtol=0, atol=1e-6)
+
+
+# What numbers are distributed as.
+
+MANY = 20_000
+LARGE = 4096, 4096  # so that whole pixels hardly round
+
+
+def fits(values, distribution):
+    assert stats.kstest(values, distribution).pvalue > RARE
+
+
+def uniform_in(values, low, high):
+    assert low <= values.min()
+    assert values.max() <= high
+    fits((values - low) / (high - low), "uniform")
+
+
+def equally_often(values, possible):
+    possible = list(possible)
+    counts = np.array([(values == one).sum() for one in possible])
+    assert counts.sum() == len(values), f"others than {possible} are drawn"
+    assert stats.chisquare(counts).pvalue > RARE, counts
+
+
+def happens(flags, p):
+    assert set(np.unique(flags)) <= {0.0, 1.0}
+    assert stats.binomtest(int(flags.sum()), len(flags), p).pvalue > RARE
+
+
+def test_resized_crops_have_uniform_areas_logarithms_of_ratios_and_positions():
+    """Where every attempt fits, nothing is rejected: area and ratio are as drawn."""
+    found = columns([T.RandomResizedCrop(8, scale=(0.08, 0.5))], MANY, LARGE)
+    top, left, height, width = (found[f"0.RandomResizedCrop.{name}"] for name in ("top", "left", "height", "width"))
+    uniform_in(height * width / (LARGE[0] * LARGE[1]), 0.0799, 0.5001)
+    uniform_in(np.log(width / height), math.log(3 / 4) - 1e-3, math.log(4 / 3) + 1e-3)
+    fits((top + 0.5) / (LARGE[0] - height + 1), "uniform")
+    fits((left + 0.5) / (LARGE[1] - width + 1), "uniform")
+
+
+def accepted(rng, count, size, scale, ratio):
+    """torchvision's attempts in NumPy: of many, those that fit. [count, (area, log ratio)]"""
+    area = size[0] * size[1] * rng.uniform(*scale, 4 * count)
+    aspect = np.exp(rng.uniform(*np.log(ratio), 4 * count))
+    w, h = np.rint(np.sqrt(area * aspect)), np.rint(np.sqrt(area / aspect))
+    fit = (w <= size[1]) & (h <= size[0])
+    return np.stack([h * w / (size[0] * size[1]), np.log(w / h)], 1)[fit][:count]
+
+
+@pytest.mark.parametrize("size", [LARGE, (2000, 3000)])
+def test_resized_crops_that_may_not_fit_have_the_areas_and_ratios_of_those_that_do(size):
+    found = columns([T.RandomResizedCrop(8)], MANY, size)
+    height, width = (found[f"0.RandomResizedCrop.{name}"] for name in ("height", "width"))
+    wanted = accepted(np.random.default_rng(1), MANY, size, (0.08, 1.0), (3 / 4, 4 / 3))
+    for drawn, expected in (
+        (height * width / (size[0] * size[1]), wanted[:, 0]),
+        (np.log(width / height), wanted[:, 1]),
+    ):
+        assert stats.ks_2samp(drawn, expected).pvalue > RARE
+
+
+def test_jitter_has_uniform_factors_and_all_24_orders():
+    found = columns([T.ColorJitter(0.4, (0.2, 3.0), 0.9, 0.2)], MANY)
+    ends = {"brightness": (0.6, 1.4), "contrast": (0.2, 3.0), "saturation": (0.1, 1.9), "hue": (-0.2, 0.2)}
+    for name, (low, high) in ends.items():
+        uniform_in(found[f"0.ColorJitter.{name}_factor"], low, high)
+    order = sum(found[f"0.ColorJitter.order_{i}"] * 10**i for i in range(4))
+    equally_often(order, [sum(op * 10**i for i, op in enumerate(each)) for each in itertools.permutations(range(4))])
+
+
+@pytest.mark.parametrize("p", [0.0, 0.1, 0.5, 1.0])
+def test_flips_and_their_like_happen_as_often_as_they_say(p):
+    happens(columns([T.RandomHorizontalFlip(p)], MANY)["0.RandomHorizontalFlip.flip"], p)
+    happens(columns([T.RandomVerticalFlip(p)], MANY)["0.RandomVerticalFlip.flip"], p)
+    happens(columns([T.RandomGrayscale(p)], MANY)["0.RandomGrayscale.grey"], p)
+    happens(columns([T.RandomErasing(p)], MANY)["0.RandomErasing.apply"], p)
+    happens(columns([T.RandomPerspective(p=p)], MANY)["0.RandomPerspective.apply"], p)
+    happens((columns([T.RandomSolarize(9, p)], MANY)["0.RandomSolarize.threshold"] == 9).astype(float), p)
+    happens((columns([T.RandomInvert(p)], MANY)["0.RandomInvert.threshold"] < 0).astype(float), p)
+    happens((columns([T.RandomPosterize(3, p)], MANY)["0.RandomPosterize.bits"] == 3).astype(float), p)
+
+
+def test_affine_parameters_are_uniform():
+    found = columns([T.RandomAffine((-20, 50), (0.1, 0.2), (0.5, 1.5), (-5, 10, 3, 8))], MANY, (1000, 2000))
+    ends = {"angle": (-20, 50), "scale": (0.5, 1.5), "shear_x": (-5, 10), "shear_y": (3, 8)}
+    for name, (low, high) in ends.items():
+        uniform_in(found[f"0.RandomAffine.{name}"], low, high)
+    for name, reach in (("translate_x", 200), ("translate_y", 200)):
+        values = found[f"0.RandomAffine.{name}"]
+        assert (values == np.rint(values)).all()
+        inner = values[np.abs(values) < reach]  # the two ends are drawn half as often
+        equally_often(inner, range(1 - reach, reach))
+
+
+def test_a_rotation_is_uniform_and_turns_against_the_clock():
+    uniform_in(-columns([T.RandomRotation((-10, 70))], MANY)["0.RandomRotation.angle"], -10, 70)
+
+
+def test_erased_boxes_have_uniform_areas_logarithms_of_ratios_and_positions():
+    found = columns([T.RandomErasing(1.0, scale=(0.02, 0.3))], MANY, LARGE)
+    i, j, h, w = (found[f"0.RandomErasing.{name}"] for name in "ijhw")
+    uniform_in(h * w / (LARGE[0] * LARGE[1]), 0.0199, 0.3001)
+    uniform_in(np.log(h / w), math.log(0.3) - 2e-3, math.log(3.3) + 2e-3)
+    fits((i + 0.5) / (LARGE[0] - h + 1), "uniform")
+    fits((j + 0.5) / (LARGE[1] - w + 1), "uniform")
+
+
+def test_crops_lie_anywhere_equally_often():
+    found = columns([T.RandomCrop((56, 80))], MANY)
+    top, left = found["0.RandomCrop.top"], found["0.RandomCrop.left"]
+    equally_often(10 * top + left, [10 * y + x for y in range(6) for x in range(4)])
+    padded = columns([T.RandomCrop((61, 83), padding=2)], MANY)
+    equally_often(padded["0.RandomCrop.top"], range(5))
+
+
+def test_corners_move_by_whole_pixels_up_to_their_reach_equally_often():
+    found = columns([T.RandomPerspective(0.5, 1.0)], MANY)
+    for corner in ("top_left", "top_right", "bottom_right", "bottom_left"):
+        equally_often(found[f"0.RandomPerspective.{corner}_x"], range(21))
+        equally_often(found[f"0.RandomPerspective.{corner}_y"], range(16))
+
+
+@pytest.mark.parametrize(("a", "b"), [(0.2, 0.2), (1.0, 1.0), (0.4, 3.0), (8.0, 2.0)])
+def test_a_share_is_beta_distributed(a, b):
+    fits(columns([Drawn("Beta", ["a"], a, b, 1.0)], MANY)["0.Drawn.a"], stats.beta(a, b).cdf)
+
+
+def test_all_permutations_are_equally_likely():
+    found = columns([Drawn("Permutation", list("abcde"), 5)], MANY)
+    number = sum(found[f"0.Drawn.{name}"] * 10**i for i, name in enumerate("abcde"))
+    every = itertools.permutations(range(5))
+    equally_often(number, [sum(value * 10**i for i, value in enumerate(each)) for each in every])
+
+
+def test_sigmas_are_uniform():
+    uniform_in(columns([T.GaussianBlur(5, (0.2, 1.9))], MANY)["0.GaussianBlur.sigma"], 0.2, 1.9)
+
+
+# What draws do not depend on.
+
+
+def independent(a, b):
+    """By a table of 8 x 8 equal shares, which sees more than a correlation does."""
+    ranks = [np.argsort(np.argsort(values)) * 8 // len(values) for values in (a, b)]
+    counts = np.zeros((8, 8))
+    np.add.at(counts, tuple(ranks), 1)
+    assert stats.chi2_contingency(counts).pvalue > RARE
+
+
+def test_samples_steps_ids_seeds_and_places_are_independent():
+    two = [T.ColorJitter(0.4, 0.4, 0.4, 0.2), T.ColorJitter(0.4, 0.4, 0.4, 0.2)]
+    here = columns(two, MANY)
+    factors = [here[f"{place}.ColorJitter.{name}_factor"] for place in (0, 1) for name in reference_draws.JITTERED]
+    for a, b in itertools.combinations(factors, 2):
+        independent(a, b)
+    first = factors[0]
+    for lag in (1, 2, 4, 32):
+        independent(first[:-lag], first[lag:])
+    name = "0.ColorJitter.brightness_factor"
+    for other in ({"step": 1}, {"ids": 1 << 32}, {"ids": MANY}, {"seed": SEED + 1}, {"seed": SEED ^ 1 << 40}):
+        independent(first, columns(two, MANY, **other)[name])
+    of_one = np.array([columns(two, 1, step=step)[name][0] for step in range(2000)])
+    independent(of_one[:-1], of_one[1:])
+    uniform_in(of_one, 0.6, 1.4)
+
+
+def test_areas_ratios_and_positions_are_independent():
+    found = columns([T.RandomResizedCrop(8, scale=(0.08, 0.5))], MANY, LARGE)
+    top, left, height, width = (found[f"0.RandomResizedCrop.{name}"] for name in ("top", "left", "height", "width"))
+    drawn = [height * width, width / height, top / (LARGE[0] - height + 1), left / (LARGE[1] - width + 1)]
+    for a, b in itertools.combinations(drawn, 2):
+        independent(a, b)
+
+
+RECIPE = [  # all on one canvas
+    T.RandomResizedCrop(CANVAS),
+    T.RandomHorizontalFlip(),
+    T.RandomAffine(30, (0.2, 0.3), (0.5, 1.5), 9),
+    T.ColorJitter(0.4, 0.4, 0.4, 0.2),
+    T.RandomErasing(0.5),
+]
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+
+
+def on(device, samples):
+    if device == "cpu":
+        return canvas(samples)
+    torch = pytest.importorskip("torch")
+    return torch.zeros(samples, 3, *CANVAS, dtype=torch.uint8, device="cuda")
+
+
+def drawn_on(device, samples, **when):
+    params = T.Compose(RECIPE, seed=SEED).draw(on(device, samples), **when)
+    return {name: np.array(values) for name, values in params.to_dict()["drawn"].items()}
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_sample_is_drawn_alike_in_every_batch_and_under_every_id(device):
+    large = drawn_on(device, 512, step=7)
+    batches = {
+        "4": (drawn_on(device, 4, step=7), 3),
+        "offset": (drawn_on(device, 2, step=7, ids=2), 1),
+        "ids": (drawn_on(device, 3, step=7, ids=np.array([400, 3, 2**40])), 1),
+        "alone": (drawn_on(device, 1, step=7, ids=[3]), 0),
+    }
+    for how, (batch, place) in batches.items():
+        for name, values in batch.items():
+            assert values[place] == large[name][3], (how, name)
+    assert any(values[0] != values[3] for values in large.values())
+
+
+@pytest.mark.gpu
+def test_both_devices_draw_alike():
+    """Whole numbers exactly, others but for the rounding of a logarithm or an exponential."""
+    for when in ({"step": 7}, {"step": 2**31 + 5, "ids": 2**40}):
+        cpu, gpu = (drawn_on(device, 3000, **when) for device in ("cpu", "cuda"))
+        for name, values in cpu.items():
+            np.testing.assert_allclose(gpu[name], values, rtol=1e-12, atol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("size", [(1, 3), (7, 49), (224, 299), (511, 1021)])
+def test_a_box_covers_its_share_of_each_pixel_correctly_rounded(device, size):
+    """By IEEE division, which the program does not do."""
+    params = T.Compose([T.RandomResizedCrop(size, interpolation="nearest")], seed=SEED).draw(on(device, 300)).to_dict()
+    drawn, matrix = params["drawn"], np.array(params["matrices"][0])
+    for i, side, extent in ((0, "width", size[1]), (4, "height", size[0])):
+        np.testing.assert_array_equal(matrix[:, i], np.array(drawn[f"0.RandomResizedCrop.{side}"]) / extent)
+
+
+def test_steps_count_calls_and_a_given_step_does_not():
+    aug, images = T.Compose(RECIPE, seed=SEED), canvas(5)
+    first, second = aug.draw(images).to_dict(), aug.draw(images).to_dict()
+    assert aug.draw(images, step=0).to_dict() == first
+    assert aug.state_dict() == {"seed": SEED, "step": 2}
+    aug(np.zeros((1, *CANVAS, 3), np.uint8))
+    assert aug.state_dict() == {"seed": SEED, "step": 3}
+    assert first != second
+    assert T.Compose(RECIPE, seed=SEED).draw(images, step=1).to_dict() == second
+
+
+def test_a_state_goes_on_where_it_was_left():
+    aug, other, images = T.Compose(RECIPE, seed=SEED), T.Compose(RECIPE), canvas(5)
+    for _ in range(3):
+        aug.draw(images)
+    other.load_state_dict(aug.state_dict())
+    assert other.draw(images).to_dict() == aug.draw(images).to_dict()
+    assert other.state_dict() == aug.state_dict()
+
+
+def test_without_a_seed_two_recipes_differ():
+    images = canvas(5)
+    assert T.Compose(RECIPE).draw(images).to_dict() != T.Compose(RECIPE).draw(images).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("place", "other"),
+    [
+        (1, T.RandomHorizontalFlip(0.9)),
+        (1, T.RandomPerspective(0.4)),
+        (2, T.RandomAffine(5)),
+        (3, T.ColorJitter(0.1)),
+        (4, T.RandomErasing(0.1)),
+    ],
+    ids=str,
+)
+def test_a_transform_draws_alike_whatever_stands_around_it(place, other):
+    recipe = [*RECIPE[:place], other, *RECIPE[place + 1 :]]
+    found = columns(recipe, 200)
+    for position, transform in enumerate(recipe):
+        assert_drawn(found, [reference_draws.drawn(transform, CANVAS, SEED, 0, n, position) for n in range(200)])
+
+
+def test_a_probability_only_moves_the_threshold():
+    """Who is flipped with 0.3 is also flipped with 0.6."""
+    few, many = (columns([T.RandomHorizontalFlip(p)], 2000)["0.RandomHorizontalFlip.flip"] for p in (0.3, 0.6))
+    assert (few <= many).all()
+    assert few.sum() < many.sum()
+
+
+def test_no_samples_have_no_draws():
+    found = columns(RECIPE, 0)
+    assert found
+    assert all(len(values) == 0 for values in found.values())
+
+
+def phases_of(transforms, size=(64, 64)):
+    """The phases of a recipe's draws, and the instructions in the order of the recipe."""
+    from cuaug._fusion import program
+
+    written = []
+    original = program._phases
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(program, "_phases", lambda given: written.append(list(given)) or original(written[-1]))
+        T.Compose(transforms).plan(size=size)
+    return original(written[-1])[:-1], written[-1]
+
+
+NESTED = T.RandomApply([T.RandomChoice([T.RandomRotation(9), T.RandomApply([T.RandomHorizontalFlip()], 0.5)])], 0.5)
+
+
+@pytest.mark.parametrize(
+    ("transforms", "count"),
+    [
+        ([T.RandomResizedCrop(24), T.ColorJitter(0.1, 0.1, 0.1, 0.1)], 1),
+        ([T.RandomApply([T.RandomRotation(9)], 0.5) for _ in range(20)], 2),
+        ([T.RandomResizedCrop(24), T.CutMix(num_classes=10)], 2),
+        ([NESTED], 4),
+        ([T.AugMix()], None),
+    ],
+)
+def test_draws_come_as_early_as_they_can_and_no_earlier(transforms, count):
+    phases, instructions = phases_of(transforms)
+    assert count is None or len(phases) == count
+    at = {id(it): i for i, phase in enumerate(phases) for it in phase}
+    draws = [it for it in instructions if id(it) in at]
+    assert sum(map(len, phases)) == len(draws)
+    reads = {
+        id(it): {id(a) for a in it.arguments if isinstance(a, Column)} | ({id(it.gate.column)} if it.gate else set())
+        for it in draws
+    }
+    writes = {id(it): {id(c) for c in it.columns} | (reads[id(it)] if it.kind == "Cut" else set()) for it in draws}
+    for i, first in enumerate(draws):
+        for second in draws[i + 1 :]:
+            touched = (
+                writes[id(first)] & (reads[id(second)] | writes[id(second)]) or reads[id(first)] & writes[id(second)]
+            )
+            assert not touched or at[id(first)] < at[id(second)]

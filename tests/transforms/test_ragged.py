@@ -1,0 +1,300 @@
+"""Lists of images of different sizes: each comes out as it does alone, but few batches are made of them."""
+
+import numpy as np
+import pytest
+import torch
+from helpers.arrays import HOMES, home_id, noise, put
+from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
+
+from cuaug import transforms as T
+from cuaug._arrays import images as _images
+from cuaug._fusion import draw_kernel as _draws
+from cuaug._fusion.recipe import Column
+from cuaug._passes import image_passes as _pass
+from cuaug.transforms.transform import Transform
+
+every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
+SIZES = [(23, 17), (1, 1), (30, 18), (9, 1), (23, 17), (1, 40), (301, 203), (64, 48), (8, 90)]
+LARGE = [(23, 17), (30, 18), (301, 203), (64, 48), (16, 90)]
+CROP = T.RandomResizedCrop((13, 14), antialias=False)
+FLIPS = [T.RandomHorizontalFlip(), T.RandomVerticalFlip()]
+NORMALIZED = [T.ToDtype("float32", scale=True), T.Normalize((0.5, 0.4, 0.3), (0.2, 0.3, 0.4))]
+JITTER = T.ColorJitter(0.4, 0.4, 0.4, 0.1)
+FAINT = T.ColorJitter((0.6, 1.0), (0.6, 1.0), (0.6, 1.0), 0.1)  # a level by which ties may differ remains a level
+
+
+class Contrast(Transform):
+    """About the mean, as policies have it: an op that has nothing to do before its mean."""
+
+    def write(self, recipe):
+        about = Column("")
+        recipe.pointwise("AdjustContrast", [recipe.uniform("factor", 0.5, 1.0, 1.0), about], mean=about)
+
+
+# What is done to images of which sizes, and how many batches that takes.
+RECIPES = {
+    "crop": ([CROP, *FLIPS], SIZES, 1),
+    "crop, jitter, normalize": ([CROP, *FLIPS, JITTER, T.RandomGrayscale(0.2), *NORMALIZED], SIZES, 1),
+    "antialiased crop": ([T.RandomResizedCrop((13, 14)), *FLIPS, JITTER, *NORMALIZED], SIZES, 1),
+    "antialiased crop, invert, jitter twice": (
+        [T.RandomResizedCrop((13, 14)), T.RandomInvert(), FAINT, T.ColorJitter((0.7, 1.0), (0.5, 1.0))],
+        SIZES,
+        1,
+    ),
+    "antialiased crop, contrasts": (
+        [T.RandomResizedCrop((13, 14)), Contrast(), T.RandomInvert(), Contrast()],
+        SIZES,
+        1,
+    ),
+    "antialiased resize, to floats and back, jitter": (
+        [T.Resize((12, 10)), T.ToDtype("float32", True), T.ToDtype("uint8", True), FAINT],
+        SIZES,
+        1,
+    ),
+    "antialiased crop, normalize, jitter": ([T.RandomResizedCrop((13, 14)), NORMALIZED[0], JITTER], SIZES, 1),
+    "bicubic crop": ([T.RandomResizedCrop((13, 14), interpolation="bicubic"), *FLIPS], SIZES, 1),
+    "nearest crop": ([T.RandomResizedCrop((13, 14), interpolation="nearest")], SIZES, 1),
+    "crop, blur, erase": ([CROP, T.GaussianBlur(3), T.RandomErasing(0.7, value=9)], SIZES, 1),
+    "resize": ([T.Resize((12, 10), antialias=False), T.RandomRotation(30)], SIZES, 1),
+    "antialiased resize": ([T.Resize((12, 10), "area"), *FLIPS], SIZES, 1),
+    "resize by a side": ([T.Resize(12, antialias=False), T.CenterCrop(10)], SIZES, 1),
+    "padded crop": ([T.RandomCrop((15, 12), padding=2, fill=9), *FLIPS], LARGE, 1),
+    "reflected crop": ([T.RandomCrop((15, 12), padding=5, padding_mode="reflect")], LARGE, 1),
+    "affine, crop": ([T.RandomAffine(30, (0.1, 0.2), (0.8, 1.2), 9, "bilinear", 7), T.RandomCrop(12)], LARGE, 1),
+    "perspective, crop": ([T.RandomPerspective(0.5, 0.6), T.RandomCrop(12)], LARGE, 1),
+    "some turned, crop": ([T.RandomApply([T.RandomRotation(50)], 0.5), T.RandomCrop(12)], LARGE, 1),
+    "cubes, crop": ([T.RandomAffine(30, interpolation="bicubic"), T.RandomCrop(12)], LARGE, 1),
+    # Where an image has to be padded first, one more step is taken.
+    "centre": ([T.CenterCrop((15, 12)), T.RandomRotation(20)], SIZES, 2),
+    "crop, padded if needed": ([T.RandomCrop((15, 12), pad_if_needed=True)], SIZES, 2),
+    # Not to one size, or not in one pass: a batch for each size.
+    "flips": (FLIPS, SIZES, 8),
+    "jitter, crop": ([JITTER, T.RandomCrop(12)], LARGE, 5),
+    "antialiased resize by a side": ([T.Resize(12), T.CenterCrop(10)], SIZES, 8),
+}
+every_recipe = pytest.mark.parametrize("name", RECIPES)
+
+
+def same(home, dtype="uint8", source="uint8"):
+    """On a GPU an image alone may be read by another kernel: of its own layout, or for mild antialiased resizes."""
+    if home[1] == "cpu":
+        return EXACT
+    if dtype == "uint8":
+        return Tolerance(absolute=1, exact=0.97, reason="what is nearly a tie may be rounded either way")
+    if source == "uint8":
+        return Tolerance(
+            absolute=4 / 255 / 0.2, reason="a level, which the jitter multiplies and Normalize divides by 0.2"
+        )
+    return Tolerance(absolute=2e-4, reason="float32 sums in another order, times the same")
+
+
+def mixed(home, sizes, dtype="uint8", channels=3):
+    """Images of these sizes: contiguous, the other layout behind, views that begin anywhere, views with gaps."""
+    made = []
+    for i, (h, w) in enumerate(sizes):
+        wide = noise((h + 2, 2 * w + 3, channels), dtype, seed=i)
+        ways = [wide[1:-1, 3 : 3 + w], wide[1:-1, 1 : 1 + 2 * w : 2], wide[2:, :w]]
+        pixels = put(wide, home) if home[0] in ("torch", "cupy") else wide
+        view = [pixels[1:-1, 3 : 3 + w], pixels[1:-1, 1 : 1 + 2 * w : 2], pixels[2:, :w]][i % 3]
+        assert np.array_equal(to_numpy(view), ways[i % 3])
+        first = home[0] == "torch"
+        if i % 2:
+            view = put(np.ascontiguousarray(ways[i % 3].transpose(2, 0, 1) if first else ways[i % 3]), home)
+        elif first:
+            view = view.permute(2, 0, 1)
+        made.append(put(to_numpy(view), home) if home[0] == "jax" else view)
+    return made
+
+
+@pytest.fixture
+def batches(monkeypatch):
+    """The sizes of the batches that are drawn for."""
+    seen, draw = [], _draws.draw
+    monkeypatch.setattr(_draws, "draw", lambda *given: (seen.append(given[-1].samples), draw(*given))[1])
+    return seen
+
+
+@every_home
+@every_recipe
+@pytest.mark.parametrize("dtype", ["uint8", "float32"])
+def test_each_image_comes_out_as_alone(home, name, dtype, batches):
+    transforms, sizes, count = RECIPES[name]
+    aug, given = T.Compose(transforms, seed=5), mixed(home, sizes, dtype)
+    made = aug(given, step=4, ids=7)
+    assert len(batches) == count
+    assert sum(batches) == len(sizes)
+    assert type(made) is list
+    for i, (own, image) in enumerate(zip(made, given, strict=True)):
+        near = same(home, str(own.dtype).removeprefix("torch."), dtype)
+        assert_equal(own, aug(image, step=4, ids=7 + i), tolerance=near)
+
+
+@every_home
+@pytest.mark.parametrize("channels", [1, 2, 4, 7])
+def test_images_of_any_channels(home, channels, batches):
+    aug, layout = T.Compose([T.RandomCrop(12), CROP, *FLIPS], seed=1), "CHW" if home[0] == "torch" else "HWC"
+    given = mixed(home, LARGE, channels=channels)
+    made = aug(given, step=0, layout=layout)
+    assert batches == [len(LARGE)]
+    for i, (own, image) in enumerate(zip(made, given, strict=True)):
+        assert_equal(own, aug(image, step=0, ids=i, layout=layout), tolerance=same(home))
+
+
+@every_home
+def test_what_follows_the_images_follows_each(home, batches):
+    aug = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3)
+    sizes = LARGE
+    sample = {
+        "image": mixed(home, sizes),
+        "mask": [put(noise(size, seed=i), home) for i, size in enumerate(sizes)],
+        "boxes": [put(np.array([[1.0, 2, 9, 8]] * i).reshape(-1, 4), home) for i in range(len(sizes))],
+        "keypoints": [put(np.array([[3.0, 4.0]]), home) for _ in sizes],
+        "label": [*range(len(sizes))],
+    }
+    ids = np.array([8, 3, 5, 1, 2])
+    made = aug(sample, step=2, ids=ids)
+    assert batches == [len(sizes)]
+    assert made["label"] == sample["label"]
+    for i, number in enumerate(ids):
+        alone = aug({kind: values[i] for kind, values in sample.items()}, step=2, ids=int(number))
+        assert_equal(made["image"][i], alone["image"], tolerance=same(home))
+        assert_equal(made["mask"][i], alone["mask"])
+        for kind in ("boxes", "keypoints"):
+            near = Tolerance(1e-4, 1e-5, reason="JAX keeps matrices in float32, of which one is inverted with others")
+            assert_equal(made[kind][i], alone[kind], tolerance=near)
+
+
+@every_home
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "int64"])
+@pytest.mark.parametrize("several", [False, True])
+def test_masks_of_different_sizes_go_together(home, dtype, several, monkeypatch):
+    if home[0] == "jax" and dtype == "int64":
+        pytest.skip("JAX holds 64-bit numbers only with jax_enable_x64")
+    aug, given = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), mixed(home, LARGE)
+    masks = [put(noise((2, *size) if several else size, dtype, seed=i), home) for i, size in enumerate(LARGE)]
+    warped, warp = [], _pass.warp
+    monkeypatch.setattr(
+        _pass, "warp", lambda image, *rest, **how: (warped.append(image.dtype), warp(image, *rest, **how))[1]
+    )
+    made = aug(given, masks, step=1)[1]
+    assert warped.count(dtype) == 1
+    for i in range(len(LARGE)):
+        assert_equal(made[i], aug(given[i], masks[i], step=1, ids=i)[1])
+
+
+def test_masks_of_several_kinds_go_one_by_one():
+    aug, given = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), mixed(("numpy", "cpu"), LARGE)
+    masks = [noise(size, "uint8" if i else "int32", seed=i) for i, size in enumerate(LARGE)]
+    made = aug(given, masks, step=1)[1]
+    for i in range(len(LARGE)):
+        assert_equal(made[i], aug(given[i], masks[i], step=1, ids=i)[1])
+    with pytest.raises(ValueError, match=r"masks must be one mask, .* for images of 1 samples, \(30, 18\), got shape"):
+        aug(given, [masks[0]] * len(masks))
+    with pytest.raises(ValueError, match=r"masks must be one mask, .* for images of 1 samples, \(23, 17\), got shape"):
+        aug(given, np.zeros((len(masks), 30, 30), np.uint8))
+
+
+def test_batches_of_several_kinds_go_back_to_their_places(batches):
+    """Of two dtypes, beside one another, with what follows them."""
+    rng = np.random.default_rng(0)
+    given = [noise((*size, 3), dtype, seed=i) for i, size in enumerate(LARGE) for dtype in ("uint8", "float32")]
+    order = rng.permutation(len(given))
+    sample = {"image": [given[i] for i in order], "keypoints": [np.array([[3.0, 4.0]])] * len(given)}
+    aug = T.Compose([T.RandomCrop((13, 14)), *FLIPS], seed=3)
+    made = aug(sample, step=1)
+    assert sorted(batches) == [5, 5]
+    for i in range(len(given)):
+        alone = aug({kind: values[i] for kind, values in sample.items()}, step=1, ids=i)
+        assert_equal(made["image"][i], alone["image"])
+        assert_equal(made["keypoints"][i], alone["keypoints"])
+
+
+def test_one_image_and_images_of_one_size_are_a_batch(batches):
+    aug = T.Compose([CROP], seed=3)
+    for count in (1, 3):
+        made = aug([noise((9, 8, 3), seed=i) for i in range(count)], step=0)
+        assert len(made) == count
+    assert batches == [1, 3]
+
+
+def test_the_list_is_read_where_it_lies():
+    aug, given = T.Compose([CROP, *FLIPS, *NORMALIZED], seed=3), mixed(("torch", "cpu"), SIZES)
+    before = [image.clone() for image in given]
+    made = aug(given)
+    assert all(torch.equal(a, b) for a, b in zip(given, before, strict=True))
+    assert len({own.untyped_storage().data_ptr() for own in made}) == 1  # parts of one batch
+
+
+def test_new_sizes_need_no_new_plan(monkeypatch):
+    aug = T.Compose([CROP, *FLIPS, JITTER], seed=3)
+    aug(mixed(("numpy", "cpu"), SIZES))
+    monkeypatch.setattr(type(aug), "_write", lambda *_: pytest.fail("a plan was written"))
+    aug(mixed(("numpy", "cpu"), [(h + 5, w + 3) for h, w in SIZES]))
+    aug(mixed(("numpy", "cpu"), LARGE))
+
+
+def test_sizes_are_forgotten_at_last(monkeypatch):
+    monkeypatch.setattr("cuaug._fusion.ragged._MOST", 4)
+    aug, given = T.Compose([CROP], seed=3), mixed(("numpy", "cpu"), SIZES)
+    first, second = aug(given, step=0), aug(given, step=0)
+    assert len(aug._leads._known) <= 4
+    assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
+
+
+def test_a_size_that_two_images_have_by_chance_is_not_the_recipe_s():
+    """What all sizes become is found by a size that is like the first in nothing."""
+    leading = lambda *transforms: T.Compose(transforms)._leads.count(_images.imagined((1, 40, 60, 3), "uint8"))  # noqa: E731
+    assert leading(T.Resize(12), T.Pad(2), T.CenterCrop(8), T.RandomCrop(4)) == 3
+    assert leading(T.Resize((40, 60)), T.RandomCrop(4)) == 1
+    assert leading(T.Resize(12), T.RandomHorizontalFlip()) == 0
+
+
+def test_samples_are_mixed_in_batches_only():
+    with pytest.raises(ValueError, match=r"^cuaug.Compose: images must have one shape where samples are mixed \(Mixup"):
+        T.Compose([CROP, T.MixUp()])(mixed(("numpy", "cpu"), SIZES), labels=np.eye(len(SIZES)))
+
+
+def test_an_image_that_is_too_small_is_an_error():
+    with pytest.raises(ValueError, match=r"RandomCrop: size must fit into the image, which is \(1, 1\) here"):
+        T.Compose([T.RandomCrop(12)])(mixed(("numpy", "cpu"), [*LARGE, (1, 1)]))
+
+
+def test_a_plan_says_how_a_list_is_taken():
+    aug = T.Compose([T.RandomResizedCrop(224), T.RandomHorizontalFlip(), *NORMALIZED])
+    plan = aug.plan(mixed(("numpy", "cpu"), LARGE))
+    assert str(plan).startswith("ragged, 5 images at once: 2 passes, 3 launches, ")
+    assert "pass 1  uint8 [H, W, 3] -> uint8 [224, 224, 3]" in str(plan)
+    assert plan.passes[0].read == round(sum(3 * h * w for h, w in LARGE) / 5)
+    each = T.Compose(FLIPS).plan(mixed(("numpy", "cpu"), SIZES))
+    assert str(each).startswith("9 images in 8 batches, the largest of 2: 1 pass, 2 launches, ")
+    assert "uint8 [23, 17, 3]" in str(each)
+    assert str(aug.plan([noise((9, 8, 3))])).startswith("1 image at once: ")
+
+
+def test_what_a_size_that_nobody_gave_is_refused_for_is_no_error():
+    aug = T.Compose([T.RandomApply([T.CenterCrop(32)], 0.5), *FLIPS], seed=0)
+    given = [noise((32, 32, 3), "uint8"), noise((32, 32, 3), "float32"), noise((32, 32, 1), "uint8")]
+    made = aug({"images": given}, step=1)["images"]
+    for i in range(len(given)):
+        assert_equal(made[i], aug(given[i], step=1, ids=i))
+
+
+def test_masks_of_several_libraries_stay_in_theirs():
+    aug, given = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), mixed(("numpy", "cpu"), LARGE)
+    masks = [noise(size, "uint8", seed=i) for i, size in enumerate(LARGE)]
+    masks[1] = torch.from_numpy(masks[1])
+    made = aug(given, masks, step=1)[1]
+    for i in range(len(LARGE)):
+        assert_equal(made[i], aug(given[i], masks[i], step=1, ids=i)[1])
+
+
+@pytest.mark.parametrize("ids", [[1, 2, 3, 4, 5], [[1, 2, 3]], [1, 2], np.array(3)], ids=str)
+@pytest.mark.parametrize("recipe", [[T.RandomResizedCrop(20)], FLIPS], ids=["one batch", "several"])
+def test_ids_are_one_for_each_image(ids, recipe):
+    with pytest.raises(ValueError, match="ids must be 3 integers"):
+        T.Compose(recipe)(mixed(("numpy", "cpu"), LARGE[:3]), ids=ids)
+
+
+def test_an_empty_list_among_targets_is_named():
+    with pytest.raises(ValueError, match="images must be at least one, got an empty list"):
+        T.Compose(FLIPS)({"images": []})

@@ -1,0 +1,530 @@
+"""Where the targets are found in a sample, and that results go back there and nowhere else."""
+
+import collections
+import enum
+import sys
+import types
+
+import numpy as np
+import pytest
+import torch
+from helpers.arrays import put
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cuaug.transforms import boxes as _boxes
+from cuaug.transforms import keypoints as _keypoints
+from cuaug.transforms import sample_structure as structure
+from cuaug.transforms import targets as _targets
+
+find = structure.find
+
+Pair = collections.namedtuple("Pair", "x y")
+Batch = collections.namedtuple("Batch", "images index labels")
+
+
+def zeros(*shape):
+    return np.zeros(shape, np.float32)
+
+
+def found(sample):
+    """Kind, shape or shapes, and places of every target."""
+    return [(target.kind, shapes(target.value), target.paths) for target in find(sample).targets]
+
+
+def shapes(value):
+    return [shapes(own) for own in value] if isinstance(value, list) else getattr(value, "shape", value)
+
+
+def marked(sample, size=(7, 9)):
+    """The sample with a text in the place of every array that was found."""
+
+    def mark(kind, value):
+        return [mark(kind, own) for own in value] if isinstance(value, list) else kind.upper()
+
+    targets = find(sample)
+    kinds = {target.kind for target in targets.targets}
+    return targets.put_back({kind: [mark(kind, own.value) for own in targets.of(kind)] for kind in kinds}, size)
+
+
+# By place.
+
+
+def test_an_array_is_images():
+    assert found(zeros(4, 3, 8, 8)) == [("images", (4, 3, 8, 8), ((),))]
+    assert find(zeros(4, 3, 8, 8)).samples == 4
+    assert find(zeros(4, 2, 3, 8, 8)).samples == 4
+    assert find(zeros(3, 8, 8)).samples == 1
+    assert find(zeros(8, 8)).samples == 1
+    assert marked(zeros(4, 3, 8, 8)) == "IMAGES"
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
+def test_arrays_of_every_library_are_found(library):
+    images, labels = put(zeros(4, 3, 8, 8), (library, "cpu")), put(zeros(4), (library, "cpu"))
+    targets = find([images, {"labels": labels}])
+    assert [target.value is given for target, given in zip(targets.targets, (images, labels), strict=True)] == [
+        True
+    ] * 2
+
+
+def test_a_list_of_single_images_is_a_ragged_batch():
+    ragged = [zeros(3, 8, 8), zeros(3, 9, 4)]
+    assert found(ragged) == [("images", [(3, 8, 8), (3, 9, 4)], ((),))]
+    assert find(tuple(ragged)).samples == 2
+    assert find([zeros(8, 8)]).samples == 1
+    assert marked(ragged) == ["IMAGES"] * 2
+    assert marked(tuple(ragged)) == ("IMAGES",) * 2
+    assert find(ragged).put_back({"images": [zeros(2, 3, 5, 5)]}, (5, 5)).shape == (2, 3, 5, 5)
+
+
+@pytest.mark.parametrize("container", [list, tuple, lambda pair: Pair(*pair)])
+def test_a_batch_and_its_labels(container):
+    for labels in (zeros(4), zeros(4, 10), ["a", "b", "c", "d"]):
+        sample = container([zeros(4, 3, 8, 8), labels])
+        (images, of_labels) = find(sample).targets
+        assert (images.kind, of_labels.kind) == ("images", "labels")
+        assert of_labels.paths == ((1,),)
+    back = marked(container([zeros(4, 3, 8, 8), zeros(4)]))
+    assert back == container(["IMAGES", "LABELS"])
+    assert type(back) is type(sample)
+
+
+def test_one_image_and_its_label():
+    sample = (zeros(3, 8, 8), 7)
+    assert found(sample) == [("images", (3, 8, 8), ((0,),)), ("labels", [7], ((1,),))]
+    assert marked(sample) == ("IMAGES", "LABELS")
+    assert found((zeros(3, 8, 8), zeros(10)))[1] == ("labels", [(10,)], ((1,),))
+
+
+def test_ragged_images_and_labels():
+    sample = ([zeros(3, 8, 8), zeros(3, 9, 4)], [1, 2])
+    assert [kind for kind, _, _ in found(sample)] == ["images", "labels"]
+    assert marked(sample) == (["IMAGES"] * 2, ["LABELS"] * 2)
+
+
+def test_a_dataset_that_was_not_collated():
+    sample = [(zeros(3, 8, 8), 1), (zeros(3, 9, 4), 2)]
+    assert found(sample) == [
+        ("images", [(3, 8, 8), (3, 9, 4)], ((0, 0), (1, 0))),
+        ("labels", [1, 2], ((0, 1), (1, 1))),
+    ]
+    assert marked(sample) == [("IMAGES", "LABELS")] * 2
+
+
+def test_what_else_a_loader_yields_stays():
+    index, name = zeros(4), object()
+    back = marked([zeros(4, 3, 8, 8), zeros(4), index, name, None])
+    assert back[:2] == ["IMAGES", "LABELS"]
+    assert back[2] is index
+    assert back[3] is name
+
+
+# By name.
+
+
+def test_names():
+    sample = {
+        "image": zeros(4, 3, 8, 8), "masks": zeros(4, 8, 8), "bboxes": zeros(4, 5, 4), "valid": zeros(4, 5),
+        "keypoints": zeros(4, 17, 3), "label": zeros(4), "id": zeros(4), 5: zeros(4, 3, 8, 8),
+    }  # fmt: skip
+    back = marked(sample)
+    assert list(back) == list(sample)
+    assert {key: back[key] for key in back if isinstance(back[key], str)} == {
+        "image": "IMAGES", "masks": "MASKS", "bboxes": "BOXES", "valid": "VALID",
+        "keypoints": "KEYPOINTS", "label": "LABELS",
+    }  # fmt: skip
+    assert back["id"] is sample["id"]
+    assert back[5] is sample[5]
+
+
+def test_a_namedtuple_has_names():
+    sample = Batch(zeros(4, 3, 8, 8), zeros(4), [1, 2, 3, 4])
+    assert found(sample) == [("images", (4, 3, 8, 8), (("images",),)), ("labels", [1, 2, 3, 4], (("labels",),))]
+    back = marked(sample)
+    assert isinstance(back, Batch)
+    assert back == Batch("IMAGES", sample.index, ["LABELS"] * 4)
+
+
+def test_names_at_any_depth_and_the_rest_is_the_same_object():
+    rest = {"deep": [object()]}
+    sample = {"batch": [{"images": zeros(4, 3, 8, 8)}, "text"], "rest": rest}
+    back = marked(sample)
+    assert back["batch"] == [{"images": "IMAGES"}, "text"]
+    assert back["rest"] is rest
+    assert not isinstance(sample["batch"][0]["images"], str)
+
+
+def test_a_dict_of_masks_is_masks():
+    sample = {"images": zeros(4, 3, 8, 8), "masks": {"road": zeros(4, 8, 8), "lane": [zeros(8, 8)] * 4}}
+    assert marked(sample)["masks"] == {"road": "MASKS", "lane": ["MASKS"] * 4}
+
+
+def test_containers_keep_their_type():
+    ordered = collections.OrderedDict(images=zeros(4, 3, 8, 8))
+    assert type(marked(ordered)) is collections.OrderedDict
+    default = collections.defaultdict(int, images=zeros(4, 3, 8, 8))
+    assert marked(default).default_factory is int
+    assert marked(types.MappingProxyType({"images": zeros(4, 3, 8, 8)})) == {"images": "IMAGES"}
+
+
+def test_two_batches_of_one_length_are_both_images():
+    sample = {"left": {"images": zeros(4, 3, 8, 8)}, "right": {"images": zeros(4, 3, 8, 8)}}
+    assert [path for _, _, path in found(sample)] == [(("left", "images"),), (("right", "images"),)]
+    assert found(({"image": zeros(4, 3, 8, 8)}, {"image": zeros(4, 3, 8, 8)}))[1][2] == ((1, "image"),)
+
+
+def test_one_image_with_targets():
+    sample = {
+        "image": zeros(8, 8, 3),
+        "mask": zeros(8, 8),
+        "bboxes": zeros(5, 4),
+        "keypoints": zeros(17, 3),
+        "label": 3,
+    }
+    assert [(kind, value) for kind, value, _ in found(sample)] == [
+        ("images", (8, 8, 3)),
+        ("masks", (8, 8)),
+        ("boxes", [(5, 4)]),
+        ("keypoints", [(17, 3)]),
+        ("labels", [3]),
+    ]
+    assert marked(sample) == {
+        "image": "IMAGES", "mask": "MASKS", "bboxes": "BOXES", "keypoints": "KEYPOINTS", "label": "LABELS",
+    }  # fmt: skip
+
+
+def test_one_image_with_several_masks():
+    sample = {"image": zeros(8, 8, 3), "masks": [zeros(8, 8), zeros(8, 8)]}
+    assert [path for kind, _, path in found(sample) if kind == "masks"] == [(("masks", 0),), (("masks", 1),)]
+    assert marked(sample)["masks"] == ["MASKS"] * 2
+
+
+def detection():
+    """As torchvision's detection models take them: a tuple of images, and a dict for each."""
+    images = (zeros(3, 8, 8), zeros(3, 9, 4), zeros(3, 8, 8))
+    targets = [{"boxes": zeros(n, 4), "labels": zeros(n), "masks": zeros(n, 8, 8), "image_id": n} for n in (2, 0, 5)]
+    return images, targets
+
+
+def test_a_dict_for_each_image():
+    images, targets = detection()
+    assert found((images, targets)) == [
+        ("images", [(3, 8, 8), (3, 9, 4), (3, 8, 8)], ((0,),)),
+        ("boxes", [(2, 4), (0, 4), (5, 4)], tuple((1, i, "boxes") for i in range(3))),
+        ("labels", [(2,), (0,), (5,)], tuple((1, i, "labels") for i in range(3))),
+        ("masks", [(2, 8, 8), (0, 8, 8), (5, 8, 8)], tuple((1, i, "masks") for i in range(3))),
+    ]
+    back = marked((images, targets))
+    assert back[0] == ("IMAGES",) * 3
+    assert back[1] == [{"boxes": "BOXES", "labels": "LABELS", "masks": "MASKS", "image_id": n} for n in (2, 0, 5)]
+
+
+def test_a_list_of_dicts_is_one_per_sample():
+    sample = [{"image": zeros(3, 8, 8), "boxes": zeros(n, 4)} for n in (1, 2)]
+    assert found(sample)[0] == ("images", [(3, 8, 8)] * 2, ((0, "image"), (1, "image")))
+    assert marked(sample) == [{"image": "IMAGES", "boxes": "BOXES"}] * 2
+    dense = find(sample).put_back({"images": [zeros(2, 3, 5, 5)]}, (5, 5))
+    assert dense[1]["image"].shape == (3, 5, 5)
+
+
+def test_the_mask_of_boxes_goes_beside_them():
+    images, targets = detection()
+    kept = [np.ones(len(target["boxes"]), bool) for target in targets]
+    back = find((images, targets)).put_back({"valid": [kept]}, (8, 8))
+    assert [target["valid"] is own for target, own in zip(back[1], kept, strict=True)] == [True] * 3
+    assert "valid" not in targets[0]
+    back = find({"images": zeros(2, 3, 8, 8), "boxes": zeros(2, 5, 4)}).put_back({"valid": ["mask"]}, (8, 8))
+    assert back["valid"] == "mask"
+    back = find({"image": zeros(3, 8, 8), "boxes": zeros(5, 4)}).put_back({"valid": [["mask"]]}, (8, 8))
+    assert back["valid"] == "mask"
+    sample = {"images": zeros(2, 3, 8, 8), "boxes": zeros(2, 5, 4), "valid": zeros(2, 5)}
+    assert find(sample).put_back({"valid": ["mask"]}, (8, 8))["valid"] == "mask"
+
+
+def test_the_mask_of_boxes_in_no_dict_has_no_place(tv):
+    boxes = tv.BoundingBoxes(torch.zeros(5, 4), format="XYXY", canvas_size=(8, 8))
+    sample = (tv.Image(torch.zeros(3, 8, 8)), boxes)
+    back = find(sample).put_back({"valid": [["mask"]]}, (8, 8))
+    assert [own is given for own, given in zip(back, sample, strict=True)] == [True, True]
+
+
+def test_a_mask_with_a_field_of_its_own_goes_there():
+    Target = collections.namedtuple("Target", "images boxes valid")
+    sample = Target(zeros(2, 3, 8, 8), zeros(2, 5, 4), zeros(2, 5))
+    assert find(sample).put_back({"valid": ["mask"]}, (8, 8)).valid == "mask"
+    without = Batch(zeros(2, 3, 8, 8), 0, {"bboxes": zeros(2, 5, 4)})
+    assert find(without).put_back({"valid": ["mask"]}, (8, 8)).labels["valid"] == "mask"
+
+
+def test_no_samples():
+    sample = {"images": zeros(0, 3, 8, 8), "masks": zeros(0, 8, 8), "boxes": [], "labels": zeros(0)}
+    assert find(sample).samples == 0
+    assert found(sample)[1:] == [
+        ("masks", (0, 8, 8), (("masks",),)), ("boxes", [], (("boxes",),)), ("labels", (0,), (("labels",),)),
+    ]  # fmt: skip
+    back = find(sample).put_back({"images": [zeros(0, 3, 4, 4)], "boxes": [[]]}, (4, 4))
+    assert back["images"].shape == (0, 3, 4, 4)
+    assert back["boxes"] == []
+    assert find({"images": []}).samples == 0
+
+
+def test_lists_may_take_the_place_of_arrays():
+    compacted = [zeros(2, 4), zeros(0, 4)]
+    back = find({"images": zeros(2, 3, 8, 8), "boxes": zeros(2, 5, 4)}).put_back({"boxes": [compacted]}, (8, 8))
+    assert back["boxes"] == compacted
+
+
+# By type.
+
+
+class Format(enum.Enum):
+    XYXY = "XYXY"
+    XYWH = "XYWH"
+
+
+def stand_in():
+    """As little of ``torchvision.tv_tensors`` as is used: tensors with a type and what they say of themselves."""
+    module = types.ModuleType("torchvision.tv_tensors")
+
+    class TVTensor(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            with torch._C.DisableTorchFunctionSubclass():
+                return function(*args, **(kwargs or {}))
+
+    def made(self, data, **said):
+        tensor = torch.as_tensor(data).as_subclass(self)
+        for name, value in said.items():
+            setattr(tensor, name, Format[value] if isinstance(value, str) else value)
+        return tensor
+
+    for name in structure.TV_TENSORS:
+        setattr(module, name, type(name, (TVTensor,), {"__new__": made}))
+
+    def wrap(wrappee, *, like, **said):
+        kept = {name: getattr(like, name) for name in ("format", "canvas_size") if hasattr(like, name)}
+        assert set(said) <= set(kept), "what such a tensor does not say"
+        return type(like)(wrappee, **(kept | said))
+
+    module.wrap = wrap
+    return module
+
+
+@pytest.fixture(params=["a stand-in", "torchvision"])
+def tv(request, monkeypatch):
+    if request.param == "torchvision":
+        return pytest.importorskip("torchvision.tv_tensors")
+    module = stand_in()
+    monkeypatch.setitem(sys.modules, "torchvision.tv_tensors", module)
+    return module
+
+
+def moved(sample, size):
+    """Every array, plus 1."""
+    targets = find(sample)
+
+    def plus(value):
+        return [plus(own) for own in value] if isinstance(value, list) else value + 1
+
+    kinds = {target.kind for target in targets.targets} - {"labels"}
+    return targets.put_back({kind: [plus(target.value) for target in targets.of(kind)] for kind in kinds}, size)
+
+
+def test_tv_tensors_come_back_as_tv_tensors(tv):
+    sample = {
+        "anything": tv.Image(torch.zeros(3, 8, 8)),
+        "at": [tv.Mask(torch.zeros(8, 8)), torch.zeros(3)],
+        "all": tv.BoundingBoxes(torch.zeros(5, 4), format="XYWH", canvas_size=(8, 8)),
+        "points": tv.KeyPoints(torch.zeros(6, 2), canvas_size=(8, 8)),
+    }
+    targets = find(sample)
+    assert [(target.kind, target.format, target.only) for target in targets.targets] == [
+        ("images", None, False), ("masks", None, False), ("boxes", "XYWH", True), ("keypoints", None, True),
+    ]  # fmt: skip
+    assert all(type(own) is torch.Tensor for target in targets.targets for own in [*target.value])
+    back = moved(sample, (5, 6))
+    types = [back["anything"], back["at"][0], back["all"], back["points"]]
+    assert [type(own) for own in types] == [tv.Image, tv.Mask, tv.BoundingBoxes, tv.KeyPoints]
+    assert all(bool((own.as_subclass(torch.Tensor) == 1).all()) for own in types)
+    assert (back["all"].format.name, back["all"].canvas_size, back["points"].canvas_size) == ("XYWH", (5, 6), (5, 6))
+    assert sample["all"].canvas_size == (8, 8)
+    assert back["at"][1] is sample["at"][1]
+
+
+def test_a_batch_of_tv_tensors(tv):
+    boxes = [tv.BoundingBoxes(torch.zeros(n, 4), format="XYXY", canvas_size=(8, 8)) for n in (2, 1)]
+    sample = (tv.Image(torch.zeros(2, 3, 8, 8)), [{"boxes": own, "labels": torch.zeros(len(own))} for own in boxes])
+    back = moved(sample, [(5, 6), (7, 8)])
+    assert type(back[0]) is tv.Image
+    assert [own["boxes"].canvas_size for own in back[1]] == [(5, 6), (7, 8)]
+    assert [type(own["boxes"]) for own in back[1]] == [tv.BoundingBoxes] * 2
+    listed = moved(([tv.Image(torch.zeros(3, 8, 8)), tv.Image(torch.zeros(3, 9, 8))], boxes), [(5, 6), (7, 8)])
+    assert [type(own) for own in listed[0]] == [tv.Image] * 2
+    assert [own.canvas_size for own in listed[1]] == [(5, 6), (7, 8)]
+    dense = find([tv.Image(torch.zeros(3, 8, 8))] * 2).put_back({"images": [torch.zeros(2, 3, 4, 4)]}, (4, 4))
+    assert type(dense) is tv.Image
+    assert dense.shape == (2, 3, 4, 4)
+
+
+def test_the_mask_of_bounding_boxes_is_a_plain_tensor(tv):
+    sample = {"image": tv.Image(torch.zeros(3, 8, 8)),
+              "boxes": tv.BoundingBoxes(torch.zeros(2, 4), format="XYXY", canvas_size=(8, 8))}  # fmt: skip
+    back = find(sample).put_back({"valid": [[torch.ones(2, dtype=torch.bool)]]}, (8, 8))
+    assert type(back["valid"]) is torch.Tensor
+
+
+def test_one_typed_image_and_its_label(tv):
+    assert [target.kind for target in find((tv.Image(torch.zeros(3, 8, 8)), 5)).targets] == ["images", "labels"]
+    kinds = [target.kind for target in find((tv.Image(torch.zeros(3, 8, 8)), tv.Mask(torch.zeros(8, 8)))).targets]
+    assert kinds == ["images", "masks"]
+
+
+def test_a_video_is_one_sample_with_frames(tv):
+    target = find(tv.Video(torch.zeros(5, 3, 8, 8))).targets[0]
+    assert (tuple(target.value.shape), target.layout) == ((1, 5, 3, 8, 8), "NTCHW")
+    back = moved({"clip": tv.Video(torch.zeros(5, 3, 8, 8))}, (8, 8))["clip"]
+    assert (type(back), tuple(back.shape)) == (tv.Video, (5, 3, 8, 8))
+    assert find(tv.Video(torch.zeros(2, 5, 3, 8, 8))).samples == 2
+
+
+def test_names_against_types(tv):
+    with pytest.raises(ValueError, match=r"Mask at \['image'\] could be images or masks: use another key"):
+        find({"image": tv.Mask(torch.zeros(3, 8, 8))})
+    boxes = [tv.BoundingBoxes(torch.zeros(2, 4), format=name, canvas_size=(8, 8)) for name in ("XYXY", "XYWH")]
+    with pytest.raises(ValueError, match=r"boxes at \['boxes'\] must have one format, got XYWH, XYXY"):
+        find({"images": torch.zeros(2, 3, 8, 8), "boxes": boxes})
+
+
+def test_torchvision_is_not_imported():
+    find({"images": zeros(2, 3, 8, 8)})
+    assert "torchvision" not in sys.modules or sys.modules["torchvision"].__file__
+
+
+# Found, moved and put back.
+
+
+def shifted(sample, boxes=_boxes.Boxes(), keypoints=_keypoints.Keypoints(), by=2.0):  # noqa: B008
+    """Sample n of the batch moves n + 1 times as far to the right, on a canvas of (8, 10)."""
+    targets = find(sample)
+    M = np.tile(np.eye(3), (targets.samples, 1, 1))
+    M[:, 0, 2] = by * np.arange(1, targets.samples + 1)
+    return targets.put_back(_targets.follow(targets, M, (8, 10), boxes, keypoints), (8, 10))
+
+
+def test_detection_targets_follow():
+    boxes = [np.array([(0.0, 0, 4, 4), (9, 0, 12, 4)]), np.zeros((0, 4)), np.array([(5.0, 0, 6, 4), (1, 1, 3, 5)])]
+    targets = [{"boxes": own, "labels": np.arange(len(own)), "n": len(own)} for own in boxes]
+    images = [zeros(3, 8, 10)] * 3
+    _, back = shifted((images, targets))
+    assert [own["boxes"].tolist() for own in back] == [
+        [[2, 0, 6, 4], [10, 0, 10, 4]], [], [[10, 0, 10, 4], [7, 1, 9, 5]],
+    ]  # fmt: skip
+    assert [own["valid"].tolist() for own in back] == [[True, False], [], [False, True]]
+    assert [own["labels"] is given["labels"] for own, given in zip(back, targets, strict=True)] == [True] * 3
+    _, back = shifted((images, targets), _boxes.Boxes(compact=True))
+    assert [own["boxes"].tolist() for own in back] == [[[2, 0, 6, 4]], [], [[7, 1, 9, 5]]]
+    assert [own["labels"].tolist() for own in back] == [[0], [], [1]]
+    assert [sorted(own) for own in back] == [["boxes", "labels", "n"]] * 3
+
+
+@pytest.mark.parametrize("compact", [False, True])
+def test_a_padded_batch_follows(compact):
+    boxes = np.array([[(0.0, 0, 4, 4), (1, 1, 2, 2)], [(0, 0, 4, 4), (8, 0, 9, 9)]])
+    valid, classes = np.array([[True, False], [True, True]]), np.array([[5, 0], [6, 7]])
+    sample = {"images": zeros(2, 3, 8, 10), "boxes": boxes, "valid": valid, "labels": classes, "a": {"label": [1, 2]}}
+    back = shifted(sample, _boxes.Boxes(compact=compact))
+    kept = [[True], [True]] if compact else [[True, False], [True, False]]
+    assert [own.tolist() for own in back["valid"]] == kept
+    assert [own.tolist() for own in back["labels"]] == ([[5], [6]] if compact else [[5, 0], [6, 7]])
+    assert [own[0].tolist() for own in back["boxes"]] == [[2, 0, 6, 4], [4, 0, 8, 4]]
+    assert back["a"]["label"] == [1, 2]
+
+
+def test_labels_of_no_boxes_or_of_either_of_two_stay():
+    compact, labels = _boxes.Boxes(compact=True), np.array([[1], [2]])
+    sample = {"images": zeros(2, 3, 8, 10), "labels": labels}
+    assert shifted(sample, compact)["labels"] is labels
+    some = np.array([[(9.0, 0, 10, 4)], [(0, 0, 4, 4)]])
+    sample |= {"people": {"boxes": some}, "cars": {"boxes": some, "labels": labels}}
+    back = shifted(sample, compact)
+    assert back["labels"] is labels
+    assert [own.tolist() for own in back["cars"]["labels"]] == [[], [2]]
+    assert [own.tolist() for own in back["people"]["boxes"]] == [[], [[4, 0, 8, 4]]]
+
+
+def test_one_image_of_albumentations_follows():
+    sample = {"image": zeros(8, 10, 3), "bboxes": np.array([(9, 1, 10, 2), (1, 1, 2, 2)]), "labels": ["cat", "dog"],
+              "keypoints": np.array([(1.0, 2, 2), (9, 2, 1)])}  # fmt: skip
+    back = shifted(sample, _boxes.Boxes(compact=True))
+    assert back["bboxes"].tolist() == [[3, 1, 4, 2]]
+    assert back["labels"] == ["dog"]
+    assert back["keypoints"].tolist() == [[3, 2, 2], [0, 0, 0]]
+
+
+def test_bounding_boxes_follow_in_their_own_format(tv):
+    boxes = tv.BoundingBoxes(torch.tensor([(0.0, 0, 4, 4)]), format="XYWH", canvas_size=(8, 9))
+    points = tv.KeyPoints(torch.tensor([(1.0, 2)]), canvas_size=(8, 9))
+    image, moved, marked = shifted((tv.Image(torch.zeros(3, 8, 9)), boxes, points))
+    assert (type(moved), moved.tolist(), moved.canvas_size) == (tv.BoundingBoxes, [[2, 0, 4, 4]], (8, 10))
+    assert (type(marked), marked.tolist(), marked.canvas_size) == (tv.KeyPoints, [[3, 2]], (8, 10))
+    assert type(image) is tv.Image
+
+
+# What could be two things.
+
+BATCH = zeros(4, 3, 8, 8)
+REFUSED = {
+    "nothing": ({"pictures": BATCH}, "images were not found in a dict: pass an array"),
+    "a path": ("photo.jpg", "images were not found in a str"),
+    "an empty list": ([], "images were not found in a list"),
+    "boxes alone": ({"boxes": zeros(4, 5, 4)}, "images were not found"),
+    "labels first": ((zeros(4), BATCH), "images were not found in a tuple"),
+    "masks unnamed": ((BATCH, zeros(4, 8, 8)), r"shape \(4, 8, 8\) at \[1\] could be masks, boxes or other images: "),
+    "mask of one": ((zeros(8, 8, 3), zeros(8, 8)), r"an array of shape \(8, 8\) at \[1\] could be masks"),
+    "masks third": ((BATCH, zeros(4), zeros(4, 8, 8)), r"shape \(4, 8, 8\) at \[2\] could be"),
+    "masks listed": (([zeros(3, 8, 8)], [zeros(8, 8)]), r"shape \(8, 8\) at \[1\] could be"),
+    "two names": ({"image": BATCH, "images": BATCH}, r"images are both \['image'\] and \['images'\]: rename one"),
+    "two labels": ({"image": BATCH, "a": {"label": 1, "labels": 1}}, r"labels are both \['a'\]\['label'\] and"),
+    "two batches": (
+        ({"image": BATCH}, {"image": BATCH[:2]}),
+        r"batches of one length, got 4 at \[0\]\['image'\] and 2 at \[1\]\['image'\]: make one call for each",
+    ),
+    "one and many": ({"a": {"image": BATCH}, "b": {"image": BATCH[0]}}, "got 4 at .* and a single one at"),
+    "unlike samples": (
+        [{"image": BATCH[0]}, {"image": BATCH[0], "boxes": zeros(1, 4)}],
+        r"samples must have the same targets, got \['image'\] in sample 0 and \['image'\], \['boxes'\] in sample 1",
+    ),
+    "a list of batches": ({"images": [BATCH, BATCH]}, r"images at \['images'\] must be single ones where they"),
+    "nested lists": ({"images": BATCH, "boxes": [[1, 2, 3, 4]] * 4}, r"boxes at \['boxes'\] must be .* a list of list"),
+    "an object": ({"images": BATCH, "mask": object()}, r"masks at .* must be an array, or a list of arrays, got obj"),
+    "too few masks": ({"images": BATCH, "masks": zeros(3, 8, 8)}, r"masks at \['masks'\] must hold 4 .* got 3"),
+    "too few boxes": ({"images": BATCH, "boxes": [zeros(5, 4)]}, r"boxes at \['boxes'\] must hold 4 entries, .* got 1"),
+    "no axis": ({"images": BATCH, "boxes": np.array(1.0)}, "must hold 4 entries, one per sample, got 0"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("sample", "message"), REFUSED.values(), ids=REFUSED)
+def test_refused(sample, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        find(sample)
+
+
+leaf = st.sampled_from(["text", 3, None, 2.5])
+trees = st.recursive(
+    leaf,
+    lambda children: (
+        st.lists(children, max_size=3)
+        | st.tuples(children, children)
+        | st.dictionaries(st.sampled_from("abc"), children)
+    ),
+)
+
+
+@given(trees, trees)
+def test_whatever_surrounds_the_images_comes_back_equal(one, other):
+    images = zeros(2, 3, 4, 4)
+    for sample in ({"images": images, "x": one, "y": other}, [one, {"images": images}, other], (images, None, one)):
+        back = find(sample).put_back({"images": [images]}, (4, 4))
+        assert repr(back) == repr(sample)
+        assert type(back) is type(sample)

@@ -1,0 +1,787 @@
+"""Gates, levels, noise, masks, mixing and policies: each is the function, with what was drawn for the sample."""
+
+import importlib
+import itertools
+import json
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from helpers.arrays import put, seeded
+from helpers.compare import to_numpy
+from scipy import stats
+
+import cuaug
+from cuaug import transforms as T
+from cuaug.transforms import magnitudes as _magnitudes
+from cuaug.transforms import policy_tables as _policies
+
+N, H, W, C = 48, 33, 47, 3
+
+
+def batch(dtype="uint8", samples=N):
+    """Smooth, with some noise, and from 20 to 220: no transform leaves it as it is."""
+    rng = seeded("transforms", dtype)
+    y, x = np.mgrid[:H, :W] / 47
+    smooth = 110 + 70 * np.sin(3 * x + 5 * y)[..., None] * rng.uniform(0.6, 1, (samples, 1, 1, C))
+    bytes_ = np.clip(smooth + rng.normal(0, 12, (samples, H, W, C)), 20, 220).astype(np.uint8)
+    return bytes_ if dtype == "uint8" else (bytes_ / 255).astype(dtype)
+
+
+def drawn(transform, images, step=3, **options):
+    """The result, and what was drawn for it: columns by the end of their names, of a transform that occurs once."""
+    aug = T.Compose([transform], seed=7)
+    params = aug.draw(images, step=step, **options)
+    return aug.apply(images, params), params
+
+
+def column(params, name, place=None):
+    found = [n for n in params.names if n.endswith(f".{name}") and (place is None or n.startswith(f"{place}."))]
+    assert len(found) == 1, (name, found)
+    return np.asarray(params[found[0]])
+
+
+def one_by_one(images, function):
+    return np.concatenate([function(images[n : n + 1], n) for n in range(len(images))])
+
+
+def assert_near(got, wanted, levels=1):
+    assert got.shape == wanted.shape
+    assert got.dtype == wanted.dtype
+    most = levels if got.dtype == np.uint8 else 2e-5
+    worst = np.abs(got.astype(float) - wanted.astype(float)).max()
+    assert worst <= most, worst
+
+
+def changed(result, images):
+    return (result != images).reshape(len(images), -1).any(1)
+
+
+EFFECTIVE = [  # each changes every sample
+    T.ColorJitter(brightness=(0.5, 0.8), contrast=(1.2, 1.5), saturation=(0.2, 0.8), hue=0.3),
+    T.RandomGrayscale(1.0),
+    T.RandomInvert(1.0),
+    T.RandomSolarize(0.3, 1.0),
+    T.RandomPosterize(2, 1.0),
+    T.RandomErasing(1.0),
+    T.GaussianBlur(5, (0.8, 2.0)),
+    T.ElasticTransform(300.0, 3.0),
+    T.GaussianNoise(0.0, 0.2),
+    T.RandomMask(1.0, "pixels", 0.3, 2),
+    T.RandomMask(1.0, "grid", 0.3, 9),
+    T.PixelOp("Vignette", "px * (1 - k * r2)", k=(0.2, 0.5)),
+    T.RandomAutocontrast(1.0),
+    T.RandomAdjustSharpness(3.0, 1.0),
+    T.Grayscale(3),
+    T.MixUp(),
+    T.CutMix(alpha=50.0),
+    T.RandomHorizontalFlip(1.0),
+    T.RandomVerticalFlip(1.0),
+    T.RandomCrop((H, W), padding=(7, 7, 7, 7), fill=1),
+    T.RandomResizedCrop((H, W), scale=(0.2, 0.5)),
+    T.RandomResizedCrop((H, W), scale=(0.2, 0.5), antialias=False),
+    T.RandomAffine((10, 30), translate=(0.1, 0.1), scale=(0.7, 0.9), shear=(5, 10)),
+    T.RandomRotation((10, 30), interpolation="bilinear"),
+    T.RandomPerspective(0.5, 1.0),
+]
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32"])
+@pytest.mark.parametrize("transform", EFFECTIVE, ids=repr)
+def test_samples_whose_gate_is_shut_stay_bit_for_bit(transform, dtype):
+    images = batch(dtype)
+    result, params = drawn(T.RandomApply([transform], p=0.5), images)
+    shut = column(params, "apply", 0) == 0
+    assert 8 < shut.sum() < N - 8
+    assert not changed(result, images)[shut].any()
+    assert changed(result, images)[~shut].mean() > 0.9
+
+
+def test_a_shut_gate_leaves_normalized_values_alone():
+    images = batch("float32") * 4 - 2
+    result, params = drawn(T.RandomApply([T.Normalize(0.5, 0.2)], p=0.5), images)
+    shut = column(params, "apply", 0) == 0
+    np.testing.assert_array_equal(result[shut], images[shut])
+    np.testing.assert_allclose(result[~shut], (images[~shut] - 0.5) / 0.2, atol=1e-5)
+
+
+def test_a_shut_gate_leaves_small_floats_alone():
+    images = seeded("small").random((N, H, W, C), np.float32) ** 3  # down to 1e-20
+    result, params = drawn(T.RandomApply([T.Compose([T.RandomPosterize(2, 1.0), T.RandomSolarize(0.5, 1.0)])]), images)
+    shut = column(params, "apply", 0) == 0
+    np.testing.assert_array_equal(result[shut], images[shut])
+
+
+def test_a_sample_that_is_not_mixed_takes_nothing_of_its_neighbour():
+    images = batch("float32")
+    images[::2] = np.nan
+    for transform in (T.MixUp(), T.CutMix()):
+        result, params = drawn(T.RandomApply([transform], p=0.5), images)
+        alone = (column(params, "apply", 0) == 0) & (np.arange(N) % 2 == 1)
+        np.testing.assert_array_equal(result[alone], images[alone])
+
+
+def test_a_gate_within_a_gate_opens_with_both():
+    images = batch()
+    inner = T.RandomApply([T.Compose([T.RandomInvert(1.0)])], p=0.5)
+    result, params = drawn(T.RandomApply([inner], p=0.5), images)
+    outer, both = column(params, "apply", 0), column(params, "apply", 1)
+    assert 0 < both.sum() < outer.sum() < N
+    assert (both <= outer).all()
+    np.testing.assert_array_equal(result, np.where(both[:, None, None, None] == 1, 255 - images, images))
+
+
+@pytest.mark.parametrize(
+    ("transform", "message"),
+    [
+        (T.ToDtype("float32", scale=True), "dtype of some samples only"),
+        (T.Resize((16, 16)), "size of some samples only"),
+        (T.CenterCrop(16), "size of some samples only"),
+        (T.Pad(2), "size of some samples only"),
+        (T.Compose([T.Resize((16, 16)), T.Resize((H, W))], seed=0), "size of some samples only"),
+        (T.Compose([T.CenterCrop((H - 4, W - 4)), T.Pad(2)], seed=0), "size of some samples only"),
+        (T.Grayscale(1), "channels of some samples only"),
+    ],
+    ids=str,
+)
+def test_what_some_samples_cannot_have_alone_is_refused(transform, message):
+    for gated in (T.RandomApply([transform]), T.RandomChoice([T.Identity(), transform]), T.RandomOrder([transform])):
+        with pytest.raises(ValueError, match=message):
+            T.Compose([gated], seed=0)(batch(samples=2))
+
+
+def test_a_choice_follows_its_weights():
+    images = np.zeros((4000, 1, 1, 1), np.uint8)
+    members = [T.Identity(), T.RandomInvert(1.0), T.RandomPosterize(1, 1.0)]
+    for weights in (None, [1, 0, 3]):
+        _, params = drawn(T.RandomChoice(members, p=weights), images)
+        share = np.bincount(column(params, "chosen").astype(int), minlength=3) / len(images)
+        np.testing.assert_allclose(share, np.array(weights or [1, 1, 1]) / sum(weights or [1, 1, 1]), atol=0.03)
+
+
+def test_a_choice_is_the_function_of_what_was_chosen():
+    images = batch()
+    members = [T.RandomInvert(1.0), T.RandomHorizontalFlip(1.0), T.RandomPosterize(2, 1.0), T.Identity()]
+    functions = [cuaug.invert, cuaug.hflip, lambda x: cuaug.posterize(x, 2), lambda x: x]
+    result, params = drawn(T.RandomChoice(members), images)
+    chosen = column(params, "chosen").astype(int)
+    assert set(chosen) == {0, 1, 2, 3}
+    np.testing.assert_array_equal(result, one_by_one(images, lambda x, n: functions[chosen[n]](x)))
+
+
+def test_maps_that_exclude_each_other_are_one_resample():
+    images = batch()
+    about = {"degrees": (15, 30), "interpolation": "bilinear", "fill": 9}
+    members = [T.RandomAffine(**about), T.RandomPerspective(0.6, 1.0, fill=9), T.RandomAffine(**about, center=(0, 0))]
+    result, params = drawn(T.RandomChoice(members), images)
+    assert len(params.plan.passes) == 1
+    matrices = np.asarray(params.matrices)
+    wanted = cuaug.warp_perspective(images, matrices, interpolation="bilinear", fill=9)
+    assert_near(result, wanted)
+    one_after_the_other, params = drawn(T.Compose(members), images)
+    assert len(params.plan.passes) == 3
+    assert changed(one_after_the_other, result).all()
+    _, params = drawn(T.RandomChoice([T.RandomAffine(20, fill=1), T.RandomAffine(20, fill=2)]), images)
+    assert len(params.plan.passes) == 2
+
+
+def test_an_order_is_every_permutation_and_applies_it():
+    images = batch()
+    members = [T.RandomInvert(1.0), T.RandomPosterize(2, 1.0), T.RandomSolarize(100, 1.0)]
+    functions = [cuaug.invert, lambda x: cuaug.posterize(x, 2), lambda x: cuaug.solarize(x, 100)]
+    result, params = drawn(T.RandomOrder(members), images)
+    order = np.stack([column(params, f"order_{i}") for i in range(3)], 1).astype(int)
+    assert {tuple(row) for row in order} == set(itertools.permutations(range(3)))
+
+    def expected(x, n):
+        for i in order[n]:
+            x = functions[i](x)
+        return x
+
+    np.testing.assert_array_equal(result, one_by_one(images, expected))
+    gated, params = drawn(T.RandomApply([T.RandomOrder(members)], p=0.5), images)
+    shut = column(params, "apply", 0) == 0
+    np.testing.assert_array_equal(gated[shut], images[shut])
+    assert (column(params, "order_0")[shut] == -1).all()
+
+
+LEVELS = [
+    (T.RandomAutocontrast(0.5), "apply", lambda x, _: cuaug.autocontrast(x)),
+    (T.RandomEqualize(0.5), "apply", lambda x, _: cuaug.equalize(x)),
+    (T.RandomAdjustSharpness(2.5, 0.5), "sharpness_factor", cuaug.adjust_sharpness),
+]
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32"])
+@pytest.mark.parametrize(("transform", "name", "function"), LEVELS, ids=["autocontrast", "equalize", "sharpness"])
+def test_levels_are_those_of_the_function(transform, name, function, dtype):
+    images = batch(dtype)
+    if dtype != "uint8" and isinstance(transform, T.RandomEqualize):
+        with pytest.raises(TypeError, match=r"RandomEqualize: images must be uint8, got float32: put ToDtype"):
+            T.Compose([transform])(images)
+        return
+    result, params = drawn(transform, images)
+    value = column(params, name)
+    still = value == (1 if name == "sharpness_factor" else 0)
+    assert 8 < still.sum() < N - 8
+    np.testing.assert_array_equal(result, one_by_one(images, lambda x, n: x if still[n] else function(x, value[n])))
+    assert changed(result, images)[~still].all()
+
+
+def test_levels_are_counted_as_they_are_by_then():
+    images = batch()
+    result = T.Compose([T.RandomPosterize(3, 1.0), T.RandomEqualize(1.0), T.RandomAutocontrast(1.0)], seed=0)(images)
+    np.testing.assert_array_equal(result, cuaug.autocontrast(cuaug.equalize(cuaug.posterize(images, 3))))
+
+
+def test_autocontrast_of_a_shut_gate_keeps_what_is_no_share_of_white():
+    images = np.array([np.nan, -3.0, 7.5, np.inf], np.float32).reshape(1, 2, 2, 1)
+    np.testing.assert_array_equal(T.Compose([T.RandomAutocontrast(0.0)])(images), images)
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_grayscale_is_the_function(channels):
+    images = batch()
+    result, _ = drawn(T.Grayscale(channels), images)
+    assert_near(result, cuaug.rgb_to_grayscale(images, channels), 0)
+    back, _ = drawn(T.Compose([T.Grayscale(1), T.RandomInvert(1.0), T.Grayscale(3)]), images)
+    np.testing.assert_array_equal(back, 255 - cuaug.rgb_to_grayscale(images, 3))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32"])
+def test_noise_is_the_function_s_for_the_same_seed_step_and_ids(dtype):
+    images, ids = batch(dtype, 4), np.array([0, 5, 2**40 + 3, 2**31])
+    aug = T.Compose([T.GaussianNoise(0.05, 0.2, clip=False)], seed=2**61 + 12345)
+    result = aug(images, ids=ids, step=2**31 + 7)
+    how = {"clip": False, "seed": 2**61 + 12345, "step": 2**31 + 7}
+    wanted = one_by_one(images, lambda x, n: cuaug.gaussian_noise(x, 0.05, 0.2, ids=int(ids[n]), **how))
+    np.testing.assert_array_equal(result, wanted)
+    assert changed(aug(images, ids=ids, step=1), result).all()
+
+
+def test_displacements_are_uniform_noise_of_each_pixel_and_sample():
+    """Of ramps, which a bilinear warp reads exactly: without a Gaussian the field is the noise itself."""
+    y, x = np.mgrid[:120, :121].astype(np.float32)
+    ramps = np.broadcast_to(np.stack([x, y], -1), (3, 120, 121, 2))
+    result, _ = drawn(T.ElasticTransform((6.0, 14.0), 0.0), ramps)
+    noise = (result - ramps)[:, 8:-8, 8:-8] / [3.0, 7.0]
+    for values in noise.reshape(-1, 2).T:
+        assert stats.kstest(values, stats.uniform(-1, 2).cdf).pvalue > 1e-4
+    across, down = noise[..., 0], noise[..., 1]
+    for a, b in (
+        (across, down),
+        (across[0], across[1]),
+        (across[:, :, 1:], across[:, :, :-1]),
+        (down[:, 1:], down[:, :-1]),
+    ):
+        assert abs(np.corrcoef(a.ravel(), b.ravel())[0, 1]) < 4 / np.sqrt(a.size)
+
+
+def test_a_clip_has_one_field_of_displacements():
+    """All frames alike, and as a single image of that id."""
+    clips = np.repeat(batch("float32", 2)[:, None], 3, 1)
+    aug = T.Compose([T.ElasticTransform(300.0, 3.0)], seed=1)
+    result, still = aug(clips, layout="NTHWC", step=0), aug(clips[:, 0], step=0)
+    for t in range(3):
+        np.testing.assert_array_equal(result[:, t], still)
+
+
+def test_masks_in_a_list_follow_the_fields_of_their_places():
+    images, aug = batch(samples=4), T.Compose([T.ElasticTransform(300.0, 3.0)], seed=1)
+    masks = images[..., 0]
+    _, together = aug(images, masks, step=0, ids=9)
+    _, listed = aug(images, list(masks), step=0, ids=9)
+    assert changed(together, masks).all()
+    np.testing.assert_array_equal(np.stack(listed), together)
+
+
+@pytest.mark.parametrize("transform", [T.ElasticTransform(300.0, 3.0), T.AugMix()], ids=repr)
+def test_fields_and_branches_come_back_from_json(transform):
+    images = batch(samples=6)
+    result, params = drawn(transform, images, ids=2**40)
+    other = T.Compose([transform], seed=8)
+    restored = other.params_from_dict(json.loads(json.dumps(params.to_dict())), images)
+    np.testing.assert_array_equal(other.apply(images, restored), result)
+    assert changed(other(images), result).all()
+
+
+def test_what_has_no_matrix_says_so():
+    images = batch(samples=2)
+    aug = T.Compose([T.RandomHorizontalFlip(), T.ElasticTransform()], seed=1)
+    params = aug.draw(images)
+    with pytest.raises(ValueError, match=r"params.matrices are not all .*: ElasticTransform has no matrix"):
+        _ = params.matrices
+    with pytest.raises(ValueError, match=r"cuaug.Compose.inverse: images cannot be moved back .*: ElasticTransform"):
+        aug.inverse(images, params)
+    for kind, last in (("boxes", 4), ("keypoints", 2)):
+        with pytest.raises(ValueError, match=rf"{kind} must not be given .* \(ElasticTransform\)"):
+            aug(images, **{kind: np.zeros((2, 1, last))})
+    assert aug(images, images[..., 0])[1].shape == (2, H, W)
+    mixed = T.Compose([T.AugMix()], seed=1)
+    for kind, value in (("masks", images[..., 0]), ("boxes", np.zeros((2, 1, 4))), ("keypoints", np.zeros((2, 1, 2)))):
+        with pytest.raises(ValueError, match=rf"{kind} must not be given where branches are blended \(AugMix\)"):
+            mixed(images, **{kind: value})
+    with pytest.raises(ValueError, match=r"AugMix has no matrix"):
+        _ = mixed.draw(images).matrices
+    np.testing.assert_array_equal(mixed(images, labels=np.array([1, 2]))[1], [1, 2])
+
+
+def test_dropped_squares_are_whole_and_as_many_as_asked():
+    images = batch(samples=400)
+    result, params = drawn(T.RandomMask(0.5, "pixels", 0.3, 4, value=(1, 2, 3)), images)
+    hidden = (result == (1, 2, 3)).all(-1)
+    np.testing.assert_array_equal(result[~hidden], images[~hidden])
+    cells = hidden[:, ::4, ::4]
+    np.testing.assert_array_equal(cells.repeat(4, 1).repeat(4, 2)[:, :H, :W], hidden)
+    share = column(params, "share")
+    assert set(share) == {0.0, 0.3}
+    assert not cells[share == 0].any()
+    assert abs(cells[share > 0].mean() - 0.3) < 0.01
+    apart = cells[share > 0].astype(float) - cells[share > 0].mean()
+    assert abs((apart[:, 1:] * apart[:, :-1]).mean()) < 0.01  # neighbours know nothing of each other
+    assert abs((apart[1:] * apart[:-1]).mean()) < 0.01  # nor samples
+
+
+def test_a_grid_is_that_of_its_offset():
+    images = batch()
+    result, params = drawn(T.RandomMask(0.5, "grid", 0.25, 10, value=7), images)
+    side = column(params, "side")
+    assert set(side) == {0.0, 5.0}
+    y, x = np.mgrid[:H, :W]
+    top, left = (column(params, name)[:, None, None] for name in ("top", "left"))
+    hidden = ((y + top) % 10 < side[:, None, None]) & ((x + left) % 10 < side[:, None, None])
+    np.testing.assert_array_equal(result, np.where(hidden[..., None], 7, images))
+    assert len(set(top.ravel())) > 5
+
+
+def test_mixup_and_its_labels_are_the_functions():
+    images, labels = batch(), np.arange(N) % 5
+    result, params = drawn(T.MixUp(alpha=0.4, num_classes=5), images)
+    lam = column(params, "lam")
+    assert len(set(lam)) == N
+    assert_near(result, cuaug.mixup(images, lam))
+    shares = T.mixed_labels(params, labels)
+    own, before = np.eye(5)[labels], np.eye(5)[np.roll(labels, 1)]
+    np.testing.assert_allclose(shares, lam[:, None] * own + (1 - lam[:, None]) * before, atol=1e-6)
+
+
+def test_cutmix_labels_are_shares_of_pixels():
+    images = np.broadcast_to(np.arange(N, dtype=np.uint8)[:, None, None, None], (N, H, W, 1)).copy()
+    result, params = drawn(T.CutMix(num_classes=N), images)
+    sides = [column(params, name) for name in ("top", "left", "height", "width")]
+    np.testing.assert_array_equal(result, cuaug.cutmix(images, *sides))
+    own = (result == images).mean((1, 2, 3))
+    np.testing.assert_allclose(column(params, "lam"), own, atol=1e-12)
+    np.testing.assert_allclose(T.mixed_labels(params, np.arange(N)).diagonal(), own, atol=1e-6)
+
+
+def test_labels_follow_samples_that_are_mixed_twice_or_never():
+    images = np.eye(N, dtype=np.float32)[:, None, None, :]  # each channel is a class: pixels and labels mix alike
+    mixing = T.MixUp(num_classes=N)
+    members = [mixing, T.RandomApply([mixing], 0.5), T.RandomApply([mixing], 0.0)]
+    result, params = drawn(T.Compose(members), images)
+    np.testing.assert_allclose(T.mixed_labels(params, np.arange(N)), result[:, 0, 0], atol=1e-6)
+    never, params = drawn(members[2], images)
+    np.testing.assert_array_equal(never, images)
+    np.testing.assert_array_equal(T.mixed_labels(params, np.arange(N)), np.eye(N))
+    _, params = drawn(T.Identity(), images)
+    assert T.mixed_labels(params, "as they came") == "as they came"
+
+
+FOURTEEN = [
+    *("Identity", "ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate", "Brightness", "Color", "Contrast"),
+    *("Sharpness", "Posterize", "Solarize", "AutoContrast", "Equalize"),
+]
+STRENGTH = {  # of torchvision's transforms/v2/_auto_augment.py: what a drawn magnitude does
+    "ShearX": lambda x, m: cuaug.affine(x, 0.0, (0, 0), 1.0, (m, 0.0), interpolation="nearest", center=(0, 0), fill=9),
+    "ShearY": lambda x, m: cuaug.affine(x, 0.0, (0, 0), 1.0, (0.0, m), interpolation="nearest", center=(0, 0), fill=9),
+    "TranslateX": lambda x, m: cuaug.affine(x, 0.0, (m, 0), 1.0, (0.0, 0.0), interpolation="nearest", fill=9),
+    "TranslateY": lambda x, m: cuaug.affine(x, 0.0, (0, m), 1.0, (0.0, 0.0), interpolation="nearest", fill=9),
+    "Rotate": lambda x, m: cuaug.rotate(x, -m, interpolation="nearest", fill=9),  # the matrix turns clockwise
+    "Brightness": cuaug.adjust_brightness,
+    "Color": cuaug.adjust_saturation,
+    "Contrast": cuaug.adjust_contrast,
+    "Sharpness": cuaug.adjust_sharpness,
+    "Posterize": cuaug.posterize,
+    "Solarize": cuaug.solarize,
+    "Identity": lambda x, _: x,
+    "AutoContrast": lambda x, _: cuaug.autocontrast(x),
+    "Equalize": lambda x, _: cuaug.equalize(x),
+    "Invert": lambda x, _: cuaug.invert(x),
+}
+
+
+FACTORS = "Brightness", "Color", "Contrast", "Sharpness"
+UNSIZED = ("Identity", "AutoContrast", "Equalize", "Invert")
+
+
+def slot(images, params, place, names):
+    """Of each sample its op, by the function, with the number that was drawn."""
+    op = column(params, "op", place).astype(int)
+
+    def expected(x, n):
+        if op[n] < 0:  # none
+            return x
+        name = names[op[n]]
+        return STRENGTH[name](x, None if name in UNSIZED else float(column(params, name, place)[n]))
+
+    return one_by_one(images, expected)
+
+
+def test_randaugment_does_what_it_drew():
+    images = batch(samples=120)
+    result, params = drawn(T.RandAugment(fill=9), images)
+    assert_near(result, slot(slot(images, params, 0, FOURTEEN), params, 1, FOURTEEN), 2)  # rounded once a slot
+    first, params = drawn(T.RandAugment(num_ops=1, magnitude=20, fill=9), images)
+    assert_near(first, slot(images, params, 0, FOURTEEN))
+    assert set(column(params, "op").astype(int)) == set(range(14))
+    assert len(params.plan.passes) == 1
+
+
+def test_trivial_augment_does_what_it_drew():
+    images = batch(samples=200)
+    result, params = drawn(T.TrivialAugmentWide(fill=9), images)
+    assert set(column(params, "op").astype(int)) == set(range(14))
+    wanted = slot(images, params, 0, FOURTEEN)
+    assert_near(result, wanted)
+    levels = [FOURTEEN.index(name) for name in ("Identity", "Posterize", "Solarize", "AutoContrast", "Equalize")]
+    whole = np.isin(column(params, "op").astype(int), levels)
+    np.testing.assert_array_equal(result[whole], wanted[whole])
+
+
+def kinds(plan):
+    """Of each pass, what moves pixels, what retouches others, and what is done to all."""
+    return [
+        [[type(op).__name__ for op in ops] for ops in (each.heads, each.retouches)] + [[op.op for op in each.chain]]
+        for each in plan.passes
+    ]
+
+
+def test_a_slot_of_a_policy_is_one_pass_which_what_follows_joins():
+    """No sample is moved and sharpened, or sharpened and equalized."""
+    images, alone = batch(samples=200), T.TrivialAugmentWide(fill=9)
+    aug = T.Compose([alone, T.ToDtype("float32", scale=True)], seed=7)
+    colours = ["AdjustBrightness", "AdjustSaturation", "Posterize", "Solarize"]
+    assert kinds(aug.draw(images).plan) == [[["Geometric", "Geometric"], ["Sharpened", "Relevelled"], colours]]
+    plan = aug.plan(images)
+    assert (len(plan.passes), plan.launches) == (1, 3)  # the draws, and the counts of levels
+    params = aug.draw(images, step=3)
+    made, rounded = aug.apply(images, params), T.Compose([alone], seed=7)(images, step=3)
+    coloured = np.isin(column(params, "op"), [FOURTEEN.index(name) for name in ("Brightness", "Color")])
+    apart = np.abs(made * 255 - rounded)
+    assert apart[~coloured].max() < 1e-4
+    assert 0.4 < apart[coloured].max() < 0.5001  # rounded once, as float32
+
+
+def test_what_is_drawn_for_all_samples_waits_for_what_changes_some():
+    plan = T.Compose([T.TrivialAugmentWide(), T.RandomEqualize(), T.RandomAdjustSharpness(2.0)]).plan(size=(9, 9))
+    assert [each.transforms for each in plan.passes[1:]] == [("RandomEqualize",), ("RandomAdjustSharpness",)]
+
+
+def test_a_choice_of_filters_and_moves_is_one_pass():
+    """As each sample gets one of them; ops that are drawn independently are passes of their own."""
+    entries = [T.RandomEqualize(1.0), T.RandomAdjustSharpness(2.0, 1.0), T.RandomRotation(30)]
+    entries.append(T.RandomHorizontalFlip(1.0))
+    images, aug = batch(samples=40), T.Compose([T.RandomChoice(entries), T.ToDtype("float32", scale=True)], seed=1)
+    (only,) = kinds(aug.draw(images).plan)
+    assert only == [["Geometric", "Geometric"], ["Relevelled", "Sharpened"], ["Scaled"]]
+    params = aug.draw(images)
+    made, chosen = aug.apply(images, params), column(params, "chosen").astype(int)
+    assert set(chosen) == {0, 1, 2, 3}
+    turned = cuaug.rotate(images, -column(params, "angle"))
+    wanted = cuaug.equalize(images), cuaug.adjust_sharpness(images, 2.0), turned, cuaug.hflip(images)
+    for i, each in enumerate(wanted):
+        assert_near(np.rint(255 * made[chosen == i]).astype(np.uint8), each[chosen == i])
+    apart = T.Compose([T.RandomApply([entries[0]], 0.5), T.RandomApply([entries[1]], 0.5)])
+    assert len(kinds(apart.draw(images).plan)) == 2
+
+
+def test_a_policy_for_some_samples_leaves_the_others():
+    images = batch()
+    for policy in (T.RandAugment(), T.TrivialAugmentWide(), T.AutoAugment("cifar10"), T.AugMix()):
+        result, params = drawn(T.RandomApply([policy], p=0.5), images)
+        shut = column(params, "apply", 0) == 0
+        np.testing.assert_array_equal(result[shut], images[shut])
+        assert changed(result, images)[~shut].mean() > 0.5
+
+
+def shares_of(params):
+    """Of each sample, those of the image and of its chains. [N, 1 + chains]"""
+    shares, left = [], np.ones(params.samples)
+    for i in range(sum(".AugMix.share_" in name for name in params.names)):
+        shares.append(left * column(params, f"share_{i}"))
+        left = left - shares[-1]
+    return np.stack([*shares, left], 1)
+
+
+def mixture(images, params, chains, names):
+    """In float64, rounded once, of what the functions make; of each slot what it made differs by its own rounding."""
+    places = sorted(int(name.split(".")[0]) for name in params.names if name.endswith(".op"))
+    shares = shares_of(params)[..., None, None, None]
+    total = shares[:, 0] * images
+    for i, chain in enumerate(np.reshape(places, (chains, -1)), 1):
+        made = images
+        for place in chain:
+            made = slot(made, params, place, names)
+        total = total + shares[:, i] * made
+    return np.rint(total).astype(np.uint8)
+
+
+@pytest.mark.parametrize("all_ops", [True, False])
+def test_augmix_does_what_it_drew(all_ops):
+    images = batch(samples=150)
+    names = FOURTEEN[1:] if all_ops else [name for name in FOURTEEN[1:] if name not in FACTORS]
+    how = {"severity": 10, "all_ops": all_ops, "interpolation": "nearest", "fill": 9}
+    result, params = drawn(T.AugMix(mixture_width=2, chain_depth=1, **how), images)
+    assert_near(result, mixture(images, params, 2, names))
+    op = np.concatenate([column(params, "op", place) for place in (2, 4)])
+    assert set(op.astype(int)) == set(range(len(names)))
+    result, params = drawn(T.AugMix(**how), images)
+    wanted = mixture(images, params, 3, names)
+    apart = np.abs(result.astype(int) - wanted)
+    assert (apart <= 1).mean() > 0.999  # a level off may be many, once levels are spread or cut
+    assert changed(result, images).mean() > 0.9
+
+
+@pytest.mark.parametrize(("alpha", "width"), [(1.0, 3), (0.4, 2), (3.0, 5), (1.0, 1)])
+def test_augmix_shares_are_those_of_beta_and_dirichlet(alpha, width):
+    _, params = drawn(T.AugMix(alpha=alpha, mixture_width=width, chain_depth=1), np.zeros((5000, 1, 1, 1), np.uint8))
+    shares = shares_of(params)
+    np.testing.assert_allclose(shares.sum(1), 1, atol=1e-12)
+    assert stats.kstest(shares[:, 0], stats.beta(alpha, alpha).cdf).pvalue > 1e-4
+    if width == 1:
+        return
+    of_rest = shares[:, 1:] / shares[:, 1:].sum(1, keepdims=True)
+    for one in of_rest.T:
+        assert stats.kstest(one, stats.beta(alpha, alpha * (width - 1)).cdf).pvalue > 1e-4
+        assert abs(stats.spearmanr(shares[:, 0], one).statistic) < 4 / np.sqrt(5000)
+    if width > 2:  # what two share among them is Beta again, and independent of how much it is
+        both = of_rest[:, -1] + of_rest[:, -2]
+        part = of_rest[:, -1] / both
+        assert stats.kstest(part, stats.beta(alpha, alpha).cdf).pvalue > 1e-4
+        assert abs(stats.spearmanr(part, both).statistic) < 4 / np.sqrt(5000)
+
+
+def test_augmix_draws_depths_ops_and_magnitudes_as_torchvision():
+    images = np.zeros((4000, 1, 100, 1), np.uint8)
+    _, params = drawn(T.AugMix(severity=4), images)
+    places = sorted(int(name.split(".")[0]) for name in params.names if name.endswith(".op"))
+    depths = [name for name in params.names if name.endswith(".depth")]
+    for chain, depth in zip(np.reshape(places, (3, 3)), depths, strict=True):
+        depth = np.asarray(params[depth])
+        np.testing.assert_allclose(np.bincount(depth.astype(int), minlength=4)[1:] / len(images), 1 / 3, atol=0.03)
+        ops = np.stack([column(params, "op", place) for place in chain], 1)
+        np.testing.assert_array_equal(ops >= 0, np.arange(3) < depth[:, None])
+        np.testing.assert_allclose(np.bincount(ops[:, 0].astype(int)) / len(images), 1 / 13, atol=0.02)
+    op = column(params, "op", places[0])
+    table = torch_tables(10, 0.3, (1 / 3, 100 / 3), 30.0, 0.9, 4, most_bits=4)
+    for name, values in table.items():
+        got = column(params, name, places[0])[op == FOURTEEN[1:].index(name)]
+        values = [255 * v for v in values[:4]] if name == "Solarize" else values[:4]
+        signs = (1,) if name in ("Posterize", "Solarize") else (1, -1)
+        assert set(got) == {float(name in FACTORS) + s * v for v in values for s in signs}, name
+
+
+@pytest.mark.parametrize("policy", ["imagenet", "cifar10", "svhn"])
+def test_autoaugment_does_what_it_drew(policy):
+    images = batch(samples=200)
+    result, params = drawn(T.AutoAugment(policy, fill=9), images)
+    assert_near(result, slot(slot(images, params, 0, names_of(policy, 0)), params, 1, names_of(policy, 1)), 2)
+
+
+def names_of(policy, place):
+    return list(dict.fromkeys(["Identity", *(pair[place].op for pair in _policies.POLICIES[policy])]))
+
+
+def torch_tables(bins, shear, shift, angle, factor, bits, most_bits=8):
+    """torchvision's, with torch's own arithmetic."""
+    torch = pytest.importorskip("torch")
+    shears = [math.degrees(math.atan(m)) for m in torch.linspace(0.0, shear, bins).tolist()]
+    factors = torch.linspace(0.0, factor, bins).tolist()
+    return {
+        **dict.fromkeys(("ShearX", "ShearY"), shears),
+        "TranslateX": [float(int(m)) for m in torch.linspace(0.0, shift[1], bins).tolist()],
+        "TranslateY": [float(int(m)) for m in torch.linspace(0.0, shift[0], bins).tolist()],
+        "Rotate": torch.linspace(0.0, angle, bins).tolist(),
+        **dict.fromkeys(("Brightness", "Color", "Contrast", "Sharpness"), factors),
+        "Posterize": (most_bits - (torch.arange(bins) / ((bins - 1) / bits))).round().tolist(),
+        "Solarize": torch.linspace(1.0, 0.0, bins).tolist(),
+    }
+
+
+@pytest.mark.parametrize("bins", [2, 5, 10, 31, 61])
+def test_magnitudes_are_torchvision_s(bins):
+    for size in ((32, 32), (224, 331), (H, W), (640, 96)):
+        wanted = torch_tables(bins, 0.3, [150.0 / 331.0 * extent for extent in size], 30.0, 0.9, 4)
+        assert _magnitudes.moderate(bins, size) == wanted
+        if bins == 10:
+            wanted = torch_tables(bins, 0.3, [extent / 3 for extent in size], 30.0, 0.9, 4, most_bits=4)
+            assert _magnitudes.blended(size) == wanted
+    assert _magnitudes.wide(bins) == torch_tables(bins, 0.99, (32.0, 32.0), 135.0, 0.99, 6)
+
+
+def test_magnitudes_are_drawn_from_the_tables_with_either_sign():
+    images = np.zeros((6000, 1, 331, 1), np.uint8)
+    _, params = drawn(T.TrivialAugmentWide(), images)
+    table, op = torch_tables(31, 0.99, (32.0, 32.0), 135.0, 0.99, 6), column(params, "op")
+    np.testing.assert_allclose(np.bincount(op.astype(int)) / len(images), 1 / 14, atol=0.015)
+    for name, values in table.items():
+        got = column(params, name)[op == FOURTEEN.index(name)]
+        plus = 1.0 if name in ("Brightness", "Color", "Contrast", "Sharpness") else 0.0
+        values = [255 * v for v in values] if name == "Solarize" else values
+        signed = name not in ("Posterize", "Solarize")
+        assert set(got) == {plus + s * v for v in values for s in ((1, -1) if signed else (1,))}, name
+        if signed:
+            assert abs((got < plus).mean() - 0.5) < 0.08
+    _, params = drawn(T.RandAugment(1, magnitude=7, num_magnitude_bins=10), images)
+    table = torch_tables(10, 0.3, (150.0 / 331.0, 150.0), 30.0, 0.9, 4)
+    for name in ("ShearX", "TranslateX", "Rotate"):
+        got = column(params, name)[column(params, "op") == FOURTEEN.index(name)]
+        assert set(got) == {table[name][7], -table[name][7]}
+
+
+@pytest.mark.parametrize("policy", ["imagenet", "cifar10", "svhn"])
+def test_a_policy_s_pairs_and_ops_have_their_probabilities(policy):
+    pairs = _policies.POLICIES[policy]
+    images = np.zeros((25000, 1, 1, 1), np.uint8)
+    _, params = drawn(T.AutoAugment(policy), images)
+    pair = column(params, "pair").astype(int)
+    np.testing.assert_allclose(np.bincount(pair, minlength=25) / len(images), 1 / 25, atol=0.006)
+    done = []
+    for place in range(2):
+        names, op = names_of(policy, place), column(params, "op", place).astype(int)
+        for i, both in enumerate(pairs):
+            of_pair = op[pair == i]
+            assert set(of_pair) <= {0, names.index(both[place].op)}
+            assert abs((of_pair != 0).mean() - both[place].probability) < 0.07
+        done.append(op != 0)
+    expected = np.mean([both[0].probability * both[1].probability for both in pairs])
+    assert abs((done[0] & done[1]).mean() - expected) < 0.015  # independent of each other
+    for place in range(2):
+        op, names = column(params, "op", place).astype(int), names_of(policy, place)
+        rotated = op == names.index("Rotate") if "Rotate" in names else np.zeros(len(op), bool)
+        if rotated.any():
+            bins = np.array([float(Fraction(30 * (both[place].magnitude or 0), 9)) for both in pairs])
+            np.testing.assert_allclose(np.abs(column(params, "Rotate", place)[rotated]), bins[pair[rotated]], atol=1e-5)
+
+
+def test_the_policies_are_the_papers():
+    """How often some ops occur in tables 7 to 9 of Cubuk et al., counted by hand."""
+    ops = {name: [step.op for pair in pairs for step in pair] for name, pairs in _policies.POLICIES.items()}
+    assert {name: (len(found), found.count("Equalize"), found.count("Invert")) for name, found in ops.items()} == {
+        "imagenet": (50, 17, 3),
+        "cifar10": (50, 9, 3),
+        "svhn": (50, 6, 12),
+    }
+    unsized = {"AutoContrast", "Equalize", "Invert"}
+    steps = [step for pairs in _policies.POLICIES.values() for pair in pairs for step in pair]
+    assert all((step.magnitude is None) == (step.op in unsized) for step in steps)
+    assert all(step.magnitude is None or 0 <= step.magnitude <= 9 for step in steps)
+
+
+def test_policies_take_torchvision_s_enumerations_by_value():
+    class Named:
+        value = "cifar10"
+
+    class Mode:
+        value = "bilinear"
+
+    assert T.AutoAugment(Named()).policy == "cifar10"
+    assert T.RandAugment(interpolation=Mode()).interpolation == "bilinear"
+
+
+def test_policies_take_bytes():
+    for transform in (T.RandAugment(), T.TrivialAugmentWide(), T.AutoAugment(), T.AugMix()):
+        with pytest.raises(TypeError, match="images must be uint8, got float32"):
+            T.Compose([transform])(batch("float32", 2))
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: T.RandomApply(T.Identity()), TypeError, "transforms must be a list"),
+        (lambda: T.RandomApply([]), TypeError, "at least one"),
+        (lambda: T.RandomOrder([abs]), TypeError, "those of cuaug.transforms"),
+        (lambda: T.RandomApply([T.Identity()], p=1.5), ValueError, "p must be in"),
+        (lambda: T.RandomChoice([T.Identity()], p=[1, 2]), ValueError, "one weight for each of the 1"),
+        (lambda: T.RandomChoice([T.Identity()], p=[0]), ValueError, "one weight for each"),
+        (lambda: T.RandomChoice([T.Identity()], p=[-1]), ValueError, "p must be at least 0"),
+        (lambda: T.RandomAutocontrast(2), ValueError, "p must be in"),
+        (lambda: T.RandomEqualize("x"), TypeError, "p must be a finite number"),
+        (lambda: T.RandomAdjustSharpness(-1), ValueError, "sharpness_factor must be at least 0"),
+        (lambda: T.GaussianNoise(sigma=-0.1), ValueError, "sigma must be at least 0"),
+        (lambda: T.ElasticTransform(alpha="x"), TypeError, "alpha must be a finite number"),
+        (lambda: T.ElasticTransform(alpha=(1, 2, 3)), ValueError, r"alpha must be a number or \(x, y\)"),
+        (lambda: T.ElasticTransform(sigma=-1), ValueError, "sigma must be at least 0"),
+        (lambda: T.ElasticTransform(sigma=(0, 1)), ValueError, "sigma must be greater than 0 in x and in y"),
+        (lambda: T.ElasticTransform(sigma=15.875), ValueError, "sigma must be below 15.875"),
+        (lambda: T.ElasticTransform(interpolation="lanczos"), ValueError, "interpolation must be one of"),
+        (lambda: T.Grayscale(2), ValueError, "num_output_channels must be 1 or 3"),
+        (lambda: T.RandomMask(kind="round"), ValueError, "kind must be one of"),
+        (lambda: T.RandomMask(share=1.1), ValueError, "share must be in"),
+        (lambda: T.RandomMask(size=0), ValueError, "size"),
+        (lambda: T.RandomMask(kind="grid", share=0.01, size=3), ValueError, "size must leave squares"),
+        (lambda: T.MixUp(alpha=0), ValueError, "alpha must be greater than 0"),
+        (lambda: T.CutMix(num_classes=0), ValueError, "num_classes"),
+        (lambda: T.RandAugment(magnitude=31), ValueError, "magnitude must be below num_magnitude_bins"),
+        (lambda: T.RandAugment(num_ops=0), ValueError, "num_ops"),
+        (lambda: T.AugMix(severity=11), ValueError, r"severity must be in 1..10, got 11"),
+        (lambda: T.AugMix(mixture_width=9), ValueError, "mixture_width must be at most 8, got 9"),
+        (lambda: T.AugMix(chain_depth=0), ValueError, "chain_depth"),
+        (lambda: T.AugMix(alpha=0), ValueError, "alpha must be greater than 0"),
+        (lambda: T.TrivialAugmentWide(1), ValueError, "num_magnitude_bins"),
+        (lambda: T.AutoAugment("cifar"), ValueError, "policy must be one of"),
+        (lambda: T.RandAugment(interpolation="cubic"), ValueError, "interpolation must be one of"),
+    ],
+)
+def test_what_a_transform_is_made_with_is_checked(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
+
+
+@pytest.mark.parametrize("name", ["ToImage", "RandomIoUCrop"])
+def test_a_name_of_torchvision_s_that_is_missing_says_what_to_use(name):
+    with pytest.raises(AttributeError, match=f"cuaug.transforms has no {name}, which torchvision has: "):
+        getattr(T, name)
+    assert not hasattr(T, "NoSuchThing")
+
+
+def test_every_name_is_there_or_said_to_be_missing():
+    missing = importlib.import_module("cuaug.transforms.torchvision_names").INSTEAD
+    assert not set(missing) & set(T.__all__)
+    assert all(getattr(T, name) for name in T.__all__)
+
+
+@pytest.mark.parametrize("library", ["torch", "jax"])
+def test_policies_are_the_same_from_any_library(library):
+    found = pytest.importorskip(library)
+    images = batch(samples=8)
+    wanted = T.Compose([T.RandAugment(), T.AugMix(), T.RandomMask(1.0), T.GaussianNoise()], seed=5)(images)
+    other = found.from_numpy(images) if library == "torch" else found.numpy.asarray(images)
+    result = T.Compose([T.RandAugment(), T.AugMix(), T.RandomMask(1.0), T.GaussianNoise()], seed=5)(
+        other, layout="NHWC"
+    )
+    assert type(result) is type(other)
+    np.testing.assert_array_equal(np.asarray(result), wanted)
+
+
+POLICIES = [
+    T.RandAugment(),
+    T.TrivialAugmentWide(),
+    T.AugMix(),
+    *(T.AutoAugment(name) for name in ("imagenet", "cifar10", "svhn")),
+]
+OTHERS = [T.RandomEqualize(1.0), T.RandomOrder(EFFECTIVE[:3]), T.RandomChoice(EFFECTIVE[-3:]), T.Grayscale(1)]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("library", ["torch", "cupy"])
+@pytest.mark.parametrize("transform", [*EFFECTIVE, *POLICIES, *OTHERS], ids=repr)
+def test_a_gpu_makes_what_a_cpu_makes(transform, library):
+    images = batch()
+    wanted = T.Compose([transform], seed=3)(images, ids=11)
+    result = to_numpy(T.Compose([transform], seed=3)(put(images, (library, "cuda")), ids=11, layout="NHWC"))
+    assert result.shape == wanted.shape
+    near = np.abs(result.astype(int) - wanted) <= 1
+    assert near.mean() > 0.995, near.mean()  # the nearest pixel is another one where a coordinate is halfway
