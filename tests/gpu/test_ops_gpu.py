@@ -1,7 +1,6 @@
 """Suppression on the GPU: against the CPU, against torchvision, in graphs, on streams, and with many boxes."""
 
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from numpy.testing import assert_array_equal
 
 import cuaug
 from cuaug._gpu import cuda
+from cuaug._program.sources import KERNELS
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.gpu
@@ -128,7 +128,7 @@ def test_a_batch_of_images_in_one_call(images):
 @pytest.fixture
 def impatient(monkeypatch):
     """Blocks that settle boxes give up at once, as if those that they wait for had no place on the GPU."""
-    text = (Path(cuda.__file__).parent / "kernels" / "nms_settle.cu").read_text()
+    text = (KERNELS / "nms_settle.cu").read_text()
     hasty, usual = text.replace("nms_patience = 256;", "nms_patience = -1;"), cuda.sources
     assert hasty != text
 

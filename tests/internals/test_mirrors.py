@@ -1,7 +1,6 @@
 """What Python repeats of the kernels' text: nobody else would notice that one of the two has changed."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,8 +14,7 @@ from cuaug._gpu import cuda
 from cuaug._passes import grids as _grids
 from cuaug._passes import image_passes as _pass
 from cuaug._passes import kernel_config as _plans
-
-KERNELS = Path(cuda.__file__).parent / "kernels"
+from cuaug._program.sources import KERNELS
 
 
 def number(file, name):

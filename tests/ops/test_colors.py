@@ -1,7 +1,6 @@
 """Laws of the colour ops: each test is one sentence about every op, over the table of cases."""
 
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,9 +24,9 @@ from tables.colors import CASES, FIRST
 
 import cuaug
 from cuaug._arrays import images as _images
-from cuaug._gpu import cuda as _cuda
 from cuaug._passes import kernel_config as _plans
 from cuaug._program import names as _names
+from cuaug._program.sources import KERNELS
 
 BATCH = (SHAPE[0],)
 every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
@@ -463,7 +462,7 @@ WITHIN = "adjust_brightness", "adjust_contrast", "adjust_hue", "adjust_saturatio
 
 
 def test_ops_that_say_they_stay_within_0_and_1_are_these():
-    ops = Path(_cuda.__file__).parent / "kernels" / "ops"
+    ops = KERNELS / "ops"
     said = {path.stem for path in ops.glob("*.cuh") if "within = true;" in path.read_text()}
     assert said == {*WITHIN[:-1], "grayscale", "random_grayscale", "before_contrast", "color_jitter"}
 
