@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from . import _check
-from ._arrays import array as _array
-from ._arrays.images import Images
-from ._arrays.images import images as describe
+from ._arrays.convert import dtype_name, host_or_device
+from ._arrays.images import ImageBatch
+from ._arrays.images import describe_images as describe
 from ._check import public
 from ._passes import image_passes as _pass
 from ._passes import parameters as _parameters
@@ -292,7 +292,7 @@ def gaussian_noise(
     ids = _parameters.within("ids", ids, 0, 2**48 - 1)
     low = ids % 2.0**24
     words = [float(word) for number, count in ((seed, 3), (step, 2)) for word in _pieces(number, count)]
-    columns = [_array.host_or_device("mean", mean), sigma, float(bool(clip)), *words, low, (ids - low) / 2.0**24, 0.0]
+    columns = [host_or_device("mean", mean), sigma, float(bool(clip)), *words, low, (ids - low) / 2.0**24, 0.0]
     parameters = _parameters.columns("mean, sigma and ids", columns, image)
     return _pass.pointwise(image, ("GaussianNoise",), parameters, image.dtype, out)
 
@@ -315,7 +315,7 @@ def normalize(
     array([[[0. , 0.5, 1. ]]], dtype=float32)
     """
     image = describe(images, layout)
-    target = _array.dtype_name(dtype) if dtype is not None else image.dtype if "float" in image.dtype else "float32"
+    target = dtype_name(dtype) if dtype is not None else image.dtype if "float" in image.dtype else "float32"
     if "float" not in target:
         raise TypeError(f"dtype must be a float, got {target}")
     columns = _parameters.channels("mean", mean, image) + _parameters.channels("std", std, image)
@@ -342,7 +342,7 @@ def to_dtype(
     """
     image = describe(images, layout)
     ops = () if scale else ("Unscaled",)
-    return _pass.pointwise(image, ops, _parameters.columns("", [], image), _array.dtype_name(dtype), out)
+    return _pass.pointwise(image, ops, _parameters.columns("", [], image), dtype_name(dtype), out)
 
 
 @public
@@ -387,18 +387,18 @@ def erase(
     array([[1, 9, 3]], dtype=uint8)
     """
     image = describe(images, layout)
-    sides = [_array.host_or_device(name, side) for name, side in zip("ijhw", (i, j, h, w), strict=True)]
+    sides = [host_or_device(name, side) for name, side in zip("ijhw", (i, j, h, w), strict=True)]
     columns = _parameters.columns("i, j, h, w and v", sides + _parameters.channels("v", v, image), image)
     return _pass.pointwise(image, ("Erase",), columns, image.dtype, out)
 
 
-def _run(image: Images, op: str, values: dict[str, Any], out: Any, channels: int | None = None) -> Any:
-    columns = [_array.host_or_device(name, value) for name, value in values.items()]
+def _run(image: ImageBatch, op: str, values: dict[str, Any], out: Any, channels: int | None = None) -> Any:
+    columns = [host_or_device(name, value) for name, value in values.items()]
     parameters = _parameters.columns(" and ".join(values), columns, image)
     return _pass.pointwise(image, (op,), parameters, image.dtype, out, channels)
 
 
-def _of_bytes(image: Images) -> Images:
+def _of_bytes(image: ImageBatch) -> ImageBatch:
     if image.dtype != "uint8":
         raise TypeError(f"images must be uint8, got {image.dtype}")
     return image
@@ -416,7 +416,7 @@ def _pieces(number: int, count: int) -> list[int]:
     return [number >> 24 * i & 0xFFFFFF for i in range(count)]
 
 
-def _coloured(image: Images) -> Images:
+def _coloured(image: ImageBatch) -> ImageBatch:
     if image.channels not in (1, 3):
         raise ValueError(f"images must have 1 or 3 channels, got {image.channels}")
     return image

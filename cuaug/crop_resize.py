@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from . import _check, _sizes
-from ._arrays import array as _array
-from ._arrays.images import Images
-from ._arrays.images import images as describe
+from ._arrays import convert
+from ._arrays.convert import host_or_device, stack_columns
+from ._arrays.images import ImageBatch
+from ._arrays.images import describe_images as describe
 from ._check import public
 from ._passes import image_passes as _pass
 from ._passes import parameters as _parameters
@@ -217,7 +218,7 @@ def vflip(images: Any, flip: Any = True, *, layout: str | None = None, dtype: An
 
 
 def _resize(
-    image: Images,
+    image: ImageBatch,
     box: tuple[Any, Any, Any, Any],
     size: tuple[int, int],
     interpolation: str,
@@ -228,8 +229,7 @@ def _resize(
     _check.one_of("interpolation", interpolation, _check.INTERPOLATIONS)
     if interpolation == "nearest":
         top, left, height, width = (
-            _array.host_or_device(name, value)
-            for name, value in zip(("top", "left", "height", "width"), box, strict=True)
+            host_or_device(name, value) for name, value in zip(("top", "left", "height", "width"), box, strict=True)
         )
         x_scale, y_scale = width / size[1], height / size[0]
         x = (x_scale, left + x_scale * 0.5 - 0.5)
@@ -241,7 +241,7 @@ def _resize(
 
 
 def _move(
-    image: Images,
+    image: ImageBatch,
     name: str,
     size: tuple[int, int],
     x: tuple[Any, Any],
@@ -252,12 +252,12 @@ def _move(
     out: Any,
 ) -> Any:
     """The pixel nearest to ``factor * destination + offset`` on each axis; each may be one per sample."""
-    x_factor, x_offset, y_factor, y_offset = (_array.host_or_device(name, value) for value in (*x, *y))
+    x_factor, x_offset, y_factor, y_offset = (host_or_device(name, value) for value in (*x, *y))
     M = x_factor, 0.0, x_offset, 0.0, y_factor, y_offset
     if all(isinstance(entry, float) for entry in M):
         matrix = _parameters.PerSample(_parameters.NO_TABLE, M)
     else:
-        rows = _array.stacked(M)
+        rows = stack_columns(M)
         matrix = _parameters.matrices(name, rows.reshape((*rows.shape[:-1], 2, 3)), image, 2)
     return _pass.warp(image, _pass.matrix_geometry(matrix, True, "center"), size, "nearest", border, fill, dtype, out)
 
@@ -268,7 +268,7 @@ def _mirror(flip: Any, extent: int) -> tuple[Any, Any]:
         return (-1, extent - 1) if flip else (1, 0)
     chosen = (
         np.asarray(flip, dtype=bool).astype(float)
-        if _array.is_host(flip)
-        else _array.asarray(flip, like=flip, dtype="float32")
+        if convert.is_host(flip)
+        else convert.asarray(flip, like=flip, dtype="float32")
     )
     return 1.0 - 2.0 * chosen, chosen * (extent - 1.0)

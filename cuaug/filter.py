@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _check
-from ._arrays.images import images as describe
+from ._arrays.images import describe_images as describe
 from ._check import public
 from ._passes import image_passes as _pass
 from ._passes import parameters as _parameters

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _check
 from ._arrays import small_matrices as _matrices
-from ._arrays.array import namespace
+from ._arrays.convert import namespace
 from ._arrays.small_matrices import POINTS, Frame
 
 __all__ = ["estimate_affine", "get_affine_transform", "get_perspective_transform"]
@@ -36,7 +36,7 @@ def get_affine_transform(src: Any, dst: Any) -> Any:
     [[2. 0. 5.]
      [0. 3. 7.]]
     """
-    src, dst = _matrices.load(src=(src, ((3,), (2,))), dst=(dst, ((3,), (2,))))
+    src, dst = _matrices.broadcast_arguments(src=(src, ((3,), (2,))), dst=(dst, ((3,), (2,))))
     return _fit(src, dst, "affine", 1 / 3)
 
 
@@ -65,9 +65,11 @@ def estimate_affine(src: Any, dst: Any, kind: Kind = "affine", weights: Any = No
     least = {"affine": 3, "similarity": 2, "rigid": 2}
     _check.one_of("kind", kind, tuple(least))
     if weights is None:
-        src, dst = _matrices.load(src=(src, POINTS), dst=(dst, POINTS))
+        src, dst = _matrices.broadcast_arguments(src=(src, POINTS), dst=(dst, POINTS))
     else:
-        src, dst, weights = _matrices.load(src=(src, POINTS), dst=(dst, POINTS), weights=(weights, ((),)))
+        src, dst, weights = _matrices.broadcast_arguments(
+            src=(src, POINTS), dst=(dst, POINTS), weights=(weights, ((),))
+        )
     count = src.shape[-2]
     if count < least[kind]:
         raise ValueError(f"src must have at least {least[kind]} points for {kind!r}, got {count}")
@@ -78,7 +80,7 @@ def estimate_affine(src: Any, dst: Any, kind: Kind = "affine", weights: Any = No
     if weights.shape[-1] != count:
         raise ValueError(f"weights must have one number per point, {count}, got {weights.shape[-1]}")
     proper = (weights >= 0).all(-1) & (weights.sum(-1) > 0)
-    _matrices.demand("weights", weights, proper, "must not be negative and not all zero")
+    _matrices.require("weights", weights, proper, "must not be negative and not all zero")
     weights = namespace(weights).where(proper[..., None], weights, math.nan)
     return _fit(src, dst, kind, (weights / weights.sum(-1, keepdims=True))[..., None])
 
@@ -106,16 +108,16 @@ def get_perspective_transform(src: Any, dst: Any) -> Any:
      [ 0.    1.5   0.  ]
      [-0.25 -0.25  1.  ]]
     """
-    src, dst = _matrices.load(src=(src, ((4,), (2,))), dst=(dst, ((4,), (2,))))
+    src, dst = _matrices.broadcast_arguments(src=(src, ((4,), (2,))), dst=(dst, ((4,), (2,))))
     start, end = _quad(src), _quad(dst)
-    _matrices.demand("src", src, start.proper, "must not have three collinear points")
-    _matrices.demand("dst", dst, end.proper, "must not have three collinear points")
+    _matrices.require("src", src, start.proper, "must not have three collinear points")
+    _matrices.require("dst", dst, end.proper, "must not have three collinear points")
     xp = namespace(src)
     with np.errstate(divide="ignore", invalid="ignore"):
         rows = (end.areas / start.areas)[..., None] * start.lines
         M = (end.corners[..., :, :, None] * rows[..., :, None, :]).sum(-3)
         sx, tx, sy, ty = start.frame
-        M = _matrices.reframe(M, (1 / sx, -tx / sx, 1 / sy, -ty / sy), end.frame)
+        M = _matrices.change_frame(M, (1 / sx, -tx / sx, 1 / sy, -ty / sy), end.frame)
         last = M[..., 2:, 2:]
         M = M / xp.where(last == 0, 1.0, last)
     return xp.where((start.proper & end.proper)[..., None, None], M, math.nan)
@@ -136,7 +138,7 @@ def _cloud(points: Any, weights: Any) -> _Cloud:
     shift = (weights * (points - first)).sum(-2, keepdims=True)
     offsets, centre = points - first - shift, (first + shift)[..., 0, :]
     spread = (weights * abs(offsets)).sum(-1).sum(-1)
-    return _Cloud(offsets, centre, spread, _matrices.rounding(points) * (abs(centre).sum(-1) + spread))
+    return _Cloud(offsets, centre, spread, _matrices.rounding_error(points) * (abs(centre).sum(-1) + spread))
 
 
 def _fit(src: Any, dst: Any, kind: Kind, weights: Any) -> Any:
@@ -165,12 +167,12 @@ def _fit(src: Any, dst: Any, kind: Kind, weights: Any) -> Any:
             size = namespace(src).sqrt(along * along + across * across) if kind == "rigid" else power
             linear = _matrices.linear(along / size, -across / size, across / size, along / size)
             proper, rule = power > grain * grain, "must not be coincident"
-    _matrices.demand("src", src, proper, rule)
+    _matrices.require("src", src, proper, rule)
     if kind == "rigid":
         turned = size > grain + end.grain / start.spread
-        _matrices.demand("dst", dst, turned, "must have a best rotation: it is coincident or mirrors src")
+        _matrices.require("dst", dst, turned, "must have a best rotation: it is coincident or mirrors src")
         proper = proper & turned
-    M = _matrices.pinned(linear, start.centre, end.centre)
+    M = _matrices.map_through(linear, start.centre, end.centre)
     return namespace(src).where(proper[..., None, None], M, math.nan)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from . import _check
 from ._arrays import small_matrices as _matrices
-from ._arrays.array import namespace
+from ._arrays.convert import namespace
 from ._arrays.small_matrices import MATRIX, NUMBER, PAIR, POINTS, Frame
 from ._detection import box_formats as _boxes
 
@@ -53,10 +53,12 @@ def get_rotation_matrix(angle: Any, scale: Any = 1.0, center: Any = (0.0, 0.0)) 
     [[ 0.  1.  2.]
      [-1.  0.  2.]]
     """
-    angle, scale, center = _matrices.load(angle=(angle, NUMBER), scale=(scale, NUMBER), center=(center, PAIR))
+    angle, scale, center = _matrices.broadcast_arguments(
+        angle=(angle, NUMBER), scale=(scale, NUMBER), center=(center, PAIR)
+    )
     xp, turn = namespace(angle), angle * (math.pi / 180)
     along, across = scale * xp.cos(turn), scale * xp.sin(turn)
-    return _matrices.pinned(_matrices.linear(along, across, -across, along), center, center)
+    return _matrices.map_through(_matrices.linear(along, across, -across, along), center, center)
 
 
 @_check.public
@@ -80,14 +82,14 @@ def affine_matrix(angle: Any, translate: Any, scale: Any, shear: Any, center: An
     [[ 0. -1.  3.]
      [ 1.  0.  0.]]
     """
-    angle, translate, scale, shear, center = _matrices.load(
+    angle, translate, scale, shear, center = _matrices.broadcast_arguments(
         angle=(angle, NUMBER),
         translate=(translate, PAIR),
         scale=(scale, NUMBER),
         shear=(shear, PAIR),
         center=(center, PAIR),
     )
-    _matrices.demand("scale", scale, scale > 0, "must be greater than 0")
+    _matrices.require("scale", scale, scale > 0, "must be greater than 0")
     xp, degree = namespace(angle), math.pi / 180
     turn, lean_x, lean_y = angle * degree, shear[..., 0] * degree, shear[..., 1] * degree
     # torchvision's order: rotate(angle) @ shear_y @ shear_x, with the y shear folded into the rotation.
@@ -96,7 +98,7 @@ def affine_matrix(angle: Any, translate: Any, scale: Any, shear: Any, center: An
     linear = _matrices.linear(
         along, -along * slope - scale * xp.sin(turn), across, scale * xp.cos(turn) - across * slope
     )
-    return _matrices.pinned(linear, center - 0.5, center - 0.5 + translate)
+    return _matrices.map_through(linear, center - 0.5, center - 0.5 + translate)
 
 
 @_check.public
@@ -116,7 +118,7 @@ def invert_affine(M: Any) -> Any:
     [[ 0.5  0.  -3. ]
      [ 0.   0.5 -4. ]]
     """
-    (M,) = _matrices.load(M=(M, MATRIX))
+    (M,) = _matrices.broadcast_arguments(M=(M, MATRIX))
     return _matrices.inverse(M)
 
 
@@ -141,11 +143,11 @@ def compose_affine(*M: Any) -> Any:
     """
     if not M:
         raise TypeError("M must be at least one matrix, got none")
-    maps = _matrices.load(**{f"M[{i}]": (matrix, MATRIX) for i, matrix in enumerate(M)})
+    maps = _matrices.broadcast_arguments(**{f"M[{i}]": (matrix, MATRIX) for i, matrix in enumerate(M)})
     rows = max(matrix.shape[-2] for matrix in maps)
-    product = _matrices.square(maps[0])
+    product = _matrices.to_3x3(maps[0])
     for matrix in maps[1:]:
-        product = (_matrices.square(matrix)[..., :, :, None] * product[..., None, :, :]).sum(-2)
+        product = (_matrices.to_3x3(matrix)[..., :, :, None] * product[..., None, :, :]).sum(-2)
     return product[..., :rows, :]
 
 
@@ -186,9 +188,9 @@ def convert_matrix(
     ends = [extent, extent if out_size is None else _check.size("out_size", out_size)]
     if given.inverse:
         ends.reverse()
-    (M,) = _matrices.load(M=(M, MATRIX))
+    (M,) = _matrices.broadcast_arguments(M=(M, MATRIX))
     before, after = (_between(wanted, given, ends[0]), _between(given, wanted, ends[1]))
-    converted = _matrices.reframe(_matrices.square(M), before, after)[..., : M.shape[-2], :]
+    converted = _matrices.change_frame(_matrices.to_3x3(M), before, after)[..., : M.shape[-2], :]
     return converted if given.inverse == wanted.inverse else _matrices.inverse(converted)
 
 
@@ -210,7 +212,7 @@ def transform_points(points: Any, M: Any) -> Any:
     [[11.  2.]
      [13.  4.]]
     """
-    points, M = _matrices.load(("points",), points=(points, POINTS), M=(M, MATRIX))
+    points, M = _matrices.broadcast_arguments(("points",), points=(points, POINTS), M=(M, MATRIX))
     return _move(points, M[..., None, :, :])
 
 
@@ -234,7 +236,7 @@ def transform_boxes(boxes: Any, M: Any, format: Format = "XYXY") -> Any:
     [[ 7.  0. 10.  2.]]
     """
     _check.one_of("format", format, tuple(_boxes.ANCHORS))
-    boxes, M = _matrices.load(("boxes",), boxes=(boxes, ((), (4,))), M=(M, MATRIX))
+    boxes, M = _matrices.broadcast_arguments(("boxes",), boxes=(boxes, ((), (4,))), M=(M, MATRIX))
     xp, edges = namespace(boxes), _boxes.to_edges(boxes, format)
     left, top, right, bottom = (edges[..., i] for i in range(4))
     x, y = xp.stack([left, right, right, left], -1), xp.stack([top, top, bottom, bottom], -1)

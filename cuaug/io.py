@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from . import _check
-from ._arrays import array as _array
-from ._arrays import images as _images
+from ._arrays import convert, registry
+from ._arrays.convert import host_array
+from ._arrays.images import describe_images
+from ._arrays.registry import library_by_name
 from ._check import DecodeError, ImageTooLarge, UnsupportedImage, public
 from ._codecs import encoded_input as _encoded
 from ._codecs import exif as _orientation
@@ -394,8 +396,8 @@ class _Memory:
         _check.flag("pin", pin)
         if out is not None and (like is not None or pin or device is not None):
             raise ValueError("out says what the result is: leave out like, pin and device")
-        self.device = _array.device_number(device)
-        self.out, self.pin, self.library = out, pin, _array.named(like, self.device)
+        self.device = registry.device_number(device)
+        self.out, self.pin, self.library = out, pin, library_by_name(like, self.device)
         if pin and (self.library.name != "torch" or self.device >= 0):
             raise ValueError("pin=True needs like='torch', and no device")
 
@@ -408,12 +410,12 @@ class _Memory:
             array = self.library.empty(shape, "uint8", -1, None)
             return array, array
         shape, order = (shape[2], *shape[:2]), (1, 2, 0)
-        array = _array.pinned(shape, order) if self.pin else self.library.empty(shape, "uint8", -1, order)
-        return array, np.moveaxis(_array.writable("out", array)[0], 0, -1)
+        array = convert.pinned_memory(shape, order) if self.pin else self.library.empty(shape, "uint8", -1, order)
+        return array, np.moveaxis(convert.writable_on_host("out", array)[0], 0, -1)
 
     def given(self, shapes: Sequence[tuple[int, ...]], many: bool) -> list[np.ndarray]:
         """NumPy's view of `out`, image by image."""
-        target, channels_first = _array.writable("out", self.out)
+        target, channels_first = convert.writable_on_host("out", self.out)
         wanted = shapes[0] if shapes else (0, 0, 0)
         odd = next((index for index, shape in enumerate(shapes) if shape != wanted), None)
         if odd is not None:
@@ -547,12 +549,12 @@ def _pointer(array: np.ndarray) -> int:
 
 
 def _is_batch(array: Any, layout: str | None) -> bool:
-    return "N" in _images.images(array, layout).axes.layout
+    return "N" in describe_images(array, layout).axes.layout
 
 
 def _batch(array: Any, layout: str | None) -> list[np.ndarray]:
     """[H, W, C] each, rows of pixels side by side."""
-    image = _images.images(array, layout)
+    image = describe_images(array, layout)
     if image.device >= 0:
         raise TypeError("images must be on the host: copy them, for instance with .cpu() or cupy.asnumpy")
     if image.dtype != "uint8":
@@ -562,7 +564,7 @@ def _batch(array: Any, layout: str | None) -> list[np.ndarray]:
     if max(image.size) > MAX_SIDE:
         raise ValueError(f"images must have sides of at most {MAX_SIDE} pixels, got {image.size}")
     axes = image.axes.layout
-    pixels = _array.host("images", array, None)
+    pixels = host_array("images", array, None)
     pixels = pixels[..., None] if "C" not in axes else np.moveaxis(pixels, axes.index("C"), -1)
     images = pixels if "N" in axes else pixels[None]
     return [one if one.strides[1:] == (one.shape[2], 1) else np.ascontiguousarray(one) for one in images]

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from . import _check
-from ._arrays import array as _array
-from ._arrays.images import Images
-from ._arrays.images import images as describe
+from ._arrays import convert
+from ._arrays.convert import host_or_device
+from ._arrays.images import ImageBatch
+from ._arrays.images import describe_images as describe
 from ._check import public
 from ._passes import image_passes as _pass
 from ._passes import parameters as _parameters
@@ -72,7 +73,7 @@ def cutmix(
     """
     image = describe(images, layout)
     sides = zip(("top", "left", "height", "width"), (top, left, height, width), strict=True)
-    columns = [_partner(partner, image), *(_array.host_or_device(name, side) for name, side in sides)]
+    columns = [_partner(partner, image), *(host_or_device(name, side) for name, side in sides)]
     return _pass.mix(image, "Cutmix", _parameters.columns("partner and box", columns, image), out)
 
 
@@ -97,35 +98,35 @@ def mix_labels(labels: Any, lam: Any, partner: Any = None, num_classes: int | No
     array([[0.75, 0.25],
            [0.25, 0.75]], dtype=float32)
     """
-    xp = _array.namespace(labels)
+    xp = convert.namespace(labels)
     if not hasattr(labels, "ndim"):
         raise TypeError(f"labels must be an array, got {type(labels).__name__}")
     if labels.ndim == 1:
         if num_classes is None:
             raise ValueError("num_classes must be given where labels are classes")
         count = _check.whole("num_classes", num_classes, 1)
-        labels = labels[:, None] == _array.asarray(np.arange(count), like=labels, dtype="int64")[None]
+        labels = labels[:, None] == convert.asarray(np.arange(count), like=labels, dtype="int64")[None]
     elif labels.ndim != 2:
         raise ValueError(f"labels must have shape (N,) or (N, classes), got {tuple(labels.shape)}")
-    shares = _array.asarray(labels, like=labels, dtype="float32")
+    shares = convert.asarray(labels, like=labels, dtype="float32")
     count = shares.shape[0]
-    own = _array.asarray(_parameters.within("lam", lam, 0, 1), like=labels, dtype="float32").reshape(-1, 1)
+    own = convert.asarray(_parameters.within("lam", lam, 0, 1), like=labels, dtype="float32").reshape(-1, 1)
     _check.samples("lam", own.shape[0], count)
     if partner is None or not count:
         return own * shares + (1 - own) * xp.roll(shares, 1, 0)
-    index = _array.asarray(_parameters.within("partner", partner, 0, count - 1), like=labels, dtype="float64").reshape(
+    index = convert.asarray(_parameters.within("partner", partner, 0, count - 1), like=labels, dtype="float64").reshape(
         -1
     )
     _check.samples("partner", index.shape[0], count)
     # As `partner_of` in kernels/pointwise_record.cuh: device values are not read, and torch's CUDA would not survive an
     # index beyond the batch.
-    this = _array.asarray(np.arange(count), like=labels, dtype="int64")
-    whole = _array.asarray(xp.where((index >= 0) & (index < count), index, 0.0 * this), like=labels, dtype="int64")
+    this = convert.asarray(np.arange(count), like=labels, dtype="int64")
+    whole = convert.asarray(xp.where((index >= 0) & (index < count), index, 0.0 * this), like=labels, dtype="int64")
     chosen = xp.where(index < 0, (this + count - 1) % count, xp.where(index < count, whole, this))
     return own * shares + (1 - own) * shares[chosen]
 
 
-def _partner(partner: Any, image: Images) -> Any:
+def _partner(partner: Any, image: ImageBatch) -> Any:
     """As a column; -1 stands for the sample before."""
     if partner is None:
         return -1.0

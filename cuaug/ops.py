@@ -14,7 +14,7 @@ import numpy as np
 
 from . import _check
 from ._arrays import small_matrices as _matrices
-from ._arrays.array import namespace
+from ._arrays.convert import namespace
 from ._check import public
 from ._detection import box_formats as _boxes
 from ._detection import nms as _nms
@@ -55,7 +55,7 @@ def box_area(boxes: Any) -> Any:
     >>> print(box_area([(0, 0, 3, 2)]))
     [6.]
     """
-    (boxes,) = _matrices.load(("boxes",), boxes=(boxes, ((4,),)))
+    (boxes,) = _matrices.broadcast_arguments(("boxes",), boxes=(boxes, ((4,),)))
     return _boxes.area(boxes)
 
 
@@ -79,7 +79,7 @@ def box_convert(boxes: Any, in_fmt: Format, out_fmt: Format) -> Any:
     """
     for name, value in (("in_fmt", in_fmt), ("out_fmt", out_fmt)):
         _check.one_of(name, value, ("xyxy", "xywh", "cxcywh"))
-    (boxes,) = _matrices.load(("boxes",), boxes=(boxes, ((4,),)))
+    (boxes,) = _matrices.broadcast_arguments(("boxes",), boxes=(boxes, ((4,),)))
     if in_fmt == out_fmt:
         return boxes + 0
     return _boxes.from_edges(_boxes.to_edges(boxes, in_fmt.upper()), out_fmt.upper())
@@ -109,7 +109,7 @@ def box_iou(boxes1: Any, boxes2: Any, kind: Kind = "iou") -> Any:
     """
     _check.one_of("kind", kind, ("iou", "giou", "diou", "ciou"))
     sizes = (), (4, 5)
-    boxes1, boxes2 = _matrices.load(("boxes1", "boxes2"), boxes1=(boxes1, sizes), boxes2=(boxes2, sizes))
+    boxes1, boxes2 = _matrices.broadcast_arguments(("boxes1", "boxes2"), boxes1=(boxes1, sizes), boxes2=(boxes2, sizes))
     if boxes1.shape[-1] != boxes2.shape[-1]:
         raise ValueError("boxes1 and boxes2 must be both upright or both rotated")
     if boxes1.shape[-1] == 5:
@@ -154,7 +154,7 @@ def clip_boxes(boxes: Any, size: tuple[int, int]) -> Any:
     [[0. 2. 8. 6.]]
     """
     height, width = _check.size("size", size)
-    (boxes,) = _matrices.load(("boxes",), boxes=(boxes, ((4,),)))
+    (boxes,) = _matrices.broadcast_arguments(("boxes",), boxes=(boxes, ((4,),)))
     xp = namespace(boxes)
     cut = []
     for i, most in enumerate((width, height, width, height)):
@@ -181,7 +181,7 @@ def remove_small_boxes(boxes: Any, min_size: float) -> Any:
     [0]
     """
     _check.number("min_size", min_size, -math.inf)
-    (boxes,) = _matrices.load(("boxes",), boxes=(boxes, ((4,),)))
+    (boxes,) = _matrices.broadcast_arguments(("boxes",), boxes=(boxes, ((4,),)))
     if boxes.ndim != 2:
         raise ValueError(f"boxes must have shape [K, 4], got {list(boxes.shape)}")
     return namespace(boxes).where((boxes[..., 2:] - boxes[..., :2] >= min_size).all(-1))[0]

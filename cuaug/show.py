@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _check
-from ._arrays import array as _array
-from ._arrays import images as _images
+from ._arrays import convert
+from ._arrays.convert import host_array
+from ._arrays.images import describe_images
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -139,16 +140,16 @@ def _cells(images: Any, ncols: int | None, layout: str | None, fill: int) -> tup
 
 def _frames(images: Any, layout: str | None) -> npt.NDArray[Any]:
     """A batch on the host. [N, T, C, H, W]"""
-    axes = _images.images(images, layout).axes.layout
+    axes = describe_images(images, layout).axes.layout
     values = _host(images).transpose([axes.index(axis) for axis in "NTCHW" if axis in axes])
     return np.expand_dims(values, [place for place, axis in enumerate("NTCHW") if axis not in axes])
 
 
 def _host(array: Any) -> npt.NDArray[Any]:
     """The values in host memory, copied where they lie on a device."""
-    if not _array.is_host(array):
+    if not convert.is_host(array):
         array = array.get() if hasattr(array, "get") else array.cpu()
-    return _array.host("images", array, None)
+    return host_array("images", array, None)
 
 
 def _rgb(frame: npt.NDArray[Any], fill: int) -> npt.NDArray[np.uint8]:

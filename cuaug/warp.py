@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from . import _check
-from ._arrays import array as _array
-from ._arrays.images import Images
-from ._arrays.images import images as describe
+from ._arrays import convert
+from ._arrays.convert import host_array
+from ._arrays.images import ImageBatch
+from ._arrays.images import describe_images as describe
 from ._check import public
 from ._passes import image_passes as _pass
 from ._passes import parameters as _parameters
@@ -241,9 +242,9 @@ def rotate(
     size, pivot = image.size, _center(image, None if expand else center)
     M = get_rotation_matrix(angle, 1.0, [pivot[0] - 0.5, pivot[1] - 0.5] if isinstance(pivot, list) else pivot - 0.5)
     if expand:
-        if not _array.is_host(angle):
+        if not convert.is_host(angle):
             raise ValueError("angle must be on the host for expand=True: the result's size depends on it")
-        size = _rotated_size(image.size, _array.host("angle", angle))
+        size = _rotated_size(image.size, host_array("angle", angle))
         M = compose_affine(M, [[1, 0, (size[1] - image.size[1]) / 2], [0, 1, (size[0] - image.size[0]) / 2]])
     geometry = _pass.matrix_geometry(_parameters.matrices("angle", M, image, 2), False, "center")
     return _pass.warp(image, geometry, size, interpolation, border, fill, dtype, out)
@@ -282,8 +283,8 @@ def perspective(
     if coefficients is not None:
         if startpoints is not None or endpoints is not None:
             raise ValueError("coefficients must be given without startpoints and endpoints")
-        xp = _array.namespace(coefficients)
-        values = _array.asarray(coefficients, like=coefficients, dtype="float64")
+        xp = convert.namespace(coefficients)
+        values = convert.asarray(coefficients, like=coefficients, dtype="float64")
         if tuple(values.shape)[-1:] != (8,):
             raise ValueError(f"coefficients must have shape (8,) or (N, 8), got {tuple(values.shape)}")
         entries = xp.concatenate([values, xp.ones_like(values[..., :1])], -1)
@@ -299,7 +300,7 @@ def perspective(
 
 
 def _remap(
-    image: Images,
+    image: ImageBatch,
     map_x: Any,
     map_y: Any,
     scale: tuple[float, float],
@@ -321,7 +322,7 @@ def _remap(
     return _pass.warp(image, geometry, size, interpolation, border, fill, dtype, out)
 
 
-def _center(image: Images, center: Any) -> Any:
+def _center(image: ImageBatch, center: Any) -> Any:
     if center is None:
         return [image.size[1] / 2, image.size[0] / 2]
     return list(center) if isinstance(center, tuple) else center

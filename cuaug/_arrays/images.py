@@ -11,15 +11,17 @@ import numpy as np
 
 from .. import _check
 from .._gpu import cuda as _cuda
-from . import array as _array
-from . import dlpack as _dlpack
+from .._program.dtypes import ITEM_SIZE
+from .descriptor import contiguous_strides
+from .protocol import Library
+from .registry import library_of
 
-ONE_IMAGE = struct.Struct("Pq 6i")  # kernels/record.cuh
+RAGGED_IMAGE_RECORD = struct.Struct("Pq 6i")  # kernels/record.cuh
 _FIRST = {4: "NCHW", 3: "CHW"}
 _LAST = {4: "NHWC", 3: "HWC", 2: "HW"}
 
 
-class Axes(NamedTuple):
+class BatchAxes(NamedTuple):
     """How a shape reads: extents and strides (elements) in the order N, T, C, H, W; an absent axis is 1 long."""
 
     layout: str
@@ -28,7 +30,7 @@ class Axes(NamedTuple):
     order: tuple[int, ...] | None  # the axes from outermost to innermost in memory, where that is not C order
 
 
-class Images(NamedTuple):
+class ImageBatch(NamedTuple):
     """A batch in memory, described.
 
     If ragged, each image has a place and a size of its own: `pointer` is that of a table of `ONE_IMAGE`, and further
@@ -38,8 +40,8 @@ class Images(NamedTuple):
     pointer: int
     dtype: str
     device: int
-    axes: Axes
-    library: _array.Library
+    axes: BatchAxes
+    library: Library
     read_only: bool
     owner: object
 
@@ -60,9 +62,9 @@ class Images(NamedTuple):
         return self.axes.extents[3:]
 
 
-def images(array: Any, layout: str | None = None, library: _array.Library | None = None) -> Images:
+def describe_images(array: Any, layout: str | None = None, library: Library | None = None) -> ImageBatch:
     """Describe a batch; raises what the public functions promise about `images` and `layout`. `library`: if known."""
-    library = library or _array.library(type(array))
+    library = library or library_of(type(array))
     if library is None:
         raise TypeError(
             f"images must be an array of torch, cupy, numpy or jax, or one with __dlpack__, got {type(array).__name__}"
@@ -70,65 +72,70 @@ def images(array: Any, layout: str | None = None, library: _array.Library | None
     tensor = library.describe(array)
     if tensor.device >= 0:
         _cuda.ready()
-    axes = _axes(tensor.shape, tensor.strides, layout, library.channels_first)
-    return Images(tensor.pointer, tensor.dtype, tensor.device, axes, library, tensor.read_only, tensor.owner)
+    axes = _batch_axes(tensor.shape, tensor.strides, layout, library.channels_first)
+    return ImageBatch(tensor.pointer, tensor.dtype, tensor.device, axes, library, tensor.read_only, tensor.owner)
 
 
-def imagined(shape: tuple[int, int, int, int], dtype: str) -> Images:
+def placeholder(shape: tuple[int, int, int, int], dtype: str) -> ImageBatch:
     """What is not there: only for plans. [N, H, W, C]"""
     _check.one_of("dtype", dtype, _check.IMAGE_DTYPES)
-    axes = _axes(shape, _dlpack.contiguous(shape), "NHWC", False)
-    return Images(0, dtype, -1, axes, _array.library(np.ndarray), True, None)  # type: ignore[arg-type]
+    axes = _batch_axes(shape, contiguous_strides(shape), "NHWC", False)
+    return ImageBatch(0, dtype, -1, axes, library_of(np.ndarray), True, None)  # type: ignore[arg-type]
 
 
-class Result(NamedTuple):
+class OutputArray(NamedTuple):
     """The array to fill, and what a record says of it."""
 
     array: Any
     pointer: int
-    axes: Axes
+    axes: BatchAxes
 
 
-def like(image: Images, size: tuple[int, int], dtype: str, out: Any = None, channels: int | None = None) -> Result:
+def allocate_output(
+    image: ImageBatch, size: tuple[int, int], dtype: str, out: Any = None, channels: int | None = None
+) -> OutputArray:
     """An array for the result: fresh memory of the caller's library, or `out` if that fits."""
     shape, axes = result_axes(image.axes, size, channels or image.channels)
     library = image.library
     if out is None:
         array = library.empty(shape, dtype, image.device, axes.order)
-        return Result(array, library.pointer(array), axes)
-    target = images(out, image.axes.layout)
+        return OutputArray(array, library.pointer(array), axes)
+    target = describe_images(out, image.axes.layout)
     if target.library is not library or target.read_only:
         raise TypeError(f"out must be a writable {library.name} array, got {type(out).__name__}")
     if target.device != image.device:
         raise ValueError(
-            f"out must be on the images' device, got {_place(target.device)} for images on {_place(image.device)}"
+            f"out must be on the images' device, got {_device_name(target.device)} "
+            f"for images on {_device_name(image.device)}"
         )
     if target.dtype != dtype or target.axes.extents != axes.extents:
         raise ValueError(f"out must be {shape} of {dtype}, got {tuple(out.shape)} of {target.dtype}")
-    if overlap(image.pointer, _span(image.axes, image.dtype), target):
+    if overlaps(image.pointer, _byte_range(image.axes, image.dtype), target):
         raise ValueError("out must not share memory with images")
-    if _repeats(target.axes):
+    if _repeats_elements(target.axes):
         raise ValueError("out must not repeat elements (stride 0)")
-    return Result(out, target.pointer, target.axes)
+    return OutputArray(out, target.pointer, target.axes)
 
 
 @functools.lru_cache(4096)
-def result_axes(axes: Axes, size: tuple[int, int], channels: int) -> tuple[tuple[int, ...], Axes]:
+def result_axes(axes: BatchAxes, size: tuple[int, int], channels: int) -> tuple[tuple[int, ...], BatchAxes]:
     """Shape and axes of a result of this size, in the memory order of the input."""
     extents = dict(zip("NTCHW", (*axes.extents[:2], channels, *size), strict=True))
     shape = tuple(extents[axis] for axis in axes.layout)
-    strides = _dlpack.contiguous(shape, axes.order)
-    return shape, _axes(shape, strides, axes.layout, False)._replace(order=axes.order)
+    strides = contiguous_strides(shape, axes.order)
+    return shape, _batch_axes(shape, strides, axes.layout, False)._replace(order=axes.order)
 
 
-def _place(device: int) -> str:
+def _device_name(device: int) -> str:
     return "the CPU" if device < 0 else f"cuda:{device}"
 
 
 @functools.lru_cache(4096)
-def _axes(shape: tuple[int, ...], strides: tuple[int, ...], layout: str | None, channels_first: bool) -> Axes:
+def _batch_axes(
+    shape: tuple[int, ...], strides: tuple[int, ...], layout: str | None, channels_first: bool
+) -> BatchAxes:
     if layout is None:
-        layout = _default(shape, channels_first)
+        layout = _default_layout(shape, channels_first)
     else:
         _check.one_of("layout", layout, _check.LAYOUTS)
         if len(layout) != len(shape):
@@ -145,11 +152,11 @@ def _axes(shape: tuple[int, ...], strides: tuple[int, ...], layout: str | None, 
     order = tuple(sorted(range(len(shape)), key=lambda axis: (-abs(strides[axis]), axis)))
     dense = all(
         strides[axis] == step
-        for axis, step in zip(order, _dlpack.contiguous(tuple(shape[a] for a in order)), strict=True)
+        for axis, step in zip(order, contiguous_strides(tuple(shape[a] for a in order)), strict=True)
         if shape[axis] > 1
     )
     keep = dense and order != tuple(range(len(shape))) and 0 not in shape
-    return Axes(
+    return BatchAxes(
         layout,
         tuple(extent.get(axis, 1) for axis in "NTCHW"),  # type: ignore[arg-type]
         tuple(stride.get(axis, 0) for axis in "NTCHW"),  # type: ignore[arg-type]
@@ -157,7 +164,7 @@ def _axes(shape: tuple[int, ...], strides: tuple[int, ...], layout: str | None, 
     )
 
 
-def _default(shape: tuple[int, ...], channels_first: bool) -> str:
+def _default_layout(shape: tuple[int, ...], channels_first: bool) -> str:
     """Channels first for torch, else last; a shape that reads absurdly that way but well the other is refused."""
     layouts, shape = _FIRST if channels_first else _LAST, tuple(shape)  # torch.Size prints otherwise
     layout = layouts.get(len(shape))
@@ -179,24 +186,24 @@ def _default(shape: tuple[int, ...], channels_first: bool) -> str:
     return layout
 
 
-def overlap(pointer: int, span: tuple[int, int], target: Images) -> bool:
+def overlaps(pointer: int, span: tuple[int, int], target: ImageBatch) -> bool:
     """Whether bytes from a pointer on, from the first to behind the last, are of `target`, too."""
-    low, high = _span(target.axes, target.dtype)
+    low, high = _byte_range(target.axes, target.dtype)
     apart = target.pointer - pointer
     return pointer != 0 and target.pointer != 0 and span[0] < apart + high and apart + low < span[1]
 
 
 @functools.lru_cache(4096)
-def _span(axes: Axes, dtype: str) -> tuple[int, int]:
-    return span(axes.strides, axes.extents, _array.ITEM_SIZE[dtype])
+def _byte_range(axes: BatchAxes, dtype: str) -> tuple[int, int]:
+    return byte_range(axes.strides, axes.extents, ITEM_SIZE[dtype])
 
 
-def span(strides: Sequence[int], extents: Sequence[int], item: int) -> tuple[int, int]:
+def byte_range(strides: Sequence[int], extents: Sequence[int], item: int) -> tuple[int, int]:
     """The bytes that elements take, from their pointer on: the first, and the one behind the last."""
     reach = [stride * (extent - 1) for stride, extent in zip(strides, extents, strict=True)]
     return item * sum(min(r, 0) for r in reach), item * (sum(max(r, 0) for r in reach) + 1)
 
 
 @functools.lru_cache(4096)
-def _repeats(axes: Axes) -> bool:
+def _repeats_elements(axes: BatchAxes) -> bool:
     return any(stride == 0 and extent > 1 for stride, extent in zip(axes.strides, axes.extents, strict=True))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .array import asarray, is_host, namespace
+from .convert import asarray, is_host, namespace
 
 # Sizes allowed for the last axes of an argument; () allows any.
 Sizes = tuple[tuple[int, ...], ...]
@@ -22,7 +22,7 @@ MATRIX: Sizes = ((2, 3), (3,))
 Frame = tuple[Any, Any, Any, Any]
 
 
-def load(any_value: tuple[str, ...] = (), /, **arguments: tuple[Any, Sizes]) -> list[Any]:
+def broadcast_arguments(any_value: tuple[str, ...] = (), /, **arguments: tuple[Any, Sizes]) -> list[Any]:
     """Arguments as arrays of one library, device, dtype and batch, from ``name=(value, sizes of its last axes)``.
 
     `any_value`: those that need not be finite.
@@ -53,11 +53,11 @@ def load(any_value: tuple[str, ...] = (), /, **arguments: tuple[Any, Sizes]) -> 
             finite = namespace(like).isfinite(array)
             for _ in range(array.ndim - len(batch)):
                 finite = finite.all(-1)
-            demand(name, array, finite, "must be finite")
+            require(name, array, finite, "must be finite")
     return loaded
 
 
-def demand(name: str, array: Any, proper: Any, rule: str) -> None:
+def require(name: str, array: Any, proper: Any, rule: str) -> None:
     """Refuse the first sample [...] of a host array that is not proper; a device array is not read."""
     if not is_host(proper):
         return
@@ -72,7 +72,7 @@ def _dtype(array: Any) -> str:
     return str(array.dtype).rpartition(".")[2]
 
 
-def rounding(array: Any) -> float:
+def rounding_error(array: Any) -> float:
     """Four units in the last place, relative: what a subtraction of two of its numbers cannot be trusted below."""
     return 4 * float(np.finfo(_dtype(array)).eps)
 
@@ -83,13 +83,13 @@ def linear(a: Any, b: Any, c: Any, d: Any) -> Any:
     return stack([stack([a, b], -1), stack([c, d], -1)], -2)
 
 
-def pinned(linear: Any, start: Any, end: Any) -> Any:
+def map_through(linear: Any, start: Any, end: Any) -> Any:
     """The map with this linear part [..., 2, 2] that takes ``start`` to ``end`` [..., 2]."""
     shift = end - (linear * start[..., None, :]).sum(-1)
     return namespace(linear).concatenate([linear, shift[..., None]], -1)
 
 
-def square(M: Any) -> Any:
+def to_3x3(M: Any) -> Any:
     """A 2x3 matrix with the row (0, 0, 1) below it."""
     if M.shape[-2] == 3:
         return M
@@ -99,13 +99,13 @@ def square(M: Any) -> Any:
 
 def inverse(M: Any) -> Any:
     """In the shape of `M`; NaN for what has none."""
-    xp, full = namespace(M), square(M)
+    xp, full = namespace(M), to_3x3(M)
     signed = cofactors(full)
     terms = full * signed
     determinant, size = terms.sum(-1), abs(terms).sum(-1)
     # All three rows expand to the determinant. One that is all rounding says that there is none.
-    proper = (abs(determinant) > rounding(M) * size).all(-1)
-    demand("M", M, proper, "must not be singular")
+    proper = (abs(determinant) > rounding_error(M) * size).all(-1)
+    require("M", M, proper, "must not be singular")
     with np.errstate(divide="ignore", invalid="ignore"):
         found = xp.swapaxes(signed, -1, -2) / determinant[..., :1, None]
     return xp.where(proper[..., None, None], found, math.nan)[..., : M.shape[-2], :]
@@ -118,7 +118,7 @@ def cofactors(M: Any) -> Any:
     return roll(a, -1, -1) * roll(b, 1, -1) - roll(a, 1, -1) * roll(b, -1, -1)
 
 
-def reframe(M: Any, before: Frame, after: Frame) -> Any:
+def change_frame(M: Any, before: Frame, after: Frame) -> Any:
     """``after @ M @ before`` for a 3x3 matrix; a frame's entries are numbers or [..., 1]."""
     stack = namespace(M).stack
     sx, tx, sy, ty = before

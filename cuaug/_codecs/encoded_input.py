@@ -8,7 +8,9 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from .._arrays import array as _array
+from .._arrays import convert
+from .._arrays.convert import host_array
+from .._arrays.registry import library_of
 from .._check import DecodeError, ImageTooLarge
 
 
@@ -67,13 +69,13 @@ def _bytes(data: Any) -> bytes | memoryview:
     if isinstance(data, (bytearray, memoryview)):
         view = memoryview(data)
         return view.cast("B") if view.c_contiguous and view.nbytes else view.tobytes()
-    library = _array.library(type(data))
-    if library is None or not _array.is_host(data):
+    library = library_of(type(data))
+    if library is None or not convert.is_host(data):
         raise TypeError(
             "data must be bytes, a uint8 array on the host, a path, or a list of those, "
             f"got {type(data).__name__}{'' if library is None else ' on a device'}"
         )
-    array = _array.host("data", data, None)
+    array = host_array("data", data, None)
     if array.dtype != np.uint8 or array.ndim != 1:
         raise TypeError(f"data as an array must be uint8 with one axis, got {array.dtype} of shape {array.shape}")
     return np.ascontiguousarray(array).data

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._arrays import array as _array
+from .._arrays.protocol import Library
 from .._check import BackendError
 from .._gpu import cuda as _cuda
 from .._host import extension as _cpu
@@ -91,7 +91,7 @@ class Engine:
         )
         self._turns: list[_Turn] = []
 
-    def begin(self, cuts: Cuts, library: _array.Library) -> Work:
+    def begin(self, cuts: Cuts, library: Library) -> Work:
         """Begins to decode, on the device, for the library's current stream."""
         return Work(self, cuts, library)
 
@@ -132,7 +132,7 @@ class _Turn:
 class Work:
     """Images that an engine is at."""
 
-    def __init__(self, engine: Engine, cuts: Cuts, library: _array.Library) -> None:
+    def __init__(self, engine: Engine, cuts: Cuts, library: Library) -> None:
         self._engine, self._cuts, self._library = engine, cuts, library
         self._rounds = _rounds(3 * cuts.sizes[:, 0] * cuts.sizes[:, 1])
         self._round = self._begun()
@@ -181,7 +181,7 @@ def pieces_of(address: np.ndarray, pitch: np.ndarray, target: np.ndarray, size: 
     return np.array([address, to, pitch, step, height, 3 * width]).T.copy()
 
 
-def cut(pieces: np.ndarray, library: _array.Library, device: int) -> None:
+def cut(pieces: np.ndarray, library: Library, device: int) -> None:
     """Moves pieces of a device's memory, on the library's current stream."""
     loaded = library.load(pieces, device)
     grid = len(pieces), int(-(-pieces[:, 4].max() // _ROWS)), 1

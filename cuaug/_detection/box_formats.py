@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._arrays.array import namespace
+from .._arrays.convert import namespace
 
 # Where a box's first two numbers stand in it, as a share of its size; None: the last two are the other corner.
 ANCHORS = {"XYXY": None, "XYWH": 0.0, "CXCYWH": 0.5}

@@ -10,10 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _check
-from .._arrays import array as _array
-from .._arrays.dlpack import Tensor
+from .._arrays import convert
+from .._arrays.autograd import is_compiling
+from .._arrays.convert import tensor_key
+from .._arrays.descriptor import ArrayDescriptor
+from .._arrays.protocol import Library
+from .._arrays.registry import library_of
 from .._gpu import cuda as _cuda
 from .._host import extension as _cpu
+from .._program.dtypes import ITEM_SIZE
 from . import torch_ops as _operators
 
 KERNELS = "nms_few_hits", "nms_few_settle", "nms_hits", "nms_settle", "nms_sort", "nms_rank", "nms"
@@ -43,7 +48,7 @@ def suppress(
     fixed_size: bool,
 ) -> Any:
     """What `nms` and `batched_nms` of ops.py promise."""
-    if _array.compiling():
+    if is_compiling():
         options = (iou_threshold, score_threshold, max_output, fixed_size)
         return _operators.suppress(boxes, scores, classes, counts, *options)
     _check.number("iou_threshold", iou_threshold, 0, 1)
@@ -54,7 +59,7 @@ def suppress(
         max_output = _check.whole("max_output", max_output, 0)
 
     arrays = boxes, scores, classes, counts
-    kinds, pointers = _array.placed(arrays)
+    kinds, pointers = tensor_key(arrays)
     key = kinds and (kinds, iou_threshold, score_threshold, max_output, fixed_size)
     call = _calls.get(key)
     if call is not None:
@@ -78,7 +83,7 @@ def suppress(
 class _Call(NamedTuple):
     """All that is to be known of a call but where its arrays lie."""
 
-    library: _array.Library
+    library: Library
     device: int
     real: str
     batch: tuple[int, ...]
@@ -95,16 +100,16 @@ _MOST = 1024
 
 
 def _call(
-    given: Boxes, label: Tensor | None, iou_threshold: float, score_threshold: float | None, fixed_size: bool
+    given: Boxes, label: ArrayDescriptor | None, iou_threshold: float, score_threshold: float | None, fixed_size: bool
 ) -> _Call:
     box, library, lead = given.boxes, given.library, len(given.batch)
     processors = _cuda.processors(box.device) if box.device >= 0 else 0
     plan = _plan(given.samples, given.each, _real(box), label is not None, processors)
-    dtype = _array.index_dtype(library)
+    dtype = convert.index_dtype(library)
     strides = tuple(numbers(own, lead)[1] for own in (box, given.scores, label)), numbers(given.counts, 1)[1]
     rest = _REST.pack(
         given.samples, iou_threshold, score_threshold or 0.0, given.each, given.most, score_threshold is not None,
-        _array.ITEM_SIZE[dtype], box.shape[-1] == 5, plan.own_words,
+        ITEM_SIZE[dtype], box.shape[-1] == 5, plan.own_words,
     )  # fmt: skip
     made = given.batch, (*given.batch, given.most), dtype, bool(fixed_size)
     return _Call(library, box.device, _real(box), *made, (*strides[0], strides[1]), plan, rest)
@@ -133,7 +138,7 @@ def _run(call: _Call, pointers: list[int]) -> Any:
     for kernel, grid, threads in plan.launches[-1:]:
         _cuda.launch(kernel, data, grid, threads, 0, device, stream)
     if told:
-        return library.finish(_array.shortened(indices, told.wait(stream)))
+        return library.finish(convert.truncate(indices, told.wait(stream)))
     indices, number = library.finish(indices), library.finish(number)
     return (indices, number) if call.fixed_size else indices[: int(number)]
 
@@ -141,10 +146,10 @@ def _run(call: _Call, pointers: list[int]) -> Any:
 class Boxes(NamedTuple):
     """Boxes and scores, of one sample or of a batch, and how many of them are asked for."""
 
-    boxes: Tensor
-    scores: Tensor
-    counts: Tensor | None
-    library: _array.Library
+    boxes: ArrayDescriptor
+    scores: ArrayDescriptor
+    counts: ArrayDescriptor | None
+    library: Library
     batch: tuple[int, ...]
     samples: int
     each: int
@@ -166,7 +171,7 @@ def described_boxes(
     score = _beside("scores", scores, _FLOATS, box, library)
     share = None
     if counts is not None:
-        share, _ = described("counts", _array.asarray(counts, like=boxes, dtype="int64"), _WHOLE)
+        share, _ = described("counts", convert.asarray(counts, like=boxes, dtype="int64"), _WHOLE)
         if not batch or tuple(share.shape) != batch:
             raise ValueError(f"counts must have an entry for each sample of boxes {tuple(box.shape)}")
     most = count if max_output is None else _check.whole("max_output", max_output, 0)
@@ -194,7 +199,7 @@ class _Plan(NamedTuple):
     launches: tuple[tuple[str, tuple[int, int, int], int], ...]
 
 
-def _real(box: Tensor) -> str:
+def _real(box: ArrayDescriptor) -> str:
     """What boxes are compared in."""
     return "Rotated" if box.shape[-1] == 5 else "float64" if box.dtype == "float64" else "float32"
 
@@ -249,7 +254,7 @@ def _own_words(words: int, parts: int, places: int) -> int:
     return min(_OWN_WORDS, key=lambda own: (-(-parts * -(-words // own) // places) * (own + 1), -own))
 
 
-def _beside(name: str, array: Any, dtypes: tuple[str, ...], box: Tensor, library: _array.Library) -> Tensor:
+def _beside(name: str, array: Any, dtypes: tuple[str, ...], box: ArrayDescriptor, library: Library) -> ArrayDescriptor:
     """One number for each box."""
     found, own = described(name, array, dtypes)
     if own is not library or found.device != box.device:
@@ -259,11 +264,11 @@ def _beside(name: str, array: Any, dtypes: tuple[str, ...], box: Tensor, library
     return found
 
 
-def described(name: str, array: Any, dtypes: tuple[str, ...]) -> tuple[Tensor, _array.Library]:
-    library = _array.library(type(array))
+def described(name: str, array: Any, dtypes: tuple[str, ...]) -> tuple[ArrayDescriptor, Library]:
+    library = library_of(type(array))
     if library is None:
         raise TypeError(f"{name} must be an array of torch, cupy, numpy or jax, got {type(array).__name__}")
-    found = library.describe(_array.detached(array))
+    found = library.describe(convert.detached(array))
     if found.dtype not in dtypes:
         raise TypeError(f"{name} must be one of {', '.join(dtypes)}, got {found.dtype}")
     if found.device >= 0:
@@ -271,7 +276,7 @@ def described(name: str, array: Any, dtypes: tuple[str, ...]) -> tuple[Tensor, _
     return found, library
 
 
-def numbers(array: Tensor | None, lead: int) -> tuple[int, bytes]:
+def numbers(array: ArrayDescriptor | None, lead: int) -> tuple[int, bytes]:
     """`cuaug::Numbers`: the pointer, and all else."""
     if array is None:
         return 0, bytes(_STRIDES.size)

@@ -11,8 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _check
-from .._arrays import array as _array
-from .._arrays import dlpack as _dlpack
+from .._arrays import autograd, convert
+from .._arrays.autograd import is_compiling, wants_gradient
+from .._arrays.convert import host_array
+from .._arrays.descriptor import ArrayDescriptor, contiguous_strides
+from .._arrays.protocol import Library
+from .._arrays.registry import library_of
 from .._host import extension as _cpu
 from . import nms as _nms
 from . import roi_kernels as _roi_gpu
@@ -50,15 +54,15 @@ def pool(
     scales = list(spatial_scale) if isinstance(spatial_scale, (list, tuple)) else [spatial_scale]
     size = output_size if isinstance(output_size, (list, tuple)) else (output_size, output_size)
     options = (sampling_ratio, aligned, kind)
-    if _array.compiling():
+    if is_compiling():
         return _operators.pool(
             levels, joined(boxes), size, scales, *options, layout or "NCHW", canonical_size, canonical_level
         )
     wanted = asked(levels, size, scales, *options, layout, canonical_size, canonical_level)
     rois = joined(boxes)
-    if not _array.wants_gradient(*levels):
+    if not wants_gradient(*levels):
         return forward(wanted, levels, rois)[0]
-    own = [_array.detached(level) for level in levels]
+    own = [convert.detached(level) for level in levels]
     pooled, places = forward(wanted, own, rois, remember=True)
     shapes = [maps._replace(pointer=0, owner=None) for maps in described(wanted, own, rois)[0]]
     remembered = places is not None
@@ -70,7 +74,7 @@ def pool(
 
     # An average's gradient does not depend on the values, and a greatest value's on its place alone.
     saved = (rois,) if kind == "avg" else (rois, places) if remembered else (rois, *levels)
-    return _array.differentiable(lambda *_: pooled, back, saved, levels)
+    return autograd.differentiable(lambda *_: pooled, back, saved, levels)
 
 
 def asked(
@@ -86,7 +90,7 @@ def asked(
         _check.number("spatial_scale", scale, math.ulp(0))
     _check.number("canonical_size", canonical_size, math.ulp(0))
     _check.flag("aligned", aligned)
-    library = _array.library(type(levels[0]))
+    library = library_of(type(levels[0]))
     if library is None:
         raise TypeError(f"features must be an array of torch, cupy, numpy or jax, got {type(levels[0]).__name__}")
     if layout is None:
@@ -113,11 +117,11 @@ def joined(boxes: Any) -> Any:
     for i, own in enumerate(boxes):
         if getattr(own, "ndim", 0) != 2 or own.shape[1] not in (4, 5):
             raise ValueError(f"boxes[{i}] must be an array of shape (L, 4), or (L, 5) if rotated")
-        xp = _array.namespace(own)
+        xp = convert.namespace(own)
         parts.append(xp.concatenate([xp.full_like(own[:, :1], i), own], -1))
     if len({part.shape[1] for part in parts}) > 1:
         raise ValueError("boxes must be all upright (L, 4) or all rotated (L, 5)")
-    return _array.namespace(parts[0]).concatenate(parts, 0)
+    return convert.namespace(parts[0]).concatenate(parts, 0)
 
 
 def forward(wanted: Pooling, levels: Sequence[Any], rois: Any, remember: bool = False) -> tuple[Any, Any]:
@@ -128,7 +132,7 @@ def forward(wanted: Pooling, levels: Sequence[Any], rois: Any, remember: bool = 
 
 
 def backward(
-    wanted: Pooling, gradient: Any, maps: Sequence[_dlpack.Tensor], rois: Any, places: Any = None
+    wanted: Pooling, gradient: Any, maps: Sequence[ArrayDescriptor], rois: Any, places: Any = None
 ) -> list[Any]:
     """Of each level of torch's, in the memory order of its values; `places` are worked out anew unless given."""
     regions, library = _nms.described("boxes", rois, _FLOATS)
@@ -145,7 +149,7 @@ def backward(
     if places is not None:
         found = library.describe(places)
         where = PLACES.pack(*_numbers(found, wanted), found.dtype == "int32")
-    if _array.repeatable():
+    if autograd.is_deterministic():
         data = _record(wanted, maps, [to for _, to in made], regions, about)
         space = library.empty((call.regions * (_roi_gpu.SHAPE + _roi_gpu.BOUNDS),), "uint8", call.device, None)
         shapes = library.pointer(space)
@@ -166,7 +170,7 @@ def backward(
 
 
 def _pooled(
-    wanted: Pooling, library: _array.Library, maps: Sequence[_dlpack.Tensor], regions: _dlpack.Tensor, remember: bool
+    wanted: Pooling, library: Library, maps: Sequence[ArrayDescriptor], regions: ArrayDescriptor, remember: bool
 ) -> tuple[Any, Any]:
     extents = regions.shape[0], _extents(maps[0], wanted)[1], *wanted.size
     places, where = None, _NO_PLACES
@@ -185,7 +189,7 @@ def _pooled(
     return pooled, places
 
 
-def _places_are_short(wanted: Pooling, maps: _dlpack.Tensor) -> bool:
+def _places_are_short(wanted: Pooling, maps: ArrayDescriptor) -> bool:
     """Whether 15 bits hold a row or a column: of the map where whole pixels are pooled, or else of a bin's samples."""
     _, _, height, width = _extents(maps, wanted)
     most = max(height, width) if wanted.kind == "pixels" else wanted.sampling
@@ -214,8 +218,8 @@ def _least_areas(scales: Sequence[float], canonical_size: float, canonical_level
 
 def described(
     wanted: Pooling, levels: Sequence[Any], rois: Any
-) -> tuple[list[_dlpack.Tensor], _dlpack.Tensor, _array.Library]:
-    library, maps = _array.library(type(levels[0])), list[_dlpack.Tensor]()
+) -> tuple[list[ArrayDescriptor], ArrayDescriptor, Library]:
+    library, maps = library_of(type(levels[0])), list[ArrayDescriptor]()
     for level in levels:
         found, own = _nms.described("features", level, _FLOATS)
         if len(found.shape) != 4:
@@ -242,7 +246,7 @@ def described(
     if regions.shape[0] >= 1 << 31:
         raise ValueError(f"boxes must be fewer than 2**31, got {regions.shape[0]}")
     if regions.device < 0 and regions.shape[0]:
-        samples, index = _extents(maps[0], wanted)[0], _array.host("boxes", _array.detached(rois)[:, 0])
+        samples, index = _extents(maps[0], wanted)[0], host_array("boxes", convert.detached(rois)[:, 0])
         proper = (index >= 0) & (index < samples) & (index == np.floor(index))
         if not proper.all():
             k = int(np.argmin(proper))
@@ -252,9 +256,9 @@ def described(
 
 def _record(
     wanted: Pooling,
-    maps: Sequence[_dlpack.Tensor],
+    maps: Sequence[ArrayDescriptor],
     gradients: Sequence[tuple[int, ...]],
-    regions: _dlpack.Tensor,
+    regions: ArrayDescriptor,
     pooled: tuple[int, ...],
 ) -> bytes:
     """`cuaug::Pooling`."""
@@ -271,7 +275,7 @@ def _record(
 
 
 def _call(
-    wanted: Pooling, library: _array.Library, maps: Sequence[_dlpack.Tensor], regions: _dlpack.Tensor
+    wanted: Pooling, library: Library, maps: Sequence[ArrayDescriptor], regions: ArrayDescriptor
 ) -> _roi_gpu.Call:
     channels, numbers = _extents(maps[0], wanted)[1], [_numbers(own, wanted) for own in maps]
     apart = not inside(maps[0].strides, wanted.layout)
@@ -281,22 +285,22 @@ def _call(
     )  # fmt: skip
 
 
-def _extents(maps: _dlpack.Tensor, wanted: Pooling) -> tuple[int, ...]:
+def _extents(maps: ArrayDescriptor, wanted: Pooling) -> tuple[int, ...]:
     """N, C, H, W."""
     return tuple(maps.shape[axis] for axis in _ORDERS[wanted.layout])
 
 
-def _numbers(maps: _dlpack.Tensor, wanted: Pooling) -> tuple[int, ...]:
+def _numbers(maps: ArrayDescriptor, wanted: Pooling) -> tuple[int, ...]:
     """`cuaug::Maps`."""
     return maps.pointer, *(maps.strides[axis] for axis in _ORDERS[wanted.layout])
 
 
 def _made(
-    library: _array.Library, extents: tuple[int, ...], like: _dlpack.Tensor, wanted: Pooling
+    library: Library, extents: tuple[int, ...], like: ArrayDescriptor, wanted: Pooling
 ) -> tuple[Any, tuple[int, ...]]:
     """Memory for maps [N, C, H, W], in the memory order of others, and what a record says of it."""
     shape = tuple(dict(zip("NCHW", extents, strict=True))[axis] for axis in wanted.layout)
     order = memory_order(wanted.layout, inside(like.strides, wanted.layout))
     array = library.empty(shape, like.dtype, like.device, order)
-    strides = _dlpack.contiguous(shape, order)
+    strides = contiguous_strides(shape, order)
     return array, (library.pointer(array), *(strides[axis] for axis in _ORDERS[wanted.layout]))

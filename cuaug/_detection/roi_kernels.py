@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .._arrays import array as _array
+from .._arrays.protocol import Library
+from .._program.dtypes import ITEM_SIZE
 
 _TILE, _GROUP = (8, 32), {"float64": 16}  # kernels/gpu/roi_touch.cuh; roi_back.cu: of others 32
 _PLANAR, _MOST_ROWS = 8, 65535  # channels of a thread (kernels/gpu/roi_walk.cuh); of a grid
@@ -16,7 +17,7 @@ BOUNDS, SHAPE = 24, 112  # bytes of RegionBounds and RegionShape (kernels/roi_re
 class Call(NamedTuple):
     """What kernels are chosen by."""
 
-    library: _array.Library
+    library: Library
     device: int
     dtype: str
     kind: str
@@ -67,7 +68,7 @@ def gather(call: Call, data: bytes, levels: list[tuple[int, ...]], samples: int)
 
 def wide(pointers_and_steps: list[tuple[int, ...]], channels: int, dtype: str) -> int:
     """Of channels side by side in memory, by pointers and strides (N, C, H, W) of all levels."""
-    most = 16 // _array.ITEM_SIZE[dtype]
+    most = 16 // ITEM_SIZE[dtype]
     whole = channels % most == 0
     for pointer, n, c, y, x in pointers_and_steps:
         whole = whole and c == 1 and pointer % 16 == 0 and all(step % most == 0 for step in (n, y, x))

@@ -7,8 +7,9 @@ import struct
 from typing import Any
 
 from .. import _check
-from .._arrays import array as _array
+from .._arrays import convert
 from .._host import extension as _cpu
+from .._program.dtypes import ITEM_SIZE
 from . import nms as _nms
 
 RECORD = struct.Struct("P32s P32s P32s 5P q 3d 4i")
@@ -35,7 +36,7 @@ def suppress(
     samples, count, most = given.samples, given.each, given.most
     if count >= 1 << 30:
         raise ValueError(f"boxes must be fewer than 2**30, got {count}")
-    dtype, lead = _array.index_dtype(library), len(batch)
+    dtype, lead = convert.index_dtype(library), len(batch)
     decayed = library.empty((*batch, most), given.scores.dtype, box.device, None)
     if samples * count:
         indices = library.empty((*batch, most), dtype, box.device, None)
@@ -47,7 +48,7 @@ def suppress(
             *(library.pointer(array) for array in (indices, decayed, kept)),
             *(start, start + samples * count * 6 * 8),
             *(samples, iou_threshold, sigma, score_threshold),
-            *(count, most, method == "gaussian", _array.ITEM_SIZE[dtype]),
+            *(count, most, method == "gaussian", ITEM_SIZE[dtype]),
         )
         if box.device < 0:
             _cpu.native().soft_nms(data)

@@ -9,7 +9,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from .._arrays import array as _array
+from .._arrays import autograd, protocol
 from . import nms as _nms
 from . import roi as _roi
 
@@ -28,7 +28,7 @@ _SCHEMAS = (
 @functools.cache
 def _define() -> Any:
     """What is defined stays as long as the library object does."""
-    torch = _array.torch_module()
+    torch = autograd.torch_module()
     library = torch.library.Library("cuaug", "DEF")
     for schema in _SCHEMAS:
         library.define(schema)
@@ -55,14 +55,14 @@ defined._dynamo_marked_constant = True  # type: ignore[attr-defined]  # run whil
 def suppress(boxes: Any, scores: Any, classes: Any, counts: Any, *options: Any) -> Any:
     """As `_nms.suppress`, in a graph."""
     defined()
-    indices, kept = _array.torch_module().ops.cuaug.nms(boxes, scores, classes, counts, *options)
+    indices, kept = autograd.torch_module().ops.cuaug.nms(boxes, scores, classes, counts, *options)
     return (indices, kept) if options[-1] else indices
 
 
 def pool(levels: list[Any], boxes: Any, size: Sequence[int], scales: list[float], *options: Any) -> Any:
     """As `_roi.pool`, in a graph."""
     defined()
-    return _array.torch_module().ops.cuaug.roi_align(levels, boxes, list(size), scales, *options)
+    return autograd.torch_module().ops.cuaug.roi_align(levels, boxes, list(size), scales, *options)
 
 
 def _suppress(boxes: Any, scores: Any, classes: Any, counts: Any, *options: Any) -> Any:
@@ -73,7 +73,7 @@ def _suppress(boxes: Any, scores: Any, classes: Any, counts: Any, *options: Any)
 def _like_suppressed(
     boxes: Any, scores: Any, classes: Any, counts: Any, iou: float, least: Any, max_output: Any, fixed_size: bool
 ) -> Any:
-    torch = _array.torch_module()
+    torch = autograd.torch_module()
     if fixed_size:
         most = boxes.shape[-2] if max_output is None else max_output
     else:
@@ -105,7 +105,7 @@ def _like_unpooled(gradient: Any, levels: Any, boxes: Any, size: Any, scales: An
 def _empty(like: Any, extents: tuple[Any, ...], layout: str) -> Any:
     """As `_roi` allocates, of symbolic sizes."""
     shape = tuple(dict(zip("NCHW", extents, strict=True))[axis] for axis in layout)
-    sizes, axes = _array.permuted(shape, _roi.memory_order(layout, _roi.inside(like.stride(), layout)))
+    sizes, axes = protocol.memory_shape(shape, _roi.memory_order(layout, _roi.inside(like.stride(), layout)))
     return like.new_empty(sizes).permute(axes)
 
 
@@ -117,6 +117,6 @@ def _remember(ctx: Any, inputs: Any, output: Any) -> None:
 
 def _gradient(ctx: Any, gradient: Any) -> Any:
     boxes, *levels = ctx.saved_tensors
-    ops = _array.torch_module().ops.cuaug
+    ops = autograd.torch_module().ops.cuaug
     found = ops.roi_align_backward(gradient, levels, boxes, *ctx.options)
     return found, None, *(None for _ in ctx.options)

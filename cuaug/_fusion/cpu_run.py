@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._arrays import array as _array
-from .._arrays import dlpack as _dlpack
-from .._arrays.images import Images
+from .._arrays.descriptor import ArrayDescriptor
+from .._arrays.images import ImageBatch
+from .._arrays.protocol import Library
+from .._arrays.registry import library_of
 from .._host import extension as _cpu
 from .._passes.parameters import Table
 from . import execute as run
@@ -35,15 +36,15 @@ class _Collecting:
     of its kind.
     """
 
-    def __init__(self, library: _array.Library) -> None:
+    def __init__(self, library: Library) -> None:
         self.library = library
         self.name, self.channels_first = library.name, library.channels_first
         self.loops: list[Any] = []
         self.kept: list[_Kept] = []
         self.constants: list[Any] = []
 
-    def describe(self, array: Any, stream: int | None = None) -> _dlpack.Tensor:
-        own = _array.library(type(array))  # what JAX hands out is an array of NumPy until it is finished
+    def describe(self, array: Any, stream: int | None = None) -> ArrayDescriptor:
+        own = library_of(type(array))  # what JAX hands out is an array of NumPy until it is finished
         assert own is not None
         return own.describe(array, stream)
 
@@ -78,7 +79,7 @@ class _Collecting:
         self.loops.append(loop)
 
 
-def apply(plan: Plan, image: Images, table: Table) -> Any:
+def apply(plan: Plan, image: ImageBatch, table: Table) -> Any:
     """The images, changed as the rows of the table say: as `run.apply`."""
     collecting = _Collecting(image.library)
     made = run.apply(plan, image._replace(library=collecting), table)

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from .. import _check
-from .._arrays import array as _array
-from .._arrays.images import Images
+from .._arrays import convert
+from .._arrays.convert import host_array
+from .._arrays.images import ImageBatch
 from .._check import BackendError
 from .._gpu import cuda as _cuda
 from .._passes.parameters import NO_TABLE, Table
@@ -28,7 +29,7 @@ class Replays:
     def __init__(self) -> None:
         self._counters: dict[Any, tuple[Any, list[int]]] = {}
 
-    def of(self, image: Images) -> int:
+    def of(self, image: ImageBatch) -> int:
         """The address of a counter for each block that draws, while a graph is being captured: else 0.
 
         Memory of before the capture: what a graph writes zeros into, each replay would begin with.
@@ -52,14 +53,14 @@ class Replays:
         return image.library.pointer(array) + 8 * first
 
 
-def asked(image: Images, ids: Any, seed: int, step: int, replays: Replays) -> Draws:
+def asked(image: ImageBatch, ids: Any, seed: int, step: int, replays: Replays) -> Draws:
     """What is to be drawn for these images."""
     first = _check.whole("ids", ids, -_check.INT64, _check.INT64) if isinstance(ids, int) else 0
     each = NO_TABLE if isinstance(ids, int) else _ids(ids, image)
     return Draws(each.pointer, replays.of(image), seed, step, first, each.owner)
 
 
-def drawn(plan: Plan, image: Images, draws: Draws, *, whole: bool = True) -> Table:
+def drawn(plan: Plan, image: ImageBatch, draws: Draws, *, whole: bool = True) -> Table:
     """A row of draws for each of these images, with the whole recipe's matrix if that is wanted. [N, columns]"""
     program = _program(plan, image)
     array = image.library.empty((image.samples, plan.columns), "float64", image.device, None)
@@ -70,7 +71,7 @@ def drawn(plan: Plan, image: Images, draws: Draws, *, whole: bool = True) -> Tab
     return table
 
 
-def _program(plan: Plan, image: Images) -> Table:
+def _program(plan: Plan, image: ImageBatch) -> Table:
     """In the memory of the images' device."""
     key = image.device, image.library.name
     table: Table | None = plan.programs.get(key)
@@ -85,18 +86,18 @@ def _program(plan: Plan, image: Images) -> Table:
     return table
 
 
-def _ids(ids: Any, image: Images) -> Table:
+def _ids(ids: Any, image: ImageBatch) -> Table:
     if ids is None:
         return NO_TABLE
     if image.device < 0:
-        array: Any = np.ascontiguousarray(_array.host("ids", ids, np.int64))
+        array: Any = np.ascontiguousarray(host_array("ids", ids, np.int64))
     else:
         array = (
-            image.library.load(np.ascontiguousarray(_array.host("ids", ids, np.int64)), image.device)
-            if _array.is_host(ids)
+            image.library.load(np.ascontiguousarray(host_array("ids", ids, np.int64)), image.device)
+            if convert.is_host(ids)
             else ids
         )
-    described = _array.describe(array)
+    described = convert.describe(array)
     if described.device != image.device or (image.samples > 1 and described.strides != (1,)):
         raise ValueError("ids on a device must lie on the images' own, one after the other: pass a contiguous copy")
     if described.dtype != "int64" or len(described.shape) != 1 or described.shape[0] != image.samples:

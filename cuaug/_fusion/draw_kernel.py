@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._arrays.images import ONE_IMAGE, Images
+from .._arrays.images import RAGGED_IMAGE_RECORD, ImageBatch
 from .._host import extension as _cpu
 from .._passes.parameters import Table
 
@@ -30,12 +30,12 @@ class Draws(NamedTuple):
         return self[:-1]
 
 
-def draw(program: Table, length: int, table: Table, columns: int, draws: Draws, image: Images) -> None:
+def draw(program: Table, length: int, table: Table, columns: int, draws: Draws, image: ImageBatch) -> None:
     """Fills the first `columns` of `table` [N, P], which are all that is wanted, by a program of `length` numbers."""
     samples = image.samples
     near = 8 * (length + _SAMPLES * (columns | 1))  # kernels/draw.cu
     shared = near if near <= 48 << 10 else 0
-    own = (image.pointer + ONE_IMAGE.size, image.axes.strides[0]) if image.ragged else (0, 0)
+    own = (image.pointer + RAGGED_IMAGE_RECORD.size, image.axes.strides[0]) if image.ragged else (0, 0)
     data = _drawing(program.pointer, length, table, columns, draws, samples, own, shared > 0)
     if image.device < 0:
         _cpu.native().draw(data)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._arrays import images as _images
-from .._arrays.images import Images
+from .._arrays.images import ImageBatch, describe_images
 from .._passes import grids as _grids
 from .._passes import image_passes as _pass
 from .._passes.parameters import NO_TABLE, PerSample, Table
@@ -14,13 +13,13 @@ from .plan import Plan
 from .recipe import Alone, Blended, Blur, Column, Displaced, Greyed, Mixed, Resized, Sharpened, Stretched
 
 
-def apply(plan: Plan, image: Images, table: Table) -> Any:
+def apply(plan: Plan, image: ImageBatch, table: Table) -> Any:
     """The images, changed as the rows of the table say."""
     made: Any = None
-    kept, branches = image, list[Images]()
+    kept, branches = image, list[ImageBatch]()
     for each in plan.passes:
         if made is not None:
-            image = _images.images(made, image.axes.layout, image.library)
+            image = describe_images(made, image.axes.layout, image.library)
         if each.branch is not None:
             kept, branches = (image, []) if each.branch.first else (kept, [*branches, image])
             image = kept
@@ -36,13 +35,13 @@ def apply(plan: Plan, image: Images, table: Table) -> Any:
     return made
 
 
-def moved(plan: Plan, image: Images, table: Table) -> Any:
+def moved(plan: Plan, image: ImageBatch, table: Table) -> Any:
     """Label masks, moved as the images are: nearest through every pass, 0 outside, and nothing else changed."""
     made: Any = None
     for each in plan.passes:
         if each.moves:
             if made is not None:
-                image = _images.images(made, image.axes.layout, image.library)
+                image = describe_images(made, image.axes.layout, image.library)
             resized = isinstance(each.heads[0], Resized)
             border = "edge" if resized else each.resampling.border
             window = _from(table, each.window[0]) if each.window and not resized else NO_TABLE
@@ -54,7 +53,7 @@ def moved(plan: Plan, image: Images, table: Table) -> Any:
     return made
 
 
-def returned(plan: Plan, image: Images, table: Table, size: tuple[int, int], interpolation: str, fill: Any) -> Any:
+def returned(plan: Plan, image: ImageBatch, table: Table, size: tuple[int, int], interpolation: str, fill: Any) -> Any:
     """Results, taken back to where the images' pixels were, on a canvas of the images' size."""
     numbers = 9 if any(len(each.matrix) == 9 for each in plan.passes) else 6
     matrix = table._replace(pointer=table.pointer + 8 * plan.matrix, y=3)
@@ -62,7 +61,7 @@ def returned(plan: Plan, image: Images, table: Table, size: tuple[int, int], int
     return _pass.warp(image, geometry, size, interpolation, "constant", fill, None, None)
 
 
-def _run(each: Pass, plan: Plan, image: Images, table: Table) -> Any:
+def _run(each: Pass, plan: Plan, image: ImageBatch, table: Table) -> Any:
     head = each.heads[0] if each.heads else None
     if isinstance(head, Alone):
         return _alone(head, image, table, each.target)
@@ -84,7 +83,7 @@ def _run(each: Pass, plan: Plan, image: Images, table: Table) -> Any:
 
 def _warped(
     each: Pass,
-    image: Images,
+    image: ImageBatch,
     table: Table,
     target: str,
     ops: _pass.Ops = _pass.NO_OPS,
@@ -99,7 +98,7 @@ def _warped(
     return _pass.warp(*where, how.interpolation, how.border, how.fill, target, None, window, ops, parts, False, retouch)
 
 
-def _retouch(each: Pass, image: Images, table: Table) -> _pass.RetouchTables:
+def _retouch(each: Pass, image: ImageBatch, table: Table) -> _pass.RetouchTables:
     """What a GPU's warp does to samples that stay where they are."""
     found = _pass.NO_RETOUCH
     for op in each.retouches:
@@ -111,12 +110,12 @@ def _retouch(each: Pass, image: Images, table: Table) -> _pass.RetouchTables:
     return found
 
 
-def _retouched(each: Pass, image: Images, table: Table) -> Any:
+def _retouched(each: Pass, image: ImageBatch, table: Table) -> Any:
     """Samples moved, and others retouched, as the functions do it: one after the other, as none is changed by two."""
     made = _warped(each, image, table, image.dtype) if each.heads else None
     for op in each.retouches:
         if made is not None:
-            image = _images.images(made, image.axes.layout, image.library)
+            image = describe_images(made, image.axes.layout, image.library)
         own = _parameters_of(table, op.columns)
         if isinstance(op, Sharpened):
             made = _pass.adjust_sharpness(image, own, None)
@@ -125,14 +124,14 @@ def _retouched(each: Pass, image: Images, table: Table) -> Any:
     return made
 
 
-def _measure(each: Pass, plan: Plan, image: Images, table: Table) -> None:
+def _measure(each: Pass, plan: Plan, image: ImageBatch, table: Table) -> None:
     """What ops make of an earlier pass' images takes their place, and its mean is taken."""
     assert each.measures is not None
     ops, pointer = _ops(each, table), _at(table, plan.parts[each.measures.place]).pointer
     _pass.luma_mean(image, ops.names, PerSample(ops.parameters, ()), pointer, table.n, in_place=True)
 
 
-def _alone(head: Alone, image: Images, table: Table, target: str) -> Any:
+def _alone(head: Alone, image: ImageBatch, table: Table, target: str) -> Any:
     if isinstance(head, Greyed):
         return _pass.pointwise(image, ("Grayscale",), PerSample(NO_TABLE, ()), image.dtype, None, head.channels)
     own = _parameters_of(table, head.columns)
@@ -145,7 +144,7 @@ def _alone(head: Alone, image: Images, table: Table, target: str) -> Any:
     return _pass.pointwise(image, ("Autocontrast",), _pass.extremes(image, own), image.dtype, None)
 
 
-def _known(each: Pass, plan: Plan, image: Images, table: Table) -> _pass.Parts:
+def _known(each: Pass, plan: Plan, image: ImageBatch, table: Table) -> _pass.Parts:
     """The mean that the pass before has taken: a GPU's warp in parts, `luma_mean` as one number."""
     if each.measured_by is None:
         return _pass.NO_PARTS
@@ -155,7 +154,7 @@ def _known(each: Pass, plan: Plan, image: Images, table: Table) -> _pass.Parts:
     return _pass.Parts(_at(table, plan.parts[place]), count, place - each.columns[0].place)
 
 
-def _luma_mean(each: Pass, i: int, image: Images, table: Table, known: _pass.Parts) -> None:
+def _luma_mean(each: Pass, i: int, image: ImageBatch, table: Table, known: _pass.Parts) -> None:
     """The mean that op i of a pass needs."""
     names = tuple(op.op for op in (*each.chain[:i], *each.chain[i].before))
     pointer = _at(table, _place_of_mean(each, i)).pointer
@@ -174,7 +173,7 @@ def _ops(each: Pass, table: Table) -> _pass.Ops:
     return _pass.Ops(tuple(op.op for op in each.chain), parameters)
 
 
-def _geometry(each: Pass, image: Images, table: Table) -> _pass.Geometry:
+def _geometry(each: Pass, image: ImageBatch, table: Table) -> _pass.Geometry:
     if not each.heads:
         return _pass.matrix_geometry(_pass.STILL, True, "center")
     head = each.heads[0]

@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._arrays import array as _array
-from .._arrays import dlpack as _dlpack
-from .._arrays.images import Images
+from .._arrays.descriptor import ArrayDescriptor, contiguous_strides
+from .._arrays.images import ImageBatch
+from .._arrays.protocol import Library
 from .._gpu import cuda as _cuda
 from .._gpu.launch_sequence import Launch, Launches
 from .._passes.parameters import Table
+from .._program.dtypes import ITEM_SIZE
 from . import batched_launch as together
 from . import cpu_run as by_sample
 from . import draw as drawing
@@ -50,18 +51,18 @@ class Slot(NamedTuple):
 class _Tracing:
     """An array library whose memory has names, and whose launches are written down."""
 
-    def __init__(self, library: _array.Library) -> None:
+    def __init__(self, library: Library) -> None:
         self.library = library
         self.name, self.channels_first = library.name, library.channels_first
         self.slots: list[Slot] = []
         self.launches: list[Launch] = []
         self.kept: list[Any] = []  # constants that records point to
 
-    def describe(self, array: Any, stream: int | None = None) -> _dlpack.Tensor:
-        return _dlpack.Tensor(self.pointer(array), array.shape, array.strides, array.dtype, array.device, False, array)
+    def describe(self, array: Any, stream: int | None = None) -> ArrayDescriptor:
+        return ArrayDescriptor(self.pointer(array), array.shape, array.strides, array.dtype, array.device, False, array)
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Slot:
-        strides = _dlpack.contiguous(shape, order)
+        strides = contiguous_strides(shape, order)
         self.slots.append(Slot(_SLOTS + len(self.slots), shape, strides, dtype, device, order))
         return self.slots[-1]
 
@@ -106,7 +107,7 @@ class Traced:
     between: int  # bytes for what lies between the launches
     kept: list[Any]
 
-    def __call__(self, image: Images, told: Sequence[int]) -> Any:
+    def __call__(self, image: ImageBatch, told: Sequence[int]) -> Any:
         """The images, changed as they are told: where the table is, or what to draw."""
         library, device, result = image.library, image.device, self.result
         array = library.empty(result.shape, result.dtype, device, result.order)
@@ -116,7 +117,7 @@ class Traced:
         return library.finish(array)
 
 
-def apply(plan: Plan, image: Images, table: Table) -> Any:
+def apply(plan: Plan, image: ImageBatch, table: Table) -> Any:
     """The images, changed as the rows of the table say: as `run.apply`."""
     if image.device < 0:
         return by_sample.apply(plan, image, table)
@@ -125,7 +126,7 @@ def apply(plan: Plan, image: Images, table: Table) -> Any:
     return traced(image, [table.pointer]) if traced else run.apply(plan, image, table)
 
 
-def call(plan: Plan, image: Images, draws: Draws) -> Any:
+def call(plan: Plan, image: ImageBatch, draws: Draws) -> Any:
     """The images, changed as what is drawn for them says."""
     traced = _known(plan, image, "call", lambda named_image: _called(plan, named_image)) if image.device >= 0 else None
     if traced:
@@ -133,13 +134,13 @@ def call(plan: Plan, image: Images, draws: Draws) -> Any:
     return apply(plan, image, drawing.drawn(plan, image, draws, whole=False))
 
 
-def _called(plan: Plan, image: Images) -> Any:
+def _called(plan: Plan, image: ImageBatch) -> Any:
     ids, replays, seed, step, first = (_name(_GIVEN + i) for i in range(5))
     named = Draws(ids, replays, seed, step, first, None)
     return run.apply(plan, image, drawing.drawn(plan, image, named, whole=False))
 
 
-def _known(plan: Plan, image: Images, what: str, make: Callable[[Images], Any]) -> Traced | None:
+def _known(plan: Plan, image: ImageBatch, what: str, make: Callable[[ImageBatch], Any]) -> Traced | None:
     """None where nothing is traced: the passes run."""
     if not image.samples:
         return None
@@ -159,7 +160,7 @@ def _known(plan: Plan, image: Images, what: str, make: Callable[[Images], Any]) 
     return made
 
 
-def _traced(image: Images, make: Callable[[Images], Any]) -> Traced | None:
+def _traced(image: ImageBatch, make: Callable[[ImageBatch], Any]) -> Traced | None:
     """None where what comes back is not memory that the call takes."""
     tracing = _Tracing(image.library)
     result = make(image._replace(pointer=_name(_SOURCE) + image.pointer % 16, library=tracing, owner=None))
@@ -190,4 +191,4 @@ def _places(slots: Sequence[Slot], launches: Sequence[Launch], result: Slot) -> 
 
 
 def _span(slot: Slot, launches: Sequence[int]) -> memory.Span:
-    return memory.Span(math.prod(slot.shape) * _array.ITEM_SIZE[slot.dtype], launches[0], launches[-1])
+    return memory.Span(math.prod(slot.shape) * ITEM_SIZE[slot.dtype], launches[0], launches[-1])

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays.images import Images
+from .._arrays.images import ImageBatch
 from .._passes import grids as _grids
 from . import ragged
 from .passes import Pass, passes_of
@@ -38,7 +38,7 @@ class Plan:
         return next((head.name for head in heads if isinstance(head, (Displaced, Blended))), "")
 
 
-def plan_of(recipe: Recipe, image: Images) -> Plan:
+def plan_of(recipe: Recipe, image: ImageBatch) -> Plan:
     """The plan for images like these."""
     passes = passes_of(recipe, image.dtype, image.size)
     matrix = [Column("") for _ in range(9)]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._arrays.images import Images
+from .._arrays.images import ImageBatch
 from .passes import passes_of
 from .recipe import Column, Geometric, Instruction, Recipe, Resized
 
@@ -36,12 +36,12 @@ class Leads:
         self._counts: dict[Any, int] = {}
         self._known: dict[Any, Lead | None] = {}
 
-    def kind(self, image: Images) -> Any:
+    def kind(self, image: ImageBatch) -> Any:
         """Images for which this is the same go together, whatever their sizes; None: those of one size do."""
         lead = self.of(image)
         return lead and lead.kind
 
-    def of(self, image: Images) -> Lead | None:
+    def of(self, image: ImageBatch) -> Lead | None:
         """None where images of different sizes cannot go together."""
         key = (image.dtype, image.axes.extents[2:])
         if key in (known := self._known):
@@ -51,7 +51,7 @@ class Leads:
         found = known[key] = self._written(image)
         return found
 
-    def count(self, image: Images) -> int:
+    def count(self, image: ImageBatch) -> int:
         """How many transforms it takes until such images have one size, whatever it was; 0: more than there are."""
         key = (image.dtype, image.channels)
         if key not in self._counts:
@@ -71,7 +71,7 @@ class Leads:
                 return count
         return 0
 
-    def _written(self, image: Images) -> Lead | None:
+    def _written(self, image: ImageBatch) -> Lead | None:
         count = self.count(image)
         if not count:
             return None
@@ -80,7 +80,7 @@ class Leads:
             transform.enter(recipe)
         return _lead_of(recipe, image.dtype, image.size)
 
-    def _begun(self, image: Images, size: tuple[int, int]) -> Recipe:
+    def _begun(self, image: ImageBatch, size: tuple[int, int]) -> Recipe:
         return Recipe(size, image.channels, image.dtype, position=self._first - 1)
 
 

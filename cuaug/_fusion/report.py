@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .._arrays.array import ITEM_SIZE
-from .._arrays.images import Images
+from .._arrays.images import ImageBatch
+from .._program.dtypes import ITEM_SIZE
 from .batched_launch import MOST
 from .passes import Head, Pass
 from .plan import Plan
@@ -66,7 +66,9 @@ class Report:
     __repr__ = __str__
 
 
-def report(plan: Plan, images: Sequence[Images], owners: Mapping[int, str], batches: tuple[int, ...] = ()) -> Report:
+def report(
+    plan: Plan, images: Sequence[ImageBatch], owners: Mapping[int, str], batches: tuple[int, ...] = ()
+) -> Report:
     """Of one batch, or single images of a ragged one. `owners`: which transform an op is of, by the op's id."""
     image = images[0]
     known = {id(each.measures) for each in plan.passes if each.measures}
@@ -123,7 +125,7 @@ def _launches_before(op: Head | Retouch) -> int:
     return 1 if isinstance(op, (Stretched, Relevelled)) else 0
 
 
-def _reported(each: Pass, image: Images, owners: Mapping[int, str], known: Set[int]) -> PassReport:
+def _reported(each: Pass, image: ImageBatch, owners: Mapping[int, str], known: Set[int]) -> PassReport:
     """`known`: the means that passes take on the way, by their columns' ids."""
     frames, channels = image.axes.extents[1:3]
     read, written = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 from typing import NamedTuple
 
-from .._arrays import array as _array
-from .._arrays.images import Images
+from .._arrays.images import ImageBatch
+from .._program.dtypes import ITEM_SIZE
 
 # Columns, at least as many as the widest kernel reaches, and rows, of which the first that fits is taken.
 _BLUR_TILES = (224, 32), (224, 16), (112, 32), (112, 16), (64, 16), (64, 8)
@@ -22,7 +22,7 @@ _HALVED = 192  # of many regions, the last of a launch (benchmarks/NOTES.md); on
 _MOST_BLOCKS = 65535  # along a grid's second and third axis
 
 
-def mean_parts(image: Images) -> int:
+def mean_parts(image: ImageBatch) -> int:
     """How many parts a mean comes in that a warp has taken of an image: its regions."""
     frames, group = image.axes.extents[1], min(image.channels, 4)
     cut = _regions(image.dtype, group, image.samples * frames, *image.size, copied=False, halves=False)
@@ -47,7 +47,7 @@ def warp(
 
 def small_blocks(dtype: str, group: int, copied: bool) -> bool:
     """Whether a warp's blocks have half the threads, for half the rows: `small_blocks` of kernels/gpu/copied.cuh."""
-    return copied and _array.ITEM_SIZE[dtype] == 1 and group < 4
+    return copied and ITEM_SIZE[dtype] == 1 and group < 4
 
 
 def warp_regions(
@@ -97,7 +97,7 @@ def _regions(dtype: str, group: int, slices: int, height: int, width: int, copie
     would be empty; and copied ones of a patch's width or less are twice as tall then, to be as much work.
     """
     stored = _stored_bytes(dtype, group)
-    columns = _REGION_WIDTHS[_array.ITEM_SIZE[dtype] * group <= 6 if copied else stored <= 4]
+    columns = _REGION_WIDTHS[ITEM_SIZE[dtype] * group <= 6 if copied else stored <= 4]
     across, rest = divmod(width, columns)
     small = small_blocks(dtype, group, copied)
     few, many = _FEW_ROWS >> small, _MANY_ROWS >> small
@@ -236,5 +236,5 @@ def _even_share(extent: int, most: int) -> int:
 
 def _stored_bytes(dtype: str, group: int) -> int:
     """Of a pixel in shared memory (kernels/gpu/words.cuh)."""
-    item = _array.ITEM_SIZE[dtype]
+    item = ITEM_SIZE[dtype]
     return 4 if item == 1 else {1: 2, 2: 4, 3: 8, 4: 8}[group] if item == 2 else item * group

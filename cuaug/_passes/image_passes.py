@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from .. import _check
-from .._arrays import array as _array
-from .._arrays import images as _images
-from .._arrays.images import Axes, Images, Result
+from .._arrays.convert import dtype_name
+from .._arrays.images import BatchAxes, ImageBatch, OutputArray, allocate_output, describe_images
 from .._gpu import cuda as _cuda
 from .._host import extension as _cpu
+from .._program.dtypes import ITEM_SIZE
 from .._program.names import chain
 from . import grids as _grids
 from . import kernel_config as _plans
@@ -107,7 +107,7 @@ def matrix_geometry(matrix: PerSample, inverse: bool, origin: str) -> Geometry:
 
 
 def grid_geometry(
-    image: Images, x: Table, y: Table, size: tuple[int, int], scale: tuple[float, float], relative: bool
+    image: ImageBatch, x: Table, y: Table, size: tuple[int, int], scale: tuple[float, float], relative: bool
 ) -> Geometry:
     """`Grid`: maps of positions, or of displacements, in units of `scale` (x, y) pixels.
 
@@ -115,7 +115,7 @@ def grid_geometry(
     """
     (height, width), (down, right) = image.size, image.axes.strides[3:]
     farthest = max(height, width, *size, *(abs(stride) for table in (x, y) for stride in (table.y, table.x)))
-    bytes_within = (height * down + width * right) * _array.ITEM_SIZE[image.dtype]
+    bytes_within = (height * down + width * right) * ITEM_SIZE[image.dtype]
     wide = x.is_double or y.is_double or farthest >= _NARROW or min(down, right) < 0 or bytes_within >= 1 << 31
     name = "WideGrid" if wide else "Grid"
     record = _GEOMETRIES[name].pack(*x[:5], *y[:5], *scale, *scale, float(relative), bool(relative), *image.size)
@@ -123,7 +123,7 @@ def grid_geometry(
 
 
 def displacements(
-    image: Images, parameters: PerSample, window: tuple[int, int], sigma: tuple[float, float]
+    image: ImageBatch, parameters: PerSample, window: tuple[int, int], sigma: tuple[float, float]
 ) -> Geometry:
     """`Grid`: a field for each sample, of noise by `parameters` (kernels/ops/uniform_noise.cuh), which is smoothed."""
     library = image.library
@@ -131,18 +131,18 @@ def displacements(
     nothing = image._replace(
         pointer=parameters.table.pointer,
         dtype="float32",
-        axes=Axes("NCHW", (image.samples, 1, 2, *image.size), (0,) * 5, None),
+        axes=BatchAxes("NCHW", (image.samples, 1, 2, *image.size), (0,) * 5, None),
     )
-    field = _images.images(pointwise(nothing, ("UniformNoise",), parameters, "float32", None), "NCHW", library)
+    field = describe_images(pointwise(nothing, ("UniformNoise",), parameters, "float32", None), "NCHW", library)
     if sigma[0]:
-        field = _images.images(gaussian_blur(field, window, PerSample(NO_TABLE, sigma), None), "NCHW", library)
+        field = describe_images(gaussian_blur(field, window, PerSample(NO_TABLE, sigma), None), "NCHW", library)
     n, _, c, y, x = field.axes.strides
     maps = [Table(field.pointer + 4 * c * axis, n, y, x, 0, field.owner) for axis in range(2)]
     return grid_geometry(image, maps[0], maps[1], image.size, (1.0, 1.0), True)
 
 
 def warp(
-    image: Images,
+    image: ImageBatch,
     geometry: Geometry,
     size: tuple[int, int],
     interpolation: str,
@@ -162,7 +162,7 @@ def warp(
     `window`: each sample's box that alone counts as its image. [N, 4]. `parts`: where the result's mean luma goes, of
     the images' own dtype. [N, `_grids.mean_parts`].
     """
-    target = image.dtype if dtype is None else _array.dtype_name(dtype)
+    target = image.dtype if dtype is None else dtype_name(dtype)
     if image.device < 0 and (ops.names or parts is not NO_TABLE):
         made = warp(image, geometry, size, interpolation, border, fill, image.dtype, None, window)
         return chained(image, made, ops, target, out, parts)
@@ -170,7 +170,7 @@ def warp(
     _check.one_of("border", border, _check.BORDERS)
     _check.dtypes(image.dtype, target, interpolation)
     outside = _parameters.fill(fill, image)
-    result = _images.like(image, size, target, out)
+    result = allocate_output(image, size, target, out)
     if image.samples * image.axes.extents[1]:
         sampler = "Antialiased" if antialias else _SAMPLERS[interpolation]
         if retouch is not NO_RETOUCH:
@@ -189,12 +189,12 @@ def warp(
     return image.library.finish(result.array)
 
 
-def chained(image: Images, made: Any, ops: Ops, target: str, out: Any, parts: Table) -> Any:
+def chained(image: ImageBatch, made: Any, ops: Ops, target: str, out: Any, parts: Table) -> Any:
     """Ops, if any, on what has been made of an image, in a launch or loop of their own; or, for `parts`, its mean."""
     if not ops.names and target == image.dtype and parts is NO_TABLE:
         assert out is None
         return made
-    between, parameters = _images.images(made, image.axes.layout, image.library), PerSample(ops.parameters, ())
+    between, parameters = describe_images(made, image.axes.layout, image.library), PerSample(ops.parameters, ())
     if parts is NO_TABLE:
         return pointwise(between, ops.names, parameters, target, out)
     assert out is None  # nor another dtype
@@ -204,7 +204,7 @@ def chained(image: Images, made: Any, ops: Ops, target: str, out: Any, parts: Ta
 
 
 def resample(
-    image: Images,
+    image: ImageBatch,
     box: PerSample,
     size: tuple[int, int],
     interpolation: str,
@@ -217,9 +217,9 @@ def resample(
 
     `turns`: `box` has two more columns, whether the result is turned upside down, and left to right.
     """
-    target = image.dtype if dtype is None else _array.dtype_name(dtype)
+    target = image.dtype if dtype is None else dtype_name(dtype)
     _check.dtypes(image.dtype, target, interpolation)
-    result = _images.like(image, size, target, out)
+    result = allocate_output(image, size, target, out)
     if image.samples * image.axes.extents[1]:
         names = (_cpp(image.dtype), _cpp(target), _FILTERS[antialias][interpolation])
         plan = _plans.plan("resample", names, *_phases(image, result))
@@ -233,7 +233,7 @@ def resample(
 
 
 def pointwise(
-    image: Images,
+    image: ImageBatch,
     ops: tuple[str, ...],
     parameters: PerSample,
     dtype: str,
@@ -245,7 +245,7 @@ def pointwise(
     for name in (image.dtype, dtype):
         if name not in _check.IMAGE_DTYPES:
             raise TypeError(f"images and dtype must be one of {', '.join(_check.IMAGE_DTYPES)}, got {name}")
-    result = _images.like(image, image.size, dtype, out, channels)
+    result = allocate_output(image, image.size, dtype, out, channels)
     if image.samples * image.axes.extents[1]:
         further = _room(image), not _grids.UNEVEN.isdisjoint(ops)
         plan = _plans.plan("pointwise", (image.dtype, dtype, *ops), *_phases(image, result), further)
@@ -254,10 +254,10 @@ def pointwise(
     return image.library.finish(result.array)
 
 
-def mix(image: Images, name: str, parameters: PerSample, out: Any) -> Any:
+def mix(image: ImageBatch, name: str, parameters: PerSample, out: Any) -> Any:
     """Each sample with another (kernels/mixes); `parameters` begin with which."""
     _check.dtypes(image.dtype, image.dtype, "bilinear")
-    result = _images.like(image, image.size, image.dtype, out)
+    result = allocate_output(image, image.size, image.dtype, out)
     if image.samples * image.axes.extents[1]:
         plan = _plans.plan("mix", (image.dtype, image.dtype, name), *_phases(image, result))
         data = _parametrised(image, result.pointer, result.axes.strides, plan, parameters)
@@ -265,7 +265,9 @@ def mix(image: Images, name: str, parameters: PerSample, out: Any) -> Any:
     return image.library.finish(result.array)
 
 
-def blend(image: Images, branches: Sequence[Images], shares: Table, ops: Ops = NO_OPS, dtype: str | None = None) -> Any:
+def blend(
+    image: ImageBatch, branches: Sequence[ImageBatch], shares: Table, ops: Ops = NO_OPS, dtype: str | None = None
+) -> Any:
     """Images and what branches have made of them; then ops.
 
     `shares`: of what is left over, but for the last. [N, branches]
@@ -273,7 +275,7 @@ def blend(image: Images, branches: Sequence[Images], shares: Table, ops: Ops = N
     dtype = dtype or image.dtype
     if image.device < 0 and (ops.names or dtype != image.dtype):
         return chained(image, blend(image, branches, shares), ops, dtype, None, NO_TABLE)
-    result = _images.like(image, image.size, dtype)
+    result = allocate_output(image, image.size, dtype)
     if image.samples * image.axes.extents[1]:
         assert all(branch.axes.strides == result.axes.strides for branch in branches)
         pointers = [branch.pointer for branch in branches]
@@ -292,18 +294,20 @@ def blend(image: Images, branches: Sequence[Images], shares: Table, ops: Ops = N
     return image.library.finish(result.array)
 
 
-def gaussian_blur(image: Images, window: tuple[int, int], sigma: PerSample, out: Any, dtype: str | None = None) -> Any:
+def gaussian_blur(
+    image: ImageBatch, window: tuple[int, int], sigma: PerSample, out: Any, dtype: str | None = None
+) -> Any:
     """A Gaussian of `window` (x, y) pixels, across and down; `sigma` holds those of x and y. Scaled to `dtype`."""
     dtype = image.dtype if dtype is None else dtype
     if dtype != image.dtype and image.device < 0:  # the loops do one thing at a time, but round once as the kernel
-        made = _images.images(
+        made = describe_images(
             pointwise(image, ("Scaled",), PerSample(NO_TABLE, ()), "float32", None), image.axes.layout, image.library
         )
-        blurred = _images.images(gaussian_blur(made, window, sigma, None), image.axes.layout, image.library)
+        blurred = describe_images(gaussian_blur(made, window, sigma, None), image.axes.layout, image.library)
         return pointwise(blurred, ("Scaled",), PerSample(NO_TABLE, ()), dtype, out)
     if image.dtype not in _check.IMAGE_DTYPES:
         raise TypeError(f"images must be one of {', '.join(_check.IMAGE_DTYPES)}, got {image.dtype}")
-    result = _images.like(image, image.size, dtype, out)
+    result = allocate_output(image, image.size, dtype, out)
     if image.samples * image.axes.extents[1]:
         together = image.axes.extents[2] if _layouts.tag(image.axes) == "Packed" and image.dtype != "float64" else 1
         tile = _grids.blur_tile(image.dtype, together, *image.size, *window)
@@ -315,7 +319,7 @@ def gaussian_blur(image: Images, window: tuple[int, int], sigma: PerSample, out:
     return image.library.finish(result.array)
 
 
-def own_mean(image: Images, column: int) -> Parts:
+def own_mean(image: ImageBatch, column: int) -> Parts:
     """Each sample's mean luma, as a parameter."""
     means = image.library.empty((image.samples,), "float64", image.device, None)
     pointer = image.library.pointer(means)
@@ -324,7 +328,7 @@ def own_mean(image: Images, column: int) -> Parts:
 
 
 def luma_mean(
-    image: Images,
+    image: ImageBatch,
     ops: tuple[str, ...],
     parameters: PerSample,
     pointer: int,
@@ -344,11 +348,11 @@ def luma_mean(
     _run(plan, image, _parametrised(image, pointer, strides, plan, parameters, parts), image.dtype, ops, in_place)
 
 
-def adjust_sharpness(image: Images, factor: PerSample, out: Any) -> Any:
+def adjust_sharpness(image: ImageBatch, factor: PerSample, out: Any) -> Any:
     """Blended with its smoothed self."""
     if image.dtype not in _check.IMAGE_DTYPES:
         raise TypeError(f"images must be one of {', '.join(_check.IMAGE_DTYPES)}, got {image.dtype}")
-    result = _images.like(image, image.size, image.dtype, out)
+    result = allocate_output(image, image.size, image.dtype, out)
     if image.samples * image.axes.extents[1]:
         plan = _plans.plan("adjust_sharpness", (image.dtype, image.dtype), *_phases(image, result))
         data = _parametrised(image, result.pointer, result.axes.strides, plan, factor)
@@ -356,9 +360,9 @@ def adjust_sharpness(image: Images, factor: PerSample, out: Any) -> Any:
     return image.library.finish(result.array)
 
 
-def lut(image: Images, table: Table, out: Any) -> Any:
+def lut(image: ImageBatch, table: Table, out: Any) -> Any:
     """Bytes looked up in a table of bytes; `y` is its stride from channel to channel."""
-    result = _images.like(image, image.size, image.dtype, out)
+    result = allocate_output(image, image.size, image.dtype, out)
     if image.samples * image.axes.extents[1]:
         plan = _plans.plan("lut", (image.dtype, image.dtype), *_phases(image, result))
         data = _LUT.pack(*_batch(image, result.pointer, result.axes.strides, plan), *table[:4])
@@ -366,19 +370,19 @@ def lut(image: Images, table: Table, out: Any) -> Any:
     return image.library.finish(result.array)
 
 
-def extremes(image: Images, wanted: PerSample = ALL) -> PerSample:
+def extremes(image: ImageBatch, wanted: PerSample = ALL) -> PerSample:
     """The least value of each channel of each sample, then the greatest ones; NaN of samples not wanted. [N, 2 C]"""
     values = _statistic("extremes", image, wanted, 2 * image.channels, "float64")
     return PerSample(Table(image.library.pointer(values), 2 * image.channels, 0, 1, 1, values), ())
 
 
-def relevel(image: Images, wanted: PerSample = ALL) -> Table:
+def relevel(image: ImageBatch, wanted: PerSample = ALL) -> Table:
     """What becomes of each level, by what is wanted of each sample (kernels/relevelled.cuh). [N, C, 256]"""
     table = _statistic("relevel", image, wanted, 256 * image.channels, "uint8", image.channels)
     return Table(image.library.pointer(table), 256 * image.channels, 256, 1, 0, table)
 
 
-def _statistic(skeleton: str, image: Images, wanted: PerSample, count: int, dtype: str, *further: int) -> Any:
+def _statistic(skeleton: str, image: ImageBatch, wanted: PerSample, count: int, dtype: str, *further: int) -> Any:
     """`count` numbers of each sample, all its frames together, in the images' library."""
     table = image.library.empty((image.samples, count), dtype, image.device, None)
     if image.samples * image.axes.extents[1]:
@@ -388,22 +392,22 @@ def _statistic(skeleton: str, image: Images, wanted: PerSample, count: int, dtyp
     return table
 
 
-def _room(image: Images) -> int:
+def _room(image: ImageBatch) -> int:
     """For blocks that go through images as those of kernels/pointwise.cu do."""
     return _grids.POINTWISE_BLOCKS * _cuda.processors(image.device) if image.device >= 0 else 1
 
 
-def _phases(image: Images, result: Result) -> tuple[Axes, int, Axes, int]:
+def _phases(image: ImageBatch, result: OutputArray) -> tuple[BatchAxes, int, BatchAxes, int]:
     return image.axes, image.pointer % 16, result.axes, result.pointer % 16
 
 
-def _batch(image: Images, pointer: int, strides: tuple[int, ...], plan: Plan) -> tuple[int, ...]:
+def _batch(image: ImageBatch, pointer: int, strides: tuple[int, ...], plan: Plan) -> tuple[int, ...]:
     """The fields of `cuaug::Batch`, with the result at `pointer`."""
     return (image.pointer, *image.axes.strides, pointer, *strides, image.samples, *plan.sizes)
 
 
 def _parametrised(
-    image: Images,
+    image: ImageBatch,
     pointer: int,
     strides: tuple[int, ...],
     plan: Plan,
@@ -417,7 +421,7 @@ def _parametrised(
     )
 
 
-def _run(plan: Plan, image: Images, data: bytes, *names: Any) -> None:
+def _run(plan: Plan, image: ImageBatch, data: bytes, *names: Any) -> None:
     """`names` are what the CPU loop takes besides the record; those of ops in a tuple."""
     if image.device < 0:
         loops = (_cpu.loops(name) if isinstance(name, tuple) else name for name in names)

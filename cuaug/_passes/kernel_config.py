@@ -6,8 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
-from .._arrays import array as _array
-from .._arrays.images import Axes
+from .._arrays.images import BatchAxes
+from .._program.dtypes import ITEM_SIZE
 from .._program.names import chain, name_expression
 from . import grids as _grids
 from . import layouts as _layouts
@@ -31,7 +31,7 @@ class Skeleton(NamedTuple):
 
     threads: int  # as its text has it; small blocks have half
     grid: Callable[..., tuple[int, int, int]]
-    arguments: Callable[[tuple[str, ...], tuple[str, str], int, Axes], tuple[str | int, ...]]
+    arguments: Callable[[tuple[str, ...], tuple[str, str], int, BatchAxes], tuple[str | int, ...]]
     by_frame: bool = True  # else a sample's frames belong together
 
 
@@ -60,9 +60,9 @@ SKELETONS = {
 def plan(
     skeleton: str,
     names: tuple[str, ...],
-    source: Axes,
+    source: BatchAxes,
     phase: int,
-    target: Axes,
+    target: BatchAxes,
     to_phase: int,
     further: _grids.Tile | tuple[int, ...] = (),
 ) -> Plan:
@@ -71,7 +71,7 @@ def plan(
     layouts = _layouts.tag(source), _layouts.tag(target)
     warps = skeleton == "warp"
     copied = warps and copies(names, layouts[0])
-    if copied and _row_bytes(source, _array.ITEM_SIZE[names[0]]) >= 1 << 31:
+    if copied and _row_bytes(source, ITEM_SIZE[names[0]]) >= 1 << 31:
         layouts, copied = ("Strided", layouts[1]), False  # bytes of copied boxes are counted in 32 bits
     group = min(channels, 4)
     made = SKELETONS[skeleton]
@@ -102,6 +102,6 @@ def copies(names: tuple[str, ...], layout: str) -> bool:
     return how == moved and layout in ("Planar", "Packed") and dtype == result != "float64"
 
 
-def _row_bytes(source: Axes, item: int) -> int:
+def _row_bytes(source: BatchAxes, item: int) -> int:
     """From row to row, or of a row, whichever are more."""
     return item * max(abs(source.strides[3]), source.strides[4] * source.extents[4])

@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _check
-from .._arrays import array as _array
-from .._arrays import dlpack as _dlpack
+from .._arrays import capsule, convert
 from .._arrays import images as _images
-from .._arrays.images import Images
+from .._arrays.convert import host_array, host_or_device, stack_columns
+from .._arrays.descriptor import ArrayDescriptor
+from .._arrays.images import ImageBatch
+from .._arrays.registry import library_of
 
 
 class Table(NamedTuple):
@@ -42,37 +44,37 @@ class Fill(NamedTuple):
     values: tuple[float, float, float, float]
 
 
-def numbers(parameter: str, value: Any, image: Images, dtype: Any = np.float64) -> np.ndarray | _dlpack.Tensor:
+def numbers(parameter: str, value: Any, image: ImageBatch, dtype: Any = np.float64) -> np.ndarray | ArrayDescriptor:
     """Float numbers: those of the host in this dtype, else the description of what lies on the images' device."""
-    if not _array.is_host(value) and image.device < 0:
-        value = _array.to_host(value)
-    if _array.is_host(value):
-        return np.asarray(_array.host(parameter, value, dtype), order="C")
+    if not convert.is_host(value) and image.device < 0:
+        value = convert.to_host(value)
+    if convert.is_host(value):
+        return np.asarray(host_array(parameter, value, dtype), order="C")
     tensor = _on_device(value, image)
     if tensor.dtype not in ("float32", "float64"):
         raise TypeError(f"{parameter} must be float32 or float64 on a device, got {tensor.dtype}")
     return tensor
 
 
-def _on_device(value: Any, image: Images) -> _dlpack.Tensor:
+def _on_device(value: Any, image: ImageBatch) -> ArrayDescriptor:
     """A device array, moved where it does not lie on the images' device."""
-    library = _array.library(type(value))
+    library = library_of(type(value))
     if library is image.library:
-        tensor = _array.describe(value)
+        tensor = convert.describe(value)
     else:
-        tensor = _dlpack.read(value, image.library.stream(image.device))
+        tensor = capsule.import_array(value, image.library.stream(image.device))
     if tensor.device != image.device:
         dtype = tensor.dtype if tensor.dtype in ("uint8", "float32") else np.float64
-        tensor = _array.describe(image.library.load(_array.to_host(value).astype(dtype), image.device))
+        tensor = convert.describe(image.library.load(convert.to_host(value).astype(dtype), image.device))
     return tensor
 
 
-def placed(found: np.ndarray | _dlpack.Tensor, image: Images) -> _dlpack.Tensor:
+def placed(found: np.ndarray | ArrayDescriptor, image: ImageBatch) -> ArrayDescriptor:
     """Numbers on the images' device: host values move there, into memory of the images' library."""
-    return found if isinstance(found, _dlpack.Tensor) else _array.describe(image.library.load(found, image.device))
+    return found if isinstance(found, ArrayDescriptor) else convert.describe(image.library.load(found, image.device))
 
 
-def _plane(tensor: _dlpack.Tensor, by_sample: bool) -> Table:
+def _plane(tensor: ArrayDescriptor, by_sample: bool) -> Table:
     """A table of rows and columns, one for all or one per sample."""
     each = tensor.strides[0] if by_sample and tensor.shape[0] > 1 else 0
     return Table(
@@ -80,7 +82,7 @@ def _plane(tensor: _dlpack.Tensor, by_sample: bool) -> Table:
     )
 
 
-def matrices(parameter: str, value: Any, image: Images, rows: int) -> PerSample:
+def matrices(parameter: str, value: Any, image: ImageBatch, rows: int) -> PerSample:
     """One matrix, or one per sample, of which `rows` rows count: [2, 3], [3, 3], [N, 2, 3] or [N, 3, 3]."""
     found = numbers(parameter, value, image)
     shape = found.shape
@@ -96,9 +98,9 @@ def matrices(parameter: str, value: Any, image: Images, rows: int) -> PerSample:
     return PerSample(_plane(placed(found, image), len(shape) == 3), (0.0,) * (3 * rows))
 
 
-def maps(parameter: str, value: Any, image: Images) -> tuple[Table, tuple[int, int]]:
+def maps(parameter: str, value: Any, image: ImageBatch) -> tuple[Table, tuple[int, int]]:
     """One map, or one per sample: [H, W] or [N, H, W]. Also its size."""
-    found = numbers(parameter, value, image, np.float32 if _array.is_single(value) else np.float64)
+    found = numbers(parameter, value, image, np.float32 if convert.is_float32(value) else np.float64)
     if isinstance(found, np.ndarray) and (
         image.device >= 0 or not found.flags.writeable or min(found.strides, default=0) < 0
     ):
@@ -111,29 +113,29 @@ def maps(parameter: str, value: Any, image: Images) -> tuple[Table, tuple[int, i
     return _plane(tensor, len(tensor.shape) == 3), (tensor.shape[-2], tensor.shape[-1])
 
 
-def refuse_shared(parameter: str, table: Table, extents: tuple[int, int, int], out: Images) -> None:
+def refuse_shared(parameter: str, table: Table, extents: tuple[int, int, int], out: ImageBatch) -> None:
     """A kernel reads its parameters while it writes. `extents` of `table`: samples, rows, columns."""
-    taken = _images.span((table.n, table.y, table.x), extents, 8 if table.is_double else 4)
-    if _images.overlap(table.pointer, taken, out):
+    taken = _images.byte_range((table.n, table.y, table.x), extents, 8 if table.is_double else 4)
+    if _images.overlaps(table.pointer, taken, out):
         raise ValueError(f"out must not share memory with {parameter}")
 
 
-def levels(parameter: str, value: Any, image: Images) -> Table:
+def levels(parameter: str, value: Any, image: ImageBatch) -> Table:
     """256 bytes for all, per channel, per sample or both, as [N, C, 256]: rows are of channels."""
-    if not _array.is_host(value) and image.device < 0:
-        value = _array.to_host(value)
-    if _array.is_host(value):
-        values = _array.host(parameter, value)
+    if not convert.is_host(value) and image.device < 0:
+        value = convert.to_host(value)
+    if convert.is_host(value):
+        values = host_array(parameter, value)
         _check.bytes_only(parameter, values)
-        tensor = _array.describe(image.library.load(np.asarray(values, np.uint8, order="C"), image.device))
+        tensor = convert.describe(image.library.load(np.asarray(values, np.uint8, order="C"), image.device))
     else:
-        tensor = _on_device(_array.asarray(value, like=value, dtype="uint8"), image)
+        tensor = _on_device(convert.asarray(value, like=value, dtype="uint8"), image)
     samples, channels = _check.levels(parameter, tuple(tensor.shape), image.samples, image.channels)
     each, row = tensor.strides[0] if samples > 1 else 0, tensor.strides[-2] if channels > 1 else 0
     return Table(tensor.pointer, each, row, tensor.strides[-1], 0, tensor.owner)
 
 
-def pairs(parameter: str, value: Any, image: Images) -> PerSample:
+def pairs(parameter: str, value: Any, image: ImageBatch) -> PerSample:
     """A number, (x, y) as a list or a tuple, one number per sample [N], or x and y of each [N, 2]."""
     if type(value) in (int, float):
         return PerSample(NO_TABLE, (float(value),) * 2)
@@ -152,20 +154,20 @@ def pairs(parameter: str, value: Any, image: Images) -> PerSample:
     return PerSample(Table(tensor.pointer, each, 0, across, int(tensor.dtype == "float64"), tensor.owner), ())
 
 
-def boxes(box: tuple[Any, Any, Any, Any], image: Images) -> PerSample:
+def boxes(box: tuple[Any, Any, Any, Any], image: ImageBatch) -> PerSample:
     """(top, left, height, width), each a number or one per sample. As a table: [N, 4]"""
-    sides = [_array.host_or_device(name, v) for name, v in zip(("top", "left", "height", "width"), box, strict=True)]
+    sides = [host_or_device(name, v) for name, v in zip(("top", "left", "height", "width"), box, strict=True)]
     for name, side in zip(("height", "width"), sides[2:], strict=True):
         if isinstance(side, (float, np.ndarray)) and not np.all(np.asarray(side) > 0):
             raise ValueError(f"{name} must be greater than 0, got {side}")
     return columns("top, left, height and width", sides, image)
 
 
-def columns(names: str, values: list[Any], image: Images) -> PerSample:
+def columns(names: str, values: list[Any], image: ImageBatch) -> PerSample:
     """Numbers and per-sample values, of `host_or_device`, side by side. As a table: [N, len(values)]"""
     if len(values) <= INLINE and all(isinstance(value, float) for value in values):
         return PerSample(NO_TABLE, tuple(values))
-    together = values[0][..., None] if len(values) == 1 else _array.stacked(values)
+    together = values[0][..., None] if len(values) == 1 else stack_columns(values)
     tensor = placed(numbers(names, together, image), image)
     count = tensor.shape[0] if len(tensor.shape) == 2 else 1
     _check.samples(names, count, image.samples)
@@ -177,16 +179,16 @@ def columns(names: str, values: list[Any], image: Images) -> PerSample:
 
 def within(parameter: str, value: Any, least: float, most: float = np.inf) -> Any:
     """As a column of `columns`, whose range is checked if it lies on the host."""
-    column = _array.host_or_device(parameter, value)
+    column = host_or_device(parameter, value)
     _check.within(parameter, column, least, most)
     return column
 
 
-def channels(parameter: str, value: Any, image: Images) -> list[Any]:
+def channels(parameter: str, value: Any, image: ImageBatch) -> list[Any]:
     """A number, one per channel [C], or one per sample and channel [N, C], as columns of `columns`."""
     if type(value) in (int, float):
-        return [_array.host_or_device(parameter, value)] * image.channels
-    value = _array.host(parameter, value) if _array.is_host(value) else value
+        return [host_or_device(parameter, value)] * image.channels
+    value = host_array(parameter, value) if convert.is_host(value) else value
     if value.ndim not in (0, 1, 2) or (value.ndim and value.shape[-1] not in (1, image.channels)):
         raise ValueError(
             f"{parameter} must be a number, one per channel ({image.channels},) "
@@ -194,22 +196,21 @@ def channels(parameter: str, value: Any, image: Images) -> list[Any]:
         )
     wide = value.ndim > 0 and value.shape[-1] > 1
     return [
-        _array.host_or_device(parameter, value[..., c if wide else 0] if value.ndim else value)
-        for c in range(image.channels)
+        host_or_device(parameter, value[..., c if wide else 0] if value.ndim else value) for c in range(image.channels)
     ]
 
 
 def entries(parameter: str, value: Any, shapes: tuple[tuple[int, int], ...]) -> list[Any]:
     """A matrix, or one per sample, of one of these shapes, row by row as columns of `columns`."""
-    value = _array.host(parameter, value) if _array.is_host(value) else value
+    value = host_array(parameter, value) if convert.is_host(value) else value
     if value.ndim not in (2, 3) or tuple(value.shape[-2:]) not in shapes:
         allowed = " or ".join(f"{text}{shape[0]}, {shape[1]})" for shape in shapes for text in ("(", "(N, "))
         raise ValueError(f"{parameter} must have shape {allowed}, got {tuple(value.shape)}")
     rows, width = value.shape[-2:]
-    return [_array.host_or_device(parameter, value[..., r, c]) for r in range(rows) for c in range(width)]
+    return [host_or_device(parameter, value[..., r, c]) for r in range(rows) for c in range(width)]
 
 
-def fill(value: Any, image: Images) -> Fill:
+def fill(value: Any, image: ImageBatch) -> Fill:
     """A number, one per channel [C], or one per sample and channel [N, C] ([N, 1] for all channels)."""
     if value is None:
         return Fill(NO_TABLE, (0.0, 0.0, 0.0, 0.0))
@@ -217,8 +218,8 @@ def fill(value: Any, image: Images) -> Fill:
         if image.dtype not in _check.IMAGE_DTYPES and value != value:
             raise ValueError(f"fill must be a number for {image.dtype} images, got {value}")
         return Fill(NO_TABLE, (float(value),) * 4)
-    if _array.is_host(value):
-        values = _array.host("fill", value)
+    if convert.is_host(value):
+        values = host_array("fill", value)
         if values.ndim == 0 or values.size == 1:
             return fill(float(values.reshape(())) if values.ndim == 0 else float(values.reshape(-1)[0]), image)
         if values.shape == (image.channels,) and image.channels <= 4:

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._arrays.images import ONE_IMAGE, Axes, Images
+from .._arrays.images import RAGGED_IMAGE_RECORD, BatchAxes, ImageBatch
 from .._check import BackendError
 from .._gpu import cuda as _cuda
 from . import layouts as _layouts
 
-_PLACE = ONE_IMAGE.size // 8  # numbers of a row before the sample's own
+_PLACE = RAGGED_IMAGE_RECORD.size // 8  # numbers of a row before the sample's own
 
 
-def batch(images: Sequence[Images], own: np.ndarray) -> Images:
+def batch(images: Sequence[ImageBatch], own: np.ndarray) -> ImageBatch:
     """Single images of one library, dtype, device, layout and number of channels, as a ragged batch.
 
     `own`: further numbers of each sample. [N, K]
@@ -35,7 +35,7 @@ def batch(images: Sequence[Images], own: np.ndarray) -> Images:
     orders = {each.order for each in axes}
     order = orders.pop() if len(orders) == 1 else None
     c, x = {"Planar": (0, 1), "Packed": (1, first.channels), "Strided": (0, 0)}[tag]
-    described = Axes(
+    described = BatchAxes(
         f"N{first.axes.layout}",
         (len(images), 1, first.channels, 0, 0),
         (rows.shape[1], 0, c, 0, x),
@@ -45,5 +45,5 @@ def batch(images: Sequence[Images], own: np.ndarray) -> Images:
     return first._replace(pointer=first.library.pointer(table), axes=described, read_only=True, owner=owners)
 
 
-def _aligned(axes: Axes, tag: str, dtype: str, phase: int) -> int:
+def _aligned(axes: BatchAxes, tag: str, dtype: str, phase: int) -> int:
     return _layouts.aligned(axes, dtype, phase) if _layouts.tag(axes) == tag else 0

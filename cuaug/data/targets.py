@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import _check
-from .._arrays import array as _array
+from .._arrays.registry import library_of
 from .._check import BackendError
 from .._codecs import nvjpeg as _engine
 from .._gpu import cuda as _cuda
@@ -122,7 +122,7 @@ class _PinnedBlocks:
         whole = memory._base if memory._base is not None else memory
         self._blocks.append((whole, self._stream.record_event()))
         if len(pieces):
-            library = _array.library(type(there))
+            library = library_of(type(there))
             assert library is not None
             pieces[:, 0] += there.data_ptr()
             _engine.cut(pieces, library, self._stream.device.index)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from .._arrays import array as _array
+from .._arrays.registry import library_of
 from .._codecs import nvjpeg as _engine
 from .._codecs.nvjpeg import Engine
 from .decoding import Slots
@@ -87,7 +87,7 @@ class OnWay:
         self._begun, self._on_engine = time.perf_counter(), None
         if decoders.engine is not None and len(self._chosen):
             cuts = encoded.for_engine(self._target(self._chosen), slots.regions, places[self._chosen])
-            library = _array.library(type(memory))
+            library = library_of(type(memory))
             assert library is not None
             self._on_engine = decoders.engine.begin(cuts, library)
         self._on_cpu = self._begin_on_cpu(np.flatnonzero(on_cpu))

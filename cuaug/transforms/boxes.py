@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from .. import _check, geometry
-from .._arrays import array as _array
+from .._arrays import convert
+from .._arrays.registry import library_of
 from .._detection.box_formats import ANCHORS, area, from_edges, to_edges
 from . import point_map as _map
 
@@ -78,20 +79,20 @@ def move(boxes: Any, matrices: Any, out_size: Any, options: Boxes, valid: Any = 
     for sample, own in enumerate(boxes):
         _check.shape(f"boxes[{sample}]", own, (None, 4))
     lengths = [int(own.shape[0]) for own in boxes]
-    together = _array.namespace(boxes[0]).concatenate(list(boxes))[:, None]
+    together = convert.namespace(boxes[0]).concatenate(list(boxes))[:, None]
     loaded, to = _map.load("boxes", together, matrices, out_size, _map.owners(lengths))
     if valid is not None:
         _check.one_each("valid", len(valid), samples)
         for sample, own in enumerate(valid):
             _check.shape(f"valid[{sample}]", own, (lengths[sample],))
-        valid = _array.namespace(valid[0]).concatenate(list(valid))[:, None]
+        valid = convert.namespace(valid[0]).concatenate(list(valid))[:, None]
     moved, kept = _move(loaded, to, options, together.dtype, valid)
     return _map.split(moved[:, 0], lengths), _map.split(kept[:, 0], lengths)
 
 
 def _move(boxes: Any, to: _map.Map, options: Boxes, dtype: Any, valid: Any) -> tuple[Any, Any]:
     """Boxes [N, B, 4] of a float dtype, to a result of `dtype`."""
-    xp, (samples, count) = _array.namespace(boxes), boxes.shape[:2]
+    xp, (samples, count) = convert.namespace(boxes), boxes.shape[:2]
     edges = to_edges(boxes, options.format)
     proper = xp.isfinite(edges).all(-1) & (edges[..., 2:] > edges[..., :2]).all(-1)
     edges = xp.where(proper[..., None], edges, 0.0)
@@ -108,13 +109,13 @@ def _move(boxes: Any, to: _map.Map, options: Boxes, dtype: Any, valid: Any) -> t
     before, after = area(edges), area(clipped)
     kept = proper & (after > 0) & (after >= options.min_area) & (after >= options.min_visibility * before)
     if valid is not None:
-        kept = kept & _array.asarray(valid, like=kept, dtype="bool")
+        kept = kept & convert.asarray(valid, like=kept, dtype="bool")
     return _map.restored(from_edges(clipped, options.format), dtype), kept
 
 
 def _clipped(values: Any, limit: Any) -> Any:
     """Values [N, B, 2] into 0..limit, which is a number or [N, 1]."""
-    xp = _array.namespace(values)
+    xp = convert.namespace(values)
     if isinstance(limit, int):
         return xp.clip(values, 0, limit)
     values, limit = xp.where(values > 0, values, 0.0), limit[..., None]
@@ -132,8 +133,8 @@ def compact(valid: Any, *targets: Any) -> list[list[Any]]:
     lengths = [int(own.shape[0]) for own in valid]
     if not lengths:
         return [[] for _ in targets]
-    together = _array.namespace(*valid).concatenate(list(valid)) if isinstance(valid, (list, tuple)) else valid
-    flags = _array.to_host(together).astype(bool).reshape(-1)
+    together = convert.namespace(*valid).concatenate(list(valid)) if isinstance(valid, (list, tuple)) else valid
+    flags = convert.to_host(together).astype(bool).reshape(-1)
     kept = [np.flatnonzero(own) for own in _map.split(flags, lengths)]
     return [[_taken(target[sample], own) for sample, own in enumerate(kept)] for target in targets]
 
@@ -157,6 +158,6 @@ def _is_list(entry: Any) -> bool:
 
 
 def _taken(entries: Any, kept: np.ndarray) -> Any:
-    if _array.library(type(entries)) is None:
+    if library_of(type(entries)) is None:
         return [entries[i] for i in kept]
-    return entries[_array.asarray(kept, like=entries, dtype="int64")]
+    return entries[convert.asarray(kept, like=entries, dtype="int64")]

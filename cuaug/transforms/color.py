@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import _check
-from .._arrays import array as _array
+from .._arrays.convert import dtype_name
 from .._fusion.recipe import Blur, Column, Pointwise, Recipe
 from . import ranges as _ranges
 from .transform import Transform
@@ -170,7 +170,7 @@ class ToDtype(Transform):
     def __init__(self, dtype: Any = "float32", scale: bool = False) -> None:
         if isinstance(dtype, dict):
             raise TypeError("dtype must be that of the images, as masks, boxes and labels keep theirs, got a dict")
-        self.dtype, self.scale = _array.dtype_name(dtype), bool(scale)
+        self.dtype, self.scale = dtype_name(dtype), bool(scale)
         _check.one_of("dtype", self.dtype, _check.IMAGE_DTYPES)
 
     def write(self, recipe: Recipe) -> None:

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from .. import _check
-from .._arrays import array as _array
 from .._arrays import images as _images
-from .._arrays.images import Images
+from .._arrays.convert import dtype_name, host_array
+from .._arrays.images import ImageBatch, describe_images
 from .._check import public
 from .._fusion import draw as drawing
 from .._fusion import execute as run
@@ -121,7 +121,7 @@ class Compose(Transform):
         """
         if masks is None and boxes is None and keypoints is None and labels is None:
             if type(images) in self._arrays:
-                image = _images.images(images, layout)
+                image = describe_images(images, layout)
                 plan = self._plan(image)
                 draws = drawing.asked(image, ids, self.seed, self._counted(step), self._replays)
                 return traced.call(plan, image, draws)
@@ -139,13 +139,13 @@ class Compose(Transform):
     @public
     def draw(self, images: Any, *, ids: Any = None, step: int | None = None, layout: str | None = None) -> Params:
         """The parameters that a call with these images would draw, for :meth:`apply`; counts as a call."""
-        image = _images.images(images, layout)
+        image = describe_images(images, layout)
         return self._draw(self._plan(image), image, ids, self._counted(step))
 
     @public
     def apply(self, images: Any, params: Params, *, layout: str | None = None) -> Any:
         """Change images as parameters say, which were drawn for images of the same shape."""
-        image = _images.images(images, layout)
+        image = describe_images(images, layout)
         if self._plan(image) is not params.plan or image.samples != params.samples:
             raise ValueError("params must have been drawn by this Compose for images of the same shape and dtype")
         if image.device != params.device:
@@ -175,7 +175,7 @@ class Compose(Transform):
         """
         if params.plan.no_matrix:
             raise ValueError(f"images cannot be moved back by a matrix: {params.plan.no_matrix} has none")
-        image = _images.images(images, layout)
+        image = describe_images(images, layout)
         if image.samples != params.samples or image.size != params.result_size:
             raise ValueError(
                 f"images must be {params.samples} of size {params.result_size}, as the recipe's result, "
@@ -194,7 +194,7 @@ class Compose(Transform):
             images: What they are for, which says where they go: to the images' device.
             layout: As in a call.
         """
-        image = _images.images(images, layout)
+        image = describe_images(images, layout)
         return params.restored(self._plan(image), description, image, self)
 
     @public
@@ -226,9 +226,9 @@ class Compose(Transform):
             if size is None:
                 raise ValueError("images or size must be given")
             shape = (1, *_check.size("size", size), _check.whole("channels", channels, 1))
-            image = _images.imagined(shape, _array.dtype_name(dtype))
+            image = _images.placeholder(shape, dtype_name(dtype))
         elif not isinstance(images, (list, tuple)):
-            image = _images.images(images, layout)
+            image = describe_images(images, layout)
         owners: dict[int, str] = {}
         if isinstance(images, (list, tuple)):
             groups = _sample.grouped(list(images), self._leads.kind, layout, len(images))
@@ -266,11 +266,11 @@ class Compose(Transform):
             return self(sample, ids=ids, step=step, layout=layout)
         found, step = find(sample), self._counted(step)
         whole = ids is None or isinstance(ids, int)
-        numbers = None if whole else _array.host("ids", ids, np.int64)
+        numbers = None if whole else host_array("ids", ids, np.int64)
         if numbers is not None and numbers.shape != (found.samples,):
             raise ValueError(f"ids must be {found.samples} integers, got shape {numbers.shape}")
 
-        def draw(images: Sequence[Images], places: np.ndarray) -> tuple[Images, Params]:
+        def draw(images: Sequence[ImageBatch], places: np.ndarray) -> tuple[ImageBatch, Params]:
             plan, image = self._together(images)
             of: Any = ids
             if image.samples < found.samples:
@@ -289,11 +289,11 @@ class Compose(Transform):
         own["_step"] = step + 1
         return step
 
-    def _draw(self, plan: Plan, image: Images, ids: Any, step: int, whole: bool = True) -> Params:
+    def _draw(self, plan: Plan, image: ImageBatch, ids: Any, step: int, whole: bool = True) -> Params:
         draws = drawing.asked(image, ids, self.seed, step, self._replays)
         return Params(plan, drawing.drawn(plan, image, draws, whole=whole), image, self)
 
-    def _together(self, images: Sequence[Images]) -> tuple[Plan, Images]:
+    def _together(self, images: Sequence[ImageBatch]) -> tuple[Plan, ImageBatch]:
         """Images of one kind as one batch, and the plan for it."""
         first = images[0]
         if len(images) == 1:
@@ -306,14 +306,14 @@ class Compose(Transform):
             plan = self._plans.setdefault(key, self._write(first, {}, self._leads.count(first)))
         return plan, _ragged.batch(images, np.stack([lead.numbers for lead in leads]) + plan.own)
 
-    def _plan(self, image: Images) -> Plan:
+    def _plan(self, image: ImageBatch) -> Plan:
         key = (image.dtype, image.axes.extents[1:])
         plan = self._plans.get(key)
         if plan is None:
             plan = self._plans.setdefault(key, self._write(image, {}))  # threads that meet a shape at once share one
         return plan
 
-    def _write(self, image: Images, owners: dict[int, str], leading: int = 0) -> Plan:
+    def _write(self, image: ImageBatch, owners: dict[int, str], leading: int = 0) -> Plan:
         """The plan for such images. `owners`: to be filled with the name of each op's transform.
 
         `leading`: so many transforms have arguments for each image, whatever its size.

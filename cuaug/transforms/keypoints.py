@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _check, geometry
-from .._arrays import array as _array
+from .._arrays import convert
 from . import point_map as _map
 
 
@@ -85,7 +85,7 @@ def move(keypoints: Any, matrices: Any, out_size: Any, options: Keypoints) -> An
         swapped = None
         if options.flip_pairs:
             order = _mirrored(shape[1:], options)
-            swapped = loaded[:, _array.asarray(order, like=loaded, dtype="int64")]
+            swapped = loaded[:, convert.asarray(order, like=loaded, dtype="int64")]
         return _map.restored(_move(loaded, swapped, to, options, keypoints.dtype), keypoints.dtype).reshape(shape)
     _check.one_each("keypoints", len(keypoints), samples)
     if not keypoints:
@@ -96,13 +96,13 @@ def move(keypoints: Any, matrices: Any, out_size: Any, options: Keypoints) -> An
             raise ValueError(f"keypoints must all have {columns} columns, got {own.shape[-1]} in sample {sample}")
     shapes = [tuple(own.shape) for own in keypoints]
     lengths = [math.prod(shape[:-1]) for shape in shapes]
-    together = _array.namespace(keypoints[0]).concatenate([own.reshape(-1, 1, columns) for own in keypoints])
+    together = convert.namespace(keypoints[0]).concatenate([own.reshape(-1, 1, columns) for own in keypoints])
     loaded, to = _map.load("keypoints", together, matrices, out_size, _map.owners(lengths))
     swapped = None
     if options.flip_pairs:
         starts = np.cumsum([0, *lengths[:-1]]).tolist()
         order = np.concatenate([s + _mirrored(shape, options) for s, shape in zip(starts, shapes, strict=True)])
-        swapped = loaded[_array.asarray(order, like=loaded, dtype="int64")]
+        swapped = loaded[convert.asarray(order, like=loaded, dtype="int64")]
     moved = _map.restored(_move(loaded, swapped, to, options, together.dtype), together.dtype)
     return [own.reshape(shape) for own, shape in zip(_map.split(moved, lengths), shapes, strict=True)]
 
@@ -130,7 +130,7 @@ def _mirrored(shape: tuple[int, ...], options: Keypoints) -> np.ndarray:
 
 def _move(points: Any, swapped: Any, to: _map.Map, options: Keypoints, dtype: Any) -> Any:
     """Points [N, K, 2 or 3] of a float dtype, to a result of `dtype`."""
-    xp, (mirror, side) = _array.namespace(points), to.orientation()
+    xp, (mirror, side) = convert.namespace(points), to.orientation()
     if swapped is not None:
         points = xp.where((mirror < 0)[:, None, None], swapped, points)
     known = xp.isfinite(points[..., :2]).all(-1)

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import array as _array
-from .._arrays import images as _images
-from .._arrays.images import Images
+from .._arrays import convert
+from .._arrays.images import BatchAxes, ImageBatch
 from .._fusion.plan import Plan
 from .._passes.parameters import Table
 from .transform import Transform
@@ -17,7 +16,7 @@ from .transform import Transform
 class Params:
     """A row of numbers for each sample: ``params["2.ColorJitter.hue_factor"]``, ``params.matrices``."""
 
-    def __init__(self, plan: Plan, table: Table, image: Images, recipe: Transform) -> None:
+    def __init__(self, plan: Plan, table: Table, image: ImageBatch, recipe: Transform) -> None:
         self.plan, self.table, self.samples, self.recipe = plan, table, image.samples, recipe
         self.axes, self.dtype, self.device, self._library = image.axes, image.dtype, image.device, image.library
 
@@ -62,7 +61,7 @@ class Params:
 
         Waits for the device.
         """
-        values = _array.to_host(self.table.owner)
+        values = convert.to_host(self.table.owner)
         return {
             "recipe": self.recipe.to_dict()["transforms"],
             "images": _described(self.samples, self.axes, self.dtype),
@@ -71,7 +70,7 @@ class Params:
         }
 
 
-def restored(plan: Plan, description: dict[str, Any], image: Images, recipe: Transform) -> Params:
+def restored(plan: Plan, description: dict[str, Any], image: ImageBatch, recipe: Transform) -> Params:
     """What `Params.to_dict` wrote down, in the memory of the images' library: for images of that shape and dtype."""
     wanted = {
         "recipe": recipe.to_dict()["transforms"],
@@ -91,7 +90,7 @@ def restored(plan: Plan, description: dict[str, Any], image: Images, recipe: Tra
     return Params(plan, Table(image.library.pointer(array), plan.columns, 0, 1, 1, array), image, recipe)
 
 
-def _described(samples: int, axes: _images.Axes, dtype: str) -> dict[str, Any]:
+def _described(samples: int, axes: BatchAxes, dtype: str) -> dict[str, Any]:
     _, frames, channels, height, width = axes.extents
     shape = {"samples": samples, "frames": frames, "channels": channels, "height": height, "width": width}
     return {**shape, "dtype": dtype}

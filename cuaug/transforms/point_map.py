@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._arrays import array as _array
+from .._arrays import convert
 from .._arrays import small_matrices as _matrices
+from .._arrays.convert import dtype_name
 
 
 class Map(NamedTuple):
@@ -49,15 +50,15 @@ def load(name: str, values: Any, matrices: Any, out_size: Any, owners: np.ndarra
     sizes = None if isinstance(out_size, tuple) else np.array(out_size) if isinstance(out_size, list) else out_size
     if owners is not None:
         matrices, sizes = _taken(matrices, owners), None if sizes is None else _taken(sizes, owners)
-    loaded, M = _matrices.load((name,), **{name: (values, ((), ())), "M": (matrices, _matrices.MATRIX)})
+    loaded, M = _matrices.broadcast_arguments((name,), **{name: (values, ((), ())), "M": (matrices, _matrices.MATRIX)})
     if sizes is None:
         return loaded, Map(M, *out_size)
-    sizes = _array.asarray(sizes, like=M, dtype=_array.dtype_name(M.dtype))
+    sizes = convert.asarray(sizes, like=M, dtype=dtype_name(M.dtype))
     return loaded, Map(M, sizes[:, :1], sizes[:, 1:])
 
 
 def _taken(array: Any, owners: np.ndarray) -> Any:
-    return array[_array.asarray(owners, like=array, dtype="int64")]
+    return array[convert.asarray(owners, like=array, dtype="int64")]
 
 
 def owners(lengths: Sequence[int]) -> np.ndarray:
@@ -72,14 +73,14 @@ def split(together: Any, lengths: Sequence[int]) -> list[Any]:
 
 
 def is_whole(dtype: Any) -> bool:
-    return "int" in _array.dtype_name(dtype)
+    return "int" in dtype_name(dtype)
 
 
 def restored(values: Any, dtype: Any) -> Any:
     """Values in the dtype they came in; integers are rounded, half to even, and must not be NaN."""
-    name = _array.dtype_name(dtype)
+    name = dtype_name(dtype)
     if is_whole(dtype):
-        xp, limits = _array.namespace(values), np.iinfo(name)
+        xp, limits = convert.namespace(values), np.iinfo(name)
         # 2**30 is the farthest coordinate here, and float32 holds it.
         values = xp.clip(xp.round(values), max(limits.min, -(1 << 30)), min(limits.max, 1 << 30))
-    return _array.asarray(values, like=values, dtype=name)
+    return convert.asarray(values, like=values, dtype=name)

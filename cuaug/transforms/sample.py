@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _check
-from .._arrays import array as _array
-from .._arrays import images as _images
-from .._arrays.images import Images
+from .._arrays import convert
+from .._arrays.images import ImageBatch, describe_images
+from .._arrays.registry import library_of
 from .._fusion import execute as run
 from .._fusion import launch_plan as traced
 from .._fusion.passes import Head
@@ -28,8 +28,8 @@ class _Batch(NamedTuple):
     """Images that go through the recipe together."""
 
     places: np.ndarray  # which of the call's samples they are [n]
-    singles: list[Images]  # each by itself, if they are ragged
-    image: Images
+    singles: list[ImageBatch]  # each by itself, if they are ragged
+    image: ImageBatch
     params: Params
 
 
@@ -63,7 +63,9 @@ def results(found: Found, kind: Any, draw: Any, layout: str | None, boxes: Boxes
     size: Any = params.result_size if len(batches) == 1 else sizes
     if by_matrices(found):
         matrices: Any = [batch.params.matrices for batch in batches]
-        joined = matrices[0] if len(batches) == 1 else _array.namespace(matrices[0]).stack(in_places(batches, matrices))
+        joined = (
+            matrices[0] if len(batches) == 1 else convert.namespace(matrices[0]).stack(in_places(batches, matrices))
+        )
         made |= follow(found, joined, size, boxes, keypoints)
     if found.of("masks"):
         made["masks"] = [_moved(target, batches) for target in found.of("masks")]
@@ -77,18 +79,18 @@ def by_matrices(found: Found) -> bool:
     return any(found.of(kind) for kind in ("boxes", "keypoints"))
 
 
-def grouped(value: Any, kind: Any, layout: str | None, samples: int) -> list[tuple[np.ndarray, list[Images]]]:
+def grouped(value: Any, kind: Any, layout: str | None, samples: int) -> list[tuple[np.ndarray, list[ImageBatch]]]:
     """Which samples go together, and their images: one batch, or single ones of one kind.
 
     An array is a batch, and so is a list of arrays of one shape; others go with those of their kind, or of their size.
     """
     if not isinstance(value, list):
-        return [(np.arange(samples), [_images.images(value, layout)])]
+        return [(np.arange(samples), [describe_images(value, layout)])]
     if not value:
         raise ValueError("images must be at least one, got an empty list")
     if len({(tuple(one.shape), str(one.dtype)) for one in value}) == 1 and value[0].ndim == 3:
         return [(np.arange(samples), [_stacked(value, layout)])]
-    singles = [_images.images(one, layout) for one in value]
+    singles = [describe_images(one, layout) for one in value]
     alike: dict[Any, list[int]] = {}
     for i, image in enumerate(singles):
         own = image.library.name, image.dtype, image.device, image.axes.layout, image.channels
@@ -102,8 +104,8 @@ def grouped(value: Any, kind: Any, layout: str | None, samples: int) -> list[tup
     return made
 
 
-def _stacked(images: Sequence[Any], layout: str | None) -> Images:
-    return _images.images(_array.namespace(images[0]).stack(images), layout and f"N{layout}")
+def _stacked(images: Sequence[Any], layout: str | None) -> ImageBatch:
+    return describe_images(convert.namespace(images[0]).stack(images), layout and f"N{layout}")
 
 
 def in_places(batches: Sequence[_Batch], values: Sequence[Any]) -> list[Any]:
@@ -174,7 +176,7 @@ def _moved(target: Target, batches: Sequence[_Batch]) -> Any:
     if len(batches) == 1 and not first.image.ragged and not isinstance(value, list):
         return _one(value, first.image, first.params, "N" if "N" in first.image.axes.layout else "")
     moved = in_places(batches, [_of_batch([value[i] for i in batch.places], batch) for batch in batches])
-    return moved if isinstance(value, list) else _array.namespace(moved[0]).stack(moved)
+    return moved if isinstance(value, list) else convert.namespace(moved[0]).stack(moved)
 
 
 def _of_batch(masks: Sequence[Any], batch: _Batch) -> Sequence[Any]:
@@ -191,7 +193,7 @@ def _of_batch(masks: Sequence[Any], batch: _Batch) -> Sequence[Any]:
     return [_one(mask, image, params, "", own) for mask, image, own in zip(masks, images, rows, strict=True)]
 
 
-def _one(mask: Any, image: Images, params: Params, lead: str, table: Any = None) -> Any:
+def _one(mask: Any, image: ImageBatch, params: Params, lead: str, table: Any = None) -> Any:
     """One array of masks, [N, H, W] or with an axis of masks where the images' channels are; `lead`: "N" or nothing."""
     described, planes = _described(mask, image, lead)
     moved = run.moved(params.plan, described, params.table if table is None else table)
@@ -199,9 +201,9 @@ def _one(mask: Any, image: Images, params: Params, lead: str, table: Any = None)
     return moved[0] if mask.ndim < moved.ndim else moved
 
 
-def _described(mask: Any, image: Images, lead: str) -> tuple[Images, bool]:
+def _described(mask: Any, image: ImageBatch, lead: str) -> tuple[ImageBatch, bool]:
     """Masks as images, and whether they had no axis of masks."""
-    if _array.library(type(mask)) is None:
+    if library_of(type(mask)) is None:
         raise TypeError(f"masks must be an array, or a list of arrays, got {type(mask).__name__}")
     shape = tuple(mask.shape)
     if "T" in image.axes.layout:
@@ -214,14 +216,14 @@ def _described(mask: Any, image: Images, lead: str) -> tuple[Images, bool]:
         rule = f"one mask, or several along an axis of their own, for images of {image.samples} samples, {image.size}"
         hint = "; labels are given as labels=..." if len(shape) < 3 else ""
         raise ValueError(f"masks must be {rule}, got shape {shape}{hint}")
-    described = _images.images(whole, layout)
+    described = describe_images(whole, layout)
     if described.device != image.device or (image.device >= 0 and described.library is not image.library):
         raise TypeError("masks must be of the images' library and on the images' device")
     _check.dtypes(described.dtype, described.dtype, "nearest")
     return described, planes
 
 
-def _fits(masks: Any, layout: str, image: Images) -> bool:
+def _fits(masks: Any, layout: str, image: ImageBatch) -> bool:
     if masks.ndim != len(layout):
         return False
     extent = dict(zip(layout, masks.shape, strict=True))

@@ -8,7 +8,8 @@ from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any, NamedTuple
 
 from .. import _check
-from .._arrays import array as _array
+from .._arrays import convert
+from .._arrays.registry import library_of
 
 KINDS = {
     "image": "images",
@@ -244,7 +245,7 @@ def _is_of_one_sample(leaf: _Leaf) -> bool:
 
 def is_plain_array(kind: type) -> bool:
     """Whether this is the type of an array, and not one of a tv_tensor."""
-    return _array.library(kind) is not None and _kind(kind) is None
+    return library_of(kind) is not None and _kind(kind) is None
 
 
 def _typed(node: Any) -> str | None:
@@ -269,7 +270,7 @@ def _is_video(node: Any) -> bool:
 
 
 def _is_array(node: Any) -> bool:
-    return _array.library(type(node)) is not None
+    return library_of(type(node)) is not None
 
 
 def _is_images(node: Any) -> bool:
@@ -340,7 +341,7 @@ def _plain(given: Any) -> Any:
     """Arrays without the types of tv_tensors, in lists."""
     if isinstance(given, (list, tuple)):
         return [_plain(entry) for entry in given]
-    return given if _typed(given) is None else given.as_subclass(_array.namespace(given).Tensor)
+    return given if _typed(given) is None else given.as_subclass(convert.namespace(given).Tensor)
 
 
 def _format(leaf: _Leaf) -> str | None:

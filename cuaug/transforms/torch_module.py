@@ -6,14 +6,18 @@ A transform made before that is none, and works all the same; `copy.deepcopy` ma
 from __future__ import annotations
 
 import functools
+import sys
 from typing import Any
 
-from .._arrays import array as _array
+
+def module_class() -> Any:
+    """torch.nn.Module, where the user has imported torch; else None."""
+    return getattr(getattr(sys.modules.get("torch"), "nn", None), "Module", None)
 
 
 def instance(cls: type) -> Any:
     """An object of the class, not yet initialised: also a ``torch.nn.Module`` if there is such a thing."""
-    module = _array.module_class()
+    module = module_class()
     if module is None:
         return object.__new__(cls)
     made: Any = object.__new__(_joined(cls, module))

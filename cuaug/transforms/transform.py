@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from .._arrays.array import dtype_name
+from .._arrays.convert import dtype_name
 from .._check import public
 from .._fusion.recipe import Recipe
 from . import torch_module as _module

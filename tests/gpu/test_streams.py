@@ -70,7 +70,7 @@ def test_two_hundred_rounds_on_memory_in_use(make):
 def test_a_wrong_stream_is_noticed(make, monkeypatch):
     """The control of the two tests above: on a stream that waits for nobody, the memory is overwritten."""
     call, wrong, stream = prepared(SMOOTH["warp_affine"]), torch.cuda.Stream(), make()
-    library = type(cuaug._arrays.array.library(torch.Tensor))
+    library = type(cuaug._arrays.registry.library_of(torch.Tensor))
     monkeypatch.setattr(library, "stream", lambda self, device: wrong.cuda_stream)
     assert corrupted(call, stream, rounds=20, ms=20) > 0
 

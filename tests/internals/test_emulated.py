@@ -11,7 +11,7 @@ from helpers.arrays import default_layout, images, to_layout
 from helpers.compare import Tolerance, assert_equal, to_numpy
 
 import cuaug
-from cuaug._arrays import images as _images
+from cuaug._arrays.images import describe_images
 from cuaug._passes import grids as _grids
 from cuaug._passes import image_passes as _pass
 from cuaug._passes import kernel_config as _plans
@@ -60,7 +60,7 @@ def displace(batch, layout, border="constant"):
     """By maps of each sample, whose rows and columns lie apart; given to the pass, as arrays of the host are copied."""
     maps = np.float32(np.random.default_rng(1).normal(0, 4, (2, 2, 66, 138)))[..., ::2, ::2]
     x, y = (Table(each.ctypes.data, *(step // 4 for step in each.strides), 0, each) for each in maps)
-    image = _images.images(batch, layout)
+    image = describe_images(batch, layout)
     geometry = _pass.grid_geometry(image, x, y, (33, 69), (1.0, 1.0), True)
     return _pass.warp(image, geometry, (33, 69), "bilinear", border, 0, None, None)
 

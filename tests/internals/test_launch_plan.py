@@ -13,8 +13,10 @@ from tables.recipes import CASES
 
 from cuaug import _check
 from cuaug import transforms as T
-from cuaug._arrays import array as _array
 from cuaug._arrays import images as _images
+from cuaug._arrays import protocol, torch_library
+from cuaug._arrays.images import describe_images
+from cuaug._arrays.registry import library_of
 from cuaug._fusion import batched_launch as together
 from cuaug._fusion import draw as drawing
 from cuaug._fusion import execute as run
@@ -93,7 +95,7 @@ def refuse(status):
 @pytest.fixture(params=["extension", "python"])
 def gpu(request, monkeypatch):
     """Torch's CPU memory as that of a GPU. All that has been given is in `gpu.given`."""
-    driver, library = Driver(), _array.library(torch.Tensor)
+    driver, library = Driver(), library_of(torch.Tensor)
     driver.given, driver.stream = [], 7
     describe, empty = library.describe, library.empty
 
@@ -258,7 +260,7 @@ def assert_traced(gpu, aug, dtype, layout):
     pixels = torch.zeros(5 * 64 * 80 * 3 + 64, dtype=getattr(torch, dtype))
     shape = (5, 64, 80, 3) if layout == "NHWC" else (5, 3, 64, 80)
     for offset in (0, 64, 1):  # other memory, aligned alike; then not
-        image = _images.images(pixels[offset : offset + 5 * 64 * 80 * 3].reshape(shape), layout)
+        image = describe_images(pixels[offset : offset + 5 * 64 * 80 * 3].reshape(shape), layout)
         plan = aug._plan(image)
         drawing._program(plan, image)
         for step in range(2):
@@ -390,7 +392,7 @@ def test_a_table_has_room_for_the_parts_of_a_mean_whatever_the_pass_reads(dtype,
     """A recipe may convert before it measures: room is kept without knowing what it will be."""
     for size in ((1, 1), (224, 224), (65, 33), (1080, 1920)):
         for samples in (1, 7, 256, 3000):
-            image = _images.imagined((samples, *size, channels), dtype)._replace(device=0)
+            image = _images.placeholder((samples, *size, channels), dtype)._replace(device=0)
             assert 0 < _grids.mean_parts(image) <= _grids.most_mean_parts(1, size)
 
 
@@ -402,16 +404,16 @@ def test_memory_of_torch_comes_the_short_way_on_the_current_device_alone(monkeyp
         taken.append(tuple(shape))
         return guards._empty_strided_cpu(shape, strides, dtype)
 
-    library = _array.library(torch.Tensor)
+    library = library_of(torch.Tensor)
     monkeypatch.setattr(library, "raw_empty", raw)
     monkeypatch.setattr(library, "current_device", lambda: 1)
-    monkeypatch.setattr(_array, "_torch_device", lambda device: torch.device("cpu"))
+    monkeypatch.setattr(torch_library, "_torch_device", lambda device: torch.device("cpu"))
     for shape, order in (((), None), ((0, 3), None), (torch.Size((2, 3, 4)), None), ((2, 3, 4, 5), (0, 2, 3, 1))):
         for dtype in ("uint8", "int64", "bfloat16"):
             expected = library.empty(shape, dtype, 0, order)
             assert not taken
             made = library.empty(shape, dtype, 1, order)
-            assert taken.pop() == _array.permuted(shape, order)[0]
+            assert taken.pop() == protocol.memory_shape(shape, order)[0]
             assert (made.shape, made.stride(), made.dtype) == (expected.shape, expected.stride(), expected.dtype)
 
 

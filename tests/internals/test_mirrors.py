@@ -124,7 +124,7 @@ def test_regions_and_their_halves_make_every_pixel_once(dtype, copied, size, sli
 
 def test_a_mean_has_a_part_for_each_block_that_takes_one():
     """Blocks of halves would write to the same."""
-    image = _images.imagined((256, 224, 224, 3), "uint8")
+    image = _images.placeholder((256, 224, 224, 3), "uint8")
     parts = 256 * _grids.mean_parts(image)
     for use, blocks in (((), parts + _grids._HALVED), (("Measured",), parts)):
         names = "uint8", "uint8", "Affine", "Bilinear", "Windowed<cuaug::Edge>", "cuaug::Chain<>", *use

@@ -16,7 +16,7 @@ from numpy.testing import assert_array_equal
 
 import cuaug
 from cuaug import _native as native
-from cuaug._arrays import images as _images
+from cuaug._arrays.images import describe_images
 from cuaug._passes import image_passes as _pass
 from cuaug._passes import parameters as _parameters
 
@@ -80,7 +80,7 @@ def test_packed_bytes_are_rounded_and_put_together_in_every_width(width):
     values = seeded(width).choice(np.append(levels, np.arange(256)), (1, 3, width, 3))
     shares = np.float32(values / 255)
     expected = np.nan_to_num(np.rint(np.clip(shares * np.float32(255), 0, 255)))
-    image, still = _images.images(shares), _parameters.PerSample(_parameters.NO_TABLE, (0.0,))
+    image, still = describe_images(shares), _parameters.PerSample(_parameters.NO_TABLE, (0.0,))
 
     def make():
         room = np.full((1, 3, width + 3, 3), 77, np.uint8)

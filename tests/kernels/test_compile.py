@@ -507,7 +507,7 @@ def test_a_warp_is_launched_with_the_threads_that_its_blocks_have(nvrtc):
     claims = []
     for dtype, channels, border in itertools.product(IMAGE_DTYPES, [1, 2, 3, 4], ["Constant", "Edge"]):
         names = dtype, dtype, "Affine", "Bilinear", border, kernels.chain(())
-        axes = images.imagined((4, 64, 64, channels), dtype).axes
+        axes = images.placeholder((4, 64, 64, channels), dtype).axes
         copied = str(plans.copies(names, "Packed")).lower()
         threads = plans.plan("warp", names, axes, 0, axes, 0).threads
         claims.append(f"static_assert(cuaug::block_threads<cuaug::{dtype}, {channels}, {copied}> == {threads});")

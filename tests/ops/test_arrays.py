@@ -13,8 +13,8 @@ from helpers.arrays import HOMES, IMAGE_DTYPES, MASK_DTYPES, NEGATIVE, SHAPE, VI
 from helpers.compare import assert_equal, describe, to_numpy
 
 import cuaug
-from cuaug._arrays import array as _array
-from cuaug._arrays import dlpack as _dlpack
+from cuaug._arrays import capsule as _capsule
+from cuaug._arrays.registry import library_of
 
 torch = pytest.importorskip("torch")
 
@@ -69,9 +69,12 @@ def test_the_library_s_own_description_is_dlpack_s(view, home):
         if (dtype == "bfloat16" and home[0] != "torch") or (home[0] == "jax" and dtype in ("float64", "int64")):
             continue
         array = {**VIEWS, **NEGATIVE}[view](images(home, dtype, "NHWC", (6, 20, 23, 3)))
-        library = _array.library(type(array))
+        library = library_of(type(array))
         device = 0 if home[1] == "cuda" else -1
-        fast, slow = library.describe(array), _dlpack.read(array, library.stream(device) if device >= 0 else None)
+        fast, slow = (
+            library.describe(array),
+            _capsule.import_array(array, library.stream(device) if device >= 0 else None),
+        )
         assert (fast.pointer, tuple(fast.shape), fast.dtype) == (slow.pointer, slow.shape, slow.dtype)
         assert fast.device == slow.device == device
         steps = [

@@ -23,7 +23,7 @@ from tables import warps as cases
 from tables.colors import CASES, FIRST
 
 import cuaug
-from cuaug._arrays import images as _images
+from cuaug._arrays.images import describe_images
 from cuaug._passes import kernel_config as _plans
 from cuaug._program import names as _names
 from cuaug._program.sources import KERNELS
@@ -397,7 +397,7 @@ def test_labels_have_no_colour(dtype):
 
 def test_the_mean_of_a_clip_is_one_block_whatever_its_frames():
     clips = np.zeros((2, 5, 7, 9, 3), np.uint8)
-    axes = _images.images(clips, "NTHWC").axes
+    axes = describe_images(clips, "NTHWC").axes
     assert _plans.plan("luma_mean", ("uint8", "uint8", _names.chain(())), axes, 0, axes, 0).grid == (2, 1, 1)
     assert cuaug.adjust_contrast(clips[:, :0], 0.5, layout="NTHWC").shape == (2, 0, 7, 9, 3)
 

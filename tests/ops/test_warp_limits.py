@@ -317,17 +317,17 @@ def test_divisors_divide_all_numbers_of_regions(number):
 )
 def test_rows_of_more_bytes_than_32_bits_count_are_not_copied(extents, strides, layout):
     """Boxes that hold what is in memory as it lies there count its bytes in 32 bits (kernels/gpu/copied.cuh)."""
-    from cuaug._arrays import images as _images
+    from cuaug._arrays.images import BatchAxes
     from cuaug._passes import kernel_config as _plans
     from cuaug._program import names as _names
 
     channels = extents[2]
     lying = (64, 1) if layout == "Planar" else (64 * channels, channels)
     strides_of_c = 192 if layout == "Planar" else 1
-    small = _images.Axes("NCHW", (1, 1, channels, 3, 64), (192 * channels, 1, strides_of_c, *lying), None)
+    small = BatchAxes("NCHW", (1, 1, channels, 3, 64), (192 * channels, 1, strides_of_c, *lying), None)
     for dtype, apart in (("float32", True), ("uint8", False)):
         names = (dtype, dtype, "Affine", "Bilinear", "Constant", _names.chain(()))
-        for source, far in ((small, False), (_images.Axes("NCHW", extents, strides, None), apart)):
+        for source, far in ((small, False), (BatchAxes("NCHW", extents, strides, None), apart)):
             plan = _plans.plan("warp", names, source, 0, small, 0)
             assert ("Strided" in plan.kernel) == far, plan.kernel
             assert layout in plan.kernel

@@ -378,7 +378,7 @@ BEFORE, AFTER = ["BeforeContrast"], ["AfterContrast"]
 )
 def test_the_pass_before_a_mean_does_what_comes_before_it(transforms, chains, measured):
     batch = noise((2, 100, 90, 3))
-    plan = T.Compose(transforms)._plan(cuaug._arrays.images.images(batch))
+    plan = T.Compose(transforms)._plan(cuaug._arrays.images.describe_images(batch))
     assert [[op.op for op in each.chain] for each in plan.passes] == chains
     assert [i for i, each in enumerate(plan.passes) if each.measures] == measured
     for each in plan.passes:

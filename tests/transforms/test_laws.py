@@ -68,7 +68,10 @@ def test_sample_by_sample_equals_loop_by_loop(case):
 
 def test_memory_that_no_loop_needs_any_more_serves_again(monkeypatch):
     taken, made = [], []
-    library, empty = type(cuaug._arrays.array.library(np.ndarray)), cuaug._arrays.array.library(np.ndarray).empty
+    library, empty = (
+        type(cuaug._arrays.registry.library_of(np.ndarray)),
+        cuaug._arrays.registry.library_of(np.ndarray).empty,
+    )
     monkeypatch.setattr(library, "empty", lambda self, *what: taken.append(what[0]) or empty(*what))
     loops = cuaug._fusion.cpu_run._Collecting.loop
     monkeypatch.setattr(

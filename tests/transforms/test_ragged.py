@@ -243,7 +243,7 @@ def test_sizes_are_forgotten_at_last(monkeypatch):
 
 def test_a_size_that_two_images_have_by_chance_is_not_the_recipe_s():
     """What all sizes become is found by a size that is like the first in nothing."""
-    leading = lambda *transforms: T.Compose(transforms)._leads.count(_images.imagined((1, 40, 60, 3), "uint8"))  # noqa: E731
+    leading = lambda *transforms: T.Compose(transforms)._leads.count(_images.placeholder((1, 40, 60, 3), "uint8"))  # noqa: E731
     assert leading(T.Resize(12), T.Pad(2), T.CenterCrop(8), T.RandomCrop(4)) == 3
     assert leading(T.Resize((40, 60)), T.RandomCrop(4)) == 1
     assert leading(T.Resize(12), T.RandomHorizontalFlip()) == 0

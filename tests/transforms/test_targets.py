@@ -12,7 +12,7 @@ from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuaug._arrays import array as _array
+from cuaug._arrays import convert
 from cuaug._arrays import small_matrices as _matrices
 from cuaug.transforms import boxes as _boxes
 from cuaug.transforms import keypoints as _keypoints
@@ -330,8 +330,8 @@ def test_compact_keeps_the_valid_and_what_goes_along(home, ragged, monkeypatch):
     given, mask = some_boxes((3, 4)).astype("f4"), seeded("mask").random((3, 4)) < 0.5
     mask[1] = False
     classes, names = np.arange(12, dtype="i4").reshape(3, 4), [[f"{n}.{b}" for b in range(4)] for n in range(3)]
-    waits, to_host = [], _array.to_host
-    monkeypatch.setattr(_array, "to_host", lambda value: waits.append(1) or to_host(value))
+    waits, to_host = [], convert.to_host
+    monkeypatch.setattr(convert, "to_host", lambda value: waits.append(1) or to_host(value))
     arrays = [put(array, home) for array in (mask, given, classes)]
     valid, boxes, labels = ([array[i] for i in range(3)] for array in arrays) if ragged else arrays
     kept = _boxes.compact(valid, boxes, labels, names)
@@ -542,7 +542,7 @@ def test_device_values_are_never_read(ragged, monkeypatch):
 
     monkeypatch.setattr(_matrices, "is_host", lambda array: False)
     monkeypatch.setattr(_matrices, "asarray", asarray)
-    monkeypatch.setattr(_array, "asarray", asarray)
+    monkeypatch.setattr(convert, "asarray", asarray)
     boxes, points = ([meta(own) for own in part] if ragged else meta(part) for part in targets(ragged))
     mask = [meta(np.ones(4), dtype="bool")] * 3 if ragged else meta(np.ones((3, 4)), dtype="bool")
     for canvas in (SIZE, np.array([SIZE] * 3)):

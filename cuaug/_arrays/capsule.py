@@ -6,15 +6,20 @@ The layout of the structures is DLPack's own (dlpack.h, version 1.1).
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+from .descriptor import ArrayDescriptor, contiguous_strides
 
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
+
+
 _KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 6: "bool"}
+
+
 _READ_ONLY = 1
 
 
-class _Tensor(ctypes.Structure):
+class _DLTensor(ctypes.Structure):
     _fields_ = (
         ("data", ctypes.c_void_p),
         ("device_type", ctypes.c_int32),
@@ -29,27 +34,15 @@ class _Tensor(ctypes.Structure):
     )
 
 
-class _Versioned(ctypes.Structure):
+class _DLManagedTensorVersioned(ctypes.Structure):
     _fields_ = (
         ("major", ctypes.c_uint32),
         ("minor", ctypes.c_uint32),
         ("manager", ctypes.c_void_p),
         ("deleter", ctypes.c_void_p),
         ("flags", ctypes.c_uint64),
-        ("tensor", _Tensor),
+        ("tensor", _DLTensor),
     )
-
-
-class Tensor(NamedTuple):
-    """What a capsule describes. The capsule, `owner`, keeps the memory alive and gives it back when it is dropped."""
-
-    pointer: int
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    dtype: str
-    device: int
-    read_only: bool
-    owner: object
 
 
 def _pointer(capsule: object, name: bytes) -> int | None:
@@ -69,7 +62,7 @@ def device_of(array: Any) -> int:
     raise TypeError(f"{type(array).__name__} is on DLPack device {(int(kind), int(index))}, neither CPU nor CUDA")
 
 
-def read(array: Any, stream: int | None = None) -> Tensor:
+def import_array(array: Any, stream: int | None = None) -> ArrayDescriptor:
     """Describe an array in place; the producer orders its work before `stream`, the CUDA stream it will be read on."""
     device = device_of(array)
     arguments: dict[str, Any] = (
@@ -81,12 +74,12 @@ def read(array: Any, stream: int | None = None) -> Tensor:
         capsule = array.__dlpack__(**arguments)
     flags = 0
     if (address := _pointer(capsule, b"dltensor_versioned")) is not None:
-        versioned = _Versioned.from_address(address)
+        versioned = _DLManagedTensorVersioned.from_address(address)
         if versioned.major != 1:
             raise TypeError(f"{type(array).__name__} speaks DLPack {versioned.major}, this is written for version 1")
         tensor, flags = versioned.tensor, versioned.flags
     elif (address := _pointer(capsule, b"dltensor")) is not None:
-        tensor = _Tensor.from_address(address)
+        tensor = _DLTensor.from_address(address)
     else:
         raise TypeError(f"{type(array).__name__}.__dlpack__() gave no unused DLPack capsule")
     if tensor.lanes != 1 or tensor.code not in _KINDS:
@@ -96,19 +89,10 @@ def read(array: Any, stream: int | None = None) -> Tensor:
         )
     kind = _KINDS[tensor.code]
     shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
-    strides = tuple(tensor.strides[i] for i in range(tensor.ndim)) if tensor.strides else contiguous(shape)
+    strides = tuple(tensor.strides[i] for i in range(tensor.ndim)) if tensor.strides else contiguous_strides(shape)
     if any(abs(step) > 1 << 61 for step in strides):
         raise TypeError(f"{type(array).__name__} exports strides {strides}: a negative one went wrong in its library")
     dtype = kind if kind == "bool" else f"{kind}{tensor.bits}"
-    return Tensor(
+    return ArrayDescriptor(
         (tensor.data or 0) + tensor.byte_offset, shape, strides, dtype, device, bool(flags & _READ_ONLY), capsule
     )
-
-
-def contiguous(shape: tuple[int, ...], order: Sequence[int] | None = None) -> tuple[int, ...]:
-    """Strides, in elements, of an array whose memory runs through the axes in `order`, the outermost first: C order."""
-    strides, step = [0] * len(shape), 1
-    for axis in reversed(range(len(shape)) if order is None else order):
-        strides[axis] = step
-        step *= max(shape[axis], 1)
-    return tuple(strides)

@@ -1,0 +1,47 @@
+"""CuPy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from .._gpu import cuda as _cuda
+from .._program.dtypes import ITEM_SIZE
+from .descriptor import ArrayDescriptor
+from .protocol import _OnItsStream, memory_shape, numpy_dtype, unsupported_dtype
+
+
+class CuPyLibrary(_OnItsStream):
+    name, channels_first = "cupy", False
+
+    def describe(self, array: Any, stream: int | None = None) -> ArrayDescriptor:
+        dtype = array.dtype
+        if dtype.name not in ITEM_SIZE:
+            raise TypeError(unsupported_dtype(dtype))
+        strides = tuple(step // dtype.itemsize for step in array.strides)
+        return ArrayDescriptor(array.data.ptr, array.shape, strides, dtype.name, array.data.device_id, False, array)
+
+    def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
+        with _cuda.device(device):
+            extents, axes = memory_shape(shape, order)
+            return _cuda.cupy().empty(extents, numpy_dtype(dtype)).transpose(axes)
+
+    def pointer(self, array: Any) -> int:
+        return int(array.data.ptr)
+
+    def finish(self, array: Any) -> Any:
+        return array
+
+    def stream(self, device: int) -> int:
+        with _cuda.device(device):
+            return int(_cuda.cupy().cuda.get_current_stream().ptr)
+
+    def load(self, values: np.ndarray, device: int) -> Any:
+        with _cuda.device(device):
+            return _cuda.cupy().asarray(values)
+
+    def namespace(self) -> ModuleType:
+        return _cuda.cupy()

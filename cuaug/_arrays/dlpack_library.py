@@ -1,0 +1,45 @@
+"""Objects with `__dlpack__` of other libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from . import capsule
+from .descriptor import ArrayDescriptor
+from .numpy_library import _CUPY, NUMPY
+from .protocol import Library, _OnItsStream
+
+
+class DLPackLibrary(_OnItsStream):
+    """Any object with `__dlpack__`: read in place; results are NumPy or CuPy arrays."""
+
+    name, channels_first = "dlpack", False
+
+    def home(self, device: int) -> Library:
+        return NUMPY if device < 0 else _CUPY
+
+    def describe(self, array: Any, stream: int | None = None) -> ArrayDescriptor:
+        device = capsule.device_of(array)
+        return capsule.import_array(array, stream if stream is not None or device < 0 else self.stream(device))
+
+    def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
+        return self.home(device).empty(shape, dtype, device, order)
+
+    def pointer(self, array: Any) -> int:
+        return (NUMPY if isinstance(array, np.ndarray) else _CUPY).pointer(array)
+
+    def finish(self, array: Any) -> Any:
+        return array
+
+    def stream(self, device: int) -> int:
+        return self.home(device).stream(device)
+
+    def load(self, values: np.ndarray, device: int) -> Any:
+        return self.home(device).load(values, device)
+
+    def namespace(self) -> ModuleType:
+        return np

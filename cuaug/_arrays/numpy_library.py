@@ -1,0 +1,57 @@
+"""NumPy arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from .._host import buffer_pool as _memory
+from .._program.dtypes import ITEM_SIZE
+from .cupy_library import CuPyLibrary
+from .descriptor import ArrayDescriptor
+from .dlpack_library import DLPackLibrary
+from .jax_library import JaxLibrary
+from .protocol import _OnItsStream, dtype_name_of, memory_shape, numpy_dtype, unsupported_dtype
+
+
+class NumPyLibrary(_OnItsStream):
+    name, channels_first = "numpy", False
+
+    def describe(self, array: Any, stream: int | None = None) -> ArrayDescriptor:
+        dtype = array.dtype
+        name = dtype_name_of(dtype)
+        if not dtype.isnative or name not in ITEM_SIZE:
+            raise TypeError(unsupported_dtype(dtype if dtype.isnative else dtype.str))
+        if any(step % dtype.itemsize for step in array.strides):
+            array = array.copy()
+        pointer, read_only = array.__array_interface__["data"]
+        strides = tuple(step // dtype.itemsize for step in array.strides)
+        return ArrayDescriptor(pointer, array.shape, strides, name, -1, read_only, array)
+
+    def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
+        extents, axes = memory_shape(shape, order)
+        if (size := math.prod(extents) * ITEM_SIZE[dtype]) >= _memory.LARGE:
+            return _memory.fresh(size).view(numpy_dtype(dtype)).reshape(extents).transpose(axes)
+        return np.empty(extents, numpy_dtype(dtype)).transpose(axes)
+
+    def pointer(self, array: Any) -> int:
+        return int(array.__array_interface__["data"][0])
+
+    def finish(self, array: Any) -> Any:
+        return array
+
+    def stream(self, device: int) -> int:
+        return 0
+
+    def load(self, values: np.ndarray, device: int) -> Any:
+        return values
+
+    def namespace(self) -> ModuleType:
+        return np
+
+
+NUMPY, _CUPY, _DLPACK, _JAX = NumPyLibrary(), CuPyLibrary(), DLPackLibrary(), JaxLibrary()
