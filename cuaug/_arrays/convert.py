@@ -10,8 +10,11 @@ import numpy as np
 
 from .. import _check
 from . import capsule
+from .cupy_library import CUPY
 from .descriptor import ArrayDescriptor
-from .numpy_library import _CUPY, _DLPACK, _JAX, NUMPY, NumPyLibrary
+from .dlpack_library import DLPACK
+from .jax_library import JAX
+from .numpy_library import NUMPY, NumPyLibrary
 from .protocol import Library, memory_shape
 from .registry import library_of
 from .torch_library import TorchLibrary, torch_library
@@ -44,7 +47,7 @@ def namespace(*arrays: Any) -> Any:
     """The module (torch, cupy, jax.numpy or numpy) of the first argument that is an array of one."""
     for array in arrays:
         found = library_of(type(array))
-        if found is not None and found is not _DLPACK:
+        if found is not None and found is not DLPACK:
             return found.namespace()
     return np
 
@@ -57,7 +60,7 @@ def is_host(value: Any) -> bool:
     if isinstance(found, TorchLibrary):
         return bool(value.device.type == "cpu")
     # A JAX tracer has no values to read.
-    return found is not _CUPY and hasattr(value, "__dlpack__") and capsule.device_of(value) < 0
+    return found is not CUPY and hasattr(value, "__dlpack__") and capsule.device_of(value) < 0
 
 
 def host_array(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarray:
@@ -86,7 +89,7 @@ def to_host(value: Any) -> np.ndarray:
     found = library_of(type(value))
     if isinstance(found, TorchLibrary):
         return host_array("value", value.cpu())
-    return host_array("value", value.get() if found is _CUPY else value)
+    return host_array("value", value.get() if found is CUPY else value)
 
 
 def host_or_device(parameter: str, value: Any) -> Any:
@@ -116,7 +119,7 @@ def stack_columns(values: Sequence[Any]) -> Any:
 
 def index_dtype(found: Library) -> str:
     """Of indices: int64, or what JAX has for it."""
-    return str(sys.modules["jax"].dtypes.canonicalize_dtype("int64")) if found is _JAX else "int64"
+    return str(sys.modules["jax"].dtypes.canonicalize_dtype("int64")) if found is JAX else "int64"
 
 
 def detached(array: Any) -> Any:
@@ -144,7 +147,7 @@ def asarray(value: Any, *, like: Any, dtype: str) -> Any:
     if found is target and found is not NUMPY:
         if isinstance(target, TorchLibrary):
             return value.to(device=like.device, dtype=target.dtypes[dtype], non_blocking=True)
-        if target is _JAX:  # which has 64 bits only where the user has enabled them
+        if target is JAX:  # which has 64 bits only where the user has enabled them
             dtype = sys.modules["jax"].dtypes.canonicalize_dtype(dtype)
         return value.astype(dtype)
     if is_host(value):

@@ -11,10 +11,10 @@ import numpy as np
 from .._gpu import cuda as _cuda
 from .._program.dtypes import ITEM_SIZE
 from .descriptor import ArrayDescriptor
-from .protocol import _OnItsStream, memory_shape, numpy_dtype, unsupported_dtype
+from .protocol import memory_shape, numpy_dtype, unsupported_dtype
 
 
-class CuPyLibrary(_OnItsStream):
+class CuPyLibrary:
     name, channels_first = "cupy", False
 
     def describe(self, array: Any, stream: int | None = None) -> ArrayDescriptor:
@@ -45,3 +45,6 @@ class CuPyLibrary(_OnItsStream):
 
     def namespace(self) -> ModuleType:
         return _cuda.cupy()
+
+
+CUPY = CuPyLibrary()

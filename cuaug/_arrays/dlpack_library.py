@@ -9,18 +9,19 @@ from typing import Any
 import numpy as np
 
 from . import capsule
+from .cupy_library import CUPY
 from .descriptor import ArrayDescriptor
-from .numpy_library import _CUPY, NUMPY
-from .protocol import Library, _OnItsStream
+from .numpy_library import NUMPY
+from .protocol import Library
 
 
-class DLPackLibrary(_OnItsStream):
+class DLPackLibrary:
     """Any object with `__dlpack__`: read in place; results are NumPy or CuPy arrays."""
 
     name, channels_first = "dlpack", False
 
     def home(self, device: int) -> Library:
-        return NUMPY if device < 0 else _CUPY
+        return NUMPY if device < 0 else CUPY
 
     def describe(self, array: Any, stream: int | None = None) -> ArrayDescriptor:
         device = capsule.device_of(array)
@@ -30,7 +31,7 @@ class DLPackLibrary(_OnItsStream):
         return self.home(device).empty(shape, dtype, device, order)
 
     def pointer(self, array: Any) -> int:
-        return (NUMPY if isinstance(array, np.ndarray) else _CUPY).pointer(array)
+        return (NUMPY if isinstance(array, np.ndarray) else CUPY).pointer(array)
 
     def finish(self, array: Any) -> Any:
         return array
@@ -43,3 +44,6 @@ class DLPackLibrary(_OnItsStream):
 
     def namespace(self) -> ModuleType:
         return np
+
+
+DLPACK = DLPackLibrary()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import struct
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -11,12 +10,12 @@ import numpy as np
 
 from .. import _check
 from .._gpu import cuda as _cuda
+from .._gpu.executor import DIRECT, Executor
 from .._program.dtypes import ITEM_SIZE
 from .descriptor import contiguous_strides
 from .protocol import Library
 from .registry import library_of
 
-RAGGED_IMAGE_RECORD = struct.Struct("Pq 6i")  # kernels/record.cuh
 _FIRST = {4: "NCHW", 3: "CHW"}
 _LAST = {4: "NHWC", 3: "HWC", 2: "HW"}
 
@@ -33,7 +32,7 @@ class BatchAxes(NamedTuple):
 class ImageBatch(NamedTuple):
     """A batch in memory, described.
 
-    If ragged, each image has a place and a size of its own: `pointer` is that of a table of `ONE_IMAGE`, and further
+    If ragged, each image has a place and a size of its own: `pointer` is that of a table of `RAGGED_IMAGE`, and further
     numbers (fusion/ragged.py), of as many numbers of 8 bytes as the axes say is the stride of a sample.
     """
 
@@ -44,6 +43,7 @@ class ImageBatch(NamedTuple):
     library: Library
     read_only: bool
     owner: object
+    executor: Executor = DIRECT
 
     @property
     def samples(self) -> int:
@@ -74,6 +74,11 @@ def describe_images(array: Any, layout: str | None = None, library: Library | No
         _cuda.ready()
     axes = _batch_axes(tensor.shape, tensor.strides, layout, library.channels_first)
     return ImageBatch(tensor.pointer, tensor.dtype, tensor.device, axes, library, tensor.read_only, tensor.owner)
+
+
+def redescribe(array: Any, images: ImageBatch) -> ImageBatch:
+    """Describe an array that a pass over these images has returned."""
+    return describe_images(array, images.axes.layout, images.library)._replace(executor=images.executor)
 
 
 def placeholder(shape: tuple[int, int, int, int], dtype: str) -> ImageBatch:

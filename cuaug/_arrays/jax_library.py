@@ -30,3 +30,6 @@ class JaxLibrary(DLPackLibrary):
     def namespace(self) -> ModuleType:
         module: ModuleType = sys.modules["jax"].numpy
         return module
+
+
+JAX = JaxLibrary()

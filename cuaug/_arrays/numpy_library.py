@@ -11,14 +11,11 @@ import numpy as np
 
 from .._host import buffer_pool as _memory
 from .._program.dtypes import ITEM_SIZE
-from .cupy_library import CuPyLibrary
 from .descriptor import ArrayDescriptor
-from .dlpack_library import DLPackLibrary
-from .jax_library import JaxLibrary
-from .protocol import _OnItsStream, dtype_name_of, memory_shape, numpy_dtype, unsupported_dtype
+from .protocol import dtype_name_of, memory_shape, numpy_dtype, unsupported_dtype
 
 
-class NumPyLibrary(_OnItsStream):
+class NumPyLibrary:
     name, channels_first = "numpy", False
 
     def describe(self, array: Any, stream: int | None = None) -> ArrayDescriptor:
@@ -54,4 +51,4 @@ class NumPyLibrary(_OnItsStream):
         return np
 
 
-NUMPY, _CUPY, _DLPACK, _JAX = NumPyLibrary(), CuPyLibrary(), DLPackLibrary(), JaxLibrary()
+NUMPY = NumPyLibrary()

@@ -10,8 +10,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from .. import _check
-from .._gpu import cuda as _cuda
-from .._host import extension as _cpu
 from .descriptor import ArrayDescriptor
 
 
@@ -28,25 +26,6 @@ class Library(Protocol):
     def stream(self, device: int) -> int: ...
     def load(self, values: np.ndarray, device: int) -> Any: ...
     def namespace(self) -> ModuleType: ...
-    def launch(
-        self, kernel: str, data: bytes, grid: tuple[int, int, int], threads: int, shared: int, device: int
-    ) -> None: ...
-    def loop(self, loop: Any) -> None: ...
-
-
-class _OnItsStream:
-    """Kernels run on the stream that the library's caller has chosen, and a CPU's loops at once."""
-
-    def stream(self, device: int) -> int:
-        raise NotImplementedError
-
-    def launch(
-        self, kernel: str, data: bytes, grid: tuple[int, int, int], threads: int, shared: int, device: int
-    ) -> None:
-        _cuda.launch(kernel, data, grid, threads, shared, device, self.stream(device))
-
-    def loop(self, loop: Any) -> None:
-        _cpu.native().run([loop])
 
 
 def unsupported_dtype(dtype: Any) -> str:

@@ -14,7 +14,10 @@ import numpy as np
 
 from .. import _check
 from .._gpu import cuda as _cuda
-from .numpy_library import _CUPY, _DLPACK, _JAX, NUMPY
+from .cupy_library import CUPY
+from .dlpack_library import DLPACK
+from .jax_library import JAX
+from .numpy_library import NUMPY
 from .protocol import Library
 from .torch_library import torch_library
 
@@ -35,12 +38,12 @@ def _find_library(kind: type) -> Library | None:
         if root == "torch" and base.__name__ == "Tensor":
             return torch_library()
         if root == "cupy" and base.__name__ == "ndarray":
-            return _CUPY
+            return CUPY
         if root == "jaxlib" or (base.__name__ == "Tracer" and root == "jax"):
-            return _JAX
+            return JAX
         if base is np.ndarray:
             return NUMPY
-    return _DLPACK if hasattr(kind, "__dlpack__") and not issubclass(kind, np.generic) else None
+    return DLPACK if hasattr(kind, "__dlpack__") and not issubclass(kind, np.generic) else None
 
 
 def library_by_name(like: Any, device: int = -1) -> Library:
@@ -57,7 +60,7 @@ def library_by_name(like: Any, device: int = -1) -> Library:
     if name == "numpy":
         return NUMPY
     if name == "cupy":
-        return _CUPY
+        return CUPY
     try:
         importlib.import_module("torch")
     except ImportError as error:

@@ -14,10 +14,10 @@ import numpy as np
 from .._host import buffer_pool as _memory
 from .._program.dtypes import ITEM_SIZE
 from .descriptor import ArrayDescriptor, contiguous_strides
-from .protocol import _OnItsStream, memory_shape, unsupported_dtype
+from .protocol import memory_shape, unsupported_dtype
 
 
-class TorchLibrary(_OnItsStream):
+class TorchLibrary:
     name, channels_first = "torch", True
 
     def __init__(self) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import importlib
-import struct
 import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,11 +21,11 @@ from .._arrays.protocol import Library
 from .._check import BackendError
 from .._gpu import cuda as _cuda
 from .._host import extension as _cpu
+from .._program.records import COPY_BOXES
 
 if TYPE_CHECKING:
     from .._native import Files
 
-RECORD = struct.Struct("P")  # `cuaug::Cut`
 _ROWS = 32  # `cut_rows`: of a piece, that a block of the kernel moves
 _TAKEN = ("444", "422", "420", "440")
 _ROOM = 256 << 20  # bytes of images that are decoded at a time, but for one that is larger
@@ -185,7 +184,7 @@ def cut(pieces: np.ndarray, library: Library, device: int) -> None:
     """Moves pieces of a device's memory, on the library's current stream."""
     loaded = library.load(pieces, device)
     grid = len(pieces), int(-(-pieces[:, 4].max() // _ROWS)), 1
-    library.launch("cuaug::cut", RECORD.pack(library.pointer(loaded)), grid, 256, 0, device)
+    _cuda.launch("cuaug::cut", COPY_BOXES.pack(library.pointer(loaded)), grid, 256, 0, device, library.stream(device))
 
 
 def _rounds(bytes_of: np.ndarray) -> Iterator[slice]:

@@ -19,10 +19,10 @@ from .._arrays.registry import library_of
 from .._gpu import cuda as _cuda
 from .._host import extension as _cpu
 from .._program.dtypes import ITEM_SIZE
+from .._program.records import NMS
 from . import torch_ops as _operators
 
-KERNELS = "nms_few_hits", "nms_few_settle", "nms_hits", "nms_settle", "nms_sort", "nms_rank", "nms"
-RECORD = struct.Struct("P32s P32s P32s P32s 2P 5P 48s")
+_PACKER = NMS.packed_by("P32s P32s P32s P32s 2P 5P 48s")
 _REST = struct.Struct("q 2d 6i")  # from the number of samples on
 _STRIDES = struct.Struct("4q")
 _FLOATS = ("float16", "bfloat16", "float32", "float64")
@@ -128,11 +128,11 @@ def _run(call: _Call, pointers: list[int]) -> Any:
     keys, candidates, published, kept, state = plan.spaces
     rest = start + keys, start + candidates, start + published, start + kept, start + state, call.rest
     for kernel, grid, threads in plan.launches[:-1]:
-        _cuda.launch(kernel, RECORD.pack(*arrays, 0, 0, *rest), grid, threads, 0, device, stream)
+        _cuda.launch(kernel, _PACKER.pack(*arrays, 0, 0, *rest), grid, threads, 0, device, stream)
     indices = library.empty(call.shape, call.dtype, device, None)  # while the GPU has begun
     number = None if told else library.empty(call.batch, call.dtype, device, None)
     found = told.pointer if told else library.pointer(number)
-    data = RECORD.pack(*arrays, library.pointer(indices), found, *rest)
+    data = _PACKER.pack(*arrays, library.pointer(indices), found, *rest)
     if device < 0:
         _cpu.native().nms(data, "float64" if call.real == "float64" else "float32")
     for kernel, grid, threads in plan.launches[-1:]:

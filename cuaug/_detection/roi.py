@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import struct
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -18,17 +17,13 @@ from .._arrays.descriptor import ArrayDescriptor, contiguous_strides
 from .._arrays.protocol import Library
 from .._arrays.registry import library_of
 from .._host import extension as _cpu
+from .._program.records import MAX_LEVELS, ROI, ROI_ARGMAX, ROI_BACKWARD
 from . import nms as _nms
 from . import roi_kernels as _roi_gpu
 from . import torch_ops as _operators
 
-MOST_LEVELS = 8
-_LEVEL = "P4q P4q 2i 2d"
-RECORD = struct.Struct(_LEVEL * MOST_LEVELS + "P4q P4q q 8i")
-PLACES = struct.Struct("P5q")  # what a GPU's has beside it where it remembers places
-BACK = struct.Struct("2P")  # and a pass back pixel by pixel beside that
 _NOWHERE: tuple[int, ...] = (0,) * 5
-_NO_PLACES = bytes(PLACES.size)
+_NO_PLACES = bytes(ROI_ARGMAX.size - ROI.size)
 _FLOATS = ("float16", "bfloat16", "float32", "float64")
 _ORDERS = {"NCHW": (0, 1, 2, 3), "NHWC": (0, 3, 1, 2)}  # where N, C, H and W stand
 
@@ -82,8 +77,8 @@ def asked(
     layout: str | None, canonical_size: float, canonical_level: int,
 ) -> Pooling:  # fmt: skip
     """Checks what is asked for, besides arrays."""
-    if not 1 <= len(levels) <= MOST_LEVELS:
-        raise ValueError(f"features must be one array, or 1 to {MOST_LEVELS} levels, got {len(levels)}")
+    if not 1 <= len(levels) <= MAX_LEVELS:
+        raise ValueError(f"features must be one array, or 1 to {MAX_LEVELS} levels, got {len(levels)}")
     if len(scales) != len(levels):
         raise ValueError(f"spatial_scale must have an entry for each of {len(levels)} levels, got {len(scales)}")
     for scale in scales:
@@ -148,12 +143,12 @@ def backward(
     where = _NO_PLACES
     if places is not None:
         found = library.describe(places)
-        where = PLACES.pack(*_numbers(found, wanted), found.dtype == "int32")
+        where = ROI_ARGMAX.pack_derived(*_numbers(found, wanted), found.dtype == "int32")
     if autograd.is_deterministic():
         data = _record(wanted, maps, [to for _, to in made], regions, about)
         space = library.empty((call.regions * (_roi_gpu.SHAPE + _roi_gpu.BOUNDS),), "uint8", call.device, None)
         shapes = library.pointer(space)
-        data += where + BACK.pack(shapes + call.regions * _roi_gpu.SHAPE, shapes)
+        data += where + ROI_BACKWARD.pack_derived(shapes + call.regions * _roi_gpu.SHAPE, shapes)
         _roi_gpu.gather(call, data, [_extents(own, wanted) for own in maps], samples)
         return [array for array, _ in made]
     sums = made
@@ -179,7 +174,7 @@ def _pooled(
         short = _places_are_short(wanted, maps[0])
         like = maps[0]._replace(dtype="int32" if short else "int64")
         places, numbers = _made(library, extents, like, wanted)
-        where = PLACES.pack(*numbers, short)
+        where = ROI_ARGMAX.pack_derived(*numbers, short)
     if 0 not in extents:
         data = _record(wanted, maps, [_NOWHERE] * len(maps), regions, about)
         if maps[0].device < 0:
@@ -266,12 +261,12 @@ def _record(
     for own, to, scale, least in zip(maps, gradients, wanted.scales, wanted.least_areas, strict=True):
         _, _, height, width = _extents(own, wanted)
         record += [*_numbers(own, wanted), *to, height, width, scale, least]
-    record += [0] * 14 * (MOST_LEVELS - len(maps))
+    record += [0] * 14 * (MAX_LEVELS - len(maps))
     samples, channels, _, _ = _extents(maps[0], wanted)
     count, columns = regions.shape
     record += [regions.pointer, 0, *regions.strides, _nms.KINDS[regions.dtype], *pooled, count]
     record += [len(maps), samples, channels, *wanted.size, wanted.sampling, wanted.aligned, columns == 6]
-    return RECORD.pack(*record)
+    return ROI.pack(*record)
 
 
 def _call(

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-import struct
 from typing import Any
 
+from .._gpu import cuda as _cuda
 from .._host import extension as _cpu
+from .._program.records import ROTATED_IOU
 from . import nms as _nms
 
 _SIDE = 16  # kernels/rotated_pairs.cu
-RECORD = struct.Struct("P32s P32s P 3q 2i")
+_PACKER = ROTATED_IOU.packed_by("P32s P32s P 3q 2i")
 
 
 def iou(boxes1: Any, boxes2: Any) -> Any:
@@ -22,12 +23,13 @@ def iou(boxes1: Any, boxes2: Any) -> Any:
     out = library.empty(shape, a.dtype, a.device, None)
     if 0 not in shape:
         sizes = samples, *shape[-2:], a.dtype == "float64", 0
-        data = RECORD.pack(*_nms.numbers(a, 1), *_nms.numbers(b, 1), library.pointer(out), *sizes)
+        data = _PACKER.pack(*_nms.numbers(a, 1), *_nms.numbers(b, 1), library.pointer(out), *sizes)
         if a.device < 0:
             _cpu.native().rotated_iou(data)
         else:
             tiles = samples * -(-shape[-2] // _SIDE) * -(-shape[-1] // _SIDE)
             if tiles >= 1 << 31:
                 raise ValueError(f"boxes must make fewer than 2**39 pairs, got {samples} x {shape[-2]} x {shape[-1]}")
-            library.launch("cuaug::rotated_pairs", data, (tiles, 1, 1), _SIDE * _SIDE, 0, a.device)
+            stream = library.stream(a.device)
+            _cuda.launch("cuaug::rotated_pairs", data, (tiles, 1, 1), _SIDE * _SIDE, 0, a.device, stream)
     return library.finish(out)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-import struct
 from typing import Any
 
 from .. import _check
 from .._arrays import convert
+from .._gpu import cuda as _cuda
 from .._host import extension as _cpu
 from .._program.dtypes import ITEM_SIZE
+from .._program.records import SOFT_NMS
 from . import nms as _nms
 
-RECORD = struct.Struct("P32s P32s P32s 5P q 3d 4i")
+_PACKER = SOFT_NMS.packed_by("P32s P32s P32s 5P q 3d 4i")
 
 
 def suppress(
@@ -43,7 +44,7 @@ def suppress(
         kept = library.empty(batch, dtype, box.device, None)
         memory = library.empty((samples * count * (6 * 8 + 4),), "uint8", box.device, None)
         start = library.pointer(memory)
-        data = RECORD.pack(
+        data = _PACKER.pack(
             *(*_nms.numbers(box, lead), *_nms.numbers(given.scores, lead), *_nms.numbers(given.counts, 1)),
             *(library.pointer(array) for array in (indices, decayed, kept)),
             *(start, start + samples * count * 6 * 8),
@@ -53,7 +54,7 @@ def suppress(
         if box.device < 0:
             _cpu.native().soft_nms(data)
         else:
-            library.launch("cuaug::soft_nms", data, (samples, 1, 1), 1024, 0, box.device)
+            _cuda.launch("cuaug::soft_nms", data, (samples, 1, 1), 1024, 0, box.device, library.stream(box.device))
         indices, kept = library.finish(indices), library.finish(kept)
     else:
         decayed[...] = 0

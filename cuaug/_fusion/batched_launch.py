@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .._gpu.launch_sequence import Launch
-from .._passes.image_passes import RESULT
 from .._program.names import skeleton_of, together
+from .._program.records import BATCH
 
 MOST = 4  # kernels/gpu/together.cuh
+_OUTPUT_POINTER, _ = BATCH.offsets["out.data"]
 _KERNELS = "warp", "relevel"  # that take so many records
 
 
@@ -35,12 +36,12 @@ def _wait(a: Launch, b: Launch) -> bool:
 
 
 def _used(launch: Launch) -> set[int]:
-    return {name for _, name, _ in launch.blanks}
+    return {name for _, name, _ in launch.relocations}
 
 
 def _written(launch: Launch) -> set[int]:
     """The result; of kernels that may write more, all memory that their records name."""
-    return {name for at, name, _ in launch.blanks if at == RESULT or not _writes_its_result(launch)}
+    return {name for at, name, _ in launch.relocations if at == _OUTPUT_POINTER or not _writes_its_result(launch)}
 
 
 def _writes_its_result(launch: Launch) -> bool:
@@ -51,10 +52,12 @@ def _writes_its_result(launch: Launch) -> bool:
 def _one(group: Sequence[Launch]) -> Launch:
     first, size = group[0], len(group[0].record)
     assert first.grid[2] == 1  # the axis that they are told apart by
-    blanks = [(at + i * size, name, offset) for i, each in enumerate(group) for at, name, offset in each.blanks]
+    relocations = [
+        (at + i * size, name, offset) for i, each in enumerate(group) for at, name, offset in each.relocations
+    ]
     return first._replace(
         kernel=together(first.kernel),
         grid=(*first.grid[:2], len(group)),
         record=b"".join(each.record for each in group).ljust(MOST * size, b"\0"),
-        blanks=tuple(blanks),
+        relocations=tuple(relocations),
     )

@@ -15,6 +15,7 @@ from .._arrays.descriptor import ArrayDescriptor
 from .._arrays.images import ImageBatch
 from .._arrays.protocol import Library
 from .._arrays.registry import library_of
+from .._gpu.executor import CollectingExecutor
 from .._host import extension as _cpu
 from .._passes.parameters import Table
 from . import execute as run
@@ -29,8 +30,8 @@ class _Kept(NamedTuple):
     array: weakref.ref[Any]
 
 
-class _Collecting:
-    """An array library whose loops wait, and with them the memory that they need.
+class _ReusedMemory:
+    """An array library whose memory stays until the collected loops have run.
 
     Loops run in their order for each sample, so that the memory of an array that nobody has any more serves the next
     of its kind.
@@ -39,7 +40,6 @@ class _Collecting:
     def __init__(self, library: Library) -> None:
         self.library = library
         self.name, self.channels_first = library.name, library.channels_first
-        self.loops: list[Any] = []
         self.kept: list[_Kept] = []
         self.constants: list[Any] = []
 
@@ -72,16 +72,11 @@ class _Collecting:
     def namespace(self) -> Any:
         return self.library.namespace()
 
-    def launch(self, *_: Any) -> None:
-        raise AssertionError("nothing is launched on a CPU")
-
-    def loop(self, loop: Any) -> None:
-        self.loops.append(loop)
-
 
 def apply(plan: Plan, image: ImageBatch, table: Table) -> Any:
     """The images, changed as the rows of the table say: as `run.apply`."""
-    collecting = _Collecting(image.library)
-    made = run.apply(plan, image._replace(library=collecting), table)
-    _cpu.native().run(collecting.loops)
+    memory, executor = _ReusedMemory(image.library), CollectingExecutor()
+    made = run.apply(plan, image._replace(library=memory, executor=executor), table)
+    _cpu.native().run(executor.loops)
+    del memory  # the loops read and write what it keeps
     return image.library.finish(made)

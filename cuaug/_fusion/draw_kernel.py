@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import struct
 from typing import NamedTuple
 
 import numpy as np
 
-from .._arrays.images import RAGGED_IMAGE_RECORD, ImageBatch
+from .._arrays.images import ImageBatch
 from .._host import extension as _cpu
 from .._passes.parameters import Table
+from .._program.records import DRAW, RAGGED_IMAGE
 
-RECORD = struct.Struct("5P 5q 4i")  # `cuaug::Draw`
 _SAMPLES = 8  # to a block (kernels/draw.cu)
 
 
@@ -35,12 +34,13 @@ def draw(program: Table, length: int, table: Table, columns: int, draws: Draws, 
     samples = image.samples
     near = 8 * (length + _SAMPLES * (columns | 1))  # kernels/draw.cu
     shared = near if near <= 48 << 10 else 0
-    own = (image.pointer + RAGGED_IMAGE_RECORD.size, image.axes.strides[0]) if image.ragged else (0, 0)
+    own = (image.pointer + RAGGED_IMAGE.size, image.axes.strides[0]) if image.ragged else (0, 0)
     data = _drawing(program.pointer, length, table, columns, draws, samples, own, shared > 0)
     if image.device < 0:
         _cpu.native().draw(data)
     elif samples:
-        image.library.launch("cuaug::draw", data, (blocks(samples), 1, 1), 256, shared, image.device)
+        stream = image.library.stream(image.device)
+        image.executor.launch("cuaug::draw", data, (blocks(samples), 1, 1), 256, shared, image.device, stream)
 
 
 def draw_each(
@@ -68,7 +68,7 @@ def _drawing(
 ) -> bytes:
     ids, replays, *counts = draws.numbers
     pointers = program, table.pointer, ids, own[0], replays
-    return RECORD.pack(*pointers, *counts, samples, own[1], length, table.n, columns, staged)
+    return DRAW.pack(*pointers, *counts, samples, own[1], length, table.n, columns, staged)
 
 
 def blocks(samples: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._arrays.images import ImageBatch, describe_images
+from .._arrays.images import ImageBatch, redescribe
 from .._passes import grids as _grids
 from .._passes import image_passes as _pass
 from .._passes.parameters import NO_TABLE, PerSample, Table
@@ -19,7 +19,7 @@ def apply(plan: Plan, image: ImageBatch, table: Table) -> Any:
     kept, branches = image, list[ImageBatch]()
     for each in plan.passes:
         if made is not None:
-            image = describe_images(made, image.axes.layout, image.library)
+            image = redescribe(made, image)
         if each.branch is not None:
             kept, branches = (image, []) if each.branch.first else (kept, [*branches, image])
             image = kept
@@ -41,7 +41,7 @@ def moved(plan: Plan, image: ImageBatch, table: Table) -> Any:
     for each in plan.passes:
         if each.moves:
             if made is not None:
-                image = describe_images(made, image.axes.layout, image.library)
+                image = redescribe(made, image)
             resized = isinstance(each.heads[0], Resized)
             border = "edge" if resized else each.resampling.border
             window = _from(table, each.window[0]) if each.window and not resized else NO_TABLE
@@ -115,7 +115,7 @@ def _retouched(each: Pass, image: ImageBatch, table: Table) -> Any:
     made = _warped(each, image, table, image.dtype) if each.heads else None
     for op in each.retouches:
         if made is not None:
-            image = describe_images(made, image.axes.layout, image.library)
+            image = redescribe(made, image)
         own = _parameters_of(table, op.columns)
         if isinstance(op, Sharpened):
             made = _pass.adjust_sharpness(image, own, None)

@@ -18,6 +18,7 @@ from .._arrays.descriptor import ArrayDescriptor, contiguous_strides
 from .._arrays.images import ImageBatch
 from .._arrays.protocol import Library
 from .._gpu import cuda as _cuda
+from .._gpu.executor import RecordingExecutor, symbol
 from .._gpu.launch_sequence import Launch, Launches
 from .._passes.parameters import Table
 from .._program.dtypes import ITEM_SIZE
@@ -29,8 +30,6 @@ from . import memory
 from .draw_kernel import Draws
 from .plan import Plan
 
-_NAME = (0xA5 << 56) - (1 << 64)  # below all addresses, and no number that a record holds
-_OFFSETS = 40  # bits of a name that count bytes from where the memory begins
 _SOURCE, _RESULT, _BLOCK, _GIVEN = range(4)  # what a call knows: the last of them, and those after it, it is told
 _SLOTS = 16  # from here on: memory whose place is not known while it is traced
 _MOST = 64  # traces of a plan: batches come in few sizes
@@ -49,13 +48,12 @@ class Slot(NamedTuple):
 
 
 class _Tracing:
-    """An array library whose memory has names, and whose launches are written down."""
+    """An array library whose memory has symbolic addresses."""
 
     def __init__(self, library: Library) -> None:
         self.library = library
         self.name, self.channels_first = library.name, library.channels_first
         self.slots: list[Slot] = []
-        self.launches: list[Launch] = []
         self.kept: list[Any] = []  # constants that records point to
 
     def describe(self, array: Any, stream: int | None = None) -> ArrayDescriptor:
@@ -67,7 +65,7 @@ class _Tracing:
         return self.slots[-1]
 
     def pointer(self, array: Any) -> int:
-        return _name(array.name) if isinstance(array, Slot) else self.library.pointer(array)
+        return symbol(array.name) if isinstance(array, Slot) else self.library.pointer(array)
 
     def finish(self, array: Any) -> Any:
         return array
@@ -81,21 +79,6 @@ class _Tracing:
 
     def namespace(self) -> Any:
         return self.library.namespace()
-
-    def loop(self, loop: Any) -> None:
-        raise AssertionError("a CPU's loops are not traced")
-
-    def launch(
-        self, kernel: str, data: bytes, grid: tuple[int, int, int], threads: int, shared: int, device: int
-    ) -> None:
-        words = ((at, int.from_bytes(data[at : at + 8], "little", signed=True)) for at in range(0, len(data) - 7, 8))
-        named = [(at, word - _NAME) for at, word in words if word >> 56 == _NAME >> 56]
-        blanks = tuple((at, word >> _OFFSETS, word & ((1 << _OFFSETS) - 1)) for at, word in named)
-        self.launches.append(Launch(kernel, grid, threads, shared, data, blanks))
-
-
-def _name(number: int) -> int:
-    return _NAME + (number << _OFFSETS)
 
 
 @dataclass
@@ -121,7 +104,7 @@ def apply(plan: Plan, image: ImageBatch, table: Table) -> Any:
     """The images, changed as the rows of the table say: as `run.apply`."""
     if image.device < 0:
         return by_sample.apply(plan, image, table)
-    named = table._replace(pointer=_name(_GIVEN), owner=None)
+    named = table._replace(pointer=symbol(_GIVEN), owner=None)
     traced = _known(plan, image, "apply", lambda named_image: run.apply(plan, named_image, named))
     return traced(image, [table.pointer]) if traced else run.apply(plan, image, table)
 
@@ -135,7 +118,7 @@ def call(plan: Plan, image: ImageBatch, draws: Draws) -> Any:
 
 
 def _called(plan: Plan, image: ImageBatch) -> Any:
-    ids, replays, seed, step, first = (_name(_GIVEN + i) for i in range(5))
+    ids, replays, seed, step, first = (symbol(_GIVEN + i) for i in range(5))
     named = Draws(ids, replays, seed, step, first, None)
     return run.apply(plan, image, drawing.drawn(plan, image, named, whole=False))
 
@@ -162,18 +145,19 @@ def _known(plan: Plan, image: ImageBatch, what: str, make: Callable[[ImageBatch]
 
 def _traced(image: ImageBatch, make: Callable[[ImageBatch], Any]) -> Traced | None:
     """None where what comes back is not memory that the call takes."""
-    tracing = _Tracing(image.library)
-    result = make(image._replace(pointer=_name(_SOURCE) + image.pointer % 16, library=tracing, owner=None))
+    tracing, executor = _Tracing(image.library), RecordingExecutor()
+    pointer = symbol(_SOURCE, image.pointer % 16)
+    result = make(image._replace(pointer=pointer, library=tracing, owner=None, executor=executor))
     if not isinstance(result, Slot):
         return None
-    launches = together.joined(tracing.launches)
+    launches = together.joined(executor.launches)
     places, between = _places(tracing.slots, launches, result)
 
     def blank(at: int, name: int, offset: int) -> tuple[int, int, int]:
         value, begin = places.get(name, (name, 0))
         return at, value, begin + offset
 
-    filled = [each._replace(blanks=tuple(blank(*known) for known in each.blanks)) for each in launches]
+    filled = [each._replace(relocations=tuple(blank(*known) for known in each.relocations)) for each in launches]
     return Traced(Launches(filled, image.device), result, between, tracing.kept)
 
 
@@ -181,7 +165,7 @@ def _places(slots: Sequence[Slot], launches: Sequence[Launch], result: Slot) -> 
     """In which of a call's memory each slot begins, and at which byte; and how much there must be beside the result."""
     used: dict[int, list[int]] = {}
     for i, launch in enumerate(launches):
-        for _, name, _ in launch.blanks:
+        for _, name, _ in launch.relocations:
             used.setdefault(name, []).append(i)
     spans = {slot.name: _span(slot, used[slot.name]) for slot in slots if slot.name in used}
     own = spans.pop(result.name, _span(result, [0]))._replace(last=len(launches) - 1)

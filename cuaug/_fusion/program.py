@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from .._program.records import INSTRUCTION
 from .recipe import Column, Instruction
 
 # In the order of `cuaug::Kind`.
@@ -18,7 +18,6 @@ KINDS = (
     *("Box", "Shift", "Mirror", "KeepPass", "Toggle"),
     *("Affine", "Perspective", "KeepAll"),
 )
-_HEADER = struct.Struct("6i d")  # `cuaug::Instruction`
 # Which arguments of a kind are in the images' own range, and so scale with what is white there.
 _RANGED = {"Constant": (0, 1), "Chance": (1, 2)}
 
@@ -36,7 +35,7 @@ def assembled(instructions: Iterable[Instruction]) -> np.ndarray:
         first = it.columns[0].place if it.columns else 0
         _adjoining(it.columns)
         header = KINDS.index(it.kind), it.position, it.index, gate, first, it.own, value
-        program += _HEADER.pack(*header) + arguments.tobytes()
+        program += INSTRUCTION.pack(*header) + arguments.tobytes()
     contents = np.array([len(phases), *starts, *begins, *[0] * (numbers % 2)], np.int32)
     return np.frombuffer(bytearray(contents.tobytes() + program), np.float64)  # torch takes no memory that is read only
 

@@ -17,14 +17,14 @@ _STREAM = 32  # where it stands in a CUlaunchConfig
 
 
 class Launch(NamedTuple):
-    """A kernel's. `blanks`: where in the record, which of a call's values goes there, and what is added to it."""
+    """A kernel's. `relocations`: where in the record, which of a call's values goes there, and what is added to it."""
 
     kernel: str
     grid: tuple[int, int, int]
     threads: int
     shared: int
     record: bytes
-    blanks: tuple[tuple[int, int, int], ...]
+    relocations: tuple[tuple[int, int, int], ...]
 
 
 class Launches:
@@ -43,9 +43,9 @@ class Launches:
     def _loaded(self, stream: int) -> Any:
         """The same with the driver's handles of the kernels, which are compiled where that is still to be done."""
         known = []
-        for name, grid, threads, shared, record, blanks in self._launches:
+        for name, grid, threads, shared, record, relocations in self._launches:
             handle, config = _cuda.prepared(name, grid, threads, shared, self._index, stream)
-            known.append((handle, config, record, blanks))
+            known.append((handle, config, record, relocations))
         return _kind()(_cuda.address(_cuda.driver().cuLaunchKernelEx), known)
 
 
@@ -57,10 +57,10 @@ class _Launches:
         self._launches = launches
 
     def run(self, stream: int, values: Sequence[int]) -> int:
-        for handle, known, record, blanks in self._launches:
+        for handle, known, record, relocations in self._launches:
             config, filled = bytearray(known), bytearray(record)
             _WORD.pack_into(config, _STREAM, stream)
-            for at, value, plus in blanks:
+            for at, value, plus in relocations:
                 _WORD.pack_into(filled, at, values[value] + plus)
             argument = ctypes.c_char_p(bytes(filled))
             status: int = self._function(bytes(config), handle, ctypes.byref(argument), None)

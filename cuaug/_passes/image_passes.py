@@ -1,22 +1,19 @@
-"""A pass: read, resample through a geometry, store. Packs the record that kernel and CPU loop share, and runs one.
-
-The formats below mirror kernels/record.cuh field by field; the kernel's text asserts the size, the extension checks it.
-"""
+"""A pass: read, resample through a geometry, store. Packs the record that kernel and CPU loop share, and runs one."""
 
 from __future__ import annotations
 
 import functools
-import struct
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from .. import _check
 from .._arrays.convert import dtype_name
-from .._arrays.images import BatchAxes, ImageBatch, OutputArray, allocate_output, describe_images
+from .._arrays.images import BatchAxes, ImageBatch, OutputArray, allocate_output, redescribe
 from .._gpu import cuda as _cuda
 from .._host import extension as _cpu
 from .._program.dtypes import ITEM_SIZE
 from .._program.names import chain
+from .._program.records import BLEND, GAUSSIAN_BLUR, LUT, MAX_BRANCHES, MAX_INLINE_VALUES, POINTWISE, RESAMPLE, WARPS
 from . import grids as _grids
 from . import kernel_config as _plans
 from . import layouts as _layouts
@@ -24,40 +21,12 @@ from . import parameters as _parameters
 from .kernel_config import Plan
 from .parameters import NO_TABLE, PerSample, Table
 
-_FILLED = struct.Struct("P5q P5q q 8i P4q 4d")
-# Of a warp: the window, the ops' parameters, parts of means, `Retouch`, and its regions.
-_TAIL = struct.Struct("P4q P4q P4q P4q P4q P 4i IiIi I4x")
-_GEOMETRIES = {
-    "Affine": struct.Struct("P4q 6d 2i"),
-    "Perspective": struct.Struct("P4q 9d 2i"),
-    "Grid": struct.Struct("P4q P4q 2d 3f 3i"),
-    "WideGrid": struct.Struct("P4q P4q 2d 3f 3i"),
-}
 _NARROW = 1 << 20  # `narrow` of kernels/geometry/grid.cuh: in its kernel maps of positions count from the corner
-RESULT = struct.calcsize("P5q")  # where a batch's record points to its result
-_RESAMPLE = struct.Struct("P5q P5q q 8i P4q 4d P4q 4d 2i")
-_POINTWISE = struct.Struct("P5q P5q q 8i P4q 12d P4q 2i")
-_LUT = struct.Struct("P5q P5q q 8i P3q")
-_BLUR = struct.Struct("P5q P5q q 8i P4q 2d 4i")
-_BLENDED = struct.Struct("8P P4q q")  # behind a `_POINTWISE`
-RECORDS = {  # what each kernel's is called in C++, and its size
-    **dict.fromkeys(
-        ("pointwise", "luma_mean", "mix", "adjust_sharpness", "extremes", "relevel"), ("Pointwise", _POINTWISE.size)
-    ),
-    "resample": ("Resample", _RESAMPLE.size),
-    "lut": ("Lut", _LUT.size),
-    "gaussian_blur": ("GaussianBlur", _BLUR.size),
-    "blend": ("Blend", _POINTWISE.size + _BLENDED.size),
-}
-WARPS = {  # of a warp, by the geometry in it: sizes
-    f"Warp<cuaug::{name}>": _FILLED.size + own.size + _TAIL.size for name, own in _GEOMETRIES.items()
-}
 _SAMPLERS = {"nearest": "Nearest", "bilinear": "Bilinear", "bicubic": "Bicubic", "lanczos": "Lanczos"}
 _FILTERS = {  # antialias: its filter
     True: {"bilinear": "Triangle", "area": "Triangle", "bicubic": "CatmullRom", "lanczos": "Lanczos3"},
     False: {"bilinear": "Triangle", "bicubic": "SharpCubic", "lanczos": "LanczosPlain"},
 }
-MOST_BRANCHES = 8  # kernels/blend_record.cuh
 
 
 class Ops(NamedTuple):
@@ -94,7 +63,7 @@ class Geometry(NamedTuple):
     """A coordinate functor and its record."""
 
     name: str
-    record: bytes
+    fields: tuple[float, ...]  # of its record
     owners: tuple[Table, ...]
 
 
@@ -102,8 +71,8 @@ def matrix_geometry(matrix: PerSample, inverse: bool, origin: str) -> Geometry:
     """`Affine` or `Perspective`, by the matrix's rows."""
     _check.one_of("origin", origin, ("center", "corner"))
     name = "Affine" if len(matrix.values) == 6 else "Perspective"
-    record = _GEOMETRIES[name].pack(*matrix.table[:5], *matrix.values, bool(inverse), origin == "corner")
-    return Geometry(name, record, (matrix.table,))
+    fields = *matrix.table[:5], *matrix.values, bool(inverse), origin == "corner"
+    return Geometry(name, fields, (matrix.table,))
 
 
 def grid_geometry(
@@ -118,24 +87,23 @@ def grid_geometry(
     bytes_within = (height * down + width * right) * ITEM_SIZE[image.dtype]
     wide = x.is_double or y.is_double or farthest >= _NARROW or min(down, right) < 0 or bytes_within >= 1 << 31
     name = "WideGrid" if wide else "Grid"
-    record = _GEOMETRIES[name].pack(*x[:5], *y[:5], *scale, *scale, float(relative), bool(relative), *image.size)
-    return Geometry(name, record, (x, y))
+    fields = *x[:5], *y[:5], *scale, *scale, float(relative), bool(relative), *image.size
+    return Geometry(name, fields, (x, y))
 
 
 def displacements(
     image: ImageBatch, parameters: PerSample, window: tuple[int, int], sigma: tuple[float, float]
 ) -> Geometry:
     """`Grid`: a field for each sample, of noise by `parameters` (kernels/ops/uniform_noise.cuh), which is smoothed."""
-    library = image.library
     # The op looks at the place alone: any four bytes will do as the pixel that it reads again and again.
     nothing = image._replace(
         pointer=parameters.table.pointer,
         dtype="float32",
         axes=BatchAxes("NCHW", (image.samples, 1, 2, *image.size), (0,) * 5, None),
     )
-    field = describe_images(pointwise(nothing, ("UniformNoise",), parameters, "float32", None), "NCHW", library)
+    field = redescribe(pointwise(nothing, ("UniformNoise",), parameters, "float32", None), nothing)
     if sigma[0]:
-        field = describe_images(gaussian_blur(field, window, PerSample(NO_TABLE, sigma), None), "NCHW", library)
+        field = redescribe(gaussian_blur(field, window, PerSample(NO_TABLE, sigma), None), field)
     n, _, c, y, x = field.axes.strides
     maps = [Table(field.pointer + 4 * c * axis, n, y, x, 0, field.owner) for axis in range(2)]
     return grid_geometry(image, maps[0], maps[1], image.size, (1.0, 1.0), True)
@@ -179,12 +147,12 @@ def warp(
         kernel = names if window is NO_TABLE else (*names[:4], f"Windowed<cuaug::{names[4]}>")
         use = () if parts is NO_TABLE else ("Measured",)
         plan = _plans.plan("warp", (*kernel, chain(ops.names), *use), *_phases(image, result))
-        filled = _FILLED.pack(
-            *_batch(image, result.pointer, result.axes.strides, plan), *outside.table[:5], *outside.values
+        batch = _batch(image, result.pointer, result.axes.strides, plan)
+        tables = *window[:5], *ops.parameters[:5], *parts[:5]
+        override = *retouch.sharpness[:5], *retouch.relevelling[:5], retouch.levels.pointer
+        data = WARPS[geometry.name].pack(
+            *batch, *outside.table[:5], *outside.values, *geometry.fields, *tables, *override, *plan.regions
         )
-        others = *window[:5], *ops.parameters[:5], *parts[:5]
-        retouching = *retouch.sharpness[:5], *retouch.relevelling[:5], retouch.levels.pointer
-        data = filled + geometry.record + _TAIL.pack(*others, *retouching, *plan.regions)
         _run(plan, image, data, *names)
     return image.library.finish(result.array)
 
@@ -194,7 +162,7 @@ def chained(image: ImageBatch, made: Any, ops: Ops, target: str, out: Any, parts
     if not ops.names and target == image.dtype and parts is NO_TABLE:
         assert out is None
         return made
-    between, parameters = describe_images(made, image.axes.layout, image.library), PerSample(ops.parameters, ())
+    between, parameters = redescribe(made, image), PerSample(ops.parameters, ())
     if parts is NO_TABLE:
         return pointwise(between, ops.names, parameters, target, out)
     assert out is None  # nor another dtype
@@ -225,9 +193,7 @@ def resample(
         plan = _plans.plan("resample", names, *_phases(image, result))
         fill = (*NO_TABLE[:5], 0.0, 0.0, 0.0, 0.0)
         sides = (*box.table[:5], *(box.values or (0.0,) * 4))
-        data = _RESAMPLE.pack(
-            *_batch(image, result.pointer, result.axes.strides, plan), *fill, *sides, turns, antialias
-        )
+        data = RESAMPLE.pack(*_batch(image, result.pointer, result.axes.strides, plan), *fill, *sides, turns, antialias)
         _run(plan, image, data, *names)
     return image.library.finish(result.array)
 
@@ -288,8 +254,8 @@ def blend(
             (_room(image), False),
         )
         record = _parametrised(image, result.pointer, result.axes.strides, plan, PerSample(ops.parameters, ()))
-        rest = (0,) * (MOST_BRANCHES - len(pointers))
-        data = record + _BLENDED.pack(*pointers, *rest, *shares[:5], len(pointers))
+        rest = (0,) * (MAX_BRANCHES - len(pointers))
+        data = record + BLEND.pack_derived(*pointers, *rest, *shares[:5], len(pointers))
         _run(plan, image, data, image.dtype)
     return image.library.finish(result.array)
 
@@ -300,10 +266,8 @@ def gaussian_blur(
     """A Gaussian of `window` (x, y) pixels, across and down; `sigma` holds those of x and y. Scaled to `dtype`."""
     dtype = image.dtype if dtype is None else dtype
     if dtype != image.dtype and image.device < 0:  # the loops do one thing at a time, but round once as the kernel
-        made = describe_images(
-            pointwise(image, ("Scaled",), PerSample(NO_TABLE, ()), "float32", None), image.axes.layout, image.library
-        )
-        blurred = describe_images(gaussian_blur(made, window, sigma, None), image.axes.layout, image.library)
+        made = redescribe(pointwise(image, ("Scaled",), PerSample(NO_TABLE, ()), "float32", None), image)
+        blurred = redescribe(gaussian_blur(made, window, sigma, None), image)
         return pointwise(blurred, ("Scaled",), PerSample(NO_TABLE, ()), dtype, out)
     if image.dtype not in _check.IMAGE_DTYPES:
         raise TypeError(f"images must be one of {', '.join(_check.IMAGE_DTYPES)}, got {image.dtype}")
@@ -314,7 +278,7 @@ def gaussian_blur(
         plan = _plans.plan("gaussian_blur", (image.dtype, dtype), *_phases(image, result), tile)
         batch = _batch(image, result.pointer, result.axes.strides, plan)
         sigmas = (*sigma.table[:5], *(sigma.values or (0.0, 0.0)))
-        data = _BLUR.pack(*batch, *sigmas, *window, tile.width, tile.height)
+        data = GAUSSIAN_BLUR.pack(*batch, *sigmas, *window, tile.width, tile.height)
         _run(plan, image, data, image.dtype)
     return image.library.finish(result.array)
 
@@ -365,7 +329,7 @@ def lut(image: ImageBatch, table: Table, out: Any) -> Any:
     result = allocate_output(image, image.size, image.dtype, out)
     if image.samples * image.axes.extents[1]:
         plan = _plans.plan("lut", (image.dtype, image.dtype), *_phases(image, result))
-        data = _LUT.pack(*_batch(image, result.pointer, result.axes.strides, plan), *table[:4])
+        data = LUT.pack(*_batch(image, result.pointer, result.axes.strides, plan), *table[:4])
         _run(plan, image, data, image.dtype)
     return image.library.finish(result.array)
 
@@ -415,8 +379,8 @@ def _parametrised(
     parts: Parts = NO_PARTS,
 ) -> bytes:
     """`cuaug::Pointwise`."""
-    values = (*parameters.values, *(0.0,) * (_parameters.INLINE - len(parameters.values)))
-    return _POINTWISE.pack(
+    values = (*parameters.values, *(0.0,) * (MAX_INLINE_VALUES - len(parameters.values)))
+    return POINTWISE.pack(
         *_batch(image, pointer, strides, plan), *parameters.table[:5], *values, *parts.table[:5], *parts[1:]
     )
 
@@ -425,9 +389,10 @@ def _run(plan: Plan, image: ImageBatch, data: bytes, *names: Any) -> None:
     """`names` are what the CPU loop takes besides the record; those of ops in a tuple."""
     if image.device < 0:
         loops = (_cpu.loops(name) if isinstance(name, tuple) else name for name in names)
-        image.library.loop(getattr(_cpu.native(), plan.skeleton)(data, *loops))
+        image.executor.loop(getattr(_cpu.native(), plan.skeleton)(data, *loops))
     else:
-        image.library.launch(plan.kernel, data, plan.grid, plan.threads, plan.shared, image.device)
+        stream = image.library.stream(image.device)
+        image.executor.launch(plan.kernel, data, plan.grid, plan.threads, plan.shared, image.device, stream)
 
 
 def _cpp(dtype: str) -> str:

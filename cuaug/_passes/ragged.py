@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._arrays.images import RAGGED_IMAGE_RECORD, BatchAxes, ImageBatch
+from .._arrays.images import BatchAxes, ImageBatch
 from .._check import BackendError
 from .._gpu import cuda as _cuda
+from .._program.records import RAGGED_IMAGE
 from . import layouts as _layouts
 
-_PLACE = RAGGED_IMAGE_RECORD.size // 8  # numbers of a row before the sample's own
+_PLACE = RAGGED_IMAGE.size // 8  # numbers of a row before the sample's own
 
 
 def batch(images: Sequence[ImageBatch], own: np.ndarray) -> ImageBatch:

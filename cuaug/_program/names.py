@@ -25,6 +25,11 @@ def ops_of(name: str) -> list[str]:
     return [op.removeprefix("cuaug::") for op in dict.fromkeys(ops)]
 
 
+def template_arguments(name: str) -> list[str]:
+    """All words of a name expression's template arguments, those of nested templates included."""
+    return re.findall(r"\w+", name.partition("<")[2].replace("cuaug::", ""))
+
+
 def skeleton_of(name: str) -> str:
     """The file that the kernel is in."""
     return name.partition("<")[0].removeprefix("cuaug::")

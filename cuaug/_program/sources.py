@@ -9,6 +9,7 @@ from pathlib import Path
 
 from . import user_ops as _user_ops
 from .names import ops_of, skeleton_of
+from .records import record_of
 
 KERNELS = Path(__file__).parents[1] / "kernels"
 OPTIONS = ("--std=c++17", "--device-as-default-execution-space", f"-I{KERNELS}")
@@ -25,11 +26,9 @@ def digest() -> str:
 
 def sources(name: str) -> tuple[str, tuple[str, ...]]:
     """The text and the options that make the kernel of this name expression."""
-    from .records import record_of
-
-    record, size = record_of(name)
+    record = record_of(name)
     text = "".join(_op(struct) for struct in ops_of(name)) + f'#include "{skeleton_of(name)}.cu"\n// {digest()}\n'
-    text += f'static_assert(sizeof({record}) == {size}, "another record is packed (cuaug/_program/records.py)");\n'
+    text += f'static_assert(sizeof(cuaug::{record.name}) == {record.size}, "see cuaug/_program/records.py");\n'
     return text, OPTIONS
 
 

@@ -24,7 +24,7 @@ from .._fusion.recipe import (
     Relevelled,
     Sharpened,
 )
-from .._passes.image_passes import MOST_BRANCHES
+from .._program.records import MAX_BRANCHES
 from . import magnitudes as _magnitudes
 from . import ranges as _ranges
 from .choices import choice
@@ -167,8 +167,8 @@ class AugMix(Transform):
         if self.severity > 10:
             raise ValueError(f"severity must be in 1..10, got {severity}")
         self.mixture_width = _check.whole("mixture_width", mixture_width, 1)
-        if self.mixture_width > MOST_BRANCHES:
-            raise ValueError(f"mixture_width must be at most {MOST_BRANCHES}, got {mixture_width}")
+        if self.mixture_width > MAX_BRANCHES:
+            raise ValueError(f"mixture_width must be at most {MAX_BRANCHES}, got {mixture_width}")
         self.chain_depth = chain_depth if chain_depth == -1 else _check.whole("chain_depth", chain_depth, 1)
         self.alpha = _ranges.positive("alpha", alpha)
         self.all_ops, self.interpolation, self.fill = bool(all_ops), _ranges.interpolation(interpolation), fill

@@ -15,10 +15,10 @@ torch = pytest.importorskip("torch")
 from tables.recipes import BY_NAME, CASES, JITTER, MEAN, STD  # noqa: E402
 
 from cuaug import transforms as T  # noqa: E402
-from cuaug._fusion import draw_kernel as _draws  # noqa: E402
 from cuaug._gpu import cuda as _cuda  # noqa: E402
 from cuaug._gpu import launch_sequence as _launches  # noqa: E402
 from cuaug._gpu.launch_sequence import Launch, Launches  # noqa: E402
+from cuaug._program import records  # noqa: E402
 
 pytestmark = pytest.mark.gpu
 GPU = ("torch", "cuda")
@@ -265,7 +265,7 @@ def test_a_recipe_runs_on_the_second_gpu(policy):
 
 def test_what_the_driver_refuses_is_said_and_breaks_nothing():
     """More shared memory than there is."""
-    record = struct.pack(f"{_draws.RECORD.size}x")
+    record = struct.pack(f"{records.DRAW.size}x")
     launches = Launches([Launch("cuaug::draw", (1, 1, 1), 256, 1 << 30, record, ())], 0)
     for _ in range(2):
         with pytest.raises(cuaug.BackendError, match="CUDA_ERROR_INVALID_VALUE"):

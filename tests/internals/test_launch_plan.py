@@ -28,7 +28,6 @@ from cuaug._gpu import failures as _failures
 from cuaug._gpu import launch_sequence as _launches
 from cuaug._gpu.launch_sequence import Launch
 from cuaug._passes import grids as _grids
-from cuaug._passes import image_passes as _pass
 from cuaug._passes.parameters import Table
 from cuaug._program import records as _records
 
@@ -74,7 +73,7 @@ class Driver:
         record = ctypes.c_void_p.from_address(arguments).value
         of_one = ctypes.string_at(attributes, 72) if count else b""
         assert extra is None
-        size = _records.record_of(name)[1] * (together.MOST if name.endswith(TOGETHER) else 1)
+        size = _records.record_of(name).size * (together.MOST if name.endswith(TOGETHER) else 1)
         self.launched.append(Launched(name, (*numbers, of_one), ctypes.string_at(record, size)))
         return self.statuses.get(len(self.launched), 0)
 
@@ -418,7 +417,7 @@ def test_memory_of_torch_comes_the_short_way_on_the_current_device_alone(monkeyp
 
 
 def test_arguments_have_room_for_records_that_go_together():
-    assert together.MOST * max(*_pass.WARPS.values(), _pass.RECORDS["relevel"][1]) <= 4096
+    assert together.MOST * max(_records.POINTWISE.size, *(record.size for record in _records.WARPS.values())) <= 4096
 
 
 def random_launches(generator, count):
@@ -428,8 +427,8 @@ def random_launches(generator, count):
         kernel = generator.choice(["cuaug::warp<a>", "cuaug::warp<b>", "cuaug::relevel<a>", "cuaug::draw"])
         kernel = generator.choice([kernel, "cuaug::warp<a, cuaug::Measured>"])
         written, *read = generator.sample(range(8), 3)
-        blanks = (0, read[0], 16), (48, written, 0), (56, read[1], 8)
-        launches.append(Launch(kernel, (5, 1, 1), 256, 0, struct.pack("2q48x", -1, i), blanks))
+        relocations = (0, read[0], 16), (48, written, 0), (56, read[1], 8)
+        launches.append(Launch(kernel, (5, 1, 1), 256, 0, struct.pack("2q48x", -1, i), relocations))
     return launches
 
 
@@ -450,15 +449,15 @@ def test_what_goes_together_waits_for_what_it_needs(seed):
             assert count == 1 or own.kernel in known
             assert one.kernel in (own.kernel, own.kernel[:-1] + TOGETHER)
             assert one.record[64 * i :][:64] == own.record
-            assert [(a - 64 * i, *rest) for a, *rest in one.blanks if a // 64 == i] == list(own.blanks)
+            assert [(a - 64 * i, *rest) for a, *rest in one.relocations if a // 64 == i] == list(own.relocations)
             assert at.setdefault(number, place) == place
     assert sorted(at) == list(range(24))
 
     def wrote(launch):
-        return {name for place, name, _ in launch.blanks if place == 48 or launch.kernel not in known}
+        return {name for place, name, _ in launch.relocations if place == 48 or launch.kernel not in known}
 
     def used(launch):
-        return {name for _, name, _ in launch.blanks}
+        return {name for _, name, _ in launch.relocations}
 
     for first, second in itertools.combinations(range(24), 2):
         a, b = launches[first], launches[second]

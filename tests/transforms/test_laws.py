@@ -8,6 +8,7 @@ from tables.recipes import BY_NAME, CASES, one_by_one
 
 import cuaug
 from cuaug import transforms as T
+from cuaug._gpu import executor
 
 SAMPLES, SIZE = 6, (17, 11)
 CPU = ("numpy", "cpu")
@@ -73,10 +74,8 @@ def test_memory_that_no_loop_needs_any_more_serves_again(monkeypatch):
         cuaug._arrays.registry.library_of(np.ndarray).empty,
     )
     monkeypatch.setattr(library, "empty", lambda self, *what: taken.append(what[0]) or empty(*what))
-    loops = cuaug._fusion.cpu_run._Collecting.loop
-    monkeypatch.setattr(
-        cuaug._fusion.cpu_run._Collecting, "loop", lambda self, loop: made.append(loop) or loops(self, loop)
-    )
+    loops = executor.CollectingExecutor.loop
+    monkeypatch.setattr(executor.CollectingExecutor, "loop", lambda self, loop: made.append(loop) or loops(self, loop))
     T.Compose([T.RandAugment(num_ops=6)], seed=0)(noise((4, 20, 30, 3)))
     assert len(made) > 12
     assert taken.count((4, 20, 30, 3)) == 3  # what a pass reads, and what its loops read and make
