@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import cuaug
-from cuaug._gpu import cuda as _cuda
+from cuaug._gpu import launch as _launch
 
 CALLS, CHUNK = 2000, 250  # a chunk fits the launch queue, and its kernels are shorter than its calls
 
@@ -84,17 +84,17 @@ def per_call() -> dict[str, float]:
 def _bare(call: Callable[[], Any]) -> Callable[[], Any]:
     """The kernel launch that ``call`` makes, alone, with its arguments ready."""
     seen: list[tuple[Any, ...]] = []
-    launch = _cuda.launch
+    launch = _launch.launch
 
     def record(*arguments: Any) -> None:
         seen.append(arguments)
         launch(*arguments)
 
-    _cuda.launch = record
+    _launch.launch = record
     try:
         call()
     finally:
-        _cuda.launch = launch
+        _launch.launch = launch
     return lambda: launch(*seen[0])
 
 

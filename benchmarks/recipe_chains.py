@@ -213,7 +213,7 @@ def dali(name: str) -> Callable[[Any], Any]:
             if on_host:  # nothing ahead: it would be done in the pauses between the measurements
                 where = {
                     "device_id": None,
-                    "num_threads": cuaug._host.extension.native().threads(),
+                    "num_threads": cuaug._host.extension.extension().threads(),
                     "prefetch_queue_depth": 1,
                 }
             define = pipeline_def(enable_conditionals=True, batch_size=len(images), seed=0, **where)(recipe)

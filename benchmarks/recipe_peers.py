@@ -123,7 +123,7 @@ def set_threads(count: int) -> None:
     cuaug.set_num_threads(count)
     for name, function in (("cv2", "setNumThreads"), ("torch", "set_num_threads")):
         try:
-            getattr(__import__(name), function)(count or cuaug._host.extension.native().threads())
+            getattr(__import__(name), function)(count or cuaug._host.extension.extension().threads())
         except ImportError:
             continue
 

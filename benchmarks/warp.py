@@ -194,7 +194,7 @@ def gpu_cells(found: dict[str, Any]) -> dict[str, str]:
 
 
 def cpu_table(options: argparse.Namespace) -> dict[str, Any]:
-    native, rows = _cpu.native(), []
+    native, rows = _cpu.extension(), []
     device, isas, problems = cpu_name(), native.isas(), Problems()
     for row in chosen(CPU, options):
         for threads in sorted({1, cpus()}):
@@ -244,7 +244,7 @@ def set_threads(count: int) -> None:
 
 
 def with_isa(contender: Contender, isa: str) -> Callable[[], Any]:
-    native = _cpu.native()
+    native = _cpu.extension()
 
     def call() -> Any:
         native.set_isa(isa)

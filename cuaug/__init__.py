@@ -4,7 +4,7 @@ import importlib
 from types import ModuleType
 
 from ._check import BackendError, DecodeError, ImageTooLarge, UnsupportedImage
-from ._gpu.cuda import is_available
+from ._gpu.cupy_import import is_available
 from ._host.extension import set_num_threads
 from ._info import info
 from ._warmup import warmup

@@ -179,10 +179,10 @@ def _check_cupy() -> Iterator[Finding]:
 def _check_gpu() -> Iterator[Finding]:
     if not cuda_extra() or len(_wheels("cupy")) != 1:
         return  # said above
-    from ._gpu import cuda as _cuda
+    from ._gpu import cupy_import
 
     try:
-        found = "ok" if _warps(_cuda.cupy()) else "FAIL"
+        found = "ok" if _warps(cupy_import.cupy()) else "FAIL"
     except BackendError as error:
         yield Finding("FAIL", "gpu", str(error))
     else:
@@ -255,7 +255,7 @@ def _decodes() -> bool:
 def _libjpeg() -> str | None:
     """The libjpeg-turbo that the extension was built with; None where there is none."""
     try:
-        return getattr(_cpu.native(), "libjpeg_turbo", None)
+        return getattr(_cpu.extension(), "libjpeg_turbo", None)
     except BackendError:
         return None
 

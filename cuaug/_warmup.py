@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._gpu import cuda as _cuda
+from ._gpu import devices, kernels
 from ._program.names import chain, name_expression
 
 
@@ -36,8 +36,8 @@ def warmup() -> int:
         BackendError: There is no GPU, or no CuPy.
     """
     names = warmup_names()
-    for index in range(_cuda.devices()):
-        with _cuda.device(index):
+    for index in range(devices.device_count()):
+        with devices.use_device(index):
             for name in names:
-                _cuda.kernel(name).load(index)
+                kernels.kernel(name).load(index)
     return len(names)

@@ -17,8 +17,8 @@ from ._arrays.convert import dtype_name, host_or_device
 from ._arrays.images import ImageBatch
 from ._arrays.images import describe_images as describe
 from ._check import public
-from ._passes import image_passes as _pass
 from ._passes import parameters as _parameters
+from ._passes import pointwise, statistics
 
 
 @public
@@ -43,7 +43,7 @@ def adjust_brightness(images: Any, brightness_factor: Any, *, layout: str | None
     array([[ 15, 255]], dtype=uint8)
     """
     image = describe(images, layout)
-    brightness_factor = _parameters.within("brightness_factor", brightness_factor, 0)
+    brightness_factor = _parameters.checked_column("brightness_factor", brightness_factor, 0)
     return _run(image, "AdjustBrightness", {"brightness_factor": brightness_factor}, out)
 
 
@@ -64,13 +64,15 @@ def adjust_contrast(
     array([[125, 175]], dtype=uint8)
     """
     image = describe(images, layout)
-    contrast_factor = _parameters.within("contrast_factor", contrast_factor, 0)
+    contrast_factor = _parameters.checked_column("contrast_factor", contrast_factor, 0)
     if about is not None:
         return _run(image, "AdjustContrast", {"contrast_factor": contrast_factor, "about": about}, out)
     image = _coloured(image)
     _check.dtypes(image.dtype, image.dtype, "bilinear")
-    factor = _parameters.columns("contrast_factor", [contrast_factor], image)
-    return _pass.pointwise(image, ("AdjustContrast",), factor, image.dtype, out, parts=_pass.own_mean(image, 1))
+    factor = _parameters.per_sample_columns("contrast_factor", [contrast_factor], image)
+    return pointwise.pointwise(
+        image, ("AdjustContrast",), factor, image.dtype, out, parts=statistics.mean_luma_parameter(image, 1)
+    )
 
 
 @public
@@ -87,7 +89,7 @@ def adjust_saturation(images: Any, saturation_factor: Any, *, layout: str | None
     array([[[118, 118, 118]]], dtype=uint8)
     """
     image = _coloured(describe(images, layout))
-    saturation_factor = _parameters.within("saturation_factor", saturation_factor, 0)
+    saturation_factor = _parameters.checked_column("saturation_factor", saturation_factor, 0)
     return _run(image, "AdjustSaturation", {"saturation_factor": saturation_factor}, out)
 
 
@@ -105,7 +107,7 @@ def adjust_hue(images: Any, hue_factor: Any, *, layout: str | None = None, out: 
     array([[[  0, 255,   0]]], dtype=uint8)
     """
     image = _coloured(describe(images, layout))
-    hue_factor = _parameters.within("hue_factor", hue_factor, -0.5, 0.5)
+    hue_factor = _parameters.checked_column("hue_factor", hue_factor, -0.5, 0.5)
     return _run(image, "AdjustHue", {"hue_factor": hue_factor}, out)
 
 
@@ -124,7 +126,7 @@ def adjust_gamma(images: Any, gamma: Any, gain: Any = 1.0, *, layout: str | None
     array([[0.5, 1. ]], dtype=float32)
     """
     image = describe(images, layout)
-    gamma = _parameters.within("gamma", gamma, 0)
+    gamma = _parameters.checked_column("gamma", gamma, 0)
     return _run(image, "AdjustGamma", {"gamma": gamma, "gain": gain}, out)
 
 
@@ -170,7 +172,7 @@ def posterize(images: Any, bits: Any, *, layout: str | None = None, out: Any = N
     >>> posterize(np.array([[100, 200]], np.uint8), 2)
     array([[ 64, 192]], dtype=uint8)
     """
-    bits = _parameters.within("bits", bits, 0, 16)
+    bits = _parameters.checked_column("bits", bits, 0, 16)
     return _run(describe(images, layout), "Posterize", {"bits": bits}, out)
 
 
@@ -212,7 +214,7 @@ def autocontrast(images: Any, *, layout: str | None = None, out: Any = None) -> 
     """
     image = describe(images, layout)
     _check.dtypes(image.dtype, image.dtype, "bilinear")
-    return _pass.pointwise(image, ("Autocontrast",), _pass.extremes(image), image.dtype, out)
+    return pointwise.pointwise(image, ("Autocontrast",), statistics.channel_min_max(image), image.dtype, out)
 
 
 @public
@@ -230,7 +232,7 @@ def equalize(images: Any, *, layout: str | None = None, out: Any = None) -> Any:
     array([  0, 150, 255], dtype=uint8)
     """
     image = _of_bytes(describe(images, layout))
-    return _pass.lut(image, _pass.relevel(image), out)
+    return pointwise.lut(image, statistics.histogram_lut(image), out)
 
 
 @public
@@ -249,7 +251,7 @@ def lut(images: Any, table: Any, *, layout: str | None = None, out: Any = None) 
     array([[255, 245,   0]], dtype=uint8)
     """
     image = _of_bytes(describe(images, layout))
-    return _pass.lut(image, _parameters.levels("table", table, image), out)
+    return pointwise.lut(image, _parameters.lut_table("table", table, image), out)
 
 
 @public
@@ -286,15 +288,15 @@ def gaussian_noise(
     image = describe(images, layout)
     seed = random.getrandbits(64) if seed is None else _below("seed", seed, 64)
     step = _below("step", step, 32)
-    sigma = _parameters.within("sigma", sigma, 0)
+    sigma = _parameters.checked_column("sigma", sigma, 0)
     if ids is None:
         ids = np.arange(image.samples, dtype=float) if image.samples != 1 else 0.0
-    ids = _parameters.within("ids", ids, 0, 2**48 - 1)
+    ids = _parameters.checked_column("ids", ids, 0, 2**48 - 1)
     low = ids % 2.0**24
     words = [float(word) for number, count in ((seed, 3), (step, 2)) for word in _pieces(number, count)]
     columns = [host_or_device("mean", mean), sigma, float(bool(clip)), *words, low, (ids - low) / 2.0**24, 0.0]
-    parameters = _parameters.columns("mean, sigma and ids", columns, image)
-    return _pass.pointwise(image, ("GaussianNoise",), parameters, image.dtype, out)
+    parameters = _parameters.per_sample_columns("mean, sigma and ids", columns, image)
+    return pointwise.pointwise(image, ("GaussianNoise",), parameters, image.dtype, out)
 
 
 @public
@@ -318,10 +320,12 @@ def normalize(
     target = dtype_name(dtype) if dtype is not None else image.dtype if "float" in image.dtype else "float32"
     if "float" not in target:
         raise TypeError(f"dtype must be a float, got {target}")
-    columns = _parameters.channels("mean", mean, image) + _parameters.channels("std", std, image)
+    columns = _parameters.per_channel_columns("mean", mean, image) + _parameters.per_channel_columns("std", std, image)
     for value in columns[image.channels :]:
         _check.not_zero("std", value)
-    return _pass.pointwise(image, ("Normalize",), _parameters.columns("mean and std", columns, image), target, out)
+    return pointwise.pointwise(
+        image, ("Normalize",), _parameters.per_sample_columns("mean and std", columns, image), target, out
+    )
 
 
 @public
@@ -342,7 +346,7 @@ def to_dtype(
     """
     image = describe(images, layout)
     ops = () if scale else ("Unscaled",)
-    return _pass.pointwise(image, ops, _parameters.columns("", [], image), dtype_name(dtype), out)
+    return pointwise.pointwise(image, ops, _parameters.per_sample_columns("", [], image), dtype_name(dtype), out)
 
 
 @public
@@ -361,10 +365,12 @@ def color_matrix(images: Any, matrix: Any, *, layout: str | None = None, out: An
     image = describe(images, layout)
     if image.channels != 3:
         raise ValueError(f"images must have 3 channels, got {image.channels}")
-    entries = _parameters.entries("matrix", matrix, ((3, 3), (3, 4)))
+    entries = _parameters.matrix_entries("matrix", matrix, ((3, 3), (3, 4)))
     if len(entries) == 9:
         entries = [*entries[:3], 0.0, *entries[3:6], 0.0, *entries[6:], 0.0]
-    return _pass.pointwise(image, ("ColorMatrix",), _parameters.columns("matrix", entries, image), image.dtype, out)
+    return pointwise.pointwise(
+        image, ("ColorMatrix",), _parameters.per_sample_columns("matrix", entries, image), image.dtype, out
+    )
 
 
 @public
@@ -388,14 +394,16 @@ def erase(
     """
     image = describe(images, layout)
     sides = [host_or_device(name, side) for name, side in zip("ijhw", (i, j, h, w), strict=True)]
-    columns = _parameters.columns("i, j, h, w and v", sides + _parameters.channels("v", v, image), image)
-    return _pass.pointwise(image, ("Erase",), columns, image.dtype, out)
+    columns = _parameters.per_sample_columns(
+        "i, j, h, w and v", sides + _parameters.per_channel_columns("v", v, image), image
+    )
+    return pointwise.pointwise(image, ("Erase",), columns, image.dtype, out)
 
 
 def _run(image: ImageBatch, op: str, values: dict[str, Any], out: Any, channels: int | None = None) -> Any:
     columns = [host_or_device(name, value) for name, value in values.items()]
-    parameters = _parameters.columns(" and ".join(values), columns, image)
-    return _pass.pointwise(image, (op,), parameters, image.dtype, out, channels)
+    parameters = _parameters.per_sample_columns(" and ".join(values), columns, image)
+    return pointwise.pointwise(image, (op,), parameters, image.dtype, out, channels)
 
 
 def _of_bytes(image: ImageBatch) -> ImageBatch:

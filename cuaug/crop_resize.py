@@ -17,8 +17,10 @@ from ._arrays.convert import host_or_device, stack_columns
 from ._arrays.images import ImageBatch
 from ._arrays.images import describe_images as describe
 from ._check import public
-from ._passes import image_passes as _pass
 from ._passes import parameters as _parameters
+from ._passes import resample, warp
+from ._passes.geometry import matrix_geometry
+from ._passes.parameters import NULL_ARRAY, SampleParameters
 
 _Size = Sequence[int] | int
 
@@ -235,7 +237,7 @@ def _resize(
         x = (x_scale, left + x_scale * 0.5 - 0.5)
         y = (y_scale, top + y_scale * 0.5 - 0.5)
         return _move(image, "top, left, height and width", size, x, y, "constant", 0, dtype, out)
-    return _pass.resample(
+    return resample.resample(
         image, _parameters.boxes(box, image), size, interpolation, antialias or interpolation == "area", dtype, out
     )
 
@@ -255,11 +257,11 @@ def _move(
     x_factor, x_offset, y_factor, y_offset = (host_or_device(name, value) for value in (*x, *y))
     M = x_factor, 0.0, x_offset, 0.0, y_factor, y_offset
     if all(isinstance(entry, float) for entry in M):
-        matrix = _parameters.PerSample(_parameters.NO_TABLE, M)
+        matrix = SampleParameters(NULL_ARRAY, M)
     else:
         rows = stack_columns(M)
         matrix = _parameters.matrices(name, rows.reshape((*rows.shape[:-1], 2, 3)), image, 2)
-    return _pass.warp(image, _pass.matrix_geometry(matrix, True, "center"), size, "nearest", border, fill, dtype, out)
+    return warp.warp(image, matrix_geometry(matrix, True, "center"), size, "nearest", border, fill, dtype, out)
 
 
 def _mirror(flip: Any, extent: int) -> tuple[Any, Any]:

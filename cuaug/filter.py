@@ -11,9 +11,9 @@ from typing import Any
 from . import _check
 from ._arrays.images import describe_images as describe
 from ._check import public
-from ._passes import image_passes as _pass
+from ._passes import filters
 from ._passes import parameters as _parameters
-from ._passes.parameters import NO_TABLE, PerSample
+from ._passes.parameters import NULL_ARRAY, SampleParameters
 
 MOST_TAPS = 127  # as cpu/gaussian_blur.hpp, and the shared memory of a GPU, have room for
 
@@ -48,9 +48,9 @@ def gaussian_blur(
     window = _kernel_size(kernel_size)
     if sigma is None:
         x, y = (0.3 * ((size - 1) * 0.5 - 1) + 0.8 for size in window)
-        return _pass.gaussian_blur(image, window, PerSample(NO_TABLE, (x, y)), out)
+        return filters.gaussian_blur(image, window, SampleParameters(NULL_ARRAY, (x, y)), out)
     _check.positive("sigma", sigma)
-    return _pass.gaussian_blur(image, window, _parameters.pairs("sigma", sigma, image), out)
+    return filters.gaussian_blur(image, window, _parameters.pairs("sigma", sigma, image), out)
 
 
 @public
@@ -68,8 +68,8 @@ def adjust_sharpness(images: Any, sharpness_factor: Any, *, layout: str | None =
     array([26, 47, 26], dtype=uint8)
     """
     image = describe(images, layout)
-    factor = _parameters.within("sharpness_factor", sharpness_factor, 0)
-    return _pass.adjust_sharpness(image, _parameters.columns("sharpness_factor", [factor], image), out)
+    factor = _parameters.checked_column("sharpness_factor", sharpness_factor, 0)
+    return filters.adjust_sharpness(image, _parameters.per_sample_columns("sharpness_factor", [factor], image), out)
 
 
 def _kernel_size(value: Any) -> tuple[int, int]:

@@ -289,7 +289,7 @@ def decode_image(
         ((images[place], target),) = memory.take([pixels.shape])
         np.copyto(target, pixels)
 
-    _threads.each(other, [place for place, kind in enumerate(formats) if kind != "JPEG"], _cpu.threads())
+    _threads.parallel_map(other, [place for place, kind in enumerate(formats) if kind != "JPEG"], _cpu.thread_count())
     return images if many else images[0]
 
 

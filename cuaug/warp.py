@@ -17,8 +17,9 @@ from ._arrays.convert import host_array
 from ._arrays.images import ImageBatch
 from ._arrays.images import describe_images as describe
 from ._check import public
-from ._passes import image_passes as _pass
 from ._passes import parameters as _parameters
+from ._passes import warp
+from ._passes.geometry import map_geometry, matrix_geometry
 from .fit import get_perspective_transform
 from .geometry import affine_matrix, compose_affine, get_rotation_matrix
 
@@ -66,8 +67,8 @@ def warp_affine(
     """
     image = describe(images, layout)
     target = image.size if size is None else _check.size("size", size)
-    geometry = _pass.matrix_geometry(_parameters.matrices("M", M, image, 2), inverse, origin)
-    return _pass.warp(image, geometry, target, interpolation, border, fill, dtype, out)
+    geometry = matrix_geometry(_parameters.matrices("M", M, image, 2), inverse, origin)
+    return warp.warp(image, geometry, target, interpolation, border, fill, dtype, out)
 
 
 @public
@@ -98,8 +99,8 @@ def warp_perspective(
     """
     image = describe(images, layout)
     target = image.size if size is None else _check.size("size", size)
-    geometry = _pass.matrix_geometry(_parameters.matrices("M", M, image, 3), inverse, origin)
-    return _pass.warp(image, geometry, target, interpolation, border, fill, dtype, out)
+    geometry = matrix_geometry(_parameters.matrices("M", M, image, 3), inverse, origin)
+    return warp.warp(image, geometry, target, interpolation, border, fill, dtype, out)
 
 
 @public
@@ -204,8 +205,8 @@ def affine(
     shear = (shear, 0.0) if isinstance(shear, (int, float)) else shear
     M = affine_matrix(angle, translate, scale, shear, _center(image, center))
     matrix = _parameters.matrices("angle, translate, scale, shear and center", M, image, 2)
-    geometry = _pass.matrix_geometry(matrix, False, "center")
-    return _pass.warp(image, geometry, image.size, interpolation, border, fill, dtype, out)
+    geometry = matrix_geometry(matrix, False, "center")
+    return warp.warp(image, geometry, image.size, interpolation, border, fill, dtype, out)
 
 
 @public
@@ -246,8 +247,8 @@ def rotate(
             raise ValueError("angle must be on the host for expand=True: the result's size depends on it")
         size = _rotated_size(image.size, host_array("angle", angle))
         M = compose_affine(M, [[1, 0, (size[1] - image.size[1]) / 2], [0, 1, (size[0] - image.size[0]) / 2]])
-    geometry = _pass.matrix_geometry(_parameters.matrices("angle", M, image, 2), False, "center")
-    return _pass.warp(image, geometry, size, interpolation, border, fill, dtype, out)
+    geometry = matrix_geometry(_parameters.matrices("angle", M, image, 2), False, "center")
+    return warp.warp(image, geometry, size, interpolation, border, fill, dtype, out)
 
 
 @public
@@ -295,8 +296,8 @@ def perspective(
                 raise ValueError(f"{name} must have shape (4, 2) or (N, 4, 2), got {tuple(np.shape(points))}")
         M, inverse = get_perspective_transform(startpoints, endpoints), False
     matrix = _parameters.matrices("startpoints and endpoints" if coefficients is None else "coefficients", M, image, 3)
-    geometry = _pass.matrix_geometry(matrix, inverse, "corner")
-    return _pass.warp(image, geometry, image.size, interpolation, border, fill, dtype, out)
+    geometry = matrix_geometry(matrix, inverse, "corner")
+    return warp.warp(image, geometry, image.size, interpolation, border, fill, dtype, out)
 
 
 def _remap(
@@ -311,15 +312,18 @@ def _remap(
     dtype: Any,
     out: Any,
 ) -> Any:
-    (x, size), (y, y_size) = _parameters.maps("map_x", map_x, image), _parameters.maps("map_y", map_y, image)
+    (x, size), (y, y_size) = (
+        _parameters.coordinate_maps("map_x", map_x, image),
+        _parameters.coordinate_maps("map_y", map_y, image),
+    )
     if size != y_size:
         raise ValueError(f"map_x and map_y must have the same size, got {size} and {y_size}")
     if out is not None:
         target = describe(out, image.axes.layout)
         for name, table in (("map_x", x), ("map_y", y)):
-            _parameters.refuse_shared(name, table, (image.samples, *size), target)
-    geometry = _pass.grid_geometry(image, x, y, size, scale, relative)
-    return _pass.warp(image, geometry, size, interpolation, border, fill, dtype, out)
+            _parameters.check_no_overlap(name, table, (image.samples, *size), target)
+    geometry = map_geometry(image, x, y, size, scale, relative)
+    return warp.warp(image, geometry, size, interpolation, border, fill, dtype, out)
 
 
 def _center(image: ImageBatch, center: Any) -> Any:

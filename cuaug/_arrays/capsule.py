@@ -11,11 +11,7 @@ from typing import Any
 from .descriptor import ArrayDescriptor, contiguous_strides
 
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
-
-
 _KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 6: "bool"}
-
-
 _READ_ONLY = 1
 
 

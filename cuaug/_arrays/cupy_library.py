@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._gpu import cuda as _cuda
+from .._gpu import cupy_import, devices
 from .._program.dtypes import ITEM_SIZE
 from .descriptor import ArrayDescriptor
 from .protocol import memory_shape, numpy_dtype, unsupported_dtype
@@ -25,9 +25,9 @@ class CuPyLibrary:
         return ArrayDescriptor(array.data.ptr, array.shape, strides, dtype.name, array.data.device_id, False, array)
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
-        with _cuda.device(device):
+        with devices.use_device(device):
             extents, axes = memory_shape(shape, order)
-            return _cuda.cupy().empty(extents, numpy_dtype(dtype)).transpose(axes)
+            return cupy_import.cupy().empty(extents, numpy_dtype(dtype)).transpose(axes)
 
     def pointer(self, array: Any) -> int:
         return int(array.data.ptr)
@@ -36,15 +36,15 @@ class CuPyLibrary:
         return array
 
     def stream(self, device: int) -> int:
-        with _cuda.device(device):
-            return int(_cuda.cupy().cuda.get_current_stream().ptr)
+        with devices.use_device(device):
+            return int(cupy_import.cupy().cuda.get_current_stream().ptr)
 
     def load(self, values: np.ndarray, device: int) -> Any:
-        with _cuda.device(device):
-            return _cuda.cupy().asarray(values)
+        with devices.use_device(device):
+            return cupy_import.cupy().asarray(values)
 
     def namespace(self) -> ModuleType:
-        return _cuda.cupy()
+        return cupy_import.cupy()
 
 
 CUPY = CuPyLibrary()

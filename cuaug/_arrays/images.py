@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _check
-from .._gpu import cuda as _cuda
+from .._gpu import devices
 from .._gpu.executor import DIRECT, Executor
 from .._program.dtypes import ITEM_SIZE
 from .descriptor import contiguous_strides
@@ -71,7 +71,7 @@ def describe_images(array: Any, layout: str | None = None, library: Library | No
         )
     tensor = library.describe(array)
     if tensor.device >= 0:
-        _cuda.ready()
+        devices.check_not_forked()
     axes = _batch_axes(tensor.shape, tensor.strides, layout, library.channels_first)
     return ImageBatch(tensor.pointer, tensor.dtype, tensor.device, axes, library, tensor.read_only, tensor.owner)
 

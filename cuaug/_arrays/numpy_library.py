@@ -31,8 +31,8 @@ class NumPyLibrary:
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
         extents, axes = memory_shape(shape, order)
-        if (size := math.prod(extents) * ITEM_SIZE[dtype]) >= _memory.LARGE:
-            return _memory.fresh(size).view(numpy_dtype(dtype)).reshape(extents).transpose(axes)
+        if (size := math.prod(extents) * ITEM_SIZE[dtype]) >= _memory.POOL_THRESHOLD:
+            return _memory.allocate(size).view(numpy_dtype(dtype)).reshape(extents).transpose(axes)
         return np.empty(extents, numpy_dtype(dtype)).transpose(axes)
 
     def pointer(self, array: Any) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import _check
-from .._gpu import cuda as _cuda
+from .._gpu import devices
 from .cupy_library import CUPY
 from .dlpack_library import DLPACK
 from .jax_library import JAX
@@ -76,4 +76,4 @@ def device_number(device: Any) -> int:
     text = str(device) if type(device) is int else index if kind == "cuda" else ""
     if not (text.isdecimal() or (kind == "cuda" and not index)):
         raise ValueError(f"device must be 'cpu', 'cuda', 'cuda:1' or a GPU's number, got {device!r}")
-    return _cuda.device_number(int(text) if text else None)
+    return devices.device_number(int(text) if text else None)

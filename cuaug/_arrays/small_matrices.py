@@ -17,7 +17,6 @@ NUMBER: Sizes = ()
 PAIR: Sizes = ((2,),)
 POINTS: Sizes = ((), (2,))
 MATRIX: Sizes = ((2, 3), (3,))
-
 # Scale and shift of both axes, (sx, tx, sy, ty): u = sx * x + tx, v = sy * y + ty.
 Frame = tuple[Any, Any, Any, Any]
 

@@ -66,8 +66,8 @@ class TorchLibrary:
         if order is not None:
             extents, axes = memory_shape(shape, order)
             return self.empty(extents, dtype, device, None).permute(axes)
-        if device < 0 and (size := math.prod(shape) * ITEM_SIZE[dtype]) >= _memory.LARGE:
-            return self.torch.from_numpy(_memory.fresh(size)).view(self.dtypes[dtype]).view(shape)
+        if device < 0 and (size := math.prod(shape) * ITEM_SIZE[dtype]) >= _memory.POOL_THRESHOLD:
+            return self.torch.from_numpy(_memory.allocate(size)).view(self.dtypes[dtype]).view(shape)
         if device >= 0 and self.raw_empty and self.current_device and self.current_device() == device:
             return self.raw_empty(*_shape_and_strides(shape), self.dtypes[dtype])
         return self.torch.empty(shape, dtype=self.dtypes[dtype], device=_torch_device(device))

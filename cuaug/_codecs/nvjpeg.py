@@ -19,7 +19,8 @@ import numpy as np
 
 from .._arrays.protocol import Library
 from .._check import BackendError
-from .._gpu import cuda as _cuda
+from .._gpu import cupy_import, devices, launch, streams
+from .._gpu import driver as _driver
 from .._host import extension as _cpu
 from .._program.records import COPY_BOXES
 
@@ -60,7 +61,7 @@ class Cuts(NamedTuple):
 
 def engine(device: int) -> Engine:
     """That of a GPU."""
-    _cuda.ready()
+    devices.check_not_forked()
     return _engine(device)
 
 
@@ -74,10 +75,10 @@ class Engine:
 
     def __init__(self, device: int) -> None:
         self.device, self.nvjpeg = device, _nvjpeg()
-        driver, handle = _cuda.driver(), ctypes.c_void_p()
-        with _cuda.device(device):
+        driver, handle = _driver.driver(), ctypes.c_void_p()
+        with devices.use_device(device):
             functions = driver.cuCtxSetCurrent, driver.cuEventRecord, driver.cuEventSynchronize
-            self.driver = *map(_cuda.address, functions), _cuda.context()
+            self.driver = *map(_driver.address, functions), devices.context()
             status = self.nvjpeg.nvjpegCreateEx(_HARDWARE, None, None, _SMOOTH_UPSAMPLING, ctypes.byref(handle))
         if status != 0:
             raise BackendError(
@@ -85,7 +86,7 @@ class Engine:
             )
         self.handle = handle.value
         self.functions = tuple(
-            _cuda.address(getattr(self.nvjpeg, name))
+            _driver.address(getattr(self.nvjpeg, name))
             for name in ("nvjpegDecodeBatchedInitialize", "nvjpegDecodeBatched")
         )
         self._turns: list[_Turn] = []
@@ -112,7 +113,7 @@ class _Turn:
         status = engine.nvjpeg.nvjpegJpegStateCreate(ctypes.c_void_p(engine.handle), ctypes.byref(state))
         if status != 0:
             raise BackendError(f"nvJPEG has no room for its state (status {status}): free memory of the GPU")
-        self.state, self.stream, self.done = state.value, _cuda.own_stream(), _cuda.sleeping_event()
+        self.state, self.stream, self.done = state.value, streams.nonblocking_stream(), streams.blocking_sync_event()
         # Not at the process's end, where a thread may still decode, or CUDA may be gone.
         weakref.finalize(self, engine.nvjpeg.nvjpegJpegStateDestroy, state).atexit = False
         self.moved: Any = None  # when all has been taken away from the memory
@@ -124,7 +125,7 @@ class _Turn:
             self.moved.synchronize()  # an engine does not wait for a stream (torchcodec#1634)
         if self.memory is None or not size <= self.memory.size <= 2 * max(size, _ROOM):
             self.memory = None
-            self.memory = _cuda.memory(size + size // 4)
+            self.memory = devices.device_memory(size + size // 4)
         return int(self.memory.ptr)
 
 
@@ -139,7 +140,7 @@ class Work:
     def finish(self) -> tuple[float, list[int]]:
         """When the engine was done, on `time.perf_counter`'s clock, and what it failed at."""
         done, failed = 0.0, list[int]()
-        with _cuda.device(self._engine.device):
+        with devices.use_device(self._engine.device):
             while self._round is not None:
                 first, turn, pending, pieces = self._round
                 try:
@@ -148,7 +149,7 @@ class Work:
                     raise BackendError(f"the GPU's engine failed ({error}): restart the process") from error
                 failed += [first + i for i in missing]
                 cut(pieces, self._library, self._engine.device)
-                turn.moved = _cuda.event(self._library.stream(self._engine.device))
+                turn.moved = streams.record_event(self._library.stream(self._engine.device))
                 self._engine.give(turn)
                 self._round = self._begun()
         return done, failed
@@ -159,14 +160,14 @@ class Work:
         if part is None:
             return None
         engine, cuts = self._engine, self._cuts.part(part)
-        with _cuda.device(engine.device):
+        with devices.use_device(engine.device):
             turn = engine.take()
             images = laid_out(cuts.sizes)
             images[:, 0] += turn.room(int(images[-1, 0] + 3 * cuts.sizes[-1].prod()))
         wanted = np.empty((len(images), 3), np.int64)
         wanted[:, 0], wanted[:, 1:] = cuts.places, images
         held, known = (turn, turn.memory), (engine.handle, turn.state, turn.stream.ptr, turn.done.ptr)
-        pending = _cpu.native().engine_decode(cuts.files, wanted, held, engine.driver, engine.functions, *known)
+        pending = _cpu.extension().engine_decode(cuts.files, wanted, held, engine.driver, engine.functions, *known)
         pending.begin()
         top, left = cuts.box[:, :2].T
         address, pitch = images.T
@@ -184,7 +185,7 @@ def cut(pieces: np.ndarray, library: Library, device: int) -> None:
     """Moves pieces of a device's memory, on the library's current stream."""
     loaded = library.load(pieces, device)
     grid = len(pieces), int(-(-pieces[:, 4].max() // _ROWS)), 1
-    _cuda.launch("cuaug::cut", COPY_BOXES.pack(library.pointer(loaded)), grid, 256, 0, device, library.stream(device))
+    launch.launch("cuaug::cut", COPY_BOXES.pack(library.pointer(loaded)), grid, 256, 0, device, library.stream(device))
 
 
 def _rounds(bytes_of: np.ndarray) -> Iterator[slice]:
@@ -207,7 +208,7 @@ def laid_out(sizes: np.ndarray) -> np.ndarray:
 
 @functools.cache
 def _nvjpeg() -> Any:
-    _cuda.cupy()
+    cupy_import.cupy()
     try:
         # It comes with CuPy, and knows where pip, conda and CUDA's own installer put things.
         finder = importlib.import_module("cuda.pathfinder")

@@ -16,7 +16,7 @@ from .._arrays.convert import tensor_key
 from .._arrays.descriptor import ArrayDescriptor
 from .._arrays.protocol import Library
 from .._arrays.registry import library_of
-from .._gpu import cuda as _cuda
+from .._gpu import devices, host_counter, launch
 from .._host import extension as _cpu
 from .._program.dtypes import ITEM_SIZE
 from .._program.records import NMS
@@ -64,7 +64,7 @@ def suppress(
     call = _calls.get(key)
     if call is not None:
         if call.device >= 0:
-            _cuda.ready()
+            devices.check_not_forked()
         return _run(call, pointers)
     given = described_boxes(boxes, scores, counts, (4, 5), max_output, fixed_size)
     label = None if classes is None else _beside("classes", classes, _WHOLE, given.boxes, given.library)
@@ -103,7 +103,7 @@ def _call(
     given: Boxes, label: ArrayDescriptor | None, iou_threshold: float, score_threshold: float | None, fixed_size: bool
 ) -> _Call:
     box, library, lead = given.boxes, given.library, len(given.batch)
-    processors = _cuda.processors(box.device) if box.device >= 0 else 0
+    processors = devices.multiprocessor_count(box.device) if box.device >= 0 else 0
     plan = _plan(given.samples, given.each, _real(box), label is not None, processors)
     dtype = convert.index_dtype(library)
     strides = tuple(numbers(own, lead)[1] for own in (box, given.scores, label)), numbers(given.counts, 1)[1]
@@ -119,7 +119,7 @@ def _run(call: _Call, pointers: list[int]) -> Any:
     """Suppression of boxes, scores, classes and counts that lie there."""
     library, device, plan = call.library, call.device, call.plan
     stream = library.stream(device) if device >= 0 else 0
-    told = None if call.fixed_size or device < 0 else _cuda.told(device)
+    told = None if call.fixed_size or device < 0 else host_counter.take_counter(device)
     own = told is None or plan.bytes > told.room
     memory = library.empty((plan.bytes,), "uint8", device, None) if own else None
     start = told.space if told and not own else library.pointer(memory)
@@ -128,15 +128,15 @@ def _run(call: _Call, pointers: list[int]) -> Any:
     keys, candidates, published, kept, state = plan.spaces
     rest = start + keys, start + candidates, start + published, start + kept, start + state, call.rest
     for kernel, grid, threads in plan.launches[:-1]:
-        _cuda.launch(kernel, _PACKER.pack(*arrays, 0, 0, *rest), grid, threads, 0, device, stream)
+        launch.launch(kernel, _PACKER.pack(*arrays, 0, 0, *rest), grid, threads, 0, device, stream)
     indices = library.empty(call.shape, call.dtype, device, None)  # while the GPU has begun
     number = None if told else library.empty(call.batch, call.dtype, device, None)
     found = told.pointer if told else library.pointer(number)
     data = _PACKER.pack(*arrays, library.pointer(indices), found, *rest)
     if device < 0:
-        _cpu.native().nms(data, "float64" if call.real == "float64" else "float32")
+        _cpu.extension().nms(data, "float64" if call.real == "float64" else "float32")
     for kernel, grid, threads in plan.launches[-1:]:
-        _cuda.launch(kernel, data, grid, threads, 0, device, stream)
+        launch.launch(kernel, data, grid, threads, 0, device, stream)
     if told:
         return library.finish(convert.truncate(indices, told.wait(stream)))
     indices, number = library.finish(indices), library.finish(number)
@@ -272,7 +272,7 @@ def described(name: str, array: Any, dtypes: tuple[str, ...]) -> tuple[ArrayDesc
     if found.dtype not in dtypes:
         raise TypeError(f"{name} must be one of {', '.join(dtypes)}, got {found.dtype}")
     if found.device >= 0:
-        _cuda.ready()
+        devices.check_not_forked()
     return found, library
 
 

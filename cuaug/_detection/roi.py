@@ -135,7 +135,7 @@ def backward(
     about = _numbers(library.describe(gradient), wanted)
     if maps[0].device < 0:
         data = _record(wanted, maps, [to for _, to in made], regions, about)
-        _cpu.native().pooling(data, maps[0].dtype, wanted.kind, True)
+        _cpu.extension().pooling(data, maps[0].dtype, wanted.kind, True)
         return [array for array, _ in made]
     call, (samples, *_) = _call(wanted, library, maps, regions), _extents(maps[0], wanted)
     if wanted.kind != "avg" and places is None:
@@ -178,7 +178,7 @@ def _pooled(
     if 0 not in extents:
         data = _record(wanted, maps, [_NOWHERE] * len(maps), regions, about)
         if maps[0].device < 0:
-            _cpu.native().pooling(data, maps[0].dtype, wanted.kind, False)
+            _cpu.extension().pooling(data, maps[0].dtype, wanted.kind, False)
         else:
             _roi_gpu.pool(_call(wanted, library, maps, regions), data, where)
     return pooled, places

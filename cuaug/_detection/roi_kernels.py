@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .._arrays.protocol import Library
-from .._gpu import cuda as _cuda
+from .._gpu import launch
 from .._program.dtypes import ITEM_SIZE
 
 _TILE, _GROUP = (8, 32), {"float64": 16}  # kernels/gpu/roi_touch.cuh; roi_back.cu: of others 32
@@ -101,4 +101,4 @@ def _launch(
     call: Call, skeleton: str, functors: tuple[str | int, ...], data: bytes, grid: tuple[int, int, int], threads: int
 ) -> None:
     name = f"cuaug::{skeleton}<{', '.join(map(str, (f'cuaug::{call.dtype}', *functors)))}>"
-    _cuda.launch(name, data, grid, threads, 0, call.device, call.library.stream(call.device))
+    launch.launch(name, data, grid, threads, 0, call.device, call.library.stream(call.device))

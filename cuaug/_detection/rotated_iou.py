@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .._gpu import cuda as _cuda
+from .._gpu import launch
 from .._host import extension as _cpu
 from .._program.records import ROTATED_IOU
 from . import nms as _nms
@@ -25,11 +25,11 @@ def iou(boxes1: Any, boxes2: Any) -> Any:
         sizes = samples, *shape[-2:], a.dtype == "float64", 0
         data = _PACKER.pack(*_nms.numbers(a, 1), *_nms.numbers(b, 1), library.pointer(out), *sizes)
         if a.device < 0:
-            _cpu.native().rotated_iou(data)
+            _cpu.extension().rotated_iou(data)
         else:
             tiles = samples * -(-shape[-2] // _SIDE) * -(-shape[-1] // _SIDE)
             if tiles >= 1 << 31:
                 raise ValueError(f"boxes must make fewer than 2**39 pairs, got {samples} x {shape[-2]} x {shape[-1]}")
             stream = library.stream(a.device)
-            _cuda.launch("cuaug::rotated_pairs", data, (tiles, 1, 1), _SIDE * _SIDE, 0, a.device, stream)
+            launch.launch("cuaug::rotated_pairs", data, (tiles, 1, 1), _SIDE * _SIDE, 0, a.device, stream)
     return library.finish(out)

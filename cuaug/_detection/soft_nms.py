@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import _check
 from .._arrays import convert
-from .._gpu import cuda as _cuda
+from .._gpu import launch
 from .._host import extension as _cpu
 from .._program.dtypes import ITEM_SIZE
 from .._program.records import SOFT_NMS
@@ -52,9 +52,9 @@ def suppress(
             *(count, most, method == "gaussian", ITEM_SIZE[dtype]),
         )
         if box.device < 0:
-            _cpu.native().soft_nms(data)
+            _cpu.extension().soft_nms(data)
         else:
-            _cuda.launch("cuaug::soft_nms", data, (samples, 1, 1), 1024, 0, box.device, library.stream(box.device))
+            launch.launch("cuaug::soft_nms", data, (samples, 1, 1), 1024, 0, box.device, library.stream(box.device))
         indices, kept = library.finish(indices), library.finish(kept)
     else:
         decayed[...] = 0

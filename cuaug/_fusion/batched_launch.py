@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .._gpu.launch_sequence import Launch
-from .._program.names import skeleton_of, together
+from .._program.names import batched_name, skeleton_of
 from .._program.records import BATCH
 
 MOST = 4  # kernels/gpu/together.cuh
@@ -56,7 +56,7 @@ def _one(group: Sequence[Launch]) -> Launch:
         (at + i * size, name, offset) for i, each in enumerate(group) for at, name, offset in each.relocations
     ]
     return first._replace(
-        kernel=together(first.kernel),
+        kernel=batched_name(first.kernel),
         grid=(*first.grid[:2], len(group)),
         record=b"".join(each.record for each in group).ljust(MOST * size, b"\0"),
         relocations=tuple(relocations),

@@ -17,7 +17,7 @@ from .._arrays.protocol import Library
 from .._arrays.registry import library_of
 from .._gpu.executor import CollectingExecutor
 from .._host import extension as _cpu
-from .._passes.parameters import Table
+from .._passes.parameters import StridedArray
 from . import execute as run
 from .plan import Plan
 
@@ -73,10 +73,10 @@ class _ReusedMemory:
         return self.library.namespace()
 
 
-def apply(plan: Plan, image: ImageBatch, table: Table) -> Any:
+def apply(plan: Plan, image: ImageBatch, table: StridedArray) -> Any:
     """The images, changed as the rows of the table say: as `run.apply`."""
     memory, executor = _ReusedMemory(image.library), CollectingExecutor()
     made = run.apply(plan, image._replace(library=memory, executor=executor), table)
-    _cpu.native().run(executor.loops)
+    _cpu.extension().run(executor.loops)
     del memory  # the loops read and write what it keeps
     return image.library.finish(made)

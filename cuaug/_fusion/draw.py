@@ -12,8 +12,8 @@ from .._arrays import convert
 from .._arrays.convert import host_array
 from .._arrays.images import ImageBatch
 from .._check import BackendError
-from .._gpu import cuda as _cuda
-from .._passes.parameters import NO_TABLE, Table
+from .._gpu import streams
+from .._passes.parameters import NULL_ARRAY, StridedArray
 from . import draw_kernel as _draws
 from .draw_kernel import Draws
 from .plan import Plan
@@ -37,11 +37,11 @@ class Replays:
         if image.device < 0:
             return 0
         key = (image.device, image.library.name)
-        if not _cuda.is_capturing(image.library.stream(image.device)):
+        if not streams.is_capturing(image.library.stream(image.device)):
             if key not in self._counters:
                 array = image.library.load(np.zeros(_REPLAYS, np.int64), image.device)
                 self._counters[key] = array, [0]
-                _cuda.wait(image.library.stream(image.device), image.device)  # once, as for a program
+                streams.synchronize_stream(image.library.stream(image.device), image.device)  # once, as for a program
             return 0
         if key not in self._counters:
             raise BackendError(_COLD)
@@ -56,39 +56,41 @@ class Replays:
 def asked(image: ImageBatch, ids: Any, seed: int, step: int, replays: Replays) -> Draws:
     """What is to be drawn for these images."""
     first = _check.whole("ids", ids, -_check.INT64, _check.INT64) if isinstance(ids, int) else 0
-    each = NO_TABLE if isinstance(ids, int) else _ids(ids, image)
+    each = NULL_ARRAY if isinstance(ids, int) else _ids(ids, image)
     return Draws(each.pointer, replays.of(image), seed, step, first, each.owner)
 
 
-def drawn(plan: Plan, image: ImageBatch, draws: Draws, *, whole: bool = True) -> Table:
+def drawn(plan: Plan, image: ImageBatch, draws: Draws, *, whole: bool = True) -> StridedArray:
     """A row of draws for each of these images, with the whole recipe's matrix if that is wanted. [N, columns]"""
     program = _program(plan, image)
     array = image.library.empty((image.samples, plan.columns), "float64", image.device, None)
     if image.device < 0:
         array[:] = 0.0  # what is not drawn may be cast all the same, with the rest of the table
-    table = Table(image.library.pointer(array), plan.columns, 0, 1, 1, array)
+    table = StridedArray(image.library.pointer(array), plan.columns, 0, 1, 1, array)
     _draws.draw(program, len(plan.program), table, plan.drawn if whole else plan.matrix, draws, image)
     return table
 
 
-def _program(plan: Plan, image: ImageBatch) -> Table:
+def _program(plan: Plan, image: ImageBatch) -> StridedArray:
     """In the memory of the images' device."""
     key = image.device, image.library.name
-    table: Table | None = plan.programs.get(key)
+    table: StridedArray | None = plan.programs.get(key)
     if table is None:
-        if image.device >= 0 and _cuda.is_capturing(image.library.stream(image.device)):
+        if image.device >= 0 and streams.is_capturing(image.library.stream(image.device)):
             raise BackendError(_COLD)
         array = image.library.load(plan.program, image.device)
         if image.device >= 0:
-            _cuda.wait(image.library.stream(image.device), image.device)  # once: any stream may read it from now on
+            streams.synchronize_stream(
+                image.library.stream(image.device), image.device
+            )  # once: any stream may read it from now on
         # Threads that meet here share the first: what is traced points to it.
-        table = plan.programs.setdefault(key, Table(image.library.pointer(array), 0, 0, 1, 1, array))
+        table = plan.programs.setdefault(key, StridedArray(image.library.pointer(array), 0, 0, 1, 1, array))
     return table
 
 
-def _ids(ids: Any, image: ImageBatch) -> Table:
+def _ids(ids: Any, image: ImageBatch) -> StridedArray:
     if ids is None:
-        return NO_TABLE
+        return NULL_ARRAY
     if image.device < 0:
         array: Any = np.ascontiguousarray(host_array("ids", ids, np.int64))
     else:
@@ -104,4 +106,4 @@ def _ids(ids: Any, image: ImageBatch) -> Table:
         raise ValueError(
             f"ids must be {image.samples} integers (int64), got {described.dtype} of shape {tuple(described.shape)}"
         )
-    return Table(described.pointer, 0, 0, 1, 0, array)
+    return StridedArray(described.pointer, 0, 0, 1, 0, array)

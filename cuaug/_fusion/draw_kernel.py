@@ -8,7 +8,7 @@ import numpy as np
 
 from .._arrays.images import ImageBatch
 from .._host import extension as _cpu
-from .._passes.parameters import Table
+from .._passes.parameters import StridedArray
 from .._program.records import DRAW, RAGGED_IMAGE
 
 _SAMPLES = 8  # to a block (kernels/draw.cu)
@@ -29,7 +29,9 @@ class Draws(NamedTuple):
         return self[:-1]
 
 
-def draw(program: Table, length: int, table: Table, columns: int, draws: Draws, image: ImageBatch) -> None:
+def draw(
+    program: StridedArray, length: int, table: StridedArray, columns: int, draws: Draws, image: ImageBatch
+) -> None:
     """Fills the first `columns` of `table` [N, P], which are all that is wanted, by a program of `length` numbers."""
     samples = image.samples
     near = 8 * (length + _SAMPLES * (columns | 1))  # kernels/draw.cu
@@ -37,7 +39,7 @@ def draw(program: Table, length: int, table: Table, columns: int, draws: Draws, 
     own = (image.pointer + RAGGED_IMAGE.size, image.axes.strides[0]) if image.ragged else (0, 0)
     data = _drawing(program.pointer, length, table, columns, draws, samples, own, shared > 0)
     if image.device < 0:
-        _cpu.native().draw(data)
+        _cpu.extension().draw(data)
     elif samples:
         stream = image.library.stream(image.device)
         image.executor.launch("cuaug::draw", data, (blocks(samples), 1, 1), 256, shared, image.device, stream)
@@ -50,16 +52,16 @@ def draw_each(
 
     `counts`: the seed, the step.
     """
-    rows = Table(table.ctypes.data, table.shape[1], 0, 1, 1, table)
+    rows = StridedArray(table.ctypes.data, table.shape[1], 0, 1, 1, table)
     each = own.ctypes.data, own.shape[1]
     draws = Draws(ids.ctypes.data, 0, *counts, 0, ids)
-    _cpu.native().draw(_drawing(program.ctypes.data, len(program), rows, rows.n, draws, len(table), each))
+    _cpu.extension().draw(_drawing(program.ctypes.data, len(program), rows, rows.n, draws, len(table), each))
 
 
 def _drawing(
     program: int,
     length: int,
-    table: Table,
+    table: StridedArray,
     columns: int,
     draws: Draws,
     samples: int,

@@ -17,10 +17,10 @@ import numpy as np
 from .._arrays.descriptor import ArrayDescriptor, contiguous_strides
 from .._arrays.images import ImageBatch
 from .._arrays.protocol import Library
-from .._gpu import cuda as _cuda
+from .._gpu import streams
 from .._gpu.executor import RecordingExecutor, symbol
-from .._gpu.launch_sequence import Launch, Launches
-from .._passes.parameters import Table
+from .._gpu.launch_sequence import Launch, LaunchSequence
+from .._passes.parameters import StridedArray
 from .._program.dtypes import ITEM_SIZE
 from . import batched_launch as together
 from . import cpu_run as by_sample
@@ -85,7 +85,7 @@ class _Tracing:
 class Traced:
     """A recipe's launches, for images of one shape, dtype, layout and alignment on one device."""
 
-    launches: Launches
+    launches: LaunchSequence
     result: Slot
     between: int  # bytes for what lies between the launches
     kept: list[Any]
@@ -100,7 +100,7 @@ class Traced:
         return library.finish(array)
 
 
-def apply(plan: Plan, image: ImageBatch, table: Table) -> Any:
+def apply(plan: Plan, image: ImageBatch, table: StridedArray) -> Any:
     """The images, changed as the rows of the table say: as `run.apply`."""
     if image.device < 0:
         return by_sample.apply(plan, image, table)
@@ -132,14 +132,14 @@ def _known(plan: Plan, image: ImageBatch, what: str, make: Callable[[ImageBatch]
     if found is not _UNKNOWN:
         return found
     stream = image.library.stream(image.device)
-    if _cuda.is_capturing(stream):  # of constants, those that a graph holds are not there for other calls
+    if streams.is_capturing(stream):  # of constants, those that a graph holds are not there for other calls
         made = _traced(image, make)
         return None if made is None or made.kept else made
     while len(plan.traces) >= _MOST:
         plan.traces.pop(next(iter(plan.traces)), None)
     made = plan.traces[key] = _traced(image, make)
     if made and made.kept:
-        _cuda.wait(stream, image.device)  # once: any stream may read them from now on
+        streams.synchronize_stream(stream, image.device)  # once: any stream may read them from now on
     return made
 
 
@@ -158,7 +158,7 @@ def _traced(image: ImageBatch, make: Callable[[ImageBatch], Any]) -> Traced | No
         return at, value, begin + offset
 
     filled = [each._replace(relocations=tuple(blank(*known) for known in each.relocations)) for each in launches]
-    return Traced(Launches(filled, image.device), result, between, tracing.kept)
+    return Traced(LaunchSequence(filled, image.device), result, between, tracing.kept)
 
 
 def _places(slots: Sequence[Slot], launches: Sequence[Launch], result: Slot) -> tuple[dict[int, tuple[int, int]], int]:

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from .._host import extension as _cpu
 from .._program.records import record_of
-from . import cuda as _cuda
+from . import launch as _launch
 from .launch_sequence import Launch
 
 Grid = tuple[int, int, int]
@@ -41,14 +41,13 @@ class DirectExecutor:
         device: int,
         stream: int,
     ) -> None:
-        _cuda.launch(kernel, record, grid, threads, shared, device, stream)
+        _launch.launch(kernel, record, grid, threads, shared, device, stream)
 
     def loop(self, loop: Any) -> None:
-        _cpu.native().run([loop])
+        _cpu.extension().run([loop])
 
 
 DIRECT = DirectExecutor()
-
 # A symbolic value stands in a record for an address or a number that only a later call knows: which value of the call,
 # and how many bytes are added to it. Only fields that `Record.call_values` names hold one.
 _SYMBOL_BASE = (0xA5 << 56) - (1 << 64)

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 from .._check import BackendError
 from .._host import extension as _cpu
-from . import cuda as _cuda
+from . import devices, driver, launch
 
-_WORD = struct.Struct("q")
-_STREAM = 32  # where it stands in a CUlaunchConfig
+_INT64 = struct.Struct("q")
+_STREAM_OFFSET = 32  # where it stands in a CUlaunchConfig
 
 
 class Launch(NamedTuple):
@@ -27,7 +27,7 @@ class Launch(NamedTuple):
     relocations: tuple[tuple[int, int, int], ...]
 
 
-class Launches:
+class LaunchSequence:
     """Launches one after the other on a device, as often as wanted, by any thread."""
 
     def __init__(self, launches: Sequence[Launch], index: int) -> None:
@@ -35,33 +35,33 @@ class Launches:
         self._ready: Any = None
 
     def __call__(self, stream: int, values: Sequence[int]) -> None:
-        with _cuda.device(self._index):
+        with devices.use_device(self._index):
             if self._ready is None:
                 self._ready = self._loaded(stream)
-            _cuda.check(self._ready.run(stream, values))
+            driver.check_status(self._ready.run(stream, values))
 
     def _loaded(self, stream: int) -> Any:
         """The same with the driver's handles of the kernels, which are compiled where that is still to be done."""
         known = []
         for name, grid, threads, shared, record, relocations in self._launches:
-            handle, config = _cuda.prepared(name, grid, threads, shared, self._index, stream)
+            handle, config = launch.launch_arguments(name, grid, threads, shared, self._index, stream)
             known.append((handle, config, record, relocations))
-        return _kind()(_cuda.address(_cuda.driver().cuLaunchKernelEx), known)
+        return _launch_plan_class()(driver.address(driver.driver().cuLaunchKernelEx), known)
 
 
-class _Launches:
+class _PythonLaunchPlan:
     """What the extension's class of this name does, where there is no extension."""
 
     def __init__(self, function: int, launches: Sequence[tuple[int, bytes, bytes, Any]]) -> None:
-        self._function = ctypes.CFUNCTYPE(ctypes.c_int, *_cuda.LAUNCH_ARGUMENTS)(function)
+        self._function = ctypes.CFUNCTYPE(ctypes.c_int, *driver.LAUNCH_ARGUMENTS)(function)
         self._launches = launches
 
     def run(self, stream: int, values: Sequence[int]) -> int:
         for handle, known, record, relocations in self._launches:
             config, filled = bytearray(known), bytearray(record)
-            _WORD.pack_into(config, _STREAM, stream)
+            _INT64.pack_into(config, _STREAM_OFFSET, stream)
             for at, value, plus in relocations:
-                _WORD.pack_into(filled, at, values[value] + plus)
+                _INT64.pack_into(filled, at, values[value] + plus)
             argument = ctypes.c_char_p(bytes(filled))
             status: int = self._function(bytes(config), handle, ctypes.byref(argument), None)
             if status:
@@ -70,8 +70,8 @@ class _Launches:
 
 
 @functools.cache
-def _kind() -> Any:
+def _launch_plan_class() -> Any:
     try:
-        return _cpu.native().Launches
+        return _cpu.extension().Launches
     except BackendError:
-        return _Launches
+        return _PythonLaunchPlan

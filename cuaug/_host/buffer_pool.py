@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-LARGE = 4 << 20  # bytes, from which on NumPy asks for large pages; C libraries keep what is smaller
+POOL_THRESHOLD = 4 << 20  # bytes, from which on NumPy asks for large pages; C libraries keep what is smaller
 _LINE = 64  # bytes, of the cache, which NumPy's memory begins anywhere in; stores past the cache are of whole lines
 _MOST = 256 << 20  # bytes that are kept for results to come
 _spare: dict[
@@ -28,7 +28,7 @@ class _Lease(np.ndarray):
             _give(self.base)
 
 
-def fresh(size: int) -> np.ndarray:
+def allocate(size: int) -> np.ndarray:
     """So many bytes, which hold anything. [size]"""
     fitting = [block for block in list(_spare.values()) if size <= block.size <= 2 * size]
     taken = _spare.pop(id(min(fitting, key=len)), None) if fitting else None  # None: another thread was faster

@@ -15,7 +15,7 @@ import threading
 from pathlib import Path
 
 from .._check import BackendError
-from .._program.user_ops import UserOp, complaint
+from .._program.user_ops import UserOp, compile_error_for
 
 HEADERS = Path(__file__).parents[1] / "kernels", Path(__file__).parents[1] / "cpu"
 _OPTIONS = ("-std=c++17", "-shared", "-fPIC", "-fvisibility=hidden", "-w", *(f"-I{folder}" for folder in HEADERS))
@@ -34,11 +34,11 @@ _lock = threading.Lock()
 _loaded: dict[str, ctypes.CDLL] = {}
 
 
-def loop(op: UserOp, flags: str) -> int:
+def loop_address(op: UserOp, flags: str) -> int:
     """The address of the op's native::UserLoop, for loops that were compiled with these flags; compiled once."""
     with _lock:
         if op.struct not in _loaded:
-            path = _made(op, flags)
+            path = compiled_library(op, flags)
             try:
                 _loaded[op.struct] = ctypes.CDLL(str(path))
             except OSError as error:
@@ -51,12 +51,12 @@ def loop(op: UserOp, flags: str) -> int:
     return address
 
 
-def _made(op: UserOp, flags: str) -> Path:
+def compiled_library(op: UserOp, flags: str) -> Path:
     """The op's library: where one is kept, or compiled now."""
     program = _PROGRAM.format(text=op.text, struct=op.struct)
     full = [*command(), *flags.split(), *_OPTIONS]
     key = hashlib.sha256("\0".join((program, _digest(), _version(full[0]), *full)).encode()).hexdigest()
-    path = _folder() / f"{op.struct}-{key[:32]}.so"
+    path = cache_dir() / f"{op.struct}-{key[:32]}.so"
     if path.exists():
         return path
     with tempfile.TemporaryDirectory(prefix="making-", dir=path.parent) as scratch:
@@ -65,7 +65,7 @@ def _made(op: UserOp, flags: str) -> Path:
         run = _run([*full, "-o", str(made), str(source)])
         if run.returncode != 0:
             failed = BackendError(f"{shlex.join(full)} failed: set CXX to a C++17 compiler\n{run.stderr[:2000]}")
-            raise complaint([op.struct], run.stderr) or failed
+            raise compile_error_for([op.struct], run.stderr) or failed
         made.replace(path)  # at once, so that whoever else makes or loads it finds a whole one
     return path
 
@@ -108,7 +108,7 @@ def _digest() -> str:
 
 
 @functools.cache
-def _folder() -> Path:
+def cache_dir() -> Path:
     """Where libraries are kept, for this user alone, as they are code; else one of this process's own."""
     try:
         chosen = os.environ.get("XDG_CACHE_HOME")

@@ -11,7 +11,7 @@ from .._program import user_ops as _user_ops
 
 
 @functools.cache
-def native() -> ModuleType:
+def extension() -> ModuleType:
     try:
         return importlib.import_module("cuaug._native")
     except ImportError as error:
@@ -21,17 +21,17 @@ def native() -> ModuleType:
         ) from error
 
 
-def threads() -> int:
+def thread_count() -> int:
     """How many a call uses; without the extension one."""
     try:
-        return int(native().threads())
+        return int(extension().threads())
     except BackendError:
         return 1
 
 
 def jpeg() -> ModuleType:
     """The extension, if it was built with a decoder."""
-    found = native()
+    found = extension()
     if not hasattr(found, "jpeg_decode"):
         raise BackendError(f"{NO_JPEG}: {INSTALL_JPEG}")
     return found
@@ -44,17 +44,15 @@ INSTALL_JPEG = (
 )
 
 
-def loops(structs: tuple[str, ...]) -> list[str | tuple[int, int]]:
+def chain_ops(structs: tuple[str, ...]) -> list[str | tuple[int, int]]:
     """What the extension knows the ops of a chain by: their names, and of users' their loops and how many fields."""
-    return [_loop(own) if (own := _user_ops.known(struct)) else struct for struct in structs]
+    return [_user_op(own) if (own := _user_ops.known(struct)) else struct for struct in structs]
 
 
-def _loop(own: _user_ops.UserOp) -> tuple[int, int]:
-    from . import (
-        compiler as _compiler,  # with subprocess and tempfile: a fifth of the package's import, for users' ops alone
-    )
+def _user_op(own: _user_ops.UserOp) -> tuple[int, int]:
+    from . import compiler as _compiler
 
-    return _compiler.loop(own, native().flags()), own.fields
+    return _compiler.loop_address(own, extension().flags()), own.fields
 
 
 @public
@@ -65,4 +63,4 @@ def set_num_threads(count: int) -> None:
         >>> import cuaug
         >>> cuaug.set_num_threads(2)
     """
-    native().set_threads(whole("count", count, 0))
+    extension().set_threads(whole("count", count, 0))

@@ -9,7 +9,7 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 
-def each(work: Callable[[T], U], items: Sequence[T], threads: int) -> list[U]:
+def parallel_map(work: Callable[[T], U], items: Sequence[T], threads: int) -> list[U]:
     """What work makes of each, in their order; of several that fail the first is raised, and none is begun any more."""
     if min(threads, len(items)) < 2:
         return [work(item) for item in items]

@@ -13,7 +13,7 @@ from . import grids as _grids
 from . import layouts as _layouts
 
 
-class Plan(NamedTuple):
+class KernelConfig(NamedTuple):
     """A launch, but for its pointers and parameters."""
 
     skeleton: str
@@ -26,7 +26,7 @@ class Plan(NamedTuple):
     regions: tuple[int, ...]
 
 
-class Skeleton(NamedTuple):
+class KernelTemplate(NamedTuple):
     """A kernel: the threads of its blocks, its grid, its template arguments in their order."""
 
     threads: int  # as its text has it; small blocks have half
@@ -35,29 +35,29 @@ class Skeleton(NamedTuple):
     by_frame: bool = True  # else a sample's frames belong together
 
 
-SKELETONS = {
-    "warp": Skeleton(256, _grids.warp, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:6], n[1], ls[1], *n[6:])),
-    "resample": Skeleton(128, _grids.resample, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:], n[1], ls[1])),
-    "pointwise": Skeleton(
+KERNEL_TEMPLATES = {
+    "warp": KernelTemplate(256, _grids.warp, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:6], n[1], ls[1], *n[6:])),
+    "resample": KernelTemplate(128, _grids.resample, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:], n[1], ls[1])),
+    "pointwise": KernelTemplate(
         _grids.POINTWISE_THREADS,
         _grids.pointwise,
         lambda n, ls, k, to: (n[0], ls[0], k, chain(n[2:]), n[1], ls[1], min(to.extents[2], 4)),
     ),
-    "luma_mean": Skeleton(512, _grids.one_each, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:]), by_frame=False),
-    "extremes": Skeleton(1024, _grids.one_each, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
-    "relevel": Skeleton(512, _grids.each_channel, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
-    "lut": Skeleton(512, _grids.lut, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
-    "adjust_sharpness": Skeleton(256, _grids.adjust_sharpness, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
-    "mix": Skeleton(256, _grids.fours, lambda n, ls, k, _: (n[0], ls[0], k, n[2], ls[1])),
-    "blend": Skeleton(
+    "luma_mean": KernelTemplate(512, _grids.one_each, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:]), by_frame=False),
+    "extremes": KernelTemplate(1024, _grids.one_each, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
+    "relevel": KernelTemplate(512, _grids.each_channel, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
+    "lut": KernelTemplate(512, _grids.lut, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
+    "adjust_sharpness": KernelTemplate(256, _grids.adjust_sharpness, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
+    "mix": KernelTemplate(256, _grids.fours, lambda n, ls, k, _: (n[0], ls[0], k, n[2], ls[1])),
+    "blend": KernelTemplate(
         _grids.POINTWISE_THREADS, _grids.pointwise, lambda n, ls, k, _: (n[0], ls[0], k, chain(n[2:]), n[1], ls[1])
     ),
-    "gaussian_blur": Skeleton(224, _grids.gaussian_blur, lambda n, ls, k, _: (n[0], ls[0], k, n[1], ls[1])),
+    "gaussian_blur": KernelTemplate(224, _grids.gaussian_blur, lambda n, ls, k, _: (n[0], ls[0], k, n[1], ls[1])),
 }
 
 
 @functools.lru_cache(4096)
-def plan(
+def kernel_config(
     skeleton: str,
     names: tuple[str, ...],
     source: BatchAxes,
@@ -65,23 +65,23 @@ def plan(
     target: BatchAxes,
     to_phase: int,
     further: _grids.Tile | tuple[int, ...] = (),
-) -> Plan:
+) -> KernelConfig:
     """`names` are source dtype, target dtype and the functors; `further` is what else the grid depends on."""
     samples, frames, channels, height, width = source.extents
     layouts = _layouts.tag(source), _layouts.tag(target)
     warps = skeleton == "warp"
-    copied = warps and copies(names, layouts[0])
+    copied = warps and stages_raw(names, layouts[0])
     if copied and _row_bytes(source, ITEM_SIZE[names[0]]) >= 1 << 31:
         layouts, copied = ("Strided", layouts[1]), False  # bytes of copied boxes are counted in 32 bits
     group = min(channels, 4)
-    made = SKELETONS[skeleton]
+    made = KERNEL_TEMPLATES[skeleton]
     slices = (
         samples * frames * (-(-channels // group) if "Strided" in "".join(layouts) else 1) if made.by_frame else samples
     )
     shape = (names[0], group, slices, *target.extents[3:])
     if warps:
         further = copied, "Measured" not in names  # parts of a mean are of regions in one piece
-    return Plan(
+    return KernelConfig(
         skeleton,
         name_expression(skeleton, *made.arguments(names, layouts, group, target)),
         made.grid(*shape, *further),
@@ -95,7 +95,7 @@ def plan(
     )
 
 
-def copies(names: tuple[str, ...], layout: str) -> bool:
+def stages_raw(names: tuple[str, ...], layout: str) -> bool:
     """Whether a warp's boxes hold what is in memory as it lies there: `copies` of kernels/warp.cu."""
     dtype, result, *how = names
     moved = ["Affine", "Bilinear", "Constant", chain(())]

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._arrays.images import BatchAxes, ImageBatch
 from .._check import BackendError
-from .._gpu import cuda as _cuda
+from .._gpu import streams
 from .._program.records import RAGGED_IMAGE
 from . import layouts as _layouts
 
@@ -21,7 +21,7 @@ def batch(images: Sequence[ImageBatch], own: np.ndarray) -> ImageBatch:
     `own`: further numbers of each sample. [N, K]
     """
     first, axes = images[0], [image.axes for image in images]
-    if first.device >= 0 and _cuda.is_capturing(first.library.stream(first.device)):
+    if first.device >= 0 and streams.is_capturing(first.library.stream(first.device)):
         raise BackendError("images of different sizes cannot be captured, as a graph would keep where they lie")
     tag = next(tag for tag in _layouts.TAGS if all(tag in _layouts.readings(each) for each in axes))
     rows = np.zeros((len(images), _PLACE + own.shape[1]))

@@ -10,7 +10,7 @@ def name_expression(skeleton: str, *arguments: str | int) -> str:
     return f"cuaug::{skeleton}<{', '.join(str(a) if isinstance(a, int) else f'cuaug::{a}' for a in arguments)}>"
 
 
-def together(name: str) -> str:
+def batched_name(name: str) -> str:
     """The kernel that does several launches of another at once (kernels/gpu/together.cuh)."""
     return f"{name[:-1]}, cuaug::Together>"
 

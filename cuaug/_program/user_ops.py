@@ -70,7 +70,7 @@ class UserOp(NamedTuple):
     @property
     def text(self) -> str:
         """The struct. A compiler calls the line of the expression line 1 of a file that has the struct's name."""
-        named = set(names(self.expression))
+        named = set(identifiers(self.expression))
         own = [f"const auto {name} = scope.{name}();" for name in SCOPE if name in named]
         own += [f"const auto {name} = this->parameter({i});" for i, name in enumerate(self.parameters)]
         # Every number is real: 1 / 2 is a half, and 0.5 no double among floats.
@@ -86,7 +86,7 @@ class UserOp(NamedTuple):
         )
 
 
-def checked(name: Any, expression: Any, parameters: Sequence[str]) -> UserOp:
+def validated(name: Any, expression: Any, parameters: Sequence[str]) -> UserOp:
     """The op, if all of it is well-formed: what else may be wrong with the expression a compiler says."""
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*", name):
         raise ValueError(f"op must be a name of letters and digits, got {name!r}")
@@ -100,7 +100,7 @@ def checked(name: Any, expression: Any, parameters: Sequence[str]) -> UserOp:
         if parameter in (*SCOPE, *FUNCTIONS, *_RESERVED):
             raise ValueError(f"a parameter must have a name that nothing else has, got {parameter!r}")
     op = UserOp(name, " ".join(expression.split()), tuple(parameters))
-    named = names(op.expression)
+    named = identifiers(op.expression)
     for word in named:
         if word not in (*SCOPE, *FUNCTIONS, *parameters):
             known = ", ".join((*parameters, *SCOPE, *FUNCTIONS))
@@ -111,7 +111,7 @@ def checked(name: Any, expression: Any, parameters: Sequence[str]) -> UserOp:
     return op
 
 
-def names(expression: str) -> list[str]:
+def identifiers(expression: str) -> list[str]:
     """What an expression names."""
     return [token["name"] for token in _tokens(expression) if token["name"]]
 
@@ -143,7 +143,7 @@ _VALUE = re.compile(r"(?:const )?(?:[{(]anonymous[ a-z]*[)}]::)?(?:cuaug::)?Valu
 _ASSERTED = re.compile(r'^static assertion failed(?: with|:)? "?(.*?)"?$')
 
 
-def complaint(structs: Iterable[str], log: str) -> ValueError | None:
+def compile_error_for(structs: Iterable[str], log: str) -> ValueError | None:
     """What a compiler's log says of the expression of one of these ops; None if it is about none of them."""
     # As a file: logs name all ops of a chain as types too.
     blamed = (_KNOWN[s] for s in structs if s in _KNOWN and re.search(rf"(?m)^{s}[:(]\d| of {s}$", log))

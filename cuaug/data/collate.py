@@ -67,7 +67,7 @@ class Collate:
     def __call__(self, samples: Sequence[tuple[bytes | str, int | None, int]]) -> Batch:
         """A batch of (encoded image, label, id)."""
         if importlib.import_module("torch.utils.data").get_worker_info() is not None:
-            _cpu.native().set_threads(self._threads)
+            _cpu.extension().set_threads(self._threads)
         data, labels, ids = zip(*samples, strict=True)
         given = None if labels[0] is None else np.array(labels, np.int64)
         read = Read(np.array(ids, np.int64), given, len(ids), data, int(self._epoch))

@@ -43,7 +43,7 @@ class Encoded:
         self._jpegs: np.ndarray = self._headers["channels"] > 0
         self.sizes = np.maximum(self._headers["size"], 1)  # of what is bad, so that there is something to count with
         self._whole: dict[int, np.ndarray] = {}  # of kinds that are not decoded in part
-        _threads.each(lambda each: self._look_into(each[0], self._files[each[0]], each[2]), failed, how.threads)
+        _threads.parallel_map(lambda each: self._look_into(each[0], self._files[each[0]], each[2]), failed, how.threads)
 
     def __len__(self) -> int:
         return len(self._files)

@@ -99,7 +99,7 @@ class ImageFiles:
 
         What holds them makes bytes of those that are asked for alone: a loader has its decoder read them as they are.
         """
-        found: Files = _cpu.native().Files([self._pieces[i] for i in indices], _limits.MAX_BYTES, threads)
+        found: Files = _cpu.extension().Files([self._pieces[i] for i in indices], _limits.MAX_BYTES, threads)
         return found
 
 

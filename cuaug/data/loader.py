@@ -106,7 +106,7 @@ class Loader:
         self.seed = recipe.seed
         self.shuffle, self.last, self.on_error, self.max_bad, self.progress = shuffle, last, on_error, max_bad, progress
         self._cache: dict[int, bytes] | None = {} if cache else None
-        self._threads = _cpu.native().threads() if threads is None else _check.whole("threads", threads, 1)
+        self._threads = _cpu.extension().threads() if threads is None else _check.whole("threads", threads, 1)
         self._place = place_of(device, library, decoder)
         # Beside an engine the threads that feed it, read files and run Python need processors (benchmarks/NOTES.md).
         decoders = self._threads if decoder == "cpu" else max(1, 5 * self._threads // 8)

@@ -21,7 +21,7 @@ def scan(source: ImageFiles, strict: bool, max_pixels: int | None) -> Iterator[d
 
     A JPEG is decoded at 1/8: that takes every bit of the file, and few pixels.
     """
-    how = Decoding(_cpu.native().threads(), strict, True, _limits.limits_of(max_pixels))
+    how = Decoding(_cpu.extension().threads(), strict, True, _limits.limits_of(max_pixels))
     place = NumPyPlace()
     for first in range(0, len(source), _BATCH):
         ids = range(first, min(first + _BATCH, len(source)))

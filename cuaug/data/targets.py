@@ -13,7 +13,7 @@ from .. import _check
 from .._arrays.registry import library_of
 from .._check import BackendError
 from .._codecs import nvjpeg as _engine
-from .._gpu import cuda as _cuda
+from .._gpu import cupy_import, devices, streams
 from .._host import buffer_pool as _memory
 from .decoding import Slots
 from .work_splitter import Decoders, OnWay
@@ -37,7 +37,7 @@ class NumPyPlace:
 
     def finish(self, slots: Slots, on_way: OnWay | None) -> list[Any]:
         """What is decoded, each group of slots as the library's images."""
-        memory = _memory.fresh(slots.size)
+        memory = _memory.allocate(slots.size)
         slots.begin(memory)()
         return [self._images(group) for group in slots.of(memory)]
 
@@ -185,13 +185,13 @@ class CuPyPlace(CudaPlace):
     """As `CudaPlace`, for CuPy: channels-last arrays, on CuPy's current stream, of memory that is torch's."""
 
     def receive(self, arrays: tuple[Any, Any], made: Any) -> tuple[Any, Any]:
-        with _cuda.device(self.device.index):
+        with devices.use_device(self.device.index):
             images, labels = super().receive(arrays, made)
-            images = _cuda.from_dlpack(images.permute(0, 2, 3, 1))
-            return images, None if labels is None else _cuda.from_dlpack(labels)
+            images = cupy_import.from_dlpack(images.permute(0, 2, 3, 1))
+            return images, None if labels is None else cupy_import.from_dlpack(labels)
 
     def _taker(self) -> Any:
-        stream = _cuda.current_stream()
+        stream = streams.current_stream()
         if stream.ptr in (0, 1):  # as an external stream, torch takes 0 for a new one (pytorch#182960)
             return self.torch.cuda.default_stream(self.device)
         _streams[stream.ptr] = stream
@@ -230,7 +230,7 @@ def place_of(device: Any, library: str | None, decoder: str) -> NumPyPlace:
             raise ValueError(f"library must be 'torch' or 'cupy' for device {str(device)!r}, got 'numpy'")
         found = _torch_device(_torch(), device)
         if library == "cupy":
-            _cuda.cupy()
+            cupy_import.cupy()
         place = CuPyPlace if library == "cupy" else CudaPlace
         return place(found, Decoders(_engine.engine(found.index) if decoder == "hybrid" else None))
     if library == "cupy":

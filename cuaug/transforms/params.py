@@ -9,14 +9,14 @@ import numpy as np
 from .._arrays import convert
 from .._arrays.images import BatchAxes, ImageBatch
 from .._fusion.plan import Plan
-from .._passes.parameters import Table
+from .._passes.parameters import StridedArray
 from .transform import Transform
 
 
 class Params:
     """A row of numbers for each sample: ``params["2.ColorJitter.hue_factor"]``, ``params.matrices``."""
 
-    def __init__(self, plan: Plan, table: Table, image: ImageBatch, recipe: Transform) -> None:
+    def __init__(self, plan: Plan, table: StridedArray, image: ImageBatch, recipe: Transform) -> None:
         self.plan, self.table, self.samples, self.recipe = plan, table, image.samples, recipe
         self.axes, self.dtype, self.device, self._library = image.axes, image.dtype, image.device, image.library
 
@@ -87,7 +87,7 @@ def restored(plan: Plan, description: dict[str, Any], image: ImageBatch, recipe:
     for places, matrices in zip(_matrices(plan), description["matrices"], strict=True):
         values[:, places] = np.reshape(matrices, (image.samples, -1))
     array = image.library.load(values, image.device)
-    return Params(plan, Table(image.library.pointer(array), plan.columns, 0, 1, 1, array), image, recipe)
+    return Params(plan, StridedArray(image.library.pointer(array), plan.columns, 0, 1, 1, array), image, recipe)
 
 
 def _described(samples: int, axes: BatchAxes, dtype: str) -> dict[str, Any]:

@@ -51,7 +51,7 @@ class PixelOp(Transform):
     """
 
     def __init__(self, op: str, expression: str, **parameters: float | Sequence[float]) -> None:
-        own = _user_ops.checked(op, expression, list(parameters))
+        own = _user_ops.validated(op, expression, list(parameters))
         if own.name in sys.modules[__package__ or ""].__all__:
             raise ValueError(f"op must be a name that no other transform has, got {op!r}")
         self.op, self.expression = own.name, own.expression
@@ -63,7 +63,7 @@ class PixelOp(Transform):
 
     def write(self, recipe: Recipe) -> None:
         own = _user_ops.UserOp(self.op, self.expression, tuple(self.ranges))
-        named = sorted(_user_ops.COLOURS & set(_user_ops.names(self.expression)))
+        named = sorted(_user_ops.COLOURS & set(_user_ops.identifiers(self.expression)))
         if named and recipe.channels not in (3, 4):
             raise ValueError(f"images must have 3 or 4 channels for {', '.join(named)}, got {recipe.channels}")
         columns = [

@@ -13,22 +13,24 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from helpers.child_process import python
+from helpers.replace import replace_everywhere
 
 import cuaug
 from cuaug import _warmup
-from cuaug._gpu import cuda as _cuda
+from cuaug._gpu import cupy_import, devices, kernels, launch, streams
 from cuaug._program import sources as _sources
 
 
 @pytest.fixture
 def cuda(monkeypatch):
     """The module with nothing remembered, before and after."""
-    caches = [value for value in vars(_cuda).values() if hasattr(value, "cache_clear")]
+    modules = cupy_import, devices, kernels, launch, streams
+    caches = [value for module in modules for value in vars(module).values() if hasattr(value, "cache_clear")]
     for cache in caches:
         cache.cache_clear()
-    monkeypatch.setattr(_cuda, "_kernels", {})
-    monkeypatch.setattr(_cuda, "prepare_cache", lambda: None)
-    yield _cuda
+    monkeypatch.setattr(kernels, "_kernels", {})
+    monkeypatch.setattr(cupy_import, "prepare_cache", lambda: None)
+    yield
     for cache in caches:
         cache.cache_clear()
 
@@ -47,7 +49,7 @@ def fake_cupy(version="14.2.0", available=True):
 def test_cupy_missing(cuda, monkeypatch):
     installed(monkeypatch)
     with pytest.raises(cuaug.BackendError, match=r'pip install "cuaug\[cuda13\]"'):
-        cuda.cupy()
+        cupy_import.cupy()
     assert cuaug.is_available() is False
     assert cuaug.hflip(np.eye(3, dtype=np.uint8)[..., None]).shape == (3, 3, 1)
 
@@ -55,25 +57,25 @@ def test_cupy_missing(cuda, monkeypatch):
 def test_cupy_broken(cuda, monkeypatch):
     installed(monkeypatch, "cupy-cuda13x")
     with pytest.raises(cuaug.BackendError, match=r"cupy-cuda13x cannot be imported.*pip install"):
-        cuda.cupy()
+        cupy_import.cupy()
 
 
 def test_two_cupys(cuda, monkeypatch):
     installed(monkeypatch, "cupy-cuda12x", "cupy-cuda13x", module=fake_cupy())
     with pytest.raises(cuaug.BackendError, match=r"pip uninstall cupy-cuda12x cupy-cuda13x"):
-        cuda.cupy()
+        cupy_import.cupy()
 
 
 def test_cupy_too_old(cuda, monkeypatch):
     installed(monkeypatch, "cupy-cuda12x", module=fake_cupy("14.1.1"))
     with pytest.raises(cuaug.BackendError, match=r"14\.2.*14\.1\.1.*pip install"):
-        cuda.cupy()
+        cupy_import.cupy()
 
 
 def test_no_driver(cuda, monkeypatch):
     installed(monkeypatch, "cupy-cuda13x", module=fake_cupy(available=False))
     with pytest.raises(cuaug.BackendError, match="no NVIDIA driver found"):
-        cuda.cupy()
+        cupy_import.cupy()
 
 
 @pytest.mark.parametrize(
@@ -98,7 +100,7 @@ def test_what_fails_below_cupy_is_named_with_its_repair(error, words, cuda, monk
         raise error
 
     with pytest.raises(cuaug.BackendError) as refusal:
-        cuda._compiling(fail)
+        kernels._with_cache_fallback(fail)
     assert not [word for word in words if word not in str(refusal.value)], refusal.value
     assert refusal.value.__cause__ is error
 
@@ -111,7 +113,7 @@ def test_out_of_memory_stays_the_library_s_own_exception(cuda):
         raise OutOfMemoryError("out of memory allocating 1,000 bytes")
 
     with pytest.raises(OutOfMemoryError):
-        cuda._compiling(fail)
+        kernels._with_cache_fallback(fail)
 
 
 def test_a_full_disk_keeps_kernels_in_memory_and_warns_once(cuda, monkeypatch):
@@ -125,7 +127,7 @@ def test_a_full_disk_keeps_kernels_in_memory_and_warns_once(cuda, monkeypatch):
         return answer
 
     with pytest.warns(RuntimeWarning, match="No space left on device") as warned:
-        assert cuda._compiling(make) == "kernel"
+        assert kernels._with_cache_fallback(make) == "kernel"
     assert len(warned) == 1
     assert os.environ["CUPY_CACHE_IN_MEMORY"] == "1"
     monkeypatch.delenv("CUPY_CACHE_IN_MEMORY")
@@ -148,9 +150,9 @@ except cuaug.BackendError as error:
 
 PREPARE = """
 import os, stat, sys
-from cuaug._gpu import cuda as _cuda
-_cuda.prepare_cache()
-_cuda.prepare_cache()
+from cuaug._gpu.cupy_import import prepare_cache
+prepare_cache()
+prepare_cache()
 folder = os.environ.get("CUPY_CACHE_DIR", "")
 print(folder, oct(stat.S_IMODE(os.stat(folder).st_mode)) if os.path.isdir(folder) else "")
 """
@@ -198,12 +200,12 @@ def test_threads_that_need_a_kernel_at_once_compile_it_once(cuda, monkeypatch):
             time.sleep(0.05)
             return name
 
-    monkeypatch.setattr(cuda, "cupy", lambda: SimpleNamespace(RawModule=Module))
+    replace_everywhere(monkeypatch, cupy_import, "cupy", lambda: SimpleNamespace(RawModule=Module))
     name, found = _warmup.warmup_names()[0], []
 
     def work():
         barrier.wait()
-        found.append(cuda.kernel(name))
+        found.append(kernels.kernel(name))
 
     threads = [threading.Thread(target=work) for _ in range(8)]
     for thread in threads:
@@ -231,17 +233,17 @@ def test_an_edited_header_is_another_kernel(monkeypatch, tmp_path):
 FORKED = """
 import os, signal, sys, time
 import numpy, cuaug
-from cuaug._gpu import cuda as _cuda
+from cuaug._gpu import devices
 
 image = numpy.random.default_rng(0).integers(0, 256, (8, 64, 64, 3), numpy.uint8)
 M = numpy.array([[0.9, -0.2, 3], [0.2, 0.9, 1]])
 expected = cuaug.warp_affine(image, M)
-_cuda._used.append("a kernel")
+devices._context_users.append("a kernel")
 
 def child():
     assert (cuaug.warp_affine(image, M) == expected).all()
     try:
-        _cuda.ready()
+        devices.check_not_forked()
     except cuaug.BackendError as error:
         assert "fork" in str(error) and "spawn" in str(error), error
         return 0

@@ -11,7 +11,7 @@ from helpers.compare import assert_equal, to_numpy
 from numpy.testing import assert_array_equal
 
 import cuaug
-from cuaug._gpu import cuda
+from cuaug._gpu import kernels
 from cuaug._program.sources import KERNELS
 
 torch = pytest.importorskip("torch")
@@ -129,15 +129,15 @@ def test_a_batch_of_images_in_one_call(images):
 def impatient(monkeypatch):
     """Blocks that settle boxes give up at once, as if those that they wait for had no place on the GPU."""
     text = (KERNELS / "nms_settle.cu").read_text()
-    hasty, usual = text.replace("nms_patience = 256;", "nms_patience = -1;"), cuda.sources
+    hasty, usual = text.replace("nms_patience = 256;", "nms_patience = -1;"), kernels.sources
     assert hasty != text
 
     def sources(name):
         source, options = usual(name)
         return source.replace('#include "nms_settle.cu"', hasty), options
 
-    monkeypatch.setattr(cuda, "sources", sources)
-    monkeypatch.setattr(cuda, "_kernels", {})
+    monkeypatch.setattr(kernels, "sources", sources)
+    monkeypatch.setattr(kernels, "_kernels", {})
 
 
 @each_scene
@@ -147,7 +147,7 @@ def test_the_last_block_decides_what_others_have_left(scene, count, impatient):
     classes = torch.from_numpy(box_cases.labels(count)).cuda()
     found = cuaug.batched_nms(boxes, scores, classes, 0.5)
     assert_array_equal(to_numpy(found), cuaug.batched_nms(boxes.cpu(), scores.cpu(), classes.cpu(), 0.5))
-    assert "cuaug::nms_settle" in cuda._kernels
+    assert "cuaug::nms_settle" in kernels._kernels
 
 
 def test_streams_of_different_priority_end():

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.gpu
 CHECK = """
 import hashlib, os, pathlib, random, sys, warnings
 import cupy, numpy, cuaug
-from cuaug._gpu import cuda as _cuda
+from cuaug._gpu import kernels
 
 image = numpy.random.default_rng(0).integers(0, 256, (2, 40, 50, 3), numpy.uint8)
 M = numpy.array([[0.9, -0.2, 3], [0.2, 0.9, 1]])
@@ -26,7 +26,7 @@ def agree():
         assert abs(difference).max() <= 1 and (difference == 0).mean() > 0.98
 
 def fresh():
-    _cuda._kernels.clear()
+    kernels._kernels.clear()
     cupy.clear_memo()
 
 def entries():
@@ -159,7 +159,7 @@ CROWD = """
 import os, pathlib, sys, time
 import cupy, numpy, cuaug
 from cuaug import _warmup
-from cuaug._gpu import cuda as _cuda
+from cuaug._gpu import kernels
 names = _warmup.warmup_names()[:8]
 cupy.zeros(1)
 flag = pathlib.Path(os.environ["BARRIER"])
@@ -167,7 +167,7 @@ pathlib.Path(flag.parent, f"ready{os.getpid()}").touch()
 while not flag.exists():
     time.sleep(0.001)
 for name in names:
-    _cuda._compiling(lambda: _cuda.kernel(name).load(0))
+    kernels._with_cache_fallback(lambda: kernels.kernel(name).load(0))
 image = numpy.random.default_rng(0).integers(0, 256, (2, 40, 50, 3), numpy.uint8)
 M = numpy.array([[0.9, -0.2, 3], [0.2, 0.9, 1]])
 assert abs(cuaug.warp_affine(cupy.asarray(image), M).get().astype(int) - cuaug.warp_affine(image, M)).max() <= 1

@@ -15,9 +15,10 @@ torch = pytest.importorskip("torch")
 from tables.recipes import BY_NAME, CASES, JITTER, MEAN, STD  # noqa: E402
 
 from cuaug import transforms as T  # noqa: E402
-from cuaug._gpu import cuda as _cuda  # noqa: E402
+from cuaug._gpu import kernels as _kernels  # noqa: E402
+from cuaug._gpu import launch as _launch  # noqa: E402
 from cuaug._gpu import launch_sequence as _launches  # noqa: E402
-from cuaug._gpu.launch_sequence import Launch, Launches  # noqa: E402
+from cuaug._gpu.launch_sequence import Launch, LaunchSequence  # noqa: E402
 from cuaug._program import records  # noqa: E402
 
 pytestmark = pytest.mark.gpu
@@ -34,12 +35,12 @@ def test_a_second_call_compiles_and_waits_for_nothing(case):
     batch, aug = batch_of(case), case.compose(case.dtypes[0])
     aug(batch)
     torch.cuda.synchronize()
-    kernels = set(_cuda._kernels)
+    kernels = set(_kernels._kernels)
     assert kernels
     with nobody_waits():
         aug(batch)
         aug(batch, ids=1 << 40)
-    assert set(_cuda._kernels) == kernels
+    assert set(_kernels._kernels) == kernels
 
 
 def recipe(p, size, fill, reach, degrees):
@@ -63,7 +64,7 @@ def recipe(p, size, fill, reach, degrees):
 def test_other_numbers_compile_nothing_new():
     batch = images(GPU, "uint8", "NCHW", (4, 21, 21, 3))
     recipe(0.5, 8, 7.0, 0.4, 30)(batch)
-    kernels = set(_cuda._kernels)
+    kernels = set(_kernels._kernels)
     for numbers in (
         (0.1, 8, 7.0, 0.4, 30),
         (0.5, 12, 200.0, 0.1, (3, 99)),
@@ -72,7 +73,7 @@ def test_other_numbers_compile_nothing_new():
     ):
         recipe(*numbers)(batch)
     recipe(0.5, 8, 7.0, 0.4, 30)(images(GPU, "uint8", "NCHW", (9, 29, 35, 3)))
-    assert set(_cuda._kernels) == kernels
+    assert set(_kernels._kernels) == kernels
 
 
 REPLAYED = [
@@ -192,7 +193,7 @@ every_policy = pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: ty
 def test_without_the_extension_the_same_is_launched(policy, monkeypatch):
     batch = images(GPU, "uint8", "NCHW", (20, 50, 60, 3))
     expected = T.Compose([policy], seed=4)(batch, step=3)
-    monkeypatch.setattr(_launches, "_kind", lambda: _launches._Launches)
+    monkeypatch.setattr(_launches, "_launch_plan_class", lambda: _launches._PythonLaunchPlan)
     aug = T.Compose([policy], seed=4)
     for _ in range(2):
         assert torch.equal(aug(batch, step=3), expected)
@@ -266,12 +267,12 @@ def test_a_recipe_runs_on_the_second_gpu(policy):
 def test_what_the_driver_refuses_is_said_and_breaks_nothing():
     """More shared memory than there is."""
     record = struct.pack(f"{records.DRAW.size}x")
-    launches = Launches([Launch("cuaug::draw", (1, 1, 1), 256, 1 << 30, record, ())], 0)
+    launches = LaunchSequence([Launch("cuaug::draw", (1, 1, 1), 256, 1 << 30, record, ())], 0)
     for _ in range(2):
         with pytest.raises(cuaug.BackendError, match="CUDA_ERROR_INVALID_VALUE"):
             launches(0, ())
     with pytest.raises(cuaug.BackendError, match="CUDA_ERROR_INVALID_VALUE"):
-        _cuda.launch("cuaug::draw", record, (1, 1, 1), 256, 1 << 30, 0, 0)
+        _launch.launch("cuaug::draw", record, (1, 1, 1), 256, 1 << 30, 0, 0)
     test_a_second_call_compiles_and_waits_for_nothing(BY_NAME["flips"])
 
 
@@ -309,14 +310,14 @@ def test_a_list_of_different_sizes_takes_the_launches_of_a_batch(transforms, lay
     aug, given, launched = T.Compose(transforms, seed=2), photos(40), []
     if layout == "HWC":
         given = [one.permute(1, 2, 0).contiguous() for one in given]
-    launch, all_at_once = _cuda.launch, Launches.__call__
+    launch, all_at_once = _launch.launch, LaunchSequence.__call__
 
     def of_many(launches, *values):
         launched.extend(each.kernel for each in launches._launches)
         all_at_once(launches, *values)
 
-    monkeypatch.setattr(_cuda, "launch", lambda name, *rest: (launched.append(name), launch(name, *rest))[1])
-    monkeypatch.setattr(Launches, "__call__", of_many)
+    monkeypatch.setattr(_launch, "launch", lambda name, *rest: (launched.append(name), launch(name, *rest))[1])
+    monkeypatch.setattr(LaunchSequence, "__call__", of_many)
     for _ in range(2):  # traced, and then replayed
         launched.clear()
         made = aug(given, step=3, layout=layout)
@@ -333,10 +334,10 @@ def test_a_list_of_other_sizes_compiles_and_waits_for_nothing():
     aug(photos(40))
     others = photos(40, 50, 60, seed=1)
     torch.cuda.synchronize()
-    kernels = set(_cuda._kernels)
+    kernels = set(_kernels._kernels)
     with nobody_waits():
         aug(others)
-    assert set(_cuda._kernels) == kernels
+    assert set(_kernels._kernels) == kernels
 
 
 def test_the_images_of_a_list_may_go_at_once():

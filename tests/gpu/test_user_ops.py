@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 from tables.pixel_ops import BY_NAME, CASES, expected  # noqa: E402
 
 from cuaug import transforms as T  # noqa: E402
-from cuaug._gpu import cuda as _cuda  # noqa: E402
+from cuaug._gpu import kernels as _kernels  # noqa: E402
 
 pytestmark = pytest.mark.gpu
 GPU = ("torch", "cuda")
@@ -59,14 +59,14 @@ def test_other_numbers_compile_nothing_new():
 
     batch = put(to_layout(noise((4, 24, 20, 3)), "NCHW"), GPU)
     recipe(0.5, (0, 0.2))(batch)
-    kernels = set(_cuda._kernels)
+    kernels = set(_kernels._kernels)
     for numbers in ((0.1, 0.3), ((0.2, 0.9), 0.0), (0.0, (-1, 1))):
         recipe(*numbers)(batch)
         recipe(*numbers)(put(to_layout(noise((2, 40, 36, 3)), "NCHW"), GPU))
-    assert set(_cuda._kernels) == kernels
+    assert set(_kernels._kernels) == kernels
     changed = T.PixelOp("Lift", "px + 1 * b", b=0.1)
     T.Compose([T.RandomHorizontalFlip(), T.PixelOp("Vignette", "px * (1 - k * r2)", k=1), changed])(batch)
-    assert len(set(_cuda._kernels) - kernels) == 1
+    assert len(set(_kernels._kernels) - kernels) == 1
 
 
 def test_two_ops_of_one_name_are_two_ops():

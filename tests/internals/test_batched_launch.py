@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 
 from cuaug import _check
-from cuaug._gpu import cuda as _cuda
+from cuaug._gpu import cupy_import, devices, kernels
+from cuaug._gpu import driver as _driver
 from cuaug._gpu import failures as _failures
+from cuaug._gpu import launch as _launch
 from cuaug._gpu import launch_sequence as _launches
+from cuaug._gpu.launch_sequence import LaunchSequence
 
 PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)  # of cuLaunchKernelEx
 
@@ -19,12 +22,12 @@ PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)  # of cuLaunc
 @pytest.fixture(params=["extension", "python"])
 def kind(request):
     if request.param == "python":
-        return _launches._Launches
+        return _launches._PythonLaunchPlan
     return importlib.import_module("cuaug._native").Launches
 
 
 def config(grid=(1, 2, 3), attributes=0):
-    return _cuda._CONFIG.pack(*grid, 4, 5, 6, 7, 8, ctypes.addressof(_cuda._FOLLOW), attributes)
+    return _launch._CONFIG.pack(*grid, 4, 5, 6, 7, 8, ctypes.addressof(_launch._PDL_ATTRIBUTE), attributes)
 
 
 def record(*numbers):
@@ -37,10 +40,10 @@ class Driver:
     def __init__(self, *statuses):
         self.statuses, self.asked = list(statuses), []
         self.function = PROTOTYPE(self.launch)
-        self.address = _cuda.address(self.function)
+        self.address = _driver.address(self.function)
 
     def launch(self, config, kernel, arguments, extra):
-        fields = _cuda._CONFIG.unpack(ctypes.string_at(config, _cuda._CONFIG.size))
+        fields = _launch._CONFIG.unpack(ctypes.string_at(config, _launch._CONFIG.size))
         of_one = ctypes.c_void_p.from_address(arguments).value
         numbers = np.frombuffer(ctypes.string_at(of_one, 24), np.int64).tolist()
         self.asked.append((threading.get_ident(), fields, kernel, numbers, extra))
@@ -56,7 +59,7 @@ def test_the_driver_gets_kernels_configurations_and_records(kind):
         assert launches.run(stream, values) == 0
         (_, *one), (_, *two), (_, *three) = driver.asked
         driver.asked.clear()
-        follow = ctypes.addressof(_cuda._FOLLOW)
+        follow = ctypes.addressof(_launch._PDL_ATTRIBUTE)
         assert one == [(1, 2, 3, 4, 5, 6, 7, stream, follow, 1), 101, [10, values[1] + 5, values[0]], None]
         assert two == [(9, 8, 7, 4, 5, 6, 7, stream, follow, 0), 102, [values[1] + (1 << 39), 50, 60], None]
         assert three == [(1, 2, 3, 4, 5, 6, 7, stream, follow, 0), 103, [-1, 0, 1], None]
@@ -94,8 +97,8 @@ def test_each_thread_has_records_of_its_own(kind):
 def test_other_threads_go_on_while_the_driver_waits(kind):
     """`nanosleep` in its place: it takes the configuration for seconds, which are 0, and nanoseconds."""
     libc = ctypes.CDLL(None)
-    quarter = _cuda._CONFIG.pack(0, 0, 250_000_000, *[0] * 7)
-    launches = kind(_cuda.address(libc.nanosleep), [(0, quarter, b"", [])])
+    quarter = _launch._CONFIG.pack(0, 0, 250_000_000, *[0] * 7)
+    launches = kind(_driver.address(libc.nanosleep), [(0, quarter, b"", [])])
     thread, turns = threading.Thread(target=launches.run, args=(0, ())), 0
     thread.start()
     while thread.is_alive():
@@ -137,14 +140,14 @@ def test_a_device_is_current_while_it_launches_and_loads(before, status, kind, m
         raise ValueError(f"CUDA_ERROR {status}")
 
     cuda = SimpleNamespace(runtime=runtime, driver=SimpleNamespace(check_status=check))
-    monkeypatch.setattr(_cuda, "cupy", lambda: SimpleNamespace(cuda=cuda))
-    monkeypatch.setattr(_cuda, "driver", lambda: SimpleNamespace(cuLaunchKernelEx=driver.function))
-    monkeypatch.setattr(_cuda, "kernel", lambda name, stream: Kernel())
-    monkeypatch.setattr(_cuda, "_used", [])
-    monkeypatch.setattr(_cuda._thread, "devices", set())
+    monkeypatch.setattr(cupy_import, "cupy", lambda: SimpleNamespace(cuda=cuda))
+    monkeypatch.setattr(_driver, "driver", lambda: SimpleNamespace(cuLaunchKernelEx=driver.function))
+    monkeypatch.setattr(kernels, "kernel", lambda name, stream: Kernel())
+    monkeypatch.setattr(devices, "_context_users", [])
+    monkeypatch.setattr(devices.thread_state, "devices", set())
     monkeypatch.setattr(_failures, "_versions", lambda: "no driver")
-    monkeypatch.setattr(_launches, "_kind", lambda: kind)
-    launches = _launches.Launches([_launches.Launch("one", (1, 1, 1), 32, 0, record(1, 2, 3), ((8, 0, 0),))], 2)
+    monkeypatch.setattr(_launches, "_launch_plan_class", lambda: kind)
+    launches = LaunchSequence([_launches.Launch("one", (1, 1, 1), 32, 0, record(1, 2, 3), ((8, 0, 0),))], 2)
     for turn in (1, 2):
         driver.statuses = [status]
         if status:
@@ -158,7 +161,7 @@ def test_a_device_is_current_while_it_launches_and_loads(before, status, kind, m
     assert runtime.made_current == ([2] if before == 2 else [2, 0, 2, 0])
     assert [asked[1:4] for asked in driver.asked] == [driver.asked[0][1:4]] * 2
     assert driver.asked[0][3] == [1, 44, 3]
-    assert _cuda._used  # so that a fork is known to be fatal
+    assert devices._context_users  # so that a fork is known to be fatal
 
 
 @pytest.mark.parametrize(

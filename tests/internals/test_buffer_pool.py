@@ -12,7 +12,7 @@ from cuaug._host import buffer_pool as memory
 
 torch = pytest.importorskip("torch")
 
-SIZE = memory.LARGE + 12_345
+SIZE = memory.POOL_THRESHOLD + 12_345
 
 
 @pytest.fixture(autouse=True)
@@ -28,13 +28,13 @@ def place(array):
 
 
 def test_what_is_gone_is_used_again():
-    first = memory.fresh(SIZE)
+    first = memory.allocate(SIZE)
     assert type(first) is np.ndarray
     assert first.flags.writeable
     assert first.flags.c_contiguous
     where = place(first)
     del first
-    second = memory.fresh(SIZE - 1000)
+    second = memory.allocate(SIZE - 1000)
     assert place(second) == where
     assert second.shape == (SIZE - 1000,)
 
@@ -53,12 +53,12 @@ def test_what_is_gone_is_used_again():
     ids=["slice", "view", "transposed", "memoryview", "torch", "broadcast", "array of a memoryview"],
 )
 def test_nothing_is_used_again_while_a_part_of_it_is_held(kept):
-    first = memory.fresh(SIZE)
+    first = memory.allocate(SIZE)
     first[:] = 7
     where, part = place(first), kept(first)
     del first
     gc.collect()
-    second = memory.fresh(SIZE)
+    second = memory.allocate(SIZE)
     assert place(second) != where
     second[:] = 9
     assert (np.asarray(part) == 7).all()
@@ -68,32 +68,32 @@ def test_nothing_is_used_again_while_a_part_of_it_is_held(kept):
 
 
 def test_it_begins_with_a_line_of_the_cache():
-    held = [memory.fresh(memory.LARGE + i) for i in range(3)]
+    held = [memory.allocate(memory.POOL_THRESHOLD + i) for i in range(3)]
     assert [place(each) % 64 for each in held] == [0, 0, 0]
-    assert [each.size for each in held] == [memory.LARGE + i for i in range(3)]
+    assert [each.size for each in held] == [memory.POOL_THRESHOLD + i for i in range(3)]
 
 
 def test_a_cycle_gives_its_memory_back_when_it_is_collected():
-    first = memory.fresh(SIZE)
+    first = memory.allocate(SIZE)
     where, cycle = place(first), {"array": first}
     cycle["self"] = cycle
     del first, cycle
     gc.collect()
-    assert place(memory.fresh(SIZE)) == where
+    assert place(memory.allocate(SIZE)) == where
 
 
 def test_little_is_asked_for_in_much_and_much_is_not_kept(monkeypatch):
-    large = memory.fresh(3 * SIZE)
+    large = memory.allocate(3 * SIZE)
     where = place(large)
     del large
-    assert place(memory.fresh(SIZE)) != where  # more than half of it would lie idle
+    assert place(memory.allocate(SIZE)) != where  # more than half of it would lie idle
     monkeypatch.setattr(memory, "_MOST", 5 * SIZE)
-    held = [memory.fresh(SIZE) for _ in range(7)]
+    held = [memory.allocate(SIZE) for _ in range(7)]
     held.clear()
     assert sum(block.size for block in memory._spare.values()) <= 5 * SIZE
     monkeypatch.setattr(memory, "_MOST", SIZE - 1)
     memory._spare.clear()
-    memory.fresh(SIZE)
+    memory.allocate(SIZE)
     assert not memory._spare
 
 
@@ -102,7 +102,7 @@ def test_threads_never_hold_the_same_memory():
 
     def work(mark):
         for _ in range(200):
-            own = memory.fresh(SIZE)
+            own = memory.allocate(SIZE)
             own[::4096] = mark
             if not (own[::4096] == mark).all():
                 wrong.append(mark)

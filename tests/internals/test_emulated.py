@@ -13,9 +13,11 @@ from helpers.compare import Tolerance, assert_equal, to_numpy
 import cuaug
 from cuaug._arrays.images import describe_images
 from cuaug._passes import grids as _grids
-from cuaug._passes import image_passes as _pass
 from cuaug._passes import kernel_config as _plans
-from cuaug._passes.parameters import Table
+from cuaug._passes import run as _run
+from cuaug._passes import warp as _warp
+from cuaug._passes.geometry import map_geometry
+from cuaug._passes.parameters import StridedArray
 
 NUMPY, TORCH = ("numpy", "cpu"), ("torch", "cpu")
 SHAPE = (2, 70, 80, 3)  # more than a region, and no multiple of one
@@ -59,10 +61,10 @@ def fenced(values):
 def displace(batch, layout, border="constant"):
     """By maps of each sample, whose rows and columns lie apart; given to the pass, as arrays of the host are copied."""
     maps = np.float32(np.random.default_rng(1).normal(0, 4, (2, 2, 66, 138)))[..., ::2, ::2]
-    x, y = (Table(each.ctypes.data, *(step // 4 for step in each.strides), 0, each) for each in maps)
+    x, y = (StridedArray(each.ctypes.data, *(step // 4 for step in each.strides), 0, each) for each in maps)
     image = describe_images(batch, layout)
-    geometry = _pass.grid_geometry(image, x, y, (33, 69), (1.0, 1.0), True)
-    return _pass.warp(image, geometry, (33, 69), "bilinear", border, 0, None, None)
+    geometry = map_geometry(image, x, y, (33, 69), (1.0, 1.0), True)
+    return _warp.warp(image, geometry, (33, 69), "bilinear", border, 0, None, None)
 
 
 def remap_flipped(batch, layout):
@@ -109,7 +111,7 @@ SMALL = np.zeros((1, 5, 7, 3), np.uint8)
 )
 def test_only_what_float32_and_32_bits_hold_is_read_so(batch, map_dtype, geometry, monkeypatch):
     made = []
-    monkeypatch.setattr(_pass, "warp", lambda image, geometry, *_: made.append(geometry.name))
+    monkeypatch.setattr(_warp, "warp", lambda image, geometry, *_: made.append(geometry.name))
     cuaug.remap(batch, *np.zeros((2, 5, 7), map_dtype), layout="NHWC")
     assert made == [geometry]
 
@@ -159,13 +161,13 @@ def test_regions_of_any_height_give_the_same(dtype, layout, monkeypatch):
     emulated.patch(monkeypatch)
     batch = images(NUMPY, dtype, layout, (2, 90, 104, 3))
     grids, made = [], []
-    run = _pass._run
-    monkeypatch.setattr(_pass, "_run", lambda plan, *rest: (grids.append(plan.grid[0]), run(plan, *rest)))
+    run = _run.run_pass
+    monkeypatch.setattr(_run, "run_pass", lambda plan, *rest: (grids.append(plan.grid[0]), run(plan, *rest)))
     for enough in (10**9, 1):
         monkeypatch.setattr(_grids, "_ENOUGH_REGIONS", enough)
-        _plans.plan.cache_clear()
+        _plans.kernel_config.cache_clear()
         made.append(affine(batch, layout, size=(150, 80), fill=99))
-    _plans.plan.cache_clear()
+    _plans.kernel_config.cache_clear()
     assert_equal(*made)
     # Of six no eighth is halved.
     assert grids == {"uint8": [2 * 2 * 5, 2 * (3 + 2) + 1], "float16": [2 * 2 * 3, 2 * (2 + 1)]}[dtype]

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from helpers.replace import replace_everywhere
 from tables.recipes import CASES
 
 from cuaug import _check
@@ -23,12 +24,14 @@ from cuaug._fusion import execute as run
 from cuaug._fusion import launch_plan as traced
 from cuaug._fusion import memory
 from cuaug._fusion.draw_kernel import Draws
-from cuaug._gpu import cuda as _cuda
+from cuaug._gpu import cupy_import, devices, kernels, streams
+from cuaug._gpu import driver as _driver
 from cuaug._gpu import failures as _failures
+from cuaug._gpu import launch as _launch
 from cuaug._gpu import launch_sequence as _launches
 from cuaug._gpu.launch_sequence import Launch
 from cuaug._passes import grids as _grids
-from cuaug._passes.parameters import Table
+from cuaug._passes.parameters import StridedArray
 from cuaug._program import records as _records
 
 torch = pytest.importorskip("torch")
@@ -79,7 +82,7 @@ class Driver:
 
 
 def struct_of(config):
-    return _cuda._CONFIG.unpack(ctypes.string_at(config, _cuda._CONFIG.size))
+    return _launch._CONFIG.unpack(ctypes.string_at(config, _launch._CONFIG.size))
 
 
 class Named:
@@ -106,23 +109,25 @@ def gpu(request, monkeypatch):
     monkeypatch.setattr(library, "empty", given)
     monkeypatch.setattr(library, "stream", lambda device: driver.stream)
     monkeypatch.setattr(library, "load", lambda values, device: torch.from_numpy(values))
-    monkeypatch.setattr(_cuda, "driver", lambda: driver)
-    monkeypatch.setattr(_cuda, "kernel", driver.kernel)
+    replace_everywhere(monkeypatch, _driver, "driver", lambda: driver)
+    replace_everywhere(monkeypatch, kernels, "kernel", driver.kernel)
     runtime = Named(getDevice=lambda: 0)
-    monkeypatch.setattr(_cuda, "cupy", lambda: Named(cuda=Named(runtime=runtime, driver=Named(check_status=refuse))))
-    monkeypatch.setattr(_cuda._thread, "devices", {0})
-    monkeypatch.setattr(_cuda, "_can_follow", lambda index: True)
-    monkeypatch.setattr(_cuda, "_used", [])
-    monkeypatch.setattr(_cuda, "ready", lambda: None)
-    monkeypatch.setattr(_cuda, "processors", lambda index: 132)
-    monkeypatch.setattr(_cuda, "is_capturing", lambda stream: False)
-    monkeypatch.setattr(_cuda, "wait", lambda stream, index: None)
+    replace_everywhere(
+        monkeypatch, cupy_import, "cupy", lambda: Named(cuda=Named(runtime=runtime, driver=Named(check_status=refuse)))
+    )
+    monkeypatch.setattr(devices.thread_state, "devices", {0})
+    replace_everywhere(monkeypatch, _launch, "_supports_pdl", lambda index: True)
+    replace_everywhere(monkeypatch, devices, "_context_users", [])
+    replace_everywhere(monkeypatch, devices, "check_not_forked", lambda: None)
+    replace_everywhere(monkeypatch, devices, "multiprocessor_count", lambda index: 132)
+    replace_everywhere(monkeypatch, streams, "is_capturing", lambda stream: False)
+    replace_everywhere(monkeypatch, streams, "synchronize_stream", lambda stream, index: None)
     if request.param == "python":
-        monkeypatch.setattr(_launches, "_kind", lambda: _launches._Launches)
+        monkeypatch.setattr(_launches, "_launch_plan_class", lambda: _launches._PythonLaunchPlan)
     else:
         from cuaug import _native as native
 
-        assert _launches._kind() is native.Launches
+        assert _launches._launch_plan_class() is native.Launches
     return driver
 
 
@@ -265,7 +270,7 @@ def assert_traced(gpu, aug, dtype, layout):
         for step in range(2):
             draws = Draws(1000 + step, 2000 + step, 2**63 - 1 - step, step, -3 - step, None)
             rows = torch.zeros((5, plan.columns), dtype=torch.float64)
-            table = Table(rows.data_ptr(), plan.columns, 0, 1, 1, rows)
+            table = StridedArray(rows.data_ptr(), plan.columns, 0, 1, 1, rows)
             for by_passes, by_trace in (
                 (lambda: run.apply(plan, image, table), lambda: traced.apply(plan, image, table)),  # noqa: B023
                 (lambda: called(plan, image, draws), lambda: traced.call(plan, image, draws)),  # noqa: B023
@@ -284,7 +289,7 @@ def test_a_call_of_a_recipe_is_one_call_of_the_driver_s_launches(gpu, monkeypatc
     aug = T.Compose([T.RandomHorizontalFlip(), T.GaussianBlur(5), T.RandomInvert()], seed=3)
     batch = torch.zeros((5, 3, 64, 80), dtype=torch.uint8)
     aug(batch)
-    monkeypatch.setattr(_cuda, "launch", None)
+    replace_everywhere(monkeypatch, _launch, "launch", None)
     for step in (5, 6):
         gpu.stream = 100 + step
         known = seen(gpu, lambda: aug(batch, ids=4, step=step))  # noqa: B023
@@ -340,7 +345,7 @@ def test_a_list_of_different_sizes_takes_the_launches_of_a_batch(layout, antiali
 
 def captured(aug, given, layout):
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(_cuda, "is_capturing", lambda stream: True)
+        patched.setattr(streams, "is_capturing", lambda stream: True)
         aug(given, layout=layout)
 
 

@@ -10,9 +10,9 @@ from cuaug._codecs import nvjpeg as _engine
 from cuaug._detection import nms as _nms
 from cuaug._fusion import batched_launch as together
 from cuaug._fusion import draw_kernel as _draws
-from cuaug._gpu import cuda
+from cuaug._gpu import launch
+from cuaug._passes import geometry
 from cuaug._passes import grids as _grids
-from cuaug._passes import image_passes as _pass
 from cuaug._passes import kernel_config as _plans
 from cuaug._program.sources import KERNELS
 
@@ -26,7 +26,7 @@ def number(file, name):
 
 def test_kernels_that_are_set_up_early_wait_for_what_is_before_them():
     waiting = {path.stem for path in KERNELS.glob("*.cu") if "wait_for_previous();" in path.read_text()}
-    assert waiting == set(cuda._FOLLOWING)
+    assert waiting == set(launch.PDL_KERNELS)
 
 
 @pytest.mark.parametrize(
@@ -45,8 +45,8 @@ def test_kernels_that_are_set_up_early_wait_for_what_is_before_them():
         ("nms_settle.cu", "nms_settle_threads", 32 * _nms._SETTLE_WARPS),
         ("draw.cu", "draw_samples", _draws._SAMPLES),
         ("cut.cu", "cut_rows", _engine._ROWS),
-        ("geometry/grid.cuh", "narrow", _pass._NARROW),
-        ("gpu/course.cuh", "pointwise_threads", _plans.SKELETONS["pointwise"].threads),
+        ("geometry/grid.cuh", "narrow", geometry._MAX_FLOAT32_COORDINATE),
+        ("gpu/course.cuh", "pointwise_threads", _plans.KERNEL_TEMPLATES["pointwise"].threads),
     ],
 )
 def test_constants_are_those_of_the_kernels(file, name, mirrored):
@@ -128,4 +128,4 @@ def test_a_mean_has_a_part_for_each_block_that_takes_one():
     parts = 256 * _grids.mean_parts(image)
     for use, blocks in (((), parts + _grids._HALVED), (("Measured",), parts)):
         names = "uint8", "uint8", "Affine", "Bilinear", "Windowed<cuaug::Edge>", "cuaug::Chain<>", *use
-        assert _plans.plan("warp", names, image.axes, 0, image.axes, 0).grid == (blocks, 1, 1)
+        assert _plans.kernel_config("warp", names, image.axes, 0, image.axes, 0).grid == (blocks, 1, 1)

@@ -17,8 +17,8 @@ from numpy.testing import assert_array_equal
 import cuaug
 from cuaug import _native as native
 from cuaug._arrays.images import describe_images
-from cuaug._passes import image_passes as _pass
-from cuaug._passes import parameters as _parameters
+from cuaug._passes import pointwise
+from cuaug._passes.parameters import NULL_ARRAY, SampleParameters
 
 TURN = np.array([[0.9, 0.3, -2.0], [-0.25, 1.1, 1.0]])
 FUSED = Tolerance(1.0, reason="a fused multiply-add rounds once: a value beside a tie falls to its other side")
@@ -80,11 +80,11 @@ def test_packed_bytes_are_rounded_and_put_together_in_every_width(width):
     values = seeded(width).choice(np.append(levels, np.arange(256)), (1, 3, width, 3))
     shares = np.float32(values / 255)
     expected = np.nan_to_num(np.rint(np.clip(shares * np.float32(255), 0, 255)))
-    image, still = describe_images(shares), _parameters.PerSample(_parameters.NO_TABLE, (0.0,))
+    image, still = describe_images(shares), SampleParameters(NULL_ARRAY, (0.0,))
 
     def make():
         room = np.full((1, 3, width + 3, 3), 77, np.uint8)
-        _pass.pointwise(image, ("RandomGrayscale",), still, "uint8", room[:, :, :width])
+        pointwise.pointwise(image, ("RandomGrayscale",), still, "uint8", room[:, :, :width])
         return room
 
     for room in each_isa(make).values():

@@ -169,7 +169,7 @@ def test_without_a_decoder_the_repair_is_named(monkeypatch):
     class Native:
         pass
 
-    monkeypatch.setattr(_cpu, "native", Native)
+    monkeypatch.setattr(_cpu, "extension", Native)
     for call in (cio.decode_jpeg, cio.read_header, lambda file: cio.decode_and_crop_jpeg(file, 0, 0, 1, 1)):
         with pytest.raises(cuaug.BackendError, match=r"apt install libjpeg62-turbo-dev .* pip install"):
             call(FILE)
@@ -289,7 +289,7 @@ def test_files_of_other_formats_are_decoded_side_by_side(monkeypatch):
     """Two wait for each other; and of those that fail the first in the list is named."""
     both, usual = threading.Barrier(2), _codecs.decode
     monkeypatch.setattr(_codecs, "decode", lambda *how: (both.wait(20), usual(*how))[1])
-    before = _cpu.native().threads()
+    before = _cpu.extension().threads()
     cuaug.set_num_threads(2)
     try:
         images = [np.roll(PHOTO, i, 0) for i in range(6)]

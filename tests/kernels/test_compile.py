@@ -491,7 +491,7 @@ def test_the_grid_and_the_kernel_agree_on_which_boxes_are_copied(nvrtc):
         given = (*names, kernels.chain(ops), *(["Measured"] if use == "Measured" else []))
         arguments = geometry, sampler, border, layout, source, kernels.chain(ops), target, use
         listed = ", ".join(f"cuaug::{argument}" for argument in arguments)
-        said.append((plans.copies(given, layout), f"cuaug::copies<{listed}>"))
+        said.append((plans.stages_raw(given, layout), f"cuaug::copies<{listed}>"))
     assert {copied for copied, _ in said} == {True, False}
     row = {**CROP, "border": "Constant", "layout": "Packed", "target": "uint8", "result": "Packed"}
     name = warp_of(row, kernels.chain(("Invert",)))  # whose text has that op
@@ -508,8 +508,8 @@ def test_a_warp_is_launched_with_the_threads_that_its_blocks_have(nvrtc):
     for dtype, channels, border in itertools.product(IMAGE_DTYPES, [1, 2, 3, 4], ["Constant", "Edge"]):
         names = dtype, dtype, "Affine", "Bilinear", border, kernels.chain(())
         axes = images.placeholder((4, 64, 64, channels), dtype).axes
-        copied = str(plans.copies(names, "Packed")).lower()
-        threads = plans.plan("warp", names, axes, 0, axes, 0).threads
+        copied = str(plans.stages_raw(names, "Packed")).lower()
+        threads = plans.kernel_config("warp", names, axes, 0, axes, 0).threads
         claims.append(f"static_assert(cuaug::block_threads<cuaug::{dtype}, {channels}, {copied}> == {threads});")
     text, options = sources.sources(COPIED[0])
     compiled(nvrtc, "\n".join([text, *claims, ""]), COPIED[0], 90, options)
@@ -546,14 +546,14 @@ def test_every_expression_compiles_without_a_warning(name, architecture, nvrtc, 
 )
 def test_what_nvrtc_says_of_an_expression_is_shown_with_it(expression, said, nvrtc):
     fine = pixel_cases.BY_NAME["Half"].struct()
-    wrong = user_ops.register(user_ops.checked("Mine", expression, ["k"]))
+    wrong = user_ops.register(user_ops.validated("Mine", expression, ["k"]))
     name = kernels.name_expression(
         "pointwise", "uint8", "Planar", 3, kernels.chain([fine, wrong]), "uint8", "Planar", 3
     )
     source, options = sources.sources(name)
     program = Program(nvrtc, source, name, [*options, "--gpu-architecture=sm_90"])
     assert program.failed
-    complaint = user_ops.complaint(kernels.ops_of(name), program.log)
+    complaint = user_ops.compile_error_for(kernels.ops_of(name), program.log)
     assert str(complaint) == f"Mine does not compile:\n    {expression}\n    {said}"
 
 

@@ -398,7 +398,7 @@ def test_labels_have_no_colour(dtype):
 def test_the_mean_of_a_clip_is_one_block_whatever_its_frames():
     clips = np.zeros((2, 5, 7, 9, 3), np.uint8)
     axes = describe_images(clips, "NTHWC").axes
-    assert _plans.plan("luma_mean", ("uint8", "uint8", _names.chain(())), axes, 0, axes, 0).grid == (2, 1, 1)
+    assert _plans.kernel_config("luma_mean", ("uint8", "uint8", _names.chain(())), axes, 0, axes, 0).grid == (2, 1, 1)
     assert cuaug.adjust_contrast(clips[:, :0], 0.5, layout="NTHWC").shape == (2, 0, 7, 9, 3)
 
 

@@ -32,7 +32,7 @@ class Case:
 
     def struct(self):
         """The op's name in C++, by which the compilers' side knows its text from now on."""
-        return _user_ops.register(_user_ops.checked(self.name, self.expression, list(self.ranges)))
+        return _user_ops.register(_user_ops.validated(self.name, self.expression, list(self.ranges)))
 
     def tolerance(self, dtype):
         if is_integer(dtype):

@@ -415,20 +415,23 @@ sys.stdout.buffer.write(T.PixelOp("Long", "pow(px, 1.5) * (1 - 0.3 * r2) + 0.1 *
 
 
 def test_what_a_text_names_is_all_that_its_struct_takes():
-    op = _user_ops.checked("Mine", "px * (1 - k2 * r2)", ["k2"])
+    op = _user_ops.validated("Mine", "px * (1 - k2 * r2)", ["k2"])
     assert op.struct.startswith("Mine_")
     assert "scope.px()" in op.text
     assert "scope.r2()" in op.text
     assert "scope.x()" not in op.text
     assert "Number(1) - k2 * r2" in op.text
-    other = _user_ops.checked("Mine", "px * (1 - r2 * k2)", ["k2"])
+    other = _user_ops.validated("Mine", "px * (1 - r2 * k2)", ["k2"])
     assert op.struct != other.struct
 
 
 def test_a_complaint_is_about_the_op_that_the_log_is_about():
-    first, second = (_user_ops.checked(name, "px", []) for name in ("First", "Second"))
+    first, second = (_user_ops.validated(name, "px", []) for name in ("First", "Second"))
     structs = [_user_ops.register(op) for op in (first, second)]
     log = f'Chain<{first.struct}, {second.struct}>\n{second.struct}(1): error: identifier "k" is undefined\n'
-    assert str(_user_ops.complaint(structs, log)) == 'Second does not compile:\n    px\n    identifier "k" is undefined'
-    assert _user_ops.complaint(structs, "cuaug/pointwise.cu(3): error: too deep") is None
-    assert _user_ops.complaint([], log) is None
+    assert (
+        str(_user_ops.compile_error_for(structs, log))
+        == 'Second does not compile:\n    px\n    identifier "k" is undefined'
+    )
+    assert _user_ops.compile_error_for(structs, "cuaug/pointwise.cu(3): error: too deep") is None
+    assert _user_ops.compile_error_for([], log) is None

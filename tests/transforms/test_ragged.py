@@ -10,7 +10,7 @@ from cuaug import transforms as T
 from cuaug._arrays import images as _images
 from cuaug._fusion import draw_kernel as _draws
 from cuaug._fusion.recipe import Column
-from cuaug._passes import image_passes as _pass
+from cuaug._passes import warp as _warp
 from cuaug.transforms.transform import Transform
 
 every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
@@ -172,9 +172,9 @@ def test_masks_of_different_sizes_go_together(home, dtype, several, monkeypatch)
         pytest.skip("JAX holds 64-bit numbers only with jax_enable_x64")
     aug, given = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), mixed(home, LARGE)
     masks = [put(noise((2, *size) if several else size, dtype, seed=i), home) for i, size in enumerate(LARGE)]
-    warped, warp = [], _pass.warp
+    warped, warp = [], _warp.warp
     monkeypatch.setattr(
-        _pass, "warp", lambda image, *rest, **how: (warped.append(image.dtype), warp(image, *rest, **how))[1]
+        _warp, "warp", lambda image, *rest, **how: (warped.append(image.dtype), warp(image, *rest, **how))[1]
     )
     made = aug(given, masks, step=1)[1]
     assert warped.count(dtype) == 1

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from cuaug._host import compiler as _compiler
-from cuaug._passes import image_passes as _pass
+from cuaug._passes import run as _run
 from cuaug._program import sources as _sources
 
 EMULATOR = Path(__file__).parent
@@ -29,7 +29,7 @@ extern "C" const char* launch(const void* record, const unsigned int* grid, int 
 
 def patch(monkeypatch):
     """From here on what is done to arrays of the CPU by a warp is done by the kernel of the GPU."""
-    by_loops = _pass._run
+    by_loops = _run.run_pass
 
     def run(plan, image, data, *names):
         if plan.skeleton != "warp":
@@ -38,7 +38,7 @@ def patch(monkeypatch):
         fault = kernel(plan.kernel, _sources.sources(plan.kernel)[0])(data, plan.grid, plan.threads)
         assert not fault, f"{plan.kernel}: {fault}"
 
-    monkeypatch.setattr(_pass, "_run", run)
+    monkeypatch.setattr(_run, "run_pass", run)
 
 
 @functools.cache

@@ -1,0 +1,78 @@
+"""One resample through a geometry, then a chain of ops."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .. import _check
+from .._arrays.convert import dtype_name
+from .._arrays.images import ImageBatch, allocate_output
+from .._program.names import chain
+from .._program.records import WARPS
+from . import kernel_config as _plans
+from . import parameters as _parameters
+from .geometry import Geometry
+from .op_chain import NO_OPS, OpChain, apply_ops_after
+from .parameters import NULL_ARRAY, StridedArray
+from .run import axes_and_misalignment, batch_fields, cpp_dtype, run_pass
+
+_SAMPLERS = {"nearest": "Nearest", "bilinear": "Bilinear", "bicubic": "Bicubic", "lanczos": "Lanczos"}
+
+
+class SampleOverride(NamedTuple):
+    """What a GPU's warp does to samples that it does not move: a factor of 1 and a relevelling of 0 do nothing."""
+
+    sharpness: StridedArray = NULL_ARRAY
+    relevelling: StridedArray = NULL_ARRAY
+    levels: StridedArray = NULL_ARRAY  # by `relevel`
+
+
+NO_OVERRIDE = SampleOverride()
+
+
+def warp(
+    image: ImageBatch,
+    geometry: Geometry,
+    size: tuple[int, int],
+    interpolation: str,
+    border: str,
+    fill: Any,
+    dtype: str | None,
+    out: Any,
+    window: StridedArray = NULL_ARRAY,
+    ops: OpChain = NO_OPS,
+    parts: StridedArray = NULL_ARRAY,
+    antialias: bool = False,
+    retouch: SampleOverride = NO_OVERRIDE,
+) -> Any:
+    """One resample of the whole batch, then ops. `image` and `geometry` are checked; the rest is checked here.
+
+    On a GPU alone: `antialias`, of matrices that neither turn nor shear, nor reduce more than twofold; `retouch`.
+    `window`: each sample's box that alone counts as its image. [N, 4]. `parts`: where the result's mean luma goes, of
+    the images' own dtype. [N, `_grids.mean_parts`].
+    """
+    target = image.dtype if dtype is None else dtype_name(dtype)
+    if image.device < 0 and (ops.names or parts is not NULL_ARRAY):
+        made = warp(image, geometry, size, interpolation, border, fill, image.dtype, None, window)
+        return apply_ops_after(image, made, ops, target, out, parts)
+    _check.one_of("interpolation", interpolation, tuple(_SAMPLERS))
+    _check.one_of("border", border, _check.BORDERS)
+    _check.dtypes(image.dtype, target, interpolation)
+    outside = _parameters.fill(fill, image)
+    result = allocate_output(image, size, target, out)
+    if image.samples * image.axes.extents[1]:
+        sampler = "Antialiased" if antialias else _SAMPLERS[interpolation]
+        if retouch is not NO_OVERRIDE:
+            sampler = f"Retouched<cuaug::{sampler}>"
+        names = (cpp_dtype(image.dtype), cpp_dtype(target), geometry.name, sampler, border.capitalize())
+        kernel = names if window is NULL_ARRAY else (*names[:4], f"Windowed<cuaug::{names[4]}>")
+        use = () if parts is NULL_ARRAY else ("Measured",)
+        plan = _plans.kernel_config("warp", (*kernel, chain(ops.names), *use), *axes_and_misalignment(image, result))
+        batch = batch_fields(image, result.pointer, result.axes.strides, plan)
+        tables = *window[:5], *ops.parameters[:5], *parts[:5]
+        override = *retouch.sharpness[:5], *retouch.relevelling[:5], retouch.levels.pointer
+        data = WARPS[geometry.name].pack(
+            *batch, *outside.table[:5], *outside.values, *geometry.fields, *tables, *override, *plan.regions
+        )
+        run_pass(plan, image, data, *names)
+    return image.library.finish(result.array)
