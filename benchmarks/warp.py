@@ -1,7 +1,7 @@
 """The warp family against the floor and against its peers: ``make bench``.
 
 Every row is held against the float64 reference, on poisoned output, before it is timed; a wrong one prints FAILED and
-the exit code is 1. NOTES.md says how the clocks work and what the columns mean.
+the exit code is 1. benchmarks/log/method.md says how the clocks work and what the columns mean.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The engine decodes whole images, a batch in one call, and a kernel takes boxes of them to where they are wanted: that
 is faster than its decoding of regions, which has also crashed in some versions. What the engine cannot do, or fails
 at, is for the CPU, whose word counts. (nvImageCodec, which calls nvJPEG too, takes Python's lock for every image: with
-another thread at work it makes half as many images a second. benchmarks/NOTES.md has the numbers.)
+another thread at work it makes half as many images a second. Figures: benchmarks/log/nvjpeg.md.)
 """
 
 from __future__ import annotations

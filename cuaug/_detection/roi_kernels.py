@@ -33,7 +33,7 @@ def pool(call: Call, data: bytes, places: bytes) -> None:
     """Pools; `places` says where to write of each bin which sample is the greatest; all 0: nowhere."""
     few = max(call.size) <= 64 and call.size[0] * call.size[1] <= 1024 and _items(call) < 1 << 31
     if call.kind == "avg" and not call.rotated and few:
-        parts = _parts(call, 256) if call.wide else _shares(call, _ENOUGH // 2)  # measured: benchmarks/NOTES.md
+        parts = _parts(call, 256) if call.wide else _shares(call, _ENOUGH // 2)  # measured: benchmarks/log/roi-gpu.md
         _launch(call, "roi_average", (call.wide,), data, (call.regions, parts, 1), 256)
         return
     take = 0 if call.kind == "avg" else 2 if any(places) else 1

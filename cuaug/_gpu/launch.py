@@ -21,7 +21,7 @@ def launch(
 ) -> None:
     """Runs a kernel on `stream` of device `index`, with `data` as its one argument, and `shared` bytes of memory.
 
-    By the driver's own function, which costs half of what CuPy's call of a kernel does (benchmarks/NOTES.md).
+    By the driver's own function, which costs half of what CuPy's call of a kernel does (benchmarks/log/host-cost.md).
     """
     if cupy().cuda.runtime.getDevice() != index or index not in thread_state.devices:
         with use_device(index):

@@ -1,7 +1,7 @@
 """Memory of large results on the CPU, used again once a result is gone.
 
 A training step drops one batch and asks for the next. Memory of that size comes fresh from the system each time, which
-clears its pages: a quarter of the time that a recipe takes (benchmarks/NOTES.md).
+clears its pages: a quarter of the time that a recipe takes (benchmarks/log/result-memory-cpu.md).
 """
 
 from __future__ import annotations

@@ -13,12 +13,12 @@ _BLUR_TILES = (224, 32), (224, 16), (112, 32), (112, 16), (64, 16), (64, 8)
 POINTWISE_THREADS = 256  # each of which makes four pixels at a time (kernels/pointwise.cu)
 POINTWISE_BLOCKS = 4  # on a multiprocessor at a time: what short chains have of narrow dtypes, a guess for others
 UNEVEN = {"AfterContrast"}  # ops in which one sample has more to do than another
-_UNEVEN_TURNS = 2  # of a GPU, for those (benchmarks/NOTES.md)
+_UNEVEN_TURNS = 2  # of a GPU, for those (benchmarks/log/recipes-mean-gpu.md)
 _FEW_ROWS, _MANY_ROWS = 64, 128  # of a warp's regions, at most; of small blocks half, of copied narrow ones twice that
 _REGION_WIDTHS = 32, 64
 _PATCH_WIDTH = 32  # that a warp makes at a time
 _ENOUGH_REGIONS = 1500  # regions for a GPU to be busy: more rows each where there are so many
-_HALVED = 192  # of many regions, the last of a launch (benchmarks/NOTES.md); on every GPU, for the same bits on each
+_HALVED = 192  # of many regions, the last of a launch, on every GPU for equal bits (benchmarks/log/warp-launch-tail.md)
 _MOST_BLOCKS = 65535  # along a grid's second and third axis
 
 
@@ -145,7 +145,8 @@ def pointwise(
     """Strips of columns, and runs of rows: those that a GPU with room for so many blocks takes the fewest turns for, or
     some turns where they are uneven.
 
-    What a block begins with, parameters that all of it waits for, counts as three turns (benchmarks/NOTES.md).
+    The start of a block, parameters that all of it waits for, counts as three turns
+    (benchmarks/log/recipes-mean-gpu.md).
     """
     blocks, _, deep = fours(dtype, group, slices, height, width)
     most, strips = max(blocks, 1), _strips(width)

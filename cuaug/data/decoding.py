@@ -62,8 +62,8 @@ class Encoded:
         """What it takes a CPU to decode regions, as `begin` has them, and an engine; each in a unit of its own. [N]
 
         A CPU goes through an image's bytes down to where the region ends, and makes the region's pixels, of which five
-        take as long as a byte (benchmarks/NOTES.md). An engine makes all pixels. Progressive files, which a CPU always
-        reads to their end, and what is no JPEG, decoded before, are counted as all others.
+        take as long as a byte (benchmarks/log/loader-gpu.md). An engine makes all pixels. Progressive files, which a
+        CPU always reads to their end, and what is no JPEG, decoded before, are counted as all others.
         """
         scale, top, _, height, width = regions.T
         share = np.minimum(scale * (top + height) / self.sizes[:, 0], 1)

@@ -108,7 +108,7 @@ class Loader:
         self._cache: dict[int, bytes] | None = {} if cache else None
         self._threads = _cpu.extension().threads() if threads is None else _check.whole("threads", threads, 1)
         self._place = place_of(device, library, decoder)
-        # Beside an engine the threads that feed it, read files and run Python need processors (benchmarks/NOTES.md).
+        # Beside an engine, threads for its input, files and Python need processors (benchmarks/log/loader-gpu.md).
         decoders = self._threads if decoder == "cpu" else max(1, 5 * self._threads // 8)
         decoding = Decoding(decoders, strict, dct_scale, _limits.limits_of(max_pixels))
         self._making = Making(recipe, self.source.name, on_error, decoding)

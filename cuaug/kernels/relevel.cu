@@ -15,7 +15,7 @@ constexpr int relevel_threads = 512;
 // A block makes the table of one channel of one sample, all its frames together: `out` is [N, C, 256], bytes. Parameter
 // 0 says how (`Relevelling`), 1 is the factor of a contrast, whose mean each block of a sample adds up for itself.
 // Lanes count in columns of their own, so that they meet in no bank. Then a thread makes an entry. Blocks of 512
-// threads, two at a time (benchmarks/NOTES.md). Grid: (samples, channels).
+// threads, two at a time (benchmarks/log/policies-gpu.md). Grid: (samples, channels).
 template <class In, class InLayout, int K, class Use = void>
 __global__ void __launch_bounds__(relevel_threads, 2) relevel(const __grid_constant__ Records<Pointwise, Use> records) {
     const Pointwise& args = records.own();

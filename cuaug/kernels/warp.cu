@@ -61,7 +61,7 @@ constexpr int resident_blocks = [] {
     if constexpr (!Geometry::bounded)
         return gathers<Geometry, Sampler, In> && !Geometry::wide
                    ? 4
-                   : 1;  // three or five are slower (benchmarks/NOTES.md, Maps)
+                   : 1;  // three or five are slower (benchmarks/log/remap-gpu.md)
     else if constexpr (small_blocks<In, K, copied>)
         return most_small_blocks;
     else

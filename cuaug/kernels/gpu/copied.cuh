@@ -15,8 +15,8 @@ constexpr int piece_bytes = 16;
 
 // A block of copied boxes plans and copies for longer than it samples: of more blocks some sample at any time. Up to
 // three channels of bytes leave room for them: blocks of half the threads make half the rows. With 1 KiB that each
-// takes besides, seven fit into a multiprocessor's 228 KiB, three into 100 (benchmarks/NOTES.md). Boxes of four
-// channels, turned by 45 degrees, would often not fit.
+// takes besides, seven fit into a multiprocessor's 228 KiB, three into 100 (benchmarks/log/warp-small-blocks.md). Boxes
+// of four channels, turned by 45 degrees, would often not fit.
 template <class T, int K, bool copied>
 constexpr bool small_blocks = copied && sizeof(T) == 1 && K < 4;
 template <class T, int K, bool copied>
@@ -214,7 +214,7 @@ inline void copy_box(const Image<T, K, Constant>& image, const Box& box, const S
     const bool whole = pieces.inside || pieces.outside;
     if (whole && aligned * size >= piece_bytes) {
         // Two rows a turn are asked for without a wait for registers; a single piece a row is asked for in less than a
-        // branch takes, as zeros (benchmarks/NOTES.md).
+        // branch takes, as zeros (benchmarks/log/warp-needed-rows.md).
         pieces.template walk<Lie::planes == 1, 2>(plane, [](unsigned int to, const unsigned char* from, bool there,
                                                             int) { copy_bytes<piece_bytes>(to, from, there); });
     } else if (whole && aligned * size >= 4) {
