@@ -84,7 +84,7 @@ def test_doctor_on_the_decoder(monkeypatch):
         patch.setattr(_info, "_decodes", lambda: False)
         (wrong,) = _info._check_jpeg()
     assert (wrong.state, wrong.repair) == ("FAIL", _info._REINSTALL)
-    monkeypatch.setattr(_info._cpu, "native", object)
+    monkeypatch.setattr(_info._cpu, "extension", object)
     (missing,) = _info._check_jpeg()
     assert (missing.state, missing.repair) == ("note", _info._cpu.INSTALL_JPEG)
     assert _info.info()["libjpeg_turbo"] is None

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from helpers.replace import replace_everywhere
 
 from cuaug import _check
 from cuaug._gpu import cupy_import, devices, kernels
@@ -140,10 +141,10 @@ def test_a_device_is_current_while_it_launches_and_loads(before, status, kind, m
         raise ValueError(f"CUDA_ERROR {status}")
 
     cuda = SimpleNamespace(runtime=runtime, driver=SimpleNamespace(check_status=check))
-    monkeypatch.setattr(cupy_import, "cupy", lambda: SimpleNamespace(cuda=cuda))
-    monkeypatch.setattr(_driver, "driver", lambda: SimpleNamespace(cuLaunchKernelEx=driver.function))
-    monkeypatch.setattr(kernels, "kernel", lambda name, stream: Kernel())
-    monkeypatch.setattr(devices, "_context_users", [])
+    replace_everywhere(monkeypatch, cupy_import, "cupy", lambda: SimpleNamespace(cuda=cuda))
+    replace_everywhere(monkeypatch, _driver, "driver", lambda: SimpleNamespace(cuLaunchKernelEx=driver.function))
+    replace_everywhere(monkeypatch, kernels, "kernel", lambda name, stream: Kernel())
+    replace_everywhere(monkeypatch, devices, "_context_users", [])
     monkeypatch.setattr(devices.thread_state, "devices", set())
     monkeypatch.setattr(_failures, "_versions", lambda: "no driver")
     monkeypatch.setattr(_launches, "_launch_plan_class", lambda: kind)

@@ -9,6 +9,7 @@ import pytest
 from helpers import emulator as emulated
 from helpers.arrays import default_layout, images, to_layout
 from helpers.compare import Tolerance, assert_equal, to_numpy
+from helpers.replace import replace_everywhere
 
 import cuaug
 from cuaug._arrays.images import describe_images
@@ -111,7 +112,7 @@ SMALL = np.zeros((1, 5, 7, 3), np.uint8)
 )
 def test_only_what_float32_and_32_bits_hold_is_read_so(batch, map_dtype, geometry, monkeypatch):
     made = []
-    monkeypatch.setattr(_warp, "warp", lambda image, geometry, *_: made.append(geometry.name))
+    replace_everywhere(monkeypatch, _warp, "warp", lambda image, geometry, *_: made.append(geometry.name))
     cuaug.remap(batch, *np.zeros((2, 5, 7), map_dtype), layout="NHWC")
     assert made == [geometry]
 
@@ -162,7 +163,9 @@ def test_regions_of_any_height_give_the_same(dtype, layout, monkeypatch):
     batch = images(NUMPY, dtype, layout, (2, 90, 104, 3))
     grids, made = [], []
     run = _run.run_pass
-    monkeypatch.setattr(_run, "run_pass", lambda plan, *rest: (grids.append(plan.grid[0]), run(plan, *rest)))
+    replace_everywhere(
+        monkeypatch, _run, "run_pass", lambda plan, *rest: (grids.append(plan.grid[0]), run(plan, *rest))
+    )
     for enough in (10**9, 1):
         monkeypatch.setattr(_grids, "_ENOUGH_REGIONS", enough)
         _plans.kernel_config.cache_clear()

@@ -10,7 +10,7 @@ from cuaug._codecs import nvjpeg as _engine
 from cuaug._detection import nms as _nms
 from cuaug._fusion import batched_launch as together
 from cuaug._fusion import draw_kernel as _draws
-from cuaug._gpu import launch
+from cuaug._gpu import kernels
 from cuaug._passes import geometry
 from cuaug._passes import grids as _grids
 from cuaug._passes import kernel_config as _plans
@@ -25,8 +25,8 @@ def number(file, name):
 
 
 def test_kernels_that_are_set_up_early_wait_for_what_is_before_them():
-    waiting = {path.stem for path in KERNELS.glob("*.cu") if "wait_for_previous();" in path.read_text()}
-    assert waiting == set(launch.PDL_KERNELS)
+    waiting = {path.stem for path in KERNELS.rglob("*.cu") if "wait_for_previous();" in path.read_text()}
+    assert waiting == set(kernels.PDL_KERNELS)
 
 
 @pytest.mark.parametrize(
