@@ -18,7 +18,7 @@ fuzz: export UBSAN_OPTIONS := abort_on_error=1:print_stacktrace=1
 LINT    := ruff>=0.14 mypy>=1.18
 MAX_WHEEL := 5242880
 
-NATIVE  := pyproject.toml $(filter-out %.py,$(wildcard cuaug/cpu/*.*)) $(shell find cuaug/kernels -name '*.cu*' 2>/dev/null)
+NATIVE  := pyproject.toml $(shell find cuaug/cpu -name '*.*' 2>/dev/null) $(shell find cuaug/kernels -name '*.cu*' 2>/dev/null)
 SOURCES := $(NATIVE) $(shell find cuaug -name '*.py' 2>/dev/null)
 
 .DEFAULT_GOAL := help

@@ -17,7 +17,7 @@ from pathlib import Path
 from ._check import BackendError
 from ._user_ops import UserOp, complaint
 
-HEADERS = Path(__file__).parent / "kernels", Path(__file__).parent / "cpu"
+HEADERS = Path(__file__).parent / "kernels", Path(__file__).parent / "cpu/loops"
 _OPTIONS = ("-std=c++17", "-shared", "-fPIC", "-fvisibility=hidden", "-w", *(f"-I{folder}" for folder in HEADERS))
 _PROGRAM = """\
 #include <cstring>

@@ -8,9 +8,9 @@
 #include "../kernels/roi.cuh"
 #include "../kernels/rotated_iou_record.cuh"
 #include "../kernels/soft_nms_record.cuh"
-#include "convert.hpp"
+#include "loops/convert.hpp"
 #include "detection_module.hpp"
-#include "pool.hpp"
+#include "thread_pool.hpp"
 
 namespace py = pybind11;
 using namespace native;

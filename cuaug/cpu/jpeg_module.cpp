@@ -12,7 +12,7 @@
 #include "files.hpp"
 #include "jpeg.hpp"
 #include "pending.hpp"
-#include "pool.hpp"
+#include "thread_pool.hpp"
 #include "table.hpp"
 
 namespace py = pybind11;

@@ -14,7 +14,7 @@
 
 #include "cover.hpp"
 #include "files.hpp"
-#include "pool.hpp"
+#include "thread_pool.hpp"
 #include "table.hpp"
 
 namespace py = pybind11;

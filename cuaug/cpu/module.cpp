@@ -32,9 +32,9 @@
 #include "engine.hpp"
 #include "launches.hpp"
 #include "loading.hpp"
-#include "loops.hpp"
-#include "nms_order.hpp"
-#include "pool.hpp"
+#include "loops/loops.hpp"
+#include "loops/detection/nms_order.hpp"
+#include "thread_pool.hpp"
 
 namespace py = pybind11;
 using namespace native;

@@ -1,0 +1,100 @@
+#pragma once
+
+#include "source_box.hpp"
+#include "bilinear_rgba32.hpp"
+#include "bilinear_planes.hpp"
+
+// Bilinear tiles: bytes as words, all else plane by plane in float32.
+
+namespace cuaug {
+
+// The memory of a task.
+template <class R>
+struct Memory {
+    alignas(64) R x[tile_pixels];
+    alignas(64) R y[tile_pixels];
+    alignas(64) R result[4 * tile_pixels];
+    alignas(64) R scratch[4 * most_side + 16];
+    alignas(64) unsigned char box[box_bytes + 64];
+};
+static_assert(sizeof(Memory<double>) <= native::workspace_bytes, "the workspace holds a task's memory");
+
+inline void warp_bytes(const native::WarpCall& call, const AnyWarp& args, const Tile<float>& tile, const Box& box,
+                       int c, Memory<float>& memory) {
+    const Plane in = plane<uint8>(args.in, tile.n, tile.t, c, args.channels),
+                out = plane<uint8>(args.out, tile.n, tile.t, c, args.channels);
+    const Word fill = word_of(fill_of<uint8>(args.fill, tile.n, c, args.channels));
+    Word *pixels = reinterpret_cast<Word*>(memory.box), *result = reinterpret_cast<Word*>(memory.result);
+    stage<Word, 1>(
+        args, call.border, box, tile.base_x, tile.base_y, pixels,
+        [&](int row, int first, int count, Word* to) { load_words(in, row, first, count, to); },
+        [&](Word* to, int count) {
+            for (int i = 0; i < count; ++i) to[i] = fill;
+        });
+    for (int dy = 0; dy < tile.height; ++dy) {
+        const int i = dy * tile_width;
+        bilinear_words(pixels, box.pitch, tile.x + i, tile.y + i, static_cast<float>(box.x), static_cast<float>(box.y),
+                       tile.padded(), result);
+        store_words(result, tile.width, out, tile.top + dy, tile.left);
+    }
+}
+
+inline int clip(int i, int high) { return i < 0 ? 0 : i < high ? i : high; }
+
+template <class T>
+inline void warp_planes(const native::WarpCall& call, const AnyWarp& args, const Tile<float>& tile, const Box& box,
+                        int c, Memory<float>& memory) {
+    const Plane in = plane<T>(args.in, tile.n, tile.t, c, args.channels);
+    const int left = tile.base_x + box.x, top = tile.base_y + box.y;
+    const T* corner = reinterpret_cast<const T*>(in.data) + top * in.y_stride + left * in.x_stride;
+    const float* from[4] = {};
+    int pitch = box.pitch;
+    const bool inside =
+        left >= 0 && top >= 0 && left + box.width <= args.in_width && top + box.height <= args.in_height;
+    const long long reach = in.y_stride * box.height;
+    if (Same<T, float>::value && inside && in.x_stride == 1 && reach > -(1 << 30) && reach < 1 << 30) {
+        pitch = static_cast<int>(in.y_stride);
+        for (int k = 0; k < in.channels; ++k) from[k] = reinterpret_cast<const float*>(corner + in.offset[k]);
+        if (tile.left + tile.width < tile.right) {
+            const int last = tile.width - 1;
+            const int x = clip(left + static_cast<int>(tile.x[last] - tile.x[0]), args.in_width - box.width);
+            const int y = clip(top + static_cast<int>(tile.y[last] - tile.y[0]), args.in_height - box.height);
+            for (int k = 0; k < in.channels; ++k)
+                ask_ahead(reinterpret_cast<const float*>(in.data) + in.offset[k] + y * in.y_stride + x, 4 * in.y_stride,
+                          box.height, 4 * box.width);
+        }
+    } else {
+        const Pixel<float, 4> fill = fill_of<T>(args.fill, tile.n, c, args.channels);
+        for (int k = 0; k < in.channels; ++k) {
+            float* pixels = reinterpret_cast<float*>(memory.box) + k * box.pitch * box.height;
+            from[k] = pixels;
+            stage<float, 1>(
+                args, call.border, box, tile.base_x, tile.base_y, pixels,
+                [&](int row, int first, int count, float* to) {
+                    load_row(
+                        reinterpret_cast<const T*>(in.data) + in.offset[k] + row * in.y_stride + first * in.x_stride,
+                        in.x_stride, count, to);
+                },
+                [&](float* to, int count) {
+                    for (int i = 0; i < count; ++i) to[i] = fill.c[k];
+                });
+        }
+    }
+    with_source(call.target, [&](auto element) {
+        using U = decltype(element);
+        const Plane out = plane<U>(args.out, tile.n, tile.t, c, args.channels);
+        const bool straight = Same<U, float>::value && out.x_stride == 1 && tile.width == tile.padded();
+        for (int dy = 0; dy < tile.height; ++dy) {
+            U* at = reinterpret_cast<U*>(out.data) + (tile.top + dy) * out.y_stride + tile.left * out.x_stride;
+            float* to[4];
+            for (int k = 0; k < in.channels; ++k)
+                to[k] = straight ? reinterpret_cast<float*>(at + out.offset[k]) : memory.result + k * tile_width;
+            bilinear_planes(from, in.channels, pitch, tile.x + dy * tile_width, tile.y + dy * tile_width,
+                            static_cast<float>(box.x), static_cast<float>(box.y), tile.padded(), to);
+            for (int k = 0; k < in.channels && !straight; ++k)
+                store_row(to[k], tile.width, at + out.offset[k], out.x_stride);
+        }
+    });
+}
+
+}  // namespace cuaug

@@ -1,0 +1,103 @@
+#pragma once
+
+#include "../../kernels/pixel.cuh"
+#include "../../kernels/record.cuh"
+#include "convert.hpp"
+
+// Four channels of a frame in memory, any dtype and layout.
+
+namespace cuaug {
+
+using Word = unsigned int;
+
+// Four channels of one frame; those beyond the last repeat it. Strides in elements.
+struct Plane {
+    char* data;
+    long long offset[4];
+    long long y_stride;
+    long long x_stride;
+    int channels;  // 1..4 of them real
+    bool packed;   // adjacent in memory, and so are pixels
+};
+
+template <class T>
+inline Plane plane(const View& view, long long n, long long t, int c, int channels) {
+    Plane out = {reinterpret_cast<char*>(static_cast<T*>(view.data) + n * view.n + t * view.t),
+                 {},
+                 view.y,
+                 view.x,
+                 channels - c,
+                 false};
+    if (out.channels > 4) out.channels = 4;
+    for (int k = 0; k < 4; ++k) out.offset[k] = (k < out.channels ? c + k : channels - 1) * view.c;
+    out.packed = view.c == 1 && view.x == out.channels;
+    return out;
+}
+
+// What a task works on: rows of frame t of sample n, from `top` on and before `bottom`.
+struct TaskRows {
+    long long n, t;
+    int top, bottom;
+};
+
+// Of frames that are `height` high, so many rows a task.
+inline TaskRows task_rows(const Batch& args, int height, int rows, long long task) {
+    const int parts = (height + rows - 1) / rows, top = static_cast<int>(task % parts) * rows;
+    const long long frame = task / parts, n = frame / args.frames;
+    return {n, frame - n * args.frames, top, height - top < rows ? height : top + rows};
+}
+
+// Makes the record one of sample n's image, where each has its own.
+inline void take_image(Batch& batch, long long n) {
+    if (batch.in_height != 0) return;
+    const OneImage& one = one_image(batch, n);
+    batch.in = {const_cast<void*>(one.data), 0, 0, one.c, one.y, one.x};
+    batch.in_height = one.height;
+    batch.in_width = one.width;
+    batch.in_aligned = one.aligned;
+}
+
+template <class T>
+inline Pixel<Real<T>, 4> fill_of(const Fill& fill, long long n, int c, int channels) {
+    using R = Real<T>;
+    Pixel<R, 4> out;
+    for (int k = 0; k < 4; ++k)
+        out.c[k] =
+            to_real<R>(from_real<T>(static_cast<R>(fill_value(fill, n, c + k < channels ? c + k : channels - 1))));
+    return out;
+}
+
+// Calls `use` with a value of the type or struct that a name stands for.
+template <class Use>
+inline auto with_source(native::Dtype dtype, const Use& use) {
+    switch (dtype) {
+        case native::Dtype::uint8:
+            return use(uint8());
+        case native::Dtype::uint16:
+            return use(uint16());
+        case native::Dtype::int16:
+            return use(int16());
+        case native::Dtype::float16:
+            return use(float16());
+        case native::Dtype::bfloat16:
+            return use(bfloat16());
+        case native::Dtype::float32:
+            return use(float32());
+        default:
+            return use(float64());
+    }
+}
+
+template <class Use>
+inline auto with_dtype(native::Dtype dtype, const Use& use) {
+    switch (dtype) {
+        case native::Dtype::int32:
+            return use(int32());
+        case native::Dtype::int64:
+            return use(int64());
+        default:
+            return with_source(dtype, use);
+    }
+}
+
+}  // namespace cuaug

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "../../kernels/ops/adjust_hue.cuh"
+
+namespace cuaug {
+
+// AdjustHue without its division, which takes a vector as long as all else: the hue in units of chroma, h c, from 0 to
+// 6 c. A channel is then v - clamp(d c - c, 0, c), d being the distance from its own hue, which is clamp(v + c - d c, v
+// - c, v).
+template <class R, int K>
+struct HueInChroma {
+    R first;  // where red is, of 1 to 7, so that one comparison brings all hues, of -1 to 5, back into a turn
+
+    explicit HueInChroma(const AdjustHue<R, K>& op) : first(R(6) * op.factor - R(6) * floor(op.factor - R(1) / R(6))) {}
+
+    Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>&) const {
+        if constexpr (K < 3) {
+            return in;
+        } else {
+            const R r = in.c[0], g = in.c[1], b = in.c[2], v = fmax(r, fmax(g, b)), least = fmin(r, fmin(g, b)),
+                    c = v - least;
+            const R from = v == r   ? g - b
+                           : v == g ? b - r
+                                    : r - g,
+                    base = v == r   ? first
+                           : v == g ? first + R(2)
+                                    : first + R(4);
+            const R turned = base * c + from, hue = turned < R(6) * c ? turned : turned - R(6) * c;
+            const R low = v - R(2) * c, high = v + c;
+            auto within = [&](R level) { return fmin(fmax(level, least), v); };
+            Pixel<R, K> out = in;
+            out.c[0] = within(low + fabs(hue - R(3) * c));
+            out.c[1] = within(high - fabs(hue - R(2) * c));
+            out.c[2] = within(high - fabs(hue - R(4) * c));
+            return out;
+        }
+    }
+};
+
+// What a CPU runs in place of a step.
+template <class Op>
+inline const Op& form_of(const Op& op) {
+    return op;
+}
+template <class R, int K>
+inline HueInChroma<R, K> form_of(const AdjustHue<R, K>& op) {
+    return HueInChroma<R, K>(op);
+}
+
+}  // namespace cuaug

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "../../kernels/user_op.cuh"
+#include "convert.hpp"
+#include "row_segment.hpp"
+
+// What a library of one user's op has besides the op: its loop over a piece, which the loops of the extension call
+// (native::UserLoop).
+
+namespace cuaug {
+
+template <template <class, int> class Op, class R>
+inline void apply_user_op(int channels, const void* field, const void* where, int count, void* channel) {
+    with_channels(channels, [&](auto K) {
+        const auto op = op_of<Op<R, decltype(K)::value>>(static_cast<const R*>(field));
+        apply<R, decltype(K)::value>(op, *static_cast<const Where<R>*>(where), count,
+                                     static_cast<R(*)[piece_width]>(channel));
+    });
+}
+
+template <template <class, int> class Op>
+inline void user_loop(int bytes, int channels, const void* field, const void* where, int count, void* channel) {
+    if (bytes == sizeof(double))
+        apply_user_op<Op, double>(channels, field, where, count, channel);
+    else
+        apply_user_op<Op, float>(channels, field, where, count, channel);
+}
+
+}  // namespace cuaug

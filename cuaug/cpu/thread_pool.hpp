@@ -1,0 +1,131 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <thread>
+
+#include <pthread.h>
+#ifdef __linux__
+#include <sched.h>
+#endif
+
+#include "loops/loops.hpp"
+
+namespace native {
+
+// The processors this process may run on.
+inline int usable_cpus() {
+#ifdef __linux__
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof(set), &set) == 0) return std::max(1, CPU_COUNT(&set));
+#endif
+    return std::max(1u, std::thread::hardware_concurrency());
+}
+
+class Workspace {
+public:
+    void* get() {
+        return memory_ =
+                   memory_ ? std::move(memory_) : Memory(static_cast<char*>(::operator new(workspace_bytes, line))),
+               memory_.get();
+    }
+
+private:
+    static constexpr std::align_val_t line{64};
+    struct Delete {
+        void operator()(char* p) const { ::operator delete(p, line); }
+    };
+    using Memory = std::unique_ptr<char, Delete>;
+    Memory memory_;
+};
+
+// Workers that wait for jobs. Whoever brings a job works on it too, and several threads may bring one at a time.
+class Pool {
+public:
+    // A forked child has the memory of its parent but none of its threads: it starts a pool of its own. No pool is ever
+    // destroyed, for neither a child nor the end of the process can join its threads.
+    static Pool& instance() {
+        static const int registered = pthread_atfork(nullptr, nullptr, [] { current.store(nullptr); });
+        static_cast<void>(registered);
+        Pool* pool = current.load();
+        if (pool != nullptr) return *pool;
+        auto fresh = std::make_unique<Pool>();
+        return current.compare_exchange_strong(pool, fresh.get()) ? *fresh.release() : *pool;
+    }
+
+    // Calls `work(task, workspace)` for every task below `tasks` on up to `threads` threads, this one among them.
+    template <class Work>
+    void run(long long tasks, int threads, const Work& work) {
+        threads = static_cast<int>(std::min<long long>(threads, tasks));
+        Job job{
+            tasks, std::max(1LL, tasks / (16LL * std::max(threads, 1))), &work,
+            [](const void* w, long long task, void* workspace) { (*static_cast<const Work*>(w))(task, workspace); }};
+        if (threads > 1) {
+            std::lock_guard<std::mutex> lock(mutex_);
+            for (; workers_ < threads - 1; ++workers_) std::thread([this] { serve(); }).detach();
+            job.wanted = threads - 1;
+            jobs_.push_back(&job);
+            for (int i = 1; i < threads; ++i) wake_.notify_one();
+        }
+        work_on(job);
+        if (threads > 1) {
+            std::unique_lock<std::mutex> lock(mutex_);
+            jobs_.erase(std::remove(jobs_.begin(), jobs_.end(), &job), jobs_.end());
+            done_.wait(lock, [&] { return job.helpers == 0; });
+        }
+        if (job.error) std::rethrow_exception(job.error);
+    }
+
+private:
+    struct Job {
+        const long long tasks, chunk;
+        const void* const work;
+        void (*const call)(const void*, long long, void*);
+        std::atomic<long long> next{0};
+        int wanted = 0, helpers = 0;
+        std::exception_ptr error{};
+        std::mutex error_mutex{};
+    };
+
+    static void work_on(Job& job) {
+        static thread_local Workspace workspace;
+        try {
+            void* memory = workspace.get();
+            for (long long first; (first = job.next.fetch_add(job.chunk)) < job.tasks;)
+                for (long long task = first; task < std::min(first + job.chunk, job.tasks); ++task)
+                    job.call(job.work, task, memory);
+        } catch (...) {
+            std::lock_guard<std::mutex> lock(job.error_mutex);
+            job.error = std::current_exception();
+            job.next.store(job.tasks);
+        }
+    }
+
+    void serve() {
+        std::unique_lock<std::mutex> lock(mutex_);
+        for (;;) {
+            wake_.wait(lock, [&] { return !jobs_.empty(); });
+            Job& job = *jobs_.front();
+            if (--job.wanted == 0) jobs_.pop_front();
+            ++job.helpers;
+            lock.unlock();
+            work_on(job);
+            lock.lock();
+            if (--job.helpers == 0) done_.notify_all();
+        }
+    }
+
+    static inline std::atomic<Pool*> current{nullptr};
+    std::mutex mutex_;
+    std::condition_variable wake_, done_;
+    std::deque<Job*> jobs_;
+    int workers_ = 0;
+};
+
+}  // namespace native
