@@ -11,7 +11,7 @@ from ._images import Images
 
 
 class Table(NamedTuple):
-    """The fields of `cuaug::Table` (kernels/record.cuh), and what keeps the memory alive."""
+    """The fields of `cuaug::Table` (kernels/records/record.cuh), and what keeps the memory alive."""
 
     pointer: int
     n: int
@@ -22,7 +22,7 @@ class Table(NamedTuple):
 
 
 NO_TABLE = Table(0, 0, 0, 0, 0, None)
-INLINE = 12  # numbers that a record has room for (kernels/pointwise_record.cuh)
+INLINE = 12  # numbers that a record has room for (kernels/records/pointwise.cuh)
 
 
 class PerSample(NamedTuple):

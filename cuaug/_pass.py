@@ -1,6 +1,6 @@
 """A pass: read, resample through a geometry, store. Packs the record that kernel and CPU loop share, and runs one.
 
-The formats below mirror kernels/record.cuh field by field; the kernel's text asserts the size, the extension checks it.
+The formats below mirror kernels/records/record.cuh field by field; the kernel's text asserts the size, the extension checks it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _GEOMETRIES = {
     "Grid": struct.Struct("P4q P4q 2d 3f 3i"),
     "WideGrid": struct.Struct("P4q P4q 2d 3f 3i"),
 }
-_NARROW = 1 << 20  # `narrow` of kernels/geometry/grid.cuh: in its kernel maps of positions count from the corner
+_NARROW = 1 << 20  # `narrow` of kernels/geometry/coordinate_map.cuh: in its kernel maps of positions count from the corner
 RESULT = struct.calcsize("P5q")  # where a batch's record points to its result
 _RESAMPLE = struct.Struct("P5q P5q q 8i P4q 4d P4q 4d 2i")
 _POINTWISE = struct.Struct("P5q P5q q 8i P4q 12d P4q 2i")
@@ -49,7 +49,7 @@ _FILTERS = {  # antialias: its filter
     True: {"bilinear": "Triangle", "area": "Triangle", "bicubic": "CatmullRom", "lanczos": "Lanczos3"},
     False: {"bilinear": "Triangle", "bicubic": "SharpCubic", "lanczos": "LanczosPlain"},
 }
-MOST_BRANCHES = 8  # kernels/blend_record.cuh
+MOST_BRANCHES = 8  # kernels/records/blend.cuh
 
 
 class Ops(NamedTuple):
@@ -247,7 +247,7 @@ def pointwise(
 
 
 def mix(image: Images, name: str, parameters: PerSample, out: Any) -> Any:
-    """Each sample with another (kernels/mixes); `parameters` begin with which."""
+    """Each sample with another (kernels/ops/mixes); `parameters` begin with which."""
     _check.dtypes(image.dtype, image.dtype, "bilinear")
     result = _images.like(image, image.size, image.dtype, out)
     if image.samples * image.axes.extents[1]:
@@ -365,7 +365,7 @@ def extremes(image: Images, wanted: PerSample = ALL) -> PerSample:
 
 
 def relevel(image: Images, wanted: PerSample = ALL) -> Table:
-    """What becomes of each level, by what is wanted of each sample (kernels/relevelled.cuh). [N, C, 256]"""
+    """What becomes of each level, by what is wanted of each sample (kernels/ops/histogram_lut.cuh). [N, C, 256]"""
     table = _statistic("relevel", image, wanted, 256 * image.channels, "uint8", image.channels)
     return Table(image.library.pointer(table), 256 * image.channels, 256, 1, 0, table)
 
@@ -381,7 +381,7 @@ def _statistic(skeleton: str, image: Images, wanted: PerSample, count: int, dtyp
 
 
 def _room(image: Images) -> int:
-    """For blocks that go through images as those of kernels/pointwise.cu do."""
+    """For blocks that go through images as those of kernels/passes/pointwise.cu do."""
     return _grids.POINTWISE_BLOCKS * _cuda.processors(image.device) if image.device >= 0 else 1
 
 

@@ -94,7 +94,7 @@ def plan(
 
 
 def copies(names: tuple[str, ...], layout: str) -> bool:
-    """Whether a warp's boxes hold what is in memory as it lies there: `copies` of kernels/warp.cu."""
+    """Whether a warp's boxes hold what is in memory as it lies there: `copies` of kernels/passes/warp.cu."""
     dtype, result, *how = names
     moved = ["Affine", "Bilinear", "Constant", chain(())]
     return how == moved and layout in ("Planar", "Packed") and dtype == result != "float64"

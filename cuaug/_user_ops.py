@@ -1,6 +1,6 @@
 """Users' own ops: checks of their text, the struct that it becomes, and what a compiler says of it.
 
-The only C++ that Python formats. All else of such an op stands in kernels/user_op.cuh.
+The only C++ that Python formats. All else of such an op stands in kernels/ops/user_op.cuh.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class UserOp(NamedTuple):
         line = "".join(f"Number({token[0]})" if token["number"] else token[0] for token in _tokens(self.expression))
         struct, count = self.struct, len(self.parameters)
         return (
-            '#include "user_op.cuh"\n'
+            '#include "ops/user_op.cuh"\n'
             "namespace cuaug {\n"
             f"template <class R, int K> struct {struct} : UserOp<R, K, {count}, {struct}<R, K>> {{\n"
             "using Number = Value<R, 1>;\n"

@@ -114,7 +114,7 @@ def mix_labels(labels: Any, lam: Any, partner: Any = None, num_classes: int | No
         -1
     )
     _check.samples("partner", index.shape[0], count)
-    # As `partner_of` in kernels/pointwise_record.cuh: device values are not read, and torch's CUDA would not survive an
+    # As `partner_of` in kernels/records/pointwise.cuh: device values are not read, and torch's CUDA would not survive an
     # index beyond the batch.
     this = _array.asarray(np.arange(count), like=labels, dtype="int64")
     whole = _array.asarray(xp.where((index >= 0) & (index < count), index, 0.0 * this), like=labels, dtype="int64")

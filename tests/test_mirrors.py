@@ -21,15 +21,15 @@ def number(file, name):
 
 
 def test_kernels_that_are_set_up_early_wait_for_what_is_before_them():
-    waiting = {path.stem for path in KERNELS.glob("*.cu") if "wait_for_previous();" in path.read_text()}
+    waiting = {path.stem for path in KERNELS.rglob("*.cu") if "wait_for_previous();" in path.read_text()}
     assert waiting == set(cuda._FOLLOWING)
 
 
 @pytest.mark.parametrize(
     ("file", "name", "mirrored"),
     [
-        ("gpu/course.cuh", "pointwise_threads", _grids.POINTWISE_THREADS),
-        ("gpu/together.cuh", "most_together", together.MOST),
+        ("gpu/thread_work.cuh", "pointwise_threads", _grids.POINTWISE_THREADS),
+        ("gpu/batched_launch.cuh", "most_together", together.MOST),
         ("nms_record.cuh", "nms_tile", _nms._TILE),
         ("nms_record.cuh", "nms_block", _nms._BLOCK),
         ("nms_rank.cu", "nms_rank_threads", _nms._RANK_THREADS),
@@ -40,9 +40,9 @@ def test_kernels_that_are_set_up_early_wait_for_what_is_before_them():
         ("nms_hits.cu", "nms_at_once", _nms._OWN_WORDS[0]),
         ("nms_settle.cu", "nms_settle_threads", 32 * _nms._SETTLE_WARPS),
         ("draw.cu", "draw_samples", _draws._SAMPLES),
-        ("cut.cu", "cut_rows", _engine._ROWS),
-        ("geometry/grid.cuh", "narrow", _pass._NARROW),
-        ("gpu/course.cuh", "pointwise_threads", _plans.SKELETONS["pointwise"].threads),
+        ("passes/cut.cu", "cut_rows", _engine._ROWS),
+        ("geometry/coordinate_map.cuh", "narrow", _pass._NARROW),
+        ("gpu/thread_work.cuh", "pointwise_threads", _plans.SKELETONS["pointwise"].threads),
     ],
 )
 def test_constants_are_those_of_the_kernels(file, name, mirrored):
@@ -50,7 +50,7 @@ def test_constants_are_those_of_the_kernels(file, name, mirrored):
 
 
 @pytest.mark.parametrize(
-    "path", [*sorted((KERNELS / "ops").glob("*.cuh")), KERNELS / "user_op.cuh"], ids=lambda path: path.stem
+    "path", sorted((KERNELS / "ops").glob("*.cuh")), ids=lambda path: path.stem
 )
 def test_ops_that_look_at_their_place_say_so(path):
     """Of the others a frame's rows may go for rows of another length (pointwise.cu)."""
@@ -82,7 +82,7 @@ def test_strips_of_columns_are_as_wide_as_a_block_at_most_and_none_is_empty(widt
     ("dtype", "copied"), [("uint8", True), ("uint8", False), ("float32", True), ("float64", False)]
 )
 def test_regions_and_their_halves_make_every_pixel_once(dtype, copied, size, slices, halves):
-    """`Regions` of gpu/place.cuh, in its own words."""
+    """`Regions` of gpu/region_scheduler.cuh, in its own words."""
     (height, width), how = size, (dtype, 3, slices, *size, copied, halves)
     tall, down, narrow_tall, narrow_down, *divisors, unhalved = _grids.warp_regions(*how)
     by_slice, by_across = (lambda n, f=f, s=s: n * f >> s for f, s in (divisors[:2], divisors[2:]))

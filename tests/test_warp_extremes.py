@@ -316,7 +316,7 @@ def test_divisors_divide_all_numbers_of_regions(number):
     ],
 )
 def test_rows_of_more_bytes_than_32_bits_count_are_not_copied(extents, strides, layout):
-    """Boxes that hold what is in memory as it lies there count its bytes in 32 bits (kernels/gpu/copied.cuh)."""
+    """Boxes that hold what is in memory as it lies there count its bytes in 32 bits (kernels/gpu/raw_stage.cuh)."""
     from cuaug import _images, _names, _plans
 
     channels = extents[2]

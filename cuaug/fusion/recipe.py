@@ -145,7 +145,7 @@ class Blur:
 
 @dataclass
 class Mixed:
-    """Each sample with another (kernels/mixes); the first column says with which: -1, the one before it."""
+    """Each sample with another (kernels/ops/mixes); the first column says with which: -1, the one before it."""
 
     name: str
     columns: Sequence[Column]
@@ -168,7 +168,7 @@ class Stretched:
     columns: Sequence[Column]  # 0: this sample stays as it is
 
 
-EQUALIZED, STRETCHED, CONTRASTED = 1.0, 2.0, 3.0  # kernels/relevelled.cuh
+EQUALIZED, STRETCHED, CONTRASTED = 1.0, 2.0, 3.0  # kernels/ops/histogram_lut.cuh
 
 
 @dataclass

@@ -8,7 +8,7 @@ from .._launches import Launch
 from .._names import skeleton_of, together
 from .._pass import RESULT
 
-MOST = 4  # kernels/gpu/together.cuh
+MOST = 4  # kernels/gpu/batched_launch.cuh
 _KERNELS = "warp", "relevel"  # that take so many records
 
 

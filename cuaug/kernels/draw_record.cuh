@@ -1,6 +1,6 @@
 #pragma once
 
-#include "record.cuh"
+#include "records/record.cuh"
 
 namespace cuaug {
 

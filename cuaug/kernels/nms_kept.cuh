@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gpu/scan.cuh"
+#include "gpu/reduce.cuh"
 #include "nms_record.cuh"
 
 namespace cuaug {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "numbers.cuh"
+#include "records/typed_array.cuh"
 #include "rotated_iou_record.cuh"
 
 namespace cuaug {

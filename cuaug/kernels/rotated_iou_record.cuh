@@ -1,6 +1,6 @@
 #pragma once
 
-#include "numbers.cuh"
+#include "records/typed_array.cuh"
 #include "rotated.cuh"
 
 namespace cuaug {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "../record.cuh"
-#include "local.cuh"
+#include "records/record.cuh"
+#include "geometry/tile_map.cuh"
 
 namespace cuaug {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../dtype.cuh"
+#include "dtype.cuh"
 
 namespace cuaug {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../dtype.cuh"
+#include "dtype.cuh"
 
 // How the K channels of a batch lie in memory, as far as the code that moves them differs.
 

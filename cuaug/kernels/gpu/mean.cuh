@@ -1,6 +1,6 @@
 #pragma once
 
-#include "scan.cuh"
+#include "gpu/reduce.cuh"
 
 namespace cuaug {
 

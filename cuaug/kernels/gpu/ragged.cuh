@@ -1,7 +1,7 @@
 #pragma once
 
-#include "../record.cuh"
-#include "layout.cuh"
+#include "records/record.cuh"
+#include "gpu/layout.cuh"
 
 // Images each with a place and a size of its own.
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "copied.cuh"
+#include "gpu/raw_stage.cuh"
 
 // A region of the output, of which a block makes all pixels, and the tiles that it is cut into.
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "roi_walk.cuh"
+#include "gpu/roi_walk.cuh"
 
 // The way back of what gpu/roi_walk.cuh pools: sums are added to in memory, by whoever comes first.
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "../roi.cuh"
-#include "scan.cuh"
+#include "roi.cuh"
+#include "gpu/reduce.cuh"
 
 // Upright averages, axis by axis: the average of samples between two pixels each is a sum of pixels, whose weights
 // along y and x are multiplied. Forward a bin asks for its pixels (AxisParts), and on the way back a pixel for its bins

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "../roi.cuh"
-#include "convert.cuh"
+#include "roi.cuh"
+#include "gpu/convert.cuh"
 
 // Bins pooled sample by sample, each by one thread for a few channels, which share the work of finding a sample.
 

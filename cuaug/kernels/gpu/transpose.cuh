@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../sampler/bilinear_bytes.cuh"
+#include "samplers/bilinear_u8.cuh"
 
 // Planes of narrow elements are stored as words of adjacent elements. A thread makes four pixels of a row, eight
 // columns apart, so as many lanes as a word has elements transpose what they made: in shuffles, which keep shared

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "layout.cuh"
-#include "words.cuh"
+#include "gpu/layout.cuh"
+#include "gpu/word_pixel.cuh"
 
 // Four adjacent pixels of a row, or words of them, between memory and registers.
 

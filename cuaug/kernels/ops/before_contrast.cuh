@@ -1,6 +1,6 @@
 #pragma once
 
-#include "color_jitter.cuh"
+#include "ops/color_jitter.cuh"
 
 namespace cuaug {
 

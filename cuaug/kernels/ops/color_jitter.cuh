@@ -1,9 +1,9 @@
 #pragma once
 
-#include "adjust_brightness.cuh"
-#include "adjust_contrast.cuh"
-#include "adjust_hue.cuh"
-#include "adjust_saturation.cuh"
+#include "ops/adjust_brightness.cuh"
+#include "ops/adjust_contrast.cuh"
+#include "ops/adjust_hue.cuh"
+#include "ops/adjust_saturation.cuh"
 
 namespace cuaug {
 

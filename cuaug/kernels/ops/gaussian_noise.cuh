@@ -1,8 +1,8 @@
 #pragma once
 
-#include "../normal.cuh"
-#include "../stream_pieces.cuh"
-#include "colour.cuh"
+#include "normal.cuh"
+#include "stream_pieces.cuh"
+#include "ops/color.cuh"
 
 namespace cuaug {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "grayscale.cuh"
+#include "ops/grayscale.cuh"
 
 namespace cuaug {
 

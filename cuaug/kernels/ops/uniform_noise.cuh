@@ -1,7 +1,7 @@
 #pragma once
 
-#include "../stream_pieces.cuh"
-#include "colour.cuh"
+#include "stream_pieces.cuh"
+#include "ops/color.cuh"
 
 namespace cuaug {
 

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "../pointwise_record.cuh"
-#include "bytes.cuh"
-#include "convert.cuh"
-#include "layout.cuh"
-#include "scan.cuh"
-#include "vectors.cuh"
+#include "records/pointwise.cuh"
+#include "gpu/pixel_convert.cuh"
+#include "gpu/convert.cuh"
+#include "gpu/layout.cuh"
+#include "gpu/reduce.cuh"
+#include "gpu/vectors.cuh"
 
 // What kernels share that go through images in groups of four adjacent pixels, with a chain of ops.
 

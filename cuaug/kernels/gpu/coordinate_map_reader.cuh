@@ -1,7 +1,7 @@
 #pragma once
 
-#include "../geometry/grid.cuh"
-#include "words.cuh"
+#include "geometry/coordinate_map.cuh"
+#include "gpu/word_pixel.cuh"
 
 // Maps of coordinates on their way to the pixels.
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "../record.cuh"
-#include "local.cuh"
+#include "records/record.cuh"
+#include "geometry/tile_map.cuh"
 
 namespace cuaug {
 
@@ -39,7 +39,7 @@ struct Grid {
     }
 
     // Where a tile lies in the output, and what its coordinates count from. They are worked out where maps are read:
-    // gpu/maps.cuh, cpu/tile.hpp.
+    // gpu/coordinate_map_reader.cuh, cpu/tile.hpp.
     template <class R>
     struct Local {
         static constexpr bool linear = false;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../record.cuh"
+#include "records/record.cuh"
 
 // Which part of the result a block of `warp` makes, and whose it is. `_grids.py` cuts the result so.
 

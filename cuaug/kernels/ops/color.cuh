@@ -1,7 +1,7 @@
 #pragma once
 
-#include "../pixel.cuh"
-#include "where.cuh"
+#include "pixel.cuh"
+#include "ops/pixel_context.cuh"
 
 // What colour ops share. An op is a struct of one sample's parameters: `shared` numbers, then `each` numbers a channel.
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "../pixel.cuh"
-#include "layout.cuh"
+#include "pixel.cuh"
+#include "gpu/layout.cuh"
 
 // Pixels on their way through registers and shared memory. Narrow elements travel in 32-bit words, a pixel in one or
 // two of them: out of arrays of bytes the compiler makes a shift, a mask and a merge an element, which cost more than

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "convert.cuh"
-#include "words.cuh"
+#include "gpu/convert.cuh"
+#include "gpu/word_pixel.cuh"
 
 // Stored pixels to numbers and back. For bytes without conversions, which run at an eighth of the rate of additions:
 // the bits of 2^23 + n are those of 2^23 with n in the lowest byte.

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "../border.cuh"
-#include "../geometry/local.cuh"
-#include "../image.cuh"
-#include "fixed.cuh"
-#include "layout.cuh"
-#include "vectors.cuh"
+#include "borders/border.cuh"
+#include "geometry/tile_map.cuh"
+#include "samplers/image.cuh"
+#include "gpu/fixed_point.cuh"
+#include "gpu/layout.cuh"
+#include "gpu/vectors.cuh"
 
 // A block makes tiles of the output, each from one box of the input. The box is staged in shared memory with its border
 // already resolved, so that sampling has neither tests nor uncoalesced loads.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "across.cuh"
+#include "gpu/horizontal_filter.cuh"
 
 // The horizontal half of a resize of bytes: eight adjacent pixels at once, as two words a channel, whose products with
 // weights of 24 bits are summed by __dp4a, one byte of the weights after the other. Weights of 16 bits miss the exact

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "words.cuh"
+#include "gpu/word_pixel.cuh"
 
 // Coordinates of linear geometries, in whole numbers: a pixel has the same ones in whatever region, box, layout or
 // batch it is made, wherever its box fits into shared memory. Not for whole pixels (`Nearest`), as they are off by up

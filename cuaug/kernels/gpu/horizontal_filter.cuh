@@ -1,7 +1,7 @@
 #pragma once
 
-#include "../filter.cuh"
-#include "source.cuh"
+#include "samplers/filter.cuh"
+#include "gpu/source_frame.cuh"
 
 // The horizontal half of a resize, of all types but bytes (across_bytes.cuh): a lane sums four source rows into its
 // output column.

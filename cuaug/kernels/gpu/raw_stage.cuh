@@ -1,8 +1,8 @@
 #pragma once
 
-#include "../geometry/local.cuh"
-#include "../image.cuh"
-#include "tile.cuh"
+#include "geometry/tile_map.cuh"
+#include "samplers/image.cuh"
+#include "gpu/stage.cuh"
 
 // Boxes that hold the input as it lies in memory, planes or rows of packed pixels. It comes sixteen bytes at a time,
 // past the registers, all that a tile needs at once: nothing is put together, and what samples takes elements, or words

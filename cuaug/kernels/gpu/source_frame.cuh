@@ -1,8 +1,8 @@
 #pragma once
 
-#include "../record.cuh"
-#include "layout.cuh"
-#include "words.cuh"
+#include "records/record.cuh"
+#include "gpu/layout.cuh"
+#include "gpu/word_pixel.cuh"
 
 namespace cuaug {
 

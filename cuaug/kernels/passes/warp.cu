@@ -1,0 +1,605 @@
+#include "borders/border.cuh"
+#include "ops/chain.cuh"
+#include "geometry/affine.cuh"
+#include "geometry/coordinate_map.cuh"
+#include "geometry/perspective.cuh"
+#include "gpu/pixel_convert.cuh"
+#include "gpu/convert.cuh"
+#include "gpu/raw_stage.cuh"
+#include "gpu/fixed_point.cuh"
+#include "gpu/coordinate_map_reader.cuh"
+#include "gpu/mean.cuh"
+#include "gpu/region_scheduler.cuh"
+#include "gpu/ragged.cuh"
+#include "gpu/region.cuh"
+#include "gpu/programmatic_launch.cuh"
+#include "gpu/stage.cuh"
+#include "gpu/batched_launch.cuh"
+#include "gpu/transpose.cuh"
+#include "ops/color.cuh"
+#include "records/record.cuh"
+#include "samplers/antialiased.cuh"
+#include "samplers/bilinear.cuh"
+#include "samplers/bilinear_u8.cuh"
+#include "samplers/bilinear_raw.cuh"
+#include "samplers/bilinear_fixed.cuh"
+#include "samplers/bilinear_global.cuh"
+#include "samplers/nearest.cuh"
+#include "samplers/sample_override.cuh"
+#include "samplers/separable.cuh"
+
+namespace cuaug {
+
+// Pixels of bytes have an interpolation of their own.
+template <class Sampler, class Out, class In>
+constexpr bool by_bytes =
+    Same<In, uint8>::value && Same<Out, uint8>::value && Same<typename Plain<Sampler>::type, Bilinear>::value;
+
+// What becomes of the pixels behind the chain of ops: the result, and its mean luma as well. `Together` in its place
+// means `Changed`.
+struct Changed {};
+struct Measured {};
+
+// Whether boxes hold what is in memory as it lies there (gpu/raw_stage.cuh): of what is moved and no more, by a linear
+// geometry, which does not leave them.
+template <class Geometry, class Sampler, class Border, class From, class In, class Chain, class Out, class Use>
+constexpr bool copies =
+    Same<Geometry, Affine>::value && Same<Sampler, Bilinear>::value && Same<Border, Constant>::value &&
+    (Same<From, Planar>::value || Same<From, Packed>::value) && Same<Real<In>, float>::value && Chain::empty &&
+    Same<In, Out>::value && !Same<Use, Measured>::value;
+
+// Whether all pixels are gathered from memory (samplers/bilinear_global.cuh): maps lead anywhere. Where there are
+// boxes it takes registers that the rule has not.
+template <class Geometry, class Sampler, class In>
+constexpr bool gathers =
+    !Geometry::bounded && Same<Real<In>, float>::value && Same<typename Plain<Sampler>::type, Bilinear>::value;
+
+// Blocks resident on a multiprocessor, as registers allow (gpu/stage.cuh, gpu/raw_stage.cuh).
+template <class Geometry, class Sampler, class In, class From, int K, bool copied>
+constexpr int resident_blocks = [] {
+    using R = Real<In>;
+    if constexpr (!Geometry::bounded)
+        return gathers<Geometry, Sampler, In> && !Geometry::wide
+                   ? 4
+                   : 1;  // three or five are slower (benchmarks/NOTES.md, Maps)
+    else if constexpr (small_blocks<In, K, copied>)
+        return most_small_blocks;
+    else
+        return blocks < Stored<In, K>, R, typename Plain<Sampler>::type,
+               Geometry::template Local<R>::linear && !Same<typename Each<From>::type, Strided>::value > ;
+}();
+
+// What `one` makes of 0 to N - 1.
+template <class T, int N>
+struct Several {
+    T of[N];
+};
+template <int N, class One>
+inline auto several(const One& one) {
+    Several<decltype(one(0)), N> out;
+#pragma unroll
+    for (int i = 0; i < N; ++i) out.of[i] = one(i);
+    return out;
+}
+
+// In the type of the result; levels of bytes are in it.
+template <class Out, class Sampled>
+inline auto as_sampled(const Sampled& sampled) {
+    return to_texel<Out>(sampled);
+}
+template <class Out, int K>
+inline Levels<K> as_sampled(const Levels<K>& levels) {
+    return levels;
+}
+
+// A block makes a region of the output of K channels, in tiles as wide as the region, as few as have boxes that fit. A
+// warp makes 32x4 pixels at a time, a thread 4 of them 8 columns apart, so that a warp samples patches of 8x4, or two
+// pairs 16 apart. Of narrow elements adjacent ones are stored as words: planes are transposed by shuffles
+// (gpu/transpose.cuh), packed pixels made in pairs where they are of 16 bits and boxes are copied, and else exchanged
+// in shared memory. Grid: regions, the last of them in halves. Where a map leads is not known: there is one tile
+// without a box, and its pixels come straight from memory. What precedes the pixels, all other warps waiting for the
+// one that plans, takes its time whatever the region's height: they are tall where there are many.
+template <class In, class From, int K, class Geometry, class Sampler, class Border, class Chain, class Out,
+          class OutLayout, class Use = Changed>
+__global__ void __launch_bounds__(
+    block_threads<In, K, copies<Geometry, Sampler, Border, From, In, Chain, Out, Use>>,
+    resident_blocks<Geometry, Sampler, In, From, K, copies<Geometry, Sampler, Border, From, In, Chain, Out, Use>>)
+    warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
+    const Warp<Geometry>& args = records.own();
+    using InLayout = typename Each<From>::type;
+    using R = Real<In>;
+    using Local = typename Geometry::template Local<R>;
+    using Pixels = Stored<In, K>;
+    using Ops = typename Chain::template Of<R, K>;
+    // What the sampler makes: the result, or, for ops to work on, pixels as the images hold them.
+    constexpr bool measured = Same<Use, Measured>::value, changed = measured || !Chain::empty;
+    using Sampled = typename Select<changed, In, Out>::type;
+    constexpr bool may_skip =
+        !measured && Ops::fields > 0 &&
+        Same<In, Out>::value;  // the ops, for samples where all are idle: pixels are stored as they were sampled
+    constexpr bool ragged = Each<From>::ragged, filtered = Same<Sampler, Antialiased>::value,
+                   retouching = retouches<Sampler>;
+    constexpr bool copied = copies<Geometry, Sampler, Border, From, In, Chain, Out, Use>;
+    constexpr int threads = block_threads<In, K, copied>;  // not cuaug::threads
+    constexpr bool bytes = by_bytes<Sampler, Sampled, In>;
+    constexpr bool fixed = Geometry::bounded && Local::linear && Same<R, float>::value &&
+                           Same<typename Plain<Sampler>::type, Bilinear>::value && (bytes || !filtered);
+    constexpr double half_step = bytes ? byte_nudge : 1.0 / (1 << 24);  // of weights: rounding down rounds
+    // Neither pairs nor what is transposed need memory for an exchange, which leaves more to boxes.
+    constexpr bool narrow = sizeof(Out) < 4 && !Same<OutLayout, Strided>::value,
+                   planar = narrow && Same<OutLayout, Planar>::value;
+    constexpr bool paired = narrow && !planar && copied && sizeof(Out) == 2 && in_words<Out, K>,
+                   exchanged = narrow && !planar && !paired;
+    constexpr int exchange_pitch = 40;  // 4 rows of 8 pixels, 40 apart, fall into different banks
+    __shared__ FourPixels<Out, K> exchange[exchanged ? threads / 32 * exchange_pitch : 1];
+    __shared__ Region<In, K, Out, Ops> region;
+    __shared__ OneImage own;  // the sample's, if ragged
+    __shared__ Tile<Local, copied> tiles[most_tiles];
+    constexpr int bands = copied && !small_blocks<In, K, copied> ? 64 : 32;  // of the tallest regions (_grids.py)
+    __shared__
+        typename Select<fixed, FixedRows<bands>, Count<0>>::type begins;  // the region's, at a multiple of 64 columns
+    constexpr int box_bytes = block_bytes<In, K, copied> - sizeof(exchange) - sizeof(region) -
+                              (ragged ? sizeof(own) : 0) - sizeof(tiles) - (fixed ? sizeof(begins) : 0) -
+                              (measured ? sizeof(R) * threads / 32 : 0) - (retouching ? sizeof(Retouching<In, K>) : 0) -
+                              (copied ? sizeof(Word[4]) : 0) - 32;
+    __shared__ alignas(16) unsigned char box_memory[Geometry::bounded ? box_bytes : 16];
+    __shared__ R sums[measured ? threads / 32 : 1];
+    __shared__ typename Select<retouching, Retouching<In, K>, Count<0>>::type retouch;
+    __shared__ int tile_count;
+    __shared__ alignas(16) Word blank[4];  // what copied boxes are filled with
+    using Lie = Copied<InLayout, In, K>;
+    constexpr int plane = Lie::plane_of(box_bytes);
+
+    // From a shuffle the compiler knows that the index is the same for all lanes: what depends on it is no divergence
+    // (as CUTLASS's canonical_warp_idx_sync).
+    const int lane = threadIdx.x & 31, warp_index = __shfl_sync(0xffffffffu, threadIdx.x >> 5, 0);
+    Pixels* pixels = reinterpret_cast<Pixels*>(box_memory);
+    constexpr bool grouped = Same<InLayout, Strided>::value || Same<OutLayout, Strided>::value;
+
+    const int groups = grouped ? (args.channels + K - 1) / K : 1;
+    constexpr int side = copied ? copied_region_width<sizeof(In) * K> : region_width<Pixels>;
+
+    const Regions<K, side, grouped, copied, Warp<Geometry>> regions = {
+        args, groups};  // the threads that only warp need not know where theirs lies
+    // Warps that plan know whose region it is before they wait for what is in memory.
+    constexpr int planners = retouching ? threads / 32 : Ops::fields > 0 ? 5 : Border::windowed ? 4 : 3;
+    Slot mine = {};
+    if (warp_index < planners) mine = regions.slot();
+    wait_for_previous();
+    let_next_begin();
+    if (warp_index == 0) {
+        // The matrix is asked for first, an entry a lane.
+        [[maybe_unused]] const auto loaded = [&] {
+            if constexpr (Geometry::bounded)
+                return args.geometry.load(mine.n, min(lane, Geometry::entries - 1));
+            else
+                return 0;
+        }();
+        // Each lane tries a tile of one of these cuts.
+        constexpr Cut cuts[] = {{1, 0, 65536}, {2, 1, 32768},  {3, 3, 21846},
+                                {4, 6, 16384}, {6, 10, 10923}, {most_tiles, 16, 4096}};
+        Cut cut = cuts[0];
+        for (const Cut& finer : cuts)
+            if (lane >= finer.lane) cut = finer;
+        const Place at = regions.place(mine);
+        const int rows = ((at.rows - 1) * cut.share / 65536 + 4) & ~3, index = lane - cut.lane;
+        const int first = min(index * rows, at.height), end = min(first + rows, at.height);
+        const auto exact = [&] {
+            if constexpr (Geometry::bounded) {
+                const double entry = args.geometry.to_double(loaded);
+                return args.geometry.from_entries([&](int i) { return __shfl_sync(0xffffffffu, entry, i); });
+            } else {
+                return args.geometry.sample(at.n);
+            }
+        }();
+        if constexpr (fixed) begins.lay(exact, at.left & ~63, at.top, at.height, half_step, lane);
+        // Of a map there is one tile, and lanes of others must not read behind it.
+        const int begin = Geometry::bounded ? first : min(first, at.height - 1);
+        Tile<Local, copied> tile = {Geometry::template local<R>(exact, at.left, at.top + begin), {}, first, end, {}};
+        if constexpr (Geometry::bounded) {
+            Bounds<R> bounds;
+            // Patches are sampled whole, so the box holds those that stick out of the output too.
+            const int width = (at.width + 31) & ~31, height = (end - first + 3) & ~3;
+            const bool known = tile.local.bounds(width, height, bounds) && (!fixed || counts_in_fixed(tile.local));
+            if (known)
+                tile.box =
+                    copied ? copied_box_of<Lie>(bounds, tile.local.base_x, Sampler::before, Sampler::after, plane, 256)
+                           : box_of<Pixels>(bounds, tile.local.base_x, Sampler::before, Sampler::after, box_bytes,
+                                            fixed ? 256 : group<Pixels> * threads);
+            if constexpr (copied) tile.slant = slant_of<Lie>(tile.local, width, height);
+            if (tile.box.across > 0) tile.local = tile.local.from(tile.box.x, tile.box.y, bytes ? byte_nudge : R(0));
+        }
+        const unsigned int fits = __ballot_sync(0xffffffffu, tile.box.across > 0 || end <= first);
+        int chosen = Geometry::bounded ? most_tiles : 1;
+        for (const Cut& coarser : {cuts[4], cuts[3], cuts[2], cuts[1], cuts[0]})
+            if ((~fits >> coarser.lane & (1u << coarser.tiles) - 1) == 0) chosen = coarser.tiles;
+        const bool made = cut.tiles == chosen && first < end;
+        if (made) tiles[index] = tile;
+        if (made && end == at.height) tile_count = index + 1;
+    } else if (warp_index == 1 && lane == 0) {
+        const Place at = regions.place(mine);
+        if constexpr (ragged) own = one_image(args, at.n);
+        region.in = frame_of<In, From>(args, at.n, at.t, at.first);
+        region.out = static_cast<Out*>(args.out.data) + at.n * args.out.n + at.t * args.out.t + at.first * args.out.c +
+                     at.top * args.out.y + at.left * args.out.x;
+        region.left = at.left;
+        region.top = at.top;
+        region.in_row = ragged ? own.y : static_cast<int>(args.in.y);
+        region.out_row = static_cast<int>(args.out.y);
+        region.bands = at.width > 32 ? threads / 64 : threads / 32;
+        region.width = at.width;
+        region.channels = args.channels - at.first;
+        region.plane = at.t * groups + at.first / K;
+    } else if (warp_index == 2) {
+        const Place at = regions.place(mine);
+        if (lane < K)
+            reinterpret_cast<In*>(&region.fill)[lane] =
+                from_real<In>(fill_value(args.fill, at.n, min(at.first + lane, args.channels - 1)));
+        if constexpr (copied)
+            lay_blank<Lie, In>(blank, lane, [&](int k) { return from_real<In>(fill_value(args.fill, at.n, k)); });
+    } else if (Border::windowed && warp_index == 3 && lane < 2) {
+        const long long n = mine.n;
+        const int extent = lane == 0 ? height_of<From>(args, n) : width_of<From>(args, n);
+        const int from = min(max(static_cast<int>(entry(args.window, n, lane)), 0), extent - 1);
+        (lane == 0 ? region.window.top : region.window.left) = from;
+        (lane == 0 ? region.window.height : region.window.width) =
+            min(max(static_cast<int>(entry(args.window, n, 2 + lane)), 1), extent - from);
+    } else if (Ops::fields > 0 && warp_index == 4) {
+        const Place at = regions.place(mine);
+        for (int field = lane; field < Ops::fields; field += 32)
+            region.field[field] =
+                static_cast<R>(entry(args.parameters, at.n, Ops::column(field, 0, at.first, args.channels)));
+        __syncwarp();
+        if (lane == 0) {
+            Ops::prepare(region.field, R(white<In>));
+            if (may_skip) region.idle = Ops::of(region.field).idle();
+        }
+    } else if (retouching && warp_index > 4) {
+        constexpr int others = 5 * 32;  // threads before those that have nothing else to read
+        const Place at = regions.place(mine);
+        if constexpr (retouching)
+            read_retouching(args.retouch, at.n, at.first, args.channels, threadIdx.x - others, threads - others,
+                            retouch);
+    }
+    __syncthreads();
+
+    // What follows reads the records anew after each barrier, but for what `image` takes of them, so that nothing of
+    // one phase takes registers in another.
+    [[maybe_unused]] R luma_sum = R(0);
+    // Columns of a thread's four pixels of a row, from its first on.
+    auto along = [](int i) { return paired ? adjacent<Out>(i) : 8 * i; };
+    // Of which this is the first, in a region of this width.
+    auto first_column = [&](int width) {
+        return (width > 32 ? 32 * (warp_index & 1) : 0) + (paired ? 2 : 1) * (lane & 7);
+    };
+    // A tile from `sample`, which makes pixels from number `first` on of the thread's four of a row, `along` it from a
+    // column on; rows are counted from the tile's first. `row_of` reads what it has to know of a band of four rows: a
+    // turn ahead, as who reads it when it is wanted waits for it (3 % of the time), but for maps, whose entries would
+    // spill. `together`: so many pixels, one where that is the exception, so that it takes no registers from the rule.
+    // Ops take pixels as rounded as if they had been in memory. `ready` waits for the box, when all else is known.
+    auto make = [&](const Tile<Local, copied>& tile, const auto& row_of, const auto& sample, auto together,
+                    const auto& ready) {
+        constexpr int at_once = decltype(together)::value;
+        [[maybe_unused]] constexpr bool transposing = planar && at_once == 4, pairing = paired && at_once == 4;
+        const Region<In, K, Out, Ops> own = region;
+        const int rows = tile.end - tile.first;
+        FourPixels<Out, K>* exchange_row =
+            exchange + (exchanged ? warp_index : 0) * exchange_pitch + (lane >> 3) * (exchange_pitch / 4);
+        [[maybe_unused]] const FourPixels<Out, K>* exchange_from = exchange_row + (lane & 7);
+        const int x_stride = column_stride<OutLayout, K>(args.out.x);
+        const int twice = own.width > 32, patch = twice ? 32 * (warp_index & 1) : 0, column = first_column(own.width);
+        const int stored = exchanged     ? patch + 4 * (lane & 7)
+                           : transposing ? patch + transposed_column<Out>(lane)
+                                         : column;
+        long long offset[K];
+        channel_offsets<OutLayout, K>(args.out.c, own.channels, offset);
+        // Pixels of the thread from number `first` of a row's four on through the ops, which take shares of white.
+        auto change = [&](auto& pixels, int first, int y) {
+            Where<R> where[at_once];
+            for (int i = 0; i < at_once; ++i)
+                where[i] = {region.left + column + along(first + i),
+                            region.top + tile.first + y,
+                            args.out_width,
+                            args.out_height,
+                            R(white<In>),
+                            R(white<Out>),
+                            region.plane};
+            Ops::of(region.field).apply(pixels, where);
+        };
+        // Rows are made in bands of four, of which the thread has the row `below` the first. In bands from `end` on it
+        // lies beyond the tile.
+        int band = warp_index >> twice;
+        const int below = lane >> 3, end = (rows - below + 3) >> 2;
+        // In bands before ends[i] the thread may store its word i whole. `x`: the word's last column, from `stored` on;
+        // 1 and 17 are `adjacent` of 1 and 3.
+        [[maybe_unused]] auto end_of_words = [&](int x) {
+            return once(args.out_aligned && stored + x < own.width ? end : 0);
+        };
+        [[maybe_unused]] const int ends[] = {end_of_words(paired || (planar && sizeof(Out) == 2) ? 1 : 3),
+                                             end_of_words(17)};
+        [[maybe_unused]] const Transposition<Out> transposed(lane);
+        Out* out = own.out + stored * x_stride + wide(tile.first + 4 * band + below, own.out_row);
+        __builtin_assume(__isGlobal(out));  // counted up in the loop, which hides it
+        const long long further = wide(4 * own.bands, own.out_row);
+        [[maybe_unused]] auto next = row_of(band);
+        ready();
+        for (const int all = (rows + 3) >> 2; band < all; band += own.bands, out += further) {
+            const int y = 4 * band + below;
+            const bool there = band < end;
+            const auto row = [&] {
+                if constexpr (Geometry::bounded)
+                    return next;
+                else
+                    return row_of(band);
+            }();
+            if constexpr (Geometry::bounded) next = row_of(band + own.bands);
+            auto write = [&](int x, const Stored<Out, K>& pixel) {
+                if (there && stored + x < own.width)
+                    for (int k = 0; k < K; ++k) out[offset[k] + x * x_stride] = to_texel(pixel).c[k];
+            };
+            [[maybe_unused]] Stored<Out, 4> line[K];  // of each channel the thread's four
+            [[maybe_unused]] Stored<Out, K> left;     // of a pair
+            auto finish = [&](int j, const Stored<Out, K>& pixel) {
+                if constexpr (exchanged) {
+                    reinterpret_cast<Stored<Out, K>*>(exchange_row)[(lane & 7) + 8 * j] = pixel;
+                } else if constexpr (pairing) {
+                    if (j % 2 == 0)
+                        left = pixel;
+                    else if (band < ends[j / 2])
+                        store_two(out + along(j - 1) * K, left, pixel);
+                    else
+                        write(along(j - 1), left), write(along(j), pixel);
+                } else {
+                    write(along(j), pixel);
+                }
+            };
+            // As many as are made at once, from number `first` on.
+            auto finish_all = [&](int first, const auto& pixels, const auto& packed) {
+                if constexpr (transposing) {
+                    for (int k = 0; k < K; ++k) line[k] = packed(channel_of(pixels, k));
+                } else {
+#pragma unroll
+                    for (int i = 0; i < at_once; ++i) finish(first + i, packed(pixels[i]));
+                }
+            };
+            auto as_made = [](const auto& pixel) { return to_stored(pixel); };
+#pragma unroll at_once
+            for (int first = 0; first < 4; first += at_once) {
+                // One by one where nothing keeps them: with the taps of four asked for first packed float32 takes 8 %
+                // longer.
+                if constexpr (!changed && !planar && !paired) {
+                    for (int i = 0; i < at_once; ++i)
+                        finish(first + i, to_stored(sample(column, first + i, y, row, Count<1>()).of[0]));
+                } else if constexpr (!changed) {
+                    finish_all(first, sample(column, first, y, row, together).of, as_made);
+                } else {
+                    const auto sampled = sample(column, first, y, row, together);
+                    if constexpr (may_skip)
+                        if (region.idle) {
+                            finish_all(first, sampled.of, as_made);
+                            continue;
+                        }
+                    Pixel<R, K> made[at_once];
+                    for (int i = 0; i < at_once; ++i) made[i] = shares<R>(sampled.of[i]);
+                    change(made, first, y);
+                    if constexpr (Chain::empty)
+                        finish_all(first, sampled.of, as_made);
+                    else
+                        finish_all(first, made, [](const auto& pixel) {
+                            return packed_shares < Out, Same<In, uint8>::value && Ops::within > (pixel);
+                        });
+                    if constexpr (measured)
+                        for (int i = 0; i < at_once; ++i)
+                            if (there && column + along(first + i) < own.width)
+                                luma_sum += K == 3 ? luma(made[i]) : made[i].c[0];
+                }
+            }
+            if constexpr (exchanged) {
+                __syncwarp();
+                const FourPixels<Out, K> four = *exchange_from;
+                __syncwarp();
+                if (band < ends[0])
+                    store_four<OutLayout, Out, K>(out, offset, four);
+                else
+                    for (int j = 0; j < 4; ++j) write(j, four.v[j]);
+            } else if constexpr (transposing) {
+                constexpr int each = in_a_word<Out>;
+                for (int k = 0; k < K; ++k) line[k] = transposed(line[k]);
+                for (int first = 0; first < 4; first += each) {
+                    if (band < ends[first / each]) {
+                        store_words(out + adjacent<Out>(first), offset, line, first / each);
+                    } else {
+                        for (int i = first; i < first + each; ++i)
+                            if (there && stored + adjacent<Out>(i) < own.width)
+                                for (int k = 0; k < K; ++k) out[offset[k] + adjacent<Out>(i)] = to_texel(line[k]).c[i];
+                    }
+                }
+            }
+        }
+    };
+    int i = 0;
+    do {
+        const Box box = tiles[i].box;
+        const int base_x = tiles[i].local.base_x, base_y = tiles[i].local.base_y, in_row = region.in_row;
+        const In* in = region.in;
+        // Read here, and not where it is first used: behind branches that wait for other reads.
+        if constexpr (copied)
+            asm volatile(""
+                         :
+                         : "r"(box.across), "r"(box.height), "r"(box.pitch), "r"(box.down), "f"(box.share), "r"(base_x),
+                           "r"(base_y), "r"(in_row), "l"(in));
+        const Window window = Border::windowed ? region.window
+                              : ragged         ? Window{0, 0, own.height, own.width}
+                                               : Window{0, 0, args.in_height, args.in_width};
+        auto image = [&]() {
+            Image<In, K, Border> image = {in,
+                                          {},
+                                          in_row,
+                                          column_stride<InLayout, K>(ragged ? own.x : args.in.x),
+                                          window,
+                                          ragged ? own.width : args.in_width,
+                                          base_x,
+                                          base_y,
+                                          to_texel(region.fill)};
+            channel_offsets<InLayout, K>(ragged ? own.c : args.in.c, region.channels, image.offset);
+            return image;
+        };
+        const bool staged = Geometry::bounded && box.across > 0;
+        if (staged) {
+            const int aligned = ragged ? own.aligned : args.in_aligned;
+            if constexpr (copied)
+                copy_box<InLayout>(image(), box, tiles[i].slant, aligned, box_memory, plane);
+            else
+                stage<InLayout>(image(), box, aligned, region.fill, pixels);
+        }
+        if constexpr (retouching)
+            if (threadIdx.x == 0)
+                retouch.now =
+                    retouch.any() && holds_neighbours(tiles[i], region.left, region.top, region.width, group<Pixels>);
+        if constexpr (!copied) __syncthreads();
+        // Copies are waited for when all else is ready.
+        auto arrived = [&] {
+            if constexpr (copied) {
+                Word any = 0;
+                for (int j = 0; j < Lie::blank_words; ++j) any |= blank[j];
+                wait_for_copies();
+                if (any != 0) fill_box<InLayout>(image(), box, tiles[i].slant, blank, box_memory, plane);
+                __syncthreads();
+            }
+        };
+        auto no_wait = [] {};
+
+        const Tile<Local, copied> tile = tiles[i];
+        auto from_memory = [&](const Image<In, K, Border>& from, const Point<R>& p) {
+            if constexpr (gathers<Geometry, Sampler, In>)
+                return as_sampled<Sampled>(
+                    gathered<bytes, typename Select<Geometry::wide, long long, Word>::type>(from, p));
+            else
+                return in_range(p) ? to_texel<Sampled>(Plain<Sampler>::type::sample(from, p))
+                                   : to_texel<Sampled>(from.fill);
+        };
+        if constexpr (!Geometry::bounded) {
+            const Image<In, K, Border> from = image();
+            __builtin_assume(__isGlobal(from.data));
+            const int column = once(first_column(region.width));
+            const TileMaps<R, Geometry::wide || sizeof(R) == 8, along(1)> maps(args.geometry, tile.local, column,
+                                                                               region.width, tile.end - tile.first);
+            make(
+                tile, [&](int band) { return maps.row(4 * band + (lane >> 3)); },
+                [&](int, int first, int y, const auto& entries, auto count) {
+                    return several<decltype(count)::value>(
+                        [&](int i) { return from_memory(from, maps.point(entries, first + i, y)); });
+                },
+                Count<4>(), no_wait);
+        } else {
+            auto nothing = [](int) { return Count<0>(); };
+            auto point = [&](int x, int y) { return tile.local.at(static_cast<R>(x), static_cast<R>(y)); };
+            bool done = false;
+            if constexpr (retouching) {
+                done = retouch.now;  // from shared memory: worked out by each thread it would take registers from what
+                                     // samples
+                if (done)
+                    make(
+                        tile, nothing,
+                        [&](int x, int first, int y, auto, auto) {
+                            const int column = region.left + x + along(first), row = region.top + tiles[i].first + y;
+                            const bool inside =
+                                column > 0 && column < args.out_width - 1 && row > 0 && row < args.out_height - 1;
+                            const Stored<In, K> made =
+                                retouched(retouch, Staged<In, K>{pixels, tiles[i].box.pitch},
+                                          column - tiles[i].local.base_x, row - tiles[i].local.base_y, inside);
+                            return several<1>([&](int) {
+                                if constexpr (Same<Sampled, In>::value)
+                                    return made;
+                                else
+                                    return to_texel<Sampled>(to_texel(made));
+                            });
+                        },
+                        Count<1>(), no_wait);
+            }
+            if (!done && staged) {
+                const bool reduced = filtered && reduces(tile.local);
+                const Reaches<R> reaches = reaches_of<R>(tile.local, window);
+                [[maybe_unused]] const auto steps = [&] {
+                    if constexpr (fixed)
+                        return begins.from(region.left & 63, tile.first, lane >> 3, tile.local.base_x,
+                                           tile.local.base_y);
+                    else
+                        return nothing(0);
+                }();
+                auto row_at = [&](int band) {
+                    if constexpr (fixed && !retouching)
+                        return steps.row_at(band);
+                    else
+                        return nothing(band);
+                };
+                auto point_at = [&](int x, int y, const auto& row) {
+                    if constexpr (!fixed)
+                        return point(x, y);
+                    else if constexpr (retouching)
+                        return steps.at(x, steps.row_at(y >> 2));  // no registers to spare
+                    else
+                        return steps.at(x, row);
+                };
+                [[maybe_unused]] const Word corner =
+                    static_cast<Word>(__cvta_generic_to_shared(box_memory)) + Lie::before(tile.local.base_x);
+                make(
+                    tile, row_at,
+                    [&](int x, int first, int y, const auto& row, auto count) {
+                        constexpr int n = decltype(count)::value;
+                        if constexpr (filtered)
+                            if (reduced)
+                                return several<n>([&](int i) {
+                                    if constexpr (bytes)
+                                        return antialiased(pixels, tile.box.pitch, point(x + along(first + i), y),
+                                                           reaches);
+                                    else
+                                        return to_texel<Sampled>(antialiased(Staged<In, K>{pixels, tile.box.pitch},
+                                                                             point(x + along(first + i), y), reaches));
+                                });
+                        return several<n>([&](int i) {
+                            const int column = x + along(first + i);
+                            if constexpr (copied) {
+                                const CopiedBox<InLayout, In, K, plane> taps = {corner, tile.box.pitch};
+                                return as_sampled<Sampled>(bilinear(taps, point_at(column, y, row)));
+                            } else {
+                                const Staged<In, K> taps = {pixels, tile.box.pitch};
+                                if constexpr (bytes)
+                                    return bilinear(pixels, tile.box.pitch, point_at(column, y, row));
+                                else if constexpr (fixed)
+                                    return as_sampled<Sampled>(bilinear(taps, point_at(column, y, row)));
+                                else
+                                    return as_sampled<Sampled>(Plain<Sampler>::type::sample(taps, point(column, y)));
+                            }
+                        });
+                    },
+                    Count<(Sampler::after > 2) ? 1 : 4>(), arrived);
+            } else if (!done) {
+                const Image<In, K, Border> from = image();
+                // The boxes of what is filtered fit unless they are nowhere.
+                make(
+                    tile, nothing,
+                    [&](int x, int first, int y, auto, auto) {
+                        return several<1>([&](int) {
+                            return filtered ? to_texel<Sampled>(from.fill)
+                                            : from_memory(from, point(x + along(first), y));
+                        });
+                    },
+                    Count<1>(), no_wait);
+            }
+        }
+        if constexpr (Geometry::bounded) __syncthreads();  // the box is read until here
+    } while (++i < tile_count);
+    if constexpr (measured) {
+        const Place at = regions.place(regions.slot());  // anew, so that it takes no registers meanwhile
+        // Narrow regions are as tall as wide ones: what is measured is not copied.
+        const int across = (args.out_width + side - 1) / side;
+        const long long part = (at.t * args.wide.down + at.top / args.wide.rows) * across + at.left / side;
+        const double scale =
+            static_cast<double>(white<In>) / (static_cast<double>(args.frames) * args.out_height * args.out_width);
+        store_block_sum(luma_sum, sums, scale,
+                        static_cast<double*>(const_cast<void*>(args.parts.data)) + at.n * args.parts.n + part);
+    }
+}
+
+}  // namespace cuaug

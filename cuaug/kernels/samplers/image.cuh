@@ -1,0 +1,58 @@
+#pragma once
+
+#include "geometry/tile_map.cuh"
+#include "pixel.cuh"
+
+namespace cuaug {
+
+// What counts as the image: rows top .. top + height of the frame, and so on.
+struct Window {
+    int top, left, height, width;
+};
+
+// One frame in memory, K of its channels, with a border around it: any pixel index is legal.
+// `base` is added to the index first, so that samplers work in the small coordinates of a tile.
+template <class T, int K, class Border>
+struct Image {
+    const T* data;  // [H, W], its channels at offset[0..K)
+    long long offset[K];
+    int y_stride;
+    int x_stride;
+    Window window;
+    int frame_width;
+    int base_x;
+    int base_y;
+    Texel<T, K> fill;
+
+    int left() const { return Border::windowed ? window.left : 0; }
+    int top() const { return Border::windowed ? window.top : 0; }
+
+    const T* address(int column, int row) const {
+        return data + static_cast<long long>(row) * y_stride + static_cast<long long>(column) * x_stride;
+    }
+
+    // The pixel that stands for this one, or -1.
+    int column_of(int x) const {
+        const int column = Border::index(base_x + x - left(), window.width);
+        return column < 0 ? column : left() + column;
+    }
+
+    int row_of(int y) const {
+        const int row = Border::index(base_y + y - top(), window.height);
+        return row < 0 ? row : top() + row;
+    }
+
+    Texel<T, K> texel(int x, int y) const {
+        const int column = column_of(x), row = row_of(y);
+        if (column < 0 || row < 0) return fill;
+        Texel<T, K> out;
+        for (int k = 0; k < K; ++k) out.c[k] = address(column, row)[offset[k]];
+        return out;
+    }
+
+    static int split(Real<T> x, Real<T>& fraction) { return cuaug::split(x, fraction); }
+
+    Pixel<Real<T>, K> pixel(int x, int y) const { return to_pixel<Real<T>>(texel(x, y)); }
+};
+
+}  // namespace cuaug
