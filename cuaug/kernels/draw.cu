@@ -1,5 +1,5 @@
 #include "draws/program.cuh"
-#include "gpu/succession.cuh"
+#include "gpu/programmatic_launch.cuh"
 
 namespace cuaug {
 

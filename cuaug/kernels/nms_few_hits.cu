@@ -1,5 +1,5 @@
 #include "gpu/convert.cuh"
-#include "gpu/succession.cuh"
+#include "gpu/programmatic_launch.cuh"
 #include "nms_few.cuh"
 #include "nms_rival.cuh"
 

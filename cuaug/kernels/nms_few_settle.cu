@@ -1,5 +1,5 @@
-#include "gpu/scan.cuh"
-#include "gpu/succession.cuh"
+#include "gpu/reduce.cuh"
+#include "gpu/programmatic_launch.cuh"
 #include "nms_few.cuh"
 
 namespace cuaug {

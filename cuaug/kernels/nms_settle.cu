@@ -1,4 +1,4 @@
-#include "gpu/succession.cuh"
+#include "gpu/programmatic_launch.cuh"
 #include "nms_kept.cuh"
 #include "nms_pairs.cuh"
 

@@ -1,5 +1,5 @@
 #include "gpu/convert.cuh"
-#include "gpu/succession.cuh"
+#include "gpu/programmatic_launch.cuh"
 #include "nms_record.cuh"
 
 namespace cuaug {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "random.cuh"
+#include "draws/random.cuh"
 
 // Boxes within a canvas.
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "../draw_record.cuh"
-#include "boxes.cuh"
-#include "carry.cuh"
+#include "draw_record.cuh"
+#include "draws/boxes.cuh"
+#include "draws/carry.cuh"
 
 // A recipe's draws as a program that every sample runs for itself: first what is random, into the sample's row of the
 // table, then, from the last geometric op to the first, how the coordinates of the result are carried back to the
