@@ -46,16 +46,16 @@ private:
 };
 
 // Workers that wait for jobs. Whoever brings a job works on it too, and several threads may bring one at a time.
-class Pool {
+class ThreadPool {
 public:
     // A forked child has the memory of its parent but none of its threads: it starts a pool of its own. No pool is ever
     // destroyed, for neither a child nor the end of the process can join its threads.
-    static Pool& instance() {
+    static ThreadPool& instance() {
         static const int registered = pthread_atfork(nullptr, nullptr, [] { current.store(nullptr); });
         static_cast<void>(registered);
-        Pool* pool = current.load();
+        ThreadPool* pool = current.load();
         if (pool != nullptr) return *pool;
-        auto fresh = std::make_unique<Pool>();
+        auto fresh = std::make_unique<ThreadPool>();
         return current.compare_exchange_strong(pool, fresh.get()) ? *fresh.release() : *pool;
     }
 
@@ -121,7 +121,7 @@ private:
         }
     }
 
-    static inline std::atomic<Pool*> current{nullptr};
+    static inline std::atomic<ThreadPool*> current{nullptr};
     std::mutex mutex_;
     std::condition_variable wake_, done_;
     std::deque<Job*> jobs_;

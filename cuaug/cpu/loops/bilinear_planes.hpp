@@ -7,7 +7,7 @@
 namespace cuaug {
 
 // Bilinear interpolation of `count` pixels, a multiple of 8, at (x, y) - (left, top) from the corner of each plane.
-// The sum is that of kernels/sampler/bilinear.cuh.
+// The sum is that of kernels/samplers/bilinear.cuh.
 inline void bilinear_planes(const float* const* plane, int planes, int pitch, const float* __restrict__ x,
                             const float* __restrict__ y, float left, float top, int count, float* const* to) {
     for (int i = 0; i < count; i += 8) {

@@ -9,8 +9,8 @@ namespace cuaug {
 // Bilinear interpolation of `count` pixels, a multiple of 8, at (x, y) - (left, top) from the corner of `box`.
 // The horizontal weights are multiples of 2^-15, negated so that -1 fits 16 bits; the rest is float arithmetic. Of
 // uniform noise, 99.95 % comes out as from exact weights and the rest one level off; ties stay ties.
-inline void bilinear_words(const Word* __restrict__ box, int pitch, const float* __restrict__ x,
-                           const float* __restrict__ y, float left, float top, int count, Word* __restrict__ words) {
+inline void bilinear_rgba32(const Rgba32* __restrict__ box, int pitch, const float* __restrict__ x,
+                           const float* __restrict__ y, float left, float top, int count, Rgba32* __restrict__ words) {
 #ifdef __AVX2__
     const __m256i pairs = _mm256_setr_epi8(0, -1, 4, -1, 1, -1, 5, -1, 2, -1, 6, -1, 3, -1, 7, -1, 0, -1, 4, -1, 1, -1,
                                            5, -1, 2, -1, 6, -1, 3, -1, 7, -1);
@@ -29,7 +29,7 @@ inline void bilinear_words(const Word* __restrict__ box, int pitch, const float*
 
         // Pixels k and k + 4, one in each half.
         auto both = [&](int k) {
-            const Word *p = box + offset[k], *q = box + offset[k + 4];
+            const Rgba32 *p = box + offset[k], *q = box + offset[k + 4];
             auto rows = [&](int step) {
                 const __m128i low = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p + step));
                 const __m128i high = _mm_loadu_si128(reinterpret_cast<const __m128i*>(q + step));
@@ -66,7 +66,7 @@ inline void bilinear_words(const Word* __restrict__ box, int pitch, const float*
     // The compiler's own vectors: the same on every processor, four channels wide.
     using Four = float __attribute__((vector_size(16)));
     using FourInt [[maybe_unused]] = int __attribute__((vector_size(16)));
-    auto channels = [](Word word) {
+    auto channels = [](Rgba32 word) {
 #ifdef __SSE2__
         const __m128i zero = _mm_setzero_si128(), bytes = _mm_cvtsi32_si128(static_cast<int>(word));
         return Four(_mm_cvtepi32_ps(_mm_unpacklo_epi16(_mm_unpacklo_epi8(bytes, zero), zero)));
@@ -79,19 +79,19 @@ inline void bilinear_words(const Word* __restrict__ box, int pitch, const float*
     auto nearest = [](Four value) {
 #ifdef __SSE2__
         const __m128i levels = _mm_cvtps_epi32(value), narrow = _mm_packs_epi32(levels, levels);
-        return static_cast<Word>(_mm_cvtsi128_si32(_mm_packus_epi16(narrow, narrow)));
+        return static_cast<Rgba32>(_mm_cvtsi128_si32(_mm_packus_epi16(narrow, narrow)));
 #else
         const Four whole = value + 12582912.0f;  // 1.5 * 2^23: the low bits are the nearest whole number, ties to even
         FourInt bits;
         memcpy(&bits, &whole, sizeof(bits));
-        return static_cast<Word>((bits[0] & 255) | (bits[1] & 255) << 8 | (bits[2] & 255) << 16) |
-               static_cast<Word>(bits[3]) << 24;
+        return static_cast<Rgba32>((bits[0] & 255) | (bits[1] & 255) << 8 | (bits[2] & 255) << 16) |
+               static_cast<Rgba32>(bits[3]) << 24;
 #endif
     };
     for (int i = 0; i < count; ++i) {
         const float px = x[i] - left, py = y[i] - top, column = floor(px), row = floor(py), fx = px - column,
                     fy = py - row;
-        const Word* p = box + static_cast<int>(row) * pitch + static_cast<int>(column);
+        const Rgba32* p = box + static_cast<int>(row) * pitch + static_cast<int>(column);
         const Four upper = (1.0f - fx) * channels(p[0]) + fx * channels(p[1]);
         const Four lower = (1.0f - fx) * channels(p[pitch]) + fx * channels(p[pitch + 1]);
         words[i] = nearest((1.0f - fy) * upper + fy * lower);

@@ -12,34 +12,34 @@ namespace cuaug {
 constexpr int strip_width = 1024,
               strip_pitch = strip_width + 16;  // not a power of two: rows would share lines of the cache
 
-struct BilinearStrip {
+struct SeparableWorkspace {
     int column[strip_width], row[tile_height];     // the first of two that a pixel lies between
     float right[strip_width], below[tile_height];  // the share of the second
-    alignas(64) Word words[most_side + 32];
-    alignas(64) Word here[strip_pitch], beside[strip_pitch];
-    alignas(64) Word result[strip_pitch];
+    alignas(64) Rgba32 words[max_box_side + 32];
+    alignas(64) Rgba32 here[strip_pitch], beside[strip_pitch];
+    alignas(64) Rgba32 result[strip_pitch];
     alignas(64) float across[2][4][strip_pitch];  // rows of the input, channel by channel
 };
-static_assert(sizeof(BilinearStrip) <= native::workspace_bytes, "the workspace holds a task's memory");
+static_assert(sizeof(SeparableWorkspace) <= native::workspace_bytes, "the workspace holds a task's memory");
 
 // Splits the coordinates at(0) .. at(count - 1); false if one is not finite, or far away.
 template <class At>
-inline bool places(const At& at, int count, int* whole, float* fraction) {
+inline bool split_coordinates(const At& at, int count, int* whole, float* fraction) {
     constexpr double far = 1 << 20;
-    int near = 1;
+    int is_near_base = 1;
     for (int i = 0; i < count; ++i) {
         const double place = at(i), kept = fmin(fmax(place, -far), far),
                      least = floor(kept);  // what is far, or no number, is an int as well
-        near &= place == kept;
+        is_near_base &= place == kept;
         whole[i] = static_cast<int>(least);
         fraction[i] = static_cast<float>(kept - least);
     }
-    return near != 0;
+    return is_near_base != 0;
 }
 
 // words[column] and the words beside them.
-inline void neighbours(const Word* __restrict__ words, const int* __restrict__ column, int count,
-                       Word* __restrict__ here, Word* __restrict__ beside) {
+inline void gather_neighbours(const Rgba32* __restrict__ words, const int* __restrict__ column, int count,
+                       Rgba32* __restrict__ here, Rgba32* __restrict__ beside) {
     int i = 0;
 #ifdef __AVX512F__
     // Sixteen columns that lie close together are in two vectors.
@@ -58,10 +58,10 @@ inline void neighbours(const Word* __restrict__ words, const int* __restrict__ c
 }
 
 // Between each two neighbours, channel by channel.
-inline void across_row(const Word* __restrict__ here, const Word* __restrict__ beside, const float* __restrict__ right,
+inline void interpolate_across(const Rgba32* __restrict__ here, const Rgba32* __restrict__ beside, const float* __restrict__ right,
                        int count, int channels, float (*__restrict__ row)[strip_pitch]) {
-    auto level = [](Word word, int k) { return static_cast<float>(static_cast<int>(word >> (8 * k) & 255)); };
-    with_channels(channels, [&](auto all) {
+    auto level = [](Rgba32 word, int k) { return static_cast<float>(static_cast<int>(word >> (8 * k) & 255)); };
+    dispatch_channels(channels, [&](auto all) {
         for (int i = 0; i < count; ++i)
             for (int k = 0; k < decltype(all)::value; ++k)
                 row[k][i] = level(here[i], k) + right[i] * (level(beside[i], k) - level(here[i], k));
@@ -69,8 +69,8 @@ inline void across_row(const Word* __restrict__ here, const Word* __restrict__ b
 }
 
 // Words of the pixels between two rows.
-inline void between_rows(const float (*__restrict__ upper)[strip_pitch], const float (*__restrict__ lower)[strip_pitch],
-                         float below, int count, int channels, Word* __restrict__ words) {
+inline void interpolate_rows(const float (*__restrict__ upper)[strip_pitch], const float (*__restrict__ lower)[strip_pitch],
+                         float below, int count, int channels, Rgba32* __restrict__ words) {
     // 1.5 * 2^23: the low bits are the nearest whole number, ties to even.
     auto level = [&](int k, int i) {
         return float_to_bits(upper[k][i] + below * (lower[k][i] - upper[k][i]) + 12582912.0f) & 255;
@@ -85,52 +85,52 @@ inline void between_rows(const float (*__restrict__ upper)[strip_pitch], const f
 
 // Columns left .. left + width and rows top .. top + height of a frame, whose places in the input stand in `memory`; x
 // does not turn back. False where the pixels of a row lie too far apart.
-inline bool make_strip(const AnyWarp& args, native::Border border, long long n, long long t, int left, int width,
-                       int top, int height, BilinearStrip& memory) {
-    const int first = memory.column[0], last = memory.column[width - 1], low = first < last ? first : last,
+inline bool interpolate_strip(const WarpCommon& args, native::Border border, long long n, long long t, int left, int width,
+                       int top, int height, SeparableWorkspace& workspace) {
+    const int first = workspace.column[0], last = workspace.column[width - 1], low = first < last ? first : last,
               span = (first < last ? last : first) + 2 - low;
-    if (span > most_side) return false;
-    for (int i = 0; i < width; ++i) memory.column[i] -= low;
+    if (span > max_box_side) return false;
+    for (int i = 0; i < width; ++i) workspace.column[i] -= low;
     for (int c = 0; c < args.channels; c += 4) {
-        const Plane in = plane<uint8>(args.in, n, t, c, args.channels),
-                    out = plane<uint8>(args.out, n, t, c, args.channels);
-        const Word fill = word_of(fill_of<uint8>(args.fill, n, c, args.channels));
+        const ChannelGroup in = channel_group<uint8>(args.in, n, t, c, args.channels),
+                    out = channel_group<uint8>(args.out, n, t, c, args.channels);
+        const Rgba32 fill = rgba32_of(fill_pixel<uint8>(args.fill, n, c, args.channels));
         bool made[2] = {};
         int which[2] = {};
         auto row_at = [&](int y) {
             const int slot = y & 1;
             if (!made[slot] || which[slot] != y) {
-                stage<Word, 1>(
-                    args, border, {low, y, span, 1, span}, 0, 0, memory.words,
-                    [&](int row, int from, int count, Word* to) { load_words(in, row, from, count, to); },
-                    [&](Word* to, int count) {
+                stage_box<Rgba32, 1>(
+                    args, border, {low, y, span, 1, span}, 0, 0, workspace.words,
+                    [&](int row, int from, int count, Rgba32* to) { load_rgba32(in, row, from, count, to); },
+                    [&](Rgba32* to, int count) {
                         for (int i = 0; i < count; ++i) to[i] = fill;
                     });
-                neighbours(memory.words, memory.column, width, memory.here, memory.beside);
-                across_row(memory.here, memory.beside, memory.right, width, in.channels, memory.across[slot]);
+                gather_neighbours(workspace.words, workspace.column, width, workspace.here, workspace.beside);
+                interpolate_across(workspace.here, workspace.beside, workspace.right, width, in.channels, workspace.across[slot]);
                 made[slot] = true;
                 which[slot] = y;
             }
-            return memory.across[slot];
+            return workspace.across[slot];
         };
         for (int dy = 0; dy < height; ++dy) {
-            auto *upper = row_at(memory.row[dy]), *lower = row_at(memory.row[dy] + 1);
-            between_rows(upper, lower, memory.below[dy], width, in.channels, memory.result);
-            store_words(memory.result, width, out, top + dy, left);
+            auto *upper = row_at(workspace.row[dy]), *lower = row_at(workspace.row[dy] + 1);
+            interpolate_rows(upper, lower, workspace.below[dy], width, in.channels, workspace.result);
+            store_rgba32(workspace.result, width, out, top + dy, left);
         }
     }
     return true;
 }
 
 // The same by the call's geometry; false also where x and y depend on both row and column.
-inline bool warp_strip(const native::WarpCall& call, const AnyWarp& args, long long n, long long t, int left, int width,
-                       int top, int height, BilinearStrip& memory) {
+inline bool warp_strip(const native::WarpCall& call, const WarpCommon& args, long long n, long long t, int left, int width,
+                       int top, int height, SeparableWorkspace& workspace) {
     if (call.geometry != native::Geometry::Affine) return false;
     const Affine::Matrix m = static_cast<const Warp<Affine>*>(call.record)->geometry.sample(n);
     return m.b == 0.0 && m.d == 0.0 &&
-           places([&](int i) { return m.a * (left + i) + m.c; }, width, memory.column, memory.right) &&
-           places([&](int i) { return m.e * (top + i) + m.f; }, height, memory.row, memory.below) &&
-           make_strip(args, call.border, n, t, left, width, top, height, memory);
+           split_coordinates([&](int i) { return m.a * (left + i) + m.c; }, width, workspace.column, workspace.right) &&
+           split_coordinates([&](int i) { return m.e * (top + i) + m.f; }, height, workspace.row, workspace.below) &&
+           interpolate_strip(args, call.border, n, t, left, width, top, height, workspace);
 }
 
 }  // namespace cuaug

@@ -10,41 +10,41 @@ namespace cuaug {
 
 // The memory of a task.
 template <class R>
-struct Memory {
+struct TileWorkspace {
     alignas(64) R x[tile_pixels];
     alignas(64) R y[tile_pixels];
     alignas(64) R result[4 * tile_pixels];
-    alignas(64) R scratch[4 * most_side + 16];
-    alignas(64) unsigned char box[box_bytes + 64];
+    alignas(64) R scratch[4 * max_box_side + 16];
+    alignas(64) unsigned char box[max_box_bytes + 64];
 };
-static_assert(sizeof(Memory<double>) <= native::workspace_bytes, "the workspace holds a task's memory");
+static_assert(sizeof(TileWorkspace<double>) <= native::workspace_bytes, "the workspace holds a task's memory");
 
-inline void warp_bytes(const native::WarpCall& call, const AnyWarp& args, const Tile<float>& tile, const Box& box,
-                       int c, Memory<float>& memory) {
-    const Plane in = plane<uint8>(args.in, tile.n, tile.t, c, args.channels),
-                out = plane<uint8>(args.out, tile.n, tile.t, c, args.channels);
-    const Word fill = word_of(fill_of<uint8>(args.fill, tile.n, c, args.channels));
-    Word *pixels = reinterpret_cast<Word*>(memory.box), *result = reinterpret_cast<Word*>(memory.result);
-    stage<Word, 1>(
+inline void warp_tile_u8(const native::WarpCall& call, const WarpCommon& args, const CoordinateTile<float>& tile, const SourceBox& box,
+                       int c, TileWorkspace<float>& workspace) {
+    const ChannelGroup in = channel_group<uint8>(args.in, tile.n, tile.t, c, args.channels),
+                out = channel_group<uint8>(args.out, tile.n, tile.t, c, args.channels);
+    const Rgba32 fill = rgba32_of(fill_pixel<uint8>(args.fill, tile.n, c, args.channels));
+    Rgba32 *pixels = reinterpret_cast<Rgba32*>(workspace.box), *result = reinterpret_cast<Rgba32*>(workspace.result);
+    stage_box<Rgba32, 1>(
         args, call.border, box, tile.base_x, tile.base_y, pixels,
-        [&](int row, int first, int count, Word* to) { load_words(in, row, first, count, to); },
-        [&](Word* to, int count) {
+        [&](int row, int first, int count, Rgba32* to) { load_rgba32(in, row, first, count, to); },
+        [&](Rgba32* to, int count) {
             for (int i = 0; i < count; ++i) to[i] = fill;
         });
     for (int dy = 0; dy < tile.height; ++dy) {
         const int i = dy * tile_width;
-        bilinear_words(pixels, box.pitch, tile.x + i, tile.y + i, static_cast<float>(box.x), static_cast<float>(box.y),
+        bilinear_rgba32(pixels, box.pitch, tile.x + i, tile.y + i, static_cast<float>(box.x), static_cast<float>(box.y),
                        tile.padded(), result);
-        store_words(result, tile.width, out, tile.top + dy, tile.left);
+        store_rgba32(result, tile.width, out, tile.top + dy, tile.left);
     }
 }
 
 inline int clip(int i, int high) { return i < 0 ? 0 : i < high ? i : high; }
 
 template <class T>
-inline void warp_planes(const native::WarpCall& call, const AnyWarp& args, const Tile<float>& tile, const Box& box,
-                        int c, Memory<float>& memory) {
-    const Plane in = plane<T>(args.in, tile.n, tile.t, c, args.channels);
+inline void warp_tile_planes(const native::WarpCall& call, const WarpCommon& args, const CoordinateTile<float>& tile, const SourceBox& box,
+                        int c, TileWorkspace<float>& workspace) {
+    const ChannelGroup in = channel_group<T>(args.in, tile.n, tile.t, c, args.channels);
     const int left = tile.base_x + box.x, top = tile.base_y + box.y;
     const T* corner = reinterpret_cast<const T*>(in.data) + top * in.y_stride + left * in.x_stride;
     const float* from[4] = {};
@@ -60,15 +60,15 @@ inline void warp_planes(const native::WarpCall& call, const AnyWarp& args, const
             const int x = clip(left + static_cast<int>(tile.x[last] - tile.x[0]), args.in_width - box.width);
             const int y = clip(top + static_cast<int>(tile.y[last] - tile.y[0]), args.in_height - box.height);
             for (int k = 0; k < in.channels; ++k)
-                ask_ahead(reinterpret_cast<const float*>(in.data) + in.offset[k] + y * in.y_stride + x, 4 * in.y_stride,
+                prefetch_rows(reinterpret_cast<const float*>(in.data) + in.offset[k] + y * in.y_stride + x, 4 * in.y_stride,
                           box.height, 4 * box.width);
         }
     } else {
-        const Pixel<float, 4> fill = fill_of<T>(args.fill, tile.n, c, args.channels);
+        const Pixel<float, 4> fill = fill_pixel<T>(args.fill, tile.n, c, args.channels);
         for (int k = 0; k < in.channels; ++k) {
-            float* pixels = reinterpret_cast<float*>(memory.box) + k * box.pitch * box.height;
+            float* pixels = reinterpret_cast<float*>(workspace.box) + k * box.pitch * box.height;
             from[k] = pixels;
-            stage<float, 1>(
+            stage_box<float, 1>(
                 args, call.border, box, tile.base_x, tile.base_y, pixels,
                 [&](int row, int first, int count, float* to) {
                     load_row(
@@ -80,15 +80,15 @@ inline void warp_planes(const native::WarpCall& call, const AnyWarp& args, const
                 });
         }
     }
-    with_source(call.target, [&](auto element) {
+    dispatch_image_dtype(call.target, [&](auto element) {
         using U = decltype(element);
-        const Plane out = plane<U>(args.out, tile.n, tile.t, c, args.channels);
+        const ChannelGroup out = channel_group<U>(args.out, tile.n, tile.t, c, args.channels);
         const bool straight = Same<U, float>::value && out.x_stride == 1 && tile.width == tile.padded();
         for (int dy = 0; dy < tile.height; ++dy) {
             U* at = reinterpret_cast<U*>(out.data) + (tile.top + dy) * out.y_stride + tile.left * out.x_stride;
             float* to[4];
             for (int k = 0; k < in.channels; ++k)
-                to[k] = straight ? reinterpret_cast<float*>(at + out.offset[k]) : memory.result + k * tile_width;
+                to[k] = straight ? reinterpret_cast<float*>(at + out.offset[k]) : workspace.result + k * tile_width;
             bilinear_planes(from, in.channels, pitch, tile.x + dy * tile_width, tile.y + dy * tile_width,
                             static_cast<float>(box.x), static_cast<float>(box.y), tile.padded(), to);
             for (int k = 0; k < in.channels && !straight; ++k)

@@ -1,34 +1,34 @@
 #pragma once
 
-#include "../../kernels/blend_record.cuh"
+#include "records/blend.cuh"
 #include "pointwise.hpp"
 
 namespace cuaug {
 
 template <class R>
-struct BlendMemory {
-    PointwiseMemory<R> sum, each;
+struct BlendWorkspace {
+    PointwiseWorkspace<R> sum, branch;
 };
 
 template <class T>
-inline void blend_piece(const Blend& args, long long n, long long t, int y, int x, int count,
-                        BlendMemory<Real<T>>& memory) {
+inline void blend_segment(const Blend& args, long long n, long long t, int y, int x, int count,
+                        BlendWorkspace<Real<T>>& workspace) {
     using R = Real<T>;
     for (int c = 0; c < args.channels; c += 4) {
-        const Plane out = plane<T>(args.out, n, t, c, args.channels);
+        const ChannelGroup out = channel_group<T>(args.out, n, t, c, args.channels);
         double left = 1.0;
         for (int i = 0; i <= args.branches; ++i) {
             View view = i == 0 ? args.in : args.out;
             if (i > 0) view.data = const_cast<void*>(args.branch[i - 1]);
-            load_channels<T>(plane<T>(view, n, t, c, args.channels), y, x, count, R(1), memory.each);
+            load_channels<T>(channel_group<T>(view, n, t, c, args.channels), y, x, count, R(1), workspace.branch);
             const R share = static_cast<R>(take(args, n, i, left));
             for (int k = 0; k < out.channels; ++k) {
-                R* __restrict__ sum = memory.sum.channel[k];
-                const R* __restrict__ each = memory.each.channel[k];
-                for (int p = 0; p < count; ++p) sum[p] = (i == 0 ? R(0) : sum[p]) + share * each[p];
+                R* __restrict__ sum = workspace.sum.channel[k];
+                const R* __restrict__ branch = workspace.branch.channel[k];
+                for (int p = 0; p < count; ++p) sum[p] = (i == 0 ? R(0) : sum[p]) + share * branch[p];
             }
         }
-        store_channels<T>(out, y, x, count, R(1), memory.sum);
+        store_channels<T>(out, y, x, count, R(1), workspace.sum);
     }
 }
 
@@ -39,13 +39,13 @@ inline Blend blend_record(const native::ImageCall& call) {
 }
 
 // Tasks are those of pointwise.
-inline void blend_task(const native::ImageCall& call, long long task, void* workspace) {
+inline void blend_task(const native::ImageCall& call, long long task, void* memory) {
     const Blend args = blend_record(call);
-    with_source(call.source, [&](auto element) {
+    dispatch_image_dtype(call.source, [&](auto element) {
         using T = decltype(element);
-        auto& memory = *static_cast<BlendMemory<Real<T>>*>(workspace);
-        each_piece(args, task, [&](long long n, long long t, int y, int x, int count) {
-            blend_piece<T>(args, n, t, y, x, count, memory);
+        auto& workspace = *static_cast<BlendWorkspace<Real<T>>*>(memory);
+        for_each_segment(args, task, [&](long long n, long long t, int y, int x, int count) {
+            blend_segment<T>(args, n, t, y, x, count, workspace);
         });
     });
 }

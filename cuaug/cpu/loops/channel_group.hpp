@@ -1,17 +1,17 @@
 #pragma once
 
-#include "../../kernels/pixel.cuh"
-#include "../../kernels/record.cuh"
+#include "pixel.cuh"
+#include "records/record.cuh"
 #include "convert.hpp"
 
 // Four channels of a frame in memory, any dtype and layout.
 
 namespace cuaug {
 
-using Word = unsigned int;
+using Rgba32 = unsigned int;
 
 // Four channels of one frame; those beyond the last repeat it. Strides in elements.
-struct Plane {
+struct ChannelGroup {
     char* data;
     long long offset[4];
     long long y_stride;
@@ -21,8 +21,8 @@ struct Plane {
 };
 
 template <class T>
-inline Plane plane(const View& view, long long n, long long t, int c, int channels) {
-    Plane out = {reinterpret_cast<char*>(static_cast<T*>(view.data) + n * view.n + t * view.t),
+inline ChannelGroup channel_group(const View& view, long long n, long long t, int c, int channels) {
+    ChannelGroup out = {reinterpret_cast<char*>(static_cast<T*>(view.data) + n * view.n + t * view.t),
                  {},
                  view.y,
                  view.x,
@@ -48,7 +48,7 @@ inline TaskRows task_rows(const Batch& args, int height, int rows, long long tas
 }
 
 // Makes the record one of sample n's image, where each has its own.
-inline void take_image(Batch& batch, long long n) {
+inline void select_ragged_image(Batch& batch, long long n) {
     if (batch.in_height != 0) return;
     const OneImage& one = one_image(batch, n);
     batch.in = {const_cast<void*>(one.data), 0, 0, one.c, one.y, one.x};
@@ -58,7 +58,7 @@ inline void take_image(Batch& batch, long long n) {
 }
 
 template <class T>
-inline Pixel<Real<T>, 4> fill_of(const Fill& fill, long long n, int c, int channels) {
+inline Pixel<Real<T>, 4> fill_pixel(const Fill& fill, long long n, int c, int channels) {
     using R = Real<T>;
     Pixel<R, 4> out;
     for (int k = 0; k < 4; ++k)
@@ -68,35 +68,35 @@ inline Pixel<Real<T>, 4> fill_of(const Fill& fill, long long n, int c, int chann
 }
 
 // Calls `use` with a value of the type or struct that a name stands for.
-template <class Use>
-inline auto with_source(native::Dtype dtype, const Use& use) {
+template <class Visitor>
+inline auto dispatch_image_dtype(native::Dtype dtype, const Visitor& visit) {
     switch (dtype) {
         case native::Dtype::uint8:
-            return use(uint8());
+            return visit(uint8());
         case native::Dtype::uint16:
-            return use(uint16());
+            return visit(uint16());
         case native::Dtype::int16:
-            return use(int16());
+            return visit(int16());
         case native::Dtype::float16:
-            return use(float16());
+            return visit(float16());
         case native::Dtype::bfloat16:
-            return use(bfloat16());
+            return visit(bfloat16());
         case native::Dtype::float32:
-            return use(float32());
+            return visit(float32());
         default:
-            return use(float64());
+            return visit(float64());
     }
 }
 
-template <class Use>
-inline auto with_dtype(native::Dtype dtype, const Use& use) {
+template <class Visitor>
+inline auto dispatch_dtype(native::Dtype dtype, const Visitor& visit) {
     switch (dtype) {
         case native::Dtype::int32:
-            return use(int32());
+            return visit(int32());
         case native::Dtype::int64:
-            return use(int64());
+            return visit(int64());
         default:
-            return with_source(dtype, use);
+            return dispatch_image_dtype(dtype, visit);
     }
 }
 

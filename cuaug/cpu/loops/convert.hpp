@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../../kernels/dtype.cuh"
+#include "dtype.cuh"
 
 // IEEE half precision in integer and float32 arithmetic, without branches, so that loops over it become SIMD code.
 

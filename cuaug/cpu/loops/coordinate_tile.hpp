@@ -1,10 +1,10 @@
 #pragma once
 
 #include "simd8.hpp"
-#include "../../kernels/geometry/affine.cuh"
-#include "../../kernels/geometry/grid.cuh"
-#include "../../kernels/geometry/perspective.cuh"
-#include "../../kernels/record.cuh"
+#include "geometry/affine.cuh"
+#include "geometry/coordinate_map.cuh"
+#include "geometry/perspective.cuh"
+#include "records/record.cuh"
 
 // A tile of the output, and where its pixels lie in the input.
 
@@ -12,10 +12,10 @@ namespace cuaug {
 
 constexpr int tile_width = 32, tile_height = 64, tile_pixels = tile_width * tile_height;
 
-using AnyWarp = Filled;  // what the records of all geometries have in common
+using WarpCommon = Filled;  // what the records of all geometries have in common
 
-inline AnyWarp common(const void* record) {
-    AnyWarp out;
+inline WarpCommon warp_common(const void* record) {
+    WarpCommon out;
     memcpy(&out, record, sizeof(out));
     return out;
 }
@@ -23,12 +23,12 @@ inline AnyWarp common(const void* record) {
 // A tile of the output and the input coordinates of its pixels, less (base_x, base_y). A row is filled up to a multiple
 // of 8 pixels with copies of its last.
 template <class R>
-struct Tile {
+struct CoordinateTile {
     long long n, t;
     int left, top, width, height;
     int right;  // where the strip of tiles ends
     int base_x, base_y;
-    bool near;  // every coordinate is finite and close to the base
+    bool is_near_base;  // every coordinate is finite and close to the base
     Bounds<R> bounds;
     R *x, *y;  // [tile_height, tile_width]
 
@@ -37,12 +37,12 @@ struct Tile {
 
 // The least and the greatest of `count` numbers, a multiple of 8; false if one is not finite.
 template <class R>
-inline bool extremes(const R* __restrict__ values, int count, R& low, R& high) {
-    typename Eight<R>::type lows, highs, zeros = {};
+inline bool min_max(const R* __restrict__ values, int count, R& low, R& high) {
+    typename Simd8<R>::type lows, highs, zeros = {};
     memcpy(&lows, values, sizeof(lows));
     highs = lows;
     for (int i = 0; i < count; i += 8) {
-        typename Eight<R>::type value;
+        typename Simd8<R>::type value;
         memcpy(&value, values + i, sizeof(value));
         lows = value < lows ? value : lows;
         highs = value > highs ? value : highs;
@@ -57,7 +57,7 @@ inline bool extremes(const R* __restrict__ values, int count, R& low, R& high) {
 
 // Fills a tile's coordinates from `at(dx, dy)`, and its rows up to their padded width.
 template <class R, class At>
-inline void points(Tile<R>& tile, const At& at) {
+inline void fill_coordinates(CoordinateTile<R>& tile, const At& at) {
     for (int dy = 0; dy < tile.height; ++dy) {
         R* __restrict__ x = tile.x + dy * tile_width, * __restrict__ y = tile.y + dy * tile_width;
         for (int dx = 0; dx < tile.width; ++dx) {
@@ -70,16 +70,16 @@ inline void points(Tile<R>& tile, const At& at) {
 }
 
 template <class Geometry, class R>
-inline void points_of(const Geometry& geometry, Tile<R>& tile) {
+inline void map_coordinates(const Geometry& geometry, CoordinateTile<R>& tile) {
     const auto local = Geometry::template local<R>(geometry.sample(tile.n), tile.left, tile.top);
     tile.base_x = local.base_x;
     tile.base_y = local.base_y;
-    points(tile, [&](int dx, int dy) { return local.at(static_cast<R>(dx), static_cast<R>(dy)); });
+    fill_coordinates(tile, [&](int dx, int dy) { return local.at(static_cast<R>(dx), static_cast<R>(dy)); });
 }
 
 // Asks for rows of memory that the next tile will need. A tile reads too short a piece of each row for the processor to
 // see the next one coming.
-inline void ask_ahead(const void* first, long long stride, int rows, int bytes) {
+inline void prefetch_rows(const void* first, long long stride, int rows, int bytes) {
     constexpr int cache_line = 64;
     for (int y = 0; y < rows; ++y)
         for (int x = 0; x < bytes; x += cache_line)
@@ -88,13 +88,13 @@ inline void ask_ahead(const void* first, long long stride, int rows, int bytes) 
 
 // Maps that are dense and of float32 are read by SIMD code, which the compiler makes where it knows that they are.
 template <class R>
-inline void points_of(const Grid& geometry, Tile<R>& tile) {
+inline void map_coordinates(const Grid& geometry, CoordinateTile<R>& tile) {
     const auto local = Grid::local<R>(geometry.sample(tile.n), tile.left, tile.top);
     tile.base_x = local.base_x;
     tile.base_y = local.base_y;
     const double base_x = local.base_x, base_y = local.base_y;
     auto read = [&](const Grid& grid) {
-        points(tile, [&](int dx, int dy) {
+        fill_coordinates(tile, [&](int dx, int dy) {
             const int x = tile.left + dx, y = tile.top + dy;
             return Point<R>{static_cast<R>(grid.x(tile.n, x, y) - base_x),
                             static_cast<R>(grid.y(tile.n, x, y) - base_y)};
@@ -107,7 +107,7 @@ inline void points_of(const Grid& geometry, Tile<R>& tile) {
     if (!dense(grid.map_x) || !dense(grid.map_y)) return read(geometry);
     const int next = tile.right - tile.left - tile.width;
     auto ask = [&](const Table& map) {
-        ask_ahead(static_cast<const float*>(map.data) + tile.n * map.n + tile.top * map.y + tile.left + tile.width,
+        prefetch_rows(static_cast<const float*>(map.data) + tile.n * map.n + tile.top * map.y + tile.left + tile.width,
                   4 * map.y, tile.height, 4 * (next < tile_width ? next : tile_width));
     };
     ask(grid.map_x);
@@ -116,8 +116,8 @@ inline void points_of(const Grid& geometry, Tile<R>& tile) {
 }
 
 template <class Geometry, class R>
-inline void coordinates(const void* record, Tile<R>& tile) {
-    points_of(static_cast<const Warp<Geometry>*>(record)->geometry, tile);
+inline void compute_coordinates(const void* record, CoordinateTile<R>& tile) {
+    map_coordinates(static_cast<const Warp<Geometry>*>(record)->geometry, tile);
     const int padded = tile.padded();
     Bounds<R>& box = tile.bounds;
     bool known = true;
@@ -127,25 +127,25 @@ inline void coordinates(const void* record, Tile<R>& tile) {
                         tile.x[0], tile.x[0],     tile.x[0],      tile.x[0]};
         const R y[8] = {tile.y[0], tile.y[right], tile.y[bottom], tile.y[bottom + right],
                         tile.y[0], tile.y[0],     tile.y[0],      tile.y[0]};
-        known = extremes(x, 8, box.x_low, box.x_high) && extremes(y, 8, box.y_low, box.y_high);
+        known = min_max(x, 8, box.x_low, box.x_high) && min_max(y, 8, box.y_low, box.y_high);
     } else {
         box = {tile.x[0], tile.x[0], tile.y[0], tile.y[0]};
         for (int dy = 0; dy < tile.height; ++dy) {
             R x_low, x_high, y_low, y_high;
-            known &= extremes(tile.x + dy * tile_width, padded, x_low, x_high) &
-                     extremes(tile.y + dy * tile_width, padded, y_low, y_high);
+            known &= min_max(tile.x + dy * tile_width, padded, x_low, x_high) &
+                     min_max(tile.y + dy * tile_width, padded, y_low, y_high);
             box = {fmin(x_low, box.x_low), fmax(x_high, box.x_high), fmin(y_low, box.y_low), fmax(y_high, box.y_high)};
         }
     }
     const R limit = R(1 << 20);
     const int half = 1 << 29;
-    tile.near = known && box.x_low > -limit && box.x_high < limit && box.y_low > -limit && box.y_high < limit &&
+    tile.is_near_base = known && box.x_low > -limit && box.x_high < limit && box.y_low > -limit && box.y_high < limit &&
                 tile.base_x > -half && tile.base_x < half && tile.base_y > -half && tile.base_y < half;
 }
 
 // A coordinate counts from the image's own corner before it is judged.
 template <class R>
-inline bool inside(const Tile<R>& tile, const Point<R>& p) {
+inline bool inside(const CoordinateTile<R>& tile, const Point<R>& p) {
     return in_range(p) && in_range(Point<R>{p.x + static_cast<R>(tile.base_x), p.y + static_cast<R>(tile.base_y)});
 }
 

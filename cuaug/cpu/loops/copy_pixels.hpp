@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../../kernels/pixel.cuh"
+#include "pixel.cuh"
 #include "pixel_io.hpp"
 #include "coordinate_tile.hpp"
 
@@ -8,7 +8,7 @@
 
 namespace cuaug {
 
-constexpr int channels_at_once = 64;
+constexpr int max_copy_channels = 64;
 
 template <int N>
 struct Bytes {
@@ -16,25 +16,25 @@ struct Bytes {
 };
 
 // Calls `use` with the size of a piece; false if there is no loop for that size.
-template <class Use>
-inline bool with_bytes(int bytes, const Use& use) {
+template <class Visitor>
+inline bool dispatch_unit_bytes(int bytes, const Visitor& visit) {
     switch (bytes) {
         case 1:
-            return use(Bytes<1>()), true;
+            return visit(Bytes<1>()), true;
         case 2:
-            return use(Bytes<2>()), true;
+            return visit(Bytes<2>()), true;
         case 3:
-            return use(Bytes<3>()), true;
+            return visit(Bytes<3>()), true;
         case 4:
-            return use(Bytes<4>()), true;
+            return visit(Bytes<4>()), true;
         case 6:
-            return use(Bytes<6>()), true;
+            return visit(Bytes<6>()), true;
         case 8:
-            return use(Bytes<8>()), true;
+            return visit(Bytes<8>()), true;
         case 12:
-            return use(Bytes<12>()), true;
+            return visit(Bytes<12>()), true;
         case 16:
-            return use(Bytes<16>()), true;
+            return visit(Bytes<16>()), true;
         default:
             return false;
     }
@@ -42,26 +42,26 @@ inline bool with_bytes(int bytes, const Use& use) {
 
 // One side of a move. Strides in bytes.
 template <class Pointer>
-struct Side {
+struct CopySide {
     Pointer data;
     long long row, column, piece;
 };
 
 // Some channels of a frame on their way, and the fill that stands where there is no pixel.
-struct Moves {
-    Side<const char*> in;
-    Side<char*> out;
+struct PixelCopy {
+    CopySide<const char*> in;
+    CopySide<char*> out;
     int bytes, pieces;  // of a piece, and how many make a pixel
-    alignas(16) char fill[8 * channels_at_once];
+    alignas(16) char fill[8 * max_copy_channels];
 };
 
-inline Moves moves_of(native::Dtype dtype, const AnyWarp& args, long long n, long long t, int c) {
-    const int channels = args.channels - c < channels_at_once ? args.channels - c : channels_at_once;
-    return with_dtype(dtype, [&](auto element) {
+inline PixelCopy pixel_copy(native::Dtype dtype, const WarpCommon& args, long long n, long long t, int c) {
+    const int channels = args.channels - c < max_copy_channels ? args.channels - c : max_copy_channels;
+    return dispatch_dtype(dtype, [&](auto element) {
         using T = decltype(element);
         using Value = typename Select<sizeof(T) == 8 || Same<T, int32>::value, double, float>::type;
         constexpr long long size = sizeof(T);
-        Moves out;
+        PixelCopy out;
         out.in = {reinterpret_cast<const char*>(static_cast<const T*>(args.in.data) + n * args.in.n + t * args.in.t +
                                                 c * args.in.c),
                   size * args.in.y, size * args.in.x, size * args.in.c};
@@ -69,7 +69,7 @@ inline Moves moves_of(native::Dtype dtype, const AnyWarp& args, long long n, lon
             reinterpret_cast<char*>(static_cast<T*>(args.out.data) + n * args.out.n + t * args.out.t + c * args.out.c),
             size * args.out.y, size * args.out.x, size * args.out.c};
         const bool whole =
-            args.in.c == 1 && args.out.c == 1 && with_bytes(channels * static_cast<int>(size), [](auto) {});
+            args.in.c == 1 && args.out.c == 1 && dispatch_unit_bytes(channels * static_cast<int>(size), [](auto) {});
         out.bytes = whole ? channels * static_cast<int>(size) : static_cast<int>(size);
         out.pieces = whole ? 1 : channels;
         for (int k = 0; k < channels; ++k) {
@@ -82,19 +82,19 @@ inline Moves moves_of(native::Dtype dtype, const AnyWarp& args, long long n, lon
 
 // An offset that stands for the fill.
 template <class Offset>
-constexpr Offset nowhere =
+constexpr Offset FILL_OFFSET =
     sizeof(Offset) == 4 ? static_cast<Offset>(-0x7fffffff - 1) : static_cast<Offset>(-0x7fffffffffffffff - 1);
 
 template <int B, class Offset>
-inline void gather(const char* __restrict__ from, const Offset* __restrict__ offset, int count, char* __restrict__ to,
+inline void gather_units(const char* __restrict__ from, const Offset* __restrict__ offset, int count, char* __restrict__ to,
                    long long step, const char* fill) {
-    for (int i = 0; i < count; ++i) memcpy(to + i * step, offset[i] == nowhere<Offset> ? fill : from + offset[i], B);
+    for (int i = 0; i < count; ++i) memcpy(to + i * step, offset[i] == FILL_OFFSET<Offset> ? fill : from + offset[i], B);
 }
 
 // Adjacent pieces, backwards: `from` is the first to be copied and the last in memory. Memory is read in ascending
 // order, which the processor sees coming: 11 us for an image of 224x224x3 bytes, against 47 in the other.
 template <int B>
-inline void copy_back(const char* __restrict__ from, int count, char* __restrict__ to) {
+inline void copy_reversed(const char* __restrict__ from, int count, char* __restrict__ to) {
     const char* low = from - static_cast<long long>(count - 1) * B;
     char* high = to + static_cast<long long>(count - 1) * B;
     int i = 0;
@@ -120,7 +120,7 @@ inline void copy_run(const char* __restrict__ from, long long from_step, int cou
     if (from_step == B && to_step == B)
         memcpy(to, from, static_cast<unsigned long>(count) * B);
     else if (from_step == -B && to_step == B)
-        copy_back<B>(from, count, to);
+        copy_reversed<B>(from, count, to);
     else
         for (int i = 0; i < count; ++i) memcpy(to + i * to_step, from + i * from_step, B);
 }

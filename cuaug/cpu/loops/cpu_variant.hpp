@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../../kernels/ops/adjust_hue.cuh"
+#include "ops/adjust_hue.cuh"
 
 namespace cuaug {
 
@@ -39,11 +39,11 @@ struct HueInChroma {
 
 // What a CPU runs in place of a step.
 template <class Op>
-inline const Op& form_of(const Op& op) {
+inline const Op& cpu_variant(const Op& op) {
     return op;
 }
 template <class R, int K>
-inline HueInChroma<R, K> form_of(const AdjustHue<R, K>& op) {
+inline HueInChroma<R, K> cpu_variant(const AdjustHue<R, K>& op) {
     return HueInChroma<R, K>(op);
 }
 

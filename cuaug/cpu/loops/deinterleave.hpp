@@ -8,14 +8,14 @@ namespace cuaug {
 
 // Whether that takes a few instructions for many pixels.
 #ifdef __AVX2__
-constexpr bool apart_in_vectors = true;
+constexpr bool deinterleaves_in_simd = true;
 #else
-constexpr bool apart_in_vectors = false;
+constexpr bool deinterleaves_in_simd = false;
 #endif
 
 // to[k][i] = from[3 i + k] * factor
 template <int Pitch>
-__attribute__((noinline)) void apart(const uint8* __restrict__ from, int count, float factor,
+__attribute__((noinline)) void deinterleave_rgb8(const uint8* __restrict__ from, int count, float factor,
                                      float (*__restrict__ to)[Pitch]) {
     int i = 0;
 #if defined(__AVX512BW__)
@@ -51,7 +51,7 @@ __attribute__((noinline)) void apart(const uint8* __restrict__ from, int count, 
 
 // to[3 i + k] = from[k][i] * factor, half to even, then clamped, as from_real<uint8>.
 template <int Pitch>
-__attribute__((noinline)) void together(const float (*__restrict__ from)[Pitch], int count, float factor,
+__attribute__((noinline)) void interleave_rgb8(const float (*__restrict__ from)[Pitch], int count, float factor,
                                         uint8* __restrict__ to) {
     int i = 0;
 #ifdef __AVX2__  // as wherever there is AVX-512

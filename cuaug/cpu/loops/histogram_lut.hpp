@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../../kernels/relevelled.cuh"
+#include "ops/histogram_lut.cuh"
 #include "channel_min_max.hpp"
 
 namespace cuaug {
@@ -42,7 +42,7 @@ inline double mean_luma(const Pointwise& args, long long n) {
     return mean_luma(sums, args.channels, 1LL * args.frames * args.in_height * args.in_width);
 }
 
-// As kernels/relevel.cu: a task is a sample.
+// As kernels/passes/relevel.cu: a task is a sample.
 inline void relevel_task(const native::ImageCall& call, long long n, void*) {
     const Pointwise args = pointwise_record(call.record);
     const int wanted = static_cast<int>(parameter(args, n, 0));

@@ -32,7 +32,7 @@ void rotated_iou_task(const void* record, long long row);
 }  // namespace ISA_NAMESPACE
 
 namespace native {
-extern const Loops ISA_TABLE = {
+extern const LoopTable ISA_TABLE = {
     ISA_NAME,
     ISA_FLAGS,
     ISA_NAMESPACE::cuaug::warp_tasks,

@@ -10,7 +10,7 @@ enum class Geometry { Affine, Perspective, Grid, WideGrid };
 enum class Sampler { Nearest, Bilinear, Bicubic, Lanczos };
 enum class Border { Constant, Edge, Reflect, Symmetric, Wrap };
 
-// A record (kernels/record.cuh) and the types it was made for.
+// A record (kernels/records/record.cuh) and the types it was made for.
 struct WarpCall {
     const void* record;
     Dtype source, target;
@@ -22,7 +22,7 @@ struct WarpCall {
 enum class Filter { Triangle, CatmullRom, Lanczos3, SharpCubic, LanczosPlain };
 
 struct ResampleCall {
-    const void* record;  // kernels/resample_record.cuh
+    const void* record;  // kernels/records/resample.cuh
     Dtype source, target;
     Filter filter;
 };
@@ -54,23 +54,23 @@ enum class Op {
 };
 
 // A user's op, over a piece of a row (user_op.hpp): numbers of `bytes` bytes, its fields, where the piece begins
-// (kernels/ops/where.cuh).
-using UserLoop = void (*)(int bytes, int channels, const void* field, const void* where, int count, void* channel);
+// (kernels/ops/pixel_context.cuh).
+using UserOpLoop = void (*)(int bytes, int channels, const void* field, const void* where, int count, void* channel);
 
-constexpr int most_user_fields = 32, most_ops = 128,
-              most_fields = most_ops * most_user_fields;  // of an op, and of a chain
+constexpr int max_user_params = 32, max_ops = 128,
+              max_params = max_ops * max_user_params;  // of an op, and of a chain
 
 // One op of a chain.
-struct Step {
+struct ChainOp {
     Op op;
-    UserLoop user;  // null: `op` it is
-    int user_fields;
+    UserOpLoop user;  // null: `op` it is
+    int user_params;
 };
 
 struct PointwiseCall {
-    const void* record;  // kernels/pointwise_record.cuh
+    const void* record;  // kernels/records/pointwise.cuh
     Dtype source, target;
-    const Step* op;  // [ops]
+    const ChainOp* op;  // [ops]
     int ops;
     int out_channels;
     bool in_place;  // of a mean: what the ops make takes the image's place
@@ -80,19 +80,19 @@ struct PointwiseCall {
 enum class Mix { Cutmix, Mixup };
 
 struct MixCall {
-    const void* record;  // kernels/pointwise_record.cuh
+    const void* record;  // kernels/records/pointwise.cuh
     Dtype dtype;
     Mix mix;
 };
 
 struct GaussianBlurCall {
-    const void* record;  // kernels/gaussian_blur_record.cuh
+    const void* record;  // kernels/records/gaussian_blur.cuh
     Dtype source;
 };
 
 // Of loops that take nothing besides.
 struct ImageCall {
-    const void* record;  // kernels/record.cuh, blend_record.cuh, pointwise_record.cuh, lut_record.cuh, nms_record.cuh
+    const void* record;  // kernels/records/record.cuh, blend_record.cuh, pointwise_record.cuh, lut_record.cuh, nms_record.cuh
     Dtype source;
 };
 
@@ -112,8 +112,8 @@ struct PoolingCall {
 constexpr unsigned long workspace_bytes = 1 << 20;
 
 // A call is cut into tasks, independent of each other and of about equal size.
-struct Loops {
-    const char* isa;
+struct LoopTable {
+    const char* instruction_set;
     const char* flags;  // of the compiler
     long long (*warp_tasks)(const WarpCall& call);
     void (*warp)(const WarpCall& call, long long task, void* workspace);
@@ -143,6 +143,6 @@ struct Loops {
     void (*rotated_iou)(const void* record, long long row);  // kernels/rotated_iou_record.cuh
 };
 
-extern const Loops loops_baseline, loops_v3, loops_v4;
+extern const LoopTable loops_baseline, loops_v3, loops_v4;
 
 }  // namespace native

@@ -7,7 +7,7 @@ namespace cuaug {
 // Of a piece's luma, in as many sums side by side as a vector has room for: one after the other, each addition waits
 // for the last.
 template <class R>
-inline double piece_sum(int channels, int count, const R (*channel)[piece_width]) {
+inline double segment_luma_sum(int channels, int count, const R (*channel)[segment_width]) {
     const R *r = channel[0], *g = channel[1], *b = channel[2];
     R sum = R(0);
     if (channels == 3) {
@@ -22,38 +22,38 @@ inline double piece_sum(int channels, int count, const R (*channel)[piece_width]
 
 template <class T>
 inline double luma_sum(const native::PointwiseCall& call, const Pointwise& args, long long n,
-                       PointwiseMemory<Real<T>>& memory) {
+                       PointwiseWorkspace<Real<T>>& workspace) {
     using R = Real<T>;
     const R share = call.ops > 0 ? R(1) / R(white<T>) : R(1);  // what ops work with
     double total = 0.0;
-    memory.begin(false);
+    workspace.begin(false);
     for (int t = 0; t < args.frames; ++t) {
-        const Plane in = plane<T>(args.in, n, t, 0, args.channels);
+        const ChannelGroup in = channel_group<T>(args.in, n, t, 0, args.channels);
         for (int y = 0; y < args.in_height; ++y)
-            for (int x = 0; x < args.in_width; x += piece_width) {
-                const int count = args.in_width - x < piece_width ? args.in_width - x : piece_width;
-                load_channels<T>(in, y, x, count, share, memory);
+            for (int x = 0; x < args.in_width; x += segment_width) {
+                const int count = args.in_width - x < segment_width ? args.in_width - x : segment_width;
+                load_channels<T>(in, y, x, count, share, workspace);
                 bool changed = false;
                 if (call.ops > 0) {
                     const Where<R> where = {x, y, args.in_width, args.in_height, R(white<T>), R(white<T>), t};
-                    with_channels(args.channels, [&](auto K) {
-                        prepare_chain<R, decltype(K)::value>(call, args, n, 0, where.white, memory);
-                        changed = apply_chain<R, decltype(K)::value>(call, where, count, memory);
+                    dispatch_channels(args.channels, [&](auto K) {
+                        prepare_chain<R, decltype(K)::value>(call, args, n, 0, where.white, workspace);
+                        changed = apply_chain<R, decltype(K)::value>(call, where, count, workspace);
                     });
                 }
-                total += piece_sum(args.channels, count, memory.channel);
-                if (call.in_place && changed) store_channels<T>(in, y, x, count, R(white<T>), memory);
+                total += segment_luma_sum(args.channels, count, workspace.channel);
+                if (call.in_place && changed) store_channels<T>(in, y, x, count, R(white<T>), workspace);
             }
     }
     return total / static_cast<double>(share);
 }
 
-// As kernels/luma_mean.cu: a task is a sample.
-inline void luma_mean_task(const native::PointwiseCall& call, long long n, void* workspace) {
+// As kernels/passes/luma_mean.cu: a task is a sample.
+inline void luma_mean_task(const native::PointwiseCall& call, long long n, void* memory) {
     const Pointwise args = pointwise_record(call.record);
-    with_source(call.source, [&](auto element) {
+    dispatch_image_dtype(call.source, [&](auto element) {
         using T = decltype(element);
-        const double sum = luma_sum<T>(call, args, n, *static_cast<PointwiseMemory<Real<T>>*>(workspace));
+        const double sum = luma_sum<T>(call, args, n, *static_cast<PointwiseWorkspace<Real<T>>*>(memory));
         static_cast<double*>(args.out.data)[n * args.out.n] =
             sum / (1.0 * args.frames * args.in_height * args.in_width);
     });

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../../kernels/lut_record.cuh"
+#include "records/lut.cuh"
 #include "pointwise.hpp"
 
 namespace cuaug {
@@ -11,27 +11,27 @@ inline Lut lut_record(const void* record) {
     return args;
 }
 
-inline uint8 looked_up(const Lut& args, long long n, int c, int level) {
+inline uint8 table_entry(const Lut& args, long long n, int c, int level) {
     return args.table[n * args.table_n + c * args.table_c + level * args.table_x];
 }
 
 // Whether each level of a sample stays what it is, as most do of those in a policy.
-inline bool stays(const Lut& args, long long n) {
+inline bool is_identity_table(const Lut& args, long long n) {
     for (int c = 0; c < args.channels; ++c)
         for (int level = 0; level < 256; ++level)
-            if (looked_up(args, n, c, level) != level) return false;
+            if (table_entry(args, n, c, level) != level) return false;
     return true;
 }
 
-// As kernels/lut.cu. Tasks and pieces are those of pointwise.
-inline void lut_task(const native::ImageCall& call, long long task, void* workspace) {
+// As kernels/passes/lut.cu. Tasks and pieces are those of pointwise.
+inline void lut_task(const native::ImageCall& call, long long task, void* memory) {
     const Lut args = lut_record(call.record);
     const TaskRows rows = task_rows(args, task);
-    if (stays(args, rows.n)) return copy_rows<uint8>(args, rows);
-    uint8* table = static_cast<uint8*>(workspace);
+    if (is_identity_table(args, rows.n)) return copy_rows<uint8>(args, rows);
+    uint8* table = static_cast<uint8*>(memory);
     for (int c = 0; c < args.channels; ++c) {
-        for (int level = 0; level < 256; ++level) table[level] = looked_up(args, rows.n, c, level);
-        each_piece(args, task, [&](long long n, long long t, int y, int x, int count) {
+        for (int level = 0; level < 256; ++level) table[level] = table_entry(args, rows.n, c, level);
+        for_each_segment(args, task, [&](long long n, long long t, int y, int x, int count) {
             const uint8* from = static_cast<const uint8*>(args.in.data) + n * args.in.n + t * args.in.t +
                                 c * args.in.c + y * args.in.y + x * args.in.x;
             uint8* to = static_cast<uint8*>(args.out.data) + n * args.out.n + t * args.out.t + c * args.out.c +

@@ -1,14 +1,14 @@
 #pragma once
 
-#include "../../kernels/mixes/cutmix.cuh"
-#include "../../kernels/mixes/mixup.cuh"
+#include "ops/mixes/cutmix.cuh"
+#include "ops/mixes/mixup.cuh"
 #include "pointwise.hpp"
 
 namespace cuaug {
 
 template <class R, int K, class Op>
-inline void mix_pixels(const Op& op, const Where<R>& where, int count, R (*__restrict__ own)[piece_width],
-                       const R (*__restrict__ other)[piece_width]) {
+inline void mix_pixels(const Op& op, const Where<R>& where, int count, R (*__restrict__ own)[segment_width],
+                       const R (*__restrict__ other)[segment_width]) {
     for (int i = 0; i < count; ++i) {
         Pixel<R, K> a, b;
         for (int k = 0; k < K; ++k) a.c[k] = own[k][i], b.c[k] = other[k][i];
@@ -20,39 +20,39 @@ inline void mix_pixels(const Op& op, const Where<R>& where, int count, R (*__res
 }
 
 template <class R>
-struct MixMemory {
-    PointwiseMemory<R> own, other;
+struct MixWorkspace {
+    PointwiseWorkspace<R> own, other;
 };
 
 template <class T, template <class, int> class Mix>
-inline void mix_piece(const Pointwise& args, long long n, long long t, int y, int x, int count,
-                      MixMemory<Real<T>>& memory) {
+inline void mix_segment(const Pointwise& args, long long n, long long t, int y, int x, int count,
+                      MixWorkspace<Real<T>>& workspace) {
     using R = Real<T>;
     const Where<R> where = {x, y, args.in_width, args.in_height, R(white<T>), R(white<T>)};
     for (int c = 0; c < args.channels; c += 4) {
-        load_channels<T>(plane<T>(args.in, n, t, c, args.channels), y, x, count, R(1), memory.own);
-        load_channels<T>(plane<T>(args.in, partner_of(args, n), t, c, args.channels), y, x, count, R(1), memory.other);
-        with_channels(args.channels - c, [&](auto channels) {
+        load_channels<T>(channel_group<T>(args.in, n, t, c, args.channels), y, x, count, R(1), workspace.own);
+        load_channels<T>(channel_group<T>(args.in, partner_of(args, n), t, c, args.channels), y, x, count, R(1), workspace.other);
+        dispatch_channels(args.channels - c, [&](auto channels) {
             constexpr int K = decltype(channels)::value;
             const auto op =
                 op_of<Mix<R, K>, R, K>([&](int i) { return parameter(args, n, i); }, 1, c, args.channels, R(white<T>));
-            mix_pixels<R, K>(op, where, count, memory.own.channel, memory.other.channel);
+            mix_pixels<R, K>(op, where, count, workspace.own.channel, workspace.other.channel);
         });
-        store_channels<T>(plane<T>(args.out, n, t, c, args.channels), y, x, count, R(1), memory.own);
+        store_channels<T>(channel_group<T>(args.out, n, t, c, args.channels), y, x, count, R(1), workspace.own);
     }
 }
 
 // Tasks are those of pointwise.
-inline void mix_task(const native::MixCall& call, long long task, void* workspace) {
+inline void mix_task(const native::MixCall& call, long long task, void* memory) {
     const Pointwise args = pointwise_record(call.record);
-    with_source(call.dtype, [&](auto element) {
+    dispatch_image_dtype(call.dtype, [&](auto element) {
         using T = decltype(element);
-        auto& memory = *static_cast<MixMemory<Real<T>>*>(workspace);
-        each_piece(args, task, [&](long long n, long long t, int y, int x, int count) {
+        auto& workspace = *static_cast<MixWorkspace<Real<T>>*>(memory);
+        for_each_segment(args, task, [&](long long n, long long t, int y, int x, int count) {
             if (call.mix == native::Mix::Mixup)
-                mix_piece<T, Mixup>(args, n, t, y, x, count, memory);
+                mix_segment<T, Mixup>(args, n, t, y, x, count, workspace);
             else
-                mix_piece<T, Cutmix>(args, n, t, y, x, count, memory);
+                mix_segment<T, Cutmix>(args, n, t, y, x, count, workspace);
         });
     });
 }

@@ -25,7 +25,7 @@ inline void store_row(const R* __restrict__ from, int count, T* __restrict__ to,
 }
 
 template <class R>
-inline void interleave(const R* __restrict__ r, const R* __restrict__ g, const R* __restrict__ b,
+inline void interleave4(const R* __restrict__ r, const R* __restrict__ g, const R* __restrict__ b,
                        const R* __restrict__ a, int count, R* __restrict__ pixels) {
     for (int i = 0; i < count; ++i) {
         pixels[4 * i] = r[i];
@@ -37,7 +37,7 @@ inline void interleave(const R* __restrict__ r, const R* __restrict__ g, const R
 
 // Columns first .. first + count of a row. `scratch` holds 4 * count + 4 numbers.
 template <class T, class R>
-inline void load_pixels(const Plane& plane, int row, int first, int count, R* __restrict__ pixels,
+inline void load_pixels(const ChannelGroup& plane, int row, int first, int count, R* __restrict__ pixels,
                         R* __restrict__ scratch) {
     const T* at = reinterpret_cast<const T*>(plane.data) + row * plane.y_stride + first * plane.x_stride;
     if (plane.packed) {
@@ -62,16 +62,16 @@ inline void load_pixels(const Plane& plane, int row, int first, int count, R* __
             }
         if (k == c) load_row(at + plane.offset[k], plane.x_stride, count, scratch + k * count);
     }
-    interleave(row_of[0], row_of[1], row_of[2], row_of[3], count, pixels);
+    interleave4(row_of[0], row_of[1], row_of[2], row_of[3], count, pixels);
 }
 
 template <class T, class R>
-inline void store_pixels(const R* __restrict__ pixels, int count, const Plane& plane, int row, int first,
+inline void store_pixels(const R* __restrict__ pixels, int count, const ChannelGroup& plane, int row, int first,
                          R* __restrict__ scratch) {
     if constexpr (Same<T, uint8>::value && Same<R, float>::value) {
-        Word* words = reinterpret_cast<Word*>(scratch);
-        words_of(pixels, count, words);
-        return store_words(words, count, plane, row, first);
+        Rgba32* words = reinterpret_cast<Rgba32*>(scratch);
+        to_rgba32(pixels, count, words);
+        return store_rgba32(words, count, plane, row, first);
     }
     T* at = reinterpret_cast<T*>(plane.data) + row * plane.y_stride + first * plane.x_stride;
     if (plane.packed) {

@@ -1,29 +1,29 @@
 #pragma once
 
-#include "../../kernels/ops/adjust_brightness.cuh"
-#include "../../kernels/ops/adjust_contrast.cuh"
-#include "../../kernels/ops/adjust_gamma.cuh"
-#include "../../kernels/ops/adjust_hue.cuh"
-#include "../../kernels/ops/adjust_saturation.cuh"
-#include "../../kernels/ops/after_contrast.cuh"
-#include "../../kernels/ops/autocontrast.cuh"
-#include "../../kernels/ops/before_contrast.cuh"
-#include "../../kernels/ops/color_jitter.cuh"
-#include "../../kernels/ops/color_matrix.cuh"
-#include "../../kernels/ops/drop_cells.cuh"
-#include "../../kernels/ops/erase.cuh"
-#include "../../kernels/ops/gaussian_noise.cuh"
-#include "../../kernels/ops/grayscale.cuh"
-#include "../../kernels/ops/invert.cuh"
-#include "../../kernels/ops/mask_grid.cuh"
-#include "../../kernels/ops/normalize.cuh"
-#include "../../kernels/ops/posterize.cuh"
-#include "../../kernels/ops/random_grayscale.cuh"
-#include "../../kernels/ops/scaled.cuh"
-#include "../../kernels/ops/solarize.cuh"
-#include "../../kernels/ops/uniform_noise.cuh"
-#include "../../kernels/ops/unscaled.cuh"
-#include "../../kernels/pointwise_record.cuh"
+#include "ops/adjust_brightness.cuh"
+#include "ops/adjust_contrast.cuh"
+#include "ops/adjust_gamma.cuh"
+#include "ops/adjust_hue.cuh"
+#include "ops/adjust_saturation.cuh"
+#include "ops/after_contrast.cuh"
+#include "ops/autocontrast.cuh"
+#include "ops/before_contrast.cuh"
+#include "ops/color_jitter.cuh"
+#include "ops/color_matrix.cuh"
+#include "ops/drop_cells.cuh"
+#include "ops/erase.cuh"
+#include "ops/gaussian_noise.cuh"
+#include "ops/grayscale.cuh"
+#include "ops/invert.cuh"
+#include "ops/mask_grid.cuh"
+#include "ops/normalize.cuh"
+#include "ops/posterize.cuh"
+#include "ops/random_grayscale.cuh"
+#include "ops/scaled.cuh"
+#include "ops/solarize.cuh"
+#include "ops/uniform_noise.cuh"
+#include "ops/unscaled.cuh"
+#include "records/pointwise.cuh"
 #include "deinterleave.hpp"
 #include "copy_pixels.hpp"
 #include "row_segment.hpp"
@@ -35,30 +35,30 @@
 namespace cuaug {
 
 template <class R>
-struct PointwiseMemory {
-    R channel[4][piece_width];
-    R away[4 * piece_width];  // what `leaving` takes to the result while the next piece is worked on
-    R scratch[4 * piece_width + 4];
-    R field[native::most_fields];  // of the chain, for a sample's four channels from `prepared` on
+struct PointwiseWorkspace {
+    R channel[4][segment_width];
+    R outgoing[4 * segment_width];  // what `leaving` takes to the result while the next piece is worked on
+    R scratch[4 * segment_width + 4];
+    R field[native::max_params];  // of the chain, for a sample's four channels from `prepared` on
     int prepared;
     bool last;  // see stream.hpp
-    Leaving<R> leaving;
+    PendingStore<R> pending_store;
 
-    void begin(bool is_last) { prepared = -1, last = is_last, leaving = {}; }
+    void begin(bool is_last) { prepared = -1, last = is_last, pending_store = {}; }
 };
 
 // The three below are the same for all dtypes, and compiled once.
 
 template <class R>
-__attribute__((noinline)) void scale(R* values, int count, R factor) {
+__attribute__((noinline)) void scale_values(R* values, int count, R factor) {
     if (factor == R(1)) return;
     for (int i = 0; i < count; ++i) values[i] *= factor;
 }
 
 template <class R>
-__attribute__((noinline)) void take_apart(const R* __restrict__ from, int channels, int count, R factor,
-                                          R (*__restrict__ to)[piece_width]) {
-    with_channels(channels, [&](auto all) {
+__attribute__((noinline)) void deinterleave(const R* __restrict__ from, int channels, int count, R factor,
+                                          R (*__restrict__ to)[segment_width]) {
+    dispatch_channels(channels, [&](auto all) {
         constexpr int K = decltype(all)::value;
         for (int i = 0; i < count; ++i)
             for (int k = 0; k < K; ++k) to[k][i] = from[K * i + k] * factor;
@@ -66,9 +66,9 @@ __attribute__((noinline)) void take_apart(const R* __restrict__ from, int channe
 }
 
 template <class R>
-__attribute__((noinline)) void put_together(const R (*__restrict__ from)[piece_width], int channels, int count,
+__attribute__((noinline)) void interleave(const R (*__restrict__ from)[segment_width], int channels, int count,
                                             R factor, R* __restrict__ to) {
-    with_channels(channels, [&](auto all) {
+    dispatch_channels(channels, [&](auto all) {
         constexpr int K = decltype(all)::value;
         for (int i = 0; i < count; ++i)
             for (int k = 0; k < K; ++k) to[K * i + k] = from[k][i] * factor;
@@ -78,105 +78,105 @@ __attribute__((noinline)) void put_together(const R (*__restrict__ from)[piece_w
 // Columns first .. first + count of a row, times `factor`, channel by channel, so that one instruction works on the
 // same channel of many pixels.
 template <class T, class R>
-inline void load_channels(const Plane& plane, int row, int first, int count, R factor, PointwiseMemory<R>& memory) {
+inline void load_channels(const ChannelGroup& plane, int row, int first, int count, R factor, PointwiseWorkspace<R>& workspace) {
     const T* at = reinterpret_cast<const T*>(plane.data) + row * plane.y_stride + first * plane.x_stride;
     if (!plane.packed) {
         for (int k = 0; k < plane.channels; ++k) {
-            load_row(at + plane.offset[k], plane.x_stride, count, memory.channel[k]);
-            scale(memory.channel[k], count, factor);
+            load_row(at + plane.offset[k], plane.x_stride, count, workspace.channel[k]);
+            scale_values(workspace.channel[k], count, factor);
         }
         return;
     }
     at += plane.offset[0];
     if constexpr (Same<T, R>::value) {
-        take_apart(at, plane.channels, count, factor, memory.channel);
+        deinterleave(at, plane.channels, count, factor, workspace.channel);
     } else {
         if constexpr (Same<T, uint8>::value)
-            if (plane.channels == 3) return apart(at, count, factor, memory.channel);
-        load_row(at, 1, count * plane.channels, memory.scratch);
-        take_apart(memory.scratch, plane.channels, count, factor, memory.channel);
+            if (plane.channels == 3) return deinterleave_rgb8(at, count, factor, workspace.channel);
+        load_row(at, 1, count * plane.channels, workspace.scratch);
+        deinterleave(workspace.scratch, plane.channels, count, factor, workspace.channel);
     }
 }
 
 // No more than once in the text, though several loops store. `last`: nobody reads a result of R's own type soon
 // (stream.hpp).
 template <class T, class R>
-__attribute__((noinline)) void store_channels(const Plane& plane, int row, int first, int count, R factor,
-                                              PointwiseMemory<R>& memory, bool last = false) {
+__attribute__((noinline)) void store_channels(const ChannelGroup& plane, int row, int first, int count, R factor,
+                                              PointwiseWorkspace<R>& workspace, bool last = false) {
     T* at = reinterpret_cast<T*>(plane.data) + row * plane.y_stride + first * plane.x_stride;
     if (!plane.packed) {
         for (int k = 0; k < plane.channels; ++k) {
-            scale(memory.channel[k], count, factor);
+            scale_values(workspace.channel[k], count, factor);
             if constexpr (Same<T, R>::value)
                 if (last && plane.x_stride == 1) {
-                    stream(memory.channel[k], count, at + plane.offset[k]);
+                    store_nontemporal(workspace.channel[k], count, at + plane.offset[k]);
                     continue;
                 }
-            store_row(memory.channel[k], count, at + plane.offset[k], plane.x_stride);
+            store_row(workspace.channel[k], count, at + plane.offset[k], plane.x_stride);
         }
         return;
     }
     if constexpr (Same<T, R>::value) {
-        put_together(memory.channel, plane.channels, count, factor, last ? memory.away : at + plane.offset[0]);
-        if (last) memory.leaving = {memory.away, at + plane.offset[0], count * plane.channels};
+        interleave(workspace.channel, plane.channels, count, factor, last ? workspace.outgoing : at + plane.offset[0]);
+        if (last) workspace.pending_store = {workspace.outgoing, at + plane.offset[0], count * plane.channels};
         return;
     }
     if constexpr (Same<T, uint8>::value && Same<R, float>::value)
-        if (plane.channels == 3) return together(memory.channel, count, factor, at + plane.offset[0]);
-    put_together(memory.channel, plane.channels, count, factor, memory.scratch);
-    store_row(memory.scratch, count * plane.channels, at + plane.offset[0], 1);
+        if (plane.channels == 3) return interleave_rgb8(workspace.channel, count, factor, at + plane.offset[0]);
+    interleave(workspace.channel, plane.channels, count, factor, workspace.scratch);
+    store_row(workspace.scratch, count * plane.channels, at + plane.offset[0], 1);
 }
 
 // Calls `use` with the op of a name, for pixels of K channels.
-template <class R, int K, class Use>
-inline auto with_op(native::Op op, const Use& use) {
+template <class R, int K, class Visitor>
+inline auto dispatch_op(native::Op op, const Visitor& visit) {
     switch (op) {
         case native::Op::AdjustBrightness:
-            return use(AdjustBrightness<R, K>());
+            return visit(AdjustBrightness<R, K>());
         case native::Op::AdjustContrast:
-            return use(AdjustContrast<R, K>());
+            return visit(AdjustContrast<R, K>());
         case native::Op::AdjustGamma:
-            return use(AdjustGamma<R, K>());
+            return visit(AdjustGamma<R, K>());
         case native::Op::AdjustHue:
-            return use(AdjustHue<R, K>());
+            return visit(AdjustHue<R, K>());
         case native::Op::AdjustSaturation:
-            return use(AdjustSaturation<R, K>());
+            return visit(AdjustSaturation<R, K>());
         case native::Op::AfterContrast:
-            return use(AfterContrast<R, K>());
+            return visit(AfterContrast<R, K>());
         case native::Op::Autocontrast:
-            return use(Autocontrast<R, K>());
+            return visit(Autocontrast<R, K>());
         case native::Op::BeforeContrast:
-            return use(BeforeContrast<R, K>());
+            return visit(BeforeContrast<R, K>());
         case native::Op::ColorJitter:
-            return use(ColorJitter<R, K>());
+            return visit(ColorJitter<R, K>());
         case native::Op::ColorMatrix:
-            return use(ColorMatrix<R, K>());
+            return visit(ColorMatrix<R, K>());
         case native::Op::DropCells:
-            return use(DropCells<R, K>());
+            return visit(DropCells<R, K>());
         case native::Op::Erase:
-            return use(Erase<R, K>());
+            return visit(Erase<R, K>());
         case native::Op::GaussianNoise:
-            return use(GaussianNoise<R, K>());
+            return visit(GaussianNoise<R, K>());
         case native::Op::Grayscale:
-            return use(Grayscale<R, K>());
+            return visit(Grayscale<R, K>());
         case native::Op::Invert:
-            return use(Invert<R, K>());
+            return visit(Invert<R, K>());
         case native::Op::MaskGrid:
-            return use(MaskGrid<R, K>());
+            return visit(MaskGrid<R, K>());
         case native::Op::Normalize:
-            return use(Normalize<R, K>());
+            return visit(Normalize<R, K>());
         case native::Op::Posterize:
-            return use(Posterize<R, K>());
+            return visit(Posterize<R, K>());
         case native::Op::RandomGrayscale:
-            return use(RandomGrayscale<R, K>());
+            return visit(RandomGrayscale<R, K>());
         case native::Op::Scaled:
-            return use(Scaled<R, K>());
+            return visit(Scaled<R, K>());
         case native::Op::Solarize:
-            return use(Solarize<R, K>());
+            return visit(Solarize<R, K>());
         case native::Op::UniformNoise:
-            return use(UniformNoise<R, K>());
+            return visit(UniformNoise<R, K>());
         default:
-            return use(Unscaled<R, K>());
+            return visit(Unscaled<R, K>());
     }
 }
 
@@ -184,21 +184,21 @@ inline auto with_op(native::Op op, const Use& use) {
 // row.
 template <class R, int K>
 inline void prepare_chain(const native::PointwiseCall& call, const Pointwise& args, long long n, int first, R white,
-                          PointwiseMemory<R>& memory) {
-    if (memory.prepared == first) return;
-    memory.prepared = first;
+                          PointwiseWorkspace<R>& workspace) {
+    if (workspace.prepared == first) return;
+    workspace.prepared = first;
     auto column = [&](int i) { return parameter(args, n, i); };
-    R* field = memory.field;
+    R* field = workspace.field;
     for (int o = 0, from = 0; o < call.ops; ++o) {
-        const native::Step& step = call.op[o];
+        const native::ChainOp& step = call.op[o];
         if (step.user != nullptr) {
-            for (int i = 0; i < step.user_fields; ++i) *field++ = static_cast<R>(column(from + i));
-            from += step.user_fields;
+            for (int i = 0; i < step.user_params; ++i) *field++ = static_cast<R>(column(from + i));
+            from += step.user_params;
             continue;
         }
-        with_op<R, K>(step.op, [&](auto op) {
+        dispatch_op<R, K>(step.op, [&](auto op) {
             using Op = decltype(op);
-            static_assert(Op::shared + Op::each * K <= native::most_user_fields, "a chain's fields have room for it");
+            static_assert(Op::shared + Op::each * K <= native::max_user_params, "a chain's fields have room for it");
             fill_fields<Op, R, K>(column, from, first, args.channels, white, field);
             field += Op::shared + Op::each * K;
             from += Op::shared + Op::each * args.channels;
@@ -209,21 +209,21 @@ inline void prepare_chain(const native::PointwiseCall& call, const Pointwise& ar
 // Whether an op had something to do.
 template <class R, int K>
 inline bool apply_chain(const native::PointwiseCall& call, const Where<R>& where, int count,
-                        PointwiseMemory<R>& memory) {
-    const R* field = memory.field;
+                        PointwiseWorkspace<R>& workspace) {
+    const R* field = workspace.field;
     bool changed = false;
-    memory.leaving.part(call.ops + 1);
-    for (int o = 0; o < call.ops; memory.leaving.part(call.ops - o), ++o) {
-        const native::Step& step = call.op[o];
+    workspace.pending_store.store_part(call.ops + 1);
+    for (int o = 0; o < call.ops; workspace.pending_store.store_part(call.ops - o), ++o) {
+        const native::ChainOp& step = call.op[o];
         if (step.user != nullptr) {
-            step.user(sizeof(R), K, field, &where, count, memory.channel);
-            field += step.user_fields;
+            step.user(sizeof(R), K, field, &where, count, workspace.channel);
+            field += step.user_params;
             changed = true;
             continue;
         }
-        with_op<R, K>(step.op, [&](auto op) {
+        dispatch_op<R, K>(step.op, [&](auto op) {
             using Op = decltype(op);
-            changed |= apply<R, K>(op_of<Op>(field), where, count, memory.channel);
+            changed |= apply<R, K>(op_of<Op>(field), where, count, workspace.channel);
             field += Op::shared + Op::each * K;
         });
     }
@@ -231,31 +231,31 @@ inline bool apply_chain(const native::PointwiseCall& call, const Where<R>& where
 }
 
 template <class R>
-inline void pointwise_piece(const native::PointwiseCall& call, const Pointwise& args, long long n, long long t, int y,
-                            int x, int count, PointwiseMemory<R>& memory) {
+inline void pointwise_segment(const native::PointwiseCall& call, const Pointwise& args, long long n, long long t, int y,
+                            int x, int count, PointwiseWorkspace<R>& workspace) {
     for (int c = 0; c < args.channels; c += 4) {
         const int channels = args.channels - c < 4 ? args.channels - c : 4,
                   out_channels = call.out_channels == args.channels ? channels : call.out_channels;
         const int plane_index = static_cast<int>(t) * ((args.channels + 3) / 4) + c / 4;
         Where<R> where = {x, y, args.in_width, args.in_height, R(1), R(1), plane_index};
-        with_source(call.source, [&](auto element) {
+        dispatch_image_dtype(call.source, [&](auto element) {
             using T = decltype(element);
             if constexpr (Same<Real<T>, R>::value) {
                 where.white = R(white<T>);
-                load_channels<T>(plane<T>(args.in, n, t, c, args.channels), y, x, count, R(1) / R(white<T>), memory);
+                load_channels<T>(channel_group<T>(args.in, n, t, c, args.channels), y, x, count, R(1) / R(white<T>), workspace);
             }
         });
-        with_source(call.target, [&](auto element) {
+        dispatch_image_dtype(call.target, [&](auto element) {
             using T = decltype(element);
             where.out_white = R(white<T>);
-            with_channels(channels, [&](auto K) {
-                prepare_chain<R, decltype(K)::value>(call, args, n, c, where.white, memory);
-                apply_chain<R, decltype(K)::value>(call, where, count, memory);
+            dispatch_channels(channels, [&](auto K) {
+                prepare_chain<R, decltype(K)::value>(call, args, n, c, where.white, workspace);
+                apply_chain<R, decltype(K)::value>(call, where, count, workspace);
             });
             for (int k = channels; k < out_channels; ++k)
-                memcpy(memory.channel[k], memory.channel[0], sizeof(R) * count);
+                memcpy(workspace.channel[k], workspace.channel[0], sizeof(R) * count);
             const int all = call.out_channels == args.channels ? args.channels : out_channels;
-            store_channels<T>(plane<T>(args.out, n, t, c, all), y, x, count, R(white<T>), memory, memory.last);
+            store_channels<T>(channel_group<T>(args.out, n, t, c, all), y, x, count, R(white<T>), workspace, workspace.last);
         });
     }
 }
@@ -288,16 +288,16 @@ inline TaskRows task_rows(const Batch& args, long long task) {
 
 // Calls `piece(n, t, y, x, count)` for each piece of a task's rows.
 template <class Piece>
-inline void each_piece(const Batch& args, long long task, const Piece& piece) {
+inline void for_each_segment(const Batch& args, long long task, const Piece& piece) {
     const TaskRows rows = task_rows(args, task);
     for (int y = rows.top; y < rows.bottom; ++y)
-        for (int x = 0; x < args.in_width; x += piece_width)
-            piece(rows.n, rows.t, y, x, args.in_width - x < piece_width ? args.in_width - x : piece_width);
+        for (int x = 0; x < args.in_width; x += segment_width)
+            piece(rows.n, rows.t, y, x, args.in_width - x < segment_width ? args.in_width - x : segment_width);
 }
 
 // Rows as they are, of elements of so many bytes; once in the text for all dtypes of that size.
 template <int Bytes>
-__attribute__((noinline)) void copy_rows(const Plane& in, const Plane& out, int width, int top, int bottom) {
+__attribute__((noinline)) void copy_rows(const ChannelGroup& in, const ChannelGroup& out, int width, int top, int bottom) {
     const bool packed = in.packed && out.packed;
     const long long from_step = Bytes * (packed ? 1 : in.x_stride), to_step = Bytes * (packed ? 1 : out.x_stride);
     const int count = packed ? width * in.channels : width;
@@ -311,13 +311,13 @@ __attribute__((noinline)) void copy_rows(const Plane& in, const Plane& out, int 
 template <class T>
 inline void copy_rows(const Batch& args, const TaskRows& rows) {
     for (int c = 0; c < args.channels; c += 4)
-        copy_rows<sizeof(T)>(plane<T>(args.in, rows.n, rows.t, c, args.channels),
-                             plane<T>(args.out, rows.n, rows.t, c, args.channels), args.in_width, rows.top,
+        copy_rows<sizeof(T)>(channel_group<T>(args.in, rows.n, rows.t, c, args.channels),
+                             channel_group<T>(args.out, rows.n, rows.t, c, args.channels), args.in_width, rows.top,
                              rows.bottom);
 }
 
 // An op that makes each channel of itself alone, and all of them alike.
-inline bool channelwise(const native::Step& step) {
+inline bool is_channelwise(const native::ChainOp& step) {
     if (step.user != nullptr) return false;
     switch (step.op) {
         case native::Op::AdjustBrightness:
@@ -336,12 +336,12 @@ inline bool channelwise(const native::Step& step) {
 
 // To such ops packed channels are pixels of one channel: nothing has to be taken apart. Bytes of three are, and put
 // together again, in less time than it takes to convert them in a row: a brightness of 224x224 in 37 us, not 63.
-inline void flatten(native::PointwiseCall& call, Pointwise& args) {
-    if (apart_in_vectors && args.channels == 3 && call.source == native::Dtype::uint8 &&
+inline void treat_channels_as_pixels(native::PointwiseCall& call, Pointwise& args) {
+    if (deinterleaves_in_simd && args.channels == 3 && call.source == native::Dtype::uint8 &&
         call.target == native::Dtype::uint8)
         return;
     for (int o = 0; o < call.ops; ++o)
-        if (!channelwise(call.op[o])) return;
+        if (!is_channelwise(call.op[o])) return;
     const int channels = args.channels;
     auto packed = [&](const View& view) { return view.c == 1 && view.x == channels; };
     if (!packed(args.in) || !packed(args.out) || call.out_channels != channels || args.in_width > (1 << 30) / channels)
@@ -353,25 +353,25 @@ inline void flatten(native::PointwiseCall& call, Pointwise& args) {
 }
 
 template <class R>
-inline void pointwise_typed(native::PointwiseCall call, long long task, void* workspace) {
+inline void pointwise_typed(native::PointwiseCall call, long long task, void* memory) {
     Pointwise args = pointwise_record(call.record);
-    flatten(call, args);
-    PointwiseMemory<R>& memory = *static_cast<PointwiseMemory<R>*>(workspace);
-    memory.begin(call.last &&
+    treat_channels_as_pixels(call, args);
+    PointwiseWorkspace<R>& workspace = *static_cast<PointwiseWorkspace<R>*>(memory);
+    workspace.begin(call.last &&
                  1.0 * args.samples * args.frames * args.in_height * args.in_width * call.out_channels * sizeof(R) >=
-                     streamed_bytes);
-    each_piece(args, task, [&](long long n, long long t, int y, int x, int count) {
-        pointwise_piece(call, args, n, t, y, x, count, memory);
+                     nontemporal_bytes);
+    for_each_segment(args, task, [&](long long n, long long t, int y, int x, int count) {
+        pointwise_segment(call, args, n, t, y, x, count, workspace);
     });
-    memory.leaving.part(1);
-    if (memory.last) end_stream();
+    workspace.pending_store.store_part(1);
+    if (workspace.last) store_fence();
 }
 
-inline void pointwise_task(const native::PointwiseCall& call, long long task, void* workspace) {
+inline void pointwise_task(const native::PointwiseCall& call, long long task, void* memory) {
     if (call.source == native::Dtype::float64)
-        pointwise_typed<double>(call, task, workspace);
+        pointwise_typed<double>(call, task, memory);
     else
-        pointwise_typed<float>(call, task, workspace);
+        pointwise_typed<float>(call, task, memory);
 }
 
 }  // namespace cuaug

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "../../kernels/filter.cuh"
-#include "../../kernels/resample_record.cuh"
+#include "samplers/filter.cuh"
+#include "records/resample.cuh"
 #include "simd8.hpp"
 #include "bilinear_resize.hpp"
 
@@ -11,61 +11,61 @@
 
 namespace cuaug {
 
-constexpr int most_columns = 256;    // output pixels of a row made at once
-constexpr int most_weights = 16384;  // of those pixels together
-constexpr int most_sources = 1024;   // source pixels of a row summed at once
+constexpr int max_columns = 256;    // output pixels of a row made at once
+constexpr int max_weights = 16384;  // of those pixels together
+constexpr int max_sources = 1024;   // source pixels of a row summed at once
 
 // One output pixel of a row: the source columns it is made of, and where their weights stand if they are that few.
 template <class R>
-struct Column {
+struct ColumnTaps {
     Taps<R> taps;
     int first, count, at;
 };
 
 template <class R>
-struct ResampleMemory {
-    static constexpr int pitch = 4 * most_sources + 16, result_pitch = 4 * most_columns;
-    alignas(64) R weight[most_weights];
+struct ResampleWorkspace {
+    static constexpr int pitch = 4 * max_sources + 16, result_pitch = 4 * max_columns;
+    alignas(64) R weight[max_weights];
     alignas(64) R rows[lanes * pitch];    // one, or eight
     alignas(64) R pixels[lanes * pitch];  // these again: channels side by side, or all eight rows
     alignas(64) R result[lanes * result_pitch];
-    alignas(64) R together[lanes * result_pitch];  // these again, all eight rows
-    alignas(64) R scratch[4 * most_columns + 16];
-    Column<R> columns[most_columns];
+    alignas(64) R interleaved_result[lanes * result_pitch];  // these again, all eight rows
+    alignas(64) R scratch[4 * max_columns + 16];
+    ColumnTaps<R> columns[max_columns];
 };
-static_assert(sizeof(ResampleMemory<double>) <= native::workspace_bytes, "the workspace holds a task's memory");
+static_assert(sizeof(ResampleWorkspace<double>) <= native::workspace_bytes, "the workspace holds a task's memory");
 
-template <class Use>
-inline auto with_filter(native::Filter filter, const Use& use) {
+template <class Visitor>
+inline auto dispatch_filter(native::Filter filter, const Visitor& visit) {
     switch (filter) {
         case native::Filter::Triangle:
-            return use(Triangle());
+            return visit(Triangle());
         case native::Filter::CatmullRom:
-            return use(CatmullRom());
+            return visit(CatmullRom());
         case native::Filter::Lanczos3:
-            return use(Lanczos3());
+            return visit(Lanczos3());
         case native::Filter::SharpCubic:
-            return use(SharpCubic());
+            return visit(SharpCubic());
         default:
-            return use(LanczosPlain());
+            return visit(LanczosPlain());
     }
 }
 
 // Taps of one axis and one sample.
 template <class R>
-struct Axis {
+struct ResampleAxis {
     native::Filter filter;
     double start, extent;
     int length, size;
     bool antialias;
 
     Taps<R> taps(int at) const {
-        return with_filter(
+        return dispatch_filter(
             filter, [&](auto kind) { return taps_of<decltype(kind), R>(start, extent, length, size, at, antialias); });
     }
 
     R weight_of(const Taps<R>& taps, int i) const {
-        return with_filter(filter, [&](auto kind) { return weight<decltype(kind)>(taps, i); });
+        return dispatch_filter(filter, [&](auto kind) { return weight<decltype(kind)>(taps, i); });
     }
 };
 
@@ -105,7 +105,7 @@ inline void add_rows(const T* const* row, long long offset, const R* weight, int
 // The sum down columns first .. first + count, all of them inside the image. Packed channels stay packed, and so do
 // planes: plane k goes to rows + k * most_sources.
 template <class T, class R>
-inline void add_down(const Axis<R>& axis, const Taps<R>& taps, const Plane& plane, int height, int first, int count,
+inline void sum_rows(const ResampleAxis<R>& axis, const Taps<R>& taps, const ChannelGroup& plane, int height, int first, int count,
                      const Pixel<R, 4>& fill, R* rows) {
     const int planes = plane.packed ? 1 : plane.channels, width = plane.packed ? count * plane.channels : count;
     const T* from[4];
@@ -123,7 +123,7 @@ inline void add_down(const Axis<R>& axis, const Taps<R>& taps, const Plane& plan
         if (waiting == 4 || (waiting > 0 && i + 1 == taps.count)) {
             for (int c = 0; c < planes; ++c) {
                 const long long step = plane.packed ? 1 : plane.x_stride;
-                R* to = rows + c * most_sources;
+                R* to = rows + c * max_sources;
                 if (add)
                     add_rows<true>(from, plane.offset[c], weight, waiting, step, width, to);
                 else
@@ -137,14 +137,14 @@ inline void add_down(const Axis<R>& axis, const Taps<R>& taps, const Plane& plan
     for (int c = 0; c < planes; ++c)
         for (int i = 0; i < width; ++i) {
             const R hidden = outside * fill.c[plane.packed ? i % plane.channels : c];
-            R& sum = rows[c * most_sources + i];
+            R& sum = rows[c * max_sources + i];
             sum = add ? sum + hidden : hidden;
         }
 }
 
 // Adds `weight[i] * pixel i` of `count` pixels, `step` numbers apart, of which four are read each time.
 template <class R>
-inline void add_across(const R* __restrict__ pixels, int step, const R* __restrict__ weight, int count,
+inline void add_weighted_pixels(const R* __restrict__ pixels, int step, const R* __restrict__ weight, int count,
                        R* __restrict__ sum) {
     R s[4] = {sum[0], sum[1], sum[2], sum[3]};
     for (int i = 0; i < count; ++i)
@@ -158,29 +158,29 @@ struct ResampleTask {
     Resample args;
     long long n, t;
     int top, bottom;
-    Axis<R> across, down;
-    ResampleMemory<R>& memory;
+    ResampleAxis<R> across, down;
+    ResampleWorkspace<R>& workspace;
 };
 
 // The weights of one output pixel for the source columns low .. high; taps that the box's edge stands in for are added
 // up.
 template <class R>
-inline void weigh(const Axis<R>& axis, const Taps<R>& taps, int low, int high, R* weight) {
+inline void compute_weights(const ResampleAxis<R>& axis, const Taps<R>& taps, int low, int high, R* weight) {
     for (int i = low; i < high; ++i) weight[i - low] = R(0);
     for (int i = taps.begin_in(low); i < taps.end_in(high); ++i) weight[taps.index(i) - low] += axis.weight_of(taps, i);
 }
 
 // Takes output columns from `left` on into memory, as many as fit; returns how many.
 template <class R>
-inline int take_columns(const ResampleTask<R>& task, int left) {
-    ResampleMemory<R>& memory = task.memory;
+inline int prepare_columns(const ResampleTask<R>& task, int left) {
+    ResampleWorkspace<R>& workspace = task.workspace;
     int columns = 0, used = 0;
-    for (; columns < most_columns && left + columns < task.args.out_width; ++columns) {
+    for (; columns < max_columns && left + columns < task.args.out_width; ++columns) {
         const Taps<R> taps = task.across.taps(left + columns);
         const int first = taps.index(0), count = taps.count > 0 ? taps.index(taps.count - 1) + 1 - first : 0;
-        if (columns > 0 && used + count > most_weights) break;
-        memory.columns[columns] = {taps, first, count, used};
-        if (count <= most_weights) weigh(task.across, taps, first, first + count, memory.weight + used);
+        if (columns > 0 && used + count > max_weights) break;
+        workspace.columns[columns] = {taps, first, count, used};
+        if (count <= max_weights) compute_weights(task.across, taps, first, first + count, workspace.weight + used);
         used += count;
     }
     return columns;
@@ -188,8 +188,8 @@ inline int take_columns(const ResampleTask<R>& task, int left) {
 
 // Four channels of the input, from one on.
 template <class R>
-struct Four {
-    Plane plane;
+struct InputChannels {
+    ChannelGroup plane;
     Pixel<R, 4> fill;
     int step;  // numbers from pixel to pixel of a sum down the columns
 
@@ -197,13 +197,13 @@ struct Four {
 };
 
 template <class R>
-inline Four<R> four_channels(const ResampleTask<R>& task, int c) {
-    Four<R> in = {};
-    with_source(task.call.source, [&](auto element) {
+inline InputChannels<R> input_channels(const ResampleTask<R>& task, int c) {
+    InputChannels<R> in = {};
+    dispatch_image_dtype(task.call.source, [&](auto element) {
         using T = decltype(element);
         if constexpr (Same<Real<T>, R>::value) {
-            in.plane = plane<T>(task.args.in, task.n, task.t, c, task.args.channels);
-            in.fill = fill_of<T>(task.args.fill, task.n, c, task.args.channels);
+            in.plane = channel_group<T>(task.args.in, task.n, task.t, c, task.args.channels);
+            in.fill = fill_pixel<T>(task.args.fill, task.n, c, task.args.channels);
         }
     });
     in.step = in.plane.packed || in.plane.channels == 1 ? in.plane.channels : 4;
@@ -211,63 +211,63 @@ inline Four<R> four_channels(const ResampleTask<R>& task, int c) {
 }
 
 template <class R>
-inline void sum_down(const ResampleTask<R>& task, const Four<R>& in, const Taps<R>& taps, int first, int count,
+inline void sum_source_rows(const ResampleTask<R>& task, const InputChannels<R>& in, const Taps<R>& taps, int first, int count,
                      R* rows) {
-    with_source(task.call.source, [&](auto element) {
+    dispatch_image_dtype(task.call.source, [&](auto element) {
         using T = decltype(element);
         if constexpr (Same<Real<T>, R>::value)
-            add_down<T>(task.down, taps, in.plane, task.args.in_height, first, count, in.fill, rows);
+            sum_rows<T>(task.down, taps, in.plane, task.args.in_height, first, count, in.fill, rows);
     });
 }
 
 template <class R>
-inline void store_row_of(const ResampleTask<R>& task, int c, int y, int left, int columns, const R* result) {
-    with_source(task.call.target, [&](auto element) {
+inline void store_result_row(const ResampleTask<R>& task, int c, int y, int left, int columns, const R* result) {
+    dispatch_image_dtype(task.call.target, [&](auto element) {
         using T = decltype(element);
-        const Plane out = plane<T>(task.args.out, task.n, task.t, c, task.args.channels);
-        store_pixels<T>(result, columns, out, y, left, task.memory.scratch);
+        const ChannelGroup out = channel_group<T>(task.args.out, task.n, task.t, c, task.args.channels);
+        store_pixels<T>(result, columns, out, y, left, task.workspace.scratch);
     });
 }
 
 // One row of the columns in memory, whatever of them lies outside the image.
 template <class R>
-inline void resample_row(const ResampleTask<R>& task, const Four<R>& in, int c, int y, int left, int columns) {
+inline void resample_row(const ResampleTask<R>& task, const InputChannels<R>& in, int c, int y, int left, int columns) {
     const Resample& args = task.args;
-    ResampleMemory<R>& memory = task.memory;
-    const int begin = memory.columns[0].first,
-              end = memory.columns[columns - 1].first + memory.columns[columns - 1].count;
+    ResampleWorkspace<R>& workspace = task.workspace;
+    const int begin = workspace.columns[0].first,
+              end = workspace.columns[columns - 1].first + workspace.columns[columns - 1].count;
     auto least = [](int a, int b) { return a < b ? a : b; };
     auto most = [](int a, int b) { return a > b ? a : b; };
     const Taps<R> taps = task.down.taps(y);
     const bool empty = taps.count == 0 || end == begin;
     for (int x = 0; x < columns; ++x)
-        for (int k = 0; k < 4; ++k) memory.result[4 * x + k] = empty ? in.fill.c[k] : R(0);
-    for (int from = begin; from < end && !empty; from += most_sources) {
-        const int to = least(end, from + most_sources), inner_from = most(from, 0), inner_to = least(to, args.in_width);
+        for (int k = 0; k < 4; ++k) workspace.result[4 * x + k] = empty ? in.fill.c[k] : R(0);
+    for (int from = begin; from < end && !empty; from += max_sources) {
+        const int to = least(end, from + max_sources), inner_from = most(from, 0), inner_to = least(to, args.in_width);
         const int inner = inner_to - inner_from;
-        const R* pixels = memory.rows;
+        const R* pixels = workspace.rows;
         if (inner > 0) {
-            sum_down(task, in, taps, inner_from, inner, memory.rows);
+            sum_source_rows(task, in, taps, inner_from, inner, workspace.rows);
             if (in.step == 4 && !in.plane.packed) {
                 const R* row[4];
-                for (int k = 0; k < 4; ++k) row[k] = memory.rows + least(k, in.plane.channels - 1) * most_sources;
-                interleave(row[0], row[1], row[2], row[3], inner, memory.pixels);
-                pixels = memory.pixels;
+                for (int k = 0; k < 4; ++k) row[k] = workspace.rows + least(k, in.plane.channels - 1) * max_sources;
+                interleave4(row[0], row[1], row[2], row[3], inner, workspace.pixels);
+                pixels = workspace.pixels;
             }
         }
         for (int x = 0; x < columns; ++x) {
-            const Column<R>& column = memory.columns[x];
+            const ColumnTaps<R>& column = workspace.columns[x];
             const int low = most(column.first, from), high = least(column.first + column.count, to);
             if (low >= high) continue;
-            const R* weight = memory.weight + column.at + (low - column.first);
-            if (column.count > most_weights) {
-                weigh(task.across, column.taps, low, high, memory.weight);
-                weight = memory.weight;
+            const R* weight = workspace.weight + column.at + (low - column.first);
+            if (column.count > max_weights) {
+                compute_weights(task.across, column.taps, low, high, workspace.weight);
+                weight = workspace.weight;
             }
             const int inside_from = most(low, inner_from), inside_to = most(least(high, inner_to), inside_from);
-            R* sum = memory.result + 4 * x;
+            R* sum = workspace.result + 4 * x;
             if (inside_to > inside_from)
-                add_across(in.at(pixels, inside_from - inner_from), in.step, weight + (inside_from - low),
+                add_weighted_pixels(in.at(pixels, inside_from - inner_from), in.step, weight + (inside_from - low),
                            inside_to - inside_from, sum);
             R outside = R(0);
             for (int i = low; i < least(high, 0); ++i) outside += weight[i - low];
@@ -275,70 +275,70 @@ inline void resample_row(const ResampleTask<R>& task, const Four<R>& in, int c, 
             for (int k = 0; k < 4; ++k) sum[k] += outside * in.fill.c[k];
         }
     }
-    store_row_of(task, c, y, left, columns, memory.result);
+    store_result_row(task, c, y, left, columns, workspace.result);
 }
 
 // Up to eight rows from y on, of columns that lie inside the image. Rows and channels that there are not hold what was
 // there before, and are not stored.
 template <int C, class R>
-inline void resample_lanes(const ResampleTask<R>& task, const Four<R>& in, int c, int y, int rows, int left,
+inline void resample_8_rows(const ResampleTask<R>& task, const InputChannels<R>& in, int c, int y, int rows, int left,
                            int columns) {
-    using Memory = ResampleMemory<R>;
-    Memory& memory = task.memory;
-    const int begin = memory.columns[0].first,
-              width = memory.columns[columns - 1].first + memory.columns[columns - 1].count - begin;
+    using TileWorkspace = ResampleWorkspace<R>;
+    TileWorkspace& workspace = task.workspace;
+    const int begin = workspace.columns[0].first,
+              width = workspace.columns[columns - 1].first + workspace.columns[columns - 1].count - begin;
     for (int r = 0; r < rows; ++r)
-        sum_down(task, in, task.down.taps(y + r), begin, width, memory.rows + r * Memory::pitch);
+        sum_source_rows(task, in, task.down.taps(y + r), begin, width, workspace.rows + r * TileWorkspace::pitch);
     const bool packed = in.plane.packed;
     for (int k = 0; k < (packed ? 1 : C); ++k)
-        side_by_side(memory.rows + k * most_sources, Memory::pitch, packed ? C * width : width,
-                     memory.pixels + lanes * k * most_sources);
-    const int step = packed ? C : 1, plane = packed ? 1 : most_sources;
+        interleave8(workspace.rows + k * max_sources, TileWorkspace::pitch, packed ? C * width : width,
+                     workspace.pixels + lanes * k * max_sources);
+    const int step = packed ? C : 1, plane = packed ? 1 : max_sources;
     for (int x = 0; x < columns; ++x) {
-        const Column<R>& column = memory.columns[x];
-        add_lanes<C>(memory.pixels + static_cast<long long>(lanes) * step * (column.first - begin), step, plane,
-                     memory.weight + column.at, column.count, memory.together + lanes * 4 * x);
+        const ColumnTaps<R>& column = workspace.columns[x];
+        weighted_sum8<C>(workspace.pixels + static_cast<long long>(lanes) * step * (column.first - begin), step, plane,
+                     workspace.weight + column.at, column.count, workspace.interleaved_result + lanes * 4 * x);
     }
-    one_by_one(memory.together, 4 * columns, memory.result, Memory::result_pitch);
+    deinterleave8(workspace.interleaved_result, 4 * columns, workspace.result, TileWorkspace::result_pitch);
     for (int r = 0; r < rows; ++r)
-        store_row_of(task, c, y + r, left, columns, memory.result + r * Memory::result_pitch);
+        store_result_row(task, c, y + r, left, columns, workspace.result + r * TileWorkspace::result_pitch);
 }
 
 // Four channels from c on, of the columns in memory.
 template <class R>
 inline void resample_columns(const ResampleTask<R>& task, int c, int left, int columns) {
-    const ResampleMemory<R>& memory = task.memory;
-    const Four<R> in = four_channels(task, c);
-    const Column<R>&first = memory.columns[0], &last = memory.columns[columns - 1];
+    const ResampleWorkspace<R>& workspace = task.workspace;
+    const InputChannels<R> in = input_channels(task, c);
+    const ColumnTaps<R>&first = workspace.columns[0], &last = workspace.columns[columns - 1];
     const int begin = first.first, end = last.first + last.count;
-    const bool simple = begin >= 0 && end > begin && end <= task.args.in_width && end - begin <= most_sources &&
-                        first.count <= most_weights && task.down.taps(task.top).count > 0;
+    const bool simple = begin >= 0 && end > begin && end <= task.args.in_width && end - begin <= max_sources &&
+                        first.count <= max_weights && task.down.taps(task.top).count > 0;
     for (int y = task.top; y < task.bottom; y += simple ? lanes : 1) {
         const int rows = task.bottom - y < lanes ? task.bottom - y : lanes;
         if (!simple)
             resample_row(task, in, c, y, left, columns);
         else if (in.plane.channels == 1)
-            resample_lanes<1>(task, in, c, y, rows, left, columns);
+            resample_8_rows<1>(task, in, c, y, rows, left, columns);
         else if (in.plane.channels == 2)
-            resample_lanes<2>(task, in, c, y, rows, left, columns);
+            resample_8_rows<2>(task, in, c, y, rows, left, columns);
         else if (in.plane.channels == 3)
-            resample_lanes<3>(task, in, c, y, rows, left, columns);
+            resample_8_rows<3>(task, in, c, y, rows, left, columns);
         else
-            resample_lanes<4>(task, in, c, y, rows, left, columns);
+            resample_8_rows<4>(task, in, c, y, rows, left, columns);
     }
 }
 
 template <class R>
 inline void resample_rows(const ResampleTask<R>& task) {
     for (int left = 0, columns; left < task.args.out_width; left += columns) {
-        columns = take_columns(task, left);
+        columns = prepare_columns(task, left);
         for (int c = 0; c < task.args.channels; c += 4) resample_columns(task, c, left, columns);
     }
 }
 
 // Enough tasks for the threads of most machines, but no more: each works the columns' weights out anew, which takes as
 // long as 14 rows.
-inline int rows_at_once(const Resample& args) {
+inline int rows_per_task(const Resample& args) {
     const long long enough = 64, frames = args.samples * args.frames, parts = frames >= enough ? 1 : enough / frames;
     const long long rows = (args.out_height + parts - 1) / parts;
     return static_cast<int>(rows < 16 ? 16 : rows);
@@ -354,16 +354,16 @@ inline long long resample_tasks(const native::ResampleCall& call) {
     const Resample args = resample_record(call);
     const long long frames = args.samples * args.frames;
     if (frames == 0 || args.channels == 0 || args.out_width == 0) return 0;
-    return frames * ((args.out_height + rows_at_once(args) - 1) / rows_at_once(args));
+    return frames * ((args.out_height + rows_per_task(args) - 1) / rows_per_task(args));
 }
 
 template <class R>
-inline void resample_typed(const native::ResampleCall& call, long long task, void* workspace) {
+inline void resample_typed(const native::ResampleCall& call, long long task, void* memory) {
     Resample args = resample_record(call);
-    const TaskRows rows = task_rows(args, args.out_height, rows_at_once(args), task);
+    const TaskRows rows = task_rows(args, args.out_height, rows_per_task(args), task);
     const long long n = rows.n;
-    take_image(args, n);
-    with_source(call.target, [&](auto element) {
+    select_ragged_image(args, n);
+    dispatch_image_dtype(call.target, [&](auto element) {
         auto turn = [&](long long& stride, int extent) {
             args.out.data = static_cast<decltype(element)*>(args.out.data) + (extent - 1) * stride;
             stride = -stride;
@@ -372,29 +372,29 @@ inline void resample_typed(const native::ResampleCall& call, long long task, voi
         if (left_to_right(args, n)) turn(args.out.x, args.out_width);
     });
     const bool antialias = args.antialias != 0;
-    const Axis<R> across = {call.filter,   box_side(args, n, 1), box_side(args, n, 3),
+    const ResampleAxis<R> across = {call.filter,   box_side(args, n, 1), box_side(args, n, 3),
                             args.in_width, args.out_width,       antialias};
-    const Axis<R> down = {call.filter,    box_side(args, n, 0), box_side(args, n, 2),
+    const ResampleAxis<R> down = {call.filter,    box_side(args, n, 0), box_side(args, n, 2),
                           args.in_height, args.out_height,      antialias};
     if constexpr (Same<R, float>::value)
         if (call.filter == native::Filter::Triangle && !antialias && call.source == native::Dtype::uint8 &&
             call.target == native::Dtype::uint8) {
-            auto positions = [](const Axis<R>& axis, const Taps<R>& taps) {  // none of a box that is not one
-                return Positions{axis.start, axis.extent / axis.size, taps.count > 0 ? taps.low : -1, taps.high};
+            auto positions = [](const ResampleAxis<R>& axis, const Taps<R>& taps) {  // none of a box that is not one
+                return AxisPositions{axis.start, axis.extent / axis.size, taps.count > 0 ? taps.low : -1, taps.high};
             };
-            const bool done = warp_plainly(args, n, rows.t, rows.top, rows.bottom, positions(across, across.taps(0)),
-                                           positions(down, down.taps(0)), *static_cast<BilinearStrip*>(workspace));
+            const bool done = resize_bilinear(args, n, rows.t, rows.top, rows.bottom, positions(across, across.taps(0)),
+                                           positions(down, down.taps(0)), *static_cast<SeparableWorkspace*>(memory));
             if (done) return;
         }
     resample_rows(ResampleTask<R>{call, args, n, rows.t, rows.top, rows.bottom, across, down,
-                                  *static_cast<ResampleMemory<R>*>(workspace)});
+                                  *static_cast<ResampleWorkspace<R>*>(memory)});
 }
 
-inline void resample_task(const native::ResampleCall& call, long long task, void* workspace) {
+inline void resample_task(const native::ResampleCall& call, long long task, void* memory) {
     if (call.source == native::Dtype::float64)
-        resample_typed<double>(call, task, workspace);
+        resample_typed<double>(call, task, memory);
     else
-        resample_typed<float>(call, task, workspace);
+        resample_typed<float>(call, task, memory);
 }
 
 }  // namespace cuaug

@@ -6,13 +6,13 @@
 
 namespace cuaug {
 
-inline Word word_of(const Pixel<float, 4>& levels) {
-    Word out = 0;
-    for (int k = 0; k < 4; ++k) out |= static_cast<Word>(levels.c[k]) << (8 * k);
+inline Rgba32 rgba32_of(const Pixel<float, 4>& levels) {
+    Rgba32 out = 0;
+    for (int k = 0; k < 4; ++k) out |= static_cast<Rgba32>(levels.c[k]) << (8 * k);
     return out;
 }
 
-inline void load_words(const Plane& plane, int row, int first, int count, Word* __restrict__ words) {
+inline void load_rgba32(const ChannelGroup& plane, int row, int first, int count, Rgba32* __restrict__ words) {
     const uint8* at = reinterpret_cast<const uint8*>(plane.data) + row * plane.y_stride + first * plane.x_stride;
     if (plane.packed && plane.channels >= 3) {
         at += plane.offset[0];
@@ -57,14 +57,14 @@ inline void load_words(const Plane& plane, int row, int first, int count, Word* 
             _mm_storeu_si128(to + 3, _mm_unpackhi_epi16(rg1, ba1));
         }
 #endif
-        for (; i < count; ++i) words[i] = r[i] | g[i] << 8 | b[i] << 16 | static_cast<Word>(a[i]) << 24;
+        for (; i < count; ++i) words[i] = r[i] | g[i] << 8 | b[i] << 16 | static_cast<Rgba32>(a[i]) << 24;
         return;
     }
     for (long long s = plane.x_stride; i < count; ++i)
-        words[i] = r[i * s] | g[i * s] << 8 | b[i * s] << 16 | static_cast<Word>(a[i * s]) << 24;
+        words[i] = r[i * s] | g[i * s] << 8 | b[i * s] << 16 | static_cast<Rgba32>(a[i * s]) << 24;
 }
 
-inline void store_words(const Word* __restrict__ words, int count, const Plane& plane, int row, int first) {
+inline void store_rgba32(const Rgba32* __restrict__ words, int count, const ChannelGroup& plane, int row, int first) {
     uint8* at = reinterpret_cast<uint8*>(plane.data) + row * plane.y_stride + first * plane.x_stride;
     if (plane.packed && plane.channels >= 3) {
         at += plane.offset[0];
@@ -101,7 +101,7 @@ inline void store_words(const Word* __restrict__ words, int count, const Plane& 
 }
 
 // Half to even, then clamp, as from_real<uint8>.
-inline void words_of(const float* __restrict__ pixels, int count, Word* __restrict__ words) {
+inline void to_rgba32(const float* __restrict__ pixels, int count, Rgba32* __restrict__ words) {
     int i = 0;
 #ifdef __SSE2__
     auto levels = [&](int k) {  // a NaN passes the minimum, and like all that is too low it becomes 0

@@ -1,30 +1,30 @@
 #pragma once
 
-#include "../../kernels/chain.cuh"
+#include "ops/chain.cuh"
 #include "cpu_variant.hpp"
 
 // A piece of a row, channel by channel, and an op that goes over it.
 
 namespace cuaug {
 
-constexpr int piece_width = 256;
+constexpr int segment_width = 256;
 
 template <int N>
 struct Channels {
     static constexpr int value = N;
 };
 
-template <class Use>
-inline void with_channels(int channels, const Use& use) {
+template <class Visitor>
+inline void dispatch_channels(int channels, const Visitor& visit) {
     switch (channels) {
         case 1:
-            return use(Channels<1>());
+            return visit(Channels<1>());
         case 2:
-            return use(Channels<2>());
+            return visit(Channels<2>());
         case 3:
-            return use(Channels<3>());
+            return visit(Channels<3>());
         default:
-            return use(Channels<4>());
+            return visit(Channels<4>());
     }
 }
 
@@ -32,7 +32,7 @@ inline void with_channels(int channels, const Use& use) {
 // a pixel, not 16).
 template <class R, int K, class Op>
 __attribute__((noinline, flatten)) void apply_step(const Op& op, const Where<R>& where, int count,
-                                                   R (*__restrict__ channel)[piece_width]) {
+                                                   R (*__restrict__ channel)[segment_width]) {
     for (int i = 0; i < count; ++i) {
         Pixel<R, K> in;
         for (int k = 0; k < K; ++k) in.c[k] = channel[k][i];
@@ -45,12 +45,12 @@ __attribute__((noinline, flatten)) void apply_step(const Op& op, const Where<R>&
 
 // Whether it had something to do.
 template <class R, int K, class Op>
-inline bool apply(const Op& op, const Where<R>& where, int count, R (*channel)[piece_width]) {
+inline bool apply(const Op& op, const Where<R>& where, int count, R (*channel)[segment_width]) {
     bool changed = false;
     each_step(
         op,
         [&](const auto& step) {
-            apply_step<R, K>(form_of(step), where, count, channel);
+            apply_step<R, K>(cpu_variant(step), where, count, channel);
             changed = true;
         },
         0);

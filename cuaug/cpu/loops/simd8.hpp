@@ -9,13 +9,13 @@ constexpr int lanes = 8;
 
 // The compiler makes scalar code of loops over arrays of eight.
 template <class R>
-struct Eight;
+struct Simd8;
 template <>
-struct Eight<float> {
+struct Simd8<float> {
     using type = float __attribute__((vector_size(32)));
 };
 template <>
-struct Eight<double> {
+struct Simd8<double> {
     using type = double __attribute__((vector_size(64)));
 };
 
@@ -51,22 +51,22 @@ inline void transpose(const R* __restrict__ from, long long from_step, R* __rest
 
 // Rows of `count` numbers, a pitch apart, to numbers of eight rows. Up to 7 numbers more are read and written.
 template <class R>
-inline void side_by_side(const R* rows, long long pitch, int count, R* out) {
+inline void interleave8(const R* rows, long long pitch, int count, R* out) {
     for (int i = 0; i < count; i += lanes) transpose(rows + i, pitch, out + lanes * i, lanes);
 }
 
 // And back.
 template <class R>
-inline void one_by_one(const R* from, int count, R* rows, long long pitch) {
+inline void deinterleave8(const R* from, int count, R* rows, long long pitch) {
     for (int i = 0; i < count; i += lanes) transpose(from + lanes * i, lanes, rows + i, pitch);
 }
 
 // The sum of `weight[i] * number i`, for eight rows of each of C channels: channel k is `plane` numbers further on,
 // number i + 1 `step`.
 template <int C, class R>
-inline void add_lanes(const R* __restrict__ numbers, int step, int plane, const R* __restrict__ weight, int count,
+inline void weighted_sum8(const R* __restrict__ numbers, int step, int plane, const R* __restrict__ weight, int count,
                       R* __restrict__ out) {
-    using V = typename Eight<R>::type;
+    using V = typename Simd8<R>::type;
     V sum[C] = {};
     for (int i = 0; i < count; ++i) {
         const R* at = numbers + static_cast<long long>(lanes) * i * step;

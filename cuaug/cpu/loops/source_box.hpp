@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../../kernels/border.cuh"
+#include "borders/border.cuh"
 #include "pixel_io.hpp"
 #include "coordinate_tile.hpp"
 
@@ -8,43 +8,43 @@
 
 namespace cuaug {
 
-constexpr int box_bytes = 1 << 18, most_side = 4096;
+constexpr int max_box_bytes = 1 << 18, max_box_side = 4096;
 
-template <class Use>
-inline auto with_border(native::Border border, const Use& use) {
+template <class Visitor>
+inline auto dispatch_border(native::Border border, const Visitor& visit) {
     switch (border) {
         case native::Border::Constant:
-            return use(Constant());
+            return visit(Constant());
         case native::Border::Edge:
-            return use(Edge());
+            return visit(Edge());
         case native::Border::Reflect:
-            return use(Reflect());
+            return visit(Reflect());
         case native::Border::Symmetric:
-            return use(Symmetric());
+            return visit(Symmetric());
         default:
-            return use(Wrap());
+            return visit(Wrap());
     }
 }
 
 inline int border_index(native::Border border, int i, int n) {
-    return with_border(border, [&](auto kind) { return decltype(kind)::index(i, n); });
+    return dispatch_border(border, [&](auto kind) { return decltype(kind)::index(i, n); });
 }
 
-struct Box {
+struct SourceBox {
     int x, y, width, height;  // in base coordinates
     int pitch;                // pixels
 };
 
 // The pixels a tile needs; no width if they are unknown or too many.
 template <class R>
-inline Box box_of(const Tile<R>& tile, int before, int after, int pixel_bytes) {
-    if (!tile.near) return {};
+inline SourceBox source_box_of(const CoordinateTile<R>& tile, int before, int after, int pixel_bytes) {
+    if (!tile.is_near_base) return {};
     const R slack = R(1.0 / 256);
     const int x = static_cast<int>(floor(tile.bounds.x_low)) - before,
               y = static_cast<int>(floor(tile.bounds.y_low)) - before;
     const int width = static_cast<int>(floor(tile.bounds.x_high + slack)) + after + 1 - x;
     const int height = static_cast<int>(floor(tile.bounds.y_high + slack)) + after + 1 - y;
-    if (width > most_side || height > most_side || static_cast<long long>(width) * height * pixel_bytes > box_bytes)
+    if (width > max_box_side || height > max_box_side || static_cast<long long>(width) * height * pixel_bytes > max_box_bytes)
         return {};
     return {x, y, width, height, width};
 }
@@ -52,7 +52,7 @@ inline Box box_of(const Tile<R>& tile, int before, int after, int pixel_bytes) {
 // Fills the box's pixels: `load(row, first, count, to)` for a run of a row, `fill(to, count)` for what a constant
 // border hides.
 template <class P, int K, class Load, class Fill>
-inline void stage(const AnyWarp& args, native::Border border, const Box& box, int base_x, int base_y, P* pixels,
+inline void stage_box(const WarpCommon& args, native::Border border, const SourceBox& box, int base_x, int base_y, P* pixels,
                   const Load& load, const Fill& fill) {
     const int first = base_x + box.x;
     const int from = first < 0 ? (-first < box.width ? -first : box.width) : 0;
@@ -79,7 +79,7 @@ inline void stage(const AnyWarp& args, native::Border border, const Box& box, in
 
 // What a sampler sees of the staged box, counting from its corner.
 template <class R>
-struct Staged {
+struct StagedBox {
     const R* pixels;
     int pitch;
 
@@ -94,9 +94,9 @@ struct Staged {
 
 // What a sampler sees of the image itself, where no box can be staged.
 template <class T>
-struct Direct {
+struct DirectImage {
     using R = Real<T>;
-    Plane plane;
+    ChannelGroup plane;
     native::Border border;
     int height, width, base_x, base_y;
     Pixel<R, 4> fill;

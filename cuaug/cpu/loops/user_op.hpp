@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../../kernels/user_op.cuh"
+#include "ops/user_op.cuh"
 #include "convert.hpp"
 #include "row_segment.hpp"
 
@@ -11,10 +11,10 @@ namespace cuaug {
 
 template <template <class, int> class Op, class R>
 inline void apply_user_op(int channels, const void* field, const void* where, int count, void* channel) {
-    with_channels(channels, [&](auto K) {
+    dispatch_channels(channels, [&](auto K) {
         const auto op = op_of<Op<R, decltype(K)::value>>(static_cast<const R*>(field));
         apply<R, decltype(K)::value>(op, *static_cast<const Where<R>*>(where), count,
-                                     static_cast<R(*)[piece_width]>(channel));
+                                     static_cast<R(*)[segment_width]>(channel));
     });
 }
 

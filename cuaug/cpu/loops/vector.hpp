@@ -5,13 +5,13 @@
 namespace cuaug {
 
 template <class T>
-class List {
+class Vector {
 public:
-    List() = default;
-    explicit List(long long count) { grow(count), count_ = count; }
-    List(const List&) = delete;
-    List& operator=(const List&) = delete;
-    ~List() { ::operator delete(items_); }
+    Vector() = default;
+    explicit Vector(long long count) { grow(count), count_ = count; }
+    Vector(const Vector&) = delete;
+    Vector& operator=(const Vector&) = delete;
+    ~Vector() { ::operator delete(items_); }
 
     T& operator[](long long i) { return items_[i]; }
     const T& operator[](long long i) const { return items_[i]; }

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "../../kernels/sampler/bilinear.cuh"
-#include "../../kernels/sampler/separable.cuh"
+#include "samplers/bilinear.cuh"
+#include "samplers/separable.cuh"
 #include "bilinear_tile.hpp"
 #include "nearest_copy.hpp"
 #include "bilinear_separable.hpp"
@@ -12,132 +12,132 @@
 
 namespace cuaug {
 
-template <class Use>
-inline auto with_sampler(native::Sampler sampler, const Use& use) {
+template <class Visitor>
+inline auto dispatch_sampler(native::Sampler sampler, const Visitor& visit) {
     switch (sampler) {
         case native::Sampler::Nearest:
-            return use(Nearest());
+            return visit(Nearest());
         case native::Sampler::Bilinear:
-            return use(Bilinear());
+            return visit(Bilinear());
         case native::Sampler::Bicubic:
-            return use(Bicubic());
+            return visit(Bicubic());
         default:
-            return use(Lanczos());
+            return visit(Lanczos());
     }
 }
 
 template <class R, class Sampler, class Image>
-inline void sample(const Image& image, const Tile<R>& tile, R left, R top, const Pixel<R, 4>& fill,
+inline void sample(const Image& image, const CoordinateTile<R>& tile, R left, R top, const Pixel<R, 4>& fill,
                    R* __restrict__ pixels) {
     for (int dy = 0; dy < tile.height; ++dy)
         for (int dx = 0; dx < tile.width; ++dx) {
             const int i = dy * tile_width + dx;
             const Point<R> p = {tile.x[i] - left, tile.y[i] - top};
-            const Pixel<R, 4> value = tile.near || inside(tile, p) ? Sampler::template sample<R>(image, p) : fill;
+            const Pixel<R, 4> value = tile.is_near_base || inside(tile, p) ? Sampler::template sample<R>(image, p) : fill;
             memcpy(pixels + 4 * i, &value, sizeof(value));
         }
 }
 
 template <class T>
-inline void load_box(const native::WarpCall& call, const AnyWarp& args, const Tile<Real<T>>& tile, const Box& box,
-                     int c, const Pixel<Real<T>, 4>& fill, Memory<Real<T>>& memory) {
+inline void load_box(const native::WarpCall& call, const WarpCommon& args, const CoordinateTile<Real<T>>& tile, const SourceBox& box,
+                     int c, const Pixel<Real<T>, 4>& fill, TileWorkspace<Real<T>>& workspace) {
     using R = Real<T>;
-    const Plane in = plane<T>(args.in, tile.n, tile.t, c, args.channels);
-    stage<R, 4>(
-        args, call.border, box, tile.base_x, tile.base_y, reinterpret_cast<R*>(memory.box),
-        [&](int row, int first, int count, R* to) { load_pixels<T>(in, row, first, count, to, memory.scratch); },
+    const ChannelGroup in = channel_group<T>(args.in, tile.n, tile.t, c, args.channels);
+    stage_box<R, 4>(
+        args, call.border, box, tile.base_x, tile.base_y, reinterpret_cast<R*>(workspace.box),
+        [&](int row, int first, int count, R* to) { load_pixels<T>(in, row, first, count, to, workspace.scratch); },
         [&](R* to, int count) {
             for (int i = 0; i < count; ++i) memcpy(to + 4 * i, &fill, sizeof(fill));
         });
 }
 
 template <class T, class R>
-inline void store_tile(const AnyWarp& args, const Tile<R>& tile, int c, Memory<R>& memory) {
-    const Plane out = plane<T>(args.out, tile.n, tile.t, c, args.channels);
+inline void store_tile(const WarpCommon& args, const CoordinateTile<R>& tile, int c, TileWorkspace<R>& workspace) {
+    const ChannelGroup out = channel_group<T>(args.out, tile.n, tile.t, c, args.channels);
     for (int dy = 0; dy < tile.height; ++dy)
-        store_pixels<T>(memory.result + 4 * dy * tile_width, tile.width, out, tile.top + dy, tile.left, memory.scratch);
+        store_pixels<T>(workspace.result + 4 * dy * tile_width, tile.width, out, tile.top + dy, tile.left, workspace.scratch);
 }
 
 // One tile, all channels, through numbers of type R.
 template <class R>
-inline void warp_numbers(const native::WarpCall& call, const AnyWarp& args, const Tile<R>& tile, Memory<R>& memory) {
+inline void warp_tile_pixels(const native::WarpCall& call, const WarpCommon& args, const CoordinateTile<R>& tile, TileWorkspace<R>& workspace) {
     const bool nearest = call.sampler == native::Sampler::Nearest;
     const bool bytes = call.source == native::Dtype::uint8 && call.target == native::Dtype::uint8 &&
                        call.sampler == native::Sampler::Bilinear;
-    Box box = {};
+    SourceBox box = {};
     if (!nearest)
-        box = with_sampler(call.sampler, [&](auto sampler) {
-            return box_of(tile, decltype(sampler)::before, decltype(sampler)::after,
+        box = dispatch_sampler(call.sampler, [&](auto sampler) {
+            return source_box_of(tile, decltype(sampler)::before, decltype(sampler)::after,
                           bytes ? 4 : 4 * static_cast<int>(sizeof(R)));
         });
     const bool planes = Same<R, float>::value && call.sampler == native::Sampler::Bilinear && !bytes && box.width > 0;
     for (int c = 0; c < args.channels; c += 4) {
         if constexpr (Same<R, float>::value)
             if (bytes && box.width > 0) {
-                warp_bytes(call, args, tile, box, c, memory);
+                warp_tile_u8(call, args, tile, box, c, workspace);
                 continue;
             }
         Pixel<R, 4> fill = {};
-        with_source(call.source, [&](auto element) {
+        dispatch_image_dtype(call.source, [&](auto element) {
             using T = decltype(element);
             if constexpr (Same<Real<T>, R>::value) {
                 if constexpr (Same<R, float>::value)
-                    if (planes) return warp_planes<T>(call, args, tile, box, c, memory);
-                fill = fill_of<T>(args.fill, tile.n, c, args.channels);
+                    if (planes) return warp_tile_planes<T>(call, args, tile, box, c, workspace);
+                fill = fill_pixel<T>(args.fill, tile.n, c, args.channels);
                 if (box.width > 0) {
-                    load_box<T>(call, args, tile, box, c, fill, memory);
+                    load_box<T>(call, args, tile, box, c, fill, workspace);
                     return;
                 }
-                const Direct<T> image = {plane<T>(args.in, tile.n, tile.t, c, args.channels),
+                const DirectImage<T> image = {channel_group<T>(args.in, tile.n, tile.t, c, args.channels),
                                          call.border,
                                          args.in_height,
                                          args.in_width,
                                          tile.base_x,
                                          tile.base_y,
                                          fill};
-                with_sampler(call.sampler, [&](auto sampler) {
-                    sample<R, decltype(sampler)>(image, tile, R(0), R(0), fill, memory.result);
+                dispatch_sampler(call.sampler, [&](auto sampler) {
+                    sample<R, decltype(sampler)>(image, tile, R(0), R(0), fill, workspace.result);
                 });
             }
         });
         if (planes) continue;
         if (box.width > 0)
-            with_sampler(call.sampler, [&](auto sampler) {
+            dispatch_sampler(call.sampler, [&](auto sampler) {
                 if constexpr (!Same<decltype(sampler), Nearest>::value)
-                    sample<R, decltype(sampler)>(Staged<R>{reinterpret_cast<const R*>(memory.box), box.pitch}, tile,
-                                                 static_cast<R>(box.x), static_cast<R>(box.y), fill, memory.result);
+                    sample<R, decltype(sampler)>(StagedBox<R>{reinterpret_cast<const R*>(workspace.box), box.pitch}, tile,
+                                                 static_cast<R>(box.x), static_cast<R>(box.y), fill, workspace.result);
             });
-        with_source(call.target, [&](auto element) { store_tile<decltype(element)>(args, tile, c, memory); });
+        dispatch_image_dtype(call.target, [&](auto element) { store_tile<decltype(element)>(args, tile, c, workspace); });
     }
 }
 
 template <class R>
-inline void warp_tile(const native::WarpCall& call, const AnyWarp& args, Tile<R> tile, Memory<R>& memory) {
-    tile.x = memory.x;
-    tile.y = memory.y;
+inline void warp_tile(const native::WarpCall& call, const WarpCommon& args, CoordinateTile<R> tile, TileWorkspace<R>& workspace) {
+    tile.x = workspace.x;
+    tile.y = workspace.y;
     switch (call.geometry) {
         case native::Geometry::Affine:
-            coordinates<Affine>(call.record, tile);
+            compute_coordinates<Affine>(call.record, tile);
             break;
         case native::Geometry::Perspective:
-            coordinates<Perspective>(call.record, tile);
+            compute_coordinates<Perspective>(call.record, tile);
             break;
         default:
-            coordinates<Grid>(call.record, tile);  // and WideGrid, whose record is the same
+            compute_coordinates<Grid>(call.record, tile);  // and WideGrid, whose record is the same
     }
     if (call.sampler == native::Sampler::Nearest && call.source == call.target)
-        move_tile(call, args, tile, static_cast<void*>(memory.box));
+        copy_tile(call, args, tile, static_cast<void*>(workspace.box));
     else
-        warp_numbers(call, args, tile, memory);
+        warp_tile_pixels(call, args, tile, workspace);
 }
 
 // How the output is cut into tasks: even shares of the height, of at most 64 rows, and as much of a row as leaves
 // enough tasks for the threads of any machine.
-struct Cut {
+struct TaskGrid {
     int rows, columns, down, across;
 };
 
-inline Cut cut_of(const AnyWarp& args) {
+inline TaskGrid task_grid(const WarpCommon& args) {
     auto share = [](int n, int parts) { return (n + parts - 1) / parts; };
     const int rows = share(args.out_height, share(args.out_height, tile_height)), down = share(args.out_height, rows);
     const long long tiles = args.samples * args.frames * down * share(args.out_width, tile_width), enough = 256;
@@ -148,29 +148,29 @@ inline Cut cut_of(const AnyWarp& args) {
 }
 
 inline long long warp_tasks(const native::WarpCall& call) {
-    const AnyWarp args = common(call.record);
+    const WarpCommon args = warp_common(call.record);
     if (args.samples * args.frames * args.channels * args.out_width * args.out_height == 0) return 0;
-    const Cut cut = cut_of(args);
-    return args.samples * args.frames * cut.down * cut.across;
+    const TaskGrid grid = task_grid(args);
+    return args.samples * args.frames * grid.down * grid.across;
 }
 
 template <class R>
-inline void warp_typed(const native::WarpCall& call, long long task, void* workspace) {
-    const AnyWarp args = common(call.record);
-    const Cut cut = cut_of(args);
-    const long long rest = task / cut.across, frame = rest / cut.down, n = frame / args.frames,
+inline void warp_typed(const native::WarpCall& call, long long task, void* memory) {
+    const WarpCommon args = warp_common(call.record);
+    const TaskGrid grid = task_grid(args);
+    const long long rest = task / grid.across, frame = rest / grid.down, n = frame / args.frames,
                     t = frame - n * args.frames;
     auto least = [](int a, int b) { return a < b ? a : b; };
-    const int left = static_cast<int>(task % cut.across) * cut.columns,
-              top = static_cast<int>(rest % cut.down) * cut.rows;
-    const int width = least(cut.columns, args.out_width - left), height = least(cut.rows, args.out_height - top);
+    const int left = static_cast<int>(task % grid.across) * grid.columns,
+              top = static_cast<int>(rest % grid.down) * grid.rows;
+    const int width = least(grid.columns, args.out_width - left), height = least(grid.rows, args.out_height - top);
     if (call.sampler == native::Sampler::Nearest && call.source == call.target &&
-        move_strip<R>(call, args, n, t, left, width, top, height, *static_cast<StripMemory*>(workspace)))
+        copy_strip<R>(call, args, n, t, left, width, top, height, *static_cast<NearestStripWorkspace*>(memory)))
         return;
     if constexpr (Same<R, float>::value)
         if (call.sampler == native::Sampler::Bilinear && call.source == native::Dtype::uint8 &&
             call.target == native::Dtype::uint8 &&
-            warp_strip(call, args, n, t, left, width, top, height, *static_cast<BilinearStrip*>(workspace)))
+            warp_strip(call, args, n, t, left, width, top, height, *static_cast<SeparableWorkspace*>(memory)))
             return;
     for (int x = 0; x < width; x += tile_width)
         warp_tile<R>(call, args,
@@ -187,19 +187,19 @@ inline void warp_typed(const native::WarpCall& call, long long task, void* works
                       {},
                       nullptr,
                       nullptr},
-                     *static_cast<Memory<R>*>(workspace));
+                     *static_cast<TileWorkspace<R>*>(memory));
 }
 
-inline void warp_samples(const native::WarpCall& call, long long task, void* workspace) {
+inline void warp_by_dtype(const native::WarpCall& call, long long task, void* memory) {
     if (call.source == native::Dtype::float64)
-        warp_typed<double>(call, task, workspace);
+        warp_typed<double>(call, task, memory);
     else
-        warp_typed<float>(call, task, workspace);
+        warp_typed<float>(call, task, memory);
 }
 
 // Where a box alone of sample n counts as the image: as of a smaller image, whose first pixel the matrix counts from.
 template <class Geometry>
-inline void take_window(const native::WarpCall& call, Warp<Geometry>& own, long long n) {
+inline void crop_to_window(const native::WarpCall& call, Warp<Geometry>& own, long long n) {
     auto matrix = own.geometry.sample(n);
     auto part = [&](int axis, int extent, int& size) {
         const double low = entry(own.window, n, axis), length = entry(own.window, n, 2 + axis);
@@ -218,33 +218,33 @@ inline void take_window(const native::WarpCall& call, Warp<Geometry>& own, long 
     own.geometry.matrix.data = nullptr;
     own.geometry.inverse = 1;
     own.geometry.corner = 0;
-    with_dtype(call.source, [&](auto element) {
+    dispatch_dtype(call.source, [&](auto element) {
         own.in.data = static_cast<decltype(element)*>(own.in.data) + top * own.in.y + left * own.in.x;
     });
 }
 
 // By a matrix, of an image that may be each sample's own.
 template <class Geometry>
-inline void warp_matrix(native::WarpCall call, long long task, void* workspace) {
+inline void warp_matrix(native::WarpCall call, long long task, void* memory) {
     Warp<Geometry> own;
     memcpy(&own, call.record, sizeof(own));
     if (own.window.data != nullptr || own.in_height == 0) {
-        const Cut cut = cut_of(own);
-        const long long n = task / cut.across / cut.down / own.frames;
-        take_image(own, n);
-        if (own.window.data != nullptr) take_window(call, own, n);
+        const TaskGrid grid = task_grid(own);
+        const long long n = task / grid.across / grid.down / own.frames;
+        select_ragged_image(own, n);
+        if (own.window.data != nullptr) crop_to_window(call, own, n);
         call.record = &own;
     }
-    warp_samples(call, task, workspace);
+    warp_by_dtype(call, task, memory);
 }
 
-inline void warp_task(const native::WarpCall& call, long long task, void* workspace) {
+inline void warp_task(const native::WarpCall& call, long long task, void* memory) {
     if (call.geometry == native::Geometry::Affine)
-        warp_matrix<Affine>(call, task, workspace);
+        warp_matrix<Affine>(call, task, memory);
     else if (call.geometry == native::Geometry::Perspective)
-        warp_matrix<Perspective>(call, task, workspace);
+        warp_matrix<Perspective>(call, task, memory);
     else
-        warp_samples(call, task, workspace);
+        warp_by_dtype(call, task, memory);
 }
 
 }  // namespace cuaug

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../../../kernels/nms_record.cuh"
+#include "nms_record.cuh"
 
 // As kernels/nms.cu, on one thread a sample: what is kept of each class so far is tried on 64 candidates at a time,
 // side by side.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "../../../kernels/nms_record.cuh"
+#include "nms_record.cuh"
 #include "../convert.hpp"
 
 // As kernels/nms_sort.cu and nms_rank.cu.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../../../kernels/roi.cuh"
+#include "roi.cuh"
 #include "../convert.hpp"
 #include "../vector.hpp"
 
@@ -33,8 +33,8 @@ inline void in_groups(const Channels& channels, bool inside, const Work& work) {
 // The bins of one axis: bin i is made of the parts first[i] .. first[i + 1] - 1.
 template <class R>
 struct Bins {
-    List<Part<R>> parts;
-    List<long long> first;
+    Vector<Part<R>> parts;
+    Vector<long long> first;
     int low = 0x7fffffff, high = -1;  // of all pixels in them
 
     void add(int at, R weight) {
@@ -70,7 +70,7 @@ struct Bins {
 // The pixels that bins are made of along x, in one row: side by side if that wastes little, else each where it is.
 template <class R>
 struct Columns {
-    List<long long> offset;
+    Vector<long long> offset;
     bool dense = false;
 
     // Parts name a column of these from now on.

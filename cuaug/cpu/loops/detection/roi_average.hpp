@@ -24,7 +24,7 @@ inline void write_bin(const Pooling& args, long long k, int c, int y, int x, con
 template <int W, class T, class R>
 inline void average_group(const Pooling& args, const Averages<R>& region, const T* in, const Maps& maps, long long k,
                           int c, R* sums) {
-    const List<Part<R>>&down = region.down.parts, &across = region.across.parts;
+    const Vector<Part<R>>&down = region.down.parts, &across = region.across.parts;
     const long long columns = region.columns.offset.count();
     for (int y = 0; y < args.out_height; ++y) {
         const long long first = region.down.first[y], last = region.down.first[y + 1];
@@ -77,7 +77,7 @@ inline void average(const Pooling& args, long long k, const Channels& channels) 
     const Maps& maps = args.level[roi.level].values;
     Averages<R> region;
     if (roi.n >= 0) region.fill(args, roi, maps);
-    List<R> sums(channel_group * (region.columns.offset.count() + 1));
+    Vector<R> sums(channel_group * (region.columns.offset.count() + 1));
     in_groups(channels, maps.c == 1 && channels_inside(maps), [&](int c, auto wide) {
         if (roi.n < 0) return write_nothing<wide.value, T, R>(args, k, c);
         average_group<wide.value>(args, region, static_cast<const T*>(maps.data) + roi.n * maps.n + c * maps.c, maps, k,
@@ -89,7 +89,7 @@ inline void average(const Pooling& args, long long k, const Channels& channels) 
 template <int W, class T, class R>
 inline void spread_group(const Pooling& args, const Averages<R>& region, R* to, const Maps& maps, long long k, int c,
                          R* sums) {
-    const List<Part<R>>&down = region.down.parts, &across = region.across.parts;
+    const Vector<Part<R>>&down = region.down.parts, &across = region.across.parts;
     const long long columns = region.columns.offset.count();
     for (int y = 0; y < args.out_height; ++y) {
         if (region.down.first[y] == region.down.first[y + 1]) continue;
@@ -121,7 +121,7 @@ inline void spread(const Pooling& args, long long k, const Channels& channels, R
     if (roi.n < 0) return;
     Averages<R> region;
     region.fill(args, roi, maps);
-    List<R> sums(channel_group * (region.columns.offset.count() + 1));
+    Vector<R> sums(channel_group * (region.columns.offset.count() + 1));
     in_groups(channels, maps.c == 1 && channels_inside(maps), [&](int c, auto wide) {
         spread_group<wide.value, T>(args, region, to + (c - channels.first) * maps.c, maps, k, c, sums.data());
     });

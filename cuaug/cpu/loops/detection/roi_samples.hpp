@@ -17,7 +17,7 @@ inline void add_sample(const RoiSample<R>& sample, const T* in, R* value) {
 
 // Calls `work(samples, started)` with some of a bin's samples at a time; whether there are others, all 0.
 template <class R, class Shape, class Work>
-inline bool some_samples(const Pooling& args, const Shape& shape, int y, int x, List<RoiSample<R>>& samples,
+inline bool some_samples(const Pooling& args, const Shape& shape, int y, int x, Vector<RoiSample<R>>& samples,
                          bool outside, const Work& work) {
     bool started = false;
     samples.clear();
@@ -38,15 +38,15 @@ inline void pool_samples(const Pooling& args, long long k, const Channels& chann
     const Shape shape(args, k);
     const Maps& maps = shape.level->values;
     const bool inside = maps.c == 1 && channels_inside(maps);
-    List<RoiSample<R>> samples;
-    List<R> values(channels.last - channels.first);
+    Vector<RoiSample<R>> samples;
+    Vector<R> values(channels.last - channels.first);
     for (int y = 0; y < args.out_height; ++y)
         for (int x = 0; x < args.out_width; ++x) {
             for (long long i = 0; i < values.count(); ++i) values[i] = 0;
             const bool others =
                 shape.n >= 0 &&
                 some_samples<R>(
-                    args, shape, y, x, samples, greatest, [&](const List<RoiSample<R>>& some, bool started) {
+                    args, shape, y, x, samples, greatest, [&](const Vector<RoiSample<R>>& some, bool started) {
                         in_groups(channels, inside, [&](int c, auto wide) {
                             constexpr int W = wide.value;
                             const T* in = static_cast<const T*>(maps.data) + shape.n * maps.n + c * maps.c;
@@ -79,9 +79,9 @@ inline void spread_samples(const Pooling& args, long long k, const Channels& cha
     if (shape.n < 0) return;
     const Maps& read = shape.level->values;
     const int count = channels.last - channels.first;
-    List<RoiSample<R>> samples;
-    List<R> values(count);
-    List<long long> chosen(count);
+    Vector<RoiSample<R>> samples;
+    Vector<R> values(count);
+    Vector<long long> chosen(count);
     auto give = [&](int c, const RoiSample<R>& sample, int y, int x) {
         R gradient;
         read_bin<1, T>(args, k, c, y, x, &gradient);
@@ -95,7 +95,7 @@ inline void spread_samples(const Pooling& args, long long k, const Channels& cha
                 for (int c = 0; c < count; ++c) chosen[c] = -1;
                 long long seen = 0;
                 const bool others =
-                    some_samples<R>(args, shape, y, x, samples, true, [&](const List<RoiSample<R>>& some, bool) {
+                    some_samples<R>(args, shape, y, x, samples, true, [&](const Vector<RoiSample<R>>& some, bool) {
                         for (int c = 0; c < count; ++c) {
                             const T* in =
                                 static_cast<const T*>(read.data) + shape.n * read.n + (channels.first + c) * read.c;

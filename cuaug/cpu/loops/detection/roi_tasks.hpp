@@ -43,7 +43,7 @@ inline void spread_level(const native::PoolingCall& call, const Pooling& args, i
     T* out = static_cast<T*>(own.gradients.data) + n * own.gradients.n + channels.first * own.gradients.c;
     const bool inside = channels_inside(own.gradients);
     const Maps packed = {nullptr, 0, 1, own.width * count, count}, planar = {nullptr, 0, pixels, own.width, 1};
-    List<R> copy(Same<T, R>::value ? 0 : count * pixels);
+    Vector<R> copy(Same<T, R>::value ? 0 : count * pixels);
     Maps maps = Same<T, R>::value ? own.gradients : inside ? packed : planar;
     R* to;
     if constexpr (Same<T, R>::value)

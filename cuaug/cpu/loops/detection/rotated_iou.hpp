@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../../../kernels/rotated_iou_record.cuh"
+#include "rotated_iou_record.cuh"
 
 namespace cuaug {
 

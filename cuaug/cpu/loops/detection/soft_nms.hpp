@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../../../kernels/soft_nms_record.cuh"
+#include "soft_nms_record.cuh"
 #include "../convert.hpp"
 #include "../vector.hpp"
 
@@ -80,7 +80,7 @@ inline void soft_nms_sample(const SoftNms& args, long long n) {
     const int take = static_cast<int>(given < args.count ? given : args.count);
     for (int i = 0; i < take; ++i)
         if (part_of(args, n, i) == SoftPart::full) boxes.add(args, n, i);
-    List<double> shared(boxes.count);
+    Vector<double> shared(boxes.count);
     for (int chosen; found < args.most && (chosen = highest(boxes)) >= 0;) {
         give(boxes.index[chosen], boxes.score[chosen]);
         const int left = decay(args, boxes, chosen, shared.data());

@@ -15,16 +15,16 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include "../kernels/blend_record.cuh"
-#include "../kernels/draws/program.cuh"
-#include "../kernels/gaussian_blur_record.cuh"
-#include "../kernels/geometry/affine.cuh"
-#include "../kernels/geometry/grid.cuh"
-#include "../kernels/geometry/perspective.cuh"
-#include "../kernels/lut_record.cuh"
-#include "../kernels/pointwise_record.cuh"
-#include "../kernels/record.cuh"
-#include "../kernels/resample_record.cuh"
+#include "records/blend.cuh"
+#include "draws/program.cuh"
+#include "records/gaussian_blur.cuh"
+#include "geometry/affine.cuh"
+#include "geometry/coordinate_map.cuh"
+#include "geometry/perspective.cuh"
+#include "records/lut.cuh"
+#include "records/pointwise.cuh"
+#include "records/record.cuh"
+#include "records/resample.cuh"
 #ifdef CUAUG_JPEG
 #include "jpeg_module.hpp"
 #endif
@@ -32,9 +32,9 @@
 #include "engine.hpp"
 #include "launches.hpp"
 #include "loading.hpp"
-#include "loops/loops.hpp"
-#include "loops/detection/nms_order.hpp"
-#include "thread_pool.hpp"
+#include "../loops/loops.hpp"
+#include "../loops/detection/nms_order.hpp"
+#include "../thread_pool.hpp"
 
 namespace py = pybind11;
 using namespace native;
@@ -87,6 +87,10 @@ const std::vector<const Loops*>& all_loops() {
 std::atomic<const Loops*> chosen{nullptr};
 std::atomic<int> thread_count{0};
 
+}  // namespace
+
+namespace native {
+
 const Loops& loops() {
     const Loops* out = chosen.load();
     return out != nullptr ? *out : *all_loops().back();
@@ -96,6 +100,10 @@ int threads() {
     const int set = thread_count.load();
     return set > 0 ? set : usable_cpus();
 }
+
+}  // namespace native
+
+namespace {
 
 // A record as an object: the bytes of a Python string have no alignment to rely on.
 struct Record {
@@ -126,7 +134,7 @@ struct Loop {
     std::function<long long(const Loops&)> tasks;
     std::function<void(const Loops&, long long task, void* workspace, bool last)> task;
 
-    int threads() const { return values < small ? 1 : ::threads(); }
+    int threads() const { return values < small ? 1 : native::threads(); }
 };
 
 // A call, told whether it is the last of a run.
@@ -350,12 +358,12 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
                "source"_a);
     module.def("lut", &of_images<cuaug::Lut, &Loops::lut_tasks, &Loops::lut>, "record"_a, "source"_a);
     module.def("nms", &nms, "record"_a, "source"_a);
-    bind_loading(module);
-    bind_engine(module);
-    bind_launches(module);
-    add_detection(module, &loops, &threads);
+    bind_encoded_files(module);
+    bind_nvjpeg(module);
+    bind_launch_plan(module);
+    bind_detection(module);
     module.def("set_threads", &set_threads, "n"_a, "0: one per usable processor.");
-    module.def("threads", &threads);
+    module.def("threads", &native::threads);
     module.def("isa", [] { return std::string(loops().isa); }, "The instruction set in use.");
     module.def(
         "flags", [] { return std::string(loops().flags); },
@@ -364,6 +372,6 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     module.def("set_isa", &set_isa, "name"_a);
     module.def("build_info", &build_info);
 #ifdef CUAUG_JPEG
-    add_jpeg(module, &threads);
+    bind_jpeg(module);
 #endif
 }

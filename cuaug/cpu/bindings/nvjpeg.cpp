@@ -12,9 +12,9 @@
 #include <pybind11/stl.h>
 
 #include "engine.hpp"
-#include "files.hpp"
-#include "pending.hpp"
-#include "table.hpp"
+#include "encoded_files.hpp"
+#include "background_task.hpp"
+#include "numpy_rows.hpp"
 
 namespace py = pybind11;
 using native::Files;
@@ -120,7 +120,7 @@ std::unique_ptr<Pending> engine_decode(const std::shared_ptr<Files>& files, cons
 
 }  // namespace
 
-void bind_engine(py::module_& module) {
+void native::bind_nvjpeg(py::module_& module) {
     using namespace py::literals;
     py::class_<Pending>(module, "Pending").def("begin", &Pending::begin).def("wait", &Pending::wait);
     module.def("engine_decode", &engine_decode, "files"_a, "images"_a, "memory"_a, "driver"_a, "functions"_a,

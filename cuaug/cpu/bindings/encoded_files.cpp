@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cover.hpp"
-#include "files.hpp"
-#include "thread_pool.hpp"
-#include "table.hpp"
+#include "../jpeg/decode_region.hpp"
+#include "encoded_files.hpp"
+#include "../thread_pool.hpp"
+#include "numpy_rows.hpp"
 
 namespace py = pybind11;
 
@@ -158,7 +158,7 @@ void cover_each(const py::buffer& boxes, const py::buffer& wanted, const py::buf
 
 }  // namespace native
 
-void bind_loading(py::module_& module) {
+void native::bind_encoded_files(py::module_& module) {
     using namespace py::literals;
     using native::Files;
     py::class_<Files, std::shared_ptr<Files>>(module, "Files")

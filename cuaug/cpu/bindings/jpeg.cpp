@@ -9,11 +9,11 @@
 
 #include <pybind11/stl.h>
 
-#include "files.hpp"
-#include "jpeg.hpp"
-#include "pending.hpp"
-#include "thread_pool.hpp"
-#include "table.hpp"
+#include "encoded_files.hpp"
+#include "../jpeg/jpeg.hpp"
+#include "background_task.hpp"
+#include "../thread_pool.hpp"
+#include "numpy_rows.hpp"
 
 namespace py = pybind11;
 using native::Files;
@@ -22,8 +22,6 @@ using native::Pool;
 using native::Table;
 
 namespace {
-
-int (*thread_count)() = nullptr;
 
 constexpr std::string_view kinds[] = {"", "DecodeError", "ImageTooLarge", "UnsupportedImage"};
 
@@ -53,7 +51,7 @@ template <class Work>
 std::vector<jpeg::Failure> on_pool(std::size_t images, int threads, const Work& work) {
     std::vector<jpeg::Failure> failures(images);
     Pool::instance().run(
-        static_cast<long long>(images), threads > 0 ? threads : thread_count(),
+        static_cast<long long>(images), threads > 0 ? threads : native::threads(),
         [&](long long i, void*) { work(static_cast<std::size_t>(i), failures[static_cast<std::size_t>(i)]); });
     return failures;
 }
@@ -146,9 +144,8 @@ py::list encode(const std::vector<Image>& images, const std::string& color, int 
 
 }  // namespace
 
-void add_jpeg(py::module_& module, int (*threads)()) {
+void native::bind_jpeg(py::module_& module) {
     using namespace py::literals;
-    thread_count = threads;
     module.attr("libjpeg_turbo") = jpeg::version();
     module.attr("jpeg_subsamplings") = names(jpeg::subsamplings);
     module.attr("jpeg_spaces") = names(jpeg::spaces);

@@ -5,20 +5,17 @@
 #include <string_view>
 #include <vector>
 
-#include "../kernels/roi.cuh"
-#include "../kernels/rotated_iou_record.cuh"
-#include "../kernels/soft_nms_record.cuh"
-#include "loops/convert.hpp"
+#include "roi.cuh"
+#include "rotated_iou_record.cuh"
+#include "soft_nms_record.cuh"
+#include "../loops/convert.hpp"
 #include "detection_module.hpp"
-#include "thread_pool.hpp"
+#include "../thread_pool.hpp"
 
 namespace py = pybind11;
 using namespace native;
 
 namespace {
-
-const Loops& (*loops)();
-int (*threads)();
 
 template <class Record>
 Record record_of(const py::bytes& bytes) {
@@ -112,9 +109,8 @@ void rotated_iou(const py::bytes& record) {
 
 }  // namespace
 
-void add_detection(py::module_& module, const Loops& (*table)(), int (*count)()) {
+void native::bind_detection(py::module_& module) {
     using namespace py::literals;
-    loops = table, threads = count;
     module.def("pooling", &pooling, "record"_a, "dtype"_a, "kind"_a, "back"_a);
     module.def("rotated_iou", &rotated_iou, "record"_a);
     module.def("soft_nms", &soft_nms, "record"_a);

@@ -99,7 +99,7 @@ private:
 
 }  // namespace
 
-void bind_launches(py::module_& module) {
+void native::bind_launch_plan(py::module_& module) {
     using namespace py::literals;
     py::class_<Launches>(module, "Launches", "Launches of kernels on a GPU, one after the other, as often as wanted.")
         .def(py::init<std::uintptr_t, const std::vector<Launches::Described>&>(), "function"_a, "launches"_a)
