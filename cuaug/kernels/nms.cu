@@ -10,7 +10,7 @@ constexpr int nms_threads = 256, nms_warps = nms_threads / 32;
 // decisions one by one. The more there are, the more blocks decide side by side; at most 16, a lane for each word. The
 // overlap of rotated boxes is too dear to be found in vain.
 template <class R>
-constexpr int nms_near = Same<R, Rotated>::value ? 2 : 8;
+constexpr int nms_near = is_same_v<R, Rotated> ? 2 : 8;
 
 constexpr unsigned int everyone = 0xffffffffu;
 
@@ -112,7 +112,7 @@ inline void settle(unsigned long long* words, const Hits (&hits)[near + 1][nms_b
 // boxes. Four blocks a multiprocessor: of its own accord the compiler makes room for five on sm_100, and spills; two of
 // rotated boxes, whose overlap takes twice the registers. Grid: (blocks x samples).
 template <class R>
-__global__ void __launch_bounds__(nms_threads, Same<R, Rotated>::value ? 2 : 4) nms(const __grid_constant__ Nms args) {
+__global__ void __launch_bounds__(nms_threads, is_same_v<R, Rotated> ? 2 : 4) nms(const __grid_constant__ Nms args) {
     __shared__ Candidate<R> own[nms_block], rival[nms_threads];
     __shared__ int rival_at[nms_threads];
     __shared__ Hits hits[nms_near<R> + 1][nms_block];

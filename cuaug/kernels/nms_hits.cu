@@ -11,7 +11,7 @@ constexpr int nms_at_once = 2;  // boxes of a lane: what it reads of another ser
 // words at a time, and meet those of the warp's own word of the part, one after the other. Grid: (parts x own words /
 // own_words x samples).
 template <class R>
-__global__ void __launch_bounds__(nms_part, Same<R, float>::value ? 4 : 1) nms_hits(const __grid_constant__ Nms args) {
+__global__ void __launch_bounds__(nms_part, is_same_v<R, float> ? 4 : 1) nms_hits(const __grid_constant__ Nms args) {
     __shared__ Rival<R> rivals[nms_part], owns[nms_part];
     __shared__ int found[nms_part];
     let_next_begin();

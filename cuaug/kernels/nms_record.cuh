@@ -79,7 +79,7 @@ struct BoxNumbers {
 template <class T>
 inline BoxNumbers numbers_of(const T* from, long long step, bool rotated) {
     const T a = from[0], b = from[step], c = from[2 * step], d = from[3 * step], e = from[rotated ? 4 * step : 0];
-    return {{to_real<double>(a), to_real<double>(b), to_real<double>(c), to_real<double>(d), to_real<double>(e)}};
+    return {{to_compute<double>(a), to_compute<double>(b), to_compute<double>(c), to_compute<double>(d), to_compute<double>(e)}};
 }
 
 inline BoxNumbers read_box(const Nms& args, long long n, int i) {
@@ -164,7 +164,7 @@ inline Verdict judged(const Candidate<R>& a, const Candidate<R>& b, R threshold)
             height = fmin(a.bottom, b.bottom) - fmax(a.top, b.top);
     const R shared = width * height, either = a.area + b.area - shared;
     const bool touch = (width > 0) & (height > 0);
-    if constexpr (Same<R, double>::value) {
+    if constexpr (is_same_v<R, double>) {
         return {static_cast<bool>(touch & (shared / either > threshold)), false};
     } else {
         const float excess = shared - threshold * either, doubt = 0x1p-19f * either + 1e-30f;

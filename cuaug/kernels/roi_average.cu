@@ -79,7 +79,7 @@ inline void sum_rows(const T* column, const int (&channel)[W], const PartAt<R>* 
     for (int j = 0; j < W; ++j) sum[j] = 0;
     for (int i = 0; i < rows_ahead; ++i) {
         if (i >= rows) break;
-        for (int j = 0; j < W; ++j) sum[j] += row[i].weight * to_real<R>(pixel[i][j]);
+        for (int j = 0; j < W; ++j) sum[j] += row[i].weight * to_compute<R>(pixel[i][j]);
     }
 }
 
@@ -154,7 +154,7 @@ inline void sum_columns(const Pooling& args, const AxisParts<R>& across, const S
 #pragma unroll 1
                 for (int i = usual; i < parts; ++i)
                     sum += across.part[first + i].weight * row[across.part[first + i].offset];
-                *to = from_real<T>(sum);
+                *to = saturate_cast<T>(sum);
             }
         }
     }
@@ -203,9 +203,9 @@ inline void average_vectors(const Pooling& args, const AxisParts<R>& down, const
 // A block averages some channels of an upright region, or some of its bins. What has too many parts it walks through
 // sample by sample. Grid: (regions, parts).
 template <class T, int wide>
-__global__ void __launch_bounds__(average_threads, sizeof(Real<T>) == 8 ? 2 : 3)
+__global__ void __launch_bounds__(average_threads, sizeof(ComputeType<T>) == 8 ? 2 : 3)
     roi_average(const __grid_constant__ Pooling args) {
-    using R = Real<T>;
+    using R = ComputeType<T>;
     __shared__ AxisParts<R> parts[2];
     __shared__ Share<R> share;
     __shared__ SampledBins<R> shape;

@@ -6,7 +6,7 @@ namespace cuaug {
 constexpr int back_threads = tile_rows * tile_columns, back_warps = back_threads / 32;
 // A thread's channels: as many sums as leave registers for the rest.
 template <class T>
-constexpr int back_channels = sizeof(Real<T>) == 8 ? 16 : 32;
+constexpr int back_channels = sizeof(ComputeType<T>) == 8 ? 16 : 32;
 
 inline int tiles_across(const PoolingLevel& level) { return (level.width + tile_columns - 1) / tile_columns; }
 inline int tiles_down(const PoolingLevel& level) { return (level.height + tile_rows - 1) / tile_rows; }
@@ -57,9 +57,9 @@ inline int regions_of(const PoolingBack& args, const Tile& tile, long long first
 // every run gives the same, which roi_scatter.cu cannot promise. Gradients of a window of bins are staged for all
 // threads. Grid: (tiles x channel groups).
 template <class T, class Touch>
-__global__ void __launch_bounds__(back_threads, sizeof(Real<T>) == 8 ? 1 : 2)
+__global__ void __launch_bounds__(back_threads, sizeof(ComputeType<T>) == 8 ? 1 : 2)
     roi_back(const __grid_constant__ PoolingBack args) {
-    using R = Real<T>;
+    using R = ComputeType<T>;
     using Shape = typename Touch::Shape;
     constexpr int group = back_channels<T>, pitch = group + 16 / sizeof(R);  // rows of a window in different banks
     __shared__ alignas(16) R gradient[window_bins][pitch];
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(back_threads, sizeof(Real<T>) == 8 ? 1 : 2)
                                   channel = inside ? item % channels : item / (high * wide);
                         const int y = bin / wide, x = bin % wide;
                         gradient[y * window_side + x][channel] =
-                            to_real<R>(pooled[k * args.pooled.n + channel * args.pooled.c +
+                            to_compute<R>(pooled[k * args.pooled.n + channel * args.pooled.c +
                                               (window.y + y) * args.pooled.y + (window.x + x) * args.pooled.x]);
                         if constexpr (Touch::greatest) {
                             long long number[1];
@@ -140,11 +140,11 @@ __global__ void __launch_bounds__(back_threads, sizeof(Real<T>) == 8 ? 1 : 2)
     for (int j = 0; j < group; j += W) {
         if (vectors && j < channels) {
             Vector made;
-            for (int i = 0; i < W; ++i) made.of[i] = from_real<T>(sum[j + i]);
+            for (int i = 0; i < W; ++i) made.of[i] = saturate_cast<T>(sum[j + i]);
             *reinterpret_cast<Vector*>(out + j) = made;
         } else {
             for (int i = 0; i < W; ++i)
-                if (j + i < channels) out[(j + i) * level.gradients.c] = from_real<T>(sum[j + i]);
+                if (j + i < channels) out[(j + i) * level.gradients.c] = saturate_cast<T>(sum[j + i]);
         }
     }
 }

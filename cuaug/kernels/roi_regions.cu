@@ -6,7 +6,7 @@ namespace cuaug {
 // A thread works out a region, and which pixels it may touch. Grid: (regions / threads).
 template <class T, template <class> class Shape>
 __global__ void __launch_bounds__(128) roi_regions(const __grid_constant__ PoolingBack args) {
-    using R = Real<T>;
+    using R = ComputeType<T>;
     static_assert(sizeof(Shape<R>) <= sizeof(RegionShape), "a region has to fit");
     const long long k = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (k >= args.count) return;

@@ -7,7 +7,7 @@ namespace cuaug {
 template <class T, template <class> class Shape, bool greatest, bool inside>
 __global__ void __launch_bounds__(128, 3) roi_scatter(const __grid_constant__ PoolingPlaces args) {
     const long long k = blockIdx.x;
-    const Shape<Real<T>>& shape = shared_shape<Shape<Real<T>>>(args, k);
+    const Shape<ComputeType<T>>& shape = shared_shape<Shape<ComputeType<T>>>(args, k);
     add_region<T, greatest, inside>(args, shape, k, static_cast<long long>(blockIdx.y) * blockDim.x + threadIdx.x,
                                     static_cast<long long>(gridDim.y) * blockDim.x);
 }

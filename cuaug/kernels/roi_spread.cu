@@ -23,7 +23,7 @@ inline void spread_planes(const Pooling& args, const Maps& maps, const T* from, 
             const R weight = across.weight[column.first + b];
 #pragma unroll 8
             for (unsigned int y = 0; y < height; ++y)
-                sums[y][threadIdx.x] += weight * to_real<R>(gradient[y * args.pooled.y + b * args.pooled.x]);
+                sums[y][threadIdx.x] += weight * to_compute<R>(gradient[y * args.pooled.y + b * args.pooled.x]);
         }
         R* pixels = to + c * maps.c + column.at * maps.x;
         for (int i = 0; i < down.pixels; ++i) {
@@ -54,7 +54,7 @@ inline void spread_channels(const Pooling& args, const Maps& maps, const T* from
                 const T* gradient =
                     from + c * args.pooled.c + (row.bin + y) * args.pooled.y + (column.bin + x) * args.pooled.x;
                 for (int j = 0; j < W; ++j)
-                    if (c + 32 * j < args.channels) sum[j] += weight * to_real<R>(gradient[32 * j * args.pooled.c]);
+                    if (c + 32 * j < args.channels) sum[j] += weight * to_compute<R>(gradient[32 * j * args.pooled.c]);
             }
         R* pixel = to + c * maps.c + row.at * maps.y + column.at * maps.x;
         for (int j = 0; j < W; ++j)
@@ -65,9 +65,9 @@ inline void spread_channels(const Pooling& args, const Maps& maps, const T* from
 // A block adds the gradients of an upright region's averages to its pixels, each of which is touched once for a
 // channel. What has too many pixels it walks through sample by sample. Grid: (regions, parts).
 template <class T, bool inside>
-__global__ void __launch_bounds__(spread_threads, sizeof(Real<T>) == 8 ? 4 : 6)
+__global__ void __launch_bounds__(spread_threads, sizeof(ComputeType<T>) == 8 ? 4 : 6)
     roi_spread(const __grid_constant__ Pooling args) {
-    using R = Real<T>;
+    using R = ComputeType<T>;
     __shared__ AxisPixels<R> down, across;
     __shared__ R sums[inside ? 1 : most_rows<R>][spread_threads];
     const long long k = blockIdx.x;

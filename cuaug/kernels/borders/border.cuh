@@ -1,5 +1,7 @@
 #pragma once
 
+#include "type_list.cuh"
+
 // Borders: any pixel index to one inside [0, n), or to -1 for the fill. NumPy's names.
 // Indices come from coordinates below 2^30 in magnitude, so that nothing here overflows.
 
@@ -64,5 +66,7 @@ template <class Border>
 struct Within<Windowed<Border>> {
     using type = Border;
 };
+
+using Borders = TypeList<Constant, Edge, Reflect, Symmetric, Wrap>;
 
 }  // namespace cuaug

@@ -59,8 +59,8 @@ struct Affine : Matrices<2> {
         const double cx = m.a * x + m.b * y + m.c, cy = m.d * x + m.e * y + m.f;
         const int base_x = whole(cx), base_y = whole(cy);
         auto real = [](double value) {
-            if constexpr (Same<R, float>::value)
-                return narrowed(value);
+            if constexpr (is_same_v<R, float>)
+                return to_float32(value);
             else
                 return value;
         };

@@ -9,7 +9,7 @@ struct Together {};
 
 constexpr int most_together = 4;
 template <class Use>
-constexpr int launches = Same<Use, Together>::value ? most_together : 1;
+constexpr int launches = is_same_v<Use, Together> ? most_together : 1;
 
 template <class Record, class Use>
 struct Records {

@@ -13,21 +13,21 @@ constexpr int rows_at_once = 4;
 // The output columns of a block: a lane's span, and the weights of its first pixels.
 template <class T>
 struct Across {
-    static constexpr int most = sizeof(Real<T>) == 4 ? 16 : 4;
-    Span<Real<T>> span[32];
-    Real<T> weight[most][32];
+    static constexpr int most = sizeof(ComputeType<T>) == 4 ? 16 : 4;
+    Span<ComputeType<T>> span[32];
+    ComputeType<T> weight[most][32];
 };
 
 // Called by one warp.
 template <class Filter, class T>
-inline void weigh(Across<T>& across, const Span<Real<T>>& span, int, int lane) {
+inline void weigh(Across<T>& across, const Span<ComputeType<T>>& span, int, int lane) {
     across.span[lane] = span;
 #pragma unroll 2
     for (int i = 0; i < min(span.count, Across<T>::most); ++i) across.weight[i][lane] = weight_in<Filter>(span, i);
 }
 
 template <class Filter, class T>
-inline Real<T> weight_of(const Across<T>& across, int lane, int i) {
+inline ComputeType<T> weight_of(const Across<T>& across, int lane, int i) {
     return i < Across<T>::most ? across.weight[i][lane] : weight_in<Filter>(across.span[lane], i);
 }
 
@@ -56,7 +56,7 @@ inline void add_pixels(const Source<T, K>& source, int first, const Column& colu
             for (int k = 0; k < K; ++k) {
                 const T* from = at[r] + offset_of<Layout>(source, k);
                 __builtin_assume(__isGlobal(from));
-                sum[r][k] += factor * to_real<R>(*from);
+                sum[r][k] += factor * to_compute<R>(*from);
             }
             at[r] += x_stride;
         }

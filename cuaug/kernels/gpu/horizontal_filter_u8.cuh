@@ -104,7 +104,7 @@ struct ColumnOfBytes : Column {
 
 template <class Layout, int K>
 inline ColumnOfBytes column_of(const Source<uint8, K>& source, const Across<uint8>& across, int lane) {
-    const bool in_words = !Same<Layout, Strided>::value && source.aligned;
+    const bool in_words = !is_same_v<Layout, Strided> && source.aligned;
     return {{lane, across.span[lane].first, across.span[lane].count}, across.left[lane], in_words ? across.steps : 0};
 }
 
@@ -112,7 +112,7 @@ template <class Filter, class Layout, int K>
 inline void add_across(const Source<uint8, K>& source, int first, const ColumnOfBytes& column,
                        const Across<uint8>& across, float (&sum)[rows_at_once][K]) {
     if (column.steps == 0) return add_pixels<Filter, Layout>(source, first, column, across, sum);
-    constexpr bool packed = Same<Layout, Packed>::value;
+    constexpr bool packed = is_same_v<Layout, Packed>;
     int total[rows_at_once][K] = {};
 #pragma unroll 1
     for (int i = 0; i < column.steps; ++i) {

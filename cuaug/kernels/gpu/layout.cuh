@@ -22,9 +22,9 @@ inline long long wide(int a, int b) {
 template <class Layout, int K>
 inline void channel_offsets(long long stride, int left, long long* offset) {
     for (int k = 0; k < K; ++k) {
-        if constexpr (Same<Layout, Packed>::value)
+        if constexpr (is_same_v<Layout, Packed>)
             offset[k] = k;
-        else if constexpr (Same<Layout, Planar>::value)
+        else if constexpr (is_same_v<Layout, Planar>)
             offset[k] = k * stride;
         else
             offset[k] = (k < left ? k : left - 1) * stride;
@@ -33,9 +33,9 @@ inline void channel_offsets(long long stride, int left, long long* offset) {
 
 template <class Layout, int K>
 inline int column_stride(long long stride) {
-    if constexpr (Same<Layout, Packed>::value)
+    if constexpr (is_same_v<Layout, Packed>)
         return K;
-    else if constexpr (Same<Layout, Planar>::value)
+    else if constexpr (is_same_v<Layout, Planar>)
         return 1;
     else
         return static_cast<int>(stride);

@@ -10,13 +10,13 @@ namespace cuaug {
 
 template <class R, class T, int K>
 inline Pixel<R, K> unpacked(const Stored<T, K>& stored) {
-    if constexpr (Same<T, uint8>::value && Same<R, float>::value) {
+    if constexpr (is_same_v<T, uint8> && is_same_v<R, float>) {
         Pixel<R, K> out;
         for (int k = 0; k < K; ++k)
             out.c[k] = __uint_as_float(__byte_perm(stored.word[0], 0x4B000000, 0x7440 + k)) - 8388608.0f;
         return out;
     } else {
-        return to_pixel<R>(to_texel(stored));
+        return to_pixel<R>(to_raw_pixel(stored));
     }
 }
 
@@ -31,20 +31,20 @@ constexpr float byte_share = 1.0f / 255.0f;
 
 template <class R, class T, int K>
 inline Pixel<R, K> shares(const Stored<T, K>& stored) {
-    if constexpr (Same<T, uint8>::value && Same<R, float>::value) {
+    if constexpr (is_same_v<T, uint8> && is_same_v<R, float>) {
         Pixel<R, K> out;
         for (int k = 0; k < K; ++k)
             out.c[k] = __fmaf_rn(__uint_as_float(__byte_perm(stored.word[0], 0x4B000000, 0x7440 + k)), byte_share,
                                  -8388608.0f * byte_share);
         return out;
     } else {
-        return (R(1) / R(white<T>)) * unpacked<R>(stored);
+        return (R(1) / R(max_value<T>)) * unpacked<R>(stored);
     }
 }
 
 template <class R, class T, int K>
-inline Pixel<R, K> shares(const Texel<T, K>& texel) {
-    return (R(1) / R(white<T>)) * to_pixel<R>(texel);
+inline Pixel<R, K> shares(const RawPixel<T, K>& raw_pixel) {
+    return (R(1) / R(max_value<T>)) * to_pixel<R>(raw_pixel);
 }
 template <class T, int K>
 inline Stored<T, K> to_stored(const Stored<T, K>& stored) {
@@ -63,21 +63,21 @@ inline Stored<uint8, K> packed_levels(const Pixel<float, K>& pixel) {
 // Clamped, and half to even; a NaN becomes 0.
 template <class T, class R, int K>
 inline Stored<T, K> packed(const Pixel<R, K>& pixel) {
-    if constexpr (Same<T, uint8>::value && Same<R, float>::value) {
+    if constexpr (is_same_v<T, uint8> && is_same_v<R, float>) {
         Pixel<R, K> level;
         for (int k = 0; k < K; ++k) level.c[k] = fminf(fmaxf(pixel.c[k], 0.0f), 255.0f);
         return packed_levels(level);
-    } else if constexpr (in_words<T, K> && Same<R, float>::value &&
-                         (Same<T, float16>::value || Same<T, bfloat16>::value)) {
+    } else if constexpr (in_words<T, K> && is_same_v<R, float> &&
+                         (is_same_v<T, float16> || is_same_v<T, bfloat16>)) {
         Stored<T, K> out;
         for (int k = 0; k < K; k += 2) out.word[k / 2] = two<T>(pixel.c[k], k + 1 < K ? pixel.c[k + 1] : 0.0f);
         return out;
     } else {
-        return to_stored(to_texel<T>(pixel));
+        return to_stored(to_raw_pixel<T>(pixel));
     }
 }
 
-inline float clamped(float a, float b, float c) {
+inline float fma_saturate(float a, float b, float c) {
     float out;
     asm("fma.rn.sat.f32 %0, %1, %2, %3;" : "=f"(out) : "f"(a), "f"(b), "f"(c));
     return out;
@@ -94,17 +94,17 @@ inline float reciprocal(float value) {
 // levels stays there.
 template <class T, bool within = false, class R, int K>
 inline Stored<T, K> packed_shares(const Pixel<R, K>& pixel) {
-    if constexpr (Same<T, uint8>::value && Same<R, float>::value) {
+    if constexpr (is_same_v<T, uint8> && is_same_v<R, float>) {
         Pixel<R, K> level;
         for (int k = 0; k < K; ++k)
-            level.c[k] = __fmul_rn(within ? pixel.c[k] : clamped(1.0f, pixel.c[k], 0.0f), 255.0f);
+            level.c[k] = __fmul_rn(within ? pixel.c[k] : fma_saturate(1.0f, pixel.c[k], 0.0f), 255.0f);
         return packed_levels(level);
     } else {
-        return packed<T>(R(white<T>) * pixel);
+        return packed<T>(R(max_value<T>) * pixel);
     }
 }
 
-inline double clamped(double a, double b, double c) { return fmin(fmax(a * b + c, 0.0), 1.0); }
+inline double fma_saturate(double a, double b, double c) { return fmin(fmax(a * b + c, 0.0), 1.0); }
 inline double reciprocal(double value) { return 1.0 / value; }
 
 }  // namespace cuaug

@@ -31,7 +31,7 @@ constexpr int copied_region_width = PixelBytes <= 6 ? 64 : 32;  // of the output
 // How pixels lie in such a box.
 template <class Layout, class T, int K>
 struct Copied {
-    static constexpr bool packed = Same<Layout, Packed>::value;
+    static constexpr bool packed = is_same_v<Layout, Packed>;
     static constexpr int threads = block_threads<T, K, true>;
     static constexpr int channels = K, planes = packed ? 1 : K,
                          step = (packed ? K : 1) * sizeof(T);  // bytes from pixel to pixel
@@ -271,7 +271,7 @@ struct CopiedBox {
     }
 
     // The pixel at an address and the one to its right.
-    static void pair(unsigned int address, Texel<T, K> (&pixel)[2]) {
+    static void pair(unsigned int address, RawPixel<T, K> (&pixel)[2]) {
         if constexpr (Lie::packed && step == 6) {
             // Six elements in four words, which meet in banks less often than six reads.
             Word word[4], pairs[3];

@@ -20,7 +20,7 @@ struct alignas(16) Region {
     int idle;       // the ops have nothing to do for this sample
     Window window;  // if the border goes around one
     Stored<In, K> fill;
-    Real<In> field[Ops::fields + 1];
+    ComputeType<In> field[Ops::fields + 1];
 };
 
 // Some rows of the region, made from one box.
@@ -29,7 +29,7 @@ struct alignas(16) Tile {
     Local local;  // counted from the box's corner, or from the base where there is no box
     Box box;
     int first, end;
-    typename Select<copied, Slant, Count<0>>::type slant;
+    conditional_t<copied, Slant, Int<0>> slant;
 };
 
 // Whether the box holds every pixel that `retouched` reads for a tile. Always so for samples that are not moved:

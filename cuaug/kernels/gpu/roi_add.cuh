@@ -25,7 +25,7 @@ inline void add_to_pixels(const Place<R>& place, const Maps& maps, R* to, int la
 // shares them out.
 template <class T, bool greatest, bool inside, class Record, class Shape>
 inline void add_region(const Record& args, const Shape& shape, long long k, long long first, long long step) {
-    using R = Real<T>;
+    using R = ComputeType<T>;
     constexpr int W = inside ? 1 : planar_channels;
     if (shape.n < 0) return;
     const Maps &maps = shape.level->gradients, &pooled = args.pooled;
@@ -38,7 +38,7 @@ inline void add_region(const Record& args, const Shape& shape, long long k, long
         R* to = static_cast<R*>(maps.data) + shape.n * maps.n + c * maps.c;
         const T* from = static_cast<const T*>(pooled.data) + k * pooled.n + c * pooled.c + y * pooled.y + x * pooled.x;
         R value[W];
-        for (int j = 0; j < W; ++j) value[j] = to_real<R>(from[min(j, last) * pooled.c]);
+        for (int j = 0; j < W; ++j) value[j] = to_compute<R>(from[min(j, last) * pooled.c]);
         if constexpr (greatest) {
             long long number[W];
             read_places(args, k * args.places.n + c * args.places.c + y * args.places.y + x * args.places.x, last,

@@ -26,9 +26,9 @@ inline void read_channels(const T* in, long long step, int last, R* value) {
     constexpr int W = channels_of_thread<wide>;
     if constexpr (wide > 0) {
         const Adjacent<T, W> found = *reinterpret_cast<const Adjacent<T, W>*>(in);
-        for (int j = 0; j < W; ++j) value[j] = to_real<R>(found.of[j]);
+        for (int j = 0; j < W; ++j) value[j] = to_compute<R>(found.of[j]);
     } else {
-        for (int j = 0; j < W; ++j) value[j] = to_real<R>(in[min(j, last) * step]);
+        for (int j = 0; j < W; ++j) value[j] = to_compute<R>(in[min(j, last) * step]);
     }
 }
 
@@ -37,11 +37,11 @@ inline void write_channels(T* out, long long step, int last, const R* value) {
     constexpr int W = channels_of_thread<wide>;
     if constexpr (wide > 0) {
         Adjacent<T, W> made;
-        for (int j = 0; j < W; ++j) made.of[j] = from_real<T>(value[j]);
+        for (int j = 0; j < W; ++j) made.of[j] = saturate_cast<T>(value[j]);
         *reinterpret_cast<Adjacent<T, W>*>(out) = made;
     } else {
         for (int j = 0; j < W; ++j)
-            if (j <= last) out[j * step] = from_real<T>(value[j]);
+            if (j <= last) out[j * step] = saturate_cast<T>(value[j]);
     }
 }
 
@@ -146,7 +146,7 @@ inline void walk_bin(const Pooling& args, const Shape& shape, int y, int x, cons
 // or channels that are.
 template <class T, Take take, int wide, class Record, class Shape>
 inline void walk_region(const Record& args, const Shape& shape, long long k, long long first, long long step) {
-    using R = Real<T>;
+    using R = ComputeType<T>;
     constexpr int W = channels_of_thread<wide>;
     const Maps& maps = shape.level->values;
     const int bins = args.out_height * args.out_width, groups = (args.channels + W - 1) / W;

@@ -20,9 +20,9 @@ struct Source {
 // Where channel k lies.
 template <class Layout, class T, int K>
 inline long long offset_of(const Source<T, K>& source, int k) {
-    if constexpr (Same<Layout, Packed>::value)
+    if constexpr (is_same_v<Layout, Packed>)
         return k;
-    else if constexpr (Same<Layout, Planar>::value)
+    else if constexpr (is_same_v<Layout, Planar>)
         return k * source.c_stride;
     else
         return min(k, source.channels - 1) * source.c_stride;
@@ -47,8 +47,8 @@ constexpr int rows_ahead = sizeof(T) == 1 ? 8 : 4;
 // Asks for those rows from `row` on, columns [begin, end): their first use waits for memory else.
 template <class Layout, class T, int K>
 inline void prefetch(const Source<T, K>& source, int row, int begin, int end, int lane) {
-    if constexpr (!Same<Layout, Strided>::value) {
-        constexpr bool packed = Same<Layout, Packed>::value;
+    if constexpr (!is_same_v<Layout, Strided>) {
+        constexpr bool packed = is_same_v<Layout, Packed>;
         constexpr int planes = packed ? 1 : K, each = packed ? K : 1, step = 64 / sizeof(T);
         const T* at = row_of(source, min(row + lane % rows_ahead<T>, source.height - 1));
 #pragma unroll 1

@@ -91,15 +91,15 @@ struct Staged {
         return *reinterpret_cast<const Stored<T, K>*>(reinterpret_cast<const char*>(pixels) + byte);
     }
 
-    Texel<T, K> texel(int x, int y) const { return to_texel(stored(x, y)); }
+    RawPixel<T, K> raw_pixel(int x, int y) const { return to_raw_pixel(stored(x, y)); }
 
     // The pixel that a point lies in, and so many to its right and below.
-    Texel<T, K> texel(const FixedPoint& p, int right = 0, int down = 0) const {
+    RawPixel<T, K> raw_pixel(const FixedPoint& p, int right = 0, int down = 0) const {
         constexpr Word size = sizeof(Stored<T, K>);
-        return to_texel(stored_at(address_of(p, size, size * pitch, 0) + down * size * pitch + right * size));
+        return to_raw_pixel(stored_at(address_of(p, size, size * pitch, 0) + down * size * pitch + right * size));
     }
 
-    Pixel<Real<T>, K> pixel(int x, int y) const { return to_pixel<Real<T>>(texel(x, y)); }
+    Pixel<ComputeType<T>, K> pixel(int x, int y) const { return to_pixel<ComputeType<T>>(raw_pixel(x, y)); }
 };
 
 struct alignas(16) Half {
@@ -125,7 +125,7 @@ inline void store_group(FourPixels<T, K>* to, const FourPixels<T, K> (&four)[Fou
 template <class Border, class T, int K, int Fours>
 inline void cut(FourPixels<T, K> (&four)[Fours], int from, int end, Stored<T, K> blank) {
     Stored<T, K> left = blank, right = blank;
-    for (int j = 0; j < 4 * Fours && Same<Border, Edge>::value; ++j) {
+    for (int j = 0; j < 4 * Fours && is_same_v<Border, Edge>; ++j) {
         left = either(j == from, four[j / 4].v[j % 4], left);
         right = either(j == end - 1, four[j / 4].v[j % 4], right);
     }
@@ -151,7 +151,7 @@ inline void stage(const Image<T, K, Border>& image, Box box, int aligned, Stored
     // Windows cut groups, which elsewhere only images do whose width is no multiple. Wider pixels have no registers to
     // spare.
     constexpr bool cuttable =
-        Border::windowed && (Same<Around, Constant>::value || Same<Around, Edge>::value) && sizeof(Stored<T, K>) <= 4;
+        Border::windowed && (is_same_v<Around, Constant> || is_same_v<Around, Edge>) && sizeof(Stored<T, K>) <= 4;
     const int from = image.left() - column, to_end = from + image.window.width;
     auto copy = [&](auto each, bool whole) {
         const T* first = image.address(column, 0);
@@ -180,18 +180,18 @@ inline void stage(const Image<T, K, Border>& image, Box box, int aligned, Stored
         }
     };
     const bool whole = from <= 0 && to_end >= group;
-    if (!Same<Layout, Strided>::value && aligned &&
+    if (!is_same_v<Layout, Strided> && aligned &&
         (cuttable ? column >= 0 && column + group <= image.frame_width && from < group && to_end > 0 : whole)) {
         if (fours > 1 && aligned >= group)
-            copy(Count<fours>(), whole);
+            copy(Int<fours>(), whole);
         else
-            copy(Count<1>(), whole);
-    } else if (Same<Around, Constant>::value && (to_end <= 0 || from >= group)) {
+            copy(Int<1>(), whole);
+    } else if (is_same_v<Around, Constant> && (to_end <= 0 || from >= group)) {
         for (int i = y; i < box.height; i += box.down, to += step) clear(to);
     } else {
         for (int i = y; i < box.height; i += box.down, to += step)
 #pragma unroll 1
-            for (int j = 0; j < group; ++j) to[j / 4].v[j % 4] = to_stored(image.texel(x + j, i));
+            for (int j = 0; j < group; ++j) to[j / 4].v[j % 4] = to_stored(image.raw_pixel(x + j, i));
     }
 }
 

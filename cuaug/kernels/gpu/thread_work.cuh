@@ -16,7 +16,7 @@ constexpr int pointwise_threads = 256;
 // The prepared fields of sample n, by a warp: parts of a mean and parameters are all asked for before the first is
 // waited for.
 template <class Ops, class R>
-inline void read_fields(const Pointwise& args, long long n, int first, R* field, R white) {
+inline void read_fields(const Pointwise& args, long long n, int first, R* field, R max_value) {
     const int lane = threadIdx.x & 31, parts = args.part_column < 0 ? 0 : args.part_count;
     const double* part = static_cast<const double*>(args.parts.data) + n * args.parts.n;
     double mean = lane < parts ? part[lane * args.parts.x] : 0.0;
@@ -32,20 +32,20 @@ inline void read_fields(const Pointwise& args, long long n, int first, R* field,
     if (parts > 0) mean = sum_of(mean);
     if (measured >= 0) field[measured] = static_cast<R>(mean);
     __syncwarp();
-    if (lane == 0) Ops::prepare(field, white);
+    if (lane == 0) Ops::prepare(field, max_value);
 }
 
 // Shares of white into memory. Two of 16 bits become a word by one instruction, if they are neighbours there.
 template <class Layout, class T, bool within, class R, int K>
 inline void store_shares(T* at, const long long* offset, int step, bool aligned, int count, int channels,
                          const Pixel<R, K> (&pixels)[4]) {
-    if constexpr (Same<R, float>::value && (Same<T, float16>::value || Same<T, bfloat16>::value) &&
-                  !Same<Layout, Strided>::value) {
+    if constexpr (is_same_v<R, float> && (is_same_v<T, float16> || is_same_v<T, bfloat16>) &&
+                  !is_same_v<Layout, Strided>) {
         if (aligned && count == 4) {
             FourElements<T> to[K];
             for (int p = 0; p < 4 * K; p += 2) {
                 auto element = [&](int i) {
-                    return Same<Layout, Planar>::value ? pixels[i % 4].c[i / 4] : pixels[i / K].c[i % K];
+                    return is_same_v<Layout, Planar> ? pixels[i % 4].c[i / 4] : pixels[i / K].c[i % K];
                 };
                 to[p / 4].word[p % 4 / 2] = two<T>(element(p), element(p + 1));
             }
@@ -87,6 +87,6 @@ inline Course as_it_lies(long long pixels) {
 
 // Whether the channels of a pixel lie where the kernel's text says, and not where strides do.
 template <class InLayout, class OutLayout>
-constexpr bool close = !Same<InLayout, Strided>::value && !Same<OutLayout, Strided>::value;
+constexpr bool close = !is_same_v<InLayout, Strided> && !is_same_v<OutLayout, Strided>;
 
 }  // namespace cuaug

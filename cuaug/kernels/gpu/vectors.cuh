@@ -21,7 +21,7 @@ struct alignas(Each * sizeof(FourElements<T>) < 16 ? Each * sizeof(FourElements<
 // Each: vectors of four elements that memory's alignment lets be loaded as one.
 template <class Layout, class T, int K, int Fours = 1, int Each = 1>
 inline Vectors<T, K, Fours> load_vectors(const T* at, const long long* offset) {
-    constexpr bool planar = Same<Layout, Planar>::value;
+    constexpr bool planar = is_same_v<Layout, Planar>;
     Vectors<T, K, Fours> out;
     for (int v = 0; v < K * Fours; v += Each) {
         const int k = v / Fours, j = v % Fours;
@@ -44,7 +44,7 @@ inline void store_as(T* at, const V& value) {
 
 template <class Layout, class T, int K>
 inline void store_elements(T* at, const long long* offset, const FourElements<T> (&elements)[K]) {
-    for (int k = 0; k < K; ++k) store_as(Same<Layout, Planar>::value ? at + offset[k] : at + 4 * k, elements[k]);
+    for (int k = 0; k < K; ++k) store_as(is_same_v<Layout, Planar> ? at + offset[k] : at + 4 * k, elements[k]);
 }
 
 template <class Layout, class T, int K>
@@ -73,13 +73,13 @@ inline void store_two(T* at, const Stored<T, K>& left, const Stored<T, K>& right
 // `count` pixels, of at most four; those beyond repeat the last. `aligned`: four may be moved as vectors.
 template <class Layout, class T, int K>
 inline FourPixels<T, K> load_pixels(const T* at, const long long* offset, int step, bool aligned, int count) {
-    if (!Same<Layout, Strided>::value && aligned && count == 4)
+    if (!is_same_v<Layout, Strided> && aligned && count == 4)
         return gather<Layout, T, K>(load_vectors<Layout, T, K>(at, offset).of[0]);
     FourPixels<T, K> pixels;
     for (int j = 0; j < 4; ++j) {
-        Texel<T, K> texel;
-        for (int k = 0; k < K; ++k) texel.c[k] = at[offset[k] + static_cast<long long>(min(j, count - 1)) * step];
-        pixels.v[j] = to_stored(texel);
+        RawPixel<T, K> raw_pixel;
+        for (int k = 0; k < K; ++k) raw_pixel.c[k] = at[offset[k] + static_cast<long long>(min(j, count - 1)) * step];
+        pixels.v[j] = to_stored(raw_pixel);
     }
     return pixels;
 }
@@ -88,11 +88,11 @@ inline FourPixels<T, K> load_pixels(const T* at, const long long* offset, int st
 template <class Layout, class T, int K>
 inline void store_pixels(T* at, const long long* offset, int step, bool aligned, int count, int channels,
                          const FourPixels<T, K>& pixels) {
-    if (!Same<Layout, Strided>::value && aligned && count == 4) return store_four<Layout, T, K>(at, offset, pixels);
+    if (!is_same_v<Layout, Strided> && aligned && count == 4) return store_four<Layout, T, K>(at, offset, pixels);
     for (int j = 0; j < 4; ++j)
         for (int k = 0; k < K; ++k)
             if (j < count && k < channels)
-                at[offset[k] + static_cast<long long>(j) * step] = to_texel(pixels.v[j]).c[k];
+                at[offset[k] + static_cast<long long>(j) * step] = to_raw_pixel(pixels.v[j]).c[k];
 }
 
 }  // namespace cuaug

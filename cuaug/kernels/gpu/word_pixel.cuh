@@ -57,8 +57,8 @@ template <class T, int K>
 constexpr bool in_words = sizeof(T) == 1 || (sizeof(T) == 2 && K > 1);
 
 template <class T, int K>
-inline Texel<T, K> to_texel(const Stored<T, K>& stored) {
-    Texel<T, K> out;
+inline RawPixel<T, K> to_raw_pixel(const Stored<T, K>& stored) {
+    RawPixel<T, K> out;
     if constexpr (in_words<T, K>) {
         constexpr int each = in_a_word<T>;
         for (int k = 0; k < K; ++k) {
@@ -72,17 +72,17 @@ inline Texel<T, K> to_texel(const Stored<T, K>& stored) {
 }
 
 template <class T, int K>
-inline Stored<T, K> to_stored(const Texel<T, K>& texel) {
+inline Stored<T, K> to_stored(const RawPixel<T, K>& raw_pixel) {
     Stored<T, K> out = {};
     if constexpr (in_words<T, K>) {
         constexpr int each = in_a_word<T>;
         for (int k = 0; k < K; ++k) {
             Word bits = 0;
-            memcpy(&bits, &texel.c[k], sizeof(T));
+            memcpy(&bits, &raw_pixel.c[k], sizeof(T));
             out.word[k / each] |= bits << (8 * sizeof(T) * (k % each));
         }
     } else {
-        for (int k = 0; k < K; ++k) out.c[k] = texel.c[k];
+        for (int k = 0; k < K; ++k) out.c[k] = raw_pixel.c[k];
     }
     return out;
 }
@@ -91,7 +91,7 @@ inline Stored<T, K> to_stored(const Texel<T, K>& texel) {
 // local memory.
 template <class T, int K>
 inline Stored<T, K> either(bool chosen, const Stored<T, K>& a, const Stored<T, K>& b) {
-    using Unit = typename Select<sizeof(Stored<T, K>) % 4 == 0, Word, unsigned short>::type;
+    using Unit = conditional_t<sizeof(Stored<T, K>) % 4 == 0, Word, unsigned short>;
     constexpr int units = sizeof(Stored<T, K>) / sizeof(Unit);
     const Unit mask = static_cast<Unit>(chosen ? ~0u : 0u);
     Unit x[units], y[units];
@@ -127,7 +127,7 @@ inline Word halves(Word a, int i, Word b, int j) {
 template <class Layout, class T, int K>
 inline FourPixels<T, K> gather(const FourElements<T>* from) {
     FourPixels<T, K> out = {};
-    if constexpr (sizeof(T) == 1 && Same<Layout, Planar>::value) {
+    if constexpr (sizeof(T) == 1 && is_same_v<Layout, Planar>) {
         const Word none = 0, r = from[0].word[0], g = K > 1 ? from[K > 1].word[0] : none;
         const Word b = K > 2 ? from[K > 2 ? 2 : 0].word[0] : none, a = K > 3 ? from[K > 3 ? 3 : 0].word[0] : none;
         const Word low = bytes(r, g, 0x5140), high = bytes(r, g, 0x7362), low2 = K > 3 ? bytes(b, a, 0x5140) : b,
@@ -144,8 +144,8 @@ inline FourPixels<T, K> gather(const FourElements<T>* from) {
     } else if constexpr (in_words<T, K>) {
         for (int i = 0; i < 4; ++i)
             for (int k = 0; k < K; ++k) {
-                const int p = Same<Layout, Planar>::value ? 4 * k + i : K * i + k,
-                          q = Same<Layout, Planar>::value ? p + 4 : p + 1;
+                const int p = is_same_v<Layout, Planar> ? 4 * k + i : K * i + k,
+                          q = is_same_v<Layout, Planar> ? p + 4 : p + 1;
                 const Word first = from[p / 4].word[p % 4 / 2];
                 if (k % 2 == 0)
                     out.v[i].word[k / 2] =
@@ -154,7 +154,7 @@ inline FourPixels<T, K> gather(const FourElements<T>* from) {
     } else {
         for (int i = 0; i < 4; ++i)
             for (int k = 0; k < K; ++k) {
-                const int p = Same<Layout, Planar>::value ? 4 * k + i : K * i + k;
+                const int p = is_same_v<Layout, Planar> ? 4 * k + i : K * i + k;
                 memcpy(&out.v[i].c[k], reinterpret_cast<const T*>(from) + p, sizeof(T));
             }
     }
@@ -164,7 +164,7 @@ inline FourPixels<T, K> gather(const FourElements<T>* from) {
 // Four pixels -> K vectors for memory.
 template <class Layout, class T, int K>
 inline void scatter(const FourPixels<T, K>& from, FourElements<T>* out) {
-    if constexpr (sizeof(T) == 1 && (Same<Layout, Planar>::value || K == 1)) {
+    if constexpr (sizeof(T) == 1 && (is_same_v<Layout, Planar> || K == 1)) {
         const Word p0 = from.v[0].word[0], p1 = from.v[1].word[0], p2 = from.v[2].word[0], p3 = from.v[3].word[0];
         for (int k = 0; k < K; ++k) {
             const int selector = k % 2 ? 0x7362 : 0x5140, half = k < 2 ? 0x5140 : 0x7362;
@@ -181,15 +181,15 @@ inline void scatter(const FourPixels<T, K>& from, FourElements<T>* out) {
         }
     } else if constexpr (in_words<T, K>) {
         for (int p = 0; p < 4 * K; p += 2) {
-            const int i = Same<Layout, Planar>::value ? p % 4 : p / K, k = Same<Layout, Planar>::value ? p / 4 : p % K;
-            const int j = Same<Layout, Planar>::value ? i + 1 : (p + 1) / K,
-                      l = Same<Layout, Planar>::value ? k : (p + 1) % K;
+            const int i = is_same_v<Layout, Planar> ? p % 4 : p / K, k = is_same_v<Layout, Planar> ? p / 4 : p % K;
+            const int j = is_same_v<Layout, Planar> ? i + 1 : (p + 1) / K,
+                      l = is_same_v<Layout, Planar> ? k : (p + 1) % K;
             out[p / 4].word[p % 4 / 2] = halves(from.v[i].word[k / 2], k, from.v[j].word[l / 2], l);
         }
     } else {
         for (int i = 0; i < 4; ++i)
             for (int k = 0; k < K; ++k) {
-                const int p = Same<Layout, Planar>::value ? 4 * k + i : K * i + k;
+                const int p = is_same_v<Layout, Planar> ? 4 * k + i : K * i + k;
                 memcpy(reinterpret_cast<T*>(out) + p, &from.v[i].c[k], sizeof(T));
             }
     }

@@ -8,6 +8,7 @@ namespace cuaug {
 template <class R, int K>
 struct AdjustBrightness {
     static constexpr int shared = 1, each = 0;
+    static constexpr bool channelwise = true;
     static constexpr bool within = true;
     R factor;
 
@@ -17,7 +18,7 @@ struct AdjustBrightness {
         if (factor != R(1)) use(*this);
     }
 
-    Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>&) const { return clamped(factor, in, R(0)); }
+    Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>&) const { return fma_saturate(factor, in, R(0)); }
 };
 
 }  // namespace cuaug

@@ -26,9 +26,9 @@ struct AdjustHue {
             const R whole = sizeof(R) == 4 ? R(12582912) : R(6755399441055744), turned = h + R(6) * factor;
             const R hue = turned - R(6) * ((turned * (one / R(6)) + whole) - whole);
             Pixel<R, K> out = in;
-            out.c[0] = v - c * clamped(one, fabs(hue), -one);
-            out.c[1] = v - c * clamped(-one, hue, one) * clamped(one, hue, R(3));
-            out.c[2] = v - c * clamped(one, hue, one) * clamped(-one, hue, R(3));
+            out.c[0] = v - c * fma_saturate(one, fabs(hue), -one);
+            out.c[1] = v - c * fma_saturate(-one, hue, one) * fma_saturate(one, hue, R(3));
+            out.c[2] = v - c * fma_saturate(one, hue, one) * fma_saturate(-one, hue, R(3));
             return out;
         }
     }

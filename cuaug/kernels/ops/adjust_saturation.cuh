@@ -21,7 +21,7 @@ struct AdjustSaturation {
         if constexpr (K < 3)
             return in;
         else
-            return clamped(factor, in, (R(1) - factor) * luma(in));
+            return fma_saturate(factor, in, (R(1) - factor) * luma(in));
     }
 };
 

@@ -7,9 +7,9 @@ namespace cuaug {
 // The steps of a ColorJitter from its contrast on, once the mean is known of what BeforeContrast has made.
 template <class R, int K>
 struct AfterContrast : ColorJitter<R, K> {
-    static void prepare(R* field, R white) {
+    static void prepare(R* field, R max_value) {
         ColorJitter<R, K>::pack(field, false, true);
-        AdjustContrast<R, K>::prepare(field + 7, white);
+        AdjustContrast<R, K>::prepare(field + 7, max_value);
     }
 };
 

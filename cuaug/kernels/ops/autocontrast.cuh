@@ -12,15 +12,15 @@ struct Autocontrast {
     R low[K], high[K];  // in the images' own range
 
     Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>& where) const {
-        const R unit = R(1) / where.white;
+        const R unit = R(1) / where.max_value;
         Pixel<R, K> out;
         for (int k = 0; k < K; ++k) {
             const R from = high[k] > low[k] ? low[k] : R(0),
                     scale = high[k] > low[k] ? (high[k] - low[k]) * unit : R(1);
             const R stretched = (level(in.c[k], where) - from) / scale;
-            out.c[k] = where.white > R(1) ? floor(stretched) * unit : stretched;
+            out.c[k] = where.max_value > R(1) ? floor(stretched) * unit : stretched;
         }
-        out = clamped(R(1), out, R(0));
+        out = fma_saturate(R(1), out, R(0));
         for (int k = 0; k < K; ++k) out.c[k] = low[k] == low[k] ? out.c[k] : in.c[k];
         return out;
     }

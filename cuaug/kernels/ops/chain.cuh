@@ -19,8 +19,8 @@ inline int column_of(int i, int from, int first, int channels) {
 
 // What an op makes of its parameters, once for a sample, before pixels meet it: see `prepare` where an op has one.
 template <class Op, class R>
-inline auto prepare_op(R* field, R white, int) -> decltype(Op::prepare(field, white)) {
-    return Op::prepare(field, white);
+inline auto prepare_op(R* field, R max_value, int) -> decltype(Op::prepare(field, max_value)) {
+    return Op::prepare(field, max_value);
 }
 template <class Op, class R>
 inline void prepare_op(R*, R, long) {}
@@ -44,18 +44,18 @@ inline Op op_of(const R* field) {
     return op;
 }
 
-// Prepared fields; `column(i)` is column i of a sample, `white` what 1 is in the images' own range.
+// Prepared fields; `column(i)` is column i of a sample, `max_value` what 1 is in the images' own range.
 template <class Op, class R, int K, class Column>
-inline void fill_fields(const Column& column, int from, int first, int channels, R white, R* field) {
+inline void fill_fields(const Column& column, int from, int first, int channels, R max_value, R* field) {
     for (int i = 0; i < Op::shared + Op::each * K; ++i)
         field[i] = static_cast<R>(column(column_of<Op, K>(i, from, first, channels)));
-    prepare_op<Op>(field, white, 0);
+    prepare_op<Op>(field, max_value, 0);
 }
 
 template <class Op, class R, int K, class Column>
-inline Op op_of(const Column& column, int from, int first, int channels, R white) {
+inline Op op_of(const Column& column, int from, int first, int channels, R max_value) {
     R field[Op::shared + Op::each * K + 1];
-    fill_fields<Op, R, K>(column, from, first, channels, white, field);
+    fill_fields<Op, R, K>(column, from, first, channels, max_value, field);
     return op_of<Op>(field);
 }
 
@@ -111,9 +111,9 @@ struct Sequence<R, K, Op, Others...> {
         return Rest::column(i - own, from + Op::shared + Op::each * channels, first, channels);
     }
 
-    static void prepare(R* field, R white) {
-        prepare_op<Op>(field, white, 0);
-        Rest::prepare(field + own, white);
+    static void prepare(R* field, R max_value) {
+        prepare_op<Op>(field, max_value, 0);
+        Rest::prepare(field + own, max_value);
     }
 
     static Sequence of(const R* field) { return {op_of<Op>(field), Rest::of(field + own)}; }

@@ -16,23 +16,23 @@ inline Pixel<R, K> grey(R level) {
 
 // a * b + c, to 0..1, a NaN to 0; and 1 / x, if only to an ulp. Defined once per compiler: a GPU has both as
 // instructions.
-float clamped(float a, float b, float c);
-double clamped(double a, double b, double c);
+float fma_saturate(float a, float b, float c);
+double fma_saturate(double a, double b, double c);
 float reciprocal(float value);
 double reciprocal(double value);
 
 // factor * in + add, to 0..1 as torchvision does after each op.
 template <class R, int K>
-inline Pixel<R, K> clamped(R factor, const Pixel<R, K>& in, R add) {
+inline Pixel<R, K> fma_saturate(R factor, const Pixel<R, K>& in, R add) {
     Pixel<R, K> out;
-    for (int k = 0; k < K; ++k) out.c[k] = clamped(factor, in.c[k], add);
+    for (int k = 0; k < K; ++k) out.c[k] = fma_saturate(factor, in.c[k], add);
     return out;
 }
 
 // A channel in the images' own range; of integer images a whole number, which a comparison must not miss by an ulp.
 template <class R>
 inline R level(R share, const Where<R>& where) {
-    return where.white > R(1) ? floor(share * where.white + R(0.5)) : share;
+    return where.max_value > R(1) ? floor(share * where.max_value + R(0.5)) : share;
 }
 
 // ITU-R BT.601, with torchvision's digits.

@@ -33,9 +33,9 @@ struct ColorJitter {
         memcpy(field, &all, sizeof(all));
     }
 
-    static void prepare(R* field, R white) {
+    static void prepare(R* field, R max_value) {
         pack(field, true, true);
-        AdjustContrast<R, K>::prepare(field + 7, white);
+        AdjustContrast<R, K>::prepare(field + 7, max_value);
     }
 
     template <class Use>

@@ -17,7 +17,7 @@ struct ColorMatrix {
             Pixel<R, K> out = in;
             for (int k = 0; k < 3; ++k)
                 out.c[k] = matrix[k][0] * in.c[0] + matrix[k][1] * in.c[1] + matrix[k][2] * in.c[2] + matrix[k][3];
-            return clamped(R(1), out, R(0));
+            return fma_saturate(R(1), out, R(0));
         }
     }
 };

@@ -16,8 +16,8 @@ struct DropCells {
     StreamPieces<R> pieces;
     R value[K];  // in the images' own range; then a share of white
 
-    static void prepare(R* field, R white) {
-        for (int k = 0; k < K; ++k) field[10 + k] /= white;
+    static void prepare(R* field, R max_value) {
+        for (int k = 0; k < K; ++k) field[10 + k] /= max_value;
     }
 
     Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>& where) const {

@@ -12,8 +12,8 @@ struct MaskGrid {
     R size, top, left, side;  // of the grid's cells, where its first one begins, and the side of the square in each
     R value[K];               // in the images' own range; then a share of white
 
-    static void prepare(R* field, R white) {
-        for (int k = 0; k < K; ++k) field[4 + k] /= white;
+    static void prepare(R* field, R max_value) {
+        for (int k = 0; k < K; ++k) field[4 + k] /= max_value;
     }
 
     Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>& where) const {

@@ -8,6 +8,7 @@ namespace cuaug {
 template <class R, int K>
 struct Posterize {
     static constexpr int shared = 1, each = 0;
+    static constexpr bool channelwise = true;
     R levels;  // given as bits: 2^bits
 
     static void prepare(R* field, R) { field[0] = exp2(field[0]); }
@@ -20,8 +21,8 @@ struct Posterize {
 
     Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>& where) const {
         Pixel<R, K> out;
-        if (where.white > R(1)) {
-            const R scale = levels / (where.white + R(1)), step = (R(1) / where.white) / scale;
+        if (where.max_value > R(1)) {
+            const R scale = levels / (where.max_value + R(1)), step = (R(1) / where.max_value) / scale;
             for (int k = 0; k < K; ++k) out.c[k] = floor(level(in.c[k], where) * scale) * step;
         } else {
             for (int k = 0; k < K; ++k) out.c[k] = fmin(fmax(floor(in.c[k] * levels), R(0)), levels - R(1)) / levels;

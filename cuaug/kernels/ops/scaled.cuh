@@ -8,6 +8,7 @@ namespace cuaug {
 template <class R, int K>
 struct Scaled {
     static constexpr int shared = 0, each = 0;
+    static constexpr bool channelwise = true;
 
     Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>&) const { return in; }
 };

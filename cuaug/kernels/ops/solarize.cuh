@@ -8,6 +8,7 @@ namespace cuaug {
 template <class R, int K>
 struct Solarize {
     static constexpr int shared = 1, each = 0;
+    static constexpr bool channelwise = true;
     R threshold;  // in the images' own range
 
     // Nothing to do for samples whose threshold is beyond all levels.

@@ -8,10 +8,11 @@ namespace cuaug {
 template <class R, int K>
 struct Unscaled {
     static constexpr int shared = 0, each = 0;
+    static constexpr bool channelwise = true;
 
     Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>& where) const {
         Pixel<R, K> out;
-        for (int k = 0; k < K; ++k) out.c[k] = level(in.c[k], where) / where.out_white;
+        for (int k = 0; k < K; ++k) out.c[k] = level(in.c[k], where) / where.out_max_value;
         return out;
     }
 };

@@ -70,7 +70,7 @@ struct UserOp {
 
     Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>& where) const {
         const Pixel<R, K> made = static_cast<const Own&>(*this).made(Scope<R, K>{in, where}).pixel();
-        return field[1] != R(0) ? clamped(R(1), made, R(0)) : made;
+        return field[1] != R(0) ? fma_saturate(R(1), made, R(0)) : made;
     }
 };
 

@@ -7,13 +7,6 @@
 
 namespace cuaug {
 
-template <bool>
-struct OnlyIf {};
-template <>
-struct OnlyIf<true> {
-    using type = int;
-};
-
 template <class R, int K>
 struct Value {
     R c[K];
@@ -31,7 +24,7 @@ struct Value {
     Value(const Pixel<R, K>& pixel) {
         for (int k = 0; k < K; ++k) c[k] = pixel.c[k];
     }
-    template <int N, typename OnlyIf<N == 1 && K != 1>::type = 0>
+    template <int N, enable_if_t<N == 1 && K != 1> = 0>
     Value(const Value<R, N>& one) {
         for (int k = 0; k < K; ++k) c[k] = one.c[0];
     }

@@ -17,13 +17,13 @@ struct SummedRow {
 
 // A neighbour that is not there is the pixel itself: pixels of the border have no use for the sum.
 template <class Layout, int K, class In>
-inline SummedRow<Real<In>, K> summed_row(const In* row, const long long* offset, int step, bool aligned, int x,
+inline SummedRow<ComputeType<In>, K> summed_row(const In* row, const long long* offset, int step, bool aligned, int x,
                                          int width) {
-    using R = Real<In>;
+    using R = ComputeType<In>;
     SummedRow<R, K> out;
     const FourPixels<In, K> four =
         load_pixels<Layout, In, K>(row + static_cast<long long>(x) * step, offset, step, aligned, min(4, width - x));
-    Texel<In, K> left, right;
+    RawPixel<In, K> left, right;
     for (int k = 0; k < K; ++k) {
         left.c[k] = row[offset[k] + static_cast<long long>(max(x - 1, 0)) * step];
         right.c[k] = row[offset[k] + static_cast<long long>(min(x + 4, width - 1)) * step];
@@ -39,8 +39,8 @@ inline SummedRow<Real<In>, K> summed_row(const In* row, const long long* offset,
 // for a frame, 1, frames x groups of K).
 template <class In, class InLayout, int K, class OutLayout>
 __global__ void __launch_bounds__(sharpness_threads) adjust_sharpness(const __grid_constant__ Pointwise args) {
-    using R = Real<In>;
-    constexpr bool grouped = Same<InLayout, Strided>::value || Same<OutLayout, Strided>::value;
+    using R = ComputeType<In>;
+    constexpr bool grouped = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
     const int width = args.in_width, height = args.in_height, groups = grouped ? (args.channels + K - 1) / K : 1;
     const unsigned int across = (width + 3) / 4, index = blockIdx.x * sharpness_threads + threadIdx.x,
                        strip = index / across;
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(sharpness_threads) adjust_sharpness(const __gr
                 for (int k = 0; k < K; ++k)
                     made.c[k] =
                         sharpened(inside, here.own[j].c[k],
-                                  above.three[j].c[k] + here.three[j].c[k] + below.three[j].c[k], factor, R(white<In>));
+                                  above.three[j].c[k] + here.three[j].c[k] + below.three[j].c[k], factor, R(max_value<In>));
                 result.v[j] = packed<In>(made);
             }
             store_pixels<OutLayout, In, K>(out + y * args.out.y, to, out_step, args.out_aligned, count, channels,

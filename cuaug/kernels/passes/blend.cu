@@ -11,7 +11,7 @@ namespace cuaug {
 template <class T, class InLayout, int K, class Chain, class Out, class OutLayout>
 __global__ void __launch_bounds__(pointwise_threads, sizeof(T) == 1 && K < 4 && close<InLayout, OutLayout> ? 4 : 1)
     blend(const __grid_constant__ Blend args) {
-    using R = Real<T>;
+    using R = ComputeType<T>;
     using Ops = typename Chain::template Of<R, K>;
     constexpr bool grouped = !close<InLayout, OutLayout>;
     wait_for_previous();
@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(T) == 1 && K < 4 && 
         long long here = n * args.out.n + t * args.out.t + first * args.out.c + begin * args.out.y +
                          static_cast<long long>(x) * out_step;
         __syncthreads();
-        if (threadIdx.x < 32) read_fields<Ops>(args, n, first, field, R(white<T>));
+        if (threadIdx.x < 32) read_fields<Ops>(args, n, first, field, R(max_value<T>));
         if (threadIdx.x == 32) {
             double left = 1.0;
             for (int i = 0; i <= branches; ++i) share[i] = static_cast<R>(take(args, n, i, left));
@@ -55,18 +55,18 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(T) == 1 && K < 4 && 
             FourPixels<T, K> rounded;
             for (int j = 0; j < 4; ++j) rounded.v[j] = packed<T>(sum[j]);
             Out* out = static_cast<Out*>(args.out.data) + here;
-            if constexpr (Chain::empty && Same<Out, T>::value) {
+            if constexpr (Chain::empty && is_same_v<Out, T>) {
                 store_pixels<OutLayout, Out, K>(out, to, out_step, args.out_aligned, count, channels, rounded);
             } else {
                 Pixel<R, K> made[4];
                 Where<R> where[4];
                 for (int j = 0; j < 4; ++j) {
                     where[j] = {
-                        x + j, y, width, height, R(white<T>), R(white<Out>), static_cast<int>(t) * groups + first / K};
+                        x + j, y, width, height, R(max_value<T>), R(max_value<Out>), static_cast<int>(t) * groups + first / K};
                     made[j] = shares<R>(rounded.v[j]);
                 }
                 ops.apply(made, where);
-                store_shares<OutLayout, Out, Same<T, uint8>::value && Ops::within>(out, to, out_step, args.out_aligned,
+                store_shares<OutLayout, Out, is_same_v<T, uint8> && Ops::within>(out, to, out_step, args.out_aligned,
                                                                                    count, channels, made);
             }
             in += rows * args.in.y;

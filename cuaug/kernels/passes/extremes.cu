@@ -13,7 +13,7 @@ constexpr int extremes_threads = 1024;
 // (samples).
 template <class In, class InLayout, int K>
 __global__ void __launch_bounds__(extremes_threads) extremes(const __grid_constant__ Pointwise args) {
-    using R = Real<In>;
+    using R = ComputeType<In>;
     __shared__ R lows[K][extremes_threads / 32], highs[K][extremes_threads / 32];
     const R infinity = bits_to_float(0x7F800000u);
     const int lane = threadIdx.x & 31, step = column_stride<InLayout, K>(args.in.x);

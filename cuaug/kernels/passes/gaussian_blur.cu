@@ -19,7 +19,7 @@ constexpr int blur_blocks = sizeof(In) == 8   ? 1
 // Channels that are filtered together: packed ones, as they lie. Doubles of four channels would be too many for shared
 // memory.
 template <class Layout, class In, int K>
-constexpr int together = Same<Layout, Packed>::value && sizeof(In) < 8 ? K : 1;
+constexpr int together = is_same_v<Layout, Packed> && sizeof(In) < 8 ? K : 1;
 
 template <class R>
 struct alignas(16) Four {
@@ -54,7 +54,7 @@ struct BlurTile {
 // Less than this on either side changes no byte, and no float by more than its last digits.
 template <class In>
 constexpr double negligible = sizeof(In) == 8          ? 0.0
-                              : Same<In, uint8>::value ? 1.0 / (1 << 18)
+                              : is_same_v<In, uint8> ? 1.0 / (1 << 18)
                                                        : 1.0 / (1 << 27);
 
 // Called by one warp: weights of the Gaussian, whose sum is 1, about `middle`, and 0 around them. Returns how far from
@@ -140,7 +140,7 @@ inline void filter_across(const R* at, const R* weight, int leading, int taps, R
         }
         return left > 4;
     };
-    for (int t = 0; go_on(Count<0>(), t) && go_on(Count<1>(), t + 4) && go_on(Count<2>(), t + 8);) t += 12;
+    for (int t = 0; go_on(Int<0>(), t) && go_on(Int<1>(), t + 4) && go_on(Int<2>(), t + 8);) t += 12;
 }
 
 // What a block has of an image. Elements are counted along a row: `S` adjacent ones are a pixel.
@@ -174,7 +174,7 @@ inline void down_columns(const BlurTile<R, S>& tile, const BlurPart& part, const
     const int elements = S * part.width, from = S * max(0, part.left - part.halo),
               end = min(elements, S * (part.left + args.tile_width + part.reach_x));
     const int words = (end - from + 3) / 4, pieces = (part.rows + rows - 1) / rows;
-    const int x_stride = S > 1 || Same<Layout, Planar>::value ? 1 : column_stride<Layout, S>(args.in.x);
+    const int x_stride = S > 1 || is_same_v<Layout, Planar> ? 1 : column_stride<Layout, S>(args.in.x);
     const float share = __fdividef(1.0f, static_cast<float>(words));
     const long long none[1] = {};
     const R* weight = tile.down + args.kernel_height / 2 - part.reach_y;
@@ -188,21 +188,21 @@ inline void down_columns(const BlurTile<R, S>& tile, const BlurPart& part, const
             R* to = tile.filtered + y * tile.pitch + element + S * (tile.middle - part.left);
             for (int j = 0; j < decltype(count)::value; ++j) *reinterpret_cast<Four<R>*>(to + j * tile.pitch) = sum[j];
         };
-        if (!Same<Layout, Strided>::value && args.in_aligned && element + 4 <= elements) {
-            make(Count<rows>(), piece * rows, [&](const In* at) {
+        if (!is_same_v<Layout, Strided> && args.in_aligned && element + 4 <= elements) {
+            make(Int<rows>(), piece * rows, [&](const In* at) {
                 const FourElements<In> raw = load_vectors<Planar, In, 1>(at, none).of[0][0];
                 Stored<In, 4> out;
                 memcpy(&out, &raw, sizeof(out));
                 return out;
             });
         } else {  // half the rows at a time, as there are more addresses to keep
-            using Offset = typename Select<Same<Layout, Strided>::value, long long, int>::type;
+            using Offset = conditional_t<is_same_v<Layout, Strided>, long long, int>;
             Offset beside[4];
             for (int j = 0; j < 4; ++j) beside[j] = static_cast<Offset>(min(j, elements - 1 - element)) * x_stride;
 #pragma unroll 1
             for (int y = piece * rows; y < (piece + 1) * rows; y += blur_ahead)
-                make(Count<blur_ahead>(), y, [&](const In* at) {
-                    return to_stored(Texel<In, 4>{{at[0], at[beside[1]], at[beside[2]], at[beside[3]]}});
+                make(Int<blur_ahead>(), y, [&](const In* at) {
+                    return to_stored(RawPixel<In, 4>{{at[0], at[beside[1]], at[beside[2]], at[beside[3]]}});
                 });
         }
     }
@@ -210,11 +210,11 @@ inline void down_columns(const BlurTile<R, S>& tile, const BlurPart& part, const
 
 // A share of white is the same in every dtype.
 template <class Out, class In>
-inline Real<In> scaled(Real<In> value) {
-    if constexpr (white<Out> == white<In>)
+inline ComputeType<In> scaled(ComputeType<In> value) {
+    if constexpr (max_value<Out> == max_value<In>)
         return value;
     else
-        return value * (Real<In>(1) / Real<In>(white<In>)) * Real<In>(white<Out>);
+        return value * (ComputeType<In>(1) / ComputeType<In>(max_value<In>)) * ComputeType<In>(max_value<Out>);
 }
 
 // `Each` vectors of four elements at a time.
@@ -231,9 +231,9 @@ inline void store_vectors(T* at, const FourElements<T> (&four)[Count]) {
 // The first `count` pixels of a run.
 template <class Layout, int S, class T, class R>
 inline void store_run(T* at, long long c_stride, int step, int aligned, int count, const R (&value)[S * blur_run]) {
-    constexpr bool packed = Same<Layout, Packed>::value;
+    constexpr bool packed = is_same_v<Layout, Packed>;
     constexpr int lines = packed ? 1 : S, length = S * blur_run / lines;
-    if (!Same<Layout, Strided>::value && aligned && count >= blur_run) {
+    if (!is_same_v<Layout, Strided> && aligned && count >= blur_run) {
         for (int k = 0; k < lines; ++k) {
             FourElements<T> four[length / 4];
             for (int v = 0; v < length / 4; ++v) {
@@ -251,7 +251,7 @@ inline void store_run(T* at, long long c_stride, int step, int aligned, int coun
     } else {
         for (int i = 0; i < blur_run; ++i)
             for (int k = 0; k < S; ++k)
-                if (i < count) at[k * c_stride + static_cast<long long>(i) * step] = from_real<T>(value[S * i + k]);
+                if (i < count) at[k * c_stride + static_cast<long long>(i) * step] = saturate_cast<T>(value[S * i + k]);
     }
 }
 
@@ -260,7 +260,7 @@ inline void store_run(T* at, long long c_stride, int step, int aligned, int coun
 template <class Layout, int S, class In, class Out, class R>
 inline void across_rows(const BlurTile<R, S>& tile, const BlurPart& part, const GaussianBlur& args, Out* out,
                         int step) {
-    constexpr bool finite = Same<In, uint8>::value || Same<In, uint16>::value || Same<In, int16>::value;
+    constexpr bool finite = is_same_v<In, uint8> || is_same_v<In, uint16> || is_same_v<In, int16>;
     constexpr int vectors = S * blur_run * sizeof(R) / 16,
                   down = vectors % 8 == 0   ? 8
                          : vectors % 4 == 0 ? 4
@@ -291,11 +291,11 @@ inline void across_rows(const BlurTile<R, S>& tile, const BlurPart& part, const 
 template <class In, class InLayout, int K, class Out, class OutLayout>
 __global__ void __launch_bounds__(blur_threads, blur_blocks<In>)
     gaussian_blur(const __grid_constant__ GaussianBlur args) {
-    using R = Real<In>;
+    using R = ComputeType<In>;
     constexpr int S = together<InLayout, In, K>;
-    using From = typename Select<Same<InLayout, Packed>::value && S == 1, Strided, InLayout>::type;
-    using To = typename Select<Same<OutLayout, Packed>::value && S == 1, Strided, OutLayout>::type;
-    constexpr bool grouped = Same<InLayout, Strided>::value || Same<OutLayout, Strided>::value;
+    using From = conditional_t<is_same_v<InLayout, Packed> && S == 1, Strided, InLayout>;
+    using To = conditional_t<is_same_v<OutLayout, Packed> && S == 1, Strided, OutLayout>;
+    constexpr bool grouped = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
     extern __shared__ __align__(16) char memory[];
     __shared__ int reach[2];
 

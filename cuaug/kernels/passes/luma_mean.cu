@@ -19,7 +19,7 @@ struct InPlace {};
 // float64, `out.n` numbers after the one before. The order of the additions is always the same. Grid: (samples).
 template <class In, class InLayout, int K, class Chain, class Use = Forgotten>
 __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant__ Pointwise args) {
-    using R = Real<In>;
+    using R = ComputeType<In>;
     __shared__ double sums[mean_threads / 32];
     const int lane = threadIdx.x & 31, step = column_stride<InLayout, K>(args.in.x), across = (args.in_width + 3) / 4;
     const long long n = blockIdx.x;
@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant_
         for (int i = threadIdx.x; i < Ops::fields; i += mean_threads)
             field[i] = static_cast<R>(parameter(args, n, Ops::column(i, 0, 0, K)));
         __syncthreads();
-        if (threadIdx.x == 0) Ops::prepare(field, R(white<In>));
+        if (threadIdx.x == 0) Ops::prepare(field, R(max_value<In>));
         __syncthreads();
     }
 
@@ -48,12 +48,12 @@ __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant_
             Pixel<R, K> made[4];
             Where<R> where[4];
             for (int j = 0; j < 4; ++j) {
-                where[j] = {x + j, y, args.in_width, args.in_height, R(white<In>), R(white<In>), t};
+                where[j] = {x + j, y, args.in_width, args.in_height, R(max_value<In>), R(max_value<In>), t};
                 made[j] = shares<R>(four.v[j]);
             }
             Ops::of(field).apply(made, where);
             for (int j = 0; j < count; ++j) sum += K == 3 ? luma(made[j]) : made[j].c[0];
-            if constexpr (Same<Use, InPlace>::value) {
+            if constexpr (is_same_v<Use, InPlace>) {
                 FourPixels<In, K> result;
                 for (int j = 0; j < 4; ++j) result.v[j] = packed_shares<In>(made[j]);
                 store_pixels<InLayout, In, K>(const_cast<In*>(at), offset, step, args.in_aligned, count, K, result);
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant_
     if (threadIdx.x == 0) {
         for (int i = 1; i < mean_threads / 32; ++i) total += sums[i];
         static_cast<double*>(args.out.data)[n * args.out.n] =
-            total * white<In> / (static_cast<double>(args.frames) * args.in_height * args.in_width);
+            total * max_value<In> / (static_cast<double>(args.frames) * args.in_height * args.in_width);
     }
 }
 

@@ -12,7 +12,7 @@ constexpr int lut_threads = 512, lut_steps = 4;
 // groups of K).
 template <class In, class InLayout, int K, class OutLayout>
 __global__ void __launch_bounds__(lut_threads) lut(const __grid_constant__ Lut args) {
-    constexpr bool grouped = Same<InLayout, Strided>::value || Same<OutLayout, Strided>::value;
+    constexpr bool grouped = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
     __shared__ Word copies[K][64][32];
     const int lane = threadIdx.x & 31, width = args.in_width, groups = grouped ? (args.channels + K - 1) / K : 1;
     const unsigned int across = (width + 3) / 4;
@@ -50,9 +50,9 @@ __global__ void __launch_bounds__(lut_threads) lut(const __grid_constant__ Lut a
             FourPixels<In, K> pixels = load_pixels<InLayout, In, K>(
                 in + y * args.in.y + static_cast<long long>(x) * in_step, from, in_step, args.in_aligned, count);
             for (int j = 0; j < 4; ++j) {
-                Texel<In, K> texel = to_texel(pixels.v[j]);
-                for (int k = 0; k < K; ++k) texel.c[k] = own[k][(texel.c[k] & ~3) * 32 + (texel.c[k] & 3)];
-                pixels.v[j] = to_stored(texel);
+                RawPixel<In, K> raw_pixel = to_raw_pixel(pixels.v[j]);
+                for (int k = 0; k < K; ++k) raw_pixel.c[k] = own[k][(raw_pixel.c[k] & ~3) * 32 + (raw_pixel.c[k] & 3)];
+                pixels.v[j] = to_stored(raw_pixel);
             }
             store_pixels<OutLayout, In, K>(out + y * args.out.y + static_cast<long long>(x) * out_step, to, out_step,
                                            args.out_aligned, count, channels, pixels);

@@ -15,8 +15,8 @@ constexpr int mix_threads = 256;
 // groups of K).
 template <class T, class InLayout, int K, template <class, int> class Mix, class OutLayout>
 __global__ void __launch_bounds__(mix_threads) mix(const __grid_constant__ Pointwise args) {
-    using R = Real<T>;
-    constexpr bool grouped = Same<InLayout, Strided>::value || Same<OutLayout, Strided>::value;
+    using R = ComputeType<T>;
+    constexpr bool grouped = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
     const int width = args.in_width, height = args.in_height, groups = grouped ? (args.channels + K - 1) / K : 1;
     const unsigned int across = (width + 3) / 4, index = blockIdx.x * mix_threads + threadIdx.x;
     const int y = index / across, x = 4 * (index - y * across);
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(mix_threads) mix(const __grid_constant__ Point
         T* out = static_cast<T*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c +
                  y * args.out.y + static_cast<long long>(x) * out_step;
         const auto op =
-            op_of<Mix<R, K>, R, K>([&](int i) { return parameter(args, n, i); }, 1, first, args.channels, R(white<T>));
+            op_of<Mix<R, K>, R, K>([&](int i) { return parameter(args, n, i); }, 1, first, args.channels, R(max_value<T>));
 
         const FourPixels<T, K> own =
             load_pixels<InLayout, T, K>(in + n * args.in.n, from, in_step, args.in_aligned, count);
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(mix_threads) mix(const __grid_constant__ Point
             load_pixels<InLayout, T, K>(in + partner_of(args, n) * args.in.n, from, in_step, args.in_aligned, count);
         FourPixels<T, K> result;
         for (int j = 0; j < 4; ++j) {
-            const Where<R> where = {x + j, y, width, height, R(white<T>), R(white<T>)};
+            const Where<R> where = {x + j, y, width, height, R(max_value<T>), R(max_value<T>)};
             result.v[j] = packed<T>(op(unpacked<R>(own.v[j]), unpacked<R>(others.v[j]), where));
         }
         store_pixels<OutLayout, T, K>(out, to, out_step, args.out_aligned, count, channels, result);

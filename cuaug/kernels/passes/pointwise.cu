@@ -10,11 +10,11 @@ namespace cuaug {
 // lies. With one channel in and three out, or three in and one out, the result is grey. Long chains may take the
 // registers they want, and so may four channels and those that lie apart. Grid: (strips, runs, frames x groups of K).
 template <class In, class InLayout, int K, class Chain, class Out, class OutLayout, int OutK>
-__global__ void __launch_bounds__(pointwise_threads, sizeof(Real<In>) > 4 || K > 3 || !close<InLayout, OutLayout> ||
-                                                             Chain::template Of<Real<In>, K>::fields > 16
+__global__ void __launch_bounds__(pointwise_threads, sizeof(ComputeType<In>) > 4 || K > 3 || !close<InLayout, OutLayout> ||
+                                                             Chain::template Of<ComputeType<In>, K>::fields > 16
                                                          ? 1
                                                          : 4) pointwise(const __grid_constant__ Pointwise args) {
-    using R = Real<In>;
+    using R = ComputeType<In>;
     using Ops = typename Chain::template Of<R, K>;
     constexpr bool grouped = !close<InLayout, OutLayout>,
                    ahead = sizeof(In) <= 4;  // a group of float64 has no registers to spare
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(Real<In>) > 4 || K >
     const auto [x, begin, rows, steps, count] = course;
     const long long in_row = lies ? 4LL * pointwise_threads * in_step : args.in.y,
                     out_row = lies ? 4LL * pointwise_threads * out_step : args.out.y;
-    const bool vectors = !Same<InLayout, Strided>::value && args.in_aligned && count == 4;
+    const bool vectors = !is_same_v<InLayout, Strided> && args.in_aligned && count == 4;
     __shared__ R field[Ops::fields + 1];
 
     // What was written last is in the cache still: from the last sample to the first.
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(Real<In>) > 4 || K >
         if (ahead && vectors && steps > 0) raw = load_vectors<InLayout, In, K>(in, from);
         if constexpr (Ops::fields > 0) {
             __syncthreads();
-            if (threadIdx.x < 32) read_fields<Ops>(args, n, first, field, R(white<In>));
+            if (threadIdx.x < 32) read_fields<Ops>(args, n, first, field, R(max_value<In>));
             __syncthreads();
         }
         const Ops ops = Ops::of(field);
@@ -69,14 +69,14 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(Real<In>) > 4 || K >
             Where<R> where[4];
             for (int j = 0; j < 4; ++j) {
                 where[j] = {
-                    x + j, y, width, height, R(white<In>), R(white<Out>), static_cast<int>(t) * groups + first / K};
+                    x + j, y, width, height, R(max_value<In>), R(max_value<Out>), static_cast<int>(t) * groups + first / K};
                 made[j] = shares<R>(four.v[j]);
             }
             ops.apply(made, where);
             Pixel<R, OutK> result[4];
             for (int j = 0; j < 4; ++j)
                 for (int k = 0; k < OutK; ++k) result[j].c[k] = made[j].c[min(k, K - 1)];
-            store_shares<OutLayout, Out, Same<In, uint8>::value && Ops::within>(
+            store_shares<OutLayout, Out, is_same_v<In, uint8> && Ops::within>(
                 out, to, out_step, args.out_aligned, count, OutK == K ? channels : OutK, result);
             out += rows * out_row;
         }

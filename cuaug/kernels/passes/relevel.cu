@@ -19,7 +19,7 @@ constexpr int relevel_threads = 512;
 template <class In, class InLayout, int K, class Use = void>
 __global__ void __launch_bounds__(relevel_threads, 2) relevel(const __grid_constant__ Records<Pointwise, Use> records) {
     const Pointwise& args = records.own();
-    constexpr int apiece = Same<InLayout, Packed>::value ? K : 1,
+    constexpr int apiece = is_same_v<InLayout, Packed> ? K : 1,
                   ahead = 4;  // channels that are loaded at once, as they lie side by side
     __shared__ unsigned int counts[256][32];
     __shared__ long long sums[3][relevel_threads / 32], totals[3], highest;
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(relevel_threads, 2) relevel(const __grid_const
         channel_offsets<InLayout, apiece>(args.in.c, apiece, offset);
         for (int t = 0; t < args.frames; ++t) {
             const In* frame = static_cast<const In*>(args.in.data) + n * args.in.n + t * args.in.t + first * args.in.c;
-            if constexpr (!Same<InLayout, Strided>::value)
+            if constexpr (!is_same_v<InLayout, Strided>)
                 if (args.in_aligned && args.in_width % 4 == 0 &&
                     args.in.y == static_cast<long long>(args.in_width) * step) {
                     const In* at = frame + 4LL * threadIdx.x * step;

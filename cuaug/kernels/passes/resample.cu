@@ -41,16 +41,16 @@ struct Row {
 // A block makes 32 columns of at most 128 rows, K channels, each warp a quarter of the rows: a lane sums source rows
 // across, four at a time, and its last rows down. Grid: (tiles across, tiles down, frames x groups of K).
 template <class In, class From, int K, class Filter, class Out, class OutLayout>
-__global__ void __launch_bounds__(resize_threads, sizeof(Real<In>) == 8                             ? 3
-                                                  : Same<typename Each<From>::type, Strided>::value ? 4
+__global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8                             ? 3
+                                                  : is_same_v<typename Each<From>::type, Strided> ? 4
                                                                                                     : 5)
     resample(const __grid_constant__ Resample args) {
     using InLayout = typename Each<From>::type;
-    using R = Real<In>;
+    using R = ComputeType<In>;
     constexpr bool ragged = Each<From>::ragged;
     constexpr int kept = Ring<R, K>::rows, part = Row<R>::most;
-    constexpr bool finite = Same<In, uint8>::value || Same<In, uint16>::value ||
-                            Same<In, int16>::value;  // a weight of 0 hides what it meets
+    constexpr bool finite = is_same_v<In, uint8> || is_same_v<In, uint16> ||
+                            is_same_v<In, int16>;  // a weight of 0 hides what it meets
     __shared__ R ring_memory[resize_warps][Ring<R, K>::rows * K * 32];
     __shared__ Across<In> across;
     __shared__ Row<R> down[resize_threads];
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(resize_threads, sizeof(Real<In>) == 8         
               tile_rows = band * resize_warps;
     const int left = blockIdx.x * 32, top = blockIdx.y * tile_rows;
     const int columns = min(32, args.out_width - left), rows = min(tile_rows, args.out_height - top);
-    constexpr bool grouped = Same<InLayout, Strided>::value || Same<OutLayout, Strided>::value;
+    constexpr bool grouped = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
     const int groups = grouped ? (args.channels + K - 1) / K : 1;
     const Ring<R, K> ring = {pinned(ring_memory[warp_index] + lane)};
 
@@ -91,8 +91,8 @@ __global__ void __launch_bounds__(resize_threads, sizeof(Real<In>) == 8         
                 down[threadIdx.x].weight[i / 4].of[i % 4] = weight_in<Filter>(span, i);
         }
         if (static_cast<int>(threadIdx.x) < K)
-            fill_memory[threadIdx.x] = to_real<R>(
-                from_real<In>(fill_value(args.fill, n, min(first + static_cast<int>(threadIdx.x), args.channels - 1))));
+            fill_memory[threadIdx.x] = to_compute<R>(
+                saturate_cast<In>(fill_value(args.fill, n, min(first + static_cast<int>(threadIdx.x), args.channels - 1))));
         __syncthreads();
 
         Source<In, K> source;
@@ -156,10 +156,10 @@ __global__ void __launch_bounds__(resize_threads, sizeof(Real<In>) == 8         
                 }
             }
             Out value[K];
-            for (int k = 0; k < K; ++k) value[k] = from_real<Out>(sum[k]);
+            for (int k = 0; k < K; ++k) value[k] = saturate_cast<Out>(sum[k]);
             if (lane < columns) {
                 for (int k = 0; k < K; ++k)
-                    if (k < channels) out[Same<OutLayout, Packed>::value ? k : k * args.out.c] = value[k];
+                    if (k < channels) out[is_same_v<OutLayout, Packed> ? k : k * args.out.c] = value[k];
             }
         }
         __syncthreads();

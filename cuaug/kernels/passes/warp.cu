@@ -33,7 +33,7 @@ namespace cuaug {
 // Pixels of bytes have an interpolation of their own.
 template <class Sampler, class Out, class In>
 constexpr bool by_bytes =
-    Same<In, uint8>::value && Same<Out, uint8>::value && Same<typename Plain<Sampler>::type, Bilinear>::value;
+    is_same_v<In, uint8> && is_same_v<Out, uint8> && is_same_v<typename Plain<Sampler>::type, Bilinear>;
 
 // What becomes of the pixels behind the chain of ops: the result, and its mean luma as well. `Together` in its place
 // means `Changed`.
@@ -44,20 +44,20 @@ struct Measured {};
 // geometry, which does not leave them.
 template <class Geometry, class Sampler, class Border, class From, class In, class Chain, class Out, class Use>
 constexpr bool copies =
-    Same<Geometry, Affine>::value && Same<Sampler, Bilinear>::value && Same<Border, Constant>::value &&
-    (Same<From, Planar>::value || Same<From, Packed>::value) && Same<Real<In>, float>::value && Chain::empty &&
-    Same<In, Out>::value && !Same<Use, Measured>::value;
+    is_same_v<Geometry, Affine> && is_same_v<Sampler, Bilinear> && is_same_v<Border, Constant> &&
+    (is_same_v<From, Planar> || is_same_v<From, Packed>) && is_same_v<ComputeType<In>, float> && Chain::empty &&
+    is_same_v<In, Out> && !is_same_v<Use, Measured>;
 
 // Whether all pixels are gathered from memory (samplers/bilinear_global.cuh): maps lead anywhere. Where there are
 // boxes it takes registers that the rule has not.
 template <class Geometry, class Sampler, class In>
 constexpr bool gathers =
-    !Geometry::bounded && Same<Real<In>, float>::value && Same<typename Plain<Sampler>::type, Bilinear>::value;
+    !Geometry::bounded && is_same_v<ComputeType<In>, float> && is_same_v<typename Plain<Sampler>::type, Bilinear>;
 
 // Blocks resident on a multiprocessor, as registers allow (gpu/stage.cuh, gpu/raw_stage.cuh).
 template <class Geometry, class Sampler, class In, class From, int K, bool copied>
 constexpr int resident_blocks = [] {
-    using R = Real<In>;
+    using R = ComputeType<In>;
     if constexpr (!Geometry::bounded)
         return gathers<Geometry, Sampler, In> && !Geometry::wide
                    ? 4
@@ -66,7 +66,7 @@ constexpr int resident_blocks = [] {
         return most_small_blocks;
     else
         return blocks < Stored<In, K>, R, typename Plain<Sampler>::type,
-               Geometry::template Local<R>::linear && !Same<typename Each<From>::type, Strided>::value > ;
+               Geometry::template Local<R>::linear && !is_same_v<typename Each<From>::type, Strided> > ;
 }();
 
 // What `one` makes of 0 to N - 1.
@@ -85,7 +85,7 @@ inline auto several(const One& one) {
 // In the type of the result; levels of bytes are in it.
 template <class Out, class Sampled>
 inline auto as_sampled(const Sampled& sampled) {
-    return to_texel<Out>(sampled);
+    return to_raw_pixel<Out>(sampled);
 }
 template <class Out, int K>
 inline Levels<K> as_sampled(const Levels<K>& levels) {
@@ -107,27 +107,27 @@ __global__ void __launch_bounds__(
     warp(const __grid_constant__ Records<Warp<Geometry>, Use> records) {
     const Warp<Geometry>& args = records.own();
     using InLayout = typename Each<From>::type;
-    using R = Real<In>;
+    using R = ComputeType<In>;
     using Local = typename Geometry::template Local<R>;
     using Pixels = Stored<In, K>;
     using Ops = typename Chain::template Of<R, K>;
     // What the sampler makes: the result, or, for ops to work on, pixels as the images hold them.
-    constexpr bool measured = Same<Use, Measured>::value, changed = measured || !Chain::empty;
-    using Sampled = typename Select<changed, In, Out>::type;
+    constexpr bool measured = is_same_v<Use, Measured>, changed = measured || !Chain::empty;
+    using Sampled = conditional_t<changed, In, Out>;
     constexpr bool may_skip =
         !measured && Ops::fields > 0 &&
-        Same<In, Out>::value;  // the ops, for samples where all are idle: pixels are stored as they were sampled
-    constexpr bool ragged = Each<From>::ragged, filtered = Same<Sampler, Antialiased>::value,
+        is_same_v<In, Out>;  // the ops, for samples where all are idle: pixels are stored as they were sampled
+    constexpr bool ragged = Each<From>::ragged, filtered = is_same_v<Sampler, Antialiased>,
                    retouching = retouches<Sampler>;
     constexpr bool copied = copies<Geometry, Sampler, Border, From, In, Chain, Out, Use>;
     constexpr int threads = block_threads<In, K, copied>;  // not cuaug::threads
     constexpr bool bytes = by_bytes<Sampler, Sampled, In>;
-    constexpr bool fixed = Geometry::bounded && Local::linear && Same<R, float>::value &&
-                           Same<typename Plain<Sampler>::type, Bilinear>::value && (bytes || !filtered);
+    constexpr bool fixed = Geometry::bounded && Local::linear && is_same_v<R, float> &&
+                           is_same_v<typename Plain<Sampler>::type, Bilinear> && (bytes || !filtered);
     constexpr double half_step = bytes ? byte_nudge : 1.0 / (1 << 24);  // of weights: rounding down rounds
     // Neither pairs nor what is transposed need memory for an exchange, which leaves more to boxes.
-    constexpr bool narrow = sizeof(Out) < 4 && !Same<OutLayout, Strided>::value,
-                   planar = narrow && Same<OutLayout, Planar>::value;
+    constexpr bool narrow = sizeof(Out) < 4 && !is_same_v<OutLayout, Strided>,
+                   planar = narrow && is_same_v<OutLayout, Planar>;
     constexpr bool paired = narrow && !planar && copied && sizeof(Out) == 2 && in_words<Out, K>,
                    exchanged = narrow && !planar && !paired;
     constexpr int exchange_pitch = 40;  // 4 rows of 8 pixels, 40 apart, fall into different banks
@@ -137,14 +137,14 @@ __global__ void __launch_bounds__(
     __shared__ Tile<Local, copied> tiles[most_tiles];
     constexpr int bands = copied && !small_blocks<In, K, copied> ? 64 : 32;  // of the tallest regions (_grids.py)
     __shared__
-        typename Select<fixed, FixedRows<bands>, Count<0>>::type begins;  // the region's, at a multiple of 64 columns
+        conditional_t<fixed, FixedRows<bands>, Int<0>> begins;  // the region's, at a multiple of 64 columns
     constexpr int box_bytes = block_bytes<In, K, copied> - sizeof(exchange) - sizeof(region) -
                               (ragged ? sizeof(own) : 0) - sizeof(tiles) - (fixed ? sizeof(begins) : 0) -
                               (measured ? sizeof(R) * threads / 32 : 0) - (retouching ? sizeof(Retouching<In, K>) : 0) -
                               (copied ? sizeof(Word[4]) : 0) - 32;
     __shared__ alignas(16) unsigned char box_memory[Geometry::bounded ? box_bytes : 16];
     __shared__ R sums[measured ? threads / 32 : 1];
-    __shared__ typename Select<retouching, Retouching<In, K>, Count<0>>::type retouch;
+    __shared__ conditional_t<retouching, Retouching<In, K>, Int<0>> retouch;
     __shared__ int tile_count;
     __shared__ alignas(16) Word blank[4];  // what copied boxes are filled with
     using Lie = Copied<InLayout, In, K>;
@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(
     // (as CUTLASS's canonical_warp_idx_sync).
     const int lane = threadIdx.x & 31, warp_index = __shfl_sync(0xffffffffu, threadIdx.x >> 5, 0);
     Pixels* pixels = reinterpret_cast<Pixels*>(box_memory);
-    constexpr bool grouped = Same<InLayout, Strided>::value || Same<OutLayout, Strided>::value;
+    constexpr bool grouped = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
 
     const int groups = grouped ? (args.channels + K - 1) / K : 1;
     constexpr int side = copied ? copied_region_width<sizeof(In) * K> : region_width<Pixels>;
@@ -234,9 +234,9 @@ __global__ void __launch_bounds__(
         const Place at = regions.place(mine);
         if (lane < K)
             reinterpret_cast<In*>(&region.fill)[lane] =
-                from_real<In>(fill_value(args.fill, at.n, min(at.first + lane, args.channels - 1)));
+                saturate_cast<In>(fill_value(args.fill, at.n, min(at.first + lane, args.channels - 1)));
         if constexpr (copied)
-            lay_blank<Lie, In>(blank, lane, [&](int k) { return from_real<In>(fill_value(args.fill, at.n, k)); });
+            lay_blank<Lie, In>(blank, lane, [&](int k) { return saturate_cast<In>(fill_value(args.fill, at.n, k)); });
     } else if (Border::windowed && warp_index == 3 && lane < 2) {
         const long long n = mine.n;
         const int extent = lane == 0 ? height_of<From>(args, n) : width_of<From>(args, n);
@@ -251,7 +251,7 @@ __global__ void __launch_bounds__(
                 static_cast<R>(entry(args.parameters, at.n, Ops::column(field, 0, at.first, args.channels)));
         __syncwarp();
         if (lane == 0) {
-            Ops::prepare(region.field, R(white<In>));
+            Ops::prepare(region.field, R(max_value<In>));
             if (may_skip) region.idle = Ops::of(region.field).idle();
         }
     } else if (retouching && warp_index > 4) {
@@ -301,8 +301,8 @@ __global__ void __launch_bounds__(
                             region.top + tile.first + y,
                             args.out_width,
                             args.out_height,
-                            R(white<In>),
-                            R(white<Out>),
+                            R(max_value<In>),
+                            R(max_value<Out>),
                             region.plane};
             Ops::of(region.field).apply(pixels, where);
         };
@@ -335,7 +335,7 @@ __global__ void __launch_bounds__(
             if constexpr (Geometry::bounded) next = row_of(band + own.bands);
             auto write = [&](int x, const Stored<Out, K>& pixel) {
                 if (there && stored + x < own.width)
-                    for (int k = 0; k < K; ++k) out[offset[k] + x * x_stride] = to_texel(pixel).c[k];
+                    for (int k = 0; k < K; ++k) out[offset[k] + x * x_stride] = to_raw_pixel(pixel).c[k];
             };
             [[maybe_unused]] Stored<Out, 4> line[K];  // of each channel the thread's four
             [[maybe_unused]] Stored<Out, K> left;     // of a pair
@@ -369,7 +369,7 @@ __global__ void __launch_bounds__(
                 // longer.
                 if constexpr (!changed && !planar && !paired) {
                     for (int i = 0; i < at_once; ++i)
-                        finish(first + i, to_stored(sample(column, first + i, y, row, Count<1>()).of[0]));
+                        finish(first + i, to_stored(sample(column, first + i, y, row, Int<1>()).of[0]));
                 } else if constexpr (!changed) {
                     finish_all(first, sample(column, first, y, row, together).of, as_made);
                 } else {
@@ -386,7 +386,7 @@ __global__ void __launch_bounds__(
                         finish_all(first, sampled.of, as_made);
                     else
                         finish_all(first, made, [](const auto& pixel) {
-                            return packed_shares < Out, Same<In, uint8>::value && Ops::within > (pixel);
+                            return packed_shares < Out, is_same_v<In, uint8> && Ops::within > (pixel);
                         });
                     if constexpr (measured)
                         for (int i = 0; i < at_once; ++i)
@@ -411,7 +411,7 @@ __global__ void __launch_bounds__(
                     } else {
                         for (int i = first; i < first + each; ++i)
                             if (there && stored + adjacent<Out>(i) < own.width)
-                                for (int k = 0; k < K; ++k) out[offset[k] + adjacent<Out>(i)] = to_texel(line[k]).c[i];
+                                for (int k = 0; k < K; ++k) out[offset[k] + adjacent<Out>(i)] = to_raw_pixel(line[k]).c[i];
                     }
                 }
             }
@@ -440,7 +440,7 @@ __global__ void __launch_bounds__(
                                           ragged ? own.width : args.in_width,
                                           base_x,
                                           base_y,
-                                          to_texel(region.fill)};
+                                          to_raw_pixel(region.fill)};
             channel_offsets<InLayout, K>(ragged ? own.c : args.in.c, region.channels, image.offset);
             return image;
         };
@@ -473,10 +473,10 @@ __global__ void __launch_bounds__(
         auto from_memory = [&](const Image<In, K, Border>& from, const Point<R>& p) {
             if constexpr (gathers<Geometry, Sampler, In>)
                 return as_sampled<Sampled>(
-                    gathered<bytes, typename Select<Geometry::wide, long long, Word>::type>(from, p));
+                    gathered<bytes, conditional_t<Geometry::wide, long long, Word>>(from, p));
             else
-                return in_range(p) ? to_texel<Sampled>(Plain<Sampler>::type::sample(from, p))
-                                   : to_texel<Sampled>(from.fill);
+                return in_range(p) ? to_raw_pixel<Sampled>(Plain<Sampler>::type::sample(from, p))
+                                   : to_raw_pixel<Sampled>(from.fill);
         };
         if constexpr (!Geometry::bounded) {
             const Image<In, K, Border> from = image();
@@ -490,9 +490,9 @@ __global__ void __launch_bounds__(
                     return several<decltype(count)::value>(
                         [&](int i) { return from_memory(from, maps.point(entries, first + i, y)); });
                 },
-                Count<4>(), no_wait);
+                Int<4>(), no_wait);
         } else {
-            auto nothing = [](int) { return Count<0>(); };
+            auto nothing = [](int) { return Int<0>(); };
             auto point = [&](int x, int y) { return tile.local.at(static_cast<R>(x), static_cast<R>(y)); };
             bool done = false;
             if constexpr (retouching) {
@@ -509,13 +509,13 @@ __global__ void __launch_bounds__(
                                 retouched(retouch, Staged<In, K>{pixels, tiles[i].box.pitch},
                                           column - tiles[i].local.base_x, row - tiles[i].local.base_y, inside);
                             return several<1>([&](int) {
-                                if constexpr (Same<Sampled, In>::value)
+                                if constexpr (is_same_v<Sampled, In>)
                                     return made;
                                 else
-                                    return to_texel<Sampled>(to_texel(made));
+                                    return to_raw_pixel<Sampled>(to_raw_pixel(made));
                             });
                         },
-                        Count<1>(), no_wait);
+                        Int<1>(), no_wait);
             }
             if (!done && staged) {
                 const bool reduced = filtered && reduces(tile.local);
@@ -554,7 +554,7 @@ __global__ void __launch_bounds__(
                                         return antialiased(pixels, tile.box.pitch, point(x + along(first + i), y),
                                                            reaches);
                                     else
-                                        return to_texel<Sampled>(antialiased(Staged<In, K>{pixels, tile.box.pitch},
+                                        return to_raw_pixel<Sampled>(antialiased(Staged<In, K>{pixels, tile.box.pitch},
                                                                              point(x + along(first + i), y), reaches));
                                 });
                         return several<n>([&](int i) {
@@ -573,7 +573,7 @@ __global__ void __launch_bounds__(
                             }
                         });
                     },
-                    Count<(Sampler::after > 2) ? 1 : 4>(), arrived);
+                    Int<(Sampler::after > 2) ? 1 : 4>(), arrived);
             } else if (!done) {
                 const Image<In, K, Border> from = image();
                 // The boxes of what is filtered fit unless they are nowhere.
@@ -581,11 +581,11 @@ __global__ void __launch_bounds__(
                     tile, nothing,
                     [&](int x, int first, int y, auto, auto) {
                         return several<1>([&](int) {
-                            return filtered ? to_texel<Sampled>(from.fill)
+                            return filtered ? to_raw_pixel<Sampled>(from.fill)
                                             : from_memory(from, point(x + along(first), y));
                         });
                     },
-                    Count<1>(), no_wait);
+                    Int<1>(), no_wait);
             }
         }
         if constexpr (Geometry::bounded) __syncthreads();  // the box is read until here
@@ -596,7 +596,7 @@ __global__ void __launch_bounds__(
         const int across = (args.out_width + side - 1) / side;
         const long long part = (at.t * args.wide.down + at.top / args.wide.rows) * across + at.left / side;
         const double scale =
-            static_cast<double>(white<In>) / (static_cast<double>(args.frames) * args.out_height * args.out_width);
+            static_cast<double>(max_value<In>) / (static_cast<double>(args.frames) * args.out_height * args.out_width);
         store_block_sum(luma_sum, sums, scale,
                         static_cast<double*>(const_cast<void*>(args.parts.data)) + at.n * args.parts.n + part);
     }

@@ -69,7 +69,7 @@ struct Matrices {
     }
 
     double to_double(const Loaded& loaded) const {
-        return matrix.data == nullptr || matrix.is_double ? loaded.wide : widened(loaded.narrow);
+        return matrix.data == nullptr || matrix.is_double ? loaded.wide : to_float64(loaded.narrow);
     }
 
     double entry(long long n, int i) const { return to_double(load(n, i)); }

@@ -35,10 +35,10 @@ struct Reach {
 
     // Weights of the taps -1 .. 2 around the whole part of a coordinate, and what brings their sum to 1.
     R weights(R whole, R fraction, R* w) const {
-        w[0] = whole - R(1) >= low ? clamped(-fraction, step, R(1) - step) : R(0);
+        w[0] = whole - R(1) >= low ? fma_saturate(-fraction, step, R(1) - step) : R(0);
         w[1] = R(1) - fraction * step;
         w[2] = fraction * step + (R(1) - step);
-        w[3] = whole + R(2) < high ? clamped(fraction, step, R(1) - R(2) * step) : R(0);
+        w[3] = whole + R(2) < high ? fma_saturate(fraction, step, R(1) - R(2) * step) : R(0);
         return reciprocal((w[0] + w[3]) + (R(2) - step));
     }
 };

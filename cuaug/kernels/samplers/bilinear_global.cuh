@@ -10,8 +10,8 @@ namespace cuaug {
 // Bytes are in a word each: the compiler masks what comes as a byte.
 template <class T, int K>
 struct Neighbours {
-    using Element = typename Select<sizeof(T) == 1, Word, T>::type;
-    Texel<Element, K> upper[2], lower[2];
+    using Element = conditional_t<sizeof(T) == 1, Word, T>;
+    RawPixel<Element, K> upper[2], lower[2];
 };
 
 // Reads all four, then puts in what the border has for some. False, with nothing read, if it has all of them. `Offset`:
@@ -19,7 +19,7 @@ struct Neighbours {
 template <class Offset, class T, int K, class Border>
 inline bool gather(const Image<T, K, Border>& image, int x, int y, Neighbours<T, K>& out) {
     const int column[] = {image.column_of(x), image.column_of(x + 1)}, row[] = {image.row_of(y), image.row_of(y + 1)};
-    constexpr bool fills = Same<typename Within<Border>::type, Constant>::value;
+    constexpr bool fills = is_same_v<typename Within<Border>::type, Constant>;
     if (fills && ((column[0] & column[1]) < 0 || (row[0] & row[1]) < 0)) return false;
     auto inside = [](int i) { return static_cast<Offset>(fills ? max(i, 0) : i); };
     auto read = [&](int y, auto& pair) {
@@ -55,7 +55,7 @@ inline auto gathered(const Image<T, K, Border>& image, const Point<float>& p) {
         return weighted<K>(sixteen_bits(fx), sixteen_bits(fy),
                            [&](int k, int right, int below) { return (below ? from.lower : from.upper)[right].c[k]; });
     } else {
-        auto pixel = [](const auto& texel) { return to_pixel<float>(texel); };
+        auto pixel = [](const auto& raw_pixel) { return to_pixel<float>(raw_pixel); };
         if (!there) return pixel(image.fill);
         const float gx = 1.0f - fx, gy = 1.0f - fy;
         return (gy * gx) * pixel(from.upper[0]) + (gy * fx) * pixel(from.upper[1]) + (fy * gx) * pixel(from.lower[0]) +

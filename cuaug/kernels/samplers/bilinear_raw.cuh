@@ -24,9 +24,9 @@ inline PairOfThree pair_of_three(const Box&, unsigned int word, unsigned int shi
 template <class Layout, int K, int Plane>
 inline Levels<K> bilinear(const CopiedBox<Layout, uint8, K, Plane>& box, const FixedPoint& p) {
     const Word above = address_of(p, box.step, box.pitch, box.corner), below = above + box.pitch;
-    if constexpr (Same<Layout, Packed>::value && K == 4) {
+    if constexpr (is_same_v<Layout, Packed> && K == 4) {
         return bilinear<K>(above, below, byte_weights(p));
-    } else if constexpr (Same<Layout, Packed>::value && K == 3) {
+    } else if constexpr (is_same_v<Layout, Packed> && K == 3) {
         const auto [left, right] = byte_weights(p);
         const unsigned int word = above & ~3u, shift = above << 3;  // of which a funnel shift takes five bits
         const PairOfThree upper = pair_of_three(box, word, shift), lower = pair_of_three(box, word + box.pitch, shift);
@@ -47,7 +47,7 @@ inline Levels<K> bilinear(const CopiedBox<Layout, uint8, K, Plane>& box, const F
 template <class Layout, class T, int K, int Plane>
 inline Pixel<float, K> bilinear(const CopiedBox<Layout, T, K, Plane>& box, const FixedPoint& p) {
     const unsigned int above = address_of(p, box.step, box.pitch, box.corner);
-    Texel<T, K> upper[2], lower[2];
+    RawPixel<T, K> upper[2], lower[2];
     box.pair(above, upper);
     box.pair(above + box.pitch, lower);
     return bilinear(p, upper, lower);

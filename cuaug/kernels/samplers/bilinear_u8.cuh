@@ -69,9 +69,9 @@ inline Levels<K> weighted(Word r, Word f, const Tap& tap) {
 }
 
 template <int K>
-inline Levels<K> levels(const Texel<uint8, K>& texel) {
+inline Levels<K> levels(const RawPixel<uint8, K>& raw_pixel) {
     Levels<K> out;
-    for (int k = 0; k < K; ++k) out.of[k] = level(static_cast<Word>(texel.c[k]) << 16);
+    for (int k = 0; k < K; ++k) out.of[k] = level(static_cast<Word>(raw_pixel.c[k]) << 16);
     return out;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "type_list.cuh"
+
 // Separable resize: filters, and which source pixels an output pixel is made of.
 // Bounds and normalisation are Pillow's (Resample.c), which torch's antialiased interpolation follows.
 
@@ -30,8 +32,8 @@ struct Cubic {
     }
 };
 
-using CatmullRom = Cubic<-50>;
-using SharpCubic = Cubic<-75>;
+struct CatmullRom : Cubic<-50> {};
+struct SharpCubic : Cubic<-75> {};
 
 // sinc(t) sinc(t / Radius): 3 is Pillow's LANCZOS, 4 OpenCV's INTER_LANCZOS4.
 template <int Radius>
@@ -47,8 +49,8 @@ struct Sinc {
     }
 };
 
-using Lanczos3 = Sinc<3>;
-using LanczosPlain = Sinc<4>;
+struct Lanczos3 : Sinc<3> {};
+struct LanczosPlain : Sinc<4> {};
 
 // The source pixels of one output pixel on one axis: `count` taps from `first` on, each clamped to [low, high).
 // The weight of tap i is Filter::weight((offset + i) * shrink) * norm.
@@ -145,5 +147,7 @@ inline R weight_in(const Span<R>& span, int i) {
     for (int tap = span.taps.begin_in(span.first + i); tap < end; ++tap) sum += weight<Filter>(span.taps, tap);
     return sum;
 }
+
+using Filters = TypeList<Triangle, CatmullRom, Lanczos3, SharpCubic, LanczosPlain>;
 
 }  // namespace cuaug

@@ -22,7 +22,7 @@ struct Image {
     int frame_width;
     int base_x;
     int base_y;
-    Texel<T, K> fill;
+    RawPixel<T, K> fill;
 
     int left() const { return Border::windowed ? window.left : 0; }
     int top() const { return Border::windowed ? window.top : 0; }
@@ -42,17 +42,17 @@ struct Image {
         return row < 0 ? row : top() + row;
     }
 
-    Texel<T, K> texel(int x, int y) const {
+    RawPixel<T, K> raw_pixel(int x, int y) const {
         const int column = column_of(x), row = row_of(y);
         if (column < 0 || row < 0) return fill;
-        Texel<T, K> out;
+        RawPixel<T, K> out;
         for (int k = 0; k < K; ++k) out.c[k] = address(column, row)[offset[k]];
         return out;
     }
 
-    static int split(Real<T> x, Real<T>& fraction) { return cuaug::split(x, fraction); }
+    static int split(ComputeType<T> x, ComputeType<T>& fraction) { return cuaug::split(x, fraction); }
 
-    Pixel<Real<T>, K> pixel(int x, int y) const { return to_pixel<Real<T>>(texel(x, y)); }
+    Pixel<ComputeType<T>, K> pixel(int x, int y) const { return to_pixel<ComputeType<T>>(raw_pixel(x, y)); }
 };
 
 }  // namespace cuaug

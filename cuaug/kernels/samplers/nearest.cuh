@@ -11,7 +11,7 @@ struct Nearest {
 
     template <class R, class Image>
     static auto sample(const Image& image, const Point<R>& p) {
-        return image.texel(static_cast<int>(floor(p.x + R(0.5))), static_cast<int>(floor(p.y + R(0.5))));
+        return image.raw_pixel(static_cast<int>(floor(p.x + R(0.5))), static_cast<int>(floor(p.y + R(0.5))));
     }
 };
 

@@ -26,12 +26,12 @@ constexpr bool retouches<Retouched<Sampler>> = true;
 // Of a block's sample, in shared memory: the factor, and the table of levels.
 template <class T, int K>
 struct alignas(16) Retouching {
-    Real<T> sharpness;  // 1: it is not sharpened
+    ComputeType<T> sharpness;  // 1: it is not sharpened
     int relevelled;
     int now;  // whether the tile at hand is retouched
     unsigned char level[sizeof(T) == 1 ? K : 1][256];
 
-    bool any() const { return sharpness != Real<T>(1) || relevelled; }
+    bool any() const { return sharpness != ComputeType<T>(1) || relevelled; }
 };
 
 // Reads them for K channels from `first` on. `count` threads call it together; this is thread `i` of them.
@@ -39,7 +39,7 @@ template <class T, int K>
 inline void read_retouching(const Retouch& args, long long n, int first, int channels, int i, int count,
                             Retouching<T, K>& out) {
     if (i == 0) {
-        out.sharpness = args.sharpness.data != nullptr ? static_cast<Real<T>>(entry(args.sharpness, n, 0)) : Real<T>(1);
+        out.sharpness = args.sharpness.data != nullptr ? static_cast<ComputeType<T>>(entry(args.sharpness, n, 0)) : ComputeType<T>(1);
         out.relevelled = args.relevelling.data != nullptr && entry(args.relevelling, n, 0) != 0.0;
     }
     if constexpr (sizeof(T) == 1)
@@ -53,8 +53,8 @@ inline void read_retouching(const Retouch& args, long long n, int first, int cha
 
 // Over the 3 x 3 pixels around (x, y).
 template <class T, int K>
-inline Pixel<Real<T>, K> sum_of_nine(const Staged<T, K>& pixels, int x, int y) {
-    Pixel<Real<T>, K> out = {};
+inline Pixel<ComputeType<T>, K> sum_of_nine(const Staged<T, K>& pixels, int x, int y) {
+    Pixel<ComputeType<T>, K> out = {};
     if constexpr (sizeof(T) == 1) {
         Word even = 0, odd = 0;  // channels 0 and 2, 1 and 3: two sums in a word
         for (int i = 0; i < 9; ++i) {
@@ -75,17 +75,17 @@ inline Pixel<Real<T>, K> sum_of_nine(const Staged<T, K>& pixels, int x, int y) {
 // The pixel at (x, y) of a staged box, which holds its neighbours. `inside`: it is not of the image's border.
 template <class T, int K>
 inline Stored<T, K> retouched(const Retouching<T, K>& by, const Staged<T, K>& pixels, int x, int y, bool inside) {
-    using R = Real<T>;
+    using R = ComputeType<T>;
     const Stored<T, K> own = pixels.stored(x, y);
     if (by.relevelled) {
-        Texel<T, K> out = to_texel(own);
+        RawPixel<T, K> out = to_raw_pixel(own);
         if constexpr (sizeof(T) == 1)
             for (int k = 0; k < K; ++k) out.c[k] = by.level[k][out.c[k]];
         return to_stored(out);
     }
     const Pixel<R, K> in = unpacked<R>(own), nine = sum_of_nine(pixels, x, y);
     Pixel<R, K> out;
-    for (int k = 0; k < K; ++k) out.c[k] = sharpened(inside, in.c[k], nine.c[k], by.sharpness, R(white<T>));
+    for (int k = 0; k < K; ++k) out.c[k] = sharpened(inside, in.c[k], nine.c[k], by.sharpness, R(max_value<T>));
     return packed<T>(out);
 }
 

@@ -66,7 +66,7 @@ struct Lanczos4 {
     }
 };
 
-using Bicubic = Separable<Keys>;
-using Lanczos = Separable<Lanczos4>;
+struct Bicubic : Separable<Keys> {};
+struct Lanczos : Separable<Lanczos4> {};
 
 }  // namespace cuaug
