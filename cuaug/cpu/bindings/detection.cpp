@@ -9,7 +9,7 @@
 #include "rotated_iou_record.cuh"
 #include "soft_nms_record.cuh"
 #include "../loops/convert.hpp"
-#include "detection_module.hpp"
+#include "bindings.hpp"
 #include "../thread_pool.hpp"
 
 namespace py = pybind11;
@@ -80,10 +80,10 @@ void pooling(const py::bytes& record, const std::string& dtype, const std::strin
         1.0 * args.count * args.channels * args.out_height * args.out_width < 1 << 15;  // as in module.cpp
     const int count = small ? 1 : threads();
     const long long others = back ? static_cast<long long>(args.levels) * args.samples : args.count;
-    const Loops& table = loops();
+    const LoopTable& table = loops();
     const auto run = [&] {
         call.blocks = blocks_for(args, others, count, back);
-        Pool::instance().run(others * call.blocks, count, [&](long long task, void*) { table.pooling(call, task); });
+        ThreadPool::instance().run(others * call.blocks, count, [&](long long task, void*) { table.pooling(call, task); });
     };
     if (!back) return run();
     const Gathered gathered(args);
@@ -94,16 +94,16 @@ void pooling(const py::bytes& record, const std::string& dtype, const std::strin
 void soft_nms(const py::bytes& record) {
     const auto args = record_of<cuaug::SoftNms>(record);
     const py::gil_scoped_release release;
-    const Loops& table = loops();
-    Pool::instance().run(args.samples, threads(), [&](long long n, void*) { table.soft_nms(&args, n); });
+    const LoopTable& table = loops();
+    ThreadPool::instance().run(args.samples, threads(), [&](long long n, void*) { table.soft_nms(&args, n); });
 }
 
 void rotated_iou(const py::bytes& record) {
     const auto args = record_of<cuaug::RotatedIou>(record);
     const py::gil_scoped_release release;
-    const Loops& table = loops();
+    const LoopTable& table = loops();
     const bool small = 1.0 * args.samples * args.p * args.q < 1 << 10;  // a pair takes about 0.1 us
-    Pool::instance().run(args.samples * args.p, small ? 1 : threads(),
+    ThreadPool::instance().run(args.samples * args.p, small ? 1 : threads(),
                          [&](long long row, void*) { table.rotated_iou(&args, row); });
 }
 

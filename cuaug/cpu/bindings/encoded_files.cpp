@@ -1,6 +1,6 @@
 // What a loader does for many files at once, without the GIL.
 
-#include "loading.hpp"
+#include "bindings.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -106,7 +106,7 @@ Files::Files(const py::tuple& entries, long long most, int threads) : files_(ent
     if (pieces.empty()) return;
     const py::gil_scoped_release release;
     const auto each = [&](const auto& work) {
-        Pool::instance().run(static_cast<long long>(pieces.size()), threads,
+        ThreadPool::instance().run(static_cast<long long>(pieces.size()), threads,
                              [&](long long i, void*) { work(pieces[i], files_[pieces[i].file]); });
     };
     each([&](Piece& piece, File& file) { piece.bytes = bytes_of(piece, most, file.reason); });

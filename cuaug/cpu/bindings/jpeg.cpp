@@ -1,4 +1,4 @@
-#include "jpeg_module.hpp"
+#include "bindings.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -18,7 +18,7 @@
 namespace py = pybind11;
 using native::Files;
 using native::Pending;
-using native::Pool;
+using native::ThreadPool;
 using native::Table;
 
 namespace {
@@ -50,7 +50,7 @@ jpeg::Color color_of(const std::string& name) {
 template <class Work>
 std::vector<jpeg::Failure> on_pool(std::size_t images, int threads, const Work& work) {
     std::vector<jpeg::Failure> failures(images);
-    Pool::instance().run(
+    ThreadPool::instance().run(
         static_cast<long long>(images), threads > 0 ? threads : native::threads(),
         [&](long long i, void*) { work(static_cast<std::size_t>(i), failures[static_cast<std::size_t>(i)]); });
     return failures;

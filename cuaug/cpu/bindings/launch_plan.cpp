@@ -13,7 +13,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include "launches.hpp"
+#include "bindings.hpp"
 
 namespace py = pybind11;
 

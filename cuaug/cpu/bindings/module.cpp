@@ -25,13 +25,7 @@
 #include "records/pointwise.cuh"
 #include "records/record.cuh"
 #include "records/resample.cuh"
-#ifdef CUAUG_JPEG
-#include "jpeg_module.hpp"
-#endif
-#include "detection_module.hpp"
-#include "engine.hpp"
-#include "launches.hpp"
-#include "loading.hpp"
+#include "bindings.hpp"
 #include "../loops/loops.hpp"
 #include "../loops/detection/nms_order.hpp"
 #include "../thread_pool.hpp"
@@ -64,8 +58,8 @@ Name find(const std::string_view (&names)[Count], const std::string& name, const
 }
 
 // The best set comes last.
-std::vector<const Loops*> usable_loops() {
-    std::vector<const Loops*> out = {&loops_baseline};
+std::vector<const LoopTable*> usable_loops() {
+    std::vector<const LoopTable*> out = {&loops_baseline};
 #ifdef CUAUG_ISAS
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) {
@@ -79,20 +73,20 @@ std::vector<const Loops*> usable_loops() {
     return out;
 }
 
-const std::vector<const Loops*>& all_loops() {
-    static const std::vector<const Loops*> loops = usable_loops();
+const std::vector<const LoopTable*>& all_loops() {
+    static const std::vector<const LoopTable*> loops = usable_loops();
     return loops;
 }
 
-std::atomic<const Loops*> chosen{nullptr};
+std::atomic<const LoopTable*> chosen{nullptr};
 std::atomic<int> thread_count{0};
 
 }  // namespace
 
 namespace native {
 
-const Loops& loops() {
-    const Loops* out = chosen.load();
+const LoopTable& loops() {
+    const LoopTable* out = chosen.load();
     return out != nullptr ? *out : *all_loops().back();
 }
 
@@ -131,8 +125,8 @@ struct Loop {
     long long samples;
     double values;  // of its result
     bool mixes;     // a sample with others
-    std::function<long long(const Loops&)> tasks;
-    std::function<void(const Loops&, long long task, void* workspace, bool last)> task;
+    std::function<long long(const LoopTable&)> tasks;
+    std::function<void(const LoopTable&, long long task, void* workspace, bool last)> task;
 
     int threads() const { return values < small ? 1 : native::threads(); }
 };
@@ -146,14 +140,14 @@ PointwiseCall told(PointwiseCall call, bool last) { return call.last = last, cal
 
 // Every record begins with a batch. `kept`: what the call points to besides.
 template <class Call>
-Loop loop(const py::bytes& record, unsigned long size, Call call, long long (*Loops::*tasks)(const Call&),
-          void (*Loops::*task)(const Call&, long long, void*), std::shared_ptr<const void> kept = nullptr) {
+Loop loop(const py::bytes& record, unsigned long size, Call call, long long (*LoopTable::*tasks)(const Call&),
+          void (*LoopTable::*task)(const Call&, long long, void*), std::shared_ptr<const void> kept = nullptr) {
     const auto copy = std::make_shared<const Record>(record, size);
     call.record = copy->data;
     const auto& args = *reinterpret_cast<const cuaug::Batch*>(copy->data);
     return {args.samples, 1.0 * args.samples * args.frames * args.channels * args.out_height * args.out_width, false,
-            [=](const Loops& table) { return (table.*tasks)(call); },
-            [=](const Loops& table, long long i, void* workspace, bool last) {
+            [=](const LoopTable& table) { return (table.*tasks)(call); },
+            [=](const LoopTable& table, long long i, void* workspace, bool last) {
                 static_cast<void>(copy), static_cast<void>(kept), (table.*task)(told(call, last), i, workspace);
             }};
 }
@@ -162,7 +156,7 @@ Loop loop(const py::bytes& record, unsigned long size, Call call, long long (*Lo
 // the next one finds in the cache. The GIL is released for all of them.
 void run(const std::vector<const Loop*>& wanted) {
     const py::gil_scoped_release release;
-    const Loops& table = loops();
+    const LoopTable& table = loops();
     for (auto first = wanted.begin(), end = first; first != wanted.end(); first = end) {
         const long long samples = (*first)->samples;
         end = std::find_if(first, wanted.end(),
@@ -170,7 +164,7 @@ void run(const std::vector<const Loop*>& wanted) {
         int count = 1;
         std::for_each(first, end, [&](const Loop* loop) { count = std::max(count, loop->threads()); });
         if (end - first > 1 && samples >= 4 * count) {
-            Pool::instance().run(samples, count, [&](long long n, void* workspace) {
+            ThreadPool::instance().run(samples, count, [&](long long n, void* workspace) {
                 std::for_each(first, end, [&](const Loop* loop) {
                     const long long share = loop->tasks(table) / samples;
                     for (long long i = n * share; i < (n + 1) * share; ++i)
@@ -181,7 +175,7 @@ void run(const std::vector<const Loop*>& wanted) {
         }
         if (end == first) ++end;
         std::for_each(first, end, [&](const Loop* loop) {
-            Pool::instance().run(loop->tasks(table), loop->threads(), [&](long long i, void* workspace) {
+            ThreadPool::instance().run(loop->tasks(table), loop->threads(), [&](long long i, void* workspace) {
                 loop->task(table, i, workspace, loop == wanted.back());
             });
         });
@@ -200,7 +194,7 @@ Loop warp(const py::bytes& record, const std::string& source, const std::string&
         refuse_labels(call.source, source);
         refuse_labels(call.target, target);
     }
-    return loop(record, warp_bytes[static_cast<int>(call.geometry)], call, &Loops::warp_tasks, &Loops::warp);
+    return loop(record, warp_bytes[static_cast<int>(call.geometry)], call, &LoopTable::warp_tasks, &LoopTable::warp);
 }
 
 Loop resample(const py::bytes& record, const std::string& source, const std::string& target,
@@ -209,27 +203,27 @@ Loop resample(const py::bytes& record, const std::string& source, const std::str
                          find<Filter>(filters, filter, "filter")};
     refuse_labels(call.source, source);
     refuse_labels(call.target, target);
-    return loop(record, sizeof(cuaug::Resample), call, &Loops::resample_tasks, &Loops::resample);
+    return loop(record, sizeof(cuaug::Resample), call, &LoopTable::resample_tasks, &LoopTable::resample);
 }
 
 // An op by its name, or a user's by the address of its loop and the number of its fields.
 using Chain = std::vector<std::variant<std::string, std::pair<std::uintptr_t, int>>>;
 
-std::shared_ptr<const std::vector<Step>> find_ops(const Chain& chain) {
-    auto made = std::make_shared<std::vector<Step>>();
-    std::vector<Step>& found = *made;
+std::shared_ptr<const std::vector<ChainOp>> find_ops(const Chain& chain) {
+    auto made = std::make_shared<std::vector<ChainOp>>();
+    std::vector<ChainOp>& found = *made;
     for (const auto& op : chain) {
         if (const auto* name = std::get_if<std::string>(&op)) {
             found.push_back({find<Op>(ops, *name, "op"), nullptr, 0});
         } else {
             const auto [address, fields] = std::get<1>(op);
-            if (address == 0 || fields < 0 || fields > most_user_fields)
-                throw py::value_error("a user's op has an address, and at most " + std::to_string(most_user_fields) +
+            if (address == 0 || fields < 0 || fields > max_user_params)
+                throw py::value_error("a user's op has an address, and at most " + std::to_string(max_user_params) +
                                       " fields");
-            found.push_back({Op(), reinterpret_cast<UserLoop>(address), fields});
+            found.push_back({Op(), reinterpret_cast<UserOpLoop>(address), fields});
         }
     }
-    if (found.size() > most_ops) throw py::value_error("a chain has at most " + std::to_string(most_ops) + " ops");
+    if (found.size() > max_ops) throw py::value_error("a chain has at most " + std::to_string(max_ops) + " ops");
     return made;
 }
 
@@ -246,7 +240,7 @@ Loop pointwise(const py::bytes& record, const std::string& source, const std::st
                           false};
     refuse_labels(call.source, source);
     refuse_labels(call.target, target);
-    return loop(record, sizeof(cuaug::Pointwise), call, &Loops::pointwise_tasks, &Loops::pointwise, found);
+    return loop(record, sizeof(cuaug::Pointwise), call, &LoopTable::pointwise_tasks, &LoopTable::pointwise, found);
 }
 
 Loop luma_mean(const py::bytes& record, const std::string& source, const Chain& chain, bool in_place) {
@@ -260,13 +254,13 @@ Loop luma_mean(const py::bytes& record, const std::string& source, const Chain& 
                           in_place,
                           false};
     refuse_labels(call.source, source);
-    return loop(record, sizeof(cuaug::Pointwise), call, &Loops::luma_mean_tasks, &Loops::luma_mean, found);
+    return loop(record, sizeof(cuaug::Pointwise), call, &LoopTable::luma_mean_tasks, &LoopTable::luma_mean, found);
 }
 
 Loop mix(const py::bytes& record, const std::string& dtype, const std::string& name) {
     MixCall call = {nullptr, find<Dtype>(dtypes, dtype, "dtype"), find<Mix>(mixes, name, "mix")};
     refuse_labels(call.dtype, dtype);
-    Loop made = loop(record, sizeof(cuaug::Pointwise), call, &Loops::mix_tasks, &Loops::mix);
+    Loop made = loop(record, sizeof(cuaug::Pointwise), call, &LoopTable::mix_tasks, &LoopTable::mix);
     made.mixes = true;
     return made;
 }
@@ -274,7 +268,7 @@ Loop mix(const py::bytes& record, const std::string& dtype, const std::string& n
 Loop gaussian_blur(const py::bytes& record, const std::string& source) {
     GaussianBlurCall call = {nullptr, find<Dtype>(dtypes, source, "dtype")};
     refuse_labels(call.source, source);
-    return loop(record, sizeof(cuaug::GaussianBlur), call, &Loops::gaussian_blur_tasks, &Loops::gaussian_blur);
+    return loop(record, sizeof(cuaug::GaussianBlur), call, &LoopTable::gaussian_blur_tasks, &LoopTable::gaussian_blur);
 }
 
 void draw(const py::bytes& record) {
@@ -286,9 +280,9 @@ void draw(const py::bytes& record) {
                            cuaug::stream_of(args, args.step, cuaug::id_of(args, n)), n, true, 0, 1, [] {});
 }
 
-// Loops that take a record and the images' dtype, and nothing besides.
-template <class Record, long long (*Loops::*Tasks)(const ImageCall&),
-          void (*Loops::*Task)(const ImageCall&, long long, void*)>
+// LoopTable that take a record and the images' dtype, and nothing besides.
+template <class Record, long long (*LoopTable::*Tasks)(const ImageCall&),
+          void (*LoopTable::*Task)(const ImageCall&, long long, void*)>
 Loop of_images(const py::bytes& record, const std::string& source) {
     ImageCall call = {nullptr, find<Dtype>(dtypes, source, "dtype")};
     refuse_labels(call.source, source);
@@ -300,8 +294,8 @@ void nms(const py::bytes& record, const std::string& source) {
     const auto& args = *reinterpret_cast<const cuaug::Nms*>(copy.data);
     const ImageCall call = {copy.data, find<Dtype>(dtypes, source, "dtype")};
     const py::gil_scoped_release release;
-    const Loops& table = loops();
-    Pool::instance().run(args.samples, threads(), [&](long long n, void* workspace) {
+    const LoopTable& table = loops();
+    ThreadPool::instance().run(args.samples, threads(), [&](long long n, void* workspace) {
         cuaug::order_candidates(args, n, call.source == Dtype::float64);
         table.nms(call, n, workspace);
     });
@@ -309,13 +303,13 @@ void nms(const py::bytes& record, const std::string& source) {
 
 std::vector<std::string> isas() {
     std::vector<std::string> out;
-    for (const Loops* table : all_loops()) out.emplace_back(table->isa);
+    for (const LoopTable* table : all_loops()) out.emplace_back(table->instruction_set);
     return out;
 }
 
 void set_isa(const std::string& name) {
-    for (const Loops* table : all_loops())
-        if (name == table->isa) return chosen.store(table);
+    for (const LoopTable* table : all_loops())
+        if (name == table->instruction_set) return chosen.store(table);
     throw py::value_error("instruction set '" + name + "' is not among those of this build and processor");
 }
 
@@ -328,7 +322,7 @@ py::dict build_info() {
     py::dict out;
     out["compiler"] = CUAUG_COMPILER;
     out["flags"] = CUAUG_FLAGS;
-    out["isa"] = loops().isa;
+    out["isa"] = loops().instruction_set;
     out["isas"] = isas();
     out["threads"] = threads();
     return out;
@@ -350,13 +344,13 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     module.def("gaussian_blur", &gaussian_blur, "record"_a, "source"_a);
     module.def("draw", &draw, "record"_a);
     module.def("adjust_sharpness",
-               &of_images<cuaug::Pointwise, &Loops::adjust_sharpness_tasks, &Loops::adjust_sharpness>, "record"_a,
+               &of_images<cuaug::Pointwise, &LoopTable::adjust_sharpness_tasks, &LoopTable::adjust_sharpness>, "record"_a,
                "source"_a);
-    module.def("blend", &of_images<cuaug::Blend, &Loops::blend_tasks, &Loops::blend>, "record"_a, "source"_a);
-    module.def("relevel", &of_images<cuaug::Pointwise, &Loops::relevel_tasks, &Loops::relevel>, "record"_a, "source"_a);
-    module.def("extremes", &of_images<cuaug::Pointwise, &Loops::extremes_tasks, &Loops::extremes>, "record"_a,
+    module.def("blend", &of_images<cuaug::Blend, &LoopTable::blend_tasks, &LoopTable::blend>, "record"_a, "source"_a);
+    module.def("relevel", &of_images<cuaug::Pointwise, &LoopTable::relevel_tasks, &LoopTable::relevel>, "record"_a, "source"_a);
+    module.def("extremes", &of_images<cuaug::Pointwise, &LoopTable::extremes_tasks, &LoopTable::extremes>, "record"_a,
                "source"_a);
-    module.def("lut", &of_images<cuaug::Lut, &Loops::lut_tasks, &Loops::lut>, "record"_a, "source"_a);
+    module.def("lut", &of_images<cuaug::Lut, &LoopTable::lut_tasks, &LoopTable::lut>, "record"_a, "source"_a);
     module.def("nms", &nms, "record"_a, "source"_a);
     bind_encoded_files(module);
     bind_nvjpeg(module);
@@ -364,7 +358,7 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     bind_detection(module);
     module.def("set_threads", &set_threads, "n"_a, "0: one per usable processor.");
     module.def("threads", &native::threads);
-    module.def("isa", [] { return std::string(loops().isa); }, "The instruction set in use.");
+    module.def("isa", [] { return std::string(loops().instruction_set); }, "The instruction set in use.");
     module.def(
         "flags", [] { return std::string(loops().flags); },
         "Those of the compiler that made the loops in use, for what joins them.");

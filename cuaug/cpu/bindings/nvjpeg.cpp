@@ -11,7 +11,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include "engine.hpp"
+#include "bindings.hpp"
 #include "encoded_files.hpp"
 #include "background_task.hpp"
 #include "numpy_rows.hpp"
