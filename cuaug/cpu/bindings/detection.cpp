@@ -3,13 +3,16 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
-#include "roi.cuh"
-#include "rotated_iou_record.cuh"
-#include "soft_nms_record.cuh"
+#include "detection/roi_bins.cuh"
+#include "records/rotated_iou.cuh"
+#include "records/soft_nms.cuh"
 #include "../loops/convert.hpp"
+#include "../loops/dispatch_dtype.hpp"
 #include "bindings.hpp"
+#include "names.hpp"
 #include "../thread_pool.hpp"
 
 namespace py = pybind11;
@@ -28,12 +31,11 @@ Record record_of(const py::bytes& bytes) {
     return record;
 }
 
-Dtype dtype_of(const std::string& name) {
-    if (name == "float16") return Dtype::float16;
-    if (name == "bfloat16") return Dtype::bfloat16;
-    if (name == "float32") return Dtype::float32;
-    if (name == "float64") return Dtype::float64;
-    throw py::value_error("dtype '" + name + "' is not known to the CPU loops");
+Dtype float_dtype(const std::string& name) {
+    const Dtype dtype = dtype_named(name);
+    if (cuaug::dispatch_dtype(dtype, [](auto element) { return std::is_integral_v<decltype(element)>; }))
+        throw py::value_error("dtype '" + name + "' is not known to the CPU loops");
+    return dtype;
 }
 
 Pooling pooling_of(const std::string& name) {
@@ -74,7 +76,7 @@ int blocks_for(const cuaug::Pooling& args, long long others, int count, bool bac
 
 void pooling(const py::bytes& record, const std::string& dtype, const std::string& kind, bool back) {
     const auto args = record_of<cuaug::Pooling>(record);
-    PoolingCall call = {&args, dtype_of(dtype), pooling_of(kind), 1, nullptr, nullptr};
+    PoolingCall call = {&args, float_dtype(dtype), pooling_of(kind), 1, nullptr, nullptr};
     const py::gil_scoped_release release;
     const bool small =
         1.0 * args.count * args.channels * args.out_height * args.out_width < 1 << 15;  // as in module.cpp
@@ -83,7 +85,8 @@ void pooling(const py::bytes& record, const std::string& dtype, const std::strin
     const LoopTable& table = loops();
     const auto run = [&] {
         call.blocks = blocks_for(args, others, count, back);
-        ThreadPool::instance().run(others * call.blocks, count, [&](long long task, void*) { table.pooling(call, task); });
+        ThreadPool::instance().run(others * call.blocks, count,
+                                   [&](long long task, void*) { table.pooling(call, task); });
     };
     if (!back) return run();
     const Gathered gathered(args);
@@ -104,7 +107,7 @@ void rotated_iou(const py::bytes& record) {
     const LoopTable& table = loops();
     const bool small = 1.0 * args.samples * args.p * args.q < 1 << 10;  // a pair takes about 0.1 us
     ThreadPool::instance().run(args.samples * args.p, small ? 1 : threads(),
-                         [&](long long row, void*) { table.rotated_iou(&args, row); });
+                               [&](long long row, void*) { table.rotated_iou(&args, row); });
 }
 
 }  // namespace

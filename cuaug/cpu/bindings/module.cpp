@@ -18,14 +18,16 @@
 #include "records/blend.cuh"
 #include "draws/program.cuh"
 #include "records/gaussian_blur.cuh"
-#include "geometry/affine.cuh"
-#include "geometry/coordinate_map.cuh"
-#include "geometry/perspective.cuh"
+#include "ops/mixes/mixes.cuh"
+#include "ops/ops.cuh"
 #include "records/lut.cuh"
 #include "records/pointwise.cuh"
 #include "records/record.cuh"
 #include "records/resample.cuh"
 #include "bindings.hpp"
+#include "names.hpp"
+#include "../loops/dispatch_dtype.hpp"
+#include "../loops/dispatch_functor.hpp"
 #include "../loops/loops.hpp"
 #include "../loops/detection/nms_order.hpp"
 #include "../thread_pool.hpp"
@@ -35,26 +37,10 @@ using namespace native;
 
 namespace {
 
-constexpr std::string_view dtypes[] = {"uint8",   "uint16",   "int16",   "int32",  "int64",
-                                       "float16", "bfloat16", "float32", "float64"};
-constexpr std::string_view geometries[] = {"Affine", "Perspective", "Grid", "WideGrid"};
-constexpr std::string_view samplers[] = {"Nearest", "Bilinear", "Bicubic", "Lanczos"};
-constexpr std::string_view borders[] = {"Constant", "Edge", "Reflect", "Symmetric", "Wrap"};
-constexpr std::string_view filters[] = {"Triangle", "CatmullRom", "Lanczos3", "SharpCubic", "LanczosPlain"};
-constexpr std::string_view ops[] = {
-    "AdjustBrightness", "AdjustContrast", "AdjustGamma", "AdjustHue",    "AdjustSaturation", "AfterContrast",
-    "Autocontrast",     "BeforeContrast", "ColorJitter", "ColorMatrix",  "DropCells",        "Erase",
-    "GaussianNoise",    "Grayscale",      "Invert",      "MaskGrid",     "Normalize",        "Posterize",
-    "RandomGrayscale",  "Scaled",         "Solarize",    "UniformNoise", "Unscaled"};
-constexpr std::string_view mixes[] = {"Cutmix", "Mixup"};
-constexpr unsigned long warp_bytes[] = {sizeof(cuaug::Warp<cuaug::Affine>), sizeof(cuaug::Warp<cuaug::Perspective>),
-                                        sizeof(cuaug::Warp<cuaug::Grid>), sizeof(cuaug::Warp<cuaug::WideGrid>)};
-
-template <class Name, int Count>
-Name find(const std::string_view (&names)[Count], const std::string& name, const char* kind) {
-    for (int i = 0; i < Count; ++i)
-        if (names[i] == name) return static_cast<Name>(i);
-    throw py::value_error(std::string(kind) + " '" + name + "' is not known to the CPU loops");
+template <class... Geometries>
+unsigned long warp_record_size(cuaug::TypeList<Geometries...>, native::Geometry geometry) {
+    static constexpr unsigned long sizes[] = {sizeof(cuaug::Warp<Geometries>)...};
+    return sizes[static_cast<int>(geometry)];
 }
 
 // The best set comes last.
@@ -116,7 +102,7 @@ struct Record {
 constexpr double small = 1 << 15;
 
 void refuse_labels(Dtype dtype, const std::string& name) {
-    if (dtype == Dtype::int32 || dtype == Dtype::int64)
+    if (static_cast<int>(dtype) >= cuaug::ImageDtypes::count)
         throw py::value_error(name + " is only moved, by Nearest, and not converted");
 }
 
@@ -185,22 +171,23 @@ void run(const std::vector<const Loop*>& wanted) {
 Loop warp(const py::bytes& record, const std::string& source, const std::string& target, const std::string& geometry,
           const std::string& sampler, const std::string& border) {
     WarpCall call = {nullptr,
-                     find<Dtype>(dtypes, source, "dtype"),
-                     find<Dtype>(dtypes, target, "dtype"),
-                     find<Geometry>(geometries, geometry, "geometry"),
-                     find<Sampler>(samplers, sampler, "sampler"),
-                     find<Border>(borders, border, "border")};
-    if (call.source != call.target || call.sampler != Sampler::Nearest) {
+                     dtype_named(source),
+                     dtype_named(target),
+                     index_of<Geometry>(cuaug::Geometries(), geometry, "geometry"),
+                     index_of<Sampler>(cuaug::Samplers(), sampler, "sampler"),
+                     index_of<Border>(cuaug::Borders(), border, "border")};
+    if (call.source != call.target || call.sampler != cuaug::sampler_of<cuaug::Nearest>) {
         refuse_labels(call.source, source);
         refuse_labels(call.target, target);
     }
-    return loop(record, warp_bytes[static_cast<int>(call.geometry)], call, &LoopTable::warp_tasks, &LoopTable::warp);
+    return loop(record, warp_record_size(cuaug::Geometries(), call.geometry), call, &LoopTable::warp_tasks,
+                &LoopTable::warp);
 }
 
 Loop resample(const py::bytes& record, const std::string& source, const std::string& target,
               const std::string& filter) {
-    ResampleCall call = {nullptr, find<Dtype>(dtypes, source, "dtype"), find<Dtype>(dtypes, target, "dtype"),
-                         find<Filter>(filters, filter, "filter")};
+    ResampleCall call = {nullptr, dtype_named(source), dtype_named(target),
+                         index_of<Filter>(cuaug::Filters(), filter, "filter")};
     refuse_labels(call.source, source);
     refuse_labels(call.target, target);
     return loop(record, sizeof(cuaug::Resample), call, &LoopTable::resample_tasks, &LoopTable::resample);
@@ -214,7 +201,7 @@ std::shared_ptr<const std::vector<ChainOp>> find_ops(const Chain& chain) {
     std::vector<ChainOp>& found = *made;
     for (const auto& op : chain) {
         if (const auto* name = std::get_if<std::string>(&op)) {
-            found.push_back({find<Op>(ops, *name, "op"), nullptr, 0});
+            found.push_back({index_of<Op>(cuaug::Ops::For<float, 3>(), *name, "op"), nullptr, 0});
         } else {
             const auto [address, fields] = std::get<1>(op);
             if (address == 0 || fields < 0 || fields > max_user_params)
@@ -231,8 +218,8 @@ Loop pointwise(const py::bytes& record, const std::string& source, const std::st
                int out_channels) {
     const auto found = find_ops(chain);
     PointwiseCall call = {nullptr,
-                          find<Dtype>(dtypes, source, "dtype"),
-                          find<Dtype>(dtypes, target, "dtype"),
+                          dtype_named(source),
+                          dtype_named(target),
                           found->data(),
                           static_cast<int>(found->size()),
                           out_channels,
@@ -246,8 +233,8 @@ Loop pointwise(const py::bytes& record, const std::string& source, const std::st
 Loop luma_mean(const py::bytes& record, const std::string& source, const Chain& chain, bool in_place) {
     const auto found = find_ops(chain);
     PointwiseCall call = {nullptr,
-                          find<Dtype>(dtypes, source, "dtype"),
-                          Dtype::float64,
+                          dtype_named(source),
+                          cuaug::dtype_of<cuaug::float64>,
                           found->data(),
                           static_cast<int>(found->size()),
                           1,
@@ -258,7 +245,7 @@ Loop luma_mean(const py::bytes& record, const std::string& source, const Chain& 
 }
 
 Loop mix(const py::bytes& record, const std::string& dtype, const std::string& name) {
-    MixCall call = {nullptr, find<Dtype>(dtypes, dtype, "dtype"), find<Mix>(mixes, name, "mix")};
+    MixCall call = {nullptr, dtype_named(dtype), index_of<Mix>(cuaug::Mixes::For<float, 3>(), name, "mix")};
     refuse_labels(call.dtype, dtype);
     Loop made = loop(record, sizeof(cuaug::Pointwise), call, &LoopTable::mix_tasks, &LoopTable::mix);
     made.mixes = true;
@@ -266,7 +253,7 @@ Loop mix(const py::bytes& record, const std::string& dtype, const std::string& n
 }
 
 Loop gaussian_blur(const py::bytes& record, const std::string& source) {
-    GaussianBlurCall call = {nullptr, find<Dtype>(dtypes, source, "dtype")};
+    GaussianBlurCall call = {nullptr, dtype_named(source)};
     refuse_labels(call.source, source);
     return loop(record, sizeof(cuaug::GaussianBlur), call, &LoopTable::gaussian_blur_tasks, &LoopTable::gaussian_blur);
 }
@@ -284,7 +271,7 @@ void draw(const py::bytes& record) {
 template <class Record, long long (*LoopTable::*Tasks)(const ImageCall&),
           void (*LoopTable::*Task)(const ImageCall&, long long, void*)>
 Loop of_images(const py::bytes& record, const std::string& source) {
-    ImageCall call = {nullptr, find<Dtype>(dtypes, source, "dtype")};
+    ImageCall call = {nullptr, dtype_named(source)};
     refuse_labels(call.source, source);
     return loop(record, sizeof(Record), call, Tasks, Task);
 }
@@ -292,11 +279,11 @@ Loop of_images(const py::bytes& record, const std::string& source) {
 void nms(const py::bytes& record, const std::string& source) {
     const Record copy(record, sizeof(cuaug::Nms));
     const auto& args = *reinterpret_cast<const cuaug::Nms*>(copy.data);
-    const ImageCall call = {copy.data, find<Dtype>(dtypes, source, "dtype")};
+    const ImageCall call = {copy.data, dtype_named(source)};
     const py::gil_scoped_release release;
     const LoopTable& table = loops();
     ThreadPool::instance().run(args.samples, threads(), [&](long long n, void* workspace) {
-        cuaug::order_candidates(args, n, call.source == Dtype::float64);
+        cuaug::order_candidates(args, n, call.source == cuaug::dtype_of<cuaug::float64>);
         table.nms(call, n, workspace);
     });
 }
@@ -344,10 +331,11 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     module.def("gaussian_blur", &gaussian_blur, "record"_a, "source"_a);
     module.def("draw", &draw, "record"_a);
     module.def("adjust_sharpness",
-               &of_images<cuaug::Pointwise, &LoopTable::adjust_sharpness_tasks, &LoopTable::adjust_sharpness>, "record"_a,
-               "source"_a);
+               &of_images<cuaug::Pointwise, &LoopTable::adjust_sharpness_tasks, &LoopTable::adjust_sharpness>,
+               "record"_a, "source"_a);
     module.def("blend", &of_images<cuaug::Blend, &LoopTable::blend_tasks, &LoopTable::blend>, "record"_a, "source"_a);
-    module.def("relevel", &of_images<cuaug::Pointwise, &LoopTable::relevel_tasks, &LoopTable::relevel>, "record"_a, "source"_a);
+    module.def("relevel", &of_images<cuaug::Pointwise, &LoopTable::relevel_tasks, &LoopTable::relevel>, "record"_a,
+               "source"_a);
     module.def("extremes", &of_images<cuaug::Pointwise, &LoopTable::extremes_tasks, &LoopTable::extremes>, "record"_a,
                "source"_a);
     module.def("lut", &of_images<cuaug::Lut, &LoopTable::lut_tasks, &LoopTable::lut>, "record"_a, "source"_a);

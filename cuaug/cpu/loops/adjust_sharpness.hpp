@@ -14,9 +14,9 @@ struct SharpnessWorkspace {
 static_assert(sizeof(SharpnessWorkspace<double>) <= native::workspace_bytes);
 
 template <class T>
-inline void sharpen_segment(const Batch& args, const ChannelGroup& in, const ChannelGroup& out, int left, int count, int top,
-                            int bottom, Real<T> factor, SharpnessWorkspace<Real<T>>& workspace) {
-    using R = Real<T>;
+inline void sharpen_segment(const Batch& args, const ChannelGroup& in, const ChannelGroup& out, int left, int count,
+                            int top, int bottom, ComputeType<T> factor, SharpnessWorkspace<ComputeType<T>>& workspace) {
+    using R = ComputeType<T>;
     const int before = left > 0 ? 1 : 0, after = left + count < args.in_width ? 1 : 0, all = before + count + after;
     auto load = [&](int y) {
         auto& row = workspace.row[(y + 3) % 3];
@@ -39,7 +39,7 @@ inline void sharpen_segment(const Batch& args, const ChannelGroup& in, const Cha
                     *__restrict__ c = workspace.three[(y + 1) % 3][k];
             R* __restrict__ to = above.channel[k];
             auto make = [&](int i, bool inside) {
-                to[i - before] = sharpened(inside, own[i], a[i] + b[i] + c[i], factor, R(white<T>));
+                to[i - before] = sharpened(inside, own[i], a[i] + b[i] + c[i], factor, R(max_value<T>));
             };
             if (before == 0) make(0, false);
             if (inner)
@@ -60,14 +60,14 @@ inline void adjust_sharpness_task(const native::ImageCall& call, long long task,
     const double factor = parameter(args, rows.n, 0);
     dispatch_image_dtype(call.source, [&](auto element) {
         using T = decltype(element);
-        if (static_cast<Real<T>>(factor) == 1) return copy_rows<T>(args, rows);
-        auto& workspace = *static_cast<SharpnessWorkspace<Real<T>>*>(memory);
+        if (static_cast<ComputeType<T>>(factor) == 1) return copy_rows<T>(args, rows);
+        auto& workspace = *static_cast<SharpnessWorkspace<ComputeType<T>>*>(memory);
         for (int c = 0; c < args.channels; c += 4)
             for (int x = 0; x < args.in_width; x += step)
                 sharpen_segment<T>(args, channel_group<T>(args.in, rows.n, rows.t, c, args.channels),
                                    channel_group<T>(args.out, rows.n, rows.t, c, args.channels), x,
                                    args.in_width - x < step ? args.in_width - x : step, rows.top, rows.bottom,
-                                   static_cast<Real<T>>(factor), workspace);
+                                   static_cast<ComputeType<T>>(factor), workspace);
     });
 }
 

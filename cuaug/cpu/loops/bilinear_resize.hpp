@@ -21,8 +21,8 @@ struct AxisPositions {
 // Bytes of rows `top` to `bottom` of a frame; false if they have to be resized by weights instead: where the box leaves
 // the image, and where a row would need too much of it. Of other dtypes, a tap of weight 0 beyond the box could be a
 // NaN.
-inline bool resize_bilinear(const Resample& record, long long n, long long t, int top, int bottom, const AxisPositions& across,
-                         const AxisPositions& down, SeparableWorkspace& workspace) {
+inline bool resize_bilinear(const Resample& record, long long n, long long t, int top, int bottom,
+                            const AxisPositions& across, const AxisPositions& down, SeparableWorkspace& workspace) {
     const WarpCommon args = warp_common(&record);
     if (!(across.low >= 0 && across.high <= args.in_width && down.low >= 0 && down.high <= args.in_height))
         return false;
@@ -32,7 +32,7 @@ inline bool resize_bilinear(const Resample& record, long long n, long long t, in
             const int width = least(strip_width, args.out_width - x), height = least(tile_height, bottom - y);
             if (!split_coordinates([&](int i) { return across.at(x + i); }, width, workspace.column, workspace.right) ||
                 !split_coordinates([&](int i) { return down.at(y + i); }, height, workspace.row, workspace.below) ||
-                !interpolate_strip(args, native::Border::Edge, n, t, x, width, y, height, workspace))
+                !interpolate_strip(args, border_of<Edge>, n, t, x, width, y, height, workspace))
                 return false;
         }
     return true;

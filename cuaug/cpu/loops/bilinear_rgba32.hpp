@@ -10,7 +10,7 @@ namespace cuaug {
 // The horizontal weights are multiples of 2^-15, negated so that -1 fits 16 bits; the rest is float arithmetic. Of
 // uniform noise, 99.95 % comes out as from exact weights and the rest one level off; ties stay ties.
 inline void bilinear_rgba32(const Rgba32* __restrict__ box, int pitch, const float* __restrict__ x,
-                           const float* __restrict__ y, float left, float top, int count, Rgba32* __restrict__ words) {
+                            const float* __restrict__ y, float left, float top, int count, Rgba32* __restrict__ words) {
 #ifdef __AVX2__
     const __m256i pairs = _mm256_setr_epi8(0, -1, 4, -1, 1, -1, 5, -1, 2, -1, 6, -1, 3, -1, 7, -1, 0, -1, 4, -1, 1, -1,
                                            5, -1, 2, -1, 6, -1, 3, -1, 7, -1);

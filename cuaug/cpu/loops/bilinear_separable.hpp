@@ -39,7 +39,7 @@ inline bool split_coordinates(const At& at, int count, int* whole, float* fracti
 
 // words[column] and the words beside them.
 inline void gather_neighbours(const Rgba32* __restrict__ words, const int* __restrict__ column, int count,
-                       Rgba32* __restrict__ here, Rgba32* __restrict__ beside) {
+                              Rgba32* __restrict__ here, Rgba32* __restrict__ beside) {
     int i = 0;
 #ifdef __AVX512F__
     // Sixteen columns that lie close together are in two vectors.
@@ -58,8 +58,9 @@ inline void gather_neighbours(const Rgba32* __restrict__ words, const int* __res
 }
 
 // Between each two neighbours, channel by channel.
-inline void interpolate_across(const Rgba32* __restrict__ here, const Rgba32* __restrict__ beside, const float* __restrict__ right,
-                       int count, int channels, float (*__restrict__ row)[strip_pitch]) {
+inline void interpolate_across(const Rgba32* __restrict__ here, const Rgba32* __restrict__ beside,
+                               const float* __restrict__ right, int count, int channels,
+                               float (*__restrict__ row)[strip_pitch]) {
     auto level = [](Rgba32 word, int k) { return static_cast<float>(static_cast<int>(word >> (8 * k) & 255)); };
     dispatch_channels(channels, [&](auto all) {
         for (int i = 0; i < count; ++i)
@@ -69,8 +70,9 @@ inline void interpolate_across(const Rgba32* __restrict__ here, const Rgba32* __
 }
 
 // Words of the pixels between two rows.
-inline void interpolate_rows(const float (*__restrict__ upper)[strip_pitch], const float (*__restrict__ lower)[strip_pitch],
-                         float below, int count, int channels, Rgba32* __restrict__ words) {
+inline void interpolate_rows(const float (*__restrict__ upper)[strip_pitch],
+                             const float (*__restrict__ lower)[strip_pitch], float below, int count, int channels,
+                             Rgba32* __restrict__ words) {
     // 1.5 * 2^23: the low bits are the nearest whole number, ties to even.
     auto level = [&](int k, int i) {
         return float_to_bits(upper[k][i] + below * (lower[k][i] - upper[k][i]) + 12582912.0f) & 255;
@@ -85,15 +87,15 @@ inline void interpolate_rows(const float (*__restrict__ upper)[strip_pitch], con
 
 // Columns left .. left + width and rows top .. top + height of a frame, whose places in the input stand in `memory`; x
 // does not turn back. False where the pixels of a row lie too far apart.
-inline bool interpolate_strip(const WarpCommon& args, native::Border border, long long n, long long t, int left, int width,
-                       int top, int height, SeparableWorkspace& workspace) {
+inline bool interpolate_strip(const WarpCommon& args, native::Border border, long long n, long long t, int left,
+                              int width, int top, int height, SeparableWorkspace& workspace) {
     const int first = workspace.column[0], last = workspace.column[width - 1], low = first < last ? first : last,
               span = (first < last ? last : first) + 2 - low;
     if (span > max_box_side) return false;
     for (int i = 0; i < width; ++i) workspace.column[i] -= low;
     for (int c = 0; c < args.channels; c += 4) {
         const ChannelGroup in = channel_group<uint8>(args.in, n, t, c, args.channels),
-                    out = channel_group<uint8>(args.out, n, t, c, args.channels);
+                           out = channel_group<uint8>(args.out, n, t, c, args.channels);
         const Rgba32 fill = rgba32_of(fill_pixel<uint8>(args.fill, n, c, args.channels));
         bool made[2] = {};
         int which[2] = {};
@@ -107,7 +109,8 @@ inline bool interpolate_strip(const WarpCommon& args, native::Border border, lon
                         for (int i = 0; i < count; ++i) to[i] = fill;
                     });
                 gather_neighbours(workspace.words, workspace.column, width, workspace.here, workspace.beside);
-                interpolate_across(workspace.here, workspace.beside, workspace.right, width, in.channels, workspace.across[slot]);
+                interpolate_across(workspace.here, workspace.beside, workspace.right, width, in.channels,
+                                   workspace.across[slot]);
                 made[slot] = true;
                 which[slot] = y;
             }
@@ -123,9 +126,9 @@ inline bool interpolate_strip(const WarpCommon& args, native::Border border, lon
 }
 
 // The same by the call's geometry; false also where x and y depend on both row and column.
-inline bool warp_strip(const native::WarpCall& call, const WarpCommon& args, long long n, long long t, int left, int width,
-                       int top, int height, SeparableWorkspace& workspace) {
-    if (call.geometry != native::Geometry::Affine) return false;
+inline bool warp_strip(const native::WarpCall& call, const WarpCommon& args, long long n, long long t, int left,
+                       int width, int top, int height, SeparableWorkspace& workspace) {
+    if (call.geometry != geometry_of<Affine>) return false;
     const Affine::Matrix m = static_cast<const Warp<Affine>*>(call.record)->geometry.sample(n);
     return m.b == 0.0 && m.d == 0.0 &&
            split_coordinates([&](int i) { return m.a * (left + i) + m.c; }, width, workspace.column, workspace.right) &&

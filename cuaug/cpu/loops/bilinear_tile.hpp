@@ -19,10 +19,10 @@ struct TileWorkspace {
 };
 static_assert(sizeof(TileWorkspace<double>) <= native::workspace_bytes, "the workspace holds a task's memory");
 
-inline void warp_tile_u8(const native::WarpCall& call, const WarpCommon& args, const CoordinateTile<float>& tile, const SourceBox& box,
-                       int c, TileWorkspace<float>& workspace) {
+inline void warp_tile_u8(const native::WarpCall& call, const WarpCommon& args, const CoordinateTile<float>& tile,
+                         const SourceBox& box, int c, TileWorkspace<float>& workspace) {
     const ChannelGroup in = channel_group<uint8>(args.in, tile.n, tile.t, c, args.channels),
-                out = channel_group<uint8>(args.out, tile.n, tile.t, c, args.channels);
+                       out = channel_group<uint8>(args.out, tile.n, tile.t, c, args.channels);
     const Rgba32 fill = rgba32_of(fill_pixel<uint8>(args.fill, tile.n, c, args.channels));
     Rgba32 *pixels = reinterpret_cast<Rgba32*>(workspace.box), *result = reinterpret_cast<Rgba32*>(workspace.result);
     stage_box<Rgba32, 1>(
@@ -34,7 +34,7 @@ inline void warp_tile_u8(const native::WarpCall& call, const WarpCommon& args, c
     for (int dy = 0; dy < tile.height; ++dy) {
         const int i = dy * tile_width;
         bilinear_rgba32(pixels, box.pitch, tile.x + i, tile.y + i, static_cast<float>(box.x), static_cast<float>(box.y),
-                       tile.padded(), result);
+                        tile.padded(), result);
         store_rgba32(result, tile.width, out, tile.top + dy, tile.left);
     }
 }
@@ -42,8 +42,8 @@ inline void warp_tile_u8(const native::WarpCall& call, const WarpCommon& args, c
 inline int clip(int i, int high) { return i < 0 ? 0 : i < high ? i : high; }
 
 template <class T>
-inline void warp_tile_planes(const native::WarpCall& call, const WarpCommon& args, const CoordinateTile<float>& tile, const SourceBox& box,
-                        int c, TileWorkspace<float>& workspace) {
+inline void warp_tile_planes(const native::WarpCall& call, const WarpCommon& args, const CoordinateTile<float>& tile,
+                             const SourceBox& box, int c, TileWorkspace<float>& workspace) {
     const ChannelGroup in = channel_group<T>(args.in, tile.n, tile.t, c, args.channels);
     const int left = tile.base_x + box.x, top = tile.base_y + box.y;
     const T* corner = reinterpret_cast<const T*>(in.data) + top * in.y_stride + left * in.x_stride;
@@ -52,7 +52,7 @@ inline void warp_tile_planes(const native::WarpCall& call, const WarpCommon& arg
     const bool inside =
         left >= 0 && top >= 0 && left + box.width <= args.in_width && top + box.height <= args.in_height;
     const long long reach = in.y_stride * box.height;
-    if (Same<T, float>::value && inside && in.x_stride == 1 && reach > -(1 << 30) && reach < 1 << 30) {
+    if (is_same_v<T, float> && inside && in.x_stride == 1 && reach > -(1 << 30) && reach < 1 << 30) {
         pitch = static_cast<int>(in.y_stride);
         for (int k = 0; k < in.channels; ++k) from[k] = reinterpret_cast<const float*>(corner + in.offset[k]);
         if (tile.left + tile.width < tile.right) {
@@ -60,8 +60,8 @@ inline void warp_tile_planes(const native::WarpCall& call, const WarpCommon& arg
             const int x = clip(left + static_cast<int>(tile.x[last] - tile.x[0]), args.in_width - box.width);
             const int y = clip(top + static_cast<int>(tile.y[last] - tile.y[0]), args.in_height - box.height);
             for (int k = 0; k < in.channels; ++k)
-                prefetch_rows(reinterpret_cast<const float*>(in.data) + in.offset[k] + y * in.y_stride + x, 4 * in.y_stride,
-                          box.height, 4 * box.width);
+                prefetch_rows(reinterpret_cast<const float*>(in.data) + in.offset[k] + y * in.y_stride + x,
+                              4 * in.y_stride, box.height, 4 * box.width);
         }
     } else {
         const Pixel<float, 4> fill = fill_pixel<T>(args.fill, tile.n, c, args.channels);
@@ -83,7 +83,7 @@ inline void warp_tile_planes(const native::WarpCall& call, const WarpCommon& arg
     dispatch_image_dtype(call.target, [&](auto element) {
         using U = decltype(element);
         const ChannelGroup out = channel_group<U>(args.out, tile.n, tile.t, c, args.channels);
-        const bool straight = Same<U, float>::value && out.x_stride == 1 && tile.width == tile.padded();
+        const bool straight = is_same_v<U, float> && out.x_stride == 1 && tile.width == tile.padded();
         for (int dy = 0; dy < tile.height; ++dy) {
             U* at = reinterpret_cast<U*>(out.data) + (tile.top + dy) * out.y_stride + tile.left * out.x_stride;
             float* to[4];

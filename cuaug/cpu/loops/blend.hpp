@@ -12,8 +12,8 @@ struct BlendWorkspace {
 
 template <class T>
 inline void blend_segment(const Blend& args, long long n, long long t, int y, int x, int count,
-                        BlendWorkspace<Real<T>>& workspace) {
-    using R = Real<T>;
+                          BlendWorkspace<ComputeType<T>>& workspace) {
+    using R = ComputeType<T>;
     for (int c = 0; c < args.channels; c += 4) {
         const ChannelGroup out = channel_group<T>(args.out, n, t, c, args.channels);
         double left = 1.0;
@@ -43,7 +43,7 @@ inline void blend_task(const native::ImageCall& call, long long task, void* memo
     const Blend args = blend_record(call);
     dispatch_image_dtype(call.source, [&](auto element) {
         using T = decltype(element);
-        auto& workspace = *static_cast<BlendWorkspace<Real<T>>*>(memory);
+        auto& workspace = *static_cast<BlendWorkspace<ComputeType<T>>*>(memory);
         for_each_segment(args, task, [&](long long n, long long t, int y, int x, int count) {
             blend_segment<T>(args, n, t, y, x, count, workspace);
         });

@@ -3,6 +3,7 @@
 #include "pixel.cuh"
 #include "records/record.cuh"
 #include "convert.hpp"
+#include "dispatch_dtype.hpp"
 
 // Four channels of a frame in memory, any dtype and layout.
 
@@ -23,11 +24,11 @@ struct ChannelGroup {
 template <class T>
 inline ChannelGroup channel_group(const View& view, long long n, long long t, int c, int channels) {
     ChannelGroup out = {reinterpret_cast<char*>(static_cast<T*>(view.data) + n * view.n + t * view.t),
-                 {},
-                 view.y,
-                 view.x,
-                 channels - c,
-                 false};
+                        {},
+                        view.y,
+                        view.x,
+                        channels - c,
+                        false};
     if (out.channels > 4) out.channels = 4;
     for (int k = 0; k < 4; ++k) out.offset[k] = (k < out.channels ? c + k : channels - 1) * view.c;
     out.packed = view.c == 1 && view.x == out.channels;
@@ -58,46 +59,13 @@ inline void select_ragged_image(Batch& batch, long long n) {
 }
 
 template <class T>
-inline Pixel<Real<T>, 4> fill_pixel(const Fill& fill, long long n, int c, int channels) {
-    using R = Real<T>;
+inline Pixel<ComputeType<T>, 4> fill_pixel(const Fill& fill, long long n, int c, int channels) {
+    using R = ComputeType<T>;
     Pixel<R, 4> out;
     for (int k = 0; k < 4; ++k)
-        out.c[k] =
-            to_real<R>(from_real<T>(static_cast<R>(fill_value(fill, n, c + k < channels ? c + k : channels - 1))));
+        out.c[k] = to_compute<R>(
+            saturate_cast<T>(static_cast<R>(fill_value(fill, n, c + k < channels ? c + k : channels - 1))));
     return out;
-}
-
-// Calls `use` with a value of the type or struct that a name stands for.
-template <class Visitor>
-inline auto dispatch_image_dtype(native::Dtype dtype, const Visitor& visit) {
-    switch (dtype) {
-        case native::Dtype::uint8:
-            return visit(uint8());
-        case native::Dtype::uint16:
-            return visit(uint16());
-        case native::Dtype::int16:
-            return visit(int16());
-        case native::Dtype::float16:
-            return visit(float16());
-        case native::Dtype::bfloat16:
-            return visit(bfloat16());
-        case native::Dtype::float32:
-            return visit(float32());
-        default:
-            return visit(float64());
-    }
-}
-
-template <class Visitor>
-inline auto dispatch_dtype(native::Dtype dtype, const Visitor& visit) {
-    switch (dtype) {
-        case native::Dtype::int32:
-            return visit(int32());
-        case native::Dtype::int64:
-            return visit(int64());
-        default:
-            return dispatch_image_dtype(dtype, visit);
-    }
 }
 
 }  // namespace cuaug

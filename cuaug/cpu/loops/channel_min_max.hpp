@@ -6,7 +6,7 @@
 namespace cuaug {
 
 // The least and the greatest values of up to four channels from c on, eight columns side by side. A NaN is neither.
-template <class T, class R = Real<T>>
+template <class T, class R = ComputeType<T>>
 inline void extremes_of(const Batch& args, long long n, int c, PointwiseWorkspace<R>& workspace,
                         typename Simd8<R>::type (&lows)[4], typename Simd8<R>::type (&highs)[4]) {
     for (int t = 0; t < args.frames; ++t) {
@@ -34,7 +34,7 @@ inline void extremes_task(const native::ImageCall& call, long long n, void* memo
     const Pointwise args = pointwise_record(call.record);
     dispatch_image_dtype(call.source, [&](auto element) {
         using T = decltype(element);
-        using R = Real<T>;
+        using R = ComputeType<T>;
         double* out = static_cast<double*>(args.out.data) + 2 * n * args.channels;
         if (parameter(args, n, 0) == 0.0) {
             for (int i = 0; i < 2 * args.channels; ++i) out[i] = __builtin_nan("");

@@ -24,10 +24,10 @@ inline float16 to_float16(float value) {
     return {static_cast<unsigned short>(half | ((bits >> 16) & 0x8000u))};
 }
 
-inline bfloat16 to_bfloat16(float value) { return nearest_bfloat16(value); }
+inline bfloat16 to_bfloat16(float value) { return round_to_bfloat16(value); }
 
-inline float narrowed(double value) { return static_cast<float>(value); }
-inline double widened(float value) { return value; }
+inline float to_float32(double value) { return static_cast<float>(value); }
+inline double to_float64(float value) { return value; }
 
 // The lesser of two numbers that are not negative, as whole numbers: two comparisons of floats in a row become masks,
 // which take three times as long.
@@ -40,12 +40,12 @@ inline float lesser(float a, float b) {
     return a;
 }
 
-inline float between(float value, float low, float high) {
+inline float clamp_nan_to_low(float value, float low, float high) {
     return low < 0.0f ? fminf(fmaxf(value, low), high) : lesser(fmaxf(value, low), high);
 }
 
-inline float clamped(float a, float b, float c) { return between(a * b + c, 0.0f, 1.0f); }
-inline double clamped(double a, double b, double c) { return fmin(fmax(a * b + c, 0.0), 1.0); }
+inline float fma_saturate(float a, float b, float c) { return clamp_nan_to_low(a * b + c, 0.0f, 1.0f); }
+inline double fma_saturate(double a, double b, double c) { return fmin(fmax(a * b + c, 0.0), 1.0); }
 inline float reciprocal(float value) { return 1.0f / value; }
 inline double reciprocal(double value) { return 1.0 / value; }
 

@@ -1,14 +1,22 @@
 #pragma once
 
+#include "dispatch_functor.hpp"
 #include "simd8.hpp"
-#include "geometry/affine.cuh"
-#include "geometry/coordinate_map.cuh"
-#include "geometry/perspective.cuh"
 #include "records/record.cuh"
 
 // A tile of the output, and where its pixels lie in the input.
 
 namespace cuaug {
+
+// Whether coordinates follow from a matrix; else they are read from maps.
+template <class Geometry>
+constexpr auto has_matrix(int) -> decltype(Geometry::entries > 0) {
+    return true;
+}
+template <class Geometry>
+constexpr bool has_matrix(long) {
+    return false;
+}
 
 constexpr int tile_width = 32, tile_height = 64, tile_pixels = tile_width * tile_height;
 
@@ -70,7 +78,7 @@ inline void fill_coordinates(CoordinateTile<R>& tile, const At& at) {
 }
 
 template <class Geometry, class R>
-inline void map_coordinates(const Geometry& geometry, CoordinateTile<R>& tile) {
+inline void transform_coordinates(const Geometry& geometry, CoordinateTile<R>& tile) {
     const auto local = Geometry::template local<R>(geometry.sample(tile.n), tile.left, tile.top);
     tile.base_x = local.base_x;
     tile.base_y = local.base_y;
@@ -88,7 +96,7 @@ inline void prefetch_rows(const void* first, long long stride, int rows, int byt
 
 // Maps that are dense and of float32 are read by SIMD code, which the compiler makes where it knows that they are.
 template <class R>
-inline void map_coordinates(const Grid& geometry, CoordinateTile<R>& tile) {
+inline void read_coordinate_maps(const Grid& geometry, CoordinateTile<R>& tile) {
     const auto local = Grid::local<R>(geometry.sample(tile.n), tile.left, tile.top);
     tile.base_x = local.base_x;
     tile.base_y = local.base_y;
@@ -108,7 +116,7 @@ inline void map_coordinates(const Grid& geometry, CoordinateTile<R>& tile) {
     const int next = tile.right - tile.left - tile.width;
     auto ask = [&](const Table& map) {
         prefetch_rows(static_cast<const float*>(map.data) + tile.n * map.n + tile.top * map.y + tile.left + tile.width,
-                  4 * map.y, tile.height, 4 * (next < tile_width ? next : tile_width));
+                      4 * map.y, tile.height, 4 * (next < tile_width ? next : tile_width));
     };
     ask(grid.map_x);
     ask(grid.map_y);
@@ -117,11 +125,15 @@ inline void map_coordinates(const Grid& geometry, CoordinateTile<R>& tile) {
 
 template <class Geometry, class R>
 inline void compute_coordinates(const void* record, CoordinateTile<R>& tile) {
-    map_coordinates(static_cast<const Warp<Geometry>*>(record)->geometry, tile);
+    const Geometry& geometry = static_cast<const Warp<Geometry>*>(record)->geometry;
+    if constexpr (has_matrix<Geometry>(0))
+        transform_coordinates(geometry, tile);
+    else
+        read_coordinate_maps(geometry, tile);
     const int padded = tile.padded();
     Bounds<R>& box = tile.bounds;
     bool known = true;
-    if constexpr (Same<Geometry, Affine>::value) {  // monotone in both directions, roundings included
+    if constexpr (is_same_v<Geometry, Affine>) {  // monotone in both directions, roundings included
         const int right = tile.width - 1, bottom = (tile.height - 1) * tile_width;
         const R x[8] = {tile.x[0], tile.x[right], tile.x[bottom], tile.x[bottom + right],
                         tile.x[0], tile.x[0],     tile.x[0],      tile.x[0]};
@@ -140,7 +152,7 @@ inline void compute_coordinates(const void* record, CoordinateTile<R>& tile) {
     const R limit = R(1 << 20);
     const int half = 1 << 29;
     tile.is_near_base = known && box.x_low > -limit && box.x_high < limit && box.y_low > -limit && box.y_high < limit &&
-                tile.base_x > -half && tile.base_x < half && tile.base_y > -half && tile.base_y < half;
+                        tile.base_x > -half && tile.base_x < half && tile.base_y > -half && tile.base_y < half;
 }
 
 // A coordinate counts from the image's own corner before it is judged.

@@ -59,7 +59,7 @@ inline PixelCopy pixel_copy(native::Dtype dtype, const WarpCommon& args, long lo
     const int channels = args.channels - c < max_copy_channels ? args.channels - c : max_copy_channels;
     return dispatch_dtype(dtype, [&](auto element) {
         using T = decltype(element);
-        using Value = typename Select<sizeof(T) == 8 || Same<T, int32>::value, double, float>::type;
+        using Value = conditional_t<sizeof(T) == 8 || is_same_v<T, int32>, double, float>;
         constexpr long long size = sizeof(T);
         PixelCopy out;
         out.in = {reinterpret_cast<const char*>(static_cast<const T*>(args.in.data) + n * args.in.n + t * args.in.t +
@@ -73,7 +73,7 @@ inline PixelCopy pixel_copy(native::Dtype dtype, const WarpCommon& args, long lo
         out.bytes = whole ? channels * static_cast<int>(size) : static_cast<int>(size);
         out.pieces = whole ? 1 : channels;
         for (int k = 0; k < channels; ++k) {
-            const T value = from_real<T>(static_cast<Value>(fill_value(args.fill, n, c + k)));
+            const T value = saturate_cast<T>(static_cast<Value>(fill_value(args.fill, n, c + k)));
             memcpy(out.fill + size * k, &value, sizeof(T));
         }
         return out;
@@ -86,9 +86,10 @@ constexpr Offset FILL_OFFSET =
     sizeof(Offset) == 4 ? static_cast<Offset>(-0x7fffffff - 1) : static_cast<Offset>(-0x7fffffffffffffff - 1);
 
 template <int B, class Offset>
-inline void gather_units(const char* __restrict__ from, const Offset* __restrict__ offset, int count, char* __restrict__ to,
-                   long long step, const char* fill) {
-    for (int i = 0; i < count; ++i) memcpy(to + i * step, offset[i] == FILL_OFFSET<Offset> ? fill : from + offset[i], B);
+inline void gather_units(const char* __restrict__ from, const Offset* __restrict__ offset, int count,
+                         char* __restrict__ to, long long step, const char* fill) {
+    for (int i = 0; i < count; ++i)
+        memcpy(to + i * step, offset[i] == FILL_OFFSET<Offset> ? fill : from + offset[i], B);
 }
 
 // Adjacent pieces, backwards: `from` is the first to be copied and the last in memory. Memory is read in ascending

@@ -13,7 +13,7 @@ struct HueInChroma {
 
     explicit HueInChroma(const AdjustHue<R, K>& op) : first(R(6) * op.factor - R(6) * floor(op.factor - R(1) / R(6))) {}
 
-    Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>&) const {
+    Pixel<R, K> operator()(const Pixel<R, K>& in, const PixelContext<R>&) const {
         if constexpr (K < 3) {
             return in;
         } else {

@@ -16,7 +16,7 @@ constexpr bool deinterleaves_in_simd = false;
 // to[k][i] = from[3 i + k] * factor
 template <int Pitch>
 __attribute__((noinline)) void deinterleave_rgb8(const uint8* __restrict__ from, int count, float factor,
-                                     float (*__restrict__ to)[Pitch]) {
+                                                 float (*__restrict__ to)[Pitch]) {
     int i = 0;
 #if defined(__AVX512BW__)
     // Four pixels of twelve bytes to each quarter, of which a shuffle makes the whole numbers of a channel.
@@ -52,7 +52,7 @@ __attribute__((noinline)) void deinterleave_rgb8(const uint8* __restrict__ from,
 // to[3 i + k] = from[k][i] * factor, half to even, then clamped, as from_real<uint8>.
 template <int Pitch>
 __attribute__((noinline)) void interleave_rgb8(const float (*__restrict__ from)[Pitch], int count, float factor,
-                                        uint8* __restrict__ to) {
+                                               uint8* __restrict__ to) {
     int i = 0;
 #ifdef __AVX2__  // as wherever there is AVX-512
     // Packs that saturate leave a lane with four reds, four greens, four blues and these once more. A NaN passes the
@@ -93,7 +93,7 @@ __attribute__((noinline)) void interleave_rgb8(const float (*__restrict__ from)[
     }
 #endif
     for (; i < count; ++i)
-        for (int k = 0; k < 3; ++k) to[3 * i + k] = from_real<uint8>(from[k][i] * factor);
+        for (int k = 0; k < 3; ++k) to[3 * i + k] = saturate_cast<uint8>(from[k][i] * factor);
 }
 
 }  // namespace cuaug

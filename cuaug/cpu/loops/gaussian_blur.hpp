@@ -4,8 +4,8 @@
 #include "records/gaussian_blur.cuh"
 #include "pixel_io.hpp"
 
-// As kernels/passes/gaussian_blur.cu: across, then down. A task is some rows of a frame. For a piece of a row, the source rows
-// that the kernel reaches are kept, filtered across, in a ring.
+// As kernels/passes/gaussian_blur.cu: across, then down. A task is some rows of a frame. For a piece of a row, the
+// source rows that the kernel reaches are kept, filtered across, in a ring.
 
 namespace cuaug {
 
@@ -52,17 +52,19 @@ inline void load_row_reflected(const ChannelGroup& in, int row, int first, int c
 }
 
 template <class T>
-inline void blur_segment(const GaussianBlur& args, const ChannelGroup& in, const ChannelGroup& out, int left, int count, int top,
-                       int bottom, BlurWorkspace<Real<T>>& workspace) {
+inline void blur_segment(const GaussianBlur& args, const ChannelGroup& in, const ChannelGroup& out, int left, int count,
+                         int top, int bottom, BlurWorkspace<ComputeType<T>>& workspace) {
     const int above = args.kernel_height / 2, before = args.kernel_width / 2;
     auto slot = [&](int row) { return workspace.ring[(row - top + above) % args.kernel_height]; };
     for (int y = top, made = top - above; y < bottom; ++y) {
         for (; made <= y + above; ++made) {
-            load_row_reflected<T>(in, Reflect::index(made, args.in_height), left - before, count + args.kernel_width - 1,
-                              args.in_width, workspace.line, workspace.scratch);
-            weighted_sum_of_rows([&](int t) { return workspace.line + 4 * t; }, workspace.across, args.kernel_width, count, slot(made));
+            load_row_reflected<T>(in, Reflect::index(made, args.in_height), left - before,
+                                  count + args.kernel_width - 1, args.in_width, workspace.line, workspace.scratch);
+            weighted_sum_of_rows([&](int t) { return workspace.line + 4 * t; }, workspace.across, args.kernel_width,
+                                 count, slot(made));
         }
-        weighted_sum_of_rows([&](int t) { return slot(y - above + t); }, workspace.down, args.kernel_height, count, workspace.sum);
+        weighted_sum_of_rows([&](int t) { return slot(y - above + t); }, workspace.down, args.kernel_height, count,
+                             workspace.sum);
         store_pixels<T>(workspace.sum, count, out, y, left, workspace.scratch);
     }
 }
@@ -91,15 +93,15 @@ inline void gaussian_blur_task(const native::GaussianBlurCall& call, long long t
     const TaskRows rows = task_rows(args, args.in_height, rows_per_blur_task(args), task);
     dispatch_image_dtype(call.source, [&](auto element) {
         using T = decltype(element);
-        auto& workspace = *static_cast<BlurWorkspace<Real<T>>*>(memory);
+        auto& workspace = *static_cast<BlurWorkspace<ComputeType<T>>*>(memory);
         gaussian_weights(workspace.across, args.kernel_width, sigma_of(args, rows.n, 0));
         gaussian_weights(workspace.down, args.kernel_height, sigma_of(args, rows.n, 1));
         for (int c = 0; c < args.channels; c += 4)
             for (int x = 0; x < args.in_width; x += blur_width)
                 blur_segment<T>(args, channel_group<T>(args.in, rows.n, rows.t, c, args.channels),
-                              channel_group<T>(args.out, rows.n, rows.t, c, args.channels), x,
-                              args.in_width - x < blur_width ? args.in_width - x : blur_width, rows.top, rows.bottom,
-                              workspace);
+                                channel_group<T>(args.out, rows.n, rows.t, c, args.channels), x,
+                                args.in_width - x < blur_width ? args.in_width - x : blur_width, rows.top, rows.bottom,
+                                workspace);
     });
 }
 

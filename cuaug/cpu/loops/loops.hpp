@@ -5,10 +5,14 @@
 
 namespace native {
 
-enum class Dtype { uint8, uint16, int16, int32, int64, float16, bfloat16, float32, float64 };
-enum class Geometry { Affine, Perspective, Grid, WideGrid };
-enum class Sampler { Nearest, Bilinear, Bicubic, Lanczos };
-enum class Border { Constant, Edge, Reflect, Symmetric, Wrap };
+// Indices into the lists of dtypes and functors (kernels/dtype.cuh, type_list.cuh).
+enum class Dtype : int {};
+enum class Geometry : int {};
+enum class Sampler : int {};
+enum class Border : int {};
+enum class Filter : int {};
+enum class Op : int {};
+enum class Mix : int {};
 
 // A record (kernels/records/record.cuh) and the types it was made for.
 struct WarpCall {
@@ -19,43 +23,15 @@ struct WarpCall {
     Border border;
 };
 
-enum class Filter { Triangle, CatmullRom, Lanczos3, SharpCubic, LanczosPlain };
-
 struct ResampleCall {
     const void* record;  // kernels/records/resample.cuh
     Dtype source, target;
     Filter filter;
 };
 
-enum class Op {
-    AdjustBrightness,
-    AdjustContrast,
-    AdjustGamma,
-    AdjustHue,
-    AdjustSaturation,
-    AfterContrast,
-    Autocontrast,
-    BeforeContrast,
-    ColorJitter,
-    ColorMatrix,
-    DropCells,
-    Erase,
-    GaussianNoise,
-    Grayscale,
-    Invert,
-    MaskGrid,
-    Normalize,
-    Posterize,
-    RandomGrayscale,
-    Scaled,
-    Solarize,
-    UniformNoise,
-    Unscaled
-};
-
 // A user's op, over a piece of a row (user_op.hpp): numbers of `bytes` bytes, its fields, where the piece begins
 // (kernels/ops/pixel_context.cuh).
-using UserOpLoop = void (*)(int bytes, int channels, const void* field, const void* where, int count, void* channel);
+using UserOpLoop = void (*)(int bytes, int channels, const void* field, const void* context, int count, void* channel);
 
 constexpr int max_user_params = 32, max_ops = 128,
               max_params = max_ops * max_user_params;  // of an op, and of a chain
@@ -77,8 +53,6 @@ struct PointwiseCall {
     bool last;      // of a run: no loop reads the result
 };
 
-enum class Mix { Cutmix, Mixup };
-
 struct MixCall {
     const void* record;  // kernels/records/pointwise.cuh
     Dtype dtype;
@@ -92,14 +66,15 @@ struct GaussianBlurCall {
 
 // Of loops that take nothing besides.
 struct ImageCall {
-    const void* record;  // kernels/records/record.cuh, blend_record.cuh, pointwise_record.cuh, lut_record.cuh, nms_record.cuh
+    const void*
+        record;  // kernels/records/record.cuh, blend_record.cuh, pointwise_record.cuh, lut_record.cuh, records/nms.cuh
     Dtype source;
 };
 
 enum class Pooling { average, greatest, pixels };  // of samples: roi_align; of whole pixels: roi_pool
 
 struct PoolingCall {
-    const void* record;  // kernels/roi_record.cuh
+    const void* record;  // kernels/records/roi.cuh
     Dtype dtype;
     Pooling kind;
     int blocks;  // a task is one of so many parts of the channels: of a region or, on the way back, of a sample of a
@@ -139,8 +114,8 @@ struct LoopTable {
     void (*lut)(const ImageCall& call, long long task, void* workspace);
     void (*nms)(const ImageCall& call, long long task, void* workspace);
     void (*pooling)(const PoolingCall& call, long long task);
-    void (*soft_nms)(const void* record, long long n);       // kernels/soft_nms_record.cuh
-    void (*rotated_iou)(const void* record, long long row);  // kernels/rotated_iou_record.cuh
+    void (*soft_nms)(const void* record, long long n);       // kernels/records/soft_nms.cuh
+    void (*rotated_iou)(const void* record, long long row);  // kernels/records/rotated_iou.cuh
 };
 
 extern const LoopTable loops_baseline, loops_v3, loops_v4;

@@ -22,9 +22,9 @@ inline double segment_luma_sum(int channels, int count, const R (*channel)[segme
 
 template <class T>
 inline double luma_sum(const native::PointwiseCall& call, const Pointwise& args, long long n,
-                       PointwiseWorkspace<Real<T>>& workspace) {
-    using R = Real<T>;
-    const R share = call.ops > 0 ? R(1) / R(white<T>) : R(1);  // what ops work with
+                       PointwiseWorkspace<ComputeType<T>>& workspace) {
+    using R = ComputeType<T>;
+    const R share = call.ops > 0 ? R(1) / R(max_value<T>) : R(1);  // what ops work with
     double total = 0.0;
     workspace.begin(false);
     for (int t = 0; t < args.frames; ++t) {
@@ -35,14 +35,15 @@ inline double luma_sum(const native::PointwiseCall& call, const Pointwise& args,
                 load_channels<T>(in, y, x, count, share, workspace);
                 bool changed = false;
                 if (call.ops > 0) {
-                    const Where<R> where = {x, y, args.in_width, args.in_height, R(white<T>), R(white<T>), t};
+                    const PixelContext<R> context = {
+                        x, y, args.in_width, args.in_height, R(max_value<T>), R(max_value<T>), t};
                     dispatch_channels(args.channels, [&](auto K) {
-                        prepare_chain<R, decltype(K)::value>(call, args, n, 0, where.white, workspace);
-                        changed = apply_chain<R, decltype(K)::value>(call, where, count, workspace);
+                        prepare_chain<R, decltype(K)::value>(call, args, n, 0, context.max_value, workspace);
+                        changed = apply_chain<R, decltype(K)::value>(call, context, count, workspace);
                     });
                 }
                 total += segment_luma_sum(args.channels, count, workspace.channel);
-                if (call.in_place && changed) store_channels<T>(in, y, x, count, R(white<T>), workspace);
+                if (call.in_place && changed) store_channels<T>(in, y, x, count, R(max_value<T>), workspace);
             }
     }
     return total / static_cast<double>(share);
@@ -53,7 +54,7 @@ inline void luma_mean_task(const native::PointwiseCall& call, long long n, void*
     const Pointwise args = pointwise_record(call.record);
     dispatch_image_dtype(call.source, [&](auto element) {
         using T = decltype(element);
-        const double sum = luma_sum<T>(call, args, n, *static_cast<PointwiseWorkspace<Real<T>>*>(memory));
+        const double sum = luma_sum<T>(call, args, n, *static_cast<PointwiseWorkspace<ComputeType<T>>*>(memory));
         static_cast<double*>(args.out.data)[n * args.out.n] =
             sum / (1.0 * args.frames * args.in_height * args.in_width);
     });

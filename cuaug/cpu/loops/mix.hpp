@@ -1,18 +1,17 @@
 #pragma once
 
-#include "ops/mixes/cutmix.cuh"
-#include "ops/mixes/mixup.cuh"
+#include "ops/mixes/mixes.cuh"
 #include "pointwise.hpp"
 
 namespace cuaug {
 
 template <class R, int K, class Op>
-inline void mix_pixels(const Op& op, const Where<R>& where, int count, R (*__restrict__ own)[segment_width],
+inline void mix_pixels(const Op& op, const PixelContext<R>& context, int count, R (*__restrict__ own)[segment_width],
                        const R (*__restrict__ other)[segment_width]) {
     for (int i = 0; i < count; ++i) {
         Pixel<R, K> a, b;
         for (int k = 0; k < K; ++k) a.c[k] = own[k][i], b.c[k] = other[k][i];
-        Where<R> here = where;
+        PixelContext<R> here = context;
         here.x += i;
         const Pixel<R, K> out = op(a, b, here);
         for (int k = 0; k < K; ++k) own[k][i] = out.c[k];
@@ -24,19 +23,22 @@ struct MixWorkspace {
     PointwiseWorkspace<R> own, other;
 };
 
-template <class T, template <class, int> class Mix>
-inline void mix_segment(const Pointwise& args, long long n, long long t, int y, int x, int count,
-                      MixWorkspace<Real<T>>& workspace) {
-    using R = Real<T>;
-    const Where<R> where = {x, y, args.in_width, args.in_height, R(white<T>), R(white<T>)};
+template <class T>
+inline void mix_segment(native::Mix mix, const Pointwise& args, long long n, long long t, int y, int x, int count,
+                        MixWorkspace<ComputeType<T>>& workspace) {
+    using R = ComputeType<T>;
+    const PixelContext<R> context = {x, y, args.in_width, args.in_height, R(max_value<T>), R(max_value<T>)};
     for (int c = 0; c < args.channels; c += 4) {
         load_channels<T>(channel_group<T>(args.in, n, t, c, args.channels), y, x, count, R(1), workspace.own);
-        load_channels<T>(channel_group<T>(args.in, partner_of(args, n), t, c, args.channels), y, x, count, R(1), workspace.other);
+        load_channels<T>(channel_group<T>(args.in, partner_of(args, n), t, c, args.channels), y, x, count, R(1),
+                         workspace.other);
         dispatch_channels(args.channels - c, [&](auto channels) {
             constexpr int K = decltype(channels)::value;
-            const auto op =
-                op_of<Mix<R, K>, R, K>([&](int i) { return parameter(args, n, i); }, 1, c, args.channels, R(white<T>));
-            mix_pixels<R, K>(op, where, count, workspace.own.channel, workspace.other.channel);
+            dispatch(Mixes::For<R, K>(), static_cast<int>(mix), [&](auto functor) {
+                const auto op = op_of<decltype(functor), R, K>([&](int i) { return parameter(args, n, i); }, 1, c,
+                                                               args.channels, R(max_value<T>));
+                mix_pixels<R, K>(op, context, count, workspace.own.channel, workspace.other.channel);
+            });
         });
         store_channels<T>(channel_group<T>(args.out, n, t, c, args.channels), y, x, count, R(1), workspace.own);
     }
@@ -47,12 +49,9 @@ inline void mix_task(const native::MixCall& call, long long task, void* memory) 
     const Pointwise args = pointwise_record(call.record);
     dispatch_image_dtype(call.dtype, [&](auto element) {
         using T = decltype(element);
-        auto& workspace = *static_cast<MixWorkspace<Real<T>>*>(memory);
+        auto& workspace = *static_cast<MixWorkspace<ComputeType<T>>*>(memory);
         for_each_segment(args, task, [&](long long n, long long t, int y, int x, int count) {
-            if (call.mix == native::Mix::Mixup)
-                mix_segment<T, Mixup>(args, n, t, y, x, count, workspace);
-            else
-                mix_segment<T, Cutmix>(args, n, t, y, x, count, workspace);
+            mix_segment<T>(call.mix, args, n, t, y, x, count, workspace);
         });
     });
 }

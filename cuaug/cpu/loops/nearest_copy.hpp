@@ -1,6 +1,5 @@
 #pragma once
 
-#include "samplers/nearest.cuh"
 #include "source_box.hpp"
 #include "copy_pixels.hpp"
 #include "bilinear_separable.hpp"
@@ -29,7 +28,7 @@ template <class Border>
 struct AxisResolver {
     int base, size;
 
-    int texel(int i, int) const { return Border::index(base + i, size); }
+    int raw_pixel(int i, int) const { return Border::index(base + i, size); }
 
     template <class R>
     int at(R coordinate) const {
@@ -43,12 +42,13 @@ struct AxisResolver {
 // tiles that would otherwise be made.
 template <class Border, class R>
 inline void resolve_indices(const WarpCommon& args, const Affine::Matrix& m, int left, int width, int top, int height,
-                    NearestStripWorkspace& workspace) {
+                            NearestStripWorkspace& workspace) {
     for (int first = 0; first < width; first += tile_width) {
         const auto local = Affine::local<R>(m, left + first, top);
         const AxisResolver<Border> line = {local.base_x, args.in_width};
         const int count = width - first < tile_width ? width - first : tile_width;
-        for (int dx = 0; dx < count; ++dx) workspace.columns[first + dx] = line.at(local.at(static_cast<R>(dx), R(0)).x);
+        for (int dx = 0; dx < count; ++dx)
+            workspace.columns[first + dx] = line.at(local.at(static_cast<R>(dx), R(0)).x);
     }
     const auto local = Affine::local<R>(m, left, top);
     const AxisResolver<Border> line = {local.base_y, args.in_height};
@@ -68,8 +68,8 @@ inline int find_runs(const int* columns, int count, CopyRun* runs) {
 }
 
 template <int B>
-inline void copy_strip(const PixelCopy& copy, const NearestStripWorkspace& workspace, int runs, int left, int width, int top,
-                       int height) {
+inline void copy_strip(const PixelCopy& copy, const NearestStripWorkspace& workspace, int runs, int left, int width,
+                       int top, int height) {
     const long long from_step = copy.in.column, to_step = copy.out.column;
     const bool short_runs = runs * 8 > width;
     for (int dy = 0; dy < height; ++dy)
@@ -90,17 +90,20 @@ inline void copy_strip(const PixelCopy& copy, const NearestStripWorkspace& works
 
 // False where x and y depend on both row and column.
 template <class R>
-inline bool copy_strip(const native::WarpCall& call, const WarpCommon& args, long long n, long long t, int left, int width,
-                       int top, int height, NearestStripWorkspace& workspace) {
-    if (call.geometry != native::Geometry::Affine) return false;
+inline bool copy_strip(const native::WarpCall& call, const WarpCommon& args, long long n, long long t, int left,
+                       int width, int top, int height, NearestStripWorkspace& workspace) {
+    if (call.geometry != geometry_of<Affine>) return false;
     const Affine::Matrix m = static_cast<const Warp<Affine>*>(call.record)->geometry.sample(n);
     if (!(m.b == 0.0 && m.d == 0.0)) return false;
-    dispatch_border(call.border, [&](auto kind) { resolve_indices<decltype(kind), R>(args, m, left, width, top, height, workspace); });
+    dispatch_border(call.border, [&](auto kind) {
+        resolve_indices<decltype(kind), R>(args, m, left, width, top, height, workspace);
+    });
     const int runs = find_runs(workspace.columns, width, workspace.runs);
     for (int c = 0; c < args.channels; c += max_copy_channels) {
         const PixelCopy copy = pixel_copy(call.source, args, n, t, c);
         for (int x = 0; x < width; ++x)
-            workspace.offset[x] = workspace.columns[x] < 0 ? FILL_OFFSET<long long> : workspace.columns[x] * copy.in.column;
+            workspace.offset[x] =
+                workspace.columns[x] < 0 ? FILL_OFFSET<long long> : workspace.columns[x] * copy.in.column;
         dispatch_unit_bytes(copy.bytes, [&](auto size) {
             copy_strip<decltype(size)::count>(copy, workspace, runs, left, width, top, height);
         });
@@ -116,7 +119,7 @@ struct OffsetImage {
     int base_x, base_y, width, height;
     Offset column_step, row_step;
 
-    Offset texel(int x, int y) const {
+    Offset raw_pixel(int x, int y) const {
         const int column = Border::index(base_x + x, width), row = Border::index(base_y + y, height);
         const Offset offset = column * column_step + row * row_step;
         return (column | row) < 0 ? FILL_OFFSET<Offset> : offset;
@@ -129,13 +132,14 @@ struct Inside {
 };
 
 template <class Kind, class R, class Offset>
-inline void resolve_offsets(const WarpCommon& args, const PixelCopy& copy, const CoordinateTile<R>& tile, Offset* __restrict__ offset) {
+inline void resolve_offsets(const WarpCommon& args, const PixelCopy& copy, const CoordinateTile<R>& tile,
+                            Offset* __restrict__ offset) {
     const OffsetImage<Kind, Offset> image = {tile.base_x,
-                                         tile.base_y,
-                                         args.in_width,
-                                         args.in_height,
-                                         static_cast<Offset>(copy.in.column),
-                                         static_cast<Offset>(copy.in.row)};
+                                             tile.base_y,
+                                             args.in_width,
+                                             args.in_height,
+                                             static_cast<Offset>(copy.in.column),
+                                             static_cast<Offset>(copy.in.row)};
     for (int dy = 0; dy < tile.height; ++dy) {
         const R *x = tile.x + dy * tile_width, *y = tile.y + dy * tile_width;
         Offset* to = offset + dy * tile_width;
@@ -150,8 +154,8 @@ inline void resolve_offsets(const WarpCommon& args, const PixelCopy& copy, const
 }
 
 template <class R, class Offset>
-inline void resolve_offsets(native::Border border, const WarpCommon& args, const PixelCopy& copy, const CoordinateTile<R>& tile,
-                      Offset* offset) {
+inline void resolve_offsets(native::Border border, const WarpCommon& args, const PixelCopy& copy,
+                            const CoordinateTile<R>& tile, Offset* offset) {
     const SourceBox box = source_box_of(tile, Nearest::before, Nearest::after, 1);
     const int left = tile.base_x + box.x, top = tile.base_y + box.y;
     if (box.width > 0 && left >= 0 && top >= 0 && left + box.width <= args.in_width &&
@@ -161,7 +165,8 @@ inline void resolve_offsets(native::Border border, const WarpCommon& args, const
 }
 
 template <class Offset, class R>
-inline void copy_tile(const native::WarpCall& call, const WarpCommon& args, const CoordinateTile<R>& tile, Offset* offset) {
+inline void copy_tile(const native::WarpCall& call, const WarpCommon& args, const CoordinateTile<R>& tile,
+                      Offset* offset) {
     for (int c = 0; c < args.channels; c += max_copy_channels) {
         const PixelCopy copy = pixel_copy(call.source, args, tile.n, tile.t, c);
         if (c == 0) resolve_offsets(call.border, args, copy, tile, offset);
@@ -170,15 +175,16 @@ inline void copy_tile(const native::WarpCall& call, const WarpCommon& args, cons
             for (int k = 0; k < copy.pieces; ++k)
                 for (int dy = 0; dy < tile.height; ++dy)
                     gather_units<bytes>(copy.in.data + k * copy.in.piece, offset + dy * tile_width, tile.width,
-                                  copy.out.data + k * copy.out.piece + (tile.top + dy) * copy.out.row +
-                                      tile.left * copy.out.column,
-                                  copy.out.column, copy.fill + k * bytes);
+                                        copy.out.data + k * copy.out.piece + (tile.top + dy) * copy.out.row +
+                                            tile.left * copy.out.column,
+                                        copy.out.column, copy.fill + k * bytes);
         });
     }
 }
 
 template <class R>
-inline void copy_tile(const native::WarpCall& call, const WarpCommon& args, const CoordinateTile<R>& tile, void* workspace) {
+inline void copy_tile(const native::WarpCall& call, const WarpCommon& args, const CoordinateTile<R>& tile,
+                      void* workspace) {
     auto size = [](long long stride) { return static_cast<double>(stride < 0 ? -stride : stride); };
     if (size(args.in.y) * args.in_height + size(args.in.x) * args.in_width < 1 << 28)
         copy_tile(call, args, tile, static_cast<int*>(workspace));

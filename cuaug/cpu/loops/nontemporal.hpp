@@ -23,7 +23,8 @@ __attribute__((noinline)) void store_nontemporal(const R* __restrict__ from, int
     int i = 0;
 #ifdef __AVX2__
     constexpr int line = cache_line_bytes / sizeof(R);
-    for (; i < count && bytes_after_cache_line(to + i) != 0; ++i) to[i] = from[i];  // all, where no number begins a line
+    for (; i < count && bytes_after_cache_line(to + i) != 0; ++i)
+        to[i] = from[i];  // all, where no number begins a line
     for (; i + line <= count; i += line) {
 #ifdef __AVX512F__
         _mm512_stream_si512(reinterpret_cast<__m512i*>(to + i), _mm512_loadu_si512(from + i));

@@ -11,22 +11,22 @@ namespace cuaug {
 template <class T, class R>
 inline void load_row(const T* __restrict__ from, long long step, int count, R* __restrict__ to) {
     if (step == 1)
-        for (int i = 0; i < count; ++i) to[i] = to_real<R>(from[i]);
+        for (int i = 0; i < count; ++i) to[i] = to_compute<R>(from[i]);
     else
-        for (int i = 0; i < count; ++i) to[i] = to_real<R>(from[i * step]);
+        for (int i = 0; i < count; ++i) to[i] = to_compute<R>(from[i * step]);
 }
 
 template <class T, class R>
 inline void store_row(const R* __restrict__ from, int count, T* __restrict__ to, long long step) {
     if (step == 1)
-        for (int i = 0; i < count; ++i) to[i] = from_real<T>(from[i]);
+        for (int i = 0; i < count; ++i) to[i] = saturate_cast<T>(from[i]);
     else
-        for (int i = 0; i < count; ++i) to[i * step] = from_real<T>(from[i]);
+        for (int i = 0; i < count; ++i) to[i * step] = saturate_cast<T>(from[i]);
 }
 
 template <class R>
 inline void interleave4(const R* __restrict__ r, const R* __restrict__ g, const R* __restrict__ b,
-                       const R* __restrict__ a, int count, R* __restrict__ pixels) {
+                        const R* __restrict__ a, int count, R* __restrict__ pixels) {
     for (int i = 0; i < count; ++i) {
         pixels[4 * i] = r[i];
         pixels[4 * i + 1] = g[i];
@@ -55,7 +55,7 @@ inline void load_pixels(const ChannelGroup& plane, int row, int first, int count
     for (int k = 0; k < 4; ++k) {
         const int c = k < plane.channels ? k : plane.channels - 1;
         row_of[k] = scratch + c * count;
-        if constexpr (Same<T, R>::value)
+        if constexpr (is_same_v<T, R>)
             if (plane.x_stride == 1) {
                 row_of[k] = at + plane.offset[c];
                 continue;
@@ -68,7 +68,7 @@ inline void load_pixels(const ChannelGroup& plane, int row, int first, int count
 template <class T, class R>
 inline void store_pixels(const R* __restrict__ pixels, int count, const ChannelGroup& plane, int row, int first,
                          R* __restrict__ scratch) {
-    if constexpr (Same<T, uint8>::value && Same<R, float>::value) {
+    if constexpr (is_same_v<T, uint8> && is_same_v<R, float>) {
         Rgba32* words = reinterpret_cast<Rgba32*>(scratch);
         to_rgba32(pixels, count, words);
         return store_rgba32(words, count, plane, row, first);
@@ -84,7 +84,7 @@ inline void store_pixels(const R* __restrict__ pixels, int count, const ChannelG
     }
     for (int k = 0; k < plane.channels; ++k) {
         T* to = at + plane.offset[k];
-        if constexpr (Same<T, R>::value)
+        if constexpr (is_same_v<T, R>)
             if (plane.x_stride == 1) {
                 for (int i = 0; i < count; ++i) to[i] = pixels[4 * i + k];
                 continue;

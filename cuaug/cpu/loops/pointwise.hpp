@@ -1,28 +1,6 @@
 #pragma once
 
-#include "ops/adjust_brightness.cuh"
-#include "ops/adjust_contrast.cuh"
-#include "ops/adjust_gamma.cuh"
-#include "ops/adjust_hue.cuh"
-#include "ops/adjust_saturation.cuh"
-#include "ops/after_contrast.cuh"
-#include "ops/autocontrast.cuh"
-#include "ops/before_contrast.cuh"
-#include "ops/color_jitter.cuh"
-#include "ops/color_matrix.cuh"
-#include "ops/drop_cells.cuh"
-#include "ops/erase.cuh"
-#include "ops/gaussian_noise.cuh"
-#include "ops/grayscale.cuh"
-#include "ops/invert.cuh"
-#include "ops/mask_grid.cuh"
-#include "ops/normalize.cuh"
-#include "ops/posterize.cuh"
-#include "ops/random_grayscale.cuh"
-#include "ops/scaled.cuh"
-#include "ops/solarize.cuh"
-#include "ops/uniform_noise.cuh"
-#include "ops/unscaled.cuh"
+#include "ops/ops.cuh"
 #include "records/pointwise.cuh"
 #include "deinterleave.hpp"
 #include "copy_pixels.hpp"
@@ -57,7 +35,7 @@ __attribute__((noinline)) void scale_values(R* values, int count, R factor) {
 
 template <class R>
 __attribute__((noinline)) void deinterleave(const R* __restrict__ from, int channels, int count, R factor,
-                                          R (*__restrict__ to)[segment_width]) {
+                                            R (*__restrict__ to)[segment_width]) {
     dispatch_channels(channels, [&](auto all) {
         constexpr int K = decltype(all)::value;
         for (int i = 0; i < count; ++i)
@@ -67,7 +45,7 @@ __attribute__((noinline)) void deinterleave(const R* __restrict__ from, int chan
 
 template <class R>
 __attribute__((noinline)) void interleave(const R (*__restrict__ from)[segment_width], int channels, int count,
-                                            R factor, R* __restrict__ to) {
+                                          R factor, R* __restrict__ to) {
     dispatch_channels(channels, [&](auto all) {
         constexpr int K = decltype(all)::value;
         for (int i = 0; i < count; ++i)
@@ -78,7 +56,8 @@ __attribute__((noinline)) void interleave(const R (*__restrict__ from)[segment_w
 // Columns first .. first + count of a row, times `factor`, channel by channel, so that one instruction works on the
 // same channel of many pixels.
 template <class T, class R>
-inline void load_channels(const ChannelGroup& plane, int row, int first, int count, R factor, PointwiseWorkspace<R>& workspace) {
+inline void load_channels(const ChannelGroup& plane, int row, int first, int count, R factor,
+                          PointwiseWorkspace<R>& workspace) {
     const T* at = reinterpret_cast<const T*>(plane.data) + row * plane.y_stride + first * plane.x_stride;
     if (!plane.packed) {
         for (int k = 0; k < plane.channels; ++k) {
@@ -88,10 +67,10 @@ inline void load_channels(const ChannelGroup& plane, int row, int first, int cou
         return;
     }
     at += plane.offset[0];
-    if constexpr (Same<T, R>::value) {
+    if constexpr (is_same_v<T, R>) {
         deinterleave(at, plane.channels, count, factor, workspace.channel);
     } else {
-        if constexpr (Same<T, uint8>::value)
+        if constexpr (is_same_v<T, uint8>)
             if (plane.channels == 3) return deinterleave_rgb8(at, count, factor, workspace.channel);
         load_row(at, 1, count * plane.channels, workspace.scratch);
         deinterleave(workspace.scratch, plane.channels, count, factor, workspace.channel);
@@ -107,7 +86,7 @@ __attribute__((noinline)) void store_channels(const ChannelGroup& plane, int row
     if (!plane.packed) {
         for (int k = 0; k < plane.channels; ++k) {
             scale_values(workspace.channel[k], count, factor);
-            if constexpr (Same<T, R>::value)
+            if constexpr (is_same_v<T, R>)
                 if (last && plane.x_stride == 1) {
                     store_nontemporal(workspace.channel[k], count, at + plane.offset[k]);
                     continue;
@@ -116,12 +95,12 @@ __attribute__((noinline)) void store_channels(const ChannelGroup& plane, int row
         }
         return;
     }
-    if constexpr (Same<T, R>::value) {
+    if constexpr (is_same_v<T, R>) {
         interleave(workspace.channel, plane.channels, count, factor, last ? workspace.outgoing : at + plane.offset[0]);
         if (last) workspace.pending_store = {workspace.outgoing, at + plane.offset[0], count * plane.channels};
         return;
     }
-    if constexpr (Same<T, uint8>::value && Same<R, float>::value)
+    if constexpr (is_same_v<T, uint8> && is_same_v<R, float>)
         if (plane.channels == 3) return interleave_rgb8(workspace.channel, count, factor, at + plane.offset[0]);
     interleave(workspace.channel, plane.channels, count, factor, workspace.scratch);
     store_row(workspace.scratch, count * plane.channels, at + plane.offset[0], 1);
@@ -130,60 +109,13 @@ __attribute__((noinline)) void store_channels(const ChannelGroup& plane, int row
 // Calls `use` with the op of a name, for pixels of K channels.
 template <class R, int K, class Visitor>
 inline auto dispatch_op(native::Op op, const Visitor& visit) {
-    switch (op) {
-        case native::Op::AdjustBrightness:
-            return visit(AdjustBrightness<R, K>());
-        case native::Op::AdjustContrast:
-            return visit(AdjustContrast<R, K>());
-        case native::Op::AdjustGamma:
-            return visit(AdjustGamma<R, K>());
-        case native::Op::AdjustHue:
-            return visit(AdjustHue<R, K>());
-        case native::Op::AdjustSaturation:
-            return visit(AdjustSaturation<R, K>());
-        case native::Op::AfterContrast:
-            return visit(AfterContrast<R, K>());
-        case native::Op::Autocontrast:
-            return visit(Autocontrast<R, K>());
-        case native::Op::BeforeContrast:
-            return visit(BeforeContrast<R, K>());
-        case native::Op::ColorJitter:
-            return visit(ColorJitter<R, K>());
-        case native::Op::ColorMatrix:
-            return visit(ColorMatrix<R, K>());
-        case native::Op::DropCells:
-            return visit(DropCells<R, K>());
-        case native::Op::Erase:
-            return visit(Erase<R, K>());
-        case native::Op::GaussianNoise:
-            return visit(GaussianNoise<R, K>());
-        case native::Op::Grayscale:
-            return visit(Grayscale<R, K>());
-        case native::Op::Invert:
-            return visit(Invert<R, K>());
-        case native::Op::MaskGrid:
-            return visit(MaskGrid<R, K>());
-        case native::Op::Normalize:
-            return visit(Normalize<R, K>());
-        case native::Op::Posterize:
-            return visit(Posterize<R, K>());
-        case native::Op::RandomGrayscale:
-            return visit(RandomGrayscale<R, K>());
-        case native::Op::Scaled:
-            return visit(Scaled<R, K>());
-        case native::Op::Solarize:
-            return visit(Solarize<R, K>());
-        case native::Op::UniformNoise:
-            return visit(UniformNoise<R, K>());
-        default:
-            return visit(Unscaled<R, K>());
-    }
+    return dispatch(Ops::For<R, K>(), static_cast<int>(op), visit);
 }
 
 // The parameters of a sample's ops for channels from `first` on, once for all pieces of a task: they cost as much as a
 // row.
 template <class R, int K>
-inline void prepare_chain(const native::PointwiseCall& call, const Pointwise& args, long long n, int first, R white,
+inline void prepare_chain(const native::PointwiseCall& call, const Pointwise& args, long long n, int first, R max_value,
                           PointwiseWorkspace<R>& workspace) {
     if (workspace.prepared == first) return;
     workspace.prepared = first;
@@ -198,17 +130,18 @@ inline void prepare_chain(const native::PointwiseCall& call, const Pointwise& ar
         }
         dispatch_op<R, K>(step.op, [&](auto op) {
             using Op = decltype(op);
-            static_assert(Op::shared + Op::each * K <= native::max_user_params, "a chain's fields have room for it");
-            fill_fields<Op, R, K>(column, from, first, args.channels, white, field);
-            field += Op::shared + Op::each * K;
-            from += Op::shared + Op::each * args.channels;
+            static_assert(Op::sample_params + Op::channel_params * K <= native::max_user_params,
+                          "a chain's fields have room for it");
+            fill_params<Op, R, K>(column, from, first, args.channels, max_value, field);
+            field += Op::sample_params + Op::channel_params * K;
+            from += Op::sample_params + Op::channel_params * args.channels;
         });
     }
 }
 
 // Whether an op had something to do.
 template <class R, int K>
-inline bool apply_chain(const native::PointwiseCall& call, const Where<R>& where, int count,
+inline bool apply_chain(const native::PointwiseCall& call, const PixelContext<R>& context, int count,
                         PointwiseWorkspace<R>& workspace) {
     const R* field = workspace.field;
     bool changed = false;
@@ -216,15 +149,15 @@ inline bool apply_chain(const native::PointwiseCall& call, const Where<R>& where
     for (int o = 0; o < call.ops; workspace.pending_store.store_part(call.ops - o), ++o) {
         const native::ChainOp& step = call.op[o];
         if (step.user != nullptr) {
-            step.user(sizeof(R), K, field, &where, count, workspace.channel);
+            step.user(sizeof(R), K, field, &context, count, workspace.channel);
             field += step.user_params;
             changed = true;
             continue;
         }
         dispatch_op<R, K>(step.op, [&](auto op) {
             using Op = decltype(op);
-            changed |= apply<R, K>(op_of<Op>(field), where, count, workspace.channel);
-            field += Op::shared + Op::each * K;
+            changed |= apply<R, K>(op_of<Op>(field), context, count, workspace.channel);
+            field += Op::sample_params + Op::channel_params * K;
         });
     }
     return changed;
@@ -232,30 +165,32 @@ inline bool apply_chain(const native::PointwiseCall& call, const Where<R>& where
 
 template <class R>
 inline void pointwise_segment(const native::PointwiseCall& call, const Pointwise& args, long long n, long long t, int y,
-                            int x, int count, PointwiseWorkspace<R>& workspace) {
+                              int x, int count, PointwiseWorkspace<R>& workspace) {
     for (int c = 0; c < args.channels; c += 4) {
         const int channels = args.channels - c < 4 ? args.channels - c : 4,
                   out_channels = call.out_channels == args.channels ? channels : call.out_channels;
         const int plane_index = static_cast<int>(t) * ((args.channels + 3) / 4) + c / 4;
-        Where<R> where = {x, y, args.in_width, args.in_height, R(1), R(1), plane_index};
+        PixelContext<R> context = {x, y, args.in_width, args.in_height, R(1), R(1), plane_index};
         dispatch_image_dtype(call.source, [&](auto element) {
             using T = decltype(element);
-            if constexpr (Same<Real<T>, R>::value) {
-                where.white = R(white<T>);
-                load_channels<T>(channel_group<T>(args.in, n, t, c, args.channels), y, x, count, R(1) / R(white<T>), workspace);
+            if constexpr (is_same_v<ComputeType<T>, R>) {
+                context.max_value = R(max_value<T>);
+                load_channels<T>(channel_group<T>(args.in, n, t, c, args.channels), y, x, count, R(1) / R(max_value<T>),
+                                 workspace);
             }
         });
         dispatch_image_dtype(call.target, [&](auto element) {
             using T = decltype(element);
-            where.out_white = R(white<T>);
+            context.out_max_value = R(max_value<T>);
             dispatch_channels(channels, [&](auto K) {
-                prepare_chain<R, decltype(K)::value>(call, args, n, c, where.white, workspace);
-                apply_chain<R, decltype(K)::value>(call, where, count, workspace);
+                prepare_chain<R, decltype(K)::value>(call, args, n, c, context.max_value, workspace);
+                apply_chain<R, decltype(K)::value>(call, context, count, workspace);
             });
             for (int k = channels; k < out_channels; ++k)
                 memcpy(workspace.channel[k], workspace.channel[0], sizeof(R) * count);
             const int all = call.out_channels == args.channels ? args.channels : out_channels;
-            store_channels<T>(channel_group<T>(args.out, n, t, c, all), y, x, count, R(white<T>), workspace, workspace.last);
+            store_channels<T>(channel_group<T>(args.out, n, t, c, all), y, x, count, R(max_value<T>), workspace,
+                              workspace.last);
         });
     }
 }
@@ -297,7 +232,8 @@ inline void for_each_segment(const Batch& args, long long task, const Piece& pie
 
 // Rows as they are, of elements of so many bytes; once in the text for all dtypes of that size.
 template <int Bytes>
-__attribute__((noinline)) void copy_rows(const ChannelGroup& in, const ChannelGroup& out, int width, int top, int bottom) {
+__attribute__((noinline)) void copy_rows(const ChannelGroup& in, const ChannelGroup& out, int width, int top,
+                                         int bottom) {
     const bool packed = in.packed && out.packed;
     const long long from_step = Bytes * (packed ? 1 : in.x_stride), to_step = Bytes * (packed ? 1 : out.x_stride);
     const int count = packed ? width * in.channels : width;
@@ -316,29 +252,25 @@ inline void copy_rows(const Batch& args, const TaskRows& rows) {
                              rows.bottom);
 }
 
-// An op that makes each channel of itself alone, and all of them alike.
-inline bool is_channelwise(const native::ChainOp& step) {
-    if (step.user != nullptr) return false;
-    switch (step.op) {
-        case native::Op::AdjustBrightness:
-        case native::Op::AdjustContrast:
-        case native::Op::AdjustGamma:
-        case native::Op::Invert:
-        case native::Op::Posterize:
-        case native::Op::Scaled:
-        case native::Op::Solarize:
-        case native::Op::Unscaled:
-            return true;
-        default:
-            return false;
-    }
+// Whether an op treats every channel alike and alone: `channelwise` where an op says so.
+template <class Op>
+constexpr auto is_channelwise(int) -> decltype(Op::channelwise) {
+    return Op::channelwise;
+}
+template <class Op>
+constexpr bool is_channelwise(long) {
+    return false;
+}
+
+inline bool is_channelwise(const native::ChainOp& op) {
+    return op.user == nullptr &&
+           dispatch_op<float, 1>(op.op, [](auto functor) { return is_channelwise<decltype(functor)>(0); });
 }
 
 // To such ops packed channels are pixels of one channel: nothing has to be taken apart. Bytes of three are, and put
 // together again, in less time than it takes to convert them in a row: a brightness of 224x224 in 37 us, not 63.
 inline void treat_channels_as_pixels(native::PointwiseCall& call, Pointwise& args) {
-    if (deinterleaves_in_simd && args.channels == 3 && call.source == native::Dtype::uint8 &&
-        call.target == native::Dtype::uint8)
+    if (deinterleaves_in_simd && args.channels == 3 && call.source == dtype_of<uint8> && call.target == dtype_of<uint8>)
         return;
     for (int o = 0; o < call.ops; ++o)
         if (!is_channelwise(call.op[o])) return;
@@ -358,8 +290,8 @@ inline void pointwise_typed(native::PointwiseCall call, long long task, void* me
     treat_channels_as_pixels(call, args);
     PointwiseWorkspace<R>& workspace = *static_cast<PointwiseWorkspace<R>*>(memory);
     workspace.begin(call.last &&
-                 1.0 * args.samples * args.frames * args.in_height * args.in_width * call.out_channels * sizeof(R) >=
-                     nontemporal_bytes);
+                    1.0 * args.samples * args.frames * args.in_height * args.in_width * call.out_channels * sizeof(R) >=
+                        nontemporal_bytes);
     for_each_segment(args, task, [&](long long n, long long t, int y, int x, int count) {
         pointwise_segment(call, args, n, t, y, x, count, workspace);
     });
@@ -368,7 +300,7 @@ inline void pointwise_typed(native::PointwiseCall call, long long task, void* me
 }
 
 inline void pointwise_task(const native::PointwiseCall& call, long long task, void* memory) {
-    if (call.source == native::Dtype::float64)
+    if (call.source == dtype_of<float64>)
         pointwise_typed<double>(call, task, memory);
     else
         pointwise_typed<float>(call, task, memory);

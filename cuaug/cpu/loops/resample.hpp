@@ -1,6 +1,6 @@
 #pragma once
 
-#include "samplers/filter.cuh"
+#include "dispatch_functor.hpp"
 #include "records/resample.cuh"
 #include "simd8.hpp"
 #include "bilinear_resize.hpp"
@@ -35,22 +35,6 @@ struct ResampleWorkspace {
 };
 static_assert(sizeof(ResampleWorkspace<double>) <= native::workspace_bytes, "the workspace holds a task's memory");
 
-template <class Visitor>
-inline auto dispatch_filter(native::Filter filter, const Visitor& visit) {
-    switch (filter) {
-        case native::Filter::Triangle:
-            return visit(Triangle());
-        case native::Filter::CatmullRom:
-            return visit(CatmullRom());
-        case native::Filter::Lanczos3:
-            return visit(Lanczos3());
-        case native::Filter::SharpCubic:
-            return visit(SharpCubic());
-        default:
-            return visit(LanczosPlain());
-    }
-}
-
 // Taps of one axis and one sample.
 template <class R>
 struct ResampleAxis {
@@ -78,7 +62,7 @@ inline void add_rows(const T* const* row, long long offset, const R* weight, lon
     for (int k = 0; k < Rows; ++k) from[k] = row[k] + offset;
     auto sum = [&](int i, long long at) {
         R out = Add ? to[i] : R(0);
-        for (int k = 0; k < Rows; ++k) out += weight[k] * to_real<R>(from[k][at]);
+        for (int k = 0; k < Rows; ++k) out += weight[k] * to_compute<R>(from[k][at]);
         return out;
     };
     if (step == 1)
@@ -105,8 +89,8 @@ inline void add_rows(const T* const* row, long long offset, const R* weight, int
 // The sum down columns first .. first + count, all of them inside the image. Packed channels stay packed, and so do
 // planes: plane k goes to rows + k * most_sources.
 template <class T, class R>
-inline void sum_rows(const ResampleAxis<R>& axis, const Taps<R>& taps, const ChannelGroup& plane, int height, int first, int count,
-                     const Pixel<R, 4>& fill, R* rows) {
+inline void sum_rows(const ResampleAxis<R>& axis, const Taps<R>& taps, const ChannelGroup& plane, int height, int first,
+                     int count, const Pixel<R, 4>& fill, R* rows) {
     const int planes = plane.packed ? 1 : plane.channels, width = plane.packed ? count * plane.channels : count;
     const T* from[4];
     R weight[4], outside = R(0);
@@ -145,7 +129,7 @@ inline void sum_rows(const ResampleAxis<R>& axis, const Taps<R>& taps, const Cha
 // Adds `weight[i] * pixel i` of `count` pixels, `step` numbers apart, of which four are read each time.
 template <class R>
 inline void add_weighted_pixels(const R* __restrict__ pixels, int step, const R* __restrict__ weight, int count,
-                       R* __restrict__ sum) {
+                                R* __restrict__ sum) {
     R s[4] = {sum[0], sum[1], sum[2], sum[3]};
     for (int i = 0; i < count; ++i)
         for (int k = 0; k < 4; ++k) s[k] += weight[i] * pixels[i * step + k];
@@ -201,7 +185,7 @@ inline InputChannels<R> input_channels(const ResampleTask<R>& task, int c) {
     InputChannels<R> in = {};
     dispatch_image_dtype(task.call.source, [&](auto element) {
         using T = decltype(element);
-        if constexpr (Same<Real<T>, R>::value) {
+        if constexpr (is_same_v<ComputeType<T>, R>) {
             in.plane = channel_group<T>(task.args.in, task.n, task.t, c, task.args.channels);
             in.fill = fill_pixel<T>(task.args.fill, task.n, c, task.args.channels);
         }
@@ -211,11 +195,11 @@ inline InputChannels<R> input_channels(const ResampleTask<R>& task, int c) {
 }
 
 template <class R>
-inline void sum_source_rows(const ResampleTask<R>& task, const InputChannels<R>& in, const Taps<R>& taps, int first, int count,
-                     R* rows) {
+inline void sum_source_rows(const ResampleTask<R>& task, const InputChannels<R>& in, const Taps<R>& taps, int first,
+                            int count, R* rows) {
     dispatch_image_dtype(task.call.source, [&](auto element) {
         using T = decltype(element);
-        if constexpr (Same<Real<T>, R>::value)
+        if constexpr (is_same_v<ComputeType<T>, R>)
             sum_rows<T>(task.down, taps, in.plane, task.args.in_height, first, count, in.fill, rows);
     });
 }
@@ -268,7 +252,7 @@ inline void resample_row(const ResampleTask<R>& task, const InputChannels<R>& in
             R* sum = workspace.result + 4 * x;
             if (inside_to > inside_from)
                 add_weighted_pixels(in.at(pixels, inside_from - inner_from), in.step, weight + (inside_from - low),
-                           inside_to - inside_from, sum);
+                                    inside_to - inside_from, sum);
             R outside = R(0);
             for (int i = low; i < least(high, 0); ++i) outside += weight[i - low];
             for (int i = most(low, args.in_width); i < high; ++i) outside += weight[i - low];
@@ -282,7 +266,7 @@ inline void resample_row(const ResampleTask<R>& task, const InputChannels<R>& in
 // there before, and are not stored.
 template <int C, class R>
 inline void resample_8_rows(const ResampleTask<R>& task, const InputChannels<R>& in, int c, int y, int rows, int left,
-                           int columns) {
+                            int columns) {
     using TileWorkspace = ResampleWorkspace<R>;
     TileWorkspace& workspace = task.workspace;
     const int begin = workspace.columns[0].first,
@@ -292,12 +276,12 @@ inline void resample_8_rows(const ResampleTask<R>& task, const InputChannels<R>&
     const bool packed = in.plane.packed;
     for (int k = 0; k < (packed ? 1 : C); ++k)
         interleave8(workspace.rows + k * max_sources, TileWorkspace::pitch, packed ? C * width : width,
-                     workspace.pixels + lanes * k * max_sources);
+                    workspace.pixels + lanes * k * max_sources);
     const int step = packed ? C : 1, plane = packed ? 1 : max_sources;
     for (int x = 0; x < columns; ++x) {
         const ColumnTaps<R>& column = workspace.columns[x];
         weighted_sum8<C>(workspace.pixels + static_cast<long long>(lanes) * step * (column.first - begin), step, plane,
-                     workspace.weight + column.at, column.count, workspace.interleaved_result + lanes * 4 * x);
+                         workspace.weight + column.at, column.count, workspace.interleaved_result + lanes * 4 * x);
     }
     deinterleave8(workspace.interleaved_result, 4 * columns, workspace.result, TileWorkspace::result_pitch);
     for (int r = 0; r < rows; ++r)
@@ -373,17 +357,17 @@ inline void resample_typed(const native::ResampleCall& call, long long task, voi
     });
     const bool antialias = args.antialias != 0;
     const ResampleAxis<R> across = {call.filter,   box_side(args, n, 1), box_side(args, n, 3),
-                            args.in_width, args.out_width,       antialias};
+                                    args.in_width, args.out_width,       antialias};
     const ResampleAxis<R> down = {call.filter,    box_side(args, n, 0), box_side(args, n, 2),
-                          args.in_height, args.out_height,      antialias};
-    if constexpr (Same<R, float>::value)
-        if (call.filter == native::Filter::Triangle && !antialias && call.source == native::Dtype::uint8 &&
-            call.target == native::Dtype::uint8) {
+                                  args.in_height, args.out_height,      antialias};
+    if constexpr (is_same_v<R, float>)
+        if (call.filter == filter_of<Triangle> && !antialias && call.source == dtype_of<uint8> &&
+            call.target == dtype_of<uint8>) {
             auto positions = [](const ResampleAxis<R>& axis, const Taps<R>& taps) {  // none of a box that is not one
                 return AxisPositions{axis.start, axis.extent / axis.size, taps.count > 0 ? taps.low : -1, taps.high};
             };
             const bool done = resize_bilinear(args, n, rows.t, rows.top, rows.bottom, positions(across, across.taps(0)),
-                                           positions(down, down.taps(0)), *static_cast<SeparableWorkspace*>(memory));
+                                              positions(down, down.taps(0)), *static_cast<SeparableWorkspace*>(memory));
             if (done) return;
         }
     resample_rows(ResampleTask<R>{call, args, n, rows.t, rows.top, rows.bottom, across, down,
@@ -391,7 +375,7 @@ inline void resample_typed(const native::ResampleCall& call, long long task, voi
 }
 
 inline void resample_task(const native::ResampleCall& call, long long task, void* memory) {
-    if (call.source == native::Dtype::float64)
+    if (call.source == dtype_of<float64>)
         resample_typed<double>(call, task, memory);
     else
         resample_typed<float>(call, task, memory);

@@ -114,7 +114,7 @@ inline void to_rgba32(const float* __restrict__ pixels, int count, Rgba32* __res
 #endif
     for (; i < count; ++i) {
         uint8 bytes[4];
-        for (int k = 0; k < 4; ++k) bytes[k] = from_real<uint8>(pixels[4 * i + k]);
+        for (int k = 0; k < 4; ++k) bytes[k] = saturate_cast<uint8>(pixels[4 * i + k]);
         memcpy(words + i, bytes, 4);
     }
 }

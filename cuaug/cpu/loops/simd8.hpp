@@ -23,7 +23,7 @@ struct Simd8<double> {
 template <class R>
 inline void transpose(const R* __restrict__ from, long long from_step, R* __restrict__ to, long long to_step) {
 #ifdef __AVX2__
-    if constexpr (Same<R, float>::value) {
+    if constexpr (is_same_v<R, float>) {
         __m256 a[8], b[8];
         // Halves of four numbers find their place as they are loaded.
         for (int i = 0; i < 4; ++i) {
@@ -65,7 +65,7 @@ inline void deinterleave8(const R* from, int count, R* rows, long long pitch) {
 // number i + 1 `step`.
 template <int C, class R>
 inline void weighted_sum8(const R* __restrict__ numbers, int step, int plane, const R* __restrict__ weight, int count,
-                      R* __restrict__ out) {
+                          R* __restrict__ out) {
     using V = typename Simd8<R>::type;
     V sum[C] = {};
     for (int i = 0; i < count; ++i) {

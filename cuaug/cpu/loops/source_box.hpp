@@ -1,6 +1,6 @@
 #pragma once
 
-#include "borders/border.cuh"
+#include "dispatch_functor.hpp"
 #include "pixel_io.hpp"
 #include "coordinate_tile.hpp"
 
@@ -9,22 +9,6 @@
 namespace cuaug {
 
 constexpr int max_box_bytes = 1 << 18, max_box_side = 4096;
-
-template <class Visitor>
-inline auto dispatch_border(native::Border border, const Visitor& visit) {
-    switch (border) {
-        case native::Border::Constant:
-            return visit(Constant());
-        case native::Border::Edge:
-            return visit(Edge());
-        case native::Border::Reflect:
-            return visit(Reflect());
-        case native::Border::Symmetric:
-            return visit(Symmetric());
-        default:
-            return visit(Wrap());
-    }
-}
 
 inline int border_index(native::Border border, int i, int n) {
     return dispatch_border(border, [&](auto kind) { return decltype(kind)::index(i, n); });
@@ -44,7 +28,8 @@ inline SourceBox source_box_of(const CoordinateTile<R>& tile, int before, int af
               y = static_cast<int>(floor(tile.bounds.y_low)) - before;
     const int width = static_cast<int>(floor(tile.bounds.x_high + slack)) + after + 1 - x;
     const int height = static_cast<int>(floor(tile.bounds.y_high + slack)) + after + 1 - y;
-    if (width > max_box_side || height > max_box_side || static_cast<long long>(width) * height * pixel_bytes > max_box_bytes)
+    if (width > max_box_side || height > max_box_side ||
+        static_cast<long long>(width) * height * pixel_bytes > max_box_bytes)
         return {};
     return {x, y, width, height, width};
 }
@@ -52,8 +37,8 @@ inline SourceBox source_box_of(const CoordinateTile<R>& tile, int before, int af
 // Fills the box's pixels: `load(row, first, count, to)` for a run of a row, `fill(to, count)` for what a constant
 // border hides.
 template <class P, int K, class Load, class Fill>
-inline void stage_box(const WarpCommon& args, native::Border border, const SourceBox& box, int base_x, int base_y, P* pixels,
-                  const Load& load, const Fill& fill) {
+inline void stage_box(const WarpCommon& args, native::Border border, const SourceBox& box, int base_x, int base_y,
+                      P* pixels, const Load& load, const Fill& fill) {
     const int first = base_x + box.x;
     const int from = first < 0 ? (-first < box.width ? -first : box.width) : 0;
     int to = args.in_width - first < box.width ? args.in_width - first : box.width;
@@ -66,7 +51,7 @@ inline void stage_box(const WarpCommon& args, native::Border border, const Sourc
             continue;
         }
         if (to > from) load(row, first + from, to - from, at + K * from);
-        if (border == native::Border::Constant) {
+        if (border == border_of<Constant>) {
             fill(at, from);
             fill(at + K * to, box.width - to);
         } else {
@@ -95,7 +80,7 @@ struct StagedBox {
 // What a sampler sees of the image itself, where no box can be staged.
 template <class T>
 struct DirectImage {
-    using R = Real<T>;
+    using R = ComputeType<T>;
     ChannelGroup plane;
     native::Border border;
     int height, width, base_x, base_y;
@@ -103,18 +88,18 @@ struct DirectImage {
 
     static int split(R x, R& fraction) { return cuaug::split(x, fraction); }
 
-    Pixel<R, 4> texel(int x, int y) const {
+    Pixel<R, 4> raw_pixel(int x, int y) const {
         int column = base_x + x, row = base_y + y;
         if (column < 0 || column >= width) column = border_index(border, column, width);
         if (row < 0 || row >= height) row = border_index(border, row, height);
         if (column < 0 || row < 0) return fill;
         const T* at = reinterpret_cast<const T*>(plane.data) + row * plane.y_stride + column * plane.x_stride;
         Pixel<R, 4> out;
-        for (int k = 0; k < 4; ++k) out.c[k] = to_real<R>(at[plane.offset[k]]);
+        for (int k = 0; k < 4; ++k) out.c[k] = to_compute<R>(at[plane.offset[k]]);
         return out;
     }
 
-    Pixel<R, 4> pixel(int x, int y) const { return texel(x, y); }
+    Pixel<R, 4> pixel(int x, int y) const { return raw_pixel(x, y); }
 };
 
 }  // namespace cuaug

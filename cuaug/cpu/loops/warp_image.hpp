@@ -1,7 +1,5 @@
 #pragma once
 
-#include "samplers/bilinear.cuh"
-#include "samplers/separable.cuh"
 #include "bilinear_tile.hpp"
 #include "nearest_copy.hpp"
 #include "bilinear_separable.hpp"
@@ -12,20 +10,6 @@
 
 namespace cuaug {
 
-template <class Visitor>
-inline auto dispatch_sampler(native::Sampler sampler, const Visitor& visit) {
-    switch (sampler) {
-        case native::Sampler::Nearest:
-            return visit(Nearest());
-        case native::Sampler::Bilinear:
-            return visit(Bilinear());
-        case native::Sampler::Bicubic:
-            return visit(Bicubic());
-        default:
-            return visit(Lanczos());
-    }
-}
-
 template <class R, class Sampler, class Image>
 inline void sample(const Image& image, const CoordinateTile<R>& tile, R left, R top, const Pixel<R, 4>& fill,
                    R* __restrict__ pixels) {
@@ -33,15 +17,17 @@ inline void sample(const Image& image, const CoordinateTile<R>& tile, R left, R 
         for (int dx = 0; dx < tile.width; ++dx) {
             const int i = dy * tile_width + dx;
             const Point<R> p = {tile.x[i] - left, tile.y[i] - top};
-            const Pixel<R, 4> value = tile.is_near_base || inside(tile, p) ? Sampler::template sample<R>(image, p) : fill;
+            const Pixel<R, 4> value =
+                tile.is_near_base || inside(tile, p) ? Sampler::template sample<R>(image, p) : fill;
             memcpy(pixels + 4 * i, &value, sizeof(value));
         }
 }
 
 template <class T>
-inline void load_box(const native::WarpCall& call, const WarpCommon& args, const CoordinateTile<Real<T>>& tile, const SourceBox& box,
-                     int c, const Pixel<Real<T>, 4>& fill, TileWorkspace<Real<T>>& workspace) {
-    using R = Real<T>;
+inline void load_box(const native::WarpCall& call, const WarpCommon& args, const CoordinateTile<ComputeType<T>>& tile,
+                     const SourceBox& box, int c, const Pixel<ComputeType<T>, 4>& fill,
+                     TileWorkspace<ComputeType<T>>& workspace) {
+    using R = ComputeType<T>;
     const ChannelGroup in = channel_group<T>(args.in, tile.n, tile.t, c, args.channels);
     stage_box<R, 4>(
         args, call.border, box, tile.base_x, tile.base_y, reinterpret_cast<R*>(workspace.box),
@@ -55,24 +41,26 @@ template <class T, class R>
 inline void store_tile(const WarpCommon& args, const CoordinateTile<R>& tile, int c, TileWorkspace<R>& workspace) {
     const ChannelGroup out = channel_group<T>(args.out, tile.n, tile.t, c, args.channels);
     for (int dy = 0; dy < tile.height; ++dy)
-        store_pixels<T>(workspace.result + 4 * dy * tile_width, tile.width, out, tile.top + dy, tile.left, workspace.scratch);
+        store_pixels<T>(workspace.result + 4 * dy * tile_width, tile.width, out, tile.top + dy, tile.left,
+                        workspace.scratch);
 }
 
 // One tile, all channels, through numbers of type R.
 template <class R>
-inline void warp_tile_pixels(const native::WarpCall& call, const WarpCommon& args, const CoordinateTile<R>& tile, TileWorkspace<R>& workspace) {
-    const bool nearest = call.sampler == native::Sampler::Nearest;
-    const bool bytes = call.source == native::Dtype::uint8 && call.target == native::Dtype::uint8 &&
-                       call.sampler == native::Sampler::Bilinear;
+inline void warp_tile_pixels(const native::WarpCall& call, const WarpCommon& args, const CoordinateTile<R>& tile,
+                             TileWorkspace<R>& workspace) {
+    const bool nearest = call.sampler == sampler_of<Nearest>;
+    const bool bytes =
+        call.source == dtype_of<uint8> && call.target == dtype_of<uint8> && call.sampler == sampler_of<Bilinear>;
     SourceBox box = {};
     if (!nearest)
         box = dispatch_sampler(call.sampler, [&](auto sampler) {
             return source_box_of(tile, decltype(sampler)::before, decltype(sampler)::after,
-                          bytes ? 4 : 4 * static_cast<int>(sizeof(R)));
+                                 bytes ? 4 : 4 * static_cast<int>(sizeof(R)));
         });
-    const bool planes = Same<R, float>::value && call.sampler == native::Sampler::Bilinear && !bytes && box.width > 0;
+    const bool planes = is_same_v<R, float> && call.sampler == sampler_of<Bilinear> && !bytes && box.width > 0;
     for (int c = 0; c < args.channels; c += 4) {
-        if constexpr (Same<R, float>::value)
+        if constexpr (is_same_v<R, float>)
             if (bytes && box.width > 0) {
                 warp_tile_u8(call, args, tile, box, c, workspace);
                 continue;
@@ -80,8 +68,8 @@ inline void warp_tile_pixels(const native::WarpCall& call, const WarpCommon& arg
         Pixel<R, 4> fill = {};
         dispatch_image_dtype(call.source, [&](auto element) {
             using T = decltype(element);
-            if constexpr (Same<Real<T>, R>::value) {
-                if constexpr (Same<R, float>::value)
+            if constexpr (is_same_v<ComputeType<T>, R>) {
+                if constexpr (is_same_v<R, float>)
                     if (planes) return warp_tile_planes<T>(call, args, tile, box, c, workspace);
                 fill = fill_pixel<T>(args.fill, tile.n, c, args.channels);
                 if (box.width > 0) {
@@ -89,12 +77,12 @@ inline void warp_tile_pixels(const native::WarpCall& call, const WarpCommon& arg
                     return;
                 }
                 const DirectImage<T> image = {channel_group<T>(args.in, tile.n, tile.t, c, args.channels),
-                                         call.border,
-                                         args.in_height,
-                                         args.in_width,
-                                         tile.base_x,
-                                         tile.base_y,
-                                         fill};
+                                              call.border,
+                                              args.in_height,
+                                              args.in_width,
+                                              tile.base_x,
+                                              tile.base_y,
+                                              fill};
                 dispatch_sampler(call.sampler, [&](auto sampler) {
                     sample<R, decltype(sampler)>(image, tile, R(0), R(0), fill, workspace.result);
                 });
@@ -103,29 +91,24 @@ inline void warp_tile_pixels(const native::WarpCall& call, const WarpCommon& arg
         if (planes) continue;
         if (box.width > 0)
             dispatch_sampler(call.sampler, [&](auto sampler) {
-                if constexpr (!Same<decltype(sampler), Nearest>::value)
-                    sample<R, decltype(sampler)>(StagedBox<R>{reinterpret_cast<const R*>(workspace.box), box.pitch}, tile,
-                                                 static_cast<R>(box.x), static_cast<R>(box.y), fill, workspace.result);
+                if constexpr (!is_same_v<decltype(sampler), Nearest>)
+                    sample<R, decltype(sampler)>(StagedBox<R>{reinterpret_cast<const R*>(workspace.box), box.pitch},
+                                                 tile, static_cast<R>(box.x), static_cast<R>(box.y), fill,
+                                                 workspace.result);
             });
-        dispatch_image_dtype(call.target, [&](auto element) { store_tile<decltype(element)>(args, tile, c, workspace); });
+        dispatch_image_dtype(call.target,
+                             [&](auto element) { store_tile<decltype(element)>(args, tile, c, workspace); });
     }
 }
 
 template <class R>
-inline void warp_tile(const native::WarpCall& call, const WarpCommon& args, CoordinateTile<R> tile, TileWorkspace<R>& workspace) {
+inline void warp_tile(const native::WarpCall& call, const WarpCommon& args, CoordinateTile<R> tile,
+                      TileWorkspace<R>& workspace) {
     tile.x = workspace.x;
     tile.y = workspace.y;
-    switch (call.geometry) {
-        case native::Geometry::Affine:
-            compute_coordinates<Affine>(call.record, tile);
-            break;
-        case native::Geometry::Perspective:
-            compute_coordinates<Perspective>(call.record, tile);
-            break;
-        default:
-            compute_coordinates<Grid>(call.record, tile);  // and WideGrid, whose record is the same
-    }
-    if (call.sampler == native::Sampler::Nearest && call.source == call.target)
+    dispatch_geometry(call.geometry,
+                      [&](auto geometry) { compute_coordinates<decltype(geometry)>(call.record, tile); });
+    if (call.sampler == sampler_of<Nearest> && call.source == call.target)
         copy_tile(call, args, tile, static_cast<void*>(workspace.box));
     else
         warp_tile_pixels(call, args, tile, workspace);
@@ -164,12 +147,11 @@ inline void warp_typed(const native::WarpCall& call, long long task, void* memor
     const int left = static_cast<int>(task % grid.across) * grid.columns,
               top = static_cast<int>(rest % grid.down) * grid.rows;
     const int width = least(grid.columns, args.out_width - left), height = least(grid.rows, args.out_height - top);
-    if (call.sampler == native::Sampler::Nearest && call.source == call.target &&
+    if (call.sampler == sampler_of<Nearest> && call.source == call.target &&
         copy_strip<R>(call, args, n, t, left, width, top, height, *static_cast<NearestStripWorkspace*>(memory)))
         return;
-    if constexpr (Same<R, float>::value)
-        if (call.sampler == native::Sampler::Bilinear && call.source == native::Dtype::uint8 &&
-            call.target == native::Dtype::uint8 &&
+    if constexpr (is_same_v<R, float>)
+        if (call.sampler == sampler_of<Bilinear> && call.source == dtype_of<uint8> && call.target == dtype_of<uint8> &&
             warp_strip(call, args, n, t, left, width, top, height, *static_cast<SeparableWorkspace*>(memory)))
             return;
     for (int x = 0; x < width; x += tile_width)
@@ -191,7 +173,7 @@ inline void warp_typed(const native::WarpCall& call, long long task, void* memor
 }
 
 inline void warp_by_dtype(const native::WarpCall& call, long long task, void* memory) {
-    if (call.source == native::Dtype::float64)
+    if (call.source == dtype_of<float64>)
         warp_typed<double>(call, task, memory);
     else
         warp_typed<float>(call, task, memory);
@@ -208,7 +190,7 @@ inline void crop_to_window(const native::WarpCall& call, Warp<Geometry>& own, lo
         return from;
     };
     const int top = part(0, own.in_height, own.in_height), left = part(1, own.in_width, own.in_width);
-    if constexpr (Same<Geometry, Perspective>::value) {
+    if constexpr (is_same_v<Geometry, Perspective>) {
         matrix.a -= left * matrix.g, matrix.b -= left * matrix.h, matrix.c -= left * matrix.i;
         matrix.d -= top * matrix.g, matrix.e -= top * matrix.h, matrix.f -= top * matrix.i;
     } else {
@@ -239,12 +221,12 @@ inline void warp_matrix(native::WarpCall call, long long task, void* memory) {
 }
 
 inline void warp_task(const native::WarpCall& call, long long task, void* memory) {
-    if (call.geometry == native::Geometry::Affine)
-        warp_matrix<Affine>(call, task, memory);
-    else if (call.geometry == native::Geometry::Perspective)
-        warp_matrix<Perspective>(call, task, memory);
-    else
-        warp_by_dtype(call, task, memory);
+    dispatch_geometry(call.geometry, [&](auto geometry) {
+        if constexpr (has_matrix<decltype(geometry)>(0))
+            warp_matrix<decltype(geometry)>(call, task, memory);
+        else
+            warp_by_dtype(call, task, memory);
+    });
 }
 
 }  // namespace cuaug

@@ -9,11 +9,11 @@ namespace cuaug {
 // circle.
 template <class R, int K>
 struct AdjustHue {
-    static constexpr int shared = 1, each = 0;
-    static constexpr bool within = true;
+    static constexpr int sample_params = 1, channel_params = 0;
+    static constexpr bool keeps_unit_range = true;
     R factor;
 
-    Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>&) const {
+    Pixel<R, K> operator()(const Pixel<R, K>& in, const PixelContext<R>&) const {
         if constexpr (K < 3) {
             return in;
         } else {

@@ -3,12 +3,12 @@
 #include "pixel.cuh"
 #include "ops/pixel_context.cuh"
 
-// What colour ops share. An op is a struct of one sample's parameters: `shared` numbers, then `each` numbers a channel.
+// What colour ops share. An op is a struct of one sample's parameters: `sample_params` numbers, then `each` numbers a channel.
 
 namespace cuaug {
 
 template <class R, int K>
-inline Pixel<R, K> grey(R level) {
+inline Pixel<R, K> splat(R level) {
     Pixel<R, K> out;
     for (int k = 0; k < K; ++k) out.c[k] = level;
     return out;
@@ -31,8 +31,8 @@ inline Pixel<R, K> fma_saturate(R factor, const Pixel<R, K>& in, R add) {
 
 // A channel in the images' own range; of integer images a whole number, which a comparison must not miss by an ulp.
 template <class R>
-inline R level(R share, const Where<R>& where) {
-    return where.max_value > R(1) ? floor(share * where.max_value + R(0.5)) : share;
+inline R to_native_range(R share, const PixelContext<R>& context) {
+    return context.max_value > R(1) ? floor(share * context.max_value + R(0.5)) : share;
 }
 
 // ITU-R BT.601, with torchvision's digits.

@@ -7,10 +7,10 @@ namespace cuaug {
 // out = matrix * (r, g, b, 1)
 template <class R, int K>
 struct ColorMatrix {
-    static constexpr int shared = 12, each = 0;
+    static constexpr int sample_params = 12, channel_params = 0;
     R matrix[3][4];
 
-    Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>&) const {
+    Pixel<R, K> operator()(const Pixel<R, K>& in, const PixelContext<R>&) const {
         if constexpr (K < 3) {
             return in;
         } else {

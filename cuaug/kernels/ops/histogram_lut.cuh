@@ -27,10 +27,10 @@ inline uint8 stretched(int level, int low, int high) {
 
 // Where a level goes by a contrast about the mean luma: as the op takes it.
 inline uint8 contrasted(int level, float factor, double mean) {
-    float field[2] = {factor, static_cast<float>(mean)};
-    AdjustContrast<float, 1>::prepare(field, 255.0f);
+    float params[2] = {factor, static_cast<float>(mean)};
+    AdjustContrast<float, 1>::prepare(params, 255.0f);
     const Pixel<float, 1> in = {{static_cast<float>(level) * (1.0f / 255.0f)}};
-    return saturate_cast<uint8>(AdjustContrast<float, 1>{field[0], field[1]}(in, {}).c[0] * 255.0f);
+    return saturate_cast<uint8>(AdjustContrast<float, 1>{params[0], params[1]}(in, {}).c[0] * 255.0f);
 }
 
 // The mean luma, by the sums of the levels of the first three channels; of other images than of three, by the first.

@@ -1,8 +1,9 @@
 #pragma once
 
-#include "nms_record.cuh"
+#include "records/nms.cuh"
+#include "../dispatch_dtype.hpp"
 
-// As kernels/nms.cu, on one thread a sample: what is kept of each class so far is tried on 64 candidates at a time,
+// As kernels/detection/nms.cu, on one thread a sample: what is kept of each class so far is tried on 64 candidates at a time,
 // side by side.
 
 namespace cuaug {
@@ -12,7 +13,7 @@ constexpr int lanes_wide = 64;
 template <class R>
 struct Lanes {
     R left[lanes_wide], top[lanes_wide], right[lanes_wide], bottom[lanes_wide], area[lanes_wide];
-    Real<R> gone[lanes_wide];  // 0 or 1: as wide as the rest, for the sake of vectors
+    ComputeType<R> gone[lanes_wide];  // 0 or 1: as wide as the rest, for the sake of vectors
 };
 
 template <class R>
@@ -119,7 +120,7 @@ void nms_task(const native::ImageCall& call, long long task, void*) {
     const Nms& args = *static_cast<const Nms*>(call.record);
     if (args.rotated)
         nms_sample<RotatedCandidate>(args, task);
-    else if (call.source == native::Dtype::float64)
+    else if (call.source == dtype_of<float64>)
         nms_sample<Candidate<double>>(args, task);
     else
         nms_sample<Candidate<float>>(args, task);

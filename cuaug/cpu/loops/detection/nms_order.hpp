@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "nms_record.cuh"
+#include "records/nms.cuh"
 #include "../convert.hpp"
 
-// As kernels/nms_sort.cu and nms_rank.cu.
+// As kernels/detection/nms_sort.cu and detection/nms_rank.cu.
 
 namespace cuaug {
 

@@ -1,7 +1,8 @@
 #pragma once
 
-#include "roi.cuh"
+#include "detection/roi_bins.cuh"
 #include "../convert.hpp"
+#include "../dispatch_dtype.hpp"
 #include "../vector.hpp"
 
 // What is common to pooling and its gradient: channels in groups, and the upright bins of averages as sums of whole
@@ -26,8 +27,8 @@ inline Channels channels_of(const Pooling& args, int block, int blocks) {
 template <class Work>
 inline void in_groups(const Channels& channels, bool inside, const Work& work) {
     int c = channels.first;
-    for (; inside && c + channel_group <= channels.last; c += channel_group) work(c, Count<channel_group>());
-    for (; c < channels.last; ++c) work(c, Count<1>());
+    for (; inside && c + channel_group <= channels.last; c += channel_group) work(c, Int<channel_group>());
+    for (; c < channels.last; ++c) work(c, Int<1>());
 }
 
 // The bins of one axis: bin i is made of the parts first[i] .. first[i + 1] - 1.

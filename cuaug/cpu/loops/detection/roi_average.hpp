@@ -11,14 +11,14 @@ template <int W, class T, class R>
 inline void read_bin(const Pooling& args, long long k, int c, int y, int x, R* value) {
     const T* in = static_cast<const T*>(args.pooled.data) + k * args.pooled.n + c * args.pooled.c + y * args.pooled.y +
                   x * args.pooled.x;
-    for (int i = 0; i < W; ++i) value[i] = to_real<R>(in[i * args.pooled.c]);
+    for (int i = 0; i < W; ++i) value[i] = to_compute<R>(in[i * args.pooled.c]);
 }
 
 template <int W, class T, class R>
 inline void write_bin(const Pooling& args, long long k, int c, int y, int x, const R* value) {
     T* out = static_cast<T*>(args.pooled.data) + k * args.pooled.n + c * args.pooled.c + y * args.pooled.y +
              x * args.pooled.x;
-    for (int i = 0; i < W; ++i) out[i * args.pooled.c] = from_real<T>(value[i]);
+    for (int i = 0; i < W; ++i) out[i * args.pooled.c] = saturate_cast<T>(value[i]);
 }
 
 template <int W, class T, class R>
@@ -35,12 +35,12 @@ inline void average_group(const Pooling& args, const Averages<R>& region, const 
                 if (region.columns.dense) {
                     const T* part = row + region.columns.offset[0];
                     if (r == first)
-                        for (long long i = 0; i < columns; ++i) sums[i] = weight * to_real<R>(part[i]);
+                        for (long long i = 0; i < columns; ++i) sums[i] = weight * to_compute<R>(part[i]);
                     else
-                        for (long long i = 0; i < columns; ++i) sums[i] += weight * to_real<R>(part[i]);
+                        for (long long i = 0; i < columns; ++i) sums[i] += weight * to_compute<R>(part[i]);
                 } else {
                     for (long long i = 0; i < columns; ++i)
-                        sums[i] = (r == first ? R(0) : sums[i]) + weight * to_real<R>(row[region.columns.offset[i]]);
+                        sums[i] = (r == first ? R(0) : sums[i]) + weight * to_compute<R>(row[region.columns.offset[i]]);
                 }
             }
         } else {
@@ -49,7 +49,7 @@ inline void average_group(const Pooling& args, const Averages<R>& region, const 
                 for (long long r = first; r < last; ++r) {
                     const T* pixel = in + down[r].at * maps.y + region.columns.offset[i];
                     const R weight = down[r].weight;
-                    for (int j = 0; j < W; ++j) sum[j] += weight * to_real<R>(pixel[j]);
+                    for (int j = 0; j < W; ++j) sum[j] += weight * to_compute<R>(pixel[j]);
                 }
                 for (int j = 0; j < W; ++j) sums[i * W + j] = sum[j];
             }

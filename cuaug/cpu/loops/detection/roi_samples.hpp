@@ -12,7 +12,7 @@ constexpr int most_samples = 256;  // at a time
 template <int W, class T, class R>
 inline void add_sample(const RoiSample<R>& sample, const T* in, R* value) {
     for (int i = 0; i < sample.taps; ++i)
-        for (int j = 0; j < W; ++j) value[j] += sample.weight[i] * to_real<R>(in[sample.offset[i] + j]);
+        for (int j = 0; j < W; ++j) value[j] += sample.weight[i] * to_compute<R>(in[sample.offset[i] + j]);
 }
 
 // Calls `work(samples, started)` with some of a bin's samples at a time; whether there are others, all 0.

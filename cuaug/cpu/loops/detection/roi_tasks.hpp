@@ -7,7 +7,7 @@ namespace cuaug {
 // One region, some of its channels.
 template <class T>
 inline void pool_region(const Pooling& args, native::Pooling kind, long long k, const Channels& channels) {
-    using R = Real<T>;
+    using R = ComputeType<T>;
     if (kind == native::Pooling::pixels)
         pool_samples<T, R, PixelBins<R>, true>(args, k, channels);
     else if (kind == native::Pooling::greatest)
@@ -19,9 +19,9 @@ inline void pool_region(const Pooling& args, native::Pooling kind, long long k, 
 }
 
 template <class T>
-inline void spread_region(const Pooling& args, native::Pooling kind, long long k, const Channels& channels, Real<T>* to,
+inline void spread_region(const Pooling& args, native::Pooling kind, long long k, const Channels& channels, ComputeType<T>* to,
                           const Maps& maps) {
-    using R = Real<T>;
+    using R = ComputeType<T>;
     if (kind == native::Pooling::pixels)
         spread_samples<T, R, PixelBins<R>, true>(args, k, channels, to, maps);
     else if (kind == native::Pooling::greatest)
@@ -37,16 +37,16 @@ inline void spread_region(const Pooling& args, native::Pooling kind, long long k
 template <class T>
 inline void spread_level(const native::PoolingCall& call, const Pooling& args, int level, int n,
                          const Channels& channels) {
-    using R = Real<T>;
+    using R = ComputeType<T>;
     const PoolingLevel& own = args.level[level];
     const long long count = channels.last - channels.first, pixels = static_cast<long long>(own.height) * own.width;
     T* out = static_cast<T*>(own.gradients.data) + n * own.gradients.n + channels.first * own.gradients.c;
     const bool inside = channels_inside(own.gradients);
     const Maps packed = {nullptr, 0, 1, own.width * count, count}, planar = {nullptr, 0, pixels, own.width, 1};
-    Vector<R> copy(Same<T, R>::value ? 0 : count * pixels);
-    Maps maps = Same<T, R>::value ? own.gradients : inside ? packed : planar;
+    Vector<R> copy(is_same_v<T, R> ? 0 : count * pixels);
+    Maps maps = is_same_v<T, R> ? own.gradients : inside ? packed : planar;
     R* to;
-    if constexpr (Same<T, R>::value)
+    if constexpr (is_same_v<T, R>)
         to = out;
     else
         to = copy.data();
@@ -59,9 +59,9 @@ inline void spread_level(const native::PoolingCall& call, const Pooling& args, i
     const long long list = static_cast<long long>(level) * args.samples + n;
     for (long long i = call.first[list]; i < call.first[list + 1]; ++i)
         spread_region<T>(args, call.kind, call.order[i], channels, to, maps);
-    if constexpr (!Same<T, R>::value)
+    if constexpr (!is_same_v<T, R>)
         for (long long i = 0; i < outer; ++i)
-            for (long long j = 0; j < inner; ++j) out[row(own.gradients, i) + j] = from_real<T>(to[row(maps, i) + j]);
+            for (long long j = 0; j < inner; ++j) out[row(own.gradients, i) + j] = saturate_cast<T>(to[row(maps, i) + j]);
 }
 
 template <class T>
@@ -79,11 +79,11 @@ inline void pooling_of(const native::PoolingCall& call, long long task) {
 }
 
 void pooling_task(const native::PoolingCall& call, long long task) {
-    if (call.dtype == native::Dtype::float16)
+    if (call.dtype == dtype_of<float16>)
         pooling_of<float16>(call, task);
-    else if (call.dtype == native::Dtype::bfloat16)
+    else if (call.dtype == dtype_of<bfloat16>)
         pooling_of<bfloat16>(call, task);
-    else if (call.dtype == native::Dtype::float64)
+    else if (call.dtype == dtype_of<float64>)
         pooling_of<float64>(call, task);
     else
         pooling_of<float32>(call, task);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "rotated_iou_record.cuh"
+#include "records/rotated_iou.cuh"
 
 namespace cuaug {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "soft_nms_record.cuh"
+#include "records/soft_nms.cuh"
 #include "../convert.hpp"
 #include "../vector.hpp"
 

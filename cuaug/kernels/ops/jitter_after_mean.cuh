@@ -6,10 +6,10 @@ namespace cuaug {
 
 // The steps of a ColorJitter from its contrast on, once the mean is known of what BeforeContrast has made.
 template <class R, int K>
-struct AfterContrast : ColorJitter<R, K> {
-    static void prepare(R* field, R max_value) {
-        ColorJitter<R, K>::pack(field, false, true);
-        AdjustContrast<R, K>::prepare(field + 7, max_value);
+struct JitterAfterMean : ColorJitter<R, K> {
+    static void prepare(R* params, R max_value) {
+        ColorJitter<R, K>::pack(params, false, true);
+        AdjustContrast<R, K>::prepare(params + 7, max_value);
     }
 };
 
