@@ -12,7 +12,7 @@ from ._images import Images
 _BLUR_TILES = (224, 32), (224, 16), (112, 32), (112, 16), (64, 16), (64, 8)
 POINTWISE_THREADS = 256  # each of which makes four pixels at a time (kernels/passes/pointwise.cu)
 POINTWISE_BLOCKS = 4  # on a multiprocessor at a time: what short chains have of narrow dtypes, a guess for others
-UNEVEN = {"AfterContrast"}  # ops in which one sample has more to do than another
+UNEVEN = {"JitterAfterMean"}  # ops in which one sample has more to do than another
 _UNEVEN_TURNS = 2  # of a GPU, for those (benchmarks/NOTES.md)
 _FEW_ROWS, _MANY_ROWS = 64, 128  # of a warp's regions, at most; of small blocks half, of copied narrow ones twice that
 _REGION_WIDTHS = 32, 64

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-# What an expression may name: members of `cuaug::Scope`, then functions of `cuaug::Value`.
+# What an expression may name: members of `cuaug::ExpressionContext`, then functions of `cuaug::ExpressionValue`.
 SCOPE = ("px", "red", "green", "blue", "x", "y", "u", "v", "r2", "width", "height", "pi", "rgb", "luma")
 FUNCTIONS = (
     *("abs", "sqrt", "exp", "log", "sin", "cos", "tanh", "floor", "ceil", "round"),
@@ -80,8 +80,8 @@ class UserOp(NamedTuple):
             '#include "ops/user_op.cuh"\n'
             "namespace cuaug {\n"
             f"template <class R, int K> struct {struct} : UserOp<R, K, {count}, {struct}<R, K>> {{\n"
-            "using Number = Value<R, 1>;\n"
-            f"Value<R, K> made(const Scope<R, K>& scope) const {{\n{' '.join(own)} return\n"
+            "using Number = ExpressionValue<R, 1>;\n"
+            f"ExpressionValue<R, K> evaluate(const ExpressionContext<R, K>& scope) const {{\n{' '.join(own)} return\n"
             f'#line 1 "{struct}"\n{line}\n; }}\n}};\n}}\n'
         )
 
@@ -139,7 +139,7 @@ def known(struct: str) -> UserOp | None:
 
 
 _ERROR = re.compile(r"^(?P<file>[^:(\n]+)(?::\d+:\d+|\(\d+\)): (?:fatal )?error(?: #[\w-]+)?: (?P<said>.*)$", re.M)
-_VALUE = re.compile(r"(?:const )?(?:[{(]anonymous[ a-z]*[)}]::)?(?:cuaug::)?Value<\w+, (\d)>(?: ?&)?")
+_VALUE = re.compile(r"(?:const )?(?:[{(]anonymous[ a-z]*[)}]::)?(?:cuaug::)?ExpressionValue<\w+, (\d)>(?: ?&)?")
 _ASSERTED = re.compile(r'^static assertion failed(?: with|:)? "?(.*?)"?$')
 
 

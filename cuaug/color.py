@@ -338,7 +338,7 @@ def to_dtype(
     array([[0., 1.]], dtype=float32)
     """
     image = describe(images, layout)
-    ops = () if scale else ("Unscaled",)
+    ops = () if scale else ("ConvertRange",)
     return _pass.pointwise(image, ops, _parameters.columns("", [], image), _array.dtype_name(dtype), out)
 
 

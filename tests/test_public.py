@@ -58,7 +58,7 @@ def test_every_warp_has_a_case_and_an_oracle():
 
 
 # What ops are made of, combined by, or share with a pass.
-NO_OPS = {"blendsharpness", "chain", "color", "histogramlut", "pixelcontext", "userop", "value"}
+NO_OPS = {"blendsharpness", "chain", "color", "histogramlut", "pixelcontext", "userop", "expressionvalue", "ops"}
 
 
 def test_every_colour_op_has_a_case_an_oracle_and_a_struct():

@@ -52,7 +52,7 @@ class ColorJitter(Transform):
             return
         first, about = [*order, brightness, saturation, hue], Column("")
         columns = [*first, contrast, about]
-        halves = Pointwise("BeforeContrast", first), Pointwise("AfterContrast", columns, mean=about)
+        halves = Pointwise("JitterBeforeMean", first), Pointwise("JitterAfterMean", columns, mean=about)
         recipe.pointwise("ColorJitter", columns, mean=about, halves=halves)
 
 

@@ -65,7 +65,7 @@ def mixed_labels(params: Params, labels: Any, num_classes: int | None = None) ->
     return labels
 
 
-_ITSELF = 2.0**60  # beyond any batch (kernels/pointwise_record.cuh)
+_ITSELF = 2.0**60  # beyond any batch (kernels/records/pointwise.cuh)
 
 
 def _drawn(recipe: Recipe, alpha: float) -> tuple[Column, Column]:

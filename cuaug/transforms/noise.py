@@ -71,11 +71,11 @@ class RandomMask(Transform):
         size = recipe.constant("size", self.size)
         if self.kind == "grid":
             top, left = (recipe.draw("Below", [name], self.size, 0.0, 0.0)[0] for name in ("top", "left"))
-            op, own = "MaskGrid", [size, top, left, recipe.chance("side", self.p, yes=self._side)]
+            op, own = "GridMask", [size, top, left, recipe.chance("side", self.p, yes=self._side)]
         else:
             share = recipe.chance("share", self.p, yes=self.share)
             recipe.begin(recipe.name)  # so that what is drawn at pixels is independent of the above
-            op, own = "DropCells", [size, share, *_words(recipe)]
+            op, own = "CoarseDropout", [size, share, *_words(recipe)]
         values = _ranges.per_channel("value", self.value, recipe.channels)
         columns = [recipe.constant(f"v_{c}", value, white=recipe.white) for c, value in enumerate(values)]
         recipe.pointwise(op, [*own, *columns])

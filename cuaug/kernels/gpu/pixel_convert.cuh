@@ -90,14 +90,14 @@ inline float reciprocal(float value) {
 }
 
 // As `packed`, of shares of white: to clamp to 0..1 is one instruction, where to 0..255 is two of half the rate, and
-// none what is `within` already. The product is rounded by itself, as on a CPU, so that what is halfway between two
+// none what is `in_unit_range` already. The product is rounded by itself, as on a CPU, so that what is halfway between two
 // levels stays there.
-template <class T, bool within = false, class R, int K>
+template <class T, bool in_unit_range = false, class R, int K>
 inline Stored<T, K> packed_shares(const Pixel<R, K>& pixel) {
     if constexpr (is_same_v<T, uint8> && is_same_v<R, float>) {
         Pixel<R, K> level;
         for (int k = 0; k < K; ++k)
-            level.c[k] = __fmul_rn(within ? pixel.c[k] : fma_saturate(1.0f, pixel.c[k], 0.0f), 255.0f);
+            level.c[k] = __fmul_rn(in_unit_range ? pixel.c[k] : fma_saturate(1.0f, pixel.c[k], 0.0f), 255.0f);
         return packed_levels(level);
     } else {
         return packed<T>(R(max_value<T>) * pixel);

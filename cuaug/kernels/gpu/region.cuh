@@ -16,11 +16,11 @@ struct alignas(16) Region {
     int left, top;
     int width;      // of the output
     int channels;   // from the first on
-    int plane;      // of four channels, counted through the frames
-    int idle;       // the ops have nothing to do for this sample
+    int channel_group;      // of four channels, counted through the frames
+    int is_identity;       // the ops have nothing to do for this sample
     Window window;  // if the border goes around one
     Stored<In, K> fill;
-    ComputeType<In> field[Ops::fields + 1];
+    ComputeType<In> params[Ops::param_count + 1];
 };
 
 // Some rows of the region, made from one box.

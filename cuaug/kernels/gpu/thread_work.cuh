@@ -16,27 +16,27 @@ constexpr int pointwise_threads = 256;
 // The prepared fields of sample n, by a warp: parts of a mean and parameters are all asked for before the first is
 // waited for.
 template <class Ops, class R>
-inline void read_fields(const Pointwise& args, long long n, int first, R* field, R max_value) {
+inline void read_params(const Pointwise& args, long long n, int first, R* params, R max_value) {
     const int lane = threadIdx.x & 31, parts = args.part_column < 0 ? 0 : args.part_count;
     const double* part = static_cast<const double*>(args.parts.data) + n * args.parts.n;
     double mean = lane < parts ? part[lane * args.parts.x] : 0.0;
     int measured = -1;
-    for (int i = lane; i < Ops::fields; i += 32) {
+    for (int i = lane; i < Ops::param_count; i += 32) {
         const int column = Ops::column(i, 0, first, args.channels);
         if (column == args.part_column)
             measured = i;
         else
-            field[i] = static_cast<R>(given_parameter(args, n, column));
+            params[i] = static_cast<R>(given_parameter(args, n, column));
     }
     for (int j = lane + 32; j < parts; j += 32) mean += part[j * args.parts.x];
     if (parts > 0) mean = sum_of(mean);
-    if (measured >= 0) field[measured] = static_cast<R>(mean);
+    if (measured >= 0) params[measured] = static_cast<R>(mean);
     __syncwarp();
-    if (lane == 0) Ops::prepare(field, max_value);
+    if (lane == 0) Ops::prepare(params, max_value);
 }
 
 // Shares of white into memory. Two of 16 bits become a word by one instruction, if they are neighbours there.
-template <class Layout, class T, bool within, class R, int K>
+template <class Layout, class T, bool in_unit_range, class R, int K>
 inline void store_shares(T* at, const long long* offset, int step, bool aligned, int count, int channels,
                          const Pixel<R, K> (&pixels)[4]) {
     if constexpr (is_same_v<R, float> && (is_same_v<T, float16> || is_same_v<T, bfloat16>) &&
@@ -53,7 +53,7 @@ inline void store_shares(T* at, const long long* offset, int step, bool aligned,
         }
     }
     FourPixels<T, K> stored;
-    for (int j = 0; j < 4; ++j) stored.v[j] = packed_shares<T, within>(pixels[j]);
+    for (int j = 0; j < 4; ++j) stored.v[j] = packed_shares<T, in_unit_range>(pixels[j]);
     store_pixels<Layout, T, K>(at, offset, step, aligned, count, channels, stored);
 }
 

@@ -12,7 +12,7 @@ template <class T, class InLayout, int K, class Chain, class Out, class OutLayou
 __global__ void __launch_bounds__(pointwise_threads, sizeof(T) == 1 && K < 4 && close<InLayout, OutLayout> ? 4 : 1)
     blend(const __grid_constant__ Blend args) {
     using R = ComputeType<T>;
-    using Ops = typename Chain::template Of<R, K>;
+    using Ops = typename Chain::template For<R, K>;
     constexpr bool grouped = !close<InLayout, OutLayout>;
     wait_for_previous();
     let_next_begin();
@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(T) == 1 && K < 4 && 
               branches = static_cast<int>(args.branches);
     const int in_step = column_stride<InLayout, K>(args.in.x), out_step = column_stride<OutLayout, K>(args.out.x);
     const auto [x, begin, rows, steps, count] = in_strips(width, height);
-    __shared__ R field[Ops::fields + 1], share[most_branches + 1];
+    __shared__ R params[Ops::param_count + 1], share[most_branches + 1];
 
     for (long long slice = args.samples * args.frames * groups - 1 - blockIdx.z; slice >= 0; slice -= gridDim.z) {
         const long long frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames,
@@ -34,13 +34,13 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(T) == 1 && K < 4 && 
         long long here = n * args.out.n + t * args.out.t + first * args.out.c + begin * args.out.y +
                          static_cast<long long>(x) * out_step;
         __syncthreads();
-        if (threadIdx.x < 32) read_fields<Ops>(args, n, first, field, R(max_value<T>));
+        if (threadIdx.x < 32) read_params<Ops>(args, n, first, params, R(max_value<T>));
         if (threadIdx.x == 32) {
             double left = 1.0;
             for (int i = 0; i <= branches; ++i) share[i] = static_cast<R>(take(args, n, i, left));
         }
         __syncthreads();
-        const Ops ops = Ops::of(field);
+        const Ops ops = Ops::of(params);
 #pragma unroll 1
         for (int left = steps, y = begin; left > 0; --left, y += rows) {
             Pixel<R, K> sum[4] = {};
@@ -59,14 +59,14 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(T) == 1 && K < 4 && 
                 store_pixels<OutLayout, Out, K>(out, to, out_step, args.out_aligned, count, channels, rounded);
             } else {
                 Pixel<R, K> made[4];
-                Where<R> where[4];
+                PixelContext<R> context[4];
                 for (int j = 0; j < 4; ++j) {
-                    where[j] = {
+                    context[j] = {
                         x + j, y, width, height, R(max_value<T>), R(max_value<Out>), static_cast<int>(t) * groups + first / K};
                     made[j] = shares<R>(rounded.v[j]);
                 }
-                ops.apply(made, where);
-                store_shares<OutLayout, Out, is_same_v<T, uint8> && Ops::within>(out, to, out_step, args.out_aligned,
+                ops.apply(made, context);
+                store_shares<OutLayout, Out, is_same_v<T, uint8> && Ops::keeps_unit_range>(out, to, out_step, args.out_aligned,
                                                                                    count, channels, made);
             }
             in += rows * args.in.y;

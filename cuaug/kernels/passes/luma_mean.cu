@@ -25,13 +25,13 @@ __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant_
     const long long n = blockIdx.x;
     long long offset[K];
     channel_offsets<InLayout, K>(args.in.c, K, offset);
-    using Ops = typename Chain::template Of<R, K>;
-    __shared__ R field[Ops::fields + 1];
-    if constexpr (Ops::fields > 0) {
-        for (int i = threadIdx.x; i < Ops::fields; i += mean_threads)
-            field[i] = static_cast<R>(parameter(args, n, Ops::column(i, 0, 0, K)));
+    using Ops = typename Chain::template For<R, K>;
+    __shared__ R params[Ops::param_count + 1];
+    if constexpr (Ops::param_count > 0) {
+        for (int i = threadIdx.x; i < Ops::param_count; i += mean_threads)
+            params[i] = static_cast<R>(parameter(args, n, Ops::column(i, 0, 0, K)));
         __syncthreads();
-        if (threadIdx.x == 0) Ops::prepare(field, R(max_value<In>));
+        if (threadIdx.x == 0) Ops::prepare(params, R(max_value<In>));
         __syncthreads();
     }
 
@@ -46,12 +46,12 @@ __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant_
             R sum = R(0);
             const FourPixels<In, K> four = load_pixels<InLayout, In, K>(at, offset, step, args.in_aligned, count);
             Pixel<R, K> made[4];
-            Where<R> where[4];
+            PixelContext<R> context[4];
             for (int j = 0; j < 4; ++j) {
-                where[j] = {x + j, y, args.in_width, args.in_height, R(max_value<In>), R(max_value<In>), t};
+                context[j] = {x + j, y, args.in_width, args.in_height, R(max_value<In>), R(max_value<In>), t};
                 made[j] = shares<R>(four.v[j]);
             }
-            Ops::of(field).apply(made, where);
+            Ops::of(params).apply(made, context);
             for (int j = 0; j < count; ++j) sum += K == 3 ? luma(made[j]) : made[j].c[0];
             if constexpr (is_same_v<Use, InPlace>) {
                 FourPixels<In, K> result;

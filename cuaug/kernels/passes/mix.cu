@@ -44,8 +44,8 @@ __global__ void __launch_bounds__(mix_threads) mix(const __grid_constant__ Point
             load_pixels<InLayout, T, K>(in + partner_of(args, n) * args.in.n, from, in_step, args.in_aligned, count);
         FourPixels<T, K> result;
         for (int j = 0; j < 4; ++j) {
-            const Where<R> where = {x + j, y, width, height, R(max_value<T>), R(max_value<T>)};
-            result.v[j] = packed<T>(op(unpacked<R>(own.v[j]), unpacked<R>(others.v[j]), where));
+            const PixelContext<R> context = {x + j, y, width, height, R(max_value<T>), R(max_value<T>)};
+            result.v[j] = packed<T>(op(unpacked<R>(own.v[j]), unpacked<R>(others.v[j]), context));
         }
         store_pixels<OutLayout, T, K>(out, to, out_step, args.out_aligned, count, channels, result);
     }

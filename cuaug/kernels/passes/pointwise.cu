@@ -11,11 +11,11 @@ namespace cuaug {
 // registers they want, and so may four channels and those that lie apart. Grid: (strips, runs, frames x groups of K).
 template <class In, class InLayout, int K, class Chain, class Out, class OutLayout, int OutK>
 __global__ void __launch_bounds__(pointwise_threads, sizeof(ComputeType<In>) > 4 || K > 3 || !close<InLayout, OutLayout> ||
-                                                             Chain::template Of<ComputeType<In>, K>::fields > 16
+                                                             Chain::template For<ComputeType<In>, K>::param_count > 16
                                                          ? 1
                                                          : 4) pointwise(const __grid_constant__ Pointwise args) {
     using R = ComputeType<In>;
-    using Ops = typename Chain::template Of<R, K>;
+    using Ops = typename Chain::template For<R, K>;
     constexpr bool grouped = !close<InLayout, OutLayout>,
                    ahead = sizeof(In) <= 4;  // a group of float64 has no registers to spare
     wait_for_previous();
@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(ComputeType<In>) > 4
     const int in_step = column_stride<InLayout, K>(args.in.x), out_step = column_stride<OutLayout, OutK>(args.out.x);
     const long long pixels = static_cast<long long>(width) * height, in_line = static_cast<long long>(width) * in_step,
                     out_line = static_cast<long long>(width) * out_step;
-    const bool lies = !Ops::placed && pixels % 4 == 0 && args.in.y == in_line && args.out.y == out_line;
+    const bool lies = !Ops::uses_position && pixels % 4 == 0 && args.in.y == in_line && args.out.y == out_line;
     Course course;
     if (lies)
         course = as_it_lies(pixels);
@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(ComputeType<In>) > 4
     const long long in_row = lies ? 4LL * pointwise_threads * in_step : args.in.y,
                     out_row = lies ? 4LL * pointwise_threads * out_step : args.out.y;
     const bool vectors = !is_same_v<InLayout, Strided> && args.in_aligned && count == 4;
-    __shared__ R field[Ops::fields + 1];
+    __shared__ R params[Ops::param_count + 1];
 
     // What was written last is in the cache still: from the last sample to the first.
     for (long long slice = args.samples * args.frames * groups - 1 - blockIdx.z; slice >= 0; slice -= gridDim.z) {
@@ -51,12 +51,12 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(ComputeType<In>) > 4
         // As it lies in memory, and one alone: two groups at a time would take the registers of a block.
         Vectors<In, K, 1> raw;
         if (ahead && vectors && steps > 0) raw = load_vectors<InLayout, In, K>(in, from);
-        if constexpr (Ops::fields > 0) {
+        if constexpr (Ops::param_count > 0) {
             __syncthreads();
-            if (threadIdx.x < 32) read_fields<Ops>(args, n, first, field, R(max_value<In>));
+            if (threadIdx.x < 32) read_params<Ops>(args, n, first, params, R(max_value<In>));
             __syncthreads();
         }
-        const Ops ops = Ops::of(field);
+        const Ops ops = Ops::of(params);
 #pragma unroll 1
         for (int left = steps, y = begin; left > 0; --left, y += rows) {
             if (!ahead && vectors) raw = load_vectors<InLayout, In, K>(in, from);
@@ -66,17 +66,17 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(ComputeType<In>) > 4
             if (ahead && vectors && left > 1) raw = load_vectors<InLayout, In, K>(in, from);
 
             Pixel<R, K> made[4];
-            Where<R> where[4];
+            PixelContext<R> context[4];
             for (int j = 0; j < 4; ++j) {
-                where[j] = {
+                context[j] = {
                     x + j, y, width, height, R(max_value<In>), R(max_value<Out>), static_cast<int>(t) * groups + first / K};
                 made[j] = shares<R>(four.v[j]);
             }
-            ops.apply(made, where);
+            ops.apply(made, context);
             Pixel<R, OutK> result[4];
             for (int j = 0; j < 4; ++j)
                 for (int k = 0; k < OutK; ++k) result[j].c[k] = made[j].c[min(k, K - 1)];
-            store_shares<OutLayout, Out, is_same_v<In, uint8> && Ops::within>(
+            store_shares<OutLayout, Out, is_same_v<In, uint8> && Ops::keeps_unit_range>(
                 out, to, out_step, args.out_aligned, count, OutK == K ? channels : OutK, result);
             out += rows * out_row;
         }

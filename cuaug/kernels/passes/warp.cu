@@ -110,12 +110,12 @@ __global__ void __launch_bounds__(
     using R = ComputeType<In>;
     using Local = typename Geometry::template Local<R>;
     using Pixels = Stored<In, K>;
-    using Ops = typename Chain::template Of<R, K>;
+    using Ops = typename Chain::template For<R, K>;
     // What the sampler makes: the result, or, for ops to work on, pixels as the images hold them.
     constexpr bool measured = is_same_v<Use, Measured>, changed = measured || !Chain::empty;
     using Sampled = conditional_t<changed, In, Out>;
     constexpr bool may_skip =
-        !measured && Ops::fields > 0 &&
+        !measured && Ops::param_count > 0 &&
         is_same_v<In, Out>;  // the ops, for samples where all are idle: pixels are stored as they were sampled
     constexpr bool ragged = Each<From>::ragged, filtered = is_same_v<Sampler, Antialiased>,
                    retouching = retouches<Sampler>;
@@ -162,7 +162,7 @@ __global__ void __launch_bounds__(
     const Regions<K, side, grouped, copied, Warp<Geometry>> regions = {
         args, groups};  // the threads that only warp need not know where theirs lies
     // Warps that plan know whose region it is before they wait for what is in memory.
-    constexpr int planners = retouching ? threads / 32 : Ops::fields > 0 ? 5 : Border::windowed ? 4 : 3;
+    constexpr int planners = retouching ? threads / 32 : Ops::param_count > 0 ? 5 : Border::windowed ? 4 : 3;
     Slot mine = {};
     if (warp_index < planners) mine = regions.slot();
     wait_for_previous();
@@ -229,7 +229,7 @@ __global__ void __launch_bounds__(
         region.bands = at.width > 32 ? threads / 64 : threads / 32;
         region.width = at.width;
         region.channels = args.channels - at.first;
-        region.plane = at.t * groups + at.first / K;
+        region.channel_group = at.t * groups + at.first / K;
     } else if (warp_index == 2) {
         const Place at = regions.place(mine);
         if (lane < K)
@@ -244,15 +244,15 @@ __global__ void __launch_bounds__(
         (lane == 0 ? region.window.top : region.window.left) = from;
         (lane == 0 ? region.window.height : region.window.width) =
             min(max(static_cast<int>(entry(args.window, n, 2 + lane)), 1), extent - from);
-    } else if (Ops::fields > 0 && warp_index == 4) {
+    } else if (Ops::param_count > 0 && warp_index == 4) {
         const Place at = regions.place(mine);
-        for (int field = lane; field < Ops::fields; field += 32)
-            region.field[field] =
-                static_cast<R>(entry(args.parameters, at.n, Ops::column(field, 0, at.first, args.channels)));
+        for (int params = lane; params < Ops::param_count; params += 32)
+            region.params[params] =
+                static_cast<R>(entry(args.parameters, at.n, Ops::column(params, 0, at.first, args.channels)));
         __syncwarp();
         if (lane == 0) {
-            Ops::prepare(region.field, R(max_value<In>));
-            if (may_skip) region.idle = Ops::of(region.field).idle();
+            Ops::prepare(region.params, R(max_value<In>));
+            if (may_skip) region.is_identity = Ops::of(region.params).is_identity();
         }
     } else if (retouching && warp_index > 4) {
         constexpr int others = 5 * 32;  // threads before those that have nothing else to read
@@ -295,16 +295,16 @@ __global__ void __launch_bounds__(
         channel_offsets<OutLayout, K>(args.out.c, own.channels, offset);
         // Pixels of the thread from number `first` of a row's four on through the ops, which take shares of white.
         auto change = [&](auto& pixels, int first, int y) {
-            Where<R> where[at_once];
+            PixelContext<R> context[at_once];
             for (int i = 0; i < at_once; ++i)
-                where[i] = {region.left + column + along(first + i),
+                context[i] = {region.left + column + along(first + i),
                             region.top + tile.first + y,
                             args.out_width,
                             args.out_height,
                             R(max_value<In>),
                             R(max_value<Out>),
-                            region.plane};
-            Ops::of(region.field).apply(pixels, where);
+                            region.channel_group};
+            Ops::of(region.params).apply(pixels, context);
         };
         // Rows are made in bands of four, of which the thread has the row `below` the first. In bands from `end` on it
         // lies beyond the tile.
@@ -375,7 +375,7 @@ __global__ void __launch_bounds__(
                 } else {
                     const auto sampled = sample(column, first, y, row, together);
                     if constexpr (may_skip)
-                        if (region.idle) {
+                        if (region.is_identity) {
                             finish_all(first, sampled.of, as_made);
                             continue;
                         }
@@ -386,7 +386,7 @@ __global__ void __launch_bounds__(
                         finish_all(first, sampled.of, as_made);
                     else
                         finish_all(first, made, [](const auto& pixel) {
-                            return packed_shares < Out, is_same_v<In, uint8> && Ops::within > (pixel);
+                            return packed_shares < Out, is_same_v<In, uint8> && Ops::keeps_unit_range > (pixel);
                         });
                     if constexpr (measured)
                         for (int i = 0; i < at_once; ++i)
