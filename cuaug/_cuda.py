@@ -373,7 +373,7 @@ _CONFIG = struct.Struct("7I4xQQI4x")
 LAUNCH_ARGUMENTS = ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p  # of cuLaunchKernelEx
 _FOLLOW = ctypes.create_string_buffer(struct.pack("I4xI60x", 6, 1))
 # Kernels that wait for it (kernels/gpu/programmatic_launch.cuh).
-_NMS = "nms_few_settle", "nms_settle", "nms_rank", "nms"
+_NMS = "nms_small_resolve", "nms_resolve", "nms_rank", "nms"
 _FOLLOWING = ("draw", "warp", "resample", "pointwise", "relevel", "blend", *_NMS)
 
 

@@ -12,7 +12,7 @@ from ._images import ONE_IMAGE, Images
 from ._parameters import Table
 
 RECORD = struct.Struct("5P 5q 4i")  # `cuaug::Draw`
-_SAMPLES = 8  # to a block (kernels/draw.cu)
+_SAMPLES = 8  # to a block (kernels/passes/draw.cu)
 
 
 class Draws(NamedTuple):
@@ -33,7 +33,7 @@ class Draws(NamedTuple):
 def draw(program: Table, length: int, table: Table, columns: int, draws: Draws, image: Images) -> None:
     """Fills the first `columns` of `table` [N, P], which are all that is wanted, by a program of `length` numbers."""
     samples = image.samples
-    near = 8 * (length + _SAMPLES * (columns | 1))  # kernels/draw.cu
+    near = 8 * (length + _SAMPLES * (columns | 1))  # kernels/passes/draw.cu
     shared = near if near <= 48 << 10 else 0
     own = (image.pointer + ONE_IMAGE.size, image.axes.strides[0]) if image.ragged else (0, 0)
     data = _drawing(program.pointer, length, table, columns, draws, samples, own, shared > 0)

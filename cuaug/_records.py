@@ -10,9 +10,11 @@ _RECORDS = {
     "draw": ("Draw", _draws.RECORD.size),
     "cut": ("Cut", _engine.RECORD.size),
     **dict.fromkeys(_nms.KERNELS, ("Nms", _nms.RECORD.size)),
-    **dict.fromkeys(("roi_average", "roi_spread"), ("Pooling", _roi.RECORD.size)),
-    **dict.fromkeys(("roi", "roi_scatter"), ("PoolingPlaces", _roi.RECORD.size + _roi.PLACES.size)),
-    **dict.fromkeys(("roi_regions", "roi_back"), ("PoolingBack", _roi.RECORD.size + _roi.PLACES.size + _roi.BACK.size)),
+    **dict.fromkeys(("roi_average", "roi_backward_separable"), ("Pooling", _roi.RECORD.size)),
+    **dict.fromkeys(("roi_by_sample", "roi_backward_scatter"), ("PoolingPlaces", _roi.RECORD.size + _roi.PLACES.size)),
+    **dict.fromkeys(
+        ("roi_regions", "roi_backward_gather"), ("PoolingBack", _roi.RECORD.size + _roi.PLACES.size + _roi.BACK.size)
+    ),
     "soft_nms": ("SoftNms", _soft_nms.RECORD.size),
     "rotated_pairs": ("RotatedIou", _rotated.RECORD.size),
 }

@@ -1,4 +1,4 @@
-"""Overlaps of rotated boxes: packs the record of kernels/rotated_iou_record.cuh, and runs it."""
+"""Overlaps of rotated boxes: packs the record of kernels/records/rotated_iou.cuh, and runs it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from . import _cpu, _nms
 
-_SIDE = 16  # kernels/rotated_pairs.cu
+_SIDE = 16  # kernels/detection/rotated_pairs.cu
 RECORD = struct.Struct("P32s P32s P 3q 2i")
 
 

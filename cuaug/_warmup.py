@@ -10,8 +10,11 @@ def warmup_names() -> list[str]:
     """The name expressions of what most training steps use."""
     geometries = (("Affine", "Bilinear"), ("Affine", "Nearest"), ("Perspective", "Bilinear"), ("Grid", "Bilinear"))
     colours = ("AdjustBrightness", "AdjustContrast", "AdjustSaturation", "AdjustHue")
-    names = ["cuaug::nms_few_settle", "cuaug::nms_settle", "cuaug::nms_sort"]
-    names += [name_expression(skeleton, "float32") for skeleton in ("nms_few_hits", "nms_hits", "nms_rank", "nms")]
+    names = ["cuaug::nms_small_resolve", "cuaug::nms_resolve", "cuaug::nms_sort"]
+    names += [
+        name_expression(skeleton, "float32")
+        for skeleton in ("nms_small_overlap_mask", "nms_overlap_mask", "nms_rank", "nms")
+    ]
     for layout in ("Planar", "Packed"):
         for dtype in ("uint8", "float16", "float32"):
             names += [

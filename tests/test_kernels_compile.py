@@ -133,14 +133,18 @@ EXTREMES = {"source": IMAGE_DTYPES, "layout": LAYOUTS, "channels": [1, 2, 3, 4]}
 LUTS = {**BLURS, "source": ["uint8"]}
 # What a recipe's pass does to pixels: chains of ops behind a resample.
 JITTERED = ("ColorJitter", "RandomGrayscale", "Normalize")
-PARTED = ("AfterContrast", "RandomGrayscale", "Normalize")  # by the pass before, which does what comes before the mean
+PARTED = (
+    "JitterAfterMean",
+    "RandomGrayscale",
+    "Normalize",
+)  # by the pass before, which does what comes before the mean
 COLOURED = {"jittered": JITTERED, "grey": ("RandomGrayscale",)}
 SLOT = ("AdjustBrightness", "AdjustSaturation", "Posterize", "Solarize")  # of a policy
 CHAINS = {
     **COLOURED,
     "erased": ("Erase",),
-    "scaled": ("Scaled", "Normalize"),
-    "unscaled": ("Unscaled",),
+    "scaled": ("Rescale", "Normalize"),
+    "unscaled": ("ConvertRange",),
     "stepped": ("Solarize", "Posterize", "Erase"),
     "slot": SLOT,
 }
@@ -156,7 +160,7 @@ FUSED = {
     "chain": list(CHAINS),
 }
 # Passes that do what comes before a mean, and take it on the way.
-BEFORE = {"none": (), "first": ("BeforeContrast",), "second": ("ColorJitter", "RandomGrayscale", "BeforeContrast")}
+BEFORE = {"none": (), "first": ("JitterBeforeMean",), "second": ("ColorJitter", "RandomGrayscale", "JitterBeforeMean")}
 MEASURED = {
     **{name: values for name, values in FUSED.items() if name != "target"},
     "channels": [1, 3],
@@ -295,7 +299,7 @@ def user_names():
     rows = {**CROP, "layout": "Planar", "target": "float16", "result": "Planar"}
     fused = [
         warp_of(rows, kernels.chain((vignette, *JITTERED))),
-        measuring(rows, kernels.chain([vignette, "BeforeContrast"])),
+        measuring(rows, kernels.chain([vignette, "JitterBeforeMean"])),
         kernels.name_expression("luma_mean", "uint8", "Planar", 3, kernels.chain([vignette])),
     ]
     return alone, fused
@@ -314,7 +318,7 @@ USUAL = [
         for name in (
             warp_of({**row, "target": "float16"}, kernels.chain(JITTERED)),
             warp_of({**row, "target": "float32"}, kernels.chain(JITTERED)),
-            measuring(row, kernels.chain(["BeforeContrast"])),
+            measuring(row, kernels.chain(["JitterBeforeMean"])),
             *(
                 kernels.name_expression("pointwise", "uint8", layout, 3, kernels.chain(ops), "float16", "Planar", 3)
                 for ops in (JITTERED, PARTED)
@@ -322,7 +326,7 @@ USUAL = [
             *(
                 warp_of({**row, "border": "Constant", "sampler": sampler, "target": target}, kernels.chain(chain))
                 for sampler in RETOUCHED[:2]
-                for target, chain in (("uint8", SLOT), ("float16", (*SLOT, "Scaled", "Normalize")))
+                for target, chain in (("uint8", SLOT), ("float16", (*SLOT, "Rescale", "Normalize")))
             ),
             kernels.name_expression("relevel", "uint8", layout, 3),
             kernels.name_expression("relevel", "uint8", layout, 3, "Together"),
@@ -356,7 +360,7 @@ def ragged_names():
     for layout in ("Planar", "Packed"):
         row = {**CROP, "layout": f"Ragged<cuaug::{layout}>", "result": layout}
         made.append(warp_of({**row, "target": "float16"}, kernels.chain(JITTERED)))
-        made.append(measuring(row, kernels.chain(["BeforeContrast"])))
+        made.append(measuring(row, kernels.chain(["JitterBeforeMean"])))
         made.append(warp_of({**row, "geometry": "Perspective", "border": "Edge", "target": "uint8"}, kernels.chain(())))
     return made
 
@@ -377,14 +381,16 @@ COPIED = [
 def detection_names():
     """Suppression, and pooling of each shape and its gradient, with channels apart, single and as vectors."""
     names = [kernels.name_expression(s, real) for s in ("nms_rank", "nms") for real in ("float64", "Rotated")]
-    names += [kernels.name_expression(skeleton, "float64") for skeleton in ("nms_few_hits", "nms_hits")]
+    names += [
+        kernels.name_expression(skeleton, "float64") for skeleton in ("nms_small_overlap_mask", "nms_overlap_mask")
+    ]
     names += ["cuaug::soft_nms", "cuaug::rotated_pairs"]
     for dtype, wide in (("float16", 8), ("bfloat16", 1), ("float32", 4), ("float64", 2)):
         real = "cuaug::float64" if dtype == "float64" else "cuaug::float32"
         for own in (0, wide):
             names.append(kernels.name_expression("roi_average", dtype, own))
             names += [
-                kernels.name_expression("roi", dtype, *shape, own)
+                kernels.name_expression("roi_by_sample", dtype, *shape, own)
                 for shape in (
                     ("SampledBins", 0),
                     ("SampledBins", 1),
@@ -396,11 +402,11 @@ def detection_names():
         names += [kernels.name_expression("roi_regions", dtype, shape) for shape in ("SampledBins", "PixelBins")]
         touches = [f"Upright<{real}>", f"Nearby<cuaug::SampledBins<{real}>, 0>"]
         touches += [f"Nearby<cuaug::{shape}<{real}>, 1>" for shape in ("SampledBins", "PixelBins")]
-        names += [kernels.name_expression("roi_back", dtype, touch) for touch in touches]
+        names += [kernels.name_expression("roi_backward_gather", dtype, touch) for touch in touches]
         for inside in (0, 1):
-            names.append(kernels.name_expression("roi_spread", dtype, inside))
+            names.append(kernels.name_expression("roi_backward_separable", dtype, inside))
             names += [
-                kernels.name_expression("roi_scatter", dtype, *shape, inside)
+                kernels.name_expression("roi_backward_scatter", dtype, *shape, inside)
                 for shape in (("SampledBins", 0), ("SampledBins", 1), ("PixelBins", 1))
             ]
     return names
@@ -454,8 +460,8 @@ def test_images_of_different_sizes_compile_without_a_warning_or_a_spill(name, ar
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @each_name(DETECTION)
 def test_the_kernels_of_detection_compile_without_a_warning_or_a_spill(name, architecture, nvrtc, record_property):
-    # What a thread of roi_back.cu sums up takes 32 registers, and a block of soft_nms.cu 1,024 threads.
-    few = name.startswith(("cuaug::roi_back", "cuaug::soft_nms"))
+    # A thread of roi_backward_gather.cu keeps 32 registers of sums; a block of soft_nms.cu has 1,024 threads.
+    few = name.startswith(("cuaug::roi_backward_gather", "cuaug::soft_nms"))
     check_kernel(nvrtc, name, architecture, record_property, FEW if few else 0)
 
 

@@ -30,16 +30,16 @@ def test_kernels_that_are_set_up_early_wait_for_what_is_before_them():
     [
         ("gpu/thread_work.cuh", "pointwise_threads", _grids.POINTWISE_THREADS),
         ("gpu/batched_launch.cuh", "most_together", together.MOST),
-        ("nms_record.cuh", "nms_tile", _nms._TILE),
-        ("nms_record.cuh", "nms_block", _nms._BLOCK),
-        ("nms_rank.cu", "nms_rank_threads", _nms._RANK_THREADS),
-        ("nms_few.cuh", "nms_few", _nms._FEW),
-        ("nms_few.cuh", "nms_few_warps", _nms._FEW_WARPS),
-        ("nms_pairs.cuh", "nms_part", _nms._PART),
-        ("nms_pairs.cuh", "nms_most_parts", int(_nms._MOST_PAIRS**0.5) // _nms._PART),
-        ("nms_hits.cu", "nms_at_once", _nms._OWN_WORDS[0]),
-        ("nms_settle.cu", "nms_settle_threads", 32 * _nms._SETTLE_WARPS),
-        ("draw.cu", "draw_samples", _draws._SAMPLES),
+        ("records/nms.cuh", "nms_tile", _nms._TILE),
+        ("records/nms.cuh", "nms_block", _nms._BLOCK),
+        ("detection/nms_rank.cu", "nms_rank_threads", _nms._RANK_THREADS),
+        ("detection/nms_small.cuh", "nms_few", _nms._FEW),
+        ("detection/nms_small.cuh", "nms_few_warps", _nms._FEW_WARPS),
+        ("detection/nms_pairs.cuh", "nms_part", _nms._PART),
+        ("detection/nms_pairs.cuh", "nms_most_parts", int(_nms._MOST_PAIRS**0.5) // _nms._PART),
+        ("detection/nms_overlap_mask.cu", "nms_at_once", _nms._OWN_WORDS[0]),
+        ("detection/nms_resolve.cu", "nms_settle_threads", 32 * _nms._SETTLE_WARPS),
+        ("passes/draw.cu", "draw_samples", _draws._SAMPLES),
         ("passes/cut.cu", "cut_rows", _engine._ROWS),
         ("geometry/coordinate_map.cuh", "narrow", _pass._NARROW),
         ("gpu/thread_work.cuh", "pointwise_threads", _plans.SKELETONS["pointwise"].threads),
@@ -49,14 +49,12 @@ def test_constants_are_those_of_the_kernels(file, name, mirrored):
     assert number(file, name) == mirrored
 
 
-@pytest.mark.parametrize(
-    "path", sorted((KERNELS / "ops").glob("*.cuh")), ids=lambda path: path.stem
-)
+@pytest.mark.parametrize("path", sorted((KERNELS / "ops").glob("*.cuh")), ids=lambda path: path.stem)
 def test_ops_that_look_at_their_place_say_so(path):
     """Of the others a frame's rows may go for rows of another length (pointwise.cu)."""
     text = path.read_text()
-    looks = re.search(r"\bwhere\.(x|y|width|height|plane)\b", text) is not None
-    assert looks == ("placed = true;" in text)
+    looks = re.search(r"\bcontext\.(x|y|width|height|channel_group)\b", text) is not None
+    assert looks == ("uses_position = true;" in text)
 
 
 @pytest.mark.parametrize("width", [1, 3, 4, 7, 224, 256, 518, 640, 1023, 1024, 1028, 4100, 67_107_841, 2**30 - 1])

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from .._check import WHITE
 
-MOST_ENTRIES = 1 << 16  # positions in a recipe (kernels/philox.cuh)
+MOST_ENTRIES = 1 << 16  # positions in a recipe (kernels/draws/philox.cuh)
 _INDICES = 64  # of random numbers that each draw keeps to itself: four to an index
 
 

@@ -128,13 +128,13 @@ def test_a_batch_of_images_in_one_call(images):
 @pytest.fixture
 def impatient(monkeypatch):
     """Blocks that settle boxes give up at once, as if those that they wait for had no place on the GPU."""
-    text = (Path(cuda.__file__).parent / "kernels" / "nms_settle.cu").read_text()
+    text = (Path(cuda.__file__).parent / "kernels" / "detection/nms_resolve.cu").read_text()
     hasty, usual = text.replace("nms_patience = 256;", "nms_patience = -1;"), cuda.sources
     assert hasty != text
 
     def sources(name):
         source, options = usual(name)
-        return source.replace('#include "nms_settle.cu"', hasty), options
+        return source.replace('#include "detection/nms_resolve.cu"', hasty), options
 
     monkeypatch.setattr(cuda, "sources", sources)
     monkeypatch.setattr(cuda, "_kernels", {})
@@ -147,7 +147,7 @@ def test_the_last_block_decides_what_others_have_left(scene, count, impatient):
     classes = torch.from_numpy(box_cases.labels(count)).cuda()
     found = cuaug.batched_nms(boxes, scores, classes, 0.5)
     assert_array_equal(to_numpy(found), cuaug.batched_nms(boxes.cpu(), scores.cpu(), classes.cpu(), 0.5))
-    assert "cuaug::nms_settle" in cuda._kernels
+    assert "cuaug::nms_resolve" in cuda._kernels
 
 
 def test_streams_of_different_priority_end():

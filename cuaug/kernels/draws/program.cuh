@@ -1,8 +1,8 @@
 #pragma once
 
-#include "draw_record.cuh"
+#include "records/draw.cuh"
 #include "draws/boxes.cuh"
-#include "draws/carry.cuh"
+#include "draws/inverse_map.cuh"
 
 // A recipe's draws as a program that every sample runs for itself: first what is random, into the sample's row of the
 // table, then, from the last geometric op to the first, how the coordinates of the result are carried back to the

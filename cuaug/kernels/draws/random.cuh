@@ -1,6 +1,6 @@
 #pragma once
 
-#include "philox.cuh"
+#include "draws/philox.cuh"
 
 namespace cuaug {
 

@@ -3,8 +3,8 @@
 #include "records/nms.cuh"
 #include "../dispatch_dtype.hpp"
 
-// As kernels/detection/nms.cu, on one thread a sample: what is kept of each class so far is tried on 64 candidates at a time,
-// side by side.
+// As kernels/detection/nms.cu, on one thread a sample: what is kept of each class so far is tried on 64 candidates at a
+// time, side by side.
 
 namespace cuaug {
 

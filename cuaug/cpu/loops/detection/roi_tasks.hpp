@@ -19,8 +19,8 @@ inline void pool_region(const Pooling& args, native::Pooling kind, long long k, 
 }
 
 template <class T>
-inline void spread_region(const Pooling& args, native::Pooling kind, long long k, const Channels& channels, ComputeType<T>* to,
-                          const Maps& maps) {
+inline void spread_region(const Pooling& args, native::Pooling kind, long long k, const Channels& channels,
+                          ComputeType<T>* to, const Maps& maps) {
     using R = ComputeType<T>;
     if (kind == native::Pooling::pixels)
         spread_samples<T, R, PixelBins<R>, true>(args, k, channels, to, maps);
@@ -61,7 +61,8 @@ inline void spread_level(const native::PoolingCall& call, const Pooling& args, i
         spread_region<T>(args, call.kind, call.order[i], channels, to, maps);
     if constexpr (!is_same_v<T, R>)
         for (long long i = 0; i < outer; ++i)
-            for (long long j = 0; j < inner; ++j) out[row(own.gradients, i) + j] = saturate_cast<T>(to[row(maps, i) + j]);
+            for (long long j = 0; j < inner; ++j)
+                out[row(own.gradients, i) + j] = saturate_cast<T>(to[row(maps, i) + j]);
 }
 
 template <class T>

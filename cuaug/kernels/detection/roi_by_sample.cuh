@@ -1,6 +1,6 @@
 #pragma once
 
-#include "roi.cuh"
+#include "detection/roi_bins.cuh"
 #include "gpu/convert.cuh"
 
 // Bins pooled sample by sample, each by one thread for a few channels, which share the work of finding a sample.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "roi.cuh"
+#include "detection/roi_bins.cuh"
 #include "gpu/reduce.cuh"
 
 // Upright averages, axis by axis: the average of samples between two pixels each is a sum of pixels, whose weights

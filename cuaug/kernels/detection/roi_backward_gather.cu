@@ -1,5 +1,5 @@
-#include "gpu/roi_touch.cuh"
-#include "gpu/roi_walk.cuh"
+#include "detection/roi_gather.cuh"
+#include "detection/roi_by_sample.cuh"
 
 namespace cuaug {
 
@@ -54,11 +54,11 @@ inline int regions_of(const PoolingBack& args, const Tile& tile, long long first
 }
 
 // A thread has a pixel and some channels to itself, and sums up what the regions send there in the order of the call:
-// every run gives the same, which roi_scatter.cu cannot promise. Gradients of a window of bins are staged for all
-// threads. Grid: (tiles x channel groups).
+// every run gives the same, which detection/roi_backward_scatter.cu cannot promise. Gradients of a window of bins are
+// staged for all threads. Grid: (tiles x channel groups).
 template <class T, class Touch>
 __global__ void __launch_bounds__(back_threads, sizeof(ComputeType<T>) == 8 ? 1 : 2)
-    roi_back(const __grid_constant__ PoolingBack args) {
+    roi_backward_gather(const __grid_constant__ PoolingBack args) {
     using R = ComputeType<T>;
     using Shape = typename Touch::Shape;
     constexpr int group = back_channels<T>, pitch = group + 16 / sizeof(R);  // rows of a window in different banks
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(back_threads, sizeof(ComputeType<T>) == 8 ? 1 
                         const int y = bin / wide, x = bin % wide;
                         gradient[y * window_side + x][channel] =
                             to_compute<R>(pooled[k * args.pooled.n + channel * args.pooled.c +
-                                              (window.y + y) * args.pooled.y + (window.x + x) * args.pooled.x]);
+                                                 (window.y + y) * args.pooled.y + (window.x + x) * args.pooled.x]);
                         if constexpr (Touch::greatest) {
                             long long number[1];
                             read_places(args,

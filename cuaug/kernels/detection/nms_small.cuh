@@ -1,9 +1,9 @@
 #pragma once
 
-#include "nms_record.cuh"
+#include "records/nms.cuh"
 
-// Few boxes are compared all with all, as others are (nms_pairs.cuh), but in smaller pieces, and a block settles a
-// sample alone: 11.5 us for 1,000, where the kernels for more take 18.4. [H200]
+// Few boxes are compared all with all, as others are (detection/nms_pairs.cuh), but in smaller pieces, and a block
+// settles a sample alone: 11.5 us for 1,000, where the kernels for more take 18.4. [H200]
 
 namespace cuaug {
 

@@ -1,5 +1,5 @@
-#include "gpu/roi_parts.cuh"
-#include "gpu/roi_walk.cuh"
+#include "detection/roi_axis_weights.cuh"
+#include "detection/roi_by_sample.cuh"
 
 namespace cuaug {
 

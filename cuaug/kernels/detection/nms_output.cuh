@@ -1,7 +1,7 @@
 #pragma once
 
 #include "gpu/reduce.cuh"
-#include "nms_record.cuh"
+#include "records/nms.cuh"
 
 namespace cuaug {
 

@@ -1,7 +1,7 @@
 #include "gpu/convert.cuh"
 #include "gpu/programmatic_launch.cuh"
-#include "nms_pairs.cuh"
-#include "nms_rival.cuh"
+#include "detection/nms_pairs.cuh"
+#include "detection/nms_candidate.cuh"
 
 namespace cuaug {
 
@@ -11,7 +11,8 @@ constexpr int nms_at_once = 2;  // boxes of a lane: what it reads of another ser
 // words at a time, and meet those of the warp's own word of the part, one after the other. Grid: (parts x own words /
 // own_words x samples).
 template <class R>
-__global__ void __launch_bounds__(nms_part, is_same_v<R, float> ? 4 : 1) nms_hits(const __grid_constant__ Nms args) {
+__global__ void __launch_bounds__(nms_part, is_same_v<R, float> ? 4 : 1)
+    nms_overlap_mask(const __grid_constant__ Nms args) {
     __shared__ Rival<R> rivals[nms_part], owns[nms_part];
     __shared__ int found[nms_part];
     let_next_begin();
@@ -22,7 +23,7 @@ __global__ void __launch_bounds__(nms_part, is_same_v<R, float> ? 4 : 1) nms_hit
     const int first = 32 * args.own_words * row, own_at = first + threadIdx.x, other_at = nms_part * part + 32 * warp;
     const bool owning = threadIdx.x < 32 * args.own_words;
 
-    // What nms_settle.cu counts with.
+    // What detection/nms_resolve.cu counts with.
     const long long thread = static_cast<long long>(blockIdx.x) * nms_part + threadIdx.x;
     if (thread < args.samples * words) args.published[thread] = 0;
     if (thread < args.samples) args.state[1 + thread] = 0;

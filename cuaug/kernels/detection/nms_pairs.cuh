@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nms_record.cuh"
+#include "records/nms.cuh"
 
 // Where all pairs of boxes are compared, nothing is sorted: a box's place by score is how many come before it. Who
 // would remove whom is a bit in memory.
@@ -8,9 +8,9 @@
 namespace cuaug {
 
 constexpr int nms_part = 256,
-              nms_part_words =
-                  nms_part / 32;  // boxes that a block of nms_hits.cu compares others with: a word of 32 for each warp
-constexpr int nms_most_parts = 64;  // of a sample
+              nms_part_words = nms_part / 32;  // boxes that a block of detection/nms_overlap_mask.cu compares others
+                                               // with: a word of 32 for each warp
+constexpr int nms_most_parts = 64;             // of a sample
 
 inline int nms_pair_words(const Nms& args) { return (args.count + 31) / 32; }
 inline int nms_parts(const Nms& args) { return (args.count + nms_part - 1) / nms_part; }

@@ -1,5 +1,5 @@
 #include "gpu/convert.cuh"
-#include "rotated_iou_record.cuh"
+#include "records/rotated_iou.cuh"
 
 namespace cuaug {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "records/typed_array.cuh"
-#include "rotated_iou_record.cuh"
+#include "records/rotated_iou.cuh"
 
 namespace cuaug {
 
@@ -41,7 +41,7 @@ struct Nms {
     void* out;        // [N, most]: indices of the boxes kept, by score, then -1; the last kernel alone knows where
     void* found;      // [N]: how many; written when what stands below has been read: then it is free for another call
     NmsKey*
-        keys;  // [2, N, tiles, nms_tile]: by class and score, and by score alone; or, where all pairs are compared: nms_pairs.cuh
+        keys;  // [2, N, tiles, nms_tile]: by class and score, and by score alone; or, where all pairs are compared: detection/nms_pairs.cuh
     void* candidates;               // [N, K]; or likewise
     unsigned long long* published;  // [N, words]: which of 32 candidates are kept, and above these which are decided
     int* kept;                      // [N, K]: by score, the box's index, or -1

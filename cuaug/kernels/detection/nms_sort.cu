@@ -1,6 +1,6 @@
 #include "gpu/convert.cuh"
 #include "gpu/programmatic_launch.cuh"
-#include "nms_record.cuh"
+#include "records/nms.cuh"
 
 namespace cuaug {
 
@@ -11,11 +11,11 @@ inline NmsKey exchanged(const NmsKey& key, int apart) {
 
 }  // namespace cuaug
 
-#include "gpu/bitonic.cuh"
+#include "detection/bitonic_sort.cuh"
 
 namespace cuaug {
 
-// A block sorts a tile of one sample's boxes, a thread each, and clears what nms.cu counts with.
+// A block sorts a tile of one sample's boxes, a thread each, and clears what detection/nms.cu counts with.
 // Grid: (tiles x samples, orders): by class and score, and where there are classes by score alone.
 __global__ void __launch_bounds__(nms_tile) nms_sort(const __grid_constant__ Nms args) {
     __shared__ NmsKey memory[nms_tile];

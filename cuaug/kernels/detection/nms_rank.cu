@@ -1,6 +1,6 @@
 #include "gpu/convert.cuh"
 #include "gpu/programmatic_launch.cuh"
-#include "nms_record.cuh"
+#include "records/nms.cuh"
 
 namespace cuaug {
 

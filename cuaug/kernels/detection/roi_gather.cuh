@@ -1,6 +1,6 @@
 #pragma once
 
-#include "roi.cuh"
+#include "detection/roi_bins.cuh"
 
 // Which bins have a part in a pixel, for a pass back: of a tile of the map, and of a window of a region's bins at a
 // time.

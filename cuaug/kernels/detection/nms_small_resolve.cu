@@ -1,16 +1,16 @@
 #include "gpu/reduce.cuh"
 #include "gpu/programmatic_launch.cuh"
-#include "nms_few.cuh"
+#include "detection/nms_small.cuh"
 
 namespace cuaug {
 
 constexpr int nms_few_settle_warps = nms_few / 32;
 
-// A block settles a sample, a thread a box, by who would remove whom (nms_few_hits.cu). Each warp settles its own 32
-// among themselves by what the others keep, again until nothing changes: after k rounds all is right that takes no more
-// than k steps from warp to warp to decide, and boxes are decided in a few. Then the indices are written, each where it
-// belongs by score among those kept. Grid: (samples).
-__global__ void __launch_bounds__(nms_few_settle_warps * 32) nms_few_settle(const __grid_constant__ Nms args) {
+// A block settles a sample, a thread a box, by who would remove whom (detection/nms_small_overlap_mask.cu). Each warp
+// settles its own 32 among themselves by what the others keep, again until nothing changes: after k rounds all is right
+// that takes no more than k steps from warp to warp to decide, and boxes are decided in a few. Then the indices are
+// written, each where it belongs by score among those kept. Grid: (samples).
+__global__ void __launch_bounds__(nms_few_settle_warps * 32) nms_small_resolve(const __grid_constant__ Nms args) {
     constexpr unsigned int everyone = 0xffffffffu;
     __shared__ unsigned int kept[2][nms_few_settle_warps], by_score[nms_few_settle_warps];
     const int index = threadIdx.x, lane = index & 31, warp = index >> 5, words = (args.count + 31) / 32,

@@ -1,5 +1,5 @@
 #include "gpu/convert.cuh"
-#include "soft_nms_record.cuh"
+#include "records/soft_nms.cuh"
 
 namespace cuaug {
 

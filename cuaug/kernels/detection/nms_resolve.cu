@@ -1,6 +1,6 @@
 #include "gpu/programmatic_launch.cuh"
-#include "nms_kept.cuh"
-#include "nms_pairs.cuh"
+#include "detection/nms_output.cuh"
+#include "detection/nms_pairs.cuh"
 
 namespace cuaug {
 
@@ -128,10 +128,10 @@ inline int next_open(const Nms& args, const Settling& shared, int n, int first) 
     return first;
 }
 
-// Decides which boxes are kept by who would remove whom (nms_hits.cu). The last block of a sample to be done writes its
-// result, and before it decides what others have left: blocks wait for each other, but not for ever, since not all of
-// them need have begun. Grid: (blocks x samples); a sample has at least three.
-__global__ void __launch_bounds__(nms_settle_threads) nms_settle(const __grid_constant__ Nms args) {
+// Decides which boxes are kept by who would remove whom (detection/nms_overlap_mask.cu). The last block of a sample to
+// be done writes its result, and before it decides what others have left: blocks wait for each other, but not for ever,
+// since not all of them need have begun. Grid: (blocks x samples); a sample has at least three.
+__global__ void __launch_bounds__(nms_settle_threads) nms_resolve(const __grid_constant__ Nms args) {
     __shared__ Settling shared;
     __shared__ int number;
     const int words = nms_pair_words(args), groups = (words + nms_group - 1) / nms_group,

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nms_record.cuh"
+#include "records/nms.cuh"
 
 namespace cuaug {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "records/typed_array.cuh"
-#include "rotated.cuh"
+#include "detection/rotated_box.cuh"
 
 namespace cuaug {
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "gpu/roi_walk.cuh"
+#include "detection/roi_by_sample.cuh"
 
-// The way back of what gpu/roi_walk.cuh pools: sums are added to in memory, by whoever comes first.
+// The way back of what detection/roi_by_sample.cuh pools: sums are added to in memory, by whoever comes first.
 
 namespace cuaug {
 

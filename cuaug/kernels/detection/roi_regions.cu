@@ -1,5 +1,5 @@
 #include "gpu/convert.cuh"
-#include "roi.cuh"
+#include "detection/roi_bins.cuh"
 
 namespace cuaug {
 

@@ -1,14 +1,14 @@
 #include "gpu/convert.cuh"
 #include "gpu/programmatic_launch.cuh"
-#include "nms_few.cuh"
-#include "nms_rival.cuh"
+#include "detection/nms_small.cuh"
+#include "detection/nms_candidate.cuh"
 
 namespace cuaug {
 
 // A warp compares 32 boxes, a lane each, with 32 others; the warps of a block have others side by side. Grid: (parts x
 // words x samples).
 template <class R>
-__global__ void __launch_bounds__(nms_few_warps * 32) nms_few_hits(const __grid_constant__ Nms args) {
+__global__ void __launch_bounds__(nms_few_warps * 32) nms_small_overlap_mask(const __grid_constant__ Nms args) {
     __shared__ Rival<R> rivals[nms_few_warps][32];
     __shared__ int ahead[nms_few_warps][32];
     let_next_begin();

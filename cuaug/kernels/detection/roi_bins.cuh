@@ -1,7 +1,7 @@
 #pragma once
 
-#include "roi_record.cuh"
-#include "rotated.cuh"
+#include "records/roi.cuh"
+#include "detection/rotated_box.cuh"
 
 // Where the bins of a region lie, and which pixels they are made of. R is the type of the arithmetic, as of
 // torchvision's: float, or double for float64 features.

@@ -47,7 +47,7 @@ struct RegionBounds {
     int level, n, top, left, bottom, right;  // n: -1: of no sample
 };
 
-// A region as a pass back finds it, so that only one thread works it out: the shape of kernels/roi.cuh, as bytes.
+// A region as a pass back finds it, so that only one thread works it out: the shape of kernels/detection/roi_bins.cuh, as bytes.
 struct alignas(16) RegionShape {
     unsigned char bytes[112];
 };
@@ -55,7 +55,7 @@ struct alignas(16) RegionShape {
 // Pooling on a GPU that remembers which sample of each bin is the greatest. Mirrored by cuaug/_roi.py.
 struct PoolingPlaces : Pooling {
     Maps
-        places;  // [K, C, out_height, out_width]: gpu/roi_walk.cuh's numbers of samples; -1: none. Data null: not asked for
+        places;  // [K, C, out_height, out_width]: detection/roi_by_sample.cuh's numbers of samples; -1: none. Data null: not asked for
     long long short_places;  // int, else long long: whether rows and columns are below 2^15
 };
 

@@ -1,5 +1,5 @@
-#include "gpu/roi_add.cuh"
-#include "gpu/roi_parts.cuh"
+#include "detection/roi_backward_scatter.cuh"
+#include "detection/roi_axis_weights.cuh"
 
 namespace cuaug {
 
@@ -66,7 +66,7 @@ inline void spread_channels(const Pooling& args, const Maps& maps, const T* from
 // channel. What has too many pixels it walks through sample by sample. Grid: (regions, parts).
 template <class T, bool inside>
 __global__ void __launch_bounds__(spread_threads, sizeof(ComputeType<T>) == 8 ? 4 : 6)
-    roi_spread(const __grid_constant__ Pooling args) {
+    roi_backward_separable(const __grid_constant__ Pooling args) {
     using R = ComputeType<T>;
     __shared__ AxisPixels<R> down, across;
     __shared__ R sums[inside ? 1 : most_rows<R>][spread_threads];

@@ -1,6 +1,6 @@
 #include "gpu/convert.cuh"
 #include "gpu/programmatic_launch.cuh"
-#include "nms_kept.cuh"
+#include "detection/nms_output.cuh"
 
 namespace cuaug {
 
