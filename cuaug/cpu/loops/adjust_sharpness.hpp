@@ -1,15 +1,16 @@
 #pragma once
 
 #include "ops/blend_sharpness.cuh"
-#include "pointwise.hpp"
+#include "chain.hpp"
+#include "segment_tasks.hpp"
 
 namespace cuaug {
 
-// Three rows one below the other of a piece and of the columns beside it; `three` are the sums of neighbours in a row.
+// Three consecutive rows of a segment and of the columns beside it; row y is in slot (y + 3) % 3.
 template <class R>
 struct SharpnessWorkspace {
-    PointwiseWorkspace<R> row[3];
-    R three[3][4][segment_width];
+    SegmentWorkspace<R> row[3];
+    R sum_3[3][4][segment_width];  // of a pixel and its neighbours in the row
 };
 static_assert(sizeof(SharpnessWorkspace<double>) <= native::workspace_bytes);
 
@@ -20,43 +21,46 @@ inline void sharpen_segment(const Batch& args, const ChannelGroup& in, const Cha
     const int before = left > 0 ? 1 : 0, after = left + count < args.in_width ? 1 : 0, all = before + count + after;
     auto load = [&](int y) {
         auto& row = workspace.row[(y + 3) % 3];
-        const int inside = y < 0 ? 0 : y >= args.in_height ? args.in_height - 1 : y;
-        load_channels<T>(in, inside, left - before, all, R(1), row);
+        const int row_in_image = y < 0 ? 0 : y >= args.in_height ? args.in_height - 1 : y;
+        load_channels<T>(in, row_in_image, left - before, all, R(1), row);
         for (int k = 0; k < in.channels; ++k) {
-            const R* __restrict__ from = row.channel[k];
-            R* __restrict__ three = workspace.three[(y + 3) % 3][k];
-            for (int i = 1; i < all - 1; ++i) three[i] = from[i - 1] + from[i] + from[i + 1];
+            const R* __restrict__ value = row.channel[k];
+            R* __restrict__ sum_3 = workspace.sum_3[(y + 3) % 3][k];
+            for (int i = 1; i < all - 1; ++i) sum_3[i] = value[i - 1] + value[i] + value[i + 1];
         }
     };
     load(top - 1);
     load(top);
     for (int y = top; y < bottom; ++y) {
         load(y + 1);
-        const bool inner = y > 0 && y < args.in_height - 1;
-        PointwiseWorkspace<R>& above = workspace.row[(y + 2) % 3];  // has served, and takes the result
+        const bool inside_rows = y > 0 && y < args.in_height - 1;
+        SegmentWorkspace<R>& above =
+            workspace.row[(y + 2) % 3];  // its pixels are no longer needed: the result goes there
         for (int k = 0; k < in.channels; ++k) {
-            const R *__restrict__ own = workspace.row[y % 3].channel[k], *__restrict__ a = workspace.three[(y + 2) % 3][k], *__restrict__ b = workspace.three[y % 3][k],
-                    *__restrict__ c = workspace.three[(y + 1) % 3][k];
-            R* __restrict__ to = above.channel[k];
-            auto make = [&](int i, bool inside) {
-                to[i - before] = sharpened(inside, own[i], a[i] + b[i] + c[i], factor, R(max_value<T>));
+            const R* __restrict__ value = workspace.row[y % 3].channel[k];
+            const R* __restrict__ a = workspace.sum_3[(y + 2) % 3][k];
+            const R* __restrict__ b = workspace.sum_3[y % 3][k];
+            const R* __restrict__ c = workspace.sum_3[(y + 1) % 3][k];
+            R* __restrict__ out_row = above.channel[k];
+            auto sharpen = [&](int i, bool inside) {
+                out_row[i - before] = sharpened(inside, value[i], a[i] + b[i] + c[i], factor, R(max_value<T>));
             };
-            if (before == 0) make(0, false);
-            if (inner)
-                for (int i = 1; i < all - 1; ++i) make(i, true);
+            if (before == 0) sharpen(0, false);
+            if (inside_rows)
+                for (int i = 1; i < all - 1; ++i) sharpen(i, true);
             else
-                for (int i = 1; i < all - 1; ++i) make(i, false);
-            if (after == 0 && all > 1) make(all - 1, false);
+                for (int i = 1; i < all - 1; ++i) sharpen(i, false);
+            if (after == 0 && all > 1) sharpen(all - 1, false);
         }
         store_channels<T>(out, y, left, count, R(1), above);
     }
 }
 
-// As kernels/passes/adjust_sharpness.cu. Tasks are those of pointwise.
+// The loop of kernels/passes/adjust_sharpness.cu.
 inline void adjust_sharpness_task(const native::ImageCall& call, long long task, void* memory) {
     const Pointwise args = pointwise_record(call.record);
     constexpr int step = segment_width - 2;
-    const TaskRows rows = task_rows(args, task);
+    const TaskRows rows = segment_task_rows(args, task);
     const double factor = parameter(args, rows.n, 0);
     dispatch_image_dtype(call.source, [&](auto element) {
         using T = decltype(element);
@@ -72,7 +76,7 @@ inline void adjust_sharpness_task(const native::ImageCall& call, long long task,
 }
 
 inline long long adjust_sharpness_tasks(const native::ImageCall& call) {
-    return pointwise_tasks(pointwise_record(call.record));
+    return segment_task_count(pointwise_record(call.record));
 }
 
 }  // namespace cuaug

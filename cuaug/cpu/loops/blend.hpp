@@ -1,13 +1,14 @@
 #pragma once
 
 #include "records/blend.cuh"
-#include "pointwise.hpp"
+#include "channel_io.hpp"
+#include "segment_tasks.hpp"
 
 namespace cuaug {
 
 template <class R>
 struct BlendWorkspace {
-    PointwiseWorkspace<R> sum, branch;
+    SegmentWorkspace<R> sum, branch;
 };
 
 template <class T>
@@ -16,16 +17,16 @@ inline void blend_segment(const Blend& args, long long n, long long t, int y, in
     using R = ComputeType<T>;
     for (int c = 0; c < args.channels; c += 4) {
         const ChannelGroup out = channel_group<T>(args.out, n, t, c, args.channels);
-        double left = 1.0;
+        double remainder = 1.0;
         for (int i = 0; i <= args.branches; ++i) {
             View view = i == 0 ? args.in : args.out;
             if (i > 0) view.data = const_cast<void*>(args.branch[i - 1]);
             load_channels<T>(channel_group<T>(view, n, t, c, args.channels), y, x, count, R(1), workspace.branch);
-            const R share = static_cast<R>(take(args, n, i, left));
+            const R weight = static_cast<R>(take(args, n, i, remainder));
             for (int k = 0; k < out.channels; ++k) {
                 R* __restrict__ sum = workspace.sum.channel[k];
                 const R* __restrict__ branch = workspace.branch.channel[k];
-                for (int p = 0; p < count; ++p) sum[p] = (i == 0 ? R(0) : sum[p]) + share * branch[p];
+                for (int p = 0; p < count; ++p) sum[p] = (i == 0 ? R(0) : sum[p]) + weight * branch[p];
             }
         }
         store_channels<T>(out, y, x, count, R(1), workspace.sum);
@@ -38,7 +39,6 @@ inline Blend blend_record(const native::ImageCall& call) {
     return args;
 }
 
-// Tasks are those of pointwise.
 inline void blend_task(const native::ImageCall& call, long long task, void* memory) {
     const Blend args = blend_record(call);
     dispatch_image_dtype(call.source, [&](auto element) {
@@ -50,6 +50,6 @@ inline void blend_task(const native::ImageCall& call, long long task, void* memo
     });
 }
 
-inline long long blend_tasks(const native::ImageCall& call) { return pointwise_tasks(blend_record(call)); }
+inline long long blend_tasks(const native::ImageCall& call) { return segment_task_count(blend_record(call)); }
 
 }  // namespace cuaug

@@ -1,14 +1,14 @@
 #pragma once
 
-#include "pointwise.hpp"
-#include "coordinate_tile.hpp"
+#include "chain.hpp"
+#include "simd8.hpp"
 
 namespace cuaug {
 
-// The least and the greatest values of up to four channels from c on, eight columns side by side. A NaN is neither.
+// The ranges of up to four channels from c on.
 template <class T, class R = ComputeType<T>>
-inline void extremes_of(const Batch& args, long long n, int c, PointwiseWorkspace<R>& workspace,
-                        typename Simd8<R>::type (&lows)[4], typename Simd8<R>::type (&highs)[4]) {
+inline void add_channels(const Batch& args, long long n, int c, SegmentWorkspace<R>& workspace,
+                         MinMax8<R> (&ranges)[4]) {
     for (int t = 0; t < args.frames; ++t) {
         const ChannelGroup in = channel_group<T>(args.in, n, t, c, args.channels);
         for (int y = 0; y < args.in_height; ++y)
@@ -17,20 +17,19 @@ inline void extremes_of(const Batch& args, long long n, int c, PointwiseWorkspac
                 load_channels<T>(in, y, x, count, R(1), workspace);
                 for (int k = 0; k < in.channels; ++k) {
                     R* values = workspace.channel[k];
-                    for (int i = count; i % 8 != 0; ++i) values[i] = values[count - 1];
-                    for (int i = 0; i < count; i += 8) {
+                    for (int i = count; i % lanes != 0; ++i) values[i] = values[count - 1];
+                    for (int i = 0; i < count; i += lanes) {
                         typename Simd8<R>::type value;
                         memcpy(&value, values + i, sizeof(value));
-                        lows[k] = value < lows[k] ? value : lows[k];
-                        highs[k] = value > highs[k] ? value : highs[k];
+                        ranges[k].add(value);
                     }
                 }
             }
     }
 }
 
-// As kernels/passes/extremes.cu: a task is a sample.
-inline void extremes_task(const native::ImageCall& call, long long n, void* memory) {
+// The loop of kernels/passes/extremes.cu. A task is a sample.
+inline void channel_min_max_task(const native::ImageCall& call, long long n, void* memory) {
     const Pointwise args = pointwise_record(call.record);
     dispatch_image_dtype(call.source, [&](auto element) {
         using T = decltype(element);
@@ -41,20 +40,18 @@ inline void extremes_task(const native::ImageCall& call, long long n, void* memo
             return;
         }
         for (int c = 0; c < args.channels; c += 4) {
-            typename Simd8<R>::type lows[4], highs[4];
-            for (auto& eight : lows) eight = typename Simd8<R>::type{} + R(__builtin_inff());
-            for (auto& eight : highs) eight = typename Simd8<R>::type{} - R(__builtin_inff());
-            extremes_of<T>(args, n, c, *static_cast<PointwiseWorkspace<R>*>(memory), lows, highs);
+            const typename Simd8<R>::type zeros = {}, infinity = zeros + R(__builtin_inff());
+            MinMax8<R> ranges[4];
+            for (auto& range : ranges) range = {infinity, -infinity};
+            add_channels<T>(args, n, c, *static_cast<SegmentWorkspace<R>*>(memory), ranges);
             for (int k = 0; k < 4 && c + k < args.channels; ++k) {
-                R low = lows[k][0], high = highs[k][0];
-                for (int i = 1; i < 8; ++i) low = fmin(lows[k][i], low), high = fmax(highs[k][i], high);
-                out[c + k] = low;
-                out[args.channels + c + k] = high;
+                out[c + k] = ranges[k].low();
+                out[args.channels + c + k] = ranges[k].high();
             }
         }
     });
 }
 
-inline long long extremes_tasks(const native::ImageCall& call) { return pointwise_record(call.record).samples; }
+inline long long channel_min_max_tasks(const native::ImageCall& call) { return pointwise_record(call.record).samples; }
 
 }  // namespace cuaug

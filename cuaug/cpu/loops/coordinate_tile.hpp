@@ -43,23 +43,22 @@ struct CoordinateTile {
     int padded() const { return (width + 7) & ~7; }
 };
 
-// The least and the greatest of `count` numbers, a multiple of 8; false if one is not finite.
+// The smallest and the largest of `count` numbers, a multiple of 8; false if one is not finite.
 template <class R>
 inline bool min_max(const R* __restrict__ values, int count, R& low, R& high) {
-    typename Simd8<R>::type lows, highs, zeros = {};
-    memcpy(&lows, values, sizeof(lows));
-    highs = lows;
-    for (int i = 0; i < count; i += 8) {
-        typename Simd8<R>::type value;
+    using V = typename Simd8<R>::type;
+    V value, zeros = {};
+    memcpy(&value, values, sizeof(value));
+    MinMax8<R> range = {value, value};
+    for (int i = 0; i < count; i += lanes) {
         memcpy(&value, values + i, sizeof(value));
-        lows = value < lows ? value : lows;
-        highs = value > highs ? value : highs;
+        range.add(value);
         zeros += value - value;
     }
-    low = lows[0];
-    high = highs[0];
+    low = range.low();
+    high = range.high();
     R zero = R(0);
-    for (int j = 0; j < 8; ++j) low = fmin(lows[j], low), high = fmax(highs[j], high), zero += zeros[j];
+    for (int j = 0; j < lanes; ++j) zero += zeros[j];
     return zero == R(0);
 }
 

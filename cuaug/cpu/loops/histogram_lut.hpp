@@ -1,17 +1,17 @@
 #pragma once
 
 #include "ops/histogram_lut.cuh"
-#include "channel_min_max.hpp"
+#include "chain.hpp"
 
 namespace cuaug {
 
-// How many pixels of a channel there are of each level, in a sample's frames together.
+// The histogram of a channel of a sample, all its frames together.
 struct LevelCounts {
-    long long of[256];
+    long long pixels[256];
 
     long long sum() const {
         long long all = 0;
-        for (int i = 0; i < 256; ++i) all += i * of[i];
+        for (int i = 0; i < 256; ++i) all += i * pixels[i];
         return all;
     }
 };
@@ -19,8 +19,8 @@ struct LevelCounts {
 inline LevelCounts count_levels(const Pointwise& args, long long n, int c) {
     LevelCounts all = {};
     for (int t = 0; t < args.frames; ++t) {
-        unsigned int counts[4][256] =
-            {};  // in turns: of neighbours of one level the second need not wait for the first
+        // Four counts, which pixels take in turns: an increment need not wait for that of an equal neighbour.
+        unsigned int counts[4][256] = {};
         for (int y = 0; y < args.in_height; ++y) {
             const uint8* row =
                 static_cast<const uint8*>(args.in.data) + n * args.in.n + t * args.in.t + c * args.in.c + y * args.in.y;
@@ -31,7 +31,7 @@ inline LevelCounts count_levels(const Pointwise& args, long long n, int c) {
             for (; x < args.in_width; ++x, row += step) ++counts[0][*row];
         }
         for (int i = 0; i < 256; ++i)
-            all.of[i] += static_cast<long long>(counts[0][i]) + counts[1][i] + counts[2][i] + counts[3][i];
+            all.pixels[i] += static_cast<long long>(counts[0][i]) + counts[1][i] + counts[2][i] + counts[3][i];
     }
     return all;
 }
@@ -42,30 +42,30 @@ inline double mean_luma(const Pointwise& args, long long n) {
     return mean_luma(sums, args.channels, 1LL * args.frames * args.in_height * args.in_width);
 }
 
-// As kernels/passes/relevel.cu: a task is a sample.
-inline void relevel_task(const native::ImageCall& call, long long n, void*) {
+// The loop of kernels/passes/relevel.cu. A task is a sample.
+inline void histogram_lut_task(const native::ImageCall& call, long long n, void*) {
     const Pointwise args = pointwise_record(call.record);
-    const int wanted = static_cast<int>(parameter(args, n, 0));
+    const int mode = static_cast<int>(parameter(args, n, 0));
     const long long total = 1LL * args.frames * args.in_height * args.in_width;
-    const double mean = wanted == contrasting ? mean_luma(args, n) : 0.0;
-    const float factor = wanted == contrasting ? static_cast<float>(parameter(args, n, 1)) : 1.0f;
+    const double mean = mode == contrasting ? mean_luma(args, n) : 0.0;
+    const float factor = mode == contrasting ? static_cast<float>(parameter(args, n, 1)) : 1.0f;
     for (int c = 0; c < args.channels; ++c) {
         uint8* table = static_cast<uint8*>(args.out.data) + (n * args.channels + c) * 256;
         for (int i = 0; i < 256; ++i)
-            table[i] = wanted == contrasting ? contrasted(i, factor, mean) : static_cast<uint8>(i);
-        if (wanted != equalizing && wanted != stretching) continue;
+            table[i] = mode == contrasting ? contrasted(i, factor, mean) : static_cast<uint8>(i);
+        if (mode != equalizing && mode != stretching) continue;
         const LevelCounts counts = count_levels(args, n, c);
         int lowest = 0, highest = 255;
-        while (counts.of[highest] == 0) --highest;
-        while (counts.of[lowest] == 0) ++lowest;
-        for (long long i = 0, below = 0; i < 256; below += counts.of[i++]) {
+        while (counts.pixels[highest] == 0) --highest;
+        while (counts.pixels[lowest] == 0) ++lowest;
+        for (long long i = 0, below = 0; i < 256; below += counts.pixels[i++]) {
             const int level = static_cast<int>(i);
-            table[i] = wanted == stretching ? stretched(level, lowest, highest)
-                                            : equalized(level, below, total - counts.of[highest]);
+            table[i] = mode == stretching ? stretched(level, lowest, highest)
+                                          : equalized(level, below, total - counts.pixels[highest]);
         }
     }
 }
 
-inline long long relevel_tasks(const native::ImageCall& call) { return pointwise_record(call.record).samples; }
+inline long long histogram_lut_tasks(const native::ImageCall& call) { return pointwise_record(call.record).samples; }
 
 }  // namespace cuaug

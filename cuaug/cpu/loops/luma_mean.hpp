@@ -1,11 +1,10 @@
 #pragma once
 
-#include "pointwise.hpp"
+#include "chain.hpp"
 
 namespace cuaug {
 
-// Of a piece's luma, in as many sums side by side as a vector has room for: one after the other, each addition waits
-// for the last.
+// The sum of a segment's luma. Several partial sums in a vector: in one sum every addition waits for the last.
 template <class R>
 inline double segment_luma_sum(int channels, int count, const R (*channel)[segment_width]) {
     const R *r = channel[0], *g = channel[1], *b = channel[2];
@@ -22,9 +21,9 @@ inline double segment_luma_sum(int channels, int count, const R (*channel)[segme
 
 template <class T>
 inline double luma_sum(const native::PointwiseCall& call, const Pointwise& args, long long n,
-                       PointwiseWorkspace<ComputeType<T>>& workspace) {
+                       ChainWorkspace<ComputeType<T>>& workspace) {
     using R = ComputeType<T>;
-    const R share = call.ops > 0 ? R(1) / R(max_value<T>) : R(1);  // what ops work with
+    const R scale = call.ops > 0 ? R(1) / R(max_value<T>) : R(1);  // ops see pixels in 0..1
     double total = 0.0;
     workspace.begin(false);
     for (int t = 0; t < args.frames; ++t) {
@@ -32,7 +31,7 @@ inline double luma_sum(const native::PointwiseCall& call, const Pointwise& args,
         for (int y = 0; y < args.in_height; ++y)
             for (int x = 0; x < args.in_width; x += segment_width) {
                 const int count = args.in_width - x < segment_width ? args.in_width - x : segment_width;
-                load_channels<T>(in, y, x, count, share, workspace);
+                load_channels<T>(in, y, x, count, scale, workspace);
                 bool changed = false;
                 if (call.ops > 0) {
                     const PixelContext<R> context = {
@@ -46,15 +45,15 @@ inline double luma_sum(const native::PointwiseCall& call, const Pointwise& args,
                 if (call.in_place && changed) store_channels<T>(in, y, x, count, R(max_value<T>), workspace);
             }
     }
-    return total / static_cast<double>(share);
+    return total / static_cast<double>(scale);
 }
 
-// As kernels/passes/luma_mean.cu: a task is a sample.
+// The loop of kernels/passes/luma_mean.cu. A task is a sample.
 inline void luma_mean_task(const native::PointwiseCall& call, long long n, void* memory) {
     const Pointwise args = pointwise_record(call.record);
     dispatch_image_dtype(call.source, [&](auto element) {
         using T = decltype(element);
-        const double sum = luma_sum<T>(call, args, n, *static_cast<PointwiseWorkspace<ComputeType<T>>*>(memory));
+        const double sum = luma_sum<T>(call, args, n, *static_cast<ChainWorkspace<ComputeType<T>>*>(memory));
         static_cast<double*>(args.out.data)[n * args.out.n] =
             sum / (1.0 * args.frames * args.in_height * args.in_width);
     });

@@ -4,30 +4,30 @@
 #include "cpu_variant.hpp"
 #include "dispatch.hpp"
 
-// A piece of a row, channel by channel, and an op that goes over it.
+// An op over a segment of a row, which is an array per channel.
 
 namespace cuaug {
 
 constexpr int segment_width = 256;
 
-// Flat: with one call left in it, which the compiler leaves where an op is long, the loop is no SIMD code (noise: 42 ns
-// a pixel, not 16).
+// `flatten` inlines every call: the compiler leaves one where an op is long, and the loop is not vectorized then (noise
+// takes 42 ns a pixel instead of 16).
 template <class R, int K, class Op>
 __attribute__((noinline, flatten)) void apply_step(const Op& op, const PixelContext<R>& context, int count,
                                                    R (*__restrict__ channel)[segment_width]) {
     for (int i = 0; i < count; ++i) {
         Pixel<R, K> in;
         for (int k = 0; k < K; ++k) in.c[k] = channel[k][i];
-        PixelContext<R> here = context;
-        here.x += i;
-        const Pixel<R, K> out = op(in, here);
+        PixelContext<R> pixel_context = context;
+        pixel_context.x += i;
+        const Pixel<R, K> out = op(in, pixel_context);
         for (int k = 0; k < K; ++k) channel[k][i] = out.c[k];
     }
 }
 
-// Whether it had something to do.
+// Returns whether the op is active for this sample.
 template <class R, int K, class Op>
-inline bool apply(const Op& op, const PixelContext<R>& context, int count, R (*channel)[segment_width]) {
+inline bool apply_op(const Op& op, const PixelContext<R>& context, int count, R (*channel)[segment_width]) {
     bool changed = false;
     for_each_step(
         op,

@@ -1,13 +1,15 @@
 #pragma once
 
-// Eight rows of numbers side by side, number i of all of them together: what is summed along a row is then summed for
-// eight at once.
+#include "dtype.cuh"
+
+// Vectors of eight numbers. Eight rows are interleaved (number i of all eight, then number i + 1), so that sums along a
+// row are computed for eight rows at once.
 
 namespace cuaug {
 
 constexpr int lanes = 8;
 
-// The compiler makes scalar code of loops over arrays of eight.
+// A vector type: loops over arrays of eight are not vectorized.
 template <class R>
 struct Simd8;
 template <>
@@ -19,13 +21,36 @@ struct Simd8<double> {
     using type = double __attribute__((vector_size(64)));
 };
 
-// to[r][c] = from[c][r] of a block of 8 by 8; rows are a step apart.
+// The smallest and the largest of many numbers, in eight lanes. A NaN is neither.
+template <class R>
+struct MinMax8 {
+    typename Simd8<R>::type lows, highs;
+
+    void add(const typename Simd8<R>::type& value) {
+        lows = value < lows ? value : lows;
+        highs = value > highs ? value : highs;
+    }
+
+    R low() const {
+        R result = lows[0];
+        for (int i = 1; i < lanes; ++i) result = fmin(lows[i], result);
+        return result;
+    }
+
+    R high() const {
+        R result = highs[0];
+        for (int i = 1; i < lanes; ++i) result = fmax(highs[i], result);
+        return result;
+    }
+};
+
+// to[r][c] = from[c][r] of a block of 8 by 8; the steps are from row to row.
 template <class R>
 inline void transpose(const R* __restrict__ from, long long from_step, R* __restrict__ to, long long to_step) {
 #ifdef __AVX2__
     if constexpr (is_same_v<R, float>) {
         __m256 a[8], b[8];
-        // Halves of four numbers find their place as they are loaded.
+        // Halves of four numbers are loaded into their places.
         for (int i = 0; i < 4; ++i) {
             a[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(from + i * from_step)),
                                         _mm_loadu_ps(from + (i + 4) * from_step), 1);
@@ -49,30 +74,30 @@ inline void transpose(const R* __restrict__ from, long long from_step, R* __rest
         for (int c = 0; c < lanes; ++c) to[r * to_step + c] = from[c * from_step + r];
 }
 
-// Rows of `count` numbers, a pitch apart, to numbers of eight rows. Up to 7 numbers more are read and written.
+// Interleaves eight rows of `count` numbers. Up to 7 numbers more of each are read and written.
 template <class R>
 inline void interleave8(const R* rows, long long pitch, int count, R* out) {
     for (int i = 0; i < count; i += lanes) transpose(rows + i, pitch, out + lanes * i, lanes);
 }
 
-// And back.
+// The reverse of interleave8.
 template <class R>
 inline void deinterleave8(const R* from, int count, R* rows, long long pitch) {
     for (int i = 0; i < count; i += lanes) transpose(from + lanes * i, lanes, rows + i, pitch);
 }
 
-// The sum of `weight[i] * number i`, for eight rows of each of C channels: channel k is `plane` numbers further on,
-// number i + 1 `step`.
+// The sum of weight[i] * numbers[i], for eight rows of each of C channels: number i + 1 is `step` numbers further on,
+// channel k + 1 `channel_step`.
 template <int C, class R>
-inline void weighted_sum8(const R* __restrict__ numbers, int step, int plane, const R* __restrict__ weight, int count,
-                          R* __restrict__ out) {
+inline void weighted_sum8(const R* __restrict__ numbers, int step, int channel_step, const R* __restrict__ weight,
+                          int count, R* __restrict__ out) {
     using V = typename Simd8<R>::type;
     V sum[C] = {};
     for (int i = 0; i < count; ++i) {
         const R* at = numbers + static_cast<long long>(lanes) * i * step;
         for (int k = 0; k < C; ++k) {
             V number;
-            memcpy(&number, at + static_cast<long long>(lanes) * k * plane, sizeof(number));
+            memcpy(&number, at + static_cast<long long>(lanes) * k * channel_step, sizeof(number));
             sum[k] += weight[i] * number;
         }
     }

@@ -4,8 +4,8 @@
 #include "convert.hpp"
 #include "row_segment.hpp"
 
-// What a library of one user's op has besides the op: its loop over a piece, which the loops of the extension call
-// (native::UserLoop).
+// The loop of a user's op over a segment (native::UserOpLoop). cuaug/_compiler.py compiles it with the op into a
+// library, whose loop the extension calls.
 
 namespace cuaug {
 
@@ -13,8 +13,8 @@ template <template <class, int> class Op, class R>
 inline void apply_user_op(int channels, const void* field, const void* context, int count, void* channel) {
     dispatch_channels(channels, [&](auto K) {
         const auto op = op_of<Op<R, decltype(K)::value>>(static_cast<const R*>(field));
-        apply<R, decltype(K)::value>(op, *static_cast<const PixelContext<R>*>(context), count,
-                                     static_cast<R(*)[segment_width]>(channel));
+        apply_op<R, decltype(K)::value>(op, *static_cast<const PixelContext<R>*>(context), count,
+                                        static_cast<R(*)[segment_width]>(channel));
     });
 }
 
