@@ -126,15 +126,16 @@ PointwiseCall told(PointwiseCall call, bool last) { return call.last = last, cal
 
 // Every record begins with a batch. `kept`: what the call points to besides.
 template <class Call>
-Loop loop(const py::bytes& record, unsigned long size, Call call, long long (*LoopTable::*tasks)(const Call&),
-          void (*LoopTable::*task)(const Call&, long long, void*), std::shared_ptr<const void> kept = nullptr) {
+Loop loop(const py::bytes& record, unsigned long size, Call call, LoopFunctions<Call> LoopTable::*functions,
+          std::shared_ptr<const void> kept = nullptr) {
     const auto copy = std::make_shared<const Record>(record, size);
     call.record = copy->data;
     const auto& args = *reinterpret_cast<const cuaug::Batch*>(copy->data);
     return {args.samples, 1.0 * args.samples * args.frames * args.channels * args.out_height * args.out_width, false,
-            [=](const LoopTable& table) { return (table.*tasks)(call); },
+            [=](const LoopTable& table) { return (table.*functions).task_count(call); },
             [=](const LoopTable& table, long long i, void* workspace, bool last) {
-                static_cast<void>(copy), static_cast<void>(kept), (table.*task)(told(call, last), i, workspace);
+                static_cast<void>(copy), static_cast<void>(kept),
+                    (table.*functions).run_task(told(call, last), i, workspace);
             }};
 }
 
@@ -180,8 +181,7 @@ Loop warp(const py::bytes& record, const std::string& source, const std::string&
         refuse_labels(call.source, source);
         refuse_labels(call.target, target);
     }
-    return loop(record, warp_record_size(cuaug::Geometries(), call.geometry), call, &LoopTable::warp_tasks,
-                &LoopTable::warp);
+    return loop(record, warp_record_size(cuaug::Geometries(), call.geometry), call, &LoopTable::warp_image);
 }
 
 Loop resample(const py::bytes& record, const std::string& source, const std::string& target,
@@ -190,7 +190,7 @@ Loop resample(const py::bytes& record, const std::string& source, const std::str
                          index_of<Filter>(cuaug::Filters(), filter, "filter")};
     refuse_labels(call.source, source);
     refuse_labels(call.target, target);
-    return loop(record, sizeof(cuaug::Resample), call, &LoopTable::resample_tasks, &LoopTable::resample);
+    return loop(record, sizeof(cuaug::Resample), call, &LoopTable::resample);
 }
 
 // An op by its name, or a user's by the address of its loop and the number of its fields.
@@ -227,7 +227,7 @@ Loop pointwise(const py::bytes& record, const std::string& source, const std::st
                           false};
     refuse_labels(call.source, source);
     refuse_labels(call.target, target);
-    return loop(record, sizeof(cuaug::Pointwise), call, &LoopTable::pointwise_tasks, &LoopTable::pointwise, found);
+    return loop(record, sizeof(cuaug::Pointwise), call, &LoopTable::pointwise, found);
 }
 
 Loop luma_mean(const py::bytes& record, const std::string& source, const Chain& chain, bool in_place) {
@@ -241,21 +241,15 @@ Loop luma_mean(const py::bytes& record, const std::string& source, const Chain& 
                           in_place,
                           false};
     refuse_labels(call.source, source);
-    return loop(record, sizeof(cuaug::Pointwise), call, &LoopTable::luma_mean_tasks, &LoopTable::luma_mean, found);
+    return loop(record, sizeof(cuaug::Pointwise), call, &LoopTable::luma_mean, found);
 }
 
 Loop mix(const py::bytes& record, const std::string& dtype, const std::string& name) {
     MixCall call = {nullptr, dtype_named(dtype), index_of<Mix>(cuaug::Mixes::For<float, 3>(), name, "mix")};
     refuse_labels(call.dtype, dtype);
-    Loop made = loop(record, sizeof(cuaug::Pointwise), call, &LoopTable::mix_tasks, &LoopTable::mix);
+    Loop made = loop(record, sizeof(cuaug::Pointwise), call, &LoopTable::mix);
     made.mixes = true;
     return made;
-}
-
-Loop gaussian_blur(const py::bytes& record, const std::string& source) {
-    GaussianBlurCall call = {nullptr, dtype_named(source)};
-    refuse_labels(call.source, source);
-    return loop(record, sizeof(cuaug::GaussianBlur), call, &LoopTable::gaussian_blur_tasks, &LoopTable::gaussian_blur);
 }
 
 void draw(const py::bytes& record) {
@@ -267,13 +261,12 @@ void draw(const py::bytes& record) {
                            cuaug::stream_of(args, args.step, cuaug::id_of(args, n)), n, true, 0, 1, [] {});
 }
 
-// LoopTable that take a record and the images' dtype, and nothing besides.
-template <class Record, long long (*LoopTable::*Tasks)(const ImageCall&),
-          void (*LoopTable::*Task)(const ImageCall&, long long, void*)>
+// Loops that take a record and the images' dtype, and nothing besides.
+template <class Record, LoopFunctions<ImageCall> LoopTable::* Functions>
 Loop of_images(const py::bytes& record, const std::string& source) {
     ImageCall call = {nullptr, dtype_named(source)};
     refuse_labels(call.source, source);
-    return loop(record, sizeof(Record), call, Tasks, Task);
+    return loop(record, sizeof(Record), call, Functions);
 }
 
 void nms(const py::bytes& record, const std::string& source) {
@@ -328,17 +321,13 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     module.def("pointwise", &pointwise, "record"_a, "source"_a, "target"_a, "ops"_a, "out_channels"_a);
     module.def("luma_mean", &luma_mean, "record"_a, "source"_a, "ops"_a, "in_place"_a);
     module.def("mix", &mix, "record"_a, "dtype"_a, "mix"_a);
-    module.def("gaussian_blur", &gaussian_blur, "record"_a, "source"_a);
+    module.def("gaussian_blur", &of_images<cuaug::GaussianBlur, &LoopTable::gaussian_blur>, "record"_a, "source"_a);
     module.def("draw", &draw, "record"_a);
-    module.def("adjust_sharpness",
-               &of_images<cuaug::Pointwise, &LoopTable::adjust_sharpness_tasks, &LoopTable::adjust_sharpness>,
-               "record"_a, "source"_a);
-    module.def("blend", &of_images<cuaug::Blend, &LoopTable::blend_tasks, &LoopTable::blend>, "record"_a, "source"_a);
-    module.def("relevel", &of_images<cuaug::Pointwise, &LoopTable::relevel_tasks, &LoopTable::relevel>, "record"_a,
-               "source"_a);
-    module.def("extremes", &of_images<cuaug::Pointwise, &LoopTable::extremes_tasks, &LoopTable::extremes>, "record"_a,
-               "source"_a);
-    module.def("lut", &of_images<cuaug::Lut, &LoopTable::lut_tasks, &LoopTable::lut>, "record"_a, "source"_a);
+    module.def("adjust_sharpness", &of_images<cuaug::Pointwise, &LoopTable::adjust_sharpness>, "record"_a, "source"_a);
+    module.def("blend", &of_images<cuaug::Blend, &LoopTable::blend>, "record"_a, "source"_a);
+    module.def("relevel", &of_images<cuaug::Pointwise, &LoopTable::histogram_lut>, "record"_a, "source"_a);
+    module.def("extremes", &of_images<cuaug::Pointwise, &LoopTable::channel_min_max>, "record"_a, "source"_a);
+    module.def("lut", &of_images<cuaug::Lut, &LoopTable::lut>, "record"_a, "source"_a);
     module.def("nms", &nms, "record"_a, "source"_a);
     bind_encoded_files(module);
     bind_nvjpeg(module);

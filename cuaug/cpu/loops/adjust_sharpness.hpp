@@ -57,7 +57,7 @@ inline void sharpen_segment(const Batch& args, const ChannelGroup& in, const Cha
 }
 
 // The loop of kernels/passes/adjust_sharpness.cu.
-inline void adjust_sharpness_task(const native::ImageCall& call, long long task, void* memory) {
+void adjust_sharpness_task(const native::ImageCall& call, long long task, void* memory) {
     const Pointwise args = pointwise_record(call.record);
     constexpr int step = segment_width - 2;
     const TaskRows rows = segment_task_rows(args, task);
@@ -75,7 +75,7 @@ inline void adjust_sharpness_task(const native::ImageCall& call, long long task,
     });
 }
 
-inline long long adjust_sharpness_tasks(const native::ImageCall& call) {
+long long adjust_sharpness_tasks(const native::ImageCall& call) {
     return segment_task_count(pointwise_record(call.record));
 }
 

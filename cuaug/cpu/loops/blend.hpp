@@ -39,7 +39,7 @@ inline Blend blend_record(const native::ImageCall& call) {
     return args;
 }
 
-inline void blend_task(const native::ImageCall& call, long long task, void* memory) {
+void blend_task(const native::ImageCall& call, long long task, void* memory) {
     const Blend args = blend_record(call);
     dispatch_image_dtype(call.source, [&](auto element) {
         using T = decltype(element);
@@ -50,6 +50,6 @@ inline void blend_task(const native::ImageCall& call, long long task, void* memo
     });
 }
 
-inline long long blend_tasks(const native::ImageCall& call) { return segment_task_count(blend_record(call)); }
+long long blend_tasks(const native::ImageCall& call) { return segment_task_count(blend_record(call)); }
 
 }  // namespace cuaug

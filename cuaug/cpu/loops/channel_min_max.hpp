@@ -29,7 +29,7 @@ inline void add_channels(const Batch& args, long long n, int c, SegmentWorkspace
 }
 
 // The loop of kernels/passes/extremes.cu. A task is a sample.
-inline void channel_min_max_task(const native::ImageCall& call, long long n, void* memory) {
+void channel_min_max_task(const native::ImageCall& call, long long n, void* memory) {
     const Pointwise args = pointwise_record(call.record);
     dispatch_image_dtype(call.source, [&](auto element) {
         using T = decltype(element);
@@ -52,6 +52,6 @@ inline void channel_min_max_task(const native::ImageCall& call, long long n, voi
     });
 }
 
-inline long long channel_min_max_tasks(const native::ImageCall& call) { return pointwise_record(call.record).samples; }
+long long channel_min_max_tasks(const native::ImageCall& call) { return pointwise_record(call.record).samples; }
 
 }  // namespace cuaug

@@ -76,19 +76,19 @@ inline int rows_per_blur_task(const GaussianBlur& args) {
     return static_cast<int>(rows < least ? least : rows);
 }
 
-inline GaussianBlur blur_record(const native::GaussianBlurCall& call) {
+inline GaussianBlur blur_record(const native::ImageCall& call) {
     GaussianBlur args;
     memcpy(&args, call.record, sizeof(args));
     return args;
 }
 
-inline long long gaussian_blur_tasks(const native::GaussianBlurCall& call) {
+long long gaussian_blur_tasks(const native::ImageCall& call) {
     const GaussianBlur args = blur_record(call);
     const long long frames = args.samples * args.frames;
     return frames == 0 ? 0 : frames * ((args.in_height + rows_per_blur_task(args) - 1) / rows_per_blur_task(args));
 }
 
-inline void gaussian_blur_task(const native::GaussianBlurCall& call, long long task, void* memory) {
+void gaussian_blur_task(const native::ImageCall& call, long long task, void* memory) {
     const GaussianBlur args = blur_record(call);
     const TaskRows rows = task_rows(args, args.in_height, rows_per_blur_task(args), task);
     dispatch_image_dtype(call.source, [&](auto element) {

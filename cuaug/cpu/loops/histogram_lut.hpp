@@ -43,7 +43,7 @@ inline double mean_luma(const Pointwise& args, long long n) {
 }
 
 // The loop of kernels/passes/relevel.cu. A task is a sample.
-inline void histogram_lut_task(const native::ImageCall& call, long long n, void*) {
+void histogram_lut_task(const native::ImageCall& call, long long n, void*) {
     const Pointwise args = pointwise_record(call.record);
     const int mode = static_cast<int>(parameter(args, n, 0));
     const long long total = 1LL * args.frames * args.in_height * args.in_width;
@@ -66,6 +66,6 @@ inline void histogram_lut_task(const native::ImageCall& call, long long n, void*
     }
 }
 
-inline long long histogram_lut_tasks(const native::ImageCall& call) { return pointwise_record(call.record).samples; }
+long long histogram_lut_tasks(const native::ImageCall& call) { return pointwise_record(call.record).samples; }
 
 }  // namespace cuaug

@@ -1,65 +1,63 @@
-// Compiled once per instruction set, with ISA_NAMESPACE and ISA_NAME naming it, by ISA_FLAGS. Everything that is
-// inline, kernels/ included, lies in that namespace: two sets never share a function, of which the linker would keep
-// either one.
-
-#include <cstddef>
-#include <cstring>
-#if defined(__x86_64__) || defined(__i386__)
-#include <immintrin.h>
-#endif
+// The table of one instruction set; ISA_NAME and ISA_FLAGS name the set and the compiler's flags for it.
 
 #include "loops.hpp"
 
 namespace ISA_NAMESPACE {
-#include "maths.hpp"
-#include "adjust_sharpness.hpp"
-#include "blend.hpp"
-#include "histogram_lut.hpp"
-#include "channel_min_max.hpp"
-#include "gaussian_blur.hpp"
-#include "luma_mean.hpp"
-#include "lut.hpp"
-#include "mix.hpp"
-#include "pointwise.hpp"
-#include "resample.hpp"
-#include "warp_image.hpp"
-namespace cuaug {  // loops_detection.cpp
-void nms_task(const native::ImageCall& call, long long task, void* workspace);
+namespace cuaug {
+
+long long adjust_sharpness_tasks(const native::ImageCall& call);
+void adjust_sharpness_task(const native::ImageCall& call, long long task, void* memory);
+long long blend_tasks(const native::ImageCall& call);
+void blend_task(const native::ImageCall& call, long long task, void* memory);
+long long channel_min_max_tasks(const native::ImageCall& call);
+void channel_min_max_task(const native::ImageCall& call, long long n, void* memory);
+long long gaussian_blur_tasks(const native::ImageCall& call);
+void gaussian_blur_task(const native::ImageCall& call, long long task, void* memory);
+long long histogram_lut_tasks(const native::ImageCall& call);
+void histogram_lut_task(const native::ImageCall& call, long long n, void* memory);
+long long luma_mean_tasks(const native::PointwiseCall& call);
+void luma_mean_task(const native::PointwiseCall& call, long long n, void* memory);
+long long lut_tasks(const native::ImageCall& call);
+void lut_task(const native::ImageCall& call, long long task, void* memory);
+long long mix_tasks(const native::MixCall& call);
+void mix_task(const native::MixCall& call, long long task, void* memory);
+long long pointwise_tasks(const native::PointwiseCall& call);
+void pointwise_task(const native::PointwiseCall& call, long long task, void* memory);
+long long resample_tasks(const native::ResampleCall& call);
+void resample_task(const native::ResampleCall& call, long long task, void* memory);
+long long warp_image_tasks(const native::WarpCall& call);
+void warp_image_task(const native::WarpCall& call, long long task, void* memory);
+
+void nms_task(const native::ImageCall& call, long long task, void* memory);
 void pooling_task(const native::PoolingCall& call, long long task);
 void soft_nms_task(const void* record, long long n);
 void rotated_iou_task(const void* record, long long row);
+
 }  // namespace cuaug
 }  // namespace ISA_NAMESPACE
 
 namespace native {
+
+namespace loops = ISA_NAMESPACE::cuaug;
+
 extern const LoopTable ISA_TABLE = {
     ISA_NAME,
     ISA_FLAGS,
-    ISA_NAMESPACE::cuaug::warp_tasks,
-    ISA_NAMESPACE::cuaug::warp_task,
-    ISA_NAMESPACE::cuaug::resample_tasks,
-    ISA_NAMESPACE::cuaug::resample_task,
-    ISA_NAMESPACE::cuaug::pointwise_tasks,
-    ISA_NAMESPACE::cuaug::pointwise_task,
-    ISA_NAMESPACE::cuaug::luma_mean_tasks,
-    ISA_NAMESPACE::cuaug::luma_mean_task,
-    ISA_NAMESPACE::cuaug::mix_tasks,
-    ISA_NAMESPACE::cuaug::mix_task,
-    ISA_NAMESPACE::cuaug::gaussian_blur_tasks,
-    ISA_NAMESPACE::cuaug::gaussian_blur_task,
-    ISA_NAMESPACE::cuaug::adjust_sharpness_tasks,
-    ISA_NAMESPACE::cuaug::adjust_sharpness_task,
-    ISA_NAMESPACE::cuaug::blend_tasks,
-    ISA_NAMESPACE::cuaug::blend_task,
-    ISA_NAMESPACE::cuaug::histogram_lut_tasks,
-    ISA_NAMESPACE::cuaug::histogram_lut_task,
-    ISA_NAMESPACE::cuaug::channel_min_max_tasks,
-    ISA_NAMESPACE::cuaug::channel_min_max_task,
-    ISA_NAMESPACE::cuaug::lut_tasks,
-    ISA_NAMESPACE::cuaug::lut_task,
-    ISA_NAMESPACE::cuaug::nms_task,
-    ISA_NAMESPACE::cuaug::pooling_task,
-    ISA_NAMESPACE::cuaug::soft_nms_task,
-    ISA_NAMESPACE::cuaug::rotated_iou_task,
+    {loops::adjust_sharpness_tasks, loops::adjust_sharpness_task},
+    {loops::blend_tasks, loops::blend_task},
+    {loops::channel_min_max_tasks, loops::channel_min_max_task},
+    {loops::gaussian_blur_tasks, loops::gaussian_blur_task},
+    {loops::histogram_lut_tasks, loops::histogram_lut_task},
+    {loops::luma_mean_tasks, loops::luma_mean_task},
+    {loops::lut_tasks, loops::lut_task},
+    {loops::mix_tasks, loops::mix_task},
+    {loops::pointwise_tasks, loops::pointwise_task},
+    {loops::resample_tasks, loops::resample_task},
+    {loops::warp_image_tasks, loops::warp_image_task},
+    loops::nms_task,
+    loops::pooling_task,
+    loops::soft_nms_task,
+    loops::rotated_iou_task,
 };
-}
+
+}  // namespace native

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the binding asks of the loops. The loops are compiled once per instruction set and picked when the program runs;
-// nothing here is inline, so that no function compiled for one set can stand in for that of another.
+// The loops' interface to the binding. The loops are compiled once per instruction set, and one set is chosen at run
+// time. No inline functions here: one compiled for one set could replace that of another.
 
 namespace native {
 
@@ -14,9 +14,9 @@ enum class Filter : int {};
 enum class Op : int {};
 enum class Mix : int {};
 
-// A record (kernels/records/record.cuh) and the types it was made for.
+// A record, which Python packs, and the types it is for.
 struct WarpCall {
-    const void* record;
+    const void* record;  // kernels/records/record.cuh
     Dtype source, target;
     Geometry geometry;
     Sampler sampler;
@@ -29,17 +29,17 @@ struct ResampleCall {
     Filter filter;
 };
 
-// A user's op, over a piece of a row (user_op.hpp): numbers of `bytes` bytes, its fields, where the piece begins
-// (kernels/ops/pixel_context.cuh).
-using UserOpLoop = void (*)(int bytes, int channels, const void* field, const void* context, int count, void* channel);
+// Applies a user's op to a segment (user_op.hpp) of numbers of `bytes` bytes; `context` is the PixelContext
+// (kernels/ops/pixel_context.cuh) of its first pixel.
+using UserOpLoop = void (*)(int bytes, int channels, const void* params, const void* context, int count, void* channel);
 
-constexpr int max_user_params = 32, max_ops = 128,
-              max_params = max_ops * max_user_params;  // of an op, and of a chain
+constexpr int max_user_params = 32;  // of one op
+constexpr int max_ops = 128;         // of a chain
+constexpr int max_params = max_ops * max_user_params;
 
-// One op of a chain.
 struct ChainOp {
     Op op;
-    UserOpLoop user;  // null: `op` it is
+    UserOpLoop user;  // null: the op is `op`
     int user_params;
 };
 
@@ -49,8 +49,8 @@ struct PointwiseCall {
     const ChainOp* op;  // [ops]
     int ops;
     int out_channels;
-    bool in_place;  // of a mean: what the ops make takes the image's place
-    bool last;      // of a run: no loop reads the result
+    bool in_place;  // of luma_mean: the result of the ops replaces the image
+    bool last;      // no loop of this run reads the result
 };
 
 struct MixCall {
@@ -59,15 +59,9 @@ struct MixCall {
     Mix mix;
 };
 
-struct GaussianBlurCall {
-    const void* record;  // kernels/records/gaussian_blur.cuh
-    Dtype source;
-};
-
-// Of loops that take nothing besides.
+// For loops that need nothing besides the record and the dtype.
 struct ImageCall {
-    const void*
-        record;  // kernels/records/record.cuh, blend_record.cuh, pointwise_record.cuh, lut_record.cuh, records/nms.cuh
+    const void* record;  // of kernels/records/
     Dtype source;
 };
 
@@ -86,33 +80,28 @@ struct PoolingCall {
 // Scratch memory of one thread, aligned to a cache line.
 constexpr unsigned long workspace_bytes = 1 << 20;
 
-// A call is cut into tasks, independent of each other and of about equal size.
+// A call is divided into tasks that are independent of each other and of about equal size.
+template <class Call>
+struct LoopFunctions {
+    long long (*task_count)(const Call& call);
+    void (*run_task)(const Call& call, long long task, void* memory);  // memory: [workspace_bytes]
+};
+
 struct LoopTable {
     const char* instruction_set;
     const char* flags;  // of the compiler
-    long long (*warp_tasks)(const WarpCall& call);
-    void (*warp)(const WarpCall& call, long long task, void* workspace);
-    long long (*resample_tasks)(const ResampleCall& call);
-    void (*resample)(const ResampleCall& call, long long task, void* workspace);
-    long long (*pointwise_tasks)(const PointwiseCall& call);
-    void (*pointwise)(const PointwiseCall& call, long long task, void* workspace);
-    long long (*luma_mean_tasks)(const PointwiseCall& call);
-    void (*luma_mean)(const PointwiseCall& call, long long task, void* workspace);
-    long long (*mix_tasks)(const MixCall& call);
-    void (*mix)(const MixCall& call, long long task, void* workspace);
-    long long (*gaussian_blur_tasks)(const GaussianBlurCall& call);
-    void (*gaussian_blur)(const GaussianBlurCall& call, long long task, void* workspace);
-    long long (*adjust_sharpness_tasks)(const ImageCall& call);
-    void (*adjust_sharpness)(const ImageCall& call, long long task, void* workspace);
-    long long (*blend_tasks)(const ImageCall& call);
-    void (*blend)(const ImageCall& call, long long task, void* workspace);
-    long long (*relevel_tasks)(const ImageCall& call);
-    void (*relevel)(const ImageCall& call, long long task, void* workspace);
-    long long (*extremes_tasks)(const ImageCall& call);
-    void (*extremes)(const ImageCall& call, long long task, void* workspace);
-    long long (*lut_tasks)(const ImageCall& call);
-    void (*lut)(const ImageCall& call, long long task, void* workspace);
-    void (*nms)(const ImageCall& call, long long task, void* workspace);
+    LoopFunctions<ImageCall> adjust_sharpness;
+    LoopFunctions<ImageCall> blend;
+    LoopFunctions<ImageCall> channel_min_max;
+    LoopFunctions<ImageCall> gaussian_blur;
+    LoopFunctions<ImageCall> histogram_lut;
+    LoopFunctions<PointwiseCall> luma_mean;
+    LoopFunctions<ImageCall> lut;
+    LoopFunctions<MixCall> mix;
+    LoopFunctions<PointwiseCall> pointwise;
+    LoopFunctions<ResampleCall> resample;
+    LoopFunctions<WarpCall> warp_image;
+    void (*nms)(const ImageCall& call, long long task, void* memory);
     void (*pooling)(const PoolingCall& call, long long task);
     void (*soft_nms)(const void* record, long long n);       // kernels/records/soft_nms.cuh
     void (*rotated_iou)(const void* record, long long row);  // kernels/records/rotated_iou.cuh

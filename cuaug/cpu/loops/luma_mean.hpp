@@ -49,7 +49,7 @@ inline double luma_sum(const native::PointwiseCall& call, const Pointwise& args,
 }
 
 // The loop of kernels/passes/luma_mean.cu. A task is a sample.
-inline void luma_mean_task(const native::PointwiseCall& call, long long n, void* memory) {
+void luma_mean_task(const native::PointwiseCall& call, long long n, void* memory) {
     const Pointwise args = pointwise_record(call.record);
     dispatch_image_dtype(call.source, [&](auto element) {
         using T = decltype(element);
@@ -59,6 +59,6 @@ inline void luma_mean_task(const native::PointwiseCall& call, long long n, void*
     });
 }
 
-inline long long luma_mean_tasks(const native::PointwiseCall& call) { return pointwise_record(call.record).samples; }
+long long luma_mean_tasks(const native::PointwiseCall& call) { return pointwise_record(call.record).samples; }
 
 }  // namespace cuaug

@@ -24,7 +24,7 @@ inline bool is_identity_table(const Lut& args, long long n) {
 }
 
 // The loop of kernels/passes/lut.cu.
-inline void lut_task(const native::ImageCall& call, long long task, void* memory) {
+void lut_task(const native::ImageCall& call, long long task, void* memory) {
     const Lut args = lut_record(call.record);
     const TaskRows rows = segment_task_rows(args, task);
     if (is_identity_table(args, rows.n)) return copy_rows<uint8>(args, rows);
@@ -41,6 +41,6 @@ inline void lut_task(const native::ImageCall& call, long long task, void* memory
     }
 }
 
-inline long long lut_tasks(const native::ImageCall& call) { return segment_task_count(lut_record(call.record)); }
+long long lut_tasks(const native::ImageCall& call) { return segment_task_count(lut_record(call.record)); }
 
 }  // namespace cuaug

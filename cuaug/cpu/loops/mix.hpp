@@ -45,7 +45,7 @@ inline void mix_segment(native::Mix mix, const Pointwise& args, long long n, lon
     }
 }
 
-inline void mix_task(const native::MixCall& call, long long task, void* memory) {
+void mix_task(const native::MixCall& call, long long task, void* memory) {
     const Pointwise args = pointwise_record(call.record);
     dispatch_image_dtype(call.dtype, [&](auto element) {
         using T = decltype(element);
@@ -56,6 +56,6 @@ inline void mix_task(const native::MixCall& call, long long task, void* memory) 
     });
 }
 
-inline long long mix_tasks(const native::MixCall& call) { return segment_task_count(pointwise_record(call.record)); }
+long long mix_tasks(const native::MixCall& call) { return segment_task_count(pointwise_record(call.record)); }
 
 }  // namespace cuaug

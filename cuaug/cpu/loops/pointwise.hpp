@@ -54,14 +54,14 @@ inline void pointwise_typed(native::PointwiseCall call, long long task, void* me
     if (workspace.nontemporal) store_fence();
 }
 
-inline void pointwise_task(const native::PointwiseCall& call, long long task, void* memory) {
+void pointwise_task(const native::PointwiseCall& call, long long task, void* memory) {
     if (call.source == dtype_of<float64>)
         pointwise_typed<double>(call, task, memory);
     else
         pointwise_typed<float>(call, task, memory);
 }
 
-inline long long pointwise_tasks(const native::PointwiseCall& call) {
+long long pointwise_tasks(const native::PointwiseCall& call) {
     return segment_task_count(pointwise_record(call.record));
 }
 

@@ -334,7 +334,7 @@ inline Resample resample_record(const native::ResampleCall& call) {
     return args;
 }
 
-inline long long resample_tasks(const native::ResampleCall& call) {
+long long resample_tasks(const native::ResampleCall& call) {
     const Resample args = resample_record(call);
     const long long frames = args.samples * args.frames;
     if (frames == 0 || args.channels == 0 || args.out_width == 0) return 0;
@@ -374,7 +374,7 @@ inline void resample_typed(const native::ResampleCall& call, long long task, voi
                                   *static_cast<ResampleWorkspace<R>*>(memory)});
 }
 
-inline void resample_task(const native::ResampleCall& call, long long task, void* memory) {
+void resample_task(const native::ResampleCall& call, long long task, void* memory) {
     if (call.source == dtype_of<float64>)
         resample_typed<double>(call, task, memory);
     else

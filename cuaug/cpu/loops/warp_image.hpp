@@ -130,7 +130,7 @@ inline TaskGrid task_grid(const WarpCommon& args) {
     return {rows, at_once * tile_width, down, share(args.out_width, at_once * tile_width)};
 }
 
-inline long long warp_tasks(const native::WarpCall& call) {
+long long warp_image_tasks(const native::WarpCall& call) {
     const WarpCommon args = warp_common(call.record);
     if (args.samples * args.frames * args.channels * args.out_width * args.out_height == 0) return 0;
     const TaskGrid grid = task_grid(args);
@@ -220,7 +220,7 @@ inline void warp_matrix(native::WarpCall call, long long task, void* memory) {
     warp_by_dtype(call, task, memory);
 }
 
-inline void warp_task(const native::WarpCall& call, long long task, void* memory) {
+void warp_image_task(const native::WarpCall& call, long long task, void* memory) {
     dispatch_geometry(call.geometry, [&](auto geometry) {
         if constexpr (has_matrix<decltype(geometry)>(0))
             warp_matrix<decltype(geometry)>(call, task, memory);
