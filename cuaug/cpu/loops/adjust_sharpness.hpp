@@ -15,7 +15,7 @@ struct SharpnessWorkspace {
 static_assert(sizeof(SharpnessWorkspace<double>) <= native::workspace_bytes);
 
 template <class T>
-inline void sharpen_segment(const Batch& args, const ChannelGroup& in, const ChannelGroup& out, int left, int count,
+inline void sharpen_segment(const BatchRecord& args, const ChannelGroup& in, const ChannelGroup& out, int left, int count,
                             int top, int bottom, ComputeType<T> factor, SharpnessWorkspace<ComputeType<T>>& workspace) {
     using R = ComputeType<T>;
     const int before = left > 0 ? 1 : 0, after = left + count < args.in_width ? 1 : 0, all = before + count + after;
@@ -43,7 +43,7 @@ inline void sharpen_segment(const Batch& args, const ChannelGroup& in, const Cha
             const R* __restrict__ c = workspace.sum_3[(y + 1) % 3][k];
             R* __restrict__ out_row = above.channel[k];
             auto sharpen = [&](int i, bool inside) {
-                out_row[i - before] = sharpened(inside, value[i], a[i] + b[i] + c[i], factor, R(max_value<T>));
+                out_row[i - before] = blend_sharpness(inside, value[i], a[i] + b[i] + c[i], factor, R(max_value<T>));
             };
             if (before == 0) sharpen(0, false);
             if (inside_rows)
@@ -58,7 +58,7 @@ inline void sharpen_segment(const Batch& args, const ChannelGroup& in, const Cha
 
 // The loop of kernels/passes/adjust_sharpness.cu.
 void adjust_sharpness_task(const native::ImageCall& call, long long task, void* memory) {
-    const Pointwise args = pointwise_record(call.record);
+    const PointwiseRecord args = pointwise_record(call.record);
     constexpr int step = segment_width - 2;
     const TaskRows rows = segment_task_rows(args, task);
     const double factor = parameter(args, rows.n, 0);

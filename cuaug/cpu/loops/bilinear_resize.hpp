@@ -21,7 +21,7 @@ struct AxisPositions {
 // Bytes of rows `top` to `bottom` of a frame; false if they have to be resized by weights instead: where the box leaves
 // the image, and where a row would need too much of it. Of other dtypes, a tap of weight 0 beyond the box could be a
 // NaN.
-inline bool resize_bilinear(const Resample& record, long long n, long long t, int top, int bottom,
+inline bool resize_bilinear(const ResampleRecord& record, long long n, long long t, int top, int bottom,
                             const AxisPositions& across, const AxisPositions& down, SeparableWorkspace& workspace) {
     const WarpCommon args = warp_common(&record);
     if (!(across.low >= 0 && across.high <= args.in_width && down.low >= 0 && down.high <= args.in_height))

@@ -129,7 +129,7 @@ inline bool interpolate_strip(const WarpCommon& args, native::Border border, lon
 inline bool warp_strip(const native::WarpCall& call, const WarpCommon& args, long long n, long long t, int left,
                        int width, int top, int height, SeparableWorkspace& workspace) {
     if (call.geometry != geometry_of<Affine>) return false;
-    const Affine::Matrix m = static_cast<const Warp<Affine>*>(call.record)->geometry.sample(n);
+    const Affine::Matrix m = static_cast<const WarpRecord<Affine>*>(call.record)->geometry.sample(n);
     return m.b == 0.0 && m.d == 0.0 &&
            split_coordinates([&](int i) { return m.a * (left + i) + m.c; }, width, workspace.column, workspace.right) &&
            split_coordinates([&](int i) { return m.e * (top + i) + m.f; }, height, workspace.row, workspace.below) &&

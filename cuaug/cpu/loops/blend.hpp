@@ -12,17 +12,17 @@ struct BlendWorkspace {
 };
 
 template <class T>
-inline void blend_segment(const Blend& args, long long n, long long t, int y, int x, int count,
+inline void blend_segment(const BlendRecord& args, long long n, long long t, int y, int x, int count,
                           BlendWorkspace<ComputeType<T>>& workspace) {
     using R = ComputeType<T>;
     for (int c = 0; c < args.channels; c += 4) {
         const ChannelGroup out = channel_group<T>(args.out, n, t, c, args.channels);
         double remainder = 1.0;
         for (int i = 0; i <= args.branches; ++i) {
-            View view = i == 0 ? args.in : args.out;
+            BatchView view = i == 0 ? args.in : args.out;
             if (i > 0) view.data = const_cast<void*>(args.branch[i - 1]);
             load_channels<T>(channel_group<T>(view, n, t, c, args.channels), y, x, count, R(1), workspace.branch);
-            const R weight = static_cast<R>(take(args, n, i, remainder));
+            const R weight = static_cast<R>(take_weight(args, n, i, remainder));
             for (int k = 0; k < out.channels; ++k) {
                 R* __restrict__ sum = workspace.sum.channel[k];
                 const R* __restrict__ branch = workspace.branch.channel[k];
@@ -33,14 +33,14 @@ inline void blend_segment(const Blend& args, long long n, long long t, int y, in
     }
 }
 
-inline Blend blend_record(const native::ImageCall& call) {
-    Blend args;
+inline BlendRecord blend_record(const native::ImageCall& call) {
+    BlendRecord args;
     memcpy(&args, call.record, sizeof(args));
     return args;
 }
 
 void blend_task(const native::ImageCall& call, long long task, void* memory) {
-    const Blend args = blend_record(call);
+    const BlendRecord args = blend_record(call);
     dispatch_image_dtype(call.source, [&](auto element) {
         using T = decltype(element);
         auto& workspace = *static_cast<BlendWorkspace<ComputeType<T>>*>(memory);

@@ -21,8 +21,8 @@ struct ChainWorkspace : SegmentWorkspace<R> {
     }
 };
 
-inline Pointwise pointwise_record(const void* record) {
-    Pointwise args;
+inline PointwiseRecord pointwise_record(const void* record) {
+    PointwiseRecord args;
     memcpy(&args, record, sizeof(args));
     return args;
 }
@@ -36,7 +36,7 @@ inline auto dispatch_op(native::Op op, const Visitor& visit) {
 // Computes the parameters of a sample's ops, for K channels from `first` on, unless they are there: once for all
 // segments of a task, as they cost as much as a row.
 template <class R, int K>
-inline void prepare_chain(const native::PointwiseCall& call, const Pointwise& args, long long n, int first, R max_value,
+inline void prepare_chain(const native::PointwiseCall& call, const PointwiseRecord& args, long long n, int first, R max_value,
                           ChainWorkspace<R>& workspace) {
     if (workspace.prepared_channel == first) return;
     workspace.prepared_channel = first;
@@ -102,13 +102,13 @@ inline bool is_channelwise(const native::ChainOp& chain_op) {
 // If all ops are channelwise, packed images become images of one channel, which need no deinterleaving. Not for uint8
 // with three channels: deinterleave_rgb8 converts faster than load_row does. A brightness of 224x224 takes 37 us
 // deinterleaved and 63 us as one channel.
-inline void treat_channels_as_pixels(native::PointwiseCall& call, Pointwise& args) {
+inline void treat_channels_as_pixels(native::PointwiseCall& call, PointwiseRecord& args) {
     if (deinterleaves_in_simd && args.channels == 3 && call.source == dtype_of<uint8> && call.target == dtype_of<uint8>)
         return;
     for (int i = 0; i < call.ops; ++i)
         if (!is_channelwise(call.op[i])) return;
     const int channels = args.channels;
-    auto packed = [&](const View& view) { return view.c == 1 && view.x == channels; };
+    auto packed = [&](const BatchView& view) { return view.c == 1 && view.x == channels; };
     if (!packed(args.in) || !packed(args.out) || call.out_channels != channels || args.in_width > (1 << 30) / channels)
         return;
     args.in.x = args.out.x = 1;

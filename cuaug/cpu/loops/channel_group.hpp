@@ -1,7 +1,7 @@
 #pragma once
 
 #include "pixel.cuh"
-#include "records/record.cuh"
+#include "records/batch.cuh"
 #include "convert.hpp"
 #include "dispatch_dtype.hpp"
 
@@ -22,7 +22,7 @@ struct ChannelGroup {
 };
 
 template <class T>
-inline ChannelGroup channel_group(const View& view, long long n, long long t, int c, int channels) {
+inline ChannelGroup channel_group(const BatchView& view, long long n, long long t, int c, int channels) {
     ChannelGroup out = {reinterpret_cast<char*>(static_cast<T*>(view.data) + n * view.n + t * view.t),
                         {},
                         view.y,
@@ -42,20 +42,20 @@ struct TaskRows {
 };
 
 // Of frames that are `height` high, so many rows a task.
-inline TaskRows task_rows(const Batch& args, int height, int rows, long long task) {
+inline TaskRows task_rows(const BatchRecord& args, int height, int rows, long long task) {
     const int parts = (height + rows - 1) / rows, top = static_cast<int>(task % parts) * rows;
     const long long frame = task / parts, n = frame / args.frames;
     return {n, frame - n * args.frames, top, height - top < rows ? height : top + rows};
 }
 
 // Makes the record one of sample n's image, where each has its own.
-inline void select_ragged_image(Batch& batch, long long n) {
+inline void select_ragged_image(BatchRecord& batch, long long n) {
     if (batch.in_height != 0) return;
-    const OneImage& one = one_image(batch, n);
+    const RaggedImage& one = ragged_image(batch, n);
     batch.in = {const_cast<void*>(one.data), 0, 0, one.c, one.y, one.x};
     batch.in_height = one.height;
     batch.in_width = one.width;
-    batch.in_aligned = one.aligned;
+    batch.in_vector_elements = one.vector_elements;
 }
 
 template <class T>

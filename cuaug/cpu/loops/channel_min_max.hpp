@@ -7,7 +7,7 @@ namespace cuaug {
 
 // The ranges of up to four channels from c on.
 template <class T, class R = ComputeType<T>>
-inline void add_channels(const Batch& args, long long n, int c, SegmentWorkspace<R>& workspace,
+inline void add_channels(const BatchRecord& args, long long n, int c, SegmentWorkspace<R>& workspace,
                          MinMax8<R> (&ranges)[4]) {
     for (int t = 0; t < args.frames; ++t) {
         const ChannelGroup in = channel_group<T>(args.in, n, t, c, args.channels);
@@ -30,7 +30,7 @@ inline void add_channels(const Batch& args, long long n, int c, SegmentWorkspace
 
 // The loop of kernels/passes/extremes.cu. A task is a sample.
 void channel_min_max_task(const native::ImageCall& call, long long n, void* memory) {
-    const Pointwise args = pointwise_record(call.record);
+    const PointwiseRecord args = pointwise_record(call.record);
     dispatch_image_dtype(call.source, [&](auto element) {
         using T = decltype(element);
         using R = ComputeType<T>;

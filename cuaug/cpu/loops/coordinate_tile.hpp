@@ -2,7 +2,7 @@
 
 #include "dispatch_functor.hpp"
 #include "simd8.hpp"
-#include "records/record.cuh"
+#include "records/warp_image.cuh"
 
 // A tile of the output, and where its pixels lie in the input.
 
@@ -20,7 +20,7 @@ constexpr bool has_matrix(long) {
 
 constexpr int tile_width = 32, tile_height = 64, tile_pixels = tile_width * tile_height;
 
-using WarpCommon = Filled;  // what the records of all geometries have in common
+using WarpCommon = BatchWithFill;  // what the records of all geometries have in common
 
 inline WarpCommon warp_common(const void* record) {
     WarpCommon out;
@@ -78,7 +78,7 @@ inline void fill_coordinates(CoordinateTile<R>& tile, const At& at) {
 
 template <class Geometry, class R>
 inline void transform_coordinates(const Geometry& geometry, CoordinateTile<R>& tile) {
-    const auto local = Geometry::template local<R>(geometry.sample(tile.n), tile.left, tile.top);
+    const auto local = Geometry::template tile_map<R>(geometry.sample(tile.n), tile.left, tile.top);
     tile.base_x = local.base_x;
     tile.base_y = local.base_y;
     fill_coordinates(tile, [&](int dx, int dy) { return local.at(static_cast<R>(dx), static_cast<R>(dy)); });
@@ -95,25 +95,25 @@ inline void prefetch_rows(const void* first, long long stride, int rows, int byt
 
 // Maps that are dense and of float32 are read by SIMD code, which the compiler makes where it knows that they are.
 template <class R>
-inline void read_coordinate_maps(const Grid& geometry, CoordinateTile<R>& tile) {
-    const auto local = Grid::local<R>(geometry.sample(tile.n), tile.left, tile.top);
+inline void read_coordinate_maps(const CoordinateMap& geometry, CoordinateTile<R>& tile) {
+    const auto local = CoordinateMap::tile_map<R>(geometry.sample(tile.n), tile.left, tile.top);
     tile.base_x = local.base_x;
     tile.base_y = local.base_y;
     const double base_x = local.base_x, base_y = local.base_y;
-    auto read = [&](const Grid& grid) {
+    auto read = [&](const CoordinateMap& grid) {
         fill_coordinates(tile, [&](int dx, int dy) {
             const int x = tile.left + dx, y = tile.top + dy;
             return Point<R>{static_cast<R>(grid.x(tile.n, x, y) - base_x),
                             static_cast<R>(grid.y(tile.n, x, y) - base_y)};
         });
     };
-    Grid grid = geometry;
-    auto dense = [](Table& table) {
+    CoordinateMap grid = geometry;
+    auto dense = [](ParameterTable& table) {
         return !table.is_double && table.x == 1 ? (table.is_double = 0, table.x = 1, true) : false;
     };
     if (!dense(grid.map_x) || !dense(grid.map_y)) return read(geometry);
     const int next = tile.right - tile.left - tile.width;
-    auto ask = [&](const Table& map) {
+    auto ask = [&](const ParameterTable& map) {
         prefetch_rows(static_cast<const float*>(map.data) + tile.n * map.n + tile.top * map.y + tile.left + tile.width,
                       4 * map.y, tile.height, 4 * (next < tile_width ? next : tile_width));
     };
@@ -124,7 +124,7 @@ inline void read_coordinate_maps(const Grid& geometry, CoordinateTile<R>& tile) 
 
 template <class Geometry, class R>
 inline void compute_coordinates(const void* record, CoordinateTile<R>& tile) {
-    const Geometry& geometry = static_cast<const Warp<Geometry>*>(record)->geometry;
+    const Geometry& geometry = static_cast<const WarpRecord<Geometry>*>(record)->geometry;
     if constexpr (has_matrix<Geometry>(0))
         transform_coordinates(geometry, tile);
     else

@@ -4,14 +4,15 @@
 
 namespace cuaug {
 
-// AdjustHue without its division, which takes a vector as long as all else: the hue in units of chroma, h c, from 0 to
-// 6 c. A channel is then v - clamp(d c - c, 0, c), d being the distance from its own hue, which is clamp(v + c - d c, v
-// - c, v).
+// AdjustHue without its division, which takes as long as everything else in SIMD code. The hue h is counted in units of
+// the chroma c, as h c from 0 to 6 c. A channel is then v - clamp(d c - c, 0, c), where d is the distance of h from the
+// channel's own hue; this is clamp(v + c - d c, v - c, v).
 template <class R, int K>
 struct HueInChroma {
-    R first;  // where red is, of 1 to 7, so that one comparison brings all hues, of -1 to 5, back into a turn
+    R red_hue;  // in 1..7, so that one comparison brings every hue, -1..5 plus this, into one turn
 
-    explicit HueInChroma(const AdjustHue<R, K>& op) : first(R(6) * op.factor - R(6) * floor(op.factor - R(1) / R(6))) {}
+    explicit HueInChroma(const AdjustHue<R, K>& op)
+        : red_hue(R(6) * op.factor - R(6) * floor(op.factor - R(1) / R(6))) {}
 
     Pixel<R, K> operator()(const Pixel<R, K>& in, const PixelContext<R>&) const {
         if constexpr (K < 3) {
@@ -22,9 +23,9 @@ struct HueInChroma {
             const R from = v == r   ? g - b
                            : v == g ? b - r
                                     : r - g,
-                    base = v == r   ? first
-                           : v == g ? first + R(2)
-                                    : first + R(4);
+                    base = v == r   ? red_hue
+                           : v == g ? red_hue + R(2)
+                                    : red_hue + R(4);
             const R turned = base * c + from, hue = turned < R(6) * c ? turned : turned - R(6) * c;
             const R low = v - R(2) * c, high = v + c;
             auto within = [&](R level) { return fmin(fmax(level, least), v); };
@@ -37,7 +38,7 @@ struct HueInChroma {
     }
 };
 
-// What a CPU runs in place of a step.
+// The form of an op that runs on the CPU.
 template <class Op>
 inline const Op& cpu_variant(const Op& op) {
     return op;

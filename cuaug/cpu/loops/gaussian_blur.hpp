@@ -48,17 +48,17 @@ inline void load_row_reflected(const ChannelGroup& in, int row, int first, int c
     load_pixels<T>(in, row, low, high - low, line + 4 * (low - first), scratch);
     for (int i = first; i < first + count; ++i)
         if (i < low || i >= high)
-            memcpy(line + 4 * (i - first), line + 4 * (Reflect::index(i, width) - first), 4 * sizeof(R));
+            memcpy(line + 4 * (i - first), line + 4 * (Reflect::resolve(i, width) - first), 4 * sizeof(R));
 }
 
 template <class T>
-inline void blur_segment(const GaussianBlur& args, const ChannelGroup& in, const ChannelGroup& out, int left, int count,
+inline void blur_segment(const GaussianBlurRecord& args, const ChannelGroup& in, const ChannelGroup& out, int left, int count,
                          int top, int bottom, BlurWorkspace<ComputeType<T>>& workspace) {
     const int above = args.kernel_height / 2, before = args.kernel_width / 2;
     auto slot = [&](int row) { return workspace.ring[(row - top + above) % args.kernel_height]; };
     for (int y = top, made = top - above; y < bottom; ++y) {
         for (; made <= y + above; ++made) {
-            load_row_reflected<T>(in, Reflect::index(made, args.in_height), left - before,
+            load_row_reflected<T>(in, Reflect::resolve(made, args.in_height), left - before,
                                   count + args.kernel_width - 1, args.in_width, workspace.line, workspace.scratch);
             weighted_sum_of_rows([&](int t) { return workspace.line + 4 * t; }, workspace.across, args.kernel_width,
                                  count, slot(made));
@@ -70,26 +70,26 @@ inline void blur_segment(const GaussianBlur& args, const ChannelGroup& in, const
 }
 
 // Enough tasks for the threads of any machine, but no more: each filters the rows above and below it anew.
-inline int rows_per_blur_task(const GaussianBlur& args) {
+inline int rows_per_blur_task(const GaussianBlurRecord& args) {
     const long long enough = 64, frames = args.samples * args.frames, parts = frames >= enough ? 1 : enough / frames;
     const long long rows = (args.in_height + parts - 1) / parts, least = 2 * args.kernel_height;
     return static_cast<int>(rows < least ? least : rows);
 }
 
-inline GaussianBlur blur_record(const native::ImageCall& call) {
-    GaussianBlur args;
+inline GaussianBlurRecord blur_record(const native::ImageCall& call) {
+    GaussianBlurRecord args;
     memcpy(&args, call.record, sizeof(args));
     return args;
 }
 
 long long gaussian_blur_tasks(const native::ImageCall& call) {
-    const GaussianBlur args = blur_record(call);
+    const GaussianBlurRecord args = blur_record(call);
     const long long frames = args.samples * args.frames;
     return frames == 0 ? 0 : frames * ((args.in_height + rows_per_blur_task(args) - 1) / rows_per_blur_task(args));
 }
 
 void gaussian_blur_task(const native::ImageCall& call, long long task, void* memory) {
-    const GaussianBlur args = blur_record(call);
+    const GaussianBlurRecord args = blur_record(call);
     const TaskRows rows = task_rows(args, args.in_height, rows_per_blur_task(args), task);
     dispatch_image_dtype(call.source, [&](auto element) {
         using T = decltype(element);

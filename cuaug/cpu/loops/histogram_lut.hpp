@@ -16,7 +16,7 @@ struct LevelCounts {
     }
 };
 
-inline LevelCounts count_levels(const Pointwise& args, long long n, int c) {
+inline LevelCounts count_levels(const PointwiseRecord& args, long long n, int c) {
     LevelCounts all = {};
     for (int t = 0; t < args.frames; ++t) {
         // Four counts, which pixels take in turns: an increment need not wait for that of an equal neighbour.
@@ -36,7 +36,7 @@ inline LevelCounts count_levels(const Pointwise& args, long long n, int c) {
     return all;
 }
 
-inline double mean_luma(const Pointwise& args, long long n) {
+inline double mean_luma(const PointwiseRecord& args, long long n) {
     long long sums[3] = {};
     for (int c = 0; c < (args.channels == 3 ? 3 : 1); ++c) sums[c] = count_levels(args, n, c).sum();
     return mean_luma(sums, args.channels, 1LL * args.frames * args.in_height * args.in_width);
@@ -44,24 +44,24 @@ inline double mean_luma(const Pointwise& args, long long n) {
 
 // The loop of kernels/passes/relevel.cu. A task is a sample.
 void histogram_lut_task(const native::ImageCall& call, long long n, void*) {
-    const Pointwise args = pointwise_record(call.record);
+    const PointwiseRecord args = pointwise_record(call.record);
     const int mode = static_cast<int>(parameter(args, n, 0));
     const long long total = 1LL * args.frames * args.in_height * args.in_width;
-    const double mean = mode == contrasting ? mean_luma(args, n) : 0.0;
-    const float factor = mode == contrasting ? static_cast<float>(parameter(args, n, 1)) : 1.0f;
+    const double mean = mode == adjust_contrast ? mean_luma(args, n) : 0.0;
+    const float factor = mode == adjust_contrast ? static_cast<float>(parameter(args, n, 1)) : 1.0f;
     for (int c = 0; c < args.channels; ++c) {
         uint8* table = static_cast<uint8*>(args.out.data) + (n * args.channels + c) * 256;
         for (int i = 0; i < 256; ++i)
-            table[i] = mode == contrasting ? contrasted(i, factor, mean) : static_cast<uint8>(i);
-        if (mode != equalizing && mode != stretching) continue;
+            table[i] = mode == adjust_contrast ? adjust_contrast_level(i, factor, mean) : static_cast<uint8>(i);
+        if (mode != equalize && mode != autocontrast) continue;
         const LevelCounts counts = count_levels(args, n, c);
         int lowest = 0, highest = 255;
         while (counts.pixels[highest] == 0) --highest;
         while (counts.pixels[lowest] == 0) ++lowest;
         for (long long i = 0, below = 0; i < 256; below += counts.pixels[i++]) {
             const int level = static_cast<int>(i);
-            table[i] = mode == stretching ? stretched(level, lowest, highest)
-                                          : equalized(level, below, total - counts.pixels[highest]);
+            table[i] = mode == autocontrast ? autocontrast_level(level, lowest, highest)
+                                          : equalize_level(level, below, total - counts.pixels[highest]);
         }
     }
 }

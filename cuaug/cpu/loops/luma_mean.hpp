@@ -20,7 +20,7 @@ inline double segment_luma_sum(int channels, int count, const R (*channel)[segme
 }
 
 template <class T>
-inline double luma_sum(const native::PointwiseCall& call, const Pointwise& args, long long n,
+inline double luma_sum(const native::PointwiseCall& call, const PointwiseRecord& args, long long n,
                        ChainWorkspace<ComputeType<T>>& workspace) {
     using R = ComputeType<T>;
     const R scale = call.ops > 0 ? R(1) / R(max_value<T>) : R(1);  // ops see pixels in 0..1
@@ -50,7 +50,7 @@ inline double luma_sum(const native::PointwiseCall& call, const Pointwise& args,
 
 // The loop of kernels/passes/luma_mean.cu. A task is a sample.
 void luma_mean_task(const native::PointwiseCall& call, long long n, void* memory) {
-    const Pointwise args = pointwise_record(call.record);
+    const PointwiseRecord args = pointwise_record(call.record);
     dispatch_image_dtype(call.source, [&](auto element) {
         using T = decltype(element);
         const double sum = luma_sum<T>(call, args, n, *static_cast<ChainWorkspace<ComputeType<T>>*>(memory));

@@ -5,18 +5,18 @@
 
 namespace cuaug {
 
-inline Lut lut_record(const void* record) {
-    Lut args;
+inline LutRecord lut_record(const void* record) {
+    LutRecord args;
     memcpy(&args, record, sizeof(args));
     return args;
 }
 
-inline uint8 table_entry(const Lut& args, long long n, int c, int level) {
+inline uint8 table_entry(const LutRecord& args, long long n, int c, int level) {
     return args.table[n * args.table_n + c * args.table_c + level * args.table_x];
 }
 
 // Whether the table maps every level to itself. Policies leave most samples as they are.
-inline bool is_identity_table(const Lut& args, long long n) {
+inline bool is_identity_table(const LutRecord& args, long long n) {
     for (int c = 0; c < args.channels; ++c)
         for (int level = 0; level < 256; ++level)
             if (table_entry(args, n, c, level) != level) return false;
@@ -25,7 +25,7 @@ inline bool is_identity_table(const Lut& args, long long n) {
 
 // The loop of kernels/passes/lut.cu.
 void lut_task(const native::ImageCall& call, long long task, void* memory) {
-    const Lut args = lut_record(call.record);
+    const LutRecord args = lut_record(call.record);
     const TaskRows rows = segment_task_rows(args, task);
     if (is_identity_table(args, rows.n)) return copy_rows<uint8>(args, rows);
     uint8* table = static_cast<uint8*>(memory);

@@ -1,11 +1,13 @@
 #pragma once
 
-// The functions that kernels/ takes from C, as expressions that a compiler turns into one vector instruction each: the
-// library's fminf and fmaxf treat NaNs and signed zeros in ways no SIMD unit does. With a NaN, both return the second
-// argument.
+// The C functions that kernels/ calls, as expressions that a compiler turns into one vector instruction each: fminf and
+// fmaxf of the C library treat NaNs and signed zeros as no SIMD unit does. Here both return the second argument if
+// either is a NaN.
 
 namespace cuaug {
 
+inline int min(int a, int b) { return a < b ? a : b; }
+inline int max(int a, int b) { return a > b ? a : b; }
 inline float fminf(float a, float b) { return a < b ? a : b; }
 inline float fmaxf(float a, float b) { return a > b ? a : b; }
 inline float fmin(float a, float b) { return a < b ? a : b; }

@@ -25,7 +25,7 @@ struct MixWorkspace {
 };
 
 template <class T>
-inline void mix_segment(native::Mix mix, const Pointwise& args, long long n, long long t, int y, int x, int count,
+inline void mix_segment(native::Mix mix, const PointwiseRecord& args, long long n, long long t, int y, int x, int count,
                         MixWorkspace<ComputeType<T>>& workspace) {
     using R = ComputeType<T>;
     const PixelContext<R> context = {x, y, args.in_width, args.in_height, R(max_value<T>), R(max_value<T>)};
@@ -46,7 +46,7 @@ inline void mix_segment(native::Mix mix, const Pointwise& args, long long n, lon
 }
 
 void mix_task(const native::MixCall& call, long long task, void* memory) {
-    const Pointwise args = pointwise_record(call.record);
+    const PointwiseRecord args = pointwise_record(call.record);
     dispatch_image_dtype(call.dtype, [&](auto element) {
         using T = decltype(element);
         auto& workspace = *static_cast<MixWorkspace<ComputeType<T>>*>(memory);

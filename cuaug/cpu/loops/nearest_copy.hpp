@@ -28,7 +28,7 @@ template <class Border>
 struct AxisResolver {
     int base, size;
 
-    int raw_pixel(int i, int) const { return Border::index(base + i, size); }
+    int raw_pixel(int i, int) const { return Border::resolve(base + i, size); }
 
     template <class R>
     int at(R coordinate) const {
@@ -44,13 +44,13 @@ template <class Border, class R>
 inline void resolve_indices(const WarpCommon& args, const Affine::Matrix& m, int left, int width, int top, int height,
                             NearestStripWorkspace& workspace) {
     for (int first = 0; first < width; first += tile_width) {
-        const auto local = Affine::local<R>(m, left + first, top);
+        const auto local = Affine::tile_map<R>(m, left + first, top);
         const AxisResolver<Border> line = {local.base_x, args.in_width};
         const int count = width - first < tile_width ? width - first : tile_width;
         for (int dx = 0; dx < count; ++dx)
             workspace.columns[first + dx] = line.at(local.at(static_cast<R>(dx), R(0)).x);
     }
-    const auto local = Affine::local<R>(m, left, top);
+    const auto local = Affine::tile_map<R>(m, left, top);
     const AxisResolver<Border> line = {local.base_y, args.in_height};
     for (int dy = 0; dy < height; ++dy) workspace.rows[dy] = line.at(local.at(R(0), static_cast<R>(dy)).y);
 }
@@ -93,7 +93,7 @@ template <class R>
 inline bool copy_strip(const native::WarpCall& call, const WarpCommon& args, long long n, long long t, int left,
                        int width, int top, int height, NearestStripWorkspace& workspace) {
     if (call.geometry != geometry_of<Affine>) return false;
-    const Affine::Matrix m = static_cast<const Warp<Affine>*>(call.record)->geometry.sample(n);
+    const Affine::Matrix m = static_cast<const WarpRecord<Affine>*>(call.record)->geometry.sample(n);
     if (!(m.b == 0.0 && m.d == 0.0)) return false;
     dispatch_border(call.border, [&](auto kind) {
         resolve_indices<decltype(kind), R>(args, m, left, width, top, height, workspace);
@@ -120,7 +120,7 @@ struct OffsetImage {
     Offset column_step, row_step;
 
     Offset raw_pixel(int x, int y) const {
-        const int column = Border::index(base_x + x, width), row = Border::index(base_y + y, height);
+        const int column = Border::resolve(base_x + x, width), row = Border::resolve(base_y + y, height);
         const Offset offset = column * column_step + row * row_step;
         return (column | row) < 0 ? FILL_OFFSET<Offset> : offset;
     }
@@ -128,7 +128,7 @@ struct OffsetImage {
 
 // Where no pixel lies outside.
 struct Inside {
-    static int index(int i, int) { return i; }
+    static int resolve(int i, int) { return i; }
 };
 
 template <class Kind, class R, class Offset>
@@ -156,7 +156,7 @@ inline void resolve_offsets(const WarpCommon& args, const PixelCopy& copy, const
 template <class R, class Offset>
 inline void resolve_offsets(native::Border border, const WarpCommon& args, const PixelCopy& copy,
                             const CoordinateTile<R>& tile, Offset* offset) {
-    const SourceBox box = source_box_of(tile, Nearest::before, Nearest::after, 1);
+    const SourceBox box = source_box_of(tile, Nearest::taps_before, Nearest::taps_after, 1);
     const int left = tile.base_x + box.x, top = tile.base_y + box.y;
     if (box.width > 0 && left >= 0 && top >= 0 && left + box.width <= args.in_width &&
         top + box.height <= args.in_height)

@@ -6,7 +6,7 @@
 namespace cuaug {
 
 template <class R>
-inline void pointwise_segment(const native::PointwiseCall& call, const Pointwise& args, long long n, long long t, int y,
+inline void pointwise_segment(const native::PointwiseCall& call, const PointwiseRecord& args, long long n, long long t, int y,
                               int x, int count, ChainWorkspace<R>& workspace) {
     for (int c = 0; c < args.channels; c += 4) {
         const bool keeps_channels = call.out_channels == args.channels;
@@ -41,7 +41,7 @@ inline void pointwise_segment(const native::PointwiseCall& call, const Pointwise
 
 template <class R>
 inline void pointwise_typed(native::PointwiseCall call, long long task, void* memory) {
-    Pointwise args = pointwise_record(call.record);
+    PointwiseRecord args = pointwise_record(call.record);
     treat_channels_as_pixels(call, args);
     ChainWorkspace<R>& workspace = *static_cast<ChainWorkspace<R>*>(memory);
     const double bytes =

@@ -8,24 +8,24 @@
 namespace cuaug {
 
 // Few rows, so that one image alone has enough tasks for the threads of any machine.
-inline int rows_per_segment_task(const Batch& args) {
+inline int rows_per_segment_task(const BatchRecord& args) {
     const long long enough = 256, frames = args.samples * args.frames, parts = frames >= enough ? 1 : enough / frames;
     return static_cast<int>((args.in_height + parts - 1) / parts);
 }
 
-inline long long segment_task_count(const Batch& args) {
+inline long long segment_task_count(const BatchRecord& args) {
     const long long frames = args.samples * args.frames;
     if (frames == 0 || args.channels == 0 || args.in_width == 0 || args.in_height == 0) return 0;
     return frames * ((args.in_height + rows_per_segment_task(args) - 1) / rows_per_segment_task(args));
 }
 
-inline TaskRows segment_task_rows(const Batch& args, long long task) {
+inline TaskRows segment_task_rows(const BatchRecord& args, long long task) {
     return task_rows(args, args.in_height, rows_per_segment_task(args), task);
 }
 
 // Calls `visit(n, t, y, x, count)` for each segment of a task's rows.
 template <class Visitor>
-inline void for_each_segment(const Batch& args, long long task, const Visitor& visit) {
+inline void for_each_segment(const BatchRecord& args, long long task, const Visitor& visit) {
     const TaskRows rows = segment_task_rows(args, task);
     for (int y = rows.top; y < rows.bottom; ++y)
         for (int x = 0; x < args.in_width; x += segment_width)
@@ -47,7 +47,7 @@ __attribute__((noinline)) void copy_rows(const ChannelGroup& in, const ChannelGr
 
 // Copies a task's rows, for a sample that an op leaves unchanged.
 template <class T>
-inline void copy_rows(const Batch& args, const TaskRows& rows) {
+inline void copy_rows(const BatchRecord& args, const TaskRows& rows) {
     for (int c = 0; c < args.channels; c += 4)
         copy_rows<sizeof(T)>(channel_group<T>(args.in, rows.n, rows.t, c, args.channels),
                              channel_group<T>(args.out, rows.n, rows.t, c, args.channels), args.in_width, rows.top,

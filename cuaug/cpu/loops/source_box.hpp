@@ -11,7 +11,7 @@ namespace cuaug {
 constexpr int max_box_bytes = 1 << 18, max_box_side = 4096;
 
 inline int border_index(native::Border border, int i, int n) {
-    return dispatch_border(border, [&](auto kind) { return decltype(kind)::index(i, n); });
+    return dispatch_border(border, [&](auto kind) { return decltype(kind)::resolve(i, n); });
 }
 
 struct SourceBox {
@@ -68,7 +68,7 @@ struct StagedBox {
     const R* pixels;
     int pitch;
 
-    static int split(R x, R& fraction) { return cuaug::split(x, fraction); }
+    static int split_floor(R x, R& fraction) { return cuaug::split_floor(x, fraction); }
 
     Pixel<R, 4> pixel(int x, int y) const {
         Pixel<R, 4> out;
@@ -86,7 +86,7 @@ struct DirectImage {
     int height, width, base_x, base_y;
     Pixel<R, 4> fill;
 
-    static int split(R x, R& fraction) { return cuaug::split(x, fraction); }
+    static int split_floor(R x, R& fraction) { return cuaug::split_floor(x, fraction); }
 
     Pixel<R, 4> raw_pixel(int x, int y) const {
         int column = base_x + x, row = base_y + y;

@@ -1,6 +1,7 @@
 #pragma once
 
-// Memory that grows, for plain types: std::vector's functions would be shared between the instruction sets (loops.cpp).
+// A growing array of trivially copyable items. The functions of std::vector would be shared between instruction sets
+// (instruction_set.hpp).
 
 namespace cuaug {
 

@@ -55,7 +55,7 @@ inline void warp_tile_pixels(const native::WarpCall& call, const WarpCommon& arg
     SourceBox box = {};
     if (!nearest)
         box = dispatch_sampler(call.sampler, [&](auto sampler) {
-            return source_box_of(tile, decltype(sampler)::before, decltype(sampler)::after,
+            return source_box_of(tile, decltype(sampler)::taps_before, decltype(sampler)::taps_after,
                                  bytes ? 4 : 4 * static_cast<int>(sizeof(R)));
         });
     const bool planes = is_same_v<R, float> && call.sampler == sampler_of<Bilinear> && !bytes && box.width > 0;
@@ -181,7 +181,7 @@ inline void warp_by_dtype(const native::WarpCall& call, long long task, void* me
 
 // Where a box alone of sample n counts as the image: as of a smaller image, whose first pixel the matrix counts from.
 template <class Geometry>
-inline void crop_to_window(const native::WarpCall& call, Warp<Geometry>& own, long long n) {
+inline void crop_to_window(const native::WarpCall& call, WarpRecord<Geometry>& own, long long n) {
     auto matrix = own.geometry.sample(n);
     auto part = [&](int axis, int extent, int& size) {
         const double low = entry(own.window, n, axis), length = entry(own.window, n, 2 + axis);
@@ -199,7 +199,7 @@ inline void crop_to_window(const native::WarpCall& call, Warp<Geometry>& own, lo
     memcpy(own.geometry.value, &matrix, sizeof(matrix));
     own.geometry.matrix.data = nullptr;
     own.geometry.inverse = 1;
-    own.geometry.corner = 0;
+    own.geometry.half_pixel_centers = 0;
     dispatch_dtype(call.source, [&](auto element) {
         own.in.data = static_cast<decltype(element)*>(own.in.data) + top * own.in.y + left * own.in.x;
     });
@@ -208,7 +208,7 @@ inline void crop_to_window(const native::WarpCall& call, Warp<Geometry>& own, lo
 // By a matrix, of an image that may be each sample's own.
 template <class Geometry>
 inline void warp_matrix(native::WarpCall call, long long task, void* memory) {
-    Warp<Geometry> own;
+    WarpRecord<Geometry> own;
     memcpy(&own, call.record, sizeof(own));
     if (own.window.data != nullptr || own.in_height == 0) {
         const TaskGrid grid = task_grid(own);
