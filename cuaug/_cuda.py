@@ -1,6 +1,6 @@
 """Kernels on the GPU: the only file that imports cupy.
 
-A kernel is asked for by its name expression, which is the program: `cuaug::warp<cuaug::uint8, ...>`. CuPy compiles its
+A kernel is asked for by its name expression, which is the program: `cuaug::warp_image<cuaug::uint8, ...>`. CuPy compiles its
 text (`_sources.py`) once and keeps it on disk.
 """
 
@@ -374,7 +374,7 @@ LAUNCH_ARGUMENTS = ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_v
 _FOLLOW = ctypes.create_string_buffer(struct.pack("I4xI60x", 6, 1))
 # Kernels that wait for it (kernels/gpu/programmatic_launch.cuh).
 _NMS = "nms_small_resolve", "nms_resolve", "nms_rank", "nms"
-_FOLLOWING = ("draw", "warp", "resample", "pointwise", "relevel", "blend", *_NMS)
+_FOLLOWING = ("draw", "warp_image", "resample", "pointwise", "histogram_lut", "blend", *_NMS)
 
 
 @functools.cache

@@ -11,7 +11,7 @@ from . import _cpu
 from ._images import ONE_IMAGE, Images
 from ._parameters import Table
 
-RECORD = struct.Struct("5P 5q 4i")  # `cuaug::Draw`
+RECORD = struct.Struct("5P 5q 4i")  # `cuaug::DrawRecord`
 _SAMPLES = 8  # to a block (kernels/passes/draw.cu)
 
 

@@ -183,7 +183,7 @@ def cut(pieces: np.ndarray, library: _array.Library, device: int) -> None:
     """Moves pieces of a device's memory, on the library's current stream."""
     loaded = library.load(pieces, device)
     grid = len(pieces), int(-(-pieces[:, 4].max() // _ROWS)), 1
-    library.launch("cuaug::cut", RECORD.pack(library.pointer(loaded)), grid, 256, 0, device)
+    library.launch("cuaug::copy_boxes", RECORD.pack(library.pointer(loaded)), grid, 256, 0, device)
 
 
 def _rounds(bytes_of: np.ndarray) -> Iterator[slice]:

@@ -89,7 +89,7 @@ class _Regions(NamedTuple):
 
 
 def _regions(dtype: str, group: int, slices: int, height: int, width: int, copied: bool, halves: bool) -> _Regions:
-    """Of the output of a warp (kernels/passes/warp.cu): fewer columns where pixels are wide, which four of 16 bits are: their
+    """Of the output of a warp (kernels/passes/warp_image.cu): fewer columns where pixels are wide, which four of 16 bits are: their
     boxes would not fit where they are turned.
 
     All of about the same height, and tall, which costs less, where they leave blocks enough for a GPU. Not of the

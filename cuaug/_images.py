@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _array, _check, _cuda, _dlpack
 
-ONE_IMAGE = struct.Struct("Pq 6i")  # kernels/records/record.cuh
+ONE_IMAGE = struct.Struct("Pq 6i")  # kernels/records/batch.cuh
 _FIRST = {4: "NCHW", 3: "CHW"}
 _LAST = {4: "NHWC", 3: "HWC", 2: "HW"}
 

@@ -12,7 +12,7 @@ def name_expression(skeleton: str, *arguments: str | int) -> str:
 
 def together(name: str) -> str:
     """The kernel that does several launches of another at once (kernels/gpu/batched_launch.cuh)."""
-    return f"{name[:-1]}, cuaug::Together>"
+    return f"{name[:-1]}, cuaug::BatchedLaunch>"
 
 
 def chain(ops: Sequence[str]) -> str:

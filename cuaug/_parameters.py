@@ -11,7 +11,7 @@ from ._images import Images
 
 
 class Table(NamedTuple):
-    """The fields of `cuaug::Table` (kernels/records/record.cuh), and what keeps the memory alive."""
+    """The fields of `cuaug::Table` (kernels/records/batch.cuh), and what keeps the memory alive."""
 
     pointer: int
     n: int

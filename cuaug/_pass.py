@@ -1,6 +1,6 @@
 """A pass: read, resample through a geometry, store. Packs the record that kernel and CPU loop share, and runs one.
 
-The formats below mirror kernels/records/record.cuh field by field; the kernel's text asserts the size, the extension checks it.
+The formats below mirror kernels/records/batch.cuh field by field; the kernel's text asserts the size, the extension checks it.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _TAIL = struct.Struct("P4q P4q P4q P4q P4q P 4i IiIi I4x")
 _GEOMETRIES = {
     "Affine": struct.Struct("P4q 6d 2i"),
     "Perspective": struct.Struct("P4q 9d 2i"),
-    "Grid": struct.Struct("P4q P4q 2d 3f 3i"),
-    "WideGrid": struct.Struct("P4q P4q 2d 3f 3i"),
+    "CoordinateMap": struct.Struct("P4q P4q 2d 3f 3i"),
+    "CoordinateMap64": struct.Struct("P4q P4q 2d 3f 3i"),
 }
 _NARROW = 1 << 20  # `narrow` of kernels/geometry/coordinate_map.cuh: in its kernel maps of positions count from the corner
 RESULT = struct.calcsize("P5q")  # where a batch's record points to its result
@@ -34,20 +34,20 @@ _BLUR = struct.Struct("P5q P5q q 8i P4q 2d 4i")
 _BLENDED = struct.Struct("8P P4q q")  # behind a `_POINTWISE`
 RECORDS = {  # what each kernel's is called in C++, and its size
     **dict.fromkeys(
-        ("pointwise", "luma_mean", "mix", "adjust_sharpness", "extremes", "relevel"), ("Pointwise", _POINTWISE.size)
+        ("pointwise", "luma_mean", "mix", "adjust_sharpness", "channel_min_max", "histogram_lut"), ("PointwiseRecord", _POINTWISE.size)
     ),
-    "resample": ("Resample", _RESAMPLE.size),
-    "lut": ("Lut", _LUT.size),
-    "gaussian_blur": ("GaussianBlur", _BLUR.size),
-    "blend": ("Blend", _POINTWISE.size + _BLENDED.size),
+    "resample": ("ResampleRecord", _RESAMPLE.size),
+    "lut": ("LutRecord", _LUT.size),
+    "gaussian_blur": ("GaussianBlurRecord", _BLUR.size),
+    "blend": ("BlendRecord", _POINTWISE.size + _BLENDED.size),
 }
 WARPS = {  # of a warp, by the geometry in it: sizes
-    f"Warp<cuaug::{name}>": _FILLED.size + own.size + _TAIL.size for name, own in _GEOMETRIES.items()
+    f"WarpRecord<cuaug::{name}>": _FILLED.size + own.size + _TAIL.size for name, own in _GEOMETRIES.items()
 }
 _SAMPLERS = {"nearest": "Nearest", "bilinear": "Bilinear", "bicubic": "Bicubic", "lanczos": "Lanczos"}
 _FILTERS = {  # antialias: its filter
     True: {"bilinear": "Triangle", "area": "Triangle", "bicubic": "CatmullRom", "lanczos": "Lanczos3"},
-    False: {"bilinear": "Triangle", "bicubic": "SharpCubic", "lanczos": "LanczosPlain"},
+    False: {"bilinear": "Triangle", "bicubic": "Cubic75", "lanczos": "Lanczos4"},
 }
 MOST_BRANCHES = 8  # kernels/records/blend.cuh
 
@@ -101,15 +101,15 @@ def matrix_geometry(matrix: PerSample, inverse: bool, origin: str) -> Geometry:
 def grid_geometry(
     image: Images, x: Table, y: Table, size: tuple[int, int], scale: tuple[float, float], relative: bool
 ) -> Geometry:
-    """`Grid`: maps of positions, or of displacements, in units of `scale` (x, y) pixels.
+    """`CoordinateMap`: maps of positions, or of displacements, in units of `scale` (x, y) pixels.
 
-    `WideGrid` for maps of float64, and where sides, strides or offsets are below 0 or too large for float32 or 32 bits.
+    `CoordinateMap64` for maps of float64, and where sides, strides or offsets are below 0 or too large for float32 or 32 bits.
     """
     (height, width), (down, right) = image.size, image.axes.strides[3:]
     farthest = max(height, width, *size, *(abs(stride) for table in (x, y) for stride in (table.y, table.x)))
     bytes_within = (height * down + width * right) * _array.ITEM_SIZE[image.dtype]
     wide = x.is_double or y.is_double or farthest >= _NARROW or min(down, right) < 0 or bytes_within >= 1 << 31
-    name = "WideGrid" if wide else "Grid"
+    name = "CoordinateMap64" if wide else "CoordinateMap"
     record = _GEOMETRIES[name].pack(*x[:5], *y[:5], *scale, *scale, float(relative), bool(relative), *image.size)
     return Geometry(name, record, (x, y))
 
@@ -117,7 +117,7 @@ def grid_geometry(
 def displacements(
     image: Images, parameters: PerSample, window: tuple[int, int], sigma: tuple[float, float]
 ) -> Geometry:
-    """`Grid`: a field for each sample, of noise by `parameters` (kernels/ops/uniform_noise.cuh), which is smoothed."""
+    """`CoordinateMap`: a field for each sample, of noise by `parameters` (kernels/ops/uniform_noise.cuh), which is smoothed."""
     library = image.library
     # The op looks at the place alone: any four bytes will do as the pixel that it reads again and again.
     nothing = image._replace(
@@ -166,11 +166,11 @@ def warp(
     if image.samples * image.axes.extents[1]:
         sampler = "Antialiased" if antialias else _SAMPLERS[interpolation]
         if retouch is not NO_RETOUCH:
-            sampler = f"Retouched<cuaug::{sampler}>"
+            sampler = f"SampleOverride<cuaug::{sampler}>"
         names = (_cpp(image.dtype), _cpp(target), geometry.name, sampler, border.capitalize())
-        kernel = names if window is NO_TABLE else (*names[:4], f"Windowed<cuaug::{names[4]}>")
-        use = () if parts is NO_TABLE else ("Measured",)
-        plan = _plans.plan("warp", (*kernel, chain(ops.names), *use), *_phases(image, result))
+        kernel = names if window is NO_TABLE else (*names[:4], f"WindowedBorder<cuaug::{names[4]}>")
+        use = () if parts is NO_TABLE else ("StoreAndMean",)
+        plan = _plans.plan("warp_image", (*kernel, chain(ops.names), *use), *_phases(image, result))
         filled = _FILLED.pack(
             *_batch(image, result.pointer, result.axes.strides, plan), *outside.table[:5], *outside.values
         )
@@ -289,10 +289,10 @@ def gaussian_blur(image: Images, window: tuple[int, int], sigma: PerSample, out:
     dtype = image.dtype if dtype is None else dtype
     if dtype != image.dtype and image.device < 0:  # the loops do one thing at a time, but round once as the kernel
         made = _images.images(
-            pointwise(image, ("Scaled",), PerSample(NO_TABLE, ()), "float32", None), image.axes.layout, image.library
+            pointwise(image, ("Rescale",), PerSample(NO_TABLE, ()), "float32", None), image.axes.layout, image.library
         )
         blurred = _images.images(gaussian_blur(made, window, sigma, None), image.axes.layout, image.library)
-        return pointwise(blurred, ("Scaled",), PerSample(NO_TABLE, ()), dtype, out)
+        return pointwise(blurred, ("Rescale",), PerSample(NO_TABLE, ()), dtype, out)
     if image.dtype not in _check.IMAGE_DTYPES:
         raise TypeError(f"images must be one of {', '.join(_check.IMAGE_DTYPES)}, got {image.dtype}")
     result = _images.like(image, image.size, dtype, out)
@@ -330,7 +330,7 @@ def luma_mean(
     """
     if image.samples * image.axes.extents[1] == 0:
         return
-    names = image.dtype, image.dtype, chain(ops), *(("InPlace",) if in_place else ())
+    names = image.dtype, image.dtype, chain(ops), *(("StoreInPlace",) if in_place else ())
     plan = _plans.plan("luma_mean", names, image.axes, image.pointer % 16, image.axes, 0)
     strides = stride, 0, 0, 0, 0
     _run(plan, image, _parametrised(image, pointer, strides, plan, parameters, parts), image.dtype, ops, in_place)
@@ -360,13 +360,13 @@ def lut(image: Images, table: Table, out: Any) -> Any:
 
 def extremes(image: Images, wanted: PerSample = ALL) -> PerSample:
     """The least value of each channel of each sample, then the greatest ones; NaN of samples not wanted. [N, 2 C]"""
-    values = _statistic("extremes", image, wanted, 2 * image.channels, "float64")
+    values = _statistic("channel_min_max", image, wanted, 2 * image.channels, "float64")
     return PerSample(Table(image.library.pointer(values), 2 * image.channels, 0, 1, 1, values), ())
 
 
 def relevel(image: Images, wanted: PerSample = ALL) -> Table:
     """What becomes of each level, by what is wanted of each sample (kernels/ops/histogram_lut.cuh). [N, C, 256]"""
-    table = _statistic("relevel", image, wanted, 256 * image.channels, "uint8", image.channels)
+    table = _statistic("histogram_lut", image, wanted, 256 * image.channels, "uint8", image.channels)
     return Table(image.library.pointer(table), 256 * image.channels, 256, 1, 0, table)
 
 

@@ -34,7 +34,7 @@ class Skeleton(NamedTuple):
 
 
 SKELETONS = {
-    "warp": Skeleton(256, _grids.warp, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:6], n[1], ls[1], *n[6:])),
+    "warp_image": Skeleton(256, _grids.warp, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:6], n[1], ls[1], *n[6:])),
     "resample": Skeleton(128, _grids.resample, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:], n[1], ls[1])),
     "pointwise": Skeleton(
         _grids.POINTWISE_THREADS,
@@ -42,8 +42,8 @@ SKELETONS = {
         lambda n, ls, k, to: (n[0], ls[0], k, chain(n[2:]), n[1], ls[1], min(to.extents[2], 4)),
     ),
     "luma_mean": Skeleton(512, _grids.one_each, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:]), by_frame=False),
-    "extremes": Skeleton(1024, _grids.one_each, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
-    "relevel": Skeleton(512, _grids.each_channel, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
+    "channel_min_max": Skeleton(1024, _grids.one_each, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
+    "histogram_lut": Skeleton(512, _grids.each_channel, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
     "lut": Skeleton(512, _grids.lut, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
     "adjust_sharpness": Skeleton(256, _grids.adjust_sharpness, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
     "mix": Skeleton(256, _grids.fours, lambda n, ls, k, _: (n[0], ls[0], k, n[2], ls[1])),
@@ -67,7 +67,7 @@ def plan(
     """`names` are source dtype, target dtype and the functors; `further` is what else the grid depends on."""
     samples, frames, channels, height, width = source.extents
     layouts = _layouts.tag(source), _layouts.tag(target)
-    warps = skeleton == "warp"
+    warps = skeleton == "warp_image"
     copied = warps and copies(names, layouts[0])
     if copied and _row_bytes(source, _array.ITEM_SIZE[names[0]]) >= 1 << 31:
         layouts, copied = ("Strided", layouts[1]), False  # bytes of copied boxes are counted in 32 bits
@@ -78,7 +78,7 @@ def plan(
     )
     shape = (names[0], group, slices, *target.extents[3:])
     if warps:
-        further = copied, "Measured" not in names  # parts of a mean are of regions in one piece
+        further = copied, "StoreAndMean" not in names  # parts of a mean are of regions in one piece
     return Plan(
         skeleton,
         name_expression(skeleton, *made.arguments(names, layouts, group, target)),
@@ -94,7 +94,7 @@ def plan(
 
 
 def copies(names: tuple[str, ...], layout: str) -> bool:
-    """Whether a warp's boxes hold what is in memory as it lies there: `copies` of kernels/passes/warp.cu."""
+    """Whether a warp's boxes hold what is in memory as it lies there: `copies` of kernels/passes/warp_image.cu."""
     dtype, result, *how = names
     moved = ["Affine", "Bilinear", "Constant", chain(())]
     return how == moved and layout in ("Planar", "Packed") and dtype == result != "float64"

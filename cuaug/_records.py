@@ -7,8 +7,8 @@ from ._names import skeleton_of
 
 _RECORDS = {
     **_pass.RECORDS,
-    "draw": ("Draw", _draws.RECORD.size),
-    "cut": ("Cut", _engine.RECORD.size),
+    "draw": ("DrawRecord", _draws.RECORD.size),
+    "copy_boxes": ("CopyBoxesRecord", _engine.RECORD.size),
     **dict.fromkeys(_nms.KERNELS, ("Nms", _nms.RECORD.size)),
     **dict.fromkeys(("roi_average", "roi_backward_separable"), ("Pooling", _roi.RECORD.size)),
     **dict.fromkeys(("roi_by_sample", "roi_backward_scatter"), ("PoolingPlaces", _roi.RECORD.size + _roi.PLACES.size)),
@@ -23,8 +23,8 @@ _RECORDS = {
 def record_of(name: str) -> tuple[str, int]:
     """The C++ type of a kernel's argument, and the bytes that are packed for it here."""
     skeleton = skeleton_of(name)
-    if skeleton == "warp":
-        record = f"Warp<{name.split(', ')[3]}>"
+    if skeleton == "warp_image":
+        record = f"WarpRecord<{name.split(', ')[3]}>"
         size = _pass.WARPS[record]
     else:
         record, size = _RECORDS[skeleton]

@@ -96,13 +96,13 @@ WARPS = {
     "layout": LAYOUTS,
     "result": LAYOUTS,
     "channels": [1, 2, 3, 4],
-    "geometry": ["Affine", "Perspective", "Grid", "WideGrid"],
+    "geometry": ["Affine", "Perspective", "CoordinateMap", "CoordinateMap64"],
     "sampler": [name.capitalize() for name in INTERPOLATIONS],
     "border": [name.capitalize() for name in BORDERS],
 }
-RETOUCHED = [f"Retouched<cuaug::{sampler}>" for sampler in WARPS["sampler"]]
-AROUND = [f"Windowed<cuaug::{border}>" for border in ("Constant", "Edge")]
-FILTERS = ["Triangle", "CatmullRom", "SharpCubic", "Lanczos3", "LanczosPlain"]
+RETOUCHED = [f"SampleOverride<cuaug::{sampler}>" for sampler in WARPS["sampler"]]
+AROUND = [f"WindowedBorder<cuaug::{border}>" for border in ("Constant", "Edge")]
+FILTERS = ["Triangle", "CatmullRom", "Cubic75", "Lanczos3", "Lanczos4"]
 RESAMPLES = {
     "source": IMAGE_DTYPES,
     "target": IMAGE_DTYPES,
@@ -167,7 +167,7 @@ MEASURED = {
     "chain": list(BEFORE),
 }
 # By a field of displacements.
-DISPLACING = {"geometry": ["Grid", "WideGrid"], "sampler": ["Nearest", "Bilinear", "Bicubic"], "border": ["Constant"]}
+DISPLACING = {"geometry": ["CoordinateMap", "CoordinateMap64"], "sampler": ["Nearest", "Bilinear", "Bicubic"], "border": ["Constant"]}
 DISPLACED, MEASURED_DISPLACED = {**FUSED, **DISPLACING}, {**MEASURED, **DISPLACING}
 
 
@@ -217,7 +217,7 @@ def completable(row, factors):
 def covering_names():
     warps = [
         kernels.name_expression(
-            "warp", source, layout, channels, geometry, sampler, border, kernels.chain(()), target, result
+            "warp_image", source, layout, channels, geometry, sampler, border, kernels.chain(()), target, result
         )
         for source, target, layout, result, channels, geometry, sampler, border in covering(WARPS)
     ]
@@ -248,11 +248,11 @@ def covering_names():
     statistics = [
         *(kernels.name_expression("luma_mean", *row, kernels.chain(())) for row in covering(MEANS)),
         *(
-            kernels.name_expression("luma_mean", *row, kernels.chain(BEFORE["first"]), "InPlace")
+            kernels.name_expression("luma_mean", *row, kernels.chain(BEFORE["first"]), "StoreInPlace")
             for row in covering(MEANS)
         ),
-        *(kernels.name_expression("extremes", *row) for row in covering(EXTREMES)),
-        *(kernels.name_expression("relevel", *row) for row in covering({**EXTREMES, "source": ["uint8"]})),
+        *(kernels.name_expression("channel_min_max", *row) for row in covering(EXTREMES)),
+        *(kernels.name_expression("histogram_lut", *row) for row in covering({**EXTREMES, "source": ["uint8"]})),
     ]
     blends = [
         kernels.name_expression("blend", source, layout, channels, kernels.chain(BLENDED[chain]), target, result)
@@ -275,11 +275,11 @@ def rows_of(factors):
 
 def warp_of(row, chain, *use):
     head = (row[name] for name in ("source", "layout", "channels", "geometry", "sampler", "border"))
-    return kernels.name_expression("warp", *head, chain, row["target"], row["result"], *use)
+    return kernels.name_expression("warp_image", *head, chain, row["target"], row["result"], *use)
 
 
 def measuring(row, chain):
-    return warp_of({**row, "target": row["source"]}, chain, "Measured")
+    return warp_of({**row, "target": row["source"]}, chain, "StoreAndMean")
 
 
 def user_names():
@@ -328,12 +328,12 @@ USUAL = [
                 for sampler in RETOUCHED[:2]
                 for target, chain in (("uint8", SLOT), ("float16", (*SLOT, "Rescale", "Normalize")))
             ),
-            kernels.name_expression("relevel", "uint8", layout, 3),
-            kernels.name_expression("relevel", "uint8", layout, 3, "Together"),
+            kernels.name_expression("histogram_lut", "uint8", layout, 3),
+            kernels.name_expression("histogram_lut", "uint8", layout, 3, "BatchedLaunch"),
             warp_of(
                 {**row, "border": "Constant", "sampler": RETOUCHED[1], "target": "uint8"},
                 kernels.chain(SLOT),
-                "Together",
+                "BatchedLaunch",
             ),
             kernels.name_expression("blend", "uint8", layout, 3, kernels.chain(CHAINS["scaled"]), "float16", layout),
         )
@@ -369,7 +369,7 @@ RAGGED = ragged_names()
 # Warps from boxes that hold what is in memory as it lies there.
 COPIED = [
     kernels.name_expression(
-        "warp", dtype, layout, channels, "Affine", "Bilinear", "Constant", kernels.chain(()), dtype, layout
+        "warp_image", dtype, layout, channels, "Affine", "Bilinear", "Constant", kernels.chain(()), dtype, layout
     )
     for dtype in IMAGE_DTYPES
     if dtype != "float64"
@@ -442,7 +442,7 @@ def test_usual_kernels_compile_without_a_warning_or_a_spill(name, architecture, 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_what_takes_boxes_from_an_engine_compiles_without_a_warning_or_a_spill(architecture, nvrtc, record_property):
-    check_kernel(nvrtc, "cuaug::cut", architecture, record_property, 0)
+    check_kernel(nvrtc, "cuaug::copy_boxes", architecture, record_property, 0)
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
@@ -488,14 +488,14 @@ def test_the_grid_and_the_kernel_agree_on_which_boxes_are_copied(nvrtc):
     from cuaug import _plans as plans
 
     factors = (
-        ["uint8", "float16", "float64"], ["uint8", "float16", "float64"], ["Affine", "Perspective", "Grid"],
-        ["Bilinear", "Nearest", "Antialiased"], ["Constant", "Edge", "Windowed<cuaug::Constant>"], [(), ("Invert",)],
-        ["Changed", "Measured"], ["Planar", "Packed", "Strided", "Ragged<cuaug::Packed>", "Ragged<cuaug::Strided>"],
+        ["uint8", "float16", "float64"], ["uint8", "float16", "float64"], ["Affine", "Perspective", "CoordinateMap"],
+        ["Bilinear", "Nearest", "Antialiased"], ["Constant", "Edge", "WindowedBorder<cuaug::Constant>"], [(), ("Invert",)],
+        ["StoreOnly", "StoreAndMean"], ["Planar", "Packed", "Strided", "Ragged<cuaug::Packed>", "Ragged<cuaug::Strided>"],
     )  # fmt: skip
     said = []
     for *names, ops, use, layout in itertools.product(*factors):
         source, target, geometry, sampler, border = names
-        given = (*names, kernels.chain(ops), *(["Measured"] if use == "Measured" else []))
+        given = (*names, kernels.chain(ops), *(["StoreAndMean"] if use == "StoreAndMean" else []))
         arguments = geometry, sampler, border, layout, source, kernels.chain(ops), target, use
         listed = ", ".join(f"cuaug::{argument}" for argument in arguments)
         said.append((plans.copies(given, layout), f"cuaug::copies<{listed}>"))
@@ -516,7 +516,7 @@ def test_a_warp_is_launched_with_the_threads_that_its_blocks_have(nvrtc):
         names = dtype, dtype, "Affine", "Bilinear", border, kernels.chain(())
         axes = images.imagined((4, 64, 64, channels), dtype).axes
         copied = str(plans.copies(names, "Packed")).lower()
-        threads = plans.plan("warp", names, axes, 0, axes, 0).threads
+        threads = plans.plan("warp_image", names, axes, 0, axes, 0).threads
         claims.append(f"static_assert(cuaug::block_threads<cuaug::{dtype}, {channels}, {copied}> == {threads});")
     text, options = sources.sources(COPIED[0])
     compiled(nvrtc, "\n".join([text, *claims, ""]), COPIED[0], 90, options)

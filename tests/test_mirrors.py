@@ -29,7 +29,7 @@ def test_kernels_that_are_set_up_early_wait_for_what_is_before_them():
     ("file", "name", "mirrored"),
     [
         ("gpu/thread_work.cuh", "pointwise_threads", _grids.POINTWISE_THREADS),
-        ("gpu/batched_launch.cuh", "most_together", together.MOST),
+        ("gpu/batched_launch.cuh", "max_batched", together.MOST),
         ("records/nms.cuh", "nms_tile", _nms._TILE),
         ("records/nms.cuh", "nms_block", _nms._BLOCK),
         ("detection/nms_rank.cu", "nms_rank_threads", _nms._RANK_THREADS),
@@ -40,8 +40,8 @@ def test_kernels_that_are_set_up_early_wait_for_what_is_before_them():
         ("detection/nms_overlap_mask.cu", "nms_at_once", _nms._OWN_WORDS[0]),
         ("detection/nms_resolve.cu", "nms_settle_threads", 32 * _nms._SETTLE_WARPS),
         ("passes/draw.cu", "draw_samples", _draws._SAMPLES),
-        ("passes/cut.cu", "cut_rows", _engine._ROWS),
-        ("geometry/coordinate_map.cuh", "narrow", _pass._NARROW),
+        ("passes/copy_boxes.cu", "copy_rows", _engine._ROWS),
+        ("geometry/coordinate_map.cuh", "float32_side_limit", _pass._NARROW),
         ("gpu/thread_work.cuh", "pointwise_threads", _plans.SKELETONS["pointwise"].threads),
     ],
 )
@@ -120,6 +120,6 @@ def test_a_mean_has_a_part_for_each_block_that_takes_one():
     """Blocks of halves would write to the same."""
     image = _images.imagined((256, 224, 224, 3), "uint8")
     parts = 256 * _grids.mean_parts(image)
-    for use, blocks in (((), parts + _grids._HALVED), (("Measured",), parts)):
-        names = "uint8", "uint8", "Affine", "Bilinear", "Windowed<cuaug::Edge>", "cuaug::Chain<>", *use
-        assert _plans.plan("warp", names, image.axes, 0, image.axes, 0).grid == (blocks, 1, 1)
+    for use, blocks in (((), parts + _grids._HALVED), (("StoreAndMean",), parts)):
+        names = "uint8", "uint8", "Affine", "Bilinear", "WindowedBorder<cuaug::Edge>", "cuaug::Chain<>", *use
+        assert _plans.plan("warp_image", names, image.axes, 0, image.axes, 0).grid == (blocks, 1, 1)

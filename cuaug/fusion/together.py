@@ -9,7 +9,7 @@ from .._names import skeleton_of, together
 from .._pass import RESULT
 
 MOST = 4  # kernels/gpu/batched_launch.cuh
-_KERNELS = "warp", "relevel"  # that take so many records
+_KERNELS = "warp_image", "histogram_lut"  # that take so many records
 
 
 def joined(launches: Sequence[Launch]) -> list[Launch]:
@@ -45,7 +45,7 @@ def _written(launch: Launch) -> set[int]:
 
 def _writes_its_result(launch: Launch) -> bool:
     """And nothing else: no mean that it takes on the way."""
-    return skeleton_of(launch.kernel) in _KERNELS and "Measured" not in launch.kernel
+    return skeleton_of(launch.kernel) in _KERNELS and "StoreAndMean" not in launch.kernel
 
 
 def _one(group: Sequence[Launch]) -> Launch:

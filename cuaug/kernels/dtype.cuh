@@ -146,7 +146,8 @@ inline T saturate_cast(R value) {
     else if (IntegerLimits<T>::low < 0.0f && value != value)
         return T(0);
     else
-        return static_cast<T>(rintf(clamp_nan_to_low(static_cast<float>(value), IntegerLimits<T>::low, IntegerLimits<T>::high)));
+        return static_cast<T>(
+            rintf(clamp_nan_to_low(static_cast<float>(value), IntegerLimits<T>::low, IntegerLimits<T>::high)));
 }
 
 // A value keeps its bits when the type does not change, so that labels beyond 2^24 survive.

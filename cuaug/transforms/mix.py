@@ -42,7 +42,7 @@ class CutMix(Transform):
 
     def write(self, recipe: Recipe) -> None:
         partner, lam = _drawn(recipe, self.alpha)
-        box = recipe.draw("Cut", ("top", "left", "height", "width"), *recipe.size, lam)
+        box = recipe.draw("CutMixBox", ("top", "left", "height", "width"), *recipe.size, lam)
         recipe.add(Mixed("Cutmix", [partner, *box], lam, self.num_classes))
 
 

@@ -70,7 +70,7 @@ class RandomMask(Transform):
     def write(self, recipe: Recipe) -> None:
         size = recipe.constant("size", self.size)
         if self.kind == "grid":
-            top, left = (recipe.draw("Below", [name], self.size, 0.0, 0.0)[0] for name in ("top", "left"))
+            top, left = (recipe.draw("RandInt", [name], self.size, 0.0, 0.0)[0] for name in ("top", "left"))
             op, own = "GridMask", [size, top, left, recipe.chance("side", self.p, yes=self._side)]
         else:
             share = recipe.chance("share", self.p, yes=self.share)
@@ -133,4 +133,4 @@ def _both(name: str, value: Any, least: float = -math.inf) -> tuple[float, float
 
 def _words(recipe: Recipe) -> list[Column]:
     """The stream of random numbers that an op takes at each pixel."""
-    return recipe.draw("Words", _WORDS)
+    return recipe.draw("StreamColumns", _WORDS)

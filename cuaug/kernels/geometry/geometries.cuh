@@ -7,6 +7,6 @@
 
 namespace cuaug {
 
-using Geometries = TypeList<Affine, Perspective, Grid, WideGrid>;
+using Geometries = TypeList<Affine, Perspective, CoordinateMap, CoordinateMap64>;
 
 }  // namespace cuaug

@@ -23,14 +23,14 @@ inline bool in_range(const Point<R>& p) {
 
 // A coordinate's whole part, and what is left of it.
 template <class R>
-inline int split(R x, R& fraction) {
+inline int split_floor(R x, R& fraction) {
     const R whole = floor(x);
     fraction = x - whole;
     return static_cast<int>(whole);
 }
 
 // The whole pixels to take off a coordinate; 0 where there is nothing sensible to take off.
-inline int whole(double coordinate) {
+inline int floor_or_zero(double coordinate) {
     return coordinate > -coordinate_limit && coordinate < coordinate_limit ? static_cast<int>(floor(coordinate)) : 0;
 }
 
@@ -44,7 +44,7 @@ struct Bounds {
 
 // The bounds of four points; false if one of them is outside every border, or not a number, which fmin would pass over.
 template <class R>
-inline bool around(const Point<R>& a, const Point<R>& b, const Point<R>& c, const Point<R>& d, Bounds<R>& box) {
+inline bool bounding_box(const Point<R>& a, const Point<R>& b, const Point<R>& c, const Point<R>& d, Bounds<R>& box) {
     box = {fmin(fmin(a.x, b.x), fmin(c.x, d.x)), fmax(fmax(a.x, b.x), fmax(c.x, d.x)),
            fmin(fmin(a.y, b.y), fmin(c.y, d.y)), fmax(fmax(a.y, b.y), fmax(c.y, d.y))};
     const R limit = static_cast<R>(coordinate_limit), sum = ((a.x + b.x) + (c.x + d.x)) + ((a.y + b.y) + (c.y + d.y));

@@ -5,17 +5,17 @@
 namespace cuaug {
 
 // Several launches as one, each with a record of its own: the last axis of the grid says which, and how many.
-struct Together {};
+struct BatchedLaunch {};
 
-constexpr int most_together = 4;
-template <class Use>
-constexpr int launches = is_same_v<Use, Together> ? most_together : 1;
+constexpr int max_batched = 4;
+template <class Epilogue>
+constexpr int launch_count = is_same_v<Epilogue, BatchedLaunch> ? max_batched : 1;
 
-template <class Record, class Use>
-struct Records {
-    Record of[launches<Use>];
+template <class Record, class Epilogue>
+struct BatchedRecords {
+    Record of[launch_count<Epilogue>];
 
-    const Record& own() const { return of[launches<Use> > 1 ? blockIdx.z : 0]; }
+    const Record& current() const { return of[launch_count<Epilogue> > 1 ? blockIdx.z : 0]; }
 };
 
 }  // namespace cuaug

@@ -43,7 +43,7 @@ inline double to_float64(float value) {
 
 // Two of 16 bits in a word, the first in the lower half.
 template <class T>
-inline unsigned int two(float first, float second) {
+inline unsigned int pack_two(float first, float second) {
 #if __CUDA_ARCH__ >= 800
     unsigned int out;
     if constexpr (is_same_v<T, float16>)

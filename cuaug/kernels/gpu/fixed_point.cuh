@@ -17,13 +17,13 @@ struct FixedPoint {
 // Rounded, and modulo 2^32: of a double about 1.5 * 2^28 the lowest 24 bits are those of the fraction.
 inline Word to_fixed(double v) { return static_cast<Word>(__double2loint(v + 402653184.0)); }
 
-template <class Local>
-inline bool counts_in_fixed(const Local& local) {
+template <class TileMap>
+inline bool fits_fixed_point(const TileMap& local) {
     return abs(local.base_x) < 1 << 26 && abs(local.base_y) < 1 << 26;
 }
 
 // From a pixel of a box on.
-struct Steps {
+struct FixedStepper {
     FixedPoint right, begin;
     const FixedPoint* row;
 
@@ -40,12 +40,12 @@ struct Steps {
 // Of a region of the output: where every fourth of its rows begins in the input, and what a step to the right and one
 // down add. From these rows on it is counted wherever a tile begins.
 template <int Bands>
-struct FixedRows {
+struct FixedRowStarts {
     FixedPoint right, down, row[Bands + 9];  // and some that are asked for ahead
 
     // Of `height` rows, by all lanes of a warp, one or two each. `more` is added to all coordinates.
     template <class Matrix>
-    void lay(const Matrix& m, int left, int top, int height, double more, int lane) {
+    void compute(const Matrix& m, int left, int top, int height, double more, int lane) {
         auto begin = [&](int band) {
             const int y = top + 4 * band;
             row[band] = {to_fixed(fma(m.b, y, fma(m.a, left, m.c)) + more),
@@ -58,7 +58,7 @@ struct FixedRows {
     }
 
     // In a box, from a column and a row on, which is `below` rows below a fourth one.
-    Steps from(int column, int first, int below, int box_x, int box_y) const {
+    FixedStepper from(int column, int first, int below, int box_x, int box_y) const {
         auto begin = [&](Word right, Word down, int box) {
             return right * column + down * below - (static_cast<Word>(box) << 24);
         };

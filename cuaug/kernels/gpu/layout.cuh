@@ -12,7 +12,7 @@ struct Strided {};  // anything else; C may exceed K
 
 // a * b in 64 bits by one instruction: the compiler makes four, once it has extended the sign of one of them before a
 // loop.
-inline long long wide(int a, int b) {
+inline long long mul_wide(int a, int b) {
     long long out;
     asm("mul.wide.s32 %0, %1, %2;" : "=l"(out) : "r"(a), "r"(b));
     return out;

@@ -15,7 +15,7 @@ inline void wait_for_previous() {
 // Once all blocks of this kernel have come here, or are done: while its last ones are at work, those of the next are
 // set up, and wait. Kernels that are at work for long say so when they have waited themselves, so that those of one
 // kernel at a time hold places without working.
-inline void let_next_begin() {
+inline void allow_next_launch() {
     if constexpr (__CUDA_ARCH__ >= 900) asm volatile("griddepcontrol.launch_dependents;");
 }
 

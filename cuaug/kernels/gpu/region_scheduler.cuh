@@ -1,62 +1,66 @@
 #pragma once
 
-#include "records/record.cuh"
+#include "records/warp_image.cuh"
 
-// Which part of the result a block of `warp` makes, and whose it is. `_grids.py` cuts the result so.
+// Which output region a block of `warp_image` makes. `_grids.py` divides the output in the same way.
 
 namespace cuaug {
 
-// What takes nothing from memory but the record: the region's row and column in its slice, the slice, the sample, and 1
-// if it is the lower half of the region.
-struct Slot {
+// A region by number; computed from the record alone, without a read of memory. `lower` is 1 for the lower half of a
+// halved region.
+struct RegionIndex {
     unsigned int row, column, slice, n;
     int lower;
 };
 
-// In pixels: where the region or its half begins, how much of it there is, and how many rows it would have at most.
-struct Place {
+// A region, or its half, in pixels. `height` ends with the output, `rows` does not.
+struct OutputRect {
     long long n;
     int t, first, left, top, width, height, rows;
 };
 
-// Regions `Side` wide, of K channels each; `grouped`: of as many as a batch has, `groups` slices a frame. Of copied
-// boxes a slice's regions follow each other, as they share lines of memory. Of others narrow ones, which are less work,
-// come after all wide ones, as the GPU runs empty in smaller pieces.
-template <int K, int Side, bool grouped, bool copied, class Record>
-struct Regions {
+// Regions of `Width` columns and K channels. `split_channels`: a frame has `channel_groups` slices, each of K channels.
+// With raw staging the regions of a slice are consecutive, because neighbours share cache lines. Otherwise the narrow
+// regions come last: they are less work, so the GPU drains in smaller pieces.
+template <int K, int Width, bool split_channels, bool raw_staged, class Record>
+struct RegionScheduler {
     const Record& args;
-    int groups;
+    int channel_groups;
 
-    Slot slot() const {
-        // And the last regions of all are made in halves.
-        const unsigned int beyond = blockIdx.x - min(blockIdx.x, args.unhalved), index = blockIdx.x - (beyond + 1) / 2;
-        const unsigned int across = static_cast<unsigned int>(args.out_width) / Side, wide = across * args.wide.down;
+    RegionIndex region_index() const {
+        // Blocks beyond `whole_regions` make halves.
+        const unsigned int beyond = blockIdx.x - min(blockIdx.x, args.whole_regions),
+                           index = blockIdx.x - (beyond + 1) / 2;
+        const unsigned int columns = static_cast<unsigned int>(args.out_width) / Width,
+                           full_regions = columns * args.full_width.regions;
         unsigned int slice, row, column;
-        if constexpr (copied) {
-            slice = args.by_slice(index);
-            const unsigned int rest = index - slice * (wide + args.narrow.down);
-            const bool narrow = rest >= wide;
-            row = narrow ? rest - wide : args.by_across(rest), column = narrow ? across : rest - row * across;
+        if constexpr (raw_staged) {
+            slice = args.per_slice(index);
+            const unsigned int in_slice = index - slice * (full_regions + args.remainder.regions);
+            const bool narrow = in_slice >= full_regions;
+            row = narrow ? in_slice - full_regions : args.per_row(in_slice),
+            column = narrow ? columns : in_slice - row * columns;
         } else {
-            const unsigned int all_wide = wide * groups * args.frames * static_cast<unsigned int>(args.samples);
-            const bool narrow = index >= all_wide;
-            const unsigned int line = narrow ? index - all_wide : args.by_across(index);
-            slice = args.by_slice(line), row = line - slice * args.wide.down,
-            column = narrow ? across : index - line * across;
+            const unsigned int all_full =
+                full_regions * channel_groups * args.frames * static_cast<unsigned int>(args.samples);
+            const bool narrow = index >= all_full;
+            const unsigned int line = narrow ? index - all_full : args.per_row(index);
+            slice = args.per_slice(line), row = line - slice * args.full_width.regions,
+            column = narrow ? columns : index - line * columns;
         }
-        const unsigned int frame = grouped ? slice / groups : slice;
+        const unsigned int frame = split_channels ? slice / channel_groups : slice;
         return {row, column, slice, args.frames == 1 ? frame : frame / args.frames, static_cast<int>(beyond & 1)};
     }
 
-    Place place(const Slot& at) const {
-        const unsigned int frame = grouped ? at.slice / groups : at.slice;
-        const int left = at.column * Side, width = min(Side, args.out_width - left),
-                  whole = width < Side ? args.narrow.rows : args.wide.rows,
-                  rows = whole >> (blockIdx.x >= args.unhalved);
-        const int top = at.row * whole + at.lower * rows;
+    OutputRect output_rect(const RegionIndex& at) const {
+        const unsigned int frame = split_channels ? at.slice / channel_groups : at.slice;
+        const int left = at.column * Width, width = min(Width, args.out_width - left),
+                  region_rows = width < Width ? args.remainder.region_rows : args.full_width.region_rows,
+                  rows = region_rows >> (blockIdx.x >= args.whole_regions);
+        const int top = at.row * region_rows + at.lower * rows;
         return {at.n,
                 static_cast<int>(frame - at.n * args.frames),
-                grouped ? static_cast<int>(at.slice - frame * groups) * K : 0,
+                split_channels ? static_cast<int>(at.slice - frame * channel_groups) * K : 0,
                 left,
                 top,
                 width,

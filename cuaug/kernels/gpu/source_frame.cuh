@@ -1,6 +1,6 @@
 #pragma once
 
-#include "records/record.cuh"
+#include "records/batch.cuh"
 #include "gpu/layout.cuh"
 #include "gpu/word_pixel.cuh"
 
@@ -8,7 +8,7 @@ namespace cuaug {
 
 // K channels of a frame.
 template <class T, int K>
-struct Source {
+struct SourceFrame {
     const T* data;  // channel 0, row 0, column 0
     long long c_stride;
     int channels;  // that exist; the last one stands in for those beyond
@@ -19,7 +19,7 @@ struct Source {
 
 // Where channel k lies.
 template <class Layout, class T, int K>
-inline long long offset_of(const Source<T, K>& source, int k) {
+inline long long offset_of(const SourceFrame<T, K>& source, int k) {
     if constexpr (is_same_v<Layout, Packed>)
         return k;
     else if constexpr (is_same_v<Layout, Planar>)
@@ -30,7 +30,7 @@ inline long long offset_of(const Source<T, K>& source, int k) {
 
 // Row `row`. The compiler multiplies 64-bit numbers here if it knows that a stride of one was a byte.
 template <class T, int K>
-inline const T* row_of(const Source<T, K>& source, int row) {
+inline const T* row_of(const SourceFrame<T, K>& source, int row) {
     if constexpr (sizeof(T) > 1) {
         return source.data + static_cast<long long>(row) * source.y_stride;
     } else {
@@ -46,7 +46,7 @@ constexpr int rows_ahead = sizeof(T) == 1 ? 8 : 4;
 
 // Asks for those rows from `row` on, columns [begin, end): their first use waits for memory else.
 template <class Layout, class T, int K>
-inline void prefetch(const Source<T, K>& source, int row, int begin, int end, int lane) {
+inline void prefetch(const SourceFrame<T, K>& source, int row, int begin, int end, int lane) {
     if constexpr (!is_same_v<Layout, Strided>) {
         constexpr bool packed = is_same_v<Layout, Packed>;
         constexpr int planes = packed ? 1 : K, each = packed ? K : 1, step = 64 / sizeof(T);

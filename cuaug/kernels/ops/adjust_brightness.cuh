@@ -18,7 +18,9 @@ struct AdjustBrightness {
         if (factor != R(1)) visit(*this);
     }
 
-    Pixel<R, K> operator()(const Pixel<R, K>& in, const PixelContext<R>&) const { return fma_saturate(factor, in, R(0)); }
+    Pixel<R, K> operator()(const Pixel<R, K>& in, const PixelContext<R>&) const {
+        return fma_saturate(factor, in, R(0));
+    }
 };
 
 }  // namespace cuaug

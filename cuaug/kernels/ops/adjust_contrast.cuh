@@ -20,7 +20,9 @@ struct AdjustContrast {
         if (factor != R(1)) visit(*this);
     }
 
-    Pixel<R, K> operator()(const Pixel<R, K>& in, const PixelContext<R>&) const { return fma_saturate(factor, in, pivot); }
+    Pixel<R, K> operator()(const Pixel<R, K>& in, const PixelContext<R>&) const {
+        return fma_saturate(factor, in, pivot);
+    }
 };
 
 }  // namespace cuaug

@@ -3,8 +3,8 @@
 #include "ops/pixel_context.cuh"
 #include "pixel.cuh"
 
-// Ops one after the other, each a struct of one sample's parameters: `sample_params` numbers, then `each` numbers for every
-// channel of the image.
+// Ops one after the other, each a struct of one sample's parameters: `sample_params` numbers, then `each` numbers for
+// every channel of the image.
 
 namespace cuaug {
 
@@ -25,8 +25,8 @@ inline auto prepare_op(R* params, R max_value, int) -> decltype(Op::prepare(para
 template <class Op, class R>
 inline void prepare_op(R*, R, long) {}
 
-// Calls `visit` with the op, or, one after the other, with those that it consists of for this sample, if it has `active_steps`:
-// whoever works on many pixels takes one step with all of them.
+// Calls `visit` with the op, or, one after the other, with those that it consists of for this sample, if it has
+// `active_steps`: whoever works on many pixels takes one step with all of them.
 template <class Op, class Visitor>
 inline auto for_each_step(const Op& op, const Visitor& visit, int) -> decltype(op.active_steps(visit)) {
     return op.active_steps(visit);
@@ -100,7 +100,8 @@ template <class R, int K, class Op, class... Others>
 struct OpChain<R, K, Op, Others...> {
     using Rest = OpChain<R, K, Others...>;
     static constexpr int own = Op::sample_params + Op::channel_params * K, param_count = own + Rest::param_count;
-    static constexpr bool uses_position = op_uses_position<Op>(0) || Rest::uses_position, keeps_unit_range = op_keeps_unit_range<Op>(0) && Rest::keeps_unit_range;
+    static constexpr bool uses_position = op_uses_position<Op>(0) || Rest::uses_position,
+                          keeps_unit_range = op_keeps_unit_range<Op>(0) && Rest::keeps_unit_range;
 
     Op op;
     Rest others;

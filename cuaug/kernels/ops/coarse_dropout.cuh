@@ -13,7 +13,7 @@ struct CoarseDropout {
     static constexpr int sample_params = 10, channel_params = 1;
     static constexpr bool uses_position = true;
     R size, share;
-    StreamPieces<R> stream_columns;
+    StreamColumns<R> stream_columns;
     R value[K];  // in the images' own range; then a share of white
 
     static void prepare(R* params, R max_value) {
@@ -22,7 +22,7 @@ struct CoarseDropout {
 
     Pixel<R, K> operator()(const Pixel<R, K>& in, const PixelContext<R>& context) const {
         const int side = static_cast<int>(size), across = (context.width + side - 1) / side;
-        const Random4 random =
+        const PhiloxOutput random =
             stream_columns.stream().draw(static_cast<unsigned int>(context.y / side * across + context.x / side));
         const bool dropped = static_cast<R>(random.word[0] >> 8) < share * R(16777216);  // 24 bits, which float32 holds
         Pixel<R, K> out;

@@ -3,7 +3,8 @@
 #include "pixel.cuh"
 #include "ops/pixel_context.cuh"
 
-// What colour ops share. An op is a struct of one sample's parameters: `sample_params` numbers, then `each` numbers a channel.
+// What colour ops share. An op is a struct of one sample's parameters: `sample_params` numbers, then `each` numbers a
+// channel.
 
 namespace cuaug {
 

@@ -20,7 +20,7 @@ struct ColorJitter {
     static void pack(R* params, bool before, bool after) {
         const bool contrast = after && params[7] != R(1);
         const int identity_steps = (params[4] == R(1)) | !contrast << 1 | (params[5] == R(1)) << 2 |
-                         (params[6] == R(0)) << 3;  // no array: it would be in memory
+                                   (params[6] == R(0)) << 3;  // no array: it would be in memory
         int all = 0, at = 0;
         bool wanted = before;
         for (int i = 0; i < 4; ++i) {

@@ -2,8 +2,8 @@
 
 #include "ops/color.cuh"
 
-// What a user's expression computes with: K numbers at once, each with its like. A plain number, or a `ExpressionValue` of one,
-// goes with all K.
+// What a user's expression computes with: K numbers at once, each with its like. A plain number, or a `ExpressionValue`
+// of one, goes with all K.
 
 namespace cuaug {
 
@@ -55,7 +55,8 @@ struct ExpressionValue {
         return out;
     }
     template <class F>
-    static ExpressionValue map(const F& function, const ExpressionValue& a, const ExpressionValue& b, const ExpressionValue& c) {
+    static ExpressionValue map(const F& function, const ExpressionValue& a, const ExpressionValue& b,
+                               const ExpressionValue& c) {
         ExpressionValue out;
         for (int k = 0; k < K; ++k) out.c[k] = function(a.c[k], b.c[k], c.c[k]);
         return out;
@@ -141,14 +142,19 @@ struct ExpressionValue {
     friend ExpressionValue max(const ExpressionValue& a, const ExpressionValue& b) {
         return map([](R p, R q) { return p > q ? p : q; }, a, b);
     }
-    friend ExpressionValue clamp(const ExpressionValue& a, const ExpressionValue& low, const ExpressionValue& high) { return min(max(a, low), high); }
+    friend ExpressionValue clamp(const ExpressionValue& a, const ExpressionValue& low, const ExpressionValue& high) {
+        return min(max(a, low), high);
+    }
     // Of the sign of b: mod(x, 16) counts 0..15 again and again.
     friend ExpressionValue mod(const ExpressionValue& a, const ExpressionValue& b) {
         return map([](R p, R q) { return p - q * floor(p / q); }, a, b);
     }
     // From a, where share is 0, to b, where it is 1.
-    friend ExpressionValue mix(const ExpressionValue& a, const ExpressionValue& b, const ExpressionValue& share) { return a + share * (b - a); }
-    friend ExpressionValue select(const ExpressionValue& condition, const ExpressionValue& a, const ExpressionValue& b) {
+    friend ExpressionValue mix(const ExpressionValue& a, const ExpressionValue& b, const ExpressionValue& share) {
+        return a + share * (b - a);
+    }
+    friend ExpressionValue select(const ExpressionValue& condition, const ExpressionValue& a,
+                                  const ExpressionValue& b) {
         return map([](R chosen, R p, R q) { return chosen != R(0) ? p : q; }, condition, a, b);
     }
 };

@@ -14,11 +14,12 @@ struct GaussianNoise {
     static constexpr bool uses_position = true;
     R mean, sigma;
     R clip;  // to 0..1, if not 0
-    StreamPieces<R> stream_columns;
+    StreamColumns<R> stream_columns;
 
     Pixel<R, K> operator()(const Pixel<R, K>& in, const PixelContext<R>& context) const {
-        const Random4 random = stream_columns.stream().draw(
-            (static_cast<unsigned int>(context.channel_group) * context.height + context.y) * context.width + context.x);
+        const PhiloxOutput random = stream_columns.stream().draw(
+            (static_cast<unsigned int>(context.channel_group) * context.height + context.y) * context.width +
+            context.x);
         const Normal2 a = box_muller(random.word[0], random.word[1]),
                       b = K > 2 ? box_muller(random.word[2], random.word[3]) : Normal2{};
         const float normal[4] = {a.first, a.second, b.first, b.second};

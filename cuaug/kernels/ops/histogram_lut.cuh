@@ -6,12 +6,12 @@
 namespace cuaug {
 
 // What is done to the levels of a sample, by its parameter.
-enum Relevelling { unchanged, equalizing, stretching, contrasting };
+enum HistogramLut { identity, equalize, autocontrast, adjust_contrast };
 
 // Where a level goes to be equalized: as many levels up as there are pixels below it, in steps of a 255th of the pixels
 // that are not of the highest level present, rounded (Pillow's rule, and torchvision's). An image of fewer pixels than
 // that stays.
-inline uint8 equalized(int level, long long below, long long not_highest) {
+inline uint8 equalize_level(int level, long long below, long long not_highest) {
     const long long step = not_highest / 255;
     if (step == 0) return static_cast<uint8>(level);
     const long long to = (below + step / 2) / step;
@@ -19,14 +19,14 @@ inline uint8 equalized(int level, long long below, long long not_highest) {
 }
 
 // Where a level goes to be spread from the darkest to the brightest: as the op takes it.
-inline uint8 stretched(int level, int low, int high) {
+inline uint8 autocontrast_level(int level, int low, int high) {
     const Autocontrast<float, 1> op = {{static_cast<float>(low)}, {static_cast<float>(high)}};
     const Pixel<float, 1> in = {{static_cast<float>(level) * (1.0f / 255.0f)}};
     return static_cast<uint8>(op(in, {0, 0, 1, 1, 255.0f, 255.0f}).c[0] * 255.0f + 0.5f);
 }
 
 // Where a level goes by a contrast about the mean luma: as the op takes it.
-inline uint8 contrasted(int level, float factor, double mean) {
+inline uint8 adjust_contrast_level(int level, float factor, double mean) {
     float params[2] = {factor, static_cast<float>(mean)};
     AdjustContrast<float, 1>::prepare(params, 255.0f);
     const Pixel<float, 1> in = {{static_cast<float>(level) * (1.0f / 255.0f)}};

@@ -10,7 +10,9 @@ struct Invert {
     static constexpr int sample_params = 0, channel_params = 0;
     static constexpr bool channelwise = true;
 
-    Pixel<R, K> operator()(const Pixel<R, K>& in, const PixelContext<R>&) const { return splat<R, K>(R(1)) + R(-1) * in; }
+    Pixel<R, K> operator()(const Pixel<R, K>& in, const PixelContext<R>&) const {
+        return splat<R, K>(R(1)) + R(-1) * in;
+    }
 };
 
 }  // namespace cuaug

@@ -7,8 +7,8 @@ template <class R>
 struct PixelContext {
     int x, y;
     int width, height;
-    R max_value;        // 1 in the images' own range: 255 for bytes
-    R out_max_value;    // and in the result's
+    R max_value;            // 1 in the images' own range: 255 for bytes
+    R out_max_value;        // and in the result's
     int channel_group = 0;  // which four channels these are, counted through all frames of the sample
 };
 

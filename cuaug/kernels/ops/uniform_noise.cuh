@@ -11,12 +11,13 @@ template <class R, int K>
 struct UniformNoise {
     static constexpr int sample_params = 8, channel_params = 1;
     static constexpr bool uses_position = true;
-    StreamPieces<R> stream_columns;
+    StreamColumns<R> stream_columns;
     R amplitude[K];
 
     Pixel<R, K> operator()(const Pixel<R, K>&, const PixelContext<R>& context) const {
         const int across = (context.width + 1) >> 1, odd = context.x & 1;
-        const Random4 random = stream_columns.stream().draw(static_cast<unsigned int>(context.y) * across + (context.x >> 1));
+        const PhiloxOutput random =
+            stream_columns.stream().draw(static_cast<unsigned int>(context.y) * across + (context.x >> 1));
         const unsigned int word[2] = {odd ? random.word[2] : random.word[0], odd ? random.word[3] : random.word[1]};
         Pixel<R, K> out;
         for (int k = 0; k < K; ++k)

@@ -69,7 +69,8 @@ struct UserOp {
     }
 
     Pixel<R, K> operator()(const Pixel<R, K>& in, const PixelContext<R>& context) const {
-        const Pixel<R, K> result = static_cast<const Derived&>(*this).evaluate(ExpressionContext<R, K>{in, context}).pixel();
+        const Pixel<R, K> result =
+            static_cast<const Derived&>(*this).evaluate(ExpressionContext<R, K>{in, context}).pixel();
         return params[1] != R(0) ? fma_saturate(R(1), result, R(0)) : result;
     }
 };

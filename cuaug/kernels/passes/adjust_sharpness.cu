@@ -18,7 +18,7 @@ struct SummedRow {
 // A neighbour that is not there is the pixel itself: pixels of the border have no use for the sum.
 template <class Layout, int K, class In>
 inline SummedRow<ComputeType<In>, K> summed_row(const In* row, const long long* offset, int step, bool aligned, int x,
-                                         int width) {
+                                                int width) {
     using R = ComputeType<In>;
     SummedRow<R, K> out;
     const FourPixels<In, K> four =
@@ -28,7 +28,7 @@ inline SummedRow<ComputeType<In>, K> summed_row(const In* row, const long long* 
         left.c[k] = row[offset[k] + static_cast<long long>(max(x - 1, 0)) * step];
         right.c[k] = row[offset[k] + static_cast<long long>(min(x + 4, width - 1)) * step];
     }
-    for (int j = 0; j < 4; ++j) out.own[j] = unpacked<R>(four.v[j]);
+    for (int j = 0; j < 4; ++j) out.own[j] = unpack<R>(four.v[j]);
     for (int j = 0; j < 4; ++j)
         out.three[j] =
             (j > 0 ? out.own[j - 1] : to_pixel<R>(left)) + out.own[j] + (j < 3 ? out.own[j + 1] : to_pixel<R>(right));
@@ -38,7 +38,7 @@ inline SummedRow<ComputeType<In>, K> summed_row(const In* row, const long long* 
 // A thread makes 4 adjacent pixels of K channels in up to `sharpness_rows` rows, one below the other. Grid: (threads
 // for a frame, 1, frames x groups of K).
 template <class In, class InLayout, int K, class OutLayout>
-__global__ void __launch_bounds__(sharpness_threads) adjust_sharpness(const __grid_constant__ Pointwise args) {
+__global__ void __launch_bounds__(sharpness_threads) adjust_sharpness(const __grid_constant__ PointwiseRecord args) {
     using R = ComputeType<In>;
     constexpr bool grouped = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
     const int width = args.in_width, height = args.in_height, groups = grouped ? (args.channels + K - 1) / K : 1;
@@ -62,8 +62,8 @@ __global__ void __launch_bounds__(sharpness_threads) adjust_sharpness(const __gr
         const R factor = static_cast<R>(parameter(args, n, 0));
 
         auto row = [&](int y) {
-            return summed_row<InLayout, K>(in + min(max(y, 0), height - 1) * args.in.y, from, in_step, args.in_aligned,
-                                           x, width);
+            return summed_row<InLayout, K>(in + min(max(y, 0), height - 1) * args.in.y, from, in_step,
+                                           args.in_vector_elements, x, width);
         };
         SummedRow<R, K> above = row(top - 1), here = row(top);
         for (int y = top; y < bottom; ++y) {
@@ -73,13 +73,13 @@ __global__ void __launch_bounds__(sharpness_threads) adjust_sharpness(const __gr
                 const bool inside = y > 0 && y < height - 1 && x + j > 0 && x + j < width - 1;
                 Pixel<R, K> made;
                 for (int k = 0; k < K; ++k)
-                    made.c[k] =
-                        sharpened(inside, here.own[j].c[k],
-                                  above.three[j].c[k] + here.three[j].c[k] + below.three[j].c[k], factor, R(max_value<In>));
-                result.v[j] = packed<In>(made);
+                    made.c[k] = blend_sharpness(inside, here.own[j].c[k],
+                                                above.three[j].c[k] + here.three[j].c[k] + below.three[j].c[k], factor,
+                                                R(max_value<In>));
+                result.v[j] = saturate_pack<In>(made);
             }
-            store_pixels<OutLayout, In, K>(out + y * args.out.y, to, out_step, args.out_aligned, count, channels,
-                                           result);
+            store_pixels<OutLayout, In, K>(out + y * args.out.y, to, out_step, args.out_vector_elements, count,
+                                           channels, result);
             above = here;
             here = below;
         }

@@ -38,7 +38,7 @@ struct BlurTile {
     long long* row;    // where rows begin, the border resolved, from half a kernel above the tile on: in elements
     R* filtered;       // down. [tile_height, pitch]
 
-    BlurTile(char* memory, const GaussianBlur& args) {
+    BlurTile(char* memory, const GaussianBlurRecord& args) {
         constexpr int each = 16 / sizeof(R);
         middle = fours(args.kernel_width / 2);
         pitch = (S * (args.tile_width + 2 * middle + 4) / each | 1) * each;
@@ -48,14 +48,16 @@ struct BlurTile {
         filtered = reinterpret_cast<R*>(row + rows(args));
     }
 
-    static int rows(const GaussianBlur& args) { return fours(args.tile_height + args.kernel_height + blur_ahead); }
+    static int rows(const GaussianBlurRecord& args) {
+        return fours(args.tile_height + args.kernel_height + blur_ahead);
+    }
 };
 
 // Less than this on either side changes no byte, and no float by more than its last digits.
 template <class In>
-constexpr double negligible = sizeof(In) == 8          ? 0.0
+constexpr double negligible = sizeof(In) == 8        ? 0.0
                               : is_same_v<In, uint8> ? 1.0 / (1 << 18)
-                                                       : 1.0 / (1 << 27);
+                                                     : 1.0 / (1 << 27);
 
 // Called by one warp: weights of the Gaussian, whose sum is 1, about `middle`, and 0 around them. Returns how far from
 // the middle they count: a narrow Gaussian does not fill its window, half of SimCLR's taps are left out.
@@ -66,7 +68,7 @@ inline int weigh_gaussian(R* weight, int middle, int radius, double sigma, int l
         weight[i] = abs(i - middle) <= radius ? gaussian_weight<R>(i - middle, sigma) : R(0);
         sum += weight[i];
     }
-    sum = sum_of(sum);
+    sum = warp_sum(sum);
     int reach = 0;
     for (int i = lane; i <= 2 * middle; i += 32) {
         weight[i] /= sum;
@@ -83,8 +85,8 @@ inline int reflected(int i, int n) {
 }
 
 template <class R, class T>
-inline Four<R> to_four(const Stored<T, 4>& stored) {
-    const Pixel<R, 4> pixel = unpacked<R>(stored);
+inline Four<R> to_four(const WordPixel<T, 4>& stored) {
+    const Pixel<R, 4> pixel = unpack<R>(stored);
     return {{pixel.c[0], pixel.c[1], pixel.c[2], pixel.c[3]}};
 }
 
@@ -92,7 +94,7 @@ inline Four<R> to_four(const Stored<T, 4>& stored) {
 // i + t is in place (i + t) % rows.
 template <class T, class R, int Rows, class Read>
 inline void filter_down(const Read& read, const R* weight, int taps, Four<R> (&sum)[Rows]) {
-    Stored<T, 4> first[Rows], next[blur_ahead];
+    WordPixel<T, 4> first[Rows], next[blur_ahead];
     for (int i = 0; i < Rows; ++i) first[i] = read(i);
     for (int i = 0; i < blur_ahead; ++i) next[i] = read(Rows + i);
     Four<R> window[Rows];
@@ -169,7 +171,8 @@ inline void mirror_columns(const BlurTile<R, S>& tile, const BlurPart& part) {
 
 // The tile's rows, and what lies beside it, filtered down.
 template <class Layout, int S, class In, class R>
-inline void down_columns(const BlurTile<R, S>& tile, const BlurPart& part, const GaussianBlur& args, const In* in) {
+inline void down_columns(const BlurTile<R, S>& tile, const BlurPart& part, const GaussianBlurRecord& args,
+                         const In* in) {
     constexpr int rows = blur_rows<R>;
     const int elements = S * part.width, from = S * max(0, part.left - part.halo),
               end = min(elements, S * (part.left + args.tile_width + part.reach_x));
@@ -188,10 +191,10 @@ inline void down_columns(const BlurTile<R, S>& tile, const BlurPart& part, const
             R* to = tile.filtered + y * tile.pitch + element + S * (tile.middle - part.left);
             for (int j = 0; j < decltype(count)::value; ++j) *reinterpret_cast<Four<R>*>(to + j * tile.pitch) = sum[j];
         };
-        if (!is_same_v<Layout, Strided> && args.in_aligned && element + 4 <= elements) {
+        if (!is_same_v<Layout, Strided> && args.in_vector_elements && element + 4 <= elements) {
             make(Int<rows>(), piece * rows, [&](const In* at) {
                 const FourElements<In> raw = load_vectors<Planar, In, 1>(at, none).of[0][0];
-                Stored<In, 4> out;
+                WordPixel<In, 4> out;
                 memcpy(&out, &raw, sizeof(out));
                 return out;
             });
@@ -202,7 +205,7 @@ inline void down_columns(const BlurTile<R, S>& tile, const BlurPart& part, const
 #pragma unroll 1
             for (int y = piece * rows; y < (piece + 1) * rows; y += blur_ahead)
                 make(Int<blur_ahead>(), y, [&](const In* at) {
-                    return to_stored(RawPixel<In, 4>{{at[0], at[beside[1]], at[beside[2]], at[beside[3]]}});
+                    return to_word_pixel(RawPixel<In, 4>{{at[0], at[beside[1]], at[beside[2]], at[beside[3]]}});
                 });
         }
     }
@@ -221,7 +224,7 @@ inline ComputeType<In> scaled(ComputeType<In> value) {
 template <int Each, class T, int Count>
 inline void store_vectors(T* at, const FourElements<T> (&four)[Count]) {
     for (int v = 0; v < Count; v += Each) {
-        Run<T, Each> run, *to = reinterpret_cast<Run<T, Each>*>(at + 4 * v);
+        AlignedVector<T, Each> run, *to = reinterpret_cast<AlignedVector<T, Each>*>(at + 4 * v);
         for (int i = 0; i < Each; ++i) run.of[i] = four[v + i];
         __builtin_assume(__isGlobal(to));
         *to = run;
@@ -239,7 +242,7 @@ inline void store_run(T* at, long long c_stride, int step, int aligned, int coun
             for (int v = 0; v < length / 4; ++v) {
                 Pixel<R, 4> of;
                 for (int j = 0; j < 4; ++j) of.c[j] = value[packed ? 4 * v + j : S * (4 * v + j) + k];
-                const Stored<T, 4> stored = cuaug::packed<T>(of);
+                const WordPixel<T, 4> stored = cuaug::saturate_pack<T>(of);
                 memcpy(&four[v], &stored, sizeof(stored));
             }
             constexpr int most = sizeof(FourElements<T>) <= 8 ? 2 : 1;
@@ -258,7 +261,7 @@ inline void store_run(T* at, long long c_stride, int step, int aligned, int coun
 // The tile's rows, filtered across: eight lanes take runs of adjacent pixels, in as many rows as it needs to meet no
 // bank twice.
 template <class Layout, int S, class In, class Out, class R>
-inline void across_rows(const BlurTile<R, S>& tile, const BlurPart& part, const GaussianBlur& args, Out* out,
+inline void across_rows(const BlurTile<R, S>& tile, const BlurPart& part, const GaussianBlurRecord& args, Out* out,
                         int step) {
     constexpr bool finite = is_same_v<In, uint8> || is_same_v<In, uint16> || is_same_v<In, int16>;
     constexpr int vectors = S * blur_run * sizeof(R) / 16,
@@ -281,7 +284,7 @@ inline void across_rows(const BlurTile<R, S>& tile, const BlurPart& part, const 
                                  part.halo + part.reach_x + 1, sum);
         for (int j = 0; j < S * blur_run; ++j) sum[j] = scaled<Out, In>(sum[j]);
         Out* to = out + (part.top + y) * args.out.y + static_cast<long long>(part.left + x) * step;
-        store_run<Layout, S>(to, args.out.c, step, args.out_aligned, part.columns - x, sum);
+        store_run<Layout, S>(to, args.out.c, step, args.out_vector_elements, part.columns - x, sum);
     }
 }
 
@@ -290,7 +293,7 @@ inline void across_rows(const BlurTile<R, S>& tile, const BlurPart& part, const 
 // groups of K).
 template <class In, class InLayout, int K, class Out, class OutLayout>
 __global__ void __launch_bounds__(blur_threads, blur_blocks<In>)
-    gaussian_blur(const __grid_constant__ GaussianBlur args) {
+    gaussian_blur(const __grid_constant__ GaussianBlurRecord args) {
     using R = ComputeType<In>;
     constexpr int S = together<InLayout, In, K>;
     using From = conditional_t<is_same_v<InLayout, Packed> && S == 1, Strided, InLayout>;

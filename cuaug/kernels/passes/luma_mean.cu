@@ -12,13 +12,13 @@ namespace cuaug {
 constexpr int mean_threads = 512;
 
 // What becomes of the pixels that ops make: nothing more, or they take the place of those that were read.
-struct Forgotten {};
-struct InPlace {};
+struct DiscardPixels {};
+struct StoreInPlace {};
 
 // A block makes the mean luma of a sample behind a chain of ops, all its frames together, in the images' own range:
 // float64, `out.n` numbers after the one before. The order of the additions is always the same. Grid: (samples).
-template <class In, class InLayout, int K, class Chain, class Use = Forgotten>
-__global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant__ Pointwise args) {
+template <class In, class InLayout, int K, class Chain, class Epilogue = DiscardPixels>
+__global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant__ PointwiseRecord args) {
     using R = ComputeType<In>;
     __shared__ double sums[mean_threads / 32];
     const int lane = threadIdx.x & 31, step = column_stride<InLayout, K>(args.in.x), across = (args.in_width + 3) / 4;
@@ -44,24 +44,26 @@ __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant_
                       count = min(4, args.in_width - x);
             const In* at = frame + y * args.in.y + static_cast<long long>(x) * step;
             R sum = R(0);
-            const FourPixels<In, K> four = load_pixels<InLayout, In, K>(at, offset, step, args.in_aligned, count);
+            const FourPixels<In, K> four =
+                load_pixels<InLayout, In, K>(at, offset, step, args.in_vector_elements, count);
             Pixel<R, K> made[4];
             PixelContext<R> context[4];
             for (int j = 0; j < 4; ++j) {
                 context[j] = {x + j, y, args.in_width, args.in_height, R(max_value<In>), R(max_value<In>), t};
-                made[j] = shares<R>(four.v[j]);
+                made[j] = to_unit_range<R>(four.v[j]);
             }
             Ops::of(params).apply(made, context);
             for (int j = 0; j < count; ++j) sum += K == 3 ? luma(made[j]) : made[j].c[0];
-            if constexpr (is_same_v<Use, InPlace>) {
+            if constexpr (is_same_v<Epilogue, StoreInPlace>) {
                 FourPixels<In, K> result;
-                for (int j = 0; j < 4; ++j) result.v[j] = packed_shares<In>(made[j]);
-                store_pixels<InLayout, In, K>(const_cast<In*>(at), offset, step, args.in_aligned, count, K, result);
+                for (int j = 0; j < 4; ++j) result.v[j] = pack_unit_range<In>(made[j]);
+                store_pixels<InLayout, In, K>(const_cast<In*>(at), offset, step, args.in_vector_elements, count, K,
+                                              result);
             }
             total += static_cast<double>(sum);
         }
     }
-    total = sum_of(total);
+    total = warp_sum(total);
     if (lane == 0) sums[threadIdx.x >> 5] = total;
     __syncthreads();
     if (threadIdx.x == 0) {

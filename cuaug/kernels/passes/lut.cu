@@ -11,7 +11,7 @@ constexpr int lut_threads = 512, lut_steps = 4;
 // of the table in a bank of its own, so that no look-up waits for another. Grid: (blocks for a frame, 1, frames x
 // groups of K).
 template <class In, class InLayout, int K, class OutLayout>
-__global__ void __launch_bounds__(lut_threads) lut(const __grid_constant__ Lut args) {
+__global__ void __launch_bounds__(lut_threads) lut(const __grid_constant__ LutRecord args) {
     constexpr bool grouped = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
     __shared__ Word copies[K][64][32];
     const int lane = threadIdx.x & 31, width = args.in_width, groups = grouped ? (args.channels + K - 1) / K : 1;
@@ -47,15 +47,16 @@ __global__ void __launch_bounds__(lut_threads) lut(const __grid_constant__ Lut a
             if (piece >= pieces) break;
             const unsigned int index = static_cast<unsigned int>(piece);
             const int y = index / across, x = 4 * (index - y * across), count = min(4, width - x);
-            FourPixels<In, K> pixels = load_pixels<InLayout, In, K>(
-                in + y * args.in.y + static_cast<long long>(x) * in_step, from, in_step, args.in_aligned, count);
+            FourPixels<In, K> pixels =
+                load_pixels<InLayout, In, K>(in + y * args.in.y + static_cast<long long>(x) * in_step, from, in_step,
+                                             args.in_vector_elements, count);
             for (int j = 0; j < 4; ++j) {
                 RawPixel<In, K> raw_pixel = to_raw_pixel(pixels.v[j]);
                 for (int k = 0; k < K; ++k) raw_pixel.c[k] = own[k][(raw_pixel.c[k] & ~3) * 32 + (raw_pixel.c[k] & 3)];
-                pixels.v[j] = to_stored(raw_pixel);
+                pixels.v[j] = to_word_pixel(raw_pixel);
             }
             store_pixels<OutLayout, In, K>(out + y * args.out.y + static_cast<long long>(x) * out_step, to, out_step,
-                                           args.out_aligned, count, channels, pixels);
+                                           args.out_vector_elements, count, channels, pixels);
         }
     }
 }

@@ -10,30 +10,31 @@ namespace cuaug {
 // lies. With one channel in and three out, or three in and one out, the result is grey. Long chains may take the
 // registers they want, and so may four channels and those that lie apart. Grid: (strips, runs, frames x groups of K).
 template <class In, class InLayout, int K, class Chain, class Out, class OutLayout, int OutK>
-__global__ void __launch_bounds__(pointwise_threads, sizeof(ComputeType<In>) > 4 || K > 3 || !close<InLayout, OutLayout> ||
+__global__ void __launch_bounds__(pointwise_threads, sizeof(ComputeType<In>) > 4 || K > 3 ||
+                                                             !has_static_channels<InLayout, OutLayout> ||
                                                              Chain::template For<ComputeType<In>, K>::param_count > 16
                                                          ? 1
-                                                         : 4) pointwise(const __grid_constant__ Pointwise args) {
+                                                         : 4) pointwise(const __grid_constant__ PointwiseRecord args) {
     using R = ComputeType<In>;
     using Ops = typename Chain::template For<R, K>;
-    constexpr bool grouped = !close<InLayout, OutLayout>,
+    constexpr bool grouped = !has_static_channels<InLayout, OutLayout>,
                    ahead = sizeof(In) <= 4;  // a group of float64 has no registers to spare
     wait_for_previous();
-    let_next_begin();
+    allow_next_launch();
     const int width = args.in_width, height = args.in_height, groups = grouped ? (args.channels + K - 1) / K : 1;
     const int in_step = column_stride<InLayout, K>(args.in.x), out_step = column_stride<OutLayout, OutK>(args.out.x);
     const long long pixels = static_cast<long long>(width) * height, in_line = static_cast<long long>(width) * in_step,
                     out_line = static_cast<long long>(width) * out_step;
     const bool lies = !Ops::uses_position && pixels % 4 == 0 && args.in.y == in_line && args.out.y == out_line;
-    Course course;
+    ThreadWork work;
     if (lies)
-        course = as_it_lies(pixels);
+        work = work_on_contiguous_frame(pixels);
     else
-        course = in_strips(width, height);
-    const auto [x, begin, rows, steps, count] = course;
+        work = work_in_strips(width, height);
+    const auto [x, begin, rows, steps, count] = work;
     const long long in_row = lies ? 4LL * pointwise_threads * in_step : args.in.y,
                     out_row = lies ? 4LL * pointwise_threads * out_step : args.out.y;
-    const bool vectors = !is_same_v<InLayout, Strided> && args.in_aligned && count == 4;
+    const bool vectors = !is_same_v<InLayout, Strided> && args.in_vector_elements && count == 4;
     __shared__ R params[Ops::param_count + 1];
 
     // What was written last is in the cache still: from the last sample to the first.
@@ -60,7 +61,7 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(ComputeType<In>) > 4
 #pragma unroll 1
         for (int left = steps, y = begin; left > 0; --left, y += rows) {
             if (!ahead && vectors) raw = load_vectors<InLayout, In, K>(in, from);
-            const FourPixels<In, K> four = vectors ? gather<InLayout, In, K>(raw.of[0])
+            const FourPixels<In, K> four = vectors ? elements_to_pixels<InLayout, In, K>(raw.of[0])
                                                    : load_pixels<Strided, In, K>(in, from, in_step, false, count);
             in += rows * in_row;
             if (ahead && vectors && left > 1) raw = load_vectors<InLayout, In, K>(in, from);
@@ -68,16 +69,21 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(ComputeType<In>) > 4
             Pixel<R, K> made[4];
             PixelContext<R> context[4];
             for (int j = 0; j < 4; ++j) {
-                context[j] = {
-                    x + j, y, width, height, R(max_value<In>), R(max_value<Out>), static_cast<int>(t) * groups + first / K};
-                made[j] = shares<R>(four.v[j]);
+                context[j] = {x + j,
+                              y,
+                              width,
+                              height,
+                              R(max_value<In>),
+                              R(max_value<Out>),
+                              static_cast<int>(t) * groups + first / K};
+                made[j] = to_unit_range<R>(four.v[j]);
             }
             ops.apply(made, context);
             Pixel<R, OutK> result[4];
             for (int j = 0; j < 4; ++j)
                 for (int k = 0; k < OutK; ++k) result[j].c[k] = made[j].c[min(k, K - 1)];
-            store_shares<OutLayout, Out, is_same_v<In, uint8> && Ops::keeps_unit_range>(
-                out, to, out_step, args.out_aligned, count, OutK == K ? channels : OutK, result);
+            store_unit_range<OutLayout, Out, is_same_v<In, uint8> && Ops::keeps_unit_range>(
+                out, to, out_step, args.out_vector_elements, count, OutK == K ? channels : OutK, result);
             out += rows * out_row;
         }
     }

@@ -3,7 +3,7 @@
 namespace cuaug {
 
 // Rows of bytes, and where they are put: both lie anywhere in memory.
-struct CutPiece {
+struct BoxCopy {
     const unsigned char* from;
     unsigned char* to;
     long long from_pitch;  // bytes from a row to the next
@@ -13,8 +13,8 @@ struct CutPiece {
 };
 
 // Boxes of images of any size, moved in one launch. Mirrored by cuaug/_engine.py.
-struct Cut {
-    const CutPiece* pieces;
+struct CopyBoxesRecord {
+    const BoxCopy* copies;
 };
 
 }  // namespace cuaug

@@ -1,12 +1,12 @@
 #pragma once
 
-#include "records/record.cuh"
+#include "records/batch.cuh"
 
 namespace cuaug {
 
 // A Gaussian, across and down. Mirrored by cuaug/_pass.py.
-struct GaussianBlur : Batch {
-    Table sigma;  // [N, 2]: x, y in pixels; data null: `value` serves all samples
+struct GaussianBlurRecord : BatchRecord {
+    ParameterTable sigma;  // [N, 2]: x, y in pixels; data null: `value` serves all samples
     double value[2];
     int kernel_width;  // odd
     int kernel_height;
@@ -15,7 +15,7 @@ struct GaussianBlur : Batch {
 };
 
 // Of a sample; axis 0 is x.
-inline double sigma_of(const GaussianBlur& record, long long n, int axis) {
+inline double sigma_of(const GaussianBlurRecord& record, long long n, int axis) {
     return record.sigma.data != nullptr ? read(record.sigma, n * record.sigma.n + axis * record.sigma.x)
                                         : record.value[axis];
 }

@@ -162,12 +162,12 @@ template <class R>
 inline Verdict judged(const Candidate<R>& a, const Candidate<R>& b, R threshold) {
     const R width = fmin(a.right, b.right) - fmax(a.left, b.left),
             height = fmin(a.bottom, b.bottom) - fmax(a.top, b.top);
-    const R shared = width * height, either = a.area + b.area - shared;
+    const R shared = width * height, bitwise_select = a.area + b.area - shared;
     const bool touch = (width > 0) & (height > 0);
     if constexpr (is_same_v<R, double>) {
-        return {static_cast<bool>(touch & (shared / either > threshold)), false};
+        return {static_cast<bool>(touch & (shared / bitwise_select > threshold)), false};
     } else {
-        const float excess = shared - threshold * either, doubt = 0x1p-19f * either + 1e-30f;
+        const float excess = shared - threshold * bitwise_select, doubt = 0x1p-19f * bitwise_select + 1e-30f;
         const bool over = excess > doubt, under = excess < -doubt;
         return {static_cast<bool>(touch & over), static_cast<bool>(touch & !over & !under)};
     }

@@ -13,24 +13,26 @@ namespace cuaug {
 // four taps an axis reach. Taps outside the window do not count. Where nothing is reduced this is `Bilinear` with the
 // border's edge.
 struct Antialiased {
-    static constexpr int before = 1, after = 2;
+    static constexpr int taps_before = 1, taps_after = 2;
 };
 
 // The sampler for samples that this one treats as any other: that are not reduced, or not retouched.
 template <class Sampler>
-struct Plain {
+struct BaseSampler {
     using type = Sampler;
 };
 template <>
-struct Plain<Antialiased> {
+struct BaseSampler<Antialiased> {
     using type = Bilinear;
 };
+template <class Sampler>
+using base_sampler_t = typename BaseSampler<Sampler>::type;
 
 // Along an axis: a pixel of the input in pixels of the result, at most 1, and from where to where taps count. The two
 // nearest always do: an axis that is reduced begins half a pixel of the result inside, and one that is not finds the
 // edge repeated.
 template <class R>
-struct Reach {
+struct AxisFilter {
     R step, low, high;
 
     // Weights of the taps -1 .. 2 around the whole part of a coordinate, and what brings their sum to 1.
@@ -44,25 +46,25 @@ struct Reach {
 };
 
 template <class R>
-struct Reaches {
-    Reach<R> x, y;
+struct AxisFilters {
+    AxisFilter<R> x, y;
 };
 
-template <class Local>
-inline bool reduces(const Local& local) {
-    if constexpr (Local::linear)
+template <class TileMap>
+inline bool is_downscaling(const TileMap& local) {
+    if constexpr (TileMap::is_affine)
         return fabs(local.a) > 1 || fabs(local.e) > 1;
     else
         return false;
 }
 
 // Of a linear geometry that counts from (base_x, base_y).
-template <class R, class Local>
-inline Reaches<R> reaches_of(const Local& local, const Window& window) {
+template <class R, class TileMap>
+inline AxisFilters<R> axis_filters(const TileMap& local, const ImageWindow& window) {
     auto along = [](R scale, int from, int length) {
-        return Reach<R>{R(1) / fmax(fabs(scale), R(1)), static_cast<R>(from), static_cast<R>(from + length)};
+        return AxisFilter<R>{R(1) / fmax(fabs(scale), R(1)), static_cast<R>(from), static_cast<R>(from + length)};
     };
-    if constexpr (Local::linear)
+    if constexpr (TileMap::is_affine)
         return {along(local.a, window.left - local.base_x, window.width),
                 along(local.e, window.top - local.base_y, window.height)};
     else
@@ -71,10 +73,10 @@ inline Reaches<R> reaches_of(const Local& local, const Window& window) {
 
 // From a staged box.
 template <class R, class Image>
-inline auto antialiased(const Image& image, const Point<R>& p, const Reaches<R>& reaches) {
+inline auto antialiased(const Image& image, const Point<R>& p, const AxisFilters<R>& filters) {
     R fx, fy, wx[4], wy[4];
-    const int x = image.split(p.x, fx) - 1, y = image.split(p.y, fy) - 1;
-    const R scale = reaches.x.weights(p.x - fx, fx, wx) * reaches.y.weights(p.y - fy, fy, wy);
+    const int x = image.split_floor(p.x, fx) - 1, y = image.split_floor(p.y, fy) - 1;
+    const R scale = filters.x.weights(p.x - fx, fx, wx) * filters.y.weights(p.y - fy, fy, wy);
     auto row = [&](int j) {
         auto sum = wx[0] * image.pixel(x, y + j);
         for (int i = 1; i < 4; ++i) sum = sum + wx[i] * image.pixel(x + i, y + j);
@@ -88,8 +90,8 @@ inline auto antialiased(const Image& image, const Point<R>& p, const Reaches<R>&
 
 // Of bytes: a row's four taps in two __dp2a a channel, with weights of 15 bits, the rows in float.
 template <int K>
-inline Levels<K> antialiased(const Stored<uint8, K>* pixels, int pitch, const Point<float>& p,
-                             const Reaches<float>& reaches) {
+inline BiasedU8<K> antialiased(const WordPixel<uint8, K>* pixels, int pitch, const Point<float>& p,
+                               const AxisFilters<float>& filters) {
     // 2 + x 2^-22 rounded down has the bits 0x40000000 + floor(x); times the 4 bytes of a pixel the constant falls off
     // the word.
     constexpr float ulp = 1.0f / 4194304.0f, bias = 8388608.0f;
@@ -97,8 +99,8 @@ inline Levels<K> antialiased(const Stored<uint8, K>* pixels, int pitch, const Po
     const float tx = __fmaf_rd(p.x, ulp, 2.0f), ty = __fmaf_rd(p.y, ulp, 2.0f), left = (tx - 2.0f) / ulp,
                 top = (ty - 2.0f) / ulp;
     float wx[4], wy[4], sum[K] = {};
-    const float across = 32768.0f * reaches.x.weights(left, p.x - left, wx),
-                down = reaches.y.weights(top, p.y - top, wy);
+    const float across = 32768.0f * filters.x.weights(left, p.x - left, wx),
+                down = filters.y.weights(top, p.y - top, wy);
     auto bits = [&](int i) { return __float_as_uint(__fmaf_rn(wx[i], across, bias)); };
     const Word first = __byte_perm(bits(0), bits(1), 0x5410), second = __byte_perm(bits(2), bits(3), 0x5410);
     const Word pitched = 4 * pitch,
@@ -127,7 +129,7 @@ inline Levels<K> antialiased(const Stored<uint8, K>* pixels, int pitch, const Po
     row(2);
     if (wy[0] > 0.0f) row(0);
     if (wy[3] > 0.0f) row(3);
-    Levels<K> out;
+    BiasedU8<K> out;
     for (int k = 0; k < K; ++k) out.of[k] = (sum[k] - bias) * (level_unit / 32768.0f) + level_bias;
     return out;
 }

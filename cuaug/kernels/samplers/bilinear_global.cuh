@@ -17,9 +17,9 @@ struct Neighbours {
 // Reads all four, then puts in what the border has for some. False, with nothing read, if it has all of them. `Offset`:
 // of bytes within a frame, not below 0 in 32 bits.
 template <class Offset, class T, int K, class Border>
-inline bool gather(const Image<T, K, Border>& image, int x, int y, Neighbours<T, K>& out) {
+inline bool read_neighbours(const Image<T, K, Border>& image, int x, int y, Neighbours<T, K>& out) {
     const int column[] = {image.column_of(x), image.column_of(x + 1)}, row[] = {image.row_of(y), image.row_of(y + 1)};
-    constexpr bool fills = is_same_v<typename Within<Border>::type, Constant>;
+    constexpr bool fills = is_same_v<without_window_t<Border>, Constant>;
     if (fills && ((column[0] & column[1]) < 0 || (row[0] & row[1]) < 0)) return false;
     auto inside = [](int i) { return static_cast<Offset>(fills ? max(i, 0) : i); };
     auto read = [&](int y, auto& pair) {
@@ -43,17 +43,18 @@ inline bool gather(const Image<T, K, Border>& image, int x, int y, Neighbours<T,
 
 // `bytes`: as levels.
 template <bool bytes, class Offset, class T, int K, class Border>
-inline auto gathered(const Image<T, K, Border>& image, const Point<float>& p) {
+inline auto sample_global(const Image<T, K, Border>& image, const Point<float>& p) {
     float fx, fy;
     const bool known = in_range(p);
-    const int x = split(p.x, fx), y = split(p.y, fy);
+    const int x = split_floor(p.x, fx), y = split_floor(p.y, fy);
     Neighbours<T, K> from;
-    const bool there = known && gather<Offset>(image, x, y, from);
+    const bool there = known && read_neighbours<Offset>(image, x, y, from);
     if constexpr (bytes) {
-        if (!there) return levels(image.fill);
+        if (!there) return to_biased(image.fill);
         auto sixteen_bits = [](float fraction) { return min(static_cast<Word>(fraction * 65536.0f + 0.5f), 65535u); };
-        return weighted<K>(sixteen_bits(fx), sixteen_bits(fy),
-                           [&](int k, int right, int below) { return (below ? from.lower : from.upper)[right].c[k]; });
+        return weighted_taps<K>(sixteen_bits(fx), sixteen_bits(fy), [&](int k, int right, int below) {
+            return (below ? from.lower : from.upper)[right].c[k];
+        });
     } else {
         auto pixel = [](const auto& raw_pixel) { return to_pixel<float>(raw_pixel); };
         if (!there) return pixel(image.fill);

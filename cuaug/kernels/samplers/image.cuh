@@ -6,7 +6,7 @@
 namespace cuaug {
 
 // What counts as the image: rows top .. top + height of the frame, and so on.
-struct Window {
+struct ImageWindow {
     int top, left, height, width;
 };
 
@@ -18,14 +18,14 @@ struct Image {
     long long offset[K];
     int y_stride;
     int x_stride;
-    Window window;
+    ImageWindow window;
     int frame_width;
     int base_x;
     int base_y;
     RawPixel<T, K> fill;
 
-    int left() const { return Border::windowed ? window.left : 0; }
-    int top() const { return Border::windowed ? window.top : 0; }
+    int left() const { return Border::has_window ? window.left : 0; }
+    int top() const { return Border::has_window ? window.top : 0; }
 
     const T* address(int column, int row) const {
         return data + static_cast<long long>(row) * y_stride + static_cast<long long>(column) * x_stride;
@@ -33,12 +33,12 @@ struct Image {
 
     // The pixel that stands for this one, or -1.
     int column_of(int x) const {
-        const int column = Border::index(base_x + x - left(), window.width);
+        const int column = Border::resolve(base_x + x - left(), window.width);
         return column < 0 ? column : left() + column;
     }
 
     int row_of(int y) const {
-        const int row = Border::index(base_y + y - top(), window.height);
+        const int row = Border::resolve(base_y + y - top(), window.height);
         return row < 0 ? row : top() + row;
     }
 
@@ -50,7 +50,7 @@ struct Image {
         return out;
     }
 
-    static int split(ComputeType<T> x, ComputeType<T>& fraction) { return cuaug::split(x, fraction); }
+    static int split_floor(ComputeType<T> x, ComputeType<T>& fraction) { return cuaug::split_floor(x, fraction); }
 
     Pixel<ComputeType<T>, K> pixel(int x, int y) const { return to_pixel<ComputeType<T>>(raw_pixel(x, y)); }
 };

@@ -7,7 +7,7 @@ namespace cuaug {
 
 // The pixel whose area holds the point; its stored value, untouched.
 struct Nearest {
-    static constexpr int before = 0, after = 1;
+    static constexpr int taps_before = 0, taps_after = 1;
 
     template <class R, class Image>
     static auto sample(const Image& image, const Point<R>& p) {

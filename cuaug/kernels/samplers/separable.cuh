@@ -8,12 +8,12 @@ namespace cuaug {
 // An interpolation whose weight is a product of one weight per axis; `Kernel::weights` fills those of one axis.
 template <class Kernel>
 struct Separable {
-    static constexpr int taps = Kernel::taps, before = taps / 2 - 1, after = taps / 2;
+    static constexpr int taps = Kernel::taps, taps_before = taps / 2 - 1, taps_after = taps / 2;
 
     template <class R, class Image>
     static auto sample(const Image& image, const Point<R>& p) {
         R fx, fy, wx[taps], wy[taps];
-        const int x = image.split(p.x, fx) - before, y = image.split(p.y, fy) - before;
+        const int x = image.split_floor(p.x, fx) - taps_before, y = image.split_floor(p.y, fy) - taps_before;
         Kernel::weights(fx, wx);
         Kernel::weights(fy, wy);
         auto row = [&](int j) {
@@ -28,7 +28,7 @@ struct Separable {
 };
 
 // Keys 1981 with a = -0.75, the value of OpenCV and torch.
-struct Keys {
+struct CubicWeights {
     static constexpr int taps = 4;
 
     template <class R>
@@ -43,7 +43,7 @@ struct Keys {
 
 // sinc(x) sinc(x / 4) over 8 taps, divided by its sum, as OpenCV's INTER_LANCZOS4. sin(pi (t - k)) differs between the
 // taps in its sign alone, and sin(pi (t - k) / 4) in a quarter turn, so one sine of each serves all eight.
-struct Lanczos4 {
+struct LanczosWeights {
     static constexpr int taps = 8;
 
     template <class R>
@@ -66,7 +66,7 @@ struct Lanczos4 {
     }
 };
 
-struct Bicubic : Separable<Keys> {};
-struct Lanczos : Separable<Lanczos4> {};
+struct Bicubic : Separable<CubicWeights> {};
+struct Lanczos : Separable<LanczosWeights> {};
 
 }  // namespace cuaug

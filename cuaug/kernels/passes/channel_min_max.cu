@@ -6,15 +6,15 @@
 
 namespace cuaug {
 
-constexpr int extremes_threads = 1024;
+constexpr int min_max_threads = 1024;
 
 // A block finds the least and the greatest value of each channel of a sample, all its frames together, in the images'
 // own range: `out` is [N, 2, C], float64. A NaN is neither, and stands for both of a sample whose parameter is 0. Grid:
 // (samples).
 template <class In, class InLayout, int K>
-__global__ void __launch_bounds__(extremes_threads) extremes(const __grid_constant__ Pointwise args) {
+__global__ void __launch_bounds__(min_max_threads) channel_min_max(const __grid_constant__ PointwiseRecord args) {
     using R = ComputeType<In>;
-    __shared__ R lows[K][extremes_threads / 32], highs[K][extremes_threads / 32];
+    __shared__ R lows[K][min_max_threads / 32], highs[K][min_max_threads / 32];
     const R infinity = bits_to_float(0x7F800000u);
     const int lane = threadIdx.x & 31, step = column_stride<InLayout, K>(args.in.x);
     const unsigned int across = (args.in_width + 3) / 4;
@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(extremes_threads) extremes(const __grid_consta
 
     if (parameter(args, n, 0) == 0.0) {
         double* none = static_cast<double*>(args.out.data) + 2 * n * args.channels;
-        for (int i = threadIdx.x; i < 2 * args.channels; i += extremes_threads) none[i] = bits_to_float(0x7FC00000u);
+        for (int i = threadIdx.x; i < 2 * args.channels; i += min_max_threads) none[i] = bits_to_float(0x7FC00000u);
         return;
     }
     for (int first = 0; first < args.channels; first += K) {
@@ -33,13 +33,14 @@ __global__ void __launch_bounds__(extremes_threads) extremes(const __grid_consta
         for (int k = 0; k < K; ++k) low[k] = infinity, high[k] = -infinity;
         for (int t = 0; t < args.frames; ++t) {
             const In* frame = static_cast<const In*>(args.in.data) + n * args.in.n + t * args.in.t + first * args.in.c;
-            for (long long piece = threadIdx.x; piece < pieces; piece += extremes_threads) {
+            for (long long piece = threadIdx.x; piece < pieces; piece += min_max_threads) {
                 const unsigned int index = static_cast<unsigned int>(piece);
                 const int y = index / across, x = 4 * (index - y * across), count = min(4, args.in_width - x);
-                const FourPixels<In, K> four = load_pixels<InLayout, In, K>(
-                    frame + y * args.in.y + static_cast<long long>(x) * step, offset, step, args.in_aligned, count);
+                const FourPixels<In, K> four =
+                    load_pixels<InLayout, In, K>(frame + y * args.in.y + static_cast<long long>(x) * step, offset, step,
+                                                 args.in_vector_elements, count);
                 for (int j = 0; j < 4; ++j) {
-                    const Pixel<R, K> pixel = unpacked<R>(four.v[j]);
+                    const Pixel<R, K> pixel = unpack<R>(four.v[j]);
                     for (int k = 0; k < K; ++k) low[k] = fmin(low[k], pixel.c[k]), high[k] = fmax(high[k], pixel.c[k]);
                 }
             }
@@ -55,7 +56,7 @@ __global__ void __launch_bounds__(extremes_threads) extremes(const __grid_consta
         const int k = threadIdx.x;
         if (k < K && k < channels) {
             R least = lows[k][0], greatest = highs[k][0];
-            for (int i = 1; i < extremes_threads / 32; ++i)
+            for (int i = 1; i < min_max_threads / 32; ++i)
                 least = fmin(least, lows[k][i]), greatest = fmax(greatest, highs[k][i]);
             double* out = static_cast<double*>(args.out.data) + 2 * n * args.channels + first + k;
             out[0] = least;
