@@ -1,26 +1,25 @@
 #pragma once
 
-// Coordinates carried back through geometric ops: each maps a pixel of its result to one of its input, pixel centres at
-// integers.
+// Maps from the coordinates of an op's result back to those of its input; pixel centers are at integers.
 
 namespace cuaug {
 
-// A map of each axis to itself: of x to sx x + tx, of y to sy y + ty.
-struct Axes {
+// A map of each axis by itself: x to sx x + tx, y to sy y + ty.
+struct AxisMap {
     double sx, tx, sy, ty;
 };
 
-struct Carry {
+struct InverseMap {
     double m[9];
 
-    static Carry identity() { return {{1, 0, 0, 0, 1, 0, 0, 0, 1}}; }
-    static Carry affine(double a, double b, double c, double d, double e, double f) {
+    static InverseMap identity() { return {{1, 0, 0, 0, 1, 0, 0, 0, 1}}; }
+    static InverseMap affine(double a, double b, double c, double d, double e, double f) {
         return {{a, b, c, d, e, f, 0, 0, 1}};
     }
 
-    // First this, then the axes.
-    Carry then(const Axes& axes) const {
-        Carry out = *this;
+    // This map first, then `axes`.
+    InverseMap then(const AxisMap& axes) const {
+        InverseMap out = *this;
         for (int j = 0; j < 3; ++j) {
             out.m[j] = axes.tx * m[6 + j] + axes.sx * m[j];
             out.m[3 + j] = axes.ty * m[6 + j] + axes.sy * m[3 + j];
@@ -29,18 +28,18 @@ struct Carry {
     }
 };
 
-// First `b`, then `a`.
-inline Carry operator*(const Carry& a, const Carry& b) {
-    Carry out;
+// `b` first, then `a`.
+inline InverseMap operator*(const InverseMap& a, const InverseMap& b) {
+    InverseMap out;
     for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j)
             out.m[3 * i + j] = a.m[3 * i] * b.m[j] + a.m[3 * i + 1] * b.m[3 + j] + a.m[3 * i + 2] * b.m[6 + j];
     return out;
 }
 
-// From the result's pixels to the input's, and back.
-inline Carry inverse(const Carry& carry) {
-    const double* m = carry.m;
+// The matrix inverse, by the adjugate.
+inline InverseMap invert(const InverseMap& map) {
+    const double* m = map.m;
     const double a = m[4] * m[8] - m[5] * m[7], d = m[5] * m[6] - m[3] * m[8], g = m[3] * m[7] - m[4] * m[6];
     const double scale = 1.0 / (m[0] * a + m[1] * d + m[2] * g);
     return {{a * scale, (m[2] * m[7] - m[1] * m[8]) * scale, (m[1] * m[5] - m[2] * m[4]) * scale, d * scale,
@@ -48,35 +47,35 @@ inline Carry inverse(const Carry& carry) {
              (m[1] * m[6] - m[0] * m[7]) * scale, (m[0] * m[4] - m[1] * m[3]) * scale}};
 }
 
-// a / b, correctly rounded, by the correctly rounded 1 / b (Markstein 1990): a fifth of the instructions of a division
-// on a GPU.
-inline double quotient(double a, double b, double reciprocal) {
-    const double near = a * reciprocal;
-    return fma(fma(-near, b, a), reciprocal, near);
+// a / b, correctly rounded, from the correctly rounded 1 / b (Markstein 1990): a fifth of a division's instructions on
+// a GPU.
+inline double divide(double a, double b, double reciprocal) {
+    const double estimate = a * reciprocal;
+    return fma(fma(-estimate, b, a), reciprocal, estimate);
 }
 
-// A box of the input, of which each pixel of the result covers sy x sx.
-inline Axes axes_of_box(double top, double left, double sy, double sx) {
+// Inverse of cropping a box and resizing it; a pixel of the result covers sy x sx pixels of the input.
+inline AxisMap inverse_crop_resize(double top, double left, double sy, double sx) {
     return {sx, left + 0.5 * sx - 0.5, sy, top + 0.5 * sy - 0.5};
 }
 
-// torchvision's affine: turn by `angle` (degrees, clockwise) and shear about a centre, scale, then translate. Its
-// matrix is T(centre + translation) R S shear T(-centre); this is its inverse.
-inline Carry carry_affine(double angle, double shift_x, double shift_y, double scale, double shear_x, double shear_y,
-                          double centre_x, double centre_y) {
+// Inverse of torchvision's affine: rotation by `angle` (degrees, clockwise) and shear about a center, scale, then
+// translation. The forward matrix is T(center + translation) R S shear T(-center).
+inline InverseMap inverse_affine(double angle, double shift_x, double shift_y, double scale, double shear_x,
+                                 double shear_y, double center_x, double center_y) {
     if (angle == 0.0 && shear_x == 0.0 && shear_y == 0.0 && scale == 1.0)
-        return Carry::affine(1, 0, -shift_x, 0, 1, -shift_y);
-    const double unit = 0.017453292519943295, turn = angle * unit, sx = shear_x * unit, sy = shear_y * unit;
+        return InverseMap::affine(1, 0, -shift_x, 0, 1, -shift_y);
+    const double radians = 0.017453292519943295, turn = angle * radians, sx = shear_x * radians, sy = shear_y * radians;
     const double a = cos(turn - sy) / cos(sy), b = -cos(turn - sy) * tan(sx) / cos(sy) - sin(turn);
     const double c = sin(turn - sy) / cos(sy), d = -sin(turn - sy) * tan(sx) / cos(sy) + cos(turn);
     const double ia = d / scale, ib = -b / scale, ic = -c / scale, id = a / scale;
-    const double x = centre_x + shift_x, y = centre_y + shift_y;
-    return Carry::affine(ia, ib, centre_x - ia * x - ib * y, ic, id, centre_y - ic * x - id * y);
+    const double x = center_x + shift_x, y = center_y + shift_y;
+    return InverseMap::affine(ia, ib, center_x - ia * x - ib * y, ic, id, center_y - ic * x - id * y);
 }
 
-// torchvision's perspective: the canvas' corners (top left, top right, bottom right, bottom left) move inwards by (x,
-// y) pixels each. From the unit square to the moved corners as Heckbert 1989, p. 19; this is the inverse.
-inline Carry carry_corners(const double* inwards, int height, int width) {
+// Inverse of torchvision's perspective: the corners of the canvas (top left, top right, bottom right, bottom left) move
+// inwards by (x, y) pixels each. The map of the unit square to the moved corners is that of Heckbert 1989, p. 19.
+inline InverseMap inverse_perspective(const double* inwards, int height, int width) {
     bool moved = false;
     double x[4], y[4];
     for (int i = 0; i < 4; ++i) {
@@ -85,17 +84,17 @@ inline Carry carry_corners(const double* inwards, int height, int width) {
         y[i] = bottom ? height - 1 - inwards[2 * i + 1] : inwards[2 * i + 1];
         moved = moved || inwards[2 * i] != 0.0 || inwards[2 * i + 1] != 0.0;
     }
-    if (!moved) return Carry::identity();
+    if (!moved) return InverseMap::identity();
     const double dx1 = x[1] - x[2], dx2 = x[3] - x[2], dx3 = x[0] - x[1] + x[2] - x[3];
     const double dy1 = y[1] - y[2], dy2 = y[3] - y[2], dy3 = y[0] - y[1] + y[2] - y[3];
     const double scale = 1.0 / (dx1 * dy2 - dx2 * dy1), g = (dx3 * dy2 - dx2 * dy3) * scale,
                  h = (dx1 * dy3 - dx3 * dy1) * scale;
-    const Carry square = {{x[1] - x[0] + g * x[1], x[3] - x[0] + h * x[3], x[0], y[1] - y[0] + g * y[1],
-                           y[3] - y[0] + h * y[3], y[0], g, h, 1}};
-    Carry forward = square;
+    const InverseMap from_unit_square = {{x[1] - x[0] + g * x[1], x[3] - x[0] + h * x[3], x[0], y[1] - y[0] + g * y[1],
+                                          y[3] - y[0] + h * y[3], y[0], g, h, 1}};
+    InverseMap forward = from_unit_square;
     for (int i = 0; i < 9; i += 3) forward.m[i] *= 1.0 / (width - 1.0), forward.m[i + 1] *= 1.0 / (height - 1.0);
-    // The points count from the top left corner of the image, where pixel centres are at +0.5.
-    Carry back = inverse(forward).then({1.0, -0.5, 1.0, -0.5});
+    // The corners are given relative to the image's top left corner, where pixel centers are at +0.5.
+    InverseMap back = invert(forward).then({1.0, -0.5, 1.0, -0.5});
     for (int i = 0; i < 9; i += 3) back.m[i + 2] = back.m[i] * 0.5 + back.m[i + 1] * 0.5 + back.m[i + 2];
     return back;
 }

@@ -2,8 +2,8 @@
 
 #include "dtype.cuh"
 
-// Normally distributed numbers (Box and Muller 1958). Logarithm, sine and cosine are written out: a compiler makes SIMD
-// code of them for the CPU, which it does not of calls of a library, and both sides round alike but for a * b + c.
+// Normally distributed numbers (Box and Muller 1958). Logarithm, sine and cosine are written out: compilers vectorize
+// them for the CPU, unlike library calls, and GPU and CPU round alike except where a * b + c is contracted to an fma.
 
 namespace cuaug {
 
@@ -11,8 +11,8 @@ struct Normal2 {
     float first, second;
 };
 
-// Of 0 < u <= 1: the exponent's part, and the series 2 artanh((m - 1) / (m + 1)) for a mantissa m within a root of 2
-// of 1.
+// For 0 < u <= 1: exponent * ln 2, plus the series of 2 artanh((m - 1) / (m + 1)) for the mantissa m in
+// [1 / sqrt(2), sqrt(2)).
 inline float natural_log(float u) {
     const unsigned int bits = float_to_bits(u) + 0x004AFB0Du;  // carries into the exponent from sqrt(2) on
     const int exponent = static_cast<int>(bits >> 23) - 127;
@@ -21,7 +21,7 @@ inline float natural_log(float u) {
            2.0f * s * (1.0f + s2 * (1.0f / 3 + s2 * (1.0f / 5 + s2 * (1.0f / 7 + s2 * (1.0f / 9)))));
 }
 
-// `a` gives the radius, to 31 bits; `b` the angle: its quarter of a turn, and from -45 to 45 degrees within that.
+// `a` gives the radius, with 31 bits; `b` the angle: a quarter turn and -45 to 45 degrees about it.
 inline Normal2 box_muller(unsigned int a, unsigned int b) {
     const float radius = sqrt(-2.0f * natural_log(static_cast<float>(static_cast<int>(a >> 1 | 1u)) * 0x1p-31f));
     const unsigned int quarter = (b + 0x20000000u) >> 30;

@@ -1,17 +1,17 @@
 #pragma once
 
-// Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"): a draw is a function of where it
-// is wanted, and of nothing that was drawn before.
+// Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"). It is counter-based: a draw is a
+// function of its key and counter and of no earlier draw.
 
 namespace cuaug {
 
-struct Random4 {
+struct PhiloxOutput {
     unsigned int word[4];
 };
 
-// `unroll`: 1 for an eighth of the instructions, where they run once and are waited for.
+// `unroll` 1 takes an eighth of the instructions: for code that runs once and waits for its instructions to be fetched.
 template <int unroll = 10>
-inline Random4 philox(Random4 counter, unsigned int key_low, unsigned int key_high) {
+inline PhiloxOutput philox(PhiloxOutput counter, unsigned int key_low, unsigned int key_high) {
 #pragma unroll unroll
     for (int round = 0; round < 10; ++round) {
         const unsigned long long a = 0xD2511F53ull * counter.word[0], b = 0xCD9E8D57ull * counter.word[2];
@@ -24,17 +24,17 @@ inline Random4 philox(Random4 counter, unsigned int key_low, unsigned int key_hi
 }
 
 // The random numbers of one sample at one step, for one position of a recipe.
-struct Stream {
+struct PhiloxStream {
     unsigned long long seed;
     unsigned long long step;  // the lower 32 bits count
     unsigned long long id;    // the lower 48 bits count
     unsigned int position;    // below 2^16
 
-    // Four words; `index` counts them within the position.
+    // Four words; `index` numbers them within the position.
     template <int unroll = 10>
-    Random4 draw(unsigned int index) const {
-        const Random4 counter = {{index, position | static_cast<unsigned int>(id >> 32) << 16,
-                                  static_cast<unsigned int>(id), static_cast<unsigned int>(step)}};
+    PhiloxOutput draw(unsigned int index) const {
+        const PhiloxOutput counter = {{index, position | static_cast<unsigned int>(id >> 32) << 16,
+                                       static_cast<unsigned int>(id), static_cast<unsigned int>(step)}};
         return philox<unroll>(counter, static_cast<unsigned int>(seed), static_cast<unsigned int>(seed >> 32));
     }
 };

@@ -4,21 +4,21 @@
 
 namespace cuaug {
 
-// A stream as numbers of a table, for ops that draw at each pixel: pieces of 24 bits, which float32 holds, the lowest
-// first.
+// A stream stored in columns of a parameter table, for ops that draw at each pixel. Columns are floating point, so
+// seed, step and id are stored as chunks of 24 bits, which float32 represents exactly; the lowest chunk comes first.
 template <class R>
-struct StreamPieces {
+struct StreamColumns {
     R seed[3], step[2], id[2], position;
 
-    static unsigned long long whole(const R* piece, int count) {
-        unsigned long long out = 0;
+    static unsigned long long join_chunks(const R* chunk, int count) {
+        unsigned long long joined = 0;
         for (int i = 0; i < count; ++i)
-            out |= static_cast<unsigned long long>(static_cast<unsigned int>(piece[i])) << 24 * i;
-        return out;
+            joined |= static_cast<unsigned long long>(static_cast<unsigned int>(chunk[i])) << 24 * i;
+        return joined;
     }
 
-    Stream stream() const {
-        return {whole(seed, 3), whole(step, 2), whole(id, 2), static_cast<unsigned int>(position)};
+    PhiloxStream stream() const {
+        return {join_chunks(seed, 3), join_chunks(step, 2), join_chunks(id, 2), static_cast<unsigned int>(position)};
     }
 };
 
