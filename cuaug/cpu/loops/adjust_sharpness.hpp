@@ -15,8 +15,9 @@ struct SharpnessWorkspace {
 static_assert(sizeof(SharpnessWorkspace<double>) <= native::workspace_bytes);
 
 template <class T>
-inline void sharpen_segment(const BatchRecord& args, const ChannelGroup& in, const ChannelGroup& out, int left, int count,
-                            int top, int bottom, ComputeType<T> factor, SharpnessWorkspace<ComputeType<T>>& workspace) {
+inline void sharpen_segment(const BatchRecord& args, const ChannelGroup& in, const ChannelGroup& out, int left,
+                            int count, int top, int bottom, ComputeType<T> factor,
+                            SharpnessWorkspace<ComputeType<T>>& workspace) {
     using R = ComputeType<T>;
     const int before = left > 0 ? 1 : 0, after = left + count < args.in_width ? 1 : 0, all = before + count + after;
     auto load = [&](int y) {

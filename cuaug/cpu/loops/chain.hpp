@@ -36,8 +36,8 @@ inline auto dispatch_op(native::Op op, const Visitor& visit) {
 // Computes the parameters of a sample's ops, for K channels from `first` on, unless they are there: once for all
 // segments of a task, as they cost as much as a row.
 template <class R, int K>
-inline void prepare_chain(const native::PointwiseCall& call, const PointwiseRecord& args, long long n, int first, R max_value,
-                          ChainWorkspace<R>& workspace) {
+inline void prepare_chain(const native::PointwiseCall& call, const PointwiseRecord& args, long long n, int first,
+                          R max_value, ChainWorkspace<R>& workspace) {
     if (workspace.prepared_channel == first) return;
     workspace.prepared_channel = first;
     auto column = [&](int i) { return parameter(args, n, i); };

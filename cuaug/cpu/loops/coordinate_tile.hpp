@@ -4,11 +4,11 @@
 #include "simd8.hpp"
 #include "records/warp_image.cuh"
 
-// A tile of the output, and where its pixels lie in the input.
+// A tile of the output and its input coordinates.
 
 namespace cuaug {
 
-// Whether coordinates follow from a matrix; else they are read from maps.
+// Whether a geometry is a matrix; the others read coordinates from maps.
 template <class Geometry>
 constexpr auto has_matrix(int) -> decltype(Geometry::entries > 0) {
     return true;
@@ -28,15 +28,14 @@ inline WarpCommon warp_common(const void* record) {
     return out;
 }
 
-// A tile of the output and the input coordinates of its pixels, less (base_x, base_y). A row is filled up to a multiple
-// of 8 pixels with copies of its last.
+// Coordinates are stored less (base_x, base_y). A row is padded to a multiple of 8 pixels with copies of its last.
 template <class R>
 struct CoordinateTile {
     long long n, t;
     int left, top, width, height;
-    int right;  // where the strip of tiles ends
+    int task_right;  // the end of the task's last tile
     int base_x, base_y;
-    bool is_near_base;  // every coordinate is finite and close to the base
+    bool is_near_base;  // every coordinate is finite and less than 2^20 from the base
     Bounds<R> bounds;
     R *x, *y;  // [tile_height, tile_width]
 
@@ -62,7 +61,7 @@ inline bool min_max(const R* __restrict__ values, int count, R& low, R& high) {
     return zero == R(0);
 }
 
-// Fills a tile's coordinates from `at(dx, dy)`, and its rows up to their padded width.
+// Fills a tile's coordinates from `at(dx, dy)`, and pads its rows.
 template <class R, class At>
 inline void fill_coordinates(CoordinateTile<R>& tile, const At& at) {
     for (int dy = 0; dy < tile.height; ++dy) {
@@ -78,14 +77,13 @@ inline void fill_coordinates(CoordinateTile<R>& tile, const At& at) {
 
 template <class Geometry, class R>
 inline void transform_coordinates(const Geometry& geometry, CoordinateTile<R>& tile) {
-    const auto local = Geometry::template tile_map<R>(geometry.sample(tile.n), tile.left, tile.top);
-    tile.base_x = local.base_x;
-    tile.base_y = local.base_y;
-    fill_coordinates(tile, [&](int dx, int dy) { return local.at(static_cast<R>(dx), static_cast<R>(dy)); });
+    const auto map = Geometry::template tile_map<R>(geometry.sample(tile.n), tile.left, tile.top);
+    tile.base_x = map.base_x;
+    tile.base_y = map.base_y;
+    fill_coordinates(tile, [&](int dx, int dy) { return map.at(static_cast<R>(dx), static_cast<R>(dy)); });
 }
 
-// Asks for rows of memory that the next tile will need. A tile reads too short a piece of each row for the processor to
-// see the next one coming.
+// Prefetches rows for the next tile. A tile reads too little of each row for the hardware prefetcher.
 inline void prefetch_rows(const void* first, long long stride, int rows, int bytes) {
     constexpr int cache_line = 64;
     for (int y = 0; y < rows; ++y)
@@ -93,33 +91,36 @@ inline void prefetch_rows(const void* first, long long stride, int rows, int byt
             __builtin_prefetch(static_cast<const char*>(first) + y * stride + x);
 }
 
-// Maps that are dense and of float32 are read by SIMD code, which the compiler makes where it knows that they are.
+// The compiler vectorizes the reading of dense float32 maps if it knows the table's fields as constants.
 template <class R>
 inline void read_coordinate_maps(const CoordinateMap& geometry, CoordinateTile<R>& tile) {
-    const auto local = CoordinateMap::tile_map<R>(geometry.sample(tile.n), tile.left, tile.top);
-    tile.base_x = local.base_x;
-    tile.base_y = local.base_y;
-    const double base_x = local.base_x, base_y = local.base_y;
-    auto read = [&](const CoordinateMap& grid) {
+    const auto map = CoordinateMap::tile_map<R>(geometry.sample(tile.n), tile.left, tile.top);
+    tile.base_x = map.base_x;
+    tile.base_y = map.base_y;
+    const double base_x = map.base_x, base_y = map.base_y;
+    auto read = [&](const CoordinateMap& maps) {
         fill_coordinates(tile, [&](int dx, int dy) {
             const int x = tile.left + dx, y = tile.top + dy;
-            return Point<R>{static_cast<R>(grid.x(tile.n, x, y) - base_x),
-                            static_cast<R>(grid.y(tile.n, x, y) - base_y)};
+            return Point<R>{static_cast<R>(maps.x(tile.n, x, y) - base_x),
+                            static_cast<R>(maps.y(tile.n, x, y) - base_y)};
         });
     };
-    CoordinateMap grid = geometry;
+    CoordinateMap maps = geometry;
     auto dense = [](ParameterTable& table) {
-        return !table.is_double && table.x == 1 ? (table.is_double = 0, table.x = 1, true) : false;
+        if (table.is_double || table.x != 1) return false;
+        table.is_double = 0, table.x = 1;  // constants, for the compiler
+        return true;
     };
-    if (!dense(grid.map_x) || !dense(grid.map_y)) return read(geometry);
-    const int next = tile.right - tile.left - tile.width;
-    auto ask = [&](const ParameterTable& map) {
-        prefetch_rows(static_cast<const float*>(map.data) + tile.n * map.n + tile.top * map.y + tile.left + tile.width,
-                      4 * map.y, tile.height, 4 * (next < tile_width ? next : tile_width));
+    if (!dense(maps.map_x) || !dense(maps.map_y)) return read(geometry);
+    const int next_width = tile.task_right - tile.left - tile.width;
+    auto prefetch_map = [&](const ParameterTable& table) {
+        prefetch_rows(
+            static_cast<const float*>(table.data) + tile.n * table.n + tile.top * table.y + tile.left + tile.width,
+            4 * table.y, tile.height, 4 * (next_width < tile_width ? next_width : tile_width));
     };
-    ask(grid.map_x);
-    ask(grid.map_y);
-    read(grid);
+    prefetch_map(maps.map_x);
+    prefetch_map(maps.map_y);
+    read(maps);
 }
 
 template <class Geometry, class R>
@@ -154,9 +155,9 @@ inline void compute_coordinates(const void* record, CoordinateTile<R>& tile) {
                         tile.base_x > -half && tile.base_x < half && tile.base_y > -half && tile.base_y < half;
 }
 
-// A coordinate counts from the image's own corner before it is judged.
+// The range check is of the absolute coordinate.
 template <class R>
-inline bool inside(const CoordinateTile<R>& tile, const Point<R>& p) {
+inline bool is_in_range(const CoordinateTile<R>& tile, const Point<R>& p) {
     return in_range(p) && in_range(Point<R>{p.x + static_cast<R>(tile.base_x), p.y + static_cast<R>(tile.base_y)});
 }
 

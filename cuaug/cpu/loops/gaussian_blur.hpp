@@ -52,8 +52,8 @@ inline void load_row_reflected(const ChannelGroup& in, int row, int first, int c
 }
 
 template <class T>
-inline void blur_segment(const GaussianBlurRecord& args, const ChannelGroup& in, const ChannelGroup& out, int left, int count,
-                         int top, int bottom, BlurWorkspace<ComputeType<T>>& workspace) {
+inline void blur_segment(const GaussianBlurRecord& args, const ChannelGroup& in, const ChannelGroup& out, int left,
+                         int count, int top, int bottom, BlurWorkspace<ComputeType<T>>& workspace) {
     const int above = args.kernel_height / 2, before = args.kernel_width / 2;
     auto slot = [&](int row) { return workspace.ring[(row - top + above) % args.kernel_height]; };
     for (int y = top, made = top - above; y < bottom; ++y) {

@@ -61,7 +61,7 @@ void histogram_lut_task(const native::ImageCall& call, long long n, void*) {
         for (long long i = 0, below = 0; i < 256; below += counts.pixels[i++]) {
             const int level = static_cast<int>(i);
             table[i] = mode == autocontrast ? autocontrast_level(level, lowest, highest)
-                                          : equalize_level(level, below, total - counts.pixels[highest]);
+                                            : equalize_level(level, below, total - counts.pixels[highest]);
         }
     }
 }

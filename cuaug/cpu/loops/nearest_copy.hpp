@@ -148,7 +148,7 @@ inline void resolve_offsets(const WarpCommon& args, const PixelCopy& copy, const
         else
             for (int i = 0; i < tile.width; ++i) {
                 const Point<R> p = {x[i], y[i]};
-                to[i] = inside(tile, p) ? Nearest::sample(image, p) : FILL_OFFSET<Offset>;
+                to[i] = is_in_range(tile, p) ? Nearest::sample(image, p) : FILL_OFFSET<Offset>;
             }
     }
 }

@@ -23,8 +23,7 @@ __attribute__((noinline)) void store_nontemporal(const R* __restrict__ in, int c
     int i = 0;
 #ifdef __AVX2__
     constexpr int line = cache_line_bytes / sizeof(R);
-    for (; i < count && bytes_after_cache_line(out + i) != 0; ++i)
-        out[i] = in[i];  // all, if no number is aligned
+    for (; i < count && bytes_after_cache_line(out + i) != 0; ++i) out[i] = in[i];  // all, if no number is aligned
     for (; i + line <= count; i += line) {
 #ifdef __AVX512F__
         _mm512_stream_si512(reinterpret_cast<__m512i*>(out + i), _mm512_loadu_si512(in + i));

@@ -6,8 +6,8 @@
 namespace cuaug {
 
 template <class R>
-inline void pointwise_segment(const native::PointwiseCall& call, const PointwiseRecord& args, long long n, long long t, int y,
-                              int x, int count, ChainWorkspace<R>& workspace) {
+inline void pointwise_segment(const native::PointwiseCall& call, const PointwiseRecord& args, long long n, long long t,
+                              int y, int x, int count, ChainWorkspace<R>& workspace) {
     for (int c = 0; c < args.channels; c += 4) {
         const bool keeps_channels = call.out_channels == args.channels;
         const int channels = args.channels - c < 4 ? args.channels - c : 4,

@@ -57,9 +57,9 @@ inline void resample_typed(const native::ResampleCall& call, long long task, voi
     flip_output(call, args, n);
     const bool antialias = args.antialias != 0;
     const ResampleAxis<R> x_axis = {call.filter,   box_entry(args, n, 1), box_entry(args, n, 3),
-                                    args.in_width, args.out_width,       antialias};
+                                    args.in_width, args.out_width,        antialias};
     const ResampleAxis<R> y_axis = {call.filter,    box_entry(args, n, 0), box_entry(args, n, 2),
-                                    args.in_height, args.out_height,      antialias};
+                                    args.in_height, args.out_height,       antialias};
     if constexpr (is_same_v<R, float>)
         if (call.filter == filter_of<Triangle> && !antialias && call.source == dtype_of<uint8> &&
             call.target == dtype_of<uint8>) {

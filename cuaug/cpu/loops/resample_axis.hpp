@@ -56,7 +56,8 @@ struct ResampleAxis {
 template <class R>
 inline void compute_weights(const ResampleAxis<R>& axis, const Taps<R>& taps, int low, int high, R* weight) {
     for (int i = low; i < high; ++i) weight[i - low] = R(0);
-    for (int i = taps.begin_in(low); i < taps.end_in(high); ++i) weight[taps.clamped_pixel(i) - low] += axis.weight_of(taps, i);
+    for (int i = taps.begin_in(low); i < taps.end_in(high); ++i)
+        weight[taps.clamped_pixel(i) - low] += axis.weight_of(taps, i);
 }
 
 // out (=, or += if Add) weight[0] * row[0] + ... for Rows rows of `count` numbers, `step` apart. The order of the sum,

@@ -26,7 +26,8 @@ inline int prepare_columns(const ResampleTask<R>& task, int left) {
     int columns = 0, weights = 0;
     for (; columns < max_columns && left + columns < task.args.out_width; ++columns) {
         const Taps<R> taps = task.x_axis.taps(left + columns);
-        const int first = taps.clamped_pixel(0), count = taps.count > 0 ? taps.clamped_pixel(taps.count - 1) + 1 - first : 0;
+        const int first = taps.clamped_pixel(0),
+                  count = taps.count > 0 ? taps.clamped_pixel(taps.count - 1) + 1 - first : 0;
         if (columns > 0 && weights + count > max_weights) break;
         workspace.columns[columns] = {taps, first, count, weights};
         if (count <= max_weights) compute_weights(task.x_axis, taps, first, first + count, workspace.weight + weights);

@@ -4,7 +4,7 @@
 #include "pixel_io.hpp"
 #include "coordinate_tile.hpp"
 
-// The box of the input that a tile needs, copied once with the border resolved, and what samplers see of it.
+// The source box of a tile, staged with the border resolved, and the images that samplers read.
 
 namespace cuaug {
 
@@ -19,7 +19,7 @@ struct SourceBox {
     int pitch;                // pixels
 };
 
-// The pixels a tile needs; no width if they are unknown or too many.
+// The source pixels of a tile; width 0 if they are unknown or too many.
 template <class R>
 inline SourceBox source_box_of(const CoordinateTile<R>& tile, int before, int after, int pixel_bytes) {
     if (!tile.is_near_base) return {};
@@ -34,35 +34,34 @@ inline SourceBox source_box_of(const CoordinateTile<R>& tile, int before, int af
     return {x, y, width, height, width};
 }
 
-// Fills the box's pixels: `load(row, first, count, to)` for a run of a row, `fill(to, count)` for what a constant
-// border hides.
+// Fills the box's pixels, of K numbers each: `load(row, first, count, out)` for adjacent pixels of a row,
+// `fill(out, count)` for pixels outside of a constant border.
 template <class P, int K, class Load, class Fill>
 inline void stage_box(const WarpCommon& args, native::Border border, const SourceBox& box, int base_x, int base_y,
                       P* pixels, const Load& load, const Fill& fill) {
     const int first = base_x + box.x;
-    const int from = first < 0 ? (-first < box.width ? -first : box.width) : 0;
-    int to = args.in_width - first < box.width ? args.in_width - first : box.width;
-    if (to < from) to = from;
+    // Columns begin .. end of the box lie inside the image.
+    const int begin = first < 0 ? min(-first, box.width) : 0, end = max(min(args.in_width - first, box.width), begin);
     for (int y = 0; y < box.height; ++y) {
-        P* at = pixels + static_cast<long long>(K) * y * box.pitch;
+        P* out = pixels + static_cast<long long>(K) * y * box.pitch;
         const int row = border_index(border, base_y + box.y + y, args.in_height);
         if (row < 0) {
-            fill(at, box.width);
+            fill(out, box.width);
             continue;
         }
-        if (to > from) load(row, first + from, to - from, at + K * from);
+        if (end > begin) load(row, first + begin, end - begin, out + K * begin);
         if (border == border_of<Constant>) {
-            fill(at, from);
-            fill(at + K * to, box.width - to);
+            fill(out, begin);
+            fill(out + K * end, box.width - end);
         } else {
-            for (int x = 0; x < from; ++x) load(row, border_index(border, first + x, args.in_width), 1, at + K * x);
-            for (int x = to; x < box.width; ++x)
-                load(row, border_index(border, first + x, args.in_width), 1, at + K * x);
+            for (int x = 0; x < begin; ++x) load(row, border_index(border, first + x, args.in_width), 1, out + K * x);
+            for (int x = end; x < box.width; ++x)
+                load(row, border_index(border, first + x, args.in_width), 1, out + K * x);
         }
     }
 }
 
-// What a sampler sees of the staged box, counting from its corner.
+// A staged box; coordinates count from its corner.
 template <class R>
 struct StagedBox {
     const R* pixels;
@@ -77,11 +76,11 @@ struct StagedBox {
     }
 };
 
-// What a sampler sees of the image itself, where no box can be staged.
+// The input itself, where no box can be staged; coordinates count from the base.
 template <class T>
 struct DirectImage {
     using R = ComputeType<T>;
-    ChannelGroup plane;
+    ChannelGroup group;
     native::Border border;
     int height, width, base_x, base_y;
     Pixel<R, 4> fill;
@@ -93,9 +92,9 @@ struct DirectImage {
         if (column < 0 || column >= width) column = border_index(border, column, width);
         if (row < 0 || row >= height) row = border_index(border, row, height);
         if (column < 0 || row < 0) return fill;
-        const T* at = reinterpret_cast<const T*>(plane.data) + row * plane.y_stride + column * plane.x_stride;
+        const T* in = reinterpret_cast<const T*>(group.data) + row * group.y_stride + column * group.x_stride;
         Pixel<R, 4> out;
-        for (int k = 0; k < 4; ++k) out.c[k] = to_compute<R>(at[plane.offset[k]]);
+        for (int k = 0; k < 4; ++k) out.c[k] = to_compute<R>(in[group.offset[k]]);
         return out;
     }
 
