@@ -1,6 +1,7 @@
 #pragma once
 
 #include "bilinear_separable.hpp"
+#include "nearest_strip.hpp"
 #include "warp_tile.hpp"
 
 // A task makes a strip of the output, tile by tile.

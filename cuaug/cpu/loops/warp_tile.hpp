@@ -1,7 +1,7 @@
 #pragma once
 
 #include "bilinear_tile.hpp"
-#include "nearest_copy.hpp"
+#include "nearest_tile.hpp"
 
 // A tile is made stage by stage, each through memory that stays in the cache: coordinates; their source box, as groups
 // of four channels with the border resolved; samples; output. Only one stage depends on each of geometry, source dtype,
