@@ -19,7 +19,7 @@
 
 namespace native {
 
-// The processors this process may run on.
+// How many processors this process may run on.
 inline int usable_cpus() {
 #ifdef __linux__
     cpu_set_t set;
@@ -28,12 +28,12 @@ inline int usable_cpus() {
     return std::max(1u, std::thread::hardware_concurrency());
 }
 
+// One thread's workspace, allocated at first use.
 class Workspace {
 public:
     void* get() {
-        return memory_ =
-                   memory_ ? std::move(memory_) : Memory(static_cast<char*>(::operator new(workspace_bytes, line))),
-               memory_.get();
+        if (!memory_) memory_.reset(static_cast<char*>(::operator new(workspace_bytes, line)));
+        return memory_.get();
     }
 
 private:
@@ -45,11 +45,12 @@ private:
     Memory memory_;
 };
 
-// Workers that wait for jobs. Whoever brings a job works on it too, and several threads may bring one at a time.
+// Worker threads that wait for jobs. The thread that submits a job works on it too; several threads may submit jobs at
+// the same time.
 class ThreadPool {
 public:
-    // A forked child has the memory of its parent but none of its threads: it starts a pool of its own. No pool is ever
-    // destroyed, for neither a child nor the end of the process can join its threads.
+    // A forked child has its parent's memory but none of its threads, so it starts a new pool. No pool is ever
+    // destroyed: neither a child nor the end of the process can join its threads.
     static ThreadPool& instance() {
         static const int registered = pthread_atfork(nullptr, nullptr, [] { current.store(nullptr); });
         static_cast<void>(registered);
@@ -59,7 +60,7 @@ public:
         return current.compare_exchange_strong(pool, fresh.get()) ? *fresh.release() : *pool;
     }
 
-    // Calls `work(task, workspace)` for every task below `tasks` on up to `threads` threads, this one among them.
+    // Calls `work(task, workspace)` for tasks 0 .. tasks - 1 on up to `threads` threads, including this one.
     template <class Work>
     void run(long long tasks, int threads, const Work& work) {
         threads = static_cast<int>(std::min<long long>(threads, tasks));
@@ -69,7 +70,7 @@ public:
         if (threads > 1) {
             std::lock_guard<std::mutex> lock(mutex_);
             for (; workers_ < threads - 1; ++workers_) std::thread([this] { serve(); }).detach();
-            job.wanted = threads - 1;
+            job.helpers_wanted = threads - 1;
             jobs_.push_back(&job);
             for (int i = 1; i < threads; ++i) wake_.notify_one();
         }
@@ -88,7 +89,7 @@ private:
         const void* const work;
         void (*const call)(const void*, long long, void*);
         std::atomic<long long> next{0};
-        int wanted = 0, helpers = 0;
+        int helpers_wanted = 0, helpers = 0;
         std::exception_ptr error{};
         std::mutex error_mutex{};
     };
@@ -112,7 +113,7 @@ private:
         for (;;) {
             wake_.wait(lock, [&] { return !jobs_.empty(); });
             Job& job = *jobs_.front();
-            if (--job.wanted == 0) jobs_.pop_front();
+            if (--job.helpers_wanted == 0) jobs_.pop_front();
             ++job.helpers;
             lock.unlock();
             work_on(job);

@@ -5,20 +5,16 @@
 #include "convert.hpp"
 #include "dispatch_dtype.hpp"
 
-// Four channels of a frame in memory, any dtype and layout.
-
 namespace cuaug {
 
-using Rgba32 = unsigned int;
-
-// Four channels of one frame; those beyond the last repeat it. Strides in elements.
+// Up to four channels of a frame, of any dtype and layout. Strides and offsets in elements.
 struct ChannelGroup {
     char* data;
-    long long offset[4];
+    long long offset[4];  // those beyond the last channel repeat its offset
     long long y_stride;
     long long x_stride;
-    int channels;  // 1..4 of them real
-    bool packed;   // adjacent in memory, and so are pixels
+    int channels;  // 1..4
+    bool packed;   // channels are adjacent in memory, and so are pixels
 };
 
 template <class T>
@@ -35,29 +31,30 @@ inline ChannelGroup channel_group(const BatchView& view, long long n, long long 
     return out;
 }
 
-// What a task works on: rows of frame t of sample n, from `top` on and before `bottom`.
+// The rows of a task: top .. bottom of frame t of sample n.
 struct TaskRows {
     long long n, t;
     int top, bottom;
 };
 
-// Of frames that are `height` high, so many rows a task.
+// For frames of this height and tasks of this many rows.
 inline TaskRows task_rows(const BatchRecord& args, int height, int rows, long long task) {
     const int parts = (height + rows - 1) / rows, top = static_cast<int>(task % parts) * rows;
     const long long frame = task / parts, n = frame / args.frames;
     return {n, frame - n * args.frames, top, height - top < rows ? height : top + rows};
 }
 
-// Makes the record one of sample n's image, where each has its own.
+// In a ragged batch, makes the record one of sample n's image.
 inline void select_ragged_image(BatchRecord& batch, long long n) {
     if (batch.in_height != 0) return;
-    const RaggedImage& one = ragged_image(batch, n);
-    batch.in = {const_cast<void*>(one.data), 0, 0, one.c, one.y, one.x};
-    batch.in_height = one.height;
-    batch.in_width = one.width;
-    batch.in_vector_elements = one.vector_elements;
+    const RaggedImage& image = ragged_image(batch, n);
+    batch.in = {const_cast<void*>(image.data), 0, 0, image.c, image.y, image.x};
+    batch.in_height = image.height;
+    batch.in_width = image.width;
+    batch.in_vector_elements = image.vector_elements;
 }
 
+// The fill of four channels from c on, rounded to dtype T.
 template <class T>
 inline Pixel<ComputeType<T>, 4> fill_pixel(const Fill& fill, long long n, int c, int channels) {
     using R = ComputeType<T>;

@@ -4,8 +4,8 @@
 #include "records/gaussian_blur.cuh"
 #include "pixel_io.hpp"
 
-// As kernels/passes/gaussian_blur.cu: across, then down. A task is some rows of a frame. For a piece of a row, the
-// source rows that the kernel reaches are kept, filtered across, in a ring.
+// The loop of kernels/passes/gaussian_blur.cu: horizontally, then vertically. A task is some rows of a frame. For a
+// segment of a row, a ring holds the source rows that the kernel covers, filtered horizontally.
 
 namespace cuaug {
 
@@ -13,7 +13,7 @@ constexpr int blur_width = 128, max_taps = 127;
 
 template <class R>
 struct BlurWorkspace {
-    R across[max_taps], down[max_taps];
+    R x_weights[max_taps], y_weights[max_taps];
     R line[4 * (blur_width + max_taps)];
     R scratch[4 * (blur_width + max_taps) + 4];
     R sum[4 * blur_width];
@@ -21,7 +21,7 @@ struct BlurWorkspace {
 };
 static_assert(sizeof(BlurWorkspace<double>) <= native::workspace_bytes);
 
-// Weights of the Gaussian, whose sum is 1.
+// The sum of the weights is 1.
 template <class R>
 inline void gaussian_weights(R* weight, int size, double sigma) {
     R sum = R(0);
@@ -29,19 +29,19 @@ inline void gaussian_weights(R* weight, int size, double sigma) {
     for (int i = 0; i < size; ++i) weight[i] /= sum;
 }
 
-// sum[i] = weight[t] * in(t)[i] over all t, pixels being four numbers.
+// sum = sum of weight[t] * in(t) over all taps; pixels are four numbers.
 template <class R, class In>
 inline void weighted_sum_of_rows(const In& in, const R* weight, int taps, int count, R* __restrict__ sum) {
     memset(sum, 0, sizeof(R) * 4 * count);
     for (int t = 0; t < taps; ++t) {
         const R factor = weight[t];
-        const R* __restrict__ from = in(t);
-        for (int i = 0; i < 4 * count; ++i) sum[i] += factor * from[i];
+        const R* __restrict__ values = in(t);
+        for (int i = 0; i < 4 * count; ++i) sum[i] += factor * values[i];
     }
 }
 
-// Columns first .. first + count of a row, the border resolved. Reflected ones lie among those inside, as a kernel is
-// about its middle.
+// Columns first .. first + count of a row, the border resolved. A kernel is centered, so that columns outside reflect
+// to columns that are loaded.
 template <class T, class R>
 inline void load_row_reflected(const ChannelGroup& in, int row, int first, int count, int width, R* line, R* scratch) {
     const int low = first > 0 ? first : 0, high = first + count < width ? first + count : width;
@@ -56,24 +56,25 @@ inline void blur_segment(const GaussianBlurRecord& args, const ChannelGroup& in,
                          int count, int top, int bottom, BlurWorkspace<ComputeType<T>>& workspace) {
     const int above = args.kernel_height / 2, before = args.kernel_width / 2;
     auto slot = [&](int row) { return workspace.ring[(row - top + above) % args.kernel_height]; };
-    for (int y = top, made = top - above; y < bottom; ++y) {
-        for (; made <= y + above; ++made) {
-            load_row_reflected<T>(in, Reflect::resolve(made, args.in_height), left - before,
+    for (int y = top, next_row = top - above; y < bottom; ++y) {
+        for (; next_row <= y + above; ++next_row) {
+            load_row_reflected<T>(in, Reflect::resolve(next_row, args.in_height), left - before,
                                   count + args.kernel_width - 1, args.in_width, workspace.line, workspace.scratch);
-            weighted_sum_of_rows([&](int t) { return workspace.line + 4 * t; }, workspace.across, args.kernel_width,
-                                 count, slot(made));
+            weighted_sum_of_rows([&](int t) { return workspace.line + 4 * t; }, workspace.x_weights, args.kernel_width,
+                                 count, slot(next_row));
         }
-        weighted_sum_of_rows([&](int t) { return slot(y - above + t); }, workspace.down, args.kernel_height, count,
+        weighted_sum_of_rows([&](int t) { return slot(y - above + t); }, workspace.y_weights, args.kernel_height, count,
                              workspace.sum);
         store_pixels<T>(workspace.sum, count, out, y, left, workspace.scratch);
     }
 }
 
-// Enough tasks for the threads of any machine, but no more: each filters the rows above and below it anew.
+// Few rows, so that one image alone has enough tasks for the threads of any machine, but not too few: each task filters
+// the rows above and below its own anew.
 inline int rows_per_blur_task(const GaussianBlurRecord& args) {
     const long long enough = 64, frames = args.samples * args.frames, parts = frames >= enough ? 1 : enough / frames;
-    const long long rows = (args.in_height + parts - 1) / parts, least = 2 * args.kernel_height;
-    return static_cast<int>(rows < least ? least : rows);
+    const long long rows = (args.in_height + parts - 1) / parts, min_rows = 2 * args.kernel_height;
+    return static_cast<int>(rows < min_rows ? min_rows : rows);
 }
 
 inline GaussianBlurRecord blur_record(const native::ImageCall& call) {
@@ -94,8 +95,8 @@ void gaussian_blur_task(const native::ImageCall& call, long long task, void* mem
     dispatch_image_dtype(call.source, [&](auto element) {
         using T = decltype(element);
         auto& workspace = *static_cast<BlurWorkspace<ComputeType<T>>*>(memory);
-        gaussian_weights(workspace.across, args.kernel_width, sigma_of(args, rows.n, 0));
-        gaussian_weights(workspace.down, args.kernel_height, sigma_of(args, rows.n, 1));
+        gaussian_weights(workspace.x_weights, args.kernel_width, sigma_of(args, rows.n, 0));
+        gaussian_weights(workspace.y_weights, args.kernel_height, sigma_of(args, rows.n, 1));
         for (int c = 0; c < args.channels; c += 4)
             for (int x = 0; x < args.in_width; x += blur_width)
                 blur_segment<T>(args, channel_group<T>(args.in, rows.n, rows.t, c, args.channels),
