@@ -63,7 +63,7 @@ inline void gather_neighbours(const Rgba32* __restrict__ row_pixels, const int* 
 inline void interpolate_across(const Rgba32* __restrict__ left_pixels, const Rgba32* __restrict__ right_pixels,
                                const float* __restrict__ right_weight, int count, int channels,
                                float (*__restrict__ row)[strip_pitch]) {
-    auto level = [](Rgba32 word, int k) { return static_cast<float>(static_cast<int>(word >> (8 * k) & 255)); };
+    auto level = [](Rgba32 pixel, int k) { return static_cast<float>(static_cast<int>(pixel >> (8 * k) & 255)); };
     dispatch_channels(channels, [&](auto all) {
         for (int i = 0; i < count; ++i)
             for (int k = 0; k < decltype(all)::value; ++k)

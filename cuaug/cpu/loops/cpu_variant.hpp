@@ -18,8 +18,8 @@ struct HueInChroma {
         if constexpr (K < 3) {
             return in;
         } else {
-            const R r = in.c[0], g = in.c[1], b = in.c[2], v = fmax(r, fmax(g, b)), least = fmin(r, fmin(g, b)),
-                    c = v - least;
+            const R r = in.c[0], g = in.c[1], b = in.c[2], v = fmax(r, fmax(g, b)), lowest = fmin(r, fmin(g, b)),
+                    c = v - lowest;
             const R from = v == r   ? g - b
                            : v == g ? b - r
                                     : r - g,
@@ -28,7 +28,7 @@ struct HueInChroma {
                                     : red_hue + R(4);
             const R turned = base * c + from, hue = turned < R(6) * c ? turned : turned - R(6) * c;
             const R low = v - R(2) * c, high = v + c;
-            auto within = [&](R level) { return fmin(fmax(level, least), v); };
+            auto within = [&](R level) { return fmin(fmax(level, lowest), v); };
             Pixel<R, K> out = in;
             out.c[0] = within(low + fabs(hue - R(3) * c));
             out.c[1] = within(high - fabs(hue - R(2) * c));

@@ -105,7 +105,7 @@ inline void store_rgba32(const Rgba32* __restrict__ pixels, int count, const Cha
     }
 }
 
-// Half to even, then clamp, as from_real<uint8>.
+// Rounds half to even, then clamps, like saturate_cast<uint8>.
 inline void to_rgba32(const float* __restrict__ in, int count, Rgba32* __restrict__ out) {
     int i = 0;
 #ifdef __SSE2__
