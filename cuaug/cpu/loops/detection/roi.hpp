@@ -56,7 +56,7 @@ struct Bins {
         first.clear();
         for (int bin = 0; bin < bins; ++bin) {
             first.add(parts.count());
-            const SourceSpan range = samples_between(axis, bin, R(-1), R(extent));
+            const Span range = samples_between(axis, bin, R(-1), R(extent));
             for (long long i = range.first; i < range.last; ++i) {
                 const Tap<R> found = tap(sample_at(axis, bin, i), extent);
                 if (!found.inside) continue;
