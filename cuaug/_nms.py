@@ -276,7 +276,7 @@ def described(name: str, array: Any, dtypes: tuple[str, ...]) -> tuple[Tensor, _
 
 
 def numbers(array: Tensor | None, lead: int) -> tuple[int, bytes]:
-    """`cuaug::Numbers`: the pointer, and all else."""
+    """`cuaug::TypedArray`: the pointer, and all else."""
     if array is None:
         return 0, bytes(_STRIDES.size)
     return array.pointer, _strides(array.strides, array.dtype, lead)

@@ -129,7 +129,7 @@ def test_a_batch_of_images_in_one_call(images):
 def impatient(monkeypatch):
     """Blocks that settle boxes give up at once, as if those that they wait for had no place on the GPU."""
     text = (Path(cuda.__file__).parent / "kernels" / "detection/nms_resolve.cu").read_text()
-    hasty, usual = text.replace("nms_patience = 256;", "nms_patience = -1;"), cuda.sources
+    hasty, usual = text.replace("nms_max_idle_rounds = 256;", "nms_max_idle_rounds = -1;"), cuda.sources
     assert hasty != text
 
     def sources(name):

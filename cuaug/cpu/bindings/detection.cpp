@@ -10,26 +10,17 @@
 #include "records/rotated_iou.cuh"
 #include "records/soft_nms.cuh"
 #include "../loops/convert.hpp"
+#include "../loops/detection/nms_order.hpp"
 #include "../loops/dispatch_dtype.hpp"
 #include "bindings.hpp"
 #include "names.hpp"
+#include "record.hpp"
 #include "../thread_pool.hpp"
 
 namespace py = pybind11;
 using namespace native;
 
 namespace {
-
-template <class Record>
-Record record_of(const py::bytes& bytes) {
-    const std::string_view view = bytes;
-    if (view.size() != sizeof(Record))
-        throw py::value_error("the record has " + std::to_string(view.size()) + " bytes, expected " +
-                              std::to_string(sizeof(Record)));
-    Record record;
-    std::memcpy(&record, view.data(), sizeof(Record));
-    return record;
-}
 
 Dtype float_dtype(const std::string& name) {
     const Dtype dtype = dtype_named(name);
@@ -75,11 +66,10 @@ int blocks_for(const cuaug::Pooling& args, long long others, int count, bool bac
 }
 
 void pooling(const py::bytes& record, const std::string& dtype, const std::string& kind, bool back) {
-    const auto args = record_of<cuaug::Pooling>(record);
+    const auto args = unpack_record<cuaug::Pooling>(record);
     PoolingCall call = {&args, float_dtype(dtype), pooling_of(kind), 1, nullptr, nullptr};
     const py::gil_scoped_release release;
-    const bool small =
-        1.0 * args.count * args.channels * args.out_height * args.out_width < 1 << 15;  // as in module.cpp
+    const bool small = 1.0 * args.count * args.channels * args.out_height * args.out_width < min_parallel_values;
     const int count = small ? 1 : threads();
     const long long others = back ? static_cast<long long>(args.levels) * args.samples : args.count;
     const LoopTable& table = loops();
@@ -94,15 +84,26 @@ void pooling(const py::bytes& record, const std::string& dtype, const std::strin
     run();
 }
 
+void nms(const py::bytes& bytes, const std::string& dtype) {
+    const auto record = unpack_record<cuaug::NmsRecord>(bytes);
+    const ImageCall call = {&record, dtype_named(dtype)};
+    const py::gil_scoped_release release;
+    const LoopTable& table = loops();
+    ThreadPool::instance().run(record.samples, threads(), [&](long long n, void* workspace) {
+        cuaug::rank_boxes(record, n, call.source == cuaug::dtype_of<cuaug::float64>);
+        table.nms(call, n, workspace);
+    });
+}
+
 void soft_nms(const py::bytes& record) {
-    const auto args = record_of<cuaug::SoftNms>(record);
+    const auto args = unpack_record<cuaug::SoftNmsRecord>(record);
     const py::gil_scoped_release release;
     const LoopTable& table = loops();
     ThreadPool::instance().run(args.samples, threads(), [&](long long n, void*) { table.soft_nms(&args, n); });
 }
 
 void rotated_iou(const py::bytes& record) {
-    const auto args = record_of<cuaug::RotatedIou>(record);
+    const auto args = unpack_record<cuaug::RotatedIouRecord>(record);
     const py::gil_scoped_release release;
     const LoopTable& table = loops();
     const bool small = 1.0 * args.samples * args.p * args.q < 1 << 10;  // a pair takes about 0.1 us
@@ -114,6 +115,7 @@ void rotated_iou(const py::bytes& record) {
 
 void native::bind_detection(py::module_& module) {
     using namespace py::literals;
+    module.def("nms", &nms, "record"_a, "dtype"_a);
     module.def("pooling", &pooling, "record"_a, "dtype"_a, "kind"_a, "back"_a);
     module.def("rotated_iou", &rotated_iou, "record"_a);
     module.def("soft_nms", &soft_nms, "record"_a);

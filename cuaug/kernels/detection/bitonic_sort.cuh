@@ -2,25 +2,25 @@
 
 namespace cuaug {
 
-// The keys of a block's threads, one each, in the order of `before`; the threads are a power of two, at least 32.
-// Bitonic (Batcher 1968): keys of one warp meet by `exchanged`, others through memory for a key of each thread. Of 55
-// rounds for 1,024 keys, 15 need barriers.
+// Sorts the keys of a block's threads, one each, by `precedes`; the number of threads is a power of two, at least 32.
+// Bitonic (Batcher 1968). Keys of one warp are exchanged by `shuffle_xor`, others through `memory`, which has room for
+// a key of each thread. For 1,024 keys 15 of 55 rounds need barriers.
 template <class Key>
-inline Key bitonic(Key key, Key* memory) {
-    const int own = threadIdx.x, count = blockDim.x;
+inline Key bitonic_sort(Key key, Key* memory) {
+    const int thread = threadIdx.x, count = blockDim.x;
     for (int run = 2; run <= count; run *= 2)
-        for (int apart = run / 2; apart > 0; apart /= 2) {
+        for (int distance = run / 2; distance > 0; distance /= 2) {
             Key other;
-            if (apart < 32) {
-                other = exchanged(key, apart);
+            if (distance < 32) {
+                other = shuffle_xor(key, distance);
             } else {
-                memory[own] = key;
+                memory[thread] = key;
                 __syncthreads();
-                other = memory[own ^ apart];
+                other = memory[thread ^ distance];
                 __syncthreads();
             }
-            const bool first = (own & apart) == 0, rising = (own & run) == 0;
-            if (before(other, key) == (first == rising)) key = other;
+            const bool is_lower = (thread & distance) == 0, ascending = (thread & run) == 0;
+            if (precedes(other, key) == (is_lower == ascending)) key = other;
         }
     return key;
 }

@@ -1,47 +1,46 @@
 #pragma once
 
-#include "records/nms.cuh"
+#include "detection/nms_boxes.cuh"
 
 namespace cuaug {
 
-// What two boxes are compared by, where all pairs are.
+// A box of which all pairs are compared.
 template <class R>
-struct alignas(16) Rival {
+struct alignas(16) Candidate {
     R left, top, right, bottom, area;
-    unsigned long long score;  // of its key
-    long long group;           // compared where boxes overlap
+    unsigned long long score;  // of its sort key
+    long long group;           // the class, compared only if boxes overlap
 
-    Candidate<R> box() const { return {left, top, right, bottom, area, 0, 0, 0}; }
+    RankedBox<R> box() const { return {left, top, right, bottom, area, 0, 0, 0}; }
 };
 
-// An infinite area becomes NaN, which has no sign in float32: `Least` lets it pass. No such pair of float64 is over a
-// threshold.
+// An infinite area becomes NaN. In float32 `OverlapBound` lets a NaN pass, as it has no sign; in float64 no such pair
+// is above a threshold.
 template <class R>
-inline Rival<R> rival_at(const Nms& args, long long n, int i) {
-    const NmsKey key = i < args.count ? nms_key(args, n, i, true) : no_key();
-    const Candidate<R> box = candidate<R>(args, n, key, 0, 0);
+inline Candidate<R> load_candidate(const NmsRecord& args, long long n, int i) {
+    const NmsSortKey key = i < args.count ? make_sort_key(args, n, i, true) : padding_key();
+    const RankedBox<R> box = make_ranked_box<R>(args, n, key, 0, 0);
     return {box.left, box.top, box.right, box.bottom, box.area + (box.area - box.area), key.score, key.group};
 }
 
 inline int high_bits(float value) { return __float_as_int(value); }
 inline int high_bits(double value) { return __double2hiint(value); }
 
-// What the overlap of a box must at least be for an IoU beyond a threshold t: the share t / (1 + t) of both areas. It
-// is taken a little smaller than rounding errors could make it, so that no pair is lost, and all that remain are
-// decided by `suppresses`.
+// Lower bound on the intersection of two boxes with IoU above t: t / (1 + t) times the sum of their areas, reduced by
+// more than the rounding error so that no pair is lost. `suppresses` decides the pairs that remain.
 template <class R>
-struct Least {
-    R share, own;
+struct OverlapBound {
+    R factor, own_term;
 
-    Least(double threshold, R area)
-        : share(static_cast<R>(threshold / (1 + threshold) * (1 - 0x1p-18))),
-          own(share * area - static_cast<R>(1e-30)) {}
+    OverlapBound(double threshold, R area)
+        : factor(static_cast<R>(threshold / (1 + threshold) * (1 - 0x1p-18))),
+          own_term(factor * area - static_cast<R>(1e-30)) {}
 
-    // The sign: whether it is less. Additions and products cost half of what comparisons do.
-    int short_of(const Rival<R>& a, const Rival<R>& b) const {
+    // Negative if the intersection is below the bound. Additions and products cost half of what comparisons do.
+    int below_bound(const Candidate<R>& a, const Candidate<R>& b) const {
         const R width = fmin(a.right, b.right) - fmax(a.left, b.left),
                 height = fmin(a.bottom, b.bottom) - fmax(a.top, b.top);
-        return high_bits(width) | high_bits(height) | high_bits(width * height - (share * b.area + own));
+        return high_bits(width) | high_bits(height) | high_bits(width * height - (factor * b.area + own_term));
     }
 };
 

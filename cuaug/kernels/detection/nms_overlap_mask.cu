@@ -1,78 +1,82 @@
+#include "detection/nms_candidate.cuh"
+#include "detection/nms_pairs.cuh"
 #include "gpu/convert.cuh"
 #include "gpu/programmatic_launch.cuh"
-#include "detection/nms_pairs.cuh"
-#include "detection/nms_candidate.cuh"
 
 namespace cuaug {
 
-constexpr int nms_at_once = 2;  // boxes of a lane: what it reads of another serves both
+constexpr int nms_boxes_per_lane = 2;  // a loaded box is compared with each of them
 
-// A block compares some words of boxes with a part of them: a warp's lanes have a box of a word each, `nms_at_once`
-// words at a time, and meet those of the warp's own word of the part, one after the other. Grid: (parts x own words /
-// own_words x samples).
+// A block compares some words of boxes with a part of 256 boxes. A lane has one box of each of `nms_boxes_per_lane`
+// words at a time, and compares them with the 32 boxes of its warp's word of the part, one after the other. Grid:
+// (parts x words / words_per_block x samples).
 template <class R>
 __global__ void __launch_bounds__(nms_part, is_same_v<R, float> ? 4 : 1)
-    nms_overlap_mask(const __grid_constant__ Nms args) {
-    __shared__ Rival<R> rivals[nms_part], owns[nms_part];
-    __shared__ int found[nms_part];
-    let_next_begin();
-    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, words = nms_pair_words(args), parts = nms_parts(args),
-              rows = (words + args.own_words - 1) / args.own_words;
+    nms_overlap_mask(const __grid_constant__ NmsRecord args) {
+    __shared__ Candidate<R> part_boxes[nms_part], own_boxes[nms_part];
+    __shared__ int summaries[nms_part];
+    allow_next_launch();
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, words = nms_box_words(args), parts = nms_parts(args),
+              rows = (words + args.words_per_block - 1) / args.words_per_block;
     const int part = static_cast<int>(blockIdx.x % parts), row = static_cast<int>(blockIdx.x / parts % rows);
     const long long n = blockIdx.x / parts / rows;
-    const int first = 32 * args.own_words * row, own_at = first + threadIdx.x, other_at = nms_part * part + 32 * warp;
-    const bool owning = threadIdx.x < 32 * args.own_words;
+    const int first = 32 * args.words_per_block * row, own_index = first + threadIdx.x,
+              other_first = nms_part * part + 32 * warp;
+    const bool has_own = threadIdx.x < 32 * args.words_per_block;
 
-    // What detection/nms_resolve.cu counts with.
+    // Cleared for nms_resolve.cu.
     const long long thread = static_cast<long long>(blockIdx.x) * nms_part + threadIdx.x;
-    if (thread < args.samples * words) args.published[thread] = 0;
-    if (thread < args.samples) args.state[1 + thread] = 0;
+    if (thread < args.samples * words) args.decisions[thread] = 0;
+    if (thread < args.samples) args.block_counts[1 + thread] = 0;
 
-    rivals[threadIdx.x] = rival_at<R>(args, n, nms_part * part + threadIdx.x);
-    if (owning) owns[threadIdx.x] = rival_at<R>(args, n, own_at);
-    found[threadIdx.x] = 0;
+    part_boxes[threadIdx.x] = load_candidate<R>(args, n, nms_part * part + threadIdx.x);
+    if (has_own) own_boxes[threadIdx.x] = load_candidate<R>(args, n, own_index);
+    summaries[threadIdx.x] = 0;
     __syncthreads();
 
-    const Rival<R>* others = rivals + 32 * warp;
-    for (int word = 0; word < args.own_words; word += nms_at_once) {
-        const Rival<R> own[nms_at_once] = {owns[32 * word + lane], owns[32 * word + 32 + lane]};
-        const Least<R> least[nms_at_once] = {{args.iou_threshold, own[0].area}, {args.iou_threshold, own[1].area}};
-        // Of equal scores, those of words before come before; within a word, by the lane, which is rare and looked at
-        // apart.
-        unsigned long long bound[nms_at_once];
-        unsigned int apart[nms_at_once];
-        float before[nms_at_once] = {};  // a count, as floats are added at twice the rate
-        for (int r = 0; r < nms_at_once; ++r) bound[r] = own[r].score + (other_at >= first + 32 * (word + r));
+    const Candidate<R>* others = part_boxes + 32 * warp;
+    for (int word = 0; word < args.words_per_block; word += nms_boxes_per_lane) {
+        const Candidate<R> own[nms_boxes_per_lane] = {own_boxes[32 * word + lane], own_boxes[32 * word + 32 + lane]};
+        const OverlapBound<R> overlap[nms_boxes_per_lane] = {{args.iou_threshold, own[0].area},
+                                                             {args.iou_threshold, own[1].area}};
+        // Of boxes with equal scores, those of earlier words precede. Within one word the lane decides, which is rare
+        // and handled below.
+        unsigned long long min_score[nms_boxes_per_lane];  // of a box that precedes
+        unsigned int disjoint[nms_boxes_per_lane];
+        float preceding[nms_boxes_per_lane] = {};  // a count: floats are added at twice the rate of integers
+        for (int r = 0; r < nms_boxes_per_lane; ++r)
+            min_score[r] = own[r].score + (other_first >= first + 32 * (word + r));
 #pragma unroll 8
         for (int j = 31; j >= 0; --j)
-            for (int r = 0; r < nms_at_once; ++r) {
-                apart[r] = __funnelshift_l(least[r].short_of(own[r], others[j]), apart[r], 1);
-                if (others[j].score >= bound[r]) before[r] += 1.0f;
+            for (int r = 0; r < nms_boxes_per_lane; ++r) {
+                disjoint[r] = __funnelshift_l(overlap[r].below_bound(own[r], others[j]), disjoint[r], 1);
+                if (others[j].score >= min_score[r]) preceding[r] += 1.0f;
             }
-        for (int r = 0; r < nms_at_once; ++r) {
-            const int at = 32 * (word + r) + lane;
-            const Rival<R>& mine = owns[at];  // again, and not from registers
-            const unsigned long long mine_bound = bound[r];
-            int ahead = static_cast<int>(before[r]);
-            unsigned int hit = 0;
-            for (unsigned int left = ~apart[r]; left != 0; left &= left - 1) {
-                const int j = __ffs(static_cast<int>(left)) - 1;
-                const Rival<R>& other = others[j];
-                const bool earlier =
-                    other.score >= mine_bound || (other.score == mine.score && other_at + j < first + at);
-                if (earlier && other.group == mine.group && suppresses(other.box(), mine.box(), args.iou_threshold))
-                    hit |= left & -left;
+        for (int r = 0; r < nms_boxes_per_lane; ++r) {
+            const int offset = 32 * (word + r) + lane;
+            const Candidate<R>& box = own_boxes[offset];  // loaded again, so that `own` occupies no registers here
+            const unsigned long long box_min_score = min_score[r];
+            int count = static_cast<int>(preceding[r]);
+            unsigned int mask = 0;
+            for (unsigned int rest = ~disjoint[r]; rest != 0; rest &= rest - 1) {
+                const int j = __ffs(static_cast<int>(rest)) - 1;
+                const Candidate<R>& other = others[j];
+                const bool other_precedes =
+                    other.score >= box_min_score || (other.score == box.score && other_first + j < first + offset);
+                if (other_precedes && other.group == box.group &&
+                    suppresses(other.box(), box.box(), args.iou_threshold))
+                    mask |= rest & -rest;
             }
-            if (other_at == first + 32 * (word + r))
-                for (int j = 0; j < lane; ++j) ahead += others[j].score == mine.score;
-            if (hit != 0) nms_hits_of(args, n)[other_at / 32 * args.count + first + at] = hit;
-            atomicAdd(found + at, found_in_part(ahead, hit != 0, warp));
+            if (other_first == first + 32 * (word + r))
+                for (int j = 0; j < lane; ++j) count += others[j].score == box.score;
+            if (mask != 0) overlap_masks_of(args, n)[other_first / 32 * args.count + first + offset] = mask;
+            atomicAdd(summaries + offset, pack_summary(count, mask != 0, warp));
         }
     }
     __syncthreads();
-    if (owning && own_at < args.count)
-        nms_found_of(args, n)[part * args.count + own_at] =
-            found[threadIdx.x] | (owns[threadIdx.x].score == 0 ? nms_absent : 0);
+    if (has_own && own_index < args.count)
+        part_summaries_of(args, n)[part * args.count + own_index] =
+            summaries[threadIdx.x] | (own_boxes[threadIdx.x].score == 0 ? summary_absent : 0);
 }
 
 }  // namespace cuaug

@@ -2,24 +2,27 @@
 
 #include "records/nms.cuh"
 
-// Few boxes are compared all with all, as others are (detection/nms_pairs.cuh), but in smaller pieces, and a block
-// settles a sample alone: 11.5 us for 1,000, where the kernels for more take 18.4. [H200]
+// Small samples: all pairs are compared as for larger ones (nms_pairs.cuh), but by smaller blocks, and one block
+// resolves a sample: 11.5 us for 1,000 boxes, where the kernels for more take 18.4. [H200]
 
 namespace cuaug {
 
-constexpr int nms_few = 1024;  // as many as a block has threads
-constexpr int nms_few_warps = 8;
+constexpr int nms_small_max = 1024;  // boxes of a sample: a thread each
+constexpr int nms_small_warps = 8;
 
-// Blocks that share the others of 32 boxes.
-inline int nms_few_parts(const Nms& args) { return ((args.count + 31) / 32 + nms_few_warps - 1) / nms_few_warps; }
-
-// For each box, which of 32 others would remove it, by their indices. [N, words, K]
-inline unsigned int* nms_few_hits_of(const Nms& args, long long n, int words) {
-    return static_cast<unsigned int*>(args.candidates) + n * words * args.count;
+// Blocks among which the other boxes of a word of 32 boxes are divided.
+inline int nms_small_parts(const NmsRecord& args) {
+    return ((args.count + 31) / 32 + nms_small_warps - 1) / nms_small_warps;
 }
 
-// For each box, how many of the others that a block has seen come before it; negative if it takes no part. [N, parts,
-// K]
-inline int* nms_ahead_of(const Nms& args, long long n) { return args.kept + n * nms_few_parts(args) * args.count; }
+// For each box, which of a word's 32 boxes would suppress it, by their indices. [N, words, K]
+inline unsigned int* small_overlap_masks_of(const NmsRecord& args, long long n, int words) {
+    return static_cast<unsigned int*>(args.ranked_boxes) + n * words * args.count;
+}
+
+// For each box and part, how many boxes of the part precede it; negative if it takes no part. [N, parts, K]
+inline int* preceding_counts_of(const NmsRecord& args, long long n) {
+    return args.kept + n * nms_small_parts(args) * args.count;
+}
 
 }  // namespace cuaug

@@ -65,7 +65,7 @@ inline int find_parts(const RoiAxis<R>& axis, int bins, int extent, long long st
         const int bin = start + threadIdx.x % 32;
         int count = 0;
         if (bin < bins) each_part(axis, bin, extent, [&](const Part<R>&) { count += count <= most_parts; });
-        const Scanned place = scanned(count);
+        const ExclusiveSum place = warp_exclusive_sum(count);
         int at = used + place.before;
         used += place.all;
         if (bin >= bins) continue;
@@ -112,7 +112,7 @@ inline void find_pixels(const RoiAxis<R>& axis, int bins, int extent, int first,
             for (int bin = static_cast<int>(near.first); bin < near.last; ++bin)
                 if (weight_of(axis, bin, extent, at) != R(0)) low = each == 0 ? bin : low, each = bin + 1 - low;
         }
-        const Scanned place = scanned(each == 0 ? 0 : 1 << 16 | min(each, most_parts + 1));
+        const ExclusiveSum place = warp_exclusive_sum(each == 0 ? 0 : 1 << 16 | min(each, most_parts + 1));
         const int sofar = all + place.before, slot = sofar >> 16, to = sofar & 0xffff;
         all += place.all;
         if (each == 0 || slot >= most_pixels || to + each > most_parts) continue;

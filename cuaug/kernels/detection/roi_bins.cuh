@@ -106,10 +106,10 @@ inline Roi<R> read_roi(const Pooling& args, long long k) {
     if (!args.aligned) width = width > R(1) ? width : R(1), height = height > R(1) ? height : R(1);
     if (args.rotated) {
         const double degrees = roi_number(args, k, 5);
-        const Turn turned = turn(degrees);
+        const Rotation rotation = make_rotation(degrees);
         if (!within_reach(degrees)) roi.n = -1;
-        roi.centre_x = side[0], roi.centre_y = side[1], roi.cosine = static_cast<R>(turned.cosine),
-        roi.sine = static_cast<R>(turned.sine);
+        roi.centre_x = side[0], roi.centre_y = side[1], roi.cosine = static_cast<R>(rotation.cosine),
+        roi.sine = static_cast<R>(rotation.sine);
         side[0] = -width / R(2), side[1] = -height / R(2);
     }
     roi.x = roi_axis(side[0], width, args.out_width, args.sampling);

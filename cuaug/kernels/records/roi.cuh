@@ -28,7 +28,7 @@ constexpr int most_levels = 8;
 // Regions of interest, each cut into bins. Mirrored by cuaug/_roi.py.
 struct Pooling {
     PoolingLevel level[most_levels];
-    Numbers rois;  // [K, 5]: sample, left, top, right, bottom; [K, 6]: sample, centre x and y, width, height, degrees
+    TypedArray rois;  // [K, 5]: sample, left, top, right, bottom; [K, 6]: sample, centre x and y, width, height, degrees
     Maps
         pooled;  // [K, C, out_height, out_width]: written by a forward pass, and the gradients that a backward pass reads
     long long count;  // K

@@ -1,129 +1,126 @@
 #pragma once
 
-#include "records/nms.cuh"
+#include "detection/nms_boxes.cuh"
 #include "../dispatch_dtype.hpp"
 
-// As kernels/detection/nms.cu, on one thread a sample: what is kept of each class so far is tried on 64 candidates at a
-// time, side by side.
+// The kernel nms.cu on a CPU, one thread per sample: the boxes of each class kept so far are tested against 64 boxes at
+// a time with SIMD.
 
 namespace cuaug {
 
-constexpr int lanes_wide = 64;
+constexpr int nms_batch = 64;
 
 template <class R>
-struct Lanes {
-    R left[lanes_wide], top[lanes_wide], right[lanes_wide], bottom[lanes_wide], area[lanes_wide];
-    ComputeType<R> gone[lanes_wide];  // 0 or 1: as wide as the rest, for the sake of vectors
+struct CandidateBatch {
+    R left[nms_batch], top[nms_batch], right[nms_batch], bottom[nms_batch], area[nms_batch];
+    ComputeType<R> removed[nms_batch];  // 0 or 1: as wide as the coordinates, for SIMD
+
+    RankedBox<R> box(int i) const { return {left[i], top[i], right[i], bottom[i], area[i], 0, 0, 0}; }
 };
 
+// Marks the boxes from `first` on that `suppressor` suppresses.
 template <class R>
-inline void strike(Lanes<R>& lanes, const Candidate<R>& by, int from, double threshold) {
+inline void mark_suppressed(CandidateBatch<R>& batch, const RankedBox<R>& suppressor, int first, double threshold) {
     const R limit = static_cast<R>(threshold);
-    R unsure = 0;
-    for (int i = from; i < lanes_wide; ++i) {
-        const Candidate<R> other = {
-            lanes.left[i], lanes.top[i], lanes.right[i], lanes.bottom[i], lanes.area[i], 0, 0, 0};
-        const Verdict verdict = judged(by, other, limit);
-        lanes.gone[i] = verdict.over ? R(1) : lanes.gone[i];
-        unsure = verdict.unsure ? R(1) : unsure;
+    R uncertain = 0;
+    for (int i = first; i < nms_batch; ++i) {
+        const IouTest test = test_iou(suppressor, batch.box(i), limit);
+        batch.removed[i] = test.above ? R(1) : batch.removed[i];
+        uncertain = test.uncertain ? R(1) : uncertain;
     }
-    if (unsure == 0) return;
-    for (int i = from; i < lanes_wide; ++i) {
-        const Candidate<R> other = {
-            lanes.left[i], lanes.top[i], lanes.right[i], lanes.bottom[i], lanes.area[i], 0, 0, 0};
-        if (suppresses(by, other, threshold)) lanes.gone[i] = 1;
-    }
+    if (uncertain == 0) return;
+    for (int i = first; i < nms_batch; ++i)
+        if (suppresses(suppressor, batch.box(i), threshold)) batch.removed[i] = 1;
 }
 
 template <class R>
-inline bool all_gone(const Lanes<R>& lanes) {
+inline bool all_removed(const CandidateBatch<R>& batch) {
     R sum = 0;
-    for (int i = 0; i < lanes_wide; ++i) sum += lanes.gone[i];
-    return sum == lanes_wide;
+    for (int i = 0; i < nms_batch; ++i) sum += batch.removed[i];
+    return sum == nms_batch;
 }
 
-// The indices kept so far, by score. Once there are as many as asked for, what comes after the last of them can be left
-// out.
-struct Kept {
-    int* index;  // [count]
-    int most;
-    int last;  // no place after this one counts
-    int found = 0;
+// The indices kept so far, by score. Once there are `max_output`, ranks after the last of them need no decision.
+struct KeptIndices {
+    int* index;  // [count]: by score rank; -1: not kept
+    int max_output;
+    int last_rank;  // ranks after this one are not needed
+    int count = 0;
 
-    void add(int place, int own) {
-        index[place] = own;
-        if (place > last) return;
-        if (++found > most) {
-            while (index[last] < 0) --last;
-            --last, --found;
+    void add(int score_rank, int box) {
+        index[score_rank] = box;
+        if (score_rank > last_rank) return;
+        if (++count > max_output) {
+            while (index[last_rank] < 0) --last_rank;
+            --last_rank, --count;
         }
-        if (found == most)
-            while (index[last] < 0) --last;
+        if (count == max_output)
+            while (index[last_rank] < 0) --last_rank;
     }
 };
 
-// The candidates of one class, of which those kept gather at the front.
+// Suppresses the boxes of one class. Kept boxes are moved to the front.
 template <class R>
-inline void suppress(Candidate<R>* candidates, int count, double threshold, Kept& kept) {
-    Lanes<R> lanes;
-    int found = 0;
-    for (int first = 0; first < count && candidates[first].place <= kept.last; first += lanes_wide) {
-        const int wide = count - first < lanes_wide ? count - first : lanes_wide;
-        for (int i = 0; i < lanes_wide; ++i) {
-            const Candidate<R> one = i < wide ? candidates[first + i] : no_candidate<R>();
-            lanes.left[i] = one.left, lanes.top[i] = one.top, lanes.right[i] = one.right, lanes.bottom[i] = one.bottom;
-            lanes.area[i] = one.area, lanes.gone[i] = one.index < 0;
+inline void suppress(RankedBox<R>* boxes, int count, double threshold, KeptIndices& kept) {
+    CandidateBatch<R> batch;
+    int kept_boxes = 0;
+    for (int first = 0; first < count && boxes[first].score_rank <= kept.last_rank; first += nms_batch) {
+        const int width = count - first < nms_batch ? count - first : nms_batch;
+        for (int i = 0; i < nms_batch; ++i) {
+            const RankedBox<R> box = i < width ? boxes[first + i] : empty_box<R>();
+            batch.left[i] = box.left, batch.top[i] = box.top, batch.right[i] = box.right, batch.bottom[i] = box.bottom;
+            batch.area[i] = box.area, batch.removed[i] = box.index < 0;
         }
-        for (int k = 0; k < found; ++k) {
-            if (k % 16 == 0 && all_gone(lanes)) break;
-            strike(lanes, candidates[k], 0, threshold);
+        for (int k = 0; k < kept_boxes; ++k) {
+            if (k % 16 == 0 && all_removed(batch)) break;
+            mark_suppressed(batch, boxes[k], 0, threshold);
         }
-        for (int i = 0; i < wide; ++i) {
-            if (lanes.gone[i] != 0) continue;
-            const Candidate<R> one = candidates[first + i];
-            kept.add(one.place, one.index);
-            strike(lanes, one, i + 1, threshold);
-            candidates[found++] = one;
+        for (int i = 0; i < width; ++i) {
+            if (batch.removed[i] != 0) continue;
+            const RankedBox<R> box = boxes[first + i];
+            kept.add(box.score_rank, box.index);
+            mark_suppressed(batch, box, i + 1, threshold);
+            boxes[kept_boxes++] = box;
         }
     }
 }
 
-inline void suppress(RotatedCandidate* candidates, int count, double threshold, Kept& kept) {
-    int found = 0;
-    for (int i = 0; i < count && candidates[i].place <= kept.last; ++i) {
-        const RotatedCandidate one = candidates[i];
-        bool gone = one.index < 0;
-        for (int k = 0; k < found && !gone; ++k) gone = overlap(candidates[k].box, one.box) > threshold;
-        if (gone) continue;
-        kept.add(one.place, one.index);
-        candidates[found++] = one;
+inline void suppress(RankedRotatedBox* boxes, int count, double threshold, KeptIndices& kept) {
+    int kept_boxes = 0;
+    for (int i = 0; i < count && boxes[i].score_rank <= kept.last_rank; ++i) {
+        const RankedRotatedBox box = boxes[i];
+        bool removed = box.index < 0;
+        for (int k = 0; k < kept_boxes && !removed; ++k) removed = iou(boxes[k].box, box.box) > threshold;
+        if (removed) continue;
+        kept.add(box.score_rank, box.index);
+        boxes[kept_boxes++] = box;
     }
 }
 
-template <class C>
-inline void nms_sample(const Nms& args, long long n) {
-    C* candidates = static_cast<C*>(args.candidates) + n * args.count;
-    Kept kept = {args.kept + n * args.count, args.most, args.count - 1};
-    for (int place = 0; place < args.count; ++place) kept.index[place] = -1;
-    for (int start = 0, end; start < args.count && args.most > 0; start = end) {
-        for (end = start + 1; end < args.count && candidates[end].start == start; ++end) {}
-        suppress(candidates + start, end - start, args.iou_threshold, kept);
+template <class Box>
+inline void nms_sample(const NmsRecord& args, long long n) {
+    Box* boxes = static_cast<Box*>(args.ranked_boxes) + n * args.count;
+    KeptIndices kept = {args.kept + n * args.count, args.max_output, args.count - 1};
+    for (int rank = 0; rank < args.count; ++rank) kept.index[rank] = -1;
+    for (int begin = 0, end; begin < args.count && args.max_output > 0; begin = end) {
+        for (end = begin + 1; end < args.count && boxes[end].class_begin == begin; ++end) {}
+        suppress(boxes + begin, end - begin, args.iou_threshold, kept);
     }
-    int found = 0;
-    for (int place = 0; place <= kept.last && found < args.most; ++place)
-        if (kept.index[place] >= 0) write_index(args, args.out, n * args.most + found++, kept.index[place]);
-    write_index(args, args.found, n, found);
-    for (; found < args.most; ++found) write_index(args, args.out, n * args.most + found, -1);
+    int written = 0;
+    for (int rank = 0; rank <= kept.last_rank && written < args.max_output; ++rank)
+        if (kept.index[rank] >= 0) write_index(args, args.out, n * args.max_output + written++, kept.index[rank]);
+    write_index(args, args.out_counts, n, written);
+    for (; written < args.max_output; ++written) write_index(args, args.out, n * args.max_output + written, -1);
 }
 
 void nms_task(const native::ImageCall& call, long long task, void*) {
-    const Nms& args = *static_cast<const Nms*>(call.record);
+    const NmsRecord& args = *static_cast<const NmsRecord*>(call.record);
     if (args.rotated)
-        nms_sample<RotatedCandidate>(args, task);
+        nms_sample<RankedRotatedBox>(args, task);
     else if (call.source == dtype_of<float64>)
-        nms_sample<Candidate<double>>(args, task);
+        nms_sample<RankedBox<double>>(args, task);
     else
-        nms_sample<Candidate<float>>(args, task);
+        nms_sample<RankedBox<float>>(args, task);
 }
 
 }  // namespace cuaug

@@ -1,30 +1,29 @@
 #pragma once
 
-#include "records/soft_nms.cuh"
+#include "detection/soft_nms_scores.cuh"
 #include "../convert.hpp"
 #include "../vector.hpp"
 
-// One sample on one thread: as many rounds as boxes are returned, in each of which all that are left are tried.
+// One thread per sample: it takes a round for each box that is returned, in which all remaining boxes are decayed.
 
 namespace cuaug {
 
-// The boxes that are left, in the order of their indices.
+// The remaining boxes, by index.
 struct SoftBoxes {
     double *left, *top, *right, *bottom, *area, *score;
     int* index;
     int count;
 
-    SoftBoxes(const SoftNms& args, long long n) : index(args.index + n * args.count), count(0) {
-        double* at = args.numbers + n * 6 * args.count;
-        left = at, top = at + args.count, right = top + args.count, bottom = right + args.count,
-        area = bottom + args.count, score = area + args.count;
+    SoftBoxes(const SoftNmsRecord& args, long long n) : index(args.index + n * args.count), count(0) {
+        left = args.workspace + n * 6 * args.count, top = left + args.count, right = top + args.count,
+        bottom = right + args.count, area = bottom + args.count, score = area + args.count;
     }
 
-    void add(const SoftNms& args, long long n, int i) {
-        const long long at = n * args.boxes.n + i * args.boxes.k;
-        left[count] = read_number(args.boxes, at), top[count] = read_number(args.boxes, at + args.boxes.x);
-        right[count] = read_number(args.boxes, at + 2 * args.boxes.x),
-        bottom[count] = read_number(args.boxes, at + 3 * args.boxes.x);
+    void add(const SoftNmsRecord& args, long long n, int i) {
+        const long long offset = n * args.boxes.n + i * args.boxes.k;
+        left[count] = read_number(args.boxes, offset), top[count] = read_number(args.boxes, offset + args.boxes.x);
+        right[count] = read_number(args.boxes, offset + 2 * args.boxes.x),
+        bottom[count] = read_number(args.boxes, offset + 3 * args.boxes.x);
         area[count] = (right[count] - left[count]) * (bottom[count] - top[count]);
         score[count] = score_of(args, n, i), index[count] = i;
         ++count;
@@ -36,66 +35,67 @@ struct SoftBoxes {
     }
 };
 
-constexpr double gone = -__builtin_huge_val();
+constexpr double removed_score = -__builtin_huge_val();  // the score of a removed box
 
-// The place of the highest score, the first of equal ones; -1: all are gone.
-inline int highest(const SoftBoxes& boxes) {
-    double best = gone;
+// The position of the highest score, the first of equal ones; -1: all boxes are removed.
+inline int argmax(const SoftBoxes& boxes) {
+    double best = removed_score;
 #pragma omp simd reduction(max : best)
     for (int i = 0; i < boxes.count; ++i) best = boxes.score[i] > best ? boxes.score[i] : best;
-    for (int i = 0; i < boxes.count && best > gone; ++i)
+    for (int i = 0; i < boxes.count && best > removed_score; ++i)
         if (boxes.score[i] == best) return i;
     return -1;
 }
 
-// Lowers the scores of what overlaps one box, and lets go of those that have become too low; how many are left.
-inline int decay(const SoftNms& args, SoftBoxes& boxes, int chosen, double* shared) {
+// Decays the scores of the boxes that overlap the chosen one, and removes those that fall too low; returns how many
+// remain. `ious`: workspace for a number per box.
+inline int decay(const SoftNmsRecord& args, SoftBoxes& boxes, int chosen, double* ious) {
     const double left = boxes.left[chosen], top = boxes.top[chosen], right = boxes.right[chosen],
                  bottom = boxes.bottom[chosen], area = boxes.area[chosen];
-    boxes.score[chosen] = gone;
+    boxes.score[chosen] = removed_score;
     for (int i = 0; i < boxes.count; ++i) {
         const double width = fmin(right, boxes.right[i]) - fmax(left, boxes.left[i]),
                      height = fmin(bottom, boxes.bottom[i]) - fmax(top, boxes.top[i]);
-        const double both = width * height, iou = both / (area + boxes.area[i] - both);
-        shared[i] = (width > 0) & (height > 0) & (iou > 0) ? iou : 0.0;
+        const double intersection = width * height, iou = intersection / (area + boxes.area[i] - intersection);
+        ious[i] = (width > 0) & (height > 0) & (iou > 0) ? iou : 0.0;
     }
-    int left_over = 0;
+    int remaining = 0;
     for (int i = 0; i < boxes.count; ++i) {
-        if (shared[i] > 0) boxes.score[i] *= kept_share(args, shared[i]);
-        if (!(boxes.score[i] > args.score_threshold)) boxes.score[i] = gone;
-        left_over += boxes.score[i] > gone;
+        if (ious[i] > 0) boxes.score[i] *= decay_factor(args, ious[i]);
+        if (!(boxes.score[i] > args.score_threshold)) boxes.score[i] = removed_score;
+        remaining += boxes.score[i] > removed_score;
     }
-    return left_over;
+    return remaining;
 }
 
-inline void soft_nms_sample(const SoftNms& args, long long n) {
+inline void soft_nms_sample(const SoftNmsRecord& args, long long n) {
     SoftBoxes boxes(args, n);
-    const long long row = n * args.most;
-    int found = 0;
-    auto give = [&](int index, double score) {
-        write_index(args, args.out, row + found, index);
-        write_score(args.scores, args.decayed, row + found++, score);
+    const long long row = n * args.max_output;
+    int written = 0;
+    auto write = [&](int index, double score) {
+        write_index(args, args.out, row + written, index);
+        write_score(args.scores, args.out_scores, row + written++, score);
     };
-    const long long given = args.counts.data == nullptr ? args.count : read_whole(args.counts, n * args.counts.n);
-    const int take = static_cast<int>(given < args.count ? given : args.count);
-    for (int i = 0; i < take; ++i)
-        if (part_of(args, n, i) == SoftPart::full) boxes.add(args, n, i);
-    Vector<double> shared(boxes.count);
-    for (int chosen; found < args.most && (chosen = highest(boxes)) >= 0;) {
-        give(boxes.index[chosen], boxes.score[chosen]);
-        const int left = decay(args, boxes, chosen, shared.data());
-        if (4 * left > 3 * boxes.count) continue;
-        int kept = 0;
+    const long long counted = args.counts.data == nullptr ? args.count : read_int(args.counts, n * args.counts.n);
+    const int given = static_cast<int>(counted < args.count ? counted : args.count);
+    for (int i = 0; i < given; ++i)
+        if (role_of(args, n, i) == SoftNmsRole::decaying) boxes.add(args, n, i);
+    Vector<double> ious(boxes.count);
+    for (int chosen; written < args.max_output && (chosen = argmax(boxes)) >= 0;) {
+        write(boxes.index[chosen], boxes.score[chosen]);
+        const int remaining = decay(args, boxes, chosen, ious.data());
+        if (4 * remaining > 3 * boxes.count) continue;
+        int count = 0;
         for (int i = 0; i < boxes.count; ++i)
-            if (boxes.score[i] > gone) boxes.move(i, kept++);
-        boxes.count = kept;
+            if (boxes.score[i] > removed_score) boxes.move(i, count++);
+        boxes.count = count;
     }
-    for (int i = 0; i < take && found < args.most; ++i)
-        if (part_of(args, n, i) == SoftPart::last) give(i, score_of(args, n, i));
-    write_index(args, args.found, n, found);
-    while (found < args.most) give(-1, 0);
+    for (int i = 0; i < given && written < args.max_output; ++i)
+        if (role_of(args, n, i) == SoftNmsRole::last) write(i, score_of(args, n, i));
+    write_index(args, args.out_counts, n, written);
+    while (written < args.max_output) write(-1, 0);
 }
 
-void soft_nms_task(const void* record, long long n) { soft_nms_sample(*static_cast<const SoftNms*>(record), n); }
+void soft_nms_task(const void* record, long long n) { soft_nms_sample(*static_cast<const SoftNmsRecord*>(record), n); }
 
 }  // namespace cuaug
