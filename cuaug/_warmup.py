@@ -8,14 +8,22 @@ from ._program.names import chain, name_expression
 
 def warmup_names() -> list[str]:
     """The name expressions of what most training steps use."""
-    geometries = (("Affine", "Bilinear"), ("Affine", "Nearest"), ("Perspective", "Bilinear"), ("Grid", "Bilinear"))
+    geometries = (
+        ("Affine", "Bilinear"),
+        ("Affine", "Nearest"),
+        ("Perspective", "Bilinear"),
+        ("CoordinateMap", "Bilinear"),
+    )
     colours = ("AdjustBrightness", "AdjustContrast", "AdjustSaturation", "AdjustHue")
-    names = ["cuaug::nms_few_settle", "cuaug::nms_settle", "cuaug::nms_sort"]
-    names += [name_expression(skeleton, "float32") for skeleton in ("nms_few_hits", "nms_hits", "nms_rank", "nms")]
+    names = ["cuaug::nms_small_resolve", "cuaug::nms_resolve", "cuaug::nms_sort"]
+    names += [
+        name_expression(skeleton, "float32")
+        for skeleton in ("nms_small_overlap_mask", "nms_overlap_mask", "nms_rank", "nms")
+    ]
     for layout in ("Planar", "Packed"):
         for dtype in ("uint8", "float16", "float32"):
             names += [
-                name_expression("warp", dtype, layout, 3, *functors, "Constant", chain(()), dtype, layout)
+                name_expression("warp_image", dtype, layout, 3, *functors, "Constant", chain(()), dtype, layout)
                 for functors in geometries
             ]
             names.append(name_expression("resample", dtype, layout, 3, "Triangle", dtype, layout))

@@ -345,7 +345,7 @@ def to_dtype(
     array([[0., 1.]], dtype=float32)
     """
     image = describe(images, layout)
-    ops = () if scale else ("Unscaled",)
+    ops = () if scale else ("ConvertRange",)
     return pointwise.pointwise(image, ops, _parameters.per_sample_columns("", [], image), dtype_name(dtype), out)
 
 

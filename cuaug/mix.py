@@ -118,8 +118,8 @@ def mix_labels(labels: Any, lam: Any, partner: Any = None, num_classes: int | No
         _parameters.checked_column("partner", partner, 0, count - 1), like=labels, dtype="float64"
     ).reshape(-1)
     _check.samples("partner", index.shape[0], count)
-    # As `partner_of` in kernels/pointwise_record.cuh: device values are not read, and torch's CUDA would not survive an
-    # index beyond the batch.
+    # As `partner_of` in kernels/records/pointwise.cuh: device values are not read, and torch's CUDA context would not
+    # survive an index beyond the batch.
     this = convert.asarray(np.arange(count), like=labels, dtype="int64")
     whole = convert.asarray(xp.where((index >= 0) & (index < count), index, 0.0 * this), like=labels, dtype="int64")
     chosen = xp.where(index < 0, (this + count - 1) % count, xp.where(index < count, whole, this))

@@ -185,7 +185,9 @@ def cut(pieces: np.ndarray, library: Library, device: int) -> None:
     """Moves pieces of a device's memory, on the library's current stream."""
     loaded = library.load(pieces, device)
     grid = len(pieces), int(-(-pieces[:, 4].max() // _ROWS)), 1
-    launch.launch("cuaug::cut", COPY_BOXES.pack(library.pointer(loaded)), grid, 256, 0, device, library.stream(device))
+    launch.launch(
+        "cuaug::copy_boxes", COPY_BOXES.pack(library.pointer(loaded)), grid, 256, 0, device, library.stream(device)
+    )
 
 
 def _rounds(bytes_of: np.ndarray) -> Iterator[slice]:

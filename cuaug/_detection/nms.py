@@ -1,4 +1,4 @@
-"""Greedy suppression: checks and describes boxes, packs the record of kernels/nms_record.cuh, and runs it."""
+"""Greedy suppression: checks and describes boxes, packs the record of kernels/records/nms.cuh, and runs it."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _STRIDES = struct.Struct("4q")
 _FLOATS = ("float16", "bfloat16", "float32", "float64")
 _WHOLE = ("uint8", "int16", "int32", "int64", "bool")
 KINDS = {name: i for i, name in enumerate((*_FLOATS, *_WHOLE[:4]))} | {"bool": 4}
-_TILE, _BLOCK, _RANK_THREADS = 1024, 64, 64  # kernels/nms_record.cuh, nms_rank.cu
-_PART, _OWN_WORDS = 256, (2, 4, 6, 8)  # kernels/nms_pairs.cuh, nms_hits.cu
-_FEW, _FEW_WARPS = 1024, 8  # kernels/nms_few.cuh
-_PLACES = {"float32": 4, "float64": 1}  # for blocks of nms_hits.cu on a multiprocessor
-_SETTLE_WARPS = 32  # of a block of kernels/nms_settle.cu
+_TILE, _BLOCK, _RANK_THREADS = 1024, 64, 64  # kernels/records/nms.cuh, detection/nms_rank.cu
+_PART, _OWN_WORDS = 256, (2, 4, 6, 8)  # kernels/detection/nms_pairs.cuh, detection/nms_overlap_mask.cu
+_FEW, _FEW_WARPS = 1024, 8  # kernels/detection/nms_small.cuh
+_PLACES = {"float32": 4, "float64": 1}  # for blocks of detection/nms_overlap_mask.cu on a multiprocessor
+_SETTLE_WARPS = 32  # of a block of kernels/detection/nms_resolve.cu
 _MOST_PAIRS = 1 << 28  # to be compared, all of them; beyond, and rotated, boxes go by the chain, which compares fewer
 _KEY, _CANDIDATE = 24, {"float32": 32, "float64": 56, "Rotated": 64}  # bytes
 
@@ -195,7 +195,7 @@ class _Plan(NamedTuple):
 
     spaces: tuple[int, ...]
     bytes: int
-    own_words: int  # kernels/nms_record.cuh
+    own_words: int  # kernels/records/nms.cuh
     launches: tuple[tuple[str, tuple[int, int, int], int], ...]
 
 
@@ -210,7 +210,7 @@ def _plan(samples: int, count: int, real: str, by_class: bool, processors: int) 
     blocks, tiles, words, parts = (-(-count // size) for size in (_BLOCK, _TILE, 32, _PART))
     bits, kept, own_words = samples * count * 4 * words, samples * count * 4, 0
     published, state = samples * blocks * (_BLOCK // 32) * 8, (1 + samples) * 4
-    # A warp of nms_settle holds 32 words for 32 boxes, and its blocks wait for each other.
+    # A warp of nms_resolve holds 32 words for 32 boxes, and its blocks wait for each other.
     groups = -(-words // 32) or 1
     each = max(_SETTLE_WARPS // groups, 1)
     settling = -(-words // each)
@@ -220,15 +220,15 @@ def _plan(samples: int, count: int, real: str, by_class: bool, processors: int) 
         few_parts = -(-words // _FEW_WARPS)
         sizes = 0, bits, 0, kept * few_parts, 0
         launches = [
-            (f"nms_few_hits<cuaug::{real}>", few_parts * words * samples, 1, 32 * _FEW_WARPS),
-            ("nms_few_settle", samples, 1, 32 * words),
+            (f"nms_small_overlap_mask<cuaug::{real}>", few_parts * words * samples, 1, 32 * _FEW_WARPS),
+            ("nms_small_resolve", samples, 1, 32 * words),
         ]
     elif compared and settling <= processors and samples * count**2 <= _MOST_PAIRS:
         own_words = _own_words(words, parts * samples, _PLACES[real] * processors)
         sizes = kept * parts, bits, published, kept, state
         launches = [
-            (f"nms_hits<cuaug::{real}>", parts * -(-words // own_words) * samples, 1, _PART),
-            ("nms_settle", settling * samples, 1, 32 * groups * each),
+            (f"nms_overlap_mask<cuaug::{real}>", parts * -(-words // own_words) * samples, 1, _PART),
+            ("nms_resolve", settling * samples, 1, 32 * groups * each),
         ]
     else:
         orders = 2 if by_class else 1
@@ -250,7 +250,7 @@ def _plan(samples: int, count: int, real: str, by_class: bool, processors: int) 
 
 
 def _own_words(words: int, parts: int, places: int) -> int:
-    """Words of a block of nms_hits. Its set-up costs about as much as a word; few idle little in the last turn."""
+    """Words of a block of nms_overlap_mask: set-up costs about as much as a word; few words idle less at the end."""
     return min(_OWN_WORDS, key=lambda own: (-(-parts * -(-words // own) // places) * (own + 1), -own))
 
 
@@ -277,7 +277,7 @@ def described(name: str, array: Any, dtypes: tuple[str, ...]) -> tuple[ArrayDesc
 
 
 def numbers(array: ArrayDescriptor | None, lead: int) -> tuple[int, bytes]:
-    """`cuaug::Numbers`: the pointer, and all else."""
+    """`cuaug::TypedArray`: the pointer, and all else."""
     if array is None:
         return 0, bytes(_STRIDES.size)
     return array.pointer, _strides(array.strides, array.dtype, lead)

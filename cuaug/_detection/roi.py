@@ -1,4 +1,4 @@
-"""Pooling of regions: checks and describes, packs the record of kernels/roi_record.cuh, and runs it both ways."""
+"""Pooling of regions: checks and describes, packs the record of kernels/records/roi.cuh, and runs it both ways."""
 
 from __future__ import annotations
 

@@ -8,11 +8,11 @@ from .._arrays.protocol import Library
 from .._gpu import launch
 from .._program.dtypes import ITEM_SIZE
 
-_TILE, _GROUP = (8, 32), {"float64": 16}  # kernels/gpu/roi_touch.cuh; roi_back.cu: of others 32
-_PLANAR, _MOST_ROWS = 8, 65535  # channels of a thread (kernels/gpu/roi_walk.cuh); of a grid
+_TILE, _GROUP = (8, 32), {"float64": 16}  # kernels/detection/roi_gather.cuh, roi_backward_gather.cu (other dtypes: 32)
+_PLANAR, _MOST_ROWS = 8, 65535  # channels of a thread (kernels/detection/roi_by_sample.cuh); of a grid
 _ENOUGH = 2048  # blocks of 256 threads for a large GPU: each works out its region anew
-_A_BLOCKS = 128  # channels in planes: 16 for each warp of kernels/roi_average.cu
-BOUNDS, SHAPE = 24, 112  # bytes of RegionBounds and RegionShape (kernels/roi_record.cuh)
+_A_BLOCKS = 128  # channels in planes: 16 for each warp of kernels/detection/roi_average.cu
+BOUNDS, SHAPE = 24, 112  # bytes of RegionBounds and RegionShape (kernels/records/roi.cuh)
 
 
 class Call(NamedTuple):
@@ -38,7 +38,7 @@ def pool(call: Call, data: bytes, places: bytes) -> None:
         return
     take = 0 if call.kind == "avg" else 2 if any(places) else 1
     grid = call.regions, min(-(-_items(call) // 128), _MOST_ROWS), 1
-    _launch(call, "roi", (f"cuaug::{_bins(call)}", take, call.wide), data + places, grid, 128)
+    _launch(call, "roi_by_sample", (f"cuaug::{_bins(call)}", take, call.wide), data + places, grid, 128)
 
 
 def scatter(call: Call, data: bytes, places: bytes) -> None:
@@ -46,11 +46,11 @@ def scatter(call: Call, data: bytes, places: bytes) -> None:
     inside = int(call.wide > 0)
     if call.kind == "avg" and not call.rotated:
         parts = _parts(call, 128) if inside else 2 * _shares(call, _ENOUGH)  # blocks of half as many threads
-        _launch(call, "roi_spread", (inside,), data, (call.regions, parts, 1), 128)
+        _launch(call, "roi_backward_separable", (inside,), data, (call.regions, parts, 1), 128)
         return
     grid = call.regions, min(-(-_items(call._replace(wide=inside)) // 128), _MOST_ROWS), 1
     functors = f"cuaug::{_bins(call)}", int(call.kind != "avg"), inside
-    _launch(call, "roi_scatter", functors, data + places, grid, 128)
+    _launch(call, "roi_backward_scatter", functors, data + places, grid, 128)
 
 
 def gather(call: Call, data: bytes, levels: list[tuple[int, ...]], samples: int) -> None:
@@ -64,7 +64,7 @@ def gather(call: Call, data: bytes, levels: list[tuple[int, ...]], samples: int)
     if call.kind == "avg" and not call.rotated:
         touch = f"cuaug::Upright<{real}>"
     if blocks:
-        _launch(call, "roi_back", (touch,), data, (blocks, 1, 1), _TILE[0] * _TILE[1])
+        _launch(call, "roi_backward_gather", (touch,), data, (blocks, 1, 1), _TILE[0] * _TILE[1])
 
 
 def wide(pointers_and_steps: list[tuple[int, ...]], channels: int, dtype: str) -> int:

@@ -1,4 +1,4 @@
-"""Overlaps of rotated boxes: packs the record of kernels/rotated_iou_record.cuh, and runs it."""
+"""Overlaps of rotated boxes: packs the record of kernels/records/rotated_iou.cuh, and runs it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .._host import extension as _cpu
 from .._program.records import ROTATED_IOU
 from . import nms as _nms
 
-_SIDE = 16  # kernels/rotated_pairs.cu
+_SIDE = 16  # kernels/detection/rotated_pairs.cu
 _PACKER = ROTATED_IOU.packed_by("P32s P32s P 3q 2i")
 
 

@@ -1,4 +1,4 @@
-"""Suppression by lowering scores: packs the record of kernels/soft_nms_record.cuh, and runs it."""
+"""Suppression by lowering scores: packs the record of kernels/records/soft_nms.cuh, and runs it."""
 
 from __future__ import annotations
 

@@ -8,9 +8,9 @@ from .._gpu.launch_sequence import Launch
 from .._program.names import batched_name, skeleton_of
 from .._program.records import BATCH
 
-MOST = 4  # kernels/gpu/together.cuh
+MOST = 4  # kernels/gpu/batched_launch.cuh
 _OUTPUT_POINTER, _ = BATCH.offsets["out.data"]
-_KERNELS = "warp", "relevel"  # that take so many records
+_KERNELS = "warp_image", "histogram_lut"  # that take so many records
 
 
 def joined(launches: Sequence[Launch]) -> list[Launch]:
@@ -46,7 +46,7 @@ def _written(launch: Launch) -> set[int]:
 
 def _writes_its_result(launch: Launch) -> bool:
     """And nothing else: no mean that it takes on the way."""
-    return skeleton_of(launch.kernel) in _KERNELS and "Measured" not in launch.kernel
+    return skeleton_of(launch.kernel) in _KERNELS and "StoreAndMean" not in launch.kernel
 
 
 def _one(group: Sequence[Launch]) -> Launch:

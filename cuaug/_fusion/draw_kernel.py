@@ -11,7 +11,7 @@ from .._host import extension as _cpu
 from .._passes.parameters import StridedArray
 from .._program.records import DRAW, RAGGED_IMAGE
 
-_SAMPLES = 8  # to a block (kernels/draw.cu)
+_SAMPLES = 8  # to a block (kernels/passes/draw.cu)
 
 
 class Draws(NamedTuple):
@@ -34,7 +34,7 @@ def draw(
 ) -> None:
     """Fills the first `columns` of `table` [N, P], which are all that is wanted, by a program of `length` numbers."""
     samples = image.samples
-    near = 8 * (length + _SAMPLES * (columns | 1))  # kernels/draw.cu
+    near = 8 * (length + _SAMPLES * (columns | 1))  # kernels/passes/draw.cu
     shared = near if near <= 48 << 10 else 0
     own = (image.pointer + RAGGED_IMAGE.size, image.axes.strides[0]) if image.ragged else (0, 0)
     data = _drawing(program.pointer, length, table, columns, draws, samples, own, shared > 0)

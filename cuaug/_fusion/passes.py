@@ -240,10 +240,10 @@ class Pass:
         if isinstance(op, Cast):
             if WHITE.get(op.dtype) != WHITE.get(self.target):
                 if not op.scale:
-                    self.chain.append(Pointwise("Unscaled", ()))
+                    self.chain.append(Pointwise("ConvertRange", ()))
                     self.unscaled = True
                 elif not self.chain and not self._blurs:
-                    self.chain.append(Pointwise("Scaled", ()))
+                    self.chain.append(Pointwise("Rescale", ()))
             self.target = op.dtype
         elif isinstance(op, Pointwise):
             self.chain.append(op)

@@ -51,7 +51,7 @@ def plan_of(recipe: Recipe, image: ImageBatch) -> Plan:
     white = {id(column): each.white for each in passes for column in each.columns}
     draws = [in_units_of(draw, white.get(id(draw.columns[0]), 1.0)) for draw in recipe.draws]
     kept = [each.matrix for each in reversed(passes) if each.matrix]
-    whole = Instruction("KeepAll", matrix, [len(kept), *(a for each in kept for a in (each[0], len(each)))])
+    whole = Instruction("StoreForwardMatrix", matrix, [len(kept), *(a for each in kept for a in (each[0], len(each)))])
     program = assembled([*draws, *_turns(passes), *_carries(passes), whole])
     names: dict[str, int] = {}
     for column in (column for draw in recipe.draws for column in draw.columns):
@@ -84,7 +84,7 @@ def _turns(passes: Sequence[Pass]) -> Iterator[Instruction]:
             for head in each.heads[1:]:
                 if isinstance(head, Geometric):
                     turn = each.heads[0].columns[4 if head.mirror == "y" else 5]
-                    yield Instruction("Toggle", [turn], [head.columns[0]])
+                    yield Instruction("XorFlag", [turn], [head.columns[0]])
 
 
 def _carries(passes: Sequence[Pass]) -> Iterator[Instruction]:
@@ -94,4 +94,4 @@ def _carries(passes: Sequence[Pass]) -> Iterator[Instruction]:
             if isinstance(head, (Geometric, Resized)):
                 yield head.carry
         if each.matrix:
-            yield Instruction("KeepPass", each.matrix, [len(each.matrix)])
+            yield Instruction("StorePassMap", each.matrix, [len(each.matrix)])

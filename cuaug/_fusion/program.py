@@ -11,22 +11,23 @@ import numpy as np
 from .._program.records import INSTRUCTION
 from .recipe import Column, Instruction
 
-# In the order of `cuaug::Kind`.
+# In the order of `cuaug::Opcode` (kernels/draws/instruction.cuh).
 KINDS = (
-    *("Constant", "Uniform", "Below", "Chance", "Permutation", "Order", "Crop", "ResizedCrop", "Erased"),
-    *("Choice", "Entry", "Beta", "Cut", "Corners", "Words"),
-    *("Box", "Shift", "Mirror", "KeepPass", "Toggle"),
-    *("Affine", "Perspective", "KeepAll"),
+    *("Constant", "Uniform", "RandInt", "Bernoulli", "Permutation", "PermutationOrNone"),
+    *("Crop", "ResizedCrop", "RandomErasing"),
+    *("Categorical", "ListValue", "Beta", "CutMixBox", "PerspectiveCorners", "StreamColumns"),
+    *("InverseCropResize", "InverseTranslate", "InverseFlip", "StorePassMap", "XorFlag"),
+    *("InverseAffine", "InversePerspective", "StoreForwardMatrix"),
 )
 # Which arguments of a kind are in the images' own range, and so scale with what is white there.
-_RANGED = {"Constant": (0, 1), "Chance": (1, 2)}
+_RANGED = {"Constant": (0, 1), "Bernoulli": (1, 2)}
 
 
 def assembled(instructions: Iterable[Instruction]) -> np.ndarray:
     """The program: contents, then again and again a header and, as float64, arguments."""
     phases = _phases(instructions)
     starts = list(itertools.accumulate((len(phase) for phase in phases), initial=0))
-    numbers = 1 + len(starts) + starts[-1]  # of the contents, as `cuaug::Contents` has them
+    numbers = 1 + len(starts) + starts[-1]  # of the contents, as `cuaug::ProgramHeader` has them
     begins, program = list[int](), bytearray()
     for it in itertools.chain(*phases):
         begins.append((-(-numbers // 2)) + len(program) // 8)
@@ -45,12 +46,14 @@ def _phases(instructions: Iterable[Instruction]) -> list[list[Instruction]]:
     written, read = dict[int, int](), dict[int, int]()  # in which phase a column was last
     phases, coordinates = list[list[Instruction]]([[]]), list[Instruction]()
     for it in instructions:
-        if KINDS.index(it.kind) > KINDS.index("Words"):
+        if KINDS.index(it.kind) > KINDS.index("StreamColumns"):
             coordinates.append(it)
             continue
         named = [id(a) for a in it.arguments if isinstance(a, Column)]
         reads = named + ([id(it.gate.column)] if it.gate else [])
-        writes = [id(column) for column in it.columns] + (named if it.kind == "Cut" else [])  # its share becomes exact
+        writes = [id(column) for column in it.columns] + (
+            named if it.kind == "CutMixBox" else []
+        )  # its share becomes exact
         phase = max(
             [0, *(written[c] + 1 for c in reads + writes if c in written), *(read[c] + 1 for c in writes if c in read)]
         )
@@ -67,7 +70,7 @@ def in_units_of(instruction: Instruction, white: float) -> Instruction:
     if own is None or own == white:
         return instruction
     arguments = list(instruction.arguments)
-    for i in (3, *range(5, len(arguments))) if instruction.kind == "Entry" else _RANGED[instruction.kind]:
+    for i in (3, *range(5, len(arguments))) if instruction.kind == "ListValue" else _RANGED[instruction.kind]:
         arguments[i] = arguments[i] * white / own
     return replace(instruction, arguments=arguments)
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from .._check import WHITE
 
-MOST_ENTRIES = 1 << 16  # positions in a recipe (kernels/philox.cuh)
+MOST_ENTRIES = 1 << 16  # positions in a recipe (kernels/draws/philox.cuh)
 _INDICES = 64  # of random numbers that each draw keeps to itself: four to an index
 
 
@@ -40,7 +40,7 @@ class Gate(NamedTuple):
 
 @dataclass
 class Instruction:
-    """One of kernels/draws/program.cuh. `arguments` are numbers, or columns that stand for their places."""
+    """One of kernels/draws/instruction.cuh. `arguments` are numbers, or columns that stand for their places."""
 
     kind: str
     columns: Sequence[Column]
@@ -145,7 +145,7 @@ class Blur:
 
 @dataclass
 class Mixed:
-    """Each sample with another (kernels/mixes); the first column says with which: -1, the one before it."""
+    """Each sample with another (kernels/ops/mixes); the first column says with which: -1, the one before it."""
 
     name: str
     columns: Sequence[Column]
@@ -168,7 +168,7 @@ class Stretched:
     columns: Sequence[Column]  # 0: this sample stays as it is
 
 
-EQUALIZED, STRETCHED, CONTRASTED = 1.0, 2.0, 3.0  # kernels/relevelled.cuh
+EQUALIZED, STRETCHED, CONTRASTED = 1.0, 2.0, 3.0  # kernels/ops/histogram_lut.cuh
 
 
 @dataclass
@@ -236,7 +236,7 @@ class Recipe:
     def draw(
         self, kind: str, names: Sequence[str], *arguments: float | Column, white: float | None = None
     ) -> list[Column]:
-        """Numbers from an instruction of kernels/draws/program.cuh."""
+        """Numbers from an instruction of kernels/draws/instruction.cuh."""
         columns = [Column(f"{self.position}.{self.name}.{name}", white) for name in names]
         self.draws.append(
             Instruction(kind, columns, arguments, self.position, self._index, self._gates[-1] if self._gates else None)
@@ -255,7 +255,7 @@ class Recipe:
         return self.draw("Uniform", [name], low, high, float(rounded), otherwise)[0]
 
     def chance(self, name: str, p: float, yes: float = 1.0, no: float = 0.0, white: float | None = None) -> Column:
-        return self.draw("Chance", [name], p, yes, no, white=white)[0]
+        return self.draw("Bernoulli", [name], p, yes, no, white=white)[0]
 
     @contextlib.contextmanager
     def only_where(self, column: Column, value: float = 1.0) -> Iterator[None]:
@@ -289,22 +289,24 @@ class Recipe:
 
     def mirrored(self, flag: Column, axis: Literal["x", "y"]) -> None:
         extent = self.size[1] if axis == "x" else self.size[0]
-        self.geometric("Mirror", [flag], extent, float(axis == "y"), mirror=axis, whole=True)
+        self.geometric("InverseFlip", [flag], extent, float(axis == "y"), mirror=axis, whole=True)
 
     def cropped(self, corner: Sequence[Column], size: tuple[int, int]) -> None:
         """A box inside the image, from (top, left) on."""
         box = [*corner, *(self.constant(n, v) for n, v in zip(("height", "width"), size, strict=True))]
-        self.geometric("Shift", box, size=size, whole=True, box=True)
+        self.geometric("InverseTranslate", box, size=size, whole=True, box=True)
 
     def resized(self, box: Sequence[Column], size: tuple[int, int], interpolation: str, antialias: bool) -> None:
         """A box (top, left, height, width) of the image fills the canvas."""
         self._fits(size, exactly=True)
         of = *size, *(1.0 / extent for extent in size)
         if interpolation == "nearest" or (interpolation == "bilinear" and not antialias):
-            self.geometric("Box", box, *of, size=size, interpolation=interpolation, border="edge", box=True)
+            self.geometric(
+                "InverseCropResize", box, *of, size=size, interpolation=interpolation, border="edge", box=True
+            )
             return
         turned = [self.constant(name, 0.0) for name in ("upside_down", "left_to_right")]
-        carry, antialias = Instruction("Box", (), (box[0], *of)), antialias or interpolation == "area"
+        carry, antialias = Instruction("InverseCropResize", (), (box[0], *of)), antialias or interpolation == "area"
         twofold = self.size[0] <= 2 * size[0] and self.size[1] <= 2 * size[1]
         mild = antialias and twofold and interpolation in ("bilinear", "area")
         self.ops.append(Resized(carry, [*box, *turned], size, interpolation, antialias, mild))

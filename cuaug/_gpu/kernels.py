@@ -1,7 +1,7 @@
 """Compiled kernels by their name expressions.
 
-A name expression is the program: `cuaug::warp<cuaug::uint8, ...>`. CuPy compiles its text (_program/sources.py) once
-and keeps the result on disk.
+A name expression is the program: `cuaug::warp_image<cuaug::uint8, ...>`. CuPy compiles its text (_program/sources.py)
+once and keeps the result on disk.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from .._program.sources import sources
 from .cupy_import import cupy
 from .failures import backend_error
 
-# Kernels that programmatic dependent launch may start early: they call `wait_for_previous` (gpu/succession.cuh).
+# Kernels that programmatic dependent launch may start early: they call `wait_for_previous`
+# (gpu/programmatic_launch.cuh).
 PDL_KERNELS = (
-    *("draw", "warp", "resample", "pointwise", "relevel", "blend"),
-    *("nms_few_settle", "nms_settle", "nms_rank", "nms"),
+    *("draw", "warp_image", "resample", "pointwise", "histogram_lut", "blend"),
+    *("nms_small_resolve", "nms_resolve", "nms_rank", "nms"),
 )
 _kernels: dict[str, _CompiledKernel] = {}
 _compiling_lock = threading.Lock()

@@ -17,7 +17,7 @@ from pathlib import Path
 from .._check import BackendError
 from .._program.user_ops import UserOp, compile_error_for
 
-HEADERS = Path(__file__).parents[1] / "kernels", Path(__file__).parents[1] / "cpu"
+HEADERS = Path(__file__).parents[1] / "kernels", Path(__file__).parents[1] / "cpu/loops"
 _OPTIONS = ("-std=c++17", "-shared", "-fPIC", "-fvisibility=hidden", "-w", *(f"-I{folder}" for folder in HEADERS))
 _PROGRAM = """\
 #include <cstring>

@@ -21,9 +21,9 @@ def gaussian_blur(
     """A Gaussian of `window` (x, y) pixels, across and down; `sigma` holds those of x and y. Scaled to `dtype`."""
     dtype = image.dtype if dtype is None else dtype
     if dtype != image.dtype and image.device < 0:  # the loops do one thing at a time, but round once as the kernel
-        made = redescribe(pointwise(image, ("Scaled",), SampleParameters(NULL_ARRAY, ()), "float32", None), image)
+        made = redescribe(pointwise(image, ("Rescale",), SampleParameters(NULL_ARRAY, ()), "float32", None), image)
         blurred = redescribe(gaussian_blur(made, window, sigma, None), image)
-        return pointwise(blurred, ("Scaled",), SampleParameters(NULL_ARRAY, ()), dtype, out)
+        return pointwise(blurred, ("Rescale",), SampleParameters(NULL_ARRAY, ()), dtype, out)
     if image.dtype not in _check.IMAGE_DTYPES:
         raise TypeError(f"images must be one of {', '.join(_check.IMAGE_DTYPES)}, got {image.dtype}")
     result = allocate_output(image, image.size, dtype, out)

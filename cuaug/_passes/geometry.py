@@ -11,7 +11,7 @@ from .parameters import NULL_ARRAY, SampleParameters, StridedArray
 
 _MAX_FLOAT32_COORDINATE = (
     1 << 20
-)  # `narrow` of kernels/geometry/grid.cuh: in its kernel maps of positions count from the corner
+)  # kernels/geometry/coordinate_map.cuh: in its kernel maps of positions count from the corner
 IDENTITY = SampleParameters(NULL_ARRAY, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0))  # a matrix that moves nothing
 
 
@@ -39,9 +39,10 @@ def map_geometry(
     scale: tuple[float, float],
     relative: bool,
 ) -> Geometry:
-    """`Grid`: maps of positions, or of displacements, in units of `scale` (x, y) pixels.
+    """`CoordinateMap`: maps of positions, or of displacements, in units of `scale` (x, y) pixels.
 
-    `WideGrid` for maps of float64, and where sides, strides or offsets are below 0 or too large for float32 or 32 bits.
+    `CoordinateMap64` for maps of float64, and where sides, strides or offsets are negative or too large for float32 or
+    32 bits.
     """
     (height, width), (down, right) = image.size, image.axes.strides[3:]
     farthest = max(height, width, *size, *(abs(stride) for table in (x, y) for stride in (table.y, table.x)))
@@ -53,6 +54,6 @@ def map_geometry(
         or min(down, right) < 0
         or bytes_within >= 1 << 31
     )
-    name = "WideGrid" if wide else "Grid"
+    name = "CoordinateMap64" if wide else "CoordinateMap"
     fields = *x[:5], *y[:5], *scale, *scale, float(relative), bool(relative), *image.size
     return Geometry(name, fields, (x, y))

@@ -10,9 +10,9 @@ from .._program.dtypes import ITEM_SIZE
 
 # Columns, at least as many as the widest kernel reaches, and rows, of which the first that fits is taken.
 _BLUR_TILES = (224, 32), (224, 16), (112, 32), (112, 16), (64, 16), (64, 8)
-POINTWISE_THREADS = 256  # each of which makes four pixels at a time (kernels/pointwise.cu)
+POINTWISE_THREADS = 256  # each of which makes four pixels at a time (kernels/passes/pointwise.cu)
 POINTWISE_BLOCKS = 4  # on a multiprocessor at a time: what short chains have of narrow dtypes, a guess for others
-UNEVEN = {"AfterContrast"}  # ops in which one sample has more to do than another
+UNEVEN = {"JitterAfterMean"}  # ops in which one sample has more to do than another
 _UNEVEN_TURNS = 2  # of a GPU, for those (benchmarks/log/recipes-mean-gpu.md)
 _FEW_ROWS, _MANY_ROWS = 64, 128  # of a warp's regions, at most; of small blocks half, of copied narrow ones twice that
 _REGION_WIDTHS = 32, 64
@@ -46,7 +46,7 @@ def warp(
 
 
 def small_blocks(dtype: str, group: int, copied: bool) -> bool:
-    """Whether a warp's blocks have half the threads, for half the rows: `small_blocks` of kernels/gpu/copied.cuh."""
+    """Whether a warp's blocks have half the threads, for half the rows: `small_blocks` of kernels/gpu/raw_stage.cuh."""
     return copied and ITEM_SIZE[dtype] == 1 and group < 4
 
 
@@ -55,7 +55,7 @@ def warp_regions(
 ) -> tuple[int, ...]:
     """What the record holds of them."""
     cut = _regions(dtype, group, slices, height, width, copied, halves)
-    each = cut.all if copied else cut.wide.down  # their order: kernels/gpu/place.cuh
+    each = cut.all if copied else cut.wide.down  # their order: kernels/gpu/region_scheduler.cuh
     return *cut.wide, *cut.narrow, *_divisor(max(each, 1)), *_divisor(max(cut.across, 1)), cut.unhalved
 
 
@@ -89,8 +89,8 @@ class _Regions(NamedTuple):
 
 
 def _regions(dtype: str, group: int, slices: int, height: int, width: int, copied: bool, halves: bool) -> _Regions:
-    """Of the output of a warp (kernels/warp.cu): fewer columns where pixels are wide, which four of 16 bits are: their
-    boxes would not fit where they are turned.
+    """The output regions of a warp (kernels/passes/warp_image.cu): fewer columns where pixels are wide, as four of 16 bits
+    are: the source boxes of rotated regions would not fit otherwise.
 
     All of about the same height, and tall, which costs less, where they leave blocks enough for a GPU. Not of the
     widest pixels: boxes of a sixteenth of a tall region might not fit. Tall ones may have `halves`, unless one of them
@@ -204,7 +204,7 @@ def gaussian_blur(
 
 
 class Tile(NamedTuple):
-    """What a block blurs, and the bytes of shared memory that takes (kernels/gaussian_blur.cu)."""
+    """What a block blurs, and the bytes of shared memory that takes (kernels/passes/gaussian_blur.cu)."""
 
     width: int
     height: int
@@ -236,6 +236,6 @@ def _even_share(extent: int, most: int) -> int:
 
 
 def _stored_bytes(dtype: str, group: int) -> int:
-    """Of a pixel in shared memory (kernels/gpu/words.cuh)."""
+    """Of a pixel in shared memory (kernels/gpu/word_pixel.cuh)."""
     item = ITEM_SIZE[dtype]
     return 4 if item == 1 else {1: 2, 2: 4, 3: 8, 4: 8}[group] if item == 2 else item * group

@@ -36,7 +36,7 @@ class KernelTemplate(NamedTuple):
 
 
 KERNEL_TEMPLATES = {
-    "warp": KernelTemplate(256, _grids.warp, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:6], n[1], ls[1], *n[6:])),
+    "warp_image": KernelTemplate(256, _grids.warp, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:6], n[1], ls[1], *n[6:])),
     "resample": KernelTemplate(128, _grids.resample, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:], n[1], ls[1])),
     "pointwise": KernelTemplate(
         _grids.POINTWISE_THREADS,
@@ -44,8 +44,8 @@ KERNEL_TEMPLATES = {
         lambda n, ls, k, to: (n[0], ls[0], k, chain(n[2:]), n[1], ls[1], min(to.extents[2], 4)),
     ),
     "luma_mean": KernelTemplate(512, _grids.one_each, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:]), by_frame=False),
-    "extremes": KernelTemplate(1024, _grids.one_each, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
-    "relevel": KernelTemplate(512, _grids.each_channel, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
+    "channel_min_max": KernelTemplate(1024, _grids.one_each, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
+    "histogram_lut": KernelTemplate(512, _grids.each_channel, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
     "lut": KernelTemplate(512, _grids.lut, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
     "adjust_sharpness": KernelTemplate(256, _grids.adjust_sharpness, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
     "mix": KernelTemplate(256, _grids.fours, lambda n, ls, k, _: (n[0], ls[0], k, n[2], ls[1])),
@@ -69,7 +69,7 @@ def kernel_config(
     """`names` are source dtype, target dtype and the functors; `further` is what else the grid depends on."""
     samples, frames, channels, height, width = source.extents
     layouts = _layouts.tag(source), _layouts.tag(target)
-    warps = skeleton == "warp"
+    warps = skeleton == "warp_image"
     copied = warps and stages_raw(names, layouts[0])
     if copied and _row_bytes(source, ITEM_SIZE[names[0]]) >= 1 << 31:
         layouts, copied = ("Strided", layouts[1]), False  # bytes of copied boxes are counted in 32 bits
@@ -80,7 +80,7 @@ def kernel_config(
     )
     shape = (names[0], group, slices, *target.extents[3:])
     if warps:
-        further = copied, "Measured" not in names  # parts of a mean are of regions in one piece
+        further = copied, "StoreAndMean" not in names  # parts of a mean are of regions in one piece
     return KernelConfig(
         skeleton,
         name_expression(skeleton, *made.arguments(names, layouts, group, target)),

@@ -14,7 +14,7 @@ from .run import axes_and_misalignment, batch_fields, cpp_dtype, run_pass
 
 _FILTERS = {  # antialias: its filter
     True: {"bilinear": "Triangle", "area": "Triangle", "bicubic": "CatmullRom", "lanczos": "Lanczos3"},
-    False: {"bilinear": "Triangle", "bicubic": "SharpCubic", "lanczos": "LanczosPlain"},
+    False: {"bilinear": "Triangle", "bicubic": "Cubic75", "lanczos": "Lanczos4"},
 }
 
 

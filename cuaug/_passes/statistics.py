@@ -37,7 +37,7 @@ def luma_mean(
     """
     if image.samples * image.axes.extents[1] == 0:
         return
-    names = image.dtype, image.dtype, chain(ops), *(("InPlace",) if in_place else ())
+    names = image.dtype, image.dtype, chain(ops), *(("StoreInPlace",) if in_place else ())
     plan = _plans.kernel_config("luma_mean", names, image.axes, image.pointer % 16, image.axes, 0)
     strides = stride, 0, 0, 0, 0
     run_pass(plan, image, pack_pointwise(image, pointer, strides, plan, parameters, parts), image.dtype, ops, in_place)
@@ -45,13 +45,13 @@ def luma_mean(
 
 def channel_min_max(image: ImageBatch, wanted: SampleParameters = EVERY_SAMPLE) -> SampleParameters:
     """The least value of each channel of each sample, then the greatest ones; NaN of samples not wanted. [N, 2 C]"""
-    values = _statistic("extremes", image, wanted, 2 * image.channels, "float64")
+    values = _statistic("channel_min_max", image, wanted, 2 * image.channels, "float64")
     return SampleParameters(StridedArray(image.library.pointer(values), 2 * image.channels, 0, 1, 1, values), ())
 
 
 def histogram_lut(image: ImageBatch, wanted: SampleParameters = EVERY_SAMPLE) -> StridedArray:
-    """What becomes of each level, by what is wanted of each sample (kernels/relevelled.cuh). [N, C, 256]"""
-    table = _statistic("relevel", image, wanted, 256 * image.channels, "uint8", image.channels)
+    """What becomes of each level, by what is wanted of each sample (kernels/ops/histogram_lut.cuh). [N, C, 256]"""
+    table = _statistic("histogram_lut", image, wanted, 256 * image.channels, "uint8", image.channels)
     return StridedArray(image.library.pointer(table), 256 * image.channels, 256, 1, 0, table)
 
 

@@ -63,11 +63,13 @@ def warp(
     if image.samples * image.axes.extents[1]:
         sampler = "Antialiased" if antialias else _SAMPLERS[interpolation]
         if retouch is not NO_OVERRIDE:
-            sampler = f"Retouched<cuaug::{sampler}>"
+            sampler = f"SampleOverride<cuaug::{sampler}>"
         names = (cpp_dtype(image.dtype), cpp_dtype(target), geometry.name, sampler, border.capitalize())
-        kernel = names if window is NULL_ARRAY else (*names[:4], f"Windowed<cuaug::{names[4]}>")
-        use = () if parts is NULL_ARRAY else ("Measured",)
-        plan = _plans.kernel_config("warp", (*kernel, chain(ops.names), *use), *axes_and_misalignment(image, result))
+        kernel = names if window is NULL_ARRAY else (*names[:4], f"WindowedBorder<cuaug::{names[4]}>")
+        use = () if parts is NULL_ARRAY else ("StoreAndMean",)
+        plan = _plans.kernel_config(
+            "warp_image", (*kernel, chain(ops.names), *use), *axes_and_misalignment(image, result)
+        )
         batch = batch_fields(image, result.pointer, result.axes.strides, plan)
         tables = *window[:5], *ops.parameters[:5], *parts[:5]
         override = *retouch.sharpness[:5], *retouch.relevelling[:5], retouch.levels.pointer

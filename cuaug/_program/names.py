@@ -11,8 +11,8 @@ def name_expression(skeleton: str, *arguments: str | int) -> str:
 
 
 def batched_name(name: str) -> str:
-    """The kernel that does several launches of another at once (kernels/gpu/together.cuh)."""
-    return f"{name[:-1]}, cuaug::Together>"
+    """The kernel that does several launches of another at once (kernels/gpu/batched_launch.cuh)."""
+    return f"{name[:-1]}, cuaug::BatchedLaunch>"
 
 
 def chain(ops: Sequence[str]) -> str:

@@ -68,20 +68,20 @@ class Record:
 
 
 # Parts of records.
-BATCH_VIEW = Record("View", {"data": "P", "n": "q", "t": "q", "c": "q", "y": "q", "x": "q"})
-PARAMETER_TABLE = Record("Table", {"data": "P", "n": "q", "y": "q", "x": "q", "is_double": "q"})
+BATCH_VIEW = Record("BatchView", {"data": "P", "n": "q", "t": "q", "c": "q", "y": "q", "x": "q"})
+PARAMETER_TABLE = Record("ParameterTable", {"data": "P", "n": "q", "y": "q", "x": "q", "is_double": "q"})
 FILL = Record("Fill", {"table": PARAMETER_TABLE, "value": "4d"})
-TYPED_ARRAY = Record("Numbers", {"data": "P", "n": "q", "k": "q", "x": "q", "kind": "q"})
+TYPED_ARRAY = Record("TypedArray", {"data": "P", "n": "q", "k": "q", "x": "q", "kind": "q"})
 FEATURE_MAP = Record("Maps", {"data": "P", "n": "q", "c": "q", "y": "q", "x": "q"})
 
 # A row of the table that a ragged batch points to.
 RAGGED_IMAGE = Record(
-    "OneImage",
-    {"data": "P", "c": "q", "y": "i", "x": "i", "height": "i", "width": "i", "aligned": "i", "unused": "i"},
+    "RaggedImage",
+    {"data": "P", "c": "q", "y": "i", "x": "i", "height": "i", "width": "i", "vector_elements": "i", "unused": "i"},
 )
 
 BATCH = Record(
-    "Batch",
+    "BatchRecord",
     {
         "in": BATCH_VIEW,
         "out": BATCH_VIEW,
@@ -92,14 +92,16 @@ BATCH = Record(
         "in_width": "i",
         "out_height": "i",
         "out_width": "i",
-        "in_aligned": "i",
-        "out_aligned": "i",
+        "in_vector_elements": "i",
+        "out_vector_elements": "i",
     },
 )
-BATCH_WITH_FILL = Record("Filled", {"fill": FILL}, base=BATCH)
+BATCH_WITH_FILL = Record("BatchWithFill", {"fill": FILL}, base=BATCH)
 
-AFFINE = Record("Affine", {"matrix": PARAMETER_TABLE, "value": "6d", "inverse": "i", "corner": "i"})
-PERSPECTIVE = Record("Perspective", {"matrix": PARAMETER_TABLE, "value": "9d", "inverse": "i", "corner": "i"})
+AFFINE = Record("Affine", {"matrix": PARAMETER_TABLE, "value": "6d", "inverse": "i", "half_pixel_centers": "i"})
+PERSPECTIVE = Record(
+    "Perspective", {"matrix": PARAMETER_TABLE, "value": "9d", "inverse": "i", "half_pixel_centers": "i"}
+)
 _COORDINATE_MAP: dict[str, str | Record | tuple[Record, int]] = {
     "map_x": PARAMETER_TABLE,
     "map_y": PARAMETER_TABLE,
@@ -115,27 +117,29 @@ _COORDINATE_MAP: dict[str, str | Record | tuple[Record, int]] = {
 GEOMETRIES = {
     "Affine": AFFINE,
     "Perspective": PERSPECTIVE,
-    "Grid": Record("Grid", _COORDINATE_MAP),
-    "WideGrid": Record("WideGrid", _COORDINATE_MAP),
+    "CoordinateMap": Record("CoordinateMap", _COORDINATE_MAP),
+    "CoordinateMap64": Record("CoordinateMap64", _COORDINATE_MAP),
 }
 
-SAMPLE_OVERRIDE = Record("Retouch", {"sharpness": PARAMETER_TABLE, "relevelling": PARAMETER_TABLE, "levels": "P"})
-REGION_COLUMN = Record("Stack", {"rows": "i", "down": "i"})
-FAST_DIVISOR = Record("Divisor", {"factor": "I", "shift": "i"})
+SAMPLE_OVERRIDE = Record(
+    "SampleOverrideRecord", {"sharpness": PARAMETER_TABLE, "uses_lut": PARAMETER_TABLE, "lut": "P"}
+)
+REGION_COLUMN = Record("RegionColumn", {"region_rows": "i", "regions": "i"})
+FAST_DIVISOR = Record("FastDivisor", {"factor": "I", "shift": "i"})
 WARPS = {
     name: Record(
-        f"Warp<cuaug::{name}>",
+        f"WarpRecord<cuaug::{name}>",
         {
             "geometry": geometry,
             "window": PARAMETER_TABLE,
             "parameters": PARAMETER_TABLE,
-            "parts": PARAMETER_TABLE,
-            "retouch": SAMPLE_OVERRIDE,
-            "wide": REGION_COLUMN,
-            "narrow": REGION_COLUMN,
-            "by_slice": FAST_DIVISOR,
-            "by_across": FAST_DIVISOR,
-            "unhalved": "I",
+            "partial_sums": PARAMETER_TABLE,
+            "sample_override": SAMPLE_OVERRIDE,
+            "full_width": REGION_COLUMN,
+            "remainder": REGION_COLUMN,
+            "per_slice": FAST_DIVISOR,
+            "per_row": FAST_DIVISOR,
+            "whole_regions": "I",
         },
         base=BATCH_WITH_FILL,
     )
@@ -143,25 +147,27 @@ WARPS = {
 }
 
 RESAMPLE = Record(
-    "Resample", {"box": PARAMETER_TABLE, "value": "4d", "turns": "i", "antialias": "i"}, base=BATCH_WITH_FILL
+    "ResampleRecord", {"box": PARAMETER_TABLE, "value": "4d", "has_flips": "i", "antialias": "i"}, base=BATCH_WITH_FILL
 )
 MAX_INLINE_VALUES = 12
 POINTWISE = Record(
-    "Pointwise",
+    "PointwiseRecord",
     {
         "parameters": PARAMETER_TABLE,
         "value": f"{MAX_INLINE_VALUES}d",
-        "parts": PARAMETER_TABLE,
-        "part_count": "i",
-        "part_column": "i",
+        "partial_sums": PARAMETER_TABLE,
+        "partial_count": "i",
+        "mean_column": "i",
     },
     base=BATCH,
 )
 MAX_BRANCHES = 8
-BLEND = Record("Blend", {"branch": f"{MAX_BRANCHES}P", "shares": PARAMETER_TABLE, "branches": "q"}, base=POINTWISE)
-LUT = Record("Lut", {"table": "P", "table_n": "q", "table_c": "q", "table_x": "q"}, base=BATCH)
+BLEND = Record(
+    "BlendRecord", {"branch": f"{MAX_BRANCHES}P", "remainder_weights": PARAMETER_TABLE, "branches": "q"}, base=POINTWISE
+)
+LUT = Record("LutRecord", {"table": "P", "table_n": "q", "table_c": "q", "table_x": "q"}, base=BATCH)
 GAUSSIAN_BLUR = Record(
-    "GaussianBlur",
+    "GaussianBlurRecord",
     {
         "sigma": PARAMETER_TABLE,
         "value": "2d",
@@ -174,81 +180,89 @@ GAUSSIAN_BLUR = Record(
 )
 
 DRAW = Record(
-    "Draw",
+    "DrawRecord",
     {
         "program": "P",
         "table": "P",
         "ids": "P",
-        "own": "P",
+        "sample_arguments": "P",
         "replays": "P",
         "seed": "q",
         "step": "q",
         "first_id": "q",
         "samples": "q",
-        "own_stride": "q",
+        "sample_arguments_stride": "q",
         "length": "i",
         "columns": "i",
-        "drawn": "i",
-        "staged": "i",
+        "drawn_columns": "i",
+        "fits_in_shared": "i",
     },
     varying=("seed", "step", "first_id"),
 )
 # The head of one instruction of a program of draws; its arguments follow as float64.
 INSTRUCTION = Record(
     "Instruction",
-    {"kind": "i", "position": "i", "index": "i", "gate": "i", "column": "i", "own": "i", "gate_value": "d"},
+    {
+        "opcode": "i",
+        "position": "i",
+        "index": "i",
+        "condition_column": "i",
+        "column": "i",
+        "sample_arguments": "i",
+        "condition_value": "d",
+    },
 )
 
-COPY_BOXES = Record("Cut", {"pieces": "P"})
+COPY_BOXES = Record("CopyBoxesRecord", {"copies": "P"})
 
 NMS = Record(
-    "Nms",
+    "NmsRecord",
     {
         "boxes": TYPED_ARRAY,
         "scores": TYPED_ARRAY,
         "classes": TYPED_ARRAY,
         "counts": TYPED_ARRAY,
         "out": "P",
-        "found": "P",
+        "out_counts": "P",
         "keys": "P",
-        "candidates": "P",
-        "published": "P",
+        "ranked_boxes": "P",
+        "decisions": "P",
         "kept": "P",
-        "state": "P",
+        "block_counts": "P",
         "samples": "q",
         "iou_threshold": "d",
         "score_threshold": "d",
         "count": "i",
-        "most": "i",
+        "max_output": "i",
         "has_score_threshold": "i",
         "index_bytes": "i",
         "rotated": "i",
-        "own_words": "i",
+        "words_per_block": "i",
     },
 )
 SOFT_NMS = Record(
-    "SoftNms",
+    "SoftNmsRecord",
     {
         "boxes": TYPED_ARRAY,
         "scores": TYPED_ARRAY,
         "counts": TYPED_ARRAY,
         "out": "P",
-        "decayed": "P",
-        "found": "P",
-        "numbers": "P",
+        "out_scores": "P",
+        "out_counts": "P",
+        "workspace": "P",
         "index": "P",
         "samples": "q",
         "iou_threshold": "d",
         "sigma": "d",
         "score_threshold": "d",
         "count": "i",
-        "most": "i",
+        "max_output": "i",
         "gaussian": "i",
         "index_bytes": "i",
     },
 )
 ROTATED_IOU = Record(
-    "RotatedIou",
+    "RotatedIouRecord",
     {"a": TYPED_ARRAY, "b": TYPED_ARRAY, "out": "P", "samples": "q", "p": "q", "q": "q", "float64": "i"},
 )
 
@@ -285,25 +299,38 @@ ROI_ARGMAX = Record("PoolingPlaces", {"places": FEATURE_MAP, "short_places": "q"
 ROI_BACKWARD = Record("PoolingBack", {"bounds": "P", "shapes": "P"}, base=ROI_ARGMAX)
 
 _BY_KERNEL = {
-    **dict.fromkeys(("pointwise", "luma_mean", "mix", "adjust_sharpness", "extremes", "relevel"), POINTWISE),
+    **dict.fromkeys(
+        ("pointwise", "luma_mean", "mix", "adjust_sharpness", "channel_min_max", "histogram_lut"), POINTWISE
+    ),
     "resample": RESAMPLE,
     "lut": LUT,
     "gaussian_blur": GAUSSIAN_BLUR,
     "blend": BLEND,
     "draw": DRAW,
-    "cut": COPY_BOXES,
-    **dict.fromkeys(("nms_few_hits", "nms_few_settle", "nms_hits", "nms_settle", "nms_sort", "nms_rank", "nms"), NMS),
+    "copy_boxes": COPY_BOXES,
+    **dict.fromkeys(
+        (
+            "nms_small_overlap_mask",
+            "nms_small_resolve",
+            "nms_overlap_mask",
+            "nms_resolve",
+            "nms_sort",
+            "nms_rank",
+            "nms",
+        ),
+        NMS,
+    ),
     "soft_nms": SOFT_NMS,
     "rotated_pairs": ROTATED_IOU,
-    **dict.fromkeys(("roi_average", "roi_spread"), ROI),
-    **dict.fromkeys(("roi", "roi_scatter"), ROI_ARGMAX),
-    **dict.fromkeys(("roi_regions", "roi_back"), ROI_BACKWARD),
+    **dict.fromkeys(("roi_average", "roi_backward_separable"), ROI),
+    **dict.fromkeys(("roi_by_sample", "roi_backward_scatter"), ROI_ARGMAX),
+    **dict.fromkeys(("roi_regions", "roi_backward_gather"), ROI_BACKWARD),
 }
 
 
 def record_of(kernel: str) -> Record:
     """The record of the kernel with this name expression. A warp's depends on its geometry."""
     skeleton = skeleton_of(kernel)
-    if skeleton == "warp":
+    if skeleton == "warp_image":
         return next(WARPS[argument] for argument in template_arguments(kernel) if argument in WARPS)
     return _BY_KERNEL[skeleton]

@@ -27,9 +27,15 @@ def digest() -> str:
 def sources(name: str) -> tuple[str, tuple[str, ...]]:
     """The text and the options that make the kernel of this name expression."""
     record = record_of(name)
-    text = "".join(_op(struct) for struct in ops_of(name)) + f'#include "{skeleton_of(name)}.cu"\n// {digest()}\n'
+    text = "".join(_op(struct) for struct in ops_of(name)) + f'#include "{_file(skeleton_of(name))}"\n// {digest()}\n'
     text += f'static_assert(sizeof(cuaug::{record.name}) == {record.size}, "see cuaug/_program/records.py");\n'
     return text, OPTIONS
+
+
+@functools.cache
+def _file(kernel: str) -> str:
+    """The file of a kernel, in one of the folders of kernels/."""
+    return next(KERNELS.rglob(f"{kernel}.cu")).relative_to(KERNELS).as_posix()
 
 
 def _op(struct: str) -> str:

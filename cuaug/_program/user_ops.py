@@ -1,6 +1,6 @@
 """Users' own ops: checks of their text, the struct that it becomes, and what a compiler says of it.
 
-The only C++ that Python formats. All else of such an op stands in kernels/user_op.cuh.
+The only C++ that Python formats. All else of such an op stands in kernels/ops/user_op.cuh.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-# What an expression may name: members of `cuaug::Scope`, then functions of `cuaug::Value`.
+# What an expression may name: members of `cuaug::ExpressionContext`, then functions of `cuaug::ExpressionValue`.
 SCOPE = ("px", "red", "green", "blue", "x", "y", "u", "v", "r2", "width", "height", "pi", "rgb", "luma")
 FUNCTIONS = (
     *("abs", "sqrt", "exp", "log", "sin", "cos", "tanh", "floor", "ceil", "round"),
@@ -77,11 +77,11 @@ class UserOp(NamedTuple):
         line = "".join(f"Number({token[0]})" if token["number"] else token[0] for token in _tokens(self.expression))
         struct, count = self.struct, len(self.parameters)
         return (
-            '#include "user_op.cuh"\n'
+            '#include "ops/user_op.cuh"\n'
             "namespace cuaug {\n"
             f"template <class R, int K> struct {struct} : UserOp<R, K, {count}, {struct}<R, K>> {{\n"
-            "using Number = Value<R, 1>;\n"
-            f"Value<R, K> made(const Scope<R, K>& scope) const {{\n{' '.join(own)} return\n"
+            "using Number = ExpressionValue<R, 1>;\n"
+            f"ExpressionValue<R, K> evaluate(const ExpressionContext<R, K>& scope) const {{\n{' '.join(own)} return\n"
             f'#line 1 "{struct}"\n{line}\n; }}\n}};\n}}\n'
         )
 
@@ -139,7 +139,7 @@ def known(struct: str) -> UserOp | None:
 
 
 _ERROR = re.compile(r"^(?P<file>[^:(\n]+)(?::\d+:\d+|\(\d+\)): (?:fatal )?error(?: #[\w-]+)?: (?P<said>.*)$", re.M)
-_VALUE = re.compile(r"(?:const )?(?:[{(]anonymous[ a-z]*[)}]::)?(?:cuaug::)?Value<\w+, (\d)>(?: ?&)?")
+_VALUE = re.compile(r"(?:const )?(?:[{(]anonymous[ a-z]*[)}]::)?(?:cuaug::)?ExpressionValue<\w+, (\d)>(?: ?&)?")
 _ASSERTED = re.compile(r'^static assertion failed(?: with|:)? "?(.*?)"?$')
 
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "type_list.cuh"
+
 // Element types, the type arithmetic runs in, and the one place where a value is rounded and clamped.
 // The conversions to and from 16 bits are declared here and defined once per compiler (gpu/convert.cuh,
 // cpu/convert.hpp).
@@ -21,14 +23,18 @@ struct bfloat16 {
     unsigned short bits;
 };
 
+// Pixels are read as any of ImageDtypes; labels may be any of Dtypes, and are only moved.
+using ImageDtypes = TypeList<uint8, uint16, int16, float16, bfloat16, float32, float64>;
+using Dtypes = ImageDtypes::And<int32, int64>;
+
 float to_float(float16 value);
 float16 to_float16(float value);
 bfloat16 to_bfloat16(float value);
 // Not below `low` nor above `high`; a NaN becomes `low`.
-float between(float value, float low, float high);
+float clamp_nan_to_low(float value, float low, float high);
 // Conversions without the flush of denormals that CuPy's -ftz adds, three instructions each.
-float narrowed(double value);
-double widened(float value);
+float to_float32(double value);
+double to_float64(float value);
 
 inline float bits_to_float(unsigned int bits) {
     float value;
@@ -45,74 +51,82 @@ inline unsigned int float_to_bits(float value) {
 inline float to_float(bfloat16 value) { return bits_to_float(static_cast<unsigned int>(value.bits) << 16); }
 
 // Round to nearest, ties to even; a NaN keeps a set mantissa bit instead of rounding up to infinity.
-inline bfloat16 nearest_bfloat16(float value) {
+inline bfloat16 round_to_bfloat16(float value) {
     const unsigned int bits = float_to_bits(value);
     if (value != value) return {static_cast<unsigned short>((bits >> 16) | 0x40u)};
     return {static_cast<unsigned short>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16)};
 }
 
 template <class T>
-struct Arithmetic {
+struct ComputeTypeOf {
     using type = float;
 };
 template <>
-struct Arithmetic<float64> {
+struct ComputeTypeOf<float64> {
     using type = double;
 };
 template <class T>
-using Real = typename Arithmetic<T>::type;
+using ComputeType = typename ComputeTypeOf<T>::type;
 
 template <class T>
-struct Range;
+struct IntegerLimits;
 template <>
-struct Range<uint8> {
+struct IntegerLimits<uint8> {
     static constexpr float low = 0.0f, high = 255.0f;
 };
 template <>
-struct Range<uint16> {
+struct IntegerLimits<uint16> {
     static constexpr float low = 0.0f, high = 65535.0f;
 };
 template <>
-struct Range<int16> {
+struct IntegerLimits<int16> {
     static constexpr float low = -32768.0f, high = 32767.0f;
 };
 
 template <class A, class B>
-struct Same {
-    static constexpr bool value = false;
-};
+constexpr bool is_same_v = false;
 template <class A>
-struct Same<A, A> {
-    static constexpr bool value = true;
-};
+constexpr bool is_same_v<A, A> = true;
 
 template <bool, class A, class B>
-struct Select {
+struct Conditional {
     using type = A;
 };
 template <class A, class B>
-struct Select<false, A, B> {
+struct Conditional<false, A, B> {
     using type = B;
 };
+template <bool condition, class A, class B>
+using conditional_t = typename Conditional<condition, A, B>::type;
+
+template <bool>
+struct EnableIf {};
+template <>
+struct EnableIf<true> {
+    using type = int;
+};
+template <bool condition>
+using enable_if_t = typename EnableIf<condition>::type;
+
 // A number, as a type.
 template <int N>
-struct Count {
+struct Int {
     static constexpr int value = N;
 };
 
 // What counts as full scale: colour ops see pixels as shares of it.
 template <class T>
-constexpr float white = 1.0f;
+constexpr float max_value = 1.0f;
 template <>
-constexpr float white<uint8> = 255.0f;
+constexpr float max_value<uint8> = 255.0f;
 template <>
-constexpr float white<uint16> = 65535.0f;
+constexpr float max_value<uint16> = 65535.0f;
 template <>
-constexpr float white<int16> = 32767.0f;
+constexpr float max_value<int16> = 32767.0f;
 
 template <class R, class T>
-inline R to_real(T value) {
-    if constexpr (Same<T, float16>::value || Same<T, bfloat16>::value)
+inline R to_compute(T value) {
+    if constexpr (is_same_v<T, float16> || is_same_v<T, bfloat16>)
         return static_cast<R>(to_float(value));
     else
         return static_cast<R>(value);
@@ -120,28 +134,29 @@ inline R to_real(T value) {
 
 // Half to even, then clamp. A NaN becomes 0 in an integer image: by fmax where that is the lower bound.
 template <class T, class R>
-inline T from_real(R value) {
-    if constexpr (Same<T, float16>::value)
+inline T saturate_cast(R value) {
+    if constexpr (is_same_v<T, float16>)
         return to_float16(static_cast<float>(value));
-    else if constexpr (Same<T, bfloat16>::value)
+    else if constexpr (is_same_v<T, bfloat16>)
         return to_bfloat16(static_cast<float>(value));
-    else if constexpr (Same<T, float32>::value || Same<T, float64>::value)
+    else if constexpr (is_same_v<T, float32> || is_same_v<T, float64>)
         return static_cast<T>(value);
-    else if constexpr (Same<T, int32>::value || Same<T, int64>::value)
+    else if constexpr (is_same_v<T, int32> || is_same_v<T, int64>)
         return static_cast<T>(value);
-    else if (Range<T>::low < 0.0f && value != value)
+    else if (IntegerLimits<T>::low < 0.0f && value != value)
         return T(0);
     else
-        return static_cast<T>(rintf(between(static_cast<float>(value), Range<T>::low, Range<T>::high)));
+        return static_cast<T>(
+            rintf(clamp_nan_to_low(static_cast<float>(value), IntegerLimits<T>::low, IntegerLimits<T>::high)));
 }
 
 // A value keeps its bits when the type does not change, so that labels beyond 2^24 survive.
 template <class Out, class In>
 inline Out convert(In value) {
-    if constexpr (Same<Out, In>::value)
+    if constexpr (is_same_v<Out, In>)
         return value;
     else
-        return from_real<Out>(to_real<Real<Out>>(value));
+        return saturate_cast<Out>(to_compute<ComputeType<Out>>(value));
 }
 
 }  // namespace cuaug

@@ -26,28 +26,28 @@ inline Pixel<R, K> operator+(const Pixel<R, K>& a, const Pixel<R, K>& b) {
 
 // K channels of one pixel as they are stored.
 template <class T, int K>
-struct Texel {
+struct RawPixel {
     T c[K];
 };
 
 template <class R, class T, int K>
-inline Pixel<R, K> to_pixel(const Texel<T, K>& texel) {
+inline Pixel<R, K> to_pixel(const RawPixel<T, K>& raw_pixel) {
     Pixel<R, K> out;
-    for (int k = 0; k < K; ++k) out.c[k] = to_real<R>(texel.c[k]);
+    for (int k = 0; k < K; ++k) out.c[k] = to_compute<R>(raw_pixel.c[k]);
     return out;
 }
 
 template <class Out, class T, int K>
-inline Texel<Out, K> to_texel(const Texel<T, K>& texel) {
-    Texel<Out, K> out;
-    for (int k = 0; k < K; ++k) out.c[k] = convert<Out>(texel.c[k]);
+inline RawPixel<Out, K> to_raw_pixel(const RawPixel<T, K>& raw_pixel) {
+    RawPixel<Out, K> out;
+    for (int k = 0; k < K; ++k) out.c[k] = convert<Out>(raw_pixel.c[k]);
     return out;
 }
 
 template <class Out, class R, int K>
-inline Texel<Out, K> to_texel(const Pixel<R, K>& pixel) {
-    Texel<Out, K> out;
-    for (int k = 0; k < K; ++k) out.c[k] = from_real<Out>(pixel.c[k]);
+inline RawPixel<Out, K> to_raw_pixel(const Pixel<R, K>& pixel) {
+    RawPixel<Out, K> out;
+    for (int k = 0; k < K; ++k) out.c[k] = saturate_cast<Out>(pixel.c[k]);
     return out;
 }
 

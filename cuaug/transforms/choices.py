@@ -76,7 +76,7 @@ class RandomOrder(Transform):
 
     def write(self, recipe: Recipe) -> None:
         count = len(self.transforms)
-        for place in recipe.draw("Order", [f"order_{i}" for i in range(count)], count):
+        for place in recipe.draw("PermutationOrNone", [f"order_{i}" for i in range(count)], count):
             for i, transform in enumerate(self.transforms):
                 with recipe.only_where(place, i):
                     transform.enter(recipe)
@@ -86,7 +86,7 @@ def choice(recipe: Recipe, name: str, weights: Sequence[float]) -> Column:
     """A column of indices, drawn with these weights."""
     total = sum(weights)
     upto = [weight / total for weight in itertools.accumulate(weights)]
-    return recipe.draw("Choice", [name], len(weights), *upto)[0]
+    return recipe.draw("Categorical", [name], len(weights), *upto)[0]
 
 
 def _members(transforms: Any) -> list[Transform]:

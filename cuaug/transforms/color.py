@@ -53,7 +53,7 @@ class ColorJitter(Transform):
             return
         first, about = [*order, brightness, saturation, hue], Column("")
         columns = [*first, contrast, about]
-        halves = Pointwise("BeforeContrast", first), Pointwise("AfterContrast", columns, mean=about)
+        halves = Pointwise("JitterBeforeMean", first), Pointwise("JitterAfterMean", columns, mean=about)
         recipe.pointwise("ColorJitter", columns, mean=about, halves=halves)
 
 
@@ -132,7 +132,7 @@ class RandomErasing(Transform):
         with recipe.only_where(recipe.chance("apply", self.p)):
             # A ratio is height by width here, and its logarithm is drawn from the first end to the second.
             ends = _ranges.box(self.scale, (1 / self.ratio[0], 1 / self.ratio[1]))
-            box = recipe.draw("Erased", ("i", "j", "h", "w"), *recipe.size, *ends)
+            box = recipe.draw("RandomErasing", ("i", "j", "h", "w"), *recipe.size, *ends)
         values = _ranges.per_channel("value", self.value, recipe.channels)
         columns = [recipe.constant(f"v_{c}", value, white=recipe.white) for c, value in enumerate(values)]
         recipe.pointwise("Erase", [*box, *columns])

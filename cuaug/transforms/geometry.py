@@ -254,9 +254,9 @@ class RandomPerspective(Transform):
             f"{corner}_{axis}" for corner in ("top_left", "top_right", "bottom_right", "bottom_left") for axis in "xy"
         ]
         with recipe.only_where(recipe.chance("apply", self.p)):
-            corners = recipe.draw("Corners", names, *recipe.size, self.distortion_scale)
+            corners = recipe.draw("PerspectiveCorners", names, *recipe.size, self.distortion_scale)
         how = {"interpolation": self.interpolation, "fill": self.fill}
-        recipe.geometric("Perspective", corners, *recipe.size, shows_outside=True, projective=True, **how)
+        recipe.geometric("InversePerspective", corners, *recipe.size, shows_outside=True, projective=True, **how)
 
 
 def turned(recipe: Recipe, columns: Any, center: Any, interpolation: str, fill: Any, **how: Any) -> None:
@@ -264,7 +264,7 @@ def turned(recipe: Recipe, columns: Any, center: Any, interpolation: str, fill: 
     height, width = recipe.size
     x, y = center or (width / 2, height / 2)
     how = {"interpolation": interpolation, "fill": fill, **how}
-    recipe.geometric("Affine", columns, x - 0.5, y - 0.5, shows_outside=True, **how)
+    recipe.geometric("InverseAffine", columns, x - 0.5, y - 0.5, shows_outside=True, **how)
 
 
 def _pad(recipe: Recipe, sides: tuple[int, int, int, int], fill: Any, border: str) -> None:
@@ -274,7 +274,7 @@ def _pad(recipe: Recipe, sides: tuple[int, int, int, int], fill: Any, border: st
     if min(size) < 1:
         raise ValueError(f"padding must leave pixels, got {sides} for {recipe.size}")
     corner = [recipe.constant("pad_top", -top, 0.0), recipe.constant("pad_left", -left, 0.0)]
-    recipe.geometric("Shift", corner, size=size, whole=True, shows_outside=True, border=border, fill=fill)
+    recipe.geometric("InverseTranslate", corner, size=size, whole=True, shows_outside=True, border=border, fill=fill)
 
 
 def _pad_to(recipe: Recipe, size: tuple[int, int], fill: Any, border: str) -> None:

@@ -42,7 +42,7 @@ class CutMix(Transform):
 
     def write(self, recipe: Recipe) -> None:
         partner, lam = _drawn(recipe, self.alpha)
-        box = recipe.draw("Cut", ("top", "left", "height", "width"), *recipe.size, lam)
+        box = recipe.draw("CutMixBox", ("top", "left", "height", "width"), *recipe.size, lam)
         recipe.add(Mixed("Cutmix", [partner, *box], lam, self.num_classes))
 
 
@@ -65,7 +65,7 @@ def mixed_labels(params: Params, labels: Any, num_classes: int | None = None) ->
     return labels
 
 
-_ITSELF = 2.0**60  # beyond any batch (kernels/pointwise_record.cuh)
+_ITSELF = 2.0**60  # beyond any batch (kernels/records/pointwise.cuh)
 
 
 def _drawn(recipe: Recipe, alpha: float) -> tuple[Column, Column]:

@@ -70,12 +70,12 @@ class RandomMask(Transform):
     def write(self, recipe: Recipe) -> None:
         size = recipe.constant("size", self.size)
         if self.kind == "grid":
-            top, left = (recipe.draw("Below", [name], self.size, 0.0, 0.0)[0] for name in ("top", "left"))
-            op, own = "MaskGrid", [size, top, left, recipe.chance("side", self.p, yes=self._side)]
+            top, left = (recipe.draw("RandInt", [name], self.size, 0.0, 0.0)[0] for name in ("top", "left"))
+            op, own = "GridMask", [size, top, left, recipe.chance("side", self.p, yes=self._side)]
         else:
             share = recipe.chance("share", self.p, yes=self.share)
             recipe.begin(recipe.name)  # so that what is drawn at pixels is independent of the above
-            op, own = "DropCells", [size, share, *_words(recipe)]
+            op, own = "CoarseDropout", [size, share, *_words(recipe)]
         values = _ranges.per_channel("value", self.value, recipe.channels)
         columns = [recipe.constant(f"v_{c}", value, white=recipe.white) for c, value in enumerate(values)]
         recipe.pointwise(op, [*own, *columns])
@@ -133,4 +133,4 @@ def _both(name: str, value: Any, least: float = -math.inf) -> tuple[float, float
 
 def _words(recipe: Recipe) -> list[Column]:
     """The stream of random numbers that an op takes at each pixel."""
-    return recipe.draw("Words", _WORDS)
+    return recipe.draw("StreamColumns", _WORDS)

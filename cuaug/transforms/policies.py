@@ -191,7 +191,7 @@ class AugMix(Transform):
             for _ in range(self.chain_depth):
                 self._write_step(recipe)
             return
-        depth = recipe.draw("Below", ["depth"], 3, 1.0, 0.0)[0]
+        depth = recipe.draw("RandInt", ["depth"], 3, 1.0, 0.0)[0]
         self._write_step(recipe)
         for step in (1, 2):
             further = _looked_up(recipe, "further", depth, [float(step < each) for each in range(4)])
@@ -221,7 +221,7 @@ def _probability(step: Step, done: bool) -> float:
 
 
 def _looked_up(recipe: Recipe, name: str, index: Column, entries: Sequence[float]) -> Column:
-    return recipe.draw("Entry", [name], index, 0.0, -1.0, 0.0, len(entries), *entries)[0]
+    return recipe.draw("ListValue", [name], index, 0.0, -1.0, 0.0, len(entries), *entries)[0]
 
 
 class _Slot(NamedTuple):
@@ -241,7 +241,7 @@ class _Slot(NamedTuple):
             self.recipe.add(Sharpened([factor], only=(self._only(["Sharpness"]),)))
         if self._has(*_LEVELS):
             wanted = [_LEVELS.get(name, 0.0) for name in self.names]
-            (levels,) = self.recipe.draw("Entry", ["levels"], self.op, 0.0, 0.0, 0.0, len(wanted), *wanted)
+            (levels,) = self.recipe.draw("ListValue", ["levels"], self.op, 0.0, 0.0, 0.0, len(wanted), *wanted)
             contrast = self._drawn("Contrast", 1.0, plus=1.0)
             self.recipe.add(Relevelled([levels, contrast], only=(self._only(_LEVELS),)))
         self._colour()
@@ -290,4 +290,4 @@ class _Slot(NamedTuple):
         with self.recipe.only_where(self.op, self.names.index(name)):
             entries, signed = [times * value for value in self.entries[name]], name in _magnitudes.SIGNED
             arguments = self.at, float(signed), otherwise, plus, len(entries), *entries
-            return self.recipe.draw("Entry", [name], *arguments, white=white)[0]
+            return self.recipe.draw("ListValue", [name], *arguments, white=white)[0]

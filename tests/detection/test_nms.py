@@ -257,11 +257,11 @@ def tupled(found):
 
 @pytest.mark.parametrize("real", ["float32", "float64"])
 def test_blocks_that_settle_boxes_are_never_alone(real):
-    """nms_settle.cu has no case for one alone. A block has no fewer threads than a sample has words of 32 boxes."""
+    """nms_resolve.cu has no case for one alone. A block has no fewer threads than a sample has words of 32 boxes."""
     met = set()
     for samples, count, processors in itertools.product((1, 3, 16), range(1, 16_500, 8), (1, 2, 3, 46, 132, 1024)):
         for kernel, grid, threads in _nms._plan.__wrapped__(samples, count, real, False, processors).launches:
-            if kernel == "cuaug::nms_settle":
+            if kernel == "cuaug::nms_resolve":
                 words = -(-count // 32)
                 each = threads // 32 // -(-words // 32)
                 assert grid == (samples * -(-words // each), 1, 1)

@@ -128,13 +128,13 @@ def test_a_batch_of_images_in_one_call(images):
 @pytest.fixture
 def impatient(monkeypatch):
     """Blocks that settle boxes give up at once, as if those that they wait for had no place on the GPU."""
-    text = (KERNELS / "nms_settle.cu").read_text()
-    hasty, usual = text.replace("nms_patience = 256;", "nms_patience = -1;"), kernels.sources
+    text = (KERNELS / "detection/nms_resolve.cu").read_text()
+    hasty, usual = text.replace("nms_max_idle_rounds = 256;", "nms_max_idle_rounds = -1;"), kernels.sources
     assert hasty != text
 
     def sources(name):
         source, options = usual(name)
-        return source.replace('#include "nms_settle.cu"', hasty), options
+        return source.replace('#include "detection/nms_resolve.cu"', hasty), options
 
     monkeypatch.setattr(kernels, "sources", sources)
     monkeypatch.setattr(kernels, "_kernels", {})

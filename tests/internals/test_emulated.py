@@ -102,12 +102,12 @@ SMALL = np.zeros((1, 5, 7, 3), np.uint8)
 @pytest.mark.parametrize(
     ("batch", "map_dtype", "geometry"),
     [
-        (SMALL, "float32", "Grid"),
-        (SMALL, "float64", "WideGrid"),
-        (SMALL[:, ::-1], "float32", "WideGrid"),
-        (SMALL[:, :, ::-1], "float32", "WideGrid"),
-        (np.lib.stride_tricks.as_strided(SMALL, strides=(0, (1 << 31) // 5 - 5, 3, 1)), "float32", "Grid"),
-        (np.lib.stride_tricks.as_strided(SMALL, strides=(0, (1 << 31) // 5 + 1, 3, 1)), "float32", "WideGrid"),
+        (SMALL, "float32", "CoordinateMap"),
+        (SMALL, "float64", "CoordinateMap64"),
+        (SMALL[:, ::-1], "float32", "CoordinateMap64"),
+        (SMALL[:, :, ::-1], "float32", "CoordinateMap64"),
+        (np.lib.stride_tricks.as_strided(SMALL, strides=(0, (1 << 31) // 5 - 5, 3, 1)), "float32", "CoordinateMap"),
+        (np.lib.stride_tricks.as_strided(SMALL, strides=(0, (1 << 31) // 5 + 1, 3, 1)), "float32", "CoordinateMap64"),
     ],
 )
 def test_only_what_float32_and_32_bits_hold_is_read_so(batch, map_dtype, geometry, monkeypatch):

@@ -36,7 +36,7 @@ from cuaug._program import records as _records
 
 torch = pytest.importorskip("torch")
 
-TOGETHER = ", cuaug::Together>"
+TOGETHER = ", cuaug::BatchedLaunch>"
 PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)  # of cuLaunchKernelEx
 
 
@@ -296,7 +296,7 @@ def test_a_call_of_a_recipe_is_one_call_of_the_driver_s_launches(gpu, monkeypatc
         assert len(known.launched) == aug.plan(batch).launches
         numbers = np.frombuffer(known.launched[0].record, np.int64)
         assert known.launched[0].kernel == "cuaug::draw"
-        assert numbers[5:8].tolist() == [3, step, 4]  # kernels/draws/program.cuh
+        assert numbers[5:8].tolist() == [3, step, 4]  # kernels/draws/draw_values.cuh
         assert [each.config[7] for each in known.launched] == [gpu.stream] * len(known.launched)
         assert {each.kernel: bool(each.config[8]) for each in known.launched} == {
             each.kernel: gpu.follows(each.kernel) for each in known.launched
@@ -429,8 +429,10 @@ def random_launches(generator, count):
     """Of kernels that go together and others, each of which writes memory of a few places and reads some more."""
     launches = []
     for i in range(count):
-        kernel = generator.choice(["cuaug::warp<a>", "cuaug::warp<b>", "cuaug::relevel<a>", "cuaug::draw"])
-        kernel = generator.choice([kernel, "cuaug::warp<a, cuaug::Measured>"])
+        kernel = generator.choice(
+            ["cuaug::warp_image<a>", "cuaug::warp_image<b>", "cuaug::histogram_lut<a>", "cuaug::draw"]
+        )
+        kernel = generator.choice([kernel, "cuaug::warp_image<a, cuaug::StoreAndMean>"])
         written, *read = generator.sample(range(8), 3)
         relocations = (0, read[0], 16), (48, written, 0), (56, read[1], 8)
         launches.append(Launch(kernel, (5, 1, 1), 256, 0, struct.pack("2q48x", -1, i), relocations))
@@ -441,7 +443,7 @@ def random_launches(generator, count):
 def test_what_goes_together_waits_for_what_it_needs(seed):
     """Of launches that touch one place, of which one writes it, the first stays the first."""
     launches = random_launches(random.Random(seed), 24)
-    known = {"cuaug::warp<a>", "cuaug::warp<b>", "cuaug::relevel<a>"}
+    known = {"cuaug::warp_image<a>", "cuaug::warp_image<b>", "cuaug::histogram_lut<a>"}
     at = {}
     for place, one in enumerate(together.joined(launches)):
         x, y, count = one.grid
@@ -472,7 +474,7 @@ def test_what_goes_together_waits_for_what_it_needs(seed):
 
 def test_launches_go_together_as_early_as_they_can():
     """Chains of three steps, one behind the other: three launches, of at most four records each."""
-    chain = ["cuaug::warp<a>", "cuaug::relevel<a>", "cuaug::warp<a>"]
+    chain = ["cuaug::warp_image<a>", "cuaug::histogram_lut<a>", "cuaug::warp_image<a>"]
     launches = [
         Launch(kernel, (5, 1, 1), 256, 0, bytes(64), ((0, 10 * i + step, 0), (48, 10 * i + step + 1, 0)))
         for i in range(5)

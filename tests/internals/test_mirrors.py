@@ -32,35 +32,33 @@ def test_kernels_that_are_set_up_early_wait_for_what_is_before_them():
 @pytest.mark.parametrize(
     ("file", "name", "mirrored"),
     [
-        ("gpu/course.cuh", "pointwise_threads", _grids.POINTWISE_THREADS),
-        ("gpu/together.cuh", "most_together", together.MOST),
-        ("nms_record.cuh", "nms_tile", _nms._TILE),
-        ("nms_record.cuh", "nms_block", _nms._BLOCK),
-        ("nms_rank.cu", "nms_rank_threads", _nms._RANK_THREADS),
-        ("nms_few.cuh", "nms_few", _nms._FEW),
-        ("nms_few.cuh", "nms_few_warps", _nms._FEW_WARPS),
-        ("nms_pairs.cuh", "nms_part", _nms._PART),
-        ("nms_pairs.cuh", "nms_most_parts", int(_nms._MOST_PAIRS**0.5) // _nms._PART),
-        ("nms_hits.cu", "nms_at_once", _nms._OWN_WORDS[0]),
-        ("nms_settle.cu", "nms_settle_threads", 32 * _nms._SETTLE_WARPS),
-        ("draw.cu", "draw_samples", _draws._SAMPLES),
-        ("cut.cu", "cut_rows", _engine._ROWS),
-        ("geometry/grid.cuh", "narrow", geometry._MAX_FLOAT32_COORDINATE),
-        ("gpu/course.cuh", "pointwise_threads", _plans.KERNEL_TEMPLATES["pointwise"].threads),
+        ("gpu/thread_work.cuh", "pointwise_threads", _grids.POINTWISE_THREADS),
+        ("gpu/batched_launch.cuh", "max_batched", together.MOST),
+        ("records/nms.cuh", "nms_tile", _nms._TILE),
+        ("records/nms.cuh", "nms_block", _nms._BLOCK),
+        ("detection/nms_rank.cu", "nms_rank_threads", _nms._RANK_THREADS),
+        ("detection/nms_small.cuh", "nms_small_max", _nms._FEW),
+        ("detection/nms_small.cuh", "nms_small_warps", _nms._FEW_WARPS),
+        ("detection/nms_pairs.cuh", "nms_part", _nms._PART),
+        ("detection/nms_pairs.cuh", "nms_max_parts", int(_nms._MOST_PAIRS**0.5) // _nms._PART),
+        ("detection/nms_overlap_mask.cu", "nms_boxes_per_lane", _nms._OWN_WORDS[0]),
+        ("detection/nms_resolve.cu", "nms_resolve_threads", 32 * _nms._SETTLE_WARPS),
+        ("passes/draw.cu", "draw_samples", _draws._SAMPLES),
+        ("passes/copy_boxes.cu", "copy_rows", _engine._ROWS),
+        ("geometry/coordinate_map.cuh", "float32_side_limit", geometry._MAX_FLOAT32_COORDINATE),
+        ("gpu/thread_work.cuh", "pointwise_threads", _plans.KERNEL_TEMPLATES["pointwise"].threads),
     ],
 )
 def test_constants_are_those_of_the_kernels(file, name, mirrored):
     assert number(file, name) == mirrored
 
 
-@pytest.mark.parametrize(
-    "path", [*sorted((KERNELS / "ops").glob("*.cuh")), KERNELS / "user_op.cuh"], ids=lambda path: path.stem
-)
+@pytest.mark.parametrize("path", sorted((KERNELS / "ops").glob("*.cuh")), ids=lambda path: path.stem)
 def test_ops_that_look_at_their_place_say_so(path):
     """Of the others a frame's rows may go for rows of another length (pointwise.cu)."""
     text = path.read_text()
-    looks = re.search(r"\bwhere\.(x|y|width|height|plane)\b", text) is not None
-    assert looks == ("placed = true;" in text)
+    looks = re.search(r"\bcontext\.(x|y|width|height|channel_group)\b", text) is not None
+    assert looks == ("uses_position = true;" in text)
 
 
 @pytest.mark.parametrize("width", [1, 3, 4, 7, 224, 256, 518, 640, 1023, 1024, 1028, 4100, 67_107_841, 2**30 - 1])
@@ -86,21 +84,21 @@ def test_strips_of_columns_are_as_wide_as_a_block_at_most_and_none_is_empty(widt
     ("dtype", "copied"), [("uint8", True), ("uint8", False), ("float32", True), ("float64", False)]
 )
 def test_regions_and_their_halves_make_every_pixel_once(dtype, copied, size, slices, halves):
-    """`Regions` of gpu/place.cuh, in its own words."""
+    """`Regions` of gpu/region_scheduler.cuh, in its own words."""
     (height, width), how = size, (dtype, 3, slices, *size, copied, halves)
     tall, down, narrow_tall, narrow_down, *divisors, unhalved = _grids.warp_regions(*how)
-    by_slice, by_across = (lambda n, f=f, s=s: n * f >> s for f, s in (divisors[:2], divisors[2:]))
+    per_slice, by_across = (lambda n, f=f, s=s: n * f >> s for f, s in (divisors[:2], divisors[2:]))
     block, side = np.arange(_grids.warp(*how)[0]), _grids._regions(*how).columns
 
     halved = block >= unhalved
     beyond = np.where(halved, block - unhalved, 0)
     index, across = block - (beyond + 1) // 2, width // side
-    before = by_slice(index) if copied else 0
+    before = per_slice(index) if copied else 0
     rest, wide = index - before * (across * down + narrow_down), across * down * (1 if copied else slices)
     narrow = rest >= wide
     line = np.where(narrow, rest - wide, by_across(rest))
     column = np.where(narrow, across, rest - line * across)
-    slice_ = before if copied else by_slice(line)
+    slice_ = before if copied else per_slice(line)
     row = line if copied else line - slice_ * down
     most = np.where(narrow, narrow_tall, tall)
     rows = most >> halved.astype(int)
@@ -126,6 +124,6 @@ def test_a_mean_has_a_part_for_each_block_that_takes_one():
     """Blocks of halves would write to the same."""
     image = _images.placeholder((256, 224, 224, 3), "uint8")
     parts = 256 * _grids.mean_parts(image)
-    for use, blocks in (((), parts + _grids._HALVED), (("Measured",), parts)):
-        names = "uint8", "uint8", "Affine", "Bilinear", "Windowed<cuaug::Edge>", "cuaug::Chain<>", *use
-        assert _plans.kernel_config("warp", names, image.axes, 0, image.axes, 0).grid == (blocks, 1, 1)
+    for use, blocks in (((), parts + _grids._HALVED), (("StoreAndMean",), parts)):
+        names = "uint8", "uint8", "Affine", "Bilinear", "WindowedBorder<cuaug::Edge>", "cuaug::Chain<>", *use
+        assert _plans.kernel_config("warp_image", names, image.axes, 0, image.axes, 0).grid == (blocks, 1, 1)

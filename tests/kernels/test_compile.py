@@ -95,13 +95,13 @@ WARPS = {
     "layout": LAYOUTS,
     "result": LAYOUTS,
     "channels": [1, 2, 3, 4],
-    "geometry": ["Affine", "Perspective", "Grid", "WideGrid"],
+    "geometry": ["Affine", "Perspective", "CoordinateMap", "CoordinateMap64"],
     "sampler": [name.capitalize() for name in INTERPOLATIONS],
     "border": [name.capitalize() for name in BORDERS],
 }
-RETOUCHED = [f"Retouched<cuaug::{sampler}>" for sampler in WARPS["sampler"]]
-AROUND = [f"Windowed<cuaug::{border}>" for border in ("Constant", "Edge")]
-FILTERS = ["Triangle", "CatmullRom", "SharpCubic", "Lanczos3", "LanczosPlain"]
+RETOUCHED = [f"SampleOverride<cuaug::{sampler}>" for sampler in WARPS["sampler"]]
+AROUND = [f"WindowedBorder<cuaug::{border}>" for border in ("Constant", "Edge")]
+FILTERS = ["Triangle", "CatmullRom", "Cubic75", "Lanczos3", "Lanczos4"]
 RESAMPLES = {
     "source": IMAGE_DTYPES,
     "target": IMAGE_DTYPES,
@@ -132,14 +132,18 @@ EXTREMES = {"source": IMAGE_DTYPES, "layout": LAYOUTS, "channels": [1, 2, 3, 4]}
 LUTS = {**BLURS, "source": ["uint8"]}
 # What a recipe's pass does to pixels: chains of ops behind a resample.
 JITTERED = ("ColorJitter", "RandomGrayscale", "Normalize")
-PARTED = ("AfterContrast", "RandomGrayscale", "Normalize")  # by the pass before, which does what comes before the mean
+PARTED = (
+    "JitterAfterMean",
+    "RandomGrayscale",
+    "Normalize",
+)  # by the pass before, which does what comes before the mean
 COLOURED = {"jittered": JITTERED, "grey": ("RandomGrayscale",)}
 SLOT = ("AdjustBrightness", "AdjustSaturation", "Posterize", "Solarize")  # of a policy
 CHAINS = {
     **COLOURED,
     "erased": ("Erase",),
-    "scaled": ("Scaled", "Normalize"),
-    "unscaled": ("Unscaled",),
+    "scaled": ("Rescale", "Normalize"),
+    "unscaled": ("ConvertRange",),
     "stepped": ("Solarize", "Posterize", "Erase"),
     "slot": SLOT,
 }
@@ -155,14 +159,18 @@ FUSED = {
     "chain": list(CHAINS),
 }
 # Passes that do what comes before a mean, and take it on the way.
-BEFORE = {"none": (), "first": ("BeforeContrast",), "second": ("ColorJitter", "RandomGrayscale", "BeforeContrast")}
+BEFORE = {"none": (), "first": ("JitterBeforeMean",), "second": ("ColorJitter", "RandomGrayscale", "JitterBeforeMean")}
 MEASURED = {
     **{name: values for name, values in FUSED.items() if name != "target"},
     "channels": [1, 3],
     "chain": list(BEFORE),
 }
 # By a field of displacements.
-DISPLACING = {"geometry": ["Grid", "WideGrid"], "sampler": ["Nearest", "Bilinear", "Bicubic"], "border": ["Constant"]}
+DISPLACING = {
+    "geometry": ["CoordinateMap", "CoordinateMap64"],
+    "sampler": ["Nearest", "Bilinear", "Bicubic"],
+    "border": ["Constant"],
+}
 DISPLACED, MEASURED_DISPLACED = {**FUSED, **DISPLACING}, {**MEASURED, **DISPLACING}
 
 
@@ -212,7 +220,7 @@ def completable(row, factors):
 def covering_names():
     warps = [
         kernels.name_expression(
-            "warp", source, layout, channels, geometry, sampler, border, kernels.chain(()), target, result
+            "warp_image", source, layout, channels, geometry, sampler, border, kernels.chain(()), target, result
         )
         for source, target, layout, result, channels, geometry, sampler, border in covering(WARPS)
     ]
@@ -243,11 +251,11 @@ def covering_names():
     statistics = [
         *(kernels.name_expression("luma_mean", *row, kernels.chain(())) for row in covering(MEANS)),
         *(
-            kernels.name_expression("luma_mean", *row, kernels.chain(BEFORE["first"]), "InPlace")
+            kernels.name_expression("luma_mean", *row, kernels.chain(BEFORE["first"]), "StoreInPlace")
             for row in covering(MEANS)
         ),
-        *(kernels.name_expression("extremes", *row) for row in covering(EXTREMES)),
-        *(kernels.name_expression("relevel", *row) for row in covering({**EXTREMES, "source": ["uint8"]})),
+        *(kernels.name_expression("channel_min_max", *row) for row in covering(EXTREMES)),
+        *(kernels.name_expression("histogram_lut", *row) for row in covering({**EXTREMES, "source": ["uint8"]})),
     ]
     blends = [
         kernels.name_expression("blend", source, layout, channels, kernels.chain(BLENDED[chain]), target, result)
@@ -270,11 +278,11 @@ def rows_of(factors):
 
 def warp_of(row, chain, *use):
     head = (row[name] for name in ("source", "layout", "channels", "geometry", "sampler", "border"))
-    return kernels.name_expression("warp", *head, chain, row["target"], row["result"], *use)
+    return kernels.name_expression("warp_image", *head, chain, row["target"], row["result"], *use)
 
 
 def measuring(row, chain):
-    return warp_of({**row, "target": row["source"]}, chain, "Measured")
+    return warp_of({**row, "target": row["source"]}, chain, "StoreAndMean")
 
 
 def user_names():
@@ -294,7 +302,7 @@ def user_names():
     rows = {**CROP, "layout": "Planar", "target": "float16", "result": "Planar"}
     fused = [
         warp_of(rows, kernels.chain((vignette, *JITTERED))),
-        measuring(rows, kernels.chain([vignette, "BeforeContrast"])),
+        measuring(rows, kernels.chain([vignette, "JitterBeforeMean"])),
         kernels.name_expression("luma_mean", "uint8", "Planar", 3, kernels.chain([vignette])),
     ]
     return alone, fused
@@ -313,7 +321,7 @@ USUAL = [
         for name in (
             warp_of({**row, "target": "float16"}, kernels.chain(JITTERED)),
             warp_of({**row, "target": "float32"}, kernels.chain(JITTERED)),
-            measuring(row, kernels.chain(["BeforeContrast"])),
+            measuring(row, kernels.chain(["JitterBeforeMean"])),
             *(
                 kernels.name_expression("pointwise", "uint8", layout, 3, kernels.chain(ops), "float16", "Planar", 3)
                 for ops in (JITTERED, PARTED)
@@ -321,14 +329,14 @@ USUAL = [
             *(
                 warp_of({**row, "border": "Constant", "sampler": sampler, "target": target}, kernels.chain(chain))
                 for sampler in RETOUCHED[:2]
-                for target, chain in (("uint8", SLOT), ("float16", (*SLOT, "Scaled", "Normalize")))
+                for target, chain in (("uint8", SLOT), ("float16", (*SLOT, "Rescale", "Normalize")))
             ),
-            kernels.name_expression("relevel", "uint8", layout, 3),
-            kernels.name_expression("relevel", "uint8", layout, 3, "Together"),
+            kernels.name_expression("histogram_lut", "uint8", layout, 3),
+            kernels.name_expression("histogram_lut", "uint8", layout, 3, "BatchedLaunch"),
             warp_of(
                 {**row, "border": "Constant", "sampler": RETOUCHED[1], "target": "uint8"},
                 kernels.chain(SLOT),
-                "Together",
+                "BatchedLaunch",
             ),
             kernels.name_expression("blend", "uint8", layout, 3, kernels.chain(CHAINS["scaled"]), "float16", layout),
         )
@@ -355,7 +363,7 @@ def ragged_names():
     for layout in ("Planar", "Packed"):
         row = {**CROP, "layout": f"Ragged<cuaug::{layout}>", "result": layout}
         made.append(warp_of({**row, "target": "float16"}, kernels.chain(JITTERED)))
-        made.append(measuring(row, kernels.chain(["BeforeContrast"])))
+        made.append(measuring(row, kernels.chain(["JitterBeforeMean"])))
         made.append(warp_of({**row, "geometry": "Perspective", "border": "Edge", "target": "uint8"}, kernels.chain(())))
     return made
 
@@ -364,7 +372,7 @@ RAGGED = ragged_names()
 # Warps from boxes that hold what is in memory as it lies there.
 COPIED = [
     kernels.name_expression(
-        "warp", dtype, layout, channels, "Affine", "Bilinear", "Constant", kernels.chain(()), dtype, layout
+        "warp_image", dtype, layout, channels, "Affine", "Bilinear", "Constant", kernels.chain(()), dtype, layout
     )
     for dtype in IMAGE_DTYPES
     if dtype != "float64"
@@ -376,14 +384,16 @@ COPIED = [
 def detection_names():
     """Suppression, and pooling of each shape and its gradient, with channels apart, single and as vectors."""
     names = [kernels.name_expression(s, real) for s in ("nms_rank", "nms") for real in ("float64", "Rotated")]
-    names += [kernels.name_expression(skeleton, "float64") for skeleton in ("nms_few_hits", "nms_hits")]
+    names += [
+        kernels.name_expression(skeleton, "float64") for skeleton in ("nms_small_overlap_mask", "nms_overlap_mask")
+    ]
     names += ["cuaug::soft_nms", "cuaug::rotated_pairs"]
     for dtype, wide in (("float16", 8), ("bfloat16", 1), ("float32", 4), ("float64", 2)):
         real = "cuaug::float64" if dtype == "float64" else "cuaug::float32"
         for own in (0, wide):
             names.append(kernels.name_expression("roi_average", dtype, own))
             names += [
-                kernels.name_expression("roi", dtype, *shape, own)
+                kernels.name_expression("roi_by_sample", dtype, *shape, own)
                 for shape in (
                     ("SampledBins", 0),
                     ("SampledBins", 1),
@@ -395,11 +405,11 @@ def detection_names():
         names += [kernels.name_expression("roi_regions", dtype, shape) for shape in ("SampledBins", "PixelBins")]
         touches = [f"Upright<{real}>", f"Nearby<cuaug::SampledBins<{real}>, 0>"]
         touches += [f"Nearby<cuaug::{shape}<{real}>, 1>" for shape in ("SampledBins", "PixelBins")]
-        names += [kernels.name_expression("roi_back", dtype, touch) for touch in touches]
+        names += [kernels.name_expression("roi_backward_gather", dtype, touch) for touch in touches]
         for inside in (0, 1):
-            names.append(kernels.name_expression("roi_spread", dtype, inside))
+            names.append(kernels.name_expression("roi_backward_separable", dtype, inside))
             names += [
-                kernels.name_expression("roi_scatter", dtype, *shape, inside)
+                kernels.name_expression("roi_backward_scatter", dtype, *shape, inside)
                 for shape in (("SampledBins", 0), ("SampledBins", 1), ("PixelBins", 1))
             ]
     return names
@@ -435,7 +445,7 @@ def test_usual_kernels_compile_without_a_warning_or_a_spill(name, architecture, 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_what_takes_boxes_from_an_engine_compiles_without_a_warning_or_a_spill(architecture, nvrtc, record_property):
-    check_kernel(nvrtc, "cuaug::cut", architecture, record_property, 0)
+    check_kernel(nvrtc, "cuaug::copy_boxes", architecture, record_property, 0)
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
@@ -453,8 +463,8 @@ def test_images_of_different_sizes_compile_without_a_warning_or_a_spill(name, ar
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @each_name(DETECTION)
 def test_the_kernels_of_detection_compile_without_a_warning_or_a_spill(name, architecture, nvrtc, record_property):
-    # What a thread of roi_back.cu sums up takes 32 registers, and a block of soft_nms.cu 1,024 threads.
-    few = name.startswith(("cuaug::roi_back", "cuaug::soft_nms"))
+    # A thread of roi_backward_gather.cu keeps 32 registers of sums; a block of soft_nms.cu has 1,024 threads.
+    few = name.startswith(("cuaug::roi_backward_gather", "cuaug::soft_nms"))
     check_kernel(nvrtc, name, architecture, record_property, FEW if few else 0)
 
 
@@ -481,14 +491,19 @@ def test_the_grid_and_the_kernel_agree_on_which_boxes_are_copied(nvrtc):
     from cuaug._passes import kernel_config as plans
 
     factors = (
-        ["uint8", "float16", "float64"], ["uint8", "float16", "float64"], ["Affine", "Perspective", "Grid"],
-        ["Bilinear", "Nearest", "Antialiased"], ["Constant", "Edge", "Windowed<cuaug::Constant>"], [(), ("Invert",)],
-        ["Changed", "Measured"], ["Planar", "Packed", "Strided", "Ragged<cuaug::Packed>", "Ragged<cuaug::Strided>"],
-    )  # fmt: skip
+        ["uint8", "float16", "float64"],
+        ["uint8", "float16", "float64"],
+        ["Affine", "Perspective", "CoordinateMap"],
+        ["Bilinear", "Nearest", "Antialiased"],
+        ["Constant", "Edge", "WindowedBorder<cuaug::Constant>"],
+        [(), ("Invert",)],
+        ["StoreOnly", "StoreAndMean"],
+        ["Planar", "Packed", "Strided", "Ragged<cuaug::Packed>", "Ragged<cuaug::Strided>"],
+    )
     said = []
     for *names, ops, use, layout in itertools.product(*factors):
         source, target, geometry, sampler, border = names
-        given = (*names, kernels.chain(ops), *(["Measured"] if use == "Measured" else []))
+        given = (*names, kernels.chain(ops), *(["StoreAndMean"] if use == "StoreAndMean" else []))
         arguments = geometry, sampler, border, layout, source, kernels.chain(ops), target, use
         listed = ", ".join(f"cuaug::{argument}" for argument in arguments)
         said.append((plans.stages_raw(given, layout), f"cuaug::copies<{listed}>"))
@@ -509,7 +524,7 @@ def test_a_warp_is_launched_with_the_threads_that_its_blocks_have(nvrtc):
         names = dtype, dtype, "Affine", "Bilinear", border, kernels.chain(())
         axes = images.placeholder((4, 64, 64, channels), dtype).axes
         copied = str(plans.stages_raw(names, "Packed")).lower()
-        threads = plans.kernel_config("warp", names, axes, 0, axes, 0).threads
+        threads = plans.kernel_config("warp_image", names, axes, 0, axes, 0).threads
         claims.append(f"static_assert(cuaug::block_threads<cuaug::{dtype}, {channels}, {copied}> == {threads});")
     text, options = sources.sources(COPIED[0])
     compiled(nvrtc, "\n".join([text, *claims, ""]), COPIED[0], 90, options)

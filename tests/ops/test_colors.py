@@ -463,8 +463,8 @@ WITHIN = "adjust_brightness", "adjust_contrast", "adjust_hue", "adjust_saturatio
 
 def test_ops_that_say_they_stay_within_0_and_1_are_these():
     ops = KERNELS / "ops"
-    said = {path.stem for path in ops.glob("*.cuh") if "within = true;" in path.read_text()}
-    assert said == {*WITHIN[:-1], "grayscale", "random_grayscale", "before_contrast", "color_jitter"}
+    said = {path.stem for path in ops.glob("*.cuh") if "keeps_unit_range = true;" in path.read_text()}
+    assert said == {*WITHIN[:-1], "grayscale", "random_grayscale", "jitter_before_mean", "color_jitter"}
 
 
 @every_home

@@ -328,6 +328,6 @@ def test_rows_of_more_bytes_than_32_bits_count_are_not_copied(extents, strides, 
     for dtype, apart in (("float32", True), ("uint8", False)):
         names = (dtype, dtype, "Affine", "Bilinear", "Constant", _names.chain(()))
         for source, far in ((small, False), (BatchAxes("NCHW", extents, strides, None), apart)):
-            plan = _plans.kernel_config("warp", names, source, 0, small, 0)
+            plan = _plans.kernel_config("warp_image", names, source, 0, small, 0)
             assert ("Strided" in plan.kernel) == far, plan.kernel
             assert layout in plan.kernel

@@ -362,7 +362,7 @@ def test_levels_halfway_between_two_become_the_even_one(step, scale, channels, h
 @pytest.mark.parametrize("channels", [1, 2, 3, 4])
 @pytest.mark.parametrize("width", [16, 20, 22, 37])
 def test_images_of_any_width_lie_in_their_own_fill(width, channels, home):
-    """Rows that sixteen bytes, four, or none divide, with a fill that differs by channel: kernels/gpu/copied.cuh."""
+    """Rows that sixteen bytes, four, or none divide, with a fill that differs by channel: kernels/gpu/raw_stage.cuh."""
     rng = seeded("fill", width, channels)
     for dtype in ("uint8", "int16", "float16", "float32"):
         for layout in ("NCHW", "NHWC"):

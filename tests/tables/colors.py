@@ -138,11 +138,11 @@ CASES = [
 FIRST = {case.op: case for case in reversed(CASES)}
 
 # The structs of kernels/ops that are not named as their function is.
-OTHERS = {"rgb_to_grayscale": "Grayscale", "to_dtype": "Unscaled"}
+OTHERS = {"rgb_to_grayscale": "Grayscale", "to_dtype": "ConvertRange"}
 LOOKED_UP = {"equalize", "lut"}  # which have a kernel of their own
 STRUCTS = {OTHERS.get(op) or "".join(word.capitalize() for word in op.split("_")) for op in set(FIRST) - LOOKED_UP}
 # Those that only a recipe asks for.
 IN_RECIPES = {
-    *("AfterContrast", "BeforeContrast", "ColorJitter", "DropCells", "MaskGrid", "RandomGrayscale"),
-    *("Scaled", "UniformNoise"),
+    *("JitterAfterMean", "JitterBeforeMean", "ColorJitter", "CoarseDropout", "GridMask", "RandomGrayscale"),
+    *("Rescale", "UniformNoise"),
 }

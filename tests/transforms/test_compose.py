@@ -355,7 +355,7 @@ def test_a_plan_says_passes_launches_bytes_and_why():
 
 
 CROP, JITTER = T.RandomResizedCrop(64, antialias=False), T.ColorJitter(0.4, 0.4, 0.4, 0.1)
-BEFORE, AFTER = ["BeforeContrast"], ["AfterContrast"]
+BEFORE, AFTER = ["JitterBeforeMean"], ["JitterAfterMean"]
 
 
 @pytest.mark.parametrize(
@@ -364,13 +364,13 @@ BEFORE, AFTER = ["BeforeContrast"], ["AfterContrast"]
         ([CROP, JITTER, T.RandomGrayscale()], [BEFORE, [*AFTER, "RandomGrayscale"]], [0]),
         ([CROP, T.RandomInvert(), JITTER], [["Solarize", *BEFORE], AFTER], [0]),
         ([CROP, JITTER, JITTER], [BEFORE, [*AFTER, "ColorJitter"]], [0]),
-        ([CROP, T.ToDtype("float32", True), JITTER], [[], ["Scaled", "ColorJitter"]], []),
-        ([CROP, T.ToDtype("float32", True), T.ToDtype("uint8", True), JITTER], [["Scaled", *BEFORE], AFTER], [0]),
+        ([CROP, T.ToDtype("float32", True), JITTER], [[], ["Rescale", "ColorJitter"]], []),
+        ([CROP, T.ToDtype("float32", True), T.ToDtype("uint8", True), JITTER], [["Rescale", *BEFORE], AFTER], [0]),
         ([JITTER], [["ColorJitter"]], []),
         ([JITTER, CROP, JITTER], [["ColorJitter"], BEFORE, AFTER], [1]),
         ([T.RandomResizedCrop(64), JITTER], [BEFORE, AFTER], [0]),
         ([T.RandomResizedCrop(40), JITTER], [[], BEFORE, AFTER], [1]),  # by a kernel of its own, as it may shrink more
-        ([T.RandomResizedCrop(40), T.ToDtype("float32", True), JITTER], [[], ["Scaled", "ColorJitter"]], []),
+        ([T.RandomResizedCrop(40), T.ToDtype("float32", True), JITTER], [[], ["Rescale", "ColorJitter"]], []),
         ([T.GaussianBlur(3), JITTER], [[], ["ColorJitter"]], []),
         ([CROP, T.ColorJitter(0.4, 0.4, contrast_about=99.0)], [["ColorJitter"]], []),
     ],

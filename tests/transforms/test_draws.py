@@ -140,16 +140,16 @@ def test_a_place_in_a_recipe_is_a_stream_of_its_own():
 
 
 KINDS = [
-    (Drawn("Below", ["a"], 7, 3, 0), lambda w: [3 + w(0).below(7)]),
+    (Drawn("RandInt", ["a"], 7, 3, 0), lambda w: [3 + w(0).below(7)]),
     (Drawn("Uniform", ["a"], -3.0, 9.0, 1.0, 0.0), lambda w: [round(w(0).uniform(-3, 9))]),
-    (Drawn("Chance", ["a"], 0.25, 5.0, -1.0), lambda w: [5 if w(0).chance(0.25) else -1]),
-    (Drawn("Choice", ["a"], 3, 0.2, 0.5, 1.0), lambda w: [w(0).choice([0.2, 0.3, 0.5])]),
+    (Drawn("Bernoulli", ["a"], 0.25, 5.0, -1.0), lambda w: [5 if w(0).chance(0.25) else -1]),
+    (Drawn("Categorical", ["a"], 3, 0.2, 0.5, 1.0), lambda w: [w(0).choice([0.2, 0.3, 0.5])]),
     (Drawn("Permutation", list("abcdefg"), 7), lambda w: w(0).permutation(7)),
     (Drawn("Beta", ["a"], 0.4, 0.4, 1.0), lambda w: [w(0).beta(0.4, 0.4)]),
     (Drawn("Beta", ["a"], 2.5, 1.0, 1.0), lambda w: [w(0).beta(2.5, 1.0)]),
     (Drawn("Beta", ["a"], 0.05, 3.0, 1.0), lambda w: [w(0).beta(0.05, 3.0)]),
     (
-        Drawn("Cut", list("abcd"), 61, 83, "first", before=[("Beta", ["lam"], 1.0, 1.0, 1.0)]),
+        Drawn("CutMixBox", list("abcd"), 61, 83, "first", before=[("Beta", ["lam"], 1.0, 1.0, 1.0)]),
         lambda w: [*w(1).cut(CANVAS, w(0).beta(1, 1))[0], w(1).cut(CANVAS, w(0).beta(1, 1))[1]],
     ),
 ]
@@ -483,7 +483,9 @@ def test_draws_come_as_early_as_they_can_and_no_earlier(transforms, count):
         id(it): {id(a) for a in it.arguments if isinstance(a, Column)} | ({id(it.gate.column)} if it.gate else set())
         for it in draws
     }
-    writes = {id(it): {id(c) for c in it.columns} | (reads[id(it)] if it.kind == "Cut" else set()) for it in draws}
+    writes = {
+        id(it): {id(c) for c in it.columns} | (reads[id(it)] if it.kind == "CutMixBox" else set()) for it in draws
+    }
     for i, first in enumerate(draws):
         for second in draws[i + 1 :]:
             touched = (

@@ -485,7 +485,7 @@ def test_a_choice_of_filters_and_moves_is_one_pass():
     entries.append(T.RandomHorizontalFlip(1.0))
     images, aug = batch(samples=40), T.Compose([T.RandomChoice(entries), T.ToDtype("float32", scale=True)], seed=1)
     (only,) = kinds(aug.draw(images).plan)
-    assert only == [["Geometric", "Geometric"], ["Relevelled", "Sharpened"], ["Scaled"]]
+    assert only == [["Geometric", "Geometric"], ["Relevelled", "Sharpened"], ["Rescale"]]
     params = aug.draw(images)
     made, chosen = aug.apply(images, params), column(params, "chosen").astype(int)
     assert set(chosen) == {0, 1, 2, 3}

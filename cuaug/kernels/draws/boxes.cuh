@@ -1,8 +1,8 @@
 #pragma once
 
-#include "random.cuh"
+#include "draws/random.cuh"
 
-// Boxes within a canvas.
+// Boxes drawn within a canvas.
 
 namespace cuaug {
 
@@ -11,74 +11,76 @@ struct DrawnBox {
 };
 
 // Half to even, as Python's round.
-inline double rounded(double value) { return rint(value); }
+inline double round_half_even(double value) { return rint(value); }
 
-// What boxes are drawn from, as the program holds it: shares of the canvas, logarithms of width by height, and these
-// themselves.
+// Ranges of a box as the program stores them: its area as a fraction of the canvas, the logarithm of its aspect ratio
+// (width / height), and the aspect ratio. Packed by cuaug/transforms/_ranges.py.
 struct BoxRange {
     double scale[2], log_ratio[2], ratio[2];
 };
 
-struct Sides {
+struct BoxSize {
     int width, height;
 };
 
-inline Sides drawn_sides(Random& random, double area, const BoxRange& range) {
-    const double side = sqrt(area * random.uniform(range.scale[0], range.scale[1]));
+inline BoxSize draw_box_size(Random& random, double canvas_area, const BoxRange& range) {
+    const double side = sqrt(canvas_area * random.uniform(range.scale[0], range.scale[1]));
     const double root = exp(0.5 * random.uniform(range.log_ratio[0], range.log_ratio[1]));
-    return {static_cast<int>(rounded(side * root)), static_cast<int>(rounded(side / root))};
+    return {static_cast<int>(round_half_even(side * root)), static_cast<int>(round_half_even(side / root))};
 }
 
-inline DrawnBox placed(Random& random, int height, int width, const Sides& sides) {
-    const int top = random.below(height - sides.height + 1), left = random.below(width - sides.width + 1);
-    return {static_cast<double>(top), static_cast<double>(left), static_cast<double>(sides.height),
-            static_cast<double>(sides.width)};
+inline DrawnBox draw_box_position(Random& random, int height, int width, const BoxSize& size) {
+    const int top = random.randint(height - size.height + 1), left = random.randint(width - size.width + 1);
+    return {static_cast<double>(top), static_cast<double>(left), static_cast<double>(size.height),
+            static_cast<double>(size.width)};
 }
 
-// A box of the first of ten pairs of sides that are no shorter than `least`, and no longer than the canvas less
-// `margin`; false if none is. Two at once: neither waits for the other.
-inline bool attempted(Random& random, int height, int width, const BoxRange& range, int least, int margin,
-                      DrawnBox& box) {
+// Draws up to ten sizes and places a box of the first one whose sides are at least `min_side` and at most the canvas
+// less `margin`; false if none fits. Sizes are drawn in pairs, so that their latencies overlap.
+inline bool try_box(Random& random, int height, int width, const BoxRange& range, int min_side, int margin,
+                    DrawnBox& box) {
     const double area = static_cast<double>(height) * width;
-    auto fits = [&](const Sides& s) {
-        return s.width >= least && s.width <= width - margin && s.height >= least && s.height <= height - margin;
+    auto fits = [&](const BoxSize& size) {
+        return size.width >= min_side && size.width <= width - margin && size.height >= min_side &&
+               size.height <= height - margin;
     };
     for (int attempt = 0; attempt < 10; attempt += 2) {
-        const Sides one = drawn_sides(random, area, range), other = drawn_sides(random, area, range);
-        const bool first = fits(one);
-        if (first)
+        const BoxSize first = draw_box_size(random, area, range), second = draw_box_size(random, area, range);
+        const bool first_fits = fits(first);
+        if (first_fits)
             random.return_words(2);
         else
-            random.renew();
-        if (!first && !fits(other)) continue;
-        box = placed(random, height, width, first ? one : other);
+            random.refill();
+        if (!first_fits && !fits(second)) continue;
+        box = draw_box_position(random, height, width, first_fits ? first : second);
         return true;
     }
     return false;
 }
 
-// The largest box in the middle whose ratio is allowed.
+// The largest centered box whose aspect ratio is in range.
 __attribute__((noinline)) inline DrawnBox central_box(int height, int width, const BoxRange& range) {
-    const double own = static_cast<double>(width) / height;
-    const int w = own > range.ratio[1] ? static_cast<int>(rounded(height * range.ratio[1])) : width;
-    const int h = own < range.ratio[0] ? static_cast<int>(rounded(width / range.ratio[0])) : height;
+    const double ratio = static_cast<double>(width) / height;
+    const int w = ratio > range.ratio[1] ? static_cast<int>(round_half_even(height * range.ratio[1])) : width;
+    const int h = ratio < range.ratio[0] ? static_cast<int>(round_half_even(width / range.ratio[0])) : height;
     return {static_cast<double>((height - h) / 2), static_cast<double>((width - w) / 2), static_cast<double>(h),
             static_cast<double>(w)};
 }
 
-// torchvision's RandomResizedCrop, or its RandomErasing: then the box is smaller than the canvas, and after ten
-// failures there is none.
-inline DrawnBox attempted_box(Random& random, int height, int width, const BoxRange& range, bool erased) {
+// The box of torchvision's RandomResizedCrop, or with `erasing` of its RandomErasing: smaller than the canvas, and
+// empty after ten failures.
+inline DrawnBox draw_box(Random& random, int height, int width, const BoxRange& range, bool erasing) {
     DrawnBox box = {0.0, 0.0, 0.0, 0.0};
-    if (attempted(random, height, width, range, erased ? 0 : 1, erased ? 1 : 0, box) || erased) return box;
+    if (try_box(random, height, width, range, erasing ? 0 : 1, erasing ? 1 : 0, box) || erasing) return box;
     return central_box(height, width, range);
 }
 
-// CutMix (Yun et al. 2019): a box of the share 1 - `lam`, around a uniform centre, cut off at the canvas.
-inline DrawnBox cut_box(Random& random, int height, int width, double lam) {
+// CutMix (Yun et al. 2019): a box with the fraction 1 - `lam` of the canvas' area around a uniform center, clipped to
+// the canvas.
+inline DrawnBox cutmix_box(Random& random, int height, int width, double lam) {
     const double side = 0.5 * sqrt(1.0 - lam);
     const int half_width = static_cast<int>(side * width), half_height = static_cast<int>(side * height);
-    const int x = random.below(width), y = random.below(height);
+    const int x = random.randint(width), y = random.randint(height);
     const int left = x > half_width ? x - half_width : 0, top = y > half_height ? y - half_height : 0;
     const int right = x + half_width < width ? x + half_width : width,
               bottom = y + half_height < height ? y + half_height : height;

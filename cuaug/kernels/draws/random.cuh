@@ -1,31 +1,31 @@
 #pragma once
 
-#include "../philox.cuh"
+#include "draws/philox.cuh"
 
 namespace cuaug {
 
-// One sample's random numbers, one after the other, at a place of the recipe.
+// A sequence of random numbers of one sample, for one draw of the recipe.
 struct Random {
-    Stream stream;
+    PhiloxStream stream;
     unsigned int index;  // of the next four words
-    Random4 words;
-    int used;
+    PhiloxOutput words;
+    int used;  // of the four words
 
-    Random(const Stream& stream, unsigned int index) : stream(stream), index(index), words(), used(4) {}
+    Random(const PhiloxStream& stream, unsigned int index) : stream(stream), index(index), words(), used(4) {}
 
-    // The next four words: the rounds as a loop, as what runs once waits for its instructions.
-    void renew() {
+    // Draws the next four words. The rounds are a loop: code that runs once waits for its instructions to be fetched.
+    void refill() {
         words = stream.draw<1>(index++);
         used = 0;
     }
 
     unsigned int word() {
-        if (used == 4) renew();
-        const int at = used++;  // no index, for the words would be in memory
-        return at == 0 ? words.word[0] : at == 1 ? words.word[1] : at == 2 ? words.word[2] : words.word[3];
+        if (used == 4) refill();
+        const int i = used++;  // selects instead of indexing, which would place the words in local memory
+        return i == 0 ? words.word[0] : i == 1 ? words.word[1] : i == 2 ? words.word[2] : words.word[3];
     }
 
-    // The last words of the four that are at hand are drawn again.
+    // The last `count` of the current four words are drawn again.
     void return_words(int count) { used -= count; }
 
     // In [0, 1), a multiple of 2^-32.
@@ -34,7 +34,7 @@ struct Random {
     double uniform(double low, double high) { return low + (high - low) * uniform(); }
 
     // In 0 .. count - 1.
-    int below(int count) { return static_cast<int>(uniform() * count); }
+    int randint(int count) { return static_cast<int>(uniform() * count); }
 
     // Box and Muller 1958.
     double normal() {
@@ -42,7 +42,7 @@ struct Random {
         return radius * cos(angle);
     }
 
-    // Marsaglia and Tsang 2000, for shapes below 1 with their remark 8.
+    // Marsaglia and Tsang 2000; for shapes below 1 with remark 8 of the paper.
     double gamma(double shape) {
         const double boost = shape < 1.0 ? pow(1.0 - uniform(), 1.0 / shape) : 1.0;
         const double d = (shape < 1.0 ? shape + 1.0 : shape) - 1.0 / 3.0, c = 1.0 / sqrt(9.0 * d);
@@ -57,7 +57,8 @@ struct Random {
 #pragma unroll 1
         for (int i = 0; i < 2; ++i) x = y, y = gamma(i == 0 ? a : b);
         const double sum = x + y;
-        return sum > 0.0 ? x / sum : uniform() * (a + b) < a ? 1.0 : 0.0;  // where both underflow, which of them is 0
+        // Where both underflow, the result is 1 with probability a / (a + b), else 0.
+        return sum > 0.0 ? x / sum : uniform() * (a + b) < a ? 1.0 : 0.0;
     }
 };
 

@@ -1,13 +1,13 @@
 #pragma once
 
-#include "../record.cuh"
-#include "local.cuh"
+#include "records/matrix.cuh"
+#include "geometry/tile_map.cuh"
 
 namespace cuaug {
 
 // Output pixel to input pixel by a 2x3 matrix.
-struct Affine : Matrices<2> {
-    static constexpr bool bounded = true;
+struct Affine : MatrixParameter<2> {
+    static constexpr bool has_tile_bounds = true;
 
     // Destination to source, pixel centres at integers.
     struct Matrix {
@@ -22,7 +22,7 @@ struct Affine : Matrices<2> {
     template <class Entry>
     Matrix from_entries(const Entry& entry) const {
         Matrix m = {entry(0), entry(1), entry(2), entry(3), entry(4), entry(5)};
-        if (corner) {
+        if (half_pixel_centers) {
             m.c += 0.5 * (m.a + m.b) - 0.5;
             m.f += 0.5 * (m.d + m.e) - 0.5;
         }
@@ -34,8 +34,8 @@ struct Affine : Matrices<2> {
 
     // Input coordinate, less the base, of the pixel (dx, dy) away from the tile's origin.
     template <class R>
-    struct Local {
-        static constexpr bool linear = true;
+    struct TileMap {
+        static constexpr bool is_affine = true;
 
         int base_x, base_y;
         R a, b, c, d, e, f;
@@ -43,24 +43,25 @@ struct Affine : Matrices<2> {
         Point<R> at(R dx, R dy) const { return {a * dx + (b * dy + c), d * dx + (e * dy + f)}; }
 
         // The same coordinates, counted from another pixel of the input, and a little added to both.
-        Local from(int x, int y, R nudge) const {
-            return {base_x + x, base_y + y, a, b, c - static_cast<R>(x) + nudge, d, e, f - static_cast<R>(y) + nudge};
+        TileMap shifted_to(int x, int y, R rounding) const {
+            return {
+                base_x + x, base_y + y, a, b, c - static_cast<R>(x) + rounding, d, e, f - static_cast<R>(y) + rounding};
         }
 
         // Where a tile lies; false if that is not known.
         bool bounds(int width, int height, Bounds<R>& box) const {
             const R right = R(width - 1), bottom = R(height - 1);
-            return around(at(R(0), R(0)), at(right, R(0)), at(R(0), bottom), at(right, bottom), box);
+            return bounding_box(at(R(0), R(0)), at(right, R(0)), at(R(0), bottom), at(right, bottom), box);
         }
     };
 
     template <class R>
-    static Local<R> local(const Matrix& m, int x, int y) {
+    static TileMap<R> tile_map(const Matrix& m, int x, int y) {
         const double cx = m.a * x + m.b * y + m.c, cy = m.d * x + m.e * y + m.f;
-        const int base_x = whole(cx), base_y = whole(cy);
+        const int base_x = floor_or_zero(cx), base_y = floor_or_zero(cy);
         auto real = [](double value) {
-            if constexpr (Same<R, float>::value)
-                return narrowed(value);
+            if constexpr (is_same_v<R, float>)
+                return to_float32(value);
             else
                 return value;
         };

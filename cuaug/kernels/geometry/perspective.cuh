@@ -1,13 +1,13 @@
 #pragma once
 
-#include "../record.cuh"
-#include "local.cuh"
+#include "records/matrix.cuh"
+#include "geometry/tile_map.cuh"
 
 namespace cuaug {
 
 // Output pixel to input pixel by a 3x3 homography.
-struct Perspective : Matrices<3> {
-    static constexpr bool bounded = true;
+struct Perspective : MatrixParameter<3> {
+    static constexpr bool has_tile_bounds = true;
 
     // Destination to source, pixel centres at integers.
     struct Matrix {
@@ -22,7 +22,7 @@ struct Perspective : Matrices<3> {
     template <class Entry>
     Matrix from_entries(const Entry& entry) const {
         Matrix m = {entry(0), entry(1), entry(2), entry(3), entry(4), entry(5), entry(6), entry(7), entry(8)};
-        if (corner) {
+        if (half_pixel_centers) {
             // T(-0.5) M T(0.5): first the columns, then the rows.
             m.c += 0.5 * (m.a + m.b);
             m.f += 0.5 * (m.d + m.e);
@@ -44,8 +44,8 @@ struct Perspective : Matrices<3> {
 
     // Input coordinate, less the base, of the pixel (dx, dy) away from the tile's origin.
     template <class R>
-    struct Local {
-        static constexpr bool linear = false;
+    struct TileMap {
+        static constexpr bool is_affine = false;
 
         int base_x, base_y;
         R a, b, c, d, e, f, g, h, i;
@@ -58,8 +58,8 @@ struct Perspective : Matrices<3> {
         }
 
         // The same coordinates, counted from another pixel of the input, and a little added to both.
-        Local from(int x, int y, R nudge) const {
-            const R rx = static_cast<R>(x) - nudge, ry = static_cast<R>(y) - nudge;
+        TileMap shifted_to(int x, int y, R rounding) const {
+            const R rx = static_cast<R>(x) - rounding, ry = static_cast<R>(y) - rounding;
             return {base_x + x, base_y + y, a - rx * g, b - rx * h, c - rx * i, d - ry * g,
                     e - ry * h, f - ry * i, g,          h,          i};
         }
@@ -75,16 +75,16 @@ struct Perspective : Matrices<3> {
                     far = fmax(fmax(fabs(p), fabs(q)), fmax(fabs(r), fabs(s)));
             const R most = R(1e30);  // beyond, a depth may be infinite and hide it in quotients of 0
             if (!(p * q > R(0) && p * r > R(0) && p * s > R(0) && far < most && far < R(128) * near)) return false;
-            return around(at(R(0), R(0)), at(right, R(0)), at(R(0), bottom), at(right, bottom), box);
+            return bounding_box(at(R(0), R(0)), at(right, R(0)), at(R(0), bottom), at(right, bottom), box);
         }
     };
 
     // x - base = ((a - base g) X + ...) / (g X + ...): the base goes into the numerator, where double precision still
     // holds it.
     template <class R>
-    static Local<R> local(const Matrix& m, int x, int y) {
+    static TileMap<R> tile_map(const Matrix& m, int x, int y) {
         const double nx = m.a * x + m.b * y + m.c, ny = m.d * x + m.e * y + m.f, depth = m.g * x + m.h * y + m.i;
-        const int base_x = whole(nx / depth), base_y = whole(ny / depth);
+        const int base_x = floor_or_zero(nx / depth), base_y = floor_or_zero(ny / depth);
         return {base_x,
                 base_y,
                 static_cast<R>(m.a - base_x * m.g),

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../dtype.cuh"
+#include "dtype.cuh"
 
 namespace cuaug {
 
@@ -23,19 +23,19 @@ inline bfloat16 to_bfloat16(float value) {
     asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(out.bits) : "f"(value));
     return out;
 #else
-    return nearest_bfloat16(value);
+    return round_to_bfloat16(value);
 #endif
 }
 
-inline float between(float value, float low, float high) { return fminf(fmaxf(value, low), high); }
+inline float clamp_nan_to_low(float value, float low, float high) { return fminf(fmaxf(value, low), high); }
 
-inline float narrowed(double value) {
+inline float to_float32(double value) {
     float out;
     asm("cvt.rn.f32.f64 %0, %1;" : "=f"(out) : "d"(value));
     return out;
 }
 
-inline double widened(float value) {
+inline double to_float64(float value) {
     double out;
     asm("cvt.f64.f32 %0, %1;" : "=d"(out) : "f"(value));
     return out;
@@ -43,16 +43,16 @@ inline double widened(float value) {
 
 // Two of 16 bits in a word, the first in the lower half.
 template <class T>
-inline unsigned int two(float first, float second) {
+inline unsigned int pack_two(float first, float second) {
 #if __CUDA_ARCH__ >= 800
     unsigned int out;
-    if constexpr (Same<T, float16>::value)
+    if constexpr (is_same_v<T, float16>)
         asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(second), "f"(first));
     else
         asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(second), "f"(first));
     return out;
 #else
-    return from_real<T>(first).bits | static_cast<unsigned int>(from_real<T>(second).bits) << 16;
+    return saturate_cast<T>(first).bits | static_cast<unsigned int>(saturate_cast<T>(second).bits) << 16;
 #endif
 }
 

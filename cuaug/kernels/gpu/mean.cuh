@@ -1,6 +1,6 @@
 #pragma once
 
-#include "scan.cuh"
+#include "gpu/reduce.cuh"
 
 namespace cuaug {
 
@@ -8,7 +8,7 @@ namespace cuaug {
 // number a warp.
 template <class R>
 inline void store_block_sum(R sum, R* sums, double scale, double* share) {
-    sum = sum_of(sum);
+    sum = warp_sum(sum);
     if ((threadIdx.x & 31) == 0) sums[threadIdx.x >> 5] = sum;
     __syncthreads();
     if (threadIdx.x > 0) return;

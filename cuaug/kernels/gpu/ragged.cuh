@@ -1,7 +1,7 @@
 #pragma once
 
-#include "../record.cuh"
-#include "layout.cuh"
+#include "records/batch.cuh"
+#include "gpu/layout.cuh"
 
 // Images each with a place and a size of its own.
 
@@ -12,29 +12,29 @@ template <class Layout>
 struct Ragged {};
 
 template <class Layout>
-struct Each {
+struct LayoutTraits {
     using type = Layout;
     static constexpr bool ragged = false;
 };
 
 template <class Layout>
-struct Each<Ragged<Layout>> {
+struct LayoutTraits<Ragged<Layout>> {
     using type = Layout;
     static constexpr bool ragged = true;
 };
 
 template <class Layout>
-inline int height_of(const Batch& batch, long long n) {
-    if constexpr (Each<Layout>::ragged)
-        return one_image(batch, n).height;
+inline int height_of(const BatchRecord& batch, long long n) {
+    if constexpr (LayoutTraits<Layout>::ragged)
+        return ragged_image(batch, n).height;
     else
         return batch.in_height;
 }
 
 template <class Layout>
-inline int width_of(const Batch& batch, long long n) {
-    if constexpr (Each<Layout>::ragged)
-        return one_image(batch, n).width;
+inline int width_of(const BatchRecord& batch, long long n) {
+    if constexpr (LayoutTraits<Layout>::ragged)
+        return ragged_image(batch, n).width;
     else
         return batch.in_width;
 }
@@ -42,9 +42,9 @@ inline int width_of(const Batch& batch, long long n) {
 // Frame t of sample n, from a channel on; what the frames of a batch have in common is read from the record where it is
 // needed.
 template <class T, class Layout>
-inline const T* frame_of(const Batch& batch, long long n, long long t, int channel) {
-    if constexpr (Each<Layout>::ragged) {
-        const OneImage& one = one_image(batch, n);
+inline const T* frame_of(const BatchRecord& batch, long long n, long long t, int channel) {
+    if constexpr (LayoutTraits<Layout>::ragged) {
+        const RaggedImage& one = ragged_image(batch, n);
         return static_cast<const T*>(one.data) + channel * one.c;
     } else {
         return static_cast<const T*>(batch.in.data) + n * batch.in.n + t * batch.in.t + channel * batch.in.c;

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "layout.cuh"
-#include "words.cuh"
+#include "gpu/layout.cuh"
+#include "gpu/word_pixel.cuh"
 
 // Four adjacent pixels of a row, or words of them, between memory and registers.
 
@@ -14,21 +14,21 @@ struct Vectors {
 };
 
 template <class T, int Each>
-struct alignas(Each * sizeof(FourElements<T>) < 16 ? Each * sizeof(FourElements<T>) : 16) Run {
+struct alignas(Each * sizeof(FourElements<T>) < 16 ? Each * sizeof(FourElements<T>) : 16) AlignedVector {
     FourElements<T> of[Each];
 };
 
 // Each: vectors of four elements that memory's alignment lets be loaded as one.
 template <class Layout, class T, int K, int Fours = 1, int Each = 1>
 inline Vectors<T, K, Fours> load_vectors(const T* at, const long long* offset) {
-    constexpr bool planar = Same<Layout, Planar>::value;
+    constexpr bool planar = is_same_v<Layout, Planar>;
     Vectors<T, K, Fours> out;
     for (int v = 0; v < K * Fours; v += Each) {
         const int k = v / Fours, j = v % Fours;
-        const Run<T, Each>* source =
-            reinterpret_cast<const Run<T, Each>*>(planar ? at + offset[k] + 4 * j : at + 4 * v);
+        const AlignedVector<T, Each>* source =
+            reinterpret_cast<const AlignedVector<T, Each>*>(planar ? at + offset[k] + 4 * j : at + 4 * v);
         __builtin_assume(__isGlobal(source));
-        const Run<T, Each> run = *source;
+        const AlignedVector<T, Each> run = *source;
         for (int i = 0; i < Each; ++i) (planar ? out.of[j + i][k] : out.of[(v + i) / K][(v + i) % K]) = run.of[i];
     }
     return out;
@@ -44,42 +44,42 @@ inline void store_as(T* at, const V& value) {
 
 template <class Layout, class T, int K>
 inline void store_elements(T* at, const long long* offset, const FourElements<T> (&elements)[K]) {
-    for (int k = 0; k < K; ++k) store_as(Same<Layout, Planar>::value ? at + offset[k] : at + 4 * k, elements[k]);
+    for (int k = 0; k < K; ++k) store_as(is_same_v<Layout, Planar> ? at + offset[k] : at + 4 * k, elements[k]);
 }
 
 template <class Layout, class T, int K>
 inline void store_four(T* at, const long long* offset, const FourPixels<T, K>& pixels) {
     FourElements<T> to[K];
-    scatter<Layout, T, K>(pixels, to);
+    pixels_to_elements<Layout, T, K>(pixels, to);
     store_elements<Layout, T, K>(at, offset, to);
 }
 
 // Word i of each plane's four elements.
 template <class T, int K>
-inline void store_words(T* at, const long long* offset, const Stored<T, 4> (&line)[K], int i) {
+inline void store_words(T* at, const long long* offset, const WordPixel<T, 4> (&line)[K], int i) {
     for (int k = 0; k < K; ++k) store_as(at + offset[k], line[k].word[i]);
 }
 
 // Two adjacent packed pixels of 16-bit elements, the first at an even column.
 template <class T, int K>
-inline void store_two(T* at, const Stored<T, K>& left, const Stored<T, K>& right) {
+inline void store_pixel_pair(T* at, const WordPixel<T, K>& left, const WordPixel<T, K>& right) {
     for (int i = 0; i < K; ++i) {
         const int p = 2 * i, q = p + 1;
-        store_as(at + p,
-                 halves((p < K ? left : right).word[p % K / 2], p % K, (q < K ? left : right).word[q % K / 2], q % K));
+        store_as(at + p, permute_halves((p < K ? left : right).word[p % K / 2], p % K,
+                                        (q < K ? left : right).word[q % K / 2], q % K));
     }
 }
 
 // `count` pixels, of at most four; those beyond repeat the last. `aligned`: four may be moved as vectors.
 template <class Layout, class T, int K>
 inline FourPixels<T, K> load_pixels(const T* at, const long long* offset, int step, bool aligned, int count) {
-    if (!Same<Layout, Strided>::value && aligned && count == 4)
-        return gather<Layout, T, K>(load_vectors<Layout, T, K>(at, offset).of[0]);
+    if (!is_same_v<Layout, Strided> && aligned && count == 4)
+        return elements_to_pixels<Layout, T, K>(load_vectors<Layout, T, K>(at, offset).of[0]);
     FourPixels<T, K> pixels;
     for (int j = 0; j < 4; ++j) {
-        Texel<T, K> texel;
-        for (int k = 0; k < K; ++k) texel.c[k] = at[offset[k] + static_cast<long long>(min(j, count - 1)) * step];
-        pixels.v[j] = to_stored(texel);
+        RawPixel<T, K> raw_pixel;
+        for (int k = 0; k < K; ++k) raw_pixel.c[k] = at[offset[k] + static_cast<long long>(min(j, count - 1)) * step];
+        pixels.v[j] = to_word_pixel(raw_pixel);
     }
     return pixels;
 }
@@ -88,11 +88,11 @@ inline FourPixels<T, K> load_pixels(const T* at, const long long* offset, int st
 template <class Layout, class T, int K>
 inline void store_pixels(T* at, const long long* offset, int step, bool aligned, int count, int channels,
                          const FourPixels<T, K>& pixels) {
-    if (!Same<Layout, Strided>::value && aligned && count == 4) return store_four<Layout, T, K>(at, offset, pixels);
+    if (!is_same_v<Layout, Strided> && aligned && count == 4) return store_four<Layout, T, K>(at, offset, pixels);
     for (int j = 0; j < 4; ++j)
         for (int k = 0; k < K; ++k)
             if (j < count && k < channels)
-                at[offset[k] + static_cast<long long>(j) * step] = to_texel(pixels.v[j]).c[k];
+                at[offset[k] + static_cast<long long>(j) * step] = to_raw_pixel(pixels.v[j]).c[k];
 }
 
 }  // namespace cuaug

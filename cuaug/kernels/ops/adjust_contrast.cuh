@@ -1,25 +1,28 @@
 #pragma once
 
-#include "colour.cuh"
+#include "ops/color.cuh"
 
 namespace cuaug {
 
 // out = about + factor * (in - about)
 template <class R, int K>
 struct AdjustContrast {
-    static constexpr int shared = 2, each = 0;
-    static constexpr bool within = true;
-    R factor, about;  // about in the images' own range; then the part of it that is added
+    static constexpr int sample_params = 2, channel_params = 0;
+    static constexpr bool channelwise = true;
+    static constexpr bool keeps_unit_range = true;
+    R factor, pivot;  // about in the images' own range; then the part of it that is added
 
-    static void prepare(R* field, R white) { field[1] = (R(1) - field[0]) * field[1] * (R(1) / white); }
+    static void prepare(R* params, R max_value) { params[1] = (R(1) - params[0]) * params[1] * (R(1) / max_value); }
 
     // Nothing to do for samples whose factor is 1.
-    template <class Use>
-    void steps(const Use& use) const {
-        if (factor != R(1)) use(*this);
+    template <class Visitor>
+    void active_steps(const Visitor& visit) const {
+        if (factor != R(1)) visit(*this);
     }
 
-    Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>&) const { return clamped(factor, in, about); }
+    Pixel<R, K> operator()(const Pixel<R, K>& in, const PixelContext<R>&) const {
+        return fma_saturate(factor, in, pivot);
+    }
 };
 
 }  // namespace cuaug

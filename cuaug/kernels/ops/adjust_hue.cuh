@@ -1,6 +1,6 @@
 #pragma once
 
-#include "colour.cuh"
+#include "ops/color.cuh"
 
 namespace cuaug {
 
@@ -9,11 +9,11 @@ namespace cuaug {
 // circle.
 template <class R, int K>
 struct AdjustHue {
-    static constexpr int shared = 1, each = 0;
-    static constexpr bool within = true;
+    static constexpr int sample_params = 1, channel_params = 0;
+    static constexpr bool keeps_unit_range = true;
     R factor;
 
-    Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>&) const {
+    Pixel<R, K> operator()(const Pixel<R, K>& in, const PixelContext<R>&) const {
         if constexpr (K < 3) {
             return in;
         } else {
@@ -26,9 +26,9 @@ struct AdjustHue {
             const R whole = sizeof(R) == 4 ? R(12582912) : R(6755399441055744), turned = h + R(6) * factor;
             const R hue = turned - R(6) * ((turned * (one / R(6)) + whole) - whole);
             Pixel<R, K> out = in;
-            out.c[0] = v - c * clamped(one, fabs(hue), -one);
-            out.c[1] = v - c * clamped(-one, hue, one) * clamped(one, hue, R(3));
-            out.c[2] = v - c * clamped(one, hue, one) * clamped(-one, hue, R(3));
+            out.c[0] = v - c * fma_saturate(one, fabs(hue), -one);
+            out.c[1] = v - c * fma_saturate(-one, hue, one) * fma_saturate(one, hue, R(3));
+            out.c[2] = v - c * fma_saturate(one, hue, one) * fma_saturate(-one, hue, R(3));
             return out;
         }
     }

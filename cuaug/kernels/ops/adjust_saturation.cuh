@@ -1,27 +1,27 @@
 #pragma once
 
-#include "colour.cuh"
+#include "ops/color.cuh"
 
 namespace cuaug {
 
 // out = grey + factor * (in - grey)
 template <class R, int K>
 struct AdjustSaturation {
-    static constexpr int shared = 1, each = 0;
-    static constexpr bool within = true;
+    static constexpr int sample_params = 1, channel_params = 0;
+    static constexpr bool keeps_unit_range = true;
     R factor;
 
     // Nothing to do for samples whose factor is 1.
-    template <class Use>
-    void steps(const Use& use) const {
-        if (factor != R(1)) use(*this);
+    template <class Visitor>
+    void active_steps(const Visitor& visit) const {
+        if (factor != R(1)) visit(*this);
     }
 
-    Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>&) const {
+    Pixel<R, K> operator()(const Pixel<R, K>& in, const PixelContext<R>&) const {
         if constexpr (K < 3)
             return in;
         else
-            return clamped(factor, in, (R(1) - factor) * luma(in));
+            return fma_saturate(factor, in, (R(1) - factor) * luma(in));
     }
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "colour.cuh"
+#include "ops/color.cuh"
 
 namespace cuaug {
 
@@ -8,19 +8,19 @@ namespace cuaug {
 // roundings and the cut to whole levels are torchvision's. Levels that are no numbers leave the image as it is.
 template <class R, int K>
 struct Autocontrast {
-    static constexpr int shared = 0, each = 2;
+    static constexpr int sample_params = 0, channel_params = 2;
     R low[K], high[K];  // in the images' own range
 
-    Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>& where) const {
-        const R unit = R(1) / where.white;
+    Pixel<R, K> operator()(const Pixel<R, K>& in, const PixelContext<R>& context) const {
+        const R unit = R(1) / context.max_value;
         Pixel<R, K> out;
         for (int k = 0; k < K; ++k) {
             const R from = high[k] > low[k] ? low[k] : R(0),
                     scale = high[k] > low[k] ? (high[k] - low[k]) * unit : R(1);
-            const R stretched = (level(in.c[k], where) - from) / scale;
-            out.c[k] = where.white > R(1) ? floor(stretched) * unit : stretched;
+            const R stretched = (to_native_range(in.c[k], context) - from) / scale;
+            out.c[k] = context.max_value > R(1) ? floor(stretched) * unit : stretched;
         }
-        out = clamped(R(1), out, R(0));
+        out = fma_saturate(R(1), out, R(0));
         for (int k = 0; k < K; ++k) out.c[k] = low[k] == low[k] ? out.c[k] : in.c[k];
         return out;
     }

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "../normal.cuh"
-#include "../stream_pieces.cuh"
-#include "colour.cuh"
+#include "draws/normal.cuh"
+#include "draws/stream_columns.cuh"
+#include "ops/color.cuh"
 
 namespace cuaug {
 
@@ -10,15 +10,16 @@ namespace cuaug {
 // alone.
 template <class R, int K>
 struct GaussianNoise {
-    static constexpr int shared = 11, each = 0;
-    static constexpr bool placed = true;
+    static constexpr int sample_params = 11, channel_params = 0;
+    static constexpr bool uses_position = true;
     R mean, sigma;
     R clip;  // to 0..1, if not 0
-    StreamPieces<R> pieces;
+    StreamColumns<R> stream_columns;
 
-    Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>& where) const {
-        const Random4 random = pieces.stream().draw(
-            (static_cast<unsigned int>(where.plane) * where.height + where.y) * where.width + where.x);
+    Pixel<R, K> operator()(const Pixel<R, K>& in, const PixelContext<R>& context) const {
+        const PhiloxOutput random = stream_columns.stream().draw(
+            (static_cast<unsigned int>(context.channel_group) * context.height + context.y) * context.width +
+            context.x);
         const Normal2 a = box_muller(random.word[0], random.word[1]),
                       b = K > 2 ? box_muller(random.word[2], random.word[3]) : Normal2{};
         const float normal[4] = {a.first, a.second, b.first, b.second};

@@ -1,20 +1,20 @@
 #pragma once
 
-#include "colour.cuh"
+#include "ops/color.cuh"
 
 namespace cuaug {
 
 // Every channel the luma.
 template <class R, int K>
 struct Grayscale {
-    static constexpr int shared = 0, each = 0;
-    static constexpr bool within = true;
+    static constexpr int sample_params = 0, channel_params = 0;
+    static constexpr bool keeps_unit_range = true;
 
-    Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>&) const {
+    Pixel<R, K> operator()(const Pixel<R, K>& in, const PixelContext<R>&) const {
         if constexpr (K < 3)
             return in;
         else
-            return grey<R, K>(luma(in));
+            return splat<R, K>(luma(in));
     }
 };
 

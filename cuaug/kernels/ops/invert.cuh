@@ -1,15 +1,18 @@
 #pragma once
 
-#include "colour.cuh"
+#include "ops/color.cuh"
 
 namespace cuaug {
 
 // out = 1 - in
 template <class R, int K>
 struct Invert {
-    static constexpr int shared = 0, each = 0;
+    static constexpr int sample_params = 0, channel_params = 0;
+    static constexpr bool channelwise = true;
 
-    Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>&) const { return grey<R, K>(R(1)) + R(-1) * in; }
+    Pixel<R, K> operator()(const Pixel<R, K>& in, const PixelContext<R>&) const {
+        return splat<R, K>(R(1)) + R(-1) * in;
+    }
 };
 
 }  // namespace cuaug

@@ -1,28 +1,29 @@
 #pragma once
 
-#include "colour.cuh"
+#include "ops/color.cuh"
 
 namespace cuaug {
 
 // As many levels as `bits` allow: of integers the upper bits are kept; of floats out = floor(in * levels) / levels.
 template <class R, int K>
 struct Posterize {
-    static constexpr int shared = 1, each = 0;
+    static constexpr int sample_params = 1, channel_params = 0;
+    static constexpr bool channelwise = true;
     R levels;  // given as bits: 2^bits
 
-    static void prepare(R* field, R) { field[0] = exp2(field[0]); }
+    static void prepare(R* params, R) { params[0] = exp2(params[0]); }
 
     // Nothing to do for samples that keep all bits.
-    template <class Use>
-    void steps(const Use& use) const {
-        if (levels < R(2147483648)) use(*this);  // 2^31
+    template <class Visitor>
+    void active_steps(const Visitor& visit) const {
+        if (levels < R(2147483648)) visit(*this);  // 2^31
     }
 
-    Pixel<R, K> operator()(const Pixel<R, K>& in, const Where<R>& where) const {
+    Pixel<R, K> operator()(const Pixel<R, K>& in, const PixelContext<R>& context) const {
         Pixel<R, K> out;
-        if (where.white > R(1)) {
-            const R scale = levels / (where.white + R(1)), step = (R(1) / where.white) / scale;
-            for (int k = 0; k < K; ++k) out.c[k] = floor(level(in.c[k], where) * scale) * step;
+        if (context.max_value > R(1)) {
+            const R scale = levels / (context.max_value + R(1)), step = (R(1) / context.max_value) / scale;
+            for (int k = 0; k < K; ++k) out.c[k] = floor(to_native_range(in.c[k], context) * scale) * step;
         } else {
             for (int k = 0; k < K; ++k) out.c[k] = fmin(fmax(floor(in.c[k] * levels), R(0)), levels - R(1)) / levels;
         }

@@ -1,19 +1,19 @@
 #pragma once
 
-#include "grayscale.cuh"
+#include "ops/grayscale.cuh"
 
 namespace cuaug {
 
 // Every channel the luma, of the samples whose turn it is.
 template <class R, int K>
 struct RandomGrayscale {
-    static constexpr int shared = 1, each = 0;
-    static constexpr bool within = true;
-    R grey;
+    static constexpr int sample_params = 1, channel_params = 0;
+    static constexpr bool keeps_unit_range = true;
+    R applies;
 
-    template <class Use>
-    void steps(const Use& use) const {
-        if (grey != R(0)) use(Grayscale<R, K>());
+    template <class Visitor>
+    void active_steps(const Visitor& visit) const {
+        if (applies != R(0)) visit(Grayscale<R, K>());
     }
 };
 

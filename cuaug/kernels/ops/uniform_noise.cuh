@@ -1,7 +1,7 @@
 #pragma once
 
-#include "../stream_pieces.cuh"
-#include "colour.cuh"
+#include "draws/stream_columns.cuh"
+#include "ops/color.cuh"
 
 namespace cuaug {
 
@@ -9,18 +9,19 @@ namespace cuaug {
 // pixels share the four words of a draw. At most two channels; what was there does not count.
 template <class R, int K>
 struct UniformNoise {
-    static constexpr int shared = 8, each = 1;
-    static constexpr bool placed = true;
-    StreamPieces<R> pieces;
-    R reach[K];
+    static constexpr int sample_params = 8, channel_params = 1;
+    static constexpr bool uses_position = true;
+    StreamColumns<R> stream_columns;
+    R amplitude[K];
 
-    Pixel<R, K> operator()(const Pixel<R, K>&, const Where<R>& where) const {
-        const int across = (where.width + 1) >> 1, odd = where.x & 1;
-        const Random4 random = pieces.stream().draw(static_cast<unsigned int>(where.y) * across + (where.x >> 1));
+    Pixel<R, K> operator()(const Pixel<R, K>&, const PixelContext<R>& context) const {
+        const int across = (context.width + 1) >> 1, odd = context.x & 1;
+        const PhiloxOutput random =
+            stream_columns.stream().draw(static_cast<unsigned int>(context.y) * across + (context.x >> 1));
         const unsigned int word[2] = {odd ? random.word[2] : random.word[0], odd ? random.word[3] : random.word[1]};
         Pixel<R, K> out;
         for (int k = 0; k < K; ++k)
-            out.c[k] = reach[k] * (static_cast<R>(static_cast<int>(word[k & 1] >> 8)) * R(0x1p-23) - R(1));
+            out.c[k] = amplitude[k] * (static_cast<R>(static_cast<int>(word[k & 1] >> 8)) * R(0x1p-23) - R(1));
         return out;
     }
 };

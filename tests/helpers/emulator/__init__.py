@@ -33,7 +33,7 @@ def patch(monkeypatch):
     by_loops = _run.run_pass
 
     def run(plan, image, data, *names):
-        if plan.skeleton != "warp":
+        if plan.skeleton != "warp_image":
             by_loops(plan, image, data, *names)
             return
         fault = kernel(plan.kernel, _sources.sources(plan.kernel)[0])(data, plan.grid, plan.threads)

@@ -1,0 +1,122 @@
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "detection/roi_bins.cuh"
+#include "records/rotated_iou.cuh"
+#include "records/soft_nms.cuh"
+#include "../loops/convert.hpp"
+#include "../loops/detection/nms_order.hpp"
+#include "../loops/dispatch_dtype.hpp"
+#include "bindings.hpp"
+#include "names.hpp"
+#include "record.hpp"
+#include "../thread_pool.hpp"
+
+namespace py = pybind11;
+using namespace native;
+
+namespace {
+
+Dtype float_dtype(const std::string& name) {
+    const Dtype dtype = dtype_named(name);
+    if (cuaug::dispatch_dtype(dtype, [](auto element) { return std::is_integral_v<decltype(element)>; }))
+        throw py::value_error("dtype '" + name + "' is not known to the CPU loops");
+    return dtype;
+}
+
+Pooling pooling_of(const std::string& name) {
+    if (name == "avg") return Pooling::average;
+    if (name == "max") return Pooling::greatest;
+    if (name == "pixels") return Pooling::pixels;
+    throw py::value_error("pooling '" + name + "' is not known to the CPU loops");
+}
+
+// The regions of each sample of each level, in the order of the call.
+struct Gathered {
+    std::vector<int> order;
+    std::vector<long long> first;
+
+    explicit Gathered(const cuaug::Pooling& args) : first(static_cast<std::size_t>(args.levels) * args.samples + 1) {
+        std::vector<long long> list(args.count);
+        for (long long k = 0; k < args.count; ++k) {
+            const int n = cuaug::roi_sample(args, k);
+            list[k] = n < 0 ? -1 : static_cast<long long>(cuaug::roi_level(args, k)) * args.samples + n;
+            if (n >= 0) ++first[list[k] + 1];
+        }
+        for (std::size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
+        order.resize(first.back());
+        std::vector<long long> next(first.begin(), first.end() - 1);
+        for (long long k = 0; k < args.count; ++k)
+            if (list[k] >= 0) order[next[list[k]]++] = static_cast<int>(k);
+    }
+};
+
+// Enough tasks for all threads, and in planes few channels at a time, which stay in the cache; but no more: each task
+// finds out anew where bins lie.
+int blocks_for(const cuaug::Pooling& args, long long others, int count, bool back) {
+    const long long groups = (args.channels + cuaug::channel_group - 1) / cuaug::channel_group;
+    if (!back && !cuaug::channels_inside(args.level[0].values)) return static_cast<int>(groups);
+    const long long wanted = count > 1 ? (8LL * count + others - 1) / std::max(others, 1LL) : 1;
+    return static_cast<int>(std::max(1LL, std::min(groups, wanted)));
+}
+
+void pooling(const py::bytes& record, const std::string& dtype, const std::string& kind, bool back) {
+    const auto args = unpack_record<cuaug::Pooling>(record);
+    PoolingCall call = {&args, float_dtype(dtype), pooling_of(kind), 1, nullptr, nullptr};
+    const py::gil_scoped_release release;
+    const bool small = 1.0 * args.count * args.channels * args.out_height * args.out_width < min_parallel_values;
+    const int count = small ? 1 : threads();
+    const long long others = back ? static_cast<long long>(args.levels) * args.samples : args.count;
+    const LoopTable& table = loops();
+    const auto run = [&] {
+        call.blocks = blocks_for(args, others, count, back);
+        ThreadPool::instance().run(others * call.blocks, count,
+                                   [&](long long task, void*) { table.pooling(call, task); });
+    };
+    if (!back) return run();
+    const Gathered gathered(args);
+    call.order = gathered.order.data(), call.first = gathered.first.data();
+    run();
+}
+
+void nms(const py::bytes& bytes, const std::string& dtype) {
+    const auto record = unpack_record<cuaug::NmsRecord>(bytes);
+    const ImageCall call = {&record, dtype_named(dtype)};
+    const py::gil_scoped_release release;
+    const LoopTable& table = loops();
+    ThreadPool::instance().run(record.samples, threads(), [&](long long n, void* workspace) {
+        cuaug::rank_boxes(record, n, call.source == cuaug::dtype_of<cuaug::float64>);
+        table.nms(call, n, workspace);
+    });
+}
+
+void soft_nms(const py::bytes& record) {
+    const auto args = unpack_record<cuaug::SoftNmsRecord>(record);
+    const py::gil_scoped_release release;
+    const LoopTable& table = loops();
+    ThreadPool::instance().run(args.samples, threads(), [&](long long n, void*) { table.soft_nms(&args, n); });
+}
+
+void rotated_iou(const py::bytes& record) {
+    const auto args = unpack_record<cuaug::RotatedIouRecord>(record);
+    const py::gil_scoped_release release;
+    const LoopTable& table = loops();
+    const bool small = 1.0 * args.samples * args.p * args.q < 1 << 10;  // a pair takes about 0.1 us
+    ThreadPool::instance().run(args.samples * args.p, small ? 1 : threads(),
+                               [&](long long row, void*) { table.rotated_iou(&args, row); });
+}
+
+}  // namespace
+
+void native::bind_detection(py::module_& module) {
+    using namespace py::literals;
+    module.def("nms", &nms, "record"_a, "dtype"_a);
+    module.def("pooling", &pooling, "record"_a, "dtype"_a, "kind"_a, "back"_a);
+    module.def("rotated_iou", &rotated_iou, "record"_a);
+    module.def("soft_nms", &soft_nms, "record"_a);
+}

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "records/blend.cuh"
+#include "channel_io.hpp"
+#include "segment_tasks.hpp"
+
+namespace cuaug {
+
+template <class R>
+struct BlendWorkspace {
+    SegmentWorkspace<R> sum, branch;
+};
+
+template <class T>
+inline void blend_segment(const BlendRecord& args, long long n, long long t, int y, int x, int count,
+                          BlendWorkspace<ComputeType<T>>& workspace) {
+    using R = ComputeType<T>;
+    for (int c = 0; c < args.channels; c += 4) {
+        const ChannelGroup out = channel_group<T>(args.out, n, t, c, args.channels);
+        double remainder = 1.0;
+        for (int i = 0; i <= args.branches; ++i) {
+            BatchView view = i == 0 ? args.in : args.out;
+            if (i > 0) view.data = const_cast<void*>(args.branch[i - 1]);
+            load_channels<T>(channel_group<T>(view, n, t, c, args.channels), y, x, count, R(1), workspace.branch);
+            const R weight = static_cast<R>(take_weight(args, n, i, remainder));
+            for (int k = 0; k < out.channels; ++k) {
+                R* __restrict__ sum = workspace.sum.channel[k];
+                const R* __restrict__ branch = workspace.branch.channel[k];
+                for (int p = 0; p < count; ++p) sum[p] = (i == 0 ? R(0) : sum[p]) + weight * branch[p];
+            }
+        }
+        store_channels<T>(out, y, x, count, R(1), workspace.sum);
+    }
+}
+
+inline BlendRecord blend_record(const native::ImageCall& call) {
+    BlendRecord args;
+    memcpy(&args, call.record, sizeof(args));
+    return args;
+}
+
+void blend_task(const native::ImageCall& call, long long task, void* memory) {
+    const BlendRecord args = blend_record(call);
+    dispatch_image_dtype(call.source, [&](auto element) {
+        using T = decltype(element);
+        auto& workspace = *static_cast<BlendWorkspace<ComputeType<T>>*>(memory);
+        for_each_segment(args, task, [&](long long n, long long t, int y, int x, int count) {
+            blend_segment<T>(args, n, t, y, x, count, workspace);
+        });
+    });
+}
+
+long long blend_tasks(const native::ImageCall& call) { return segment_task_count(blend_record(call)); }
+
+}  // namespace cuaug

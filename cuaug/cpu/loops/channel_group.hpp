@@ -1,0 +1,68 @@
+#pragma once
+
+#include "pixel.cuh"
+#include "records/batch.cuh"
+#include "convert.hpp"
+#include "dispatch_dtype.hpp"
+
+namespace cuaug {
+
+// Up to four channels of a frame, of any dtype and layout. Strides and offsets in elements.
+struct ChannelGroup {
+    char* data;
+    long long offset[4];  // those beyond the last channel repeat its offset
+    long long y_stride;
+    long long x_stride;
+    int channels;  // 1..4
+    bool packed;   // channels are adjacent in memory, and so are pixels
+};
+
+template <class T>
+inline ChannelGroup channel_group(const BatchView& view, long long n, long long t, int c, int channels) {
+    ChannelGroup out = {reinterpret_cast<char*>(static_cast<T*>(view.data) + n * view.n + t * view.t),
+                        {},
+                        view.y,
+                        view.x,
+                        channels - c,
+                        false};
+    if (out.channels > 4) out.channels = 4;
+    for (int k = 0; k < 4; ++k) out.offset[k] = (k < out.channels ? c + k : channels - 1) * view.c;
+    out.packed = view.c == 1 && view.x == out.channels;
+    return out;
+}
+
+// The rows of a task: top .. bottom of frame t of sample n.
+struct TaskRows {
+    long long n, t;
+    int top, bottom;
+};
+
+// For frames of this height and tasks of this many rows.
+inline TaskRows task_rows(const BatchRecord& args, int height, int rows, long long task) {
+    const int parts = (height + rows - 1) / rows, top = static_cast<int>(task % parts) * rows;
+    const long long frame = task / parts, n = frame / args.frames;
+    return {n, frame - n * args.frames, top, height - top < rows ? height : top + rows};
+}
+
+// In a ragged batch, makes the record one of sample n's image.
+inline void select_ragged_image(BatchRecord& batch, long long n) {
+    if (batch.in_height != 0) return;
+    const RaggedImage& image = ragged_image(batch, n);
+    batch.in = {const_cast<void*>(image.data), 0, 0, image.c, image.y, image.x};
+    batch.in_height = image.height;
+    batch.in_width = image.width;
+    batch.in_vector_elements = image.vector_elements;
+}
+
+// The fill of four channels from c on, rounded to dtype T.
+template <class T>
+inline Pixel<ComputeType<T>, 4> fill_pixel(const Fill& fill, long long n, int c, int channels) {
+    using R = ComputeType<T>;
+    Pixel<R, 4> out;
+    for (int k = 0; k < 4; ++k)
+        out.c[k] = to_compute<R>(
+            saturate_cast<T>(static_cast<R>(fill_value(fill, n, c + k < channels ? c + k : channels - 1))));
+    return out;
+}
+
+}  // namespace cuaug

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "chain.hpp"
+#include "simd8.hpp"
+
+namespace cuaug {
+
+// The ranges of up to four channels from c on.
+template <class T, class R = ComputeType<T>>
+inline void add_channels(const BatchRecord& args, long long n, int c, SegmentWorkspace<R>& workspace,
+                         MinMax8<R> (&ranges)[4]) {
+    for (int t = 0; t < args.frames; ++t) {
+        const ChannelGroup in = channel_group<T>(args.in, n, t, c, args.channels);
+        for (int y = 0; y < args.in_height; ++y)
+            for (int x = 0; x < args.in_width; x += segment_width) {
+                const int count = args.in_width - x < segment_width ? args.in_width - x : segment_width;
+                load_channels<T>(in, y, x, count, R(1), workspace);
+                for (int k = 0; k < in.channels; ++k) {
+                    R* values = workspace.channel[k];
+                    for (int i = count; i % lanes != 0; ++i) values[i] = values[count - 1];
+                    for (int i = 0; i < count; i += lanes) {
+                        typename Simd8<R>::type value;
+                        memcpy(&value, values + i, sizeof(value));
+                        ranges[k].add(value);
+                    }
+                }
+            }
+    }
+}
+
+// The loop of kernels/passes/extremes.cu. A task is a sample.
+void channel_min_max_task(const native::ImageCall& call, long long n, void* memory) {
+    const PointwiseRecord args = pointwise_record(call.record);
+    dispatch_image_dtype(call.source, [&](auto element) {
+        using T = decltype(element);
+        using R = ComputeType<T>;
+        double* out = static_cast<double*>(args.out.data) + 2 * n * args.channels;
+        if (parameter(args, n, 0) == 0.0) {
+            for (int i = 0; i < 2 * args.channels; ++i) out[i] = __builtin_nan("");
+            return;
+        }
+        for (int c = 0; c < args.channels; c += 4) {
+            const typename Simd8<R>::type zeros = {}, infinity = zeros + R(__builtin_inff());
+            MinMax8<R> ranges[4];
+            for (auto& range : ranges) range = {infinity, -infinity};
+            add_channels<T>(args, n, c, *static_cast<SegmentWorkspace<R>*>(memory), ranges);
+            for (int k = 0; k < 4 && c + k < args.channels; ++k) {
+                out[c + k] = ranges[k].low();
+                out[args.channels + c + k] = ranges[k].high();
+            }
+        }
+    });
+}
+
+long long channel_min_max_tasks(const native::ImageCall& call) { return pointwise_record(call.record).samples; }
+
+}  // namespace cuaug

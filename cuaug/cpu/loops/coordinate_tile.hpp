@@ -1,0 +1,164 @@
+#pragma once
+
+#include "dispatch_functor.hpp"
+#include "simd8.hpp"
+#include "records/warp_image.cuh"
+
+// A tile of the output and its input coordinates.
+
+namespace cuaug {
+
+// Whether a geometry is a matrix; the others read coordinates from maps.
+template <class Geometry>
+constexpr auto has_matrix(int) -> decltype(Geometry::entries > 0) {
+    return true;
+}
+template <class Geometry>
+constexpr bool has_matrix(long) {
+    return false;
+}
+
+constexpr int tile_width = 32, tile_height = 64, tile_pixels = tile_width * tile_height;
+
+using WarpCommon = BatchWithFill;  // what the records of all geometries have in common
+
+inline WarpCommon warp_common(const void* record) {
+    WarpCommon out;
+    memcpy(&out, record, sizeof(out));
+    return out;
+}
+
+// Coordinates are stored less (base_x, base_y). A row is padded to a multiple of 8 pixels with copies of its last.
+template <class R>
+struct CoordinateTile {
+    long long n, t;
+    int left, top, width, height;
+    int task_right;  // the end of the task's last tile
+    int base_x, base_y;
+    bool is_near_base;  // every coordinate is finite and less than 2^20 from the base
+    Bounds<R> bounds;
+    R *x, *y;  // [tile_height, tile_width]
+
+    int padded() const { return (width + 7) & ~7; }
+};
+
+// The smallest and the largest of `count` numbers, a multiple of 8; false if one is not finite.
+template <class R>
+inline bool min_max(const R* __restrict__ values, int count, R& low, R& high) {
+    using V = typename Simd8<R>::type;
+    V value, zeros = {};
+    memcpy(&value, values, sizeof(value));
+    MinMax8<R> range = {value, value};
+    for (int i = 0; i < count; i += lanes) {
+        memcpy(&value, values + i, sizeof(value));
+        range.add(value);
+        zeros += value - value;
+    }
+    low = range.low();
+    high = range.high();
+    R zero = R(0);
+    for (int j = 0; j < lanes; ++j) zero += zeros[j];
+    return zero == R(0);
+}
+
+// Fills a tile's coordinates from `at(dx, dy)`, and pads its rows.
+template <class R, class At>
+inline void fill_coordinates(CoordinateTile<R>& tile, const At& at) {
+    for (int dy = 0; dy < tile.height; ++dy) {
+        R* __restrict__ x = tile.x + dy * tile_width, * __restrict__ y = tile.y + dy * tile_width;
+        for (int dx = 0; dx < tile.width; ++dx) {
+            const Point<R> p = at(dx, dy);
+            x[dx] = p.x;
+            y[dx] = p.y;
+        }
+        for (int dx = tile.width; dx < tile.padded(); ++dx) x[dx] = x[tile.width - 1], y[dx] = y[tile.width - 1];
+    }
+}
+
+template <class Geometry, class R>
+inline void transform_coordinates(const Geometry& geometry, CoordinateTile<R>& tile) {
+    const auto map = Geometry::template tile_map<R>(geometry.sample(tile.n), tile.left, tile.top);
+    tile.base_x = map.base_x;
+    tile.base_y = map.base_y;
+    fill_coordinates(tile, [&](int dx, int dy) { return map.at(static_cast<R>(dx), static_cast<R>(dy)); });
+}
+
+// Prefetches rows for the next tile. A tile reads too little of each row for the hardware prefetcher.
+inline void prefetch_rows(const void* first, long long stride, int rows, int bytes) {
+    constexpr int cache_line = 64;
+    for (int y = 0; y < rows; ++y)
+        for (int x = 0; x < bytes; x += cache_line)
+            __builtin_prefetch(static_cast<const char*>(first) + y * stride + x);
+}
+
+// The compiler vectorizes the reading of dense float32 maps if it knows the table's fields as constants.
+template <class R>
+inline void read_coordinate_maps(const CoordinateMap& geometry, CoordinateTile<R>& tile) {
+    const auto map = CoordinateMap::tile_map<R>(geometry.sample(tile.n), tile.left, tile.top);
+    tile.base_x = map.base_x;
+    tile.base_y = map.base_y;
+    const double base_x = map.base_x, base_y = map.base_y;
+    auto read = [&](const CoordinateMap& maps) {
+        fill_coordinates(tile, [&](int dx, int dy) {
+            const int x = tile.left + dx, y = tile.top + dy;
+            return Point<R>{static_cast<R>(maps.x(tile.n, x, y) - base_x),
+                            static_cast<R>(maps.y(tile.n, x, y) - base_y)};
+        });
+    };
+    CoordinateMap maps = geometry;
+    auto dense = [](ParameterTable& table) {
+        if (table.is_double || table.x != 1) return false;
+        table.is_double = 0, table.x = 1;  // constants, for the compiler
+        return true;
+    };
+    if (!dense(maps.map_x) || !dense(maps.map_y)) return read(geometry);
+    const int next_width = tile.task_right - tile.left - tile.width;
+    auto prefetch_map = [&](const ParameterTable& table) {
+        prefetch_rows(
+            static_cast<const float*>(table.data) + tile.n * table.n + tile.top * table.y + tile.left + tile.width,
+            4 * table.y, tile.height, 4 * (next_width < tile_width ? next_width : tile_width));
+    };
+    prefetch_map(maps.map_x);
+    prefetch_map(maps.map_y);
+    read(maps);
+}
+
+template <class Geometry, class R>
+inline void compute_coordinates(const void* record, CoordinateTile<R>& tile) {
+    const Geometry& geometry = static_cast<const WarpRecord<Geometry>*>(record)->geometry;
+    if constexpr (has_matrix<Geometry>(0))
+        transform_coordinates(geometry, tile);
+    else
+        read_coordinate_maps(geometry, tile);
+    const int padded = tile.padded();
+    Bounds<R>& box = tile.bounds;
+    bool known = true;
+    if constexpr (is_same_v<Geometry, Affine>) {  // monotone in both directions, roundings included
+        const int right = tile.width - 1, bottom = (tile.height - 1) * tile_width;
+        const R x[8] = {tile.x[0], tile.x[right], tile.x[bottom], tile.x[bottom + right],
+                        tile.x[0], tile.x[0],     tile.x[0],      tile.x[0]};
+        const R y[8] = {tile.y[0], tile.y[right], tile.y[bottom], tile.y[bottom + right],
+                        tile.y[0], tile.y[0],     tile.y[0],      tile.y[0]};
+        known = min_max(x, 8, box.x_low, box.x_high) && min_max(y, 8, box.y_low, box.y_high);
+    } else {
+        box = {tile.x[0], tile.x[0], tile.y[0], tile.y[0]};
+        for (int dy = 0; dy < tile.height; ++dy) {
+            R x_low, x_high, y_low, y_high;
+            known &= min_max(tile.x + dy * tile_width, padded, x_low, x_high) &
+                     min_max(tile.y + dy * tile_width, padded, y_low, y_high);
+            box = {fmin(x_low, box.x_low), fmax(x_high, box.x_high), fmin(y_low, box.y_low), fmax(y_high, box.y_high)};
+        }
+    }
+    const R limit = R(1 << 20);
+    const int half = 1 << 29;
+    tile.is_near_base = known && box.x_low > -limit && box.x_high < limit && box.y_low > -limit && box.y_high < limit &&
+                        tile.base_x > -half && tile.base_x < half && tile.base_y > -half && tile.base_y < half;
+}
+
+// The range check is of the absolute coordinate.
+template <class R>
+inline bool is_in_range(const CoordinateTile<R>& tile, const Point<R>& p) {
+    return in_range(p) && in_range(Point<R>{p.x + static_cast<R>(tile.base_x), p.y + static_cast<R>(tile.base_y)});
+}
+
+}  // namespace cuaug

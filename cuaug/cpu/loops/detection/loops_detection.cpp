@@ -1,0 +1,15 @@
+// The loops of cuaug.ops, compiled once per instruction set as loops.cpp is.
+
+#include <cstddef>
+#include <cstring>
+#include <new>
+
+#include "../loops.hpp"
+
+namespace ISA_NAMESPACE {
+#include "../maths.hpp"
+#include "nms.hpp"
+#include "roi_tasks.hpp"
+#include "rotated_iou.hpp"
+#include "soft_nms.hpp"
+}  // namespace ISA_NAMESPACE

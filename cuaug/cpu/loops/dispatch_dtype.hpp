@@ -1,0 +1,21 @@
+#pragma once
+
+#include "dispatch.hpp"
+#include "loops.hpp"
+
+namespace cuaug {
+
+template <class T>
+constexpr native::Dtype dtype_of = static_cast<native::Dtype>(index_in<T>(Dtypes()));
+
+template <class Visitor>
+inline auto dispatch_image_dtype(native::Dtype dtype, const Visitor& visit) {
+    return dispatch(ImageDtypes(), static_cast<int>(dtype), visit);
+}
+
+template <class Visitor>
+inline auto dispatch_dtype(native::Dtype dtype, const Visitor& visit) {
+    return dispatch(Dtypes(), static_cast<int>(dtype), visit);
+}
+
+}  // namespace cuaug

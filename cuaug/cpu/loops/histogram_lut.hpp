@@ -1,0 +1,71 @@
+#pragma once
+
+#include "ops/histogram_lut.cuh"
+#include "chain.hpp"
+
+namespace cuaug {
+
+// The histogram of a channel of a sample, all its frames together.
+struct LevelCounts {
+    long long pixels[256];
+
+    long long sum() const {
+        long long all = 0;
+        for (int i = 0; i < 256; ++i) all += i * pixels[i];
+        return all;
+    }
+};
+
+inline LevelCounts count_levels(const PointwiseRecord& args, long long n, int c) {
+    LevelCounts all = {};
+    for (int t = 0; t < args.frames; ++t) {
+        // Four counts, which pixels take in turns: an increment need not wait for that of an equal neighbour.
+        unsigned int counts[4][256] = {};
+        for (int y = 0; y < args.in_height; ++y) {
+            const uint8* row =
+                static_cast<const uint8*>(args.in.data) + n * args.in.n + t * args.in.t + c * args.in.c + y * args.in.y;
+            const long long step = args.in.x;
+            int x = 0;
+            for (; x + 4 <= args.in_width; x += 4, row += 4 * step)
+                for (int i = 0; i < 4; ++i) ++counts[i][row[i * step]];
+            for (; x < args.in_width; ++x, row += step) ++counts[0][*row];
+        }
+        for (int i = 0; i < 256; ++i)
+            all.pixels[i] += static_cast<long long>(counts[0][i]) + counts[1][i] + counts[2][i] + counts[3][i];
+    }
+    return all;
+}
+
+inline double mean_luma(const PointwiseRecord& args, long long n) {
+    long long sums[3] = {};
+    for (int c = 0; c < (args.channels == 3 ? 3 : 1); ++c) sums[c] = count_levels(args, n, c).sum();
+    return mean_luma(sums, args.channels, 1LL * args.frames * args.in_height * args.in_width);
+}
+
+// The loop of kernels/passes/relevel.cu. A task is a sample.
+void histogram_lut_task(const native::ImageCall& call, long long n, void*) {
+    const PointwiseRecord args = pointwise_record(call.record);
+    const int mode = static_cast<int>(parameter(args, n, 0));
+    const long long total = 1LL * args.frames * args.in_height * args.in_width;
+    const double mean = mode == adjust_contrast ? mean_luma(args, n) : 0.0;
+    const float factor = mode == adjust_contrast ? static_cast<float>(parameter(args, n, 1)) : 1.0f;
+    for (int c = 0; c < args.channels; ++c) {
+        uint8* table = static_cast<uint8*>(args.out.data) + (n * args.channels + c) * 256;
+        for (int i = 0; i < 256; ++i)
+            table[i] = mode == adjust_contrast ? adjust_contrast_level(i, factor, mean) : static_cast<uint8>(i);
+        if (mode != equalize && mode != autocontrast) continue;
+        const LevelCounts counts = count_levels(args, n, c);
+        int lowest = 0, highest = 255;
+        while (counts.pixels[highest] == 0) --highest;
+        while (counts.pixels[lowest] == 0) ++lowest;
+        for (long long i = 0, below = 0; i < 256; below += counts.pixels[i++]) {
+            const int level = static_cast<int>(i);
+            table[i] = mode == autocontrast ? autocontrast_level(level, lowest, highest)
+                                            : equalize_level(level, below, total - counts.pixels[highest]);
+        }
+    }
+}
+
+long long histogram_lut_tasks(const native::ImageCall& call) { return pointwise_record(call.record).samples; }
+
+}  // namespace cuaug

@@ -1,0 +1,112 @@
+#pragma once
+
+// The loops' interface to the binding. The loops are compiled once per instruction set, and one set is chosen at run
+// time. No inline functions here: one compiled for one set could replace that of another.
+
+namespace native {
+
+// Indices into the lists of dtypes and functors (kernels/dtype.cuh, type_list.cuh).
+enum class Dtype : int {};
+enum class Geometry : int {};
+enum class Sampler : int {};
+enum class Border : int {};
+enum class Filter : int {};
+enum class Op : int {};
+enum class Mix : int {};
+
+// A record, which Python packs, and the types it is for.
+struct WarpCall {
+    const void* record;  // kernels/records/record.cuh
+    Dtype source, target;
+    Geometry geometry;
+    Sampler sampler;
+    Border border;
+};
+
+struct ResampleCall {
+    const void* record;  // kernels/records/resample.cuh
+    Dtype source, target;
+    Filter filter;
+};
+
+// Applies a user's op to a segment (user_op.hpp) of numbers of `bytes` bytes; `context` is the PixelContext
+// (kernels/ops/pixel_context.cuh) of its first pixel.
+using UserOpLoop = void (*)(int bytes, int channels, const void* params, const void* context, int count, void* channel);
+
+constexpr int max_user_params = 32;  // of one op
+constexpr int max_ops = 128;         // of a chain
+constexpr int max_params = max_ops * max_user_params;
+
+struct ChainOp {
+    Op op;
+    UserOpLoop user;  // null: the op is `op`
+    int user_params;
+};
+
+struct PointwiseCall {
+    const void* record;  // kernels/records/pointwise.cuh
+    Dtype source, target;
+    const ChainOp* op;  // [ops]
+    int ops;
+    int out_channels;
+    bool in_place;  // of luma_mean: the result of the ops replaces the image
+    bool last;      // no loop of this run reads the result
+};
+
+struct MixCall {
+    const void* record;  // kernels/records/pointwise.cuh
+    Dtype dtype;
+    Mix mix;
+};
+
+// For loops that need nothing besides the record and the dtype.
+struct ImageCall {
+    const void* record;  // of kernels/records/
+    Dtype source;
+};
+
+enum class Pooling { average, greatest, pixels };  // of samples: roi_align; of whole pixels: roi_pool
+
+struct PoolingCall {
+    const void* record;  // kernels/records/roi.cuh
+    Dtype dtype;
+    Pooling kind;
+    int blocks;  // a task is one of so many parts of the channels: of a region or, on the way back, of a sample of a
+                 // level
+    const int* order;        // [K]: the regions, gathered by level and sample
+    const long long* first;  // [levels * N + 1]: where those of each begin; null: the way forward
+};
+
+// Scratch memory of one thread, aligned to a cache line.
+constexpr unsigned long workspace_bytes = 1 << 20;
+
+// A call is divided into tasks that are independent of each other and of about equal size.
+template <class Call>
+struct LoopFunctions {
+    long long (*task_count)(const Call& call);
+    void (*run_task)(const Call& call, long long task, void* memory);  // memory: [workspace_bytes]
+};
+
+struct LoopTable {
+    const char* instruction_set;
+    const char* flags;  // of the compiler
+    LoopFunctions<ImageCall> adjust_sharpness;
+    LoopFunctions<ImageCall> blend;
+    LoopFunctions<ImageCall> channel_min_max;
+    LoopFunctions<ImageCall> gaussian_blur;
+    LoopFunctions<ImageCall> histogram_lut;
+    LoopFunctions<PointwiseCall> luma_mean;
+    LoopFunctions<ImageCall> lut;
+    LoopFunctions<MixCall> mix;
+    LoopFunctions<PointwiseCall> pointwise;
+    LoopFunctions<ResampleCall> resample;
+    LoopFunctions<WarpCall> warp_image;
+    void (*nms)(const ImageCall& call, long long task, void* memory);
+    void (*pooling)(const PoolingCall& call, long long task);
+    void (*soft_nms)(const void* record, long long n);       // kernels/records/soft_nms.cuh
+    void (*rotated_iou)(const void* record, long long row);  // kernels/records/rotated_iou.cuh
+};
+
+extern const LoopTable loops_baseline, loops_v3, loops_v4;
+
+}  // namespace native

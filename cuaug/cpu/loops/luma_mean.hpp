@@ -1,0 +1,64 @@
+#pragma once
+
+#include "chain.hpp"
+
+namespace cuaug {
+
+// The sum of a segment's luma. Several partial sums in a vector: in one sum every addition waits for the last.
+template <class R>
+inline double segment_luma_sum(int channels, int count, const R (*channel)[segment_width]) {
+    const R *r = channel[0], *g = channel[1], *b = channel[2];
+    R sum = R(0);
+    if (channels == 3) {
+#pragma omp simd reduction(+ : sum)
+        for (int i = 0; i < count; ++i) sum += luma(Pixel<R, 3>{{r[i], g[i], b[i]}});
+    } else {
+#pragma omp simd reduction(+ : sum)
+        for (int i = 0; i < count; ++i) sum += r[i];
+    }
+    return static_cast<double>(sum);
+}
+
+template <class T>
+inline double luma_sum(const native::PointwiseCall& call, const PointwiseRecord& args, long long n,
+                       ChainWorkspace<ComputeType<T>>& workspace) {
+    using R = ComputeType<T>;
+    const R scale = call.ops > 0 ? R(1) / R(max_value<T>) : R(1);  // ops see pixels in 0..1
+    double total = 0.0;
+    workspace.begin(false);
+    for (int t = 0; t < args.frames; ++t) {
+        const ChannelGroup in = channel_group<T>(args.in, n, t, 0, args.channels);
+        for (int y = 0; y < args.in_height; ++y)
+            for (int x = 0; x < args.in_width; x += segment_width) {
+                const int count = args.in_width - x < segment_width ? args.in_width - x : segment_width;
+                load_channels<T>(in, y, x, count, scale, workspace);
+                bool changed = false;
+                if (call.ops > 0) {
+                    const PixelContext<R> context = {
+                        x, y, args.in_width, args.in_height, R(max_value<T>), R(max_value<T>), t};
+                    dispatch_channels(args.channels, [&](auto K) {
+                        prepare_chain<R, decltype(K)::value>(call, args, n, 0, context.max_value, workspace);
+                        changed = apply_chain<R, decltype(K)::value>(call, context, count, workspace);
+                    });
+                }
+                total += segment_luma_sum(args.channels, count, workspace.channel);
+                if (call.in_place && changed) store_channels<T>(in, y, x, count, R(max_value<T>), workspace);
+            }
+    }
+    return total / static_cast<double>(scale);
+}
+
+// The loop of kernels/passes/luma_mean.cu. A task is a sample.
+void luma_mean_task(const native::PointwiseCall& call, long long n, void* memory) {
+    const PointwiseRecord args = pointwise_record(call.record);
+    dispatch_image_dtype(call.source, [&](auto element) {
+        using T = decltype(element);
+        const double sum = luma_sum<T>(call, args, n, *static_cast<ChainWorkspace<ComputeType<T>>*>(memory));
+        static_cast<double*>(args.out.data)[n * args.out.n] =
+            sum / (1.0 * args.frames * args.in_height * args.in_width);
+    });
+}
+
+long long luma_mean_tasks(const native::PointwiseCall& call) { return pointwise_record(call.record).samples; }
+
+}  // namespace cuaug

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "records/lut.cuh"
+#include "segment_tasks.hpp"
+
+namespace cuaug {
+
+inline LutRecord lut_record(const void* record) {
+    LutRecord args;
+    memcpy(&args, record, sizeof(args));
+    return args;
+}
+
+inline uint8 table_entry(const LutRecord& args, long long n, int c, int level) {
+    return args.table[n * args.table_n + c * args.table_c + level * args.table_x];
+}
+
+// Whether the table maps every level to itself. Policies leave most samples as they are.
+inline bool is_identity_table(const LutRecord& args, long long n) {
+    for (int c = 0; c < args.channels; ++c)
+        for (int level = 0; level < 256; ++level)
+            if (table_entry(args, n, c, level) != level) return false;
+    return true;
+}
+
+// The loop of kernels/passes/lut.cu.
+void lut_task(const native::ImageCall& call, long long task, void* memory) {
+    const LutRecord args = lut_record(call.record);
+    const TaskRows rows = segment_task_rows(args, task);
+    if (is_identity_table(args, rows.n)) return copy_rows<uint8>(args, rows);
+    uint8* table = static_cast<uint8*>(memory);
+    for (int c = 0; c < args.channels; ++c) {
+        for (int level = 0; level < 256; ++level) table[level] = table_entry(args, rows.n, c, level);
+        for_each_segment(args, task, [&](long long n, long long t, int y, int x, int count) {
+            const uint8* in = static_cast<const uint8*>(args.in.data) + n * args.in.n + t * args.in.t + c * args.in.c +
+                              y * args.in.y + x * args.in.x;
+            uint8* out = static_cast<uint8*>(args.out.data) + n * args.out.n + t * args.out.t + c * args.out.c +
+                         y * args.out.y + x * args.out.x;
+            for (int i = 0; i < count; ++i) out[i * args.out.x] = table[in[i * args.in.x]];
+        });
+    }
+}
+
+long long lut_tasks(const native::ImageCall& call) { return segment_task_count(lut_record(call.record)); }
+
+}  // namespace cuaug

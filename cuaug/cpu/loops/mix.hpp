@@ -1,0 +1,61 @@
+#pragma once
+
+#include "ops/mixes/mixes.cuh"
+#include "chain.hpp"
+#include "segment_tasks.hpp"
+
+namespace cuaug {
+
+template <class R, int K, class Op>
+inline void mix_pixels(const Op& op, const PixelContext<R>& context, int count,
+                       R (*__restrict__ channel)[segment_width], const R (*__restrict__ partner)[segment_width]) {
+    for (int i = 0; i < count; ++i) {
+        Pixel<R, K> a, b;
+        for (int k = 0; k < K; ++k) a.c[k] = channel[k][i], b.c[k] = partner[k][i];
+        PixelContext<R> pixel_context = context;
+        pixel_context.x += i;
+        const Pixel<R, K> out = op(a, b, pixel_context);
+        for (int k = 0; k < K; ++k) channel[k][i] = out.c[k];
+    }
+}
+
+template <class R>
+struct MixWorkspace {
+    SegmentWorkspace<R> pixels, partner;
+};
+
+template <class T>
+inline void mix_segment(native::Mix mix, const PointwiseRecord& args, long long n, long long t, int y, int x, int count,
+                        MixWorkspace<ComputeType<T>>& workspace) {
+    using R = ComputeType<T>;
+    const PixelContext<R> context = {x, y, args.in_width, args.in_height, R(max_value<T>), R(max_value<T>)};
+    for (int c = 0; c < args.channels; c += 4) {
+        load_channels<T>(channel_group<T>(args.in, n, t, c, args.channels), y, x, count, R(1), workspace.pixels);
+        load_channels<T>(channel_group<T>(args.in, partner_of(args, n), t, c, args.channels), y, x, count, R(1),
+                         workspace.partner);
+        dispatch_channels(args.channels - c, [&](auto channels) {
+            constexpr int K = decltype(channels)::value;
+            dispatch(Mixes::For<R, K>(), static_cast<int>(mix), [&](auto functor) {
+                const auto op = op_of<decltype(functor), R, K>([&](int i) { return parameter(args, n, i); }, 1, c,
+                                                               args.channels, R(max_value<T>));
+                mix_pixels<R, K>(op, context, count, workspace.pixels.channel, workspace.partner.channel);
+            });
+        });
+        store_channels<T>(channel_group<T>(args.out, n, t, c, args.channels), y, x, count, R(1), workspace.pixels);
+    }
+}
+
+void mix_task(const native::MixCall& call, long long task, void* memory) {
+    const PointwiseRecord args = pointwise_record(call.record);
+    dispatch_image_dtype(call.dtype, [&](auto element) {
+        using T = decltype(element);
+        auto& workspace = *static_cast<MixWorkspace<ComputeType<T>>*>(memory);
+        for_each_segment(args, task, [&](long long n, long long t, int y, int x, int count) {
+            mix_segment<T>(call.mix, args, n, t, y, x, count, workspace);
+        });
+    });
+}
+
+long long mix_tasks(const native::MixCall& call) { return segment_task_count(pointwise_record(call.record)); }
+
+}  // namespace cuaug

@@ -1,0 +1,68 @@
+#pragma once
+
+#include "chain.hpp"
+#include "segment_tasks.hpp"
+
+namespace cuaug {
+
+template <class R>
+inline void pointwise_segment(const native::PointwiseCall& call, const PointwiseRecord& args, long long n, long long t,
+                              int y, int x, int count, ChainWorkspace<R>& workspace) {
+    for (int c = 0; c < args.channels; c += 4) {
+        const bool keeps_channels = call.out_channels == args.channels;
+        const int channels = args.channels - c < 4 ? args.channels - c : 4,
+                  out_channels = keeps_channels ? channels : call.out_channels;
+        const int group = static_cast<int>(t) * ((args.channels + 3) / 4) + c / 4;
+        PixelContext<R> context = {x, y, args.in_width, args.in_height, R(1), R(1), group};
+        dispatch_image_dtype(call.source, [&](auto element) {
+            using T = decltype(element);
+            if constexpr (is_same_v<ComputeType<T>, R>) {
+                context.max_value = R(max_value<T>);
+                load_channels<T>(channel_group<T>(args.in, n, t, c, args.channels), y, x, count, R(1) / R(max_value<T>),
+                                 workspace);
+            }
+        });
+        dispatch_image_dtype(call.target, [&](auto element) {
+            using T = decltype(element);
+            context.out_max_value = R(max_value<T>);
+            dispatch_channels(channels, [&](auto K) {
+                prepare_chain<R, decltype(K)::value>(call, args, n, c, context.max_value, workspace);
+                apply_chain<R, decltype(K)::value>(call, context, count, workspace);
+            });
+            // A grayscale image may become one of more channels, all of them equal.
+            for (int k = channels; k < out_channels; ++k)
+                memcpy(workspace.channel[k], workspace.channel[0], sizeof(R) * count);
+            const int all = keeps_channels ? args.channels : out_channels;
+            store_channels<T>(channel_group<T>(args.out, n, t, c, all), y, x, count, R(max_value<T>), workspace,
+                              workspace.nontemporal);
+        });
+    }
+}
+
+template <class R>
+inline void pointwise_typed(native::PointwiseCall call, long long task, void* memory) {
+    PointwiseRecord args = pointwise_record(call.record);
+    treat_channels_as_pixels(call, args);
+    ChainWorkspace<R>& workspace = *static_cast<ChainWorkspace<R>*>(memory);
+    const double bytes =
+        1.0 * args.samples * args.frames * args.in_height * args.in_width * call.out_channels * sizeof(R);
+    workspace.begin(call.last && bytes >= nontemporal_bytes);
+    for_each_segment(args, task, [&](long long n, long long t, int y, int x, int count) {
+        pointwise_segment(call, args, n, t, y, x, count, workspace);
+    });
+    workspace.pending_store.store_part(1);
+    if (workspace.nontemporal) store_fence();
+}
+
+void pointwise_task(const native::PointwiseCall& call, long long task, void* memory) {
+    if (call.source == dtype_of<float64>)
+        pointwise_typed<double>(call, task, memory);
+    else
+        pointwise_typed<float>(call, task, memory);
+}
+
+long long pointwise_tasks(const native::PointwiseCall& call) {
+    return segment_task_count(pointwise_record(call.record));
+}
+
+}  // namespace cuaug

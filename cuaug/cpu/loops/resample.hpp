@@ -1,0 +1,86 @@
+#pragma once
+
+#include "bilinear_resize.hpp"
+#include "resample_row.hpp"
+
+// A task is some rows of one frame.
+
+namespace cuaug {
+
+template <class R>
+inline void resample_task_rows(const ResampleTask<R>& task) {
+    for (int left = 0, columns; left < task.args.out_width; left += columns) {
+        columns = prepare_columns(task, left);
+        for (int c = 0; c < task.args.channels; c += 4) resample_columns(task, c, left, columns);
+    }
+}
+
+// Few rows, so that one image alone has enough tasks for the threads of most machines, but not too few: each task
+// computes the columns' weights anew, which takes as long as 14 rows.
+inline int rows_per_resample_task(const ResampleRecord& args) {
+    const long long enough = 64, frames = args.samples * args.frames, parts = frames >= enough ? 1 : enough / frames;
+    const long long rows = (args.out_height + parts - 1) / parts;
+    return static_cast<int>(rows < 16 ? 16 : rows);
+}
+
+inline ResampleRecord resample_record(const native::ResampleCall& call) {
+    ResampleRecord args;
+    memcpy(&args, call.record, sizeof(args));
+    return args;
+}
+
+long long resample_tasks(const native::ResampleCall& call) {
+    const ResampleRecord args = resample_record(call);
+    const long long frames = args.samples * args.frames;
+    if (frames == 0 || args.channels == 0 || args.out_width == 0) return 0;
+    return frames * ((args.out_height + rows_per_resample_task(args) - 1) / rows_per_resample_task(args));
+}
+
+// Flips by walking the output backwards.
+inline void flip_output(const native::ResampleCall& call, ResampleRecord& args, long long n) {
+    dispatch_image_dtype(call.target, [&](auto element) {
+        auto flip = [&](long long& stride, int extent) {
+            args.out.data = static_cast<decltype(element)*>(args.out.data) + (extent - 1) * stride;
+            stride = -stride;
+        };
+        if (flips_vertically(args, n)) flip(args.out.y, args.out_height);
+        if (flips_horizontally(args, n)) flip(args.out.x, args.out_width);
+    });
+}
+
+template <class R>
+inline void resample_typed(const native::ResampleCall& call, long long task, void* memory) {
+    ResampleRecord args = resample_record(call);
+    const TaskRows rows = task_rows(args, args.out_height, rows_per_resample_task(args), task);
+    const long long n = rows.n;
+    select_ragged_image(args, n);
+    flip_output(call, args, n);
+    const bool antialias = args.antialias != 0;
+    const ResampleAxis<R> x_axis = {call.filter,   box_entry(args, n, 1), box_entry(args, n, 3),
+                                    args.in_width, args.out_width,        antialias};
+    const ResampleAxis<R> y_axis = {call.filter,    box_entry(args, n, 0), box_entry(args, n, 2),
+                                    args.in_height, args.out_height,       antialias};
+    if constexpr (is_same_v<R, float>)
+        if (call.filter == filter_of<Triangle> && !antialias && call.source == dtype_of<uint8> &&
+            call.target == dtype_of<uint8>) {
+            auto positions = [](const ResampleAxis<R>& axis) {
+                const Taps<R> taps = axis.taps(0);
+                const int low = taps.count > 0 ? taps.low : -1;  // an invalid box is outside, for resize_bilinear
+                return AxisPositions{axis.start, axis.extent / axis.size, low, taps.high};
+            };
+            if (resize_bilinear(args, n, rows.t, rows.top, rows.bottom, positions(x_axis), positions(y_axis),
+                                *static_cast<SeparableWorkspace*>(memory)))
+                return;
+        }
+    resample_task_rows(ResampleTask<R>{call, args, n, rows.t, rows.top, rows.bottom, x_axis, y_axis,
+                                       *static_cast<ResampleWorkspace<R>*>(memory)});
+}
+
+void resample_task(const native::ResampleCall& call, long long task, void* memory) {
+    if (call.source == dtype_of<float64>)
+        resample_typed<double>(call, task, memory);
+    else
+        resample_typed<float>(call, task, memory);
+}
+
+}  // namespace cuaug

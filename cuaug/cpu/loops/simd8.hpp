@@ -1,0 +1,107 @@
+#pragma once
+
+#include "dtype.cuh"
+
+// Vectors of eight numbers. Eight rows are interleaved (number i of all eight, then number i + 1), so that sums along a
+// row are computed for eight rows at once.
+
+namespace cuaug {
+
+constexpr int lanes = 8;
+
+// A vector type: loops over arrays of eight are not vectorized.
+template <class R>
+struct Simd8;
+template <>
+struct Simd8<float> {
+    using type = float __attribute__((vector_size(32)));
+};
+template <>
+struct Simd8<double> {
+    using type = double __attribute__((vector_size(64)));
+};
+
+// The smallest and the largest of many numbers, in eight lanes. A NaN is neither.
+template <class R>
+struct MinMax8 {
+    typename Simd8<R>::type lows, highs;
+
+    void add(const typename Simd8<R>::type& value) {
+        lows = value < lows ? value : lows;
+        highs = value > highs ? value : highs;
+    }
+
+    R low() const {
+        R result = lows[0];
+        for (int i = 1; i < lanes; ++i) result = fmin(lows[i], result);
+        return result;
+    }
+
+    R high() const {
+        R result = highs[0];
+        for (int i = 1; i < lanes; ++i) result = fmax(highs[i], result);
+        return result;
+    }
+};
+
+// to[r][c] = from[c][r] of a block of 8 by 8; the steps are from row to row.
+template <class R>
+inline void transpose(const R* __restrict__ from, long long from_step, R* __restrict__ to, long long to_step) {
+#ifdef __AVX2__
+    if constexpr (is_same_v<R, float>) {
+        __m256 a[8], b[8];
+        // Halves of four numbers are loaded into their places.
+        for (int i = 0; i < 4; ++i) {
+            a[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(from + i * from_step)),
+                                        _mm_loadu_ps(from + (i + 4) * from_step), 1);
+            a[i + 4] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(from + i * from_step + 4)),
+                                            _mm_loadu_ps(from + (i + 4) * from_step + 4), 1);
+        }
+        for (int half = 0; half < 8; half += 4) {
+            b[half] = _mm256_unpacklo_ps(a[half], a[half + 1]);
+            b[half + 1] = _mm256_unpackhi_ps(a[half], a[half + 1]);
+            b[half + 2] = _mm256_unpacklo_ps(a[half + 2], a[half + 3]);
+            b[half + 3] = _mm256_unpackhi_ps(a[half + 2], a[half + 3]);
+            _mm256_storeu_ps(to + half * to_step, _mm256_shuffle_ps(b[half], b[half + 2], 0x44));
+            _mm256_storeu_ps(to + (half + 1) * to_step, _mm256_shuffle_ps(b[half], b[half + 2], 0xee));
+            _mm256_storeu_ps(to + (half + 2) * to_step, _mm256_shuffle_ps(b[half + 1], b[half + 3], 0x44));
+            _mm256_storeu_ps(to + (half + 3) * to_step, _mm256_shuffle_ps(b[half + 1], b[half + 3], 0xee));
+        }
+        return;
+    }
+#endif
+    for (int r = 0; r < lanes; ++r)
+        for (int c = 0; c < lanes; ++c) to[r * to_step + c] = from[c * from_step + r];
+}
+
+// Interleaves eight rows of `count` numbers. Up to 7 numbers more of each are read and written.
+template <class R>
+inline void interleave8(const R* rows, long long pitch, int count, R* out) {
+    for (int i = 0; i < count; i += lanes) transpose(rows + i, pitch, out + lanes * i, lanes);
+}
+
+// The reverse of interleave8.
+template <class R>
+inline void deinterleave8(const R* from, int count, R* rows, long long pitch) {
+    for (int i = 0; i < count; i += lanes) transpose(from + lanes * i, lanes, rows + i, pitch);
+}
+
+// The sum of weight[i] * numbers[i], for eight rows of each of C channels: number i + 1 is `step` numbers further on,
+// channel k + 1 `channel_step`.
+template <int C, class R>
+inline void weighted_sum8(const R* __restrict__ numbers, int step, int channel_step, const R* __restrict__ weight,
+                          int count, R* __restrict__ out) {
+    using V = typename Simd8<R>::type;
+    V sum[C] = {};
+    for (int i = 0; i < count; ++i) {
+        const R* at = numbers + static_cast<long long>(lanes) * i * step;
+        for (int k = 0; k < C; ++k) {
+            V number;
+            memcpy(&number, at + static_cast<long long>(lanes) * k * channel_step, sizeof(number));
+            sum[k] += weight[i] * number;
+        }
+    }
+    memcpy(out, sum, sizeof(sum));
+}
+
+}  // namespace cuaug

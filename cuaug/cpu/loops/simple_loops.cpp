@@ -1,0 +1,14 @@
+// The loops that have no other template argument than the dtype, or few.
+
+#include "instruction_set.hpp"
+
+namespace ISA_NAMESPACE {
+#include "maths.hpp"
+#include "adjust_sharpness.hpp"
+#include "blend.hpp"
+#include "channel_min_max.hpp"
+#include "gaussian_blur.hpp"
+#include "histogram_lut.hpp"
+#include "lut.hpp"
+#include "mix.hpp"
+}  // namespace ISA_NAMESPACE

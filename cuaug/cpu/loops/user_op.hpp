@@ -1,0 +1,29 @@
+#pragma once
+
+#include "ops/user_op.cuh"
+#include "convert.hpp"
+#include "row_segment.hpp"
+
+// The loop of a user's op over a segment (native::UserOpLoop). cuaug/_compiler.py compiles it with the op into a
+// library, whose loop the extension calls.
+
+namespace cuaug {
+
+template <template <class, int> class Op, class R>
+inline void apply_user_op(int channels, const void* field, const void* context, int count, void* channel) {
+    dispatch_channels(channels, [&](auto K) {
+        const auto op = op_of<Op<R, decltype(K)::value>>(static_cast<const R*>(field));
+        apply_op<R, decltype(K)::value>(op, *static_cast<const PixelContext<R>*>(context), count,
+                                        static_cast<R(*)[segment_width]>(channel));
+    });
+}
+
+template <template <class, int> class Op>
+inline void user_loop(int bytes, int channels, const void* field, const void* context, int count, void* channel) {
+    if (bytes == sizeof(double))
+        apply_user_op<Op, double>(channels, field, context, count, channel);
+    else
+        apply_user_op<Op, float>(channels, field, context, count, channel);
+}
+
+}  // namespace cuaug

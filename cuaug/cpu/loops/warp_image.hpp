@@ -1,0 +1,121 @@
+#pragma once
+
+#include "bilinear_separable.hpp"
+#include "nearest_strip.hpp"
+#include "warp_tile.hpp"
+
+// A task makes a strip of the output, tile by tile.
+
+namespace cuaug {
+
+// How the output is divided into tasks: equal parts of the height, of at most 64 rows, and as many tiles of a row as
+// leave enough tasks for the threads of any machine.
+struct TaskGrid {
+    int task_height, task_width;  // in pixels
+    int rows, columns;            // tasks of a frame
+};
+
+inline TaskGrid task_grid(const WarpCommon& args) {
+    auto divide_up = [](int n, int divisor) { return (n + divisor - 1) / divisor; };
+    const int height = divide_up(args.out_height, divide_up(args.out_height, tile_height)),
+              rows = divide_up(args.out_height, height);
+    const long long tiles = args.samples * args.frames * rows * divide_up(args.out_width, tile_width), enough = 256;
+    const int max_tiles = strip_width / tile_width;
+    const int task_tiles = tiles / enough < 1           ? 1
+                           : tiles / enough < max_tiles ? static_cast<int>(tiles / enough)
+                                                        : max_tiles;
+    return {height, task_tiles * tile_width, rows, divide_up(args.out_width, task_tiles * tile_width)};
+}
+
+long long warp_image_tasks(const native::WarpCall& call) {
+    const WarpCommon args = warp_common(call.record);
+    if (args.samples * args.frames * args.channels * args.out_width * args.out_height == 0) return 0;
+    const TaskGrid grid = task_grid(args);
+    return args.samples * args.frames * grid.rows * grid.columns;
+}
+
+template <class R>
+inline void warp_typed(const native::WarpCall& call, long long task, void* memory) {
+    const WarpCommon args = warp_common(call.record);
+    const TaskGrid grid = task_grid(args);
+    const long long task_row = task / grid.columns, frame = task_row / grid.rows, n = frame / args.frames,
+                    t = frame - n * args.frames;
+    const int left = static_cast<int>(task % grid.columns) * grid.task_width,
+              top = static_cast<int>(task_row % grid.rows) * grid.task_height;
+    const int width = min(grid.task_width, args.out_width - left),
+              height = min(grid.task_height, args.out_height - top);
+    if (call.sampler == sampler_of<Nearest> && call.source == call.target &&
+        copy_strip<R>(call, args, n, t, left, width, top, height, *static_cast<NearestStripWorkspace*>(memory)))
+        return;
+    if constexpr (is_same_v<R, float>)
+        if (call.sampler == sampler_of<Bilinear> && call.source == dtype_of<uint8> && call.target == dtype_of<uint8> &&
+            warp_strip(call, args, n, t, left, width, top, height, *static_cast<SeparableWorkspace*>(memory)))
+            return;
+    for (int x = 0; x < width; x += tile_width) {
+        CoordinateTile<R> tile = {};
+        tile.n = n, tile.t = t;
+        tile.left = left + x, tile.top = top;
+        tile.width = min(tile_width, width - x), tile.height = height;
+        tile.task_right = left + width;
+        warp_tile(call, args, tile, *static_cast<TileWorkspace<R>*>(memory));
+    }
+}
+
+inline void warp_by_dtype(const native::WarpCall& call, long long task, void* memory) {
+    if (call.source == dtype_of<float64>)
+        warp_typed<double>(call, task, memory);
+    else
+        warp_typed<float>(call, task, memory);
+}
+
+// Makes the record one of a smaller image: sample n's window. The matrix counts from the window's first pixel then.
+template <class Geometry>
+inline void crop_to_window(const native::WarpCall& call, WarpRecord<Geometry>& record, long long n) {
+    auto matrix = record.geometry.sample(n);
+    auto crop = [&](int axis, int& size) {
+        const double low = entry(record.window, n, axis), length = entry(record.window, n, 2 + axis);
+        const int first = low < 0.0 ? 0 : low < size ? static_cast<int>(low) : size - 1;
+        size = length < 1.0 ? 1 : length < size - first ? static_cast<int>(length) : size - first;
+        return first;
+    };
+    const int top = crop(0, record.in_height), left = crop(1, record.in_width);
+    if constexpr (is_same_v<Geometry, Perspective>) {
+        matrix.a -= left * matrix.g, matrix.b -= left * matrix.h, matrix.c -= left * matrix.i;
+        matrix.d -= top * matrix.g, matrix.e -= top * matrix.h, matrix.f -= top * matrix.i;
+    } else {
+        matrix.c -= left, matrix.f -= top;
+    }
+    memcpy(record.geometry.value, &matrix, sizeof(matrix));
+    record.geometry.matrix.data = nullptr;
+    record.geometry.inverse = 1;
+    record.geometry.half_pixel_centers = 0;
+    dispatch_dtype(call.source, [&](auto element) {
+        record.in.data = static_cast<decltype(element)*>(record.in.data) + top * record.in.y + left * record.in.x;
+    });
+}
+
+// Every sample may have an image or a window of its record.
+template <class Geometry>
+inline void warp_matrix(native::WarpCall call, long long task, void* memory) {
+    WarpRecord<Geometry> record;
+    memcpy(&record, call.record, sizeof(record));
+    if (record.window.data != nullptr || record.in_height == 0) {
+        const TaskGrid grid = task_grid(record);
+        const long long n = task / grid.columns / grid.rows / record.frames;
+        select_ragged_image(record, n);
+        if (record.window.data != nullptr) crop_to_window(call, record, n);
+        call.record = &record;
+    }
+    warp_by_dtype(call, task, memory);
+}
+
+void warp_image_task(const native::WarpCall& call, long long task, void* memory) {
+    dispatch_geometry(call.geometry, [&](auto geometry) {
+        if constexpr (has_matrix<decltype(geometry)>(0))
+            warp_matrix<decltype(geometry)>(call, task, memory);
+        else
+            warp_by_dtype(call, task, memory);
+    });
+}
+
+}  // namespace cuaug

@@ -1,0 +1,118 @@
+#pragma once
+
+#include "bilinear_tile.hpp"
+#include "nearest_tile.hpp"
+
+// A tile is made stage by stage, each through memory that stays in the cache: coordinates; their source box, as groups
+// of four channels with the border resolved; samples; output. Only one stage depends on each of geometry, source dtype,
+// sampler and target dtype, so that the stages are compiled for their sum and not for their product.
+
+namespace cuaug {
+
+template <class R, class Sampler, class Image>
+inline void sample_tile(const Image& image, const CoordinateTile<R>& tile, R left, R top, const Pixel<R, 4>& fill,
+                        R* __restrict__ pixels) {
+    for (int dy = 0; dy < tile.height; ++dy)
+        for (int dx = 0; dx < tile.width; ++dx) {
+            const int i = dy * tile_width + dx;
+            const Point<R> p = {tile.x[i] - left, tile.y[i] - top};
+            const Pixel<R, 4> value =
+                tile.is_near_base || is_in_range(tile, p) ? Sampler::template sample<R>(image, p) : fill;
+            memcpy(pixels + 4 * i, &value, sizeof(value));
+        }
+}
+
+template <class T>
+inline void load_box(const native::WarpCall& call, const WarpCommon& args, const CoordinateTile<ComputeType<T>>& tile,
+                     const SourceBox& box, int c, const Pixel<ComputeType<T>, 4>& fill,
+                     TileWorkspace<ComputeType<T>>& workspace) {
+    using R = ComputeType<T>;
+    const ChannelGroup in = channel_group<T>(args.in, tile.n, tile.t, c, args.channels);
+    stage_box<R, 4>(
+        args, call.border, box, tile.base_x, tile.base_y, reinterpret_cast<R*>(workspace.box),
+        [&](int row, int first, int count, R* pixels) {
+            load_pixels<T>(in, row, first, count, pixels, workspace.scratch);
+        },
+        [&](R* pixels, int count) {
+            for (int i = 0; i < count; ++i) memcpy(pixels + 4 * i, &fill, sizeof(fill));
+        });
+}
+
+template <class T, class R>
+inline void store_tile(const WarpCommon& args, const CoordinateTile<R>& tile, int c, TileWorkspace<R>& workspace) {
+    const ChannelGroup out = channel_group<T>(args.out, tile.n, tile.t, c, args.channels);
+    for (int dy = 0; dy < tile.height; ++dy)
+        store_pixels<T>(workspace.result + 4 * dy * tile_width, tile.width, out, tile.top + dy, tile.left,
+                        workspace.scratch);
+}
+
+// One tile, all channels, sampled as pixels of type R.
+template <class R>
+inline void warp_tile_pixels(const native::WarpCall& call, const WarpCommon& args, const CoordinateTile<R>& tile,
+                             TileWorkspace<R>& workspace) {
+    const bool nearest = call.sampler == sampler_of<Nearest>;
+    const bool is_u8 =
+        call.source == dtype_of<uint8> && call.target == dtype_of<uint8> && call.sampler == sampler_of<Bilinear>;
+    SourceBox box = {};
+    if (!nearest)
+        box = dispatch_sampler(call.sampler, [&](auto sampler) {
+            return source_box_of(tile, decltype(sampler)::taps_before, decltype(sampler)::taps_after,
+                                 is_u8 ? 4 : 4 * static_cast<int>(sizeof(R)));
+        });
+    const bool by_planes = is_same_v<R, float> && call.sampler == sampler_of<Bilinear> && !is_u8 && box.width > 0;
+    for (int c = 0; c < args.channels; c += 4) {
+        if constexpr (is_same_v<R, float>)
+            if (is_u8 && box.width > 0) {
+                warp_tile_u8(call, args, tile, box, c, workspace);
+                continue;
+            }
+        Pixel<R, 4> fill = {};
+        dispatch_image_dtype(call.source, [&](auto element) {
+            using T = decltype(element);
+            if constexpr (is_same_v<ComputeType<T>, R>) {
+                if constexpr (is_same_v<R, float>)
+                    if (by_planes) return warp_tile_planes<T>(call, args, tile, box, c, workspace);
+                fill = fill_pixel<T>(args.fill, tile.n, c, args.channels);
+                if (box.width > 0) {
+                    load_box<T>(call, args, tile, box, c, fill, workspace);
+                    return;
+                }
+                const DirectImage<T> image = {channel_group<T>(args.in, tile.n, tile.t, c, args.channels),
+                                              call.border,
+                                              args.in_height,
+                                              args.in_width,
+                                              tile.base_x,
+                                              tile.base_y,
+                                              fill};
+                dispatch_sampler(call.sampler, [&](auto sampler) {
+                    sample_tile<R, decltype(sampler)>(image, tile, R(0), R(0), fill, workspace.result);
+                });
+            }
+        });
+        if (by_planes) continue;
+        if (box.width > 0)
+            dispatch_sampler(call.sampler, [&](auto sampler) {
+                if constexpr (!is_same_v<decltype(sampler), Nearest>)
+                    sample_tile<R, decltype(sampler)>(
+                        StagedBox<R>{reinterpret_cast<const R*>(workspace.box), box.pitch}, tile, static_cast<R>(box.x),
+                        static_cast<R>(box.y), fill, workspace.result);
+            });
+        dispatch_image_dtype(call.target,
+                             [&](auto element) { store_tile<decltype(element)>(args, tile, c, workspace); });
+    }
+}
+
+template <class R>
+inline void warp_tile(const native::WarpCall& call, const WarpCommon& args, CoordinateTile<R> tile,
+                      TileWorkspace<R>& workspace) {
+    tile.x = workspace.x;
+    tile.y = workspace.y;
+    dispatch_geometry(call.geometry,
+                      [&](auto geometry) { compute_coordinates<decltype(geometry)>(call.record, tile); });
+    if (call.sampler == sampler_of<Nearest> && call.source == call.target)
+        copy_tile(call, args, tile, static_cast<void*>(workspace.box));
+    else
+        warp_tile_pixels(call, args, tile, workspace);
+}
+
+}  // namespace cuaug

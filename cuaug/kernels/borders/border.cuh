@@ -1,0 +1,74 @@
+#pragma once
+
+#include "type_list.cuh"
+
+// Borders, under NumPy's names: each resolves any pixel index to one inside [0, n), or to -1 for the fill.
+// Indices come from coordinates below 2^30 in magnitude, so nothing here overflows.
+
+namespace cuaug {
+
+struct Constant {
+    static constexpr bool has_window = false;
+
+    // One comparison: n is positive, which the compiler does not know.
+    static int resolve(int i, int n) { return static_cast<unsigned int>(i) < static_cast<unsigned int>(n) ? i : -1; }
+};
+
+struct Edge {
+    static constexpr bool has_window = false;
+
+    static int resolve(int i, int n) { return i < 0 ? 0 : i < n ? i : n - 1; }
+};
+
+struct Wrap {
+    static constexpr bool has_window = false;
+
+    static int resolve(int i, int n) {
+        const int remainder = i % n;
+        return remainder < 0 ? remainder + n : remainder;
+    }
+};
+
+// d c b | a b c d | c b a: the edge pixel is not repeated.
+struct Reflect {
+    static constexpr bool has_window = false;
+
+    static int resolve(int i, int n) {
+        if (i >= 0 && i < n) return i;
+        if (n == 1) return 0;
+        const int folded = Wrap::resolve(i, 2 * n - 2);
+        return folded < n ? folded : 2 * n - 2 - folded;
+    }
+};
+
+// b a | a b c d | d c: the edge pixel is repeated.
+struct Symmetric {
+    static constexpr bool has_window = false;
+
+    static int resolve(int i, int n) {
+        if (i >= 0 && i < n) return i;
+        const int folded = Wrap::resolve(i, 2 * n);
+        return folded < n ? folded : 2 * n - 1 - folded;
+    }
+};
+
+using Borders = TypeList<Constant, Edge, Reflect, Symmetric, Wrap>;
+
+// A border around a part of the image (WarpRecord::window) instead of around all of it.
+template <class Border>
+struct WindowedBorder : Border {
+    static constexpr bool has_window = true;
+};
+
+template <class Border>
+struct WithoutWindow {
+    using type = Border;
+};
+template <class Border>
+struct WithoutWindow<WindowedBorder<Border>> {
+    using type = Border;
+};
+template <class Border>
+using without_window_t = typename WithoutWindow<Border>::type;
+
+}  // namespace cuaug

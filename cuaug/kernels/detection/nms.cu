@@ -1,0 +1,234 @@
+#include "detection/nms_output.cuh"
+#include "gpu/convert.cuh"
+#include "gpu/programmatic_launch.cuh"
+
+namespace cuaug {
+
+constexpr int nms_threads = 256, nms_warps = nms_threads / 32;
+
+// Look-back distance: overlaps with this many preceding blocks are computed before those decide, so their decisions can
+// be followed bit by bit. A longer distance lets more blocks decide side by side; at most 16, one lane for each word.
+// The IoU of rotated boxes costs too much to be computed in vain.
+template <class R>
+constexpr int lookback_blocks = is_same_v<R, Rotated> ? 2 : 8;
+
+constexpr unsigned int full_warp = 0xffffffffu;
+
+template <class R>
+inline RankedBox<R> load_box(const RankedBox<R>* sorted, int position, int count) {
+    return position < count ? sorted[position] : empty_box<R>();
+}
+
+inline unsigned long long load_decisions(const unsigned long long* word) {
+    return *static_cast<const volatile unsigned long long*>(word);
+}
+
+// Which boxes of a block would suppress a box that they precede.
+struct alignas(16) SuppressionMask {
+    unsigned int by[nms_words];
+};
+
+inline bool any_kept(const SuppressionMask& mask, const unsigned int (&kept)[nms_words]) {
+    unsigned int suppressors = 0;
+    for (int w = 0; w < nms_words; ++w) suppressors |= mask.by[w] & kept[w];
+    return suppressors != 0;
+}
+
+inline bool all_set(const unsigned int (&words)[nms_words]) {
+    unsigned int common = full_warp;
+    for (unsigned int word : words) common &= word;
+    return common == full_warp;
+}
+
+// The boxes of a block while one warp resolves them. A lane has one box of each word.
+struct Resolution {
+    unsigned int removed[nms_words], kept[nms_words] = {};  // of all lanes
+    bool is_removed[nms_words], is_kept[nms_words] = {};    // the lane's own boxes
+    int open[nms_words] = {};  // look-back boxes that would suppress the lane's own and are not removed yet
+};
+
+// Applies the block's own masks until nothing changes.
+inline void resolve_within_block(Resolution& state, const SuppressionMask (&masks)[nms_block], int lane) {
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (int i = 0; i < nms_words; ++i) {
+            const SuppressionMask& mask = masks[lane + 32 * i];
+            state.is_removed[i] = state.is_removed[i] || any_kept(mask, state.kept);
+            unsigned int not_removed = 0;
+            for (int w = 0; w < nms_words; ++w) not_removed |= mask.by[w] & ~state.removed[w];
+            state.is_kept[i] = !state.is_removed[i] && state.open[i] == 0 && not_removed == 0;
+        }
+        for (int i = 0; i < nms_words; ++i) {
+            const unsigned int removed = __ballot_sync(full_warp, state.is_removed[i]),
+                               kept = __ballot_sync(full_warp, state.is_kept[i]);
+            changed = changed || removed != state.removed[i] || kept != state.kept[i];
+            state.removed[i] = removed;
+            state.kept[i] = kept;
+        }
+    }
+}
+
+// Resolves the block's 64 boxes in one warp. A box is removed once a kept box suppresses it, and kept once every box
+// that would suppress it is removed. Each decision is published at once, so dependents need not wait for whole blocks.
+// `removed`: the boxes removed so far. `not_kept`: the result. A lane polls one word of the look-back blocks.
+template <int distance>
+inline void resolve_block(unsigned long long* decisions, const SuppressionMask (&masks)[distance + 1][nms_block],
+                          const unsigned int (&removed)[nms_words], unsigned int (&not_kept)[nms_words], int block,
+                          int lookback) {
+    const int lane = threadIdx.x & 31;
+    Resolution state;
+    for (int i = 0; i < nms_words; ++i) {
+        state.removed[i] = removed[i];
+        state.is_removed[i] = (state.removed[i] >> lane & 1) != 0;
+        for (int d = 1; d <= lookback; ++d)
+            for (unsigned int mask : masks[d][lane + 32 * i].by) state.open[i] += __popc(mask);
+    }
+    const unsigned long long* polled = decisions + nms_words * (block - lookback) + lane;
+    for (unsigned long long last = 0, published = 0;;) {
+        resolve_within_block(state, masks[0], lane);
+        unsigned long long own = 0;
+        bool done = true;
+        for (int i = 0; i < nms_words; ++i) {
+            const unsigned int decided = state.removed[i] | state.kept[i];
+            if (lane == i) own = static_cast<unsigned long long>(decided) << 32 | state.kept[i];
+            done = done && decided == full_warp;
+        }
+        if (own != published) *static_cast<volatile unsigned long long*>(decisions + nms_words * block + lane) = own;
+        published = own;
+        if (done) break;
+
+        const unsigned long long word = lane < nms_words * lookback ? load_decisions(polled) : 0;
+        const unsigned int fresh = static_cast<unsigned int>((word & ~last) >> 32);
+        last = word;
+        for (unsigned int lanes = __ballot_sync(full_warp, fresh != 0); lanes != 0; lanes &= lanes - 1) {
+            const int from = __ffs(static_cast<int>(lanes)) - 1, d = lookback - from / nms_words;
+            const unsigned int decided = __shfl_sync(full_warp, fresh, from),
+                               kept = decided & __shfl_sync(full_warp, static_cast<unsigned int>(word), from);
+            for (int i = 0; i < nms_words; ++i) {
+                const unsigned int mask = masks[d][lane + 32 * i].by[from % nms_words];
+                state.is_removed[i] = state.is_removed[i] || (mask & kept) != 0;
+                state.open[i] -= __popc(mask & decided & ~kept);
+            }
+        }
+    }
+    for (int i = 0; i < nms_words; ++i)
+        if (lane == i) not_kept[i] = ~state.kept[i];
+}
+
+// Which boxes of the block, and of the look-back blocks before it, would suppress which of the block's own.
+template <class R>
+inline void compute_masks(const NmsRecord& args, const RankedBox<R>* sorted, const RankedBox<R> (&own)[nms_block],
+                          SuppressionMask (&masks)[lookback_blocks<R> + 1][nms_block], int block, int first_block) {
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, base = block * nms_block;
+    for (int d = 0; d <= lookback_blocks<R> && block - d >= first_block; ++d)
+        for (int w = 0; w < nms_words; ++w) {
+            const int position = base - d * nms_block + 32 * w + lane;
+            const RankedBox<R> other = load_box(sorted, position, args.count);
+            for (int i = warp; i < nms_block; i += nms_warps) {
+                const bool is_suppressor = position < base + i && position >= own[i].class_begin &&
+                                           suppresses(other, own[i], args.iou_threshold);
+                const unsigned int word = __ballot_sync(full_warp, is_suppressor);
+                if (lane == 0) masks[d][i].by[w] = word;
+            }
+        }
+}
+
+// Tests `box`, number `offset` of the block's own, against the kept boxes of all blocks before the look-back, as these
+// are done. A warp polls a word of decisions; eight words are taken at a time, up to the first that is not decided.
+template <class R>
+inline void suppress_by_far_blocks(const NmsRecord& args, const RankedBox<R>* sorted,
+                                   const unsigned long long* decisions, const RankedBox<R>& box, int offset, int begin,
+                                   int end, unsigned int (&removed)[nms_words]) {
+    __shared__ RankedBox<R> kept[nms_threads];
+    __shared__ int kept_position[nms_threads];
+    __shared__ int ready[nms_warps];  // 1 + how many boxes of a word are kept; 0: not decided yet
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, part = threadIdx.x / nms_block;
+    bool is_removed = box.index < 0;
+    const unsigned int absent = __ballot_sync(full_warp, is_removed);
+    if (lane == 0) atomicOr(&removed[offset / 32], absent);
+    __syncthreads();
+    for (int position = begin; position < end;) {
+        const unsigned long long polled =
+                                     position + 32 * warp < end ? load_decisions(decisions + position / 32 + warp) : 0,
+                                 word = __shfl_sync(full_warp, polled, 0);
+        if (lane == 0) ready[warp] = word >> 32 != full_warp ? 0 : 1 + __popc(static_cast<unsigned int>(word));
+        __syncthreads();
+        int words = 0, count = 0, slot = 0;
+        for (; words < nms_warps && ready[words] > 0; ++words) {
+            if (words < warp) slot += ready[words] - 1;
+            count += ready[words] - 1;
+        }
+        if (warp < words && (word >> lane & 1) != 0) {
+            slot += __popc(static_cast<unsigned int>(word) & ((1u << lane) - 1));
+            kept[slot] = sorted[position + 32 * warp + lane];
+            kept_position[slot] = position + 32 * warp + lane;
+        }
+        if (words == 0) __nanosleep(100);
+        __syncthreads();
+        for (int k = part; k < count; k += nms_threads / nms_block)
+            if (!is_removed)
+                is_removed = kept_position[k] >= box.class_begin && suppresses(kept[k], box, args.iou_threshold);
+        const unsigned int lanes = __ballot_sync(full_warp, is_removed);
+        if (lane == 0) atomicOr(&removed[offset / 32], lanes);
+        __syncthreads();
+        is_removed = (removed[offset / 32] >> lane & 1) != 0;
+        if (all_set(removed)) break;
+        position += 32 * words;
+    }
+    __syncthreads();
+}
+
+// A block decides which of 64 boxes are kept. It tests them against the boxes kept by blocks before the look-back as
+// these are done, follows the look-back blocks bit by bit, and publishes its own decisions. The last block of a sample
+// that is done writes the sample's result. Blocks are numbered as they begin, so that the blocks a block waits for are
+// running already. Memory is linear in N: a bit for each pair would take 1.25 GB for 100,000 boxes. Four blocks per SM:
+// the compiler would make room for five on sm_100, and spill; two of rotated boxes, whose IoU takes twice the
+// registers. Grid: (blocks x samples).
+template <class R>
+__global__ void __launch_bounds__(nms_threads, is_same_v<R, Rotated> ? 2 : 4)
+    nms(const __grid_constant__ NmsRecord args) {
+    __shared__ RankedBox<R> own[nms_block];
+    __shared__ SuppressionMask masks[lookback_blocks<R> + 1][nms_block];
+    __shared__ unsigned int removed[nms_words], not_kept[nms_words];
+    __shared__ int ticket;
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    wait_for_previous();
+    if (threadIdx.x == 0) ticket = atomicAdd(args.block_counts, 1);
+    if (threadIdx.x < nms_words) removed[threadIdx.x] = 0;
+    __syncthreads();
+
+    const int samples = static_cast<int>(args.samples), block = ticket / samples, n = ticket - block * samples,
+              blocks = nms_blocks(args);
+    const int base = block * nms_block;
+    const RankedBox<R>* sorted =
+        static_cast<const RankedBox<R>*>(args.ranked_boxes) + static_cast<long long>(n) * args.count;
+    unsigned long long* decisions = args.decisions + static_cast<long long>(n) * blocks * nms_words;
+    if (threadIdx.x < nms_block) own[threadIdx.x] = load_box(sorted, base + threadIdx.x, args.count);
+    __syncthreads();
+
+    const int first_block = own[0].class_begin / nms_block, offset = threadIdx.x & (nms_block - 1);
+    compute_masks<R>(args, sorted, own, masks, block, first_block);
+    const RankedBox<R> box = own[offset];
+    suppress_by_far_blocks<R>(args, sorted, decisions, box, offset, first_block * nms_block,
+                              base - lookback_blocks<R> * nms_block, removed);
+
+    if (warp == 0)
+        resolve_block<lookback_blocks<R>>(decisions, masks, removed, not_kept, block,
+                                          min(lookback_blocks<R>, block - first_block));
+    __syncthreads();
+
+    if (threadIdx.x < nms_block && base + threadIdx.x < args.count) {
+        int* kept = args.kept + static_cast<long long>(n) * args.count;
+        kept[box.score_rank] = (not_kept[warp] >> lane & 1) != 0 ? -1 : box.index;
+        __threadfence();
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) ticket = atomicAdd(args.block_counts + 1 + n, 1);
+    __syncthreads();
+    if (ticket == blocks - 1) {
+        __threadfence();
+        write_output(args, n);
+    }
+}
+
+}  // namespace cuaug

@@ -1,0 +1,60 @@
+#pragma once
+
+// The program of a recipe's draws. Every sample runs it by itself: draws write random numbers into the sample's row of
+// the table; then, from the last geometric op to the first, coordinate instructions compose the map from the result's
+// coordinates to the source's. Assembled by cuaug/fusion/program.py.
+
+namespace cuaug {
+
+// Named in cuaug/fusion/program.py, in this order. A comment lists the arguments. Arguments in the table are named by
+// their column. Where the condition does not hold, a draw writes `else_value`.
+enum class Opcode {
+    Constant,           // value, else_value
+    Uniform,            // low, high, whether to round, else_value
+    RandInt,            // count, first, else_value
+    Bernoulli,          // probability, value if true, else_value
+    Permutation,        // count
+    PermutationOrNone,  // count; -1 throughout where the condition does not hold
+    Crop,               // height and width of the canvas and of the crop; draws top, left
+    ResizedCrop,        // height, width, BoxRange; draws a box
+    RandomErasing,      // height, width, BoxRange; draws a box, empty where the condition does not hold
+    // Rare draws.
+    Categorical,         // count, cumulated weights[count]; -1 where the condition does not hold
+    ListValue,           // column of an index, or -1 to draw one; whether to negate half of the samples; else_value;
+                         // addend; count, values[count]
+    Beta,                // a, b, else_value
+    CutMixBox,           // height, width, column of the fraction kept, which becomes exact; draws a box
+    PerspectiveCorners,  // height, width, distortion; draws 8 displacements
+    StreamColumns,       // none; writes the 8 numbers of `StreamColumns`
+    // Coordinate instructions: each composes the inverse of one op.
+    InverseCropResize,  // column of top, left, height, width; height and width of the result, and their reciprocals
+    InverseTranslate,   // column of top, left
+    InverseFlip,        // column of a flag; extent; 1 to flip rows
+    StorePassMap,       // how many numbers, 6 or 9: stores the map composed so far and starts anew
+    XorFlag,            // column of a flag that inverts the flag in this column
+    // Rare coordinate instructions.
+    InverseAffine,       // column of angle, shifts, scale, shears; center
+    InversePerspective,  // column of 8 displacements; height, width
+    StoreForwardMatrix,  // count; for each pass, the last one first, the column of its map and how many numbers it has:
+                         // stores the recipe's matrix from source to result
+};
+
+struct Instruction {
+    int opcode, position;
+    int index, condition_column;  // a column that must hold `condition_value`, or -1
+    int column;                   // the first that is written
+    int sample_arguments;         // where a sample's own arguments begin, which replace those below; -1: none
+    double condition_value;
+
+    const double* arguments() const { return &condition_value + 1; }
+};
+
+// Draws of one phase are independent of each other and come after the draws that they read. The last phase holds the
+// coordinate instructions.
+struct ProgramHeader {
+    int phases;
+    int first[1];  // [phases + 1]: first instruction of each phase, then how many there are; then, for each
+                   // instruction, where in the program it begins
+};
+
+}  // namespace cuaug

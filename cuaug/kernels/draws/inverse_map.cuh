@@ -1,0 +1,102 @@
+#pragma once
+
+// Maps from the coordinates of an op's result back to those of its input; pixel centers are at integers.
+
+namespace cuaug {
+
+// A map of each axis by itself: x to sx x + tx, y to sy y + ty.
+struct AxisMap {
+    double sx, tx, sy, ty;
+};
+
+struct InverseMap {
+    double m[9];
+
+    static InverseMap identity() { return {{1, 0, 0, 0, 1, 0, 0, 0, 1}}; }
+    static InverseMap affine(double a, double b, double c, double d, double e, double f) {
+        return {{a, b, c, d, e, f, 0, 0, 1}};
+    }
+
+    // This map first, then `axes`.
+    InverseMap then(const AxisMap& axes) const {
+        InverseMap out = *this;
+        for (int j = 0; j < 3; ++j) {
+            out.m[j] = axes.tx * m[6 + j] + axes.sx * m[j];
+            out.m[3 + j] = axes.ty * m[6 + j] + axes.sy * m[3 + j];
+        }
+        return out;
+    }
+};
+
+// `b` first, then `a`.
+inline InverseMap operator*(const InverseMap& a, const InverseMap& b) {
+    InverseMap out;
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j)
+            out.m[3 * i + j] = a.m[3 * i] * b.m[j] + a.m[3 * i + 1] * b.m[3 + j] + a.m[3 * i + 2] * b.m[6 + j];
+    return out;
+}
+
+// The matrix inverse, by the adjugate.
+inline InverseMap invert(const InverseMap& map) {
+    const double* m = map.m;
+    const double a = m[4] * m[8] - m[5] * m[7], d = m[5] * m[6] - m[3] * m[8], g = m[3] * m[7] - m[4] * m[6];
+    const double scale = 1.0 / (m[0] * a + m[1] * d + m[2] * g);
+    return {{a * scale, (m[2] * m[7] - m[1] * m[8]) * scale, (m[1] * m[5] - m[2] * m[4]) * scale, d * scale,
+             (m[0] * m[8] - m[2] * m[6]) * scale, (m[2] * m[3] - m[0] * m[5]) * scale, g * scale,
+             (m[1] * m[6] - m[0] * m[7]) * scale, (m[0] * m[4] - m[1] * m[3]) * scale}};
+}
+
+// a / b, correctly rounded, from the correctly rounded 1 / b (Markstein 1990): a fifth of a division's instructions on
+// a GPU.
+inline double divide(double a, double b, double reciprocal) {
+    const double estimate = a * reciprocal;
+    return fma(fma(-estimate, b, a), reciprocal, estimate);
+}
+
+// Inverse of cropping a box and resizing it; a pixel of the result covers sy x sx pixels of the input.
+inline AxisMap inverse_crop_resize(double top, double left, double sy, double sx) {
+    return {sx, left + 0.5 * sx - 0.5, sy, top + 0.5 * sy - 0.5};
+}
+
+// Inverse of torchvision's affine: rotation by `angle` (degrees, clockwise) and shear about a center, scale, then
+// translation. The forward matrix is T(center + translation) R S shear T(-center).
+inline InverseMap inverse_affine(double angle, double shift_x, double shift_y, double scale, double shear_x,
+                                 double shear_y, double center_x, double center_y) {
+    if (angle == 0.0 && shear_x == 0.0 && shear_y == 0.0 && scale == 1.0)
+        return InverseMap::affine(1, 0, -shift_x, 0, 1, -shift_y);
+    const double radians = 0.017453292519943295, turn = angle * radians, sx = shear_x * radians, sy = shear_y * radians;
+    const double a = cos(turn - sy) / cos(sy), b = -cos(turn - sy) * tan(sx) / cos(sy) - sin(turn);
+    const double c = sin(turn - sy) / cos(sy), d = -sin(turn - sy) * tan(sx) / cos(sy) + cos(turn);
+    const double ia = d / scale, ib = -b / scale, ic = -c / scale, id = a / scale;
+    const double x = center_x + shift_x, y = center_y + shift_y;
+    return InverseMap::affine(ia, ib, center_x - ia * x - ib * y, ic, id, center_y - ic * x - id * y);
+}
+
+// Inverse of torchvision's perspective: the corners of the canvas (top left, top right, bottom right, bottom left) move
+// inwards by (x, y) pixels each. The map of the unit square to the moved corners is that of Heckbert 1989, p. 19.
+inline InverseMap inverse_perspective(const double* inwards, int height, int width) {
+    bool moved = false;
+    double x[4], y[4];
+    for (int i = 0; i < 4; ++i) {
+        const bool right = i == 1 || i == 2, bottom = i > 1;
+        x[i] = right ? width - 1 - inwards[2 * i] : inwards[2 * i];
+        y[i] = bottom ? height - 1 - inwards[2 * i + 1] : inwards[2 * i + 1];
+        moved = moved || inwards[2 * i] != 0.0 || inwards[2 * i + 1] != 0.0;
+    }
+    if (!moved) return InverseMap::identity();
+    const double dx1 = x[1] - x[2], dx2 = x[3] - x[2], dx3 = x[0] - x[1] + x[2] - x[3];
+    const double dy1 = y[1] - y[2], dy2 = y[3] - y[2], dy3 = y[0] - y[1] + y[2] - y[3];
+    const double scale = 1.0 / (dx1 * dy2 - dx2 * dy1), g = (dx3 * dy2 - dx2 * dy3) * scale,
+                 h = (dx1 * dy3 - dx3 * dy1) * scale;
+    const InverseMap from_unit_square = {{x[1] - x[0] + g * x[1], x[3] - x[0] + h * x[3], x[0], y[1] - y[0] + g * y[1],
+                                          y[3] - y[0] + h * y[3], y[0], g, h, 1}};
+    InverseMap forward = from_unit_square;
+    for (int i = 0; i < 9; i += 3) forward.m[i] *= 1.0 / (width - 1.0), forward.m[i + 1] *= 1.0 / (height - 1.0);
+    // The corners are given relative to the image's top left corner, where pixel centers are at +0.5.
+    InverseMap back = invert(forward).then({1.0, -0.5, 1.0, -0.5});
+    for (int i = 0; i < 9; i += 3) back.m[i + 2] = back.m[i] * 0.5 + back.m[i + 1] * 0.5 + back.m[i + 2];
+    return back;
+}
+
+}  // namespace cuaug

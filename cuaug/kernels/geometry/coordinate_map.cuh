@@ -1,0 +1,74 @@
+#pragma once
+
+#include "records/parameter_table.cuh"
+#include "geometry/tile_map.cuh"
+
+namespace cuaug {
+
+// Output pixel to input pixel by a map of coordinates, or of displacements.
+struct CoordinateMap {
+    ParameterTable map_x;  // [N, H, W]
+    ParameterTable map_y;  // [N, H, W]
+    double scale_x;        // map units to pixels
+    double scale_y;
+    float unit_x;  // the same two, converted by the host
+    float unit_y;
+    float step;    // 1 if relative, else 0
+    int relative;  // the maps hold displacements from the output pixel
+    int in_height;
+    int in_width;
+
+    static constexpr bool has_tile_bounds = false, is_64bit = false;
+    static constexpr int float32_side_limit = 1048576;  // sides below it leave float32 a fraction; a power of two
+
+    struct SampleMap {
+        const CoordinateMap* map;
+        long long n;
+    };
+
+    SampleMap sample(long long n) const { return {this, n}; }
+
+    double x(long long n, int x, int y) const {
+        const double value = scale_x * read(map_x, n * map_x.n + y * map_x.y + x * map_x.x);
+        return relative ? value + x : value;
+    }
+
+    double y(long long n, int x, int y) const {
+        const double value = scale_y * read(map_y, n * map_y.n + y * map_y.y + x * map_y.x);
+        return relative ? value + y : value;
+    }
+
+    // Where a tile lies in the output, and what its coordinates count from. They are worked out where maps are read:
+    // gpu/coordinate_map_reader.cuh, cpu/tile.hpp.
+    template <class R>
+    struct TileMap {
+        static constexpr bool is_affine = false;
+
+        int base_x, base_y;
+        long long n;
+        int left, top;
+    };
+
+    // Positions that float32 holds count from the image's corner. Others from where the tile's first pixel comes from,
+    // which smooth maps stay near to; from within the image, as neighbours in a map may lie anywhere, and counted from
+    // a far base a coordinate that lies within would lose its fraction.
+    template <class R>
+    static TileMap<R> tile_map(const SampleMap& sample_map, int x, int y) {
+        const CoordinateMap& map = *sample_map.map;
+        if (!map.relative && !map.map_x.is_double && !map.map_y.is_double &&
+            (map.in_width | map.in_height) < float32_side_limit)
+            return {0, 0, sample_map.n, x, y};
+        return {clamp_to(floor_or_zero(map.x(sample_map.n, x, y)), map.in_width),
+                clamp_to(floor_or_zero(map.y(sample_map.n, x, y)), map.in_height), sample_map.n, x, y};
+    }
+
+    static int clamp_to(int i, int n) { return i < 0 ? 0 : i < n ? i : n; }
+};
+
+// The same, for which the GPU counts coordinates in double precision, and elements in 64 bits: maps of float64, and
+// images that are too large, or turned over in memory.
+struct CoordinateMap64 : CoordinateMap {
+    static constexpr bool is_64bit = true;
+};
+
+}  // namespace cuaug

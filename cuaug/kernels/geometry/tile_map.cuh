@@ -1,0 +1,54 @@
+#pragma once
+
+// A float32 coordinate near 4096 is only good to 1/4096 of a pixel. A geometry is therefore rebased, in double
+// precision and once per tile, to whole input pixels (base_x, base_y); inside the tile float32 carries the small
+// remainder. Positions in maps of float32 need not be: they are as precise as they are (grid.cuh).
+
+namespace cuaug {
+
+// Beyond this, or not finite, a coordinate is outside every border.
+constexpr double coordinate_limit = 1073741824.0;
+
+template <class R>
+struct Point {
+    R x;
+    R y;
+};
+
+template <class R>
+inline bool in_range(const Point<R>& p) {
+    const R limit = static_cast<R>(coordinate_limit);
+    return (fabs(p.x) < limit) & (fabs(p.y) < limit);
+}
+
+// A coordinate's whole part, and what is left of it.
+template <class R>
+inline int split_floor(R x, R& fraction) {
+    const R whole = floor(x);
+    fraction = x - whole;
+    return static_cast<int>(whole);
+}
+
+// The whole pixels to take off a coordinate; 0 where there is nothing sensible to take off.
+inline int floor_or_zero(double coordinate) {
+    return coordinate > -coordinate_limit && coordinate < coordinate_limit ? static_cast<int>(floor(coordinate)) : 0;
+}
+
+template <class R>
+struct Bounds {
+    R x_low;
+    R x_high;
+    R y_low;
+    R y_high;
+};
+
+// The bounds of four points; false if one of them is outside every border, or not a number, which fmin would pass over.
+template <class R>
+inline bool bounding_box(const Point<R>& a, const Point<R>& b, const Point<R>& c, const Point<R>& d, Bounds<R>& box) {
+    box = {fmin(fmin(a.x, b.x), fmin(c.x, d.x)), fmax(fmax(a.x, b.x), fmax(c.x, d.x)),
+           fmin(fmin(a.y, b.y), fmin(c.y, d.y)), fmax(fmax(a.y, b.y), fmax(c.y, d.y))};
+    const R limit = static_cast<R>(coordinate_limit), sum = ((a.x + b.x) + (c.x + d.x)) + ((a.y + b.y) + (c.y + d.y));
+    return (sum == sum) & (box.x_low > -limit) & (box.x_high < limit) & (box.y_low > -limit) & (box.y_high < limit);
+}
+
+}  // namespace cuaug

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "dtype.cuh"
+
+namespace cuaug {
+
+// Several launches as one, each with a record of its own: the last axis of the grid says which, and how many.
+struct BatchedLaunch {};
+
+constexpr int max_batched = 4;
+template <class Epilogue>
+constexpr int launch_count = is_same_v<Epilogue, BatchedLaunch> ? max_batched : 1;
+
+template <class Record, class Epilogue>
+struct BatchedRecords {
+    Record of[launch_count<Epilogue>];
+
+    const Record& current() const { return of[launch_count<Epilogue> > 1 ? blockIdx.z : 0]; }
+};
+
+}  // namespace cuaug

@@ -1,0 +1,152 @@
+#pragma once
+
+#include "gpu/horizontal_filter.cuh"
+
+// The horizontal half of a resize of bytes: eight adjacent pixels at once, as two words a channel, whose products with
+// weights of 24 bits are summed by __dp4a, one byte of the weights after the other. Weights of 16 bits miss the exact
+// level too often where they are ratios of small integers.
+
+namespace cuaug {
+
+constexpr float weight_one =
+    4194304.0f;  // 2^22: 255 of it, and 1.9 times as much for filters that overshoot, are an int
+
+// The weights of eight pixels: their highest byte (signed), the next and the lowest.
+struct EightWeights {
+    Word high[2], middle[2], low[2];
+};
+
+template <>
+struct HorizontalWeights<uint8> {
+    static constexpr int max_pixels = 3;
+    SourceSpan<float> span[32];
+    int left[32];  // the first of the eight pixels, a multiple of four
+    int steps;     // of eight pixels
+    uint2 high[max_pixels][32], middle[max_pixels][32], low[max_pixels][32];
+};
+
+inline EightWeights eight_weights(const float (&weight)[8]) {
+    EightWeights out = {};
+    for (int j = 0; j < 8; ++j) {
+        const int value = __float2int_rn(weight_one * weight[j]), shift = 8 * (j & 3);
+        out.low[j / 4] |= (value & 255u) << shift;
+        out.middle[j / 4] |= (value >> 8 & 255u) << shift;
+        out.high[j / 4] |= (value >> 16 & 255u) << shift;
+    }
+    return out;
+}
+
+// Called by one warp. The eight pixels end before the last multiple of four, so that words are read without a question.
+template <class Filter>
+inline void compute_weights(HorizontalWeights<uint8>& weights, const SourceSpan<float>& span, int width, int lane) {
+    int steps = ((span.first & 3) + span.count + 7) / 8;
+    for (int i = 1; i < 32; i *= 2) steps = max(steps, __shfl_xor_sync(0xffffffffu, steps, i));
+    const int left = min(span.first, width - 8 * steps) & ~3;
+    const bool fits =
+        steps <= HorizontalWeights<uint8>::max_pixels && left >= 0 && span.first + span.count <= left + 8 * steps;
+    if (!__all_sync(0xffffffffu, fits)) steps = 0;
+    weights.span[lane] = span;
+    weights.left[lane] = left;
+    weights.steps = steps;
+#pragma unroll 1
+    for (int i = 0; i < steps; ++i) {
+        float weight[8];
+#pragma unroll
+        for (int j = 0; j < 8; ++j) weight[j] = pixel_weight<Filter>(span, left + 8 * i + j - span.first);
+        const EightWeights weights = eight_weights(weight);
+        weights.high[i][lane] = {weights.high[0], weights.high[1]};
+        weights.middle[i][lane] = {weights.middle[0], weights.middle[1]};
+        weights.low[i][lane] = {weights.low[0], weights.low[1]};
+    }
+}
+
+__device__ inline int dot_signed(Word bytes, Word weights, int sum) {
+    asm("dp4a.u32.s32 %0, %1, %2, %0;" : "+r"(sum) : "r"(bytes), "r"(weights));
+    return sum;
+}
+
+// `sum` and the products. As numbers of 32 bits they wrap on the way, but not in the end.
+inline int dot8_u8(const Word (&bytes)[2], const EightWeights& weights, int sum) {
+    const Word high = dot_signed(bytes[1], weights.high[1], dot_signed(bytes[0], weights.high[0], 0)) << 8;
+    const Word middle = __dp4a(bytes[1], weights.middle[1], __dp4a(bytes[0], weights.middle[0], high));
+    return __dp4a(bytes[1], weights.low[1], __dp4a(bytes[0], weights.low[0], (middle << 8) + sum));
+}
+
+// Four pixels as they lie in memory -> a word a channel.
+template <int K>
+inline void to_planes(const Word (&packed)[K], Word (&plane)[K][2], int j) {
+    if constexpr (K == 1) {
+        plane[0][j] = packed[0];
+    } else if constexpr (K == 2) {
+        plane[0][j] = permute_bytes(packed[0], packed[1], 0x6420);
+        plane[1][j] = permute_bytes(packed[0], packed[1], 0x7531);
+    } else if constexpr (K == 3) {
+        plane[0][j] = permute_bytes(permute_bytes(packed[0], packed[1], 0x0630), packed[2], 0x5210);
+        plane[1][j] = permute_bytes(permute_bytes(packed[0], packed[1], 0x0741), packed[2], 0x6210);
+        plane[2][j] = permute_bytes(permute_bytes(packed[0], packed[1], 0x0052), packed[2], 0x7410);
+    } else {
+        const Word low = permute_bytes(packed[0], packed[1], 0x5140),
+                   low2 = permute_bytes(packed[2], packed[3], 0x5140);
+        const Word high = permute_bytes(packed[0], packed[1], 0x7362),
+                   high2 = permute_bytes(packed[2], packed[3], 0x7362);
+        plane[0][j] = permute_bytes(low, low2, 0x5410);
+        plane[1][j] = permute_bytes(low, low2, 0x7632);
+        plane[2][j] = permute_bytes(high, high2, 0x5410);
+        plane[3][j] = permute_bytes(high, high2, 0x7632);
+    }
+}
+
+template <class Filter>
+inline float weight_of(const HorizontalWeights<uint8>& weights, int lane, int i) {
+    return pixel_weight<Filter>(weights.span[lane], i);
+}
+
+// What a lane knows of its column.
+struct LaneColumnU8 : LaneColumn {
+    int left, steps;  // no steps where pixels must be added one by one
+};
+
+template <class Layout, int K>
+inline LaneColumnU8 lane_column(const SourceFrame<uint8, K>& source, const HorizontalWeights<uint8>& weights,
+                                int lane) {
+    const bool uses_words = !is_same_v<Layout, Strided> && source.aligned;
+    return {
+        {lane, weights.span[lane].first, weights.span[lane].count}, weights.left[lane], uses_words ? weights.steps : 0};
+}
+
+template <class Filter, class Layout, int K>
+inline void add_horizontal(const SourceFrame<uint8, K>& source, int first, const LaneColumnU8& column,
+                           const HorizontalWeights<uint8>& weights, float (&sum)[rows_at_once][K]) {
+    if (column.steps == 0) return add_pixels<Filter, Layout>(source, first, column, weights, sum);
+    constexpr bool packed = is_same_v<Layout, Packed>;
+    int total[rows_at_once][K] = {};
+#pragma unroll 1
+    for (int i = 0; i < column.steps; ++i) {
+        const long long left = (column.left + 8 * i) * static_cast<long long>(packed ? K : 1);
+        Word plane[rows_at_once][K][2];
+        for (int r = 0; r < rows_at_once; ++r) {
+            const uint8* at = row_of(source, min(first + r, source.height - 1)) + left;
+            for (int j = 0; j < 2; ++j) {
+                Word word[K];
+                for (int k = 0; k < K; ++k) {
+                    const uint8* from = packed ? at + 4 * (K * j + k) : at + k * source.c_stride + 4 * j;
+                    __builtin_assume(__isGlobal(from));
+                    word[k] = *reinterpret_cast<const Word*>(from);
+                }
+                if constexpr (packed)
+                    to_planes(word, plane[r], j);
+                else
+                    for (int k = 0; k < K; ++k) plane[r][k][j] = word[k];
+            }
+        }
+        const uint2 high = weights.high[i][column.lane], middle = weights.middle[i][column.lane],
+                    low = weights.low[i][column.lane];
+        const EightWeights weights = {{high.x, high.y}, {middle.x, middle.y}, {low.x, low.y}};
+        for (int r = 0; r < rows_at_once; ++r)
+            for (int k = 0; k < K; ++k) total[r][k] = dot8_u8(plane[r][k], weights, total[r][k]);
+    }
+    for (int r = 0; r < rows_at_once; ++r)
+        for (int k = 0; k < K; ++k) sum[r][k] += static_cast<float>(total[r][k]) * (1.0f / weight_one);
+}
+
+}  // namespace cuaug

@@ -1,0 +1,109 @@
+#pragma once
+
+#include "gpu/convert.cuh"
+#include "gpu/word_pixel.cuh"
+
+// Stored pixels to numbers and back. For bytes without conversions, which run at an eighth of the rate of additions:
+// the bits of 2^23 + n are those of 2^23 with n in the lowest byte.
+
+namespace cuaug {
+
+template <class R, class T, int K>
+inline Pixel<R, K> unpack(const WordPixel<T, K>& stored) {
+    if constexpr (is_same_v<T, uint8> && is_same_v<R, float>) {
+        Pixel<R, K> out;
+        for (int k = 0; k < K; ++k)
+            out.c[k] = __uint_as_float(__byte_perm(stored.word[0], 0x4B000000, 0x7440 + k)) - 8388608.0f;
+        return out;
+    } else {
+        return to_pixel<R>(to_raw_pixel(stored));
+    }
+}
+
+template <class R, class T, int K>
+inline Pixel<R, K> to_pixel(const WordPixel<T, K>& stored) {
+    return unpack<R>(stored);
+}
+
+// As shares of white. A byte n and 2^23, times 1 / 255, less what 2^23 makes of it, which is no more than an exponent:
+// what n * (1 / 255) is.
+constexpr float inv_255 = 1.0f / 255.0f;
+
+template <class R, class T, int K>
+inline Pixel<R, K> to_unit_range(const WordPixel<T, K>& stored) {
+    if constexpr (is_same_v<T, uint8> && is_same_v<R, float>) {
+        Pixel<R, K> out;
+        for (int k = 0; k < K; ++k)
+            out.c[k] = __fmaf_rn(__uint_as_float(__byte_perm(stored.word[0], 0x4B000000, 0x7440 + k)), inv_255,
+                                 -8388608.0f * inv_255);
+        return out;
+    } else {
+        return (R(1) / R(max_value<T>)) * unpack<R>(stored);
+    }
+}
+
+template <class R, class T, int K>
+inline Pixel<R, K> to_unit_range(const RawPixel<T, K>& raw_pixel) {
+    return (R(1) / R(max_value<T>)) * to_pixel<R>(raw_pixel);
+}
+template <class T, int K>
+inline WordPixel<T, K> to_word_pixel(const WordPixel<T, K>& stored) {
+    return stored;
+}
+
+// Levels within 0..255, half to even.
+template <int K>
+inline WordPixel<uint8, K> pack_u8(const Pixel<float, K>& pixel) {
+    Word level[4] = {};
+    for (int k = 0; k < K; ++k) level[k] = __float_as_uint(__fadd_rn(pixel.c[k], 12582912.0f));
+    const Word low = __byte_perm(level[0], level[1], 0x0040), high = __byte_perm(level[2], level[3], 0x0040);
+    return {{__byte_perm(low, high, 0x5410)}};
+}
+
+// Clamped, and half to even; a NaN becomes 0.
+template <class T, class R, int K>
+inline WordPixel<T, K> saturate_pack(const Pixel<R, K>& pixel) {
+    if constexpr (is_same_v<T, uint8> && is_same_v<R, float>) {
+        Pixel<R, K> level;
+        for (int k = 0; k < K; ++k) level.c[k] = fminf(fmaxf(pixel.c[k], 0.0f), 255.0f);
+        return pack_u8(level);
+    } else if constexpr (uses_words<T, K> && is_same_v<R, float> && (is_same_v<T, float16> || is_same_v<T, bfloat16>)) {
+        WordPixel<T, K> out;
+        for (int k = 0; k < K; k += 2) out.word[k / 2] = pack_two<T>(pixel.c[k], k + 1 < K ? pixel.c[k + 1] : 0.0f);
+        return out;
+    } else {
+        return to_word_pixel(to_raw_pixel<T>(pixel));
+    }
+}
+
+inline float fma_saturate(float a, float b, float c) {
+    float out;
+    asm("fma.rn.sat.f32 %0, %1, %2, %3;" : "=f"(out) : "f"(a), "f"(b), "f"(c));
+    return out;
+}
+
+inline float reciprocal(float value) {
+    float out;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(out) : "f"(value));
+    return out;
+}
+
+// As `packed`, of shares of white: to clamp to 0..1 is one instruction, where to 0..255 is two of half the rate, and
+// none what is `in_unit_range` already. The product is rounded by itself, as on a CPU, so that what is halfway between
+// two levels stays there.
+template <class T, bool in_unit_range = false, class R, int K>
+inline WordPixel<T, K> pack_unit_range(const Pixel<R, K>& pixel) {
+    if constexpr (is_same_v<T, uint8> && is_same_v<R, float>) {
+        Pixel<R, K> level;
+        for (int k = 0; k < K; ++k)
+            level.c[k] = __fmul_rn(in_unit_range ? pixel.c[k] : fma_saturate(1.0f, pixel.c[k], 0.0f), 255.0f);
+        return pack_u8(level);
+    } else {
+        return saturate_pack<T>(R(max_value<T>) * pixel);
+    }
+}
+
+inline double fma_saturate(double a, double b, double c) { return fmin(fmax(a * b + c, 0.0), 1.0); }
+inline double reciprocal(double value) { return 1.0 / value; }
+
+}  // namespace cuaug

@@ -1,0 +1,32 @@
+#pragma once
+
+namespace cuaug {
+
+// The sum of what all lanes of a warp have. All lanes.
+template <class T>
+inline T warp_sum(T value) {
+    for (int i = 16; i > 0; i /= 2) value += __shfl_xor_sync(0xffffffffu, value, i);
+    return value;
+}
+
+// The sum of what the lanes of a warp up to a thread's own have. All lanes.
+template <class T>
+inline T warp_inclusive_sum(T value) {
+    for (int i = 1; i < 32; i *= 2) {
+        const T other = __shfl_up_sync(0xffffffffu, value, i);
+        if (threadIdx.x % 32 >= i) value += other;
+    }
+    return value;
+}
+
+// The sum of what the lanes before have, and of what all have.
+struct ExclusiveSum {
+    int before, all;
+};
+
+inline ExclusiveSum warp_exclusive_sum(int value) {
+    const int sum = warp_inclusive_sum(value);
+    return {sum - value, __shfl_sync(0xffffffffu, sum, 31)};
+}
+
+}  // namespace cuaug

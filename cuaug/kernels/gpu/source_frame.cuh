@@ -1,0 +1,61 @@
+#pragma once
+
+#include "records/batch.cuh"
+#include "gpu/layout.cuh"
+#include "gpu/word_pixel.cuh"
+
+namespace cuaug {
+
+// K channels of a frame.
+template <class T, int K>
+struct SourceFrame {
+    const T* data;  // channel 0, row 0, column 0
+    long long c_stride;
+    int channels;  // that exist; the last one stands in for those beyond
+    int y_stride, x_stride;
+    int height, width;
+    bool aligned;  // four adjacent elements from a multiple of four on may be read as one vector
+};
+
+// Where channel k lies.
+template <class Layout, class T, int K>
+inline long long offset_of(const SourceFrame<T, K>& source, int k) {
+    if constexpr (is_same_v<Layout, Packed>)
+        return k;
+    else if constexpr (is_same_v<Layout, Planar>)
+        return k * source.c_stride;
+    else
+        return min(k, source.channels - 1) * source.c_stride;
+}
+
+// Row `row`. The compiler multiplies 64-bit numbers here if it knows that a stride of one was a byte.
+template <class T, int K>
+inline const T* row_of(const SourceFrame<T, K>& source, int row) {
+    if constexpr (sizeof(T) > 1) {
+        return source.data + static_cast<long long>(row) * source.y_stride;
+    } else {
+        const T* out;
+        asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(out) : "r"(row), "r"(source.y_stride), "l"(source.data));
+        return out;
+    }
+}
+
+// How many rows are asked for at once: eight of bytes take 1 us off 150, and add 10 to the 310 of floats.
+template <class T>
+constexpr int rows_ahead = sizeof(T) == 1 ? 8 : 4;
+
+// Asks for those rows from `row` on, columns [begin, end): their first use waits for memory else.
+template <class Layout, class T, int K>
+inline void prefetch(const SourceFrame<T, K>& source, int row, int begin, int end, int lane) {
+    if constexpr (!is_same_v<Layout, Strided>) {
+        constexpr bool packed = is_same_v<Layout, Packed>;
+        constexpr int planes = packed ? 1 : K, each = packed ? K : 1, step = 64 / sizeof(T);
+        const T* at = row_of(source, min(row + lane % rows_ahead<T>, source.height - 1));
+#pragma unroll 1
+        for (int x = begin * each + lane / rows_ahead<T> * step; x < end * each; x += 32 / rows_ahead<T> * step)
+            for (int k = 0; k < planes; ++k)
+                asm volatile("prefetch.global.L2 [%0];" : : "l"(at + offset_of<Layout>(source, k) + x));
+    }
+}
+
+}  // namespace cuaug

@@ -1,0 +1,199 @@
+#pragma once
+
+#include "borders/border.cuh"
+#include "geometry/tile_map.cuh"
+#include "samplers/image.cuh"
+#include "gpu/fixed_point.cuh"
+#include "gpu/layout.cuh"
+#include "gpu/vectors.cuh"
+
+// A block makes tiles of the output, each from one box of the input. The box is staged in shared memory with its border
+// already resolved, so that sampling has neither tests nor uncoalesced loads.
+
+namespace cuaug {
+
+constexpr int threads = 256, max_tiles = 16;
+
+// Blocks resident on a multiprocessor, as many as leave registers enough for the usual kernels to spill nothing.
+template <class Pixel, class R, class Sampler, bool plain>
+constexpr int blocks = sizeof(R) > 4                                   ? 1
+                       : Sampler::taps_after > 1 || sizeof(Pixel) > 12 ? 2
+                       : plain                                         ? 4
+                                                                       : 3;
+template <class Pixel>
+constexpr int region_width = sizeof(Pixel) <= 4 ? 64 : 32;
+template <class Pixel>
+constexpr int group = sizeof(Pixel) <= 4 ? 8 : 4;  // pixels of a row that a thread stages at a time
+constexpr int shared_bytes = 49152;                // that a block has without asking for more
+
+// The input pixels a tile needs; none across if they are unknown or too many. In copied.cuh it is counted in pieces and
+// bytes.
+struct SourceBox {
+    int x, y;            // counted from the base; x so that the first column is a multiple of `group` in the image
+    int groups, height;  // groups in a row, rows
+    int pitch;           // pixels from row to row in shared memory
+    int rows_per_pass;   // rows that the block stages at a time
+    float inv_groups;    // 1 / across
+};
+
+// A warp samples a patch of 8x4 pixels, turned by any angle. With a pitch of 8 or 24 (mod 32) words its taps meet in a
+// bank least, 1.7 to a bank where other pitches that keep rows 16-byte aligned have 1.9 to 4 (simulated over rotations
+// within 30 degrees). Wider pixels take what room allows: an odd multiple of 4.
+template <class Pixel>
+inline int pitch_of(int width) {
+    if (sizeof(Pixel) > 4) return width | 4;
+    const int rest = width & 31;
+    return width - rest + (rest <= 8 ? 8 : rest <= 24 ? 24 : 40);
+}
+
+template <class Pixel, class R>
+inline SourceBox staged_box_of(const Bounds<R>& bounds, int base_x, int before, int after, int bytes, int side) {
+    constexpr int mask = group<Pixel> - 1;
+    const R slack = R(1.0 / 256), limit = R(1 << 20);
+    const bool near =
+        (bounds.x_low > -limit) & (bounds.x_high < limit) & (bounds.y_low > -limit) & (bounds.y_high < limit);
+    const int first = static_cast<int>(floor(bounds.x_low - slack)) - before, x = first - ((base_x + first) & mask);
+    const int y = static_cast<int>(floor(bounds.y_low - slack)) - before;
+    const int width = (static_cast<int>(floor(bounds.x_high + slack)) + after - x + mask + 1) & ~mask;
+    const int height = static_cast<int>(floor(bounds.y_high + slack)) + after - y + 1;
+    const int pitch = pitch_of<Pixel>(width), across = width / group<Pixel>;
+    const bool fits = near & (width <= side) & (height <= side) &
+                      (static_cast<unsigned int>(pitch) * height * sizeof(Pixel) <= bytes);
+    const float share = __fdividef(1.0f, static_cast<float>(across));
+    return {x, y, fits ? across : 0, height, pitch, static_cast<int>((threads + 0.5f) * share), share};
+}
+
+// The staged box, seen by a sampler whose coordinates count from the box's corner.
+template <class T, int K>
+struct StagedBox {
+    const WordPixel<T, K>* pixels;
+    int pitch;
+
+    // 2 + x 2^-22 rounded down has the bits 2^30 + floor(x): the floor without conversions, which run at an eighth of
+    // the rate. The 2^30 stays in the index and falls off the address.
+    static int split_floor(float x, float& fraction) {
+        const float t = __fmaf_rd(x, 1.0f / 4194304.0f, 2.0f);
+        fraction = x - (t * 4194304.0f - 8388608.0f);
+        return __float_as_int(t);
+    }
+
+    static int split_floor(double x, double& fraction) {
+        fraction = x - floor(x);
+        return __double2int_rd(x);
+    }
+
+    WordPixel<T, K> stored(int x, int y) const {
+        constexpr unsigned int size = sizeof(WordPixel<T, K>), mask = size % 4 ? 0x3fffffffu : ~0u;
+        return stored_at((static_cast<unsigned int>(y) * (size * pitch) + size * static_cast<unsigned int>(x)) & mask);
+    }
+
+    WordPixel<T, K> stored_at(Word byte) const {
+        return *reinterpret_cast<const WordPixel<T, K>*>(reinterpret_cast<const char*>(pixels) + byte);
+    }
+
+    RawPixel<T, K> raw_pixel(int x, int y) const { return to_raw_pixel(stored(x, y)); }
+
+    // The pixel that a point lies in, and so many to its right and below.
+    RawPixel<T, K> raw_pixel(const FixedPoint& p, int right = 0, int down = 0) const {
+        constexpr Word size = sizeof(WordPixel<T, K>);
+        return to_raw_pixel(stored_at(address_of(p, size, size * pitch, 0) + down * size * pitch + right * size));
+    }
+
+    Pixel<ComputeType<T>, K> pixel(int x, int y) const { return to_pixel<ComputeType<T>>(raw_pixel(x, y)); }
+};
+
+struct alignas(16) HalfGroup {
+    Word word[4];
+};
+
+// Pixels that a thread staged together, into shared memory. Where lanes are 32 bytes apart, every other four of them
+// store their halves in the other order, so that eight lanes reach all banks.
+template <class T, int K, int Fours>
+inline void store_group(FourPixels<T, K>* to, const FourPixels<T, K> (&four)[Fours]) {
+    if constexpr (sizeof(four) == 2 * sizeof(HalfGroup)) {
+        HalfGroup half[2], *at = reinterpret_cast<HalfGroup*>(to);
+        memcpy(half, four, sizeof(four));
+        const bool turned = threadIdx.x & 4;
+        at[turned ? 1 : 0] = turned ? half[1] : half[0];
+        at[turned ? 0 : 1] = turned ? half[0] : half[1];
+    } else {
+        for (int j = 0; j < Fours; ++j) to[j] = four[j];
+    }
+}
+
+// What of a group lies outside the window, before pixel `from` or from `end` on, made of what lies inside.
+template <class Border, class T, int K, int Fours>
+inline void cut(FourPixels<T, K> (&four)[Fours], int from, int end, WordPixel<T, K> blank) {
+    WordPixel<T, K> left = blank, right = blank;
+    for (int j = 0; j < 4 * Fours && is_same_v<Border, Edge>; ++j) {
+        left = bitwise_select(j == from, four[j / 4].v[j % 4], left);
+        right = bitwise_select(j == end - 1, four[j / 4].v[j % 4], right);
+    }
+    for (int j = 0; j < 4 * Fours; ++j) {
+        four[j / 4].v[j % 4] = bitwise_select(j < from, left, four[j / 4].v[j % 4]);
+        four[j / 4].v[j % 4] = bitwise_select(j >= end, right, four[j / 4].v[j % 4]);
+    }
+}
+
+// All threads of the block. Each keeps to one group of columns and walks down the rows; it reads `ahead` rows before it
+// waits.
+template <class Layout, class T, int K, class Border>
+inline void stage(const Image<T, K, Border>& image, SourceBox box, int aligned, WordPixel<T, K> blank,
+                  WordPixel<T, K>* pixels) {
+    constexpr int group = cuaug::group<WordPixel<T, K>>, fours = group / 4, ahead = 2;
+    const int y = static_cast<int>((threadIdx.x + 0.5f) * box.inv_groups), x = group * (threadIdx.x - y * box.groups);
+    if (y >= box.rows_per_pass) return;
+    const int column = image.base_x + x, step = box.rows_per_pass * (box.pitch / 4);
+    FourPixels<T, K>* to = reinterpret_cast<FourPixels<T, K>*>(pixels + y * box.pitch + x);
+    auto clear = [&](FourPixels<T, K>* four) {
+        for (int j = 0; j < fours; ++j) four[j] = {{blank, blank, blank, blank}};
+    };
+    using Around = without_window_t<Border>;
+    // Windows cut groups, which elsewhere only images do whose width is no multiple. Wider pixels have no registers to
+    // spare.
+    constexpr bool cuttable =
+        Border::has_window && (is_same_v<Around, Constant> || is_same_v<Around, Edge>) && sizeof(WordPixel<T, K>) <= 4;
+    const int from = image.left() - column, to_end = from + image.window.width;
+    auto copy = [&](auto each, bool whole) {
+        const T* first = image.address(column, 0);
+        for (int i = y; i < box.height; i += ahead * box.rows_per_pass) {
+            Vectors<T, K, fours> loaded[ahead];
+            bool inside[ahead];
+            for (int n = 0; n < ahead; ++n) {
+                // Loads without a branch are all on their way before the first is waited for.
+                const int row = image.row_of(min(i + n * box.rows_per_pass, box.height - 1));
+                inside[n] = row >= 0;
+                const T* at = first + mul_wide(inside[n] ? row : image.top(), image.y_stride);
+                loaded[n] = load_vectors<Layout, T, K, fours, decltype(each)::value>(at, image.offset);
+            }
+            for (int n = 0; n < ahead; ++n, to += step) {
+                if (i + n * box.rows_per_pass >= box.height) break;
+                if (inside[n]) {
+                    FourPixels<T, K> four[fours];
+                    for (int j = 0; j < fours; ++j) four[j] = elements_to_pixels<Layout, T, K>(loaded[n].of[j]);
+                    if constexpr (cuttable)
+                        if (!whole) cut<Around>(four, from, to_end, blank);
+                    store_group(to, four);
+                } else {
+                    clear(to);
+                }
+            }
+        }
+    };
+    const bool whole = from <= 0 && to_end >= group;
+    if (!is_same_v<Layout, Strided> && aligned &&
+        (cuttable ? column >= 0 && column + group <= image.frame_width && from < group && to_end > 0 : whole)) {
+        if (fours > 1 && aligned >= group)
+            copy(Int<fours>(), whole);
+        else
+            copy(Int<1>(), whole);
+    } else if (is_same_v<Around, Constant> && (to_end <= 0 || from >= group)) {
+        for (int i = y; i < box.height; i += box.rows_per_pass, to += step) clear(to);
+    } else {
+        for (int i = y; i < box.height; i += box.rows_per_pass, to += step)
+#pragma unroll 1
+            for (int j = 0; j < group; ++j) to[j / 4].v[j % 4] = to_word_pixel(image.raw_pixel(x + j, i));
+    }
+}
+
+}  // namespace cuaug

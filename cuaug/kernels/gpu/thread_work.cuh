@@ -1,0 +1,92 @@
+#pragma once
+
+#include "records/pointwise.cuh"
+#include "gpu/pixel_convert.cuh"
+#include "gpu/convert.cuh"
+#include "gpu/layout.cuh"
+#include "gpu/reduce.cuh"
+#include "gpu/vectors.cuh"
+
+// What kernels share that go through images in groups of four adjacent pixels, with a chain of ops.
+
+namespace cuaug {
+
+constexpr int pointwise_threads = 256;
+
+// The prepared fields of sample n, by a warp: parts of a mean and parameters are all asked for before the first is
+// waited for.
+template <class Ops, class R>
+inline void read_params(const PointwiseRecord& args, long long n, int first, R* params, R max_value) {
+    const int lane = threadIdx.x & 31, parts = args.mean_column < 0 ? 0 : args.partial_count;
+    const double* part = static_cast<const double*>(args.partial_sums.data) + n * args.partial_sums.n;
+    double mean = lane < parts ? part[lane * args.partial_sums.x] : 0.0;
+    int measured = -1;
+    for (int i = lane; i < Ops::param_count; i += 32) {
+        const int column = Ops::column(i, 0, first, args.channels);
+        if (column == args.mean_column)
+            measured = i;
+        else
+            params[i] = static_cast<R>(stored_parameter(args, n, column));
+    }
+    for (int j = lane + 32; j < parts; j += 32) mean += part[j * args.partial_sums.x];
+    if (parts > 0) mean = warp_sum(mean);
+    if (measured >= 0) params[measured] = static_cast<R>(mean);
+    __syncwarp();
+    if (lane == 0) Ops::prepare(params, max_value);
+}
+
+// Shares of white into memory. Two of 16 bits become a word by one instruction, if they are neighbours there.
+template <class Layout, class T, bool in_unit_range, class R, int K>
+inline void store_unit_range(T* at, const long long* offset, int step, bool aligned, int count, int channels,
+                             const Pixel<R, K> (&pixels)[4]) {
+    if constexpr (is_same_v<R, float> && (is_same_v<T, float16> || is_same_v<T, bfloat16>) &&
+                  !is_same_v<Layout, Strided>) {
+        if (aligned && count == 4) {
+            FourElements<T> to[K];
+            for (int p = 0; p < 4 * K; p += 2) {
+                auto element = [&](int i) {
+                    return is_same_v<Layout, Planar> ? pixels[i % 4].c[i / 4] : pixels[i / K].c[i % K];
+                };
+                to[p / 4].word[p % 4 / 2] = pack_two<T>(element(p), element(p + 1));
+            }
+            return store_elements<Layout, T, K>(at, offset, to);
+        }
+    }
+    FourPixels<T, K> stored;
+    for (int j = 0; j < 4; ++j) stored.v[j] = pack_unit_range<T, in_unit_range>(pixels[j]);
+    store_pixels<Layout, T, K>(at, offset, step, aligned, count, channels, stored);
+}
+
+// The groups of four adjacent pixels that a thread makes of a frame: one below the other, from row y on every
+// `rows`-th, `steps` of them.
+struct ThreadWork {
+    int x, y, rows, steps;
+    int count;  // pixels of a group
+};
+
+// Of a frame cut into strips of columns, blockIdx.x, and runs of rows, blockIdx.y.
+inline ThreadWork work_in_strips(int width, int height) {
+    const int across = (width + 3) / 4, strip = (across + gridDim.x - 1) / gridDim.x, first = strip * blockIdx.x,
+              columns = min(strip, across - first);
+    const int rows = pointwise_threads / columns, down = threadIdx.x / columns,
+              x = 4 * (first + threadIdx.x - down * columns);
+    const int run = ((height + gridDim.y - 1) / gridDim.y + rows - 1) / rows * rows;
+    const int begin = blockIdx.y * run + down, end = down < rows ? min((blockIdx.y + 1) * run, height) : 0;
+    return {x, begin, rows, end > begin ? (end - begin - 1) / rows + 1 : 0, min(4, width - x)};
+}
+
+// Of a frame that goes for rows of as many groups as there are threads, in as many runs as there are blocks.
+inline ThreadWork work_on_contiguous_frame(long long pixels) {
+    const long long groups = pixels / 4;
+    const int height = static_cast<int>((groups + pointwise_threads - 1) / pointwise_threads),
+              own = static_cast<int>((groups + pointwise_threads - 1 - threadIdx.x) / pointwise_threads);
+    const int runs = gridDim.x * gridDim.y, run = (height + runs - 1) / runs,
+              begin = (blockIdx.y * gridDim.x + blockIdx.x) * run;
+    return {4 * static_cast<int>(threadIdx.x), begin, 1, max(min(begin + run, own) - begin, 0), 4};
+}
+
+// Whether the channels of a pixel lie where the kernel's text says, and not where strides do.
+template <class InLayout, class OutLayout>
+constexpr bool has_static_channels = !is_same_v<InLayout, Strided> && !is_same_v<OutLayout, Strided>;
+
+}  // namespace cuaug

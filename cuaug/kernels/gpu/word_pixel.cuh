@@ -1,0 +1,199 @@
+#pragma once
+
+#include "pixel.cuh"
+#include "gpu/layout.cuh"
+
+// Pixels on their way through registers and shared memory. Narrow elements travel in 32-bit words, a pixel in one or
+// two of them: out of arrays of bytes the compiler makes a shift, a mask and a merge an element, which cost more than
+// the sampling itself.
+
+namespace cuaug {
+
+using Word = unsigned int;
+
+// Kept in a register: the compiler would work it out again in each turn of a loop.
+inline int opaque(int number) {
+    asm volatile("" : "+r"(number));
+    return number;
+}
+inline const char* opaque(const char* address) {
+    asm volatile("" : "+l"(address));
+    return address;
+}
+
+template <class T>
+constexpr int elements_per_word = sizeof(T) < 4 ? 4 / static_cast<int>(sizeof(T)) : 1;
+
+template <int Bytes, int K, class T>
+struct WordPixelStorage {
+    T c[K];
+};
+template <int K, class T>
+struct WordPixelStorage<1, K, T> {
+    Word word[1];
+};
+template <class T>
+struct WordPixelStorage<2, 2, T> {
+    Word word[1];
+};
+template <class T>
+struct alignas(8) WordPixelStorage<2, 3, T> {
+    Word word[2];
+};
+template <class T>
+struct alignas(8) WordPixelStorage<2, 4, T> {
+    Word word[2];
+};
+template <class T>
+struct alignas(16) WordPixelStorage<4, 4, T> {
+    T c[4];
+};
+
+// A pixel of K channels in shared memory.
+template <class T, int K>
+struct WordPixel : WordPixelStorage<sizeof(T), K, T> {};
+
+template <class T, int K>
+constexpr bool uses_words = sizeof(T) == 1 || (sizeof(T) == 2 && K > 1);
+
+template <class T, int K>
+inline RawPixel<T, K> to_raw_pixel(const WordPixel<T, K>& stored) {
+    RawPixel<T, K> out;
+    if constexpr (uses_words<T, K>) {
+        constexpr int each = elements_per_word<T>;
+        for (int k = 0; k < K; ++k) {
+            const Word bits = stored.word[k / each] >> (8 * sizeof(T) * (k % each));
+            memcpy(&out.c[k], &bits, sizeof(T));
+        }
+    } else {
+        for (int k = 0; k < K; ++k) out.c[k] = stored.c[k];
+    }
+    return out;
+}
+
+template <class T, int K>
+inline WordPixel<T, K> to_word_pixel(const RawPixel<T, K>& raw_pixel) {
+    WordPixel<T, K> out = {};
+    if constexpr (uses_words<T, K>) {
+        constexpr int each = elements_per_word<T>;
+        for (int k = 0; k < K; ++k) {
+            Word bits = 0;
+            memcpy(&bits, &raw_pixel.c[k], sizeof(T));
+            out.word[k / each] |= bits << (8 * sizeof(T) * (k % each));
+        }
+    } else {
+        for (int k = 0; k < K; ++k) out.c[k] = raw_pixel.c[k];
+    }
+    return out;
+}
+
+// `a` where it is chosen, else `b`: by masks, for out of a choice of structs the compiler makes one of addresses, in
+// local memory.
+template <class T, int K>
+inline WordPixel<T, K> bitwise_select(bool chosen, const WordPixel<T, K>& a, const WordPixel<T, K>& b) {
+    using Unit = conditional_t<sizeof(WordPixel<T, K>) % 4 == 0, Word, unsigned short>;
+    constexpr int units = sizeof(WordPixel<T, K>) / sizeof(Unit);
+    const Unit mask = static_cast<Unit>(chosen ? ~0u : 0u);
+    Unit x[units], y[units];
+    memcpy(x, &a, sizeof(a));
+    memcpy(y, &b, sizeof(b));
+    for (int i = 0; i < units; ++i) x[i] = static_cast<Unit>((x[i] & mask) | (y[i] & ~mask));
+    WordPixel<T, K> out;
+    memcpy(&out, x, sizeof(out));
+    return out;
+}
+
+// Four adjacent pixels, moved through shared memory in vectors of 16 bytes.
+template <class T, int K>
+struct alignas(sizeof(WordPixel<T, K>) == 2 ? 8 : 16) FourPixels {
+    WordPixel<T, K> v[4];
+};
+
+// Four adjacent elements as they lie in memory: of one channel (Planar), or of a pixel and what follows it (Packed).
+template <class T>
+struct alignas(4 * sizeof(T) < 16 ? 4 * sizeof(T) : 16) FourElements {
+    Word word[sizeof(T)];
+};
+
+constexpr int low_bytes = 0x5140, high_bytes = 0x7362;  // of two words by turns: bytes 0 and 1 of each, or 2 and 3
+
+// Bytes, or 16-bit elements, i of `a` and j of `b`, ... as one word; i and j are known when the kernel is compiled.
+inline Word permute_bytes(Word a, Word b, int selector) { return __byte_perm(a, b, selector); }
+inline Word permute_halves(Word a, int i, Word b, int j) {
+    return __byte_perm(a, b, (i % 2 ? 0x32 : 0x10) | (j % 2 ? 0x7600 : 0x5400));
+}
+
+// K vectors from memory -> four pixels.
+template <class Layout, class T, int K>
+inline FourPixels<T, K> elements_to_pixels(const FourElements<T>* from) {
+    FourPixels<T, K> out = {};
+    if constexpr (sizeof(T) == 1 && is_same_v<Layout, Planar>) {
+        const Word none = 0, r = from[0].word[0], g = K > 1 ? from[K > 1].word[0] : none;
+        const Word b = K > 2 ? from[K > 2 ? 2 : 0].word[0] : none, a = K > 3 ? from[K > 3 ? 3 : 0].word[0] : none;
+        const Word low = permute_bytes(r, g, 0x5140), high = permute_bytes(r, g, 0x7362),
+                   low2 = K > 3 ? permute_bytes(b, a, 0x5140) : b, high2 = permute_bytes(b, a, 0x7362);
+        out.v[0].word[0] = permute_bytes(low, low2, 0x5410);
+        out.v[1].word[0] = permute_bytes(low, low2, K > 3 ? 0x7632 : 0x5532);
+        out.v[2].word[0] = permute_bytes(high, high2, 0x5410);
+        out.v[3].word[0] = permute_bytes(high, high2, 0x7632);
+    } else if constexpr (sizeof(T) == 1) {
+        Word word[K + 1] = {};
+        for (int k = 0; k < K; ++k) word[k] = from[k].word[0];
+        for (int i = 0; i < 4; ++i)  // bytes K i .. K i + 3; those from K on are nobody's
+            out.v[i].word[0] = __funnelshift_r(word[K * i / 4], word[K * i / 4 + 1], 8 * (K * i % 4));
+    } else if constexpr (uses_words<T, K>) {
+        for (int i = 0; i < 4; ++i)
+            for (int k = 0; k < K; ++k) {
+                const int p = is_same_v<Layout, Planar> ? 4 * k + i : K * i + k,
+                          q = is_same_v<Layout, Planar> ? p + 4 : p + 1;
+                const Word first = from[p / 4].word[p % 4 / 2];
+                if (k % 2 == 0)
+                    out.v[i].word[k / 2] =
+                        k + 1 < K ? permute_halves(first, p, from[q / 4].word[q % 4 / 2], q) : first >> (16 * (p % 2));
+            }
+    } else {
+        for (int i = 0; i < 4; ++i)
+            for (int k = 0; k < K; ++k) {
+                const int p = is_same_v<Layout, Planar> ? 4 * k + i : K * i + k;
+                memcpy(&out.v[i].c[k], reinterpret_cast<const T*>(from) + p, sizeof(T));
+            }
+    }
+    return out;
+}
+
+// Four pixels -> K vectors for memory.
+template <class Layout, class T, int K>
+inline void pixels_to_elements(const FourPixels<T, K>& from, FourElements<T>* out) {
+    if constexpr (sizeof(T) == 1 && (is_same_v<Layout, Planar> || K == 1)) {
+        const Word p0 = from.v[0].word[0], p1 = from.v[1].word[0], p2 = from.v[2].word[0], p3 = from.v[3].word[0];
+        for (int k = 0; k < K; ++k) {
+            const int selector = k % 2 ? 0x7362 : 0x5140, half = k < 2 ? 0x5140 : 0x7362;
+            out[k].word[0] = permute_bytes(permute_bytes(p0, p1, half), permute_bytes(p2, p3, half),
+                                           selector == 0x5140 ? 0x5410 : 0x7632);
+        }
+    } else if constexpr (sizeof(T) == 1) {
+        for (int k = 0; k < K; ++k) {  // bytes 4 k .. 4 k + 3 of the row, from pixel i = 4 k / K and the next
+            const int i = 4 * k / K, first = 4 * k % K, next = i < 3 ? i + 1 : 3, kept = K - first;
+            const int selector = kept >= 4   ? 0x3210
+                                 : kept == 3 ? (0x4000 | (0x210 + 0x111 * first))
+                                 : kept == 2 ? (0x5400 | (0x10 + 0x11 * first))
+                                             : (0x6540 | first);
+            out[k].word[0] = permute_bytes(from.v[i].word[0], from.v[next].word[0], selector);
+        }
+    } else if constexpr (uses_words<T, K>) {
+        for (int p = 0; p < 4 * K; p += 2) {
+            const int i = is_same_v<Layout, Planar> ? p % 4 : p / K, k = is_same_v<Layout, Planar> ? p / 4 : p % K;
+            const int j = is_same_v<Layout, Planar> ? i + 1 : (p + 1) / K,
+                      l = is_same_v<Layout, Planar> ? k : (p + 1) % K;
+            out[p / 4].word[p % 4 / 2] = permute_halves(from.v[i].word[k / 2], k, from.v[j].word[l / 2], l);
+        }
+    } else {
+        for (int i = 0; i < 4; ++i)
+            for (int k = 0; k < K; ++k) {
+                const int p = is_same_v<Layout, Planar> ? 4 * k + i : K * i + k;
+                memcpy(reinterpret_cast<T*>(out) + p, &from.v[i].c[k], sizeof(T));
+            }
+    }
+}
+
+}  // namespace cuaug

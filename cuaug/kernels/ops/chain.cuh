@@ -1,0 +1,149 @@
+#pragma once
+
+#include "ops/pixel_context.cuh"
+#include "pixel.cuh"
+
+// Ops one after the other, each a struct of one sample's parameters: `sample_params` numbers, then `each` numbers for
+// every channel of the image.
+
+namespace cuaug {
+
+// The chain's column that field i of an op comes from, whose first is `from`, for K channels from `first` on, of
+// `channels`.
+template <class Op, int K>
+inline int param_column(int i, int from, int first, int channels) {
+    if (i < Op::sample_params) return from + i;
+    const int j = (i - Op::sample_params) / K, c = first + (i - Op::sample_params) % K;
+    return from + Op::sample_params + j * channels + (c < channels ? c : channels - 1);
+}
+
+// What an op makes of its parameters, once for a sample, before pixels meet it: see `prepare` where an op has one.
+template <class Op, class R>
+inline auto prepare_op(R* params, R max_value, int) -> decltype(Op::prepare(params, max_value)) {
+    return Op::prepare(params, max_value);
+}
+template <class Op, class R>
+inline void prepare_op(R*, R, long) {}
+
+// Calls `visit` with the op, or, one after the other, with those that it consists of for this sample, if it has
+// `active_steps`: whoever works on many pixels takes one step with all of them.
+template <class Op, class Visitor>
+inline auto for_each_step(const Op& op, const Visitor& visit, int) -> decltype(op.active_steps(visit)) {
+    return op.active_steps(visit);
+}
+template <class Op, class Visitor>
+inline void for_each_step(const Op& op, const Visitor& visit, long) {
+    visit(op);
+}
+
+// From prepared fields.
+template <class Op, class R>
+inline Op op_of(const R* params) {
+    Op op;
+    if (Op::sample_params + Op::channel_params > 0) memcpy(&op, params, sizeof(Op));
+    return op;
+}
+
+// Prepared fields; `column(i)` is column i of a sample, `max_value` what 1 is in the images' own range.
+template <class Op, class R, int K, class Column>
+inline void fill_params(const Column& column, int from, int first, int channels, R max_value, R* params) {
+    for (int i = 0; i < Op::sample_params + Op::channel_params * K; ++i)
+        params[i] = static_cast<R>(column(param_column<Op, K>(i, from, first, channels)));
+    prepare_op<Op>(params, max_value, 0);
+}
+
+template <class Op, class R, int K, class Column>
+inline Op op_of(const Column& column, int from, int first, int channels, R max_value) {
+    R params[Op::sample_params + Op::channel_params * K + 1];
+    fill_params<Op, R, K>(column, from, first, channels, max_value, params);
+    return op_of<Op>(params);
+}
+
+// Whether it looks at where a pixel lies: `uses_position` where an op does.
+template <class Op>
+constexpr auto op_uses_position(int) -> decltype(Op::uses_position) {
+    return Op::uses_position;
+}
+template <class Op>
+constexpr bool op_uses_position(long) {
+    return false;
+}
+
+// Whether what it makes of shares within 0..1 lies there too: `keeps_unit_range` where an op says so.
+template <class Op>
+constexpr auto op_keeps_unit_range(int) -> decltype(Op::keeps_unit_range) {
+    return Op::keeps_unit_range;
+}
+template <class Op>
+constexpr bool op_keeps_unit_range(long) {
+    return false;
+}
+
+template <class R, int K, class... Ops>
+struct OpChain;
+
+template <class R, int K>
+struct OpChain<R, K> {
+    static constexpr int param_count = 0;
+    static constexpr bool uses_position = false, keeps_unit_range = true;
+
+    static int column(int, int from, int, int) { return from; }
+    static void prepare(R*, R) {}
+    static OpChain of(const R*) { return {}; }
+    bool is_identity() const { return true; }
+
+    template <int N>
+    void apply(Pixel<R, K> (&)[N], const PixelContext<R> (&)[N]) const {}
+};
+
+template <class R, int K, class Op, class... Others>
+struct OpChain<R, K, Op, Others...> {
+    using Rest = OpChain<R, K, Others...>;
+    static constexpr int own = Op::sample_params + Op::channel_params * K, param_count = own + Rest::param_count;
+    static constexpr bool uses_position = op_uses_position<Op>(0) || Rest::uses_position,
+                          keeps_unit_range = op_keeps_unit_range<Op>(0) && Rest::keeps_unit_range;
+
+    Op op;
+    Rest others;
+
+    // The column that field i comes from.
+    static int column(int i, int from, int first, int channels) {
+        if (i < own) return param_column<Op, K>(i, from, first, channels);
+        return Rest::column(i - own, from + Op::sample_params + Op::channel_params * channels, first, channels);
+    }
+
+    static void prepare(R* params, R max_value) {
+        prepare_op<Op>(params, max_value, 0);
+        Rest::prepare(params + own, max_value);
+    }
+
+    static OpChain of(const R* params) { return {op_of<Op>(params), Rest::of(params + own)}; }
+
+    // Whether no op has anything to do for the sample.
+    bool is_identity() const {
+        bool none_here = true;
+        for_each_step(op, [&](const auto&) { none_here = false; }, 0);
+        return none_here && others.is_identity();
+    }
+
+    template <int N>
+    void apply(Pixel<R, K> (&pixels)[N], const PixelContext<R> (&context)[N]) const {
+        for_each_step(
+            op,
+            [&](const auto& step) {
+                for (int i = 0; i < N; ++i) pixels[i] = step(pixels[i], context[i]);
+            },
+            0);
+        others.apply(pixels, context);
+    }
+};
+
+// The ops of a name expression, before it is known what pixels they meet.
+template <template <class, int> class... Ops>
+struct Chain {
+    static constexpr bool empty = sizeof...(Ops) == 0;
+    template <class R, int K>
+    using For = OpChain<R, K, Ops<R, K>...>;
+};
+
+}  // namespace cuaug

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "ops/color.cuh"
+
+namespace cuaug {
+
+// The number as it was in the images' own range, now in the result's: a conversion that does not scale.
+template <class R, int K>
+struct ConvertRange {
+    static constexpr int sample_params = 0, channel_params = 0;
+    static constexpr bool channelwise = true;
+
+    Pixel<R, K> operator()(const Pixel<R, K>& in, const PixelContext<R>& context) const {
+        Pixel<R, K> out;
+        for (int k = 0; k < K; ++k) out.c[k] = to_native_range(in.c[k], context) / context.out_max_value;
+        return out;
+    }
+};
+
+}  // namespace cuaug

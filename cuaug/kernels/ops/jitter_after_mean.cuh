@@ -1,0 +1,16 @@
+#pragma once
+
+#include "ops/color_jitter.cuh"
+
+namespace cuaug {
+
+// The steps of a ColorJitter from its contrast on, once the mean is known of what BeforeContrast has made.
+template <class R, int K>
+struct JitterAfterMean : ColorJitter<R, K> {
+    static void prepare(R* params, R max_value) {
+        ColorJitter<R, K>::pack(params, false, true);
+        AdjustContrast<R, K>::prepare(params + 7, max_value);
+    }
+};
+
+}  // namespace cuaug

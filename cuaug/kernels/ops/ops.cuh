@@ -1,0 +1,35 @@
+#pragma once
+
+#include "ops/adjust_brightness.cuh"
+#include "ops/adjust_contrast.cuh"
+#include "ops/adjust_gamma.cuh"
+#include "ops/adjust_hue.cuh"
+#include "ops/adjust_saturation.cuh"
+#include "ops/jitter_after_mean.cuh"
+#include "ops/autocontrast.cuh"
+#include "ops/jitter_before_mean.cuh"
+#include "ops/color_jitter.cuh"
+#include "ops/color_matrix.cuh"
+#include "ops/coarse_dropout.cuh"
+#include "ops/erase.cuh"
+#include "ops/gaussian_noise.cuh"
+#include "ops/grayscale.cuh"
+#include "ops/invert.cuh"
+#include "ops/grid_mask.cuh"
+#include "ops/normalize.cuh"
+#include "ops/posterize.cuh"
+#include "ops/random_grayscale.cuh"
+#include "ops/rescale.cuh"
+#include "ops/solarize.cuh"
+#include "ops/uniform_noise.cuh"
+#include "ops/convert_range.cuh"
+#include "type_list.cuh"
+
+namespace cuaug {
+
+using Ops = FunctorList<AdjustBrightness, AdjustContrast, AdjustGamma, AdjustHue, AdjustSaturation, JitterAfterMean,
+                        Autocontrast, JitterBeforeMean, ColorJitter, ColorMatrix, CoarseDropout, Erase, GaussianNoise,
+                        Grayscale, Invert, GridMask, Normalize, Posterize, RandomGrayscale, Rescale, Solarize,
+                        UniformNoise, ConvertRange>;
+
+}  // namespace cuaug

@@ -1,0 +1,89 @@
+#include "gpu/pixel_convert.cuh"
+#include "gpu/convert.cuh"
+#include "gpu/layout.cuh"
+#include "gpu/vectors.cuh"
+#include "records/pointwise.cuh"
+#include "ops/blend_sharpness.cuh"
+
+namespace cuaug {
+
+constexpr int sharpness_threads = 256, sharpness_rows = 8;
+
+// Four adjacent pixels, and the sums of each with its neighbours to the left and to the right.
+template <class R, int K>
+struct SummedRow {
+    Pixel<R, K> own[4], three[4];
+};
+
+// A neighbour that is not there is the pixel itself: pixels of the border have no use for the sum.
+template <class Layout, int K, class In>
+inline SummedRow<ComputeType<In>, K> summed_row(const In* row, const long long* offset, int step, bool aligned, int x,
+                                                int width) {
+    using R = ComputeType<In>;
+    SummedRow<R, K> out;
+    const FourPixels<In, K> four =
+        load_pixels<Layout, In, K>(row + static_cast<long long>(x) * step, offset, step, aligned, min(4, width - x));
+    RawPixel<In, K> left, right;
+    for (int k = 0; k < K; ++k) {
+        left.c[k] = row[offset[k] + static_cast<long long>(max(x - 1, 0)) * step];
+        right.c[k] = row[offset[k] + static_cast<long long>(min(x + 4, width - 1)) * step];
+    }
+    for (int j = 0; j < 4; ++j) out.own[j] = unpack<R>(four.v[j]);
+    for (int j = 0; j < 4; ++j)
+        out.three[j] =
+            (j > 0 ? out.own[j - 1] : to_pixel<R>(left)) + out.own[j] + (j < 3 ? out.own[j + 1] : to_pixel<R>(right));
+    return out;
+}
+
+// A thread makes 4 adjacent pixels of K channels in up to `sharpness_rows` rows, one below the other. Grid: (threads
+// for a frame, 1, frames x groups of K).
+template <class In, class InLayout, int K, class OutLayout>
+__global__ void __launch_bounds__(sharpness_threads) adjust_sharpness(const __grid_constant__ PointwiseRecord args) {
+    using R = ComputeType<In>;
+    constexpr bool grouped = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
+    const int width = args.in_width, height = args.in_height, groups = grouped ? (args.channels + K - 1) / K : 1;
+    const unsigned int across = (width + 3) / 4, index = blockIdx.x * sharpness_threads + threadIdx.x,
+                       strip = index / across;
+    const int x = 4 * (index - strip * across), count = min(4, width - x);
+    if (strip >= (height + sharpness_rows - 1) / sharpness_rows) return;
+    const int top = strip * sharpness_rows, bottom = min(top + sharpness_rows, height);
+
+    for (long long slice = blockIdx.z; slice < args.samples * args.frames * groups; slice += gridDim.z) {
+        const long long frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames,
+                        t = frame - n * args.frames;
+        const int first = grouped ? static_cast<int>(slice - frame * groups) * K : 0, channels = args.channels - first;
+        long long from[K], to[K];
+        channel_offsets<InLayout, K>(args.in.c, channels, from);
+        channel_offsets<OutLayout, K>(args.out.c, channels, to);
+        const int in_step = column_stride<InLayout, K>(args.in.x), out_step = column_stride<OutLayout, K>(args.out.x);
+        const In* in = static_cast<const In*>(args.in.data) + n * args.in.n + t * args.in.t + first * args.in.c;
+        In* out = static_cast<In*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c +
+                  static_cast<long long>(x) * out_step;
+        const R factor = static_cast<R>(parameter(args, n, 0));
+
+        auto row = [&](int y) {
+            return summed_row<InLayout, K>(in + min(max(y, 0), height - 1) * args.in.y, from, in_step,
+                                           args.in_vector_elements, x, width);
+        };
+        SummedRow<R, K> above = row(top - 1), here = row(top);
+        for (int y = top; y < bottom; ++y) {
+            const SummedRow<R, K> below = row(y + 1);
+            FourPixels<In, K> result;
+            for (int j = 0; j < 4; ++j) {
+                const bool inside = y > 0 && y < height - 1 && x + j > 0 && x + j < width - 1;
+                Pixel<R, K> made;
+                for (int k = 0; k < K; ++k)
+                    made.c[k] = blend_sharpness(inside, here.own[j].c[k],
+                                                above.three[j].c[k] + here.three[j].c[k] + below.three[j].c[k], factor,
+                                                R(max_value<In>));
+                result.v[j] = saturate_pack<In>(made);
+            }
+            store_pixels<OutLayout, In, K>(out + y * args.out.y, to, out_step, args.out_vector_elements, count,
+                                           channels, result);
+            above = here;
+            here = below;
+        }
+    }
+}
+
+}  // namespace cuaug

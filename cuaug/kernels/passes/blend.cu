@@ -1,0 +1,84 @@
+#include "records/blend.cuh"
+#include "ops/chain.cuh"
+#include "gpu/thread_work.cuh"
+#include "gpu/programmatic_launch.cuh"
+
+namespace cuaug {
+
+// A block makes a run of rows of a strip, as in pointwise.cu. The sum is rounded once, as if it had been in memory, and
+// then ops take it. More blocks at a time do better than branches that are asked for together
+// (benchmarks/log/policies-gpu.md). Grid: (strips, runs, frames x groups of K).
+template <class T, class InLayout, int K, class Chain, class Out, class OutLayout>
+__global__ void __launch_bounds__(pointwise_threads,
+                                  sizeof(T) == 1 && K < 4 && has_static_channels<InLayout, OutLayout> ? 4 : 1)
+    blend(const __grid_constant__ BlendRecord args) {
+    using R = ComputeType<T>;
+    using Ops = typename Chain::template For<R, K>;
+    constexpr bool grouped = !has_static_channels<InLayout, OutLayout>;
+    wait_for_previous();
+    allow_next_launch();
+    const int width = args.in_width, height = args.in_height, groups = grouped ? (args.channels + K - 1) / K : 1,
+              branches = static_cast<int>(args.branches);
+    const int in_step = column_stride<InLayout, K>(args.in.x), out_step = column_stride<OutLayout, K>(args.out.x);
+    const auto [x, begin, rows, steps, count] = work_in_strips(width, height);
+    __shared__ R params[Ops::param_count + 1], share[max_branches + 1];
+
+    for (long long slice = args.samples * args.frames * groups - 1 - blockIdx.z; slice >= 0; slice -= gridDim.z) {
+        const long long frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames,
+                        t = frame - n * args.frames;
+        const int first = grouped ? static_cast<int>(slice - frame * groups) * K : 0, channels = args.channels - first;
+        long long from[K], to[K];
+        channel_offsets<InLayout, K>(args.in.c, channels, from);
+        channel_offsets<OutLayout, K>(args.out.c, channels, to);
+        const T* in = static_cast<const T*>(args.in.data) + n * args.in.n + t * args.in.t + first * args.in.c +
+                      begin * args.in.y + static_cast<long long>(x) * in_step;
+        long long here = n * args.out.n + t * args.out.t + first * args.out.c + begin * args.out.y +
+                         static_cast<long long>(x) * out_step;
+        __syncthreads();
+        if (threadIdx.x < 32) read_params<Ops>(args, n, first, params, R(max_value<T>));
+        if (threadIdx.x == 32) {
+            double left = 1.0;
+            for (int i = 0; i <= branches; ++i) share[i] = static_cast<R>(take_weight(args, n, i, left));
+        }
+        __syncthreads();
+        const Ops ops = Ops::of(params);
+#pragma unroll 1
+        for (int left = steps, y = begin; left > 0; --left, y += rows) {
+            Pixel<R, K> sum[4] = {};
+            auto add = [&](const FourPixels<T, K>& pixels, int i) {
+                for (int j = 0; j < 4; ++j) sum[j] = sum[j] + share[i] * unpack<R>(pixels.v[j]);
+            };
+            add(load_pixels<InLayout, T, K>(in, from, in_step, args.in_vector_elements, count), 0);
+            for (int i = 0; i < branches; ++i)
+                add(load_pixels<OutLayout, T, K>(static_cast<const T*>(args.branch[i]) + here, to, out_step,
+                                                 args.out_vector_elements, count),
+                    i + 1);
+            FourPixels<T, K> rounded;
+            for (int j = 0; j < 4; ++j) rounded.v[j] = saturate_pack<T>(sum[j]);
+            Out* out = static_cast<Out*>(args.out.data) + here;
+            if constexpr (Chain::empty && is_same_v<Out, T>) {
+                store_pixels<OutLayout, Out, K>(out, to, out_step, args.out_vector_elements, count, channels, rounded);
+            } else {
+                Pixel<R, K> made[4];
+                PixelContext<R> context[4];
+                for (int j = 0; j < 4; ++j) {
+                    context[j] = {x + j,
+                                  y,
+                                  width,
+                                  height,
+                                  R(max_value<T>),
+                                  R(max_value<Out>),
+                                  static_cast<int>(t) * groups + first / K};
+                    made[j] = to_unit_range<R>(rounded.v[j]);
+                }
+                ops.apply(made, context);
+                store_unit_range<OutLayout, Out, is_same_v<T, uint8> && Ops::keeps_unit_range>(
+                    out, to, out_step, args.out_vector_elements, count, channels, made);
+            }
+            in += rows * args.in.y;
+            here += rows * args.out.y;
+        }
+    }
+}
+
+}  // namespace cuaug

@@ -1,0 +1,34 @@
+#include "records/copy_boxes.cuh"
+#include "gpu/word_pixel.cuh"
+
+namespace cuaug {
+
+constexpr int copy_threads = 256, copy_rows = 32;
+
+inline int misalignment(const unsigned char* address) {
+    return static_cast<int>(reinterpret_cast<unsigned long long>(address) & 3);
+}
+
+// A warp moves a row: whole words of the target, each out of the two of the source that it lies across, and by bytes
+// what is left at the ends. No word is read that does not hold a byte of the row.
+inline void copy_row(const unsigned char* from, unsigned char* to, long long bytes, int lane) {
+    const int head = static_cast<int>(min(static_cast<long long>((4 - misalignment(to)) & 3), bytes));
+    const int shift = misalignment(from + head);
+    const long long rest = bytes - head, words = shift == 0 ? rest / 4 : max((rest + shift) / 4 - 1, 0ll);
+    const Word* in = reinterpret_cast<const Word*>(from + head - shift);
+    Word* out = reinterpret_cast<Word*>(to + head);
+    for (long long i = lane; i < words; i += 32)
+        out[i] = shift == 0 ? in[i] : __funnelshift_r(in[i], in[i + 1], 8 * shift);
+    if (lane < head) to[lane] = from[lane];
+    for (long long i = head + 4 * words + lane; i < bytes; i += 32) to[i] = from[i];
+}
+
+// A block moves `copy_rows` rows of a piece. Grid: (pieces, blocks for the tallest).
+__global__ void __launch_bounds__(copy_threads) copy_boxes(const __grid_constant__ CopyBoxesRecord args) {
+    const BoxCopy copy = args.copies[blockIdx.x];
+    const long long first = static_cast<long long>(blockIdx.y) * copy_rows, end = min(first + copy_rows, copy.rows);
+    for (long long row = first + threadIdx.x / 32; row < end; row += copy_threads / 32)
+        copy_row(copy.from + row * copy.from_pitch, copy.to + row * copy.to_pitch, copy.bytes, threadIdx.x & 31);
+}
+
+}  // namespace cuaug

@@ -1,0 +1,54 @@
+#include "ops/chain.cuh"
+#include "gpu/pixel_convert.cuh"
+#include "gpu/convert.cuh"
+#include "gpu/layout.cuh"
+#include "gpu/vectors.cuh"
+#include "ops/mixes/cutmix.cuh"
+#include "ops/mixes/mixup.cuh"
+#include "records/pointwise.cuh"
+
+namespace cuaug {
+
+constexpr int mix_threads = 256;
+
+// A thread makes 4 adjacent pixels of K channels out of those of two samples. Grid: (threads for a frame, 1, frames x
+// groups of K).
+template <class T, class InLayout, int K, template <class, int> class Mix, class OutLayout>
+__global__ void __launch_bounds__(mix_threads) mix(const __grid_constant__ PointwiseRecord args) {
+    using R = ComputeType<T>;
+    constexpr bool grouped = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
+    const int width = args.in_width, height = args.in_height, groups = grouped ? (args.channels + K - 1) / K : 1;
+    const unsigned int across = (width + 3) / 4, index = blockIdx.x * mix_threads + threadIdx.x;
+    const int y = index / across, x = 4 * (index - y * across);
+    if (y >= height) return;
+
+    for (long long slice = blockIdx.z; slice < args.samples * args.frames * groups; slice += gridDim.z) {
+        const long long frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames,
+                        t = frame - n * args.frames;
+        const int first = grouped ? static_cast<int>(slice - frame * groups) * K : 0, channels = args.channels - first,
+                  count = min(4, width - x);
+        long long from[K], to[K];
+        channel_offsets<InLayout, K>(args.in.c, channels, from);
+        channel_offsets<OutLayout, K>(args.out.c, channels, to);
+        const int in_step = column_stride<InLayout, K>(args.in.x), out_step = column_stride<OutLayout, K>(args.out.x);
+        const long long place = t * args.in.t + first * args.in.c + y * args.in.y + static_cast<long long>(x) * in_step;
+        const T* in = static_cast<const T*>(args.in.data) + place;
+        T* out = static_cast<T*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c +
+                 y * args.out.y + static_cast<long long>(x) * out_step;
+        const auto op = op_of<Mix<R, K>, R, K>([&](int i) { return parameter(args, n, i); }, 1, first, args.channels,
+                                               R(max_value<T>));
+
+        const FourPixels<T, K> own =
+            load_pixels<InLayout, T, K>(in + n * args.in.n, from, in_step, args.in_vector_elements, count);
+        const FourPixels<T, K> others = load_pixels<InLayout, T, K>(in + partner_of(args, n) * args.in.n, from, in_step,
+                                                                    args.in_vector_elements, count);
+        FourPixels<T, K> result;
+        for (int j = 0; j < 4; ++j) {
+            const PixelContext<R> context = {x + j, y, width, height, R(max_value<T>), R(max_value<T>)};
+            result.v[j] = saturate_pack<T>(op(unpack<R>(own.v[j]), unpack<R>(others.v[j]), context));
+        }
+        store_pixels<OutLayout, T, K>(out, to, out_step, args.out_vector_elements, count, channels, result);
+    }
+}
+
+}  // namespace cuaug

@@ -1,0 +1,171 @@
+#include "gpu/horizontal_filter_u8.cuh"
+#include "gpu/convert.cuh"
+#include "gpu/ragged.cuh"
+#include "gpu/programmatic_launch.cuh"
+#include "records/resample.cuh"
+
+namespace cuaug {
+
+constexpr int resize_threads = 128, resize_warps = resize_threads / 32;
+
+// A warp's last source rows, summed across, of which a lane holds its column.
+template <class R, int K>
+struct RowRing {
+    static constexpr int rows = sizeof(R) == 4 ? 16 : 8;
+    R* at;
+
+    R& operator()(int row, int k) const { return at[(row & (rows - 1)) * (K * 32) + k * 32]; }
+};
+
+template <class R>
+struct alignas(16) FourWeights {
+    R of[4];
+};
+
+// A pointer into shared memory, kept in a register: the compiler would make it anew at each use, in seven instructions,
+// but not what comes out of a shuffle.
+template <class T>
+inline T* opaque(T* shared) {
+    const unsigned int address = static_cast<unsigned int>(__cvta_generic_to_shared(shared));
+    return static_cast<T*>(__cvta_shared_to_generic(__shfl_sync(0xffffffffu, address, threadIdx.x & 31)));
+}
+
+// An output row: its span, and the weights of its first source rows.
+template <class R>
+struct OutputRow {
+    static constexpr int max_taps = sizeof(R) == 4 ? 8 : 4;
+    FourWeights<R> weight[max_taps / 4];
+    SourceSpan<R> span;
+};
+
+// A block makes 32 columns of at most 128 rows, K channels, each warp a quarter of the rows: a lane sums source rows
+// across, four at a time, and its last rows down. Grid: (tiles across, tiles down, frames x groups of K).
+template <class In, class From, int K, class Filter, class Out, class OutLayout>
+__global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8                            ? 3
+                                                  : is_same_v<typename LayoutTraits<From>::type, Strided> ? 4
+                                                                                                          : 5)
+    resample(const __grid_constant__ ResampleRecord args) {
+    using InLayout = typename LayoutTraits<From>::type;
+    using R = ComputeType<In>;
+    constexpr bool ragged = LayoutTraits<From>::ragged;
+    constexpr int kept = RowRing<R, K>::rows, part = OutputRow<R>::max_taps;
+    constexpr bool finite =
+        is_same_v<In, uint8> || is_same_v<In, uint16> || is_same_v<In, int16>;  // a weight of 0 hides what it meets
+    __shared__ R ring_memory[resize_warps][RowRing<R, K>::rows * K * 32];
+    __shared__ HorizontalWeights<In> weights;
+    __shared__ OutputRow<R> down[resize_threads];
+    __shared__ alignas(16) R fill_memory[K];
+
+    const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5;
+    const int band = (args.out_height + resize_warps * gridDim.y - 1) / (resize_warps * gridDim.y),
+              tile_rows = band * resize_warps;
+    const int left = blockIdx.x * 32, top = blockIdx.y * tile_rows;
+    const int columns = min(32, args.out_width - left), rows = min(tile_rows, args.out_height - top);
+    constexpr bool grouped = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
+    const int groups = grouped ? (args.channels + K - 1) / K : 1;
+    const RowRing<R, K> ring = {opaque(ring_memory[warp_index] + lane)};
+
+    if constexpr (finite)
+        for (int row = 0; row < kept; ++row)
+            for (int k = 0; k < K; ++k) ring(row, k) = R(0);
+
+    wait_for_previous();
+    allow_next_launch();
+    for (long long slice = blockIdx.z; slice < args.samples * args.frames * groups; slice += gridDim.z) {
+        const int first = grouped ? static_cast<int>(slice % groups) * K : 0,
+                  channels = grouped ? min(K, args.channels - first) : K;
+        const long long frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames,
+                        t = frame - n * args.frames;
+        if (warp_index == resize_warps - 1) {
+            const SourceSpan<R> span =
+                source_span<Filter, R>(box_entry(args, n, 1), box_entry(args, n, 3), width_of<From>(args, n),
+                                       args.out_width, left + min(lane, columns - 1), args.antialias);
+            compute_weights<Filter>(weights, span, width_of<From>(args, n), lane);
+        }
+        if (static_cast<int>(threadIdx.x) < rows) {
+            const SourceSpan<R> span =
+                source_span<Filter, R>(box_entry(args, n, 0), box_entry(args, n, 2), height_of<From>(args, n),
+                                       args.out_height, top + threadIdx.x, args.antialias);
+            down[threadIdx.x].span = span;
+#pragma unroll 1
+            for (int i = 0; i < min(span.count + 3 & ~3, part); ++i)
+                down[threadIdx.x].weight[i / 4].of[i % 4] = pixel_weight<Filter>(span, i);
+        }
+        if (static_cast<int>(threadIdx.x) < K)
+            fill_memory[threadIdx.x] = to_compute<R>(saturate_cast<In>(
+                fill_value(args.fill, n, min(first + static_cast<int>(threadIdx.x), args.channels - 1))));
+        __syncthreads();
+
+        SourceFrame<In, K> source;
+        source.data = frame_of<In, From>(args, n, t, first);
+        source.c_stride = ragged ? ragged_image(args, n).c : args.in.c;
+        source.channels = channels;
+        source.y_stride = ragged ? ragged_image(args, n).y : static_cast<int>(args.in.y);
+        source.x_stride = ragged ? ragged_image(args, n).x : static_cast<int>(args.in.x);
+        source.height = height_of<From>(args, n);
+        source.width = width_of<From>(args, n);
+        source.aligned = ragged ? ragged_image(args, n).vector_elements : args.in_vector_elements;
+        const auto column = lane_column<InLayout>(source, weights, lane);
+        const bool clipped = weights.span[lane].outside != R(0);
+        const int begin = weights.span[0].first, end = weights.span[31].first + weights.span[31].count;
+        const int x_stride = column_stride<OutLayout, K>(args.out.x), last = min((warp_index + 1) * band, rows);
+        const bool flips_vertically = cuaug::flips_vertically(args, n),
+                   flips_horizontally = cuaug::flips_horizontally(args, n);
+        const int column_out = flips_horizontally ? args.out_width - 1 - left - lane : left + lane,
+                  row_out = top + warp_index * band;
+        Out* out = static_cast<Out*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c +
+                   (flips_vertically ? args.out_height - 1 - row_out : row_out) * args.out.y +
+                   static_cast<long long>(column_out) * x_stride;
+        const long long out_row = flips_vertically ? -args.out.y : args.out.y;
+        const R* fill = opaque(fill_memory);
+        OutputRow<R>* at = opaque(down + warp_index * band);
+        int oldest = 0, made = 0;  // the ring holds rows oldest .. made - 1
+#pragma unroll 1
+        for (int y = warp_index * band; y < last; ++y, out += out_row, ++at) {
+            OutputRow<R>& row = *at;
+            const int count = row.span.count, begin_row = row.span.first;
+            R sum[K] = {};
+            if (row.span.outside != R(0))
+                for (int k = 0; k < K; ++k) sum[k] = row.span.outside * fill[k];
+#pragma unroll 1
+            for (int i = 0; i < count; i += part) {
+                const int from = begin_row + i, taps = min(part, count - i);
+                if (from < oldest || from > made) oldest = made = from;
+#pragma unroll 1
+                for (; made < from + taps; made += rows_at_once) {
+                    if (rows_ahead<In> == rows_at_once || made & rows_at_once)
+                        prefetch<InLayout>(source, made + rows_at_once, begin, end, lane);
+                    R line[rows_at_once][K] = {};
+                    if (clipped)
+                        for (int r = 0; r < rows_at_once; ++r)
+                            for (int k = 0; k < K; ++k) line[r][k] = weights.span[lane].outside * fill[k];
+                    add_horizontal<Filter, InLayout>(source, made, column, weights, line);
+                    for (int r = 0; r < rows_at_once; ++r)
+                        for (int k = 0; k < K; ++k) ring(made + r, k) = line[r][k];
+                }
+                oldest = max(oldest, made - kept);
+                if (i > 0) {
+                    __syncwarp();
+                    if (lane < part) row.weight[lane / 4].of[lane % 4] = pixel_weight<Filter>(row.span, i + lane);
+                    __syncwarp();
+                }
+#pragma unroll 1
+                for (int j = 0; j < taps; j += 4) {
+                    const FourWeights<R> factor = row.weight[j / 4];
+                    for (int u = 0; u < 4; ++u)
+                        if (finite || j + u < taps)
+                            for (int k = 0; k < K; ++k) sum[k] += factor.of[u] * ring(from + j + u, k);
+                }
+            }
+            Out value[K];
+            for (int k = 0; k < K; ++k) value[k] = saturate_cast<Out>(sum[k]);
+            if (lane < columns) {
+                for (int k = 0; k < K; ++k)
+                    if (k < channels) out[is_same_v<OutLayout, Packed> ? k : k * args.out.c] = value[k];
+            }
+        }
+        __syncthreads();
+    }
+}
+
+}  // namespace cuaug

@@ -1,0 +1,23 @@
+#pragma once
+
+namespace cuaug {
+
+// Draws the parameters of a recipe for every sample, by a program (draws/program.cuh). Mirrored by cuaug/_draws.py.
+struct DrawRecord {
+    const double* program;           // instructions, one after the other (draws/instruction.cuh)
+    double* table;                   // [N, columns]
+    const long long* ids;            // [N]; null: first_id + n
+    const double* sample_arguments;  // arguments of each sample's own, e.g. of its image's size [N, K]
+    long long* replays;              // null, or how often each block of a captured graph has drawn
+    long long seed;
+    long long step;
+    long long first_id;
+    long long samples;
+    long long sample_arguments_stride;  // numbers from sample to sample
+    int length;                         // of the program, in numbers
+    int columns;
+    int drawn_columns;   // the first columns of the table, those that are needed: a matrix behind them is left out
+    int fits_in_shared;  // whether the program and the block's rows fit into shared memory
+};
+
+}  // namespace cuaug

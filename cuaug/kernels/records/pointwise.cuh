@@ -1,0 +1,39 @@
+#pragma once
+
+#include "records/batch.cuh"
+
+namespace cuaug {
+
+// A chain of ops at every pixel. Mirrored by cuaug/_pass.py.
+struct PointwiseRecord : BatchRecord {
+    ParameterTable parameters;  // [N, P]: those of all ops, one after the other; data null: `value` serves all samples
+    double value[12];
+    ParameterTable
+        partial_sums;  // [N, part_count]: float64, whose sum serves instead of parameter `mean_column`, if that is not -1
+    int partial_count;
+    int mean_column;
+};
+
+// Of a chain whose parameters are all given.
+inline double stored_parameter(const PointwiseRecord& record, long long n, int i) {
+    return record.parameters.data != nullptr
+               ? read(record.parameters, n * record.parameters.n + i * record.parameters.x)
+               : record.value[i];
+}
+
+inline double parameter(const PointwiseRecord& record, long long n, int i) {
+    if (i != record.mean_column) return stored_parameter(record, n, i);
+    double sum = 0.0;
+    for (int j = 0; j < record.partial_count; ++j) sum += entry(record.partial_sums, n, j);
+    return sum;
+}
+
+// The sample that sample n is mixed with: parameter 0, or the one before it where that is negative, and itself where it
+// is no sample.
+inline long long partner_of(const PointwiseRecord& record, long long n) {
+    const double partner = parameter(record, n, 0);
+    if (partner < 0.0) return n > 0 ? n - 1 : record.samples - 1;
+    return partner < static_cast<double>(record.samples) ? static_cast<long long>(partner) : n;
+}
+
+}  // namespace cuaug

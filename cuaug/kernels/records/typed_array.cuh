@@ -1,0 +1,52 @@
+#pragma once
+
+#include "dtype.cuh"
+
+namespace cuaug {
+
+// An array whose dtype is known at run time; strides in elements. Kinds 0 to 7: float16, bfloat16, float32, float64,
+// uint8, int16, int32, int64.
+struct TypedArray {
+    const void* data;
+    long long n;  // stride of a sample
+    long long k;  // stride of a box or a region
+    long long x;  // stride of a coordinate
+    long long kind;
+};
+
+inline double read_number(const TypedArray& array, long long offset) {
+    switch (array.kind) {
+        case 0:
+            return to_float(static_cast<const float16*>(array.data)[offset]);
+        case 1:
+            return to_float(static_cast<const bfloat16*>(array.data)[offset]);
+        case 2:
+            return static_cast<const float*>(array.data)[offset];
+        default:
+            return static_cast<const double*>(array.data)[offset];
+    }
+}
+
+inline long long read_int(const TypedArray& array, long long offset) {
+    switch (array.kind) {
+        case 4:
+            return static_cast<const uint8*>(array.data)[offset];
+        case 5:
+            return static_cast<const int16*>(array.data)[offset];
+        case 6:
+            return static_cast<const int32*>(array.data)[offset];
+        default:
+            return static_cast<const int64*>(array.data)[offset];
+    }
+}
+
+// Writes an element of an array of indices, of 4 or 8 bytes as the record says.
+template <class Record>
+inline void write_index(const Record& args, void* out, long long offset, int index) {
+    if (args.index_bytes == 8)
+        static_cast<int64*>(out)[offset] = index;
+    else
+        static_cast<int32*>(out)[offset] = index;
+}
+
+}  // namespace cuaug

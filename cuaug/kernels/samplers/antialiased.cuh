@@ -1,0 +1,137 @@
+#pragma once
+
+#include "geometry/tile_map.cuh"
+#include "gpu/word_pixel.cuh"
+#include "samplers/image.cuh"
+#include "ops/color.cuh"
+#include "samplers/bilinear.cuh"
+#include "samplers/bilinear_u8.cuh"
+
+namespace cuaug {
+
+// The triangle of Pillow, as wide as a pixel of the result: of axis-aligned maps that reduce at most twofold, so that
+// four taps an axis reach. Taps outside the window do not count. Where nothing is reduced this is `Bilinear` with the
+// border's edge.
+struct Antialiased {
+    static constexpr int taps_before = 1, taps_after = 2;
+};
+
+// The sampler for samples that this one treats as any other: that are not reduced, or not retouched.
+template <class Sampler>
+struct BaseSampler {
+    using type = Sampler;
+};
+template <>
+struct BaseSampler<Antialiased> {
+    using type = Bilinear;
+};
+template <class Sampler>
+using base_sampler_t = typename BaseSampler<Sampler>::type;
+
+// Along an axis: a pixel of the input in pixels of the result, at most 1, and from where to where taps count. The two
+// nearest always do: an axis that is reduced begins half a pixel of the result inside, and one that is not finds the
+// edge repeated.
+template <class R>
+struct AxisFilter {
+    R step, low, high;
+
+    // Weights of the taps -1 .. 2 around the whole part of a coordinate, and what brings their sum to 1.
+    R weights(R whole, R fraction, R* w) const {
+        w[0] = whole - R(1) >= low ? fma_saturate(-fraction, step, R(1) - step) : R(0);
+        w[1] = R(1) - fraction * step;
+        w[2] = fraction * step + (R(1) - step);
+        w[3] = whole + R(2) < high ? fma_saturate(fraction, step, R(1) - R(2) * step) : R(0);
+        return reciprocal((w[0] + w[3]) + (R(2) - step));
+    }
+};
+
+template <class R>
+struct AxisFilters {
+    AxisFilter<R> x, y;
+};
+
+template <class TileMap>
+inline bool is_downscaling(const TileMap& local) {
+    if constexpr (TileMap::is_affine)
+        return fabs(local.a) > 1 || fabs(local.e) > 1;
+    else
+        return false;
+}
+
+// Of a linear geometry that counts from (base_x, base_y).
+template <class R, class TileMap>
+inline AxisFilters<R> axis_filters(const TileMap& local, const ImageWindow& window) {
+    auto along = [](R scale, int from, int length) {
+        return AxisFilter<R>{R(1) / fmax(fabs(scale), R(1)), static_cast<R>(from), static_cast<R>(from + length)};
+    };
+    if constexpr (TileMap::is_affine)
+        return {along(local.a, window.left - local.base_x, window.width),
+                along(local.e, window.top - local.base_y, window.height)};
+    else
+        return {};
+}
+
+// From a staged box.
+template <class R, class Image>
+inline auto antialiased(const Image& image, const Point<R>& p, const AxisFilters<R>& filters) {
+    R fx, fy, wx[4], wy[4];
+    const int x = image.split_floor(p.x, fx) - 1, y = image.split_floor(p.y, fy) - 1;
+    const R scale = filters.x.weights(p.x - fx, fx, wx) * filters.y.weights(p.y - fy, fy, wy);
+    auto row = [&](int j) {
+        auto sum = wx[0] * image.pixel(x, y + j);
+        for (int i = 1; i < 4; ++i) sum = sum + wx[i] * image.pixel(x + i, y + j);
+        return (scale * wy[j]) * sum;
+    };
+    auto sum = row(1) + row(2);
+    if (wy[0] > R(0)) sum = sum + row(0);
+    if (wy[3] > R(0)) sum = sum + row(3);
+    return sum;
+}
+
+// Of bytes: a row's four taps in two __dp2a a channel, with weights of 15 bits, the rows in float.
+template <int K>
+inline BiasedU8<K> antialiased(const WordPixel<uint8, K>* pixels, int pitch, const Point<float>& p,
+                               const AxisFilters<float>& filters) {
+    // 2 + x 2^-22 rounded down has the bits 0x40000000 + floor(x); times the 4 bytes of a pixel the constant falls off
+    // the word.
+    constexpr float ulp = 1.0f / 4194304.0f, bias = 8388608.0f;
+    constexpr Word start = 0x4B000000;  // its bits
+    const float tx = __fmaf_rd(p.x, ulp, 2.0f), ty = __fmaf_rd(p.y, ulp, 2.0f), left = (tx - 2.0f) / ulp,
+                top = (ty - 2.0f) / ulp;
+    float wx[4], wy[4], sum[K] = {};
+    const float across = 32768.0f * filters.x.weights(left, p.x - left, wx),
+                down = filters.y.weights(top, p.y - top, wy);
+    auto bits = [&](int i) { return __float_as_uint(__fmaf_rn(wx[i], across, bias)); };
+    const Word first = __byte_perm(bits(0), bits(1), 0x5410), second = __byte_perm(bits(2), bits(3), 0x5410);
+    const Word pitched = 4 * pitch,
+               at = __float_as_uint(ty) * pitched +
+                    (4 * __float_as_uint(tx) + static_cast<Word>(__cvta_generic_to_shared(pixels)) - pitched - 4);
+    auto row = [&](int j) {
+        const float weight = down * wy[j];
+        Word tap[4];
+        for (int i = 0; i < 4; ++i)
+            tap[i] = *static_cast<const Word*>(__cvta_shared_to_generic(at + j * pitched + 4 * i));
+        // A sum starts from the bits of the bias and becomes its mantissa; as the rows' weights sum to 1, the bias is
+        // left over once.
+        auto add = [&](int k, Word four) {
+            sum[k] += weight * __uint_as_float(__dp2a_lo(first, four, __dp2a_hi(second, four, start)));
+        };
+        const Word rg = __byte_perm(tap[0], tap[1], 0x5140), rg2 = __byte_perm(tap[2], tap[3], 0x5140);
+        add(0, __byte_perm(rg, rg2, 0x5410));
+        if constexpr (K > 1) add(1, __byte_perm(rg, rg2, 0x7632));
+        if constexpr (K > 2) {
+            const Word ba = __byte_perm(tap[0], tap[1], 0x7362), ba2 = __byte_perm(tap[2], tap[3], 0x7362);
+            add(2, __byte_perm(ba, ba2, 0x5410));
+            if constexpr (K > 3) add(3, __byte_perm(ba, ba2, 0x7632));
+        }
+    };
+    row(1);
+    row(2);
+    if (wy[0] > 0.0f) row(0);
+    if (wy[3] > 0.0f) row(3);
+    BiasedU8<K> out;
+    for (int k = 0; k < K; ++k) out.of[k] = (sum[k] - bias) * (level_unit / 32768.0f) + level_bias;
+    return out;
+}
+
+}  // namespace cuaug

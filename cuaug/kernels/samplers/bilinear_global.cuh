@@ -1,0 +1,67 @@
+#pragma once
+
+#include "samplers/image.cuh"
+#include "samplers/bilinear_u8.cuh"
+
+// Bilinear interpolation of pixels straight from memory, in any order: all four are asked for before one is needed.
+
+namespace cuaug {
+
+// Bytes are in a word each: the compiler masks what comes as a byte.
+template <class T, int K>
+struct Neighbours {
+    using Element = conditional_t<sizeof(T) == 1, Word, T>;
+    RawPixel<Element, K> upper[2], lower[2];
+};
+
+// Reads all four, then puts in what the border has for some. False, with nothing read, if it has all of them. `Offset`:
+// of bytes within a frame, not below 0 in 32 bits.
+template <class Offset, class T, int K, class Border>
+inline bool read_neighbours(const Image<T, K, Border>& image, int x, int y, Neighbours<T, K>& out) {
+    const int column[] = {image.column_of(x), image.column_of(x + 1)}, row[] = {image.row_of(y), image.row_of(y + 1)};
+    constexpr bool fills = is_same_v<without_window_t<Border>, Constant>;
+    if (fills && ((column[0] & column[1]) < 0 || (row[0] & row[1]) < 0)) return false;
+    auto inside = [](int i) { return static_cast<Offset>(fills ? max(i, 0) : i); };
+    auto read = [&](int y, auto& pair) {
+        for (int i = 0; i < 2; ++i) {
+            const Offset at = sizeof(T) * (inside(y) * image.y_stride + inside(column[i]) * image.x_stride);
+            for (int k = 0; k < K; ++k)
+                pair[i].c[k] = *reinterpret_cast<const T*>(
+                    reinterpret_cast<const unsigned char*>(image.data + image.offset[k]) + at);
+        }
+    };
+    read(row[0], out.upper);
+    read(row[1], out.lower);
+    if (fills && (column[0] | column[1] | row[0] | row[1]) < 0)
+        for (int i = 0; i < 2; ++i)
+            for (int k = 0; k < K; ++k) {
+                if (column[i] < 0 || row[0] < 0) out.upper[i].c[k] = image.fill.c[k];
+                if (column[i] < 0 || row[1] < 0) out.lower[i].c[k] = image.fill.c[k];
+            }
+    return true;
+}
+
+// `bytes`: as levels.
+template <bool bytes, class Offset, class T, int K, class Border>
+inline auto sample_global(const Image<T, K, Border>& image, const Point<float>& p) {
+    float fx, fy;
+    const bool known = in_range(p);
+    const int x = split_floor(p.x, fx), y = split_floor(p.y, fy);
+    Neighbours<T, K> from;
+    const bool there = known && read_neighbours<Offset>(image, x, y, from);
+    if constexpr (bytes) {
+        if (!there) return to_biased(image.fill);
+        auto sixteen_bits = [](float fraction) { return min(static_cast<Word>(fraction * 65536.0f + 0.5f), 65535u); };
+        return weighted_taps<K>(sixteen_bits(fx), sixteen_bits(fy), [&](int k, int right, int below) {
+            return (below ? from.lower : from.upper)[right].c[k];
+        });
+    } else {
+        auto pixel = [](const auto& raw_pixel) { return to_pixel<float>(raw_pixel); };
+        if (!there) return pixel(image.fill);
+        const float gx = 1.0f - fx, gy = 1.0f - fy;
+        return (gy * gx) * pixel(from.upper[0]) + (gy * fx) * pixel(from.upper[1]) + (fy * gx) * pixel(from.lower[0]) +
+               (fy * fx) * pixel(from.lower[1]);
+    }
+}
+
+}  // namespace cuaug

@@ -1,0 +1,130 @@
+#pragma once
+
+#include "geometry/tile_map.cuh"
+#include "gpu/pixel_convert.cuh"
+#include "gpu/fixed_point.cuh"
+
+namespace cuaug {
+
+// Half of the step that weights of bytes come in: coordinates are given with it added, so that rounding down below is
+// rounding.
+constexpr float weight_rounding = 1.0f / 131072.0f;
+
+// The weights of the four pixels around a point that lies r right of the left ones and f below the upper ones, in units
+// of 2^-16. A column's are in one word, the upper pixel's in its lower half: (1-r)(1-f) and (1-r) f, r (1-f) and r f.
+struct BilinearWeights {
+    Word left;
+    Word right;
+};
+
+// Of r, f and their product, each rounded down, so that no weight is negative. A pixel that counts alone has 2^16, cut
+// to the 16 bits there are: rounding hides it.
+inline BilinearWeights bilinear_weights(Word r, Word f, Word both) {
+    const Word low = f - both;
+    return {65536 * low + min(65536 - r - low, 65535u), 65535 * both + r};
+}
+
+// A level from a sum of levels times weights, which is 2^16 times the level and below 2^24. The bits of such an integer
+// n are those of the float n * 2^-149, a denormal or of the least exponent. Times 2^127 it is 2^-6 of the level; 2^17,
+// whose last bit is worth 2^-6, brings that into the lowest byte, rounded half to even: a conversion on the otherwise
+// idle float pipe. `ieee`: denormals count, as CuPy compiles with -ftz.
+constexpr float level_unit = 1.0f / 64.0f, level_bias = 131072.0f;
+inline float to_biased_level(Word sum) { return __fmaf_ieee_rn(__uint_as_float(sum), 0x1p127f, level_bias); }
+
+// Levels n as floats level_bias + n * level_unit, whose lowest byte is n.
+template <int K>
+struct BiasedU8 {
+    float of[K];
+};
+
+// Bilinear interpolation of pixels in a word each, a pair `above` and a pair `below`: two taps of a channel, one below
+// the other, in one __dp2a. Of uniform noise 99.9 % comes out as from exact weights, the rest one level off.
+template <int K>
+inline BiasedU8<K> bilinear(const Word (&above)[2], const Word (&below)[2], const BilinearWeights& weights) {
+    BiasedU8<K> out;
+    for (int k = 0; k < K; ++k) {
+        const int two = k < 2 ? low_bytes : high_bytes;
+        const Word left = __byte_perm(above[0], below[0], two), right = __byte_perm(above[1], below[1], two);
+        out.of[k] = to_biased_level(k % 2 ? __dp2a_hi(weights.left, left, __dp2a_hi(weights.right, right, 0u))
+                                          : __dp2a_lo(weights.left, left, __dp2a_lo(weights.right, right, 0u)));
+    }
+    return out;
+}
+
+// The left ones' addresses in shared memory.
+template <int K>
+inline BiasedU8<K> bilinear(unsigned int above, unsigned int below, const BilinearWeights& weights) {
+    auto word = [](unsigned int at) { return *static_cast<const Word*>(__cvta_shared_to_generic(at)); };
+    return bilinear<K>({word(above), word(above + 4)}, {word(below), word(below + 4)}, weights);
+}
+
+// Of taps that come one by one, as `tap(k, right, below)`, with the weights of `bilinear_weights` in a word each.
+template <int K, class Tap>
+inline BiasedU8<K> weighted_taps(Word r, Word f, const Tap& tap) {
+    const Word both = r * f >> 16, right = r - both, low = f - both, left = 65536 - r - low;
+    BiasedU8<K> out;
+    for (int k = 0; k < K; ++k)
+        out.of[k] =
+            to_biased_level(left * tap(k, 0, 0) + right * tap(k, 1, 0) + low * tap(k, 0, 1) + both * tap(k, 1, 1));
+    return out;
+}
+
+template <int K>
+inline BiasedU8<K> to_biased(const RawPixel<uint8, K>& raw_pixel) {
+    BiasedU8<K> out;
+    for (int k = 0; k < K; ++k) out.of[k] = to_biased_level(static_cast<Word>(raw_pixel.c[k]) << 16);
+    return out;
+}
+
+// As a pixel in memory, or for arithmetic to go on with.
+template <int K>
+inline WordPixel<uint8, K> to_word_pixel(const BiasedU8<K>& levels) {
+    auto bits = [&](int k) { return __float_as_uint(levels.of[k < K ? k : 0]); };
+    if constexpr (K == 1) return {{bits(0)}};
+    const Word rg = __byte_perm(bits(0), bits(1), 0x0040);
+    if constexpr (K == 2) return {{rg}};
+    if constexpr (K == 3) return {{__byte_perm(rg, bits(2), 0x0410)}};
+    return {{__byte_perm(rg, __byte_perm(bits(2), bits(3), 0x0040), 0x5410)}};
+}
+
+template <class R, int K>
+inline Pixel<R, K> to_unit_range(const BiasedU8<K>& levels) {
+    Pixel<R, K> out;
+    for (int k = 0; k < K; ++k)
+        out.c[k] = __fmaf_rn(levels.of[k], inv_255 / level_unit, -level_bias / level_unit * inv_255);
+    return out;
+}
+
+// The upper 16 of its 24 bits.
+inline Word upper_fraction(Word coordinate) { return __byte_perm(coordinate, 0, 0x4421); }
+
+inline BilinearWeights bilinear_weights(const FixedPoint& p) {
+    const Word r = upper_fraction(p.x), f = upper_fraction(p.y);
+    return bilinear_weights(r, f, r * f >> 16);
+}
+
+template <int K>
+inline BiasedU8<K> bilinear(const WordPixel<uint8, K>* pixels, int pitch, const FixedPoint& p) {
+    const BilinearWeights weights = bilinear_weights(p);
+    const Word row = 4 * pitch, above = address_of(p, 4, row, static_cast<Word>(__cvta_generic_to_shared(pixels)));
+    return bilinear<K>(above, above + row, weights);
+}
+
+// The same from float coordinates: adding a power of two leaves the integer part in the low bits, here rounded down.
+template <int K>
+inline BiasedU8<K> bilinear(const WordPixel<uint8, K>* pixels, int pitch, const Point<float>& p) {
+    // 2 + x 2^-22 rounded down has the bits 0x40000000 + floor(x); times the 4 bytes of a pixel the constant falls off
+    // the word.
+    constexpr float ulp = 1.0f / 4194304.0f, one = 65536.0f, bias = 8388608.0f;
+    constexpr Word start = 0x4B000000;  // the bits of `bias`
+    const float tx = __fmaf_rd(p.x, ulp, 2.0f), ty = __fmaf_rd(p.y, ulp, 2.0f);
+    const float fx = p.x * one - (tx * (one / ulp) - 2.0f * one / ulp), fy = p.y - (ty - 2.0f) / ulp;
+    auto whole = [](float biased) { return __float_as_uint(biased) - start; };
+    const BilinearWeights weights =
+        bilinear_weights(whole(__fadd_rd(fx, bias)), whole(__fmaf_rd(fy, one, bias)), whole(__fmaf_rd(fx, fy, bias)));
+    const Word row = 4 * pitch, above = __float_as_uint(ty) * row +
+                                        (4 * __float_as_uint(tx) + static_cast<Word>(__cvta_generic_to_shared(pixels)));
+    return bilinear<K>(above, above + row, weights);
+}
+
+}  // namespace cuaug

@@ -1,0 +1,153 @@
+#pragma once
+
+#include "type_list.cuh"
+
+// Separable resize: filters, and which source pixels an output pixel is made of.
+// Bounds and normalisation are Pillow's (Resample.c), which torch's antialiased interpolation follows.
+
+namespace cuaug {
+
+struct Triangle {
+    static constexpr int radius = 1;
+
+    template <class R>
+    static R weight(R t) {
+        const R rest = R(1) - fabs(t);
+        return rest > R(0) ? rest : R(0);
+    }
+};
+
+// Keys 1981: a = -0.5 (Catmull-Rom) is Pillow's BICUBIC and torch's antialiased one, a = -0.75 is torch's and OpenCV's
+// plain one.
+template <int Hundredths>
+struct CubicFilter {
+    static constexpr int radius = 2;
+
+    template <class R>
+    static R weight(R t) {
+        const R a = R(Hundredths) / R(100), x = fabs(t);
+        if (x < R(1)) return ((a + R(2)) * x - (a + R(3))) * x * x + R(1);
+        if (x < R(2)) return ((a * x - R(5) * a) * x + R(8) * a) * x - R(4) * a;
+        return R(0);
+    }
+};
+
+struct CatmullRom : CubicFilter<-50> {};
+struct Cubic75 : CubicFilter<-75> {};
+
+// sinc(t) sinc(t / Radius): 3 is Pillow's LANCZOS, 4 OpenCV's INTER_LANCZOS4.
+template <int Radius>
+struct LanczosFilter {
+    static constexpr int radius = Radius;
+
+    template <class R>
+    static R weight(R t) {
+        const R pi = R(3.14159265358979323846), x = fabs(t) * pi;
+        if (x >= R(Radius) * pi) return R(0);
+        if (x < R(1e-4)) return R(1);
+        return R(Radius) * sin(x) * sin(x / R(Radius)) / (x * x);
+    }
+};
+
+struct Lanczos3 : LanczosFilter<3> {};
+struct Lanczos4 : LanczosFilter<4> {};
+
+// The source pixels of one output pixel on one axis: `count` taps from `first` on, each clamped to [low, high).
+// The weight of tap i is Filter::weight((offset + i) * shrink) * norm.
+template <class R>
+struct Taps {
+    int first, count, low, high;
+    R offset, inv_scale, inv_sum;
+
+    int clamped_pixel(int i) const {
+        const int last = high - 1, pixel = first + i < last ? first + i : last;
+        return pixel > low ? pixel : low;
+    }
+
+    // The taps whose pixels lie in [from, to): from begin_in(from) to end_in(to).
+    int begin_in(int from) const { return from <= low || from <= first ? 0 : from - first; }
+    int end_in(int to) const { return to >= high || to - first >= count ? count : to - first; }
+};
+
+template <class Filter, class R>
+inline R weight(const Taps<R>& taps, int i) {
+    return Filter::template weight<R>((taps.offset + static_cast<R>(i)) * taps.inv_scale) * taps.inv_sum;
+}
+
+// How far a box may reach beyond the image: it bounds the work that a sample can ask for.
+constexpr double max_outside = 65536.0;
+
+// Of output pixel `index` of `size`, made of [start, start + extent) of the `length` pixels of an image. No taps if
+// that is not a finite, non-empty box, or reaches too far beyond the image. The weights are not normalised.
+template <class Filter, class R>
+inline Taps<R> unnormalized_taps(double start, double extent, int length, int size, int index, bool antialias) {
+    if (!(start >= -max_outside && extent > 0.0 && start + extent <= length + max_outside))
+        return {0, 0, 0, 1, R(0), R(0), R(0)};
+    const double scale = extent / size, filter_scale = antialias && scale > 1.0 ? scale : 1.0,
+                 centre = start + (index + 0.5) * scale;
+    const int low = static_cast<int>(floor(start)), end = static_cast<int>(ceil(start + extent)),
+              high = end > low ? end : low + 1;
+    Taps<R> taps = {0, 0, low, high, R(0), R(1) / static_cast<R>(filter_scale), R(1)};
+    if (antialias) {
+        const double reach = Filter::radius * filter_scale;
+        const int from = static_cast<int>(floor(centre - reach + 0.5)),
+                  to = static_cast<int>(floor(centre + reach + 0.5));
+        taps.first = from > low ? from : low;
+        taps.count = (to < high ? to : high) - taps.first;
+    } else {
+        taps.first = static_cast<int>(floor(centre - 0.5)) - (Filter::radius - 1);
+        taps.count = 2 * Filter::radius;
+    }
+    taps.offset = static_cast<R>(taps.first + 0.5 - centre);
+    return taps;
+}
+
+template <class Filter, class R>
+inline Taps<R> taps_of(double start, double extent, int length, int size, int index, bool antialias) {
+    Taps<R> taps = unnormalized_taps<Filter, R>(start, extent, length, size, index, antialias);
+    R sum = R(0);
+    for (int i = 0; i < taps.count; ++i) sum += weight<Filter>(taps, i);
+    taps.inv_sum = R(1) / sum;
+    return taps;
+}
+
+// The same by pixels of the image: `count` from `first` on, each with the weights of all taps that it stands for.
+template <class R>
+struct SourceSpan {
+    int first, count;
+    R outside;  // the weight of what lies outside the image
+    Taps<R> taps;
+};
+
+template <class Filter, class R>
+inline SourceSpan<R> source_span(double start, double extent, int length, int size, int index, bool antialias) {
+    SourceSpan<R> span = {0, 0, R(1), unnormalized_taps<Filter, R>(start, extent, length, size, index, antialias)};
+    if (span.taps.count < 1) return span;
+    R sum = R(0), outside = R(0);
+    for (int i = 0; i < span.taps.count; ++i) {
+        const R factor = weight<Filter>(span.taps, i);
+        const int pixel = span.taps.clamped_pixel(i);
+        sum += factor;
+        if (pixel < 0 || pixel >= length) outside += factor;
+    }
+    const int first = span.taps.clamped_pixel(0), end = span.taps.clamped_pixel(span.taps.count - 1) + 1;
+    span.first = first > 0 ? first : 0;
+    span.count = (end < length ? end : length) - span.first;
+    span.taps.inv_sum = R(1) / sum;
+    span.outside = outside * span.taps.inv_sum;
+    return span;
+}
+
+// The weight of pixel `first + i`; 0 where that is not one of the span's.
+template <class Filter, class R>
+inline R pixel_weight(const SourceSpan<R>& span, int i) {
+    R sum = R(0);
+    if (i < 0 || i >= span.count) return sum;
+    const int end = span.taps.end_in(span.first + i + 1);
+    for (int tap = span.taps.begin_in(span.first + i); tap < end; ++tap) sum += weight<Filter>(span.taps, tap);
+    return sum;
+}
+
+using Filters = TypeList<Triangle, CatmullRom, Lanczos3, Cubic75, Lanczos4>;
+
+}  // namespace cuaug

@@ -1,0 +1,58 @@
+#pragma once
+
+#include "geometry/tile_map.cuh"
+#include "pixel.cuh"
+
+namespace cuaug {
+
+// What counts as the image: rows top .. top + height of the frame, and so on.
+struct ImageWindow {
+    int top, left, height, width;
+};
+
+// One frame in memory, K of its channels, with a border around it: any pixel index is legal.
+// `base` is added to the index first, so that samplers work in the small coordinates of a tile.
+template <class T, int K, class Border>
+struct Image {
+    const T* data;  // [H, W], its channels at offset[0..K)
+    long long offset[K];
+    int y_stride;
+    int x_stride;
+    ImageWindow window;
+    int frame_width;
+    int base_x;
+    int base_y;
+    RawPixel<T, K> fill;
+
+    int left() const { return Border::has_window ? window.left : 0; }
+    int top() const { return Border::has_window ? window.top : 0; }
+
+    const T* address(int column, int row) const {
+        return data + static_cast<long long>(row) * y_stride + static_cast<long long>(column) * x_stride;
+    }
+
+    // The pixel that stands for this one, or -1.
+    int column_of(int x) const {
+        const int column = Border::resolve(base_x + x - left(), window.width);
+        return column < 0 ? column : left() + column;
+    }
+
+    int row_of(int y) const {
+        const int row = Border::resolve(base_y + y - top(), window.height);
+        return row < 0 ? row : top() + row;
+    }
+
+    RawPixel<T, K> raw_pixel(int x, int y) const {
+        const int column = column_of(x), row = row_of(y);
+        if (column < 0 || row < 0) return fill;
+        RawPixel<T, K> out;
+        for (int k = 0; k < K; ++k) out.c[k] = address(column, row)[offset[k]];
+        return out;
+    }
+
+    static int split_floor(ComputeType<T> x, ComputeType<T>& fraction) { return cuaug::split_floor(x, fraction); }
+
+    Pixel<ComputeType<T>, K> pixel(int x, int y) const { return to_pixel<ComputeType<T>>(raw_pixel(x, y)); }
+};
+
+}  // namespace cuaug

@@ -1,0 +1,94 @@
+#pragma once
+
+#include "gpu/stage.cuh"
+#include "ops/blend_sharpness.cuh"
+#include "samplers/antialiased.cuh"
+
+namespace cuaug {
+
+// Reads as `Sampler`; or, of samples that stay where they are, the pixel sharpened, or what the level of each channel
+// becomes.
+template <class Sampler>
+struct SampleOverride {
+    static constexpr int taps_before = Sampler::taps_before, taps_after = Sampler::taps_after;
+};
+
+template <class Sampler>
+struct BaseSampler<SampleOverride<Sampler>> {
+    using type = Sampler;
+};
+
+template <class Sampler>
+constexpr bool has_override = false;
+template <class Sampler>
+constexpr bool has_override<SampleOverride<Sampler>> = true;
+
+// Of a block's sample, in shared memory: the factor, and the table of levels.
+template <class T, int K>
+struct alignas(16) BlockOverride {
+    ComputeType<T> sharpness;  // 1: it is not sharpened
+    int uses_lut;
+    int applies_to_tile;  // whether the tile at hand is retouched
+    unsigned char lut[sizeof(T) == 1 ? K : 1][256];
+
+    bool any() const { return sharpness != ComputeType<T>(1) || uses_lut; }
+};
+
+// Reads them for K channels from `first` on. `count` threads call it together; this is thread `i` of them.
+template <class T, int K>
+inline void read_override(const SampleOverrideRecord& args, long long n, int first, int channels, int i, int count,
+                          BlockOverride<T, K>& out) {
+    if (i == 0) {
+        out.sharpness = args.sharpness.data != nullptr ? static_cast<ComputeType<T>>(entry(args.sharpness, n, 0))
+                                                       : ComputeType<T>(1);
+        out.uses_lut = args.uses_lut.data != nullptr && entry(args.uses_lut, n, 0) != 0.0;
+    }
+    if constexpr (sizeof(T) == 1)
+        for (int word = i; word < 64 * K && args.lut != nullptr; word += count) {
+            const int c = first + word / 64;
+            const Word* from =
+                reinterpret_cast<const Word*>(args.lut + (n * channels + (c < channels ? c : channels - 1)) * 256);
+            reinterpret_cast<Word*>(out.lut[word / 64])[word % 64] = from[word % 64];
+        }
+}
+
+// Over the 3 x 3 pixels around (x, y).
+template <class T, int K>
+inline Pixel<ComputeType<T>, K> sum_3x3(const StagedBox<T, K>& pixels, int x, int y) {
+    Pixel<ComputeType<T>, K> out = {};
+    if constexpr (sizeof(T) == 1) {
+        Word even = 0, odd = 0;  // channels 0 and 2, 1 and 3: two sums in a word
+        for (int i = 0; i < 9; ++i) {
+            const Word four = pixels.stored(x + i % 3 - 1, y + i / 3 - 1).word[0];
+            even += __byte_perm(four, 0, 0x4240);
+            odd += __byte_perm(four, 0, 0x4341);
+        }
+        // As bytes.cuh makes numbers of bytes.
+        for (int k = 0; k < K; ++k)
+            out.c[k] =
+                __uint_as_float(__byte_perm(k % 2 ? odd : even, 0x4B000000, k / 2 ? 0x7632 : 0x7610)) - 8388608.0f;
+    } else {
+        for (int i = 0; i < 9; ++i) out = out + pixels.pixel(x + i % 3 - 1, y + i / 3 - 1);
+    }
+    return out;
+}
+
+// The pixel at (x, y) of a staged box, which holds its neighbours. `inside`: it is not of the image's border.
+template <class T, int K>
+inline WordPixel<T, K> override_pixel(const BlockOverride<T, K>& by, const StagedBox<T, K>& pixels, int x, int y,
+                                      bool inside) {
+    using R = ComputeType<T>;
+    const WordPixel<T, K> own = pixels.stored(x, y);
+    if (by.uses_lut) {
+        RawPixel<T, K> out = to_raw_pixel(own);
+        if constexpr (sizeof(T) == 1)
+            for (int k = 0; k < K; ++k) out.c[k] = by.lut[k][out.c[k]];
+        return to_word_pixel(out);
+    }
+    const Pixel<R, K> in = unpack<R>(own), sum = sum_3x3(pixels, x, y);
+    Pixel<R, K> out;
+    for (int k = 0; k < K; ++k) out.c[k] = blend_sharpness(inside, in.c[k], sum.c[k], by.sharpness, R(max_value<T>));
+    return saturate_pack<T>(out);
+}
+
+}  // namespace cuaug

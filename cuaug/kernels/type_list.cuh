@@ -1,0 +1,25 @@
+#pragma once
+
+// Every set of functors and dtypes has one list, in the file named for the set. The CPU's enumeration, names and
+// dispatch follow from the list (cpu/loops/dispatch.hpp, cpu/bindings/names.hpp); kernels need none.
+
+namespace cuaug {
+
+template <class... Types>
+struct TypeList {
+    static constexpr int count = sizeof...(Types);
+
+    template <class... Others>
+    using And = TypeList<Types..., Others...>;
+};
+
+// Templates over the arithmetic type and the number of channels.
+template <template <class, int> class... Functors>
+struct FunctorList {
+    static constexpr int count = sizeof...(Functors);
+
+    template <class R, int K>
+    using For = TypeList<Functors<R, K>...>;
+};
+
+}  // namespace cuaug
