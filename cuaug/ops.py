@@ -294,7 +294,7 @@ def soft_nms(
     (array([0, 2, 1]), array([1.   , 0.5  , 0.375]))
     """
     options = (iou_threshold, sigma, score_threshold, method, max_output, fixed_size)
-    return _soft_torch_ops.suppress(boxes, scores, counts, *options)
+    return _soft_nms.suppress(boxes, scores, counts, *options)
 
 
 @public

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _check
 from .._arrays import autograd, convert
-from .._arrays.autograd import is_compiling, wants_gradient
+from .._arrays.autograd import wants_gradient
 from .._arrays.convert import host_array
 from .._arrays.descriptor import ArrayDescriptor, contiguous_strides
 from .._arrays.protocol import Library
@@ -65,7 +65,7 @@ def pool(
     return autograd.differentiable(lambda *_: pooled, back, saved, levels)
 
 
-def as_lists(features: Any, spatial_scale: Any, output_size: Any) -> tuple[list[Any], list[Any], tuple[Any, Any]]:
+def as_lists(features: Any, spatial_scale: Any, output_size: Any) -> tuple[list[Any], list[Any], Any]:
     """Levels, their scales and the output size (H, W), each of which may be given as one."""
     levels = list(features) if isinstance(features, (list, tuple)) else [features]
     scales = list(spatial_scale) if isinstance(spatial_scale, (list, tuple)) else [spatial_scale]

@@ -1,4 +1,4 @@
-"""Operators of torch's own, through which a graph of torch.compile calls what it cannot trace. Eager calls pass by them.
+"""Operators of torch, through which torch.compile calls what it cannot trace. Eager calls do not use them.
 
 They are defined while the first graph that needs them is traced.
 """
