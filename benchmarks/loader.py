@@ -72,10 +72,10 @@ def main() -> int:
 def listed(options: argparse.Namespace, folder: Path) -> list[str]:
     """As many files as an epoch has, some of them again and again."""
     if options.files is None:
-        from photographs import write_pieces
+        from photographs import write_crops
 
-        write_pieces(folder / "upright", 2 if options.quick else 16, (500, 375))
-        write_pieces(folder / "across", 2 if options.quick else 48, (375, 500))
+        write_crops(folder / "upright", 2 if options.quick else 16, (500, 375))
+        write_crops(folder / "across", 2 if options.quick else 48, (375, 500))
     found = sorted(str(path) for path in (options.files or folder).rglob("*.jpg"))
     return [found[i % len(found)] for i in range(options.images)]
 

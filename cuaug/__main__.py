@@ -12,7 +12,7 @@ from pathlib import Path
 
 import cuaug
 
-from . import _info
+from . import _doctor
 from ._codecs import limits as _limits
 
 CHECKOUT = Path(__file__).parents[1]
@@ -67,7 +67,7 @@ def info(as_json: bool) -> int:
 def doctor() -> int:
     """Print every finding; 1 if one is a failure."""
     failures = 0
-    for finding in _info.diagnose():
+    for finding in _doctor.diagnose():
         print(finding, flush=True)
         failures += finding.state == "FAIL"
     return int(failures > 0)

@@ -17,10 +17,9 @@ from ._arrays import small_matrices as _matrices
 from ._arrays.convert import namespace
 from ._check import public
 from ._detection import box_formats as _boxes
-from ._detection import nms as _nms
-from ._detection import roi as _roi
 from ._detection import rotated_iou as _rotated
 from ._detection import soft_nms as _soft_nms
+from ._detection import torch_ops as _torch_ops
 
 __all__ = [
     "batched_nms",
@@ -225,7 +224,7 @@ def nms(
     >>> nms(np.array([(0, 0, 9, 9), (0, 0, 9, 8), (5, 5, 9, 9.0)]), np.array([0.5, 0.75, 0.25]), 0.5)
     array([1, 2])
     """
-    return _nms.suppress(boxes, scores, None, counts, iou_threshold, score_threshold, max_output, fixed_size)
+    return _torch_ops.suppress(boxes, scores, None, counts, iou_threshold, score_threshold, max_output, fixed_size)
 
 
 @public
@@ -254,7 +253,7 @@ def batched_nms(
     """
     if classes is None:
         raise TypeError("classes must be an array, got None (nms takes no classes)")
-    return _nms.suppress(boxes, scores, classes, counts, iou_threshold, score_threshold, max_output, fixed_size)
+    return _torch_ops.suppress(boxes, scores, classes, counts, iou_threshold, score_threshold, max_output, fixed_size)
 
 
 @public
@@ -341,7 +340,7 @@ def roi_align(
     """
     _check.one_of("mode", mode, ("avg", "max"))
     options = (spatial_scale, sampling_ratio, aligned, mode, layout, canonical_size, canonical_level)
-    return _roi.pool(features, boxes, output_size, *options)
+    return _torch_ops.pool(features, boxes, output_size, *options)
 
 
 @public
@@ -373,7 +372,7 @@ def roi_pool(
     array([[[25., 27.],
             [41., 43.]]])
     """
-    return _roi.pool(features, boxes, output_size, spatial_scale, -1, False, "pixels", layout, 224, 4)
+    return _torch_ops.pool(features, boxes, output_size, spatial_scale, -1, False, "pixels", layout, 224, 4)
 
 
 def _lean(boxes: Any) -> Any:

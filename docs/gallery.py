@@ -1,7 +1,7 @@
-"""Draws the gallery: a picture of every function of images and of every transform, docs/gallery.md and README's table.
+"""Draws the gallery: a picture of every image function and transform, docs/gallery.md and README's tables.
 
-``python -m cuaug gallery``, with scikit-image and scikit-learn installed, whose photographs these are. A test compares
-PICTURES with what the package has, and the pages with what this file writes.
+Run ``python -m cuaug gallery``. The photographs come from scikit-image and scikit-learn. A test compares PICTURES with
+the package's public names, and the pages with the output of this file.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ FOLDER = HERE / "gallery"
 README = HERE.parent / "README.md"
 
 SIDE = 112
-SEED = 89  # of those whose draws lie well apart
+SEED = 89  # its draws differ visibly
 MIDDLE = (SIDE / 2 - 0.5, SIDE / 2 - 0.5)
 CORNERS = np.array([[0, 0], [111, 0], [111, 111], [0, 111]])
 MEAN, STD = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
 SEPIA = [[0.393, 0.769, 0.189], [0.349, 0.686, 0.168], [0.272, 0.534, 0.131]]
 COLOURS = np.array([[255, 230, 0], [0, 200, 255], [255, 60, 200]], np.uint8)
-# Read off the astronaut by hand: her face and the rocket; her right eye, her left eye and her mouth.
+# Coordinates in the astronaut photograph: her face and the rocket; her right eye, her left eye and her mouth.
 TARGETS = {
     "T.Boxes": ("boxes", np.array([[36.0, 10, 74, 60], [80, 0, 104, 70]])),
     "T.Keypoints": ("keypoints", np.array([[46.0, 30, 2], [62, 30, 2], [54, 47, 2]])),
@@ -39,27 +39,27 @@ TARGETS = {
 START, END = "<!-- written by docs/gallery.py -->", "<!-- until here -->"
 PAGE = f"""# Gallery
 
-A picture of everything that takes images: first the photograph, then what the call makes of a batch of five like it,
-with a parameter or a draw for each; only one where all five are alike. Where samples are mixed, five photographs stand
-above what becomes of them. A transform alone is one of `T.Compose([...], seed={SEED})`. What was normalized is shown as
-`0.5 + 0.2 * value`. `python -m cuaug gallery` makes this page and its pictures; the calls are run as they stand here,
-with the names that `docs/gallery.py` gives them.
+Each picture shows the photograph and then the results of a batch of five copies, with one parameter or one draw per
+sample; one result if all five are equal. For functions that mix samples, five photographs stand above their results. A
+transform runs as `T.Compose([transform], seed={SEED})`. Normalized results are shown as `0.5 + 0.2 * value`.
+`python -m cuaug gallery` writes this page and its pictures. It runs the calls as printed here, with the names that
+`docs/gallery.py` defines.
 """
 
 
 def waves(strengths):
-    """Displacements as shares of the image. [N, H, W, 2]"""
+    """Displacements as fractions of the image size. [N, H, W, 2]"""
     y, x = np.mgrid[:SIDE, :SIDE] * (2 * np.pi / 28)
     return np.reshape(strengths, (-1, 1, 1, 1)) * np.stack([np.sin(y) + np.sin(x), np.sin(x + 1) - np.sin(y)], -1)
 
 
 def inwards(strengths):
-    """Where the corners go. [N, 4, 2]"""
+    """Destinations of the corners. [N, 4, 2]"""
     return CORNERS + np.reshape(strengths, (-1, 1, 1)) * [[20, 12], [-18, 6], [-8, -22], [10, -16]]
 
 
 def swirl(turns):
-    """Turned about the middle, the more the nearer. Two of [N, H, W]"""
+    """Maps that rotate about the centre, by an angle that falls with the radius. Two of [N, H, W]"""
     y, x = np.mgrid[:SIDE, :SIDE] - MIDDLE[0]
     radius = np.hypot(x, y)
     angle = np.arctan2(y, x) + np.reshape(turns, (-1, 1, 1)) * 2 * np.pi * np.exp(-((radius / 35) ** 2))
@@ -67,12 +67,12 @@ def swirl(turns):
 
 
 def heat():
-    """From black by red and yellow to white. [3, 256]"""
+    """A table from black through red and yellow to white. [3, 256]"""
     return np.clip(3 * np.arange(256) - [[0], [255], [510]], 0, 255)
 
 
-# The name: its photograph, and the call, which is run and printed as it stands. `images` are five times the photograph,
-# or where it is "all", five photographs.
+# Name: photograph and call; the call runs and is printed as written. `images` are five copies of the photograph, or
+# five photographs for "all".
 PICTURES = {
     "warp_affine": ("china", "warp_affine(images, get_rotation_matrix([-40, -20, 0, 20, 40], 0.8, MIDDLE))"),
     "warp_perspective": (
@@ -181,7 +181,7 @@ PLAIN = [name for name in [*cuaug.__all__, *(f"T.{name}" for name in T.__all__)]
 
 
 def photographs() -> dict[str, np.ndarray]:
-    """Squares of SIDE pixels, and "all" of them as one batch."""
+    """Squares of SIDE pixels by name; "all" is a batch of five."""
     from skimage import data
     from sklearn.datasets import load_sample_images
 
@@ -202,7 +202,7 @@ def photographs() -> dict[str, np.ndarray]:
 
 
 def strip(name: str, photos: dict[str, np.ndarray]) -> np.ndarray:
-    """The photograph and what becomes of it; five photographs above what becomes of them."""
+    """The photograph beside its results, or five photographs above their results."""
     photo, call = PICTURES[name]
     before = photos[photo] if photo == "all" else np.stack([photos[photo]] * 5)
     made: Any = eval(call, vars(cuaug) | globals() | {"images": before})
@@ -212,7 +212,7 @@ def strip(name: str, photos: dict[str, np.ndarray]) -> np.ndarray:
         return cuaug.grid([painted(before[0], values), *map(painted, after, moved)], ncols=6, pad=4)
     if name in TRANSFORMS:
         made = (made if isinstance(made, T.Compose) else T.Compose([made], seed=SEED))(before)
-    if made.min() < 0:  # normalized: shown about the middle
+    if made.min() < 0:  # normalized: shown about 0.5
         made = 0.5 + 0.2 * made
     if photo == "all":
         return cuaug.grid([before, made], ncols=5, pad=4)
@@ -221,7 +221,7 @@ def strip(name: str, photos: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def painted(image: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """With boxes [B, 4] outlined, or keypoints [P, 3] dotted, each in its colour."""
+    """Draws boxes [B, 4] as outlines or keypoints [P, 3] as dots, one colour each."""
     image = image.copy()
     for row, colour in zip(np.rint(values).astype(int).tolist(), COLOURS, strict=False):
         if len(row) == 4:
@@ -246,12 +246,12 @@ def page() -> str:
 
 
 def table() -> str:
-    """What stands in README: a row for each public name, which leads to its picture."""
+    """README's tables: one row per public name, with a link to its picture."""
     text = []
     for title, names in (
-        ("functions of images", FUNCTIONS),
-        ("transforms, and what follows the images", TRANSFORMS),
-        ("without a picture: matrices, points, boxes, labels, looking, set-up, errors", PLAIN),
+        ("image functions", FUNCTIONS),
+        ("transforms, with boxes and keypoints", TRANSFORMS),
+        ("names without a picture: matrices, points, boxes, labels, display, set-up, errors", PLAIN),
     ):
         rows = [f"| {linked(name)} | {summary(name)} |" for name in names]
         lines = [f"<details><summary>{len(names)} {title}</summary>", "", "| | |", "|---|---|", *rows, "", "</details>"]
@@ -260,7 +260,7 @@ def table() -> str:
 
 
 def linked(name: str) -> str:
-    anchor = re.sub(r"[^\w]", "", name.lower())  # as GitHub makes it of a heading
+    anchor = re.sub(r"[^\w]", "", name.lower())  # GitHub's anchor of a heading
     return f"[`{name}`](docs/gallery.md#{anchor})" if name in PICTURES else f"`{name}`"
 
 

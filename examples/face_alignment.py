@@ -1,4 +1,4 @@
-"""A training step that aligns faces: landmarks -> one matrix for each -> one warp, and an embedding.
+"""A training step that aligns faces: landmarks, one matrix per face, one warp, and an embedding.
 
 python examples/face_alignment.py [--device cuda]
 """
@@ -13,11 +13,11 @@ from torch import nn
 
 import cuaug
 
-# Where eyes, nose and the mouth's corners come to lie in 112x112 (ArcFace's template, Deng et al. 2019).
+# Positions of eyes, nose and mouth corners in the 112x112 result (ArcFace's template, Deng et al. 2019).
 TEMPLATE = np.array(
     [[38.2946, 51.6963], [73.5318, 51.5014], [56.0252, 71.7366], [41.5493, 92.3655], [70.7299, 92.2041]], np.float32
 )
-# The same in skimage's photograph of Eileen Collins.
+# The same landmarks in skimage's photograph of Eileen Collins.
 LANDMARKS = np.array([[197, 109], [247, 106], [224, 134], [200, 155], [243, 153]], np.float32)
 
 
@@ -41,17 +41,17 @@ def main():
     rng = np.random.default_rng(0)
     photograph = torch.from_numpy(data.astronaut()).permute(2, 0, 1)
 
-    # A batch as a camera would give it: each face turned, scaled and somewhere else, and its landmarks with it.
+    # A batch as from a camera: each face is rotated, scaled and shifted, and its landmarks with it.
     angles, shifts = rng.uniform(-40, 40, options.batch), rng.uniform(-25, 25, (options.batch, 2))
     scales, center = rng.uniform(0.7, 1.3, options.batch), (222.0, 130.0)
-    moves = cuaug.affine_matrix(angles, shifts, scales, (0.0, 0.0), center)
-    faces = cuaug.warp_affine(photograph.expand(options.batch, -1, -1, -1), moves).to(options.device)
-    landmarks = cuaug.transform_points(np.tile(LANDMARKS, (options.batch, 1, 1)), moves)
+    poses = cuaug.affine_matrix(angles, shifts, scales, (0.0, 0.0), center)
+    faces = cuaug.warp_affine(photograph.expand(options.batch, -1, -1, -1), poses).to(options.device)
+    landmarks = cuaug.transform_points(np.tile(LANDMARKS, (options.batch, 1, 1)), poses)
     landmarks = torch.as_tensor(np.asarray(landmarks), dtype=torch.float32, device=options.device)
 
     net = Embedding().to(options.device)
     optimizer = torch.optim.SGD(net.parameters(), 0.05)
-    spent = {"align": 0.0, "step": 0.0}
+    seconds = {"align": 0.0, "step": 0.0}
 
     def clock():
         if options.device != "cpu":
@@ -62,20 +62,22 @@ def main():
         start = clock()
         M = cuaug.estimate_affine(landmarks, TEMPLATE, kind="similarity")
         aligned = cuaug.warp_affine(faces, M, (112, 112))
-        middle = clock()
+        aligned_at = clock()
         embedded = nn.functional.normalize(net(aligned.float() / 255))
-        loss = (1 - embedded @ embedded.T).mean()  # all of them are one person
+        loss = (1 - embedded @ embedded.T).mean()  # all images show one person
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        if step:  # the first one warms up
-            spent["align"] += middle - start
-            spent["step"] += clock() - start
-    apart = cuaug.transform_points(landmarks, M) - torch.as_tensor(TEMPLATE, device=landmarks.device)
+        if step:  # the first step warms up
+            seconds["align"] += aligned_at - start
+            seconds["step"] += clock() - start
+    offset = cuaug.transform_points(landmarks, M) - torch.as_tensor(TEMPLATE, device=landmarks.device)
     spread = aligned.float().std(0).mean().item()
-    print(f"landmarks come within {apart.norm(dim=-1).max().item():.1f} px of the template")
+    print(f"landmarks are within {offset.norm(dim=-1).max().item():.1f} px of the template")
     print(f"aligned faces differ by {spread:.1f} levels, {faces.float().std(0).mean().item():.1f} before")
-    print(f"aligning takes {spent['align'] / spent['step']:.1%} of the step ({spent['step'] / STEPS * 1e3:.0f} ms)")
+    print(
+        f"aligning takes {seconds['align'] / seconds['step']:.1%} of the step ({seconds['step'] / STEPS * 1e3:.0f} ms)"
+    )
 
 
 if __name__ == "__main__":

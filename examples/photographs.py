@@ -1,4 +1,4 @@
-"""Photographs that Python packages carry, as folders of JPEG files: one folder for each photograph, of pieces of it."""
+"""Photographs from installed Python packages, cut into JPEG files: one folder per photograph."""
 
 from pathlib import Path
 
@@ -9,20 +9,20 @@ from sklearn.datasets import load_sample_image
 
 
 def photographs():
-    """Six of them. [H, W, 3]"""
+    """Six photographs by name. [H, W, 3]"""
     skimage = {name: getattr(data, name)() for name in ("astronaut", "chelsea", "coffee", "rocket")}
     return skimage | {name: load_sample_image(f"{name}.jpg") for name in ("china", "flower")}
 
 
-def write_pieces(folder, count, size, seed=0):
-    """`count` pieces of each photograph, JPEG files of `size` (H, W): ``folder/china/0007.jpg``."""
+def write_crops(folder, count, size, seed=0):
+    """Writes `count` random crops of each photograph as JPEG files of `size` (H, W): ``folder/china/0007.jpg``."""
     rng, (height, width) = np.random.default_rng(seed), size
     for name, photograph in photographs().items():
         (Path(folder) / name).mkdir(parents=True)
         image = Image.fromarray(photograph)
         for i in range(count):
-            share = rng.uniform(0.5, 1.0)
-            scale = share * min(image.height / height, image.width / width)
+            fraction = rng.uniform(0.5, 1.0)
+            scale = fraction * min(image.height / height, image.width / width)
             tall, wide = scale * height, scale * width
             left, top = rng.uniform(0, image.width - wide), rng.uniform(0, image.height - tall)
             box = (left, top, left + wide, top + tall)

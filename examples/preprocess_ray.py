@@ -1,9 +1,9 @@
-"""A folder of images, resized and written anew by Ray Data: the road past one machine.
+"""Resizes a folder of images with Ray Data, which scales beyond one machine.
 
     pip install "ray[data]"
     python examples/preprocess_ray.py [--actors 2] [--device cuda]
 
-An actor has a device of its own and makes batches of encoded images: decoded at the resolution that the result needs.
+Each actor has its own device. It decodes batches of images at the resolution that the result needs.
 """
 
 import argparse
@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 import ray
-from photographs import write_pieces
+from photographs import write_crops
 
 import cuaug
 from cuaug import transforms as T
@@ -21,7 +21,7 @@ SIZE = 96
 
 
 class Preprocess:
-    """What an actor runs: encoded images in, smaller ones out."""
+    """One actor: takes encoded images and returns smaller encoded images."""
 
     def __init__(self, device):
         self.device = device
@@ -39,23 +39,23 @@ def main():
     parser.add_argument("--actors", type=int, default=2)
     parser.add_argument("--device", default="cpu")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        source, target = write_pieces(f"{folder}/large", 10, (400, 600)), Path(folder) / "small"
+    with tempfile.TemporaryDirectory() as workspace:
+        source, target = write_crops(f"{workspace}/large", 10, (400, 600)), Path(workspace) / "small"
         target.mkdir()
         files = ray.data.read_binary_files(str(source), include_paths=True)
         gpus = 0 if options.device == "cpu" else 1
-        made = files.map_batches(
+        resized = files.map_batches(
             Preprocess,
             fn_constructor_args=[options.device],
             batch_size=16,
             compute=ray.data.ActorPoolStrategy(size=options.actors),
-            num_cpus=0.5,  # what reads files needs one too
+            num_cpus=0.5,  # the tasks that read files need a CPU too
             num_gpus=gpus,
         )
-        for row in made.iter_rows():
+        for row in resized.iter_rows():
             path = Path(row["path"])
             (target / f"{path.parent.name}-{path.name}").write_bytes(row["bytes"])
-        before, after = (sum(file.stat().st_size for file in each.rglob("*.jpg")) for each in (source, target))
+        before, after = (sum(file.stat().st_size for file in folder.rglob("*.jpg")) for folder in (source, target))
         headers = cuaug.io.read_header(sorted(target.iterdir()))
         assert {(header.height, header.width) for header in headers} == {(SIZE, SIZE)}
         print(f"{len(headers)} images of {SIZE}x{SIZE}: {before / 1e6:.1f} MB became {after / 1e6:.2f}")

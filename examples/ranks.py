@@ -1,8 +1,8 @@
-"""Several ranks, one epoch: each sample comes to exactly one of them, and all take as many steps.
+"""Several ranks, one epoch: each sample goes to exactly one rank, and all ranks take equally many steps.
 
     torchrun --nproc-per-node 2 examples/ranks.py
 
-On GPUs each rank takes its own, and NCCL carries the numbers; else they run on the CPU with gloo.
+With GPUs, each rank uses one and NCCL reduces the sums. Without, the ranks run on the CPU with gloo.
 """
 
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import torch
 import torch.distributed as dist
-from photographs import write_pieces
+from photographs import write_crops
 
 from cuaug import transforms as T
 from cuaug.data import Loader
@@ -29,7 +29,7 @@ def main():
     folder = [tempfile.mkdtemp() if rank == 0 else None]
     dist.broadcast_object_list(folder, device=torch.device(device))
     if rank == 0:
-        write_pieces(f"{folder[0]}/train", 9, (120, 160))
+        write_crops(f"{folder[0]}/train", 9, (120, 160))
     dist.barrier()
 
     recipe = [T.RandomResizedCrop(64), T.RandomHorizontalFlip(), T.ToDtype("float32", scale=True)]
@@ -39,16 +39,16 @@ def main():
     for batch in loader:
         seen[torch.from_numpy(batch.ids).to(device)] += 1
         brightness += batch.images.mean(dim=(1, 2, 3)).sum()
-    mine = int(seen.sum())
+    count = int(seen.sum())
     dist.all_reduce(seen)
     dist.all_reduce(brightness)
-    print(f"rank {rank} of {world}: {mine} samples in {len(loader)} steps", flush=True)
+    print(f"rank {rank} of {world}: {count} samples in {len(loader)} steps", flush=True)
     dist.barrier()
     if rank == 0:
-        assert bool((seen == 1).all()), "every sample once"
+        assert bool((seen == 1).all()), "a sample was not seen exactly once"
         mean = brightness.item() / len(seen)
         shutil.rmtree(folder[0])
-        print(f"all {len(seen)} samples came once; their mean is {mean:.4f}, with any number of ranks", flush=True)
+        print(f"all {len(seen)} samples were seen once; their mean is {mean:.4f} for any number of ranks", flush=True)
     dist.destroy_process_group()
 
 

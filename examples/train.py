@@ -1,7 +1,7 @@
-"""Files to a trained model: which photograph is this a piece of?
+"""From files to a trained model that tells which photograph a crop is from.
 
-The training pipe draws each crop before it decodes, decodes that region alone, and augments a batch in one go; the
-validation pipe resizes and crops the middle; the inference pipe takes encoded bytes, any number of them.
+The training pipeline draws each crop before decoding, decodes only that region, and augments the batch at once.
+The validation pipeline resizes and takes the centre. The inference pipeline takes encoded bytes, any number of images.
 
     python examples/train.py [--device cuda]
 """
@@ -10,7 +10,7 @@ import argparse
 import tempfile
 
 import torch
-from photographs import write_pieces
+from photographs import write_crops
 from torch import nn
 
 from cuaug import transforms as T
@@ -36,8 +36,8 @@ def model(classes):
 def accuracy(net, loader):
     net.eval()
     with torch.no_grad():
-        right = [(net(images).argmax(1) == labels).float() for images, labels in loader]
-    return torch.cat(right).mean().item()
+        correct = [(net(images).argmax(1) == labels).float() for images, labels in loader]
+    return torch.cat(correct).mean().item()
 
 
 def main():
@@ -47,15 +47,15 @@ def main():
     options = parser.parse_args()
     torch.manual_seed(0)
     with tempfile.TemporaryDirectory() as folder:
-        train = write_pieces(f"{folder}/train", 64, (188, 250))
-        held_out = write_pieces(f"{folder}/val", 16, (188, 250), seed=1)
+        train = write_crops(f"{folder}/train", 64, (188, 250))
+        held_out = write_crops(f"{folder}/val", 16, (188, 250), seed=1)
 
-        where = {"device": options.device}
-        loader = Loader(train, 32, TRAINING, shuffle=True, seed=0, last="drop", **where)
-        validation = Loader(held_out, 32, VALIDATION, **where)
+        placement = {"device": options.device}
+        loader = Loader(train, 32, TRAINING, shuffle=True, seed=0, last="drop", **placement)
+        validation = Loader(held_out, 32, VALIDATION, **placement)
         net = model(len(loader.source.classes)).to(options.device)
         optimizer = torch.optim.AdamW(net.parameters(), 3e-3)
-        print(f"before: {accuracy(net, validation):.0%} of {len(validation.source)} pieces")
+        print(f"before: {accuracy(net, validation):.0%} of {len(validation.source)} crops")
         for _ in range(options.epochs):
             net.train()
             for images, labels in loader:
@@ -65,11 +65,11 @@ def main():
                 optimizer.step()
         print(f"after {options.epochs} epochs: {accuracy(net, validation):.0%}")
 
-        # Bytes that a caller sends, a few at a time: the same pipe without labels.
-        sent = [path.read_bytes() for path in sorted(held_out.glob("china/*.jpg"))[:5]]
-        ((images, _),) = Loader(sent, len(sent), VALIDATION, **where)
+        # A few encoded images, as a server receives them: the validation pipeline without labels.
+        requests = [path.read_bytes() for path in sorted(held_out.glob("china/*.jpg"))[:5]]
+        ((images, _),) = Loader(requests, len(requests), VALIDATION, **placement)
         names = [loader.source.classes[i] for i in net(images).argmax(1).tolist()]
-        print(f"five pieces of china are told to be {', '.join(names)}")
+        print(f"five crops of china are classified as {', '.join(names)}")
 
 
 if __name__ == "__main__":

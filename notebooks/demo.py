@@ -1,6 +1,6 @@
 """Warp real photographs, write a before/after sheet to demo.png, and print how a loop over OpenCV compares.
 
-Runs on the GPU through CuPy where there is one, else on the CPU through NumPy; the calls are the same.
+Runs on the GPU through CuPy, or without a GPU on the CPU through NumPy. The calls are the same.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ CANVAS = (232, 236, 241)
 
 # Left eye, right eye and mouth, read off the two photographs by hand, (x, y) in pixels.
 FACES = {"astronaut": [(203, 100), (247, 102), (225, 147)], "chelsea": [(172, 111), (314, 129), (257, 264)]}
-CANON = np.float32([(64, 88), (160, 88), (112, 187)])
-# How each portrait is tilted, scaled and moved before it is aligned again: degrees, face size in pixels, (x, y).
+TEMPLATE = np.float32([(64, 88), (160, 88), (112, 187)])
+# The tilt, scale and shift of each portrait before its alignment: degrees, face size in pixels, (x, y).
 POSES = [
     ("astronaut", -24, 40, (8, -6)), ("chelsea", 0, 66, (14, -4)), ("astronaut", 32, 52, (-20, 22)),
     ("chelsea", 28, 52, (-16, 12)), ("astronaut", 8, 30, (26, -30)), ("chelsea", -38, 60, (16, 6)),
@@ -38,7 +38,7 @@ WARPS = [
     (15, (0, 0), 1.0, (0, 0)), (-30, (10, 0), 0.8, (0, 0)), (0, (0, 0), 0.9, (22, 0)),
     (0, (0, 12), 1.5, (0, 0)), (55, (0, 0), 0.75, (0, 0)), (-12, (0, 0), 1.15, (0, -14)),
 ]  # fmt: skip
-# One perspective per photograph: where the four corners go, in shares of the image, clockwise from the top left.
+# One perspective per photograph: destinations of the corners in 0..1 of the image, clockwise from the top left.
 CORNERS = [
     ((0.22, 0.08), (0.78, 0.08), (1, 1), (0, 1)), ((0, 0), (1, 0.2), (1, 0.8), (0, 1)),
     ((0, 0.2), (1, 0), (1, 1), (0, 0.8)), ((0.1, 0), (0.9, 0.1), (0.8, 1), (0, 0.85)),
@@ -49,7 +49,7 @@ CORNERS = [
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("demo.png"))
-    parser.add_argument("--cpu", action="store_true", help="stay on the CPU although there is a GPU")
+    parser.add_argument("--cpu", action="store_true", help="use the CPU even if there is a GPU")
     options = parser.parse_args()
     if cuaug.is_available() and not options.cpu:
         import cupy as xp
@@ -73,13 +73,13 @@ def load_photos():
 
 
 def square(photo):
-    """The largest square in the middle."""
+    """The largest centred square."""
     side = min(photo.shape[:2])
     return cuaug.center_crop(photo, (side, side))
 
 
 def align(photos, xp):
-    """Tilt two portraits in three ways each, then bring the landmarks of all six to the same places."""
+    """Tilt two portraits in three ways each, then align the landmarks of all six to one template."""
     tilted, landmarks = [], []
     for name, degrees, face, move in POSES:
         source = np.float32(FACES[name])
@@ -91,22 +91,22 @@ def align(photos, xp):
         landmarks.append(cuaug.transform_points(source, turn))
     before, points = xp.stack(tilted), np.stack(landmarks)
 
-    matrices = cuaug.estimate_affine(points, CANON, kind="similarity")
+    matrices = cuaug.estimate_affine(points, TEMPLATE, kind="similarity")
     after = cuaug.warp_affine(before, matrices, interpolation="bicubic", fill=CANVAS)
 
     aligned = cuaug.transform_points(points, matrices)
-    residual = np.linalg.norm(aligned - CANON, axis=-1).mean(axis=-1)
+    residual = np.linalg.norm(aligned - TEMPLATE, axis=-1).mean(axis=-1)
     turned = np.degrees(np.arctan2(matrices[:, 1, 0], matrices[:, 0, 0]))
     zoomed = np.hypot(matrices[:, 0, 0], matrices[:, 1, 0])
     return [
         ("Landmark alignment", "portraits with three landmarks each", before, points, [name for name, *_ in POSES]),
-        ("", 'M = estimate_affine(points, canon, kind="similarity");  warp_affine(batch, M)', after, aligned,
+        ("", 'M = estimate_affine(points, template, kind="similarity");  warp_affine(batch, M)', after, aligned,
          [f"turned {t:.0f}°, ×{z:.2f}, {r:.1f} px off" for t, z, r in zip(turned, zoomed, residual, strict=True)]),
     ]  # fmt: skip
 
 
 def warp(batch, names):
-    """Give every photograph of the batch its own matrix."""
+    """Warp every photograph of the batch by its own matrix."""
     angles, translations, scales, shears = (np.float32(column) for column in zip(*WARPS, strict=True))
     affine = cuaug.affine_matrix(angles, translations, scales, shears, center=(SIZE / 2, SIZE / 2))
     box = np.float32([(0, 0), (1, 0), (1, 1), (0, 1)]) * (SIZE - 1)
@@ -192,7 +192,7 @@ def loop(warp, images, matrices, flag):
 
 
 def timed(call, xp, seconds=0.5):
-    """Median milliseconds of a call, the device waited for, and its result."""
+    """Median milliseconds of a call, synchronised with the device, and its result."""
     wait = (lambda: None) if xp is np else xp.cuda.get_current_stream().synchronize
     result = call()
     wait()

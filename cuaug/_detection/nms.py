@@ -11,7 +11,6 @@ import numpy as np
 
 from .. import _check
 from .._arrays import convert
-from .._arrays.autograd import is_compiling
 from .._arrays.convert import tensor_key
 from .._arrays.descriptor import ArrayDescriptor
 from .._arrays.protocol import Library
@@ -20,7 +19,6 @@ from .._gpu import devices, host_counter, launch
 from .._host import extension as _cpu
 from .._program.dtypes import ITEM_SIZE
 from .._program.records import NMS
-from . import torch_ops as _operators
 
 _PACKER = NMS.packed_by("P32s P32s P32s P32s 2P 5P 48s")
 _REST = struct.Struct("q 2d 6i")  # from the number of samples on
@@ -48,9 +46,6 @@ def suppress(
     fixed_size: bool,
 ) -> Any:
     """What `nms` and `batched_nms` of ops.py promise."""
-    if is_compiling():
-        options = (iou_threshold, score_threshold, max_output, fixed_size)
-        return _operators.suppress(boxes, scores, classes, counts, *options)
     _check.number("iou_threshold", iou_threshold, 0, 1)
     if score_threshold is not None:
         _check.number("score_threshold", score_threshold, -np.inf)

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _check
 from .._arrays import autograd, convert
-from .._arrays.autograd import is_compiling, wants_gradient
+from .._arrays.autograd import wants_gradient
 from .._arrays.convert import host_array
 from .._arrays.descriptor import ArrayDescriptor, contiguous_strides
 from .._arrays.protocol import Library
@@ -20,7 +20,6 @@ from .._host import extension as _cpu
 from .._program.records import MAX_LEVELS, ROI, ROI_ARGMAX, ROI_BACKWARD
 from . import nms as _nms
 from . import roi_kernels as _roi_gpu
-from . import torch_ops as _operators
 
 _NOWHERE: tuple[int, ...] = (0,) * 5
 _NO_PLACES = bytes(ROI_ARGMAX.size - ROI.size)
@@ -45,14 +44,8 @@ def pool(
     layout: str | None, canonical_size: float, canonical_level: int,
 ) -> Any:  # fmt: skip
     """What `roi_align` and `roi_pool` of ops.py promise."""
-    levels = list(features) if isinstance(features, (list, tuple)) else [features]
-    scales = list(spatial_scale) if isinstance(spatial_scale, (list, tuple)) else [spatial_scale]
-    size = output_size if isinstance(output_size, (list, tuple)) else (output_size, output_size)
+    levels, scales, size = as_lists(features, spatial_scale, output_size)
     options = (sampling_ratio, aligned, kind)
-    if is_compiling():
-        return _operators.pool(
-            levels, joined(boxes), size, scales, *options, layout or "NCHW", canonical_size, canonical_level
-        )
     wanted = asked(levels, size, scales, *options, layout, canonical_size, canonical_level)
     rois = joined(boxes)
     if not wants_gradient(*levels):
@@ -70,6 +63,13 @@ def pool(
     # An average's gradient does not depend on the values, and a greatest value's on its place alone.
     saved = (rois,) if kind == "avg" else (rois, places) if remembered else (rois, *levels)
     return autograd.differentiable(lambda *_: pooled, back, saved, levels)
+
+
+def as_lists(features: Any, spatial_scale: Any, output_size: Any) -> tuple[list[Any], list[Any], Any]:
+    """Levels, their scales and the output size (H, W), each of which may be given as one."""
+    levels = list(features) if isinstance(features, (list, tuple)) else [features]
+    scales = list(spatial_scale) if isinstance(spatial_scale, (list, tuple)) else [spatial_scale]
+    return levels, scales, output_size if isinstance(output_size, (list, tuple)) else (output_size, output_size)
 
 
 def asked(

@@ -1,4 +1,4 @@
-"""Operators of torch's own, by which a graph of torch.compile calls what it cannot follow; eager calls never come here.
+"""Operators of torch, through which torch.compile calls what it cannot trace. Eager calls do not use them.
 
 They are defined while the first graph that needs them is traced.
 """
@@ -6,7 +6,6 @@ They are defined while the first graph that needs them is traced.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 from typing import Any
 
 from .._arrays import autograd, protocol
@@ -53,16 +52,28 @@ defined._dynamo_marked_constant = True  # type: ignore[attr-defined]  # run whil
 
 
 def suppress(boxes: Any, scores: Any, classes: Any, counts: Any, *options: Any) -> Any:
-    """As `_nms.suppress`, in a graph."""
+    """`nms.suppress`, called directly, or through torch's operator while torch.compile traces the caller."""
+    if not autograd.is_compiling():
+        return _nms.suppress(boxes, scores, classes, counts, *options)
     defined()
     indices, kept = autograd.torch_module().ops.cuaug.nms(boxes, scores, classes, counts, *options)
     return (indices, kept) if options[-1] else indices
 
 
-def pool(levels: list[Any], boxes: Any, size: Sequence[int], scales: list[float], *options: Any) -> Any:
-    """As `_roi.pool`, in a graph."""
+def pool(
+    features: Any, boxes: Any, output_size: Any, spatial_scale: Any, sampling_ratio: int, aligned: bool, kind: str,
+    layout: str | None, canonical_size: float, canonical_level: int,
+) -> Any:  # fmt: skip
+    """`roi.pool`, called directly, or through torch's operator while torch.compile traces the caller."""
+    options = sampling_ratio, aligned, kind
+    if not autograd.is_compiling():
+        arguments = features, boxes, output_size, spatial_scale, *options, layout, canonical_size, canonical_level
+        return _roi.pool(*arguments)
+    levels, scales, size = _roi.as_lists(features, spatial_scale, output_size)
     defined()
-    return autograd.torch_module().ops.cuaug.roi_align(levels, boxes, list(size), scales, *options)
+    return autograd.torch_module().ops.cuaug.roi_align(
+        levels, _roi.joined(boxes), list(size), scales, *options, layout or "NCHW", canonical_size, canonical_level
+    )
 
 
 def _suppress(boxes: Any, scores: Any, classes: Any, counts: Any, *options: Any) -> Any:

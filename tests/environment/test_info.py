@@ -6,8 +6,9 @@ import subprocess
 import sys
 
 import pytest
+from helpers.replace import replace_everywhere
 
-from cuaug import _info
+from cuaug import _doctor, _info
 
 HOPPER = {"name": "NVIDIA H200", "compute_capability": "9.0", "memory_gib": 139.8}
 PASCAL = {"name": "Tesla P100", "compute_capability": "6.0", "memory_gib": 16.0}
@@ -17,8 +18,13 @@ def machine(monkeypatch, *gpus, driver="580.82.07", **wheels):
     """Pretend: these GPUs under this driver, and these distributions installed."""
     facts = {"version": driver, "cuda": "13.0", "gpus": list(gpus)} if driver else None
     installed = {name.replace("_", "-"): version for name, version in wheels.items()}
-    monkeypatch.setattr(_info, "_driver", lambda: facts)
-    monkeypatch.setattr(_info, "_wheels", lambda prefix: {n: v for n, v in installed.items() if n.startswith(prefix)})
+    replace_everywhere(monkeypatch, _info, "find_driver", lambda: facts)
+    replace_everywhere(
+        monkeypatch,
+        _info,
+        "installed_wheels",
+        lambda prefix: {n: v for n, v in installed.items() if n.startswith(prefix)},
+    )
 
 
 def run(*arguments, **environment):
@@ -71,21 +77,21 @@ def test_the_extra_fits_driver_and_oldest_gpu(monkeypatch, gpus, driver, extra):
 )  # fmt: skip
 def test_doctor_on_cupy(monkeypatch, gpus, driver, wheels, state, words, repair):
     machine(monkeypatch, *gpus, driver=driver, **wheels)
-    (finding,) = _info._check_cupy()
+    (finding,) = _doctor._check_cupy()
     assert (finding.state, finding.repair) == (state, repair)
     assert words in finding.found
 
 
 @pytest.mark.jpeg
 def test_doctor_on_the_decoder(monkeypatch):
-    (fine,) = _info._check_jpeg()
+    (fine,) = _doctor._check_jpeg()
     assert (fine.state, fine.found) == ("ok", f"libjpeg-turbo {_info.info()['libjpeg_turbo']} decodes")
     with monkeypatch.context() as patch:
-        patch.setattr(_info, "_decodes", lambda: False)
-        (wrong,) = _info._check_jpeg()
-    assert (wrong.state, wrong.repair) == ("FAIL", _info._REINSTALL)
+        replace_everywhere(patch, _doctor, "_decodes", lambda: False)
+        (wrong,) = _doctor._check_jpeg()
+    assert (wrong.state, wrong.repair) == ("FAIL", _doctor._REINSTALL)
     monkeypatch.setattr(_info._cpu, "extension", object)
-    (missing,) = _info._check_jpeg()
+    (missing,) = _doctor._check_jpeg()
     assert (missing.state, missing.repair) == ("note", _info._cpu.INSTALL_JPEG)
     assert _info.info()["libjpeg_turbo"] is None
 
@@ -94,7 +100,7 @@ def test_doctor_on_the_decoder(monkeypatch):
 def test_doctor_on_the_kernel_cache(monkeypatch, tmp_path, trouble):
     folder = tmp_path / "cache"
     monkeypatch.setenv("CUPY_CACHE_DIR", str(folder))
-    (fine,) = _info._check_cache()
+    (fine,) = _doctor._check_cache()
     assert (fine.state, fine.repair) == ("ok", "")
     if trouble == "a file in its place":
         folder.write_text("")
@@ -103,9 +109,9 @@ def test_doctor_on_the_kernel_cache(monkeypatch, tmp_path, trouble):
         folder.chmod(0o777)
     else:
         monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may write anywhere
-    (finding,) = _info._check_cache()
+    (finding,) = _doctor._check_cache()
     assert finding.state == "FAIL"
-    assert finding.repair == (f"chmod 700 {folder}" if trouble == "anyone may write" else _info._CHOOSE_CACHE)
+    assert finding.repair == (f"chmod 700 {folder}" if trouble == "anyone may write" else _doctor._CHOOSE_CACHE)
 
 
 def test_doctor_ends_with_1_where_something_fails(tmp_path):
@@ -122,8 +128,8 @@ def test_doctor_outlives_a_check_that_breaks(monkeypatch):
         raise OSError("no such thing")
 
     broken.__name__ = "_check_driver"
-    monkeypatch.setattr(_info, "_check_driver", broken)
-    findings = list(_info.diagnose())
+    replace_everywhere(monkeypatch, _doctor, "_check_driver", broken)
+    findings = list(_doctor.diagnose())
     assert [f.found for f in findings if f.subject == "driver"] == ["OSError: no such thing"]
     assert findings[-1].subject == "opencv"
 
