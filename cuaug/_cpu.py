@@ -52,7 +52,7 @@ def loops(structs: tuple[str, ...]) -> list[str | tuple[int, int]]:
 def _loop(own: _user_ops.UserOp) -> tuple[int, int]:
     from . import _compiler  # with subprocess and tempfile: a fifth of the package's import, for users' ops alone
 
-    return _compiler.loop(own, native().flags()), own.fields
+    return _compiler.loop(own, native().compiler_flags()), own.fields
 
 
 @public

@@ -71,6 +71,6 @@ class _Launches:
 @functools.cache
 def _kind() -> Any:
     try:
-        return _cpu.native().Launches
+        return _cpu.native().LaunchPlan
     except BackendError:
         return _Launches

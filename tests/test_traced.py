@@ -109,7 +109,7 @@ def gpu(request, monkeypatch):
     else:
         from cuaug import _native as native
 
-        assert _launches._kind() is native.Launches
+        assert _launches._kind() is native.LaunchPlan
     return driver
 
 
