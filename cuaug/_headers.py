@@ -12,7 +12,7 @@ from ._limits import Limits
 if TYPE_CHECKING:
     from ._native import EncodedFiles
 
-# `jpeg::Header`. Sampling and colour space are indices into `jpeg_subsamplings` and `jpeg_color_spaces`; `complete`: the
+# `jpeg::Header`: sampling and color space are indices of `jpeg_subsamplings` and `jpeg_color_spaces`; `complete`: the
 # file ends with an end-of-image marker.
 _NUMBERS = ("channels", "subsampling", "color_space", "progressive", "orientation", "complete", "bytes")
 HEADER = np.dtype([("size", np.int64, 2), *((name, np.int64) for name in _NUMBERS)])

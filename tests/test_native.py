@@ -198,21 +198,21 @@ def test_a_forked_child_starts_threads_of_its_own():
 def test_refusals_name_what_is_wrong():
     names = ("uint8", "uint8", "Affine", "Bilinear", "Constant")
     with pytest.raises(ValueError, match="record has 3 bytes, expected"):
-        native.warp(b"abc", *names)
+        native.warp_image(b"abc", *names)
     for place, (name, kind) in enumerate(
         [("half", "dtype"), ("half", "dtype"), ("Shear", "geometry"), ("Cubic", "sampler"), ("Zero", "border")]
     ):
         with pytest.raises(ValueError, match=f"{kind} '{name}'"):
-            native.warp(b"", *names[:place], name, *names[place + 1 :])
+            native.warp_image(b"", *names[:place], name, *names[place + 1 :])
     with pytest.raises(ValueError, match="int32 is only moved"):
-        native.warp(b"", "int32", "int32", "Affine", "Bilinear", "Constant")
+        native.warp_image(b"", "int32", "int32", "Affine", "Bilinear", "Constant")
     with pytest.raises(ValueError, match="int64 is only moved"):
-        native.warp(b"", "int64", "float32", "Affine", "Nearest", "Constant")
+        native.warp_image(b"", "int64", "float32", "Affine", "Nearest", "Constant")
     with pytest.raises(ValueError, match="filter 'Box'"):
         native.resample(b"", "uint8", "uint8", "Box")
     with pytest.raises(ValueError, match="record has 0 bytes, expected"):
         native.resample(b"", "uint8", "uint8", "Triangle")
-    for loop in (native.adjust_sharpness, native.relevel, native.extremes, native.lut):
+    for loop in (native.adjust_sharpness, native.histogram_lut, native.channel_min_max, native.lut):
         with pytest.raises(ValueError, match="record has 3 bytes, expected"):
             loop(b"abc", "uint8")
         with pytest.raises(ValueError, match="int64 is only moved"):

@@ -112,7 +112,7 @@ Dtype image_dtype(const std::string& name) {
 }
 
 template <class... Geometries>
-BoundLoop bind_warp(cuaug::TypeList<Geometries...>, const py::bytes& record, const WarpCall& call) {
+BoundLoop bind_warp_image(cuaug::TypeList<Geometries...>, const py::bytes& record, const WarpCall& call) {
     using Bind = BoundLoop (*)(const py::bytes&, const WarpCall&);
     static constexpr Bind bind[] = {[](const py::bytes& bytes, const WarpCall& warp_call) {
         return bind_loop<cuaug::WarpRecord<Geometries>>(bytes, warp_call, &LoopTable::warp_image);
@@ -120,12 +120,12 @@ BoundLoop bind_warp(cuaug::TypeList<Geometries...>, const py::bytes& record, con
     return bind[static_cast<int>(call.geometry)](record, call);
 }
 
-BoundLoop warp(const py::bytes& record, const std::string& in_dtype, const std::string& out_dtype,
-               const std::string& geometry, const std::string& sampler, const std::string& border) {
+BoundLoop warp_image(const py::bytes& record, const std::string& in_dtype, const std::string& out_dtype,
+                     const std::string& geometry, const std::string& sampler, const std::string& border) {
     const auto sampler_index = index_of<Sampler>(cuaug::Samplers(), sampler, "sampler");
     const bool moves_only = in_dtype == out_dtype && sampler_index == cuaug::sampler_of<cuaug::Nearest>;
     const auto dtype = moves_only ? &dtype_named : &image_dtype;
-    return bind_warp(
+    return bind_warp_image(
         cuaug::Geometries(), record,
         {nullptr, dtype(in_dtype), dtype(out_dtype), index_of<Geometry>(cuaug::Geometries(), geometry, "geometry"),
          sampler_index, index_of<Border>(cuaug::Borders(), border, "border")});
@@ -212,7 +212,8 @@ void native::bind_loops(py::module_& module) {
     using namespace py::literals;
     py::class_<BoundLoop>(module, "BoundLoop", "A loop over images with its arguments, for `run`.");
     module.def("run", &run, "loops"_a, "Runs loops one after the other, sample by sample if there are many.");
-    module.def("warp_image", &warp, "record"_a, "in_dtype"_a, "out_dtype"_a, "geometry"_a, "sampler"_a, "border"_a);
+    module.def("warp_image", &warp_image, "record"_a, "in_dtype"_a, "out_dtype"_a, "geometry"_a, "sampler"_a,
+               "border"_a);
     module.def("resample", &resample, "record"_a, "in_dtype"_a, "out_dtype"_a, "filter"_a);
     module.def("pointwise", &pointwise, "record"_a, "in_dtype"_a, "out_dtype"_a, "ops"_a, "out_channels"_a);
     module.def("luma_mean", &luma_mean, "record"_a, "dtype"_a, "ops"_a, "in_place"_a);
