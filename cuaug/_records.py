@@ -10,10 +10,13 @@ _RECORDS = {
     "draw": ("DrawRecord", _draws.RECORD.size),
     "copy_boxes": ("CopyBoxesRecord", _engine.RECORD.size),
     **dict.fromkeys(_nms.KERNELS, ("NmsRecord", _nms.RECORD.size)),
-    **dict.fromkeys(("roi_average", "roi_backward_separable"), ("Pooling", _roi.RECORD.size)),
-    **dict.fromkeys(("roi_by_sample", "roi_backward_scatter"), ("PoolingPlaces", _roi.RECORD.size + _roi.PLACES.size)),
+    **dict.fromkeys(("roi_average", "roi_backward_separable"), ("RoiRecord", _roi.RECORD.size)),
     **dict.fromkeys(
-        ("roi_regions", "roi_backward_gather"), ("PoolingBack", _roi.RECORD.size + _roi.PLACES.size + _roi.BACK.size)
+        ("roi_by_sample", "roi_backward_scatter"), ("RoiArgmaxRecord", _roi.RECORD.size + _roi.PLACES.size)
+    ),
+    **dict.fromkeys(
+        ("roi_regions", "roi_backward_gather"),
+        ("RoiBackwardRecord", _roi.RECORD.size + _roi.PLACES.size + _roi.BACK.size),
     ),
     "soft_nms": ("SoftNmsRecord", _soft_nms.RECORD.size),
     "rotated_pairs": ("RotatedIouRecord", _rotated.RECORD.size),

@@ -251,7 +251,7 @@ def _record(
     regions: _dlpack.Tensor,
     pooled: tuple[int, ...],
 ) -> bytes:
-    """`cuaug::Pooling`."""
+    """`cuaug::RoiRecord`."""
     record: list[Any] = []
     for own, to, scale, least in zip(maps, gradients, wanted.scales, wanted.least_areas, strict=True):
         _, _, height, width = _extents(own, wanted)
@@ -281,7 +281,7 @@ def _extents(maps: _dlpack.Tensor, wanted: Pooling) -> tuple[int, ...]:
 
 
 def _numbers(maps: _dlpack.Tensor, wanted: Pooling) -> tuple[int, ...]:
-    """`cuaug::Maps`."""
+    """`cuaug::FeatureMap`."""
     return maps.pointer, *(maps.strides[axis] for axis in _ORDERS[wanted.layout])
 
 
