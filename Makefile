@@ -11,6 +11,7 @@ PIP     := $(PY) -m pip --disable-pip-version-check --quiet
 BUILD   := scikit-build-core>=0.11 pybind11>=3.0 cmake>=3.18 ninja
 DEMO    := matplotlib>=3.8 pillow>=11 scikit-image>=0.25 scikit-learn>=1.5 opencv-python-headless>=5
 FUZZ_SECONDS ?= 60
+JPEG    := $(wildcard cuaug/cpu/jpeg/*.cpp)
 # A crash of a fuzz run leaves its input in build/fuzz.
 FUZZ_FLAGS := -std=c++17 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -I ../../cuaug/cpu/jpeg
 fuzz: export ASAN_OPTIONS := abort_on_error=1:handle_abort=0
@@ -45,9 +46,9 @@ sanitize:  ## run the GPU suite under compute-sanitizer, after a planted error t
 fuzz: $(VENV)/.test  ## mutated JPEGs: FUZZ_SECONDS under sanitizers, the mutation tests under sanitizers, then a million files
 	$(PY) tests/fuzz/corpus.py build/fuzz/corpus
 	cd build/fuzz && if command -v clang++ >/dev/null; \
-	  then clang++ $(FUZZ_FLAGS) -fsanitize=fuzzer $(addprefix ../../,tests/fuzz/jpeg_decode.cpp cuaug/cpu/jpeg/jpeg.cpp) -o fuzz -ljpeg && \
+	  then clang++ $(FUZZ_FLAGS) -fsanitize=fuzzer $(addprefix ../../,tests/fuzz/jpeg_decode.cpp $(JPEG)) -o fuzz -ljpeg && \
 	    ./fuzz -max_total_time=$(FUZZ_SECONDS) -timeout=2 -rss_limit_mb=1024 corpus; \
-	  else $(CXX) $(FUZZ_FLAGS) $(addprefix ../../,tests/fuzz/jpeg_decode.cpp tests/fuzz/mutate.cpp cuaug/cpu/jpeg/jpeg.cpp) -o fuzz -ljpeg && \
+	  else $(CXX) $(FUZZ_FLAGS) $(addprefix ../../,tests/fuzz/jpeg_decode.cpp tests/fuzz/mutate.cpp $(JPEG)) -o fuzz -ljpeg && \
 	    ./fuzz $(FUZZ_SECONDS) $$RANDOM corpus/*.jpg; fi
 	$(PY) -m pip --disable-pip-version-check --quiet install --no-build-isolation --no-deps --target build/fuzz/site --upgrade \
 	  --config-settings=cmake.define.CUAUG_SANITIZE=ON --config-settings=install.strip=false .

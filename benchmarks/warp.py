@@ -195,7 +195,7 @@ def gpu_cells(found: dict[str, Any]) -> dict[str, str]:
 
 def cpu_table(options: argparse.Namespace) -> dict[str, Any]:
     native, rows = _cpu.extension(), []
-    device, isas, problems = cpu_name(), native.isas(), Problems()
+    device, isas, problems = cpu_name(), native.instruction_sets(), Problems()
     for row in chosen(CPU, options):
         for threads in sorted({1, cpus()}):
             print(f"  {row.name}, {threads} threads", flush=True)
@@ -213,7 +213,7 @@ def cpu_table(options: argparse.Namespace) -> dict[str, Any]:
             for name, peer, away in peers(work, builders, problems):
                 calls[name], apart[name] = partial(peer.run, 0), away
             times = clocks.in_turns(calls, 0.05 if options.quick else 1.0)
-            native.set_isa(isas[-1])
+            native.set_instruction_set(isas[-1])
             own = times[isas[-1]]
             found |= {"us": own, "samples": work.samples, "isas": {isa: times[isa] for isa in isas}}
             for name, away in apart.items():
@@ -247,7 +247,7 @@ def with_isa(contender: Contender, isa: str) -> Callable[[], Any]:
     native = _cpu.extension()
 
     def call() -> Any:
-        native.set_isa(isa)
+        native.set_instruction_set(isa)
         return contender.run(0)
 
     return call

@@ -29,7 +29,7 @@ from ._host import extension as _cpu
 from ._host import threads as _threads
 
 if TYPE_CHECKING:
-    from ._native import Files
+    from ._native import EncodedFiles
 
 __all__ = ["Header", "decode_and_crop_jpeg", "decode_image", "decode_jpeg", "encode_jpeg", "read_header"]
 
@@ -461,7 +461,7 @@ class _OnHost(NamedTuple):
     """How the CPU decodes files."""
 
     files: Sequence[_encoded.File]
-    data: Files
+    data: EncodedFiles
     color: str
     strict: bool
     limits: Limits
@@ -520,12 +520,12 @@ def _on_device(headers: np.ndarray, parts: Sequence[_Part], on_host: _OnHost, me
     return [array.permute(2, 0, 1) if library.channels_first else array for array in found]
 
 
-def _data(files: Sequence[_encoded.File]) -> Files:
-    found: Files = _cpu.jpeg().Files([file.data for file in files])
+def _data(files: Sequence[_encoded.File]) -> EncodedFiles:
+    found: EncodedFiles = _cpu.jpeg().EncodedFiles([file.data for file in files])
     return found
 
 
-def _read(files: Sequence[_encoded.File], data: Files, limits: Limits) -> np.ndarray:
+def _read(files: Sequence[_encoded.File], data: EncodedFiles, limits: Limits) -> np.ndarray:
     """Rows of `_headers.HEADER`."""
     found, failed = _headers.read(data, limits)
     _raise_first(files, failed)
@@ -534,7 +534,7 @@ def _read(files: Sequence[_encoded.File], data: Files, limits: Limits) -> np.nda
 
 def _header(row: Any) -> Header:
     size, channels, subsampling, space, progressive, orientation, *_ = row
-    names = _cpu.jpeg().jpeg_subsamplings[subsampling], _cpu.jpeg().jpeg_spaces[space]
+    names = _cpu.jpeg().jpeg_subsamplings[subsampling], _cpu.jpeg().jpeg_color_spaces[space]
     height, width = size.tolist()
     return Header(height, width, int(channels), *names, bool(progressive), int(orientation))
 

@@ -10,16 +10,16 @@ from .._host import extension as _cpu
 from .limits import Limits
 
 if TYPE_CHECKING:
-    from .._native import Files
+    from .._native import EncodedFiles
 
-# `jpeg::Header`. Sampling and colour space are places in `jpeg_subsamplings` and `jpeg_spaces`; `ended`: its last bytes
-# are those of a whole file.
-_NUMBERS = ("channels", "subsampling", "color_space", "progressive", "orientation", "ended", "bytes")
+# `jpeg::Header`: sampling and color space are indices of `jpeg_subsamplings` and `jpeg_color_spaces`; `complete`: the
+# file ends with an end-of-image marker.
+_NUMBERS = ("channels", "subsampling", "color_space", "progressive", "orientation", "complete", "bytes")
 HEADER = np.dtype([("size", np.int64, 2), *((name, np.int64) for name in _NUMBERS)])
-PART = 8  # numbers of a `Part`: place, scale, top, left, height, width, address, bytes from a row to the next
+PART = 8  # numbers of a `RegionToDecode`: file, scale, top, left, height, width, address, bytes from row to row
 
 
-def read(files: Files, limits: Limits, threads: int = 0) -> tuple[np.ndarray, list[tuple[int, str, str]]]:
+def read(files: EncodedFiles, limits: Limits, threads: int = 0) -> tuple[np.ndarray, list[tuple[int, str, str]]]:
     """Headers [N], and of files that have none, where they are 0: place, exception's name, reason."""
     out = np.zeros(len(files), HEADER)
     return out, _cpu.jpeg().jpeg_headers(

@@ -25,7 +25,7 @@ from .._host import extension as _cpu
 from .._program.records import COPY_BOXES
 
 if TYPE_CHECKING:
-    from .._native import Files
+    from .._native import EncodedFiles
 
 _ROWS = 32  # `cut_rows`: of a piece, that a block of the kernel moves
 _TAKEN = ("444", "422", "420", "440")
@@ -41,15 +41,15 @@ def takes(headers: np.ndarray) -> np.ndarray:
     """Whether the engine decodes such files as libjpeg-turbo does: baseline, in colour, and not cut short. [N]"""
     jpeg = _cpu.jpeg()
     usual = np.array([name in _TAKEN for name in jpeg.jpeg_subsamplings])[headers["subsampling"]]
-    in_colour = headers["color_space"] == jpeg.jpeg_spaces.index("ycbcr")
-    found: np.ndarray = usual & in_colour & (headers["progressive"] == 0) & (headers["ended"] == 1)
+    in_colour = headers["color_space"] == jpeg.jpeg_color_spaces.index("ycbcr")
+    found: np.ndarray = usual & in_colour & (headers["progressive"] == 0) & (headers["complete"] == 1)
     return found
 
 
 class Cuts(NamedTuple):
     """Boxes of images that the engine decodes, and where they go."""
 
-    files: Files
+    files: EncodedFiles
     places: np.ndarray  # of the images in `files` [N]
     sizes: np.ndarray  # of the images: H, W [N, 2]
     box: np.ndarray  # top, left, height, width [N, 4]
@@ -167,8 +167,8 @@ class Work:
         wanted = np.empty((len(images), 3), np.int64)
         wanted[:, 0], wanted[:, 1:] = cuts.places, images
         held, known = (turn, turn.memory), (engine.handle, turn.state, turn.stream.ptr, turn.done.ptr)
-        pending = _cpu.extension().engine_decode(cuts.files, wanted, held, engine.driver, engine.functions, *known)
-        pending.begin()
+        pending = _cpu.extension().nvjpeg_decode(cuts.files, wanted, held, engine.driver, engine.functions, *known)
+        pending.start()
         top, left = cuts.box[:, :2].T
         address, pitch = images.T
         pieces = pieces_of(address + top * pitch + 3 * left, pitch, cuts.target, cuts.box[:, 2:])

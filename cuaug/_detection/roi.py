@@ -256,7 +256,7 @@ def _record(
     regions: ArrayDescriptor,
     pooled: tuple[int, ...],
 ) -> bytes:
-    """`cuaug::Pooling`."""
+    """`cuaug::RoiRecord`."""
     record: list[Any] = []
     for own, to, scale, least in zip(maps, gradients, wanted.scales, wanted.least_areas, strict=True):
         _, _, height, width = _extents(own, wanted)

@@ -12,7 +12,7 @@ _TILE, _GROUP = (8, 32), {"float64": 16}  # kernels/detection/roi_gather.cuh, ro
 _PLANAR, _MOST_ROWS = 8, 65535  # channels of a thread (kernels/detection/roi_by_sample.cuh); of a grid
 _ENOUGH = 2048  # blocks of 256 threads for a large GPU: each works out its region anew
 _A_BLOCKS = 128  # channels in planes: 16 for each warp of kernels/detection/roi_average.cu
-BOUNDS, SHAPE = 24, 112  # bytes of RegionBounds and RegionShape (kernels/records/roi.cuh)
+BOUNDS, SHAPE = 24, 112  # bytes of RegionBounds and StoredBins (kernels/records/roi.cuh)
 
 
 class Call(NamedTuple):
@@ -60,9 +60,9 @@ def gather(call: Call, data: bytes, levels: list[tuple[int, ...]], samples: int)
     tiles = sum(-(-height // _TILE[0]) * -(-width // _TILE[1]) for _, _, height, width in levels)
     blocks = tiles * samples * -(-call.channels // _GROUP.get(call.dtype, 32))
     real = "cuaug::float64" if call.dtype == "float64" else "cuaug::float32"
-    touch = f"cuaug::Nearby<cuaug::{_bins(call)}<{real}>, {int(call.kind != 'avg')}>"
+    touch = f"cuaug::SampleGather<cuaug::{_bins(call)}<{real}>, {int(call.kind != 'avg')}>"
     if call.kind == "avg" and not call.rotated:
-        touch = f"cuaug::Upright<{real}>"
+        touch = f"cuaug::SeparableGather<{real}>"
     if blocks:
         _launch(call, "roi_backward_gather", (touch,), data, (blocks, 1, 1), _TILE[0] * _TILE[1])
 
@@ -94,7 +94,7 @@ def _items(call: Call) -> int:
 
 
 def _bins(call: Call) -> str:
-    return "PixelBins" if call.kind == "pixels" else "SampledBins"
+    return "RoiPoolBins" if call.kind == "pixels" else "RoiAlignBins"
 
 
 def _launch(

@@ -72,6 +72,6 @@ class _PythonLaunchPlan:
 @functools.cache
 def _launch_plan_class() -> Any:
     try:
-        return _cpu.extension().Launches
+        return _cpu.extension().LaunchPlan
     except BackendError:
         return _PythonLaunchPlan

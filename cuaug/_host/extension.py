@@ -52,7 +52,7 @@ def chain_ops(structs: tuple[str, ...]) -> list[str | tuple[int, int]]:
 def _user_op(own: _user_ops.UserOp) -> tuple[int, int]:
     from . import compiler as _compiler
 
-    return _compiler.loop_address(own, extension().flags()), own.fields
+    return _compiler.loop_address(own, extension().compiler_flags()), own.fields
 
 
 @public

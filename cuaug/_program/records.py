@@ -72,7 +72,7 @@ BATCH_VIEW = Record("BatchView", {"data": "P", "n": "q", "t": "q", "c": "q", "y"
 PARAMETER_TABLE = Record("ParameterTable", {"data": "P", "n": "q", "y": "q", "x": "q", "is_double": "q"})
 FILL = Record("Fill", {"table": PARAMETER_TABLE, "value": "4d"})
 TYPED_ARRAY = Record("TypedArray", {"data": "P", "n": "q", "k": "q", "x": "q", "kind": "q"})
-FEATURE_MAP = Record("Maps", {"data": "P", "n": "q", "c": "q", "y": "q", "x": "q"})
+FEATURE_MAP = Record("FeatureMap", {"data": "P", "n": "q", "c": "q", "y": "q", "x": "q"})
 
 # A row of the table that a ragged batch points to.
 RAGGED_IMAGE = Record(
@@ -267,19 +267,19 @@ ROTATED_IOU = Record(
 )
 
 ROI_LEVEL = Record(
-    "PoolingLevel",
+    "RoiLevel",
     {
         "values": FEATURE_MAP,
         "gradients": FEATURE_MAP,
         "height": "i",
         "width": "i",
         "scale": "d",
-        "least_area": "d",
+        "min_area": "d",
     },
 )
 MAX_LEVELS = 8
 ROI = Record(
-    "Pooling",
+    "RoiRecord",
     {
         "level": (ROI_LEVEL, MAX_LEVELS),
         "rois": TYPED_ARRAY,
@@ -290,13 +290,13 @@ ROI = Record(
         "channels": "i",
         "out_height": "i",
         "out_width": "i",
-        "sampling": "i",
+        "sampling_ratio": "i",
         "aligned": "i",
         "rotated": "i",
     },
 )
-ROI_ARGMAX = Record("PoolingPlaces", {"places": FEATURE_MAP, "short_places": "q"}, base=ROI)
-ROI_BACKWARD = Record("PoolingBack", {"bounds": "P", "shapes": "P"}, base=ROI_ARGMAX)
+ROI_ARGMAX = Record("RoiArgmaxRecord", {"argmax": FEATURE_MAP, "argmax_is_int32": "q"}, base=ROI)
+ROI_BACKWARD = Record("RoiBackwardRecord", {"bounds": "P", "bins": "P"}, base=ROI_ARGMAX)
 
 _BY_KERNEL = {
     **dict.fromkeys(

@@ -134,5 +134,5 @@ def covered(boxes: Boxes, sizes: np.ndarray, scalable: np.ndarray) -> tuple[np.n
         Scale (one over), top, left, height, width in pixels of the scaled image [N, 5]; the boxes there [N, 4].
     """
     regions, within = np.empty((len(sizes), 5), np.int64), np.empty((len(sizes), 4))
-    _cpu.extension().cover(boxes.box, boxes.size, sizes, scalable, regions, within)
+    _cpu.extension().choose_decode_regions(boxes.box, boxes.size, sizes, scalable, regions, within)
     return regions, within

@@ -18,7 +18,7 @@ from .._host import extension as _cpu
 from .._host import threads as _threads
 
 if TYPE_CHECKING:
-    from .._native import Files
+    from .._native import EncodedFiles
 
 _APART = 512  # bytes that groups of slots begin at multiples of, as arrays of their own would
 
@@ -35,10 +35,10 @@ class Decoding(NamedTuple):
 class Encoded:
     """Images whose sizes are known, in the order of their batch; `bad` says why one cannot be had, by its place."""
 
-    def __init__(self, data: Sequence[bytes | str] | Files, how: Decoding) -> None:
+    def __init__(self, data: Sequence[bytes | str] | EncodedFiles, how: Decoding) -> None:
         jpeg = _cpu.jpeg()
         self._how, self.bad = how, dict[int, str]()
-        self._files: Files = data if isinstance(data, jpeg.Files) else jpeg.Files(data)
+        self._files: EncodedFiles = data if isinstance(data, jpeg.EncodedFiles) else jpeg.EncodedFiles(data)
         self._headers, failed = _headers.read(self._files, how.limits, how.threads)
         self._jpegs: np.ndarray = self._headers["channels"] > 0
         self.sizes = np.maximum(self._headers["size"], 1)  # of what is bad, so that there is something to count with
@@ -90,7 +90,7 @@ class Encoded:
         jpegs[:, 6] += memory.ctypes.data
         how = self._how
         pending = _cpu.jpeg().jpeg_decode(self._files, how.limits, jpegs, "rgb", how.strict, how.threads, memory)
-        pending.begin()
+        pending.start()
 
         def finish() -> float:
             done, failed = pending.wait()

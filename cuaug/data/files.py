@@ -15,7 +15,7 @@ from .._codecs import limits as _limits
 from .._host import extension as _cpu
 
 if TYPE_CHECKING:
-    from .._native import Files
+    from .._native import EncodedFiles
 
 EXTENSIONS = (".jpg", ".jpeg", ".png", ".ppm", ".pgm", ".bmp", ".tif", ".tiff", ".webp", ".gif")
 
@@ -94,12 +94,14 @@ class ImageFiles:
         path, offset = os.fsdecode(piece[0]), piece[1]
         return path if offset == 0 else f"{path} at byte {offset}"
 
-    def read(self, indices: Sequence[int], threads: int) -> Files:
+    def read(self, indices: Sequence[int], threads: int) -> EncodedFiles:
         """Encoded images, by several threads; a string instead says why one cannot be read.
 
         What holds them makes bytes of those that are asked for alone: a loader has its decoder read them as they are.
         """
-        found: Files = _cpu.extension().Files([self._pieces[i] for i in indices], _limits.MAX_BYTES, threads)
+        found: EncodedFiles = _cpu.extension().EncodedFiles(
+            [self._pieces[i] for i in indices], _limits.MAX_BYTES, threads
+        )
         return found
 
 

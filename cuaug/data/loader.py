@@ -23,7 +23,7 @@ from .prefetch import Ahead
 from .targets import NumPyPlace, place_of
 
 if TYPE_CHECKING:
-    from .._native import Files
+    from .._native import EncodedFiles
 
 
 class Loader:
@@ -191,9 +191,9 @@ class Loader:
         while begun:
             yield self._making.finish(begun.popleft(), place)
 
-    def _encoded(self, ids: list[int]) -> Sequence[bytes | str] | Files:
+    def _encoded(self, ids: list[int]) -> Sequence[bytes | str] | EncodedFiles:
         if self._cache is None:
-            found: Sequence[bytes | str] | Files = self.source.read(ids, self._threads)
+            found: Sequence[bytes | str] | EncodedFiles = self.source.read(ids, self._threads)
             return found
         missing = [i for i in dict.fromkeys(ids) if i not in self._cache]
         fresh = dict(zip(missing, self.source.read(missing, self._threads), strict=True))

@@ -19,7 +19,7 @@ from .targets import NumPyPlace
 from .work_splitter import OnWay
 
 if TYPE_CHECKING:
-    from .._native import Files
+    from .._native import EncodedFiles
 
 ON_ERROR = ("raise", "skip", "replace")
 
@@ -39,7 +39,7 @@ class Read(NamedTuple):
     ids: np.ndarray  # [N]
     labels: np.ndarray | None  # [N]
     valid: int  # how many are no padding
-    data: Sequence[bytes | str] | Files  # encoded, or why it cannot be read
+    data: Sequence[bytes | str] | EncodedFiles  # encoded, or why it cannot be read
     epoch: int
 
 

@@ -239,6 +239,6 @@ def test_the_engine_takes_baseline_files_in_colour_that_are_whole():
         b"\xff\xd8\xff\xd9": False,
         b"": False,
     }
-    headers, failed = _headers.read(_cpu.jpeg().Files([*files]), _limits.limits_of())
+    headers, failed = _headers.read(_cpu.jpeg().EncodedFiles([*files]), _limits.limits_of())
     assert [place for place, _, _ in failed] == [10, 11]
     assert _engine.takes(headers).tolist() == [*files.values()]

@@ -170,14 +170,14 @@ def test_no_box_at_all(home):
 
 
 def test_the_instruction_sets_agree():
-    isa, (boxes, scores) = native.isa(), box_cases.clustered(2000)
+    isa, (boxes, scores) = native.instruction_set(), box_cases.clustered(2000)
     boxes = boxes.astype(np.float32)
     try:
-        for other in native.isas():
-            native.set_isa(other)
+        for other in native.instruction_sets():
+            native.set_instruction_set(other)
             assert_array_equal(cuaug.nms(boxes, scores, 0.5), reference_ops.nms(boxes, scores, 0.5))
     finally:
-        native.set_isa(isa)
+        native.set_instruction_set(isa)
 
 
 def test_many_boxes_take_memory_in_proportion():

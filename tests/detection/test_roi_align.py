@@ -343,7 +343,7 @@ def test_no_region_and_no_sample(home):
 
 
 def test_the_instruction_sets_agree_and_so_do_threads():
-    isa, features = native.isa(), maps("float32").astype(np.float32)
+    isa, features = native.instruction_set(), maps("float32").astype(np.float32)
     calls = [
         lambda: cuaug.roi_align(features, ROIS, 7, layout="NCHW"),
         lambda: cuaug.roi_align(features, TURNED, 7, mode="max", layout="NCHW"),
@@ -352,11 +352,11 @@ def test_the_instruction_sets_agree_and_so_do_threads():
     try:
         for call in calls:
             wanted = call()
-            for other in native.isas():
-                native.set_isa(other)
+            for other in native.instruction_sets():
+                native.set_instruction_set(other)
                 assert_allclose(call(), wanted, atol=1e-5)
     finally:
-        native.set_isa(isa)
+        native.set_instruction_set(isa)
     many = np.tile(ROIS, (40, 1))
     try:
         found = []

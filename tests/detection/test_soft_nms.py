@@ -98,16 +98,16 @@ def test_ties_go_to_the_lower_index():
 
 
 def test_the_instruction_sets_agree():
-    isa, (boxes, scores) = native.isa(), box_cases.clustered(500)
+    isa, (boxes, scores) = native.instruction_set(), box_cases.clustered(500)
     wanted, decayed = reference_ops.soft_nms(boxes, scores, "gaussian")
     try:
-        for other in native.isas():
-            native.set_isa(other)
+        for other in native.instruction_sets():
+            native.set_instruction_set(other)
             indices, found = cuaug.soft_nms(boxes, scores, method="gaussian")
             assert_array_equal(indices, wanted)
             assert_allclose(found, decayed, rtol=1e-12)
     finally:
-        native.set_isa(isa)
+        native.set_instruction_set(isa)
 
 
 FINE = np.zeros((3, 4)), np.zeros(3)

@@ -1,4 +1,5 @@
-// A fuzz target, for libFuzzer or for mutate.cpp: header, then a region in a way that the input's last bytes choose.
+// A fuzz target for libFuzzer or mutate.cpp: reads the header, then decodes a region. The last eight bytes of the input
+// choose the region and how to decode it.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,26 +12,37 @@
 
 namespace {
 
-constexpr long long most_pixels = 1 << 20;
+constexpr jpeg::Limits limits = {1 << 20, 0, 0, 64 << 20, 50};
 
-void require(bool condition, const char* what) {
+void require(bool condition, const char* law) {
     if (condition) return;
-    std::fprintf(stderr, "broken: %s\n", what);
+    std::fprintf(stderr, "broken: %s\n", law);
     std::abort();
 }
+
+struct Settings {
+    int scale;
+    jpeg::Color color;
+    bool strict;
+};
 
 struct Image {
     std::vector<unsigned char> pixels;
     bool decoded;
 };
 
-Image decoded(const std::uint8_t* data, std::size_t size, const jpeg::Limits& limits, int scale, const jpeg::Region& region, jpeg::Color color, bool strict, unsigned char poison) {
-    const long long pitch = region.width * jpeg::channels(color);
+// `poison`: the bytes before decoding.
+Image decode(const std::uint8_t* data, std::size_t size, const Settings& settings, const jpeg::Region& region,
+             unsigned char poison) {
+    const long long pitch = region.width * jpeg::channels(settings.color);
     Image out{std::vector<unsigned char>(static_cast<std::size_t>(pitch * region.height), poison), false};
     jpeg::Failure failure;
-    out.decoded = jpeg::decode(data, size, limits, scale, region, color, strict, out.pixels.data(), pitch, failure);
+    out.decoded = jpeg::decode(data, size, limits, settings.scale, region, settings.color, settings.strict,
+                               out.pixels.data(), pitch, failure);
     require(out.decoded == (failure.kind == jpeg::Failure::None), "an image, or a failure");
-    require(out.decoded || (failure.reason[0] != '\0' && std::memchr(failure.reason, 0, sizeof(failure.reason)) != nullptr), "a failure has a reason");
+    const bool has_reason =
+        failure.reason[0] != '\0' && std::memchr(failure.reason, 0, sizeof(failure.reason)) != nullptr;
+    require(out.decoded || has_reason, "a failure has a reason");
     return out;
 }
 
@@ -39,31 +51,37 @@ Image decoded(const std::uint8_t* data, std::size_t size, const jpeg::Limits& li
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size < 8) return 0;
     const std::uint8_t* choice = data + size - 8;
-    const jpeg::Limits limits = {most_pixels, 0, 0, 64 << 20, 50};
     jpeg::Header header;
     jpeg::Failure failure;
     if (!jpeg::read_header(data, size, limits, header, failure)) return 0;
     require(header.orientation >= 1 && header.orientation <= 8, "eight orientations");
 
-    const int scale = 1 << choice[0] % 4;
-    const auto color = static_cast<jpeg::Color>(choice[1] % 3);
-    const bool strict = choice[2] % 2 != 0;
-    const int height = jpeg::scaled(header.height, scale), width = jpeg::scaled(header.width, scale);
-    const auto within = [](std::uint8_t byte, int below) { return static_cast<long long>(byte) * below / 256; };
+    const Settings settings = {1 << choice[0] % 4, static_cast<jpeg::Color>(choice[1] % 3), choice[2] % 2 != 0};
+    const int channels = jpeg::channels(settings.color);
+    const int height = jpeg::scaled_side(static_cast<int>(header.height), settings.scale);
+    const int width = jpeg::scaled_side(static_cast<int>(header.width), settings.scale);
+    const auto within = [](std::uint8_t byte, long long end) { return byte * end / 256; };
     const long long top = within(choice[3], height), left = within(choice[4], width);
-    const jpeg::Region region = {top, left, 1 + within(choice[5], static_cast<int>(height - top)), 1 + within(choice[6], static_cast<int>(width - left))};
+    const jpeg::Region region = {top, left, 1 + within(choice[5], height - top), 1 + within(choice[6], width - left)};
 
-    const Image one = decoded(data, size, limits, scale, region, color, strict, 0xa5), two = decoded(data, size, limits, scale, region, color, strict, 0x5a);
-    require(one.decoded == two.decoded && (!one.decoded || one.pixels == two.pixels), "all of a result is written");
-    const Image whole = decoded(data, size, limits, scale, {0, 0, height, width}, color, true, 0xa5);
+    const Image crop = decode(data, size, settings, region, 0xa5), again = decode(data, size, settings, region, 0x5a);
+    require(crop.decoded == again.decoded, "a decode can be repeated");
+    require(!crop.decoded || crop.pixels == again.pixels, "all of a result is written");
+    const Image whole = decode(data, size, {settings.scale, settings.color, true}, {0, 0, height, width}, 0xa5);
     if (!whole.decoded) return 0;
-    require(one.decoded, "a part of what can be decoded can be decoded");
-    const std::size_t row = static_cast<std::size_t>(region.width) * jpeg::channels(color);
-    for (long long y = 0; y < region.height; ++y)
-        require(std::memcmp(one.pixels.data() + y * row, whole.pixels.data() + ((top + y) * width + left) * jpeg::channels(color), row) == 0, "a crop is a slice");
+    require(crop.decoded, "a region of an image that can be decoded can be decoded");
+    const std::size_t row_bytes = static_cast<std::size_t>(region.width) * channels;
+    for (long long y = 0; y < region.height; ++y) {
+        const unsigned char* whole_row = whole.pixels.data() + ((top + y) * width + left) * channels;
+        require(std::memcmp(crop.pixels.data() + y * row_bytes, whole_row, row_bytes) == 0, "a crop is a slice");
+    }
 
-    jpeg::Encoded file;
-    if (choice[7] % 8 == 0)
-        require(jpeg::encode(whole.pixels.data(), height, width, static_cast<long long>(width) * jpeg::channels(color), color, {1 + choice[7] % 100, 2, 1, false, strict}, file, failure), "what was decoded can be encoded");
+    if (choice[7] % 8 == 0) {
+        const jpeg::Encoding encoding = {1 + choice[7] % 100, 2, 1, false, settings.strict};
+        jpeg::EncodedFile file;
+        require(jpeg::encode(whole.pixels.data(), height, width, static_cast<long long>(width) * channels,
+                             settings.color, encoding, file, failure),
+                "a decoded image can be encoded");
+    }
     return 0;
 }

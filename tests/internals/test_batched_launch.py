@@ -24,7 +24,7 @@ PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)  # of cuLaunc
 def kind(request):
     if request.param == "python":
         return _launches._PythonLaunchPlan
-    return importlib.import_module("cuaug._native").Launches
+    return importlib.import_module("cuaug._native").LaunchPlan
 
 
 def config(grid=(1, 2, 3), attributes=0):
@@ -168,8 +168,8 @@ def test_a_device_is_current_while_it_launches_and_loads(before, status, kind, m
 @pytest.mark.parametrize(
     ("launch", "said"),
     [
-        ((1, config(), record(1), [(4, 0, 0)]), "a blank is a word of the record"),
-        ((1, config(), record(1), [(8, 0, 0)]), "a blank is a word of the record"),
+        ((1, config(), record(1), [(4, 0, 0)]), "a patch is a word of the record"),
+        ((1, config(), record(1), [(8, 0, 0)]), "a patch is a word of the record"),
         ((1, config()[:-1], record(1), []), "a configuration has 56 bytes"),
     ],
 )
@@ -177,12 +177,12 @@ def test_the_extension_refuses_what_would_write_elsewhere(launch, said):
     from cuaug import _native as native
 
     with pytest.raises(ValueError, match=said):
-        native.Launches(1, [launch])
+        native.LaunchPlan(1, [launch])
 
 
 def test_the_extension_refuses_too_few_values():
     native, driver = importlib.import_module("cuaug._native"), Driver()
-    launches = native.Launches(driver.address, [(1, config(), record(1, 2, 3), [(0, 2, 0)])])
+    launches = native.LaunchPlan(driver.address, [(1, config(), record(1, 2, 3), [(0, 2, 0)])])
     with pytest.raises(ValueError, match="the launches need 3 values"):
         launches.run(0, (1, 2))
     assert not driver.asked

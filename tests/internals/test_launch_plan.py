@@ -127,7 +127,7 @@ def gpu(request, monkeypatch):
     else:
         from cuaug import _native as native
 
-        assert _launches._launch_plan_class() is native.Launches
+        assert _launches._launch_plan_class() is native.LaunchPlan
     return driver
 
 

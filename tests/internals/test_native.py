@@ -27,9 +27,9 @@ FLOAT = Tolerance(2e-5, reason="float32 coordinates, rounded once or twice")
 
 @pytest.fixture(autouse=True)
 def settings():
-    isa = native.isa()
+    isa = native.instruction_set()
     yield
-    native.set_isa(isa)
+    native.set_instruction_set(isa)
     native.set_threads(0)
 
 
@@ -40,9 +40,9 @@ def turned(images, **options):
 def each_isa(make):
     """What `make` gives under each instruction set, the plainest first."""
     results = {}
-    for isa in native.isas():
-        native.set_isa(isa)
-        assert native.isa() == isa
+    for isa in native.instruction_sets():
+        native.set_instruction_set(isa)
+        assert native.instruction_set() == isa
         results[isa] = make()
     return results
 
@@ -70,7 +70,7 @@ def test_nearest_moves_bits_alike_under_every_instruction_set():
     results = each_isa(lambda: turned(images, interpolation="nearest"))
     for result in results.values():
         assert np.isin(result, images).all()
-        assert_array_equal(result, results[native.isas()[0]])
+        assert_array_equal(result, results[native.instruction_sets()[0]])
 
 
 @pytest.mark.parametrize("width", [*range(1, 40), 256, 300])
@@ -200,21 +200,21 @@ def test_a_forked_child_starts_threads_of_its_own():
 def test_refusals_name_what_is_wrong():
     names = ("uint8", "uint8", "Affine", "Bilinear", "Constant")
     with pytest.raises(ValueError, match="record has 3 bytes, expected"):
-        native.warp(b"abc", *names)
+        native.warp_image(b"abc", *names)
     for place, (name, kind) in enumerate(
         [("half", "dtype"), ("half", "dtype"), ("Shear", "geometry"), ("Cubic", "sampler"), ("Zero", "border")]
     ):
         with pytest.raises(ValueError, match=f"{kind} '{name}'"):
-            native.warp(b"", *names[:place], name, *names[place + 1 :])
+            native.warp_image(b"", *names[:place], name, *names[place + 1 :])
     with pytest.raises(ValueError, match="int32 is only moved"):
-        native.warp(b"", "int32", "int32", "Affine", "Bilinear", "Constant")
+        native.warp_image(b"", "int32", "int32", "Affine", "Bilinear", "Constant")
     with pytest.raises(ValueError, match="int64 is only moved"):
-        native.warp(b"", "int64", "float32", "Affine", "Nearest", "Constant")
+        native.warp_image(b"", "int64", "float32", "Affine", "Nearest", "Constant")
     with pytest.raises(ValueError, match="filter 'Box'"):
         native.resample(b"", "uint8", "uint8", "Box")
     with pytest.raises(ValueError, match="record has 0 bytes, expected"):
         native.resample(b"", "uint8", "uint8", "Triangle")
-    for loop in (native.adjust_sharpness, native.relevel, native.extremes, native.lut):
+    for loop in (native.adjust_sharpness, native.histogram_lut, native.channel_min_max, native.lut):
         with pytest.raises(ValueError, match="record has 3 bytes, expected"):
             loop(b"abc", "uint8")
         with pytest.raises(ValueError, match="int64 is only moved"):
@@ -231,19 +231,19 @@ def test_refusals_name_what_is_wrong():
             with pytest.raises(ValueError, match=said):
                 loop(chain)
     with pytest.raises(ValueError, match="'x86-64-v9' is not among"):
-        native.set_isa("x86-64-v9")
+        native.set_instruction_set("x86-64-v9")
     with pytest.raises(ValueError, match="positive"):
         native.set_threads(-1)
 
 
 def test_the_build_says_what_it_is():
-    flags = each_isa(lambda: native.flags().split())
+    flags = each_isa(lambda: native.compiler_flags().split())
     assert all("-ffp-contract=fast" in own for own in flags.values())
-    assert "-O3" in flags[native.isas()[-1]]
-    assert len({tuple(own) for own in flags.values()}) == len(native.isas())
+    assert "-O3" in flags[native.instruction_sets()[-1]]
+    assert len({tuple(own) for own in flags.values()}) == len(native.instruction_sets())
     info = native.build_info()
-    assert info["isa"] == native.isas()[-1]
-    assert set(info) == {"compiler", "flags", "isa", "isas", "threads"}
+    assert info["instruction_set"] == native.instruction_sets()[-1]
+    assert set(info) == {"compiler", "flags", "instruction_set", "instruction_sets", "threads"}
     assert Path(native.__file__).stat().st_size < 5 * 2**20
 
 

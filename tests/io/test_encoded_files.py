@@ -33,7 +33,7 @@ def test_bytes_files_pieces_and_reasons_lie_side_by_side(tmp_path, threads):
         "a name that is no text: \udcff": "a name that is no text: \udcff",
         b"": b"",
     }
-    files = native.Files([*entries], 0, threads)
+    files = native.EncodedFiles([*entries], 0, threads)
     assert list(files) == [*entries.values()]
     assert len(files) == len(entries)
 
@@ -41,27 +41,27 @@ def test_bytes_files_pieces_and_reasons_lie_side_by_side(tmp_path, threads):
 def test_a_file_has_at_most_so_many_bytes(tmp_path):
     (tmp_path / "file").write_bytes(bytes(100))
     path = os.fsencode(tmp_path / "file")
-    found = native.Files([(path, 0, -1), (path, 1, -1)], 99)
+    found = native.EncodedFiles([(path, 0, -1), (path, 1, -1)], 99)
     assert list(found) == ["100 bytes, more than the limit of 99", bytes(99)]
 
 
 @pytest.mark.parametrize("place", [-1, 2, 2**40])
 def test_a_place_has_to_be_there(place):
     with pytest.raises(IndexError, match=f"2 files, and none at {place}"):
-        native.Files([b"a", b"b"])[place]
+        native.EncodedFiles([b"a", b"b"])[place]
 
 
 @pytest.mark.parametrize("entry", [None, 3, ("path", 0, -1), (b"path", 0), (b"path", "0", 0), np.zeros((4, 4))[:, ::2]])
 def test_what_is_no_file_is_refused_and_the_others_are_let_go(entry):
     data = bytearray(b"held")
     with pytest.raises((TypeError, ValueError, BufferError)):
-        native.Files([data, entry])
+        native.EncodedFiles([data, entry])
     data.clear()  # which it refuses to whoever holds it still
 
 
 def test_bytes_are_held_and_let_go():
     data = bytearray(b"held")
-    files = native.Files([data])
+    files = native.EncodedFiles([data])
     with pytest.raises(BufferError):
         data.clear()
     assert sys.getrefcount(data) == 3
@@ -74,7 +74,7 @@ def test_work_holds_what_it_works_on():
     """Files and parts are dropped before anything has been done: `wait` does it, and says what has failed."""
     image = np.full((16, 16, 3), 90, np.uint8)
     out = np.zeros((2, 16, 16, 3), np.uint8)
-    files = native.Files([io.encode_jpeg(image), io.encode_jpeg(image)[:200]])
+    files = native.EncodedFiles([io.encode_jpeg(image), io.encode_jpeg(image)[:200]])
     parts = np.array([(i, 1, 0, 0, 16, 16, out[i].ctypes.data, 48) for i in (1, 0)])
     pending = native.jpeg_decode(files, _limits.limits_of(), parts, "rgb", True)
     del files, parts
@@ -87,7 +87,7 @@ def test_work_holds_what_it_works_on():
 
 @pytest.mark.jpeg
 def test_tables_fit_what_they_are_for():
-    files = native.Files([io.encode_jpeg(np.zeros((16, 24, 3), np.uint8))])
+    files = native.EncodedFiles([io.encode_jpeg(np.zeros((16, 24, 3), np.uint8))])
     headers, failed = _headers.read(files, _limits.limits_of())
     assert headers["size"].tolist() == [[16, 24]]
     assert not failed

@@ -62,9 +62,9 @@ class Library:
     def begin(self, files, images, memory):
         of = [ctypes.cast(each, ctypes.c_void_p).value for each in (self.enter, self.record, self.synchronize)]
         own = [ctypes.cast(each, ctypes.c_void_p).value for each in (self.initialize, self.decode)]
-        files, images = _cpu.extension().Files(files), np.array(images, np.int64).reshape(-1, 3)
-        pending = _cpu.extension().engine_decode(files, images, memory, (*of, 11), tuple(own), 22, 33, 44, 55)
-        pending.begin()
+        files, images = _cpu.extension().EncodedFiles(files), np.array(images, np.int64).reshape(-1, 3)
+        pending = _cpu.extension().nvjpeg_decode(files, images, memory, (*of, 11), tuple(own), 22, 33, 44, 55)
+        pending.start()
         return pending
 
 
@@ -114,10 +114,10 @@ def test_what_is_wanted_has_to_be_there(place):
 
 
 def test_a_table_has_rows_of_one_kind():
-    files = _cpu.extension().Files([b"a"])
+    files = _cpu.extension().EncodedFiles([b"a"])
     for images in (np.zeros((1, 2), np.int64), np.zeros((1, 3), np.int32), np.zeros((2, 6), np.int64)[:, ::2]):
         with pytest.raises(ValueError, match="rows of 24 bytes"):
-            _cpu.extension().engine_decode(files, images, None, (0, 0, 0, 0), (0, 0), 0, 0, 0, 0)
+            _cpu.extension().nvjpeg_decode(files, images, None, (0, 0, 0, 0), (0, 0), 0, 0, 0, 0)
 
 
 def test_what_is_dropped_comes_to_its_end_with_its_memory():

@@ -395,22 +395,22 @@ def detection_names():
             names += [
                 kernels.name_expression("roi_by_sample", dtype, *shape, own)
                 for shape in (
-                    ("SampledBins", 0),
-                    ("SampledBins", 1),
-                    ("SampledBins", 2),
-                    ("PixelBins", 1),
-                    ("PixelBins", 2),
+                    ("RoiAlignBins", 0),
+                    ("RoiAlignBins", 1),
+                    ("RoiAlignBins", 2),
+                    ("RoiPoolBins", 1),
+                    ("RoiPoolBins", 2),
                 )
             ]
-        names += [kernels.name_expression("roi_regions", dtype, shape) for shape in ("SampledBins", "PixelBins")]
-        touches = [f"Upright<{real}>", f"Nearby<cuaug::SampledBins<{real}>, 0>"]
-        touches += [f"Nearby<cuaug::{shape}<{real}>, 1>" for shape in ("SampledBins", "PixelBins")]
+        names += [kernels.name_expression("roi_regions", dtype, shape) for shape in ("RoiAlignBins", "RoiPoolBins")]
+        touches = [f"SeparableGather<{real}>", f"SampleGather<cuaug::RoiAlignBins<{real}>, 0>"]
+        touches += [f"SampleGather<cuaug::{shape}<{real}>, 1>" for shape in ("RoiAlignBins", "RoiPoolBins")]
         names += [kernels.name_expression("roi_backward_gather", dtype, touch) for touch in touches]
         for inside in (0, 1):
             names.append(kernels.name_expression("roi_backward_separable", dtype, inside))
             names += [
                 kernels.name_expression("roi_backward_scatter", dtype, *shape, inside)
-                for shape in (("SampledBins", 0), ("SampledBins", 1), ("PixelBins", 1))
+                for shape in (("RoiAlignBins", 0), ("RoiAlignBins", 1), ("RoiPoolBins", 1))
             ]
     return names
 

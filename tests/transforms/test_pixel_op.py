@@ -398,7 +398,7 @@ def test_every_instruction_set_s_ops_agree(tmp_path):
     program = """
 import sys, numpy as np
 from cuaug import _native, transforms as T
-_native.set_isa(sys.argv[1])
+_native.set_instruction_set(sys.argv[1])
 x = np.linspace(0, 1, 2 * 40 * 50 * 3, dtype=np.float32).reshape(2, 40, 50, 3)
 sys.stdout.buffer.write(T.PixelOp("Long", "pow(px, 1.5) * (1 - 0.3 * r2) + 0.1 * sin(20 * u)")(x).tobytes())
 """
@@ -407,11 +407,11 @@ sys.stdout.buffer.write(T.PixelOp("Long", "pow(px, 1.5) * (1 - 0.3 * r2) + 0.1 *
         where = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
         return subprocess.run([sys.executable, "-c", program, isa], capture_output=True, check=True, env=where).stdout
 
-    first, *others = (np.frombuffer(child(isa), np.float32) for isa in native.isas())
+    first, *others = (np.frombuffer(child(isa), np.float32) for isa in native.instruction_sets())
     assert len(first) == 2 * 40 * 50 * 3
     for other in others:
         np.testing.assert_allclose(other, first, atol=1e-6)
-    assert len(list((tmp_path / "cuaug").iterdir())) == len(native.isas())
+    assert len(list((tmp_path / "cuaug").iterdir())) == len(native.instruction_sets())
 
 
 def test_what_a_text_names_is_all_that_its_struct_takes():

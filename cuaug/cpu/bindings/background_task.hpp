@@ -10,29 +10,28 @@
 
 namespace native {
 
-// Work that is done without Python, and what has come of it for whoever waits.
-class Pending {
+// Work that needs no Python, done once: by a thread of its own after `start`, and else by `wait`.
+class BackgroundTask {
 public:
-    Pending(std::function<void()> work, std::function<pybind11::object()> result)
+    BackgroundTask(std::function<void()> work, std::function<pybind11::object()> result)
         : work_(std::move(work)), result_(std::move(result)) {}
-    Pending(const Pending&) = delete;
-    Pending& operator=(const Pending&) = delete;
-    ~Pending() { join(); }
+    BackgroundTask(const BackgroundTask&) = delete;
+    BackgroundTask& operator=(const BackgroundTask&) = delete;
+    ~BackgroundTask() { join(); }
 
-    // Has a thread of its own do it, which `wait` does otherwise.
-    void begin() {
-        if (!thread_.joinable() && done_ == 0) thread_ = std::thread([this] { run(); });
+    void start() {
+        if (!thread_.joinable() && end_time_ == 0) thread_ = std::thread([this] { run(); });
     }
 
-    // When it was done, in seconds of the clock that never goes back; and the result.
+    // The time at which the work ended, in seconds of the monotonic clock, and the result.
     pybind11::tuple wait() {
         join();
-        if (done_ == 0) {
+        if (end_time_ == 0) {
             const pybind11::gil_scoped_release release;
             run();
         }
         if (error_) std::rethrow_exception(error_);
-        return pybind11::make_tuple(done_, result_());
+        return pybind11::make_tuple(end_time_, result_());
     }
 
 private:
@@ -42,7 +41,7 @@ private:
         } catch (...) {
             error_ = std::current_exception();
         }
-        done_ = std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+        end_time_ = std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
     }
 
     void join() {
@@ -51,10 +50,11 @@ private:
         thread_.join();
     }
 
-    const std::function<void()> work_;  // it holds Python objects, so that it goes where the lock is held
+    const std::function<void()>
+        work_;  // owns Python objects: both are members, so that they are destroyed with the GIL
     const std::function<pybind11::object()> result_;
     std::exception_ptr error_{};
-    double done_ = 0;
+    double end_time_ = 0;  // 0: not yet
     std::thread thread_{};
 };
 

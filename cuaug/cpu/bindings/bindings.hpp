@@ -4,17 +4,20 @@
 
 #include "../loops/loops.hpp"
 
-// Each function adds the Python functions and classes of the file that is named for it.
-
 namespace native {
 
 const LoopTable& loops();  // of the instruction set in use
-int threads();         // that a call may use
+int threads();             // that a call may use
 
+// A loop over fewer values than this runs in the calling thread: waking another one takes longer.
+constexpr double min_parallel_values = 1 << 15;
+
+// Each adds the Python functions and classes of the file that is named for it.
 void bind_detection(pybind11::module_& module);
 void bind_encoded_files(pybind11::module_& module);
 void bind_jpeg(pybind11::module_& module);
 void bind_launch_plan(pybind11::module_& module);
+void bind_loops(pybind11::module_& module);
 void bind_nvjpeg(pybind11::module_& module);
 
 }  // namespace native

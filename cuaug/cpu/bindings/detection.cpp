@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "detection/roi_bins.cuh"
+#include "detection/roi_axis.cuh"
 #include "records/rotated_iou.cuh"
 #include "records/soft_nms.cuh"
 #include "../loops/convert.hpp"
@@ -29,19 +29,20 @@ Dtype float_dtype(const std::string& name) {
     return dtype;
 }
 
-Pooling pooling_of(const std::string& name) {
-    if (name == "avg") return Pooling::average;
-    if (name == "max") return Pooling::greatest;
-    if (name == "pixels") return Pooling::pixels;
+PoolingKind pooling_kind(const std::string& name) {
+    if (name == "avg") return PoolingKind::average;
+    if (name == "max") return PoolingKind::max;
+    if (name == "pixels") return PoolingKind::max_of_pixels;
     throw py::value_error("pooling '" + name + "' is not known to the CPU loops");
 }
 
-// The regions of each sample of each level, in the order of the call.
-struct Gathered {
+// The regions of each sample of each level, in the order of the call. [levels x N]
+struct RegionsByImage {
     std::vector<int> order;
     std::vector<long long> first;
 
-    explicit Gathered(const cuaug::Pooling& args) : first(static_cast<std::size_t>(args.levels) * args.samples + 1) {
+    explicit RegionsByImage(const cuaug::RoiRecord& args)
+        : first(static_cast<std::size_t>(args.levels) * args.samples + 1) {
         std::vector<long long> list(args.count);
         for (long long k = 0; k < args.count; ++k) {
             const int n = cuaug::roi_sample(args, k);
@@ -56,31 +57,31 @@ struct Gathered {
     }
 };
 
-// Enough tasks for all threads, and in planes few channels at a time, which stay in the cache; but no more: each task
-// finds out anew where bins lie.
-int blocks_for(const cuaug::Pooling& args, long long others, int count, bool back) {
-    const long long groups = (args.channels + cuaug::channel_group - 1) / cuaug::channel_group;
-    if (!back && !cuaug::channels_inside(args.level[0].values)) return static_cast<int>(groups);
-    const long long wanted = count > 1 ? (8LL * count + others - 1) / std::max(others, 1LL) : 1;
+// Enough tasks for all threads, but no more, as each task computes the bins anew. Planar channels: few at a time, which
+// stay in the cache.
+int channel_parts(const cuaug::RoiRecord& args, long long items, int count, bool back) {
+    const long long groups = (args.channels + cuaug::roi_channel_group - 1) / cuaug::roi_channel_group;
+    if (!back && !cuaug::is_channels_last(args.level[0].values)) return static_cast<int>(groups);
+    const long long wanted = count > 1 ? (8LL * count + items - 1) / std::max(items, 1LL) : 1;
     return static_cast<int>(std::max(1LL, std::min(groups, wanted)));
 }
 
 void pooling(const py::bytes& record, const std::string& dtype, const std::string& kind, bool back) {
-    const auto args = unpack_record<cuaug::Pooling>(record);
-    PoolingCall call = {&args, float_dtype(dtype), pooling_of(kind), 1, nullptr, nullptr};
+    const auto args = unpack_record<cuaug::RoiRecord>(record);
+    PoolingCall call = {&args, float_dtype(dtype), pooling_kind(kind), 1, nullptr, nullptr};
     const py::gil_scoped_release release;
     const bool small = 1.0 * args.count * args.channels * args.out_height * args.out_width < min_parallel_values;
     const int count = small ? 1 : threads();
-    const long long others = back ? static_cast<long long>(args.levels) * args.samples : args.count;
+    const long long items = back ? static_cast<long long>(args.levels) * args.samples : args.count;
     const LoopTable& table = loops();
     const auto run = [&] {
-        call.blocks = blocks_for(args, others, count, back);
-        ThreadPool::instance().run(others * call.blocks, count,
+        call.channel_parts = channel_parts(args, items, count, back);
+        ThreadPool::instance().run(items * call.channel_parts, count,
                                    [&](long long task, void*) { table.pooling(call, task); });
     };
     if (!back) return run();
-    const Gathered gathered(args);
-    call.order = gathered.order.data(), call.first = gathered.first.data();
+    const RegionsByImage regions(args);
+    call.order = regions.order.data(), call.first = regions.first.data();
     run();
 }
 

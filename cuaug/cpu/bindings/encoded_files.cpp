@@ -1,20 +1,24 @@
-// What a loader does for many files at once, without the GIL.
+// The encoded images of a batch, and the choice of what to decode of each.
 
-#include "bindings.hpp"
+#include "encoded_files.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <utility>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <pybind11/pybind11.h>
+
 #include "../jpeg/decode_region.hpp"
-#include "encoded_files.hpp"
 #include "../thread_pool.hpp"
+#include "bindings.hpp"
 #include "numpy_rows.hpp"
 
 namespace py = pybind11;
@@ -22,10 +26,10 @@ namespace py = pybind11;
 namespace native {
 namespace {
 
-struct Piece {
-    std::size_t file;
+struct FileRange {
+    std::size_t file;  // index among the entries
     const char* path;
-    long long offset, bytes;  // bytes < 0: to the end
+    long long offset, bytes;  // bytes < 0: to the end; once measured, < 0: an error
 };
 
 struct Block {
@@ -33,69 +37,72 @@ struct Block {
     std::unique_ptr<unsigned char[]> bytes;
 };
 
-// Memory to read to, the same again and again: to have pages of it made and taken away takes longer than all else.
-// Without a lock, which a fork might find held.
-std::atomic<Block*> spare[2];
-constexpr std::size_t most_spare = 64 << 20;
+// Two blocks are kept for the next batches: mapping and unmapping their pages takes longer than everything else here.
+// Atomics and no mutex, which a fork might copy while it is locked.
+std::atomic<Block*> spare_blocks[2];
+constexpr std::size_t max_spare_bytes = 64 << 20;
 
-std::shared_ptr<Block> block_of(std::size_t size) {
-    const auto give = [](Block* block) {
-        for (std::atomic<Block*>& place : spare)
-            if (Block* none = nullptr; block->size <= most_spare && place.compare_exchange_strong(none, block)) return;
-        delete block;
-    };
-    for (std::atomic<Block*>& place : spare) {
-        std::unique_ptr<Block> found(place.exchange(nullptr));
-        if (found && found->size >= size) return {found.release(), give};
+void recycle(Block* block) {
+    for (std::atomic<Block*>& spare : spare_blocks) {
+        Block* empty = nullptr;
+        if (block->size <= max_spare_bytes && spare.compare_exchange_strong(empty, block)) return;
     }
-    const std::size_t room = size + size / 4;  // for the next one too
-    return {new Block{room, std::unique_ptr<unsigned char[]>(new unsigned char[room])}, give};
+    delete block;
 }
 
-// How many bytes there are to read; -1, and why, where they cannot be.
-long long bytes_of(const Piece& piece, long long most, std::string& reason) {
-    struct stat found;
-    if (stat(piece.path, &found) != 0) return reason = std::strerror(errno), -1;
-    if (!S_ISREG(found.st_mode)) return reason = "not a file", -1;
-    const long long rest = found.st_size - piece.offset, bytes = piece.bytes < 0 ? rest : piece.bytes;
-    if (piece.offset < 0 || bytes > rest || rest < 0) return reason = "the file is shorter than it was", -1;
-    if (most > 0 && bytes > most)
-        return reason = std::to_string(bytes) + " bytes, more than the limit of " + std::to_string(most), -1;
+std::shared_ptr<Block> block_of_at_least(std::size_t size) {
+    for (std::atomic<Block*>& spare : spare_blocks) {
+        std::unique_ptr<Block> block(spare.exchange(nullptr));
+        if (block && block->size >= size) return {block.release(), recycle};
+    }
+    const std::size_t capacity = size + size / 4;  // the next batch may be somewhat larger
+    return {new Block{capacity, std::unique_ptr<unsigned char[]>(new unsigned char[capacity])}, recycle};
+}
+
+// The number of bytes to read; -1 with an error if the range cannot be read.
+long long measure(const FileRange& range, long long max_bytes, std::string& error) {
+    struct stat status;
+    if (stat(range.path, &status) != 0) return error = std::strerror(errno), -1;
+    if (!S_ISREG(status.st_mode)) return error = "not a file", -1;
+    const long long rest = status.st_size - range.offset, bytes = range.bytes < 0 ? rest : range.bytes;
+    if (range.offset < 0 || bytes > rest || rest < 0) return error = "the file is shorter than it was", -1;
+    if (max_bytes > 0 && bytes > max_bytes)
+        return error = std::to_string(bytes) + " bytes, more than the limit of " + std::to_string(max_bytes), -1;
     return bytes;
 }
 
-// Reads all of a piece whose bytes have been counted; false, and why, where it cannot be read.
-bool read(const Piece& piece, unsigned char* to, std::string& reason) {
-    const int file = open(piece.path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return reason = std::strerror(errno), false;
+// Reads a measured range; false with an error if that fails.
+bool read(const FileRange& range, unsigned char* out, std::string& error) {
+    const int file = open(range.path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return error = std::strerror(errno), false;
     long long done = 0;
-    while (done < piece.bytes) {
-        const ssize_t count = pread(file, to + done, piece.bytes - done, piece.offset + done);
+    while (done < range.bytes) {
+        const ssize_t count = pread(file, out + done, range.bytes - done, range.offset + done);
         if (count < 0 && errno == EINTR) continue;
         if (count <= 0) {
-            reason = count < 0 ? std::strerror(errno) : "the file is shorter than it was";
+            error = count < 0 ? std::strerror(errno) : "the file is shorter than it was";
             break;
         }
         done += count;
     }
     close(file);
-    return done == piece.bytes;
+    return done == range.bytes;
 }
 
 }  // namespace
 
-Files::Files(const py::tuple& entries, long long most, int threads) : files_(entries.size()) {
-    std::vector<Piece> pieces;
+EncodedFiles::EncodedFiles(const py::tuple& entries, long long max_bytes, int threads) : files_(entries.size()) {
+    std::vector<FileRange> ranges;
     for (std::size_t i = 0; i < files_.size(); ++i) {
         PyObject* const entry = PyTuple_GET_ITEM(entries.ptr(), i);
         if (PyTuple_Check(entry)) {
             PyObject* path;
-            Piece piece{i, nullptr, 0, 0};
-            if (!PyArg_ParseTuple(entry, "SLL", &path, &piece.offset, &piece.bytes)) throw py::error_already_set();
-            piece.path = PyBytes_AS_STRING(path);
-            pieces.push_back(piece);
+            FileRange range{i, nullptr, 0, 0};
+            if (!PyArg_ParseTuple(entry, "SLL", &path, &range.offset, &range.bytes)) throw py::error_already_set();
+            range.path = PyBytes_AS_STRING(path);
+            ranges.push_back(range);
         } else if (PyUnicode_Check(entry)) {
-            files_[i].said = py::reinterpret_borrow<py::object>(entry);  // names in it may be no text
+            files_[i].given_error = py::reinterpret_borrow<py::object>(entry);  // may hold lone surrogates: no UTF-8
         } else {
             Py_buffer& view = files_[i].held;
             if (PyObject_GetBuffer(entry, &view, PyBUF_SIMPLE) != 0) throw py::error_already_set();
@@ -103,70 +110,70 @@ Files::Files(const py::tuple& entries, long long most, int threads) : files_(ent
             files_[i].bytes = static_cast<std::size_t>(view.len);
         }
     }
-    if (pieces.empty()) return;
+    if (ranges.empty()) return;
     const py::gil_scoped_release release;
-    const auto each = [&](const auto& work) {
-        ThreadPool::instance().run(static_cast<long long>(pieces.size()), threads,
-                             [&](long long i, void*) { work(pieces[i], files_[pieces[i].file]); });
+    const auto for_each_range = [&](const auto& work) {
+        ThreadPool::instance().run(static_cast<long long>(ranges.size()), threads,
+                                   [&](long long i, void*) { work(ranges[i], files_[ranges[i].file]); });
     };
-    each([&](Piece& piece, File& file) { piece.bytes = bytes_of(piece, most, file.reason); });
+    for_each_range([&](FileRange& range, File& file) { range.bytes = measure(range, max_bytes, file.read_error); });
     std::size_t size = 0;
-    for (const Piece& piece : pieces) size += std::max(piece.bytes, 0LL);
-    const auto block = block_of(size);
-    unsigned char* to = block->bytes.get();
-    for (const Piece& piece : pieces) {
-        files_[piece.file].data = to;
-        to += std::max(piece.bytes, 0LL);
+    for (const FileRange& range : ranges) size += std::max(range.bytes, 0LL);
+    const auto block = block_of_at_least(size);
+    unsigned char* out = block->bytes.get();
+    for (const FileRange& range : ranges) {
+        files_[range.file].data = out;
+        out += std::max(range.bytes, 0LL);
     }
-    each([](const Piece& piece, File& file) {
-        if (piece.bytes >= 0 && read(piece, const_cast<unsigned char*>(file.data), file.reason))
-            file.bytes = static_cast<std::size_t>(piece.bytes);
+    for_each_range([](const FileRange& range, File& file) {
+        if (range.bytes >= 0 && read(range, const_cast<unsigned char*>(file.data), file.read_error))
+            file.bytes = static_cast<std::size_t>(range.bytes);
     });
-    read_ = block;
+    block_ = block;
 }
 
-std::size_t Files::checked(long long i) const {
+std::size_t EncodedFiles::checked(long long i) const {
     if (i < 0 || i >= static_cast<long long>(size()))
         throw py::index_error("there are " + std::to_string(size()) + " files, and none at " + std::to_string(i));
     return static_cast<std::size_t>(i);
 }
 
-py::object Files::get(long long i) const {
+py::object EncodedFiles::get(long long i) const {
     const File& file = files_[checked(i)];
-    if (file.said) return file.said;
-    if (!file.reason.empty()) return py::str(file.reason);
+    if (file.given_error) return file.given_error;
+    if (!file.read_error.empty()) return py::str(file.read_error);
     return py::bytes(reinterpret_cast<const char*>(file.data), file.bytes);
 }
 
 namespace {
 
-// `cover` for each image of a batch: boxes, what they become, images, which may be scaled; regions and boxes within
-// them are written.
-void cover_each(const py::buffer& boxes, const py::buffer& wanted, const py::buffer& images, const py::buffer& scalable,
-                const py::buffer& regions, const py::buffer& within) {
-    const Table<const Box> box(boxes);
-    const Table<const Size> size(wanted), image(images);
-    const Table<const bool> may(scalable);
-    const Table<Region> region(regions, true);
-    const Table<Box> part(within, true);
-    for (const std::size_t rows : {size.size(), image.size(), may.size(), region.size(), part.size()})
+// `jpeg::choose_decode_region` for each image of a batch.
+void choose_decode_regions(const py::buffer& boxes, const py::buffer& wanted, const py::buffer& images,
+                           const py::buffer& scalable, const py::buffer& regions, const py::buffer& boxes_in_regions) {
+    const NumpyRows<const jpeg::Box> box(boxes);
+    const NumpyRows<const jpeg::Size> size(wanted), image(images);
+    const NumpyRows<const bool> is_scalable(scalable);
+    const NumpyRows<jpeg::DecodeRegion> region(regions, true);
+    const NumpyRows<jpeg::Box> box_in_region(boxes_in_regions, true);
+    for (const std::size_t rows : {size.size(), image.size(), is_scalable.size(), region.size(), box_in_region.size()})
         if (rows != box.size()) throw py::value_error("every image needs a row");
-    for (std::size_t i = 0; i < box.size(); ++i) cover(box[i], size[i], image[i], may[i], region[i], part[i]);
+    for (std::size_t i = 0; i < box.size(); ++i)
+        jpeg::choose_decode_region(box[i], size[i], image[i], is_scalable[i], region[i], box_in_region[i]);
 }
 
 }  // namespace
 
-}  // namespace native
-
-void native::bind_encoded_files(py::module_& module) {
+void bind_encoded_files(py::module_& module) {
     using namespace py::literals;
-    using native::Files;
-    py::class_<Files, std::shared_ptr<Files>>(module, "Files")
-        .def(py::init([](const py::object& entries, long long most, int threads) {
-                 return std::make_shared<Files>(py::tuple(entries), most, threads);
+    py::class_<EncodedFiles, std::shared_ptr<EncodedFiles>>(module, "EncodedFiles")
+        .def(py::init([](const py::object& entries, long long max_bytes, int threads) {
+                 return std::make_shared<EncodedFiles>(py::tuple(entries), max_bytes, threads);
              }),
-             "entries"_a, "most"_a = 0, "threads"_a = 1)
-        .def("__len__", &Files::size)
-        .def("__getitem__", &Files::get);
-    module.def("cover", &native::cover_each, "boxes"_a, "wanted"_a, "images"_a, "scalable"_a, "regions"_a, "within"_a);
+             "entries"_a, "max_bytes"_a = 0, "threads"_a = 1)
+        .def("__len__", &EncodedFiles::size)
+        .def("__getitem__", &EncodedFiles::get);
+    module.def("choose_decode_regions", &choose_decode_regions, "boxes"_a, "wanted"_a, "images"_a, "scalable"_a,
+               "regions"_a, "boxes_in_regions"_a);
 }
+
+}  // namespace native

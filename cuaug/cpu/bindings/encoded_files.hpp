@@ -9,35 +9,35 @@
 
 namespace native {
 
-// Encoded images: bytes of Python's, which are held, or of files, which are read, several at a time and without the
-// lock.
-class Files {
+// Encoded images in memory: buffers of Python objects, which are held, and files, which are read by several threads
+// without the GIL.
+class EncodedFiles {
 public:
-    // Each entry: bytes; or a file, or a piece of one, (path, offset, bytes or -1), of at most so many bytes; or a
-    // string, why there is nothing.
-    Files(const pybind11::tuple& entries, long long most, int threads);
-    Files(const Files&) = delete;
+    // Each entry is a buffer; or (path, offset, bytes), a range of a file, whose bytes are -1 for the rest of the file
+    // and at most `max_bytes` unless that is 0; or a string, an error that explains why there is no image.
+    EncodedFiles(const pybind11::tuple& entries, long long max_bytes, int threads);
+    EncodedFiles(const EncodedFiles&) = delete;
 
     std::size_t size() const { return files_.size(); }
     const unsigned char* data(std::size_t i) const { return files_[i].data; }
     std::size_t bytes(std::size_t i) const { return files_[i].bytes; }
-    // A place that there is.
+    // `i`, unless out of range.
     std::size_t checked(long long i) const;
-    // Bytes, or why there are none.
+    // The bytes, or a string, the error.
     pybind11::object get(long long i) const;
 
 private:
     struct File {
         const unsigned char* data = nullptr;
         std::size_t bytes = 0;
-        std::string reason{};
+        std::string read_error{};
+        pybind11::object given_error{};
         Py_buffer held{};
-        pybind11::object said{};
 
         ~File() { PyBuffer_Release(&held); }
     };
 
-    std::shared_ptr<void> read_{};  // what has been, for all
+    std::shared_ptr<void> block_{};  // the memory that files were read to
     std::vector<File> files_;
 };
 

@@ -1,4 +1,4 @@
-#include "bindings.hpp"
+// JPEG files of a batch: headers, decoding and encoding.
 
 #include <cstdint>
 #include <memory>
@@ -7,48 +7,41 @@
 #include <tuple>
 #include <vector>
 
+#include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include "encoded_files.hpp"
 #include "../jpeg/jpeg.hpp"
-#include "background_task.hpp"
 #include "../thread_pool.hpp"
+#include "background_task.hpp"
+#include "bindings.hpp"
+#include "encoded_files.hpp"
 #include "numpy_rows.hpp"
 
 namespace py = pybind11;
-using native::Files;
-using native::Pending;
-using native::ThreadPool;
-using native::Table;
 
+namespace native {
 namespace {
 
-constexpr std::string_view kinds[] = {"", "DecodeError", "ImageTooLarge", "UnsupportedImage"};
+constexpr std::string_view exceptions[] = {"", "DecodeError", "ImageTooLarge", "UnsupportedImage"};
 
-using Numbers = std::tuple<long long, long long, long long, long long, int>;
-using Image = std::tuple<std::uintptr_t, int, int,
-                         long long>;  // where the first row is, height, width, and bytes from row to row
+using LimitNumbers = std::tuple<long long, long long, long long, long long, int>;
 
-// What is decoded of which file, and where to: the first row, and bytes from one to the next.
-struct Part {
-    std::int64_t place, scale, top, left, height, width, address, pitch;
-};
-
-jpeg::Limits limits_of(const Numbers& numbers) {
-    return {std::get<0>(numbers), std::get<1>(numbers), std::get<2>(numbers), std::get<3>(numbers),
-            std::get<4>(numbers)};
+jpeg::Limits limits_of(const LimitNumbers& numbers) {
+    const auto [max_pixels, max_side, max_bytes, max_memory, max_scans] = numbers;
+    return {max_pixels, max_side, max_bytes, max_memory, max_scans};
 }
 
-jpeg::Color color_of(const std::string& name) {
+jpeg::Color color_named(const std::string& name) {
     if (name == "gray") return jpeg::Color::Gray;
     if (name == "rgb") return jpeg::Color::Rgb;
     if (name == "bgr") return jpeg::Color::Bgr;
     throw py::value_error("color '" + name + "' is not known to the decoder");
 }
 
-// Calls `work(i, failure)` for every image on the pool. `threads`: 0 for as many as other calls use.
+// Calls `work(i, failure)` for every image in the thread pool, without the GIL. `threads`: 0 for as many as other calls
+// use.
 template <class Work>
-std::vector<jpeg::Failure> on_pool(std::size_t images, int threads, const Work& work) {
+std::vector<jpeg::Failure> for_each_image(std::size_t images, int threads, const Work& work) {
     std::vector<jpeg::Failure> failures(images);
     ThreadPool::instance().run(
         static_cast<long long>(images), threads > 0 ? threads : native::threads(),
@@ -56,102 +49,118 @@ std::vector<jpeg::Failure> on_pool(std::size_t images, int threads, const Work& 
     return failures;
 }
 
-template <class Work>
-std::vector<jpeg::Failure> for_each(std::size_t images, int threads, const Work& work) {
-    const py::gil_scoped_release release;
-    return on_pool(images, threads, work);
-}
-
 py::str reason(const jpeg::Failure& failure) {
     return py::reinterpret_steal<py::str>(PyUnicode_DecodeLatin1(
         failure.reason, static_cast<Py_ssize_t>(std::string_view(failure.reason).size()), nullptr));
 }
 
-// (place, kind, reason) of what has failed.
+// (index, exception, reason) of each image that failed.
 py::list failed(const std::vector<jpeg::Failure>& failures) {
-    py::list out;
+    py::list images;
     for (std::size_t i = 0; i < failures.size(); ++i)
         if (failures[i].kind != jpeg::Failure::None)
-            out.append(py::make_tuple(i, kinds[failures[i].kind], reason(failures[i])));
-    return out;
+            images.append(py::make_tuple(i, exceptions[failures[i].kind], reason(failures[i])));
+    return images;
 }
 
-// Fills a row of `out` for each file, but for those that it returns.
-py::list headers(const Files& files, const Numbers& limits, const py::buffer& out, int threads) {
-    const Table<jpeg::Header> found(out, true);
-    if (found.size() != files.size()) throw py::value_error("every file needs a row");
-    return failed(for_each(found.size(), threads, [&](std::size_t i, jpeg::Failure& failure) {
-        jpeg::read_header(files.data(i), files.bytes(i), limits_of(limits), found[i], failure);
-    }));
+// Writes a row of `out`, a `jpeg::Header`, for each file but those that it returns as failed.
+py::list read_headers(const EncodedFiles& files, const LimitNumbers& limits, const py::buffer& out, int threads) {
+    const NumpyRows<jpeg::Header> headers(out, true);
+    if (headers.size() != files.size()) throw py::value_error("every file needs a row");
+    std::vector<jpeg::Failure> failures;
+    {
+        const py::gil_scoped_release release;
+        failures = for_each_image(headers.size(), threads, [&](std::size_t i, jpeg::Failure& failure) {
+            jpeg::read_header(files.data(i), files.bytes(i), limits_of(limits), headers[i], failure);
+        });
+    }
+    return failed(failures);
 }
 
-// Parts of images, to be decoded.
-struct Decoding {
-    std::shared_ptr<Files> files;
+// A row of the argument `regions`: what to decode of which file, the address of the first row, and bytes from row to
+// row.
+struct RegionToDecode {
+    std::int64_t file, scale, top, left, height, width, address, pitch;
+};
+
+struct DecodeTask {
+    std::shared_ptr<EncodedFiles> files;
     jpeg::Limits limits;
-    Table<const Part> parts;
+    NumpyRows<const RegionToDecode> regions;
     jpeg::Color color;
     bool strict;
-    py::object memory;  // that they go to
+    py::object memory;  // keeps the regions' addresses alive
     int threads;
     std::vector<jpeg::Failure> failures{};
 
     void run() {
-        failures = on_pool(parts.size(), threads, [&](std::size_t i, jpeg::Failure& failure) {
-            const auto [place, scale, top, left, height, width, address, pitch] = parts[i];
-            jpeg::decode(files->data(place), files->bytes(place), limits, static_cast<int>(scale),
+        failures = for_each_image(regions.size(), threads, [&](std::size_t i, jpeg::Failure& failure) {
+            const auto [file, scale, top, left, height, width, address, pitch] = regions[i];
+            jpeg::decode(files->data(file), files->bytes(file), limits, static_cast<int>(scale),
                          {top, left, height, width}, color, strict, reinterpret_cast<unsigned char*>(address), pitch,
                          failure);
         });
     }
 };
 
-// Result: `failed`, by places in `parts`, whose rows are each a `Part`.
-std::unique_ptr<Pending> decode(const std::shared_ptr<Files>& files, const Numbers& limits, const py::buffer& parts,
-                                const std::string& color, bool strict, int threads, const py::object& memory) {
-    const auto work = std::make_shared<Decoding>(
-        Decoding{files, limits_of(limits), Table<const Part>(parts), color_of(color), strict, memory, threads});
-    for (std::size_t i = 0; i < work->parts.size(); ++i) files->checked(work->parts[i].place);
-    return std::make_unique<Pending>([work] { work->run(); }, [work] { return failed(work->failures); });
+// The result is `failed`, by row of `regions`.
+std::unique_ptr<BackgroundTask> decode(const std::shared_ptr<EncodedFiles>& files, const LimitNumbers& limits,
+                                       const py::buffer& regions, const std::string& color, bool strict, int threads,
+                                       const py::object& memory) {
+    const auto task =
+        std::make_shared<DecodeTask>(DecodeTask{files, limits_of(limits), NumpyRows<const RegionToDecode>(regions),
+                                                color_named(color), strict, memory, threads});
+    for (std::size_t i = 0; i < task->regions.size(); ++i) files->checked(task->regions[i].file);
+    return std::make_unique<BackgroundTask>([task] { task->run(); }, [task] { return failed(task->failures); });
+}
+
+using ImageArguments =
+    std::tuple<std::uintptr_t, int, int, long long>;  // address of the first row, height, width, pitch
+
+// The file of each image, or a string, the reason why there is none.
+py::list encode(const std::vector<ImageArguments>& images, const std::string& color_name, int quality, int horizontal,
+                int vertical, bool gray, bool progressive) {
+    const jpeg::Color color = color_named(color_name);
+    const jpeg::Encoding encoding = {quality, horizontal, vertical, gray, progressive};
+    std::vector<jpeg::EncodedFile> files(images.size());
+    std::vector<jpeg::Failure> failures;
+    {
+        const py::gil_scoped_release release;
+        failures = for_each_image(images.size(), 0, [&](std::size_t i, jpeg::Failure& failure) {
+            const auto [address, height, width, pitch] = images[i];
+            jpeg::encode(reinterpret_cast<const unsigned char*>(address), height, width, pitch, color, encoding,
+                         files[i], failure);
+        });
+    }
+    py::list results;
+    for (std::size_t i = 0; i < images.size(); ++i) {
+        if (failures[i].kind != jpeg::Failure::None)
+            results.append(reason(failures[i]));
+        else
+            results.append(py::bytes(reinterpret_cast<const char*>(files[i].data), files[i].bytes));
+    }
+    return results;
 }
 
 template <std::size_t N>
-py::tuple names(const char* const (&list)[N]) {
-    py::tuple out(N);
-    for (std::size_t i = 0; i < N; ++i) out[i] = py::str(list[i]);
-    return out;
-}
-
-// Bytes of each, or why there are none.
-py::list encode(const std::vector<Image>& images, const std::string& color, int quality, int horizontal, int vertical,
-                bool gray, bool progressive) {
-    const jpeg::Color given = color_of(color);
-    std::vector<jpeg::Encoded> files(images.size());
-    const auto failures = for_each(images.size(), 0, [&](std::size_t i, jpeg::Failure& failure) {
-        const auto [address, height, width, pitch] = images[i];
-        jpeg::encode(reinterpret_cast<const unsigned char*>(address), height, width, pitch, given,
-                     {quality, horizontal, vertical, gray, progressive}, files[i], failure);
-    });
-    py::list out;
-    for (std::size_t i = 0; i < images.size(); ++i) {
-        if (failures[i].kind != jpeg::Failure::None)
-            out.append(reason(failures[i]));
-        else
-            out.append(py::bytes(reinterpret_cast<const char*>(files[i].data), files[i].bytes));
-    }
-    return out;
+py::tuple strings(const char* const (&list)[N]) {
+    py::tuple result(N);
+    for (std::size_t i = 0; i < N; ++i) result[i] = py::str(list[i]);
+    return result;
 }
 
 }  // namespace
 
-void native::bind_jpeg(py::module_& module) {
+void bind_jpeg(py::module_& module) {
     using namespace py::literals;
     module.attr("libjpeg_turbo") = jpeg::version();
-    module.attr("jpeg_subsamplings") = names(jpeg::subsamplings);
-    module.attr("jpeg_spaces") = names(jpeg::spaces);
-    module.def("jpeg_headers", &headers, "files"_a, "limits"_a, "out"_a, "threads"_a = 0);
-    module.def("jpeg_decode", &decode, "files"_a, "limits"_a, "parts"_a, "color"_a, "strict"_a, "threads"_a = 0,
+    module.attr("jpeg_subsamplings") = strings(jpeg::subsamplings);
+    module.attr("jpeg_color_spaces") = strings(jpeg::color_spaces);
+    module.def("jpeg_headers", &read_headers, "files"_a, "limits"_a, "out"_a, "threads"_a = 0);
+    module.def("jpeg_decode", &decode, "files"_a, "limits"_a, "regions"_a, "color"_a, "strict"_a, "threads"_a = 0,
                "memory"_a = py::none());
     module.def("jpeg_encode", &encode, "images"_a, "color"_a, "quality"_a, "horizontal"_a, "vertical"_a, "gray"_a,
                "progressive"_a);
 }
+
+}  // namespace native

@@ -11,6 +11,8 @@
 
 // Python names dtypes and functors as C++ does; the loops take a name's index in its list (../loops/dispatch.hpp).
 
+namespace native {
+
 // `Bilinear` for cuaug::Bilinear, `AdjustHue` for cuaug::AdjustHue<float, 3>.
 template <class Type>
 std::string_view struct_name() {
@@ -40,6 +42,6 @@ Index index_of(cuaug::TypeList<Types...>, const std::string& name, const char* k
     throw pybind11::value_error(std::string(kind) + " '" + name + "' is not known to the CPU loops");
 }
 
-inline native::Dtype dtype_named(const std::string& name) {
-    return index_of<native::Dtype>(cuaug::Dtypes(), name, "dtype");
-}
+inline Dtype dtype_named(const std::string& name) { return index_of<Dtype>(cuaug::Dtypes(), name, "dtype"); }
+
+}  // namespace native

@@ -7,15 +7,15 @@
 
 namespace native {
 
-// Rows in an array of NumPy's, which is held; of numbers of 8 bytes, or one number each.
+// The rows of a contiguous NumPy array as structs; a one-dimensional array has rows of one element. Holds the array.
 template <class Row>
-class Table {
+class NumpyRows {
 public:
-    explicit Table(const pybind11::buffer& array, bool written = false) : view_(array.request(written)) {
-        const bool close = view_.ndim == 1 ? view_.strides[0] == view_.itemsize
-                                           : view_.ndim == 2 && view_.strides[1] == view_.itemsize &&
-                                                 view_.strides[0] == view_.shape[1] * view_.itemsize;
-        if (view_.size > 0 && (!close || view_.size / view_.shape[0] * view_.itemsize != sizeof(Row)))
+    explicit NumpyRows(const pybind11::buffer& array, bool writable = false) : view_(array.request(writable)) {
+        const bool contiguous = view_.ndim == 1 ? view_.strides[0] == view_.itemsize
+                                                : view_.ndim == 2 && view_.strides[1] == view_.itemsize &&
+                                                      view_.strides[0] == view_.shape[1] * view_.itemsize;
+        if (view_.size > 0 && (!contiguous || view_.size / view_.shape[0] * view_.itemsize != sizeof(Row)))
             throw pybind11::value_error("a table has rows of " + std::to_string(sizeof(Row)) + " bytes");
     }
 

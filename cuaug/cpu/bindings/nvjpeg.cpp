@@ -1,4 +1,5 @@
-// Calls nvJPEG, whose functions Python has found, from a thread of their own: from Python they would wait for its lock.
+// Calls nvJPEG from a background thread, through functions whose addresses Python passes: a Python thread would compete
+// for the GIL.
 
 #include <cstddef>
 #include <cstdint>
@@ -6,123 +7,137 @@
 #include <stdexcept>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "background_task.hpp"
 #include "bindings.hpp"
 #include "encoded_files.hpp"
-#include "background_task.hpp"
 #include "numpy_rows.hpp"
 
 namespace py = pybind11;
-using native::Files;
-using native::Pending;
-using native::Table;
 
+namespace native {
 namespace {
 
-constexpr int interleaved_rgb = 5;  // of nvjpeg.h
+constexpr int output_rgbi = 5;  // NVJPEG_OUTPUT_RGBI of nvjpeg.h: interleaved RGB
 
-struct Planes {
+// nvjpegImage_t of nvjpeg.h.
+struct ImagePlanes {
     unsigned char* channel[4];
     std::size_t pitch[4];
 };
 
-using OfDriver = int (*)(void* context_or_event);
-using Record = int (*)(void* event, void* stream);
-using Initialize = int (*)(void* handle, void* state, int images, int threads, int format);
-using Decode = int (*)(void* handle, void* state, const unsigned char* const* data, const std::size_t* lengths,
-                       Planes* images, void* stream);
+using SetContext = int (*)(void* context);
+using RecordEvent = int (*)(void* event, void* stream);
+using SynchronizeEvent = int (*)(void* event);
+using InitializeBatch = int (*)(void* handle, void* state, int images, int threads, int format);
+using DecodeBatch = int (*)(void* handle, void* state, const unsigned char* const* data, const std::size_t* lengths,
+                            ImagePlanes* images, void* stream);
 
-template <class T>
-T at(std::uintptr_t address) {
-    return reinterpret_cast<T>(address);
+// cuCtxSetCurrent, cuEventRecord, cuEventSynchronize, and the context
+using DriverAddresses = std::tuple<std::uintptr_t, std::uintptr_t, std::uintptr_t, std::uintptr_t>;
+// nvjpegDecodeBatchedInitialize, nvjpegDecodeBatched
+using NvjpegAddresses = std::tuple<std::uintptr_t, std::uintptr_t>;
+
+struct Driver {
+    SetContext set_context;
+    RecordEvent record_event;
+    SynchronizeEvent synchronize_event;
+    void* context;
+};
+
+struct Decoder {
+    InitializeBatch initialize_batch;
+    DecodeBatch decode_batch;
+    void *handle, *state, *stream, *event;
+};
+
+template <class Pointer>
+Pointer as(std::uintptr_t address) {
+    return reinterpret_cast<Pointer>(address);
 }
 
-// What an image is to blame for: bad, not supported, cut off, or with a header that makes no sense.
-bool is_of_image(int status) { return status == 3 || status == 4 || status == 10 || status == 2; }
+// nvjpegStatus_t: invalid parameter (a header without sense), bad JPEG, JPEG not supported, incomplete bitstream.
+bool is_fault_of_image(int status) { return status == 2 || status == 3 || status == 4 || status == 10; }
 
-// A batch for the engine of a GPU.
-struct Batch {
-    std::shared_ptr<Files> files;  // keeps what `data` points to
-    py::object memory;             // and what `images` do
-    std::uintptr_t enter, record, synchronize, context, initialize, decode, handle, state, stream, event;
+void check(const char* function, int status) {
+    if (status != 0) throw std::runtime_error(std::string(function) + " gives " + std::to_string(status));
+}
+
+struct DecodeBatchTask {
+    Driver driver;
+    Decoder decoder;
+    std::shared_ptr<EncodedFiles> files;  // keeps `data` alive
+    py::object memory;                    // keeps `images` alive
     std::vector<const unsigned char*> data{};
     std::vector<std::size_t> lengths{};
-    std::vector<Planes> images{};
+    std::vector<ImagePlanes> images{};
     std::vector<std::size_t> failed{};
 
     void run() {
-        if (const int status = at<OfDriver>(enter)(at<void*>(context))) fail("cuCtxSetCurrent", status);
-        if (!data.empty()) run(0, data.size());
-        // Whoever takes the images away finds them whole: an engine does not wait for a stream, nor all that follows
-        // for it. The event is one that this thread sleeps for: to wait for a stream keeps a processor busy.
-        if (const int status = at<Record>(record)(at<void*>(event), at<void*>(stream))) fail("cuEventRecord", status);
-        if (const int status = at<OfDriver>(synchronize)(at<void*>(event))) fail("cuEventSynchronize", status);
+        check("cuCtxSetCurrent", driver.set_context(driver.context));
+        if (!data.empty()) decode(0, data.size());
+        // The images are complete when this returns: nvJPEG's hardware engine does not order its work with all that
+        // later runs on a stream. An event with blocking synchronization lets this thread sleep; waiting for the stream
+        // would keep a processor busy.
+        check("cuEventRecord", driver.record_event(decoder.event, decoder.stream));
+        check("cuEventSynchronize", driver.synchronize_event(decoder.event));
     }
 
-    [[noreturn]] static void fail(const char* name, int status) {
-        throw std::runtime_error(std::string(name) + " gives " + std::to_string(status));
-    }
-
-    // An image that fails takes all others of a call with it; so what fails is divided, until it is found.
-    void run(std::size_t first, std::size_t last) {
+    // An image that fails makes all others of its call fail. A call that fails is divided until the image is found.
+    void decode(std::size_t first, std::size_t last) {
         const int count = static_cast<int>(last - first);
-        int status = at<Initialize>(initialize)(at<void*>(handle), at<void*>(state), count, 1, interleaved_rgb);
-        if (status != 0) fail("nvjpegDecodeBatchedInitialize", status);
-        status = at<Decode>(decode)(at<void*>(handle), at<void*>(state), &data[first], &lengths[first], &images[first],
-                                    at<void*>(stream));
+        check("nvjpegDecodeBatchedInitialize",
+              decoder.initialize_batch(decoder.handle, decoder.state, count, 1, output_rgbi));
+        const int status = decoder.decode_batch(decoder.handle, decoder.state, &data[first], &lengths[first],
+                                                &images[first], decoder.stream);
         if (status == 0) return;
-        if (!is_of_image(status)) fail("nvjpegDecodeBatched", status);
+        if (!is_fault_of_image(status)) check("nvjpegDecodeBatched", status);
         if (count == 1) return failed.push_back(first);
-        run(first, first + count / 2);
-        run(first + count / 2, last);
+        decode(first, first + count / 2);
+        decode(first + count / 2, last);
     }
 };
 
-using Driver = std::tuple<std::uintptr_t, std::uintptr_t, std::uintptr_t,
-                          std::uintptr_t>;  // cuCtxSetCurrent, cuEventRecord, cuEventSynchronize, and the context
-using Functions = std::tuple<std::uintptr_t, std::uintptr_t>;  // nvjpegDecodeBatchedInitialize, nvjpegDecodeBatched
-
-// An image that is wanted: of which file, and where it goes, in bytes from a row to the next.
-struct Image {
-    std::int64_t place, address, pitch;
+// A row of the argument `images`.
+struct WantedImage {
+    std::int64_t file, address, pitch;
 };
 
-// `images`, a row of `Image` each, lie in `memory`. Result: which have failed.
-std::unique_ptr<Pending> engine_decode(const std::shared_ptr<Files>& files, const py::buffer& images, py::object memory,
-                                       const Driver& driver, const Functions& functions, std::uintptr_t handle,
-                                       std::uintptr_t state, std::uintptr_t stream, std::uintptr_t event) {
-    const auto batch = std::make_shared<Batch>();
-    *batch = {files,
-              memory,
-              std::get<0>(driver),
-              std::get<1>(driver),
-              std::get<2>(driver),
-              std::get<3>(driver),
-              std::get<0>(functions),
-              std::get<1>(functions),
-              handle,
-              state,
-              stream,
-              event};
-    const Table<const Image> wanted(images);
+// Decodes files into `memory`. The result: the rows of `images` that failed.
+std::unique_ptr<BackgroundTask> nvjpeg_decode(const std::shared_ptr<EncodedFiles>& files, const py::buffer& images,
+                                              py::object memory, const DriverAddresses& driver,
+                                              const NvjpegAddresses& functions, std::uintptr_t handle,
+                                              std::uintptr_t state, std::uintptr_t stream, std::uintptr_t event) {
+    const auto [set_context, record_event, synchronize_event, context] = driver;
+    const auto [initialize_batch, decode_batch] = functions;
+    const auto task = std::make_shared<DecodeBatchTask>(
+        DecodeBatchTask{{as<SetContext>(set_context), as<RecordEvent>(record_event),
+                         as<SynchronizeEvent>(synchronize_event), as<void*>(context)},
+                        {as<InitializeBatch>(initialize_batch), as<DecodeBatch>(decode_batch), as<void*>(handle),
+                         as<void*>(state), as<void*>(stream), as<void*>(event)},
+                        files,
+                        std::move(memory)});
+    const NumpyRows<const WantedImage> wanted(images);
     for (std::size_t i = 0; i < wanted.size(); ++i) {
-        const auto [place, address, pitch] = wanted[i];
-        batch->data.push_back(files->data(files->checked(place)));
-        batch->lengths.push_back(files->bytes(place));
-        batch->images.push_back({{at<unsigned char*>(address)}, {static_cast<std::size_t>(pitch)}});
+        const auto [file, address, pitch] = wanted[i];
+        task->data.push_back(files->data(files->checked(file)));
+        task->lengths.push_back(files->bytes(file));
+        task->images.push_back({{as<unsigned char*>(address)}, {static_cast<std::size_t>(pitch)}});
     }
-    return std::make_unique<Pending>([batch] { batch->run(); }, [batch] { return py::cast(batch->failed); });
+    return std::make_unique<BackgroundTask>([task] { task->run(); }, [task] { return py::cast(task->failed); });
 }
 
 }  // namespace
 
-void native::bind_nvjpeg(py::module_& module) {
+void bind_nvjpeg(py::module_& module) {
     using namespace py::literals;
-    py::class_<Pending>(module, "Pending").def("begin", &Pending::begin).def("wait", &Pending::wait);
-    module.def("engine_decode", &engine_decode, "files"_a, "images"_a, "memory"_a, "driver"_a, "functions"_a,
+    module.def("nvjpeg_decode", &nvjpeg_decode, "files"_a, "images"_a, "memory"_a, "driver"_a, "functions"_a,
                "handle"_a, "state"_a, "stream"_a, "event"_a);
 }
+
+}  // namespace native

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstdint>
 
-// What to decode of an image of which a box is wanted.
+// Which region of an image to decode, and at which scale, for a box that is then resized.
 
-namespace native {
+namespace jpeg {
 
 struct Box {
     double top, left, height, width;
@@ -16,35 +16,38 @@ struct Size {
     std::int64_t height, width;
 };
 
-struct Region {
-    std::int64_t scale, top, left, height, width;  // one over; then pixels of the scaled image
+struct DecodeRegion {
+    std::int64_t scale;                     // the image is decoded at 1 / scale of its resolution
+    std::int64_t top, left, height, width;  // in pixels of the scaled image
 };
 
-// Along one axis: the pixels that an interval touches, and where it lies in them.
-struct Span {
-    double first, count, start, extent;
+// Along one axis of the scaled image: the pixels that the box touches, and where the box lies in them.
+struct AxisSpan {
+    double first, count, start, length;
 
-    Span(double corner, double length, std::int64_t side, std::int64_t scale) {
-        const double scaled = static_cast<double>((side + scale - 1) / scale), from = corner / scale;
-        first = std::min(std::max(std::floor(from), 0.0), scaled - 1);
-        const double end = std::min(std::max(std::ceil((corner + length) / scale), first + 1), scaled);
+    AxisSpan(double box_start, double box_length, std::int64_t side, std::int64_t scale) {
+        const double scaled_side = static_cast<double>((side + scale - 1) / scale), box_first = box_start / scale;
+        first = std::min(std::max(std::floor(box_first), 0.0), scaled_side - 1);
+        const double end = std::min(std::max(std::ceil((box_start + box_length) / scale), first + 1), scaled_side);
         count = end - first;
-        start = from - first;
-        extent = length / scale;
-        // By a rounding error it may end beyond them, and filters would look at a pixel there.
-        for (int i = 0; i < 4 && start + extent > count; ++i)
-            extent = std::min(std::nextafter(extent, 0.0), count - start);
+        start = box_first - first;
+        length = box_length / scale;
+        // A rounding error may put the box's end past the pixels, and a filter would then read a pixel there.
+        for (int i = 0; i < 4 && start + length > count; ++i)
+            length = std::min(std::nextafter(length, 0.0), count - start);
     }
 };
 
-// At the lowest resolution, if it may be lower, that has as many pixels in the box as are wanted.
-inline void cover(const Box& box, const Size& wanted, const Size& image, bool scalable, Region& region, Box& within) {
+// The lowest resolution, if `scalable`, at which the box has at least `wanted` pixels. Writes the region to decode and
+// the box within the region.
+inline void choose_decode_region(const Box& box, const Size& wanted, const Size& image, bool scalable,
+                                 DecodeRegion& region, Box& box_in_region) {
     std::int64_t scale = scalable ? 8 : 1;
     while (scale > 1 && (box.height / scale < wanted.height || box.width / scale < wanted.width)) scale /= 2;
-    const Span down(box.top, box.height, image.height, scale), across(box.left, box.width, image.width, scale);
-    region = {scale, static_cast<std::int64_t>(down.first), static_cast<std::int64_t>(across.first),
-              static_cast<std::int64_t>(down.count), static_cast<std::int64_t>(across.count)};
-    within = {down.start, across.start, down.extent, across.extent};
+    const AxisSpan rows(box.top, box.height, image.height, scale), columns(box.left, box.width, image.width, scale);
+    region = {scale, static_cast<std::int64_t>(rows.first), static_cast<std::int64_t>(columns.first),
+              static_cast<std::int64_t>(rows.count), static_cast<std::int64_t>(columns.count)};
+    box_in_region = {rows.start, columns.start, rows.length, columns.length};
 }
 
-}  // namespace native
+}  // namespace jpeg

@@ -65,16 +65,15 @@ struct ImageCall {
     Dtype source;
 };
 
-enum class Pooling { average, greatest, pixels };  // of samples: roi_align; of whole pixels: roi_pool
+enum class PoolingKind { average, max, max_of_pixels };  // of samples: roi_align; of whole pixels: roi_pool
 
 struct PoolingCall {
     const void* record;  // kernels/records/roi.cuh
     Dtype dtype;
-    Pooling kind;
-    int blocks;  // a task is one of so many parts of the channels: of a region or, on the way back, of a sample of a
-                 // level
-    const int* order;        // [K]: the regions, gathered by level and sample
-    const long long* first;  // [levels * N + 1]: where those of each begin; null: the way forward
+    PoolingKind kind;
+    int channel_parts;  // a task is one such part of the channels, of a region or, backward, of a sample of a level
+    const int* order;   // [K]: regions sorted by level and sample; null in a forward pass
+    const long long* first;  // [levels * N + 1]: where in `order` those of each level and sample begin; null likewise
 };
 
 // Scratch memory of one thread, aligned to a cache line.

@@ -5,239 +5,242 @@ namespace cuaug {
 
 constexpr int average_threads = 256, average_warps = average_threads / 32;
 template <class R>
-constexpr int lane_channels = sizeof(R) == 8 ? 4 : 8;  // in planes, of a warp and each of its lanes at a time
+constexpr int lane_channels = sizeof(R) == 8 ? 4 : 8;  // planar channels that a warp, and each lane, works on at a time
 template <class R>
-constexpr int most_sums = sizeof(R) == 8 ? 512 : 1152;  // of a warp
-constexpr int rows_ahead =
-    4;  // all that a bin of two samples has. 8 channels of 4 rows are 32 values in flight, as many as 80 registers bear
+constexpr int max_sums = sizeof(R) == 8 ? 512 : 1152;  // of a warp
+// Rows that are loaded at a time: all rows of a bin of two samples. 8 channels of 4 rows are 32 values in flight, as
+// many as fit into 80 registers.
+constexpr int rows_in_flight = 4;
 
-// Where a block reads, and of channels in planes how its warps share out the work.
+// The input of a block, and how its warps divide the work on planar channels. A band is some rows of bins.
 template <class R>
-struct Share {
-    const void* in;                   // the region's sample
-    long long c;                      // stride of its channels
-    int column[most_parts], columns;  // offsets of the region's columns, each once
-    int lower, further;  // where the 32nd column from here is: so many rows of bins below, and so many columns right
-    int first, last;     // channels of the block
-    int chunk;           // of them, of a warp at a time
-    int bands, band;     // of how many rows of bins: as many as it has sums for
-    int apart;           // sums of one channel
+struct WorkSplit {
+    const void* in;                           // the region's sample
+    long long channel_stride;                 // of `in`
+    int column_offset[max_weights], columns;  // of the region's distinct columns
+    int row_step, column_step;  // 32 columns further on is `row_step` rows of bins down and `column_step` columns right
+    int first, last;            // channels of the block
+    int chunk;                  // of them, of a warp at a time
+    int bands, band_rows;       // as many rows as there are sums for
+    int sum_stride;             // sums of one channel
 };
 
-// A warp's work: neighbouring bins have columns in common. What a part of a bin then holds of its column is not the
-// offset but the number.
+// One warp: replaces the offset of each column entry by the number of its column, as adjacent bins share columns.
 template <class R>
-inline void find_columns(const Pooling& args, int used, AxisParts<R>& across, Share<R>& share) {
+inline void number_columns(const RoiRecord& args, int used, AxisBins<R>& columns, WorkSplit<R>& split) {
     constexpr int W = lane_channels<R>;
     const int lane = threadIdx.x % 32;
     int count = 0;
     for (int start = 0; start < used; start += 32) {
-        const int p = start + lane, offset = p < used ? across.part[p].offset : 0;
+        const int i = start + lane, offset = i < used ? columns.entry[i].offset : 0;
         const int leader = __ffs(__match_any_sync(0xffffffffu, offset)) - 1;
-        const unsigned int leaders = __ballot_sync(0xffffffffu, p < used && leader == lane);
+        const unsigned int leaders = __ballot_sync(0xffffffffu, i < used && leader == lane);
         const int number = count + __popc(leaders & ((1u << leader) - 1));
-        if (p < used) across.part[p].offset = number, share.column[number] = offset;
+        if (i < used) columns.entry[i].offset = number, split.column_offset[number] = offset;
         count += __popc(leaders);
     }
     if (lane > 0) return;
     const long long part = blockIdx.y, parts = gridDim.y;
-    const int some = max(count, 1), rows = most_sums<R> / some;
-    share.columns = count, share.lower = 32 / some, share.further = 32 % some;
-    share.first = static_cast<int>(args.channels * part / parts),
-    share.last = static_cast<int>(args.channels * (part + 1) / parts);
-    share.chunk = rows < W ? W / 2 : W;
-    share.bands = (args.out_height + rows / share.chunk - 1) / (rows / share.chunk);
-    share.band = (args.out_height + share.bands - 1) / share.bands;
-    share.apart = share.band * count;
+    const int divisor = max(count, 1), rows = max_sums<R> / divisor;
+    split.columns = count, split.row_step = 32 / divisor, split.column_step = 32 % divisor;
+    split.first = static_cast<int>(args.channels * part / parts),
+    split.last = static_cast<int>(args.channels * (part + 1) / parts);
+    split.chunk = rows < W ? W / 2 : W;
+    split.bands = (args.out_height + rows / split.chunk - 1) / (rows / split.chunk);
+    split.band_rows = (args.out_height + split.bands - 1) / split.bands;
+    split.sum_stride = split.band_rows * count;
 }
 
-// A pointer of which the compiler knows nothing else, so that it adds an offset to it in one instruction, and not to
-// what it is made of in four.
+// A pointer whose origin the compiler cannot see: it adds an offset in one instruction, instead of four to the terms
+// that the pointer is computed from.
 template <class T>
-inline const T* unknown(const T* pointer) {
+inline const T* opaque(const T* pointer) {
     asm("" : "+l"(pointer));
     __builtin_assume(__isGlobal(pointer));
     return pointer;
 }
 
-// Likewise a number: what is made of it is made when it is needed, and takes no register before.
-inline int unknown(int number) {
+// A number whose origin the compiler cannot see: what is computed from it is computed where it is used, and occupies no
+// register before.
+inline int opaque(int number) {
     asm volatile("" : "+r"(number));
     return number;
 }
 
-// Four rows of a column of some channels, weighted and added up. All of them are asked for before any is needed: the
-// wait for memory is longer than all else.
+// Sums up to four weighted rows of a column, for some channels. All loads are issued before the first value is used, as
+// the wait for memory takes longer than all else.
 template <int W, class T, class R>
-inline void sum_rows(const T* column, const int (&channel)[W], const PartAt<R>* row, int rows, R (&sum)[W]) {
-    T pixel[rows_ahead][W];
-    for (int i = 0; i < rows_ahead; ++i) {
+inline void sum_rows(const T* column, const int (&channel)[W], const OffsetWeight<R>* row, int rows, R (&sum)[W]) {
+    T pixel[rows_in_flight][W];
+    for (int i = 0; i < rows_in_flight; ++i) {
         if (i >= rows) break;
-        const T* at = unknown(column + row[i].offset);
-        for (int j = 0; j < W; ++j) pixel[i][j] = at[j == 0 ? 0 : unknown(channel[j])];
+        const T* ptr = opaque(column + row[i].offset);
+        for (int j = 0; j < W; ++j) pixel[i][j] = ptr[j == 0 ? 0 : opaque(channel[j])];
     }
     for (int j = 0; j < W; ++j) sum[j] = 0;
-    for (int i = 0; i < rows_ahead; ++i) {
+    for (int i = 0; i < rows_in_flight; ++i) {
         if (i >= rows) break;
         for (int j = 0; j < W; ++j) sum[j] += row[i].weight * to_compute<R>(pixel[i][j]);
     }
 }
 
-// Some channels of a band of bins, which a warp works on at a time. Worked out anew for each step of it, so that no
-// register is held for it.
-struct Band {
-    int c, count, top, high;
+// Some channels of a band of bins: what a warp works on at a time. Recomputed for each step, so that it occupies no
+// registers.
+struct WorkUnit {
+    int c, channels, top, rows;
 };
 
 template <class R>
-inline Band band_of(const Pooling& args, const Share<R>& share, int unit) {
-    const int c = share.first + unit / share.bands * share.chunk, top = unit % share.bands * share.band;
-    return {c, min(share.chunk, share.last - c), top, min(share.band, args.out_height - top)};
+inline WorkUnit work_unit(const RoiRecord& args, const WorkSplit<R>& split, int unit) {
+    const int c = split.first + unit / split.bands * split.chunk, top = unit % split.bands * split.band_rows;
+    return {c, min(split.chunk, split.last - c), top, min(split.band_rows, args.out_height - top)};
 }
 
-// The columns of a band, each summed over the rows of a bin: [chunk, high, columns]. All lanes work, side by side in a
-// row of the map and on into the next row of bins.
+// Sums each column of a band over the rows of a bin: [chunk, rows, columns]. Lanes take adjacent columns of the map,
+// and continue in the next row of bins.
 template <class T, class R>
-inline void sum_bins(const Pooling& args, const AxisParts<R>& down, const Share<R>& share, int unit,
-                     R (*sums)[most_sums<R>]) {
+inline void sum_band_rows(const RoiRecord& args, const AxisBins<R>& rows, const WorkSplit<R>& split, int unit_index,
+                          R (*sums)[max_sums<R>]) {
     constexpr int W = lane_channels<R>;
-    const Band band = band_of(args, share, unit);
-    const T* in = unknown(static_cast<const T*>(share.in) + band.c * share.c);
+    const WorkUnit unit = work_unit(args, split, unit_index);
+    const T* in = opaque(static_cast<const T*>(split.in) + unit.c * split.channel_stride);
     int channel[W];
-    for (int j = 0; j < W; ++j) channel[j] = min(j, band.count - 1) * static_cast<int>(share.c);
-    const unsigned int lane = threadIdx.x % 32, width = share.columns;
+    for (int j = 0; j < W; ++j) channel[j] = min(j, unit.channels - 1) * static_cast<int>(split.channel_stride);
+    const unsigned int lane = threadIdx.x % 32, width = split.columns;
     if (width == 0) return;
-    const int end_y = band.top + band.high;
-    int y = band.top + lane / width, i = lane % width;
-    for (R* to = sums[unknown(threadIdx.x / 32)] + lane; y < end_y; to += 32) {
-        const T* column = unknown(in + share.column[i]);
-        const int first = down.first[y], end = down.end[y];
+    const int end_y = unit.top + unit.rows;
+    int y = unit.top + lane / width, i = lane % width;
+    for (R* out = sums[opaque(threadIdx.x / 32)] + lane; y < end_y; out += 32) {
+        const T* column = opaque(in + split.column_offset[i]);
+        const int first = rows.first[y], end = rows.end[y];
         int r = first;
         do {
             R sum[W];
-            sum_rows<W>(column, channel, down.part + r, end - r, sum);
-            const int apart = unknown(share.apart);
-            const bool all = share.chunk == W;
+            sum_rows<W>(column, channel, rows.entry + r, end - r, sum);
+            const int stride = opaque(split.sum_stride);
+            const bool full_chunk = split.chunk == W;
             for (int j = 0; j < W; ++j)
-                if (r > first && (j < W / 2 || all)) sum[j] += to[j * apart];
+                if (r > first && (j < W / 2 || full_chunk)) sum[j] += out[j * stride];
             for (int j = 0; j < W; ++j)
-                if (j < W / 2 || all) to[j * apart] = sum[j];
-            r += rows_ahead;
+                if (j < W / 2 || full_chunk) out[j * stride] = sum[j];
+            r += rows_in_flight;
         } while (r < end);
-        i += share.further, y += share.lower;
-        if (i >= share.columns) i -= share.columns, ++y;
+        i += split.column_step, y += split.row_step;
+        if (i >= split.columns) i -= split.columns, ++y;
     }
 }
 
-// A band of bins, of the sums of its columns. A lane keeps its column of bins, and so its weights.
+// Sums the column sums of a band to bins. A lane keeps its column of bins, and so its weights.
 template <class T, class R>
-inline void sum_columns(const Pooling& args, const AxisParts<R>& across, const Share<R>& share, int unit,
-                        const R (*sums)[most_sums<R>]) {
-    constexpr int usual = 4;
-    const Band band = band_of(args, share, unit);
-    const int lane = threadIdx.x % 32, width = args.out_width, each = min(width, 32), step = 32 / each;
-    if (lane >= step * each) return;
-    for (int x = lane % each; x < width; x += each) {
-        const int first = across.first[x], parts = across.end[x] - first;
-        PartAt<R> part[usual];
-        for (int i = 0; i < usual; ++i)
-            if (i < parts) part[i] = across.part[first + i];
-        for (int c = lane / each; c < band.count; c += step) {
-            const R* row = sums[threadIdx.x / 32] + c * share.apart;
-            T* to = static_cast<T*>(args.pooled.data) + blockIdx.x * args.pooled.n + (band.c + c) * args.pooled.c +
-                    band.top * args.pooled.y + x;
+inline void sum_band_columns(const RoiRecord& args, const AxisBins<R>& columns, const WorkSplit<R>& split,
+                             int unit_index, const R (*sums)[max_sums<R>]) {
+    constexpr int in_registers = 4;
+    const WorkUnit unit = work_unit(args, split, unit_index);
+    const int lane = threadIdx.x % 32, width = args.out_width, lanes = min(width, 32), step = 32 / lanes;
+    if (lane >= step * lanes) return;
+    for (int x = lane % lanes; x < width; x += lanes) {
+        const int first = columns.first[x], entries = columns.end[x] - first;
+        OffsetWeight<R> entry[in_registers];
+        for (int i = 0; i < in_registers; ++i)
+            if (i < entries) entry[i] = columns.entry[first + i];
+        for (int c = lane / lanes; c < unit.channels; c += step) {
+            const R* row = sums[threadIdx.x / 32] + c * split.sum_stride;
+            T* out = static_cast<T*>(args.pooled.data) + blockIdx.x * args.pooled.n + (unit.c + c) * args.pooled.c +
+                     unit.top * args.pooled.y + x;
 #pragma unroll 1
-            for (int y = 0; y < band.high; ++y, row += share.columns, to += args.pooled.y) {
+            for (int y = 0; y < unit.rows; ++y, row += split.columns, out += args.pooled.y) {
                 R sum = 0;
-                for (int i = 0; i < usual; ++i)
-                    if (i < parts) sum += part[i].weight * row[part[i].offset];
+                for (int i = 0; i < in_registers; ++i)
+                    if (i < entries) sum += entry[i].weight * row[entry[i].offset];
 #pragma unroll 1
-                for (int i = usual; i < parts; ++i)
-                    sum += across.part[first + i].weight * row[across.part[first + i].offset];
-                *to = saturate_cast<T>(sum);
+                for (int i = in_registers; i < entries; ++i)
+                    sum += columns.entry[first + i].weight * row[columns.entry[first + i].offset];
+                *out = saturate_cast<T>(sum);
             }
         }
     }
 }
 
-// Channels in planes: first the columns that bins are made of, each summed over the rows of a bin; then the bins, side
-// by side in the result.
+// Planar channels: first the columns are summed over the rows of each bin, then the columns of each bin. Both read and
+// write adjacent elements.
 template <class T, class R>
-inline void average_planes(const Pooling& args, const AxisParts<R>& down, const AxisParts<R>& across,
-                           const Share<R>& share, R (*sums)[most_sums<R>]) {
-    for (int unit = threadIdx.x / 32; unit < (share.last - share.first + share.chunk - 1) / share.chunk * share.bands;
+inline void average_planes(const RoiRecord& args, const AxisBins<R>& rows, const AxisBins<R>& columns,
+                           const WorkSplit<R>& split, R (*sums)[max_sums<R>]) {
+    for (int unit = threadIdx.x / 32; unit < (split.last - split.first + split.chunk - 1) / split.chunk * split.bands;
          unit += average_warps) {
-        sum_bins<T>(args, down, share, unit, sums);
+        sum_band_rows<T>(args, rows, split, unit, sums);
         __syncwarp();
-        sum_columns<T>(args, across, share, unit, sums);
+        sum_band_columns<T>(args, columns, split, unit, sums);
         __syncwarp();
     }
 }
 
-// Channels side by side: a thread makes a bin of as many as are one vector.
-template <int wide, class T, class R>
-inline void average_vectors(const Pooling& args, const AxisParts<R>& down, const AxisParts<R>& across,
-                            const Share<R>& share) {
-    const unsigned int groups = args.channels / wide, width = args.out_width, items = args.out_height * width * groups;
+// Channels last: a thread makes a bin of one vector of channels.
+template <int vector, class T, class R>
+inline void average_vectors(const RoiRecord& args, const AxisBins<R>& rows, const AxisBins<R>& columns,
+                            const WorkSplit<R>& split) {
+    const unsigned int groups = args.channels / vector, width = args.out_width,
+                       items = args.out_height * width * groups;
     for (unsigned int item = blockIdx.y * average_threads + threadIdx.x; item < items;
          item += gridDim.y * average_threads) {
-        const unsigned int bin = item / groups, c = wide * (item % groups), y = bin / width, x = bin % width;
-        const T* in = unknown(static_cast<const T*>(share.in) + (wide > 1 ? c : c * share.c));
-        R sum[wide] = {};
-        for (int r = down.first[y]; r < down.end[y]; ++r) {
-            const T* row = unknown(in + down.part[r].offset);
-#pragma unroll 4  // more take more registers than there are
-            for (int p = across.first[x]; p < across.end[x]; ++p) {
-                const R weight = down.part[r].weight * across.part[p].weight;
-                R pixel[wide];
-                read_channels<wide>(row + across.part[p].offset, 1, 0, pixel);
-                for (int j = 0; j < wide; ++j) sum[j] += weight * pixel[j];
+        const unsigned int bin = item / groups, c = vector * (item % groups), y = bin / width, x = bin % width;
+        const T* in = opaque(static_cast<const T*>(split.in) + (vector > 1 ? c : c * split.channel_stride));
+        R sum[vector] = {};
+        for (int r = rows.first[y]; r < rows.end[y]; ++r) {
+            const T* row = opaque(in + rows.entry[r].offset);
+#pragma unroll 4  // more would spill registers
+            for (int i = columns.first[x]; i < columns.end[x]; ++i) {
+                const R weight = rows.entry[r].weight * columns.entry[i].weight;
+                R pixel[vector];
+                read_channels<vector>(row + columns.entry[i].offset, 1, 0, pixel);
+                for (int j = 0; j < vector; ++j) sum[j] += weight * pixel[j];
             }
         }
-        write_channels<wide>(static_cast<T*>(args.pooled.data) + blockIdx.x * args.pooled.n + c * args.pooled.c +
-                                 y * args.pooled.y + x * args.pooled.x,
-                             1, 0, sum);
+        write_channels<vector>(static_cast<T*>(args.pooled.data) + blockIdx.x * args.pooled.n + c * args.pooled.c +
+                                   y * args.pooled.y + x * args.pooled.x,
+                               1, 0, sum);
     }
 }
 
-// A block averages some channels of an upright region, or some of its bins. What has too many parts it walks through
-// sample by sample. Grid: (regions, parts).
-template <class T, int wide>
+// A block averages some channels, or some bins, of an unrotated region. A region with too many weights goes sample by
+// sample. Grid: (regions, parts).
+template <class T, int vector>
 __global__ void __launch_bounds__(average_threads, sizeof(ComputeType<T>) == 8 ? 2 : 3)
-    roi_average(const __grid_constant__ Pooling args) {
+    roi_average(const __grid_constant__ RoiRecord args) {
     using R = ComputeType<T>;
-    __shared__ AxisParts<R> parts[2];
-    __shared__ Share<R> share;
-    __shared__ SampledBins<R> shape;
-    __shared__ R sums[wide == 0 ? average_warps : 1][wide == 0 ? most_sums<R> : 1];
-    AxisParts<R>&down = parts[0], &across = parts[1];
+    __shared__ AxisBins<R> axes[2];
+    __shared__ WorkSplit<R> split;
+    __shared__ RoiAlignBins<R> bins;
+    __shared__ R sums[vector == 0 ? average_warps : 1][vector == 0 ? max_sums<R> : 1];
+    AxisBins<R>&rows = axes[0], &columns = axes[1];
     const long long k = blockIdx.x;
-    if (threadIdx.x < 64) {  // a warp for each axis
-        const int axis = threadIdx.x / 32, lane = threadIdx.x % 32, bins = axis == 0 ? args.out_height : args.out_width;
-        const SampledBins<R> own(args, k);
-        const Maps& maps = own.level->values;
-        RoiAxis<R> along = own.roi.y;
-        if (axis == 1) along = own.roi.x;
-        const int extent = axis == 0 ? own.level->height : own.level->width;
-        const long long stride = axis == 0 ? maps.y : maps.x;
-        const bool few = own.n >= 0 && bins <= most_bins && has_short_offsets(extent, stride) &&
-                         (wide > 0 || has_short_offsets(lane_channels<R>, maps.c));
+    if (threadIdx.x < 64) {  // one warp per axis
+        const int axis = threadIdx.x / 32, lane = threadIdx.x % 32,
+                  bin_count = axis == 0 ? args.out_height : args.out_width;
+        const RoiAlignBins<R> region(args, k);
+        const FeatureMap& map = region.level->values;
+        RoiAxis<R> roi_axis = region.roi.y;
+        if (axis == 1) roi_axis = region.roi.x;
+        const int extent = axis == 0 ? region.level->height : region.level->width;
+        const long long stride = axis == 0 ? map.y : map.x;
+        const bool fits = region.n >= 0 && bin_count <= max_bins && has_short_offsets(extent, stride) &&
+                          (vector > 0 || has_short_offsets(lane_channels<R>, map.c));
         if (threadIdx.x == 0)
-            shape = own, share.in = static_cast<const T*>(maps.data) + own.n * maps.n, share.c = maps.c;
-        const int used = few ? find_parts(along, bins, extent, stride, parts[axis]) : most_parts + 1;
-        if (lane == 0) parts[axis].used = used;
+            bins = region, split.in = static_cast<const T*>(map.data) + region.n * map.n, split.channel_stride = map.c;
+        const int used = fits ? fill_bins(roi_axis, bin_count, extent, stride, axes[axis]) : max_weights + 1;
+        if (lane == 0) axes[axis].used = used;
         __syncwarp();
-        if (wide == 0 && axis == 1 && used <= most_parts) find_columns(args, used, across, share);
+        if (vector == 0 && axis == 1 && used <= max_weights) number_columns(args, used, columns, split);
     }
     __syncthreads();
-    if (down.used > most_parts || across.used > most_parts)
-        return walk_region<T, Take::average, 1>(args, shape, k,
-                                                static_cast<long long>(blockIdx.y) * average_threads + threadIdx.x,
-                                                static_cast<long long>(gridDim.y) * average_threads);
-    if constexpr (wide == 0) {
-        average_planes<T>(args, down, across, share, sums);
+    if (rows.used > max_weights || columns.used > max_weights)
+        return pool_region_by_sample<T, Reduction::average, 1>(
+            args, bins, k, static_cast<long long>(blockIdx.y) * average_threads + threadIdx.x,
+            static_cast<long long>(gridDim.y) * average_threads);
+    if constexpr (vector == 0) {
+        average_planes<T>(args, rows, columns, split, sums);
     } else {
-        average_vectors<wide, T>(args, down, across, share);
+        average_vectors<vector, T>(args, rows, columns, split);
     }
 }
 

@@ -1,21 +1,21 @@
 #pragma once
 
-#include "detection/roi_bins.cuh"
+#include "detection/roi_align_bins.cuh"
 #include "gpu/reduce.cuh"
 
-// Upright averages, axis by axis: the average of samples between two pixels each is a sum of pixels, whose weights
-// along y and x are multiplied. Forward a bin asks for its pixels (AxisParts), and on the way back a pixel for its bins
+// Averages of unrotated regions, axis by axis: the average of a bin's samples is a sum of pixels whose weights along y
+// and x are multiplied. Forward, each bin has a list of pixels (AxisBins); backward, each pixel has a range of bins
 // (AxisPixels).
 
 namespace cuaug {
 
-// Along an axis, of a region that is worked out in shared memory.
-constexpr int most_bins = 64, most_parts = 256, most_pixels = 256;
+// Of one axis of a region in shared memory.
+constexpr int max_bins = 64, max_weights = 256, max_pixels = 256;
 
 // A pixel by its offset along one axis of the map, and its weight in a bin.
 template <class R>
-struct PartAt {
-    int offset;  // one instruction makes an address of it, as it would not of 64 bits
+struct OffsetWeight {
+    int offset;  // 32 bits: one instruction makes an address of it
     R weight;
 };
 
@@ -23,103 +23,108 @@ inline bool has_short_offsets(int extent, long long stride) {
     return (stride < 0 ? -stride : stride) * extent < 1ll << 31;
 }
 
-// The bins of one axis: bin i is made of the parts first[i] .. end[i] - 1.
+// The bins of one axis: bin i is the sum of entries first[i] .. end[i] - 1.
 template <class R>
-struct AxisParts {
-    PartAt<R> part[most_parts];
-    int first[most_bins], end[most_bins];
-    int used;  // beyond most_parts: not all of them are here
+struct AxisBins {
+    OffsetWeight<R> entry[max_weights];
+    int first[max_bins], end[max_bins];
+    int used;  // entries; beyond max_weights: some are missing
 };
 
-// Calls `visit(pixel, weight)` for what one bin is made of; a pixel that neighbouring samples share comes once.
-template <class R, class Visit>
-inline void each_part(const RoiAxis<R>& axis, int bin, int extent, const Visit& visit) {
-    const Span range = samples_between(axis, bin, R(-1), R(extent));
-    Part<R> older = {-1, R(0)}, newer = {-1, R(0)};
-    auto add = [&](int at, R weight) {
+// Calls `visit(PixelWeight)` for each pixel of a bin; a pixel that adjacent samples share comes once.
+template <class R, class Visitor>
+inline void for_each_pixel(const RoiAxis<R>& axis, int bin, int extent, const Visitor& visit) {
+    const IndexRange range = samples_between(axis, bin, R(-1), R(extent));
+    PixelWeight<R> older = {-1, R(0)}, newer = {-1, R(0)};
+    auto add = [&](int pixel, R weight) {
         if (weight == R(0)) return;
-        if (at == newer.at)
+        if (pixel == newer.pixel)
             newer.weight += weight;
-        else if (at == older.at)
+        else if (pixel == older.pixel)
             older.weight += weight;
         else {
-            if (older.at >= 0) visit(older);
-            older = newer, newer = {at, weight};
+            if (older.pixel >= 0) visit(older);
+            older = newer, newer = {pixel, weight};
         }
     };
     for (long long i = range.first; i < range.last; ++i) {
-        const Tap<R> found = tap(sample_at(axis, bin, i), extent);
-        if (!found.inside) continue;
-        add(found.low, (R(1) - found.share) / axis.samples);
-        add(found.high, found.share / axis.samples);
+        const Tap<R> tap = make_tap(sample_coordinate(axis, bin, i), extent);
+        if (!tap.is_inside) continue;
+        add(tap.low, (R(1) - tap.high_weight) / axis.samples);
+        add(tap.high, tap.high_weight / axis.samples);
     }
-    if (older.at >= 0) visit(older);
-    if (newer.at >= 0) visit(newer);
+    if (older.pixel >= 0) visit(older);
+    if (newer.pixel >= 0) visit(newer);
 }
 
-// Of one warp, all lanes: finds the parts of all bins, and says how many there are; beyond most_parts some are missing.
+// All lanes of one warp: fills the entries of all bins and returns their number; beyond max_weights some are missing.
 template <class R>
-inline int find_parts(const RoiAxis<R>& axis, int bins, int extent, long long stride, AxisParts<R>& parts) {
+inline int fill_bins(const RoiAxis<R>& axis, int bin_count, int extent, long long stride, AxisBins<R>& bins) {
     int used = 0;
-    for (int start = 0; start < bins && used <= most_parts; start += 32) {
+    for (int start = 0; start < bin_count && used <= max_weights; start += 32) {
         const int bin = start + threadIdx.x % 32;
         int count = 0;
-        if (bin < bins) each_part(axis, bin, extent, [&](const Part<R>&) { count += count <= most_parts; });
-        const ExclusiveSum place = warp_exclusive_sum(count);
-        int at = used + place.before;
-        used += place.all;
-        if (bin >= bins) continue;
-        parts.first[bin] = at, parts.end[bin] = at + count;
-        if (at + count > most_parts) continue;
-        each_part(axis, bin, extent,
-                  [&](const Part<R>& part) { parts.part[at++] = {static_cast<int>(part.at * stride), part.weight}; });
+        if (bin < bin_count)
+            for_each_pixel(axis, bin, extent, [&](const PixelWeight<R>&) { count += count <= max_weights; });
+        const ExclusiveSum sum = warp_exclusive_sum(count);
+        int i = used + sum.before;
+        used += sum.all;
+        if (bin >= bin_count) continue;
+        bins.first[bin] = i, bins.end[bin] = i + count;
+        if (i + count > max_weights) continue;
+        for_each_pixel(axis, bin, extent, [&](const PixelWeight<R>& pixel) {
+            bins.entry[i++] = {static_cast<int>(pixel.pixel * stride), pixel.weight};
+        });
     }
     return used;
 }
 
-// A pixel that has a part in the bins from `bin` on, and where their weights begin.
-struct BinsOfPixel {
-    int at, bin, bins, first;
+// A pixel that contributes to `bins` bins from `bin` on; `first` is the index of the first one's weight.
+struct PixelBinRange {
+    int pixel, bin, bins, first;
 };
 
-// The pixels of one axis, in their order.
+// The pixels of one axis, in ascending order.
 template <class R>
 struct AxisPixels {
-    BinsOfPixel pixel[most_pixels];
-    R weight[most_parts];
-    int pixels, used;  // beyond most_pixels or most_parts: not all of them are here
+    PixelBinRange range[max_pixels];
+    R weight[max_weights];
+    int pixels, used;  // beyond max_pixels or max_weights: some are missing
 };
 
-// What a pixel has of a bin.
+// The weight of a pixel in a bin.
 template <class R>
-inline R weight_of(const RoiAxis<R>& axis, int bin, int extent, int pixel) {
-    const Span near = samples_between(axis, bin, R(pixel - 1), R(pixel + 1));
+inline R weight_in_bin(const RoiAxis<R>& axis, int bin, int extent, int pixel) {
+    const IndexRange samples = samples_between(axis, bin, R(pixel - 1), R(pixel + 1));
     R sum = 0;
-    for (long long i = near.first; i < near.last; ++i) sum += share_of(tap(sample_at(axis, bin, i), extent), pixel);
+    for (long long i = samples.first; i < samples.last; ++i)
+        sum += tap_weight(make_tap(sample_coordinate(axis, bin, i), extent), pixel);
     return sum == R(0) ? sum : sum / axis.samples;
 }
 
-// Of one warp, all lanes: looks at the pixels from `first` on, before `end`, as long as there is room.
+// All lanes of one warp: finds the pixels first .. end - 1 that contribute to a bin, as long as there is room.
 template <class R>
-inline void find_pixels(const RoiAxis<R>& axis, int bins, int extent, int first, int end, AxisPixels<R>& found) {
-    static_assert(most_parts + 32 * (most_parts + 1) < 1 << 16, "bins would run into pixels");
-    int all = 0;  // pixels in the upper half, their bins in the lower
-    for (int start = first; start < end && all >> 16 <= most_pixels && (all & 0xffff) <= most_parts; start += 32) {
-        const int at = start + threadIdx.x % 32;
-        int low = 0, each = 0;
-        if (at < end) {
-            const Span near = bins_between(axis, R(at - 1), R(at + 1), bins);
+inline void fill_pixels(const RoiAxis<R>& axis, int bins, int extent, int first, int end, AxisPixels<R>& pixels) {
+    static_assert(max_weights + 32 * (max_weights + 1) < 1 << 16,
+                  "the count of bins would overflow into that of pixels");
+    int total = 0;  // pixels in the upper half, their bins in the lower
+    for (int start = first; start < end && total >> 16 <= max_pixels && (total & 0xffff) <= max_weights; start += 32) {
+        const int pixel = start + threadIdx.x % 32;
+        int first_bin = 0, count = 0;
+        if (pixel < end) {
+            const IndexRange near = bins_between(axis, R(pixel - 1), R(pixel + 1), bins);
             for (int bin = static_cast<int>(near.first); bin < near.last; ++bin)
-                if (weight_of(axis, bin, extent, at) != R(0)) low = each == 0 ? bin : low, each = bin + 1 - low;
+                if (weight_in_bin(axis, bin, extent, pixel) != R(0))
+                    first_bin = count == 0 ? bin : first_bin, count = bin + 1 - first_bin;
         }
-        const ExclusiveSum place = warp_exclusive_sum(each == 0 ? 0 : 1 << 16 | min(each, most_parts + 1));
-        const int sofar = all + place.before, slot = sofar >> 16, to = sofar & 0xffff;
-        all += place.all;
-        if (each == 0 || slot >= most_pixels || to + each > most_parts) continue;
-        found.pixel[slot] = {at, low, each, to};
-        for (int i = 0; i < each; ++i) found.weight[to + i] = weight_of(axis, low + i, extent, at);
+        const ExclusiveSum sum = warp_exclusive_sum(count == 0 ? 0 : 1 << 16 | min(count, max_weights + 1));
+        const int before = total + sum.before, slot = before >> 16, offset = before & 0xffff;
+        total += sum.all;
+        if (count == 0 || slot >= max_pixels || offset + count > max_weights) continue;
+        pixels.range[slot] = {pixel, first_bin, count, offset};
+        for (int i = 0; i < count; ++i) pixels.weight[offset + i] = weight_in_bin(axis, first_bin + i, extent, pixel);
     }
-    if (threadIdx.x % 32 == 0) found.pixels = all >> 16, found.used = all & 0xffff;
+    if (threadIdx.x % 32 == 0) pixels.pixels = total >> 16, pixels.used = total & 0xffff;
 }
 
 }  // namespace cuaug

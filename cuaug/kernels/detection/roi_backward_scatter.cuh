@@ -2,58 +2,59 @@
 
 #include "detection/roi_by_sample.cuh"
 
-// The way back of what detection/roi_by_sample.cuh pools: sums are added to in memory, by whoever comes first.
+// Gradients of what roi_by_sample.cuh pools: atomically added to the pixels, in no fixed order.
 
 namespace cuaug {
 
-// Of neighbouring channels, `step` apart in the map, those up to `last`.
+// Adds the gradients of W channels, up to channel `last`, to the pixels of one sample.
 template <class R, int W>
-inline void add_to_pixels(const Place<R>& place, const Maps& maps, R* to, int last, const R (&value)[W], R scale) {
-    if (!place.y.inside || !place.x.inside) return;
+inline void scatter_sample(const SampleTaps<R>& taps, const FeatureMap& map, R* out, int last, const R (&gradient)[W],
+                           R scale) {
+    if (!taps.y.is_inside || !taps.x.is_inside) return;
     for (int corner = 0; corner < 4; ++corner) {
         const bool low_y = corner < 2, low_x = corner % 2 == 0;
-        const R weight =
-            (low_y ? R(1) - place.y.share : place.y.share) * (low_x ? R(1) - place.x.share : place.x.share);
+        const R weight = (low_y ? R(1) - taps.y.high_weight : taps.y.high_weight) *
+                         (low_x ? R(1) - taps.x.high_weight : taps.x.high_weight);
         if (weight == R(0)) continue;
-        R* pixel = to + (low_y ? place.y.low : place.y.high) * maps.y + (low_x ? place.x.low : place.x.high) * maps.x;
+        R* pixel = out + (low_y ? taps.y.low : taps.y.high) * map.y + (low_x ? taps.x.low : taps.x.high) * map.x;
         for (int j = 0; j < W; ++j)
-            if (j <= last) atomicAdd(pixel + j * maps.c, weight * scale * value[j]);
+            if (j <= last) atomicAdd(pixel + j * map.c, weight * scale * gradient[j]);
     }
 }
 
-// The bins of region k: a thread's items from `first` on, every `step`th, with the channels that it has as walk_region
-// shares them out.
-template <class T, bool greatest, bool inside, class Record, class Shape>
-inline void add_region(const Record& args, const Shape& shape, long long k, long long first, long long step) {
+// Scatters the gradients of the bins of region k: items `first`, `first` + `step`, ... are the thread's, divided as in
+// `pool_region_by_sample`.
+template <class T, bool is_max, bool channels_last, class Record, class Bins>
+inline void scatter_region(const Record& args, const Bins& bins, long long k, long long first, long long step) {
     using R = ComputeType<T>;
-    constexpr int W = inside ? 1 : planar_channels;
-    if (shape.n < 0) return;
-    const Maps &maps = shape.level->gradients, &pooled = args.pooled;
-    const int bins = args.out_height * args.out_width, groups = (args.channels + W - 1) / W;
-    for (long long item = first; item < static_cast<long long>(bins) * groups; item += step) {
-        const int bin = static_cast<int>(inside ? item / groups : item % bins),
-                  group = static_cast<int>(inside ? item % groups : item / bins);
+    constexpr int W = channels_last ? 1 : planar_channels;
+    if (bins.n < 0) return;
+    const FeatureMap &map = bins.level->gradients, &pooled = args.pooled;
+    const int bin_count = args.out_height * args.out_width, groups = (args.channels + W - 1) / W;
+    for (long long item = first; item < static_cast<long long>(bin_count) * groups; item += step) {
+        const int bin = static_cast<int>(channels_last ? item / groups : item % bin_count),
+                  group = static_cast<int>(channels_last ? item % groups : item / bin_count);
         const int y = bin / args.out_width, x = bin % args.out_width, c = group * W,
                   last = min(W, args.channels - c) - 1;
-        R* to = static_cast<R*>(maps.data) + shape.n * maps.n + c * maps.c;
-        const T* from = static_cast<const T*>(pooled.data) + k * pooled.n + c * pooled.c + y * pooled.y + x * pooled.x;
-        R value[W];
-        for (int j = 0; j < W; ++j) value[j] = to_compute<R>(from[min(j, last) * pooled.c]);
-        if constexpr (greatest) {
-            long long number[W];
-            read_places(args, k * args.places.n + c * args.places.c + y * args.places.y + x * args.places.x, last,
-                        number);
+        R* out = static_cast<R*>(map.data) + bins.n * map.n + c * map.c;
+        const T* in = static_cast<const T*>(pooled.data) + k * pooled.n + c * pooled.c + y * pooled.y + x * pooled.x;
+        R gradient[W];
+        for (int j = 0; j < W; ++j) gradient[j] = to_compute<R>(in[min(j, last) * pooled.c]);
+        if constexpr (is_max) {
+            long long sample[W];
+            read_argmax(args, k * args.argmax.n + c * args.argmax.c + y * args.argmax.y + x * args.argmax.x, last,
+                        sample);
             for (int j = 0; j < W; ++j) {
-                if (number[j] < 0) continue;
-                const R one[1] = {value[j]};
-                add_to_pixels(shape.place(args, y, x, row_of(number[j]), column_of(number[j])), maps, to + j * maps.c,
-                              0, one, R(1));
+                if (sample[j] < 0) continue;
+                const R channel_gradient[1] = {gradient[j]};
+                scatter_sample(bins.sample_taps(args, y, x, sample_row(sample[j]), sample_column(sample[j])), map,
+                               out + j * map.c, 0, channel_gradient, R(1));
             }
         } else {
-            const Spans spans = shape.spans(args, y, x);
-            for (long long i = spans.rows.first; i < spans.rows.last; ++i)
-                for (long long j = spans.columns.first; j < spans.columns.last; ++j)
-                    add_to_pixels(shape.place(args, y, x, i, j), maps, to, last, value, R(1) / shape.count);
+            const IndexRect samples = bins.samples_of(args, y, x);
+            for (long long i = samples.rows.first; i < samples.rows.last; ++i)
+                for (long long j = samples.columns.first; j < samples.columns.last; ++j)
+                    scatter_sample(bins.sample_taps(args, y, x, i, j), map, out, last, gradient, R(1) / bins.count);
         }
     }
 }

@@ -2,15 +2,15 @@
 
 namespace cuaug {
 
-// A block pools some bins of a region, of any shape, sample by sample, and notes which sample is the greatest where
-// that is asked for. Grid: (regions, parts).
-template <class T, template <class> class Shape, int take, int wide>
-__global__ void __launch_bounds__(128, 3) roi_by_sample(const __grid_constant__ PoolingPlaces args) {
+// A block pools some bins of a region sample by sample, and stores which sample is the greatest if that is requested.
+// Grid: (regions, parts).
+template <class T, template <class> class Bins, int reduction, int vector>
+__global__ void __launch_bounds__(128, 3) roi_by_sample(const __grid_constant__ RoiArgmaxRecord args) {
     const long long k = blockIdx.x;
-    const Shape<ComputeType<T>>& shape = shared_shape<Shape<ComputeType<T>>>(args, k);
-    walk_region<T, static_cast<Take>(take), wide>(args, shape, k,
-                                                  static_cast<long long>(blockIdx.y) * blockDim.x + threadIdx.x,
-                                                  static_cast<long long>(gridDim.y) * blockDim.x);
+    const Bins<ComputeType<T>>& bins = make_shared_bins<Bins<ComputeType<T>>>(args, k);
+    pool_region_by_sample<T, static_cast<Reduction>(reduction), vector>(
+        args, bins, k, static_cast<long long>(blockIdx.y) * blockDim.x + threadIdx.x,
+        static_cast<long long>(gridDim.y) * blockDim.x);
 }
 
 }  // namespace cuaug

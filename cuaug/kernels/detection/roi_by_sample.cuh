@@ -1,173 +1,174 @@
 #pragma once
 
-#include "detection/roi_bins.cuh"
+#include "detection/roi_align_bins.cuh"
+#include "detection/roi_pool_bins.cuh"
 #include "gpu/convert.cuh"
 
-// Bins pooled sample by sample, each by one thread for a few channels, which share the work of finding a sample.
+// Pooling sample by sample: a thread pools some channels of a bin, for which it computes a sample's taps once.
 
 namespace cuaug {
 
-enum class Take { average, greatest, place };  // place: the greatest, and which sample of its bin that is
+enum class Reduction { average, max, argmax };  // argmax: the maximum, and which sample of its bin it is
 
-constexpr int planar_channels = 8;  // a thread's, where they lie apart
+constexpr int planar_channels = 8;  // of a thread, if channels are not adjacent in memory
 
-// Wide: how many channels lie side by side and are read as one vector; 0: they lie apart.
-template <int wide>
-constexpr int channels_of_thread = wide == 0 ? planar_channels : wide;
+// `vector`: how many adjacent channels are read as one vector; 0: channels are not adjacent.
+template <int vector>
+constexpr int thread_channels = vector == 0 ? planar_channels : vector;
 
 template <class T, int W>
-struct alignas(W * sizeof(T)) Adjacent {
-    T of[W];
+struct alignas(W * sizeof(T)) ChannelVector {
+    T channel[W];
 };
 
-// W channels, of which those after the last repeat it.
-template <int wide, class T, class R>
+// Reads W channels; channels after number `last` repeat it.
+template <int vector, class T, class R>
 inline void read_channels(const T* in, long long step, int last, R* value) {
-    constexpr int W = channels_of_thread<wide>;
-    if constexpr (wide > 0) {
-        const Adjacent<T, W> found = *reinterpret_cast<const Adjacent<T, W>*>(in);
-        for (int j = 0; j < W; ++j) value[j] = to_compute<R>(found.of[j]);
+    constexpr int W = thread_channels<vector>;
+    if constexpr (vector > 0) {
+        const ChannelVector<T, W> loaded = *reinterpret_cast<const ChannelVector<T, W>*>(in);
+        for (int j = 0; j < W; ++j) value[j] = to_compute<R>(loaded.channel[j]);
     } else {
         for (int j = 0; j < W; ++j) value[j] = to_compute<R>(in[min(j, last) * step]);
     }
 }
 
-template <int wide, class T, class R>
+template <int vector, class T, class R>
 inline void write_channels(T* out, long long step, int last, const R* value) {
-    constexpr int W = channels_of_thread<wide>;
-    if constexpr (wide > 0) {
-        Adjacent<T, W> made;
-        for (int j = 0; j < W; ++j) made.of[j] = saturate_cast<T>(value[j]);
-        *reinterpret_cast<Adjacent<T, W>*>(out) = made;
+    constexpr int W = thread_channels<vector>;
+    if constexpr (vector > 0) {
+        ChannelVector<T, W> stored;
+        for (int j = 0; j < W; ++j) stored.channel[j] = saturate_cast<T>(value[j]);
+        *reinterpret_cast<ChannelVector<T, W>*>(out) = stored;
     } else {
         for (int j = 0; j < W; ++j)
             if (j <= last) out[j * step] = saturate_cast<T>(value[j]);
     }
 }
 
-// Pixels of no weight are left out: an infinite one next to a sample does not make it NaN.
-template <int wide, class T, class R>
-inline void add_pixels(const Place<R>& place, const T* in, const Maps& maps, int last, R* value) {
-    constexpr int W = channels_of_thread<wide>;
-    if (!place.y.inside || !place.x.inside) return;
+// Adds a sample to `value`. Pixels of weight 0 are left out: 0 times infinity is NaN.
+template <int vector, class T, class R>
+inline void add_sample(const SampleTaps<R>& taps, const T* in, const FeatureMap& map, int last, R* value) {
+    constexpr int W = thread_channels<vector>;
+    if (!taps.y.is_inside || !taps.x.is_inside) return;
     for (int corner = 0; corner < 4; ++corner) {
         const bool low_y = corner < 2, low_x = corner % 2 == 0;
-        const R weight =
-            (low_y ? R(1) - place.y.share : place.y.share) * (low_x ? R(1) - place.x.share : place.x.share);
+        const R weight = (low_y ? R(1) - taps.y.high_weight : taps.y.high_weight) *
+                         (low_x ? R(1) - taps.x.high_weight : taps.x.high_weight);
         if (weight == R(0)) continue;
         R pixel[W];
-        read_channels<wide>(
-            in + (low_y ? place.y.low : place.y.high) * maps.y + (low_x ? place.x.low : place.x.high) * maps.x, maps.c,
-            last, pixel);
+        read_channels<vector>(
+            in + (low_y ? taps.y.low : taps.y.high) * map.y + (low_x ? taps.x.low : taps.x.high) * map.x, map.c, last,
+            pixel);
         for (int j = 0; j < W; ++j) value[j] += weight * pixel[j];
     }
 }
 
-// The shape of a block's region: one thread works it out for all.
-template <class Shape>
-inline const Shape& shared_shape(const Pooling& args, long long k) {
-    __shared__ Shape shape;
-    if (threadIdx.x == 0) shape = Shape(args, k);
+// The bins of a block's region, computed by one thread.
+template <class Bins>
+inline const Bins& make_shared_bins(const RoiRecord& args, long long k) {
+    __shared__ Bins bins;
+    if (threadIdx.x == 0) bins = Bins(args, k);
     __syncthreads();
-    return shape;
+    return bins;
 }
 
-// A sample's number in its bin.
-inline long long sample_number(long long i, long long j) { return i << 32 | j; }
-inline long long row_of(long long number) { return number >> 32; }
-inline long long column_of(long long number) { return number & 0xffffffffll; }
+// The number of a sample in its bin.
+inline long long pack_sample(long long row, long long column) { return row << 32 | column; }
+inline long long sample_row(long long sample) { return sample >> 32; }
+inline long long sample_column(long long sample) { return sample & 0xffffffffll; }
 
-// Such numbers of neighbouring channels in memory, of those up to `last`.
+// Writes the sample numbers of W channels, up to channel `last`.
 template <int W>
-inline void write_places(const PoolingPlaces& args, long long at, int last, const long long (&number)[W]) {
-    if (args.short_places) {
-        int* to = static_cast<int*>(args.places.data) + at;
+inline void write_argmax(const RoiArgmaxRecord& args, long long offset, int last, const long long (&sample)[W]) {
+    if (args.argmax_is_int32) {
+        int* out = static_cast<int*>(args.argmax.data) + offset;
         for (int j = 0; j < W; ++j)
             if (j <= last)
-                to[j * args.places.c] =
-                    number[j] < 0 ? -1 : static_cast<int>(row_of(number[j]) << 16 | column_of(number[j]));
+                out[j * args.argmax.c] =
+                    sample[j] < 0 ? -1 : static_cast<int>(sample_row(sample[j]) << 16 | sample_column(sample[j]));
     } else {
-        long long* to = static_cast<long long*>(args.places.data) + at;
+        long long* out = static_cast<long long*>(args.argmax.data) + offset;
         for (int j = 0; j < W; ++j)
-            if (j <= last) to[j * args.places.c] = number[j];
+            if (j <= last) out[j * args.argmax.c] = sample[j];
     }
 }
 
 template <int W>
-inline void read_places(const PoolingPlaces& args, long long at, int last, long long (&number)[W]) {
-    if (args.short_places) {
-        const int* from = static_cast<const int*>(args.places.data) + at;
-        int found[W];
-        for (int j = 0; j < W; ++j) found[j] = j <= last ? from[j * args.places.c] : -1;
-        for (int j = 0; j < W; ++j) number[j] = found[j] < 0 ? -1 : sample_number(found[j] >> 16, found[j] & 0xffff);
+inline void read_argmax(const RoiArgmaxRecord& args, long long offset, int last, long long (&sample)[W]) {
+    if (args.argmax_is_int32) {
+        const int* in = static_cast<const int*>(args.argmax.data) + offset;
+        int loaded[W];
+        for (int j = 0; j < W; ++j) loaded[j] = j <= last ? in[j * args.argmax.c] : -1;
+        for (int j = 0; j < W; ++j) sample[j] = loaded[j] < 0 ? -1 : pack_sample(loaded[j] >> 16, loaded[j] & 0xffff);
     } else {
-        const long long* from = static_cast<const long long*>(args.places.data) + at;
-        for (int j = 0; j < W; ++j) number[j] = j <= last ? from[j * args.places.c] : -1;
+        const long long* in = static_cast<const long long*>(args.argmax.data) + offset;
+        for (int j = 0; j < W; ++j) sample[j] = j <= last ? in[j * args.argmax.c] : -1;
     }
 }
 
-// One bin of W channels.
-template <Take take, int wide, class T, class R, class Shape>
-inline void walk_bin(const Pooling& args, const Shape& shape, int y, int x, const T* in, const Maps& maps, int last,
-                     R* value, long long* chosen) {
-    constexpr int W = channels_of_thread<wide>;
+// Pools W channels of one bin. `argmax` is written for Reduction::argmax only.
+template <Reduction reduction, int vector, class T, class R, class Bins>
+inline void pool_bin_by_sample(const RoiRecord& args, const Bins& bins, int y, int x, const T* in,
+                               const FeatureMap& map, int last, R* value, long long* argmax) {
+    constexpr int W = thread_channels<vector>;
     for (int j = 0; j < W; ++j) value[j] = 0;
-    if (shape.n < 0) return;
-    const Spans spans = shape.spans(args, y, x);
-    bool started = false;
-    for (long long a = spans.rows.first; a < spans.rows.last; ++a)
-        for (long long b = spans.columns.first; b < spans.columns.last; ++b) {
-            const Place<R> place = shape.place(args, y, x, a, b);
-            if constexpr (take == Take::average) {
-                add_pixels<wide>(place, in, maps, last, value);
+    if (bins.n < 0) return;
+    const IndexRect samples = bins.samples_of(args, y, x);
+    bool has_value = false;
+    for (long long row = samples.rows.first; row < samples.rows.last; ++row)
+        for (long long column = samples.columns.first; column < samples.columns.last; ++column) {
+            const SampleTaps<R> taps = bins.sample_taps(args, y, x, row, column);
+            if constexpr (reduction == Reduction::average) {
+                add_sample<vector>(taps, in, map, last, value);
             } else {
-                R one[W] = {};
-                add_pixels<wide>(place, in, maps, last, one);
+                R sample[W] = {};
+                add_sample<vector>(taps, in, map, last, sample);
                 for (int j = 0; j < W; ++j)
-                    if (!started || beats(one[j], value[j])) {
-                        value[j] = one[j];
-                        if constexpr (take == Take::place) chosen[j] = sample_number(a, b);
+                    if (!has_value || replaces_max(sample[j], value[j])) {
+                        value[j] = sample[j];
+                        if constexpr (reduction == Reduction::argmax) argmax[j] = pack_sample(row, column);
                     }
-                started = true;
+                has_value = true;
             }
         }
-    if constexpr (take == Take::average) {
-        for (int j = 0; j < W; ++j) value[j] /= shape.count;
-    } else if (shape.others(spans)) {
+    if constexpr (reduction == Reduction::average) {
+        for (int j = 0; j < W; ++j) value[j] /= bins.count;
+    } else if (bins.has_outside_samples(samples)) {
         for (int j = 0; j < W; ++j)
-            if (beats(R(0), value[j])) {
+            if (replaces_max(R(0), value[j])) {
                 value[j] = 0;
-                if constexpr (take == Take::place) chosen[j] = -1;
+                if constexpr (reduction == Reduction::argmax) argmax[j] = -1;
             }
     }
 }
 
-// The bins of region k: a thread's items from `first` on, every `step`th. Threads side by side have bins side by side,
-// or channels that are.
-template <class T, Take take, int wide, class Record, class Shape>
-inline void walk_region(const Record& args, const Shape& shape, long long k, long long first, long long step) {
+// Pools the bins of region k: items `first`, `first` + `step`, ... are the thread's. Adjacent threads have adjacent
+// bins, or adjacent channels if these are adjacent in memory.
+template <class T, Reduction reduction, int vector, class Record, class Bins>
+inline void pool_region_by_sample(const Record& args, const Bins& bins, long long k, long long first, long long step) {
     using R = ComputeType<T>;
-    constexpr int W = channels_of_thread<wide>;
-    const Maps& maps = shape.level->values;
-    const int bins = args.out_height * args.out_width, groups = (args.channels + W - 1) / W;
-    for (long long item = first; item < static_cast<long long>(bins) * groups; item += step) {
-        const int bin = static_cast<int>(wide > 0 ? item / groups : item % bins),
-                  group = static_cast<int>(wide > 0 ? item % groups : item / bins);
+    constexpr int W = thread_channels<vector>;
+    const FeatureMap& map = bins.level->values;
+    const int bin_count = args.out_height * args.out_width, groups = (args.channels + W - 1) / W;
+    for (long long item = first; item < static_cast<long long>(bin_count) * groups; item += step) {
+        const int bin = static_cast<int>(vector > 0 ? item / groups : item % bin_count),
+                  group = static_cast<int>(vector > 0 ? item % groups : item / bin_count);
         const int y = bin / args.out_width, x = bin % args.out_width, c = group * W,
                   last = min(W, args.channels - c) - 1;
-        const T* in = static_cast<const T*>(maps.data) + shape.n * maps.n + c * maps.c;
-        const long long to = k * args.pooled.n + c * args.pooled.c + y * args.pooled.y + x * args.pooled.x;
+        const T* in = static_cast<const T*>(map.data) + bins.n * map.n + c * map.c;
+        const long long offset = k * args.pooled.n + c * args.pooled.c + y * args.pooled.y + x * args.pooled.x;
         R value[W];
-        if constexpr (take == Take::place) {
-            long long chosen[W];
-            for (int j = 0; j < W; ++j) chosen[j] = -1;
-            walk_bin<take, wide>(args, shape, y, x, in, maps, last, value, chosen);
-            write_places(args, k * args.places.n + c * args.places.c + y * args.places.y + x * args.places.x, last,
-                         chosen);
+        if constexpr (reduction == Reduction::argmax) {
+            long long argmax[W];
+            for (int j = 0; j < W; ++j) argmax[j] = -1;
+            pool_bin_by_sample<reduction, vector>(args, bins, y, x, in, map, last, value, argmax);
+            write_argmax(args, k * args.argmax.n + c * args.argmax.c + y * args.argmax.y + x * args.argmax.x, last,
+                         argmax);
         } else {
-            walk_bin<take, wide>(args, shape, y, x, in, maps, last, value, nullptr);
+            pool_bin_by_sample<reduction, vector>(args, bins, y, x, in, map, last, value, nullptr);
         }
-        write_channels<wide>(static_cast<T*>(args.pooled.data) + to, args.pooled.c, last, value);
+        write_channels<vector>(static_cast<T*>(args.pooled.data) + offset, args.pooled.c, last, value);
     }
 }
 

@@ -1,25 +1,26 @@
+#include "detection/roi_align_bins.cuh"
+#include "detection/roi_pool_bins.cuh"
 #include "gpu/convert.cuh"
-#include "detection/roi_bins.cuh"
 
 namespace cuaug {
 
-// A thread works out a region, and which pixels it may touch. Grid: (regions / threads).
-template <class T, template <class> class Shape>
-__global__ void __launch_bounds__(128) roi_regions(const __grid_constant__ PoolingBack args) {
+// A thread computes the bins of a region, and which pixels they may touch. Grid: (regions / threads).
+template <class T, template <class> class Bins>
+__global__ void __launch_bounds__(128) roi_regions(const __grid_constant__ RoiBackwardRecord args) {
     using R = ComputeType<T>;
-    static_assert(sizeof(Shape<R>) <= sizeof(RegionShape), "a region has to fit");
+    static_assert(sizeof(Bins<R>) <= sizeof(StoredBins), "bins have to fit");
     const long long k = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (k >= args.count) return;
-    const Shape<R> shape(args, k);
-    const int level = static_cast<int>(shape.level - args.level);
-    const Extent<R> touched = shape.touched(args);
+    const Bins<R> bins(args, k);
+    const int level = static_cast<int>(bins.level - args.level);
+    const MapRect<R> touched = bins.touched_rect(args);
     args.bounds[k] = {level,
-                      shape.n,
-                      pixel_at(floor(touched.top), shape.level->height),
-                      pixel_at(floor(touched.left), shape.level->width),
-                      pixel_at(ceil(touched.bottom) + R(1), shape.level->height),
-                      pixel_at(ceil(touched.right) + R(1), shape.level->width)};
-    *reinterpret_cast<Shape<R>*>(args.shapes + k) = shape;
+                      bins.n,
+                      clamp_to_pixel(floor(touched.top), bins.level->height),
+                      clamp_to_pixel(floor(touched.left), bins.level->width),
+                      clamp_to_pixel(ceil(touched.bottom) + R(1), bins.level->height),
+                      clamp_to_pixel(ceil(touched.right) + R(1), bins.level->width)};
+    *reinterpret_cast<Bins<R>*>(args.bins + k) = bins;
 }
 
 }  // namespace cuaug

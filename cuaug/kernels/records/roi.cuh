@@ -4,8 +4,8 @@
 
 namespace cuaug {
 
-// Feature maps, what is pooled from them, or the gradients of either; strides in elements.
-struct Maps {
+// Features, pooled features, or the gradients of either; strides in elements.
+struct FeatureMap {
     void* data;
     long long n;
     long long c;
@@ -13,64 +13,63 @@ struct Maps {
     long long x;
 };
 
-// One level of a pyramid of feature maps.
-struct PoolingLevel {
-    Maps values;     // [N, C, H, W]
-    Maps gradients;  // [N, C, H, W]: written by a backward pass; data null in a forward pass
+// One level of a feature pyramid.
+struct RoiLevel {
+    FeatureMap values;     // [N, C, H, W]
+    FeatureMap gradients;  // [N, C, H, W]: written by a backward pass; data null in a forward pass
     int height;
     int width;
-    double scale;       // from the coordinates of the regions to pixels of this level
-    double least_area;  // of the regions that belong here and not to a level before, in their own coordinates
+    double scale;     // from coordinates of regions to pixels of this level
+    double min_area;  // of the regions that belong to this level and not to one before, in their own coordinates
 };
 
-constexpr int most_levels = 8;
+constexpr int max_levels = 8;
 
-// Regions of interest, each cut into bins. Mirrored by cuaug/_roi.py.
-struct Pooling {
-    PoolingLevel level[most_levels];
-    TypedArray rois;  // [K, 5]: sample, left, top, right, bottom; [K, 6]: sample, centre x and y, width, height, degrees
-    Maps
-        pooled;  // [K, C, out_height, out_width]: written by a forward pass, and the gradients that a backward pass reads
-    long long count;  // K
+// Pools the bins of regions of interest, or computes the gradients. Mirrored by cuaug/_roi.py.
+struct RoiRecord {
+    RoiLevel level[max_levels];
+    TypedArray rois;    // [K, 5]: sample, left, top, right, bottom; [K, 6]: sample, center x, y, width, height, degrees
+    FeatureMap pooled;  // [K, C, out_height, out_width]: written by a forward pass; the gradients a backward pass reads
+    long long count;    // K
     int levels;
     int samples;  // N
     int channels;
     int out_height;
     int out_width;
-    int sampling;  // samples of a bin along each axis; below 1: about one for each pixel
-    int aligned;   // whether a pixel's centre lies at half its side
+    int sampling_ratio;  // samples of a bin along each axis; below 1: about one for each pixel
+    int aligned;         // whether pixel centers are at +0.5
     int rotated;
 };
 
-// Where a region lies, in pixels of its level: rows top .. bottom - 1, columns left .. right - 1.
+// The pixels of its level that a region may touch: rows top .. bottom - 1, columns left .. right - 1.
 struct RegionBounds {
-    int level, n, top, left, bottom, right;  // n: -1: of no sample
+    int level, n, top, left, bottom, right;  // n -1: of no sample
 };
 
-// A region as a pass back finds it, so that only one thread works it out: the shape of kernels/detection/roi_bins.cuh, as bytes.
-struct alignas(16) RegionShape {
+// RoiAlignBins or RoiPoolBins of a region, as bytes: one thread computes them for a backward pass.
+struct alignas(16) StoredBins {
     unsigned char bytes[112];
 };
 
-// Pooling on a GPU that remembers which sample of each bin is the greatest. Mirrored by cuaug/_roi.py.
-struct PoolingPlaces : Pooling {
-    Maps
-        places;  // [K, C, out_height, out_width]: detection/roi_by_sample.cuh's numbers of samples; -1: none. Data null: not asked for
-    long long short_places;  // int, else long long: whether rows and columns are below 2^15
+// Max pooling on a GPU that remembers which sample of each bin is the greatest. Mirrored by cuaug/_roi.py.
+struct RoiArgmaxRecord : RoiRecord {
+    FeatureMap argmax;          // [K, C, out_height, out_width]: samples as `pack_sample` numbers them
+                                // (detection/roi_by_sample.cuh); -1: none. Data null: not requested
+    long long argmax_is_int32;  // else int64; int32 holds rows and columns below 2^15
 };
 
-// A pass back on a GPU, pixel by pixel. Mirrored by cuaug/_roi.py.
-struct PoolingBack : PoolingPlaces {
+// A deterministic backward pass on a GPU. Mirrored by cuaug/_roi.py.
+struct RoiBackwardRecord : RoiArgmaxRecord {
     RegionBounds* bounds;  // [K]
-    RegionShape* shapes;   // [K]
+    StoredBins* bins;      // [K]
 };
 
-constexpr int channel_group = 16;  // channels side by side that are worked on at once
+constexpr int roi_channel_group = 16;  // adjacent channels that a CPU works on at once
 
 // Whether channels are the innermost axis in memory.
-inline bool channels_inside(const Maps& maps) {
+inline bool is_channels_last(const FeatureMap& map) {
     auto size = [](long long stride) { return stride < 0 ? -stride : stride; };
-    return size(maps.c) < size(maps.x) || (maps.x == 0 && maps.c == 1);
+    return size(map.c) < size(map.x) || (map.x == 0 && map.c == 1);
 }
 
 }  // namespace cuaug

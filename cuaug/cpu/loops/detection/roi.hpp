@@ -1,105 +1,123 @@
 #pragma once
 
-#include "detection/roi_bins.cuh"
+#include "detection/roi_align_bins.cuh"
+#include "detection/roi_pool_bins.cuh"
 #include "../convert.hpp"
 #include "../dispatch_dtype.hpp"
 #include "../vector.hpp"
 
-// What is common to pooling and its gradient: channels in groups, and the upright bins of averages as sums of whole
-// pixels.
+// Shared by pooling and its gradient: groups of channels, and the bins of averages as weighted sums of pixels.
 
 namespace cuaug {
 
-// Channels first .. last - 1, in whole groups but at the end.
-struct Channels {
+// Channels first .. last - 1.
+struct ChannelRange {
     int first, last;
 };
 
-inline Channels channels_of(const Pooling& args, int block, int blocks) {
-    const long long groups = (args.channels + channel_group - 1) / channel_group;
-    const long long first = channel_group * (groups * block / blocks),
-                    last = channel_group * (groups * (block + 1) / blocks);
+// Part `part` of `parts`; parts begin at whole groups.
+inline ChannelRange channel_range(const RoiRecord& args, int part, int parts) {
+    const long long groups = (args.channels + roi_channel_group - 1) / roi_channel_group;
+    const long long first = roi_channel_group * (groups * part / parts),
+                    last = roi_channel_group * (groups * (part + 1) / parts);
     return {static_cast<int>(first), static_cast<int>(last < args.channels ? last : args.channels)};
 }
 
-// Calls `work(channel, Count<W>)` for a group side by side at a time, and for one at a time of the rest or if they are
-// apart.
-template <class Work>
-inline void in_groups(const Channels& channels, bool inside, const Work& work) {
+// Calls `visit(channel, Int<W>)` for whole groups if channels are adjacent in memory, and for single channels
+// otherwise.
+template <class Visitor>
+inline void for_each_group(const ChannelRange& channels, bool channels_last, const Visitor& visit) {
     int c = channels.first;
-    for (; inside && c + channel_group <= channels.last; c += channel_group) work(c, Int<channel_group>());
-    for (; c < channels.last; ++c) work(c, Int<1>());
+    for (; channels_last && c + roi_channel_group <= channels.last; c += roi_channel_group)
+        visit(c, Int<roi_channel_group>());
+    for (; c < channels.last; ++c) visit(c, Int<1>());
 }
 
-// The bins of one axis: bin i is made of the parts first[i] .. first[i + 1] - 1.
+// The bins of one axis: bin i is the sum of entries first[i] .. first[i + 1] - 1.
 template <class R>
-struct Bins {
-    Vector<Part<R>> parts;
+struct AxisBins {
+    Vector<PixelWeight<R>> entries;
     Vector<long long> first;
-    int low = 0x7fffffff, high = -1;  // of all pixels in them
+    int low = 0x7fffffff, high = -1;  // of all pixels
 
-    void add(int at, R weight) {
+    void add(int pixel, R weight) {
         if (weight == R(0)) return;
-        for (long long i = parts.count(); i-- > first[first.count() - 1] && i + 2 >= parts.count();)
-            if (parts[i].at == at) {
-                parts[i].weight += weight;
+        for (long long i = entries.count(); i-- > first[first.count() - 1] && i + 2 >= entries.count();)
+            if (entries[i].pixel == pixel) {
+                entries[i].weight += weight;
                 return;
             }
-        parts.add({at, weight});
-        low = at < low ? at : low;
-        high = at > high ? at : high;
+        entries.add({pixel, weight});
+        low = pixel < low ? pixel : low;
+        high = pixel > high ? pixel : high;
     }
 
-    // The average of samples between two pixels each is a sum of pixels: its weights along y and x are multiplied.
+    // The average of a bin's samples is a sum of pixels whose weights along y and x are multiplied.
     void fill(const RoiAxis<R>& axis, int bins, int extent) {
-        parts.clear();
+        entries.clear();
         first.clear();
         for (int bin = 0; bin < bins; ++bin) {
-            first.add(parts.count());
-            const Span range = samples_between(axis, bin, R(-1), R(extent));
+            first.add(entries.count());
+            const IndexRange range = samples_between(axis, bin, R(-1), R(extent));
             for (long long i = range.first; i < range.last; ++i) {
-                const Tap<R> found = tap(sample_at(axis, bin, i), extent);
-                if (!found.inside) continue;
-                add(found.low, (R(1) - found.share) / axis.samples);
-                add(found.high, found.share / axis.samples);
+                const Tap<R> tap = make_tap(sample_coordinate(axis, bin, i), extent);
+                if (!tap.is_inside) continue;
+                add(tap.low, (R(1) - tap.high_weight) / axis.samples);
+                add(tap.high, tap.high_weight / axis.samples);
             }
         }
-        first.add(parts.count());
+        first.add(entries.count());
     }
 };
 
-// The pixels that bins are made of along x, in one row: side by side if that wastes little, else each where it is.
+// The columns of the map that a region's bins read: all columns between the outermost ones if that wastes little, else
+// one for each entry.
 template <class R>
-struct Columns {
+struct ColumnOffsets {
     Vector<long long> offset;
-    bool dense = false;
+    bool is_dense = false;  // adjacent in memory
 
-    // Parts name a column of these from now on.
-    void fill(Bins<R>& bins, long long stride) {
+    // Replaces the pixel of each entry by the number of its column.
+    void fill(AxisBins<R>& columns, long long stride) {
         offset.clear();
-        const long long span = bins.high - bins.low + 1, count = bins.parts.count();
-        dense = span <= (stride == 1 ? 4 : 1) * count;  // eight side by side take as long as two apart
-        for (long long i = 0; i < (dense ? span : count); ++i)
-            offset.add((dense ? bins.low + i : bins.parts[i].at) * stride);
+        const long long span = columns.high - columns.low + 1, count = columns.entries.count();
+        is_dense = span <= (stride == 1 ? 4 : 1) * count;  // eight adjacent columns take as long as two others
+        for (long long i = 0; i < (is_dense ? span : count); ++i)
+            offset.add((is_dense ? columns.low + i : columns.entries[i].pixel) * stride);
         for (long long i = 0; i < count; ++i)
-            bins.parts[i].at = dense ? bins.parts[i].at - bins.low : static_cast<int>(i);
-        dense = dense && stride == 1 && count > 0;
+            columns.entries[i].pixel = is_dense ? columns.entries[i].pixel - columns.low : static_cast<int>(i);
+        is_dense = is_dense && stride == 1 && count > 0;
     }
 };
 
-// An upright region, ready to be averaged.
+// The bins of an unrotated region, as weighted sums of pixels.
 template <class R>
-struct Averages {
-    Bins<R> down, across;
-    Columns<R> columns;
+struct SeparableBins {
+    AxisBins<R> rows, columns;
+    ColumnOffsets<R> offsets;
 
-    void fill(const Pooling& args, const Roi<R>& roi, const Maps& maps) {
-        const PoolingLevel& level = args.level[roi.level];
-        across.low = down.low = 0x7fffffff, across.high = down.high = -1;
-        down.fill(roi.y, args.out_height, level.height);
-        across.fill(roi.x, args.out_width, level.width);
-        columns.fill(across, maps.x);
+    void fill(const RoiRecord& args, const Roi<R>& roi, const FeatureMap& map) {
+        const RoiLevel& level = args.level[roi.level];
+        columns.low = rows.low = 0x7fffffff, columns.high = rows.high = -1;
+        rows.fill(roi.y, args.out_height, level.height);
+        columns.fill(roi.x, args.out_width, level.width);
+        offsets.fill(columns, map.x);
     }
 };
+
+// Reads and writes W channels of a bin.
+template <int W, class T, class R>
+inline void read_bin(const RoiRecord& args, long long k, int c, int y, int x, R* value) {
+    const T* in = static_cast<const T*>(args.pooled.data) + k * args.pooled.n + c * args.pooled.c + y * args.pooled.y +
+                  x * args.pooled.x;
+    for (int i = 0; i < W; ++i) value[i] = to_compute<R>(in[i * args.pooled.c]);
+}
+
+template <int W, class T, class R>
+inline void write_bin(const RoiRecord& args, long long k, int c, int y, int x, const R* value) {
+    T* out = static_cast<T*>(args.pooled.data) + k * args.pooled.n + c * args.pooled.c + y * args.pooled.y +
+             x * args.pooled.x;
+    for (int i = 0; i < W; ++i) out[i * args.pooled.c] = saturate_cast<T>(value[i]);
+}
 
 }  // namespace cuaug

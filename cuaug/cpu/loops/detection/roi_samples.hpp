@@ -1,13 +1,12 @@
 #pragma once
 
-#include "roi_average.hpp"
+#include "roi.hpp"
 
-// Any bins, sample by sample: those of rotated regions, and the greatest value of a bin. The samples are the same for
-// all channels.
+// Any bins, sample by sample: those of rotated regions, and maxima. The samples are the same for all channels.
 
 namespace cuaug {
 
-constexpr int most_samples = 256;  // at a time
+constexpr int max_samples = 256;  // at a time
 
 template <int W, class T, class R>
 inline void add_sample(const RoiSample<R>& sample, const T* in, R* value) {
@@ -15,110 +14,122 @@ inline void add_sample(const RoiSample<R>& sample, const T* in, R* value) {
         for (int j = 0; j < W; ++j) value[j] += sample.weight[i] * to_compute<R>(in[sample.offset[i] + j]);
 }
 
-// Calls `work(samples, started)` with some of a bin's samples at a time; whether there are others, all 0.
-template <class R, class Shape, class Work>
-inline bool some_samples(const Pooling& args, const Shape& shape, int y, int x, Vector<RoiSample<R>>& samples,
-                         bool outside, const Work& work) {
-    bool started = false;
+// Calls `visit(samples, has_earlier)` with at most `max_samples` samples of a bin at a time; returns whether there are
+// others, which are all 0. `with_outside`: also with samples outside the map.
+template <class R, class Bins, class Visitor>
+inline bool for_each_batch(const RoiRecord& args, const Bins& bins, int y, int x, Vector<RoiSample<R>>& samples,
+                           bool with_outside, const Visitor& visit) {
+    bool has_earlier = false;
     samples.clear();
-    const bool others = shape.each(args, shape.level->values, y, x, [&](const RoiSample<R>& sample) {
-        if (!outside && sample.taps == 0) return;
+    const bool has_others = bins.for_each_sample(args, bins.level->values, y, x, [&](const RoiSample<R>& sample) {
+        if (!with_outside && sample.taps == 0) return;
         samples.add(sample);
-        if (samples.count() < most_samples) return;
-        work(samples, started);
+        if (samples.count() < max_samples) return;
+        visit(samples, has_earlier);
         samples.clear();
-        started = true;
+        has_earlier = true;
     });
-    if (samples.count() > 0) work(samples, started);
-    return others;
+    if (samples.count() > 0) visit(samples, has_earlier);
+    return has_others;
 }
 
-template <class T, class R, class Shape, bool greatest>
-inline void pool_samples(const Pooling& args, long long k, const Channels& channels) {
-    const Shape shape(args, k);
-    const Maps& maps = shape.level->values;
-    const bool inside = maps.c == 1 && channels_inside(maps);
+// Adds samples to the sums or maxima of W channels.
+template <int W, bool is_max, class T, class R>
+inline void reduce_samples(const Vector<RoiSample<R>>& samples, bool has_earlier, const T* in, R* value) {
+    for (long long i = 0; i < samples.count(); ++i) {
+        if constexpr (is_max) {
+            R sample[W] = {};
+            add_sample<W>(samples[i], in, sample);
+            for (int j = 0; j < W; ++j)
+                value[j] = (i == 0 && !has_earlier) || replaces_max(sample[j], value[j]) ? sample[j] : value[j];
+        } else {
+            add_sample<W>(samples[i], in, value);
+        }
+    }
+}
+
+template <class T, class R, class Bins, bool is_max>
+inline void pool_samples(const RoiRecord& args, long long k, const ChannelRange& channels) {
+    const Bins bins(args, k);
+    const FeatureMap& map = bins.level->values;
+    const bool channels_last = map.c == 1 && is_channels_last(map);
     Vector<RoiSample<R>> samples;
     Vector<R> values(channels.last - channels.first);
     for (int y = 0; y < args.out_height; ++y)
         for (int x = 0; x < args.out_width; ++x) {
             for (long long i = 0; i < values.count(); ++i) values[i] = 0;
-            const bool others =
-                shape.n >= 0 &&
-                some_samples<R>(
-                    args, shape, y, x, samples, greatest, [&](const Vector<RoiSample<R>>& some, bool started) {
-                        in_groups(channels, inside, [&](int c, auto wide) {
-                            constexpr int W = wide.value;
-                            const T* in = static_cast<const T*>(maps.data) + shape.n * maps.n + c * maps.c;
-                            R* value = &values[c - channels.first];
-                            for (long long i = 0; i < some.count(); ++i) {
-                                if constexpr (greatest) {
-                                    R one[W] = {};
-                                    add_sample<W>(some[i], in, one);
-                                    for (int j = 0; j < W; ++j)
-                                        value[j] = (i == 0 && !started) || beats(one[j], value[j]) ? one[j] : value[j];
-                                } else {
-                                    add_sample<W>(some[i], in, value);
-                                }
-                            }
-                        });
-                    });
+            const auto reduce = [&](const Vector<RoiSample<R>>& batch, bool has_earlier) {
+                for_each_group(channels, channels_last, [&](int c, auto width) {
+                    reduce_samples<width.value, is_max>(batch, has_earlier,
+                                                        static_cast<const T*>(map.data) + bins.n * map.n + c * map.c,
+                                                        &values[c - channels.first]);
+                });
+            };
+            const bool has_others = bins.n >= 0 && for_each_batch<R>(args, bins, y, x, samples, is_max, reduce);
             for (int c = channels.first; c < channels.last; ++c) {
                 R value = values[c - channels.first];
-                if (greatest && others && beats(R(0), value)) value = 0;
-                if (!greatest) value /= shape.count;
+                if (is_max && has_others && replaces_max(R(0), value)) value = 0;
+                if (!is_max) value /= bins.count;
                 write_bin<1, T>(args, k, c, y, x, &value);
             }
         }
 }
 
-// The way back: to all samples alike, or to the one that was the greatest.
-template <class T, class R, class Shape, bool greatest>
-inline void spread_samples(const Pooling& args, long long k, const Channels& channels, R* to, const Maps& maps) {
-    const Shape shape(args, k);
-    if (shape.n < 0) return;
-    const Maps& read = shape.level->values;
+// The number of the greatest sample of a bin for each channel; -1: one outside the map.
+template <class T, class R, class Bins>
+inline void find_argmax(const RoiRecord& args, const Bins& bins, const ChannelRange& channels, int y, int x,
+                        Vector<RoiSample<R>>& samples, Vector<R>& values, Vector<long long>& argmax) {
+    const FeatureMap& map = bins.level->values;
+    const int count = channels.last - channels.first;
+    for (int c = 0; c < count; ++c) argmax[c] = -1;
+    long long earlier = 0;
+    const bool has_others =
+        for_each_batch<R>(args, bins, y, x, samples, true, [&](const Vector<RoiSample<R>>& batch, bool) {
+            for (int c = 0; c < count; ++c) {
+                const T* in = static_cast<const T*>(map.data) + bins.n * map.n + (channels.first + c) * map.c;
+                for (long long i = 0; i < batch.count(); ++i) {
+                    R sample = 0;
+                    add_sample<1>(batch[i], in, &sample);
+                    if (argmax[c] < 0 || replaces_max(sample, values[c])) values[c] = sample, argmax[c] = earlier + i;
+                }
+            }
+            earlier += batch.count();
+        });
+    for (int c = 0; c < count; ++c)
+        if (has_others && replaces_max(R(0), values[c])) argmax[c] = -1;
+}
+
+// Backward: the gradient of a bin goes to all its samples, or to the greatest one.
+template <class T, class R, class Bins, bool is_max>
+inline void scatter_samples(const RoiRecord& args, long long k, const ChannelRange& channels, R* out,
+                            const FeatureMap& map) {
+    const Bins bins(args, k);
+    if (bins.n < 0) return;
     const int count = channels.last - channels.first;
     Vector<RoiSample<R>> samples;
     Vector<R> values(count);
-    Vector<long long> chosen(count);
-    auto give = [&](int c, const RoiSample<R>& sample, int y, int x) {
+    Vector<long long> argmax(count);
+    auto scatter = [&](int c, const RoiSample<R>& sample, int y, int x) {
         R gradient;
         read_bin<1, T>(args, k, c, y, x, &gradient);
-        if (!greatest) gradient /= shape.count;
+        if (!is_max) gradient /= bins.count;
         for (int i = 0; i < sample.taps; ++i)
-            to[(c - channels.first) * maps.c + sample.offset[i]] += sample.weight[i] * gradient;
+            out[(c - channels.first) * map.c + sample.offset[i]] += sample.weight[i] * gradient;
     };
     for (int y = 0; y < args.out_height; ++y)
         for (int x = 0; x < args.out_width; ++x) {
-            if constexpr (greatest) {
-                for (int c = 0; c < count; ++c) chosen[c] = -1;
-                long long seen = 0;
-                const bool others =
-                    some_samples<R>(args, shape, y, x, samples, true, [&](const Vector<RoiSample<R>>& some, bool) {
-                        for (int c = 0; c < count; ++c) {
-                            const T* in =
-                                static_cast<const T*>(read.data) + shape.n * read.n + (channels.first + c) * read.c;
-                            for (long long i = 0; i < some.count(); ++i) {
-                                R one = 0;
-                                add_sample<1>(some[i], in, &one);
-                                if (chosen[c] < 0 || beats(one, values[c])) values[c] = one, chosen[c] = seen + i;
-                            }
-                        }
-                        seen += some.count();
-                    });
-                for (int c = 0; c < count; ++c)
-                    if (others && beats(R(0), values[c])) chosen[c] = -1;
-                // Once more, for where the samples lie among the gradients.
+            if constexpr (is_max) {
+                find_argmax<T>(args, bins, channels, y, x, samples, values, argmax);
+                // Samples again, now with their offsets in the gradients.
                 long long i = 0;
-                shape.each(args, maps, y, x, [&](const RoiSample<R>& sample) {
+                bins.for_each_sample(args, map, y, x, [&](const RoiSample<R>& sample) {
                     for (int c = 0; c < count; ++c)
-                        if (chosen[c] == i) give(channels.first + c, sample, y, x);
+                        if (argmax[c] == i) scatter(channels.first + c, sample, y, x);
                     ++i;
                 });
             } else {
-                shape.each(args, maps, y, x, [&](const RoiSample<R>& sample) {
-                    for (int c = channels.first; c < channels.last && sample.taps > 0; ++c) give(c, sample, y, x);
+                bins.for_each_sample(args, map, y, x, [&](const RoiSample<R>& sample) {
+                    for (int c = channels.first; c < channels.last && sample.taps > 0; ++c) scatter(c, sample, y, x);
                 });
             }
         }

@@ -1,0 +1,231 @@
+// Loops over images, and draws of parameters.
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "borders/border.cuh"
+#include "draws/program.cuh"
+#include "geometry/geometries.cuh"
+#include "ops/mixes/mixes.cuh"
+#include "ops/ops.cuh"
+#include "records/blend.cuh"
+#include "records/gaussian_blur.cuh"
+#include "records/lut.cuh"
+#include "records/pointwise.cuh"
+#include "records/batch.cuh"
+#include "records/warp_image.cuh"
+#include "records/resample.cuh"
+#include "samplers/filter.cuh"
+#include "samplers/samplers.cuh"
+#include "../loops/dispatch_dtype.hpp"
+#include "../loops/dispatch_functor.hpp"
+#include "../loops/loops.hpp"
+#include "../thread_pool.hpp"
+#include "bindings.hpp"
+#include "names.hpp"
+#include "record.hpp"
+
+namespace py = pybind11;
+using namespace native;
+
+namespace {
+
+// A loop with its arguments, ready to run.
+struct BoundLoop {
+    long long samples;
+    double values;  // of its result
+    bool reads_other_samples;
+    std::function<long long(const LoopTable&)> tasks;
+    std::function<void(const LoopTable&, long long task, void* workspace, bool is_last)> task;
+
+    int threads() const { return values < min_parallel_values ? 1 : native::threads(); }
+};
+
+template <class Call>
+Call with_is_last(const Call& call, bool) {
+    return call;
+}
+PointwiseCall with_is_last(PointwiseCall call, bool is_last) {
+    call.last = is_last;
+    return call;
+}
+
+// `owner` keeps alive what the call points to besides its record.
+template <class Record, class Call>
+BoundLoop bind_loop(const py::bytes& bytes, Call call, LoopFunctions<Call> LoopTable::* functions,
+                    std::shared_ptr<const void> owner = nullptr) {
+    const auto record = std::make_shared<const Record>(unpack_record<Record>(bytes));
+    call.record = record.get();
+    const cuaug::BatchRecord& batch = *record;
+    const double values = 1.0 * batch.samples * batch.frames * batch.channels * batch.out_height * batch.out_width;
+    return {batch.samples, values, false, [=](const LoopTable& table) { return (table.*functions).task_count(call); },
+            [call, functions, record, owner](const LoopTable& table, long long i, void* workspace, bool is_last) {
+                (table.*functions).run_task(with_is_last(call, is_last), i, workspace);
+            }};
+}
+
+// Runs loops one after the other; or, if there are many samples, all loops on one sample before the next sample, so
+// that a loop finds in the cache what the loop before has written. The GIL is released once for all.
+void run(const std::vector<const BoundLoop*>& bound) {
+    const py::gil_scoped_release release;
+    const LoopTable& table = loops();
+    for (auto first = bound.begin(), end = first; first != bound.end(); first = end) {
+        const long long samples = (*first)->samples;
+        end = std::find_if(first, bound.end(), [&](const BoundLoop* loop) {
+            return loop->reads_other_samples || loop->samples != samples;
+        });
+        int threads = 1;
+        std::for_each(first, end, [&](const BoundLoop* loop) { threads = std::max(threads, loop->threads()); });
+        if (end - first > 1 && samples >= 4 * threads) {
+            ThreadPool::instance().run(samples, threads, [&](long long n, void* workspace) {
+                std::for_each(first, end, [&](const BoundLoop* loop) {
+                    const long long sample_tasks = loop->tasks(table) / samples;
+                    for (long long i = n * sample_tasks; i < (n + 1) * sample_tasks; ++i)
+                        loop->task(table, i, workspace, loop == bound.back());
+                });
+            });
+            continue;
+        }
+        if (end == first) ++end;
+        std::for_each(first, end, [&](const BoundLoop* loop) {
+            ThreadPool::instance().run(loop->tasks(table), loop->threads(), [&](long long i, void* workspace) {
+                loop->task(table, i, workspace, loop == bound.back());
+            });
+        });
+    }
+}
+
+Dtype image_dtype(const std::string& name) {
+    const Dtype dtype = dtype_named(name);
+    if (static_cast<int>(dtype) >= cuaug::ImageDtypes::count)
+        throw py::value_error(name + " is only moved, by Nearest, and not converted");
+    return dtype;
+}
+
+template <class... Geometries>
+BoundLoop bind_warp_image(cuaug::TypeList<Geometries...>, const py::bytes& record, const WarpCall& call) {
+    using Bind = BoundLoop (*)(const py::bytes&, const WarpCall&);
+    static constexpr Bind bind[] = {[](const py::bytes& bytes, const WarpCall& warp_call) {
+        return bind_loop<cuaug::WarpRecord<Geometries>>(bytes, warp_call, &LoopTable::warp_image);
+    }...};
+    return bind[static_cast<int>(call.geometry)](record, call);
+}
+
+BoundLoop warp_image(const py::bytes& record, const std::string& in_dtype, const std::string& out_dtype,
+                     const std::string& geometry, const std::string& sampler, const std::string& border) {
+    const auto sampler_index = index_of<Sampler>(cuaug::Samplers(), sampler, "sampler");
+    const bool moves_only = in_dtype == out_dtype && sampler_index == cuaug::sampler_of<cuaug::Nearest>;
+    const auto dtype = moves_only ? &dtype_named : &image_dtype;
+    return bind_warp_image(
+        cuaug::Geometries(), record,
+        {nullptr, dtype(in_dtype), dtype(out_dtype), index_of<Geometry>(cuaug::Geometries(), geometry, "geometry"),
+         sampler_index, index_of<Border>(cuaug::Borders(), border, "border")});
+}
+
+BoundLoop resample(const py::bytes& record, const std::string& in_dtype, const std::string& out_dtype,
+                   const std::string& filter) {
+    const ResampleCall call = {nullptr, image_dtype(in_dtype), image_dtype(out_dtype),
+                               index_of<Filter>(cuaug::Filters(), filter, "filter")};
+    return bind_loop<cuaug::ResampleRecord>(record, call, &LoopTable::resample);
+}
+
+// An op by its name, or a user's op by the address of its loop and the number of its parameters.
+using Chain = std::vector<std::variant<std::string, std::pair<std::uintptr_t, int>>>;
+
+std::shared_ptr<const std::vector<ChainOp>> find_ops(const Chain& chain) {
+    const auto ops = std::make_shared<std::vector<ChainOp>>();
+    for (const auto& op : chain) {
+        if (const auto* name = std::get_if<std::string>(&op)) {
+            ops->push_back({index_of<Op>(cuaug::Ops::For<float, 3>(), *name, "op"), nullptr, 0});
+        } else {
+            const auto [address, params] = std::get<1>(op);
+            if (address == 0 || params < 0 || params > max_user_params)
+                throw py::value_error("a user's op has an address, and at most " + std::to_string(max_user_params) +
+                                      " fields");
+            ops->push_back({Op(), reinterpret_cast<UserOpLoop>(address), params});
+        }
+    }
+    if (ops->size() > max_ops) throw py::value_error("a chain has at most " + std::to_string(max_ops) + " ops");
+    return ops;
+}
+
+BoundLoop pointwise(const py::bytes& record, const std::string& in_dtype, const std::string& out_dtype,
+                    const Chain& chain, int out_channels) {
+    const auto ops = find_ops(chain);
+    const PointwiseCall call = {nullptr,
+                                image_dtype(in_dtype),
+                                image_dtype(out_dtype),
+                                ops->data(),
+                                static_cast<int>(ops->size()),
+                                out_channels,
+                                false,
+                                false};
+    return bind_loop<cuaug::PointwiseRecord>(record, call, &LoopTable::pointwise, ops);
+}
+
+BoundLoop luma_mean(const py::bytes& record, const std::string& dtype, const Chain& chain, bool in_place) {
+    const auto ops = find_ops(chain);
+    const PointwiseCall call = {nullptr,
+                                image_dtype(dtype),
+                                cuaug::dtype_of<cuaug::float64>,
+                                ops->data(),
+                                static_cast<int>(ops->size()),
+                                1,
+                                in_place,
+                                false};
+    return bind_loop<cuaug::PointwiseRecord>(record, call, &LoopTable::luma_mean, ops);
+}
+
+BoundLoop mix(const py::bytes& record, const std::string& dtype, const std::string& mix_name) {
+    const MixCall call = {nullptr, image_dtype(dtype), index_of<Mix>(cuaug::Mixes::For<float, 3>(), mix_name, "mix")};
+    BoundLoop loop = bind_loop<cuaug::PointwiseRecord>(record, call, &LoopTable::mix);
+    loop.reads_other_samples = true;
+    return loop;
+}
+
+// A loop whose only arguments are a record and the images' dtype.
+template <class Record, LoopFunctions<ImageCall> LoopTable::* Functions>
+BoundLoop image_loop(const py::bytes& record, const std::string& dtype) {
+    return bind_loop<Record>(record, ImageCall{nullptr, image_dtype(dtype)}, Functions);
+}
+
+void draw(const py::bytes& bytes) {
+    const auto record = unpack_record<cuaug::DrawRecord>(bytes);
+    const py::gil_scoped_release release;
+    for (long long n = 0; n < record.samples; ++n)
+        cuaug::run_program(record, record.program, record.table + n * record.columns,
+                           cuaug::stream_of(record, record.step, cuaug::sample_id(record, n)), n, true, 0, 1, [] {});
+}
+
+}  // namespace
+
+void native::bind_loops(py::module_& module) {
+    using namespace py::literals;
+    py::class_<BoundLoop>(module, "BoundLoop", "A loop over images with its arguments, for `run`.");
+    module.def("run", &run, "loops"_a, "Runs loops one after the other, sample by sample if there are many.");
+    module.def("warp_image", &warp_image, "record"_a, "in_dtype"_a, "out_dtype"_a, "geometry"_a, "sampler"_a,
+               "border"_a);
+    module.def("resample", &resample, "record"_a, "in_dtype"_a, "out_dtype"_a, "filter"_a);
+    module.def("pointwise", &pointwise, "record"_a, "in_dtype"_a, "out_dtype"_a, "ops"_a, "out_channels"_a);
+    module.def("luma_mean", &luma_mean, "record"_a, "dtype"_a, "ops"_a, "in_place"_a);
+    module.def("mix", &mix, "record"_a, "dtype"_a, "mix"_a);
+    module.def("gaussian_blur", &image_loop<cuaug::GaussianBlurRecord, &LoopTable::gaussian_blur>, "record"_a,
+               "dtype"_a);
+    module.def("adjust_sharpness", &image_loop<cuaug::PointwiseRecord, &LoopTable::adjust_sharpness>, "record"_a,
+               "dtype"_a);
+    module.def("blend", &image_loop<cuaug::BlendRecord, &LoopTable::blend>, "record"_a, "dtype"_a);
+    module.def("histogram_lut", &image_loop<cuaug::PointwiseRecord, &LoopTable::histogram_lut>, "record"_a, "dtype"_a);
+    module.def("channel_min_max", &image_loop<cuaug::PointwiseRecord, &LoopTable::channel_min_max>, "record"_a,
+               "dtype"_a);
+    module.def("lut", &image_loop<cuaug::LutRecord, &LoopTable::lut>, "record"_a, "dtype"_a);
+    module.def("draw", &draw, "record"_a);
+}
