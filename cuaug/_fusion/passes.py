@@ -14,10 +14,8 @@ def plan_passes(recipe: Recipe, dtype: str, size: tuple[int, int]) -> list[Pass]
     for op in recipe.ops:
         last, reason = passes[-1], split_reason(passes[-1], op)
         if reason and reason != MEAN_FIRST:
-            follows_resample = last.is_resample and isinstance(op, (Pointwise, Cast))
-            next_pass = Pass(reason, last.output_dtype, last.output_size, output_dtype=last.output_dtype)
-            next_pass.follows_resample = follows_resample
-            passes.append(next_pass)
+            passes.append(Pass(reason, last.output_dtype, last.output_size, output_dtype=last.output_dtype))
+            passes[-1].follows_resample = last.is_resample and isinstance(op, (Pointwise, Cast))
         if isinstance(op, Pointwise) and split_reason(passes[-1], op) == MEAN_FIRST:
             passes.append(passes[-1].split_at_mean(op))
         else:

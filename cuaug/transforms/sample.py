@@ -19,7 +19,8 @@ from ..mix import mix_labels
 from .boxes import Boxes
 from .keypoints import Keypoints
 from .params import Params
-from .sample_structure import ParsedSample, Target
+from .sample_structure import ParsedSample
+from .sample_target import Target
 from .targets import transform_targets
 
 _DrawGroup = Callable[[Sequence[ImageBatch], np.ndarray], tuple[ImageBatch, Params]]

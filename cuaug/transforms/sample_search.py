@@ -46,7 +46,9 @@ def find_leaves(sample: Any) -> list[Leaf]:
 
 def _is_single_pair(entry: Any) -> bool:
     """(image, labels, ...) of one sample."""
-    return is_plain_sequence(entry) and len(entry) and is_image_array(entry[0]) and entry[0].ndim <= 3
+    if not is_plain_sequence(entry) or not len(entry):
+        return False
+    return is_image_array(entry[0]) and bool(entry[0].ndim <= 3)
 
 
 def _search_pair(sample: Sequence[Any], path: Path) -> list[Leaf]:

@@ -9,7 +9,8 @@ from . import boxes as _boxes
 from . import keypoints as _keypoints
 from .boxes import Boxes
 from .keypoints import Keypoints
-from .sample_structure import ParsedSample, Target
+from .sample_structure import ParsedSample
+from .sample_target import Target
 
 
 def transform_targets(
