@@ -1,8 +1,13 @@
 # Everything runs in .venv, made on first use; `make PYTHON=python3.13 demo` chooses another interpreter.
 SHELL   := /bin/bash
 PYTHON  ?= python3
-# The version the suite is run with; `make test TORCH=` keeps whatever torch the environment has.
-TORCH   ?= torch==2.13.0
+# The versions the suite is run with; `make test TORCH= TORCHVISION=` keeps whatever the environment has. torchvision
+# comes without its dependencies: its wheel names a torch with CUDA, and transforms.v2 runs beside any torch 2.13.
+TORCH       ?= torch==2.13.0
+TORCHVISION ?= torchvision==0.28.0
+# Processes that run tests; one processor of a GPU machine is left to the driver's threads.
+JOBS        ?= $(shell nproc)
+GPU_JOBS    ?= $(shell expr $$(nproc) - 1)
 ARGS    ?=
 
 VENV    := .venv
@@ -24,7 +29,7 @@ SOURCES := $(NATIVE) $(shell find cuaug -name '*.py' 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-gpu sanitize fuzz bench lint wheel clean
+.PHONY: help demo test test-all test-gpu sanitize fuzz bench lint wheel clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -32,13 +37,16 @@ help:  ## this list
 demo: $(VENV)/.demo  ## build, warp real photographs (on the GPU where there is one), write demo.png, print a table
 	$(PY) notebooks/demo.py $(ARGS)
 
-test: $(VENV)/.test  ## build and run the whole CPU suite; GPU cases are skipped by name and counted
-	$(PY) -m pytest $(ARGS)
+test: $(VENV)/.test  ## build and run the CPU suite without what is marked slow; GPU cases are skipped by name and counted
+	@$(call pytest,$(PY),$(JOBS), and not slow)
+
+test-all: $(VENV)/.test  ## the CPU suite with every kernel on every architecture: about an hour on 2 cores
+	@$(call pytest,$(PY),$(JOBS))
 
 # On a GPU machine torch and CuPy are usually there already: then the suite runs in that Python, with cuaug beside it
 # in build/site. Else .venv gets the extra that fits the driver.
 test-gpu:  ## run the GPU suite (needs an NVIDIA GPU)
-	@$(gpu_python); cd tests && exec $$python -m pytest -m gpu --require-gpu $(ARGS)
+	@$(gpu_python); cd tests && $(call pytest,$$python,$(GPU_JOBS), and gpu,--require-gpu)
 
 sanitize:  ## run the GPU suite under compute-sanitizer, after a planted error that must be found
 	@$(gpu_python); cd tests && exec $$python gpu/sanitize.py $(ARGS)
@@ -98,6 +106,7 @@ $(VENV)/.demo: $(VENV)/.install
 
 $(VENV)/.test: $(VENV)/.install
 	$(PIP) install --no-build-isolation --editable '.[test]' $(foreach p,$(TORCH),'$(p)')
+	$(if $(TORCHVISION),$(PIP) install --no-deps '$(TORCHVISION)')
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.install
@@ -110,6 +119,13 @@ extra=$$($(PY) -c 'from cuaug import _info; print(_info.cuda_extra() or "")'); \
 if [ -n "$$extra" ]; then echo "NVIDIA driver found: installing cuaug[$$extra]"; \
   $(PIP) install --no-build-isolation --editable ".[$$extra]" || echo "cuaug[$$extra] did not install: running on the CPU"; fi
 endef
+
+# $(call pytest,PYTHON,PROCESSES,EXPRESSION,OPTIONS): tests marked alone follow the others, in one process. Exit code 5
+# says that no test was selected, which ARGS may bring about in one of the two runs.
+pytest = others=0; alone=0; \
+  $(1) -m pytest -n $(2) --dist worksteal -m "not alone$(3)" $(4) $(ARGS) || others=$$?; \
+  $(1) -m pytest -m "alone$(3)" $(4) $(ARGS) || alone=$$?; \
+  case $$others,$$alone in 0,0 | 0,5 | 5,0) ;; *) exit 1 ;; esac
 
 # Sets $python. PYTHONSAFEPATH keeps the source tree, which has no compiled extension, from hiding build/site.
 define gpu_python
@@ -126,6 +142,6 @@ build/site/.stamp: $(SOURCES)
 	@rm -rf build/site
 	$(PYTHON) -m pip --disable-pip-version-check --quiet install --no-deps --target build/site . \
 	  $$($(PYTHON) -c 'import pybind11, scikit_build_core' 2>/dev/null && echo --no-build-isolation)
-	@for p in pytest hypothesis; do $(PYTHON) -c "import $$p" 2>/dev/null || \
-	  $(PYTHON) -m pip --disable-pip-version-check --quiet install --target build/site $$p; done
+	@for p in pytest hypothesis xdist:pytest-xdist; do $(PYTHON) -c "import $${p%%:*}" 2>/dev/null || \
+	  $(PYTHON) -m pip --disable-pip-version-check --quiet install --target build/site $${p##*:}; done
 	@touch $@

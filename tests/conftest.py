@@ -6,11 +6,13 @@ import os
 
 import hypothesis
 import pytest
+from helpers.torchvision import define_missing_operators
 
 hypothesis.settings.register_profile("pr", derandomize=True, deadline=None, max_examples=60, database=None)
 hypothesis.settings.load_profile("pr")
 
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX takes three quarters of a GPU when imported
+define_missing_operators()
 NO_GPU = "no NVIDIA GPU"
 NO_JPEG = "no JPEG decoder"
 

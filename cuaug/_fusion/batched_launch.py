@@ -1,4 +1,4 @@
-"""Launches of a trace that need not wait for each other, as one: of kernels that take a record for each of them."""
+"""Merges recorded launches that do not depend on each other into batched launches."""
 
 from __future__ import annotations
 
@@ -8,30 +8,32 @@ from .._gpu.launch_sequence import Launch
 from .._program.names import batched_name, skeleton_of
 from .._program.records import BATCH
 
-MOST = 4  # kernels/gpu/batched_launch.cuh
 _OUTPUT_POINTER, _ = BATCH.offsets["out.data"]
-_KERNELS = "warp_image", "histogram_lut"  # that take so many records
+MAX_BATCHED = 4  # kernels/gpu/batched_launch.cuh
+_BATCHABLE = "warp_image", "histogram_lut"  # kernels that take up to MAX_BATCHED records
 
 
-def joined(launches: Sequence[Launch]) -> list[Launch]:
-    """Each behind what it waits for, but as early as that allows; those of one kernel that meet there are one."""
+def merge_launches(launches: Sequence[Launch]) -> list[Launch]:
+    """Each launch as early as its dependencies allow; equal kernels that meet there are one batched launch."""
     groups = list[list[Launch]]()
     for launch in launches:
-        after = next((i for i in reversed(range(len(groups))) if any(_wait(launch, each) for each in groups[i])), -1)
-        group = next((each for each in groups[after + 1 :] if _alike(launch, each[0]) and len(each) < MOST), None)
+        latest_first = reversed(range(len(groups)))
+        after = next((i for i in latest_first if any(_depends(launch, other) for other in groups[i])), -1)
+        open_groups = (group for group in groups[after + 1 :] if len(group) < MAX_BATCHED)
+        group = next((group for group in open_groups if _can_merge(launch, group[0])), None)
         if group is None:
             groups.append([launch])
         else:
             group.append(launch)
-    return [group[0] if len(group) == 1 else _one(group) for group in groups]
+    return [group[0] if len(group) == 1 else _batched(group) for group in groups]
 
 
-def _alike(a: Launch, b: Launch) -> bool:
-    return _writes_its_result(a) and (a.kernel, a.grid, a.shared) == (b.kernel, b.grid, b.shared)
+def _can_merge(a: Launch, b: Launch) -> bool:
+    return _writes_result_only(a) and (a.kernel, a.grid, a.shared) == (b.kernel, b.grid, b.shared)
 
 
-def _wait(a: Launch, b: Launch) -> bool:
-    """Whether either writes memory that the other uses."""
+def _depends(a: Launch, b: Launch) -> bool:
+    """Whether one of them writes memory that the other uses."""
     return not (_written(a).isdisjoint(_used(b)) and _written(b).isdisjoint(_used(a)))
 
 
@@ -40,24 +42,24 @@ def _used(launch: Launch) -> set[int]:
 
 
 def _written(launch: Launch) -> set[int]:
-    """The result; of kernels that may write more, all memory that their records name."""
-    return {name for at, name, _ in launch.relocations if at == _OUTPUT_POINTER or not _writes_its_result(launch)}
+    """The result; for kernels that may write more, all memory that their records name."""
+    return {name for at, name, _ in launch.relocations if at == _OUTPUT_POINTER or not _writes_result_only(launch)}
 
 
-def _writes_its_result(launch: Launch) -> bool:
-    """And nothing else: no mean that it takes on the way."""
-    return skeleton_of(launch.kernel) in _KERNELS and "StoreAndMean" not in launch.kernel
+def _writes_result_only(launch: Launch) -> bool:
+    """A batchable kernel that takes no mean while it stores."""
+    return skeleton_of(launch.kernel) in _BATCHABLE and "StoreAndMean" not in launch.kernel
 
 
-def _one(group: Sequence[Launch]) -> Launch:
+def _batched(group: Sequence[Launch]) -> Launch:
     first, size = group[0], len(group[0].record)
-    assert first.grid[2] == 1  # the axis that they are told apart by
+    assert first.grid[2] == 1  # the axis whose index selects the record
     relocations = [
-        (at + i * size, name, offset) for i, each in enumerate(group) for at, name, offset in each.relocations
+        (at + i * size, name, offset) for i, launch in enumerate(group) for at, name, offset in launch.relocations
     ]
     return first._replace(
         kernel=batched_name(first.kernel),
         grid=(*first.grid[:2], len(group)),
-        record=b"".join(each.record for each in group).ljust(MOST * size, b"\0"),
+        record=b"".join(launch.record for launch in group).ljust(MAX_BATCHED * size, b"\0"),
         relocations=tuple(relocations),
     )

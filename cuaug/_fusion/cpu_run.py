@@ -1,6 +1,6 @@
-"""Runs a recipe's passes on a CPU one sample after the other: what a pass makes of it, the next one finds in the cache.
+"""Runs a recipe's passes on a CPU sample by sample, so that each pass finds its input in the cache.
 
-The passes run as ever, but their loops are only made, and run at the end, all of them together.
+The passes are called as on a GPU, but their loops are collected and run together at the end.
 """
 
 from __future__ import annotations
@@ -18,42 +18,43 @@ from .._arrays.registry import library_of
 from .._gpu.executor import CollectingExecutor
 from .._host import extension as _cpu
 from .._passes.parameters import StridedArray
-from . import execute as run
-from .plan import Plan
+from . import execute
+from .plan import RecipePlan
 
 
-class _Kept(NamedTuple):
-    """Memory that loops wait for, and the array over it that was handed out."""
+class _Buffer(NamedTuple):
+    """Memory that collected loops use, and the array over it that a pass was given."""
 
     memory: Any
-    kind: tuple[Any, ...]
+    key: tuple[Any, ...]  # shape, dtype, order
     array: weakref.ref[Any]
 
 
 class _ReusedMemory:
-    """An array library whose memory stays until the collected loops have run.
+    """An array library whose memory stays alive until the collected loops have run.
 
-    Loops run in their order for each sample, so that the memory of an array that nobody has any more serves the next
-    of its kind.
+    Loops run in their order for each sample. Memory whose array has been freed can therefore serve the next array of
+    the same shape, dtype and order.
     """
 
     def __init__(self, library: Library) -> None:
         self.library = library
         self.name, self.channels_first = library.name, library.channels_first
-        self.kept: list[_Kept] = []
+        self.buffers: list[_Buffer] = []
         self.constants: list[Any] = []
 
     def describe(self, array: Any, stream: int | None = None) -> ArrayDescriptor:
-        own = library_of(type(array))  # what JAX hands out is an array of NumPy until it is finished
-        assert own is not None
-        return own.describe(array, stream)
+        library = library_of(type(array))  # JAX's buffers are NumPy arrays until they are finished
+        assert library is not None
+        return library.describe(array, stream)
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
-        kind = shape, dtype, order
-        i = next((i for i, kept in enumerate(self.kept) if kept.kind == kind and kept.array() is None), None)
-        memory = self.library.empty(shape, dtype, device, order) if i is None else self.kept.pop(i).memory
+        key = shape, dtype, order
+        freed = (i for i, buffer in enumerate(self.buffers) if buffer.key == key and buffer.array() is None)
+        i = next(freed, None)
+        memory = self.library.empty(shape, dtype, device, order) if i is None else self.buffers.pop(i).memory
         array = memory[...]
-        self.kept.append(_Kept(memory, kind, weakref.ref(array)))
+        self.buffers.append(_Buffer(memory, key, weakref.ref(array)))
         return array
 
     def pointer(self, array: Any) -> int:
@@ -73,10 +74,10 @@ class _ReusedMemory:
         return self.library.namespace()
 
 
-def apply(plan: Plan, image: ImageBatch, table: StridedArray) -> Any:
-    """The images, changed as the rows of the table say: as `run.apply`."""
-    memory, executor = _ReusedMemory(image.library), CollectingExecutor()
-    made = run.apply(plan, image._replace(library=memory, executor=executor), table)
+def apply(plan: RecipePlan, images: ImageBatch, table: StridedArray) -> Any:
+    """The images, transformed by the rows of the table: as `execute.apply`."""
+    memory, executor = _ReusedMemory(images.library), CollectingExecutor()
+    result = execute.apply(plan, images._replace(library=memory, executor=executor), table)
     _cpu.extension().run(executor.loops)
-    del memory  # the loops read and write what it keeps
-    return image.library.finish(made)
+    del memory  # the loops read and write its buffers
+    return images.library.finish(result)

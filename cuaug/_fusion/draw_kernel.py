@@ -1,4 +1,4 @@
-"""Runs a program of draws (kernels/draws/program.cuh), which fills a table with a row for each sample."""
+"""Runs a program of draws (kernels/draws/instruction.cuh), which fills a table with a row for each sample."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs a plan: takes images through its passes, by a table of draws."""
+"""Executes a plan: runs images through its passes, with parameters from a table."""
 
 from __future__ import annotations
 
@@ -12,195 +12,203 @@ from .._passes.op_chain import NO_OPS, OpChain
 from .._passes.parameters import NULL_ARRAY, SampleParameters, StridedArray
 from .._passes.partial_sums import NO_PARTIAL_SUMS, PartialSums
 from .._passes.warp import NO_OVERRIDE, SampleOverride
-from .passes import Pass
-from .plan import Plan
-from .recipe import Alone, Blended, Blur, Column, Displaced, Greyed, Mixed, Resized, Sharpened, Stretched
+from .plan import RecipePlan
+from .recipe_ops import Autocontrast, Blend, Blur, Column, Displacement, Grayscale, Mix, Resize, Separate, Sharpen
+from .recipe_pass import Pass
 
 
-def apply(plan: Plan, image: ImageBatch, table: StridedArray) -> Any:
-    """The images, changed as the rows of the table say."""
-    made: Any = None
-    kept, branches = image, list[ImageBatch]()
-    for each in plan.passes:
-        if made is not None:
-            image = redescribe(made, image)
-        if each.branch is not None:
-            kept, branches = (image, []) if each.branch.first else (kept, [*branches, image])
-            image = kept
-        head = each.heads[0] if each.heads else None
-        if each.measures and each.pointwise:
-            assert made is not None  # nobody else's memory
-            _measure(each, plan, image, table)
-        elif isinstance(head, Blended):
-            shares = _from(table, head.columns[0])
-            made = mix.blend(kept, [*branches, image], shares, _ops(each, table), each.target)
+def apply(plan: RecipePlan, images: ImageBatch, table: StridedArray) -> Any:
+    """The images, transformed by the rows of the table."""
+    result: Any = None
+    branch_input, branch_results = images, list[ImageBatch]()
+    for pass_ in plan.passes:
+        if result is not None:
+            images = redescribe(result, images)
+        if pass_.branch is not None:
+            if pass_.branch.first:
+                branch_input, branch_results = images, []
+            else:
+                branch_results = [*branch_results, images]
+            images = branch_input
+        if pass_.mean_output and pass_.is_pointwise:
+            assert result is not None  # the pass overwrites its input, which must not be the caller's
+            _store_and_mean(pass_, plan, images, table)
+        elif isinstance(pass_.first_op, Blend):
+            fractions = _from_column(table, pass_.first_op.columns[0])
+            branches = [*branch_results, images]
+            result = mix.blend(branch_input, branches, fractions, _op_chain(pass_, table), pass_.output_dtype)
         else:
-            made = _run(each, plan, image, table)
-    return made
+            result = _run_pass(pass_, plan, images, table)
+    return result
 
 
-def moved(plan: Plan, image: ImageBatch, table: StridedArray) -> Any:
-    """Label masks, moved as the images are: nearest through every pass, 0 outside, and nothing else changed."""
-    made: Any = None
-    for each in plan.passes:
-        if each.moves:
-            if made is not None:
-                image = redescribe(made, image)
-            resized = isinstance(each.heads[0], Resized)
-            border = "edge" if resized else each.resampling.border
-            window = _from(table, each.window[0]) if each.window and not resized else NULL_ARRAY
-            where = image, _geometry(each, image, table), each.result
-            made = warp.warp(*where, "nearest", border, 0, None, None, window)
-    if made is None:
-        still = matrix_geometry(IDENTITY, True, "center")
-        made = warp.warp(image, still, image.size, "nearest", "edge", 0, None, None)
-    return made
+def apply_to_masks(plan: RecipePlan, masks: ImageBatch, table: StridedArray) -> Any:
+    """Label masks, moved as the images are: nearest in every pass, 0 outside; their values stay as they are."""
+    result: Any = None
+    for pass_ in plan.passes:
+        if pass_.has_geometry:
+            if result is not None:
+                masks = redescribe(result, masks)
+            is_resize = isinstance(pass_.first_op, Resize)
+            border = "edge" if is_resize else pass_.sampling.border
+            box = _from_column(table, pass_.source_box[0]) if pass_.source_box and not is_resize else NULL_ARRAY
+            geometry = _geometry(pass_, masks, table)
+            result = warp.warp(masks, geometry, pass_.output_size, "nearest", border, 0, None, None, box)
+    if result is None:
+        identity = matrix_geometry(IDENTITY, True, "center")
+        result = warp.warp(masks, identity, masks.size, "nearest", "edge", 0, None, None)
+    return result
 
 
-def returned(
-    plan: Plan, image: ImageBatch, table: StridedArray, size: tuple[int, int], interpolation: str, fill: Any
+def apply_inverse(
+    plan: RecipePlan, results: ImageBatch, table: StridedArray, size: tuple[int, int], interpolation: str, fill: Any
 ) -> Any:
-    """Results, taken back to where the images' pixels were, on a canvas of the images' size."""
-    numbers = 9 if any(len(each.matrix) == 9 for each in plan.passes) else 6
-    matrix = table._replace(pointer=table.pointer + 8 * plan.matrix, y=3)
-    geometry = matrix_geometry(SampleParameters(matrix, (0.0,) * numbers), True, "center")
-    return warp.warp(image, geometry, size, interpolation, "constant", fill, None, None)
+    """Results, moved back to where the images' pixels were, on a canvas of the images' size."""
+    projective = any(len(pass_.matrix) == 9 for pass_ in plan.passes)
+    matrices = _at_column(table, plan.matrix)._replace(y=3)
+    geometry = matrix_geometry(SampleParameters(matrices, (0.0,) * (9 if projective else 6)), True, "center")
+    return warp.warp(results, geometry, size, interpolation, "constant", fill, None, None)
 
 
-def _run(each: Pass, plan: Plan, image: ImageBatch, table: StridedArray) -> Any:
-    head = each.heads[0] if each.heads else None
-    if isinstance(head, Alone):
-        return _alone(head, image, table, each.target)
-    ops = _ops(each, table)
-    parts = _at(table, plan.parts[each.measures.place]) if each.measures else NULL_ARRAY
-    if isinstance(head, Resized) and not (head.mild and image.device >= 0):
-        box = _parameters_of(table, head.columns)
-        made = resample.resample(image, box, each.result, head.interpolation, head.antialias, None, None, turns=True)
-        return op_chain.apply_ops_after(image, made, ops, each.target, None, parts)
-    if each.pointwise:
-        known = _known(each, plan, image, table)
-        for i in each.means[0 if known is NO_PARTIAL_SUMS else 1 :]:
-            _luma_mean(each, i, image, table, known)
+def _run_pass(pass_: Pass, plan: RecipePlan, images: ImageBatch, table: StridedArray) -> Any:
+    first, dtype, ops = pass_.first_op, pass_.output_dtype, _op_chain(pass_, table)
+    if isinstance(first, Separate):
+        return _run_separate(first, images, table, dtype)
+    sums = _at_column(table, plan.partial_sums[pass_.mean_output.index]) if pass_.mean_output else NULL_ARRAY
+    if isinstance(first, Resize) and not (first.fits_warp and images.device >= 0):
+        box = _parameters(table, first.columns)
+        how = first.interpolation, first.antialias
+        resized = resample.resample(images, box, pass_.output_size, *how, None, None, turns=True)
+        return op_chain.apply_ops_after(images, resized, ops, dtype, None, sums)
+    if pass_.is_pointwise:
+        known_sums = _known_sums(pass_, plan, images, table)
+        for i in pass_.mean_ops[0 if known_sums is NO_PARTIAL_SUMS else 1 :]:
+            _take_mean(pass_, i, images, table, known_sums)
         return pointwise.pointwise(
-            image, ops.names, SampleParameters(ops.parameters, ()), each.target, None, parts=known
+            images, ops.names, SampleParameters(ops.parameters, ()), dtype, None, parts=known_sums
         )
-    if each.retouches and (image.device < 0 or each.retouches_alone):
-        return op_chain.apply_ops_after(image, _retouched(each, image, table), ops, each.target, None, parts)
-    return _warped(each, image, table, each.target, ops, parts, _retouch(each, image, table))
+    if pass_.overrides and (images.device < 0 or pass_.is_single_override):
+        return op_chain.apply_ops_after(images, _overridden(pass_, images, table), ops, dtype, None, sums)
+    return _warp(pass_, images, table, dtype, ops, sums, _override_tables(pass_, images, table))
 
 
-def _warped(
-    each: Pass,
-    image: ImageBatch,
+def _warp(
+    pass_: Pass,
+    images: ImageBatch,
     table: StridedArray,
-    target: str,
+    dtype: str,
     ops: OpChain = NO_OPS,
-    parts: StridedArray = NULL_ARRAY,
-    retouch: SampleOverride = NO_OVERRIDE,
+    sums: StridedArray = NULL_ARRAY,
+    overrides: SampleOverride = NO_OVERRIDE,
 ) -> Any:
-    window = _from(table, each.window[0]) if each.window else NULL_ARRAY
-    where = image, _geometry(each, image, table), each.result
-    if each.heads and isinstance(each.heads[0], Resized):
-        return warp.warp(*where, "bilinear", "edge", 0, target, None, window, ops, parts, antialias=True)
-    how = each.resampling
-    return warp.warp(*where, how.interpolation, how.border, how.fill, target, None, window, ops, parts, False, retouch)
+    box = _from_column(table, pass_.source_box[0]) if pass_.source_box else NULL_ARRAY
+    where = images, _geometry(pass_, images, table), pass_.output_size
+    if isinstance(pass_.first_op, Resize):
+        return warp.warp(*where, "bilinear", "edge", 0, dtype, None, box, ops, sums, antialias=True)
+    how = pass_.sampling
+    return warp.warp(*where, how.interpolation, how.border, how.fill, dtype, None, box, ops, sums, False, overrides)
 
 
-def _retouch(each: Pass, image: ImageBatch, table: StridedArray) -> SampleOverride:
-    """What a GPU's warp does to samples that stay where they are."""
-    found = NO_OVERRIDE
-    for op in each.retouches:
-        own = _parameters_of(table, op.columns)
-        if isinstance(op, Sharpened):
-            found = found._replace(sharpness=own.table)
+def _override_tables(pass_: Pass, images: ImageBatch, table: StridedArray) -> SampleOverride:
+    """The tables by which a GPU's warp overrides the sampling of samples that do not move."""
+    tables = NO_OVERRIDE
+    for op in pass_.overrides:
+        parameters = _parameters(table, op.columns)
+        if isinstance(op, Sharpen):
+            tables = tables._replace(sharpness=parameters.table)
         else:
-            found = found._replace(relevelling=own.table, levels=statistics.histogram_lut(image, own))
-    return found
+            tables = tables._replace(relevelling=parameters.table, levels=statistics.histogram_lut(images, parameters))
+    return tables
 
 
-def _retouched(each: Pass, image: ImageBatch, table: StridedArray) -> Any:
-    """Samples moved, and others retouched, as the functions do it: one after the other, as none is changed by two."""
-    made = _warped(each, image, table, image.dtype) if each.heads else None
-    for op in each.retouches:
-        if made is not None:
-            image = redescribe(made, image)
-        own = _parameters_of(table, op.columns)
-        if isinstance(op, Sharpened):
-            made = filters.adjust_sharpness(image, own, None)
+def _overridden(pass_: Pass, images: ImageBatch, table: StridedArray) -> Any:
+    """The geometry, then each override, by the public functions' kernels: no sample is changed by two of them."""
+    result = _warp(pass_, images, table, images.dtype) if pass_.first_ops else None
+    for op in pass_.overrides:
+        if result is not None:
+            images = redescribe(result, images)
+        parameters = _parameters(table, op.columns)
+        if isinstance(op, Sharpen):
+            result = filters.adjust_sharpness(images, parameters, None)
         else:
-            made = pointwise.lut(image, statistics.histogram_lut(image, own), None)
-    return made
+            result = pointwise.lut(images, statistics.histogram_lut(images, parameters), None)
+    return result
 
 
-def _measure(each: Pass, plan: Plan, image: ImageBatch, table: StridedArray) -> None:
-    """What ops make of an earlier pass' images takes their place, and its mean is taken."""
-    assert each.measures is not None
-    ops, pointer = _ops(each, table), _at(table, plan.parts[each.measures.place]).pointer
-    statistics.luma_mean(image, ops.names, SampleParameters(ops.parameters, ()), pointer, table.n, in_place=True)
-
-
-def _alone(head: Alone, image: ImageBatch, table: StridedArray, target: str) -> Any:
-    if isinstance(head, Greyed):
+def _run_separate(op: Separate, images: ImageBatch, table: StridedArray, dtype: str) -> Any:
+    if isinstance(op, Grayscale):
         return pointwise.pointwise(
-            image, ("Grayscale",), SampleParameters(NULL_ARRAY, ()), image.dtype, None, head.channels
+            images, ("Grayscale",), SampleParameters(NULL_ARRAY, ()), images.dtype, None, op.channels
         )
-    own = _parameters_of(table, head.columns)
-    if isinstance(head, Blur):
-        sigma = own.table._replace(x=0)  # of both axes
-        return filters.gaussian_blur(image, head.window, SampleParameters(sigma, ()), None, target)
-    if isinstance(head, Mixed):
-        return mix.mix(image, head.name, own, None)
-    assert isinstance(head, Stretched)
-    return pointwise.pointwise(image, ("Autocontrast",), statistics.channel_min_max(image, own), image.dtype, None)
+    parameters = _parameters(table, op.columns)
+    if isinstance(op, Blur):
+        sigma = parameters.table._replace(x=0)  # one column for both axes
+        return filters.gaussian_blur(images, op.kernel_size, SampleParameters(sigma, ()), None, dtype)
+    if isinstance(op, Mix):
+        return mix.mix(images, op.name, parameters, None)
+    assert isinstance(op, Autocontrast)
+    return pointwise.pointwise(
+        images, ("Autocontrast",), statistics.channel_min_max(images, parameters), images.dtype, None
+    )
 
 
-def _known(each: Pass, plan: Plan, image: ImageBatch, table: StridedArray) -> PartialSums:
-    """The mean that the pass before has taken: a GPU's warp in parts, `luma_mean` as one number."""
-    if each.measured_by is None:
+def _store_and_mean(pass_: Pass, plan: RecipePlan, images: ImageBatch, table: StridedArray) -> None:
+    """Runs the chain in place, on the result of an earlier pass, and takes the mean."""
+    assert pass_.mean_output is not None
+    ops, pointer = _op_chain(pass_, table), _at_column(table, plan.partial_sums[pass_.mean_output.index]).pointer
+    statistics.luma_mean(images, ops.names, SampleParameters(ops.parameters, ()), pointer, table.n, in_place=True)
+
+
+def _known_sums(pass_: Pass, plan: RecipePlan, images: ImageBatch, table: StridedArray) -> PartialSums:
+    """The partial sums that the pass before has stored: several by a GPU's warp, one number by `luma_mean`."""
+    if pass_.mean_from is None:
         return NO_PARTIAL_SUMS
-    place = _place_of_mean(each, each.means[0])
-    warped = image.device >= 0 and not each.measured_by.pointwise
-    count = _grids.mean_parts(image) if warped else 1
-    return PartialSums(_at(table, plan.parts[place]), count, place - each.columns[0].place)
+    column = _mean_column(pass_, pass_.mean_ops[0])
+    warped = images.device >= 0 and not pass_.mean_from.is_pointwise
+    count = _grids.mean_parts(images) if warped else 1
+    sums = _at_column(table, plan.partial_sums[column.index])
+    return PartialSums(sums, count, column.index - pass_.chain_columns[0].index)
 
 
-def _luma_mean(each: Pass, i: int, image: ImageBatch, table: StridedArray, known: PartialSums) -> None:
-    """The mean that op i of a pass needs."""
-    names = tuple(op.op for op in (*each.chain[:i], *each.chain[i].before))
-    pointer = _at(table, _place_of_mean(each, i)).pointer
-    statistics.luma_mean(image, names, SampleParameters(_ops(each, table).parameters, ()), pointer, table.n, known)
+def _take_mean(pass_: Pass, i: int, images: ImageBatch, table: StridedArray, known_sums: PartialSums) -> None:
+    """Computes the mean that op i of the chain needs."""
+    names = tuple(op.op for op in (*pass_.chain[:i], *pass_.chain[i].before_mean))
+    pointer = _from_column(table, _mean_column(pass_, i)).pointer
+    parameters = SampleParameters(_op_chain(pass_, table).parameters, ())
+    statistics.luma_mean(images, names, parameters, pointer, table.n, known_sums)
 
 
-def _place_of_mean(each: Pass, i: int) -> int:
-    """The column that the mean of op i goes to."""
-    column = each.chain[i].mean
+def _mean_column(pass_: Pass, i: int) -> Column:
+    column = pass_.chain[i].mean
     assert column is not None
-    return column.place
+    return column
 
 
-def _ops(each: Pass, table: StridedArray) -> OpChain:
-    parameters = _from(table, each.columns[0]) if each.columns else NULL_ARRAY
-    return OpChain(tuple(op.op for op in each.chain), parameters)
+def _op_chain(pass_: Pass, table: StridedArray) -> OpChain:
+    columns = pass_.chain_columns
+    return OpChain(tuple(op.op for op in pass_.chain), _from_column(table, columns[0]) if columns else NULL_ARRAY)
 
 
-def _geometry(each: Pass, image: ImageBatch, table: StridedArray) -> Geometry:
-    if not each.heads:
+def _geometry(pass_: Pass, images: ImageBatch, table: StridedArray) -> Geometry:
+    first = pass_.first_op
+    if first is None:
         return matrix_geometry(IDENTITY, True, "center")
-    head = each.heads[0]
-    if isinstance(head, Displaced):
-        return displacement.displacement_geometry(image, _parameters_of(table, head.columns), head.window, head.sigma)
-    matrix = _from(table, each.matrix[0])._replace(y=3)
-    return matrix_geometry(SampleParameters(matrix, (0.0,) * len(each.matrix)), True, "center")
+    if isinstance(first, Displacement):
+        return displacement.displacement_geometry(
+            images, _parameters(table, first.columns), first.kernel_size, first.sigma
+        )
+    matrices = _from_column(table, pass_.matrix[0])._replace(y=3)
+    return matrix_geometry(SampleParameters(matrices, (0.0,) * len(pass_.matrix)), True, "center")
 
 
-def _parameters_of(table: StridedArray, columns: Any) -> SampleParameters:
-    return SampleParameters(_from(table, columns[0]), ())
+def _parameters(table: StridedArray, columns: Any) -> SampleParameters:
+    return SampleParameters(_from_column(table, columns[0]), ())
 
 
-def _from(table: StridedArray, column: Column) -> StridedArray:
+def _from_column(table: StridedArray, column: Column) -> StridedArray:
     """The table from a column on."""
-    return _at(table, column.place)
+    return _at_column(table, column.index)
 
 
-def _at(table: StridedArray, place: int) -> StridedArray:
-    return table._replace(pointer=table.pointer + 8 * place)
+def _at_column(table: StridedArray, index: int) -> StridedArray:
+    return table._replace(pointer=table.pointer + 8 * index)

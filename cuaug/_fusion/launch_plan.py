@@ -22,13 +22,10 @@ from .._gpu.executor import RecordingExecutor, symbol
 from .._gpu.launch_sequence import Launch, LaunchSequence
 from .._passes.parameters import StridedArray
 from .._program.dtypes import ITEM_SIZE
-from . import batched_launch as together
-from . import cpu_run as by_sample
-from . import draw as drawing
-from . import execute as run
-from . import memory
+from . import draw, execute, memory
+from .batched_launch import merge_launches
 from .draw_kernel import Draws
-from .plan import Plan
+from .plan import RecipePlan
 
 _SOURCE, _RESULT, _BLOCK, _GIVEN = range(4)  # what a call knows: the last of them, and those after it, it is told
 _SLOTS = 16  # from here on: memory whose place is not known while it is traced
@@ -100,44 +97,42 @@ class Traced:
         return library.finish(array)
 
 
-def apply(plan: Plan, image: ImageBatch, table: StridedArray) -> Any:
-    """The images, changed as the rows of the table say: as `run.apply`."""
-    if image.device < 0:
-        return by_sample.apply(plan, image, table)
+def apply(plan: RecipePlan, image: ImageBatch, table: StridedArray) -> Any:
+    """The images, changed as the rows of the table say: as `execute.apply`."""
     named = table._replace(pointer=symbol(_GIVEN), owner=None)
-    traced = _known(plan, image, "apply", lambda named_image: run.apply(plan, named_image, named))
-    return traced(image, [table.pointer]) if traced else run.apply(plan, image, table)
+    traced = _known(plan, image, "apply", lambda named_image: execute.apply(plan, named_image, named))
+    return traced(image, [table.pointer]) if traced else execute.apply(plan, image, table)
 
 
-def call(plan: Plan, image: ImageBatch, draws: Draws) -> Any:
+def call(plan: RecipePlan, image: ImageBatch, draws: Draws) -> Any:
     """The images, changed as what is drawn for them says."""
-    traced = _known(plan, image, "call", lambda named_image: _called(plan, named_image)) if image.device >= 0 else None
+    traced = _known(plan, image, "call", lambda named_image: _called(plan, named_image))
     if traced:
         return traced(image, draws.numbers)
-    return apply(plan, image, drawing.drawn(plan, image, draws, whole=False))
+    return apply(plan, image, draw.draw_table(plan, image, draws, with_matrix=False))
 
 
-def _called(plan: Plan, image: ImageBatch) -> Any:
+def _called(plan: RecipePlan, image: ImageBatch) -> Any:
     ids, replays, seed, step, first = (symbol(_GIVEN + i) for i in range(5))
     named = Draws(ids, replays, seed, step, first, None)
-    return run.apply(plan, image, drawing.drawn(plan, image, named, whole=False))
+    return execute.apply(plan, image, draw.draw_table(plan, image, named, with_matrix=False))
 
 
-def _known(plan: Plan, image: ImageBatch, what: str, make: Callable[[ImageBatch], Any]) -> Traced | None:
+def _known(plan: RecipePlan, image: ImageBatch, what: str, make: Callable[[ImageBatch], Any]) -> Traced | None:
     """None where nothing is traced: the passes run."""
     if not image.samples:
         return None
     key = what, image.axes, image.pointer % 16, image.dtype, image.device, image.library.name
-    found: Traced | None = plan.traces.get(key, _UNKNOWN)
+    found: Traced | None = plan.launch_plans.get(key, _UNKNOWN)
     if found is not _UNKNOWN:
         return found
     stream = image.library.stream(image.device)
     if streams.is_capturing(stream):  # of constants, those that a graph holds are not there for other calls
         made = _traced(image, make)
         return None if made is None or made.kept else made
-    while len(plan.traces) >= _MOST:
-        plan.traces.pop(next(iter(plan.traces)), None)
-    made = plan.traces[key] = _traced(image, make)
+    while len(plan.launch_plans) >= _MOST:
+        plan.launch_plans.pop(next(iter(plan.launch_plans)), None)
+    made = plan.launch_plans[key] = _traced(image, make)
     if made and made.kept:
         streams.synchronize_stream(stream, image.device)  # once: any stream may read them from now on
     return made
@@ -150,7 +145,7 @@ def _traced(image: ImageBatch, make: Callable[[ImageBatch], Any]) -> Traced | No
     result = make(image._replace(pointer=pointer, library=tracing, owner=None, executor=executor))
     if not isinstance(result, Slot):
         return None
-    launches = together.joined(executor.launches)
+    launches = merge_launches(executor.launches)
     places, between = _places(tracing.slots, launches, result)
 
     def blank(at: int, name: int, offset: int) -> tuple[int, int, int]:

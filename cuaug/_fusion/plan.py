@@ -1,4 +1,4 @@
-"""A recipe made ready for one shape of images: its passes, and the program that draws for them."""
+"""A recipe planned for one shape of images: its passes, and the program that fills its parameter table."""
 
 from __future__ import annotations
 
@@ -11,87 +11,92 @@ import numpy as np
 from .._arrays.images import ImageBatch
 from .._passes import grids as _grids
 from . import ragged
-from .passes import Pass, passes_of
+from .passes import plan_passes
 from .program import assembled, in_units_of
-from .recipe import Blended, Column, Displaced, Geometric, Instruction, Recipe, Resized
+from .recipe import Recipe
+from .recipe_ops import Blend, Column, CoordinateMap, Displacement, Instruction, Resize
+from .recipe_pass import Pass
 
 
 @dataclass
-class Plan:
-    """What a table's columns mean, and what is done with them."""
+class RecipePlan:
+    """The passes of a recipe, and what the columns of its parameter table are."""
 
     passes: list[Pass]
     program: np.ndarray
-    columns: int
-    drawn: int  # of them, the first, that the program fills, the whole matrix last
-    names: dict[str, int]  # of what is drawn; where it stands in the table
-    matrix: int  # first of nine columns: source to result
-    parts: dict[int, int]  # for the place of each mean taken on the way, the first column for its parts
-    own: np.ndarray  # of images each of a size of its own: see ragged.py
-    programs: dict[Any, Any] = field(default_factory=dict)  # the program in the memory of each device and library
-    traces: dict[Any, Any] = field(default_factory=dict)  # of its launches (traced.py)
+    columns: int  # in the table
+    drawn_columns: int  # the first of them, which the program fills; the recipe's matrix comes last
+    names: dict[str, int]  # the column of each drawn parameter
+    matrix: int  # the first of nine columns: the recipe's matrix, source to result
+    partial_sums: dict[int, int]  # column of a mean taken while storing -> first column of its partial sums
+    argument_columns: np.ndarray  # added to the arguments per sample of a ragged batch: see ragged.py
+    device_programs: dict[Any, Any] = field(default_factory=dict)  # the program in the memory of a device and library
+    launch_plans: dict[Any, Any] = field(default_factory=dict)  # recorded launches (launch_plan.py)
 
     @property
-    def no_matrix(self) -> str:
-        """Which transform moves pixels as no matrix can; empty if none does."""
-        heads = (head for each in self.passes for head in each.heads)
-        return next((head.name for head in heads if isinstance(head, (Displaced, Blended))), "")
+    def op_without_matrix(self) -> str:
+        """The name of an op that moves pixels as no matrix can; empty if there is none."""
+        ops = (op for pass_ in self.passes for op in pass_.first_ops)
+        return next((op.name for op in ops if isinstance(op, (Displacement, Blend))), "")
 
 
-def plan_of(recipe: Recipe, image: ImageBatch) -> Plan:
+def plan_recipe(recipe: Recipe, images: ImageBatch) -> RecipePlan:
     """The plan for images like these."""
-    passes = passes_of(recipe, image.dtype, image.size)
+    passes = plan_passes(recipe, images.dtype, images.size)
     matrix = [Column("") for _ in range(9)]
-    count = _placed([*_blocks(passes), *(draw.columns for draw in recipe.draws), matrix])
-    rooms, columns = {}, count
-    for each in passes:
-        if each.measures:
-            rooms[each.measures.place] = columns
-            columns += _grids.most_mean_parts(image.axes.extents[1], each.result)
-    white = {id(column): each.white for each in passes for column in each.columns}
-    draws = [in_units_of(draw, white.get(id(draw.columns[0]), 1.0)) for draw in recipe.draws]
-    kept = [each.matrix for each in reversed(passes) if each.matrix]
-    whole = Instruction("StoreForwardMatrix", matrix, [len(kept), *(a for each in kept for a in (each[0], len(each)))])
-    program = assembled([*draws, *_turns(passes), *_carries(passes), whole])
+    drawn = _assign_columns([*_adjacent_columns(passes), *(draw.columns for draw in recipe.draws), matrix])
+    partial_sums, columns = {}, drawn
+    for pass_ in passes:
+        if pass_.mean_output:
+            partial_sums[pass_.mean_output.index] = columns
+            columns += _grids.most_mean_parts(images.axes.extents[1], pass_.output_size)
+    max_values = {id(column): pass_.max_value for pass_ in passes for column in pass_.chain_columns}
+    draws = [in_units_of(draw, max_values.get(id(draw.columns[0]), 1.0)) for draw in recipe.draws]
+    matrices = [pass_.matrix for pass_ in reversed(passes) if pass_.matrix]
+    pass_matrices = [argument for columns_ in matrices for argument in (columns_[0], len(columns_))]
+    recipe_matrix = Instruction("StoreForwardMatrix", matrix, [len(matrices), *pass_matrices])
+    program = assembled([*draws, *_flag_flips(passes), *_inverse_maps(passes), recipe_matrix])
     names: dict[str, int] = {}
     for column in (column for draw in recipe.draws for column in draw.columns):
-        names[f"{column.name}_{column.place}" if column.name in names else column.name] = column.place
-    return Plan(passes, program, columns, count, names, matrix[0].place, rooms, ragged.places(recipe))
+        names[f"{column.name}_{column.index}" if column.name in names else column.name] = column.index
+    arguments = ragged.argument_columns(recipe)
+    return RecipePlan(passes, program, columns, drawn, names, matrix[0].index, partial_sums, arguments)
 
 
-def _blocks(passes: Sequence[Pass]) -> Iterator[Sequence[Column]]:
-    """Columns that a kernel, or an instruction, takes for adjoining."""
-    # One chain after the other: where an op is parted, the next begins with the columns that the last one ends with.
-    yield from (each.columns for each in passes)
-    for each in passes:
-        yield from (op.columns for op in (*each.heads, *each.retouches))
-        yield each.matrix
+def _adjacent_columns(passes: Sequence[Pass]) -> Iterator[Sequence[Column]]:
+    """Runs of columns that a kernel, or an instruction, reads as adjacent."""
+    # All chains first: if an op is split at its mean, the next chain begins with the last columns of this one.
+    yield from (pass_.chain_columns for pass_ in passes)
+    for pass_ in passes:
+        yield from (op.columns for op in (*pass_.first_ops, *pass_.overrides))
+        yield pass_.matrix
 
 
-def _placed(blocks: Sequence[Sequence[Column]]) -> int:
+def _assign_columns(runs: Sequence[Sequence[Column]]) -> int:
+    """Gives each column its index in the table; returns their number."""
     count = 0
-    for block in blocks:
-        for column in block:
-            if column.place < 0:
-                column.place, count = count, count + 1
+    for run in runs:
+        for column in run:
+            if column.index < 0:
+                column.index, count = count, count + 1
     return count
 
 
-def _turns(passes: Sequence[Pass]) -> Iterator[Instruction]:
-    """Flips after an antialiased resize, which has columns for them."""
-    for each in passes:
-        if each.heads and isinstance(each.heads[0], Resized):
-            for head in each.heads[1:]:
-                if isinstance(head, Geometric):
-                    turn = each.heads[0].columns[4 if head.mirror == "y" else 5]
-                    yield Instruction("XorFlag", [turn], [head.columns[0]])
+def _flag_flips(passes: Sequence[Pass]) -> Iterator[Instruction]:
+    """Flips behind an antialiased resize, which has columns for them."""
+    for pass_ in passes:
+        if isinstance(pass_.first_op, Resize):
+            for op in pass_.first_ops[1:]:
+                if isinstance(op, CoordinateMap):
+                    flag = pass_.first_op.columns[4 if op.flip_axis == "y" else 5]
+                    yield Instruction("XorFlag", [flag], [op.columns[0]])
 
 
-def _carries(passes: Sequence[Pass]) -> Iterator[Instruction]:
-    """From the result back to the source; each pass keeps its own part of the way."""
-    for each in reversed(passes):
-        for head in reversed(each.heads):
-            if isinstance(head, (Geometric, Resized)):
-                yield head.carry
-        if each.matrix:
-            yield Instruction("StorePassMap", each.matrix, [len(each.matrix)])
+def _inverse_maps(passes: Sequence[Pass]) -> Iterator[Instruction]:
+    """From the result's coordinates back to the source's; each pass stores its own matrix."""
+    for pass_ in reversed(passes):
+        for op in reversed(pass_.first_ops):
+            if isinstance(op, (CoordinateMap, Resize)):
+                yield op.inverse_map
+        if pass_.matrix:
+            yield Instruction("StorePassMap", pass_.matrix, [len(pass_.matrix)])

@@ -1,4 +1,4 @@
-"""A recipe's draws as numbers that kernels/draws/program.cuh runs for every sample."""
+"""A recipe's draws as numbers that kernels/draws/instruction.cuh runs for every sample."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from .._program.records import INSTRUCTION
-from .recipe import Column, Instruction
+from .recipe_ops import Column, Instruction
 
 # In the order of `cuaug::Opcode` (kernels/draws/instruction.cuh).
 KINDS = (
@@ -31,11 +31,11 @@ def assembled(instructions: Iterable[Instruction]) -> np.ndarray:
     begins, program = list[int](), bytearray()
     for it in itertools.chain(*phases):
         begins.append((-(-numbers // 2)) + len(program) // 8)
-        arguments = np.array([a.place if isinstance(a, Column) else a for a in it.arguments], np.float64)
-        gate, value = (-1, 0.0) if it.gate is None else (it.gate.column.place, it.gate.value)
-        first = it.columns[0].place if it.columns else 0
+        arguments = np.array([a.index if isinstance(a, Column) else a for a in it.arguments], np.float64)
+        gate, value = (-1, 0.0) if it.gate is None else (it.gate.column.index, it.gate.value)
+        first = it.columns[0].index if it.columns else 0
         _adjoining(it.columns)
-        header = KINDS.index(it.kind), it.position, it.index, gate, first, it.own, value
+        header = KINDS.index(it.kind), it.position, it.index, gate, first, it.sample_arguments_offset, value
         program += INSTRUCTION.pack(*header) + arguments.tobytes()
     contents = np.array([len(phases), *starts, *begins, *[0] * (numbers % 2)], np.int32)
     return np.frombuffer(bytearray(contents.tobytes() + program), np.float64)  # torch takes no memory that is read only
@@ -66,7 +66,7 @@ def _phases(instructions: Iterable[Instruction]) -> list[list[Instruction]]:
 
 def in_units_of(instruction: Instruction, white: float) -> Instruction:
     """The same draw where full scale is another number."""
-    own = instruction.columns[0].white if instruction.columns else None
+    own = instruction.columns[0].max_value if instruction.columns else None
     if own is None or own == white:
         return instruction
     arguments = list(instruction.arguments)
@@ -76,5 +76,5 @@ def in_units_of(instruction: Instruction, white: float) -> Instruction:
 
 
 def _adjoining(columns: Sequence[Column]) -> None:
-    places = [column.place for column in columns]
+    places = [column.index for column in columns]
     assert places == list(range(places[0], places[0] + len(places))) if places else True, places

@@ -1,7 +1,9 @@
-"""What a recipe does until all images have one size: the same for images of any, but for the numbers in it.
+"""Ragged batches: images of several sizes that go through a recipe together.
 
-Images of different sizes can be taken through it together if that is the first pass, which then reads each image where
-it lies (`_ragged.py`). Each transform writes itself down for each size (`Transform.write`), so that none knows of this.
+A recipe has a *prefix*: its first transforms, up to the one behind which all images have one size. If the prefix is one
+pass, that pass reads each image where it lies (`_passes/ragged.py`). Recipes written for different sizes then differ
+only in the arguments of the prefix's instructions, which become arguments per sample. Transforms know nothing of
+ragged batches: each is written once per size (`Transform.write`).
 """
 
 from __future__ import annotations
@@ -12,112 +14,117 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays.images import ImageBatch
-from .passes import passes_of
-from .recipe import Column, Geometric, Instruction, Recipe, Resized
+from .passes import plan_passes
+from .recipe import Recipe
+from .recipe_ops import Column, CoordinateMap, Instruction, Resize
 
-_MOST = 1 << 14  # sizes of images
-
-
-class Lead(NamedTuple):
-    """The beginning of a recipe, written for images of one size."""
-
-    kind: tuple[Any, ...]  # images for which this is the same go together
-    numbers: np.ndarray  # the instructions' arguments, one after the other; 0 for columns
+_MAX_SIZES = 1 << 14  # image sizes whose prefixes are cached
 
 
-class Leads:
-    """The leads of a list of transforms, as far as images have asked for them.
+class RaggedPrefix(NamedTuple):
+    """The prefix of a recipe, written for images of one size."""
 
-    `first`: the place of the first of the transforms in the recipe that they are the end of.
+    batch_key: tuple[Any, ...]  # images with equal keys can form one ragged batch
+    arguments: np.ndarray  # of the instructions, one after the other; 0 for columns
+
+
+class RaggedPrefixes:
+    """The prefixes of a list of transforms, cached by size.
+
+    `first_position`: the position of the first transform in the recipe that the list is the end of.
     """
 
-    def __init__(self, transforms: Sequence[Any], first: int) -> None:
-        self._transforms, self._first = transforms, first
+    def __init__(self, transforms: Sequence[Any], first_position: int) -> None:
+        self._transforms, self._first_position = transforms, first_position
         self._counts: dict[Any, int] = {}
-        self._known: dict[Any, Lead | None] = {}
+        self._cache: dict[Any, RaggedPrefix | None] = {}
 
-    def kind(self, image: ImageBatch) -> Any:
-        """Images for which this is the same go together, whatever their sizes; None: those of one size do."""
-        lead = self.of(image)
-        return lead and lead.kind
+    def batch_key(self, images: ImageBatch) -> Any:
+        """ImageBatch of any size with equal keys form one batch; None: only images of one size do."""
+        prefix = self.prefix(images)
+        return prefix and prefix.batch_key
 
-    def of(self, image: ImageBatch) -> Lead | None:
-        """None where images of different sizes cannot go together."""
-        key = (image.dtype, image.axes.extents[2:])
-        if key in (known := self._known):
-            return known[key]
-        if len(known) >= _MOST:
-            self._known = known = {}  # another thread may still look into the old one
-        found = known[key] = self._written(image)
-        return found
+    def prefix(self, images: ImageBatch) -> RaggedPrefix | None:
+        """None if images of different sizes cannot form a batch."""
+        key = (images.dtype, images.axes.extents[2:])
+        if key in (cache := self._cache):
+            return cache[key]
+        if len(cache) >= _MAX_SIZES:
+            self._cache = cache = {}  # a new dict: another thread may still read the old one
+        prefix = cache[key] = self._write_prefix(images)
+        return prefix
 
-    def count(self, image: ImageBatch) -> int:
-        """How many transforms it takes until such images have one size, whatever it was; 0: more than there are."""
-        key = (image.dtype, image.channels)
+    def length(self, images: ImageBatch) -> int:
+        """The number of transforms behind which images of every size have one size; 0: there is no such number."""
+        key = (images.dtype, images.channels)
         if key not in self._counts:
-            height, width = image.size
-            sizes = (height, width), (2 * height + 1, 3 * width + 2)  # of neither one height, nor width, nor ratio
+            height, width = images.size
+            sizes = (height, width), (2 * height + 1, 3 * width + 2)  # heights, widths and ratios all differ
             try:
-                self._counts[key] = self._until_alike([self._begun(image, size) for size in sizes])
-            except ValueError:  # what a transform refuses of a size that nobody has given
+                self._counts[key] = self._length_until_equal([self._new_recipe(images, size) for size in sizes])
+            except ValueError:  # a transform refuses the second size, which no image has
                 self._counts[key] = 0
         return self._counts[key]
 
-    def _until_alike(self, recipes: Sequence[Recipe]) -> int:
+    def _length_until_equal(self, recipes: Sequence[Recipe]) -> int:
         for count, transform in enumerate(self._transforms, 1):
             for recipe in recipes:
-                transform.enter(recipe)
+                transform.append_to(recipe)
             if len({recipe.size for recipe in recipes}) == 1:
                 return count
         return 0
 
-    def _written(self, image: ImageBatch) -> Lead | None:
-        count = self.count(image)
-        if not count:
+    def _write_prefix(self, images: ImageBatch) -> RaggedPrefix | None:
+        length = self.length(images)
+        if not length:
             return None
-        recipe = self._begun(image, image.size)
-        for transform in self._transforms[:count]:
-            transform.enter(recipe)
-        return _lead_of(recipe, image.dtype, image.size)
+        recipe = self._new_recipe(images, images.size)
+        for transform in self._transforms[:length]:
+            transform.append_to(recipe)
+        return _prefix_of(recipe, images.dtype, images.size)
 
-    def _begun(self, image: ImageBatch, size: tuple[int, int]) -> Recipe:
-        return Recipe(size, image.channels, image.dtype, position=self._first - 1)
+    def _new_recipe(self, images: ImageBatch, size: tuple[int, int]) -> Recipe:
+        return Recipe(size, images.channels, images.dtype, position=self._first_position - 1)
 
 
-def _lead_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> Lead | None:
-    """Of the recipe of the leading transforms, for images of a size; None where one pass cannot do them."""
+def _prefix_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> RaggedPrefix | None:
+    """`recipe` holds the prefix, written for images of this size. None if it is more than one pass of geometry."""
     columns = [column for draw in recipe.draws for column in draw.columns]
-    moves = [op for op in recipe.ops if isinstance(op, (Geometric, Resized))]
-    if len(moves) < len(recipe.ops) or any(column.white is not None for column in columns):
+    maps = [op for op in recipe.ops if isinstance(op, (CoordinateMap, Resize))]
+    if len(maps) < len(recipe.ops) or any(column.max_value is not None for column in columns):
         return None
-    if len(moves) > 1 and len(passes_of(recipe, dtype, size)) > 1:
+    if len(maps) > 1 and len(plan_passes(recipe, dtype, size)) > 1:
         return None
     number = {id(column): i for i, column in enumerate(columns)}
 
     def shape(it: Instruction) -> tuple[Any, ...]:
         gate = it.gate and (number[id(it.gate.column)], it.gate.value)
-        return it.kind, len(it.columns), it.position, it.index, gate, tuple(number.get(id(a)) for a in it.arguments)
+        arguments = tuple(number.get(id(argument)) for argument in it.arguments)
+        return it.kind, len(it.columns), it.position, it.index, gate, arguments
 
-    kind = recipe.size, *map(shape, recipe.draws), *((type(op), op.interpolation, *shape(op.carry)) for op in moves)
-    arguments = [0.0 if isinstance(a, Column) else a for it in _instructions(recipe) for a in it.arguments]
-    return Lead(kind, np.array(arguments, np.float64))
+    map_shapes = ((type(op), op.interpolation, *shape(op.inverse_map)) for op in maps)
+    key = recipe.size, *map(shape, recipe.draws), *map_shapes
+    instructions = _instructions(recipe)
+    arguments = [0.0 if isinstance(a, Column) else a for it in instructions for a in it.arguments]
+    return RaggedPrefix(key, np.array(arguments, np.float64))
 
 
-def given_to_each(recipe: Recipe) -> None:
-    """Each sample is to have arguments of its own for what the recipe has in it by now."""
-    first = 0
+def use_sample_arguments(recipe: Recipe) -> None:
+    """Make the instructions that the recipe holds at this point read their arguments per sample."""
+    offset = 0
     for it in _instructions(recipe):
-        it.own, first = first, first + len(it.arguments)
+        it.sample_arguments_offset, offset = offset, offset + len(it.arguments)
     for op in recipe.ops:
-        if isinstance(op, Resized):
-            op.mild = False  # by its bound, which sizes lie on both sides of
+        if isinstance(op, Resize):
+            op.fits_warp = False  # the twofold limit holds for some sizes and not for others
 
 
-def places(recipe: Recipe) -> np.ndarray:
-    """What is to be added to `Lead.numbers`: the columns."""
-    own = (it for it in _instructions(recipe) if it.own >= 0)
-    return np.array([a.place if isinstance(a, Column) else 0.0 for it in own for a in it.arguments], np.float64)
+def argument_columns(recipe: Recipe) -> np.ndarray:
+    """Added to `RaggedPrefix.arguments`: the index of the column where the argument is one, else 0."""
+    instructions = (it for it in _instructions(recipe) if it.sample_arguments_offset >= 0)
+    arguments = [a.index if isinstance(a, Column) else 0.0 for it in instructions for a in it.arguments]
+    return np.array(arguments, np.float64)
 
 
 def _instructions(recipe: Recipe) -> list[Instruction]:
-    return [*recipe.draws, *(op.carry for op in recipe.ops if isinstance(op, (Geometric, Resized)))]
+    return [*recipe.draws, *(op.inverse_map for op in recipe.ops if isinstance(op, (CoordinateMap, Resize)))]

@@ -1,4 +1,4 @@
-"""A plan in words: passes, launches, bytes, and why each pass begins."""
+"""Describes a plan to the user: passes, launches, bytes, and why each pass begins."""
 
 from __future__ import annotations
 
@@ -9,10 +9,20 @@ from typing import Any
 
 from .._arrays.images import ImageBatch
 from .._program.dtypes import ITEM_SIZE
-from .batched_launch import MOST
-from .passes import Head, Pass
-from .plan import Plan
-from .recipe import Blended, Displaced, Geometric, Op, Pointwise, Relevelled, Resized, Retouch, Stretched
+from .batched_launch import MAX_BATCHED
+from .plan import RecipePlan
+from .recipe_ops import (
+    Autocontrast,
+    Blend,
+    CoordinateMap,
+    Displacement,
+    HistogramLut,
+    Op,
+    OverrideOp,
+    Pointwise,
+    Resize,
+)
+from .recipe_pass import FirstOp, Pass
 
 
 @dataclass(frozen=True)
@@ -42,156 +52,161 @@ class Report:
     @property
     def bytes_per_sample(self) -> int:
         """Read and written by the passes; a crop reads less."""
-        return sum(each.read + each.written + each.field for each in self.passes)
+        return sum(pass_.read + pass_.written + pass_.field for pass_ in self.passes)
 
     def __str__(self) -> str:
         total = f"{self.bytes_per_sample / 1e6:.2f} MB a sample"
-        said = [f"{_counted(len(self.passes), 'pass')}, {_counted(self.launches, 'launch')}, {total}"]
+        title = f"{_counted(len(self.passes), 'pass')}, {_counted(self.launches, 'launch')}, {total}"
         if self.batches:
             ragged = "ragged, " if self.passes[0].source[1] == (0, 0) else ""
             batches = (
                 f"in {len(self.batches)} batches, the largest of {max(self.batches)}" if self.batches[1:] else "at once"
             )
             count = sum(self.batches)
-            said[0] = f"{ragged}{count} image{'' if count == 1 else 's'} {batches}: {said[0]}"
-        for number, each in enumerate(self.passes, 1):
+            title = f"{ragged}{count} image{'' if count == 1 else 's'} {batches}: {title}"
+        lines = [title]
+        for number, pass_ in enumerate(self.passes, 1):
             source, target = (
                 f"{dtype} [{f'{h}, {w}' if h else 'H, W'}, {self.channels}]"
-                for dtype, (h, w) in (each.source, each.target)
+                for dtype, (h, w) in (pass_.source, pass_.target)
             )
-            said.append(f"pass {number}  {source} -> {target}   {each.why}")
-            said += [f"        {line}" for line in each.lines]
-        return "\n".join(said)
+            lines.append(f"pass {number}  {source} -> {target}   {pass_.why}")
+            lines += [f"        {line}" for line in pass_.lines]
+        return "\n".join(lines)
 
     __repr__ = __str__
 
 
 def report(
-    plan: Plan, images: Sequence[ImageBatch], owners: Mapping[int, str], batches: tuple[int, ...] = ()
+    plan: RecipePlan, images: Sequence[ImageBatch], owners: Mapping[int, str], batches: tuple[int, ...] = ()
 ) -> Report:
-    """Of one batch, or single images of a ragged one. `owners`: which transform an op is of, by the op's id."""
-    image = images[0]
-    known = {id(each.measures) for each in plan.passes if each.measures}
-    passes = tuple(_reported(each, image, owners, known) for each in plan.passes)
+    """Of one batch, or of the single images of a ragged one. `owners`: op id -> name of the op's transform."""
+    first = images[0]
+    stored_means = {id(pass_.mean_output) for pass_ in plan.passes if pass_.mean_output}
+    passes = tuple(_pass_report(pass_, first, owners, stored_means) for pass_ in plan.passes)
     if len(images) > 1:
         pixels = sum(height * width for height, width in (image.size for image in images)) / len(images)
-        read = round(pixels * image.channels * ITEM_SIZE[image.dtype])
-        passes = (replace(passes[0], source=(image.dtype, (0, 0)), read=read), *passes[1:])
-    return Report(passes, 1 + _launches(plan.passes, known), image.channels, batches)
+        read = round(pixels * first.channels * ITEM_SIZE[first.dtype])
+        passes = (replace(passes[0], source=(first.dtype, (0, 0)), read=read), *passes[1:])
+    return Report(passes, 1 + _launches(plan.passes, stored_means), first.channels, batches)
 
 
-def _launches(passes: Sequence[Pass], known: Set[int]) -> int:
-    """Those of branches that do the same go together (together.py)."""
-    alone, branches = 0, list[list[Pass]]()
-    for each in passes:
-        if each.branch:
+def _launches(passes: Sequence[Pass], stored_means: Set[int]) -> int:
+    """Equal launches of different branches are batched (batched_launch.py)."""
+    count, branches = 0, list[list[Pass]]()
+    for pass_ in passes:
+        if pass_.branch:
             branches.append([])
-        if any(isinstance(head, Blended) for head in each.heads):
-            alone, branches = alone + _launches_of_branches(branches, known), []
+        if any(isinstance(op, Blend) for op in pass_.first_ops):
+            count, branches = count + _launches_of_branches(branches, stored_means), []
         if branches:
-            branches[-1].append(each)
+            branches[-1].append(pass_)
         else:
-            alone += _launches_of(each, known)
-    return alone
+            count += _launches_of_pass(pass_, stored_means)
+    return count
 
 
-def _launches_of_branches(branches: Sequence[Sequence[Pass]], known: Set[int]) -> int:
-    counts = [sum(_launches_of(each, known) for each in branch) for branch in branches]
-    alike = len({tuple(_kind(each) for each in branch) for branch in branches}) == 1
-    return counts[0] * -(-len(branches) // MOST) if alike else sum(counts)
+def _launches_of_branches(branches: Sequence[Sequence[Pass]], stored_means: Set[int]) -> int:
+    counts = [sum(_launches_of_pass(pass_, stored_means) for pass_ in branch) for branch in branches]
+    equal = len({tuple(_kernel_key(pass_) for pass_ in branch) for branch in branches}) == 1
+    return counts[0] * -(-len(branches) // MAX_BATCHED) if equal else sum(counts)
 
 
-def _kind(each: Pass) -> Any:
-    """The same of passes that launch the same kernels; another one for each whose launches go alone."""
-    if each.means or each.measures or each.retouches_alone or not (each.retouches or each.moves):
-        return id(each)
-    how, names = each.resampling, (op.op for op in each.chain)
-    return how.interpolation, how.border, len(each.matrix), each.result, each.target, len(each.retouches), *names
+def _kernel_key(pass_: Pass) -> Any:
+    """Equal for passes that launch the same kernels; unique for a pass whose launches cannot be batched."""
+    batchable = pass_.overrides or pass_.has_geometry
+    if pass_.mean_ops or pass_.mean_output or pass_.is_single_override or not batchable:
+        return id(pass_)
+    how, names = pass_.sampling, (op.op for op in pass_.chain)
+    sizes = len(pass_.matrix), pass_.output_size, pass_.output_dtype, len(pass_.overrides)
+    return how.interpolation, how.border, *sizes, *names
 
 
-def _launches_of(each: Pass, known: Set[int]) -> int:
-    return 1 + _means(each, known) + sum(_launches_before(op) for op in (*each.heads, *each.retouches))
+def _launches_of_pass(pass_: Pass, stored_means: Set[int]) -> int:
+    preparing = sum(_launches_before(op) for op in (*pass_.first_ops, *pass_.overrides))
+    return 1 + _means_taken(pass_, stored_means) + preparing
 
 
-def _means(each: Pass, known: Set[int]) -> int:
-    """But for those that a pass takes on the way."""
-    return sum(id(each.chain[i].mean) not in known for i in each.means)
+def _means_taken(pass_: Pass, stored_means: Set[int]) -> int:
+    """The reductions before the pass; a mean that an earlier pass took while storing needs none."""
+    return sum(id(pass_.chain[i].mean) not in stored_means for i in pass_.mean_ops)
 
 
-def _launches_before(op: Head | Retouch) -> int:
-    """Of other kernels, before the one that makes the pass."""
-    if isinstance(op, Displaced):
+def _launches_before(op: FirstOp | OverrideOp) -> int:
+    """Launches of other kernels that the pass's own kernel needs."""
+    if isinstance(op, Displacement):
         return op.launches
-    return 1 if isinstance(op, (Stretched, Relevelled)) else 0
+    return 1 if isinstance(op, (Autocontrast, HistogramLut)) else 0
 
 
-def _reported(each: Pass, image: ImageBatch, owners: Mapping[int, str], known: Set[int]) -> PassReport:
-    """`known`: the means that passes take on the way, by their columns' ids."""
-    frames, channels = image.axes.extents[1:3]
+def _pass_report(pass_: Pass, images: ImageBatch, owners: Mapping[int, str], stored_means: Set[int]) -> PassReport:
+    """`stored_means`: ids of the columns of means that passes take while they store."""
+    frames, channels = images.axes.extents[1:3]
+    source, target = (pass_.input_dtype, pass_.input_size), (pass_.output_dtype, pass_.output_size)
     read, written = (
-        frames * channels * height * width * ITEM_SIZE[dtype]
-        for dtype, (height, width) in ((each.source, each.size), (each.target, each.result))
+        frames * channels * height * width * ITEM_SIZE[dtype] for dtype, (height, width) in (source, target)
     )
-    named = [owners[id(op)] for op in each.taken]
-    means = _means(each, known)
-    source, target = (each.source, each.size), (each.target, each.result)
-    titles = {id(op): owners[id(op)] + _half(op, each, known) for op in each.taken}
-    lines = tuple(_lines(each, titles, means))
-    field = sum(head.bytes for head in each.heads if isinstance(head, Displaced))
-    read *= 1 + sum(len(head.columns) for head in each.heads if isinstance(head, Blended))
-    return PassReport(tuple(dict.fromkeys(named)), source, target, read, written, field, means, each.why, lines)
+    names = dict.fromkeys(owners[id(op)] for op in pass_.ops)
+    means = _means_taken(pass_, stored_means)
+    titles = {id(op): owners[id(op)] + _half_title(op, pass_, stored_means) for op in pass_.ops}
+    lines = tuple(_lines(pass_, titles, means))
+    field = sum(op.bytes for op in pass_.first_ops if isinstance(op, Displacement))
+    read *= 1 + sum(len(op.columns) for op in pass_.first_ops if isinstance(op, Blend))
+    return PassReport(tuple(names), source, target, read, written, field, means, pass_.reason, lines)
 
 
-def _half(op: Op, each: Pass, known: Set[int]) -> str:
-    """Which of its halves a pass does of an op that is parted."""
-    if not (isinstance(op, Pointwise) and op.halves and id(op.mean) in known):
+def _half_title(op: Op, pass_: Pass, stored_means: Set[int]) -> str:
+    """The half of an op that the pass runs, if the op is split at its mean."""
+    if not (isinstance(op, Pointwise) and op.around_mean and id(op.mean) in stored_means):
         return ""
-    return " up to its mean" if op.mean is each.measures else " from its mean on"
+    return " up to its mean" if op.mean is pass_.mean_output else " from its mean on"
 
 
-def _lines(each: Pass, titles: Mapping[int, str], means: int) -> list[str]:
-    moving, retouching = ({id(op) for op in ops} for ops in (each.heads, each.retouches))
-    heads = [op for op in each.taken if id(op) in moving]
-    retouches = [op for op in each.taken if id(op) in retouching]
-    rest = [op for op in each.taken if id(op) not in moving | retouching]
-    said = []
-    if heads:
-        said.append(f"{_names(heads, titles)}: {_how(each)}")
-    if retouches:
-        others = "; of other samples" if heads else ""
-        said.append(f"{_names(retouches, titles)}{others}: {' or '.join(map(_retouched, retouches))}")
+def _lines(pass_: Pass, titles: Mapping[int, str], means: int) -> list[str]:
+    first_ids, override_ids = ({id(op) for op in ops} for ops in (pass_.first_ops, pass_.overrides))
+    first_ops = [op for op in pass_.ops if id(op) in first_ids]
+    overrides = [op for op in pass_.ops if id(op) in override_ids]
+    rest = [op for op in pass_.ops if id(op) not in first_ids | override_ids]
+    lines = []
+    if first_ops:
+        lines.append(f"{_names(first_ops, titles)}: {_how(pass_)}")
+    if overrides:
+        others = "; of other samples" if first_ops else ""
+        lines.append(f"{_names(overrides, titles)}{others}: {' or '.join(map(_override_text, overrides))}")
     changes = [_names(rest, titles)] if rest else []
     if means:
         changes.append("a mean is taken first")
-    if each.measures:
+    if pass_.mean_output:
         changes.append("a mean is taken on the way")
-    return [*said, "; ".join(changes)] if changes else said
+    return [*lines, "; ".join(changes)] if changes else lines
 
 
-def _how(each: Pass) -> str:
-    first = each.heads[0]
-    if isinstance(first, Resized):
+def _how(pass_: Pass) -> str:
+    first = pass_.first_op
+    if isinstance(first, Resize):
         return f"one resize, {first.interpolation}{', antialiased' if first.antialias else ''}"
-    if isinstance(first, Blended):
+    if isinstance(first, Blend):
         return f"the image and {_counted(len(first.columns), 'branch')}, in a sum that is rounded once"
-    if isinstance(first, Displaced):
-        blur = ", smoothed by {} x {} taps".format(*first.window) if first.sigma[0] else ""
-        made = f"{_counted(first.launches, 'launch')}, {first.bytes / 1e6:.2f} MB a sample"
-        return f"one resample, {first.interpolation}, by a field of noise{blur}: {made}"
-    if isinstance(first, Geometric):
-        moved = all(head.whole for head in each.heads if isinstance(head, Geometric))
-        return f"one {'move' if moved else 'resample'}, {each.resampling.interpolation}"
+    if isinstance(first, Displacement):
+        blur = ", smoothed by {} x {} taps".format(*first.kernel_size) if first.sigma[0] else ""
+        cost = f"{_counted(first.launches, 'launch')}, {first.bytes / 1e6:.2f} MB a sample"
+        return f"one resample, {first.interpolation}, by a field of noise{blur}: {cost}"
+    if isinstance(first, CoordinateMap):
+        aligned = all(op.pixel_aligned for op in pass_.first_ops if isinstance(op, CoordinateMap))
+        return f"one {'move' if aligned else 'resample'}, {pass_.sampling.interpolation}"
     return "from the pixels around, or another sample's"
 
 
-def _retouched(op: Op) -> str:
-    return "new levels, by a count of the old ones" if isinstance(op, Relevelled) else "sharpened by the pixels around"
+def _override_text(op: Op) -> str:
+    return (
+        "new levels, by a count of the old ones" if isinstance(op, HistogramLut) else "sharpened by the pixels around"
+    )
 
 
 def _names(ops: list[Op], titles: Mapping[int, str]) -> str:
-    """Each transform once for all ops that it has here."""
+    """The name of each transform, once for consecutive ops of it."""
     return ", ".join(name for name, _ in itertools.groupby(titles[id(op)] for op in ops))
 
 
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 'es'}"
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 'es'}"

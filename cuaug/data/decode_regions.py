@@ -76,11 +76,11 @@ class Regions:
         """Of the one draw, and its arguments, which begin with an image's size."""
         transform = self.transforms[0]
         recipe = Recipe(self.size, 3, "uint8", position=self.position - 1)
-        transform.enter(recipe)
+        transform.append_to(recipe)
         draw = recipe.draws[0]
-        for place, column in enumerate(draw.columns):
-            column.place = place
-        draw.own = 0
+        for index, column in enumerate(draw.columns):
+            column.index = index
+        draw.sample_arguments_offset = 0
         return assembled([draw]), np.array(draw.arguments, np.float64)
 
     def _drawn(self, sizes: np.ndarray, seed: int, step: int, ids: np.ndarray) -> np.ndarray:
@@ -102,11 +102,11 @@ def regions_of(recipe: Compose) -> Regions | None:
     if getattr(type(first), "write", None) not in _WRITES:  # a subclass does something else
         return None
     if isinstance(first, RandomResizedCrop):
-        return Regions((first,), first.size, first.interpolation, first.antialias, recipe.first)
+        return Regions((first,), first.size, first.interpolation, first.antialias, recipe.first_position)
     if isinstance(first, Resize):
         return _resized(first, second)
     if isinstance(first, RandomCrop) and first.padding is None and not first.pad_if_needed:
-        return Regions((first,), first.size, position=recipe.first)
+        return Regions((first,), first.size, position=recipe.first_position)
     return None
 
 

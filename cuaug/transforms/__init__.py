@@ -1,89 +1,52 @@
 """Random transforms for batches: torchvision v2's names, one draw for each sample, few kernels for a whole recipe."""
 
-from .boxes import Boxes
-from .choices import Identity, RandomApply, RandomChoice, RandomOrder
-from .color import (
-    ColorJitter,
-    GaussianBlur,
-    Normalize,
-    RandomErasing,
-    RandomGrayscale,
-    RandomInvert,
-    RandomPosterize,
-    RandomSolarize,
-    ToDtype,
+from . import (
+    boxes,
+    choices,
+    color,
+    compose,
+    geometry,
+    keypoints,
+    levels,
+    mix,
+    noise,
+    params,
+    pixel_op,
+    policies,
+    registry,
 )
-from .compose import Compose
-from .geometry import (
-    CenterCrop,
-    Pad,
-    RandomAffine,
-    RandomCrop,
-    RandomHorizontalFlip,
-    RandomPerspective,
-    RandomResizedCrop,
-    RandomRotation,
-    RandomVerticalFlip,
-    Resize,
-)
-from .keypoints import Keypoints
-from .levels import Grayscale, RandomAdjustSharpness, RandomAutocontrast, RandomEqualize
-from .mix import CutMix, MixUp, mixed_labels
-from .noise import ElasticTransform, GaussianNoise, RandomMask
-from .params import Params
-from .pixel_op import PixelOp
-from .policies import AugMix, AutoAugment, RandAugment, TrivialAugmentWide
-from .torchvision_names import INSTEAD
-from .transform import from_dict
+from .boxes import *
+from .choices import *
+from .color import *
+from .compose import *
+from .geometry import *
+from .keypoints import *
+from .levels import *
+from .mix import *
+from .noise import *
+from .params import *
+from .pixel_op import *
+from .policies import *
+from .registry import *
+from .torchvision_names import REPLACEMENTS
 
-__all__ = [
-    "AugMix",
-    "AutoAugment",
-    "Boxes",
-    "CenterCrop",
-    "ColorJitter",
-    "Compose",
-    "CutMix",
-    "ElasticTransform",
-    "GaussianBlur",
-    "GaussianNoise",
-    "Grayscale",
-    "Identity",
-    "Keypoints",
-    "MixUp",
-    "Normalize",
-    "Pad",
-    "Params",
-    "PixelOp",
-    "RandAugment",
-    "RandomAdjustSharpness",
-    "RandomAffine",
-    "RandomApply",
-    "RandomAutocontrast",
-    "RandomChoice",
-    "RandomCrop",
-    "RandomEqualize",
-    "RandomErasing",
-    "RandomGrayscale",
-    "RandomHorizontalFlip",
-    "RandomInvert",
-    "RandomMask",
-    "RandomOrder",
-    "RandomPerspective",
-    "RandomPosterize",
-    "RandomResizedCrop",
-    "RandomRotation",
-    "RandomSolarize",
-    "RandomVerticalFlip",
-    "Resize",
-    "ToDtype",
-    "TrivialAugmentWide",
-    "from_dict",
-    "mixed_labels",
-]
+__all__: list[str] = []
+__all__ += boxes.__all__
+__all__ += choices.__all__
+__all__ += color.__all__
+__all__ += compose.__all__
+__all__ += geometry.__all__
+__all__ += keypoints.__all__
+__all__ += levels.__all__
+__all__ += mix.__all__
+__all__ += noise.__all__
+__all__ += params.__all__
+__all__ += pixel_op.__all__
+__all__ += policies.__all__
+__all__ += registry.__all__
 
 
 def __getattr__(name: str) -> object:
-    if name in INSTEAD:
-        raise AttributeError(f"cuaug.transforms has no {name}, which torchvision has: {INSTEAD[name]}")
+    if name in REPLACEMENTS:
+        raise AttributeError(f"cuaug.transforms has no {name}, which torchvision has: {REPLACEMENTS[name]}")
     raise AttributeError(f"module 'cuaug.transforms' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Boxes follow their images: moved, clipped to the new canvas, and judged."""
+"""Boxes under the matrices of their samples: moved, clipped to the new canvas, and checked for validity."""
 
 from __future__ import annotations
 
@@ -11,25 +11,30 @@ from .. import _check, geometry
 from .._arrays import convert
 from .._arrays.registry import library_of
 from .._detection.box_formats import ANCHORS, area, from_edges, to_edges
-from . import point_map as _map
+from . import point_map
+from .point_map import PointMap
+from .registry import register
+
+__all__ = ["Boxes"]
 
 
+@register
 @dataclass(frozen=True)
 class Boxes:
-    """What the boxes given to a ``Compose`` are, and which of them count afterwards.
+    """The format of the boxes given to a ``Compose``, and the limits for a valid box.
 
-    Coordinates are edges counted from the image's corner, in pixels, as torchvision and COCO count: the whole image is
+    Coordinates are edges in pixels from the image's corner, as in torchvision and COCO: the whole image is
     ``(0, 0, W, H)``. A moved box is the tight upright box around its four moved corners, clipped to the new canvas; if
     boxes are integers, edges are rounded first. A box is *valid* if it was not empty (or NaN) before, is not empty
     after clipping, and passes both limits below. One that was empty, or that a perspective takes beyond the horizon,
     becomes ``(0, 0, 0, 0)``.
 
     Args:
-        format: "XYXY", "XYWH" or "CXCYWH"; torchvision's ``BoundingBoxes`` bring their own.
-        min_area: Least area after clipping, in pixels of the result.
-        min_visibility: Least share of a moved box's area that clipping leaves, 0 to 1.
-        compact: Return lists of the valid boxes alone, and of their labels, instead of all boxes and a mask. Waits for
-            the device, on which the lengths of the lists depend.
+        format: "XYXY", "XYWH" or "CXCYWH"; torchvision's ``BoundingBoxes`` have their own.
+        min_area: Minimum area after clipping, in pixels of the result.
+        min_visibility: Minimum fraction of a moved box's area that clipping leaves, 0 to 1.
+        compact: Return lists of the valid boxes, and of their labels, instead of all boxes and a mask. Waits for the
+            device, which computes the lengths of the lists.
 
     Raises:
         TypeError: An argument is of another type.
@@ -52,15 +57,15 @@ class Boxes:
         _check.flag("compact", self.compact)
 
 
-def move(boxes: Any, matrices: Any, out_size: Any, options: Boxes, valid: Any = None) -> tuple[Any, Any]:
-    """Boxes under the matrices of their samples, and which of them are valid; nothing waits for a device.
+def transform_boxes(boxes: Any, matrices: Any, out_size: Any, options: Boxes, valid: Any = None) -> tuple[Any, Any]:
+    """Boxes under the matrices of their samples, and a mask of the valid ones. Does not wait for a device.
 
     Args:
         boxes: An array [N, B, 4], or a list of N arrays [B_i, 4]
         matrices: Source to destination, in pixels with centres at integers. [N, 3, 3]
         out_size: The canvas (H, W), or an array with one per sample. [N, 2]
-        options: Their format, and what makes a box valid.
-        valid: What is false stays false; default: all are true. [N, B], or a list of N arrays [B_i]
+        options: Their format, and the limits for a valid box.
+        valid: Boxes that are not valid before; default: all are valid. [N, B], or a list of N arrays [B_i]
 
     Returns:
         The boxes in their library, format and dtype, on the device of `matrices` if that is one, and the mask: two
@@ -69,52 +74,53 @@ def move(boxes: Any, matrices: Any, out_size: Any, options: Boxes, valid: Any = 
     samples = int(matrices.shape[0])
     if not isinstance(boxes, (list, tuple)):
         _check.shape("boxes", boxes, (samples, None, 4))
-        loaded, to = _map.load("boxes", boxes, matrices, out_size)
+        loaded, to = point_map.load("boxes", boxes, matrices, out_size)
         if valid is not None:
             _check.shape("valid", valid, boxes.shape[:2])
-        return _move(loaded, to, options, boxes.dtype, valid)
+        return _transform(loaded, to, options, boxes.dtype, valid)
     _check.one_each("boxes", len(boxes), samples)
     if not boxes:
         return [], []
-    for sample, own in enumerate(boxes):
-        _check.shape(f"boxes[{sample}]", own, (None, 4))
-    lengths = [int(own.shape[0]) for own in boxes]
-    together = convert.namespace(boxes[0]).concatenate(list(boxes))[:, None]
-    loaded, to = _map.load("boxes", together, matrices, out_size, _map.owners(lengths))
+    for i, sample_boxes in enumerate(boxes):
+        _check.shape(f"boxes[{i}]", sample_boxes, (None, 4))
+    lengths = [int(sample_boxes.shape[0]) for sample_boxes in boxes]
+    concatenated = convert.namespace(boxes[0]).concatenate(list(boxes))[:, None]
+    indices = point_map.sample_indices(lengths)
+    loaded, to = point_map.load("boxes", concatenated, matrices, out_size, indices)
     if valid is not None:
         _check.one_each("valid", len(valid), samples)
-        for sample, own in enumerate(valid):
-            _check.shape(f"valid[{sample}]", own, (lengths[sample],))
+        for i, mask in enumerate(valid):
+            _check.shape(f"valid[{i}]", mask, (lengths[i],))
         valid = convert.namespace(valid[0]).concatenate(list(valid))[:, None]
-    moved, kept = _move(loaded, to, options, together.dtype, valid)
-    return _map.split(moved[:, 0], lengths), _map.split(kept[:, 0], lengths)
+    moved, moved_valid = _transform(loaded, to, options, concatenated.dtype, valid)
+    return point_map.split(moved[:, 0], lengths), point_map.split(moved_valid[:, 0], lengths)
 
 
-def _move(boxes: Any, to: _map.Map, options: Boxes, dtype: Any, valid: Any) -> tuple[Any, Any]:
+def _transform(boxes: Any, to: PointMap, options: Boxes, dtype: Any, valid: Any) -> tuple[Any, Any]:
     """Boxes [N, B, 4] of a float dtype, to a result of `dtype`."""
     xp, (samples, count) = convert.namespace(boxes), boxes.shape[:2]
     edges = to_edges(boxes, options.format)
-    proper = xp.isfinite(edges).all(-1) & (edges[..., 2:] > edges[..., :2]).all(-1)
-    edges = xp.where(proper[..., None], edges, 0.0)
-    # Edges are counted from the corner of the first pixel, matrices from its centre.
+    usable = xp.isfinite(edges).all(-1) & (edges[..., 2:] > edges[..., :2]).all(-1)
+    edges = xp.where(usable[..., None], edges, 0.0)
+    # Edges are measured from the corner of the first pixel, matrices from its centre.
     left, top, right, bottom = (edges[..., i] for i in range(4))
     corners = xp.stack([left, top, right, top, right, bottom, left, bottom], -1).reshape(samples, 4 * count, 2) - 0.5
     _, side = to.orientation()
-    proper = proper & to.in_front(corners, side).reshape(samples, count, 4).all(-1)
+    usable = usable & to.in_front(corners, side).reshape(samples, count, 4).all(-1)
     moved = (geometry.transform_points(corners, to.M) + 0.5).reshape(samples, count, 4, 2)
-    edges = xp.where(proper[..., None], xp.concatenate([xp.amin(moved, -2), xp.amax(moved, -2)], -1), 0.0)
-    edges = xp.round(edges) if _map.is_whole(dtype) else edges
-    across, down = _clipped(edges[..., 0::2], to.width), _clipped(edges[..., 1::2], to.height)
-    clipped = xp.stack([across, down], -1).reshape(samples, count, 4)
+    edges = xp.where(usable[..., None], xp.concatenate([xp.amin(moved, -2), xp.amax(moved, -2)], -1), 0.0)
+    edges = xp.round(edges) if point_map.is_integer(dtype) else edges
+    x, y = _clip(edges[..., 0::2], to.width), _clip(edges[..., 1::2], to.height)
+    clipped = xp.stack([x, y], -1).reshape(samples, count, 4)
     before, after = area(edges), area(clipped)
-    kept = proper & (after > 0) & (after >= options.min_area) & (after >= options.min_visibility * before)
+    result_valid = usable & (after > 0) & (after >= options.min_area) & (after >= options.min_visibility * before)
     if valid is not None:
-        kept = kept & convert.asarray(valid, like=kept, dtype="bool")
-    return _map.restored(from_edges(clipped, options.format), dtype), kept
+        result_valid = result_valid & convert.asarray(valid, like=result_valid, dtype="bool")
+    return point_map.cast_back(from_edges(clipped, options.format), dtype), result_valid
 
 
-def _clipped(values: Any, limit: Any) -> Any:
-    """Values [N, B, 2] into 0..limit, which is a number or [N, 1]."""
+def _clip(values: Any, limit: Any) -> Any:
+    """Values [N, B, 2] clipped to 0..limit; the limit is a number or [N, 1]."""
     xp = convert.namespace(values)
     if isinstance(limit, int):
         return xp.clip(values, 0, limit)
@@ -123,33 +129,35 @@ def _clipped(values: Any, limit: Any) -> Any:
 
 
 def compact(valid: Any, *targets: Any) -> list[list[Any]]:
-    """For each of the targets, the entries that are valid, as a list of N. Waits for the device, once.
+    """For each of the targets, a list of N with the valid entries. Waits for the device, once.
 
     Args:
-        valid: As :func:`move` gives it. [N, B], or a list of N arrays [B_i]
-        *targets: What has an entry per box: boxes, labels, masks of instances. Arrays [N, B, ...] or lists of N arrays
-            or lists [B_i, ...]
+        valid: A mask from :func:`transform_boxes`. [N, B], or a list of N arrays [B_i]
+        *targets: Boxes, labels or instance masks, with one entry per box. Arrays [N, B, ...] or lists of N arrays or
+            lists [B_i, ...]
     """
-    lengths = [int(own.shape[0]) for own in valid]
+    lengths = [int(mask.shape[0]) for mask in valid]
     if not lengths:
         return [[] for _ in targets]
-    together = convert.namespace(*valid).concatenate(list(valid)) if isinstance(valid, (list, tuple)) else valid
-    flags = convert.to_host(together).astype(bool).reshape(-1)
-    kept = [np.flatnonzero(own) for own in _map.split(flags, lengths)]
-    return [[_taken(target[sample], own) for sample, own in enumerate(kept)] for target in targets]
+    concatenated = convert.namespace(*valid).concatenate(list(valid)) if isinstance(valid, (list, tuple)) else valid
+    flags = convert.to_host(concatenated).astype(bool).reshape(-1)
+    indices = [np.flatnonzero(mask) for mask in point_map.split(flags, lengths)]
+    return [[_take(target[i], sample_indices) for i, sample_indices in enumerate(indices)] for target in targets]
 
 
-def per_box(labels: Any, boxes: Any) -> bool:
-    """Whether labels go along with the boxes, one for each, rather than one for each image; shapes alone say it."""
+def has_label_per_box(labels: Any, boxes: Any) -> bool:
+    """Whether there is one label per box rather than per image, decided by the shapes only."""
     if not isinstance(boxes, (list, tuple)):
         shape = tuple(getattr(labels, "shape", ()))
         return len(shape) > 1 and shape[:2] == tuple(boxes.shape[:2])
-    if not isinstance(labels, (list, tuple)) or not all(_is_list(own) for own in labels):
+    if not isinstance(labels, (list, tuple)) or not all(_is_list(entry) for entry in labels):
         return False
     _check.one_each("labels", len(labels), len(boxes))
-    for sample, (own, box) in enumerate(zip(labels, boxes, strict=True)):
-        if len(own) != box.shape[0]:
-            raise ValueError(f"labels[{sample}] must hold one label per box, {box.shape[0]}, got {len(own)}")
+    for i, (sample_labels, sample_boxes) in enumerate(zip(labels, boxes, strict=True)):
+        if len(sample_labels) != sample_boxes.shape[0]:
+            raise ValueError(
+                f"labels[{i}] must hold one label per box, {sample_boxes.shape[0]}, got {len(sample_labels)}"
+            )
     return True
 
 
@@ -157,7 +165,7 @@ def _is_list(entry: Any) -> bool:
     return isinstance(entry, (list, tuple)) or getattr(entry, "ndim", 0) > 0
 
 
-def _taken(entries: Any, kept: np.ndarray) -> Any:
+def _take(entries: Any, indices: np.ndarray) -> Any:
     if library_of(type(entries)) is None:
-        return [entries[i] for i in kept]
-    return entries[convert.asarray(kept, like=entries, dtype="int64")]
+        return [entries[i] for i in indices]
+    return entries[convert.asarray(indices, like=entries, dtype="int64")]

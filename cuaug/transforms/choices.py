@@ -1,22 +1,24 @@
-"""Which transforms a sample gets, and in which order: decided for each sample by its own draw.
+"""Transforms that choose other transforms for each sample, and their order.
 
-All samples take all passes; what a sample does not get runs with the parameters that change nothing. Sizes, dtypes and
-channels therefore have to be the same either way.
+Every sample goes through every pass; a transform that a sample does not get runs with parameters that change nothing.
+Sizes, dtypes and channels must therefore be the same with and without the transform.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from .._fusion.recipe import Column, Recipe
-from . import ranges as _ranges
-from .transform import Transform, members
+from .._fusion.recipe import Recipe
+from . import ranges
+from .recipe_helpers import draw_choice
+from .transform import Transform, transform_list
+
+__all__ = ["Identity", "RandomApply", "RandomChoice", "RandomOrder"]
 
 
 class Identity(Transform):
-    """Nothing."""
+    """Leaves the images as they are."""
 
     def __init__(self) -> None:
         pass
@@ -26,24 +28,24 @@ class Identity(Transform):
 
 
 class RandomApply(Transform):
-    """All of these transforms, with a probability, or none of them.
+    """All of these transforms with a probability, else none of them.
 
     Args:
-        transforms: One after the other; a :class:`Compose` counts as its transforms.
+        transforms: Run in this order; a :class:`Compose` counts as its transforms.
         p: Probability.
     """
 
     def __init__(self, transforms: Sequence[Transform], p: float = 0.5) -> None:
-        self.transforms, self.p = _members(transforms), _ranges.probability("p", p)
+        self.transforms, self.p = _non_empty_list(transforms), ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
-        with recipe.only_where(recipe.chance("apply", self.p)):
+        with recipe.only_where(recipe.bernoulli("apply", self.p)):
             for transform in self.transforms:
-                transform.enter(recipe)
+                transform.append_to(recipe)
 
 
 class RandomChoice(Transform):
-    """One of these transforms. Maps of coordinates of several of them are one resample: a sample gets one at most.
+    """One of these transforms. The geometry of all of them is one resample, as a sample gets at most one.
 
     Args:
         transforms: To choose from.
@@ -51,46 +53,40 @@ class RandomChoice(Transform):
     """
 
     def __init__(self, transforms: Sequence[Transform], p: Sequence[float] | None = None) -> None:
-        self.transforms = _members(transforms)
-        self.p = None if p is None else [_ranges.number("p", weight, 0.0) for weight in p]
+        self.transforms = _non_empty_list(transforms)
+        self.p = None if p is None else [ranges.number("p", weight, 0.0) for weight in p]
         if self.p is not None and (len(self.p) != len(self.transforms) or not sum(self.p) > 0):
             raise ValueError(f"p must be one weight for each of the {len(self.transforms)} transforms, got {p!r}")
 
     def write(self, recipe: Recipe) -> None:
-        chosen = choice(recipe, "chosen", self.p or [1.0] * len(self.transforms))
+        chosen = draw_choice(recipe, "chosen", self.p or [1.0] * len(self.transforms))
         for i, transform in enumerate(self.transforms):
             with recipe.only_where(chosen, i):
-                transform.enter(recipe)
+                transform.append_to(recipe)
 
 
 class RandomOrder(Transform):
     """All of these transforms, in a random order.
 
-    Every place of the order holds all of them, and a sample gets the one that its permutation puts there: n transforms
-    cost what n * n do. What must see another transform's result (a blur, a statistic, a border) takes a pass for each
-    place. Where brightness, contrast, saturation and hue change places, :class:`ColorJitter` does it in one go.
+    Every position of the order holds all of them, and a sample gets the one that its permutation puts there:
+    n transforms cost as much as n * n. A transform that must see another transform's result (a blur, a statistic, a
+    border) takes a pass for each position. To permute brightness, contrast, saturation and hue, use
+    :class:`ColorJitter`, which takes one pass.
     """
 
     def __init__(self, transforms: Sequence[Transform]) -> None:
-        self.transforms = _members(transforms)
+        self.transforms = _non_empty_list(transforms)
 
     def write(self, recipe: Recipe) -> None:
         count = len(self.transforms)
-        for place in recipe.draw("PermutationOrNone", [f"order_{i}" for i in range(count)], count):
+        for position in recipe.draw("PermutationOrNone", [f"order_{i}" for i in range(count)], count):
             for i, transform in enumerate(self.transforms):
-                with recipe.only_where(place, i):
-                    transform.enter(recipe)
+                with recipe.only_where(position, i):
+                    transform.append_to(recipe)
 
 
-def choice(recipe: Recipe, name: str, weights: Sequence[float]) -> Column:
-    """A column of indices, drawn with these weights."""
-    total = sum(weights)
-    upto = [weight / total for weight in itertools.accumulate(weights)]
-    return recipe.draw("Categorical", [name], len(weights), *upto)[0]
-
-
-def _members(transforms: Any) -> list[Transform]:
-    found = members(transforms)
-    if not found:
+def _non_empty_list(transforms: Any) -> list[Transform]:
+    checked = transform_list(transforms)
+    if not checked:
         raise TypeError("transforms must be at least one, got none")
-    return found
+    return checked

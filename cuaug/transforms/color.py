@@ -1,4 +1,4 @@
-"""Transforms that change pixels: torchvision v2's names, parameters and defaults, with one draw for each sample."""
+"""Transforms that change pixel values, with torchvision v2's names, parameters and defaults; one draw per sample."""
 
 from __future__ import annotations
 
@@ -7,9 +7,23 @@ from typing import Any
 
 from .. import _check
 from .._arrays.convert import dtype_name
-from .._fusion.recipe import Blur, Column, Pointwise, Recipe
-from . import ranges as _ranges
+from .._fusion.recipe import Recipe
+from .._fusion.recipe_ops import Blur, Column, Pointwise
+from . import ranges
+from .recipe_helpers import KEEP_ALL_BITS, NEVER_REACHED, require_colours
 from .transform import Transform
+
+__all__ = [
+    "ColorJitter",
+    "GaussianBlur",
+    "Normalize",
+    "RandomErasing",
+    "RandomGrayscale",
+    "RandomInvert",
+    "RandomPosterize",
+    "RandomSolarize",
+    "ToDtype",
+]
 
 
 class ColorJitter(Transform):
@@ -17,10 +31,10 @@ class ColorJitter(Transform):
 
     Args:
         brightness: (low, high) of the factor, or a number for 1 - brightness..1 + brightness.
-        contrast: Likewise; about the image's own mean luma, as torchvision.
+        contrast: Likewise; about the mean luma of the image, as torchvision.
         saturation: Likewise.
         hue: (low, high) in turns, within -0.5..0.5, or a number for -hue..hue.
-        contrast_about: A level, in the images' own range, to use instead of the mean, which then needs not be taken.
+        contrast_about: A level, in the images' own range, to use instead of the mean, which is then not computed.
     """
 
     def __init__(
@@ -35,81 +49,89 @@ class ColorJitter(Transform):
         self.brightness = _factors("brightness", brightness)
         self.contrast = _factors("contrast", contrast)
         self.saturation = _factors("saturation", saturation)
-        self.hue = (0.0, 0.0) if hue is None else _ranges.around("hue", hue, 0.0, -0.5, 0.5)
-        self.contrast_about = None if contrast_about is None else _ranges.number("contrast_about", contrast_about)
+        self.hue = (0.0, 0.0) if hue is None else ranges.around("hue", hue, 0.0, -0.5, 0.5)
+        self.contrast_about = None if contrast_about is None else ranges.number("contrast_about", contrast_about)
 
     def write(self, recipe: Recipe) -> None:
-        own = self.contrast_about is None and self.contrast != (1.0, 1.0)
-        if own or self.saturation != (1.0, 1.0) or self.hue != (0.0, 0.0):
-            _demand_colours(recipe)
+        about_mean = self.contrast_about is None and self.contrast != (1.0, 1.0)
+        if about_mean or self.saturation != (1.0, 1.0) or self.hue != (0.0, 0.0):
+            require_colours(recipe)
         order = recipe.draw("Permutation", [f"order_{i}" for i in range(4)], 4)
         brightness = recipe.uniform("brightness_factor", *self.brightness, otherwise=1.0)
         saturation = recipe.uniform("saturation_factor", *self.saturation, otherwise=1.0)
         hue = recipe.uniform("hue_factor", *self.hue, otherwise=0.0)
         contrast = recipe.uniform("contrast_factor", *self.contrast, otherwise=1.0)
-        if not own:
-            about = recipe.constant("about", self.contrast_about or 0.0, white=recipe.white)
-            recipe.pointwise("ColorJitter", [*order, brightness, saturation, hue, contrast, about])
+        if not about_mean:
+            about = recipe.constant("about", self.contrast_about or 0.0, max_value=recipe.max_value)
+            recipe.add_pointwise("ColorJitter", [*order, brightness, saturation, hue, contrast, about])
             return
         first, about = [*order, brightness, saturation, hue], Column("")
         columns = [*first, contrast, about]
-        halves = Pointwise("JitterBeforeMean", first), Pointwise("JitterAfterMean", columns, mean=about)
-        recipe.pointwise("ColorJitter", columns, mean=about, halves=halves)
+        around_mean = Pointwise("JitterBeforeMean", first), Pointwise("JitterAfterMean", columns, mean=about)
+        recipe.add_pointwise("ColorJitter", columns, mean=about, around_mean=around_mean)
 
 
 class RandomGrayscale(Transform):
     """Three equal channels of luma, with a probability."""
 
     def __init__(self, p: float = 0.1) -> None:
-        self.p = _ranges.probability("p", p)
+        self.p = ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
-        _demand_colours(recipe)
-        recipe.pointwise("RandomGrayscale", [recipe.chance("grey", self.p)])
+        require_colours(recipe)
+        recipe.add_pointwise("RandomGrayscale", [recipe.bernoulli("grey", self.p)])
 
 
 class RandomInvert(Transform):
     """The negative, with a probability."""
 
     def __init__(self, p: float = 0.5) -> None:
-        self.p = _ranges.probability("p", p)
+        self.p = ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
-        # Solarizing from a threshold below all values on.
-        column = recipe.chance("threshold", self.p, yes=-FAR, no=FAR, white=recipe.white)
-        recipe.pointwise("Solarize", [column], ranged=True)
+        # Inversion is solarization with a threshold below every value.
+        column = recipe.bernoulli(
+            "threshold", self.p, if_true=-NEVER_REACHED, if_false=NEVER_REACHED, max_value=recipe.max_value
+        )
+        recipe.add_pointwise("Solarize", [column], needs_integer_levels=True)
 
 
 class RandomSolarize(Transform):
     """Invert what is at or above a threshold, in the images' own range, with a probability."""
 
     def __init__(self, threshold: float, p: float = 0.5) -> None:
-        self.threshold, self.p = _ranges.number("threshold", threshold), _ranges.probability("p", p)
+        self.threshold, self.p = ranges.number("threshold", threshold), ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
-        column = recipe.chance("threshold", self.p, yes=self.threshold, no=FAR, white=recipe.white)
-        recipe.pointwise("Solarize", [column], ranged=True)
+        column = recipe.bernoulli(
+            "threshold", self.p, if_true=self.threshold, if_false=NEVER_REACHED, max_value=recipe.max_value
+        )
+        recipe.add_pointwise("Solarize", [column], needs_integer_levels=True)
 
 
 class RandomPosterize(Transform):
     """Keep the upper bits, with a probability."""
 
     def __init__(self, bits: int, p: float = 0.5) -> None:
-        self.bits, self.p = _check.whole("bits", bits, 0), _ranges.probability("p", p)
+        self.bits, self.p = _check.whole("bits", bits, 0), ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
-        recipe.pointwise("Posterize", [recipe.chance("bits", self.p, yes=self.bits, no=ALL_BITS)], ranged=True)
+        recipe.add_pointwise(
+            "Posterize",
+            [recipe.bernoulli("bits", self.p, if_true=self.bits, if_false=KEEP_ALL_BITS)],
+            needs_integer_levels=True,
+        )
 
 
 class RandomErasing(Transform):
-    """Paint a box, with a probability (Zhong et al. 2017).
+    """Fill a box, with a probability (Zhong et al. 2017).
 
     Args:
         p: Probability.
         scale: Share of the image's area.
         ratio: Height by width.
         value: In the images' own range: a number, or one per channel.
-        inplace: Accepted for torchvision's sake: images are never written.
+        inplace: Accepted for torchvision's signature; images are never written.
     """
 
     def __init__(
@@ -122,24 +144,24 @@ class RandomErasing(Transform):
     ) -> None:
         if isinstance(value, str):
             raise ValueError(f"value must be a number or one per channel, got {value!r}")
-        self.p = _ranges.probability("p", p)
-        self.scale, self.ratio = _ranges.pair("scale", scale, 0.0, 1.0), _ranges.pair("ratio", ratio, 0.0)
+        self.p = ranges.probability("p", p)
+        self.scale, self.ratio = ranges.pair("scale", scale, 0.0, 1.0), ranges.pair("ratio", ratio, 0.0)
         if self.ratio[0] <= 0:
             raise ValueError(f"ratio must be greater than 0, got {ratio!r}")
         self.value = value if isinstance(value, (int, float)) else tuple(value)
 
     def write(self, recipe: Recipe) -> None:
-        with recipe.only_where(recipe.chance("apply", self.p)):
-            # A ratio is height by width here, and its logarithm is drawn from the first end to the second.
-            ends = _ranges.box(self.scale, (1 / self.ratio[0], 1 / self.ratio[1]))
+        with recipe.only_where(recipe.bernoulli("apply", self.p)):
+            # torchvision's ratio is height by width here; the logarithm is drawn from the first end to the second.
+            ends = ranges.box(self.scale, (1 / self.ratio[0], 1 / self.ratio[1]))
             box = recipe.draw("RandomErasing", ("i", "j", "h", "w"), *recipe.size, *ends)
-        values = _ranges.per_channel("value", self.value, recipe.channels)
-        columns = [recipe.constant(f"v_{c}", value, white=recipe.white) for c, value in enumerate(values)]
-        recipe.pointwise("Erase", [*box, *columns])
+        values = ranges.per_channel("value", self.value, recipe.channels)
+        columns = [recipe.constant(f"v_{c}", value, max_value=recipe.max_value) for c, value in enumerate(values)]
+        recipe.add_pointwise("Erase", [*box, *columns])
 
 
 class Normalize(Transform):
-    """Subtract a mean and divide by a standard deviation, by channel: for values in 0..1, also of integers.
+    """Subtract a mean and divide by a standard deviation, per channel; both are for values in 0..1, of every dtype.
 
     Integer images become float32, unless a :class:`ToDtype` follows.
     """
@@ -152,20 +174,20 @@ class Normalize(Transform):
 
     def write(self, recipe: Recipe) -> None:
         if "float" not in recipe.dtype:
-            recipe.cast("float32", True)
+            recipe.add_cast("float32", True)
         mean = [
             recipe.constant(f"mean_{c}", v, 0.0)
-            for c, v in enumerate(_ranges.per_channel("mean", self.mean, recipe.channels))
+            for c, v in enumerate(ranges.per_channel("mean", self.mean, recipe.channels))
         ]
         std = [
             recipe.constant(f"std_{c}", v, 1.0)
-            for c, v in enumerate(_ranges.per_channel("std", self.std, recipe.channels))
+            for c, v in enumerate(ranges.per_channel("std", self.std, recipe.channels))
         ]
-        recipe.pointwise("Normalize", [*mean, *std])
+        recipe.add_pointwise("Normalize", [*mean, *std])
 
 
 class ToDtype(Transform):
-    """Another dtype; ``scale`` takes 0..max of an integer dtype for 0..1 of a float one."""
+    """Convert to another dtype; ``scale`` maps 0..max of an integer dtype to 0..1 of a float dtype."""
 
     def __init__(self, dtype: Any = "float32", scale: bool = False) -> None:
         if isinstance(dtype, dict):
@@ -174,15 +196,15 @@ class ToDtype(Transform):
         _check.one_of("dtype", self.dtype, _check.IMAGE_DTYPES)
 
     def write(self, recipe: Recipe) -> None:
-        recipe.cast(self.dtype, self.scale)
+        recipe.add_cast(self.dtype, self.scale)
 
 
 class GaussianBlur(Transform):
-    """A Gaussian window, whose sigma is drawn.
+    """Blur with a Gaussian whose sigma is drawn.
 
     Args:
         kernel_size: Odd: (x, y), or one number for both.
-        sigma: (low, high) in pixels, or a number for just that.
+        sigma: (low, high) in pixels, or one number.
     """
 
     def __init__(self, kernel_size: Sequence[int] | int, sigma: float | Sequence[float] = (0.1, 2.0)) -> None:
@@ -190,7 +212,7 @@ class GaussianBlur(Transform):
         self.kernel_size = _check.size("kernel_size", both)
         if not all(extent % 2 for extent in self.kernel_size):
             raise ValueError(f"kernel_size must be odd, got {kernel_size!r}")
-        self.sigma = _ranges.pair("sigma", (sigma, sigma) if isinstance(sigma, (int, float)) else sigma)
+        self.sigma = ranges.pair("sigma", (sigma, sigma) if isinstance(sigma, (int, float)) else sigma)
         if self.sigma[0] <= 0:
             raise ValueError(f"sigma must be greater than 0, got {sigma!r}")
 
@@ -199,14 +221,5 @@ class GaussianBlur(Transform):
         recipe.add(Blur(self.kernel_size, [sigma]))
 
 
-FAR = 1e30  # a threshold that no value reaches
-ALL_BITS = 120  # more than images have: all that float32 holds from 2**-96 to 1 is whole multiples of 2**-120
-
-
 def _factors(name: str, value: Any) -> tuple[float, float]:
-    return (1.0, 1.0) if value is None else _ranges.around(name, value, 1.0, 0.0)
-
-
-def _demand_colours(recipe: Recipe) -> None:
-    if recipe.channels not in (1, 3):
-        raise ValueError(f"images must have 1 or 3 channels, got {recipe.channels}")
+    return (1.0, 1.0) if value is None else ranges.around(name, value, 1.0, 0.0)

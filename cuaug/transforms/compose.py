@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import secrets
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -15,35 +14,35 @@ from .._arrays import images as _images
 from .._arrays.convert import dtype_name, host_array
 from .._arrays.images import ImageBatch, describe_images
 from .._check import public
-from .._fusion import draw as drawing
-from .._fusion import execute as run
-from .._fusion import launch_plan as traced
-from .._fusion import ragged
-from .._fusion.plan import Plan, plan_of
+from .._fusion import dispatch, draw, execute
+from .._fusion.plan import RecipePlan
 from .._fusion.recipe import Recipe
 from .._fusion.report import Report, report
-from .._passes import ragged as _ragged
-from . import params
+from . import params as _params
 from . import sample as _sample
 from .boxes import Boxes
 from .keypoints import Keypoints
 from .params import Params
-from .sample_structure import find, is_plain_array
-from .transform import Transform, members
+from .plan_cache import PlanCache
+from .sample_kinds import is_plain_array
+from .sample_structure import parse_sample
+from .transform import Transform, transform_list
+
+__all__ = ["Compose"]
 
 
 class Compose(Transform):
     """Transforms one after the other, each sample with draws of its own.
 
-    A draw is a function of seed, step, sample id and place in the recipe alone: it does not depend on batch size,
-    device, rank or worker. Copies of a recipe, as DataLoader workers hold them, therefore draw alike: pass ``ids``, or
-    call it where the batch is used.
+    A draw depends on seed, step, sample id and position in the recipe only, not on batch size, device, rank or worker.
+    Copies of a recipe, as DataLoader workers hold them, therefore draw the same numbers: pass ``ids``, or call the
+    recipe where the batch is used.
 
     Args:
-        transforms: In the order in which they are done.
+        transforms: Run in this order.
         seed: 0 to 2**63 - 1; default: a random one, drawn once, here.
-        boxes: What the boxes of calls are.
-        keypoints: What the keypoints of calls are.
+        boxes: Format and limits of the boxes that calls are given.
+        keypoints: Properties of the keypoints that calls are given.
 
     >>> import numpy as np
     >>> from cuaug import transforms as T
@@ -60,34 +59,46 @@ class Compose(Transform):
         boxes: Boxes | None = None,
         keypoints: Keypoints | None = None,
     ) -> None:
-        self.transforms = members(transforms)
+        self.transforms = transform_list(transforms)
         self.seed = secrets.randbits(63) if seed is None else _check.seed(seed)
         self.boxes, self.keypoints = boxes or Boxes(), keypoints or Keypoints()
         for name, kind in (("boxes", Boxes), ("keypoints", Keypoints)):
             if not isinstance(getattr(self, name), kind):
                 raise TypeError(f"{name} must be {kind.__name__}(...), got {getattr(self, name)!r}")
         self._step = 0
-        self.first = 0  # the place of its first transform in the recipe that it is the end of
-        self._plans: dict[Any, Plan] = {}
-        self._replays = drawing.Replays()
-        self._arrays: set[type] = set()  # whose objects are images alone
+        self._plans = PlanCache(self.transforms)
+        self._replay_counters = draw.ReplayCounters()
+        self._array_types: set[type] = set()  # whose objects are images, not samples of some structure
+
+    @property
+    def first_position(self) -> int:
+        """The position of its first transform in the recipe that it is the end of; see :meth:`after`."""
+        return self._plans.first_position
 
     def __getstate__(self) -> dict[str, Any]:
-        own = {name: value for name, value in super().__getstate__().items() if name != "_leads"}
-        return own | {"_plans": {}, "_replays": drawing.Replays(), "_arrays": set()}
+        plans = PlanCache(self._plans.transforms, self.first_position)
+        return super().__getstate__() | {
+            "_plans": plans,
+            "_replay_counters": draw.ReplayCounters(),
+            "_array_types": set(),
+        }
 
     def __repr__(self) -> str:
         entries = "".join(f"\n{textwrap.indent(repr(transform), '    ')}," for transform in self.transforms)
         entries += "\n" if entries else ""
-        own = self._made_with()
+        arguments = self._init_arguments()
         options = [f"seed={self.seed}"]
-        options += [f"{name}={own[name]!r}" for name, usual in _USUAL.items() if own[name] != usual]
+        options += [f"{name}={arguments[name]!r}" for name, value in _DEFAULTS.items() if arguments[name] != value]
         return f"{type(self).__name__}([{entries}], {', '.join(options)})"
 
-    def enter(self, recipe: Recipe) -> None:
-        """Its transforms, as if they stood in the place of it."""
+    def flattened(self) -> Iterator[Transform]:
         for transform in self.transforms:
-            transform.enter(recipe)
+            yield from transform.flattened()
+
+    def append_to(self, recipe: Recipe) -> None:
+        """Append its transforms, as if they stood in its place."""
+        for transform in self.transforms:
+            transform.append_to(recipe)
 
     @public
     def __call__(
@@ -102,55 +113,55 @@ class Compose(Transform):
         step: int | None = None,
         layout: str | None = None,
     ) -> Any:
-        """Draw, and change images and all that belongs to them alike.
+        """Draw parameters, and transform the images and their targets with them.
 
         Args:
             images: torch, cupy, numpy or jax: [N, C, H, W] or [N, H, W, C], one image without the N, or a list of
-                images. Or a sample of any structure, by the rules of docs/recipes.md; then nothing else is passed.
-            masks: Labels, moved by nearest neighbour; 0 outside. [N, H, W], or with an axis of masks besides. An array
-                of one axis, as in torchvision's ``cutmix(images, labels)``, is taken for labels.
-            boxes: See :class:`Boxes`. [N, B, 4]; ``{"boxes": ...}`` comes back with ``"valid"``, which of them count
+                images. Or a sample of any structure, by the rules of docs/recipes.md; then no other target is passed.
+            masks: Label masks, moved by nearest neighbour; 0 outside. [N, H, W], or with one more axis for several
+                masks per image. An array of one axis, as in torchvision's ``cutmix(images, labels)``, counts as labels.
+            boxes: See :class:`Boxes`. [N, B, 4]; ``{"boxes": ...}`` gains ``"valid"``, a mask of the valid boxes
             keypoints: See :class:`Keypoints`. [N, ..., P, 2 or 3]
-            labels: As they are, or mixed where samples are mixed. [N] or [N, classes]
-            ids: Of the samples: one integer each, or that of the first; default: 0 to N - 1. [N]
-            step: Which draw this is; default: the number of calls so far.
-            layout: Of images, names the axes, e.g. "NHWC"; default: channels-first for torch, else channels-last.
+            labels: Returned as they are, or mixed as the samples are. [N] or [N, classes]
+            ids: The samples' ids, or the id of the first; default: 0 to N - 1. [N]
+            step: The number of this draw; default: the number of calls so far.
+            layout: The axes of the images, e.g. "NHWC"; default: channels-first for torch, else channels-last.
 
         Returns:
-            An array for images alone, a tuple in the order above of what was passed, or the sample in its structure.
+            An array if only images are passed, else a tuple in the order above, or the sample in its structure.
         """
         if masks is None and boxes is None and keypoints is None and labels is None:
-            if type(images) in self._arrays:
-                image = describe_images(images, layout)
-                plan = self._plan(image)
-                draws = drawing.asked(image, ids, self.seed, self._counted(step), self._replays)
-                return traced.call(plan, image, draws)
-            return self._follow(images, ids, step, layout)
+            if type(images) in self._array_types:
+                batch = describe_images(images, layout)
+                plan = self._plans.plan(batch)
+                draws = draw.describe_draws(batch, ids, self.seed, self._next_step(step), self._replay_counters)
+                return dispatch.call(plan, batch, draws)
+            return self._call_structured(images, ids, step, layout)
         if labels is None and getattr(masks, "ndim", 0) == 1:  # no mask has one axis: cutmix(images, labels)
             masks, labels = None, masks
-        given = {"images": images, "masks": masks, "boxes": boxes, "keypoints": keypoints, "labels": labels}
-        given = {name: value for name, value in given.items() if value is not None}
+        targets = {"images": images, "masks": masks, "boxes": boxes, "keypoints": keypoints, "labels": labels}
+        targets = {name: value for name, value in targets.items() if value is not None}
         for name in ("masks", "boxes", "keypoints"):
-            if isinstance(given.get(name), (str, bytes, bool, int, float)):
-                raise TypeError(f"{name} must be an array, or a list of arrays, got {type(given[name]).__name__}")
-        moved = self._follow(given, ids, step, layout)
-        return tuple(moved[name] for name in given)
+            if isinstance(targets.get(name), (str, bytes, bool, int, float)):
+                raise TypeError(f"{name} must be an array, or a list of arrays, got {type(targets[name]).__name__}")
+        results = self._call_structured(targets, ids, step, layout)
+        return tuple(results[name] for name in targets)
 
     @public
     def draw(self, images: Any, *, ids: Any = None, step: int | None = None, layout: str | None = None) -> Params:
         """The parameters that a call with these images would draw, for :meth:`apply`; counts as a call."""
-        image = describe_images(images, layout)
-        return self._draw(self._plan(image), image, ids, self._counted(step))
+        batch = describe_images(images, layout)
+        return self._draw(self._plans.plan(batch), batch, ids, self._next_step(step))
 
     @public
     def apply(self, images: Any, params: Params, *, layout: str | None = None) -> Any:
-        """Change images as parameters say, which were drawn for images of the same shape."""
-        image = describe_images(images, layout)
-        if self._plan(image) is not params.plan or image.samples != params.samples:
+        """Transform images with parameters that were drawn for images of the same shape."""
+        batch = describe_images(images, layout)
+        if self._plans.plan(batch) is not params.plan or batch.samples != params.samples:
             raise ValueError("params must have been drawn by this Compose for images of the same shape and dtype")
-        if image.device != params.device:
+        if batch.device != params.device:
             raise ValueError("images must be on the device on which params were drawn")
-        return traced.apply(params.plan, image, params.table)
+        return dispatch.apply(params.plan, batch, params.table)
 
     @public
     def inverse(
@@ -162,40 +173,40 @@ class Compose(Transform):
         fill: Any = 0,
         layout: str | None = None,
     ) -> Any:
-        """Move results, or what a model made of them, back to where the images' pixels were.
+        """Move results, or a model's output for them, back to where the images' pixels were.
 
-        Colours stay as they are, and what the result did not show becomes ``fill``.
+        Colours stay as they are; pixels that the result does not show become ``fill``.
 
         Args:
-            images: As large as the recipe's result, with any channels and dtype; labels by "nearest".
-            params: Which the recipe drew for the images.
+            images: Of the size of the recipe's result, with any channels and dtype; for labels use "nearest".
+            params: Drawn by the recipe for the images.
             interpolation: "nearest", "bilinear", "bicubic" or "lanczos".
             fill: A number, or one per channel.
             layout: As in a call.
         """
-        if params.plan.no_matrix:
-            raise ValueError(f"images cannot be moved back by a matrix: {params.plan.no_matrix} has none")
-        image = describe_images(images, layout)
-        if image.samples != params.samples or image.size != params.result_size:
+        if params.plan.op_without_matrix:
+            raise ValueError(f"images cannot be moved back by a matrix: {params.plan.op_without_matrix} has none")
+        results = describe_images(images, layout)
+        if results.samples != params.samples or results.size != params.result_size:
             raise ValueError(
                 f"images must be {params.samples} of size {params.result_size}, as the recipe's result, "
-                f"got {image.samples} of {image.size}"
+                f"got {results.samples} of {results.size}"
             )
-        if image.device != params.device:
+        if results.device != params.device:
             raise ValueError("images must be on the device on which params were drawn")
-        return run.returned(params.plan, image, params.table, params.size, interpolation, fill)
+        return execute.apply_inverse(params.plan, results, params.table, params.size, interpolation, fill)
 
     @public
     def params_from_dict(self, description: dict[str, Any], images: Any, *, layout: str | None = None) -> Params:
-        """The parameters that ``Params.to_dict`` wrote down: with them :meth:`apply` gives the same again.
+        """The parameters that ``Params.to_dict`` described: with them :meth:`apply` gives the same result again.
 
         Args:
-            description: Of parameters that a recipe of the same transforms drew for images of the same shape and dtype.
-            images: What they are for, which says where they go: to the images' device.
+            description: From a recipe of the same transforms, drawn for images of the same shape and dtype.
+            images: The images to apply the parameters to, on whose device they are stored.
             layout: As in a call.
         """
-        image = describe_images(images, layout)
-        return params.restored(self._plan(image), description, image, self)
+        batch = describe_images(images, layout)
+        return _params.params_from_dict(self._plans.plan(batch), description, batch, self)
 
     @public
     def plan(
@@ -207,13 +218,13 @@ class Compose(Transform):
         channels: int = 3,
         layout: str | None = None,
     ) -> Report:
-        """What a call does: its passes, what each reads and writes, and why one ends where it does. Draws nothing.
+        """The passes of a call, what each reads and writes, and why each begins. Draws nothing.
 
         Args:
-            images: As in a call, an array or a list of them; or, without any,
-            size: of images, (H, W),
-            dtype: with this dtype
-            channels: and so many channels.
+            images: As in a call, an array or a list of arrays; or None, and the images are described by:
+            size: Their size, (H, W).
+            dtype: Their dtype.
+            channels: Their number of channels.
             layout: As in a call.
 
         >>> from cuaug import transforms as T
@@ -222,24 +233,25 @@ class Compose(Transform):
         pass 1  uint8 [256, 256, 3] -> uint8 [224, 224, 3]   the images are read
                 CenterCrop, RandomHorizontalFlip: one move, nearest
         """
+        owners: dict[int, str] = {}
         if images is None:
             if size is None:
                 raise ValueError("images or size must be given")
             shape = (1, *_check.size("size", size), _check.whole("channels", channels, 1))
-            image = _images.placeholder(shape, dtype_name(dtype))
-        elif not isinstance(images, (list, tuple)):
-            image = describe_images(images, layout)
-        owners: dict[int, str] = {}
-        if isinstance(images, (list, tuple)):
-            groups = _sample.grouped(list(images), self._leads.kind, layout, len(images))
-            together = max(groups, key=lambda group: len(group[0]))[1]  # the largest batch stands for all
-            leading = self._leads.count(together[0]) if len(together) > 1 else 0
-            plan = self._write(together[0], owners, leading)
-            return report(plan, together, owners, tuple(len(places) for places, _ in groups))
-        return report(self._write(image, owners), [image], owners)
+            batch = _images.placeholder(shape, dtype_name(dtype))
+        elif isinstance(images, (list, tuple)):
+            prefixes = self._plans.prefixes
+            groups = _sample.group_images(list(images), prefixes.batch_key, layout, len(images))
+            largest = max(groups, key=lambda group: len(group[0]))[1]  # the largest batch stands for all
+            prefix_length = prefixes.length(largest[0]) if len(largest) > 1 else 0
+            plan = self._plans.new_plan(largest[0], owners, prefix_length)
+            return report(plan, largest, owners, tuple(len(indices) for indices, _ in groups))
+        else:
+            batch = describe_images(images, layout)
+        return report(self._plans.new_plan(batch, owners), [batch], owners)
 
     def after(self, first: int) -> Compose:
-        """The recipe from a transform on, whose draws are those of the whole.
+        """The recipe from a transform on, with the draws of the whole recipe.
 
         >>> from cuaug import transforms as T
         >>> T.Compose([T.CenterCrop(8), T.RandomInvert()], seed=1).after(1)
@@ -247,93 +259,53 @@ class Compose(Transform):
             RandomInvert(p=0.5),
         ], seed=1)
         """
-        rest = Compose(list(self._flat())[first:], self.seed)
-        rest.first = self.first + first
+        rest = Compose(list(self.flattened())[first:], self.seed)
+        rest._plans = PlanCache(rest.transforms, self.first_position + first)
         return rest
 
     def state_dict(self) -> dict[str, int]:
-        """Where the draws stand: seed and step."""
+        """Seed and step, from which the next draws follow."""
         return {"seed": self.seed, "step": self._step}
 
     def load_state_dict(self, state: dict[str, int]) -> None:
-        """Go on drawing where a state was taken."""
+        """Continue drawing from the state."""
         self.seed, self._step = _check.seed(state["seed"]), _check.step(state["step"])
 
-    def _follow(self, sample: Any, ids: Any, step: int | None, layout: str | None) -> Any:
-        """A sample of any structure."""
-        if is_plain_array(type(sample)):  # met for the first time
-            self._arrays.add(type(sample))
+    def _call_structured(self, sample: Any, ids: Any, step: int | None, layout: str | None) -> Any:
+        """A call with a sample of any structure."""
+        if is_plain_array(type(sample)):  # the first array of this type
+            self._array_types.add(type(sample))
             return self(sample, ids=ids, step=step, layout=layout)
-        found, step = find(sample), self._counted(step)
-        whole = ids is None or isinstance(ids, int)
-        numbers = None if whole else host_array("ids", ids, np.int64)
-        if numbers is not None and numbers.shape != (found.samples,):
-            raise ValueError(f"ids must be {found.samples} integers, got shape {numbers.shape}")
+        parsed, step = parse_sample(sample), self._next_step(step)
+        consecutive = ids is None or isinstance(ids, int)
+        id_array = None if consecutive else host_array("ids", ids, np.int64)
+        if id_array is not None and id_array.shape != (parsed.samples,):
+            raise ValueError(f"ids must be {parsed.samples} integers, got shape {id_array.shape}")
 
-        def draw(images: Sequence[ImageBatch], places: np.ndarray) -> tuple[ImageBatch, Params]:
-            plan, image = self._together(images)
-            of: Any = ids
-            if image.samples < found.samples:
-                of = places + (ids or 0) if numbers is None else numbers[places]
-                of = int(of[0]) if len(of) == 1 else of
-            return image, self._draw(plan, image, of, step, _sample.by_matrices(found))
+        def draw_group(images: Sequence[ImageBatch], indices: np.ndarray) -> tuple[ImageBatch, Params]:
+            plan, batch = self._plans.plan_group(images)
+            group_ids: Any = ids
+            if batch.samples < parsed.samples:
+                group_ids = indices + (ids or 0) if id_array is None else id_array[indices]
+                group_ids = int(group_ids[0]) if len(group_ids) == 1 else group_ids
+            return batch, self._draw(plan, batch, group_ids, step, _sample.needs_matrices(parsed))
 
-        return _sample.results(found, self._leads.kind, draw, layout, self.boxes, self.keypoints)
+        batch_key = self._plans.prefixes.batch_key
+        return _sample.transform_sample(parsed, batch_key, draw_group, layout, self.boxes, self.keypoints)
 
-    def _counted(self, step: int | None) -> int:
+    def _next_step(self, step: int | None) -> int:
         """The step of this call."""
         if step is not None:
             return _check.step(step)
-        own = vars(self)  # torch's modules set attributes slowly
-        step = own["_step"]
-        own["_step"] = step + 1
+        attributes = vars(self)  # setattr of a torch module is slow
+        step = attributes["_step"]
+        attributes["_step"] = step + 1
         return step
 
-    def _draw(self, plan: Plan, image: ImageBatch, ids: Any, step: int, whole: bool = True) -> Params:
-        draws = drawing.asked(image, ids, self.seed, step, self._replays)
-        return Params(plan, drawing.drawn(plan, image, draws, whole=whole), image, self)
-
-    def _together(self, images: Sequence[ImageBatch]) -> tuple[Plan, ImageBatch]:
-        """Images of one kind as one batch, and the plan for it."""
-        first = images[0]
-        if len(images) == 1:
-            return self._plan(first), first
-        leads = [lead for lead in map(self._leads.of, images) if lead is not None]
-        assert len(leads) == len(images), "images without a lead are batches of one size"
-        key = (first.dtype, first.channels, leads[0].kind)
-        plan = self._plans.get(key)
-        if plan is None:
-            plan = self._plans.setdefault(key, self._write(first, {}, self._leads.count(first)))
-        return plan, _ragged.batch(images, np.stack([lead.numbers for lead in leads]) + plan.own)
-
-    def _plan(self, image: ImageBatch) -> Plan:
-        key = (image.dtype, image.axes.extents[1:])
-        plan = self._plans.get(key)
-        if plan is None:
-            plan = self._plans.setdefault(key, self._write(image, {}))  # threads that meet a shape at once share one
-        return plan
-
-    def _write(self, image: ImageBatch, owners: dict[int, str], leading: int = 0) -> Plan:
-        """The plan for such images. `owners`: to be filled with the name of each op's transform.
-
-        `leading`: so many transforms have arguments for each image, whatever its size.
-        """
-        recipe = Recipe(image.size, image.channels, image.dtype, position=self.first - 1)
-        for i, transform in enumerate(self._flat(), 1):
-            known = len(recipe.ops)
-            transform.enter(recipe)
-            owners |= {id(op): transform.title for op in recipe.ops[known:]}
-            if i == leading:
-                ragged.given_to_each(recipe)
-        return plan_of(recipe, image)
-
-    @functools.cached_property
-    def _leads(self) -> ragged.Leads:
-        return ragged.Leads(list(self._flat()), self.first)
-
-    def _flat(self) -> Iterator[Transform]:
-        for transform in self.transforms:
-            yield from transform._flat() if isinstance(transform, Compose) else [transform]
+    def _draw(self, plan: RecipePlan, batch: ImageBatch, ids: Any, step: int, with_matrix: bool = True) -> Params:
+        draws = draw.describe_draws(batch, ids, self.seed, step, self._replay_counters)
+        return Params(plan, draw.draw_table(plan, batch, draws, with_matrix=with_matrix), batch, self)
 
 
-_USUAL = {"boxes": Boxes(), "keypoints": Keypoints()}
+Transform._new_recipe = Compose
+_DEFAULTS = {"boxes": Boxes(), "keypoints": Keypoints()}

@@ -1,4 +1,4 @@
-"""Transforms that move pixels: torchvision v2's names, parameters and defaults, with one draw for each sample."""
+"""Transforms that move pixels, with torchvision v2's names, parameters and defaults; one draw per sample."""
 
 from __future__ import annotations
 
@@ -8,35 +8,48 @@ from typing import Any
 from .. import _check
 from .._fusion.recipe import Recipe
 from .._sizes import padding_of, resized_size
-from . import ranges as _ranges
+from . import ranges
+from .recipe_helpers import AFFINE_COLUMNS, add_affine
 from .transform import Transform
 
+__all__ = [
+    "CenterCrop",
+    "Pad",
+    "RandomAffine",
+    "RandomCrop",
+    "RandomHorizontalFlip",
+    "RandomPerspective",
+    "RandomResizedCrop",
+    "RandomRotation",
+    "RandomVerticalFlip",
+    "Resize",
+]
+
 _Interpolation = Any  # a name, or torchvision's InterpolationMode
-_FOUR = ("angle", "translate_x", "translate_y", "scale", "shear_x", "shear_y")
 
 
 class RandomHorizontalFlip(Transform):
-    """Left to right, with a probability."""
+    """Flip left to right, with a probability."""
 
     def __init__(self, p: float = 0.5) -> None:
-        self.p = _ranges.probability("p", p)
+        self.p = ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
-        recipe.mirrored(recipe.chance("flip", self.p), "x")
+        recipe.add_flip(recipe.bernoulli("flip", self.p), "x")
 
 
 class RandomVerticalFlip(Transform):
-    """Upside down, with a probability."""
+    """Flip upside down, with a probability."""
 
     def __init__(self, p: float = 0.5) -> None:
-        self.p = _ranges.probability("p", p)
+        self.p = ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
-        recipe.mirrored(recipe.chance("flip", self.p), "y")
+        recipe.add_flip(recipe.bernoulli("flip", self.p), "y")
 
 
 class RandomResizedCrop(Transform):
-    """A box of a share of the area and an aspect ratio, both drawn, resized (Szegedy et al. 2015).
+    """Crop a box whose area and aspect ratio are drawn, and resize it (Szegedy et al. 2015).
 
     Args:
         size: Of the result, (H, W) or one number for both.
@@ -54,22 +67,22 @@ class RandomResizedCrop(Transform):
         interpolation: _Interpolation = "bilinear",
         antialias: bool = True,
     ) -> None:
-        self.size = _ranges.size("size", size)
-        self.scale = _ranges.pair("scale", scale, 0.0)
-        self.ratio = _ranges.pair("ratio", ratio)
+        self.size = ranges.size("size", size)
+        self.scale = ranges.pair("scale", scale, 0.0)
+        self.ratio = ranges.pair("ratio", ratio)
         if self.ratio[0] <= 0:
             raise ValueError(f"ratio must be greater than 0, got {ratio!r}")
-        self.interpolation = _ranges.interpolation(interpolation)
+        self.interpolation = ranges.interpolation(interpolation)
         self.antialias = bool(antialias)
 
     def write(self, recipe: Recipe) -> None:
         names = ("top", "left", "height", "width")
-        box = recipe.draw("ResizedCrop", names, *recipe.size, *_ranges.box(self.scale, self.ratio))
-        recipe.resized(box, self.size, self.interpolation, self.antialias)
+        box = recipe.draw("ResizedCrop", names, *recipe.size, *ranges.box(self.scale, self.ratio))
+        recipe.add_resize(box, self.size, self.interpolation, self.antialias)
 
 
 class Resize(Transform):
-    """To another size, as :func:`cuaug.resize`."""
+    """Resize to another size, as :func:`cuaug.resize`."""
 
     def __init__(
         self,
@@ -79,27 +92,27 @@ class Resize(Transform):
         antialias: bool = True,
     ) -> None:
         self.size = size if size is None or isinstance(size, int) else tuple(size)
-        self.interpolation = _ranges.interpolation(interpolation)
+        self.interpolation = ranges.interpolation(interpolation)
         self.max_size, self.antialias = max_size, bool(antialias)
 
     def write(self, recipe: Recipe) -> None:
         sides = zip(("top", "left", "height", "width"), (0, 0, *recipe.size), strict=True)
         box = [recipe.constant(name, side) for name, side in sides]
         size = resized_size(recipe.size, self.size, self.max_size)
-        recipe.resized(box, size, self.interpolation, self.antialias)
+        recipe.add_resize(box, size, self.interpolation, self.antialias)
 
 
 class CenterCrop(Transform):
-    """The middle of the image; what is missing of it is 0."""
+    """Crop the middle of the image; an image that is too small is padded with 0."""
 
     def __init__(self, size: Sequence[int] | int) -> None:
-        self.size = _ranges.size("size", size)
+        self.size = ranges.size("size", size)
 
     def write(self, recipe: Recipe) -> None:
         _pad_to(recipe, self.size, 0, "constant")
         top, left = ((have - want) / 2 for have, want in zip(recipe.size, self.size, strict=True))
         corner = [recipe.constant("top", round(top), 0.0), recipe.constant("left", round(left), 0.0)]
-        recipe.cropped(corner, self.size)
+        recipe.add_crop(corner, self.size)
 
 
 class Pad(Transform):
@@ -115,14 +128,14 @@ class Pad(Transform):
 
 
 class RandomCrop(Transform):
-    """A box of a size, anywhere in the image, which is padded first.
+    """Crop a box of this size at a random place of the image, which may be padded first.
 
     Args:
         size: (H, W), or one number for both.
         padding: As in :class:`Pad`, or None.
         pad_if_needed: Also pad images that are smaller than the box, on both sides.
-        fill: Of the padding.
-        padding_mode: A border.
+        fill: Value of the padding.
+        padding_mode: A border mode.
     """
 
     def __init__(
@@ -133,7 +146,7 @@ class RandomCrop(Transform):
         fill: Any = 0,
         padding_mode: str = "constant",
     ) -> None:
-        self.size = _ranges.size("size", size)
+        self.size = ranges.size("size", size)
         _check.one_of("padding_mode", padding_mode, _check.BORDERS)
         self.padding, self.pad_if_needed = padding, bool(pad_if_needed)
         self.fill, self.padding_mode = fill, padding_mode
@@ -142,14 +155,13 @@ class RandomCrop(Transform):
         if self.padding is not None:
             _pad(recipe, padding_of(self.padding), self.fill, self.padding_mode)
         if self.pad_if_needed:
-            missing = (max(0, want - have) for have, want in zip(recipe.size, self.size, strict=True))
-            down, across = missing
-            if down or across:
-                _pad(recipe, (across, down, across, down), self.fill, self.padding_mode)
+            height, width = (max(0, want - have) for have, want in zip(recipe.size, self.size, strict=True))
+            if height or width:
+                _pad(recipe, (width, height, width, height), self.fill, self.padding_mode)
         if any(want > have for have, want in zip(recipe.size, self.size, strict=True)):
             raise ValueError(f"size must fit into the image, which is {recipe.size} here, got {self.size}")
         corner = recipe.draw("Crop", ("top", "left"), *recipe.size, *self.size)
-        recipe.cropped(corner, self.size)
+        recipe.add_crop(corner, self.size)
 
 
 class RandomAffine(Transform):
@@ -157,11 +169,11 @@ class RandomAffine(Transform):
 
     Args:
         degrees: (low, high), or a number for -degrees..degrees; clockwise.
-        translate: Largest shares of width and height, 0 to 1, or None.
+        translate: Largest translations as fractions of width and height, 0 to 1, or None.
         scale: (low, high), or None.
         shear: Degrees: a number, (low, high) of x, or (low x, high x, low y, high y), or None.
         interpolation: A name, or torchvision's ``InterpolationMode``.
-        fill: Of what lies outside: a number, or one per channel.
+        fill: Value outside the image: a number, or one per channel.
         center: (x, y) from the top left corner; default: the middle.
     """
 
@@ -175,31 +187,31 @@ class RandomAffine(Transform):
         fill: Any = 0,
         center: Sequence[float] | None = None,
     ) -> None:
-        self.degrees = _ranges.around("degrees", degrees)
-        self.translate = None if translate is None else tuple(_ranges.number("translate", t, 0, 1) for t in translate)
+        self.degrees = ranges.around("degrees", degrees)
+        self.translate = None if translate is None else tuple(ranges.number("translate", t, 0, 1) for t in translate)
         if self.translate is not None and len(self.translate) != 2:
             raise ValueError(f"translate must be (x, y), got {translate!r}")
-        self.scale = None if scale is None else _ranges.pair("scale", scale, 0.0)
+        self.scale = None if scale is None else ranges.pair("scale", scale, 0.0)
         if self.scale is not None and self.scale[0] <= 0:
             raise ValueError(f"scale must be greater than 0, got {scale!r}")
         self.shear = _shears(shear)
-        self.interpolation = _ranges.interpolation(interpolation)
+        self.interpolation = ranges.interpolation(interpolation)
         self.fill = fill
-        self.center = None if center is None else tuple(_ranges.number("center", c) for c in center)
+        self.center = None if center is None else tuple(ranges.number("center", c) for c in center)
 
     def write(self, recipe: Recipe) -> None:
         height, width = recipe.size
-        across, down = (t * extent for t, extent in zip(self.translate or (0, 0), (width, height), strict=True))
+        max_x, max_y = (t * extent for t, extent in zip(self.translate or (0, 0), (width, height), strict=True))
         shear = self.shear or (0.0, 0.0, 0.0, 0.0)
         columns = [
             recipe.uniform("angle", *self.degrees, otherwise=0.0),
-            recipe.uniform("translate_x", -across, across, otherwise=0.0, rounded=True),
-            recipe.uniform("translate_y", -down, down, otherwise=0.0, rounded=True),
+            recipe.uniform("translate_x", -max_x, max_x, otherwise=0.0, rounded=True),
+            recipe.uniform("translate_y", -max_y, max_y, otherwise=0.0, rounded=True),
             recipe.uniform("scale", *(self.scale or (1.0, 1.0)), otherwise=1.0),
             recipe.uniform("shear_x", *shear[:2], otherwise=0.0),
             recipe.uniform("shear_y", *shear[2:], otherwise=0.0),
         ]
-        turned(recipe, columns, self.center, self.interpolation, self.fill)
+        add_affine(recipe, columns, self.center, self.interpolation, self.fill)
 
 
 class RandomRotation(Transform):
@@ -208,9 +220,9 @@ class RandomRotation(Transform):
     Args:
         degrees: (low, high), or a number for -degrees..degrees.
         interpolation: A name, or torchvision's ``InterpolationMode``.
-        expand: Not here: every sample of a batch has the same size.
+        expand: Must be False: every sample of a batch has the same size.
         center: (x, y) from the top left corner; default: the middle.
-        fill: Of what lies outside.
+        fill: Value outside the image.
     """
 
     def __init__(
@@ -223,16 +235,16 @@ class RandomRotation(Transform):
     ) -> None:
         if expand:
             raise ValueError("expand must be False: every sample of a batch has the same size; pad before instead")
-        self.degrees = _ranges.around("degrees", degrees)
-        self.interpolation = _ranges.interpolation(interpolation)
-        self.center = None if center is None else tuple(_ranges.number("center", c) for c in center)
+        self.degrees = ranges.around("degrees", degrees)
+        self.interpolation = ranges.interpolation(interpolation)
+        self.center = None if center is None else tuple(ranges.number("center", c) for c in center)
         self.fill = fill
 
     def write(self, recipe: Recipe) -> None:
         low, high = self.degrees
-        angle = recipe.uniform("angle", -high, -low, otherwise=0.0)  # the matrix turns clockwise
-        still = [recipe.constant(name, float(name == "scale")) for name in _FOUR[1:]]
-        turned(recipe, [angle, *still], self.center, self.interpolation, self.fill)
+        angle = recipe.uniform("angle", -high, -low, otherwise=0.0)  # the matrix rotates clockwise
+        unchanged = [recipe.constant(name, float(name == "scale")) for name in AFFINE_COLUMNS[1:]]
+        add_affine(recipe, [angle, *unchanged], self.center, self.interpolation, self.fill)
 
 
 class RandomPerspective(Transform):
@@ -245,26 +257,18 @@ class RandomPerspective(Transform):
         interpolation: _Interpolation = "bilinear",
         fill: Any = 0,
     ) -> None:
-        self.distortion_scale = _ranges.number("distortion_scale", distortion_scale, 0, 1)
-        self.p = _ranges.probability("p", p)
-        self.interpolation, self.fill = _ranges.interpolation(interpolation), fill
+        self.distortion_scale = ranges.number("distortion_scale", distortion_scale, 0, 1)
+        self.p = ranges.probability("p", p)
+        self.interpolation, self.fill = ranges.interpolation(interpolation), fill
 
     def write(self, recipe: Recipe) -> None:
         names = [
             f"{corner}_{axis}" for corner in ("top_left", "top_right", "bottom_right", "bottom_left") for axis in "xy"
         ]
-        with recipe.only_where(recipe.chance("apply", self.p)):
+        with recipe.only_where(recipe.bernoulli("apply", self.p)):
             corners = recipe.draw("PerspectiveCorners", names, *recipe.size, self.distortion_scale)
-        how = {"interpolation": self.interpolation, "fill": self.fill}
-        recipe.geometric("InversePerspective", corners, *recipe.size, shows_outside=True, projective=True, **how)
-
-
-def turned(recipe: Recipe, columns: Any, center: Any, interpolation: str, fill: Any, **how: Any) -> None:
-    """A rotation, shift, scale and shear about a point, by default the middle."""
-    height, width = recipe.size
-    x, y = center or (width / 2, height / 2)
-    how = {"interpolation": interpolation, "fill": fill, **how}
-    recipe.geometric("InverseAffine", columns, x - 0.5, y - 0.5, shows_outside=True, **how)
+        options = {"interpolation": self.interpolation, "fill": self.fill}
+        recipe.add_geometry("InversePerspective", corners, *recipe.size, reads_border=True, projective=True, **options)
 
 
 def _pad(recipe: Recipe, sides: tuple[int, int, int, int], fill: Any, border: str) -> None:
@@ -274,21 +278,23 @@ def _pad(recipe: Recipe, sides: tuple[int, int, int, int], fill: Any, border: st
     if min(size) < 1:
         raise ValueError(f"padding must leave pixels, got {sides} for {recipe.size}")
     corner = [recipe.constant("pad_top", -top, 0.0), recipe.constant("pad_left", -left, 0.0)]
-    recipe.geometric("InverseTranslate", corner, size=size, whole=True, shows_outside=True, border=border, fill=fill)
+    recipe.add_geometry(
+        "InverseTranslate", corner, size=size, pixel_aligned=True, reads_border=True, border=border, fill=fill
+    )
 
 
 def _pad_to(recipe: Recipe, size: tuple[int, int], fill: Any, border: str) -> None:
-    """So that the size fits, as torchvision: the larger half above and to the left."""
-    down, across = (max(0, want - have) for have, want in zip(recipe.size, size, strict=True))
-    if down or across:
-        _pad(recipe, (across // 2, down // 2, (across + 1) // 2, (down + 1) // 2), fill, border)
+    """Pad so that the size fits, as torchvision: the smaller half above and to the left."""
+    height, width = (max(0, want - have) for have, want in zip(recipe.size, size, strict=True))
+    if height or width:
+        _pad(recipe, (width // 2, height // 2, (width + 1) // 2, (height + 1) // 2), fill, border)
 
 
 def _shears(shear: Any) -> tuple[float, float, float, float] | None:
     if shear is None:
         return None
     if isinstance(shear, (int, float)) or len(shear) == 2:
-        return (*_ranges.around("shear", shear), 0.0, 0.0)
+        return (*ranges.around("shear", shear), 0.0, 0.0)
     if len(shear) != 4:
         raise ValueError(f"shear must be a number, (low, high) or (low x, high x, low y, high y), got {shear!r}")
-    return (*_ranges.pair("shear", shear[:2]), *_ranges.pair("shear", shear[2:]))
+    return (*ranges.pair("shear", shear[:2]), *ranges.pair("shear", shear[2:]))

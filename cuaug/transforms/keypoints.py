@@ -1,4 +1,4 @@
-"""Keypoints follow their images: moved, renamed where left and right change places, hidden where they leave."""
+"""Keypoints under the matrices of their samples: moved, swapped in mirrored samples, hidden outside the canvas."""
 
 from __future__ import annotations
 
@@ -10,23 +10,29 @@ import numpy as np
 
 from .. import _check, geometry
 from .._arrays import convert
-from . import point_map as _map
+from . import point_map
+from .point_map import PointMap
+from .registry import register
+
+__all__ = ["Keypoints"]
 
 
+@register
 @dataclass(frozen=True)
 class Keypoints:
-    """What the keypoints given to a ``Compose`` are, and what becomes of those that leave the image.
+    """Properties of the keypoints given to a ``Compose``, and the treatment of those that leave the image.
 
-    Coordinates are (x, y) in pixels, with the centre of the first pixel at 0, as OpenCV, Albumentations and
-    torchvision's ``KeyPoints`` count. They are moved, never clipped: a clipped landmark would lie in a wrong place.
+    Coordinates are (x, y) in pixels, with the centre of the first pixel at 0, as in OpenCV, Albumentations
+    and torchvision's ``KeyPoints``. They are moved, never clipped: a clipped landmark would lie in a wrong place.
     A third column is COCO's visibility (0 not labelled, 1 hidden, 2 visible): a point that leaves the canvas, or that
-    a perspective takes beyond the horizon, gets 0, and what has 0 gets (0, 0), as COCO has it. Without that column
-    such a point keeps the place it moved to; beyond the horizon there is none, and it becomes NaN (integers: 0).
+    a perspective moves beyond the horizon, gets visibility 0, and a point of visibility 0 gets (0, 0), as in COCO.
+    Without that column a point outside the canvas keeps its coordinates; beyond the horizon it becomes NaN
+    (integers: 0).
 
     Args:
-        flip_pairs: Pairs (left, right) of keypoint numbers that change places in samples that were mirrored, so that a
-            left eye stays the left eye of the person.
-        hide_outside: Whether visibility changes where a point leaves the canvas.
+        flip_pairs: Pairs (left, right) of keypoint numbers to swap in mirrored samples, so that a left eye stays the
+            left eye of the person.
+        hide_outside: Whether a point that leaves the canvas gets visibility 0.
 
     Raises:
         TypeError: An argument is of another type.
@@ -56,21 +62,21 @@ def _pairs(value: Any) -> tuple[tuple[int, int], ...]:
         left, right = (_check.whole("flip_pairs", number, 0) for number in pair)
         pairs.append((left, right))
     numbers = [number for pair in pairs for number in pair]
-    twice = next((number for number in numbers if numbers.count(number) > 1), None)
-    if twice is not None:
-        raise ValueError(f"flip_pairs must name a keypoint once, got {twice} twice")
+    repeated = next((number for number in numbers if numbers.count(number) > 1), None)
+    if repeated is not None:
+        raise ValueError(f"flip_pairs must name a keypoint once, got {repeated} twice")
     return tuple(pairs)
 
 
-def move(keypoints: Any, matrices: Any, out_size: Any, options: Keypoints) -> Any:
-    """Keypoints under the matrices of their samples; nothing waits for a device.
+def transform_keypoints(keypoints: Any, matrices: Any, out_size: Any, options: Keypoints) -> Any:
+    """Keypoints under the matrices of their samples. Does not wait for a device.
 
     Args:
         keypoints: (x, y) or (x, y, visibility), with any axes of instances before them: an array [N, ..., P, 2 or 3],
             or a list of N arrays [..., P_i, 2 or 3]
         matrices: Source to destination, in pixels with centres at integers. [N, 3, 3]
         out_size: The canvas (H, W), or an array with one per sample. [N, 2]
-        options: Which points change places, and whether points hide.
+        options: The pairs to swap, and whether points are hidden outside the canvas.
 
     Returns:
         The keypoints in their library, shape and dtype, on the device of `matrices` if that is one.
@@ -81,44 +87,48 @@ def move(keypoints: Any, matrices: Any, out_size: Any, options: Keypoints) -> An
         _check.one_each("keypoints", int(keypoints.shape[0]), samples)
         shape = tuple(keypoints.shape)
         flat = keypoints.reshape(samples, math.prod(shape[1:-1]), columns)
-        loaded, to = _map.load("keypoints", flat, matrices, out_size)
+        loaded, to = point_map.load("keypoints", flat, matrices, out_size)
         swapped = None
         if options.flip_pairs:
-            order = _mirrored(shape[1:], options)
+            order = _swap_order(shape[1:], options)
             swapped = loaded[:, convert.asarray(order, like=loaded, dtype="int64")]
-        return _map.restored(_move(loaded, swapped, to, options, keypoints.dtype), keypoints.dtype).reshape(shape)
+        moved = _transform(loaded, swapped, to, options, keypoints.dtype)
+        return point_map.cast_back(moved, keypoints.dtype).reshape(shape)
     _check.one_each("keypoints", len(keypoints), samples)
     if not keypoints:
         return []
     columns = _columns("keypoints[0]", keypoints[0], 2)
-    for sample, own in enumerate(keypoints):
-        if _columns(f"keypoints[{sample}]", own, 2) != columns:
-            raise ValueError(f"keypoints must all have {columns} columns, got {own.shape[-1]} in sample {sample}")
-    shapes = [tuple(own.shape) for own in keypoints]
+    for i, points in enumerate(keypoints):
+        if _columns(f"keypoints[{i}]", points, 2) != columns:
+            raise ValueError(f"keypoints must all have {columns} columns, got {points.shape[-1]} in sample {i}")
+    shapes = [tuple(points.shape) for points in keypoints]
     lengths = [math.prod(shape[:-1]) for shape in shapes]
-    together = convert.namespace(keypoints[0]).concatenate([own.reshape(-1, 1, columns) for own in keypoints])
-    loaded, to = _map.load("keypoints", together, matrices, out_size, _map.owners(lengths))
+    flat = [points.reshape(-1, 1, columns) for points in keypoints]
+    concatenated = convert.namespace(keypoints[0]).concatenate(flat)
+    indices = point_map.sample_indices(lengths)
+    loaded, to = point_map.load("keypoints", concatenated, matrices, out_size, indices)
     swapped = None
     if options.flip_pairs:
         starts = np.cumsum([0, *lengths[:-1]]).tolist()
-        order = np.concatenate([s + _mirrored(shape, options) for s, shape in zip(starts, shapes, strict=True)])
+        order = np.concatenate([s + _swap_order(shape, options) for s, shape in zip(starts, shapes, strict=True)])
         swapped = loaded[convert.asarray(order, like=loaded, dtype="int64")]
-    moved = _map.restored(_move(loaded, swapped, to, options, together.dtype), together.dtype)
-    return [own.reshape(shape) for own, shape in zip(_map.split(moved, lengths), shapes, strict=True)]
+    moved = _transform(loaded, swapped, to, options, concatenated.dtype)
+    moved = point_map.cast_back(moved, concatenated.dtype)
+    return [points.reshape(shape) for points, shape in zip(point_map.split(moved, lengths), shapes, strict=True)]
 
 
-def _columns(parameter: str, keypoints: Any, least_axes: int) -> int:
+def _columns(parameter: str, keypoints: Any, min_axes: int) -> int:
     shape = getattr(keypoints, "shape", None)
     if shape is None:
         raise TypeError(f"{parameter} must be an array, got {type(keypoints).__name__}")
-    if len(shape) < least_axes or shape[-1] not in (2, 3):
-        wanted = "[N, ..., P, 2|3]" if least_axes == 3 else "[..., P, 2|3]"
+    if len(shape) < min_axes or shape[-1] not in (2, 3):
+        wanted = "[N, ..., P, 2|3]" if min_axes == 3 else "[..., P, 2|3]"
         raise ValueError(f"{parameter} must have shape {wanted}, got {list(shape)}")
     return int(shape[-1])
 
 
-def _mirrored(shape: tuple[int, ...], options: Keypoints) -> np.ndarray:
-    """Which of the points of one sample [..., P, 2 or 3], in C order, takes the place of each in a mirror."""
+def _swap_order(shape: tuple[int, ...], options: Keypoints) -> np.ndarray:
+    """For each point of one sample [..., P, 2 or 3], in C order, the point that replaces it in a mirror."""
     points, instances = shape[-2], math.prod(shape[:-2])
     partner = np.arange(points)
     for left, right in options.flip_pairs if points else ():
@@ -128,20 +138,20 @@ def _mirrored(shape: tuple[int, ...], options: Keypoints) -> np.ndarray:
     return (np.arange(instances)[:, None] * points + partner).reshape(-1)
 
 
-def _move(points: Any, swapped: Any, to: _map.Map, options: Keypoints, dtype: Any) -> Any:
+def _transform(points: Any, swapped: Any, to: PointMap, options: Keypoints, dtype: Any) -> Any:
     """Points [N, K, 2 or 3] of a float dtype, to a result of `dtype`."""
-    xp, (mirror, side) = convert.namespace(points), to.orientation()
+    xp, (handedness, side) = convert.namespace(points), to.orientation()
     if swapped is not None:
-        points = xp.where((mirror < 0)[:, None, None], swapped, points)
-    known = xp.isfinite(points[..., :2]).all(-1)
-    at = xp.where(known[..., None], points[..., :2], 0.0)
-    known = known & to.in_front(at, side)
-    moved = geometry.transform_points(at, to.M)
+        points = xp.where((handedness < 0)[:, None, None], swapped, points)
+    visible = xp.isfinite(points[..., :2]).all(-1)
+    finite = xp.where(visible[..., None], points[..., :2], 0.0)
+    visible = visible & to.in_front(finite, side)
+    moved = geometry.transform_points(finite, to.M)
     if points.shape[-1] == 2:
-        return xp.where(known[..., None], moved, 0.0 if _map.is_whole(dtype) else math.nan)
+        return xp.where(visible[..., None], moved, 0.0 if point_map.is_integer(dtype) else math.nan)
     x, y = moved[..., 0], moved[..., 1]
     if options.hide_outside:  # a pixel reaches half a pixel beyond its centre
-        known = known & (x >= -0.5) & (y >= -0.5) & (x < to.width - 0.5) & (y < to.height - 0.5)
-    visibility = xp.where(known, points[..., 2], 0.0)
-    placed = xp.where((visibility > 0)[..., None], moved, 0.0)
-    return xp.concatenate([placed, visibility[..., None]], -1)
+        visible = visible & (x >= -0.5) & (y >= -0.5) & (x < to.width - 0.5) & (y < to.height - 0.5)
+    visibility = xp.where(visible, points[..., 2], 0.0)
+    moved = xp.where((visibility > 0)[..., None], moved, 0.0)
+    return xp.concatenate([moved, visibility[..., None]], -1)

@@ -1,52 +1,56 @@
-"""Transforms by the levels or the neighbours of a whole image, and to grey: torchvision v2's names and defaults."""
+"""Autocontrast, equalization, sharpness and grayscale, with torchvision v2's names and defaults."""
 
 from __future__ import annotations
 
 from .. import _check
-from .._fusion.recipe import EQUALIZED, Greyed, Recipe, Relevelled, Sharpened, Stretched
-from . import ranges as _ranges
+from .._fusion.recipe import Recipe
+from .._fusion.recipe_ops import EQUALIZE, Autocontrast, HistogramLut, Sharpen
+from . import ranges
+from .recipe_helpers import require_uint8
 from .transform import Transform
+
+__all__ = ["Grayscale", "RandomAdjustSharpness", "RandomAutocontrast", "RandomEqualize"]
 
 
 class RandomAutocontrast(Transform):
-    """Spread each channel's levels from black to white, with a probability: :func:`cuaug.autocontrast`."""
+    """Stretch each channel's values to the full range, with a probability: :func:`cuaug.autocontrast`."""
 
     def __init__(self, p: float = 0.5) -> None:
-        self.p = _ranges.probability("p", p)
+        self.p = ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
-        recipe.add(Stretched([recipe.chance("apply", self.p)]))
+        recipe.add(Autocontrast([recipe.bernoulli("apply", self.p)]))
 
 
 class RandomEqualize(Transform):
-    """Make each channel's levels equally frequent, with a probability: :func:`cuaug.equalize`. Of bytes."""
+    """Make each channel's levels equally frequent, with a probability: :func:`cuaug.equalize`. For uint8 images."""
 
     def __init__(self, p: float = 0.5) -> None:
-        self.p = _ranges.probability("p", p)
+        self.p = ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
-        only_bytes(recipe)
-        recipe.add(Relevelled([recipe.chance("apply", self.p, yes=EQUALIZED)]))
+        require_uint8(recipe)
+        recipe.add(HistogramLut([recipe.bernoulli("apply", self.p, if_true=EQUALIZE)]))
 
 
 class RandomAdjustSharpness(Transform):
     """Blend with the smoothed image, with a probability: :func:`cuaug.adjust_sharpness`.
 
     Args:
-        sharpness_factor: 0 is the smoothed image, 1 the image, more is sharper.
+        sharpness_factor: 0 gives the smoothed image, 1 the image itself, more a sharper image.
         p: Probability.
     """
 
     def __init__(self, sharpness_factor: float, p: float = 0.5) -> None:
-        self.sharpness_factor = _ranges.number("sharpness_factor", sharpness_factor, 0.0)
-        self.p = _ranges.probability("p", p)
+        self.sharpness_factor = ranges.number("sharpness_factor", sharpness_factor, 0.0)
+        self.p = ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
-        recipe.add(Sharpened([recipe.chance("sharpness_factor", self.p, yes=self.sharpness_factor, no=1.0)]))
+        recipe.add(Sharpen([recipe.bernoulli("sharpness_factor", self.p, if_true=self.sharpness_factor, if_false=1.0)]))
 
 
 class Grayscale(Transform):
-    """The luma of every image, in 1 channel or in 3 equal ones: :func:`cuaug.rgb_to_grayscale`."""
+    """Convert to luma, in 1 channel or in 3 equal ones: :func:`cuaug.rgb_to_grayscale`."""
 
     def __init__(self, num_output_channels: int = 1) -> None:
         self.num_output_channels = _check.whole("num_output_channels", num_output_channels, 1)
@@ -57,13 +61,6 @@ class Grayscale(Transform):
         if recipe.channels not in (1, 3):
             raise ValueError(f"images must have 1 or 3 channels, got {recipe.channels}")
         if recipe.channels == 3 and self.num_output_channels == 3:
-            recipe.pointwise("RandomGrayscale", [recipe.constant("grey", 1.0, 0.0)])
+            recipe.add_pointwise("RandomGrayscale", [recipe.constant("grey", 1.0, 0.0)])
         elif recipe.channels != self.num_output_channels:
-            recipe.channels = self.num_output_channels
-            recipe.add(Greyed(self.num_output_channels))
-
-
-def only_bytes(recipe: Recipe) -> None:
-    """Equalizing counts 256 levels."""
-    if recipe.dtype != "uint8":
-        raise TypeError(f"images must be uint8, got {recipe.dtype}: put ToDtype('uint8', scale=True) before it")
+            recipe.add_grayscale(self.num_output_channels)

@@ -1,4 +1,4 @@
-"""How strong the ops of a policy are: a number for each bin, as torchvision computes them, which is in float32."""
+"""Magnitudes of a policy's ops: a number per bin, computed in float32 as in torchvision."""
 
 from __future__ import annotations
 
@@ -6,44 +6,44 @@ import math
 
 import numpy as np
 
-SIGNED = {
+SIGNED = {  # ops whose magnitude gets a random sign
     *("ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate"),
     *("Brightness", "Color", "Contrast", "Sharpness"),
 }
 
 
-def moderate(bins: int, size: tuple[int, int]) -> dict[str, list[float]]:
-    """Those of AutoAugment and RandAugment, for a canvas (H, W)."""
+def standard_magnitudes(bins: int, size: tuple[int, int]) -> dict[str, list[float]]:
+    """AutoAugment's and RandAugment's magnitudes by op, for a canvas (H, W)."""
     height, width = size
     return _magnitudes(bins, 0.3, (150 / 331 * width, 150 / 331 * height), 30.0, 0.9, 4)
 
 
-def wide(bins: int) -> dict[str, list[float]]:
-    """Those of TrivialAugmentWide."""
+def wide_magnitudes(bins: int) -> dict[str, list[float]]:
+    """TrivialAugmentWide's magnitudes by op."""
     return _magnitudes(bins, 0.99, (32.0, 32.0), 135.0, 0.99, 6)
 
 
-def blended(size: tuple[int, int]) -> dict[str, list[float]]:
-    """Those of AugMix, for a canvas (H, W)."""
+def augmix_magnitudes(size: tuple[int, int]) -> dict[str, list[float]]:
+    """AugMix's magnitudes by op, for a canvas (H, W)."""
     height, width = size
-    return _magnitudes(10, 0.3, (width / 3, height / 3), 30.0, 0.9, 4, most_bits=4)
+    return _magnitudes(10, 0.3, (width / 3, height / 3), 30.0, 0.9, 4, max_bits=4)
 
 
 def _magnitudes(
-    bins: int, shear: float, shift: tuple[float, float], angle: float, factor: float, bits: int, most_bits: int = 8
+    bins: int, shear: float, translation: tuple[float, float], angle: float, factor: float, bits: int, max_bits: int = 8
 ) -> dict[str, list[float]]:
-    """Shears in degrees, shifts in whole pixels, factors less 1, bits that are left, thresholds as shares of white."""
-    shears = [math.degrees(math.atan(share)) for share in _spread(0, shear, bins)]
-    across, down = ([float(int(pixels)) for pixels in _spread(0, most, bins)] for most in shift)
-    kept = most_bits - np.round(np.arange(bins, dtype=np.float32) / np.float32((bins - 1) / bits))
-    factors = dict.fromkeys(("Brightness", "Color", "Contrast", "Sharpness"), _spread(0, factor, bins))
-    moves = {"ShearX": shears, "ShearY": shears, "TranslateX": across, "TranslateY": down}
-    # A rotation turns clockwise in a matrix and the other way in torchvision: its sign is drawn.
-    turns = {"Rotate": _spread(0, angle, bins)}
-    return {**moves, **turns, **factors, "Posterize": kept.tolist(), "Solarize": _spread(1, 0, bins)}
+    """Shears in degrees, translations in whole pixels, factors less 1, bits to keep, thresholds in 0..1."""
+    shears = [math.degrees(math.atan(slope)) for slope in _linspace(0, shear, bins)]
+    translations_x, translations_y = ([float(int(pixels)) for pixels in _linspace(0, t, bins)] for t in translation)
+    kept_bits = max_bits - np.round(np.arange(bins, dtype=np.float32) / np.float32((bins - 1) / bits))
+    factors = dict.fromkeys(("Brightness", "Color", "Contrast", "Sharpness"), _linspace(0, factor, bins))
+    geometry = {"ShearX": shears, "ShearY": shears, "TranslateX": translations_x, "TranslateY": translations_y}
+    # Clockwise here and counter-clockwise in torchvision: the same distribution, as the sign is drawn.
+    rotation = {"Rotate": _linspace(0, angle, bins)}
+    return {**geometry, **rotation, **factors, "Posterize": kept_bits.tolist(), "Solarize": _linspace(1, 0, bins)}
 
 
-def _spread(first: float, last: float, bins: int) -> list[float]:
+def _linspace(first: float, last: float, bins: int) -> list[float]:
     """As torch.linspace: a float32 step, counted from the nearer end, and product and sum rounded together."""
     start, end = np.float32(first), np.float32(last)
     step, i = float((end - start) / np.float32(bins - 1)), np.arange(bins)

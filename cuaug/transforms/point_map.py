@@ -1,4 +1,4 @@
-"""Where each sample's pixels went, as points see it: what lies in front of the horizon, and who was mirrored."""
+"""Each sample's matrix as a map of points: which points lie in front of the horizon, and which samples are mirrored."""
 
 from __future__ import annotations
 
@@ -13,74 +13,76 @@ from .._arrays import small_matrices as _matrices
 from .._arrays.convert import dtype_name
 
 
-class Map(NamedTuple):
-    """The matrices of a batch, source to destination pixels, and the canvas they lead to."""
+class PointMap(NamedTuple):
+    """The matrices of a batch, source to destination pixels, and the destination canvas."""
 
     M: Any  # [N, 3, 3]
     height: Any  # a number, or [N, 1]
     width: Any  # a number, or [N, 1]
 
     def orientation(self) -> tuple[Any, Any]:
-        """Two numbers whose signs count: that of a map which mirrors is negative; that of the depth in sight. [N]
+        """Two numbers whose signs matter: of a handedness, negative for a mirror, and of the visible depth. [N]
 
-        The first is the middle of the canvas carried back to the source, its third coordinate times the determinant:
-        for an affine map the determinant itself, and for -M what it is for M.
+        The handedness is the third coordinate of the canvas's middle in the source, times the determinant. For an
+        affine map it is the determinant; for -M it is the same as for M.
         """
-        signed = _matrices.cofactors(self.M)
-        back = signed[:, None, 0, 2] * ((self.width - 1) / 2) + signed[:, None, 1, 2] * ((self.height - 1) / 2)
-        mirror = back[:, 0] + signed[:, 2, 2]
-        return mirror, mirror * (self.M[:, 0] * signed[:, 0]).sum(-1)
+        cofactors = _matrices.cofactors(self.M)
+        middle = cofactors[:, None, 0, 2] * ((self.width - 1) / 2) + cofactors[:, None, 1, 2] * ((self.height - 1) / 2)
+        handedness = middle[:, 0] + cofactors[:, 2, 2]
+        return handedness, handedness * (self.M[:, 0] * cofactors[:, 0]).sum(-1)
 
     def in_front(self, points: Any, side: Any) -> Any:
-        """Whether points [N, K, 2] lie on that side of the horizon which the canvas shows; NaN does not. [N, K]"""
+        """Whether points [N, K, 2] lie on the side of the horizon that the canvas shows; False for NaN. [N, K]"""
         depth = (self.M[:, None, 2, :2] * points).sum(-1) + self.M[:, 2, 2, None]
         return depth * side[:, None] > 0
 
 
-def load(name: str, values: Any, matrices: Any, out_size: Any, owners: np.ndarray | None = None) -> tuple[Any, Map]:
-    """Values and map in one library, on one device: the values' own, but a device's where only the matrices are on one.
+def load(
+    name: str, values: Any, matrices: Any, out_size: Any, samples: np.ndarray | None = None
+) -> tuple[Any, PointMap]:
+    """Values and map in the values' library, on one device: the values', or the matrices' if only those are on one.
 
     Args:
-        name: What messages call the values.
-        values: Per sample [N, K, C]; with `owners`, per entry [T, 1, C].
+        name: Of the values, in messages.
+        values: Per sample [N, K, C]; with `samples`, per entry [T, 1, C].
         matrices: [N, 3, 3]
         out_size: (H, W), or a list or an array with one per sample. [N, 2]
-        owners: The sample of each entry. [T]
+        samples: The sample of each entry. [T]
     """
     sizes = None if isinstance(out_size, tuple) else np.array(out_size) if isinstance(out_size, list) else out_size
-    if owners is not None:
-        matrices, sizes = _taken(matrices, owners), None if sizes is None else _taken(sizes, owners)
+    if samples is not None:
+        matrices, sizes = _take(matrices, samples), None if sizes is None else _take(sizes, samples)
     loaded, M = _matrices.broadcast_arguments((name,), **{name: (values, ((), ())), "M": (matrices, _matrices.MATRIX)})
     if sizes is None:
-        return loaded, Map(M, *out_size)
+        return loaded, PointMap(M, *out_size)
     sizes = convert.asarray(sizes, like=M, dtype=dtype_name(M.dtype))
-    return loaded, Map(M, sizes[:, :1], sizes[:, 1:])
+    return loaded, PointMap(M, sizes[:, :1], sizes[:, 1:])
 
 
-def _taken(array: Any, owners: np.ndarray) -> Any:
-    return array[convert.asarray(owners, like=array, dtype="int64")]
+def _take(array: Any, indices: np.ndarray) -> Any:
+    return array[convert.asarray(indices, like=array, dtype="int64")]
 
 
-def owners(lengths: Sequence[int]) -> np.ndarray:
-    """The sample of each entry of a concatenation, from lengths that the host knows."""
+def sample_indices(lengths: Sequence[int]) -> np.ndarray:
+    """The sample of each entry of a concatenation of samples with these lengths."""
     return np.repeat(np.arange(len(lengths)), lengths)
 
 
-def split(together: Any, lengths: Sequence[int]) -> list[Any]:
-    """A concatenation, taken apart again along its first axis."""
+def split(concatenated: Any, lengths: Sequence[int]) -> list[Any]:
+    """The parts of a concatenation along its first axis."""
     ends = np.cumsum([0, *lengths]).tolist()
-    return [together[start:end] for start, end in itertools.pairwise(ends)]
+    return [concatenated[start:end] for start, end in itertools.pairwise(ends)]
 
 
-def is_whole(dtype: Any) -> bool:
+def is_integer(dtype: Any) -> bool:
     return "int" in dtype_name(dtype)
 
 
-def restored(values: Any, dtype: Any) -> Any:
-    """Values in the dtype they came in; integers are rounded, half to even, and must not be NaN."""
+def cast_back(values: Any, dtype: Any) -> Any:
+    """Values in the dtype of the input. For integers they are rounded half to even, and must not be NaN."""
     name = dtype_name(dtype)
-    if is_whole(dtype):
+    if is_integer(dtype):
         xp, limits = convert.namespace(values), np.iinfo(name)
-        # 2**30 is the farthest coordinate here, and float32 holds it.
+        # 2**30 is the largest coordinate of a sample, and exact in float32.
         values = xp.clip(xp.round(values), max(limits.min, -(1 << 30)), min(limits.max, 1 << 30))
     return convert.asarray(values, like=values, dtype=name)

@@ -1,29 +1,29 @@
-"""The policies of AutoAugment (Cubuk et al. 2019, tables 7 to 9): pairs of ops, their probabilities and bins of ten."""
+"""AutoAugment's policies (Cubuk et al. 2019, tables 7 to 9): pairs of ops, with probabilities and magnitude bins."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 
-class Step(NamedTuple):
-    """An op of a pair; `magnitude` is None for ops of one strength."""
+class PolicyStep(NamedTuple):
+    """An op of a pair; `magnitude` is None for ops without magnitude."""
 
     op: str
     probability: float
     magnitude: int | None = None
 
 
-Pair = tuple[Step, Step]
+Pair = tuple[PolicyStep, PolicyStep]
 
 
 def _pairs(text: str) -> list[Pair]:
-    """A pair to a line: op, probability in tenths, magnitude; and the same of the second op."""
+    """One pair per line, each op as: name, probability in tenths, magnitude if it has one."""
     return [(_step(first), _step(second)) for first, second in (line.split(",") for line in text.strip().splitlines())]
 
 
-def _step(text: str) -> Step:
+def _step(text: str) -> PolicyStep:
     op, tenths, *magnitude = text.split()
-    return Step(op, int(tenths) / 10, int(magnitude[0]) if magnitude else None)
+    return PolicyStep(op, int(tenths) / 10, int(magnitude[0]) if magnitude else None)
 
 
 _IMAGENET = """

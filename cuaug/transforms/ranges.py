@@ -1,4 +1,4 @@
-"""Checks of what transforms are made with: ranges, sizes, probabilities."""
+"""Checks of the parameters of transforms: ranges, sizes, probabilities."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .. import _check
 INTERPOLATIONS = ("nearest", "bilinear", "bicubic", "lanczos", "area")
 
 
-def number(name: str, value: Any, least: float = -math.inf, most: float = math.inf) -> float:
+def number(name: str, value: Any, minimum: float = -math.inf, maximum: float = math.inf) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         raise TypeError(f"{name} must be a finite number, got {value!r}")
-    if not least <= value <= most:
-        raise ValueError(f"{name} must be {_between(least, most)}, got {value!r}")
+    if not minimum <= value <= maximum:
+        raise ValueError(f"{name} must be {_between(minimum, maximum)}, got {value!r}")
     return float(value)
 
 
@@ -25,24 +25,24 @@ def positive(name: str, value: Any) -> float:
     return float(value)
 
 
-def pair(name: str, value: Any, least: float = -math.inf, most: float = math.inf) -> tuple[float, float]:
+def pair(name: str, value: Any, minimum: float = -math.inf, maximum: float = math.inf) -> tuple[float, float]:
     """(low, high), in that order."""
     if isinstance(value, (str, bytes)) or not isinstance(value, Sequence) or len(value) != 2:
         raise ValueError(f"{name} must be (low, high), got {value!r}")
-    low, high = number(name, value[0], least, most), number(name, value[1], least, most)
+    low, high = number(name, value[0], minimum, maximum), number(name, value[1], minimum, maximum)
     if low > high:
         raise ValueError(f"{name} must be (low, high), got {value!r}")
     return low, high
 
 
 def around(
-    name: str, value: Any, centre: float = 0.0, least: float = -math.inf, most: float = math.inf
+    name: str, value: Any, centre: float = 0.0, minimum: float = -math.inf, maximum: float = math.inf
 ) -> tuple[float, float]:
-    """(low, high), or a number for the range of that reach around `centre`."""
+    """(low, high), or a number r for centre - r..centre + r."""
     if isinstance(value, (int, float)):
-        reach = number(name, value, 0.0)
-        return max(centre - reach, least), min(centre + reach, most)
-    return pair(name, value, least, most)
+        radius = number(name, value, 0.0)
+        return max(centre - radius, minimum), min(centre + radius, maximum)
+    return pair(name, value, minimum, maximum)
 
 
 def probability(name: str, value: Any) -> float:
@@ -50,7 +50,7 @@ def probability(name: str, value: Any) -> float:
 
 
 def per_channel(name: str, value: Any, channels: int) -> list[float]:
-    """A number for all channels, or one for each."""
+    """One number per channel, from one for each or one for all."""
     values = [value] if isinstance(value, (int, float)) else list(value)
     if len(values) not in (1, channels):
         raise ValueError(f"{name} must be a number or one per channel, {channels} here, got {value!r}")
@@ -74,5 +74,5 @@ def interpolation(value: Any) -> str:
     return name
 
 
-def _between(least: float, most: float) -> str:
-    return f"at least {least}" if most == math.inf else f"in {least}..{most}"
+def _between(minimum: float, maximum: float) -> str:
+    return f"at least {minimum}" if maximum == math.inf else f"in {minimum}..{maximum}"

@@ -1,8 +1,8 @@
-"""A call's images with all that belongs to them: masks, boxes, keypoints and labels, in whatever they came."""
+"""Transforms a parsed sample: images in groups of one batch each, then the targets that belong to them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,221 +11,237 @@ from .. import _check
 from .._arrays import convert
 from .._arrays.images import ImageBatch, describe_images
 from .._arrays.registry import library_of
-from .._fusion import execute as run
-from .._fusion import launch_plan as traced
-from .._fusion.passes import Head
-from .._fusion.recipe import Blended, Displaced, Mixed
+from .._fusion import dispatch, execute
+from .._fusion.recipe_ops import Blend, Displacement, Mix
+from .._fusion.recipe_pass import FirstOp
 from .._passes import ragged as _ragged
 from ..mix import mix_labels
 from .boxes import Boxes
 from .keypoints import Keypoints
 from .params import Params
-from .sample_structure import Found, Target
-from .targets import follow
+from .sample_structure import ParsedSample
+from .sample_target import Target
+from .targets import transform_targets
+
+_DrawGroup = Callable[[Sequence[ImageBatch], np.ndarray], tuple[ImageBatch, Params]]
 
 
-class _Batch(NamedTuple):
-    """Images that go through the recipe together."""
+class _Group(NamedTuple):
+    """Images that go through the recipe as one batch."""
 
-    places: np.ndarray  # which of the call's samples they are [n]
-    singles: list[ImageBatch]  # each by itself, if they are ragged
-    image: ImageBatch
+    indices: np.ndarray  # of the samples in the call [n]
+    singles: list[ImageBatch]  # the images one by one, if the batch is ragged
+    batch: ImageBatch
     params: Params
 
 
-def results(found: Found, kind: Any, draw: Any, layout: str | None, boxes: Boxes, keypoints: Keypoints) -> Any:
-    """The sample with everything changed by the same draws.
+def transform_sample(
+    parsed: ParsedSample,
+    batch_key: Any,
+    draw_group: _DrawGroup,
+    layout: str | None,
+    boxes: Boxes,
+    keypoints: Keypoints,
+) -> Any:
+    """The sample with all images and targets transformed by the same draws.
 
     Args:
-        found: What :func:`_structure.find` made of the sample.
-        kind: Says of an image with which of other sizes it goes together; None: with none.
-        draw: Of images, one batch or single ones of one kind, and their places in the call, makes a batch, and
-            :class:`Params`.
-        layout: Of the images.
-        boxes: What boxes are.
-        keypoints: What keypoints are.
+        parsed: The sample and its targets.
+        batch_key: Of an image: images with equal keys go together whatever their sizes; None: with none.
+        draw_group: Of images (one batch, or single ones with equal keys) and their indices in the call: one batch, and
+            its :class:`Params`.
+        layout: The layout of the images.
+        boxes: Options of the boxes.
+        keypoints: Options of the keypoints.
     """
-    pictures = found.of("images")
-    groups = [grouped(target.value, kind, target.layout or layout, found.samples) for target in pictures]
-    _check_alike(found, groups)
-    drawn = [[_Batch(places, images, *draw(images, places)) for places, images in each] for each in groups]
-    batches = drawn[0]
-    params = batches[0].params
-    heads = [head for each in params.plan.passes for head in each.heads]
-    _check_targets(found, heads)
-    mixed = [head for head in heads if isinstance(head, Mixed)]
-    if mixed and any(len(each) > 1 or each[0].image.ragged for each in drawn):
-        raise ValueError(f"images must have one shape where samples are mixed ({mixed[0].name})")
-    made: dict[str, Sequence[Any]] = {
-        "images": [_applied(target, each) for target, each in zip(pictures, drawn, strict=True)]
-    }
-    sizes = in_places(batches, [[batch.params.result_size] * len(batch.places) for batch in batches])
-    size: Any = params.result_size if len(batches) == 1 else sizes
-    if by_matrices(found):
-        matrices: Any = [batch.params.matrices for batch in batches]
-        joined = (
-            matrices[0] if len(batches) == 1 else convert.namespace(matrices[0]).stack(in_places(batches, matrices))
-        )
-        made |= follow(found, joined, size, boxes, keypoints)
-    if found.of("masks"):
-        made["masks"] = [_moved(target, batches) for target in found.of("masks")]
-    if mixed:
-        made["labels"] = [_mixed(target.value, params, mixed) for target in found.of("labels")]
-    return found.put_back(made, size)
+    image_targets = parsed.of("images")
+    grouped = [group_images(t.value, batch_key, t.layout or layout, parsed.samples) for t in image_targets]
+    _check_equal_sizes(parsed, grouped)
+    groups_by_target = [
+        [_Group(indices, images, *draw_group(images, indices)) for indices, images in groups] for groups in grouped
+    ]
+    groups = groups_by_target[0]
+    params = groups[0].params
+    first_ops = [op for pass_ in params.plan.passes for op in pass_.first_ops]
+    _check_targets(parsed, first_ops)
+    mixes = [op for op in first_ops if isinstance(op, Mix)]
+    if mixes and any(len(groups) > 1 or groups[0].batch.ragged for groups in groups_by_target):
+        raise ValueError(f"images must have one shape where samples are mixed ({mixes[0].name})")
+    pairs = zip(image_targets, groups_by_target, strict=True)
+    results: dict[str, Sequence[Any]] = {"images": [_transform_images(*pair) for pair in pairs]}
+    sizes = in_call_order(groups, [[group.params.result_size] * len(group.indices) for group in groups])
+    size: Any = params.result_size if len(groups) == 1 else sizes
+    if needs_matrices(parsed):
+        matrices: Any = [group.params.matrices for group in groups]
+        if len(groups) > 1:
+            matrices = [convert.namespace(matrices[0]).stack(in_call_order(groups, matrices))]
+        results |= transform_targets(parsed, matrices[0], size, boxes, keypoints)
+    if parsed.of("masks"):
+        results["masks"] = [_transform_masks(target, groups) for target in parsed.of("masks")]
+    if mixes:
+        results["labels"] = [_mix_labels(target.value, params, mixes) for target in parsed.of("labels")]
+    return parsed.rebuild(results, size)
 
 
-def by_matrices(found: Found) -> bool:
-    """Whether anything of the sample is moved by the whole recipe's matrices."""
-    return any(found.of(kind) for kind in ("boxes", "keypoints"))
+def needs_matrices(parsed: ParsedSample) -> bool:
+    """Whether the sample has targets that the recipe's matrix moves."""
+    return any(parsed.of(kind) for kind in ("boxes", "keypoints"))
 
 
-def grouped(value: Any, kind: Any, layout: str | None, samples: int) -> list[tuple[np.ndarray, list[ImageBatch]]]:
-    """Which samples go together, and their images: one batch, or single ones of one kind.
+def group_images(
+    value: Any, batch_key: Any, layout: str | None, samples: int
+) -> list[tuple[np.ndarray, list[ImageBatch]]]:
+    """Indices and images of each group: one batch, or single images of one ragged batch.
 
-    An array is a batch, and so is a list of arrays of one shape; others go with those of their kind, or of their size.
+    An array is a batch, and so is a list of arrays of one shape; other images are grouped by key, or by size.
     """
     if not isinstance(value, list):
         return [(np.arange(samples), [describe_images(value, layout)])]
     if not value:
         raise ValueError("images must be at least one, got an empty list")
-    if len({(tuple(one.shape), str(one.dtype)) for one in value}) == 1 and value[0].ndim == 3:
-        return [(np.arange(samples), [_stacked(value, layout)])]
-    singles = [describe_images(one, layout) for one in value]
-    alike: dict[Any, list[int]] = {}
+    if len({(tuple(array.shape), str(array.dtype)) for array in value}) == 1 and value[0].ndim == 3:
+        return [(np.arange(samples), [_stack(value, layout)])]
+    singles = [describe_images(array, layout) for array in value]
+    indices_by_key: dict[Any, list[int]] = {}
     for i, image in enumerate(singles):
-        own = image.library.name, image.dtype, image.device, image.axes.layout, image.channels
-        alike.setdefault((*own, (kind(image) or image.size) if value[i].ndim == 3 else i), []).append(i)
-    made = []
-    for key, places in alike.items():
-        together = [singles[i] for i in places]
-        if len(places) > 1 and key[-1] == together[0].size:
-            together = [_stacked([value[i] for i in places], layout)]
-        made.append((np.array(places), together))
-    return made
+        kind = image.library.name, image.dtype, image.device, image.axes.layout, image.channels
+        key = (*kind, (batch_key(image) or image.size) if value[i].ndim == 3 else i)
+        indices_by_key.setdefault(key, []).append(i)
+    groups = []
+    for key, indices in indices_by_key.items():
+        images = [singles[i] for i in indices]
+        if len(indices) > 1 and key[-1] == images[0].size:
+            images = [_stack([value[i] for i in indices], layout)]
+        groups.append((np.array(indices), images))
+    return groups
 
 
-def _stacked(images: Sequence[Any], layout: str | None) -> ImageBatch:
+def _stack(images: Sequence[Any], layout: str | None) -> ImageBatch:
     return describe_images(convert.namespace(images[0]).stack(images), layout and f"N{layout}")
 
 
-def in_places(batches: Sequence[_Batch], values: Sequence[Any]) -> list[Any]:
-    """What each batch has for each of its samples, in the call's order."""
-    made: list[Any] = [None] * sum(len(batch.places) for batch in batches)
-    for batch, own in zip(batches, values, strict=True):
-        for place, one in zip(batch.places.tolist(), own, strict=True):
-            made[place] = one
-    return made
+def in_call_order(groups: Sequence[_Group], values: Sequence[Any]) -> list[Any]:
+    """Per sample, in the call's order: `values` has for each group a sequence with one entry per sample."""
+    ordered: list[Any] = [None] * sum(len(group.indices) for group in groups)
+    for group, group_values in zip(groups, values, strict=True):
+        for index, value in zip(group.indices.tolist(), group_values, strict=True):
+            ordered[index] = value
+    return ordered
 
 
-def _applied(target: Target, batches: Sequence[_Batch]) -> Any:
-    """The images, as they came: a list for a list, an array for an array."""
-    made = [traced.apply(batch.params.plan, batch.image, batch.params.table) for batch in batches]
+def _transform_images(target: Target, groups: Sequence[_Group]) -> Any:
+    """The images as a list if they came as a list, else as an array."""
+    results = [dispatch.apply(group.params.plan, group.batch, group.params.table) for group in groups]
     if not isinstance(target.value, list):
-        return made[0]
-    own = [one if "N" in batch.image.axes.layout else [one] for batch, one in zip(batches, made, strict=True)]
-    return in_places(batches, own)
+        return results[0]
+    batched = ["N" in group.batch.axes.layout for group in groups]
+    return in_call_order(groups, [r if has_n else [r] for has_n, r in zip(batched, results, strict=True)])
 
 
-def _check_alike(found: Found, groups: Sequence[Any]) -> None:
-    """Several images of a sample share their draws, which depend on the size."""
-    if len(groups) == 1:
+def _check_equal_sizes(parsed: ParsedSample, grouped: Sequence[Any]) -> None:
+    """Several images of one sample share their draws, which depend on the size."""
+    if len(grouped) == 1:
         return
-    each = [
+    sizes_by_target = [
         {
-            place: images[row if len(images) > 1 else 0].size
-            for places, images in own
-            for row, place in enumerate(places)
+            index: images[row if len(images) > 1 else 0].size
+            for indices, images in groups
+            for row, index in enumerate(indices)
         }
-        for own in groups
+        for groups in grouped
     ]
-    for target, own in zip(found.of("images"), each, strict=True):
-        for place, size in own.items():
-            if size != each[0][place]:
+    for target, sizes in zip(parsed.of("images"), sizes_by_target, strict=True):
+        for index, size in sizes.items():
+            if size != sizes_by_target[0][index]:
                 raise ValueError(
-                    f"images that belong together must have one size, got {each[0][place]} and {size} at "
+                    f"images of one sample must have one size, got {sizes_by_target[0][index]} and {size} at "
                     f"{''.join(f'[{key!r}]' for key in target.paths[0])}"
                 )
 
 
-def _check_targets(found: Found, heads: Sequence[Head]) -> None:
-    for head in heads:
-        kinds, why = _REFUSED.get(type(head), ((), ""))
-        given = next((kind for kind in kinds if found.of(kind)), None)
-        if given:
-            hint = "; labels are given as labels=..." if given == "masks" and isinstance(head, Mixed) else ""
-            raise ValueError(f"{given} must not be given where {why.format(getattr(head, 'name', ''))}{hint}")
+def _check_targets(parsed: ParsedSample, first_ops: Sequence[FirstOp]) -> None:
+    for op in first_ops:
+        kinds, reason = _REFUSED_TARGETS.get(type(op), ((), ""))
+        refused = next((kind for kind in kinds if parsed.of(kind)), None)
+        if refused:
+            hint = "; labels are given as labels=..." if refused == "masks" and isinstance(op, Mix) else ""
+            raise ValueError(f"{refused} must not be given where {reason.format(getattr(op, 'name', ''))}{hint}")
 
 
-_REFUSED: dict[type, tuple[tuple[str, ...], str]] = {
-    Mixed: (("masks", "boxes", "keypoints"), "samples are mixed ({}): they belong to one sample each"),
-    Blended: (("masks", "boxes", "keypoints"), "branches are blended ({}), each of which moves pixels by itself"),
-    Displaced: (("boxes", "keypoints"), "pixels are displaced one by one ({}), by no matrix: masks are moved"),
+_REFUSED_TARGETS: dict[type, tuple[tuple[str, ...], str]] = {
+    Mix: (("masks", "boxes", "keypoints"), "samples are mixed ({}): they belong to one sample each"),
+    Blend: (("masks", "boxes", "keypoints"), "branches are blended ({}), each of which moves pixels by itself"),
+    Displacement: (("boxes", "keypoints"), "pixels are displaced one by one ({}), by no matrix: masks are moved"),
 }
 
 
-def _mixed(labels: Any, params: Params, mixed: list[Mixed]) -> Any:
+def _mix_labels(labels: Any, params: Params, mixes: Sequence[Mix]) -> Any:
     """Labels, mixed as the images are."""
-    for head in mixed:
-        labels = mix_labels(labels, params[head.lam.name], num_classes=head.classes)
+    for op in mixes:
+        labels = mix_labels(labels, params[op.lam.name], num_classes=op.classes)
     return labels
 
 
-def _moved(target: Target, batches: Sequence[_Batch]) -> Any:
+def _transform_masks(target: Target, groups: Sequence[_Group]) -> Any:
     """Masks: an array for the batch or for the only sample, or one for each sample."""
-    value, first = target.value, batches[0]
-    if len(batches) == 1 and not first.image.ragged and not isinstance(value, list):
-        return _one(value, first.image, first.params, "N" if "N" in first.image.axes.layout else "")
-    moved = in_places(batches, [_of_batch([value[i] for i in batch.places], batch) for batch in batches])
-    return moved if isinstance(value, list) else convert.namespace(moved[0]).stack(moved)
+    value, first = target.value, groups[0]
+    if len(groups) == 1 and not first.batch.ragged and not isinstance(value, list):
+        return _transform_mask(value, first.batch, first.params, "N" if "N" in first.batch.axes.layout else "")
+    results = in_call_order(groups, [_transform_group_masks([value[i] for i in g.indices], g) for g in groups])
+    return results if isinstance(value, list) else convert.namespace(results[0]).stack(results)
 
 
-def _of_batch(masks: Sequence[Any], batch: _Batch) -> Sequence[Any]:
-    """Those of each sample; if they are ragged and of one kind, together."""
-    params, table = batch.params, batch.params.table
-    if batch.image.ragged:
-        found = [_described(mask, batch.singles[row], "") for row, mask in enumerate(masks)]
-        if len({(own.library.name, own.dtype, own.channels, own.axes.layout, planes) for own, planes in found}) == 1:
-            together = _ragged.batch([own for own, _ in found], np.empty((len(found), 0)))
-            made = run.moved(params.plan, together, table)
-            return list(made[:, 0] if found[0][1] else made)
+def _transform_group_masks(masks: Sequence[Any], group: _Group) -> Sequence[Any]:
+    """The masks of a group, one entry per sample; as one ragged batch if they are of one kind."""
+    params, table = group.params, group.params.table
+    if group.batch.ragged:
+        described = [_describe_masks(mask, group.singles[row], "") for row, mask in enumerate(masks)]
+        kinds = {(m.library.name, m.dtype, m.channels, m.axes.layout, is_plane) for m, is_plane in described}
+        if len(kinds) == 1:
+            batch = _ragged.batch([mask for mask, _ in described], np.empty((len(described), 0)))
+            result = execute.apply_to_masks(params.plan, batch, table)
+            return list(result[:, 0] if described[0][1] else result)
     rows = (table._replace(pointer=table.pointer + 8 * table.n * row) for row in range(len(masks)))
-    images = batch.singles if batch.image.ragged else [batch.image] * len(masks)
-    return [_one(mask, image, params, "", own) for mask, image, own in zip(masks, images, rows, strict=True)]
+    images = group.singles if group.batch.ragged else [group.batch] * len(masks)
+    return [_transform_mask(mask, image, params, "", row) for mask, image, row in zip(masks, images, rows, strict=True)]
 
 
-def _one(mask: Any, image: ImageBatch, params: Params, lead: str, table: Any = None) -> Any:
-    """One array of masks, [N, H, W] or with an axis of masks where the images' channels are; `lead`: "N" or nothing."""
-    described, planes = _described(mask, image, lead)
-    moved = run.moved(params.plan, described, params.table if table is None else table)
-    moved = moved[..., 0, :, :] if planes else moved
-    return moved[0] if mask.ndim < moved.ndim else moved
+def _transform_mask(mask: Any, images: ImageBatch, params: Params, batch_axis: str, table: Any = None) -> Any:
+    """One array of masks: [N, H, W], or with an axis of masks in the place of the channels.
+
+    `batch_axis`: "N", or "" if the array has none.
+    """
+    described, is_plane = _describe_masks(mask, images, batch_axis)
+    result = execute.apply_to_masks(params.plan, described, params.table if table is None else table)
+    result = result[..., 0, :, :] if is_plane else result
+    return result[0] if mask.ndim < result.ndim else result
 
 
-def _described(mask: Any, image: ImageBatch, lead: str) -> tuple[ImageBatch, bool]:
-    """Masks as images, and whether they had no axis of masks."""
+def _describe_masks(mask: Any, images: ImageBatch, batch_axis: str) -> tuple[ImageBatch, bool]:
+    """Masks as images, and whether they have no axis of masks."""
     if library_of(type(mask)) is None:
         raise TypeError(f"masks must be an array, or a list of arrays, got {type(mask).__name__}")
     shape = tuple(mask.shape)
-    if "T" in image.axes.layout:
-        mask, lead = (mask if lead else mask[None]), "NT"
-    planes = mask.ndim == len(lead) + 2
-    whole = mask[..., None, :, :] if planes else mask
-    orders = ["CHW", "HWC"] if planes or not image.axes.layout.endswith("C") else ["HWC", "CHW"]
-    layout = next((lead + order for order in orders if _fits(whole, lead + order, image)), None)
+    if "T" in images.axes.layout:
+        mask, batch_axis = (mask if batch_axis else mask[None]), "NT"
+    is_plane = mask.ndim == len(batch_axis) + 2
+    array = mask[..., None, :, :] if is_plane else mask
+    orders = ["CHW", "HWC"] if is_plane or not images.axes.layout.endswith("C") else ["HWC", "CHW"]
+    layout = next((batch_axis + order for order in orders if _fits(array, batch_axis + order, images)), None)
     if layout is None:
-        rule = f"one mask, or several along an axis of their own, for images of {image.samples} samples, {image.size}"
+        rule = f"one mask, or several along an axis of their own, for images of {images.samples} samples, {images.size}"
         hint = "; labels are given as labels=..." if len(shape) < 3 else ""
         raise ValueError(f"masks must be {rule}, got shape {shape}{hint}")
-    described = describe_images(whole, layout)
-    if described.device != image.device or (image.device >= 0 and described.library is not image.library):
+    described = describe_images(array, layout)
+    if described.device != images.device or (images.device >= 0 and described.library is not images.library):
         raise TypeError("masks must be of the images' library and on the images' device")
     _check.dtypes(described.dtype, described.dtype, "nearest")
-    return described, planes
+    return described, is_plane
 
 
-def _fits(masks: Any, layout: str, image: ImageBatch) -> bool:
+def _fits(masks: Any, layout: str, images: ImageBatch) -> bool:
     if masks.ndim != len(layout):
         return False
     extent = dict(zip(layout, masks.shape, strict=True))
-    frames = extent.get("T", image.axes.extents[1]) == image.axes.extents[1]
-    return (extent["H"], extent["W"]) == image.size and extent.get("N", image.samples) == image.samples and frames
+    frames = extent.get("T", images.axes.extents[1]) == images.axes.extents[1]
+    return (extent["H"], extent["W"]) == images.size and extent.get("N", images.samples) == images.samples and frames

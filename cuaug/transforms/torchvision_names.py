@@ -1,12 +1,14 @@
-"""What torchvision v2 has and this package does not, and what to use instead."""
+"""torchvision v2's names that this package does not have, and their replacements."""
 
 from __future__ import annotations
 
 _ARRAYS = "leave it out: arrays of any library come in as they are, and results are of the same library"
-_BOXES = "leave it out: Compose(..., boxes=Boxes(...), keypoints=Keypoints(...)) says what they are and which remain"
+_BOXES = (
+    "leave it out: Compose(..., boxes=Boxes(...), keypoints=Keypoints(...)) describes them, and which of them remain"
+)
 _SIZES = "every sample of a batch has one size here; "
 
-INSTEAD = {
+REPLACEMENTS = {
     "AutoAugmentPolicy": 'AutoAugment takes "imagenet", "cifar10" or "svhn"',
     "ClampBoundingBoxes": _BOXES,
     "ClampKeyPoints": _BOXES,
@@ -20,17 +22,20 @@ INSTEAD = {
     "PILToTensor": _ARRAYS,
     "RandomChannelPermutation": "index the channel axis, or call cuaug.color_matrix with a permutation of each sample",
     "RandomIoUCrop": _SIZES + "RandomResizedCrop or RandomCrop keep the boxes that remain",
-    "RandomPhotometricDistort": "ColorJitter, within RandomApply where it is not for all samples",
+    "RandomPhotometricDistort": "ColorJitter, inside RandomApply for some samples only",
     "RandomResize": _SIZES + "RandomResizedCrop, or RandomAffine with a scale",
     "RandomShortestSize": _SIZES + "Resize, then RandomResizedCrop",
     "RandomZoomOut": _SIZES + "RandomAffine with a scale below 1",
+    "RGB": "repeat the channel of grey images before the recipe",
     "SanitizeBoundingBoxes": _BOXES,
+    "SanitizeKeyPoints": _BOXES,
     "ScaleJitter": _SIZES + "RandomAffine with a scale, or RandomResizedCrop",
+    "SetClampingMode": _BOXES,
     "TenCrop": "crop five times with cuaug.crop, and flip with cuaug.hflip",
     "ToImage": _ARRAYS,
     "ToPILImage": _ARRAYS,
     "ToPureTensor": _ARRAYS,
-    "ToTensor": "ToDtype('float32', scale=True) in its place makes bytes shares of white",
-    "Transform": "compose those that are here, or change the batch before or after the recipe",
+    "ToTensor": "ToDtype('float32', scale=True) in its place scales uint8 to 0..1",
+    "Transform": "compose the transforms of this package, or change the batch before or after the recipe",
     "UniformTemporalSubsample": "index the axis of time",
 }

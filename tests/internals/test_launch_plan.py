@@ -18,11 +18,8 @@ from cuaug._arrays import images as _images
 from cuaug._arrays import protocol, torch_library
 from cuaug._arrays.images import describe_images
 from cuaug._arrays.registry import library_of
-from cuaug._fusion import batched_launch as together
-from cuaug._fusion import draw as drawing
-from cuaug._fusion import execute as run
+from cuaug._fusion import batched_launch, draw, execute, memory
 from cuaug._fusion import launch_plan as traced
-from cuaug._fusion import memory
 from cuaug._fusion.draw_kernel import Draws
 from cuaug._gpu import cupy_import, devices, kernels, streams
 from cuaug._gpu import driver as _driver
@@ -76,7 +73,7 @@ class Driver:
         record = ctypes.c_void_p.from_address(arguments).value
         of_one = ctypes.string_at(attributes, 72) if count else b""
         assert extra is None
-        size = _records.record_of(name).size * (together.MOST if name.endswith(TOGETHER) else 1)
+        size = _records.record_of(name).size * (batched_launch.MAX_BATCHED if name.endswith(TOGETHER) else 1)
         self.launched.append(Launched(name, (*numbers, of_one), ctypes.string_at(record, size)))
         return self.statuses.get(len(self.launched), 0)
 
@@ -184,7 +181,7 @@ def parted(launched):
         assert len({own.config[2] for _, own in joint}) <= 1
         for j in range(joint[0][1].config[2] if joint else 0):
             for at, (kernel, (x, y, _, *rest), record) in joint:
-                size = len(record) // together.MOST
+                size = len(record) // batched_launch.MAX_BATCHED
                 own = Launched(kernel.removesuffix(TOGETHER) + ">", (x, y, 1, *rest), record[j * size : (j + 1) * size])
                 alone.append((at, own))
         joint = []
@@ -265,24 +262,24 @@ def assert_traced(gpu, aug, dtype, layout):
     shape = (5, 64, 80, 3) if layout == "NHWC" else (5, 3, 64, 80)
     for offset in (0, 64, 1):  # other memory, aligned alike; then not
         image = describe_images(pixels[offset : offset + 5 * 64 * 80 * 3].reshape(shape), layout)
-        plan = aug._plan(image)
-        drawing._program(plan, image)
+        plan = aug._plans.plan(image)
+        draw._device_program(plan, image)
         for step in range(2):
             draws = Draws(1000 + step, 2000 + step, 2**63 - 1 - step, step, -3 - step, None)
             rows = torch.zeros((5, plan.columns), dtype=torch.float64)
             table = StridedArray(rows.data_ptr(), plan.columns, 0, 1, 1, rows)
             for by_passes, by_trace in (
-                (lambda: run.apply(plan, image, table), lambda: traced.apply(plan, image, table)),  # noqa: B023
+                (lambda: execute.apply(plan, image, table), lambda: traced.apply(plan, image, table)),  # noqa: B023
                 (lambda: called(plan, image, draws), lambda: traced.call(plan, image, draws)),  # noqa: B023
             ):
                 passes, replayed = seen(gpu, by_passes), seen(gpu, by_trace)
                 assert passes.launched
                 assert_in_its_memory(assert_same_launches(replayed, passes), replayed, passes)
-    assert len(plan.traces) == 4
+    assert len(plan.launch_plans) == 4
 
 
 def called(plan, image, draws):
-    return run.apply(plan, image, drawing.drawn(plan, image, draws, whole=False))
+    return execute.apply(plan, image, draw.draw_table(plan, image, draws, with_matrix=False))
 
 
 def test_a_call_of_a_recipe_is_one_call_of_the_driver_s_launches(gpu, monkeypatch):
@@ -338,7 +335,7 @@ def test_a_list_of_different_sizes_takes_the_launches_of_a_batch(layout, antiali
         assert not any("Ragged" in name for name in names[2:])
         known.append([(each.kernel, each.config) for each in launched])
     assert known[0] == known[1]
-    assert len(aug._plans) == 1
+    assert len(aug._plans._plans) == 1
     with pytest.raises(_check.BackendError, match="images of different sizes cannot be captured"):
         captured(aug, given, layout)
 
@@ -422,7 +419,10 @@ def test_memory_of_torch_comes_the_short_way_on_the_current_device_alone(monkeyp
 
 
 def test_arguments_have_room_for_records_that_go_together():
-    assert together.MOST * max(_records.POINTWISE.size, *(record.size for record in _records.WARPS.values())) <= 4096
+    assert (
+        batched_launch.MAX_BATCHED * max(_records.POINTWISE.size, *(record.size for record in _records.WARPS.values()))
+        <= 4096
+    )
 
 
 def random_launches(generator, count):
@@ -445,10 +445,10 @@ def test_what_goes_together_waits_for_what_it_needs(seed):
     launches = random_launches(random.Random(seed), 24)
     known = {"cuaug::warp_image<a>", "cuaug::warp_image<b>", "cuaug::histogram_lut<a>"}
     at = {}
-    for place, one in enumerate(together.joined(launches)):
+    for place, one in enumerate(batched_launch.merge_launches(launches)):
         x, y, count = one.grid
         assert (x, y) == (5, 1)
-        assert len(one.record) == 64 * (1 if count == 1 else together.MOST)
+        assert len(one.record) == 64 * (1 if count == 1 else batched_launch.MAX_BATCHED)
         assert one.kernel.endswith(TOGETHER) == (count > 1)
         for i in range(count):
             (number,) = struct.unpack_from("q", one.record, 64 * i + 8)
@@ -480,6 +480,6 @@ def test_launches_go_together_as_early_as_they_can():
         for i in range(5)
         for step, kernel in enumerate(chain)
     ]
-    two = [(each.kernel, each.grid[2]) for each in together.joined(launches[:6])]
+    two = [(each.kernel, each.grid[2]) for each in batched_launch.merge_launches(launches[:6])]
     assert two == [(kernel[:-1] + TOGETHER, 2) for kernel in chain]
-    assert [each.grid[2] for each in together.joined(launches)] == [4, 4, 4, 1, 1, 1]
+    assert [each.grid[2] for each in batched_launch.merge_launches(launches)] == [4, 4, 4, 1, 1, 1]

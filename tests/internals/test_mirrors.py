@@ -8,7 +8,7 @@ import pytest
 from cuaug._arrays import images as _images
 from cuaug._codecs import nvjpeg as _engine
 from cuaug._detection import nms as _nms
-from cuaug._fusion import batched_launch as together
+from cuaug._fusion import batched_launch
 from cuaug._fusion import draw_kernel as _draws
 from cuaug._gpu import kernels
 from cuaug._passes import geometry
@@ -33,7 +33,7 @@ def test_kernels_that_are_set_up_early_wait_for_what_is_before_them():
     ("file", "name", "mirrored"),
     [
         ("gpu/thread_work.cuh", "pointwise_threads", _grids.POINTWISE_THREADS),
-        ("gpu/batched_launch.cuh", "max_batched", together.MOST),
+        ("gpu/batched_launch.cuh", "max_batched", batched_launch.MAX_BATCHED),
         ("records/nms.cuh", "nms_tile", _nms._TILE),
         ("records/nms.cuh", "nms_block", _nms._BLOCK),
         ("detection/nms_rank.cu", "nms_rank_threads", _nms._RANK_THREADS),

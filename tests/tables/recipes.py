@@ -12,7 +12,7 @@ from helpers.compare import Tolerance, is_integer
 
 import cuaug
 from cuaug import transforms as T
-from cuaug._fusion.recipe import Blended, Branch
+from cuaug._fusion.recipe_ops import Blend, Branch
 from cuaug.transforms.transform import Transform
 from tables.draws import uniform_field
 from tables.filter_reference import gaussian_blur
@@ -65,10 +65,10 @@ class Inverted(Transform):
     def write(self, recipe):
         shares = [recipe.uniform(name, 0.1, 0.9, 1.0) for name in ("own", "inverted")]
         recipe.add(Branch(first=True))
-        recipe.pointwise("Invert")
+        recipe.add_pointwise("Invert")
         recipe.add(Branch(first=False))
-        recipe.mirrored(recipe.constant("flip", 1.0, 0.0), "y")
-        recipe.add(Blended(shares))
+        recipe.add_flip(recipe.constant("flip", 1.0, 0.0), "y")
+        recipe.add(Blend(shares))
 
 
 def inverted(t, images, p, how):

@@ -17,7 +17,7 @@ from tables import warp_reference as reference
 
 import cuaug
 from cuaug import transforms as T
-from cuaug._fusion import recipe as recipe_module
+from cuaug._fusion import recipe_ops
 from cuaug.transforms import compose
 from cuaug.transforms import transform as _transform
 
@@ -136,9 +136,7 @@ def test_images_that_belong_together_share_their_draws_and_have_one_size():
     result = aug({"left": {"image": left}, "right": {"image": right}}, step=1)
     assert_equal(result["left"]["image"], aug(left, step=1))
     assert_equal(result["right"]["image"], aug(right, step=1))
-    with pytest.raises(
-        ValueError, match=r"cuaug.Compose: images that belong together must have one size, got \(23, 17\)"
-    ):
+    with pytest.raises(ValueError, match=r"cuaug.Compose: images of one sample must have one size, got \(23, 17\)"):
         aug({"left": {"image": left}, "right": {"image": right[:, :-1]}})
 
 
@@ -305,7 +303,7 @@ class Mixes(_transform.Transform):
 
     def write(self, recipe):
         partner, lam = recipe.constant("partner", -1.0), recipe.uniform("lam", 0.2, 0.8, 1.0)
-        recipe.add(recipe_module.Mixed("Mixup", [partner, lam], lam, 4))
+        recipe.add(recipe_ops.Mix("Mixup", [partner, lam], lam, 4))
 
 
 @every_home
@@ -343,7 +341,7 @@ def test_a_plan_says_passes_launches_bytes_and_why():
         "pass 1  uint8 [256, 256, 3] -> uint8 [224, 224, 3]   the images are read",
         "        RandomResizedCrop, RandomHorizontalFlip: one resample, bilinear",
         "        ColorJitter up to its mean; a mean is taken on the way",
-        "pass 2  uint8 [224, 224, 3] -> float16 [224, 224, 3]   a mean of all pixels comes before what changes them",
+        "pass 2  uint8 [224, 224, 3] -> float16 [224, 224, 3]   the mean of all pixels is needed first",
         "        ColorJitter from its mean on, RandomGrayscale, ToDtype, Normalize",
     ]
     assert plan.bytes_per_sample == 256 * 256 * 3 + 2 * 224 * 224 * 3 + 224 * 224 * 3 * 2
@@ -378,15 +376,15 @@ BEFORE, AFTER = ["JitterBeforeMean"], ["JitterAfterMean"]
 )
 def test_the_pass_before_a_mean_does_what_comes_before_it(transforms, chains, measured):
     batch = noise((2, 100, 90, 3))
-    plan = T.Compose(transforms)._plan(cuaug._arrays.images.describe_images(batch))
+    plan = T.Compose(transforms)._plans.plan(cuaug._arrays.images.describe_images(batch))
     assert [[op.op for op in each.chain] for each in plan.passes] == chains
-    assert [i for i, each in enumerate(plan.passes) if each.measures] == measured
-    for each in plan.passes:
-        places = [column.place for column in each.columns]
-        assert places == [places[0] + i for i in range(len(places))]
-        if each.measured_by:
-            assert each.measured_by.measures is each.chain[each.means[0]].mean
-            assert each.source == each.measured_by.target
+    assert [i for i, each in enumerate(plan.passes) if each.mean_output] == measured
+    for pass_ in plan.passes:
+        indices = [column.index for column in pass_.chain_columns]
+        assert indices == [indices[0] + i for i in range(len(indices))]
+        if pass_.mean_from:
+            assert pass_.mean_from.mean_output is pass_.chain[pass_.mean_ops[0]].mean
+            assert pass_.input_dtype == pass_.mean_from.output_dtype
 
 
 def test_a_plan_says_which_half_of_a_jitter_each_pass_does():
@@ -406,7 +404,7 @@ def test_a_second_argument_of_one_axis_is_labels(home):
     batch, labels = images(home), put(np.array([0, 2, 1]), home)
     aug = T.CutMix(num_classes=3)
     made, shares = aug(batch, labels)
-    again, expected = T.Compose([T.CutMix(num_classes=3)], seed=aug._alone.seed)(batch, labels=labels)
+    again, expected = T.Compose([T.CutMix(num_classes=3)], seed=aug._own_recipe.seed)(batch, labels=labels)
     assert_equal(to_numpy(made), to_numpy(again))
     assert_equal(to_numpy(shares), to_numpy(expected))
     assert to_numpy(shares).shape == (3, 3)
@@ -439,7 +437,7 @@ def test_a_field_of_displacements_says_what_it_costs_and_keeps_to_itself():
         ("ElasticTransform", "RandomInvert", "ToDtype"),
         ("RandomRotation",),
     ]
-    assert "no matrix" in own.why
+    assert "displacement field" in own.why
     assert own.lines[0] == (
         "ElasticTransform: one resample, bilinear, by a field of noise, smoothed by 41 x 41 taps: "
         "2 launches, 0.64 MB a sample"
@@ -454,10 +452,10 @@ def test_branches_begin_where_the_first_did_and_are_blended_in_one_pass():
     aug = T.Compose([T.RandomHorizontalFlip(), T.AugMix(chain_depth=1, all_ops=False), T.Normalize(0.5, 0.5)], seed=0)
     plan = aug.plan(size=(100, 200))
     assert [each.why for each in plan.passes[1:]] == [
-        "branches begin with the images as they are by now",
-        "another branch, from where they began",
-        "another branch, from where they began",
-        "what the branches have made is blended",
+        "the branches start from the images at this point",
+        "another branch starts from the images that the first one read",
+        "another branch starts from the images that the first one read",
+        "the results of the branches are blended",
     ]
     blend = plan.passes[4]
     assert blend.lines == ("AugMix: the image and 3 branches, in a sum that is rounded once", "Normalize")
@@ -608,7 +606,7 @@ class TwoOfAName(_transform.Transform):
 
     def write(self, recipe):
         for _ in range(2):
-            recipe.pointwise("RandomGrayscale", [recipe.chance("grey", 0.4)])
+            recipe.add_pointwise("RandomGrayscale", [recipe.bernoulli("grey", 0.4)])
 
 
 def all_kinds(seed=6):
@@ -713,7 +711,7 @@ def test_no_attribute_of_a_transform_hides_one_of_a_module():
     allowed = {"__call__", "forward", "apply", "state_dict", "load_state_dict", "get_extra_state", "set_extra_state"}
     for own in (own for own in EVERYTHING.values() if isinstance(own, _transform.Transform)):
         names = {name for cls in type(own).__mro__[:-2] if cls.__module__.startswith("cuaug") for name in vars(cls)}
-        names |= set(own._made_with())
+        names |= set(own._init_arguments())
         hidden = {name for name in names & set(dir(torch.nn.Module())) if not name.startswith("__")}
         assert hidden <= allowed, type(own).__name__
 
@@ -773,7 +771,7 @@ def test_a_recipe_reads_as_it_was_written():
             r"^cuaug.Compose: RandomCrop: size must fit",
         ),
         (lambda: T.RandomCrop(99)(noise(SHAPE)), r"^cuaug.Compose: RandomCrop: size must fit"),
-        (lambda: T.Compose([len]), r"^cuaug.Compose: transforms must be those of cuaug.transforms, got builtin"),
+        (lambda: T.Compose([len]), r"^cuaug.Compose: every transform must come from cuaug.transforms, got builtin"),
         (lambda: T.Compose(T.RandomInvert()), r"^cuaug.Compose: transforms must be a list of transforms, got RandomI"),
         (lambda: T.RandomApply([]), r"^cuaug.RandomApply: transforms must be at least one, got none$"),
         (lambda: T.ToDtype({"image": "float32"}), r"^cuaug.ToDtype: dtype must be that of the images"),
@@ -781,7 +779,7 @@ def test_a_recipe_reads_as_it_was_written():
         (lambda: T.MixUp()(noise(SHAPE), SHARES), r"masks must not be given .* labels are given as labels="),
         (lambda: T.Compose([], seed=-1), r"^cuaug.Compose: seed must be at least 0, got -1"),
         (lambda: T.Compose([], boxes="XYXY"), r"^cuaug.Compose: boxes must be Boxes\(...\), got 'XYXY'"),
-        (lambda: T.Compose([])("images"), r"^cuaug.Compose: images were not found in a str"),
+        (lambda: T.Compose([])("images"), r"^cuaug.Compose: no image found in the argument \(a str\)"),
     ],
 )
 def test_an_error_names_the_transform(call, said):

@@ -10,7 +10,7 @@ from tables import draws as reference_draws
 from tables.draws import Words, philox
 
 from cuaug import transforms as T
-from cuaug._fusion.recipe import Column, Instruction
+from cuaug._fusion.recipe_ops import Column, Instruction
 from cuaug.transforms.transform import Transform
 
 SEED = 2**62 + 987654321

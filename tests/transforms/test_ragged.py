@@ -9,8 +9,9 @@ from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
 from cuaug import transforms as T
 from cuaug._arrays import images as _images
 from cuaug._fusion import draw_kernel as _draws
-from cuaug._fusion.recipe import Column
+from cuaug._fusion.recipe_ops import Column
 from cuaug._passes import warp as _warp
+from cuaug.transforms.plan_cache import PlanCache
 from cuaug.transforms.transform import Transform
 
 every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
@@ -28,7 +29,7 @@ class Contrast(Transform):
 
     def write(self, recipe):
         about = Column("")
-        recipe.pointwise("AdjustContrast", [recipe.uniform("factor", 0.5, 1.0, 1.0), about], mean=about)
+        recipe.add_pointwise("AdjustContrast", [recipe.uniform("factor", 0.5, 1.0, 1.0), about], mean=about)
 
 
 # What is done to images of which sizes, and how many batches that takes.
@@ -228,22 +229,26 @@ def test_the_list_is_read_where_it_lies():
 def test_new_sizes_need_no_new_plan(monkeypatch):
     aug = T.Compose([CROP, *FLIPS, JITTER], seed=3)
     aug(mixed(("numpy", "cpu"), SIZES))
-    monkeypatch.setattr(type(aug), "_write", lambda *_: pytest.fail("a plan was written"))
+    monkeypatch.setattr(PlanCache, "new_plan", lambda *_: pytest.fail("a plan was written"))
     aug(mixed(("numpy", "cpu"), [(h + 5, w + 3) for h, w in SIZES]))
     aug(mixed(("numpy", "cpu"), LARGE))
 
 
 def test_sizes_are_forgotten_at_last(monkeypatch):
-    monkeypatch.setattr("cuaug._fusion.ragged._MOST", 4)
+    monkeypatch.setattr("cuaug._fusion.ragged._MAX_SIZES", 4)
     aug, given = T.Compose([CROP], seed=3), mixed(("numpy", "cpu"), SIZES)
     first, second = aug(given, step=0), aug(given, step=0)
-    assert len(aug._leads._known) <= 4
+    assert len(aug._plans.prefixes._cache) <= 4
     assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
 
 
 def test_a_size_that_two_images_have_by_chance_is_not_the_recipe_s():
     """What all sizes become is found by a size that is like the first in nothing."""
-    leading = lambda *transforms: T.Compose(transforms)._leads.count(_images.placeholder((1, 40, 60, 3), "uint8"))  # noqa: E731
+    image = _images.placeholder((1, 40, 60, 3), "uint8")
+
+    def leading(*transforms):
+        return T.Compose(transforms)._plans.prefixes.length(image)
+
     assert leading(T.Resize(12), T.Pad(2), T.CenterCrop(8), T.RandomCrop(4)) == 3
     assert leading(T.Resize((40, 60)), T.RandomCrop(4)) == 1
     assert leading(T.Resize(12), T.RandomHorizontalFlip()) == 0

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 from cuaug.transforms import boxes as _boxes
 from cuaug.transforms import keypoints as _keypoints
+from cuaug.transforms import sample_kinds
 from cuaug.transforms import sample_structure as structure
 from cuaug.transforms import targets as _targets
 
-find = structure.find
+find = structure.parse_sample
 
 Pair = collections.namedtuple("Pair", "x y")
 Batch = collections.namedtuple("Batch", "images index labels")
@@ -44,7 +45,7 @@ def marked(sample, size=(7, 9)):
 
     targets = find(sample)
     kinds = {target.kind for target in targets.targets}
-    return targets.put_back({kind: [mark(kind, own.value) for own in targets.of(kind)] for kind in kinds}, size)
+    return targets.rebuild({kind: [mark(kind, own.value) for own in targets.of(kind)] for kind in kinds}, size)
 
 
 # By place.
@@ -75,7 +76,7 @@ def test_a_list_of_single_images_is_a_ragged_batch():
     assert find([zeros(8, 8)]).samples == 1
     assert marked(ragged) == ["IMAGES"] * 2
     assert marked(tuple(ragged)) == ("IMAGES",) * 2
-    assert find(ragged).put_back({"images": [zeros(2, 3, 5, 5)]}, (5, 5)).shape == (2, 3, 5, 5)
+    assert find(ragged).rebuild({"images": [zeros(2, 3, 5, 5)]}, (5, 5)).shape == (2, 3, 5, 5)
 
 
 @pytest.mark.parametrize("container", [list, tuple, lambda pair: Pair(*pair)])
@@ -224,37 +225,37 @@ def test_a_list_of_dicts_is_one_per_sample():
     sample = [{"image": zeros(3, 8, 8), "boxes": zeros(n, 4)} for n in (1, 2)]
     assert found(sample)[0] == ("images", [(3, 8, 8)] * 2, ((0, "image"), (1, "image")))
     assert marked(sample) == [{"image": "IMAGES", "boxes": "BOXES"}] * 2
-    dense = find(sample).put_back({"images": [zeros(2, 3, 5, 5)]}, (5, 5))
+    dense = find(sample).rebuild({"images": [zeros(2, 3, 5, 5)]}, (5, 5))
     assert dense[1]["image"].shape == (3, 5, 5)
 
 
 def test_the_mask_of_boxes_goes_beside_them():
     images, targets = detection()
     kept = [np.ones(len(target["boxes"]), bool) for target in targets]
-    back = find((images, targets)).put_back({"valid": [kept]}, (8, 8))
+    back = find((images, targets)).rebuild({"valid": [kept]}, (8, 8))
     assert [target["valid"] is own for target, own in zip(back[1], kept, strict=True)] == [True] * 3
     assert "valid" not in targets[0]
-    back = find({"images": zeros(2, 3, 8, 8), "boxes": zeros(2, 5, 4)}).put_back({"valid": ["mask"]}, (8, 8))
+    back = find({"images": zeros(2, 3, 8, 8), "boxes": zeros(2, 5, 4)}).rebuild({"valid": ["mask"]}, (8, 8))
     assert back["valid"] == "mask"
-    back = find({"image": zeros(3, 8, 8), "boxes": zeros(5, 4)}).put_back({"valid": [["mask"]]}, (8, 8))
+    back = find({"image": zeros(3, 8, 8), "boxes": zeros(5, 4)}).rebuild({"valid": [["mask"]]}, (8, 8))
     assert back["valid"] == "mask"
     sample = {"images": zeros(2, 3, 8, 8), "boxes": zeros(2, 5, 4), "valid": zeros(2, 5)}
-    assert find(sample).put_back({"valid": ["mask"]}, (8, 8))["valid"] == "mask"
+    assert find(sample).rebuild({"valid": ["mask"]}, (8, 8))["valid"] == "mask"
 
 
 def test_the_mask_of_boxes_in_no_dict_has_no_place(tv):
     boxes = tv.BoundingBoxes(torch.zeros(5, 4), format="XYXY", canvas_size=(8, 8))
     sample = (tv.Image(torch.zeros(3, 8, 8)), boxes)
-    back = find(sample).put_back({"valid": [["mask"]]}, (8, 8))
+    back = find(sample).rebuild({"valid": [["mask"]]}, (8, 8))
     assert [own is given for own, given in zip(back, sample, strict=True)] == [True, True]
 
 
 def test_a_mask_with_a_field_of_its_own_goes_there():
     Target = collections.namedtuple("Target", "images boxes valid")
     sample = Target(zeros(2, 3, 8, 8), zeros(2, 5, 4), zeros(2, 5))
-    assert find(sample).put_back({"valid": ["mask"]}, (8, 8)).valid == "mask"
+    assert find(sample).rebuild({"valid": ["mask"]}, (8, 8)).valid == "mask"
     without = Batch(zeros(2, 3, 8, 8), 0, {"bboxes": zeros(2, 5, 4)})
-    assert find(without).put_back({"valid": ["mask"]}, (8, 8)).labels["valid"] == "mask"
+    assert find(without).rebuild({"valid": ["mask"]}, (8, 8)).labels["valid"] == "mask"
 
 
 def test_no_samples():
@@ -263,7 +264,7 @@ def test_no_samples():
     assert found(sample)[1:] == [
         ("masks", (0, 8, 8), (("masks",),)), ("boxes", [], (("boxes",),)), ("labels", (0,), (("labels",),)),
     ]  # fmt: skip
-    back = find(sample).put_back({"images": [zeros(0, 3, 4, 4)], "boxes": [[]]}, (4, 4))
+    back = find(sample).rebuild({"images": [zeros(0, 3, 4, 4)], "boxes": [[]]}, (4, 4))
     assert back["images"].shape == (0, 3, 4, 4)
     assert back["boxes"] == []
     assert find({"images": []}).samples == 0
@@ -271,7 +272,7 @@ def test_no_samples():
 
 def test_lists_may_take_the_place_of_arrays():
     compacted = [zeros(2, 4), zeros(0, 4)]
-    back = find({"images": zeros(2, 3, 8, 8), "boxes": zeros(2, 5, 4)}).put_back({"boxes": [compacted]}, (8, 8))
+    back = find({"images": zeros(2, 3, 8, 8), "boxes": zeros(2, 5, 4)}).rebuild({"boxes": [compacted]}, (8, 8))
     assert back["boxes"] == compacted
 
 
@@ -299,7 +300,7 @@ def stand_in():
             setattr(tensor, name, Format[value] if isinstance(value, str) else value)
         return tensor
 
-    for name in structure.TV_TENSORS:
+    for name in sample_kinds.TV_TENSORS:
         setattr(module, name, type(name, (TVTensor,), {"__new__": made}))
 
     def wrap(wrappee, *, like, **said):
@@ -328,7 +329,7 @@ def moved(sample, size):
         return [plus(own) for own in value] if isinstance(value, list) else value + 1
 
     kinds = {target.kind for target in targets.targets} - {"labels"}
-    return targets.put_back({kind: [plus(target.value) for target in targets.of(kind)] for kind in kinds}, size)
+    return targets.rebuild({kind: [plus(target.value) for target in targets.of(kind)] for kind in kinds}, size)
 
 
 def test_tv_tensors_come_back_as_tv_tensors(tv):
@@ -339,7 +340,7 @@ def test_tv_tensors_come_back_as_tv_tensors(tv):
         "points": tv.KeyPoints(torch.zeros(6, 2), canvas_size=(8, 8)),
     }
     targets = find(sample)
-    assert [(target.kind, target.format, target.only) for target in targets.targets] == [
+    assert [(target.kind, target.format, target.sample_axis_added) for target in targets.targets] == [
         ("images", None, False), ("masks", None, False), ("boxes", "XYWH", True), ("keypoints", None, True),
     ]  # fmt: skip
     assert all(type(own) is torch.Tensor for target in targets.targets for own in [*target.value])
@@ -362,7 +363,7 @@ def test_a_batch_of_tv_tensors(tv):
     listed = moved(([tv.Image(torch.zeros(3, 8, 8)), tv.Image(torch.zeros(3, 9, 8))], boxes), [(5, 6), (7, 8)])
     assert [type(own) for own in listed[0]] == [tv.Image] * 2
     assert [own.canvas_size for own in listed[1]] == [(5, 6), (7, 8)]
-    dense = find([tv.Image(torch.zeros(3, 8, 8))] * 2).put_back({"images": [torch.zeros(2, 3, 4, 4)]}, (4, 4))
+    dense = find([tv.Image(torch.zeros(3, 8, 8))] * 2).rebuild({"images": [torch.zeros(2, 3, 4, 4)]}, (4, 4))
     assert type(dense) is tv.Image
     assert dense.shape == (2, 3, 4, 4)
 
@@ -370,7 +371,7 @@ def test_a_batch_of_tv_tensors(tv):
 def test_the_mask_of_bounding_boxes_is_a_plain_tensor(tv):
     sample = {"image": tv.Image(torch.zeros(3, 8, 8)),
               "boxes": tv.BoundingBoxes(torch.zeros(2, 4), format="XYXY", canvas_size=(8, 8))}  # fmt: skip
-    back = find(sample).put_back({"valid": [[torch.ones(2, dtype=torch.bool)]]}, (8, 8))
+    back = find(sample).rebuild({"valid": [[torch.ones(2, dtype=torch.bool)]]}, (8, 8))
     assert type(back["valid"]) is torch.Tensor
 
 
@@ -409,7 +410,7 @@ def shifted(sample, boxes=_boxes.Boxes(), keypoints=_keypoints.Keypoints(), by=2
     targets = find(sample)
     M = np.tile(np.eye(3), (targets.samples, 1, 1))
     M[:, 0, 2] = by * np.arange(1, targets.samples + 1)
-    return targets.put_back(_targets.follow(targets, M, (8, 10), boxes, keypoints), (8, 10))
+    return targets.rebuild(_targets.transform_targets(targets, M, (8, 10), boxes, keypoints), (8, 10))
 
 
 def test_detection_targets_follow():
@@ -475,11 +476,11 @@ def test_bounding_boxes_follow_in_their_own_format(tv):
 
 BATCH = zeros(4, 3, 8, 8)
 REFUSED = {
-    "nothing": ({"pictures": BATCH}, "images were not found in a dict: pass an array"),
-    "a path": ("photo.jpg", "images were not found in a str"),
-    "an empty list": ([], "images were not found in a list"),
-    "boxes alone": ({"boxes": zeros(4, 5, 4)}, "images were not found"),
-    "labels first": ((zeros(4), BATCH), "images were not found in a tuple"),
+    "nothing": ({"pictures": BATCH}, "no image found in the argument \\(a dict\\): pass an array"),
+    "a path": ("photo.jpg", "no image found in the argument \\(a str\\)"),
+    "an empty list": ([], "no image found in the argument \\(a list\\)"),
+    "boxes alone": ({"boxes": zeros(4, 5, 4)}, "no image found"),
+    "labels first": ((zeros(4), BATCH), "no image found in the argument \\(a tuple\\)"),
     "masks unnamed": ((BATCH, zeros(4, 8, 8)), r"shape \(4, 8, 8\) at \[1\] could be masks, boxes or other images: "),
     "mask of one": ((zeros(8, 8, 3), zeros(8, 8)), r"an array of shape \(8, 8\) at \[1\] could be masks"),
     "masks third": ((BATCH, zeros(4), zeros(4, 8, 8)), r"shape \(4, 8, 8\) at \[2\] could be"),
@@ -525,6 +526,6 @@ trees = st.recursive(
 def test_whatever_surrounds_the_images_comes_back_equal(one, other):
     images = zeros(2, 3, 4, 4)
     for sample in ({"images": images, "x": one, "y": other}, [one, {"images": images}, other], (images, None, one)):
-        back = find(sample).put_back({"images": [images]}, (4, 4))
+        back = find(sample).rebuild({"images": [images]}, (4, 4))
         assert repr(back) == repr(sample)
         assert type(back) is type(sample)

@@ -19,7 +19,7 @@ from cuaug.transforms import keypoints as _keypoints
 from cuaug.transforms import point_map as _map
 
 Boxes, Keypoints = _boxes.Boxes, _keypoints.Keypoints
-move_boxes, move_keypoints = _boxes.move, _keypoints.move
+move_boxes, move_keypoints = _boxes.transform_boxes, _keypoints.transform_keypoints
 
 every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
 FLOAT64 = Tolerance(1e-9, 1e-10, reason="float64 against float64 in another order")
@@ -345,20 +345,20 @@ def test_compact_keeps_the_valid_and_what_goes_along(home, ragged, monkeypatch):
 
 def test_labels_of_boxes_and_of_images_are_told_apart_by_their_shapes():
     dense, ragged = np.zeros((2, 3, 4)), [np.zeros((3, 4)), np.zeros((1, 4))]
-    assert _boxes.per_box(np.zeros((2, 3)), dense)
-    assert _boxes.per_box(np.zeros((2, 3, 80)), dense)
-    assert not _boxes.per_box(np.zeros(2), dense)
-    assert not _boxes.per_box(np.zeros((2, 80)), dense)
-    assert not _boxes.per_box([1, 2], dense)
-    assert _boxes.per_box([np.zeros(3), [7]], ragged)
-    assert not _boxes.per_box([5, 7], ragged)
-    assert not _boxes.per_box(["cat", "dog"], ragged)
-    assert not _boxes.per_box([np.array(5), np.array(7)], ragged)
-    assert not _boxes.per_box(np.zeros(2), ragged)
+    assert _boxes.has_label_per_box(np.zeros((2, 3)), dense)
+    assert _boxes.has_label_per_box(np.zeros((2, 3, 80)), dense)
+    assert not _boxes.has_label_per_box(np.zeros(2), dense)
+    assert not _boxes.has_label_per_box(np.zeros((2, 80)), dense)
+    assert not _boxes.has_label_per_box([1, 2], dense)
+    assert _boxes.has_label_per_box([np.zeros(3), [7]], ragged)
+    assert not _boxes.has_label_per_box([5, 7], ragged)
+    assert not _boxes.has_label_per_box(["cat", "dog"], ragged)
+    assert not _boxes.has_label_per_box([np.array(5), np.array(7)], ragged)
+    assert not _boxes.has_label_per_box(np.zeros(2), ragged)
     with pytest.raises(ValueError, match=r"labels\[1\] must hold one label per box, 1, got 2"):
-        _boxes.per_box([[1, 2, 3], [4, 5]], ragged)
+        _boxes.has_label_per_box([[1, 2, 3], [4, 5]], ragged)
     with pytest.raises(ValueError, match="labels must hold 2 entries, one per sample, got 1"):
-        _boxes.per_box([[1, 2, 3]], ragged)
+        _boxes.has_label_per_box([[1, 2, 3]], ragged)
 
 
 # Keypoints.
@@ -585,7 +585,7 @@ def test_targets_of_the_host_follow_images_of_a_device(ragged):
 
 def test_lists_are_taken_apart_where_they_were_joined():
     lengths = [2, 0, 3]
-    assert _map.owners(lengths).tolist() == [0, 0, 2, 2, 2]
+    assert _map.sample_indices(lengths).tolist() == [0, 0, 2, 2, 2]
     assert [own.tolist() for own in _map.split(np.arange(5), lengths)] == [[0, 1], [], [2, 3, 4]]
 
 

@@ -1,6 +1,6 @@
 """Gates, levels, noise, masks, mixing and policies: each is the function, with what was drawn for the sample."""
 
-import importlib
+import inspect
 import itertools
 import json
 import math
@@ -16,6 +16,7 @@ import cuaug
 from cuaug import transforms as T
 from cuaug.transforms import magnitudes as _magnitudes
 from cuaug.transforms import policy_tables as _policies
+from cuaug.transforms.torchvision_names import REPLACEMENTS
 
 N, H, W, C = 48, 33, 47, 3
 
@@ -451,10 +452,11 @@ def test_trivial_augment_does_what_it_drew():
 
 
 def kinds(plan):
-    """Of each pass, what moves pixels, what retouches others, and what is done to all."""
+    """Of each pass: the first ops, the overrides, and the chain."""
     return [
-        [[type(op).__name__ for op in ops] for ops in (each.heads, each.retouches)] + [[op.op for op in each.chain]]
-        for each in plan.passes
+        [[type(op).__name__ for op in ops] for ops in (pass_.first_ops, pass_.overrides)]
+        + [[op.op for op in pass_.chain]]
+        for pass_ in plan.passes
     ]
 
 
@@ -463,7 +465,7 @@ def test_a_slot_of_a_policy_is_one_pass_which_what_follows_joins():
     images, alone = batch(samples=200), T.TrivialAugmentWide(fill=9)
     aug = T.Compose([alone, T.ToDtype("float32", scale=True)], seed=7)
     colours = ["AdjustBrightness", "AdjustSaturation", "Posterize", "Solarize"]
-    assert kinds(aug.draw(images).plan) == [[["Geometric", "Geometric"], ["Sharpened", "Relevelled"], colours]]
+    assert kinds(aug.draw(images).plan) == [[["CoordinateMap", "CoordinateMap"], ["Sharpen", "HistogramLut"], colours]]
     plan = aug.plan(images)
     assert (len(plan.passes), plan.launches) == (1, 3)  # the draws, and the counts of levels
     params = aug.draw(images, step=3)
@@ -485,7 +487,7 @@ def test_a_choice_of_filters_and_moves_is_one_pass():
     entries.append(T.RandomHorizontalFlip(1.0))
     images, aug = batch(samples=40), T.Compose([T.RandomChoice(entries), T.ToDtype("float32", scale=True)], seed=1)
     (only,) = kinds(aug.draw(images).plan)
-    assert only == [["Geometric", "Geometric"], ["Relevelled", "Sharpened"], ["Rescale"]]
+    assert only == [["CoordinateMap", "CoordinateMap"], ["HistogramLut", "Sharpen"], ["Rescale"]]
     params = aug.draw(images)
     made, chosen = aug.apply(images, params), column(params, "chosen").astype(int)
     assert set(chosen) == {0, 1, 2, 3}
@@ -614,11 +616,11 @@ def torch_tables(bins, shear, shift, angle, factor, bits, most_bits=8):
 def test_magnitudes_are_torchvision_s(bins):
     for size in ((32, 32), (224, 331), (H, W), (640, 96)):
         wanted = torch_tables(bins, 0.3, [150.0 / 331.0 * extent for extent in size], 30.0, 0.9, 4)
-        assert _magnitudes.moderate(bins, size) == wanted
+        assert _magnitudes.standard_magnitudes(bins, size) == wanted
         if bins == 10:
             wanted = torch_tables(bins, 0.3, [extent / 3 for extent in size], 30.0, 0.9, 4, most_bits=4)
-            assert _magnitudes.blended(size) == wanted
-    assert _magnitudes.wide(bins) == torch_tables(bins, 0.99, (32.0, 32.0), 135.0, 0.99, 6)
+            assert _magnitudes.augmix_magnitudes(size) == wanted
+    assert _magnitudes.wide_magnitudes(bins) == torch_tables(bins, 0.99, (32.0, 32.0), 135.0, 0.99, 6)
 
 
 def test_magnitudes_are_drawn_from_the_tables_with_either_sign():
@@ -702,7 +704,7 @@ def test_policies_take_bytes():
     [
         (lambda: T.RandomApply(T.Identity()), TypeError, "transforms must be a list"),
         (lambda: T.RandomApply([]), TypeError, "at least one"),
-        (lambda: T.RandomOrder([abs]), TypeError, "those of cuaug.transforms"),
+        (lambda: T.RandomOrder([abs]), TypeError, "must come from cuaug.transforms"),
         (lambda: T.RandomApply([T.Identity()], p=1.5), ValueError, "p must be in"),
         (lambda: T.RandomChoice([T.Identity()], p=[1, 2]), ValueError, "one weight for each of the 1"),
         (lambda: T.RandomChoice([T.Identity()], p=[0]), ValueError, "one weight for each"),
@@ -747,9 +749,14 @@ def test_a_name_of_torchvision_s_that_is_missing_says_what_to_use(name):
     assert not hasattr(T, "NoSuchThing")
 
 
-def test_every_name_is_there_or_said_to_be_missing():
-    missing = importlib.import_module("cuaug.transforms.torchvision_names").INSTEAD
-    assert not set(missing) & set(T.__all__)
+def test_transforms_have_or_explain_every_name_of_torchvision():
+    v2 = pytest.importorskip("torchvision.transforms.v2")
+    theirs = {name for name in dir(v2) if name[0] != "_" and inspect.isclass(getattr(v2, name))}
+    assert theirs - set(T.__all__) - set(REPLACEMENTS) == set()
+
+
+def test_transforms_explain_no_name_that_exists():
+    assert not set(REPLACEMENTS) & set(T.__all__)
     assert all(getattr(T, name) for name in T.__all__)
 
 

@@ -1,0 +1,23 @@
+"""Runs a recipe where its images are: recorded launches on a GPU, loops sample by sample on a CPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._arrays.images import ImageBatch
+from .._passes.parameters import StridedArray
+from . import cpu_run, draw, launch_plan
+from .draw_kernel import Draws
+from .plan import RecipePlan
+
+
+def apply(plan: RecipePlan, images: ImageBatch, table: StridedArray) -> Any:
+    """The images, transformed by the rows of a parameter table."""
+    return (cpu_run if images.device < 0 else launch_plan).apply(plan, images, table)
+
+
+def call(plan: RecipePlan, images: ImageBatch, draws: Draws) -> Any:
+    """The images, transformed by parameters that are drawn for them."""
+    if images.device >= 0:
+        return launch_plan.call(plan, images, draws)
+    return cpu_run.apply(plan, images, draw.draw_table(plan, images, draws, with_matrix=False))

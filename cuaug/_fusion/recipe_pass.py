@@ -1,0 +1,169 @@
+"""One pass of a recipe: read the images once, sample them, run the chain of pointwise ops, store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .._check import WHITE
+from .recipe_ops import (
+    Blend,
+    Blur,
+    Branch,
+    Cast,
+    Column,
+    CoordinateMap,
+    Displacement,
+    Instruction,
+    Op,
+    OverrideOp,
+    Pointwise,
+    Resize,
+    Separate,
+)
+
+FirstOp = CoordinateMap | Resize | Displacement | Separate
+MEAN_FIRST = "the mean of all pixels is needed first"
+
+
+@dataclass
+class Pass:
+    """Geometry first (consecutive maps are one resample), then the op chain, then the store.
+
+    `overrides` change samples that nothing else in the pass changes, by the whole image's histogram or by neighbours.
+    """
+
+    reason: str  # why the pass begins
+    input_dtype: str
+    input_size: tuple[int, int]
+    first_ops: list[FirstOp] = field(default_factory=list)
+    overrides: list[OverrideOp] = field(default_factory=list)
+    chain: list[Pointwise] = field(default_factory=list)
+    output_dtype: str = ""
+    range_changed: bool = False  # a conversion without scaling has changed what the full range is
+    branch: Branch | None = None  # the pass reads the branch's input, not the result of the pass before
+    matrix: list[Column] = field(default_factory=list)  # output to input, of a pass with geometry
+    ops: list[Op] = field(default_factory=list)  # all of them, in the user's order
+    mean_output: Column | None = None  # the mean of the result, taken while storing, for the pass that follows
+    mean_from: Pass | None = None  # the pass whose `mean_output` is the first mean that this pass needs
+    follows_resample: bool = False  # reads the output of the resample kernel
+
+    @property
+    def output_size(self) -> tuple[int, int]:
+        sizes = (op.size for op in reversed(self.first_ops) if isinstance(op, (CoordinateMap, Resize)))
+        return next(sizes, self.input_size)
+
+    @property
+    def max_value(self) -> float:
+        return WHITE.get(self.input_dtype, 1.0)
+
+    @property
+    def chain_columns(self) -> list[Column]:
+        """The chain's parameters, in the order in which the kernel reads them."""
+        return [column for op in self.chain for column in op.columns]
+
+    @property
+    def mean_ops(self) -> list[int]:
+        """The indices of the chain's ops that need the mean of what precedes them."""
+        return [i for i, op in enumerate(self.chain) if op.mean is not None]
+
+    @property
+    def first_op(self) -> FirstOp | None:
+        return self.first_ops[0] if self.first_ops else None
+
+    @property
+    def is_pointwise(self) -> bool:
+        """An output pixel depends on the input pixel at its own place, and on means, only."""
+        return not (self.first_ops or self.overrides)
+
+    @property
+    def is_single_override(self) -> bool:
+        """One override and nothing else: the public function's own kernels are faster than a warp."""
+        alone = len(self.overrides) == 1 and not (self.first_ops or self.chain or self.mean_output)
+        return alone and self.output_dtype == self.input_dtype
+
+    @property
+    def is_warp(self) -> bool:
+        """The first op runs in the warp kernel, which may run the chain as well."""
+        op = self.first_op
+        return isinstance(op, (CoordinateMap, Displacement)) or (isinstance(op, Resize) and op.fits_warp)
+
+    @property
+    def is_resample(self) -> bool:
+        """The first op runs in the resample kernel, which runs no chain."""
+        return isinstance(self.first_op, Resize) and not self.first_op.fits_warp
+
+    @property
+    def is_blur(self) -> bool:
+        return isinstance(self.first_op, Blur)
+
+    @property
+    def runs_chain(self) -> bool:
+        """The kernel of the first op can run the chain before it stores."""
+        return not self.first_ops or self.is_warp or isinstance(self.first_op, Blend)
+
+    @property
+    def source_box(self) -> Sequence[Column]:
+        """The box outside which the first op treats its input as border."""
+        op = self.first_op
+        return op.columns if isinstance(op, Resize) or (isinstance(op, CoordinateMap) and op.within_box) else ()
+
+    @property
+    def has_geometry(self) -> bool:
+        return isinstance(self.first_op, (CoordinateMap, Resize, Displacement))
+
+    @property
+    def sampling(self) -> CoordinateMap | Displacement:
+        """The op whose interpolation, border and fill the pass has."""
+        if isinstance(self.first_op, Displacement):
+            return self.first_op
+        maps = [op for op in self.first_ops if isinstance(op, CoordinateMap)]
+        if not maps:
+            return CoordinateMap(Instruction("", (), ()), (), self.output_size, border="edge")
+        sampled = next((op for op in maps if not op.pixel_aligned), maps[0])
+        bordered = next((op for op in maps if op.reads_border), sampled)
+        options = {"border": bordered.border, "fill": bordered.fill}
+        return CoordinateMap(sampled.inverse_map, (), self.output_size, sampled.interpolation, **options)
+
+    def add(self, op: Op) -> None:
+        if isinstance(op, Branch):
+            self.branch = op
+            return
+        self.ops.append(op)
+        if isinstance(op, Cast):
+            if WHITE.get(op.dtype) != WHITE.get(self.output_dtype):
+                if not op.scale:
+                    self.chain.append(Pointwise("ConvertRange", ()))
+                    self.range_changed = True
+                elif not self.chain and not self.is_blur:
+                    self.chain.append(Pointwise("Rescale", ()))
+            self.output_dtype = op.dtype
+        elif isinstance(op, Pointwise):
+            self.chain.append(op)
+        elif isinstance(op, OverrideOp):
+            self.overrides.append(op)
+        else:
+            self.first_ops.append(op)
+
+    def split_at_mean(self, op: Pointwise) -> Pass:
+        """The next pass, with the part of the op that runs once its mean is known."""
+        return self._split_behind_mean(op) if self.output_dtype == self.input_dtype else self._split_before_chain(op)
+
+    def _split_behind_mean(self, op: Pointwise) -> Pass:
+        """This pass keeps what precedes the mean, and takes the mean while it stores."""
+        self.mean_output = op.mean
+        self.chain += op.before_mean
+        self.ops += [op] if op.before_mean else []
+        rest = Pass(MEAN_FIRST, self.input_dtype, self.output_size, output_dtype=self.output_dtype, mean_from=self)
+        rest.chain, rest.ops = [op.after_mean], [op]
+        return rest
+
+    def _split_before_chain(self, op: Pointwise) -> Pass:
+        """This pass keeps the geometry only: a wider output dtype takes more memory, a narrower one loses precision."""
+        moving = [id(first) for first in (*self.first_ops, *self.overrides)]
+        rest = Pass(MEAN_FIRST, self.input_dtype, self.output_size, output_dtype=self.output_dtype)
+        rest.range_changed, rest.chain = self.range_changed, [*self.chain, op]
+        rest.ops = [*(other for other in self.ops if id(other) not in moving), op]
+        self.chain, self.ops = [], [other for other in self.ops if id(other) in moving]
+        self.output_dtype, self.range_changed = self.input_dtype, False
+        return rest

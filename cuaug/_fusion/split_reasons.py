@@ -1,0 +1,154 @@
+"""Why an op cannot join a pass: the rules by which a recipe is divided into passes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .._check import WHITE
+from .recipe_ops import (
+    Autocontrast,
+    Blend,
+    Branch,
+    Cast,
+    ConditionalOp,
+    CoordinateMap,
+    Displacement,
+    HistogramLut,
+    Op,
+    OverrideOp,
+    Pointwise,
+    Resize,
+    SampleFilter,
+    Separate,
+)
+from .recipe_pass import MEAN_FIRST, Pass
+
+_STATISTICS = "needs statistics of the whole image at this point"
+_NEIGHBOURS = "each pixel needs its neighbours, or another sample's pixels, at this point"
+
+
+def split_reason(pass_: Pass, op: Op) -> str:
+    """Why the op cannot join the pass; empty if it can."""
+    if isinstance(op, Branch):
+        return _branch_reason(pass_, op)
+    if isinstance(op, Blend):
+        return "the results of the branches are blended"
+    if isinstance(op, Cast):
+        return _cast_reason(pass_, op) if op.dtype != pass_.output_dtype else ""
+    if isinstance(op, Pointwise):
+        return _pointwise_reason(pass_, op)
+    if isinstance(op, OverrideOp):
+        return _override_reason(pass_, op)
+    if not _may_precede_changes(pass_, op):
+        return "pixels are changed before they are moved"
+    if not pass_.first_ops:
+        return ""
+    if isinstance(op, Autocontrast):
+        return _STATISTICS
+    if isinstance(op, Separate) or isinstance(pass_.first_ops[-1], Separate):
+        return _NEIGHBOURS
+    if isinstance(op, Displacement) or isinstance(pass_.first_op, Displacement):
+        return "a displacement field cannot be combined with other coordinate maps"
+    if isinstance(op, Resize):
+        return "an antialiased resize reads stored pixels"
+    if isinstance(pass_.first_op, Resize):
+        return "" if op.flip_axis else "an antialiased resize comes before"
+    return _map_reason(op, [first for first in pass_.first_ops if isinstance(first, CoordinateMap)])
+
+
+def _may_precede_changes(pass_: Pass, op: Op) -> bool:
+    """Whether the op may run before all that the pass changes: other samples, on a canvas of the same size."""
+    changes = (*pass_.overrides, *pass_.chain)
+    if pass_.output_dtype != pass_.input_dtype or pass_.mean_ops:
+        return False
+    if not all(_exclude_each_other(op, other) for other in changes):
+        return False
+    return not changes or (isinstance(op, CoordinateMap) and op.size == pass_.output_size)
+
+
+def _override_reason(pass_: Pass, op: OverrideOp) -> str:
+    """One override of each kind may join, as a warp's record has one table for it; none may join behind a mean."""
+    others = (*pass_.first_ops, *pass_.overrides, *pass_.chain)
+    resized = pass_.output_size != pass_.input_size
+    changed = pass_.output_dtype != pass_.input_dtype or pass_.mean_ops or resized
+    repeated = any(type(other) is type(op) for other in pass_.overrides)
+    if not changed and not repeated and all(_exclude_each_other(op, other) for other in others):
+        return ""
+    return _STATISTICS if isinstance(op, HistogramLut) else _NEIGHBOURS
+
+
+def _branch_reason(pass_: Pass, op: Branch) -> str:
+    if not pass_.ops and pass_.branch is None:
+        return ""
+    if op.first:
+        return "the branches start from the images at this point"
+    return "another branch starts from the images that the first one read"
+
+
+def _cast_reason(pass_: Pass, op: Cast) -> str:
+    if not pass_.runs_chain and not (op.scale and pass_.is_blur):
+        return "a resize, a filter or a mix keeps the dtype"
+    if pass_.range_changed:
+        return "another conversion"
+    if rounding := _rounding_reason(pass_):
+        return rounding
+    new_range = not op.scale and WHITE.get(op.dtype) != WHITE.get(pass_.output_dtype)
+    if new_range and WHITE.get(pass_.output_dtype) != WHITE.get(pass_.input_dtype):
+        return f"the conversion keeps the numbers of {pass_.output_dtype}"
+    return ""
+
+
+def _rounding_reason(pass_: Pass) -> str:
+    rounded = pass_.output_dtype in WHITE and pass_.output_dtype != pass_.input_dtype
+    return f"values are rounded to {pass_.output_dtype} before they are changed" if rounded else ""
+
+
+def _pointwise_reason(pass_: Pass, op: Pointwise) -> str:
+    if not pass_.runs_chain or (op.mean is not None and pass_.first_ops and not pass_.is_warp):
+        return "a resize, a filter or a mix stores its pixels before they are changed"
+    if rounding := _rounding_reason(pass_):
+        return rounding
+    needs_levels = op.needs_integer_levels
+    in_range = needs_levels or op.mean is not None or any(column.max_value is not None for column in op.columns)
+    became_float = pass_.input_dtype in WHITE and pass_.output_dtype not in WHITE
+    if (needs_levels and became_float) or (in_range and pass_.range_changed):
+        return f"the op works on the levels of {pass_.output_dtype}"
+    return MEAN_FIRST if op.mean is not None and _mean_ends_pass(pass_, op) else ""
+
+
+def _mean_ends_pass(pass_: Pass, op: Pointwise) -> bool:
+    """Whether the op's mean ends the pass. Behind a resize it does, whichever kernel runs it, as it rounds pixels."""
+    behind_resize = pass_.follows_resample and pass_.output_dtype == pass_.input_dtype and not pass_.mean_ops
+    return not pass_.is_pointwise or (behind_resize and bool(pass_.chain or op.around_mean))
+
+
+def _map_reason(op: CoordinateMap, maps: Sequence[CoordinateMap]) -> str:
+    resampled = [other for other in maps if not other.pixel_aligned]
+    if resampled and not op.pixel_aligned and resampled[0].interpolation != op.interpolation:
+        return f"interpolation changes to {op.interpolation!r}"
+    if op.within_box and not op.pixel_aligned and maps:
+        return "a resized crop has an edge of its own, inside the canvas of the ops before"
+    if not op.reads_border:
+        return ""
+    moving = [other for other in maps if not other.flip_axis and not _exclude_each_other(other, op)]
+    only_a_crop = moving == maps[:1] and all(other.within_box and other.pixel_aligned for other in moving)
+    if moving and not only_a_crop:
+        return f"a border ({op.border}) around the canvas at this point"
+    if op.border != "edge" and any(other.within_box and not other.pixel_aligned for other in maps):
+        return f"a border ({op.border}) behind a resized crop with an edge of its own"
+    if any(other.reads_border and (other.border, other.fill) != (op.border, op.fill) for other in maps):
+        return f"another border ({op.border}) or fill"
+    return ""
+
+
+def _exclude_each_other(a: Op, b: Op) -> bool:
+    """Whether no sample is changed by both."""
+    return any(
+        column is other_column and not values & other_values
+        for column, values in _applies_to(a)
+        for other_column, other_values in _applies_to(b)
+    )
+
+
+def _applies_to(op: Op) -> SampleFilter:
+    return op.applies_to if isinstance(op, ConditionalOp) else ()

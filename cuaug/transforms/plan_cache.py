@@ -1,0 +1,69 @@
+"""The plans of a recipe, made once for each shape and dtype of images."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._arrays.images import ImageBatch
+from .._fusion import ragged
+from .._fusion.plan import RecipePlan, plan_recipe
+from .._fusion.recipe import Recipe
+from .._passes import ragged as _ragged
+from .transform import Transform
+
+
+class PlanCache:
+    """The plans of a list of transforms, whose first has this position in the recipe that the list is the end of."""
+
+    def __init__(self, transforms: Sequence[Transform], first_position: int = 0) -> None:
+        self.transforms, self.first_position = transforms, first_position
+        self._plans: dict[Any, RecipePlan] = {}
+
+    @functools.cached_property
+    def prefixes(self) -> ragged.RaggedPrefixes:
+        return ragged.RaggedPrefixes(self._flattened(), self.first_position)
+
+    def plan(self, batch: ImageBatch) -> RecipePlan:
+        key = (batch.dtype, batch.axes.extents[1:])
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self._plans.setdefault(key, self.new_plan(batch, {}))  # threads that make it at once share one
+        return plan
+
+    def plan_group(self, images: Sequence[ImageBatch]) -> tuple[RecipePlan, ImageBatch]:
+        """One batch, or single images of one ragged batch: their plan, and the images as one batch."""
+        first = images[0]
+        if len(images) == 1:
+            return self.plan(first), first
+        prefixes = [prefix for prefix in map(self.prefixes.prefix, images) if prefix is not None]
+        assert len(prefixes) == len(images), "images without a ragged prefix are batches of one size"
+        key = (first.dtype, first.channels, prefixes[0].batch_key)
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self._plans.setdefault(key, self.new_plan(first, {}, self.prefixes.length(first)))
+        arguments = np.stack([prefix.arguments for prefix in prefixes]) + plan.argument_columns
+        return plan, _ragged.batch(images, arguments)
+
+    def new_plan(self, batch: ImageBatch, owners: dict[int, str], prefix_length: int = 0) -> RecipePlan:
+        """A plan that is not cached.
+
+        Args:
+            batch: Images of the plan's shape and dtype.
+            owners: Filled with the title of each op's transform, by the op's id.
+            prefix_length: This many transforms get their arguments per sample, for a ragged batch.
+        """
+        recipe = Recipe(batch.size, batch.channels, batch.dtype, position=self.first_position - 1)
+        for count, transform in enumerate(self._flattened(), 1):
+            ops_before = len(recipe.ops)
+            transform.append_to(recipe)
+            owners |= {id(op): transform.title for op in recipe.ops[ops_before:]}
+            if count == prefix_length:
+                ragged.use_sample_arguments(recipe)
+        return plan_recipe(recipe, batch)
+
+    def _flattened(self) -> list[Transform]:
+        return [inner for transform in self.transforms for inner in transform.flattened()]

@@ -1,0 +1,42 @@
+"""Draws, ops and checks that several modules of transforms write into a recipe."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+from .._fusion.recipe import Recipe
+from .._fusion.recipe_ops import Column
+
+AFFINE_COLUMNS = ("angle", "translate_x", "translate_y", "scale", "shear_x", "shear_y")
+NEVER_REACHED = 1e30  # a threshold above every value
+KEEP_ALL_BITS = 120  # more than images have: every float32 from 2**-96 to 1 is a multiple of 2**-120
+
+
+def draw_choice(recipe: Recipe, name: str, weights: Sequence[float]) -> Column:
+    """A column of indices, drawn with these weights."""
+    total = sum(weights)
+    cumulative = [weight / total for weight in itertools.accumulate(weights)]
+    return recipe.draw("Categorical", [name], len(weights), *cumulative)[0]
+
+
+def add_affine(
+    recipe: Recipe, columns: Sequence[Column], center: Any, interpolation: str, fill: Any, **options: Any
+) -> None:
+    """A rotation, translation, scale and shear by `AFFINE_COLUMNS`, about a point (x, y) or the middle."""
+    height, width = recipe.size
+    x, y = center or (width / 2, height / 2)
+    options = {"interpolation": interpolation, "fill": fill, **options}
+    recipe.add_geometry("InverseAffine", columns, x - 0.5, y - 0.5, reads_border=True, **options)
+
+
+def require_colours(recipe: Recipe) -> None:
+    if recipe.channels not in (1, 3):
+        raise ValueError(f"images must have 1 or 3 channels, got {recipe.channels}")
+
+
+def require_uint8(recipe: Recipe) -> None:
+    """Equalizing counts 256 levels."""
+    if recipe.dtype != "uint8":
+        raise TypeError(f"images must be uint8, got {recipe.dtype}: put ToDtype('uint8', scale=True) before it")

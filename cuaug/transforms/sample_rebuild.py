@@ -1,0 +1,85 @@
+"""Writes results to the places of their targets, in copies of the sample's containers."""
+
+from __future__ import annotations
+
+import copy
+import sys
+from collections.abc import Mapping, MutableMapping, Sequence
+from typing import Any
+
+from .sample_kinds import is_array, tv_kind
+from .sample_target import GatheredValues, Path, Target
+
+
+def set_target(results: dict[Any, Any], target: Target, value: Any, sizes: Sequence[tuple[int, int]]) -> None:
+    """Record a target's result in nested dicts of results, by the target's paths.
+
+    `sizes`: (H, W) of each sample's canvas.
+    """
+    values = _values_by_path(target, value, sizes) if target.paths else []
+    for path, path_value in zip(target.paths, values, strict=True):
+        _set_path(results, path, path_value)
+
+
+def rebuild(node: Any, results: dict[Any, Any]) -> Any:
+    """A copy of the container, of its own type, with its entries replaced by `results`, which is nested alike."""
+    entries: Any
+    if isinstance(node, Mapping):
+        entries = copy.copy(node) if isinstance(node, MutableMapping) else dict(node)
+    else:
+        entries = list(node) if isinstance(node, tuple) else copy.copy(node)
+    for key, result in results.items():
+        index = _index(node, key)
+        entries[index] = rebuild(node[index], result) if isinstance(result, dict) else result
+    if isinstance(node, tuple):
+        return node._make(entries) if hasattr(node, "_make") else tuple(entries)
+    return entries
+
+
+def mask_target(sample: Any, boxes: Target) -> Target:
+    """A target for the validity mask of these boxes, beside them in their dicts; without paths if they are in none."""
+    original = boxes.value[0] if boxes.sample_axis_added else boxes.value
+    original = GatheredValues(original) if isinstance(boxes.original, GatheredValues) else original
+    in_dicts = (path for path in boxes.paths if isinstance(_value_at(sample, path[:-1]), Mapping))
+    return boxes._replace(kind="valid", paths=tuple((*path[:-1], "valid") for path in in_dicts), original=original)
+
+
+def _values_by_path(target: Target, value: Any, sizes: Sequence[tuple[int, int]]) -> list[Any]:
+    """The value for each of the target's paths."""
+    original = target.original
+    if target.sample_axis_added:
+        return [_wrap_like(value[0], original, sizes[0])]
+    if isinstance(original, GatheredValues):
+        return [_wrap_like(*entry) for entry in zip(value, original, sizes, strict=True)]
+    if isinstance(original, (list, tuple)) and isinstance(value, (list, tuple)):
+        entries = [_wrap_like(*entry) for entry in zip(value, original, sizes, strict=True)]
+        return [tuple(entries) if isinstance(original, tuple) else entries]
+    like = original[0] if isinstance(original, (list, tuple)) and len(original) else original
+    return [_wrap_like(value, like, sizes[0] if sizes else (0, 0))]
+
+
+def _wrap_like(result: Any, like: Any, size: tuple[int, int]) -> Any:
+    """The result as a tv_tensor of the same type, if `like` is one. `size`: of its canvas."""
+    kind = tv_kind(like)
+    if kind is None or not is_array(result):
+        return result
+    canvas = {"canvas_size": size} if kind in ("boxes", "keypoints") else {}
+    return sys.modules["torchvision.tv_tensors"].wrap(result, like=like, **canvas)
+
+
+def _value_at(node: Any, path: Path) -> Any:
+    for key in path:
+        node = node[_index(node, key)]
+    return node
+
+
+def _index(node: Any, key: Any) -> Any:
+    """The key, or the position of a namedtuple's field."""
+    fields = getattr(node, "_fields", ())
+    return fields.index(key) if key in fields and not isinstance(node, Mapping) else key
+
+
+def _set_path(results: dict[Any, Any], path: Path, value: Any) -> None:
+    for key in path[:-1]:
+        results = results.setdefault(key, {})
+    results[path[-1]] = value

@@ -1,0 +1,157 @@
+"""Finds the images and targets in a sample: by place, by name, and by type."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from .sample_kinds import (
+    KINDS,
+    is_array,
+    is_image_array,
+    is_image_list,
+    is_plain_sequence,
+    named_fields,
+    tv_kind,
+)
+from .sample_target import GatheredValues, Path, path_text
+
+_MAX_AXES = {"images": 3, "masks": 3, "boxes": 2}  # of one sample
+
+
+class Leaf(NamedTuple):
+    """One find: an array or a list of arrays at one path, or gathered arrays at one path per sample."""
+
+    kind: str
+    paths: tuple[Path, ...]
+    value: Any
+
+    @property
+    def gathered(self) -> bool:
+        return isinstance(self.value, GatheredValues)
+
+
+def find_leaves(sample: Any) -> list[Leaf]:
+    if is_image_array(sample) or is_image_list(sample):
+        return [Leaf("images", ((),), sample)]
+    if not is_plain_sequence(sample) or not len(sample):
+        return _search(sample, ())
+    if is_image_array(sample[0]) or is_image_list(sample[0]):
+        return _search_pair(sample, ())
+    if all(_is_single_pair(entry) for entry in sample):
+        return _gather([_search_pair(entry, (i,)) for i, entry in enumerate(sample)], ())
+    return _search(sample, ())
+
+
+def _is_single_pair(entry: Any) -> bool:
+    """(image, labels, ...) of one sample."""
+    if not is_plain_sequence(entry) or not len(entry):
+        return False
+    return is_image_array(entry[0]) and bool(entry[0].ndim <= 3)
+
+
+def _search_pair(sample: Sequence[Any], path: Path) -> list[Leaf]:
+    """(images, labels, ...)."""
+    leaves = [Leaf("images", ((*path, 0),), sample[0])]
+    label_axes = min(sample[0].ndim - 2, 2) if is_array(sample[0]) else 2
+    for i, value in enumerate(sample[1:], 1):
+        entries = value if is_plain_sequence(value) else [value]
+        inner = _search(value, (*path, i))
+        if inner or any(named_fields(entry) is not None for entry in entries):
+            leaves += inner
+            continue
+        max_axes = min(label_axes, 1) if is_plain_sequence(value) else label_axes
+        shape = next((tuple(entry.shape) for entry in entries if is_array(entry) and entry.ndim > max_axes), None)
+        if shape is not None:
+            raise ValueError(
+                f"an array of shape {shape} at {path_text((*path, i))} could be masks, boxes or other images: "
+                "name it, as in {'images': ..., 'masks': ...}"
+            )
+        if i == 1 and value is not None:
+            leaves.append(Leaf("labels", ((*path, i),), value))
+    return leaves
+
+
+def _search(node: Any, path: Path, kind: str | None = None) -> list[Leaf]:
+    """Finds by name and by type. `kind`: what the name of the node itself says."""
+    type_kind = tv_kind(node)
+    if type_kind is not None:
+        if kind not in (None, type_kind):
+            raise ValueError(
+                f"{type(node).__name__} at {path_text(path)} could be {kind} or {type_kind}: use another key"
+            )
+        return [Leaf(type_kind, (path,), node)]
+    fields = named_fields(node)
+    if fields is not None:
+        return _search_fields(fields, path, None if kind == "labels" else kind)
+    if kind is not None and is_array(node):
+        return [Leaf(kind, (path,), node)]
+    if isinstance(node, (list, tuple)):
+        return _search_sequence(node, path, kind)
+    if kind == "labels" and node is not None:
+        return [Leaf(kind, (path,), node)]
+    if kind is not None and not isinstance(node, (str, bytes, bool, int, float, type(None))):
+        raise TypeError(f"{kind} at {path_text(path)} must be an array, or a list of arrays, got {type(node).__name__}")
+    return []
+
+
+def _search_fields(fields: Mapping[Any, Any], path: Path, outer_kind: str | None) -> list[Leaf]:
+    """A field whose name says nothing is of `outer_kind`: masks may be a dict of masks."""
+    leaves: list[Leaf] = []
+    first_keys: dict[str, Any] = {}
+    for key, value in fields.items():
+        kind = KINDS.get(key) if isinstance(key, str) else None
+        inner = _search(value, (*path, key), kind or outer_kind)
+        if inner and kind is not None and first_keys.setdefault(kind, key) != key:
+            first, second = path_text((*path, first_keys[kind])), path_text((*path, key))
+            raise ValueError(f"{kind} are both {first} and {second}: rename one")
+        leaves += inner
+    return leaves
+
+
+def _search_sequence(node: Sequence[Any], path: Path, kind: str | None) -> list[Leaf]:
+    type_kinds = {tv_kind(entry) for entry in node}
+    if len(type_kinds) == 1 and None not in type_kinds and kind in (None, *type_kinds):
+        return [Leaf(type_kind, (path,), node) for type_kind in type_kinds if type_kind]
+    are_records = [named_fields(entry) is not None for entry in node]
+    if any(are_records):
+        leaves_by_entry = [_search(entry, (*path, i), kind) for i, entry in enumerate(node)]
+        return _gather(leaves_by_entry, path) if all(are_records) else _chain(leaves_by_entry)
+    if kind == "labels" or (kind is not None and all(is_array(entry) for entry in node)):
+        return [Leaf(kind, (path,), node)]
+    if kind is not None:
+        other = next(entry for entry in node if not is_array(entry))
+        raise TypeError(
+            f"{kind} at {path_text(path)} must be an array, or a list of arrays, got a list of {type(other).__name__}"
+        )
+    return _chain([_search(entry, (*path, i)) for i, entry in enumerate(node)])
+
+
+def _chain(leaves_by_entry: list[list[Leaf]]) -> list[Leaf]:
+    return list(itertools.chain.from_iterable(leaves_by_entry))
+
+
+def _gather(leaves_by_entry: list[list[Leaf]], path: Path) -> list[Leaf]:
+    """One leaf for the same place in each entry of the sequence at `path`, if each entry is one sample."""
+    leaves = _chain(leaves_by_entry)
+    if not all(_is_of_one_sample(leaf) for leaf in leaves):
+        return leaves
+    places = [[(leaf.kind, leaf.paths[0][len(path) + 1 :]) for leaf in entry] for entry in leaves_by_entry]
+    differing = next((i for i, entry in enumerate(places) if entry != places[0]), None)
+    if differing is not None:
+        names = [", ".join(path_text(place) for _, place in places[i]) or "nothing" for i in (0, differing)]
+        raise ValueError(
+            f"samples must have the same targets, got {names[0]} in sample 0 and {names[1]} in sample {differing}: "
+            "give empty arrays where there are none"
+        )
+    return [
+        Leaf(same[0].kind, tuple(leaf.paths[0] for leaf in same), GatheredValues(leaf.value for leaf in same))
+        for same in zip(*leaves_by_entry, strict=True)
+    ]
+
+
+def _is_of_one_sample(leaf: Leaf) -> bool:
+    if leaf.kind not in _MAX_AXES:
+        return not leaf.gathered
+    return is_array(leaf.value) and leaf.value.ndim <= _MAX_AXES[leaf.kind]

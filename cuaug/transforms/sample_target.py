@@ -1,0 +1,28 @@
+"""`Target`: the arrays of one kind in a sample that move together, and their places in the sample."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+Path = tuple[Any, ...]  # the keys and indices that lead from the sample to a value in it
+
+
+class GatheredValues(list[Any]):
+    """Values from the same place in each of the samples."""
+
+
+class Target(NamedTuple):
+    """Arrays of one kind that move together."""
+
+    kind: str  # "images", "masks", "boxes", "valid", "keypoints" or "labels"
+    value: Any  # one array, or a list with one per sample; plain torch tensors in place of tv_tensors
+    paths: tuple[Path, ...]  # one place, or one per sample
+    original: Any  # the value as it is in the sample
+    format: str | None = None  # of torchvision's BoundingBoxes
+    layout: str | None = None  # of torchvision's Video
+    sample_axis_added: bool = False  # `value` has one axis, or list, more than `original`: there is one sample
+
+
+def path_text(path: Path) -> str:
+    """The path as subscripts, for messages."""
+    return "".join(f"[{key!r}]" for key in path) or "the top"

@@ -1,0 +1,68 @@
+"""NVRTC called directly: kernels compile without a GPU and without CuPy."""
+
+import ctypes
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+USED = re.compile(
+    r"Compiling entry function '(\w+)'.*?(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads"
+    r".*?Used (\d+) registers",
+    re.DOTALL,
+)
+
+
+def load_nvrtc():
+    """The library of the ``nvidia-cuda-nvrtc`` wheel, or the machine's own."""
+    found = importlib.util.find_spec("nvidia")
+    folders = [Path(folder) for folder in found.submodule_search_locations] if found else []
+    wheels = sorted(path for folder in folders for path in folder.glob("*/lib/libnvrtc.so.*"))
+    for name in [*map(str, reversed(wheels)), "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"]:
+        try:
+            return ctypes.CDLL(name)
+        except OSError:
+            continue
+    return pytest.skip("NVRTC is not installed: pip install nvidia-cuda-nvrtc")
+
+
+class Program:
+    """One source text and one name expression, compiled for one architecture."""
+
+    def __init__(self, nvrtc, source, name, options):
+        self.nvrtc, self.program = nvrtc, ctypes.c_void_p()
+        self.ok(nvrtc.nvrtcCreateProgram(ctypes.byref(self.program), source.encode(), b"cuaug.cu", 0, None, None))
+        try:
+            self.ok(nvrtc.nvrtcAddNameExpression(self.program, name.encode()))
+            arguments = (ctypes.c_char_p * len(options))(*[option.encode() for option in options])
+            self.failed = nvrtc.nvrtcCompileProgram(self.program, len(options), arguments)
+            self.log = self.text("ProgramLog")
+            lowered = ctypes.c_char_p()
+            if not self.failed:
+                self.ok(nvrtc.nvrtcGetLoweredName(self.program, name.encode(), ctypes.byref(lowered)))
+            self.entry = (lowered.value or b"").decode()
+        finally:
+            nvrtc.nvrtcDestroyProgram(ctypes.byref(self.program))
+
+    @staticmethod
+    def ok(status):
+        assert status == 0, f"NVRTC status {status}"
+
+    def text(self, what):
+        size = ctypes.c_size_t()
+        self.ok(getattr(self.nvrtc, f"nvrtcGet{what}Size")(self.program, ctypes.byref(size)))
+        text = ctypes.create_string_buffer(size.value)
+        self.ok(getattr(self.nvrtc, f"nvrtcGet{what}")(self.program, text))
+        return text.value.decode()
+
+
+def compiled(nvrtc, source, name, architecture, options):
+    """Stack, spill and register counts of the kernel; fails on an error, a warning or a remark."""
+    strict = [f"--gpu-architecture=sm_{architecture}", "--ptxas-options=-v", "--warning-as-error=all-warnings"]
+    program = Program(nvrtc, source, name, [*options, *strict])
+    assert not program.failed, f"{name} on sm_{architecture}:\n{program.log}"
+    assert "warning" not in program.log.lower(), f"{name} on sm_{architecture}:\n{program.log}"
+    counts = {entry: [int(n) for n in numbers] for entry, *numbers in USED.findall(program.log)}
+    assert program.entry in counts, f"ptxas said nothing of {program.entry}:\n{program.log}"
+    return counts[program.entry]

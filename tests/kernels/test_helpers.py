@@ -1,0 +1,62 @@
+"""The helpers of the compile tests: the covering sets are complete, and what a compile test looks for is found."""
+
+import itertools
+
+import pytest
+from helpers.nvrtc import compiled, load_nvrtc
+from tables import kernels
+from tables.kernels import covering, exists
+
+
+@pytest.fixture(scope="module")
+def nvrtc():
+    return load_nvrtc()
+
+
+TABLES = (
+    "WARPS", "RESAMPLES", "POINTWISES", "MEANS", "EXTREMES", "MIXES", "BLURS", "LUTS", "BLENDS", "FUSED", "MEASURED",
+    "DISPLACED", "MEASURED_DISPLACED",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_covering_set_holds_every_pair(table):
+    """Counted apart from the code that built it."""
+    factors = getattr(kernels, table)
+    rows = [dict(zip(factors, row, strict=True)) for row in covering(factors)]
+    assert all(exists(row) for row in rows)
+    for f, g in itertools.combinations(factors, 2):
+        met = {(row[f], row[g]) for row in rows}
+        missing = [p for p in itertools.product(factors[f], factors[g]) if p not in met and exists({f: p[0], g: p[1]})]
+        assert not missing, (f, g, missing)
+
+
+WARNS = "__global__ void planted(int* out) { int unused; out[0] = 1; }"
+FAILS = "__global__ void planted(int* out) { out[0] = missing; }"
+CROWDED = "__global__ void planted(int* out) { __shared__ int box[12289]; box[threadIdx.x] = *out; *out = box[0]; }"
+SPILLS = """__global__ void __launch_bounds__(1024, 2) planted(float* out, int n) {
+    float v[64];
+    #pragma unroll
+    for (int i = 0; i < 64; ++i) v[i] = out[i * n];
+    #pragma unroll 1
+    for (int k = 0; k < n; ++k) {
+        #pragma unroll
+        for (int i = 0; i < 64; ++i) v[i] = sqrtf(v[i]) * v[(i + 7) % 64];
+    }
+    #pragma unroll
+    for (int i = 0; i < 64; ++i) out[i] = v[i];
+}"""
+
+
+@pytest.mark.parametrize(
+    ("source", "said"), [(WARNS, "never referenced"), (FAILS, "undefined"), (CROWDED, "planted on sm_90")]
+)
+def test_compiled_raises_for_planted_warning_error_or_shared_memory(source, said, nvrtc):
+    with pytest.raises(AssertionError, match=said):
+        compiled(nvrtc, source, "planted", 90, [])
+
+
+def test_compiled_counts_planted_spill(nvrtc):
+    _, stores, loads, registers = compiled(nvrtc, SPILLS, "planted", 90, [])
+    assert stores + loads > 0
+    assert registers == 32

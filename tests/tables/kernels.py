@@ -1,0 +1,347 @@
+"""Names of kernels to compile.
+
+The covering sets hold, for each kernel, names in which each value of each template argument meets each value of each
+other one. The others are kernels of the usual recipes, of ragged batches, of detection and of users' ops.
+"""
+
+import itertools
+
+from helpers.arrays import IMAGE_DTYPES
+
+from cuaug._program import names as kernels
+from tables import pixel_ops
+from tables.colors import IN_RECIPES, STRUCTS
+from tables.warps import BORDERS, INTERPOLATIONS
+
+LAYOUTS = ["Planar", "Packed", "Strided"]
+WARPS = {
+    "source": [*IMAGE_DTYPES, "int32", "int64"],
+    "target": [*IMAGE_DTYPES, "int32", "int64"],
+    "layout": LAYOUTS,
+    "result": LAYOUTS,
+    "channels": [1, 2, 3, 4],
+    "geometry": ["Affine", "Perspective", "CoordinateMap", "CoordinateMap64"],
+    "sampler": [name.capitalize() for name in INTERPOLATIONS],
+    "border": [name.capitalize() for name in BORDERS],
+}
+RETOUCHED = [f"SampleOverride<cuaug::{sampler}>" for sampler in WARPS["sampler"]]
+AROUND = [f"WindowedBorder<cuaug::{border}>" for border in ("Constant", "Edge")]
+FILTERS = ["Triangle", "CatmullRom", "Cubic75", "Lanczos3", "Lanczos4"]
+RESAMPLES = {
+    "source": IMAGE_DTYPES,
+    "target": IMAGE_DTYPES,
+    "layout": LAYOUTS,
+    "result": LAYOUTS,
+    "channels": [1, 2, 3, 4],
+    "filter": FILTERS,
+}
+OPS = sorted(STRUCTS | IN_RECIPES)
+POINTWISES = {
+    "source": IMAGE_DTYPES,
+    "target": IMAGE_DTYPES,
+    "layout": LAYOUTS,
+    "result": LAYOUTS,
+    "channels": [1, 2, 3, 4],
+    "op": OPS,
+}
+MIXES = {
+    "source": IMAGE_DTYPES,
+    "layout": LAYOUTS,
+    "result": LAYOUTS,
+    "channels": [1, 2, 3, 4],
+    "mix": ["Mixup", "Cutmix"],
+}
+BLURS = {"source": IMAGE_DTYPES, "layout": LAYOUTS, "channels": [1, 2, 3, 4], "result": LAYOUTS}
+MEANS = {"source": IMAGE_DTYPES, "layout": LAYOUTS, "channels": [1, 3]}
+EXTREMES = {"source": IMAGE_DTYPES, "layout": LAYOUTS, "channels": [1, 2, 3, 4]}
+LUTS = {**BLURS, "source": ["uint8"]}
+# What a recipe's pass does to pixels: chains of ops behind a resample.
+JITTERED = ("ColorJitter", "RandomGrayscale", "Normalize")
+PARTED = (
+    "JitterAfterMean",
+    "RandomGrayscale",
+    "Normalize",
+)  # by the pass before, which does what comes before the mean
+COLOURED = {"jittered": JITTERED, "grey": ("RandomGrayscale",)}
+SLOT = ("AdjustBrightness", "AdjustSaturation", "Posterize", "Solarize")  # of a policy
+CHAINS = {
+    **COLOURED,
+    "erased": ("Erase",),
+    "scaled": ("Rescale", "Normalize"),
+    "unscaled": ("ConvertRange",),
+    "stepped": ("Solarize", "Posterize", "Erase"),
+    "slot": SLOT,
+}
+BLENDED = {"none": (), "scaled": CHAINS["scaled"], "stepped": CHAINS["stepped"]}
+BLENDS = {**BLURS, "chain": list(BLENDED), "target": ["uint8", "float16", "float32"]}
+FUSED = {
+    **WARPS,
+    "source": IMAGE_DTYPES,
+    "target": ["uint8", "float16", "bfloat16", "float32", "float64"],
+    "geometry": ["Affine", "Perspective"],
+    "sampler": [*WARPS["sampler"], "Antialiased", *RETOUCHED],
+    "border": [*WARPS["border"], *AROUND],
+    "chain": list(CHAINS),
+}
+# Passes that do what comes before a mean, and take it on the way.
+BEFORE = {
+    "none": (),
+    "first": ("JitterBeforeMean",),
+    "second": ("ColorJitter", "RandomGrayscale", "JitterBeforeMean"),
+}
+MEASURED = {
+    **{name: values for name, values in FUSED.items() if name != "target"},
+    "channels": [1, 3],
+    "chain": list(BEFORE),
+}
+# By a field of displacements.
+DISPLACING = {
+    "geometry": ["CoordinateMap", "CoordinateMap64"],
+    "sampler": ["Nearest", "Bilinear", "Bicubic"],
+    "border": ["Constant"],
+}
+DISPLACED, MEASURED_DISPLACED = {**FUSED, **DISPLACING}, {**MEASURED, **DISPLACING}
+
+
+def exists(row):
+    """Whether the library would ask for this; rules that name a factor the row does not have yet are silent."""
+    packed = "Packed" in (row.get("layout"), row.get("result")) and row.get("channels") == 1
+    labels = {"int32", "int64"} & {row.get("source"), row.get("target")}
+    mixed = labels and ("source" in row and "target" in row) and row["source"] != row["target"]
+    colourless = row.get("chain") in COLOURED and row.get("channels") in (2, 4)
+    boxed = {"geometry": "Affine", "border": AROUND[1]} if row.get("sampler") == "Antialiased" else {}
+    if any(row.get(factor, value) != value for factor, value in boxed.items()):
+        return False
+    return not packed and not mixed and not colourless and not (labels and row.get("sampler", "Nearest") != "Nearest")
+
+
+def covering(factors):
+    """Rows in which every pair of two factors' values that may stand together does; greedy, in a fixed order."""
+    left = dict.fromkeys(
+        pair
+        for f, g in itertools.combinations(factors, 2)
+        for pair in itertools.product([(f, v) for v in factors[f]], [(g, w) for w in factors[g]])
+        if exists(dict(pair))
+    )
+    rows = []
+    while left:
+        row = dict(next(iter(left)))
+        for factor in sorted(set(factors) - set(row), key=lambda name: (-len(factors[name]), name)):
+            choices = [{**row, factor: value} for value in factors[factor]]
+            row = max(
+                (c for c in choices if completable(c, factors)), key=lambda c: len(left.keys() & pairs(c, factors))
+            )
+        for pair in pairs(row, factors):
+            left.pop(pair, None)
+        rows.append([row[factor] for factor in factors])
+    return rows
+
+
+def pairs(row, factors):
+    return set(itertools.combinations([(factor, row[factor]) for factor in factors if factor in row], 2))
+
+
+def completable(row, factors):
+    """Whether each factor that is open has a value left to it."""
+    return exists(row) and all(any(exists({**row, f: v}) for v in factors[f]) for f in factors if f not in row)
+
+
+def covering_names():
+    warps = [
+        kernels.name_expression(
+            "warp_image", source, layout, channels, geometry, sampler, border, kernels.chain(()), target, result
+        )
+        for source, target, layout, result, channels, geometry, sampler, border in covering(WARPS)
+    ]
+    resamples = [
+        kernels.name_expression("resample", source, layout, channels, chosen, target, result)
+        for source, target, layout, result, channels, chosen in covering(RESAMPLES)
+    ]
+    pointwises = [
+        kernels.name_expression("pointwise", source, layout, channels, kernels.chain([op]), target, result, channels)
+        for source, target, layout, result, channels, op in covering(POINTWISES)
+    ]
+    greys = [
+        kernels.name_expression("pointwise", "uint8", a, 3, kernels.chain(["Grayscale"]), "uint8", b, 1)
+        for a, b in itertools.product(LAYOUTS, ["Planar", "Strided"])
+    ]
+    long = kernels.name_expression("pointwise", "uint8", "Packed", 3, kernels.chain(OPS), "float16", "Planar", 3)
+    mixes = [
+        kernels.name_expression("mix", source, layout, channels, mix, result)
+        for source, layout, result, channels, mix in covering(MIXES)
+    ]
+    stencils = [
+        *(
+            kernels.name_expression("gaussian_blur", *row[:3], "float16" if row[0] == "uint8" else row[0], row[3])
+            for row in covering(BLURS)
+        ),
+        *(kernels.name_expression("adjust_sharpness", *row) for row in covering(BLURS)),
+    ]
+    statistics = [
+        *(kernels.name_expression("luma_mean", *row, kernels.chain(())) for row in covering(MEANS)),
+        *(
+            kernels.name_expression("luma_mean", *row, kernels.chain(BEFORE["first"]), "StoreInPlace")
+            for row in covering(MEANS)
+        ),
+        *(kernels.name_expression("channel_min_max", *row) for row in covering(EXTREMES)),
+        *(kernels.name_expression("histogram_lut", *row) for row in covering({**EXTREMES, "source": ["uint8"]})),
+    ]
+    blends = [
+        kernels.name_expression("blend", source, layout, channels, kernels.chain(BLENDED[chain]), target, result)
+        for source, layout, channels, result, chain, target in covering(BLENDS)
+    ]
+    luts = [kernels.name_expression("lut", *row) for row in covering(LUTS)]
+    return [*warps, *resamples, *pointwises, *greys, long, *statistics, *mixes, *blends, *stencils, *luts]
+
+
+def fused_names():
+    fused = [warp_of(row, kernels.chain(CHAINS[row["chain"]])) for row in rows_of(FUSED) + rows_of(DISPLACED)]
+    rows = rows_of(MEASURED) + rows_of(MEASURED_DISPLACED)
+    measured = [measuring(row, kernels.chain(BEFORE[row["chain"]])) for row in rows]
+    return list(dict.fromkeys([*fused, *measured]))
+
+
+def rows_of(factors):
+    return [dict(zip(factors, row, strict=True)) for row in covering(factors)]
+
+
+def warp_of(row, chain, *use):
+    head = (row[name] for name in ("source", "layout", "channels", "geometry", "sampler", "border"))
+    return kernels.name_expression("warp_image", *head, chain, row["target"], row["result"], *use)
+
+
+def measuring(row, chain):
+    return warp_of({**row, "target": row["source"]}, chain, "StoreAndMean")
+
+
+def user_names():
+    """Each case in one chain for each number of channels, and in recipes, behind a resample and before a mean."""
+    structs = {c: [case.struct() for case in pixel_ops.CASES if c in case.channels] for c in (1, 2, 3, 4)}
+    alone = [
+        kernels.name_expression("pointwise", source, layout, c, kernels.chain(structs[c]), target, result, c)
+        for c, source, layout, target, result in (
+            (1, "uint8", "Planar", "uint8", "Planar"),
+            (2, "float16", "Packed", "float32", "Strided"),
+            (3, "uint8", "Packed", "float16", "Planar"),
+            (4, "bfloat16", "Strided", "bfloat16", "Packed"),
+            (3, "float64", "Planar", "float64", "Packed"),
+        )
+    ]
+    vignette = pixel_ops.BY_NAME["Vignette"].struct()
+    rows = {**CROP, "layout": "Planar", "target": "float16", "result": "Planar"}
+    fused = [
+        warp_of(rows, kernels.chain((vignette, *JITTERED))),
+        measuring(rows, kernels.chain([vignette, "JitterBeforeMean"])),
+        kernels.name_expression("luma_mean", "uint8", "Planar", 3, kernels.chain([vignette])),
+    ]
+    return alone, fused
+
+
+COVERING = covering_names()
+RECIPES = fused_names()
+# Of the usual recipe: the draws, then a crop that is resized, flipped, jittered and normalized, in a pass or two.
+CROP = {"source": "uint8", "channels": 3, "geometry": "Affine", "sampler": "Bilinear", "border": AROUND[1]}
+USUAL = [
+    "cuaug::draw",
+    *(
+        name
+        for layout in ("Planar", "Packed")
+        for row in [{**CROP, "layout": layout, "result": layout}]
+        for name in (
+            warp_of({**row, "target": "float16"}, kernels.chain(JITTERED)),
+            warp_of({**row, "target": "float32"}, kernels.chain(JITTERED)),
+            measuring(row, kernels.chain(["JitterBeforeMean"])),
+            *(
+                kernels.name_expression("pointwise", "uint8", layout, 3, kernels.chain(ops), "float16", "Planar", 3)
+                for ops in (JITTERED, PARTED)
+            ),
+            *(
+                warp_of({**row, "border": "Constant", "sampler": sampler, "target": target}, kernels.chain(chain))
+                for sampler in RETOUCHED[:2]
+                for target, chain in (("uint8", SLOT), ("float16", (*SLOT, "Rescale", "Normalize")))
+            ),
+            kernels.name_expression("histogram_lut", "uint8", layout, 3),
+            kernels.name_expression("histogram_lut", "uint8", layout, 3, "BatchedLaunch"),
+            warp_of(
+                {**row, "border": "Constant", "sampler": RETOUCHED[1], "target": "uint8"},
+                kernels.chain(SLOT),
+                "BatchedLaunch",
+            ),
+            kernels.name_expression("blend", "uint8", layout, 3, kernels.chain(CHAINS["scaled"]), "float16", layout),
+        )
+    ),
+]
+
+
+USERS_ALONE, USERS_FUSED = user_names()
+
+
+def ragged_names():
+    """The first pass over images each of a size of its own: where they lie is read, not told."""
+    made = []
+    for own, layout in itertools.product(("uint8", "float16", "float32"), LAYOUTS):
+        each, chosen = f"Ragged<cuaug::{layout}>", "CatmullRom" if own == "uint8" else "Triangle"
+        row = {**CROP, "source": own, "target": own, "layout": each, "result": layout}
+        made.append(warp_of(row, kernels.chain(())))
+        made.append(warp_of({**row, "border": "Constant"}, kernels.chain(())))
+        made.append(kernels.name_expression("resample", own, each, 3, chosen, own, layout))
+    labels = {**CROP, "sampler": "Nearest", "border": "Edge", "layout": "Ragged<cuaug::Planar>", "result": "Planar"}
+    made += [
+        warp_of({**labels, "source": own, "target": own}, kernels.chain(())) for own in ("uint8", "int32", "int64")
+    ]
+    for layout in ("Planar", "Packed"):
+        row = {**CROP, "layout": f"Ragged<cuaug::{layout}>", "result": layout}
+        made.append(warp_of({**row, "target": "float16"}, kernels.chain(JITTERED)))
+        made.append(measuring(row, kernels.chain(["JitterBeforeMean"])))
+        made.append(warp_of({**row, "geometry": "Perspective", "border": "Edge", "target": "uint8"}, kernels.chain(())))
+    return made
+
+
+RAGGED = ragged_names()
+# Warps whose source boxes are staged raw, as they lie in memory.
+RAW_STAGED = [
+    kernels.name_expression(
+        "warp_image", dtype, layout, channels, "Affine", "Bilinear", "Constant", kernels.chain(()), dtype, layout
+    )
+    for dtype in IMAGE_DTYPES
+    if dtype != "float64"
+    for layout in ("Planar", "Packed")
+    for channels in (1, 2, 3, 4)
+]
+
+
+def detection_names():
+    """Suppression, and pooling of each shape and its gradient, with channels apart, single and as vectors."""
+    names = [kernels.name_expression(s, real) for s in ("nms_rank", "nms") for real in ("float64", "Rotated")]
+    names += [
+        kernels.name_expression(skeleton, "float64") for skeleton in ("nms_small_overlap_mask", "nms_overlap_mask")
+    ]
+    names += ["cuaug::soft_nms", "cuaug::rotated_pairs"]
+    for dtype, wide in (("float16", 8), ("bfloat16", 1), ("float32", 4), ("float64", 2)):
+        real = "cuaug::float64" if dtype == "float64" else "cuaug::float32"
+        for own in (0, wide):
+            names.append(kernels.name_expression("roi_average", dtype, own))
+            names += [
+                kernels.name_expression("roi_by_sample", dtype, *shape, own)
+                for shape in (
+                    ("RoiAlignBins", 0),
+                    ("RoiAlignBins", 1),
+                    ("RoiAlignBins", 2),
+                    ("RoiPoolBins", 1),
+                    ("RoiPoolBins", 2),
+                )
+            ]
+        names += [kernels.name_expression("roi_regions", dtype, shape) for shape in ("RoiAlignBins", "RoiPoolBins")]
+        touches = [f"SeparableGather<{real}>", f"SampleGather<cuaug::RoiAlignBins<{real}>, 0>"]
+        touches += [f"SampleGather<cuaug::{shape}<{real}>, 1>" for shape in ("RoiAlignBins", "RoiPoolBins")]
+        names += [kernels.name_expression("roi_backward_gather", dtype, touch) for touch in touches]
+        for inside in (0, 1):
+            names.append(kernels.name_expression("roi_backward_separable", dtype, inside))
+            names += [
+                kernels.name_expression("roi_backward_scatter", dtype, *shape, inside)
+                for shape in (("RoiAlignBins", 0), ("RoiAlignBins", 1), ("RoiPoolBins", 1))
+            ]
+    return names
+
+
+DETECTION = detection_names()
