@@ -27,31 +27,31 @@ from .recipe_pass import FirstOp, Pass
 
 @dataclass(frozen=True)
 class PassReport:
-    """One reading and writing of the images."""
+    """One pass: the images are read once and written once."""
 
     transforms: tuple[str, ...]
-    source: tuple[str, tuple[int, int]]  # dtype, (H, W); (0, 0): each image has its own
+    source: tuple[str, tuple[int, int]]  # dtype, (H, W) of the input; (0, 0): every image has a size of its own
     target: tuple[str, tuple[int, int]]
-    read: int  # bytes of a sample, if all of it is read
+    read: int  # bytes per sample, if the whole sample is read
     written: int
-    field: int  # bytes of a sample that drawing and smoothing its displacements moves
-    means: int  # statistics that are taken first, each of which reads the sample once
+    field: int  # bytes per sample moved to draw and smooth its displacement field
+    means: int  # statistics computed before the pass, each of which reads the sample once
     why: str
     lines: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a call does; ``print`` it."""
+    """The passes of a call; ``print`` it."""
 
     passes: tuple[PassReport, ...]
-    launches: int  # of kernels, on a GPU: for the draws, statistics, the fields, the passes
+    launches: int  # on a GPU: of the kernels for draws, statistics, displacement fields and passes
     channels: int
-    batches: tuple[int, ...] = ()  # of a list: how many of its images go through the passes together
+    batches: tuple[int, ...] = ()  # for a list of images: the number of images in each batch
 
     @property
     def bytes_per_sample(self) -> int:
-        """Read and written by the passes; a crop reads less."""
+        """Bytes that the passes read and write; a crop reads less."""
         return sum(pass_.read + pass_.written + pass_.field for pass_ in self.passes)
 
     def __str__(self) -> str:
@@ -80,7 +80,7 @@ class Report:
 def report(
     plan: RecipePlan, images: Sequence[ImageBatch], owners: Mapping[int, str], batches: tuple[int, ...] = ()
 ) -> Report:
-    """Of one batch, or of the single images of a ragged one. `owners`: op id -> name of the op's transform."""
+    """The report for one batch, or for the images of a ragged batch. `owners`: op id -> name of the op's transform."""
     first = images[0]
     stored_means = {id(pass_.mean_output) for pass_ in plan.passes if pass_.mean_output}
     passes = tuple(_pass_report(pass_, first, owners, stored_means) for pass_ in plan.passes)
@@ -177,7 +177,7 @@ def _lines(pass_: Pass, titles: Mapping[int, str], means: int) -> list[str]:
     if means:
         changes.append("a mean is taken first")
     if pass_.mean_output:
-        changes.append("a mean is taken on the way")
+        changes.append("a mean is taken while storing")
     return [*lines, "; ".join(changes)] if changes else lines
 
 
@@ -194,13 +194,11 @@ def _how(pass_: Pass) -> str:
     if isinstance(first, CoordinateMap):
         aligned = all(op.pixel_aligned for op in pass_.first_ops if isinstance(op, CoordinateMap))
         return f"one {'move' if aligned else 'resample'}, {pass_.sampling.interpolation}"
-    return "from the pixels around, or another sample's"
+    return "from neighbouring pixels, or another sample's"
 
 
 def _override_text(op: Op) -> str:
-    return (
-        "new levels, by a count of the old ones" if isinstance(op, HistogramLut) else "sharpened by the pixels around"
-    )
+    return "new levels from the histogram" if isinstance(op, HistogramLut) else "sharpened with their neighbours"
 
 
 def _names(ops: list[Op], titles: Mapping[int, str]) -> str:

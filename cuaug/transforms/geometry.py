@@ -52,7 +52,7 @@ class RandomResizedCrop(Transform):
     """Crop a box whose area and aspect ratio are drawn, and resize it (Szegedy et al. 2015).
 
     Args:
-        size: Of the result, (H, W) or one number for both.
+        size: Size of the result, (H, W) or one number for both.
         scale: Share of the image's area, uniform.
         ratio: Width by height, uniform in its logarithm.
         interpolation: A name, or torchvision's ``InterpolationMode``.

@@ -43,7 +43,7 @@ def load(
     """Values and map in the values' library, on one device: the values', or the matrices' if only those are on one.
 
     Args:
-        name: Of the values, in messages.
+        name: The name of the values in messages.
         values: Per sample [N, K, C]; with `samples`, per entry [T, 1, C].
         matrices: [N, 3, 3]
         out_size: (H, W), or a list or an array with one per sample. [N, 2]

@@ -47,9 +47,10 @@ def transform_sample(
 
     Args:
         parsed: The sample and its targets.
-        batch_key: Of an image: images with equal keys go together whatever their sizes; None: with none.
-        draw_group: Of images (one batch, or single ones with equal keys) and their indices in the call: one batch, and
-            its :class:`Params`.
+        batch_key: Function of an image. Images with equal keys form one batch, whatever their sizes; None: only images
+            of one size do.
+        draw_group: Function of images (one batch, or single ones with equal keys) and their indices in the call; gives
+            them as one batch, and its :class:`Params`.
         layout: The layout of the images.
         boxes: Options of the boxes.
         keypoints: Options of the keypoints.

@@ -16,6 +16,7 @@ import pytest
 from helpers.child_process import ended, started
 from helpers.compare import Tolerance, assert_equal
 from helpers.loader import RECIPES, encoded, photographs
+from helpers.thinning import thinned
 
 import cuaug
 import cuaug.io
@@ -426,6 +427,7 @@ def test_mixed_labels_come_along(files):
         np.testing.assert_allclose(labels.sum(1), 1, rtol=1e-6)
 
 
+@pytest.mark.alone
 def test_a_killed_worker_ends_it(files):
     """As torch does it, with whichever error comes first; nothing is left behind."""
     pytest.importorskip("torch")
@@ -457,6 +459,7 @@ def ours():
     return [thread for thread in threading.enumerate() if thread.name.startswith("cuaug")]
 
 
+@pytest.mark.alone
 def test_an_abandoned_loader_leaves_no_thread(files):
     loader = Loader(files * 20, 2, RECIPES["crop and flip"], library="numpy", prefetch=3)
     for count, _ in enumerate(loader):
@@ -472,6 +475,7 @@ def test_an_abandoned_loader_leaves_no_thread(files):
     assert time.perf_counter() - start < 5
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("end", ["", "cycle = [it]; cycle.append(cycle)", "raise SystemExit(0)"])
 def test_the_process_may_end_with_a_loader_running(end):
     program = f"""
@@ -487,6 +491,7 @@ next(it)
         ended(started(program))
 
 
+@pytest.mark.alone
 def test_a_fork_is_told_to_begin_anew():
     program = """
 import os
@@ -563,6 +568,7 @@ def test_an_error_in_the_recipe_is_the_caller_s(files):
     assert not ours()
 
 
+@pytest.mark.alone
 def test_an_interrupt_between_any_two_steps_ends_it():
     """One where a lock has just been taken, and `with` does not know of it, would leave both threads waiting."""
     found = []
@@ -601,11 +607,13 @@ def test_an_interrupt_between_any_two_steps_ends_it():
     assert not ours()
 
 
+@pytest.mark.alone
 def test_an_interrupt_ends_it():
     program = """
 import signal, threading, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a shell runs this in the background
 import numpy as np
+from helpers.thinning import thinned
 from PIL import Image
 import io
 from cuaug import transforms as T
@@ -629,6 +637,7 @@ except KeyboardInterrupt:
     assert time.perf_counter() - start < 5
 
 
+@pytest.mark.alone
 def test_memory_stays_flat(files):
     def resident():
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -693,11 +702,21 @@ def test_a_bar_shows_how_fast_it_goes(files, capsys):
     assert set(loader.clock.seconds) == {"read", "decode", "augment"}
 
 
+@pytest.mark.alone
 @pytest.mark.filterwarnings(
     "ignore:.*fork"
 )  # of JAX and of Python, which are right: but the workers use neither's threads
-@pytest.mark.parametrize("persistent", [False, True])
-@pytest.mark.parametrize(("workers", "context"), [(0, None), (1, "fork"), (2, "fork"), (2, "forkserver"), (2, "spawn")])
+@pytest.mark.parametrize(
+    ("workers", "context", "persistent"),
+    thinned(
+        [
+            (*kind, persistent)
+            for kind in ((0, None), (1, "fork"), (2, "fork"), (2, "forkserver"), (2, "spawn"))
+            for persistent in (False, True)
+        ],
+        lambda workers, context, persistent: workers == 0 or (context == "fork" and persistent == (workers == 2)),
+    ),
+)
 def test_worker_processes_make_what_the_loader_makes(files, workers, context, persistent):
     torch_data = pytest.importorskip("torch.utils.data")
     recipe = T.Compose(RECIPES["crop and flip"], seed=9)

@@ -180,6 +180,7 @@ def test_the_instruction_sets_agree():
         native.set_instruction_set(isa)
 
 
+@pytest.mark.alone
 def test_many_boxes_take_memory_in_proportion():
     boxes, scores = box_cases.clustered(400_000)
     kept = cuaug.nms(boxes.astype(np.float32), scores.astype(np.float32), 0.5)

@@ -134,6 +134,7 @@ def test_as_many_as_asked_for_are_the_first_of_all(scene, most):
         assert_array_equal(indices[: int(kept)], every[:most])
 
 
+@pytest.mark.alone
 def test_few_of_many_are_found_soon():
     """Each of 60,000 boxes apart from all others would be tried on all before it."""
     boxes, scores = box_cases.distant(60_000)

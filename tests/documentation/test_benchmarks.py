@@ -98,6 +98,7 @@ def test_a_peer_that_dies_says_how(recipes, monkeypatch):
     assert transforms.in_a_process("no such peer", options) == ({}, "not done after 0.01 s")
 
 
+@pytest.mark.slow
 def test_recipes_are_timed_and_written(tmp_path):
     path = tmp_path / "found.json"
     done = subprocess.run(
@@ -111,6 +112,7 @@ def test_recipes_are_timed_and_written(tmp_path):
     assert all(row["us"] > 0 for row in rows)
 
 
+@pytest.mark.slow
 def test_suppression_is_timed_and_written(tmp_path):
     path = tmp_path / "found.json"
     done = subprocess.run(
@@ -124,6 +126,7 @@ def test_suppression_is_timed_and_written(tmp_path):
     assert all(row["us"] > 0 for row in rows)
 
 
+@pytest.mark.slow
 @pytest.mark.jpeg
 def test_loading_is_timed_and_written(tmp_path):
     path = tmp_path / "found.json"
@@ -138,6 +141,7 @@ def test_loading_is_timed_and_written(tmp_path):
     assert all(row["images_per_s"] > 0 and row["processor_us"] > 0 for row in rows)
 
 
+@pytest.mark.slow
 @pytest.mark.jpeg
 def test_decoding_is_compared_timed_and_written(tmp_path):
     path = tmp_path / "found.json"

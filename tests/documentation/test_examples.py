@@ -33,6 +33,7 @@ def run(*arguments):
     return done.stdout
 
 
+@pytest.mark.slow
 def test_a_model_learns_from_files():
     said = run("train.py", "--epochs", "3")
     before, after = (int(share) for share in re.findall(r"(\d+)%", said))
@@ -46,6 +47,7 @@ def test_crops_alone_are_the_same_pixels():
     assert re.search(r"crop only \d+ images/s, complete image \d+: \d\.\d\dx, equal pixels", said)
 
 
+@pytest.mark.slow
 def test_faces_are_aligned_in_a_training_step():
     said = run("face_alignment.py", "--batch", "8")
     apart, after, before = (float(n) for n in re.findall(r"(\d+\.\d+) (?:px|levels|before)", said))
@@ -53,6 +55,7 @@ def test_faces_are_aligned_in_a_training_step():
     assert after < before / 10
 
 
+@pytest.mark.slow
 def test_ranks_share_an_epoch():
     said = run("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "ranks.py")
     assert "rank 0 of 2: 27 samples in 4 steps" in said
@@ -60,6 +63,7 @@ def test_ranks_share_an_epoch():
     assert "all 54 samples were seen once" in said
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     importlib.util.find_spec("ray") is None, reason="needs ray[data], a large package that CI does without"
 )

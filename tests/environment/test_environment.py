@@ -263,6 +263,7 @@ print("40 forks")
 """
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_after_fork_the_cpu_works_and_the_gpu_says_why_not():
     said, _ = python(FORKED)

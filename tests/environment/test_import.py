@@ -1,5 +1,6 @@
 """What ``import cuaug`` costs and does: NumPy alone, quickly, without a GPU in sight."""
 
+import pytest
 from helpers.child_process import python
 
 import cuaug
@@ -16,6 +17,7 @@ print(sorted(new - set(sys.stdlib_module_names) - {"cuaug", "numpy"}))
     assert python(program)[0] == "[]"
 
 
+@pytest.mark.alone
 def test_import_takes_less_than_100_ms_over_numpy(tmp_path):
     """Of the thread that imports (those that NumPy's BLAS starts spin for a while), the best of several, and with
     bytecode, which the first of them writes where the environment forbids it and which an installed package has."""

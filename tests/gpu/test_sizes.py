@@ -7,7 +7,7 @@ from helpers.compare import EXACT, Tolerance, assert_equal
 import cuaug
 
 torch = pytest.importorskip("torch")
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.alone]  # tens of gigabytes
 
 M = np.array([[0.9, -0.2, 30.0], [0.15, 1.1, -20.0]])
 

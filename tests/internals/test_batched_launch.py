@@ -95,6 +95,7 @@ def test_each_thread_has_records_of_its_own(kind):
         assert (fields[7], numbers) == (number, [number + kernel, 0, number + 2 * kernel])
 
 
+@pytest.mark.alone
 def test_other_threads_go_on_while_the_driver_waits(kind):
     """`nanosleep` in its place: it takes the configuration for seconds, which are 0, and nanoseconds."""
     libc = ctypes.CDLL(None)

@@ -139,6 +139,7 @@ def test_callers_from_many_threads_get_their_own_results():
     assert not wrong
 
 
+@pytest.mark.alone
 def test_the_interpreter_runs_on_during_a_call():
     images, counted, done = noise((16, 512, 512, 3)), 0, threading.Event()
 
@@ -190,6 +191,7 @@ print("30 children")
 """
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_forked_child_starts_threads_of_its_own():
     """In a process of its own: JAX, where another test has imported it, warns at every fork."""

@@ -340,7 +340,7 @@ def test_a_plan_says_passes_launches_bytes_and_why():
         "2 passes, 3 launches, 0.80 MB a sample",
         "pass 1  uint8 [256, 256, 3] -> uint8 [224, 224, 3]   the images are read",
         "        RandomResizedCrop, RandomHorizontalFlip: one resample, bilinear",
-        "        ColorJitter up to its mean; a mean is taken on the way",
+        "        ColorJitter up to its mean; a mean is taken while storing",
         "pass 2  uint8 [224, 224, 3] -> float16 [224, 224, 3]   the mean of all pixels is needed first",
         "        ColorJitter from its mean on, RandomGrayscale, ToDtype, Normalize",
     ]
@@ -391,7 +391,7 @@ def test_a_plan_says_which_half_of_a_jitter_each_pass_does():
     said = [each.lines for each in T.Compose([T.RandomResizedCrop(40), JITTER, JITTER]).plan(size=(100, 90)).passes]
     assert said == [
         ("RandomResizedCrop: one resize, bilinear, antialiased",),
-        ("ColorJitter up to its mean; a mean is taken on the way",),
+        ("ColorJitter up to its mean; a mean is taken while storing",),
         ("ColorJitter from its mean on, ColorJitter; a mean is taken first",),
     ]
     plan = T.Compose([CROP, T.ToDtype("float32", scale=True), JITTER]).plan(size=(100, 90))
