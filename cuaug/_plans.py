@@ -94,7 +94,7 @@ def plan(
 
 
 def copies(names: tuple[str, ...], layout: str) -> bool:
-    """Whether a warp's boxes hold what is in memory as it lies there: `copies` of kernels/passes/warp_image.cu."""
+    """Whether a warp's boxes hold what is in memory as it lies there: `is_raw_staged` of kernels/gpu/warp_config.cuh."""
     dtype, result, *how = names
     moved = ["Affine", "Bilinear", "Constant", chain(())]
     return how == moved and layout in ("Planar", "Packed") and dtype == result != "float64"

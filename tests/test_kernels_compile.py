@@ -488,7 +488,7 @@ def test_warps_of_copied_boxes_compile_without_a_warning_or_a_spill(name, archit
 
 
 def test_the_grid_and_the_kernel_agree_on_which_boxes_are_copied(nvrtc):
-    """`copies` of _plans.py, which chooses a region's columns, and `copies` of warp.cu."""
+    """`copies` of _plans.py, which chooses the columns of a region, and `is_raw_staged` of warp_config.cuh."""
     from cuaug import _plans as plans
 
     factors = (
@@ -502,7 +502,7 @@ def test_the_grid_and_the_kernel_agree_on_which_boxes_are_copied(nvrtc):
         given = (*names, kernels.chain(ops), *(["StoreAndMean"] if use == "StoreAndMean" else []))
         arguments = geometry, sampler, border, layout, source, kernels.chain(ops), target, use
         listed = ", ".join(f"cuaug::{argument}" for argument in arguments)
-        said.append((plans.copies(given, layout), f"cuaug::copies<{listed}>"))
+        said.append((plans.copies(given, layout), f"cuaug::is_raw_staged<{listed}>"))
     assert {copied for copied, _ in said} == {True, False}
     row = {**CROP, "border": "Constant", "layout": "Packed", "target": "uint8", "result": "Packed"}
     name = warp_of(row, kernels.chain(("Invert",)))  # whose text has that op

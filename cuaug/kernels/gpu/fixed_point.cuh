@@ -58,7 +58,7 @@ struct FixedRowStarts {
     }
 
     // In a box, from a column and a row on, which is `below` rows below a fourth one.
-    FixedStepper from(int column, int first, int below, int box_x, int box_y) const {
+    FixedStepper stepper(int column, int first, int below, int box_x, int box_y) const {
         auto begin = [&](Word right, Word down, int box) {
             return right * column + down * below - (static_cast<Word>(box) << 24);
         };

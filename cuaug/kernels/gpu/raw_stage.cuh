@@ -41,7 +41,7 @@ struct RawBoxLayout {
     static constexpr int plane_of(int bytes) { return bytes / planes & -chunk_bytes; }
 
     // Bytes before the box's first pixel, in the piece that it begins in.
-    static int before(int column) { return step * column & (chunk_bytes - 1); }
+    static int bytes_before(int column) { return step * column & (chunk_bytes - 1); }
 };
 
 // Pieces from row to row, so that a warp's taps, a patch of 8x4 pixels (of 6 bytes every other of 16x4) turned by any
@@ -64,7 +64,7 @@ inline SourceBox raw_box_of(const Bounds<R>& bounds, int base_x, int before, int
               y = static_cast<int>(floor(bounds.y_low - slack)) - before;
     const int width = static_cast<int>(floor(bounds.x_high + slack)) + after - x + 1,
               height = static_cast<int>(floor(bounds.y_high + slack)) + after - y + 1;
-    const int across = (BoxLayout::before(base_x + x) + BoxLayout::step * width + chunk_bytes - 1) / chunk_bytes,
+    const int across = (BoxLayout::bytes_before(base_x + x) + BoxLayout::step * width + chunk_bytes - 1) / chunk_bytes,
               best = chunk_bytes * chunks_per_row<BoxLayout::step>(across);
     auto holds = [&](int pitch) { return static_cast<unsigned int>(pitch) * height + chunk_bytes <= plane; };
     const int pitch =

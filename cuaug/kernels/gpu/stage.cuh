@@ -16,14 +16,14 @@ constexpr int threads = 256, max_tiles = 16;
 
 // Blocks resident on a multiprocessor, as many as leave registers enough for the usual kernels to spill nothing.
 template <class Pixel, class R, class Sampler, bool plain>
-constexpr int blocks = sizeof(R) > 4                                   ? 1
+constexpr int staged_resident_blocks = sizeof(R) > 4                                   ? 1
                        : Sampler::taps_after > 1 || sizeof(Pixel) > 12 ? 2
                        : plain                                         ? 4
                                                                        : 3;
 template <class Pixel>
 constexpr int region_width = sizeof(Pixel) <= 4 ? 64 : 32;
 template <class Pixel>
-constexpr int group = sizeof(Pixel) <= 4 ? 8 : 4;  // pixels of a row that a thread stages at a time
+constexpr int stage_pixels = sizeof(Pixel) <= 4 ? 8 : 4;  // pixels of a row that a thread stages at a time
 constexpr int shared_bytes = 49152;                // that a block has without asking for more
 
 // The input pixels a tile needs; none across if they are unknown or too many. In copied.cuh it is counted in pieces and
@@ -48,7 +48,7 @@ inline int pitch_of(int width) {
 
 template <class Pixel, class R>
 inline SourceBox staged_box_of(const Bounds<R>& bounds, int base_x, int before, int after, int bytes, int side) {
-    constexpr int mask = group<Pixel> - 1;
+    constexpr int mask = stage_pixels<Pixel> - 1;
     const R slack = R(1.0 / 256), limit = R(1 << 20);
     const bool near =
         (bounds.x_low > -limit) & (bounds.x_high < limit) & (bounds.y_low > -limit) & (bounds.y_high < limit);
@@ -56,7 +56,7 @@ inline SourceBox staged_box_of(const Bounds<R>& bounds, int base_x, int before, 
     const int y = static_cast<int>(floor(bounds.y_low - slack)) - before;
     const int width = (static_cast<int>(floor(bounds.x_high + slack)) + after - x + mask + 1) & ~mask;
     const int height = static_cast<int>(floor(bounds.y_high + slack)) + after - y + 1;
-    const int pitch = pitch_of<Pixel>(width), across = width / group<Pixel>;
+    const int pitch = pitch_of<Pixel>(width), across = width / stage_pixels<Pixel>;
     const bool fits = near & (width <= side) & (height <= side) &
                       (static_cast<unsigned int>(pitch) * height * sizeof(Pixel) <= bytes);
     const float share = __fdividef(1.0f, static_cast<float>(across));
@@ -140,7 +140,7 @@ inline void cut(FourPixels<T, K> (&four)[Fours], int from, int end, WordPixel<T,
 template <class Layout, class T, int K, class Border>
 inline void stage(const Image<T, K, Border>& image, SourceBox box, int aligned, WordPixel<T, K> blank,
                   WordPixel<T, K>* pixels) {
-    constexpr int group = cuaug::group<WordPixel<T, K>>, fours = group / 4, ahead = 2;
+    constexpr int group = stage_pixels<WordPixel<T, K>>, fours = group / 4, ahead = 2;
     const int y = static_cast<int>((threadIdx.x + 0.5f) * box.inv_groups), x = group * (threadIdx.x - y * box.groups);
     if (y >= box.rows_per_pass) return;
     const int column = image.base_x + x, step = box.rows_per_pass * (box.pitch / 4);

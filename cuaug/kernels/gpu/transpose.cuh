@@ -27,7 +27,7 @@ inline int transposed_column(int lane) {
 
 // Its others, from there on; also those of pixels made in pairs.
 template <class T>
-inline int adjacent(int i) {
+constexpr int adjacent(int i) {
     return sizeof(T) == 2 ? 16 * (i / 2) + i % 2 : i;
 }
 
