@@ -63,7 +63,7 @@ inline bool min_max(const R* __restrict__ values, int count, R& low, R& high) {
 
 // Fills a tile's coordinates from `at(dx, dy)`, and pads its rows.
 template <class R, class At>
-inline void fill_coordinates(CoordinateTile<R>& tile, const At& at) {
+__attribute__((always_inline)) inline void fill_coordinates(CoordinateTile<R>& tile, const At& at) {
     for (int dy = 0; dy < tile.height; ++dy) {
         R* __restrict__ x = tile.x + dy * tile_width, * __restrict__ y = tile.y + dy * tile_width;
         for (int dx = 0; dx < tile.width; ++dx) {
@@ -91,7 +91,8 @@ inline void prefetch_rows(const void* first, long long stride, int rows, int byt
             __builtin_prefetch(static_cast<const char*>(first) + y * stride + x);
 }
 
-// The compiler vectorizes the reading of dense float32 maps if it knows the table's fields as constants.
+// The reading of dense float32 maps is vectorized because the compiler sees the tables' fields as constants, once
+// fill_coordinates is inlined.
 template <class R>
 inline void read_coordinate_maps(const CoordinateMap& geometry, CoordinateTile<R>& tile) {
     const auto map = CoordinateMap::tile_map<R>(geometry.sample(tile.n), tile.left, tile.top);
