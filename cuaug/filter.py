@@ -13,7 +13,7 @@ from ._check import public
 from ._images import images as describe
 from ._parameters import NO_TABLE, PerSample
 
-MOST_TAPS = 127  # as cpu/gaussian_blur.hpp, and the shared memory of a GPU, have room for
+MOST_TAPS = 127  # as cpu/loops/gaussian_blur.hpp, and the shared memory of a GPU, have room for
 
 
 @public

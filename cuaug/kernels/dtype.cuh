@@ -4,7 +4,7 @@
 
 // Element types, the type arithmetic runs in, and the one place where a value is rounded and clamped.
 // The conversions to and from 16 bits are declared here and defined once per compiler (gpu/convert.cuh,
-// cpu/convert.hpp).
+// cpu/loops/convert.hpp).
 
 namespace cuaug {
 

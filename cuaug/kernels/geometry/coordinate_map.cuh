@@ -39,7 +39,7 @@ struct CoordinateMap {
     }
 
     // Where a tile lies in the output, and what its coordinates count from. They are worked out where maps are read:
-    // gpu/coordinate_map_reader.cuh, cpu/tile.hpp.
+    // gpu/coordinate_map_reader.cuh, cpu/loops/coordinate_tile.hpp.
     template <class R>
     struct TileMap {
         static constexpr bool is_affine = false;
