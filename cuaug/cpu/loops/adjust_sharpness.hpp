@@ -1,7 +1,8 @@
 #pragma once
 
 #include "ops/blend_sharpness.cuh"
-#include "chain.hpp"
+#include "records/pointwise.cuh"
+#include "channel_io.hpp"
 #include "segment_tasks.hpp"
 
 namespace cuaug {
@@ -59,7 +60,7 @@ inline void sharpen_segment(const BatchRecord& args, const ChannelGroup& in, con
 
 // The loop of kernels/passes/adjust_sharpness.cu.
 void adjust_sharpness_task(const native::ImageCall& call, long long task, void* memory) {
-    const PointwiseRecord args = pointwise_record(call.record);
+    const auto args = read_record<PointwiseRecord>(call.record);
     constexpr int step = segment_width - 2;
     const TaskRows rows = segment_task_rows(args, task);
     const double factor = parameter(args, rows.n, 0);
@@ -77,7 +78,7 @@ void adjust_sharpness_task(const native::ImageCall& call, long long task, void* 
 }
 
 long long adjust_sharpness_tasks(const native::ImageCall& call) {
-    return segment_task_count(pointwise_record(call.record));
+    return segment_task_count(read_record<PointwiseRecord>(call.record));
 }
 
 }  // namespace cuaug

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "chain.hpp"
+#include "records/pointwise.cuh"
+#include "channel_io.hpp"
 #include "simd8.hpp"
 
 namespace cuaug {
@@ -28,9 +29,9 @@ inline void add_channels(const BatchRecord& args, long long n, int c, SegmentWor
     }
 }
 
-// The loop of kernels/passes/extremes.cu. A task is a sample.
+// The loop of kernels/passes/channel_min_max.cu. A task is a sample.
 void channel_min_max_task(const native::ImageCall& call, long long n, void* memory) {
-    const PointwiseRecord args = pointwise_record(call.record);
+    const auto args = read_record<PointwiseRecord>(call.record);
     dispatch_image_dtype(call.source, [&](auto element) {
         using T = decltype(element);
         using R = ComputeType<T>;
@@ -52,6 +53,8 @@ void channel_min_max_task(const native::ImageCall& call, long long n, void* memo
     });
 }
 
-long long channel_min_max_tasks(const native::ImageCall& call) { return pointwise_record(call.record).samples; }
+long long channel_min_max_tasks(const native::ImageCall& call) {
+    return read_record<PointwiseRecord>(call.record).samples;
+}
 
 }  // namespace cuaug

@@ -22,12 +22,6 @@ constexpr int tile_width = 32, tile_height = 64, tile_pixels = tile_width * tile
 
 using WarpCommon = BatchWithFill;  // what the records of all geometries have in common
 
-inline WarpCommon warp_common(const void* record) {
-    WarpCommon out;
-    memcpy(&out, record, sizeof(out));
-    return out;
-}
-
 // Coordinates are stored less (base_x, base_y). A row is padded to a multiple of 8 pixels with copies of its last.
 template <class R>
 struct CoordinateTile {
