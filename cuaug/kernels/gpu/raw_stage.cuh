@@ -190,8 +190,8 @@ struct ThreadChunks {
         first = static_cast<unsigned int>(__cvta_generic_to_shared(memory)) + row * box.pitch + chunk_bytes * chunk;
     }
 
-    // `bring(to, from, there, channel)` for each that is needed; `in_image`: some of it lies in the image. `Every`: for
-    // the others, too, as not there.
+    // Calls copy(to, from, in_image, channel) for each needed chunk; `in_image`: part of it lies in the image. `Every`:
+    // also for the other chunks, with in_image false.
     template <bool Every = false, int Unrolled = 1, class Copy>
     void walk(int plane, const Copy& copy) const {
         const int step = size * image.y_stride, down = box.rows_per_pass * box.pitch;

@@ -298,24 +298,24 @@ __global__ void __launch_bounds__(blur_threads, blur_blocks<In>)
     constexpr int S = together<InLayout, In, K>;
     using From = conditional_t<is_same_v<InLayout, Packed> && S == 1, Strided, InLayout>;
     using To = conditional_t<is_same_v<OutLayout, Packed> && S == 1, Strided, OutLayout>;
-    constexpr bool grouped = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
+    constexpr bool split_channels = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
     extern __shared__ __align__(16) char memory[];
     __shared__ int reach[2];
 
     const BlurTile<R, S> tile(memory, args);
     const int left = blockIdx.x * args.tile_width, top = blockIdx.y * args.tile_height,
-              groups = grouped ? (args.channels + K - 1) / K : 1;
+              channel_groups = split_channels ? (args.channels + K - 1) / K : 1;
     const int columns = min(args.tile_width, args.in_width - left), rows = min(args.tile_height, args.in_height - top);
     const int radius_x = args.kernel_width / 2, radius_y = args.kernel_height / 2, lane = threadIdx.x & 31,
               warp_index = threadIdx.x >> 5;
     for (int i = threadIdx.x; i < tile.rows(args); i += blur_threads)
         tile.row[i] = reflected(top - radius_y + i, args.in_height) * args.in.y;
 
-    for (long long slice = blockIdx.z; slice < args.samples * args.frames * groups; slice += gridDim.z) {
-        const long long frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames,
-                        t = frame - n * args.frames;
-        const int first = grouped ? static_cast<int>(slice - frame * groups) * K : 0,
-                  channels = grouped ? min(K, args.channels - first) : K;
+    for (long long slice = blockIdx.z; slice < args.samples * args.frames * channel_groups; slice += gridDim.z) {
+        const long long frame = split_channels ? slice / channel_groups : slice,
+                        n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
+        const int first = split_channels ? static_cast<int>(slice - frame * channel_groups) * K : 0,
+                  channels = split_channels ? min(K, args.channels - first) : K;
         const In* in = static_cast<const In*>(args.in.data) + n * args.in.n + t * args.in.t + first * args.in.c;
         Out* out = static_cast<Out*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c;
         if (warp_index == 0)

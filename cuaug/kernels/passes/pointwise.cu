@@ -17,31 +17,34 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(ComputeType<In>) > 4
                                                          : 4) pointwise(const __grid_constant__ PointwiseRecord args) {
     using R = ComputeType<In>;
     using Ops = typename Chain::template For<R, K>;
-    constexpr bool grouped = !has_static_channels<InLayout, OutLayout>,
-                   ahead = sizeof(In) <= 4;  // a group of float64 has no registers to spare
+    constexpr bool split_channels = !has_static_channels<InLayout, OutLayout>,
+                   loads_ahead = sizeof(In) <= 4;  // a group of float64 has no registers to spare
     wait_for_previous();
     allow_next_launch();
-    const int width = args.in_width, height = args.in_height, groups = grouped ? (args.channels + K - 1) / K : 1;
+    const int width = args.in_width, height = args.in_height,
+              channel_groups = split_channels ? (args.channels + K - 1) / K : 1;
     const int in_step = column_stride<InLayout, K>(args.in.x), out_step = column_stride<OutLayout, OutK>(args.out.x);
     const long long pixels = static_cast<long long>(width) * height, in_line = static_cast<long long>(width) * in_step,
                     out_line = static_cast<long long>(width) * out_step;
-    const bool lies = !Ops::uses_position && pixels % 4 == 0 && args.in.y == in_line && args.out.y == out_line;
+    const bool is_contiguous = !Ops::uses_position && pixels % 4 == 0 && args.in.y == in_line && args.out.y == out_line;
     ThreadWork work;
-    if (lies)
+    if (is_contiguous)
         work = work_on_contiguous_frame(pixels);
     else
         work = work_in_strips(width, height);
     const auto [x, begin, rows, steps, count] = work;
-    const long long in_row = lies ? 4LL * pointwise_threads * in_step : args.in.y,
-                    out_row = lies ? 4LL * pointwise_threads * out_step : args.out.y;
+    const long long in_row = is_contiguous ? 4LL * pointwise_threads * in_step : args.in.y,
+                    out_row = is_contiguous ? 4LL * pointwise_threads * out_step : args.out.y;
     const bool vectors = !is_same_v<InLayout, Strided> && args.in_vector_elements && count == 4;
     __shared__ R params[Ops::param_count + 1];
 
     // What was written last is in the cache still: from the last sample to the first.
-    for (long long slice = args.samples * args.frames * groups - 1 - blockIdx.z; slice >= 0; slice -= gridDim.z) {
-        const long long frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames,
-                        t = frame - n * args.frames;
-        const int first = grouped ? static_cast<int>(slice - frame * groups) * K : 0, channels = args.channels - first;
+    for (long long slice = args.samples * args.frames * channel_groups - 1 - blockIdx.z; slice >= 0;
+         slice -= gridDim.z) {
+        const long long frame = split_channels ? slice / channel_groups : slice,
+                        n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
+        const int first = split_channels ? static_cast<int>(slice - frame * channel_groups) * K : 0,
+                  channels = args.channels - first;
         long long from[K], to[OutK];
         channel_offsets<InLayout, K>(args.in.c, channels, from);
         channel_offsets<OutLayout, OutK>(args.out.c, OutK == K ? channels : OutK, to);
@@ -51,7 +54,7 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(ComputeType<In>) > 4
                    begin * out_row + static_cast<long long>(x) * out_step;
         // As it lies in memory, and one alone: two groups at a time would take the registers of a block.
         Vectors<In, K, 1> raw;
-        if (ahead && vectors && steps > 0) raw = load_vectors<InLayout, In, K>(in, from);
+        if (loads_ahead && vectors && steps > 0) raw = load_vectors<InLayout, In, K>(in, from);
         if constexpr (Ops::param_count > 0) {
             __syncthreads();
             if (threadIdx.x < 32) read_params<Ops>(args, n, first, params, R(max_value<In>));
@@ -60,13 +63,13 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(ComputeType<In>) > 4
         const Ops ops = Ops::of(params);
 #pragma unroll 1
         for (int left = steps, y = begin; left > 0; --left, y += rows) {
-            if (!ahead && vectors) raw = load_vectors<InLayout, In, K>(in, from);
+            if (!loads_ahead && vectors) raw = load_vectors<InLayout, In, K>(in, from);
             const FourPixels<In, K> four = vectors ? elements_to_pixels<InLayout, In, K>(raw.of[0])
                                                    : load_pixels<Strided, In, K>(in, from, in_step, false, count);
             in += rows * in_row;
-            if (ahead && vectors && left > 1) raw = load_vectors<InLayout, In, K>(in, from);
+            if (loads_ahead && vectors && left > 1) raw = load_vectors<InLayout, In, K>(in, from);
 
-            Pixel<R, K> made[4];
+            Pixel<R, K> pixels[4];
             PixelContext<R> context[4];
             for (int j = 0; j < 4; ++j) {
                 context[j] = {x + j,
@@ -75,13 +78,13 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(ComputeType<In>) > 4
                               height,
                               R(max_value<In>),
                               R(max_value<Out>),
-                              static_cast<int>(t) * groups + first / K};
-                made[j] = to_unit_range<R>(four.v[j]);
+                              static_cast<int>(t) * channel_groups + first / K};
+                pixels[j] = to_unit_range<R>(four.v[j]);
             }
-            ops.apply(made, context);
+            ops.apply(pixels, context);
             Pixel<R, OutK> result[4];
             for (int j = 0; j < 4; ++j)
-                for (int k = 0; k < OutK; ++k) result[j].c[k] = made[j].c[min(k, K - 1)];
+                for (int k = 0; k < OutK; ++k) result[j].c[k] = pixels[j].c[min(k, K - 1)];
             store_unit_range<OutLayout, Out, is_same_v<In, uint8> && Ops::keeps_unit_range>(
                 out, to, out_step, args.out_vector_elements, count, OutK == K ? channels : OutK, result);
             out += rows * out_row;

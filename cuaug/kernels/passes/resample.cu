@@ -61,8 +61,8 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
               tile_rows = band * resize_warps;
     const int left = blockIdx.x * 32, top = blockIdx.y * tile_rows;
     const int columns = min(32, args.out_width - left), rows = min(tile_rows, args.out_height - top);
-    constexpr bool grouped = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
-    const int groups = grouped ? (args.channels + K - 1) / K : 1;
+    constexpr bool split_channels = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
+    const int channel_groups = split_channels ? (args.channels + K - 1) / K : 1;
     const RowRing<R, K> ring = {opaque(ring_memory[warp_index] + lane)};
 
     if constexpr (finite)
@@ -71,11 +71,11 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
 
     wait_for_previous();
     allow_next_launch();
-    for (long long slice = blockIdx.z; slice < args.samples * args.frames * groups; slice += gridDim.z) {
-        const int first = grouped ? static_cast<int>(slice % groups) * K : 0,
-                  channels = grouped ? min(K, args.channels - first) : K;
-        const long long frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames,
-                        t = frame - n * args.frames;
+    for (long long slice = blockIdx.z; slice < args.samples * args.frames * channel_groups; slice += gridDim.z) {
+        const int first = split_channels ? static_cast<int>(slice % channel_groups) * K : 0,
+                  channels = split_channels ? min(K, args.channels - first) : K;
+        const long long frame = split_channels ? slice / channel_groups : slice,
+                        n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
         if (warp_index == resize_warps - 1) {
             const SourceSpan<R> span =
                 source_span<Filter, R>(box_entry(args, n, 1), box_entry(args, n, 3), width_of<From>(args, n),

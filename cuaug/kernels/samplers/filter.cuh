@@ -77,8 +77,8 @@ inline R weight(const Taps<R>& taps, int i) {
 // The limit of a box's reach beyond the image: it bounds the work that a sample can ask for.
 constexpr double max_outside = 65536.0;
 
-// Of output pixel `index` of `size`, made of [start, start + extent) of the `length` pixels of an image. No taps if
-// that is not a finite, non-empty box, or reaches too far beyond the image. The weights are not normalised.
+// The taps of output pixel `index` of `size`; the output covers [start, start + extent) of an image of `length` pixels.
+// No taps if that is not a finite, non-empty box, or reaches too far beyond the image. The weights are not normalised.
 template <class Filter, class R>
 inline Taps<R> unnormalized_taps(double start, double extent, int length, int size, int index, bool antialias) {
     if (!(start >= -max_outside && extent > 0.0 && start + extent <= length + max_outside))
