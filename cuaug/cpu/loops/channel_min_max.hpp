@@ -19,11 +19,13 @@ inline void add_channels(const BatchRecord& args, long long n, int c, SegmentWor
                 for (int k = 0; k < in.channels; ++k) {
                     R* values = workspace.channel[k];
                     for (int i = count; i % lanes != 0; ++i) values[i] = values[count - 1];
+                    MinMax8<R> range = ranges[k];
                     for (int i = 0; i < count; i += lanes) {
                         typename Simd8<R>::type value;
                         memcpy(&value, values + i, sizeof(value));
-                        ranges[k].add(value);
+                        range.add(value);
                     }
+                    ranges[k] = range;
                 }
             }
     }
