@@ -9,13 +9,13 @@ namespace cuaug {
 
 constexpr int sharpness_threads = 256, sharpness_rows = 8;
 
-// Four adjacent pixels, and the sums of each with its neighbours to the left and to the right.
+// Four adjacent pixels, and the sum of each with its left and right neighbour.
 template <class R, int K>
 struct SummedRow {
     Pixel<R, K> pixel[4], sum_3x1[4];
 };
 
-// A neighbour that is not there is the pixel itself: pixels of the border have no use for the sum.
+// A missing neighbour is replaced by the pixel itself: border pixels do not use the sum.
 template <class Layout, int K, class In>
 inline SummedRow<ComputeType<In>, K> summed_row(const In* row, const long long* offset, int step, bool aligned, int x,
                                                 int width) {
@@ -35,7 +35,7 @@ inline SummedRow<ComputeType<In>, K> summed_row(const In* row, const long long* 
     return out;
 }
 
-// A thread makes 4 adjacent pixels of K channels in up to `sharpness_rows` rows, one below the other. Grid: (threads
+// A thread makes four adjacent pixels of K channels in up to `sharpness_rows` rows, one below the other. Grid: (threads
 // for a frame, 1, frames x groups of K).
 template <class In, class InLayout, int K, class OutLayout>
 __global__ void __launch_bounds__(sharpness_threads) adjust_sharpness(const __grid_constant__ PointwiseRecord args) {

@@ -5,8 +5,8 @@
 
 namespace cuaug {
 
-// A block makes a run of rows of a strip, as in pointwise.cu. The sum is rounded once, as if it had been in memory, and
-// then ops take it. More blocks at a time do better than branches that are asked for together (benchmarks/NOTES.md).
+// A block makes a run of rows of a strip, as in pointwise.cu. The sum is rounded once, as if it had been stored, and
+// then passed to the ops. More resident blocks are faster than loading all branches together (benchmarks/NOTES.md).
 // Grid: (strips, runs, frames x groups of K).
 template <class T, class InLayout, int K, class Chain, class Out, class OutLayout>
 __global__ void __launch_bounds__(pointwise_threads,

@@ -8,9 +8,8 @@ namespace cuaug {
 
 constexpr int min_max_threads = 1024;
 
-// A block finds the least and the greatest value of each channel of a sample, all its frames together, in the images'
-// own range: `out` is [N, 2, C], float64. A NaN is neither, and stands for both of a sample whose parameter is 0. Grid:
-// (samples).
+// A block finds the minimum and maximum of each channel of a sample, over all its frames, in the images' range: `out`
+// is [N, 2, C], float64. NaN pixels are ignored; both are NaN for a sample whose parameter is 0. Grid: (samples).
 template <class In, class InLayout, int K>
 __global__ void __launch_bounds__(min_max_threads) channel_min_max(const __grid_constant__ PointwiseRecord args) {
     using R = ComputeType<In>;

@@ -11,12 +11,12 @@ namespace cuaug {
 
 constexpr int mean_threads = 512;
 
-// What becomes of the pixels that ops make: nothing more, or they take the place of those that were read.
+// What happens to the pixels that ops return: they are discarded, or stored in place of the input.
 struct DiscardPixels {};
 struct StoreInPlace {};
 
-// A block makes the mean luma of a sample behind a chain of ops, all its frames together, in the images' own range:
-// float64, `out.n` numbers after the one before. The order of the additions is always the same. Grid: (samples).
+// A block computes the mean luma of a sample behind a chain of ops, over all its frames, in the images' range: float64,
+// `out.n` numbers after the previous sample's. The order of the additions is always the same. Grid: (samples).
 template <class In, class InLayout, int K, class Chain, class Epilogue = DiscardPixels>
 __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant__ PointwiseRecord args) {
     using R = ComputeType<In>;

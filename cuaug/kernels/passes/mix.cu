@@ -11,7 +11,7 @@ namespace cuaug {
 
 constexpr int mix_threads = 256;
 
-// A thread makes 4 adjacent pixels of K channels out of those of two samples. Grid: (threads for a frame, 1, frames x
+// A thread makes four adjacent pixels of K channels from those of two samples. Grid: (threads for a frame, 1, frames x
 // groups of K).
 template <class T, class InLayout, int K, template <class, int> class Mix, class OutLayout>
 __global__ void __launch_bounds__(mix_threads) mix(const __grid_constant__ PointwiseRecord args) {

@@ -4,11 +4,12 @@
 
 namespace cuaug {
 
-// A block makes a run of rows, or of a strip of them, a thread a column of groups of 4 adjacent pixels of K channels:
-// from group to group it goes by one addition, and the next is asked for before one is worked on. What ops need is read
-// and prepared once for the run. Where rows follow one another, and no op looks at its place, the frame is taken as it
-// lies. With one channel in and three out, or three in and one out, the result is grey. Long chains may take the
-// registers they want, and so may four channels and those that lie apart. Grid: (strips, runs, frames x groups of K).
+// A block makes a run of rows of a frame or of a strip of it; a thread makes a column of groups of four adjacent pixels
+// of K channels. From group to group it takes one addition, and the next group is loaded before one is processed.
+// Parameters are read and prepared once per run. If the rows have no gaps and no op uses the position, the frame is
+// taken as one contiguous array. With one channel in and three out, or three in and one out, the result is gray. Long
+// chains, four channels and strided ones may use as many registers as they need. Grid: (strips, runs, frames x groups
+// of K).
 template <class In, class InLayout, int K, class Chain, class Out, class OutLayout, int OutK>
 __global__ void __launch_bounds__(pointwise_threads, sizeof(ComputeType<In>) > 4 || K > 3 ||
                                                              !has_static_channels<InLayout, OutLayout> ||
@@ -18,7 +19,7 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(ComputeType<In>) > 4
     using R = ComputeType<In>;
     using Ops = typename Chain::template For<R, K>;
     constexpr bool split_channels = !has_static_channels<InLayout, OutLayout>,
-                   loads_ahead = sizeof(In) <= 4;  // a group of float64 has no registers to spare
+                   loads_ahead = sizeof(In) <= 4;  // a group of float64 leaves no registers for it
     wait_for_previous();
     allow_next_launch();
     const int width = args.in_width, height = args.in_height,
@@ -38,7 +39,7 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(ComputeType<In>) > 4
     const bool vectors = !is_same_v<InLayout, Strided> && args.in_vector_elements && count == 4;
     __shared__ R params[Ops::param_count + 1];
 
-    // What was written last is in the cache still: from the last sample to the first.
+    // From the last sample to the first: what was written last is still in the cache.
     for (long long slice = args.samples * args.frames * channel_groups - 1 - blockIdx.z; slice >= 0;
          slice -= gridDim.z) {
         const long long frame = split_channels ? slice / channel_groups : slice,
@@ -52,7 +53,7 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(ComputeType<In>) > 4
                        begin * in_row + static_cast<long long>(x) * in_step;
         Out* out = static_cast<Out*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c +
                    begin * out_row + static_cast<long long>(x) * out_step;
-        // As it lies in memory, and one alone: two groups at a time would take the registers of a block.
+        // As it lies in memory, and one group only: two would take too many registers of the block.
         Vectors<In, K, 1> raw;
         if (loads_ahead && vectors && steps > 0) raw = load_vectors<InLayout, In, K>(in, from);
         if constexpr (Ops::param_count > 0) {
