@@ -71,10 +71,11 @@ struct Perspective : MatrixParameter<3> {
             const R right = R(width - 1), bottom = R(height - 1);
             const R p = depth(R(0), R(0)), q = depth(right, R(0));
             const R r = depth(R(0), bottom), s = depth(right, bottom);
-            const R near = fmin(fmin(fabs(p), fabs(q)), fmin(fabs(r), fabs(s))),
-                    far = fmax(fmax(fabs(p), fabs(q)), fmax(fabs(r), fabs(s)));
-            const R most = R(1e30);  // a larger depth may be infinite and go unnoticed in quotients of 0
-            if (!(p * q > R(0) && p * r > R(0) && p * s > R(0) && far < most && far < R(128) * near)) return false;
+            const R nearest = fmin(fmin(fabs(p), fabs(q)), fmin(fabs(r), fabs(s))),
+                    farthest = fmax(fmax(fabs(p), fabs(q)), fmax(fabs(r), fabs(s)));
+            const R max_depth = R(1e30);  // a larger depth may be infinite and go unnoticed in quotients of 0
+            if (!(p * q > R(0) && p * r > R(0) && p * s > R(0) && farthest < max_depth && farthest < R(128) * nearest))
+                return false;
             return bounding_box(at(R(0), R(0)), at(right, R(0)), at(R(0), bottom), at(right, bottom), box);
         }
     };

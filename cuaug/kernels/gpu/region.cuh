@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gpu/raw_stage.cuh"
+#include "gpu/raw_box.cuh"
 
 // The output region of one thread block, divided into tiles.
 

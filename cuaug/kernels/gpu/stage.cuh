@@ -26,7 +26,7 @@ template <class Pixel>
 constexpr int stage_pixels = sizeof(Pixel) <= 4 ? 8 : 4;  // adjacent pixels that a thread stages at a time: a group
 constexpr int shared_bytes = 49152;                       // of a block, without the opt-in for more
 
-// The input pixels that a tile reads. `groups` is 0 if they are unknown or too many. For a raw box (raw_stage.cuh)
+// The input pixels that a tile reads. `groups` is 0 if they are unknown or too many. For a raw box (raw_box.cuh)
 // groups are chunks and the pitch is in bytes.
 struct SourceBox {
     int x, y;            // counted from the base; x such that the first column is a multiple of a group in the image

@@ -21,7 +21,7 @@ namespace cuaug {
 struct StoreOnly {};
 struct StoreAndMean {};
 
-// Whether source boxes are staged as they lie in memory (gpu/raw_stage.cuh): for samples that are only moved, by an
+// Whether source boxes are staged as they lie in memory (gpu/raw_box.cuh): for samples that are only moved, by an
 // affine map. `copies` of _plans.py mirrors the rule.
 template <class Geometry, class Sampler, class Border, class From, class In, class Chain, class Out, class Epilogue>
 constexpr bool is_raw_staged =

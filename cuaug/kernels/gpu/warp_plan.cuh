@@ -2,6 +2,7 @@
 
 #include "geometry/coordinate_map.cuh"
 #include "geometry/perspective.cuh"
+#include "gpu/raw_stage.cuh"
 #include "gpu/warp_config.cuh"
 
 // The first phase of warp_image: which region the block makes, in which tiles, and from which source boxes. Each part

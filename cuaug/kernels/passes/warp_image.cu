@@ -1,4 +1,5 @@
 #include "gpu/programmatic_launch.cuh"
+#include "gpu/raw_stage.cuh"
 #include "gpu/reduce.cuh"
 #include "gpu/warp_epilogue.cuh"
 #include "gpu/warp_plan.cuh"

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "gpu/raw_stage.cuh"
+#include "gpu/raw_box.cuh"
 #include "samplers/bilinear_u8.cuh"
 #include "samplers/bilinear_fixed.cuh"
 
-// Bilinear interpolation from raw boxes, which hold the input as it lies in memory (gpu/raw_stage.cuh).
+// Bilinear interpolation from raw boxes, which hold the input as it lies in memory (gpu/raw_box.cuh).
 
 namespace cuaug {
 
