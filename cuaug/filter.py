@@ -15,7 +15,7 @@ from ._passes import filters
 from ._passes import parameters as _parameters
 from ._passes.parameters import NULL_ARRAY, SampleParameters
 
-MOST_TAPS = 127  # as cpu/gaussian_blur.hpp, and the shared memory of a GPU, have room for
+MOST_TAPS = 127  # as cpu/loops/gaussian_blur.hpp, and the shared memory of a GPU, have room for
 
 
 @public

@@ -46,7 +46,7 @@ def warp(
 
 
 def small_blocks(dtype: str, group: int, copied: bool) -> bool:
-    """Whether a warp's blocks have half the threads, for half the rows: `small_blocks` of kernels/gpu/raw_stage.cuh."""
+    """Whether a warp's blocks have half the threads, for half the rows: `small_blocks` of kernels/gpu/raw_box.cuh."""
     return copied and ITEM_SIZE[dtype] == 1 and group < 4
 
 

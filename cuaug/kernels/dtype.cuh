@@ -4,7 +4,7 @@
 
 // Element types, the type arithmetic runs in, and the one place where a value is rounded and clamped.
 // The conversions to and from 16 bits are declared here and defined once per compiler (gpu/convert.cuh,
-// cpu/convert.hpp).
+// cpu/loops/convert.hpp).
 
 namespace cuaug {
 
@@ -30,9 +30,9 @@ using Dtypes = ImageDtypes::And<int32, int64>;
 float to_float(float16 value);
 float16 to_float16(float value);
 bfloat16 to_bfloat16(float value);
-// Not below `low` nor above `high`; a NaN becomes `low`.
+// Clamps to low..high; a NaN becomes `low`.
 float clamp_nan_to_low(float value, float low, float high);
-// Conversions without the flush of denormals that CuPy's -ftz adds, three instructions each.
+// Conversions without the flush of denormals, three instructions each, that CuPy's -ftz adds.
 float to_float32(double value);
 double to_float64(float value);
 
@@ -50,7 +50,7 @@ inline unsigned int float_to_bits(float value) {
 
 inline float to_float(bfloat16 value) { return bits_to_float(static_cast<unsigned int>(value.bits) << 16); }
 
-// Round to nearest, ties to even; a NaN keeps a set mantissa bit instead of rounding up to infinity.
+// Rounds to nearest, ties to even; a NaN keeps a set mantissa bit instead of rounding up to infinity.
 inline bfloat16 round_to_bfloat16(float value) {
     const unsigned int bits = float_to_bits(value);
     if (value != value) return {static_cast<unsigned short>((bits >> 16) | 0x40u)};
@@ -108,13 +108,13 @@ struct EnableIf<true> {
 template <bool condition>
 using enable_if_t = typename EnableIf<condition>::type;
 
-// A number, as a type.
+// A number as a type.
 template <int N>
 struct Int {
     static constexpr int value = N;
 };
 
-// What counts as full scale: colour ops see pixels as shares of it.
+// The largest value of a dtype, 1 for floats: ops see every dtype scaled to 0..1.
 template <class T>
 constexpr float max_value = 1.0f;
 template <>
@@ -132,7 +132,8 @@ inline R to_compute(T value) {
         return static_cast<R>(value);
 }
 
-// Half to even, then clamp. A NaN becomes 0 in an integer image: by fmax where that is the lower bound.
+// Rounds half to even, then clamps. A NaN becomes 0 in an integer image, by clamp_nan_to_low where 0 is the lower
+// bound.
 template <class T, class R>
 inline T saturate_cast(R value) {
     if constexpr (is_same_v<T, float16>)

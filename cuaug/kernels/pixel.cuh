@@ -4,7 +4,7 @@
 
 namespace cuaug {
 
-// K channels of one pixel, in the type arithmetic runs in.
+// K channels of one pixel, in the arithmetic type.
 template <class R, int K>
 struct Pixel {
     R c[K];
@@ -24,7 +24,7 @@ inline Pixel<R, K> operator+(const Pixel<R, K>& a, const Pixel<R, K>& b) {
     return out;
 }
 
-// K channels of one pixel as they are stored.
+// K channels of one pixel, as they are stored.
 template <class T, int K>
 struct RawPixel {
     T c[K];

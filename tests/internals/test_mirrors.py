@@ -105,7 +105,7 @@ def test_regions_and_their_halves_make_every_pixel_once(dtype, copied, size, sli
     top, left = row * most + (beyond & 1) * rows, column * side
     pixels = np.minimum(side, width - left) * np.minimum(rows, height - top)
 
-    # Maps are read where a piece begins; fixed.cuh lays 64 bands, 32 in small blocks.
+    # Maps are read where a piece begins; fixed_point.cuh holds 64 bands, 32 in small blocks.
     assert ((rows % 4 == 0) & (rows <= 256) & (slice_ < slices) & (pixels > 0)).all()
     assert pixels.sum() == slices * height * width
     made = np.stack([slice_, left, top], -1)

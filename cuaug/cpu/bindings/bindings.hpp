@@ -19,5 +19,6 @@ void bind_jpeg(pybind11::module_& module);
 void bind_launch_plan(pybind11::module_& module);
 void bind_loops(pybind11::module_& module);
 void bind_nvjpeg(pybind11::module_& module);
+void bind_record_layout(pybind11::module_& module);
 
 }  // namespace native

@@ -77,12 +77,6 @@ py::list read_headers(const EncodedFiles& files, const LimitNumbers& limits, con
     return failed(failures);
 }
 
-// A row of the argument `regions`: what to decode of which file, the address of the first row, and bytes from row to
-// row.
-struct RegionToDecode {
-    std::int64_t file, scale, top, left, height, width, address, pitch;
-};
-
 struct DecodeTask {
     std::shared_ptr<EncodedFiles> files;
     jpeg::Limits limits;

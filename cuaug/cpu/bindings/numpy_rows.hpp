@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include <pybind11/pybind11.h>
@@ -24,6 +25,17 @@ public:
 
 private:
     pybind11::buffer_info view_;
+};
+
+// Decoding a region of a file at 1 / `scale` of its resolution: the index of the file, the region in pixels of the
+// scaled image, the address of the first row in memory, and the bytes from row to row.
+struct RegionToDecode {
+    std::int64_t file, scale, top, left, height, width, address, pitch;
+};
+
+// Decoding a whole file with nvJPEG.
+struct NvjpegImage {
+    std::int64_t file, address, pitch;
 };
 
 }  // namespace native

@@ -103,11 +103,6 @@ struct DecodeBatchTask {
     }
 };
 
-// A row of the argument `images`.
-struct WantedImage {
-    std::int64_t file, address, pitch;
-};
-
 // Decodes files into `memory`. The result: the rows of `images` that failed.
 std::unique_ptr<BackgroundTask> nvjpeg_decode(const std::shared_ptr<EncodedFiles>& files, const py::buffer& images,
                                               py::object memory, const DriverAddresses& driver,
@@ -122,7 +117,7 @@ std::unique_ptr<BackgroundTask> nvjpeg_decode(const std::shared_ptr<EncodedFiles
                          as<void*>(state), as<void*>(stream), as<void*>(event)},
                         files,
                         std::move(memory)});
-    const NumpyRows<const WantedImage> wanted(images);
+    const NumpyRows<const NvjpegImage> wanted(images);
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         const auto [file, address, pitch] = wanted[i];
         task->data.push_back(files->data(files->checked(file)));

@@ -22,7 +22,7 @@ struct AxisPositions {
 // of it. Not for other dtypes: a tap of weight 0 beyond the box could be a NaN.
 inline bool resize_bilinear(const ResampleRecord& record, long long n, long long t, int top, int bottom,
                             const AxisPositions& columns, const AxisPositions& rows, SeparableWorkspace& workspace) {
-    const WarpCommon args = warp_common(&record);
+    const auto args = read_record<WarpCommon>(&record);
     if (!(columns.low >= 0 && columns.high <= args.in_width && rows.low >= 0 && rows.high <= args.in_height))
         return false;
     for (int y = top; y < bottom; y += tile_height)

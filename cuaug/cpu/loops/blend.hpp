@@ -33,14 +33,8 @@ inline void blend_segment(const BlendRecord& args, long long n, long long t, int
     }
 }
 
-inline BlendRecord blend_record(const native::ImageCall& call) {
-    BlendRecord args;
-    memcpy(&args, call.record, sizeof(args));
-    return args;
-}
-
 void blend_task(const native::ImageCall& call, long long task, void* memory) {
-    const BlendRecord args = blend_record(call);
+    const auto args = read_record<BlendRecord>(call.record);
     dispatch_image_dtype(call.source, [&](auto element) {
         using T = decltype(element);
         auto& workspace = *static_cast<BlendWorkspace<ComputeType<T>>*>(memory);
@@ -50,6 +44,8 @@ void blend_task(const native::ImageCall& call, long long task, void* memory) {
     });
 }
 
-long long blend_tasks(const native::ImageCall& call) { return segment_task_count(blend_record(call)); }
+long long blend_tasks(const native::ImageCall& call) {
+    return segment_task_count(read_record<BlendRecord>(call.record));
+}
 
 }  // namespace cuaug

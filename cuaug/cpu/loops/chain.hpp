@@ -21,12 +21,6 @@ struct ChainWorkspace : SegmentWorkspace<R> {
     }
 };
 
-inline PointwiseRecord pointwise_record(const void* record) {
-    PointwiseRecord args;
-    memcpy(&args, record, sizeof(args));
-    return args;
-}
-
 // Calls `visit` with an op for pixels of K channels.
 template <class R, int K, class Visitor>
 inline auto dispatch_op(native::Op op, const Visitor& visit) {

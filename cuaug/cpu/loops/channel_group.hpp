@@ -31,6 +31,14 @@ inline ChannelGroup channel_group(const BatchView& view, long long n, long long 
     return out;
 }
 
+// Copies a record, or the structs that it begins with.
+template <class Record>
+inline Record read_record(const void* record) {
+    Record out;
+    memcpy(&out, record, sizeof(out));
+    return out;
+}
+
 // The rows of a task: top .. bottom of frame t of sample n.
 struct TaskRows {
     long long n, t;

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "chain.hpp"
+#include "records/pointwise.cuh"
+#include "channel_io.hpp"
 #include "simd8.hpp"
 
 namespace cuaug {
@@ -18,19 +19,21 @@ inline void add_channels(const BatchRecord& args, long long n, int c, SegmentWor
                 for (int k = 0; k < in.channels; ++k) {
                     R* values = workspace.channel[k];
                     for (int i = count; i % lanes != 0; ++i) values[i] = values[count - 1];
+                    MinMax8<R> range = ranges[k];
                     for (int i = 0; i < count; i += lanes) {
                         typename Simd8<R>::type value;
                         memcpy(&value, values + i, sizeof(value));
-                        ranges[k].add(value);
+                        range.add(value);
                     }
+                    ranges[k] = range;
                 }
             }
     }
 }
 
-// The loop of kernels/passes/extremes.cu. A task is a sample.
+// The loop of kernels/passes/channel_min_max.cu. A task is a sample.
 void channel_min_max_task(const native::ImageCall& call, long long n, void* memory) {
-    const PointwiseRecord args = pointwise_record(call.record);
+    const auto args = read_record<PointwiseRecord>(call.record);
     dispatch_image_dtype(call.source, [&](auto element) {
         using T = decltype(element);
         using R = ComputeType<T>;
@@ -52,6 +55,8 @@ void channel_min_max_task(const native::ImageCall& call, long long n, void* memo
     });
 }
 
-long long channel_min_max_tasks(const native::ImageCall& call) { return pointwise_record(call.record).samples; }
+long long channel_min_max_tasks(const native::ImageCall& call) {
+    return read_record<PointwiseRecord>(call.record).samples;
+}
 
 }  // namespace cuaug

@@ -22,12 +22,6 @@ constexpr int tile_width = 32, tile_height = 64, tile_pixels = tile_width * tile
 
 using WarpCommon = BatchWithFill;  // what the records of all geometries have in common
 
-inline WarpCommon warp_common(const void* record) {
-    WarpCommon out;
-    memcpy(&out, record, sizeof(out));
-    return out;
-}
-
 // Coordinates are stored less (base_x, base_y). A row is padded to a multiple of 8 pixels with copies of its last.
 template <class R>
 struct CoordinateTile {
@@ -63,7 +57,7 @@ inline bool min_max(const R* __restrict__ values, int count, R& low, R& high) {
 
 // Fills a tile's coordinates from `at(dx, dy)`, and pads its rows.
 template <class R, class At>
-inline void fill_coordinates(CoordinateTile<R>& tile, const At& at) {
+__attribute__((always_inline)) inline void fill_coordinates(CoordinateTile<R>& tile, const At& at) {
     for (int dy = 0; dy < tile.height; ++dy) {
         R* __restrict__ x = tile.x + dy * tile_width, * __restrict__ y = tile.y + dy * tile_width;
         for (int dx = 0; dx < tile.width; ++dx) {
@@ -91,36 +85,36 @@ inline void prefetch_rows(const void* first, long long stride, int rows, int byt
             __builtin_prefetch(static_cast<const char*>(first) + y * stride + x);
 }
 
-// The compiler vectorizes the reading of dense float32 maps if it knows the table's fields as constants.
+// Reads a tile's coordinates. `Dense`: both maps are float32 with adjacent columns; the compiler vectorizes the reading
+// because it sees these fields as constants, once fill_coordinates is inlined.
+template <bool Dense, class R>
+inline void read_tile(CoordinateMap maps, double base_x, double base_y, CoordinateTile<R>& tile) {
+    if constexpr (Dense) {
+        maps.map_x.is_double = maps.map_y.is_double = 0;
+        maps.map_x.x = maps.map_y.x = 1;
+    }
+    fill_coordinates(tile, [&](int dx, int dy) {
+        const int x = tile.left + dx, y = tile.top + dy;
+        return Point<R>{static_cast<R>(maps.x(tile.n, x, y) - base_x), static_cast<R>(maps.y(tile.n, x, y) - base_y)};
+    });
+}
+
 template <class R>
-inline void read_coordinate_maps(const CoordinateMap& geometry, CoordinateTile<R>& tile) {
-    const auto map = CoordinateMap::tile_map<R>(geometry.sample(tile.n), tile.left, tile.top);
+inline void read_coordinate_maps(const CoordinateMap& maps, CoordinateTile<R>& tile) {
+    const auto map = CoordinateMap::tile_map<R>(maps.sample(tile.n), tile.left, tile.top);
     tile.base_x = map.base_x;
     tile.base_y = map.base_y;
-    const double base_x = map.base_x, base_y = map.base_y;
-    auto read = [&](const CoordinateMap& maps) {
-        fill_coordinates(tile, [&](int dx, int dy) {
-            const int x = tile.left + dx, y = tile.top + dy;
-            return Point<R>{static_cast<R>(maps.x(tile.n, x, y) - base_x),
-                            static_cast<R>(maps.y(tile.n, x, y) - base_y)};
-        });
-    };
-    CoordinateMap maps = geometry;
-    auto dense = [](ParameterTable& table) {
-        if (table.is_double || table.x != 1) return false;
-        table.is_double = 0, table.x = 1;  // constants, for the compiler
-        return true;
-    };
-    if (!dense(maps.map_x) || !dense(maps.map_y)) return read(geometry);
-    const int next_width = tile.task_right - tile.left - tile.width;
-    auto prefetch_map = [&](const ParameterTable& table) {
+    auto is_dense = [](const ParameterTable& table) { return !table.is_double && table.x == 1; };
+    if (!is_dense(maps.map_x) || !is_dense(maps.map_y)) return read_tile<false>(maps, map.base_x, map.base_y, tile);
+    const int next_width = min(tile.task_right - tile.left - tile.width, tile_width);
+    auto prefetch_next = [&](const ParameterTable& table) {
         prefetch_rows(
             static_cast<const float*>(table.data) + tile.n * table.n + tile.top * table.y + tile.left + tile.width,
-            4 * table.y, tile.height, 4 * (next_width < tile_width ? next_width : tile_width));
+            4 * table.y, tile.height, 4 * next_width);
     };
-    prefetch_map(maps.map_x);
-    prefetch_map(maps.map_y);
-    read(maps);
+    prefetch_next(maps.map_x);
+    prefetch_next(maps.map_y);
+    read_tile<true>(maps, map.base_x, map.base_y, tile);
 }
 
 template <class Geometry, class R>

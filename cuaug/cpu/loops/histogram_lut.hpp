@@ -1,7 +1,8 @@
 #pragma once
 
 #include "ops/histogram_lut.cuh"
-#include "chain.hpp"
+#include "records/pointwise.cuh"
+#include "channel_group.hpp"
 
 namespace cuaug {
 
@@ -42,9 +43,9 @@ inline double mean_luma(const PointwiseRecord& args, long long n) {
     return mean_luma(sums, args.channels, 1LL * args.frames * args.in_height * args.in_width);
 }
 
-// The loop of kernels/passes/relevel.cu. A task is a sample.
+// The loop of kernels/passes/histogram_lut.cu. A task is a sample.
 void histogram_lut_task(const native::ImageCall& call, long long n, void*) {
-    const PointwiseRecord args = pointwise_record(call.record);
+    const auto args = read_record<PointwiseRecord>(call.record);
     const int mode = static_cast<int>(parameter(args, n, 0));
     const long long total = 1LL * args.frames * args.in_height * args.in_width;
     const double mean = mode == adjust_contrast ? mean_luma(args, n) : 0.0;
@@ -66,6 +67,8 @@ void histogram_lut_task(const native::ImageCall& call, long long n, void*) {
     }
 }
 
-long long histogram_lut_tasks(const native::ImageCall& call) { return pointwise_record(call.record).samples; }
+long long histogram_lut_tasks(const native::ImageCall& call) {
+    return read_record<PointwiseRecord>(call.record).samples;
+}
 
 }  // namespace cuaug

@@ -50,7 +50,7 @@ inline double luma_sum(const native::PointwiseCall& call, const PointwiseRecord&
 
 // The loop of kernels/passes/luma_mean.cu. A task is a sample.
 void luma_mean_task(const native::PointwiseCall& call, long long n, void* memory) {
-    const PointwiseRecord args = pointwise_record(call.record);
+    const auto args = read_record<PointwiseRecord>(call.record);
     dispatch_image_dtype(call.source, [&](auto element) {
         using T = decltype(element);
         const double sum = luma_sum<T>(call, args, n, *static_cast<ChainWorkspace<ComputeType<T>>*>(memory));
@@ -59,6 +59,8 @@ void luma_mean_task(const native::PointwiseCall& call, long long n, void* memory
     });
 }
 
-long long luma_mean_tasks(const native::PointwiseCall& call) { return pointwise_record(call.record).samples; }
+long long luma_mean_tasks(const native::PointwiseCall& call) {
+    return read_record<PointwiseRecord>(call.record).samples;
+}
 
 }  // namespace cuaug

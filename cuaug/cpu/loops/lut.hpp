@@ -5,12 +5,6 @@
 
 namespace cuaug {
 
-inline LutRecord lut_record(const void* record) {
-    LutRecord args;
-    memcpy(&args, record, sizeof(args));
-    return args;
-}
-
 inline uint8 table_entry(const LutRecord& args, long long n, int c, int level) {
     return args.table[n * args.table_n + c * args.table_c + level * args.table_x];
 }
@@ -25,7 +19,7 @@ inline bool is_identity_table(const LutRecord& args, long long n) {
 
 // The loop of kernels/passes/lut.cu.
 void lut_task(const native::ImageCall& call, long long task, void* memory) {
-    const LutRecord args = lut_record(call.record);
+    const auto args = read_record<LutRecord>(call.record);
     const TaskRows rows = segment_task_rows(args, task);
     if (is_identity_table(args, rows.n)) return copy_rows<uint8>(args, rows);
     uint8* table = static_cast<uint8*>(memory);
@@ -41,6 +35,6 @@ void lut_task(const native::ImageCall& call, long long task, void* memory) {
     }
 }
 
-long long lut_tasks(const native::ImageCall& call) { return segment_task_count(lut_record(call.record)); }
+long long lut_tasks(const native::ImageCall& call) { return segment_task_count(read_record<LutRecord>(call.record)); }
 
 }  // namespace cuaug

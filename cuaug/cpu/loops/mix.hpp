@@ -1,7 +1,9 @@
 #pragma once
 
 #include "ops/mixes/mixes.cuh"
-#include "chain.hpp"
+#include "ops/chain.cuh"
+#include "records/pointwise.cuh"
+#include "channel_io.hpp"
 #include "segment_tasks.hpp"
 
 namespace cuaug {
@@ -46,7 +48,7 @@ inline void mix_segment(native::Mix mix, const PointwiseRecord& args, long long 
 }
 
 void mix_task(const native::MixCall& call, long long task, void* memory) {
-    const PointwiseRecord args = pointwise_record(call.record);
+    const auto args = read_record<PointwiseRecord>(call.record);
     dispatch_image_dtype(call.dtype, [&](auto element) {
         using T = decltype(element);
         auto& workspace = *static_cast<MixWorkspace<ComputeType<T>>*>(memory);
@@ -56,6 +58,8 @@ void mix_task(const native::MixCall& call, long long task, void* memory) {
     });
 }
 
-long long mix_tasks(const native::MixCall& call) { return segment_task_count(pointwise_record(call.record)); }
+long long mix_tasks(const native::MixCall& call) {
+    return segment_task_count(read_record<PointwiseRecord>(call.record));
+}
 
 }  // namespace cuaug

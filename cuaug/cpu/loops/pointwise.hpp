@@ -41,7 +41,7 @@ inline void pointwise_segment(const native::PointwiseCall& call, const Pointwise
 
 template <class R>
 inline void pointwise_typed(native::PointwiseCall call, long long task, void* memory) {
-    PointwiseRecord args = pointwise_record(call.record);
+    auto args = read_record<PointwiseRecord>(call.record);
     treat_channels_as_pixels(call, args);
     ChainWorkspace<R>& workspace = *static_cast<ChainWorkspace<R>*>(memory);
     const double bytes =
@@ -62,7 +62,7 @@ void pointwise_task(const native::PointwiseCall& call, long long task, void* mem
 }
 
 long long pointwise_tasks(const native::PointwiseCall& call) {
-    return segment_task_count(pointwise_record(call.record));
+    return segment_task_count(read_record<PointwiseRecord>(call.record));
 }
 
 }  // namespace cuaug

@@ -23,14 +23,8 @@ inline int rows_per_resample_task(const ResampleRecord& args) {
     return static_cast<int>(rows < 16 ? 16 : rows);
 }
 
-inline ResampleRecord resample_record(const native::ResampleCall& call) {
-    ResampleRecord args;
-    memcpy(&args, call.record, sizeof(args));
-    return args;
-}
-
 long long resample_tasks(const native::ResampleCall& call) {
-    const ResampleRecord args = resample_record(call);
+    const auto args = read_record<ResampleRecord>(call.record);
     const long long frames = args.samples * args.frames;
     if (frames == 0 || args.channels == 0 || args.out_width == 0) return 0;
     return frames * ((args.out_height + rows_per_resample_task(args) - 1) / rows_per_resample_task(args));
@@ -50,7 +44,7 @@ inline void flip_output(const native::ResampleCall& call, ResampleRecord& args, 
 
 template <class R>
 inline void resample_typed(const native::ResampleCall& call, long long task, void* memory) {
-    ResampleRecord args = resample_record(call);
+    auto args = read_record<ResampleRecord>(call.record);
     const TaskRows rows = task_rows(args, args.out_height, rows_per_resample_task(args), task);
     const long long n = rows.n;
     select_ragged_image(args, n);

@@ -10,20 +10,20 @@
 namespace cuaug {
 
 template <template <class, int> class Op, class R>
-inline void apply_user_op(int channels, const void* field, const void* context, int count, void* channel) {
+inline void apply_user_op(int channels, const void* params, const void* context, int count, void* channel) {
     dispatch_channels(channels, [&](auto K) {
-        const auto op = op_of<Op<R, decltype(K)::value>>(static_cast<const R*>(field));
+        const auto op = op_of<Op<R, decltype(K)::value>>(static_cast<const R*>(params));
         apply_op<R, decltype(K)::value>(op, *static_cast<const PixelContext<R>*>(context), count,
                                         static_cast<R(*)[segment_width]>(channel));
     });
 }
 
 template <template <class, int> class Op>
-inline void user_loop(int bytes, int channels, const void* field, const void* context, int count, void* channel) {
+inline void user_loop(int bytes, int channels, const void* params, const void* context, int count, void* channel) {
     if (bytes == sizeof(double))
-        apply_user_op<Op, double>(channels, field, context, count, channel);
+        apply_user_op<Op, double>(channels, params, context, count, channel);
     else
-        apply_user_op<Op, float>(channels, field, context, count, channel);
+        apply_user_op<Op, float>(channels, params, context, count, channel);
 }
 
 }  // namespace cuaug

@@ -28,7 +28,7 @@ inline TaskGrid task_grid(const WarpCommon& args) {
 }
 
 long long warp_image_tasks(const native::WarpCall& call) {
-    const WarpCommon args = warp_common(call.record);
+    const auto args = read_record<WarpCommon>(call.record);
     if (args.samples * args.frames * args.channels * args.out_width * args.out_height == 0) return 0;
     const TaskGrid grid = task_grid(args);
     return args.samples * args.frames * grid.rows * grid.columns;
@@ -36,7 +36,7 @@ long long warp_image_tasks(const native::WarpCall& call) {
 
 template <class R>
 inline void warp_typed(const native::WarpCall& call, long long task, void* memory) {
-    const WarpCommon args = warp_common(call.record);
+    const auto args = read_record<WarpCommon>(call.record);
     const TaskGrid grid = task_grid(args);
     const long long task_row = task / grid.columns, frame = task_row / grid.rows, n = frame / args.frames,
                     t = frame - n * args.frames;

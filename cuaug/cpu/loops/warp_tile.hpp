@@ -107,8 +107,10 @@ inline void warp_tile(const native::WarpCall& call, const WarpCommon& args, Coor
                       TileWorkspace<R>& workspace) {
     tile.x = workspace.x;
     tile.y = workspace.y;
-    dispatch_geometry(call.geometry,
-                      [&](auto geometry) { compute_coordinates<decltype(geometry)>(call.record, tile); });
+    dispatch_geometry(call.geometry, [&](auto geometry) {
+        using Geometry = decltype(geometry);  // all maps are read alike: compiled once
+        compute_coordinates<conditional_t<has_matrix<Geometry>(0), Geometry, CoordinateMap>>(call.record, tile);
+    });
     if (call.sampler == sampler_of<Nearest> && call.source == call.target)
         copy_tile(call, args, tile, static_cast<void*>(workspace.box));
     else

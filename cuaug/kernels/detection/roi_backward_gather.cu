@@ -55,24 +55,18 @@ inline int list_regions(const RoiBackwardRecord& args, const MapTile& tile, long
     return total;
 }
 
-// Gradients of a window of bins, and with max pooling the sample that each is for. [bin][channel]
-template <class R, bool is_max, int channels>
-struct WindowGradients {
-    alignas(16) R gradient[window_bins][channels + 16 / sizeof(R)];  // padded: rows begin in different banks
-    long long argmax[is_max ? window_bins : 1][channels];
-};
-
 // Copies the gradients of `rows` x `columns` bins. All threads of a block.
 template <class T, class R, bool is_max, int group>
-inline void stage_gradients(const RoiBackwardRecord& args, long long k, int c, int channels, const BinWindow& window,
-                            int rows, int columns, WindowGradients<R, is_max, group>& staged) {
-    const T* pooled = static_cast<const T*>(args.pooled.data) + c * args.pooled.c;
+inline void stage_gradients(const RoiBackwardRecord& args, const T* pooled, long long k, int c, int channels,
+                            const BinWindow& window, int rows, int columns,
+                            R (&gradient)[window_bins][group + 16 / sizeof(R)],
+                            long long (&argmax)[is_max ? window_bins : 1][group]) {
     const bool channels_last = args.pooled.c == 1;
     for (int item = threadIdx.x; item < rows * columns * channels; item += gather_threads) {
         const int bin = channels_last ? item / channels : item % (rows * columns),
                   channel = channels_last ? item % channels : item / (rows * columns);
         const int y = bin / columns, x = bin % columns;
-        staged.gradient[y * window_side + x][channel] =
+        gradient[y * window_side + x][channel] =
             to_compute<R>(pooled[k * args.pooled.n + channel * args.pooled.c + (window.y + y) * args.pooled.y +
                                  (window.x + x) * args.pooled.x]);
         if constexpr (is_max) {
@@ -81,7 +75,7 @@ inline void stage_gradients(const RoiBackwardRecord& args, long long k, int c, i
                         k * args.argmax.n + (c + channel) * args.argmax.c + (window.y + y) * args.argmax.y +
                             (window.x + x) * args.argmax.x,
                         0, sample);
-            staged.argmax[y * window_side + x][channel] = sample[0];
+            argmax[y * window_side + x][channel] = sample[0];
         }
     }
 }
@@ -115,7 +109,8 @@ __global__ void __launch_bounds__(gather_threads, sizeof(ComputeType<T>) == 8 ? 
     using R = ComputeType<T>;
     using Bins = typename Gather::Bins;
     constexpr int group = gather_channels<T>;
-    __shared__ WindowGradients<R, Gather::is_max, group> staged;
+    __shared__ alignas(16) R gradient[window_bins][group + 16 / sizeof(R)];  // padded: rows begin in different banks
+    __shared__ long long argmax[Gather::is_max ? window_bins : 1][group];    // the sample that each gradient is for
     __shared__ typename Gather::Shared gather;
     __shared__ int list[gather_threads], warp_counts[gather_warps];
     // Of a region and of the next one, which the first thread may load while others still use this one.
@@ -126,6 +121,7 @@ __global__ void __launch_bounds__(gather_threads, sizeof(ComputeType<T>) == 8 ? 
     const int row = threadIdx.x / tile_columns, column = threadIdx.x % tile_columns, c = tile.channel_group * group,
               channels = min(group, args.channels - c);
     const bool has_pixel = tile.top + row < level.height && tile.left + column < level.width;
+    const T* pooled = static_cast<const T*>(args.pooled.data) + c * args.pooled.c;
 
     R sum[group] = {};
     for (long long first = 0; first < args.count; first += gather_threads) {
@@ -145,19 +141,20 @@ __global__ void __launch_bounds__(gather_threads, sizeof(ComputeType<T>) == 8 ? 
                  window.y += window_side)
                 for (window.x = static_cast<int>(rect.columns.first); window.x < rect.columns.last;
                      window.x += window_side) {
+                    const int rows = min(window_side, static_cast<int>(rect.rows.last) - window.y),
+                              columns = min(window_side, static_cast<int>(rect.columns.last) - window.x);
                     Gather::clear(gather);
                     __syncthreads();
                     Gather::prepare(args, bins, tile, window, gather);
-                    stage_gradients<T>(args, k, c, channels, window,
-                                       min(window_side, static_cast<int>(rect.rows.last) - window.y),
-                                       min(window_side, static_cast<int>(rect.columns.last) - window.x), staged);
+                    stage_gradients<T, R, Gather::is_max>(args, pooled, k, c, channels, window, rows, columns, gradient,
+                                                          argmax);
                     __syncthreads();
                     if (has_pixel)
                         Gather::for_each_bin(
                             args, bins, tile, window, gather, row, column, [&](int bin, R weight, long long sample) {
                                 for (int j = 0; j < group; ++j)
-                                    if (!Gather::is_max || staged.argmax[Gather::is_max ? bin : 0][j] == sample)
-                                        sum[j] += weight * staged.gradient[bin][j];
+                                    if (!Gather::is_max || argmax[Gather::is_max ? bin : 0][j] == sample)
+                                        sum[j] += weight * gradient[bin][j];
                             });
                     __syncthreads();
                 }

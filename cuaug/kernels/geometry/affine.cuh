@@ -18,7 +18,7 @@ struct Affine : MatrixParameter<2> {
         return from_entries([&](int i) { return entry(n, i); });
     }
 
-    // The same from a function of i, for threads that share the reading.
+    // The same from a function of i, for threads that share the loads.
     template <class Entry>
     Matrix from_entries(const Entry& entry) const {
         Matrix m = {entry(0), entry(1), entry(2), entry(3), entry(4), entry(5)};
@@ -32,7 +32,7 @@ struct Affine : MatrixParameter<2> {
         return {a, b, -(a * m.c + b * m.f), d, e, -(d * m.c + e * m.f)};
     }
 
-    // Input coordinate, less the base, of the pixel (dx, dy) away from the tile's origin.
+    // The tile's map: input coordinate, relative to the base, of the pixel (dx, dy) from the tile's first pixel.
     template <class R>
     struct TileMap {
         static constexpr bool is_affine = true;
@@ -42,13 +42,13 @@ struct Affine : MatrixParameter<2> {
 
         Point<R> at(R dx, R dy) const { return {a * dx + (b * dy + c), d * dx + (e * dy + f)}; }
 
-        // The same coordinates, counted from another pixel of the input, and a little added to both.
+        // The same map relative to another input pixel, with `rounding` added to both coordinates.
         TileMap shifted_to(int x, int y, R rounding) const {
             return {
                 base_x + x, base_y + y, a, b, c - static_cast<R>(x) + rounding, d, e, f - static_cast<R>(y) + rounding};
         }
 
-        // Where a tile lies; false if that is not known.
+        // Bounds of a tile's input coordinates; false if they are not known.
         bool bounds(int width, int height, Bounds<R>& box) const {
             const R right = R(width - 1), bottom = R(height - 1);
             return bounding_box(at(R(0), R(0)), at(right, R(0)), at(R(0), bottom), at(right, bottom), box);

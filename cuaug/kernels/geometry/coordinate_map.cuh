@@ -5,13 +5,13 @@
 
 namespace cuaug {
 
-// Output pixel to input pixel by a map of coordinates, or of displacements.
+// Output pixel to input pixel through maps of coordinates or of displacements.
 struct CoordinateMap {
     ParameterTable map_x;  // [N, H, W]
     ParameterTable map_y;  // [N, H, W]
     double scale_x;        // map units to pixels
     double scale_y;
-    float unit_x;  // the same two, converted by the host
+    float unit_x;  // the same two in float32, converted by the host
     float unit_y;
     float step;    // 1 if relative, else 0
     int relative;  // the maps hold displacements from the output pixel
@@ -19,7 +19,7 @@ struct CoordinateMap {
     int in_width;
 
     static constexpr bool has_tile_bounds = false, is_64bit = false;
-    static constexpr int float32_side_limit = 1048576;  // sides below it leave float32 a fraction; a power of two
+    static constexpr int float32_side_limit = 1048576;  // image sides below it leave float32 a fraction; a power of two
 
     struct SampleMap {
         const CoordinateMap* map;
@@ -38,8 +38,8 @@ struct CoordinateMap {
         return relative ? value + y : value;
     }
 
-    // Where a tile lies in the output, and what its coordinates count from. They are worked out where maps are read:
-    // gpu/coordinate_map_reader.cuh, cpu/tile.hpp.
+    // Where a tile lies in the output, and the base of its coordinates, which are computed where maps are read:
+    // gpu/coordinate_map_reader.cuh, cpu/loops/coordinate_tile.hpp.
     template <class R>
     struct TileMap {
         static constexpr bool is_affine = false;
@@ -49,9 +49,9 @@ struct CoordinateMap {
         int left, top;
     };
 
-    // Positions that float32 holds count from the image's corner. Others from where the tile's first pixel comes from,
-    // which smooth maps stay near to; from within the image, as neighbours in a map may lie anywhere, and counted from
-    // a far base a coordinate that lies within would lose its fraction.
+    // Absolute float32 maps of images below 2^20 pixels a side have base 0. Others are rebased to the source of the
+    // tile's first pixel, which smooth maps stay near. The base is clamped to the image: neighbours in a map may lead
+    // anywhere, and relative to a far base a coordinate inside the image would lose its fraction.
     template <class R>
     static TileMap<R> tile_map(const SampleMap& sample_map, int x, int y) {
         const CoordinateMap& map = *sample_map.map;
@@ -65,8 +65,8 @@ struct CoordinateMap {
     static int clamp_to(int i, int n) { return i < 0 ? 0 : i < n ? i : n; }
 };
 
-// The same, for which the GPU counts coordinates in double precision, and elements in 64 bits: maps of float64, and
-// images that are too large, or turned over in memory.
+// A CoordinateMap for which the GPU computes coordinates in double precision and offsets in 64 bits: float64 maps, and
+// images that are too large, or have negative strides.
 struct CoordinateMap64 : CoordinateMap {
     static constexpr bool is_64bit = true;
 };

@@ -18,7 +18,7 @@ struct Perspective : MatrixParameter<3> {
         return from_entries([&](int i) { return entry(n, i); });
     }
 
-    // The same from a function of i, for threads that share the reading.
+    // The same from a function of i, for threads that share the loads.
     template <class Entry>
     Matrix from_entries(const Entry& entry) const {
         Matrix m = {entry(0), entry(1), entry(2), entry(3), entry(4), entry(5), entry(6), entry(7), entry(8)};
@@ -42,7 +42,7 @@ struct Perspective : MatrixParameter<3> {
                 g * scale, (m.b * m.g - m.a * m.h) * scale, (m.a * m.e - m.b * m.d) * scale};
     }
 
-    // Input coordinate, less the base, of the pixel (dx, dy) away from the tile's origin.
+    // The tile's map: input coordinate, relative to the base, of the pixel (dx, dy) from the tile's first pixel.
     template <class R>
     struct TileMap {
         static constexpr bool is_affine = false;
@@ -57,30 +57,30 @@ struct Perspective : MatrixParameter<3> {
             return {(a * dx + (b * dy + c)) * scale, (d * dx + (e * dy + f)) * scale};
         }
 
-        // The same coordinates, counted from another pixel of the input, and a little added to both.
+        // The same map relative to another input pixel, with `rounding` added to both coordinates.
         TileMap shifted_to(int x, int y, R rounding) const {
             const R rx = static_cast<R>(x) - rounding, ry = static_cast<R>(y) - rounding;
             return {base_x + x, base_y + y, a - rx * g, b - rx * h, c - rx * i, d - ry * g,
                     e - ry * h, f - ry * i, g,          h,          i};
         }
 
-        // The corners bound the tile only where the horizon does not cross it. Close to it coordinates lose what depths
-        // differ by: while that is 128-fold at most, and boxes are of up to 256 pixels, they are good to 2^-24 * 128 *
-        // 256 pixels, half of what a box has to spare.
+        // The corners bound the tile only if the horizon does not cross it. Close to the horizon coordinates lose the
+        // ratio of the depths: up to a ratio of 128, and boxes of up to 256 pixels, they are precise to 2^-24 * 128 *
+        // 256 pixels, half of a box's slack.
         bool bounds(int width, int height, Bounds<R>& box) const {
             const R right = R(width - 1), bottom = R(height - 1);
             const R p = depth(R(0), R(0)), q = depth(right, R(0));
             const R r = depth(R(0), bottom), s = depth(right, bottom);
-            const R near = fmin(fmin(fabs(p), fabs(q)), fmin(fabs(r), fabs(s))),
-                    far = fmax(fmax(fabs(p), fabs(q)), fmax(fabs(r), fabs(s)));
-            const R most = R(1e30);  // beyond, a depth may be infinite and hide it in quotients of 0
-            if (!(p * q > R(0) && p * r > R(0) && p * s > R(0) && far < most && far < R(128) * near)) return false;
+            const R nearest = fmin(fmin(fabs(p), fabs(q)), fmin(fabs(r), fabs(s))),
+                    farthest = fmax(fmax(fabs(p), fabs(q)), fmax(fabs(r), fabs(s)));
+            const R max_depth = R(1e30);  // a larger depth may be infinite and go unnoticed in quotients of 0
+            if (!(p * q > R(0) && p * r > R(0) && p * s > R(0) && farthest < max_depth && farthest < R(128) * nearest))
+                return false;
             return bounding_box(at(R(0), R(0)), at(right, R(0)), at(R(0), bottom), at(right, bottom), box);
         }
     };
 
-    // x - base = ((a - base g) X + ...) / (g X + ...): the base goes into the numerator, where double precision still
-    // holds it.
+    // x - base = ((a - base g) X + ...) / (g X + ...): the base goes into the numerator, in double precision.
     template <class R>
     static TileMap<R> tile_map(const Matrix& m, int x, int y) {
         const double nx = m.a * x + m.b * y + m.c, ny = m.d * x + m.e * y + m.f, depth = m.g * x + m.h * y + m.i;

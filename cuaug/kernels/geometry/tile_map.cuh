@@ -1,12 +1,12 @@
 #pragma once
 
-// A float32 coordinate near 4096 is only good to 1/4096 of a pixel. A geometry is therefore rebased, in double
+// A float32 coordinate near 4096 is only precise to 1/4096 of a pixel. A geometry is therefore rebased, in double
 // precision and once per tile, to whole input pixels (base_x, base_y); inside the tile float32 carries the small
-// remainder. Positions in maps of float32 need not be: they are as precise as they are (grid.cuh).
+// remainder. Absolute float32 maps need no base: they are only as precise as they are (coordinate_map.cuh).
 
 namespace cuaug {
 
-// Beyond this, or not finite, a coordinate is outside every border.
+// A coordinate beyond this, or not finite, is outside every border.
 constexpr double coordinate_limit = 1073741824.0;
 
 template <class R>
@@ -21,7 +21,7 @@ inline bool in_range(const Point<R>& p) {
     return (fabs(p.x) < limit) & (fabs(p.y) < limit);
 }
 
-// A coordinate's whole part, and what is left of it.
+// The whole part of a coordinate, and the rest as `fraction`.
 template <class R>
 inline int split_floor(R x, R& fraction) {
     const R whole = floor(x);
@@ -29,7 +29,7 @@ inline int split_floor(R x, R& fraction) {
     return static_cast<int>(whole);
 }
 
-// The whole pixels to take off a coordinate; 0 where there is nothing sensible to take off.
+// The whole part of a coordinate, as a base; 0 if the coordinate is outside every border.
 inline int floor_or_zero(double coordinate) {
     return coordinate > -coordinate_limit && coordinate < coordinate_limit ? static_cast<int>(floor(coordinate)) : 0;
 }
@@ -42,7 +42,7 @@ struct Bounds {
     R y_high;
 };
 
-// The bounds of four points; false if one of them is outside every border, or not a number, which fmin would pass over.
+// The bounds of four points; false if one of them is outside every border or a NaN, which fmin would ignore.
 template <class R>
 inline bool bounding_box(const Point<R>& a, const Point<R>& b, const Point<R>& c, const Point<R>& d, Bounds<R>& box) {
     box = {fmin(fmin(a.x, b.x), fmin(c.x, d.x)), fmax(fmax(a.x, b.x), fmax(c.x, d.x)),

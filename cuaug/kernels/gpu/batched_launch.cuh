@@ -4,7 +4,7 @@
 
 namespace cuaug {
 
-// Several launches as one, each with a record of its own: the last axis of the grid says which, and how many.
+// Several launches as one batched launch, each with its own record: blockIdx.z is the launch.
 struct BatchedLaunch {};
 
 constexpr int max_batched = 4;
@@ -13,9 +13,9 @@ constexpr int launch_count = is_same_v<Epilogue, BatchedLaunch> ? max_batched : 
 
 template <class Record, class Epilogue>
 struct BatchedRecords {
-    Record of[launch_count<Epilogue>];
+    Record records[launch_count<Epilogue>];
 
-    const Record& current() const { return of[launch_count<Epilogue> > 1 ? blockIdx.z : 0]; }
+    const Record& current() const { return records[launch_count<Epilogue> > 1 ? blockIdx.z : 0]; }
 };
 
 }  // namespace cuaug

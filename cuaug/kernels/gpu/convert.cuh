@@ -16,7 +16,7 @@ inline float16 to_float16(float value) {
     return out;
 }
 
-// Of NaNs there is one.
+// There is one NaN.
 inline bfloat16 to_bfloat16(float value) {
 #if __CUDA_ARCH__ >= 800
     bfloat16 out;
@@ -41,7 +41,7 @@ inline double to_float64(float value) {
     return out;
 }
 
-// Two of 16 bits in a word, the first in the lower half.
+// Two 16-bit elements in a word, the first in the lower half.
 template <class T>
 inline unsigned int pack_two(float first, float second) {
 #if __CUDA_ARCH__ >= 800

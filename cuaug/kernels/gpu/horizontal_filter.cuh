@@ -3,14 +3,14 @@
 #include "samplers/filter.cuh"
 #include "gpu/source_frame.cuh"
 
-// The horizontal half of a resize, of all types but bytes (across_bytes.cuh): a lane sums four source rows into its
-// output column.
+// The horizontal pass of a resize, for all dtypes but uint8 (horizontal_filter_u8.cuh): a lane sums four source rows
+// into its output column.
 
 namespace cuaug {
 
 constexpr int rows_at_once = 4;
 
-// The output columns of a block: a lane's span, and the weights of its first pixels.
+// The output columns of a block: each lane's span, and the weights of its first pixels.
 template <class T>
 struct HorizontalWeights {
     static constexpr int max_pixels = sizeof(ComputeType<T>) == 4 ? 16 : 4;
@@ -32,7 +32,7 @@ inline ComputeType<T> weight_of(const HorizontalWeights<T>& weights, int lane, i
     return i < HorizontalWeights<T>::max_pixels ? weights.weight[i][lane] : pixel_weight<Filter>(weights.span[lane], i);
 }
 
-// What a lane knows of its column.
+// A lane's output column.
 struct LaneColumn {
     int lane, first, count;
 };

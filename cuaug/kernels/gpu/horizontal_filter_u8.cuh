@@ -2,16 +2,16 @@
 
 #include "gpu/horizontal_filter.cuh"
 
-// The horizontal half of a resize of bytes: eight adjacent pixels at once, as two words a channel, whose products with
-// weights of 24 bits are summed by __dp4a, one byte of the weights after the other. Weights of 16 bits miss the exact
-// level too often where they are ratios of small integers.
+// The horizontal pass of a resize of uint8: eight adjacent pixels at once, as two words per channel. __dp4a sums their
+// products with 24-bit weights, one byte of the weights at a time. 16-bit weights miss the exact level too often where
+// weights are ratios of small integers.
 
 namespace cuaug {
 
 constexpr float weight_one =
-    4194304.0f;  // 2^22: 255 of it, and 1.9 times as much for filters that overshoot, are an int
+    4194304.0f;  // 2^22: 255 times it, and 1.9 times as much for filters that overshoot, fits an int
 
-// The weights of eight pixels: their highest byte (signed), the next and the lowest.
+// The weights of eight pixels: their highest byte (signed), the middle and the lowest.
 struct EightWeights {
     Word high[2], middle[2], low[2];
 };
@@ -20,8 +20,8 @@ template <>
 struct HorizontalWeights<uint8> {
     static constexpr int max_pixels = 3;
     SourceSpan<float> span[32];
-    int left[32];  // the first of the eight pixels, a multiple of four
-    int steps;     // of eight pixels
+    int left[32];  // first of the eight pixels, a multiple of four
+    int steps;     // of eight pixels each
     uint2 high[max_pixels][32], middle[max_pixels][32], low[max_pixels][32];
 };
 
@@ -36,7 +36,8 @@ inline EightWeights eight_weights(const float (&weight)[8]) {
     return out;
 }
 
-// Called by one warp. The eight pixels end before the last multiple of four, so that words are read without a question.
+// Called by one warp. The eight pixels end before the last multiple of four of the row, so that words are read without
+// a test.
 template <class Filter>
 inline void compute_weights(HorizontalWeights<uint8>& weights, const SourceSpan<float>& span, int width, int lane) {
     int steps = ((span.first & 3) + span.count + 7) / 8;
@@ -53,10 +54,10 @@ inline void compute_weights(HorizontalWeights<uint8>& weights, const SourceSpan<
         float weight[8];
 #pragma unroll
         for (int j = 0; j < 8; ++j) weight[j] = pixel_weight<Filter>(span, left + 8 * i + j - span.first);
-        const EightWeights weights = eight_weights(weight);
-        weights.high[i][lane] = {weights.high[0], weights.high[1]};
-        weights.middle[i][lane] = {weights.middle[0], weights.middle[1]};
-        weights.low[i][lane] = {weights.low[0], weights.low[1]};
+        const EightWeights eight = eight_weights(weight);
+        weights.high[i][lane] = {eight.high[0], eight.high[1]};
+        weights.middle[i][lane] = {eight.middle[0], eight.middle[1]};
+        weights.low[i][lane] = {eight.low[0], eight.low[1]};
     }
 }
 
@@ -65,14 +66,14 @@ __device__ inline int dot_signed(Word bytes, Word weights, int sum) {
     return sum;
 }
 
-// `sum` and the products. As numbers of 32 bits they wrap on the way, but not in the end.
+// `sum` plus the products. The 32-bit terms wrap in between, but the result does not.
 inline int dot8_u8(const Word (&bytes)[2], const EightWeights& weights, int sum) {
     const Word high = dot_signed(bytes[1], weights.high[1], dot_signed(bytes[0], weights.high[0], 0)) << 8;
     const Word middle = __dp4a(bytes[1], weights.middle[1], __dp4a(bytes[0], weights.middle[0], high));
     return __dp4a(bytes[1], weights.low[1], __dp4a(bytes[0], weights.low[0], (middle << 8) + sum));
 }
 
-// Four pixels as they lie in memory -> a word a channel.
+// Four packed pixels -> one word per channel.
 template <int K>
 inline void to_planes(const Word (&packed)[K], Word (&plane)[K][2], int j) {
     if constexpr (K == 1) {
@@ -103,7 +104,7 @@ inline float weight_of(const HorizontalWeights<uint8>& weights, int lane, int i)
 
 // What a lane knows of its column.
 struct LaneColumnU8 : LaneColumn {
-    int left, steps;  // no steps where pixels must be added one by one
+    int left, steps;  // no steps: pixels are added one by one
 };
 
 template <class Layout, int K>
@@ -141,9 +142,9 @@ inline void add_horizontal(const SourceFrame<uint8, K>& source, int first, const
         }
         const uint2 high = weights.high[i][column.lane], middle = weights.middle[i][column.lane],
                     low = weights.low[i][column.lane];
-        const EightWeights weights = {{high.x, high.y}, {middle.x, middle.y}, {low.x, low.y}};
+        const EightWeights eight = {{high.x, high.y}, {middle.x, middle.y}, {low.x, low.y}};
         for (int r = 0; r < rows_at_once; ++r)
-            for (int k = 0; k < K; ++k) total[r][k] = dot8_u8(plane[r][k], weights, total[r][k]);
+            for (int k = 0; k < K; ++k) total[r][k] = dot8_u8(plane[r][k], eight, total[r][k]);
     }
     for (int r = 0; r < rows_at_once; ++r)
         for (int k = 0; k < K; ++k) sum[r][k] += static_cast<float>(total[r][k]) * (1.0f / weight_one);

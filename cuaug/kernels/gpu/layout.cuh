@@ -2,23 +2,22 @@
 
 #include "dtype.cuh"
 
-// How the K channels of a batch lie in memory, as far as the code that moves them differs.
+// Memory layouts of the K channels that a thread reads or writes together.
 
 namespace cuaug {
 
-struct Planar {};   // K = C; x stride 1
-struct Packed {};   // K = C; c stride 1, x stride C
-struct Strided {};  // anything else; C may exceed K
+struct Planar {};   // K = C; stride of x is 1
+struct Packed {};   // K = C; stride of c is 1, of x is C
+struct Strided {};  // any strides; C may exceed K
 
-// a * b in 64 bits by one instruction: the compiler makes four, once it has extended the sign of one of them before a
-// loop.
+// a * b in 64 bits by one instruction. The compiler makes four of it after it has moved a sign extension out of a loop.
 inline long long mul_wide(int a, int b) {
     long long out;
     asm("mul.wide.s32 %0, %1, %2;" : "=l"(out) : "r"(a), "r"(b));
     return out;
 }
 
-// K channels from a first one on, of which `left` exist; the last one stands in for those beyond.
+// Offsets of K channels from a first one on, of which `left` exist; the last one stands in for those beyond.
 template <class Layout, int K>
 inline void channel_offsets(long long stride, int left, long long* offset) {
     for (int k = 0; k < K; ++k) {

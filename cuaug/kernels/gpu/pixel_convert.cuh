@@ -3,8 +3,8 @@
 #include "gpu/convert.cuh"
 #include "gpu/word_pixel.cuh"
 
-// Stored pixels to numbers and back. For bytes without conversions, which run at an eighth of the rate of additions:
-// the bits of 2^23 + n are those of 2^23 with n in the lowest byte.
+// Conversions between stored pixels and numbers. uint8 is converted without conversion instructions, which run at an
+// eighth of the rate of additions: the bits of 2^23 + n are those of 2^23 with n in the lowest byte.
 
 namespace cuaug {
 
@@ -25,8 +25,7 @@ inline Pixel<R, K> to_pixel(const WordPixel<T, K>& stored) {
     return unpack<R>(stored);
 }
 
-// As shares of white. A byte n and 2^23, times 1 / 255, less what 2^23 makes of it, which is no more than an exponent:
-// what n * (1 / 255) is.
+// Pixels scaled to 0..1. (2^23 + n) / 255 - 2^23 / 255 equals n * (1 / 255), because 2^23 only changes the exponent.
 constexpr float inv_255 = 1.0f / 255.0f;
 
 template <class R, class T, int K>
@@ -51,7 +50,7 @@ inline WordPixel<T, K> to_word_pixel(const WordPixel<T, K>& stored) {
     return stored;
 }
 
-// Levels within 0..255, half to even.
+// Levels within 0..255, rounded half to even.
 template <int K>
 inline WordPixel<uint8, K> pack_u8(const Pixel<float, K>& pixel) {
     Word level[4] = {};
@@ -60,7 +59,7 @@ inline WordPixel<uint8, K> pack_u8(const Pixel<float, K>& pixel) {
     return {{__byte_perm(low, high, 0x5410)}};
 }
 
-// Clamped, and half to even; a NaN becomes 0.
+// Clamped and rounded half to even; a NaN becomes 0.
 template <class T, class R, int K>
 inline WordPixel<T, K> saturate_pack(const Pixel<R, K>& pixel) {
     if constexpr (is_same_v<T, uint8> && is_same_v<R, float>) {
@@ -88,9 +87,9 @@ inline float reciprocal(float value) {
     return out;
 }
 
-// As `packed`, of shares of white: to clamp to 0..1 is one instruction, where to 0..255 is two of half the rate, and
-// none what is `in_unit_range` already. The product is rounded by itself, as on a CPU, so that what is halfway between
-// two levels stays there.
+// As `saturate_pack`, for pixels in 0..1: clamping to 0..1 is one instruction, where clamping to 0..255 is two of half
+// the rate, and none is needed if the pixels are in the unit range already. The product is rounded by itself, as on a
+// CPU, so that a value halfway between two levels stays there.
 template <class T, bool in_unit_range = false, class R, int K>
 inline WordPixel<T, K> pack_unit_range(const Pixel<R, K>& pixel) {
     if constexpr (is_same_v<T, uint8> && is_same_v<R, float>) {

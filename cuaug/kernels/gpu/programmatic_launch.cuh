@@ -1,20 +1,19 @@
 #pragma once
 
-// Kernels of a recipe follow each other closely: while one is at work the next is set up, and its blocks take the
-// places that are free. GPUs of compute capability 9.0 and newer; `_cuda.prepared` asks for it, and older ones know no
-// such instructions. A kernel that is launched so must wait before it reads or writes memory, for what is before it may
-// still be at work.
+// Programmatic dependent launch: while a kernel runs, the next one is set up, and its blocks occupy free slots. Compute
+// capability 9.0 and newer; `_cuda.prepared` asks for it, and older GPUs have no such instructions. A kernel launched
+// this way must wait before it reads or writes memory, because previous kernels may still be running.
 
 namespace cuaug {
 
-// For all kernels before, and what they have written.
+// Waits for all previous kernels and their writes.
 inline void wait_for_previous() {
     if constexpr (__CUDA_ARCH__ >= 900) asm volatile("griddepcontrol.wait;" ::: "memory");
 }
 
-// Once all blocks of this kernel have come here, or are done: while its last ones are at work, those of the next are
-// set up, and wait. Kernels that are at work for long say so when they have waited themselves, so that those of one
-// kernel at a time hold places without working.
+// Lets the next kernel start once every block of this one has called this or exited; its blocks then wait in
+// `wait_for_previous`. Long kernels call it only after their own wait, so that only one following kernel at a time
+// occupies multiprocessors without working.
 inline void allow_next_launch() {
     if constexpr (__CUDA_ARCH__ >= 900) asm volatile("griddepcontrol.launch_dependents;");
 }

@@ -3,11 +3,11 @@
 #include "records/batch.cuh"
 #include "gpu/layout.cuh"
 
-// Images each with a place and a size of its own.
+// Ragged batches: images that differ in size.
 
 namespace cuaug {
 
-// How they lie, each of them so.
+// A ragged batch whose images have this layout.
 template <class Layout>
 struct Ragged {};
 
@@ -39,8 +39,8 @@ inline int width_of(const BatchRecord& batch, long long n) {
         return batch.in_width;
 }
 
-// Frame t of sample n, from a channel on; what the frames of a batch have in common is read from the record where it is
-// needed.
+// Frame t of sample n, from a channel on. What the frames of a batch have in common is read from the record where it is
+// used.
 template <class T, class Layout>
 inline const T* frame_of(const BatchRecord& batch, long long n, long long t, int channel) {
     if constexpr (LayoutTraits<Layout>::ragged) {

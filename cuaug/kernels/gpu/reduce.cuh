@@ -2,14 +2,14 @@
 
 namespace cuaug {
 
-// The sum of what all lanes of a warp have. All lanes.
+// The sum over all lanes of a warp, in every lane. Called by all lanes.
 template <class T>
 inline T warp_sum(T value) {
     for (int i = 16; i > 0; i /= 2) value += __shfl_xor_sync(0xffffffffu, value, i);
     return value;
 }
 
-// The sum of what the lanes of a warp up to a thread's own have. All lanes.
+// The sum over the lanes up to and including the caller's. Called by all lanes.
 template <class T>
 inline T warp_inclusive_sum(T value) {
     for (int i = 1; i < 32; i *= 2) {
@@ -19,7 +19,7 @@ inline T warp_inclusive_sum(T value) {
     return value;
 }
 
-// The sum of what the lanes before have, and of what all have.
+// The sum over the lanes before the caller's, and over all lanes.
 struct ExclusiveSum {
     int before, all;
 };
@@ -27,6 +27,19 @@ struct ExclusiveSum {
 inline ExclusiveSum warp_exclusive_sum(int value) {
     const int sum = warp_inclusive_sum(value);
     return {sum - value, __shfl_sync(0xffffffffu, sum, 31)};
+}
+
+// Stores a block's part of a mean, added in the same order whatever runs beside it. `sums`: shared memory for one
+// number per warp.
+template <class R>
+inline void store_block_sum(R sum, R* sums, double scale, double* share) {
+    sum = warp_sum(sum);
+    if ((threadIdx.x & 31) == 0) sums[threadIdx.x >> 5] = sum;
+    __syncthreads();
+    if (threadIdx.x > 0) return;
+    double total = 0.0;
+    for (int i = 0; i < blockDim.x >> 5; ++i) total += static_cast<double>(sums[i]);
+    *share = total * scale;
 }
 
 }  // namespace cuaug

@@ -8,37 +8,37 @@
 #include "gpu/vectors.cuh"
 
 // A block makes tiles of the output, each from one box of the input. The box is staged in shared memory with its border
-// already resolved, so that sampling has neither tests nor uncoalesced loads.
+// resolved, so that sampling has neither tests nor uncoalesced loads.
 
 namespace cuaug {
 
-constexpr int threads = 256, max_tiles = 16;
+constexpr int warp_image_threads = 256, max_tiles = 16;
 
-// Blocks resident on a multiprocessor, as many as leave registers enough for the usual kernels to spill nothing.
-template <class Pixel, class R, class Sampler, bool plain>
-constexpr int blocks = sizeof(R) > 4                                   ? 1
-                       : Sampler::taps_after > 1 || sizeof(Pixel) > 12 ? 2
-                       : plain                                         ? 4
-                                                                       : 3;
+// Blocks resident on a multiprocessor: as many as leave the usual kernels enough registers to spill nothing.
+template <class Pixel, class R, class Sampler, bool is_plain>
+constexpr int staged_resident_blocks = sizeof(R) > 4                                   ? 1
+                                       : Sampler::taps_after > 1 || sizeof(Pixel) > 12 ? 2
+                                       : is_plain                                      ? 4
+                                                                                       : 3;
 template <class Pixel>
 constexpr int region_width = sizeof(Pixel) <= 4 ? 64 : 32;
 template <class Pixel>
-constexpr int group = sizeof(Pixel) <= 4 ? 8 : 4;  // pixels of a row that a thread stages at a time
-constexpr int shared_bytes = 49152;                // that a block has without asking for more
+constexpr int stage_pixels = sizeof(Pixel) <= 4 ? 8 : 4;  // adjacent pixels that a thread stages at a time: a group
+constexpr int shared_bytes = 49152;                       // of a block, without the opt-in for more
 
-// The input pixels a tile needs; none across if they are unknown or too many. In copied.cuh it is counted in pieces and
-// bytes.
+// The input pixels that a tile reads. `groups` is 0 if they are unknown or too many. For a raw box (raw_box.cuh)
+// groups are chunks and the pitch is in bytes.
 struct SourceBox {
-    int x, y;            // counted from the base; x so that the first column is a multiple of `group` in the image
+    int x, y;            // counted from the base; x such that the first column is a multiple of a group in the image
     int groups, height;  // groups in a row, rows
     int pitch;           // pixels from row to row in shared memory
     int rows_per_pass;   // rows that the block stages at a time
-    float inv_groups;    // 1 / across
+    float inv_groups;    // 1 / groups
 };
 
-// A warp samples a patch of 8x4 pixels, turned by any angle. With a pitch of 8 or 24 (mod 32) words its taps meet in a
-// bank least, 1.7 to a bank where other pitches that keep rows 16-byte aligned have 1.9 to 4 (simulated over rotations
-// within 30 degrees). Wider pixels take what room allows: an odd multiple of 4.
+// A warp samples a patch of 8x4 pixels, rotated by any angle. A pitch of 8 or 24 (mod 32) words has the fewest bank
+// conflicts: 1.7 taps per bank, where other pitches that keep rows 16-byte aligned have 1.9 to 4 (simulated over
+// rotations within 30 degrees). Wider pixels take what room allows: an odd multiple of 4.
 template <class Pixel>
 inline int pitch_of(int width) {
     if (sizeof(Pixel) > 4) return width | 4;
@@ -48,7 +48,7 @@ inline int pitch_of(int width) {
 
 template <class Pixel, class R>
 inline SourceBox staged_box_of(const Bounds<R>& bounds, int base_x, int before, int after, int bytes, int side) {
-    constexpr int mask = group<Pixel> - 1;
+    constexpr int mask = stage_pixels<Pixel> - 1;
     const R slack = R(1.0 / 256), limit = R(1 << 20);
     const bool near =
         (bounds.x_low > -limit) & (bounds.x_high < limit) & (bounds.y_low > -limit) & (bounds.y_high < limit);
@@ -56,14 +56,15 @@ inline SourceBox staged_box_of(const Bounds<R>& bounds, int base_x, int before, 
     const int y = static_cast<int>(floor(bounds.y_low - slack)) - before;
     const int width = (static_cast<int>(floor(bounds.x_high + slack)) + after - x + mask + 1) & ~mask;
     const int height = static_cast<int>(floor(bounds.y_high + slack)) + after - y + 1;
-    const int pitch = pitch_of<Pixel>(width), across = width / group<Pixel>;
+    const int pitch = pitch_of<Pixel>(width), groups = width / stage_pixels<Pixel>;
     const bool fits = near & (width <= side) & (height <= side) &
                       (static_cast<unsigned int>(pitch) * height * sizeof(Pixel) <= bytes);
-    const float share = __fdividef(1.0f, static_cast<float>(across));
-    return {x, y, fits ? across : 0, height, pitch, static_cast<int>((threads + 0.5f) * share), share};
+    const float inv_groups = __fdividef(1.0f, static_cast<float>(groups));
+    return {x,         y, fits ? groups : 0, height, pitch, static_cast<int>((warp_image_threads + 0.5f) * inv_groups),
+            inv_groups};
 }
 
-// The staged box, seen by a sampler whose coordinates count from the box's corner.
+// The staged box, for a sampler whose coordinates count from the box's first pixel.
 template <class T, int K>
 struct StagedBox {
     const WordPixel<T, K>* pixels;
@@ -93,7 +94,7 @@ struct StagedBox {
 
     RawPixel<T, K> raw_pixel(int x, int y) const { return to_raw_pixel(stored(x, y)); }
 
-    // The pixel that a point lies in, and so many to its right and below.
+    // The pixel that a point lies in, or a neighbour, `right` columns and `down` rows away.
     RawPixel<T, K> raw_pixel(const FixedPoint& p, int right = 0, int down = 0) const {
         constexpr Word size = sizeof(WordPixel<T, K>);
         return to_raw_pixel(stored_at(address_of(p, size, size * pitch, 0) + down * size * pitch + right * size));
@@ -106,25 +107,25 @@ struct alignas(16) HalfGroup {
     Word word[4];
 };
 
-// Pixels that a thread staged together, into shared memory. Where lanes are 32 bytes apart, every other four of them
-// store their halves in the other order, so that eight lanes reach all banks.
+// Stores the pixels of a group in shared memory. Where lanes are 32 bytes apart, every other four of them store their
+// halves in the opposite order, so that eight lanes reach all banks.
 template <class T, int K, int Fours>
 inline void store_group(FourPixels<T, K>* to, const FourPixels<T, K> (&four)[Fours]) {
     if constexpr (sizeof(four) == 2 * sizeof(HalfGroup)) {
         HalfGroup half[2], *at = reinterpret_cast<HalfGroup*>(to);
         memcpy(half, four, sizeof(four));
-        const bool turned = threadIdx.x & 4;
-        at[turned ? 1 : 0] = turned ? half[1] : half[0];
-        at[turned ? 0 : 1] = turned ? half[0] : half[1];
+        const bool swapped = threadIdx.x & 4;
+        at[swapped ? 1 : 0] = swapped ? half[1] : half[0];
+        at[swapped ? 0 : 1] = swapped ? half[0] : half[1];
     } else {
         for (int j = 0; j < Fours; ++j) to[j] = four[j];
     }
 }
 
-// What of a group lies outside the window, before pixel `from` or from `end` on, made of what lies inside.
+// Replaces what lies outside the window, before pixel `from` or from pixel `end` on, by the border's pixels.
 template <class Border, class T, int K, int Fours>
-inline void cut(FourPixels<T, K> (&four)[Fours], int from, int end, WordPixel<T, K> blank) {
-    WordPixel<T, K> left = blank, right = blank;
+inline void fill_outside_window(FourPixels<T, K> (&four)[Fours], int from, int end, WordPixel<T, K> fill) {
+    WordPixel<T, K> left = fill, right = fill;
     for (int j = 0; j < 4 * Fours && is_same_v<Border, Edge>; ++j) {
         left = bitwise_select(j == from, four[j / 4].v[j % 4], left);
         right = bitwise_select(j == end - 1, four[j / 4].v[j % 4], right);
@@ -135,44 +136,45 @@ inline void cut(FourPixels<T, K> (&four)[Fours], int from, int end, WordPixel<T,
     }
 }
 
-// All threads of the block. Each keeps to one group of columns and walks down the rows; it reads `ahead` rows before it
-// waits.
+// Called by all threads of the block. Each keeps to one column of groups and walks down the rows; it loads `ahead` rows
+// before it waits.
 template <class Layout, class T, int K, class Border>
-inline void stage(const Image<T, K, Border>& image, SourceBox box, int aligned, WordPixel<T, K> blank,
+inline void stage(const Image<T, K, Border>& image, SourceBox box, int aligned, WordPixel<T, K> fill,
                   WordPixel<T, K>* pixels) {
-    constexpr int group = cuaug::group<WordPixel<T, K>>, fours = group / 4, ahead = 2;
+    constexpr int group = stage_pixels<WordPixel<T, K>>, fours = group / 4, ahead = 2;
     const int y = static_cast<int>((threadIdx.x + 0.5f) * box.inv_groups), x = group * (threadIdx.x - y * box.groups);
     if (y >= box.rows_per_pass) return;
     const int column = image.base_x + x, step = box.rows_per_pass * (box.pitch / 4);
     FourPixels<T, K>* to = reinterpret_cast<FourPixels<T, K>*>(pixels + y * box.pitch + x);
     auto clear = [&](FourPixels<T, K>* four) {
-        for (int j = 0; j < fours; ++j) four[j] = {{blank, blank, blank, blank}};
+        for (int j = 0; j < fours; ++j) four[j] = {{fill, fill, fill, fill}};
     };
-    using Around = without_window_t<Border>;
-    // Windows cut groups, which elsewhere only images do whose width is no multiple. Wider pixels have no registers to
-    // spare.
-    constexpr bool cuttable =
-        Border::has_window && (is_same_v<Around, Constant> || is_same_v<Around, Edge>) && sizeof(WordPixel<T, K>) <= 4;
+    using BaseBorder = without_window_t<Border>;
+    // Windows cut groups; without a window only images do whose width is no multiple of a group. Wider pixels have no
+    // registers to spare.
+    constexpr bool cuts_groups = Border::has_window &&
+                                 (is_same_v<BaseBorder, Constant> || is_same_v<BaseBorder, Edge>) &&
+                                 sizeof(WordPixel<T, K>) <= 4;
     const int from = image.left() - column, to_end = from + image.window.width;
-    auto copy = [&](auto each, bool whole) {
+    auto copy = [&](auto fours_per_load, bool is_whole) {
         const T* first = image.address(column, 0);
         for (int i = y; i < box.height; i += ahead * box.rows_per_pass) {
             Vectors<T, K, fours> loaded[ahead];
             bool inside[ahead];
             for (int n = 0; n < ahead; ++n) {
-                // Loads without a branch are all on their way before the first is waited for.
+                // Loads without a branch are all under way before the first is waited for.
                 const int row = image.row_of(min(i + n * box.rows_per_pass, box.height - 1));
                 inside[n] = row >= 0;
                 const T* at = first + mul_wide(inside[n] ? row : image.top(), image.y_stride);
-                loaded[n] = load_vectors<Layout, T, K, fours, decltype(each)::value>(at, image.offset);
+                loaded[n] = load_vectors<Layout, T, K, fours, decltype(fours_per_load)::value>(at, image.offset);
             }
             for (int n = 0; n < ahead; ++n, to += step) {
                 if (i + n * box.rows_per_pass >= box.height) break;
                 if (inside[n]) {
                     FourPixels<T, K> four[fours];
                     for (int j = 0; j < fours; ++j) four[j] = elements_to_pixels<Layout, T, K>(loaded[n].of[j]);
-                    if constexpr (cuttable)
-                        if (!whole) cut<Around>(four, from, to_end, blank);
+                    if constexpr (cuts_groups)
+                        if (!is_whole) fill_outside_window<BaseBorder>(four, from, to_end, fill);
                     store_group(to, four);
                 } else {
                     clear(to);
@@ -180,14 +182,14 @@ inline void stage(const Image<T, K, Border>& image, SourceBox box, int aligned, 
             }
         }
     };
-    const bool whole = from <= 0 && to_end >= group;
+    const bool is_whole = from <= 0 && to_end >= group;
     if (!is_same_v<Layout, Strided> && aligned &&
-        (cuttable ? column >= 0 && column + group <= image.frame_width && from < group && to_end > 0 : whole)) {
+        (cuts_groups ? column >= 0 && column + group <= image.frame_width && from < group && to_end > 0 : is_whole)) {
         if (fours > 1 && aligned >= group)
-            copy(Int<fours>(), whole);
+            copy(Int<fours>(), is_whole);
         else
-            copy(Int<1>(), whole);
-    } else if (is_same_v<Around, Constant> && (to_end <= 0 || from >= group)) {
+            copy(Int<1>(), is_whole);
+    } else if (is_same_v<BaseBorder, Constant> && (to_end <= 0 || from >= group)) {
         for (int i = y; i < box.height; i += box.rows_per_pass, to += step) clear(to);
     } else {
         for (int i = y; i < box.height; i += box.rows_per_pass, to += step)

@@ -7,14 +7,14 @@
 #include "gpu/reduce.cuh"
 #include "gpu/vectors.cuh"
 
-// What kernels share that go through images in groups of four adjacent pixels, with a chain of ops.
+// What kernels share that process images in groups of four adjacent pixels, with a chain of ops.
 
 namespace cuaug {
 
 constexpr int pointwise_threads = 256;
 
-// The prepared fields of sample n, by a warp: parts of a mean and parameters are all asked for before the first is
-// waited for.
+// The prepared parameters of sample n, by one warp: partial sums of a mean and parameters are all loaded before the
+// first is used.
 template <class Ops, class R>
 inline void read_params(const PointwiseRecord& args, long long n, int first, R* params, R max_value) {
     const int lane = threadIdx.x & 31, parts = args.mean_column < 0 ? 0 : args.partial_count;
@@ -35,7 +35,7 @@ inline void read_params(const PointwiseRecord& args, long long n, int first, R* 
     if (lane == 0) Ops::prepare(params, max_value);
 }
 
-// Shares of white into memory. Two of 16 bits become a word by one instruction, if they are neighbours there.
+// Stores pixels in 0..1. Two adjacent 16-bit elements become a word by one instruction.
 template <class Layout, class T, bool in_unit_range, class R, int K>
 inline void store_unit_range(T* at, const long long* offset, int step, bool aligned, int count, int channels,
                              const Pixel<R, K> (&pixels)[4]) {
@@ -57,14 +57,14 @@ inline void store_unit_range(T* at, const long long* offset, int step, bool alig
     store_pixels<Layout, T, K>(at, offset, step, aligned, count, channels, stored);
 }
 
-// The groups of four adjacent pixels that a thread makes of a frame: one below the other, from row y on every
-// `rows`-th, `steps` of them.
+// The groups of four adjacent pixels of a frame that a thread makes: one below the other, from row y on every `rows`-th
+// row, `steps` of them.
 struct ThreadWork {
     int x, y, rows, steps;
-    int count;  // pixels of a group
+    int count;  // pixels of a group: four, or fewer at the right edge
 };
 
-// Of a frame cut into strips of columns, blockIdx.x, and runs of rows, blockIdx.y.
+// For a frame divided into strips of columns (blockIdx.x) and runs of rows (blockIdx.y).
 inline ThreadWork work_in_strips(int width, int height) {
     const int across = (width + 3) / 4, strip = (across + gridDim.x - 1) / gridDim.x, first = strip * blockIdx.x,
               columns = min(strip, across - first);
@@ -75,7 +75,7 @@ inline ThreadWork work_in_strips(int width, int height) {
     return {x, begin, rows, end > begin ? (end - begin - 1) / rows + 1 : 0, min(4, width - x)};
 }
 
-// Of a frame that goes for rows of as many groups as there are threads, in as many runs as there are blocks.
+// For a frame without gaps, taken as rows of one group per thread, in as many runs as there are blocks.
 inline ThreadWork work_on_contiguous_frame(long long pixels) {
     const long long groups = pixels / 4;
     const int height = static_cast<int>((groups + pointwise_threads - 1) / pointwise_threads),
@@ -85,7 +85,7 @@ inline ThreadWork work_on_contiguous_frame(long long pixels) {
     return {4 * static_cast<int>(threadIdx.x), begin, 1, max(min(begin + run, own) - begin, 0), 4};
 }
 
-// Whether the channels of a pixel lie where the kernel's text says, and not where strides do.
+// Whether the offsets between the channels of a pixel are known at compile time.
 template <class InLayout, class OutLayout>
 constexpr bool has_static_channels = !is_same_v<InLayout, Strided> && !is_same_v<OutLayout, Strided>;
 

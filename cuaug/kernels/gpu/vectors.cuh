@@ -3,11 +3,11 @@
 #include "gpu/layout.cuh"
 #include "gpu/word_pixel.cuh"
 
-// Four adjacent pixels of a row, or words of them, between memory and registers.
+// Moves four adjacent pixels of a row, or words of them, between memory and registers.
 
 namespace cuaug {
 
-// `Fours` times four of them as they lie in memory.
+// `Fours` times four pixels, as they lie in memory.
 template <class T, int K, int Fours>
 struct Vectors {
     FourElements<T> of[Fours][K];
@@ -18,7 +18,7 @@ struct alignas(Each * sizeof(FourElements<T>) < 16 ? Each * sizeof(FourElements<
     FourElements<T> of[Each];
 };
 
-// Each: vectors of four elements that memory's alignment lets be loaded as one.
+// Each: vectors of four elements that the alignment lets be loaded as one.
 template <class Layout, class T, int K, int Fours = 1, int Each = 1>
 inline Vectors<T, K, Fours> load_vectors(const T* at, const long long* offset) {
     constexpr bool planar = is_same_v<Layout, Planar>;
@@ -34,7 +34,7 @@ inline Vectors<T, K, Fours> load_vectors(const T* at, const long long* offset) {
     return out;
 }
 
-// To global memory, which the compiler does not see of a pointer that has been in shared memory.
+// Stores to global memory. The compiler does not know this of a pointer that has been in shared memory.
 template <class V, class T>
 inline void store_as(T* at, const V& value) {
     V* target = reinterpret_cast<V*>(at);
@@ -54,13 +54,13 @@ inline void store_four(T* at, const long long* offset, const FourPixels<T, K>& p
     store_elements<Layout, T, K>(at, offset, to);
 }
 
-// Word i of each plane's four elements.
+// Stores word i of each plane's four elements.
 template <class T, int K>
 inline void store_words(T* at, const long long* offset, const WordPixel<T, 4> (&line)[K], int i) {
     for (int k = 0; k < K; ++k) store_as(at + offset[k], line[k].word[i]);
 }
 
-// Two adjacent packed pixels of 16-bit elements, the first at an even column.
+// Stores two adjacent packed pixels of 16-bit elements, the first at an even column.
 template <class T, int K>
 inline void store_pixel_pair(T* at, const WordPixel<T, K>& left, const WordPixel<T, K>& right) {
     for (int i = 0; i < K; ++i) {
@@ -70,7 +70,7 @@ inline void store_pixel_pair(T* at, const WordPixel<T, K>& left, const WordPixel
     }
 }
 
-// `count` pixels, of at most four; those beyond repeat the last. `aligned`: four may be moved as vectors.
+// Loads `count` pixels, at most four; the last one is repeated. `aligned`: four may be moved as vectors.
 template <class Layout, class T, int K>
 inline FourPixels<T, K> load_pixels(const T* at, const long long* offset, int step, bool aligned, int count) {
     if (!is_same_v<Layout, Strided> && aligned && count == 4)
@@ -84,7 +84,7 @@ inline FourPixels<T, K> load_pixels(const T* at, const long long* offset, int st
     return pixels;
 }
 
-// The first `channels` of them.
+// Stores the first `channels` channels of `count` pixels.
 template <class Layout, class T, int K>
 inline void store_pixels(T* at, const long long* offset, int step, bool aligned, int count, int channels,
                          const FourPixels<T, K>& pixels) {

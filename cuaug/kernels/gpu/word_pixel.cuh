@@ -3,15 +3,15 @@
 #include "pixel.cuh"
 #include "gpu/layout.cuh"
 
-// Pixels on their way through registers and shared memory. Narrow elements travel in 32-bit words, a pixel in one or
-// two of them: out of arrays of bytes the compiler makes a shift, a mask and a merge an element, which cost more than
-// the sampling itself.
+// Pixels in registers and shared memory. Elements narrower than 32 bits are held in 32-bit words, a pixel in one or two
+// of them: of arrays of bytes the compiler makes a shift, a mask and a merge per element, which cost more than the
+// sampling itself.
 
 namespace cuaug {
 
 using Word = unsigned int;
 
-// Kept in a register: the compiler would work it out again in each turn of a loop.
+// A value that the compiler keeps in a register instead of computing it again in each iteration.
 inline int opaque(int number) {
     asm volatile("" : "+r"(number));
     return number;
@@ -49,7 +49,7 @@ struct alignas(16) WordPixelStorage<4, 4, T> {
     T c[4];
 };
 
-// A pixel of K channels in shared memory.
+// A pixel of K channels, in words where elements are narrow.
 template <class T, int K>
 struct WordPixel : WordPixelStorage<sizeof(T), K, T> {};
 
@@ -87,8 +87,8 @@ inline WordPixel<T, K> to_word_pixel(const RawPixel<T, K>& raw_pixel) {
     return out;
 }
 
-// `a` where it is chosen, else `b`: by masks, for out of a choice of structs the compiler makes one of addresses, in
-// local memory.
+// `a` if `chosen`, else `b`, by masks: of a choice between structs the compiler makes one between addresses, in local
+// memory.
 template <class T, int K>
 inline WordPixel<T, K> bitwise_select(bool chosen, const WordPixel<T, K>& a, const WordPixel<T, K>& b) {
     using Unit = conditional_t<sizeof(WordPixel<T, K>) % 4 == 0, Word, unsigned short>;
@@ -109,15 +109,17 @@ struct alignas(sizeof(WordPixel<T, K>) == 2 ? 8 : 16) FourPixels {
     WordPixel<T, K> v[4];
 };
 
-// Four adjacent elements as they lie in memory: of one channel (Planar), or of a pixel and what follows it (Packed).
+// Four adjacent elements as they lie in memory: of one channel (Planar), or of packed pixels (Packed).
 template <class T>
 struct alignas(4 * sizeof(T) < 16 ? 4 * sizeof(T) : 16) FourElements {
     Word word[sizeof(T)];
 };
 
-constexpr int low_bytes = 0x5140, high_bytes = 0x7362;  // of two words by turns: bytes 0 and 1 of each, or 2 and 3
+// __byte_perm selectors of two words in alternation: bytes 0 and 1 of each, or 2 and 3
+constexpr int low_bytes = 0x5140, high_bytes = 0x7362;
 
-// Bytes, or 16-bit elements, i of `a` and j of `b`, ... as one word; i and j are known when the kernel is compiled.
+// Selected bytes of two words; or 16-bit element i of `a` and j of `b`, as one word. i and j are compile-time constants
+// after unrolling.
 inline Word permute_bytes(Word a, Word b, int selector) { return __byte_perm(a, b, selector); }
 inline Word permute_halves(Word a, int i, Word b, int j) {
     return __byte_perm(a, b, (i % 2 ? 0x32 : 0x10) | (j % 2 ? 0x7600 : 0x5400));
@@ -139,7 +141,7 @@ inline FourPixels<T, K> elements_to_pixels(const FourElements<T>* from) {
     } else if constexpr (sizeof(T) == 1) {
         Word word[K + 1] = {};
         for (int k = 0; k < K; ++k) word[k] = from[k].word[0];
-        for (int i = 0; i < 4; ++i)  // bytes K i .. K i + 3; those from K on are nobody's
+        for (int i = 0; i < 4; ++i)  // bytes K i .. K i + 3; those from K on are unused
             out.v[i].word[0] = __funnelshift_r(word[K * i / 4], word[K * i / 4 + 1], 8 * (K * i % 4));
     } else if constexpr (uses_words<T, K>) {
         for (int i = 0; i < 4; ++i)

@@ -12,7 +12,7 @@ struct AdjustBrightness {
     static constexpr bool keeps_unit_range = true;
     R factor;
 
-    // Nothing to do for samples whose factor is 1.
+    // Inactive for samples whose factor is 1.
     template <class Visitor>
     void active_steps(const Visitor& visit) const {
         if (factor != R(1)) visit(*this);

@@ -4,17 +4,17 @@
 
 namespace cuaug {
 
-// out = about + factor * (in - about)
+// out = pivot + factor * (in - pivot)
 template <class R, int K>
 struct AdjustContrast {
     static constexpr int sample_params = 2, channel_params = 0;
     static constexpr bool channelwise = true;
     static constexpr bool keeps_unit_range = true;
-    R factor, pivot;  // about in the images' own range; then the part of it that is added
+    R factor, pivot;  // pivot as given is in the images' range; prepared: the term that is added
 
     static void prepare(R* params, R max_value) { params[1] = (R(1) - params[0]) * params[1] * (R(1) / max_value); }
 
-    // Nothing to do for samples whose factor is 1.
+    // Inactive for samples whose factor is 1.
     template <class Visitor>
     void active_steps(const Visitor& visit) const {
         if (factor != R(1)) visit(*this);

@@ -4,9 +4,9 @@
 
 namespace cuaug {
 
-// The hue of HSV (Smith 1978) turned by `factor`, in turns. With v = max, c = max - min and h in sixths of a turn, a
-// channel of the result is v - c * clamp(d - 1, 0, 1), d the distance from the channel's own hue (0, 2, 4) around the
-// circle.
+// Rotates the hue of HSV (Smith 1978) by `factor` turns. With v = max, c = max - min and h in sixths of a turn, a
+// channel of the result is v - c * clamp(d - 1, 0, 1), where d is the distance from the channel's own hue (0, 2, 4)
+// around the circle.
 template <class R, int K>
 struct AdjustHue {
     static constexpr int sample_params = 1, channel_params = 0;
@@ -20,9 +20,9 @@ struct AdjustHue {
             const R one = R(1), r = in.c[0], g = in.c[1], b = in.c[2], v = fmax(r, fmax(g, b)),
                     c = v - fmin(r, fmin(g, b));
             const R scale =
-                reciprocal(c);  // of grey this makes no number, which the clamps below take for 0: grey stays
+                reciprocal(c);  // infinite for gray, which gives NaN; the clamps below turn it into 0, and gray stays
             const R h = v == r ? (g - b) * scale : v == g ? R(2) + (b - r) * scale : R(4) + (r - g) * scale;
-            // Adding this and taking it off again rounds to a whole number: of turns, which leave the hue in -3..3.
+            // Adding and subtracting this rounds to a whole number of turns, which leaves the hue in -3..3.
             const R whole = sizeof(R) == 4 ? R(12582912) : R(6755399441055744), turned = h + R(6) * factor;
             const R hue = turned - R(6) * ((turned * (one / R(6)) + whole) - whole);
             Pixel<R, K> out = in;

@@ -4,14 +4,14 @@
 
 namespace cuaug {
 
-// out = grey + factor * (in - grey)
+// out = luma + factor * (in - luma)
 template <class R, int K>
 struct AdjustSaturation {
     static constexpr int sample_params = 1, channel_params = 0;
     static constexpr bool keeps_unit_range = true;
     R factor;
 
-    // Nothing to do for samples whose factor is 1.
+    // Inactive for samples whose factor is 1.
     template <class Visitor>
     void active_steps(const Visitor& visit) const {
         if (factor != R(1)) visit(*this);

@@ -4,12 +4,12 @@
 
 namespace cuaug {
 
-// A channel's own darkest and brightest level to 0 and 1; a channel of one level stays. Of integers the steps,
-// roundings and the cut to whole levels are torchvision's. Levels that are no numbers leave the image as it is.
+// Maps each channel's darkest level to 0 and its brightest to 1; a channel of one level stays. For integers the steps,
+// roundings and the cut to whole levels are torchvision's. NaN levels leave the image as it is.
 template <class R, int K>
 struct Autocontrast {
     static constexpr int sample_params = 0, channel_params = 2;
-    R low[K], high[K];  // in the images' own range
+    R low[K], high[K];  // in the images' range
 
     Pixel<R, K> operator()(const Pixel<R, K>& in, const PixelContext<R>& context) const {
         const R unit = R(1) / context.max_value;

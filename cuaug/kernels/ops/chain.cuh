@@ -3,13 +3,13 @@
 #include "ops/pixel_context.cuh"
 #include "pixel.cuh"
 
-// Ops one after the other, each a struct of one sample's parameters: `sample_params` numbers, then `each` numbers for
-// every channel of the image.
+// A chain of ops. An op is a struct of one sample's parameters: `sample_params` numbers, then `channel_params` numbers
+// for each channel.
 
 namespace cuaug {
 
-// The chain's column that field i of an op comes from, whose first is `from`, for K channels from `first` on, of
-// `channels`.
+// Column of the parameter table that an op's parameter i comes from. The op's first column is `from`; its K channels
+// are those from `first` on, of `channels`.
 template <class Op, int K>
 inline int param_column(int i, int from, int first, int channels) {
     if (i < Op::sample_params) return from + i;
@@ -17,7 +17,7 @@ inline int param_column(int i, int from, int first, int channels) {
     return from + Op::sample_params + j * channels + (c < channels ? c : channels - 1);
 }
 
-// What an op makes of its parameters, once for a sample, before pixels meet it: see `prepare` where an op has one.
+// Prepares an op's parameters once per sample, if the op has a `prepare`.
 template <class Op, class R>
 inline auto prepare_op(R* params, R max_value, int) -> decltype(Op::prepare(params, max_value)) {
     return Op::prepare(params, max_value);
@@ -25,8 +25,8 @@ inline auto prepare_op(R* params, R max_value, int) -> decltype(Op::prepare(para
 template <class Op, class R>
 inline void prepare_op(R*, R, long) {}
 
-// Calls `visit` with the op, or, one after the other, with those that it consists of for this sample, if it has
-// `active_steps`: whoever works on many pixels takes one step with all of them.
+// Calls `visit(step)` for each step that is active for this sample; an op without `active_steps` is its only step.
+// Callers that have many pixels take one step with all of them.
 template <class Op, class Visitor>
 inline auto for_each_step(const Op& op, const Visitor& visit, int) -> decltype(op.active_steps(visit)) {
     return op.active_steps(visit);
@@ -36,7 +36,7 @@ inline void for_each_step(const Op& op, const Visitor& visit, long) {
     visit(op);
 }
 
-// From prepared fields.
+// From prepared parameters.
 template <class Op, class R>
 inline Op op_of(const R* params) {
     Op op;
@@ -44,7 +44,8 @@ inline Op op_of(const R* params) {
     return op;
 }
 
-// Prepared fields; `column(i)` is column i of a sample, `max_value` what 1 is in the images' own range.
+// Reads and prepares an op's parameters. `column(i)` is column i of a sample's row; `max_value` that of the images'
+// dtype.
 template <class Op, class R, int K, class Column>
 inline void fill_params(const Column& column, int from, int first, int channels, R max_value, R* params) {
     for (int i = 0; i < Op::sample_params + Op::channel_params * K; ++i)
@@ -59,7 +60,7 @@ inline Op op_of(const Column& column, int from, int first, int channels, R max_v
     return op_of<Op>(params);
 }
 
-// Whether it looks at where a pixel lies: `uses_position` where an op does.
+// Whether an op reads the pixel's position.
 template <class Op>
 constexpr auto op_uses_position(int) -> decltype(Op::uses_position) {
     return Op::uses_position;
@@ -69,7 +70,7 @@ constexpr bool op_uses_position(long) {
     return false;
 }
 
-// Whether what it makes of shares within 0..1 lies there too: `keeps_unit_range` where an op says so.
+// Whether an op keeps pixels of 0..1 in 0..1.
 template <class Op>
 constexpr auto op_keeps_unit_range(int) -> decltype(Op::keeps_unit_range) {
     return Op::keeps_unit_range;
@@ -96,34 +97,35 @@ struct OpChain<R, K> {
     void apply(Pixel<R, K> (&)[N], const PixelContext<R> (&)[N]) const {}
 };
 
-template <class R, int K, class Op, class... Others>
-struct OpChain<R, K, Op, Others...> {
-    using Rest = OpChain<R, K, Others...>;
-    static constexpr int own = Op::sample_params + Op::channel_params * K, param_count = own + Rest::param_count;
+template <class R, int K, class Op, class... RestOps>
+struct OpChain<R, K, Op, RestOps...> {
+    using Rest = OpChain<R, K, RestOps...>;
+    static constexpr int op_params = Op::sample_params + Op::channel_params * K,
+                         param_count = op_params + Rest::param_count;
     static constexpr bool uses_position = op_uses_position<Op>(0) || Rest::uses_position,
                           keeps_unit_range = op_keeps_unit_range<Op>(0) && Rest::keeps_unit_range;
 
     Op op;
-    Rest others;
+    Rest rest;
 
-    // The column that field i comes from.
+    // The column of the parameter table that parameter i comes from.
     static int column(int i, int from, int first, int channels) {
-        if (i < own) return param_column<Op, K>(i, from, first, channels);
-        return Rest::column(i - own, from + Op::sample_params + Op::channel_params * channels, first, channels);
+        if (i < op_params) return param_column<Op, K>(i, from, first, channels);
+        return Rest::column(i - op_params, from + Op::sample_params + Op::channel_params * channels, first, channels);
     }
 
     static void prepare(R* params, R max_value) {
         prepare_op<Op>(params, max_value, 0);
-        Rest::prepare(params + own, max_value);
+        Rest::prepare(params + op_params, max_value);
     }
 
-    static OpChain of(const R* params) { return {op_of<Op>(params), Rest::of(params + own)}; }
+    static OpChain of(const R* params) { return {op_of<Op>(params), Rest::of(params + op_params)}; }
 
-    // Whether no op has anything to do for the sample.
+    // Whether no op is active for the sample.
     bool is_identity() const {
         bool none_here = true;
         for_each_step(op, [&](const auto&) { none_here = false; }, 0);
-        return none_here && others.is_identity();
+        return none_here && rest.is_identity();
     }
 
     template <int N>
@@ -134,11 +136,11 @@ struct OpChain<R, K, Op, Others...> {
                 for (int i = 0; i < N; ++i) pixels[i] = step(pixels[i], context[i]);
             },
             0);
-        others.apply(pixels, context);
+        rest.apply(pixels, context);
     }
 };
 
-// The ops of a name expression, before it is known what pixels they meet.
+// The ops of a name expression, before arithmetic type and channels are known.
 template <template <class, int> class... Ops>
 struct Chain {
     static constexpr bool empty = sizeof...(Ops) == 0;

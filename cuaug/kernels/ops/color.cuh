@@ -3,8 +3,7 @@
 #include "pixel.cuh"
 #include "ops/pixel_context.cuh"
 
-// What colour ops share. An op is a struct of one sample's parameters: `sample_params` numbers, then `each` numbers a
-// channel.
+// What color ops share.
 
 namespace cuaug {
 
@@ -15,14 +14,14 @@ inline Pixel<R, K> splat(R level) {
     return out;
 }
 
-// a * b + c, to 0..1, a NaN to 0; and 1 / x, if only to an ulp. Defined once per compiler: a GPU has both as
-// instructions.
+// a * b + c clamped to 0..1, a NaN to 0; and 1 / x, to within an ulp. Defined once per compiler: a GPU has an
+// instruction for each.
 float fma_saturate(float a, float b, float c);
 double fma_saturate(double a, double b, double c);
 float reciprocal(float value);
 double reciprocal(double value);
 
-// factor * in + add, to 0..1 as torchvision does after each op.
+// factor * in + add, clamped to 0..1 as torchvision does after each op.
 template <class R, int K>
 inline Pixel<R, K> fma_saturate(R factor, const Pixel<R, K>& in, R add) {
     Pixel<R, K> out;
@@ -30,10 +29,10 @@ inline Pixel<R, K> fma_saturate(R factor, const Pixel<R, K>& in, R add) {
     return out;
 }
 
-// A channel in the images' own range; of integer images a whole number, which a comparison must not miss by an ulp.
+// A value of 0..1 in the images' range: for integer images a whole number, which a comparison must not miss by an ulp.
 template <class R>
-inline R to_native_range(R share, const PixelContext<R>& context) {
-    return context.max_value > R(1) ? floor(share * context.max_value + R(0.5)) : share;
+inline R to_native_range(R unit, const PixelContext<R>& context) {
+    return context.max_value > R(1) ? floor(unit * context.max_value + R(0.5)) : unit;
 }
 
 // ITU-R BT.601, with torchvision's digits.

@@ -7,20 +7,19 @@
 
 namespace cuaug {
 
-// Brightness (0), contrast (1), saturation (2) and hue (3), in an order of the sample's own.
+// Brightness (0), contrast (1), saturation (2) and hue (3), in an order drawn per sample.
 template <class R, int K>
 struct ColorJitter {
     static constexpr int sample_params = 9, channel_params = 0;
     static constexpr bool keeps_unit_range = true;
-    R order[4];  // then, as the first bits, the steps that have something to do: three bits each, one more than which,
-                 // and 0 after the last
+    R order[4];  // prepared: the first bits hold the active steps, three bits each: step + 1, and 0 after the last
     R brightness, saturation, hue, contrast, pivot;
 
-    // Of the steps before the contrast, if `before`, and of those from it on, if `after`.
+    // Packs the steps before the contrast, if `before`, and those from it on, if `after`.
     static void pack(R* params, bool before, bool after) {
         const bool contrast = after && params[7] != R(1);
         const int identity_steps = (params[4] == R(1)) | !contrast << 1 | (params[5] == R(1)) << 2 |
-                                   (params[6] == R(0)) << 3;  // no array: it would be in memory
+                                   (params[6] == R(0)) << 3;  // not an array, which would be in memory
         int all = 0, at = 0;
         bool wanted = before;
         for (int i = 0; i < 4; ++i) {
@@ -40,11 +39,11 @@ struct ColorJitter {
 
     template <class Visitor>
     void active_steps(const Visitor& visit) const {
-        int left;
-        memcpy(&left, order, sizeof(left));
+        int remaining_steps;
+        memcpy(&remaining_steps, order, sizeof(remaining_steps));
 #pragma unroll 1
-        for (; left != 0; left >>= 3) {
-            const int step = left & 7;
+        for (; remaining_steps != 0; remaining_steps >>= 3) {
+            const int step = remaining_steps & 7;
             if (step == 1)
                 visit(AdjustBrightness<R, K>{brightness});
             else if (step == 2)

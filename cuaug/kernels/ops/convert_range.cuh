@@ -4,7 +4,7 @@
 
 namespace cuaug {
 
-// The number as it was in the images' own range, now in the result's: a conversion that does not scale.
+// Keeps the number of the input's range in the output's range: a conversion that does not scale.
 template <class R, int K>
 struct ConvertRange {
     static constexpr int sample_params = 0, channel_params = 0;

@@ -2,8 +2,8 @@
 
 #include "ops/color.cuh"
 
-// What a user's expression computes with: K numbers at once, each with its like. A plain number, or a `ExpressionValue`
-// of one, goes with all K.
+// The number type of a user's expression: K numbers, combined element by element. A plain number, or an ExpressionValue
+// of one, is combined with all K.
 
 namespace cuaug {
 
@@ -41,7 +41,7 @@ struct ExpressionValue {
         return c[0] != R(0);
     }
 
-    // `function` of each number of one value, two or three.
+    // Applies `function` to the numbers of one, two or three values.
     template <class F>
     static ExpressionValue map(const F& function, const ExpressionValue& a) {
         ExpressionValue out;
@@ -79,7 +79,7 @@ struct ExpressionValue {
         return map([](R p, R q) { return p / q; }, a, b);
     }
 
-    // 1 where it is so, else 0.
+    // 1 where the comparison is true, else 0.
     friend ExpressionValue operator<(const ExpressionValue& a, const ExpressionValue& b) {
         return map([](R p, R q) { return R(p < q); }, a, b);
     }
@@ -145,13 +145,13 @@ struct ExpressionValue {
     friend ExpressionValue clamp(const ExpressionValue& a, const ExpressionValue& low, const ExpressionValue& high) {
         return min(max(a, low), high);
     }
-    // Of the sign of b: mod(x, 16) counts 0..15 again and again.
+    // With the sign of b: mod(x, 16) repeats 0..15.
     friend ExpressionValue mod(const ExpressionValue& a, const ExpressionValue& b) {
         return map([](R p, R q) { return p - q * floor(p / q); }, a, b);
     }
-    // From a, where share is 0, to b, where it is 1.
-    friend ExpressionValue mix(const ExpressionValue& a, const ExpressionValue& b, const ExpressionValue& share) {
-        return a + share * (b - a);
+    // a where weight is 0, b where it is 1.
+    friend ExpressionValue mix(const ExpressionValue& a, const ExpressionValue& b, const ExpressionValue& weight) {
+        return a + weight * (b - a);
     }
     friend ExpressionValue select(const ExpressionValue& condition, const ExpressionValue& a,
                                   const ExpressionValue& b) {

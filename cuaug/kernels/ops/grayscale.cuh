@@ -4,7 +4,7 @@
 
 namespace cuaug {
 
-// Every channel the luma.
+// Every channel becomes the luma.
 template <class R, int K>
 struct Grayscale {
     static constexpr int sample_params = 0, channel_params = 0;

@@ -5,12 +5,11 @@
 
 namespace cuaug {
 
-// What is done to the levels of a sample, by its parameter.
+// What happens to the levels of a sample, by its parameter.
 enum HistogramLut { identity, equalize, autocontrast, adjust_contrast };
 
-// Where a level goes to be equalized: as many levels up as there are pixels below it, in steps of a 255th of the pixels
-// that are not of the highest level present, rounded (Pillow's rule, and torchvision's). An image of fewer pixels than
-// that stays.
+// Histogram equalization as in Pillow and torchvision. step = (pixels not at the highest level present) / 255; result =
+// (pixels below this level + step / 2) / step, at most 255. With step 0 the level is unchanged.
 inline uint8 equalize_level(int level, long long below, long long not_highest) {
     const long long step = not_highest / 255;
     if (step == 0) return static_cast<uint8>(level);
@@ -18,14 +17,14 @@ inline uint8 equalize_level(int level, long long below, long long not_highest) {
     return static_cast<uint8>(to < 255 ? to : 255);
 }
 
-// Where a level goes to be spread from the darkest to the brightest: as the op takes it.
+// The level after Autocontrast, computed by the op itself.
 inline uint8 autocontrast_level(int level, int low, int high) {
     const Autocontrast<float, 1> op = {{static_cast<float>(low)}, {static_cast<float>(high)}};
     const Pixel<float, 1> in = {{static_cast<float>(level) * (1.0f / 255.0f)}};
     return static_cast<uint8>(op(in, {0, 0, 1, 1, 255.0f, 255.0f}).c[0] * 255.0f + 0.5f);
 }
 
-// Where a level goes by a contrast about the mean luma: as the op takes it.
+// The level after AdjustContrast about the mean luma, computed by the op itself.
 inline uint8 adjust_contrast_level(int level, float factor, double mean) {
     float params[2] = {factor, static_cast<float>(mean)};
     AdjustContrast<float, 1>::prepare(params, 255.0f);
@@ -33,7 +32,7 @@ inline uint8 adjust_contrast_level(int level, float factor, double mean) {
     return saturate_cast<uint8>(AdjustContrast<float, 1>{params[0], params[1]}(in, {}).c[0] * 255.0f);
 }
 
-// The mean luma, by the sums of the levels of the first three channels; of other images than of three, by the first.
+// The mean luma from the sums of the levels of three channels; for other channel counts the mean of the first channel.
 inline double mean_luma(const long long* sums, int channels, long long pixels) {
     Pixel<double, 3> sum = {};
     for (int k = 0; k < (channels == 3 ? 3 : 1); ++k) sum.c[k] = static_cast<double>(sums[k]);

@@ -4,7 +4,7 @@
 
 namespace cuaug {
 
-// The steps of a ColorJitter from its contrast on, once the mean is known of what BeforeContrast has made.
+// The steps of a ColorJitter from its contrast on, which needs the mean of what JitterBeforeMean returns.
 template <class R, int K>
 struct JitterAfterMean : ColorJitter<R, K> {
     static void prepare(R* params, R max_value) {

@@ -4,7 +4,7 @@
 
 namespace cuaug {
 
-// The steps of a ColorJitter that come before its contrast, which the mean is taken after.
+// The steps of a ColorJitter before its contrast; the contrast's mean is taken of their result.
 template <class R, int K>
 struct JitterBeforeMean {
     static constexpr int sample_params = 7, channel_params = 0;

@@ -4,16 +4,16 @@
 
 namespace cuaug {
 
-// As many levels as `bits` allow: of integers the upper bits are kept; of floats out = floor(in * levels) / levels.
+// Keeps as many levels as `bits` allow: the upper bits of integers; floats become floor(in * levels) / levels.
 template <class R, int K>
 struct Posterize {
     static constexpr int sample_params = 1, channel_params = 0;
     static constexpr bool channelwise = true;
-    R levels;  // given as bits: 2^bits
+    R levels;  // 2^bits; given as bits
 
     static void prepare(R* params, R) { params[0] = exp2(params[0]); }
 
-    // Nothing to do for samples that keep all bits.
+    // Inactive for samples that keep all bits.
     template <class Visitor>
     void active_steps(const Visitor& visit) const {
         if (levels < R(2147483648)) visit(*this);  // 2^31

@@ -4,7 +4,7 @@
 
 namespace cuaug {
 
-// Every channel the luma, of the samples whose turn it is.
+// Every channel becomes the luma, in samples for which `applies` is not 0.
 template <class R, int K>
 struct RandomGrayscale {
     static constexpr int sample_params = 1, channel_params = 0;

@@ -4,7 +4,7 @@
 
 namespace cuaug {
 
-// As it is, in another dtype: a share of white is the same in all of them.
+// The identity: 0..1 is the same in every dtype, so that storing another dtype rescales.
 template <class R, int K>
 struct Rescale {
     static constexpr int sample_params = 0, channel_params = 0;

@@ -9,9 +9,9 @@ template <class R, int K>
 struct Solarize {
     static constexpr int sample_params = 1, channel_params = 0;
     static constexpr bool channelwise = true;
-    R threshold;  // in the images' own range
+    R threshold;  // in the images' range
 
-    // Nothing to do for samples whose threshold is beyond all levels.
+    // Inactive for samples whose threshold is beyond all levels.
     template <class Visitor>
     void active_steps(const Visitor& visit) const {
         if (threshold < R(1e20)) visit(*this);

@@ -5,8 +5,8 @@
 
 namespace cuaug {
 
-// out = reach * a number in -1 .. 1, which is a function of the sample's stream and of the place alone: two adjacent
-// pixels share the four words of a draw. At most two channels; what was there does not count.
+// out = amplitude * a number in -1 .. 1, which is a function of the sample's stream and of the position; two adjacent
+// pixels share the four words of a draw. At most two channels; the input is ignored.
 template <class R, int K>
 struct UniformNoise {
     static constexpr int sample_params = 8, channel_params = 1;
@@ -15,9 +15,9 @@ struct UniformNoise {
     R amplitude[K];
 
     Pixel<R, K> operator()(const Pixel<R, K>&, const PixelContext<R>& context) const {
-        const int across = (context.width + 1) >> 1, odd = context.x & 1;
+        const int pairs_per_row = (context.width + 1) >> 1, odd = context.x & 1;
         const PhiloxOutput random =
-            stream_columns.stream().draw(static_cast<unsigned int>(context.y) * across + (context.x >> 1));
+            stream_columns.stream().draw(static_cast<unsigned int>(context.y) * pairs_per_row + (context.x >> 1));
         const unsigned int word[2] = {odd ? random.word[2] : random.word[0], odd ? random.word[3] : random.word[1]};
         Pixel<R, K> out;
         for (int k = 0; k < K; ++k)

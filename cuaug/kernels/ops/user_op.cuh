@@ -3,12 +3,12 @@
 #include "ops/pixel_context.cuh"
 #include "ops/expression_value.cuh"
 
-// A user's own op (transforms.PixelOp): cuaug/_user_ops.py writes a struct whose `result` is the expression, between
-// names that it takes from a `ExpressionContext`, and everything else stands here.
+// A user's own op (transforms.PixelOp): cuaug/_user_ops.py writes a struct whose `evaluate` is the expression, with the
+// names that it takes from an `ExpressionContext`. Everything else is here.
 
 namespace cuaug {
 
-// What the expression may name, each by the function of its name.
+// What the expression may name: one function per name.
 template <class R, int K>
 struct ExpressionContext {
     using Number = ExpressionValue<R, 1>;
@@ -25,18 +25,18 @@ struct ExpressionContext {
     Number y() const { return context.y; }
     Number width() const { return context.width; }
     Number height() const { return context.height; }
-    // In 0..1: the pixel's centre as a share of the image.
+    // The pixel's centre, in 0..1 of the image.
     Number u() const { return (R(context.x) + R(0.5)) * reciprocal(R(context.width)); }
     Number v() const { return (R(context.y) + R(0.5)) * reciprocal(R(context.height)); }
     // The squared distance from the centre: 1 in the corners, 0 of an image of one pixel.
     Number r2() const {
-        const R across = R(context.width - 1), down = R(context.height - 1), most = across * across + down * down;
-        const R x = R(2 * context.x) - across, y = R(2 * context.y) - down;
-        return (x * x + y * y) * reciprocal(fmax(most, R(1)));
+        const R x_max = R(context.width - 1), y_max = R(context.height - 1), r2_max = x_max * x_max + y_max * y_max;
+        const R x = R(2 * context.x) - x_max, y = R(2 * context.y) - y_max;
+        return (x * x + y * y) * reciprocal(fmax(r2_max, R(1)));
     }
     Number pi() const { return R(3.14159265358979323846); }
 
-    // Of three numbers a pixel, whose fourth channel, if there is one, stays.
+    // A pixel from three numbers; a fourth channel is kept.
     auto rgb() const {
         return [this](const Number& r, const Number& g, const Number& b) {
             ExpressionValue<R, K> out = pixel;
@@ -54,7 +54,7 @@ struct ExpressionContext {
     }
 };
 
-// Its fields are whether the sample gets it, whether results are held to 0..1, and N parameters.
+// Parameters: whether the sample gets the op, whether results are clamped to 0..1, and the N of the expression.
 template <class R, int K, int N, class Derived>
 struct UserOp {
     static constexpr int sample_params = 2 + N, channel_params = 0;

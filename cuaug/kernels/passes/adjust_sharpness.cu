@@ -9,13 +9,13 @@ namespace cuaug {
 
 constexpr int sharpness_threads = 256, sharpness_rows = 8;
 
-// Four adjacent pixels, and the sums of each with its neighbours to the left and to the right.
+// Four adjacent pixels, and the sum of each with its left and right neighbour.
 template <class R, int K>
 struct SummedRow {
-    Pixel<R, K> own[4], three[4];
+    Pixel<R, K> pixel[4], sum_3x1[4];
 };
 
-// A neighbour that is not there is the pixel itself: pixels of the border have no use for the sum.
+// A missing neighbour is replaced by the pixel itself: border pixels do not use the sum.
 template <class Layout, int K, class In>
 inline SummedRow<ComputeType<In>, K> summed_row(const In* row, const long long* offset, int step, bool aligned, int x,
                                                 int width) {
@@ -28,30 +28,32 @@ inline SummedRow<ComputeType<In>, K> summed_row(const In* row, const long long* 
         left.c[k] = row[offset[k] + static_cast<long long>(max(x - 1, 0)) * step];
         right.c[k] = row[offset[k] + static_cast<long long>(min(x + 4, width - 1)) * step];
     }
-    for (int j = 0; j < 4; ++j) out.own[j] = unpack<R>(four.v[j]);
+    for (int j = 0; j < 4; ++j) out.pixel[j] = unpack<R>(four.v[j]);
     for (int j = 0; j < 4; ++j)
-        out.three[j] =
-            (j > 0 ? out.own[j - 1] : to_pixel<R>(left)) + out.own[j] + (j < 3 ? out.own[j + 1] : to_pixel<R>(right));
+        out.sum_3x1[j] = (j > 0 ? out.pixel[j - 1] : to_pixel<R>(left)) + out.pixel[j] +
+                         (j < 3 ? out.pixel[j + 1] : to_pixel<R>(right));
     return out;
 }
 
-// A thread makes 4 adjacent pixels of K channels in up to `sharpness_rows` rows, one below the other. Grid: (threads
+// A thread makes four adjacent pixels of K channels in up to `sharpness_rows` rows, one below the other. Grid: (threads
 // for a frame, 1, frames x groups of K).
 template <class In, class InLayout, int K, class OutLayout>
 __global__ void __launch_bounds__(sharpness_threads) adjust_sharpness(const __grid_constant__ PointwiseRecord args) {
     using R = ComputeType<In>;
-    constexpr bool grouped = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
-    const int width = args.in_width, height = args.in_height, groups = grouped ? (args.channels + K - 1) / K : 1;
-    const unsigned int across = (width + 3) / 4, index = blockIdx.x * sharpness_threads + threadIdx.x,
-                       strip = index / across;
-    const int x = 4 * (index - strip * across), count = min(4, width - x);
+    constexpr bool split_channels = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
+    const int width = args.in_width, height = args.in_height,
+              channel_groups = split_channels ? (args.channels + K - 1) / K : 1;
+    const unsigned int groups_per_row = (width + 3) / 4, index = blockIdx.x * sharpness_threads + threadIdx.x,
+                       strip = index / groups_per_row;
+    const int x = 4 * (index - strip * groups_per_row), count = min(4, width - x);
     if (strip >= (height + sharpness_rows - 1) / sharpness_rows) return;
     const int top = strip * sharpness_rows, bottom = min(top + sharpness_rows, height);
 
-    for (long long slice = blockIdx.z; slice < args.samples * args.frames * groups; slice += gridDim.z) {
-        const long long frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames,
-                        t = frame - n * args.frames;
-        const int first = grouped ? static_cast<int>(slice - frame * groups) * K : 0, channels = args.channels - first;
+    for (long long slice = blockIdx.z; slice < args.samples * args.frames * channel_groups; slice += gridDim.z) {
+        const long long frame = split_channels ? slice / channel_groups : slice,
+                        n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
+        const int first = split_channels ? static_cast<int>(slice - frame * channel_groups) * K : 0,
+                  channels = args.channels - first;
         long long from[K], to[K];
         channel_offsets<InLayout, K>(args.in.c, channels, from);
         channel_offsets<OutLayout, K>(args.out.c, channels, to);
@@ -71,12 +73,12 @@ __global__ void __launch_bounds__(sharpness_threads) adjust_sharpness(const __gr
             FourPixels<In, K> result;
             for (int j = 0; j < 4; ++j) {
                 const bool inside = y > 0 && y < height - 1 && x + j > 0 && x + j < width - 1;
-                Pixel<R, K> made;
+                Pixel<R, K> sharpened;
                 for (int k = 0; k < K; ++k)
-                    made.c[k] = blend_sharpness(inside, here.own[j].c[k],
-                                                above.three[j].c[k] + here.three[j].c[k] + below.three[j].c[k], factor,
-                                                R(max_value<In>));
-                result.v[j] = saturate_pack<In>(made);
+                    sharpened.c[k] = blend_sharpness(
+                        inside, here.pixel[j].c[k],
+                        above.sum_3x1[j].c[k] + here.sum_3x1[j].c[k] + below.sum_3x1[j].c[k], factor, R(max_value<In>));
+                result.v[j] = saturate_pack<In>(sharpened);
             }
             store_pixels<OutLayout, In, K>(out + y * args.out.y, to, out_step, args.out_vector_elements, count,
                                            channels, result);

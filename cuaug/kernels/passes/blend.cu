@@ -5,8 +5,8 @@
 
 namespace cuaug {
 
-// A block makes a run of rows of a strip, as in pointwise.cu. The sum is rounded once, as if it had been in memory, and
-// then ops take it. More blocks at a time do better than branches that are asked for together
+// A block makes a run of rows of a strip, as in pointwise.cu. The sum is rounded once, as if it had been stored, and
+// then passed to the ops. More resident blocks are faster than loading all branches together
 // (benchmarks/log/policies-gpu.md). Grid: (strips, runs, frames x groups of K).
 template <class T, class InLayout, int K, class Chain, class Out, class OutLayout>
 __global__ void __launch_bounds__(pointwise_threads,
@@ -14,31 +14,34 @@ __global__ void __launch_bounds__(pointwise_threads,
     blend(const __grid_constant__ BlendRecord args) {
     using R = ComputeType<T>;
     using Ops = typename Chain::template For<R, K>;
-    constexpr bool grouped = !has_static_channels<InLayout, OutLayout>;
+    constexpr bool split_channels = !has_static_channels<InLayout, OutLayout>;
     wait_for_previous();
     allow_next_launch();
-    const int width = args.in_width, height = args.in_height, groups = grouped ? (args.channels + K - 1) / K : 1,
+    const int width = args.in_width, height = args.in_height,
+              channel_groups = split_channels ? (args.channels + K - 1) / K : 1,
               branches = static_cast<int>(args.branches);
     const int in_step = column_stride<InLayout, K>(args.in.x), out_step = column_stride<OutLayout, K>(args.out.x);
     const auto [x, begin, rows, steps, count] = work_in_strips(width, height);
-    __shared__ R params[Ops::param_count + 1], share[max_branches + 1];
+    __shared__ R params[Ops::param_count + 1], weight[max_branches + 1];
 
-    for (long long slice = args.samples * args.frames * groups - 1 - blockIdx.z; slice >= 0; slice -= gridDim.z) {
-        const long long frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames,
-                        t = frame - n * args.frames;
-        const int first = grouped ? static_cast<int>(slice - frame * groups) * K : 0, channels = args.channels - first;
+    for (long long slice = args.samples * args.frames * channel_groups - 1 - blockIdx.z; slice >= 0;
+         slice -= gridDim.z) {
+        const long long frame = split_channels ? slice / channel_groups : slice,
+                        n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
+        const int first = split_channels ? static_cast<int>(slice - frame * channel_groups) * K : 0,
+                  channels = args.channels - first;
         long long from[K], to[K];
         channel_offsets<InLayout, K>(args.in.c, channels, from);
         channel_offsets<OutLayout, K>(args.out.c, channels, to);
         const T* in = static_cast<const T*>(args.in.data) + n * args.in.n + t * args.in.t + first * args.in.c +
                       begin * args.in.y + static_cast<long long>(x) * in_step;
-        long long here = n * args.out.n + t * args.out.t + first * args.out.c + begin * args.out.y +
-                         static_cast<long long>(x) * out_step;
+        long long out_offset = n * args.out.n + t * args.out.t + first * args.out.c + begin * args.out.y +
+                               static_cast<long long>(x) * out_step;
         __syncthreads();
         if (threadIdx.x < 32) read_params<Ops>(args, n, first, params, R(max_value<T>));
         if (threadIdx.x == 32) {
             double left = 1.0;
-            for (int i = 0; i <= branches; ++i) share[i] = static_cast<R>(take_weight(args, n, i, left));
+            for (int i = 0; i <= branches; ++i) weight[i] = static_cast<R>(take_weight(args, n, i, left));
         }
         __syncthreads();
         const Ops ops = Ops::of(params);
@@ -46,20 +49,20 @@ __global__ void __launch_bounds__(pointwise_threads,
         for (int left = steps, y = begin; left > 0; --left, y += rows) {
             Pixel<R, K> sum[4] = {};
             auto add = [&](const FourPixels<T, K>& pixels, int i) {
-                for (int j = 0; j < 4; ++j) sum[j] = sum[j] + share[i] * unpack<R>(pixels.v[j]);
+                for (int j = 0; j < 4; ++j) sum[j] = sum[j] + weight[i] * unpack<R>(pixels.v[j]);
             };
             add(load_pixels<InLayout, T, K>(in, from, in_step, args.in_vector_elements, count), 0);
             for (int i = 0; i < branches; ++i)
-                add(load_pixels<OutLayout, T, K>(static_cast<const T*>(args.branch[i]) + here, to, out_step,
+                add(load_pixels<OutLayout, T, K>(static_cast<const T*>(args.branch[i]) + out_offset, to, out_step,
                                                  args.out_vector_elements, count),
                     i + 1);
             FourPixels<T, K> rounded;
             for (int j = 0; j < 4; ++j) rounded.v[j] = saturate_pack<T>(sum[j]);
-            Out* out = static_cast<Out*>(args.out.data) + here;
+            Out* out = static_cast<Out*>(args.out.data) + out_offset;
             if constexpr (Chain::empty && is_same_v<Out, T>) {
                 store_pixels<OutLayout, Out, K>(out, to, out_step, args.out_vector_elements, count, channels, rounded);
             } else {
-                Pixel<R, K> made[4];
+                Pixel<R, K> pixels[4];
                 PixelContext<R> context[4];
                 for (int j = 0; j < 4; ++j) {
                     context[j] = {x + j,
@@ -68,15 +71,15 @@ __global__ void __launch_bounds__(pointwise_threads,
                                   height,
                                   R(max_value<T>),
                                   R(max_value<Out>),
-                                  static_cast<int>(t) * groups + first / K};
-                    made[j] = to_unit_range<R>(rounded.v[j]);
+                                  static_cast<int>(t) * channel_groups + first / K};
+                    pixels[j] = to_unit_range<R>(rounded.v[j]);
                 }
-                ops.apply(made, context);
+                ops.apply(pixels, context);
                 store_unit_range<OutLayout, Out, is_same_v<T, uint8> && Ops::keeps_unit_range>(
-                    out, to, out_step, args.out_vector_elements, count, channels, made);
+                    out, to, out_step, args.out_vector_elements, count, channels, pixels);
             }
             in += rows * args.in.y;
-            here += rows * args.out.y;
+            out_offset += rows * args.out.y;
         }
     }
 }

@@ -8,17 +8,16 @@ namespace cuaug {
 
 constexpr int min_max_threads = 1024;
 
-// A block finds the least and the greatest value of each channel of a sample, all its frames together, in the images'
-// own range: `out` is [N, 2, C], float64. A NaN is neither, and stands for both of a sample whose parameter is 0. Grid:
-// (samples).
+// A block finds the minimum and maximum of each channel of a sample, over all its frames, in the images' range: `out`
+// is [N, 2, C], float64. NaN pixels are ignored; both are NaN for a sample whose parameter is 0. Grid: (samples).
 template <class In, class InLayout, int K>
 __global__ void __launch_bounds__(min_max_threads) channel_min_max(const __grid_constant__ PointwiseRecord args) {
     using R = ComputeType<In>;
     __shared__ R lows[K][min_max_threads / 32], highs[K][min_max_threads / 32];
     const R infinity = bits_to_float(0x7F800000u);
     const int lane = threadIdx.x & 31, step = column_stride<InLayout, K>(args.in.x);
-    const unsigned int across = (args.in_width + 3) / 4;
-    const long long n = blockIdx.x, pieces = static_cast<long long>(across) * args.in_height;
+    const unsigned int groups_per_row = (args.in_width + 3) / 4;
+    const long long n = blockIdx.x, frame_groups = static_cast<long long>(groups_per_row) * args.in_height;
 
     if (parameter(args, n, 0) == 0.0) {
         double* none = static_cast<double*>(args.out.data) + 2 * n * args.channels;
@@ -33,9 +32,10 @@ __global__ void __launch_bounds__(min_max_threads) channel_min_max(const __grid_
         for (int k = 0; k < K; ++k) low[k] = infinity, high[k] = -infinity;
         for (int t = 0; t < args.frames; ++t) {
             const In* frame = static_cast<const In*>(args.in.data) + n * args.in.n + t * args.in.t + first * args.in.c;
-            for (long long piece = threadIdx.x; piece < pieces; piece += min_max_threads) {
-                const unsigned int index = static_cast<unsigned int>(piece);
-                const int y = index / across, x = 4 * (index - y * across), count = min(4, args.in_width - x);
+            for (long long group = threadIdx.x; group < frame_groups; group += min_max_threads) {
+                const unsigned int index = static_cast<unsigned int>(group);
+                const int y = index / groups_per_row, x = 4 * (index - y * groups_per_row),
+                          count = min(4, args.in_width - x);
                 const FourPixels<In, K> four =
                     load_pixels<InLayout, In, K>(frame + y * args.in.y + static_cast<long long>(x) * step, offset, step,
                                                  args.in_vector_elements, count);
@@ -55,12 +55,12 @@ __global__ void __launch_bounds__(min_max_threads) channel_min_max(const __grid_
         __syncthreads();
         const int k = threadIdx.x;
         if (k < K && k < channels) {
-            R least = lows[k][0], greatest = highs[k][0];
+            R minimum = lows[k][0], maximum = highs[k][0];
             for (int i = 1; i < min_max_threads / 32; ++i)
-                least = fmin(least, lows[k][i]), greatest = fmax(greatest, highs[k][i]);
+                minimum = fmin(minimum, lows[k][i]), maximum = fmax(maximum, highs[k][i]);
             double* out = static_cast<double*>(args.out.data) + 2 * n * args.channels + first + k;
-            out[0] = least;
-            out[args.channels] = greatest;
+            out[0] = minimum;
+            out[args.channels] = maximum;
         }
         __syncthreads();
     }

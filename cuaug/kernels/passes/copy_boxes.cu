@@ -9,8 +9,8 @@ inline int misalignment(const unsigned char* address) {
     return static_cast<int>(reinterpret_cast<unsigned long long>(address) & 3);
 }
 
-// A warp moves a row: whole words of the target, each out of the two of the source that it lies across, and by bytes
-// what is left at the ends. No word is read that does not hold a byte of the row.
+// A warp copies a row: whole words of the destination, each from the two source words that it spans, and the remaining
+// bytes at both ends. No word is read that does not hold a byte of the row.
 inline void copy_row(const unsigned char* from, unsigned char* to, long long bytes, int lane) {
     const int head = static_cast<int>(min(static_cast<long long>((4 - misalignment(to)) & 3), bytes));
     const int shift = misalignment(from + head);
@@ -23,7 +23,7 @@ inline void copy_row(const unsigned char* from, unsigned char* to, long long byt
     for (long long i = head + 4 * words + lane; i < bytes; i += 32) to[i] = from[i];
 }
 
-// A block moves `copy_rows` rows of a piece. Grid: (pieces, blocks for the tallest).
+// A block copies `copy_rows` rows of a box. Grid: (boxes, blocks for the tallest).
 __global__ void __launch_bounds__(copy_threads) copy_boxes(const __grid_constant__ CopyBoxesRecord args) {
     const BoxCopy copy = args.copies[blockIdx.x];
     const long long first = static_cast<long long>(blockIdx.y) * copy_rows, end = min(first + copy_rows, copy.rows);

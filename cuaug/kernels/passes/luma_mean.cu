@@ -11,17 +11,18 @@ namespace cuaug {
 
 constexpr int mean_threads = 512;
 
-// What becomes of the pixels that ops make: nothing more, or they take the place of those that were read.
+// What happens to the pixels that ops return: they are discarded, or stored in place of the input.
 struct DiscardPixels {};
 struct StoreInPlace {};
 
-// A block makes the mean luma of a sample behind a chain of ops, all its frames together, in the images' own range:
-// float64, `out.n` numbers after the one before. The order of the additions is always the same. Grid: (samples).
+// A block computes the mean luma of a sample behind a chain of ops, over all its frames, in the images' range: float64,
+// `out.n` numbers after the previous sample's. The order of the additions is always the same. Grid: (samples).
 template <class In, class InLayout, int K, class Chain, class Epilogue = DiscardPixels>
 __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant__ PointwiseRecord args) {
     using R = ComputeType<In>;
     __shared__ double sums[mean_threads / 32];
-    const int lane = threadIdx.x & 31, step = column_stride<InLayout, K>(args.in.x), across = (args.in_width + 3) / 4;
+    const int lane = threadIdx.x & 31, step = column_stride<InLayout, K>(args.in.x),
+              groups_per_row = (args.in_width + 3) / 4;
     const long long n = blockIdx.x;
     long long offset[K];
     channel_offsets<InLayout, K>(args.in.c, K, offset);
@@ -38,25 +39,26 @@ __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant_
     double total = 0.0;
     for (int t = 0; t < args.frames; ++t) {
         const In* frame = static_cast<const In*>(args.in.data) + n * args.in.n + t * args.in.t;
-        for (long long i = threadIdx.x; i < static_cast<long long>(across) * args.in_height; i += mean_threads) {
-            const int y = static_cast<int>(i / across),
-                      x = 4 * static_cast<int>(i - static_cast<long long>(y) * across),
+        for (long long i = threadIdx.x; i < static_cast<long long>(groups_per_row) * args.in_height;
+             i += mean_threads) {
+            const int y = static_cast<int>(i / groups_per_row),
+                      x = 4 * static_cast<int>(i - static_cast<long long>(y) * groups_per_row),
                       count = min(4, args.in_width - x);
             const In* at = frame + y * args.in.y + static_cast<long long>(x) * step;
             R sum = R(0);
             const FourPixels<In, K> four =
                 load_pixels<InLayout, In, K>(at, offset, step, args.in_vector_elements, count);
-            Pixel<R, K> made[4];
+            Pixel<R, K> pixels[4];
             PixelContext<R> context[4];
             for (int j = 0; j < 4; ++j) {
                 context[j] = {x + j, y, args.in_width, args.in_height, R(max_value<In>), R(max_value<In>), t};
-                made[j] = to_unit_range<R>(four.v[j]);
+                pixels[j] = to_unit_range<R>(four.v[j]);
             }
-            Ops::of(params).apply(made, context);
-            for (int j = 0; j < count; ++j) sum += K == 3 ? luma(made[j]) : made[j].c[0];
+            Ops::of(params).apply(pixels, context);
+            for (int j = 0; j < count; ++j) sum += K == 3 ? luma(pixels[j]) : pixels[j].c[0];
             if constexpr (is_same_v<Epilogue, StoreInPlace>) {
                 FourPixels<In, K> result;
-                for (int j = 0; j < 4; ++j) result.v[j] = pack_unit_range<In>(made[j]);
+                for (int j = 0; j < 4; ++j) result.v[j] = pack_unit_range<In>(pixels[j]);
                 store_pixels<InLayout, In, K>(const_cast<In*>(at), offset, step, args.in_vector_elements, count, K,
                                               result);
             }

@@ -7,25 +7,27 @@ namespace cuaug {
 
 constexpr int lut_threads = 512, lut_steps = 4;
 
-// A block looks up pixels of a frame: a thread 4 adjacent ones of K channels, `lut_steps` times. Each lane has a copy
-// of the table in a bank of its own, so that no look-up waits for another. Grid: (blocks for a frame, 1, frames x
+// A block looks up pixels of a frame: a thread four adjacent ones of K channels, `lut_steps` times. Each lane has a
+// copy of the table in its own bank, so that lookups have no bank conflicts. Grid: (blocks for a frame, 1, frames x
 // groups of K).
 template <class In, class InLayout, int K, class OutLayout>
 __global__ void __launch_bounds__(lut_threads) lut(const __grid_constant__ LutRecord args) {
-    constexpr bool grouped = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
+    constexpr bool split_channels = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
     __shared__ Word copies[K][64][32];
-    const int lane = threadIdx.x & 31, width = args.in_width, groups = grouped ? (args.channels + K - 1) / K : 1;
-    const unsigned int across = (width + 3) / 4;
-    const long long pieces = static_cast<long long>(across) * args.in_height,
+    const int lane = threadIdx.x & 31, width = args.in_width,
+              channel_groups = split_channels ? (args.channels + K - 1) / K : 1;
+    const unsigned int groups_per_row = (width + 3) / 4;
+    const long long frame_groups = static_cast<long long>(groups_per_row) * args.in_height,
                     begin = static_cast<long long>(blockIdx.x) * lut_threads * lut_steps;
     const int in_step = column_stride<InLayout, K>(args.in.x), out_step = column_stride<OutLayout, K>(args.out.x);
-    const In* own[K];
-    for (int k = 0; k < K; ++k) own[k] = reinterpret_cast<const In*>(copies[k]) + 4 * lane;
+    const In* lane_table[K];
+    for (int k = 0; k < K; ++k) lane_table[k] = reinterpret_cast<const In*>(copies[k]) + 4 * lane;
 
-    for (long long slice = blockIdx.z; slice < args.samples * args.frames * groups; slice += gridDim.z) {
-        const long long frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames,
-                        t = frame - n * args.frames;
-        const int first = grouped ? static_cast<int>(slice - frame * groups) * K : 0, channels = args.channels - first;
+    for (long long slice = blockIdx.z; slice < args.samples * args.frames * channel_groups; slice += gridDim.z) {
+        const long long frame = split_channels ? slice / channel_groups : slice,
+                        n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
+        const int first = split_channels ? static_cast<int>(slice - frame * channel_groups) * K : 0,
+                  channels = args.channels - first;
         const In* table = args.table + n * args.table_n + first * args.table_c;
         __syncthreads();
         for (int k = 0; k < K; ++k)
@@ -43,16 +45,17 @@ __global__ void __launch_bounds__(lut_threads) lut(const __grid_constant__ LutRe
         const In* in = static_cast<const In*>(args.in.data) + n * args.in.n + t * args.in.t + first * args.in.c;
         In* out = static_cast<In*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c;
         for (int step = 0; step < lut_steps; ++step) {
-            const long long piece = begin + step * lut_threads + threadIdx.x;
-            if (piece >= pieces) break;
-            const unsigned int index = static_cast<unsigned int>(piece);
-            const int y = index / across, x = 4 * (index - y * across), count = min(4, width - x);
+            const long long group = begin + step * lut_threads + threadIdx.x;
+            if (group >= frame_groups) break;
+            const unsigned int index = static_cast<unsigned int>(group);
+            const int y = index / groups_per_row, x = 4 * (index - y * groups_per_row), count = min(4, width - x);
             FourPixels<In, K> pixels =
                 load_pixels<InLayout, In, K>(in + y * args.in.y + static_cast<long long>(x) * in_step, from, in_step,
                                              args.in_vector_elements, count);
             for (int j = 0; j < 4; ++j) {
                 RawPixel<In, K> raw_pixel = to_raw_pixel(pixels.v[j]);
-                for (int k = 0; k < K; ++k) raw_pixel.c[k] = own[k][(raw_pixel.c[k] & ~3) * 32 + (raw_pixel.c[k] & 3)];
+                for (int k = 0; k < K; ++k)
+                    raw_pixel.c[k] = lane_table[k][(raw_pixel.c[k] & ~3) * 32 + (raw_pixel.c[k] & 3)];
                 pixels.v[j] = to_word_pixel(raw_pixel);
             }
             store_pixels<OutLayout, In, K>(out + y * args.out.y + static_cast<long long>(x) * out_step, to, out_step,

@@ -11,22 +11,23 @@ namespace cuaug {
 
 constexpr int mix_threads = 256;
 
-// A thread makes 4 adjacent pixels of K channels out of those of two samples. Grid: (threads for a frame, 1, frames x
+// A thread makes four adjacent pixels of K channels from those of two samples. Grid: (threads for a frame, 1, frames x
 // groups of K).
 template <class T, class InLayout, int K, template <class, int> class Mix, class OutLayout>
 __global__ void __launch_bounds__(mix_threads) mix(const __grid_constant__ PointwiseRecord args) {
     using R = ComputeType<T>;
-    constexpr bool grouped = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
-    const int width = args.in_width, height = args.in_height, groups = grouped ? (args.channels + K - 1) / K : 1;
-    const unsigned int across = (width + 3) / 4, index = blockIdx.x * mix_threads + threadIdx.x;
-    const int y = index / across, x = 4 * (index - y * across);
+    constexpr bool split_channels = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
+    const int width = args.in_width, height = args.in_height,
+              channel_groups = split_channels ? (args.channels + K - 1) / K : 1;
+    const unsigned int groups_per_row = (width + 3) / 4, index = blockIdx.x * mix_threads + threadIdx.x;
+    const int y = index / groups_per_row, x = 4 * (index - y * groups_per_row);
     if (y >= height) return;
 
-    for (long long slice = blockIdx.z; slice < args.samples * args.frames * groups; slice += gridDim.z) {
-        const long long frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames,
-                        t = frame - n * args.frames;
-        const int first = grouped ? static_cast<int>(slice - frame * groups) * K : 0, channels = args.channels - first,
-                  count = min(4, width - x);
+    for (long long slice = blockIdx.z; slice < args.samples * args.frames * channel_groups; slice += gridDim.z) {
+        const long long frame = split_channels ? slice / channel_groups : slice,
+                        n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
+        const int first = split_channels ? static_cast<int>(slice - frame * channel_groups) * K : 0,
+                  channels = args.channels - first, count = min(4, width - x);
         long long from[K], to[K];
         channel_offsets<InLayout, K>(args.in.c, channels, from);
         channel_offsets<OutLayout, K>(args.out.c, channels, to);
@@ -38,14 +39,14 @@ __global__ void __launch_bounds__(mix_threads) mix(const __grid_constant__ Point
         const auto op = op_of<Mix<R, K>, R, K>([&](int i) { return parameter(args, n, i); }, 1, first, args.channels,
                                                R(max_value<T>));
 
-        const FourPixels<T, K> own =
+        const FourPixels<T, K> pixels =
             load_pixels<InLayout, T, K>(in + n * args.in.n, from, in_step, args.in_vector_elements, count);
-        const FourPixels<T, K> others = load_pixels<InLayout, T, K>(in + partner_of(args, n) * args.in.n, from, in_step,
-                                                                    args.in_vector_elements, count);
+        const FourPixels<T, K> partner_pixels = load_pixels<InLayout, T, K>(in + partner_of(args, n) * args.in.n, from,
+                                                                            in_step, args.in_vector_elements, count);
         FourPixels<T, K> result;
         for (int j = 0; j < 4; ++j) {
             const PixelContext<R> context = {x + j, y, width, height, R(max_value<T>), R(max_value<T>)};
-            result.v[j] = saturate_pack<T>(op(unpack<R>(own.v[j]), unpack<R>(others.v[j]), context));
+            result.v[j] = saturate_pack<T>(op(unpack<R>(pixels.v[j]), unpack<R>(partner_pixels.v[j]), context));
         }
         store_pixels<OutLayout, T, K>(out, to, out_step, args.out_vector_elements, count, channels, result);
     }

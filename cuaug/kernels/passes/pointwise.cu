@@ -4,11 +4,12 @@
 
 namespace cuaug {
 
-// A block makes a run of rows, or of a strip of them, a thread a column of groups of 4 adjacent pixels of K channels:
-// from group to group it goes by one addition, and the next is asked for before one is worked on. What ops need is read
-// and prepared once for the run. Where rows follow one another, and no op looks at its place, the frame is taken as it
-// lies. With one channel in and three out, or three in and one out, the result is grey. Long chains may take the
-// registers they want, and so may four channels and those that lie apart. Grid: (strips, runs, frames x groups of K).
+// A block makes a run of rows of a frame or of a strip of it; a thread makes a column of groups of four adjacent pixels
+// of K channels. From group to group it takes one addition, and the next group is loaded before one is processed.
+// Parameters are read and prepared once per run. If the rows have no gaps and no op uses the position, the frame is
+// taken as one contiguous array. With one channel in and three out, or three in and one out, the result is gray. Long
+// chains, four channels and strided ones may use as many registers as they need. Grid: (strips, runs, frames x groups
+// of K).
 template <class In, class InLayout, int K, class Chain, class Out, class OutLayout, int OutK>
 __global__ void __launch_bounds__(pointwise_threads, sizeof(ComputeType<In>) > 4 || K > 3 ||
                                                              !has_static_channels<InLayout, OutLayout> ||
@@ -17,31 +18,34 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(ComputeType<In>) > 4
                                                          : 4) pointwise(const __grid_constant__ PointwiseRecord args) {
     using R = ComputeType<In>;
     using Ops = typename Chain::template For<R, K>;
-    constexpr bool grouped = !has_static_channels<InLayout, OutLayout>,
-                   ahead = sizeof(In) <= 4;  // a group of float64 has no registers to spare
+    constexpr bool split_channels = !has_static_channels<InLayout, OutLayout>,
+                   loads_ahead = sizeof(In) <= 4;  // a group of float64 leaves no registers for it
     wait_for_previous();
     allow_next_launch();
-    const int width = args.in_width, height = args.in_height, groups = grouped ? (args.channels + K - 1) / K : 1;
+    const int width = args.in_width, height = args.in_height,
+              channel_groups = split_channels ? (args.channels + K - 1) / K : 1;
     const int in_step = column_stride<InLayout, K>(args.in.x), out_step = column_stride<OutLayout, OutK>(args.out.x);
     const long long pixels = static_cast<long long>(width) * height, in_line = static_cast<long long>(width) * in_step,
                     out_line = static_cast<long long>(width) * out_step;
-    const bool lies = !Ops::uses_position && pixels % 4 == 0 && args.in.y == in_line && args.out.y == out_line;
+    const bool is_contiguous = !Ops::uses_position && pixels % 4 == 0 && args.in.y == in_line && args.out.y == out_line;
     ThreadWork work;
-    if (lies)
+    if (is_contiguous)
         work = work_on_contiguous_frame(pixels);
     else
         work = work_in_strips(width, height);
     const auto [x, begin, rows, steps, count] = work;
-    const long long in_row = lies ? 4LL * pointwise_threads * in_step : args.in.y,
-                    out_row = lies ? 4LL * pointwise_threads * out_step : args.out.y;
+    const long long in_row = is_contiguous ? 4LL * pointwise_threads * in_step : args.in.y,
+                    out_row = is_contiguous ? 4LL * pointwise_threads * out_step : args.out.y;
     const bool vectors = !is_same_v<InLayout, Strided> && args.in_vector_elements && count == 4;
     __shared__ R params[Ops::param_count + 1];
 
-    // What was written last is in the cache still: from the last sample to the first.
-    for (long long slice = args.samples * args.frames * groups - 1 - blockIdx.z; slice >= 0; slice -= gridDim.z) {
-        const long long frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames,
-                        t = frame - n * args.frames;
-        const int first = grouped ? static_cast<int>(slice - frame * groups) * K : 0, channels = args.channels - first;
+    // From the last sample to the first: what was written last is still in the cache.
+    for (long long slice = args.samples * args.frames * channel_groups - 1 - blockIdx.z; slice >= 0;
+         slice -= gridDim.z) {
+        const long long frame = split_channels ? slice / channel_groups : slice,
+                        n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
+        const int first = split_channels ? static_cast<int>(slice - frame * channel_groups) * K : 0,
+                  channels = args.channels - first;
         long long from[K], to[OutK];
         channel_offsets<InLayout, K>(args.in.c, channels, from);
         channel_offsets<OutLayout, OutK>(args.out.c, OutK == K ? channels : OutK, to);
@@ -49,9 +53,9 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(ComputeType<In>) > 4
                        begin * in_row + static_cast<long long>(x) * in_step;
         Out* out = static_cast<Out*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c +
                    begin * out_row + static_cast<long long>(x) * out_step;
-        // As it lies in memory, and one alone: two groups at a time would take the registers of a block.
+        // As it lies in memory, and one group only: two would take too many registers of the block.
         Vectors<In, K, 1> raw;
-        if (ahead && vectors && steps > 0) raw = load_vectors<InLayout, In, K>(in, from);
+        if (loads_ahead && vectors && steps > 0) raw = load_vectors<InLayout, In, K>(in, from);
         if constexpr (Ops::param_count > 0) {
             __syncthreads();
             if (threadIdx.x < 32) read_params<Ops>(args, n, first, params, R(max_value<In>));
@@ -60,13 +64,13 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(ComputeType<In>) > 4
         const Ops ops = Ops::of(params);
 #pragma unroll 1
         for (int left = steps, y = begin; left > 0; --left, y += rows) {
-            if (!ahead && vectors) raw = load_vectors<InLayout, In, K>(in, from);
+            if (!loads_ahead && vectors) raw = load_vectors<InLayout, In, K>(in, from);
             const FourPixels<In, K> four = vectors ? elements_to_pixels<InLayout, In, K>(raw.of[0])
                                                    : load_pixels<Strided, In, K>(in, from, in_step, false, count);
             in += rows * in_row;
-            if (ahead && vectors && left > 1) raw = load_vectors<InLayout, In, K>(in, from);
+            if (loads_ahead && vectors && left > 1) raw = load_vectors<InLayout, In, K>(in, from);
 
-            Pixel<R, K> made[4];
+            Pixel<R, K> pixels[4];
             PixelContext<R> context[4];
             for (int j = 0; j < 4; ++j) {
                 context[j] = {x + j,
@@ -75,13 +79,13 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(ComputeType<In>) > 4
                               height,
                               R(max_value<In>),
                               R(max_value<Out>),
-                              static_cast<int>(t) * groups + first / K};
-                made[j] = to_unit_range<R>(four.v[j]);
+                              static_cast<int>(t) * channel_groups + first / K};
+                pixels[j] = to_unit_range<R>(four.v[j]);
             }
-            ops.apply(made, context);
+            ops.apply(pixels, context);
             Pixel<R, OutK> result[4];
             for (int j = 0; j < 4; ++j)
-                for (int k = 0; k < OutK; ++k) result[j].c[k] = made[j].c[min(k, K - 1)];
+                for (int k = 0; k < OutK; ++k) result[j].c[k] = pixels[j].c[min(k, K - 1)];
             store_unit_range<OutLayout, Out, is_same_v<In, uint8> && Ops::keeps_unit_range>(
                 out, to, out_step, args.out_vector_elements, count, OutK == K ? channels : OutK, result);
             out += rows * out_row;

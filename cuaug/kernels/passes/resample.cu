@@ -8,13 +8,13 @@ namespace cuaug {
 
 constexpr int resize_threads = 128, resize_warps = resize_threads / 32;
 
-// A warp's last source rows, summed across, of which a lane holds its column.
+// A warp's ring of source rows, filtered horizontally; a lane holds its column.
 template <class R, int K>
 struct RowRing {
     static constexpr int rows = sizeof(R) == 4 ? 16 : 8;
-    R* at;
+    R* values;
 
-    R& operator()(int row, int k) const { return at[(row & (rows - 1)) * (K * 32) + k * 32]; }
+    R& operator()(int row, int k) const { return values[(row & (rows - 1)) * (K * 32) + k * 32]; }
 };
 
 template <class R>
@@ -22,8 +22,8 @@ struct alignas(16) FourWeights {
     R of[4];
 };
 
-// A pointer into shared memory, kept in a register: the compiler would make it anew at each use, in seven instructions,
-// but not what comes out of a shuffle.
+// A pointer into shared memory that the compiler keeps in a register: otherwise it computes it at each use, in seven
+// instructions. It does not do so with what comes out of a shuffle.
 template <class T>
 inline T* opaque(T* shared) {
     const unsigned int address = static_cast<unsigned int>(__cvta_generic_to_shared(shared));
@@ -38,8 +38,93 @@ struct OutputRow {
     SourceSpan<R> span;
 };
 
-// A block makes 32 columns of at most 128 rows, K channels, each warp a quarter of the rows: a lane sums source rows
-// across, four at a time, and its last rows down. Grid: (tiles across, tiles down, frames x groups of K).
+template <class Filter, class From, class R>
+inline void compute_output_row(const ResampleRecord& args, long long n, int index, OutputRow<R>& row) {
+    const SourceSpan<R> span = source_span<Filter, R>(box_entry(args, n, 0), box_entry(args, n, 2),
+                                                      height_of<From>(args, n), args.out_height, index, args.antialias);
+    row.span = span;
+#pragma unroll 1
+    for (int i = 0; i < min(span.count + 3 & ~3, OutputRow<R>::max_taps); ++i)
+        row.weight[i / 4].of[i % 4] = pixel_weight<Filter>(span, i);
+}
+
+template <class From, class In, int K>
+inline SourceFrame<In, K> source_frame(const ResampleRecord& args, long long n, long long t, int first, int channels) {
+    constexpr bool is_ragged = LayoutTraits<From>::ragged;
+    SourceFrame<In, K> source;
+    source.data = frame_of<In, From>(args, n, t, first);
+    source.c_stride = is_ragged ? ragged_image(args, n).c : args.in.c;
+    source.channels = channels;
+    source.y_stride = is_ragged ? ragged_image(args, n).y : static_cast<int>(args.in.y);
+    source.x_stride = is_ragged ? ragged_image(args, n).x : static_cast<int>(args.in.x);
+    source.height = height_of<From>(args, n);
+    source.width = width_of<From>(args, n);
+    source.aligned = is_ragged ? ragged_image(args, n).vector_elements : args.in_vector_elements;
+    return source;
+}
+
+// The source rows in a warp's ring: first .. end - 1.
+template <class Filter, class Layout, class In, int K, class LaneColumn>
+struct FilteredRows {
+    using R = ComputeType<In>;
+    const SourceFrame<In, K>& source;
+    const HorizontalWeights<In>& weights;
+    const LaneColumn& column;
+    const RowRing<R, K>& ring;
+    const R* fill;
+    int lane;
+    bool is_clipped;               // part of the column's span lies outside the image
+    int begin_column, end_column;  // of the warp's columns in the source
+    int first, end;
+
+    // Filters rows up to `from` + `count` - 1 that are not in the ring yet.
+    void require(int from, int count) {
+        if (from < first || from > end) first = end = from;
+#pragma unroll 1
+        for (; end < from + count; end += rows_at_once) {
+            if (rows_ahead<In> == rows_at_once || end & rows_at_once)
+                prefetch<Layout>(source, end + rows_at_once, begin_column, end_column, lane);
+            R line[rows_at_once][K] = {};
+            if (is_clipped)
+                for (int r = 0; r < rows_at_once; ++r)
+                    for (int k = 0; k < K; ++k) line[r][k] = weights.span[lane].outside * fill[k];
+            add_horizontal<Filter, Layout>(source, end, column, weights, line);
+            for (int r = 0; r < rows_at_once; ++r)
+                for (int k = 0; k < K; ++k) ring(end + r, k) = line[r][k];
+        }
+        first = max(first, end - RowRing<R, K>::rows);
+    }
+};
+
+// One output row of a warp's columns: the weighted sum of its source rows.
+template <class Filter, bool finite, int K, class R, class Rows>
+inline void filter_output_row(OutputRow<R>& row, Rows& rows, R (&sum)[K]) {
+    constexpr int max_taps = OutputRow<R>::max_taps;
+    const int count = row.span.count, begin_row = row.span.first;
+    if (row.span.outside != R(0))
+        for (int k = 0; k < K; ++k) sum[k] = row.span.outside * rows.fill[k];
+#pragma unroll 1
+    for (int i = 0; i < count; i += max_taps) {
+        const int from = begin_row + i, taps = min(max_taps, count - i);
+        rows.require(from, taps);
+        if (i > 0) {
+            __syncwarp();
+            if (rows.lane < max_taps)
+                row.weight[rows.lane / 4].of[rows.lane % 4] = pixel_weight<Filter>(row.span, i + rows.lane);
+            __syncwarp();
+        }
+#pragma unroll 1
+        for (int j = 0; j < taps; j += 4) {
+            const FourWeights<R> factor = row.weight[j / 4];
+            for (int u = 0; u < 4; ++u)
+                if (finite || j + u < taps)
+                    for (int k = 0; k < K; ++k) sum[k] += factor.of[u] * rows.ring(from + j + u, k);
+        }
+    }
+}
+
+// A block makes 32 columns of at most 128 rows, K channels, each warp a quarter of the rows: a lane filters four source
+// rows at a time horizontally, and sums its last rows vertically. Grid: (tiles in x, tiles in y, frames x groups of K).
 template <class In, class From, int K, class Filter, class Out, class OutLayout>
 __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8                            ? 3
                                                   : is_same_v<typename LayoutTraits<From>::type, Strided> ? 4
@@ -47,13 +132,11 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
     resample(const __grid_constant__ ResampleRecord args) {
     using InLayout = typename LayoutTraits<From>::type;
     using R = ComputeType<In>;
-    constexpr bool ragged = LayoutTraits<From>::ragged;
-    constexpr int kept = RowRing<R, K>::rows, part = OutputRow<R>::max_taps;
     constexpr bool finite =
-        is_same_v<In, uint8> || is_same_v<In, uint16> || is_same_v<In, int16>;  // a weight of 0 hides what it meets
+        is_same_v<In, uint8> || is_same_v<In, uint16> || is_same_v<In, int16>;  // a weight of 0 hides any value
     __shared__ R ring_memory[resize_warps][RowRing<R, K>::rows * K * 32];
     __shared__ HorizontalWeights<In> weights;
-    __shared__ OutputRow<R> down[resize_threads];
+    __shared__ OutputRow<R> output_rows[resize_threads];
     __shared__ alignas(16) R fill_memory[K];
 
     const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5;
@@ -61,52 +144,37 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
               tile_rows = band * resize_warps;
     const int left = blockIdx.x * 32, top = blockIdx.y * tile_rows;
     const int columns = min(32, args.out_width - left), rows = min(tile_rows, args.out_height - top);
-    constexpr bool grouped = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
-    const int groups = grouped ? (args.channels + K - 1) / K : 1;
+    constexpr bool split_channels = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
+    const int channel_groups = split_channels ? (args.channels + K - 1) / K : 1;
     const RowRing<R, K> ring = {opaque(ring_memory[warp_index] + lane)};
 
     if constexpr (finite)
-        for (int row = 0; row < kept; ++row)
+        for (int row = 0; row < RowRing<R, K>::rows; ++row)
             for (int k = 0; k < K; ++k) ring(row, k) = R(0);
 
     wait_for_previous();
     allow_next_launch();
-    for (long long slice = blockIdx.z; slice < args.samples * args.frames * groups; slice += gridDim.z) {
-        const int first = grouped ? static_cast<int>(slice % groups) * K : 0,
-                  channels = grouped ? min(K, args.channels - first) : K;
-        const long long frame = grouped ? slice / groups : slice, n = args.frames == 1 ? frame : frame / args.frames,
-                        t = frame - n * args.frames;
+    for (long long slice = blockIdx.z; slice < args.samples * args.frames * channel_groups; slice += gridDim.z) {
+        const int first = split_channels ? static_cast<int>(slice % channel_groups) * K : 0,
+                  channels = split_channels ? min(K, args.channels - first) : K;
+        const long long frame = split_channels ? slice / channel_groups : slice,
+                        n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
         if (warp_index == resize_warps - 1) {
             const SourceSpan<R> span =
                 source_span<Filter, R>(box_entry(args, n, 1), box_entry(args, n, 3), width_of<From>(args, n),
                                        args.out_width, left + min(lane, columns - 1), args.antialias);
             compute_weights<Filter>(weights, span, width_of<From>(args, n), lane);
         }
-        if (static_cast<int>(threadIdx.x) < rows) {
-            const SourceSpan<R> span =
-                source_span<Filter, R>(box_entry(args, n, 0), box_entry(args, n, 2), height_of<From>(args, n),
-                                       args.out_height, top + threadIdx.x, args.antialias);
-            down[threadIdx.x].span = span;
-#pragma unroll 1
-            for (int i = 0; i < min(span.count + 3 & ~3, part); ++i)
-                down[threadIdx.x].weight[i / 4].of[i % 4] = pixel_weight<Filter>(span, i);
-        }
+        if (static_cast<int>(threadIdx.x) < rows)
+            compute_output_row<Filter, From>(args, n, top + threadIdx.x, output_rows[threadIdx.x]);
         if (static_cast<int>(threadIdx.x) < K)
             fill_memory[threadIdx.x] = to_compute<R>(saturate_cast<In>(
                 fill_value(args.fill, n, min(first + static_cast<int>(threadIdx.x), args.channels - 1))));
         __syncthreads();
 
-        SourceFrame<In, K> source;
-        source.data = frame_of<In, From>(args, n, t, first);
-        source.c_stride = ragged ? ragged_image(args, n).c : args.in.c;
-        source.channels = channels;
-        source.y_stride = ragged ? ragged_image(args, n).y : static_cast<int>(args.in.y);
-        source.x_stride = ragged ? ragged_image(args, n).x : static_cast<int>(args.in.x);
-        source.height = height_of<From>(args, n);
-        source.width = width_of<From>(args, n);
-        source.aligned = ragged ? ragged_image(args, n).vector_elements : args.in_vector_elements;
+        const SourceFrame<In, K> source = source_frame<From, In, K>(args, n, t, first, channels);
         const auto column = lane_column<InLayout>(source, weights, lane);
-        const bool clipped = weights.span[lane].outside != R(0);
+        const bool is_clipped = weights.span[lane].outside != R(0);
         const int begin = weights.span[0].first, end = weights.span[31].first + weights.span[31].count;
         const int x_stride = column_stride<OutLayout, K>(args.out.x), last = min((warp_index + 1) * band, rows);
         const bool flips_vertically = cuaug::flips_vertically(args, n),
@@ -118,45 +186,13 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
                    static_cast<long long>(column_out) * x_stride;
         const long long out_row = flips_vertically ? -args.out.y : args.out.y;
         const R* fill = opaque(fill_memory);
-        OutputRow<R>* at = opaque(down + warp_index * band);
-        int oldest = 0, made = 0;  // the ring holds rows oldest .. made - 1
+        OutputRow<R>* row = opaque(output_rows + warp_index * band);
+        FilteredRows<Filter, InLayout, In, K, decltype(column)> filtered = {
+            source, weights, column, ring, fill, lane, is_clipped, begin, end, 0, 0};
 #pragma unroll 1
-        for (int y = warp_index * band; y < last; ++y, out += out_row, ++at) {
-            OutputRow<R>& row = *at;
-            const int count = row.span.count, begin_row = row.span.first;
+        for (int y = warp_index * band; y < last; ++y, out += out_row, ++row) {
             R sum[K] = {};
-            if (row.span.outside != R(0))
-                for (int k = 0; k < K; ++k) sum[k] = row.span.outside * fill[k];
-#pragma unroll 1
-            for (int i = 0; i < count; i += part) {
-                const int from = begin_row + i, taps = min(part, count - i);
-                if (from < oldest || from > made) oldest = made = from;
-#pragma unroll 1
-                for (; made < from + taps; made += rows_at_once) {
-                    if (rows_ahead<In> == rows_at_once || made & rows_at_once)
-                        prefetch<InLayout>(source, made + rows_at_once, begin, end, lane);
-                    R line[rows_at_once][K] = {};
-                    if (clipped)
-                        for (int r = 0; r < rows_at_once; ++r)
-                            for (int k = 0; k < K; ++k) line[r][k] = weights.span[lane].outside * fill[k];
-                    add_horizontal<Filter, InLayout>(source, made, column, weights, line);
-                    for (int r = 0; r < rows_at_once; ++r)
-                        for (int k = 0; k < K; ++k) ring(made + r, k) = line[r][k];
-                }
-                oldest = max(oldest, made - kept);
-                if (i > 0) {
-                    __syncwarp();
-                    if (lane < part) row.weight[lane / 4].of[lane % 4] = pixel_weight<Filter>(row.span, i + lane);
-                    __syncwarp();
-                }
-#pragma unroll 1
-                for (int j = 0; j < taps; j += 4) {
-                    const FourWeights<R> factor = row.weight[j / 4];
-                    for (int u = 0; u < 4; ++u)
-                        if (finite || j + u < taps)
-                            for (int k = 0; k < K; ++k) sum[k] += factor.of[u] * ring(from + j + u, k);
-                }
-            }
+            filter_output_row<Filter, finite>(*row, filtered, sum);
             Out value[K];
             for (int k = 0; k < K; ++k) value[k] = saturate_cast<Out>(sum[k]);
             if (lane < columns) {

@@ -2,7 +2,7 @@
 
 namespace cuaug {
 
-// Rows of bytes, and where they are put: both lie anywhere in memory.
+// Rows of bytes to copy; source and destination lie anywhere in memory.
 struct BoxCopy {
     const unsigned char* from;
     unsigned char* to;
@@ -12,7 +12,7 @@ struct BoxCopy {
     long long bytes;  // of a row
 };
 
-// Boxes of images of any size, moved in one launch. Mirrored by cuaug/_engine.py.
+// Copies boxes of images of any size in one launch. Mirrored by cuaug/_engine.py.
 struct CopyBoxesRecord {
     const BoxCopy* copies;
 };

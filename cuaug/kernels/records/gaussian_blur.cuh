@@ -4,24 +4,24 @@
 
 namespace cuaug {
 
-// A Gaussian, across and down. Mirrored by cuaug/_pass.py.
+// A separable Gaussian filter. Mirrored by cuaug/_pass.py.
 struct GaussianBlurRecord : BatchRecord {
     ParameterTable sigma;  // [N, 2]: x, y in pixels; data null: `value` serves all samples
     double value[2];
     int kernel_width;  // odd
     int kernel_height;
-    int tile_width;  // what a block of the GPU makes, multiples of 8
+    int tile_width;  // output of one block of the GPU; multiples of 8
     int tile_height;
 };
 
-// Of a sample; axis 0 is x.
+// Sigma of a sample; axis 0 is x.
 inline double sigma_of(const GaussianBlurRecord& record, long long n, int axis) {
     return record.sigma.data != nullptr ? read(record.sigma, n * record.sigma.n + axis * record.sigma.x)
                                         : record.value[axis];
 }
 
-// Of the pixel `offset` from the middle, which is 1. A sigma of 0, which only a device array can hold, leaves the image
-// as it is.
+// Weight of the pixel `offset` from the centre, whose weight is 1. A sigma of 0, possible only in a device array,
+// leaves the image as it is.
 template <class R>
 inline R gaussian_weight(int offset, double sigma) {
     const R share = static_cast<R>(offset / sigma);

@@ -4,17 +4,18 @@
 
 namespace cuaug {
 
-// A chain of ops at every pixel. Mirrored by cuaug/_pass.py.
+// A chain of ops on every pixel. Mirrored by cuaug/_pass.py.
 struct PointwiseRecord : BatchRecord {
-    ParameterTable parameters;  // [N, P]: those of all ops, one after the other; data null: `value` serves all samples
+    // [N, P]: the parameters of all ops, in their order; data null: `value` serves all samples
+    ParameterTable parameters;
     double value[12];
     ParameterTable
-        partial_sums;  // [N, part_count]: float64, whose sum serves instead of parameter `mean_column`, if that is not -1
+        partial_sums;  // [N, partial_count]: float64; their sum serves as parameter `mean_column`, unless that is -1
     int partial_count;
     int mean_column;
 };
 
-// Of a chain whose parameters are all given.
+// A parameter that is not summed from partial sums.
 inline double stored_parameter(const PointwiseRecord& record, long long n, int i) {
     return record.parameters.data != nullptr
                ? read(record.parameters, n * record.parameters.n + i * record.parameters.x)
@@ -28,8 +29,8 @@ inline double parameter(const PointwiseRecord& record, long long n, int i) {
     return sum;
 }
 
-// The sample that sample n is mixed with: parameter 0, or the one before it where that is negative, and itself where it
-// is no sample.
+// The sample that sample n is mixed with: parameter 0, or the previous one if that is negative, and n itself if there
+// is no such sample.
 inline long long partner_of(const PointwiseRecord& record, long long n) {
     const double partner = parameter(record, n, 0);
     if (partner < 0.0) return n > 0 ? n - 1 : record.samples - 1;

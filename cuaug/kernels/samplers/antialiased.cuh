@@ -9,14 +9,14 @@
 
 namespace cuaug {
 
-// The triangle of Pillow, as wide as a pixel of the result: of axis-aligned maps that reduce at most twofold, so that
-// four taps an axis reach. Taps outside the window do not count. Where nothing is reduced this is `Bilinear` with the
-// border's edge.
+// Pillow's triangle filter, as wide as an output pixel, for axis-aligned maps that reduce at most twofold, so that four
+// taps per axis suffice. Taps outside the window do not count. Where nothing is reduced this is `Bilinear` with the
+// edge border.
 struct Antialiased {
     static constexpr int taps_before = 1, taps_after = 2;
 };
 
-// The sampler for samples that this one treats as any other: that are not reduced, or not retouched.
+// The sampler for samples that need no treatment of their own: not reduced, or without an override.
 template <class Sampler>
 struct BaseSampler {
     using type = Sampler;
@@ -28,14 +28,14 @@ struct BaseSampler<Antialiased> {
 template <class Sampler>
 using base_sampler_t = typename BaseSampler<Sampler>::type;
 
-// Along an axis: a pixel of the input in pixels of the result, at most 1, and from where to where taps count. The two
-// nearest always do: an axis that is reduced begins half a pixel of the result inside, and one that is not finds the
-// edge repeated.
+// One axis. `step`: size of an input pixel in output pixels, at most 1. Taps outside [low, high) are dropped. The two
+// nearest taps always count: a reduced axis begins half an output pixel inside, and on an axis that is not reduced the
+// edge is repeated.
 template <class R>
 struct AxisFilter {
     R step, low, high;
 
-    // Weights of the taps -1 .. 2 around the whole part of a coordinate, and what brings their sum to 1.
+    // Weights of the taps -1 .. 2 around the whole part of a coordinate. Returns the factor that makes their sum 1.
     R weights(R whole, R fraction, R* w) const {
         w[0] = whole - R(1) >= low ? fma_saturate(-fraction, step, R(1) - step) : R(0);
         w[1] = R(1) - fraction * step;
@@ -58,7 +58,7 @@ inline bool is_downscaling(const TileMap& local) {
         return false;
 }
 
-// Of a linear geometry that counts from (base_x, base_y).
+// For an affine map relative to (base_x, base_y).
 template <class R, class TileMap>
 inline AxisFilters<R> axis_filters(const TileMap& local, const ImageWindow& window) {
     auto along = [](R scale, int from, int length) {
@@ -88,7 +88,7 @@ inline auto antialiased(const Image& image, const Point<R>& p, const AxisFilters
     return sum;
 }
 
-// Of bytes: a row's four taps in two __dp2a a channel, with weights of 15 bits, the rows in float.
+// For uint8: the four taps of a row in two __dp2a per channel, with 15-bit weights; rows are summed in float.
 template <int K>
 inline BiasedU8<K> antialiased(const WordPixel<uint8, K>* pixels, int pitch, const Point<float>& p,
                                const AxisFilters<float>& filters) {
@@ -111,8 +111,8 @@ inline BiasedU8<K> antialiased(const WordPixel<uint8, K>* pixels, int pitch, con
         Word tap[4];
         for (int i = 0; i < 4; ++i)
             tap[i] = *static_cast<const Word*>(__cvta_shared_to_generic(at + j * pitched + 4 * i));
-        // A sum starts from the bits of the bias and becomes its mantissa; as the rows' weights sum to 1, the bias is
-        // left over once.
+        // A sum starts from the bits of the bias and becomes its mantissa; because the rows' weights sum to 1, the bias
+        // is left over once.
         auto add = [&](int k, Word four) {
             sum[k] += weight * __uint_as_float(__dp2a_lo(first, four, __dp2a_hi(second, four, start)));
         };

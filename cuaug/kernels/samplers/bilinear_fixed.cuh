@@ -2,11 +2,12 @@
 
 #include "gpu/stage.cuh"
 
-// Bilinear interpolation in floats, of coordinates that are whole numbers (gpu/fixed_point.cuh).
+// Bilinear interpolation in float32 at fixed-point coordinates (gpu/fixed_point.cuh).
 
 namespace cuaug {
 
-// Each fraction and its complement from the bits of 1 + x. Spelled out, so that all kernels round alike.
+// Each fraction and its complement come from the bits of 1 + x. Every fma is written out, so that all kernels round
+// alike.
 template <class T, int K>
 inline Pixel<float, K> bilinear(const FixedPoint& p, const RawPixel<T, K> (&upper)[2],
                                 const RawPixel<T, K> (&lower)[2]) {

@@ -3,19 +3,19 @@
 #include "samplers/image.cuh"
 #include "samplers/bilinear_u8.cuh"
 
-// Bilinear interpolation of pixels straight from memory, in any order: all four are asked for before one is needed.
+// Bilinear interpolation from global memory, in any order: all four pixels are loaded before one is used.
 
 namespace cuaug {
 
-// Bytes are in a word each: the compiler masks what comes as a byte.
+// Each byte is held in a word: the compiler masks what is loaded as a byte.
 template <class T, int K>
 struct Neighbours {
     using Element = conditional_t<sizeof(T) == 1, Word, T>;
     RawPixel<Element, K> upper[2], lower[2];
 };
 
-// Reads all four, then puts in what the border has for some. False, with nothing read, if it has all of them. `Offset`:
-// of bytes within a frame, not below 0 in 32 bits.
+// Reads all four pixels, then replaces those outside the image by the fill. Returns false, with nothing read, if all
+// four are outside. `Offset`: type of byte offsets within a frame; a 32-bit one is never negative.
 template <class Offset, class T, int K, class Border>
 inline bool read_neighbours(const Image<T, K, Border>& image, int x, int y, Neighbours<T, K>& out) {
     const int column[] = {image.column_of(x), image.column_of(x + 1)}, row[] = {image.row_of(y), image.row_of(y + 1)};
@@ -41,7 +41,7 @@ inline bool read_neighbours(const Image<T, K, Border>& image, int x, int y, Neig
     return true;
 }
 
-// `bytes`: as levels.
+// `bytes`: uint8 with integer weights.
 template <bool bytes, class Offset, class T, int K, class Border>
 inline auto sample_global(const Image<T, K, Border>& image, const Point<float>& p) {
     float fx, fy;

@@ -1,15 +1,15 @@
 #pragma once
 
-#include "gpu/raw_stage.cuh"
+#include "gpu/raw_box.cuh"
 #include "samplers/bilinear_u8.cuh"
 #include "samplers/bilinear_fixed.cuh"
 
-// Bilinear interpolation of boxes that hold the input as it lies in memory (gpu/raw_stage.cuh).
+// Bilinear interpolation from raw boxes, which hold the input as it lies in memory (gpu/raw_box.cuh).
 
 namespace cuaug {
 
-// Two pixels of three bytes in words as they lie in memory: r g b r and g b, of which the second r, g, b are the right
-// one's.
+// Two adjacent pixels of three bytes in words as they lie in memory, r g b r and g b: the second r, g, b are the right
+// pixel's.
 struct PixelPair3 {
     Word first, second;
 };
@@ -28,11 +28,11 @@ inline BiasedU8<K> bilinear(const RawBox<Layout, uint8, K, Plane>& box, const Fi
         return bilinear<K>(above, below, bilinear_weights(p));
     } else if constexpr (is_same_v<Layout, Packed> && K == 3) {
         const auto [left, right] = bilinear_weights(p);
-        const unsigned int word = above & ~3u, shift = above << 3;  // of which a funnel shift takes five bits
+        const unsigned int word = above & ~3u, shift = above << 3;  // a funnel shift takes the lower five bits
         const PixelPair3 upper = load_pixel_pair3(box, word, shift),
                          lower = load_pixel_pair3(box, word + box.pitch, shift);
-        // The left pixels' red and green; their blue and the right ones' red; the right ones' green and blue: the upper
-        // pixel's and the lower one's by turns.
+        // Red and green of the left pixels; their blue and the right pixels' red; green and blue of the right pixels.
+        // Bytes of the upper and the lower pixel alternate.
         const Word rg = __byte_perm(upper.first, lower.first, low_bytes),
                    br = __byte_perm(upper.first, lower.first, high_bytes),
                    gb = __byte_perm(upper.second, lower.second, low_bytes);

@@ -6,28 +6,26 @@
 
 namespace cuaug {
 
-// Half of the step that weights of bytes come in: coordinates are given with it added, so that rounding down below is
-// rounding.
+// Half of a step of the weights. It is added to coordinates, so that rounding down rounds to nearest.
 constexpr float weight_rounding = 1.0f / 131072.0f;
 
-// The weights of the four pixels around a point that lies r right of the left ones and f below the upper ones, in units
-// of 2^-16. A column's are in one word, the upper pixel's in its lower half: (1-r)(1-f) and (1-r) f, r (1-f) and r f.
+// The weights of the four pixels around a point at fraction r of the column and f of the row, in units of 2^-16. One
+// word per column, the upper pixel's weight in its lower half: (1-r)(1-f) and (1-r) f, r (1-f) and r f.
 struct BilinearWeights {
     Word left;
     Word right;
 };
 
-// Of r, f and their product, each rounded down, so that no weight is negative. A pixel that counts alone has 2^16, cut
-// to the 16 bits there are: rounding hides it.
+// From r, f and their product, each rounded down, so that no weight is negative. A single pixel's weight of 2^16 is cut
+// to the largest 16-bit number: the final rounding hides it.
 inline BilinearWeights bilinear_weights(Word r, Word f, Word both) {
     const Word low = f - both;
     return {65536 * low + min(65536 - r - low, 65535u), 65535 * both + r};
 }
 
-// A level from a sum of levels times weights, which is 2^16 times the level and below 2^24. The bits of such an integer
-// n are those of the float n * 2^-149, a denormal or of the least exponent. Times 2^127 it is 2^-6 of the level; 2^17,
-// whose last bit is worth 2^-6, brings that into the lowest byte, rounded half to even: a conversion on the otherwise
-// idle float pipe. `ieee`: denormals count, as CuPy compiles with -ftz.
+// Converts a weighted sum (2^16 x level, below 2^24) without an integer-to-float instruction: read as float bits, n is
+// n x 2^-149; times 2^127 plus 2^17, in one fma, gives 2^17 + level / 64, rounded half to even, with the level in the
+// lowest byte. This uses the otherwise idle float pipe. `ieee`: denormals count, although CuPy compiles with -ftz.
 constexpr float level_unit = 1.0f / 64.0f, level_bias = 131072.0f;
 inline float to_biased_level(Word sum) { return __fmaf_ieee_rn(__uint_as_float(sum), 0x1p127f, level_bias); }
 
@@ -37,8 +35,9 @@ struct BiasedU8 {
     float of[K];
 };
 
-// Bilinear interpolation of pixels in a word each, a pair `above` and a pair `below`: two taps of a channel, one below
-// the other, in one __dp2a. Of uniform noise 99.9 % comes out as from exact weights, the rest one level off.
+// Bilinear interpolation of pixels of one word each, a pair `above` and a pair `below`: one __dp2a takes two taps of a
+// channel, one below the other. On uniform noise 99.9 % of the results equal those of exact weights, the rest is off by
+// one level.
 template <int K>
 inline BiasedU8<K> bilinear(const Word (&above)[2], const Word (&below)[2], const BilinearWeights& weights) {
     BiasedU8<K> out;
@@ -51,14 +50,14 @@ inline BiasedU8<K> bilinear(const Word (&above)[2], const Word (&below)[2], cons
     return out;
 }
 
-// The left ones' addresses in shared memory.
+// The same from the shared memory addresses of the left pixels.
 template <int K>
 inline BiasedU8<K> bilinear(unsigned int above, unsigned int below, const BilinearWeights& weights) {
     auto word = [](unsigned int at) { return *static_cast<const Word*>(__cvta_shared_to_generic(at)); };
     return bilinear<K>({word(above), word(above + 4)}, {word(below), word(below + 4)}, weights);
 }
 
-// Of taps that come one by one, as `tap(k, right, below)`, with the weights of `bilinear_weights` in a word each.
+// For taps that come one by one, as tap(k, right, below), with each weight in a word.
 template <int K, class Tap>
 inline BiasedU8<K> weighted_taps(Word r, Word f, const Tap& tap) {
     const Word both = r * f >> 16, right = r - both, low = f - both, left = 65536 - r - low;
@@ -76,7 +75,7 @@ inline BiasedU8<K> to_biased(const RawPixel<uint8, K>& raw_pixel) {
     return out;
 }
 
-// As a pixel in memory, or for arithmetic to go on with.
+// As a pixel in memory.
 template <int K>
 inline WordPixel<uint8, K> to_word_pixel(const BiasedU8<K>& levels) {
     auto bits = [&](int k) { return __float_as_uint(levels.of[k < K ? k : 0]); };
@@ -95,7 +94,7 @@ inline Pixel<R, K> to_unit_range(const BiasedU8<K>& levels) {
     return out;
 }
 
-// The upper 16 of its 24 bits.
+// The upper 16 bits of the 24 of a fraction.
 inline Word upper_fraction(Word coordinate) { return __byte_perm(coordinate, 0, 0x4421); }
 
 inline BilinearWeights bilinear_weights(const FixedPoint& p) {

@@ -2,8 +2,8 @@
 
 #include "type_list.cuh"
 
-// Separable resize: filters, and which source pixels an output pixel is made of.
-// Bounds and normalisation are Pillow's (Resample.c), which torch's antialiased interpolation follows.
+// Separable resize: filters, and the source pixels of an output pixel. Bounds and normalisation are Pillow's
+// (Resample.c), which torch's antialiased interpolation follows.
 
 namespace cuaug {
 
@@ -52,8 +52,8 @@ struct LanczosFilter {
 struct Lanczos3 : LanczosFilter<3> {};
 struct Lanczos4 : LanczosFilter<4> {};
 
-// The source pixels of one output pixel on one axis: `count` taps from `first` on, each clamped to [low, high).
-// The weight of tap i is Filter::weight((offset + i) * shrink) * norm.
+// The source pixels of one output pixel on one axis: `count` taps from `first` on, each clamped to [low, high). The
+// weight of tap i is Filter::weight((offset + i) * inv_scale) * inv_sum.
 template <class R>
 struct Taps {
     int first, count, low, high;
@@ -74,11 +74,11 @@ inline R weight(const Taps<R>& taps, int i) {
     return Filter::template weight<R>((taps.offset + static_cast<R>(i)) * taps.inv_scale) * taps.inv_sum;
 }
 
-// How far a box may reach beyond the image: it bounds the work that a sample can ask for.
+// The limit of a box's reach beyond the image: it bounds the work that a sample can ask for.
 constexpr double max_outside = 65536.0;
 
-// Of output pixel `index` of `size`, made of [start, start + extent) of the `length` pixels of an image. No taps if
-// that is not a finite, non-empty box, or reaches too far beyond the image. The weights are not normalised.
+// The taps of output pixel `index` of `size`; the output covers [start, start + extent) of an image of `length` pixels.
+// No taps if that is not a finite, non-empty box, or reaches too far beyond the image. The weights are not normalised.
 template <class Filter, class R>
 inline Taps<R> unnormalized_taps(double start, double extent, int length, int size, int index, bool antialias) {
     if (!(start >= -max_outside && extent > 0.0 && start + extent <= length + max_outside))
@@ -111,11 +111,11 @@ inline Taps<R> taps_of(double start, double extent, int length, int size, int in
     return taps;
 }
 
-// The same by pixels of the image: `count` from `first` on, each with the weights of all taps that it stands for.
+// The taps merged by image pixel: `count` pixels from `first`. A pixel's weight is the sum of all taps clamped to it.
 template <class R>
 struct SourceSpan {
     int first, count;
-    R outside;  // the weight of what lies outside the image
+    R outside;  // the weight of the taps outside the image
     Taps<R> taps;
 };
 
@@ -138,7 +138,7 @@ inline SourceSpan<R> source_span(double start, double extent, int length, int si
     return span;
 }
 
-// The weight of pixel `first + i`; 0 where that is not one of the span's.
+// The weight of pixel `first + i`; 0 if that is not one of the span's.
 template <class Filter, class R>
 inline R pixel_weight(const SourceSpan<R>& span, int i) {
     R sum = R(0);

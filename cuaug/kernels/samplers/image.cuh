@@ -5,16 +5,16 @@
 
 namespace cuaug {
 
-// What counts as the image: rows top .. top + height of the frame, and so on.
+// The part of a frame that counts as the image: rows top .. top + height, columns left .. left + width.
 struct ImageWindow {
     int top, left, height, width;
 };
 
-// One frame in memory, K of its channels, with a border around it: any pixel index is legal.
-// `base` is added to the index first, so that samplers work in the small coordinates of a tile.
+// K channels of one frame in memory, with a border around it: any pixel index is legal. `base` is added to the index
+// first, so that samplers work in the small coordinates of a tile.
 template <class T, int K, class Border>
 struct Image {
-    const T* data;  // [H, W], its channels at offset[0..K)
+    const T* data;  // [H, W]; channel k at offset[k]
     long long offset[K];
     int y_stride;
     int x_stride;
@@ -31,7 +31,7 @@ struct Image {
         return data + static_cast<long long>(row) * y_stride + static_cast<long long>(column) * x_stride;
     }
 
-    // The pixel that stands for this one, or -1.
+    // The column or row of the image that the border resolves to, or -1.
     int column_of(int x) const {
         const int column = Border::resolve(base_x + x - left(), window.width);
         return column < 0 ? column : left() + column;

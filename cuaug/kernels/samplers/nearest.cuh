@@ -5,7 +5,7 @@
 
 namespace cuaug {
 
-// The pixel whose area holds the point; its stored value, untouched.
+// The pixel whose area contains the point: its stored value, untouched.
 struct Nearest {
     static constexpr int taps_before = 0, taps_after = 1;
 

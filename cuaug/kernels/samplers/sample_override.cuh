@@ -6,8 +6,7 @@
 
 namespace cuaug {
 
-// Reads as `Sampler`; or, of samples that stay where they are, the pixel sharpened, or what the level of each channel
-// becomes.
+// Samples as `Sampler`; but for samples that do not move, the pixel is sharpened, or each channel's level is looked up.
 template <class Sampler>
 struct SampleOverride {
     static constexpr int taps_before = Sampler::taps_before, taps_after = Sampler::taps_after;
@@ -23,18 +22,18 @@ constexpr bool has_override = false;
 template <class Sampler>
 constexpr bool has_override<SampleOverride<Sampler>> = true;
 
-// Of a block's sample, in shared memory: the factor, and the table of levels.
+// The override of a block's sample, in shared memory.
 template <class T, int K>
 struct alignas(16) BlockOverride {
-    ComputeType<T> sharpness;  // 1: it is not sharpened
+    ComputeType<T> sharpness;  // 1: not sharpened
     int uses_lut;
-    int applies_to_tile;  // whether the tile at hand is retouched
+    int applies_to_tile;  // the tile that is being made gets it
     unsigned char lut[sizeof(T) == 1 ? K : 1][256];
 
     bool any() const { return sharpness != ComputeType<T>(1) || uses_lut; }
 };
 
-// Reads them for K channels from `first` on. `count` threads call it together; this is thread `i` of them.
+// Reads the override for K channels from `first` on. Called by `count` threads together; this is thread `i` of them.
 template <class T, int K>
 inline void read_override(const SampleOverrideRecord& args, long long n, int first, int channels, int i, int count,
                           BlockOverride<T, K>& out) {
@@ -52,18 +51,18 @@ inline void read_override(const SampleOverrideRecord& args, long long n, int fir
         }
 }
 
-// Over the 3 x 3 pixels around (x, y).
+// The sum of the 3 x 3 pixels around (x, y).
 template <class T, int K>
 inline Pixel<ComputeType<T>, K> sum_3x3(const StagedBox<T, K>& pixels, int x, int y) {
     Pixel<ComputeType<T>, K> out = {};
     if constexpr (sizeof(T) == 1) {
-        Word even = 0, odd = 0;  // channels 0 and 2, 1 and 3: two sums in a word
+        Word even = 0, odd = 0;  // channels 0 and 2, 1 and 3: two sums per word
         for (int i = 0; i < 9; ++i) {
             const Word four = pixels.stored(x + i % 3 - 1, y + i / 3 - 1).word[0];
             even += __byte_perm(four, 0, 0x4240);
             odd += __byte_perm(four, 0, 0x4341);
         }
-        // As bytes.cuh makes numbers of bytes.
+        // As pixel_convert.cuh converts bytes.
         for (int k = 0; k < K; ++k)
             out.c[k] =
                 __uint_as_float(__byte_perm(k % 2 ? odd : even, 0x4B000000, k / 2 ? 0x7632 : 0x7610)) - 8388608.0f;
@@ -73,7 +72,7 @@ inline Pixel<ComputeType<T>, K> sum_3x3(const StagedBox<T, K>& pixels, int x, in
     return out;
 }
 
-// The pixel at (x, y) of a staged box, which holds its neighbours. `inside`: it is not of the image's border.
+// The pixel at (x, y) of a staged box, which holds its neighbours. `inside`: it is not at the image's border.
 template <class T, int K>
 inline WordPixel<T, K> override_pixel(const BlockOverride<T, K>& by, const StagedBox<T, K>& pixels, int x, int y,
                                       bool inside) {

@@ -5,7 +5,7 @@
 
 namespace cuaug {
 
-// An interpolation whose weight is a product of one weight per axis; `Kernel::weights` fills those of one axis.
+// An interpolation whose weight is a product of one weight per axis; `Kernel::weights` computes those of one axis.
 template <class Kernel>
 struct Separable {
     static constexpr int taps = Kernel::taps, taps_before = taps / 2 - 1, taps_after = taps / 2;
@@ -41,8 +41,8 @@ struct CubicWeights {
     }
 };
 
-// sinc(x) sinc(x / 4) over 8 taps, divided by its sum, as OpenCV's INTER_LANCZOS4. sin(pi (t - k)) differs between the
-// taps in its sign alone, and sin(pi (t - k) / 4) in a quarter turn, so one sine of each serves all eight.
+// sinc(x) sinc(x / 4) over 8 taps, divided by its sum, as OpenCV's INTER_LANCZOS4. sin(pi (t - k)) differs between taps
+// only in its sign, and sin(pi (t - k) / 4) by quarter turns, so one sine of each serves all eight taps.
 struct LanczosWeights {
     static constexpr int taps = 8;
 
@@ -58,7 +58,7 @@ struct LanczosWeights {
             w[i] = (k & 1 ? -turn : turn) / (distance * distance);
             sum += w[i];
         }
-        // On a pixel the quotient is 0/0: the tap there takes all the weight.
+        // On a pixel the quotient is 0/0: that pixel's tap takes all the weight.
         const bool first = t * t < R(1e-12), next = (R(1) - t) * (R(1) - t) < R(1e-12);
         for (int i = 0; i < taps; ++i) w[i] = first || next ? R(0) : w[i] / sum;
         if (first) w[3] = R(1);

@@ -57,7 +57,7 @@ inline int decay(const SoftNmsRecord& args, SoftBoxes& boxes, int chosen, double
         const double width = fmin(right, boxes.right[i]) - fmax(left, boxes.left[i]),
                      height = fmin(bottom, boxes.bottom[i]) - fmax(top, boxes.top[i]);
         const double intersection = width * height, iou = intersection / (area + boxes.area[i] - intersection);
-        ious[i] = (width > 0) & (height > 0) & (iou > 0) ? iou : 0.0;
+        ious[i] = ((width > 0) & (height > 0) & (iou > 0)) ? iou : 0.0;
     }
     int remaining = 0;
     for (int i = 0; i < boxes.count; ++i) {

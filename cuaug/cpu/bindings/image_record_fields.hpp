@@ -1,0 +1,205 @@
+#pragma once
+
+#include "geometry/geometries.cuh"
+#include "records/batch.cuh"
+#include "records/blend.cuh"
+#include "records/copy_boxes.cuh"
+#include "records/draw.cuh"
+#include "records/gaussian_blur.cuh"
+#include "records/lut.cuh"
+#include "records/matrix.cuh"
+#include "records/parameter_table.cuh"
+#include "records/pointwise.cuh"
+#include "records/resample.cuh"
+#include "records/warp_image.cuh"
+#include "record_layout.hpp"
+
+namespace native {
+
+template <>
+struct FieldsOf<cuaug::ParameterTable> {
+    using S = cuaug::ParameterTable;
+    static Fields list() { return fields("data n y x is_double", &S::data, &S::n, &S::y, &S::x, &S::is_double); }
+};
+
+template <>
+struct FieldsOf<cuaug::BatchView> {
+    using S = cuaug::BatchView;
+    static Fields list() { return fields("data n t c y x", &S::data, &S::n, &S::t, &S::c, &S::y, &S::x); }
+};
+
+template <>
+struct FieldsOf<cuaug::RaggedImage> {
+    using S = cuaug::RaggedImage;
+    static Fields list() {
+        return fields("data c y x height width vector_elements unused", &S::data, &S::c, &S::y, &S::x, &S::height,
+                      &S::width, &S::vector_elements, &S::unused);
+    }
+};
+
+template <>
+struct FieldsOf<cuaug::Fill> {
+    using S = cuaug::Fill;
+    static Fields list() { return fields("table value", &S::table, &S::value); }
+};
+
+template <>
+struct FieldsOf<cuaug::BatchRecord> {
+    using S = cuaug::BatchRecord;
+    static Fields list() {
+        return fields(
+            "in out samples frames channels in_height in_width out_height out_width in_vector_elements "
+            "out_vector_elements",
+            &S::in, &S::out, &S::samples, &S::frames, &S::channels, &S::in_height, &S::in_width, &S::out_height,
+            &S::out_width, &S::in_vector_elements, &S::out_vector_elements);
+    }
+};
+
+template <>
+struct FieldsOf<cuaug::BatchWithFill> {
+    using S = cuaug::BatchWithFill;
+    static Fields list() { return with_base<S, cuaug::BatchRecord>(fields("fill", &S::fill)); }
+};
+
+template <>
+struct FieldsOf<cuaug::PointwiseRecord> {
+    using S = cuaug::PointwiseRecord;
+    static Fields list() {
+        return with_base<S, cuaug::BatchRecord>(fields("parameters value partial_sums partial_count mean_column",
+                                                       &S::parameters, &S::value, &S::partial_sums, &S::partial_count,
+                                                       &S::mean_column));
+    }
+};
+
+template <>
+struct FieldsOf<cuaug::BlendRecord> {
+    using S = cuaug::BlendRecord;
+    static Fields list() {
+        return with_base<S, cuaug::PointwiseRecord>(
+            fields("branch remainder_weights branches", &S::branch, &S::remainder_weights, &S::branches));
+    }
+};
+
+template <>
+struct FieldsOf<cuaug::GaussianBlurRecord> {
+    using S = cuaug::GaussianBlurRecord;
+    static Fields list() {
+        return with_base<S, cuaug::BatchRecord>(fields("sigma value kernel_width kernel_height tile_width tile_height",
+                                                       &S::sigma, &S::value, &S::kernel_width, &S::kernel_height,
+                                                       &S::tile_width, &S::tile_height));
+    }
+};
+
+template <>
+struct FieldsOf<cuaug::LutRecord> {
+    using S = cuaug::LutRecord;
+    static Fields list() {
+        return with_base<S, cuaug::BatchRecord>(
+            fields("table table_n table_c table_x", &S::table, &S::table_n, &S::table_c, &S::table_x));
+    }
+};
+
+template <>
+struct FieldsOf<cuaug::ResampleRecord> {
+    using S = cuaug::ResampleRecord;
+    static Fields list() {
+        return with_base<S, cuaug::BatchWithFill>(
+            fields("box value has_flips antialias", &S::box, &S::value, &S::has_flips, &S::antialias));
+    }
+};
+
+template <int Rows>
+struct FieldsOf<cuaug::MatrixParameter<Rows>> {
+    using S = cuaug::MatrixParameter<Rows>;
+    static Fields list() {
+        return fields("matrix value inverse half_pixel_centers", &S::matrix, &S::value, &S::inverse,
+                      &S::half_pixel_centers);
+    }
+};
+
+template <>
+struct FieldsOf<cuaug::CoordinateMap> {
+    using S = cuaug::CoordinateMap;
+    static Fields list() {
+        return fields("map_x map_y scale_x scale_y unit_x unit_y step relative in_height in_width", &S::map_x,
+                      &S::map_y, &S::scale_x, &S::scale_y, &S::unit_x, &S::unit_y, &S::step, &S::relative,
+                      &S::in_height, &S::in_width);
+    }
+};
+
+template <>
+struct FieldsOf<cuaug::Affine> {
+    using S = cuaug::Affine;
+    static Fields list() { return with_base<S, cuaug::MatrixParameter<2>>({}); }
+};
+
+template <>
+struct FieldsOf<cuaug::Perspective> {
+    using S = cuaug::Perspective;
+    static Fields list() { return with_base<S, cuaug::MatrixParameter<3>>({}); }
+};
+
+template <>
+struct FieldsOf<cuaug::CoordinateMap64> {
+    using S = cuaug::CoordinateMap64;
+    static Fields list() { return with_base<S, cuaug::CoordinateMap>({}); }
+};
+
+template <>
+struct FieldsOf<cuaug::FastDivisor> {
+    using S = cuaug::FastDivisor;
+    static Fields list() { return fields("factor shift", &S::factor, &S::shift); }
+};
+
+template <>
+struct FieldsOf<cuaug::RegionColumn> {
+    using S = cuaug::RegionColumn;
+    static Fields list() { return fields("region_rows regions", &S::region_rows, &S::regions); }
+};
+
+template <>
+struct FieldsOf<cuaug::SampleOverrideRecord> {
+    using S = cuaug::SampleOverrideRecord;
+    static Fields list() { return fields("sharpness uses_lut lut", &S::sharpness, &S::uses_lut, &S::lut); }
+};
+
+template <class Geometry>
+struct FieldsOf<cuaug::WarpRecord<Geometry>> {
+    using S = cuaug::WarpRecord<Geometry>;
+    static Fields list() {
+        return with_base<S, cuaug::BatchWithFill>(
+            fields("geometry window parameters partial_sums sample_override full_width remainder per_slice per_row "
+                   "whole_regions",
+                   &S::geometry, &S::window, &S::parameters, &S::partial_sums, &S::sample_override, &S::full_width,
+                   &S::remainder, &S::per_slice, &S::per_row, &S::whole_regions));
+    }
+};
+
+template <>
+struct FieldsOf<cuaug::BoxCopy> {
+    using S = cuaug::BoxCopy;
+    static Fields list() {
+        return fields("from to from_pitch to_pitch rows bytes", &S::from, &S::to, &S::from_pitch, &S::to_pitch,
+                      &S::rows, &S::bytes);
+    }
+};
+
+template <>
+struct FieldsOf<cuaug::CopyBoxesRecord> {
+    using S = cuaug::CopyBoxesRecord;
+    static Fields list() { return fields("copies", &S::copies); }
+};
+
+template <>
+struct FieldsOf<cuaug::DrawRecord> {
+    using S = cuaug::DrawRecord;
+    static Fields list() {
+        return fields(
+            "program table ids sample_arguments replays seed step first_id samples sample_arguments_stride length "
+            "columns drawn_columns fits_in_shared",
+            &S::program, &S::table, &S::ids, &S::sample_arguments, &S::replays, &S::seed, &S::step, &S::first_id,
+            &S::samples, &S::sample_arguments_stride, &S::length, &S::columns, &S::drawn_columns, &S::fits_in_shared);
+    }
+};
+
+}  // namespace native

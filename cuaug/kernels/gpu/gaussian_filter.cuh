@@ -1,0 +1,154 @@
+#pragma once
+
+#include "gpu/pixel_convert.cuh"
+#include "gpu/layout.cuh"
+#include "gpu/reduce.cuh"
+#include "gpu/vectors.cuh"
+#include "records/gaussian_blur.cuh"
+
+// The two passes of gaussian_blur over one tile in shared memory.
+
+namespace cuaug {
+
+constexpr int blur_threads = 224, blur_warps = blur_threads / 32;
+constexpr int blur_run = 8;  // adjacent pixels that a thread filters horizontally
+template <class R>
+constexpr int blur_rows = sizeof(R) == 4 ? 8 : 4;  // adjacent rows, of four elements, that a thread filters vertically
+constexpr int blur_ahead = 4;                      // rows that are loaded early
+template <class In>
+constexpr int blur_blocks = sizeof(In) == 8   ? 1
+                            : sizeof(In) == 1 ? 3
+                                              : 2;  // per multiprocessor, by registers
+
+// Channels that are filtered together: all of packed pixels, as they lie. Four channels of float64 would be too many
+// for shared memory.
+template <class Layout, class In, int K>
+constexpr int channels_together = is_same_v<Layout, Packed> && sizeof(In) < 8 ? K : 1;
+
+template <class R>
+struct alignas(16) Vector4 {
+    R of[4];
+};
+
+inline int round_up4(int count) { return count + 3 & ~3; }
+
+// Shared memory of a block; cuaug/_grids.py counts its bytes. Rows are an odd number of 16-byte vectors apart, so that
+// lanes that read one below the other have no bank conflicts.
+template <class R, int C>
+struct BlurTile {
+    // index of the centre of the horizontal weights, and pixels before the tile's first: a multiple of four
+    int center;
+    int pitch;
+    R *weights_x, *weights_y;  // weights
+    long long* row;  // offsets of source rows in elements, the border resolved, from half a kernel above the tile on
+    R* filtered;     // filtered vertically. [tile_height, pitch]
+
+    BlurTile(char* memory, const GaussianBlurRecord& args) {
+        constexpr int vector_elements = 16 / sizeof(R);
+        center = round_up4(args.kernel_width / 2);
+        pitch = (C * (args.tile_width + 2 * center + 4) / vector_elements | 1) * vector_elements;
+        weights_x = reinterpret_cast<R*>(memory);
+        weights_y = weights_x + 2 * center + 4;
+        row = reinterpret_cast<long long*>(weights_y + round_up4(args.kernel_height));
+        filtered = reinterpret_cast<R*>(row + rows(args));
+    }
+
+    static int rows(const GaussianBlurRecord& args) {
+        return round_up4(args.tile_height + args.kernel_height + blur_ahead);
+    }
+};
+
+// Weights below this change no uint8 level, and no float by more than its last digits.
+template <class In>
+constexpr double min_weight = sizeof(In) == 8        ? 0.0
+                              : is_same_v<In, uint8> ? 1.0 / (1 << 18)
+                                                     : 1.0 / (1 << 27);
+
+// Called by one warp: weights of the Gaussian about `center`, with sum 1, and 0 around them. Returns how far from the
+// centre weights count: a narrow Gaussian does not fill its window; half of SimCLR's taps are skipped.
+template <class In, class R>
+inline int compute_gaussian(R* weight, int center, int radius, double sigma, int lane) {
+    R sum = R(0);
+    for (int i = lane; i <= 2 * center; i += 32) {
+        weight[i] = abs(i - center) <= radius ? gaussian_weight<R>(i - center, sigma) : R(0);
+        sum += weight[i];
+    }
+    sum = warp_sum(sum);
+    int reach = 0;
+    for (int i = lane; i <= 2 * center; i += 32) {
+        weight[i] /= sum;
+        if (weight[i] > R(min_weight<In>) || !(weight[i] == weight[i])) reach = max(reach, abs(i - center));
+    }
+    for (int i = 16; i > 0; i /= 2) reach = max(reach, __shfl_xor_sync(0xffffffffu, reach, i));
+    return min(reach, radius);
+}
+
+// As Reflect, for pixels near the image: a fold or two cost less than a division.
+inline int reflect_near(int i, int n) {
+    while (n > 1 && (i < 0 || i >= n)) i = i < 0 ? -i : 2 * n - 2 - i;
+    return n > 1 ? i : 0;
+}
+
+template <class R, class T>
+inline Vector4<R> to_four(const WordPixel<T, 4>& stored) {
+    const Pixel<R, 4> pixel = unpack<R>(stored);
+    return {{pixel.c[0], pixel.c[1], pixel.c[2], pixel.c[3]}};
+}
+
+// sum[i] += weight[t] * row(i + t), four columns at a time. A window of rows moves down with the taps, in registers:
+// row i + t is at (i + t) % Rows.
+template <class T, class R, int Rows, class Read>
+inline void filter_vertically(const Read& read, const R* weight, int taps, Vector4<R> (&sum)[Rows]) {
+    WordPixel<T, 4> first[Rows], next[blur_ahead];
+    for (int i = 0; i < Rows; ++i) first[i] = read(i);
+    for (int i = 0; i < blur_ahead; ++i) next[i] = read(Rows + i);
+    Vector4<R> window[Rows];
+    for (int i = 0; i < Rows; ++i) window[i] = to_four<R, T>(first[i]);
+#pragma unroll 1
+    for (int t = 0;; t += Rows) {
+#pragma unroll
+        for (int u = 0; u < Rows; ++u) {
+            const R factor = weight[t + u];
+            for (int i = 0; i < Rows; ++i)
+                for (int j = 0; j < 4; ++j) sum[i].of[j] += factor * window[(i + u) % Rows].of[j];
+            if (t + u + 1 == taps) return;
+            window[u] = to_four<R, T>(next[u % blur_ahead]);
+            next[u % blur_ahead] = read(Rows + blur_ahead + t + u);
+        }
+    }
+}
+
+// sum[i] += weight[t] * at[i + C * t], four taps at a time. A window of three groups of four pixels moves along, in
+// registers, in turns as the rows above. Where values are finite, a weight of 0 hides the `leading` taps.
+template <bool Finite, int C, class R>
+inline void filter_horizontally(const R* at, const R* weight, int leading, int taps, R (&sum)[C * blur_run]) {
+    static_assert(blur_run == 8, "a window of three groups");
+    Vector4<R> window[3][C];
+    const Vector4<R>* from = reinterpret_cast<const Vector4<R>*>(at);
+    for (int g = 0; g < 2; ++g)
+        for (int i = 0; i < C; ++i) window[g][i] = from[C * g + i];
+    auto filter_four_taps = [&](auto turn, int t) {
+        constexpr int first = decltype(turn)::value;
+        const int remaining = taps - t;
+        const Vector4<R> factor = *reinterpret_cast<const Vector4<R>*>(weight + t);
+        for (int i = 0; i < C; ++i) window[(first + 2) % 3][i] = from[C * (2 + t / 4) + i];
+        auto tap = [&](int j) {
+            for (int i = 0; i < C * blur_run; ++i) {
+                const int p = C * j + i;
+                sum[i] += factor.of[j] * window[(first + p / (4 * C)) % 3][p / 4 % C].of[p % 4];
+            }
+        };
+        if (remaining >= 4 && (Finite || first > 0 || t >= leading)) {
+            for (int j = 0; j < 4; ++j) tap(j);
+        } else {
+            for (int j = 0; j < 4; ++j)
+                if ((Finite || t + j >= leading) && j < remaining) tap(j);
+        }
+        return remaining > 4;
+    };
+    for (int t = 0;
+         filter_four_taps(Int<0>(), t) && filter_four_taps(Int<1>(), t + 4) && filter_four_taps(Int<2>(), t + 8);)
+        t += 12;
+}
+
+}  // namespace cuaug

@@ -1,0 +1,161 @@
+#pragma once
+
+#include "geometry/tile_map.cuh"
+#include "gpu/stage.cuh"
+#include "samplers/image.cuh"
+
+// Source boxes that hold the input as it lies in memory, in planes or in rows of packed pixels. All that a tile needs
+// is copied to shared memory 16 bytes at a time, past the registers, and nothing is rearranged: samplers read elements,
+// or words of them. With bilinear interpolation this costs less than staging pixels (stage.cuh), as long as the border
+// needs no more than a fill.
+
+namespace cuaug {
+
+constexpr int chunk_bytes = 16;
+
+// Raw-staging blocks plan and copy for longer than they sample, so more resident blocks keep the multiprocessor
+// sampling. uint8 with up to three channels leaves room: half the threads and half the rows per block. Counting 1 KiB
+// reserved per block, seven fit into 228 KiB and three into 100 KiB (benchmarks/log/warp-small-blocks.md). Boxes of
+// four channels, rotated by 45 degrees, would often not fit.
+template <class T, int K, bool raw_staged>
+constexpr bool small_blocks = raw_staged && sizeof(T) == 1 && K < 4;
+template <class T, int K, bool raw_staged>
+constexpr int block_threads = small_blocks<T, K, raw_staged> ? warp_image_threads / 2 : warp_image_threads;
+template <class T, int K, bool raw_staged>
+constexpr int block_bytes = small_blocks<T, K, raw_staged> ? 32000 : shared_bytes;
+constexpr int max_small_blocks = 7;  // as registers allow
+
+template <int PixelBytes>
+constexpr int raw_region_width = PixelBytes <= 6 ? 64 : 32;  // columns of an output region
+
+// How pixels lie in a raw box.
+template <class Layout, class T, int K>
+struct RawBoxLayout {
+    static constexpr bool packed = is_same_v<Layout, Packed>;
+    static constexpr int threads = block_threads<T, K, true>;
+    static constexpr int channels = K, planes = packed ? 1 : K,
+                         step = (packed ? K : 1) * sizeof(T);  // bytes from pixel to pixel
+    static constexpr int pattern_words = packed ? (step % 4 == 0 ? step / 4 : step % 2 ? step : step / 2) : K;
+
+    // Bytes from plane to plane, of a box of this many bytes.
+    static constexpr int plane_of(int bytes) { return bytes / planes & -chunk_bytes; }
+
+    // Bytes between the start of its chunk and the box's first pixel.
+    static int bytes_before(int column) { return step * column & (chunk_bytes - 1); }
+};
+
+// Chunks from row to row. A warp's taps, a patch of 8x4 pixels (16x4 for every other of 6 bytes) rotated by any angle,
+// then have the fewest bank conflicts: simulated over rotations within 30 degrees.
+template <int Step>
+inline int chunks_per_row(int chunks) {
+    const int rest = chunks & 7, multiple = chunks - rest;
+    if (Step == 1) return chunks | 1;
+    if (Step == 2) return multiple + (rest <= 3 ? 3 : rest <= 5 ? 5 : 11);
+    return multiple + (rest <= 2 ? 2 : rest <= 6 ? 6 : 10);
+}
+
+// As `staged_box_of` of stage.cuh, with `groups` counted in chunks and `pitch` in bytes.
+template <class BoxLayout, class R>
+inline SourceBox raw_box_of(const Bounds<R>& bounds, int base_x, int before, int after, int plane, int side) {
+    const R slack = R(1.0 / 256), limit = R(1 << 20);
+    const bool near =
+        (bounds.x_low > -limit) & (bounds.x_high < limit) & (bounds.y_low > -limit) & (bounds.y_high < limit);
+    const int x = static_cast<int>(floor(bounds.x_low - slack)) - before,
+              y = static_cast<int>(floor(bounds.y_low - slack)) - before;
+    const int width = static_cast<int>(floor(bounds.x_high + slack)) + after - x + 1,
+              height = static_cast<int>(floor(bounds.y_high + slack)) + after - y + 1;
+    const int chunks = (BoxLayout::bytes_before(base_x + x) + BoxLayout::step * width + chunk_bytes - 1) / chunk_bytes,
+              best = chunk_bytes * chunks_per_row<BoxLayout::step>(chunks);
+    auto holds = [&](int pitch) { return static_cast<unsigned int>(pitch) * height + chunk_bytes <= plane; };
+    const int pitch =
+        holds(best)
+            ? best
+            : chunk_bytes * (chunks | 1);  // more bank conflicts, which cost far less than sampling from global memory
+    // One chunk more: packed pixels of 3 and 6 bytes are read in words, which end up to 6 bytes behind them.
+    const bool fits = near & (width <= side) & (height <= side) & (chunks <= BoxLayout::threads) & holds(pitch);
+    const float inv_groups = __fdividef(1.0f, static_cast<float>(chunks));
+    return {x,         y, fits ? chunks : 0, height, pitch, static_cast<int>((BoxLayout::threads + 0.5f) * inv_groups),
+            inv_groups};
+}
+
+// Rows of a box, or rows counted from a tile's base.
+struct RowRange {
+    int first, count;
+
+    bool has(int row) const { return static_cast<unsigned int>(row - first) < static_cast<unsigned int>(count); }
+};
+
+// The part of its source box that a rotated tile reads: in each column of chunks, the rows between two pairs of
+// parallel lines along the tile's sides. Within 30 degrees of rotation this is three quarters of the box.
+struct NeededRows {
+    float slope[2], upper[2], lower[2];  // of a line, in rows per byte, and its row at byte 0
+
+    // Rows that are read of a chunk that begins at this byte.
+    RowRange rows(float byte) const {
+        const int first = static_cast<int>(floor(fmax(slope[0] * byte + upper[0], slope[1] * byte + upper[1])));
+        return {first,
+                static_cast<int>(floor(fmin(slope[0] * byte + lower[0], slope[1] * byte + lower[1]))) + 2 - first};
+    }
+};
+
+// For a tile of width x height pixels. Bytes and rows are counted from the tile's base, which is known before the box
+// is, so that both are computed at the same time.
+template <class BoxLayout, class TileMap>
+inline NeededRows needed_rows_of(const TileMap& local, int width, int height) {
+    // A point lies between the pixels that it reads, so a chunk is read from one pixel before it to one behind it.
+    constexpr float step = BoxLayout::step, centre = (chunk_bytes - step) / (2 * step),
+                    reach = (chunk_bytes - 2 + step) / (2 * step) + 1;
+    constexpr float slack = 1.0f / 16,
+                    any_row = 1e6f;  // for rounding; and a row count beyond any box
+    NeededRows out;
+    // Two parallel sides: one along (right, down) from the tile's first pixel, the other at this distance.
+    auto two_sides = [&](int i, float right, float down, float away_x, float away_y) {
+        // such sides bound columns, as the box does, and rows too little for the rounding error of the slope
+        const bool steep = 32 * fabs(right) <= fabs(down);
+        const float slope = steep ? 0.0f : __fdividef(down, right), distance = away_y - slope * away_x;
+        const float center = local.f + slope * (centre - local.c) + 0.5f * distance,
+                    half = steep ? any_row : 0.5f * fabs(distance) + reach * fabs(slope) + slack;
+        out.slope[i] = slope * (1 / step), out.upper[i] = center - half, out.lower[i] = center + half;
+    };
+    two_sides(0, local.a, local.d, local.b * (height - 1), local.e * (height - 1));
+    two_sides(1, local.b, local.e, local.a * (width - 1), local.d * (width - 1));
+    return out;
+}
+
+// The raw box, for a sampler whose coordinates count from the box's first pixel.
+template <class Layout, class T, int K, int Plane>
+struct RawBox {
+    using BoxLayout = RawBoxLayout<Layout, T, K>;
+    static constexpr int step = BoxLayout::step;
+    unsigned int corner;  // address of the first pixel in shared memory
+    int pitch;
+
+    template <class Value>
+    static Value at(unsigned int address) {
+        return *static_cast<const Value*>(__cvta_shared_to_generic(address));
+    }
+
+    // Channel k of the pixel `right` pixels to the right of an address.
+    static T element(unsigned int address, int k, int right) {
+        return at<T>(address + (BoxLayout::packed ? k * static_cast<int>(sizeof(T)) : k * Plane) + right * step);
+    }
+
+    // The pixel at an address and its right neighbour.
+    static void pair(unsigned int address, RawPixel<T, K> (&pixel)[2]) {
+        if constexpr (BoxLayout::packed && step == 6) {
+            // Six elements in four words: fewer bank conflicts than six reads.
+            Word word[4], pairs[3];
+            for (int j = 0; j < 4; ++j) word[j] = at<Word>((address & ~3u) + 4 * j);
+            for (int j = 0; j < 3; ++j) pairs[j] = __funnelshift_r(word[j], word[j + 1], address << 3);
+            for (int i = 0; i < 6; ++i) {
+                const unsigned short bits = static_cast<unsigned short>(pairs[i / 2] >> (16 * (i % 2)));
+                memcpy(&pixel[i / 3].c[i % 3], &bits, sizeof(bits));
+            }
+        } else {
+            for (int i = 0; i < 2; ++i)
+                for (int k = 0; k < K; ++k) pixel[i].c[k] = element(address, k, i);
+        }
+    }
+};
+
+}  // namespace cuaug

@@ -1,0 +1,181 @@
+#pragma once
+
+#include "borders/border.cuh"
+#include "geometry/affine.cuh"
+#include "gpu/batched_launch.cuh"
+#include "gpu/fixed_point.cuh"
+#include "gpu/ragged.cuh"
+#include "gpu/region.cuh"
+#include "gpu/region_scheduler.cuh"
+#include "gpu/transpose.cuh"
+#include "samplers/antialiased.cuh"
+#include "samplers/bilinear.cuh"
+#include "samplers/sample_override.cuh"
+
+// What the phases of warp_image know at compile time, and the shared memory that they hand on to each other.
+
+namespace cuaug {
+
+// The epilogue, behind the chain of ops: store the pixels, or store them and sum their luma. `BatchedLaunch` in this
+// place stores the pixels of several launches.
+struct StoreOnly {};
+struct StoreAndMean {};
+
+// Whether source boxes are staged as they lie in memory (gpu/raw_box.cuh): for samples that are only moved, by an
+// affine map. `copies` of _plans.py mirrors the rule.
+template <class Geometry, class Sampler, class Border, class From, class In, class Chain, class Out, class Epilogue>
+constexpr bool is_raw_staged =
+    is_same_v<Geometry, Affine> && is_same_v<Sampler, Bilinear> && is_same_v<Border, Constant> &&
+    (is_same_v<From, Planar> || is_same_v<From, Packed>) && is_same_v<ComputeType<In>, float> && Chain::empty &&
+    is_same_v<In, Out> && !is_same_v<Epilogue, StoreAndMean>;
+
+// Whether uint8 pixels are interpolated with integer weights (samplers/bilinear_u8.cuh).
+template <class Sampler, class Out, class In>
+constexpr bool uses_u8_bilinear =
+    is_same_v<In, uint8> && is_same_v<Out, uint8> && is_same_v<base_sampler_t<Sampler>, Bilinear>;
+
+// Whether all pixels are sampled from global memory (samplers/bilinear_global.cuh): the source of a coordinate map's
+// tile has no known bounds. Where most tiles have a source box, this sampler takes registers from the staged one.
+template <class Geometry, class Sampler, class In>
+constexpr bool samples_from_global =
+    !Geometry::has_tile_bounds && is_same_v<ComputeType<In>, float> && is_same_v<base_sampler_t<Sampler>, Bilinear>;
+
+// Blocks resident on a multiprocessor, as many as registers allow.
+template <class Geometry, class Sampler, class In, class From, int K, bool raw_staged>
+constexpr int resident_blocks = [] {
+    using R = ComputeType<In>;
+    constexpr bool is_plain =
+        Geometry::template TileMap<R>::is_affine && !is_same_v<typename LayoutTraits<From>::type, Strided>;
+    if constexpr (!Geometry::has_tile_bounds)
+        // Three or five are slower (benchmarks/log/remap-gpu.md).
+        return samples_from_global<Geometry, Sampler, In> && !Geometry::is_64bit ? 4 : 1;
+    else if constexpr (small_blocks<In, K, raw_staged>)
+        return max_small_blocks;
+    else
+        return staged_resident_blocks<WordPixel<In, K>, R, base_sampler_t<Sampler>, is_plain>;
+}();
+
+template <class In_, class From_, int K_, class Geometry_, class Sampler_, class Border_, class Chain_, class Out_,
+          class OutLayout_, class Epilogue_>
+struct WarpConfig {
+    using In = In_;
+    using From = From_;
+    using Geometry = Geometry_;
+    using Sampler = Sampler_;
+    using Border = Border_;
+    using Chain = Chain_;
+    using Out = Out_;
+    using OutLayout = OutLayout_;
+    static constexpr int K = K_;
+
+    using Record = WarpRecord<Geometry>;
+    using R = ComputeType<In>;
+    using InLayout = typename LayoutTraits<From>::type;
+    using TileMap = typename Geometry::template TileMap<R>;
+    using Ops = typename Chain::template For<R, K>;
+    using Pixels = WordPixel<In, K>;
+
+    static constexpr bool is_ragged = LayoutTraits<From>::ragged, has_override = cuaug::has_override<Sampler>,
+                          is_antialiased = is_same_v<Sampler, Antialiased>;
+    static constexpr bool raw_staged = is_raw_staged<Geometry, Sampler, Border, From, In, Chain, Out, Epilogue_>;
+    static constexpr int threads = block_threads<In, K, raw_staged>, warps = threads / 32;
+
+    // Sampling returns the result, or, where ops follow, pixels rounded to the input dtype.
+    static constexpr bool has_mean = is_same_v<Epilogue_, StoreAndMean>, applies_ops = has_mean || !Chain::empty;
+    using Sampled = conditional_t<applies_ops, In, Out>;
+    // Pixels of a sample for which no op is active are stored as they were sampled.
+    static constexpr bool may_skip_ops = !has_mean && Ops::param_count > 0 && is_same_v<In, Out>;
+
+    static constexpr bool is_u8 = uses_u8_bilinear<Sampler, Sampled, In>;
+    static constexpr bool is_fixed_point = Geometry::has_tile_bounds && TileMap::is_affine && is_same_v<R, float> &&
+                                           is_same_v<base_sampler_t<Sampler>, Bilinear> && (is_u8 || !is_antialiased);
+    // Half a step of the interpolation weights, added to coordinates so that rounding down rounds to nearest.
+    static constexpr double half_weight_step = is_u8 ? weight_rounding : 1.0 / (1 << 24);
+    // Bands of four rows in the tallest regions (_grids.py).
+    static constexpr int bands = raw_staged && !small_blocks<In, K, raw_staged> ? 64 : 32;
+
+    // Elements narrower than 32 bits are stored as whole words. Planar output is transposed with warp shuffles. Packed
+    // 16-bit output is written in pairs when the source box is staged raw, and otherwise exchanged through shared
+    // memory. Pairs and transposed words need no shared memory, which leaves more to source boxes.
+    static constexpr bool stores_words = sizeof(Out) < 4 && !is_same_v<OutLayout, Strided>;
+    static constexpr bool stores_transposed = stores_words && is_same_v<OutLayout, Planar>;
+    static constexpr bool stores_pairs =
+        stores_words && !stores_transposed && raw_staged && sizeof(Out) == 2 && uses_words<Out, K>;
+    static constexpr bool stores_via_shared = stores_words && !stores_transposed && !stores_pairs;
+    static constexpr int exchange_pitch = 40;  // 4 rows of 8 pixels, 40 apart, fall into different banks
+
+    static constexpr bool split_channels = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
+    static constexpr int max_region_width = raw_staged ? raw_region_width<sizeof(In) * K> : region_width<Pixels>;
+    using Scheduler = RegionScheduler<K, max_region_width, split_channels, raw_staged, Record>;
+    using Region = OutputRegion<In, K, Out, Ops>;
+    using TileOf = Tile<TileMap, raw_staged>;
+    using RowStarts = conditional_t<is_fixed_point, FixedRowStarts<bands>, Int<0>>;
+    using Override = conditional_t<has_override, BlockOverride<In, K>, Int<0>>;
+    using Exchange = FourPixels<Out, K>[stores_via_shared ? warps * exchange_pitch : 1];
+    using Tiles = TileOf[max_tiles];
+
+    // What is left of a block's shared memory; 32 bytes for the alignment of all others.
+    static constexpr int box_bytes =
+        block_bytes<In, K, raw_staged> - sizeof(Exchange) - sizeof(Region) - (is_ragged ? sizeof(RaggedImage) : 0) -
+        sizeof(Tiles) - (is_fixed_point ? sizeof(RowStarts) : 0) - (has_mean ? sizeof(R) * threads / 32 : 0) -
+        (has_override ? sizeof(Override) : 0) - (raw_staged ? sizeof(Word[4]) : 0) - 32;
+    using BoxMemory = unsigned char[Geometry::has_tile_bounds ? box_bytes : 16];
+    using BoxLayout = RawBoxLayout<InLayout, In, K>;
+    static constexpr int box_plane_bytes = BoxLayout::plane_of(box_bytes);
+
+    // Column of a thread's pixel number `i` of its four in a row, from the first one's column on.
+    static constexpr int column_offset(int i) { return stores_pairs ? adjacent<Out>(i) : 8 * i; }
+};
+
+// A thread's view of its block: the record, and the block's shared memory.
+template <class C>
+struct WarpBlock {
+    const typename C::Record& args;
+    using FillPattern = Word[4];
+    static typename C::Exchange& exchange() {
+        __shared__ typename C::Exchange exchange_;
+        return exchange_;
+    }
+    static typename C::Region& region() {
+        __shared__ typename C::Region region_;
+        return region_;
+    }
+    static RaggedImage& ragged_image() {
+        __shared__ RaggedImage ragged_image_;
+        return ragged_image_;
+    }
+    static typename C::Tiles& tiles() {
+        __shared__ typename C::Tiles tiles_;
+        return tiles_;
+    }
+    static int& tile_count() {
+        __shared__ int tile_count_;
+        return tile_count_;
+    }
+    static typename C::RowStarts& row_starts() {
+        __shared__ typename C::RowStarts row_starts_;
+        return row_starts_;
+    }
+    static typename C::BoxMemory& box_memory() {
+        __shared__ alignas(16) typename C::BoxMemory box_memory_;
+        return box_memory_;
+    }
+    static FillPattern& fill_pattern() {
+        __shared__ alignas(16) FillPattern fill_pattern_;
+        return fill_pattern_;
+    }
+    static typename C::Override& block_override() {
+        __shared__ typename C::Override block_override_;
+        return block_override_;
+    }
+    int lane, warp_index;
+
+    typename C::Pixels* pixels() const { return reinterpret_cast<typename C::Pixels*>(box_memory()); }
+
+    // Column, in a region of this width, of the first of the thread's four pixels of a row.
+    int first_column(int width) const {
+        return (width > 32 ? 32 * (warp_index & 1) : 0) + (C::stores_pairs ? 2 : 1) * (lane & 7);
+    }
+};
+
+}  // namespace cuaug

@@ -1,0 +1,220 @@
+#pragma once
+
+#include "gpu/warp_sample.cuh"
+#include "ops/chain.cuh"
+#include "ops/color.cuh"
+
+// The last phases of warp_image: ops on the sampled pixels, and the epilogue, which stores them.
+
+namespace cuaug {
+
+// Stores the rows of a tile. A warp makes bands of four rows and 32 columns; a lane has one row of its band and four
+// pixels of it, which come N at a time.
+template <class C, int N>
+struct TileStore {
+    using Out = typename C::Out;
+    using OutLayout = typename C::OutLayout;
+    static constexpr int K = C::K;
+    static constexpr bool transposes = C::stores_transposed && N == 4, makes_pairs = C::stores_pairs && N == 4;
+
+    const WarpBlock<C>& block;
+    const int width, bands_per_pass;  // of the region
+    const int rows;
+    FourPixels<Out, K>* const exchange_row;         // the lane's row of the band
+    const FourPixels<Out, K>* const exchange_from;  // the pixels that the lane stores
+    const int x_stride;
+    const int patch;                   // first column of the warp's patch
+    const int column;                  // of the lane's first pixel
+    const int stored;                  // column of the first pixel, or word, that the lane stores
+    const Array<long long, K> offset;  // of channels
+    int band, y;                       // the band, and the lane's row in it, counted from the tile's first
+    const int lane_row, end;           // in bands from `end` on the lane's row lies beyond the tile
+    bool is_inside;                    // it does not
+    const int ends[2];                 // in bands before ends[i] the lane may store its word i whole
+    const Transposition<Out> transposition;
+    Out* out;
+    const long long band_stride;
+    WordPixel<Out, 4> line[K];  // of each channel the lane's four pixels
+    WordPixel<Out, K> left;     // of a pair
+
+    TileStore(const WarpBlock<C>& block, const typename C::TileOf& tile)
+        : block(block),
+          width(block.region().width),
+          bands_per_pass(block.region().bands_per_pass),
+          rows(tile.end - tile.first),
+          exchange_row(block.exchange() + (C::stores_via_shared ? block.warp_index : 0) * C::exchange_pitch +
+                       (block.lane >> 3) * (C::exchange_pitch / 4)),
+          exchange_from(exchange_row + (block.lane & 7)),
+          x_stride(column_stride<OutLayout, K>(block.args.out.x)),
+          patch(width > 32 ? 32 * (block.warp_index & 1) : 0),
+          column(block.first_column(width)),
+          stored(C::stores_via_shared ? patch + 4 * (block.lane & 7)
+                 : transposes         ? patch + transposed_column<Out>(block.lane)
+                                      : column),
+          offset(channel_offset_array(block.args.out.c, block.region().channels)),
+          band(block.warp_index >> (width > 32)),
+          lane_row(block.lane >> 3),
+          end((rows - lane_row + 3) >> 2),
+          // 1 and 17 are `adjacent` of 1 and 3.
+          ends{end_of_words(C::stores_pairs || (C::stores_transposed && sizeof(Out) == 2) ? 1 : 3), end_of_words(17)},
+          transposition(block.lane),
+          out(as_global(block.region().out + stored * x_stride +
+                        mul_wide(tile.first + 4 * band + lane_row, block.region().out_row))),
+          band_stride(mul_wide(4 * bands_per_pass, block.region().out_row)) {}
+
+    // The loop's increment hides from the compiler that the pointer is one to global memory.
+    static Out* as_global(Out* out) {
+        __builtin_assume(__isGlobal(out));
+        return out;
+    }
+
+    static Array<long long, K> channel_offset_array(long long stride, int channels) {
+        Array<long long, K> out;
+        channel_offsets<OutLayout, K>(stride, channels, out.of);
+        return out;
+    }
+
+    // `x`: the word's last column, from `stored` on.
+    int end_of_words(int x) const { return opaque(block.args.out_vector_elements && stored + x < width ? end : 0); }
+
+    void begin_band() { y = 4 * band + lane_row, is_inside = band < end; }
+    void next_band() { band += bands_per_pass, out += band_stride; }
+
+    void write(int x, const WordPixel<Out, K>& pixel) const {
+        if (is_inside && stored + x < width)
+            for (int k = 0; k < K; ++k) out[offset.of[k] + x * x_stride] = to_raw_pixel(pixel).c[k];
+    }
+
+    // Pixel j of the lane's four.
+    void put(int j, const WordPixel<Out, K>& pixel) {
+        if constexpr (C::stores_via_shared) {
+            reinterpret_cast<WordPixel<Out, K>*>(exchange_row)[(block.lane & 7) + 8 * j] = pixel;
+        } else if constexpr (makes_pairs) {
+            if (j % 2 == 0)
+                left = pixel;
+            else if (band < ends[j / 2])
+                store_pixel_pair(out + C::column_offset(j - 1) * K, left, pixel);
+            else
+                write(C::column_offset(j - 1), left), write(C::column_offset(j), pixel);
+        } else {
+            write(C::column_offset(j), pixel);
+        }
+    }
+
+    // N pixels, from number `first` on; `pack` makes words of them.
+    template <class Pixels, class Pack>
+    void put_all(int first, const Pixels& pixels, const Pack& pack) {
+        if constexpr (transposes) {
+            for (int k = 0; k < K; ++k) line[k] = pack(channel_of(pixels, k));
+        } else {
+#pragma unroll
+            for (int i = 0; i < N; ++i) put(first + i, pack(pixels[i]));
+        }
+    }
+
+    // Once per band, behind the four pixels: stores what is stored together.
+    void flush() {
+        if constexpr (C::stores_via_shared) {
+            __syncwarp();
+            const FourPixels<Out, K> four = *exchange_from;
+            __syncwarp();
+            if (band < ends[0])
+                store_four<OutLayout, Out, K>(out, offset.of, four);
+            else
+                for (int j = 0; j < 4; ++j) write(j, four.v[j]);
+        } else if constexpr (transposes) {
+            constexpr int word_elements = elements_per_word<Out>;
+            for (int k = 0; k < K; ++k) line[k] = transposition(line[k]);
+            for (int first = 0; first < 4; first += word_elements) {
+                if (band < ends[first / word_elements]) {
+                    store_words(out + adjacent<Out>(first), offset.of, line, first / word_elements);
+                } else {
+                    for (int i = first; i < first + word_elements; ++i)
+                        if (is_inside && stored + adjacent<Out>(i) < width)
+                            for (int k = 0; k < K; ++k)
+                                out[offset.of[k] + adjacent<Out>(i)] = to_raw_pixel(line[k]).c[i];
+                }
+            }
+        }
+    }
+};
+
+// The ops, on N of a lane's four pixels of row y, from number `first` on.
+template <class C, int N>
+inline void apply_ops(const WarpBlock<C>& block, const typename C::TileOf& tile, int column, int first, int y,
+                      Pixel<typename C::R, C::K> (&pixels)[N]) {
+    using R = typename C::R;
+    PixelContext<R> context[N];
+    for (int i = 0; i < N; ++i)
+        context[i] = {block.region().left + column + C::column_offset(first + i),
+                      block.region().top + tile.first + y,
+                      block.args.out_width,
+                      block.args.out_height,
+                      R(max_value<typename C::In>),
+                      R(max_value<typename C::Out>),
+                      block.region().channel_group};
+    C::Ops::of(block.region().params).apply(pixels, context);
+}
+
+// N of a lane's four pixels of a row, from number `first` on: sampled, through the ops, and handed to the store.
+template <class C, int N, class Samples, class Row>
+inline void make_pixels(const WarpBlock<C>& block, const typename C::TileOf& tile, TileStore<C, N>& store,
+                        const Samples& sample, const Row& row, int first, typename C::R& luma_sum) {
+    using R = typename C::R;
+    using Out = typename C::Out;
+    constexpr int K = C::K;
+    auto as_sampled_word = [](const auto& pixel) { return to_word_pixel(pixel); };
+    const int y = 4 * store.band + store.lane_row;
+    // One by one where nothing stores them together: with the taps of all four loaded first, packed float32 takes 8 %
+    // longer.
+    if constexpr (!C::applies_ops && !C::stores_transposed && !C::stores_pairs) {
+        for (int i = 0; i < N; ++i)
+            store.put(first + i, to_word_pixel(sample(store.column, first + i, y, row, Int<1>()).of[0]));
+    } else if constexpr (!C::applies_ops) {
+        store.put_all(first, sample(store.column, first, y, row, Int<N>()).of, as_sampled_word);
+    } else {
+        const auto sampled = sample(store.column, first, y, row, Int<N>());
+        if constexpr (C::may_skip_ops)
+            if (block.region().is_identity) return store.put_all(first, sampled.of, as_sampled_word);
+        Pixel<R, K> pixels[N];
+        for (int i = 0; i < N; ++i) pixels[i] = to_unit_range<R>(sampled.of[i]);
+        apply_ops(block, tile, store.column, first, y, pixels);
+        if constexpr (C::Chain::empty) {
+            store.put_all(first, sampled.of, as_sampled_word);
+        } else {
+            constexpr bool in_unit_range = is_same_v<typename C::In, uint8> && C::Ops::keeps_unit_range;
+            store.put_all(first, pixels, [](const auto& pixel) { return pack_unit_range<Out, in_unit_range>(pixel); });
+        }
+        if constexpr (C::has_mean)
+            for (int i = 0; i < N; ++i)
+                if (store.is_inside && store.column + C::column_offset(first + i) < store.width)
+                    luma_sum += K == 3 ? luma(pixels[i]) : pixels[i].c[0];
+    }
+}
+
+// Makes one tile. `N`: pixels of a thread made at once, one on rare paths, to save registers. `wait` waits for the
+// source box, after all other set-up. `sample.row` loads a band's data one iteration early (loading on use costs 3 %),
+// except for coordinate maps, which would spill.
+template <class C, int N, class Samples, class Wait>
+inline void make_tile(const WarpBlock<C>& block, const typename C::TileOf& tile, const Samples& sample, Int<N>,
+                      const Wait& wait, typename C::R& luma_sum) {
+    constexpr bool loads_early = C::Geometry::has_tile_bounds;
+    TileStore<C, N> store(block, tile);
+    [[maybe_unused]] auto next = sample.row(store.band);
+    wait();
+    for (const int bands = (store.rows + 3) >> 2; store.band < bands; store.next_band()) {
+        store.begin_band();
+        const auto row = [&] {
+            if constexpr (loads_early)
+                return next;
+            else
+                return sample.row(store.band);
+        }();
+        if constexpr (loads_early) next = sample.row(store.band + store.bands_per_pass);
+#pragma unroll N
+        for (int first = 0; first < 4; first += N) make_pixels(block, tile, store, sample, row, first, luma_sum);
+        store.flush();
+    }
+}
+
+}  // namespace cuaug

@@ -1,0 +1,213 @@
+#pragma once
+
+#include "gpu/coordinate_map_reader.cuh"
+#include "gpu/warp_config.cuh"
+#include "samplers/bilinear_fixed.cuh"
+#include "samplers/bilinear_global.cuh"
+#include "samplers/bilinear_raw.cuh"
+#include "samplers/bilinear_u8.cuh"
+#include "samplers/nearest.cuh"
+#include "samplers/separable.cuh"
+
+// The sampling phase of warp_image. A sampler of this file makes `count` of a thread's four pixels of a row, from
+// number `first` on: `x` is the column of the thread's first pixel and `y` the row, both counted from the tile's first
+// pixel; `row` is what `row(band)` returned for the row's band of four.
+
+namespace cuaug {
+
+template <class T, int N>
+struct Array {
+    T of[N];
+};
+
+// function(0) .. function(N - 1).
+template <int N, class Function>
+inline auto make_array(const Function& function) {
+    Array<decltype(function(0)), N> out;
+#pragma unroll
+    for (int i = 0; i < N; ++i) out.of[i] = function(i);
+    return out;
+}
+
+// A sample in the output dtype; BiasedU8 is in it already.
+template <class Out, class Sampled>
+inline auto as_sampled(const Sampled& sampled) {
+    return to_raw_pixel<Out>(sampled);
+}
+template <class Out, int K>
+inline BiasedU8<K> as_sampled(const BiasedU8<K>& pixel) {
+    return pixel;
+}
+
+// A pixel from global memory, at any point.
+template <class C>
+inline auto sample_from_global(const Image<typename C::In, C::K, typename C::Border>& image,
+                               const Point<typename C::R>& p) {
+    using Sampled = typename C::Sampled;
+    using Sampler = typename C::Sampler;
+    if constexpr (samples_from_global<typename C::Geometry, Sampler, typename C::In>)
+        return as_sampled<Sampled>(
+            sample_global<C::is_u8, conditional_t<C::Geometry::is_64bit, long long, Word>>(image, p));
+    else
+        return in_range(p) ? to_raw_pixel<Sampled>(base_sampler_t<Sampler>::sample(image, p))
+                           : to_raw_pixel<Sampled>(image.fill);
+}
+
+// Through a coordinate map, from global memory.
+template <class C>
+struct MapSamples {
+    using R = typename C::R;
+    using Reader = CoordinateMapReader<R, C::Geometry::is_64bit || sizeof(R) == 8, C::column_offset(1)>;
+
+    const Image<typename C::In, C::K, typename C::Border>& image;
+    const Reader& maps;
+    int lane_row;
+
+    auto row(int band) const { return maps.row(4 * band + lane_row); }
+
+    template <class Row, int count>
+    auto operator()(int, int first, int y, const Row& row, Int<count>) const {
+        return make_array<count>([&](int i) { return sample_from_global<C>(image, maps.point(row, first + i, y)); });
+    }
+};
+
+// From global memory, for a tile whose source box does not fit into shared memory.
+template <class C>
+struct GlobalSamples {
+    using R = typename C::R;
+
+    const Image<typename C::In, C::K, typename C::Border>& image;
+    const typename C::TileMap& map;
+
+    Int<0> row(int) const { return {}; }
+
+    // An antialiased box fits unless it is nowhere.
+    auto operator()(int x, int first, int y, Int<0>, Int<1>) const {
+        return make_array<1>([&](int) {
+            return C::is_antialiased ? to_raw_pixel<typename C::Sampled>(image.fill)
+                                     : sample_from_global<C>(image, map.at(static_cast<R>(x + C::column_offset(first)),
+                                                                           static_cast<R>(y)));
+        });
+    }
+};
+
+// From the staged box, for a sample that does not move.
+template <class C>
+struct OverrideSamples {
+    const WarpBlock<C>& block;
+    const typename C::TileOf& tile;  // in shared memory, to save registers
+
+    Int<0> row(int) const { return {}; }
+
+    auto operator()(int x, int first, int y, Int<0>, Int<1>) const {
+        using In = typename C::In;
+        const auto& args = block.args;
+        const int column = block.region().left + x + C::column_offset(first), row = block.region().top + tile.first + y;
+        const bool is_inside = column > 0 && column < args.out_width - 1 && row > 0 && row < args.out_height - 1;
+        const WordPixel<In, C::K> pixel =
+            override_pixel(block.block_override(), StagedBox<In, C::K>{block.pixels(), tile.box.pitch},
+                           column - tile.map.base_x, row - tile.map.base_y, is_inside);
+        return make_array<1>([&](int) {
+            if constexpr (is_same_v<typename C::Sampled, In>)
+                return pixel;
+            else
+                return to_raw_pixel<typename C::Sampled>(to_raw_pixel(pixel));
+        });
+    }
+};
+
+// Source coordinates of a tile's pixels: fixed-point where the config says so, else from the tile's map.
+template <class C>
+struct TilePoints {
+    using R = typename C::R;
+    using Stepper = conditional_t<C::is_fixed_point, FixedStepper, Int<0>>;
+
+    const typename C::TileMap& map;
+    Stepper stepper;
+
+    TilePoints(const WarpBlock<C>& block, const typename C::TileOf& tile)
+        : map(tile.map), stepper([&] {
+              if constexpr (C::is_fixed_point)
+                  return block.row_starts().stepper(block.region().left & 63, tile.first, block.lane >> 3,
+                                                    tile.map.base_x, tile.map.base_y);
+              else
+                  return Int<0>();
+          }()) {}
+
+    // With an override there are no registers to hold a row's start.
+    auto row(int band) const {
+        if constexpr (C::is_fixed_point && !C::has_override)
+            return stepper.row_at(band);
+        else
+            return Int<0>();
+    }
+
+    Point<R> exact(int x, int y) const { return map.at(static_cast<R>(x), static_cast<R>(y)); }
+
+    template <class Row>
+    auto at(int x, int y, const Row& row) const {
+        if constexpr (!C::is_fixed_point)
+            return exact(x, y);
+        else if constexpr (C::has_override)
+            return stepper.at(x, stepper.row_at(y >> 2));
+        else
+            return stepper.at(x, row);
+    }
+};
+
+// From a box that holds the input as it lies in memory.
+template <class C>
+struct RawBoxSamples {
+    TilePoints<C> points;
+    int pitch;
+    Word corner;  // address of the box's first pixel in shared memory
+
+    auto row(int band) const { return points.row(band); }
+
+    template <class Row, int count>
+    auto operator()(int x, int first, int y, const Row& row, Int<count>) const {
+        return make_array<count>([&](int i) {
+            const RawBox<typename C::InLayout, typename C::In, C::K, C::box_plane_bytes> taps = {corner, pitch};
+            return as_sampled<typename C::Sampled>(bilinear(taps, points.at(x + C::column_offset(first + i), y, row)));
+        });
+    }
+};
+
+// From a box of staged pixels.
+template <class C>
+struct StagedBoxSamples {
+    using In = typename C::In;
+    using R = typename C::R;
+    using Sampled = typename C::Sampled;
+
+    TilePoints<C> points;
+    StagedBox<In, C::K> box;
+    bool is_downscaled;
+    AxisFilters<R> filters;  // where it is
+
+    auto row(int band) const { return points.row(band); }
+
+    template <class Row, int count>
+    auto operator()(int x, int first, int y, const Row& row, Int<count>) const {
+        if constexpr (C::is_antialiased)
+            if (is_downscaled)
+                return make_array<count>([&](int i) {
+                    const Point<R> p = points.exact(x + C::column_offset(first + i), y);
+                    if constexpr (C::is_u8)
+                        return antialiased(box.pixels, box.pitch, p, filters);
+                    else
+                        return to_raw_pixel<Sampled>(antialiased(box, p, filters));
+                });
+        return make_array<count>([&](int i) {
+            const int column = x + C::column_offset(first + i);
+            if constexpr (C::is_u8)
+                return bilinear(box.pixels, box.pitch, points.at(column, y, row));
+            else if constexpr (C::is_fixed_point)
+                return as_sampled<Sampled>(bilinear(box, points.at(column, y, row)));
+            else
+                return as_sampled<Sampled>(base_sampler_t<typename C::Sampler>::sample(box, points.exact(column, y)));
+        });
+    }
+};
+
+}  // namespace cuaug
