@@ -36,7 +36,7 @@ class Gate(NamedTuple):
 
 @dataclass
 class Instruction:
-    """One instruction of kernels/draws/instruction.cuh. An argument is a number, or a column that stands for its index."""
+    """One instruction of kernels/draws/instruction.cuh. An argument is a number, or a column, which gives its index."""
 
     kind: str
     columns: Sequence[Column]

@@ -96,7 +96,7 @@ def kernel_config(
 
 
 def stages_raw(names: tuple[str, ...], layout: str) -> bool:
-    """Whether a warp's boxes hold what is in memory as it lies there: `copies` of kernels/warp.cu."""
+    """Whether a warp stages its source boxes raw: `is_raw_staged` of kernels/gpu/warp_config.cuh."""
     dtype, result, *how = names
     moved = ["Affine", "Bilinear", "Constant", chain(())]
     return how == moved and layout in ("Planar", "Packed") and dtype == result != "float64"

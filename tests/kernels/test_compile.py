@@ -134,7 +134,7 @@ def test_every_kernel_has_a_name_that_is_compiled():
 
 
 def test_the_grid_and_the_kernel_agree_on_which_boxes_are_copied(nvrtc):
-    """`copies` of _plans.py, which chooses a region's columns, and `copies` of warp.cu."""
+    """`stages_raw` of kernel_config.py, which chooses the columns of a region, and `is_raw_staged` of warp_config.cuh."""
     from cuaug._passes import kernel_config as plans
 
     factors = (
@@ -153,7 +153,7 @@ def test_the_grid_and_the_kernel_agree_on_which_boxes_are_copied(nvrtc):
         given = (*names, kernels.chain(ops), *(["StoreAndMean"] if use == "StoreAndMean" else []))
         arguments = geometry, sampler, border, layout, source, kernels.chain(ops), target, use
         listed = ", ".join(f"cuaug::{argument}" for argument in arguments)
-        said.append((plans.stages_raw(given, layout), f"cuaug::copies<{listed}>"))
+        said.append((plans.stages_raw(given, layout), f"cuaug::is_raw_staged<{listed}>"))
     assert {copied for copied, _ in said} == {True, False}
     row = {**names_of.CROP, "border": "Constant", "layout": "Packed", "target": "uint8", "result": "Packed"}
     name = names_of.warp_of(row, kernels.chain(("Invert",)))  # whose text has that op

@@ -22,7 +22,7 @@ struct StoreOnly {};
 struct StoreAndMean {};
 
 // Whether source boxes are staged as they lie in memory (gpu/raw_box.cuh): for samples that are only moved, by an
-// affine map. `copies` of _plans.py mirrors the rule.
+// affine map. `stages_raw` of _passes/kernel_config.py mirrors the rule.
 template <class Geometry, class Sampler, class Border, class From, class In, class Chain, class Out, class Epilogue>
 constexpr bool is_raw_staged =
     is_same_v<Geometry, Affine> && is_same_v<Sampler, Bilinear> && is_same_v<Border, Constant> &&

@@ -6,7 +6,7 @@ namespace cuaug {
 
 constexpr int max_branches = 8;
 
-// `in` blended with the results of several chains of ops, then a chain of ops. Mirrored by cuaug/_pass.py.
+// `in` blended with the results of several chains of ops, then a chain of ops.
 struct BlendRecord : PointwiseRecord {
     const void* branch[max_branches];  // of the dtype of `in`, with the strides of `out`
     ParameterTable

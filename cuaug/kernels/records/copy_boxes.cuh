@@ -12,7 +12,7 @@ struct BoxCopy {
     long long bytes;  // of a row
 };
 
-// Copies boxes of images of any size in one launch. Mirrored by cuaug/_engine.py.
+// Copies boxes of images of any size in one launch.
 struct CopyBoxesRecord {
     const BoxCopy* copies;
 };

@@ -2,7 +2,7 @@
 
 namespace cuaug {
 
-// Draws the parameters of a recipe for every sample, by a program (draws/program.cuh). Mirrored by cuaug/_draws.py.
+// Draws the parameters of a recipe for every sample, by a program (draws/program.cuh).
 struct DrawRecord {
     const double* program;           // instructions, one after the other (draws/instruction.cuh)
     double* table;                   // [N, columns]

@@ -4,7 +4,7 @@
 
 namespace cuaug {
 
-// A separable Gaussian filter. Mirrored by cuaug/_pass.py.
+// A separable Gaussian filter.
 struct GaussianBlurRecord : BatchRecord {
     ParameterTable sigma;  // [N, 2]: x, y in pixels; data null: `value` serves all samples
     double value[2];

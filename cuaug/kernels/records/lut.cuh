@@ -4,7 +4,7 @@
 
 namespace cuaug {
 
-// A lookup table of levels for uint8 images. Mirrored by cuaug/_pass.py.
+// A lookup table of levels for uint8 images.
 struct LutRecord : BatchRecord {
     const unsigned char* table;  // [N, C, 256]; strides in elements, 0 repeats one entry
     long long table_n;

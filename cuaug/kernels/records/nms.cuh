@@ -6,7 +6,7 @@ namespace cuaug {
 
 struct NmsSortKey;  // detection/nms_boxes.cuh
 
-// Greedy suppression in each of N samples. Mirrored by cuaug/_nms.py.
+// Greedy suppression in each of N samples.
 struct NmsRecord {
     TypedArray boxes;    // [N, K, 4]: left, top, right, bottom; [N, K, 5]: center x and y, width, height, degrees
     TypedArray scores;   // [N, K]

@@ -4,7 +4,7 @@
 
 namespace cuaug {
 
-// A chain of ops on every pixel. Mirrored by cuaug/_pass.py.
+// A chain of ops on every pixel.
 struct PointwiseRecord : BatchRecord {
     // [N, P]: the parameters of all ops, in their order; data null: `value` serves all samples
     ParameterTable parameters;

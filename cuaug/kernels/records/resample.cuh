@@ -4,7 +4,7 @@
 
 namespace cuaug {
 
-// Resizes a box of each sample. Mirrored by cuaug/_pass.py.
+// Resizes a box of each sample.
 struct ResampleRecord : BatchWithFill {
     ParameterTable box;  // [N, 4]: top, left, height, width in pixels; data null: `value` serves all samples
     double value[4];

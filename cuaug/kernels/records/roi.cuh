@@ -25,7 +25,7 @@ struct RoiLevel {
 
 constexpr int max_levels = 8;
 
-// Pools the bins of regions of interest, or computes the gradients. Mirrored by cuaug/_roi.py.
+// Pools the bins of regions of interest, or computes the gradients.
 struct RoiRecord {
     RoiLevel level[max_levels];
     TypedArray rois;    // [K, 5]: sample, left, top, right, bottom; [K, 6]: sample, center x, y, width, height, degrees
@@ -51,14 +51,14 @@ struct alignas(16) StoredBins {
     unsigned char bytes[112];
 };
 
-// Max pooling on a GPU that remembers which sample of each bin is the greatest. Mirrored by cuaug/_roi.py.
+// Max pooling on a GPU that remembers which sample of each bin is the greatest.
 struct RoiArgmaxRecord : RoiRecord {
     FeatureMap argmax;          // [K, C, out_height, out_width]: samples as `pack_sample` numbers them
                                 // (detection/roi_by_sample.cuh); -1: none. Data null: not requested
     long long argmax_is_int32;  // else int64; int32 holds rows and columns below 2^15
 };
 
-// A deterministic backward pass on a GPU. Mirrored by cuaug/_roi.py.
+// A deterministic backward pass on a GPU.
 struct RoiBackwardRecord : RoiArgmaxRecord {
     RegionBounds* bounds;  // [K]
     StoredBins* bins;      // [K]

@@ -5,7 +5,7 @@
 
 namespace cuaug {
 
-// IoU of boxes of two sets, in each of N samples. Mirrored by cuaug/_rotated.py.
+// IoU of boxes of two sets, in each of N samples.
 struct RotatedIouRecord {
     TypedArray a;  // [N, P, 5]: center x and y, width, height, degrees
     TypedArray b;  // [N, Q, 5]

@@ -4,7 +4,7 @@
 
 namespace cuaug {
 
-// Soft-NMS (Bodla et al. 2017) in each of N samples. Mirrored by cuaug/_soft_nms.py.
+// Soft-NMS (Bodla et al. 2017) in each of N samples.
 struct SoftNmsRecord {
     TypedArray boxes;   // [N, K, 4]: left, top, right, bottom
     TypedArray scores;  // [N, K]
