@@ -13,6 +13,8 @@ ARGS    ?=
 VENV    := .venv
 PY      := $(VENV)/bin/python
 PIP     := $(PY) -m pip --disable-pip-version-check --quiet
+# For what compiles the extension: shows each file that is compiled, since that takes one to two minutes.
+PIP_SHOW := --disable-pip-version-check --verbose
 BUILD   := scikit-build-core>=0.11 pybind11>=3.0 cmake>=3.18 ninja
 DEMO    := matplotlib>=3.8 pillow>=11 scikit-image>=0.25 scikit-learn>=1.5 opencv-python-headless>=5
 FUZZ_SECONDS ?= 60
@@ -24,7 +26,7 @@ fuzz: export UBSAN_OPTIONS := abort_on_error=1:print_stacktrace=1
 LINT    := ruff>=0.14 mypy>=1.18
 MAX_WHEEL := 5242880
 
-NATIVE  := pyproject.toml $(shell find cuaug/cpu -name '*.*' 2>/dev/null) $(shell find cuaug/kernels -name '*.cu*' 2>/dev/null)
+NATIVE  := pyproject.toml $(shell find cuaug/cpu -name '*.*pp' -o -name CMakeLists.txt -o -name exports.map 2>/dev/null) $(shell find cuaug/kernels -name '*.cu*' 2>/dev/null)
 SOURCES := $(NATIVE) $(shell find cuaug -name '*.py' 2>/dev/null)
 
 .DEFAULT_GOAL := help
@@ -58,7 +60,7 @@ fuzz: $(VENV)/.test  ## mutated JPEGs: FUZZ_SECONDS under sanitizers, the mutati
 	    ./fuzz -max_total_time=$(FUZZ_SECONDS) -timeout=2 -rss_limit_mb=1024 corpus; \
 	  else $(CXX) $(FUZZ_FLAGS) $(addprefix ../../,tests/fuzz/jpeg_decode.cpp tests/fuzz/mutate.cpp $(JPEG)) -o fuzz -ljpeg && \
 	    ./fuzz $(FUZZ_SECONDS) $$RANDOM corpus/*.jpg; fi
-	$(PY) -m pip --disable-pip-version-check --quiet install --no-build-isolation --no-deps --target build/fuzz/site --upgrade \
+	$(PY) -m pip $(PIP_SHOW) install --no-build-isolation --no-deps --target build/fuzz/site --upgrade \
 	  --config-settings=cmake.define.CUAUG_SANITIZE=ON --config-settings=install.strip=false .
 	LD_PRELOAD=$$($(CXX) -print-file-name=libasan.so) ASAN_OPTIONS=$$ASAN_OPTIONS:detect_leaks=0 PYTHONSAFEPATH=1 \
 	  $(PY) tests/fuzz/sanitized.py build/fuzz/site
@@ -73,7 +75,7 @@ lint: $(VENV)/.lint  ## ruff and mypy
 
 wheel: $(VENV)/.build  ## dist/*.whl, at most 5 MiB, tried in a clean environment outside the source tree
 	rm -rf dist
-	$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist .
+	$(PY) -m pip $(PIP_SHOW) wheel --no-deps --no-build-isolation --wheel-dir dist .
 	@ls -l dist/*.whl
 	@test $$(stat -c %s dist/*.whl) -le $(MAX_WHEEL) || { echo "the wheel is over 5 MiB"; exit 1; }
 	@set -e; wheel=$$(realpath dist/*.whl); away=$$(mktemp -d); trap 'rm -rf "$$away"' EXIT; \
@@ -96,7 +98,7 @@ $(VENV)/.build:
 
 # Editable: Python and kernels are read where they stand, and only the compiled extension is rebuilt.
 $(VENV)/.install: $(VENV)/.build $(NATIVE)
-	$(PIP) install --no-build-isolation --editable .
+	$(PY) -m pip $(PIP_SHOW) install --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/.demo: $(VENV)/.install
@@ -140,7 +142,7 @@ endef
 
 build/site/.stamp: $(SOURCES)
 	@rm -rf build/site
-	$(PYTHON) -m pip --disable-pip-version-check --quiet install --no-deps --target build/site . \
+	$(PYTHON) -m pip $(PIP_SHOW) install --no-deps --target build/site . \
 	  $$($(PYTHON) -c 'import pybind11, scikit_build_core' 2>/dev/null && echo --no-build-isolation)
 	@for p in pytest hypothesis xdist:pytest-xdist; do $(PYTHON) -c "import $${p%%:*}" 2>/dev/null || \
 	  $(PYTHON) -m pip --disable-pip-version-check --quiet install --target build/site $${p##*:}; done

@@ -118,11 +118,11 @@ struct Int {
 template <class T>
 constexpr float max_value = 1.0f;
 template <>
-constexpr float max_value<uint8> = 255.0f;
+inline constexpr float max_value<uint8> = 255.0f;
 template <>
-constexpr float max_value<uint16> = 65535.0f;
+inline constexpr float max_value<uint16> = 65535.0f;
 template <>
-constexpr float max_value<int16> = 32767.0f;
+inline constexpr float max_value<int16> = 32767.0f;
 
 template <class R, class T>
 inline R to_compute(T value) {

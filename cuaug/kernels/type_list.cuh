@@ -7,8 +7,6 @@ namespace cuaug {
 
 template <class... Types>
 struct TypeList {
-    static constexpr int count = sizeof...(Types);
-
     template <class... Others>
     using And = TypeList<Types..., Others...>;
 };
@@ -16,8 +14,6 @@ struct TypeList {
 // Templates over the arithmetic type and the number of channels.
 template <template <class, int> class... Functors>
 struct FunctorList {
-    static constexpr int count = sizeof...(Functors);
-
     template <class R, int K>
     using For = TypeList<Functors<R, K>...>;
 };

@@ -34,7 +34,7 @@ inline void prepare_chain(const native::PointwiseCall& call, const PointwiseReco
                           R max_value, ChainWorkspace<R>& workspace) {
     if (workspace.prepared_channel == first) return;
     workspace.prepared_channel = first;
-    auto column = [&](int i) { return parameter(args, n, i); };
+    auto column = [&](int i) __attribute__((noinline)) { return parameter(args, n, i); };  // every op reads several
     R* params = workspace.params;
     for (int i = 0, first_column = 0; i < call.ops; ++i) {
         const native::ChainOp& chain_op = call.op[i];

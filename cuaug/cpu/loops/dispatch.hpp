@@ -5,6 +5,11 @@
 
 namespace cuaug {
 
+template <class... Types>
+constexpr int size_of_list(TypeList<Types...>) {
+    return sizeof...(Types);
+}
+
 // A type's index in a list.
 template <class Type, class... Types>
 constexpr int index_in(TypeList<Types...>) {

@@ -8,6 +8,8 @@ namespace cuaug {
 template <class T>
 constexpr native::Dtype dtype_of = static_cast<native::Dtype>(index_in<T>(Dtypes()));
 
+inline bool is_image_dtype(native::Dtype dtype) { return static_cast<int>(dtype) < size_of_list(ImageDtypes()); }
+
 template <class Visitor>
 inline auto dispatch_image_dtype(native::Dtype dtype, const Visitor& visit) {
     return dispatch(ImageDtypes(), static_cast<int>(dtype), visit);

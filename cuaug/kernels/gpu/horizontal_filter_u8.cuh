@@ -61,7 +61,7 @@ inline void compute_weights(HorizontalWeights<uint8>& weights, const SourceSpan<
     }
 }
 
-__device__ inline int dot_signed(Word bytes, Word weights, int sum) {
+inline int dot_signed(Word bytes, Word weights, int sum) {
     asm("dp4a.u32.s32 %0, %1, %2, %0;" : "+r"(sum) : "r"(bytes), "r"(weights));
     return sum;
 }
