@@ -89,8 +89,8 @@ class _Regions(NamedTuple):
 
 
 def _regions(dtype: str, group: int, slices: int, height: int, width: int, copied: bool, halves: bool) -> _Regions:
-    """The output regions of a warp (kernels/passes/warp_image.cu): fewer columns where pixels are wide, as four channels
-    of 16 bits are: the source boxes of rotated regions would not fit otherwise.
+    """The output regions of a warp (kernels/passes/warp_image.cu): fewer columns where pixels are wide, as four
+    channels of 16 bits are: the source boxes of rotated regions would not fit otherwise.
 
     All of about the same height, and tall, which costs less, where they leave blocks enough for a GPU. Not of the
     widest pixels: boxes of a sixteenth of a tall region might not fit. Tall ones may have `halves`, unless one of them

@@ -134,7 +134,7 @@ def test_every_kernel_has_a_name_that_is_compiled():
 
 
 def test_the_grid_and_the_kernel_agree_on_which_boxes_are_copied(nvrtc):
-    """`stages_raw` of kernel_config.py, which chooses the columns of a region, and `is_raw_staged` of warp_config.cuh."""
+    """`stages_raw` of kernel_config.py, which chooses a region's columns, and `is_raw_staged` of warp_config.cuh."""
     from cuaug._passes import kernel_config as plans
 
     factors = (

@@ -10,13 +10,17 @@ constexpr int size_of_list(TypeList<Types...>) {
     return sizeof...(Types);
 }
 
-// A type's index in a list.
-template <class Type, class... Types>
-constexpr int index_in(TypeList<Types...>) {
-    int index = 0;
-    static_cast<void>(((is_same_v<Type, Types> || (++index, false)) || ...));
-    return index;
-}
+// A type's index in a list. A class template: GCC 13 rejects a constexpr function in the initializers below.
+template <class Type, class List>
+struct IndexIn;
+template <class Type, class First, class... Others>
+struct IndexIn<Type, TypeList<First, Others...>> {
+    static constexpr int value = is_same_v<Type, First> ? 0 : 1 + IndexIn<Type, TypeList<Others...>>::value;
+};
+template <class Type>
+struct IndexIn<Type, TypeList<>> {
+    static constexpr int value = 0;
+};
 
 // Calls `visit` with a value of the type at an index of the list; every index past the end stands for the last type.
 template <class First, class... Others, class Visitor>

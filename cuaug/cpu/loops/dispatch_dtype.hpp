@@ -6,7 +6,7 @@
 namespace cuaug {
 
 template <class T>
-constexpr native::Dtype dtype_of = static_cast<native::Dtype>(index_in<T>(Dtypes()));
+constexpr native::Dtype dtype_of = static_cast<native::Dtype>(IndexIn<T, Dtypes>::value);
 
 inline bool is_image_dtype(native::Dtype dtype) { return static_cast<int>(dtype) < size_of_list(ImageDtypes()); }
 

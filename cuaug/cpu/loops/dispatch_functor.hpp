@@ -10,13 +10,13 @@
 namespace cuaug {
 
 template <class Geometry>
-constexpr native::Geometry geometry_of = static_cast<native::Geometry>(index_in<Geometry>(Geometries()));
+constexpr native::Geometry geometry_of = static_cast<native::Geometry>(IndexIn<Geometry, Geometries>::value);
 template <class Sampler>
-constexpr native::Sampler sampler_of = static_cast<native::Sampler>(index_in<Sampler>(Samplers()));
+constexpr native::Sampler sampler_of = static_cast<native::Sampler>(IndexIn<Sampler, Samplers>::value);
 template <class Border>
-constexpr native::Border border_of = static_cast<native::Border>(index_in<Border>(Borders()));
+constexpr native::Border border_of = static_cast<native::Border>(IndexIn<Border, Borders>::value);
 template <class Filter>
-constexpr native::Filter filter_of = static_cast<native::Filter>(index_in<Filter>(Filters()));
+constexpr native::Filter filter_of = static_cast<native::Filter>(IndexIn<Filter, Filters>::value);
 
 template <class Visitor>
 inline auto dispatch_geometry(native::Geometry geometry, const Visitor& visit) {
