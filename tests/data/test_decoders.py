@@ -134,28 +134,45 @@ def test_the_engine_is_not_asked_for_what_it_does_in_another_way():
     assert not engine.seen
 
 
-@pytest.mark.parametrize(
-    ("engine", "cpu"), [(25.0, 75.0), (75.0, 75.0), (200.0, 100.0), (1.0, 10_000.0), (10_000.0, 1.0)]
-)
-def test_both_come_to_be_busy(engine, cpu):
-    """A unit of cost takes so many microseconds of either; two parts are begun before one is done."""
+def settled_split(engine, cpu):
+    """The images that the engine gets after 60 batches, each batch's costs, and the seconds that both parts take.
+
+    A unit of cost takes ``engine`` and ``cpu`` microseconds; two parts are begun before one is done.
+    """
     decoders, random = Decoders(FakeEngine()), np.random.default_rng(0)
     begun, done = [0.0, 0.0], np.zeros(2)
     for _ in range(60):
         on_cpu, on_engine = random.uniform(0.2, 2, (2, 256))
         chosen = decoders.for_engine(np.ones(256, bool), on_cpu, on_engine)
         costs = np.array([on_engine[chosen].sum(), np.delete(on_cpu, chosen).sum()])
-        took = costs * (engine, cpu) * 1e-6
-        done = np.maximum(done, begun[-2]) + took
+        seconds = costs * (engine, cpu) * 1e-6
+        done = np.maximum(done, begun[-2]) + seconds
         decoders.engine_pace.learn(costs[0], begun[-2], done[0])
         decoders.cpu_pace.learn(costs[1], begun[-2], done[1])
         begun.append(done.max())
-    if 16 < len(chosen) < 240:
-        assert took[0] == pytest.approx(took[1], rel=0.05)
-    else:
-        assert len(chosen) == (16 if engine > cpu else 240)
-    saved = on_cpu / on_engine
+    return chosen, on_cpu / on_engine, seconds
+
+
+PACES = [(25.0, 75.0), (75.0, 75.0), (200.0, 100.0), (1.0, 10_000.0), (10_000.0, 1.0)]
+
+
+@pytest.mark.parametrize(("engine", "cpu"), PACES)
+def test_loader_engine_gets_the_images_that_save_most(engine, cpu):
+    chosen, saved, _ = settled_split(engine, cpu)
     assert saved[chosen].min() >= np.delete(saved, chosen).max()
+
+
+@pytest.mark.parametrize(("engine", "cpu"), PACES[:3])
+def test_loader_engine_and_cpu_take_equally_long(engine, cpu):
+    chosen, _, seconds = settled_split(engine, cpu)
+    assert 16 < len(chosen) < 240
+    assert seconds[0] == pytest.approx(seconds[1], rel=0.05)
+
+
+@pytest.mark.parametrize(("engine", "cpu", "count"), [(*PACES[3], 240), (*PACES[4], 16)])
+def test_loader_slower_decoder_keeps_a_sixteenth(engine, cpu, count):
+    """Or its pace would never be learned again."""
+    assert len(settled_split(engine, cpu)[0]) == count
 
 
 def test_a_small_batch_says_little():

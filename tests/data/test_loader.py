@@ -1,13 +1,14 @@
 """The loader: what it yields is what decoding everything and running the recipe would give."""
 
+import inspect
 import io as memory
 import itertools
 import os
+import queue
 import signal
 import sys
 import tarfile
 import threading
-import time
 import warnings
 from pathlib import Path
 
@@ -16,13 +17,15 @@ import pytest
 from helpers.child_process import ended, started
 from helpers.compare import Tolerance, assert_equal
 from helpers.loader import RECIPES, encoded, photographs
+from helpers.replace import replace_everywhere
 from helpers.thinning import thinned
 
 import cuaug
 import cuaug.io
 from cuaug import transforms as T
 from cuaug.__main__ import main
-from cuaug.data import Collate, ImageFiles, Loader
+from cuaug._codecs import other_formats
+from cuaug.data import Collate, ImageFiles, Loader, prefetch
 from cuaug.data import epoch_order as _order
 from cuaug.data.crops import alike
 from cuaug.data.decode_regions import Boxes, covered
@@ -446,9 +449,7 @@ for batch in iterator:
 """
     child = started(program)
     workers = [int(pid) for pid in child.stdout.readline().split()]
-    start = time.perf_counter()
     _, warned = child.communicate(timeout=60)
-    assert time.perf_counter() - start < 10
     assert child.returncode != 0
     assert "Error" in warned
     assert len(workers) == 2
@@ -469,10 +470,8 @@ def test_an_abandoned_loader_leaves_no_thread(files):
     iterator = iter(loader)
     next(iterator)
     assert ours()
-    start = time.perf_counter()
     del iterator
     assert not ours()
-    assert time.perf_counter() - start < 5
 
 
 @pytest.mark.alone
@@ -521,15 +520,38 @@ def test_links_that_lead_back_are_not_followed(tmp_path, files):
     assert len(ImageFiles(tmp_path)) == 1
 
 
-def test_warnings_are_left_alone():
-    before = list(warnings.filters)
-    image = next(photographs(1))
-    for _ in Loader([encoded(image, format="PNG")] * 40, 4, [T.RandomResizedCrop(8)], library="numpy"):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            time.sleep(0.001)
-            warnings.warn("seen", stacklevel=1)
-        assert len(caught) == 1
+def test_loader_leaves_warning_filters_alone(monkeypatch):
+    """They belong to the process: a decoding thread that set and restored them would undo what another has set."""
+    before, decoding, go_on = list(warnings.filters), threading.Event(), threading.Event()
+    decode = other_formats.decode
+
+    def decode_between(file, *rest):
+        return decode(BetweenReads(file), *rest)
+
+    class BetweenReads:
+        """A file whose data are read while the filters of the test's thread are changed."""
+
+        def __init__(self, file):
+            self.file = file
+
+        def __getattr__(self, name):
+            if name == "data":
+                decoding.set()
+                assert go_on.wait(30)
+            return getattr(self.file, name)
+
+    replace_everywhere(monkeypatch, other_formats, "decode", decode_between)
+    loader = Loader([encoded(next(photographs(1)), format="PNG")], 1, [T.RandomResizedCrop(8)], library="numpy")
+    thread = threading.Thread(target=lambda: list(loader))
+    thread.start()
+    assert decoding.wait(30)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        go_on.set()
+        thread.join(30)
+        warnings.warn("seen", stacklevel=1)
+    assert not thread.is_alive()
+    assert len(caught) == 1
     assert warnings.filters == before
 
 
@@ -571,15 +593,16 @@ def test_an_error_in_the_recipe_is_the_caller_s(files):
 @pytest.mark.alone
 def test_an_interrupt_between_any_two_steps_ends_it():
     """One where a lock has just been taken, and `with` does not know of it, would leave both threads waiting."""
-    found = []
+    found, files = [], {inspect.getfile(module) for module in (prefetch, threading, queue)}
 
     def take(step):
         batches, seen = iter(Ahead(itertools.count(), 2, "cuaug-test")), 0
 
         def interrupt(frame, event, argument):
             nonlocal seen
-            traced = Path(frame.f_code.co_filename).name in {"prefetch.py", "threading.py", "queue.py"}
-            if traced and (event == "line" or (event == "return" and frame.f_code.co_name != "__iter__")):
+            if frame.f_code.co_filename in files and (
+                event == "line" or (event == "return" and frame.f_code.co_name != "__iter__")
+            ):
                 seen += 1
                 if seen == step:
                     sys.settrace(None)
@@ -610,31 +633,27 @@ def test_an_interrupt_between_any_two_steps_ends_it():
 @pytest.mark.alone
 def test_an_interrupt_ends_it():
     program = """
-import signal, threading, time
+import signal, threading
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a shell runs this in the background
 import numpy as np
-from helpers.thinning import thinned
 from PIL import Image
 import io
 from cuaug import transforms as T
 from cuaug.data import Loader
 out = io.BytesIO()
 Image.fromarray(np.random.default_rng(0).integers(0, 255, (300, 300, 3), "uint8")).save(out, "JPEG")
-print("ready", flush=True)
 try:
-    for batch in Loader([out.getvalue()] * 100000, 8, [T.RandomResizedCrop(64)], library="numpy"):
-        pass
+    for number, batch in enumerate(Loader([out.getvalue()] * 100000, 8, [T.RandomResizedCrop(64)], library="numpy")):
+        if number == 2:
+            print("ready", flush=True)
 except KeyboardInterrupt:
     print([t.name for t in threading.enumerate() if t.name.startswith("cuaug")])
 """
     child = started(program)
     assert child.stdout.readline().strip() == "ready"
-    time.sleep(0.5)
-    start = time.perf_counter()
     child.send_signal(signal.SIGINT)
-    said, warned = child.communicate(timeout=20)
+    said, warned = child.communicate(timeout=60)
     assert (child.returncode, said.strip()) == (0, "[]"), warned
-    assert time.perf_counter() - start < 5
 
 
 @pytest.mark.alone

@@ -52,6 +52,12 @@ def test_every_public_function_of_a_module_is_the_package_s(module):
     assert all(getattr(cuaug, name) is getattr(module, name) for name in listed)
 
 
+@pytest.mark.parametrize("name", cuaug.__all__)
+def test_public_name_is_listed_and_has_a_docstring(name):
+    assert name in dir(cuaug)
+    assert getattr(cuaug, name).__doc__
+
+
 def test_every_warp_has_a_case_and_an_oracle():
     assert set(FIRST) == {name for module in WARPS for name in functions(module)}
     assert all(callable(getattr(reference, op)) for op in FIRST)

@@ -3,8 +3,6 @@
 import pytest
 from helpers.child_process import python
 
-import cuaug
-
 
 def test_import_brings_numpy_and_the_standard_library_alone():
     program = """
@@ -18,13 +16,19 @@ print(sorted(new - set(sys.stdlib_module_names) - {"cuaug", "numpy"}))
 
 
 @pytest.mark.alone
-def test_import_takes_less_than_100_ms_over_numpy(tmp_path):
-    """Of the thread that imports (those that NumPy's BLAS starts spin for a while), the best of several, and with
-    bytecode, which the first of them writes where the environment forbids it and which an installed package has."""
-    program = "import numpy, time; t = time.thread_time(); import cuaug; print(time.thread_time() - t)"
+def test_import_takes_less_than_twice_the_time_of_numpy(tmp_path):
+    """Processor time of the thread that imports, the best of several: NumPy's import is the clock. With bytecode, which
+    the first of them writes where the environment forbids it and which an installed package has."""
+    program = """
+from time import thread_time
+begin = thread_time()
+import numpy
+middle = thread_time()
+import cuaug
+print((thread_time() - middle) / (middle - begin))
+"""
     bytecode = {"PYTHONDONTWRITEBYTECODE": None, "PYTHONPYCACHEPREFIX": str(tmp_path)}
-    best = min(float(python(program, **bytecode)[0]) for _ in range(8))
-    assert best < 0.1, f"{best * 1e3:.0f} ms"
+    assert min(float(python(program, **bytecode)[0]) for _ in range(5)) < 2
 
 
 def test_without_a_gpu_the_cpu_works_and_a_gpu_request_says_what_is_missing():
@@ -44,10 +48,3 @@ except cuaug.BackendError as error:
 """
     message, _ = python(program, CUDA_VISIBLE_DEVICES="-1")
     assert "driver" in message or "GPU" in message, message
-
-
-def test_every_public_name_is_listed_and_has_a_docstring():
-    for name in cuaug.__all__:
-        thing = getattr(cuaug, name)
-        assert not callable(thing) or thing.__doc__, name
-    assert set(cuaug.__all__) <= set(dir(cuaug))

@@ -42,10 +42,13 @@ def test_info_is_json_and_imports_nothing():
     assert facts["extension"] is True
 
 
-def test_info_reads_well():
-    done = run("info")
+def test_info_prints_every_fact_of_its_json():
+    done, facts = run("info"), json.loads(run("info", "--json").stdout)
     assert done.returncode == 0, done.stderr
-    assert all(len(line) > 22 and line[21] == " " for line in done.stdout.splitlines())
+    printed = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    assert list(printed) == list(facts)
+    assert printed["python"] == facts["python"]
+    assert printed["kernel_cache"] == str(facts["kernel_cache"])
 
 
 @pytest.mark.parametrize(

@@ -84,3 +84,16 @@ def random_jpeg(rng, size, samplings, *, restart=0, interleaved=True, adobe=None
                 levels[component] = put_block(bits, rng, levels[component], busy)
         out += bits.end()
     return out + b"\xff\xd9"
+
+
+def marker_bombs():
+    """Segments by kind: very many of them, or very large ones."""
+    exif = b"Exif\0\0MM\0*\0\0\0\x08\xff\xff" + b"\0" * 60_000
+    icc = [segment(0xE2, b"ICC_PROFILE\0" + bytes([i, 255]) + b"\7" * 1_000) for i in range(1, 256)]
+    return {
+        "COM": [segment(0xFE, b"")] * 100_000, "APP0": [segment(0xE0, b"")] * 100_000,
+        "APP1": [segment(0xE1, b"Exif\0\0MM\0*\0\0\0\x08")] * 100_000,
+        "APP2": [segment(0xE2, b"ICC_PROFILE\0")] * 100_000,
+        "EXIF of 64 KB": [segment(0xE1, exif)], "255 EXIFs of 64 KB": [segment(0xE1, exif)] * 255,
+        "ICC": icc, "ICC without its end": icc[:-1],
+    }  # fmt: skip

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from helpers.gil import runs_during
 from helpers.replace import replace_everywhere
 
 from cuaug import _check
@@ -101,11 +102,7 @@ def test_other_threads_go_on_while_the_driver_waits(kind):
     libc = ctypes.CDLL(None)
     quarter = _launch._CONFIG.pack(0, 0, 250_000_000, *[0] * 7)
     launches = kind(_driver.address(libc.nanosleep), [(0, quarter, b"", [])])
-    thread, turns = threading.Thread(target=launches.run, args=(0, ())), 0
-    thread.start()
-    while thread.is_alive():
-        turns += 1
-    assert turns > 1000
+    assert runs_during(lambda: launches.run(0, ()))
 
 
 class Runtime:

@@ -1,7 +1,6 @@
 """Files that are damaged or made to harm: nothing leaves the decoder but an array or the family of DecodeError."""
 
 import contextlib
-import functools
 import gc
 import threading
 import time
@@ -17,10 +16,9 @@ from helpers.jpeg import (
     encoded,
     piece,
     segments,
-    with_segments,
 )
 from helpers.jpeg_fuzz import FOUR_MEGAPIXELS, allowed, mutated
-from helpers.jpeg_writer import segment
+from helpers.jpeg_writer import marker_bombs
 from helpers.thinning import thinned
 
 import cuaug
@@ -70,7 +68,7 @@ def test_a_file_cut_anywhere_is_found_out(kind):
 
 BOMBS = """
 import functools
-import resource, time
+import resource
 import numpy as np
 import cuaug.io as cio, cuaug
 from helpers.jpeg import claiming, encoded, frame, with_byte
@@ -84,11 +82,11 @@ def claim(kind, *size):
 sizes = [(65535, 65535), (65500, 65500), (32000, 32000), (16384, 1), (1, 65535), (0, 100), (100, 0)]
 [cio.decode_jpeg(files["baseline"]) for _ in range(3)]
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-worst = tried = 0
+tried = 0
 for kind in ("baseline", "progressive", "arithmetic"):
     for size in sizes:
         for call in (cio.decode_jpeg, lambda data: cio.decode_and_crop_jpeg(data, 0, 0, 1, 1)):
-            start, tried = time.thread_time(), tried + 1
+            tried += 1
             try:
                 call(claim(kind, *size))
             except cuaug.DecodeError as error:
@@ -98,17 +96,16 @@ for kind in ("baseline", "progressive", "arithmetic"):
                 # A small claim: a pixel at the top is read without the rest, and arithmetic coding never ends.
                 assert (call is not cio.decode_jpeg or kind == "arithmetic") and size == (16384, 1), (kind, size)
                 continue
-            worst = max(worst, time.thread_time() - start)
             assert large == (max(size) >= 32000 and min(size) > 0), (kind, size, reason)
-print(tried, worst, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+print(tried, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
 
 
 @pytest.mark.alone
 def test_claims_of_size_are_refused_at_once():
-    tried, seconds, kilobytes = python(BOMBS)[0].split()
+    """To decode what they claim would take two seconds and gigabytes each."""
+    tried, kilobytes = python(BOMBS, timeout=60)[0].split()
     assert int(tried) == 42
-    assert float(seconds) < 0.010
     assert int(kilobytes) < 16 << 10
 
 
@@ -119,36 +116,33 @@ def of_many_scans(count, height, width):
     return file[:-2] + file[start:-2] * count + b"\xff\xd9"
 
 
-def least_seconds(call):
-    """Of this thread, in the quickest of three."""
-    taken = []
-    for _ in range(3):
-        start = time.thread_time()
-        call()
-        taken.append(time.thread_time() - start)
-    return min(taken)
-
-
-@functools.cache
-def seconds_of_scans_that_are_allowed(size):
-    file = of_many_scans(80, *size)  # beside about ten of its own
-    return least_seconds(lambda: cio.decode_jpeg(file, strict=False))
-
-
 @pytest.mark.alone
 @pytest.mark.parametrize("size", [(16, 16), (2048, 4096)], ids=str)
 @pytest.mark.parametrize("scans", [101, 500, 5_000])
 def test_scans_are_counted(scans, size):
-    """However many there are, it takes no longer than as many as are allowed."""
     file = of_many_scans(scans, *size)
-
-    def refused():
-        with pytest.raises(cuaug.ImageTooLarge, match="more than 100 scans"):
-            cio.decode_jpeg(file, strict=False)
-
-    assert least_seconds(refused) < 2 * seconds_of_scans_that_are_allowed(size) + 0.005
+    with pytest.raises(cuaug.ImageTooLarge, match="more than 100 scans"):
+        cio.decode_jpeg(file, strict=False)
     with pytest.raises(cuaug.DecodeError):
         cio.decode_jpeg(file)
+
+
+def processor_time(file):
+    """Of this thread, in the quickest of three."""
+    seconds = []
+    for _ in range(3):
+        begin = time.thread_time()
+        with contextlib.suppress(cuaug.ImageTooLarge):
+            cio.decode_jpeg(file, strict=False)
+        seconds.append(time.thread_time() - begin)
+    return min(seconds)
+
+
+@pytest.mark.alone
+def test_decode_jpeg_stops_at_the_limit_of_scans():
+    """5,000 scans take as long as the 100 that are allowed, not 50 times as long."""
+    allowed = of_many_scans(80, 512, 512)  # beside about ten of its own
+    assert processor_time(of_many_scans(5_000, 512, 512)) < 10 * processor_time(allowed)
 
 
 def test_the_limit_of_scans_can_be_lifted():
@@ -158,27 +152,22 @@ def test_the_limit_of_scans_can_be_lifted():
         cio.decode_jpeg(by_pillow(np.zeros((16, 16, 3), np.uint8), progressive=True), max_scans=5)
 
 
-def marker_bombs():
-    exif = b"Exif\0\0MM\0*\0\0\0\x08\xff\xff" + b"\0" * 60_000
-    icc = [segment(0xE2, b"ICC_PROFILE\0" + bytes([i, 255]) + b"\7" * 1_000) for i in range(1, 256)]
-    return {
-        "COM": [segment(0xFE, b"")] * 100_000, "APP0": [segment(0xE0, b"")] * 100_000,
-        "APP1": [segment(0xE1, b"Exif\0\0MM\0*\0\0\0\x08")] * 100_000,
-        "APP2": [segment(0xE2, b"ICC_PROFILE\0")] * 100_000,
-        "EXIF of 64 KB": [segment(0xE1, exif)], "255 EXIFs of 64 KB": [segment(0xE1, exif)] * 255,
-        "ICC": icc, "ICC without its end": icc[:-1],
-    }  # fmt: skip
+MARKERS = """
+import numpy as np
+import cuaug.io as cio
+from helpers.jpeg import by_pillow, with_segments
+from helpers.jpeg_writer import marker_bombs
+file = by_pillow(np.zeros((16, 16, 3), np.uint8))
+filled = with_segments(file, *marker_bombs()[{kind!r}])
+assert cio.read_header(filled)[:2] == (16, 16)
+assert np.array_equal(cio.decode_jpeg(filled), cio.decode_jpeg(file))
+"""
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("kind", marker_bombs())
-def test_markers_take_no_time(kind):
-    file = by_pillow(np.zeros((16, 16, 3), np.uint8))
-    filled = with_segments(file, *marker_bombs()[kind])
-    start = time.thread_time()
-    assert cio.read_header(filled)[:2] == (16, 16)
-    assert np.array_equal(cio.decode_jpeg(filled), cio.decode_jpeg(file))
-    assert time.thread_time() - start < 0.5
+def test_decode_jpeg_many_markers_take_linear_time(kind):
+    """To look at each pair of 100,000 markers would take minutes."""
+    python(MARKERS.format(kind=kind), timeout=60)
 
 
 MEMORY = """
@@ -206,7 +195,6 @@ LEAK = """
 import numpy as np, psutil
 import cuaug.io as cio, cuaug
 from helpers.jpeg import SEED, by_pillow, encoded, photographs
-from helpers.thinning import thinned
 rng = np.random.default_rng(SEED)
 photo = np.tile(photographs()[0], (4, 4, 1))
 whole = [encoded(photo), encoded(photo, progressive=True), by_pillow(photo, "CMYK"), by_pillow(photo, "L")]

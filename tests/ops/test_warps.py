@@ -20,7 +20,7 @@ from helpers.arrays import (
     to_layout,
     white,
 )
-from helpers.compare import EXACT, Tolerance, assert_equal, describe, to_numpy
+from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
 from hypothesis import given
 from hypothesis import strategies as st
 from tables import warp_reference as reference
@@ -576,7 +576,3 @@ def test_a_far_neighbour_in_a_map_takes_nothing_from_a_coordinate(far):
     expected = reference.remap(batch[0], map_x.astype(float), map_y.astype(float))[None]
     tolerance = Tolerance(absolute=1e-4, reason="the contract for float32 images")
     same(cuaug.remap(batch, map_x, map_y), expected.astype("float32"), tolerance)
-
-
-def test_the_description_of_a_result_is_its_input_s():
-    assert describe(cuaug.hflip(images(("numpy", "cpu")))) == ("numpy", "cpu", "uint8")

@@ -54,6 +54,8 @@ def test_a_planted_difference_fails(actual, expected, said):
         (Tolerance(absolute=1, exact=0.995), 1, 0.01, False),
         (Tolerance(relative=0.01), 0.5, 1.0, False),
         (Tolerance(relative=0.6), 0.5, 1.0, True),
+        (Tolerance(absolute=1, beyond=0.005), 7, 0.004, True),
+        (Tolerance(absolute=1, beyond=0.005), 7, 0.006, False),
     ],
 )
 def test_tolerance_and_share(tolerance, by, share, passes):

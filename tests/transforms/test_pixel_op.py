@@ -380,7 +380,6 @@ def test_without_a_compiler_an_error_says_what_to_install(tmp_path):
 def test_everything_else_runs_without_a_compiler(tmp_path):
     program = """
 import numpy as np
-from helpers.thinning import thinned
 from cuaug import transforms as T
 aug = T.Compose([T.RandomInvert(1.0), T.ColorJitter(contrast=(1, 1.01))])
 T.PixelOp("Unused", "px")

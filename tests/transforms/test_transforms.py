@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from helpers.arrays import put, seeded
-from helpers.compare import to_numpy
+from helpers.compare import Tolerance, assert_equal
 from scipy import stats
 
 import cuaug
@@ -788,7 +788,8 @@ OTHERS = [T.RandomEqualize(1.0), T.RandomOrder(EFFECTIVE[:3]), T.RandomChoice(EF
 def test_a_gpu_makes_what_a_cpu_makes(transform, library):
     images = batch()
     wanted = T.Compose([transform], seed=3)(images, ids=11)
-    result = to_numpy(T.Compose([transform], seed=3)(put(images, (library, "cuda")), ids=11, layout="NHWC"))
-    assert result.shape == wanted.shape
-    near = np.abs(result.astype(int) - wanted) <= 1
-    assert near.mean() > 0.995, near.mean()  # the nearest pixel is another one where a coordinate is halfway
+    result = T.Compose([transform], seed=3)(put(images, (library, "cuda")), ids=11, layout="NHWC")
+    halfway = "the nearest pixel is another one where a coordinate is halfway between two"
+    tolerance = Tolerance(absolute=1, beyond=0.005, reason=halfway)
+    dtype = str(wanted.dtype)
+    assert_equal(result, wanted, library=library, device="cuda:0", dtype=dtype, tolerance=tolerance)
