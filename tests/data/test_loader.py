@@ -600,9 +600,8 @@ def test_an_interrupt_between_any_two_steps_ends_it():
 
         def interrupt(frame, event, argument):
             nonlocal seen
-            if frame.f_code.co_filename in files and (
-                event == "line" or (event == "return" and frame.f_code.co_name != "__iter__")
-            ):
+            code = frame.f_code
+            if code.co_filename in files and (event == "line" or (event == "return" and code.co_name != "__iter__")):
                 seen += 1
                 if seen == step:
                     sys.settrace(None)

@@ -9,7 +9,7 @@ TIE = 1e-5  # a real value this near to a half is a tie: float32 holds levels ab
 
 @dataclasses.dataclass(frozen=True)
 class Tolerance:
-    """Each value within ``absolute + relative * |expected|``, but for the share ``beyond``; the share ``exact`` is equal.
+    """All but the share ``beyond`` within ``absolute + relative * |expected|``, the share ``exact`` equal if rounded.
 
     The exact share leaves out ties: weights of a resize are ratios of small integers, so that exact halves are
     frequent, and rounding errors alone decide which way each one falls, in float64 as in float32.

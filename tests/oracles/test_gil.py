@@ -1,0 +1,13 @@
+"""The helper that asks whether a call gives up the interpreter's lock must tell the two kinds apart."""
+
+import threading
+
+from helpers.gil import runs_during
+
+
+def test_runs_during_finds_a_call_that_waits():
+    assert runs_during(lambda: threading.Event().wait(0.05))
+
+
+def test_runs_during_finds_a_call_that_holds_the_lock():
+    assert not runs_during(lambda: sum(range(3_000_000)))
