@@ -76,7 +76,7 @@ def slots_of(files, engine, divisor=1, groups=None):
 
 
 @pytest.mark.parametrize("count", [1, 2, 9])
-def test_each_image_comes_into_its_slot_whoever_decodes_it(count):
+def test_loader_decoders_fill_every_slot(count):
     files, engine = photos(count), FakeEngine()
     found, _ = slots_of(files, engine)
     for image, file in zip(found, files, strict=True):
@@ -84,7 +84,7 @@ def test_each_image_comes_into_its_slot_whoever_decodes_it(count):
     assert 0 < len(engine.seen[0]) <= max(1, count - 1)
 
 
-def test_groups_of_slots_share_one_call():
+def test_loader_decoders_take_groups_in_one_call():
     files, engine = photos(9), FakeEngine()
     groups = [np.array(places) for places in ([4, 1], [8], [0, 2, 3, 7, 5], [6])]
     found, _ = slots_of(files, engine, groups=groups)
@@ -94,7 +94,7 @@ def test_groups_of_slots_share_one_call():
     assert 0 < len(engine.seen[0]) < 9
 
 
-def test_an_image_that_is_bad_before_it_is_decoded_is_not_for_the_engine():
+def test_loader_decoders_skip_bad_headers_on_engine():
     how = Decoding(2, True, True, _limits.limits_of())
     found = Encoded(photos(4), how)
     found.bad[1] = "too small"
@@ -102,14 +102,14 @@ def test_an_image_that_is_bad_before_it_is_decoded_is_not_for_the_engine():
     assert found.engine_takes(regions).tolist() == [True, False, True, True]
 
 
-def test_what_the_engine_fails_at_is_for_the_cpu():
+def test_loader_decoders_fall_back_to_cpu():
     files = photos()
     found, batch = slots_of(files, FakeEngine(fails=files[:3]))
     np.testing.assert_array_equal(found[1], io.decode_jpeg(files[1]))
     assert not batch.bad
 
 
-def test_what_cannot_be_decoded_is_named_by_the_cpu():
+def test_loader_decoders_name_undecodable_files():
     files = photos()
     files[0] = files[0][:200] + bytes(100) + files[0][300:]
     files[5] = b"\xff\xd8\xff\xe0nothing"
@@ -118,7 +118,7 @@ def test_what_cannot_be_decoded_is_named_by_the_cpu():
     assert sorted(batch.bad) == [0, 5]
 
 
-def test_the_engine_is_not_asked_for_what_it_does_in_another_way():
+def test_loader_decoders_keep_unsupported_files_on_cpu():
     files = photos(6)
     image = next(iter(photographs(1)))
     files[0] = io.encode_jpeg(image, progressive=True)
@@ -175,7 +175,7 @@ def test_loader_slower_decoder_keeps_a_sixteenth(engine, cpu, count):
     assert len(settled_split(engine, cpu)[0]) == count
 
 
-def test_a_small_batch_says_little():
+def test_loader_small_batch_hardly_changes_pace():
     """An epoch's last batch, or one of bad files: what its few images take is mostly how long it takes to begin."""
     decoders = Decoders(FakeEngine())
     for pace, each in ((decoders.engine_pace, 1e-10), (decoders.cpu_pace, 1e-9)):
@@ -188,7 +188,7 @@ def test_a_small_batch_says_little():
     assert Decoders(None).cpu_pace.each > 0
 
 
-def test_the_engine_gets_what_it_can_and_the_cpu_never_nothing():
+def test_loader_engine_leaves_some_images_to_cpu():
     decoders, costs = Decoders(FakeEngine()), np.ones((2, 32))
     able = np.arange(32) % 2 == 0
     decoders.cpu_pace, decoders.engine_pace = Pace(1.0), Pace(1e-9)
@@ -198,7 +198,7 @@ def test_the_engine_gets_what_it_can_and_the_cpu_never_nothing():
     assert len(Decoders(None).for_engine(able, *costs)) == 0
 
 
-def test_what_a_region_costs():
+def test_loader_decode_cost_depends_on_region():
     files = photos(4)
     found = Encoded(files, Decoding(2, True, True, _limits.limits_of()))
     height, width = found.sizes.T
@@ -215,12 +215,12 @@ def test_what_a_region_costs():
 
 
 @pytest.mark.parametrize(("how", "message"), [({"decoder": "gpu"}, "decoder"), ({"decoder": "hybrid"}, "'cpu'")])
-def test_decoders_that_are_not_there_are_refused(how, message):
+def test_loader_rejects_missing_decoders(how, message):
     with pytest.raises(ValueError, match=message):
         Loader(photos(2), 2, **how)
 
 
-def test_a_device_needs_a_gpu():
+def test_decode_jpeg_device_needs_gpu():
     if cuaug.is_available():
         pytest.skip("there is one")
     with pytest.raises(cuaug.BackendError, match=r"CuPy|driver"):
@@ -228,17 +228,17 @@ def test_a_device_needs_a_gpu():
 
 
 @pytest.mark.parametrize("device", ["gpu", "cuda:x", 1.5, "1", True])
-def test_what_is_no_device_is_refused(device):
+def test_decode_jpeg_rejects_unknown_device(device):
     with pytest.raises(ValueError, match="device"):
         io.decode_jpeg(photos(1)[0], device=device)
 
 
-def test_out_says_where_the_result_is():
+def test_decode_jpeg_out_decides_device():
     with pytest.raises(ValueError, match="device"):
         io.decode_jpeg(photos(1)[0], device="cuda", out=np.empty((1, 1, 3), np.uint8))
 
 
-def test_the_engine_takes_baseline_files_in_colour_that_are_whole():
+def test_loader_engine_takes_complete_baseline_colour_files():
     image = next(iter(photographs(1)))
     cmyk = memory.BytesIO()
     Image.fromarray(image).convert("CMYK").save(cmyk, "JPEG")

@@ -49,7 +49,7 @@ def whole(files, recipe, ids, epoch):
 
 
 @pytest.mark.parametrize("name", RECIPES)
-def test_a_batch_is_what_decoding_everything_would_give(files, name):
+def test_loader_batches_equal_full_decoding(files, name):
     recipe = T.Compose(RECIPES[name], seed=3)
     loader = Loader(files, 4, recipe, library="numpy", dct_scale=False)
     loader.epoch = 2
@@ -63,13 +63,13 @@ def test_a_batch_is_what_decoding_everything_would_give(files, name):
     assert len(seen) == len(files)
 
 
-def test_the_end_of_a_recipe_draws_as_the_whole(files):
+def test_loader_recipe_after_draws_as_whole_recipe(files):
     recipe = T.Compose([T.RandomInvert(), T.RandomResizedCrop(24), T.RandomHorizontalFlip()], seed=3).after(1)
     ((images, _),) = Loader(files, 23, recipe, library="numpy", dct_scale=False)
     assert_equal(images, whole(files, recipe, range(23), 0), tolerance=ONE_LEVEL)
 
 
-def test_a_large_image_is_decoded_at_a_fraction_of_its_resolution():
+def test_loader_decodes_large_image_at_reduced_resolution():
     """One half of 300 is 150: the region that `Resize` needs; pixels are those of a decoder that halves."""
     image = next(photographs(1, 300, 301))
     file = encoded(image)
@@ -82,7 +82,7 @@ def test_a_large_image_is_decoded_at_a_fraction_of_its_resolution():
     assert apart[1] < min(apart[0], apart[2]) / 2
 
 
-def test_boxes_of_scaled_images_lie_where_they_lay(files):
+def test_loader_boxes_follow_reduced_resolution(files):
     """A smooth image: wherever a box is, and at whatever scale it is decoded, its pixels are the plane's."""
     y, x = np.mgrid[:400, :600]
     plane = np.stack([y / 400, x / 600, (x + y) / 1000], 2)
@@ -100,7 +100,7 @@ def test_boxes_of_scaled_images_lie_where_they_lay(files):
 
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("batch_size", [1, 4, 50])
-def test_threads_and_batch_sizes_change_nothing(files, threads, batch_size):
+def test_loader_threads_and_batch_size_do_not_change_results(files, threads, batch_size):
     recipe = T.Compose(RECIPES["crop and flip"], seed=3)
 
     def images(**how):
@@ -111,7 +111,7 @@ def test_threads_and_batch_sizes_change_nothing(files, threads, batch_size):
     assert_equal(images(batch_size=batch_size, threads=threads, prefetch=threads), images(batch_size=7))
 
 
-def test_epochs_differ_and_repeat(files):
+def test_loader_epochs_differ_and_repeat(files):
     def epochs(seed):
         loader = Loader(files, 8, RECIPES["crop and flip"], shuffle=True, seed=seed, library="numpy")
         return [np.concatenate([batch.ids for batch in loader]).tolist() for _ in range(3)]
@@ -126,7 +126,7 @@ def test_epochs_differ_and_repeat(files):
 @pytest.mark.parametrize("count", [0, 1, 7, 24, 25, 31])
 @pytest.mark.parametrize("world", [1, 2, 5])
 @pytest.mark.parametrize("last", ["drop", "partial", "pad"])
-def test_ranks_share_an_epoch(count, world, last):
+def test_loader_ranks_share_an_epoch(count, world, last):
     turn = _order.order(count, 4, 1, True)
     steps = _order.batches(count, 4, world, last)
     taken = [[_order.batch(turn, i, 4, rank, world, last) for i in range(steps)] for rank in range(world)]
@@ -141,7 +141,7 @@ def test_ranks_share_an_epoch(count, world, last):
     assert together == alone
 
 
-def test_it_goes_on_exactly_where_its_state_was_taken(files):
+def test_loader_state_dict_resumes(files):
     def loader():
         return Loader(files, 3, T.Compose(RECIPES["crop and flip"], seed=1), shuffle=True, library="numpy", prefetch=4)
 
@@ -166,7 +166,7 @@ def test_it_goes_on_exactly_where_its_state_was_taken(files):
         Loader(files, 2, seed=1, library="numpy").load_state_dict(state)
 
 
-def test_two_iterations_at_once_keep_apart(files):
+def test_loader_iterators_are_independent(files):
     files = files * 10
     loader = Loader(files, 4, T.Compose(RECIPES["crop and flip"], seed=1), library="numpy")
     expected = list(loader), list(loader)
@@ -176,7 +176,7 @@ def test_two_iterations_at_once_keep_apart(files):
         assert_equal(batches[1].images, batches[3].images)
 
 
-def test_an_epoch_that_is_set_is_the_next_one(files):
+def test_loader_set_epoch_is_next(files):
     loader = Loader(files, 4, T.Compose(RECIPES["crop and flip"], seed=1), library="numpy")
     for _ in loader:
         loader.epoch = 7
@@ -194,7 +194,7 @@ def test_an_epoch_that_is_set_is_the_next_one(files):
         lambda **how: [T.RandomResizedCrop((29, 24), **how)],
     ],
 )
-def test_boxes_are_those_of_the_recipe_at_every_size(recipe, antialias, interpolation):
+def test_loader_decode_box_equals_recipe_box(recipe, antialias, interpolation):
     """Larger and smaller ones than the result, in one batch: no pixel of a neighbour or of what lay in memory."""
     rng = np.random.default_rng(0)
     sizes = [(1, 1), (1, 50), (40, 1), (30, 30), (450, 450), *rng.integers(8, 200, (20, 2)).tolist()]
@@ -227,14 +227,14 @@ def damaged(tmp_path_factory):
     return paths, bad
 
 
-def test_bad_files_are_raised_with_their_index_and_path(damaged):
+def test_loader_on_error_raise_names_index_and_path(damaged):
     paths, bad = damaged
     with pytest.raises(cuaug.DecodeError, match=rf"image 7 \(.*{paths[7].name}\)") as caught:
         list(Loader(paths, 16, RECIPES["crop and flip"], library="numpy"))
     assert (caught.value.index, caught.value.source) == (min(bad), str(paths[7]))
 
 
-def test_bad_files_are_skipped_and_listed(damaged):
+def test_loader_on_error_skip_lists_bad_files(damaged):
     paths, bad = damaged
     loader = Loader(paths, 16, RECIPES["crop and flip"], on_error="skip", max_bad=None, library="numpy")
     taken = list(loader)
@@ -248,7 +248,7 @@ def test_bad_files_are_skipped_and_listed(damaged):
         ].lower()
 
 
-def test_a_scan_names_them(damaged, tmp_path, capsys):
+def test_scan_names_bad_files(damaged, tmp_path, capsys):
     paths, bad = damaged
     assert main(["scan", str(paths[0].parent), "--output", str(tmp_path / "bad.txt")]) == 1
     said = capsys.readouterr().out.splitlines()
@@ -260,7 +260,7 @@ def test_a_scan_names_them(damaged, tmp_path, capsys):
     assert "source must be a folder" in capsys.readouterr().err
 
 
-def test_others_stand_in_for_bad_files(damaged):
+def test_loader_on_error_replace_substitutes(damaged):
     paths, bad = damaged
     seen = []
     for batch in Loader(paths, 16, RECIPES["crop and flip"], on_error="replace", max_bad=None, seed=1, library="numpy"):
@@ -275,7 +275,7 @@ def test_others_stand_in_for_bad_files(damaged):
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG"])
-def test_an_image_below_the_crop_is_bad(kind):
+def test_loader_image_smaller_than_crop_is_bad(kind):
     small = encoded(np.zeros((30, 60, 3), np.uint8), format=kind)
     large = encoded(np.full((50, 60, 3), 7, np.uint8), format=kind)
     loader = Loader([small, large], 2, [T.RandomCrop(48)], on_error="skip", max_bad=None, library="numpy")
@@ -286,7 +286,7 @@ def test_an_image_below_the_crop_is_bad(kind):
 
 
 @pytest.mark.parametrize("recipe", [[T.RandomResizedCrop(16)], [T.RandomHorizontalFlip()], []])
-def test_a_batch_may_be_all_bad(recipe):
+def test_loader_batch_may_be_all_bad(recipe):
     bad = [b"\xff\xd8\xff", b""]
     (batch,) = Loader(bad, 2, recipe, on_error="skip", max_bad=None, library="numpy")
     assert batch.ids.tolist() == []
@@ -295,20 +295,20 @@ def test_a_batch_may_be_all_bad(recipe):
         list(Loader(bad, 2, recipe, on_error="replace", max_bad=None, library="numpy"))
 
 
-def test_too_many_bad_files_end_it(damaged):
+def test_loader_max_bad_ends_iteration(damaged):
     paths, _ = damaged
     with pytest.raises(cuaug.DecodeError, match=r"of 2000 images cannot be decoded, more than max_bad=0.01:\n.*7\.jpg"):
         list(Loader(paths, 16, RECIPES["crop and flip"], on_error="skip", library="numpy"))
 
 
-def test_padding_fills_the_last_batch(files):
+def test_loader_last_pad_fills_batch(files):
     *_, last = Loader(files, 10, RECIPES["crop and flip"], last="pad", library="numpy")
     assert last.ids.tolist() == [20, 21, 22, 0, 1, 2, 3, 4, 5, 6]
     assert last.valid.tolist() == [True] * 3 + [False] * 7
     assert len(last.images) == 10
 
 
-def test_folders_are_classes(tmp_path, files):
+def test_image_files_folders_are_classes(tmp_path, files):
     for i, (data, label) in enumerate(files):
         folder = tmp_path / "train" / f"class {label}" / "more"
         folder.mkdir(parents=True, exist_ok=True)
@@ -322,7 +322,7 @@ def test_folders_are_classes(tmp_path, files):
     assert [source[k][0] for k in range(23)] == [files[i][0] for _, i in expected]
 
 
-def test_shards_are_read_in_place(tmp_path, files):
+def test_image_files_reads_shards_in_place(tmp_path, files):
     names = []
     for shard in range(2):
         names.append(tmp_path / f"{shard}.tar")
@@ -340,7 +340,7 @@ def test_shards_are_read_in_place(tmp_path, files):
     assert_equal(tarred, plain)
 
 
-def test_what_is_decoded_covers_the_box_at_the_lowest_resolution_that_will_do():
+def test_loader_decode_region_covers_box_at_lowest_resolution():
     rng = np.random.default_rng(20261121)
     sizes = rng.integers(1, 2000, (4000, 2))
     extent = rng.uniform(0.01, 1, sizes.shape) * sizes
@@ -360,7 +360,7 @@ def test_what_is_decoded_covers_the_box_at_the_lowest_resolution_that_will_do():
     assert (within[:, :2] + within[:, 2:] <= count).all()
 
 
-def test_slots_waste_little():
+def test_loader_slots_waste_little_memory():
     """A tall and a wide image in one batch would need slots as tall and as wide."""
     tall, wide = np.zeros((6000, 16, 3), "uint8"), np.zeros((16, 6000, 3), "uint8")
     extents = np.array([[60_000, 100], [100, 60_000]] * 16)
@@ -372,13 +372,13 @@ def test_slots_waste_little():
     assert np.abs(images.astype(int) - 10 * np.arange(16)[:, None, None, None]).max() <= 1
 
 
-def test_a_shard_that_is_none_is_named(tmp_path):
+def test_image_files_names_invalid_shard(tmp_path):
     (tmp_path / "x.tar").write_bytes(b"\x1f\x8bjunk" * 200)
     with pytest.raises(ValueError, match=r"x\.tar must be an uncompressed tar file"):
         ImageFiles(tmp_path / "x.tar")
 
 
-def test_other_formats_are_decoded_whole(tmp_path):
+def test_loader_decodes_other_formats_whole(tmp_path):
     images = list(photographs(3, 100, 120))
     mixed = [encoded(image, format=kind) for image, kind in zip(images, ("PNG", "JPEG", "BMP"), strict=True)]
     ((made, _),) = Loader(mixed, 3, [T.Resize((30, 30))], library="numpy")
@@ -386,19 +386,19 @@ def test_other_formats_are_decoded_whole(tmp_path):
     assert_equal(made[[0, 2]], expected[[0, 2]])
 
 
-def test_images_of_one_size_need_no_recipe():
+def test_loader_equal_sizes_need_no_recipe():
     images = list(photographs(4, 64, 65))
     ((made, labels),) = Loader([encoded(image, format="PNG") for image in images], 4, library="numpy")
     assert labels is None
     assert_equal(made, np.stack(images))
 
 
-def test_images_of_several_sizes_need_one():
+def test_loader_different_sizes_need_recipe():
     with pytest.raises(ValueError, match="transform must bring all images to one size"):
         list(Loader([encoded(image) for image in photographs(3)], 3, [T.RandomHorizontalFlip()], library="numpy"))
 
 
-def test_a_cache_reads_each_file_once(tmp_path, files):
+def test_loader_cache_reads_each_file_once(tmp_path, files):
     paths = [tmp_path / f"{i}.jpg" for i in range(5)]
     for path, (data, _) in zip(paths, files, strict=False):
         path.write_bytes(data)
@@ -411,7 +411,7 @@ def test_a_cache_reads_each_file_once(tmp_path, files):
         assert_equal(again.images, expected)
 
 
-def test_torch_gets_channels_first(files):
+def test_loader_torch_is_channels_first(files):
     torch = pytest.importorskip("torch")
     recipe = [*RECIPES["crop and flip"], T.ToDtype("float32", scale=True), T.Normalize([0.5] * 3, [0.5] * 3)]
     arrays = list(Loader(files, 8, recipe, seed=1, library="numpy"))
@@ -423,7 +423,7 @@ def test_torch_gets_channels_first(files):
         assert labels.tolist() == expected.labels.tolist()
 
 
-def test_mixed_labels_come_along(files):
+def test_loader_returns_mixed_labels(files):
     recipe = T.Compose([T.RandomResizedCrop(16), T.MixUp(num_classes=5)], seed=1)
     for images, labels in Loader(files, 6, recipe, library="numpy"):
         assert labels.shape == (len(images), 5)
@@ -431,7 +431,7 @@ def test_mixed_labels_come_along(files):
 
 
 @pytest.mark.alone
-def test_a_killed_worker_ends_it(files):
+def test_collate_killed_worker_ends_data_loader(files):
     """As torch does it, with whichever error comes first; nothing is left behind."""
     pytest.importorskip("torch")
     program = f"""
@@ -461,7 +461,7 @@ def ours():
 
 
 @pytest.mark.alone
-def test_an_abandoned_loader_leaves_no_thread(files):
+def test_loader_abandoned_leaves_no_thread(files):
     loader = Loader(files * 20, 2, RECIPES["crop and flip"], library="numpy", prefetch=3)
     for count, _ in enumerate(loader):
         if count == 2:
@@ -476,7 +476,7 @@ def test_an_abandoned_loader_leaves_no_thread(files):
 
 @pytest.mark.alone
 @pytest.mark.parametrize("end", ["", "cycle = [it]; cycle.append(cycle)", "raise SystemExit(0)"])
-def test_the_process_may_end_with_a_loader_running(end):
+def test_loader_process_may_exit_while_running(end):
     program = f"""
 import numpy as np
 from cuaug import io, transforms as T
@@ -491,7 +491,7 @@ next(it)
 
 
 @pytest.mark.alone
-def test_a_fork_is_told_to_begin_anew():
+def test_loader_fork_raises_in_child():
     program = """
 import os
 import numpy as np
@@ -512,7 +512,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     assert ended(started(program))[0] == "7"
 
 
-def test_links_that_lead_back_are_not_followed(tmp_path, files):
+def test_image_files_ignores_cyclic_links(tmp_path, files):
     (tmp_path / "a" / "b").mkdir(parents=True)
     (tmp_path / "a" / "b" / "1.jpg").write_bytes(files[0][0])
     (tmp_path / "a" / "loop").symlink_to(tmp_path / "a")
@@ -555,7 +555,7 @@ def test_loader_leaves_warning_filters_alone(monkeypatch):
     assert warnings.filters == before
 
 
-def test_a_limit_that_is_lifted_is():
+def test_loader_max_pixels_none_lifts_limit():
     data = encoded(np.zeros((9000, 10000), bool), format="PNG")
     with pytest.raises(cuaug.DecodeError, match="more than the limit"):
         list(Loader([data], 1, [T.Resize((8, 8))], library="numpy"))
@@ -563,7 +563,7 @@ def test_a_limit_that_is_lifted_is():
     assert images.max() == 0
 
 
-def test_pinned_batches_are_batches(files):
+def test_loader_batch_survives_pin_memory(files):
     """What torch's `pin_memory` does with a tuple."""
     batch = next(iter(Loader(files, 4, RECIPES["crop and flip"], library="numpy")))
     images, labels = type(batch)(each for each in batch)
@@ -571,7 +571,7 @@ def test_pinned_batches_are_batches(files):
     assert labels is batch.labels
 
 
-def test_a_missing_file_in_a_worker_is_a_bad_one(files, tmp_path):
+def test_collate_missing_file_is_bad_file(files, tmp_path):
     pytest.importorskip("torch")
     source = ImageFiles([files[0], (tmp_path / "nothing.jpg", 2)])
     collate = Collate(RECIPES["crop and flip"], on_error="skip")
@@ -580,7 +580,7 @@ def test_a_missing_file_in_a_worker_is_a_bad_one(files, tmp_path):
         Collate(RECIPES["crop and flip"])([source[1]])
 
 
-def test_an_error_in_the_recipe_is_the_caller_s(files):
+def test_loader_recipe_error_is_raised(files):
     class Broken(T.RandomInvert):
         def write(self, recipe):
             raise ValueError("no")
@@ -591,7 +591,7 @@ def test_an_error_in_the_recipe_is_the_caller_s(files):
 
 
 @pytest.mark.alone
-def test_an_interrupt_between_any_two_steps_ends_it():
+def test_loader_interrupt_at_any_step_ends_iteration():
     """One where a lock has just been taken, and `with` does not know of it, would leave both threads waiting."""
     found, files = [], {inspect.getfile(module) for module in (prefetch, threading, queue)}
 
@@ -630,7 +630,7 @@ def test_an_interrupt_between_any_two_steps_ends_it():
 
 
 @pytest.mark.alone
-def test_an_interrupt_ends_it():
+def test_loader_interrupt_ends_iteration():
     program = """
 import signal, threading
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a shell runs this in the background
@@ -656,7 +656,7 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.alone
-def test_memory_stays_flat(files):
+def test_loader_memory_stays_flat(files):
     def resident():
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
@@ -689,7 +689,7 @@ ERRORS = {
 
 
 @pytest.mark.parametrize("message", ERRORS)
-def test_errors_say_what_to_do(files, message):
+def test_loader_errors_name_the_rule(files, message):
     with pytest.raises((TypeError, ValueError), match=f"^cuaug.Loader: {message}"):
         Loader(files, **{"batch_size": 2, **ERRORS[message]})
 
@@ -702,17 +702,17 @@ SOURCES = {
 
 
 @pytest.mark.parametrize("message", SOURCES)
-def test_errors_of_sources_say_what_to_do(message):
+def test_image_files_errors_name_the_rule(message):
     with pytest.raises(ValueError, match=f"^cuaug.ImageFiles: {message}"):
         ImageFiles(*SOURCES[message])
 
 
-def test_a_folder_that_is_not_there_is_named(tmp_path):
+def test_image_files_names_missing_folder(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"source must be a folder or a \.tar file, got .*nothing"):
         ImageFiles(tmp_path / "nothing")
 
 
-def test_a_bar_shows_how_fast_it_goes(files, capsys):
+def test_loader_progress_shows_throughput(files, capsys):
     pytest.importorskip("tqdm")
     loader = Loader(files, 8, RECIPES["crop and flip"], progress=True, library="numpy")
     assert len(list(loader)) == 3
@@ -735,7 +735,7 @@ def test_a_bar_shows_how_fast_it_goes(files, capsys):
         lambda workers, context, persistent: workers == 0 or (context == "fork" and persistent == (workers == 2)),
     ),
 )
-def test_worker_processes_make_what_the_loader_makes(files, workers, context, persistent):
+def test_collate_in_workers_equals_loader(files, workers, context, persistent):
     torch_data = pytest.importorskip("torch.utils.data")
     recipe = T.Compose(RECIPES["crop and flip"], seed=9)
     collate = Collate(recipe)
@@ -752,7 +752,7 @@ def test_worker_processes_make_what_the_loader_makes(files, workers, context, pe
             assert batch.ids.tolist() == expected.ids.tolist()
 
 
-def test_a_path_with_a_null_character_is_refused(tmp_path):
+def test_image_files_rejects_null_character_in_path(tmp_path):
     (tmp_path / "a.jpg").write_bytes(b"data")
     with pytest.raises(ValueError, match="without null characters"):
         ImageFiles([f"{tmp_path}/a.jpg\0b.jpg"])

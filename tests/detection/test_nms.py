@@ -40,7 +40,7 @@ def assert_indices(actual, expected, like):
 @each_home
 @pytest.mark.parametrize("dtype", FLOATS)
 @each_scene
-def test_suppression_follows_the_definition(scene, dtype, home):
+def test_nms_equals_reference(scene, dtype, home):
     for count in (1, 65, 130):
         boxes, scores = (rounded(values, dtype) for values in box_cases.SCENES[scene](count))
         given = put(boxes, home, dtype), put(scores, home, dtype)
@@ -60,7 +60,7 @@ def by_definition(scene, count):
 @pytest.mark.parametrize("count", box_cases.SIZES)
 @each_scene
 @each_home
-def test_every_number_of_boxes(scene, count, home):
+def test_nms_any_number_of_boxes(scene, count, home):
     boxes, scores, classes, kept, kept_by_class = by_definition(scene, count)
     given = put(boxes, home, "float32"), put(scores, home, "float32")
     assert_indices(cuaug.nms(*given, 0.5), kept, given[0])
@@ -69,7 +69,7 @@ def test_every_number_of_boxes(scene, count, home):
 
 @each_home
 @pytest.mark.parametrize("max_output", [None, 0, 1, 40, 400])
-def test_a_fixed_size_is_padded_and_counted(max_output, home):
+def test_nms_fixed_size_is_padded_and_counted(max_output, home):
     boxes, scores = (rounded(values, "float32") for values in box_cases.odd(300))
     given = put(boxes, home, "float32"), put(scores, home, "float32")
     expected = reference_ops.nms(boxes, scores, 0.5, None, 0.25, max_output)
@@ -85,7 +85,7 @@ def test_a_fixed_size_is_padded_and_counted(max_output, home):
 @each_home
 @pytest.mark.parametrize("count", [70, 1030])
 @pytest.mark.parametrize("with_classes", [False, True])
-def test_a_batch_equals_its_samples(with_classes, count, home):
+def test_nms_batch_equals_samples(with_classes, count, home):
     counts = np.array([count, 0, 1, count - 5, 66])
     drawn = [box_cases.clustered(count, seed) for seed in range(len(counts))]
     boxes, scores = (rounded(np.stack(values), "float32") for values in zip(*drawn, strict=True))
@@ -112,7 +112,7 @@ VIEWS = {
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_a_view_equals_its_copy(view):
+def test_nms_view_equals_copy(view):
     boxes, scores = box_cases.clustered(300)
     boxes, scores = VIEWS[view][0](boxes), VIEWS[view][1](scores)
     classes = VIEWS[view][1](box_cases.labels(300))
@@ -122,7 +122,7 @@ def test_a_view_equals_its_copy(view):
 
 
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "int32", "int64"])
-def test_classes_of_every_dtype(dtype):
+def test_batched_nms_class_dtypes(dtype):
     boxes, scores = box_cases.clustered(300)
     classes = (box_cases.labels(300) // 10**11 % 3).astype(dtype)
     found = cuaug.batched_nms(boxes, scores, classes, 0.5)
@@ -130,7 +130,7 @@ def test_classes_of_every_dtype(dtype):
     assert len(found) > len(cuaug.nms(boxes, scores, 0.5))
 
 
-def test_strictly_greater_removes_and_far_coordinates_cost_nothing():
+def test_nms_threshold_is_strict_and_coordinates_unbounded():
     """An IoU of exactly 1/2, 1/3 and 0.7, near the corner and where float32 has 1/8 of a pixel left."""
     for far in (0.0, 2.0**20):
         for a, b, share in (
@@ -144,7 +144,7 @@ def test_strictly_greater_removes_and_far_coordinates_cost_nothing():
 
 
 @pytest.mark.parametrize("scale", [1e-25, 1e-18, 1e18, 1e30])
-def test_areas_that_float32_does_not_hold(scale):
+def test_nms_areas_beyond_float32(scale):
     boxes, scores = box_cases.clustered(200)
     boxes = (boxes * scale).astype(np.float32)
     assert_array_equal(
@@ -152,7 +152,7 @@ def test_areas_that_float32_does_not_hold(scale):
     )
 
 
-def test_what_is_not_a_number_comes_last_and_leaves_others_alone():
+def test_nms_nan_scores_come_last():
     boxes = np.array([(0, 0, 4, 4), (0, 0, np.nan, 4), (0, 0, 4, 4), (0, 0, 4, 4), (0, 0, 4, 3.9)])
     scores = np.array([np.nan, 9.0, 0.5, np.nan, -np.inf])
     assert_array_equal(cuaug.nms(boxes, scores, 0.5), [2, 0, 1, 3])
@@ -160,7 +160,7 @@ def test_what_is_not_a_number_comes_last_and_leaves_others_alone():
 
 
 @each_home
-def test_no_box_at_all(home):
+def test_nms_no_boxes(home):
     none = put(np.zeros((0, 4)), home, "float32"), put(np.zeros(0), home, "float32")
     assert_indices(cuaug.nms(*none, 0.5), np.zeros(0), none[0])
     indices, kept = cuaug.nms(*none, 0.5, fixed_size=True, max_output=3)
@@ -170,7 +170,7 @@ def test_no_box_at_all(home):
     assert cuaug.nms(*many, 0.5, fixed_size=True)[0].shape == (0, 5)
 
 
-def test_the_instruction_sets_agree():
+def test_nms_instruction_sets_agree():
     isa, (boxes, scores) = native.instruction_set(), box_cases.clustered(2000)
     boxes = boxes.astype(np.float32)
     try:
@@ -205,13 +205,13 @@ def test_nms_memory_is_proportional_to_boxes():
     assert distinct == kept > 1000
 
 
-def test_a_gradient_is_no_obstacle_to_indices():
+def test_nms_ignores_requires_grad():
     torch = pytest.importorskip("torch")
     boxes, scores = (torch.from_numpy(values).requires_grad_() for values in box_cases.clustered(50))
     assert_array_equal(cuaug.nms(boxes, scores, 0.5), cuaug.nms(boxes.detach(), scores.detach(), 0.5))
 
 
-def test_a_call_like_one_before_differs_in_its_arrays_alone(monkeypatch):
+def test_nms_repeated_call_reads_new_arrays(monkeypatch):
     """Calls of torch are looked up by all but where arrays lie: what is found is what is described."""
     torch = pytest.importorskip("torch")
     monkeypatch.setattr(_nms, "_calls", {})
@@ -249,7 +249,7 @@ def test_a_call_like_one_before_differs_in_its_arrays_alone(monkeypatch):
             cuaug.nms(boxes, wrong, 0.5)
 
 
-def test_calls_of_many_kinds_are_not_all_kept(monkeypatch):
+def test_nms_call_cache_is_bounded(monkeypatch):
     torch = pytest.importorskip("torch")
     monkeypatch.setattr(_nms, "_calls", {})
     monkeypatch.setattr(_nms, "_MOST", 8)
@@ -278,7 +278,7 @@ def tupled(found):
 
 
 @pytest.mark.parametrize("real", ["float32", "float64"])
-def test_blocks_that_settle_boxes_are_never_alone(real):
+def test_nms_resolve_blocks_never_run_alone(real):
     """nms_resolve.cu has no case for one alone. A block has no fewer threads than a sample has words of 32 boxes."""
     met = set()
     for samples, count, processors in itertools.product((1, 3, 16), range(1, 16_500, 8), (1, 2, 3, 46, 132, 1024)):
@@ -321,7 +321,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("kind", "said", "call"), WRONG, ids=[said for _, said, _ in WRONG])
-def test_what_does_not_fit_is_refused(kind, said, call):
+def test_nms_rejects_invalid_arguments(kind, said, call):
     with pytest.raises(kind, match=r"^cuaug\.\w+: .*" + said):
         call()
 
@@ -335,7 +335,7 @@ NEAR = Tolerance(1e-4, 1e-6, reason="float32 coordinates of up to 500")
 
 
 @each_home
-def test_boxes_in_every_library(home):
+def test_box_iou_every_library(home):
     boxes = box_cases.random(12)[0].reshape(3, 4, 4).astype(np.float32)
     given = put(boxes, home)
     library, device, dtype = describe(given)
@@ -373,7 +373,7 @@ def slowly(kind, a, b):
 
 
 @pytest.mark.parametrize("kind", ["iou", "giou", "diou", "ciou"])
-def test_every_kind_of_overlap(kind):
+def test_box_iou_kinds_equal_reference(kind):
     boxes = np.concatenate(
         [box_cases.random(12, spread=80.0)[0], [(0, 0, 5, 5), (0, 0, 5, 5), (1, 1, 4, 4), (5, 0, 9, 5)]]
     )
@@ -385,7 +385,7 @@ def test_every_kind_of_overlap(kind):
     assert_equal(small, expected, tolerance=Tolerance(1e-9, reason="no overlap depends on the unit"))
 
 
-def test_boxes_without_area_have_an_overlap():
+def test_box_iou_boxes_without_area():
     point, box = [(2, 2, 2, 2)], [(0, 0, 4, 4)]
     for kind, expected in (("iou", 0), ("giou", 0), ("diou", 0), ("ciou", 0)):
         assert_array_equal(cuaug.box_iou(point, point, kind), [[expected]])
@@ -393,7 +393,7 @@ def test_boxes_without_area_have_an_overlap():
     assert np.isnan(cuaug.box_iou([(0, 0, np.nan, 1)], box)).all()
 
 
-def test_a_tensor_whose_memory_has_been_freed_is_refused():
+def test_nms_rejects_freed_tensor():
     torch = pytest.importorskip("torch")
     boxes = torch.rand(30, 4)
     boxes.untyped_storage().resize_(0)

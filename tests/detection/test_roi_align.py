@@ -88,7 +88,7 @@ def in_layout(array, layout):
 @each_case
 @pytest.mark.parametrize("rois", [ROIS, TURNED], ids=["upright", "rotated"])
 @pytest.mark.parametrize("mode", ["avg", "max"])
-def test_regions_follow_the_definition(mode, rois, case, home):
+def test_roi_align_equals_reference(mode, rois, case, home):
     """In each library's own layout, in the other one, and by default."""
     wanted = expected(maps("float32"), rois, mode, **CASES[case])
     for layout in ("NCHW", "NHWC"):
@@ -106,7 +106,7 @@ def test_regions_follow_the_definition(mode, rois, case, home):
 @each_home
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("kind", ["avg", "max", "rotated", "pool"])
-def test_every_dtype(kind, dtype, home):
+def test_roi_align_dtypes(kind, dtype, home):
     rois, size = TURNED if kind == "rotated" else ROIS, (3, 2)
     features = put(maps(dtype), home, dtype)
     given = features, put(rois, home, "float32"), size
@@ -131,13 +131,13 @@ def pixels(features, rois, size, scale=1.0):
 @pytest.mark.parametrize("scale", [1.0, 0.5, 2.0])
 @pytest.mark.parametrize("size", [1, (2, 3), 7])
 @pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
-def test_whole_pixels_follow_the_definition(layout, size, scale):
+def test_roi_pool_equals_reference(layout, size, scale):
     found = cuaug.roi_pool(in_layout(maps(), layout), ROIS, size, scale, layout)
     wanted = pixels(maps(), ROIS, (size, size) if isinstance(size, int) else size, scale)
     assert_array_equal(found, in_layout(wanted, layout))
 
 
-def test_both_layouts_agree():
+def test_roi_align_layouts_agree():
     features = maps()
     for rois in (ROIS, TURNED):
         for mode in ("avg", "max"):
@@ -160,14 +160,14 @@ VIEWS = {
 
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("mode", ["avg", "max"])
-def test_a_view_equals_its_copy(mode, view):
+def test_roi_align_view_equals_copy(mode, view):
     features, rois = VIEWS[view](maps()), np.asfortranarray(ROIS)
     found = cuaug.roi_align(features, rois[::-1], 3, mode=mode, layout="NCHW")
     wanted = cuaug.roi_align(features.copy(), rois[::-1].copy(), 3, mode=mode, layout="NCHW")
     assert_equal(found, wanted, tolerance=FUSED)
 
 
-def test_torch_keeps_its_memory_format():
+def test_roi_align_keeps_torch_memory_format():
     torch = pytest.importorskip("torch")
     features, rois = torch.from_numpy(maps()), torch.from_numpy(ROIS)
     inside = features.contiguous(memory_format=torch.channels_last).requires_grad_()
@@ -181,7 +181,7 @@ def test_torch_keeps_its_memory_format():
 
 @each_home
 @pytest.mark.parametrize("rois", [ROIS, TURNED], ids=["upright", "rotated"])
-def test_boxes_of_each_image_in_a_list(rois, home):
+def test_roi_align_list_of_boxes_per_image(rois, home):
     features = put(maps(), home, "float32")
     each = [rois[rois[:, 0] == n] for n in range(N)]
     found = cuaug.roi_align(features, [put(own[:, 1:], home, "float32") for own in each], 3, layout="NCHW")
@@ -205,7 +205,7 @@ def pyramid():
 
 
 @each_home
-def test_levels_in_one_call(home):
+def test_roi_align_levels_in_one_call(home):
     levels, rois = pyramid()
     rotated = np.concatenate(
         [rois[:, :1], (rois[:, 1:3] + rois[:, 3:]) / 2, rois[:, 3:] - rois[:, 1:3], 40 + rois[:, :1]], 1
@@ -230,7 +230,7 @@ def test_levels_in_one_call(home):
         )
 
 
-def test_an_aligned_region_of_all_is_interpolation():
+def test_roi_align_whole_image_is_interpolation():
     torch = pytest.importorskip("torch")
     features = torch.from_numpy(maps())
     all_of_it = torch.tensor([(n, 0, 0, W, H) for n in range(N)]).double()
@@ -241,7 +241,7 @@ def test_an_aligned_region_of_all_is_interpolation():
 
 
 @pytest.mark.parametrize("rotated", [False, True])
-def test_samples_are_those_of_grid_sample(rotated):
+def test_roi_align_equals_grid_sample(rotated):
     torch = pytest.importorskip("torch")
     features, bins, ratio = torch.from_numpy(maps()), 4, 3
     turn = torch.tensor(35.0 if rotated else 0.0).double()
@@ -268,7 +268,7 @@ NAN, INF = float("nan"), float("inf")
 @pytest.mark.parametrize("bad", [NAN, INF, -INF, 1e20, -1e35])
 @pytest.mark.parametrize("mode", ["avg", "max", "pool"])
 @pytest.mark.parametrize("aligned", [False, True])
-def test_a_region_that_is_none_is_zero(aligned, mode, bad):
+def test_roi_align_invalid_region_is_zero(aligned, mode, bad):
     rois = np.array([(0, 1, 2, 5, 6.0)] * 5)
     rois[np.arange(4), np.arange(1, 5)] = bad
     turned = np.array([(0, 3, 4, 4, 5, 20.0)] * 6)
@@ -284,7 +284,7 @@ def test_a_region_that_is_none_is_zero(aligned, mode, bad):
 
 @pytest.mark.parametrize("mode", ["avg", "max", "pool"])
 @pytest.mark.parametrize("bad", [NAN, INF, -1e30])
-def test_a_region_that_is_none_sends_nothing_back(bad, mode):
+def test_roi_align_invalid_region_has_no_gradient(bad, mode):
     torch = pytest.importorskip("torch")
     rois = torch.tensor([(1, 1, 2, 5, 6.0)] * 4 + [(1, -3e9, -3e9, 3e9, 3e9)], dtype=torch.float64)
     rois[torch.arange(4), torch.arange(1, 5)] = bad
@@ -296,7 +296,7 @@ def test_a_region_that_is_none_sends_nothing_back(bad, mode):
     assert not own.grad.any()
 
 
-def test_a_region_far_larger_than_the_map_ends():
+def test_roi_align_huge_region_terminates():
     huge = np.array([(0, -1e8, -1e8, 1e8, 1e8)])
     turned = np.array([(0, 4, 5, 2e8, 1e8, 30.0)])
     ones = np.ones((1, 1, H, W))
@@ -307,7 +307,7 @@ def test_a_region_far_larger_than_the_map_ends():
             assert found[0, 0, 0, 0] == 0
 
 
-def test_only_pixels_of_some_weight_count():
+def test_roi_align_zero_weight_pixels_do_not_count():
     """An infinite neighbour of an exact sample, or of another bin, leaves it alone."""
     features = maps("float32", shape=(1, 3, 8, 8)).astype(np.float32)
     bad = features.copy()
@@ -327,7 +327,7 @@ def test_only_pixels_of_some_weight_count():
 
 
 @each_home
-def test_no_region_and_no_sample(home):
+def test_roi_align_no_regions_and_no_samples(home):
     none = put(np.zeros((0, 5)), home, "float32")
     for shape in ((N, C, H, W), (0, C, H, W)):
         found = cuaug.roi_align(put(np.zeros(shape), home, "float32"), none, (2, 3), layout="NCHW")
@@ -342,7 +342,7 @@ def test_no_region_and_no_sample(home):
     )
 
 
-def test_the_instruction_sets_agree_and_so_do_threads():
+def test_roi_align_instruction_sets_and_threads_agree():
     isa, features = native.instruction_set(), maps("float32").astype(np.float32)
     calls = [
         lambda: cuaug.roi_align(features, ROIS, 7, layout="NCHW"),
@@ -382,7 +382,7 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 @each_kind
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("inside", [False, True], ids=["planes", "channels inside"])
-def test_the_gradient_follows_the_definition(inside, dtype, kind):
+def test_roi_align_gradient_equals_reference(inside, dtype, kind):
     torch = pytest.importorskip("torch")
     call, rois, mode = KINDS[kind]
     values = maps(dtype)
@@ -402,14 +402,14 @@ def test_the_gradient_follows_the_definition(inside, dtype, kind):
 
 
 @each_kind
-def test_gradcheck(kind):
+def test_roi_align_gradcheck(kind):
     torch = pytest.importorskip("torch")
     call, rois, _ = KINDS[kind]
     features = torch.from_numpy(maps()[:, :2, :7, :6].copy()).requires_grad_()
     assert torch.autograd.gradcheck(lambda f: call(f, torch.from_numpy(rois[:4])), (features,))
 
 
-def test_the_gradient_of_levels():
+def test_roi_align_gradient_of_levels():
     torch = pytest.importorskip("torch")
     levels, rois = pyramid()
     levels = [torch.from_numpy(level[:, :2, :6, :5].copy()).requires_grad_() for level in levels]
@@ -417,7 +417,7 @@ def test_the_gradient_of_levels():
     assert torch.autograd.gradcheck(lambda *given: cuaug.roi_align(list(given), rois, 2, SCALES, 2, True), levels)
 
 
-def test_a_gradient_is_the_same_in_every_run():
+def test_roi_align_gradient_is_deterministic():
     torch = pytest.importorskip("torch")
     rng, found = seeded("runs"), []
     corner = rng.uniform(0, 8, (300, 2))
@@ -434,7 +434,7 @@ def test_a_gradient_is_the_same_in_every_run():
     assert all(torch.equal(found[0], other) for other in found[1:])
 
 
-def test_a_second_derivative_is_refused():
+def test_roi_align_rejects_second_derivative():
     torch = pytest.importorskip("torch")
     features = torch.from_numpy(maps()).requires_grad_()
     out = cuaug.roi_align(features, torch.from_numpy(ROIS), 2)
@@ -443,7 +443,7 @@ def test_a_second_derivative_is_refused():
         first.sum().backward()
 
 
-def test_no_gradient_where_none_is_wanted():
+def test_roi_align_without_grad_records_nothing():
     torch = pytest.importorskip("torch")
     features, rois = torch.from_numpy(maps()).requires_grad_(), torch.from_numpy(ROIS).requires_grad_()
     with torch.no_grad():
@@ -493,6 +493,6 @@ def indexed(*samples):
 
 
 @pytest.mark.parametrize(("kind", "said", "call"), WRONG, ids=[said for _, said, _ in WRONG])
-def test_what_does_not_fit_is_refused(kind, said, call):
+def test_roi_align_rejects_invalid_arguments(kind, said, call):
     with pytest.raises(kind, match=r"^cuaug\.roi_\w+: .*" + said):
         call()

@@ -31,7 +31,7 @@ def upright(boxes):
 
 @each_home
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
-def test_overlaps_are_those_of_areas(dtype, home):
+def test_box_iou_rotated_equals_reference(dtype, home):
     boxes = drawn(17)
     if dtype == "bfloat16":
         boxes = boxes.astype(pytest.importorskip("ml_dtypes").bfloat16)
@@ -45,7 +45,7 @@ def test_overlaps_are_those_of_areas(dtype, home):
     assert 20 < (wanted > 0.05).sum() < wanted.size
 
 
-def test_a_turn_of_nothing_is_an_upright_box():
+def test_box_iou_rotated_angle_zero_equals_upright():
     boxes = box_cases.random(40, spread=100.0)[0]
     wanted = cuaug.box_iou(boxes, boxes)
     assert_allclose(cuaug.box_iou(upright(boxes), upright(boxes)), wanted, atol=1e-14)
@@ -54,7 +54,7 @@ def test_a_turn_of_nothing_is_an_upright_box():
     assert_allclose(cuaug.box_iou(turned, upright(boxes)), wanted, atol=1e-14)
 
 
-def test_known_areas():
+def test_box_iou_rotated_known_areas():
     """A square and the same turned by 45 degrees share a regular octagon; half of a box; a corner; touching; apart."""
     square, turned = (0, 0, 2, 2, 0), (0, 0, 2, 2, 45)
     octagon = 8 * (np.sqrt(2) - 1)
@@ -64,7 +64,7 @@ def test_known_areas():
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
-def test_an_overlap_depends_on_neither_unit_nor_place_nor_turn(scale):
+def test_box_iou_rotated_is_scale_shift_and_turn_invariant(scale):
     boxes = drawn(30, 1)
     wanted = cuaug.box_iou(boxes, boxes)
     assert_allclose(wanted, wanted.T, atol=1e-13)
@@ -78,7 +78,7 @@ def test_an_overlap_depends_on_neither_unit_nor_place_nor_turn(scale):
     assert_allclose(cuaug.box_iou(moved, moved), wanted, atol=1e-12)
 
 
-def test_a_batch_of_sets_and_what_has_no_area():
+def test_box_iou_rotated_batch_and_empty_boxes():
     boxes = drawn(24, 2).reshape(2, 3, 4, 5)
     found = cuaug.box_iou(boxes, boxes[:, :1, :2])
     assert found.shape == (2, 3, 4, 2)
@@ -93,7 +93,7 @@ def test_a_batch_of_sets_and_what_has_no_area():
 
 @each_home
 @pytest.mark.parametrize("count", [1, 2, 65, 150])
-def test_suppression_follows_the_definition(count, home):
+def test_nms_rotated_equals_reference(count, home):
     boxes, scores = drawn(count, 3).astype(np.float32), seeded("scores", count).random(count).astype(np.float32)
     scores[::7] = 0.5
     overlaps, classes = cuaug.box_iou(boxes.astype(float), boxes.astype(float)), np.arange(count, dtype=np.int32) % 3
@@ -107,7 +107,7 @@ def test_suppression_follows_the_definition(count, home):
                            reference_ops.rotated_nms(boxes, scores, threshold, overlaps)[:5])  # fmt: skip
 
 
-def test_without_a_turn_the_same_are_kept():
+def test_nms_rotated_angle_zero_equals_upright():
     for scene in ("whole", "clustered", "chain", "distant"):
         boxes, scores = box_cases.SCENES[scene](200)
         boxes = np.round(boxes * 4) / 4
@@ -115,14 +115,14 @@ def test_without_a_turn_the_same_are_kept():
             assert_array_equal(cuaug.nms(upright(boxes), scores, threshold), cuaug.nms(boxes, scores, threshold))
 
 
-def test_what_is_not_a_number_comes_last():
+def test_nms_rotated_nan_comes_last():
     boxes = np.array([(0, 0, 4, 4, 0), (0, 0, 4, 4, np.nan), (0, 0, 4, 4, 0), (0, 0, 4, 3.9, 0)])
     assert_array_equal(cuaug.nms(boxes, np.array([0.5, 9, np.nan, 0.25]), 0.5), [0, 1, 2])
 
 
 @pytest.mark.parametrize("scene", ["random", "clustered", "whole", "odd", "chain"])
 @pytest.mark.parametrize("most", [0, 1, 2, 63, 64, 65, 200, 999])
-def test_as_many_as_asked_for_are_the_first_of_all(scene, most):
+def test_nms_max_output_is_a_prefix(scene, most):
     boxes, scores = box_cases.SCENES[scene](700)
     classes = box_cases.labels(700)
     for own in ((), (classes,), (np.arange(700) % 50,), (-np.arange(700) % 3,)):
@@ -158,6 +158,6 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("said", "call"), WRONG, ids=[said for said, _ in WRONG])
-def test_what_does_not_fit_is_refused(said, call):
+def test_box_iou_rotated_rejects_invalid_arguments(said, call):
     with pytest.raises(ValueError, match=r"^cuaug\.box_iou: .*" + said):
         call()

@@ -32,7 +32,7 @@ def rounded(values, dtype):
 @each_method
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("scene", SCENES)
-def test_scores_decay_as_defined(scene, dtype, method, home):
+def test_soft_nms_equals_reference(scene, dtype, method, home):
     for count in (1, 3, 65, 130):
         boxes, scores = (rounded(values, dtype) for values in SCENES[scene](count))
         given = put(boxes, home, dtype), put(scores, home, dtype)
@@ -49,7 +49,7 @@ def test_scores_decay_as_defined(scene, dtype, method, home):
 @each_home
 @each_method
 @pytest.mark.parametrize("max_output", [None, 0, 1, 40, 400])
-def test_a_fixed_size_is_padded_and_counted(max_output, method, home):
+def test_soft_nms_fixed_size_is_padded_and_counted(max_output, method, home):
     boxes, scores = (rounded(values, "float32") for values in box_cases.odd(150))
     given = put(boxes, home, "float32"), put(scores, home, "float32")
     wanted, decayed = reference_ops.soft_nms(boxes, scores, method, max_output=max_output)
@@ -66,7 +66,7 @@ def test_a_fixed_size_is_padded_and_counted(max_output, method, home):
 
 @each_home
 @each_method
-def test_a_batch_equals_its_samples(method, home):
+def test_soft_nms_batch_equals_samples(method, home):
     counts = np.array([70, 0, 1, 65])
     boxes, scores = (np.stack(values) for values in zip(*(box_cases.clustered(70, n) for n in range(4)), strict=True))
     given = put(boxes, home, "float32"), put(scores, home, "float32")
@@ -80,7 +80,7 @@ def test_a_batch_equals_its_samples(method, home):
 
 
 @each_home
-def test_no_box_at_all(home):
+def test_soft_nms_no_boxes(home):
     none = put(np.zeros((0, 4)), home, "float32"), put(np.zeros(0), home, "float32")
     indices, found = cuaug.soft_nms(*none)
     assert tuple(indices.shape) == tuple(found.shape) == (0,)
@@ -90,14 +90,14 @@ def test_no_box_at_all(home):
     assert int(kept) == 0
 
 
-def test_ties_go_to_the_lower_index():
+def test_soft_nms_ties_go_to_lower_index():
     boxes = np.array([(0, 0, 4, 4), (10, 0, 14, 4), (0, 0, 4, 4), (10, 0, 14, 2.0)])
     indices, scores = cuaug.soft_nms(boxes, np.full(4, 0.5), 0.3)
     assert_array_equal(indices, [0, 1, 3])
     assert_array_equal(scores, [0.5, 0.5, 0.25])
 
 
-def test_the_instruction_sets_agree():
+def test_soft_nms_instruction_sets_agree():
     isa, (boxes, scores) = native.instruction_set(), box_cases.clustered(500)
     wanted, decayed = reference_ops.soft_nms(boxes, scores, "gaussian")
     try:
@@ -123,6 +123,6 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("kind", "said", "call"), WRONG, ids=[said for _, said, _ in WRONG])
-def test_what_does_not_fit_is_refused(kind, said, call):
+def test_soft_nms_rejects_invalid_arguments(kind, said, call):
     with pytest.raises(kind, match=r"^cuaug\.soft_nms: .*" + said):
         call()

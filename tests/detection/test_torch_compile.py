@@ -47,7 +47,7 @@ QUICK = {("planes", 1, "avg"), ("channels inside", 3, "pixels")}
 
 
 @pytest.mark.parametrize(("memory", "levels", "kind"), thinned(POOLINGS, lambda *row: row in QUICK))
-def test_the_operators_of_pooling_are_what_torch_expects(memory, levels, kind):
+def test_roi_align_operator_passes_opcheck(memory, levels, kind):
     features, rois = given(memory == "channels inside", levels=levels)
     arguments = (features, rois, [3, 2], SCALES[:levels], *OPTIONS[kind])
     torch.library.opcheck(torch.ops.cuaug.roi_align.default, arguments)
@@ -63,7 +63,7 @@ SUPPRESSIONS = itertools.product([False, True], [None, 7], [False, True])
     ("with_classes", "max_output", "fixed_size"),
     thinned(SUPPRESSIONS, lambda classes, limit, fixed: classes == fixed == (limit is not None)),
 )
-def test_the_operator_of_suppression_is_what_torch_expects(with_classes, max_output, fixed_size):
+def test_nms_operator_passes_opcheck(with_classes, max_output, fixed_size):
     boxes, scores = (torch.from_numpy(values) for values in box_cases.clustered(60))
     classes = torch.arange(60) % 3 if with_classes else None
     arguments = (boxes, scores, classes, None, 0.5, 0.1, max_output, fixed_size)
@@ -75,7 +75,7 @@ def compiled(function):
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["planes", "channels inside"])
-def test_pooling_in_a_graph_is_eager_s_with_its_gradient(inside):
+def test_roi_align_compiled_equals_eager_with_gradient(inside):
     def head(features, rois):
         return (cuaug.roi_align(features * 2, rois, (3, 2), 0.25, 2, True) + 1).relu()
 
@@ -89,7 +89,7 @@ def test_pooling_in_a_graph_is_eager_s_with_its_gradient(inside):
     assert torch.equal(values[0][1], values[1][1])
 
 
-def test_levels_lists_and_whole_pixels_in_a_graph():
+def test_roi_align_compiled_levels_lists_and_roi_pool():
     def head(features, boxes):
         pooled = cuaug.roi_align(features, boxes, 3, SCALES, mode="max")
         return pooled + cuaug.roi_pool(features[0], boxes, 3, 0.25)
@@ -99,7 +99,7 @@ def test_levels_lists_and_whole_pixels_in_a_graph():
     assert torch.equal(compiled(head)(features, boxes), head(features, boxes))
 
 
-def test_another_batch_is_compiled_once_more_at_most():
+def test_roi_align_compiled_recompiles_once_for_other_batches():
     counter = torch._dynamo.testing.CompileCounterWithBackend("aot_eager")
     call = torch.compile(lambda f, r: cuaug.roi_align(f, r, 2, 0.25), fullgraph=True, backend=counter)
     for samples in (2, 3, 4, 5):
@@ -108,7 +108,7 @@ def test_another_batch_is_compiled_once_more_at_most():
     assert counter.frame_count <= 2
 
 
-def test_suppression_in_a_graph_has_as_many_indices_as_are_kept():
+def test_nms_compiled_has_dynamic_length():
     def keep(boxes, scores):
         kept = cuaug.nms(boxes, scores, 0.5)
         return boxes[kept] * 2

@@ -20,7 +20,7 @@ def bench(*arguments):
     )  # fmt: skip
 
 
-def test_rows_are_checked_timed_and_written(tmp_path):
+def test_benchmark_warp_checks_times_and_writes(tmp_path):
     done = bench("--only", "hflip u8 NHWC", "--json", str(tmp_path / "found.json"))
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads((tmp_path / "found.json").read_text())
@@ -31,7 +31,7 @@ def test_rows_are_checked_timed_and_written(tmp_path):
     assert "hflip u8 NHWC" in done.stdout
 
 
-def test_a_wrong_result_fails(tmp_path):
+def test_benchmark_warp_wrong_result_fails(tmp_path):
     """With a reference that mirrors the other way."""
     program = (
         "import sys, runpy; sys.argv = sys.argv[1:]; sys.path.insert(0, sys.argv.pop(1))\n"
@@ -48,7 +48,7 @@ def test_a_wrong_result_fails(tmp_path):
     assert "FAILED: hflip u8 NHWC" in done.stdout
 
 
-def test_no_row_is_a_failure():
+def test_benchmark_warp_no_row_fails():
     assert bench("--only", "no such row").returncode == 1
 
 
@@ -77,18 +77,18 @@ def lightened(images):
     ],
     ids=["size", "levels", "contrast", "infinite"],
 )
-def test_a_peer_that_does_other_work_is_not_timed(recipes, peer, says):
+def test_benchmark_transforms_skips_peer_with_other_work(recipes, peer, says):
     with pytest.raises(ValueError, match=f"other work.*{says}"):
         recipes[1].check(peer, IMAGES, lightened(IMAGES))
 
 
-def test_what_a_peer_draws_for_is_noted(recipes):
+def test_benchmark_transforms_notes_peer_draws(recipes):
     check = recipes[1].check
     assert check(lightened, IMAGES, lightened(IMAGES)) == "each sample"
     assert check(lambda images: images / 255 + 0.1, IMAGES, lightened(IMAGES)) == "the batch"
 
 
-def test_a_peer_that_dies_says_how(recipes, monkeypatch):
+def test_benchmark_transforms_reports_peer_crash(recipes, monkeypatch):
     transforms, _ = recipes
     options = argparse.Namespace(only="", quick=True)
     found, end = transforms.in_a_process("no such peer", options)
@@ -99,7 +99,7 @@ def test_a_peer_that_dies_says_how(recipes, monkeypatch):
 
 
 @pytest.mark.slow
-def test_recipes_are_timed_and_written(tmp_path):
+def test_benchmark_transforms_times_and_writes(tmp_path):
     path = tmp_path / "found.json"
     done = subprocess.run(
         [sys.executable, str(SCRIPT.with_name("transforms.py")),
@@ -113,7 +113,7 @@ def test_recipes_are_timed_and_written(tmp_path):
 
 
 @pytest.mark.slow
-def test_suppression_is_timed_and_written(tmp_path):
+def test_benchmark_detection_times_and_writes(tmp_path):
     path = tmp_path / "found.json"
     done = subprocess.run(
         [sys.executable, str(SCRIPT.with_name("detection.py")), "--cpu", "--quick", "--no-peers", "--json", str(path)],
@@ -128,7 +128,7 @@ def test_suppression_is_timed_and_written(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.jpeg
-def test_loading_is_timed_and_written(tmp_path):
+def test_benchmark_loader_times_and_writes(tmp_path):
     path = tmp_path / "found.json"
     done = subprocess.run(
         [sys.executable, str(SCRIPT.with_name("loader.py")), "--cpu", "--quick", "--json", str(path)],
@@ -143,7 +143,7 @@ def test_loading_is_timed_and_written(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.jpeg
-def test_decoding_is_compared_timed_and_written(tmp_path):
+def test_benchmark_decode_compares_times_and_writes(tmp_path):
     path = tmp_path / "found.json"
     done = subprocess.run(
         [sys.executable, str(SCRIPT.with_name("decode.py")), "--quick", "--json", str(path)],

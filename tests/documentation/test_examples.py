@@ -34,7 +34,7 @@ def run(*arguments):
 
 
 @pytest.mark.slow
-def test_a_model_learns_from_files():
+def test_example_train_learns_from_files():
     said = run("train.py", "--epochs", "3")
     before, after = (int(share) for share in re.findall(r"(\d+)%", said))
     assert before < 40
@@ -42,13 +42,13 @@ def test_a_model_learns_from_files():
     assert "five crops of china are classified as china, china, china, china, china" in said
 
 
-def test_crops_alone_are_the_same_pixels():
+def test_example_crops_only_equal_pixels():
     said = run("jpeg_crops.py", "--images", "48")
     assert re.search(r"crop only \d+ images/s, complete image \d+: \d\.\d\dx, equal pixels", said)
 
 
 @pytest.mark.slow
-def test_faces_are_aligned_in_a_training_step():
+def test_example_faces_are_aligned():
     said = run("face_alignment.py", "--batch", "8")
     apart, after, before = (float(n) for n in re.findall(r"(\d+\.\d+) (?:px|levels|before)", said))
     assert apart < 5
@@ -56,7 +56,7 @@ def test_faces_are_aligned_in_a_training_step():
 
 
 @pytest.mark.slow
-def test_ranks_share_an_epoch():
+def test_example_ranks_share_an_epoch():
     said = run("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "ranks.py")
     assert "rank 0 of 2: 27 samples in 4 steps" in said
     assert "rank 1 of 2: 27 samples in 4 steps" in said
@@ -67,5 +67,5 @@ def test_ranks_share_an_epoch():
 @pytest.mark.skipif(
     importlib.util.find_spec("ray") is None, reason="needs ray[data], a large package that CI does without"
 )
-def test_a_folder_is_preprocessed_by_ray():
+def test_example_ray_preprocesses_a_folder():
     assert "60 images of 96x96" in run("preprocess_ray.py")

@@ -45,7 +45,7 @@ every_function = pytest.mark.parametrize(
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
-def test_every_public_function_of_a_module_is_the_package_s(module):
+def test_public_functions_are_exported(module):
     listed = {name for name in cuaug.__all__ if getattr(cuaug, name).__module__ == module.__name__}
     assert listed == set(functions(module))
     assert listed
@@ -58,7 +58,7 @@ def test_public_name_is_listed_and_has_a_docstring(name):
     assert getattr(cuaug, name).__doc__
 
 
-def test_every_warp_has_a_case_and_an_oracle():
+def test_warp_ops_have_case_and_oracle():
     assert set(FIRST) == {name for module in WARPS for name in functions(module)}
     assert all(callable(getattr(reference, op)) for op in FIRST)
 
@@ -67,7 +67,7 @@ def test_every_warp_has_a_case_and_an_oracle():
 NO_OPS = {"blendsharpness", "chain", "color", "histogramlut", "pixelcontext", "userop", "expressionvalue", "ops"}
 
 
-def test_every_colour_op_has_a_case_an_oracle_and_a_struct():
+def test_color_ops_have_case_oracle_and_struct():
     assert set(color_cases.FIRST) == set(functions(color))
     assert all(callable(getattr(reference_color, op)) for op in color_cases.FIRST)
     ops = Path(cuaug.__file__).parent / "kernels" / "ops"
@@ -86,7 +86,7 @@ def gallery():
     return module
 
 
-def test_every_function_of_images_and_every_transform_has_a_picture(gallery):
+def test_gallery_has_picture_of_every_public_name(gallery):
     of_images = {name for module in IMAGES for name in functions(module)} - {"mix_labels"}
     classes = {f"T.{name}" for name in T.__all__} - {"T.Params", "T.from_dict", "T.mixed_labels"}
     assert set(gallery.PICTURES) == of_images | classes
@@ -94,7 +94,7 @@ def test_every_function_of_images_and_every_transform_has_a_picture(gallery):
     assert sum(path.stat().st_size for path in (DOCS / "gallery").iterdir()) < 1.5e6
 
 
-def test_every_picture_shows_what_its_call_does(gallery):
+def test_gallery_pictures_are_up_to_date(gallery):
     photos = gallery.photographs()
     for name, (photo, _) in gallery.PICTURES.items():
         strip, side = gallery.strip(name, photos), gallery.SIDE
@@ -108,7 +108,7 @@ def test_every_picture_shows_what_its_call_does(gallery):
             assert any(not np.array_equal(cells[0], cell) for cell in cells[1:]), name
 
 
-def test_the_pages_of_the_gallery_are_up_to_date(gallery):
+def test_gallery_pages_are_up_to_date(gallery):
     """A row of README for each public name, with a link to its picture where it has one."""
     assert (DOCS / "gallery.md").read_text() == gallery.page()
     readme = gallery.README.read_text()
@@ -117,13 +117,13 @@ def test_the_pages_of_the_gallery_are_up_to_date(gallery):
         assert readme.count(f"\n| {gallery.linked(name)} |") == 1, name
 
 
-def test_every_filter_has_a_case_and_an_oracle():
+def test_filter_ops_have_case_and_oracle():
     assert set(filter_cases.FIRST) == set(functions(filters))
     assert all(callable(getattr(reference_filter, op)) for op in filter_cases.FIRST)
 
 
 @every_function
-def test_the_example_in_the_docstring_runs(module, name):
+def test_docstring_example_runs(module, name):
     function = getattr(module, name)
     test = doctest.DocTestParser().get_doctest(function.__doc__, dict(vars(module)), name, None, 0)
     assert [example for example in test.examples if example.want], f"{name} has no example with a result"
@@ -142,14 +142,14 @@ def descriptions(module, name):
 
 
 @every_function
-def test_every_parameter_is_described(module, name):
+def test_docstring_describes_every_parameter(module, name):
     """By an entry of its own, or beside another one (``left`` after ``top``)."""
     text, parameters = descriptions(module, name), inspect.signature(getattr(module, name)).parameters
     assert not [p for p in parameters if f"{p}:" not in text and f"``{p}``" not in text]
 
 
 @every_function
-def test_the_first_line_is_a_sentence_that_fits(module, name):
+def test_docstring_first_line_is_a_sentence(module, name):
     first = getattr(module, name).__doc__.splitlines()[0]
     assert first.endswith((".", "``."))
     assert len(first) <= 120

@@ -45,7 +45,7 @@ def fake_cupy(version="14.2.0", available=True):
     return SimpleNamespace(__version__=version, cuda=SimpleNamespace(is_available=lambda: available))
 
 
-def test_cupy_missing(cuda, monkeypatch):
+def test_backend_error_cupy_missing(cuda, monkeypatch):
     installed(monkeypatch)
     with pytest.raises(cuaug.BackendError, match=r'pip install "cuaug\[cuda13\]"'):
         cupy_import.cupy()
@@ -53,25 +53,25 @@ def test_cupy_missing(cuda, monkeypatch):
     assert cuaug.hflip(np.eye(3, dtype=np.uint8)[..., None]).shape == (3, 3, 1)
 
 
-def test_cupy_broken(cuda, monkeypatch):
+def test_backend_error_cupy_broken(cuda, monkeypatch):
     installed(monkeypatch, "cupy-cuda13x")
     with pytest.raises(cuaug.BackendError, match=r"cupy-cuda13x cannot be imported.*pip install"):
         cupy_import.cupy()
 
 
-def test_two_cupys(cuda, monkeypatch):
+def test_backend_error_two_cupys(cuda, monkeypatch):
     installed(monkeypatch, "cupy-cuda12x", "cupy-cuda13x", module=fake_cupy())
     with pytest.raises(cuaug.BackendError, match=r"pip uninstall cupy-cuda12x cupy-cuda13x"):
         cupy_import.cupy()
 
 
-def test_cupy_too_old(cuda, monkeypatch):
+def test_backend_error_cupy_too_old(cuda, monkeypatch):
     installed(monkeypatch, "cupy-cuda12x", module=fake_cupy("14.1.1"))
     with pytest.raises(cuaug.BackendError, match=r"14\.2.*14\.1\.1.*pip install"):
         cupy_import.cupy()
 
 
-def test_no_driver(cuda, monkeypatch):
+def test_backend_error_no_driver(cuda, monkeypatch):
     installed(monkeypatch, "cupy-cuda13x", module=fake_cupy(available=False))
     with pytest.raises(cuaug.BackendError, match="no NVIDIA driver found"):
         cupy_import.cupy()
@@ -91,7 +91,7 @@ def test_no_driver(cuda, monkeypatch):
         (RuntimeError("CUDA_ERROR_ILLEGAL_ADDRESS"), ["restart the process"]),
     ],
 )
-def test_what_fails_below_cupy_is_named_with_its_repair(error, words, cuda, monkeypatch):
+def test_backend_error_names_cause_and_repair(error, words, cuda, monkeypatch):
     runtime = SimpleNamespace(driverGetVersion=lambda: 12040, runtimeGetVersion=lambda: 13000)
     monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=SimpleNamespace(runtime=runtime)))
 
@@ -104,7 +104,7 @@ def test_what_fails_below_cupy_is_named_with_its_repair(error, words, cuda, monk
     assert refusal.value.__cause__ is error
 
 
-def test_out_of_memory_stays_the_library_s_own_exception(cuda):
+def test_out_of_memory_error_is_the_library_s_own(cuda):
     class OutOfMemoryError(MemoryError):
         pass
 
@@ -115,7 +115,7 @@ def test_out_of_memory_stays_the_library_s_own_exception(cuda):
         kernels._with_cache_fallback(fail)
 
 
-def test_a_full_disk_keeps_kernels_in_memory_and_warns_once(cuda, monkeypatch):
+def test_kernel_cache_full_disk_keeps_kernels_in_memory(cuda, monkeypatch):
     monkeypatch.delenv("CUPY_CACHE_IN_MEMORY", raising=False)
     answers = iter([OSError(28, "No space left on device"), "kernel"])
 
@@ -132,7 +132,7 @@ def test_a_full_disk_keeps_kernels_in_memory_and_warns_once(cuda, monkeypatch):
     monkeypatch.delenv("CUPY_CACHE_IN_MEMORY")
 
 
-def test_the_extension_missing_leaves_the_import_and_names_the_repair():
+def test_backend_error_extension_missing():
     program = """
 import sys, numpy
 sys.modules["cuaug._native"] = None
@@ -160,7 +160,7 @@ print(folder, oct(stat.S_IMODE(os.stat(folder).st_mode)) if os.path.isdir(folder
 @pytest.mark.parametrize(
     "case", ["a file as home", "a home that cannot be written", "an unusable CUPY_CACHE_DIR", "no home"]
 )
-def test_an_unusable_cache_folder_becomes_a_private_one_for_this_process(case, tmp_path):
+def test_kernel_cache_unusable_folder_is_replaced_by_private_one(case, tmp_path):
     a_file = tmp_path / "file"
     a_file.write_text("")
     surroundings = {
@@ -180,14 +180,14 @@ def test_an_unusable_cache_folder_becomes_a_private_one_for_this_process(case, t
     assert not Path(folder).exists()  # removed when the process ended
 
 
-def test_a_usable_cache_folder_is_left_alone(tmp_path):
+def test_kernel_cache_usable_folder_is_kept(tmp_path):
     said, warned = python(PREPARE, CUPY_CACHE_DIR=str(tmp_path / "mine"))
     assert said.split()[0] == str(tmp_path / "mine")
     assert warned == ""
     assert stat.S_ISDIR((tmp_path / "mine").stat().st_mode)
 
 
-def test_threads_that_need_a_kernel_at_once_compile_it_once(cuda, monkeypatch):
+def test_kernel_compiles_once_for_many_threads(cuda, monkeypatch):
     """Compiling waits until eight threads have come."""
     made, barrier, coming, all_here = [], threading.Barrier(8), threading.Semaphore(0), threading.Event()
 
@@ -219,7 +219,7 @@ def test_threads_that_need_a_kernel_at_once_compile_it_once(cuda, monkeypatch):
     assert len(made) == 1
 
 
-def test_an_edited_header_is_another_kernel(monkeypatch, tmp_path):
+def test_kernel_text_depends_on_headers(monkeypatch, tmp_path):
     name = _warmup.warmup_names()[0]
     before = _sources.sources(name)
     assert before == _sources.sources(name)
@@ -268,6 +268,6 @@ print("40 forks")
 
 @pytest.mark.alone
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_after_fork_the_cpu_works_and_the_gpu_says_why_not():
+def test_fork_leaves_cpu_working_and_gpu_refused():
     said, _ = python(FORKED)
     assert said == "40 forks"

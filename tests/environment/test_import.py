@@ -31,7 +31,7 @@ print((thread_time() - middle) / (middle - begin))
     assert min(float(python(program, **bytecode)[0]) for _ in range(5)) < 2
 
 
-def test_without_a_gpu_the_cpu_works_and_a_gpu_request_says_what_is_missing():
+def test_is_available_false_without_gpu_and_error_says_why():
     program = """
 import numpy, cuaug
 assert cuaug.is_available() is False

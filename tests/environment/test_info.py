@@ -58,7 +58,7 @@ def test_info_prints_every_fact_of_its_json():
         ([HOPPER, PASCAL], "580.82.07", "cuda12"), ([], "580.82.07", None), ([], None, None),
     ],
 )  # fmt: skip
-def test_the_extra_fits_driver_and_oldest_gpu(monkeypatch, gpus, driver, extra):
+def test_info_cuda_extra_fits_driver_and_oldest_gpu(monkeypatch, gpus, driver, extra):
     machine(monkeypatch, *gpus, driver=driver)
     assert _info.cuda_extra() == extra
 
@@ -117,7 +117,7 @@ def test_doctor_on_the_kernel_cache(monkeypatch, tmp_path, trouble):
     assert finding.repair == (f"chmod 700 {folder}" if trouble == "anyone may write" else _doctor._CHOOSE_CACHE)
 
 
-def test_doctor_ends_with_1_where_something_fails(tmp_path):
+def test_doctor_exits_with_1_on_failure(tmp_path):
     blocked = tmp_path / "cache"
     blocked.write_text("")
     fine, broken = run("doctor", CUPY_CACHE_DIR=str(tmp_path)), run("doctor", CUPY_CACHE_DIR=str(blocked))
@@ -126,7 +126,7 @@ def test_doctor_ends_with_1_where_something_fails(tmp_path):
     assert "FAIL  cache" in broken.stdout
 
 
-def test_doctor_outlives_a_check_that_breaks(monkeypatch):
+def test_doctor_survives_a_failing_check(monkeypatch):
     def broken():
         raise OSError("no such thing")
 
@@ -138,7 +138,7 @@ def test_doctor_outlives_a_check_that_breaks(monkeypatch):
 
 
 @pytest.mark.parametrize(("name", "path"), [("bench", "benchmarks/warp.py"), ("gallery", "docs/gallery.py")])
-def test_scripts_need_the_source_tree(monkeypatch, capsys, tmp_path, name, path):
+def test_bench_and_gallery_need_source_tree(monkeypatch, capsys, tmp_path, name, path):
     from cuaug import __main__ as command
 
     assert (command.CHECKOUT / path).exists()

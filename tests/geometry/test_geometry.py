@@ -107,7 +107,7 @@ def pair(draw_src, draw_dst):
 
 @examples()
 @given(batches(3), batches(3))
-def test_affine_transform_is_opencvs(src, dst):
+def test_get_affine_transform_equals_opencv(src, dst):
     src, dst = pair(src, dst)
     want = np.stack([cv2.getAffineTransform(*ends) for ends in zip(src.astype("f4"), dst.astype("f4"), strict=True)])
     assert_equal(get_affine_transform(src, dst), want, tolerance=SOLVED)
@@ -116,7 +116,7 @@ def test_affine_transform_is_opencvs(src, dst):
 
 @examples()
 @given(batches(4), batches(4))
-def test_perspective_transform_takes_corners_to_corners(src, dst):
+def test_get_perspective_transform_maps_corners(src, dst):
     src, dst = pair(src, dst)
     M = get_perspective_transform(src, dst)
     assert_equal(transform_points(src, M), dst, tolerance=Tolerance(1e-5, reason="horizons close to the origin"))
@@ -124,21 +124,21 @@ def test_perspective_transform_takes_corners_to_corners(src, dst):
 
 @examples()
 @given(batches(4, far=100), batches(4, far=100))
-def test_perspective_transform_is_opencvs(src, dst):
+def test_get_perspective_transform_equals_opencv(src, dst):
     src, dst = pair(src, dst)
     for sample, a, b in zip(get_perspective_transform(src, dst), src.astype("f4"), dst.astype("f4"), strict=True):
         want = move((a + a.mean(0)) / 2, cv2.getPerspectiveTransform(a, b))
         assert_equal(move((a + a.mean(0)) / 2, sample), want, tolerance=Tolerance(1e-5, reason="OpenCV's 8x8 solver"))
 
 
-def test_perspective_transform_ends_in_one():
+def test_get_perspective_transform_last_entry_is_one():
     src = np.array([(10, 10), (200, 20), (190, 180), (15, 170)], np.float64)
     dst = np.array([(0, 0), (224, 0), (224, 224), (0, 224)], np.float64)
     want = cv2.getPerspectiveTransform(src.astype("f4"), dst.astype("f4"))
     assert_equal(get_perspective_transform(src, dst), want, tolerance=FLOAT64)
 
 
-def test_perspective_transform_with_the_origin_on_the_horizon():
+def test_get_perspective_transform_origin_on_horizon():
     # x' = (x + 1) / x, y' = y / x: the last entry is exactly 0, so no division can make it 1.
     src, horizon = np.array([(2, -1), (8, -2), (8, 2), (2, 1)], np.float64), np.array([(1, 0, 1), (0, 1, 0), (1, 0, 0)])
     M = get_perspective_transform(src, move(src, horizon))
@@ -163,14 +163,14 @@ def best(src, dst, kind):
 @pytest.mark.parametrize("kind", KINDS)
 @examples()
 @given(batches(5), batches(5))
-def test_estimate_is_least_squares(kind, src, dst):
+def test_estimate_affine_is_least_squares(kind, src, dst):
     src, dst = pair(src, dst)
     want = np.stack([best(*ends, kind) for ends in zip(src, dst, strict=True)])
     assert_equal(estimate_affine(src, dst, kind), want, tolerance=SOLVED)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_weights_count_as_repetitions(kind):
+def test_estimate_affine_weights_are_repetitions(kind):
     rng = np.random.default_rng(0)
     src, dst, times = rng.uniform(0, 99, (6, 2)), rng.uniform(0, 99, (6, 2)), np.array([1, 3, 0, 2, 1, 1])
     want = best(np.repeat(src, times, 0), np.repeat(dst, times, 0), kind)
@@ -178,7 +178,7 @@ def test_weights_count_as_repetitions(kind):
 
 
 @pytest.mark.parametrize("kind", ["similarity", "rigid"])
-def test_no_reflection_even_of_a_mirror_image(kind):
+def test_estimate_affine_never_reflects(kind):
     src = np.array([(0, 0), (9, 1), (8, 7), (-1, 4)], np.float64)
     dst = src * (-1, 1) + (50, 3)
     M = estimate_affine(src, dst, kind)
@@ -187,7 +187,7 @@ def test_no_reflection_even_of_a_mirror_image(kind):
 
 
 @pytest.mark.parametrize("kind", ["similarity", "rigid"])
-def test_two_points_make_a_similarity(kind):
+def test_estimate_affine_similarity_of_two_points(kind):
     src, dst = np.array([(1, 1), (3, 1)], np.float64), np.array([(5, 5), (5, 7)], np.float64)
     assert_equal(transform_points(src, estimate_affine(src, dst, kind)), dst, tolerance=FLOAT64)
 
@@ -195,7 +195,7 @@ def test_two_points_make_a_similarity(kind):
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("count", [3, 5, 68, 20000])
-def test_float32_landmarks_far_from_the_origin(library, kind, count):
+def test_estimate_affine_float32_far_from_origin(library, kind, count):
     rng = np.random.default_rng(count)
     face = np.array([(-20, -18), (21, -17), (1, 2), (-16, 22), (17, 21)], np.float64)
     face = face[:count] if count <= 5 else np.vstack([face, rng.uniform(-25, 25, (count - 5, 2))])
@@ -209,7 +209,7 @@ def test_float32_landmarks_far_from_the_origin(library, kind, count):
     assert error.max() < 0.01, f"{error.max():.4f} px"
 
 
-def test_float32_quads_far_from_the_origin():
+def test_get_perspective_transform_float32_far_from_origin():
     rng = np.random.default_rng(0)
     quad = np.array([(0, 0), (400, 0), (400, 400), (0, 400)])
     src, dst = ((quad + rng.uniform(-40, 40, (500, 4, 2)) + 2800).astype("f4") for _ in range(2))
@@ -222,7 +222,7 @@ def test_float32_quads_far_from_the_origin():
 
 @examples()
 @given(numbers(-720, 720), numbers(0.1, 10), numbers(-4000, 4000), numbers(-4000, 4000))
-def test_rotation_matrix_is_opencvs(angle, scale, x, y):
+def test_get_rotation_matrix_equals_opencv(angle, scale, x, y):
     center = float(np.float32(x)), float(np.float32(y))  # OpenCV's point is float32
     want = cv2.getRotationMatrix2D(center, angle, scale)
     assert_equal(get_rotation_matrix(angle, scale, center), want, tolerance=FLOAT64)
@@ -246,19 +246,19 @@ sizes = st.tuples(st.integers(1, 2000), st.integers(1, 2000))
 
 @examples()
 @given(numbers(-720, 720), shifts, numbers(0.25, 4), angles, sizes)
-def test_affine_matrix_is_torchvisions(angle, translate, scale, shear, size):
+def test_affine_matrix_equals_torchvision(angle, translate, scale, shear, size):
     height, width = size
     M = affine_matrix(angle, translate, scale, shear, center=(width / 2, height / 2))
     want = torchvision_inverse(angle, translate, scale, shear)
     assert_equal(convert_matrix(M, "cuaug", "torchvision", size=size), want, tolerance=FLOAT64)
 
 
-def test_affine_matrix_turns_clockwise_about_the_middle():
+def test_affine_matrix_turns_clockwise_about_center():
     M = affine_matrix(90, (0, 0), 1.0, (0, 0), center=(2, 2))  # of a 4x4 image
     assert_equal(transform_points([(0, 0), (3, 0), (3, 3)], M), np.array([(3.0, 0), (3, 3), (0, 3)]), tolerance=FLOAT64)
 
 
-def test_parameters_per_sample():
+def test_affine_matrix_parameters_per_sample():
     M = affine_matrix([0, 90], (0, 0), 1.0, (0, 0), center=[(2, 2), (3, 3)])
     one_by_one = [affine_matrix(0, (0, 0), 1.0, (0, 0), (2, 2)), affine_matrix(90, (0, 0), 1.0, (0, 0), (3, 3))]
     assert_equal(M, np.stack(one_by_one))
@@ -270,26 +270,26 @@ def test_parameters_per_sample():
 
 @examples()
 @given(matrices())
-def test_inverse_is_opencvs(M):
+def test_invert_affine_equals_opencv(M):
     assert_equal(invert_affine(M), cv2.invertAffineTransform(M), tolerance=FLOAT64)
 
 
 @examples()
 @given(st.sampled_from([2, 3]).flatmap(lambda rows: matrices(rows)))
-def test_inverse_undoes(M):
+def test_invert_affine_undoes(M):
     identity = Tolerance(1e-9, reason="translations of 500 px, scales down to 1/4")
     assert_equal(square(compose_affine(M, invert_affine(M))), np.eye(3), tolerance=identity)
     assert_equal(square(compose_affine(invert_affine(M), M)), np.eye(3), tolerance=identity)
 
 
-def test_thin_and_tiny_is_not_singular():
+def test_invert_affine_thin_matrix_is_not_singular():
     for M in ([(1e-6, 0, 9), (0, 1e-6, 9)], [(1.0, 1e6, 0), (0, 1.0, 0)], [(1e6, 0, 3000), (0, 1e-6, 3000)]):
         assert_equal(compose_affine(invert_affine(M), M), np.eye(2, 3), tolerance=Tolerance(1e-3, reason="3000 * 1e6"))
 
 
 @examples()
 @given(matrices(), matrices(3), matrices())
-def test_compose_applies_left_to_right(first, second, third):
+def test_compose_affine_applies_left_to_right(first, second, third):
     M = compose_affine(first, second, third)
     want = square(third) @ square(second) @ square(first)
     assert_equal(M, want, tolerance=Tolerance(1e-6, 1e-9, reason="entries up to 1e4"))
@@ -298,7 +298,7 @@ def test_compose_applies_left_to_right(first, second, third):
     assert_equal(transform_points(points, M), step_by_step, tolerance=Tolerance(1e-6, 1e-9, reason="three divisions"))
 
 
-def test_compose_keeps_affine_rows():
+def test_compose_affine_keeps_affine_rows():
     assert compose_affine(np.eye(2, 3)).shape == (2, 3)
     assert compose_affine(np.eye(2, 3), np.ones((4, 2, 3))).shape == (4, 2, 3)
     assert compose_affine(np.eye(2, 3), np.eye(3)).shape == (3, 3)
@@ -309,7 +309,7 @@ def test_compose_keeps_affine_rows():
 
 @examples()
 @given(batches(4), matrices(), matrices(3))
-def test_points_are_opencvs(points, affine, perspective):
+def test_transform_points_equals_opencv(points, affine, perspective):
     affine_want = np.stack([cv2.transform(sample[None], affine)[0] for sample in points])
     assert_equal(transform_points(points, affine), affine_want, tolerance=FLOAT64)
     near = points % 400  # the horizon of the drawn maps is 5000 px away
@@ -317,12 +317,12 @@ def test_points_are_opencvs(points, affine, perspective):
     assert_equal(transform_points(near, perspective), perspective_want, tolerance=FLOAT64)
 
 
-def test_points_that_are_missing_stay_missing():
+def test_transform_points_keeps_missing_points():
     moved = transform_points([(1, 2), (math.nan, math.nan)], [(1, 0, 1), (0, 1, 1)])
     assert_equal(moved, np.array([(2, 3), (math.nan, math.nan)]))
 
 
-def test_points_on_the_horizon_go_to_infinity():
+def test_transform_points_horizon_is_infinite():
     assert np.isinf(transform_points([(0, 2)], [(1, 0, 1), (0, 1, 0), (1, 0, 0)])).all()
 
 
@@ -335,7 +335,7 @@ TO_XYXY = {
 
 @pytest.mark.parametrize("format", TO_XYXY)
 @pytest.mark.parametrize("rows", [2, 3])
-def test_boxes_are_the_moved_corners(format, rows):
+def test_transform_boxes_bounds_moved_corners(format, rows):
     @examples()
     @given(st.tuples(numbers(0, 200), numbers(0, 200), numbers(201, 400), numbers(201, 400)), matrices(rows))
     def check(box, M):
@@ -357,7 +357,7 @@ def test_boxes_are_the_moved_corners(format, rows):
         [(1, 0, 7), (0, 1, -3)],
     ],
 )
-def test_boxes_stay_around_their_pixels(M):
+def test_transform_boxes_cover_their_pixels(M):
     image = np.zeros((40, 40), np.uint8)
     image[5:9, 12:18] = 255
     rows, columns = np.nonzero(cv2.warpAffine(image, np.array(M, np.float64), (90, 90), flags=cv2.INTER_NEAREST))
@@ -432,7 +432,7 @@ SAMPLERS = {
 
 @pytest.mark.parametrize("M", [TURN, TILT], ids=["affine", "perspective"])
 @pytest.mark.parametrize("target", SAMPLERS)
-def test_converted_matrices_sample_the_same_pixels(target, M):
+def test_convert_matrix_samples_same_pixels(target, M):
     x, y = np.meshgrid(np.arange(OUT_SIZE[1]), np.arange(OUT_SIZE[0]))
     want = move(np.stack([x, y], -1), np.linalg.inv(square(M)))
     got = SAMPLERS[target](convert_matrix(M, "cuaug", target, size=SIZE, out_size=OUT_SIZE))
@@ -443,7 +443,7 @@ def test_converted_matrices_sample_the_same_pixels(target, M):
     )
 
 
-def test_a_known_pixel_arrives():
+def test_convert_matrix_known_pixel():
     image = torch.zeros(1, 1, 6, 8)
     image[0, 0, 2, 3] = 1
     theta = convert_matrix(torch.tensor([[1.0, 0, 2], [0, 1, 1]]), "cuaug", "torch", size=(6, 8))
@@ -461,7 +461,7 @@ NAMES = ["cuaug", *SAMPLERS]
 @given(
     st.sampled_from([2, 3]).flatmap(lambda rows: matrices(rows)), *[st.sampled_from(NAMES)] * 3, sizes, sizes
 )  # fmt: skip
-def test_conversions_agree_on_every_route(M, first, second, third, size, out_size):
+def test_convert_matrix_routes_agree(M, first, second, third, size, out_size):
     def convert(M, source, target):
         return convert_matrix(M, source, target, size=size, out_size=out_size)
 
@@ -501,12 +501,12 @@ CASES = {
 every_function = pytest.mark.parametrize(("function", "arguments"), CASES.values(), ids=CASES)
 
 
-def test_every_function_has_a_case():
+def test_matrix_functions_have_cases():
     assert {*geometry.__all__, *fit.__all__} <= {*CASES}
 
 
 @every_function
-def test_a_batch_equals_its_samples(function, arguments):
+def test_matrix_function_batch_equals_samples(function, arguments):
     together = function(*arguments)
     one_by_one = np.stack([function(*sample) for sample in zip(*arguments, strict=True)])
     rounding = Tolerance(1e-10, reason="NumPy sums one sample in another order")
@@ -516,7 +516,7 @@ def test_a_batch_equals_its_samples(function, arguments):
 
 
 @every_function
-def test_one_argument_serves_a_batch(function, arguments):
+def test_matrix_function_broadcasts_one_argument(function, arguments):
     one, *rest = arguments
     repeated = function(np.repeat(one[:1], len(one), 0), *rest)
     assert_equal(function(one[0], *rest), repeated[0] if not rest else repeated)
@@ -525,7 +525,7 @@ def test_one_argument_serves_a_batch(function, arguments):
 @every_function
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_every_library_gets_its_own_type_and_the_same_values(function, arguments, library, dtype):
+def test_matrix_function_keeps_library_and_values(function, arguments, library, dtype):
     if (library, dtype) == ("jax", "float64"):
         pytest.skip("JAX holds 64-bit numbers only with jax_enable_x64")
     given = [put(a, library, dtype) for a in arguments]
@@ -545,7 +545,7 @@ def test_every_library_gets_its_own_type_and_the_same_values(function, arguments
 
 
 @every_function
-def test_small_and_whole_numbers_widen(function, arguments):
+def test_matrix_function_widens_small_dtypes(function, arguments):
     assert function(*(np.rint(10 * a).astype(np.int32).tolist() for a in arguments)).dtype == np.float64
     assert function(*(np.rint(10 * a).astype(np.int64) for a in arguments)).dtype == np.float64
     assert function(*(torch.tensor(a).to(torch.float16) for a in arguments)).dtype == torch.float32
@@ -553,13 +553,13 @@ def test_small_and_whole_numbers_widen(function, arguments):
 
 
 @every_function
-def test_lists_follow_the_array_and_its_dtype(function, arguments):
+def test_matrix_function_lists_follow_array_dtype(function, arguments):
     first, *rest = arguments
     assert function(torch.tensor(first).float(), *(a.tolist() for a in rest)).dtype == torch.float32
 
 
 @every_function
-def test_strided_views_are_read_in_place(function, arguments):
+def test_matrix_function_reads_strided_views(function, arguments):
     views = [np.repeat(a, 2, 0)[::2] for a in arguments]
     assert_equal(function(*views), function(*arguments), tolerance=Tolerance(1e-10, reason="another order of sums"))
 
@@ -573,20 +573,20 @@ def unread(monkeypatch):
 
 
 @every_function
-def test_device_values_are_never_read(function, arguments, unread):
+def test_matrix_function_never_reads_device_values(function, arguments, unread):
     result = function(*map(unread, arguments))
     assert result.device.type == "meta"
     assert result.shape == function(*arguments).shape
 
 
 @every_function
-def test_gradients_flow(function, arguments):
+def test_matrix_function_gradients_flow(function, arguments):
     assert torch.autograd.gradcheck(function, [torch.tensor(a, requires_grad=True) for a in arguments], atol=1e-4)
 
 
 @every_function
 @pytest.mark.gpu
-def test_no_synchronisation_on_the_gpu(function, arguments):
+def test_matrix_function_does_not_synchronize(function, arguments):
     given = [torch.tensor(a, device="cuda") for a in arguments]
     with nobody_waits():
         function(*given)
@@ -595,7 +595,7 @@ def test_no_synchronisation_on_the_gpu(function, arguments):
 @pytest.mark.parametrize("kind", KINDS)
 @examples()
 @given(batches(7), batches(7), st.permutations(range(7)))
-def test_the_order_of_points_does_not_matter(kind, src, dst, order):
+def test_estimate_affine_ignores_point_order(kind, src, dst, order):
     src, dst = pair(src, dst)
     permuted = estimate_affine(src[:, order], dst[:, order], kind)
     assert_equal(permuted, estimate_affine(src, dst, kind), tolerance=FLOAT64)
@@ -603,7 +603,7 @@ def test_the_order_of_points_does_not_matter(kind, src, dst, order):
 
 @examples()
 @given(batches(4), batches(4), st.permutations(range(4)))
-def test_the_order_of_corners_does_not_matter(src, dst, order):
+def test_get_perspective_transform_ignores_corner_order(src, dst, order):
     src, dst = pair(src, dst)
     M, permuted = get_perspective_transform(src, dst), get_perspective_transform(src[:, order], dst[:, order])
     assert_equal(transform_points(src, permuted), transform_points(src, M), tolerance=Tolerance(1e-5, reason="horizon"))
@@ -674,7 +674,7 @@ every_degenerate = pytest.mark.parametrize(("function", "arguments", "message"),
 @every_degenerate
 @pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_degenerate_on_the_host(function, arguments, message, library, dtype):
+def test_matrix_function_rejects_degenerate_host_input(function, arguments, message, library, dtype):
     dtype = "float32" if library == "jax" else dtype
     with pytest.raises(ValueError, match=f"{message}.*in sample 0"):
         function(*(put(a, library, dtype) for a in arguments))
@@ -682,7 +682,7 @@ def test_degenerate_on_the_host(function, arguments, message, library, dtype):
 
 @every_degenerate
 @pytest.mark.parametrize("library", LIBRARIES[1:])
-def test_degenerate_on_a_device(function, arguments, message, library, monkeypatch):
+def test_matrix_function_degenerate_device_input_is_nan(function, arguments, message, library, monkeypatch):
     monkeypatch.setattr(_matrices, "is_host", lambda array: False)  # a CPU tensor stands in where there is no GPU
     result = to_numpy(function(*(put(a, library, "float32") for a in arguments)))
     assert np.isnan(result).any()
@@ -690,7 +690,7 @@ def test_degenerate_on_a_device(function, arguments, message, library, monkeypat
     assert np.isnan(result).all() or "finite" in message
 
 
-def test_a_device_sample_without_a_solution_leaves_the_others_alone(monkeypatch):
+def test_matrix_function_degenerate_device_sample_is_isolated(monkeypatch):
     want = get_affine_transform(np.array(TRIANGLE), np.array(TRIANGLE))
     monkeypatch.setattr(_matrices, "is_host", lambda array: False)
     M = get_affine_transform(torch.tensor([TRIANGLE, LINE, TRIANGLE]), torch.tensor(TRIANGLE))
@@ -743,18 +743,18 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("call", "message"), REFUSED.values(), ids=REFUSED)
-def test_refused(call, message):
+def test_matrix_function_rejects_invalid_arguments(call, message):
     with pytest.raises(ValueError, match=message):
         call()
 
 
-def test_composing_nothing_is_a_type_error():
+def test_compose_affine_rejects_no_matrices():
     with pytest.raises(TypeError, match="compose_affine: M must be at least one matrix, got none"):
         compose_affine()
 
 
 @pytest.mark.parametrize("module", [geometry, fit], ids=["geometry", "fit"])
-def test_examples_run(module):
+def test_geometry_docstring_examples_run(module):
     assert doctest.testmod(module).failed == 0
     for name in module.__all__:
         assert ">>>" in getattr(module, name).__doc__, f"{name} has no example"

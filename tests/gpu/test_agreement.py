@@ -33,20 +33,20 @@ def both(case, dtype, parameters, shape=SHAPE):
 
 @pytest.mark.parametrize("dtype", AGREE)
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_the_gpu_equals_the_cpu(case, dtype):
+def test_op_gpu_equals_cpu(case, dtype):
     gpu, cpu = both(case, dtype, case.parameters((SHAPE[0],)))
     assert_equal(gpu, cpu, tolerance=EXACT if case.copies else AGREE[dtype])
 
 
 @pytest.mark.parametrize("case", SHARES, ids=str)
-def test_the_gpu_equals_the_cpu_on_a_large_image(case):
+def test_op_gpu_equals_cpu_on_large_image(case):
     gpu, cpu = both(case, "uint8", case.parameters(), (1, 224, 224, 3))
     level = Tolerance(absolute=1, exact=0.99, reason="each may miss 0.5 % of the exact values by a level")
     assert_equal(gpu, cpu, tolerance=level)
 
 
 @pytest.mark.parametrize("case", MAIN, ids=str)
-def test_parameters_on_the_device_equal_those_on_the_host(case):
+def test_op_device_parameters_equal_host_parameters(case):
     parameters = case.parameters((SHAPE[0],))
     batch = images(GPU)
     host = getattr(cuaug, case.op)(batch, **case.keywords("uint8"), **parameters)
@@ -54,7 +54,7 @@ def test_parameters_on_the_device_equal_those_on_the_host(case):
     assert_equal(getattr(cuaug, case.op)(batch, **case.keywords("uint8"), **device), host)
 
 
-def test_an_image_larger_than_a_tile_in_every_dtype_and_channel_count():
+def test_warp_affine_dtypes_and_channels_on_large_image():
     M = np.array([[0.9, -0.35, 20.0], [0.4, 0.85, -31.0]])
     for channels in (1, 2, 3, 4, 5):
         for dtype in AGREE:
@@ -68,7 +68,7 @@ def test_an_image_larger_than_a_tile_in_every_dtype_and_channel_count():
 
 @pytest.mark.parametrize("dtype", AGREE)
 @pytest.mark.parametrize("channels", [1, 3, 4, 6])
-def test_colours_and_filters_agree(channels, dtype):
+def test_color_and_filter_ops_gpu_equals_cpu(channels, dtype):
     calls = {
         "autocontrast": lambda x: cuaug.autocontrast(x),
         "equalize": lambda x: cuaug.equalize(x),
@@ -109,7 +109,7 @@ print(count, before, entries())
 """
 
 
-def test_after_warmup_the_usual_calls_compile_nothing(tmp_path):
+def test_warmup_leaves_nothing_to_compile(tmp_path):
     said, _ = python(WARM, timeout=300, CUPY_CACHE_DIR=str(tmp_path))
     count, before, after = map(int, said.split())
     assert count >= 30

@@ -23,7 +23,7 @@ def call(case, batch, parameters, **more):
 
 @pytest.mark.gpu(count=2)
 @main_cases
-def test_a_batch_on_the_second_gpu_stays_there(case):
+def test_op_stays_on_second_gpu(case):
     parameters = case.parameters((SHAPE[0],))
     expected = call(case, images(GPU), parameters)
     second = images(GPU).to("cuda:1")
@@ -40,7 +40,7 @@ def test_a_batch_on_the_second_gpu_stays_there(case):
 
 
 @pytest.mark.gpu(count=2)
-def test_a_cupy_batch_on_the_second_gpu_stays_there():
+def test_op_cupy_stays_on_second_gpu():
     cupy = pytest.importorskip("cupy")
     with cupy.cuda.Device(1):
         batch = cupy.asarray(noise())
@@ -52,12 +52,12 @@ def test_a_cupy_batch_on_the_second_gpu_stays_there():
 
 
 @pytest.mark.gpu(count=2)
-def test_out_on_another_device_is_refused_with_both_names():
+def test_op_rejects_out_on_other_device():
     with pytest.raises(ValueError, match=r"out.*cuda:1.*cuda:0"):
         cuaug.hflip(images(GPU), out=torch.empty(3, 3, 17, 11, dtype=torch.uint8, device="cuda:1"))
 
 
-def test_out_on_the_host_is_refused_with_both_names():
+def test_op_rejects_out_on_host():
     with pytest.raises(ValueError, match=r"out.*the CPU.*cuda:0"):
         cuaug.hflip(images(GPU), out=torch.empty(3, 3, 17, 11, dtype=torch.uint8))
 
@@ -65,7 +65,7 @@ def test_out_on_the_host_is_refused_with_both_names():
 # Memory
 
 
-def test_torch_s_out_of_memory_is_torch_s_own_and_breaks_nothing():
+def test_resize_torch_out_of_memory_breaks_nothing():
     batch = images(GPU, "float32")
     before = to_numpy(batch)
     cuaug.resize(batch, (40, 40), antialias=False)
@@ -86,7 +86,7 @@ def test_torch_s_out_of_memory_is_torch_s_own_and_breaks_nothing():
     assert_equal(to_numpy(batch), before)
 
 
-def test_cupy_s_out_of_memory_is_cupy_s_own_and_breaks_nothing():
+def test_resize_cupy_out_of_memory_breaks_nothing():
     cupy = pytest.importorskip("cupy")
     batch, pool = put(noise(dtype="float32"), ("cupy", "cuda")), cupy.get_default_memory_pool()
     before = to_numpy(batch)
@@ -117,7 +117,7 @@ def jax():
 
 
 @main_cases
-def test_jax_on_the_gpu_gives_jax_on_the_gpu(case, jax):
+def test_op_jax_stays_on_gpu(case, jax):
     parameters = case.parameters((SHAPE[0],))
     if describe(jax.numpy.zeros(1))[1] != "cuda:0":
         pytest.skip("JAX's first device is not the first GPU")
@@ -137,7 +137,7 @@ def test_jax_on_the_gpu_gives_jax_on_the_gpu(case, jax):
     assert_equal(to_numpy(result), expected, library="numpy", dtype="uint8", tolerance=case.tolerance("uint8"))
 
 
-def test_jax_s_bfloat16_on_the_gpu(jax):
+def test_op_jax_bfloat16_on_gpu(jax):
     values = noise(dtype="float32")
     batch = jax.numpy.asarray(values, dtype="bfloat16")
     result = cuaug.hflip(batch)
@@ -145,6 +145,6 @@ def test_jax_s_bfloat16_on_the_gpu(jax):
     assert_equal(to_numpy(result), np.ascontiguousarray(to_numpy(batch)[:, :, ::-1]))
 
 
-def test_a_host_view_of_bfloat16_and_a_device_view_agree():
+def test_op_bfloat16_host_and_device_views_agree():
     values = torch.from_numpy(to_layout(noise(dtype="float32"), "NCHW").copy()).bfloat16()
     assert_equal(cuaug.vflip(values.cuda()).cpu(), cuaug.vflip(values))

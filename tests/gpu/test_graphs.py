@@ -28,7 +28,7 @@ def captured(call):
 
 
 @pytest.mark.parametrize("case", MAIN, ids=str)
-def test_a_replay_equals_the_call(case):
+def test_op_graph_replay_equals_call(case):
     batch = images(GPU)
     parameters = {name: put(value, GPU) for name, value in case.parameters((3,)).items()}
 
@@ -43,7 +43,7 @@ def test_a_replay_equals_the_call(case):
             assert_equal(result, call())
 
 
-def test_new_matrices_take_effect_at_the_next_replay():
+def test_warp_affine_graph_reads_new_matrices():
     batch, M = images(GPU, "float32"), torch.eye(3, device="cuda")[:2].repeat(3, 1, 1)
     graph, result = captured(lambda: cuaug.warp_affine(batch, M))
     for shift in range(3):
@@ -52,7 +52,7 @@ def test_new_matrices_take_effect_at_the_next_replay():
         assert_equal(result, cuaug.warp_affine(batch, M))
 
 
-def test_one_host_matrix_is_captured_with_its_values():
+def test_warp_affine_graph_captures_host_matrix():
     batch = images(GPU)
     matrix = [[1.0, 0.1, 0.5], [-0.1, 1.0, 0.25]]
     graph, result = captured(lambda: cuaug.warp_affine(batch, matrix))
@@ -90,7 +90,7 @@ print(said)
 
 @pytest.mark.parametrize("first", [True, False])
 @pytest.mark.parametrize("compiled_before", [True, False])
-def test_a_cold_kernel_during_a_capture_is_refused_and_the_capture_goes_on(first, compiled_before, tmp_path):
+def test_op_cold_kernel_is_refused_during_capture(first, compiled_before, tmp_path):
     """Cold is what this process has not loaded, whether it is in the disk cache or not."""
     if compiled_before:
         python(COMPILE, CUPY_CACHE_DIR=str(tmp_path))

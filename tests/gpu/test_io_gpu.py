@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch")
 pytestmark = [pytest.mark.gpu, pytest.mark.jpeg]
 
 
-def test_pinned_memory_is_pinned_and_has_the_image():
+def test_decode_jpeg_pinned_memory():
     rng = np.random.default_rng(20261120)
     files = [cio.encode_jpeg(rng.integers(0, 256, (33, 47, 3), np.uint8)) for _ in range(3)]
     pinned = cio.decode_jpeg(files, like=torch, pin=True)
@@ -29,7 +29,7 @@ def test_pinned_memory_is_pinned_and_has_the_image():
         assert np.array_equal(crop.permute(1, 2, 0).numpy(), expected[3:23, 5:35])
 
 
-def test_arrays_on_a_device_are_neither_data_nor_memory():
+def test_decode_jpeg_rejects_device_arrays():
     file = cio.encode_jpeg(np.zeros((8, 8, 3), np.uint8))
     with pytest.raises(TypeError, match=r"uint8 array on the host.* on a device"):
         cio.decode_jpeg(torch.frombuffer(bytearray(file), dtype=torch.uint8).cuda())
@@ -55,7 +55,7 @@ def on_host(image):
 
 
 @pytest.mark.parametrize("like", ["torch", "cupy"])
-def test_the_engine_decodes_what_the_cpu_does(like):
+def test_decode_jpeg_device_equals_cpu(like):
     files = files_of()
     found = cio.decode_jpeg(files, device="cuda", like=like)
     for image, expected in zip(found, cio.decode_jpeg(files), strict=True):
@@ -65,7 +65,7 @@ def test_the_engine_decodes_what_the_cpu_does(like):
     assert_equal(on_host(single), on_host(found[0]))
 
 
-def test_boxes_are_cut_out_at_every_place():
+def test_decode_and_crop_jpeg_device_boxes():
     (file,) = files_of(1)
     whole = on_host(cio.decode_jpeg(file, device="cuda"))
     height, width = whole.shape[:2]
@@ -81,7 +81,7 @@ def test_boxes_are_cut_out_at_every_place():
         assert np.array_equal(on_host(image), whole[y : y + h, x : x + w])
 
 
-def test_what_is_not_for_the_engine_comes_from_the_cpu():
+def test_decode_jpeg_device_falls_back_to_cpu():
     files = files_of(4, progressive=True) + files_of(4)
     for options in ({}, {"scale": 1 / 2}, {"color": "gray"}, {"color": "bgr"}, {"orient": True}):
         found = cio.decode_jpeg(files, device="cuda", **options)
@@ -89,7 +89,7 @@ def test_what_is_not_for_the_engine_comes_from_the_cpu():
             assert_equal(on_host(image), expected, tolerance=ONE_LEVEL)
 
 
-def test_many_images_in_rounds_and_again(monkeypatch):
+def test_decode_jpeg_device_many_images_in_rounds(monkeypatch):
     """More than there is room for at a time; the memory is used again while what it held is still being moved."""
     monkeypatch.setattr(_engine, "_ROOM", 1 << 20)
     files = files_of(24)
@@ -104,7 +104,7 @@ def test_many_images_in_rounds_and_again(monkeypatch):
             assert np.array_equal(on_host(image), expected[i])
 
 
-def test_a_file_that_nobody_decodes_is_named():
+def test_decode_jpeg_device_names_undecodable_file():
     files = files_of(5)
     files[3] = files[3][:400] + files[3][-2:]
     with pytest.raises(cuaug.DecodeError, match="image 3") as raised:
@@ -112,7 +112,7 @@ def test_a_file_that_nobody_decodes_is_named():
     assert raised.value.index == 3
 
 
-def test_damaged_files_give_an_image_or_an_error():
+def test_decode_jpeg_device_damaged_files():
     rng, files = np.random.default_rng(20261120), files_of(8)
     outcomes = {"image": 0, "error": 0}
     for turn in range(200):

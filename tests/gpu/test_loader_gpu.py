@@ -21,7 +21,7 @@ def files():
 
 
 @pytest.mark.parametrize("name", RECIPES)
-def test_batches_are_those_of_the_cpu(files, name):
+def test_loader_gpu_equals_cpu(files, name):
     recipe = T.Compose(RECIPES[name], seed=2)
     on_gpu = list(Loader(files, 7, recipe, device="cuda", shuffle=True))
     on_cpu = list(Loader(files, 7, recipe, device="cpu", shuffle=True, library="torch"))
@@ -32,7 +32,7 @@ def test_batches_are_those_of_the_cpu(files, name):
 
 
 @pytest.mark.parametrize("name", RECIPES)
-def test_an_engine_beside_the_cpu_makes_the_same_batches(files, name):
+def test_loader_hybrid_equals_cpu(files, name):
     recipe = T.Compose(RECIPES[name], seed=2)
     loader = Loader(files, 7, recipe, device="cuda", shuffle=True, decoder="hybrid")
     for _epoch in range(3):
@@ -44,7 +44,7 @@ def test_an_engine_beside_the_cpu_makes_the_same_batches(files, name):
 
 
 @pytest.mark.parametrize("beside", [False, True])
-def test_a_busy_taker_gets_whole_batches(files, beside):
+def test_loader_gpu_batches_complete_under_load(files, beside):
     """The taker's stream has work queued before it reads: nothing of a batch is overwritten meanwhile."""
     recipe = T.Compose(RECIPES["crop and flip"], seed=2)
     expected = torch.stack([batch.images.double().sum() for batch in Loader(files, 5, recipe, library="torch")])
@@ -64,7 +64,7 @@ def test_a_busy_taker_gets_whole_batches(files, beside):
     assert ((found[0] - expected).abs() <= 1e-3 * expected).all()
 
 
-def test_labels_are_mixed_on_the_device(files):
+def test_loader_gpu_mixes_labels_on_device(files):
     recipe = [T.RandomResizedCrop(16), T.ToDtype("float32", scale=True), T.MixUp(num_classes=5)]
     for images, labels in Loader(files, 8, recipe, device="cuda:0", seed=1):
         assert images.is_cuda
@@ -73,7 +73,7 @@ def test_labels_are_mixed_on_the_device(files):
 
 
 @pytest.mark.parametrize("beside", [False, True])
-def test_batches_for_cupy(files, beside):
+def test_loader_gpu_cupy_batches(files, beside):
     cupy = pytest.importorskip("cupy")
     recipe = T.Compose(RECIPES["crop and flip"], seed=2)
     expected = [(batch.images, batch.labels) for batch in Loader(files, 7, recipe, library="torch")]
@@ -92,7 +92,7 @@ def test_batches_for_cupy(files, beside):
                 assert labels.get().tolist() == numbers.tolist()
 
 
-def test_an_epoch_may_be_abandoned_while_the_engine_works(files):
+def test_loader_gpu_epoch_may_be_abandoned(files):
     recipe = T.Compose(RECIPES["crop and flip"], seed=2)
     loader = Loader(files * 5, 20, recipe, device="cuda", decoder="hybrid")
     whole = [batch.images for batch in loader]
@@ -107,7 +107,7 @@ def test_an_epoch_may_be_abandoned_while_the_engine_works(files):
         assert_equal(images.cpu(), expected.cpu(), tolerance=TWO_LEVELS)
 
 
-def test_bad_files_are_replaced(files):
+def test_loader_gpu_on_error_replace(files):
     broken = [*files[:5], (b"\xff\xd8\xff\xe0nothing", 1), *files[5:9]]
     (batch,) = Loader(broken, 10, RECIPES["crop and flip"], device="cuda", on_error="replace", max_bad=None)
     assert batch.valid.tolist() == [True] * 5 + [False] + [True] * 4
@@ -115,6 +115,6 @@ def test_bad_files_are_replaced(files):
     assert torch.equal(batch.images[5], batch.images[stand_in])
 
 
-def test_a_gpu_that_torch_does_not_have_is_refused(files):
+def test_loader_gpu_rejects_missing_device(files):
     with pytest.raises(cuaug.BackendError, match="cuda"):
         Loader(files, 2, device="cuda:99")

@@ -28,7 +28,7 @@ def pairs(scene, count, seed=0, dtype=torch.float32):
 @each_scene
 @pytest.mark.parametrize("count", [64, 1024, 1025, 5000, 30_000])
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
-def test_the_gpu_keeps_what_the_cpu_keeps(scene, count, dtype):
+def test_nms_gpu_equals_cpu(scene, count, dtype):
     boxes, scores = pairs(scene, count, dtype=dtype)
     classes = torch.from_numpy(box_cases.labels(count)).cuda()
     for threshold in (0.0, 0.5, 0.7):
@@ -40,7 +40,7 @@ def test_the_gpu_keeps_what_the_cpu_keeps(scene, count, dtype):
 
 @pytest.mark.parametrize("scene", ["random", "clustered", "distant"])
 @pytest.mark.parametrize("count", [10, 1000, 10_000])
-def test_torchvision_keeps_the_same(scene, count):
+def test_nms_gpu_equals_torchvision(scene, count):
     """Few scores are ties: they go by index. Its float32 IoU may fall to the other side of the threshold: not here."""
     ops = pytest.importorskip("torchvision.ops")
     boxes, scores = pairs(scene, count)
@@ -57,7 +57,7 @@ def by_class(classes, count):
     return [torch.nonzero(classes == c)[:, 0] for c in range(count)]
 
 
-def test_every_run_keeps_the_same():
+def test_nms_gpu_is_deterministic():
     """The order in which blocks run changes; what they find does not."""
     boxes, scores = pairs("clustered", 20_000)
     classes = torch.from_numpy(box_cases.labels(20_000)).cuda()
@@ -68,7 +68,7 @@ def test_every_run_keeps_the_same():
 
 
 @pytest.mark.parametrize("count", [1000, 3000, 17_000])
-def test_a_fixed_size_waits_for_nothing_and_is_replayed(count):
+def test_nms_gpu_fixed_size_in_graph(count):
     drawn = [pairs("clustered", count, seed) for seed in range(4)]
     classes = torch.from_numpy(box_cases.labels(count)).cuda()
     boxes, scores = (values.clone() for values in drawn[0])
@@ -97,7 +97,7 @@ def test_a_fixed_size_waits_for_nothing_and_is_replayed(count):
 
 
 @pytest.mark.parametrize("count", [2000, 17_000])
-def test_it_runs_on_the_caller_s_stream(count):
+def test_nms_gpu_runs_on_current_stream(count):
     boxes, scores = pairs("clustered", count)
     other = pairs("clustered", count, 1)
     expected = cuaug.nms(*other, 0.5)
@@ -112,7 +112,7 @@ def test_it_runs_on_the_caller_s_stream(count):
 
 
 @pytest.mark.parametrize("images", [16, 40])
-def test_a_batch_of_images_in_one_call(images):
+def test_nms_gpu_batch_in_one_call(images):
     """Of 40 images the pairs are too many."""
     drawn = [box_cases.clustered(3000, seed) for seed in range(images)]
     boxes, scores = (torch.from_numpy(np.stack(values)).float().cuda() for values in zip(*drawn, strict=True))
@@ -142,7 +142,7 @@ def impatient(monkeypatch):
 
 @each_scene
 @pytest.mark.parametrize("count", [1025, 5000, 10_000])
-def test_the_last_block_decides_what_others_have_left(scene, count, impatient):
+def test_nms_gpu_last_block_resolves_the_rest(scene, count, impatient):
     boxes, scores = pairs(scene, count)
     classes = torch.from_numpy(box_cases.labels(count)).cuda()
     found = cuaug.batched_nms(boxes, scores, classes, 0.5)
@@ -150,7 +150,7 @@ def test_the_last_block_decides_what_others_have_left(scene, count, impatient):
     assert "cuaug::nms_settle" in kernels._kernels
 
 
-def test_streams_of_different_priority_end():
+def test_nms_gpu_stream_priorities_terminate():
     """Each of them wants most of the GPU's places, beside a third that has taken some."""
     boxes, scores = pairs("clustered", 10_000)
     expected = cuaug.nms(boxes, scores, 0.5)
@@ -170,7 +170,7 @@ def test_streams_of_different_priority_end():
             assert torch.equal(indices[: int(kept)], expected)
 
 
-def test_blocks_of_more_samples_than_have_places_wait_for_their_own():
+def test_nms_gpu_more_samples_than_resident_blocks():
     """Three blocks of 1,024 threads a sample, which wait for each other."""
     drawn = [box_cases.clustered(1100, seed) for seed in range(220)]
     boxes, scores = (torch.from_numpy(np.stack(values)).float().cuda() for values in zip(*drawn, strict=True))
@@ -181,7 +181,7 @@ def test_blocks_of_more_samples_than_have_places_wait_for_their_own():
 
 
 @pytest.mark.parametrize("count", [100_000, 400_000])
-def test_many_boxes_agree_with_the_cpu_and_take_little_memory(count):
+def test_nms_gpu_many_boxes_take_little_memory(count):
     """N^2 / 8 bytes would be 1.25 and 20 GB."""
     boxes, scores = pairs("clustered", count)
     torch.cuda.synchronize()
@@ -192,7 +192,7 @@ def test_many_boxes_agree_with_the_cpu_and_take_little_memory(count):
     assert_array_equal(to_numpy(found), cuaug.nms(boxes.cpu(), scores.cpu(), 0.5))
 
 
-def test_more_samples_than_a_grid_has_rows():
+def test_nms_gpu_more_samples_than_grid_rows():
     boxes, scores = pairs("random", 70_000 * 4)
     indices, kept = cuaug.nms(boxes.view(-1, 4, 4), scores.view(-1, 4), 0.1, fixed_size=True)
     expected = cuaug.nms(boxes.view(-1, 4, 4).cpu(), scores.view(-1, 4).cpu(), 0.1, fixed_size=True)
@@ -205,7 +205,7 @@ def test_more_samples_than_a_grid_has_rows():
     "count", [1, 31, 32, 33, 63, 65, 255, 256, 257, 513, 1023, 1024, 1025, 2048, 2049, 2113, 3072, 3073, 8193, 10_240]
 )
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
-def test_the_seams_between_words_blocks_and_ways(scene, count, dtype):
+def test_nms_gpu_word_block_and_method_boundaries(scene, count, dtype):
     """Of many boxes too, all pairs are compared, as far as a GPU has room for them: words of 32, groups of 32 words."""
     boxes, scores = pairs(scene, count, 3, dtype)
     classes = torch.from_numpy(box_cases.labels(count)).cuda()
@@ -217,7 +217,7 @@ def test_the_seams_between_words_blocks_and_ways(scene, count, dtype):
 
 
 @pytest.mark.parametrize("count", [1, 64, 65, 500, 1025])
-def test_rotated_boxes_in_one_and_more_blocks(count):
+def test_nms_gpu_rotated_equals_cpu(count):
     boxes, scores = pairs("clustered", count, dtype=torch.float64)
     turned = torch.cat([boxes, 180 * scores[:, None]], 1)
     found = cuaug.nms(turned, scores, 0.3)
@@ -227,7 +227,7 @@ def test_rotated_boxes_in_one_and_more_blocks(count):
 
 @pytest.mark.parametrize("samples", [1, 3, 200])
 @pytest.mark.parametrize("count", [1, 33, 300, 1024, 1025])
-def test_samples_of_which_few_or_no_boxes_count(count, samples):
+def test_nms_gpu_counts_per_sample(count, samples):
     drawn = [box_cases.clustered(count, seed) for seed in range(samples)]
     boxes, scores = (torch.from_numpy(np.stack(values)).float().cuda() for values in zip(*drawn, strict=True))
     classes = torch.from_numpy(np.stack([box_cases.labels(count, seed) for seed in range(samples)])).cuda()
@@ -243,7 +243,7 @@ def test_samples_of_which_few_or_no_boxes_count(count, samples):
 
 @pytest.mark.parametrize("scale", [1e-25, 1e25])
 @pytest.mark.parametrize("count", [200, 3000, 17_000])
-def test_areas_that_float32_does_not_hold(count, scale):
+def test_nms_gpu_areas_beyond_float32(count, scale):
     boxes, scores = box_cases.clustered(count)
     boxes, scores = torch.from_numpy(boxes * scale).float().cuda(), torch.from_numpy(scores).float().cuda()
     found = cuaug.nms(boxes, scores, 0.5)
@@ -251,7 +251,7 @@ def test_areas_that_float32_does_not_hold(count, scale):
     assert_array_equal(to_numpy(found), cuaug.nms(boxes.cpu(), scores.cpu(), 0.5))
 
 
-def test_threads_on_streams_of_their_own_learn_their_own_number():
+def test_nms_gpu_threads_on_their_own_streams():
     """The number that a call waits for is in memory of the host, which calls take in turns."""
     drawn = [pairs("clustered", 400 + 200 * k, k) for k in range(8)]
     expected = [cuaug.nms(boxes.cpu(), scores.cpu(), 0.5) for boxes, scores in drawn]
@@ -268,7 +268,7 @@ def test_threads_on_streams_of_their_own_learn_their_own_number():
 
 
 @pytest.mark.parametrize("count", [2, 64, 1000, 1024, 5000])
-def test_a_chain_in_any_order(count):
+def test_nms_gpu_chain_in_any_order(count):
     """Each box is decided by the one before it, which another warp or block has: as many rounds as boxes."""
     boxes, scores = pairs("chain", count)
     for seed in range(5):
@@ -279,7 +279,7 @@ def test_a_chain_in_any_order(count):
 
 
 @pytest.mark.parametrize("count", [1000, 3000, 30_000])
-def test_what_is_returned_is_there_for_every_stream(count):
+def test_nms_gpu_result_is_ready_for_every_stream(count):
     """The number is told when the indices are written. 30,000 boxes take more memory than is kept for a call."""
     drawn = [pairs("clustered", count, seed) for seed in range(4)]
     expected = [cuaug.nms(boxes.cpu(), scores.cpu(), 0.5) for boxes, scores in drawn]
@@ -294,7 +294,7 @@ def test_what_is_returned_is_there_for_every_stream(count):
 
 
 @pytest.mark.parametrize("count", [1025, 3000, 10_000, 100_000])
-def test_boxes_that_depend_on_each_other_through_many_blocks(count):
+def test_nms_gpu_dependencies_across_blocks(count):
     """Blocks follow each other bit by bit: chains of every length, side by side, and all boxes over one another."""
     rng = np.random.default_rng(count)
     for chains in (1, 3, 64, 1000):
@@ -308,14 +308,14 @@ def test_boxes_that_depend_on_each_other_through_many_blocks(count):
         assert_array_equal(to_numpy(found), cuaug.batched_nms(boxes.cpu(), scores.cpu(), classes.cpu(), 0.3))
 
 
-def test_a_thread_that_has_not_met_the_device_yet():
+def test_nms_gpu_thread_new_to_the_device():
     boxes, scores = pairs("clustered", 500)
     expected = cuaug.nms(boxes, scores, 0.5)
     with ThreadPoolExecutor(1) as pool:
         assert torch.equal(pool.submit(cuaug.nms, boxes, scores, 0.5).result(), expected)
 
 
-def test_waiting_for_the_number_is_refused_in_a_capture():
+def test_nms_gpu_dynamic_length_is_refused_in_capture():
     boxes, scores = pairs("clustered", 300)
     cuaug.nms(boxes, scores, 0.5)
     said = ""

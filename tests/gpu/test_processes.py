@@ -63,7 +63,7 @@ print(len(damages))
 """
 
 
-def test_damaged_cache_entries_give_the_right_pixels_and_are_replaced(tmp_path):
+def test_kernel_cache_damaged_entries_are_replaced(tmp_path):
     said, warned = python(CHECK + DAMAGED, timeout=500, CUPY_CACHE_DIR=str(tmp_path))
     assert int(said) == 64
     assert warned == ""
@@ -85,13 +85,13 @@ print(len(caught), *{str(w.message)[:60] for w in caught}, sep="|")
 """
 
 
-def test_folders_in_the_place_of_cache_entries(tmp_path):
+def test_kernel_cache_folders_in_place_of_entries(tmp_path):
     said, _ = python(CHECK + FOLDERS, CUPY_CACHE_DIR=str(tmp_path))
     assert int(said.partition("|")[0]) <= 1, said  # at most one warning
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_cache_entries_that_may_not_be_read(tmp_path):
+def test_kernel_cache_unreadable_entries(tmp_path):
     program = "agree()\nfor path in entries(): path.chmod(0)\nfresh()\nagree()"
     python(CHECK + program, CUPY_CACHE_DIR=str(tmp_path))
 
@@ -117,7 +117,7 @@ print(len([w for w in caught if issubclass(w.category, RuntimeWarning)]), os.env
 
 
 @pytest.mark.parametrize("case", ["a file as home", "a home that cannot be written", "an unusable CUPY_CACHE_DIR"])
-def test_an_unusable_cache_folder_becomes_a_private_one_with_one_warning(case, tmp_path):
+def test_kernel_cache_unusable_folder_becomes_private(case, tmp_path):
     a_file = tmp_path / "file"
     a_file.write_text("")
     surroundings = {
@@ -132,13 +132,13 @@ def test_an_unusable_cache_folder_becomes_a_private_one_with_one_warning(case, t
     assert not Path(folder).exists()  # it was the child's own
 
 
-def test_a_cache_folder_that_goes_away_under_cupy_leaves_kernels_in_memory(tmp_path):
+def test_kernel_cache_folder_removed_while_running(tmp_path):
     """As does one that lost its write permission: CuPy, imported before, notices when it saves."""
     program = CHECK + "folder = pathlib.Path(os.environ['CUPY_CACHE_DIR'])\nfolder.rmdir()\nfolder.touch()\n" + WARNED
     assert python(program, CUPY_CACHE_DIR=str(tmp_path / "cache"))[0] == "1"
 
 
-def test_a_full_disk_keeps_the_kernels_in_memory(tmp_path):
+def test_kernel_cache_full_disk(tmp_path):
     """A tmpfs of 64 KB holds no kernel; mounting one needs the right to."""
     small = tmp_path / "small"
     small.mkdir()
@@ -175,7 +175,7 @@ print(len(names))
 """
 
 
-def test_sixteen_processes_share_a_cold_cache(tmp_path):
+def test_kernel_cache_sixteen_processes(tmp_path):
     """All are let go at once, by a file; three rounds, each with a cache of its own."""
     for number in range(3):
         folder, cache = tmp_path / str(number), tmp_path / f"cache{number}"
@@ -230,7 +230,7 @@ print("50 forks")
 
 @pytest.mark.filterwarnings("ignore:.*fork")
 @pytest.mark.parametrize("library", ["torch", "cupy"])
-def test_after_fork_the_cpu_works_and_the_gpu_says_why_not(library):
+def test_fork_leaves_cpu_working_and_gpu_refused(library):
     put = {
         "torch": "import torch\nput = lambda array: torch.from_numpy(array).cuda()",
         "cupy": "import cupy\nput = cupy.asarray",
@@ -249,7 +249,7 @@ results = [cuaug.warp_affine(x, M) for _ in range(50)]
 """
 
 
-def test_an_exit_with_work_in_flight_is_silent():
+def test_exit_with_queued_work_is_silent():
     for _ in range(5):
         assert python(IN_FLIGHT) == ("", "")
 
@@ -273,7 +273,7 @@ os._exit(0)  # whatever CuPy has to say at exit in a broken context is CuPy's
 """
 
 
-def test_a_lost_context_is_named_and_stays_in_its_process():
+def test_lost_context_is_named():
     said, _ = python(LOST)
     assert "restart the process" in said
     assert python("import cupy; print(int(cupy.arange(3).sum()))")[0] == "3"

@@ -31,7 +31,7 @@ def batch_of(case, samples=6):
 
 
 @every_case
-def test_a_second_call_compiles_and_waits_for_nothing(case):
+def test_compose_gpu_second_call_compiles_and_waits_for_nothing(case):
     batch, aug = batch_of(case), case.compose(case.dtypes[0])
     aug(batch)
     torch.cuda.synchronize()
@@ -61,7 +61,7 @@ def recipe(p, size, fill, reach, degrees):
     )
 
 
-def test_other_numbers_compile_nothing_new():
+def test_compose_gpu_other_parameters_compile_nothing():
     batch = images(GPU, "uint8", "NCHW", (4, 21, 21, 3))
     recipe(0.5, 8, 7.0, 0.4, 30)(batch)
     kernels = set(_kernels._kernels)
@@ -97,7 +97,7 @@ def captured(call):
 
 
 @pytest.mark.parametrize("name", REPLAYED)
-def test_every_replay_of_a_graph_draws_anew(name):
+def test_compose_gpu_graph_replay_draws_anew(name):
     """As many steps on as it was replayed."""
     case = BY_NAME[name]
     batch, aug = batch_of(case, 40), case.compose(case.dtypes[0])
@@ -119,7 +119,7 @@ def test_every_replay_of_a_graph_draws_anew(name):
     assert not np.array_equal(seen[1], seen[2])
 
 
-def test_a_recipe_is_captured_for_fewer_images_than_it_was_called_with():
+def test_compose_gpu_graph_of_smaller_batch():
     """Also one whose branches' launches go together."""
     many = images(GPU, "uint8", "NCHW", (40, 50, 60, 3))
     few, aug = many[:9].clone(), T.Compose([T.AugMix()], seed=5)
@@ -130,7 +130,7 @@ def test_a_recipe_is_captured_for_fewer_images_than_it_was_called_with():
     assert torch.equal(result, T.Compose([T.AugMix()], seed=5)(few, step=1))
 
 
-def test_two_graphs_of_a_recipe_count_apart():
+def test_compose_gpu_graphs_count_steps_separately():
     case = BY_NAME["flips"]
     batch, aug = batch_of(case, 40), case.compose("uint8")
     aug(batch)
@@ -142,7 +142,7 @@ def test_two_graphs_of_a_recipe_count_apart():
     assert_equal(second, aug(batch, step=2))
 
 
-def test_a_recipe_that_was_never_called_cannot_be_captured():
+def test_compose_gpu_cold_recipe_is_refused_in_capture():
     case = BY_NAME["flips"]
     batch, aug = batch_of(case), case.compose("uint8")
     case.compose("uint8")(batch)  # kernels are warm
@@ -161,7 +161,7 @@ def test_a_recipe_that_was_never_called_cannot_be_captured():
 
 
 @every_case
-def test_a_side_stream_gives_the_same(case):
+def test_compose_gpu_side_stream_gives_the_same(case):
     """The images are made on that stream too, behind work that takes a while."""
     batch = batch_of(case)
     expected = case.compose(case.dtypes[0])(batch)
@@ -175,7 +175,7 @@ def test_a_side_stream_gives_the_same(case):
 
 
 @every_case
-def test_the_same_parameters_give_the_same_bits(case):
+def test_compose_gpu_same_parameters_same_bits(case):
     """Of many samples and regions, so that blocks end in any order."""
     batch = images(GPU, case.dtypes[0], "NCHW", (64, 150, 170, case.channels[-1]))
     aug = case.compose(case.dtypes[0])
@@ -190,7 +190,7 @@ every_policy = pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: ty
 
 
 @every_policy
-def test_without_the_extension_the_same_is_launched(policy, monkeypatch):
+def test_compose_gpu_without_extension_launches_the_same(policy, monkeypatch):
     batch = images(GPU, "uint8", "NCHW", (20, 50, 60, 3))
     expected = T.Compose([policy], seed=4)(batch, step=3)
     monkeypatch.setattr(_launches, "_launch_plan_class", lambda: _launches._PythonLaunchPlan)
@@ -200,7 +200,7 @@ def test_without_the_extension_the_same_is_launched(policy, monkeypatch):
 
 
 @every_policy
-def test_threads_may_call_a_recipe_at_once(policy):
+def test_compose_gpu_threads_share_a_recipe(policy):
     """Each on a stream of its own, with images and a step of its own."""
     batches = [images(GPU, "uint8", "NCHW", (20, 50, 60, 3), seed=seed) for seed in range(6)]
     expected = [T.Compose([policy], seed=4)(batch, step=step) for step, batch in enumerate(batches)]
@@ -224,7 +224,7 @@ def test_threads_may_call_a_recipe_at_once(policy):
 
 
 @every_policy
-def test_a_policy_takes_the_memory_of_few_batches(policy):
+def test_policy_gpu_memory_is_bounded(policy):
     """Of the result, and of what is read and written at a time besides: two, of AugMix by each of three branches."""
     batch = torch.zeros((64, 3, 224, 224), dtype=torch.uint8, device="cuda")
     aug = T.Compose([policy], seed=4)
@@ -239,7 +239,7 @@ def test_a_policy_takes_the_memory_of_few_batches(policy):
 
 
 @every_policy
-def test_a_policy_is_captured_with_the_memory_between_its_launches(policy):
+def test_policy_gpu_graph_keeps_intermediate_memory(policy):
     batch, aug = images(GPU, "uint8", "NCHW", (20, 50, 60, 3)), T.Compose([policy], seed=4)
     expected = [aug(batch, step=step) for step in range(3)]
     aug.load_state_dict({"seed": 4, "step": 0})
@@ -254,7 +254,7 @@ def test_a_policy_is_captured_with_the_memory_between_its_launches(policy):
 
 @pytest.mark.gpu(count=2)
 @every_policy
-def test_a_recipe_runs_on_the_second_gpu(policy):
+def test_policy_gpu_runs_on_second_gpu(policy):
     aug, batch = T.Compose([policy], seed=4), images(GPU, "uint8", "NCHW", (20, 50, 60, 3))
     first = aug(batch, step=3)
     for _ in range(2):
@@ -264,7 +264,7 @@ def test_a_recipe_runs_on_the_second_gpu(policy):
         assert torch.equal(second.cpu(), first.cpu())
 
 
-def test_what_the_driver_refuses_is_said_and_breaks_nothing():
+def test_compose_gpu_driver_error_breaks_nothing():
     """More shared memory than there is."""
     record = struct.pack(f"{records.DRAW.size}x")
     launches = LaunchSequence([Launch("cuaug::draw", (1, 1, 1), 256, 1 << 30, record, ())], 0)
@@ -283,7 +283,7 @@ SMALL = [
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_there_may_be_more_samples_than_blocks_along_an_axis(name):
+def test_compose_gpu_more_samples_than_grid_rows(name):
     case, samples = BY_NAME[name], 65_537 + 30
     few = batch_of(case, 8)
     many = few.repeat(samples // 8 + 1, 1, 1, 1)[:samples]
@@ -306,7 +306,7 @@ def photos(count, least=40, spread=90, seed=0):
 
 @pytest.mark.parametrize("transforms", [RAGGED, ANTIALIASED], ids=["plain", "antialiased"])
 @pytest.mark.parametrize("layout", ["CHW", "HWC"])
-def test_a_list_of_different_sizes_takes_the_launches_of_a_batch(transforms, layout, monkeypatch):
+def test_compose_gpu_ragged_takes_launches_of_one_batch(transforms, layout, monkeypatch):
     aug, given, launched = T.Compose(transforms, seed=2), photos(40), []
     if layout == "HWC":
         given = [one.permute(1, 2, 0).contiguous() for one in given]
@@ -329,7 +329,7 @@ def test_a_list_of_different_sizes_takes_the_launches_of_a_batch(transforms, lay
         assert_equal(made[i], aug(given[i], step=3, ids=i, layout=layout), tolerance=near)
 
 
-def test_a_list_of_other_sizes_compiles_and_waits_for_nothing():
+def test_compose_gpu_ragged_other_sizes_compile_nothing():
     aug = T.Compose(RAGGED, seed=2)
     aug(photos(40))
     others = photos(40, 50, 60, seed=1)
@@ -340,7 +340,7 @@ def test_a_list_of_other_sizes_compiles_and_waits_for_nothing():
     assert set(_kernels._kernels) == kernels
 
 
-def test_the_images_of_a_list_may_go_at_once():
+def test_compose_gpu_ragged_images_may_be_freed():
     """Before the kernels that read them have begun."""
     aug, given = T.Compose(RAGGED, seed=2), photos(64)
     expected = aug(given, step=0)
@@ -357,7 +357,7 @@ def test_the_images_of_a_list_may_go_at_once():
         assert torch.equal(own, other)
 
 
-def test_a_list_of_different_sizes_cannot_be_captured():
+def test_compose_gpu_ragged_is_refused_in_capture():
     aug, given, said = T.Compose(RAGGED, seed=2), photos(4), []
     aug(given)
 
@@ -372,7 +372,7 @@ def test_a_list_of_different_sizes_cannot_be_captured():
     assert "images of different sizes cannot be captured" in said[0]
 
 
-def test_a_list_may_be_longer_than_a_grid_s_axis():
+def test_compose_gpu_ragged_longer_than_grid_axis():
     aug = T.Compose([T.RandomResizedCrop(3), T.RandomHorizontalFlip()], seed=2)
     few = photos(8, 4, 9)
     given = (few * 8200)[:65_540]
@@ -383,7 +383,7 @@ def test_a_list_may_be_longer_than_a_grid_s_axis():
         )
 
 
-def test_a_mean_is_that_of_large_images_too():
+def test_compose_gpu_mean_of_large_images():
     """Of many regions of each sample."""
     batch = images(GPU, "uint8", "NCHW", (3, 600, 700, 3))
     batch[:, :, :300] //= 3

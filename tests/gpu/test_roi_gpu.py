@@ -85,7 +85,7 @@ def assert_alike(found, wanted, dtype):
 @each_dtype
 @pytest.mark.parametrize("channels", [3, 40])
 @pytest.mark.parametrize("inside", [False, True], ids=["planes", "channels inside"])
-def test_the_gpu_pools_as_the_cpu_both_ways(inside, channels, dtype, kind, each_way):
+def test_roi_align_gpu_equals_cpu(inside, channels, dtype, kind, each_way):
     call, rotated = KINDS[kind]
     maps, rois = features(dtype, channels, inside), torch.from_numpy(regions(60, rotated))
     (out, gradient), (wanted, wanted_gradient) = both(call, maps, rois)
@@ -97,7 +97,7 @@ def test_the_gpu_pools_as_the_cpu_both_ways(inside, channels, dtype, kind, each_
 
 @each_kind
 @pytest.mark.parametrize("view", ["every second channel", "turned", "expanded"])
-def test_strided_features_and_gradients(view, kind):
+def test_roi_align_gpu_strided_features_and_gradients(view, kind):
     call, rotated = KINDS[kind]
     maps = features(torch.float32, 12)
     maps = {
@@ -116,7 +116,7 @@ def test_strided_features_and_gradients(view, kind):
 
 
 @each_kind
-def test_what_memory_held_before_does_not_matter(kind, each_way):
+def test_roi_align_gpu_ignores_previous_memory(kind, each_way):
     call, rotated = KINDS[kind]
     rois = torch.from_numpy(regions(50, rotated)).cuda()
     found = []
@@ -134,7 +134,7 @@ def test_what_memory_held_before_does_not_matter(kind, each_way):
 
 @pytest.mark.parametrize("mode", ["avg", "max"])
 @pytest.mark.parametrize("rotated", [False, True])
-def test_levels_both_ways(rotated, mode, each_way):
+def test_roi_align_gpu_levels(rotated, mode, each_way):
     levels = [features(torch.float32, 33, shape=(64 >> i, 80 >> i), seed=i) for i in range(4)]
     rois = torch.from_numpy(regions(200, rotated, (310.0, 250.0))).float()
     found = []
@@ -148,7 +148,7 @@ def test_levels_both_ways(rotated, mode, each_way):
 
 
 @each_kind
-def test_gradcheck(kind, each_way):
+def test_roi_align_gpu_gradcheck(kind, each_way):
     call, rotated = KINDS[kind]
     maps = features(torch.float64, 2, shape=(7, 6)).requires_grad_()
     rois = torch.from_numpy(regions(4, rotated, (13.0, 13.0))).cuda()
@@ -156,7 +156,7 @@ def test_gradcheck(kind, each_way):
 
 
 @pytest.mark.parametrize("shape", [(3, 32767), (3, 32768), (32768, 3)], ids=str)
-def test_places_beyond_what_half_an_int_holds(shape, each_way):
+def test_roi_align_gpu_offsets_beyond_32_bits(shape, each_way):
     """Rows and columns below 2^15 are kept in four bytes together, others in eight."""
     rois = torch.tensor([(0, 0, 0, shape[1], shape[0]), (1, shape[1] - 9, shape[0] - 9, shape[1], shape[0])]) * 2.0
     rois[:, 0] /= 2
@@ -171,7 +171,7 @@ def test_places_beyond_what_half_an_int_holds(shape, each_way):
 
 
 @each_kind
-def test_a_gradient_is_the_same_in_every_run_where_torch_is_told(kind):
+def test_roi_align_gpu_gradient_is_deterministic(kind):
     call, rotated = KINDS[kind]
     rois, found = torch.from_numpy(regions(600, rotated)).cuda(), []
     torch.use_deterministic_algorithms(True)
@@ -202,7 +202,7 @@ HOSTILE = np.array(
 
 
 @pytest.mark.parametrize("kind", [kind for kind, (_, rotated) in KINDS.items() if not rotated])
-def test_regions_that_are_none_or_huge_end(kind, each_way):
+def test_roi_align_gpu_invalid_or_huge_regions_terminate(kind, each_way):
     """Samples that do not exist are none on a GPU, where no index is read; the CPU says so, and is not asked."""
     call, _ = KINDS[kind]
     own = features(torch.float32, 8).requires_grad_()
@@ -218,7 +218,7 @@ def test_regions_that_are_none_or_huge_end(kind, each_way):
     assert not out[[1, 2, 3, 4, 5, 6, 9]].any()
 
 
-def test_rotated_regions_that_are_none_or_huge_end(each_way):
+def test_roi_align_gpu_rotated_invalid_or_huge_regions_terminate(each_way):
     rois = np.array(
         [(0, 30, 30, 1e6, 1e6, 30.0), (0, 30, 30, np.nan, 5, 0), (0, 30, 30, 9, 9, np.inf), (1, 9, 9, 8, 8, 1e9)]
     )
@@ -233,7 +233,7 @@ def test_rotated_regions_that_are_none_or_huge_end(each_way):
 
 
 @pytest.mark.parametrize("kind", ["max", "pool"])
-def test_the_first_of_equal_values_and_the_first_nan_get_the_gradient(kind, each_way):
+def test_roi_align_gpu_max_gradient_goes_to_first(kind, each_way):
     call, _ = KINDS[kind]
     maps, rois = features(torch.float32, 8), torch.from_numpy(regions(40))
     maps = torch.round(maps * 4)
@@ -244,7 +244,7 @@ def test_the_first_of_equal_values_and_the_first_nan_get_the_gradient(kind, each
 
 
 @pytest.mark.parametrize("size", [14, 28, (32, 32), (40, 3), (3, 40)], ids=str)
-def test_many_bins_both_ways(size, each_way):
+def test_roi_align_gpu_many_bins(size, each_way):
     """More than a warp has sums for at once."""
     maps, rois = features(torch.float32, 19), torch.from_numpy(regions(40))
     (out, gradient), (wanted, wanted_gradient) = both(
@@ -256,7 +256,7 @@ def test_many_bins_both_ways(size, each_way):
 
 @each_dtype
 @pytest.mark.parametrize("channels", [5, 20, 70])
-def test_regions_of_many_columns(channels, dtype):
+def test_roi_align_gpu_many_columns(channels, dtype):
     """Beyond 32 they are found in several goes; beyond 144 a warp of roi_average.cu has fewer channels at a time."""
     maps = features(dtype, channels, shape=(30, 250))
     corners = [(0, 1, 1, 200, 20), (1, 30, 2, 240, 28), (0, -3, 0, 255, 30), (1, 0, 0, 160, 29), (0, 9, 3, 60, 9)]
@@ -264,7 +264,7 @@ def test_regions_of_many_columns(channels, dtype):
     assert_alike(cuaug.roi_align(maps, rois.cuda(), 3), cuaug.roi_align(maps.cpu(), rois, 3), dtype)
 
 
-def test_no_region_and_no_sample(each_way):
+def test_roi_align_gpu_no_regions_and_no_samples(each_way):
     own = features(torch.float32, 8).requires_grad_()
     out = cuaug.roi_align(own, torch.zeros(0, 5, device="cuda"), 3)
     assert tuple(out.shape) == (0, 8, 3, 3)
@@ -273,7 +273,7 @@ def test_no_region_and_no_sample(each_way):
     assert tuple(cuaug.roi_align(own.detach()[:0], torch.zeros(0, 5, device="cuda"), 3).shape) == (0, 8, 3, 3)
 
 
-def test_pooling_in_a_cuda_graph(each_way):
+def test_roi_align_gpu_in_cuda_graph(each_way):
     maps, rois = features(torch.float32), torch.from_numpy(regions(300)).float().cuda()
     gradient = torch.ones(300, 40, 7, 7, device="cuda")
 
@@ -306,7 +306,7 @@ def test_pooling_in_a_cuda_graph(each_way):
 )
 @pytest.mark.parametrize("aligned", [False, True])
 @pytest.mark.parametrize("ratio", [2, -1])
-def test_torchvision_pools_the_same_both_ways(ratio, aligned, dtype, near, inside):
+def test_roi_align_gpu_equals_torchvision(ratio, aligned, dtype, near, inside):
     ops = pytest.importorskip("torchvision.ops")
     maps, rois = features(dtype, 64, inside), torch.from_numpy(regions(200)).to(dtype).cuda()
     found = []
@@ -324,7 +324,7 @@ def test_torchvision_pools_the_same_both_ways(ratio, aligned, dtype, near, insid
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
-def test_torchvision_pools_whole_pixels_the_same(dtype):
+def test_roi_pool_gpu_equals_torchvision(dtype):
     ops = pytest.importorskip("torchvision.ops")
     maps, rois = features(dtype, 16), torch.from_numpy(regions(200)).to(dtype).cuda()
     assert torch.equal(cuaug.roi_pool(maps, rois, 7, 0.5), ops.roi_pool(maps, rois, 7, 0.5))
@@ -333,7 +333,7 @@ def test_torchvision_pools_whole_pixels_the_same(dtype):
 @pytest.mark.parametrize("method", ["linear", "gaussian"])
 @pytest.mark.parametrize("count", [1, 65, 1024, 1025, 4000])
 @pytest.mark.parametrize("scene", ["random", "clustered", "odd", "chain", "distant"])
-def test_scores_decay_as_on_the_cpu(scene, count, method):
+def test_soft_nms_gpu_equals_cpu(scene, count, method):
     boxes, scores = (torch.from_numpy(values) for values in box_cases.SCENES[scene](count))
     wanted, decayed = cuaug.soft_nms(boxes, scores, method=method)
     indices, found = cuaug.soft_nms(boxes.cuda(), scores.cuda(), method=method)
@@ -341,7 +341,7 @@ def test_scores_decay_as_on_the_cpu(scene, count, method):
     assert_allclose(to_numpy(found), decayed, rtol=1e-10)
 
 
-def test_soft_nms_of_a_batch_in_a_cuda_graph():
+def test_soft_nms_gpu_in_cuda_graph():
     drawn = [box_cases.clustered(700, seed) for seed in range(4)]
     boxes, scores = (torch.from_numpy(np.stack(values)).float().cuda() for values in zip(*drawn, strict=True))
     counts = torch.tensor([700, 0, 1, 65], device="cuda")
@@ -371,7 +371,7 @@ def rotated(count, seed=0, spread=30.0):
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64], ids=str)
-def test_overlaps_of_rotated_boxes_are_those_of_the_cpu(dtype):
+def test_box_iou_gpu_rotated_equals_cpu(dtype):
     boxes = torch.from_numpy(rotated(150)).to(dtype)
     found = cuaug.box_iou(boxes.cuda(), boxes[:37].cuda())
     assert_allclose(to_numpy(found), cuaug.box_iou(boxes, boxes[:37]), atol=1e-6 if dtype != torch.float64 else 1e-12)
@@ -380,7 +380,7 @@ def test_overlaps_of_rotated_boxes_are_those_of_the_cpu(dtype):
 
 
 @pytest.mark.parametrize("count", [1, 64, 300, 1025, 5000])
-def test_rotated_suppression_keeps_what_the_cpu_keeps(count):
+def test_nms_gpu_rotated_suppression_equals_cpu(count):
     boxes, scores = torch.from_numpy(rotated(count, 1, 300.0)), torch.from_numpy(seeded("scores", count).random(count))
     scores[::7] = 0.5
     classes = torch.arange(count) % 5
@@ -395,20 +395,20 @@ def test_rotated_suppression_keeps_what_the_cpu_keeps(count):
 
 
 @pytest.mark.parametrize("fixed_size", [False, True])
-def test_the_operator_of_suppression_is_what_torch_expects(fixed_size):
+def test_nms_gpu_operator_passes_opcheck(fixed_size):
     operators.defined()
     boxes, scores = (torch.from_numpy(values).cuda() for values in box_cases.clustered(60))
     torch.library.opcheck(torch.ops.cuaug.nms.default, (boxes, scores, None, None, 0.5, 0.1, None, fixed_size))
 
 
-def test_the_operator_of_pooling_is_what_torch_expects():
+def test_roi_align_gpu_operator_passes_opcheck():
     operators.defined()
     maps, rois = features(torch.float64, 3, shape=(9, 8)).requires_grad_(), torch.from_numpy(regions(5)).cuda()
     options = ([3, 2], [0.5], 2, True, "avg", "NCHW", 224.0, 4)
     torch.library.opcheck(torch.ops.cuaug.roi_align.default, ([maps], rois, *options))
 
 
-def test_suppression_and_pooling_in_a_graph():
+def test_nms_and_roi_align_gpu_compiled():
     def keep(boxes, scores):
         return cuaug.nms(boxes * 2, scores, 0.5, max_output=30, fixed_size=True)
 

@@ -36,7 +36,7 @@ def filled(shape):
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
-def test_a_batch_of_more_than_2_31_elements(dtype, room):
+def test_op_batch_of_more_than_2_31_elements(dtype, room):
     """As float32 the result has byte offsets above 2**33. The last images are compared with themselves alone."""
     room(60)
     images = filled((684, 1024, 1024, 3))
@@ -61,7 +61,7 @@ def pixels(image, x, y):
 
 
 @pytest.mark.parametrize("samples", [2, 3])
-def test_images_of_more_than_2_31_pixels(samples, room):
+def test_op_images_of_more_than_2_31_pixels(samples, room):
     """One image alone is beyond 32 bits; with three, the last one begins beyond 2**32."""
     room(60)
     side = 46_342
@@ -82,7 +82,7 @@ def test_images_of_more_than_2_31_pixels(samples, room):
 
 @pytest.mark.parametrize("samples", [65_535, 65_536, 70_000, 140_000])
 @pytest.mark.parametrize("channels", [1, 3, 6])
-def test_more_samples_than_a_grid_has_blocks(samples, channels):
+def test_op_more_samples_than_grid_blocks(samples, channels):
     """Six channels are two groups a sample: the grid runs out at half as many."""
     images = filled((samples, 8, 8, channels))
     matrices = torch.eye(3, dtype=torch.float64, device="cuda")[:2].repeat(samples, 1, 1)
@@ -108,7 +108,7 @@ def test_more_samples_than_a_grid_has_blocks(samples, channels):
         assert_equal(small[part], cuaug.resize(images[part].clone(), (5, 4), layout="NHWC"))
 
 
-def test_an_image_of_one_row_and_of_one_column():
+def test_op_image_of_one_row_and_one_column():
     for shape in ((2, 1, 1_000_000, 1), (2, 1_000_000, 1, 1)):
         images = filled(shape)
         assert_equal(cuaug.hflip(images, layout="NHWC"), images.flip(2))
@@ -118,7 +118,7 @@ def test_an_image_of_one_row_and_of_one_column():
 
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "float32"])
 @pytest.mark.parametrize("border", ["constant", "edge"])
-def test_a_sample_is_the_same_in_any_batch_and_layout(border, dtype):
+def test_op_sample_is_the_same_in_any_batch_and_layout(border, dtype):
     """Large batches are cut into taller pieces, and layouts into wider ones, whose coordinates begin elsewhere: of what
     is bilinear, and has boxes that fit."""
     rng = np.random.default_rng(20261122)
@@ -145,7 +145,7 @@ def test_a_sample_is_the_same_in_any_batch_and_layout(border, dtype):
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "float16", "bfloat16", "float32"])
 @pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
 @pytest.mark.parametrize("border", ["constant", "edge"])
-def test_rows_end_where_they_should(border, layout, dtype):
+def test_op_row_ends(border, layout, dtype):
     """Lanes store words of several columns, or single elements where a row ends. Alone, and in the middle of others."""
     matrix = np.array([[0.9, -0.3, 4.0], [0.3, 0.9, -2.0]])
     images = filled((2, 40, 48, 3)).to(getattr(torch, dtype))
@@ -165,7 +165,7 @@ def test_rows_end_where_they_should(border, layout, dtype):
 
 
 @pytest.mark.parametrize("sizes", [(256, 192), (640, 480), (512, 224), (256, 224)])
-def test_nearest_resizing_meets_halves(sizes):
+def test_resize_nearest_halves(sizes):
     """Ratios whose positions are halves in every few columns: the pixel to the right, as Pillow and torchvision."""
     size, small = sizes
     image = filled((2, size, size, 3))

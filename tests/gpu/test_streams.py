@@ -56,18 +56,18 @@ def corrupted(call, stream, rounds, ms):
 
 @every_stream
 @main_cases
-def test_memory_that_queued_work_still_reads_is_not_written(case, make):
+def test_op_does_not_write_memory_still_read(case, make):
     """The allocator hands freed memory to the next call on the same stream: only a kernel there is in order."""
     assert corrupted(prepared(case), make(), rounds=5, ms=5) == 0
 
 
 @every_stream
-def test_two_hundred_rounds_on_memory_in_use(make):
+def test_op_two_hundred_rounds_on_reused_memory(make):
     assert corrupted(prepared(SMOOTH["warp_affine"]), make(), rounds=200, ms=5) == 0
 
 
 @every_stream
-def test_a_wrong_stream_is_noticed(make, monkeypatch):
+def test_busy_gpu_reveals_wrong_stream(make, monkeypatch):
     """The control of the two tests above: on a stream that waits for nobody, the memory is overwritten."""
     call, wrong, stream = prepared(SMOOTH["warp_affine"]), torch.cuda.Stream(), make()
     library = type(cuaug._arrays.registry.library_of(torch.Tensor))
@@ -77,7 +77,7 @@ def test_a_wrong_stream_is_noticed(make, monkeypatch):
 
 @main_cases
 @pytest.mark.parametrize("parameters", ["device", "host"])
-def test_no_call_of_torch_s_waits_for_the_device(case, parameters):
+def test_op_torch_call_does_not_synchronize(case, parameters):
     call = prepared(case, device_parameters=parameters == "device")
     with nobody_waits():
         call()
@@ -86,7 +86,7 @@ def test_no_call_of_torch_s_waits_for_the_device(case, parameters):
 @pytest.mark.parametrize("home", [TORCH, CUPY], ids=lambda home: home[0])
 @pytest.mark.parametrize("parameters", ["device", "host"])
 @main_cases
-def test_a_call_returns_while_the_device_is_still_busy(case, parameters, home):
+def test_op_returns_while_device_is_busy(case, parameters, home):
     """200 ms are queued before it; NumPy parameters are small enough for the driver's staging buffer."""
     call = prepared(case, home, device_parameters=parameters == "device")
     stream = stream_of(home[0])
@@ -164,7 +164,7 @@ LIBRARIES = ["torch", "cupy", "jax"]
 
 @pytest.mark.parametrize("consumer", LIBRARIES)
 @pytest.mark.parametrize("producer", LIBRARIES)
-def test_a_matrix_made_late_on_another_stream_is_waited_for(producer, consumer):
+def test_op_waits_for_matrix_of_other_stream(producer, consumer):
     """Images of one library and matrices of another, each with its own current stream; nobody synchronises."""
     if "jax" in (producer, consumer):
         on_gpu_jax()
@@ -201,7 +201,7 @@ class Exporter:
 
 
 @pytest.mark.parametrize("producer", ["torch", "cupy"])
-def test_images_made_late_on_another_stream_are_waited_for(producer):
+def test_op_waits_for_images_of_other_stream(producer):
     cupy = pytest.importorskip("cupy")
     values = noise(dtype="float32")
     with current(producer, stream_of(producer)):
@@ -213,7 +213,7 @@ def test_images_made_late_on_another_stream_are_waited_for(producer):
                 assert_equal(result.get(), np.ascontiguousarray(values[:, :, ::-1]))
 
 
-def test_cupy_s_current_stream_is_the_one():
+def test_op_cupy_current_stream_is_used():
     cupy = pytest.importorskip("cupy")
     values = noise(dtype="float32")
     for stream in (cupy.cuda.Stream.null, cupy.cuda.Stream(), cupy.cuda.Stream(non_blocking=True)):
@@ -223,7 +223,7 @@ def test_cupy_s_current_stream_is_the_one():
                 assert_equal(cupy.asnumpy(result), np.ascontiguousarray(values[:, :, ::-1]))
 
 
-def test_eight_threads_on_streams_of_their_own():
+def test_op_eight_threads_on_their_own_streams():
     home, failures = TORCH, []
     calls = [(SMOOTH[op], images(home, seed=n), n) for n, op in enumerate(["warp_affine", "resize", "remap", "affine"])]
     barrier = threading.Barrier(8)
@@ -277,9 +277,9 @@ assert all(abs(r.astype(int) - expected).max() <= 1 for r in results) and len(re
 """
 
 
-def test_eight_threads_may_need_a_cold_kernel_at_once(tmp_path):
+def test_op_eight_threads_compile_cold_kernel(tmp_path):
     python(COLD, CUPY_CACHE_DIR=str(tmp_path))
 
 
-def test_every_op_has_a_call_here():
+def test_op_stream_table_is_complete():
     assert {case.op for case in MAIN} == set(FIRST)

@@ -19,7 +19,7 @@ every_case = pytest.mark.parametrize("case", CASES, ids=str)
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
 @pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
 @every_case
-def test_an_expression_is_its_formula(case, layout, dtype):
+def test_pixel_op_gpu_equals_formula(case, layout, dtype):
     """Where there is a compiler beside the GPU, the CPU's results are held to the same formula: test_pixel_op.py."""
     for count in case.channels:
         batch = np.abs(noise((3, 17, 37, count), dtype))
@@ -42,7 +42,7 @@ RECIPE = [
 ]
 
 
-def test_a_recipe_is_one_pass_and_as_on_the_cpu():
+def test_pixel_op_gpu_recipe_is_one_pass():
     batch, aug = noise((6, 64, 80, 3), "float32"), T.Compose(RECIPE, seed=2)
     on_gpu = put(batch, GPU)
     assert len(aug.plan(on_gpu, layout="NHWC").passes) == 1
@@ -52,7 +52,7 @@ def test_a_recipe_is_one_pass_and_as_on_the_cpu():
     assert (np.abs(result - on_cpu) <= 4e-3).mean() > 0.995
 
 
-def test_other_numbers_compile_nothing_new():
+def test_pixel_op_gpu_other_parameters_compile_nothing():
     def recipe(k, b):
         ops = T.PixelOp("Vignette", "px * (1 - k * r2)", k=k), T.PixelOp("Lift", "px + b", b=b)
         return T.Compose([T.RandomHorizontalFlip(), *ops], seed=1)
@@ -69,13 +69,13 @@ def test_other_numbers_compile_nothing_new():
     assert len(set(_kernels._kernels) - kernels) == 1
 
 
-def test_two_ops_of_one_name_are_two_ops():
+def test_pixel_op_gpu_two_ops_of_one_name():
     batch = noise((3, 9, 8, 3), "float32")
     aug = T.Compose([T.PixelOp("Mine", "px * k", k=0.5), T.PixelOp("Mine", "px + k", k=0.25)])
     assert_equal(to_numpy(aug(put(batch, GPU), layout="NHWC")), batch * np.float32(0.5) + np.float32(0.25))
 
 
-def test_it_is_captured_and_draws_anew():
+def test_pixel_op_gpu_graph_draws_anew():
     batch = torch.ones(8, 3, 6, 5, device="cuda")
     aug = T.Compose([T.PixelOp("Scale", "px * k", k=(0, 1))], seed=3)
     aug(batch)
@@ -97,7 +97,7 @@ def test_it_is_captured_and_draws_anew():
         ("px + sin(k, k)", 'no instance of overloaded function "sin"'),
     ],
 )
-def test_what_does_not_compile_shows_the_line_and_the_compiler_s_word(expression, said):
+def test_pixel_op_gpu_compile_error_shows_line(expression, said):
     aug = T.Compose([BY_NAME["Half"].op(), T.PixelOp("Mine", expression, k=0.5)])
     with pytest.raises(ValueError, match=r"^cuaug.Compose: Mine does not compile:\n    ") as caught:
         aug(torch.zeros(2, 3, 8, 8, device="cuda"))

@@ -52,7 +52,7 @@ class Driver:
         return self.statuses.pop(0) if self.statuses else 0
 
 
-def test_the_driver_gets_kernels_configurations_and_records(kind):
+def test_launch_sequence_passes_kernels_configurations_and_records(kind):
     driver = Driver()
     first = 101, config(attributes=1), record(10, 20, 30), [(8, 1, 5), (16, 0, 0)]
     second = 102, config((9, 8, 7)), record(40, 50, 60), [(0, 1, 1 << 39)]
@@ -67,7 +67,7 @@ def test_the_driver_gets_kernels_configurations_and_records(kind):
         assert three == [(1, 2, 3, 4, 5, 6, 7, stream, follow, 0), 103, [-1, 0, 1], None]
 
 
-def test_none_is_launched_after_one_that_fails(kind):
+def test_launch_sequence_stops_at_first_failure(kind):
     driver = Driver(0, 719)
     launches = kind(driver.address, [(n, config(), record(n, 0, 0), []) for n in range(1, 5)])
     assert launches.run(0, ()) == 719
@@ -75,7 +75,7 @@ def test_none_is_launched_after_one_that_fails(kind):
     assert launches.run(0, ()) == 0  # what it was before is forgotten
 
 
-def test_each_thread_has_records_of_its_own(kind):
+def test_launch_sequence_threads_have_their_own_records(kind):
     driver = Driver()
     launches = kind(driver.address, [(n, config(), record(0, 0, 0), [(0, 0, n), (16, 0, 2 * n)]) for n in range(1, 20)])
     own = {}
@@ -97,7 +97,7 @@ def test_each_thread_has_records_of_its_own(kind):
 
 
 @pytest.mark.alone
-def test_other_threads_go_on_while_the_driver_waits(kind):
+def test_launch_sequence_releases_the_gil(kind):
     """`nanosleep` in its place: it takes the configuration for seconds, which are 0, and nanoseconds."""
     libc = ctypes.CDLL(None)
     quarter = _launch._CONFIG.pack(0, 0, 250_000_000, *[0] * 7)
@@ -121,7 +121,7 @@ class Runtime:
 
 @pytest.mark.parametrize("status", [0, 719])
 @pytest.mark.parametrize("before", [0, 2])
-def test_a_device_is_current_while_it_launches_and_loads(before, status, kind, monkeypatch):
+def test_launch_sequence_sets_current_device(before, status, kind, monkeypatch):
     """In a thread that has not launched there, too: its device may be the right one, and yet have no context."""
     runtime, loaded = Runtime(before), []
     driver = Driver()
@@ -171,14 +171,14 @@ def test_a_device_is_current_while_it_launches_and_loads(before, status, kind, m
         ((1, config()[:-1], record(1), []), "a configuration has 56 bytes"),
     ],
 )
-def test_the_extension_refuses_what_would_write_elsewhere(launch, said):
+def test_launch_sequence_rejects_offsets_outside_records(launch, said):
     from cuaug import _native as native
 
     with pytest.raises(ValueError, match=said):
         native.LaunchPlan(1, [launch])
 
 
-def test_the_extension_refuses_too_few_values():
+def test_launch_sequence_rejects_too_few_values():
     native, driver = importlib.import_module("cuaug._native"), Driver()
     launches = native.LaunchPlan(driver.address, [(1, config(), record(1, 2, 3), [(0, 2, 0)])])
     with pytest.raises(ValueError, match="the launches need 3 values"):

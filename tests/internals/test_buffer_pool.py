@@ -27,7 +27,7 @@ def place(array):
     return array.__array_interface__["data"][0]
 
 
-def test_what_is_gone_is_used_again():
+def test_buffer_pool_reuses_memory():
     first = memory.allocate(SIZE)
     assert type(first) is np.ndarray
     assert first.flags.writeable
@@ -52,7 +52,7 @@ def test_what_is_gone_is_used_again():
     ],
     ids=["slice", "view", "transposed", "memoryview", "torch", "broadcast", "array of a memoryview"],
 )
-def test_nothing_is_used_again_while_a_part_of_it_is_held(kept):
+def test_buffer_pool_keeps_memory_while_viewed(kept):
     first = memory.allocate(SIZE)
     first[:] = 7
     where, part = place(first), kept(first)
@@ -67,13 +67,13 @@ def test_nothing_is_used_again_while_a_part_of_it_is_held(kept):
     assert where in {place(block) for block in memory._spare.values()}
 
 
-def test_it_begins_with_a_line_of_the_cache():
+def test_buffer_pool_aligns_to_cache_lines():
     held = [memory.allocate(memory.POOL_THRESHOLD + i) for i in range(3)]
     assert [place(each) % 64 for each in held] == [0, 0, 0]
     assert [each.size for each in held] == [memory.POOL_THRESHOLD + i for i in range(3)]
 
 
-def test_a_cycle_gives_its_memory_back_when_it_is_collected():
+def test_buffer_pool_reuses_memory_of_collected_cycle():
     first = memory.allocate(SIZE)
     where, cycle = place(first), {"array": first}
     cycle["self"] = cycle
@@ -82,7 +82,7 @@ def test_a_cycle_gives_its_memory_back_when_it_is_collected():
     assert place(memory.allocate(SIZE)) == where
 
 
-def test_little_is_asked_for_in_much_and_much_is_not_kept(monkeypatch):
+def test_buffer_pool_limits_slack_and_total(monkeypatch):
     large = memory.allocate(3 * SIZE)
     where = place(large)
     del large
@@ -97,7 +97,7 @@ def test_little_is_asked_for_in_much_and_much_is_not_kept(monkeypatch):
     assert not memory._spare
 
 
-def test_threads_never_hold_the_same_memory():
+def test_buffer_pool_threads_never_share_memory():
     wrong = []
 
     def work(mark):
@@ -117,7 +117,7 @@ def test_threads_never_hold_the_same_memory():
 
 @pytest.mark.parametrize("make", [np.asarray, torch.from_numpy], ids=["numpy", "torch"])
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
-def test_results_are_plain_and_keep_their_values(make, dtype):
+def test_op_large_results_keep_their_values(make, dtype):
     """The next result is another's memory only when this one is gone."""
     noise = np.random.default_rng(0).integers(0, 256, (40, 224, 224, 3), np.uint8)
     batch = make(noise if dtype == "uint8" else (noise / 255).astype(np.float32))
@@ -136,7 +136,7 @@ def test_results_are_plain_and_keep_their_values(make, dtype):
     [("uint8", "float32"), ("float16", "float32"), ("float32", "float32"), ("float64", "float64")],
 )
 @pytest.mark.parametrize("skipped", [0, 3])
-def test_results_that_pass_the_cache_by_equal_those_that_do_not(layout, source, target, skipped):
+def test_op_nontemporal_stores_equal_plain_stores(layout, source, target, skipped):
     """Of 16 MB and more; pieces begin anywhere in a line of the cache."""
     shape = (30, 219, 221, 3) if layout == "NHWC" else (30, 3, 219, 221)
     batch = (np.random.default_rng(0).random(shape) * (255 if source == "uint8" else 1)).astype(source)
@@ -151,7 +151,7 @@ def test_results_that_pass_the_cache_by_equal_those_that_do_not(layout, source, 
 
 
 @pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
-def test_a_large_result_may_begin_anywhere(layout):
+def test_op_large_result_may_begin_anywhere(layout):
     """Between two numbers, where no store past the cache may go."""
     shape = (30, 219, 221, 3) if layout == "NHWC" else (30, 3, 219, 221)
     batch = np.random.default_rng(0).integers(0, 256, shape).astype(np.uint8)

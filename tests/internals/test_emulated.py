@@ -99,7 +99,7 @@ AGAINST_LOOPS = [
 
 
 @pytest.mark.parametrize(("warp", "how", "dtype", "layout"), thinned(AGAINST_LOOPS, is_quick))
-def test_the_kernel_gives_what_the_loops_give(warp, how, dtype, layout, monkeypatch):
+def test_warp_kernel_equals_cpu_loops(warp, how, dtype, layout, monkeypatch):
     batch = images(TORCH if dtype == "bfloat16" else NUMPY, dtype, layout, SHAPE)
     expected = warp(batch, layout, **how)
     emulated.patch(monkeypatch)
@@ -120,7 +120,7 @@ SMALL = np.zeros((1, 5, 7, 3), np.uint8)
         (np.lib.stride_tricks.as_strided(SMALL, strides=(0, (1 << 31) // 5 + 1, 3, 1)), "float32", "CoordinateMap64"),
     ],
 )
-def test_only_what_float32_and_32_bits_hold_is_read_so(batch, map_dtype, geometry, monkeypatch):
+def test_remap_chooses_grid_by_dtype_and_reach(batch, map_dtype, geometry, monkeypatch):
     made = []
     replace_everywhere(monkeypatch, _warp, "warp", lambda image, geometry, *_: made.append(geometry.name))
     cuaug.remap(batch, *np.zeros((2, 5, 7), map_dtype), layout="NHWC")
@@ -134,7 +134,7 @@ def test_only_what_float32_and_32_bits_hold_is_read_so(batch, map_dtype, geometr
         lambda dtype, channels, width: dtype == "uint8" and channels == 3,
     ),
 )
-def test_layouts_strides_and_batches_give_the_same(dtype, channels, width, monkeypatch):
+def test_warp_kernel_layouts_strides_and_batches_agree(dtype, channels, width, monkeypatch):
     """Rows that sixteen bytes divide, four, or none."""
     emulated.patch(monkeypatch)
     wide = images(NUMPY, dtype, "NHWC", (2, 70, width, 5))[..., :channels]
@@ -153,7 +153,7 @@ def test_layouts_strides_and_batches_give_the_same(dtype, channels, width, monke
         lambda reduction, dtype: dtype == "uint8" and reduction > 0.8,
     ),
 )
-def test_boxes_hold_what_turned_tiles_need(reduction, dtype, layout, monkeypatch):
+def test_warp_kernel_source_boxes_hold_turned_tiles(reduction, dtype, layout, monkeypatch):
     """What is left out of a box no sample reads."""
     batch = images(NUMPY, dtype, layout, (1, 90, 104, 3))
     linear = [reduction * turned(angle, sheared) for angle in range(-180, 180, 37) for sheared in (0, 0.6)]
@@ -177,7 +177,7 @@ def turned(angle, sheared):
 
 @both_layouts
 @pytest.mark.parametrize("dtype", ["uint8", "float16"])
-def test_regions_of_any_height_give_the_same(dtype, layout, monkeypatch):
+def test_warp_kernel_region_height_does_not_change_results(dtype, layout, monkeypatch):
     """Where there are many they are tall, those of half the columns twice as tall, and the last ones in halves."""
     emulated.patch(monkeypatch)
     batch = images(NUMPY, dtype, layout, (2, 90, 104, 3))
@@ -198,7 +198,7 @@ def test_regions_of_any_height_give_the_same(dtype, layout, monkeypatch):
 
 @both_layouts
 @pytest.mark.parametrize("dtype", ["uint8", "float16"])
-def test_rows_end_where_they_should(dtype, layout, monkeypatch):
+def test_warp_kernel_row_ends(dtype, layout, monkeypatch):
     """Lanes store words of several columns, or single elements where a row ends."""
     emulated.patch(monkeypatch)
     batch = images(NUMPY, dtype, layout, (1, 20, 24, 3))
@@ -214,7 +214,7 @@ def test_rows_end_where_they_should(dtype, layout, monkeypatch):
 
 
 @pytest.mark.parametrize("step", [0, 1 / 2, 1 / 4, 1 / 32])
-def test_levels_halfway_between_two_become_the_even_one(step, monkeypatch):
+def test_warp_affine_kernel_rounds_half_to_even(step, monkeypatch):
     batch = images(NUMPY, "uint8", default_layout(NUMPY), (1, 20, 24, 3))
     M = np.array([[1.25, 0, -1 - step], [0, 1, 3 * step]])
     expected = cuaug.warp_affine(batch, M, inverse=True)  # which ops/test_warps.py holds to it
@@ -243,14 +243,14 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("body", FAULTS)
-def test_the_emulator_notices(body):
+def test_emulator_reports_faults(body):
     """Threads that are done hold up nobody."""
     room = np.zeros(64, np.uint32)
     run = emulated.kernel("one", emulated.translated(ONE.format(body)))
     assert run(struct.pack("P", room.ctypes.data), (2, 1, 1), 64) == FAULTS[body]
 
 
-def test_what_is_copied_is_not_there_before_it_is_waited_for():
+def test_emulator_copies_arrive_when_awaited():
     copy = 'asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" : : "r"(to), "l"(args.out + 4), "r"(8));'
     wait = 'asm volatile("cp.async.wait_all;" : : : "memory");'
     body = f"{copy} args.out[0] = box[0]; {wait} for (int i = 1; i < 4; ++i) args.out[i] = box[i];"

@@ -236,7 +236,7 @@ every_layout = pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
 
 @every_layout
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_trace_launches_what_the_passes_launch(case, layout, gpu):
+def test_launch_plan_equals_passes(case, layout, gpu):
     for dtype in case.dtypes:
         assert_traced(gpu, case.compose(dtype), dtype, layout)
 
@@ -253,7 +253,7 @@ OTHERS = {
 
 @every_layout
 @pytest.mark.parametrize("name", OTHERS)
-def test_a_trace_launches_what_the_passes_of_other_transforms_launch(name, layout, gpu):
+def test_launch_plan_of_other_transforms_equals_passes(name, layout, gpu):
     assert_traced(gpu, T.Compose(OTHERS[name], seed=1), "uint8", layout)
 
 
@@ -282,7 +282,7 @@ def called(plan, image, draws):
     return execute.apply(plan, image, draw.draw_table(plan, image, draws, with_matrix=False))
 
 
-def test_a_call_of_a_recipe_is_one_call_of_the_driver_s_launches(gpu, monkeypatch):
+def test_launch_plan_call_is_one_driver_call(gpu, monkeypatch):
     aug = T.Compose([T.RandomHorizontalFlip(), T.GaussianBlur(5), T.RandomInvert()], seed=3)
     batch = torch.zeros((5, 3, 64, 80), dtype=torch.uint8)
     aug(batch)
@@ -300,7 +300,7 @@ def test_a_call_of_a_recipe_is_one_call_of_the_driver_s_launches(gpu, monkeypatc
         }
 
 
-def test_what_the_driver_refuses_ends_the_call(gpu, monkeypatch):
+def test_launch_plan_driver_error_ends_call(gpu, monkeypatch):
     aug = T.Compose([T.GaussianBlur(5), T.RandomInvert(1.0)], seed=3)
     batch = torch.zeros((5, 3, 64, 80), dtype=torch.uint8)
     aug(batch)
@@ -317,7 +317,7 @@ def test_what_the_driver_refuses_ends_the_call(gpu, monkeypatch):
 
 @pytest.mark.parametrize("antialias", [False, True])
 @pytest.mark.parametrize("layout", ["CHW", "HWC"])
-def test_a_list_of_different_sizes_takes_the_launches_of_a_batch(layout, antialias, gpu):
+def test_launch_plan_ragged_takes_launches_of_one_batch(layout, antialias, gpu):
     """Of sizes that it has not met as well: where images lie, and their sizes, are in a table that the kernels read."""
     crop = T.RandomResizedCrop((13, 14), antialias=antialias)
     aug = T.Compose([crop, T.RandomHorizontalFlip(), T.ColorJitter(0.4, 0.4), T.ToDtype("float16", scale=True)])
@@ -346,7 +346,7 @@ def captured(aug, given, layout):
         aug(given, layout=layout)
 
 
-def test_places_in_memory_are_apart_while_they_are_needed():
+def test_launch_plan_intermediate_memory_does_not_overlap():
     """Of any spans: whether it is as little as can be is shown of recipes."""
     random = np.random.default_rng(0)
     for _ in range(300):
@@ -370,7 +370,7 @@ def test_places_in_memory_are_apart_while_they_are_needed():
     [(T.TrivialAugmentWide(), 1), (T.RandAugment(), 1), (T.AutoAugment(), 1), (T.AugMix(), 5)],
     ids=lambda given: type(given).__name__,
 )
-def test_the_passes_of_a_policy_take_turns_with_few_batches(policy, batches, gpu):
+def test_launch_plan_policy_takes_turns_with_few_batches(policy, batches, gpu):
     """One is the result's; of AugMix each branch reads one and makes one, all at once."""
     batch = torch.zeros((16, 3, 224, 224), dtype=torch.uint8)
     *_, given = seen(gpu, lambda: T.Compose([policy], seed=1)(batch))
@@ -379,7 +379,7 @@ def test_the_passes_of_a_policy_take_turns_with_few_batches(policy, batches, gpu
     assert bytes_of(block) <= (batches + 0.05) * batch.nbytes
 
 
-def test_one_picture_after_the_other_takes_the_memory_of_two():
+def test_launch_plan_sequence_takes_memory_of_two_images():
     """One of which is the result's, or that of two of them if it is wider."""
     chain = [memory.Span(1024, i, i + 1) for i in range(6)]
     assert memory.placed(memory.Span(1024, 6, 6), chain)[1] == 1024
@@ -389,7 +389,7 @@ def test_one_picture_after_the_other_takes_the_memory_of_two():
 
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
 @pytest.mark.parametrize("channels", [1, 3, 4])
-def test_a_table_has_room_for_the_parts_of_a_mean_whatever_the_pass_reads(dtype, channels):
+def test_launch_plan_table_has_room_for_partial_sums(dtype, channels):
     """A recipe may convert before it measures: room is kept without knowing what it will be."""
     for size in ((1, 1), (224, 224), (65, 33), (1080, 1920)):
         for samples in (1, 7, 256, 3000):
@@ -397,7 +397,7 @@ def test_a_table_has_room_for_the_parts_of_a_mean_whatever_the_pass_reads(dtype,
             assert 0 < _grids.mean_parts(image) <= _grids.most_mean_parts(1, size)
 
 
-def test_memory_of_torch_comes_the_short_way_on_the_current_device_alone(monkeypatch):
+def test_launch_plan_torch_memory_on_current_device_only(monkeypatch):
     guards = torch._C._dynamo.guards
     taken = []
 
@@ -418,7 +418,7 @@ def test_memory_of_torch_comes_the_short_way_on_the_current_device_alone(monkeyp
             assert (made.shape, made.stride(), made.dtype) == (expected.shape, expected.stride(), expected.dtype)
 
 
-def test_arguments_have_room_for_records_that_go_together():
+def test_launch_plan_arguments_have_room_for_batched_records():
     assert (
         batched_launch.MAX_BATCHED * max(_records.POINTWISE.size, *(record.size for record in _records.WARPS.values()))
         <= 4096
@@ -440,7 +440,7 @@ def random_launches(generator, count):
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_what_goes_together_waits_for_what_it_needs(seed):
+def test_batched_launch_waits_for_dependencies(seed):
     """Of launches that touch one place, of which one writes it, the first stays the first."""
     launches = random_launches(random.Random(seed), 24)
     known = {"cuaug::warp_image<a>", "cuaug::warp_image<b>", "cuaug::histogram_lut<a>"}
@@ -472,7 +472,7 @@ def test_what_goes_together_waits_for_what_it_needs(seed):
             assert at[first] < at[second], (first, second)
 
 
-def test_launches_go_together_as_early_as_they_can():
+def test_batched_launch_groups_as_early_as_possible():
     """Chains of three steps, one behind the other: three launches, of at most four records each."""
     chain = ["cuaug::warp_image<a>", "cuaug::histogram_lut<a>", "cuaug::warp_image<a>"]
     launches = [

@@ -24,7 +24,7 @@ def number(file, name):
     return int(found[1])
 
 
-def test_kernels_that_are_set_up_early_wait_for_what_is_before_them():
+def test_pdl_kernels_wait_for_previous_kernel():
     waiting = {path.stem for path in KERNELS.rglob("*.cu") if "wait_for_previous();" in path.read_text()}
     assert waiting == set(kernels.PDL_KERNELS)
 
@@ -49,12 +49,12 @@ def test_kernels_that_are_set_up_early_wait_for_what_is_before_them():
         ("gpu/thread_work.cuh", "pointwise_threads", _plans.KERNEL_TEMPLATES["pointwise"].threads),
     ],
 )
-def test_constants_are_those_of_the_kernels(file, name, mirrored):
+def test_kernel_constants_equal_python(file, name, mirrored):
     assert number(file, name) == mirrored
 
 
 @pytest.mark.parametrize("path", sorted((KERNELS / "ops").glob("*.cuh")), ids=lambda path: path.stem)
-def test_ops_that_look_at_their_place_say_so(path):
+def test_color_ops_declare_use_of_position(path):
     """Of the others a frame's rows may go for rows of another length (pointwise.cu)."""
     text = path.read_text()
     looks = re.search(r"\bcontext\.(x|y|width|height|channel_group)\b", text) is not None
@@ -62,7 +62,7 @@ def test_ops_that_look_at_their_place_say_so(path):
 
 
 @pytest.mark.parametrize("width", [1, 3, 4, 7, 224, 256, 518, 640, 1023, 1024, 1028, 4100, 67_107_841, 2**30 - 1])
-def test_strips_of_columns_are_as_wide_as_a_block_at_most_and_none_is_empty(width):
+def test_pointwise_grid_columns_fit_a_block(width):
     """What pointwise.cu takes for granted, and what a grid has room for."""
     strips, runs, _ = _grids.pointwise("uint8", 3, 1, 1, width, 528, False)
     across = -(-width // 4)
@@ -83,7 +83,7 @@ def test_strips_of_columns_are_as_wide_as_a_block_at_most_and_none_is_empty(widt
 @pytest.mark.parametrize(
     ("dtype", "copied"), [("uint8", True), ("uint8", False), ("float32", True), ("float64", False)]
 )
-def test_regions_and_their_halves_make_every_pixel_once(dtype, copied, size, slices, halves):
+def test_warp_grid_regions_cover_each_pixel_once(dtype, copied, size, slices, halves):
     """`Regions` of gpu/region_scheduler.cuh, in its own words."""
     (height, width), how = size, (dtype, 3, slices, *size, copied, halves)
     tall, down, narrow_tall, narrow_down, *divisors, unhalved = _grids.warp_regions(*how)
@@ -120,7 +120,7 @@ def test_regions_and_their_halves_make_every_pixel_once(dtype, copied, size, sli
     assert halved.any() == (halves and many and all(fits))
 
 
-def test_a_mean_has_a_part_for_each_block_that_takes_one():
+def test_mean_has_partial_sum_for_each_block():
     """Blocks of halves would write to the same."""
     image = _images.placeholder((256, 224, 224, 3), "uint8")
     parts = 256 * _grids.mean_parts(image)

@@ -49,7 +49,7 @@ def each_isa(make):
 
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "int16", "float16", "float32", "float64"])
 @pytest.mark.parametrize("interpolation", ["bilinear", "bicubic", "lanczos"])
-def test_the_instruction_sets_agree(dtype, interpolation):
+def test_extension_instruction_sets_agree(dtype, interpolation):
     images = noise((2, 70, 83, 3), dtype)
     scale = 65535 if dtype in ("uint16", "int16") else 1
     half = Tolerance(1e-3, reason="neighbouring float16 numbers")
@@ -65,7 +65,7 @@ def test_the_instruction_sets_agree(dtype, interpolation):
             assert_equal(other, plainest, tolerance=tolerance)
 
 
-def test_nearest_moves_bits_alike_under_every_instruction_set():
+def test_extension_nearest_moves_bits_under_every_instruction_set():
     images = noise((2, 70, 83, 3), "int64") * 2**40 + 1  # beyond what a float64 holds
     results = each_isa(lambda: turned(images, interpolation="nearest"))
     for result in results.values():
@@ -74,7 +74,7 @@ def test_nearest_moves_bits_alike_under_every_instruction_set():
 
 
 @pytest.mark.parametrize("width", [*range(1, 40), 256, 300])
-def test_packed_bytes_are_rounded_and_put_together_in_every_width(width):
+def test_extension_packed_bytes_of_every_width(width):
     """Behind an op that has nothing to do, but needs all channels: to the last byte, and not one further."""
     levels = np.array([-np.inf, -1e30, -0.5, 0, 0.5, 1.5, 2.5, 3.25, 127.5, 254.5, 254.51, 255.5, 1e30, np.inf, np.nan])
     values = seeded(width).choice(np.append(levels, np.arange(256)), (1, 3, width, 3))
@@ -92,7 +92,7 @@ def test_packed_bytes_are_rounded_and_put_together_in_every_width(width):
         assert (room[:, :, width:] == 77).all()
 
 
-def test_half_precision_converts_as_numpy_does():
+def test_extension_half_precision_equals_numpy():
     bits = np.arange(65536, dtype=np.uint16)
     halves = bits.view(np.float16).reshape(1, 256, 256, 1)
     # Every number that lies on a float16, between two, or beside the middle of two: rounding, subnormals, overflow.
@@ -107,7 +107,7 @@ def test_half_precision_converts_as_numpy_does():
         assert_array_equal(narrowed, expected)
 
 
-def test_the_number_of_threads_does_not_show():
+def test_set_num_threads_does_not_change_results():
     images = noise((5, 150, 131, 3))
     native.set_threads(1)
     alone = turned(images), cuaug.resize(images, (64, 65))
@@ -120,7 +120,7 @@ def test_the_number_of_threads_does_not_show():
     assert native.threads() == len(os.sched_getaffinity(0))
 
 
-def test_callers_from_many_threads_get_their_own_results():
+def test_extension_calls_from_many_threads():
     native.set_threads(3)
     batches = [noise((4, 90, 97, 3), seed=seed) for seed in range(6)]
     expected = [turned(batch) for batch in batches]
@@ -179,13 +179,13 @@ print("30 children")
 
 @pytest.mark.alone
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_a_forked_child_starts_threads_of_its_own():
+def test_extension_forked_child_starts_its_own_threads():
     """In a process of its own: JAX, where another test has imported it, warns at every fork."""
     said, _ = python(FORKS)
     assert said == "30 children"
 
 
-def test_refusals_name_what_is_wrong():
+def test_extension_errors_name_the_argument():
     names = ("uint8", "uint8", "Affine", "Bilinear", "Constant")
     with pytest.raises(ValueError, match="record has 3 bytes, expected"):
         native.warp_image(b"abc", *names)
@@ -224,7 +224,7 @@ def test_refusals_name_what_is_wrong():
         native.set_threads(-1)
 
 
-def test_the_build_says_what_it_is():
+def test_extension_describes_its_build():
     flags = each_isa(lambda: native.compiler_flags().split())
     assert all("-ffp-contract=fast" in own for own in flags.values())
     assert "-O3" in flags[native.instruction_sets()[-1]]
@@ -236,7 +236,7 @@ def test_the_build_says_what_it_is():
 
 
 @pytest.mark.skipif(not native.__file__.endswith(tuple(importlib.machinery.EXTENSION_SUFFIXES)), reason="not a file")
-def test_one_name_leaves_the_extension():
+def test_extension_exports_one_symbol():
     try:
         listed = subprocess.run(["nm", "-D", "--defined-only", native.__file__], capture_output=True, text=True)
     except FileNotFoundError:

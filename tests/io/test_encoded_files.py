@@ -13,7 +13,7 @@ from cuaug._codecs import limits as _limits
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_bytes_files_pieces_and_reasons_lie_side_by_side(tmp_path, threads):
+def test_encoded_input_bytes_files_and_pieces(tmp_path, threads):
     path = os.fsencode(tmp_path / "a file")
     (tmp_path / "a file").write_bytes(b"0123456789")
     os.mkfifo(tmp_path / "pipe")
@@ -38,7 +38,7 @@ def test_bytes_files_pieces_and_reasons_lie_side_by_side(tmp_path, threads):
     assert len(files) == len(entries)
 
 
-def test_a_file_has_at_most_so_many_bytes(tmp_path):
+def test_encoded_input_limits_file_size(tmp_path):
     (tmp_path / "file").write_bytes(bytes(100))
     path = os.fsencode(tmp_path / "file")
     found = native.EncodedFiles([(path, 0, -1), (path, 1, -1)], 99)
@@ -46,20 +46,20 @@ def test_a_file_has_at_most_so_many_bytes(tmp_path):
 
 
 @pytest.mark.parametrize("place", [-1, 2, 2**40])
-def test_a_place_has_to_be_there(place):
+def test_encoded_input_rejects_missing_range(place):
     with pytest.raises(IndexError, match=f"2 files, and none at {place}"):
         native.EncodedFiles([b"a", b"b"])[place]
 
 
 @pytest.mark.parametrize("entry", [None, 3, ("path", 0, -1), (b"path", 0), (b"path", "0", 0), np.zeros((4, 4))[:, ::2]])
-def test_what_is_no_file_is_refused_and_the_others_are_let_go(entry):
+def test_encoded_input_invalid_entry_releases_the_others(entry):
     data = bytearray(b"held")
     with pytest.raises((TypeError, ValueError, BufferError)):
         native.EncodedFiles([data, entry])
     data.clear()  # which it refuses to whoever holds it still
 
 
-def test_bytes_are_held_and_let_go():
+def test_encoded_input_holds_and_releases_bytes():
     data = bytearray(b"held")
     files = native.EncodedFiles([data])
     with pytest.raises(BufferError):
@@ -70,7 +70,7 @@ def test_bytes_are_held_and_let_go():
 
 
 @pytest.mark.jpeg
-def test_work_holds_what_it_works_on():
+def test_encoded_input_work_keeps_its_input_alive():
     """Files and parts are dropped before anything has been done: `wait` does it, and says what has failed."""
     image = np.full((16, 16, 3), 90, np.uint8)
     out = np.zeros((2, 16, 16, 3), np.uint8)
@@ -86,7 +86,7 @@ def test_work_holds_what_it_works_on():
 
 
 @pytest.mark.jpeg
-def test_tables_fit_what_they_are_for():
+def test_encoded_input_rejects_wrong_tables():
     files = native.EncodedFiles([io.encode_jpeg(np.zeros((16, 24, 3), np.uint8))])
     headers, failed = _headers.read(files, _limits.limits_of())
     assert headers["size"].tolist() == [[16, 24]]

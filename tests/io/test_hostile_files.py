@@ -30,7 +30,7 @@ pytestmark = pytest.mark.jpeg
 @pytest.mark.parametrize(
     ("part", "count"), thinned([(4, 2_000), *((part, 5_000) for part in range(4))], lambda part, count: part == 4)
 )
-def test_mutated_files_decode_or_say_why_not(part, count):
+def test_decode_jpeg_mutated_files_decode_or_raise(part, count):
     """A million in tests/fuzz."""
     outcomes = mutated(SEED + part, count)
     # The mutations reach all of the decoder: none of its usual answers is rare.
@@ -50,7 +50,7 @@ SMALL = {
 
 
 @pytest.mark.parametrize("kind", SMALL)
-def test_a_file_cut_anywhere_is_found_out(kind):
+def test_decode_jpeg_rejects_truncation(kind):
     file = SMALL[kind](piece(np.random.default_rng(SEED), 56, 72))
     size = cio.read_header(file)[:2]
     assert len(file) <= 6_000
@@ -102,7 +102,7 @@ print(tried, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 
 
 @pytest.mark.alone
-def test_claims_of_size_are_refused_at_once():
+def test_decode_jpeg_rejects_claimed_sizes():
     """To decode what they claim would take two seconds and gigabytes each."""
     tried, kilobytes = python(BOMBS, timeout=60)[0].split()
     assert int(tried) == 42
@@ -119,7 +119,7 @@ def of_many_scans(count, height, width):
 @pytest.mark.alone
 @pytest.mark.parametrize("size", [(16, 16), (2048, 4096)], ids=str)
 @pytest.mark.parametrize("scans", [101, 500, 5_000])
-def test_scans_are_counted(scans, size):
+def test_decode_jpeg_counts_scans(scans, size):
     file = of_many_scans(scans, *size)
     with pytest.raises(cuaug.ImageTooLarge, match="more than 100 scans"):
         cio.decode_jpeg(file, strict=False)
@@ -145,7 +145,7 @@ def test_decode_jpeg_stops_at_the_limit_of_scans():
     assert processor_time(of_many_scans(5_000, 512, 512)) < 10 * processor_time(allowed)
 
 
-def test_the_limit_of_scans_can_be_lifted():
+def test_decode_jpeg_max_scans_none_lifts_limit():
     file = of_many_scans(150, 16, 16)
     assert cio.decode_jpeg(file, strict=False, max_scans=None).shape == (16, 16, 3)
     with pytest.raises(cuaug.ImageTooLarge, match="more than 5 scans"):
@@ -185,7 +185,7 @@ except cuaug.ImageTooLarge as error:
 
 
 @pytest.mark.alone
-def test_memory_of_progressive_files_is_limited():
+def test_decode_jpeg_limits_memory_of_progressive_files():
     kilobytes, _, reason = python(MEMORY)[0].partition(" ")
     assert int(kilobytes) < 96 << 10
     assert "240000000 bytes of memory, more than the limit of 67108864" in reason
@@ -214,12 +214,12 @@ print((rounds(100) - before) >> 10)
 
 
 @pytest.mark.alone
-def test_nothing_leaks_where_decoding_ends_early():
+def test_decode_jpeg_errors_leak_nothing():
     pytest.importorskip("psutil")
     assert int(python(LEAK)[0]) < 32 << 10  # KiB; of a row table of 16 KB each, 80 MB would be left
 
 
-def test_an_error_holds_nothing_that_only_cycles_would_free():
+def test_decode_jpeg_error_holds_no_cycles():
     file = encoded(piece(np.random.default_rng(SEED), 300, 400))[:2_000]
     gc.collect()
     gc.disable()
@@ -232,7 +232,7 @@ def test_an_error_holds_nothing_that_only_cycles_would_free():
         gc.enable()
 
 
-def test_what_is_too_short_to_be_a_file():
+def test_decode_jpeg_rejects_short_data():
     rng = np.random.default_rng(SEED)
     for length in range(17):
         for number in range(32):
@@ -248,7 +248,7 @@ BAD = [-1, -(2**31), -(2**63), 2**31, 2**63, 2**64, 10**30]
 
 @pytest.mark.parametrize("value", [*BAD, float("nan"), 1.0, True, None, "3"], ids=repr)
 @pytest.mark.parametrize("side", ["top", "left", "height", "width"])
-def test_boxes_are_checked_before_anything_is_decoded(monkeypatch, value, side):
+def test_decode_and_crop_jpeg_checks_box_before_decoding(monkeypatch, value, side):
     file = encoded(np.zeros((40, 50, 3), np.uint8))
     monkeypatch.setattr(cio, "_pointer", lambda array: pytest.fail("the decoder was reached"))
     box = {"top": 1, "left": 1, "height": 5, "width": 5, side: value}
@@ -260,14 +260,14 @@ def test_boxes_are_checked_before_anything_is_decoded(monkeypatch, value, side):
     "box",
     [(0, 0, 41, 50), (0, 0, 40, 51), (40, 0, 1, 1), (0, 50, 1, 1), (39, 49, 2, 1), (0, 0, 0, 5), (0, 0, 5, 0)],
 )
-def test_boxes_lie_within_the_image(box):
+def test_decode_and_crop_jpeg_rejects_box_outside_image(box):
     file = encoded(np.zeros((40, 50, 3), np.uint8))
     with pytest.raises(ValueError, match=r"within the image of 40x50|at least 1") as raised:
         cio.decode_and_crop_jpeg(file, *box)
     assert not isinstance(raised.value, cuaug.DecodeError)
 
 
-def test_the_limits():
+def test_decode_jpeg_limits():
     file = encoded(np.zeros((40, 50, 3), np.uint8))
     for limit, words in (
         ({"max_pixels": 1_999}, "40x50 pixels, more than the limit of 1999"),
@@ -280,7 +280,7 @@ def test_the_limits():
     assert cio.decode_jpeg(file, max_pixels=2_000, max_side=50, max_bytes=None, max_memory=None).shape == (40, 50, 3)
 
 
-def test_threads_give_what_one_gives():
+def test_decode_jpeg_threads_equal_one():
     """Eight at once, good files and bad ones, each from a call of its own."""
     rng = np.random.default_rng(SEED)
     mutators = list(MUTATORS.values())
@@ -306,7 +306,7 @@ def test_threads_give_what_one_gives():
     assert together == [alone] * 8
 
 
-def test_the_first_failure_of_a_list_is_named(tmp_path):
+def test_decode_jpeg_list_names_first_failure(tmp_path):
     good = encoded(np.zeros((16, 16, 3), np.uint8))
     path = tmp_path / "cut.jpg"
     path.write_bytes(good[:200])

@@ -42,13 +42,13 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_data_come_in_any_form(form):
+def test_decode_jpeg_accepts_every_form_of_data(form):
     data = FORMS[form](FILE)
     assert np.array_equal(cio.decode_jpeg(data), cio.decode_jpeg(FILE))
     assert cio.read_header([data, FILE]) == [cio.read_header(FILE)] * 2
 
 
-def test_files_are_read(tmp_path):
+def test_decode_jpeg_reads_paths(tmp_path):
     path = tmp_path / "photo.jpg"
     path.write_bytes(FILE)
     for given in (path, str(path)):
@@ -62,14 +62,14 @@ def test_files_are_read(tmp_path):
 
 
 @pytest.mark.parametrize("data", [3, None, [3], {"a": 1}, np.zeros((2, 2), np.uint8), np.zeros(4, np.int8), 1.5])
-def test_what_is_no_data_is_a_type_error(data):
+def test_decode_jpeg_rejects_other_data(data):
     with pytest.raises(TypeError, match=r"cuaug\.io\.decode_jpeg: data"):
         cio.decode_jpeg(data)
 
 
 @pytest.mark.parametrize("like", [None, "numpy", np, "torch", torch], ids=str)
 @pytest.mark.parametrize("color", ["rgb", "gray"])
-def test_results_are_of_the_library_asked_for(like, color):
+def test_decode_jpeg_like_and_color(like, color):
     expected = cio.decode_jpeg(FILE, color=color)
     assert expected.shape == (60, 80, 1 if color == "gray" else 3)
     for call in (cio.decode_jpeg, cio.decode_image):
@@ -82,13 +82,13 @@ def test_results_are_of_the_library_asked_for(like, color):
         assert_equal(many, expected)
 
 
-def test_no_files_are_no_results():
+def test_decode_jpeg_empty_list():
     assert cio.decode_jpeg([]) == cio.read_header([]) == cio.decode_image([]) == cio.encode_jpeg([]) == []
     out = np.empty((0, 4, 4, 3), np.uint8)
     assert cio.decode_jpeg([], out=out) is out
 
 
-def test_files_of_many_sizes_are_a_list():
+def test_decode_jpeg_different_sizes_are_a_list():
     rng = np.random.default_rng(SEED)
     photos = [piece(rng, *size) for size in ((20, 30), (31, 17), (8, 8))]
     decoded = cio.decode_jpeg([encoded(photo) for photo in photos])
@@ -100,7 +100,7 @@ def test_files_of_many_sizes_are_a_list():
         cio.decode_and_crop_jpeg([FILE] * 3, [0, 1], 0, 1, 1)
 
 
-def test_results_go_where_they_are_wanted():
+def test_decode_jpeg_out():
     expected = cio.decode_jpeg(FILE)
     dense = np.zeros((2, 60, 80, 3), np.uint8)
     assert cio.decode_jpeg([FILE, FILE], out=dense) is dense
@@ -125,7 +125,7 @@ def test_results_go_where_they_are_wanted():
         (np.frombuffer(bytes(14400), np.uint8).reshape(60, 80, 3), TypeError, "out must be writable"),
     ],
 )
-def test_memory_that_does_not_fit_is_refused(out, error, words):
+def test_decode_jpeg_rejects_unfit_out(out, error, words):
     with pytest.raises(error, match=words):
         cio.decode_jpeg(FILE, out=out)
 
@@ -153,19 +153,19 @@ def test_memory_that_does_not_fit_is_refused(out, error, words):
         ({"max_scans": 1.5}, TypeError, "max_scans must be an int"),
     ],
 )
-def test_arguments_are_checked(options, error, words):
+def test_decode_jpeg_rejects_invalid_arguments(options, error, words):
     with pytest.raises(error, match=r"cuaug\.io\.decode_jpeg: " + words) as raised:
         cio.decode_jpeg(FILE, **options)
     assert not isinstance(raised.value, cuaug.DecodeError)
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU to pin memory for")
-def test_pinned_memory_needs_a_gpu():
+def test_decode_jpeg_pinned_memory_needs_gpu():
     with pytest.raises(cuaug.BackendError, match="pinned memory needs a CUDA device"):
         cio.decode_jpeg(FILE, like=torch, pin=True)
 
 
-def test_without_a_decoder_the_repair_is_named(monkeypatch):
+def test_decode_jpeg_without_decoder_names_repair(monkeypatch):
     class Native:
         pass
 
@@ -177,7 +177,7 @@ def test_without_a_decoder_the_repair_is_named(monkeypatch):
         cio.encode_jpeg(PHOTO)
 
 
-def test_importing_brings_numpy_alone():
+def test_io_import_brings_numpy_alone():
     found = python("import sys, cuaug.io; print({'torch', 'PIL', 'cv2', 'jax', 'cupy'} & set(sys.modules))")[0]
     assert found == "set()"
 
@@ -198,7 +198,7 @@ LOSSLESS = {
 
 
 @pytest.mark.parametrize("name", LOSSLESS)
-def test_other_formats_come_back_as_they_were(name):
+def test_decode_image_formats_round_trip(name):
     file = by_format(Image.fromarray(PHOTO), name.split(",")[0], **LOSSLESS[name])
     assert np.array_equal(cio.decode_image(file), PHOTO)
     assert np.array_equal(cio.decode_image(file, color="bgr")[..., ::-1], PHOTO)
@@ -212,7 +212,7 @@ def test_other_formats_come_back_as_they_were(name):
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGBA", "CMYK", "I;16"])
-def test_other_modes_become_colours(mode):
+def test_decode_image_modes_become_colors(mode):
     if mode == "I;16":
         deep = PHOTO[..., 0].astype(np.uint16) * 257
         file, expected = by_format(Image.fromarray(deep), "PNG"), np.repeat(PHOTO[..., :1], 3, -1)
@@ -222,13 +222,13 @@ def test_other_modes_become_colours(mode):
     assert np.array_equal(cio.decode_image(file), expected)
 
 
-def test_the_first_frame_of_a_gif():
+def test_decode_image_first_frame_of_gif():
     frames = [Image.fromarray(np.full((9, 7, 3), level, np.uint8)) for level in (30, 200)]
     file = by_format(frames[0], "GIF", save_all=True, append_images=frames[1:])
     assert np.array_equal(cio.decode_image(file), np.full((9, 7, 3), 30))
 
 
-def test_exif_of_other_formats():
+def test_decode_image_exif():
     exif = Image.Exif()
     exif[0x0112] = 6
     file = by_format(Image.fromarray(PHOTO), "PNG", exif=exif)
@@ -238,7 +238,7 @@ def test_exif_of_other_formats():
 
 @pytest.mark.parametrize("kind", ["PNG", "BMP", "GIF"])
 @pytest.mark.parametrize("color", ["rgb", "bgr", "gray"])
-def test_opencv_stands_in_for_pillow(monkeypatch, kind, color):
+def test_decode_image_opencv_replaces_pillow(monkeypatch, kind, color):
     file = by_format(Image.fromarray(PHOTO[..., 0]), kind)
     expected = cio.decode_image(file, color=color)
     monkeypatch.setitem(sys.modules, "PIL.Image", None)
@@ -254,7 +254,7 @@ def test_opencv_stands_in_for_pillow(monkeypatch, kind, color):
         cio.decode_image(file)
 
 
-def test_bombs_of_other_formats_are_refused_by_their_size():
+def test_decode_image_rejects_claimed_sizes():
     header = struct.pack(">IIBBBBB", 30_000, 30_000, 8, 2, 0, 0, 0)
     whole = by_format(Image.fromarray(PHOTO), "PNG")
     import zlib
@@ -267,7 +267,7 @@ def test_bombs_of_other_formats_are_refused_by_their_size():
         cio.decode_image(b"P6 70000 1 255 ")
 
 
-def test_damage_in_other_formats_stays_in_the_family():
+def test_decode_image_damage_raises_decode_error():
     """Whatever Pillow raises. 2,400 files."""
     rng = np.random.default_rng(SEED)
     small = Image.fromarray(PHOTO[:24, :24])
@@ -285,7 +285,7 @@ def test_damage_in_other_formats_stays_in_the_family():
     assert {"array", "DecodeError", "ImageTooLarge", "UnsupportedImage"} == set(outcomes)
 
 
-def test_files_of_other_formats_are_decoded_side_by_side(monkeypatch):
+def test_decode_image_list_is_decoded_in_parallel(monkeypatch):
     """Two wait for each other; and of those that fail the first in the list is named."""
     both, usual = threading.Barrier(2), _codecs.decode
     monkeypatch.setattr(_codecs, "decode", lambda *how: (both.wait(20), usual(*how))[1])
@@ -306,7 +306,7 @@ def test_files_of_other_formats_are_decoded_side_by_side(monkeypatch):
 
 
 @pytest.mark.parametrize("data", [b"hello, world", b"%!PS-Adobe", b"\x00\x00\x00\x0cjP  "], ids=repr)
-def test_formats_that_are_not_known(data):
+def test_decode_image_rejects_unknown_formats(data):
     with pytest.raises(cuaug.UnsupportedImage, match="not an image of a known format"):
         cio.decode_image(data)
 
@@ -315,7 +315,7 @@ def test_formats_that_are_not_known(data):
 
 
 @pytest.mark.parametrize("layout", ["HWC", "CHW", "HW", "NHWC", "NCHW"])
-def test_images_of_any_layout_are_written(layout):
+def test_encode_jpeg_layouts(layout):
     plain = PHOTO[..., 0] if layout == "HW" else PHOTO
     array = plain if "C" not in layout or layout.endswith("C") else np.moveaxis(plain, -1, 0)
     array = np.stack([array] * 2) if "N" in layout else array
@@ -323,7 +323,7 @@ def test_images_of_any_layout_are_written(layout):
     assert (file[0] if "N" in layout else file) == cio.encode_jpeg(np.ascontiguousarray(plain), 90)
 
 
-def test_images_of_any_library_are_written():
+def test_encode_jpeg_libraries():
     file = cio.encode_jpeg(PHOTO)
     assert cio.encode_jpeg(torch.from_numpy(PHOTO).permute(2, 0, 1)) == file
     assert cio.encode_jpeg(torch.from_numpy(PHOTO).permute(2, 0, 1)[None].contiguous()) == [file]
@@ -335,7 +335,7 @@ def test_images_of_any_library_are_written():
     assert cio.read_header(cio.encode_jpeg(PHOTO, subsampling="gray")).channels == 1
 
 
-def test_what_is_written_is_what_was_given():
+def test_encode_jpeg_round_trip():
     flat = np.full((33, 47, 3), 99, np.uint8)
     for sampling in ("444", "422", "420", "440", "411", "gray"):
         file = cio.encode_jpeg(flat, 100, sampling)
@@ -361,11 +361,11 @@ def test_what_is_written_is_what_was_given():
         (PHOTO, {"progressive": 1}, TypeError, "progressive must be True or False"),
     ],
 )
-def test_images_that_are_not_written(images, options, error, words):
+def test_encode_jpeg_rejects_invalid_images(images, options, error, words):
     with pytest.raises(error, match=r"cuaug\.io\.encode_jpeg: " + words):
         cio.encode_jpeg(images, **options)
 
 
-def test_orientations_undo_themselves():
+def test_exif_orientations_invert():
     stored = by_pillow(PHOTO)
     assert np.array_equal(cio.decode_jpeg(stored, orient=True), cio.decode_jpeg(stored))

@@ -49,7 +49,7 @@ def assert_crops_are_slices(file, rng, count):
 @pytest.mark.parametrize("progressive", [False, True], ids=["baseline", "progressive"])
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 @pytest.mark.parametrize("size", [(61, 83), (64, 64), (33, 200), (5, 17), (130, 131)], ids=str)
-def test_a_crop_is_a_slice(sampling, progressive, size):
+def test_decode_and_crop_jpeg_is_a_slice(sampling, progressive, size):
     rng = np.random.default_rng(SEED)
     file = encoded(piece(rng, *size), sampling, progressive=progressive, restart=int(rng.integers(4)))
     assert_crops_are_slices(file, rng, 6)
@@ -57,7 +57,7 @@ def test_a_crop_is_a_slice(sampling, progressive, size):
 
 @pytest.mark.parametrize("kind", ["interleaved", "restarts", "scans"])
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: "".join(f"{h}{v}" for h, v in layout))
-def test_a_crop_is_a_slice_whatever_the_samples_layout(layout, kind):
+def test_decode_and_crop_jpeg_is_a_slice_for_every_sampling(layout, kind):
     rng = np.random.default_rng([SEED, len(kind)])
     for size in ((40, 77), (67, 33), (96, 128)):
         file = random_jpeg(
@@ -67,7 +67,7 @@ def test_a_crop_is_a_slice_whatever_the_samples_layout(layout, kind):
         assert_crops_are_slices(file, rng, 2)
 
 
-def test_a_crop_of_a_progressive_file_that_is_not_complete_is_a_slice():
+def test_decode_and_crop_jpeg_of_incomplete_progressive_file_is_a_slice():
     """Its blocks are smoothed by their neighbours'."""
     rng = np.random.default_rng(SEED)
     file = encoded(piece(rng, 120, 160), progressive=True)
@@ -76,7 +76,7 @@ def test_a_crop_of_a_progressive_file_that_is_not_complete_is_a_slice():
         assert_crops_are_slices(file[:end] + b"\xff\xd9", rng, 5)
 
 
-def test_the_bytes_around_a_result_stay_as_they_are():
+def test_decode_jpeg_out_leaves_other_bytes():
     rng = np.random.default_rng(SEED)
     for file in bases():
         header = cio.read_header(file)
@@ -100,7 +100,7 @@ ONE_LEVEL = 1
 
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 @pytest.mark.parametrize("progressive", [False, True], ids=["baseline", "progressive"])
-def test_pillow_and_opencv_decode_to_the_same(sampling, progressive):
+def test_decode_jpeg_equals_pillow_and_opencv(sampling, progressive):
     rng = np.random.default_rng(SEED)
     for number in range(30):
         size = int(rng.integers(9, 200)), int(rng.integers(9, 200))
@@ -116,7 +116,7 @@ def test_pillow_and_opencv_decode_to_the_same(sampling, progressive):
 
 
 @pytest.mark.parametrize("scale", SCALES[1:])
-def test_pillow_reduces_to_the_same(scale):
+def test_decode_jpeg_scale_equals_pillow(scale):
     rng = np.random.default_rng(SEED)
     for sampling in ("444", "422", "420"):
         file = encoded(piece(rng, 128, 192), sampling)
@@ -127,7 +127,7 @@ def test_pillow_reduces_to_the_same(scale):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS[:-2], ids=lambda layout: "".join(f"{h}{v}" for h, v in layout))
-def test_layouts_decode_as_pillow_has_them(layout):
+def test_decode_jpeg_sampling_equals_pillow(layout):
     rng = np.random.default_rng(SEED)
     file = random_jpeg(rng, (67, 93), layout)
     expected = np.asarray(Image.open(io.BytesIO(file)).convert("RGB"), int)
@@ -135,7 +135,7 @@ def test_layouts_decode_as_pillow_has_them(layout):
 
 
 @pytest.mark.parametrize("transform", [0, 2], ids=["cmyk", "ycck"])
-def test_ink_becomes_light_as_in_pillow(transform):
+def test_decode_jpeg_cmyk_equals_pillow(transform):
     file = random_jpeg(np.random.default_rng(SEED), (40, 56), [(1, 1)] * 4, adobe=transform)
     expected = np.asarray(Image.open(io.BytesIO(file)).convert("RGB"), int)
     rgb = cio.decode_jpeg(file)
@@ -146,7 +146,7 @@ def test_ink_becomes_light_as_in_pillow(transform):
     assert cio.read_header(file)[2:5] == (4, "444", "cmyk" if transform == 0 else "ycck")
 
 
-def test_colours_stored_as_they_are():
+def test_decode_jpeg_rgb_stored_without_transform():
     file = random_jpeg(np.random.default_rng(SEED), (40, 56), [(1, 1)] * 3, adobe=0)
     assert cio.read_header(file).color_space == "rgb"
     expected = np.asarray(Image.open(io.BytesIO(file)), int)
@@ -169,7 +169,7 @@ def unsupported():
 
 
 @pytest.mark.parametrize(("file", "words"), [pytest.param(*case, id=kind) for kind, *case in unsupported()])
-def test_what_is_not_decoded_is_named(file, words):
+def test_decode_jpeg_names_unsupported_files(file, words):
     with pytest.raises(cuaug.UnsupportedImage, match=words):
         cio.decode_jpeg(file)
 
@@ -181,14 +181,14 @@ def test_what_is_not_decoded_is_named(file, words):
         (400, 600, (500, 500), (400, 600)), (401, 601, (51, 76), (51, 76)), (401, 601, (1, 1), (51, 76)),
     ],
 )  # fmt: skip
-def test_a_hint_picks_the_smallest_scale_that_is_not_below_it(height, width, hint, size):
+def test_decode_jpeg_hint_chooses_scale(height, width, hint, size):
     file = by_pillow(np.zeros((height, width, 3), np.uint8))
     assert cio.decode_jpeg(file, size_hint=hint).shape[:2] == size
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
 @pytest.mark.parametrize("order", ["<", ">"], ids=["little", "big"])
-def test_orientations_are_as_pillow_turns_them(orientation, order):
+def test_decode_jpeg_orientation_equals_pillow(orientation, order):
     from PIL import ImageOps
 
     exif = Image.Exif()
@@ -222,12 +222,12 @@ def broken_exif():
 
 
 @pytest.mark.parametrize("tiff", list(broken_exif()))
-def test_exif_that_makes_no_sense_turns_nothing(tiff):
+def test_decode_jpeg_ignores_invalid_exif(tiff):
     file = by_pillow(np.zeros((16, 24, 3), np.uint8))
     assert cio.read_header(with_segments(file, segment(0xE1, b"Exif\0\0" + tiff))).orientation == 1
 
 
-def test_headers():
+def test_read_header_fields():
     rng = np.random.default_rng(SEED)
     for sampling, progressive in itertools.product(SAMPLINGS, (False, True)):
         file = encoded(piece(rng, 20, 30), sampling, progressive=progressive)
@@ -238,7 +238,7 @@ def test_headers():
 
 @pytest.mark.parametrize("progressive", [False, True], ids=["baseline", "progressive"])
 @pytest.mark.parametrize(("ours", "pillow"), [("444", 0), ("422", 1), ("420", 2)])
-def test_files_hold_what_pillow_s_hold(ours, pillow, progressive):
+def test_encode_jpeg_equals_pillow(ours, pillow, progressive):
     """The same library at the same quality: the same coefficients."""
     photo = piece(np.random.default_rng(SEED), 123, 181)
     for quality in (30, 75, 95):

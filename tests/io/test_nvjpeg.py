@@ -68,7 +68,7 @@ class Library:
         return pending
 
 
-def test_a_batch_is_one_call():
+def test_nvjpeg_batch_is_one_call():
     library = Library()
     files = [b"a", b"bc", b"def\0g"]
     memory, failed = library.run(files)
@@ -80,7 +80,7 @@ def test_a_batch_is_one_call():
 
 
 @pytest.mark.parametrize("bad", [[0], [6], [3, 4], [0, 1, 2, 3, 4, 5, 6], []])
-def test_what_fails_is_found_and_the_others_are_decoded(bad):
+def test_nvjpeg_finds_failures_and_decodes_the_others(bad):
     files = [b"bad" if i in bad else f"file {i}".encode() for i in range(7)]
     memory, failed = Library().run(files)
     assert failed == bad
@@ -88,19 +88,19 @@ def test_what_fails_is_found_and_the_others_are_decoded(bad):
         assert rows[1].any() == (i not in bad)
 
 
-def test_no_files_are_no_call():
+def test_nvjpeg_no_files_no_call():
     library = Library()
     assert library.run([])[1] == []
     assert library.batches == []
 
 
-def test_a_context_that_cannot_be_entered_is_an_error():
+def test_nvjpeg_context_error():
     with pytest.raises(RuntimeError, match="cuCtxSetCurrent gives 201"):
         Library(entered=201).run([b"a"])
 
 
 @pytest.mark.parametrize("fault", [1, 5, 6, 7, 8])
-def test_what_no_image_is_to_blame_for_is_an_error(fault):
+def test_nvjpeg_library_error(fault):
     library = Library(fault=fault)
     with pytest.raises(RuntimeError, match=f"nvjpegDecodeBatched gives {fault}"):
         library.run([b"a", b"b"])
@@ -108,19 +108,19 @@ def test_what_no_image_is_to_blame_for_is_an_error(fault):
 
 
 @pytest.mark.parametrize("place", [-1, 1, 2**40])
-def test_what_is_wanted_has_to_be_there(place):
+def test_nvjpeg_rejects_missing_memory(place):
     with pytest.raises(IndexError, match=f"1 files, and none at {place}"):
         Library().begin([b"a"], [(place, 0, 0)], None)
 
 
-def test_a_table_has_rows_of_one_kind():
+def test_nvjpeg_rejects_mixed_tables():
     files = _cpu.extension().EncodedFiles([b"a"])
     for images in (np.zeros((1, 2), np.int64), np.zeros((1, 3), np.int32), np.zeros((2, 6), np.int64)[:, ::2]):
         with pytest.raises(ValueError, match="rows of 24 bytes"):
             _cpu.extension().nvjpeg_decode(files, images, None, (0, 0, 0, 0), (0, 0), 0, 0, 0, 0)
 
 
-def test_what_is_dropped_comes_to_its_end_with_its_memory():
+def test_nvjpeg_dropped_work_finishes_first():
     library = Library()
     memory = np.zeros((1, 2, 16), np.uint8)
     pending = library.begin([b"done"], [(0, memory.ctypes.data, 16)], memory)
@@ -130,14 +130,14 @@ def test_what_is_dropped_comes_to_its_end_with_its_memory():
     assert memory[0, 0].tobytes().startswith(b"done")
 
 
-def test_rounds_take_what_there_is_room_for(monkeypatch):
+def test_nvjpeg_rounds_fit_memory(monkeypatch):
     monkeypatch.setattr(_engine, "_ROOM", 100)
     rounds = list(_engine._rounds(np.array([60, 40, 1, 300, 99, 2, 2])))
     assert rounds == [slice(0, 2), slice(2, 3), slice(3, 4), slice(4, 5), slice(5, 7)]
     assert list(_engine._rounds(np.array([], np.int64))) == []
 
 
-def test_images_lie_apart():
+def test_nvjpeg_images_do_not_overlap():
     sizes = np.array([[10, 7], [1, 1], [300, 500]])
     found = _engine.laid_out(sizes)
     assert found[:, 1].tolist() == [21, 3, 1500]
@@ -146,7 +146,7 @@ def test_images_lie_apart():
     assert (np.diff(found[:, 0]) >= 3 * sizes[:-1].prod(1)).all()
 
 
-def test_decoding_that_was_begun_gives_what_decoding_gives():
+def test_nvjpeg_pending_decode_equals_decode():
     rng = np.random.default_rng(20261120)
     files = [io.encode_jpeg(rng.integers(0, 256, (40, 56, 3), np.uint8)) for _ in range(5)]
     files[2] = files[2][:150]

@@ -115,7 +115,7 @@ def test_compose_pairs_of_template_arguments_compile(name, architecture, nvrtc, 
 
 
 @each_compilation(names_of.COVERING)
-def test_pairs_of_template_arguments_compile(name, architecture, nvrtc, record_property):
+def test_op_pairs_of_template_arguments_compile(name, architecture, nvrtc, record_property):
     check_kernel(nvrtc, name, architecture, record_property, FEW)
 
 
@@ -133,7 +133,7 @@ def test_every_kernel_has_a_name_that_is_compiled():
     assert {kernels.skeleton_of(name) for name in EVERY} == {path.stem for path in sources.KERNELS.rglob("*.cu")}
 
 
-def test_the_grid_and_the_kernel_agree_on_which_boxes_are_copied(nvrtc):
+def test_warp_grid_and_kernel_agree_on_raw_staging(nvrtc):
     """`stages_raw` of kernel_config.py, which chooses a region's columns, and `is_raw_staged` of warp_config.cuh."""
     from cuaug._passes import kernel_config as plans
 
@@ -162,7 +162,7 @@ def test_the_grid_and_the_kernel_agree_on_which_boxes_are_copied(nvrtc):
     compiled(nvrtc, f"{text}\n{claims}\n", name, 90, options)
 
 
-def test_a_warp_is_launched_with_the_threads_that_its_blocks_have(nvrtc):
+def test_warp_launch_has_threads_of_its_blocks(nvrtc):
     from cuaug._arrays import images
     from cuaug._passes import kernel_config as plans
 
@@ -188,7 +188,7 @@ def test_a_warp_is_launched_with_the_threads_that_its_blocks_have(nvrtc):
         ("px + sin(k, k)", 'no instance of overloaded function "sin" matches the argument list'),
     ],
 )
-def test_what_nvrtc_says_of_an_expression_is_shown_with_it(expression, said, nvrtc):
+def test_pixel_op_shows_nvrtc_errors_with_expression(expression, said, nvrtc):
     fine = pixel_ops.BY_NAME["Half"].struct()
     wrong = user_ops.register(user_ops.validated("Mine", expression, ["k"]))
     name = kernels.name_expression(

@@ -40,7 +40,7 @@ class Exporter:
 
 
 @every_home
-def test_the_result_is_of_the_library_and_device_of_the_images(home):
+def test_op_result_has_library_and_device_of_images(home):
     batch = images(home, layout="NHWC")
     result = cuaug.hflip(batch, layout="NHWC")
     assert type(result) is type(batch)
@@ -50,7 +50,7 @@ def test_the_result_is_of_the_library_and_device_of_the_images(home):
 
 @pytest.mark.parametrize("versioned", [True, False])
 @pytest.mark.parametrize("make", [lambda: BATCH.copy(), lambda: torch.from_numpy(BATCH.copy())])
-def test_an_object_with_dlpack_alone_is_an_image(make, versioned):
+def test_op_accepts_dlpack_objects(make, versioned):
     exporter = Exporter(make(), versioned)
     result = cuaug.hflip(exporter, layout="NHWC")
     assert exporter.asked
@@ -59,7 +59,7 @@ def test_an_object_with_dlpack_alone_is_an_image(make, versioned):
 
 @every_home
 @pytest.mark.parametrize("view", [*VIEWS, *NEGATIVE])
-def test_the_library_s_own_description_is_dlpack_s(view, home):
+def test_describe_equals_dlpack(view, home):
     """The fast path reads attributes; what it finds is what the exchange protocol says."""
     if view in NEGATIVE and home[0] == "cupy":
         pytest.skip("CuPy 14.2 exports negative strides as huge ones; cuaug refuses those")
@@ -84,7 +84,7 @@ def test_the_library_s_own_description_is_dlpack_s(view, home):
         assert steps[0] == steps[1]
 
 
-def test_only_the_stream_of_a_device_is_asked_for():
+def test_op_dlpack_stream_only_for_devices():
     exporter = Exporter(BATCH.copy())
     cuaug.hflip(exporter)
     assert all(options.get("stream") is None for options in exporter.asked)
@@ -167,7 +167,7 @@ class Capsules:
 
 
 @pytest.mark.parametrize("offset", [0, 64])
-def test_a_capsule_gives_its_memory_back_exactly_once(offset):
+def test_op_dlpack_capsule_is_released_once(offset):
     capsules = Capsules(BATCH.copy(), offset=offset)
     for calls in range(1, 4):
         assert_equal(np.from_dlpack(cuaug.hflip(capsules)), FLIPPED)
@@ -175,7 +175,7 @@ def test_a_capsule_gives_its_memory_back_exactly_once(offset):
         assert capsules.deleted == len(capsules.made) >= calls
 
 
-def test_a_call_that_fails_gives_the_memory_back_too():
+def test_op_dlpack_failed_call_releases_memory():
     capsules = Capsules(BATCH.copy())
     with pytest.raises(ValueError, match="flip"):
         cuaug.hflip(capsules, [True] * 9)
@@ -186,13 +186,13 @@ def test_a_call_that_fails_gives_the_memory_back_too():
 @pytest.mark.parametrize(
     ("device", "lanes"), [((8, 0), 1), ((10, 0), 1), ((7, 0), 1), ((1, 0), 4)], ids=["Metal", "ROCm", "Vulkan", "lanes"]
 )
-def test_memory_that_neither_side_can_read_is_refused(device, lanes):
+def test_op_rejects_unreadable_memory(device, lanes):
     with pytest.raises((TypeError, ValueError, cuaug.BackendError), match=r"hflip.*DLPack"):
         cuaug.hflip(Capsules(BATCH.copy(), device, lanes=lanes))
 
 
 @every_home
-def test_an_input_may_be_dropped_while_its_result_lives(home):
+def test_op_input_may_be_freed_before_result(home):
     results = [cuaug.hflip(images(home, layout="NHWC"), layout="NHWC") for _ in range(20)]
     gc.collect()
     noise_after = [put(np.full(SHAPE, n % 251, np.uint8), home) for n in range(200)]
@@ -201,7 +201,7 @@ def test_an_input_may_be_dropped_while_its_result_lives(home):
     assert len(noise_after) == 200
 
 
-def test_a_parameter_may_be_a_temporary():
+def test_op_parameter_may_be_temporary():
     for _ in range(50):
         result = cuaug.warp_affine(BATCH, torch.tensor([[1.0, 0, 0], [0, 1, 0]]).clone())
         assert_equal(result, BATCH)
@@ -264,7 +264,7 @@ class TestInputsOfEveryKind:
             self.check(torch.from_numpy(BATCH))
 
 
-def test_no_library_is_imported_on_the_way():
+def test_op_imports_no_library():
     program = (
         "import sys, numpy, cuaug;"
         "cuaug.warp_affine(numpy.zeros((2, 8, 8, 3), 'u1'), numpy.eye(3));"
@@ -276,7 +276,7 @@ def test_no_library_is_imported_on_the_way():
 
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "bfloat16", "float32", "float64"])
 @pytest.mark.parametrize("last", [False, True])
-def test_large_results_of_torch_come_from_large_pages(dtype, last):
+def test_op_large_torch_results_use_large_pages(dtype, last):
     """Memory of NumPy's, as torch's own would be: of its shape, its strides, and free to be written."""
     torch = pytest.importorskip("torch")
     images = torch.from_numpy(np.random.default_rng(0).integers(0, 255, (3, 3, 700, 800), "uint8"))

@@ -51,19 +51,19 @@ def check(case, home, dtype, lead=BATCH):
 
 
 @every_dtype
-def test_equals_the_reference(case, dtype):
+def test_op_equals_reference(case, dtype):
     check(case, ("torch" if dtype == "bfloat16" else "numpy", "cpu"), dtype)
 
 
 @pytest.mark.gpu
 @every_dtype
-def test_equals_the_reference_on_the_gpu(case, dtype):
+def test_op_equals_reference_on_gpu(case, dtype):
     check(case, ("torch", "cuda"), dtype)
 
 
 @every_home
 @every_case
-def test_every_library_gets_its_own_type_and_one_value_serves_the_whole_batch(case, home):
+def test_op_keeps_library_and_broadcasts_one_parameter(case, home):
     for dtype in case.some("uint8", "float16", "float32"):
         check(case, home, dtype)
         check(case, home, dtype, lead=())
@@ -71,7 +71,7 @@ def test_every_library_gets_its_own_type_and_one_value_serves_the_whole_batch(ca
 
 @every_home
 @every_case
-def test_both_layouts_agree(case, home):
+def test_op_layouts_agree(case, home):
     for dtype in case.some("uint8", "float32"):
         results = {}
         for layout in ("NCHW", "NHWC"):
@@ -83,7 +83,7 @@ def test_both_layouts_agree(case, home):
 
 @every_home
 @pytest.mark.parametrize("case", [case for case in CASES if case.identity], ids=str)
-def test_the_identity_parameter_is_the_identity(case, home):
+def test_op_identity_parameter_is_identity(case, home):
     for dtype in case.some("uint8", "uint16", "float32"):
         batch = images(home, dtype)
         assert_equal(
@@ -93,7 +93,7 @@ def test_the_identity_parameter_is_the_identity(case, home):
 
 @every_home
 @every_case
-def test_a_batch_equals_its_samples_one_by_one_and_the_input_is_untouched(case, home):
+def test_op_batch_equals_samples_and_input_is_unchanged(case, home):
     for dtype in case.some("uint8", "float32"):
         batch, parameters = images(home, dtype), case.parameters(dtype, BATCH)
         before, whole = to_numpy(batch), run(case, batch, parameters)
@@ -105,7 +105,7 @@ def test_a_batch_equals_its_samples_one_by_one_and_the_input_is_untouched(case, 
 
 @every_home
 @every_case
-def test_parameters_may_come_from_any_library_or_plain_python(case, home):
+def test_op_parameters_from_any_library(case, home):
     batch, parameters = images(home), case.parameters("uint8", BATCH)
     expected = run(case, batch, parameters)
     level = Tolerance(absolute=1, exact=0.98, reason="parameters in float32 may move what is nearly a tie")
@@ -120,7 +120,7 @@ def test_parameters_may_come_from_any_library_or_plain_python(case, home):
 
 @every_home
 @pytest.mark.parametrize("view", [*VIEWS, *NEGATIVE])
-def test_a_strided_view_equals_its_copy(view, home):
+def test_op_strided_view_equals_copy(view, home):
     if view in NEGATIVE and home[0] == "torch":
         pytest.skip("torch has no negative strides")
     for dtype in ("uint8", "float32"):
@@ -138,7 +138,7 @@ def test_a_strided_view_equals_its_copy(view, home):
 
 @every_home
 @pytest.mark.parametrize("channels", [1, 2, 4, 5, 64])
-def test_ops_of_single_channels_take_any_number_of_them(channels, home):
+def test_single_channel_ops_take_any_number_of_channels(channels, home):
     for layout in ("NCHW", "NHWC"):
         batch = images(home, "float32", layout, (2, 7, 9, channels))
         source = from_layout(to_numpy(batch), layout).astype(float)
@@ -162,7 +162,7 @@ def hole(shape):
 
 
 @every_home
-def test_videos_keep_one_parameter_a_clip(home):
+def test_op_video_shares_parameters(home):
     clips = noise((2, 4, 7, 9, 3))
     batch, factors = put(clips, home), np.array([0.5, 1.5])
     actual = to_numpy(cuaug.adjust_brightness(batch, factors, layout="NTHWC"))
@@ -173,7 +173,7 @@ def test_videos_keep_one_parameter_a_clip(home):
 
 @pytest.mark.parametrize("home", [home for home in HOMES if home != ("jax", "cpu")], ids=home_id)
 @every_case
-def test_out_is_written_and_returned(case, home):
+def test_op_out_is_written_and_returned(case, home):
     batch, parameters = images(home), case.parameters("uint8", BATCH)
     expected = run(case, batch, parameters)
     out = put(np.full(expected.shape, 77), home, case.result("uint8"))
@@ -194,7 +194,7 @@ def muted(shape, dtype, seed=0):
 
 @every_home
 @pytest.mark.parametrize("channels", [1, 2, 3, 4, 5, 9])
-def test_statistics_are_those_of_each_sample_and_channel(channels, home):
+def test_autocontrast_equalize_are_per_sample_and_channel(channels, home):
     for op, dtypes in (("autocontrast", ("uint8", "uint16", "float32", "float64")), ("equalize", ("uint8",))):
         case = FIRST[op]
         for dtype in dtypes[: 1 if home[0] == "jax" else 4]:
@@ -209,7 +209,7 @@ def test_statistics_are_those_of_each_sample_and_channel(channels, home):
 
 @every_home
 @pytest.mark.parametrize("width", [1, 2, 3, 5, 255, 256, 257])
-def test_statistics_of_any_width(width, home):
+def test_autocontrast_equalize_any_width(width, home):
     for shape in ((2, 300, width, 3), (2, width, 300, 1)):
         source = muted(shape, "uint8")
         for op in ("autocontrast", "equalize"):
@@ -220,7 +220,7 @@ def test_statistics_of_any_width(width, home):
 
 @every_home
 @pytest.mark.parametrize("op", ["autocontrast", "equalize"])
-def test_the_statistics_of_a_clip_are_those_of_all_its_frames(op, home):
+def test_autocontrast_equalize_video_statistics(op, home):
     clips = muted((2, 3 * 29, 31, 3), "uint8").reshape(2, 3, 29, 31, 3)
     actual = getattr(cuaug, op)(put(clips, home), layout="NTHWC")
     tall = getattr(cuaug, op)(put(clips.reshape(2, 87, 31, 3), home), layout="NHWC")
@@ -230,14 +230,14 @@ def test_the_statistics_of_a_clip_are_those_of_all_its_frames(op, home):
 
 
 @every_home
-def test_a_channel_of_one_level_stays(home):
+def test_autocontrast_equalize_keep_constant_channel(home):
     flat = np.broadcast_to(np.array([7, 0, 255], np.uint8), (2, 40, 50, 3)).copy()
     for op in ("autocontrast", "equalize"):
         assert_equal(to_numpy(getattr(cuaug, op)(put(flat, home), layout="NHWC")), flat)
 
 
 @every_home
-def test_a_nan_is_neither_the_darkest_nor_the_brightest(home):
+def test_autocontrast_ignores_nan(home):
     image = np.linspace(0.25, 0.75, 5 * 9 * 3, dtype=np.float32).reshape(1, 5, 9, 3)
     expected = (image - image.min((1, 2))) / (image.max((1, 2)) - image.min((1, 2)))
     image[0, 2, 4], expected[0, 2, 4] = np.nan, 0
@@ -247,7 +247,7 @@ def test_a_nan_is_neither_the_darkest_nor_the_brightest(home):
 
 
 @every_home
-def test_a_table_is_of_all_of_channels_of_samples_or_of_both(home):
+def test_lut_table_shapes(home):
     batch, rng = noise((2, 9, 13, 3)), np.random.default_rng(0)
     n, c = np.arange(2)[:, None, None, None], np.arange(3)
     for shape in ((), (3,), (2,), (2, 3), (1,), (1, 3), (2, 1), (1, 1)):
@@ -266,7 +266,7 @@ def test_a_table_is_of_all_of_channels_of_samples_or_of_both(home):
 
 
 @every_home
-def test_a_table_may_be_a_strided_view(home):
+def test_lut_table_may_be_strided(home):
     if home[0] == "jax":
         pytest.skip("JAX has no views")
     batch, wide = noise((2, 9, 13, 3)), np.random.default_rng(0).integers(0, 256, (4, 3, 512), np.uint8)
@@ -276,7 +276,7 @@ def test_a_table_may_be_a_strided_view(home):
 
 
 @every_home
-def test_noise_is_a_function_of_seed_step_id_and_place(home):
+def test_gaussian_noise_depends_on_seed_step_id_and_place(home):
     """Whatever the batch, the layout and the dtype; and another seed, step or id, another noise."""
     grey = np.full((4, 11, 13, 6), 0.5, np.float32)
 
@@ -313,7 +313,7 @@ def test_noise_is_a_function_of_seed_step_id_and_place(home):
 
 
 @every_home
-def test_noise_of_each_frame_is_its_own(home):
+def test_gaussian_noise_differs_between_frames(home):
     clips = np.full((2, 3, 20, 21, 5), 0.5, np.float32)
     actual = to_numpy(cuaug.gaussian_noise(put(clips, home), seed=1, layout="NTHWC"))
     by_frame = actual.reshape(6, -1)
@@ -323,7 +323,7 @@ def test_noise_of_each_frame_is_its_own(home):
 
 
 @every_home
-def test_noise_is_normally_distributed(home):
+def test_gaussian_noise_is_normal(home):
     flat = put(np.zeros((2, 400, 500, 3), np.float32), home)
     z = to_numpy(cuaug.gaussian_noise(flat, 0.5, 2.0, False, seed=9, layout="NHWC")).ravel() / 2 - 0.25
     assert abs(z.mean()) < 4 / np.sqrt(z.size)
@@ -334,7 +334,7 @@ def test_noise_is_normally_distributed(home):
     assert 4.5 < np.abs(z).max() < 6.6
 
 
-def test_noise_without_a_seed_is_that_of_python_s_random():
+def test_gaussian_noise_default_seed_is_python_random():
     batch = noise()
     random.seed(5)
     first, second = cuaug.gaussian_noise(batch), cuaug.gaussian_noise(batch)
@@ -344,7 +344,7 @@ def test_noise_without_a_seed_is_that_of_python_s_random():
 
 
 @pytest.mark.parametrize("dtype", ["uint16", "float32", "bool"])
-def test_only_bytes_are_looked_up(dtype):
+def test_lut_rejects_other_dtypes(dtype):
     for call in (cuaug.equalize, lambda x: cuaug.lut(x, np.arange(256))):
         with pytest.raises(TypeError, match=rf"cuaug\.\w+: images must be uint8, got {dtype}"):
             call(noise(dtype=dtype))
@@ -382,20 +382,20 @@ def test_only_bytes_are_looked_up(dtype):
         (lambda x: cuaug.invert(x, out=np.zeros((3, 17, 11, 3), np.float32)), "out must be"),
     ],
 )
-def test_bad_input_is_refused_and_named(call, message):
+def test_op_rejects_invalid_arguments(call, message):
     with pytest.raises(ValueError, match=rf"cuaug\.\w+: .*{message}"):
         call(noise())
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int32", "int64"])
-def test_labels_have_no_colour(dtype):
+def test_invert_normalize_reject_label_dtypes(dtype):
     with pytest.raises(TypeError, match="images and dtype must be one of"):
         cuaug.invert(noise(dtype=dtype))
     with pytest.raises(TypeError, match="dtype must be a float"):
         cuaug.normalize(noise(), 0, 1, dtype="uint8")
 
 
-def test_the_mean_of_a_clip_is_one_block_whatever_its_frames():
+def test_adjust_contrast_video_mean_is_one_block():
     clips = np.zeros((2, 5, 7, 9, 3), np.uint8)
     axes = describe_images(clips, "NTHWC").axes
     assert _plans.kernel_config("luma_mean", ("uint8", "uint8", _names.chain(())), axes, 0, axes, 0).grid == (2, 1, 1)
@@ -403,14 +403,14 @@ def test_the_mean_of_a_clip_is_one_block_whatever_its_frames():
 
 
 @pytest.mark.parametrize("op", ["adjust_brightness", "adjust_contrast", "adjust_hue", "mixup"])
-def test_a_torch_parameter_on_the_host_is_checked_like_any_other(op):
+def test_op_checks_torch_host_parameters(op):
     torch = pytest.importorskip("torch")
     for bad in (-1.0, [0.1, -0.6, 0.2]):
         with pytest.raises(ValueError, match=rf"cuaug\.{op}: (\w+_factor|lam) must be"):
             getattr(cuaug, op)(noise(), torch.tensor(bad))
 
 
-def test_a_parameter_that_requires_grad_is_refused():
+def test_op_rejects_parameters_with_grad():
     torch = pytest.importorskip("torch")
     batch, factor = torch.zeros(1, 3, 4, 4), torch.tensor(0.5, requires_grad=True)
     for call in (
@@ -428,12 +428,12 @@ def test_a_parameter_that_requires_grad_is_refused():
 
 
 @pytest.mark.parametrize("bad", [{}, object(), 10**400, np.array(["a"])], ids=["dict", "object", "huge", "text"])
-def test_what_is_no_number_is_named(bad):
+def test_op_names_parameter_that_is_no_number(bad):
     with pytest.raises(TypeError, match=r"cuaug\.adjust_brightness: brightness_factor must hold numbers"):
         cuaug.adjust_brightness(noise(), bad)
 
 
-def test_neither_none_nor_a_bool_stands_for_a_dtype_or_a_count():
+def test_op_rejects_none_and_bool_as_dtype_or_count():
     with pytest.raises(TypeError, match="dtype must be a dtype or its name, got None"):
         cuaug.to_dtype(noise(), None)
     with pytest.raises(TypeError, match="num_output_channels must be an int, got True"):
@@ -441,7 +441,7 @@ def test_neither_none_nor_a_bool_stands_for_a_dtype_or_a_count():
 
 
 @every_home
-def test_a_factor_of_1_leaves_even_what_is_out_of_range(home):
+def test_op_factor_one_keeps_values_out_of_range(home):
     batch = put(np.full((1, 3, 5, 3), 1.5, np.float32), home)
     for actual in (
         cuaug.adjust_brightness(batch, 1.0),
@@ -452,7 +452,7 @@ def test_a_factor_of_1_leaves_even_what_is_out_of_range(home):
 
 
 @every_home
-def test_a_nan_pixel_becomes_0_where_an_op_clamps(home):
+def test_adjust_brightness_contrast_nan_becomes_0(home):
     batch = put(np.full((1, 5, 9, 3), np.nan, np.float32), home)
     for actual in (cuaug.adjust_brightness(batch, 1.5), cuaug.adjust_contrast(batch, 0.5, 0.5)):
         assert not to_numpy(actual).any()
@@ -461,7 +461,7 @@ def test_a_nan_pixel_becomes_0_where_an_op_clamps(home):
 WITHIN = "adjust_brightness", "adjust_contrast", "adjust_hue", "adjust_saturation", "rgb_to_grayscale"
 
 
-def test_ops_that_say_they_stay_within_0_and_1_are_these():
+def test_ops_declare_result_within_unit_range():
     ops = KERNELS / "ops"
     said = {path.stem for path in ops.glob("*.cuh") if "keeps_unit_range = true;" in path.read_text()}
     assert said == {*WITHIN[:-1], "grayscale", "random_grayscale", "jitter_before_mean", "color_jitter"}
@@ -469,7 +469,7 @@ def test_ops_that_say_they_stay_within_0_and_1_are_these():
 
 @every_home
 @pytest.mark.parametrize("op", WITHIN)
-def test_what_is_within_0_and_1_stays_there(op, home):
+def test_op_result_stays_within_unit_range(op, home):
     """Whatever the factor: bytes are then stored as they are (packed_shares)."""
     rng = np.random.default_rng(5)
     shares = rng.uniform(0, 1, (64, 40, 44, 3)).astype(np.float32)
@@ -506,7 +506,7 @@ def test_what_is_within_0_and_1_stays_there(op, home):
         (1100, 3),
     ],
 )
-def test_images_of_any_shape_on_the_gpu(size, layout):
+def test_op_gpu_images_of_any_shape(size, layout):
     """Whole, where rows follow one another, and cut out, by ops that look at their place and by ops that do not."""
     import torch
 
@@ -540,7 +540,7 @@ def test_images_of_any_shape_on_the_gpu(size, layout):
 
 @every_home
 @pytest.mark.parametrize("channels", [1, 3, 5])
-def test_samples_that_stay_are_copied_beside_those_that_do_not(channels, home):
+def test_op_unchanged_samples_are_copied(channels, home):
     """By a table of levels, and by sharpening: whole, cut out, with channels inside and outside."""
     rng = np.random.default_rng(channels)
     tables = rng.integers(0, 256, (4, channels, 256)).astype("uint8")

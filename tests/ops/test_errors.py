@@ -151,7 +151,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_bad_input_is_refused_in_words_that_help(name):
+def test_op_error_messages(name):
     call, exception, words = REFUSED[name]
     before = BATCH.copy()
     with pytest.raises(exception) as refusal:
@@ -165,7 +165,7 @@ def test_bad_input_is_refused_in_words_that_help(name):
     "dtype", ["int8", "uint32", "uint64", "complex64", "complex128", "object", "<U3", "datetime64[s]"]
 )
 @pytest.mark.parametrize("case", MAIN, ids=str)
-def test_a_dtype_that_no_image_has_is_a_type_error_that_lists_those_it_may(case, dtype):
+def test_op_rejects_other_dtypes_and_lists_allowed(case, dtype):
     with pytest.raises(TypeError) as refusal:
         getattr(cuaug, case.op)(np.zeros(SHAPE, dtype), **case.options, **case.parameters())
     for word in (case.op, "images", np.dtype(dtype).name, "uint8", "float32"):
@@ -174,7 +174,7 @@ def test_a_dtype_that_no_image_has_is_a_type_error_that_lists_those_it_may(case,
 
 @pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor")  # deprecated, but its tensors are still about
 @pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.complex64, torch.int8, torch.quint8])
-def test_a_torch_dtype_that_no_image_has_is_a_type_error(dtype):
+def test_op_rejects_other_torch_dtypes(dtype):
     image = (
         torch.quantize_per_tensor(torch.rand(3, 4, 4), 0.1, 0, dtype)
         if dtype == torch.quint8
@@ -186,7 +186,7 @@ def test_a_torch_dtype_that_no_image_has_is_a_type_error(dtype):
 
 @pytest.mark.parametrize("dtype", sorted(set(MASK_DTYPES) - set(IMAGE_DTYPES)))
 @pytest.mark.parametrize("interpolation", [i for i in INTERPOLATIONS if i != "nearest"])
-def test_label_masks_are_not_blended(dtype, interpolation):
+def test_op_rejects_interpolated_label_masks(dtype, interpolation):
     mask = noise(dtype=dtype)
     for call in (lambda: W(mask, EYE, interpolation=interpolation), lambda: cuaug.resize(mask, 5, interpolation)):
         with pytest.raises((TypeError, ValueError), match="nearest"):
@@ -194,7 +194,7 @@ def test_label_masks_are_not_blended(dtype, interpolation):
 
 
 @pytest.mark.parametrize("op", FIRST)
-def test_no_samples_give_no_samples_and_an_empty_image_is_refused(op):
+def test_op_accepts_no_samples_and_rejects_empty_images(op):
     case = FIRST[op]
     for axis, name in enumerate("NHWC"):
         shape = [n if a != axis else 0 for a, n in enumerate(SHAPE)]
@@ -210,7 +210,7 @@ def test_no_samples_give_no_samples_and_an_empty_image_is_refused(op):
             getattr(cuaug, op)(np.zeros(shape, np.uint8), **case.options, **case.parameters())
 
 
-def test_every_axis_empty_at_once_is_refused():
+def test_op_rejects_every_axis_empty():
     with pytest.raises(ValueError, match=r"hflip.*images"):
         cuaug.hflip(np.zeros((0, 0, 0, 0), np.uint8))
 
@@ -226,37 +226,37 @@ FAKE = torch.zeros(3, 17, 11, dtype=torch.uint8)
         ("conjugate", torch.zeros(1, 5, 5, dtype=torch.complex64).conj(), TypeError),
     ],
 )
-def test_tensors_without_plain_memory_are_refused(name, images, exception):
+def test_op_rejects_tensors_without_plain_memory(name, images, exception):
     with pytest.raises(exception, match="hflip"):
         cuaug.hflip(images)
 
 
-def test_a_fake_tensor_is_refused():
+def test_op_rejects_fake_tensor():
     fake = pytest.importorskip("torch._subclasses.fake_tensor")
     with fake.FakeTensorMode() as mode, pytest.raises((TypeError, cuaug.BackendError), match="hflip"):
         cuaug.hflip(mode.from_tensor(FAKE))
 
 
-def test_torch_s_own_views_of_sign_are_read_as_values():
+def test_op_reads_negated_torch_views():
     floats = torch.rand(1, 5, 5, dtype=torch.complex64).conj().imag  # a view whose sign bit is pending
     assert floats.is_neg()
     assert_equal(cuaug.hflip(floats), floats.resolve_neg().flip(-1))
 
 
-def test_jax_gives_no_buffer_to_write():
+def test_op_rejects_jax_out():
     jnp = pytest.importorskip("jax.numpy")
     images = jnp.asarray(BATCH)
     with pytest.raises((TypeError, ValueError), match="out"):
         W(images, EYE, out=jnp.zeros(SHAPE, jnp.uint8))
 
 
-def test_parameters_of_other_libraries_are_moved_and_images_are_not_mixed():
+def test_op_moves_parameters_but_not_images():
     expected = W(BATCH, EYES)
     assert_equal(W(BATCH, torch.from_numpy(EYES)), expected)
     assert_equal(to_numpy(W(torch.from_numpy(BATCH), EYES.tolist(), layout="NHWC")), expected)
 
 
-def test_messages_name_every_choice():
+def test_op_error_messages_list_choices():
     for words, call in ((INTERPOLATIONS, {"interpolation": "?"}), (BORDERS, {"border": "?"})):
         with pytest.raises(ValueError, match=".*".join(words)):
             W(BATCH, EYE, **call)

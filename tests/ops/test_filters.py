@@ -47,20 +47,20 @@ def check(case, home, dtype, lead=BATCH, shape=SHAPE, layout=None):
 
 @pytest.mark.parametrize("dtype", IMAGE_DTYPES)
 @every_case
-def test_equals_the_reference(case, dtype):
+def test_op_equals_reference(case, dtype):
     check(case, ("torch" if dtype == "bfloat16" else "numpy", "cpu"), dtype)
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("dtype", IMAGE_DTYPES)
 @every_case
-def test_equals_the_reference_on_the_gpu(case, dtype):
+def test_op_equals_reference_on_gpu(case, dtype):
     check(case, ("torch", "cuda"), dtype)
 
 
 @every_home
 @every_case
-def test_every_library_gets_its_own_type_and_one_value_serves_the_whole_batch(case, home):
+def test_op_keeps_library_and_broadcasts_one_parameter(case, home):
     for dtype in ("uint8", "float16", "float32"):
         check(case, home, dtype)
         check(case, home, dtype, lead=())
@@ -69,14 +69,14 @@ def test_every_library_gets_its_own_type_and_one_value_serves_the_whole_batch(ca
 @every_home
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64"])
 @every_case
-def test_images_of_many_tiles_equal_the_reference(case, dtype, home):
+def test_op_many_tiles_equal_reference(case, dtype, home):
     for layout in ("NCHW", "NHWC"):
         check(case, home, dtype, (2,), LARGE, layout)
 
 
 @every_home
 @pytest.mark.parametrize("width", [1, 2, 3, 63, 64, 65, 129])
-def test_any_width_and_height_will_do(width, home):
+def test_gaussian_blur_any_width_and_height(width, home):
     for shape in ((2, 9, width, 3), (2, width, 9, 1)):
         for case in CASES:
             check(case, home, "uint8", (2,), shape, "NHWC")
@@ -84,7 +84,7 @@ def test_any_width_and_height_will_do(width, home):
 
 @every_home
 @every_case
-def test_both_layouts_agree(case, home):
+def test_op_layouts_agree(case, home):
     for dtype in ("uint8", "float32"):
         results = {}
         for layout in ("NCHW", "NHWC"):
@@ -95,7 +95,7 @@ def test_both_layouts_agree(case, home):
 
 @every_home
 @pytest.mark.parametrize("case", [case for case in CASES if case.identity], ids=str)
-def test_the_identity_parameter_is_the_identity(case, home):
+def test_op_identity_parameter_is_identity(case, home):
     for dtype in [*IMAGE_DTYPES[:4], "float32"]:
         if case.clamps and dtype == "int16":
             continue
@@ -105,7 +105,7 @@ def test_the_identity_parameter_is_the_identity(case, home):
 
 @every_home
 @every_case
-def test_a_batch_equals_its_samples_one_by_one_and_the_input_is_untouched(case, home):
+def test_op_batch_equals_samples_and_input_is_unchanged(case, home):
     for dtype in ("uint8", "float32"):
         batch, parameters = images(home, dtype), case.parameters(BATCH)
         before, whole = to_numpy(batch), run(case, batch, parameters)
@@ -117,7 +117,7 @@ def test_a_batch_equals_its_samples_one_by_one_and_the_input_is_untouched(case, 
 
 @every_home
 @every_case
-def test_parameters_may_come_from_any_library_or_plain_python(case, home):
+def test_op_parameters_from_any_library(case, home):
     batch, parameters = images(home), case.parameters(BATCH)
     expected = run(case, batch, parameters)
     level = Tolerance(absolute=1, exact=0.98, reason="parameters in float32 may move what is nearly a tie")
@@ -128,7 +128,7 @@ def test_parameters_may_come_from_any_library_or_plain_python(case, home):
 
 @every_home
 @pytest.mark.parametrize("view", [*VIEWS, *NEGATIVE])
-def test_a_strided_view_equals_its_copy(view, home):
+def test_op_strided_view_equals_copy(view, home):
     if view in NEGATIVE and home[0] == "torch":
         pytest.skip("torch has no negative strides")
     for dtype in ("uint8", "float32"):
@@ -142,14 +142,14 @@ def test_a_strided_view_equals_its_copy(view, home):
 
 @every_home
 @pytest.mark.parametrize("channels", [1, 2, 4, 5, 64])
-def test_any_number_of_channels_will_do(channels, home):
+def test_op_any_number_of_channels(channels, home):
     for case in CASES[:3]:
         for layout in ("NCHW", "NHWC"):
             check(case, home, "uint8", (2,), (2, 7, 9, channels), layout)
 
 
 @every_home
-def test_videos_keep_one_parameter_a_clip(home):
+def test_op_video_shares_parameters(home):
     clips = noise((2, 4, 7, 9, 3))
     batch = put(clips, home)
     for case in CASES:
@@ -162,7 +162,7 @@ def test_videos_keep_one_parameter_a_clip(home):
 
 @pytest.mark.parametrize("home", [home for home in HOMES if home != ("jax", "cpu")], ids=home_id)
 @every_case
-def test_out_is_written_and_returned(case, home):
+def test_op_out_is_written_and_returned(case, home):
     batch, parameters = images(home), case.parameters(BATCH)
     expected = run(case, batch, parameters)
     out = put(np.full(expected.shape, 77), home, "uint8")
@@ -171,7 +171,7 @@ def test_out_is_written_and_returned(case, home):
 
 
 @every_home
-def test_infinity_and_nan_reach_as_far_as_the_kernel(home):
+def test_gaussian_blur_infinity_and_nan_reach_kernel_size(home):
     image = np.zeros((1, 40, 40, 1), np.float32)
     image[0, 10, 10], image[0, 30, 30] = np.inf, np.nan
     result = to_numpy(cuaug.gaussian_blur(put(image, home), (3, 7), 1.0, layout="NHWC"))[0, ..., 0]
@@ -181,7 +181,7 @@ def test_infinity_and_nan_reach_as_far_as_the_kernel(home):
     np.testing.assert_array_equal(np.isnan(result), nan)
 
 
-def test_a_pair_of_numbers_is_x_and_y_and_an_array_is_one_per_sample():
+def test_gaussian_blur_pair_is_xy_and_array_is_per_sample():
     batch, x_and_y = noise((2, 9, 9, 3)), (0.5, 3.0)
     for given, each in (
         (x_and_y, [x_and_y] * 2),
@@ -197,7 +197,7 @@ def test_a_pair_of_numbers_is_x_and_y_and_an_array_is_one_per_sample():
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "float32", "float64"])
-def test_a_tile_of_every_kernel_size_fits_into_shared_memory(dtype):
+def test_gaussian_blur_tiles_fit_shared_memory(dtype):
     from cuaug._passes import grids
 
     most = 1 if dtype == "float64" else 4  # channels that are filtered together
@@ -223,13 +223,13 @@ def test_a_tile_of_every_kernel_size_fits_into_shared_memory(dtype):
         (lambda x: cuaug.adjust_sharpness(x, 2.0, out=x), "out must not share memory"),
     ],
 )
-def test_bad_input_is_refused_and_named(call, message):
+def test_op_rejects_invalid_arguments(call, message):
     with pytest.raises(ValueError, match=rf"cuaug\.\w+: .*{message}"):
         call(noise())
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int32", "int64"])
-def test_labels_are_not_filtered(dtype):
+def test_op_rejects_label_dtypes(dtype):
     for call in (lambda x: cuaug.gaussian_blur(x, 3), lambda x: cuaug.adjust_sharpness(x, 2.0)):
         with pytest.raises(TypeError, match="images must be one of"):
             call(noise(dtype=dtype))

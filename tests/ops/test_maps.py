@@ -17,7 +17,7 @@ y, x = np.mgrid[:40, :52].astype(np.float32)
 @every_home
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
 @pytest.mark.parametrize("relative", [False, True])
-def test_float32_and_float64_give_the_same(dtype, relative, home):
+def test_remap_float32_and_float64_maps_agree(dtype, relative, home):
     batch = images(home, dtype, "NHWC", (3, 70, 80, 3))
     waves = [np.sin(y / 9) * 5 + 0.25, np.cos(x / 7) * 4 - 0.75]
     maps = [np.float32(wave if relative else wave + place) for wave, place in zip(waves, (x, y), strict=True)]
@@ -30,7 +30,7 @@ def test_float32_and_float64_give_the_same(dtype, relative, home):
 
 
 @every_home
-def test_smooth_displacements_of_thousands_of_pixels_keep_their_fraction(home):
+def test_remap_large_smooth_displacements_keep_fraction(home):
     width = 6000
     batch = put(np.float32(np.arange(width) % 2)[None, None, :, None].repeat(3, 0), home)
     shift = np.float32(-2500.3) + np.float32(np.sin(np.arange(width) / 40))[None]
@@ -46,7 +46,7 @@ def test_smooth_displacements_of_thousands_of_pixels_keep_their_fraction(home):
 @every_home
 @pytest.mark.parametrize("width", [(1 << 20) - 1, (1 << 23) + 101])
 @pytest.mark.parametrize("relative", [False, True])
-def test_whole_pixels_far_out_are_themselves(width, relative, home):
+def test_remap_far_whole_pixels_are_exact(width, relative, home):
     row = np.uint8(np.arange(width) % 251)
     wanted = np.arange(width - 61, width - 1, dtype=np.float32)[None]
     map_x = put(wanted - np.arange(wanted.size) if relative else wanted, home)
@@ -67,7 +67,7 @@ def lines():
 @pytest.mark.parametrize("memory", lines())
 @pytest.mark.parametrize("library", ["numpy", "torch"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_maps_may_lie_in_memory_as_they_like(memory, library, dtype):
+def test_remap_maps_of_any_strides(memory, library, dtype):
     pytest.importorskip(library)
     batch = put(noise(), (library, "cpu"))
     given = lines()[memory]
@@ -80,7 +80,7 @@ def test_maps_may_lie_in_memory_as_they_like(memory, library, dtype):
 
 @pytest.mark.parametrize("home", [home for home in HOMES if home != ("jax", "cpu")], ids=home_id)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_a_result_must_not_be_written_where_maps_are_read(dtype, home):
+def test_remap_rejects_out_overlapping_maps(dtype, home):
     memory = put(np.zeros((2, 1, 30, 20), dtype), home)
     batch, elsewhere = put(np.ones((2, 1, 30, 20), dtype), home), put(np.zeros((30, 20), dtype), home)
     for name, maps in (("map_x", (memory[1, 0], elsewhere)), ("map_y", (elsewhere, memory[0, 0]))):

@@ -65,7 +65,7 @@ def check(home, dtype, op, layout=None, partner=PARTNER, given=lambda value: val
 @every_home
 @pytest.mark.parametrize("dtype", IMAGE_DTYPES)
 @pytest.mark.parametrize("op", ["mixup", "cutmix"])
-def test_equals_the_formula_in_both_layouts_with_any_partner(op, dtype, home):
+def test_mix_op_equals_formula(op, dtype, home):
     for layout in ("NCHW", "NHWC"):
         for partner in (PARTNER, None, np.arange(N)):
             check(home, dtype, op, layout, partner)
@@ -73,7 +73,7 @@ def test_equals_the_formula_in_both_layouts_with_any_partner(op, dtype, home):
 
 @every_home
 @pytest.mark.parametrize("op", ["mixup", "cutmix"])
-def test_parameters_may_come_from_any_library_or_plain_python(op, home):
+def test_mix_op_parameters_from_any_library(op, home):
     kinds = [lambda v: v.tolist(), lambda v: put(v, ("torch", "cpu"))]
     if home[0] != "jax":
         kinds.append(lambda v: put(v, home))
@@ -82,7 +82,7 @@ def test_parameters_may_come_from_any_library_or_plain_python(op, home):
 
 
 @every_home
-def test_any_number_of_channels_strided_views_and_videos(home):
+def test_mix_op_channels_views_and_videos(home):
     for channels in (1, 2, 4, 5, 70):
         batch = images(home, "float32", "NHWC", (4, 9, 14, channels))
         source = to_numpy(batch).astype(float)
@@ -98,21 +98,21 @@ def test_any_number_of_channels_strided_views_and_videos(home):
 
 
 @every_home
-def test_nothing_and_one_sample(home):
+def test_mix_op_no_samples_and_one_sample(home):
     batch = images(home, "uint8")
     assert_equal(cuaug.mixup(batch[:0], 0.5), batch[:0])
     assert_equal(cuaug.mixup(batch[:1], 0.5), batch[:1])
 
 
 @pytest.mark.gpu
-def test_a_device_partner_that_is_no_sample_leaves_the_sample_alone():
+def test_mix_op_invalid_device_partner_leaves_sample():
     batch = images(("torch", "cuda"), "uint8")
     bad = put(np.array([7.0, np.nan, 1e30]), ("torch", "cuda"))
     assert_equal(cuaug.mixup(batch, 0.5, bad), batch)
 
 
 @every_home
-def test_labels_follow(home):
+def test_mix_labels_follow_images(home):
     classes, lam = np.array([0, 2, 1, 2, 0]), seeded("labels").uniform(0, 1, N).astype(np.float32)
     hot = np.eye(3)[classes]
     for partner in (None, PARTNER):
@@ -134,31 +134,31 @@ def test_labels_follow(home):
         (lambda x: cuaug.mix_labels(np.zeros((5, 2, 2)), 0.5), r"labels must have shape"),
     ],
 )
-def test_bad_input_is_refused_and_named(call, message):
+def test_mix_op_rejects_invalid_arguments(call, message):
     with pytest.raises(ValueError, match=rf"cuaug\.\w+: .*{message}"):
         call(noise(SHAPE))
 
 
-def test_labels_are_not_mixed_as_images():
+def test_mix_op_rejects_label_images():
     with pytest.raises(TypeError, match="holds labels"):
         cuaug.mixup(noise(dtype="int64"), 0.5)
 
 
 @pytest.mark.parametrize("partner", [[0, 1, 2, 3, 5], [0, 1, 2, 3, -1], [0, 1]])
-def test_labels_refuse_the_partners_that_images_refuse(partner):
+def test_mix_labels_reject_partners_that_images_reject(partner):
     for given in (partner, put(np.array(partner), ("torch", "cpu"))):
         with pytest.raises(ValueError, match=r"cuaug.mix_labels: partner must (be in 0..4|hold 1 or 5)"):
             cuaug.mix_labels(np.eye(5), 0.5, given)
 
 
 @pytest.mark.gpu
-def test_a_device_partner_that_is_no_sample_leaves_the_labels_alone():
+def test_mix_labels_invalid_device_partner_leaves_labels():
     home = ("torch", "cuda")
     hot = put(np.eye(3, dtype=np.float32), home)
     assert_equal(cuaug.mix_labels(hot, 0.5, put(np.array([7.0, np.nan, 1e30]), home)), hot)
 
 
-def test_labels_and_shares_that_are_none_are_named():
+def test_mix_labels_names_invalid_labels_and_shares():
     with pytest.raises(TypeError, match=r"cuaug.mix_labels: labels must be an array, got list"):
         cuaug.mix_labels([0, 1], 0.5, num_classes=2)
     with pytest.raises(ValueError, match=r"cuaug.mix_labels: lam must be a finite number"):

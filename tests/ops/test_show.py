@@ -19,7 +19,7 @@ def test_grid_places_every_image_and_fills_the_rest():
     np.testing.assert_array_equal(sheet, expected)
 
 
-def test_grid_centres_images_that_are_smaller():
+def test_grid_centres_smaller_images():
     sheet = cuaug.grid([np.full((2, 2, 3), 50, np.uint8), np.zeros((4, 6, 3), np.uint8)], ncols=1, pad=0)
     assert np.argwhere((sheet == 50).all(-1)).tolist() == [[1, 2], [1, 3], [2, 2], [2, 3]]
 
@@ -47,7 +47,7 @@ def test_grid_shows_any_number_of_channels(pixel, seen):
     assert (cuaug.grid(image, fill=200) == seen).all()
 
 
-def test_grid_reads_torch_as_channels_first_and_video_as_a_row_per_sample():
+def test_grid_torch_is_channels_first_and_video_is_a_row():
     torch = pytest.importorskip("torch")
     image = torch.arange(2 * 3 * 5 * 7, dtype=torch.uint8).reshape(2, 3, 5, 7)
     channels_last = image.permute(0, 2, 3, 1).numpy()
@@ -96,6 +96,6 @@ def test_show_names_the_extra_without_matplotlib(monkeypatch):
         (lambda x: cuaug.show(x, masks=x[:1, ..., 0]), "show: masks must have one entry per image, 2, got 1"),
     ],
 )
-def test_wrong_arguments_are_named(call, message):
+def test_grid_show_reject_invalid_arguments(call, message):
     with pytest.raises(ValueError, match=message):
         call(np.zeros((2, 6, 5, 3), np.uint8))

@@ -19,7 +19,7 @@ BAD = [np.nan, np.inf, -np.inf, 1e20, -1e20, 1e38, 2.0**31, -(2.0**31), 1e10, -1
 
 
 @every_mode
-def test_coordinates_that_are_not_finite_or_huge_are_fill(interpolation, border):
+def test_remap_nonfinite_coordinates_are_fill(interpolation, border):
     bad = np.float32(BAD)[:, None]
     good = np.full_like(bad, 3.25)
     for map_x, map_y in ((bad, good), (good, bad), (bad, bad)):
@@ -30,7 +30,7 @@ def test_coordinates_that_are_not_finite_or_huge_are_fill(interpolation, border)
 
 
 @every_mode
-def test_bad_displacements_are_fill_and_their_neighbours_are_not(interpolation, border):
+def test_elastic_nonfinite_displacements_are_fill(interpolation, border):
     wave = np.zeros(SHAPE[1:3], np.float32)
     bad = wave.copy()
     bad[4, 5], bad[0, 0] = np.nan, np.inf
@@ -42,7 +42,7 @@ def test_bad_displacements_are_fill_and_their_neighbours_are_not(interpolation, 
 
 @every_mode
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32"])
-def test_pixels_outside_between_equal_pixels_inside(interpolation, border, dtype):
+def test_warp_affine_outside_between_equal_pixels(interpolation, border, dtype):
     """Source positions in, out and in again at the same place: no run of pixels may be seen in them."""
     batch = noise(dtype=dtype)
     for bad, period in itertools.product((np.nan, 100.0, -100.0, 2.0**31), (2, 3, 4)):
@@ -67,7 +67,7 @@ def spoiled(rows, place, value):
 
 
 @every_mode
-def test_destination_to_source_matrices_with_extreme_numbers(interpolation, border):
+def test_warp_affine_extreme_inverse_matrices(interpolation, border):
     """What is finite and within 2**30 equals the reference; the rest is fill; host numbers not finite are refused."""
     for place, value in itertools.product(range(6), EXTREMES):
         M = spoiled(2, place, value)
@@ -95,7 +95,7 @@ def test_destination_to_source_matrices_with_extreme_numbers(interpolation, bord
 
 @pytest.mark.parametrize("rows", [2, 3])
 @every_mode
-def test_source_to_destination_matrices_with_extreme_numbers(interpolation, border, rows):
+def test_warp_affine_perspective_extreme_matrices(interpolation, border, rows):
     """Each is refused as singular or not finite, or gives finite pixels; never a NaN, never a crash."""
     op = cuaug.warp_affine if rows == 2 else cuaug.warp_perspective
     for place, value in itertools.product(range(3 * rows), EXTREMES):
@@ -111,7 +111,7 @@ def test_source_to_destination_matrices_with_extreme_numbers(interpolation, bord
 
 @pytest.mark.gpu
 @every_mode
-def test_device_matrices_are_not_read_and_bad_ones_are_fill(interpolation, border):
+def test_warp_affine_bad_device_matrix_is_fill(interpolation, border):
     home = ("torch", "cuda")
     batch = images(home, "float32")
     for bad in (np.full((2, 3), np.nan), np.zeros((2, 3)), np.array([[1, 2, 0], [2, 4, 0]]), spoiled(2, 2, np.inf)):
@@ -147,7 +147,7 @@ def beside_horizons(count, height, width):
 
 
 @pytest.mark.gpu
-def test_close_to_a_horizon_nothing_is_read_beside_the_staged_box():
+def test_warp_perspective_near_horizon_reads_staged_box_only():
     """What lies there is left from before: here NaN, of which all boxes were full."""
     import torch
 
@@ -161,7 +161,7 @@ def test_close_to_a_horizon_nothing_is_read_beside_the_staged_box():
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("case", [case for case in MAIN if "M" in case.parameters()], ids=str)
-def test_one_bad_matrix_leaves_the_other_samples_alone(case):
+def test_op_bad_matrix_leaves_other_samples(case):
     home, lead = ("torch", "cuda"), (8,)
     batch = images(home, shape=(8, *SHAPE[1:]))
     M = case.parameters(lead)["M"]
@@ -174,7 +174,7 @@ def test_one_bad_matrix_leaves_the_other_samples_alone(case):
 
 @pytest.mark.parametrize("interpolation", INTERPOLATIONS)
 @pytest.mark.parametrize("border", BORDERS)
-def test_one_bad_coordinate_leaves_the_other_samples_alone(interpolation, border):
+def test_remap_bad_coordinate_leaves_other_samples(interpolation, border):
     rng = np.random.default_rng(7)
     maps = rng.uniform(-5, 20, (2, 8, 6, 7)).astype(np.float32)
     batch = noise((8, *SHAPE[1:]))
@@ -199,7 +199,7 @@ def coordinate_error(M, size):
 
 @pytest.mark.parametrize("home", [("numpy", "cpu"), pytest.param(("torch", "cuda"), marks=pytest.mark.gpu)], ids=str)
 @every_mode
-def test_a_horizon_in_the_image(interpolation, border, home):
+def test_warp_perspective_horizon_in_image(interpolation, border, home):
     """w = 0, w < 0 and w -> 0 across the image: finite everywhere, fill where w is 0, else the reference, with what the
     coordinates' error makes of a slope of at most 4 (Lanczos, both axes, values in 0..1)."""
     side, compared = 16, 0
@@ -238,7 +238,7 @@ def decided(coordinates):
 
 @every_mode
 @pytest.mark.parametrize("shape", [(17, 11), (1, 1), (1, 5), (4, 1), (2, 2)])
-def test_coordinates_beside_every_edge(interpolation, border, shape):
+def test_warp_affine_coordinates_at_edges(interpolation, border, shape):
     batch = noise((2, *shape, 3), "float32")
     map_x, map_y = np.meshgrid(edges(shape[1]), edges(shape[0]))
     options = {"interpolation": interpolation, "border": border, "fill": 0.625}
@@ -255,7 +255,7 @@ def test_coordinates_beside_every_edge(interpolation, border, shape):
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "int16"])
-def test_a_nan_pixel_never_reaches_an_integer_image(dtype):
+def test_warp_affine_nan_pixel_never_reaches_integers(dtype):
     broken = FLOATS.copy()
     broken[0, 3, 4], broken[1, 5, 6], broken[2, 7, 8] = np.nan, np.inf, -np.inf
     limits = np.iinfo(dtype)
@@ -267,7 +267,7 @@ def test_a_nan_pixel_never_reaches_an_integer_image(dtype):
 
 
 @pytest.mark.parametrize("interpolation", INTERPOLATIONS)
-def test_values_beyond_the_dtype_are_clamped_not_wrapped(interpolation):
+def test_resize_out_of_range_values_are_clamped(interpolation):
     checker = np.uint8(255) * (np.indices((16, 16)).sum(0) % 2).astype(np.uint8)[None, ..., None]
     M = np.array([[1, 0, 0.43], [0, 1, 0.57]])
     actual = cuaug.warp_affine(checker, M, interpolation=interpolation, border="reflect")
@@ -276,7 +276,7 @@ def test_values_beyond_the_dtype_are_clamped_not_wrapped(interpolation):
     assert_equal(actual, expected, library="numpy", dtype="uint8", tolerance=tolerance)
 
 
-def test_halves_round_to_even():
+def test_to_dtype_rounds_half_to_even():
     levels = np.arange(0, 254, dtype=np.float32)
     ramp = np.repeat((levels + 0.5)[None, None, :, None], 2, 1)
     assert_equal(cuaug.hflip(ramp, False, dtype="uint8"), np.rint(ramp).astype(np.uint8))
@@ -284,7 +284,7 @@ def test_halves_round_to_even():
 
 @pytest.mark.parametrize("home", [("torch", "cpu"), pytest.param(("torch", "cuda"), marks=pytest.mark.gpu)], ids=str)
 @pytest.mark.parametrize("antialias", [True, False])
-def test_a_box_that_reaches_too_far_beyond_the_image_is_0(antialias, home):
+def test_resized_crop_box_too_far_outside_is_zero(antialias, home):
     """Values of 1: a single pixel of the image in a box would show."""
     batch = put(np.ones((1, 17, 11, 3), np.float32).transpose(0, 3, 1, 2).copy(), home)
     for box in ((-65537, 0, 65537 + 17, 11), (0, 0, 17, 65536 + 12), (-(2**29), -(2**29), 2**30, 2**30)):
@@ -295,7 +295,7 @@ def test_a_box_that_reaches_too_far_beyond_the_image_is_0(antialias, home):
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 5, 7, 64, 641, 65535, 65536, 1_000_003, 2**30, 2**31 - 1])
-def test_divisors_divide_all_numbers_of_regions(number):
+def test_warp_grid_divisors_are_exact(number):
     from cuaug._passes.grids import _divisor
 
     factor, shift = _divisor(number)
@@ -315,7 +315,7 @@ def test_divisors_divide_all_numbers_of_regions(number):
         ((1, 1, 3, 1, 1 << 28), (3 << 28, 3 << 28, 1, 3 << 28, 3), "Packed"),
     ],
 )
-def test_rows_of_more_bytes_than_32_bits_count_are_not_copied(extents, strides, layout):
+def test_warp_grid_long_rows_are_not_raw_staged(extents, strides, layout):
     """Boxes that hold what is in memory as it lies there count its bytes in 32 bits (kernels/gpu/copied.cuh)."""
     from cuaug._arrays.images import BatchAxes
     from cuaug._passes import kernel_config as _plans

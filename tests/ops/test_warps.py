@@ -79,20 +79,20 @@ def counts_in_whole_numbers(case):
 
 @pytest.mark.parametrize("dtype", IMAGE_DTYPES)
 @every_case
-def test_equals_the_reference(case, dtype):
+def test_op_equals_reference(case, dtype):
     check(case, ("torch" if dtype == "bfloat16" else "numpy", "cpu"), dtype)
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("dtype", IMAGE_DTYPES)
 @every_case
-def test_equals_the_reference_on_the_gpu(case, dtype):
+def test_op_equals_reference_on_gpu(case, dtype):
     check(case, ("torch", "cuda"), dtype)
 
 
 @pytest.mark.parametrize("home", [HOMES[0], HOMES[3]], ids=home_id)
 @pytest.mark.parametrize("case", SHARES, ids=str)
-def test_of_a_large_image_of_noise_nearly_every_level_is_exact(case, home):
+def test_op_large_noise_is_nearly_exact(case, home):
     batch, parameters = images(home, shape=(1, *LARGE, 3)), case.parameters()
     layout = default_layout(home)
     source = from_layout(to_numpy(batch), layout).astype(float)
@@ -105,27 +105,27 @@ def test_of_a_large_image_of_noise_nearly_every_level_is_exact(case, home):
 @every_home
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
 @main_cases
-def test_one_value_serves_the_whole_batch(case, dtype, home):
+def test_op_broadcasts_one_parameter(case, dtype, home):
     check(case, home, dtype, lead=())
 
 
 @every_home
 @pytest.mark.parametrize("dtype", MASK_DTYPES)
 @pytest.mark.parametrize("case", [case for case in CASES if case.copies], ids=str)
-def test_label_masks_keep_their_labels(case, dtype, home):
+def test_op_nearest_keeps_labels(case, dtype, home):
     check(case, home, dtype)
 
 
 @every_home
 @main_cases
-def test_every_library_gets_its_own_type_and_the_same_values(case, home):
+def test_op_keeps_library_and_values(case, home):
     for dtype in IMAGE_DTYPES if home[0] == "torch" else ["uint8", "float16", "float32"]:
         check(case, home, dtype)
 
 
 @every_home
 @main_cases
-def test_both_layouts_agree(case, home):
+def test_op_layouts_agree(case, home):
     for dtype in ("uint8", "float32"):
         results = {}
         for layout in ("NCHW", "NHWC"):
@@ -136,7 +136,7 @@ def test_both_layouts_agree(case, home):
 
 @every_home
 @pytest.mark.parametrize("case", [case for case in MAIN if case.identity], ids=str)
-def test_the_identity_parameter_is_the_identity(case, home):
+def test_op_identity_parameter_is_identity(case, home):
     for dtype in ("uint8", "float16", "float32"):
         batch = images(home, dtype)
         same(run(case, batch, case.identity, dtype), batch, EXACT if "int" in dtype else case.tolerance(dtype))
@@ -144,7 +144,7 @@ def test_the_identity_parameter_is_the_identity(case, home):
 
 @every_home
 @main_cases
-def test_a_batch_equals_its_samples_one_by_one(case, home):
+def test_op_batch_equals_samples(case, home):
     for dtype in ("uint8", "float32"):
         batch, parameters = images(home, dtype), case.parameters(BATCH)
         whole = run(case, batch, parameters, dtype)
@@ -159,7 +159,7 @@ def test_a_batch_equals_its_samples_one_by_one(case, home):
 
 @every_home
 @main_cases
-def test_parameters_may_come_from_any_library_or_plain_python(case, home):
+def test_op_parameters_from_any_library(case, home):
     if not case.parameters():
         pytest.skip("no parameters to draw")
     batch, parameters = images(home), case.parameters(BATCH)
@@ -177,7 +177,7 @@ def narrow(value):
 
 @every_home
 @main_cases
-def test_the_input_is_untouched(case, home):
+def test_op_input_is_unchanged(case, home):
     batch, parameters = images(home), case.parameters(BATCH)
     before, held = to_numpy(batch), {k: v.copy() for k, v in parameters.items()}
     result = run(case, batch, parameters, "uint8")
@@ -191,7 +191,7 @@ def test_the_input_is_untouched(case, home):
 
 @every_home
 @pytest.mark.parametrize("view", [*VIEWS, *NEGATIVE])
-def test_a_strided_view_equals_its_copy(view, home):
+def test_op_strided_view_equals_copy(view, home):
     if view in NEGATIVE and home[0] == "torch":
         pytest.skip("torch has no negative strides")
     for dtype in ("uint8", "float16", "float32"):
@@ -209,7 +209,7 @@ def test_a_strided_view_equals_its_copy(view, home):
 
 
 @every_home
-def test_strided_maps_and_displacements_equal_their_copies(home):
+def test_remap_elastic_strided_maps_equal_copies(home):
     batch = images(home)
     wide = {k: put(np.repeat(v, 2, -1), home) for k, v in FIRST["remap"].parameters(BATCH).items()}
     seen = {k: v[..., ::2] for k, v in wide.items()}
@@ -222,7 +222,7 @@ def test_strided_maps_and_displacements_equal_their_copies(home):
 
 @pytest.mark.parametrize("home", [home for home in HOMES if home != ("jax", "cpu")], ids=home_id)
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "float32"])
-def test_a_misaligned_base_pointer_changes_nothing(dtype, home):
+def test_op_misaligned_pointer(dtype, home):
     size = int(np.prod(SHAPE))
     for layout in ("NHWC", "NCHW"):
         aligned = images(home, dtype, layout)
@@ -239,7 +239,7 @@ def test_a_misaligned_base_pointer_changes_nothing(dtype, home):
 @pytest.mark.parametrize("home", [home for home in HOMES if home[0] != "jax"], ids=home_id)
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "float32"])
 @pytest.mark.parametrize("width", [16, 20, 22])
-def test_rows_that_may_be_read_as_vectors_of_eight_or_four_give_what_others_give(width, dtype, home):
+def test_warp_affine_vector_rows_equal_scalar_rows(width, dtype, home):
     levels = np.random.default_rng(5).integers(0, 256, (*BATCH, 17, width + 1, 3))
     for layout, axes in (("NHWC", (0, 1, 2, 3)), ("NCHW", (0, 3, 1, 2))):
         wide = put((levels if dtype == "uint8" else levels / 255).transpose(axes).copy(), home, dtype)
@@ -251,7 +251,7 @@ def test_rows_that_may_be_read_as_vectors_of_eight_or_four_give_what_others_give
 
 @pytest.mark.parametrize("home", [home for home in HOMES if home != ("jax", "cpu")], ids=home_id)
 @main_cases
-def test_out_receives_the_result_whatever_its_strides(case, home):
+def test_op_out_with_any_strides(case, home):
     batch, parameters = images(home), case.parameters(BATCH)
     expected = run(case, batch, parameters, "uint8")
     plain = put(np.full(expected.shape, 9, np.uint8), home)
@@ -268,7 +268,7 @@ def test_out_receives_the_result_whatever_its_strides(case, home):
 
 @every_home
 @main_cases
-def test_dtype_converts_values_without_scaling(case, home):
+def test_op_dtype_converts_without_scaling(case, home):
     for source, target in (("uint8", "float32"), ("float32", "uint8"), ("uint16", "uint8"), ("uint8", "float16")):
         batch, parameters, layout = images(home, source), case.parameters(BATCH), default_layout(home)
         values = from_layout(to_numpy(batch), layout).astype(float)
@@ -285,7 +285,7 @@ def test_dtype_converts_values_without_scaling(case, home):
 
 @every_home
 @main_cases
-def test_a_clip_is_a_batch_whose_frames_share_their_parameters(case, home):
+def test_op_video_shares_parameters(case, home):
     frames = 2
     for layout, still in (("NTCHW", "NCHW"), ("NTHWC", "NHWC")):
         flat = images(home, "uint8", still, (SHAPE[0] * frames, *SHAPE[1:]))
@@ -300,7 +300,7 @@ def test_a_clip_is_a_batch_whose_frames_share_their_parameters(case, home):
 @every_home
 @pytest.mark.parametrize("layout", ["CHW", "HWC", "HW"])
 @main_cases
-def test_single_images_are_batches_of_one(case, layout, home):
+def test_op_single_image_is_batch_of_one(case, layout, home):
     still = {"CHW": "NCHW", "HWC": "NHWC", "HW": "NHWC"}[layout]
     shape = (1, *SHAPE[1:3], 1 if layout == "HW" else SHAPE[3])
     batch, parameters = images(home, "uint8", still, shape), case.parameters()
@@ -311,7 +311,7 @@ def test_single_images_are_batches_of_one(case, layout, home):
 
 @every_home
 @pytest.mark.parametrize("channels", [1, 2, 3, 4, 5, 64, 200])
-def test_any_number_of_channels(channels, home):
+def test_op_any_number_of_channels(channels, home):
     for dtype in ("uint8", "float32"):
         for layout in ("NCHW", "NHWC"):
             batch = images(home, dtype, layout, (*SHAPE[:3], channels))
@@ -327,7 +327,7 @@ def test_any_number_of_channels(channels, home):
 
 @every_home
 @pytest.mark.parametrize("case", [case for case in MAIN if "fill" in case.options], ids=str)
-def test_fill_is_one_number_one_per_channel_or_one_per_sample_and_channel(case, home):
+def test_op_fill_per_channel_and_sample(case, home):
     layout, rng = default_layout(home), seeded("fill")
     for dtype in ("uint8", "float32"):
         batch, parameters = images(home, dtype), case.parameters(BATCH)
@@ -345,7 +345,7 @@ def test_fill_is_one_number_one_per_channel_or_one_per_sample_and_channel(case, 
 @pytest.mark.parametrize("channels", [1, 3, 4])
 @pytest.mark.parametrize("scale", [0.5, 1, 1.25, 2])
 @pytest.mark.parametrize("step", [1 / 2, 1 / 4, 1 / 8])
-def test_levels_halfway_between_two_become_the_even_one(step, scale, channels, home):
+def test_warp_affine_rounds_half_to_even(step, scale, channels, home):
     """Coordinates that are multiples of a power of two meet many, and bytes have weights that hold them exactly."""
     case, M = FIRST["warp_affine"], np.array([[scale, 0, -1 - step], [0, 1, 3 * step]])
     how = {"interpolation": "bilinear", "border": "constant", "inverse": True}
@@ -361,7 +361,7 @@ def test_levels_halfway_between_two_become_the_even_one(step, scale, channels, h
 @every_home
 @pytest.mark.parametrize("channels", [1, 2, 3, 4])
 @pytest.mark.parametrize("width", [16, 20, 22, 37])
-def test_images_of_any_width_lie_in_their_own_fill(width, channels, home):
+def test_warp_affine_any_width_and_fill(width, channels, home):
     """Rows that sixteen bytes, four, or none divide, with a fill that differs by channel: kernels/gpu/raw_stage.cuh."""
     rng = seeded("fill", width, channels)
     for dtype in ("uint8", "int16", "float16", "float32"):
@@ -383,7 +383,7 @@ def test_images_of_any_width_lie_in_their_own_fill(width, channels, home):
 
 @pytest.mark.parametrize("home", [HOMES[0], HOMES[1], HOMES[3], HOMES[4]], ids=home_id)
 @pytest.mark.parametrize("samples", [65_535, 65_536, 70_000])
-def test_more_samples_than_a_grid_has_rows(samples, home):
+def test_op_more_samples_than_grid_rows(samples, home):
     batch = images(home, "uint8", "NHWC", (samples, 8, 8, 1))
     M = matrix(seeded("many"), (samples,))["M"]
     whole = cuaug.warp_affine(batch, M, layout="NHWC")
@@ -395,7 +395,7 @@ def test_more_samples_than_a_grid_has_rows(samples, home):
 
 
 @every_home
-def test_large_images_are_accurate_in_their_far_corner(home):
+def test_warp_affine_large_image_is_accurate_in_far_corner(home):
     side, size = 4096, (40, 50)
     image = noise((1, side, side, 1), "float32")
     angle, shift = np.radians(17.3), 61.27
@@ -409,7 +409,7 @@ def test_large_images_are_accurate_in_their_far_corner(home):
 
 @every_home
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-def test_half_precision_images_are_warped_with_full_coordinates(dtype, home):
+def test_warp_affine_half_precision_has_full_coordinates(dtype, home):
     side = 1024
     batch = images(home, dtype, "NHWC", (1, side, side, 1))
     angle = np.radians(29.7)
@@ -423,7 +423,7 @@ def test_half_precision_images_are_warped_with_full_coordinates(dtype, home):
 
 
 @every_home
-def test_rotate_expands_the_canvas_for_one_angle(home):
+def test_rotate_expand(home):
     batch, layout = images(home), default_layout(home)
     for angle in (31.3, -118.7, 90.0, 180.0):
         for interpolation in ("nearest", "bilinear") if angle % 90 else ("bilinear",):
@@ -462,7 +462,7 @@ def strided_images(draw):
     st.integers(0, 10_000),
     st.tuples(st.integers(1, 9), st.integers(1, 9)),
 )
-def test_any_view_matrix_and_size_equals_the_reference(view, interpolation, border, seed, size):
+def test_warp_affine_any_view_matrix_and_size(view, interpolation, border, seed, size):
     M = matrix(seeded("property", seed), (len(view),))["M"]
     options = {"interpolation": interpolation, "border": border, "fill": 99}
     expected = np.stack([reference.warp(v.astype(float), m, size, **options) for v, m in zip(view, M, strict=True)])
@@ -476,7 +476,7 @@ def test_any_view_matrix_and_size_equals_the_reference(view, interpolation, bord
     st.tuples(st.integers(1, 12), st.integers(1, 12)),
     st.sampled_from(["bilinear", "bicubic", "lanczos"]),
 )
-def test_any_view_and_size_is_resized_as_the_reference(view, size, interpolation):
+def test_resize_any_view_and_size(view, size, interpolation):
     expected = np.stack([reference.resize(v.astype(float), size, interpolation) for v in view])
     actual = cuaug.resize(view, size, interpolation, layout="NHWC")
     tolerance = Tolerance(absolute=1, reason="the contract: one level")
@@ -484,7 +484,7 @@ def test_any_view_and_size_is_resized_as_the_reference(view, size, interpolation
 
 
 @given(strided_images(), strided_images(), st.integers(0, 10_000))
-def test_any_view_receives_the_result_and_nothing_beside_it_is_written(view, frame, seed):
+def test_warp_affine_out_any_view(view, frame, seed):
     """`frame` lends its strides; each of its elements is one of a wider array."""
     M = matrix(seeded("out", seed))["M"]
     size = frame.shape[1:3]
@@ -508,7 +508,7 @@ def test_any_view_receives_the_result_and_nothing_beside_it_is_written(view, fra
     st.tuples(*[st.integers(-12, 12)] * 2, *[st.integers(1, 12)] * 2),
     st.tuples(st.booleans(), st.booleans()),
 )
-def test_any_whole_pixel_move_is_numpy_s_indexing(view, box, flips):
+def test_crop_pad_flip_equal_numpy_indexing(view, box, flips):
     top, left, height, width = box
     padded = np.pad(view, [(0, 0), (30, 30), (30, 30), (0, 0)], constant_values=9)
     expected = padded[:, 30 + top : 30 + top + height, 30 + left : 30 + left + width]
@@ -524,7 +524,7 @@ def test_any_whole_pixel_move_is_numpy_s_indexing(view, box, flips):
     st.sampled_from(["nearest", "bilinear", "bicubic", "lanczos"]),
     st.sampled_from(["constant", "edge", "reflect", "symmetric", "wrap"]),
 )
-def test_any_matrix_gives_finite_pixels_or_names_the_sample(entries, interpolation, border):
+def test_warp_affine_any_matrix_is_finite_or_named(entries, interpolation, border):
     batch, options = noise((1, 7, 5, 2), "float32"), {"interpolation": interpolation, "border": border, "fill": 0.25}
     M = np.array(entries).reshape(3, 3)
     for op, matrix_ in ((cuaug.warp_affine, M[:2]), (cuaug.warp_perspective, M)):
@@ -550,7 +550,7 @@ def test_any_matrix_gives_finite_pixels_or_names_the_sample(entries, interpolati
     st.sampled_from(["nearest", "bilinear", "bicubic", "lanczos"]),
     st.sampled_from(["constant", "edge", "reflect", "symmetric", "wrap"]),
 )
-def test_any_coordinate_gives_the_reference_or_fill(values, interpolation, border):
+def test_remap_any_coordinate_equals_reference_or_fill(values, interpolation, border):
     batch = noise((1, 7, 5, 2), "float32")
     map_x, map_y = np.float32(values).reshape(2, 3, 4)
     options = {"interpolation": interpolation, "border": border, "fill": 0.25}
@@ -569,7 +569,7 @@ def test_any_coordinate_gives_the_reference_or_fill(values, interpolation, borde
 
 
 @pytest.mark.parametrize("far", [8193.0, -1e5, 1e9])
-def test_a_far_neighbour_in_a_map_takes_nothing_from_a_coordinate(far):
+def test_remap_far_neighbour_keeps_precision(far):
     batch = noise((1, 7, 5, 2), "float32")
     map_x, map_y = (np.random.default_rng(axis).uniform(0, 4, (6, 4)).astype("float32") for axis in range(2))
     map_x[0, 0] = map_y[0, 0] = far

@@ -10,7 +10,7 @@ from tables import color_reference as reference_color
 PIXELS = noise((1, 17, 11, 3))[0].astype(float)
 
 
-def test_hue_is_that_of_colorsys():
+def test_reference_adjust_hue_equals_colorsys():
     for factor in (-0.5, -0.2, 0.0, 0.1, 0.37, 0.5):
         got = reference_color.adjust_hue(PIXELS, factor, white=255) / 255
         for pixel, turned in zip(PIXELS.reshape(-1, 3) / 255, got.reshape(-1, 3), strict=True):
@@ -18,7 +18,7 @@ def test_hue_is_that_of_colorsys():
             np.testing.assert_allclose(turned, colorsys.hsv_to_rgb((h + factor) % 1, s, v), atol=1e-9)
 
 
-def test_posterize_solarize_and_invert_are_those_of_pillow():
+def test_reference_posterize_solarize_invert_equal_pillow():
     ops = pytest.importorskip("PIL.ImageOps")
     image = pytest.importorskip("PIL.Image").fromarray(PIXELS.astype(np.uint8))
     for bits in range(1, 9):
@@ -31,7 +31,7 @@ def test_posterize_solarize_and_invert_are_those_of_pillow():
     np.testing.assert_array_equal(reference_color.invert(PIXELS, white=255), np.asarray(ops.invert(image)))
 
 
-def test_blends_are_those_of_pillow_but_for_its_rounding():
+def test_reference_blends_equal_pillow():
     """Pillow cuts the result off, and rounds the grey it blends with, to a whole level."""
     enhance = pytest.importorskip("PIL.ImageEnhance")
     image = pytest.importorskip("PIL.Image").fromarray(PIXELS.astype(np.uint8))
@@ -43,7 +43,7 @@ def test_blends_are_those_of_pillow_but_for_its_rounding():
             assert np.abs(got - wanted).max() <= 1 + 0.6 * abs(1 - factor)
 
 
-def test_autocontrast_is_that_of_torch_and_within_a_level_of_pillow():
+def test_reference_autocontrast_equals_torch_and_pillow():
     """Formula and order of operations are torchvision's."""
     torch = pytest.importorskip("torch")
     ops, pillow = pytest.importorskip("PIL.ImageOps"), pytest.importorskip("PIL.Image")
@@ -60,7 +60,7 @@ def test_autocontrast_is_that_of_torch_and_within_a_level_of_pillow():
     np.testing.assert_allclose(real, (PIXELS[:, :, :1] - PIXELS[..., 0].min()) / np.ptp(PIXELS[..., 0]), atol=1e-12)
 
 
-def test_equalize_is_that_of_pillow():
+def test_reference_equalize_equals_pillow():
     ops, pillow = pytest.importorskip("PIL.ImageOps"), pytest.importorskip("PIL.Image")
     for shape, top in (((17, 11, 3), 255), ((61, 47, 3), 255), ((61, 47, 3), 90), ((300, 200, 3), 3), ((16, 16, 3), 9)):
         image = (noise((1, *shape))[0] // (256 // (top + 1))).astype(np.uint8)
@@ -68,7 +68,7 @@ def test_equalize_is_that_of_pillow():
         np.testing.assert_array_equal(reference_color.equalize(image.astype(float), white=255), wanted)
 
 
-def test_lut_is_that_of_opencv():
+def test_reference_lut_equals_opencv():
     cv2 = pytest.importorskip("cv2")
     table = noise((1, 256, 1, 3))[0].astype(np.uint8)
     wanted = cv2.LUT(PIXELS.astype(np.uint8), table)
@@ -83,7 +83,7 @@ def test_lut_is_that_of_opencv():
         ("243f6a88 85a308d3 13198a2e 03707344", "a4093822 299f31d0", "d16cfe09 94fdcceb 5001e420 24126ea1"),
     ],
 )
-def test_philox_gives_the_published_numbers(counter, key, words):
+def test_reference_philox_equals_published_numbers(counter, key, words):
     """Known answers that come with Random123 (Salmon et al. 2011)."""
     given = [[int(word, 16) for word in text.split()] for text in (counter, key, words)]
     assert reference_color.philox(*given[:2]) == given[2]

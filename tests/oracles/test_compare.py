@@ -14,7 +14,7 @@ def changed(array, value, at=(2, 5, 7, 1)):
     return array
 
 
-def test_equal_arrays_pass():
+def test_assert_equal_accepts_equal_arrays():
     assert_equal(IMAGE, IMAGE)
     assert_equal(torch.from_numpy(IMAGE), IMAGE, library="torch", dtype="uint8")
     assert_equal(IMAGE, IMAGE + 0.3, library="numpy", dtype="uint8")
@@ -39,7 +39,7 @@ def test_equal_arrays_pass():
         (np.array([2**60]), np.array([2**60 + 1]), "0.0000% exact"),
     ],
 )
-def test_a_planted_difference_fails(actual, expected, said):
+def test_assert_equal_finds_planted_difference(actual, expected, said):
     with pytest.raises(AssertionError) as failure:
         assert_equal(actual, expected, tolerance=Tolerance(absolute=0, relative=0.0, exact=1.0))
     assert said in str(failure.value)
@@ -58,7 +58,7 @@ def test_a_planted_difference_fails(actual, expected, said):
         (Tolerance(absolute=1, beyond=0.005), 7, 0.006, False),
     ],
 )
-def test_tolerance_and_share(tolerance, by, share, passes):
+def test_assert_equal_tolerance_and_shares(tolerance, by, share, passes):
     expected = np.ones(1000)
     actual = expected + np.where(np.arange(1000) < 1000 * share, by, 0)
     if passes:
@@ -68,14 +68,14 @@ def test_tolerance_and_share(tolerance, by, share, passes):
             assert_equal(actual, expected, tolerance=tolerance)
 
 
-def test_an_integer_result_is_compared_with_the_rounded_and_clamped_value():
+def test_assert_equal_rounds_and_clamps_for_integers():
     expected = np.array([-3.0, 0.5, 1.5, 254.6, 300.0])
     assert_equal(np.array([0, 0, 2, 255, 255], np.uint8), expected, library="numpy", dtype="uint8")
     with pytest.raises(AssertionError, match=r"worst at \[1\]"):
         assert_equal(np.array([0, 1, 2, 255, 255], np.uint8), expected, library="numpy", dtype="uint8")
 
 
-def test_the_share_of_exact_values_leaves_out_ties_and_the_tolerance_does_not():
+def test_assert_equal_exact_share_leaves_out_ties():
     ties, rest = np.arange(10) + 0.5, np.arange(90) + 0.25
     expected, share = np.concatenate([ties, rest]), Tolerance(absolute=1, exact=1.0)
     up = np.concatenate([np.ceil(ties), np.rint(rest)]).astype(np.uint8)
@@ -85,6 +85,6 @@ def test_the_share_of_exact_values_leaves_out_ties_and_the_tolerance_does_not():
             assert_equal(changed(up, value, at), expected, library="numpy", dtype="uint8", tolerance=share)
 
 
-def test_a_bfloat16_result_is_compared_by_value():
+def test_assert_equal_compares_bfloat16_by_value():
     with pytest.raises(AssertionError, match=r"got 2\.0, expected 1\.0"):
         assert_equal(torch.full((3,), 2.0).bfloat16(), np.ones(3), library="torch", dtype="bfloat16")

@@ -8,7 +8,7 @@ from tables import filter_reference as reference_filter
 PIXELS = noise((1, 17, 11, 3))[0].astype(float)
 
 
-def test_gaussian_blur_is_that_of_scipy():
+def test_reference_gaussian_blur_equals_scipy():
     """SciPy calls the border without the edge repeated ``mirror``, and reflects again where it must."""
     ndimage = pytest.importorskip("scipy.ndimage")
     for (x, y), (sx, sy) in [((3, 5), (0.5, 1.2)), ((23, 41), (4.0, 9.0)), ((1, 7), (1.0, 2.0))]:
@@ -18,7 +18,7 @@ def test_gaussian_blur_is_that_of_scipy():
         np.testing.assert_allclose(got, wanted, atol=1e-9)
 
 
-def test_gaussian_blur_is_a_convolution_of_torch():
+def test_reference_gaussian_blur_equals_torch_convolution():
     torch = pytest.importorskip("torch")
     x, y = (np.exp(-((np.arange(size) - size // 2) ** 2) / (2 * s**2)) for size, s in ((5, 1.1), (7, 2.0)))
     kernel = torch.from_numpy(np.outer(y / y.sum(), x / x.sum()))[None, None]
@@ -28,14 +28,14 @@ def test_gaussian_blur_is_a_convolution_of_torch():
     np.testing.assert_allclose(reference_filter.gaussian_blur(PIXELS, (5, 7), (1.1, 2.0), white=255), wanted, atol=1e-9)
 
 
-def test_the_default_sigma_is_that_of_torchvision():
+def test_reference_gaussian_blur_default_sigma_equals_torchvision():
     """Its documented formula: 1.1 for 5, 3.8 for 23."""
     for size, sigma in ((5, 1.1), (23, 3.8)):
         got, wanted = (reference_filter.gaussian_blur(PIXELS, size, s, white=255) for s in (None, sigma))
         np.testing.assert_allclose(got, wanted, atol=1e-9)
 
 
-def test_adjust_sharpness_is_a_convolution_of_torch():
+def test_reference_adjust_sharpness_equals_torch_convolution():
     torch = pytest.importorskip("torch")
     kernel = torch.ones(1, 1, 3, 3, dtype=torch.float64)
     kernel[..., 1, 1] = 5
@@ -47,7 +47,7 @@ def test_adjust_sharpness_is_a_convolution_of_torch():
         np.testing.assert_allclose(reference_filter.adjust_sharpness(PIXELS, factor, white=255), wanted, atol=1e-9)
 
 
-def test_adjust_sharpness_is_that_of_pillow_but_for_its_rounding():
+def test_reference_adjust_sharpness_equals_pillow():
     """Pillow rounds the smoothed image to whole levels, and cuts the result off."""
     enhance = pytest.importorskip("PIL.ImageEnhance")
     image = pytest.importorskip("PIL.Image").fromarray(PIXELS.astype(np.uint8))

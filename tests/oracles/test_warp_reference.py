@@ -41,7 +41,7 @@ def far_coordinates(n=500):
 
 
 @pytest.mark.parametrize("border", BORDERS)
-def test_borders_are_those_of_np_pad(border):
+def test_reference_borders_equal_numpy_pad(border):
     padding = (30, 40, 5, 23)
     options = {"constant_values": 0.25} if border == "constant" else {}
     expected = np.pad(IMAGE, ((40, 23), (30, 5), (0, 0)), mode=border, **options)
@@ -54,7 +54,7 @@ def test_borders_are_those_of_np_pad(border):
 
 @pytest.mark.parametrize("border", BORDERS)
 @pytest.mark.parametrize(("interpolation", "order"), [("nearest", 0), ("bilinear", 1)])
-def test_sampling_is_that_of_scipy(border, interpolation, order):
+def test_reference_sampling_equals_scipy(border, interpolation, order):
     x, y = far_coordinates()
     actual = reference.sample(IMAGE, x, y, interpolation, border, 0.25)
     for c in range(3):
@@ -63,7 +63,7 @@ def test_sampling_is_that_of_scipy(border, interpolation, order):
 
 
 @pytest.mark.parametrize(("border", "interpolation"), [*itertools.product(BORDERS, CV2)])
-def test_warps_are_those_of_opencv(border, interpolation):
+def test_reference_warp_affine_equals_opencv(border, interpolation):
     image, options = IMAGE.astype(np.float32), {"borderMode": BORDERS[border][0], "borderValue": (0.1, 0.5, 0.9)}
     ours = {"interpolation": interpolation, "border": border, "fill": (0.1, 0.5, 0.9)}
     if interpolation == "lanczos":  # OpenCV's taps stand at 1/32 pixel: move by a multiple of it
@@ -82,7 +82,7 @@ def test_warps_are_those_of_opencv(border, interpolation):
 
 
 @pytest.mark.parametrize("border", [b for b in BORDERS if b != "wrap"])
-def test_remap_is_that_of_opencv(border):
+def test_reference_remap_equals_opencv(border):
     image = (IMAGE * 255).astype(np.uint8)
     x, y = (map_.astype(np.float32) for map_ in far_coordinates())
     expected = cv2.remap(image, x, y, cv2.INTER_LINEAR, borderMode=BORDERS[border][0], borderValue=(9, 9, 9))
@@ -93,7 +93,7 @@ def test_remap_is_that_of_opencv(border):
 
 @pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
 @pytest.mark.parametrize(("padding", "border"), [("zeros", "constant"), ("border", "edge")])
-def test_sampling_is_that_of_torch(mode, padding, border):
+def test_reference_sampling_equals_torch(mode, padding, border):
     x, y = far_coordinates()
     grid = torch.from_numpy(np.stack([(x + 0.5) * 2 / 11 - 1, (y + 0.5) * 2 / 17 - 1], -1)[None])
     expected = torch.nn.functional.grid_sample(planes(IMAGE), grid, mode, padding, align_corners=False)
@@ -107,7 +107,7 @@ SIZES = [(17, 11), (34, 22), (9, 23), (5, 4), (1, 1), (40, 3)]
 @pytest.mark.parametrize(
     ("mode", "antialias"), [*itertools.product(["bilinear", "bicubic"], [False, True]), ("nearest", False)]
 )
-def test_resize_is_that_of_torch(size, mode, antialias):
+def test_reference_resize_equals_torch(size, mode, antialias):
     name, options = ("nearest-exact", {}) if mode == "nearest" else (mode, {"antialias": antialias})
     expected = torch.nn.functional.interpolate(planes(IMAGE), size, mode=name, **options)
     np.testing.assert_allclose(reference.resize(IMAGE, size, mode, antialias=antialias), unplanes(expected), atol=1e-12)
@@ -115,7 +115,7 @@ def test_resize_is_that_of_torch(size, mode, antialias):
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("mode", ["nearest", "bilinear", "bicubic", "lanczos"])
-def test_antialiased_resize_is_that_of_pillow(size, mode):
+def test_reference_resize_antialias_equals_pillow(size, mode):
     plane = IMAGE[..., 0].astype(np.float32)
     expected = Image.fromarray(plane).resize(size[::-1], Image.Resampling[mode.upper()])
     actual = reference.resize(plane[..., None], size, mode)[..., 0]
@@ -123,7 +123,7 @@ def test_antialiased_resize_is_that_of_pillow(size, mode):
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5])
-def test_nan_infinite_and_huge_coordinates_are_fill(n):
+def test_reference_nonfinite_coordinates_are_fill(n):
     image = np.ones((n, n, 1))
     bad = np.array([[np.nan, np.inf, -np.inf, 2.0**31, -1e20]])
     for interpolation, border in itertools.product(["nearest", *CV2], BORDERS):
@@ -132,7 +132,7 @@ def test_nan_infinite_and_huge_coordinates_are_fill(n):
             np.testing.assert_array_equal(actual, np.full((1, 5, 1), 7.0))
 
 
-def test_a_matrix_without_inverse_is_fill():
+def test_reference_singular_matrix_is_fill():
     for bad in (np.zeros((2, 3)), np.full((3, 3), np.nan), np.array([[1, 2, 0], [2, 4, 0]])):
         np.testing.assert_array_equal(reference.warp(IMAGE, bad, fill=0.5), np.full(IMAGE.shape, 0.5))
 
@@ -149,7 +149,7 @@ def functional():
 
 @pytest.mark.parametrize("interpolation", ["nearest", "bilinear"])
 @pytest.mark.parametrize("center", [None, [3.0, 12.5]])
-def test_affine_rotate_perspective_elastic(functional, interpolation, center):
+def test_reference_affine_rotate_perspective_elastic_equal_torchvision(functional, interpolation, center):
     images, mode = planes(IMAGE), functional.InterpolationMode(interpolation)
     # Under bilinear torchvision weighs an edge pixel twice once there is a fill; cuaug blends as OpenCV does.
     fill = [0.1, 0.5, 0.9] if interpolation == "nearest" else None
@@ -176,7 +176,7 @@ def test_affine_rotate_perspective_elastic(functional, interpolation, center):
 
 
 @pytest.mark.parametrize(("size", "max_size"), [(6, None), (30, None), (6, 7), (30, 31), ((9, 4), None)])
-def test_resize(functional, size, max_size):
+def test_reference_resize_equals_torchvision(functional, size, max_size):
     given = [size] if isinstance(size, int) else list(size)
     expected = functional.resize(planes(IMAGE), given, max_size=max_size, antialias=True)
     np.testing.assert_allclose(reference.resize(IMAGE, size, max_size=max_size), unplanes(expected), atol=1e-12)
@@ -184,7 +184,7 @@ def test_resize(functional, size, max_size):
 
 @pytest.mark.parametrize("box", [(2, 3, 9, 7), (-2, -3, 9, 20), (8, 5, 30, 3)])
 @pytest.mark.parametrize("antialias", [True, False])
-def test_crops_and_pad(functional, box, antialias):
+def test_reference_crops_and_pad_equal_torchvision(functional, box, antialias):
     images = planes(IMAGE)
     np.testing.assert_array_equal(reference.crop(IMAGE, *box), unplanes(functional.crop(images, *box)))
     expected = functional.resized_crop(images, *box, [6, 5], antialias=antialias)
@@ -200,7 +200,7 @@ def test_crops_and_pad(functional, box, antialias):
         np.testing.assert_array_equal(reference.pad(IMAGE, padding, 0.5), unplanes(expected))
 
 
-def test_flips(functional):
+def test_reference_flips_equal_torchvision(functional):
     np.testing.assert_array_equal(reference.hflip(IMAGE), unplanes(functional.hflip(planes(IMAGE))))
     np.testing.assert_array_equal(reference.vflip(IMAGE), unplanes(functional.vflip(planes(IMAGE))))
     np.testing.assert_array_equal(reference.vflip(IMAGE, False), IMAGE)

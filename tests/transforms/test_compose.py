@@ -63,7 +63,7 @@ def labels(dtype="uint8", shape=SHAPE[:3], seed=0):
 
 
 @every_home
-def test_images_alone_give_an_array_and_with_targets_a_tuple_in_the_order_of_the_signature(home):
+def test_compose_returns_array_or_tuple_in_signature_order(home):
     batch, classes = images(home, shape=SHAPE), put(np.arange(5, dtype=np.int32), home)
     masks = put(labels(), home)
     boxes, points = (put(np.full((5, 2, n), 4, np.float32), home) for n in (4, 2))
@@ -82,7 +82,7 @@ def test_images_alone_give_an_array_and_with_targets_a_tuple_in_the_order_of_the
 
 
 @every_home
-def test_a_sample_comes_back_in_its_structure(home):
+def test_compose_returns_sample_in_its_structure(home):
     batch, masks = images(home, shape=SHAPE), put(labels(), home)
     aug, given = recipe("turned"), {"image": batch, "extra": ["kept"], "more": {"mask": masks}}
     result = aug(given, step=1)
@@ -97,7 +97,7 @@ def test_a_sample_comes_back_in_its_structure(home):
     assert_equal(pair[0], own, device=home[1])
 
 
-def test_samples_one_by_one_are_those_of_the_batch():
+def test_compose_samples_equal_batch():
     batch, masks = noise(SHAPE), labels()
     boxes = [np.full((n, 4), (2, 2, 9, 9), np.float32) for n in range(5)]
     aug = recipe("turned")
@@ -115,7 +115,7 @@ def test_samples_one_by_one_are_those_of_the_batch():
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch"])
-def test_images_of_different_sizes_have_the_draws_of_their_places(library):
+def test_compose_ragged_draws_by_position(library):
     sizes = [(23, 17), (30, 18), (23, 17)]
     batch = [images((library, "cpu"), shape=(1, *size, 3), seed=i)[0] for i, size in enumerate(sizes)]
     masks = [put(labels(shape=size, seed=i), (library, "cpu")) for i, size in enumerate(sizes)]
@@ -130,7 +130,7 @@ def test_images_of_different_sizes_have_the_draws_of_their_places(library):
         assert_equal(result[2][i], point)
 
 
-def test_images_that_belong_together_share_their_draws_and_have_one_size():
+def test_compose_shared_draws_need_one_size():
     left, right = noise(SHAPE, seed=1), noise((*SHAPE[:3], 1), "float32", seed=2)
     aug = recipe("crops")
     result = aug({"left": {"image": left}, "right": {"image": right}}, step=1)
@@ -140,7 +140,7 @@ def test_images_that_belong_together_share_their_draws_and_have_one_size():
         aug({"left": {"image": left}, "right": {"image": right[:, :-1]}})
 
 
-def test_a_given_step_does_not_count_and_every_call_counts_once():
+def test_compose_step_counts_calls():
     aug, batch = recipe("crops"), noise(SHAPE)
     aug(batch)
     aug(batch, labels())
@@ -154,7 +154,7 @@ def test_a_given_step_does_not_count_and_every_call_counts_once():
 
 @every_home
 @every_move
-def test_masks_move_as_images_of_labels_do(home, name):
+def test_compose_masks_move_as_label_images(home, name):
     """The same recipe with nearest interpolation, on labels as if they were images."""
     make, still = MOVES[name]
     _, moved = recipe(name)(images(home, shape=SHAPE), put(labels(), home), step=2)
@@ -165,7 +165,7 @@ def test_masks_move_as_images_of_labels_do(home, name):
 
 
 @pytest.mark.parametrize("name", ["turned", "perspective", "resized", "antialiased"])
-def test_masks_move_by_the_matrices(name):
+def test_compose_masks_follow_matrices(name):
     """float64 NumPy: the pixel under the centre that the inverse matrix leads to, and 0 outside."""
     aug, batch, masks = recipe(name), noise(SHAPE), labels("int64")
     params = aug.draw(batch, step=2)
@@ -186,7 +186,7 @@ def test_masks_move_by_the_matrices(name):
 
 
 @pytest.mark.parametrize("dtype", MASK_DTYPES)
-def test_masks_of_every_label_dtype_move_by_the_drawn_crop(dtype):
+def test_compose_masks_of_every_dtype(dtype):
     masks = labels(dtype)
     aug = T.Compose([T.RandomCrop((15, 12)), T.RandomHorizontalFlip()], seed=1)
     params = aug.draw(noise(SHAPE), step=0)
@@ -199,7 +199,7 @@ def test_masks_of_every_label_dtype_move_by_the_drawn_crop(dtype):
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
-def test_several_masks_of_a_sample_have_an_axis_before_or_behind_height_and_width(library):
+def test_compose_several_masks_per_sample(library):
     home = (library, "cpu")
     masks = noise((5, 23, 17, 4), seed=3)
     aug, batch = recipe("turned"), images(home, shape=SHAPE)
@@ -215,7 +215,7 @@ def test_several_masks_of_a_sample_have_an_axis_before_or_behind_height_and_widt
 
 @pytest.mark.parametrize("home", HOMES, ids=home_id)
 @pytest.mark.parametrize("moved", [T.RandomCrop((24, 24)), T.Resize((8, 8))], ids=["cropped", "resized"])
-def test_noise_before_a_mean_is_each_frame_s_own(moved, home):
+def test_compose_noise_before_mean_differs_between_frames(moved, home):
     """What comes before the mean of a ColorJitter is stored by the pass that takes the mean."""
     grey = put(np.full((2, 4, 32, 32, 3), 128, np.uint8), home)
     aug = T.Compose([moved, T.GaussianNoise(sigma=0.1), T.ColorJitter(contrast=(0.999, 0.9991))], seed=1)
@@ -225,7 +225,7 @@ def test_noise_before_a_mean_is_each_frame_s_own(moved, home):
     assert all(np.any(frames[i] != frames[j]) for i in range(8) for j in range(i))
 
 
-def test_masks_of_a_video_move_with_its_frames():
+def test_compose_video_masks_follow_frames():
     video, masks = np.moveaxis(noise((2, 3, 23, 17, 3)), -1, 2), noise((2, 3, 23, 17), seed=1)
     aug = recipe("crops")
     _, moved = aug(video, masks, step=1, layout="NTCHW")
@@ -243,7 +243,7 @@ def test_masks_of_a_video_move_with_its_frames():
         ("masks", TypeError, "masks must be an array, or a list of arrays, got str"),
     ],
 )
-def test_masks_that_do_not_fit_are_refused(masks, error, said):
+def test_compose_rejects_unfit_masks(masks, error, said):
     with pytest.raises(error, match=rf"cuaug.Compose: .*({said})"):
         recipe("crops")(noise(SHAPE), masks)
 
@@ -252,7 +252,7 @@ def test_masks_that_do_not_fit_are_refused(masks, error, said):
 
 
 @every_home
-def test_boxes_and_keypoints_follow_the_matrices(home):
+def test_compose_boxes_and_keypoints_follow_matrices(home):
     batch = images(home, shape=SHAPE)
     edges = seeded("boxes").uniform(0, (10, 12, 10, 12), (5, 3, 4)).astype(np.float32)
     edges[..., 2:] += edges[..., :2] + 1
@@ -271,7 +271,7 @@ def test_boxes_and_keypoints_follow_the_matrices(home):
     assert_equal(to_numpy(boxes).astype(float), expected, tolerance=near)
 
 
-def test_a_keypoint_stays_on_its_pixel():
+def test_compose_keypoint_stays_on_its_pixel():
     batch = np.zeros((40, 23, 17, 1), np.uint8)
     places = seeded("places").integers(0, (17, 23), (40, 1, 2))
     batch[np.arange(40), places[:, 0, 1], places[:, 0, 0]] = 255
@@ -282,7 +282,7 @@ def test_a_keypoint_stays_on_its_pixel():
     assert_equal(points[seen, 0], np.stack([across, down], -1)[seen].astype(float), tolerance=FLOAT64)
 
 
-def test_options_say_what_boxes_and_keypoints_are():
+def test_compose_box_and_keypoint_options():
     batch, boxes = noise((2, 20, 30, 3)), np.array([[[0.0, 0, 10, 10]], [[25, 15, 5, 5]]])
     aug = T.Compose([T.CenterCrop((10, 10))], boxes=T.Boxes("XYWH", compact=True))
     _, kept, classes = aug(batch, boxes=boxes, labels=np.array([[3], [4]]))
@@ -307,7 +307,7 @@ class Mixes(_transform.Transform):
 
 
 @every_home
-def test_labels_are_mixed_where_samples_are(home):
+def test_compose_labels_are_mixed_with_samples(home):
     batch, classes = images(home, shape=SHAPE), np.array([0, 3, 1, 2, 2])
     aug = T.Compose([T.RandomHorizontalFlip(), Mixes()], seed=1)
     lam = to_numpy(aug.draw(batch, step=0)["1.Mixes.lam"]).astype(float)[:, None]
@@ -321,7 +321,7 @@ def test_labels_are_mixed_where_samples_are(home):
 
 
 @pytest.mark.parametrize("kind", ["masks", "boxes", "keypoints"])
-def test_what_belongs_to_one_sample_is_refused_where_samples_are_mixed(kind):
+def test_compose_mixing_rejects_per_sample_targets(kind):
     value = {"masks": labels(), "boxes": np.ones((5, 1, 4)), "keypoints": np.ones((5, 1, 2))}[kind]
     with pytest.raises(ValueError, match=rf"cuaug.Compose: {kind} must not be given where samples are mixed \(Mixup\)"):
         T.Compose([Mixes()])(noise(SHAPE), **{kind: value})
@@ -370,7 +370,7 @@ BEFORE, AFTER = ["JitterBeforeMean"], ["JitterAfterMean"]
     ],
     ids=str,
 )
-def test_the_pass_before_a_mean_does_what_comes_before_it(transforms, chains, measured):
+def test_compose_pass_before_mean_does_what_precedes_it(transforms, chains, measured):
     batch = noise((2, 100, 90, 3))
     plan = T.Compose(transforms)._plans.plan(cuaug._arrays.images.describe_images(batch))
     assert [[op.op for op in each.chain] for each in plan.passes] == chains
@@ -395,7 +395,7 @@ def test_compose_plan_splits_jitter_at_its_mean():
 
 
 @every_home
-def test_a_second_argument_of_one_axis_is_labels(home):
+def test_compose_second_argument_is_labels(home):
     batch, labels = images(home), put(np.array([0, 2, 1]), home)
     aug = T.CutMix(num_classes=3)
     made, shares = aug(batch, labels)
@@ -440,7 +440,7 @@ def test_compose_plan_reaches_into_nested_recipes():
     assert plan.launches == 6
 
 
-def test_a_field_of_displacements_says_what_it_costs_and_keeps_to_itself():
+def test_elastic_transform_plan_reports_field():
     displaced = [T.RandomHorizontalFlip(), T.ElasticTransform(), T.RandomInvert(), T.ToDtype("float32", scale=True)]
     plan = T.Compose([*displaced, T.RandomRotation(9)], seed=0).plan(size=(100, 200))
     own = plan.passes[1]
@@ -460,7 +460,7 @@ def test_a_field_of_displacements_says_what_it_costs_and_keeps_to_itself():
     assert (rough.launches, rough.passes[0].field) == (3, 100 * 200 * 2 * 4 * 2)
 
 
-def test_branches_begin_where_the_first_did_and_are_blended_in_one_pass():
+def test_augmix_blends_branches_in_one_pass():
     aug = T.Compose([T.RandomHorizontalFlip(), T.AugMix(chain_depth=1, all_ops=False), T.Normalize(0.5, 0.5)], seed=0)
     plan = aug.plan(size=(100, 200))
     assert [each.why for each in plan.passes[1:]] == [
@@ -475,7 +475,7 @@ def test_branches_begin_where_the_first_did_and_are_blended_in_one_pass():
     assert plan.launches == 1 + 3 + 1  # levels are counted before the branches' passes, which go together
 
 
-def test_a_plan_needs_images_or_their_size():
+def test_compose_plan_needs_images_or_size():
     with pytest.raises(ValueError, match=r"cuaug.Compose.plan: images or size must be given"):
         T.Compose([]).plan()
     assert "float32 [8, 9, 1]" in str(T.Compose([]).plan(size=(8, 9), dtype="float32", channels=1))
@@ -485,7 +485,7 @@ def test_a_plan_needs_images_or_their_size():
 
 
 @every_home
-def test_a_crop_is_put_back_in_its_place(home):
+def test_compose_inverse_restores_crop(home):
     batch = noise(SHAPE)
     aug = T.Compose([T.RandomCrop((15, 12)), T.RandomHorizontalFlip(), T.RandomVerticalFlip()], seed=4)
     own = images(home, shape=SHAPE)
@@ -501,7 +501,7 @@ def test_a_crop_is_put_back_in_its_place(home):
 
 @pytest.mark.parametrize("name", ["turned", "perspective", "two passes", "antialiased"])
 @pytest.mark.parametrize("how", ["bilinear", "nearest"])
-def test_results_are_warped_back_by_the_inverse_matrices(name, how):
+def test_compose_inverse_uses_inverse_matrices(name, how):
     """float64 NumPy, for heat maps: other channels and another dtype than the images'."""
     aug = recipe(name)
     params = aug.draw(noise(SHAPE))
@@ -522,7 +522,7 @@ def test_results_are_warped_back_by_the_inverse_matrices(name, how):
     assert_equal(back, expected.astype(np.float32), tolerance=near)
 
 
-def test_labels_of_a_model_go_back_by_nearest():
+def test_compose_inverse_labels_are_nearest():
     aug, masks = recipe("turned"), labels("int64")
     params = aug.draw(noise(SHAPE))
     back = aug.inverse(masks[..., None], params, interpolation="nearest")
@@ -530,7 +530,7 @@ def test_labels_of_a_model_go_back_by_nearest():
     assert np.isin(back, [0, *masks.ravel()]).all()
 
 
-def test_what_is_not_of_the_result_s_size_is_refused():
+def test_compose_inverse_rejects_wrong_size():
     aug = recipe("crops")
     params = aug.draw(noise(SHAPE))
     with pytest.raises(
@@ -585,13 +585,13 @@ EVERYTHING = {
 }
 
 
-def test_every_class_is_written_down():
+def test_to_dict_covers_every_class():
     classes = {name for name in T.__all__ if isinstance(getattr(T, name), type)}
     assert set(EVERYTHING) == classes - {"Params"}
 
 
 @pytest.mark.parametrize("name", EVERYTHING)
-def test_a_class_read_again_is_the_same_and_draws_the_same(name):
+def test_from_dict_restores_class_and_draws(name):
     own = EVERYTHING[name]
     if not isinstance(own, _transform.Transform):
         described = T.Compose([], **{name.lower(): own}).to_dict()[name.lower()]
@@ -606,7 +606,7 @@ def test_a_class_read_again_is_the_same_and_draws_the_same(name):
     assert_equal(*results)
 
 
-def test_a_name_that_is_no_transform_s_is_refused():
+def test_from_dict_rejects_unknown_names():
     for name in ("Nothing", "annotations", "from_dict", None):
         with pytest.raises(ValueError, match=r"cuaug.from_dict: name must be that of a transform"):
             T.from_dict({"name": name})
@@ -635,7 +635,7 @@ def all_kinds(seed=6):
 
 
 @every_home
-def test_parameters_read_again_give_the_same_result_bit_for_bit(home):
+def test_params_from_dict_give_the_same_bits(home):
     batch, aug = images(home, shape=SHAPE), all_kinds()
     params = aug.draw(batch, ids=100)
     text = json.dumps(params.to_dict(), allow_nan=False)
@@ -650,7 +650,7 @@ def test_parameters_read_again_give_the_same_result_bit_for_bit(home):
         np.testing.assert_array_equal(np.float32(drawn[name]), to_numpy(params[name]).astype(np.float32), name)
 
 
-def test_parameters_of_another_recipe_or_shape_are_refused():
+def test_compose_rejects_foreign_params():
     aug, batch = all_kinds(), noise(SHAPE)
     description = aug.draw(batch).to_dict()
     with pytest.raises(
@@ -664,7 +664,7 @@ def test_parameters_of_another_recipe_or_shape_are_refused():
 
 
 @pytest.mark.parametrize("again", [copy.deepcopy, copy.copy, lambda aug: pickle.loads(pickle.dumps(aug))])
-def test_a_copy_goes_on_as_its_original(again):
+def test_compose_copy_continues_as_original(again):
     aug, batch = all_kinds(), noise(SHAPE)
     aug(batch)
     same = again(aug)
@@ -679,7 +679,7 @@ def test_a_copy_goes_on_as_its_original(again):
 # A torch module.
 
 
-def test_recipes_and_transforms_are_modules_and_stay_what_they_are():
+def test_compose_is_a_torch_module():
     for own in EVERYTHING.values():
         if isinstance(own, _transform.Transform):
             assert isinstance(own, torch.nn.Module)
@@ -689,7 +689,7 @@ def test_recipes_and_transforms_are_modules_and_stay_what_they_are():
             assert not list(own.children())
 
 
-def test_a_model_takes_a_recipe_as_a_layer():
+def test_compose_is_a_layer_of_a_model():
     batch = images(("torch", "cpu"), shape=SHAPE)
     aug = T.Compose([*CROPS, T.ToDtype("float32", scale=True)], seed=3)
     model = torch.nn.Sequential(aug, T.RandomHorizontalFlip(0.0), torch.nn.Flatten(), torch.nn.Linear(15 * 12 * 3, 2))
@@ -709,7 +709,7 @@ def test_a_model_takes_a_recipe_as_a_layer():
     assert torch.equal(other(batch), model(batch))
 
 
-def test_apply_is_the_recipe_s_and_the_module_s():
+def test_compose_apply_serves_recipe_and_module():
     aug, batch, seen = recipe("crops"), noise(SHAPE), []
     params = aug.draw(batch, step=0)
     assert_equal(aug.apply(batch, params), aug(batch, step=0))
@@ -718,7 +718,7 @@ def test_apply_is_the_recipe_s_and_the_module_s():
     assert seen == [aug]
 
 
-def test_no_attribute_of_a_transform_hides_one_of_a_module():
+def test_transforms_hide_no_module_attribute():
     allowed = {"__call__", "forward", "apply", "state_dict", "load_state_dict", "get_extra_state", "set_extra_state"}
     for own in (own for own in EVERYTHING.values() if isinstance(own, _transform.Transform)):
         names = {name for cls in type(own).__mro__[:-2] if cls.__module__.startswith("cuaug") for name in vars(cls)}
@@ -727,7 +727,7 @@ def test_no_attribute_of_a_transform_hides_one_of_a_module():
         assert hidden <= allowed, type(own).__name__
 
 
-def test_torch_is_not_imported_and_may_come_later():
+def test_compose_torch_may_be_imported_later():
     program = """
 import sys, copy, pickle
 import numpy as np
@@ -759,7 +759,7 @@ print(aug(numpy.zeros((1, 8, 8, 3), "u1")).shape, aug.state_dict())
 # Words.
 
 
-def test_a_recipe_reads_as_it_was_written():
+def test_compose_repr_reads_as_written():
     assert repr(T.Compose([], seed=4)) == "Compose([], seed=4)"
     nested = T.Compose([T.RandomHorizontalFlip(), T.Compose([T.RandomInvert(0.25)], 1)], 2, boxes=T.Boxes("XYWH"))
     assert repr(nested).splitlines() == [
@@ -793,12 +793,12 @@ def test_a_recipe_reads_as_it_was_written():
         (lambda: T.Compose([])("images"), r"^cuaug.Compose: no image found in the argument \(a str\)"),
     ],
 )
-def test_an_error_names_the_transform(call, said):
+def test_compose_error_names_the_transform(call, said):
     with pytest.raises((TypeError, ValueError), match=said):
         call()
 
 
-def test_without_a_seed_one_is_drawn_when_a_recipe_is_made():
+def test_compose_seed_is_drawn_at_construction():
     aug, other = T.Compose(CROPS), T.Compose(CROPS)
     assert aug.seed != other.seed
     assert 0 <= aug.seed < 1 << 63
@@ -808,7 +808,7 @@ def test_without_a_seed_one_is_drawn_when_a_recipe_is_made():
 @pytest.mark.parametrize(
     "thing", [T.Compose, T.Compose.plan, T.PixelOp, T.from_dict], ids=lambda thing: thing.__qualname__
 )
-def test_the_example_in_the_docstring_runs(thing):
+def test_transforms_docstring_example_runs(thing):
     test = doctest.DocTestParser().get_doctest(thing.__doc__, vars(compose).copy(), thing.__qualname__, None, 0)
     assert [example for example in test.examples if example.want]
     said = []
@@ -817,12 +817,12 @@ def test_the_example_in_the_docstring_runs(thing):
     assert runner.failures == 0, "".join(said)
 
 
-def test_a_module_list_is_a_list():
+def test_compose_accepts_module_list():
     made = T.RandomApply(torch.nn.ModuleList([T.RandomInvert(), T.GaussianBlur(3)]), p=0.5)
     assert [type(each).__name__ for each in made.transforms] == ["RandomInvert", "GaussianBlur"]
 
 
-def test_params_say_what_was_drawn():
+def test_params_repr_names_draws():
     params = T.Compose([T.RandomHorizontalFlip(), T.RandomErasing()]).draw(noise(SHAPE))
     assert repr(params) == f"Params of {SHAPE[0]} samples: {', '.join(params.names)}"
     assert params.names[0] in repr(params)
@@ -840,7 +840,7 @@ def blocks(name, heading=""):
     return re.findall(r"```python\n(.*?)```", section, re.S), re.findall(r"\n\n```\n(.*?)```", section, re.S)
 
 
-def test_the_readme_s_recipe_runs_and_prints_its_plan(capsys):
+def test_readme_recipe_runs_and_prints_its_plan(capsys):
     (program,), (printed,) = blocks("README.md", "## Transforms\n")
     batch = images(("torch", "cpu"), shape=(2, 256, 256, 3))
     names = {"loader": [(batch, None)], "device": "cpu"}
@@ -851,7 +851,7 @@ def test_the_readme_s_recipe_runs_and_prints_its_plan(capsys):
 
 
 @pytest.mark.parametrize("page", ["recipes", "migration"])
-def test_the_programs_of_the_documentation_run(page):
+def test_documentation_programs_run(page):
     programs, names = blocks(f"docs/{page}.md")[0], {}
     assert len(programs) >= 4
     for program in programs:  # one after the other: what one makes, the next may use
@@ -859,7 +859,7 @@ def test_the_programs_of_the_documentation_run(page):
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/recipes.md", "docs/migration.md"])
-def test_names_and_links_of_the_documentation_exist(page):
+def test_documentation_names_and_links_exist(page):
     text = (DOCS / page).read_text()
     named = [(T, name) for name in re.findall(r"\bT\.(\w+)", text)]
     named += [(cuaug, name) for name in re.findall(r"\bcuaug\.(\w+)", text)]
@@ -879,7 +879,7 @@ def test_names_and_links_of_the_documentation_exist(page):
         ({"ids": -(2**63)}, "ids must be at least"),
     ],
 )
-def test_what_no_draw_can_count_with_is_refused(how, message):
+def test_compose_rejects_seed_step_ids_beyond_63_bits(how, message):
     aug, batch = T.Compose([T.RandomHorizontalFlip()], seed=1), np.zeros((2, 4, 4, 3), np.uint8)
     with pytest.raises(ValueError, match=message):
         aug(batch, **how)

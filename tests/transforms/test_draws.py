@@ -64,19 +64,19 @@ class At(Transform):
 
 
 @pytest.mark.parametrize(("counter", "key", "result"), KNOWN)
-def test_philox_gives_the_known_answers(counter, key, result):
+def test_draws_reference_philox_equals_known_answers(counter, key, result):
     assert philox(counter, key) == result
 
 
 @pytest.mark.parametrize(("counter", "key", "result"), [known for known in KNOWN if known[1][1] < 1 << 31])
-def test_the_library_gives_the_known_answers(counter, key, result):
+def test_draws_library_philox_equals_known_answers(counter, key, result):
     """The counter is index, position and the id's upper bits, its lower bits, step."""
     seed, sample = key[0] | key[1] << 32, counter[2] | (counter[1] >> 16) << 32
     found = columns([At(counter[1] & 0xFFFF, counter[0])], 1, seed=seed, ids=sample, step=counter[3])
     assert found["a"][0] == result[0] / 2**32
 
 
-def test_philox_takes_every_bit_of_seed_step_and_id():
+def test_draws_philox_uses_every_bit_of_seed_step_and_id():
     """Each bit alone, against the reference: none is lost, none lands elsewhere."""
     probe, seen = [Drawn("Uniform", ["a"], 0.0, 1.0, 0.0, 0.0)], set()
     places = (
@@ -121,17 +121,17 @@ def assert_drawn(found, wanted):
 
 
 @pytest.mark.parametrize("transform", TRANSFORMS, ids=str)
-def test_a_transform_draws_what_the_reference_draws(transform):
+def test_draws_equal_reference(transform):
     found = columns([transform], 300, step=5)
     assert_drawn(found, [reference_draws.drawn(transform, CANVAS, SEED, 5, n) for n in range(300)])
 
 
-def test_every_random_transform_has_a_reference():
+def test_draws_reference_covers_every_random_transform():
     drawing = {type(transform).__name__ for transform in TRANSFORMS}
     assert drawing == set(reference_draws.TRANSFORMS)
 
 
-def test_a_place_in_a_recipe_is_a_stream_of_its_own():
+def test_draws_position_is_its_own_stream():
     found = columns(
         [T.RandomHorizontalFlip(), T.ColorJitter(0.4), T.ColorJitter(0.4), T.Pad(2), T.GaussianBlur(3)], 100
     )
@@ -156,7 +156,7 @@ KINDS = [
 
 
 @pytest.mark.parametrize(("transform", "reference"), KINDS, ids=lambda v: v.kind if isinstance(v, Drawn) else "")
-def test_an_instruction_draws_what_the_reference_draws(transform, reference):
+def test_draws_instruction_equals_reference(transform, reference):
     found = columns([transform], 500, step=9)
     names = [*transform.names, *(name for _, [name], *_ in transform.before)]
     wanted = [reference(lambda i, n=n: Words(SEED, 9, n, 0, i)) for n in range(500)]
@@ -192,7 +192,7 @@ def happens(flags, p):
     assert stats.binomtest(int(flags.sum()), len(flags), p).pvalue > RARE
 
 
-def test_resized_crops_have_uniform_areas_logarithms_of_ratios_and_positions():
+def test_random_resized_crop_distribution():
     """Where every attempt fits, nothing is rejected: area and ratio are as drawn."""
     found = columns([T.RandomResizedCrop(8, scale=(0.08, 0.5))], MANY, LARGE)
     top, left, height, width = (found[f"0.RandomResizedCrop.{name}"] for name in ("top", "left", "height", "width"))
@@ -212,7 +212,7 @@ def accepted(rng, count, size, scale, ratio):
 
 
 @pytest.mark.parametrize("size", [LARGE, (2000, 3000)])
-def test_resized_crops_that_may_not_fit_have_the_areas_and_ratios_of_those_that_do(size):
+def test_random_resized_crop_rejection_distribution(size):
     found = columns([T.RandomResizedCrop(8)], MANY, size)
     height, width = (found[f"0.RandomResizedCrop.{name}"] for name in ("height", "width"))
     wanted = accepted(np.random.default_rng(1), MANY, size, (0.08, 1.0), (3 / 4, 4 / 3))
@@ -223,7 +223,7 @@ def test_resized_crops_that_may_not_fit_have_the_areas_and_ratios_of_those_that_
         assert stats.ks_2samp(drawn, expected).pvalue > RARE
 
 
-def test_jitter_has_uniform_factors_and_all_24_orders():
+def test_color_jitter_distribution_and_orders():
     found = columns([T.ColorJitter(0.4, (0.2, 3.0), 0.9, 0.2)], MANY)
     ends = {"brightness": (0.6, 1.4), "contrast": (0.2, 3.0), "saturation": (0.1, 1.9), "hue": (-0.2, 0.2)}
     for name, (low, high) in ends.items():
@@ -233,7 +233,7 @@ def test_jitter_has_uniform_factors_and_all_24_orders():
 
 
 @pytest.mark.parametrize("p", [0.0, 0.1, 0.5, 1.0])
-def test_flips_and_their_like_happen_as_often_as_they_say(p):
+def test_random_flip_probability(p):
     happens(columns([T.RandomHorizontalFlip(p)], MANY)["0.RandomHorizontalFlip.flip"], p)
     happens(columns([T.RandomVerticalFlip(p)], MANY)["0.RandomVerticalFlip.flip"], p)
     happens(columns([T.RandomGrayscale(p)], MANY)["0.RandomGrayscale.grey"], p)
@@ -244,7 +244,7 @@ def test_flips_and_their_like_happen_as_often_as_they_say(p):
     happens((columns([T.RandomPosterize(3, p)], MANY)["0.RandomPosterize.bits"] == 3).astype(float), p)
 
 
-def test_affine_parameters_are_uniform():
+def test_random_affine_distribution():
     found = columns([T.RandomAffine((-20, 50), (0.1, 0.2), (0.5, 1.5), (-5, 10, 3, 8))], MANY, (1000, 2000))
     ends = {"angle": (-20, 50), "scale": (0.5, 1.5), "shear_x": (-5, 10), "shear_y": (3, 8)}
     for name, (low, high) in ends.items():
@@ -256,11 +256,11 @@ def test_affine_parameters_are_uniform():
         equally_often(inner, range(1 - reach, reach))
 
 
-def test_a_rotation_is_uniform_and_turns_against_the_clock():
+def test_random_rotation_distribution_and_direction():
     uniform_in(-columns([T.RandomRotation((-10, 70))], MANY)["0.RandomRotation.angle"], -10, 70)
 
 
-def test_erased_boxes_have_uniform_areas_logarithms_of_ratios_and_positions():
+def test_random_erasing_distribution():
     found = columns([T.RandomErasing(1.0, scale=(0.02, 0.3))], MANY, LARGE)
     i, j, h, w = (found[f"0.RandomErasing.{name}"] for name in "ijhw")
     uniform_in(h * w / (LARGE[0] * LARGE[1]), 0.0199, 0.3001)
@@ -269,7 +269,7 @@ def test_erased_boxes_have_uniform_areas_logarithms_of_ratios_and_positions():
     fits((j + 0.5) / (LARGE[1] - w + 1), "uniform")
 
 
-def test_crops_lie_anywhere_equally_often():
+def test_random_crop_positions_are_uniform():
     found = columns([T.RandomCrop((56, 80))], MANY)
     top, left = found["0.RandomCrop.top"], found["0.RandomCrop.left"]
     equally_often(10 * top + left, [10 * y + x for y in range(6) for x in range(4)])
@@ -277,7 +277,7 @@ def test_crops_lie_anywhere_equally_often():
     equally_often(padded["0.RandomCrop.top"], range(5))
 
 
-def test_corners_move_by_whole_pixels_up_to_their_reach_equally_often():
+def test_random_perspective_corners_are_uniform():
     found = columns([T.RandomPerspective(0.5, 1.0)], MANY)
     for corner in ("top_left", "top_right", "bottom_right", "bottom_left"):
         equally_often(found[f"0.RandomPerspective.{corner}_x"], range(21))
@@ -285,18 +285,18 @@ def test_corners_move_by_whole_pixels_up_to_their_reach_equally_often():
 
 
 @pytest.mark.parametrize(("a", "b"), [(0.2, 0.2), (1.0, 1.0), (0.4, 3.0), (8.0, 2.0)])
-def test_a_share_is_beta_distributed(a, b):
+def test_mixup_share_is_beta_distributed(a, b):
     fits(columns([Drawn("Beta", ["a"], a, b, 1.0)], MANY)["0.Drawn.a"], stats.beta(a, b).cdf)
 
 
-def test_all_permutations_are_equally_likely():
+def test_random_order_permutations_are_uniform():
     found = columns([Drawn("Permutation", list("abcde"), 5)], MANY)
     number = sum(found[f"0.Drawn.{name}"] * 10**i for i, name in enumerate("abcde"))
     every = itertools.permutations(range(5))
     equally_often(number, [sum(value * 10**i for i, value in enumerate(each)) for each in every])
 
 
-def test_sigmas_are_uniform():
+def test_gaussian_blur_sigma_is_uniform():
     uniform_in(columns([T.GaussianBlur(5, (0.2, 1.9))], MANY)["0.GaussianBlur.sigma"], 0.2, 1.9)
 
 
@@ -311,7 +311,7 @@ def independent(a, b):
     assert stats.chi2_contingency(counts).pvalue > RARE
 
 
-def test_samples_steps_ids_seeds_and_places_are_independent():
+def test_draws_of_samples_steps_ids_seeds_and_places_are_independent():
     two = [T.ColorJitter(0.4, 0.4, 0.4, 0.2), T.ColorJitter(0.4, 0.4, 0.4, 0.2)]
     here = columns(two, MANY)
     factors = [here[f"{place}.ColorJitter.{name}_factor"] for place in (0, 1) for name in reference_draws.JITTERED]
@@ -328,7 +328,7 @@ def test_samples_steps_ids_seeds_and_places_are_independent():
     uniform_in(of_one, 0.6, 1.4)
 
 
-def test_areas_ratios_and_positions_are_independent():
+def test_random_resized_crop_area_ratio_position_are_independent():
     found = columns([T.RandomResizedCrop(8, scale=(0.08, 0.5))], MANY, LARGE)
     top, left, height, width = (found[f"0.RandomResizedCrop.{name}"] for name in ("top", "left", "height", "width"))
     drawn = [height * width, width / height, top / (LARGE[0] - height + 1), left / (LARGE[1] - width + 1)]
@@ -359,7 +359,7 @@ def drawn_on(device, samples, **when):
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_a_sample_is_drawn_alike_in_every_batch_and_under_every_id(device):
+def test_draws_do_not_depend_on_batch(device):
     large = drawn_on(device, 512, step=7)
     batches = {
         "4": (drawn_on(device, 4, step=7), 3),
@@ -374,7 +374,7 @@ def test_a_sample_is_drawn_alike_in_every_batch_and_under_every_id(device):
 
 
 @pytest.mark.gpu
-def test_both_devices_draw_alike():
+def test_draws_devices_agree():
     """Whole numbers exactly, others but for the rounding of a logarithm or an exponential."""
     for when in ({"step": 7}, {"step": 2**31 + 5, "ids": 2**40}):
         cpu, gpu = (drawn_on(device, 3000, **when) for device in ("cpu", "cuda"))
@@ -384,7 +384,7 @@ def test_both_devices_draw_alike():
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("size", [(1, 3), (7, 49), (224, 299), (511, 1021)])
-def test_a_box_covers_its_share_of_each_pixel_correctly_rounded(device, size):
+def test_random_erasing_box_is_correctly_rounded(device, size):
     """By IEEE division, which the program does not do."""
     params = T.Compose([T.RandomResizedCrop(size, interpolation="nearest")], seed=SEED).draw(on(device, 300)).to_dict()
     drawn, matrix = params["drawn"], np.array(params["matrices"][0])
@@ -392,7 +392,7 @@ def test_a_box_covers_its_share_of_each_pixel_correctly_rounded(device, size):
         np.testing.assert_array_equal(matrix[:, i], np.array(drawn[f"0.RandomResizedCrop.{side}"]) / extent)
 
 
-def test_steps_count_calls_and_a_given_step_does_not():
+def test_draws_steps_count_calls():
     aug, images = T.Compose(RECIPE, seed=SEED), canvas(5)
     first, second = aug.draw(images).to_dict(), aug.draw(images).to_dict()
     assert aug.draw(images, step=0).to_dict() == first
@@ -403,7 +403,7 @@ def test_steps_count_calls_and_a_given_step_does_not():
     assert T.Compose(RECIPE, seed=SEED).draw(images, step=1).to_dict() == second
 
 
-def test_a_state_goes_on_where_it_was_left():
+def test_draws_state_dict_resumes():
     aug, other, images = T.Compose(RECIPE, seed=SEED), T.Compose(RECIPE), canvas(5)
     for _ in range(3):
         aug.draw(images)
@@ -412,7 +412,7 @@ def test_a_state_goes_on_where_it_was_left():
     assert other.state_dict() == aug.state_dict()
 
 
-def test_without_a_seed_two_recipes_differ():
+def test_draws_without_seed_differ():
     images = canvas(5)
     assert T.Compose(RECIPE).draw(images).to_dict() != T.Compose(RECIPE).draw(images).to_dict()
 
@@ -428,21 +428,21 @@ def test_without_a_seed_two_recipes_differ():
     ],
     ids=str,
 )
-def test_a_transform_draws_alike_whatever_stands_around_it(place, other):
+def test_draws_do_not_depend_on_neighbours(place, other):
     recipe = [*RECIPE[:place], other, *RECIPE[place + 1 :]]
     found = columns(recipe, 200)
     for position, transform in enumerate(recipe):
         assert_drawn(found, [reference_draws.drawn(transform, CANVAS, SEED, 0, n, position) for n in range(200)])
 
 
-def test_a_probability_only_moves_the_threshold():
+def test_draws_probability_only_moves_threshold():
     """Who is flipped with 0.3 is also flipped with 0.6."""
     few, many = (columns([T.RandomHorizontalFlip(p)], 2000)["0.RandomHorizontalFlip.flip"] for p in (0.3, 0.6))
     assert (few <= many).all()
     assert few.sum() < many.sum()
 
 
-def test_no_samples_have_no_draws():
+def test_draws_no_samples():
     found = columns(RECIPE, 0)
     assert found
     assert all(len(values) == 0 for values in found.values())
@@ -473,7 +473,7 @@ NESTED = T.RandomApply([T.RandomChoice([T.RandomRotation(9), T.RandomApply([T.Ra
         ([T.AugMix()], None),
     ],
 )
-def test_draws_come_as_early_as_they_can_and_no_earlier(transforms, count):
+def test_draws_begin_as_early_as_possible(transforms, count):
     phases, instructions = phases_of(transforms)
     assert count is None or len(phases) == count
     at = {id(it): i for i, phase in enumerate(phases) for it in phase}

@@ -31,7 +31,7 @@ def near(case, home, dtype):
     [(c, d, k) for c in CASES for d in c.dtypes if d != "float16" for k in c.channels],
     ids=str,
 )
-def test_a_recipe_equals_its_functions_one_by_one(case, dtype, channels):
+def test_recipe_equals_functions_one_by_one(case, dtype, channels):
     batch = batch_of(case, dtype=dtype, channels=channels)
     for seed in SEEDS:
         aug = case.compose(dtype, seed)
@@ -42,7 +42,7 @@ def test_a_recipe_equals_its_functions_one_by_one(case, dtype, channels):
 
 @every_home
 @every_case
-def test_every_library_gets_its_own_type_and_the_same_values_in_both_layouts(case, home):
+def test_recipe_libraries_and_layouts_agree(case, home):
     for dtype in case.dtypes:
         reference = case.compose(dtype)(batch_of(case, dtype=dtype))
         for layout in ("NHWC", "NCHW"):
@@ -53,7 +53,7 @@ def test_every_library_gets_its_own_type_and_the_same_values_in_both_layouts(cas
 
 
 @every_case
-def test_sample_by_sample_equals_loop_by_loop(case):
+def test_recipe_sample_order_equals_loop_order(case):
     from cuaug import _native as native
 
     batch = batch_of(case, samples=4, size=(67, 61))
@@ -67,7 +67,7 @@ def test_sample_by_sample_equals_loop_by_loop(case):
     assert_equal(made[1], made[0], tolerance=EXACT)
 
 
-def test_memory_that_no_loop_needs_any_more_serves_again(monkeypatch):
+def test_recipe_reuses_intermediate_memory(monkeypatch):
     taken, made = [], []
     library, empty = (
         type(cuaug._arrays.registry.library_of(np.ndarray)),
@@ -96,19 +96,19 @@ def check_devices(case, size):
 @pytest.mark.gpu
 @pytest.mark.parametrize("size", [(17, 11), (70, 131), (33, 64)], ids=str)
 @every_case
-def test_both_devices_agree(case, size):
+def test_recipe_devices_agree(case, size):
     check_devices(case, size)
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", ["flips", "jitter", "rotation-affine", "antialiased-recipe", "imagenet", "pad-pad"])
-def test_both_devices_agree_about_a_single_pixel(name):
+def test_recipe_devices_agree_on_single_pixel(name):
     check_devices(BY_NAME[name], (1, 1))
 
 
 @every_home
 @every_case
-def test_a_batch_equals_its_samples_one_by_one_and_the_input_is_untouched(case, home):
+def test_recipe_batch_equals_samples_and_input_is_unchanged(case, home):
     for dtype in case.dtypes[:1] + case.dtypes[-1:]:
         batch, aug = batch_of(case, home, dtype), case.compose(dtype)
         before = to_numpy(batch)
@@ -125,7 +125,7 @@ def test_a_batch_equals_its_samples_one_by_one_and_the_input_is_untouched(case, 
 
 @every_home
 @every_case
-def test_no_samples_are_no_samples_and_one_image_needs_no_batch(case, home):
+def test_recipe_no_samples_and_single_image(case, home):
     batch, aug = batch_of(case, home), case.compose(case.dtypes[0])
     whole = aug(batch, step=0)
     assert_equal(aug(batch[:0], step=0), whole[:0])
@@ -135,7 +135,7 @@ def test_no_samples_are_no_samples_and_one_image_needs_no_batch(case, home):
 
 @every_home
 @pytest.mark.parametrize("view", [*VIEWS, *NEGATIVE])
-def test_a_strided_view_equals_its_copy(view, home):
+def test_recipe_strided_view_equals_copy(view, home):
     if view in NEGATIVE and home[0] == "torch":
         pytest.skip("torch has no negative strides")
     chosen = (
@@ -160,7 +160,7 @@ def test_a_strided_view_equals_its_copy(view, home):
 
 @every_home
 @every_case
-def test_a_clip_has_one_draw(case, home):
+def test_recipe_video_has_one_draw(case, home):
     """Frame by frame as an image of the clip's id; but a contrast is about the mean of all frames."""
     if "jitter" in case.name or case.name in ("imagenet", "antialiased-recipe"):
         pytest.skip("its contrast is about the mean of all frames: tested below")
@@ -180,7 +180,7 @@ def test_a_clip_has_one_draw(case, home):
 
 @every_home
 @pytest.mark.parametrize("name", ["jitter", "imagenet", "antialiased-recipe", "jitter-crop-jitter"])
-def test_the_contrast_of_a_clip_is_about_the_mean_of_all_its_frames(name, home):
+def test_recipe_contrast_of_video_uses_mean_of_all_frames(name, home):
     """Which do not change when frames change places, but do when the others are missing."""
     case = BY_NAME[name]
     dtype = case.dtypes[-1]
@@ -196,7 +196,7 @@ def test_the_contrast_of_a_clip_is_about_the_mean_of_all_its_frames(name, home):
 
 
 @every_home
-def test_the_mean_of_a_clip_is_that_of_its_frames_below_each_other(home):
+def test_recipe_video_mean_equals_stacked_frames(home):
     clips = noise((3, 4, *SIZE, 3), "float32") * np.linspace(0.2, 1, 4, dtype="float32")[:, None, None, None]
     aug = T.Compose([T.ColorJitter(0.3, 0.5, 0.3)], seed=4)
     tall = clips.reshape(3, 4 * SIZE[0], SIZE[1], 3)
@@ -207,7 +207,7 @@ def test_the_mean_of_a_clip_is_that_of_its_frames_below_each_other(home):
 
 @every_home
 @every_case
-def test_the_same_parameters_give_the_same_result_bit_for_bit(case, home):
+def test_recipe_same_parameters_same_bits(case, home):
     batch, aug = batch_of(case, home), case.compose(case.dtypes[0])
     params = aug.draw(batch)
     first = aug.apply(batch, params)
@@ -219,7 +219,7 @@ def test_the_same_parameters_give_the_same_result_bit_for_bit(case, home):
 @pytest.mark.parametrize(
     "transform", [T.ColorJitter(contrast=0.4), T.ColorJitter(hue=0.1), T.RandomGrayscale()], ids=str
 )
-def test_colours_are_demanded_where_they_matter(transform, channels):
+def test_recipe_color_ops_need_color_images(transform, channels):
     with pytest.raises(
         ValueError, match=f"{type(transform).__name__}: images must have 1 or 3 channels, got {channels}"
     ):

@@ -56,7 +56,7 @@ def made(transform, batch, seed=5, **options):
     ),
     ids=str,
 )
-def test_an_expression_is_its_formula(case, dtype):
+def test_pixel_op_equals_formula(case, dtype):
     batch = np.abs(noise(SHAPE, dtype))  # a root of less than 0 is no number
     result, params = made(case.op(), batch)
     own = {name: np.array(values) for name, values in drawn(params, case.name).items()}
@@ -69,7 +69,7 @@ def test_an_expression_is_its_formula(case, dtype):
     thinned(itertools.product(CASES, ["NHWC", "NCHW"]), lambda case, layout: layout == "NCHW" or case is CASES[0]),
     ids=str,
 )
-def test_any_number_of_channels_in_either_layout(case, layout):
+def test_pixel_op_channels_and_layouts(case, layout):
     for count in case.channels:
         batch = noise((3, 9, 300, count), "float32")  # wider than a piece of a row
         result, params = made(case.op(), to_layout(batch, layout), layout=layout)
@@ -78,7 +78,7 @@ def test_any_number_of_channels_in_either_layout(case, layout):
         assert_equal(from_layout(result, layout), wanted, library="numpy", dtype="float32", tolerance=tolerance)
 
 
-def test_bfloat16_of_torch():
+def test_pixel_op_bfloat16():
     torch = pytest.importorskip("torch")
     case, batch = BY_NAME["Vignette"], images(("torch", "cpu"), "bfloat16")
     result, params = made(case.op(), batch)
@@ -87,17 +87,17 @@ def test_bfloat16_of_torch():
     np.testing.assert_allclose(np.moveaxis(to_numpy(result), 1, -1), wanted, atol=2**-8, rtol=2**-8)
 
 
-def test_one_pixel_is_its_own_centre():
+def test_pixel_op_single_pixel_is_its_center():
     assert T.PixelOp("Far", "r2")(np.ones((1, 1, 1, 3), np.float32)).ravel().tolist() == [0, 0, 0]
 
 
-def test_corners_are_at_1_and_the_centre_at_0():
+def test_pixel_op_position_of_corners_and_center():
     r2 = T.PixelOp("Far", "r2")(np.zeros((1, 5, 9, 1), np.float32))[0, ..., 0]
     np.testing.assert_allclose(r2[[0, 0, -1, -1], [0, -1, 0, -1]], 1, rtol=1e-6)
     assert r2[2, 4] == 0
 
 
-def test_floats_keep_what_an_expression_gives_and_integers_are_held_to_their_range():
+def test_pixel_op_floats_are_unclamped_and_integers_clamped():
     twice = T.PixelOp("Twice", "2 * px - 0.5")
     back = T.PixelOp("Back", "(px + 0.5) / 2")
     floats = noise(SHAPE, "float32")
@@ -110,7 +110,7 @@ def test_floats_keep_what_an_expression_gives_and_integers_are_held_to_their_ran
 # In a recipe.
 
 
-def test_it_is_fused_in_the_user_s_order():
+def test_pixel_op_is_fused_in_order():
     k, batch = 0.4, noise(SHAPE)
     vignette, lift = T.PixelOp("Vignette", "px * (1 - k * r2)", k=k), T.PixelOp("Lift", "px + 0.1 * u")
     flip, normalize = T.RandomHorizontalFlip(1.0), T.Normalize(0.5, 0.25)
@@ -131,7 +131,7 @@ def test_it_is_fused_in_the_user_s_order():
     assert np.abs(first - second).max() > 0.1
 
 
-def test_places_are_those_of_the_image_as_it_is_by_then():
+def test_pixel_op_position_is_of_current_image():
     batch = noise((4, 20, 30, 3), "float32")
     aug = T.Compose([T.CenterCrop((9, 11)), T.PixelOp("Places", "(x + y * width) / 100")])
     places = (np.arange(99, dtype=np.float32) / np.float32(100)).reshape(9, 11)
@@ -143,7 +143,7 @@ def test_places_are_those_of_the_image_as_it_is_by_then():
     assert len(other.plan(batch).passes) == 2
 
 
-def test_a_mean_that_is_taken_after_it_is_of_what_it_made():
+def test_pixel_op_before_mean_is_in_the_mean():
     batch = noise(SHAPE, "float32")
     halved = T.PixelOp("Dimmed", "px * k", k=(0.3, 0.9))
     aug = T.Compose([halved, T.ColorJitter(contrast=(0.5, 0.5))], seed=3)
@@ -154,7 +154,7 @@ def test_a_mean_that_is_taken_after_it_is_of_what_it_made():
     assert_equal(aug.apply(batch, params), about / 2 + dim / 2.0, library="numpy", dtype="float32", tolerance=tolerance)
 
 
-def test_two_ops_of_one_name_are_two_ops():
+def test_pixel_op_two_ops_of_one_name():
     batch = noise(SHAPE, "float32")
     aug = T.Compose([T.PixelOp("Mine", "px * k", k=0.5), T.PixelOp("Mine", "px + k", k=0.25), T.PixelOp("Mine", "px")])
     assert_equal(aug(batch), batch * np.float32(0.5) + np.float32(0.25))
@@ -162,7 +162,7 @@ def test_two_ops_of_one_name_are_two_ops():
     assert len(aug.plan(batch).passes) == 1
 
 
-def test_each_sample_draws_its_own_from_the_range():
+def test_pixel_op_samples_draw_their_own_parameters():
     batch = np.ones((400, 2, 2, 1), np.float32)
     op = T.PixelOp("Draws", "px * low + width * 0 + t", low=(2, 3), t=(-1.0, 1.0))
     result, params = made(op, batch)
@@ -177,7 +177,7 @@ def test_each_sample_draws_its_own_from_the_range():
     np.testing.assert_array_equal(again, result[:7])
 
 
-def test_some_samples_alone():
+def test_pixel_op_probability():
     batch = noise((40, 5, 6, 3), "float32") * 3 - 1
     batch[0, 0, 0, 0] = np.nan
     aug = T.Compose([T.RandomChoice([T.PixelOp("Up", "px + k", k=(1, 2)), T.PixelOp("None", "0 * px"), T.Identity()])])
@@ -190,7 +190,7 @@ def test_some_samples_alone():
     assert not np.nan_to_num(result[chosen == 1]).any()
 
 
-def test_a_recipe_reads_draws_and_comes_back_by_the_op_s_own_name():
+def test_pixel_op_repr_params_and_dict_use_its_name():
     op = T.PixelOp("Vignette", "  px *\n (1 - k * r2)", k=(0, 0.5))
     assert repr(op) == "PixelOp(op='Vignette', expression='px * (1 - k * r2)', k=(0.0, 0.5))"
     described = {"name": "PixelOp", "op": "Vignette", "expression": "px * (1 - k * r2)", "k": [0.0, 0.5]}
@@ -205,7 +205,7 @@ def test_a_recipe_reads_draws_and_comes_back_by_the_op_s_own_name():
     assert "0.Vignette.k" in params.names
 
 
-def test_a_pickled_recipe_runs_in_another_process():
+def test_pixel_op_pickled_recipe_runs_in_other_process():
     batch = noise(SHAPE)
     aug = T.Compose([T.PixelOp("Vignette", "px * (1 - k * r2)", k=(0, 0.5))], seed=4)
     program = f"""
@@ -255,18 +255,18 @@ print(pickle.dumps(pickle.loads({pickle.dumps(aug)!r})(batch, step=0)).hex())
         (("Mine", "px"), {f"k{i}": 1 for i in range(31)}, "at most 30 parameters, got 31"),
     ],
 )
-def test_what_is_not_an_expression_is_refused_before_anything_is_compiled(arguments, parameters, said):
+def test_pixel_op_rejects_invalid_expressions(arguments, parameters, said):
     with pytest.raises(ValueError, match=f"^cuaug.PixelOp: .*{said}"):
         T.PixelOp(*arguments, **parameters)
 
 
-def test_a_parameter_is_a_finite_number():
+def test_pixel_op_rejects_nonfinite_parameters():
     for value in (float("nan"), True, [1, float("inf")]):
         with pytest.raises(TypeError, match=r"^cuaug.PixelOp: k must be a finite number"):
             T.PixelOp("Mine", "px * k", k=value)
 
 
-def test_thirty_parameters_are_thirty_parameters():
+def test_pixel_op_takes_thirty_parameters():
     names = [f"k{i}" for i in range(_user_ops.MOST_PARAMETERS)]
     values = {name: 2.0**-i for i, name in enumerate(names)}
     result = T.PixelOp("Sum", " + ".join(f"({i} + 1) * {name}" for i, name in enumerate(names)), **values)
@@ -275,7 +275,7 @@ def test_thirty_parameters_are_thirty_parameters():
 
 
 @pytest.mark.parametrize("name", ["red", "green", "blue", "rgb(u, u, u)", "luma(px)"])
-def test_colours_are_of_images_that_have_them(name):
+def test_pixel_op_color_names_need_color_images(name):
     for count in (1, 2, 5):
         with pytest.raises(ValueError, match=f"Mine: images must have 3 or 4 channels for {name[:3]}.*, got {count}"):
             T.PixelOp("Mine", name)(noise((1, 4, 4, count)))
@@ -291,7 +291,7 @@ def test_colours_are_of_images_that_have_them(name):
         ("px + 2k", r"expected ';'"),
     ],
 )
-def test_what_does_not_compile_shows_the_line_and_the_compiler_s_word(expression, said):
+def test_pixel_op_compile_error_shows_line(expression, said):
     if "g++" not in _compiler.command()[0] and "Free Software" not in _compiler._version(_compiler.command()[0]):
         pytest.skip("the words are GCC's")
     aug = T.Compose([T.RandomInvert(), T.PixelOp("Fine", "1 - px"), T.PixelOp("Mine", expression, k=0.5)])
@@ -323,7 +323,7 @@ def counting_compiler(folder):
     return str(script), lambda: len(notes.read_text().split()) if notes.exists() else 0
 
 
-def test_a_second_process_compiles_nothing_and_another_text_is_compiled(tmp_path):
+def test_pixel_op_compiled_once_for_processes(tmp_path):
     script, count = counting_compiler(tmp_path)
     where = {"CXX": script, "XDG_CACHE_HOME": str(tmp_path / "cache")}
     for _ in range(2):
@@ -337,7 +337,7 @@ def test_a_second_process_compiles_nothing_and_another_text_is_compiled(tmp_path
     assert (tmp_path / "cache" / "cuaug").stat().st_mode & 0o777 == 0o700
 
 
-def test_processes_that_compile_at_once_all_get_it(tmp_path):
+def test_pixel_op_concurrent_processes_compile(tmp_path):
     script, count = counting_compiler(tmp_path)
     children = [started(PROGRAM, CXX=script, XDG_CACHE_HOME=str(tmp_path)) for _ in range(5)]
     assert [ended(child)[0] for child in children] == [HALVED] * 5
@@ -346,7 +346,7 @@ def test_processes_that_compile_at_once_all_get_it(tmp_path):
     assert left.suffix == ".so"
 
 
-def test_threads_compile_an_op_once(tmp_path, monkeypatch):
+def test_pixel_op_threads_compile_once(tmp_path, monkeypatch):
     script, count = counting_compiler(tmp_path)
     monkeypatch.setenv("CXX", script)
     op, gate = T.PixelOp("Threads", "px * 0.125 + 0.5"), threading.Barrier(6)
@@ -363,7 +363,7 @@ def test_threads_compile_an_op_once(tmp_path, monkeypatch):
         assert_equal(result, noise(SHAPE, "float32") * np.float32(0.125) + np.float32(0.5), tolerance=EXACT)
 
 
-def test_without_a_compiler_an_error_says_what_to_install(tmp_path):
+def test_pixel_op_without_compiler_names_repair(tmp_path):
     program = PROGRAM.replace(
         "print(", "import pytest\nfrom cuaug import BackendError\nwith pytest.raises(BackendError) as e: ("
     )
@@ -377,7 +377,7 @@ def test_without_a_compiler_an_error_says_what_to_install(tmp_path):
         assert said in printed, printed
 
 
-def test_everything_else_runs_without_a_compiler(tmp_path):
+def test_pixel_op_missing_compiler_breaks_nothing_else(tmp_path):
     program = """
 import numpy as np
 from cuaug import transforms as T
@@ -389,7 +389,7 @@ print(aug(np.zeros((1, 2, 2, 3), np.uint8)).min())
 
 
 @pytest.mark.parametrize("state", ["missing home", "a file", "open to others"])
-def test_a_folder_that_will_not_do_is_not_used(state, tmp_path):
+def test_pixel_op_cache_folder_must_be_private(state, tmp_path):
     cache = tmp_path / "cache"
     if state == "a file":
         cache.write_text("")
@@ -403,7 +403,7 @@ def test_a_folder_that_will_not_do_is_not_used(state, tmp_path):
     assert not list(tmp_path.glob("cuaug-*"))  # the process's own is gone with it
 
 
-def test_every_instruction_set_s_ops_agree(tmp_path):
+def test_pixel_op_instruction_sets_agree(tmp_path):
     from cuaug import _native as native
 
     program = """
@@ -425,7 +425,7 @@ sys.stdout.buffer.write(T.PixelOp("Long", "pow(px, 1.5) * (1 - 0.3 * r2) + 0.1 *
     assert len(list((tmp_path / "cuaug").iterdir())) == len(native.instruction_sets())
 
 
-def test_what_a_text_names_is_all_that_its_struct_takes():
+def test_pixel_op_struct_has_named_parameters_only():
     op = _user_ops.validated("Mine", "px * (1 - k2 * r2)", ["k2"])
     assert op.struct.startswith("Mine_")
     assert "scope.px()" in op.text
@@ -436,7 +436,7 @@ def test_what_a_text_names_is_all_that_its_struct_takes():
     assert op.struct != other.struct
 
 
-def test_a_complaint_is_about_the_op_that_the_log_is_about():
+def test_pixel_op_error_names_the_failing_op():
     first, second = (_user_ops.validated(name, "px", []) for name in ("First", "Second"))
     structs = [_user_ops.register(op) for op in (first, second)]
     log = f'Chain<{first.struct}, {second.struct}>\n{second.struct}(1): error: identifier "k" is undefined\n'

@@ -53,7 +53,7 @@ def chosen_of(params):
 
 @every_home
 @pytest.mark.parametrize("name", CHOICES)
-def test_a_choice_is_what_each_sample_s_function_makes(home, name):
+def test_random_choice_equals_chosen_function(home, name):
     entries, images = CHOICES[name], noise((40, 33, 47, 3))
     aug = T.Compose([T.RandomChoice([transform for transform, _ in entries])], seed=3)
     own = put(images, home)
@@ -69,7 +69,7 @@ def test_a_choice_is_what_each_sample_s_function_makes(home, name):
 
 @every_home
 @pytest.mark.parametrize("transform", [T.GaussianNoise(sigma=0.1), T.RandomMask(0.3)], ids=["noise", "mask"])
-def test_what_looks_at_its_place_does_so_on_its_own_canvas(home, transform):
+def test_random_choice_positions_are_of_own_canvas(home, transform):
     """Though others, which it leaves alone, get a larger one."""
     images = put(noise((40, 33, 47, 3), "float32"), home)
     made = {}
@@ -100,7 +100,7 @@ def looked_at(images, look, home, dtype):
 @pytest.mark.parametrize("look", LOOKS)
 @pytest.mark.parametrize("size", SIZES, ids=str)
 @pytest.mark.parametrize("channels", [1, 2, 3, 4, 6])
-def test_sharpened_and_equalized_samples_are_those_of_the_functions(home, look, size, channels):
+def test_random_choice_sharpen_equalize_equal_functions(home, look, size, channels):
     """Beside others that are turned by a resample of each kind."""
     images, functions = noise((*size, channels)), {"equalize": cuaug.equalize}
     functions["sharpen"] = lambda one, layout: cuaug.adjust_sharpness(one, 2.0, layout=layout)
@@ -118,7 +118,7 @@ def test_sharpened_and_equalized_samples_are_those_of_the_functions(home, look, 
 
 @every_home
 @pytest.mark.parametrize("dtype", ["uint16", "int16", "float16", "float32", "float64"])
-def test_wider_images_are_sharpened_beside_others(home, dtype):
+def test_random_choice_sharpen_of_wide_dtypes(home, dtype):
     images = noise((2, 70, 133, 3), dtype)
     given = put(images, home, dtype)
     turned = T.RandomRotation(30, interpolation="bilinear")
@@ -130,7 +130,7 @@ def test_wider_images_are_sharpened_beside_others(home, dtype):
 
 
 @every_home
-def test_samples_that_are_not_sharpened_stay_beyond_the_range(home):
+def test_random_adjust_sharpness_unselected_unchanged(home):
     images = put(np.array([[[3.0], [-2.0]], [[np.nan], [0.5]]], np.float32)[None], home)
     for aug in (
         T.RandomAdjustSharpness(2.0, 0.0),
@@ -142,7 +142,7 @@ def test_samples_that_are_not_sharpened_stay_beyond_the_range(home):
 
 
 @every_home
-def test_a_crop_keeps_its_own_edge_beside_others_that_are_turned(home):
+def test_random_choice_crop_keeps_its_edge(home):
     images = put(np.full((40, 24, 24, 3), 200, np.uint8), home)
     crop = T.RandomResizedCrop(24, antialias=False)
     for other in (T.RandomRotation(30, interpolation="bilinear"), T.RandomAffine(20, interpolation="bilinear")):

@@ -118,7 +118,7 @@ def batches(monkeypatch):
 @every_home
 @every_recipe
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
-def test_each_image_comes_out_as_alone(home, name, dtype, batches):
+def test_ragged_images_equal_single_images(home, name, dtype, batches):
     transforms, sizes, count = RECIPES[name]
     aug, given = T.Compose(transforms, seed=5), mixed(home, sizes, dtype)
     made = aug(given, step=4, ids=7)
@@ -132,7 +132,7 @@ def test_each_image_comes_out_as_alone(home, name, dtype, batches):
 
 @every_home
 @pytest.mark.parametrize("channels", [1, 2, 4, 7])
-def test_images_of_any_channels(home, channels, batches):
+def test_ragged_any_number_of_channels(home, channels, batches):
     aug, layout = T.Compose([T.RandomCrop(12), CROP, *FLIPS], seed=1), "CHW" if home[0] == "torch" else "HWC"
     given = mixed(home, LARGE, channels=channels)
     made = aug(given, step=0, layout=layout)
@@ -142,7 +142,7 @@ def test_images_of_any_channels(home, channels, batches):
 
 
 @every_home
-def test_what_follows_the_images_follows_each(home, batches):
+def test_ragged_targets_follow_images(home, batches):
     aug = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3)
     sizes = LARGE
     sample = {
@@ -168,7 +168,7 @@ def test_what_follows_the_images_follows_each(home, batches):
 @every_home
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "int64"])
 @pytest.mark.parametrize("several", [False, True])
-def test_masks_of_different_sizes_go_together(home, dtype, several, monkeypatch):
+def test_ragged_masks_of_different_sizes_go_together(home, dtype, several, monkeypatch):
     if home[0] == "jax" and dtype == "int64":
         pytest.skip("JAX holds 64-bit numbers only with jax_enable_x64")
     aug, given = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), mixed(home, LARGE)
@@ -183,7 +183,7 @@ def test_masks_of_different_sizes_go_together(home, dtype, several, monkeypatch)
         assert_equal(made[i], aug(given[i], masks[i], step=1, ids=i)[1])
 
 
-def test_masks_of_several_kinds_go_one_by_one():
+def test_ragged_masks_of_several_dtypes_go_one_by_one():
     aug, given = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), mixed(("numpy", "cpu"), LARGE)
     masks = [noise(size, "uint8" if i else "int32", seed=i) for i, size in enumerate(LARGE)]
     made = aug(given, masks, step=1)[1]
@@ -195,7 +195,7 @@ def test_masks_of_several_kinds_go_one_by_one():
         aug(given, np.zeros((len(masks), 30, 30), np.uint8))
 
 
-def test_batches_of_several_kinds_go_back_to_their_places(batches):
+def test_ragged_batches_of_several_dtypes_keep_order(batches):
     """Of two dtypes, beside one another, with what follows them."""
     rng = np.random.default_rng(0)
     given = [noise((*size, 3), dtype, seed=i) for i, size in enumerate(LARGE) for dtype in ("uint8", "float32")]
@@ -210,7 +210,7 @@ def test_batches_of_several_kinds_go_back_to_their_places(batches):
         assert_equal(made["keypoints"][i], alone["keypoints"])
 
 
-def test_one_image_and_images_of_one_size_are_a_batch(batches):
+def test_ragged_equal_sizes_are_a_batch(batches):
     aug = T.Compose([CROP], seed=3)
     for count in (1, 3):
         made = aug([noise((9, 8, 3), seed=i) for i in range(count)], step=0)
@@ -218,7 +218,7 @@ def test_one_image_and_images_of_one_size_are_a_batch(batches):
     assert batches == [1, 3]
 
 
-def test_the_list_is_read_where_it_lies():
+def test_ragged_images_are_read_in_place():
     aug, given = T.Compose([CROP, *FLIPS, *NORMALIZED], seed=3), mixed(("torch", "cpu"), SIZES)
     before = [image.clone() for image in given]
     made = aug(given)
@@ -226,7 +226,7 @@ def test_the_list_is_read_where_it_lies():
     assert len({own.untyped_storage().data_ptr() for own in made}) == 1  # parts of one batch
 
 
-def test_new_sizes_need_no_new_plan(monkeypatch):
+def test_ragged_new_sizes_need_no_new_plan(monkeypatch):
     aug = T.Compose([CROP, *FLIPS, JITTER], seed=3)
     aug(mixed(("numpy", "cpu"), SIZES))
     monkeypatch.setattr(PlanCache, "new_plan", lambda *_: pytest.fail("a plan was written"))
@@ -234,7 +234,7 @@ def test_new_sizes_need_no_new_plan(monkeypatch):
     aug(mixed(("numpy", "cpu"), LARGE))
 
 
-def test_sizes_are_forgotten_at_last(monkeypatch):
+def test_ragged_sizes_are_evicted(monkeypatch):
     monkeypatch.setattr("cuaug._fusion.ragged._MAX_SIZES", 4)
     aug, given = T.Compose([CROP], seed=3), mixed(("numpy", "cpu"), SIZES)
     first, second = aug(given, step=0), aug(given, step=0)
@@ -242,7 +242,7 @@ def test_sizes_are_forgotten_at_last(monkeypatch):
     assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
 
 
-def test_a_size_that_two_images_have_by_chance_is_not_the_recipe_s():
+def test_ragged_equal_size_by_chance_is_not_the_recipe_s():
     """What all sizes become is found by a size that is like the first in nothing."""
     image = _images.placeholder((1, 40, 60, 3), "uint8")
 
@@ -254,17 +254,17 @@ def test_a_size_that_two_images_have_by_chance_is_not_the_recipe_s():
     assert leading(T.Resize(12), T.RandomHorizontalFlip()) == 0
 
 
-def test_samples_are_mixed_in_batches_only():
+def test_ragged_rejects_mixing():
     with pytest.raises(ValueError, match=r"^cuaug.Compose: images must have one shape where samples are mixed \(Mixup"):
         T.Compose([CROP, T.MixUp()])(mixed(("numpy", "cpu"), SIZES), labels=np.eye(len(SIZES)))
 
 
-def test_an_image_that_is_too_small_is_an_error():
+def test_ragged_small_image_is_an_error():
     with pytest.raises(ValueError, match=r"RandomCrop: size must fit into the image, which is \(1, 1\) here"):
         T.Compose([T.RandomCrop(12)])(mixed(("numpy", "cpu"), [*LARGE, (1, 1)]))
 
 
-def test_a_plan_says_how_a_list_is_taken():
+def test_ragged_plan_says_how_it_is_run():
     aug = T.Compose([T.RandomResizedCrop(224), T.RandomHorizontalFlip(), *NORMALIZED])
     plan = aug.plan(mixed(("numpy", "cpu"), LARGE))
     assert str(plan).startswith("ragged, 5 images at once: 2 passes, 3 launches, ")
@@ -276,7 +276,7 @@ def test_a_plan_says_how_a_list_is_taken():
     assert str(aug.plan([noise((9, 8, 3))])).startswith("1 image at once: ")
 
 
-def test_what_a_size_that_nobody_gave_is_refused_for_is_no_error():
+def test_ragged_invalid_probe_size_is_no_error():
     aug = T.Compose([T.RandomApply([T.CenterCrop(32)], 0.5), *FLIPS], seed=0)
     given = [noise((32, 32, 3), "uint8"), noise((32, 32, 3), "float32"), noise((32, 32, 1), "uint8")]
     made = aug({"images": given}, step=1)["images"]
@@ -284,7 +284,7 @@ def test_what_a_size_that_nobody_gave_is_refused_for_is_no_error():
         assert_equal(made[i], aug(given[i], step=1, ids=i))
 
 
-def test_masks_of_several_libraries_stay_in_theirs():
+def test_ragged_masks_keep_their_libraries():
     aug, given = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), mixed(("numpy", "cpu"), LARGE)
     masks = [noise(size, "uint8", seed=i) for i, size in enumerate(LARGE)]
     masks[1] = torch.from_numpy(masks[1])
@@ -295,11 +295,11 @@ def test_masks_of_several_libraries_stay_in_theirs():
 
 @pytest.mark.parametrize("ids", [[1, 2, 3, 4, 5], [[1, 2, 3]], [1, 2], np.array(3)], ids=str)
 @pytest.mark.parametrize("recipe", [[T.RandomResizedCrop(20)], FLIPS], ids=["one batch", "several"])
-def test_ids_are_one_for_each_image(ids, recipe):
+def test_ragged_ids_are_one_per_image(ids, recipe):
     with pytest.raises(ValueError, match="ids must be 3 integers"):
         T.Compose(recipe)(mixed(("numpy", "cpu"), LARGE[:3]), ids=ids)
 
 
-def test_an_empty_list_among_targets_is_named():
+def test_ragged_names_empty_target_list():
     with pytest.raises(ValueError, match="images must be at least one, got an empty list"):
         T.Compose(FLIPS)({"images": []})

@@ -51,7 +51,7 @@ def marked(sample, size=(7, 9)):
 # By place.
 
 
-def test_an_array_is_images():
+def test_structure_array_is_images():
     assert found(zeros(4, 3, 8, 8)) == [("images", (4, 3, 8, 8), ((),))]
     assert find(zeros(4, 3, 8, 8)).samples == 4
     assert find(zeros(4, 2, 3, 8, 8)).samples == 4
@@ -61,7 +61,7 @@ def test_an_array_is_images():
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
-def test_arrays_of_every_library_are_found(library):
+def test_structure_every_library(library):
     images, labels = put(zeros(4, 3, 8, 8), (library, "cpu")), put(zeros(4), (library, "cpu"))
     targets = find([images, {"labels": labels}])
     assert [target.value is given for target, given in zip(targets.targets, (images, labels), strict=True)] == [
@@ -69,7 +69,7 @@ def test_arrays_of_every_library_are_found(library):
     ] * 2
 
 
-def test_a_list_of_single_images_is_a_ragged_batch():
+def test_structure_list_of_images_is_ragged():
     ragged = [zeros(3, 8, 8), zeros(3, 9, 4)]
     assert found(ragged) == [("images", [(3, 8, 8), (3, 9, 4)], ((),))]
     assert find(tuple(ragged)).samples == 2
@@ -80,7 +80,7 @@ def test_a_list_of_single_images_is_a_ragged_batch():
 
 
 @pytest.mark.parametrize("container", [list, tuple, lambda pair: Pair(*pair)])
-def test_a_batch_and_its_labels(container):
+def test_structure_batch_and_labels(container):
     for labels in (zeros(4), zeros(4, 10), ["a", "b", "c", "d"]):
         sample = container([zeros(4, 3, 8, 8), labels])
         (images, of_labels) = find(sample).targets
@@ -91,20 +91,20 @@ def test_a_batch_and_its_labels(container):
     assert type(back) is type(sample)
 
 
-def test_one_image_and_its_label():
+def test_structure_image_and_label():
     sample = (zeros(3, 8, 8), 7)
     assert found(sample) == [("images", (3, 8, 8), ((0,),)), ("labels", [7], ((1,),))]
     assert marked(sample) == ("IMAGES", "LABELS")
     assert found((zeros(3, 8, 8), zeros(10)))[1] == ("labels", [(10,)], ((1,),))
 
 
-def test_ragged_images_and_labels():
+def test_structure_ragged_images_and_labels():
     sample = ([zeros(3, 8, 8), zeros(3, 9, 4)], [1, 2])
     assert [kind for kind, _, _ in found(sample)] == ["images", "labels"]
     assert marked(sample) == (["IMAGES"] * 2, ["LABELS"] * 2)
 
 
-def test_a_dataset_that_was_not_collated():
+def test_structure_uncollated_dataset():
     sample = [(zeros(3, 8, 8), 1), (zeros(3, 9, 4), 2)]
     assert found(sample) == [
         ("images", [(3, 8, 8), (3, 9, 4)], ((0, 0), (1, 0))),
@@ -113,7 +113,7 @@ def test_a_dataset_that_was_not_collated():
     assert marked(sample) == [("IMAGES", "LABELS")] * 2
 
 
-def test_what_else_a_loader_yields_stays():
+def test_structure_other_values_stay():
     index, name = zeros(4), object()
     back = marked([zeros(4, 3, 8, 8), zeros(4), index, name, None])
     assert back[:2] == ["IMAGES", "LABELS"]
@@ -124,7 +124,7 @@ def test_what_else_a_loader_yields_stays():
 # By name.
 
 
-def test_names():
+def test_structure_names():
     sample = {
         "image": zeros(4, 3, 8, 8), "masks": zeros(4, 8, 8), "bboxes": zeros(4, 5, 4), "valid": zeros(4, 5),
         "keypoints": zeros(4, 17, 3), "label": zeros(4), "id": zeros(4), 5: zeros(4, 3, 8, 8),
@@ -139,7 +139,7 @@ def test_names():
     assert back[5] is sample[5]
 
 
-def test_a_namedtuple_has_names():
+def test_structure_namedtuple():
     sample = Batch(zeros(4, 3, 8, 8), zeros(4), [1, 2, 3, 4])
     assert found(sample) == [("images", (4, 3, 8, 8), (("images",),)), ("labels", [1, 2, 3, 4], (("labels",),))]
     back = marked(sample)
@@ -147,7 +147,7 @@ def test_a_namedtuple_has_names():
     assert back == Batch("IMAGES", sample.index, ["LABELS"] * 4)
 
 
-def test_names_at_any_depth_and_the_rest_is_the_same_object():
+def test_structure_nested_names():
     rest = {"deep": [object()]}
     sample = {"batch": [{"images": zeros(4, 3, 8, 8)}, "text"], "rest": rest}
     back = marked(sample)
@@ -156,12 +156,12 @@ def test_names_at_any_depth_and_the_rest_is_the_same_object():
     assert not isinstance(sample["batch"][0]["images"], str)
 
 
-def test_a_dict_of_masks_is_masks():
+def test_structure_dict_of_masks():
     sample = {"images": zeros(4, 3, 8, 8), "masks": {"road": zeros(4, 8, 8), "lane": [zeros(8, 8)] * 4}}
     assert marked(sample)["masks"] == {"road": "MASKS", "lane": ["MASKS"] * 4}
 
 
-def test_containers_keep_their_type():
+def test_structure_containers_keep_their_type():
     ordered = collections.OrderedDict(images=zeros(4, 3, 8, 8))
     assert type(marked(ordered)) is collections.OrderedDict
     default = collections.defaultdict(int, images=zeros(4, 3, 8, 8))
@@ -169,13 +169,13 @@ def test_containers_keep_their_type():
     assert marked(types.MappingProxyType({"images": zeros(4, 3, 8, 8)})) == {"images": "IMAGES"}
 
 
-def test_two_batches_of_one_length_are_both_images():
+def test_structure_two_batches_are_both_images():
     sample = {"left": {"images": zeros(4, 3, 8, 8)}, "right": {"images": zeros(4, 3, 8, 8)}}
     assert [path for _, _, path in found(sample)] == [(("left", "images"),), (("right", "images"),)]
     assert found(({"image": zeros(4, 3, 8, 8)}, {"image": zeros(4, 3, 8, 8)}))[1][2] == ((1, "image"),)
 
 
-def test_one_image_with_targets():
+def test_structure_image_with_targets():
     sample = {
         "image": zeros(8, 8, 3),
         "mask": zeros(8, 8),
@@ -195,7 +195,7 @@ def test_one_image_with_targets():
     }  # fmt: skip
 
 
-def test_one_image_with_several_masks():
+def test_structure_image_with_several_masks():
     sample = {"image": zeros(8, 8, 3), "masks": [zeros(8, 8), zeros(8, 8)]}
     assert [path for kind, _, path in found(sample) if kind == "masks"] == [(("masks", 0),), (("masks", 1),)]
     assert marked(sample)["masks"] == ["MASKS"] * 2
@@ -208,7 +208,7 @@ def detection():
     return images, targets
 
 
-def test_a_dict_for_each_image():
+def test_structure_dict_per_image():
     images, targets = detection()
     assert found((images, targets)) == [
         ("images", [(3, 8, 8), (3, 9, 4), (3, 8, 8)], ((0,),)),
@@ -221,7 +221,7 @@ def test_a_dict_for_each_image():
     assert back[1] == [{"boxes": "BOXES", "labels": "LABELS", "masks": "MASKS", "image_id": n} for n in (2, 0, 5)]
 
 
-def test_a_list_of_dicts_is_one_per_sample():
+def test_structure_list_of_dicts():
     sample = [{"image": zeros(3, 8, 8), "boxes": zeros(n, 4)} for n in (1, 2)]
     assert found(sample)[0] == ("images", [(3, 8, 8)] * 2, ((0, "image"), (1, "image")))
     assert marked(sample) == [{"image": "IMAGES", "boxes": "BOXES"}] * 2
@@ -229,7 +229,7 @@ def test_a_list_of_dicts_is_one_per_sample():
     assert dense[1]["image"].shape == (3, 5, 5)
 
 
-def test_the_mask_of_boxes_goes_beside_them():
+def test_structure_box_mask_goes_beside_boxes():
     images, targets = detection()
     kept = [np.ones(len(target["boxes"]), bool) for target in targets]
     back = find((images, targets)).rebuild({"valid": [kept]}, (8, 8))
@@ -243,14 +243,14 @@ def test_the_mask_of_boxes_goes_beside_them():
     assert find(sample).rebuild({"valid": ["mask"]}, (8, 8))["valid"] == "mask"
 
 
-def test_the_mask_of_boxes_in_no_dict_has_no_place(tv):
+def test_structure_box_mask_without_dict_is_rejected(tv):
     boxes = tv.BoundingBoxes(torch.zeros(5, 4), format="XYXY", canvas_size=(8, 8))
     sample = (tv.Image(torch.zeros(3, 8, 8)), boxes)
     back = find(sample).rebuild({"valid": [["mask"]]}, (8, 8))
     assert [own is given for own, given in zip(back, sample, strict=True)] == [True, True]
 
 
-def test_a_mask_with_a_field_of_its_own_goes_there():
+def test_structure_box_mask_with_own_field():
     Target = collections.namedtuple("Target", "images boxes valid")
     sample = Target(zeros(2, 3, 8, 8), zeros(2, 5, 4), zeros(2, 5))
     assert find(sample).rebuild({"valid": ["mask"]}, (8, 8)).valid == "mask"
@@ -258,7 +258,7 @@ def test_a_mask_with_a_field_of_its_own_goes_there():
     assert find(without).rebuild({"valid": ["mask"]}, (8, 8)).labels["valid"] == "mask"
 
 
-def test_no_samples():
+def test_structure_no_samples():
     sample = {"images": zeros(0, 3, 8, 8), "masks": zeros(0, 8, 8), "boxes": [], "labels": zeros(0)}
     assert find(sample).samples == 0
     assert found(sample)[1:] == [
@@ -270,7 +270,7 @@ def test_no_samples():
     assert find({"images": []}).samples == 0
 
 
-def test_lists_may_take_the_place_of_arrays():
+def test_structure_lists_in_place_of_arrays():
     compacted = [zeros(2, 4), zeros(0, 4)]
     back = find({"images": zeros(2, 3, 8, 8), "boxes": zeros(2, 5, 4)}).rebuild({"boxes": [compacted]}, (8, 8))
     assert back["boxes"] == compacted
@@ -332,7 +332,7 @@ def moved(sample, size):
     return targets.rebuild({kind: [plus(target.value) for target in targets.of(kind)] for kind in kinds}, size)
 
 
-def test_tv_tensors_come_back_as_tv_tensors(tv):
+def test_structure_tv_tensors(tv):
     sample = {
         "anything": tv.Image(torch.zeros(3, 8, 8)),
         "at": [tv.Mask(torch.zeros(8, 8)), torch.zeros(3)],
@@ -353,7 +353,7 @@ def test_tv_tensors_come_back_as_tv_tensors(tv):
     assert back["at"][1] is sample["at"][1]
 
 
-def test_a_batch_of_tv_tensors(tv):
+def test_structure_tv_tensors_batch(tv):
     boxes = [tv.BoundingBoxes(torch.zeros(n, 4), format="XYXY", canvas_size=(8, 8)) for n in (2, 1)]
     sample = (tv.Image(torch.zeros(2, 3, 8, 8)), [{"boxes": own, "labels": torch.zeros(len(own))} for own in boxes])
     back = moved(sample, [(5, 6), (7, 8)])
@@ -368,20 +368,20 @@ def test_a_batch_of_tv_tensors(tv):
     assert dense.shape == (2, 3, 4, 4)
 
 
-def test_the_mask_of_bounding_boxes_is_a_plain_tensor(tv):
+def test_structure_tv_tensors_box_mask_is_plain(tv):
     sample = {"image": tv.Image(torch.zeros(3, 8, 8)),
               "boxes": tv.BoundingBoxes(torch.zeros(2, 4), format="XYXY", canvas_size=(8, 8))}  # fmt: skip
     back = find(sample).rebuild({"valid": [[torch.ones(2, dtype=torch.bool)]]}, (8, 8))
     assert type(back["valid"]) is torch.Tensor
 
 
-def test_one_typed_image_and_its_label(tv):
+def test_structure_tv_tensors_image_and_label(tv):
     assert [target.kind for target in find((tv.Image(torch.zeros(3, 8, 8)), 5)).targets] == ["images", "labels"]
     kinds = [target.kind for target in find((tv.Image(torch.zeros(3, 8, 8)), tv.Mask(torch.zeros(8, 8)))).targets]
     assert kinds == ["images", "masks"]
 
 
-def test_a_video_is_one_sample_with_frames(tv):
+def test_structure_tv_tensors_video(tv):
     target = find(tv.Video(torch.zeros(5, 3, 8, 8))).targets[0]
     assert (tuple(target.value.shape), target.layout) == ((1, 5, 3, 8, 8), "NTCHW")
     back = moved({"clip": tv.Video(torch.zeros(5, 3, 8, 8))}, (8, 8))["clip"]
@@ -389,7 +389,7 @@ def test_a_video_is_one_sample_with_frames(tv):
     assert find(tv.Video(torch.zeros(2, 5, 3, 8, 8))).samples == 2
 
 
-def test_names_against_types(tv):
+def test_structure_tv_tensors_names_against_types(tv):
     with pytest.raises(ValueError, match=r"Mask at \['image'\] could be images or masks: use another key"):
         find({"image": tv.Mask(torch.zeros(3, 8, 8))})
     boxes = [tv.BoundingBoxes(torch.zeros(2, 4), format=name, canvas_size=(8, 8)) for name in ("XYXY", "XYWH")]
@@ -397,7 +397,7 @@ def test_names_against_types(tv):
         find({"images": torch.zeros(2, 3, 8, 8), "boxes": boxes})
 
 
-def test_torchvision_is_not_imported():
+def test_structure_does_not_import_torchvision():
     find({"images": zeros(2, 3, 8, 8)})
     assert "torchvision" not in sys.modules or sys.modules["torchvision"].__file__
 
@@ -413,7 +413,7 @@ def shifted(sample, boxes=_boxes.Boxes(), keypoints=_keypoints.Keypoints(), by=2
     return targets.rebuild(_targets.transform_targets(targets, M, (8, 10), boxes, keypoints), (8, 10))
 
 
-def test_detection_targets_follow():
+def test_structure_detection_targets_follow():
     boxes = [np.array([(0.0, 0, 4, 4), (9, 0, 12, 4)]), np.zeros((0, 4)), np.array([(5.0, 0, 6, 4), (1, 1, 3, 5)])]
     targets = [{"boxes": own, "labels": np.arange(len(own)), "n": len(own)} for own in boxes]
     images = [zeros(3, 8, 10)] * 3
@@ -430,7 +430,7 @@ def test_detection_targets_follow():
 
 
 @pytest.mark.parametrize("compact", [False, True])
-def test_a_padded_batch_follows(compact):
+def test_structure_padded_batch_follows(compact):
     boxes = np.array([[(0.0, 0, 4, 4), (1, 1, 2, 2)], [(0, 0, 4, 4), (8, 0, 9, 9)]])
     valid, classes = np.array([[True, False], [True, True]]), np.array([[5, 0], [6, 7]])
     sample = {"images": zeros(2, 3, 8, 10), "boxes": boxes, "valid": valid, "labels": classes, "a": {"label": [1, 2]}}
@@ -442,7 +442,7 @@ def test_a_padded_batch_follows(compact):
     assert back["a"]["label"] == [1, 2]
 
 
-def test_labels_of_no_boxes_or_of_either_of_two_stay():
+def test_structure_labels_without_boxes_stay():
     compact, labels = _boxes.Boxes(compact=True), np.array([[1], [2]])
     sample = {"images": zeros(2, 3, 8, 10), "labels": labels}
     assert shifted(sample, compact)["labels"] is labels
@@ -454,7 +454,7 @@ def test_labels_of_no_boxes_or_of_either_of_two_stay():
     assert [own.tolist() for own in back["people"]["boxes"]] == [[], [[4, 0, 8, 4]]]
 
 
-def test_one_image_of_albumentations_follows():
+def test_structure_albumentations_sample_follows():
     sample = {"image": zeros(8, 10, 3), "bboxes": np.array([(9, 1, 10, 2), (1, 1, 2, 2)]), "labels": ["cat", "dog"],
               "keypoints": np.array([(1.0, 2, 2), (9, 2, 1)])}  # fmt: skip
     back = shifted(sample, _boxes.Boxes(compact=True))
@@ -463,7 +463,7 @@ def test_one_image_of_albumentations_follows():
     assert back["keypoints"].tolist() == [[3, 2, 2], [0, 0, 0]]
 
 
-def test_bounding_boxes_follow_in_their_own_format(tv):
+def test_structure_tv_tensors_boxes_keep_their_format(tv):
     boxes = tv.BoundingBoxes(torch.tensor([(0.0, 0, 4, 4)]), format="XYWH", canvas_size=(8, 9))
     points = tv.KeyPoints(torch.tensor([(1.0, 2)]), canvas_size=(8, 9))
     image, moved, marked = shifted((tv.Image(torch.zeros(3, 8, 9)), boxes, points))
@@ -506,7 +506,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("sample", "message"), REFUSED.values(), ids=REFUSED)
-def test_refused(sample, message):
+def test_structure_rejects_ambiguous_samples(sample, message):
     with pytest.raises((TypeError, ValueError), match=message):
         find(sample)
 
@@ -523,7 +523,7 @@ trees = st.recursive(
 
 
 @given(trees, trees)
-def test_whatever_surrounds_the_images_comes_back_equal(one, other):
+def test_structure_surroundings_come_back_equal(one, other):
     images = zeros(2, 3, 4, 4)
     for sample in ({"images": images, "x": one, "y": other}, [one, {"images": images}, other], (images, None, one)):
         back = find(sample).rebuild({"images": [images]}, (4, 4))

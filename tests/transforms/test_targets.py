@@ -113,7 +113,7 @@ def assert_boxes(actual, expected, home, dtype, tolerance):
 @pytest.mark.parametrize("format", ["XYXY", "XYWH", "CXCYWH"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("kind", ["affine", "perspective"])
-def test_boxes_are_the_clipped_bounds_of_their_corners(home, format, dtype, kind):
+def test_boxes_are_clipped_bounds_of_moved_corners(home, format, dtype, kind):
     M, given = maps(5, kind), formatted(some_boxes((5, 7)), format).astype(dtype)
     options = Boxes(format, min_area=400, min_visibility=0.6)
     moved = move_boxes(put(given, home), put(M.astype(dtype), home), OUT_SIZE, options)
@@ -125,7 +125,7 @@ def test_boxes_are_the_clipped_bounds_of_their_corners(home, format, dtype, kind
 @every_home
 @pytest.mark.parametrize("format", ["XYXY", "XYWH"])
 @pytest.mark.parametrize("dtype", ["int32", "int64", "int16"])
-def test_integer_boxes_have_their_edges_rounded(home, format, dtype):
+def test_boxes_integer_edges_are_rounded(home, format, dtype):
     M, given = maps(4), formatted(np.rint(some_boxes((4, 6))), format).astype(dtype)
     moved = move_boxes(put(given, home), put(M.astype("f4"), home), OUT_SIZE, Boxes(format, min_visibility=0.5))
     want = expected_boxes(given, M.astype("f4").astype(float), format, OUT_SIZE, 0, 0.5, whole=True)
@@ -133,7 +133,7 @@ def test_integer_boxes_have_their_edges_rounded(home, format, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-def test_half_precision_boxes_are_moved_in_float32(dtype):
+def test_boxes_half_precision_moves_in_float32(dtype):
     given = torch.tensor([[[10, 20, 30, 44.0]]], dtype=getattr(torch, dtype))
     moved, valid = move_boxes(given, torch.tensor([[[2.0, 0, 3], [0, 2, 0], [0, 0, 1]]]), (400, 400), Boxes())
     assert_equal(moved, torch.tensor([[[22.5, 39.5, 62.5, 87.5]]]).to(given.dtype))
@@ -141,7 +141,7 @@ def test_half_precision_boxes_are_moved_in_float32(dtype):
 
 
 @every_home
-def test_ragged_boxes_are_dense_ones_one_by_one(home):
+def test_boxes_ragged_equal_dense(home):
     M, lengths = maps(4).astype("f4"), [3, 0, 1, 5]
     given = [some_boxes((n,), seed=n).astype("f4") for n in lengths]
     options = Boxes(min_visibility=0.5)
@@ -155,7 +155,7 @@ def test_ragged_boxes_are_dense_ones_one_by_one(home):
 
 
 @every_home
-def test_every_sample_may_have_its_own_canvas(home):
+def test_boxes_canvas_per_sample(home):
     M, sizes = maps(3).astype("f4"), np.array([(160, 240), (50, 300), (200, 40)])
     given = some_boxes((3, 4)).astype("f4")
     want = [expected_boxes(given[i : i + 1], M[i : i + 1].astype(float), out_size=tuple(sizes[i])) for i in range(3)]
@@ -169,7 +169,7 @@ def test_every_sample_may_have_its_own_canvas(home):
 
 
 @pytest.mark.parametrize("kind", ["affine", "perspective"])
-def test_boxes_without_a_turn_are_kornias(kind):
+def test_boxes_unrotated_equal_kornia(kind):
     """kornia carries two corners, about which it must not turn, and leaves half a pixel to its caller."""
     bbox = pytest.importorskip("kornia.geometry.bbox")
     M = np.stack([np.diag([-1.3, 0.7, 1.0]), np.diag([0.6, -1.5, 1.0])])
@@ -193,7 +193,7 @@ def test_boxes_without_a_turn_are_kornias(kind):
         [(1, 0, -14), (0, 1, 3), (0, 0, 1)],  # the canvas cuts it
     ],
 )
-def test_boxes_stay_around_the_pixels_that_opencv_moves(M):
+def test_boxes_cover_pixels_that_opencv_moves(M):
     image = np.zeros((40, 40), np.uint8)
     image[5:9, 12:18] = 255
     M = np.array([M], np.float64)
@@ -208,7 +208,7 @@ edges = st.tuples(st.integers(0, 250), st.integers(0, 150), st.integers(1, 50), 
 
 
 @given(st.lists(edges, min_size=1, max_size=4), st.sampled_from(["XYXY", "XYWH", "CXCYWH"]))
-def test_identity_leaves_boxes_and_two_flips_do(boxes, format):
+def test_boxes_identity_and_double_flip(boxes, format):
     given = formatted([[(x, y, x + w, y + h) for x, y, w, h in boxes]], format)
     options = Boxes(format, min_visibility=1)
     moved, valid = move_boxes(given, EYE[None], SIZE, options)
@@ -220,7 +220,7 @@ def test_identity_leaves_boxes_and_two_flips_do(boxes, format):
 
 
 @given(edges, st.integers(0, 50), st.floats(0, 1), st.floats(0, 1))
-def test_what_is_in_a_box_and_in_sight_is_in_the_moved_box(box, seed, across, down):
+def test_boxes_contain_moved_points(box, seed, across, down):
     x, y, w, h = box
     M = maps(1, seed=seed)
     (px, py), (height, width) = carried([(x + across * w - 0.5, y + down * h - 0.5)], M[0])[0] + 0.5, OUT_SIZE
@@ -233,7 +233,7 @@ def test_what_is_in_a_box_and_in_sight_is_in_the_moved_box(box, seed, across, do
     assert 0 <= top <= bottom <= height
 
 
-def test_limits_are_met_by_what_equals_them():
+def test_boxes_limits_are_inclusive():
     given = np.array([[(0, 0, 10, 10), (-5, 0, 5, 10), (-5.01, 0, 4.99, 10)]])
     move = lambda **limits: move_boxes(given, EYE[None], SIZE, Boxes(**limits))[1].tolist()  # noqa: E731
     assert move(min_visibility=0.5) == [[True, True, False]]
@@ -244,7 +244,7 @@ def test_limits_are_met_by_what_equals_them():
 
 @every_home
 @pytest.mark.parametrize("ragged", [False, True], ids=["dense", "ragged"])
-def test_boxes_that_are_none_are_invalid_and_harmless(home, ragged):
+def test_boxes_invalid_stay_invalid(home, ragged):
     nan, inf = math.nan, math.inf
     rows = [(nan, 1, 2, 3), (1, 1, 5, inf), (4, 4, 4, 9), (9, 4, 4, 9), (0, 0, 0, 0), (1, 2, 3, 4)]
     given = put(np.array([rows], "f4"), home)
@@ -257,7 +257,7 @@ def test_boxes_that_are_none_are_invalid_and_harmless(home, ragged):
 
 
 @every_home
-def test_outside_is_invalid(home):
+def test_boxes_outside_are_invalid(home):
     given = put(np.array([[(-30, 5, -10, 9), (300, 5, 310, 9), (5, 200, 9, 230), (299, 199, 310, 230)]], "f4"), home)
     boxes, valid = move_boxes(given, put(EYE[None].astype("f4"), home), SIZE, Boxes())
     assert to_numpy(valid).tolist() == [[False, False, False, True]]
@@ -266,7 +266,7 @@ def test_outside_is_invalid(home):
 
 @every_home
 @pytest.mark.parametrize("sign", [1, -1])
-def test_beyond_the_horizon_is_invalid(home, sign):
+def test_boxes_beyond_horizon_are_invalid(home, sign):
     tilt = np.array([[1.0, 0, 0], [0, 1, 0], [-0.01, 0, 1]])  # the horizon is at x = 100
     given = np.array([[(10, 10, 40, 40), (80, 10, 120, 40), (150, 10, 190, 40)]], "f4")
     boxes, valid = move_boxes(put(given, home), put(sign * tilt[None].astype("f4"), home), SIZE, Boxes())
@@ -278,7 +278,7 @@ def test_beyond_the_horizon_is_invalid(home, sign):
 
 @pytest.mark.parametrize("axes", [(0, 1, 2), (1, 0, 2)], ids=["x", "y"])
 @pytest.mark.parametrize(("extent", "shown"), [(300, 0), (800, 1)])
-def test_the_middle_of_the_canvas_says_which_side_of_the_horizon_counts(axes, extent, shown):
+def test_boxes_horizon_side_is_that_of_canvas_center(axes, extent, shown):
     """x' = (400 - 3 x) / (1 - 0.01 x), y' about 50: beyond x = 100 x' is below 300, else above; the same for y."""
     M = np.array([[-3.0, 0, 400], [-0.5, 1, 50], [-0.01, 0, 1]])[np.ix_(axes, axes)]
     given = np.array([[(200, 0, 210, 10), (10, 0, 20, 10)]], float)
@@ -293,7 +293,7 @@ def test_the_middle_of_the_canvas_says_which_side_of_the_horizon_counts(axes, ex
 
 
 @pytest.mark.parametrize("ragged", [False, True], ids=["dense", "ragged"])
-def test_padding_stays_invalid(ragged):
+def test_boxes_padding_stays_invalid(ragged):
     given, mask = some_boxes((2, 3)) % 50 + (0, 0, 50, 50), np.array([[True, False, True], [False, True, True]])
     given[0, 2] = 0
     M = np.stack([EYE, EYE])
@@ -302,7 +302,7 @@ def test_padding_stays_invalid(ragged):
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
-def test_no_boxes_and_no_samples(library):
+def test_boxes_none_and_no_samples(library):
     home = (library, "cpu")
     none = put(np.zeros((0, 3, 3), "f4"), home)
     boxes, valid = move_boxes(put(np.zeros((0, 5, 4), "f4"), home), none, SIZE, Boxes())
@@ -326,7 +326,7 @@ def test_no_boxes_and_no_samples(library):
 
 @every_home
 @pytest.mark.parametrize("ragged", [False, True], ids=["dense", "ragged"])
-def test_compact_keeps_the_valid_and_what_goes_along(home, ragged, monkeypatch):
+def test_boxes_compact_keeps_valid_and_companions(home, ragged, monkeypatch):
     given, mask = some_boxes((3, 4)).astype("f4"), seeded("mask").random((3, 4)) < 0.5
     mask[1] = False
     classes, names = np.arange(12, dtype="i4").reshape(3, 4), [[f"{n}.{b}" for b in range(4)] for n in range(3)]
@@ -343,7 +343,7 @@ def test_compact_keeps_the_valid_and_what_goes_along(home, ragged, monkeypatch):
     assert _boxes.compact([], [], []) == [[], []]
 
 
-def test_labels_of_boxes_and_of_images_are_told_apart_by_their_shapes():
+def test_boxes_labels_are_told_from_image_labels():
     dense, ragged = np.zeros((2, 3, 4)), [np.zeros((3, 4)), np.zeros((1, 4))]
     assert _boxes.has_label_per_box(np.zeros((2, 3)), dense)
     assert _boxes.has_label_per_box(np.zeros((2, 3, 80)), dense)
@@ -411,7 +411,7 @@ def test_keypoints_move_swap_and_hide(home, dtype, visible, options):
 
 
 @every_home
-def test_ragged_keypoints_are_dense_ones_one_by_one(home):
+def test_keypoints_ragged_equal_dense(home):
     M, counts = maps(4).astype("f4"), [2, 0, 1, 3]
     M[2:] = M[:1] @ np.diag([1, np.sign(np.linalg.det(M[0, :2, :2])) * -1, 1]).astype("f4")  # mirrored, and not first
     given = [some_points((n, 7), seed=n).astype("f4") for n in counts]
@@ -423,7 +423,7 @@ def test_ragged_keypoints_are_dense_ones_one_by_one(home):
 
 
 @every_home
-def test_axes_of_instances_are_kept(home):
+def test_keypoints_instance_axes_are_kept(home):
     M, given = maps(3).astype("f4"), some_points((3, 2, 7)).astype("f4")
     moved = move_keypoints(put(given, home), put(M, home), OUT_SIZE, Keypoints(PAIRS))
     want = expected_points(given.reshape(6, 7, 3), np.repeat(M.astype(float), 2, 0), pairs=PAIRS).reshape(given.shape)
@@ -431,7 +431,7 @@ def test_axes_of_instances_are_kept(home):
 
 
 @every_home
-def test_keypoints_on_canvases_of_their_own(home):
+def test_keypoints_canvas_per_sample(home):
     M, sizes = maps(3).astype("f4"), [(160, 240), (80, 300), (150, 90)]
     given = some_points((3, 7)).astype("f4")
     want = [expected_points(given[i : i + 1], M[i : i + 1].astype(float), sizes[i], PAIRS) for i in range(3)]
@@ -440,7 +440,7 @@ def test_keypoints_on_canvases_of_their_own(home):
 
 
 @given(st.lists(st.tuples(st.integers(0, 299), st.integers(0, 199)), min_size=6, max_size=6), st.booleans())
-def test_identity_leaves_keypoints_and_two_flips_do(points, flip):
+def test_keypoints_identity_and_double_flip(points, flip):
     given, M = np.array([points], float), HFLIP if flip else EYE
     once = move_keypoints(given, M[None], SIZE, Keypoints(PAIRS))
     assert_equal(move_keypoints(once, M[None], SIZE, Keypoints(PAIRS)), given)
@@ -462,13 +462,13 @@ def test_identity_leaves_keypoints_and_two_flips_do(points, flip):
         (HFLIP @ np.array([[1.0, 0, 0], [0, 1, 0], [1e-3, 1e-3, 1]]), True),
     ],
 )
-def test_left_and_right_change_places_in_mirrors_alone(M, mirrored):
+def test_keypoints_swap_only_under_mirrors(M, mirrored):
     given = np.array([[(10, 10, 1), (10, 10, 2.0)]])
     moved = move_keypoints(given, M[None], (500, 500), Keypoints([(0, 1)], hide_outside=False))
     assert moved[0, :, 2].tolist() == ([2, 1] if mirrored else [1, 2])
 
 
-def test_keypoints_beyond_the_horizon_or_missing():
+def test_keypoints_beyond_horizon_or_missing():
     tilt = np.array([[[1.0, 0, 0], [0, 1, 0], [-0.01, 0, 1]]])
     given = np.array([[(50, 20), (100, 20), (150, 20), (math.nan, 3), (3, math.inf)]])
     assert_equal(move_keypoints(given, tilt, SIZE, Keypoints()), np.array([[(100, 40)] + [(math.nan,) * 2] * 4]))
@@ -481,7 +481,7 @@ def test_keypoints_beyond_the_horizon_or_missing():
 
 @every_home
 @pytest.mark.parametrize("dtype", ["int16", "int32", "int64"])
-def test_integer_keypoints_end_where_their_dtype_does(home, dtype):
+def test_keypoints_integers_saturate(home, dtype):
     M = np.array([[[1e9, 0, 0], [0, -1e9, 0], [0, 0, 1]]], "f4")
     most = 2**15 - 1 if dtype == "int16" else 2**30
     least = -(2**15) if dtype == "int16" else -(2**30)
@@ -489,7 +489,7 @@ def test_integer_keypoints_end_where_their_dtype_does(home, dtype):
     assert to_numpy(moved).tolist() == [[[most, least]]]
 
 
-def test_a_pixel_belongs_to_the_canvas_as_a_whole():
+def test_keypoints_pixel_belongs_to_canvas():
     edge = [(-0.5, 0), (-0.51, 0), (299.49, 0), (299.5, 0), (0, -0.5), (0, -0.51), (0, 199.49), (0, 199.5)]
     given = np.array([[(*point, 2) for point in edge]])
     moved = move_keypoints(given, EYE[None], SIZE, Keypoints())
@@ -501,7 +501,7 @@ def test_a_pixel_belongs_to_the_canvas_as_a_whole():
 
 @pytest.mark.parametrize("flip", ["horizontal_flip", "vertical_flip"])
 @pytest.mark.parametrize("format", ["XYXY", "XYWH", "CXCYWH"])
-def test_flips_are_torchvisions(flip, format):
+def test_boxes_keypoints_flips_equal_torchvision(flip, format):
     """The coordinates meant: edges for boxes, pixel centres for keypoints."""
     functional = pytest.importorskip("torchvision.transforms.v2.functional")
     theirs = pytest.importorskip("torchvision.tv_tensors").BoundingBoxFormat[format]
@@ -521,7 +521,7 @@ def targets(ragged):
 
 
 @pytest.mark.parametrize("ragged", [False, True], ids=["dense", "ragged"])
-def test_inputs_are_not_written(ragged):
+def test_boxes_keypoints_inputs_are_unchanged(ragged):
     M, canvas, given = maps(3), np.array([SIZE] * 3), targets(ragged)
     copies = [np.array(array).copy() for array in (M, canvas, *given)]
     move_boxes(given[0], M, canvas, Boxes())
@@ -531,7 +531,7 @@ def test_inputs_are_not_written(ragged):
 
 
 @pytest.mark.parametrize("ragged", [False, True], ids=["dense", "ragged"])
-def test_device_values_are_never_read(ragged, monkeypatch):
+def test_boxes_keypoints_never_read_device_values(ragged, monkeypatch):
     """Meta tensors stand in for a device: they have no values, and raise where one is asked for."""
 
     def meta(value, dtype="float32"):
@@ -556,7 +556,7 @@ def test_device_values_are_never_read(ragged, monkeypatch):
 @pytest.mark.gpu
 @pytest.mark.parametrize("ragged", [False, True], ids=["dense", "ragged"])
 @pytest.mark.parametrize("canvas", [SIZE, np.array([SIZE] * 3)], ids=["one canvas", "three"])
-def test_no_synchronisation_on_the_gpu(ragged, canvas):
+def test_boxes_keypoints_do_not_synchronize(ragged, canvas):
     boxes, points = ([put(own, ("torch", "cuda")) for own in part] for part in targets(True))
     boxes, points = (boxes, points) if ragged else (torch.stack(boxes), torch.stack(points))
     M = torch.tensor(maps(3), device="cuda")
@@ -567,7 +567,7 @@ def test_no_synchronisation_on_the_gpu(ragged, canvas):
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("ragged", [False, True], ids=["dense", "ragged"])
-def test_targets_of_the_host_follow_images_of_a_device(ragged):
+def test_boxes_keypoints_host_targets_follow_device_images(ragged):
     boxes, points = targets(ragged)
     M = torch.tensor(maps(3), dtype=torch.float32, device="cuda")
     there = [
@@ -583,7 +583,7 @@ def test_targets_of_the_host_follow_images_of_a_device(ragged):
             assert_equal(own, one, library="torch", device="cuda:0", dtype="float32", tolerance=FLOAT32)
 
 
-def test_lists_are_taken_apart_where_they_were_joined():
+def test_boxes_keypoints_lists_are_split_where_joined():
     lengths = [2, 0, 3]
     assert _map.sample_indices(lengths).tolist() == [0, 0, 2, 2, 2]
     assert [own.tolist() for own in _map.split(np.arange(5), lengths)] == [[0, 1], [], [2, 3, 4]]
@@ -662,12 +662,12 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("call", "message"), REFUSED.values(), ids=REFUSED)
-def test_refused(call, message):
+def test_boxes_keypoints_reject_invalid_arguments(call, message):
     with pytest.raises((TypeError, ValueError), match=message):
         call()
 
 
-def test_options_are_frozen_values():
+def test_boxes_keypoints_options_are_frozen():
     assert Keypoints([[1, 2]]) == Keypoints(((1, 2),))
     assert hash(Boxes(min_area=3)) == hash(Boxes(min_area=3))
     with pytest.raises(AttributeError):
@@ -675,7 +675,7 @@ def test_options_are_frozen_values():
 
 
 @pytest.mark.parametrize("module", [_boxes, _keypoints], ids=["boxes", "keypoints"])
-def test_examples_run(module):
+def test_boxes_keypoints_docstring_examples_run(module):
     result = doctest.testmod(module)
     assert result.attempted
     assert not result.failed

@@ -90,7 +90,7 @@ EFFECTIVE = [  # each changes every sample
 
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
 @pytest.mark.parametrize("transform", EFFECTIVE, ids=repr)
-def test_samples_whose_gate_is_shut_stay_bit_for_bit(transform, dtype):
+def test_random_apply_unselected_unchanged(transform, dtype):
     images = batch(dtype)
     result, params = drawn(T.RandomApply([transform], p=0.5), images)
     shut = column(params, "apply", 0) == 0
@@ -99,7 +99,7 @@ def test_samples_whose_gate_is_shut_stay_bit_for_bit(transform, dtype):
     assert changed(result, images)[~shut].mean() > 0.9
 
 
-def test_a_shut_gate_leaves_normalized_values_alone():
+def test_random_apply_unselected_normalized_values_unchanged():
     images = batch("float32") * 4 - 2
     result, params = drawn(T.RandomApply([T.Normalize(0.5, 0.2)], p=0.5), images)
     shut = column(params, "apply", 0) == 0
@@ -107,14 +107,14 @@ def test_a_shut_gate_leaves_normalized_values_alone():
     np.testing.assert_allclose(result[~shut], (images[~shut] - 0.5) / 0.2, atol=1e-5)
 
 
-def test_a_shut_gate_leaves_small_floats_alone():
+def test_random_apply_unselected_small_floats_unchanged():
     images = seeded("small").random((N, H, W, C), np.float32) ** 3  # down to 1e-20
     result, params = drawn(T.RandomApply([T.Compose([T.RandomPosterize(2, 1.0), T.RandomSolarize(0.5, 1.0)])]), images)
     shut = column(params, "apply", 0) == 0
     np.testing.assert_array_equal(result[shut], images[shut])
 
 
-def test_a_sample_that_is_not_mixed_takes_nothing_of_its_neighbour():
+def test_random_apply_unmixed_sample_reads_no_neighbour():
     images = batch("float32")
     images[::2] = np.nan
     for transform in (T.MixUp(), T.CutMix()):
@@ -123,7 +123,7 @@ def test_a_sample_that_is_not_mixed_takes_nothing_of_its_neighbour():
         np.testing.assert_array_equal(result[alone], images[alone])
 
 
-def test_a_gate_within_a_gate_opens_with_both():
+def test_random_apply_nested_probabilities_multiply():
     images = batch()
     inner = T.RandomApply([T.Compose([T.RandomInvert(1.0)])], p=0.5)
     result, params = drawn(T.RandomApply([inner], p=0.5), images)
@@ -146,13 +146,13 @@ def test_a_gate_within_a_gate_opens_with_both():
     ],
     ids=str,
 )
-def test_what_some_samples_cannot_have_alone_is_refused(transform, message):
+def test_random_apply_rejects_whole_batch_transforms(transform, message):
     for gated in (T.RandomApply([transform]), T.RandomChoice([T.Identity(), transform]), T.RandomOrder([transform])):
         with pytest.raises(ValueError, match=message):
             T.Compose([gated], seed=0)(batch(samples=2))
 
 
-def test_a_choice_follows_its_weights():
+def test_random_choice_follows_weights():
     images = np.zeros((4000, 1, 1, 1), np.uint8)
     members = [T.Identity(), T.RandomInvert(1.0), T.RandomPosterize(1, 1.0)]
     for weights in (None, [1, 0, 3]):
@@ -161,7 +161,7 @@ def test_a_choice_follows_its_weights():
         np.testing.assert_allclose(share, np.array(weights or [1, 1, 1]) / sum(weights or [1, 1, 1]), atol=0.03)
 
 
-def test_a_choice_is_the_function_of_what_was_chosen():
+def test_random_choice_equals_function():
     images = batch()
     members = [T.RandomInvert(1.0), T.RandomHorizontalFlip(1.0), T.RandomPosterize(2, 1.0), T.Identity()]
     functions = [cuaug.invert, cuaug.hflip, lambda x: cuaug.posterize(x, 2), lambda x: x]
@@ -171,7 +171,7 @@ def test_a_choice_is_the_function_of_what_was_chosen():
     np.testing.assert_array_equal(result, one_by_one(images, lambda x, n: functions[chosen[n]](x)))
 
 
-def test_maps_that_exclude_each_other_are_one_resample():
+def test_random_choice_of_maps_is_one_resample():
     images = batch()
     about = {"degrees": (15, 30), "interpolation": "bilinear", "fill": 9}
     members = [T.RandomAffine(**about), T.RandomPerspective(0.6, 1.0, fill=9), T.RandomAffine(**about, center=(0, 0))]
@@ -187,7 +187,7 @@ def test_maps_that_exclude_each_other_are_one_resample():
     assert len(params.plan.passes) == 2
 
 
-def test_an_order_is_every_permutation_and_applies_it():
+def test_random_order_applies_every_permutation():
     images = batch()
     members = [T.RandomInvert(1.0), T.RandomPosterize(2, 1.0), T.RandomSolarize(100, 1.0)]
     functions = [cuaug.invert, lambda x: cuaug.posterize(x, 2), lambda x: cuaug.solarize(x, 100)]
@@ -216,7 +216,7 @@ LEVELS = [
 
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
 @pytest.mark.parametrize(("transform", "name", "function"), LEVELS, ids=["autocontrast", "equalize", "sharpness"])
-def test_levels_are_those_of_the_function(transform, name, function, dtype):
+def test_random_levels_equal_functions(transform, name, function, dtype):
     images = batch(dtype)
     if dtype != "uint8" and isinstance(transform, T.RandomEqualize):
         with pytest.raises(TypeError, match=r"RandomEqualize: images must be uint8, got float32: put ToDtype"):
@@ -230,19 +230,19 @@ def test_levels_are_those_of_the_function(transform, name, function, dtype):
     assert changed(result, images)[~still].all()
 
 
-def test_levels_are_counted_as_they_are_by_then():
+def test_random_levels_follow_current_dtype():
     images = batch()
     result = T.Compose([T.RandomPosterize(3, 1.0), T.RandomEqualize(1.0), T.RandomAutocontrast(1.0)], seed=0)(images)
     np.testing.assert_array_equal(result, cuaug.autocontrast(cuaug.equalize(cuaug.posterize(images, 3))))
 
 
-def test_autocontrast_of_a_shut_gate_keeps_what_is_no_share_of_white():
+def test_random_autocontrast_unselected_keeps_out_of_range():
     images = np.array([np.nan, -3.0, 7.5, np.inf], np.float32).reshape(1, 2, 2, 1)
     np.testing.assert_array_equal(T.Compose([T.RandomAutocontrast(0.0)])(images), images)
 
 
 @pytest.mark.parametrize("channels", [1, 3])
-def test_grayscale_is_the_function(channels):
+def test_grayscale_equals_function(channels):
     images = batch()
     result, _ = drawn(T.Grayscale(channels), images)
     assert_near(result, cuaug.rgb_to_grayscale(images, channels), 0)
@@ -251,7 +251,7 @@ def test_grayscale_is_the_function(channels):
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
-def test_noise_is_the_function_s_for_the_same_seed_step_and_ids(dtype):
+def test_gaussian_noise_transform_equals_function(dtype):
     images, ids = batch(dtype, 4), np.array([0, 5, 2**40 + 3, 2**31])
     aug = T.Compose([T.GaussianNoise(0.05, 0.2, clip=False)], seed=2**61 + 12345)
     result = aug(images, ids=ids, step=2**31 + 7)
@@ -261,7 +261,7 @@ def test_noise_is_the_function_s_for_the_same_seed_step_and_ids(dtype):
     assert changed(aug(images, ids=ids, step=1), result).all()
 
 
-def test_displacements_are_uniform_noise_of_each_pixel_and_sample():
+def test_elastic_transform_displacements_are_uniform():
     """Of ramps, which a bilinear warp reads exactly: without a Gaussian the field is the noise itself."""
     y, x = np.mgrid[:120, :121].astype(np.float32)
     ramps = np.broadcast_to(np.stack([x, y], -1), (3, 120, 121, 2))
@@ -279,7 +279,7 @@ def test_displacements_are_uniform_noise_of_each_pixel_and_sample():
         assert abs(np.corrcoef(a.ravel(), b.ravel())[0, 1]) < 4 / np.sqrt(a.size)
 
 
-def test_a_clip_has_one_field_of_displacements():
+def test_elastic_transform_video_has_one_field():
     """All frames alike, and as a single image of that id."""
     clips = np.repeat(batch("float32", 2)[:, None], 3, 1)
     aug = T.Compose([T.ElasticTransform(300.0, 3.0)], seed=1)
@@ -288,7 +288,7 @@ def test_a_clip_has_one_field_of_displacements():
         np.testing.assert_array_equal(result[:, t], still)
 
 
-def test_masks_in_a_list_follow_the_fields_of_their_places():
+def test_elastic_transform_ragged_masks_follow_fields():
     images, aug = batch(samples=4), T.Compose([T.ElasticTransform(300.0, 3.0)], seed=1)
     masks = images[..., 0]
     _, together = aug(images, masks, step=0, ids=9)
@@ -298,7 +298,7 @@ def test_masks_in_a_list_follow_the_fields_of_their_places():
 
 
 @pytest.mark.parametrize("transform", [T.ElasticTransform(300.0, 3.0), T.AugMix()], ids=repr)
-def test_fields_and_branches_come_back_from_json(transform):
+def test_transforms_fields_and_branches_survive_json(transform):
     images = batch(samples=6)
     result, params = drawn(transform, images, ids=2**40)
     other = T.Compose([transform], seed=8)
@@ -307,7 +307,7 @@ def test_fields_and_branches_come_back_from_json(transform):
     assert changed(other(images), result).all()
 
 
-def test_what_has_no_matrix_says_so():
+def test_params_matrices_unavailable_without_matrix():
     images = batch(samples=2)
     aug = T.Compose([T.RandomHorizontalFlip(), T.ElasticTransform()], seed=1)
     params = aug.draw(images)
@@ -328,7 +328,7 @@ def test_what_has_no_matrix_says_so():
     np.testing.assert_array_equal(mixed(images, labels=np.array([1, 2]))[1], [1, 2])
 
 
-def test_dropped_squares_are_whole_and_as_many_as_asked():
+def test_random_mask_drops_whole_squares():
     images = batch(samples=400)
     result, params = drawn(T.RandomMask(0.5, "pixels", 0.3, 4, value=(1, 2, 3)), images)
     hidden = (result == (1, 2, 3)).all(-1)
@@ -344,7 +344,7 @@ def test_dropped_squares_are_whole_and_as_many_as_asked():
     assert abs((apart[1:] * apart[:-1]).mean()) < 0.01  # nor samples
 
 
-def test_a_grid_is_that_of_its_offset():
+def test_random_mask_grid_follows_offset():
     images = batch()
     result, params = drawn(T.RandomMask(0.5, "grid", 0.25, 10, value=7), images)
     side = column(params, "side")
@@ -356,7 +356,7 @@ def test_a_grid_is_that_of_its_offset():
     assert len(set(top.ravel())) > 5
 
 
-def test_mixup_and_its_labels_are_the_functions():
+def test_mixup_equals_functions():
     images, labels = batch(), np.arange(N) % 5
     result, params = drawn(T.MixUp(alpha=0.4, num_classes=5), images)
     lam = column(params, "lam")
@@ -377,7 +377,7 @@ def test_cutmix_labels_are_shares_of_pixels():
     np.testing.assert_allclose(T.mixed_labels(params, np.arange(N)).diagonal(), own, atol=1e-6)
 
 
-def test_labels_follow_samples_that_are_mixed_twice_or_never():
+def test_mixup_cutmix_labels_follow_repeated_mixing():
     images = np.eye(N, dtype=np.float32)[:, None, None, :]  # each channel is a class: pixels and labels mix alike
     mixing = T.MixUp(num_classes=N)
     members = [mixing, T.RandomApply([mixing], 0.5), T.RandomApply([mixing], 0.0)]
@@ -460,7 +460,7 @@ def kinds(plan):
     ]
 
 
-def test_a_slot_of_a_policy_is_one_pass_which_what_follows_joins():
+def test_policy_slot_is_one_pass_with_what_follows():
     """No sample is moved and sharpened, or sharpened and equalized."""
     images, alone = batch(samples=200), T.TrivialAugmentWide(fill=9)
     aug = T.Compose([alone, T.ToDtype("float32", scale=True)], seed=7)
@@ -476,12 +476,12 @@ def test_a_slot_of_a_policy_is_one_pass_which_what_follows_joins():
     assert 0.4 < apart[coloured].max() < 0.5001  # rounded once, as float32
 
 
-def test_what_is_drawn_for_all_samples_waits_for_what_changes_some():
+def test_policy_whole_batch_draw_waits_for_sample_changes():
     plan = T.Compose([T.TrivialAugmentWide(), T.RandomEqualize(), T.RandomAdjustSharpness(2.0)]).plan(size=(9, 9))
     assert [each.transforms for each in plan.passes[1:]] == [("RandomEqualize",), ("RandomAdjustSharpness",)]
 
 
-def test_a_choice_of_filters_and_moves_is_one_pass():
+def test_random_choice_of_filters_and_moves_is_one_pass():
     """As each sample gets one of them; ops that are drawn independently are passes of their own."""
     entries = [T.RandomEqualize(1.0), T.RandomAdjustSharpness(2.0, 1.0), T.RandomRotation(30)]
     entries.append(T.RandomHorizontalFlip(1.0))
@@ -499,7 +499,7 @@ def test_a_choice_of_filters_and_moves_is_one_pass():
     assert len(kinds(apart.draw(images).plan)) == 2
 
 
-def test_a_policy_for_some_samples_leaves_the_others():
+def test_policy_in_random_apply_leaves_others():
     images = batch()
     for policy in (T.RandAugment(), T.TrivialAugmentWide(), T.AutoAugment("cifar10"), T.AugMix()):
         result, params = drawn(T.RandomApply([policy], p=0.5), images)
@@ -547,7 +547,7 @@ def test_augmix_does_what_it_drew(all_ops):
 
 
 @pytest.mark.parametrize(("alpha", "width"), [(1.0, 3), (0.4, 2), (3.0, 5), (1.0, 1)])
-def test_augmix_shares_are_those_of_beta_and_dirichlet(alpha, width):
+def test_augmix_shares_are_beta_and_dirichlet(alpha, width):
     _, params = drawn(T.AugMix(alpha=alpha, mixture_width=width, chain_depth=1), np.zeros((5000, 1, 1, 1), np.uint8))
     shares = shares_of(params)
     np.testing.assert_allclose(shares.sum(1), 1, atol=1e-12)
@@ -565,7 +565,7 @@ def test_augmix_shares_are_those_of_beta_and_dirichlet(alpha, width):
         assert abs(stats.spearmanr(part, both).statistic) < 4 / np.sqrt(5000)
 
 
-def test_augmix_draws_depths_ops_and_magnitudes_as_torchvision():
+def test_augmix_depths_ops_and_magnitudes_equal_torchvision():
     images = np.zeros((4000, 1, 100, 1), np.uint8)
     _, params = drawn(T.AugMix(severity=4), images)
     places = sorted(int(name.split(".")[0]) for name in params.names if name.endswith(".op"))
@@ -613,7 +613,7 @@ def torch_tables(bins, shear, shift, angle, factor, bits, most_bits=8):
 
 
 @pytest.mark.parametrize("bins", [2, 5, 10, 31, 61])
-def test_magnitudes_are_torchvision_s(bins):
+def test_policy_magnitudes_equal_torchvision(bins):
     for size in ((32, 32), (224, 331), (H, W), (640, 96)):
         wanted = torch_tables(bins, 0.3, [150.0 / 331.0 * extent for extent in size], 30.0, 0.9, 4)
         assert _magnitudes.standard_magnitudes(bins, size) == wanted
@@ -623,7 +623,7 @@ def test_magnitudes_are_torchvision_s(bins):
     assert _magnitudes.wide_magnitudes(bins) == torch_tables(bins, 0.99, (32.0, 32.0), 135.0, 0.99, 6)
 
 
-def test_magnitudes_are_drawn_from_the_tables_with_either_sign():
+def test_policy_magnitudes_have_either_sign():
     images = np.zeros((6000, 1, 331, 1), np.uint8)
     _, params = drawn(T.TrivialAugmentWide(), images)
     table, op = torch_tables(31, 0.99, (32.0, 32.0), 135.0, 0.99, 6), column(params, "op")
@@ -644,7 +644,7 @@ def test_magnitudes_are_drawn_from_the_tables_with_either_sign():
 
 
 @pytest.mark.parametrize("policy", ["imagenet", "cifar10", "svhn"])
-def test_a_policy_s_pairs_and_ops_have_their_probabilities(policy):
+def test_autoaugment_pairs_and_ops_have_their_probabilities(policy):
     pairs = _policies.POLICIES[policy]
     images = np.zeros((25000, 1, 1, 1), np.uint8)
     _, params = drawn(T.AutoAugment(policy), images)
@@ -668,7 +668,7 @@ def test_a_policy_s_pairs_and_ops_have_their_probabilities(policy):
             np.testing.assert_allclose(np.abs(column(params, "Rotate", place)[rotated]), bins[pair[rotated]], atol=1e-5)
 
 
-def test_the_policies_are_the_papers():
+def test_autoaugment_policies_equal_papers():
     """How often some ops occur in tables 7 to 9 of Cubuk et al., counted by hand."""
     ops = {name: [step.op for pair in pairs for step in pair] for name, pairs in _policies.POLICIES.items()}
     assert {name: (len(found), found.count("Equalize"), found.count("Invert")) for name, found in ops.items()} == {
@@ -682,7 +682,7 @@ def test_the_policies_are_the_papers():
     assert all(step.magnitude is None or 0 <= step.magnitude <= 9 for step in steps)
 
 
-def test_policies_take_torchvision_s_enumerations_by_value():
+def test_policy_accepts_torchvision_enumerations():
     class Named:
         value = "cifar10"
 
@@ -693,7 +693,7 @@ def test_policies_take_torchvision_s_enumerations_by_value():
     assert T.RandAugment(interpolation=Mode()).interpolation == "bilinear"
 
 
-def test_policies_take_bytes():
+def test_policy_needs_bytes():
     for transform in (T.RandAugment(), T.TrivialAugmentWide(), T.AutoAugment(), T.AugMix()):
         with pytest.raises(TypeError, match="images must be uint8, got float32"):
             T.Compose([transform])(batch("float32", 2))
@@ -737,13 +737,13 @@ def test_policies_take_bytes():
         (lambda: T.RandAugment(interpolation="cubic"), ValueError, "interpolation must be one of"),
     ],
 )
-def test_what_a_transform_is_made_with_is_checked(make, error, message):
+def test_transforms_reject_invalid_arguments(make, error, message):
     with pytest.raises(error, match=message):
         make()
 
 
 @pytest.mark.parametrize("name", ["ToImage", "RandomIoUCrop"])
-def test_a_name_of_torchvision_s_that_is_missing_says_what_to_use(name):
+def test_transforms_explain_missing_torchvision_names(name):
     with pytest.raises(AttributeError, match=f"cuaug.transforms has no {name}, which torchvision has: "):
         getattr(T, name)
     assert not hasattr(T, "NoSuchThing")
@@ -761,7 +761,7 @@ def test_transforms_explain_no_name_that_exists():
 
 
 @pytest.mark.parametrize("library", ["torch", "jax"])
-def test_policies_are_the_same_from_any_library(library):
+def test_policy_libraries_agree(library):
     found = pytest.importorskip(library)
     images = batch(samples=8)
     wanted = T.Compose([T.RandAugment(), T.AugMix(), T.RandomMask(1.0), T.GaussianNoise()], seed=5)(images)
@@ -785,7 +785,7 @@ OTHERS = [T.RandomEqualize(1.0), T.RandomOrder(EFFECTIVE[:3]), T.RandomChoice(EF
 @pytest.mark.gpu
 @pytest.mark.parametrize("library", ["torch", "cupy"])
 @pytest.mark.parametrize("transform", [*EFFECTIVE, *POLICIES, *OTHERS], ids=repr)
-def test_a_gpu_makes_what_a_cpu_makes(transform, library):
+def test_transforms_gpu_equals_cpu(transform, library):
     images = batch()
     wanted = T.Compose([transform], seed=3)(images, ids=11)
     result = T.Compose([transform], seed=3)(put(images, (library, "cuda")), ids=11, layout="NHWC")
