@@ -273,7 +273,7 @@ def test_compose_gpu_driver_error_breaks_nothing():
             launches(0, ())
     with pytest.raises(cuaug.BackendError, match="CUDA_ERROR_INVALID_VALUE"):
         _launch.launch("cuaug::draw", record, (1, 1, 1), 256, 1 << 30, 0, 0)
-    test_a_second_call_compiles_and_waits_for_nothing(BY_NAME["flips"])
+    test_compose_gpu_second_call_compiles_and_waits_for_nothing(BY_NAME["flips"])
 
 
 SMALL = [

@@ -1,6 +1,6 @@
 """Colour in float64 NumPy: the formula of each op for one image, in the image's own range of 0..``white``.
 
-``test_reference_color.py`` holds them against the standard library, Pillow and torch.
+``oracles/test_color_reference.py`` holds them against the standard library, Pillow and torch.
 """
 
 import numpy as np

@@ -2,7 +2,7 @@
 
 An image is ``[H, W, C]``, a size ``(H, W)``, a point ``(x, y)``; pixel centres stand at integers. The functions share
 the names and keywords of cuaug's, because the table of cases calls both, and share nothing else with it.
-``test_reference.py`` holds them against OpenCV 5, Pillow, SciPy, torch and torchvision.
+``oracles/test_warp_reference.py`` holds them against OpenCV 5, Pillow, SciPy, torch and torchvision.
 """
 
 import math
