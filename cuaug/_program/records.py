@@ -17,7 +17,7 @@ class Record:
 
     Attributes:
         name: Of the struct in namespace cuaug, with its template arguments.
-        offsets: Offset and bytes of each field; "in.data" is field `data` of the record `in`.
+        offsets: Offset and bytes of each field; "in.data" is field `data` of the record `in`; an array is one.
         call_values: Offsets of the fields that may differ between calls of one recorded launch: the pointers, and those
             that `varying` names. Each has 8 bytes.
     """
@@ -35,8 +35,10 @@ class Record:
         self._format: str = base._format if base else ""
         for field, kind in fields.items():
             if isinstance(kind, tuple):
-                for i in range(kind[1]):
-                    self._append(f"{field}[{i}]", kind[0], varying)
+                begin = struct.calcsize(self._format)
+                for _ in range(kind[1]):
+                    self._append("", kind[0], varying)
+                self.offsets[field] = begin, kind[0].size * kind[1]
             else:
                 self._append(field, kind, varying)
         whole = struct.Struct(self._format + "0q")  # C++ pads a struct's end to its alignment
@@ -49,7 +51,7 @@ class Record:
         end = struct.calcsize(self._format + text)
         begin = end - struct.calcsize(text)
         if isinstance(kind, Record):
-            for inner, (offset, size) in kind.offsets.items():
+            for inner, (offset, size) in kind.offsets.items() if field else ():
                 self.offsets[f"{field}.{inner}"] = begin + offset, size
             self.call_values += tuple(begin + offset for offset in kind.call_values)
         else:

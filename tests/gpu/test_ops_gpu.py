@@ -147,7 +147,7 @@ def test_nms_gpu_last_block_resolves_the_rest(scene, count, impatient):
     classes = torch.from_numpy(box_cases.labels(count)).cuda()
     found = cuaug.batched_nms(boxes, scores, classes, 0.5)
     assert_array_equal(to_numpy(found), cuaug.batched_nms(boxes.cpu(), scores.cpu(), classes.cpu(), 0.5))
-    assert "cuaug::nms_settle" in kernels._kernels
+    assert "cuaug::nms_resolve" in kernels._kernels
 
 
 def test_nms_gpu_stream_priorities_terminate():

@@ -14,10 +14,10 @@ RECORDS = {
 }
 
 
-def test_record_layout_and_python_name_the_same_structs():
-    assert set(RECORDS) == set(LAYOUT)
+def test_records_of_python_are_structs_of_the_extension():
+    assert set(RECORDS) <= set(LAYOUT)
 
 
-@pytest.mark.parametrize("name", sorted(set(RECORDS) & set(LAYOUT)))
+@pytest.mark.parametrize("name", sorted(RECORDS))
 def test_record_fields_have_the_offsets_and_sizes_of_the_struct(name):
-    assert RECORDS[name].offsets == {field: tuple(place) for field, place in LAYOUT[name].items() if field}
+    assert RECORDS[name].offsets == LAYOUT[name]
