@@ -120,20 +120,17 @@ def test_op_parameters_from_any_library(case, home):
 
 @every_home
 @pytest.mark.parametrize("view", [*VIEWS, *NEGATIVE])
-def test_op_strided_view_equals_copy(view, home):
+@every_case
+def test_op_strided_view_equals_copy(case, view, home):
     if view in NEGATIVE and home[0] == "torch":
         pytest.skip("torch has no negative strides")
-    for dtype in ("uint8", "float32"):
+    if view == "some channels" and case.op not in ("adjust_brightness", "invert", "adjust_gamma"):
+        pytest.skip("parameters of three channels")
+    for dtype in case.some("uint8", "float32"):
         seen = {**VIEWS, **NEGATIVE}[view](images(home, dtype, "NHWC", (6, 20, 23, 3)))
-        copy = put(to_numpy(seen), home, dtype)
-        for case in CASES:
-            if dtype not in case.dtypes:
-                continue
-            parameters = case.parameters(dtype, (seen.shape[0],))
-            if seen.shape[-1] != 3 and case.op not in ("adjust_brightness", "invert", "adjust_gamma"):
-                continue
-            actual, expected = (run(case, batch, parameters, layout="NHWC") for batch in (seen, copy))
-            assert_equal(actual, expected, tolerance=EXACT if home[1] == "cpu" else case.tolerance(dtype))
+        copy, parameters = put(to_numpy(seen), home, dtype), case.parameters(dtype, (seen.shape[0],))
+        actual, expected = (run(case, batch, parameters, layout="NHWC") for batch in (seen, copy))
+        assert_equal(actual, expected, tolerance=EXACT if home[1] == "cpu" else case.tolerance(dtype))
 
 
 @every_home
@@ -162,7 +159,7 @@ def hole(shape):
 
 
 @every_home
-def test_op_video_shares_parameters(home):
+def test_adjust_brightness_video_shares_parameters(home):
     clips = noise((2, 4, 7, 9, 3))
     batch, factors = put(clips, home), np.array([0.5, 1.5])
     actual = to_numpy(cuaug.adjust_brightness(batch, factors, layout="NTHWC"))
@@ -209,18 +206,18 @@ def test_autocontrast_equalize_are_per_sample_and_channel(channels, home):
 
 @every_home
 @pytest.mark.parametrize("width", [1, 2, 3, 5, 255, 256, 257])
-def test_autocontrast_equalize_any_width(width, home):
+@pytest.mark.parametrize("op", ["autocontrast", "equalize"])
+def test_op_any_width(op, width, home):
     for shape in ((2, 300, width, 3), (2, width, 300, 1)):
         source = muted(shape, "uint8")
-        for op in ("autocontrast", "equalize"):
-            expected = FIRST[op].expected(source.astype(float), {}, "uint8", ())
-            actual = run(FIRST[op], put(source, home), {}, layout="NHWC")
-            assert_equal(to_numpy(actual), expected, library="numpy", dtype="uint8")
+        expected = FIRST[op].expected(source.astype(float), {}, "uint8", ())
+        actual = run(FIRST[op], put(source, home), {}, layout="NHWC")
+        assert_equal(to_numpy(actual), expected, library="numpy", dtype="uint8")
 
 
 @every_home
 @pytest.mark.parametrize("op", ["autocontrast", "equalize"])
-def test_autocontrast_equalize_video_statistics(op, home):
+def test_op_video_statistics(op, home):
     clips = muted((2, 3 * 29, 31, 3), "uint8").reshape(2, 3, 29, 31, 3)
     actual = getattr(cuaug, op)(put(clips, home), layout="NTHWC")
     tall = getattr(cuaug, op)(put(clips.reshape(2, 87, 31, 3), home), layout="NHWC")
@@ -230,10 +227,10 @@ def test_autocontrast_equalize_video_statistics(op, home):
 
 
 @every_home
-def test_autocontrast_equalize_keep_constant_channel(home):
+@pytest.mark.parametrize("op", ["autocontrast", "equalize"])
+def test_op_keeps_constant_channel(op, home):
     flat = np.broadcast_to(np.array([7, 0, 255], np.uint8), (2, 40, 50, 3)).copy()
-    for op in ("autocontrast", "equalize"):
-        assert_equal(to_numpy(getattr(cuaug, op)(put(flat, home), layout="NHWC")), flat)
+    assert_equal(to_numpy(getattr(cuaug, op)(put(flat, home), layout="NHWC")), flat)
 
 
 @every_home

@@ -76,10 +76,10 @@ def test_op_many_tiles_equal_reference(case, dtype, home):
 
 @every_home
 @pytest.mark.parametrize("width", [1, 2, 3, 63, 64, 65, 129])
-def test_gaussian_blur_any_width_and_height(width, home):
+@every_case
+def test_op_any_width_and_height(case, width, home):
     for shape in ((2, 9, width, 3), (2, width, 9, 1)):
-        for case in CASES:
-            check(case, home, "uint8", (2,), shape, "NHWC")
+        check(case, home, "uint8", (2,), shape, "NHWC")
 
 
 @every_home
@@ -128,36 +128,35 @@ def test_op_parameters_from_any_library(case, home):
 
 @every_home
 @pytest.mark.parametrize("view", [*VIEWS, *NEGATIVE])
-def test_op_strided_view_equals_copy(view, home):
+@every_case
+def test_op_strided_view_equals_copy(case, view, home):
     if view in NEGATIVE and home[0] == "torch":
         pytest.skip("torch has no negative strides")
     for dtype in ("uint8", "float32"):
         seen = {**VIEWS, **NEGATIVE}[view](images(home, dtype, "NHWC", (6, 20, 23, 3)))
         copy = put(to_numpy(seen), home, dtype)
-        for case in CASES:
-            parameters = case.parameters((seen.shape[0],))
-            actual, expected = (run(case, batch, parameters, layout="NHWC") for batch in (seen, copy))
-            assert_equal(actual, expected)
+        parameters = case.parameters((seen.shape[0],))
+        actual, expected = (run(case, batch, parameters, layout="NHWC") for batch in (seen, copy))
+        assert_equal(actual, expected)
 
 
 @every_home
 @pytest.mark.parametrize("channels", [1, 2, 4, 5, 64])
-def test_op_any_number_of_channels(channels, home):
-    for case in CASES[:3]:
-        for layout in ("NCHW", "NHWC"):
-            check(case, home, "uint8", (2,), (2, 7, 9, channels), layout)
+@pytest.mark.parametrize("case", CASES[:3], ids=str)
+def test_op_any_number_of_channels(case, channels, home):
+    for layout in ("NCHW", "NHWC"):
+        check(case, home, "uint8", (2,), (2, 7, 9, channels), layout)
 
 
 @every_home
-def test_op_video_shares_parameters(home):
+@every_case
+def test_op_video_shares_parameters(case, home):
     clips = noise((2, 4, 7, 9, 3))
-    batch = put(clips, home)
-    for case in CASES:
-        parameters = case.parameters((2,))
-        actual = to_numpy(run(case, batch, parameters, layout="NTHWC"))
-        for t in range(4):
-            frame = put(np.ascontiguousarray(clips[:, t]), home)
-            assert_equal(actual[:, t], to_numpy(run(case, frame, parameters, layout="NHWC")))
+    batch, parameters = put(clips, home), case.parameters((2,))
+    actual = to_numpy(run(case, batch, parameters, layout="NTHWC"))
+    for t in range(4):
+        frame = put(np.ascontiguousarray(clips[:, t]), home)
+        assert_equal(actual[:, t], to_numpy(run(case, frame, parameters, layout="NHWC")))
 
 
 @pytest.mark.parametrize("home", [home for home in HOMES if home != ("jax", "cpu")], ids=home_id)
