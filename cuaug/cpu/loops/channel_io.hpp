@@ -46,10 +46,10 @@ __attribute__((noinline)) void interleave(const R (*__restrict__ in)[segment_wid
 }
 
 // Loads columns first .. first + count of a row, times `factor`, into `workspace.channel`. In an array per channel one
-// SIMD instruction works on the same channel of many pixels. Not inlined: one copy of the code serves several loops.
+// SIMD instruction works on the same channel of many pixels. Inlined: a call costs a chain of one op 10 % on float32.
 template <class T, class R>
-__attribute__((noinline)) void load_channels(const ChannelGroup& group, int row, int first, int count, R factor,
-                                             SegmentWorkspace<R>& workspace) {
+inline void load_channels(const ChannelGroup& group, int row, int first, int count, R factor,
+                          SegmentWorkspace<R>& workspace) {
     const T* in = reinterpret_cast<const T*>(group.data) + row * group.y_stride + first * group.x_stride;
     if (!group.packed) {
         for (int k = 0; k < group.channels; ++k) {
@@ -69,8 +69,8 @@ __attribute__((noinline)) void load_channels(const ChannelGroup& group, int row,
     }
 }
 
-// Stores `workspace.channel`, times `factor`; not inlined, like load_channels. `nontemporal`: a result of type R
-// bypasses the cache; if packed, it waits in `workspace.pending_store`.
+// Stores `workspace.channel`, times `factor`. Not inlined: one copy of the code serves several loops. `nontemporal`: a
+// result of type R bypasses the cache; if packed, it waits in `workspace.pending_store`.
 template <class T, class R>
 __attribute__((noinline)) void store_channels(const ChannelGroup& group, int row, int first, int count, R factor,
                                               SegmentWorkspace<R>& workspace, bool nontemporal = false) {

@@ -18,24 +18,27 @@ struct BlurWorkspace {
     R scratch[4 * (blur_width + max_taps) + 4];
     R sum[4 * blur_width];
     R ring[max_taps][4 * blur_width];
+    const R* row[max_taps];
 };
 static_assert(sizeof(BlurWorkspace<double>) <= native::workspace_bytes);
 
 // The sum of the weights is 1.
 template <class R>
-inline void gaussian_weights(R* weight, int size, double sigma) {
+__attribute__((noinline)) void gaussian_weights(R* weight, int size, double sigma) {
     R sum = R(0);
     for (int i = 0; i < size; ++i) sum += weight[i] = gaussian_weight<R>(i - size / 2, sigma);
     for (int i = 0; i < size; ++i) weight[i] /= sum;
 }
 
-// sum = sum of weight[t] * in(t) over all taps; pixels are four numbers.
-template <class R, class In>
-inline void weighted_sum_of_rows(const In& in, const R* weight, int taps, int count, R* __restrict__ sum) {
+// sum = sum of weight[t] * row[t] over all taps; pixels are four numbers. Not inlined, so that dtypes of one compute
+// type share the code.
+template <class R>
+__attribute__((noinline)) void weighted_sum_of_rows(const R* const* row, const R* weight, int taps, int count,
+                                                    R* __restrict__ sum) {
     memset(sum, 0, sizeof(R) * 4 * count);
     for (int t = 0; t < taps; ++t) {
         const R factor = weight[t];
-        const R* __restrict__ values = in(t);
+        const R* __restrict__ values = row[t];
         for (int i = 0; i < 4 * count; ++i) sum[i] += factor * values[i];
     }
 }
@@ -60,11 +63,11 @@ inline void blur_segment(const GaussianBlurRecord& args, const ChannelGroup& in,
         for (; next_row <= y + above; ++next_row) {
             load_row_reflected<T>(in, Reflect::resolve(next_row, args.in_height), left - before,
                                   count + args.kernel_width - 1, args.in_width, workspace.line, workspace.scratch);
-            weighted_sum_of_rows([&](int t) { return workspace.line + 4 * t; }, workspace.x_weights, args.kernel_width,
-                                 count, slot(next_row));
+            for (int i = 0; i < args.kernel_width; ++i) workspace.row[i] = workspace.line + 4 * i;
+            weighted_sum_of_rows(workspace.row, workspace.x_weights, args.kernel_width, count, slot(next_row));
         }
-        weighted_sum_of_rows([&](int t) { return slot(y - above + t); }, workspace.y_weights, args.kernel_height, count,
-                             workspace.sum);
+        for (int i = 0; i < args.kernel_height; ++i) workspace.row[i] = slot(y - above + i);
+        weighted_sum_of_rows(workspace.row, workspace.y_weights, args.kernel_height, count, workspace.sum);
         store_pixels<T>(workspace.sum, count, out, y, left, workspace.scratch);
     }
 }

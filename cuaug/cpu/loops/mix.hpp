@@ -8,9 +8,11 @@
 
 namespace cuaug {
 
+// Not inlined, so that dtypes of one compute type share the code.
 template <class R, int K, class Op>
-inline void mix_pixels(const Op& op, const PixelContext<R>& context, int count,
-                       R (*__restrict__ channel)[segment_width], const R (*__restrict__ partner)[segment_width]) {
+__attribute__((noinline)) void mix_pixels(const Op& op, const PixelContext<R>& context, int count,
+                                          R (*__restrict__ channel)[segment_width],
+                                          const R (*__restrict__ partner)[segment_width]) {
     for (int i = 0; i < count; ++i) {
         Pixel<R, K> a, b;
         for (int k = 0; k < K; ++k) a.c[k] = channel[k][i], b.c[k] = partner[k][i];
