@@ -9,6 +9,7 @@ template <class R>
 struct BlendMemory {
     PointwiseMemory<R> sum, each;
 };
+static_assert(sizeof(BlendMemory<double>) <= native::workspace_bytes);
 
 template <class T>
 inline void blend_piece(const Blend& args, long long n, long long t, int y, int x, int count,

@@ -77,6 +77,8 @@ int blocks_for(const cuaug::Pooling& args, long long others, int count, bool bac
 
 void pooling(const py::bytes& record, const std::string& dtype, const std::string& kind, bool back) {
     const auto args = record_of<cuaug::Pooling>(record);
+    if (args.levels < 1 || args.levels > cuaug::most_levels)
+        throw py::value_error("the record must have 1 to " + std::to_string(cuaug::most_levels) + " levels");
     PoolingCall call = {&args, dtype_of(dtype), pooling_of(kind), 1, nullptr, nullptr};
     const py::gil_scoped_release release;
     const bool small =

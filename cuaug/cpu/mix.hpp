@@ -23,6 +23,7 @@ template <class R>
 struct MixMemory {
     PointwiseMemory<R> own, other;
 };
+static_assert(sizeof(MixMemory<double>) <= native::workspace_bytes);
 
 template <class T, template <class, int> class Mix>
 inline void mix_piece(const Pointwise& args, long long n, long long t, int y, int x, int count,

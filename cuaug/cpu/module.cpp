@@ -110,6 +110,19 @@ struct Record {
     }
 };
 
+// Loops rely on what a record says of itself, and have arrays of fixed sizes: no record beyond them becomes a loop.
+void require(bool holds, const std::string& rule) {
+    if (!holds) throw py::value_error("the record must have " + rule);
+}
+
+template <class Fields>
+Fields fields_of(const py::bytes& record) {
+    const Record copy(record, sizeof(Fields));
+    Fields fields;
+    std::memcpy(&fields, copy.data, sizeof(Fields));
+    return fields;
+}
+
 // Waking a thread takes longer than this many values.
 constexpr double small = 1 << 15;
 
@@ -143,6 +156,8 @@ Loop loop(const py::bytes& record, unsigned long size, Call call, long long (*Lo
     const auto copy = std::make_shared<const Record>(record, size);
     call.record = copy->data;
     const auto& args = *reinterpret_cast<const cuaug::Batch*>(copy->data);
+    require(args.samples >= 0 && args.frames > 0 && args.channels > 0 && args.out_height > 0 && args.out_width > 0,
+            "frames, channels, rows and columns");
     return {args.samples, 1.0 * args.samples * args.frames * args.channels * args.out_height * args.out_width, false,
             [=](const Loops& table) { return (table.*tasks)(call); },
             [=](const Loops& table, long long i, void* workspace, bool last) {
@@ -228,6 +243,9 @@ std::shared_ptr<const std::vector<Step>> find_ops(const Chain& chain) {
 Loop pointwise(const py::bytes& record, const std::string& source, const std::string& target, const Chain& chain,
                int out_channels) {
     const auto found = find_ops(chain);
+    const int channels = fields_of<cuaug::Pointwise>(record).channels;
+    require(out_channels == channels || (channels <= 4 && out_channels >= 1 && out_channels <= 4),
+            "as many channels as the result, or at most 4 both");
     PointwiseCall call = {nullptr,
                           find<Dtype>(dtypes, source, "dtype"),
                           find<Dtype>(dtypes, target, "dtype"),
@@ -266,6 +284,10 @@ Loop mix(const py::bytes& record, const std::string& dtype, const std::string& n
 Loop gaussian_blur(const py::bytes& record, const std::string& source) {
     GaussianBlurCall call = {nullptr, find<Dtype>(dtypes, source, "dtype")};
     refuse_labels(call.source, source);
+    const auto args = fields_of<cuaug::GaussianBlur>(record);
+    for (const int taps : {args.kernel_width, args.kernel_height})
+        require(taps % 2 == 1 && taps > 0 && taps <= cuaug::most_taps,
+                "an odd kernel of at most " + std::to_string(cuaug::most_taps) + " taps");
     return loop(record, sizeof(cuaug::GaussianBlur), call, &Loops::gaussian_blur_tasks, &Loops::gaussian_blur);
 }
 
@@ -285,6 +307,13 @@ Loop of_images(const py::bytes& record, const std::string& source) {
     ImageCall call = {nullptr, find<Dtype>(dtypes, source, "dtype")};
     refuse_labels(call.source, source);
     return loop(record, sizeof(Record), call, Tasks, Task);
+}
+
+Loop blend(const py::bytes& record, const std::string& source) {
+    const long long branches = fields_of<cuaug::Blend>(record).branches;
+    require(branches >= 0 && branches <= cuaug::most_branches,
+            "at most " + std::to_string(cuaug::most_branches) + " branches");
+    return of_images<cuaug::Blend, &Loops::blend_tasks, &Loops::blend>(record, source);
 }
 
 void nms(const py::bytes& record, const std::string& source) {
@@ -344,7 +373,7 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     module.def("adjust_sharpness",
                &of_images<cuaug::Pointwise, &Loops::adjust_sharpness_tasks, &Loops::adjust_sharpness>, "record"_a,
                "source"_a);
-    module.def("blend", &of_images<cuaug::Blend, &Loops::blend_tasks, &Loops::blend>, "record"_a, "source"_a);
+    module.def("blend", &blend, "record"_a, "source"_a);
     module.def("relevel", &of_images<cuaug::Pointwise, &Loops::relevel_tasks, &Loops::relevel>, "record"_a, "source"_a);
     module.def("extremes", &of_images<cuaug::Pointwise, &Loops::extremes_tasks, &Loops::extremes>, "record"_a,
                "source"_a);

@@ -77,7 +77,7 @@ inline void soft_nms_sample(const SoftNms& args, long long n) {
         write_score(args.scores, args.decayed, row + found++, score);
     };
     const long long given = args.counts.data == nullptr ? args.count : read_whole(args.counts, n * args.counts.n);
-    const int take = static_cast<int>(given < args.count ? given : args.count);
+    const int take = static_cast<int>(given < 0 ? 0 : given < args.count ? given : args.count);
     for (int i = 0; i < take; ++i)
         if (part_of(args, n, i) == SoftPart::full) boxes.add(args, n, i);
     List<double> shared(boxes.count);

@@ -4,11 +4,13 @@
 
 namespace cuaug {
 
+constexpr int most_taps = 127;  // along an axis: what cpu/gaussian_blur.hpp, and a GPU's shared memory, have room for
+
 // A Gaussian, across and down. Mirrored by cuaug/_pass.py.
 struct GaussianBlur : Batch {
     Table sigma;  // [N, 2]: x, y in pixels; data null: `value` serves all samples
     double value[2];
-    int kernel_width;  // odd
+    int kernel_width;  // odd, at most `most_taps`
     int kernel_height;
     int tile_width;  // what a block of the GPU makes, multiples of 8
     int tile_height;

@@ -26,7 +26,8 @@ struct ColorJitter {
         for (int i = 0; i < 4; ++i) {
             const int op = static_cast<int>(field[i]);
             if (op == 1) wanted = after;
-            if (!wanted || op < 0 || idle >> op & 1) continue;
+            // A table may hold any number: beyond 3 there is no step, and `all` would not end with a 0.
+            if (!wanted || op < 0 || op > 3 || idle >> op & 1) continue;
             all |= (op + 1) << at;
             at += 3;
         }

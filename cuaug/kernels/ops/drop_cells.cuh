@@ -17,6 +17,7 @@ struct DropCells {
     R value[K];  // in the images' own range; then a share of white
 
     static void prepare(R* field, R white) {
+        field[0] = fmin(fmax(field[0], R(1)), R(1 << 30));  // a table may hold any number, and pixels divide by it
         for (int k = 0; k < K; ++k) field[10 + k] /= white;
     }
 

@@ -13,6 +13,8 @@ struct MaskGrid {
     R value[K];               // in the images' own range; then a share of white
 
     static void prepare(R* field, R white) {
+        // A table may hold any number: pixels divide by the size, and add the others to their place.
+        for (int i = 0; i < 4; ++i) field[i] = fmin(fmax(field[i], R(i == 0 ? 1 : 0)), R(1 << 30));
         for (int k = 0; k < K; ++k) field[4 + k] /= white;
     }
 
