@@ -146,6 +146,7 @@ RESAMPLE = Record(
     "Resample", {"box": PARAMETER_TABLE, "value": "4d", "turns": "i", "antialias": "i"}, base=BATCH_WITH_FILL
 )
 MAX_INLINE_VALUES = 12
+MAX_OPS = 128  # of a chain
 POINTWISE = Record(
     "Pointwise",
     {
@@ -160,6 +161,7 @@ POINTWISE = Record(
 MAX_BRANCHES = 8
 BLEND = Record("Blend", {"branch": f"{MAX_BRANCHES}P", "shares": PARAMETER_TABLE, "branches": "q"}, base=POINTWISE)
 LUT = Record("Lut", {"table": "P", "table_n": "q", "table_c": "q", "table_x": "q"}, base=BATCH)
+MAX_TAPS = 127
 GAUSSIAN_BLUR = Record(
     "GaussianBlur",
     {
