@@ -42,7 +42,8 @@ class Record:
             else:
                 self._append(field, kind, varying)
         whole = struct.Struct(self._format + "0q")  # C++ pads a struct's end to its alignment
-        self.pack, self.size = whole.pack, whole.size
+        self.pack = whole.pack
+        self.size: int = whole.size
         # The fields behind those of the base alone.
         self.pack_derived = struct.Struct(self._format[len(base._format) :] + "0q").pack if base else self.pack
 
@@ -152,6 +153,7 @@ RESAMPLE = Record(
     "ResampleRecord", {"box": PARAMETER_TABLE, "value": "4d", "has_flips": "i", "antialias": "i"}, base=BATCH_WITH_FILL
 )
 MAX_INLINE_VALUES = 12
+MAX_OPS = 128  # of a chain
 POINTWISE = Record(
     "PointwiseRecord",
     {
@@ -168,6 +170,7 @@ BLEND = Record(
     "BlendRecord", {"branch": f"{MAX_BRANCHES}P", "remainder_weights": PARAMETER_TABLE, "branches": "q"}, base=POINTWISE
 )
 LUT = Record("LutRecord", {"table": "P", "table_n": "q", "table_c": "q", "table_x": "q"}, base=BATCH)
+MAX_TAPS = 127
 GAUSSIAN_BLUR = Record(
     "GaussianBlurRecord",
     {

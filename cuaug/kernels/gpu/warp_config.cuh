@@ -41,7 +41,7 @@ constexpr bool samples_from_global =
     !Geometry::has_tile_bounds && is_same_v<ComputeType<In>, float> && is_same_v<base_sampler_t<Sampler>, Bilinear>;
 
 // Blocks resident on a multiprocessor, as many as registers allow.
-template <class Geometry, class Sampler, class In, class From, int K, bool raw_staged>
+template <class Geometry, class Sampler, class In, class From, int K, bool raw_staged, class Chain>
 constexpr int resident_blocks = [] {
     using R = ComputeType<In>;
     constexpr bool is_plain =
@@ -51,6 +51,9 @@ constexpr int resident_blocks = [] {
         return samples_from_global<Geometry, Sampler, In> && !Geometry::is_64bit ? 4 : 1;
     else if constexpr (small_blocks<In, K, raw_staged>)
         return max_small_blocks;
+    else if constexpr (is_same_v<In, uint8> && is_same_v<base_sampler_t<Sampler>, Bilinear> && Chain::empty &&
+                       !Geometry::template TileMap<R>::is_affine)
+        return 4;  // 64 registers; with 69, three blocks take 7 % longer (benchmarks/log/warp-phases-gpu.md)
     else
         return staged_resident_blocks<WordPixel<In, K>, R, base_sampler_t<Sampler>, is_plain>;
 }();

@@ -172,7 +172,7 @@ template <class In, class From, int K, class Geometry, class Sampler, class Bord
 __global__ void __launch_bounds__(
     block_threads<In, K, is_raw_staged<Geometry, Sampler, Border, From, In, Chain, Out, Epilogue>>,
     resident_blocks<Geometry, Sampler, In, From, K,
-                    is_raw_staged<Geometry, Sampler, Border, From, In, Chain, Out, Epilogue>>)
+                    is_raw_staged<Geometry, Sampler, Border, From, In, Chain, Out, Epilogue>, Chain>)
     warp_image(const __grid_constant__ BatchedRecords<WarpRecord<Geometry>, Epilogue> records) {
     using C = WarpConfig<In, From, K, Geometry, Sampler, Border, Chain, Out, OutLayout, Epilogue>;
     using R = ComputeType<In>;
