@@ -72,7 +72,7 @@ def test_color_ops_have_case_oracle_and_struct():
     assert all(callable(getattr(reference_color, op)) for op in color_cases.FIRST)
     ops = Path(cuaug.__file__).parent / "kernels" / "ops"
     files = {path.stem.replace("_", "") for path in ops.glob("*.cuh")} - NO_OPS
-    assert files == {name.lower() for name in color_cases.STRUCTS | color_cases.IN_RECIPES}
+    assert files == {name.lower() for name in color_cases.FUNCTORS}
 
 
 DOCS = Path(__file__).parents[2] / "docs"

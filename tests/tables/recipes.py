@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Callable
 
 import numpy as np
-from helpers.arrays import white
+from helpers.arrays import max_value
 from helpers.compare import Tolerance, is_integer
 
 import cuaug
@@ -36,7 +36,7 @@ class Case:
         return self.name
 
     def transforms(self, dtype):
-        top = white(dtype)
+        top = max_value(dtype)
         return self.make(lambda share: float(np.rint(share * top)) if is_integer(dtype) else share * top)
 
     def compose(self, dtype, seed=11):
@@ -54,7 +54,7 @@ class Case:
         if is_integer(dtype):
             return Tolerance(absolute=self.apart, exact=0.97, reason=tie)
         if is_integer(source):
-            return Tolerance(absolute=1.01 * self.apart / white(source), reason=tie + ", and then multiplied")
+            return Tolerance(absolute=1.01 * self.apart / max_value(source), reason=tie + ", and then multiplied")
         near = {"float16": 2e-3, "float32": 2e-5}[dtype] * self.apart
         return Tolerance(absolute=near, relative=near, reason="the dtype's rounding, after what the ops multiply by")
 
@@ -136,7 +136,7 @@ def elastic(t, images, p, how):
     for n in range(len(images)):
         words = [sum(int(p[f"{name}_{i}"][n]) << 24 * i for i in range(k)) for name, k in WORDS]
         noise = uniform_field(*words, int(p["position"][n]), size)
-        field = gaussian_blur(noise, window, t.sigma, white=1) if any(t.sigma) else noise
+        field = gaussian_blur(noise, window, t.sigma, max_value=1) if any(t.sigma) else noise
         fields.append(field * [p["reach_x"][n], p["reach_y"][n]] / halves)
     return cuaug.elastic(images, np.reshape(fields, (-1, *size, 2)), t.interpolation, t.fill, **how)
 
