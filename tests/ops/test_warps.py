@@ -277,8 +277,8 @@ def test_op_dtype_converts_without_scaling(case, home):
         actual = run(case, batch, parameters, source, dtype=target)
         full = max_value(source)
         tolerance = {
-            "float32": Tolerance(absolute=1e-4 * full, reason="1e-4 of white, which is 255 here"),
-            "float16": Tolerance(absolute=1e-4 * full, relative=2**-11, reason="1e-4 of white and half's 11 bits"),
+            "float32": Tolerance(absolute=1e-4 * full, reason="1e-4 of the range, which is 255 here"),
+            "float16": Tolerance(absolute=1e-4 * full, relative=2**-11, reason="1e-4 of the range and half's 11 bits"),
             "uint8": Tolerance(absolute=1, exact=0.98, reason="one level, where the exact value is nearly a tie"),
         }[target]
         assert_equal(actual, expected, library=home[0], device=device_of(home), dtype=target, tolerance=tolerance)
@@ -536,7 +536,7 @@ def test_warp_affine_any_matrix_is_finite_or_named(entries, interpolation, borde
                 assert "sample 0" in str(refusal)  # noqa: PT017
             else:
                 assert np.isfinite(result).all()
-                assert np.abs(result).max() < 4  # a few times white: no weight grows beyond its kernel's
+                assert np.abs(result).max() < 4  # a few times the largest value: no weight grows beyond its kernel's
 
 
 @given(

@@ -1,6 +1,6 @@
 """The table of users' expressions, each with its formula in NumPy.
 
-A formula takes a namespace: pixels as shares of white [N, H, W, C], places [1, H, W, 1], parameters [N, 1, 1, 1].
+A formula takes a namespace: pixels in 0..1 [N, H, W, C], places [1, H, W, 1], parameters [N, 1, 1, 1].
 """
 
 import dataclasses
@@ -22,7 +22,7 @@ class Case:
     formula: Callable
     ranges: dict = dataclasses.field(default_factory=dict)
     channels: tuple = (1, 2, 3, 4, 6)
-    shares: float = 2e-6  # of white, that float32 may be off
+    shares: float = 2e-6  # of the range, that float32 may be off
 
     def __str__(self):
         return self.name
@@ -65,7 +65,7 @@ def scope(images, parameters):
 
 
 def expected(case, images, parameters):
-    """In the images' own range, not rounded: integers are held to 0..1 of white."""
+    """In the images' own range, not rounded: integers are clamped to their range."""
     top = max_value(str(images.dtype))
     with np.errstate(invalid="ignore", divide="ignore"):
         made = case.formula(scope(images, parameters)) * np.ones(images.shape)

@@ -1,6 +1,6 @@
 """The table of recipes, and what each is as a sequence of function calls with what it drew.
 
-Levels (a fill, a threshold) are shares of white, handed over in the images' own range.
+Levels (a fill, a threshold) are in 0..1 here, and in the images' own range in calls.
 """
 
 import dataclasses
@@ -20,16 +20,16 @@ from tables.filter_reference import gaussian_blur
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """``make(level)`` is the list of transforms; ``level`` takes shares of white to levels of the images."""
+    """``make(level)`` is the list of transforms; ``level`` takes 0..1 to the range of the images."""
 
     name: str
     make: Callable
     channels: tuple = (3,)
     levels: float = 0.0  # that bytes may be off, a rounding between any two functions being done once here
     exact: float = 0.0  # share of bytes that are the same
-    shares: float = 2e-5  # of white, that floats may be off
+    shares: float = 2e-5  # of the range, that floats may be off
     dtypes: tuple = ("uint8", "float16", "float32")
-    apart: float = 1.0  # how many levels, or 2e-5 of white, two devices may be apart
+    apart: float = 1.0  # how many levels, or 2e-5 of the range, two devices may be apart
     reason: str = ""
 
     def __str__(self):
@@ -609,7 +609,7 @@ CASES = [
         levels=0,
         exact=1.0,
         dtypes=("uint8",),
-        reason="255 shares of white",
+        reason="255 times the largest value",
     ),
     Case(
         "there-and-back-unscaled",
@@ -627,7 +627,7 @@ CASES = [
         levels=0,
         exact=1.0,
         dtypes=("uint8",),
-        reason="white is 1 and all above it",
+        reason="the largest value is 1 and all is above it",
     ),
     Case(
         "scaled-then-unscaled",

@@ -1,4 +1,4 @@
-"""One row for each op and variant: its call, its oracle, its tolerance. Tests and lists of functors follow from rows."""
+"""One row for each op and variant: call, oracle, tolerance. Tests and the lists of functors follow from the rows."""
 
 import dataclasses
 from collections.abc import Callable, Mapping
@@ -42,8 +42,8 @@ def scaled(share, dtype):
 class Row:
     """``cuaug.op(images, **options, **draw(...))`` equals ``oracle`` of each image with its own parameters.
 
-    ``draw(rng, lead)`` gives the parameters, one value (``lead=()``) or one per sample (``lead=(N,)``). The oracle takes
-    one image [H, W, C] of float64, the options, the parameters and the ``max_value`` of the dtype.
+    ``draw(rng, lead)`` gives the parameters, one value (``lead=()``) or one per sample (``lead=(N,)``). The oracle
+    takes one image [H, W, C] of float64, the options, the parameters and the ``max_value`` of the dtype.
     """
 
     op: str
