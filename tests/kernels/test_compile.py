@@ -168,7 +168,7 @@ def test_color_ops_keep_unit_range_as_their_rows_say(nvrtc):
     rows = {row.functor: row.functor in WITHIN_UNIT_RANGE for row in ROWS if row.functor}
     name = kernels.name_expression("pointwise", "uint8", "Packed", 3, kernels.chain(list(rows)), "float16", "Planar", 3)
     text, options = sources.sources(name)
-    trait = "cuaug::op_keeps_unit_range<cuaug::{}<float>>(0)"
+    trait = "cuaug::op_keeps_unit_range<cuaug::{}<float, 3>>(0)"
     claims = [f"static_assert({trait.format(op)} == {str(within).lower()});" for op, within in rows.items()]
     compiled(nvrtc, "\n".join([text, *claims, ""]), name, 90, options)
 
