@@ -119,11 +119,11 @@ ROWS = [
         scaled_parameters=frozenset({"v"}),
         **LEVELS,
     ),
-    *(Row(name, functor=name, fused_only=True) for name in ("JitterAfterMean", "CoarseDropout", "GridMask")),
+    *(Row(name, functor=name, fused_only=True) for name in ("CoarseDropout", "GridMask")),
     *(Row(name, functor=name, fused_only=True) for name in ("Rescale", "UniformNoise")),
     *(
         Row(name, functor=name, fused_only=True, within_unit_range=True)
-        for name in ("JitterBeforeMean", "ColorJitter", "RandomGrayscale")
+        for name in ("JitterBeforeMean", "JitterAfterMean", "ColorJitter", "RandomGrayscale")
     ),
 ]
 CASES = [row for row in ROWS if not row.fused_only]
