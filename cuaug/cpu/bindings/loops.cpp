@@ -33,6 +33,7 @@
 #include "bindings.hpp"
 #include "names.hpp"
 #include "record.hpp"
+#include "record_limits.hpp"
 
 namespace py = pybind11;
 using namespace native;
@@ -64,6 +65,7 @@ template <class Record, class Call>
 BoundLoop bind_loop(const py::bytes& bytes, Call call, LoopFunctions<Call> LoopTable::* functions,
                     std::shared_ptr<const void> owner = nullptr) {
     const auto record = std::make_shared<const Record>(unpack_record<Record>(bytes));
+    check_limits(*record);
     call.record = record.get();
     const cuaug::BatchRecord& batch = *record;
     const double values = 1.0 * batch.samples * batch.frames * batch.channels * batch.out_height * batch.out_width;
@@ -161,6 +163,9 @@ std::shared_ptr<const std::vector<ChainOp>> find_ops(const Chain& chain) {
 BoundLoop pointwise(const py::bytes& record, const std::string& in_dtype, const std::string& out_dtype,
                     const Chain& chain, int out_channels) {
     const auto ops = find_ops(chain);
+    const int channels = unpack_record<cuaug::PointwiseRecord>(record).channels;
+    require(out_channels == channels || (channels <= 4 && out_channels >= 1 && out_channels <= 4),
+            "as many channels as the result, or both at most 4");
     const PointwiseCall call = {nullptr,
                                 image_dtype(in_dtype),
                                 image_dtype(out_dtype),

@@ -10,6 +10,7 @@ template <class R>
 struct BlendWorkspace {
     SegmentWorkspace<R> sum, branch;
 };
+static_assert(sizeof(BlendWorkspace<double>) <= native::workspace_bytes);
 
 template <class T>
 inline void blend_segment(const BlendRecord& args, long long n, long long t, int y, int x, int count,

@@ -9,7 +9,7 @@
 
 namespace cuaug {
 
-constexpr int blur_width = 128, max_taps = 127;
+constexpr int blur_width = 128;
 
 template <class R>
 struct BlurWorkspace {

@@ -25,6 +25,7 @@ template <class R>
 struct MixWorkspace {
     SegmentWorkspace<R> pixels, partner;
 };
+static_assert(sizeof(MixWorkspace<double>) <= native::workspace_bytes);
 
 template <class T>
 inline void mix_segment(native::Mix mix, const PointwiseRecord& args, long long n, long long t, int y, int x, int count,

@@ -4,11 +4,13 @@
 
 namespace cuaug {
 
+constexpr int max_taps = 127;  // per axis: the room of the CPU loop's workspace and of a GPU block's shared memory
+
 // A separable Gaussian filter.
 struct GaussianBlurRecord : BatchRecord {
     ParameterTable sigma;  // [N, 2]: x, y in pixels; data null: `value` serves all samples
     double value[2];
-    int kernel_width;  // odd
+    int kernel_width;  // odd, at most `max_taps`
     int kernel_height;
     int tile_width;  // output of one block of the GPU; multiples of 8
     int tile_height;

@@ -77,7 +77,7 @@ inline void soft_nms_sample(const SoftNmsRecord& args, long long n) {
         write_score(args.scores, args.out_scores, row + written++, score);
     };
     const long long counted = args.counts.data == nullptr ? args.count : read_int(args.counts, n * args.counts.n);
-    const int given = static_cast<int>(counted < args.count ? counted : args.count);
+    const int given = static_cast<int>(counted < 0 ? 0 : counted < args.count ? counted : args.count);
     for (int i = 0; i < given; ++i)
         if (role_of(args, n, i) == SoftNmsRole::decaying) boxes.add(args, n, i);
     Vector<double> ious(boxes.count);
