@@ -58,13 +58,14 @@ def public(function: Callable[P, R]) -> Callable[P, R]:
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return function(*args, **kwargs)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             text = str(error)
             if text.startswith("cuaug.") or isinstance(error, UnicodeError):
                 raise
             name = function.__qualname__.partition(".__")[0]  # of Boxes.__post_init__, what the user called
             place = function.__module__ if function.__module__ in _PLACES else "cuaug"
-            named = type(error)(f"{place}.{name}: {text}")
+            kind = ValueError if isinstance(error, OverflowError) else type(error)  # an int that no float holds
+            named = kind(f"{place}.{name}: {text}")
             named.__dict__.update(error.__dict__)
             try:
                 raise named from error
@@ -107,7 +108,7 @@ def number(parameter: str, value: Any, least: float, most: float = np.inf) -> No
         isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating))
     ):
         raise TypeError(f"{parameter} must be a number, got {value!r}")
-    if not least <= value <= most:
+    if not least <= float(value) <= most:
         raise ValueError(_out_of_range(parameter, value, least, most))
 
 
@@ -146,7 +147,7 @@ def extents(axes: str, shape: Sequence[int]) -> None:
     for axis, extent in zip(axes, shape, strict=True):
         if extent == 0 and axis not in "NT":
             raise ValueError(f"images must not be empty along {axis}, got shape {tuple(shape)} as {axes}")
-        if axis in "HW" and extent >= 1 << 30:
+        if axis != "N" and extent >= 1 << 30:
             raise ValueError(f"images must have {axis} below 2**30, got shape {tuple(shape)} as {axes}")
 
 

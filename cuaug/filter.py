@@ -15,8 +15,6 @@ from ._passes import filters
 from ._passes import parameters as _parameters
 from ._passes.parameters import NULL_ARRAY, SampleParameters
 
-MOST_TAPS = 127  # as cpu/loops/gaussian_blur.hpp, and the shared memory of a GPU, have room for
-
 
 @public
 def gaussian_blur(
@@ -78,6 +76,4 @@ def _kernel_size(value: Any) -> tuple[int, int]:
     if len(sizes) not in (1, 2):
         raise ValueError(f"kernel_size must be an int or (x, y), got {value!r}")
     x, y = (_check.whole("kernel_size", size, 1) for size in (sizes[0], sizes[-1]))
-    if x % 2 == 0 or y % 2 == 0 or max(x, y) > MOST_TAPS:
-        raise ValueError(f"kernel_size must be odd and at most {MOST_TAPS}, got {value!r}")
     return x, y

@@ -169,7 +169,7 @@ def described_boxes(
         share, _ = described("counts", convert.asarray(counts, like=boxes, dtype="int64"), _WHOLE)
         if not batch or tuple(share.shape) != batch:
             raise ValueError(f"counts must have an entry for each sample of boxes {tuple(box.shape)}")
-    most = count if max_output is None else _check.whole("max_output", max_output, 0)
+    most = count if max_output is None else _check.whole("max_output", max_output, 0, (1 << 31) - 1)
     return Boxes(box, score, share, library, batch, samples, count, most if fixed_size else min(most, count))
 
 

@@ -94,7 +94,7 @@ def asked(
     return Pooling(
         _check.size("output_size", size),
         tuple(float(scale) for scale in scales),
-        max(_check.whole("sampling_ratio", sampling_ratio, -1), 0),
+        max(_check.whole("sampling_ratio", sampling_ratio, -1, (1 << 31) - 1), 0),
         bool(aligned),
         kind,
         layout,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._program.records import MAX_OPS
 from .recipe import Recipe
 from .recipe_ops import Cast, Column, CoordinateMap, Pointwise, Resize
 from .recipe_pass import MEAN_FIRST, Pass
@@ -21,6 +22,8 @@ def plan_passes(recipe: Recipe, dtype: str, size: tuple[int, int]) -> list[Pass]
         else:
             passes[-1].add(op)
     for pass_ in passes:
+        if len(pass_.chain) > MAX_OPS:
+            raise ValueError(f"a recipe must have at most {MAX_OPS} ops at each pixel in a row, got {len(pass_.chain)}")
         if isinstance(pass_.first_op, (CoordinateMap, Resize)):
             projective = any(isinstance(op, CoordinateMap) and op.projective for op in pass_.first_ops)
             pass_.matrix = [Column("") for _ in range(9 if projective else 6)]

@@ -27,6 +27,7 @@ class RecipePlan:
     columns: int  # in the table
     drawn_columns: int  # the first of them, which the program fills; the recipe's matrix comes last
     names: dict[str, int]  # the column of each drawn parameter
+    integers: dict[str, tuple[int, int]]  # the range of those drawn parameters that ops accept as integers alone
     matrix: int  # the first of nine columns: the recipe's matrix, source to result
     partial_sums: dict[int, int]  # column of a mean taken while storing -> first column of its partial sums
     argument_columns: np.ndarray  # added to the arguments per sample of a ragged batch: see ragged.py
@@ -56,11 +57,13 @@ def plan_recipe(recipe: Recipe, images: ImageBatch) -> RecipePlan:
     pass_matrices = [argument for columns_ in matrices for argument in (columns_[0], len(columns_))]
     recipe_matrix = Instruction("StoreForwardMatrix", matrix, [len(matrices), *pass_matrices])
     program = assembled([*draws, *_flag_flips(passes), *_inverse_maps(passes), recipe_matrix])
-    names: dict[str, int] = {}
+    named: dict[str, Column] = {}
     for column in (column for draw in recipe.draws for column in draw.columns):
-        names[f"{column.name}_{column.index}" if column.name in names else column.name] = column.index
+        named[f"{column.name}_{column.index}" if column.name in named else column.name] = column
+    names = {name: column.index for name, column in named.items()}
+    integers = {name: column.integers for name, column in named.items() if column.integers is not None}
     arguments = ragged.argument_columns(recipe)
-    return RecipePlan(passes, program, columns, drawn, names, matrix[0].index, partial_sums, arguments)
+    return RecipePlan(passes, program, columns, drawn, names, integers, matrix[0].index, partial_sums, arguments)
 
 
 def _adjacent_columns(passes: Sequence[Pass]) -> Iterator[Sequence[Column]]:

@@ -7,6 +7,7 @@ program of draws are planned from the complete recipe (`plan.py`).
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -45,21 +46,33 @@ class Recipe:
         return WHITE.get(self.dtype, 1.0)
 
     def draw(
-        self, kind: str, names: Sequence[str], *arguments: float | Column, max_value: float | None = None
+        self,
+        kind: str,
+        names: Sequence[str],
+        *arguments: float | Column,
+        max_value: float | None = None,
+        integers: tuple[int, int] | None = None,
     ) -> list[Column]:
         """Columns filled by an instruction of kernels/draws/instruction.cuh."""
-        columns = [Column(f"{self.position}.{self.name}.{name}", max_value) for name in names]
+        if not all(isinstance(argument, Column) or math.isfinite(argument) for argument in arguments):
+            raise ValueError(f"{self.name} must draw {names[0]} from finite numbers, got {arguments}")
+        columns = [Column(f"{self.position}.{self.name}.{name}", max_value, integers) for name in names]
         gate = self._gates[-1] if self._gates else None
         self.draws.append(Instruction(kind, columns, arguments, self.position, self._counter, gate))
         self._counter += _COUNTERS_PER_DRAW
         return columns
 
     def constant(
-        self, name: str, value: float, otherwise: float | None = None, max_value: float | None = None
+        self,
+        name: str,
+        value: float,
+        otherwise: float | None = None,
+        max_value: float | None = None,
+        integers: tuple[int, int] | None = None,
     ) -> Column:
         """The same number for every sample; `otherwise` for samples behind a closed gate."""
         arguments = float(value), float(value if otherwise is None else otherwise)
-        return self.draw("Constant", [name], *arguments, max_value=max_value)[0]
+        return self.draw("Constant", [name], *arguments, max_value=max_value, integers=integers)[0]
 
     def uniform(self, name: str, low: float, high: float, otherwise: float, rounded: bool = False) -> Column:
         """A number in low..high; `otherwise` for samples behind a closed gate."""

@@ -15,12 +15,13 @@ class Column:
     """One number per sample.
 
     `max_value`: the images' largest value, for numbers in the images' own range; None for all other numbers.
+    `integers`: for columns that hold integers alone, the smallest and the largest that an op accepts.
     """
 
-    __slots__ = ("index", "max_value", "name")
+    __slots__ = ("index", "integers", "max_value", "name")
 
-    def __init__(self, name: str, max_value: float | None = None) -> None:
-        self.name, self.max_value, self.index = name, max_value, -1
+    def __init__(self, name: str, max_value: float | None = None, integers: tuple[int, int] | None = None) -> None:
+        self.name, self.max_value, self.integers, self.index = name, max_value, integers, -1
 
 
 Condition = tuple[Column, frozenset[float]]  # true for samples whose column holds one of the values

@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import _check
 from .._arrays.images import ImageBatch, allocate_output, redescribe
-from .._program.records import GAUSSIAN_BLUR
+from .._program.records import GAUSSIAN_BLUR, MAX_TAPS
 from . import grids as _grids
 from . import kernel_config as _plans
 from . import layouts as _layouts
@@ -15,10 +15,18 @@ from .pointwise import pointwise
 from .run import axes_and_misalignment, batch_fields, pack_pointwise, run_pass
 
 
+def check_kernel_size(parameter: str, window: tuple[int, int]) -> None:
+    """Kernels and loops have room for `MAX_TAPS` weights on each axis."""
+    if not all(size % 2 and 0 < size <= MAX_TAPS for size in window):
+        given = window[0] if window[0] == window[1] else window
+        raise ValueError(f"{parameter} must be odd and at most {MAX_TAPS}, got {given}")
+
+
 def gaussian_blur(
     image: ImageBatch, window: tuple[int, int], sigma: SampleParameters, out: Any, dtype: str | None = None
 ) -> Any:
     """A Gaussian of `window` (x, y) pixels, across and down; `sigma` holds those of x and y. Scaled to `dtype`."""
+    check_kernel_size("kernel_size", window)
     dtype = image.dtype if dtype is None else dtype
     if dtype != image.dtype and image.device < 0:  # the loops do one thing at a time, but round once as the kernel
         made = redescribe(pointwise(image, ("Rescale",), SampleParameters(NULL_ARRAY, ()), "float32", None), image)

@@ -152,6 +152,7 @@ RESAMPLE = Record(
     "ResampleRecord", {"box": PARAMETER_TABLE, "value": "4d", "has_flips": "i", "antialias": "i"}, base=BATCH_WITH_FILL
 )
 MAX_INLINE_VALUES = 12
+MAX_OPS = 128  # of a chain
 POINTWISE = Record(
     "PointwiseRecord",
     {
@@ -168,6 +169,7 @@ BLEND = Record(
     "BlendRecord", {"branch": f"{MAX_BRANCHES}P", "remainder_weights": PARAMETER_TABLE, "branches": "q"}, base=POINTWISE
 )
 LUT = Record("LutRecord", {"table": "P", "table_n": "q", "table_c": "q", "table_x": "q"}, base=BATCH)
+MAX_TAPS = 127
 GAUSSIAN_BLUR = Record(
     "GaussianBlurRecord",
     {

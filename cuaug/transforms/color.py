@@ -9,6 +9,7 @@ from .. import _check
 from .._arrays.convert import dtype_name
 from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import Blur, Column, Pointwise
+from .._passes.filters import check_kernel_size
 from . import ranges
 from .recipe_helpers import KEEP_ALL_BITS, NEVER_REACHED, require_colours
 from .transform import Transform
@@ -56,7 +57,7 @@ class ColorJitter(Transform):
         about_mean = self.contrast_about is None and self.contrast != (1.0, 1.0)
         if about_mean or self.saturation != (1.0, 1.0) or self.hue != (0.0, 0.0):
             require_colours(recipe)
-        order = recipe.draw("Permutation", [f"order_{i}" for i in range(4)], 4)
+        order = recipe.draw("Permutation", [f"order_{i}" for i in range(4)], 4, integers=(0, 3))
         brightness = recipe.uniform("brightness_factor", *self.brightness, otherwise=1.0)
         saturation = recipe.uniform("saturation_factor", *self.saturation, otherwise=1.0)
         hue = recipe.uniform("hue_factor", *self.hue, otherwise=0.0)
@@ -203,15 +204,14 @@ class GaussianBlur(Transform):
     """Blur with a Gaussian whose sigma is drawn.
 
     Args:
-        kernel_size: Odd: (x, y), or one number for both.
+        kernel_size: Odd, at most 127: (x, y), or one number for both.
         sigma: (low, high) in pixels, or one number.
     """
 
     def __init__(self, kernel_size: Sequence[int] | int, sigma: float | Sequence[float] = (0.1, 2.0)) -> None:
         both = (kernel_size, kernel_size) if isinstance(kernel_size, int) else tuple(kernel_size)
         self.kernel_size = _check.size("kernel_size", both)
-        if not all(extent % 2 for extent in self.kernel_size):
-            raise ValueError(f"kernel_size must be odd, got {kernel_size!r}")
+        check_kernel_size("kernel_size", self.kernel_size)
         self.sigma = ranges.pair("sigma", (sigma, sigma) if isinstance(sigma, (int, float)) else sigma)
         if self.sigma[0] <= 0:
             raise ValueError(f"sigma must be greater than 0, got {sigma!r}")

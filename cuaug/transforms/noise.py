@@ -9,13 +9,14 @@ from typing import Any
 from .. import _check
 from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import Column, Displacement
-from ..filter import MOST_TAPS
+from .._program.records import MAX_TAPS
 from . import ranges
 from .transform import Transform
 
 __all__ = ["ElasticTransform", "GaussianNoise", "RandomMask"]
 
 _KEY_COLUMNS = ("seed_0", "seed_1", "seed_2", "step_0", "step_1", "id_0", "id_1", "position")
+_MAX_CELL = (1 << 30) - 1  # pixels, as many as a side of an image has at most
 
 
 class GaussianNoise(Transform):
@@ -61,7 +62,7 @@ class RandomMask(Transform):
     ) -> None:
         _check.one_of("kind", kind, ("pixels", "grid"))
         self.p, self.kind, self.share = ranges.probability("p", p), kind, ranges.probability("share", share)
-        self.size = _check.whole("size", size, 1)
+        self.size = _check.whole("size", size, 1, _MAX_CELL)
         if kind == "grid" and 0 < share < 1 and not 0 < self._side < self.size:
             raise ValueError(f"size must leave squares of 1 pixel or more and gaps for share {share}, got {size}")
         self.value = value if isinstance(value, (int, float)) else tuple(value)
@@ -71,7 +72,7 @@ class RandomMask(Transform):
         return round(self.size * math.sqrt(self.share))
 
     def write(self, recipe: Recipe) -> None:
-        size = recipe.constant("size", self.size)
+        size = recipe.constant("size", self.size, integers=(1, _MAX_CELL))
         if self.kind == "grid":
             top, left = (recipe.draw("RandInt", [name], self.size, 0.0, 0.0)[0] for name in ("top", "left"))
             op, parameters = "GridMask", [size, top, left, recipe.bernoulli("side", self.p, if_true=self._side)]
@@ -108,8 +109,8 @@ class ElasticTransform(Transform):
         self.alpha, self.sigma = _x_and_y("alpha", alpha), _x_and_y("sigma", sigma, 0.0)
         if (self.sigma[0] == 0) != (self.sigma[1] == 0):
             raise ValueError(f"sigma must be greater than 0 in x and in y, or 0 in both, got {sigma!r}")
-        if max(self._kernel_size) > MOST_TAPS:
-            raise ValueError(f"sigma must be below {MOST_TAPS / 8}, got {sigma!r}")
+        if max(self._kernel_size) > MAX_TAPS:
+            raise ValueError(f"sigma must be below {MAX_TAPS / 8}, got {sigma!r}")
         self.interpolation, self.fill = ranges.interpolation(interpolation), fill
         _check.one_of("interpolation", self.interpolation, ("nearest", "bilinear", "bicubic"))
 
@@ -136,4 +137,4 @@ def _x_and_y(name: str, value: Any, minimum: float = -math.inf) -> tuple[float, 
 
 def _random_key(recipe: Recipe) -> list[Column]:
     """The key of the Philox stream from which an op draws at each pixel."""
-    return recipe.draw("StreamColumns", _KEY_COLUMNS)
+    return recipe.draw("StreamColumns", _KEY_COLUMNS, integers=(0, (1 << 24) - 1))

@@ -82,7 +82,8 @@ def params_from_dict(plan: RecipePlan, description: dict[str, Any], batch: Image
     """The parameters that `Params.to_dict` described, in the memory of the images' library.
 
     Raises:
-        ValueError: The description is of another recipe, or of images of another shape or dtype.
+        ValueError: The description is of another recipe, or of images of another shape or dtype; a parameter is not
+            finite, or is none of the integers that an op accepts.
     """
     expected = {
         "recipe": recipe.to_dict()["transforms"],
@@ -94,12 +95,40 @@ def params_from_dict(plan: RecipePlan, description: dict[str, Any], batch: Image
         if description[part] != value:
             raise ValueError(f"params must be of the same {part}, {value}, got {description[part]}")
     values = np.zeros((batch.samples, plan.columns))  # the columns of partial sums must be 0
+    drawn, matrices, matrix_columns = description.get("drawn"), description.get("matrices"), _matrix_columns(plan)
+    if not isinstance(drawn, dict) or not plan.names.keys() <= drawn.keys():
+        raise ValueError(f"params must have 'drawn' with {', '.join(plan.names)}, got {drawn!r}")
+    if not isinstance(matrices, (list, tuple)) or len(matrices) != len(matrix_columns):
+        raise ValueError(f"params must have 'matrices', a list of {len(matrix_columns)}, got {matrices!r}")
     for name, column in plan.names.items():
-        values[:, column] = description["drawn"][name]
-    for columns, matrices in zip(_matrix_columns(plan), description["matrices"], strict=True):
-        values[:, columns] = np.reshape(matrices, (batch.samples, -1))
+        values[:, column] = _drawn_values(name, drawn[name], batch.samples, plan.integers.get(name))
+    for columns, matrix in zip(matrix_columns, matrices, strict=True):
+        # A drawn map without an inverse has a matrix that is not finite; its samples become the fill.
+        values[:, columns] = np.reshape(_numbers("matrices", matrix), (batch.samples, -1))
     array = batch.library.load(values, batch.device)
     return Params(plan, StridedArray(batch.library.pointer(array), plan.columns, 0, 1, 1, array), batch, recipe)
+
+
+def _drawn_values(name: str, given: Any, samples: int, integers: tuple[int, int] | None) -> np.ndarray:
+    """One number per sample, which the ops that read them may rely on. [N]"""
+    values = _numbers(name, given)
+    if values.shape != (samples,):
+        raise ValueError(f"params must have {samples} numbers as {name}, got shape {values.shape}")
+    allowed, rule = np.isfinite(values), "finite"
+    if integers is not None:
+        low, high = integers
+        allowed, rule = (values >= low) & (values <= high) & (values == np.rint(values)), f"integers in {low}..{high}"
+    if not allowed.all():
+        sample = int(np.argmin(allowed))
+        raise ValueError(f"params must have {rule} as {name}, got {values[sample]} for sample {sample}")
+    return values
+
+
+def _numbers(name: str, given: Any) -> np.ndarray:
+    try:
+        return np.asarray(given, np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"params must have numbers as {name}, got {given!r}") from error
 
 
 def _shape_description(samples: int, axes: BatchAxes, dtype: str) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from .transform import Transform
 __all__ = ["AugMix", "AutoAugment", "RandAugment", "TrivialAugmentWide"]
 
 _Interpolation = Any  # a name, or torchvision's InterpolationMode
+_MAX_BINS = 1 << 16  # each is a number of the recipe's program, for every op
 _FACTOR_OPS = ("Brightness", "Color", "Contrast", "Sharpness")
 
 
@@ -46,7 +47,7 @@ class RandAugment(Transform):
         fill: Any = None,
     ) -> None:
         self.num_ops = _check.whole("num_ops", num_ops, 1)
-        self.num_magnitude_bins = _check.whole("num_magnitude_bins", num_magnitude_bins, 2)
+        self.num_magnitude_bins = _check.whole("num_magnitude_bins", num_magnitude_bins, 2, _MAX_BINS)
         self.magnitude = _check.whole("magnitude", magnitude, 0)
         if self.magnitude >= self.num_magnitude_bins:
             raise ValueError(f"magnitude must be below num_magnitude_bins, {num_magnitude_bins}, got {magnitude}")
@@ -76,7 +77,7 @@ class TrivialAugmentWide(Transform):
     def __init__(
         self, num_magnitude_bins: int = 31, interpolation: _Interpolation = "nearest", fill: Any = None
     ) -> None:
-        self.num_magnitude_bins = _check.whole("num_magnitude_bins", num_magnitude_bins, 2)
+        self.num_magnitude_bins = _check.whole("num_magnitude_bins", num_magnitude_bins, 2, _MAX_BINS)
         self.interpolation, self.fill = ranges.interpolation(interpolation), fill
 
     def write(self, recipe: Recipe) -> None:
