@@ -1,0 +1,120 @@
+"""The extension's loops have arrays of fixed sizes: a record beyond them is refused, before it becomes a loop.
+
+Python checks the same limits where arguments are public; these guard the extension against whoever packs a record.
+"""
+
+import re
+
+import numpy as np
+import pytest
+
+from cuaug import _native as native
+from cuaug._program import records
+from cuaug._program.sources import KERNELS
+from cuaug._program.user_ops import MOST_PARAMETERS
+
+SIZE = 8
+IMAGE = np.zeros((2, SIZE, SIZE, 3), np.uint8)
+RESULT = np.empty_like(IMAGE)
+STRIDES = {"n": 3 * SIZE * SIZE, "t": 0, "c": 1, "y": 3 * SIZE, "x": 3}
+BATCH = {
+    **{f"in.{name}": stride for name, stride in STRIDES.items()},
+    **{f"out.{name}": stride for name, stride in STRIDES.items()},
+    "in.data": IMAGE.ctypes.data,
+    "out.data": RESULT.ctypes.data,
+    "samples": 2,
+    "frames": 1,
+    "channels": 3,
+    **dict.fromkeys(("in_height", "in_width", "out_height", "out_width"), SIZE),
+}
+
+
+def packed(record, **values):
+    """A record that is 0 but for these fields."""
+    data = bytearray(record.size)
+    for name, value in values.items():
+        offset, size = record.offsets[name]
+        if isinstance(value, float):
+            data[offset : offset + size] = np.float64(value).tobytes() * (size // 8)
+        else:
+            data[offset : offset + size] = int(value).to_bytes(size, "little", signed=True)
+    return bytes(data)
+
+
+def of_images(record, **values):
+    return packed(record, **{**BATCH, **values})
+
+
+def blur(width, height):
+    kernel = {"kernel_width": width, "kernel_height": height, "tile_width": 8, "tile_height": 8, "value": 1.0}
+    return native.gaussian_blur(of_images(records.GAUSSIAN_BLUR, **kernel), "uint8")
+
+
+@pytest.mark.parametrize("size", [129, 1001, 128, 2, 0, -1, -127, 2**31 - 1])
+def test_gaussian_blur_refuses_kernels_that_are_even_or_beyond_127_taps(size):
+    for sizes in ((size, 3), (3, size)):
+        with pytest.raises(ValueError, match="the record must have an odd kernel of at most 127 taps"):
+            blur(*sizes)
+    native.run([blur(127, 1), blur(1, 127)])
+
+
+@pytest.mark.parametrize("branches", [9, -1, 2**40])
+def test_blend_refuses_more_than_8_branches(branches):
+    with pytest.raises(ValueError, match="at most 8 branches"):
+        native.blend(of_images(records.BLEND, branches=branches), "uint8")
+    native.run([native.blend(of_images(records.BLEND, branches=0), "uint8")])
+
+
+@pytest.mark.parametrize(("channels", "out_channels"), [(3, 5), (3, 0), (3, -1), (5, 3), (5, 4), (1, 2**31 - 1)])
+def test_pointwise_refuses_other_channels_beyond_4(channels, out_channels):
+    with pytest.raises(ValueError, match="as many channels as the result, or at most 4 both"):
+        native.pointwise(of_images(records.POINTWISE, channels=channels), "uint8", "uint8", ["Invert"], out_channels)
+
+
+@pytest.mark.parametrize("make", [
+    lambda data, ops: native.pointwise(data, "uint8", "uint8", ops, 3),
+    lambda data, ops: native.luma_mean(data, "uint8", ops, False),
+])  # fmt: skip
+def test_chains_refuse_more_than_128_ops_and_32_fields(make):
+    data = of_images(records.POINTWISE)
+    with pytest.raises(ValueError, match="a chain has at most 128 ops"):
+        make(data, ["Invert"] * 129)
+    for address, fields in ((0, 2), (1, 33), (1, -1)):
+        with pytest.raises(ValueError, match="at most 32 fields"):
+            make(data, [(address, fields)])
+    make(data, ["Invert"] * 128)
+
+
+@pytest.mark.parametrize("levels", [0, 9, -1])
+def test_pooling_refuses_more_than_8_levels(levels):
+    with pytest.raises(ValueError, match="1 to 8 levels"):
+        native.pooling(packed(records.ROI, levels=levels, channels=1), "float32", "avg", False)
+
+
+@pytest.mark.parametrize("field", ["frames", "channels", "out_height", "out_width", "samples"])
+@pytest.mark.parametrize("make", [
+    lambda field: native.relevel(of_images(records.POINTWISE, **field), "uint8"),
+    lambda field: native.resample(of_images(records.RESAMPLE, **field), "uint8", "uint8", "Triangle"),
+    lambda field: native.warp(
+        of_images(records.WARPS["Affine"], **field), "uint8", "uint8", "Affine", "Bilinear", "Edge"
+    ),
+])  # fmt: skip
+def test_loops_refuse_records_without_pixels(make, field):
+    with pytest.raises(ValueError, match="the record must have"):
+        make({field: -1})
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "mirrored"),
+    [
+        ("kernels/gaussian_blur_record.cuh", "most_taps", records.MAX_TAPS),
+        ("kernels/blend_record.cuh", "most_branches", records.MAX_BRANCHES),
+        ("kernels/roi_record.cuh", "most_levels", records.MAX_LEVELS),
+        ("cpu/loops.hpp", "most_ops", records.MAX_OPS),
+        ("cpu/loops.hpp", "most_user_fields", MOST_PARAMETERS + 2),
+    ],
+)
+def test_limits_are_those_of_the_loops(file, name, mirrored):
+    found = re.search(rf"\b{name} = (\d+)\b", (KERNELS.parent / file).read_text())
+    assert found
+    assert int(found[1]) == mirrored

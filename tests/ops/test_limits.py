@@ -1,0 +1,145 @@
+"""Limits that kernels and loops rely on, from every public way in; `test_native_limits.py` has the extension's own.
+
+What is refused is a ValueError that names the function and the limit; the limit itself is accepted.
+"""
+
+import numpy as np
+import pytest
+from helpers.arrays import noise
+from helpers.child_process import python
+
+import cuaug
+from cuaug import transforms as T
+from cuaug._arrays.images import describe_images
+from cuaug._passes import filters
+from cuaug._passes.parameters import NULL_ARRAY, SampleParameters
+
+IMAGES = noise((2, 40, 30, 3))
+BOXES, SCORES = np.zeros((1, 3, 4), np.float32), np.ones((1, 3), np.float32)
+FEATURES, REGIONS = np.zeros((1, 4, 4, 1), np.float32), np.zeros((1, 5), np.float32)
+HUGE = 10**400  # that no float holds
+
+
+def described(name, **parameters):
+    return T.from_dict({"name": name, **parameters})
+
+
+def recipe(name, **parameters):
+    return T.from_dict({"name": "Compose", "transforms": [{"name": name, **parameters}], "seed": 1})
+
+
+def pass_of_blur(size):
+    return filters.gaussian_blur(describe_images(IMAGES), (size, size), SampleParameters(NULL_ARRAY, (3.0, 3.0)), None)
+
+
+BLURS = {
+    "function": lambda size: cuaug.gaussian_blur(IMAGES, size, 3.0),
+    "function with a sigma for each sample": lambda size: cuaug.gaussian_blur(IMAGES, (3, size), np.array([1.0, 3.0])),
+    "class": lambda size: T.GaussianBlur(size, 3.0)(IMAGES),
+    "class with x and y": lambda size: T.GaussianBlur((size, 3), (30.0, 30.0))(IMAGES),
+    "from_dict": lambda size: described("GaussianBlur", kernel_size=size)(IMAGES),
+    "from_dict with x and y": lambda size: described("GaussianBlur", kernel_size=[3, size])(IMAGES),
+    "a recipe's from_dict": lambda size: recipe("GaussianBlur", kernel_size=size)(IMAGES),
+    "an attribute": lambda size: changed(T.GaussianBlur(3), "kernel_size", (size, size))(IMAGES),
+    "pass": pass_of_blur,
+}
+
+
+def changed(transform, name, value):
+    setattr(transform, name, value)
+    return transform
+
+
+@pytest.mark.parametrize("way", BLURS)
+@pytest.mark.parametrize("size", [129, 1001, 2**31 + 1, 4, 0, -3])
+def test_gaussian_blur_refuses_kernels_beyond_127_taps(way, size):
+    with pytest.raises(ValueError, match="kernel_size must be "):
+        BLURS[way](size)
+    assert BLURS[way](127).shape == IMAGES.shape
+
+
+@pytest.mark.parametrize("sigma", [15.875, 1000, 1e300, (5, 16), (16, 5)])
+def test_elastic_transform_refuses_a_sigma_whose_kernel_is_beyond_127_taps(sigma):
+    for make in (lambda: T.ElasticTransform(sigma=sigma), lambda: described("ElasticTransform", sigma=sigma)):
+        with pytest.raises(ValueError, match=r"cuaug\.ElasticTransform: sigma must be below 15\.875"):
+            make()
+    with pytest.raises(ValueError, match="127"):
+        changed(T.ElasticTransform(), "sigma", (16.0, 16.0))(IMAGES)
+    assert T.ElasticTransform(sigma=15.87)(IMAGES).shape == IMAGES.shape
+
+
+REFUSED = {
+    "branches": (lambda: T.AugMix(mixture_width=9), "AugMix: mixture_width must be at most 8"),
+    "branches of a dict": (lambda: described("AugMix", mixture_width=9), "mixture_width must be at most 8"),
+    "ops of a pass": (lambda: T.Compose([T.RandomInvert()] * 129)(IMAGES), "Compose: a recipe must have at most 128"),
+    "transforms": (lambda: T.Compose([T.Identity()] * 65537)(IMAGES), "fewer than 65536 transforms"),
+    "magnitudes": (lambda: T.RandAugment(num_magnitude_bins=10**9), "num_magnitude_bins must be at most 65536"),
+    "magnitudes of a dict": (lambda: described("TrivialAugmentWide", num_magnitude_bins=10**9), "at most 65536"),
+    "parameters of an op": (
+        lambda: T.PixelOp("Many", "px + " + "+".join(f"p{i}" for i in range(31)), **{f"p{i}": 1 for i in range(31)}),
+        "at most 30 parameters",
+    ),
+    "a cell": (lambda: T.RandomMask(size=0), "RandomMask: size must be at least 1"),
+    "a large cell": (lambda: described("RandomMask", size=2**30), "size must be at most 1073741823"),
+    "a large grid": (lambda: T.RandomMask(kind="grid", size=2**40), "size must be at most 1073741823"),
+    "a padded size": (lambda: cuaug.pad(IMAGES, (2**30, 0)), "pad: the padded size must be below 2**30"),
+    "a padded size of a recipe": (lambda: T.Pad((2**30, 0))(IMAGES), "Compose: the result's size must be below 2**30"),
+    "a crop": (lambda: T.RandomCrop(2**30, pad_if_needed=True), "RandomCrop: size must be below 2**30"),
+    "channels": (lambda: cuaug.invert(repeated(1, 1, 1, 2**31), layout="NHWC"), "images must have C below 2**30"),
+    "frames": (lambda: cuaug.invert(repeated(1, 2**31, 1, 1, 1), layout="NTHWC"), "images must have T below 2**30"),
+    "levels": (lambda: cuaug.roi_align([FEATURES] * 9, REGIONS, 2, [0.5**i for i in range(9)]), "1 to 8 levels"),
+    "samples of a bin": (lambda: cuaug.roi_align(FEATURES, REGIONS, 2, 1.0, 2**31), "sampling_ratio must be at most"),
+    "indices": (
+        lambda: cuaug.nms(BOXES, SCORES, 0.5, max_output=2**31, fixed_size=True),
+        "nms: max_output must be at most 2147483647",
+    ),
+    "indices of soft_nms": (
+        lambda: cuaug.soft_nms(BOXES, SCORES, max_output=2**40, fixed_size=True),
+        "soft_nms: max_output must be at most 2147483647",
+    ),
+    # A draw is a loop that ends by chance, which an infinite shape would keep from it.
+    "an infinite shape": (lambda: T.AugMix(alpha=1e308)(IMAGES), "must draw share_1 from finite numbers"),
+    "infinite ratios": (lambda: T.RandomErasing(1.0, ratio=(1e-320, 1e-310))(IMAGES), "from finite numbers"),
+    "infinite weights": (lambda: T.RandomChoice([T.Identity()] * 2, [1e308, 1e308])(IMAGES), "from finite numbers"),
+    **{
+        f"an int that no float holds, as {name}": (make, f"{place}: int too large to convert to float")
+        for name, place, make in (
+            ("fill", "pad", lambda: cuaug.pad(IMAGES, 1, fill=HUGE)),
+            ("sigma", "gaussian_blur", lambda: cuaug.gaussian_blur(IMAGES, 3, HUGE)),
+            ("degrees", "RandomRotation", lambda: T.RandomRotation(HUGE)),
+            ("bits", "Compose", lambda: T.RandomPosterize(HUGE)(IMAGES)),
+            ("score_threshold", "nms", lambda: cuaug.nms(BOXES[0], SCORES[0], 0.5, score_threshold=HUGE)),
+        )
+    },
+}
+
+
+def repeated(*shape):
+    """One byte, again and again."""
+    return np.broadcast_to(np.uint8(0), shape)
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_limits_are_refused_with_the_limit(what):
+    call, said = REFUSED[what]
+    with pytest.raises(ValueError, match=r"^cuaug\.") as refusal:
+        call()
+    assert said in str(refusal.value)
+
+
+@pytest.mark.parametrize("count", [-1, -(2**31) - 1, -(2**32) + 2, -(2**63), 2**31, 2**63 - 1])
+def test_soft_nms_takes_any_counts(count):
+    """Below 0 no box takes part, and beyond the boxes all do, whatever 32 bits hold of the number."""
+    said, _ = python(
+        "import numpy as np, cuaug\n"
+        f"boxes, scores = np.zeros((1, 3, 4), np.float32), np.ones((1, 3), np.float32)\n"
+        f"_, _, kept = cuaug.soft_nms(boxes, scores, counts=np.array([{count}]), fixed_size=True)\n"
+        "print(kept[0])"
+    )
+    assert int(said) == (3 if count > 0 else 0)
+
+
+def test_nms_takes_any_counts():
+    for count in (-1, -(2**31) - 1, -(2**32) + 2, 2**31):
+        _, kept = cuaug.nms(BOXES, SCORES, 0.5, counts=np.array([count]), fixed_size=True)
+        assert kept[0] == (3 if count > 0 else 0)

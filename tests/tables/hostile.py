@@ -1,0 +1,177 @@
+"""Recipes whose drawn parameters are replaced by hostile numbers, and the check that nothing but a refusal follows.
+
+A parameter table reaches the kernels in two ways: through ``params_from_dict``, which may refuse it, and through the
+array of a ``Params``, which nobody checks: whatever stands there, kernels and loops must end and stay in their arrays.
+"""
+
+import itertools
+
+import numpy as np
+
+from cuaug import transforms as T
+
+VALUES = (0.0, -1.0, 1e-300, 1e9, 1e300, float("nan"), float("inf"), float("-inf"), 2.0**63)
+SHAPE = (3, 17, 11, 3)  # N, H, W, C
+MIXED_ROWS = 12  # rows in which every number is one of the above: a remainder traps where divisor and dividend agree
+
+# Groups of recipes, (transforms, dtype): each group runs in one process.
+GROUPS = {
+    "flips": [([T.RandomHorizontalFlip(), T.RandomVerticalFlip()], "uint8"), ([T.Identity()], "uint8")],
+    "crops": [
+        ([T.RandomCrop((9, 7), padding=3)], "uint8"),
+        ([T.CenterCrop(9)], "uint8"),
+        ([T.Pad(3, padding_mode="reflect")], "float32"),
+        ([T.RandomCrop((9, 7), 4, padding_mode="wrap"), T.RandomHorizontalFlip()], "float32"),
+    ],
+    "resized crops": [
+        ([T.RandomResizedCrop((9, 8))], "uint8"),
+        ([T.RandomResizedCrop((5, 4)), T.RandomVerticalFlip(), T.ColorJitter(0.4, 0.4)], "uint8"),
+        ([T.RandomResizedCrop((9, 8), antialias=False), T.RandomRotation(20)], "uint8"),
+        ([T.RandomResizedCrop((9, 8), interpolation="nearest")], "float32"),
+        ([T.RandomResizedCrop((9, 8), interpolation="bicubic")], "float32"),
+        ([T.RandomResizedCrop((9, 8), interpolation="lanczos", antialias=False)], "float64"),
+        ([T.Resize((23, 9), "area")], "uint8"),
+    ],
+    "matrices": [
+        ([T.RandomAffine(30, (0.2, 0.1), (0.7, 1.4), 10, interpolation="bilinear")], "uint8"),
+        ([T.RandomAffine(30, interpolation="nearest")], "float32"),
+        ([T.RandomAffine(30, interpolation="bicubic"), T.ColorJitter(0.4, 0.4, 0.4, 0.1)], "uint8"),
+        ([T.RandomRotation(30, "bilinear")], "float64"),
+        ([T.RandomPerspective(p=1.0)], "uint8"),
+        ([T.RandomPerspective(p=1.0, interpolation="nearest")], "float32"),
+    ],
+    "colors": [
+        ([T.ColorJitter(0.4, 0.4, 0.4, 0.1)], "uint8"),
+        ([T.ColorJitter(0.4, 0.4, 0.4, 0.1)], "float64"),
+        ([T.ColorJitter(0.4, 0.4, 0.4, 0.1, contrast_about=100.0)], "uint8"),
+        ([T.RandomGrayscale(0.5), T.RandomInvert(), T.RandomSolarize(128.0), T.RandomPosterize(3)], "uint8"),
+        ([T.RandomGrayscale(0.5), T.RandomInvert(), T.RandomSolarize(0.5), T.RandomPosterize(3)], "float32"),
+        ([T.Normalize(0.5, 0.2), T.ToDtype("float16")], "uint8"),
+        ([T.Grayscale(3), T.Grayscale(1)], "uint8"),
+        ([T.RandomErasing(1.0, value=(1, 2, 3))], "uint8"),
+        ([T.PixelOp("Faded", "px * (1 - k * r2)", k=(0, 0.5))], "uint8"),
+    ],
+    "whole images": [
+        ([T.RandomAutocontrast()], "uint8"),
+        ([T.RandomAutocontrast()], "float32"),
+        ([T.RandomEqualize(1.0)], "uint8"),
+        ([T.RandomAdjustSharpness(2.0, 1.0)], "uint8"),
+        ([T.RandomAdjustSharpness(2.0, 1.0)], "float64"),
+        ([T.GaussianBlur(5, (0.1, 2.0))], "uint8"),
+        ([T.GaussianBlur((3, 127), (0.1, 2.0)), T.ToDtype("float32", scale=True)], "uint8"),
+    ],
+    "noise": [
+        ([T.GaussianNoise(0.1, 0.2)], "uint8"),
+        ([T.GaussianNoise(0.1, 0.2)], "float64"),
+        ([T.RandomMask(1.0, "pixels", 0.3, 2, value=7)], "uint8"),
+        ([T.RandomMask(1.0, "pixels", 0.3, 2)], "float64"),
+        ([T.RandomMask(1.0, "grid", 0.3, 5, value=7)], "uint8"),
+        ([T.RandomMask(1.0, "grid", 0.3, 5)], "float64"),
+        ([T.ElasticTransform(20.0, 2.0)], "uint8"),
+        ([T.ElasticTransform(20.0, 0.0, "nearest")], "float32"),
+        ([T.ElasticTransform(20.0, 2.0, "bicubic")], "float64"),
+    ],
+    "mixes": [
+        ([T.MixUp()], "uint8"),
+        ([T.CutMix()], "uint8"),
+        ([T.MixUp(), T.CutMix()], "float64"),
+    ],
+    "choices": [
+        ([T.RandomApply([T.RandomRotation(30), T.ColorJitter(0.4)])], "uint8"),
+        ([T.RandomChoice([T.RandomRotation(30), T.RandomInvert(), T.RandomAdjustSharpness(2.0)])], "uint8"),
+        ([T.RandomOrder([T.RandomInvert(1.0), T.GaussianNoise(), T.RandomEqualize()])], "uint8"),
+        ([T.Compose([T.RandomHorizontalFlip(), T.RandomErasing(1.0)])], "float32"),
+    ],
+    "policies": [
+        ([T.RandAugment()], "uint8"),
+        ([T.TrivialAugmentWide()], "uint8"),
+        ([T.AutoAugment("cifar10")], "uint8"),
+    ],
+    "augmix": [([T.AugMix(chain_depth=1, mixture_width=2)], "uint8")],
+}
+
+
+def tables(values, columns):
+    """Rows of numbers in place of `values` [N, P]: one hostile number each, in `columns`, then rows of nothing else."""
+    for column, value in itertools.product(columns, VALUES):
+        changed = values.copy()
+        changed[:, column] = value
+        yield f"column {column} is {value}", changed
+    random = np.random.default_rng(20261124)
+    for i in range(MIXED_ROWS):
+        yield f"mixed rows {i}", random.choice(VALUES, values.shape)
+
+
+def check(group, library="numpy"):
+    """Every drawn number of every recipe of a group, in turn, through both ways; how many were refused, and applied."""
+    refused = applied = 0
+    with np.errstate(all="ignore"):
+        for transforms, dtype in GROUPS[group]:
+            counts = _check(T.Compose(transforms, seed=7), dtype, library)
+            refused, applied = refused + counts[0], applied + counts[1]
+    return refused, applied
+
+
+def _check(aug, dtype, library):
+    images = _images(dtype, library)
+    params = aug.draw(images, step=0, layout="NHWC")
+    expected = aug.apply(images, params, layout="NHWC")
+    description, refused, applied = params.to_dict(), 0, 0
+    names = list(description["drawn"])
+    drawn = np.array([description["drawn"][name] for name in names]).reshape(len(names), SHAPE[0]).T
+    for what, values in tables(drawn, range(len(names))):
+        edited = {**description, "drawn": dict(zip(names, values.T.tolist(), strict=True))}
+        try:
+            hostile = aug.params_from_dict(edited, images, layout="NHWC")
+        except ValueError:
+            refused += 1
+            continue
+        applied += _applied(aug, images, hostile, expected, f"{names}: {what}")
+    for i, matrices in enumerate(description["matrices"]):
+        own = np.array(matrices).reshape(SHAPE[0], -1)
+        for what, values in tables(own, range(own.shape[1])):
+            both = [*description["matrices"][:i], values.tolist(), *description["matrices"][i + 1 :]]
+            try:
+                hostile = aug.params_from_dict({**description, "matrices": both}, images, layout="NHWC")
+            except ValueError:
+                refused += 1
+                continue
+            applied += _applied(aug, images, hostile, expected, f"matrices {i}: {what}")
+    table = params.table.owner
+    before = np.array(table.cpu() if library == "torch" else table)
+    for what, values in tables(before, range(before.shape[1])):
+        table[...] = _array(values, library)
+        applied += _applied(aug, images, params, expected, f"the table: {what}")
+    table[...] = _array(before, library)
+    again = aug.apply(images, params, layout="NHWC")
+    assert _host(again).tobytes() == _host(expected).tobytes(), f"{aug}: drawn parameters no longer give the same"
+    return refused, applied
+
+
+def _applied(aug, images, params, expected, what):
+    result = aug.apply(images, params, layout="NHWC")
+    if images is not result and hasattr(result, "is_cuda"):
+        import torch
+
+        torch.cuda.synchronize()
+    assert result.shape == expected.shape, f"{aug}: {what}"
+    assert result.dtype == expected.dtype, f"{aug}: {what}"
+    return 1
+
+
+def _images(dtype, library):
+    random = np.random.default_rng(5)
+    values = random.integers(0, 256, SHAPE) if dtype == "uint8" else random.random(SHAPE)
+    return _array(values.astype(dtype), library)
+
+
+def _array(values, library):
+    if library == "numpy":
+        return values
+    import torch
+
+    return torch.from_numpy(values.copy()).cuda()
+
+
+def _host(array):
+    return array.cpu().numpy() if hasattr(array, "cpu") else np.asarray(array)

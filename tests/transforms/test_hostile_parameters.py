@@ -1,0 +1,116 @@
+"""Parameters that nobody drew: a refusal, or a result of the right shape and dtype, and never a crash or a hang."""
+
+import json
+
+import numpy as np
+import pytest
+from helpers.arrays import noise
+from helpers.child_process import python
+from tables.hostile import GROUPS, SHAPE, VALUES
+
+from cuaug import transforms as T
+from cuaug.transforms.transform import Transform
+
+IMAGES = noise(SHAPE)
+MASK = T.RandomMask(1.0, "pixels", 0.3, 2)
+GRID = T.RandomMask(1.0, "grid", 0.3, 5)
+JITTER = T.ColorJitter(0.4, 0.4, 0.4, 0.1)
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_params_hostile_numbers_never_crash_or_hang(group):
+    """In a process of its own, in which a crash is an exit code, and a loop without end a timeout."""
+    said, _ = python(f"from tables.hostile import check; print(*check({group!r}))", timeout=120)
+    refused, applied = map(int, said.split())
+    assert applied > 100
+    assert refused or group == "flips"
+
+
+def test_params_hostile_numbers_reach_every_transform():
+    def names(transforms):
+        for transform in transforms:
+            yield type(transform).__name__
+            yield from names(getattr(transform, "transforms", []))
+
+    tried = {name for recipes in GROUPS.values() for transforms, _ in recipes for name in names(transforms)}
+    public = {
+        name for name in T.__all__ if isinstance(getattr(T, name), type) and issubclass(getattr(T, name), Transform)
+    }
+    assert public - {"Compose"} <= tried
+
+
+def edited(aug, change):
+    """The description of drawn parameters, through JSON, with ``change`` made to it."""
+    description = json.loads(json.dumps(aug.draw(IMAGES, step=0).to_dict()))
+    change(description)
+    return description
+
+
+def drawn(name, value, sample=1):
+    def change(description):
+        description["drawn"][name][sample] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("transform", "name", "value", "rule"),
+    [
+        *((MASK, "0.RandomMask.size", value, "integers in 1..1073741823") for value in (0, 1e-300, float("nan"), 2.5)),
+        *((GRID, "0.RandomMask.size", value, "integers in 1..1073741823") for value in (0, -1, 1e-300, 2.0**30)),
+        *((JITTER, "0.ColorJitter.order_2", value, "integers in 0..3") for value in (1e9, -1, 4, 0.5, float("inf"))),
+        (T.GaussianNoise(), "0.GaussianNoise.seed_0", 2.0**24, "integers in 0..16777215"),
+        *((JITTER, "0.ColorJitter.hue_factor", value, "finite") for value in VALUES if not np.isfinite(value)),
+    ],
+)
+def test_params_from_dict_refuses_what_an_op_cannot_take(transform, name, value, rule):
+    aug = T.Compose([transform], seed=1)
+    with pytest.raises(ValueError, match=r"cuaug\.Compose\.params_from_dict: .*sample 1") as refusal:
+        aug.params_from_dict(edited(aug, drawn(name, value)), IMAGES)
+    assert rule in str(refusal.value)
+    assert name in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda d: d.pop("drawn"),
+        lambda d: d.pop("matrices"),
+        lambda d: d["drawn"].pop("0.RandomRotation.angle"),
+        lambda d: d.update(drawn=[1, 2]),
+        lambda d: d.update(matrices={}),
+        lambda d: d["matrices"].pop(),
+        lambda d: d["drawn"].update({"0.RandomRotation.angle": [1.0]}),
+        lambda d: d["drawn"].update({"0.RandomRotation.angle": 1.0}),
+        lambda d: d["drawn"].update({"0.RandomRotation.angle": ["a", "b", "c"]}),
+        lambda d: d["drawn"].update({"0.RandomRotation.angle": [None, {}, []]}),
+        lambda d: d["drawn"].update({"0.RandomRotation.angle": [10**400, 0, 0]}),
+        lambda d: d["matrices"].__setitem__(0, [[1.0]]),
+        lambda d: d["matrices"].__setitem__(0, "abc"),
+    ],
+)
+def test_params_from_dict_refuses_another_structure(change):
+    aug = T.Compose([T.RandomRotation(30)], seed=1)
+    with pytest.raises(ValueError, match=r"cuaug\.Compose\.params_from_dict: "):
+        aug.params_from_dict(edited(aug, change), IMAGES)
+
+
+@pytest.mark.parametrize("recipe", [recipe for group in GROUPS.values() for recipe in group], ids=str)
+def test_params_from_dict_takes_what_was_drawn(recipe):
+    """No rule refuses a number that a transform draws."""
+    transforms, dtype = recipe
+    aug = T.Compose(transforms, seed=3)
+    images = noise((40, *SHAPE[1:]), dtype)
+    params = aug.draw(images, step=0)
+    again = aug.params_from_dict(json.loads(json.dumps(params.to_dict())), images)
+    assert aug.apply(images, again).tobytes() == aug.apply(images, params).tobytes()
+
+
+def test_params_from_dict_takes_matrices_without_an_inverse():
+    """Corners may be drawn that all meet in one point: their matrix is not finite."""
+    aug = T.Compose([T.RandomPerspective(1.0, p=1.0)], seed=1)
+    params = aug.draw(IMAGES, step=0)
+    description = params.to_dict()
+    description["matrices"] = [np.full(np.shape(own), np.nan).tolist() for own in description["matrices"]]
+    again = aug.params_from_dict(description, IMAGES)
+    assert not aug.apply(IMAGES, again).any()
