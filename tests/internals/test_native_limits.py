@@ -67,7 +67,7 @@ def test_blend_refuses_more_than_8_branches(branches):
 
 @pytest.mark.parametrize(("channels", "out_channels"), [(3, 5), (3, 0), (3, -1), (5, 3), (5, 4), (1, 2**31 - 1)])
 def test_pointwise_refuses_other_channels_beyond_4(channels, out_channels):
-    with pytest.raises(ValueError, match="as many channels as the result, or at most 4 both"):
+    with pytest.raises(ValueError, match="as many channels as the result, or both at most 4"):
         native.pointwise(of_images(records.POINTWISE, channels=channels), "uint8", "uint8", ["Invert"], out_channels)
 
 
@@ -93,9 +93,9 @@ def test_pooling_refuses_more_than_8_levels(levels):
 
 @pytest.mark.parametrize("field", ["frames", "channels", "out_height", "out_width", "samples"])
 @pytest.mark.parametrize("make", [
-    lambda field: native.relevel(of_images(records.POINTWISE, **field), "uint8"),
+    lambda field: native.histogram_lut(of_images(records.POINTWISE, **field), "uint8"),
     lambda field: native.resample(of_images(records.RESAMPLE, **field), "uint8", "uint8", "Triangle"),
-    lambda field: native.warp(
+    lambda field: native.warp_image(
         of_images(records.WARPS["Affine"], **field), "uint8", "uint8", "Affine", "Bilinear", "Edge"
     ),
 ])  # fmt: skip
@@ -107,11 +107,11 @@ def test_loops_refuse_records_without_pixels(make, field):
 @pytest.mark.parametrize(
     ("file", "name", "mirrored"),
     [
-        ("kernels/gaussian_blur_record.cuh", "most_taps", records.MAX_TAPS),
-        ("kernels/blend_record.cuh", "most_branches", records.MAX_BRANCHES),
-        ("kernels/roi_record.cuh", "most_levels", records.MAX_LEVELS),
-        ("cpu/loops.hpp", "most_ops", records.MAX_OPS),
-        ("cpu/loops.hpp", "most_user_fields", MOST_PARAMETERS + 2),
+        ("kernels/records/gaussian_blur.cuh", "max_taps", records.MAX_TAPS),
+        ("kernels/records/blend.cuh", "max_branches", records.MAX_BRANCHES),
+        ("kernels/records/roi.cuh", "max_levels", records.MAX_LEVELS),
+        ("cpu/loops/loops.hpp", "max_ops", records.MAX_OPS),
+        ("cpu/loops/loops.hpp", "max_user_params", MOST_PARAMETERS + 2),
     ],
 )
 def test_limits_are_those_of_the_loops(file, name, mirrored):
