@@ -9,11 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from tables import color_reference as reference_color
 from tables import colors as color_cases
-from tables import filter_reference as reference_filter
 from tables import filters as filter_cases
-from tables import warp_reference as reference
 from tables.warps import FIRST
 
 import cuaug
@@ -58,21 +55,20 @@ def test_public_name_is_listed_and_has_a_docstring(name):
     assert getattr(cuaug, name).__doc__
 
 
-def test_warp_ops_have_case_and_oracle():
+def test_warp_ops_have_rows():
     assert set(FIRST) == {name for module in WARPS for name in functions(module)}
-    assert all(callable(getattr(reference, op)) for op in FIRST)
 
 
 # What ops are made of, combined by, or share with a pass.
 NO_OPS = {"blendsharpness", "chain", "color", "histogramlut", "pixelcontext", "userop", "expressionvalue", "ops"}
 
 
-def test_color_ops_have_case_oracle_and_struct():
+def test_color_ops_have_rows_and_functors():
     assert set(color_cases.FIRST) == set(functions(color))
-    assert all(callable(getattr(reference_color, op)) for op in color_cases.FIRST)
+    assert all(row.oracle for row in color_cases.CASES)
     ops = Path(cuaug.__file__).parent / "kernels" / "ops"
     files = {path.stem.replace("_", "") for path in ops.glob("*.cuh")} - NO_OPS
-    assert files == {name.lower() for name in color_cases.STRUCTS | color_cases.IN_RECIPES}
+    assert files == {name.lower() for name in color_cases.FUNCTORS}
 
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -117,9 +113,8 @@ def test_gallery_pages_are_up_to_date(gallery):
         assert readme.count(f"\n| {gallery.linked(name)} |") == 1, name
 
 
-def test_filter_ops_have_case_and_oracle():
+def test_filter_ops_have_rows():
     assert set(filter_cases.FIRST) == set(functions(filters))
-    assert all(callable(getattr(reference_filter, op)) for op in filter_cases.FIRST)
 
 
 @every_function

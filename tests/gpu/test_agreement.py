@@ -14,8 +14,8 @@ pytestmark = pytest.mark.gpu
 GPU, CPU = ("torch", "cuda"), ("torch", "cpu")
 AGREE = {
     "uint8": Tolerance(absolute=1, exact=0.98, reason="one level where the exact value is nearly a tie; few values"),
-    "uint16": Tolerance(absolute=1, exact=0.8, reason="float32 weights carry 1e-6, a level is 1.5e-5 of white"),
-    "int16": Tolerance(absolute=1, exact=0.8, reason="float32 weights carry 1e-6, a level is 1.5e-5 of white"),
+    "uint16": Tolerance(absolute=1, exact=0.8, reason="float32 weights carry 1e-6, a level is 1.5e-5 of the range"),
+    "int16": Tolerance(absolute=1, exact=0.8, reason="float32 weights carry 1e-6, a level is 1.5e-5 of the range"),
     "float16": Tolerance(absolute=2e-5, relative=2**-10, reason="2e-5, and the storage may round to either neighbour"),
     "bfloat16": Tolerance(absolute=2e-5, relative=2**-7, reason="2e-5, and the storage may round to either neighbour"),
     "float32": Tolerance(absolute=2e-5, reason="float32 coordinates and weights, compiled by two compilers"),

@@ -29,7 +29,7 @@ def seeded(*words):
     return np.random.default_rng([20261120, zlib.crc32(repr(words).encode())])
 
 
-def white(dtype):
+def max_value(dtype):
     """What counts as full scale."""
     return float(np.iinfo(dtype).max) if "int" in dtype else 1.0
 

@@ -67,7 +67,7 @@ def test_blend_refuses_more_than_8_branches(branches):
 
 @pytest.mark.parametrize(("channels", "out_channels"), [(3, 5), (3, 0), (3, -1), (5, 3), (5, 4), (1, 2**31 - 1)])
 def test_pointwise_refuses_other_channels_beyond_4(channels, out_channels):
-    with pytest.raises(ValueError, match="as many channels as the result, or at most 4 both"):
+    with pytest.raises(ValueError, match="as many channels as the result, or both at most 4"):
         native.pointwise(of_images(records.POINTWISE, channels=channels), "uint8", "uint8", ["Invert"], out_channels)
 
 

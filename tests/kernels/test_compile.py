@@ -13,6 +13,7 @@ from helpers.arrays import IMAGE_DTYPES
 from helpers.nvrtc import Program, compiled, load_nvrtc
 from tables import kernels as names_of
 from tables import pixel_ops
+from tables.colors import ROWS, WITHIN_UNIT_RANGE
 
 from cuaug import _warmup as warmup
 from cuaug._program import names as kernels
@@ -160,6 +161,16 @@ def test_warp_grid_and_kernel_agree_on_raw_staging(nvrtc):
     text, options = sources.sources(name)
     claims = "\n".join(f"static_assert({claim} == {str(truth).lower()});" for truth, claim in said)
     compiled(nvrtc, f"{text}\n{claims}\n", name, 90, options)
+
+
+def test_color_ops_keep_unit_range_as_their_rows_say(nvrtc):
+    """Bytes of such ops are stored without a clamp."""
+    rows = {row.functor: row.functor in WITHIN_UNIT_RANGE for row in ROWS if row.functor}
+    name = kernels.name_expression("pointwise", "uint8", "Packed", 3, kernels.chain(list(rows)), "float16", "Planar", 3)
+    text, options = sources.sources(name)
+    trait = "cuaug::op_keeps_unit_range<cuaug::{}<float, 3>>(0)"
+    claims = [f"static_assert({trait.format(op)} == {str(within).lower()});" for op, within in rows.items()]
+    compiled(nvrtc, "\n".join([text, *claims, ""]), name, 90, options)
 
 
 def test_warp_launch_has_threads_of_its_blocks(nvrtc):

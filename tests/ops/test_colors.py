@@ -18,15 +18,14 @@ from helpers.arrays import (
     to_layout,
 )
 from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
-from tables import color_reference as reference_color
-from tables import warps as cases
+from tables import color_reference
 from tables.colors import CASES, FIRST
+from tables.row import TOLERANCES
 
 import cuaug
 from cuaug._arrays.images import describe_images
 from cuaug._passes import kernel_config as _plans
 from cuaug._program import names as _names
-from cuaug._program.sources import KERNELS
 
 BATCH = (SHAPE[0],)
 every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
@@ -40,7 +39,7 @@ def run(case, batch, parameters, **more):
 
 def check(case, home, dtype, lead=BATCH):
     """One call against the oracle over the same values."""
-    batch, parameters, layout = images(home, dtype), case.parameters(dtype, lead), default_layout(home)
+    batch, parameters, layout = images(home, dtype), case.parameters(lead, dtype), default_layout(home)
     source = from_layout(to_numpy(batch), layout).astype(float)
     expected = to_layout(case.expected(source, parameters, dtype, lead), layout)
     device = "cpu" if home[1] == "cpu" else "cuda:0"
@@ -75,7 +74,7 @@ def test_op_layouts_agree(case, home):
     for dtype in case.some("uint8", "float32"):
         results = {}
         for layout in ("NCHW", "NHWC"):
-            actual = run(case, images(home, dtype, layout), case.parameters(dtype, BATCH), layout=layout)
+            actual = run(case, images(home, dtype, layout), case.parameters(BATCH, dtype), layout=layout)
             results[layout] = from_layout(to_numpy(actual), layout)
         tolerance = EXACT if home[1] == "cpu" else case.tolerance(dtype)
         assert_equal(results["NCHW"], results["NHWC"], tolerance=tolerance)
@@ -95,7 +94,7 @@ def test_op_identity_parameter_is_identity(case, home):
 @every_case
 def test_op_batch_equals_samples_and_input_is_unchanged(case, home):
     for dtype in case.some("uint8", "float32"):
-        batch, parameters = images(home, dtype), case.parameters(dtype, BATCH)
+        batch, parameters = images(home, dtype), case.parameters(BATCH, dtype)
         before, whole = to_numpy(batch), run(case, batch, parameters)
         for n in range(SHAPE[0]):
             assert_equal(run(case, batch[n], {k: v[n] for k, v in parameters.items()}), whole[n])
@@ -106,7 +105,7 @@ def test_op_batch_equals_samples_and_input_is_unchanged(case, home):
 @every_home
 @every_case
 def test_op_parameters_from_any_library(case, home):
-    batch, parameters = images(home), case.parameters("uint8", BATCH)
+    batch, parameters = images(home), case.parameters(BATCH)
     expected = run(case, batch, parameters)
     level = Tolerance(absolute=1, exact=0.98, reason="parameters in float32 may move what is nearly a tie")
     for kind in (lambda v: v.tolist(), lambda v: put(v, ("torch", "cpu")), lambda v: put(v.astype(np.float32), home)):
@@ -128,7 +127,7 @@ def test_op_strided_view_equals_copy(case, view, home):
         pytest.skip("parameters of three channels")
     for dtype in case.some("uint8", "float32"):
         seen = {**VIEWS, **NEGATIVE}[view](images(home, dtype, "NHWC", (6, 20, 23, 3)))
-        copy, parameters = put(to_numpy(seen), home, dtype), case.parameters(dtype, (seen.shape[0],))
+        copy, parameters = put(to_numpy(seen), home, dtype), case.parameters((seen.shape[0],), dtype)
         actual, expected = (run(case, batch, parameters, layout="NHWC") for batch in (seen, copy))
         assert_equal(actual, expected, tolerance=EXACT if home[1] == "cpu" else case.tolerance(dtype))
 
@@ -171,7 +170,7 @@ def test_adjust_brightness_video_shares_parameters(home):
 @pytest.mark.parametrize("home", [home for home in HOMES if home != ("jax", "cpu")], ids=home_id)
 @every_case
 def test_op_out_is_written_and_returned(case, home):
-    batch, parameters = images(home), case.parameters("uint8", BATCH)
+    batch, parameters = images(home), case.parameters(BATCH)
     expected = run(case, batch, parameters)
     out = put(np.full(expected.shape, 77), home, case.result("uint8"))
     assert run(case, batch, parameters, out=out) is out
@@ -198,7 +197,7 @@ def test_autocontrast_equalize_are_per_sample_and_channel(channels, home):
             source = muted((*LARGE, channels), dtype)
             expected = case.expected(source.astype(float), {}, dtype, ())
             assert op == "autocontrast" or not np.array_equal(expected, source)
-            tolerance = EXACT if dtype == "uint8" else cases.TOLERANCES[dtype]
+            tolerance = EXACT if dtype == "uint8" else TOLERANCES[dtype]
             for layout in ("NCHW", "NHWC"):
                 actual = to_numpy(run(case, put(to_layout(source, layout), home), {}, layout=layout))
                 assert_equal(from_layout(actual, layout), expected, library="numpy", dtype=dtype, tolerance=tolerance)
@@ -282,7 +281,7 @@ def test_gaussian_noise_depends_on_seed_step_id_and_place(home):
         return from_layout(to_numpy(result), layout)
 
     whole = noisy()
-    expected = np.stack([reference_color.gaussian_noise(g, seed=1, ids=n, white=1) for n, g in enumerate(grey)])
+    expected = np.stack([color_reference.gaussian_noise(g, seed=1, ids=n, max_value=1) for n, g in enumerate(grey)])
     close = Tolerance(absolute=1e-6, reason="float32")
     assert_equal(whole, expected.astype(np.float32), tolerance=close)
     assert_equal(noisy(layout="NCHW"), whole, tolerance=close)
@@ -455,13 +454,7 @@ def test_adjust_brightness_contrast_nan_becomes_0(home):
         assert not to_numpy(actual).any()
 
 
-WITHIN = "adjust_brightness", "adjust_contrast", "adjust_hue", "adjust_saturation", "rgb_to_grayscale"
-
-
-def test_ops_declare_result_within_unit_range():
-    ops = KERNELS / "ops"
-    said = {path.stem for path in ops.glob("*.cuh") if "keeps_unit_range = true;" in path.read_text()}
-    assert said == {*WITHIN[:-1], "grayscale", "random_grayscale", "jitter_before_mean", "color_jitter"}
+WITHIN = sorted({case.op for case in CASES if case.within_unit_range})
 
 
 @every_home

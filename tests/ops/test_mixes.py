@@ -15,7 +15,7 @@ from helpers.arrays import (
     to_layout,
 )
 from helpers.compare import EXACT, assert_equal, to_numpy
-from tables.warps import TOLERANCES
+from tables.row import TOLERANCES
 
 import cuaug
 

@@ -13,18 +13,19 @@ from helpers.arrays import (
     from_layout,
     home_id,
     images,
+    max_value,
     noise,
     put,
     seeded,
     stored,
     to_layout,
-    white,
 )
 from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
 from hypothesis import given
 from hypothesis import strategies as st
 from tables import warp_reference as reference
-from tables.warps import CASES, FIRST, LARGE, MAIN, SHARES, SMOOTH, filled, matrix
+from tables.row import scaled
+from tables.warps import CASES, FIRST, LARGE, MAIN, SHARES, SMOOTH, matrix
 
 import cuaug
 
@@ -274,10 +275,10 @@ def test_op_dtype_converts_without_scaling(case, home):
         values = from_layout(to_numpy(batch), layout).astype(float)
         expected = to_layout(case.expected(values, parameters, source), layout)
         actual = run(case, batch, parameters, source, dtype=target)
-        full = white(source)
+        full = max_value(source)
         tolerance = {
-            "float32": Tolerance(absolute=1e-4 * full, reason="1e-4 of white, which is 255 here"),
-            "float16": Tolerance(absolute=1e-4 * full, relative=2**-11, reason="1e-4 of white and half's 11 bits"),
+            "float32": Tolerance(absolute=1e-4 * full, reason="1e-4 of the range, which is 255 here"),
+            "float16": Tolerance(absolute=1e-4 * full, relative=2**-11, reason="1e-4 of the range and half's 11 bits"),
             "uint8": Tolerance(absolute=1, exact=0.98, reason="one level, where the exact value is nearly a tie"),
         }[target]
         assert_equal(actual, expected, library=home[0], device=device_of(home), dtype=target, tolerance=tolerance)
@@ -333,7 +334,7 @@ def test_op_fill_per_channel_and_sample(case, home):
         batch, parameters = images(home, dtype), case.parameters(BATCH)
         source = from_layout(to_numpy(batch), layout).astype(float)
         for shape in ((3,), (3, 3)):
-            fill = np.asarray(filled(rng.integers(0, 65, shape) / 64, dtype))
+            fill = np.asarray(scaled(rng.integers(0, 65, shape) / 64, dtype))
             expected = case.expected(source, {**parameters, "fill": np.broadcast_to(fill, (3, 3))}, dtype)
             for value in (fill, fill.tolist(), put(fill.astype(np.float32), home)):
                 actual = run(case, batch, parameters, dtype, fill=value)
@@ -369,7 +370,7 @@ def test_op_any_width_and_fill(op, width, channels, home):
         for layout in ("NCHW", "NHWC"):
             batch = images(home, dtype, layout, (3, 17, width, channels))
             source = from_layout(to_numpy(batch), layout).astype(float)
-            fill = np.asarray(filled(rng.integers(1, 65, channels) / 64, dtype))
+            fill = np.asarray(scaled(rng.integers(1, 65, channels) / 64, dtype))
             case = next(c for c in CASES if c.op == op and "fill" in c.options and "bilinear" in str(c))
             parameters = case.parameters(BATCH)
             expected = case.expected(source, {**parameters, "fill": np.broadcast_to(fill, (3, channels))}, dtype)
@@ -535,7 +536,7 @@ def test_warp_affine_any_matrix_is_finite_or_named(entries, interpolation, borde
                 assert "sample 0" in str(refusal)  # noqa: PT017
             else:
                 assert np.isfinite(result).all()
-                assert np.abs(result).max() < 4  # a few times white: no weight grows beyond its kernel's
+                assert np.abs(result).max() < 4  # a few times the largest value: no weight grows beyond its kernel's
 
 
 @given(

@@ -12,7 +12,7 @@ PIXELS = noise((1, 17, 11, 3))[0].astype(float)
 
 def test_reference_adjust_hue_equals_colorsys():
     for factor in (-0.5, -0.2, 0.0, 0.1, 0.37, 0.5):
-        got = reference_color.adjust_hue(PIXELS, factor, white=255) / 255
+        got = reference_color.adjust_hue(PIXELS, factor, max_value=255) / 255
         for pixel, turned in zip(PIXELS.reshape(-1, 3) / 255, got.reshape(-1, 3), strict=True):
             h, s, v = colorsys.rgb_to_hsv(*pixel)
             np.testing.assert_allclose(turned, colorsys.hsv_to_rgb((h + factor) % 1, s, v), atol=1e-9)
@@ -23,12 +23,12 @@ def test_reference_posterize_solarize_invert_equal_pillow():
     image = pytest.importorskip("PIL.Image").fromarray(PIXELS.astype(np.uint8))
     for bits in range(1, 9):
         np.testing.assert_array_equal(
-            reference_color.posterize(PIXELS, bits, white=255), np.asarray(ops.posterize(image, bits))
+            reference_color.posterize(PIXELS, bits, max_value=255), np.asarray(ops.posterize(image, bits))
         )
     np.testing.assert_array_equal(
-        reference_color.solarize(PIXELS, 100, white=255), np.asarray(ops.solarize(image, 100))
+        reference_color.solarize(PIXELS, 100, max_value=255), np.asarray(ops.solarize(image, 100))
     )
-    np.testing.assert_array_equal(reference_color.invert(PIXELS, white=255), np.asarray(ops.invert(image)))
+    np.testing.assert_array_equal(reference_color.invert(PIXELS, max_value=255), np.asarray(ops.invert(image)))
 
 
 def test_reference_blends_equal_pillow():
@@ -38,7 +38,7 @@ def test_reference_blends_equal_pillow():
     pairs = [("Brightness", "adjust_brightness"), ("Color", "adjust_saturation"), ("Contrast", "adjust_contrast")]
     for theirs, ours in pairs:
         for factor in (0.0, 0.5, 1.3):
-            got = getattr(reference_color, ours)(PIXELS, factor, white=255)
+            got = getattr(reference_color, ours)(PIXELS, factor, max_value=255)
             wanted = np.asarray(getattr(enhance, theirs)(image).enhance(factor))
             assert np.abs(got - wanted).max() <= 1 + 0.6 * abs(1 - factor)
 
@@ -49,14 +49,14 @@ def test_reference_autocontrast_equals_torch_and_pillow():
     ops, pillow = pytest.importorskip("PIL.ImageOps"), pytest.importorskip("PIL.Image")
     for low, high in ((0, 255), (3, 250), (60, 61), (100, 227), (17, 187)):
         image = np.rint(low + PIXELS / 255 * (high - low))
-        got = reference_color.autocontrast(image, white=255)
+        got = reference_color.autocontrast(image, max_value=255)
         x = torch.from_numpy(image).float()
         least, greatest = x.amin((0, 1)), x.amax((0, 1))
         wanted = (x - least).div_((greatest - least).mul_(1.0 / 255)).clamp_(0, 255).to(torch.uint8)
         np.testing.assert_array_equal(got, wanted.numpy())
         other = np.asarray(ops.autocontrast(pillow.fromarray(image.astype(np.uint8))), int)
         assert np.abs(got - other).max() <= 1
-    real = reference_color.autocontrast(PIXELS[:, :, :1] / 512 + 0.25, white=1)
+    real = reference_color.autocontrast(PIXELS[:, :, :1] / 512 + 0.25, max_value=1)
     np.testing.assert_allclose(real, (PIXELS[:, :, :1] - PIXELS[..., 0].min()) / np.ptp(PIXELS[..., 0]), atol=1e-12)
 
 
@@ -65,14 +65,14 @@ def test_reference_equalize_equals_pillow():
     for shape, top in (((17, 11, 3), 255), ((61, 47, 3), 255), ((61, 47, 3), 90), ((300, 200, 3), 3), ((16, 16, 3), 9)):
         image = (noise((1, *shape))[0] // (256 // (top + 1))).astype(np.uint8)
         wanted = np.asarray(ops.equalize(pillow.fromarray(image)))
-        np.testing.assert_array_equal(reference_color.equalize(image.astype(float), white=255), wanted)
+        np.testing.assert_array_equal(reference_color.equalize(image.astype(float), max_value=255), wanted)
 
 
 def test_reference_lut_equals_opencv():
     cv2 = pytest.importorskip("cv2")
     table = noise((1, 256, 1, 3))[0].astype(np.uint8)
     wanted = cv2.LUT(PIXELS.astype(np.uint8), table)
-    np.testing.assert_array_equal(reference_color.lut(PIXELS, table[:, 0].T, white=255), wanted)
+    np.testing.assert_array_equal(reference_color.lut(PIXELS, table[:, 0].T, max_value=255), wanted)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Colour in float64 NumPy: the formula of each op for one image, in the image's own range of 0..``white``.
+"""Colour in float64 NumPy: the formula of each op for one image, in the image's own range of 0..``max_value``.
 
 ``oracles/test_color_reference.py`` holds them against the standard library, Pillow and torch.
 """
@@ -12,25 +12,25 @@ def luma(image):
     return image @ LUMA if image.shape[-1] == 3 else image[..., 0]
 
 
-def blend(image, other, factor, white):
-    return np.clip(factor * image + (1 - factor) * other, 0, white)
+def blend(image, other, factor, max_value):
+    return np.clip(factor * image + (1 - factor) * other, 0, max_value)
 
 
-def adjust_brightness(image, brightness_factor, *, white):
-    return blend(image, 0.0, brightness_factor, white)
+def adjust_brightness(image, brightness_factor, *, max_value):
+    return blend(image, 0.0, brightness_factor, max_value)
 
 
-def adjust_contrast(image, contrast_factor, about=None, *, white):
-    return blend(image, luma(image).mean() if about is None else about, contrast_factor, white)
+def adjust_contrast(image, contrast_factor, about=None, *, max_value):
+    return blend(image, luma(image).mean() if about is None else about, contrast_factor, max_value)
 
 
-def adjust_saturation(image, saturation_factor, *, white):
-    return blend(image, luma(image)[..., None], saturation_factor, white)
+def adjust_saturation(image, saturation_factor, *, max_value):
+    return blend(image, luma(image)[..., None], saturation_factor, max_value)
 
 
-def adjust_hue(image, hue_factor, *, white):
+def adjust_hue(image, hue_factor, *, max_value):
     """RGB to HSV and back, by the hexagon's six sectors."""
-    r, g, b = np.moveaxis(image / white, -1, 0)
+    r, g, b = np.moveaxis(image / max_value, -1, 0)
     v, low = np.maximum(np.maximum(r, g), b), np.minimum(np.minimum(r, g), b)
     chroma = v - low
     safe = np.where(chroma > 0, chroma, 1)
@@ -39,39 +39,39 @@ def adjust_hue(image, hue_factor, *, white):
     i, f = np.floor(sector), sector % 1
     p, q, t = v - chroma, v - chroma * f, v - chroma * (1 - f)
     choices = [(v, t, p), (q, v, p), (p, v, t), (p, q, v), (t, p, v), (v, p, q)]
-    return white * np.stack([np.select([i == k for k in range(6)], [c[n] for c in choices]) for n in range(3)], -1)
+    return max_value * np.stack([np.select([i == k for k in range(6)], [c[n] for c in choices]) for n in range(3)], -1)
 
 
-def adjust_gamma(image, gamma, gain=1.0, *, white):
-    return np.clip(gain * np.maximum(image / white, 0) ** gamma, 0, 1) * white
+def adjust_gamma(image, gamma, gain=1.0, *, max_value):
+    return np.clip(gain * np.maximum(image / max_value, 0) ** gamma, 0, 1) * max_value
 
 
-def invert(image, *, white):
-    return white - image
+def invert(image, *, max_value):
+    return max_value - image
 
 
-def solarize(image, threshold, *, white):
-    return np.where(image >= threshold, white - image, image)
+def solarize(image, threshold, *, max_value):
+    return np.where(image >= threshold, max_value - image, image)
 
 
-def posterize(image, bits, *, white):
+def posterize(image, bits, *, max_value):
     levels = 2.0**bits
-    if white == 1:
+    if max_value == 1:
         return np.clip(np.floor(image * levels), 0, levels - 1) / levels
-    step = (white + 1) / levels
+    step = (max_value + 1) / levels
     return np.floor(image / step) * step
 
 
-def autocontrast(image, *, white):
+def autocontrast(image, *, max_value):
     """Integers in float32, as torchvision: which results fall just below a whole level is a matter of rounding."""
-    real = np.float32 if white > 1 else np.float64
+    real = np.float32 if max_value > 1 else np.float64
     low, high = image.min((0, 1)).astype(real), image.max((0, 1)).astype(real)
-    scale = np.where(high > low, (high - low) * real(1 / white), real(1))
+    scale = np.where(high > low, (high - low) * real(1 / max_value), real(1))
     stretched = (image.astype(real) - np.where(high > low, low, 0)) / scale
-    return np.clip(np.floor(stretched) if white > 1 else stretched, 0, white)
+    return np.clip(np.floor(stretched) if max_value > 1 else stretched, 0, max_value)
 
 
-def equalize(image, *, white):
+def equalize(image, *, max_value):
     """Channel by channel, level by level."""
     out = image.copy()
     for c in range(image.shape[-1]):
@@ -83,7 +83,7 @@ def equalize(image, *, white):
     return out
 
 
-def lut(image, table, *, white):
+def lut(image, table, *, max_value):
     table = np.broadcast_to(np.asarray(table).reshape(-1, 256), (image.shape[-1], 256))
     return np.stack([table[c][image[..., c].astype(int)] for c in range(image.shape[-1])], -1)
 
@@ -119,32 +119,32 @@ def normals(shape, seed, step, ids):
     return out[..., :channels]
 
 
-def gaussian_noise(image, mean=0.0, sigma=0.1, clip=True, seed=0, step=0, ids=0, *, white):
-    out = image / white + mean + sigma * normals(image.shape, seed, step, int(ids))
-    return (np.clip(out, 0, 1) if clip else out) * white
+def gaussian_noise(image, mean=0.0, sigma=0.1, clip=True, seed=0, step=0, ids=0, *, max_value):
+    out = image / max_value + mean + sigma * normals(image.shape, seed, step, int(ids))
+    return (np.clip(out, 0, 1) if clip else out) * max_value
 
 
-def rgb_to_grayscale(image, num_output_channels=1, *, white):
+def rgb_to_grayscale(image, num_output_channels=1, *, max_value):
     return np.repeat(luma(image)[..., None], num_output_channels, -1)
 
 
-def normalize(image, mean, std, *, white):
-    return (image / white - mean) / std
+def normalize(image, mean, std, *, max_value):
+    return (image / max_value - mean) / std
 
 
-def to_dtype(image, dtype, scale=False, *, white):
+def to_dtype(image, dtype, scale=False, *, max_value):
     top = np.iinfo(dtype).max if "int" in dtype else 1.0
-    out = image / white * top if scale else image
+    out = image / max_value * top if scale else image
     return np.clip(out, np.iinfo(dtype).min, top) if "int" in dtype else out
 
 
-def color_matrix(image, matrix, *, white):
+def color_matrix(image, matrix, *, max_value):
     matrix = np.asarray(matrix)
-    offset = matrix[:, 3] * white if matrix.shape[1] == 4 else 0
-    return np.clip(image @ matrix[:, :3].T + offset, 0, white)
+    offset = matrix[:, 3] * max_value if matrix.shape[1] == 4 else 0
+    return np.clip(image @ matrix[:, :3].T + offset, 0, max_value)
 
 
-def erase(image, i, j, h, w, v=0, *, white):
+def erase(image, i, j, h, w, v=0, *, max_value):
     y, x = np.ogrid[: image.shape[0], : image.shape[1]]
     inside = (y >= i) & (y < i + h) & (x >= j) & (x < j + w)
     return np.where(inside[..., None], v, image)

@@ -1,74 +1,39 @@
-"""The table of colour ops, as ``cases.py`` is that of the warps: parameters, oracle, tolerance.
-
-A parameter named in ``WHITE_SHARES`` is drawn as a share of white and handed over in the images' own range.
-"""
+"""The table of colour ops, as ``warps.py`` is that of the warps: parameters, oracle, tolerance, functor."""
 
 import dataclasses
-from collections.abc import Callable
 
 import numpy as np
-from helpers.arrays import IMAGE_DTYPES, SHAPE, seeded, white
+from helpers.arrays import IMAGE_DTYPES, SHAPE
 from helpers.compare import EXACT, Tolerance, is_integer
 
-from tables import color_reference as reference_color
-from tables import warps as cases
+from tables import color_reference
+from tables.row import EXACT_INTEGERS, TOLERANCES, Row, first_rows, no_parameters
 
 N, H, W, C = SHAPE
-WHITE_SHARES = {"threshold", "v", "about"}
-TOLERANCES = cases.TOLERANCES
 
 
-@dataclasses.dataclass(frozen=True)
-class Case:
-    """``cuaug.op(images, **options, **draw(...))`` equals ``reference_color.op`` of each image."""
-
-    op: str
-    draw: Callable = cases.nothing
-    options: dict = dataclasses.field(default_factory=dict)
-    identity: dict | None = None
-    exact: bool = False  # whole levels of integer images: nothing to round
-    steps: bool = False  # of floats, a value nearly at a step may fall on either side
-    dtypes: tuple = tuple(IMAGE_DTYPES)
-
-    def __str__(self):
-        return "-".join([self.op, *(f"{k}={v}" for k, v in self.options.items())]).replace(" ", "")
-
-    def some(self, *dtypes):
-        """Those of them that the op takes, or its own first one."""
-        return [dtype for dtype in dtypes if dtype in self.dtypes] or self.dtypes[:1]
-
-    def parameters(self, dtype, lead=(), seed=0):
-        drawn = self.draw(seeded(self.op, seed), lead)
-        return {k: in_range(v, dtype) if k in WHITE_SHARES else v for k, v in drawn.items()}
-
-    def result(self, dtype):
-        """The dtype that comes out."""
-        if self.op == "normalize":
-            return dtype if "float" in dtype else "float32"
-        return self.options.get("dtype", dtype)
-
-    def tolerance(self, dtype):
-        if self.exact and is_integer(dtype):
-            return EXACT
-        if self.op == "normalize" and self.result(dtype) == "float32":
-            return Tolerance(absolute=2e-5, reason="0..1 in float32, divided by a standard deviation of 0.1 or more")
-        if self.op == "gaussian_noise" and dtype == "float64":
-            return Tolerance(absolute=1e-6, reason="normal numbers of float32, whatever the dtype")
-        found = TOLERANCES[self.result(dtype)]
-        if self.op == "normalize" and "float16" in dtype:
-            return dataclasses.replace(found, absolute=1e-3)  # float32 arithmetic, divided by 0.1 or more
-        return found
-
-    def expected(self, images, parameters, dtype, lead=(N,)):
-        """The oracle over a batch: sample n gets its own parameters, or all get the one. [N, H, W, C]"""
-        function, top = getattr(reference_color, self.op), white(dtype)
-        samples = [{k: v[n] for k, v in parameters.items()} if lead else parameters for n in range(len(images))]
-        return np.stack([function(i, **{**self.options, **p}, white=top) for i, p in zip(images, samples, strict=True)])
+def color_row(op, draw=no_parameters, options=None, **more):
+    """A row of the op, whose functor is the op's name in words of a capital each."""
+    more.setdefault("functor", "".join(word.capitalize() for word in op.split("_")))
+    return Row(op, draw, options or {}, getattr(color_reference, op), **more)
 
 
-def in_range(share, dtype):
-    value = np.asarray(share) * white(dtype)
-    return np.rint(value) if is_integer(dtype) else value
+def normalized(dtype):
+    return dtype if "float" in dtype else "float32"
+
+
+DIVIDED = Tolerance(absolute=2e-5, reason="0..1 in float32, divided by a standard deviation of 0.1 or more")
+NORMALIZED = {dtype: DIVIDED if normalized(dtype) == "float32" else TOLERANCES[dtype] for dtype in IMAGE_DTYPES}
+for half in ("float16", "bfloat16"):  # float32 arithmetic, divided by 0.1 or more
+    NORMALIZED[half] = dataclasses.replace(TOLERANCES[half], absolute=1e-3)
+NORMAL_NUMBERS = {**TOLERANCES, "float64": Tolerance(absolute=1e-6, reason="normal numbers are of float32")}
+
+
+def converting(target, exact, **options):
+    """Conversion to a dtype, which is the result's: its tolerance holds, and whole levels are exact."""
+    tolerances = {d: EXACT if exact and is_integer(d) else TOLERANCES[target] for d in IMAGE_DTYPES}
+    more = {"tolerance_of": tolerances, "result": lambda dtype: target, "functor": "ConvertRange"}
+    return color_row("to_dtype", options={"dtype": target, **options}, **more)
 
 
 def factor(name, low=0.3, high=1.7):
@@ -108,41 +73,60 @@ def noises(rng, lead=()):
     return {"mean": rng.uniform(-0.2, 0.2, lead), "sigma": rng.uniform(0.05, 0.3, lead), "ids": ids}
 
 
-BYTES = ("uint8",)
-CASES = [
-    Case("adjust_brightness", factor("brightness_factor"), identity={"brightness_factor": 1.0}),
-    Case("adjust_contrast", contrasts, identity={"contrast_factor": 1.0, "about": 0.3}),
-    Case("adjust_contrast", factor("contrast_factor")),
-    Case("adjust_saturation", factor("saturation_factor"), identity={"saturation_factor": 1.0}),
-    Case("adjust_hue", factor("hue_factor", -0.5, 0.5), identity={"hue_factor": 0.0}),
-    Case("adjust_gamma", powers, identity={"gamma": 1.0, "gain": 1.0}),
-    Case("invert", exact=True),
-    Case("solarize", factor("threshold", 0, 1), exact=True, identity={"threshold": 1e9}),
-    Case("posterize", lambda rng, lead=(): {"bits": rng.integers(1, 8, lead)}, exact=True, steps=True),
-    Case("autocontrast", exact=True),
-    Case("equalize", exact=True, dtypes=BYTES),
-    Case("lut", tables(1), exact=True, dtypes=BYTES, identity={"table": np.arange(256)}),
-    Case("lut", lambda rng, lead=(): tables(C)(rng, lead or (1,)), exact=True, dtypes=BYTES),
-    Case("gaussian_noise", noises, {"seed": 2**60 + 12345}, identity={"sigma": 0.0}),
-    Case("gaussian_noise", noises, {"seed": 5, "step": 2**31 + 3, "clip": False}),
-    Case("rgb_to_grayscale"),
-    Case("rgb_to_grayscale", options={"num_output_channels": 3}),
-    Case("normalize", moments),
-    Case("to_dtype", options={"dtype": "float32", "scale": True}),
-    Case("to_dtype", options={"dtype": "float32"}, exact=True),
-    Case("to_dtype", options={"dtype": "uint8", "scale": True}),
-    Case("to_dtype", options={"dtype": "uint8"}),
-    Case("color_matrix", mixtures, identity={"matrix": np.eye(3)}),
-    Case("erase", holes, exact=True, identity={"i": 0, "j": 0, "h": 0, "w": 0}),
+BYTES = {"dtypes": ("uint8",), "tolerance_of": {}, "functor": None}  # looked up: a kernel of their own
+LEVELS = {"tolerance_of": EXACT_INTEGERS}  # whole levels of integer images: nothing to round
+UNIT = {"within_unit_range": True}
+ROWS = [
+    color_row("adjust_brightness", factor("brightness_factor"), identity={"brightness_factor": 1.0}, **UNIT),
+    color_row(
+        "adjust_contrast",
+        contrasts,
+        identity={"contrast_factor": 1.0, "about": 0.3},
+        scaled_parameters=frozenset({"about"}),
+        **UNIT,
+    ),
+    color_row("adjust_contrast", factor("contrast_factor"), **UNIT),
+    color_row("adjust_saturation", factor("saturation_factor"), identity={"saturation_factor": 1.0}, **UNIT),
+    color_row("adjust_hue", factor("hue_factor", -0.5, 0.5), identity={"hue_factor": 0.0}, **UNIT),
+    color_row("adjust_gamma", powers, identity={"gamma": 1.0, "gain": 1.0}),
+    color_row("invert", **LEVELS),
+    color_row(
+        "solarize",
+        factor("threshold", 0, 1),
+        identity={"threshold": 1e9},
+        scaled_parameters=frozenset({"threshold"}),
+        **LEVELS,
+    ),
+    color_row("posterize", lambda rng, lead=(): {"bits": rng.integers(1, 8, lead)}, **LEVELS),
+    color_row("autocontrast", **LEVELS),
+    color_row("equalize", **BYTES),
+    color_row("lut", tables(1), identity={"table": np.arange(256)}, **BYTES),
+    color_row("lut", lambda rng, lead=(): tables(C)(rng, lead or (1,)), **BYTES),
+    color_row("gaussian_noise", noises, {"seed": 2**60 + 12345}, identity={"sigma": 0.0}, tolerance_of=NORMAL_NUMBERS),
+    color_row("gaussian_noise", noises, {"seed": 5, "step": 2**31 + 3, "clip": False}, tolerance_of=NORMAL_NUMBERS),
+    color_row("rgb_to_grayscale", functor="Grayscale", **UNIT),
+    color_row("rgb_to_grayscale", options={"num_output_channels": 3}, functor="Grayscale", **UNIT),
+    color_row("normalize", moments, tolerance_of=NORMALIZED, result=normalized),
+    converting("float32", False, scale=True),
+    converting("float32", True),
+    converting("uint8", False, scale=True),
+    converting("uint8", False),
+    color_row("color_matrix", mixtures, identity={"matrix": np.eye(3)}),
+    color_row(
+        "erase",
+        holes,
+        identity={"i": 0, "j": 0, "h": 0, "w": 0},
+        scaled_parameters=frozenset({"v"}),
+        **LEVELS,
+    ),
+    *(Row(name, functor=name, fused_only=True) for name in ("CoarseDropout", "GridMask")),
+    *(Row(name, functor=name, fused_only=True) for name in ("Rescale", "UniformNoise")),
+    *(
+        Row(name, functor=name, fused_only=True, within_unit_range=True)
+        for name in ("JitterBeforeMean", "JitterAfterMean", "ColorJitter", "RandomGrayscale")
+    ),
 ]
-FIRST = {case.op: case for case in reversed(CASES)}
-
-# The structs of kernels/ops that are not named as their function is.
-OTHERS = {"rgb_to_grayscale": "Grayscale", "to_dtype": "ConvertRange"}
-LOOKED_UP = {"equalize", "lut"}  # which have a kernel of their own
-STRUCTS = {OTHERS.get(op) or "".join(word.capitalize() for word in op.split("_")) for op in set(FIRST) - LOOKED_UP}
-# Those that only a recipe asks for.
-IN_RECIPES = {
-    *("JitterAfterMean", "JitterBeforeMean", "ColorJitter", "CoarseDropout", "GridMask", "RandomGrayscale"),
-    *("Rescale", "UniformNoise"),
-}
+CASES = [row for row in ROWS if not row.fused_only]
+FIRST = first_rows(CASES)
+FUNCTORS = sorted({row.functor for row in ROWS if row.functor})
+WITHIN_UNIT_RANGE = {row.functor for row in ROWS if row.within_unit_range}

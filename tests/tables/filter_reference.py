@@ -1,4 +1,4 @@
-"""Filters in float64 NumPy: each op for one image ``[H, W, C]``, in the image's own range of 0..``white``.
+"""Filters in float64 NumPy: each op for one image ``[H, W, C]``, in the image's own range of 0..``max_value``.
 
 ``oracles/test_filter_reference.py`` holds them against SciPy, torch and Pillow.
 """
@@ -6,16 +6,16 @@
 import numpy as np
 
 
-def adjust_sharpness(image, sharpness_factor, *, white):
+def adjust_sharpness(image, sharpness_factor, *, max_value):
     out = image.copy()
     if min(image.shape[:2]) > 2:
         windows = np.lib.stride_tricks.sliding_window_view(image, (3, 3), (0, 1))
         inner = image[1:-1, 1:-1]
         out[1:-1, 1:-1] += (1 - sharpness_factor) * ((windows.sum((-2, -1)) + 4 * inner) / 13 - inner)
-    return np.clip(out, 0, white)
+    return np.clip(out, 0, max_value)
 
 
-def gaussian_blur(image, kernel_size, sigma=None, *, white):
+def gaussian_blur(image, kernel_size, sigma=None, *, max_value):
     sizes = np.broadcast_to(kernel_size, 2)
     sigmas = 0.3 * ((sizes - 1) * 0.5 - 1) + 0.8 if sigma is None else np.broadcast_to(sigma, 2)
     for axis, size, width in zip((1, 0), sizes, sigmas, strict=True):

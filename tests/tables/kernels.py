@@ -10,7 +10,7 @@ from helpers.arrays import IMAGE_DTYPES
 
 from cuaug._program import names as kernels
 from tables import pixel_ops
-from tables.colors import IN_RECIPES, STRUCTS
+from tables.colors import FUNCTORS
 from tables.warps import BORDERS, INTERPOLATIONS
 
 LAYOUTS = ["Planar", "Packed", "Strided"]
@@ -35,7 +35,7 @@ RESAMPLES = {
     "channels": [1, 2, 3, 4],
     "filter": FILTERS,
 }
-OPS = sorted(STRUCTS | IN_RECIPES)
+OPS = FUNCTORS
 POINTWISES = {
     "source": IMAGE_DTYPES,
     "target": IMAGE_DTYPES,

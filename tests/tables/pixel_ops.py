@@ -1,6 +1,6 @@
 """The table of users' expressions, each with its formula in NumPy.
 
-A formula takes a namespace: pixels as shares of white [N, H, W, C], places [1, H, W, 1], parameters [N, 1, 1, 1].
+A formula takes a namespace: pixels in 0..1 [N, H, W, C], places [1, H, W, 1], parameters [N, 1, 1, 1].
 """
 
 import dataclasses
@@ -8,7 +8,7 @@ import types
 from collections.abc import Callable
 
 import numpy as np
-from helpers.arrays import white
+from helpers.arrays import max_value
 from helpers.compare import Tolerance, is_integer
 
 from cuaug import transforms as T
@@ -22,7 +22,7 @@ class Case:
     formula: Callable
     ranges: dict = dataclasses.field(default_factory=dict)
     channels: tuple = (1, 2, 3, 4, 6)
-    shares: float = 2e-6  # of white, that float32 may be off
+    shares: float = 2e-6  # of the range, that float32 may be off
 
     def __str__(self):
         return self.name
@@ -36,7 +36,7 @@ class Case:
 
     def tolerance(self, dtype):
         if is_integer(dtype):
-            levels = 1 + self.shares * white(dtype)
+            levels = 1 + self.shares * max_value(dtype)
             return Tolerance(levels, exact=0.995 if dtype == "uint8" else 0.9, reason="rounded once, on store")
         half = {"float16": 2**-11, "bfloat16": 2**-8, "float64": 0.0}.get(dtype, 0.0)
         return Tolerance(self.shares + half, self.shares + half, reason="float32 arithmetic, the dtype's rounding")
@@ -56,7 +56,7 @@ def scope(images, parameters):
         "r2": ((x - half_x) ** 2 + (y - half_y) ** 2) / (corner or 1.0),
     }
     return types.SimpleNamespace(
-        px=images.astype(float) / white(str(images.dtype)),
+        px=images.astype(float) / max_value(str(images.dtype)),
         **{name: place[None, :, :, None] for name, place in places.items()},
         **{name: np.asarray(values, float)[:, None, None, None] for name, values in parameters.items()},
         width=float(width),
@@ -65,8 +65,8 @@ def scope(images, parameters):
 
 
 def expected(case, images, parameters):
-    """In the images' own range, not rounded: integers are held to 0..1 of white."""
-    top = white(str(images.dtype))
+    """In the images' own range, not rounded: integers are clamped to their range."""
+    top = max_value(str(images.dtype))
     with np.errstate(invalid="ignore", divide="ignore"):
         made = case.formula(scope(images, parameters)) * np.ones(images.shape)
     return np.clip(made, 0, 1) * top if is_integer(str(images.dtype)) else made

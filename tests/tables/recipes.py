@@ -1,13 +1,13 @@
 """The table of recipes, and what each is as a sequence of function calls with what it drew.
 
-Levels (a fill, a threshold) are shares of white, handed over in the images' own range.
+Levels (a fill, a threshold) are in 0..1 here, and in the images' own range in calls.
 """
 
 import dataclasses
 from collections.abc import Callable
 
 import numpy as np
-from helpers.arrays import white
+from helpers.arrays import max_value
 from helpers.compare import Tolerance, is_integer
 
 import cuaug
@@ -20,23 +20,23 @@ from tables.filter_reference import gaussian_blur
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """``make(level)`` is the list of transforms; ``level`` takes shares of white to levels of the images."""
+    """``make(level)`` is the list of transforms; ``level`` takes 0..1 to the range of the images."""
 
     name: str
     make: Callable
     channels: tuple = (3,)
     levels: float = 0.0  # that bytes may be off, a rounding between any two functions being done once here
     exact: float = 0.0  # share of bytes that are the same
-    shares: float = 2e-5  # of white, that floats may be off
+    shares: float = 2e-5  # of the range, that floats may be off
     dtypes: tuple = ("uint8", "float16", "float32")
-    apart: float = 1.0  # how many levels, or 2e-5 of white, two devices may be apart
+    apart: float = 1.0  # how many levels, or 2e-5 of the range, two devices may be apart
     reason: str = ""
 
     def __str__(self):
         return self.name
 
     def transforms(self, dtype):
-        top = white(dtype)
+        top = max_value(dtype)
         return self.make(lambda share: float(np.rint(share * top)) if is_integer(dtype) else share * top)
 
     def compose(self, dtype, seed=11):
@@ -54,7 +54,7 @@ class Case:
         if is_integer(dtype):
             return Tolerance(absolute=self.apart, exact=0.97, reason=tie)
         if is_integer(source):
-            return Tolerance(absolute=1.01 * self.apart / white(source), reason=tie + ", and then multiplied")
+            return Tolerance(absolute=1.01 * self.apart / max_value(source), reason=tie + ", and then multiplied")
         near = {"float16": 2e-3, "float32": 2e-5}[dtype] * self.apart
         return Tolerance(absolute=near, relative=near, reason="the dtype's rounding, after what the ops multiply by")
 
@@ -136,7 +136,7 @@ def elastic(t, images, p, how):
     for n in range(len(images)):
         words = [sum(int(p[f"{name}_{i}"][n]) << 24 * i for i in range(k)) for name, k in WORDS]
         noise = uniform_field(*words, int(p["position"][n]), size)
-        field = gaussian_blur(noise, window, t.sigma, white=1) if any(t.sigma) else noise
+        field = gaussian_blur(noise, window, t.sigma, max_value=1) if any(t.sigma) else noise
         fields.append(field * [p["reach_x"][n], p["reach_y"][n]] / halves)
     return cuaug.elastic(images, np.reshape(fields, (-1, *size, 2)), t.interpolation, t.fill, **how)
 
@@ -609,7 +609,7 @@ CASES = [
         levels=0,
         exact=1.0,
         dtypes=("uint8",),
-        reason="255 shares of white",
+        reason="255 times the largest value",
     ),
     Case(
         "there-and-back-unscaled",
@@ -627,7 +627,7 @@ CASES = [
         levels=0,
         exact=1.0,
         dtypes=("uint8",),
-        reason="white is 1 and all above it",
+        reason="the largest value is 1 and all is above it",
     ),
     Case(
         "scaled-then-unscaled",

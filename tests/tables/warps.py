@@ -1,79 +1,35 @@
 """The table of cases: one row per op and variant, with its parameters, its oracle's name and its tolerance.
 
-The oracle of ``cuaug.X`` is ``reference.X``, a float64 formula for one image that is itself held against other
+The oracle of ``cuaug.X`` is ``warp_reference.X``, a float64 formula for one image that is itself held against other
 libraries. A row draws its parameters for one value (``lead=()``) or one per sample (``lead=(N,)``).
 """
 
 import dataclasses
 import itertools
-from collections.abc import Callable
 
 import numpy as np
-from helpers.arrays import SHAPE, seeded, white
-from helpers.compare import EXACT, Tolerance, is_integer
+from helpers.arrays import SHAPE
 
-from tables import warp_reference as reference
+from tables import warp_reference
+from tables.row import TOLERANCES, Row, first_rows, no_parameters
 
 INTERPOLATIONS = ["nearest", "bilinear", "bicubic", "lanczos"]
 BORDERS = ["constant", "edge", "reflect", "symmetric", "wrap"]
 N, H, W, C = SHAPE
 
-STORED = "float32 weights and coordinates, and storage rounds once: "
-TOLERANCES = {
-    "uint8": Tolerance(
-        absolute=1, exact=0.995, reason="the contract: one level, where the exact value is nearly a tie"
-    ),
-    "uint16": Tolerance(absolute=2, exact=0.8, reason="a level is 1.5e-5 of white, and float32 weights carry 1e-6"),
-    "int16": Tolerance(absolute=2, exact=0.8, reason="a level is 1.5e-5 of white, and float32 weights carry 1e-6"),
-    "float16": Tolerance(absolute=1e-4, relative=2**-11, reason=STORED + "11 bits"),
-    "bfloat16": Tolerance(absolute=1e-4, relative=2**-8, reason=STORED + "8 bits"),
-    "float32": Tolerance(absolute=1e-4, reason="the contract, for images in 0..1"),
-    "float64": Tolerance(absolute=1e-9, reason="float64 arithmetic for float64 images"),
-}
 
-
-def nothing(rng, lead=()):
-    return {}
-
-
-@dataclasses.dataclass(frozen=True)
-class Case:
-    """``cuaug.op(images, **options, **draw(...))`` equals ``reference.op`` of each image with its own parameters."""
-
-    op: str
-    options: dict = dataclasses.field(default_factory=dict)
-    draw: Callable = nothing
-    copies: bool = False  # every value is an input's or the fill: exact for every dtype, masks too
-    identity: dict | None = None  # the parameters that change nothing
-
-    def __str__(self):
-        words = [f"{k}={v}" if not isinstance(v, str) else v for k, v in self.options.items() if k != "fill"]
-        return "-".join([self.op, *words]).replace(" ", "")
-
-    def parameters(self, lead=(), seed=0):
-        return self.draw(seeded(self.op, seed), lead)
-
-    def keywords(self, dtype):
-        """The fixed options; the table's ``fill`` is a share of white."""
-        options = dict(self.options)
-        if "fill" in options:
-            options["fill"] = filled(options["fill"], dtype)
-        return options
-
-    def tolerance(self, dtype):
-        return EXACT if self.copies or dtype not in TOLERANCES else TOLERANCES[dtype]
-
-    def expected(self, images, parameters, dtype, lead=(N,), **more):
-        """The oracle over a batch: sample n gets its own parameters, or all get the one. [N, H, W, C]"""
-        options = {**self.keywords(dtype), **more}
-        samples = [{k: v[n] for k, v in parameters.items()} if lead else parameters for n in range(len(images))]
-        function = getattr(reference, self.op)
-        return np.stack([function(image, **{**options, **one}) for image, one in zip(images, samples, strict=True)])
-
-
-def filled(share, dtype):
-    value = np.asarray(share) * white(dtype)
-    return (np.rint(value) if is_integer(dtype) else value).tolist()
+def warp_row(op, options=None, draw=no_parameters, copies=False, identity=None):
+    """A row of the op, whose oracle needs no range; values that are copied are exact."""
+    oracle = getattr(warp_reference, op)
+    return Row(
+        op,
+        draw,
+        options or {},
+        lambda image, max_value, **parameters: oracle(image, **parameters),
+        {} if copies else TOLERANCES,
+        identity,
+        scaled_parameters=frozenset({"fill"}),
+    )
 
 
 def matrix(rng, lead=()):
@@ -152,7 +108,7 @@ def waves(rng, lead=()):
 
 FILL = {"fill": 0.375}  # which every dtype can hold
 EYE = {"M": np.eye(3)}
-SAME_X, SAME_Y = (value.astype(np.float32) for value in reference.grid((H, W)))
+SAME_X, SAME_Y = (value.astype(np.float32) for value in warp_reference.grid((H, W)))
 MODES = [{"interpolation": i, "border": b, **FILL} for i, b in itertools.product(INTERPOLATIONS, BORDERS)]
 SOME_MODES = MODES[0], MODES[5], MODES[6], MODES[13], MODES[19]
 FILTERS = [{"interpolation": i, "antialias": a} for i, a in itertools.product(INTERPOLATIONS, [True, False])]
@@ -165,7 +121,7 @@ def copying(op, options):
 
 
 def rows(op, draw, every, identity=None):
-    return [Case(op, options, draw, copying(op, options), identity) for options in every]
+    return [warp_row(op, options, draw, copying(op, options), identity) for options in every]
 
 
 CASES = [
@@ -183,11 +139,13 @@ CASES = [
     ),
     *rows(
         "resize",
-        nothing,
+        no_parameters,
         [{"size": s, **f} for s in ((6, 5), (30, 40), (9, 23), (1, 1)) for f in FILTERS],
         {"size": (H, W)},
     ),
-    *rows("resize", nothing, [{"size": (5, 4), "interpolation": "area"}, {"size": 6}, {"size": 8, "max_size": 10}]),
+    *rows(
+        "resize", no_parameters, [{"size": (5, 4), "interpolation": "area"}, {"size": 6}, {"size": 8, "max_size": 10}]
+    ),
     *rows(
         "affine",
         torchvision_affine,
@@ -204,15 +162,18 @@ CASES = [
         [{"size": size, **f} for size in ((9, 7), (3, 2)) for f in FILTERS],
         {"top": 0, "left": 0, "height": H, "width": W, "size": (H, W)},
     ),
-    Case("crop", {"height": 9, "width": 6, **FILL}, corners, True, {"top": 0, "left": 0, "height": H, "width": W}),
-    Case("center_crop", {"output_size": (8, 6)}, copies=True, identity={"output_size": (H, W)}),
-    Case("center_crop", {"output_size": (20, 20)}, copies=True),
-    Case("center_crop", {"output_size": 9}, copies=True),
-    *[Case("pad", {"padding": [3, 2, 1, 5], "padding_mode": b}, copies=True, identity={"padding": 0}) for b in BORDERS],
-    Case("pad", {"padding": [13, 20], **FILL}, copies=True),
-    Case("pad", {"padding": 40, "padding_mode": "symmetric"}, copies=True),
-    Case("hflip", {}, flips, True, {"flip": False}),
-    Case("vflip", {}, flips, True, {"flip": False}),
+    warp_row("crop", {"height": 9, "width": 6, **FILL}, corners, True, {"top": 0, "left": 0, "height": H, "width": W}),
+    warp_row("center_crop", {"output_size": (8, 6)}, copies=True, identity={"output_size": (H, W)}),
+    warp_row("center_crop", {"output_size": (20, 20)}, copies=True),
+    warp_row("center_crop", {"output_size": 9}, copies=True),
+    *[
+        warp_row("pad", {"padding": [3, 2, 1, 5], "padding_mode": b}, copies=True, identity={"padding": 0})
+        for b in BORDERS
+    ],
+    warp_row("pad", {"padding": [13, 20], **FILL}, copies=True),
+    warp_row("pad", {"padding": 40, "padding_mode": "symmetric"}, copies=True),
+    warp_row("hflip", {}, flips, True, {"flip": False}),
+    warp_row("vflip", {}, flips, True, {"flip": False}),
     *rows(
         "elastic",
         waves,
@@ -244,21 +205,21 @@ SHARES = [
     for interpolation in ("bilinear", "bicubic", "lanczos")
     for options in [{"interpolation": interpolation}]
     for case in (
-        Case("warp_affine", {}, matrix),
-        Case("warp_affine", {"border": "reflect"}, straight),
-        Case("warp_perspective", {}, lambda rng, lead=(): {"M": np.vstack([*matrix(rng)["M"], [3e-4, -4e-4, 1]])}),
-        Case("remap", {}, everywhere),
-        Case("elastic", {}, wide_waves),
-        Case("affine", {}, torchvision_affine),
-        Case("rotate", {}, angle),
-        Case("perspective", {}, wide_quadrilaterals),
-        Case("resize", {"size": (150, 307)}),
-        Case("resize", {"size": (150, 307), "antialias": False}),
-        Case("resized_crop", {"size": LARGE}, wide_boxes),
+        warp_row("warp_affine", {}, matrix),
+        warp_row("warp_affine", {"border": "reflect"}, straight),
+        warp_row("warp_perspective", {}, lambda rng, lead=(): {"M": np.vstack([*matrix(rng)["M"], [3e-4, -4e-4, 1]])}),
+        warp_row("remap", {}, everywhere),
+        warp_row("elastic", {}, wide_waves),
+        warp_row("affine", {}, torchvision_affine),
+        warp_row("rotate", {}, angle),
+        warp_row("perspective", {}, wide_quadrilaterals),
+        warp_row("resize", {"size": (150, 307)}),
+        warp_row("resize", {"size": (150, 307), "antialias": False}),
+        warp_row("resized_crop", {"size": LARGE}, wide_boxes),
     )
 ]
 
-FIRST = {case.op: case for case in reversed(CASES)}
-SMOOTH = {case.op: case for case in reversed(CASES) if not case.copies}
+FIRST = first_rows(CASES)
+SMOOTH = first_rows([case for case in CASES if not case.copies])
 MAIN = list({id(case): case for case in [*FIRST.values(), *SMOOTH.values()]}.values())
 MAIN.sort(key=CASES.index)

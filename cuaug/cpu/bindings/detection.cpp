@@ -15,6 +15,7 @@
 #include "bindings.hpp"
 #include "names.hpp"
 #include "record.hpp"
+#include "record_limits.hpp"
 #include "../thread_pool.hpp"
 
 namespace py = pybind11;
@@ -68,8 +69,7 @@ int channel_parts(const cuaug::RoiRecord& args, long long items, int count, bool
 
 void pooling(const py::bytes& record, const std::string& dtype, const std::string& kind, bool back) {
     const auto args = unpack_record<cuaug::RoiRecord>(record);
-    require(args.levels >= 1 && args.levels <= cuaug::max_levels,
-            "1 to " + std::to_string(cuaug::max_levels) + " levels");
+    check_limits(args);
     PoolingCall call = {&args, float_dtype(dtype), pooling_kind(kind), 1, nullptr, nullptr};
     const py::gil_scoped_release release;
     const bool small = 1.0 * args.count * args.channels * args.out_height * args.out_width < min_parallel_values;

@@ -33,6 +33,7 @@
 #include "bindings.hpp"
 #include "names.hpp"
 #include "record.hpp"
+#include "record_limits.hpp"
 
 namespace py = pybind11;
 using namespace native;
@@ -64,10 +65,9 @@ template <class Record, class Call>
 BoundLoop bind_loop(const py::bytes& bytes, Call call, LoopFunctions<Call> LoopTable::* functions,
                     std::shared_ptr<const void> owner = nullptr) {
     const auto record = std::make_shared<const Record>(unpack_record<Record>(bytes));
+    check_limits(*record);
     call.record = record.get();
     const cuaug::BatchRecord& batch = *record;
-    require(batch.samples >= 0 && batch.frames > 0 && batch.channels > 0 && batch.out_height > 0 && batch.out_width > 0,
-            "frames, channels, rows and columns");
     const double values = 1.0 * batch.samples * batch.frames * batch.channels * batch.out_height * batch.out_width;
     return {batch.samples, values, false, [=](const LoopTable& table) { return (table.*functions).task_count(call); },
             [call, functions, record, owner](const LoopTable& table, long long i, void* workspace, bool is_last) {
@@ -108,7 +108,8 @@ void run(const std::vector<const BoundLoop*>& bound) {
 
 Dtype image_dtype(const std::string& name) {
     const Dtype dtype = dtype_named(name);
-    if (!cuaug::is_image_dtype(dtype)) throw py::value_error(name + " is only moved, by Nearest, and not converted");
+    if (!cuaug::is_image_dtype(dtype))
+        throw py::value_error(name + " is only moved, by Nearest, and not converted");
     return dtype;
 }
 
@@ -164,7 +165,7 @@ BoundLoop pointwise(const py::bytes& record, const std::string& in_dtype, const 
     const auto ops = find_ops(chain);
     const int channels = unpack_record<cuaug::PointwiseRecord>(record).channels;
     require(out_channels == channels || (channels <= 4 && out_channels >= 1 && out_channels <= 4),
-            "as many channels as the result, or at most 4 both");
+            "as many channels as the result, or both at most 4");
     const PointwiseCall call = {nullptr,
                                 image_dtype(in_dtype),
                                 image_dtype(out_dtype),
@@ -202,21 +203,6 @@ BoundLoop image_loop(const py::bytes& record, const std::string& dtype) {
     return bind_loop<Record>(record, ImageCall{nullptr, image_dtype(dtype)}, Functions);
 }
 
-BoundLoop gaussian_blur(const py::bytes& bytes, const std::string& dtype) {
-    const auto record = unpack_record<cuaug::GaussianBlurRecord>(bytes);
-    for (const int taps : {record.kernel_width, record.kernel_height})
-        require(taps % 2 == 1 && taps > 0 && taps <= cuaug::max_taps,
-                "an odd kernel of at most " + std::to_string(cuaug::max_taps) + " taps");
-    return image_loop<cuaug::GaussianBlurRecord, &LoopTable::gaussian_blur>(bytes, dtype);
-}
-
-BoundLoop blend(const py::bytes& bytes, const std::string& dtype) {
-    const long long branches = unpack_record<cuaug::BlendRecord>(bytes).branches;
-    require(branches >= 0 && branches <= cuaug::max_branches,
-            "at most " + std::to_string(cuaug::max_branches) + " branches");
-    return image_loop<cuaug::BlendRecord, &LoopTable::blend>(bytes, dtype);
-}
-
 void draw(const py::bytes& bytes) {
     const auto record = unpack_record<cuaug::DrawRecord>(bytes);
     const py::gil_scoped_release release;
@@ -237,10 +223,11 @@ void native::bind_loops(py::module_& module) {
     module.def("pointwise", &pointwise, "record"_a, "in_dtype"_a, "out_dtype"_a, "ops"_a, "out_channels"_a);
     module.def("luma_mean", &luma_mean, "record"_a, "dtype"_a, "ops"_a, "in_place"_a);
     module.def("mix", &mix, "record"_a, "dtype"_a, "mix"_a);
-    module.def("gaussian_blur", &gaussian_blur, "record"_a, "dtype"_a);
+    module.def("gaussian_blur", &image_loop<cuaug::GaussianBlurRecord, &LoopTable::gaussian_blur>, "record"_a,
+               "dtype"_a);
     module.def("adjust_sharpness", &image_loop<cuaug::PointwiseRecord, &LoopTable::adjust_sharpness>, "record"_a,
                "dtype"_a);
-    module.def("blend", &blend, "record"_a, "dtype"_a);
+    module.def("blend", &image_loop<cuaug::BlendRecord, &LoopTable::blend>, "record"_a, "dtype"_a);
     module.def("histogram_lut", &image_loop<cuaug::PointwiseRecord, &LoopTable::histogram_lut>, "record"_a, "dtype"_a);
     module.def("channel_min_max", &image_loop<cuaug::PointwiseRecord, &LoopTable::channel_min_max>, "record"_a,
                "dtype"_a);

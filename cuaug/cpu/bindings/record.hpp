@@ -22,9 +22,4 @@ Record unpack_record(const pybind11::bytes& bytes) {
     return record;
 }
 
-// Loops rely on the numbers of a record and have arrays of fixed sizes: a record beyond them is refused.
-inline void require(bool holds, const std::string& rule) {
-    if (!holds) throw pybind11::value_error("the record must have " + rule);
-}
-
 }  // namespace native

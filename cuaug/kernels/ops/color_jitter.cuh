@@ -25,7 +25,7 @@ struct ColorJitter {
         for (int i = 0; i < 4; ++i) {
             const int op = static_cast<int>(params[i]);
             if (op == 1) wanted = after;
-            // A table may hold any number: beyond 3 there is no step, and `all` would not end with a 0.
+            // A table may hold any number. There is no step beyond 3, and `all` would not end with a 0.
             if (!wanted || op < 0 || op > 3 || identity_steps >> op & 1) continue;
             all |= (op + 1) << at;
             at += 3;

@@ -4,7 +4,7 @@
 
 namespace cuaug {
 
-constexpr int max_taps = 127;  // along an axis: cpu/loops/gaussian_blur.hpp and a GPU's shared memory hold no more
+constexpr int max_taps = 127;  // per axis: the room of the CPU loop's workspace and of a GPU block's shared memory
 
 // A separable Gaussian filter.
 struct GaussianBlurRecord : BatchRecord {

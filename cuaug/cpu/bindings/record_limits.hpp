@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+
+#include <pybind11/pybind11.h>
+
+#include "records/batch.cuh"
+#include "records/blend.cuh"
+#include "records/gaussian_blur.cuh"
+#include "records/roi.cuh"
+
+// Loops rely on the counts in a record, and have arrays of fixed size: a record beyond them is an error, not a loop.
+// Python checks the same limits where the arguments are public.
+
+namespace native {
+
+inline void require(bool holds, const std::string& rule) {
+    if (!holds) throw pybind11::value_error("the record must have " + rule);
+}
+
+inline void check_limits(const cuaug::BatchRecord& record) {
+    require(record.samples >= 0 && record.frames > 0 && record.channels > 0 && record.out_height > 0 &&
+                record.out_width > 0,
+            "frames, channels, rows and columns");
+}
+
+inline void check_limits(const cuaug::BlendRecord& record) {
+    check_limits(static_cast<const cuaug::BatchRecord&>(record));
+    require(record.branches >= 0 && record.branches <= cuaug::max_branches,
+            "at most " + std::to_string(cuaug::max_branches) + " branches");
+}
+
+inline void check_limits(const cuaug::GaussianBlurRecord& record) {
+    check_limits(static_cast<const cuaug::BatchRecord&>(record));
+    for (const int taps : {record.kernel_width, record.kernel_height})
+        require(taps % 2 == 1 && taps <= cuaug::max_taps,
+                "an odd kernel of at most " + std::to_string(cuaug::max_taps) + " taps");
+}
+
+inline void check_limits(const cuaug::RoiRecord& record) {
+    require(record.levels >= 1 && record.levels <= cuaug::max_levels,
+            "1 to " + std::to_string(cuaug::max_levels) + " levels");
+}
+
+}  // namespace native

@@ -1,0 +1,98 @@
+"""One row for each op and variant: call, oracle, tolerance. Tests and the lists of functors follow from the rows."""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from helpers.arrays import IMAGE_DTYPES, SHAPE, max_value, seeded
+from helpers.compare import EXACT, Tolerance, is_integer
+
+N = SHAPE[0]
+
+STORED = "float32 weights and coordinates, and storage rounds once: "
+TOLERANCES = {
+    "uint8": Tolerance(
+        absolute=1, exact=0.995, reason="the contract: one level, where the exact value is nearly a tie"
+    ),
+    "uint16": Tolerance(absolute=2, exact=0.8, reason="a level is 1.5e-5 of the range, and float32 weights carry 1e-6"),
+    "int16": Tolerance(absolute=2, exact=0.8, reason="a level is 1.5e-5 of the range, and float32 weights carry 1e-6"),
+    "float16": Tolerance(absolute=1e-4, relative=2**-11, reason=STORED + "11 bits"),
+    "bfloat16": Tolerance(absolute=1e-4, relative=2**-8, reason=STORED + "8 bits"),
+    "float32": Tolerance(absolute=1e-4, reason="the contract, for images in 0..1"),
+    "float64": Tolerance(absolute=1e-9, reason="float64 arithmetic for float64 images"),
+}
+EXACT_INTEGERS = {**TOLERANCES, **{dtype: EXACT for dtype in TOLERANCES if is_integer(dtype)}}
+
+
+def no_parameters(rng, lead=()):
+    return {}
+
+
+def same_dtype(dtype):
+    return dtype
+
+
+def scaled(share, dtype):
+    """A value in 0..1 as the images of a dtype have it: whole levels of an integer one."""
+    value = np.asarray(share) * max_value(dtype)
+    return np.rint(value) if is_integer(dtype) else value
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """``cuaug.op(images, **options, **draw(...))`` equals ``oracle`` of each image with its own parameters.
+
+    ``draw(rng, lead)`` gives the parameters, one value (``lead=()``) or one per sample (``lead=(N,)``). The oracle
+    takes one image [H, W, C] of float64, the options, the parameters and the ``max_value`` of the dtype.
+    """
+
+    op: str
+    draw: Callable = no_parameters
+    options: dict = dataclasses.field(default_factory=dict)
+    oracle: Callable | None = None
+    tolerance_of: Mapping = dataclasses.field(default_factory=lambda: TOLERANCES)  # by the images' dtype, else EXACT
+    identity: dict | None = None  # the parameters that change nothing
+    dtypes: tuple = tuple(IMAGE_DTYPES)
+    result: Callable = same_dtype  # the dtype that comes out, by the one that goes in
+    scaled_parameters: frozenset = frozenset()  # given here in 0..1, to the op in the images' own range
+    functor: str | None = None  # its struct in kernels/ops, where it has one
+    within_unit_range: bool = False  # what is in 0..1 stays there; sharpness clamps to it
+    fused_only: bool = False  # a functor that recipes alone ask for: no function, no oracle
+
+    def __str__(self):
+        words = [v if isinstance(v, str) else f"{k}={v}" for k, v in self.options.items() if k != "fill"]
+        return "-".join([self.op, *words]).replace(" ", "")
+
+    @property
+    def copies(self):
+        """Whether every value is an input's or the fill: exact for every dtype, label masks too."""
+        return not self.tolerance_of
+
+    def some(self, *dtypes):
+        """Those of them that the op takes, or its own first one."""
+        return [dtype for dtype in dtypes if dtype in self.dtypes] or self.dtypes[:1]
+
+    def parameters(self, lead=(), dtype="uint8", seed=0):
+        return self._in_range(self.draw(seeded(self.op, seed), lead), dtype)
+
+    def keywords(self, dtype):
+        """The options as the op takes them for images of this dtype."""
+        return {k: v.tolist() if hasattr(v, "tolist") else v for k, v in self._in_range(self.options, dtype).items()}
+
+    def _in_range(self, values, dtype):
+        return {k: scaled(v, dtype) if k in self.scaled_parameters else v for k, v in values.items()}
+
+    def tolerance(self, dtype):
+        return self.tolerance_of.get(dtype, EXACT)
+
+    def expected(self, images, parameters, dtype, lead=(N,), **more):
+        """The oracle over a batch: sample n gets its own parameters, or all get the one. [N, H, W, C]"""
+        options = {**self.keywords(dtype), **more}
+        samples = [{k: v[n] for k, v in parameters.items()} if lead else parameters for n in range(len(images))]
+        pairs = zip(images, samples, strict=True)
+        return np.stack([self.oracle(i, **{**options, **own}, max_value=max_value(dtype)) for i, own in pairs])
+
+
+def first_rows(rows):
+    """The first row of each op, by its name."""
+    return {row.op: row for row in reversed(rows)}
