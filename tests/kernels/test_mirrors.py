@@ -36,7 +36,7 @@ def nvrtc():
         ("detection/nms_resolve.cu", "nms_resolve_threads", 32 * _nms._SETTLE_WARPS),
         ("passes/draw.cu", "draw_samples", _draws._SAMPLES),
         ("passes/copy_boxes.cu", "copy_rows", _engine._ROWS),
-        ("geometry/coordinate_map.cuh", "CoordinateMap<float>::float32_side_limit", geometry._MAX_FLOAT32_COORDINATE),
+        ("geometry/coordinate_map.cuh", "CoordinateMap::float32_side_limit", geometry._MAX_FLOAT32_COORDINATE),
         ("gpu/thread_work.cuh", "pointwise_threads", _plans.KERNEL_TEMPLATES["pointwise"].threads),
     ],
 )
