@@ -38,6 +38,7 @@ class Program:
             arguments = (ctypes.c_char_p * len(options))(*[option.encode() for option in options])
             self.failed = nvrtc.nvrtcCompileProgram(self.program, len(options), arguments)
             self.log = self.text("ProgramLog")
+            self.ptx = "" if self.failed else self.text("PTX")
             lowered = ctypes.c_char_p()
             if not self.failed:
                 self.ok(nvrtc.nvrtcGetLoweredName(self.program, name.encode(), ctypes.byref(lowered)))

@@ -6,51 +6,9 @@ import numpy as np
 import pytest
 
 from cuaug._arrays import images as _images
-from cuaug._codecs import nvjpeg as _engine
-from cuaug._detection import nms as _nms
-from cuaug._fusion import batched_launch
-from cuaug._fusion import draw_kernel as _draws
-from cuaug._gpu import kernels
-from cuaug._passes import geometry
 from cuaug._passes import grids as _grids
 from cuaug._passes import kernel_config as _plans
 from cuaug._program.sources import KERNELS
-
-
-def number(file, name):
-    """A constant of a kernel's text."""
-    found = re.search(rf"\b{name} = (\d+)\b", (KERNELS / file).read_text())
-    assert found, f"{file} has no {name}"
-    return int(found[1])
-
-
-def test_pdl_kernels_wait_for_previous_kernel():
-    waiting = {path.stem for path in KERNELS.rglob("*.cu") if "wait_for_previous();" in path.read_text()}
-    assert waiting == set(kernels.PDL_KERNELS)
-
-
-@pytest.mark.parametrize(
-    ("file", "name", "mirrored"),
-    [
-        ("gpu/thread_work.cuh", "pointwise_threads", _grids.POINTWISE_THREADS),
-        ("gpu/batched_launch.cuh", "max_batched", batched_launch.MAX_BATCHED),
-        ("records/nms.cuh", "nms_tile", _nms._TILE),
-        ("records/nms.cuh", "nms_block", _nms._BLOCK),
-        ("detection/nms_rank.cu", "nms_rank_threads", _nms._RANK_THREADS),
-        ("detection/nms_small.cuh", "nms_small_max", _nms._FEW),
-        ("detection/nms_small.cuh", "nms_small_warps", _nms._FEW_WARPS),
-        ("detection/nms_pairs.cuh", "nms_part", _nms._PART),
-        ("detection/nms_pairs.cuh", "nms_max_parts", int(_nms._MOST_PAIRS**0.5) // _nms._PART),
-        ("detection/nms_overlap_mask.cu", "nms_boxes_per_lane", _nms._OWN_WORDS[0]),
-        ("detection/nms_resolve.cu", "nms_resolve_threads", 32 * _nms._SETTLE_WARPS),
-        ("passes/draw.cu", "draw_samples", _draws._SAMPLES),
-        ("passes/copy_boxes.cu", "copy_rows", _engine._ROWS),
-        ("geometry/coordinate_map.cuh", "float32_side_limit", geometry._MAX_FLOAT32_COORDINATE),
-        ("gpu/thread_work.cuh", "pointwise_threads", _plans.KERNEL_TEMPLATES["pointwise"].threads),
-    ],
-)
-def test_kernel_constants_equal_python(file, name, mirrored):
-    assert number(file, name) == mirrored
 
 
 @pytest.mark.parametrize("path", sorted((KERNELS / "ops").glob("*.cuh")), ids=lambda path: path.stem)

@@ -15,15 +15,11 @@ from tables import kernels as names_of
 from tables import pixel_ops
 from tables.colors import ROWS, WITHIN_UNIT_RANGE
 
-from cuaug import _warmup as warmup
 from cuaug._program import names as kernels
 from cuaug._program import sources, user_ops
 
 ARCHITECTURES = [75, 80, 86, 89, 90, 100, 120]
-WARMUP = warmup.warmup_names()
-USUAL = [*WARMUP, *names_of.USUAL, "cuaug::copy_boxes"]
-EVERY = [*USUAL, *names_of.COVERING, *names_of.RECIPES, *names_of.RAGGED, *names_of.RAW_STAGED, *names_of.DETECTION]
-ONE_OF_EACH_KERNEL = set({kernels.skeleton_of(name): name for name in reversed(EVERY)}.values())
+ONE_OF_EACH_KERNEL, USUAL, EVERY = names_of.ONE_OF_EACH_KERNEL, names_of.USUAL, names_of.EVERY
 ONE_REGISTER = 8  # bytes: it may go to memory and back, as it does in a kernel or two on one architecture or another
 FEW = 128  # bytes that a seldom used kernel may spill: two stores and loads of a pixel of four doubles
 MANY = 384  # and one that holds 64 taps of Lanczos beside a chain of ops: up to 360 were seen
@@ -78,7 +74,7 @@ def check_kernel(nvrtc, name, architecture, record_property, most):
     assert stores + loads <= most, f"{name} on sm_{architecture} spills {stores} + {loads} bytes; stack {stack}"
 
 
-@each_compilation(WARMUP)
+@each_compilation(names_of.WARMUP)
 def test_warmup_kernels_compile_without_warning_or_spill(name, architecture, nvrtc, record_property):
     check_kernel(nvrtc, name, architecture, record_property, ONE_REGISTER)
 
@@ -88,7 +84,7 @@ def test_nvjpeg_crop_kernel_compiles_without_warning_or_spill(name, architecture
     check_kernel(nvrtc, name, architecture, record_property, 0)
 
 
-@each_compilation(names_of.USUAL)
+@each_compilation(names_of.USUAL_RECIPE)
 def test_compose_usual_recipe_compiles_without_warning_or_spill(name, architecture, nvrtc, record_property):
     check_kernel(nvrtc, name, architecture, record_property, ONE_REGISTER)
 

@@ -8,6 +8,7 @@ import itertools
 
 from helpers.arrays import IMAGE_DTYPES
 
+from cuaug import _warmup
 from cuaug._program import names as kernels
 from tables import pixel_ops
 from tables.colors import FUNCTORS
@@ -241,7 +242,7 @@ COVERING = covering_names()
 RECIPES = fused_names()
 # Of the usual recipe: the draws, then a crop that is resized, flipped, jittered and normalized, in a pass or two.
 CROP = {"source": "uint8", "channels": 3, "geometry": "Affine", "sampler": "Bilinear", "border": AROUND[1]}
-USUAL = [
+USUAL_RECIPE = [
     "cuaug::draw",
     *(
         name
@@ -345,3 +346,7 @@ def detection_names():
 
 
 DETECTION = detection_names()
+WARMUP = _warmup.warmup_names()
+USUAL = [*WARMUP, *USUAL_RECIPE, "cuaug::copy_boxes"]
+EVERY = [*USUAL, *COVERING, *RECIPES, *RAGGED, *RAW_STAGED, *DETECTION]
+ONE_OF_EACH_KERNEL = set({kernels.skeleton_of(name): name for name in reversed(EVERY)}.values())

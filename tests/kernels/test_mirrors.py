@@ -1,0 +1,55 @@
+"""What Python repeats of the kernels: constants, and which kernels wait for the one before them."""
+
+import pytest
+from helpers.nvrtc import Program, load_nvrtc
+from tables.kernels import ONE_OF_EACH_KERNEL
+
+from cuaug._codecs import nvjpeg as _engine
+from cuaug._detection import nms as _nms
+from cuaug._fusion import batched_launch
+from cuaug._fusion import draw_kernel as _draws
+from cuaug._gpu import kernels
+from cuaug._passes import geometry
+from cuaug._passes import grids as _grids
+from cuaug._passes import kernel_config as _plans
+from cuaug._program import sources
+
+
+@pytest.fixture(scope="module")
+def nvrtc():
+    return load_nvrtc()
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "mirrored"),
+    [
+        ("gpu/thread_work.cuh", "pointwise_threads", _grids.POINTWISE_THREADS),
+        ("gpu/batched_launch.cuh", "max_batched", batched_launch.MAX_BATCHED),
+        ("records/nms.cuh", "nms_tile", _nms._TILE),
+        ("records/nms.cuh", "nms_block", _nms._BLOCK),
+        ("detection/nms_rank.cu", "nms_rank_threads", _nms._RANK_THREADS),
+        ("detection/nms_small.cuh", "nms_small_max", _nms._FEW),
+        ("detection/nms_small.cuh", "nms_small_warps", _nms._FEW_WARPS),
+        ("detection/nms_pairs.cuh", "nms_part", _nms._PART),
+        ("detection/nms_pairs.cuh", "nms_max_parts", int(_nms._MOST_PAIRS**0.5) // _nms._PART),
+        ("detection/nms_overlap_mask.cu", "nms_boxes_per_lane", _nms._OWN_WORDS[0]),
+        ("detection/nms_resolve.cu", "nms_resolve_threads", 32 * _nms._SETTLE_WARPS),
+        ("passes/draw.cu", "draw_samples", _draws._SAMPLES),
+        ("passes/copy_boxes.cu", "copy_rows", _engine._ROWS),
+        ("geometry/coordinate_map.cuh", "CoordinateMap::float32_side_limit", geometry._MAX_FLOAT32_COORDINATE),
+        ("gpu/thread_work.cuh", "pointwise_threads", _plans.KERNEL_TEMPLATES["pointwise"].threads),
+    ],
+)
+def test_kernel_constants_equal_python(file, name, mirrored, nvrtc):
+    claim = f"static_assert(cuaug::{name} == {mirrored});"
+    source = f'#include "{file}"\n{claim}\n__global__ void probe() {{}}\n'
+    program = Program(nvrtc, source, "probe", [*sources.OPTIONS, "--gpu-architecture=compute_90"])
+    assert not program.failed, program.log
+
+
+@pytest.mark.parametrize("name", sorted(ONE_OF_EACH_KERNEL), ids=kernels.skeleton_of)
+def test_pdl_kernels_wait_for_previous_kernel(name, nvrtc):
+    """A kernel that is launched early must wait, in its code, for the one before it; no other needs to."""
+    source, options = sources.sources(name)
+    program = Program(nvrtc, source, name, [*options, "--gpu-architecture=compute_90"])
+    assert ("griddepcontrol.wait" in program.ptx) == (kernels.skeleton_of(name) in kernels.PDL_KERNELS)
