@@ -23,7 +23,8 @@ JPEG    := $(wildcard cuaug/cpu/jpeg/*.cpp)
 FUZZ_FLAGS := -std=c++17 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -I ../../cuaug/cpu/jpeg
 fuzz: export ASAN_OPTIONS := abort_on_error=1:handle_abort=0
 fuzz: export UBSAN_OPTIONS := abort_on_error=1:print_stacktrace=1
-LINT    := ruff>=0.14 mypy>=1.18
+# Formatters are pinned: another version formats differently.
+LINT    := ruff==0.17.6 clang-format==23.1.5 mypy>=1.18 import-linter>=2.16
 MAX_WHEEL := 5242880
 
 NATIVE  := pyproject.toml $(shell find cuaug/cpu -name '*.*pp' -o -name CMakeLists.txt -o -name exports.map 2>/dev/null) $(shell find cuaug/kernels -name '*.cu*' 2>/dev/null)
@@ -31,7 +32,7 @@ SOURCES := $(NATIVE) $(shell find cuaug -name '*.py' 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all test-gpu sanitize fuzz bench lint wheel clean
+.PHONY: help demo check test test-all test-gpu sanitize fuzz bench lint wheel clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -69,9 +70,14 @@ fuzz: $(VENV)/.test  ## mutated JPEGs: FUZZ_SECONDS under sanitizers, the mutati
 bench:  ## the benchmark tables, GPU and CPU, with their peers; writes benchmarks/results
 	@$(gpu_python); $$python benchmarks/warp.py $(ARGS) && $$python benchmarks/transforms.py $(ARGS) && $$python benchmarks/detection.py $(ARGS) && $$python benchmarks/decode.py $(ARGS) && exec $$python benchmarks/loader.py $(ARGS)
 
-lint: $(VENV)/.lint  ## ruff and mypy
+lint: $(VENV)/.lint  ## ruff, clang-format, mypy and the layers of imports
 	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/clang-format --dry-run -Werror $$(git ls-files 'cuaug/*.cu' 'cuaug/*.cuh' 'cuaug/*.hpp' 'cuaug/*.cpp')
 	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+
+check: lint test  ## what a change has to pass; CI runs this
 
 wheel: $(VENV)/.build  ## dist/*.whl, at most 5 MiB, tried in a clean environment outside the source tree
 	rm -rf dist

@@ -125,8 +125,10 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> ModuleType:
-    """Parts of the package that are imported when they are first used."""
+def __getattr__(name: str) -> ModuleType | str:
+    """Parts of the package that are imported, and the version that is looked up, when they are first used."""
+    if name == "__version__":
+        return importlib.import_module("importlib.metadata").version("cuaug")  # type: ignore[no-any-return]
     if name in ("data", "io", "transforms"):
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -48,3 +48,7 @@ except cuaug.BackendError as error:
 """
     message, _ = python(program, CUDA_VISIBLE_DEVICES="-1")
     assert "driver" in message or "GPU" in message, message
+
+
+def test_version_is_that_of_the_installed_package():
+    assert cuaug.__version__ == cuaug.info()["cuaug"]

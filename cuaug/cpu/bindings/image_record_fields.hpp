@@ -4,6 +4,7 @@
 #include "records/batch.cuh"
 #include "records/blend.cuh"
 #include "records/copy_boxes.cuh"
+#include "draws/instruction.cuh"
 #include "records/draw.cuh"
 #include "records/gaussian_blur.cuh"
 #include "records/lut.cuh"
@@ -188,6 +189,16 @@ template <>
 struct FieldsOf<cuaug::CopyBoxesRecord> {
     using S = cuaug::CopyBoxesRecord;
     static Fields list() { return fields("copies", &S::copies); }
+};
+
+template <>
+struct FieldsOf<cuaug::Instruction> {
+    using S = cuaug::Instruction;
+    static Fields list() {
+        return fields("opcode position index condition_column column sample_arguments condition_value", &S::opcode,
+                      &S::position, &S::index, &S::condition_column, &S::column, &S::sample_arguments,
+                      &S::condition_value);
+    }
 };
 
 template <>

@@ -108,8 +108,7 @@ void run(const std::vector<const BoundLoop*>& bound) {
 
 Dtype image_dtype(const std::string& name) {
     const Dtype dtype = dtype_named(name);
-    if (!cuaug::is_image_dtype(dtype))
-        throw py::value_error(name + " is only moved, by Nearest, and not converted");
+    if (!cuaug::is_image_dtype(dtype)) throw py::value_error(name + " is only moved, by Nearest, and not converted");
     return dtype;
 }
 

@@ -91,6 +91,11 @@ py::dict record_layout() {
     add<cuaug::FastDivisor>(layout, "FastDivisor");
     add<cuaug::RegionColumn>(layout, "RegionColumn");
     add<cuaug::SampleOverrideRecord>(layout, "SampleOverrideRecord");
+    add<cuaug::Affine>(layout, "Affine");
+    add<cuaug::Perspective>(layout, "Perspective");
+    add<cuaug::CoordinateMap>(layout, "CoordinateMap");
+    add<cuaug::CoordinateMap64>(layout, "CoordinateMap64");
+    add<cuaug::Instruction>(layout, "Instruction");
     add<cuaug::WarpRecord<cuaug::Affine>>(layout, "WarpRecord<Affine>");
     add<cuaug::WarpRecord<cuaug::Perspective>>(layout, "WarpRecord<Perspective>");
     add<cuaug::WarpRecord<cuaug::CoordinateMap>>(layout, "WarpRecord<CoordinateMap>");
