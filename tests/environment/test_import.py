@@ -3,6 +3,8 @@
 import pytest
 from helpers.child_process import python
 
+import cuaug
+
 
 def test_import_brings_numpy_and_the_standard_library_alone():
     program = """

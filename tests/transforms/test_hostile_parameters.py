@@ -95,7 +95,10 @@ def test_params_from_dict_refuses_another_structure(change):
         aug.params_from_dict(edited(aug, change), IMAGES)
 
 
-@pytest.mark.parametrize("recipe", [recipe for group in GROUPS.values() for recipe in group], ids=str)
+@pytest.mark.parametrize(
+    "recipe",
+    [pytest.param(recipe, id=f"{name}-{i}") for name, group in GROUPS.items() for i, recipe in enumerate(group)],
+)
 def test_params_from_dict_takes_what_was_drawn(recipe):
     """No rule refuses a number that a transform draws."""
     transforms, dtype = recipe

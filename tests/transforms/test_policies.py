@@ -1,155 +1,339 @@
-"""Passes that change different samples in different ways: each sample is what the function makes of it alone."""
+"""RandAugment, TrivialAugmentWide, AutoAugment and AugMix: each sample is what the drawn functions make of it."""
+
+import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
-from helpers.arrays import HOMES, home_id, noise, put, stored, to_layout
-from helpers.compare import Tolerance, assert_equal, to_numpy
+from helpers.drawn import H, W, assert_near, batch, changed, column, drawn, one_by_one
+from scipy import stats
 
 import cuaug
 from cuaug import transforms as T
+from cuaug.transforms import magnitudes as _magnitudes
+from cuaug.transforms import policy_tables as _policies
 
-every_home = pytest.mark.parametrize("home", [HOMES[0], *HOMES[3:]], ids=home_id)
-
-
-def sharpen(factor):
-    return T.RandomAdjustSharpness(factor, 1.0), lambda one: cuaug.adjust_sharpness(one, factor)
-
-
-def contrast(factor):
-    jitter = T.ColorJitter(contrast=(factor, factor))
-    return jitter, lambda one: cuaug.adjust_contrast(one, factor)
+FOURTEEN = [
+    *("Identity", "ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate", "Brightness", "Color", "Contrast"),
+    *("Sharpness", "Posterize", "Solarize", "AutoContrast", "Equalize"),
+]
 
 
-EQUALIZE = T.RandomEqualize(1.0), cuaug.equalize
-INVERT = T.RandomInvert(1.0), cuaug.invert
-FLIP = T.RandomHorizontalFlip(1.0), cuaug.hflip
-UPSIDE_DOWN = T.RandomVerticalFlip(1.0), cuaug.vflip
-GREY = T.RandomGrayscale(1.0), lambda one: cuaug.rgb_to_grayscale(one, 3)
-# By way of another canvas, with a filter there.
-AROUND = (
-    T.RandomApply([T.Pad(4), T.GaussianBlur(3, (1.0, 1.0)), T.CenterCrop((33, 47))], 1.0),
-    lambda one: cuaug.center_crop(cuaug.gaussian_blur(cuaug.pad(one, 4), 3, 1.0), (33, 47)),
-)
-STAY = T.Identity(), lambda one: one
-CHOICES = {
-    "moved or sharpened": [FLIP, sharpen(2.0), UPSIDE_DOWN],
-    "sharpened, equalized, moved or coloured": [sharpen(0.1), EQUALIZE, FLIP, INVERT, STAY],
-    "coloured before": [INVERT, GREY, EQUALIZE, sharpen(3.0)],
-    "coloured, then moved": [EQUALIZE, INVERT, FLIP, sharpen(2.0)],
-    "two of a kind": [sharpen(3.0), sharpen(0.1), sharpen(1.0)],
-    "equalized twice": [EQUALIZE, EQUALIZE, STAY],
-    "a mean before": [contrast(0.2), EQUALIZE, sharpen(2.0)],
-    "a mean behind": [EQUALIZE, sharpen(2.0), contrast(0.2)],
-    "another canvas before": [AROUND, EQUALIZE, sharpen(2.0)],
-    "another canvas behind": [EQUALIZE, sharpen(2.0), AROUND],
-    "another canvas between": [sharpen(2.0), AROUND, EQUALIZE],
+STRENGTH = {  # of torchvision's transforms/v2/_auto_augment.py: what a drawn magnitude does
+    "ShearX": lambda x, m: cuaug.affine(x, 0.0, (0, 0), 1.0, (m, 0.0), interpolation="nearest", center=(0, 0), fill=9),
+    "ShearY": lambda x, m: cuaug.affine(x, 0.0, (0, 0), 1.0, (0.0, m), interpolation="nearest", center=(0, 0), fill=9),
+    "TranslateX": lambda x, m: cuaug.affine(x, 0.0, (m, 0), 1.0, (0.0, 0.0), interpolation="nearest", fill=9),
+    "TranslateY": lambda x, m: cuaug.affine(x, 0.0, (0, m), 1.0, (0.0, 0.0), interpolation="nearest", fill=9),
+    "Rotate": lambda x, m: cuaug.rotate(x, -m, interpolation="nearest", fill=9),  # the matrix turns clockwise
+    "Brightness": cuaug.adjust_brightness,
+    "Color": cuaug.adjust_saturation,
+    "Contrast": cuaug.adjust_contrast,
+    "Sharpness": cuaug.adjust_sharpness,
+    "Posterize": cuaug.posterize,
+    "Solarize": cuaug.solarize,
+    "Identity": lambda x, _: x,
+    "AutoContrast": lambda x, _: cuaug.autocontrast(x),
+    "Equalize": lambda x, _: cuaug.equalize(x),
+    "Invert": lambda x, _: cuaug.invert(x),
 }
 
 
-def chosen_of(params):
-    (name,) = (name for name in params.names if name.endswith(".chosen"))
-    return to_numpy(params[name]).astype(int)
+FACTORS = "Brightness", "Color", "Contrast", "Sharpness"
 
 
-@every_home
-@pytest.mark.parametrize("name", CHOICES)
-def test_random_choice_equals_chosen_function(home, name):
-    entries, images = CHOICES[name], noise((40, 33, 47, 3))
-    aug = T.Compose([T.RandomChoice([transform for transform, _ in entries])], seed=3)
-    own = put(images, home)
-    params = aug.draw(own, layout="NHWC")
-    made, chosen = to_numpy(aug.apply(own, params, layout="NHWC")), chosen_of(params)
-    assert set(chosen) == set(range(len(entries)))
-    for i, (_, function) in enumerate(entries):
-        wanted, got = (np.asarray(a).astype(int) for a in (function(images[chosen == i]), made[chosen == i]))
-        near = 1 if home[1] == "cuda" or "mean" in name else 0
-        assert np.abs(got - wanted).max() <= near, (i, np.abs(got - wanted).max())
-        assert (got == wanted).mean() > 0.995
+UNSIZED = ("Identity", "AutoContrast", "Equalize", "Invert")
 
 
-@every_home
-@pytest.mark.parametrize("transform", [T.GaussianNoise(sigma=0.1), T.RandomMask(0.3)], ids=["noise", "mask"])
-def test_random_choice_positions_are_of_own_canvas(home, transform):
-    """Though others, which it leaves alone, get a larger one."""
-    images = put(noise((40, 33, 47, 3), "float32"), home)
-    made = {}
-    for other in (AROUND[0], T.Identity()):
-        aug = T.Compose([T.RandomChoice([transform, other])], seed=3)
-        params = aug.draw(images, layout="NHWC")
-        chosen = chosen_of(params) == 0
-        made[type(other)] = to_numpy(aug.apply(images, params, layout="NHWC"))[chosen]
-    beside, alone = made.values()
-    assert 5 < len(alone) < 35
-    np.testing.assert_allclose(beside, alone, atol=1e-6)
+def slot(images, params, place, names):
+    """Of each sample its op, by the function, with the number that was drawn."""
+    op = column(params, "op", place).astype(int)
+
+    def expected(x, n):
+        if op[n] < 0:  # none
+            return x
+        name = names[op[n]]
+        return STRENGTH[name](x, None if name in UNSIZED else float(column(params, name, place)[n]))
+
+    return one_by_one(images, expected)
 
 
-SIZES = [(3, 17, 11), (2, 150, 333), (1, 1, 1), (2, 64, 256)]
-LOOKS = ["NHWC", "NCHW", "rows and columns swapped", "every second column"]
+def test_randaugment_does_what_it_drew():
+    images = batch(samples=120)
+    result, params = drawn(T.RandAugment(fill=9), images)
+    assert_near(result, slot(slot(images, params, 0, FOURTEEN), params, 1, FOURTEEN), 2)  # rounded once a slot
+    first, params = drawn(T.RandAugment(num_ops=1, magnitude=20, fill=9), images)
+    assert_near(first, slot(images, params, 0, FOURTEEN))
+    assert set(column(params, "op").astype(int)) == set(range(14))
+    assert len(params.plan.passes) == 1
 
 
-def looked_at(images, look, home, dtype):
-    """In memory in another way; and the layout to say so."""
-    if look == "rows and columns swapped":
-        return stored(put(images, home, dtype), (0, 2, 1, 3)), "NHWC"
-    if look == "every second column":
-        return put(np.repeat(images, 2, 2), home, dtype)[:, :, ::2], "NHWC"
-    return put(to_layout(images, look), home, dtype), look
+def test_trivial_augment_does_what_it_drew():
+    images = batch(samples=200)
+    result, params = drawn(T.TrivialAugmentWide(fill=9), images)
+    assert set(column(params, "op").astype(int)) == set(range(14))
+    wanted = slot(images, params, 0, FOURTEEN)
+    assert_near(result, wanted)
+    levels = [FOURTEEN.index(name) for name in ("Identity", "Posterize", "Solarize", "AutoContrast", "Equalize")]
+    whole = np.isin(column(params, "op").astype(int), levels)
+    np.testing.assert_array_equal(result[whole], wanted[whole])
 
 
-@every_home
-@pytest.mark.parametrize("look", LOOKS)
-@pytest.mark.parametrize("size", SIZES, ids=str)
-@pytest.mark.parametrize("channels", [1, 2, 3, 4, 6])
-def test_random_choice_sharpen_equalize_equal_functions(home, look, size, channels):
-    """Beside others that are turned by a resample of each kind."""
-    images, functions = noise((*size, channels)), {"equalize": cuaug.equalize}
-    functions["sharpen"] = lambda one, layout: cuaug.adjust_sharpness(one, 2.0, layout=layout)
-    given, layout = looked_at(images, look, home, "uint8")
-    for name, transform in (("sharpen", T.RandomAdjustSharpness(2.0, 1.0)), ("equalize", T.RandomEqualize(1.0))):
-        wanted = functions[name](given, layout=layout)
-        near = 1 if home[1] == "cuda" and name == "sharpen" else 0
-        tolerance = Tolerance(absolute=near, exact=0.995, reason="a GPU contracts a product and a sum to one rounding")
-        for interpolation in ("nearest", "bilinear", "bicubic"):
-            turned = T.RandomRotation(30, interpolation=interpolation)
-            aug = T.Compose([T.RandomChoice([transform, turned], p=[1.0, 0.0])], seed=1)
-            assert len(aug.plan(given, layout=layout).passes) == 1
-            assert_equal(aug(given, layout=layout), wanted, tolerance=tolerance)
+def kinds(plan):
+    """Of each pass: the first ops, the overrides, and the chain."""
+    return [
+        [[type(op).__name__ for op in ops] for ops in (pass_.first_ops, pass_.overrides)]
+        + [[op.op for op in pass_.chain]]
+        for pass_ in plan.passes
+    ]
 
 
-@every_home
-@pytest.mark.parametrize("dtype", ["uint16", "int16", "float16", "float32", "float64"])
-def test_random_choice_sharpen_of_wide_dtypes(home, dtype):
-    images = noise((2, 70, 133, 3), dtype)
-    given = put(images, home, dtype)
-    turned = T.RandomRotation(30, interpolation="bilinear")
-    aug = T.Compose([T.RandomChoice([T.RandomAdjustSharpness(2.0, 1.0), turned], p=[1.0, 0.0])], seed=1)
-    near = 1.0 if "int" in dtype else {"float16": 1e-3}.get(dtype, 1e-6)
-    tolerance = Tolerance(absolute=near, reason="the same arithmetic in two kernels, rounded to the dtype")
-    wanted = cuaug.adjust_sharpness(given, 2.0, layout="NHWC")
-    assert_equal(aug(given, layout="NHWC"), wanted, tolerance=tolerance)
+def test_policy_slot_is_one_pass_with_what_follows():
+    """No sample is moved and sharpened, or sharpened and equalized."""
+    images, alone = batch(samples=200), T.TrivialAugmentWide(fill=9)
+    aug = T.Compose([alone, T.ToDtype("float32", scale=True)], seed=7)
+    colours = ["AdjustBrightness", "AdjustSaturation", "Posterize", "Solarize"]
+    assert kinds(aug.draw(images).plan) == [[["CoordinateMap", "CoordinateMap"], ["Sharpen", "HistogramLut"], colours]]
+    plan = aug.plan(images)
+    assert (len(plan.passes), plan.launches) == (1, 3)  # the draws, and the counts of levels
+    params = aug.draw(images, step=3)
+    made, rounded = aug.apply(images, params), T.Compose([alone], seed=7)(images, step=3)
+    coloured = np.isin(column(params, "op"), [FOURTEEN.index(name) for name in ("Brightness", "Color")])
+    apart = np.abs(made * 255 - rounded)
+    assert apart[~coloured].max() < 1e-4
+    assert 0.4 < apart[coloured].max() < 0.5001  # rounded once, as float32
 
 
-@every_home
-def test_random_adjust_sharpness_unselected_unchanged(home):
-    images = put(np.array([[[3.0], [-2.0]], [[np.nan], [0.5]]], np.float32)[None], home)
-    for aug in (
-        T.RandomAdjustSharpness(2.0, 0.0),
-        T.RandomChoice([T.RandomAdjustSharpness(2.0), T.Identity()], [0, 1]),
-    ):
-        made = to_numpy(T.Compose([aug], seed=0)(images, layout="NHWC"))
-        np.testing.assert_array_equal(made, to_numpy(images))
-    np.testing.assert_array_equal(to_numpy(cuaug.adjust_sharpness(images, 1.0, layout="NHWC")), to_numpy(images))
+def test_policy_whole_batch_draw_waits_for_sample_changes():
+    plan = T.Compose([T.TrivialAugmentWide(), T.RandomEqualize(), T.RandomAdjustSharpness(2.0)]).plan(size=(9, 9))
+    assert [each.transforms for each in plan.passes[1:]] == [("RandomEqualize",), ("RandomAdjustSharpness",)]
 
 
-@every_home
-def test_random_choice_crop_keeps_its_edge(home):
-    images = put(np.full((40, 24, 24, 3), 200, np.uint8), home)
-    crop = T.RandomResizedCrop(24, antialias=False)
-    for other in (T.RandomRotation(30, interpolation="bilinear"), T.RandomAffine(20, interpolation="bilinear")):
-        for entries in ([crop, other], [other, crop]):
-            aug = T.Compose([T.RandomChoice(entries)], seed=0)
-            params = aug.draw(images, layout="NHWC")
-            made, cropped = to_numpy(aug.apply(images, params, layout="NHWC")), chosen_of(params) == entries.index(crop)
-            assert 5 < cropped.sum() < 35
-            assert (made[cropped] == 200).all()
-            assert (made[~cropped] < 200).any()
+def test_random_choice_of_filters_and_moves_is_one_pass():
+    """As each sample gets one of them; ops that are drawn independently are passes of their own."""
+    entries = [T.RandomEqualize(1.0), T.RandomAdjustSharpness(2.0, 1.0), T.RandomRotation(30)]
+    entries.append(T.RandomHorizontalFlip(1.0))
+    images, aug = batch(samples=40), T.Compose([T.RandomChoice(entries), T.ToDtype("float32", scale=True)], seed=1)
+    (only,) = kinds(aug.draw(images).plan)
+    assert only == [["CoordinateMap", "CoordinateMap"], ["HistogramLut", "Sharpen"], ["Rescale"]]
+    params = aug.draw(images)
+    made, chosen = aug.apply(images, params), column(params, "chosen").astype(int)
+    assert set(chosen) == {0, 1, 2, 3}
+    turned = cuaug.rotate(images, -column(params, "angle"))
+    wanted = cuaug.equalize(images), cuaug.adjust_sharpness(images, 2.0), turned, cuaug.hflip(images)
+    for i, each in enumerate(wanted):
+        assert_near(np.rint(255 * made[chosen == i]).astype(np.uint8), each[chosen == i])
+    apart = T.Compose([T.RandomApply([entries[0]], 0.5), T.RandomApply([entries[1]], 0.5)])
+    assert len(kinds(apart.draw(images).plan)) == 2
+
+
+def test_policy_in_random_apply_leaves_others():
+    images = batch()
+    for policy in (T.RandAugment(), T.TrivialAugmentWide(), T.AutoAugment("cifar10"), T.AugMix()):
+        result, params = drawn(T.RandomApply([policy], p=0.5), images)
+        shut = column(params, "apply", 0) == 0
+        np.testing.assert_array_equal(result[shut], images[shut])
+        assert changed(result, images)[~shut].mean() > 0.5
+
+
+def shares_of(params):
+    """Of each sample, those of the image and of its chains. [N, 1 + chains]"""
+    shares, left = [], np.ones(params.samples)
+    for i in range(sum(".AugMix.share_" in name for name in params.names)):
+        shares.append(left * column(params, f"share_{i}"))
+        left = left - shares[-1]
+    return np.stack([*shares, left], 1)
+
+
+def mixture(images, params, chains, names):
+    """In float64, rounded once, of what the functions make; of each slot what it made differs by its own rounding."""
+    places = sorted(int(name.split(".")[0]) for name in params.names if name.endswith(".op"))
+    shares = shares_of(params)[..., None, None, None]
+    total = shares[:, 0] * images
+    for i, chain in enumerate(np.reshape(places, (chains, -1)), 1):
+        made = images
+        for place in chain:
+            made = slot(made, params, place, names)
+        total = total + shares[:, i] * made
+    return np.rint(total).astype(np.uint8)
+
+
+@pytest.mark.parametrize("all_ops", [True, False])
+def test_augmix_does_what_it_drew(all_ops):
+    images = batch(samples=150)
+    names = FOURTEEN[1:] if all_ops else [name for name in FOURTEEN[1:] if name not in FACTORS]
+    how = {"severity": 10, "all_ops": all_ops, "interpolation": "nearest", "fill": 9}
+    result, params = drawn(T.AugMix(mixture_width=2, chain_depth=1, **how), images)
+    assert_near(result, mixture(images, params, 2, names))
+    op = np.concatenate([column(params, "op", place) for place in (2, 4)])
+    assert set(op.astype(int)) == set(range(len(names)))
+    result, params = drawn(T.AugMix(**how), images)
+    wanted = mixture(images, params, 3, names)
+    apart = np.abs(result.astype(int) - wanted)
+    assert (apart <= 1).mean() > 0.999  # a level off may be many, once levels are spread or cut
+    assert changed(result, images).mean() > 0.9
+
+
+@pytest.mark.parametrize(("alpha", "width"), [(1.0, 3), (0.4, 2), (3.0, 5), (1.0, 1)])
+def test_augmix_shares_are_beta_and_dirichlet(alpha, width):
+    _, params = drawn(T.AugMix(alpha=alpha, mixture_width=width, chain_depth=1), np.zeros((5000, 1, 1, 1), np.uint8))
+    shares = shares_of(params)
+    np.testing.assert_allclose(shares.sum(1), 1, atol=1e-12)
+    assert stats.kstest(shares[:, 0], stats.beta(alpha, alpha).cdf).pvalue > 1e-4
+    if width == 1:
+        return
+    of_rest = shares[:, 1:] / shares[:, 1:].sum(1, keepdims=True)
+    for one in of_rest.T:
+        assert stats.kstest(one, stats.beta(alpha, alpha * (width - 1)).cdf).pvalue > 1e-4
+        assert abs(stats.spearmanr(shares[:, 0], one).statistic) < 4 / np.sqrt(5000)
+    if width > 2:  # what two share among them is Beta again, and independent of how much it is
+        both = of_rest[:, -1] + of_rest[:, -2]
+        part = of_rest[:, -1] / both
+        assert stats.kstest(part, stats.beta(alpha, alpha).cdf).pvalue > 1e-4
+        assert abs(stats.spearmanr(part, both).statistic) < 4 / np.sqrt(5000)
+
+
+def test_augmix_depths_ops_and_magnitudes_equal_torchvision():
+    images = np.zeros((4000, 1, 100, 1), np.uint8)
+    _, params = drawn(T.AugMix(severity=4), images)
+    places = sorted(int(name.split(".")[0]) for name in params.names if name.endswith(".op"))
+    depths = [name for name in params.names if name.endswith(".depth")]
+    for chain, depth in zip(np.reshape(places, (3, 3)), depths, strict=True):
+        depth = np.asarray(params[depth])
+        np.testing.assert_allclose(np.bincount(depth.astype(int), minlength=4)[1:] / len(images), 1 / 3, atol=0.03)
+        ops = np.stack([column(params, "op", place) for place in chain], 1)
+        np.testing.assert_array_equal(ops >= 0, np.arange(3) < depth[:, None])
+        np.testing.assert_allclose(np.bincount(ops[:, 0].astype(int)) / len(images), 1 / 13, atol=0.02)
+    op = column(params, "op", places[0])
+    table = torch_tables(10, 0.3, (1 / 3, 100 / 3), 30.0, 0.9, 4, most_bits=4)
+    for name, values in table.items():
+        got = column(params, name, places[0])[op == FOURTEEN[1:].index(name)]
+        values = [255 * v for v in values[:4]] if name == "Solarize" else values[:4]
+        signs = (1,) if name in ("Posterize", "Solarize") else (1, -1)
+        assert set(got) == {float(name in FACTORS) + s * v for v in values for s in signs}, name
+
+
+@pytest.mark.parametrize("policy", ["imagenet", "cifar10", "svhn"])
+def test_autoaugment_does_what_it_drew(policy):
+    images = batch(samples=200)
+    result, params = drawn(T.AutoAugment(policy, fill=9), images)
+    assert_near(result, slot(slot(images, params, 0, names_of(policy, 0)), params, 1, names_of(policy, 1)), 2)
+
+
+def names_of(policy, place):
+    return list(dict.fromkeys(["Identity", *(pair[place].op for pair in _policies.POLICIES[policy])]))
+
+
+def torch_tables(bins, shear, shift, angle, factor, bits, most_bits=8):
+    """torchvision's, with torch's own arithmetic."""
+    torch = pytest.importorskip("torch")
+    shears = [math.degrees(math.atan(m)) for m in torch.linspace(0.0, shear, bins).tolist()]
+    factors = torch.linspace(0.0, factor, bins).tolist()
+    return {
+        **dict.fromkeys(("ShearX", "ShearY"), shears),
+        "TranslateX": [float(int(m)) for m in torch.linspace(0.0, shift[1], bins).tolist()],
+        "TranslateY": [float(int(m)) for m in torch.linspace(0.0, shift[0], bins).tolist()],
+        "Rotate": torch.linspace(0.0, angle, bins).tolist(),
+        **dict.fromkeys(("Brightness", "Color", "Contrast", "Sharpness"), factors),
+        "Posterize": (most_bits - (torch.arange(bins) / ((bins - 1) / bits))).round().tolist(),
+        "Solarize": torch.linspace(1.0, 0.0, bins).tolist(),
+    }
+
+
+@pytest.mark.parametrize("bins", [2, 5, 10, 31, 61])
+def test_policy_magnitudes_equal_torchvision(bins):
+    for size in ((32, 32), (224, 331), (H, W), (640, 96)):
+        wanted = torch_tables(bins, 0.3, [150.0 / 331.0 * extent for extent in size], 30.0, 0.9, 4)
+        assert _magnitudes.standard_magnitudes(bins, size) == wanted
+        if bins == 10:
+            wanted = torch_tables(bins, 0.3, [extent / 3 for extent in size], 30.0, 0.9, 4, most_bits=4)
+            assert _magnitudes.augmix_magnitudes(size) == wanted
+    assert _magnitudes.wide_magnitudes(bins) == torch_tables(bins, 0.99, (32.0, 32.0), 135.0, 0.99, 6)
+
+
+def test_policy_magnitudes_have_either_sign():
+    images = np.zeros((6000, 1, 331, 1), np.uint8)
+    _, params = drawn(T.TrivialAugmentWide(), images)
+    table, op = torch_tables(31, 0.99, (32.0, 32.0), 135.0, 0.99, 6), column(params, "op")
+    np.testing.assert_allclose(np.bincount(op.astype(int)) / len(images), 1 / 14, atol=0.015)
+    for name, values in table.items():
+        got = column(params, name)[op == FOURTEEN.index(name)]
+        plus = 1.0 if name in ("Brightness", "Color", "Contrast", "Sharpness") else 0.0
+        values = [255 * v for v in values] if name == "Solarize" else values
+        signed = name not in ("Posterize", "Solarize")
+        assert set(got) == {plus + s * v for v in values for s in ((1, -1) if signed else (1,))}, name
+        if signed:
+            assert abs((got < plus).mean() - 0.5) < 0.08
+    _, params = drawn(T.RandAugment(1, magnitude=7, num_magnitude_bins=10), images)
+    table = torch_tables(10, 0.3, (150.0 / 331.0, 150.0), 30.0, 0.9, 4)
+    for name in ("ShearX", "TranslateX", "Rotate"):
+        got = column(params, name)[column(params, "op") == FOURTEEN.index(name)]
+        assert set(got) == {table[name][7], -table[name][7]}
+
+
+@pytest.mark.parametrize("policy", ["imagenet", "cifar10", "svhn"])
+def test_autoaugment_pairs_and_ops_have_their_probabilities(policy):
+    pairs = _policies.POLICIES[policy]
+    images = np.zeros((25000, 1, 1, 1), np.uint8)
+    _, params = drawn(T.AutoAugment(policy), images)
+    pair = column(params, "pair").astype(int)
+    np.testing.assert_allclose(np.bincount(pair, minlength=25) / len(images), 1 / 25, atol=0.006)
+    done = []
+    for place in range(2):
+        names, op = names_of(policy, place), column(params, "op", place).astype(int)
+        for i, both in enumerate(pairs):
+            of_pair = op[pair == i]
+            assert set(of_pair) <= {0, names.index(both[place].op)}
+            assert abs((of_pair != 0).mean() - both[place].probability) < 0.07
+        done.append(op != 0)
+    expected = np.mean([both[0].probability * both[1].probability for both in pairs])
+    assert abs((done[0] & done[1]).mean() - expected) < 0.015  # independent of each other
+    for place in range(2):
+        op, names = column(params, "op", place).astype(int), names_of(policy, place)
+        rotated = op == names.index("Rotate") if "Rotate" in names else np.zeros(len(op), bool)
+        if rotated.any():
+            bins = np.array([float(Fraction(30 * (both[place].magnitude or 0), 9)) for both in pairs])
+            np.testing.assert_allclose(np.abs(column(params, "Rotate", place)[rotated]), bins[pair[rotated]], atol=1e-5)
+
+
+def test_autoaugment_policies_equal_papers():
+    """How often some ops occur in tables 7 to 9 of Cubuk et al., counted by hand."""
+    ops = {name: [step.op for pair in pairs for step in pair] for name, pairs in _policies.POLICIES.items()}
+    assert {name: (len(found), found.count("Equalize"), found.count("Invert")) for name, found in ops.items()} == {
+        "imagenet": (50, 17, 3),
+        "cifar10": (50, 9, 3),
+        "svhn": (50, 6, 12),
+    }
+    unsized = {"AutoContrast", "Equalize", "Invert"}
+    steps = [step for pairs in _policies.POLICIES.values() for pair in pairs for step in pair]
+    assert all((step.magnitude is None) == (step.op in unsized) for step in steps)
+    assert all(step.magnitude is None or 0 <= step.magnitude <= 9 for step in steps)
+
+
+def test_policy_accepts_torchvision_enumerations():
+    class Named:
+        value = "cifar10"
+
+    class Mode:
+        value = "bilinear"
+
+    assert T.AutoAugment(Named()).policy == "cifar10"
+    assert T.RandAugment(interpolation=Mode()).interpolation == "bilinear"
+
+
+def test_policy_needs_bytes():
+    for transform in (T.RandAugment(), T.TrivialAugmentWide(), T.AutoAugment(), T.AugMix()):
+        with pytest.raises(TypeError, match="images must be uint8, got float32"):
+            T.Compose([transform])(batch("float32", 2))
+
+
+@pytest.mark.parametrize("library", ["torch", "jax"])
+def test_policy_libraries_agree(library):
+    found = pytest.importorskip(library)
+    images = batch(samples=8)
+    wanted = T.Compose([T.RandAugment(), T.AugMix(), T.RandomMask(1.0), T.GaussianNoise()], seed=5)(images)
+    other = found.from_numpy(images) if library == "torch" else found.numpy.asarray(images)
+    result = T.Compose([T.RandAugment(), T.AugMix(), T.RandomMask(1.0), T.GaussianNoise()], seed=5)(
+        other, layout="NHWC"
+    )
+    assert type(result) is type(other)
+    np.testing.assert_array_equal(np.asarray(result), wanted)

@@ -1,0 +1,50 @@
+"""The programs of README and of the guides run, and the names and links in them exist."""
+
+import re
+from pathlib import Path
+
+import pytest
+import torch
+from helpers.arrays import images
+
+import cuaug
+from cuaug import transforms as T
+
+DOCS = Path(__file__).parents[2]
+
+
+def blocks(name, heading=""):
+    """The Python of a page, section by section, and what stands in plain blocks."""
+    text = (DOCS / name).read_text().partition(heading)[2] if heading else (DOCS / name).read_text()
+    section = text.partition("\n## ")[0] if heading else text
+    return re.findall(r"```python\n(.*?)```", section, re.S), re.findall(r"\n\n```\n(.*?)```", section, re.S)
+
+
+def test_readme_recipe_runs_and_prints_its_plan(capsys):
+    (program,), (printed,) = blocks("README.md", "## Transforms\n")
+    batch = images(("torch", "cpu"), shape=(2, 256, 256, 3))
+    names = {"loader": [(batch, None)], "device": "cpu"}
+    exec(program, names)
+    assert capsys.readouterr().out == printed
+    assert names["images"].dtype == torch.float16
+    assert tuple(names["images"].shape) == (2, 3, 224, 224)
+
+
+@pytest.mark.parametrize("page", ["recipes", "migration"])
+def test_documentation_programs_run(page):
+    programs, names = blocks(f"docs/{page}.md")[0], {}
+    assert len(programs) >= 4
+    for program in programs:  # one after the other: what one makes, the next may use
+        exec(program, names)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/recipes.md", "docs/migration.md"])
+def test_documentation_names_and_links_exist(page):
+    text = (DOCS / page).read_text()
+    named = [(T, name) for name in re.findall(r"\bT\.(\w+)", text)]
+    named += [(cuaug, name) for name in re.findall(r"\bcuaug\.(\w+)", text)]
+    text = re.sub("```.*?```", "", text, flags=re.S)
+    links = [link.partition("#")[0] for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
+    assert [name for owner, name in named if not hasattr(owner, name) and name != "RandomZoomOut"] == []
+    assert named
+    assert [link for link in links if not (DOCS / page).parent.joinpath(link).exists()] == []

@@ -1,0 +1,190 @@
+"""Masks, boxes, keypoints and labels follow the images of a `Compose`."""
+
+import numpy as np
+import pytest
+from helpers.arrays import HOMES, MASK_DTYPES, home_id, images, noise, put, seeded
+from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
+from helpers.moves import CROPS, MOVES, SHAPE, every_home, labels, recipe
+
+from cuaug import transforms as T
+from cuaug._fusion import recipe_ops
+from cuaug.transforms import transform as _transform
+
+FLOAT64 = Tolerance(1e-9, 1e-9, reason="float64 against float64 in another order")
+
+
+every_move = pytest.mark.parametrize("name", MOVES)
+
+
+@every_home
+@every_move
+def test_compose_masks_move_as_label_images(home, name):
+    """The same recipe with nearest interpolation, on labels as if they were images."""
+    make, still = MOVES[name]
+    _, moved = recipe(name)(images(home, shape=SHAPE), put(labels(), home), step=2)
+    as_images = T.Compose(make("nearest") if still is None else still, seed=7)
+    planes = put(labels()[..., None] if home[0] != "torch" else labels()[:, None], home)
+    expected = as_images(planes, step=2)
+    assert_equal(moved, expected[..., 0] if home[0] != "torch" else expected[:, 0], device=home[1])
+
+
+@pytest.mark.parametrize("name", ["turned", "perspective", "resized", "antialiased"])
+def test_compose_masks_follow_matrices(name):
+    """float64 NumPy: the pixel under the centre that the inverse matrix leads to, and 0 outside."""
+    aug, batch, masks = recipe(name), noise(SHAPE), labels("int64")
+    params = aug.draw(batch, step=2)
+    _, moved = aug(batch, masks, step=2)
+    compared = 0
+    for sample in range(5):
+        height, width = params.result_size
+        x, y = np.meshgrid(np.arange(width), np.arange(height))
+        at = np.linalg.inv(params.matrices[sample]) @ np.stack([x, y, np.ones_like(x)]).reshape(3, -1)
+        at = at[:2] / at[2]
+        tie = (np.abs(at - np.floor(at) - 0.5) < 1e-4).any(0).reshape(height, width)
+        across, down = np.rint(at).astype(int)
+        inside = (across >= 0) & (across < 17) & (down >= 0) & (down < 23)
+        expected = np.where(inside, masks[sample, down.clip(0, 22), across.clip(0, 16)], 0).reshape(height, width)
+        assert_equal(np.where(tie, 0, moved[sample]), np.where(tie, 0, expected))
+        compared += (~tie).sum()
+    assert compared > 0.8 * moved.size
+
+
+@pytest.mark.parametrize("dtype", MASK_DTYPES)
+def test_compose_masks_of_every_dtype(dtype):
+    masks = labels(dtype)
+    aug = T.Compose([T.RandomCrop((15, 12)), T.RandomHorizontalFlip()], seed=1)
+    params = aug.draw(noise(SHAPE), step=0)
+    _, moved = aug(noise(SHAPE), masks, step=0)
+    assert moved.dtype == masks.dtype
+    for i in range(5):
+        top, left = (int(params[f"0.RandomCrop.{name}"][i]) for name in ("top", "left"))
+        expected = masks[i, top : top + 15, left : left + 12]
+        assert_equal(moved[i], expected[:, ::-1] if params["1.RandomHorizontalFlip.flip"][i] else expected)
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
+def test_compose_several_masks_per_sample(library):
+    home = (library, "cpu")
+    masks = noise((5, 23, 17, 4), seed=3)
+    aug, batch = recipe("turned"), images(home, shape=SHAPE)
+    expected = np.stack([to_numpy(aug(batch, put(masks[..., k], home), step=2)[1]) for k in range(4)], -1)
+    last = aug(batch, put(masks, home), step=2)[1]
+    first = aug(batch, put(np.moveaxis(masks, -1, 1), home), step=2)[1]
+    assert_equal(to_numpy(last), expected)
+    assert_equal(to_numpy(first), np.moveaxis(expected, -1, 1))
+    listed = aug(batch, [put(masks[i, ..., : i + 1], home) for i in range(5)], step=2)[1]
+    for i, own in enumerate(listed):
+        assert_equal(to_numpy(own), expected[i, ..., : i + 1])
+
+
+@pytest.mark.parametrize("home", HOMES, ids=home_id)
+@pytest.mark.parametrize("moved", [T.RandomCrop((24, 24)), T.Resize((8, 8))], ids=["cropped", "resized"])
+def test_compose_noise_before_mean_differs_between_frames(moved, home):
+    """What comes before the mean of a ColorJitter is stored by the pass that takes the mean."""
+    grey = put(np.full((2, 4, 32, 32, 3), 128, np.uint8), home)
+    aug = T.Compose([moved, T.GaussianNoise(sigma=0.1), T.ColorJitter(contrast=(0.999, 0.9991))], seed=1)
+    made = to_numpy(aug(grey, layout="NTHWC", step=0)).astype(int)
+    frames = made.reshape(8, -1)
+    assert np.abs(frames - 128).max() > 5
+    assert all(np.any(frames[i] != frames[j]) for i in range(8) for j in range(i))
+
+
+def test_compose_video_masks_follow_frames():
+    video, masks = np.moveaxis(noise((2, 3, 23, 17, 3)), -1, 2), noise((2, 3, 23, 17), seed=1)
+    aug = recipe("crops")
+    _, moved = aug(video, masks, step=1, layout="NTCHW")
+    frames = [aug(np.moveaxis(video[:, t], 1, -1), masks[:, t], step=1)[1] for t in range(3)]
+    assert_equal(moved, np.stack(frames, 1))
+
+
+@pytest.mark.parametrize(
+    ("masks", "error", "said"),
+    [
+        (noise((5, 23, 16)), ValueError, r"masks must be one mask.*\(23, 17\), got shape \(5, 23, 16\)"),
+        (noise((5, 17, 23, 3)), ValueError, r"got shape \(5, 17, 23, 3\)"),
+        (noise((4, 23, 17)), ValueError, "masks at .* must hold 5 entries"),
+        (np.zeros((5, 23, 17), complex), TypeError, "complex128"),
+        ("masks", TypeError, "masks must be an array, or a list of arrays, got str"),
+    ],
+)
+def test_compose_rejects_unfit_masks(masks, error, said):
+    with pytest.raises(error, match=rf"cuaug.Compose: .*({said})"):
+        recipe("crops")(noise(SHAPE), masks)
+
+
+@every_home
+def test_compose_boxes_and_keypoints_follow_matrices(home):
+    batch = images(home, shape=SHAPE)
+    edges = seeded("boxes").uniform(0, (10, 12, 10, 12), (5, 3, 4)).astype(np.float32)
+    edges[..., 2:] += edges[..., :2] + 1
+    points = seeded("points").uniform(0, 17, (5, 4, 2)).astype(np.float32)
+    aug = T.Compose([T.RandomAffine(30, (0.1, 0.1), (0.8, 1.2)), *CROPS], seed=5)
+    M = to_numpy(aug.draw(batch, step=2).matrices).astype(float)
+    _, boxes, moved = aug(batch, boxes=put(edges, home), keypoints=put(points, home), step=2)
+    homogeneous = np.concatenate([points, np.ones((5, 4, 1))], -1) @ np.swapaxes(M, 1, 2)
+    near = Tolerance(2e-3, 1e-5, reason="coordinates in float32, of integers and of matrices")
+    assert_equal(to_numpy(moved).astype(float), homogeneous[..., :2] / homogeneous[..., 2:], tolerance=near)
+    corners = edges[..., [0, 1, 2, 1, 2, 3, 0, 3]].reshape(5, 12, 2) - 0.5
+    corners = (np.concatenate([corners, np.ones((5, 12, 1))], -1) @ np.swapaxes(M, 1, 2))[..., :2].reshape(5, 3, 4, 2)
+    low, high = corners.min(2) + 0.5, corners.max(2) + 0.5
+    limit = np.array([12, 15])
+    expected = np.concatenate([low.clip(0, limit), high.clip(0, limit)], -1)
+    assert_equal(to_numpy(boxes).astype(float), expected, tolerance=near)
+
+
+def test_compose_keypoint_stays_on_its_pixel():
+    batch = np.zeros((40, 23, 17, 1), np.uint8)
+    places = seeded("places").integers(0, (17, 23), (40, 1, 2))
+    batch[np.arange(40), places[:, 0, 1], places[:, 0, 0]] = 255
+    moved, points = T.Compose(CROPS, seed=3)(batch, keypoints=places.astype(float))
+    seen = moved.reshape(40, -1).max(1) > 0
+    assert 5 < seen.sum() < 40
+    down, across = np.unravel_index(moved.reshape(40, -1).argmax(1), (15, 12))
+    assert_equal(points[seen, 0], np.stack([across, down], -1)[seen].astype(float), tolerance=FLOAT64)
+
+
+def test_compose_box_and_keypoint_options():
+    batch, boxes = noise((2, 20, 30, 3)), np.array([[[0.0, 0, 10, 10]], [[25, 15, 5, 5]]])
+    aug = T.Compose([T.CenterCrop((10, 10))], boxes=T.Boxes("XYWH", compact=True))
+    _, kept, classes = aug(batch, boxes=boxes, labels=np.array([[3], [4]]))
+    assert [own.tolist() for own in kept] == [[], []]
+    assert [own.tolist() for own in classes] == [[], []]
+    flip = T.Compose([T.RandomHorizontalFlip(1.0)], keypoints=T.Keypoints(flip_pairs=[(0, 1)]))
+    _, points = flip(batch[:1], keypoints=np.array([[[1.0, 2.0], [5.0, 6.0]]]))
+    assert points.tolist() == [[[24.0, 6.0], [28.0, 2.0]]]
+    _, with_valid = T.Compose([T.CenterCrop((10, 10))])(
+        batch, boxes={"boxes": np.array([[[12.0, 8, 18, 12]], [[0, 0, 5, 5]]])}
+    )
+    assert with_valid["valid"].tolist() == [[True], [False]]
+    assert with_valid["boxes"][0].tolist() == [[2.0, 3.0, 8.0, 7.0]]
+
+
+class Mixes(_transform.Transform):
+    """Each sample with the one before, by a share that is drawn."""
+
+    def write(self, recipe):
+        partner, lam = recipe.constant("partner", -1.0), recipe.uniform("lam", 0.2, 0.8, 1.0)
+        recipe.add(recipe_ops.Mix("Mixup", [partner, lam], lam, 4))
+
+
+@every_home
+def test_compose_labels_are_mixed_with_samples(home):
+    batch, classes = images(home, shape=SHAPE), np.array([0, 3, 1, 2, 2])
+    aug = T.Compose([T.RandomHorizontalFlip(), Mixes()], seed=1)
+    lam = to_numpy(aug.draw(batch, step=0)["1.Mixes.lam"]).astype(float)[:, None]
+    mixed, shares = aug(batch, labels=put(classes.astype(np.int32), home), step=0)
+    own = np.eye(4)[classes]
+    expected = lam * own + (1 - lam) * np.roll(own, 1, 0)
+    assert_equal(to_numpy(shares), expected.astype(np.float32), tolerance=Tolerance(1e-6, reason="float32"))
+    assert_equal(mixed, aug(batch, step=0), device=home[1])
+    one_hot = aug(batch, labels=put(own.astype(np.float32), home), step=0)[1]
+    assert_equal(to_numpy(one_hot), to_numpy(shares), tolerance=EXACT)
+
+
+@pytest.mark.parametrize("kind", ["masks", "boxes", "keypoints"])
+def test_compose_mixing_rejects_per_sample_targets(kind):
+    value = {"masks": labels(), "boxes": np.ones((5, 1, 4)), "keypoints": np.ones((5, 1, 2))}[kind]
+    with pytest.raises(ValueError, match=rf"cuaug.Compose: {kind} must not be given where samples are mixed \(Mixup\)"):
+        T.Compose([Mixes()])(noise(SHAPE), **{kind: value})
+    with pytest.raises(ValueError, match="images must have one shape where samples are mixed"):
+        T.Compose([Mixes()])([noise((23, 17, 3)), noise((23, 18, 3))])

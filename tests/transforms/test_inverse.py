@@ -1,0 +1,65 @@
+"""`Params.inverse`: results brought back to the images they were made of."""
+
+import numpy as np
+import pytest
+from helpers.arrays import images, noise
+from helpers.compare import Tolerance, assert_equal, to_numpy
+from helpers.moves import SHAPE, every_home, labels, recipe
+from tables import warp_reference as reference
+
+from cuaug import transforms as T
+
+
+@every_home
+def test_compose_inverse_restores_crop(home):
+    batch = noise(SHAPE)
+    aug = T.Compose([T.RandomCrop((15, 12)), T.RandomHorizontalFlip(), T.RandomVerticalFlip()], seed=4)
+    own = images(home, shape=SHAPE)
+    params = aug.draw(own)
+    back = aug.inverse(aug.apply(own, params), params, fill=9)
+    expected = np.full_like(batch, 9)
+    for i in range(5):
+        top, left = (int(params[f"0.RandomCrop.{name}"][i]) for name in ("top", "left"))
+        there = slice(top, top + 15), slice(left, left + 12)
+        expected[i][there] = batch[i][there]
+    assert_equal(to_numpy(back), np.moveaxis(expected, -1, 1) if home[0] == "torch" else expected)
+
+
+@pytest.mark.parametrize("name", ["turned", "perspective", "two passes", "antialiased"])
+@pytest.mark.parametrize("how", ["bilinear", "nearest"])
+def test_compose_inverse_uses_inverse_matrices(name, how):
+    """float64 NumPy, for heat maps: other channels and another dtype than the images'."""
+    aug = recipe(name)
+    params = aug.draw(noise(SHAPE))
+    maps = noise((5, *params.result_size, 2), "float32", seed=8)
+    back = aug.inverse(maps, params, interpolation=how, fill=0.5)
+    assert back.shape == (5, 23, 17, 2)
+    expected = np.stack(
+        [
+            reference.warp(maps[i].astype(float), M, (23, 17), inverse=True, interpolation=how, fill=0.5)
+            for i, M in enumerate(params.matrices)
+        ]
+    )
+    if how == "nearest":
+        differing = (back != expected.astype(np.float32)).any(-1)
+        assert differing.mean() < 0.005, "but for coordinates halfway between two pixels"
+        back = np.where(differing[..., None], expected.astype(np.float32), back)
+    near = Tolerance(1e-4, reason="the accuracy of every warp")
+    assert_equal(back, expected.astype(np.float32), tolerance=near)
+
+
+def test_compose_inverse_labels_are_nearest():
+    aug, masks = recipe("turned"), labels("int64")
+    params = aug.draw(noise(SHAPE))
+    back = aug.inverse(masks[..., None], params, interpolation="nearest")
+    assert back.dtype == np.int64
+    assert np.isin(back, [0, *masks.ravel()]).all()
+
+
+def test_compose_inverse_rejects_wrong_size():
+    aug = recipe("crops")
+    params = aug.draw(noise(SHAPE))
+    with pytest.raises(
+        ValueError, match=r"cuaug.Compose.inverse: images must be 5 of size \(15, 12\).* got 5 of \(23, 17\)"
+    ):
+        aug.inverse(noise(SHAPE), params)

@@ -1,0 +1,149 @@
+"""`Compose.plan`: passes, launches, bytes, and the reason of each pass."""
+
+import numpy as np
+import pytest
+import torch
+from helpers.arrays import noise
+
+import cuaug
+from cuaug import transforms as T
+
+
+def test_compose_plan_counts_passes_launches_and_bytes():
+    """README's test holds the text."""
+    fused = [T.RandomResizedCrop(224, antialias=False), T.RandomHorizontalFlip(), T.ColorJitter(0.4, 0.4, 0.4, 0.1)]
+    aug = T.Compose([*fused, T.RandomGrayscale(), T.ToDtype("float16", scale=True), T.Normalize(0.5, 0.5)], seed=0)
+    plan = aug.plan(size=(256, 256))
+    assert [each.transforms for each in plan.passes] == [
+        ("RandomResizedCrop", "RandomHorizontalFlip", "ColorJitter"),
+        ("ColorJitter", "RandomGrayscale", "ToDtype", "Normalize"),
+    ]
+    assert plan.bytes_per_sample == 256 * 256 * 3 + 2 * 224 * 224 * 3 + 224 * 224 * 3 * 2
+    assert (plan.launches, [each.means for each in plan.passes]) == (3, [0, 0])
+    assert aug.state_dict()["step"] == 0
+    batch = np.zeros((2, 256, 256, 3), np.uint8)
+    assert str(aug.plan(batch)) == repr(plan) == str(aug.plan(torch.from_numpy(batch), layout="NHWC"))
+
+
+CROP, JITTER = T.RandomResizedCrop(64, antialias=False), T.ColorJitter(0.4, 0.4, 0.4, 0.1)
+
+
+BEFORE, AFTER = ["JitterBeforeMean"], ["JitterAfterMean"]
+
+
+@pytest.mark.parametrize(
+    ("transforms", "chains", "measured"),
+    [
+        ([CROP, JITTER, T.RandomGrayscale()], [BEFORE, [*AFTER, "RandomGrayscale"]], [0]),
+        ([CROP, T.RandomInvert(), JITTER], [["Solarize", *BEFORE], AFTER], [0]),
+        ([CROP, JITTER, JITTER], [BEFORE, [*AFTER, "ColorJitter"]], [0]),
+        ([CROP, T.ToDtype("float32", True), JITTER], [[], ["Rescale", "ColorJitter"]], []),
+        ([CROP, T.ToDtype("float32", True), T.ToDtype("uint8", True), JITTER], [["Rescale", *BEFORE], AFTER], [0]),
+        ([JITTER], [["ColorJitter"]], []),
+        ([JITTER, CROP, JITTER], [["ColorJitter"], BEFORE, AFTER], [1]),
+        ([T.RandomResizedCrop(64), JITTER], [BEFORE, AFTER], [0]),
+        ([T.RandomResizedCrop(40), JITTER], [[], BEFORE, AFTER], [1]),  # by a kernel of its own, as it may shrink more
+        ([T.RandomResizedCrop(40), T.ToDtype("float32", True), JITTER], [[], ["Rescale", "ColorJitter"]], []),
+        ([T.GaussianBlur(3), JITTER], [[], ["ColorJitter"]], []),
+        ([CROP, T.ColorJitter(0.4, 0.4, contrast_about=99.0)], [["ColorJitter"]], []),
+    ],
+    ids=str,
+)
+def test_compose_pass_before_mean_does_what_precedes_it(transforms, chains, measured):
+    batch = noise((2, 100, 90, 3))
+    plan = T.Compose(transforms)._plans.plan(cuaug._arrays.images.describe_images(batch))
+    assert [[op.op for op in each.chain] for each in plan.passes] == chains
+    assert [i for i, each in enumerate(plan.passes) if each.mean_output] == measured
+    for pass_ in plan.passes:
+        indices = [column.index for column in pass_.chain_columns]
+        assert indices == [indices[0] + i for i in range(len(indices))]
+        if pass_.mean_from:
+            assert pass_.mean_from.mean_output is pass_.chain[pass_.mean_ops[0]].mean
+            assert pass_.input_dtype == pass_.mean_from.output_dtype
+
+
+def test_compose_plan_splits_jitter_at_its_mean():
+    """Where a pass before can take the mean, none is launched for it."""
+    plan = T.Compose([T.RandomResizedCrop(40), JITTER, JITTER]).plan(size=(100, 90))
+    crop, jitter = ("RandomResizedCrop",), ("ColorJitter",)
+    assert [each.transforms for each in plan.passes] == [crop, jitter, jitter]
+    assert [each.means for each in plan.passes] == [0, 0, 1]
+    plan = T.Compose([CROP, T.ToDtype("float32", scale=True), JITTER]).plan(size=(100, 90))
+    assert [each.transforms for each in plan.passes] == [crop, ("ToDtype", *jitter)]
+    assert (plan.launches, [each.means for each in plan.passes]) == (4, [0, 1])
+
+
+def test_compose_plan_gives_each_pass_its_reason():
+    """Five rules, each of which alone begins the pass that names it; without its cause the pass is not there."""
+    turned, nearest = T.RandomRotation(9, "bilinear"), T.RandomRotation(9)
+    reasons = {}
+    for cause, transforms in {
+        "neighbours": [T.RandomCrop(24), T.GaussianBlur(3)],
+        "interpolation": [nearest, turned],
+        "pixels": [T.RandomErasing(), T.RandomHorizontalFlip()],
+        "displacement": [T.RandomHorizontalFlip(), T.ElasticTransform()],
+        "branches": [T.RandomHorizontalFlip(), T.AugMix(chain_depth=1, mixture_width=1, all_ops=False)],
+    }.items():
+        plan = T.Compose(transforms, seed=0).plan(size=(32, 40))
+        assert [len(T.Compose([one]).plan(size=(32, 40)).passes) for one in transforms[:1]] == [1]
+        reasons[cause] = plan.passes[1].why
+        assert reasons[cause] in str(plan)
+        assert plan.passes[1].transforms == (type(transforms[1]).__name__,)
+    assert all(cause in reason for cause, reason in reasons.items()), reasons
+    assert len(set(reasons.values())) == 5
+    assert len(T.Compose([T.RandomHorizontalFlip(), turned]).plan(size=(32, 40)).passes) == 1
+    assert len(T.Compose([T.RandomHorizontalFlip(), T.RandomErasing()]).plan(size=(32, 40)).passes) == 1
+
+
+def test_compose_plan_reaches_into_nested_recipes():
+    transforms = [T.RandomCrop(24), T.GaussianBlur(3), T.RandomAffine(30), T.RandomRotation(9, "bilinear")]
+    plan = T.Compose([T.Compose(transforms), T.RandomErasing(), T.RandomHorizontalFlip()], seed=0).plan(size=(32, 40))
+    assert [each.transforms for each in plan.passes] == [
+        ("RandomCrop",),
+        ("GaussianBlur",),
+        ("RandomAffine",),
+        ("RandomRotation", "RandomErasing"),
+        ("RandomHorizontalFlip",),
+    ]
+    assert plan.launches == 6
+
+
+def test_elastic_transform_plan_reports_field():
+    displaced = [T.RandomHorizontalFlip(), T.ElasticTransform(), T.RandomInvert(), T.ToDtype("float32", scale=True)]
+    plan = T.Compose([*displaced, T.RandomRotation(9)], seed=0).plan(size=(100, 200))
+    own = plan.passes[1]
+    assert [each.transforms for each in plan.passes] == [
+        ("RandomHorizontalFlip",),
+        ("ElasticTransform", "RandomInvert", "ToDtype"),
+        ("RandomRotation",),
+    ]
+    assert "displacement field" in own.why
+    assert own.lines[0] == (
+        "ElasticTransform: one resample, bilinear, by a field of noise, smoothed by 41 x 41 taps: "
+        "2 launches, 0.64 MB a sample"
+    )
+    assert own.field == 100 * 200 * 2 * 4 * 4  # the noise is written and read, and so is what the Gaussian makes of it
+    assert plan.launches == 1 + 2 + 3
+    rough = T.Compose([T.ElasticTransform(sigma=0)]).plan(size=(100, 200))
+    assert (rough.launches, rough.passes[0].field) == (3, 100 * 200 * 2 * 4 * 2)
+
+
+def test_augmix_blends_branches_in_one_pass():
+    aug = T.Compose([T.RandomHorizontalFlip(), T.AugMix(chain_depth=1, all_ops=False), T.Normalize(0.5, 0.5)], seed=0)
+    plan = aug.plan(size=(100, 200))
+    assert [each.why for each in plan.passes[1:]] == [
+        "the branches start from the images at this point",
+        "another branch starts from the images that the first one read",
+        "another branch starts from the images that the first one read",
+        "the results of the branches are blended",
+    ]
+    blend = plan.passes[4]
+    assert blend.lines == ("AugMix: the image and 3 branches, in a sum that is rounded once", "Normalize")
+    assert blend.read == 4 * 100 * 200 * 3 == blend.written
+    assert plan.launches == 1 + 3 + 1  # levels are counted before the branches' passes, which go together
+
+
+def test_compose_plan_needs_images_or_size():
+    with pytest.raises(ValueError, match=r"cuaug.Compose.plan: images or size must be given"):
+        T.Compose([]).plan()
+    assert "float32 [8, 9, 1]" in str(T.Compose([]).plan(size=(8, 9), dtype="float32", channels=1))

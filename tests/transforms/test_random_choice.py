@@ -1,0 +1,155 @@
+"""Passes that change different samples in different ways: each sample is what the function makes of it alone."""
+
+import numpy as np
+import pytest
+from helpers.arrays import HOMES, home_id, noise, put, stored, to_layout
+from helpers.compare import Tolerance, assert_equal, to_numpy
+
+import cuaug
+from cuaug import transforms as T
+
+every_home = pytest.mark.parametrize("home", [HOMES[0], *HOMES[3:]], ids=home_id)
+
+
+def sharpen(factor):
+    return T.RandomAdjustSharpness(factor, 1.0), lambda one: cuaug.adjust_sharpness(one, factor)
+
+
+def contrast(factor):
+    jitter = T.ColorJitter(contrast=(factor, factor))
+    return jitter, lambda one: cuaug.adjust_contrast(one, factor)
+
+
+EQUALIZE = T.RandomEqualize(1.0), cuaug.equalize
+INVERT = T.RandomInvert(1.0), cuaug.invert
+FLIP = T.RandomHorizontalFlip(1.0), cuaug.hflip
+UPSIDE_DOWN = T.RandomVerticalFlip(1.0), cuaug.vflip
+GREY = T.RandomGrayscale(1.0), lambda one: cuaug.rgb_to_grayscale(one, 3)
+# By way of another canvas, with a filter there.
+AROUND = (
+    T.RandomApply([T.Pad(4), T.GaussianBlur(3, (1.0, 1.0)), T.CenterCrop((33, 47))], 1.0),
+    lambda one: cuaug.center_crop(cuaug.gaussian_blur(cuaug.pad(one, 4), 3, 1.0), (33, 47)),
+)
+STAY = T.Identity(), lambda one: one
+CHOICES = {
+    "moved or sharpened": [FLIP, sharpen(2.0), UPSIDE_DOWN],
+    "sharpened, equalized, moved or coloured": [sharpen(0.1), EQUALIZE, FLIP, INVERT, STAY],
+    "coloured before": [INVERT, GREY, EQUALIZE, sharpen(3.0)],
+    "coloured, then moved": [EQUALIZE, INVERT, FLIP, sharpen(2.0)],
+    "two of a kind": [sharpen(3.0), sharpen(0.1), sharpen(1.0)],
+    "equalized twice": [EQUALIZE, EQUALIZE, STAY],
+    "a mean before": [contrast(0.2), EQUALIZE, sharpen(2.0)],
+    "a mean behind": [EQUALIZE, sharpen(2.0), contrast(0.2)],
+    "another canvas before": [AROUND, EQUALIZE, sharpen(2.0)],
+    "another canvas behind": [EQUALIZE, sharpen(2.0), AROUND],
+    "another canvas between": [sharpen(2.0), AROUND, EQUALIZE],
+}
+
+
+def chosen_of(params):
+    (name,) = (name for name in params.names if name.endswith(".chosen"))
+    return to_numpy(params[name]).astype(int)
+
+
+@every_home
+@pytest.mark.parametrize("name", CHOICES)
+def test_random_choice_equals_chosen_function(home, name):
+    entries, images = CHOICES[name], noise((40, 33, 47, 3))
+    aug = T.Compose([T.RandomChoice([transform for transform, _ in entries])], seed=3)
+    own = put(images, home)
+    params = aug.draw(own, layout="NHWC")
+    made, chosen = to_numpy(aug.apply(own, params, layout="NHWC")), chosen_of(params)
+    assert set(chosen) == set(range(len(entries)))
+    for i, (_, function) in enumerate(entries):
+        wanted, got = (np.asarray(a).astype(int) for a in (function(images[chosen == i]), made[chosen == i]))
+        near = 1 if home[1] == "cuda" or "mean" in name else 0
+        assert np.abs(got - wanted).max() <= near, (i, np.abs(got - wanted).max())
+        assert (got == wanted).mean() > 0.995
+
+
+@every_home
+@pytest.mark.parametrize("transform", [T.GaussianNoise(sigma=0.1), T.RandomMask(0.3)], ids=["noise", "mask"])
+def test_random_choice_positions_are_of_own_canvas(home, transform):
+    """Though others, which it leaves alone, get a larger one."""
+    images = put(noise((40, 33, 47, 3), "float32"), home)
+    made = {}
+    for other in (AROUND[0], T.Identity()):
+        aug = T.Compose([T.RandomChoice([transform, other])], seed=3)
+        params = aug.draw(images, layout="NHWC")
+        chosen = chosen_of(params) == 0
+        made[type(other)] = to_numpy(aug.apply(images, params, layout="NHWC"))[chosen]
+    beside, alone = made.values()
+    assert 5 < len(alone) < 35
+    np.testing.assert_allclose(beside, alone, atol=1e-6)
+
+
+SIZES = [(3, 17, 11), (2, 150, 333), (1, 1, 1), (2, 64, 256)]
+LOOKS = ["NHWC", "NCHW", "rows and columns swapped", "every second column"]
+
+
+def looked_at(images, look, home, dtype):
+    """In memory in another way; and the layout to say so."""
+    if look == "rows and columns swapped":
+        return stored(put(images, home, dtype), (0, 2, 1, 3)), "NHWC"
+    if look == "every second column":
+        return put(np.repeat(images, 2, 2), home, dtype)[:, :, ::2], "NHWC"
+    return put(to_layout(images, look), home, dtype), look
+
+
+@every_home
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("channels", [1, 2, 3, 4, 6])
+def test_random_choice_sharpen_equalize_equal_functions(home, look, size, channels):
+    """Beside others that are turned by a resample of each kind."""
+    images, functions = noise((*size, channels)), {"equalize": cuaug.equalize}
+    functions["sharpen"] = lambda one, layout: cuaug.adjust_sharpness(one, 2.0, layout=layout)
+    given, layout = looked_at(images, look, home, "uint8")
+    for name, transform in (("sharpen", T.RandomAdjustSharpness(2.0, 1.0)), ("equalize", T.RandomEqualize(1.0))):
+        wanted = functions[name](given, layout=layout)
+        near = 1 if home[1] == "cuda" and name == "sharpen" else 0
+        tolerance = Tolerance(absolute=near, exact=0.995, reason="a GPU contracts a product and a sum to one rounding")
+        for interpolation in ("nearest", "bilinear", "bicubic"):
+            turned = T.RandomRotation(30, interpolation=interpolation)
+            aug = T.Compose([T.RandomChoice([transform, turned], p=[1.0, 0.0])], seed=1)
+            assert len(aug.plan(given, layout=layout).passes) == 1
+            assert_equal(aug(given, layout=layout), wanted, tolerance=tolerance)
+
+
+@every_home
+@pytest.mark.parametrize("dtype", ["uint16", "int16", "float16", "float32", "float64"])
+def test_random_choice_sharpen_of_wide_dtypes(home, dtype):
+    images = noise((2, 70, 133, 3), dtype)
+    given = put(images, home, dtype)
+    turned = T.RandomRotation(30, interpolation="bilinear")
+    aug = T.Compose([T.RandomChoice([T.RandomAdjustSharpness(2.0, 1.0), turned], p=[1.0, 0.0])], seed=1)
+    near = 1.0 if "int" in dtype else {"float16": 1e-3}.get(dtype, 1e-6)
+    tolerance = Tolerance(absolute=near, reason="the same arithmetic in two kernels, rounded to the dtype")
+    wanted = cuaug.adjust_sharpness(given, 2.0, layout="NHWC")
+    assert_equal(aug(given, layout="NHWC"), wanted, tolerance=tolerance)
+
+
+@every_home
+def test_random_adjust_sharpness_unselected_unchanged(home):
+    images = put(np.array([[[3.0], [-2.0]], [[np.nan], [0.5]]], np.float32)[None], home)
+    for aug in (
+        T.RandomAdjustSharpness(2.0, 0.0),
+        T.RandomChoice([T.RandomAdjustSharpness(2.0), T.Identity()], [0, 1]),
+    ):
+        made = to_numpy(T.Compose([aug], seed=0)(images, layout="NHWC"))
+        np.testing.assert_array_equal(made, to_numpy(images))
+    np.testing.assert_array_equal(to_numpy(cuaug.adjust_sharpness(images, 1.0, layout="NHWC")), to_numpy(images))
+
+
+@every_home
+def test_random_choice_crop_keeps_its_edge(home):
+    images = put(np.full((40, 24, 24, 3), 200, np.uint8), home)
+    crop = T.RandomResizedCrop(24, antialias=False)
+    for other in (T.RandomRotation(30, interpolation="bilinear"), T.RandomAffine(20, interpolation="bilinear")):
+        for entries in ([crop, other], [other, crop]):
+            aug = T.Compose([T.RandomChoice(entries)], seed=0)
+            params = aug.draw(images, layout="NHWC")
+            made, cropped = to_numpy(aug.apply(images, params, layout="NHWC")), chosen_of(params) == entries.index(crop)
+            assert 5 < cropped.sum() < 35
+            assert (made[cropped] == 200).all()
+            assert (made[~cropped] < 200).any()

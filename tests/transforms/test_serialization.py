@@ -1,0 +1,111 @@
+"""Recipes and parameters as dicts, copies and pickles."""
+
+import copy
+import json
+import pickle
+
+import numpy as np
+import pytest
+from helpers.arrays import images, noise
+from helpers.compare import assert_equal, to_numpy
+from helpers.moves import EVERYTHING, SHAPE, every_home, recipe
+
+from cuaug import transforms as T
+from cuaug.transforms import transform as _transform
+
+
+def test_to_dict_covers_every_class():
+    classes = {name for name in T.__all__ if isinstance(getattr(T, name), type)}
+    assert set(EVERYTHING) == classes - {"Params"}
+
+
+@pytest.mark.parametrize("name", EVERYTHING)
+def test_from_dict_restores_class_and_draws(name):
+    own = EVERYTHING[name]
+    if not isinstance(own, _transform.Transform):
+        described = T.Compose([], **{name.lower(): own}).to_dict()[name.lower()]
+        assert T.from_dict(json.loads(json.dumps(described))) == own
+        return
+    described = own.to_dict()
+    made = T.from_dict(json.loads(json.dumps(described)))
+    assert type(made) is type(own)
+    assert made.to_dict() == described
+    assert repr(made).replace("[", "(").replace("]", ")") == repr(own).replace("[", "(").replace("]", ")")
+    results = [T.Compose([transform], seed=5)(noise(SHAPE), step=2) for transform in (own, made)]
+    assert_equal(*results)
+
+
+def test_from_dict_rejects_unknown_names():
+    for name in ("Nothing", "annotations", "from_dict", None):
+        with pytest.raises(ValueError, match=r"cuaug.from_dict: name must be that of a transform"):
+            T.from_dict({"name": name})
+
+
+class TwoOfAName(_transform.Transform):
+    """Two draws that have one name."""
+
+    def write(self, recipe):
+        for _ in range(2):
+            recipe.add_pointwise("RandomGrayscale", [recipe.bernoulli("grey", 0.4)])
+
+
+def all_kinds(seed=6):
+    padded = T.RandomCrop((20, 30), padding=1, pad_if_needed=True)  # which pads twice
+    heads = [
+        padded,
+        T.RandomResizedCrop((16, 18)),
+        T.RandomHorizontalFlip(),
+        T.GaussianBlur(3),
+        T.RandomPerspective(p=1.0),
+    ]
+    return T.Compose(
+        [*heads, T.ColorJitter(0.4, 0.4, 0.4, 0.1), TwoOfAName(), T.RandomErasing(), T.Normalize(0.5, 0.5)], seed=seed
+    )
+
+
+@every_home
+def test_params_from_dict_give_the_same_bits(home):
+    batch, aug = images(home, shape=SHAPE), all_kinds()
+    params = aug.draw(batch, ids=100)
+    text = json.dumps(params.to_dict(), allow_nan=False)
+    other = all_kinds(seed=1)
+    restored = other.params_from_dict(json.loads(text), batch)
+    assert_equal(other.apply(batch, restored), aug.apply(batch, params), device=home[1])
+    assert restored.names == params.names
+    assert json.dumps(restored.to_dict()) == text
+    assert_equal(to_numpy(restored.matrices), to_numpy(params.matrices))
+    drawn = json.loads(text)["drawn"]
+    for name in params.names:
+        np.testing.assert_array_equal(np.float32(drawn[name]), to_numpy(params[name]).astype(np.float32), name)
+
+
+def test_compose_rejects_foreign_params():
+    aug, batch = all_kinds(), noise(SHAPE)
+    description = aug.draw(batch).to_dict()
+    with pytest.raises(
+        ValueError, match=r"cuaug.Compose.params_from_dict: params must be of the same images, .*'samples': 4"
+    ):
+        aug.params_from_dict(description, batch[:4])
+    with pytest.raises(ValueError, match="params must be of the same recipe"):
+        recipe("crops").params_from_dict(description, batch)
+    with pytest.raises(ValueError, match="which has 'recipe', got "):
+        aug.params_from_dict({}, batch)
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, copy.copy, lambda aug: pickle.loads(pickle.dumps(aug))])
+def test_compose_copy_continues_as_original(again):
+    aug, batch = all_kinds(), noise(SHAPE)
+    aug(batch)
+    same = again(aug)
+    assert type(same) is type(aug)
+    assert same.state_dict() == aug.state_dict() == {"seed": 6, "step": 1}
+    assert_equal(same(batch), aug(batch))
+    alone = T.RandomHorizontalFlip(1.0)
+    assert_equal(alone(batch), batch[:, :, ::-1])
+    assert_equal(again(alone)(batch), batch[:, :, ::-1])
+
+
+def test_params_repr_names_draws():
+    params = T.Compose([T.RandomHorizontalFlip(), T.RandomErasing()]).draw(noise(SHAPE))
+    assert repr(params) == f"Params of {SHAPE[0]} samples: {', '.join(params.names)}"
+    assert params.names[0] in repr(params)

@@ -1,0 +1,94 @@
+"""A recipe is a torch module, and needs no torch."""
+
+import copy
+
+import torch
+from helpers.arrays import images, noise
+from helpers.child_process import python
+from helpers.compare import assert_equal
+from helpers.moves import CROPS, EVERYTHING, SHAPE, recipe
+
+from cuaug import transforms as T
+from cuaug.transforms import transform as _transform
+
+
+def test_compose_is_a_torch_module():
+    for own in EVERYTHING.values():
+        if isinstance(own, _transform.Transform):
+            assert isinstance(own, torch.nn.Module)
+            assert type(own).__name__ in T.__all__
+            assert isinstance(own, getattr(T, type(own).__name__))
+            assert not list(own.parameters())
+            assert not list(own.children())
+
+
+def test_compose_is_a_layer_of_a_model():
+    batch = images(("torch", "cpu"), shape=SHAPE)
+    aug = T.Compose([*CROPS, T.ToDtype("float32", scale=True)], seed=3)
+    model = torch.nn.Sequential(aug, T.RandomHorizontalFlip(0.0), torch.nn.Flatten(), torch.nn.Linear(15 * 12 * 3, 2))
+    model.to("cpu").train().requires_grad_(False).apply(lambda layer: None)
+    expected = model[3](aug(batch, step=0).flatten(1))
+    assert torch.equal(model(batch), expected)
+    assert not model.eval()[0].training
+    assert "RandomCrop(size=(15, 12)" in repr(model)
+    state = model.state_dict()
+    assert set(state) == {"0._extra_state", "3.weight", "3.bias"}
+    assert state["0._extra_state"] == aug.state_dict() == {"seed": 3, "step": 1}
+    other = copy.deepcopy(model)
+    other[0].load_state_dict({"seed": 8, "step": 5})
+    assert other[0].state_dict() == {"seed": 8, "step": 5}
+    other.load_state_dict(state)
+    assert other[0].state_dict() == {"seed": 3, "step": 1}
+    assert torch.equal(other(batch), model(batch))
+
+
+def test_compose_apply_serves_recipe_and_module():
+    aug, batch, seen = recipe("crops"), noise(SHAPE), []
+    params = aug.draw(batch, step=0)
+    assert_equal(aug.apply(batch, params), aug(batch, step=0))
+    assert_equal(aug.apply(images=batch, params=params), aug(batch, step=0))
+    assert aug.apply(seen.append) is aug
+    assert seen == [aug]
+
+
+def test_transforms_hide_no_module_attribute():
+    allowed = {"__call__", "forward", "apply", "state_dict", "load_state_dict", "get_extra_state", "set_extra_state"}
+    for own in (own for own in EVERYTHING.values() if isinstance(own, _transform.Transform)):
+        names = {name for cls in type(own).__mro__[:-2] if cls.__module__.startswith("cuaug") for name in vars(cls)}
+        names |= set(own._init_arguments())
+        hidden = {name for name in names & set(dir(torch.nn.Module())) if not name.startswith("__")}
+        assert hidden <= allowed, type(own).__name__
+
+
+def test_compose_torch_may_be_imported_later():
+    program = """
+import sys, copy, pickle
+import numpy as np
+from cuaug import transforms as T
+aug = T.Compose([T.RandomHorizontalFlip(1.0)], seed=1)
+batch = np.arange(12, dtype="u1").reshape(1, 2, 2, 3)
+assert (aug(batch) == batch[:, :, ::-1]).all() and "torch" not in sys.modules
+written = pickle.dumps(aug)
+import torch
+assert not isinstance(aug, torch.nn.Module)
+flipped = aug(torch.from_numpy(batch).movedim(-1, 1))
+assert isinstance(flipped, torch.Tensor)
+for later in (copy.deepcopy(aug), T.Compose([T.RandomHorizontalFlip(1.0)], seed=1), pickle.loads(written)):
+    assert isinstance(later, torch.nn.Module)
+    assert torch.equal(torch.nn.Sequential(later)(torch.from_numpy(batch).movedim(-1, 1)), flipped)
+sys.stdout.buffer.write(pickle.dumps(T.Compose([T.Resize(4)], seed=2)).hex().encode())
+"""
+    written, _ = python(program)
+    alone = f"""
+import sys, pickle
+aug = pickle.loads(bytes.fromhex("{written}"))
+import numpy
+print(aug(numpy.zeros((1, 8, 8, 3), "u1")).shape, aug.state_dict())
+"""
+    said, _ = python(alone)
+    assert said == "(1, 4, 4, 3) {'seed': 2, 'step': 1}"
+
+
+def test_compose_accepts_module_list():
+    made = T.RandomApply(torch.nn.ModuleList([T.RandomInvert(), T.GaussianBlur(3)]), p=0.5)
+    assert [type(each).__name__ for each in made.transforms] == ["RandomInvert", "GaussianBlur"]
