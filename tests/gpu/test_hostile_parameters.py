@@ -1,7 +1,7 @@
-"""Parameters that nobody drew, on a GPU. A write outside of an array shows under ``sanitize.py``."""
+"""Parameters that nobody drew, on a GPU, where they are not read. ``sanitize.py`` shows a write outside of an array."""
 
 import pytest
-from tables.hostile import GROUPS, check
+from tables.hostile import FUNCTIONS, GROUPS, check, check_function
 
 pytest.importorskip("torch")
 pytestmark = pytest.mark.gpu
@@ -12,3 +12,10 @@ def test_params_hostile_numbers_are_harmless_in_kernels(group):
     refused, applied = check(group, "torch")
     assert applied > 100
     assert refused or group == "flips"
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_take_hostile_numbers_of_a_device(name):
+    refused, applied = check_function(name, "torch")
+    assert refused + applied == 63
+    assert applied > 30

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from helpers.arrays import noise
 from helpers.child_process import python
+from tables.hostile import FUNCTIONS
 
 import cuaug
 from cuaug import transforms as T
@@ -143,3 +144,12 @@ def test_nms_takes_any_counts():
     for count in (-1, -(2**31) - 1, -(2**32) + 2, 2**31):
         _, kept = cuaug.nms(BOXES, SCORES, 0.5, counts=np.array([count]), fixed_size=True)
         assert kept[0] == (3 if count > 0 else 0)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_take_hostile_numbers_without_a_crash(name):
+    """In a process of its own, in which a crash is an exit code, and a loop without end a timeout."""
+    said, _ = python(f"from tables.hostile import check_function; print(*check_function({name!r}))", timeout=120)
+    refused, applied = map(int, said.split())
+    assert refused + applied == 63
+    assert applied

@@ -8,6 +8,7 @@ import itertools
 
 import numpy as np
 
+import cuaug
 from cuaug import transforms as T
 
 VALUES = (0.0, -1.0, 1e-300, 1e9, 1e300, float("nan"), float("inf"), float("-inf"), 2.0**63)
@@ -88,6 +89,51 @@ GROUPS = {
         ([T.AutoAugment("cifar10")], "uint8"),
     ],
     "augmix": [([T.AugMix(chain_depth=1, mixture_width=2)], "uint8")],
+}
+
+
+def _added(values, *shape, to=0.0):
+    """Each sample's number, added to an array of this shape."""
+    return values[(slice(None), *(None,) * len(shape))] + _beside(np.full((1, *shape), to), values)
+
+
+# Functions of a batch and of one hostile number per sample.
+FUNCTIONS = {
+    "adjust_brightness": cuaug.adjust_brightness,
+    "adjust_contrast": cuaug.adjust_contrast,
+    "adjust_contrast about": lambda x, v, **how: cuaug.adjust_contrast(x, 0.5, v, **how),
+    "adjust_gamma": cuaug.adjust_gamma,
+    "adjust_gamma gain": lambda x, v, **how: cuaug.adjust_gamma(x, 2.0, v, **how),
+    "adjust_hue": cuaug.adjust_hue,
+    "adjust_saturation": cuaug.adjust_saturation,
+    "adjust_sharpness": cuaug.adjust_sharpness,
+    "affine angle": lambda x, v, **how: cuaug.affine(x, v, (1, 2), 1.0, (3, 4), "bilinear", **how),
+    "affine scale": lambda x, v, **how: cuaug.affine(x, 10.0, (1, 2), v, (3, 4), "bilinear", **how),
+    "color_matrix": lambda x, v, **how: cuaug.color_matrix(x, _added(v, 3, 4), **how),
+    "crop": lambda x, v, **how: cuaug.crop(x, v, v, 9, 7, **how),
+    "cutmix": lambda x, v, **how: cuaug.cutmix(x, v, v, v, v, **how),
+    "cutmix partner": lambda x, v, **how: cuaug.cutmix(x, 1, 2, 3, 4, v, **how),
+    "erase": lambda x, v, **how: cuaug.erase(x, v, v, v, v, v, **how),
+    "gaussian_blur": lambda x, v, **how: cuaug.gaussian_blur(x, (5, 9), v, **how),
+    "gaussian_noise": lambda x, v, **how: cuaug.gaussian_noise(x, v, v, seed=3, **how),
+    "hflip": cuaug.hflip,
+    "mixup": cuaug.mixup,
+    "mixup partner": lambda x, v, **how: cuaug.mixup(x, 0.25, v, **how),
+    "normalize": lambda x, v, **how: cuaug.normalize(x, _added(v, 3), _added(v, 3, to=0.5), **how),
+    "pad fill": lambda x, v, **how: cuaug.pad(x, 3, v[:, None], **how),
+    "posterize": cuaug.posterize,
+    "remap": lambda x, v, **how: cuaug.remap(x, _added(v, 6, 5, to=2.25), _added(v, 6, 5, to=3.5), **how),
+    "remap nearest": lambda x, v, **how: cuaug.remap(
+        x, _added(v, 6, 5), _added(v, 6, 5), relative=True, interpolation="nearest", border="wrap", **how
+    ),
+    "resized_crop": lambda x, v, **how: cuaug.resized_crop(x, v, 2.0, v, 5.0, (9, 8), **how),
+    "resized_crop bicubic": lambda x, v, **how: cuaug.resized_crop(x, 1.0, v, 6.0, v, (9, 8), "bicubic", False, **how),
+    "rotate": lambda x, v, **how: cuaug.rotate(x, v, "bicubic", border="reflect", **how),
+    "solarize": cuaug.solarize,
+    "warp_affine": lambda x, v, **how: cuaug.warp_affine(x, _added(v, 2, 3, to=np.eye(2, 3)), **how),
+    "warp_perspective": lambda x, v, **how: cuaug.warp_perspective(
+        x, _added(v, 3, 3, to=np.eye(3)), border="wrap", **how
+    ),
 }
 
 
@@ -175,3 +221,27 @@ def _array(values, library):
 
 def _host(array):
     return array.cpu().numpy() if hasattr(array, "cpu") else np.asarray(array)
+
+
+def check_function(name, library="numpy"):
+    """A function with hostile numbers: those of the host may be refused, those of a device are not read before."""
+    refused = applied = 0
+    with np.errstate(all="ignore"):
+        for dtype in ("uint8", "float32", "float64"):
+            images = _images(dtype, library)
+            for what, values in tables(np.zeros((SHAPE[0], 1)), range(1)):
+                try:
+                    result = FUNCTIONS[name](images, _array(values[:, 0], library), layout="NHWC")
+                except ValueError:
+                    refused += 1
+                    continue
+                _host(result)
+                assert result.shape[0] == SHAPE[0], what
+                assert result.shape[3] == SHAPE[3], what
+                applied += 1
+    return refused, applied
+
+
+def _beside(array, values):
+    """In the library of the values."""
+    return _array(np.ascontiguousarray(array, np.float64), "torch" if hasattr(values, "is_cuda") else "numpy")
