@@ -53,6 +53,5 @@ except cuaug.BackendError as error:
 
 
 def test_version_is_that_of_the_installed_package():
-    import cuaug
 
     assert cuaug.__version__ == cuaug.info()["cuaug"]
