@@ -53,5 +53,6 @@ except cuaug.BackendError as error:
 
 
 def test_version_is_that_of_the_installed_package():
-
+    if cuaug.info()["cuaug"] is None:
+        pytest.skip("cuaug runs from its source tree, not installed")
     assert cuaug.__version__ == cuaug.info()["cuaug"]
