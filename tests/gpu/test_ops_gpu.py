@@ -8,6 +8,7 @@ from helpers import boxes as box_cases
 from helpers.arrays import nobody_waits
 from helpers.busy_gpu import busy
 from helpers.compare import assert_equal, to_numpy
+from helpers.replace import replace_everywhere
 from numpy.testing import assert_array_equal
 
 import cuaug
@@ -137,7 +138,7 @@ def impatient(monkeypatch):
         return source.replace('#include "detection/nms_resolve.cu"', hasty), options
 
     monkeypatch.setattr(kernels, "sources", sources)
-    monkeypatch.setattr(kernels, "_kernels", {})
+    replace_everywhere(monkeypatch, kernels, "_kernels", {})
 
 
 @each_scene

@@ -184,7 +184,7 @@ def _check(aug, dtype, library):
                 continue
             applied += _applied(aug, images, hostile, expected, f"matrices {i}: {what}")
     table = params.table.owner
-    before = np.array(table.cpu() if library == "torch" else table)
+    before = np.array(table.cpu().numpy() if library == "torch" else table)
     for what, values in tables(before, range(before.shape[1])):
         table[...] = _array(values, library)
         applied += _applied(aug, images, params, expected, f"the table: {what}")
