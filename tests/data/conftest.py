@@ -1,0 +1,9 @@
+"""Fixtures of this folder."""
+
+import pytest
+from helpers.loader import encoded, photographs
+
+
+@pytest.fixture(scope="module")
+def files():
+    return [(encoded(image, subsampling=i % 3), i % 5) for i, image in enumerate(photographs(23))]

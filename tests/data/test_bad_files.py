@@ -1,0 +1,118 @@
+"""Files that do not decode: raised, skipped, replaced, and found by a scan."""
+
+import numpy as np
+import pytest
+from helpers.compare import assert_equal
+from helpers.loader import RECIPES, encoded, photographs
+
+import cuaug
+import cuaug.io
+from cuaug import transforms as T
+from cuaug.__main__ import main
+from cuaug.data import Collate, ImageFiles, Loader
+
+pytestmark = pytest.mark.jpeg
+
+
+@pytest.fixture(scope="module")
+def damaged(tmp_path_factory):
+    """2,000 files: 100 corrupt, 20 missing, 10 bombs."""
+    folder = tmp_path_factory.mktemp("damaged")
+    good = [encoded(image) for image in photographs(20)]
+    paths, bad = [folder / f"{i}.jpg" for i in range(2000)], {}
+    for i, path in enumerate(paths):
+        data = bytearray(good[i % 20])
+        if i % 20 == 7:
+            data, bad[i] = data[: len(data) // 2], "corrupt"
+        elif i % 100 == 33:
+            bad[i] = "missing"
+            continue
+        elif i % 200 == 150:
+            at = data.index(b"\xff\xc0")
+            data[at + 5 : at + 9] = b"\xff\xdc\xff\xdc"
+            bad[i] = "bomb"
+        path.write_bytes(data)
+    return paths, bad
+
+
+def test_loader_on_error_raise_names_index_and_path(damaged):
+    paths, bad = damaged
+    with pytest.raises(cuaug.DecodeError, match=rf"image 7 \(.*{paths[7].name}\)") as caught:
+        list(Loader(paths, 16, RECIPES["crop and flip"], library="numpy"))
+    assert (caught.value.index, caught.value.source) == (min(bad), str(paths[7]))
+
+
+def test_loader_on_error_skip_lists_bad_files(damaged):
+    paths, bad = damaged
+    loader = Loader(paths, 16, RECIPES["crop and flip"], on_error="skip", max_bad=None, library="numpy")
+    taken = list(loader)
+    assert len(taken) == len(loader) == 125
+    assert sorted(i for batch in taken for i in batch.ids.tolist()) == sorted({*range(2000)} - {*bad})
+    assert all(len(batch.images) == len(batch.ids) and batch.valid.all() for batch in taken)
+    assert sorted(loader.bad) == sorted(bad)
+    for i, kind in bad.items():
+        assert {"missing": "No such file", "bomb": "pixels", "corrupt": "premature"}[kind].lower() in loader.bad[
+            i
+        ].lower()
+
+
+def test_scan_names_bad_files(damaged, tmp_path, capsys):
+    paths, bad = damaged
+    assert main(["scan", str(paths[0].parent), "--output", str(tmp_path / "bad.txt")]) == 1
+    said = capsys.readouterr().out.splitlines()
+    there = {str(path) for i, path in enumerate(paths) if i in bad and bad[i] != "missing"}
+    assert {line.partition(": ")[0] for line in said[:-1]} == there
+    assert {*(tmp_path / "bad.txt").read_text().splitlines()} == there
+    assert said[-1].startswith(f"{len(there)} of 1980 images are bad")
+    assert main(["scan", str(tmp_path / "nothing")]) == 2
+    assert "source must be a folder" in capsys.readouterr().err
+
+
+def test_loader_on_error_replace_substitutes(damaged):
+    paths, bad = damaged
+    seen = []
+    for batch in Loader(paths, 16, RECIPES["crop and flip"], on_error="replace", max_bad=None, seed=1, library="numpy"):
+        assert len(batch.images) == 16
+        assert not {*batch.ids.tolist()} & {*bad}
+        for place in np.flatnonzero(~batch.valid):
+            same = np.flatnonzero(batch.ids == batch.ids[place])
+            assert batch.valid[same].sum() == 1
+            assert_equal(batch.images[place], batch.images[same[0]])
+        seen += batch.valid.tolist()
+    assert [i for i, valid in enumerate(seen) if not valid] == sorted(bad)
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG"])
+def test_loader_image_smaller_than_crop_is_bad(kind):
+    small = encoded(np.zeros((30, 60, 3), np.uint8), format=kind)
+    large = encoded(np.full((50, 60, 3), 7, np.uint8), format=kind)
+    loader = Loader([small, large], 2, [T.RandomCrop(48)], on_error="skip", max_bad=None, library="numpy")
+    (batch,) = loader
+    assert batch.ids.tolist() == [1]
+    assert np.abs(batch.images.astype(int) - 7).max() <= 1
+    assert loader.bad == {0: "its size (30, 60) is below (48, 48)"}
+
+
+@pytest.mark.parametrize("recipe", [[T.RandomResizedCrop(16)], [T.RandomHorizontalFlip()], []])
+def test_loader_batch_may_be_all_bad(recipe):
+    bad = [b"\xff\xd8\xff", b""]
+    (batch,) = Loader(bad, 2, recipe, on_error="skip", max_bad=None, library="numpy")
+    assert batch.ids.tolist() == []
+    assert len(batch.images) == 0
+    with pytest.raises(cuaug.DecodeError, match="no image of a batch can be decoded; image 0"):
+        list(Loader(bad, 2, recipe, on_error="replace", max_bad=None, library="numpy"))
+
+
+def test_loader_max_bad_ends_iteration(damaged):
+    paths, _ = damaged
+    with pytest.raises(cuaug.DecodeError, match=r"of 2000 images cannot be decoded, more than max_bad=0.01:\n.*7\.jpg"):
+        list(Loader(paths, 16, RECIPES["crop and flip"], on_error="skip", library="numpy"))
+
+
+def test_collate_missing_file_is_bad_file(files, tmp_path):
+    pytest.importorskip("torch")
+    source = ImageFiles([files[0], (tmp_path / "nothing.jpg", 2)])
+    collate = Collate(RECIPES["crop and flip"], on_error="skip")
+    assert collate([source[0], source[1]]).ids.tolist() == [0]
+    with pytest.raises(cuaug.DecodeError, match=r"nothing\.jpg: No such file"):
+        Collate(RECIPES["crop and flip"])([source[1]])

@@ -1,0 +1,103 @@
+"""Which part of an image is decoded, and at which resolution."""
+
+import numpy as np
+import pytest
+from helpers.compare import Tolerance, assert_equal
+from helpers.loader import encoded, photographs
+from helpers.loading import ONE_LEVEL, whole
+
+import cuaug
+import cuaug.io
+from cuaug import transforms as T
+from cuaug.data import Loader
+from cuaug.data.crops import alike
+from cuaug.data.decode_regions import Boxes, covered
+
+pytestmark = pytest.mark.jpeg
+
+
+ROUNDED = Tolerance(1e-9, reason="pixels of at most 2000, rounded a few times")
+
+
+def test_loader_decodes_large_image_at_reduced_resolution():
+    """One half of 300 is 150: the region that `Resize` needs; pixels are those of a decoder that halves."""
+    image = next(photographs(1, 300, 301))
+    file = encoded(image)
+    ((images, labels),) = Loader([file], 1, [T.Resize((150, 150))], library="numpy")
+    assert labels is None
+    half = cuaug.io.decode_jpeg(file, scale=1 / 2)
+    assert_equal(images, half[None], tolerance=ONE_LEVEL)
+    plain = cuaug.resize(cuaug.io.decode_jpeg(file), (150, 150)).astype(int)
+    apart = [np.abs(half[1:-1, 1:-1] - np.roll(plain, by, 1)[1:-1, 1:-1]).mean() for by in (-1, 0, 1)]
+    assert apart[1] < min(apart[0], apart[2]) / 2
+
+
+def test_loader_boxes_follow_reduced_resolution(files):
+    """A smooth image: wherever a box is, and at whatever scale it is decoded, its pixels are the plane's."""
+    y, x = np.mgrid[:400, :600]
+    plane = np.stack([y / 400, x / 600, (x + y) / 1000], 2)
+    file = encoded((plane * 255).round().astype("uint8"), subsampling=0, quality=100)
+    recipe = T.Compose([T.RandomResizedCrop(16, antialias=False)], seed=1)
+    for epoch in range(5):
+        loader = Loader([file] * 8, 8, recipe, library="numpy")
+        loader.epoch = epoch
+        ((images, _),) = loader
+        expected = whole([(file, 0)] * 8, recipe, range(8), epoch)
+        error = images.astype(int) - expected
+        assert np.abs(error).max() <= 6  # of what JPEG loses
+        assert np.abs(error.mean((1, 2))).max() < 0.6  # a pixel at 1/8, half a pixel astray, would be 2.5 levels
+
+
+@pytest.mark.parametrize("interpolation", ["bilinear", "bicubic", "lanczos"])
+@pytest.mark.parametrize("antialias", [True, False])
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        lambda **how: [T.Resize((24, 29), **how)],
+        lambda **how: [T.Resize(64, **how), T.CenterCrop(56)],
+        lambda **how: [T.Resize(24, **how), T.CenterCrop(24)],
+        lambda **how: [T.RandomResizedCrop((29, 24), **how)],
+    ],
+)
+def test_loader_decode_box_equals_recipe_box(recipe, antialias, interpolation):
+    """Larger and smaller ones than the result, in one batch: no pixel of a neighbour or of what lay in memory."""
+    rng = np.random.default_rng(0)
+    sizes = [(1, 1), (1, 50), (40, 1), (30, 30), (450, 450), *rng.integers(8, 200, (20, 2)).tolist()]
+    images = [rng.integers(128, 256, (*size, 3), "uint8") for size in sizes]
+    recipe = T.Compose(recipe(interpolation=interpolation, antialias=antialias), seed=4)
+    source = [encoded(image, format="PNG") for image in images]
+    ((made, _),) = Loader(source, len(images), recipe, library="numpy")
+    expected = [recipe(image[None], ids=[i], step=0)[0] for i, image in enumerate(images)]
+    assert_equal(made, np.stack(expected), tolerance=ONE_LEVEL)
+
+
+def test_loader_decode_region_covers_box_at_lowest_resolution():
+    rng = np.random.default_rng(20261121)
+    sizes = rng.integers(1, 2000, (4000, 2))
+    extent = rng.uniform(0.01, 1, sizes.shape) * sizes
+    extent[::3] = np.maximum(np.rint(extent[::3]), 1)
+    corner = rng.uniform(0, 1, sizes.shape) * (sizes - extent)
+    corner[::2] = np.where(rng.random(corner[::2].shape) < 0.5, 0, (sizes - extent)[::2])
+    wanted, scalable = rng.integers(1, 200, sizes.shape), rng.random(len(sizes)) < 0.8
+    regions, within = covered(Boxes(np.concatenate([corner, extent], 1), wanted, 0 * sizes), sizes, scalable)
+    scale, first, count = regions[:, :1], regions[:, 1:3], regions[:, 3:]
+    fits = [(extent >= by * wanted).all(1) & scalable for by in (2, 4, 8)]
+    assert scale[:, 0].tolist() == np.select(fits[::-1], [8, 4, 2], 1).tolist()
+    assert {*scale[:, 0].tolist()} == {1, 2, 4, 8}
+    assert (first == np.minimum(corner // scale, -(-sizes // scale) - 1)).all()
+    assert (first + count == np.clip(np.ceil((corner + extent) / scale), first + 1, -(-sizes // scale))).all()
+    assert_equal(within[:, :2] + first, corner / scale, tolerance=ROUNDED)
+    assert_equal(within[:, 2:], extent / scale, tolerance=ROUNDED)
+    assert (within[:, :2] + within[:, 2:] <= count).all()
+
+
+def test_loader_slots_waste_little_memory():
+    """A tall and a wide image in one batch would need slots as tall and as wide."""
+    tall, wide = np.zeros((6000, 16, 3), "uint8"), np.zeros((16, 6000, 3), "uint8")
+    extents = np.array([[60_000, 100], [100, 60_000]] * 16)
+    groups = alike(extents, np.zeros_like(extents))
+    assert sorted(np.concatenate(groups).tolist()) == list(range(32))
+    assert sum(len(group) * extents[group].max(0).prod() for group in groups) * 3 < 1 << 30
+    files = [encoded(image + np.uint8(10 * i)) for i, image in enumerate([tall, wide] * 8)]
+    ((images, _),) = Loader(files, 16, [T.Resize((8, 8))], library="numpy")
+    assert np.abs(images.astype(int) - 10 * np.arange(16)[:, None, None, None]).max() <= 1

@@ -1,0 +1,212 @@
+"""The loader beside processes, signals and threads: nothing hangs, and nothing is left behind."""
+
+import inspect
+import itertools
+import os
+import queue
+import signal
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from helpers.child_process import ended, started
+from helpers.compare import assert_equal
+from helpers.loader import RECIPES
+from helpers.loading import ours
+from helpers.thinning import thinned
+
+from cuaug import transforms as T
+from cuaug.data import Collate, ImageFiles, Loader, prefetch
+from cuaug.data.prefetch import Ahead
+
+pytestmark = pytest.mark.jpeg
+
+
+@pytest.mark.alone
+def test_collate_killed_worker_ends_data_loader(files):
+    """As torch does it, with whichever error comes first; nothing is left behind."""
+    pytest.importorskip("torch")
+    program = f"""
+import os, signal
+from torch.utils.data import DataLoader
+from cuaug import transforms as T
+from cuaug.data import Collate, ImageFiles
+source, collate = ImageFiles([{files[0][0]!r}] * 100000), Collate([T.RandomResizedCrop(32)])
+iterator = iter(DataLoader(source, 2, collate_fn=collate, num_workers=2))
+next(iterator)
+print(*(worker.pid for worker in iterator._workers), flush=True)
+os.kill(iterator._workers[0].pid, signal.SIGKILL)
+for batch in iterator:
+    pass
+"""
+    child = started(program)
+    workers = [int(pid) for pid in child.stdout.readline().split()]
+    _, warned = child.communicate(timeout=60)
+    assert child.returncode != 0
+    assert "Error" in warned
+    assert len(workers) == 2
+    assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
+
+
+@pytest.mark.alone
+def test_loader_abandoned_leaves_no_thread(files):
+    loader = Loader(files * 20, 2, RECIPES["crop and flip"], library="numpy", prefetch=3)
+    for count, _ in enumerate(loader):
+        if count == 2:
+            break
+    assert not ours()
+    iterator = iter(loader)
+    next(iterator)
+    assert ours()
+    del iterator
+    assert not ours()
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("end", ["", "cycle = [it]; cycle.append(cycle)", "raise SystemExit(0)"])
+def test_loader_process_may_exit_while_running(end):
+    program = f"""
+import numpy as np
+from cuaug import io, transforms as T
+from cuaug.data import Loader
+file = io.encode_jpeg(np.random.default_rng(0).integers(0, 255, (400, 400, 3), "uint8"))
+it = iter(Loader([file] * 2000, 8, [T.RandomResizedCrop(224)], library="numpy"))
+next(it)
+{end}
+"""
+    for _ in range(3):
+        ended(started(program))
+
+
+@pytest.mark.alone
+def test_loader_fork_raises_in_child():
+    program = """
+import os
+import numpy as np
+from cuaug import BackendError, io, transforms as T
+from cuaug.data import Loader
+file = io.encode_jpeg(np.zeros((64, 64, 3), "uint8"))
+it = iter(Loader([file] * 200, 8, [T.RandomResizedCrop(32)], library="numpy"))
+next(it)
+child = os.fork()
+if child == 0:
+    try:
+        next(it)
+    except BackendError as error:
+        os._exit(7)
+    os._exit(1)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    assert ended(started(program))[0] == "7"
+
+
+@pytest.mark.alone
+def test_loader_interrupt_at_any_step_ends_iteration():
+    """One where a lock has just been taken, and `with` does not know of it, would leave both threads waiting."""
+    found, files = [], {inspect.getfile(module) for module in (prefetch, threading, queue)}
+
+    def take(step):
+        batches, seen = iter(Ahead(itertools.count(), 2, "cuaug-test")), 0
+
+        def interrupt(frame, event, argument):
+            nonlocal seen
+            code = frame.f_code
+            if code.co_filename in files and (event == "line" or (event == "return" and code.co_name != "__iter__")):
+                seen += 1
+                if seen == step:
+                    sys.settrace(None)
+                    raise KeyboardInterrupt
+            return interrupt
+
+        next(batches)
+        sys.settrace(interrupt)
+        try:
+            found.append(next(batches))
+        except KeyboardInterrupt:
+            found.append("interrupted")
+        finally:
+            sys.settrace(None)
+            batches.close()
+
+    for step in itertools.count(1):
+        taker = threading.Thread(target=take, args=(step,), daemon=True)
+        taker.start()
+        taker.join(10)
+        assert not taker.is_alive(), f"after {step} steps"
+        if found[-1] != "interrupted":
+            break
+    assert found.count("interrupted") >= 4
+    assert not ours()
+
+
+@pytest.mark.alone
+def test_loader_interrupt_ends_iteration():
+    program = """
+import signal, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a shell runs this in the background
+import numpy as np
+from PIL import Image
+import io
+from cuaug import transforms as T
+from cuaug.data import Loader
+out = io.BytesIO()
+Image.fromarray(np.random.default_rng(0).integers(0, 255, (300, 300, 3), "uint8")).save(out, "JPEG")
+try:
+    for number, batch in enumerate(Loader([out.getvalue()] * 100000, 8, [T.RandomResizedCrop(64)], library="numpy")):
+        if number == 2:
+            print("ready", flush=True)
+except KeyboardInterrupt:
+    print([t.name for t in threading.enumerate() if t.name.startswith("cuaug")])
+"""
+    child = started(program)
+    assert child.stdout.readline().strip() == "ready"
+    child.send_signal(signal.SIGINT)
+    said, warned = child.communicate(timeout=60)
+    assert (child.returncode, said.strip()) == (0, "[]"), warned
+
+
+@pytest.mark.alone
+def test_loader_memory_stays_flat(files):
+    def resident():
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    loader = Loader(files * 8, 32, RECIPES["crop and flip"], shuffle=True, library="numpy")
+    for epoch in range(50):
+        for _ in loader:
+            pass
+        if epoch == 3:
+            before = resident()
+    assert resident() - before < 32 << 20
+
+
+@pytest.mark.alone
+@pytest.mark.filterwarnings(
+    "ignore:.*fork"
+)  # of JAX and of Python, which are right: but the workers use neither's threads
+@pytest.mark.parametrize(
+    ("workers", "context", "persistent"),
+    thinned(
+        [
+            (*kind, persistent)
+            for kind in ((0, None), (1, "fork"), (2, "fork"), (2, "forkserver"), (2, "spawn"))
+            for persistent in (False, True)
+        ],
+        lambda workers, context, persistent: workers == 0 or (context == "fork" and persistent == (workers == 2)),
+    ),
+)
+def test_collate_in_workers_equals_loader(files, workers, context, persistent):
+    torch_data = pytest.importorskip("torch.utils.data")
+    recipe = T.Compose(RECIPES["crop and flip"], seed=9)
+    collate = Collate(recipe)
+    kept = persistent and workers > 0
+    how = {"num_workers": workers, "multiprocessing_context": context, "persistent_workers": kept}
+    loader = torch_data.DataLoader(ImageFiles(files), 6, collate_fn=collate, **how)
+    own = Loader(files, 6, recipe)
+    for epoch in range(3):
+        collate.set_epoch(epoch)
+        for batch, expected in zip(loader, own, strict=True):
+            assert isinstance(batch, type(expected))
+            assert_equal(batch.images, expected.images)
+            assert batch.labels.tolist() == expected.labels.tolist()
+            assert batch.ids.tolist() == expected.ids.tolist()

@@ -1,0 +1,319 @@
+"""Laws of the functions of matrices and points: libraries, dtypes, gradients, degenerate input."""
+
+import doctest
+import math
+
+import cv2
+import numpy as np
+import pytest
+import torch
+from helpers.arrays import nobody_waits
+from helpers.compare import Tolerance, assert_equal, to_numpy
+from helpers.matrices import FLOAT64, LIBRARIES, put
+
+from cuaug import fit, geometry
+from cuaug._arrays import small_matrices as _matrices
+from cuaug.fit import estimate_affine, get_affine_transform, get_perspective_transform
+from cuaug.geometry import (
+    affine_matrix,
+    compose_affine,
+    convert_matrix,
+    get_rotation_matrix,
+    invert_affine,
+    transform_boxes,
+    transform_points,
+)
+
+FLOAT32 = Tolerance(absolute=2e-3, relative=1e-4, reason="float32 sums of some hundred pixels")
+
+
+RNG = np.random.default_rng(1)
+
+
+QUADS = np.array([(0, 0), (100, 0), (110, 90), (5, 120)]) + RNG.uniform(-15, 15, (5, 4, 2))
+
+
+QUADS_OUT = np.array([(10, 5), (80, 0), (90, 95), (0, 100)]) + RNG.uniform(-15, 15, (5, 4, 2))
+
+
+MAPS = np.stack([cv2.getRotationMatrix2D((40, 30), 25 * i, 0.5 + 0.3 * i) for i in range(5)])
+
+
+BOXES = np.array([(5, 6, 20, 30), (1, 1, 90, 80)]) + RNG.uniform(0, 1, (5, 2, 4))
+
+
+WEIGHTS = RNG.uniform(0.5, 2, (5, 4))
+
+
+# function -> arguments, one sample per row
+CASES = {
+    "get_affine_transform": (get_affine_transform, (QUADS[:, :3], QUADS_OUT[:, :3])),
+    "estimate_affine": (estimate_affine, (QUADS, QUADS_OUT)),
+    "estimate_similarity": (lambda a, b, w: estimate_affine(a, b, "similarity", w), (QUADS, QUADS_OUT, WEIGHTS)),
+    "estimate_rigid": (lambda a, b: estimate_affine(a, b, "rigid"), (QUADS, QUADS_OUT)),
+    "get_perspective_transform": (get_perspective_transform, (QUADS, QUADS_OUT)),
+    "get_rotation_matrix": (get_rotation_matrix, (QUADS[:, 0, 0], WEIGHTS[:, 0], QUADS[:, 1])),
+    "affine_matrix": (
+        affine_matrix, (QUADS[:, 0, 0], QUADS[:, 1], WEIGHTS[:, 0], QUADS[:, 0], QUADS[:, 2])
+    ),
+    "invert_affine": (invert_affine, (MAPS,)),
+    "compose_affine": (compose_affine, (MAPS, np.flip(MAPS, 0).copy())),
+    "transform_points": (transform_points, (QUADS, MAPS)),
+    "transform_boxes": (transform_boxes, (BOXES, MAPS)),
+    "convert_matrix": (lambda M: convert_matrix(M, "cuaug", "torch", size=(60, 90)), (MAPS,)),
+}  # fmt: skip
+
+
+every_function = pytest.mark.parametrize(("function", "arguments"), CASES.values(), ids=CASES)
+
+
+def test_matrix_functions_have_cases():
+    assert {*geometry.__all__, *fit.__all__} <= {*CASES}
+
+
+@every_function
+def test_matrix_function_batch_equals_samples(function, arguments):
+    together = function(*arguments)
+    one_by_one = np.stack([function(*sample) for sample in zip(*arguments, strict=True)])
+    rounding = Tolerance(1e-10, reason="NumPy sums one sample in another order")
+    assert_equal(together, one_by_one, tolerance=rounding)
+    assert_equal(function(*(a[:1] for a in arguments)), one_by_one[:1], tolerance=rounding)
+    assert_equal(function(*(a[:0] for a in arguments)), one_by_one[:0])
+
+
+@every_function
+def test_matrix_function_broadcasts_one_argument(function, arguments):
+    one, *rest = arguments
+    repeated = function(np.repeat(one[:1], len(one), 0), *rest)
+    assert_equal(function(one[0], *rest), repeated[0] if not rest else repeated)
+
+
+@every_function
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_matrix_function_keeps_library_and_values(function, arguments, library, dtype):
+    if (library, dtype) == ("jax", "float64"):
+        pytest.skip("JAX holds 64-bit numbers only with jax_enable_x64")
+    given = [put(a, library, dtype) for a in arguments]
+    before = [to_numpy(a) for a in given]
+    got = function(*given)
+    want = function(*arguments)
+    assert_equal(
+        got,
+        want,
+        library="torch" if library == "cuda" else library,
+        device="cuda:0" if library in ("cuda", "cupy") else "cpu",
+        dtype=dtype,
+        tolerance=FLOAT64 if dtype == "float64" else FLOAT32,
+    )
+    for array, copy in zip(given, before, strict=True):
+        assert np.array_equal(to_numpy(array), copy), "an input was written"
+
+
+@every_function
+def test_matrix_function_widens_small_dtypes(function, arguments):
+    assert function(*(np.rint(10 * a).astype(np.int32).tolist() for a in arguments)).dtype == np.float64
+    assert function(*(np.rint(10 * a).astype(np.int64) for a in arguments)).dtype == np.float64
+    assert function(*(torch.tensor(a).to(torch.float16) for a in arguments)).dtype == torch.float32
+    assert function(*(torch.tensor(a).to(torch.bfloat16) for a in arguments)).dtype == torch.float32
+
+
+@every_function
+def test_matrix_function_lists_follow_array_dtype(function, arguments):
+    first, *rest = arguments
+    assert function(torch.tensor(first).float(), *(a.tolist() for a in rest)).dtype == torch.float32
+
+
+@every_function
+def test_matrix_function_reads_strided_views(function, arguments):
+    views = [np.repeat(a, 2, 0)[::2] for a in arguments]
+    assert_equal(function(*views), function(*arguments), tolerance=Tolerance(1e-10, reason="another order of sums"))
+
+
+@pytest.fixture
+def unread(monkeypatch):
+    """Values that cannot be read, where there is no GPU: meta tensors, for which the bridge has no place."""
+    monkeypatch.setattr(_matrices, "is_host", lambda array: False)
+    monkeypatch.setattr(_matrices, "asarray", lambda value, like, dtype: torch.as_tensor(value, device="meta"))
+    return lambda values: torch.tensor(values, device="meta")
+
+
+@every_function
+def test_matrix_function_never_reads_device_values(function, arguments, unread):
+    result = function(*map(unread, arguments))
+    assert result.device.type == "meta"
+    assert result.shape == function(*arguments).shape
+
+
+@every_function
+def test_matrix_function_gradients_flow(function, arguments):
+    assert torch.autograd.gradcheck(function, [torch.tensor(a, requires_grad=True) for a in arguments], atol=1e-4)
+
+
+@every_function
+@pytest.mark.gpu
+def test_matrix_function_does_not_synchronize(function, arguments):
+    given = [torch.tensor(a, device="cuda") for a in arguments]
+    with nobody_waits():
+        function(*given)
+
+
+LINE = [(0, 0), (1, 1), (3, 3)]
+
+
+TRIANGLE = [(0, 0), (4, 0), (0, 4)]
+
+
+QUAD = [(0, 0), (4, 0), (4, 4), (0, 4)]
+
+
+KITE = [(0, 0), (4, 0), (2, 2), (0, 4)]  # the third lies on the line of the second and the fourth
+
+
+POINT = [(3, 3)] * 4
+
+
+MIRRORED = (np.array(QUAD) * (-1, 1) @ [(math.cos(0.3), -math.sin(0.3)), (math.sin(0.3), math.cos(0.3))] + 7).tolist()
+
+
+EYE, FLAT = [(1, 0, 0), (0, 1, 0)], [(1, 2, 0), (2, 4, 0)]
+
+
+NAN, INF = math.nan, math.inf
+
+
+DEGENERATE = {
+    "affine from a line": (get_affine_transform, (LINE, TRIANGLE), "src must not be collinear"),
+    "affine from a steep line": (get_affine_transform, ([(2, 0), (2, 5), (2, 9)], TRIANGLE), "src must not be collin"),
+    "affine from a level line": (get_affine_transform, ([(0, 2), (5, 2), (9, 2)], TRIANGLE), "src must not be collin"),
+    "affine from a rounded line": (
+        get_affine_transform, ([(0.1, 0.3), (0.2, 0.6), (0.3, 0.9)], TRIANGLE), "src must not be collinear"
+    ),
+    "affine from one point": (estimate_affine, (POINT, QUAD), "src must not be collinear or coincident"),
+    "affine from two weighted points": (
+        lambda a, b, w: estimate_affine(a, b, weights=w), (QUAD, QUAD, [1, 0, 1, 0]), "src must not be collinear"
+    ),
+    "similarity from one point": (
+        lambda a, b: estimate_affine(a, b, "similarity"), (POINT, QUAD), "src must not be coincident"
+    ),
+    "similarity of far equal points": (
+        lambda a, b: estimate_affine(a, b, "similarity"), ([(0.1, 3000.7)] * 3, TRIANGLE), "src must not be coincident"
+    ),
+    "rigid onto one point": (lambda a, b: estimate_affine(a, b, "rigid"), (QUAD, POINT), "dst must have a best rota"),
+    "rigid onto a mirror image": (
+        lambda a, b: estimate_affine(a, b, "rigid"), (QUAD, [QUAD[i] for i in (1, 0, 3, 2)]), "dst must have a best"
+    ),
+    "rigid onto a rounded mirror image": (
+        lambda a, b: estimate_affine(a, b, "rigid"), (QUAD, MIRRORED), "dst must have a best rotation"
+    ),
+    "weights of 0": (
+        lambda a, b, w: estimate_affine(a, b, weights=w), (QUAD, QUAD, [0, 0, 0, 0]), "weights must not be negative"
+    ),
+    "weights below 0": (
+        lambda a, b, w: estimate_affine(a, b, weights=w), (QUAD, QUAD, [1, -1, 1, 1]), "weights must not be negative"
+    ),
+    "quad from a triangle": (get_perspective_transform, (KITE, QUAD), "src must not have three collinear points"),
+    "quad onto a triangle": (get_perspective_transform, (QUAD, KITE), "dst must not have three collinear points"),
+    "quad from a point": (get_perspective_transform, (POINT, QUAD), "src must not have three collinear points"),
+    "flat affine": (invert_affine, (FLAT,), "M must not be singular"),
+    "rounded flat affine": (invert_affine, ([(0.1, 0.3, 0), (0.3, 0.9, 0)],), "M must not be singular"),
+    "zero affine": (invert_affine, ([(0, 0, 0), (0, 0, 0)],), "M must not be singular"),
+    "flat perspective": (invert_affine, ([(1, 2, 3), (0.1, 0.3, 0.7), (0.2, 0.6, 1.4)],), "M must not be singular"),
+    "flat to torch": (
+        lambda M: convert_matrix(M, "cuaug", "torch", size=(4, 4)), (FLAT,), "convert_matrix: M must not be singular"
+    ),
+    "points of NaN": (get_affine_transform, ([(0, 0), (1, 0), (0, NAN)], TRIANGLE), "src must be finite"),
+    "points at infinity": (estimate_affine, (TRIANGLE, [(0, 0), (INF, 0), (0, 1)]), "dst must be finite"),
+    "quad of NaN": (get_perspective_transform, ([*TRIANGLE, (NAN, 1)], QUAD), "src must be finite"),
+    "weights of NaN": (
+        lambda a, b, w: estimate_affine(a, b, weights=w), (QUAD, QUAD, [1, NAN, 1, 1]), "weights must be finite"
+    ),
+    "inverse of NaN": (invert_affine, ([(NAN, 0, 0), (0, 1, 0)],), "M must be finite"),
+}  # fmt: skip
+
+
+every_degenerate = pytest.mark.parametrize(("function", "arguments", "message"), DEGENERATE.values(), ids=DEGENERATE)
+
+
+@every_degenerate
+@pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_matrix_function_rejects_degenerate_host_input(function, arguments, message, library, dtype):
+    dtype = "float32" if library == "jax" else dtype
+    with pytest.raises(ValueError, match=f"{message}.*in sample 0"):
+        function(*(put(a, library, dtype) for a in arguments))
+
+
+@every_degenerate
+@pytest.mark.parametrize("library", LIBRARIES[1:])
+def test_matrix_function_degenerate_device_input_is_nan(function, arguments, message, library, monkeypatch):
+    monkeypatch.setattr(_matrices, "is_host", lambda array: False)  # a CPU tensor stands in where there is no GPU
+    result = to_numpy(function(*(put(a, library, "float32") for a in arguments)))
+    assert np.isnan(result).any()
+    assert not np.isinf(result).any()
+    assert np.isnan(result).all() or "finite" in message
+
+
+def test_matrix_function_degenerate_device_sample_is_isolated(monkeypatch):
+    want = get_affine_transform(np.array(TRIANGLE), np.array(TRIANGLE))
+    monkeypatch.setattr(_matrices, "is_host", lambda array: False)
+    M = get_affine_transform(torch.tensor([TRIANGLE, LINE, TRIANGLE]), torch.tensor(TRIANGLE))
+    assert_equal(M, np.stack([want, want * NAN, want]), library="torch", dtype="float64", tolerance=FLOAT64)
+
+
+REFUSED = {
+    "sample": (
+        lambda: get_affine_transform([TRIANGLE, TRIANGLE, LINE], TRIANGLE),
+        r"^cuaug.get_affine_transform: src must not be collinear or coincident, got \[\[0.0, 0.0\], .*\] in sample 2$",
+    ),
+    "sample of weights": (
+        lambda: estimate_affine(QUAD, QUAD, weights=[[1, 1, 1, 1], [0, 0, 0, 0]]),
+        r"^cuaug.estimate_affine: weights must not .*, got \[0.0, 0.0, 0.0, 0.0\] in sample 1$",
+    ),
+    "sample of M": (lambda: invert_affine([EYE, FLAT]), "^cuaug.invert_affine: M must not be sing.* in sample 1$"),
+    "long samples": (
+        lambda: estimate_affine([(i, i) for i in range(999)], [(i, i) for i in range(999)]), r"\.\.\.\] in sample 0$"
+    ),
+    "points": (lambda: get_affine_transform(QUAD, TRIANGLE), r"src must have shape \[..., 3, 2\], got \[4, 2\]"),
+    "planes": (lambda: get_affine_transform(TRIANGLE, np.ones((3, 3))), r"dst must have shape \[..., 3, 2\], got"),
+    "corners": (lambda: get_perspective_transform(QUAD, TRIANGLE), r"dst must have shape \[..., 4, 2\], got \[3, 2\]"),
+    "flat points": (lambda: estimate_affine([1, 2], [3, 4]), r"src must have shape \[..., P, 2\], got \[2\]"),
+    "too few": (lambda: estimate_affine(QUAD[:2], QUAD[:2]), "src must have at least 3 points for 'affine', got 2"),
+    "one": (lambda: estimate_affine([(1, 1)], [(1, 1)], "rigid"), "at least 2 points for 'rigid', got 1"),
+    "none": (lambda: estimate_affine(np.ones((0, 2)), np.ones((0, 2)), "similarity"), "at least 2 points .*, got 0"),
+    "unequal": (lambda: estimate_affine(QUAD, TRIANGLE), "dst must have as many points as src, 4, got 3"),
+    "batches": (
+        lambda: estimate_affine(np.ones((2, 4, 2)), np.ones((3, 4, 2))), r"src, dst must agree in their batch, got"
+    ),
+    "weights": (lambda: estimate_affine(QUAD, QUAD, weights=[1, 2]), "weights must have one number per point, 4, got"),
+    "kind": (lambda: estimate_affine(QUAD, QUAD, "perspective"), "kind must be one of 'affine', .*, got 'persp"),
+    "angle": (lambda: get_rotation_matrix([0, NAN]), "get_rotation_matrix: angle must be finite, got nan in sample 1"),
+    "center": (lambda: get_rotation_matrix(0, 1, 5), r"center must have shape \[..., 2\], got \[\]"),
+    "scale": (lambda: affine_matrix(0, (0, 0), [1, 0], (0, 0), (0, 0)), "scale must be greater than 0, got 0.0 in sam"),
+    "shear": (lambda: affine_matrix(0, (0, 0), 1, 5, (0, 0)), r"affine_matrix: shear must have shape \[..., 2\]"),
+    "translate": (lambda: affine_matrix(0, (INF, 0), 1, (0, 0), (0, 0)), "translate must be finite, got"),
+    "matrix": (lambda: invert_affine(np.eye(4)), r"M must have shape \[..., 2|3, 3\], got \[4, 4\]"),
+    "second matrix": (lambda: compose_affine(EYE, [1, 2]), r"compose_affine: M\[1\] must have shape"),
+    "matrix of points": (lambda: transform_points(QUAD, [(NAN, 0, 0), (0, 1, 0)]), "transform_points: M must be fin"),
+    "3-D points": (lambda: transform_points([(1, 2, 3)], EYE), r"points must have shape \[..., P, 2\]"),
+    "boxes": (lambda: transform_boxes(QUAD, EYE), r"transform_boxes: boxes must have shape \[..., P, 4\]"),
+    "format": (lambda: transform_boxes([(0, 0, 1, 1)], EYE, "xyxy"), "format must be one of 'XYXY', .*, got 'xyxy'"),
+    "source": (lambda: convert_matrix(EYE, "cv", "torch"), "source must be one of 'cuaug', 'opencv', .*, got 'cv'"),
+    "target": (lambda: convert_matrix(EYE, "dali", "jax"), "target must be one of 'cuaug', 'opencv', .*, got 'jax'"),
+    "no size": (lambda: convert_matrix(EYE, "torch", "dali"), r"size must be \(H, W\) for 'torch', got None"),
+    "size": (lambda: convert_matrix(EYE, "cuaug", "torch", size=(0, 4)), "size must be at least 1, got 0"),
+    "out_size": (lambda: convert_matrix(EYE, "cuaug", "torch", size=(4, 4), out_size=(4,)), "out_size must be"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "message"), REFUSED.values(), ids=REFUSED)
+def test_matrix_function_rejects_invalid_arguments(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+@pytest.mark.parametrize("module", [geometry, fit], ids=["geometry", "fit"])
+def test_geometry_docstring_examples_run(module):
+    assert doctest.testmod(module).failed == 0
+    for name in module.__all__:
+        assert ">>>" in getattr(module, name).__doc__, f"{name} has no example"

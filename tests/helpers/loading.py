@@ -1,0 +1,21 @@
+"""Tolerances and checks of the loader's tests."""
+
+import threading
+
+import numpy as np
+
+import cuaug
+import cuaug.io
+from helpers.compare import Tolerance
+
+ONE_LEVEL = Tolerance(absolute=1, reason="another order of roundings")
+
+
+def whole(files, recipe, ids, epoch):
+    """What the recipe makes of images that were decoded whole."""
+    images = [cuaug.io.decode_jpeg(files[i][0]) for i in ids]
+    return np.stack([recipe(image[None], ids=[int(i)], step=epoch)[0] for i, image in zip(ids, images, strict=True)])
+
+
+def ours():
+    return [thread for thread in threading.enumerate() if thread.name.startswith("cuaug")]

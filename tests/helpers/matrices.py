@@ -1,0 +1,74 @@
+"""Matrices and points drawn for the tests of geometry."""
+
+import importlib
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from helpers.compare import Tolerance
+
+FLOAT64 = Tolerance(absolute=1e-8, relative=1e-10, reason="float64 against float64 in another order")
+
+
+LIBRARIES = [
+    "numpy",
+    "torch",
+    "jax",
+    pytest.param("cupy", marks=pytest.mark.gpu),
+    pytest.param("cuda", marks=pytest.mark.gpu),  # torch on the GPU
+]
+
+
+def put(values, library, dtype="float64"):
+    """The values as an array of a library."""
+    values = np.asarray(values)
+    if library in ("torch", "cuda"):
+        return torch.tensor(values, dtype=getattr(torch, dtype), device="cuda" if library == "cuda" else "cpu")
+    if library == "jax":
+        return pytest.importorskip("jax.numpy").asarray(values, dtype=dtype)
+    return importlib.import_module(library).asarray(values, dtype=dtype)
+
+
+def move(points, M):
+    """Points [..., P, 2] under [..., 2 or 3, 3], in float64."""
+    points, M = np.asarray(points, np.float64), np.asarray(M, np.float64)
+    moved = np.concatenate([points, np.ones_like(points[..., :1])], -1) @ np.swapaxes(M, -1, -2)
+    return moved[..., :2] / moved[..., 2:] if M.shape[-2] == 3 else moved
+
+
+def examples(count=100):
+    return settings(derandomize=True, max_examples=count, deadline=None, database=None)
+
+
+def numbers(low, high):
+    return st.floats(low, high)
+
+
+@st.composite
+def batches(draw, points=3, far=3000):
+    """Well-spread points: a triangle and a square, jittered, turned, moved. [N, points, 2]"""
+    shape = np.array([(0, 0), (100, 0), (100, 100), (0, 100), (50, 20), (30, 70), (80, 60)], np.float64)[:points]
+    samples = []
+    for _ in range(draw(st.integers(1, 3))):
+        jitter = np.array(draw(st.lists(numbers(-20, 20), min_size=2 * points, max_size=2 * points)))
+        center = np.array([draw(numbers(-far, far)), draw(numbers(-far, far))])
+        turn = draw(numbers(-math.pi, math.pi))
+        rotation = np.array([[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]])
+        samples.append((shape + jitter.reshape(points, 2)) @ rotation.T + center)
+    return np.array(samples).astype(np.float32).astype(np.float64)  # cv2 reads points as float32
+
+
+@st.composite
+def matrices(draw, rows=2):
+    """Invertible maps of everyday size. [rows, 3]"""
+    turn, lean = draw(numbers(-math.pi, math.pi)), draw(numbers(-1, 1))
+    along, across = draw(numbers(0.25, 4)), draw(numbers(0.25, 4))
+    rotation = np.array([[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]])
+    linear = rotation @ [[along, lean], [0, across]]
+    M = np.column_stack([linear, [draw(numbers(-500, 500)), draw(numbers(-500, 500))]])
+    tilt = [draw(numbers(-1e-4, 1e-4)), draw(numbers(-1e-4, 1e-4)), 1.0]
+    return M if rows == 2 else np.vstack([M, tilt])

@@ -1,0 +1,89 @@
+"""Boxes and keypoints drawn for tests, and what becomes of them in float64 NumPy."""
+
+import math
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+from cuaug.transforms import boxes as _boxes
+from cuaug.transforms import keypoints as _keypoints
+from helpers.arrays import HOMES, home_id, seeded
+from helpers.compare import Tolerance
+
+Boxes, Keypoints = _boxes.Boxes, _keypoints.Keypoints
+
+
+move_boxes, move_keypoints = _boxes.transform_boxes, _keypoints.transform_keypoints
+
+
+every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
+
+
+FLOAT64 = Tolerance(1e-9, 1e-10, reason="float64 against float64 in another order")
+
+
+FLOAT32 = Tolerance(2e-3, 1e-4, reason="float32 sums of some hundred pixels")
+
+
+SIZE, OUT_SIZE = (200, 300), (160, 240)
+
+
+HFLIP = np.array([[-1.0, 0, 299], [0, 1, 0], [0, 0, 1]])
+
+
+EYE = np.eye(3)
+
+
+def maps(count, kind="perspective", seed=0):
+    """Turned, mirrored, scaled, moved and tilted, so that much of the image stays in sight. [N, 3, 3]"""
+    rng, found = seeded("maps", kind, seed), []
+    for _ in range(count):
+        turn, scale = rng.uniform(-math.pi, math.pi), rng.uniform(0.5, 1.5)
+        linear = scale * np.array([[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]])
+        linear = linear @ np.diag([rng.choice([-1, 1]), 1]) @ [[1, rng.uniform(-0.3, 0.3)], [0, 1]]
+        M = np.eye(3)
+        M[:2, :2] = linear
+        M[:2, 2] = np.array([120, 80]) - linear @ [150, 100] + rng.uniform(-30, 30, 2)
+        if kind == "perspective":
+            M[2, :2] = rng.uniform(-1e-3, 1e-3, 2)
+        found.append(M)
+    return np.array(found)
+
+
+def some_boxes(shape, seed=0):
+    """Left, top, right, bottom within `SIZE`, some beyond its edges. [..., 4]"""
+    rng = seeded("boxes", shape, seed)
+    low = rng.uniform(-20, (260, 160), (*shape, 2))
+    return np.concatenate([low, low + rng.uniform(4, 90, (*shape, 2))], -1)
+
+
+def formatted(edges, format):
+    left, top, right, bottom = np.moveaxis(np.asarray(edges, float), -1, 0)
+    width, height = right - left, bottom - top
+    return np.stack(
+        {
+            "XYXY": (left, top, right, bottom),
+            "XYWH": (left, top, width, height),
+            "CXCYWH": (left + width / 2, top + height / 2, width, height),
+        }[format],
+        -1,
+    )
+
+
+def carried(points, M):
+    """OpenCV's. [P, 2]"""
+    return cv2.perspectiveTransform(np.array(points, np.float64)[None], M)[0]
+
+
+edges = st.tuples(st.integers(0, 250), st.integers(0, 150), st.integers(1, 50), st.integers(1, 50))
+
+
+def some_points(shape, visible=True, seed=0):
+    rng = seeded("points", shape, seed)
+    points = rng.uniform(0, (299, 199), (*shape, 2))
+    return np.concatenate([points, rng.integers(0, 3, (*shape, 1))], -1) if visible else points
+
+
+PAIRS = [(1, 2), (5, 3)]
