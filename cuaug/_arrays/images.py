@@ -62,7 +62,9 @@ class ImageBatch(NamedTuple):
         return self.axes.extents[3:]
 
 
-def describe_images(array: Any, layout: str | None = None, library: Library | None = None) -> ImageBatch:
+def describe_images(
+    array: Any, layout: str | None = None, library: Library | None = None, executor: Executor = DIRECT
+) -> ImageBatch:
     """Describe a batch; raises what the public functions promise about `images` and `layout`. `library`: if known."""
     library = library or library_of(type(array))
     if library is None:
@@ -73,12 +75,14 @@ def describe_images(array: Any, layout: str | None = None, library: Library | No
     if tensor.device >= 0:
         devices.check_not_forked()
     axes = _batch_axes(tensor.shape, tensor.strides, layout, library.channels_first)
-    return ImageBatch(tensor.pointer, tensor.dtype, tensor.device, axes, library, tensor.read_only, tensor.owner)
+    return ImageBatch(
+        tensor.pointer, tensor.dtype, tensor.device, axes, library, tensor.read_only, tensor.owner, executor
+    )
 
 
 def redescribe(array: Any, images: ImageBatch) -> ImageBatch:
     """Describe an array that a pass over these images has returned."""
-    return describe_images(array, images.axes.layout, images.library)._replace(executor=images.executor)
+    return describe_images(array, images.axes.layout, images.library, images.executor)
 
 
 def placeholder(shape: tuple[int, int, int, int], dtype: str) -> ImageBatch:

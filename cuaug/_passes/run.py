@@ -15,7 +15,7 @@ from .partial_sums import NO_PARTIAL_SUMS, PartialSums
 
 
 def resident_blocks(image: ImageBatch) -> int:
-    """For blocks that go through images as those of kernels/pointwise.cu do."""
+    """For blocks that go through images as those of kernels/passes/pointwise.cu do."""
     return _grids.POINTWISE_BLOCKS * devices.multiprocessor_count(image.device) if image.device >= 0 else 1
 
 
@@ -24,7 +24,7 @@ def axes_and_misalignment(image: ImageBatch, result: OutputArray) -> tuple[Batch
 
 
 def batch_fields(image: ImageBatch, pointer: int, strides: tuple[int, ...], plan: KernelConfig) -> tuple[int, ...]:
-    """The fields of `cuaug::Batch`, with the result at `pointer`."""
+    """The fields of `cuaug::BatchRecord`, with the result at `pointer`."""
     return (image.pointer, *image.axes.strides, pointer, *strides, image.samples, *plan.sizes)
 
 
@@ -36,7 +36,7 @@ def pack_pointwise(
     parameters: SampleParameters,
     parts: PartialSums = NO_PARTIAL_SUMS,
 ) -> bytes:
-    """`cuaug::Pointwise`."""
+    """`cuaug::PointwiseRecord`."""
     values = (*parameters.values, *(0.0,) * (MAX_INLINE_VALUES - len(parameters.values)))
     return POINTWISE.pack(
         *batch_fields(image, pointer, strides, plan), *parameters.table[:5], *values, *parts.table[:5], *parts[1:]
