@@ -1,7 +1,7 @@
 """Every check of a public call's arguments, and the message it fails with.
 
 A message names the function, the parameter, the rule and the value. Inner code raises a short fact; the public
-function's name is added once, by `public`.
+function's name is added once, by `prefix_errors`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,7 @@ INTERPOLATIONS = ("nearest", "bilinear", "bicubic", "lanczos", "area")
 BORDERS = ("constant", "edge", "reflect", "symmetric", "wrap")
 LAYOUTS = ("NCHW", "NHWC", "CHW", "HWC", "HW", "NTCHW", "NTHWC")
 IMAGE_DTYPES = ("uint8", "uint16", "int16", "float16", "bfloat16", "float32", "float64")
-WHITE = {"uint8": 255.0, "uint16": 65535.0, "int16": 32767.0}  # full scale of integer images; of floats it is 1
-INT64 = (1 << 63) - 1
-_PLACES = ("cuaug.io",)  # modules whose names are not the package's
+MAX_INT64 = (1 << 63) - 1
 LABEL_DTYPES = ("bool", "uint8", "int16", "int32", "int64")
 
 
@@ -51,28 +49,32 @@ class BackendError(RuntimeError):
     """The GPU, its driver, CuPy, NVRTC or the extension is missing or unfit; the message ends with the repair."""
 
 
-def public(function: Callable[P, R]) -> Callable[P, R]:
-    """Puts the public function's name in front of what its checks raise."""
+def prefix_errors(prefix: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorates a public function: errors of its checks begin with ``prefix`` and the function's name."""
 
-    @functools.wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return function(*args, **kwargs)
-        except (TypeError, ValueError, OverflowError) as error:
-            text = str(error)
-            if text.startswith("cuaug.") or isinstance(error, UnicodeError):
-                raise
-            name = function.__qualname__.partition(".__")[0]  # of Boxes.__post_init__, what the user called
-            place = function.__module__ if function.__module__ in _PLACES else "cuaug"
-            kind = ValueError if isinstance(error, OverflowError) else type(error)  # an int that no float holds
-            named = kind(f"{place}.{name}: {text}")
-            named.__dict__.update(error.__dict__)
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
             try:
-                raise named from error
-            finally:
-                del named  # else it holds its own traceback, and every array there, until cycles are collected
+                return function(*args, **kwargs)
+            except (TypeError, ValueError, OverflowError) as error:
+                message = str(error)
+                if message.startswith("cuaug.") or isinstance(error, UnicodeError):
+                    raise
+                name = function.__qualname__.partition(".__")[0]  # "Boxes" for Boxes.__post_init__
+                # A Python int that no float can represent raises OverflowError.
+                kind = ValueError if isinstance(error, OverflowError) else type(error)
+                prefixed = kind(f"{prefix}.{name}: {message}")
+                prefixed.__dict__.update(error.__dict__)
+                try:
+                    raise prefixed from error
+                finally:
+                    # The local name would form a cycle with the traceback and keep every array in it alive.
+                    del prefixed
 
-    return call
+        return call
+
+    return decorate
 
 
 def one_of(parameter: str, value: Any, allowed: Sequence[str | None]) -> None:
@@ -80,7 +82,7 @@ def one_of(parameter: str, value: Any, allowed: Sequence[str | None]) -> None:
         raise ValueError(f"{parameter} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
 
 
-def whole(parameter: str, value: Any, least: int, most: int | None = None) -> int:
+def integer(parameter: str, value: Any, least: int, most: int | None = None) -> int:
     """An int in a range; a float or a bool is not one."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise TypeError(f"{parameter} must be an int, got {value!r}")
@@ -94,12 +96,12 @@ def whole(parameter: str, value: Any, least: int, most: int | None = None) -> in
 
 def seed(value: Any) -> int:
     """0 to 2**63 - 1."""
-    return whole("seed", value, 0, INT64)
+    return integer("seed", value, 0, MAX_INT64)
 
 
 def step(value: Any) -> int:
     """0 to 2**63 - 1."""
-    return whole("step", value, 0, INT64)
+    return integer("step", value, 0, MAX_INT64)
 
 
 def number(parameter: str, value: Any, least: float, most: float = np.inf) -> None:
@@ -112,7 +114,7 @@ def number(parameter: str, value: Any, least: float, most: float = np.inf) -> No
         raise ValueError(_out_of_range(parameter, value, least, most))
 
 
-def flag(parameter: str, value: Any) -> None:
+def boolean(parameter: str, value: Any) -> None:
     if value is not False and value is not True and not isinstance(value, np.bool_):
         raise TypeError(f"{parameter} must be True or False, got {value!r}")
 
@@ -121,7 +123,7 @@ def size(parameter: str, value: Any) -> tuple[int, int]:
     """(H, W), both at least 1."""
     if isinstance(value, (str, bytes)) or not hasattr(value, "__len__") or len(value) != 2:
         raise ValueError(f"{parameter} must be (H, W), got {value!r}")
-    height, width = whole(parameter, value[0], 1), whole(parameter, value[1], 1)
+    height, width = integer(parameter, value[0], 1), integer(parameter, value[1], 1)
     if max(height, width) >= 1 << 30:
         raise ValueError(f"{parameter} must be below 2**30, got {(height, width)}")
     return height, width
@@ -151,7 +153,7 @@ def extents(axes: str, shape: Sequence[int]) -> None:
             raise ValueError(f"images must have {axis} below 2**30, got shape {tuple(shape)} as {axes}")
 
 
-def within(parameter: str, value: Any, least: float, most: float = np.inf) -> None:
+def in_range(parameter: str, value: Any, least: float, most: float = np.inf) -> None:
     """Host values only: device arrays are not read."""
     if _is_plain(value) and not (np.all(np.asarray(value) >= least) and np.all(np.asarray(value) <= most)):
         raise ValueError(_out_of_range(parameter, value, least, most))
@@ -178,12 +180,12 @@ def _is_plain(value: Any) -> bool:
     return isinstance(value, (int, float, list, tuple, np.ndarray, np.generic))
 
 
-def samples(parameter: str, count: int, expected: int) -> None:
+def one_or_per_sample(parameter: str, count: int, expected: int) -> None:
     if count not in (1, expected):
         raise ValueError(f"{parameter} must hold 1 or {expected} entries, one per sample, got {count}")
 
 
-def one_each(parameter: str, count: int, expected: int) -> None:
+def per_sample(parameter: str, count: int, expected: int) -> None:
     if count != expected:
         raise ValueError(f"{parameter} must hold {expected} entries, one per sample, got {count}")
 
@@ -198,12 +200,12 @@ def shape(parameter: str, value: Any, wanted: Sequence[int | None]) -> None:
         raise ValueError(f"{parameter} must have shape [{text}], got {list(found)}")
 
 
-def bytes_only(parameter: str, values: np.ndarray) -> None:
+def byte_values(parameter: str, values: np.ndarray) -> None:
     if not np.all((values >= 0) & (values <= 255) & (values == np.rint(values))):
         raise ValueError(f"{parameter} must hold whole numbers in 0..255, got {values!r}")
 
 
-def levels(parameter: str, shape: tuple[int, ...], samples: int, channels: int) -> tuple[int, int]:
+def lut_shape(parameter: str, shape: tuple[int, ...], samples: int, channels: int) -> tuple[int, int]:
     """Of a table of 256 levels: how many samples and how many channels it has entries for, 1 standing for all."""
     lead = shape[:-1]
     if lead == (samples,) == (channels,) and samples > 1:

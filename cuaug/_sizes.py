@@ -14,14 +14,14 @@ def padding_of(padding: Sequence[int] | int) -> tuple[int, int, int, int]:
     sides = [padding] if isinstance(padding, int) else list(padding)
     if len(sides) not in (1, 2, 4):
         raise ValueError(f"padding must be one, two or four ints, got {padding!r}")
-    left, top, right, bottom = (_check.whole("padding", side, -(1 << 30)) for side in sides * (4 // len(sides)))
+    left, top, right, bottom = (_check.integer("padding", side, -(1 << 30)) for side in sides * (4 // len(sides)))
     return left, top, right, bottom
 
 
 def resized_size(size: tuple[int, int], wanted: Size | None, max_size: int | None) -> tuple[int, int]:
     """For one number, torchvision's rule: the shorter side becomes it, the longer follows, rounded down."""
     if max_size is not None:
-        _check.whole("max_size", max_size, 1)
+        _check.integer("max_size", max_size, 1)
     one = wanted if isinstance(wanted, int) else wanted[0] if wanted is not None and len(wanted) == 1 else None
     if wanted is not None and one is None:
         if max_size is not None:
@@ -33,7 +33,7 @@ def resized_size(size: tuple[int, int], wanted: Size | None, max_size: int | Non
             raise ValueError("size must be given where max_size is None")
         new_short, new_long = max(1, int(max_size * short / long)), max_size
     else:
-        new_short = _check.whole("size", one, 1)
+        new_short = _check.integer("size", one, 1)
         new_long = int(new_short * long / short)
         if max_size is not None:
             if max_size <= new_short:

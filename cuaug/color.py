@@ -16,12 +16,12 @@ from . import _check
 from ._arrays.convert import dtype_name, host_or_device
 from ._arrays.images import ImageBatch
 from ._arrays.images import describe_images as describe
-from ._check import public
+from ._check import prefix_errors
 from ._passes import parameters as _parameters
 from ._passes import pointwise, statistics
 
 
-@public
+@prefix_errors("cuaug")
 def adjust_brightness(images: Any, brightness_factor: Any, *, layout: str | None = None, out: Any = None) -> Any:
     """Multiply by a factor, as torchvision: ``clamp(factor * in)``.
 
@@ -47,7 +47,7 @@ def adjust_brightness(images: Any, brightness_factor: Any, *, layout: str | None
     return _run(image, "AdjustBrightness", {"brightness_factor": brightness_factor}, out)
 
 
-@public
+@prefix_errors("cuaug")
 def adjust_contrast(
     images: Any, contrast_factor: Any, about: Any = None, *, layout: str | None = None, out: Any = None
 ) -> Any:
@@ -75,7 +75,7 @@ def adjust_contrast(
     )
 
 
-@public
+@prefix_errors("cuaug")
 def adjust_saturation(images: Any, saturation_factor: Any, *, layout: str | None = None, out: Any = None) -> Any:
     """Blend with the image's luma, as torchvision: ``clamp(factor * in + (1 - factor) * grey)``.
 
@@ -93,7 +93,7 @@ def adjust_saturation(images: Any, saturation_factor: Any, *, layout: str | None
     return _run(image, "AdjustSaturation", {"saturation_factor": saturation_factor}, out)
 
 
-@public
+@prefix_errors("cuaug")
 def adjust_hue(images: Any, hue_factor: Any, *, layout: str | None = None, out: Any = None) -> Any:
     """Turn the hue of HSV, as torchvision.
 
@@ -111,7 +111,7 @@ def adjust_hue(images: Any, hue_factor: Any, *, layout: str | None = None, out: 
     return _run(image, "AdjustHue", {"hue_factor": hue_factor}, out)
 
 
-@public
+@prefix_errors("cuaug")
 def adjust_gamma(images: Any, gamma: Any, gain: Any = 1.0, *, layout: str | None = None, out: Any = None) -> Any:
     """Raise to a power, as torchvision: ``clamp(gain * in ** gamma)``.
 
@@ -130,7 +130,7 @@ def adjust_gamma(images: Any, gamma: Any, gain: Any = 1.0, *, layout: str | None
     return _run(image, "AdjustGamma", {"gamma": gamma, "gain": gain}, out)
 
 
-@public
+@prefix_errors("cuaug")
 def invert(images: Any, *, layout: str | None = None, out: Any = None) -> Any:
     """The negative: ``max - in``.
 
@@ -143,7 +143,7 @@ def invert(images: Any, *, layout: str | None = None, out: Any = None) -> Any:
     return _run(describe(images, layout), "Invert", {}, out)
 
 
-@public
+@prefix_errors("cuaug")
 def solarize(images: Any, threshold: Any, *, layout: str | None = None, out: Any = None) -> Any:
     """Invert what is at or above a threshold: ``max - in where in >= threshold``.
 
@@ -159,7 +159,7 @@ def solarize(images: Any, threshold: Any, *, layout: str | None = None, out: Any
     return _run(describe(images, layout), "Solarize", {"threshold": threshold}, out)
 
 
-@public
+@prefix_errors("cuaug")
 def posterize(images: Any, bits: Any, *, layout: str | None = None, out: Any = None) -> Any:
     """Keep the upper bits of integer images; of floats, ``floor(in * 2 ** bits) / 2 ** bits``, as torchvision.
 
@@ -176,7 +176,7 @@ def posterize(images: Any, bits: Any, *, layout: str | None = None, out: Any = N
     return _run(describe(images, layout), "Posterize", {"bits": bits}, out)
 
 
-@public
+@prefix_errors("cuaug")
 def rgb_to_grayscale(images: Any, num_output_channels: int = 1, *, layout: str | None = None, out: Any = None) -> Any:
     """The luma of ITU-R BT.601, as torchvision: ``0.2989 r + 0.587 g + 0.114 b``.
 
@@ -190,7 +190,7 @@ def rgb_to_grayscale(images: Any, num_output_channels: int = 1, *, layout: str |
     array([[[118]]], dtype=uint8)
     """
     image = _coloured(describe(images, layout))
-    num_output_channels = _check.whole("num_output_channels", num_output_channels, 1)
+    num_output_channels = _check.integer("num_output_channels", num_output_channels, 1)
     if num_output_channels not in (1, 3):
         raise ValueError(f"num_output_channels must be 1 or 3, got {num_output_channels!r}")
     if num_output_channels == 3 and "C" not in image.axes.layout:
@@ -198,7 +198,7 @@ def rgb_to_grayscale(images: Any, num_output_channels: int = 1, *, layout: str |
     return _run(image, "Grayscale", {}, out, channels=num_output_channels)
 
 
-@public
+@prefix_errors("cuaug")
 def autocontrast(images: Any, *, layout: str | None = None, out: Any = None) -> Any:
     """Stretch each channel from its darkest and brightest level to 0 and white, as torchvision.
 
@@ -217,7 +217,7 @@ def autocontrast(images: Any, *, layout: str | None = None, out: Any = None) -> 
     return pointwise.pointwise(image, ("Autocontrast",), statistics.channel_min_max(image), image.dtype, out)
 
 
-@public
+@prefix_errors("cuaug")
 def equalize(images: Any, *, layout: str | None = None, out: Any = None) -> Any:
     """Spread the levels of each channel so that all are about equally frequent, as torchvision and Pillow.
 
@@ -235,7 +235,7 @@ def equalize(images: Any, *, layout: str | None = None, out: Any = None) -> Any:
     return pointwise.lut(image, statistics.histogram_lut(image), out)
 
 
-@public
+@prefix_errors("cuaug")
 def lut(images: Any, table: Any, *, layout: str | None = None, out: Any = None) -> Any:
     """Look every level up: ``out = table[in]``.
 
@@ -254,7 +254,7 @@ def lut(images: Any, table: Any, *, layout: str | None = None, out: Any = None) 
     return pointwise.lut(image, _parameters.lut_table("table", table, image), out)
 
 
-@public
+@prefix_errors("cuaug")
 def gaussian_noise(
     images: Any,
     mean: Any = 0.0,
@@ -299,7 +299,7 @@ def gaussian_noise(
     return pointwise.pointwise(image, ("GaussianNoise",), parameters, image.dtype, out)
 
 
-@public
+@prefix_errors("cuaug")
 def normalize(
     images: Any, mean: Any, std: Any, *, dtype: Any = None, layout: str | None = None, out: Any = None
 ) -> Any:
@@ -328,7 +328,7 @@ def normalize(
     )
 
 
-@public
+@prefix_errors("cuaug")
 def to_dtype(
     images: Any, dtype: Any = "float32", scale: bool = False, *, layout: str | None = None, out: Any = None
 ) -> Any:
@@ -349,7 +349,7 @@ def to_dtype(
     return pointwise.pointwise(image, ops, _parameters.per_sample_columns("", [], image), dtype_name(dtype), out)
 
 
-@public
+@prefix_errors("cuaug")
 def color_matrix(images: Any, matrix: Any, *, layout: str | None = None, out: Any = None) -> Any:
     """Mix the three colours: ``clamp(matrix @ (r, g, b, 1))``.
 
@@ -373,7 +373,7 @@ def color_matrix(images: Any, matrix: Any, *, layout: str | None = None, out: An
     )
 
 
-@public
+@prefix_errors("cuaug")
 def erase(
     images: Any, i: Any, j: Any, h: Any, w: Any, v: Any = 0, *, layout: str | None = None, out: Any = None
 ) -> Any:
@@ -413,7 +413,7 @@ def _of_bytes(image: ImageBatch) -> ImageBatch:
 
 
 def _below(parameter: str, value: Any, bits: int) -> int:
-    number = _check.whole(parameter, value, 0)
+    number = _check.integer(parameter, value, 0)
     if number >> bits:
         raise ValueError(f"{parameter} must be below 2**{bits}, got {number}")
     return number

@@ -16,7 +16,7 @@ from ._arrays import convert
 from ._arrays.convert import host_or_device, stack_columns
 from ._arrays.images import ImageBatch
 from ._arrays.images import describe_images as describe
-from ._check import public
+from ._check import prefix_errors
 from ._passes import parameters as _parameters
 from ._passes import resample, warp
 from ._passes.geometry import matrix_geometry
@@ -25,7 +25,7 @@ from ._passes.parameters import NULL_ARRAY, SampleParameters
 _Size = Sequence[int] | int
 
 
-@public
+@prefix_errors("cuaug")
 def resize(
     images: Any,
     size: _Size | None,
@@ -57,7 +57,7 @@ def resize(
     return _resize(image, (0, 0, *image.size), target, interpolation, antialias, dtype, out)
 
 
-@public
+@prefix_errors("cuaug")
 def resized_crop(
     images: Any,
     top: Any,
@@ -94,7 +94,7 @@ def resized_crop(
     return _resize(image, (top, left, height, width), _check.size("size", target), interpolation, antialias, dtype, out)
 
 
-@public
+@prefix_errors("cuaug")
 def crop(
     images: Any,
     top: Any,
@@ -126,7 +126,7 @@ def crop(
     return _move(image, "top and left", size, (1, left), (1, top), "constant", fill, dtype, out)
 
 
-@public
+@prefix_errors("cuaug")
 def center_crop(
     images: Any, output_size: _Size, *, fill: Any = 0, layout: str | None = None, dtype: Any = None, out: Any = None
 ) -> Any:
@@ -153,7 +153,7 @@ def center_crop(
     return _move(image, "output_size", (height, width), (1, left), (1, top), "constant", fill, dtype, out)
 
 
-@public
+@prefix_errors("cuaug")
 def pad(
     images: Any,
     padding: Sequence[int] | int,
@@ -183,7 +183,7 @@ def pad(
     return _move(image, "padding", size, (1, -left), (1, -top), padding_mode, fill, dtype, out)
 
 
-@public
+@prefix_errors("cuaug")
 def hflip(images: Any, flip: Any = True, *, layout: str | None = None, dtype: Any = None, out: Any = None) -> Any:
     """Mirror left and right, as torchvision's ``horizontal_flip``; one choice per sample is allowed here.
 
@@ -200,7 +200,7 @@ def hflip(images: Any, flip: Any = True, *, layout: str | None = None, dtype: An
     return _move(image, "flip", image.size, _mirror(flip, image.size[1]), (1, 0), "constant", 0, dtype, out)
 
 
-@public
+@prefix_errors("cuaug")
 def vflip(images: Any, flip: Any = True, *, layout: str | None = None, dtype: Any = None, out: Any = None) -> Any:
     """Mirror top and bottom, as torchvision's ``vertical_flip``; one choice per sample is allowed here.
 

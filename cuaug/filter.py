@@ -10,13 +10,13 @@ from typing import Any
 
 from . import _check
 from ._arrays.images import describe_images as describe
-from ._check import public
+from ._check import prefix_errors
 from ._passes import filters
 from ._passes import parameters as _parameters
 from ._passes.parameters import NULL_ARRAY, SampleParameters
 
 
-@public
+@prefix_errors("cuaug")
 def gaussian_blur(
     images: Any, kernel_size: Any, sigma: Any = None, *, layout: str | None = None, out: Any = None
 ) -> Any:
@@ -51,7 +51,7 @@ def gaussian_blur(
     return filters.gaussian_blur(image, window, _parameters.pairs("sigma", sigma, image), out)
 
 
-@public
+@prefix_errors("cuaug")
 def adjust_sharpness(images: Any, sharpness_factor: Any, *, layout: str | None = None, out: Any = None) -> Any:
     """Blend with a smoothed image, as torchvision: ``clamp(factor * in + (1 - factor) * smooth)``.
 
@@ -75,5 +75,5 @@ def _kernel_size(value: Any) -> tuple[int, int]:
     sizes = list(value) if isinstance(value, (list, tuple)) else [value]
     if len(sizes) not in (1, 2):
         raise ValueError(f"kernel_size must be an int or (x, y), got {value!r}")
-    x, y = (_check.whole("kernel_size", size, 1) for size in (sizes[0], sizes[-1]))
+    x, y = (_check.integer("kernel_size", size, 1) for size in (sizes[0], sizes[-1]))
     return x, y

@@ -18,7 +18,7 @@ __all__ = ["estimate_affine", "get_affine_transform", "get_perspective_transform
 Kind = Literal["affine", "similarity", "rigid"]
 
 
-@_check.public
+@_check.prefix_errors("cuaug")
 def get_affine_transform(src: Any, dst: Any) -> Any:
     """The affine map that takes three points to three points, as ``cv2.getAffineTransform``.
 
@@ -40,7 +40,7 @@ def get_affine_transform(src: Any, dst: Any) -> Any:
     return _fit(src, dst, "affine", 1 / 3)
 
 
-@_check.public
+@_check.prefix_errors("cuaug")
 def estimate_affine(src: Any, dst: Any, kind: Kind = "affine", weights: Any = None) -> Any:
     """The map that minimises ``sum(w * |M @ (x, y, 1) - (x', y')|^2)`` in closed form.
 
@@ -85,7 +85,7 @@ def estimate_affine(src: Any, dst: Any, kind: Kind = "affine", weights: Any = No
     return _fit(src, dst, kind, (weights / weights.sum(-1, keepdims=True))[..., None])
 
 
-@_check.public
+@_check.prefix_errors("cuaug")
 def get_perspective_transform(src: Any, dst: Any) -> Any:
     """The perspective map that takes four points to four points, as ``cv2.getPerspectiveTransform``.
 

@@ -34,7 +34,7 @@ Convention = Literal["cuaug", "opencv", "kornia", "dali", "pillow", "torchvision
 Format = Literal["XYXY", "XYWH", "CXCYWH"]
 
 
-@_check.public
+@_check.prefix_errors("cuaug")
 def get_rotation_matrix(angle: Any, scale: Any = 1.0, center: Any = (0.0, 0.0)) -> Any:
     """Rotation and scale about a point, as ``cv2.getRotationMatrix2D``.
 
@@ -61,7 +61,7 @@ def get_rotation_matrix(angle: Any, scale: Any = 1.0, center: Any = (0.0, 0.0)) 
     return _matrices.map_through(_matrices.linear(along, across, -across, along), center, center)
 
 
-@_check.public
+@_check.prefix_errors("cuaug")
 def affine_matrix(angle: Any, translate: Any, scale: Any, shear: Any, center: Any) -> Any:
     """The map of torchvision's ``affine``: shear, then scale, then rotate about ``center``, then translate.
 
@@ -101,7 +101,7 @@ def affine_matrix(angle: Any, translate: Any, scale: Any, shear: Any, center: An
     return _matrices.map_through(linear, center - 0.5, center - 0.5 + translate)
 
 
-@_check.public
+@_check.prefix_errors("cuaug")
 def invert_affine(M: Any) -> Any:
     """The map that undoes ``M``, as ``cv2.invertAffineTransform``; 3x3 perspective matrices too.
 
@@ -122,7 +122,7 @@ def invert_affine(M: Any) -> Any:
     return _matrices.inverse(M)
 
 
-@_check.public
+@_check.prefix_errors("cuaug")
 def compose_affine(*M: Any) -> Any:
     """One map that applies the given maps from left to right: the first argument acts first.
 
@@ -151,7 +151,7 @@ def compose_affine(*M: Any) -> Any:
     return product[..., :rows, :]
 
 
-@_check.public
+@_check.prefix_errors("cuaug")
 def convert_matrix(
     M: Any,
     source: Convention,
@@ -194,7 +194,7 @@ def convert_matrix(
     return converted if given.inverse == wanted.inverse else _matrices.inverse(converted)
 
 
-@_check.public
+@_check.prefix_errors("cuaug")
 def transform_points(points: Any, M: Any) -> Any:
     """Move points as the warp by ``M`` moves the pixels.
 
@@ -216,7 +216,7 @@ def transform_points(points: Any, M: Any) -> Any:
     return _move(points, M[..., None, :, :])
 
 
-@_check.public
+@_check.prefix_errors("cuaug")
 def transform_boxes(boxes: Any, M: Any, format: Format = "XYXY") -> Any:
     """The tight upright boxes around the moved corners.
 

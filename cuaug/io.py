@@ -18,7 +18,7 @@ from ._arrays import convert, registry
 from ._arrays.convert import host_array
 from ._arrays.images import describe_images
 from ._arrays.registry import library_by_name
-from ._check import DecodeError, ImageTooLarge, UnsupportedImage, public
+from ._check import DecodeError, ImageTooLarge, UnsupportedImage, prefix_errors
 from ._codecs import encoded_input as _encoded
 from ._codecs import exif as _orientation
 from ._codecs import jpeg_headers as _headers
@@ -64,7 +64,7 @@ class _Part(NamedTuple):
         return _orientation.upright_size(self.region[2:], self.orientation)
 
 
-@public
+@prefix_errors("cuaug.io")
 def read_header(
     data: Any,
     *,
@@ -97,7 +97,7 @@ def read_header(
     return found if many else found[0]
 
 
-@public
+@prefix_errors("cuaug.io")
 def decode_jpeg(
     data: Any,
     *,
@@ -154,7 +154,7 @@ def decode_jpeg(
     divisor, hint = _divisor(scale), None if size_hint is None else _check.size("size_hint", size_hint)
     if hint and divisor > 1:
         raise ValueError(f"scale and size_hint exclude each other, got {scale!r} and {size_hint!r}")
-    _check.flag("orient", orient)
+    _check.boolean("orient", orient)
 
     def whole(file: _encoded.File, header: Header) -> _Part:
         size, orientation = (header.height, header.width), header.orientation if orient else 1
@@ -166,7 +166,7 @@ def decode_jpeg(
     return _decode(files, many, whole, color, strict, _Memory(like, pin, out, device), limits)
 
 
-@public
+@prefix_errors("cuaug.io")
 def decode_and_crop_jpeg(
     data: Any,
     top: Any,
@@ -215,7 +215,7 @@ def decode_and_crop_jpeg(
     """
     limits = limits_of(max_pixels, max_side, max_bytes, max_memory, max_scans)
     divisor = _divisor(scale)
-    _check.flag("orient", orient)
+    _check.boolean("orient", orient)
     files, many = _encoded.files(data, max_bytes)
     boxes = _boxes(top, left, height, width, len(files))
 
@@ -233,7 +233,7 @@ def decode_and_crop_jpeg(
     return _decode(files, many, part, color, strict, _Memory(like, pin, out, device), limits)
 
 
-@public
+@prefix_errors("cuaug.io")
 def decode_image(
     data: Any,
     *,
@@ -268,7 +268,7 @@ def decode_image(
     """
     limits = limits_of(max_pixels, max_side, max_bytes, max_memory, max_scans)
     _check.one_of("color", color, _COLORS)
-    _check.flag("orient", orient)
+    _check.boolean("orient", orient)
     memory = _Memory(like, pin)
     files, many = _encoded.files(data, max_bytes)
     formats = [_codecs.format_of(file) for file in files]
@@ -293,7 +293,7 @@ def decode_image(
     return images if many else images[0]
 
 
-@public
+@prefix_errors("cuaug.io")
 def encode_jpeg(
     images: Any,
     quality: int = 95,
@@ -327,12 +327,12 @@ def encode_jpeg(
         >>> encode_jpeg(np.zeros((8, 8, 3), np.uint8), quality=80)[:3]
         b'\xff\xd8\xff'
     """
-    quality = _check.whole("quality", quality, 1)
+    quality = _check.integer("quality", quality, 1)
     if quality > 100:
         raise ValueError(f"quality must be in 1..100, got {quality}")
     _check.one_of("subsampling", subsampling, tuple(_SAMPLINGS))
     _check.one_of("color", color, ("rgb", "bgr"))
-    _check.flag("progressive", progressive)
+    _check.boolean("progressive", progressive)
     given = list(images) if isinstance(images, (list, tuple)) else [images]
     batches = [_batch(array, layout) for array in given]
     many = isinstance(images, (list, tuple)) or _is_batch(images, layout)
@@ -385,7 +385,7 @@ def _boxes(top: Any, left: Any, height: Any, width: Any, count: int) -> list[tup
         entries = list(value) if several else [value] * count
         if len(entries) != count:
             raise ValueError(f"{name} must be one int, or {count}, one for each image, got {len(entries)}")
-        columns.append([_check.whole(name, entry, least) for entry in entries])
+        columns.append([_check.integer(name, entry, least) for entry in entries])
     return list(zip(*columns, strict=True))
 
 
@@ -393,7 +393,7 @@ class _Memory:
     """Where results go: fresh arrays of a library on the host or a device, or `out`."""
 
     def __init__(self, like: Any, pin: Any, out: Any = None, device: Any = None) -> None:
-        _check.flag("pin", pin)
+        _check.boolean("pin", pin)
         if out is not None and (like is not None or pin or device is not None):
             raise ValueError("out says what the result is: leave out like, pin and device")
         self.device = registry.device_number(device)
@@ -440,7 +440,7 @@ def _decode(
     limits: Limits,
 ) -> Any:
     _check.one_of("color", color, _COLORS)
-    _check.flag("strict", strict)
+    _check.boolean("strict", strict)
     data = _data(files)
     headers = _read(files, data, limits)
     parts = [part_of(file, _header(row)) for file, row in zip(files, headers, strict=True)]

@@ -11,12 +11,12 @@ from ._arrays import convert
 from ._arrays.convert import host_or_device
 from ._arrays.images import ImageBatch
 from ._arrays.images import describe_images as describe
-from ._check import public
+from ._check import prefix_errors
 from ._passes import mix
 from ._passes import parameters as _parameters
 
 
-@public
+@prefix_errors("cuaug")
 def mixup(images: Any, lam: Any, partner: Any = None, *, layout: str | None = None, out: Any = None) -> Any:
     """Blend each sample with another: ``lam * in + (1 - lam) * in[partner]`` (Zhang et al. 2018).
 
@@ -43,7 +43,7 @@ def mixup(images: Any, lam: Any, partner: Any = None, *, layout: str | None = No
     return mix.mix(image, "Mixup", _parameters.per_sample_columns("partner and lam", columns, image), out)
 
 
-@public
+@prefix_errors("cuaug")
 def cutmix(
     images: Any,
     top: Any,
@@ -77,7 +77,7 @@ def cutmix(
     return mix.mix(image, "Cutmix", _parameters.per_sample_columns("partner and box", columns, image), out)
 
 
-@public
+@prefix_errors("cuaug")
 def mix_labels(labels: Any, lam: Any, partner: Any = None, num_classes: int | None = None) -> Any:
     """Labels to go with mixed images: ``lam * labels + (1 - lam) * labels[partner]``, float32.
 
@@ -104,20 +104,20 @@ def mix_labels(labels: Any, lam: Any, partner: Any = None, num_classes: int | No
     if labels.ndim == 1:
         if num_classes is None:
             raise ValueError("num_classes must be given where labels are classes")
-        count = _check.whole("num_classes", num_classes, 1)
+        count = _check.integer("num_classes", num_classes, 1)
         labels = labels[:, None] == convert.asarray(np.arange(count), like=labels, dtype="int64")[None]
     elif labels.ndim != 2:
         raise ValueError(f"labels must have shape (N,) or (N, classes), got {tuple(labels.shape)}")
     shares = convert.asarray(labels, like=labels, dtype="float32")
     count = shares.shape[0]
     own = convert.asarray(_parameters.checked_column("lam", lam, 0, 1), like=labels, dtype="float32").reshape(-1, 1)
-    _check.samples("lam", own.shape[0], count)
+    _check.one_or_per_sample("lam", own.shape[0], count)
     if partner is None or not count:
         return own * shares + (1 - own) * xp.roll(shares, 1, 0)
     index = convert.asarray(
         _parameters.checked_column("partner", partner, 0, count - 1), like=labels, dtype="float64"
     ).reshape(-1)
-    _check.samples("partner", index.shape[0], count)
+    _check.one_or_per_sample("partner", index.shape[0], count)
     # As `partner_of` in kernels/records/pointwise.cuh: device values are not read, and torch's CUDA context would not
     # survive an index beyond the batch.
     this = convert.asarray(np.arange(count), like=labels, dtype="int64")

@@ -15,7 +15,7 @@ import numpy as np
 from . import _check
 from ._arrays import small_matrices as _matrices
 from ._arrays.convert import namespace
-from ._check import public
+from ._check import prefix_errors
 from ._detection import box_formats as _boxes
 from ._detection import rotated_iou as _rotated
 from ._detection import soft_nms as _soft_nms
@@ -38,7 +38,7 @@ Format = Literal["xyxy", "xywh", "cxcywh"]
 Kind = Literal["iou", "giou", "diou", "ciou"]
 
 
-@public
+@prefix_errors("cuaug")
 def box_area(boxes: Any) -> Any:
     """Width times height.
 
@@ -58,7 +58,7 @@ def box_area(boxes: Any) -> Any:
     return _boxes.area(boxes)
 
 
-@public
+@prefix_errors("cuaug")
 def box_convert(boxes: Any, in_fmt: Format, out_fmt: Format) -> Any:
     """Boxes written in another way.
 
@@ -84,7 +84,7 @@ def box_convert(boxes: Any, in_fmt: Format, out_fmt: Format) -> Any:
     return _boxes.from_edges(_boxes.to_edges(boxes, in_fmt.upper()), out_fmt.upper())
 
 
-@public
+@prefix_errors("cuaug")
 @np.errstate(divide="ignore", invalid="ignore")
 def box_iou(boxes1: Any, boxes2: Any, kind: Kind = "iou") -> Any:
     """Intersection over union of each box of one set with each of another.
@@ -135,7 +135,7 @@ def box_iou(boxes1: Any, boxes2: Any, kind: Kind = "iou") -> Any:
     return distant - _share(v * v, 1 - iou + v)
 
 
-@public
+@prefix_errors("cuaug")
 def clip_boxes(boxes: Any, size: tuple[int, int]) -> Any:
     """Boxes cut off at the edges of an image, as torchvision's ``clip_boxes_to_image``.
 
@@ -162,7 +162,7 @@ def clip_boxes(boxes: Any, size: tuple[int, int]) -> Any:
     return xp.stack(cut, -1)
 
 
-@public
+@prefix_errors("cuaug")
 def remove_small_boxes(boxes: Any, min_size: float) -> Any:
     """Indices of the boxes whose sides are both at least so long. Waits for the device: how many, only the values tell.
 
@@ -186,7 +186,7 @@ def remove_small_boxes(boxes: Any, min_size: float) -> Any:
     return namespace(boxes).where((boxes[..., 2:] - boxes[..., :2] >= min_size).all(-1))[0]
 
 
-@public
+@prefix_errors("cuaug")
 def nms(
     boxes: Any,
     scores: Any,
@@ -227,7 +227,7 @@ def nms(
     return _torch_ops.suppress(boxes, scores, None, counts, iou_threshold, score_threshold, max_output, fixed_size)
 
 
-@public
+@prefix_errors("cuaug")
 def batched_nms(
     boxes: Any,
     scores: Any,
@@ -256,7 +256,7 @@ def batched_nms(
     return _torch_ops.suppress(boxes, scores, classes, counts, iou_threshold, score_threshold, max_output, fixed_size)
 
 
-@public
+@prefix_errors("cuaug")
 def soft_nms(
     boxes: Any,
     scores: Any,
@@ -297,7 +297,7 @@ def soft_nms(
     return _soft_nms.suppress(boxes, scores, counts, *options)
 
 
-@public
+@prefix_errors("cuaug")
 def roi_align(
     features: Any,
     boxes: Any,
@@ -343,7 +343,7 @@ def roi_align(
     return _torch_ops.pool(features, boxes, output_size, *options)
 
 
-@public
+@prefix_errors("cuaug")
 def roi_pool(
     features: Any,
     boxes: Any,

@@ -30,7 +30,7 @@ _HUES = np.array(
 _INCHES = 2.4  # one cell of the figure
 
 
-@_check.public
+@_check.prefix_errors("cuaug")
 def grid(
     images: Any, ncols: int | None = None, pad: int = 2, fill: int = 255, *, layout: str | None = None
 ) -> npt.NDArray[np.uint8]:
@@ -57,7 +57,7 @@ def grid(
         >>> grid(np.zeros((5, 8, 6, 3), np.uint8), ncols=3, pad=1).shape  # 2 rows, 3 columns
         (17, 20, 3)
     """
-    pad = _check.whole("pad", pad, 0)
+    pad = _check.integer("pad", pad, 0)
     cells, columns = _cells(images, ncols, layout, fill)
     height, width = (max(cell.shape[axis] for cell in cells) for axis in (0, 1))
     rows = math.ceil(len(cells) / columns)
@@ -69,7 +69,7 @@ def grid(
     return sheet
 
 
-@_check.public
+@_check.prefix_errors("cuaug")
 def show(
     images: Any,
     boxes: Any = None,
@@ -134,7 +134,7 @@ def _cells(images: Any, ncols: int | None, layout: str | None, fill: int) -> tup
         raise ValueError("images must hold at least one image")
     frames = batches[0].shape[1]
     square = math.ceil(math.sqrt(len(cells)))
-    columns = _check.whole("ncols", (frames if frames > 1 else square) if ncols is None else ncols, 1)
+    columns = _check.integer("ncols", (frames if frames > 1 else square) if ncols is None else ncols, 1)
     return cells, min(columns, len(cells))
 
 

@@ -16,7 +16,7 @@ from ._arrays import convert
 from ._arrays.convert import host_array
 from ._arrays.images import ImageBatch
 from ._arrays.images import describe_images as describe
-from ._check import public
+from ._check import prefix_errors
 from ._passes import parameters as _parameters
 from ._passes import warp
 from ._passes.geometry import map_geometry, matrix_geometry
@@ -24,7 +24,7 @@ from .fit import get_perspective_transform
 from .geometry import affine_matrix, compose_affine, get_rotation_matrix
 
 
-@public
+@prefix_errors("cuaug")
 def warp_affine(
     images: Any,
     M: Any,
@@ -71,7 +71,7 @@ def warp_affine(
     return warp.warp(image, geometry, target, interpolation, border, fill, dtype, out)
 
 
-@public
+@prefix_errors("cuaug")
 def warp_perspective(
     images: Any,
     M: Any,
@@ -103,7 +103,7 @@ def warp_perspective(
     return warp.warp(image, geometry, target, interpolation, border, fill, dtype, out)
 
 
-@public
+@prefix_errors("cuaug")
 def remap(
     images: Any,
     map_x: Any,
@@ -135,7 +135,7 @@ def remap(
     return _remap(image, map_x, map_y, (1.0, 1.0), relative, interpolation, border, fill, dtype, out)
 
 
-@public
+@prefix_errors("cuaug")
 def elastic(
     images: Any,
     displacement: Any,
@@ -170,7 +170,7 @@ def elastic(
     return _remap(image, x, y, halves, True, interpolation, border, fill, dtype, out)
 
 
-@public
+@prefix_errors("cuaug")
 def affine(
     images: Any,
     angle: Any,
@@ -209,7 +209,7 @@ def affine(
     return warp.warp(image, geometry, image.size, interpolation, border, fill, dtype, out)
 
 
-@public
+@prefix_errors("cuaug")
 def rotate(
     images: Any,
     angle: Any,
@@ -251,7 +251,7 @@ def rotate(
     return warp.warp(image, geometry, size, interpolation, border, fill, dtype, out)
 
 
-@public
+@prefix_errors("cuaug")
 def perspective(
     images: Any,
     startpoints: Any,

@@ -39,5 +39,5 @@ def limits_of(
     given = {
         "max_pixels": pixels, "max_side": side, "max_bytes": size, "max_memory": memory, "max_scans": scans,
     }  # fmt: skip
-    numbers = [0 if value is None else _check.whole(name, value, 1) for name, value in given.items()]
+    numbers = [0 if value is None else _check.integer(name, value, 1) for name, value in given.items()]
     return Limits(*(min(number, (1 << 31) - 1 if index == 4 else (1 << 62)) for index, number in enumerate(numbers)))

@@ -49,9 +49,9 @@ def suppress(
     _check.number("iou_threshold", iou_threshold, 0, 1)
     if score_threshold is not None:
         _check.number("score_threshold", score_threshold, -np.inf)
-    _check.flag("fixed_size", fixed_size)
+    _check.boolean("fixed_size", fixed_size)
     if max_output is not None:
-        max_output = _check.whole("max_output", max_output, 0)
+        max_output = _check.integer("max_output", max_output, 0)
 
     arrays = boxes, scores, classes, counts
     kinds, pointers = tensor_key(arrays)
@@ -160,7 +160,7 @@ class Boxes(NamedTuple):
 def described_boxes(
     boxes: Any, scores: Any, counts: Any, columns: tuple[int, ...], max_output: int | None, fixed_size: bool
 ) -> Boxes:
-    _check.flag("fixed_size", fixed_size)
+    _check.boolean("fixed_size", fixed_size)
     box, library = described("boxes", boxes, _FLOATS)
     batch, samples, count = _extents(box.shape, columns, bool(fixed_size))
     score = _beside("scores", scores, _FLOATS, box, library)
@@ -169,7 +169,7 @@ def described_boxes(
         share, _ = described("counts", convert.asarray(counts, like=boxes, dtype="int64"), _WHOLE)
         if not batch or tuple(share.shape) != batch:
             raise ValueError(f"counts must have an entry for each sample of boxes {tuple(box.shape)}")
-    most = count if max_output is None else _check.whole("max_output", max_output, 0, (1 << 31) - 1)
+    most = count if max_output is None else _check.integer("max_output", max_output, 0, (1 << 31) - 1)
     return Boxes(box, score, share, library, batch, samples, count, most if fixed_size else min(most, count))
 
 

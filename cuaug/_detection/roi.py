@@ -84,7 +84,7 @@ def asked(
     for scale in scales:
         _check.number("spatial_scale", scale, math.ulp(0))
     _check.number("canonical_size", canonical_size, math.ulp(0))
-    _check.flag("aligned", aligned)
+    _check.boolean("aligned", aligned)
     library = library_of(type(levels[0]))
     if library is None:
         raise TypeError(f"features must be an array of torch, cupy, numpy or jax, got {type(levels[0]).__name__}")
@@ -94,11 +94,11 @@ def asked(
     return Pooling(
         _check.size("output_size", size),
         tuple(float(scale) for scale in scales),
-        max(_check.whole("sampling_ratio", sampling_ratio, -1, (1 << 31) - 1), 0),
+        max(_check.integer("sampling_ratio", sampling_ratio, -1, (1 << 31) - 1), 0),
         bool(aligned),
         kind,
         layout,
-        _least_areas(scales, canonical_size, _check.whole("canonical_level", canonical_level, 0)),
+        _least_areas(scales, canonical_size, _check.integer("canonical_level", canonical_level, 0)),
     )
 
 

@@ -55,7 +55,7 @@ class ReplayCounters:
 
 def describe_draws(images: ImageBatch, ids: Any, seed: int, step: int, counters: ReplayCounters) -> Draws:
     """What the kernel needs to draw for these images."""
-    first = _check.whole("ids", ids, -_check.INT64, _check.INT64) if isinstance(ids, int) else 0
+    first = _check.integer("ids", ids, -_check.MAX_INT64, _check.MAX_INT64) if isinstance(ids, int) else 0
     id_array = NULL_ARRAY if isinstance(ids, int) else _id_array(ids, images)
     return Draws(id_array.pointer, counters.address(images), seed, step, first, id_array.owner)
 

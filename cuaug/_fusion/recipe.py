@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from .._check import WHITE
+from .._program.dtypes import MAX_VALUE
 from .recipe_ops import Cast, Column, ConditionalOp, CoordinateMap, Gate, Grayscale, Instruction, Op, Pointwise, Resize
 
 MAX_TRANSFORMS = 1 << 16  # positions in a recipe (kernels/draws/philox.cuh)
@@ -43,7 +43,7 @@ class Recipe:
     @property
     def max_value(self) -> float:
         """The largest value of the images' dtype at this point."""
-        return WHITE.get(self.dtype, 1.0)
+        return MAX_VALUE.get(self.dtype, 1.0)
 
     def draw(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .._check import WHITE
+from .._program.dtypes import MAX_VALUE
 from .recipe_ops import (
     Blend,
     Blur,
@@ -55,7 +55,7 @@ class Pass:
 
     @property
     def max_value(self) -> float:
-        return WHITE.get(self.input_dtype, 1.0)
+        return MAX_VALUE.get(self.input_dtype, 1.0)
 
     @property
     def chain_columns(self) -> list[Column]:
@@ -131,7 +131,7 @@ class Pass:
             return
         self.ops.append(op)
         if isinstance(op, Cast):
-            if WHITE.get(op.dtype) != WHITE.get(self.output_dtype):
+            if MAX_VALUE.get(op.dtype) != MAX_VALUE.get(self.output_dtype):
                 if not op.scale:
                     self.chain.append(Pointwise("ConvertRange", ()))
                     self.range_changed = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .._check import WHITE
+from .._program.dtypes import MAX_VALUE
 from .recipe_ops import (
     Autocontrast,
     Blend,
@@ -92,14 +92,14 @@ def _cast_reason(pass_: Pass, op: Cast) -> str:
         return "another conversion"
     if rounding := _rounding_reason(pass_):
         return rounding
-    new_range = not op.scale and WHITE.get(op.dtype) != WHITE.get(pass_.output_dtype)
-    if new_range and WHITE.get(pass_.output_dtype) != WHITE.get(pass_.input_dtype):
+    new_range = not op.scale and MAX_VALUE.get(op.dtype) != MAX_VALUE.get(pass_.output_dtype)
+    if new_range and MAX_VALUE.get(pass_.output_dtype) != MAX_VALUE.get(pass_.input_dtype):
         return f"the conversion keeps the numbers of {pass_.output_dtype}"
     return ""
 
 
 def _rounding_reason(pass_: Pass) -> str:
-    rounded = pass_.output_dtype in WHITE and pass_.output_dtype != pass_.input_dtype
+    rounded = pass_.output_dtype in MAX_VALUE and pass_.output_dtype != pass_.input_dtype
     return f"values are rounded to {pass_.output_dtype} before they are changed" if rounded else ""
 
 
@@ -110,7 +110,7 @@ def _pointwise_reason(pass_: Pass, op: Pointwise) -> str:
         return rounding
     needs_levels = op.needs_integer_levels
     in_range = needs_levels or op.mean is not None or any(column.max_value is not None for column in op.columns)
-    became_float = pass_.input_dtype in WHITE and pass_.output_dtype not in WHITE
+    became_float = pass_.input_dtype in MAX_VALUE and pass_.output_dtype not in MAX_VALUE
     if (needs_levels and became_float) or (in_range and pass_.range_changed):
         return f"the op works on the levels of {pass_.output_dtype}"
     return MEAN_FIRST if op.mean is not None and _mean_ends_pass(pass_, op) else ""

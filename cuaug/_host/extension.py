@@ -6,7 +6,7 @@ import functools
 import importlib
 from types import ModuleType
 
-from .._check import BackendError, public, whole
+from .._check import BackendError, integer, prefix_errors
 from .._program import user_ops as _user_ops
 
 
@@ -55,7 +55,7 @@ def _user_op(own: _user_ops.UserOp) -> tuple[int, int]:
     return _compiler.loop_address(own, extension().compiler_flags()), own.fields
 
 
-@public
+@prefix_errors("cuaug")
 def set_num_threads(count: int) -> None:
     """Set how many threads a CPU call uses; 0 means one for each CPU this process may use.
 
@@ -63,4 +63,4 @@ def set_num_threads(count: int) -> None:
         >>> import cuaug
         >>> cuaug.set_num_threads(2)
     """
-    extension().set_threads(whole("count", count, 0))
+    extension().set_threads(integer("count", count, 0))

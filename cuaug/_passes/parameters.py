@@ -90,7 +90,7 @@ def matrices(parameter: str, value: Any, image: ImageBatch, rows: int) -> Sample
         allowed = "(2, 3), (3, 3), (N, 2, 3) or (N, 3, 3)" if rows == 2 else "(3, 3) or (N, 3, 3)"
         raise ValueError(f"{parameter} must have shape {allowed}, got {tuple(shape)}")
     if len(shape) == 3:
-        _check.samples(parameter, shape[0], image.samples)
+        _check.one_or_per_sample(parameter, shape[0], image.samples)
     if isinstance(found, np.ndarray):
         _check.matrices(parameter, found.reshape(-1, *shape[-2:]), rows)
         if 0 < found.size <= 9:
@@ -109,7 +109,7 @@ def coordinate_maps(parameter: str, value: Any, image: ImageBatch) -> tuple[Stri
     if len(tensor.shape) not in (2, 3) or 0 in tensor.shape[-2:]:
         raise ValueError(f"{parameter} must have shape (H, W) or (N, H, W), got {tensor.shape}")
     if len(tensor.shape) == 3:
-        _check.samples(parameter, tensor.shape[0], image.samples)
+        _check.one_or_per_sample(parameter, tensor.shape[0], image.samples)
     return matrix_view(tensor, len(tensor.shape) == 3), (tensor.shape[-2], tensor.shape[-1])
 
 
@@ -126,11 +126,11 @@ def lut_table(parameter: str, value: Any, image: ImageBatch) -> StridedArray:
         value = convert.to_host(value)
     if convert.is_host(value):
         values = host_array(parameter, value)
-        _check.bytes_only(parameter, values)
+        _check.byte_values(parameter, values)
         tensor = convert.describe(image.library.load(np.asarray(values, np.uint8, order="C"), image.device))
     else:
         tensor = _on_device(convert.asarray(value, like=value, dtype="uint8"), image)
-    samples, channels = _check.levels(parameter, tuple(tensor.shape), image.samples, image.channels)
+    samples, channels = _check.lut_shape(parameter, tuple(tensor.shape), image.samples, image.channels)
     each, row = tensor.strides[0] if samples > 1 else 0, tensor.strides[-2] if channels > 1 else 0
     return StridedArray(tensor.pointer, each, row, tensor.strides[-1], 0, tensor.owner)
 
@@ -148,7 +148,7 @@ def pairs(parameter: str, value: Any, image: ImageBatch) -> SampleParameters:
             f"{parameter} must be a number, (x, y), or have shape (N,) or (N, 2), got shape {tuple(shape)}"
         )
     if shape:
-        _check.samples(parameter, shape[0], image.samples)
+        _check.one_or_per_sample(parameter, shape[0], image.samples)
     each = strides[0] if shape and shape[0] > 1 else 0
     across = strides[1] if len(shape) == 2 else 0
     return SampleParameters(
@@ -172,7 +172,7 @@ def per_sample_columns(names: str, values: list[Any], image: ImageBatch) -> Samp
     together = values[0][..., None] if len(values) == 1 else stack_columns(values)
     tensor = on_images_device(float_array(names, together, image), image)
     count = tensor.shape[0] if len(tensor.shape) == 2 else 1
-    _check.samples(names, count, image.samples)
+    _check.one_or_per_sample(names, count, image.samples)
     each = tensor.strides[0] if count > 1 else 0
     return SampleParameters(
         StridedArray(tensor.pointer, each, 0, tensor.strides[-1], int(tensor.dtype == "float64"), tensor.owner), ()
@@ -182,7 +182,7 @@ def per_sample_columns(names: str, values: list[Any], image: ImageBatch) -> Samp
 def checked_column(parameter: str, value: Any, least: float, most: float = np.inf) -> Any:
     """As a column of `columns`, whose range is checked if it lies on the host."""
     column = host_or_device(parameter, value)
-    _check.within(parameter, column, least, most)
+    _check.in_range(parameter, column, least, most)
     return column
 
 
@@ -235,7 +235,7 @@ def fill(value: Any, image: ImageBatch) -> Fill:
             f"or one per sample and channel ({image.samples}, {image.channels}), got shape {shape}"
         )
     if len(shape) == 2:
-        _check.samples("fill", shape[0], image.samples)
+        _check.one_or_per_sample("fill", shape[0], image.samples)
     by_sample = tensor.strides[0] if len(shape) == 2 and shape[0] > 1 else 0
     by_channel = tensor.strides[-1] if shape and shape[-1] > 1 else 0
     return Fill(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .. import _check
-from .._check import public
+from .._check import prefix_errors
 from .._codecs import limits as _limits
 from .._host import extension as _cpu
 from ..transforms.transform import Transform
@@ -38,7 +38,7 @@ class Collate:
     >>> loader = DataLoader(ImageFiles("train"), 64, collate_fn=collate, num_workers=8)  # doctest: +SKIP
     """
 
-    @public
+    @prefix_errors("cuaug")
     def __init__(
         self,
         transform: Transform | Sequence[Transform] = (),
@@ -51,9 +51,9 @@ class Collate:
         max_pixels: int | None = _limits.MAX_PIXELS,
     ) -> None:
         _check.one_of("on_error", on_error, ON_ERROR)
-        _check.flag("strict", strict)
-        _check.flag("dct_scale", dct_scale)
-        self._threads = _check.whole("threads", threads, 1)
+        _check.boolean("strict", strict)
+        _check.boolean("dct_scale", dct_scale)
+        self._threads = _check.integer("threads", threads, 1)
         decoding = Decoding(self._threads, strict, dct_scale, _limits.limits_of(max_pixels))
         self._making = Making(recipe_of(transform, seed), _name, on_error, decoding)
         self._place = TorchPlace()
@@ -62,7 +62,7 @@ class Collate:
 
     def set_epoch(self, epoch: int) -> None:
         """Other draws from now on, in all processes."""
-        self._epoch.fill_(_check.whole("epoch", epoch, 0))
+        self._epoch.fill_(_check.integer("epoch", epoch, 0))
 
     def __call__(self, samples: Sequence[tuple[bytes | str, int | None, int]]) -> Batch:
         """A batch of (encoded image, label, id)."""

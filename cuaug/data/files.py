@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._check import public
+from .._check import prefix_errors
 from .._codecs import limits as _limits
 from .._host import extension as _cpu
 
@@ -42,7 +42,7 @@ class ImageFiles:
     (2, (b'second', 5, 1))
     """
 
-    @public
+    @prefix_errors("cuaug")
     def __init__(self, source: Any, labels: Any = None, *, extensions: Sequence[str] = EXTENSIONS) -> None:
         self.classes: list[str] = []
         found: list[Any]

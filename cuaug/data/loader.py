@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import _check
-from .._check import BackendError, DecodeError, public
+from .._check import BackendError, DecodeError, prefix_errors
 from .._codecs import limits as _limits
 from .._host import extension as _cpu
 from ..transforms.transform import Transform
@@ -63,7 +63,7 @@ class Loader:
         DecodeError: While iterating: a bad image, by `on_error` (with ``index``, ``source``, ``reason``), or too many.
     """
 
-    @public
+    @prefix_errors("cuaug")
     def __init__(
         self,
         source: Any,
@@ -89,15 +89,15 @@ class Loader:
     ) -> None:
         _check.one_of("last", last, _order.LAST)
         _check.one_of("on_error", on_error, ON_ERROR)
-        _check.flag("strict", strict)
-        _check.flag("dct_scale", dct_scale)
+        _check.boolean("strict", strict)
+        _check.boolean("dct_scale", dct_scale)
         _check.one_of("cache", cache, (None, "memory"))
         if max_bad is not None:
             _check.number("max_bad", max_bad, 0.0, 1.0)
         self.source = source if hasattr(source, "read") and hasattr(source, "labels") else ImageFiles(source)
         self.batch_size, self.prefetch = (
-            _check.whole("batch_size", batch_size, 1),
-            _check.whole("prefetch", prefetch, 1),
+            _check.integer("batch_size", batch_size, 1),
+            _check.integer("prefetch", prefetch, 1),
         )
         self.rank, self.world = _shard(shard)
         if seed is None and self.world > 1:
@@ -106,7 +106,7 @@ class Loader:
         self.seed = recipe.seed
         self.shuffle, self.last, self.on_error, self.max_bad, self.progress = shuffle, last, on_error, max_bad, progress
         self._cache: dict[int, bytes] | None = {} if cache else None
-        self._threads = _cpu.extension().threads() if threads is None else _check.whole("threads", threads, 1)
+        self._threads = _cpu.extension().threads() if threads is None else _check.integer("threads", threads, 1)
         self._place = place_of(device, library, decoder)
         # Beside an engine, threads for its input, files and Python need processors (benchmarks/log/loader-gpu.md).
         decoders = self._threads if decoder == "cpu" else max(1, 5 * self._threads // 8)
@@ -129,24 +129,24 @@ class Loader:
 
     @epoch.setter
     def epoch(self, epoch: int) -> None:
-        self._begin_at(_check.whole("epoch", epoch, 0), 0)
+        self._begin_at(_check.integer("epoch", epoch, 0), 0)
 
     def state_dict(self) -> dict[str, int]:
         """Where it stands: the samples after those that have been taken, by all ranks, follow exactly."""
         return {"seed": self.seed, "epoch": self._epoch, "samples": self._batch * self.batch_size * self.world}
 
-    @public
+    @prefix_errors("cuaug")
     def load_state_dict(self, state: dict[str, int]) -> None:
         """Go on where a state was taken, at the next iteration; with as many ranks and as large batches as fit."""
         if state["seed"] != self.seed:
             raise ValueError(f"seed must be {self.seed}, got {state['seed']}")
-        batch, rest = divmod(_check.whole("samples", state["samples"], 0), self.batch_size * self.world)
+        batch, rest = divmod(_check.integer("samples", state["samples"], 0), self.batch_size * self.world)
         if rest:
             raise ValueError(
                 f"batch_size times ranks must divide the {state['samples']} samples that have been taken, "
                 f"got {self.batch_size} * {self.world}"
             )
-        self._begin_at(_check.whole("epoch", state["epoch"], 0), batch)
+        self._begin_at(_check.integer("epoch", state["epoch"], 0), batch)
 
     def _begin_at(self, epoch: int, batch: int) -> None:
         """An iteration that still runs counts for nothing from now on."""
@@ -229,7 +229,7 @@ class Loader:
 def _shard(shard: Any) -> tuple[int, int]:
     if not isinstance(shard, Sequence) or len(shard) != 2:
         raise ValueError(f"shard must be (rank, ranks), got {shard!r}")
-    rank, world = _check.whole("shard's rank", shard[0], 0), _check.whole("shard's ranks", shard[1], 1)
+    rank, world = _check.integer("shard's rank", shard[0], 0), _check.integer("shard's ranks", shard[1], 1)
     if rank >= world:
         raise ValueError(f"shard must be (rank, ranks) with rank below ranks, got {shard!r}")
     return rank, world

@@ -49,12 +49,12 @@ class Boxes:
     min_visibility: float = 0.0
     compact: bool = False
 
-    @_check.public
+    @_check.prefix_errors("cuaug")
     def __post_init__(self) -> None:
         _check.one_of("format", self.format, tuple(ANCHORS))
         _check.number("min_area", self.min_area, 0)
         _check.number("min_visibility", self.min_visibility, 0, 1)
-        _check.flag("compact", self.compact)
+        _check.boolean("compact", self.compact)
 
 
 def transform_boxes(boxes: Any, matrices: Any, out_size: Any, options: Boxes, valid: Any = None) -> tuple[Any, Any]:
@@ -78,7 +78,7 @@ def transform_boxes(boxes: Any, matrices: Any, out_size: Any, options: Boxes, va
         if valid is not None:
             _check.shape("valid", valid, boxes.shape[:2])
         return _transform(loaded, to, options, boxes.dtype, valid)
-    _check.one_each("boxes", len(boxes), samples)
+    _check.per_sample("boxes", len(boxes), samples)
     if not boxes:
         return [], []
     for i, sample_boxes in enumerate(boxes):
@@ -88,7 +88,7 @@ def transform_boxes(boxes: Any, matrices: Any, out_size: Any, options: Boxes, va
     indices = point_map.sample_indices(lengths)
     loaded, to = point_map.load("boxes", concatenated, matrices, out_size, indices)
     if valid is not None:
-        _check.one_each("valid", len(valid), samples)
+        _check.per_sample("valid", len(valid), samples)
         for i, mask in enumerate(valid):
             _check.shape(f"valid[{i}]", mask, (lengths[i],))
         valid = convert.namespace(valid[0]).concatenate(list(valid))[:, None]
@@ -152,7 +152,7 @@ def has_label_per_box(labels: Any, boxes: Any) -> bool:
         return len(shape) > 1 and shape[:2] == tuple(boxes.shape[:2])
     if not isinstance(labels, (list, tuple)) or not all(_is_list(entry) for entry in labels):
         return False
-    _check.one_each("labels", len(labels), len(boxes))
+    _check.per_sample("labels", len(labels), len(boxes))
     for i, (sample_labels, sample_boxes) in enumerate(zip(labels, boxes, strict=True)):
         if len(sample_labels) != sample_boxes.shape[0]:
             raise ValueError(

@@ -114,7 +114,7 @@ class RandomPosterize(Transform):
     """Keep the upper bits, with a probability."""
 
     def __init__(self, bits: int, p: float = 0.5) -> None:
-        self.bits, self.p = _check.whole("bits", bits, 0), ranges.probability("p", p)
+        self.bits, self.p = _check.integer("bits", bits, 0), ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
         recipe.add_pointwise(

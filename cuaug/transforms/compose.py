@@ -13,7 +13,7 @@ from .. import _check
 from .._arrays import images as _images
 from .._arrays.convert import dtype_name, host_array
 from .._arrays.images import ImageBatch, describe_images
-from .._check import public
+from .._check import prefix_errors
 from .._fusion import dispatch, draw, execute
 from .._fusion.plan import RecipePlan
 from .._fusion.recipe import Recipe
@@ -100,7 +100,7 @@ class Compose(Transform):
         for transform in self.transforms:
             transform.append_to(recipe)
 
-    @public
+    @prefix_errors("cuaug")
     def __call__(
         self,
         images: Any,
@@ -147,13 +147,13 @@ class Compose(Transform):
         results = self._call_structured(targets, ids, step, layout)
         return tuple(results[name] for name in targets)
 
-    @public
+    @prefix_errors("cuaug")
     def draw(self, images: Any, *, ids: Any = None, step: int | None = None, layout: str | None = None) -> Params:
         """The parameters that a call with these images would draw, for :meth:`apply`; counts as a call."""
         batch = describe_images(images, layout)
         return self._draw(self._plans.plan(batch), batch, ids, self._next_step(step))
 
-    @public
+    @prefix_errors("cuaug")
     def apply(self, images: Any, params: Params, *, layout: str | None = None) -> Any:
         """Transform images with parameters that were drawn for images of the same shape."""
         batch = describe_images(images, layout)
@@ -163,7 +163,7 @@ class Compose(Transform):
             raise ValueError("images must be on the device on which params were drawn")
         return dispatch.apply(params.plan, batch, params.table)
 
-    @public
+    @prefix_errors("cuaug")
     def inverse(
         self,
         images: Any,
@@ -196,7 +196,7 @@ class Compose(Transform):
             raise ValueError("images must be on the device on which params were drawn")
         return execute.apply_inverse(params.plan, results, params.table, params.size, interpolation, fill)
 
-    @public
+    @prefix_errors("cuaug")
     def params_from_dict(self, description: dict[str, Any], images: Any, *, layout: str | None = None) -> Params:
         """The parameters that ``Params.to_dict`` described: with them :meth:`apply` gives the same result again.
 
@@ -208,7 +208,7 @@ class Compose(Transform):
         batch = describe_images(images, layout)
         return _params.params_from_dict(self._plans.plan(batch), description, batch, self)
 
-    @public
+    @prefix_errors("cuaug")
     def plan(
         self,
         images: Any = None,
@@ -237,7 +237,7 @@ class Compose(Transform):
         if images is None:
             if size is None:
                 raise ValueError("images or size must be given")
-            shape = (1, *_check.size("size", size), _check.whole("channels", channels, 1))
+            shape = (1, *_check.size("size", size), _check.integer("channels", channels, 1))
             batch = _images.placeholder(shape, dtype_name(dtype))
         elif isinstance(images, (list, tuple)):
             prefixes = self._plans.prefixes

@@ -45,10 +45,10 @@ class Keypoints:
     flip_pairs: Any = ()
     hide_outside: bool = True
 
-    @_check.public
+    @_check.prefix_errors("cuaug")
     def __post_init__(self) -> None:
         object.__setattr__(self, "flip_pairs", _pairs(self.flip_pairs))
-        _check.flag("hide_outside", self.hide_outside)
+        _check.boolean("hide_outside", self.hide_outside)
 
 
 def _pairs(value: Any) -> tuple[tuple[int, int], ...]:
@@ -59,7 +59,7 @@ def _pairs(value: Any) -> tuple[tuple[int, int], ...]:
     for pair in value:
         if isinstance(pair, (str, bytes)) or not hasattr(pair, "__len__") or len(pair) != 2:
             raise ValueError(f"{rule}, got {pair!r}")
-        left, right = (_check.whole("flip_pairs", number, 0) for number in pair)
+        left, right = (_check.integer("flip_pairs", number, 0) for number in pair)
         pairs.append((left, right))
     numbers = [number for pair in pairs for number in pair]
     repeated = next((number for number in numbers if numbers.count(number) > 1), None)
@@ -84,7 +84,7 @@ def transform_keypoints(keypoints: Any, matrices: Any, out_size: Any, options: K
     samples = int(matrices.shape[0])
     if not isinstance(keypoints, (list, tuple)):
         columns = _columns("keypoints", keypoints, 3)
-        _check.one_each("keypoints", int(keypoints.shape[0]), samples)
+        _check.per_sample("keypoints", int(keypoints.shape[0]), samples)
         shape = tuple(keypoints.shape)
         flat = keypoints.reshape(samples, math.prod(shape[1:-1]), columns)
         loaded, to = point_map.load("keypoints", flat, matrices, out_size)
@@ -94,7 +94,7 @@ def transform_keypoints(keypoints: Any, matrices: Any, out_size: Any, options: K
             swapped = loaded[:, convert.asarray(order, like=loaded, dtype="int64")]
         moved = _transform(loaded, swapped, to, options, keypoints.dtype)
         return point_map.cast_back(moved, keypoints.dtype).reshape(shape)
-    _check.one_each("keypoints", len(keypoints), samples)
+    _check.per_sample("keypoints", len(keypoints), samples)
     if not keypoints:
         return []
     columns = _columns("keypoints[0]", keypoints[0], 2)

@@ -53,7 +53,7 @@ class Grayscale(Transform):
     """Convert to luma, in 1 channel or in 3 equal ones: :func:`cuaug.rgb_to_grayscale`."""
 
     def __init__(self, num_output_channels: int = 1) -> None:
-        self.num_output_channels = _check.whole("num_output_channels", num_output_channels, 1)
+        self.num_output_channels = _check.integer("num_output_channels", num_output_channels, 1)
         if self.num_output_channels not in (1, 3):
             raise ValueError(f"num_output_channels must be 1 or 3, got {num_output_channels!r}")
 

@@ -77,4 +77,4 @@ def _draw_partner(recipe: Recipe, alpha: float) -> tuple[Column, Column]:
 
 
 def _class_count(value: Any) -> int | None:
-    return None if value is None else _check.whole("num_classes", value, 1)
+    return None if value is None else _check.integer("num_classes", value, 1)

@@ -62,7 +62,7 @@ class RandomMask(Transform):
     ) -> None:
         _check.one_of("kind", kind, ("pixels", "grid"))
         self.p, self.kind, self.share = ranges.probability("p", p), kind, ranges.probability("share", share)
-        self.size = _check.whole("size", size, 1, _MAX_CELL)
+        self.size = _check.integer("size", size, 1, _MAX_CELL)
         if kind == "grid" and 0 < share < 1 and not 0 < self._side < self.size:
             raise ValueError(f"size must leave squares of 1 pixel or more and gaps for share {share}, got {size}")
         self.value = value if isinstance(value, (int, float)) else tuple(value)

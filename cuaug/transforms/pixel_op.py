@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .._check import WHITE
 from .._fusion.recipe import Recipe
 from .._program import user_ops as _user_ops
+from .._program.dtypes import MAX_VALUE
 from . import ranges, registry
 from .transform import Transform
 
@@ -69,7 +69,7 @@ class PixelOp(Transform):
             raise ValueError(f"images must have 3 or 4 channels for {', '.join(colours)}, got {recipe.channels}")
         columns = [
             recipe.constant("apply", 1.0, otherwise=0.0),
-            recipe.constant("clip", float(recipe.dtype in WHITE)),
+            recipe.constant("clip", float(recipe.dtype in MAX_VALUE)),
         ]
         for name, value in self.ranges.items():
             low, high = value if isinstance(value, tuple) else (value, value)

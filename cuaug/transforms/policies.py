@@ -46,9 +46,9 @@ class RandAugment(Transform):
         interpolation: _Interpolation = "nearest",
         fill: Any = None,
     ) -> None:
-        self.num_ops = _check.whole("num_ops", num_ops, 1)
-        self.num_magnitude_bins = _check.whole("num_magnitude_bins", num_magnitude_bins, 2, _MAX_BINS)
-        self.magnitude = _check.whole("magnitude", magnitude, 0)
+        self.num_ops = _check.integer("num_ops", num_ops, 1)
+        self.num_magnitude_bins = _check.integer("num_magnitude_bins", num_magnitude_bins, 2, _MAX_BINS)
+        self.magnitude = _check.integer("magnitude", magnitude, 0)
         if self.magnitude >= self.num_magnitude_bins:
             raise ValueError(f"magnitude must be below num_magnitude_bins, {num_magnitude_bins}, got {magnitude}")
         self.interpolation, self.fill = ranges.interpolation(interpolation), fill
@@ -77,7 +77,7 @@ class TrivialAugmentWide(Transform):
     def __init__(
         self, num_magnitude_bins: int = 31, interpolation: _Interpolation = "nearest", fill: Any = None
     ) -> None:
-        self.num_magnitude_bins = _check.whole("num_magnitude_bins", num_magnitude_bins, 2, _MAX_BINS)
+        self.num_magnitude_bins = _check.integer("num_magnitude_bins", num_magnitude_bins, 2, _MAX_BINS)
         self.interpolation, self.fill = ranges.interpolation(interpolation), fill
 
     def write(self, recipe: Recipe) -> None:
@@ -150,13 +150,13 @@ class AugMix(Transform):
         interpolation: _Interpolation = "bilinear",
         fill: Any = None,
     ) -> None:
-        self.severity = _check.whole("severity", severity, 1)
+        self.severity = _check.integer("severity", severity, 1)
         if self.severity > 10:
             raise ValueError(f"severity must be in 1..10, got {severity}")
-        self.mixture_width = _check.whole("mixture_width", mixture_width, 1)
+        self.mixture_width = _check.integer("mixture_width", mixture_width, 1)
         if self.mixture_width > MAX_BRANCHES:
             raise ValueError(f"mixture_width must be at most {MAX_BRANCHES}, got {mixture_width}")
-        self.chain_depth = chain_depth if chain_depth == -1 else _check.whole("chain_depth", chain_depth, 1)
+        self.chain_depth = chain_depth if chain_depth == -1 else _check.integer("chain_depth", chain_depth, 1)
         self.alpha = ranges.positive("alpha", alpha)
         self.all_ops, self.interpolation, self.fill = bool(all_ops), ranges.interpolation(interpolation), fill
 

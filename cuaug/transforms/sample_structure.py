@@ -114,7 +114,7 @@ def _target(leaf: Leaf, count: int | None) -> Target:
         value = value[None] if layout else [value]
     if kind not in ("images", "labels") and (count is not None or isinstance(value, list)):
         entries = len(value) if isinstance(value, list) or value.ndim else 0
-        _check.one_each(f"{kind} at {path_text(leaf.paths[0])}", entries, 1 if count is None else count)
+        _check.per_sample(f"{kind} at {path_text(leaf.paths[0])}", entries, 1 if count is None else count)
     return Target(kind, value, leaf.paths, leaf.value, _box_format(leaf), layout, add_sample_axis)
 
 

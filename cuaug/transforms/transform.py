@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar
 
 from .._arrays.convert import dtype_name
-from .._check import public
+from .._check import prefix_errors
 from .._fusion.recipe import Recipe
 from . import registry, torch_module
 
@@ -28,7 +28,7 @@ class Transform:
             return
         registry.register(cls)
         if "__init__" in vars(cls):
-            cls.__init__ = public(cls.__init__)  # type: ignore[method-assign]
+            cls.__init__ = prefix_errors("cuaug")(cls.__init__)  # type: ignore[method-assign]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         return torch_module.new_instance(cls)
