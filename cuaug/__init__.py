@@ -1,132 +1,52 @@
-"""cuaug: batched image augmentation that runs where the batch already is."""
+"""cuaug: batched image augmentation that runs on the device that holds the batch."""
 
 import importlib
 from types import ModuleType
 
+from . import color, crop_resize, filter, fit, geometry, levels, mix, noise, ops, warp
+from . import show as _show  # `show` is the function
 from ._check import BackendError, DecodeError, ImageTooLarge, UnsupportedImage
 from ._gpu.cupy_import import is_available
 from ._host.extension import set_num_threads
 from ._info import info
 from ._warmup import warmup
-from .color import (
-    adjust_brightness,
-    adjust_contrast,
-    adjust_gamma,
-    adjust_hue,
-    adjust_saturation,
-    autocontrast,
-    color_matrix,
-    equalize,
-    erase,
-    gaussian_noise,
-    invert,
-    lut,
-    normalize,
-    posterize,
-    rgb_to_grayscale,
-    solarize,
-    to_dtype,
-)
-from .crop_resize import center_crop, crop, hflip, pad, resize, resized_crop, vflip
-from .filter import adjust_sharpness, gaussian_blur
-from .fit import estimate_affine, get_affine_transform, get_perspective_transform
-from .geometry import (
-    affine_matrix,
-    compose_affine,
-    convert_matrix,
-    get_rotation_matrix,
-    invert_affine,
-    transform_boxes,
-    transform_points,
-)
-from .mix import cutmix, mix_labels, mixup
-from .ops import (
-    batched_nms,
-    box_area,
-    box_convert,
-    box_iou,
-    clip_boxes,
-    nms,
-    remove_small_boxes,
-    roi_align,
-    roi_pool,
-    soft_nms,
-)
-from .show import grid, show
-from .warp import affine, elastic, perspective, remap, rotate, warp_affine, warp_perspective
+from .color import *
+from .crop_resize import *
+from .filter import *
+from .fit import *
+from .geometry import *
+from .levels import *
+from .mix import *
+from .noise import *
+from .ops import *
+from .show import *
+from .warp import *
 
 __all__ = [
     "BackendError",
     "DecodeError",
     "ImageTooLarge",
     "UnsupportedImage",
-    "adjust_brightness",
-    "adjust_contrast",
-    "adjust_gamma",
-    "adjust_hue",
-    "adjust_saturation",
-    "adjust_sharpness",
-    "affine",
-    "affine_matrix",
-    "autocontrast",
-    "batched_nms",
-    "box_area",
-    "box_convert",
-    "box_iou",
-    "center_crop",
-    "clip_boxes",
-    "color_matrix",
-    "compose_affine",
-    "convert_matrix",
-    "crop",
-    "cutmix",
-    "elastic",
-    "equalize",
-    "erase",
-    "estimate_affine",
-    "gaussian_blur",
-    "gaussian_noise",
-    "get_affine_transform",
-    "get_perspective_transform",
-    "get_rotation_matrix",
-    "grid",
-    "hflip",
     "info",
-    "invert",
-    "invert_affine",
     "is_available",
-    "lut",
-    "mix_labels",
-    "mixup",
-    "nms",
-    "normalize",
-    "pad",
-    "perspective",
-    "posterize",
-    "remap",
-    "remove_small_boxes",
-    "resize",
-    "resized_crop",
-    "rgb_to_grayscale",
-    "roi_align",
-    "roi_pool",
-    "rotate",
     "set_num_threads",
-    "show",
-    "soft_nms",
-    "solarize",
-    "to_dtype",
-    "transform_boxes",
-    "transform_points",
-    "vflip",
     "warmup",
-    "warp_affine",
-    "warp_perspective",
 ]
+__all__ += _show.__all__
+__all__ += color.__all__
+__all__ += crop_resize.__all__
+__all__ += filter.__all__
+__all__ += fit.__all__
+__all__ += geometry.__all__
+__all__ += levels.__all__
+__all__ += mix.__all__
+__all__ += noise.__all__
+__all__ += ops.__all__
+__all__ += warp.__all__
 
 
 def __getattr__(name: str) -> ModuleType | str:
-    """Parts of the package that are imported, and the version that is looked up, when they are first used."""
+    """Imports `data`, `io` and `transforms`, and looks up the version, at their first use."""
     if name == "__version__":
         return importlib.import_module("importlib.metadata").version("cuaug")  # type: ignore[no-any-return]
     if name in ("data", "io", "transforms"):

@@ -22,6 +22,8 @@ from ._passes import resample, warp
 from ._passes.geometry import matrix_geometry
 from ._passes.parameters import NULL_ARRAY, SampleParameters
 
+__all__ = ["center_crop", "crop", "hflip", "pad", "resize", "resized_crop", "vflip"]
+
 _Size = Sequence[int] | int
 
 

@@ -15,6 +15,8 @@ from ._passes import filters
 from ._passes import parameters as _parameters
 from ._passes.parameters import NULL_ARRAY, SampleParameters
 
+__all__ = ["adjust_sharpness", "gaussian_blur"]
+
 
 @prefix_errors("cuaug")
 def gaussian_blur(

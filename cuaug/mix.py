@@ -15,6 +15,8 @@ from ._check import prefix_errors
 from ._passes import mix
 from ._passes import parameters as _parameters
 
+__all__ = ["cutmix", "mix_labels", "mixup"]
+
 
 @prefix_errors("cuaug")
 def mixup(images: Any, lam: Any, partner: Any = None, *, layout: str | None = None, out: Any = None) -> Any:

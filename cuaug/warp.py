@@ -23,6 +23,8 @@ from ._passes.geometry import map_geometry, matrix_geometry
 from .fit import get_perspective_transform
 from .geometry import affine_matrix, compose_affine, get_rotation_matrix
 
+__all__ = ["affine", "elastic", "perspective", "remap", "rotate", "warp_affine", "warp_perspective"]
+
 
 @prefix_errors("cuaug")
 def warp_affine(

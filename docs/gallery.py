@@ -177,7 +177,7 @@ PICTURES = {
 
 FUNCTIONS = [name for name in PICTURES if not name.startswith("T.")]
 TRANSFORMS = [name for name in PICTURES if name.startswith("T.")]
-PLAIN = [name for name in [*cuaug.__all__, *(f"T.{name}" for name in T.__all__)] if name not in PICTURES]
+PLAIN = [name for name in [*sorted(cuaug.__all__), *(f"T.{name}" for name in T.__all__)] if name not in PICTURES]
 
 
 def photographs() -> dict[str, np.ndarray]:

@@ -14,14 +14,15 @@ from tables import filters as filter_cases
 from tables.warps import FIRST
 
 import cuaug
-from cuaug import color
+from cuaug import color, levels, noise
 from cuaug import filter as filters
 from cuaug import io as IO
 from cuaug import transforms as T
 
 WARPS = [importlib.import_module(f"cuaug.{name}") for name in ("warp", "crop_resize")]
 
-IMAGES = [color, *WARPS, filters, importlib.import_module("cuaug.mix")]
+COLORS = [color, levels, noise]
+IMAGES = [*COLORS, *WARPS, filters, importlib.import_module("cuaug.mix")]
 MODULES = [*IMAGES, *(importlib.import_module(f"cuaug.{name}") for name in ("geometry", "fit", "ops"))]
 
 
@@ -64,7 +65,7 @@ NO_OPS = {"blendsharpness", "chain", "color", "histogramlut", "pixelcontext", "u
 
 
 def test_color_ops_have_rows_and_functors():
-    assert set(color_cases.FIRST) == set(functions(color))
+    assert set(color_cases.FIRST) == {name for module in COLORS for name in functions(module)}
     assert all(row.oracle for row in color_cases.CASES)
     ops = Path(cuaug.__file__).parent / "kernels" / "ops"
     files = {path.stem.replace("_", "") for path in ops.glob("*.cuh")} - NO_OPS

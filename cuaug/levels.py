@@ -1,0 +1,129 @@
+"""Levels: contrast stretching, equalization, lookup tables, normalization and dtype conversion.
+
+Float images are read as 0..1, integer images as 0..max of the dtype.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _check
+from ._arrays.convert import dtype_name
+from ._arrays.images import ImageBatch, describe_images
+from ._check import prefix_errors
+from ._passes import parameters, pointwise, statistics
+
+__all__ = ["autocontrast", "equalize", "lut", "normalize", "to_dtype"]
+
+
+@prefix_errors("cuaug")
+def autocontrast(images: Any, *, layout: str | None = None, out: Any = None) -> Any:
+    """Stretch each channel so that its minimum becomes 0 and its maximum the largest value, as torchvision.
+
+    A channel with one level stays as it is. Integer results equal torchvision's, which computes in float32 and
+    truncates: the maximum often becomes the largest value minus 1. For video, both are taken over the clip.
+    NaN counts as neither and becomes 0.
+
+    All arguments, the result and the errors are those of :func:`adjust_brightness`.
+
+    >>> import numpy as np
+    >>> autocontrast(np.array([[30, 81, 200]], np.uint8))
+    array([[  0,  76, 255]], dtype=uint8)
+    """
+    batch = describe_images(images, layout)
+    _check.dtypes(batch.dtype, batch.dtype, "bilinear")
+    return pointwise.pointwise(batch, ("Autocontrast",), statistics.channel_min_max(batch), batch.dtype, out)
+
+
+@prefix_errors("cuaug")
+def equalize(images: Any, *, layout: str | None = None, out: Any = None) -> Any:
+    """Spread the levels of each channel so that all are about equally frequent, as torchvision and Pillow.
+
+    A level maps to ``(pixels below + step // 2) // step``, ``step = (pixels - pixels of the highest level) // 255``; if
+    the step is 0, the channel stays as it is. For video, the pixels of the whole clip are counted. Only uint8:
+    torchvision converts other images to uint8 and back; here, call ``to_dtype(images, "uint8", scale=True)`` first.
+
+    All arguments, the result and the errors are those of :func:`adjust_brightness`; ``images`` are uint8.
+
+    >>> import numpy as np
+    >>> equalize(np.repeat(np.array([[7, 8, 9]], np.uint8), 300, 0))[0]
+    array([  0, 150, 255], dtype=uint8)
+    """
+    batch = describe_images(images, layout)
+    _require_uint8(batch)
+    return pointwise.lut(batch, statistics.histogram_lut(batch), out)
+
+
+@prefix_errors("cuaug")
+def lut(images: Any, table: Any, *, layout: str | None = None, out: Any = None) -> Any:
+    """Replace each level by its entry in a table: ``out = table[in]``.
+
+    Args:
+        table: 256 integers in 0..255: one table for all, one per channel, per sample, or per sample and channel. Two
+            axes are ambiguous if N = C > 1 and then refused: pass [1, C, 256] or [N, 1, 256].
+            [256], [C, 256], [N, 256] or [N, C, 256]
+
+    All other arguments, the result and the errors are those of :func:`adjust_brightness`; ``images`` are uint8.
+
+    >>> import numpy as np
+    >>> lut(np.array([[0, 10, 255]], np.uint8), np.arange(256)[::-1])
+    array([[255, 245,   0]], dtype=uint8)
+    """
+    batch = describe_images(images, layout)
+    _require_uint8(batch)
+    return pointwise.lut(batch, parameters.lut_table("table", table, batch), out)
+
+
+@prefix_errors("cuaug")
+def normalize(
+    images: Any, mean: Any, std: Any, *, dtype: Any = None, layout: str | None = None, out: Any = None
+) -> Any:
+    """Subtract a mean and divide by a standard deviation, channel by channel: ``(in - mean) / std``.
+
+    Args:
+        mean: For values in 0..1, also for integer images. A number, or one per channel. [C] or [N, C]
+        std: For values in 0..1 as well; a host value of 0 is a ValueError. [C] or [N, C]
+        dtype: The result's dtype, a float; default: the dtype of ``images``, float32 for integer images.
+
+    All other arguments and the errors are those of :func:`adjust_brightness`.
+
+    >>> import numpy as np
+    >>> normalize(np.array([[[0, 255, 255]]], np.uint8), mean=[0.0, 0.5, 0.5], std=[1.0, 1.0, 0.5])
+    array([[[0. , 0.5, 1. ]]], dtype=float32)
+    """
+    batch = describe_images(images, layout)
+    output_dtype = dtype_name(dtype) if dtype is not None else batch.dtype if "float" in batch.dtype else "float32"
+    if "float" not in output_dtype:
+        raise TypeError(f"dtype must be a float, got {output_dtype}")
+    columns = parameters.per_channel_columns("mean", mean, batch) + parameters.per_channel_columns("std", std, batch)
+    for std_column in columns[batch.channels :]:
+        _check.not_zero("std", std_column)
+    return pointwise.pointwise(
+        batch, ("Normalize",), parameters.per_sample_columns("mean and std", columns, batch), output_dtype, out
+    )
+
+
+@prefix_errors("cuaug")
+def to_dtype(
+    images: Any, dtype: Any = "float32", scale: bool = False, *, layout: str | None = None, out: Any = None
+) -> Any:
+    """Convert to a dtype, as torchvision; values are rounded half to even, clamped, and scaled if asked.
+
+    Args:
+        dtype: The result's dtype, as a dtype of any library or its name.
+        scale: Scale between 0..max of an integer dtype and 0..1 of a float dtype.
+
+    All other arguments, the result and the errors are those of :func:`adjust_brightness`.
+
+    >>> import numpy as np
+    >>> to_dtype(np.array([[0, 255]], np.uint8), "float32", scale=True)
+    array([[0., 1.]], dtype=float32)
+    """
+    batch = describe_images(images, layout)
+    ops = () if scale else ("ConvertRange",)
+    return pointwise.pointwise(batch, ops, parameters.per_sample_columns("", [], batch), dtype_name(dtype), out)
+
+
+def _require_uint8(batch: ImageBatch) -> None:
+    if batch.dtype != "uint8":
+        raise TypeError(f"images must be uint8, got {batch.dtype}")

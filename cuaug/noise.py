@@ -1,0 +1,103 @@
+"""Noise and erased boxes: functions whose result depends on a pixel's position.
+
+Parameters may be one value or one per sample, on the host or on the images' device.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+
+from . import _check
+from ._arrays.convert import host_or_device
+from ._arrays.images import describe_images
+from ._check import prefix_errors
+from ._passes import parameters, pointwise
+
+__all__ = ["erase", "gaussian_noise"]
+
+
+@prefix_errors("cuaug")
+def gaussian_noise(
+    images: Any,
+    mean: Any = 0.0,
+    sigma: Any = 0.1,
+    clip: bool = True,
+    *,
+    seed: int | None = None,
+    step: int = 0,
+    ids: Any = None,
+    layout: str | None = None,
+    out: Any = None,
+) -> Any:
+    """Add independent normal noise to each pixel and channel, as torchvision: ``in + mean + sigma * noise``.
+
+    Args:
+        mean: For values in 0..1, whatever the dtype; one number or one per sample. [N]
+        sigma: Also for values in 0..1, at least 0. [N]
+        clip: Clamp floats to 0..1; integers are always clamped, to the range of their dtype.
+        seed: 0 to 2**64 - 1. Default: a new one per call, from Python's ``random``.
+        step: 0 to 2**32 - 1; counts the calls with one seed.
+        ids: Sample ids, 0 to 2**48 - 1; default: 0 to N - 1, from the host: in a CUDA graph, pass them. [N]
+
+    The noise is a function of ``seed``, ``step``, id, frame, pixel and channel alone: it is the same on every device,
+    in every layout and dtype, and in a batch of any size (Philox4x32-10, Box-Muller).
+    All other arguments, the result and the errors are those of :func:`adjust_brightness`.
+
+    >>> import numpy as np
+    >>> gaussian_noise(np.full((1, 4), 100, np.uint8), sigma=0.05, seed=1)
+    array([[105, 108,  80, 109]], dtype=uint8)
+    """
+    batch = describe_images(images, layout)
+    seed = random.getrandbits(64) if seed is None else _unsigned("seed", seed, 64)
+    step = _unsigned("step", step, 32)
+    sigma = parameters.checked_column("sigma", sigma, 0)
+    if ids is None:
+        ids = np.arange(batch.samples, dtype=float) if batch.samples != 1 else 0.0
+    ids = parameters.checked_column("ids", ids, 0, 2**48 - 1)
+    ids_low = ids % 2.0**24
+    ids_high = (ids - ids_low) / 2.0**24
+    key = *_chunks_of_24_bits(seed, 3), *_chunks_of_24_bits(step, 2)
+    columns = [host_or_device("mean", mean), sigma, float(bool(clip)), *key, ids_low, ids_high, 0.0]
+    sample_parameters = parameters.per_sample_columns("mean, sigma and ids", columns, batch)
+    return pointwise.pointwise(batch, ("GaussianNoise",), sample_parameters, batch.dtype, out)
+
+
+@prefix_errors("cuaug")
+def erase(
+    images: Any, i: Any, j: Any, h: Any, w: Any, v: Any = 0, *, layout: str | None = None, out: Any = None
+) -> Any:
+    """Fill a box of each image with a value, as torchvision.
+
+    Args:
+        i: First row of the box, in pixels; it may lie outside the image. [N]
+        j: First column. [N]
+        h: Height of the box; 0 leaves the image as it is. [N]
+        w: Width of the box; 0 leaves the image as it is. [N]
+        v: The value, in the images' own range: a number, or one per channel. [C] or [N, C]
+
+    All other arguments, the result and the errors are those of :func:`adjust_brightness`.
+
+    >>> import numpy as np
+    >>> erase(np.array([[1, 2, 3]], np.uint8), 0, 1, 1, 1, v=9)
+    array([[1, 9, 3]], dtype=uint8)
+    """
+    batch = describe_images(images, layout)
+    columns = [host_or_device(name, value) for name, value in zip("ijhw", (i, j, h, w), strict=True)]
+    columns += parameters.per_channel_columns("v", v, batch)
+    sample_parameters = parameters.per_sample_columns("i, j, h, w and v", columns, batch)
+    return pointwise.pointwise(batch, ("Erase",), sample_parameters, batch.dtype, out)
+
+
+def _unsigned(parameter: str, value: Any, bits: int) -> int:
+    number = _check.integer(parameter, value, 0)
+    if number >> bits:
+        raise ValueError(f"{parameter} must be below 2**{bits}, got {number}")
+    return number
+
+
+def _chunks_of_24_bits(number: int, count: int) -> list[float]:
+    """The lowest chunk first; float32 represents each exactly (kernels/draws/stream_columns.cuh)."""
+    return [float(number >> 24 * i & 0xFFFFFF) for i in range(count)]
