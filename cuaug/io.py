@@ -480,7 +480,7 @@ class _OnHost(NamedTuple):
             (place, part.scale, *part.region, _pointer(image), image.strides[0])
             for place, part, image in zip(places, parts, stored, strict=True)
         ]
-        table = np.array(rows, np.int64).reshape(len(rows), _headers.PART)
+        table = np.array(rows, np.int64).reshape(len(rows), _headers.REGION_COLUMNS)
         _, failed = _cpu.jpeg().jpeg_decode(self.data, self.limits, table, self.color, self.strict).wait()
         _raise_first([self.files[place] for place in places], failed)
         for part, image, target in zip(parts, stored, targets, strict=True):
@@ -493,7 +493,7 @@ def _on_device(headers: np.ndarray, parts: Sequence[_Part], on_host: _OnHost, me
     library = memory.library
     chosen = [
         place
-        for place in np.flatnonzero(_engine.takes(headers)).tolist()
+        for place in np.flatnonzero(_engine.can_decode(headers)).tolist()
         if parts[place].scale == parts[place].orientation == 1 and on_host.color == "rgb"
     ]
     arrays = {place: library.empty(on_host.shape(parts[place]), "uint8", memory.device, None) for place in chosen}
@@ -505,7 +505,7 @@ def _on_device(headers: np.ndarray, parts: Sequence[_Part], on_host: _OnHost, me
 
     work = None
     if chosen:
-        cuts = _engine.Cuts(
+        cuts = _engine.DecodeRequest(
             on_host.data,
             np.array(chosen),
             headers["size"][chosen],

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # file ends with an end-of-image marker.
 _NUMBERS = ("channels", "subsampling", "color_space", "progressive", "orientation", "complete", "bytes")
 HEADER = np.dtype([("size", np.int64, 2), *((name, np.int64) for name in _NUMBERS)])
-PART = 8  # numbers of a `RegionToDecode`: file, scale, top, left, height, width, address, bytes from row to row
+REGION_COLUMNS = 8  # of the extension's `RegionToDecode`: file, scale, top, left, height, width, address, pitch
 
 
 def read(files: EncodedFiles, limits: Limits, threads: int = 0) -> tuple[np.ndarray, list[tuple[int, str, str]]]:

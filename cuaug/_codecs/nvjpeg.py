@@ -1,9 +1,10 @@
-"""JPEGs decoded by a GPU's own engine, through nvJPEG, which is optional: the only file that knows it.
+"""JPEG decoding by the GPU's hardware engine, through nvJPEG, which is optional. No other module calls nvJPEG.
 
-The engine decodes whole images, a batch in one call, and a kernel takes boxes of them to where they are wanted: that
-is faster than its decoding of regions, which has also crashed in some versions. What the engine cannot do, or fails
-at, is for the CPU, whose word counts. (nvImageCodec, which calls nvJPEG too, takes Python's lock for every image: with
-another thread at work it makes half as many images a second. Figures: benchmarks/log/nvjpeg.md.)
+The engine decodes whole images, a batch per call. A kernel then copies the requested boxes to their destinations: this
+is faster than nvJPEG's own decoding of regions, which also crashed in some versions. Images that the engine does not
+support, or fails to decode, are left to the CPU, which decides whether a file is damaged. (nvImageCodec, which calls
+nvJPEG too, takes the GIL for every image: beside another busy Python thread it decodes half as many images a second.
+Figures: benchmarks/log/nvjpeg.md.)
 """
 
 from __future__ import annotations
@@ -19,48 +20,45 @@ import numpy as np
 
 from .._arrays.protocol import Library
 from .._check import BackendError
-from .._gpu import cupy_import, devices, launch, streams
-from .._gpu import driver as _driver
-from .._host import extension as _cpu
-from .._program.records import COPY_BOXES
+from .._gpu import cupy_import, devices, driver, streams
+from .._host import extension
+from .copy_boxes import box_copies, copy_boxes, packed_layout
 
 if TYPE_CHECKING:
-    from .._native import EncodedFiles
+    from .._native import BackgroundTask, EncodedFiles
 
-_ROWS = 32  # `cut_rows`: of a piece, that a block of the kernel moves
-_TAKEN = ("444", "422", "420", "440")
-_ROOM = 256 << 20  # bytes of images that are decoded at a time, but for one that is larger
-_APART = 256  # bytes that images begin at multiples of
+_SUBSAMPLINGS = ("444", "422", "420", "440")  # those that the engine decodes
+_CHUNK_BYTES = 256 << 20  # of decoded images in one call of nvJPEG, unless a single image is larger
 _INSTALL = 'pip install "cuaug[decode13]" (CUDA 12 drivers: "cuaug[decode12]")'
 # nvjpeg.h
-_HARDWARE = 3
-_SMOOTH_UPSAMPLING = 1 << 5  # what libjpeg-turbo does
+_NVJPEG_BACKEND_HARDWARE = 3
+_NVJPEG_FLAGS_UPSAMPLING_WITH_INTERPOLATION = 1 << 5  # as libjpeg-turbo upsamples
 
 
-def takes(headers: np.ndarray) -> np.ndarray:
-    """Whether the engine decodes such files as libjpeg-turbo does: baseline, in colour, and not cut short. [N]"""
-    jpeg = _cpu.jpeg()
-    usual = np.array([name in _TAKEN for name in jpeg.jpeg_subsamplings])[headers["subsampling"]]
-    in_colour = headers["color_space"] == jpeg.jpeg_color_spaces.index("ycbcr")
-    found: np.ndarray = usual & in_colour & (headers["progressive"] == 0) & (headers["complete"] == 1)
-    return found
+def can_decode(headers: np.ndarray) -> np.ndarray:
+    """Whether the engine decodes files of these headers as libjpeg-turbo does: complete baseline YCbCr files. [N]"""
+    jpeg = extension.jpeg()
+    supported = np.array([name in _SUBSAMPLINGS for name in jpeg.jpeg_subsamplings])[headers["subsampling"]]
+    is_ycbcr = headers["color_space"] == jpeg.jpeg_color_spaces.index("ycbcr")
+    decodable: np.ndarray = supported & is_ycbcr & (headers["progressive"] == 0) & (headers["complete"] == 1)
+    return decodable
 
 
-class Cuts(NamedTuple):
-    """Boxes of images that the engine decodes, and where they go."""
+class DecodeRequest(NamedTuple):
+    """Boxes of images to decode, and where their pixels go."""
 
     files: EncodedFiles
-    places: np.ndarray  # of the images in `files` [N]
-    sizes: np.ndarray  # of the images: H, W [N, 2]
-    box: np.ndarray  # top, left, height, width [N, 4]
-    target: np.ndarray  # address of the box's first pixel, and bytes from a row to the next [N, 2]
+    indices: np.ndarray  # of the images in `files` [N]
+    sizes: np.ndarray  # H, W of the whole images [N, 2]
+    boxes: np.ndarray  # top, left, height, width [N, 4]
+    destinations: np.ndarray  # address of the box's first pixel, bytes from a row to the next [N, 2]
 
-    def part(self, which: slice) -> Cuts:
-        return Cuts(self.files, *(each[which] for each in self[1:]))
+    def select(self, rows: slice) -> DecodeRequest:
+        return DecodeRequest(self.files, *(column[rows] for column in self[1:]))
 
 
 def engine(device: int) -> Engine:
-    """That of a GPU."""
+    """The engine of a GPU."""
     devices.check_not_forked()
     return _engine(device)
 
@@ -71,150 +69,150 @@ def _engine(device: int) -> Engine:
 
 
 class Engine:
-    """Decodes on one GPU. Works may overlap: what one leaves idle of the engine, the other takes."""
+    """Decodes on one GPU. Requests may overlap: each call of nvJPEG has a context of its own."""
 
     def __init__(self, device: int) -> None:
         self.device, self.nvjpeg = device, _nvjpeg()
-        driver, handle = _driver.driver(), ctypes.c_void_p()
+        cuda, handle = driver.driver(), ctypes.c_void_p()
         with devices.use_device(device):
-            functions = driver.cuCtxSetCurrent, driver.cuEventRecord, driver.cuEventSynchronize
-            self.driver = *map(_driver.address, functions), devices.context()
-            status = self.nvjpeg.nvjpegCreateEx(_HARDWARE, None, None, _SMOOTH_UPSAMPLING, ctypes.byref(handle))
+            functions = cuda.cuCtxSetCurrent, cuda.cuEventRecord, cuda.cuEventSynchronize
+            self.driver = *map(driver.address, functions), devices.context()
+            status = self.nvjpeg.nvjpegCreateEx(
+                _NVJPEG_BACKEND_HARDWARE,
+                None,
+                None,
+                _NVJPEG_FLAGS_UPSAMPLING_WITH_INTERPOLATION,
+                ctypes.byref(handle),
+            )
         if status != 0:
             raise BackendError(
                 f"this GPU has no engine for JPEG that nvJPEG can use (status {status}): leave out device and decoder"
             )
         self.handle = handle.value
         self.functions = tuple(
-            _driver.address(getattr(self.nvjpeg, name))
+            driver.address(getattr(self.nvjpeg, name))
             for name in ("nvjpegDecodeBatchedInitialize", "nvjpegDecodeBatched")
         )
-        self._turns: list[_Turn] = []
+        self._idle_contexts: list[_DecodeContext] = []
 
-    def begin(self, cuts: Cuts, library: Library) -> Work:
-        """Begins to decode, on the device, for the library's current stream."""
-        return Work(self, cuts, library)
+    def begin(self, request: DecodeRequest, library: Library) -> PendingDecode:
+        """Starts to decode; the copies will go to the library's current stream."""
+        return PendingDecode(self, request, library)
 
-    def take(self) -> _Turn:
+    def acquire_context(self) -> _DecodeContext:
         try:
-            return self._turns.pop()
+            return self._idle_contexts.pop()
         except IndexError:
-            return _Turn(self)
+            return _DecodeContext(self)
 
-    def give(self, turn: _Turn) -> None:
-        self._turns.append(turn)
+    def release_context(self, context: _DecodeContext) -> None:
+        self._idle_contexts.append(context)
 
 
-class _Turn:
-    """What one call has to itself: a state of nvJPEG, a stream, its end, and memory to decode into, again and again."""
+class _DecodeContext:
+    """What one call of nvJPEG uses alone and the next reuses: a state, a stream, an event and memory to decode into."""
 
     def __init__(self, engine: Engine) -> None:
         state = ctypes.c_void_p()
         status = engine.nvjpeg.nvjpegJpegStateCreate(ctypes.c_void_p(engine.handle), ctypes.byref(state))
         if status != 0:
-            raise BackendError(f"nvJPEG has no room for its state (status {status}): free memory of the GPU")
-        self.state, self.stream, self.done = state.value, streams.nonblocking_stream(), streams.blocking_sync_event()
-        # Not at the process's end, where a thread may still decode, or CUDA may be gone.
+            raise BackendError(f"nvJPEG cannot allocate its state (status {status}): free memory of the GPU")
+        self.state, self.stream, self.event = state.value, streams.nonblocking_stream(), streams.blocking_sync_event()
+        # Not when the process ends: a thread may still decode, or CUDA may be unloaded.
         weakref.finalize(self, engine.nvjpeg.nvjpegJpegStateDestroy, state).atexit = False
-        self.moved: Any = None  # when all has been taken away from the memory
+        self.copied: Any = None  # event after the last copy out of `memory`
         self.memory: Any = None
 
-    def room(self, size: int) -> int:
-        """The address of so many bytes, once what was there has been taken away."""
-        if self.moved is not None:
-            self.moved.synchronize()  # an engine does not wait for a stream (torchcodec#1634)
-        if self.memory is None or not size <= self.memory.size <= 2 * max(size, _ROOM):
+    def reserve(self, size: int) -> int:
+        """The address of `size` bytes, once all earlier images have been copied out of the memory."""
+        if self.copied is not None:
+            self.copied.synchronize()  # the engine does not wait for a stream (torchcodec#1634)
+        if self.memory is None or not size <= self.memory.size <= 2 * max(size, _CHUNK_BYTES):
             self.memory = None
             self.memory = devices.device_memory(size + size // 4)
         return int(self.memory.ptr)
 
 
-class Work:
-    """Images that an engine is at."""
+class _Chunk(NamedTuple):
+    """Images of one call of nvJPEG."""
 
-    def __init__(self, engine: Engine, cuts: Cuts, library: Library) -> None:
-        self._engine, self._cuts, self._library = engine, cuts, library
-        self._rounds = _rounds(3 * cuts.sizes[:, 0] * cuts.sizes[:, 1])
-        self._round = self._begun()
+    first: int  # row of the request
+    context: _DecodeContext
+    task: BackgroundTask
+    copies: np.ndarray  # rows of `cuaug::BoxCopy` [N, 6]
+
+
+class PendingDecode:
+    """A request that is being decoded, chunk by chunk."""
+
+    def __init__(self, engine: Engine, request: DecodeRequest, library: Library) -> None:
+        self._engine, self._request, self._library = engine, request, library
+        self._slices = _split_by_memory(3 * request.sizes[:, 0] * request.sizes[:, 1])
+        self._chunk = self._begin_chunk()
 
     def finish(self) -> tuple[float, list[int]]:
-        """When the engine was done, on `time.perf_counter`'s clock, and what it failed at."""
-        done, failed = 0.0, list[int]()
+        """The time at which the engine finished, by `time.perf_counter`, and the rows that it failed to decode."""
+        end, failed = 0.0, list[int]()
         with devices.use_device(self._engine.device):
-            while self._round is not None:
-                first, turn, pending, pieces = self._round
+            while self._chunk is not None:
+                first, context, task, copies = self._chunk
                 try:
-                    done, missing = pending.wait()
+                    end, failed_rows = task.wait()
                 except RuntimeError as error:
                     raise BackendError(f"the GPU's engine failed ({error}): restart the process") from error
-                failed += [first + i for i in missing]
-                cut(pieces, self._library, self._engine.device)
-                turn.moved = streams.record_event(self._library.stream(self._engine.device))
-                self._engine.give(turn)
-                self._round = self._begun()
-        return done, failed
+                failed += [first + row for row in failed_rows]
+                copy_boxes(copies, self._library, self._engine.device)
+                context.copied = streams.record_event(self._library.stream(self._engine.device))
+                self._engine.release_context(context)
+                self._chunk = self._begin_chunk()
+        return end, failed
 
-    def _begun(self) -> tuple[int, _Turn, Any, np.ndarray] | None:
-        """The next round. What it needs the native thread holds too, whatever becomes of this."""
-        part = next(self._rounds, None)
-        if part is None:
+    def _begin_chunk(self) -> _Chunk | None:
+        """Starts the next chunk. Its thread keeps the files and the memory alive even if this object is dropped."""
+        rows = next(self._slices, None)
+        if rows is None:
             return None
-        engine, cuts = self._engine, self._cuts.part(part)
+        engine, request = self._engine, self._request.select(rows)
         with devices.use_device(engine.device):
-            turn = engine.take()
-            images = laid_out(cuts.sizes)
-            images[:, 0] += turn.room(int(images[-1, 0] + 3 * cuts.sizes[-1].prod()))
-        wanted = np.empty((len(images), 3), np.int64)
-        wanted[:, 0], wanted[:, 1:] = cuts.places, images
-        held, known = (turn, turn.memory), (engine.handle, turn.state, turn.stream.ptr, turn.done.ptr)
-        pending = _cpu.extension().nvjpeg_decode(cuts.files, wanted, held, engine.driver, engine.functions, *known)
-        pending.start()
-        top, left = cuts.box[:, :2].T
-        address, pitch = images.T
-        pieces = pieces_of(address + top * pitch + 3 * left, pitch, cuts.target, cuts.box[:, 2:])
-        return part.start, turn, pending, pieces
+            context = engine.acquire_context()
+            layout = packed_layout(request.sizes)
+            layout[:, 0] += context.reserve(int(layout[-1, 0] + 3 * request.sizes[-1].prod()))
+        images = np.empty((len(layout), 3), np.int64)  # rows of the extension's `NvjpegImage`
+        images[:, 0], images[:, 1:] = request.indices, layout
+        task = extension.extension().nvjpeg_decode(
+            request.files,
+            images,
+            (context, context.memory),
+            engine.driver,
+            engine.functions,
+            engine.handle,
+            context.state,
+            context.stream.ptr,
+            context.event.ptr,
+        )
+        task.start()
+        top, left = request.boxes[:, :2].T
+        address, pitch = layout.T
+        copies = box_copies(address + top * pitch + 3 * left, pitch, request.destinations, request.boxes[:, 2:])
+        return _Chunk(rows.start, context, task, copies)
 
 
-def pieces_of(address: np.ndarray, pitch: np.ndarray, target: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """`cuaug::CutPiece` of each image [N, 6]: from address and pitch [N] to the target [N, 2]; sizes: H, W [N, 2]."""
-    (to, step), (height, width) = target.T, size.T
-    return np.array([address, to, pitch, step, height, 3 * width]).T.copy()
-
-
-def cut(pieces: np.ndarray, library: Library, device: int) -> None:
-    """Moves pieces of a device's memory, on the library's current stream."""
-    loaded = library.load(pieces, device)
-    grid = len(pieces), int(-(-pieces[:, 4].max() // _ROWS)), 1
-    launch.launch(
-        "cuaug::copy_boxes", COPY_BOXES.pack(library.pointer(loaded)), grid, 256, 0, device, library.stream(device)
-    )
-
-
-def _rounds(bytes_of: np.ndarray) -> Iterator[slice]:
-    """As many images at a time as there is room for."""
+def _split_by_memory(image_bytes: np.ndarray) -> Iterator[slice]:
+    """Slices of consecutive images that take at most `_CHUNK_BYTES`, or of one larger image."""
     first = 0
-    while first < len(bytes_of):
-        fitting = int(np.searchsorted(np.cumsum(bytes_of[first:]), _ROOM, "right"))
-        yield slice(first, first + max(fitting, 1))
-        first += max(fitting, 1)
-
-
-def laid_out(sizes: np.ndarray) -> np.ndarray:
-    """Where images begin, one after the other, and bytes from row to row. [N, 2]"""
-    height, width = sizes.T
-    bytes_of = -(-3 * height * width // _APART) * _APART
-    out = np.empty(sizes.shape, np.int64)
-    out[:, 0], out[:, 1] = np.cumsum(bytes_of) - bytes_of, 3 * width
-    return out
+    while first < len(image_bytes):
+        count = int(np.searchsorted(np.cumsum(image_bytes[first:]), _CHUNK_BYTES, "right"))
+        yield slice(first, first + max(count, 1))
+        first += max(count, 1)
 
 
 @functools.cache
 def _nvjpeg() -> Any:
     cupy_import.cupy()
     try:
-        # It comes with CuPy, and knows where pip, conda and CUDA's own installer put things.
-        finder = importlib.import_module("cuda.pathfinder")
-        return ctypes.CDLL(finder.load_nvidia_dynamic_lib("nvjpeg").abs_path)
+        # cuda.pathfinder is installed with CuPy and knows the directories of pip, conda and CUDA's installer.
+        pathfinder = importlib.import_module("cuda.pathfinder")
+        return ctypes.CDLL(pathfinder.load_nvidia_dynamic_lib("nvjpeg").abs_path)
     except (ImportError, OSError, RuntimeError) as error:
-        first = str(error).partition("\n")[0]
-        raise BackendError(f"decoding on a GPU needs nvJPEG, which cannot be loaded ({first}): {_INSTALL}") from error
+        line = str(error).partition("\n")[0]
+        raise BackendError(f"decoding on a GPU needs nvJPEG, which cannot be loaded ({line}): {_INSTALL}") from error

@@ -55,7 +55,7 @@ class Encoded:
 
     def engine_takes(self, regions: np.ndarray) -> np.ndarray:
         """Whether a GPU's engine would decode regions, as `begin` has them, as the CPU does. [N]"""
-        found: np.ndarray = self._decodable() & _engine.takes(self._headers) & (regions[:, 0] == 1)
+        found: np.ndarray = self._decodable() & _engine.can_decode(self._headers) & (regions[:, 0] == 1)
         return found
 
     def costs(self, regions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -84,7 +84,7 @@ class Encoded:
         Returns:
             What waits, and tells when it was done, on `time.perf_counter`'s clock.
         """
-        parts = np.empty((len(places), _headers.PART), np.int64)
+        parts = np.empty((len(places), _headers.REGION_COLUMNS), np.int64)
         parts[:, 0], parts[:, 1:6], parts[:, 6], parts[:, 7] = places, regions[places], offset, pitch
         jpegs = parts[self._decodable()[places]]
         jpegs[:, 6] += memory.ctypes.data
@@ -104,9 +104,9 @@ class Encoded:
 
         return finish
 
-    def for_engine(self, target: np.ndarray, regions: np.ndarray, places: np.ndarray) -> _engine.Cuts:
+    def for_engine(self, target: np.ndarray, regions: np.ndarray, places: np.ndarray) -> _engine.DecodeRequest:
         """The same as an engine wants it; the target is an address, and bytes from a row to the next. [P, 2]"""
-        return _engine.Cuts(self._files, places, self.sizes[places], regions[places, 1:], target)
+        return _engine.DecodeRequest(self._files, places, self.sizes[places], regions[places, 1:], target)
 
     def _decodable(self) -> np.ndarray:
         """Whether it is a JPEG, and not bad. [N]"""

@@ -13,6 +13,7 @@ from .. import _check
 from .._arrays.registry import library_of
 from .._check import BackendError
 from .._codecs import nvjpeg as _engine
+from .._codecs.copy_boxes import copy_boxes
 from .._gpu import cupy_import, devices, streams
 from .._host import buffer_pool as _memory
 from .decoding import Slots
@@ -125,7 +126,7 @@ class _PinnedBlocks:
             library = library_of(type(there))
             assert library is not None
             pieces[:, 0] += there.data_ptr()
-            _engine.cut(pieces, library, self._stream.device.index)
+            copy_boxes(pieces, library, self._stream.device.index)
 
 
 class CudaPlace(TorchPlace):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from .._arrays.registry import library_of
-from .._codecs import nvjpeg as _engine
+from .._codecs.copy_boxes import box_copies, packed_layout
 from .._codecs.nvjpeg import Engine
 from .decoding import Slots
 
@@ -23,7 +23,7 @@ class Pinned(Protocol):
 
     def take(self, size: int) -> Any: ...
     def send(self, memory: Any, pieces: np.ndarray) -> None:
-        """Pieces of it, as `_engine.cut` has them, to where they are wanted; then it may be taken again."""
+        """Pieces of it, as `copy_boxes` has them, to where they are wanted; then it may be taken again."""
 
 
 class Pace:
@@ -113,9 +113,9 @@ class OnWay:
         slots = self._slots
         places = slots.order[chosen]
         sizes = slots.regions[places, 3:]
-        offset, pitch = _engine.laid_out(sizes).T
+        offset, pitch = packed_layout(sizes).T
         memory = self._pinned.take(int((offset + pitch * sizes[:, 0]).max(initial=1)))
-        pieces = _engine.pieces_of(offset, pitch, self._target(chosen), sizes)
+        pieces = box_copies(offset, pitch, self._target(chosen), sizes)
         return _Staged(memory, pieces, slots.encoded.begin(memory.numpy(), offset, pitch, slots.regions, places))
 
     def _finish_on_cpu(self, staged: _Staged) -> float:
@@ -128,5 +128,5 @@ class _Staged(NamedTuple):
     """Regions that the CPU decodes, in memory of their own, one after the other."""
 
     memory: Any
-    pieces: np.ndarray  # of `cuaug::CutPiece`, from places in the memory
+    pieces: np.ndarray  # of `cuaug::BoxCopy`, from places in the memory
     wait: Callable[[], float]

@@ -258,4 +258,4 @@ def test_loader_engine_takes_complete_baseline_colour_files():
     }
     headers, failed = _headers.read(_cpu.jpeg().EncodedFiles([*files]), _limits.limits_of())
     assert [place for place, _, _ in failed] == [10, 11]
-    assert _engine.takes(headers).tolist() == [*files.values()]
+    assert _engine.can_decode(headers).tolist() == [*files.values()]

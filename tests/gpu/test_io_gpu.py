@@ -91,7 +91,7 @@ def test_decode_jpeg_device_falls_back_to_cpu():
 
 def test_decode_jpeg_device_many_images_in_rounds(monkeypatch):
     """More than there is room for at a time; the memory is used again while what it held is still being moved."""
-    monkeypatch.setattr(_engine, "_ROOM", 1 << 20)
+    monkeypatch.setattr(_engine, "_CHUNK_BYTES", 1 << 20)
     files = files_of(24)
     expected = [on_host(image) for image in cio.decode_jpeg(files, device="cuda")]
     busy = torch.randn(4096, 4096, device="cuda")

@@ -101,4 +101,4 @@ def test_encoded_input_rejects_wrong_tables():
     with pytest.raises((ValueError, BufferError)):
         native.jpeg_headers(files, limits, fixed)
     with pytest.raises(IndexError, match="none at 1"):
-        native.jpeg_decode(files, limits, np.ones((1, _headers.PART), np.int64), "rgb", True)
+        native.jpeg_decode(files, limits, np.ones((1, _headers.REGION_COLUMNS), np.int64), "rgb", True)

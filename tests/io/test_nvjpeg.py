@@ -9,6 +9,7 @@ import pytest
 from cuaug import io
 from cuaug._codecs import limits as _limits
 from cuaug._codecs import nvjpeg as _engine
+from cuaug._codecs.copy_boxes import packed_layout
 from cuaug._host import extension as _cpu
 from cuaug.data.decoding import Decoding, Encoded
 
@@ -130,16 +131,16 @@ def test_nvjpeg_dropped_work_finishes_first():
     assert memory[0, 0].tobytes().startswith(b"done")
 
 
-def test_nvjpeg_rounds_fit_memory(monkeypatch):
-    monkeypatch.setattr(_engine, "_ROOM", 100)
-    rounds = list(_engine._rounds(np.array([60, 40, 1, 300, 99, 2, 2])))
-    assert rounds == [slice(0, 2), slice(2, 3), slice(3, 4), slice(4, 5), slice(5, 7)]
-    assert list(_engine._rounds(np.array([], np.int64))) == []
+def test_nvjpeg_chunks_fit_memory(monkeypatch):
+    monkeypatch.setattr(_engine, "_CHUNK_BYTES", 100)
+    chunks = list(_engine._split_by_memory(np.array([60, 40, 1, 300, 99, 2, 2])))
+    assert chunks == [slice(0, 2), slice(2, 3), slice(3, 4), slice(4, 5), slice(5, 7)]
+    assert list(_engine._split_by_memory(np.array([], np.int64))) == []
 
 
 def test_nvjpeg_images_do_not_overlap():
     sizes = np.array([[10, 7], [1, 1], [300, 500]])
-    found = _engine.laid_out(sizes)
+    found = packed_layout(sizes)
     assert found[:, 1].tolist() == [21, 3, 1500]
     assert found[0, 0] == 0
     assert (found[:, 0] % 256 == 0).all()

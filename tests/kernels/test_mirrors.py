@@ -4,7 +4,7 @@ import pytest
 from helpers.nvrtc import Program, load_nvrtc
 from tables.kernels import ONE_OF_EACH_KERNEL
 
-from cuaug._codecs import nvjpeg as _engine
+from cuaug._codecs import copy_boxes
 from cuaug._detection import nms as _nms
 from cuaug._fusion import batched_launch
 from cuaug._fusion import draw_kernel as _draws
@@ -35,7 +35,7 @@ def nvrtc():
         ("detection/nms_overlap_mask.cu", "nms_boxes_per_lane", _nms._OWN_WORDS[0]),
         ("detection/nms_resolve.cu", "nms_resolve_threads", 32 * _nms._SETTLE_WARPS),
         ("passes/draw.cu", "draw_samples", _draws._SAMPLES),
-        ("passes/copy_boxes.cu", "copy_rows", _engine._ROWS),
+        ("passes/copy_boxes.cu", "copy_rows", copy_boxes._BLOCK_ROWS),
         ("geometry/coordinate_map.cuh", "CoordinateMap::float32_side_limit", geometry._MAX_FLOAT32_COORDINATE),
         ("gpu/thread_work.cuh", "pointwise_threads", _plans.KERNEL_TEMPLATES["pointwise"].threads),
     ],
