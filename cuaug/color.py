@@ -80,7 +80,7 @@ def adjust_contrast(
     _check.dtypes(batch.dtype, batch.dtype, "bilinear")
     factor = parameters.per_sample_columns("contrast_factor", [contrast_factor], batch)
     mean = statistics.mean_luma_parameter(batch, 1)
-    return pointwise.pointwise(batch, ("AdjustContrast",), factor, batch.dtype, out, parts=mean)
+    return pointwise.pointwise(batch, ("AdjustContrast",), factor, batch.dtype, out, partial_sums=mean)
 
 
 @prefix_errors("cuaug")

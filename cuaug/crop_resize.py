@@ -17,8 +17,7 @@ from ._arrays.convert import host_or_device, stack_columns
 from ._arrays.images import ImageBatch
 from ._arrays.images import describe_images as describe
 from ._check import prefix_errors
-from ._passes import parameters as _parameters
-from ._passes import resample, warp
+from ._passes import parameters, resample, warp
 from ._passes.geometry import matrix_geometry
 from ._passes.parameters import NULL_ARRAY, SampleParameters
 
@@ -240,7 +239,7 @@ def _resize(
         y = (y_scale, top + y_scale * 0.5 - 0.5)
         return _move(image, "top, left, height and width", size, x, y, "constant", 0, dtype, out)
     return resample.resample(
-        image, _parameters.boxes(box, image), size, interpolation, antialias or interpolation == "area", dtype, out
+        image, parameters.boxes(box, image), size, interpolation, antialias or interpolation == "area", dtype, out
     )
 
 
@@ -262,7 +261,7 @@ def _move(
         matrix = SampleParameters(NULL_ARRAY, M)
     else:
         rows = stack_columns(M)
-        matrix = _parameters.matrices(name, rows.reshape((*rows.shape[:-1], 2, 3)), image, 2)
+        matrix = parameters.matrices(name, rows.reshape((*rows.shape[:-1], 2, 3)), image, 2)
     return warp.warp(image, matrix_geometry(matrix, True, "center"), size, "nearest", border, fill, dtype, out)
 
 

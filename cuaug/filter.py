@@ -11,8 +11,7 @@ from typing import Any
 from . import _check
 from ._arrays.images import describe_images as describe
 from ._check import prefix_errors
-from ._passes import filters
-from ._passes import parameters as _parameters
+from ._passes import filters, parameters
 from ._passes.parameters import NULL_ARRAY, SampleParameters
 
 __all__ = ["adjust_sharpness", "gaussian_blur"]
@@ -50,7 +49,7 @@ def gaussian_blur(
         x, y = (0.3 * ((size - 1) * 0.5 - 1) + 0.8 for size in window)
         return filters.gaussian_blur(image, window, SampleParameters(NULL_ARRAY, (x, y)), out)
     _check.positive("sigma", sigma)
-    return filters.gaussian_blur(image, window, _parameters.pairs("sigma", sigma, image), out)
+    return filters.gaussian_blur(image, window, parameters.xy_pairs("sigma", sigma, image), out)
 
 
 @prefix_errors("cuaug")
@@ -68,8 +67,8 @@ def adjust_sharpness(images: Any, sharpness_factor: Any, *, layout: str | None =
     array([26, 47, 26], dtype=uint8)
     """
     image = describe(images, layout)
-    factor = _parameters.checked_column("sharpness_factor", sharpness_factor, 0)
-    return filters.adjust_sharpness(image, _parameters.per_sample_columns("sharpness_factor", [factor], image), out)
+    factor = parameters.checked_column("sharpness_factor", sharpness_factor, 0)
+    return filters.adjust_sharpness(image, parameters.per_sample_columns("sharpness_factor", [factor], image), out)
 
 
 def _kernel_size(value: Any) -> tuple[int, int]:

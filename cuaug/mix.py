@@ -12,8 +12,7 @@ from ._arrays.convert import host_or_device
 from ._arrays.images import ImageBatch
 from ._arrays.images import describe_images as describe
 from ._check import prefix_errors
-from ._passes import mix
-from ._passes import parameters as _parameters
+from ._passes import mix, parameters
 
 __all__ = ["cutmix", "mix_labels", "mixup"]
 
@@ -41,8 +40,8 @@ def mixup(images: Any, lam: Any, partner: Any = None, *, layout: str | None = No
     array([25, 50], dtype=uint8)
     """
     image = describe(images, layout)
-    columns = [_partner(partner, image), _parameters.checked_column("lam", lam, 0, 1)]
-    return mix.mix(image, "Mixup", _parameters.per_sample_columns("partner and lam", columns, image), out)
+    columns = [_partner(partner, image), parameters.checked_column("lam", lam, 0, 1)]
+    return mix.mix(image, "Mixup", parameters.per_sample_columns("partner and lam", columns, image), out)
 
 
 @prefix_errors("cuaug")
@@ -76,7 +75,7 @@ def cutmix(
     image = describe(images, layout)
     sides = zip(("top", "left", "height", "width"), (top, left, height, width), strict=True)
     columns = [_partner(partner, image), *(host_or_device(name, side) for name, side in sides)]
-    return mix.mix(image, "Cutmix", _parameters.per_sample_columns("partner and box", columns, image), out)
+    return mix.mix(image, "Cutmix", parameters.per_sample_columns("partner and box", columns, image), out)
 
 
 @prefix_errors("cuaug")
@@ -112,12 +111,12 @@ def mix_labels(labels: Any, lam: Any, partner: Any = None, num_classes: int | No
         raise ValueError(f"labels must have shape (N,) or (N, classes), got {tuple(labels.shape)}")
     shares = convert.asarray(labels, like=labels, dtype="float32")
     count = shares.shape[0]
-    own = convert.asarray(_parameters.checked_column("lam", lam, 0, 1), like=labels, dtype="float32").reshape(-1, 1)
+    own = convert.asarray(parameters.checked_column("lam", lam, 0, 1), like=labels, dtype="float32").reshape(-1, 1)
     _check.one_or_per_sample("lam", own.shape[0], count)
     if partner is None or not count:
         return own * shares + (1 - own) * xp.roll(shares, 1, 0)
     index = convert.asarray(
-        _parameters.checked_column("partner", partner, 0, count - 1), like=labels, dtype="float64"
+        parameters.checked_column("partner", partner, 0, count - 1), like=labels, dtype="float64"
     ).reshape(-1)
     _check.one_or_per_sample("partner", index.shape[0], count)
     # As `partner_of` in kernels/records/pointwise.cuh: device values are not read, and torch's CUDA context would not
@@ -132,4 +131,4 @@ def _partner(partner: Any, image: ImageBatch) -> Any:
     """As a column; -1 stands for the sample before."""
     if partner is None:
         return -1.0
-    return _parameters.checked_column("partner", partner, 0, image.samples - 1)
+    return parameters.checked_column("partner", partner, 0, image.samples - 1)

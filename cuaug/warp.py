@@ -17,8 +17,7 @@ from ._arrays.convert import host_array
 from ._arrays.images import ImageBatch
 from ._arrays.images import describe_images as describe
 from ._check import prefix_errors
-from ._passes import parameters as _parameters
-from ._passes import warp
+from ._passes import parameters, warp
 from ._passes.geometry import map_geometry, matrix_geometry
 from .fit import get_perspective_transform
 from .geometry import affine_matrix, compose_affine, get_rotation_matrix
@@ -69,7 +68,7 @@ def warp_affine(
     """
     image = describe(images, layout)
     target = image.size if size is None else _check.size("size", size)
-    geometry = matrix_geometry(_parameters.matrices("M", M, image, 2), inverse, origin)
+    geometry = matrix_geometry(parameters.matrices("M", M, image, 2), inverse, origin)
     return warp.warp(image, geometry, target, interpolation, border, fill, dtype, out)
 
 
@@ -101,7 +100,7 @@ def warp_perspective(
     """
     image = describe(images, layout)
     target = image.size if size is None else _check.size("size", size)
-    geometry = matrix_geometry(_parameters.matrices("M", M, image, 3), inverse, origin)
+    geometry = matrix_geometry(parameters.matrices("M", M, image, 3), inverse, origin)
     return warp.warp(image, geometry, target, interpolation, border, fill, dtype, out)
 
 
@@ -206,7 +205,7 @@ def affine(
     image = describe(images, layout)
     shear = (shear, 0.0) if isinstance(shear, (int, float)) else shear
     M = affine_matrix(angle, translate, scale, shear, _center(image, center))
-    matrix = _parameters.matrices("angle, translate, scale, shear and center", M, image, 2)
+    matrix = parameters.matrices("angle, translate, scale, shear and center", M, image, 2)
     geometry = matrix_geometry(matrix, False, "center")
     return warp.warp(image, geometry, image.size, interpolation, border, fill, dtype, out)
 
@@ -249,7 +248,7 @@ def rotate(
             raise ValueError("angle must be on the host for expand=True: the result's size depends on it")
         size = _rotated_size(image.size, host_array("angle", angle))
         M = compose_affine(M, [[1, 0, (size[1] - image.size[1]) / 2], [0, 1, (size[0] - image.size[0]) / 2]])
-    geometry = matrix_geometry(_parameters.matrices("angle", M, image, 2), False, "center")
+    geometry = matrix_geometry(parameters.matrices("angle", M, image, 2), False, "center")
     return warp.warp(image, geometry, size, interpolation, border, fill, dtype, out)
 
 
@@ -297,7 +296,7 @@ def perspective(
             if tuple(np.shape(points))[-2:] != (4, 2):
                 raise ValueError(f"{name} must have shape (4, 2) or (N, 4, 2), got {tuple(np.shape(points))}")
         M, inverse = get_perspective_transform(startpoints, endpoints), False
-    matrix = _parameters.matrices("startpoints and endpoints" if coefficients is None else "coefficients", M, image, 3)
+    matrix = parameters.matrices("startpoints and endpoints" if coefficients is None else "coefficients", M, image, 3)
     geometry = matrix_geometry(matrix, inverse, "corner")
     return warp.warp(image, geometry, image.size, interpolation, border, fill, dtype, out)
 
@@ -315,15 +314,15 @@ def _remap(
     out: Any,
 ) -> Any:
     (x, size), (y, y_size) = (
-        _parameters.coordinate_maps("map_x", map_x, image),
-        _parameters.coordinate_maps("map_y", map_y, image),
+        parameters.coordinate_maps("map_x", map_x, image),
+        parameters.coordinate_maps("map_y", map_y, image),
     )
     if size != y_size:
         raise ValueError(f"map_x and map_y must have the same size, got {size} and {y_size}")
     if out is not None:
         target = describe(out, image.axes.layout)
         for name, table in (("map_x", x), ("map_y", y)):
-            _parameters.check_no_overlap(name, table, (image.samples, *size), target)
+            parameters.check_no_overlap(name, table, (image.samples, *size), target)
     geometry = map_geometry(image, x, y, size, scale, relative)
     return warp.warp(image, geometry, size, interpolation, border, fill, dtype, out)
 

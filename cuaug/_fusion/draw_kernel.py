@@ -55,7 +55,9 @@ def draw_each(
     rows = StridedArray(table.ctypes.data, table.shape[1], 0, 1, 1, table)
     each = own.ctypes.data, own.shape[1]
     draws = Draws(ids.ctypes.data, 0, *counts, 0, ids)
-    _cpu.extension().draw(_drawing(program.ctypes.data, len(program), rows, rows.n, draws, len(table), each))
+    _cpu.extension().draw(
+        _drawing(program.ctypes.data, len(program), rows, rows.sample_stride, draws, len(table), each)
+    )
 
 
 def _drawing(
@@ -70,7 +72,7 @@ def _drawing(
 ) -> bytes:
     ids, replays, *counts = draws.numbers
     pointers = program, table.pointer, ids, own[0], replays
-    return DRAW.pack(*pointers, *counts, samples, own[1], length, table.n, columns, staged)
+    return DRAW.pack(*pointers, *counts, samples, own[1], length, table.sample_stride, columns, staged)
 
 
 def blocks(samples: int) -> int:

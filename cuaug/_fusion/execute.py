@@ -65,7 +65,7 @@ def apply_inverse(
 ) -> Any:
     """Results, moved back to where the images' pixels were, on a canvas of the images' size."""
     projective = any(len(pass_.matrix) == 9 for pass_ in plan.passes)
-    matrices = _at_column(table, plan.matrix)._replace(y=3)
+    matrices = _at_column(table, plan.matrix)._replace(row_stride=3)
     geometry = matrix_geometry(SampleParameters(matrices, (0.0,) * (9 if projective else 6)), True, "center")
     return warp.warp(results, geometry, size, interpolation, "constant", fill, None, None)
 
@@ -78,14 +78,14 @@ def _run_pass(pass_: Pass, plan: RecipePlan, images: ImageBatch, table: StridedA
     if isinstance(first, Resize) and not (first.fits_warp and images.device >= 0):
         box = _parameters(table, first.columns)
         how = first.interpolation, first.antialias
-        resized = resample.resample(images, box, pass_.output_size, *how, None, None, turns=True)
+        resized = resample.resample(images, box, pass_.output_size, *how, None, None, has_flips=True)
         return op_chain.apply_ops_after(images, resized, ops, dtype, None, sums)
     if pass_.is_pointwise:
         known_sums = _known_sums(pass_, plan, images, table)
         for i in pass_.mean_ops[0 if known_sums is NO_PARTIAL_SUMS else 1 :]:
             _take_mean(pass_, i, images, table, known_sums)
         return pointwise.pointwise(
-            images, ops.names, SampleParameters(ops.parameters, ()), dtype, None, parts=known_sums
+            images, ops.names, SampleParameters(ops.parameters, ()), dtype, None, partial_sums=known_sums
         )
     if pass_.overrides and (images.device < 0 or pass_.is_single_override):
         return op_chain.apply_ops_after(images, _overridden(pass_, images, table), ops, dtype, None, sums)
@@ -117,7 +117,7 @@ def _override_tables(pass_: Pass, images: ImageBatch, table: StridedArray) -> Sa
         if isinstance(op, Sharpen):
             tables = tables._replace(sharpness=parameters.table)
         else:
-            tables = tables._replace(relevelling=parameters.table, levels=statistics.histogram_lut(images, parameters))
+            tables = tables._replace(uses_lut=parameters.table, lut=statistics.histogram_lut(images, parameters))
     return tables
 
 
@@ -142,7 +142,7 @@ def _run_separate(op: Separate, images: ImageBatch, table: StridedArray, dtype: 
         )
     parameters = _parameters(table, op.columns)
     if isinstance(op, Blur):
-        sigma = parameters.table._replace(x=0)  # one column for both axes
+        sigma = parameters.table._replace(column_stride=0)  # one column for both axes
         return filters.gaussian_blur(images, op.kernel_size, SampleParameters(sigma, ()), None, dtype)
     if isinstance(op, Mix):
         return mix.mix(images, op.name, parameters, None)
@@ -156,7 +156,9 @@ def _store_and_mean(pass_: Pass, plan: RecipePlan, images: ImageBatch, table: St
     """Runs the chain in place, on the result of an earlier pass, and takes the mean."""
     assert pass_.mean_output is not None
     ops, pointer = _op_chain(pass_, table), _at_column(table, plan.partial_sums[pass_.mean_output.index]).pointer
-    statistics.luma_mean(images, ops.names, SampleParameters(ops.parameters, ()), pointer, table.n, in_place=True)
+    statistics.luma_mean(
+        images, ops.names, SampleParameters(ops.parameters, ()), pointer, table.sample_stride, in_place=True
+    )
 
 
 def _known_sums(pass_: Pass, plan: RecipePlan, images: ImageBatch, table: StridedArray) -> PartialSums:
@@ -165,7 +167,7 @@ def _known_sums(pass_: Pass, plan: RecipePlan, images: ImageBatch, table: Stride
         return NO_PARTIAL_SUMS
     column = _mean_column(pass_, pass_.mean_ops[0])
     warped = images.device >= 0 and not pass_.mean_from.is_pointwise
-    count = _grids.mean_parts(images) if warped else 1
+    count = _grids.partial_sum_count(images) if warped else 1
     sums = _at_column(table, plan.partial_sums[column.index])
     return PartialSums(sums, count, column.index - pass_.chain_columns[0].index)
 
@@ -175,7 +177,7 @@ def _take_mean(pass_: Pass, i: int, images: ImageBatch, table: StridedArray, kno
     names = tuple(op.op for op in (*pass_.chain[:i], *pass_.chain[i].before_mean))
     pointer = _from_column(table, _mean_column(pass_, i)).pointer
     parameters = SampleParameters(_op_chain(pass_, table).parameters, ())
-    statistics.luma_mean(images, names, parameters, pointer, table.n, known_sums)
+    statistics.luma_mean(images, names, parameters, pointer, table.sample_stride, known_sums)
 
 
 def _mean_column(pass_: Pass, i: int) -> Column:
@@ -197,7 +199,7 @@ def _geometry(pass_: Pass, images: ImageBatch, table: StridedArray) -> Geometry:
         return displacement.displacement_geometry(
             images, _parameters(table, first.columns), first.kernel_size, first.sigma
         )
-    matrices = _from_column(table, pass_.matrix[0])._replace(y=3)
+    matrices = _from_column(table, pass_.matrix[0])._replace(row_stride=3)
     return matrix_geometry(SampleParameters(matrices, (0.0,) * len(pass_.matrix)), True, "center")
 
 

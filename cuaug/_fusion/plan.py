@@ -50,7 +50,7 @@ def plan_recipe(recipe: Recipe, images: ImageBatch) -> RecipePlan:
     for pass_ in passes:
         if pass_.mean_output:
             partial_sums[pass_.mean_output.index] = columns
-            columns += _grids.most_mean_parts(images.axes.extents[1], pass_.output_size)
+            columns += _grids.max_partial_sum_count(images.axes.extents[1], pass_.output_size)
     max_values = {id(column): pass_.max_value for pass_ in passes for column in pass_.chain_columns}
     draws = [in_units_of(draw, max_values.get(id(draw.columns[0]), 1.0)) for draw in recipe.draws]
     matrices = [pass_.matrix for pass_ in reversed(passes) if pass_.matrix]

@@ -12,7 +12,7 @@ import warnings
 from typing import Any
 
 from .._check import BackendError
-from .._program import user_ops as _user_ops
+from .._program import user_ops
 from .._program.names import ops_of, skeleton_of
 from .._program.sources import sources
 from .cupy_import import cupy
@@ -61,7 +61,7 @@ def _compile(name: str) -> _CompiledKernel:
     try:
         return _CompiledKernel(name, _with_cache_fallback(lambda: module.get_function(name)))
     except BackendError as error:
-        complaint = _user_ops.compile_error_for(ops_of(name), str(error.__cause__))
+        complaint = user_ops.compile_error_for(ops_of(name), str(error.__cause__))
         if complaint is None:
             raise
         raise complaint from None  # the log is long, and about the kernels that the user has not written

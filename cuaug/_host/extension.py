@@ -7,7 +7,7 @@ import importlib
 from types import ModuleType
 
 from .._check import BackendError, integer, prefix_errors
-from .._program import user_ops as _user_ops
+from .._program import user_ops
 
 
 @functools.cache
@@ -46,10 +46,10 @@ INSTALL_JPEG = (
 
 def chain_ops(structs: tuple[str, ...]) -> list[str | tuple[int, int]]:
     """What the extension knows the ops of a chain by: their names, and of users' their loops and how many fields."""
-    return [_user_op(own) if (own := _user_ops.known(struct)) else struct for struct in structs]
+    return [_user_op(own) if (own := user_ops.find(struct)) else struct for struct in structs]
 
 
-def _user_op(own: _user_ops.UserOp) -> tuple[int, int]:
+def _user_op(own: user_ops.UserOp) -> tuple[int, int]:
     from . import compiler as _compiler
 
     return _compiler.loop_address(own, extension().compiler_flags()), own.fields

@@ -40,7 +40,7 @@ def gaussian_blur(
         tile = _grids.blur_tile(image.dtype, together, *image.size, *window)
         plan = _plans.kernel_config("gaussian_blur", (image.dtype, dtype), *axes_and_misalignment(image, result), tile)
         batch = batch_fields(image, result.pointer, result.axes.strides, plan)
-        sigmas = (*sigma.table[:5], *(sigma.values or (0.0, 0.0)))
+        sigmas = (*sigma.table[:5], *(sigma.inline or (0.0, 0.0)))
         data = GAUSSIAN_BLUR.pack(*batch, *sigmas, *window, tile.width, tile.height)
         run_pass(plan, image, data, image.dtype)
     return image.library.finish(result.array)

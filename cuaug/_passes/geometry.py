@@ -26,8 +26,8 @@ class Geometry(NamedTuple):
 def matrix_geometry(matrix: SampleParameters, inverse: bool, origin: str) -> Geometry:
     """`Affine` or `Perspective`, by the matrix's rows."""
     _check.one_of("origin", origin, ("center", "corner"))
-    name = "Affine" if len(matrix.values) == 6 else "Perspective"
-    fields = *matrix.table[:5], *matrix.values, bool(inverse), origin == "corner"
+    name = "Affine" if len(matrix.inline) == 6 else "Perspective"
+    fields = *matrix.table[:5], *matrix.inline, bool(inverse), origin == "corner"
     return Geometry(name, fields, (matrix.table,))
 
 
@@ -45,7 +45,9 @@ def map_geometry(
     32 bits.
     """
     (height, width), (down, right) = image.size, image.axes.strides[3:]
-    farthest = max(height, width, *size, *(abs(stride) for table in (x, y) for stride in (table.y, table.x)))
+    farthest = max(
+        height, width, *size, *(abs(stride) for table in (x, y) for stride in (table.row_stride, table.column_stride))
+    )
     bytes_within = (height * down + width * right) * ITEM_SIZE[image.dtype]
     wide = (
         x.is_double

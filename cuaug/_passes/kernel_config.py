@@ -43,12 +43,18 @@ KERNEL_TEMPLATES = {
         _grids.pointwise,
         lambda n, ls, k, to: (n[0], ls[0], k, chain(n[2:]), n[1], ls[1], min(to.extents[2], 4)),
     ),
-    "luma_mean": KernelTemplate(512, _grids.one_each, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:]), by_frame=False),
-    "channel_min_max": KernelTemplate(1024, _grids.one_each, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
-    "histogram_lut": KernelTemplate(512, _grids.each_channel, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False),
+    "luma_mean": KernelTemplate(
+        512, _grids.block_per_sample, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:]), by_frame=False
+    ),
+    "channel_min_max": KernelTemplate(
+        1024, _grids.block_per_sample, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False
+    ),
+    "histogram_lut": KernelTemplate(
+        512, _grids.block_per_channel, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False
+    ),
     "lut": KernelTemplate(512, _grids.lut, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
     "adjust_sharpness": KernelTemplate(256, _grids.adjust_sharpness, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
-    "mix": KernelTemplate(256, _grids.fours, lambda n, ls, k, _: (n[0], ls[0], k, n[2], ls[1])),
+    "mix": KernelTemplate(256, _grids.four_pixels_per_thread, lambda n, ls, k, _: (n[0], ls[0], k, n[2], ls[1])),
     "blend": KernelTemplate(
         _grids.POINTWISE_THREADS, _grids.pointwise, lambda n, ls, k, _: (n[0], ls[0], k, chain(n[2:]), n[1], ls[1])
     ),

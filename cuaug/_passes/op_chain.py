@@ -20,15 +20,19 @@ class OpChain(NamedTuple):
 NO_OPS = OpChain((), NULL_ARRAY)
 
 
-def apply_ops_after(image: ImageBatch, made: Any, ops: OpChain, target: str, out: Any, parts: StridedArray) -> Any:
-    """Ops, if any, on what has been made of an image, in a launch or loop of their own; or, for `parts`, its mean."""
-    if not ops.names and target == image.dtype and parts is NULL_ARRAY:
+def apply_ops_after(
+    image: ImageBatch, made: Any, ops: OpChain, target: str, out: Any, partial_sums: StridedArray
+) -> Any:
+    """Applies ops in a pass of their own; with `partial_sums`, in place, and stores the mean luma there."""
+    if not ops.names and target == image.dtype and partial_sums is NULL_ARRAY:
         assert out is None
         return made
     between, parameters = redescribe(made, image), SampleParameters(ops.parameters, ())
-    if parts is NULL_ARRAY:
+    if partial_sums is NULL_ARRAY:
         return pointwise(between, ops.names, parameters, target, out)
     assert out is None  # nor another dtype
     assert target == image.dtype
-    luma_mean(between, ops.names, parameters, parts.pointer, parts.n, in_place=len(ops.names) > 0)
+    luma_mean(
+        between, ops.names, parameters, partial_sums.pointer, partial_sums.sample_stride, in_place=len(ops.names) > 0
+    )
     return made

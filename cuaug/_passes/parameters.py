@@ -13,35 +13,35 @@ from .._arrays.convert import host_array, host_or_device, stack_columns
 from .._arrays.descriptor import ArrayDescriptor
 from .._arrays.images import ImageBatch
 from .._arrays.registry import library_of
+from .._program.records import MAX_INLINE_VALUES
 
 
 class StridedArray(NamedTuple):
     """The fields of `cuaug::Table` (kernels/record.cuh), and what keeps the memory alive."""
 
     pointer: int
-    n: int
-    y: int
-    x: int
+    sample_stride: int
+    row_stride: int
+    column_stride: int
     is_double: int
     owner: object
 
 
 NULL_ARRAY = StridedArray(0, 0, 0, 0, 0, None)
-MAX_INLINE_VALUES = 12  # numbers that a record has room for (kernels/pointwise_record.cuh)
 
 
 class SampleParameters(NamedTuple):
     """A table, or, where the host gave one entry for all samples, that entry in the record itself, without a copy."""
 
     table: StridedArray
-    values: tuple[float, ...]
+    inline: tuple[float, ...]
 
 
 class Fill(NamedTuple):
     """The fields of `cuaug::Fill`."""
 
     table: StridedArray
-    values: tuple[float, float, float, float]
+    inline: tuple[float, float, float, float]
 
 
 def float_array(parameter: str, value: Any, image: ImageBatch, dtype: Any = np.float64) -> np.ndarray | ArrayDescriptor:
@@ -115,7 +115,9 @@ def coordinate_maps(parameter: str, value: Any, image: ImageBatch) -> tuple[Stri
 
 def check_no_overlap(parameter: str, table: StridedArray, extents: tuple[int, int, int], out: ImageBatch) -> None:
     """A kernel reads its parameters while it writes. `extents` of `table`: samples, rows, columns."""
-    taken = _images.byte_range((table.n, table.y, table.x), extents, 8 if table.is_double else 4)
+    taken = _images.byte_range(
+        (table.sample_stride, table.row_stride, table.column_stride), extents, 8 if table.is_double else 4
+    )
     if _images.overlaps(table.pointer, taken, out):
         raise ValueError(f"out must not share memory with {parameter}")
 
@@ -135,7 +137,7 @@ def lut_table(parameter: str, value: Any, image: ImageBatch) -> StridedArray:
     return StridedArray(tensor.pointer, each, row, tensor.strides[-1], 0, tensor.owner)
 
 
-def pairs(parameter: str, value: Any, image: ImageBatch) -> SampleParameters:
+def xy_pairs(parameter: str, value: Any, image: ImageBatch) -> SampleParameters:
     """A number, (x, y) as a list or a tuple, one number per sample [N], or x and y of each [N, 2]."""
     if type(value) in (int, float):
         return SampleParameters(NULL_ARRAY, (float(value),) * 2)

@@ -21,7 +21,7 @@ def pointwise(
     dtype: str,
     out: Any,
     channels: int | None = None,
-    parts: PartialSums = NO_PARTIAL_SUMS,
+    partial_sums: PartialSums = NO_PARTIAL_SUMS,
 ) -> Any:
     """A chain of ops (kernels/ops) at every pixel; `parameters` are those of all of them, side by side."""
     for name in (image.dtype, dtype):
@@ -29,11 +29,11 @@ def pointwise(
             raise TypeError(f"images and dtype must be one of {', '.join(_check.IMAGE_DTYPES)}, got {name}")
     result = allocate_output(image, image.size, dtype, out, channels)
     if image.samples * image.axes.extents[1]:
-        further = resident_blocks(image), not _grids.UNEVEN.isdisjoint(ops)
+        further = resident_blocks(image), not _grids.UNEVEN_OPS.isdisjoint(ops)
         plan = _plans.kernel_config(
             "pointwise", (image.dtype, dtype, *ops), *axes_and_misalignment(image, result), further
         )
-        data = pack_pointwise(image, result.pointer, result.axes.strides, plan, parameters, parts)
+        data = pack_pointwise(image, result.pointer, result.axes.strides, plan, parameters, partial_sums)
         run_pass(plan, image, data, image.dtype, dtype, ops, result.axes.extents[2])
     return image.library.finish(result.array)
 

@@ -26,11 +26,11 @@ def resample(
     antialias: bool,
     dtype: str | None,
     out: Any,
-    turns: bool = False,
+    has_flips: bool = False,
 ) -> Any:
     """A box of each sample, resized by a separable filter. `interpolation` is checked, and not "nearest".
 
-    `turns`: `box` has two more columns, whether the result is turned upside down, and left to right.
+    `has_flips`: `box` has two more columns, whether the result is turned upside down, and left to right.
     """
     target = image.dtype if dtype is None else dtype_name(dtype)
     _check.dtypes(image.dtype, target, interpolation)
@@ -39,9 +39,9 @@ def resample(
         names = (cpp_dtype(image.dtype), cpp_dtype(target), _FILTERS[antialias][interpolation])
         plan = _plans.kernel_config("resample", names, *axes_and_misalignment(image, result))
         fill = (*NULL_ARRAY[:5], 0.0, 0.0, 0.0, 0.0)
-        sides = (*box.table[:5], *(box.values or (0.0,) * 4))
+        sides = (*box.table[:5], *(box.inline or (0.0,) * 4))
         data = RESAMPLE.pack(
-            *batch_fields(image, result.pointer, result.axes.strides, plan), *fill, *sides, turns, antialias
+            *batch_fields(image, result.pointer, result.axes.strides, plan), *fill, *sides, has_flips, antialias
         )
         run_pass(plan, image, data, *names)
     return image.library.finish(result.array)

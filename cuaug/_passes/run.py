@@ -34,12 +34,16 @@ def pack_pointwise(
     strides: tuple[int, ...],
     plan: KernelConfig,
     parameters: SampleParameters,
-    parts: PartialSums = NO_PARTIAL_SUMS,
+    partial_sums: PartialSums = NO_PARTIAL_SUMS,
 ) -> bytes:
     """`cuaug::PointwiseRecord`."""
-    values = (*parameters.values, *(0.0,) * (MAX_INLINE_VALUES - len(parameters.values)))
+    values = (*parameters.inline, *(0.0,) * (MAX_INLINE_VALUES - len(parameters.inline)))
     return POINTWISE.pack(
-        *batch_fields(image, pointer, strides, plan), *parameters.table[:5], *values, *parts.table[:5], *parts[1:]
+        *batch_fields(image, pointer, strides, plan),
+        *parameters.table[:5],
+        *values,
+        *partial_sums.table[:5],
+        *partial_sums[1:],
     )
 
 

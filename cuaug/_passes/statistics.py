@@ -28,7 +28,7 @@ def luma_mean(
     parameters: SampleParameters,
     pointer: int,
     stride: int,
-    parts: PartialSums = NO_PARTIAL_SUMS,
+    partial_sums: PartialSums = NO_PARTIAL_SUMS,
     in_place: bool = False,
 ) -> None:
     """The mean luma behind a chain of ops goes to `pointer`, those of samples `stride` numbers apart.
@@ -40,7 +40,9 @@ def luma_mean(
     names = image.dtype, image.dtype, chain(ops), *(("StoreInPlace",) if in_place else ())
     plan = _plans.kernel_config("luma_mean", names, image.axes, image.pointer % 16, image.axes, 0)
     strides = stride, 0, 0, 0, 0
-    run_pass(plan, image, pack_pointwise(image, pointer, strides, plan, parameters, parts), image.dtype, ops, in_place)
+    run_pass(
+        plan, image, pack_pointwise(image, pointer, strides, plan, parameters, partial_sums), image.dtype, ops, in_place
+    )
 
 
 def channel_min_max(image: ImageBatch, wanted: SampleParameters = EVERY_SAMPLE) -> SampleParameters:

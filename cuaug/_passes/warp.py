@@ -23,8 +23,8 @@ class SampleOverride(NamedTuple):
     """What a GPU's warp does to samples that it does not move: a factor of 1 and a relevelling of 0 do nothing."""
 
     sharpness: StridedArray = NULL_ARRAY
-    relevelling: StridedArray = NULL_ARRAY
-    levels: StridedArray = NULL_ARRAY  # by `relevel`
+    uses_lut: StridedArray = NULL_ARRAY
+    lut: StridedArray = NULL_ARRAY  # by `relevel`
 
 
 NO_OVERRIDE = SampleOverride()
@@ -41,20 +41,20 @@ def warp(
     out: Any,
     window: StridedArray = NULL_ARRAY,
     ops: OpChain = NO_OPS,
-    parts: StridedArray = NULL_ARRAY,
+    partial_sums: StridedArray = NULL_ARRAY,
     antialias: bool = False,
-    retouch: SampleOverride = NO_OVERRIDE,
+    overrides: SampleOverride = NO_OVERRIDE,
 ) -> Any:
     """One resample of the whole batch, then ops. `image` and `geometry` are checked; the rest is checked here.
 
-    On a GPU alone: `antialias`, of matrices that neither turn nor shear, nor reduce more than twofold; `retouch`.
-    `window`: each sample's box that alone counts as its image. [N, 4]. `parts`: where the result's mean luma goes, of
-    the images' own dtype. [N, `_grids.mean_parts`].
+    On a GPU alone: `antialias`, of matrices that neither turn nor shear, nor reduce more than twofold; `overrides`.
+    `window`: each sample's box that alone counts as its image. [N, 4]. `partial_sums`: where the mean luma goes, of
+    the images' own dtype. [N, `grids.partial_sum_count`].
     """
     target = image.dtype if dtype is None else dtype_name(dtype)
-    if image.device < 0 and (ops.names or parts is not NULL_ARRAY):
+    if image.device < 0 and (ops.names or partial_sums is not NULL_ARRAY):
         made = warp(image, geometry, size, interpolation, border, fill, image.dtype, None, window)
-        return apply_ops_after(image, made, ops, target, out, parts)
+        return apply_ops_after(image, made, ops, target, out, partial_sums)
     _check.one_of("interpolation", interpolation, tuple(_SAMPLERS))
     _check.one_of("border", border, _check.BORDERS)
     _check.dtypes(image.dtype, target, interpolation)
@@ -62,19 +62,19 @@ def warp(
     result = allocate_output(image, size, target, out)
     if image.samples * image.axes.extents[1]:
         sampler = "Antialiased" if antialias else _SAMPLERS[interpolation]
-        if retouch is not NO_OVERRIDE:
+        if overrides is not NO_OVERRIDE:
             sampler = f"SampleOverride<cuaug::{sampler}>"
         names = (cpp_dtype(image.dtype), cpp_dtype(target), geometry.name, sampler, border.capitalize())
         kernel = names if window is NULL_ARRAY else (*names[:4], f"WindowedBorder<cuaug::{names[4]}>")
-        use = () if parts is NULL_ARRAY else ("StoreAndMean",)
+        use = () if partial_sums is NULL_ARRAY else ("StoreAndMean",)
         plan = _plans.kernel_config(
             "warp_image", (*kernel, chain(ops.names), *use), *axes_and_misalignment(image, result)
         )
         batch = batch_fields(image, result.pointer, result.axes.strides, plan)
-        tables = *window[:5], *ops.parameters[:5], *parts[:5]
-        override = *retouch.sharpness[:5], *retouch.relevelling[:5], retouch.levels.pointer
+        tables = *window[:5], *ops.parameters[:5], *partial_sums[:5]
+        override = *overrides.sharpness[:5], *overrides.uses_lut[:5], overrides.lut.pointer
         data = WARPS[geometry.name].pack(
-            *batch, *outside.table[:5], *outside.values, *geometry.fields, *tables, *override, *plan.regions
+            *batch, *outside.table[:5], *outside.inline, *geometry.fields, *tables, *override, *plan.regions
         )
         run_pass(plan, image, data, *names)
     return image.library.finish(result.array)

@@ -7,7 +7,7 @@ import hashlib
 import re
 from pathlib import Path
 
-from . import user_ops as _user_ops
+from . import user_ops
 from .names import ops_of, skeleton_of
 from .records import record_of
 
@@ -40,5 +40,5 @@ def _file(kernel: str) -> str:
 
 def _op(struct: str) -> str:
     """The text of an op: a file of kernels/ops, or a user's."""
-    own = _user_ops.known(struct)
+    own = user_ops.find(struct)
     return own.text if own else f'#include "ops/{re.sub(r"(?<!^)(?=[A-Z])", "_", struct).lower()}.cuh"\n'

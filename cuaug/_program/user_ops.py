@@ -16,8 +16,8 @@ FUNCTIONS = (
     *("abs", "sqrt", "exp", "log", "sin", "cos", "tanh", "floor", "ceil", "round"),
     *("atan2", "pow", "min", "max", "clamp", "mod", "mix", "select"),
 )
-COLOURS = {"red", "green", "blue", "rgb", "luma"}  # which only images of three channels or four have
-MOST_PARAMETERS = 30  # native::most_user_fields, less two
+COLOR_NAMES = {"red", "green", "blue", "rgb", "luma"}  # which only images of three channels or four have
+MAX_PARAMETERS = 30  # native::most_user_fields, less two
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_]\w*)"
     r"|(?P<sign>/(?![/*])|[-+*(),?:]|[<>]=?|[=!]=|&&|\|\||!))",
@@ -46,7 +46,7 @@ _RESERVED = {
     *("virtual", "void", "volatile", "xor", "scope", "linux", "unix"),
     *("name", "op", "expression", "self", "apply", "clip"),  # of the transform's own
 }
-_KNOWN: dict[str, UserOp] = {}
+_REGISTRY: dict[str, UserOp] = {}
 
 
 class UserOp(NamedTuple):
@@ -92,8 +92,8 @@ def validated(name: Any, expression: Any, parameters: Sequence[str]) -> UserOp:
         raise ValueError(f"op must be a name of letters and digits, got {name!r}")
     if not isinstance(expression, str) or not expression.strip():
         raise ValueError(f"expression must be C++ in a string, such as 'px * 0.5', got {expression!r}")
-    if len(parameters) > MOST_PARAMETERS:
-        raise ValueError(f"an op must have at most {MOST_PARAMETERS} parameters, got {len(parameters)}")
+    if len(parameters) > MAX_PARAMETERS:
+        raise ValueError(f"an op must have at most {MAX_PARAMETERS} parameters, got {len(parameters)}")
     for parameter in parameters:
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", parameter) or parameter in ("R", "K", "Number"):
             raise ValueError(f"a parameter must have a C++ name, from a letter on, got {parameter!r}")
@@ -130,12 +130,12 @@ def _tokens(expression: str) -> Iterator[re.Match[str]]:
 
 def register(op: UserOp) -> str:
     """Makes the op known by its struct's name, which is returned."""
-    _KNOWN[op.struct] = op
+    _REGISTRY[op.struct] = op
     return op.struct
 
 
-def known(struct: str) -> UserOp | None:
-    return _KNOWN.get(struct)
+def find(struct: str) -> UserOp | None:
+    return _REGISTRY.get(struct)
 
 
 _ERROR = re.compile(r"^(?P<file>[^:(\n]+)(?::\d+:\d+|\(\d+\)): (?:fatal )?error(?: #[\w-]+)?: (?P<said>.*)$", re.M)
@@ -146,7 +146,7 @@ _ASSERTED = re.compile(r'^static assertion failed(?: with|:)? "?(.*?)"?$')
 def compile_error_for(structs: Iterable[str], log: str) -> ValueError | None:
     """What a compiler's log says of the expression of one of these ops; None if it is about none of them."""
     # As a file: logs name all ops of a chain as types too.
-    blamed = (_KNOWN[s] for s in structs if s in _KNOWN and re.search(rf"(?m)^{s}[:(]\d| of {s}$", log))
+    blamed = (_REGISTRY[s] for s in structs if s in _REGISTRY and re.search(rf"(?m)^{s}[:(]\d| of {s}$", log))
     op, errors = next(blamed, None), list(_ERROR.finditer(log))
     if op is None or not errors:
         return None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._fusion.recipe import Recipe
-from .._program import user_ops as _user_ops
+from .._program import user_ops
 from .._program.dtypes import MAX_VALUE
 from . import ranges, registry
 from .transform import Transform
@@ -52,7 +52,7 @@ class PixelOp(Transform):
     """
 
     def __init__(self, op: str, expression: str, **parameters: float | Sequence[float]) -> None:
-        user_op = _user_ops.validated(op, expression, list(parameters))
+        user_op = user_ops.validated(op, expression, list(parameters))
         if registry.is_registered(user_op.name):
             raise ValueError(f"op must be a name that no other transform has, got {op!r}")
         self.op, self.expression = user_op.name, user_op.expression
@@ -63,8 +63,8 @@ class PixelOp(Transform):
         return self.op
 
     def write(self, recipe: Recipe) -> None:
-        user_op = _user_ops.UserOp(self.op, self.expression, tuple(self.ranges))
-        colours = sorted(_user_ops.COLOURS & set(_user_ops.identifiers(self.expression)))
+        user_op = user_ops.UserOp(self.op, self.expression, tuple(self.ranges))
+        colours = sorted(user_ops.COLOR_NAMES & set(user_ops.identifiers(self.expression)))
         if colours and recipe.channels not in (3, 4):
             raise ValueError(f"images must have 3 or 4 channels for {', '.join(colours)}, got {recipe.channels}")
         columns = [
@@ -74,7 +74,7 @@ class PixelOp(Transform):
         for name, value in self.ranges.items():
             low, high = value if isinstance(value, tuple) else (value, value)
             columns.append(recipe.uniform(name, low, high, otherwise=low))
-        recipe.add_pointwise(_user_ops.register(user_op), columns)
+        recipe.add_pointwise(user_ops.register(user_op), columns)
 
     def _init_arguments(self) -> dict[str, Any]:
         return {"op": self.op, "expression": self.expression, **self.ranges}

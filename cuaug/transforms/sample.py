@@ -202,7 +202,7 @@ def _transform_group_masks(masks: Sequence[Any], group: _Group) -> Sequence[Any]
             batch = _ragged.batch([mask for mask, _ in described], np.empty((len(described), 0)))
             result = execute.apply_to_masks(params.plan, batch, table)
             return list(result[:, 0] if described[0][1] else result)
-    rows = (table._replace(pointer=table.pointer + 8 * table.n * row) for row in range(len(masks)))
+    rows = (table._replace(pointer=table.pointer + 8 * table.sample_stride * row) for row in range(len(masks)))
     images = group.singles if group.batch.ragged else [group.batch] * len(masks)
     return [_transform_mask(mask, image, params, "", row) for mask, image, row in zip(masks, images, rows, strict=True)]
 

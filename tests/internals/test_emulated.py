@@ -187,7 +187,7 @@ def test_warp_kernel_region_height_does_not_change_results(dtype, layout, monkey
         monkeypatch, _run, "run_pass", lambda plan, *rest: (grids.append(plan.grid[0]), run(plan, *rest))
     )
     for enough in (10**9, 1):
-        monkeypatch.setattr(_grids, "_ENOUGH_REGIONS", enough)
+        monkeypatch.setattr(_grids, "_MIN_REGIONS", enough)
         _plans.kernel_config.cache_clear()
         made.append(affine(batch, layout, size=(150, 80), fill=99))
     _plans.kernel_config.cache_clear()

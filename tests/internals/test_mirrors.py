@@ -46,7 +46,7 @@ def test_warp_grid_regions_cover_each_pixel_once(dtype, copied, size, slices, ha
     (height, width), how = size, (dtype, 3, slices, *size, copied, halves)
     tall, down, narrow_tall, narrow_down, *divisors, unhalved = _grids.warp_regions(*how)
     per_slice, by_across = (lambda n, f=f, s=s: n * f >> s for f, s in (divisors[:2], divisors[2:]))
-    block, side = np.arange(_grids.warp(*how)[0]), _grids._regions(*how).columns
+    block, side = np.arange(_grids.warp(*how)[0]), _grids.divide_output(*how).columns
 
     halved = block >= unhalved
     beyond = np.where(halved, block - unhalved, 0)
@@ -69,7 +69,7 @@ def test_warp_grid_regions_cover_each_pixel_once(dtype, copied, size, slices, ha
     made = np.stack([slice_, left, top], -1)
     assert len(np.unique(made, axis=0)) == len(made)
     limit = 64 if copied and dtype == "uint8" else 128
-    many = -(-width // side) * -(-height // limit) * slices >= _grids._ENOUGH_REGIONS and dtype != "float64"
+    many = -(-width // side) * -(-height // limit) * slices >= _grids._MIN_REGIONS and dtype != "float64"
     twice = copied and many and halves and 0 < width % side <= 32 < side
     assert (most <= limit * np.where(narrow & twice, 2, 1)).all()
     assert (most[narrow] > limit).any() == (twice and height > limit)
@@ -81,7 +81,7 @@ def test_warp_grid_regions_cover_each_pixel_once(dtype, copied, size, slices, ha
 def test_mean_has_partial_sum_for_each_block():
     """Blocks of halves would write to the same."""
     image = _images.placeholder((256, 224, 224, 3), "uint8")
-    parts = 256 * _grids.mean_parts(image)
-    for use, blocks in (((), parts + _grids._HALVED), (("StoreAndMean",), parts)):
+    parts = 256 * _grids.partial_sum_count(image)
+    for use, blocks in (((), parts + _grids._MAX_HALVED_REGIONS), (("StoreAndMean",), parts)):
         names = "uint8", "uint8", "Affine", "Bilinear", "WindowedBorder<cuaug::Edge>", "cuaug::Chain<>", *use
         assert _plans.kernel_config("warp_image", names, image.axes, 0, image.axes, 0).grid == (blocks, 1, 1)

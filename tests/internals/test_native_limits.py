@@ -11,7 +11,7 @@ import pytest
 from cuaug import _native as native
 from cuaug._program import records
 from cuaug._program.sources import KERNELS
-from cuaug._program.user_ops import MOST_PARAMETERS
+from cuaug._program.user_ops import MAX_PARAMETERS
 
 SIZE = 8
 IMAGE = np.zeros((2, SIZE, SIZE, 3), np.uint8)
@@ -111,7 +111,7 @@ def test_loops_refuse_records_without_pixels(make, field):
         ("kernels/records/blend.cuh", "max_branches", records.MAX_BRANCHES),
         ("kernels/records/roi.cuh", "max_levels", records.MAX_LEVELS),
         ("cpu/loops/loops.hpp", "max_ops", records.MAX_OPS),
-        ("cpu/loops/loops.hpp", "max_user_params", MOST_PARAMETERS + 2),
+        ("cpu/loops/loops.hpp", "max_user_params", MAX_PARAMETERS + 2),
     ],
 )
 def test_limits_are_those_of_the_loops(file, name, mirrored):

@@ -296,9 +296,9 @@ def test_resized_crop_box_too_far_outside_is_zero(antialias, home):
 
 @pytest.mark.parametrize("number", [1, 2, 3, 5, 7, 64, 641, 65535, 65536, 1_000_003, 2**30, 2**31 - 1])
 def test_warp_grid_divisors_are_exact(number):
-    from cuaug._passes.grids import _divisor
+    from cuaug._passes.grids import fast_divisor
 
-    factor, shift = _divisor(number)
+    factor, shift = fast_divisor(number)
     assert factor < 2**32
     rng, last = np.random.default_rng(number), 2**31 - 1
     near = [k * number + rest for k in (0, 1, 2, last // number) for rest in (-1, 0, 1)]

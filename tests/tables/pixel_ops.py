@@ -12,7 +12,7 @@ from helpers.arrays import max_value
 from helpers.compare import Tolerance, is_integer
 
 from cuaug import transforms as T
-from cuaug._program import user_ops as _user_ops
+from cuaug._program import user_ops
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Case:
 
     def struct(self):
         """The op's name in C++, by which the compilers' side knows its text from now on."""
-        return _user_ops.register(_user_ops.validated(self.name, self.expression, list(self.ranges)))
+        return user_ops.register(user_ops.validated(self.name, self.expression, list(self.ranges)))
 
     def tolerance(self, dtype):
         if is_integer(dtype):

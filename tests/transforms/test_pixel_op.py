@@ -21,7 +21,7 @@ from tables.pixel_ops import BY_NAME, CASES, expected, luma
 from cuaug import transforms as T
 from cuaug._check import BackendError
 from cuaug._host import compiler as _compiler
-from cuaug._program import user_ops as _user_ops
+from cuaug._program import user_ops
 
 try:
     _compiler.command()
@@ -267,7 +267,7 @@ def test_pixel_op_rejects_nonfinite_parameters():
 
 
 def test_pixel_op_takes_thirty_parameters():
-    names = [f"k{i}" for i in range(_user_ops.MOST_PARAMETERS)]
+    names = [f"k{i}" for i in range(user_ops.MAX_PARAMETERS)]
     values = {name: 2.0**-i for i, name in enumerate(names)}
     result = T.PixelOp("Sum", " + ".join(f"({i} + 1) * {name}" for i, name in enumerate(names)), **values)
     wanted = sum((i + 1) * value for i, value in enumerate(values.values()))
@@ -426,23 +426,23 @@ sys.stdout.buffer.write(T.PixelOp("Long", "pow(px, 1.5) * (1 - 0.3 * r2) + 0.1 *
 
 
 def test_pixel_op_struct_has_named_parameters_only():
-    op = _user_ops.validated("Mine", "px * (1 - k2 * r2)", ["k2"])
+    op = user_ops.validated("Mine", "px * (1 - k2 * r2)", ["k2"])
     assert op.struct.startswith("Mine_")
     assert "scope.px()" in op.text
     assert "scope.r2()" in op.text
     assert "scope.x()" not in op.text
     assert "Number(1) - k2 * r2" in op.text
-    other = _user_ops.validated("Mine", "px * (1 - r2 * k2)", ["k2"])
+    other = user_ops.validated("Mine", "px * (1 - r2 * k2)", ["k2"])
     assert op.struct != other.struct
 
 
 def test_pixel_op_error_names_the_failing_op():
-    first, second = (_user_ops.validated(name, "px", []) for name in ("First", "Second"))
-    structs = [_user_ops.register(op) for op in (first, second)]
+    first, second = (user_ops.validated(name, "px", []) for name in ("First", "Second"))
+    structs = [user_ops.register(op) for op in (first, second)]
     log = f'Chain<{first.struct}, {second.struct}>\n{second.struct}(1): error: identifier "k" is undefined\n'
     assert (
-        str(_user_ops.compile_error_for(structs, log))
+        str(user_ops.compile_error_for(structs, log))
         == 'Second does not compile:\n    px\n    identifier "k" is undefined'
     )
-    assert _user_ops.compile_error_for(structs, "cuaug/pointwise.cu(3): error: too deep") is None
-    assert _user_ops.compile_error_for([], log) is None
+    assert user_ops.compile_error_for(structs, "cuaug/pointwise.cu(3): error: too deep") is None
+    assert user_ops.compile_error_for([], log) is None

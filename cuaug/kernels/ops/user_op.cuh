@@ -3,8 +3,8 @@
 #include "ops/pixel_context.cuh"
 #include "ops/expression_value.cuh"
 
-// A user's own op (transforms.PixelOp): cuaug/_user_ops.py writes a struct whose `evaluate` is the expression, with the
-// names that it takes from an `ExpressionContext`. Everything else is here.
+// A user's own op (transforms.PixelOp): cuaug/_program/user_ops.py writes a struct whose `evaluate` is the expression,
+// with the names that it takes from an `ExpressionContext`. Everything else is here.
 
 namespace cuaug {
 
