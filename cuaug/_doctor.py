@@ -171,7 +171,7 @@ def _check_cache() -> Iterator[Finding]:
 
 def _check_compiler() -> Iterator[Finding]:
     try:
-        yield Finding("ok", "compiler", f"{' '.join(compiler.command())} compiles a PixelOp for the CPU")
+        yield Finding("ok", "compiler", f"{' '.join(compiler.compiler_command())} compiles a PixelOp for the CPU")
     except BackendError as error:
         yield Finding("note", "compiler", str(error))
 

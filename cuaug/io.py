@@ -342,7 +342,7 @@ def encode_jpeg(
         places = [place for place, image in enumerate(pixels) if image.shape[2] == channels]
         rows = [(_pointer(pixels[i]), *pixels[i].shape[:2], pixels[i].strides[0]) for i in places]
         gray = subsampling == "gray"
-        found = _cpu.jpeg().jpeg_encode(rows, order, quality, *_SAMPLINGS[subsampling], gray, progressive)
+        found = _cpu.jpeg_extension().jpeg_encode(rows, order, quality, *_SAMPLINGS[subsampling], gray, progressive)
         for place, file in zip(places, found, strict=True):
             if isinstance(file, str):
                 raise ValueError(f"image {place} cannot be written as JPEG: {file}")
@@ -481,7 +481,7 @@ class _OnHost(NamedTuple):
             for place, part, image in zip(places, parts, stored, strict=True)
         ]
         table = np.array(rows, np.int64).reshape(len(rows), _headers.REGION_COLUMNS)
-        _, failed = _cpu.jpeg().jpeg_decode(self.data, self.limits, table, self.color, self.strict).wait()
+        _, failed = _cpu.jpeg_extension().jpeg_decode(self.data, self.limits, table, self.color, self.strict).wait()
         _raise_first([self.files[place] for place in places], failed)
         for part, image, target in zip(parts, stored, targets, strict=True):
             if part.orientation != 1:
@@ -521,7 +521,7 @@ def _on_device(headers: np.ndarray, parts: Sequence[_Part], on_host: _OnHost, me
 
 
 def _data(files: Sequence[_encoded.File]) -> EncodedFiles:
-    found: EncodedFiles = _cpu.jpeg().EncodedFiles([file.data for file in files])
+    found: EncodedFiles = _cpu.jpeg_extension().EncodedFiles([file.data for file in files])
     return found
 
 
@@ -534,7 +534,7 @@ def _read(files: Sequence[_encoded.File], data: EncodedFiles, limits: Limits) ->
 
 def _header(row: Any) -> Header:
     size, channels, subsampling, space, progressive, orientation, *_ = row
-    names = _cpu.jpeg().jpeg_subsamplings[subsampling], _cpu.jpeg().jpeg_color_spaces[space]
+    names = _cpu.jpeg_extension().jpeg_subsamplings[subsampling], _cpu.jpeg_extension().jpeg_color_spaces[space]
     height, width = size.tolist()
     return Header(height, width, int(channels), *names, bool(progressive), int(orientation))
 

@@ -76,4 +76,4 @@ def device_number(device: Any) -> int:
     text = str(device) if type(device) is int else index if kind == "cuda" else ""
     if not (text.isdecimal() or (kind == "cuda" and not index)):
         raise ValueError(f"device must be 'cpu', 'cuda', 'cuda:1' or a GPU's number, got {device!r}")
-    return devices.device_number(int(text) if text else None)
+    return devices.existing_device(int(text) if text else None)

@@ -22,6 +22,6 @@ REGION_COLUMNS = 8  # of the extension's `RegionToDecode`: file, scale, top, lef
 def read(files: EncodedFiles, limits: Limits, threads: int = 0) -> tuple[np.ndarray, list[tuple[int, str, str]]]:
     """Headers [N], and of files that have none, where they are 0: place, exception's name, reason."""
     out = np.zeros(len(files), HEADER)
-    return out, _cpu.jpeg().jpeg_headers(
+    return out, _cpu.jpeg_extension().jpeg_headers(
         files, limits, out.view(np.int64).reshape(len(out), HEADER.itemsize // 8), threads
     )

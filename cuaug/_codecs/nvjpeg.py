@@ -37,7 +37,7 @@ _NVJPEG_FLAGS_UPSAMPLING_WITH_INTERPOLATION = 1 << 5  # as libjpeg-turbo upsampl
 
 def can_decode(headers: np.ndarray) -> np.ndarray:
     """Whether the engine decodes files of these headers as libjpeg-turbo does: complete baseline YCbCr files. [N]"""
-    jpeg = extension.jpeg()
+    jpeg = extension.jpeg_extension()
     supported = np.array([name in _SUBSAMPLINGS for name in jpeg.jpeg_subsamplings])[headers["subsampling"]]
     is_ycbcr = headers["color_space"] == jpeg.jpeg_color_spaces.index("ycbcr")
     decodable: np.ndarray = supported & is_ycbcr & (headers["progressive"] == 0) & (headers["complete"] == 1)
@@ -76,7 +76,7 @@ class Engine:
         cuda, handle = driver.driver(), ctypes.c_void_p()
         with devices.use_device(device):
             functions = cuda.cuCtxSetCurrent, cuda.cuEventRecord, cuda.cuEventSynchronize
-            self.driver = *map(driver.address, functions), devices.context()
+            self.driver = *map(driver.function_address, functions), devices.current_context()
             status = self.nvjpeg.nvjpegCreateEx(
                 _NVJPEG_BACKEND_HARDWARE,
                 None,
@@ -90,7 +90,7 @@ class Engine:
             )
         self.handle = handle.value
         self.functions = tuple(
-            driver.address(getattr(self.nvjpeg, name))
+            driver.function_address(getattr(self.nvjpeg, name))
             for name in ("nvjpegDecodeBatchedInitialize", "nvjpegDecodeBatched")
         )
         self._idle_contexts: list[_DecodeContext] = []

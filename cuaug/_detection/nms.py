@@ -115,9 +115,9 @@ def _run(call: _Call, pointers: list[int]) -> Any:
     library, device, plan = call.library, call.device, call.plan
     stream = library.stream(device) if device >= 0 else 0
     told = None if call.fixed_size or device < 0 else host_counter.take_counter(device)
-    own = told is None or plan.bytes > told.room
+    own = told is None or plan.bytes > told.scratch_bytes
     memory = library.empty((plan.bytes,), "uint8", device, None) if own else None
-    start = told.space if told and not own else library.pointer(memory)
+    start = told.scratch if told and not own else library.pointer(memory)
     (boxes, scores, classes, counts), (by_box, by_score, by_class, by_count) = pointers, call.strides
     arrays = boxes, by_box, scores, by_score, classes, by_class, counts, by_count
     keys, candidates, published, kept, state = plan.spaces

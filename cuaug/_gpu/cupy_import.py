@@ -1,4 +1,4 @@
-"""Imports CuPy: the only file that does, after its cache folder and its version are checked."""
+"""The only import of CuPy, after checks of its kernel cache folder and its version."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .._check import BackendError
 from .failures import INSTALL
 
 
-def _usable(folder: Path) -> bool:
+def _is_writable(folder: Path) -> bool:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -28,20 +28,20 @@ def _usable(folder: Path) -> bool:
 
 
 def prepare_cache() -> None:
-    """CuPy chooses its cache folder when it is imported, and fails if it cannot make it: see to a usable one before."""
-    chosen = os.environ.get("CUPY_CACHE_DIR")
+    """Ensure a writable kernel cache. CuPy picks the folder at import and fails if it cannot create it."""
+    configured = os.environ.get("CUPY_CACHE_DIR")
     try:
-        folder = Path(chosen) if chosen else Path.home() / ".cupy" / "kernel_cache"
-        usable = _usable(folder)
+        folder = Path(configured) if configured else Path.home() / ".cupy" / "kernel_cache"
+        writable = _is_writable(folder)
     except RuntimeError:  # no home folder
-        folder, usable = Path("~/.cupy/kernel_cache"), False
-    if usable:
+        folder, writable = Path("~/.cupy/kernel_cache"), False
+    if writable:
         return
-    private = tempfile.mkdtemp(prefix="cuaug-")  # 0700: a kernel cache is code, so never a folder others can write to
+    private = tempfile.mkdtemp(prefix="cuaug-")  # mode 0700: the cache holds code, so no other user may write there
     atexit.register(shutil.rmtree, private, ignore_errors=True)
     os.environ["CUPY_CACHE_DIR"] = private
     warnings.warn(
-        f"cuaug: the kernel cache {folder} cannot be written; kernels are compiled anew in each process. "
+        f"cuaug: the kernel cache {folder} cannot be written; each process compiles its kernels again. "
         "Set CUPY_CACHE_DIR to a private folder",
         RuntimeWarning,
         stacklevel=2,
@@ -50,8 +50,8 @@ def prepare_cache() -> None:
 
 @functools.cache
 def cupy() -> ModuleType:
-    """CuPy, checked: recent enough, one of it, and a driver beside it."""
-    from importlib import metadata  # 60 ms that only the GPU's first call should pay
+    """CuPy. Raises if several wheels are installed, the version is too old, or there is no driver."""
+    from importlib import metadata  # takes 60 ms, which only the first GPU call pays
 
     wheels = sorted(
         {
@@ -75,7 +75,7 @@ def cupy() -> ModuleType:
         raise BackendError(
             f"{', '.join(wheels)} cannot be imported ({error}): pip install --force-reinstall {wheels[0]}"
         ) from error
-    if tuple(int(part) for part in module.__version__.split(".")[:2]) < (14, 2):
+    if tuple(int(number) for number in module.__version__.split(".")[:2]) < (14, 2):
         raise BackendError(f"the GPU needs CuPy 14.2 or newer, found {module.__version__}: {INSTALL}")
     if not module.cuda.is_available():
         raise BackendError(
@@ -86,7 +86,7 @@ def cupy() -> ModuleType:
 
 
 def is_available() -> bool:
-    """Whether CuPy and a GPU are there."""
+    """Whether CuPy can be used and finds a GPU."""
     try:
         cupy()
     except BackendError:
@@ -95,5 +95,5 @@ def is_available() -> bool:
 
 
 def from_dlpack(array: Any) -> Any:
-    """An array of CuPy's, of the same memory."""
+    """A CuPy array that shares the array's memory."""
     return cupy().from_dlpack(array)

@@ -10,12 +10,12 @@ from typing import Any
 from .._check import BackendError
 from .cupy_import import cupy
 
-_context_users: list[str] = []  # what makes a fork fatal: not empty once a kernel has been launched
-_inherited_contexts: list[str] = []  # the same, in a child of such a process
+context_users: list[str] = []  # the first user of a CUDA context in this process; empty: a fork is safe
+_inherited_contexts: list[str] = []  # in a forked child: the parent's `context_users`
 
 
 class _ThreadState(threading.local):
-    """What the driver knows of a thread: on which devices it can launch."""
+    """The devices whose context this thread has already made current, and so can launch on."""
 
     def __init__(self) -> None:
         self.devices: set[int] = set()
@@ -25,25 +25,25 @@ thread_state = _ThreadState()
 
 
 class use_device:
-    """Makes a device current, and then the previous one again."""
+    """Makes a device current, and restores the previous one on exit."""
 
-    def __init__(self, index: int) -> None:
-        self.index, self.previous = index, index
+    def __init__(self, device: int) -> None:
+        self.device, self.previous = device, device
 
     def __enter__(self) -> None:
         runtime = cupy().cuda.runtime
         self.previous = runtime.getDevice()
-        if self.previous != self.index or self.index not in thread_state.devices:
-            runtime.setDevice(self.index)  # a new thread's device may be the right one, and yet have no context
-            thread_state.devices.add(self.index)
+        if self.previous != self.device or self.device not in thread_state.devices:
+            runtime.setDevice(self.device)  # in a new thread the device may be current without having a context
+            thread_state.devices.add(self.device)
 
     def __exit__(self, *_: object) -> None:
-        if self.previous != self.index:
+        if self.previous != self.device:
             cupy().cuda.runtime.setDevice(self.previous)
 
 
 def check_not_forked() -> None:
-    """Raises where this process has inherited a CUDA context, which no child of a fork can use."""
+    """Raises in a child of a process that has used CUDA: an inherited context cannot be used."""
     if _inherited_contexts:
         raise BackendError(
             "CUDA cannot be used after fork: "
@@ -51,39 +51,37 @@ def check_not_forked() -> None:
         )
 
 
-os.register_at_fork(after_in_child=lambda: _inherited_contexts.extend(_context_users))
+os.register_at_fork(after_in_child=lambda: _inherited_contexts.extend(context_users))
 
 
 @functools.cache
-def multiprocessor_count(index: int) -> int:
-    """The multiprocessors of a device."""
-    return int(cupy().cuda.runtime.getDeviceProperties(index)["multiProcessorCount"])
+def multiprocessor_count(device: int) -> int:
+    return int(cupy().cuda.runtime.getDeviceProperties(device)["multiProcessorCount"])
 
 
-def context() -> int:
-    """The driver's, of the current device."""
-    cupy().cuda.runtime.free(0)  # makes it, where there is none yet
-    if not _context_users:
-        _context_users.append("a context")
+def current_context() -> int:
+    """The driver's handle of the current device's context, which is created if there is none."""
+    cupy().cuda.runtime.free(0)  # creates the context
+    if not context_users:
+        context_users.append("a context")
     return int(cupy().cuda.driver.ctxGetCurrent())
 
 
 def device_memory(size: int) -> Any:
-    """Bytes of the current device, at ``ptr``, that no pool will hand to another."""
+    """`size` bytes of the current device, outside every memory pool. The address is ``ptr``."""
     return cupy().cuda.Memory(size)
 
 
 def device_count() -> int:
-    """How many there are."""
     return int(cupy().cuda.runtime.getDeviceCount())
 
 
-def device_number(index: int | None) -> int:
-    """Of a device that is there; None: the current one."""
+def existing_device(device: int | None) -> int:
+    """The device's number, or the current device's for None. Raises if there is no such device."""
     check_not_forked()
     runtime = cupy().cuda.runtime
     count = device_count()
-    number = runtime.getDevice() if index is None else index
+    number = runtime.getDevice() if device is None else device
     if number >= count:
-        raise BackendError(f"device {number} is not here: CUDA finds {count}")
+        raise BackendError(f"there is no device {number}: CUDA finds {count}")
     return int(number)

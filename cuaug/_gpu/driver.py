@@ -1,4 +1,4 @@
-"""The CUDA driver's functions, for what CuPy does not offer."""
+"""Functions of the CUDA driver that CuPy does not offer."""
 
 from __future__ import annotations
 
@@ -8,28 +8,29 @@ import sys
 from typing import Any
 
 from .cupy_import import cupy
-from .failures import in_words
+from .failures import translate_errors
 
-LAUNCH_ARGUMENTS = ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p  # of cuLaunchKernelEx
+# The types of cuLaunchKernelEx's arguments: configuration, kernel, its arguments, extra.
+LAUNCH_ARGUMENTS = ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p
 
 
 def check_status(status: int) -> None:
-    """Raises what a status of the driver means, but for that all is well."""
+    """Raises unless the driver's status is CUDA_SUCCESS."""
     if status:
-        with in_words():
+        with translate_errors():
             cupy().cuda.driver.check_status(status)
 
 
 @functools.cache
 def driver() -> Any:
-    """The driver's own functions, for what CuPy does not offer."""
-    found = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
-    found.cuLaunchKernelEx.argtypes = LAUNCH_ARGUMENTS
-    return found
+    """The driver's library."""
+    library = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+    library.cuLaunchKernelEx.argtypes = LAUNCH_ARGUMENTS
+    return library
 
 
-def address(function: Any) -> int:
-    """Of a function that ctypes has found, for the extension."""
-    found = ctypes.cast(function, ctypes.c_void_p).value
-    assert found
-    return found
+def function_address(function: Any) -> int:
+    """The address of a ctypes function, for the extension to call."""
+    value = ctypes.cast(function, ctypes.c_void_p).value
+    assert value
+    return value

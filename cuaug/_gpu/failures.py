@@ -1,4 +1,4 @@
-"""What a failure below CuPy means, and the command that repairs it."""
+"""Explains errors of CuPy, the CUDA libraries and the driver, and names the command that repairs them."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from collections.abc import Iterator
 from .._check import BackendError
 
 INSTALL = 'pip install "cuaug[cuda13]" (CUDA 12 drivers: "cuaug[cuda12]")'
-_IN_CAPTURE = "call cuaug.warmup() before"
+_CAPTURE_ADVICE = "call cuaug.warmup() before"
 
 
 @contextlib.contextmanager
-def in_words(in_capture: str = _IN_CAPTURE) -> Iterator[None]:
-    """Says of what fails below CuPy what it means."""
+def translate_errors(capture_advice: str = _CAPTURE_ADVICE) -> Iterator[None]:
+    """Raises errors of CuPy as `backend_error` explains them."""
     try:
         yield
     except Exception as error:
-        raise backend_error(error, in_capture) from error
+        raise backend_error(error, capture_advice) from error
 
 
-def backend_error(error: Exception, in_capture: str = _IN_CAPTURE) -> Exception:
-    """What a failure below CuPy means, and its repair; and what that is where a CUDA graph is being captured."""
+def backend_error(error: Exception, capture_advice: str = _CAPTURE_ADVICE) -> Exception:
+    """The error that explains the cause and the repair; `capture_advice` is the repair during a graph's capture."""
     text = f"{type(error).__name__}: {error}"
     if isinstance(error, (MemoryError, BackendError)) or type(error).__name__ == "OutOfMemoryError":
         return error
     if "StreamCapture" in text or "STREAM_CAPTURE" in text:
-        return BackendError(f"not while a CUDA graph is being captured: {in_capture} ({text})")
+        return BackendError(f"not while a CUDA graph is being captured: {capture_advice} ({text})")
     if "libnvrtc" in text or ("nvrtc" in text.lower() and "not found" in text.lower()):
         return BackendError(f"NVRTC, CUDA's run-time compiler, cannot be loaded ({text}): {INSTALL}")
     if (

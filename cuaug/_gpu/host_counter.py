@@ -6,53 +6,53 @@ import ctypes
 
 from .cupy_import import cupy
 from .devices import device_memory, use_device
-from .failures import in_words
+from .failures import translate_errors
 from .streams import synchronize_stream
 
-_UNWRITTEN = 0xFFFFFFFF  # no number of boxes, whether a kernel writes four bytes or eight
-_POLLS = 8192  # of some 50 ns, 0.4 ms at most: Python's lock is held meanwhile
+_UNWRITTEN = 0xFFFFFFFF  # not a possible count of boxes, whether a kernel writes four bytes or eight
+_MAX_POLLS = 8192  # of some 50 ns each: the poll holds the GIL for at most 0.4 ms
 
 
 class HostCounter:
-    """A number of the host that the last of a call's kernels writes, so that no copy has to follow it.
+    """A pinned host integer that the last kernel of a call writes, so no copy is needed.
 
-    Beside it is memory of the device for the kernels before: all of it has been read when the number is written, and
-    until then no other call has it.
+    Its device scratch has been read by the time the number is written; until then no other call gets it.
     """
 
-    room = 1 << 20  # bytes
+    scratch_bytes = 1 << 20
 
-    def __init__(self, index: int) -> None:
-        self.index = index
-        with use_device(index):
-            self._number, self._space = cupy().cuda.alloc_pinned_memory(8), device_memory(self.room)
-        self.pointer = int(self._number.ptr)  # addresses are the same on all devices
-        self.space = int(self._space.ptr)
+    def __init__(self, device: int) -> None:
+        self.device = device
+        with use_device(device):
+            self._pinned = cupy().cuda.alloc_pinned_memory(8)
+            self._scratch_memory = device_memory(self.scratch_bytes)
+        self.pointer = int(self._pinned.ptr)  # the same address on every device
+        self.scratch = int(self._scratch_memory.ptr)
         self._value = ctypes.c_int64.from_address(self.pointer)
 
     def wait(self, stream: int) -> int:
-        """What a kernel of this stream writes. What has failed is not told again."""
+        """The number that a kernel on this stream writes. The counter is idle afterwards, unless waiting raises."""
         value = self._value
-        for _ in range(_POLLS):  # sees it some microseconds before the driver would say that the stream is done
+        for _ in range(_MAX_POLLS):  # sees the number some microseconds before the driver reports an idle stream
             if value.value != _UNWRITTEN:
                 break
         else:
-            with in_words("how many are kept cannot be waited for: pass fixed_size=True"):
-                synchronize_stream(stream, self.index)
-        found = value.value
-        _idle.setdefault(self.index, []).append(self)
-        return found
+            with translate_errors("the number of kept boxes cannot be waited for: pass fixed_size=True"):
+                synchronize_stream(stream, self.device)
+        count = value.value
+        _idle.setdefault(self.device, []).append(self)
+        return count
 
 
 _idle: dict[int, list[HostCounter]] = {}
 
 
-def take_counter(index: int) -> HostCounter:
-    """One of this device that nobody waits for."""
+def take_counter(device: int) -> HostCounter:
+    """A counter of this device that no other call waits for."""
     try:
-        found = _idle[index].pop()
+        counter = _idle[device].pop()
     except (KeyError, IndexError):
-        with in_words("call the function once before, or pass fixed_size=True"):
-            found = HostCounter(index)
-    found._value.value = _UNWRITTEN
-    return found
+        with translate_errors("call the function once before, or pass fixed_size=True"):
+            counter = HostCounter(device)
+    counter._value.value = _UNWRITTEN
+    return counter

@@ -18,41 +18,41 @@ from .._program.sources import sources
 from .cupy_import import cupy
 from .failures import backend_error
 
-# Kernels that programmatic dependent launch may start early: they call `wait_for_previous`
-# (gpu/programmatic_launch.cuh).
+# The skeletons that programmatic dependent launch may start early: they call `wait_for_previous`
+# (kernels/gpu/programmatic_launch.cuh).
 PDL_KERNELS = (
     *("draw", "warp_image", "resample", "pointwise", "histogram_lut", "blend"),
     *("nms_small_resolve", "nms_resolve", "nms_rank", "nms"),
 )
-_kernels: dict[str, _CompiledKernel] = {}
+compiled_kernels: dict[str, _CompiledKernel] = {}  # by name expression
 _compiling_lock = threading.Lock()
 
 
 class _CompiledKernel:
-    """A kernel of CuPy's, and the driver's handle of it on each device."""
+    """A function of CuPy, and the driver's handle of its kernel on each device."""
 
-    def __init__(self, name: str, made: Any) -> None:
-        self.made = made
-        self.follows = skeleton_of(name) in PDL_KERNELS
+    def __init__(self, name: str, function: Any) -> None:
+        self.function = function
+        self.uses_pdl = skeleton_of(name) in PDL_KERNELS
         self.handles: dict[int, int] = {}
 
-    def load(self, index: int) -> int:
-        """The handle on this device, which is the current one."""
-        self.handles[index] = _with_cache_fallback(lambda: int(self.made.kernel.ptr))
-        return self.handles[index]
+    def load(self, device: int) -> int:
+        """The handle on this device, which must be the current device."""
+        self.handles[device] = _with_cache_fallback(lambda: int(self.function.kernel.ptr))
+        return self.handles[device]
 
 
 def kernel(name: str, stream: int = 0) -> _CompiledKernel:
-    """The kernel of this name expression; compiled when first used on a device, once however many threads ask."""
+    """The kernel of this name expression, compiled once per process. `stream`: to refuse a compile during capture."""
     with _compiling_lock:
-        if name not in _kernels:
+        if name not in compiled_kernels:
             if stream and cupy().cuda.runtime.streamIsCapturing(stream):
                 raise BackendError(
                     f"{name} is first needed while a CUDA graph is being captured: "
                     "call cuaug.warmup(), or the function once, before the capture"
                 )
-            _kernels[name] = _compile(name)
-        return _kernels[name]
+            compiled_kernels[name] = _compile(name)
+        return compiled_kernels[name]
 
 
 def _compile(name: str) -> _CompiledKernel:
@@ -61,17 +61,18 @@ def _compile(name: str) -> _CompiledKernel:
     try:
         return _CompiledKernel(name, _with_cache_fallback(lambda: module.get_function(name)))
     except BackendError as error:
-        complaint = user_ops.compile_error_for(ops_of(name), str(error.__cause__))
-        if complaint is None:
+        user_error = user_ops.compile_error_for(ops_of(name), str(error.__cause__))
+        if user_error is None:
             raise
-        raise complaint from None  # the log is long, and about the kernels that the user has not written
+        raise user_error from None  # the compiler's log is long and mostly about cuaug's own text
 
 
-def _with_cache_fallback(make: Any) -> Any:
+def _with_cache_fallback(compile: Any) -> Any:
+    """What `compile` returns. If CuPy's cache folder fails, compiles again with the cache in memory."""
     try:
         try:
-            return make()
-        except OSError as error:  # a full disk, a quota, another user's cache entry
+            return compile()
+        except OSError as error:  # disk full, quota reached, or a cache entry of another user
             os.environ["CUPY_CACHE_IN_MEMORY"] = "1"
             warnings.warn(
                 f"cuaug: the kernel cache cannot be used ({error}); kernels stay in memory. "
@@ -79,6 +80,6 @@ def _with_cache_fallback(make: Any) -> Any:
                 RuntimeWarning,
                 stacklevel=2,
             )
-            return make()
+            return compile()
     except Exception as error:
         raise backend_error(error) from error

@@ -1,4 +1,4 @@
-"""Launches one kernel through the driver's own function, which costs half of what CuPy's call of a kernel does."""
+"""Launches one kernel through the driver's function, which costs half of CuPy's call of a kernel."""
 
 from __future__ import annotations
 
@@ -7,45 +7,45 @@ import functools
 import struct
 
 from .cupy_import import cupy
-from .devices import _context_users, thread_state, use_device
+from .devices import context_users, thread_state, use_device
 from .driver import check_status, driver
-from .kernels import _kernels, kernel
+from .kernels import compiled_kernels, kernel
 
-# cuda.h: a CUlaunchConfig, and the CUlaunchAttribute that lets a kernel be set up while the one before is at work.
-_CONFIG = struct.Struct("7I4xQQI4x")
+_CONFIG = struct.Struct("7I4xQQI4x")  # CUlaunchConfig of cuda.h
+# The CUlaunchAttribute for programmatic dependent launch: the kernel's set-up overlaps the previous kernel.
 _PDL_ATTRIBUTE = ctypes.create_string_buffer(struct.pack("I4xI60x", 6, 1))
 
 
 def launch(
-    name: str, data: bytes, grid: tuple[int, int, int], threads: int, shared: int, index: int, stream: int
+    name: str, record: bytes, grid: tuple[int, int, int], threads: int, shared: int, device: int, stream: int
 ) -> None:
-    """Runs a kernel on `stream` of device `index`, with `data` as its one argument, and `shared` bytes of memory.
+    """Launches a kernel with `record` as its only argument. `shared`: bytes of dynamic shared memory.
 
-    By the driver's own function, which costs half of what CuPy's call of a kernel does (benchmarks/log/host-cost.md).
+    cuLaunchKernelEx costs half of CuPy's call of a kernel (benchmarks/log/host-cost.md).
     """
-    if cupy().cuda.runtime.getDevice() != index or index not in thread_state.devices:
-        with use_device(index):
-            launch(name, data, grid, threads, shared, index, stream)
+    if cupy().cuda.runtime.getDevice() != device or device not in thread_state.devices:
+        with use_device(device):
+            launch(name, record, grid, threads, shared, device, stream)
         return
-    handle, config = launch_arguments(name, grid, threads, shared, index, stream)
-    argument = ctypes.c_char_p(data)  # of the driver's list of arguments, pointers, the only one
+    handle, config = launch_arguments(name, grid, threads, shared, device, stream)
+    argument = ctypes.c_char_p(record)  # the driver takes an array of pointers to arguments, here of length 1
     check_status(driver().cuLaunchKernelEx(config, handle, ctypes.byref(argument), None))
 
 
 def launch_arguments(
-    name: str, grid: tuple[int, int, int], threads: int, shared: int, index: int, stream: int
+    name: str, grid: tuple[int, int, int], threads: int, shared: int, device: int, stream: int
 ) -> tuple[int, bytes]:
-    """The kernel on device `index`, which is the current one, and how it is launched, as the driver knows them."""
-    run = _kernels.get(name) or kernel(name, stream)
-    handle = run.handles.get(index) or run.load(index)
-    if not _context_users:
-        _context_users.append(name)
-    follows = run.follows and _supports_pdl(index)
-    return handle, _CONFIG.pack(*grid, threads, 1, 1, shared, stream, ctypes.addressof(_PDL_ATTRIBUTE), follows)
+    """The driver's handle of the kernel and its CUlaunchConfig. `device` must be the current device."""
+    compiled = compiled_kernels.get(name) or kernel(name, stream)
+    handle = compiled.handles.get(device) or compiled.load(device)
+    if not context_users:
+        context_users.append(name)
+    uses_pdl = compiled.uses_pdl and _supports_pdl(device)
+    return handle, _CONFIG.pack(*grid, threads, 1, 1, shared, stream, ctypes.addressof(_PDL_ATTRIBUTE), uses_pdl)
 
 
 @functools.cache
-def _supports_pdl(index: int) -> bool:
-    """Compute capability 9.0, and a driver that can put it into graphs."""
+def _supports_pdl(device: int) -> bool:
+    """Compute capability 9.0, and a driver that can capture such launches in graphs."""
     runtime = cupy().cuda.runtime
-    return int(runtime.getDeviceProperties(index)["major"]) >= 9 and runtime.driverGetVersion() >= 12040
+    return int(runtime.getDeviceProperties(device)["major"]) >= 9 and runtime.driverGetVersion() >= 12040

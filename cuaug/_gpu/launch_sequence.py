@@ -1,4 +1,4 @@
-"""Launches that are known before a call: it fills in what differs, and all of them are made at once."""
+"""Launches that are recorded before a call. The call patches their records and makes all launches at once."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from .._check import BackendError
-from .._host import extension as _cpu
+from .._host.extension import extension
 from . import devices, driver, launch
 
 _INT64 = struct.Struct("q")
-_STREAM_OFFSET = 32  # where it stands in a CUlaunchConfig
+_STREAM_OFFSET = 32  # bytes, in a CUlaunchConfig
 
 
 class Launch(NamedTuple):
-    """A kernel's. `relocations`: where in the record, which of a call's values goes there, and what is added to it."""
+    """One recorded launch.
+
+    `relocations`: the fields of the record that each call fills in: byte offset, number of the call's value, addend.
+    """
 
     kernel: str
     grid: tuple[int, int, int]
@@ -28,42 +31,42 @@ class Launch(NamedTuple):
 
 
 class LaunchSequence:
-    """Launches one after the other on a device, as often as wanted, by any thread."""
+    """Makes recorded launches in order on one device. Any thread may call it, any number of times."""
 
-    def __init__(self, launches: Sequence[Launch], index: int) -> None:
-        self._launches, self._index = launches, index
-        self._ready: Any = None
+    def __init__(self, launches: Sequence[Launch], device: int) -> None:
+        self._launches, self._device = launches, device
+        self._native_plan: Any = None
 
     def __call__(self, stream: int, values: Sequence[int]) -> None:
-        with devices.use_device(self._index):
-            if self._ready is None:
-                self._ready = self._loaded(stream)
-            driver.check_status(self._ready.run(stream, values))
+        with devices.use_device(self._device):
+            if self._native_plan is None:
+                self._native_plan = self._load(stream)
+            driver.check_status(self._native_plan.run(stream, values))
 
-    def _loaded(self, stream: int) -> Any:
-        """The same with the driver's handles of the kernels, which are compiled where that is still to be done."""
-        known = []
+    def _load(self, stream: int) -> Any:
+        """The extension's plan, with the driver's handles of the kernels. Compiles kernels at their first use."""
+        launches = []
         for name, grid, threads, shared, record, relocations in self._launches:
-            handle, config = launch.launch_arguments(name, grid, threads, shared, self._index, stream)
-            known.append((handle, config, record, relocations))
-        return _launch_plan_class()(driver.address(driver.driver().cuLaunchKernelEx), known)
+            handle, config = launch.launch_arguments(name, grid, threads, shared, self._device, stream)
+            launches.append((handle, config, record, relocations))
+        return _launch_plan_class()(driver.function_address(driver.driver().cuLaunchKernelEx), launches)
 
 
 class _PythonLaunchPlan:
-    """What the extension's class of this name does, where there is no extension."""
+    """`LaunchPlan` of the extension (cpu/bindings/launch_plan.cpp) in Python, if the extension cannot be loaded."""
 
     def __init__(self, function: int, launches: Sequence[tuple[int, bytes, bytes, Any]]) -> None:
         self._function = ctypes.CFUNCTYPE(ctypes.c_int, *driver.LAUNCH_ARGUMENTS)(function)
         self._launches = launches
 
     def run(self, stream: int, values: Sequence[int]) -> int:
-        for handle, known, record, relocations in self._launches:
-            config, filled = bytearray(known), bytearray(record)
-            _INT64.pack_into(config, _STREAM_OFFSET, stream)
-            for at, value, plus in relocations:
-                _INT64.pack_into(filled, at, values[value] + plus)
-            argument = ctypes.c_char_p(bytes(filled))
-            status: int = self._function(bytes(config), handle, ctypes.byref(argument), None)
+        for handle, config, record, relocations in self._launches:
+            call_config, call_record = bytearray(config), bytearray(record)
+            _INT64.pack_into(call_config, _STREAM_OFFSET, stream)
+            for offset, value, addend in relocations:
+                _INT64.pack_into(call_record, offset, values[value] + addend)
+            argument = ctypes.c_char_p(bytes(call_record))
+            status: int = self._function(bytes(call_config), handle, ctypes.byref(argument), None)
             if status:
                 return status
         return 0
@@ -72,6 +75,6 @@ class _PythonLaunchPlan:
 @functools.cache
 def _launch_plan_class() -> Any:
     try:
-        return _cpu.extension().LaunchPlan
+        return extension().LaunchPlan
     except BackendError:
         return _PythonLaunchPlan

@@ -9,39 +9,39 @@ from .devices import use_device
 
 
 class Stream(NamedTuple):
-    """What cupy's launch asks of a stream."""
+    """A stream's address, under the name by which CuPy's events read it."""
 
     ptr: int
 
 
 def is_capturing(stream: int) -> bool:
-    """Whether what is launched on a stream goes into a CUDA graph."""
+    """Whether a CUDA graph is capturing the stream's launches."""
     return bool(cupy().cuda.runtime.streamIsCapturing(stream))
 
 
-def synchronize_stream(stream: int, index: int) -> None:
-    """For all that was launched on a stream."""
-    with use_device(index):
+def synchronize_stream(stream: int, device: int) -> None:
+    """Waits for all work on the stream."""
+    with use_device(device):
         cupy().cuda.runtime.streamSynchronize(stream)
 
 
 def nonblocking_stream() -> Any:
-    """A stream of the current device, at ``ptr``, that waits for no other."""
+    """A new stream of the current device that does not synchronize with the default stream. Its address is ``ptr``."""
     return cupy().cuda.Stream(non_blocking=True)
 
 
 def current_stream() -> Any:
-    """CuPy's, of the current device, at ``ptr``."""
+    """CuPy's current stream of the current device. Its address is ``ptr``."""
     return cupy().cuda.get_current_stream()
 
 
 def blocking_sync_event() -> Any:
-    """One of the current device, at ``ptr``, that threads sleep for: who waits for a stream keeps a processor busy."""
+    """A new event of the current device, at ``ptr``. Threads that wait for it sleep; for a stream they would spin."""
     return cupy().cuda.Event(block=True, disable_timing=True)
 
 
 def record_event(stream: int) -> Any:
-    """Something to wait for: all that has been launched on a stream of the current device."""
-    found = cupy().cuda.Event(disable_timing=True)
-    found.record(Stream(stream))
-    return found
+    """An event behind all work on a stream of the current device."""
+    event = cupy().cuda.Event(disable_timing=True)
+    event.record(Stream(stream))
+    return event

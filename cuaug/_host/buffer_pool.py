@@ -1,50 +1,50 @@
-"""Memory of large results on the CPU, used again once a result is gone.
+"""Memory of large CPU results, reused after the result is freed.
 
-A training step drops one batch and asks for the next. Memory of that size comes fresh from the system each time, which
-clears its pages: a quarter of the time that a recipe takes (benchmarks/log/result-memory-cpu.md).
+A training step frees one batch and asks for the next. Without the pool the system would clear new pages for each batch,
+which takes a quarter of a recipe's time (benchmarks/log/result-memory-cpu.md).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-POOL_THRESHOLD = 4 << 20  # bytes, from which on NumPy asks for large pages; C libraries keep what is smaller
-_LINE = 64  # bytes, of the cache, which NumPy's memory begins anywhere in; stores past the cache are of whole lines
-_MOST = 256 << 20  # bytes that are kept for results to come
-_spare: dict[
-    int, _Block
-] = {}  # by identity, the oldest first; each step below is one operation, for threads and for collections
+POOL_THRESHOLD = 4 << 20  # bytes; from here on NumPy requests large pages, and C libraries reuse smaller memory
+_CACHE_LINE = 64  # bytes; NumPy's memory starts anywhere in a line, and non-temporal stores write whole lines
+_MAX_FREE_BYTES = 256 << 20
+# Free blocks by id, oldest first. Every change is one operation on the dict, as threads and the garbage collector may
+# interrupt between two operations.
+_free_blocks: dict[int, _Block] = {}
 
 
 class _Block(np.ndarray):
-    """Bytes that are used again. A type of its own, for else NumPy takes what it is viewed by for the block itself."""
+    """Memory of the pool. A subclass: NumPy would make a plain array, instead of its lease, the base of a result."""
 
 
 class _Lease(np.ndarray):
-    """A block in use: what is made of it keeps it, and when the last of that goes so does this."""
+    """A block in use. Arrays made from it keep it alive; when the last is freed, the block returns to the pool."""
 
     def __del__(self) -> None:
         if isinstance(self.base, _Block):
-            _give(self.base)
+            _release(self.base)
 
 
 def allocate(size: int) -> np.ndarray:
-    """So many bytes, which hold anything. [size]"""
-    fitting = [block for block in list(_spare.values()) if size <= block.size <= 2 * size]
-    taken = _spare.pop(id(min(fitting, key=len)), None) if fitting else None  # None: another thread was faster
-    block = _new(size) if taken is None else taken
+    """`size` uninitialized bytes. [size]"""
+    fitting = [block for block in list(_free_blocks.values()) if size <= block.size <= 2 * size]
+    reused = _free_blocks.pop(id(min(fitting, key=len)), None) if fitting else None  # None: another thread took it
+    block = _new_block(size) if reused is None else reused
     return np.ndarray((size,), np.uint8, block.view(_Lease))
 
 
-def _new(size: int) -> _Block:
-    room = np.empty(size + _LINE, np.uint8)
-    skipped = -room.__array_interface__["data"][0] % _LINE
-    return room[skipped : skipped + size].view(_Block)
+def _new_block(size: int) -> _Block:
+    memory = np.empty(size + _CACHE_LINE, np.uint8)
+    start = -memory.__array_interface__["data"][0] % _CACHE_LINE
+    return memory[start : start + size].view(_Block)
 
 
-def _give(block: _Block) -> None:
-    if block.size > _MOST:
+def _release(block: _Block) -> None:
+    if block.size > _MAX_FREE_BYTES:
         return
-    _spare[id(block)] = block
-    while sum(each.size for each in list(_spare.values())) > _MOST:
-        _spare.pop(next(iter(list(_spare)), 0), None)
+    _free_blocks[id(block)] = block
+    while sum(free.size for free in list(_free_blocks.values())) > _MAX_FREE_BYTES:
+        _free_blocks.pop(next(iter(list(_free_blocks)), 0), None)

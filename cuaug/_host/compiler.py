@@ -1,4 +1,4 @@
-"""The machine's C++ compiler, which makes a small library of a user's op for the CPU. Libraries are kept on disk."""
+"""Compiles a user's op for the CPU into a small library, with the machine's C++ compiler. Caches libraries on disk."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _loaded: dict[str, ctypes.CDLL] = {}
 
 
 def loop_address(op: UserOp, flags: str) -> int:
-    """The address of the op's native::UserLoop, for loops that were compiled with these flags; compiled once."""
+    """The address of the op's native::UserOpLoop, compiled with the extension's own `flags` at its first use."""
     with _lock:
         if op.struct not in _loaded:
             path = compiled_library(op, flags)
@@ -44,7 +44,7 @@ def loop_address(op: UserOp, flags: str) -> int:
             except OSError as error:
                 raise BackendError(
                     f"{op.name} was compiled, but cannot be loaded ({error}): "
-                    "set XDG_CACHE_HOME to a private folder that programs may be run from"
+                    "set XDG_CACHE_HOME to a private folder from which programs may be run"
                 ) from error
         address = ctypes.cast(_loaded[op.struct].loop, ctypes.c_void_p).value
     assert address is not None
@@ -52,36 +52,39 @@ def loop_address(op: UserOp, flags: str) -> int:
 
 
 def compiled_library(op: UserOp, flags: str) -> Path:
-    """The op's library: where one is kept, or compiled now."""
+    """The op's library, from the cache or compiled now."""
     program = _PROGRAM.format(text=op.text, struct=op.struct)
-    full = [*command(), *flags.split(), *_OPTIONS]
-    key = hashlib.sha256("\0".join((program, _digest(), _version(full[0]), *full)).encode()).hexdigest()
+    compile_command = [*compiler_command(), *flags.split(), *_OPTIONS]
+    key_parts = program, _headers_digest(), _version(compile_command[0]), *compile_command
+    key = hashlib.sha256("\0".join(key_parts).encode()).hexdigest()
     path = cache_dir() / f"{op.struct}-{key[:32]}.so"
     if path.exists():
         return path
-    with tempfile.TemporaryDirectory(prefix="making-", dir=path.parent) as scratch:
-        source, made = Path(scratch, "op.cpp"), Path(scratch, "op.so")
+    with tempfile.TemporaryDirectory(prefix="compiling-", dir=path.parent) as folder:
+        source, library = Path(folder, "op.cpp"), Path(folder, "op.so")
         source.write_text(program)
-        run = _run([*full, "-o", str(made), str(source)])
+        run = _run([*compile_command, "-o", str(library), str(source)])
         if run.returncode != 0:
-            failed = BackendError(f"{shlex.join(full)} failed: set CXX to a C++17 compiler\n{run.stderr[:2000]}")
+            failed = BackendError(
+                f"{shlex.join(compile_command)} failed: set CXX to a C++17 compiler\n{run.stderr[:2000]}"
+            )
             raise compile_error_for([op.struct], run.stderr) or failed
-        made.replace(path)  # at once, so that whoever else makes or loads it finds a whole one
+        library.replace(path)  # atomic: no other process loads half a file
     return path
 
 
-def command() -> list[str]:
-    """The compiler, with what ``CXX`` may give it besides."""
-    chosen = shlex.split(os.environ.get("CXX", ""))
-    if chosen and not shutil.which(chosen[0]):
-        raise BackendError(f"CXX names {chosen[0]}, which is not there: set it to a C++17 compiler, or unset CXX")
-    found = next((name for name in ("c++", "g++", "clang++") if shutil.which(name)), None)
-    if not chosen and found is None:
+def compiler_command() -> list[str]:
+    """The compiler, and options that ``CXX`` may add."""
+    configured = shlex.split(os.environ.get("CXX", ""))
+    if configured and not shutil.which(configured[0]):
+        raise BackendError(f"CXX names {configured[0]}, which does not exist: set it to a C++17 compiler, or unset CXX")
+    installed = next((name for name in ("c++", "g++", "clang++") if shutil.which(name)), None)
+    if not configured and installed is None:
         raise BackendError(
             "a PixelOp on the CPU needs a C++17 compiler, and none is installed: apt install g++ "
             "(or conda install cxx-compiler), or set CXX to one"
         )
-    return chosen or [str(found)]
+    return configured or [str(installed)]
 
 
 @functools.cache
@@ -99,8 +102,8 @@ def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
 
 
 @functools.cache
-def _digest() -> str:
-    """Of every header that a program may include."""
+def _headers_digest() -> str:
+    """Changes with every header that a program may include."""
     total = hashlib.sha256()
     for path in sorted(path for folder in HEADERS for kind in ("*.cuh", "*.hpp") for path in folder.rglob(kind)):
         total.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
@@ -109,15 +112,15 @@ def _digest() -> str:
 
 @functools.cache
 def cache_dir() -> Path:
-    """Where libraries are kept, for this user alone, as they are code; else one of this process's own."""
+    """A folder that only this user can write to, as libraries are code; without one, a folder of this process."""
     try:
-        chosen = os.environ.get("XDG_CACHE_HOME")
-        folder = (Path(chosen) if chosen else Path.home() / ".cache") / "cuaug"
+        configured = os.environ.get("XDG_CACHE_HOME")
+        folder = (Path(configured) if configured else Path.home() / ".cache") / "cuaug"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = folder.stat()
-        if found.st_uid == os.getuid() and not found.st_mode & 0o022 and os.access(folder, os.W_OK | os.X_OK):
+        status = folder.stat()
+        if status.st_uid == os.getuid() and not status.st_mode & 0o022 and os.access(folder, os.W_OK | os.X_OK):
             return folder
-    except (OSError, RuntimeError):  # no home, no room, a file in the way
+    except (OSError, RuntimeError):  # no home folder, a full disk, or a file of that name
         pass
     private = tempfile.mkdtemp(prefix="cuaug-")
     atexit.register(shutil.rmtree, private, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Loops on the CPU: finds the compiled extension."""
+"""The compiled extension: the loops of the CPU, the JPEG decoder."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ def extension() -> ModuleType:
 
 
 def thread_count() -> int:
-    """How many a call uses; without the extension one."""
+    """The threads that a call uses; 1 without the extension."""
     try:
         return int(extension().threads())
     except BackendError:
         return 1
 
 
-def jpeg() -> ModuleType:
-    """The extension, if it was built with a decoder."""
-    found = extension()
-    if not hasattr(found, "jpeg_decode"):
+def jpeg_extension() -> ModuleType:
+    """The extension. Raises if it was built without the JPEG decoder."""
+    module = extension()
+    if not hasattr(module, "jpeg_decode"):
         raise BackendError(f"{NO_JPEG}: {INSTALL_JPEG}")
-    return found
+    return module
 
 
-NO_JPEG = "cuaug's extension was built where libjpeg-turbo 2.1 or newer was not, and has no JPEG decoder"
+NO_JPEG = "cuaug's extension was built without libjpeg-turbo 2.1 or newer, and has no JPEG decoder"
 INSTALL_JPEG = (
     "apt install libjpeg62-turbo-dev (Ubuntu: libjpeg-turbo8-dev; conda: libjpeg-turbo; brew: jpeg-turbo), "
     "then pip install --force-reinstall --no-deps --no-binary cuaug cuaug"
@@ -45,14 +45,14 @@ INSTALL_JPEG = (
 
 
 def chain_ops(structs: tuple[str, ...]) -> list[str | tuple[int, int]]:
-    """What the extension knows the ops of a chain by: their names, and of users' their loops and how many fields."""
-    return [_user_op(own) if (own := user_ops.find(struct)) else struct for struct in structs]
+    """The ops of a chain as the extension takes them: a name, or a user's op as (address of its loop, field count)."""
+    return [_user_op(op) if (op := user_ops.find(struct)) else struct for struct in structs]
 
 
-def _user_op(own: user_ops.UserOp) -> tuple[int, int]:
-    from . import compiler as _compiler
+def _user_op(op: user_ops.UserOp) -> tuple[int, int]:
+    from .compiler import loop_address  # imports subprocess and tempfile, which only users' ops need
 
-    return _compiler.loop_address(own, extension().compiler_flags()), own.fields
+    return loop_address(op, extension().compiler_flags()), op.fields
 
 
 @prefix_errors("cuaug")

@@ -1,4 +1,4 @@
-"""Python's threads, for libraries that let go of its lock while they work."""
+"""Python threads, for work in libraries that release the GIL."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ U = TypeVar("U")
 
 
 def parallel_map(work: Callable[[T], U], items: Sequence[T], threads: int) -> list[U]:
-    """What work makes of each, in their order; of several that fail the first is raised, and none is begun any more."""
+    """`work` of every item, in order. Raises the first error in that order, and starts no further items then."""
     if min(threads, len(items)) < 2:
         return [work(item) for item in items]
-    from concurrent.futures import ThreadPoolExecutor  # with logging: not for whoever needs none of this
+    from concurrent.futures import ThreadPoolExecutor  # imports logging, which other calls do not need
 
     pool = ThreadPoolExecutor(min(threads, len(items)), "cuaug-decode")
     try:

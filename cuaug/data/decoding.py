@@ -36,7 +36,7 @@ class Encoded:
     """Images whose sizes are known, in the order of their batch; `bad` says why one cannot be had, by its place."""
 
     def __init__(self, data: Sequence[bytes | str] | EncodedFiles, how: Decoding) -> None:
-        jpeg = _cpu.jpeg()
+        jpeg = _cpu.jpeg_extension()
         self._how, self.bad = how, dict[int, str]()
         self._files: EncodedFiles = data if isinstance(data, jpeg.EncodedFiles) else jpeg.EncodedFiles(data)
         self._headers, failed = _headers.read(self._files, how.limits, how.threads)
@@ -89,7 +89,9 @@ class Encoded:
         jpegs = parts[self._decodable()[places]]
         jpegs[:, 6] += memory.ctypes.data
         how = self._how
-        pending = _cpu.jpeg().jpeg_decode(self._files, how.limits, jpegs, "rgb", how.strict, how.threads, memory)
+        pending = _cpu.jpeg_extension().jpeg_decode(
+            self._files, how.limits, jpegs, "rgb", how.strict, how.threads, memory
+        )
         pending.start()
 
         def finish() -> float:

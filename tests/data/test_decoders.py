@@ -256,6 +256,6 @@ def test_loader_engine_takes_complete_baseline_colour_files():
         b"\xff\xd8\xff\xd9": False,
         b"": False,
     }
-    headers, failed = _headers.read(_cpu.jpeg().EncodedFiles([*files]), _limits.limits_of())
+    headers, failed = _headers.read(_cpu.jpeg_extension().EncodedFiles([*files]), _limits.limits_of())
     assert [place for place, _, _ in failed] == [10, 11]
     assert _engine.can_decode(headers).tolist() == [*files.values()]

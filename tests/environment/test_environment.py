@@ -27,7 +27,7 @@ def cuda(monkeypatch):
     caches = [value for module in modules for value in vars(module).values() if hasattr(value, "cache_clear")]
     for cache in caches:
         cache.cache_clear()
-    monkeypatch.setattr(kernels, "_kernels", {})
+    monkeypatch.setattr(kernels, "compiled_kernels", {})
     monkeypatch.setattr(cupy_import, "prepare_cache", lambda: None)
     yield
     for cache in caches:
@@ -215,7 +215,7 @@ def test_kernel_compiles_once_for_many_threads(cuda, monkeypatch):
     all_here.set()
     for thread in threads:
         thread.join()
-    assert [made.made for made in found] == [name] * 8
+    assert [compiled.function for compiled in found] == [name] * 8
     assert len(made) == 1
 
 
@@ -241,7 +241,7 @@ from cuaug._gpu import devices
 image = numpy.random.default_rng(0).integers(0, 256, (8, 64, 64, 3), numpy.uint8)
 M = numpy.array([[0.9, -0.2, 3], [0.2, 0.9, 1]])
 expected = cuaug.warp_affine(image, M)
-devices._context_users.append("a kernel")
+devices.context_users.append("a kernel")
 
 def child():
     assert (cuaug.warp_affine(image, M) == expected).all()

@@ -138,7 +138,7 @@ def impatient(monkeypatch):
         return source.replace('#include "detection/nms_resolve.cu"', hasty), options
 
     monkeypatch.setattr(kernels, "sources", sources)
-    replace_everywhere(monkeypatch, kernels, "_kernels", {})
+    replace_everywhere(monkeypatch, kernels, "compiled_kernels", {})
 
 
 @each_scene
@@ -148,7 +148,7 @@ def test_nms_gpu_last_block_resolves_the_rest(scene, count, impatient):
     classes = torch.from_numpy(box_cases.labels(count)).cuda()
     found = cuaug.batched_nms(boxes, scores, classes, 0.5)
     assert_array_equal(to_numpy(found), cuaug.batched_nms(boxes.cpu(), scores.cpu(), classes.cpu(), 0.5))
-    assert "cuaug::nms_resolve" in kernels._kernels
+    assert "cuaug::nms_resolve" in kernels.compiled_kernels
 
 
 def test_nms_gpu_stream_priorities_terminate():

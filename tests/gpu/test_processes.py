@@ -26,7 +26,7 @@ def agree():
         assert abs(difference).max() <= 1 and (difference == 0).mean() > 0.98
 
 def fresh():
-    kernels._kernels.clear()
+    kernels.compiled_kernels.clear()
     cupy.clear_memo()
 
 def entries():

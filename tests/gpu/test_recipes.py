@@ -35,12 +35,12 @@ def test_compose_gpu_second_call_compiles_and_waits_for_nothing(case):
     batch, aug = batch_of(case), case.compose(case.dtypes[0])
     aug(batch)
     torch.cuda.synchronize()
-    kernels = set(_kernels._kernels)
+    kernels = set(_kernels.compiled_kernels)
     assert kernels
     with nobody_waits():
         aug(batch)
         aug(batch, ids=1 << 40)
-    assert set(_kernels._kernels) == kernels
+    assert set(_kernels.compiled_kernels) == kernels
 
 
 def recipe(p, size, fill, reach, degrees):
@@ -64,7 +64,7 @@ def recipe(p, size, fill, reach, degrees):
 def test_compose_gpu_other_parameters_compile_nothing():
     batch = images(GPU, "uint8", "NCHW", (4, 21, 21, 3))
     recipe(0.5, 8, 7.0, 0.4, 30)(batch)
-    kernels = set(_kernels._kernels)
+    kernels = set(_kernels.compiled_kernels)
     for numbers in (
         (0.1, 8, 7.0, 0.4, 30),
         (0.5, 12, 200.0, 0.1, (3, 99)),
@@ -73,7 +73,7 @@ def test_compose_gpu_other_parameters_compile_nothing():
     ):
         recipe(*numbers)(batch)
     recipe(0.5, 8, 7.0, 0.4, 30)(images(GPU, "uint8", "NCHW", (9, 29, 35, 3)))
-    assert set(_kernels._kernels) == kernels
+    assert set(_kernels.compiled_kernels) == kernels
 
 
 REPLAYED = [
@@ -334,10 +334,10 @@ def test_compose_gpu_ragged_other_sizes_compile_nothing():
     aug(photos(40))
     others = photos(40, 50, 60, seed=1)
     torch.cuda.synchronize()
-    kernels = set(_kernels._kernels)
+    kernels = set(_kernels.compiled_kernels)
     with nobody_waits():
         aug(others)
-    assert set(_kernels._kernels) == kernels
+    assert set(_kernels.compiled_kernels) == kernels
 
 
 def test_compose_gpu_ragged_images_may_be_freed():

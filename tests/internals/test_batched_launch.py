@@ -42,7 +42,7 @@ class Driver:
     def __init__(self, *statuses):
         self.statuses, self.asked = list(statuses), []
         self.function = PROTOTYPE(self.launch)
-        self.address = _driver.address(self.function)
+        self.address = _driver.function_address(self.function)
 
     def launch(self, config, kernel, arguments, extra):
         fields = _launch._CONFIG.unpack(ctypes.string_at(config, _launch._CONFIG.size))
@@ -101,7 +101,7 @@ def test_launch_sequence_releases_the_gil(kind):
     """`nanosleep` in its place: it takes the configuration for seconds, which are 0, and nanoseconds."""
     libc = ctypes.CDLL(None)
     quarter = _launch._CONFIG.pack(0, 0, 250_000_000, *[0] * 7)
-    launches = kind(_driver.address(libc.nanosleep), [(0, quarter, b"", [])])
+    launches = kind(_driver.function_address(libc.nanosleep), [(0, quarter, b"", [])])
     assert runs_during(lambda: launches.run(0, ()))
 
 
@@ -129,7 +129,7 @@ def test_launch_sequence_sets_current_device(before, status, kind, monkeypatch):
     driver.function = PROTOTYPE(lambda *given: (where.append(runtime.current), launch(*given))[1])
 
     class Kernel:
-        follows, handles = False, {}
+        uses_pdl, handles = False, {}
 
         def load(self, index):
             loaded.append((index, runtime.current))
@@ -142,7 +142,7 @@ def test_launch_sequence_sets_current_device(before, status, kind, monkeypatch):
     replace_everywhere(monkeypatch, cupy_import, "cupy", lambda: SimpleNamespace(cuda=cuda))
     replace_everywhere(monkeypatch, _driver, "driver", lambda: SimpleNamespace(cuLaunchKernelEx=driver.function))
     replace_everywhere(monkeypatch, kernels, "kernel", lambda name, stream: Kernel())
-    replace_everywhere(monkeypatch, devices, "_context_users", [])
+    replace_everywhere(monkeypatch, devices, "context_users", [])
     monkeypatch.setattr(devices.thread_state, "devices", set())
     monkeypatch.setattr(_failures, "_versions", lambda: "no driver")
     monkeypatch.setattr(_launches, "_launch_plan_class", lambda: kind)
@@ -160,7 +160,7 @@ def test_launch_sequence_sets_current_device(before, status, kind, monkeypatch):
     assert runtime.made_current == ([2] if before == 2 else [2, 0, 2, 0])
     assert [asked[1:4] for asked in driver.asked] == [driver.asked[0][1:4]] * 2
     assert driver.asked[0][3] == [1, 44, 3]
-    assert devices._context_users  # so that a fork is known to be fatal
+    assert devices.context_users  # so that a fork is known to be fatal
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,11 @@ SIZE = memory.POOL_THRESHOLD + 12_345
 
 
 @pytest.fixture(autouse=True)
-def nothing_spare():
+def empty_pool():
     gc.collect()
-    memory._spare.clear()
+    memory._free_blocks.clear()
     yield
-    memory._spare.clear()
+    memory._free_blocks.clear()
 
 
 def place(array):
@@ -64,7 +64,7 @@ def test_buffer_pool_keeps_memory_while_viewed(kept):
     assert (np.asarray(part) == 7).all()
     del part, second
     gc.collect()
-    assert where in {place(block) for block in memory._spare.values()}
+    assert where in {place(block) for block in memory._free_blocks.values()}
 
 
 def test_buffer_pool_aligns_to_cache_lines():
@@ -87,14 +87,14 @@ def test_buffer_pool_limits_slack_and_total(monkeypatch):
     where = place(large)
     del large
     assert place(memory.allocate(SIZE)) != where  # more than half of it would lie idle
-    monkeypatch.setattr(memory, "_MOST", 5 * SIZE)
+    monkeypatch.setattr(memory, "_MAX_FREE_BYTES", 5 * SIZE)
     held = [memory.allocate(SIZE) for _ in range(7)]
     held.clear()
-    assert sum(block.size for block in memory._spare.values()) <= 5 * SIZE
-    monkeypatch.setattr(memory, "_MOST", SIZE - 1)
-    memory._spare.clear()
+    assert sum(block.size for block in memory._free_blocks.values()) <= 5 * SIZE
+    monkeypatch.setattr(memory, "_MAX_FREE_BYTES", SIZE - 1)
+    memory._free_blocks.clear()
     memory.allocate(SIZE)
-    assert not memory._spare
+    assert not memory._free_blocks
 
 
 def test_buffer_pool_threads_never_share_memory():

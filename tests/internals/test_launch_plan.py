@@ -46,10 +46,10 @@ class Launched(NamedTuple):
 
 
 class Kernel(NamedTuple):
-    """What `_cuda.prepared` asks of a kernel."""
+    """A compiled kernel, as `launch.launch_arguments` reads it."""
 
     handles: dict
-    follows: bool
+    uses_pdl: bool
 
 
 class Driver:
@@ -61,10 +61,10 @@ class Driver:
 
     def kernel(self, name, stream):
         self.names.append(name)
-        return Kernel({0: len(self.names)}, self.follows(name))
+        return Kernel({0: len(self.names)}, self.uses_pdl(name))
 
     @staticmethod
-    def follows(name):
+    def uses_pdl(name):
         return "warp" in name or "pointwise" in name
 
     def launch(self, config, handle, arguments, extra):
@@ -114,7 +114,7 @@ def gpu(request, monkeypatch):
     )
     monkeypatch.setattr(devices.thread_state, "devices", {0})
     replace_everywhere(monkeypatch, _launch, "_supports_pdl", lambda index: True)
-    replace_everywhere(monkeypatch, devices, "_context_users", [])
+    replace_everywhere(monkeypatch, devices, "context_users", [])
     replace_everywhere(monkeypatch, devices, "check_not_forked", lambda: None)
     replace_everywhere(monkeypatch, devices, "multiprocessor_count", lambda index: 132)
     replace_everywhere(monkeypatch, streams, "is_capturing", lambda stream: False)
@@ -296,7 +296,7 @@ def test_launch_plan_call_is_one_driver_call(gpu, monkeypatch):
         assert numbers[5:8].tolist() == [3, step, 4]  # kernels/draws/draw_values.cuh
         assert [each.config[7] for each in known.launched] == [gpu.stream] * len(known.launched)
         assert {each.kernel: bool(each.config[8]) for each in known.launched} == {
-            each.kernel: gpu.follows(each.kernel) for each in known.launched
+            each.kernel: gpu.uses_pdl(each.kernel) for each in known.launched
         }
 
 

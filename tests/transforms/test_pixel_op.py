@@ -24,7 +24,7 @@ from cuaug._host import compiler as _compiler
 from cuaug._program import user_ops
 
 try:
-    _compiler.command()
+    _compiler.compiler_command()
 except BackendError:
     pytest.skip("no C++ compiler here", allow_module_level=True)
 
@@ -292,7 +292,8 @@ def test_pixel_op_color_names_need_color_images(name):
     ],
 )
 def test_pixel_op_compile_error_shows_line(expression, said):
-    if "g++" not in _compiler.command()[0] and "Free Software" not in _compiler._version(_compiler.command()[0]):
+    compiler = _compiler.compiler_command()[0]
+    if "g++" not in compiler and "Free Software" not in _compiler._version(compiler):
         pytest.skip("the words are GCC's")
     aug = T.Compose([T.RandomInvert(), T.PixelOp("Fine", "1 - px"), T.PixelOp("Mine", expression, k=0.5)])
     with pytest.raises(ValueError, match=r"^cuaug.Compose: Mine does not compile:\n    ") as caught:
@@ -317,7 +318,7 @@ def counting_compiler(folder):
     """A compiler that takes a note of each program that it compiles."""
     notes, script = folder / "compiled", folder / "compiler"
     script.write_text(
-        f'#!/bin/sh\ncase "$*" in *op.cpp*) echo "$$" >> {notes};; esac\nexec {_compiler.command()[0]} "$@"\n'
+        f'#!/bin/sh\ncase "$*" in *op.cpp*) echo "$$" >> {notes};; esac\nexec {_compiler.compiler_command()[0]} "$@"\n'
     )
     script.chmod(0o755)
     return str(script), lambda: len(notes.read_text().split()) if notes.exists() else 0
@@ -370,7 +371,7 @@ def test_pixel_op_without_compiler_names_repair(tmp_path):
     program += "print(e.value)"
     for surroundings, said in (
         ({"CXX": None, "PATH": str(tmp_path)}, "none is installed: apt install g++"),
-        ({"CXX": "no-such-compiler -O2"}, "CXX names no-such-compiler, which is not there"),
+        ({"CXX": "no-such-compiler -O2"}, "CXX names no-such-compiler, which does not exist"),
         ({"CXX": "false"}, "failed: set CXX to a C++17 compiler"),
     ):
         printed, _ = python(program, XDG_CACHE_HOME=str(tmp_path), **surroundings)

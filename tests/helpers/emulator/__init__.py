@@ -49,7 +49,7 @@ def kernel(name, text):
     program.write_text(PROGRAM.format(text=text, name=name))
     made = program.with_suffix(".so")
     includes = f"-I{EMULATOR}", f"-I{_folder() / 'kernels'}"
-    command = [*_compiler.command(), *OPTIONS, *includes, "-o", str(made), str(program)]
+    command = [*_compiler.compiler_command(), *OPTIONS, *includes, "-o", str(made), str(program)]
     run = subprocess.run(command, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr[:4000]
     launch = ctypes.CDLL(str(made)).launch
