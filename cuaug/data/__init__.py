@@ -1,4 +1,4 @@
-"""From files to augmented batches on the device: `ImageFiles` says what there is, `Loader` makes batches of it."""
+"""Loads encoded images as augmented batches: `ImageFiles` lists the images, `Loader` decodes and augments them."""
 
 from .batch import Batch
 from .collate import Collate

@@ -1,4 +1,4 @@
-"""What a loader yields."""
+"""The batch that a loader yields."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from typing import Any
 
 
 class Batch(tuple[Any, Any]):
-    """``images, labels = batch``, and beside them which samples these are.
+    """``images, labels = batch``, with the ids of the samples as attributes.
 
     Attributes:
-        ids: Their places in the source. [N]
-        valid: False where a sample only fills up the batch: padding, or in the place of one that cannot be decoded. [N]
+        ids: Indices of the samples in the source. [N]
+        valid: False for a sample that fills up the batch: padding, or the replacement of a bad image. [N]
     """
 
     ids: Any
     valid: Any
 
     def __new__(cls, images: Any, labels: Any = None, ids: Any = None, valid: Any = None) -> Batch:
-        """Of these; or, as torch's ``pin_memory`` makes tuples anew, of the two alone: then ids and valid are None."""
+        """With `images` alone, a pair: torch's ``pin_memory`` rebuilds tuples in this way; ids and valid are None."""
         self = super().__new__(cls, images if ids is None else (images, labels))
         self.ids, self.valid = ids, valid
         return self
@@ -27,10 +27,10 @@ class Batch(tuple[Any, Any]):
 
     @property
     def images(self) -> Any:
-        """What the transform made. [N, ...]"""
+        """The images that the transform returned. [N, ...]"""
         return self[0]
 
     @property
     def labels(self) -> Any:
-        """int64, or as mixed; None where the files have none. [N]"""
+        """int64 class indices, or mixed label weights; None if the files have no labels. [N]"""
         return self[1]

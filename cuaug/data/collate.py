@@ -1,4 +1,4 @@
-"""The plain road: a ``collate_fn`` for torch's ``DataLoader`` and its worker processes."""
+"""A ``collate_fn`` for torch's ``DataLoader`` and its worker processes."""
 
 from __future__ import annotations
 
@@ -13,25 +13,26 @@ from .._codecs import limits as _limits
 from .._host import extension as _cpu
 from ..transforms.transform import Transform
 from .batch import Batch
-from .decoding import Decoding
-from .pipeline import ON_ERROR, Making, Read, recipe_of
-from .targets import TorchPlace
+from .decoding import DecodeSettings
+from .pipeline import ON_ERROR, BatchPipeline, EncodedBatch, recipe_of
+from .targets import TorchTarget
 
 
 class Collate:
-    """Makes a batch of what :class:`ImageFiles` yields, in whatever process calls it.
+    """Decodes and augments a batch of what :class:`ImageFiles` yields, in the process that calls it.
 
-    Draws are a function of seed, epoch and sample: the same with any number of workers, and with :class:`Loader`. Say
-    which epoch it is, as to torch's ``DistributedSampler``: ``collate.set_epoch(epoch)`` reaches workers that run.
+    Draws depend only on seed, epoch and sample: they are the same for every number of workers, and with
+    :class:`Loader`. Set the epoch as with torch's ``DistributedSampler``: ``collate.set_epoch(epoch)`` also reaches
+    workers that are already running.
 
     Args:
         transform: A recipe, one transform, or a list of them.
-        seed: Of the draws; default: the recipe's.
-        on_error: "raise", "skip" or "replace", as of :class:`Loader`.
-        dct_scale: As of :class:`Loader`.
-        strict: As of :class:`Loader`.
-        threads: Of each worker process.
-        max_pixels: Of an image; one with more is bad.
+        seed: Seed of the draws; default: the recipe's seed.
+        on_error: "raise", "skip" or "replace", as for :class:`Loader`.
+        dct_scale: As for :class:`Loader`.
+        strict: As for :class:`Loader`.
+        threads: Threads of each worker process.
+        max_pixels: Maximum pixels of an image; an image with more is bad.
 
     >>> from torch.utils.data import DataLoader  # doctest: +SKIP
     >>> collate = Collate([T.RandomResizedCrop(224)])  # doctest: +SKIP
@@ -54,26 +55,27 @@ class Collate:
         _check.boolean("strict", strict)
         _check.boolean("dct_scale", dct_scale)
         self._threads = _check.integer("threads", threads, 1)
-        decoding = Decoding(self._threads, strict, dct_scale, _limits.limits_of(max_pixels))
-        self._making = Making(recipe_of(transform, seed), _name, on_error, decoding)
-        self._place = TorchPlace()
+        settings = DecodeSettings(self._threads, strict, dct_scale, _limits.limits_of(max_pixels))
+        self._pipeline = BatchPipeline(recipe_of(transform, seed), _sample_name, on_error, settings)
+        self._target = TorchTarget()
         torch = importlib.import_module("torch")
-        self._epoch = torch.zeros((), dtype=torch.int64).share_memory_()  # workers that are kept see it change
+        self._epoch = torch.zeros((), dtype=torch.int64).share_memory_()  # persistent workers see the change
 
     def set_epoch(self, epoch: int) -> None:
-        """Other draws from now on, in all processes."""
+        """Sets the epoch of the draws, in all processes."""
         self._epoch.fill_(_check.integer("epoch", epoch, 0))
 
     def __call__(self, samples: Sequence[tuple[bytes | str, int | None, int]]) -> Batch:
-        """A batch of (encoded image, label, id)."""
+        """The batch of samples (encoded image, label, id)."""
         if importlib.import_module("torch.utils.data").get_worker_info() is not None:
             _cpu.extension().set_threads(self._threads)
         data, labels, ids = zip(*samples, strict=True)
-        given = None if labels[0] is None else np.array(labels, np.int64)
-        read = Read(np.array(ids, np.int64), given, len(ids), data, int(self._epoch))
-        made = self._making.finish(self._making.begin(self._making.prepare(read), self._place), self._place)
-        return Batch(made.images, made.labels, made.ids, made.valid)
+        label_array = None if labels[0] is None else np.array(labels, np.int64)
+        encoded = EncodedBatch(np.array(ids, np.int64), label_array, len(ids), data, int(self._epoch))
+        pipeline, target = self._pipeline, self._target
+        batch = pipeline.finish(pipeline.start_decode(pipeline.prepare(encoded), target), target)
+        return Batch(batch.images, batch.labels, batch.ids, batch.valid)
 
 
-def _name(index: int) -> str:
+def _sample_name(index: int) -> str:
     return f"sample {index}"

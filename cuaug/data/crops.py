@@ -1,4 +1,4 @@
-"""What a recipe looks at, of a batch of encoded images: decoded, and brought to one size."""
+"""The images that a recipe starts from: decoded crops, resized to one size, or whole decoded images."""
 
 from __future__ import annotations
 
@@ -8,78 +8,88 @@ from typing import Any
 import numpy as np
 
 from ..crop_resize import resized_crop
-from .decode_regions import Regions, covered
-from .decoding import Encoded, Slots
-from .targets import NumPyPlace
+from .decode_regions import CropPlan, decode_regions
+from .decoding import EncodedImages, SlotLayout
+from .targets import NumPyTarget
 
-_ROOM = 1 << 29  # bytes of slots that may be wasted
+_MAX_WASTED_BYTES = 1 << 29
 
 
-class Boxes:
-    """A box of each, as drawn by (seed, step, ids), at the size that is wanted."""
+class CropDecode:
+    """One crop of each image, drawn by (seed, step, ids), at the output size of a plan."""
 
-    def __init__(self, encoded: Encoded, wanted: Regions, draw: tuple[int, int, np.ndarray]) -> None:
+    def __init__(self, encoded: EncodedImages, plan: CropPlan, draw_key: tuple[int, int, np.ndarray]) -> None:
         sizes = encoded.sizes
-        if (sizes < wanted.least).any():
-            for i in np.flatnonzero((sizes < wanted.least).any(1)):
-                encoded.bad.setdefault(int(i), f"its size {tuple(sizes[i].tolist())} is below {wanted.least}")
-            sizes = np.maximum(sizes, wanted.least)  # of what is bad, so that there is something to count with
-        found = wanted.boxes(sizes, *draw)
-        regions, self._boxes = covered(found, sizes, encoded.scalable)
-        self._wanted, self._margin = wanted, found.margin
-        self.slots = Slots(encoded, regions, alike(regions[:, 3:], found.margin))
+        if (sizes < plan.min_size).any():
+            for i in np.flatnonzero((sizes < plan.min_size).any(1)):
+                encoded.bad.setdefault(int(i), f"its size {tuple(sizes[i].tolist())} is below {plan.min_size}")
+            sizes = np.maximum(sizes, plan.min_size)  # bad images need a valid size for the computations below
+        crops = plan.crop_boxes(sizes, *draw_key)
+        regions, self._boxes = decode_regions(crops, sizes, encoded.scalable)
+        self._plan, self._margin = plan, crops.margin
+        self.slots = SlotLayout(encoded, regions, group_by_size(regions[:, 3:], crops.margin))
 
-    def images(self, groups: Sequence[Any], place: NumPyPlace) -> Any:
-        """[N, ...]"""
-        made = groups
-        if self._wanted.resizes:
+    def images(self, groups: Sequence[Any], target: NumPyTarget) -> Any:
+        """The crops, from the decoded slots of each group. [N, ...]"""
+        crops = groups
+        if self._plan.has_resize:
             pairs = zip(groups, self.slots.groups, strict=True)
-            made = [self._resized(images, places, place) for images, places in pairs]
-        return made[0] if len(made) == 1 else place.joined(list(made))[np.argsort(self.slots.order)]
+            crops = [self._resize(images, indices, target) for images, indices in pairs]
+        return crops[0] if len(crops) == 1 else target.concatenate(list(crops))[np.argsort(self.slots.order)]
 
-    def _resized(self, images: Any, places: np.ndarray, place: NumPyPlace) -> Any:
-        wanted = self._wanted
-        (height, width), (down, across) = wanted.size, self._margin[places].max(0, initial=0).tolist()
-        top, left, tall, wide = self._boxes[places].T
-        how = (height + 2 * down, width + 2 * across), wanted.interpolation, wanted.antialias
-        return place.without_margin(
-            resized_crop(images, top, left, tall, wide, *how, layout=place.layout), down, across
+    def _resize(self, images: Any, indices: np.ndarray, target: NumPyTarget) -> Any:
+        plan = self._plan
+        (height, width), (rows, columns) = plan.size, self._margin[indices].max(0, initial=0).tolist()
+        top, left, box_height, box_width = self._boxes[indices].T
+        resized = resized_crop(
+            images,
+            top,
+            left,
+            box_height,
+            box_width,
+            (height + 2 * rows, width + 2 * columns),
+            plan.interpolation,
+            plan.antialias,
+            layout=target.layout,
         )
+        return target.remove_margin(resized, rows, columns)
 
 
-class Whole:
-    """All of each."""
+class FullDecode:
+    """Every image decoded as a whole, in its own size."""
 
-    def __init__(self, encoded: Encoded) -> None:
+    def __init__(self, encoded: EncodedImages) -> None:
         sizes = encoded.sizes
         regions = np.concatenate([np.ones_like(sizes[:, :1]), np.zeros_like(sizes), sizes], 1)
-        self.slots = Slots(encoded, regions, alike(sizes, sizes))
+        self.slots = SlotLayout(encoded, regions, group_by_size(sizes, sizes))
 
-    def images(self, groups: Sequence[Any], place: NumPyPlace) -> list[Any]:
-        """[H, W, C] or [C, H, W]"""
+    def images(self, groups: Sequence[Any], target: NumPyTarget) -> list[Any]:
+        """The images, from the decoded slots of each group. [H, W, C] or [C, H, W] each"""
         images = dict(zip(self.slots.order.tolist(), (image for group in groups for image in group), strict=True))
         return [images[i] for i in range(len(images))]
 
 
-def alike(extents: np.ndarray, kinds: np.ndarray) -> list[np.ndarray]:
-    """Places of one kind each, whose slots, all as large as the largest, waste little: mostly all in one.
+def group_by_size(sizes: np.ndarray, kinds: np.ndarray) -> list[np.ndarray]:
+    """Indices of images in groups of one kind; mostly a single group.
+
+    The slots of a group are all as large as its largest image. A group is divided if that wastes too much memory.
 
     Args:
-        extents: (H, W) of what comes into a slot. [N, 2]
-        kinds: Where these differ, slots are apart. [N, 2]
+        sizes: (H, W) that the slot of an image must hold. [N, 2]
+        kinds: Images of different kinds are in different groups. [N, 2]
     """
-    found: list[np.ndarray] = []
+    groups: list[np.ndarray] = []
     for kind in kinds[:1] if (kinds == kinds[:1]).all() else np.unique(kinds, axis=0):
-        _divide(np.flatnonzero((kinds == kind).all(1)), extents, found)
-    return found or [np.arange(0)]
+        _append_groups(groups, np.flatnonzero((kinds == kind).all(1)), sizes)
+    return groups or [np.arange(0)]
 
 
-def _divide(places: np.ndarray, extents: np.ndarray, found: list[np.ndarray]) -> None:
-    height, width = extents[places].T
-    slots, needed = len(places) * height.max() * width.max(), height @ width
-    if len(places) == 1 or 3 * (slots - needed) <= _ROOM:
-        found.append(places)
+def _append_groups(groups: list[np.ndarray], indices: np.ndarray, sizes: np.ndarray) -> None:
+    height, width = sizes[indices].T
+    slot_pixels, image_pixels = len(indices) * height.max() * width.max(), height @ width
+    if len(indices) == 1 or 3 * (slot_pixels - image_pixels) <= _MAX_WASTED_BYTES:
+        groups.append(indices)
         return
-    in_turn = places[np.argsort(height, kind="stable")]
-    for half in np.array_split(in_turn, 2):
-        _divide(half, extents, found)
+    by_height = indices[np.argsort(height, kind="stable")]
+    for half in np.array_split(by_height, 2):
+        _append_groups(groups, half, sizes)

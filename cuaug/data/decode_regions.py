@@ -1,7 +1,7 @@
-"""What of each image a recipe will look at, known before anything is decoded.
+"""The part of each image that a recipe reads, known before any image is decoded.
 
-A recipe that begins by taking one box of the image to a fixed size (`RandomResizedCrop`, `Resize` and `CenterCrop`,
-`RandomCrop`) needs that box alone, and if it is much larger than the result, at a fraction of its resolution.
+A recipe that begins with a crop of fixed output size (`RandomResizedCrop`, `Resize` and `CenterCrop`, or `RandomCrop`)
+reads only the pixels under the crop. If the crop is much larger than its output, a reduced resolution is enough.
 """
 
 from __future__ import annotations
@@ -20,62 +20,61 @@ from .._host import extension as _cpu
 from ..transforms import CenterCrop, Compose, RandomCrop, RandomResizedCrop, Resize
 from ..transforms.transform import Transform
 
-# How far a filter looks beyond the middle of a pixel: in pixels of the result where it reduces, of the source where it
-# enlarges.
-_REACH = {"nearest": 0, "bilinear": 1, "area": 1, "bicubic": 2, "lanczos": 4}
+# Support of a filter beyond the centre of a pixel: in output pixels when it reduces, in input pixels when it enlarges.
+FILTER_RADIUS = {"nearest": 0, "bilinear": 1, "area": 1, "bicubic": 2, "lanczos": 4}
+
+# A subclass that overrides `write` may do something else, so methods are compared, not classes.
+_CROP_WRITES = {RandomResizedCrop.write, Resize.write, RandomCrop.write}
 
 
-_WRITES = {RandomResizedCrop.write, Resize.write, RandomCrop.write}
-
-
-class Boxes(NamedTuple):
-    """What is wanted of each image, and as what it is made."""
+class CropBoxes(NamedTuple):
+    """A box of each image, and the size to which it is resized."""
 
     box: np.ndarray  # top, left, height, width [N, 4]
-    size: np.ndarray  # (H, W) with the margin [N, 2]
-    margin: np.ndarray  # what is made on each side of the result, and cut off: down, across [N, 2]
+    size: np.ndarray  # (H, W), with the margin [N, 2]
+    margin: np.ndarray  # rows and columns on each side that are removed after the resize [N, 2]
 
 
 @dataclass(frozen=True)
-class Regions:
-    """A box of each image, to be resized to `size`."""
+class CropPlan:
+    """How the first transforms of a recipe choose one box of each image and resize it to `size`."""
 
-    transforms: tuple[Transform, ...]  # those that it does
+    transforms: tuple[Transform, ...]  # the transforms that the plan replaces
     size: tuple[int, int]
     interpolation: str = "nearest"
     antialias: bool = False
-    position: int = 0  # in the recipe, of what is drawn
+    first_position: int = 0  # position of the crop's draw in the recipe
 
     @property
-    def resizes(self) -> bool:
-        """Whether boxes are anything but the result itself."""
+    def has_resize(self) -> bool:
+        """False if the boxes have the output size already."""
         return not isinstance(self.transforms[0], RandomCrop)
 
     @property
-    def least(self) -> tuple[int, int]:
-        """The smallest image that will do."""
-        return (1, 1) if self.resizes else self.size
+    def min_size(self) -> tuple[int, int]:
+        """The smallest image size that is accepted."""
+        return (1, 1) if self.has_resize else self.size
 
-    def boxes(self, sizes: np.ndarray, seed: int, step: int, ids: np.ndarray) -> Boxes:
-        """Of images of these sizes [N, (H, W)]."""
+    def crop_boxes(self, sizes: np.ndarray, seed: int, step: int, ids: np.ndarray) -> CropBoxes:
+        """Boxes of images of these sizes [N, (H, W)]."""
         first = self.transforms[0]
         if isinstance(first, (RandomResizedCrop, RandomCrop)):
-            return self._boxes(self._drawn(sizes, seed, step, ids), np.zeros(sizes.shape, int))
+            return self._with_margin(self._draw_boxes(sizes, seed, step, ids), np.zeros(sizes.shape, int))
         assert isinstance(first, Resize)
         resized = np.array([_sizes.resized_size((h, w), first.size, None) for h, w in sizes.tolist()], np.int64)
         resized = resized.reshape(-1, 2)
         corner = np.rint((resized - self.size) / 2)
-        # A filter looks beyond the crop, as far as there is anything.
-        far = np.ceil(_REACH[self.interpolation] * np.maximum(1.0, resized / sizes))
-        margin = np.minimum(far, np.minimum(corner, resized - self.size - corner)).astype(int)
+        # The filter reads pixels beyond the crop, up to the edges of the image.
+        radius = np.ceil(FILTER_RADIUS[self.interpolation] * np.maximum(1.0, resized / sizes))
+        margin = np.minimum(radius, np.minimum(corner, resized - self.size - corner)).astype(int)
         box = np.concatenate([(corner - margin) * sizes / resized, (self.size + 2 * margin) * sizes / resized], 1)
-        return self._boxes(box, margin)
+        return self._with_margin(box, margin)
 
     @functools.cached_property
-    def _program(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of the one draw, and its arguments, which begin with an image's size."""
+    def _draw_program(self) -> tuple[np.ndarray, np.ndarray]:
+        """The program of the crop's draw, and its arguments, of which the first two are an image's size."""
         transform = self.transforms[0]
-        recipe = Recipe(self.size, 3, "uint8", position=self.position - 1)
+        recipe = Recipe(self.size, 3, "uint8", position=self.first_position - 1)
         transform.append_to(recipe)
         draw = recipe.draws[0]
         for index, column in enumerate(draw.columns):
@@ -83,56 +82,56 @@ class Regions:
         draw.sample_arguments_offset = 0
         return assembled([draw]), np.array(draw.arguments, np.float64)
 
-    def _drawn(self, sizes: np.ndarray, seed: int, step: int, ids: np.ndarray) -> np.ndarray:
-        table = np.empty((len(sizes), 4))
-        table[:, 2:] = self.size  # of a crop, whose draw is its corner alone
-        program, arguments = self._program
-        own = np.tile(arguments, (len(sizes), 1))
-        own[:, :2] = sizes
-        _draws.draw_each(program, table, np.ascontiguousarray(ids, np.int64), (seed, step), own)
-        return table
+    def _draw_boxes(self, sizes: np.ndarray, seed: int, step: int, ids: np.ndarray) -> np.ndarray:
+        boxes = np.empty((len(sizes), 4))
+        boxes[:, 2:] = self.size  # a RandomCrop draws the corner alone
+        program, arguments = self._draw_program
+        sample_arguments = np.tile(arguments, (len(sizes), 1))
+        sample_arguments[:, :2] = sizes
+        _draws.draw_each(program, boxes, np.ascontiguousarray(ids, np.int64), (seed, step), sample_arguments)
+        return boxes
 
-    def _boxes(self, box: np.ndarray, margin: np.ndarray) -> Boxes:
-        return Boxes(box, np.array(self.size) + 2 * margin, margin)
+    def _with_margin(self, box: np.ndarray, margin: np.ndarray) -> CropBoxes:
+        return CropBoxes(box, np.array(self.size) + 2 * margin, margin)
 
 
-def regions_of(recipe: Compose) -> Regions | None:
-    """What a recipe begins with; None: it looks at images as they are."""
+def crop_plan(recipe: Compose) -> CropPlan | None:
+    """The crop that a recipe begins with; None if it reads whole images."""
     first, second = (*recipe.transforms[:2], None, None)[:2]
-    if getattr(type(first), "write", None) not in _WRITES:  # a subclass does something else
+    if getattr(type(first), "write", None) not in _CROP_WRITES:
         return None
     if isinstance(first, RandomResizedCrop):
-        return Regions((first,), first.size, first.interpolation, first.antialias, recipe.first_position)
+        return CropPlan((first,), first.size, first.interpolation, first.antialias, recipe.first_position)
     if isinstance(first, Resize):
-        return _resized(first, second)
+        return _resize_plan(first, second)
     if isinstance(first, RandomCrop) and first.padding is None and not first.pad_if_needed:
-        return Regions((first,), first.size, position=recipe.first_position)
+        return CropPlan((first,), first.size, first_position=recipe.first_position)
     return None
 
 
-def _resized(first: Resize, second: Any) -> Regions | None:
+def _resize_plan(first: Resize, second: Any) -> CropPlan | None:
     if first.max_size is not None:
         return None
-    how = first.interpolation, first.antialias
+    sampling = first.interpolation, first.antialias
     if not isinstance(first.size, int):
-        fixed = first.size if first.size is not None and len(first.size) == 2 else None
-        return None if fixed is None else Regions((first,), fixed, *how)
+        size = first.size if first.size is not None and len(first.size) == 2 else None
+        return None if size is None else CropPlan((first,), size, *sampling)
     if not isinstance(second, CenterCrop) or max(second.size) > first.size:
         return None
-    return Regions((first, second), second.size, *how)
+    return CropPlan((first, second), second.size, *sampling)
 
 
-def covered(boxes: Boxes, sizes: np.ndarray, scalable: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What to decode of images of these sizes, and where the boxes lie in that.
+def decode_regions(crops: CropBoxes, sizes: np.ndarray, scalable: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The region to decode of each image, and its crop box in the decoded region.
 
     Args:
-        boxes: Of the images.
-        sizes: (H, W). [N, 2]
+        crops: One crop per image.
+        sizes: (H, W) of the images. [N, 2]
         scalable: Whether an image can be decoded at a fraction of its resolution. [N]
 
     Returns:
-        Scale (one over), top, left, height, width in pixels of the scaled image [N, 5]; the boxes there [N, 4].
+        Scale (one over), top, left, height, width in pixels of the scaled image [N, 5]; boxes in that region [N, 4].
     """
-    regions, within = np.empty((len(sizes), 5), np.int64), np.empty((len(sizes), 4))
-    _cpu.extension().choose_decode_regions(boxes.box, boxes.size, sizes, scalable, regions, within)
-    return regions, within
+    regions, boxes = np.empty((len(sizes), 5), np.int64), np.empty((len(sizes), 4))
+    _cpu.extension().choose_decode_regions(crops.box, crops.size, sizes, scalable, regions, boxes)
+    return regions, boxes

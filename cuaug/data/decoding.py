@@ -1,4 +1,4 @@
-"""A batch of encoded images, decoded as far as a recipe will look at them."""
+"""Decoding of a batch of encoded images: the part that a recipe reads, into slots of one block of memory."""
 
 from __future__ import annotations
 
@@ -10,21 +10,19 @@ import numpy as np
 
 from .. import io
 from .._check import DecodeError
-from .._codecs import jpeg_headers as _headers
+from .._codecs import jpeg_headers, nvjpeg, other_formats
 from .._codecs import limits as _limits
-from .._codecs import nvjpeg as _engine
-from .._codecs import other_formats as _codecs
 from .._host import extension as _cpu
 from .._host import threads as _threads
 
 if TYPE_CHECKING:
     from .._native import EncodedFiles
 
-_APART = 512  # bytes that groups of slots begin at multiples of, as arrays of their own would
+_GROUP_ALIGNMENT = 512  # bytes; that of arrays in allocations of their own
 
 
-class Decoding(NamedTuple):
-    """How it is done."""
+class DecodeSettings(NamedTuple):
+    """Options of the decoders."""
 
     threads: int
     strict: bool
@@ -32,18 +30,25 @@ class Decoding(NamedTuple):
     limits: _limits.Limits
 
 
-class Encoded:
-    """Images whose sizes are known, in the order of their batch; `bad` says why one cannot be had, by its place."""
+class EncodedImages:
+    """The encoded images of a batch, with their sizes.
 
-    def __init__(self, data: Sequence[bytes | str] | EncodedFiles, how: Decoding) -> None:
+    `bad` has the reason why an image cannot be decoded, by its index in the batch. Its size is then at least 1.
+    """
+
+    def __init__(self, data: Sequence[bytes | str] | EncodedFiles, settings: DecodeSettings) -> None:
         jpeg = _cpu.jpeg_extension()
-        self._how, self.bad = how, dict[int, str]()
+        self._settings, self.bad = settings, dict[int, str]()
         self._files: EncodedFiles = data if isinstance(data, jpeg.EncodedFiles) else jpeg.EncodedFiles(data)
-        self._headers, failed = _headers.read(self._files, how.limits, how.threads)
-        self._jpegs: np.ndarray = self._headers["channels"] > 0
-        self.sizes = np.maximum(self._headers["size"], 1)  # of what is bad, so that there is something to count with
-        self._whole: dict[int, np.ndarray] = {}  # of kinds that are not decoded in part
-        _threads.parallel_map(lambda each: self._look_into(each[0], self._files[each[0]], each[2]), failed, how.threads)
+        self._headers, failures = jpeg_headers.read(self._files, settings.limits, settings.threads)
+        self._is_jpeg: np.ndarray = self._headers["channels"] > 0
+        self.sizes = np.maximum(self._headers["size"], 1)
+        self._decoded: dict[int, np.ndarray] = {}  # whole images of formats other than JPEG, by index
+        _threads.parallel_map(
+            lambda failure: self._decode_other_format(failure[0], self._files[failure[0]], failure[2]),
+            failures,
+            settings.threads,
+        )
 
     def __len__(self) -> int:
         return len(self._files)
@@ -51,116 +56,117 @@ class Encoded:
     @property
     def scalable(self) -> np.ndarray:
         """Whether an image can be decoded at a fraction of its resolution. [N]"""
-        return self._jpegs & np.bool_(self._how.dct_scale)
+        return self._is_jpeg & np.bool_(self._settings.dct_scale)
 
-    def engine_takes(self, regions: np.ndarray) -> np.ndarray:
-        """Whether a GPU's engine would decode regions, as `begin` has them, as the CPU does. [N]"""
-        found: np.ndarray = self._decodable() & _engine.can_decode(self._headers) & (regions[:, 0] == 1)
-        return found
+    def decodable_by_engine(self, regions: np.ndarray) -> np.ndarray:
+        """Whether nvJPEG decodes regions [N, 5] of `start_decode` as the CPU does. [N]"""
+        decodable: np.ndarray = self._is_good_jpeg() & nvjpeg.can_decode(self._headers) & (regions[:, 0] == 1)
+        return decodable
 
-    def costs(self, regions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What it takes a CPU to decode regions, as `begin` has them, and an engine; each in a unit of its own. [N]
+    def decode_costs(self, regions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Costs of decoding regions [N, 5] of `start_decode`: on the CPU and by nvJPEG, each in a unit of its own. [N]
 
-        A CPU goes through an image's bytes down to where the region ends, and makes the region's pixels, of which five
-        take as long as a byte (benchmarks/log/loader-gpu.md). An engine makes all pixels. Progressive files, which a
-        CPU always reads to their end, and what is no JPEG, decoded before, are counted as all others.
+        The CPU reads an image's bytes down to the end of the region and computes the region's pixels; five pixels cost
+        as much as a byte (benchmarks/log/loader-gpu.md). nvJPEG computes all pixels. Two kinds are counted like the
+        rest: progressive files, which the CPU always reads to the end, and other formats, which are decoded already.
         """
         scale, top, _, height, width = regions.T
-        share = np.minimum(scale * (top + height) / self.sizes[:, 0], 1)
-        return self._headers["bytes"] * share + height * width / 5, self.sizes.prod(1)
+        bytes_read = self._headers["bytes"] * np.minimum(scale * (top + height) / self.sizes[:, 0], 1)
+        return bytes_read + height * width / 5, self.sizes.prod(1)
 
-    def begin(
-        self, memory: np.ndarray, offset: np.ndarray, pitch: np.ndarray, regions: np.ndarray, places: np.ndarray
+    def start_decode(
+        self, memory: np.ndarray, offset: np.ndarray, pitch: np.ndarray, regions: np.ndarray, images: np.ndarray
     ) -> Callable[[], float]:
-        """Begins to decode a region of each image at `places` to where its slot is.
+        """Starts to decode one region of each image of `images` into its slot.
 
         Args:
-            memory: Bytes. [M]
-            offset: Where a slot begins. [P]
-            pitch: Bytes from a row of it to the next. [P]
-            regions: Scale (one over), top, left, height, width, of all images. [N, 5]
-            places: Of the images. [P]
+            memory: Bytes that hold the slots. [M]
+            offset: First byte of a slot. [P]
+            pitch: Bytes from row to row of a slot. [P]
+            regions: Scale (one over), top, left, height, width, for all images of the batch. [N, 5]
+            images: Indices of the images in the batch. [P]
 
         Returns:
-            What waits, and tells when it was done, on `time.perf_counter`'s clock.
+            A function that waits for the end, and returns its time on `time.perf_counter`'s clock.
         """
-        parts = np.empty((len(places), _headers.REGION_COLUMNS), np.int64)
-        parts[:, 0], parts[:, 1:6], parts[:, 6], parts[:, 7] = places, regions[places], offset, pitch
-        jpegs = parts[self._decodable()[places]]
+        parts = np.empty((len(images), jpeg_headers.REGION_COLUMNS), np.int64)
+        parts[:, 0], parts[:, 1:6], parts[:, 6], parts[:, 7] = images, regions[images], offset, pitch
+        jpegs = parts[self._is_good_jpeg()[images]]
         jpegs[:, 6] += memory.ctypes.data
-        how = self._how
-        pending = _cpu.jpeg_extension().jpeg_decode(
-            self._files, how.limits, jpegs, "rgb", how.strict, how.threads, memory
-        )
+        limits, strict, threads = self._settings.limits, self._settings.strict, self._settings.threads
+        pending = _cpu.jpeg_extension().jpeg_decode(self._files, limits, jpegs, "rgb", strict, threads, memory)
         pending.start()
 
         def finish() -> float:
-            done, failed = pending.wait()
-            self.bad |= {int(jpegs[k, 0]): reason for k, _, reason in failed}
-            whole = self._whole.keys() - self.bad
-            for i, _, top, left, height, width, start, step in parts.tolist() if whole else ():
-                if i in whole:
-                    slot = np.ndarray((height, width, 3), np.uint8, memory, start, (step, 3, 1))
-                    slot[:] = self._whole[i][top : top + height, left : left + width]
-            return float(done)
+            end, failures = pending.wait()
+            self.bad |= {int(jpegs[row, 0]): reason for row, _, reason in failures}
+            decoded = self._decoded.keys() - self.bad
+            for i, _, top, left, height, width, first, step in parts.tolist() if decoded else ():
+                if i in decoded:
+                    slot = np.ndarray((height, width, 3), np.uint8, memory, first, (step, 3, 1))
+                    slot[:] = self._decoded[i][top : top + height, left : left + width]
+            return float(end)
 
         return finish
 
-    def for_engine(self, target: np.ndarray, regions: np.ndarray, places: np.ndarray) -> _engine.DecodeRequest:
-        """The same as an engine wants it; the target is an address, and bytes from a row to the next. [P, 2]"""
-        return _engine.DecodeRequest(self._files, places, self.sizes[places], regions[places, 1:], target)
+    def engine_request(self, slots: np.ndarray, regions: np.ndarray, images: np.ndarray) -> nvjpeg.DecodeRequest:
+        """The same regions as nvJPEG's request; `slots` has the address and pitch of each. [P, 2]"""
+        return nvjpeg.DecodeRequest(self._files, images, self.sizes[images], regions[images, 1:], slots)
 
-    def _decodable(self) -> np.ndarray:
-        """Whether it is a JPEG, and not bad. [N]"""
-        out = self._jpegs.copy()
-        out[[*self.bad]] = False
-        return out
+    def _is_good_jpeg(self) -> np.ndarray:
+        """Whether an image is a JPEG that is not bad. [N]"""
+        good = self._is_jpeg.copy()
+        good[[*self.bad]] = False
+        return good
 
-    def _look_into(self, i: int, data: bytes | str, reason: str) -> None:
-        """What the decoder of JPEG refuses for this reason: another kind, which is decoded, or a bad file."""
-        if isinstance(data, str) or data.startswith(_codecs.JPEG):
+    def _decode_other_format(self, i: int, data: bytes | str, reason: str) -> None:
+        """Decodes image `i`, which the JPEG decoder rejected for `reason`, or records it as bad."""
+        if isinstance(data, str) or data.startswith(other_formats.JPEG):
             self.bad[i] = data if isinstance(data, str) else reason
             return
         try:
-            self._whole[i] = image = io.decode_image(data, max_pixels=self._how.limits.pixels or None)
+            self._decoded[i] = image = io.decode_image(data, max_pixels=self._settings.limits.pixels or None)
             self.sizes[i] = image.shape[:2]
         except DecodeError as error:
             self.bad[i] = error.reason
 
 
-class Slots:
-    """Where regions of a batch's images come to lie: each at the top left of a slot, those of a group alike in size.
+class SlotLayout:
+    """The memory for the decoded regions of a batch: a slot per image, group after group.
+
+    The slots of a group have one size, that of the largest region; a smaller region is at the top left of its slot.
 
     Attributes:
-        groups: Places of images. [S] each
-        shapes: Of the groups' slots. (S, H, W, 3) each
-        order: The places, slot after slot. [N]
-        offset: Where a slot begins, in bytes. [N]
-        pitch: Bytes from a row of it to the next. [N]
-        size: Of all.
+        groups: Indices of images. [S] each
+        shapes: Shape of each group's slots. (S, H, W, 3) each
+        order: Indices of images, slot after slot. [N]
+        offset: First byte of a slot. [N]
+        pitch: Bytes from row to row of a slot. [N]
+        size: Bytes of all slots.
     """
 
-    def __init__(self, encoded: Encoded, regions: np.ndarray, groups: list[np.ndarray]) -> None:
+    def __init__(self, encoded: EncodedImages, regions: np.ndarray, groups: list[np.ndarray]) -> None:
         self.encoded, self.regions, self.groups = encoded, regions, groups
         self.shapes = [(len(group), *regions[group, 3:].max(0, initial=1).tolist(), 3) for group in groups]
         self.order = np.concatenate(groups)
-        rows, before = list[tuple[int, int, int]](), 0
+        group_rows, slots_before = list[tuple[int, int, int]](), 0  # base, pitch and slot size of each group
         self._starts, self.size = list[int](), 0
         for count, height, width, channels in self.shapes:
             pitch = channels * width
-            rows.append((self.size - before * height * pitch, pitch, height * pitch))
+            slot_size = height * pitch
+            group_rows.append((self.size - slots_before * slot_size, pitch, slot_size))
             self._starts.append(self.size)
-            self.size += -(-count * height * pitch // _APART) * _APART
-            before += count
-        first, self.pitch, each = np.repeat(rows, [len(group) for group in groups], 0).T
-        self.offset = first + np.arange(before) * each
+            self.size += -(-count * slot_size // _GROUP_ALIGNMENT) * _GROUP_ALIGNMENT
+            slots_before += count
+        base, self.pitch, slot_sizes = np.repeat(group_rows, [len(group) for group in groups], 0).T
+        self.offset = base + np.arange(slots_before) * slot_sizes
 
-    def begin(self, memory: np.ndarray) -> Callable[[], float]:
-        """Begins to decode all; as `Encoded.begin`."""
-        return self.encoded.begin(memory, self.offset, self.pitch, self.regions, self.order)
+    def start_decode(self, memory: np.ndarray) -> Callable[[], float]:
+        """Starts to decode all regions, as `EncodedImages.start_decode`."""
+        return self.encoded.start_decode(memory, self.offset, self.pitch, self.regions, self.order)
 
-    def of(self, memory: Any) -> list[Any]:
-        """The groups' slots in memory."""
+    def group_arrays(self, memory: Any) -> list[Any]:
+        """The slots of each group as an array, a view of the memory."""
         return [
             memory[start : start + math.prod(shape)].reshape(shape)
             for start, shape in zip(self._starts, self.shapes, strict=True)

@@ -1,32 +1,34 @@
-"""The order of an epoch: a function of seed and epoch, cut into batches and ranks."""
+"""The order of an epoch, a function of seed and epoch, and its division into batches and ranks."""
 
 from __future__ import annotations
 
 import numpy as np
 
-LAST = ("drop", "partial", "pad")
+LAST_BATCH_MODES = ("drop", "partial", "pad")
 
 
-def order(count: int, seed: int, epoch: int, shuffle: bool) -> np.ndarray:
-    """Which sample comes when. [count]"""
+def sample_order(count: int, seed: int, epoch: int, shuffle: bool) -> np.ndarray:
+    """Sample ids in the order of the epoch. [count]"""
     if not shuffle:
         return np.arange(count)
     return np.random.Generator(np.random.Philox(key=[seed, epoch])).permutation(count)
 
 
-def batches(count: int, batch_size: int, world: int, last: str) -> int:
-    """How many batches an epoch has: the same number on every rank."""
-    whole, rest = divmod(count, batch_size * world)
-    return whole + (rest > 0 and last != "drop")
+def batch_count(count: int, batch_size: int, ranks: int, last: str) -> int:
+    """Number of batches in an epoch, which is the same on every rank."""
+    full_batches, remainder = divmod(count, batch_size * ranks)
+    return full_batches + (remainder > 0 and last != "drop")
 
 
-def batch(order: np.ndarray, index: int, batch_size: int, rank: int, world: int, last: str) -> tuple[np.ndarray, int]:
-    """What a rank gets as batch `index`, and how many of it are no padding.
+def rank_batch(
+    order: np.ndarray, index: int, batch_size: int, rank: int, ranks: int, last: str
+) -> tuple[np.ndarray, int]:
+    """Sample ids of batch `index` on one rank, and how many of them are not padding.
 
-    All ranks' batches together are the next `batch_size * world` of the order, dealt out in turn: what is trained with
-    in a step depends on their product alone. Padding begins anew with the order's first.
+    A step takes the next `batch_size * ranks` samples of the order and deals them to the ranks in turn, so the samples
+    of a step depend only on that product. Padding restarts at the beginning of the order.
     """
-    together = batch_size * world
-    places = np.arange(index * together + rank, (index + 1) * together, world)
-    valid = int((places < len(order)).sum())
-    return order[places % len(order)] if last == "pad" else order[places[:valid]], valid
+    samples_per_step = batch_size * ranks
+    positions = np.arange(index * samples_per_step + rank, (index + 1) * samples_per_step, ranks)
+    valid = int((positions < len(order)).sum())
+    return order[positions % len(order)] if last == "pad" else order[positions[:valid]], valid

@@ -1,4 +1,4 @@
-"""Where encoded images come from: folders, lists of files, tar shards, or bytes that the caller has."""
+"""Sources of encoded images: folders, lists of files, tar shards, or bytes in memory."""
 
 from __future__ import annotations
 
@@ -17,24 +17,25 @@ from .._host import extension as _cpu
 if TYPE_CHECKING:
     from .._native import EncodedFiles
 
+Image = bytes | tuple[Any, int, int]  # encoded data; or path, offset, and length (-1: to the end of the file)
 EXTENSIONS = (".jpg", ".jpeg", ".png", ".ppm", ".pgm", ".bmp", ".tif", ".tiff", ".webp", ".gif")
 
 
 class ImageFiles:
     """Encoded images and their labels, a map-style dataset: ``files[i]`` is ``(bytes, label, i)``.
 
-    Instead of bytes, a string says why a file cannot be read.
+    For a file that cannot be read, a string with the reason stands in place of the bytes.
 
     Args:
-        source: One of: a folder, whose folders are classes as in torchvision's ``ImageFolder`` (one without folders has
-            no labels); a tar shard, or a list of them, of images with ``.cls`` files beside them that hold a label
-            (the WebDataset convention; read in place, uncompressed); a list of paths; a list of ``bytes``; a list of
-            ``(path or bytes, label)``.
-        labels: One integer for each image, where the source brings none. [N]
-        extensions: What counts as an image in folders and shards.
+        source: One of: a folder whose subfolders are classes as in torchvision's ``ImageFolder`` (without subfolders,
+            images have no labels); a tar shard, or a list of them, of images with ``.cls`` files beside them that hold
+            a label (the WebDataset convention; read in place, uncompressed); a list of paths; a list of ``bytes``; a
+            list of ``(path or bytes, label)``.
+        labels: One integer for each image, in place of the source's labels. [N]
+        extensions: File names that count as images in folders and shards.
 
     Raises:
-        FileNotFoundError: A folder or a shard is not there. (Whether each listed file can be read is known when it is.)
+        FileNotFoundError: A folder or a shard does not exist. (Listed files are opened when they are read.)
         ValueError: There are no images, or not one label for each.
 
     >>> files = ImageFiles([(b"first", 3), (b"second", 5)])
@@ -45,33 +46,33 @@ class ImageFiles:
     @prefix_errors("cuaug")
     def __init__(self, source: Any, labels: Any = None, *, extensions: Sequence[str] = EXTENSIONS) -> None:
         self.classes: list[str] = []
-        found: list[Any]
-        own: list[int | None]
+        images: list[Image]
+        image_labels: list[int | None]
         if isinstance(source, (str, os.PathLike)) and Path(source).suffix != ".tar":
-            found, own, self.classes = _folder(Path(source), tuple(extensions))
-        elif shards := _shards(source):
-            found, own = _members(shards, tuple(extensions))
+            images, image_labels, self.classes = _read_folder(Path(source), tuple(extensions))
+        elif shards := _shard_paths(source):
+            images, image_labels = _read_shards(shards, tuple(extensions))
         else:
-            found, own = _listed(source)
-        if not found:
-            raise ValueError(f"source must hold images ({', '.join(extensions)}), got none from {_short(source)}")
+            images, image_labels = _read_list(source)
+        if not images:
+            raise ValueError(f"source must hold images ({', '.join(extensions)}), got none from {_short_repr(source)}")
         if labels is not None:
-            own = [int(label) for label in labels]
-        if len(own) != len(found):
-            raise ValueError(f"labels must be one for each of {len(found)} images, got {len(own)}")
-        if any(label is None for label in own) and any(label is not None for label in own):
-            missing = own.index(None)
+            image_labels = [int(label) for label in labels]
+        if len(image_labels) != len(images):
+            raise ValueError(f"labels must be one for each of {len(images)} images, got {len(image_labels)}")
+        if any(label is None for label in image_labels) and any(label is not None for label in image_labels):
+            missing = image_labels.index(None)
             raise ValueError(f"labels must be given for all images or for none, image {missing} has none")
-        # Encoded data, or where they are: (path, offset, bytes or -1). Names may be no text, so paths are bytes.
-        self._pieces: list[Any] = [
-            each if isinstance(each, bytes) else (os.fsencode(each[0]), *each[1:]) for each in found
+        # Paths as bytes: a file name need not be valid text.
+        self._images: list[Any] = [
+            image if isinstance(image, bytes) else (os.fsencode(image[0]), *image[1:]) for image in images
         ]
-        if any(b"\0" in each[0] for each in self._pieces if not isinstance(each, bytes)):
+        if any(b"\0" in image[0] for image in self._images if not isinstance(image, bytes)):
             raise ValueError("source must hold paths without null characters")
-        self.labels = None if own[0] is None else np.array(own, np.int64)
+        self.labels = None if image_labels[0] is None else np.array(image_labels, np.int64)
 
     def __len__(self) -> int:
-        return len(self._pieces)
+        return len(self._images)
 
     def __getitem__(self, index: int) -> tuple[bytes | str, int | None, int]:
         index = range(len(self))[index]
@@ -87,109 +88,114 @@ class ImageFiles:
         return f"ImageFiles({len(self)} images{classes})"
 
     def name(self, index: int) -> str:
-        """What messages call an image: its path."""
-        piece = self._pieces[index]
-        if isinstance(piece, bytes):
+        """The name of an image in messages: its path."""
+        image = self._images[index]
+        if isinstance(image, bytes):
             return f"image {index}"
-        path, offset = os.fsdecode(piece[0]), piece[1]
+        path, offset = os.fsdecode(image[0]), image[1]
         return path if offset == 0 else f"{path} at byte {offset}"
 
     def read(self, indices: Sequence[int], threads: int) -> EncodedFiles:
-        """Encoded images, by several threads; a string instead says why one cannot be read.
+        """Reads images in several threads; a string stands in place of each that cannot be read.
 
-        What holds them makes bytes of those that are asked for alone: a loader has its decoder read them as they are.
+        The result is a sequence that builds a ``bytes`` object only when an item is taken. The decoder reads its memory
+        directly.
         """
-        found: EncodedFiles = _cpu.extension().EncodedFiles(
-            [self._pieces[i] for i in indices], _limits.MAX_BYTES, threads
+        files: EncodedFiles = _cpu.extension().EncodedFiles(
+            [self._images[i] for i in indices], _limits.MAX_BYTES, threads
         )
-        return found
+        return files
 
 
-def _folder(root: Path, extensions: tuple[str, ...]) -> tuple[list[Any], list[int | None], list[str]]:
+def _read_folder(root: Path, extensions: tuple[str, ...]) -> tuple[list[Image], list[int | None], list[str]]:
+    """Images, their labels, and the names of the classes."""
     if not root.is_dir():
         raise FileNotFoundError(f"source must be a folder or a .tar file, got {str(root)!r}")
     classes = sorted(entry.name for entry in os.scandir(root) if entry.is_dir())
     if not classes:
         files = _images_in(root, extensions)
         return files, [None] * len(files), []
-    found: list[Any] = []
+    images: list[Image] = []
     labels: list[int | None] = []
     for label, name in enumerate(classes):
         files = _images_in(root / name, extensions)
         if not files:
             raise ValueError(f"every class must have images ({', '.join(extensions)}), got none in {root / name}")
-        found += files
+        images += files
         labels += [label] * len(files)
-    return found, labels, classes
+    return images, labels, classes
 
 
-def _images_in(folder: Path, extensions: tuple[str, ...]) -> list[tuple[str, int, int]]:
-    """Of a folder and those in it, sorted."""
-    found = []
-    above: dict[str, frozenset[tuple[int, int]]] = {}  # folders that a link must not lead back to
-    for place, folders, names in os.walk(folder, followlinks=True):
-        own = Path(place).stat()
-        seen = above.pop(place, frozenset())
-        if (own.st_dev, own.st_ino) in seen:
-            folders.clear()
+def _images_in(root: Path, extensions: tuple[str, ...]) -> list[Image]:
+    """The images of a folder and its subfolders, sorted."""
+    images: list[Image] = []
+    ancestors: dict[str, frozenset[tuple[int, int]]] = {}  # of each folder: against links that lead back to one
+    for folder, subfolders, names in os.walk(root, followlinks=True):
+        stat = Path(folder).stat()
+        identity = stat.st_dev, stat.st_ino
+        above = ancestors.pop(folder, frozenset())
+        if identity in above:
+            subfolders.clear()
             continue
-        folders.sort()
-        above |= {os.path.join(place, name): seen | {(own.st_dev, own.st_ino)} for name in folders}  # noqa: PTH118
-        found += [(f"{place}/{name}", 0, -1) for name in sorted(names) if name.lower().endswith(extensions)]
-    return found
+        subfolders.sort()
+        ancestors |= {os.path.join(folder, name): above | {identity} for name in subfolders}  # noqa: PTH118
+        images += [(f"{folder}/{name}", 0, -1) for name in sorted(names) if name.lower().endswith(extensions)]
+    return images
 
 
-def _shards(source: Any) -> list[str]:
+def _shard_paths(source: Any) -> list[str]:
+    """The paths of tar files; empty if the source is something else."""
     sources = [source] if isinstance(source, (str, os.PathLike)) else source
     if not isinstance(sources, Sequence) or not sources or isinstance(sources, bytes):
         return []
-    names = [os.fspath(each) if isinstance(each, (str, os.PathLike)) else "" for each in sources]
-    return names if all(name.endswith(".tar") for name in names) else []
+    paths = [os.fspath(path) if isinstance(path, (str, os.PathLike)) else "" for path in sources]
+    return paths if all(path.endswith(".tar") for path in paths) else []
 
 
-def _members(shards: Sequence[str], extensions: tuple[str, ...]) -> tuple[list[Any], list[int | None]]:
+def _read_shards(shards: Sequence[str], extensions: tuple[str, ...]) -> tuple[list[Image], list[int | None]]:
     """The images in tar files, and the labels beside them."""
-    found: list[Any] = []
+    images: list[Image] = []
     labels: list[int | None] = []
     for shard in shards:
-        beside: dict[str, int] = {}
-        images: list[tuple[str, tuple[str, int, int]]] = []
+        label_of: dict[str, int] = {}
+        members: list[tuple[str, Image]] = []
         try:
             with tarfile.open(shard, "r:") as tar:
                 for member in tar:
                     folder, slash, name = member.name.rpartition("/")
                     stem, _, extension = name.partition(".")
                     stem, extension = folder + slash + stem, extension.lower()
-                    if not member.isfile() or name.startswith("._"):  # what macOS adds
+                    if not member.isfile() or name.startswith("._"):  # metadata that macOS adds
                         continue
                     if name.lower().endswith(extensions):
-                        images.append((stem, (shard, member.offset_data, member.size)))
+                        members.append((stem, (shard, member.offset_data, member.size)))
                     elif extension == "cls" and (file := tar.extractfile(member)) is not None:
-                        beside[stem] = int(file.read())
+                        label_of[stem] = int(file.read())
         except (tarfile.TarError, ValueError) as error:
             raise ValueError(f"{shard} must be an uncompressed tar file of images and .cls labels: {error}") from error
-        found += [piece for _, piece in images]
-        labels += [beside.get(stem) for stem, _ in images]
-    return found, labels
+        images += [image for _, image in members]
+        labels += [label_of.get(stem) for stem, _ in members]
+    return images, labels
 
 
-def _listed(source: Any) -> tuple[list[Any], list[int | None]]:
+def _read_list(source: Any) -> tuple[list[Image], list[int | None]]:
+    """The images of a list of paths, bytes, or pairs with a label."""
     if isinstance(source, bytes) or not isinstance(source, Iterable):
-        raise TypeError(f"source must be a folder, .tar files, or a list of paths or bytes, got {_short(source)}")
-    found: list[Any] = []
+        raise TypeError(f"source must be a folder, .tar files, or a list of paths or bytes, got {_short_repr(source)}")
+    images: list[Image] = []
     labels: list[int | None] = []
-    for each in source:
-        image, label = each if isinstance(each, tuple) and len(each) == 2 else (each, None)
+    for item in source:
+        image, label = item if isinstance(item, tuple) and len(item) == 2 else (item, None)
         if isinstance(image, (str, os.PathLike)):
-            found.append((os.fspath(image), 0, -1))
+            images.append((os.fspath(image), 0, -1))
         elif isinstance(image, (bytes, bytearray, memoryview)):
-            found.append(bytes(image))
+            images.append(bytes(image))
         else:
-            raise TypeError(f"source must list paths, bytes, or (path or bytes, label), got {_short(each)}")
+            raise TypeError(f"source must list paths, bytes, or (path or bytes, label), got {_short_repr(item)}")
         labels.append(None if label is None else int(label))
-    return found, labels
+    return images, labels
 
 
-def _short(value: Any) -> str:
+def _short_repr(value: Any) -> str:
     text = repr(value)
     return text if len(text) < 80 else f"{text[:77]}..."

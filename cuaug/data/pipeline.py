@@ -1,4 +1,4 @@
-"""From encoded images to a batch that a model can take."""
+"""The steps from encoded images to an augmented batch."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .. import _check
 from .._check import DecodeError
 from ..transforms import Compose
 from ..transforms.transform import Transform
-from .crops import Boxes, Whole
-from .decode_regions import regions_of
-from .decoding import Decoding, Encoded
-from .prefetch import Clock
-from .targets import NumPyPlace
-from .work_splitter import OnWay
+from .crops import CropDecode, FullDecode
+from .decode_regions import crop_plan
+from .decoding import DecodeSettings, EncodedImages
+from .prefetch import StageTimer
+from .targets import NumPyTarget
+from .work_splitter import InFlightBatch
 
 if TYPE_CHECKING:
     from .._native import EncodedFiles
@@ -33,46 +33,46 @@ def recipe_of(transform: Transform | Sequence[Transform], seed: int | None) -> C
     return recipe
 
 
-class Read(NamedTuple):
+class EncodedBatch(NamedTuple):
     """A batch whose files have been read."""
 
     ids: np.ndarray  # [N]
     labels: np.ndarray | None  # [N]
-    valid: int  # how many are no padding
-    data: Sequence[bytes | str] | EncodedFiles  # encoded, or why it cannot be read
+    valid: int  # number of samples that are not padding; they come first
+    data: Sequence[bytes | str] | EncodedFiles  # encoded images, or the reason why a file cannot be read
     epoch: int
 
 
-class Prepared(NamedTuple):
-    """A batch whose sizes and boxes are known."""
+class PreparedBatch(NamedTuple):
+    """A batch whose image sizes and crop boxes are known."""
 
-    read: Read
-    look: Boxes | Whole
+    encoded: EncodedBatch
+    decode: CropDecode | FullDecode
 
 
-class Begun(NamedTuple):
+class DecodingBatch(NamedTuple):
     """A batch that is being decoded."""
 
-    prepared: Prepared
-    on_way: OnWay | None
+    prepared: PreparedBatch
+    in_flight: InFlightBatch | None
 
 
-class Made(NamedTuple):
-    """What a loader hands over."""
+class FinishedBatch(NamedTuple):
+    """A batch that is ready for the consumer."""
 
     images: Any
     labels: Any
     ids: np.ndarray
     valid: np.ndarray
     bad: dict[int, str]  # by id
-    done: Any  # what the taker's stream waits for
+    ready_event: Any
 
 
-class Making:
-    """Decodes what a recipe will look at, and runs the recipe.
+class BatchPipeline:
+    """Decodes the pixels that a recipe reads, and runs the recipe.
 
-    Images that cannot be decoded are left out ("skip"), or another of the batch stands in for each ("replace"), or the
-    first is raised ("raise"). `name` says what to call image `id`.
+    Of the images that cannot be decoded, the first is raised ("raise"), or all are left out ("skip"), or each is
+    replaced by another image of its batch ("replace"). `name` is a function from an id to a name for messages.
     """
 
     def __init__(
@@ -80,79 +80,81 @@ class Making:
         recipe: Compose,
         name: Callable[[int], str],
         on_error: str,
-        decoding: Decoding,
+        settings: DecodeSettings,
     ) -> None:
-        self._recipe, self._name, self._on_error, self._decoding = recipe, name, on_error, decoding
-        self._regions = regions_of(recipe)
-        self._rest = recipe.after(len(self._regions.transforms) if self._regions else 0)
-        self.clock = Clock()
+        self._recipe, self._name, self._on_error, self._settings = recipe, name, on_error, settings
+        self._plan = crop_plan(recipe)
+        self._remaining = recipe.after(len(self._plan.transforms) if self._plan else 0)
+        self.timer = StageTimer()
 
-    def prepare(self, read: Read) -> Prepared:
-        """What follows from the files' headers."""
-        encoded = Encoded(read.data, self._decoding)
-        if self._regions is None:
-            return Prepared(read, Whole(encoded))
-        return Prepared(read, Boxes(encoded, self._regions, (self._recipe.seed, read.epoch, read.ids)))
+    def prepare(self, batch: EncodedBatch) -> PreparedBatch:
+        """Reads the headers and chooses the regions to decode."""
+        images = EncodedImages(batch.data, self._settings)
+        if self._plan is None:
+            return PreparedBatch(batch, FullDecode(images))
+        return PreparedBatch(batch, CropDecode(images, self._plan, (self._recipe.seed, batch.epoch, batch.ids)))
 
-    def begin(self, prepared: Prepared, place: NumPyPlace) -> Begun:
-        """What need not wait for the batch before."""
-        with place.making():
-            return Begun(prepared, self.clock.timed("decode", place.begin, prepared.look.slots))
+    def start_decode(self, prepared: PreparedBatch, target: NumPyTarget) -> DecodingBatch:
+        with target.device_context():
+            in_flight = self.timer.timed("decode", target.start_decode, prepared.decode.slots)
+            return DecodingBatch(prepared, in_flight)
 
-    def finish(self, begun: Begun, place: NumPyPlace) -> Made:
-        read, look = begun.prepared
-        with place.making():
-            groups = self.clock.timed("decode", place.finish, look.slots, begun.on_way)
-            images = self.clock.timed("augment", look.images, groups, place)
-            bad_places = look.slots.encoded.bad
-            taken, valid = self._taken(bad_places, read)
-            if bad_places:
-                images = [images[i] for i in taken] if isinstance(images, list) else images[taken]
-            ids = read.ids[taken]
-            labels = None if read.labels is None else place.labels(read.labels[taken])
-            images, labels = self.clock.timed("augment", self._augmented, place, images, labels, ids, read.epoch)
-            bad = {int(read.ids[i]): reason for i, reason in bad_places.items()}
-            return Made(images, labels, ids, valid, bad, place.made())
+    def finish(self, decoding: DecodingBatch, target: NumPyTarget) -> FinishedBatch:
+        """Finishes the decoding, applies `on_error` and runs the recipe."""
+        batch, decode = decoding.prepared
+        with target.device_context():
+            groups = self.timer.timed("decode", target.finish_decode, decode.slots, decoding.in_flight)
+            images = self.timer.timed("augment", decode.images, groups, target)
+            bad = decode.slots.encoded.bad
+            samples, valid = self._select_samples(bad, batch)
+            if bad:
+                images = [images[i] for i in samples] if isinstance(images, list) else images[samples]
+            ids = batch.ids[samples]
+            labels = None if batch.labels is None else target.labels(batch.labels[samples])
+            images, labels = self.timer.timed("augment", self._augment, target, images, labels, ids, batch.epoch)
+            bad_ids = {int(batch.ids[i]): reason for i, reason in bad.items()}
+            return FinishedBatch(images, labels, ids, valid, bad_ids, target.ready_event())
 
-    def _augmented(self, place: NumPyPlace, images: Any, labels: Any, ids: np.ndarray, epoch: int) -> tuple[Any, Any]:
+    def _augment(self, target: NumPyTarget, images: Any, labels: Any, ids: np.ndarray, epoch: int) -> tuple[Any, Any]:
+        """The images as one array, after the rest of the recipe; and the labels."""
         if isinstance(images, list) and len({tuple(image.shape) for image in images}) <= 1:
-            images = place.stacked(images)
-        images, labels = self._augment(images, labels, ids, epoch)
+            images = target.stack(images)
+        images, labels = self._run_recipe(images, labels, ids, epoch)
         if not isinstance(images, list):
-            return (images if self._rest.transforms else place.dense(images)), labels
+            return (images if self._remaining.transforms else target.contiguous(images)), labels
         shapes = sorted({tuple(image.shape) for image in images})
         if len(shapes) > 1:
             raise ValueError(
                 "transform must bring all images to one size, as RandomResizedCrop, or Resize and CenterCrop do; "
                 f"got results of {', '.join(map(str, shapes[:3]))}"
             )
-        return place.stacked(images), labels
+        return target.stack(images), labels
 
-    def _augment(self, images: Any, labels: Any, ids: np.ndarray, epoch: int) -> tuple[Any, Any]:
-        if not self._rest.transforms:
+    def _run_recipe(self, images: Any, labels: Any, ids: np.ndarray, epoch: int) -> tuple[Any, Any]:
+        if not self._remaining.transforms:
             return images, labels
         if labels is None:
-            return self._rest(images, ids=ids, step=epoch), None
-        moved: tuple[Any, Any] = self._rest(images, labels=labels, ids=ids, step=epoch)
-        return moved
+            return self._remaining(images, ids=ids, step=epoch), None
+        result: tuple[Any, Any] = self._remaining(images, labels=labels, ids=ids, step=epoch)
+        return result
 
-    def _taken(self, bad: dict[int, str], read: Read) -> tuple[np.ndarray, np.ndarray]:
-        """Which places of the batch are handed over, and which of these count."""
-        places = np.arange(len(read.ids))
+    def _select_samples(self, bad: dict[int, str], batch: EncodedBatch) -> tuple[np.ndarray, np.ndarray]:
+        """Indices in the batch of the samples to hand over, and which of them are valid."""
+        indices = np.arange(len(batch.ids))
         if not bad:
-            return places, places < read.valid
+            return indices, indices < batch.valid
         first = min(bad)
         if self._on_error == "raise":
-            raise self._error(int(read.ids[first]), bad[first])
-        good = np.setdiff1d(places, list(bad))
+            raise self._decode_error(int(batch.ids[first]), bad[first])
+        good = np.setdiff1d(indices, list(bad))
         if self._on_error == "skip":
-            return good, good < read.valid
+            return good, good < batch.valid
         if not len(good):
-            raise DecodeError(f"no image of a batch can be decoded; {self._error(int(read.ids[first]), bad[first])}")
-        taken = places.copy()
-        taken[list(bad)] = good[np.arange(len(bad)) % len(good)]
-        return taken, (taken == places) & (places < read.valid)
+            error = self._decode_error(int(batch.ids[first]), bad[first])
+            raise DecodeError(f"no image of a batch can be decoded; {error}")
+        samples = indices.copy()
+        samples[list(bad)] = good[np.arange(len(bad)) % len(good)]
+        return samples, (samples == indices) & (indices < batch.valid)
 
-    def _error(self, index: int, reason: str) -> DecodeError:
-        """What says that image `index` is bad."""
+    def _decode_error(self, index: int, reason: str) -> DecodeError:
         return DecodeError(f"image {index} ({self._name(index)}): {reason}", index, self._name(index), reason)

@@ -1,4 +1,4 @@
-"""Work done ahead of whoever wants its results."""
+"""Prefetching: runs an iteration in a thread before its items are requested; and the times of its stages."""
 
 from __future__ import annotations
 
@@ -15,50 +15,50 @@ from typing import Any, Generic, TypeVar
 from .._check import BackendError
 
 T = TypeVar("T")
-# A thread that is within native code while the interpreter ends takes the process down with it.
-_running: weakref.WeakSet[Ahead[Any]] = weakref.WeakSet()
+# A thread that is inside native code while the interpreter shuts down crashes the process.
+_active: weakref.WeakSet[Prefetcher[Any]] = weakref.WeakSet()
 
 
-class Ahead(Generic[T]):
-    """Iterates in a thread of its own, up to `depth` items ahead.
+class Prefetcher(Generic[T]):
+    """Iterates in a thread of its own, up to `depth` items before they are requested.
 
-    What the items raise is raised where they are wanted. `close` stops it between two items, and waits for that.
+    An exception of the items is raised again in the consumer. `close` stops the thread between two items and joins it.
 
-    Whoever takes the items waits in queues of C alone: an interrupt may come between any two steps of Python, and where
-    that is just behind taking a lock, `with` does not give it back (python/cpython#74174).
+    The consumer waits only in queues that are implemented in C. A KeyboardInterrupt may come between any two Python
+    instructions; if it comes just after a lock was taken, `with` does not release the lock (python/cpython#74174).
     """
 
     def __init__(self, items: Iterable[T], depth: int, name: str) -> None:
         self._items = items
-        self._ready: SimpleQueue[tuple[T] | None] = SimpleQueue()  # None: there are no more
-        self._room: SimpleQueue[None] = SimpleQueue()
+        self._ready: SimpleQueue[tuple[T] | None] = SimpleQueue()  # None: the end
+        self._permits: SimpleQueue[None] = SimpleQueue()  # one for each item that the thread may add
         for _ in range(depth):
-            self._room.put(None)
-        self._ended: SimpleQueue[None] = SimpleQueue()
-        self._closed = self._over = False
+            self._permits.put(None)
+        self._exited: SimpleQueue[None] = SimpleQueue()
+        self._closed = self._finished = False
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._process = os.getpid()
 
     def __iter__(self) -> Generator[T, None, None]:
-        _running.add(self)
+        _active.add(self)
         try:
             self._thread.start()  # which waits, and may be interrupted
-            while found := self._next():
-                yield found[0]
+            while entry := self._next():
+                yield entry[0]
             if self._error is not None:
                 raise self._error
         finally:
             self.close()
 
     def close(self) -> None:
-        if self._process != os.getpid():  # the thread stayed in the parent
+        if self._process != os.getpid():  # after a fork, the thread exists only in the parent
             return
         self._closed = True
-        self._room.put(None)
-        if not (self._over or self._thread.is_alive()):  # it comes up only now: an interrupt came while it was started
+        self._permits.put(None)
+        if not (self._finished or self._thread.is_alive()):  # an interrupt during start(): the thread is still coming
             with contextlib.suppress(Empty):
-                self._ended.get(timeout=1)
+                self._exited.get(timeout=1)
         if self._thread.is_alive():
             self._thread.join()
         with contextlib.suppress(Empty):
@@ -67,49 +67,51 @@ class Ahead(Generic[T]):
 
     def _next(self) -> tuple[T] | None:
         if self._process != os.getpid():
-            raise BackendError("a loader cannot be iterated on after a fork: begin a new iteration in the child")
-        found = self._ready.get()
-        self._room.put(None)
-        return found
+            raise BackendError(
+                "a loader's iteration cannot continue after a fork: start a new one in the child process"
+            )
+        entry = self._ready.get()
+        self._permits.put(None)
+        return entry
 
     def _run(self) -> None:
         items = iter(self._items if not self._closed else ())
         try:
             for item in items:
-                self._room.get()
+                self._permits.get()
                 if self._closed:
                     break
                 self._ready.put((item,))
-        except BaseException as error:  # anything: it is raised again where items are wanted
+        except BaseException as error:  # every kind: the consumer raises it again
             self._error = error
         finally:
             close = getattr(items, "close", None)
             if close is not None:
                 close()
-            self._over = True
+            self._finished = True
             self._ready.put(None)
-            self._ended.put(None)
+            self._exited.put(None)
 
 
-class Clock:
-    """How long each stage has worked, in seconds, whichever threads it is spread over."""
+class StageTimer:
+    """Seconds of work in each stage, summed over all threads."""
 
     def __init__(self) -> None:
-        self._spent: dict[tuple[str, int], float] = {}  # each thread adds to its own
+        self._seconds: dict[tuple[str, int], float] = {}  # by stage and thread, so that no two threads share an entry
 
     def timed(self, stage: str, work: Callable[..., T], *arguments: Any) -> T:
-        start, own = time.perf_counter(), (stage, threading.get_ident())
+        start, key = time.perf_counter(), (stage, threading.get_ident())
         try:
             return work(*arguments)
         finally:
-            self._spent[own] = self._spent.get(own, 0.0) + time.perf_counter() - start
+            self._seconds[key] = self._seconds.get(key, 0.0) + time.perf_counter() - start
 
     @property
     def seconds(self) -> dict[str, float]:
-        found: dict[str, float] = {}
-        for (stage, _), seconds in list(self._spent.items()):
-            found[stage] = found.get(stage, 0.0) + seconds
-        return found
+        totals: dict[str, float] = {}
+        for (stage, _), seconds in list(self._seconds.items()):
+            totals[stage] = totals.get(stage, 0.0) + seconds
+        return totals
 
     @property
     def slowest(self) -> str:
@@ -119,5 +121,5 @@ class Clock:
 
 @atexit.register
 def _close_all() -> None:
-    for each in list(_running):
-        each.close()
+    for prefetcher in list(_active):
+        prefetcher.close()

@@ -1,4 +1,4 @@
-"""Which files of a source cannot be decoded: ``python -m cuaug scan``."""
+"""Finds the files of a source that cannot be decoded: ``python -m cuaug scan``."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .._codecs import limits as _limits
+from .._codecs.limits import limits_of
 from .._host import extension as _cpu
-from .crops import alike
-from .decoding import Decoding, Encoded, Slots
+from .crops import group_by_size
+from .decoding import DecodeSettings, EncodedImages, SlotLayout
 from .files import ImageFiles
-from .targets import NumPyPlace
+from .targets import NumPyTarget
 
 _BATCH = 64
 
 
 def scan(source: ImageFiles, strict: bool, max_pixels: int | None) -> Iterator[dict[int, str]]:
-    """Batch after batch: the bad ones of it, and why.
+    """For one batch after another: the reason for each bad image, by its id.
 
-    A JPEG is decoded at 1/8: that takes every bit of the file, and few pixels.
+    JPEGs are decoded at 1/8: the decoder then reads every bit of the file, but computes few pixels.
     """
-    how = Decoding(_cpu.extension().threads(), strict, True, _limits.limits_of(max_pixels))
-    place = NumPyPlace()
+    settings = DecodeSettings(_cpu.extension().threads(), strict, True, limits_of(max_pixels))
+    target = NumPyTarget()
     for first in range(0, len(source), _BATCH):
         ids = range(first, min(first + _BATCH, len(source)))
-        encoded = Encoded(source.read(ids, how.threads), how)
+        encoded = EncodedImages(source.read(ids, settings.threads), settings)
         sizes = -(-encoded.sizes // 8)
         regions = np.concatenate([np.full_like(sizes[:, :1], 8), np.zeros_like(sizes), sizes], 1)
-        jpegs = np.flatnonzero(encoded.scalable)  # others are decoded by now
-        groups = [jpegs[group] for group in alike(sizes[jpegs], np.zeros_like(sizes[jpegs]))]
-        place.finish(Slots(encoded, regions, groups), None)
+        jpegs = np.flatnonzero(encoded.scalable)  # EncodedImages has decoded the other formats
+        groups = [jpegs[group] for group in group_by_size(sizes[jpegs], np.zeros_like(sizes[jpegs]))]
+        target.finish_decode(SlotLayout(encoded, regions, groups), None)
         yield {ids[i]: reason for i, reason in sorted(encoded.bad.items())}

@@ -1,4 +1,4 @@
-"""Batches on their way to a GPU: decoded by the CPU's threads, and at the same time by the GPU's engine."""
+"""Divides the decoding of a batch for a GPU between the CPU's threads and nvJPEG."""
 
 from __future__ import annotations
 
@@ -12,121 +12,123 @@ import numpy as np
 from .._arrays.registry import library_of
 from .._codecs.copy_boxes import box_copies, packed_layout
 from .._codecs.nvjpeg import Engine
-from .decoding import Slots
+from .decoding import SlotLayout
 
-_LEAST = 1 / 16  # of the images, for either
-_LEARNED = 0.2  # of what is known, from the last batch
+_MIN_SHARE = 1 / 16  # of a batch's images, for the CPU and for nvJPEG
+_SMOOTHING = 0.2  # weight of the latest batch in a cost model
 
 
-class Pinned(Protocol):
-    """Memory that a GPU copies from without stopping."""
+class PinnedMemory(Protocol):
+    """Pinned host memory, from which copies to the GPU are asynchronous."""
 
     def take(self, size: int) -> Any: ...
-    def send(self, memory: Any, pieces: np.ndarray) -> None:
-        """Pieces of it, as `copy_boxes` has them, to where they are wanted; then it may be taken again."""
+    def copy_to_slots(self, memory: Any, copies: np.ndarray) -> None:
+        """Copies rectangles of the memory (records of `box_copies`) to the GPU, then releases the memory."""
 
 
-class Pace:
-    """How many seconds one of the two takes for a unit of its costs, when it has enough to do."""
+class CostModel:
+    """Seconds that a decoder with enough work takes for one unit of its costs."""
 
-    def __init__(self, each: float) -> None:
-        self._spent, self._cost, self._done = each, 1.0, 0.0
+    def __init__(self, seconds_per_unit: float) -> None:
+        self._seconds, self._cost, self._last_end = seconds_per_unit, 1.0, 0.0
 
     @property
-    def each(self) -> float:
-        return self._spent / self._cost
+    def seconds_per_unit(self) -> float:
+        return self._seconds / self._cost
 
-    def learn(self, cost: float, begun: float, done: float) -> None:
-        """From a share that was begun and done then; it may have had to wait for the one before.
+    def update(self, cost: float, start: float, end: float) -> None:
+        """Adds the work of one batch; it may have waited for that of the batch before, which is not counted.
 
-        A small share says little: how long it takes to begin counts most in it.
+        Seconds and costs are averaged apart, so that small batches, whose time is mostly start-up, weigh little.
         """
-        spent = max(done - max(begun, self._done), 1e-9)
-        self._done = done
-        self._spent += _LEARNED * (spent - self._spent)
-        self._cost += _LEARNED * (cost - self._cost)
+        seconds = max(end - max(start, self._last_end), 1e-9)
+        self._last_end = end
+        self._seconds += _SMOOTHING * (seconds - self._seconds)
+        self._cost += _SMOOTHING * (cost - self._cost)
 
 
-class Decoders:
-    """Shares batches out between the CPU and an engine, if there is one, so that both always have something to do."""
+class WorkSplitter:
+    """Divides batches between the CPU and nvJPEG (if there is an `engine`) so that neither waits for the other."""
 
     def __init__(self, engine: Engine | None) -> None:
         self.engine = engine
-        self.cpu_pace, self.engine_pace = Pace(1.2e-9), Pace(1.3e-10)  # to begin with: on 16 cores and an H200
+        self.cpu_model, self.engine_model = CostModel(1.2e-9), CostModel(1.3e-10)  # at first: 16 cores and an H200
 
-    def for_engine(self, able: np.ndarray, on_cpu: np.ndarray, on_engine: np.ndarray) -> np.ndarray:
-        """Which images the engine decodes: those that it saves the CPU most for, until both take as long.
+    def select_for_engine(self, decodable: np.ndarray, cpu_costs: np.ndarray, engine_costs: np.ndarray) -> np.ndarray:
+        """Indices of the images for nvJPEG: those that save the CPU most, until both are estimated to take as long.
 
         Args:
-            able: Whether it can. [N]
-            on_cpu: What each would cost the CPU. [N]
-            on_engine: And the engine. [N]
+            decodable: Whether nvJPEG can decode the image. [N]
+            cpu_costs: In the CPU's unit of cost. [N]
+            engine_costs: In nvJPEG's unit of cost. [N]
         """
         if self.engine is None:
             return np.arange(0)
-        places = np.flatnonzero(able)
-        places = places[np.argsort(-(on_cpu / on_engine)[places], kind="stable")]
-        cpu = self.cpu_pace.each * (on_cpu.sum() - np.cumsum(on_cpu[places]))
-        engine = self.engine_pace.each * np.cumsum(on_engine[places])
-        least = math.ceil(len(able) * _LEAST)
-        count = min(max(int(np.searchsorted(engine - cpu, 0)), least), max(len(able) - least, 1))
-        return places[:count]
+        indices = np.flatnonzero(decodable)
+        indices = indices[np.argsort(-(cpu_costs / engine_costs)[indices], kind="stable")]
+        cpu_seconds = self.cpu_model.seconds_per_unit * (cpu_costs.sum() - np.cumsum(cpu_costs[indices]))
+        engine_seconds = self.engine_model.seconds_per_unit * np.cumsum(engine_costs[indices])
+        minimum = math.ceil(len(decodable) * _MIN_SHARE)
+        balanced = int(np.searchsorted(engine_seconds - cpu_seconds, 0))
+        return indices[: min(max(balanced, minimum), max(len(decodable) - minimum, 1))]
 
 
-class OnWay:
-    """A batch that is being decoded, into a device's memory [M], for its current stream."""
+class InFlightBatch:
+    """A batch that is being decoded into a device's memory [M], ordered on its current stream."""
 
-    def __init__(self, decoders: Decoders, slots: Slots, memory: Any, pinned: Pinned) -> None:
-        self._decoders, self._slots, self._memory, self._pinned = decoders, slots, memory, pinned
-        encoded, places = slots.encoded, slots.order
-        costs = [cost[places] for cost in encoded.costs(slots.regions)]
-        self._chosen = decoders.for_engine(encoded.engine_takes(slots.regions)[places], *costs)
-        on_cpu = np.ones(len(places), bool)
-        on_cpu[self._chosen] = False
-        self._costs = costs[0][on_cpu].sum(), costs[1][self._chosen].sum()
-        self._begun, self._on_engine = time.perf_counter(), None
-        if decoders.engine is not None and len(self._chosen):
-            cuts = encoded.for_engine(self._target(self._chosen), slots.regions, places[self._chosen])
+    def __init__(self, splitter: WorkSplitter, slots: SlotLayout, memory: Any, pinned: PinnedMemory) -> None:
+        self._splitter, self._slots, self._memory, self._pinned = splitter, slots, memory, pinned
+        encoded, images = slots.encoded, slots.order
+        cpu_costs, engine_costs = (costs[images] for costs in encoded.decode_costs(slots.regions))
+        decodable = encoded.decodable_by_engine(slots.regions)[images]
+        self._engine_slots = splitter.select_for_engine(decodable, cpu_costs, engine_costs)
+        on_cpu = np.ones(len(images), bool)
+        on_cpu[self._engine_slots] = False
+        self._cpu_cost, self._engine_cost = cpu_costs[on_cpu].sum(), engine_costs[self._engine_slots].sum()
+        self._start, self._engine_decode = time.perf_counter(), None
+        if splitter.engine is not None and len(self._engine_slots):
+            rows = self._slot_rows(self._engine_slots)
+            request = encoded.engine_request(rows, slots.regions, images[self._engine_slots])
             library = library_of(type(memory))
             assert library is not None
-            self._on_engine = decoders.engine.begin(cuts, library)
-        self._on_cpu = self._begin_on_cpu(np.flatnonzero(on_cpu))
+            self._engine_decode = splitter.engine.begin(request, library)
+        self._cpu_decode = self._start_on_cpu(np.flatnonzero(on_cpu))
 
     def finish(self) -> Any:
-        """The memory, once all is on its way there."""
-        on_cpu, on_engine = self._costs
-        done = self._finish_on_cpu(self._on_cpu)
-        if on_cpu:
-            self._decoders.cpu_pace.learn(on_cpu, self._begun, done)
-        if self._on_engine is not None:
-            done, failed = self._on_engine.finish()
-            self._decoders.engine_pace.learn(on_engine, self._begun, done)
+        """The memory, once the copies that fill it are queued on the stream."""
+        end = self._finish_on_cpu(self._cpu_decode)
+        if self._cpu_cost:
+            self._splitter.cpu_model.update(self._cpu_cost, self._start, end)
+        if self._engine_decode is not None:
+            end, failed = self._engine_decode.finish()
+            self._splitter.engine_model.update(self._engine_cost, self._start, end)
             if failed:
-                self._finish_on_cpu(self._begin_on_cpu(self._chosen[failed]))
+                self._finish_on_cpu(self._start_on_cpu(self._engine_slots[failed]))
         return self._memory
 
-    def _target(self, chosen: np.ndarray) -> np.ndarray:
-        """Where slots begin, and bytes from a row to the next. [N, 2]"""
-        return np.array([self._memory.data_ptr() + self._slots.offset[chosen], self._slots.pitch[chosen]]).T
+    def _slot_rows(self, slots: np.ndarray) -> np.ndarray:
+        """Address of each slot, and bytes from row to row. [N, 2]"""
+        return np.array([self._memory.data_ptr() + self._slots.offset[slots], self._slots.pitch[slots]]).T
 
-    def _begin_on_cpu(self, chosen: np.ndarray) -> _Staged:
+    def _start_on_cpu(self, chosen: np.ndarray) -> _StagedDecode:
         slots = self._slots
-        places = slots.order[chosen]
-        sizes = slots.regions[places, 3:]
+        images = slots.order[chosen]
+        sizes = slots.regions[images, 3:]
         offset, pitch = packed_layout(sizes).T
         memory = self._pinned.take(int((offset + pitch * sizes[:, 0]).max(initial=1)))
-        pieces = box_copies(offset, pitch, self._target(chosen), sizes)
-        return _Staged(memory, pieces, slots.encoded.begin(memory.numpy(), offset, pitch, slots.regions, places))
+        copies = box_copies(offset, pitch, self._slot_rows(chosen), sizes)
+        wait = slots.encoded.start_decode(memory.numpy(), offset, pitch, slots.regions, images)
+        return _StagedDecode(memory, copies, wait)
 
-    def _finish_on_cpu(self, staged: _Staged) -> float:
-        done = staged.wait()
-        self._pinned.send(staged.memory, staged.pieces)
-        return done
+    def _finish_on_cpu(self, staged: _StagedDecode) -> float:
+        end = staged.wait()
+        self._pinned.copy_to_slots(staged.memory, staged.copies)
+        return end
 
 
-class _Staged(NamedTuple):
-    """Regions that the CPU decodes, in memory of their own, one after the other."""
+class _StagedDecode(NamedTuple):
+    """Regions that the CPU decodes into pinned memory, one after another."""
 
     memory: Any
-    pieces: np.ndarray  # of `cuaug::BoxCopy`, from places in the memory
+    copies: np.ndarray  # records of `cuaug::BoxCopy`; input addresses are offsets in the memory
     wait: Callable[[], float]

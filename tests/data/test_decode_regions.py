@@ -10,8 +10,8 @@ import cuaug
 import cuaug.io
 from cuaug import transforms as T
 from cuaug.data import Loader
-from cuaug.data.crops import alike
-from cuaug.data.decode_regions import Boxes, covered
+from cuaug.data.crops import group_by_size
+from cuaug.data.decode_regions import CropBoxes, decode_regions
 
 pytestmark = pytest.mark.jpeg
 
@@ -79,7 +79,7 @@ def test_loader_decode_region_covers_box_at_lowest_resolution():
     corner = rng.uniform(0, 1, sizes.shape) * (sizes - extent)
     corner[::2] = np.where(rng.random(corner[::2].shape) < 0.5, 0, (sizes - extent)[::2])
     wanted, scalable = rng.integers(1, 200, sizes.shape), rng.random(len(sizes)) < 0.8
-    regions, within = covered(Boxes(np.concatenate([corner, extent], 1), wanted, 0 * sizes), sizes, scalable)
+    regions, within = decode_regions(CropBoxes(np.concatenate([corner, extent], 1), wanted, 0 * sizes), sizes, scalable)
     scale, first, count = regions[:, :1], regions[:, 1:3], regions[:, 3:]
     fits = [(extent >= by * wanted).all(1) & scalable for by in (2, 4, 8)]
     assert scale[:, 0].tolist() == np.select(fits[::-1], [8, 4, 2], 1).tolist()
@@ -95,7 +95,7 @@ def test_loader_slots_waste_little_memory():
     """A tall and a wide image in one batch would need slots as tall and as wide."""
     tall, wide = np.zeros((6000, 16, 3), "uint8"), np.zeros((16, 6000, 3), "uint8")
     extents = np.array([[60_000, 100], [100, 60_000]] * 16)
-    groups = alike(extents, np.zeros_like(extents))
+    groups = group_by_size(extents, np.zeros_like(extents))
     assert sorted(np.concatenate(groups).tolist()) == list(range(32))
     assert sum(len(group) * extents[group].max(0).prod() for group in groups) * 3 < 1 << 30
     files = [encoded(image + np.uint8(10 * i)) for i, image in enumerate([tall, wide] * 8)]

@@ -15,8 +15,8 @@ from cuaug._codecs import limits as _limits
 from cuaug._codecs import nvjpeg as _engine
 from cuaug._host import extension as _cpu
 from cuaug.data import Loader
-from cuaug.data.decoding import Decoding, Encoded, Slots
-from cuaug.data.work_splitter import Decoders, OnWay, Pace
+from cuaug.data.decoding import DecodeSettings, EncodedImages, SlotLayout
+from cuaug.data.work_splitter import CostModel, InFlightBatch, WorkSplitter
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.jpeg
@@ -53,23 +53,23 @@ class Pinned:
     def take(self, size):
         return torch.full((size,), 99, dtype=torch.uint8)
 
-    def send(self, memory, pieces):
-        for start, to, pitch, step, rows, count in pieces.tolist():
+    def copy_to_slots(self, memory, copies):
+        for start, to, pitch, step, rows, count in copies.tolist():
             for y in range(rows):
                 ctypes.memmove(to + y * step, memory.data_ptr() + start + y * pitch, count)
 
 
 def slots_of(files, engine, divisor=1, groups=None):
-    how = Decoding(2, True, True, _limits.limits_of())
-    found = Encoded(files, how)
+    settings = DecodeSettings(2, True, True, _limits.limits_of())
+    found = EncodedImages(files, settings)
     sizes = -(-found.sizes // divisor)
     regions = np.concatenate([np.full_like(sizes[:, :1], divisor), 0 * sizes, sizes], 1)
-    slots = Slots(found, regions, groups or [np.arange(len(files))])
+    slots = SlotLayout(found, regions, groups or [np.arange(len(files))])
     memory = torch.full((slots.size,), 99, dtype=torch.uint8)
-    OnWay(Decoders(engine), slots, memory, Pinned()).finish()
+    InFlightBatch(WorkSplitter(engine), slots, memory, Pinned()).finish()
     made = {
         i: slot
-        for group, views in zip(slots.groups, slots.of(memory), strict=True)
+        for group, views in zip(slots.groups, slots.group_arrays(memory), strict=True)
         for i, slot in zip(group, views, strict=True)
     }
     return [made[i][:h, :w].numpy() for i, (h, w) in enumerate(sizes.tolist())], found
@@ -95,11 +95,11 @@ def test_loader_decoders_take_groups_in_one_call():
 
 
 def test_loader_decoders_skip_bad_headers_on_engine():
-    how = Decoding(2, True, True, _limits.limits_of())
-    found = Encoded(photos(4), how)
+    settings = DecodeSettings(2, True, True, _limits.limits_of())
+    found = EncodedImages(photos(4), settings)
     found.bad[1] = "too small"
     regions = np.concatenate([np.ones_like(found.sizes[:, :1]), 0 * found.sizes, found.sizes], 1)
-    assert found.engine_takes(regions).tolist() == [True, False, True, True]
+    assert found.decodable_by_engine(regions).tolist() == [True, False, True, True]
 
 
 def test_loader_decoders_fall_back_to_cpu():
@@ -139,79 +139,79 @@ def settled_split(engine, cpu):
 
     A unit of cost takes ``engine`` and ``cpu`` microseconds; two parts are begun before one is done.
     """
-    decoders, random = Decoders(FakeEngine()), np.random.default_rng(0)
+    splitter, random = WorkSplitter(FakeEngine()), np.random.default_rng(0)
     begun, done = [0.0, 0.0], np.zeros(2)
     for _ in range(60):
         on_cpu, on_engine = random.uniform(0.2, 2, (2, 256))
-        chosen = decoders.for_engine(np.ones(256, bool), on_cpu, on_engine)
+        chosen = splitter.select_for_engine(np.ones(256, bool), on_cpu, on_engine)
         costs = np.array([on_engine[chosen].sum(), np.delete(on_cpu, chosen).sum()])
         seconds = costs * (engine, cpu) * 1e-6
         done = np.maximum(done, begun[-2]) + seconds
-        decoders.engine_pace.learn(costs[0], begun[-2], done[0])
-        decoders.cpu_pace.learn(costs[1], begun[-2], done[1])
+        splitter.engine_model.update(costs[0], begun[-2], done[0])
+        splitter.cpu_model.update(costs[1], begun[-2], done[1])
         begun.append(done.max())
     return chosen, on_cpu / on_engine, seconds
 
 
-PACES = [(25.0, 75.0), (75.0, 75.0), (200.0, 100.0), (1.0, 10_000.0), (10_000.0, 1.0)]
+COSTS = [(25.0, 75.0), (75.0, 75.0), (200.0, 100.0), (1.0, 10_000.0), (10_000.0, 1.0)]
 
 
-@pytest.mark.parametrize(("engine", "cpu"), PACES)
+@pytest.mark.parametrize(("engine", "cpu"), COSTS)
 def test_loader_engine_gets_the_images_that_save_most(engine, cpu):
     chosen, saved, _ = settled_split(engine, cpu)
     assert saved[chosen].min() >= np.delete(saved, chosen).max()
 
 
-@pytest.mark.parametrize(("engine", "cpu"), PACES[:3])
+@pytest.mark.parametrize(("engine", "cpu"), COSTS[:3])
 def test_loader_engine_and_cpu_take_equally_long(engine, cpu):
     chosen, _, seconds = settled_split(engine, cpu)
     assert 16 < len(chosen) < 240
     assert seconds[0] == pytest.approx(seconds[1], rel=0.05)
 
 
-@pytest.mark.parametrize(("engine", "cpu", "count"), [(*PACES[3], 240), (*PACES[4], 16)])
+@pytest.mark.parametrize(("engine", "cpu", "count"), [(*COSTS[3], 240), (*COSTS[4], 16)])
 def test_loader_slower_decoder_keeps_a_sixteenth(engine, cpu, count):
-    """Or its pace would never be learned again."""
+    """Or its cost model would never be updated again."""
     assert len(settled_split(engine, cpu)[0]) == count
 
 
-def test_loader_small_batch_hardly_changes_pace():
+def test_loader_small_batch_hardly_changes_cost_model():
     """An epoch's last batch, or one of bad files: what its few images take is mostly how long it takes to begin."""
-    decoders = Decoders(FakeEngine())
-    for pace, each in ((decoders.engine_pace, 1e-10), (decoders.cpu_pace, 1e-9)):
+    splitter = WorkSplitter(FakeEngine())
+    for model, seconds in ((splitter.engine_model, 1e-10), (splitter.cpu_model, 1e-9)):
         for i in range(20):
-            pace.learn(5e7, i, i + 5e7 * each)
-        pace.learn(2e5, 30, 30.003)
-        assert pace.each < 2 * each
-        pace.learn(0.1, 40, 40 + 1e-5)
-        assert pace.each < 2 * each
-    assert Decoders(None).cpu_pace.each > 0
+            model.update(5e7, i, i + 5e7 * seconds)
+        model.update(2e5, 30, 30.003)
+        assert model.seconds_per_unit < 2 * seconds
+        model.update(0.1, 40, 40 + 1e-5)
+        assert model.seconds_per_unit < 2 * seconds
+    assert WorkSplitter(None).cpu_model.seconds_per_unit > 0
 
 
 def test_loader_engine_leaves_some_images_to_cpu():
-    decoders, costs = Decoders(FakeEngine()), np.ones((2, 32))
+    splitter, costs = WorkSplitter(FakeEngine()), np.ones((2, 32))
     able = np.arange(32) % 2 == 0
-    decoders.cpu_pace, decoders.engine_pace = Pace(1.0), Pace(1e-9)
-    assert sorted(decoders.for_engine(able, *costs)) == np.flatnonzero(able).tolist()
-    assert len(decoders.for_engine(np.ones(32, bool), *costs)) == 30
-    assert len(decoders.for_engine(~np.ones(32, bool), *costs)) == 0
-    assert len(Decoders(None).for_engine(able, *costs)) == 0
+    splitter.cpu_model, splitter.engine_model = CostModel(1.0), CostModel(1e-9)
+    assert sorted(splitter.select_for_engine(able, *costs)) == np.flatnonzero(able).tolist()
+    assert len(splitter.select_for_engine(np.ones(32, bool), *costs)) == 30
+    assert len(splitter.select_for_engine(~np.ones(32, bool), *costs)) == 0
+    assert len(WorkSplitter(None).select_for_engine(able, *costs)) == 0
 
 
 def test_loader_decode_cost_depends_on_region():
     files = photos(4)
-    found = Encoded(files, Decoding(2, True, True, _limits.limits_of()))
+    found = EncodedImages(files, DecodeSettings(2, True, True, _limits.limits_of()))
     height, width = found.sizes.T
     none = 0 * height
     whole = np.array([none + 1, none, none, height, width]).T
-    on_cpu, on_engine = found.costs(whole)
+    on_cpu, on_engine = found.decode_costs(whole)
     np.testing.assert_allclose(on_cpu, [len(file) for file in files] + height * width / 5)
     assert on_engine.tolist() == (height * width).tolist()
     upper, lower = whole.copy(), whole.copy()
     upper[:, 3] //= 2
     lower[:, 1], lower[:, 3] = height - height // 2, height // 2
-    assert (found.costs(upper)[0] < 0.6 * on_cpu).all()
-    assert (found.costs(lower)[0] > found.costs(upper)[0]).all()
+    assert (found.decode_costs(upper)[0] < 0.6 * on_cpu).all()
+    assert (found.decode_costs(lower)[0] > found.decode_costs(upper)[0]).all()
 
 
 @pytest.mark.parametrize(("how", "message"), [({"decoder": "gpu"}, "decoder"), ({"decoder": "hybrid"}, "'cpu'")])

@@ -14,8 +14,7 @@ import cuaug
 import cuaug.io
 from cuaug import transforms as T
 from cuaug._codecs import other_formats
-from cuaug.data import Loader
-from cuaug.data import epoch_order as _order
+from cuaug.data import Loader, epoch_order
 
 pytestmark = pytest.mark.jpeg
 
@@ -70,9 +69,9 @@ def test_loader_epochs_differ_and_repeat(files):
 @pytest.mark.parametrize("world", [1, 2, 5])
 @pytest.mark.parametrize("last", ["drop", "partial", "pad"])
 def test_loader_ranks_share_an_epoch(count, world, last):
-    turn = _order.order(count, 4, 1, True)
-    steps = _order.batches(count, 4, world, last)
-    taken = [[_order.batch(turn, i, 4, rank, world, last) for i in range(steps)] for rank in range(world)]
+    turn = epoch_order.sample_order(count, 4, 1, True)
+    steps = epoch_order.batch_count(count, 4, world, last)
+    taken = [[epoch_order.rank_batch(turn, i, 4, rank, world, last) for i in range(steps)] for rank in range(world)]
     ids = [i for rank in taken for part, valid in rank for i in part[:valid].tolist()]
     assert len(set(ids)) == len(ids) == (count // (4 * world) * 4 * world if last == "drop" else count)
     for parts in zip(*taken, strict=True):
@@ -80,7 +79,7 @@ def test_loader_ranks_share_an_epoch(count, world, last):
         assert max(sizes) - min(sizes) <= (last == "partial")
         assert sizes == {4} or last == "partial"
     together = [sorted(np.concatenate([rank[i][0] for rank in taken]).tolist()) for i in range(steps)]
-    alone = [sorted(_order.batch(turn, i, 4 * world, 0, 1, last)[0].tolist()) for i in range(steps)]
+    alone = [sorted(epoch_order.rank_batch(turn, i, 4 * world, 0, 1, last)[0].tolist()) for i in range(steps)]
     assert together == alone
 
 

@@ -18,7 +18,7 @@ from helpers.thinning import thinned
 
 from cuaug import transforms as T
 from cuaug.data import Collate, ImageFiles, Loader, prefetch
-from cuaug.data.prefetch import Ahead
+from cuaug.data.prefetch import Prefetcher
 
 pytestmark = pytest.mark.jpeg
 
@@ -107,7 +107,7 @@ def test_loader_interrupt_at_any_step_ends_iteration():
     found, files = [], {inspect.getfile(module) for module in (prefetch, threading, queue)}
 
     def take(step):
-        batches, seen = iter(Ahead(itertools.count(), 2, "cuaug-test")), 0
+        batches, seen = iter(Prefetcher(itertools.count(), 2, "cuaug-test")), 0
 
         def interrupt(frame, event, argument):
             nonlocal seen

@@ -11,7 +11,7 @@ from cuaug._codecs import limits as _limits
 from cuaug._codecs import nvjpeg as _engine
 from cuaug._codecs.copy_boxes import packed_layout
 from cuaug._host import extension as _cpu
-from cuaug.data.decoding import Decoding, Encoded
+from cuaug.data.decoding import DecodeSettings, EncodedImages
 
 pytestmark = pytest.mark.jpeg
 
@@ -151,11 +151,11 @@ def test_nvjpeg_pending_decode_equals_decode():
     rng = np.random.default_rng(20261120)
     files = [io.encode_jpeg(rng.integers(0, 256, (40, 56, 3), np.uint8)) for _ in range(5)]
     files[2] = files[2][:150]
-    how = Decoding(2, True, True, _limits.limits_of())
+    settings = DecodeSettings(2, True, True, _limits.limits_of())
     regions = np.array([[1, 3, 5, 20, 30]] * 5)
     memory = np.full(5 * 2000, 77, np.uint8)
-    found = Encoded(files, how)
-    finish = found.begin(memory, 2000 * np.arange(5), np.full(5, 92), regions, np.arange(5))
+    found = EncodedImages(files, settings)
+    finish = found.start_decode(memory, 2000 * np.arange(5), np.full(5, 92), regions, np.arange(5))
     assert finish() > 0
     assert [*found.bad] == [2]
     for i in (0, 1, 3, 4):
