@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _check
-from ._arrays.convert import host_or_device
+from ._arrays.convert import parameter_column
 from ._arrays.images import ImageBatch, describe_images
 from ._check import prefix_errors
 from ._passes import parameters, pointwise, statistics
@@ -233,7 +233,7 @@ def color_matrix(images: Any, matrix: Any, *, layout: str | None = None, out: An
 
 
 def _apply_op(batch: ImageBatch, op: str, values: dict[str, Any], out: Any, channels: int | None = None) -> Any:
-    columns = [host_or_device(name, value) for name, value in values.items()]
+    columns = [parameter_column(name, value) for name, value in values.items()]
     sample_parameters = parameters.per_sample_columns(" and ".join(values), columns, batch)
     return pointwise.pointwise(batch, (op,), sample_parameters, batch.dtype, out, channels)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _check, _sizes
 from ._arrays import convert
-from ._arrays.convert import host_or_device, stack_columns
+from ._arrays.convert import parameter_column, stack_columns
 from ._arrays.images import ImageBatch
 from ._arrays.images import describe_images as describe
 from ._check import prefix_errors
@@ -232,7 +232,7 @@ def _resize(
     _check.one_of("interpolation", interpolation, _check.INTERPOLATIONS)
     if interpolation == "nearest":
         top, left, height, width = (
-            host_or_device(name, value) for name, value in zip(("top", "left", "height", "width"), box, strict=True)
+            parameter_column(name, value) for name, value in zip(("top", "left", "height", "width"), box, strict=True)
         )
         x_scale, y_scale = width / size[1], height / size[0]
         x = (x_scale, left + x_scale * 0.5 - 0.5)
@@ -255,7 +255,7 @@ def _move(
     out: Any,
 ) -> Any:
     """The pixel nearest to ``factor * destination + offset`` on each axis; each may be one per sample."""
-    x_factor, x_offset, y_factor, y_offset = (host_or_device(name, value) for value in (*x, *y))
+    x_factor, x_offset, y_factor, y_offset = (parameter_column(name, value) for value in (*x, *y))
     M = x_factor, 0.0, x_offset, 0.0, y_factor, y_offset
     if all(isinstance(entry, float) for entry in M):
         matrix = SampleParameters(NULL_ARRAY, M)

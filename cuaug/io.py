@@ -410,12 +410,12 @@ class _Memory:
             array = self.library.empty(shape, "uint8", -1, None)
             return array, array
         shape, order = (shape[2], *shape[:2]), (1, 2, 0)
-        array = convert.pinned_memory(shape, order) if self.pin else self.library.empty(shape, "uint8", -1, order)
-        return array, np.moveaxis(convert.writable_on_host("out", array)[0], 0, -1)
+        array = convert.allocate_pinned(shape, order) if self.pin else self.library.empty(shape, "uint8", -1, order)
+        return array, np.moveaxis(convert.writable_host_array("out", array)[0], 0, -1)
 
     def given(self, shapes: Sequence[tuple[int, ...]], many: bool) -> list[np.ndarray]:
         """NumPy's view of `out`, image by image."""
-        target, channels_first = convert.writable_on_host("out", self.out)
+        target, channels_first = convert.writable_host_array("out", self.out)
         wanted = shapes[0] if shapes else (0, 0, 0)
         odd = next((index for index, shape in enumerate(shapes) if shape != wanted), None)
         if odd is not None:
@@ -501,7 +501,7 @@ def _on_device(headers: np.ndarray, parts: Sequence[_Part], on_host: _OnHost, me
     def by_cpu(places: Sequence[int]) -> None:
         decoded = [np.empty(on_host.shape(parts[place]), np.uint8) for place in places]
         on_host.decode(places, [parts[place] for place in places], decoded)
-        arrays.update((i, library.load(pixels, memory.device)) for i, pixels in zip(places, decoded, strict=True))
+        arrays.update((i, library.from_numpy(pixels, memory.device)) for i, pixels in zip(places, decoded, strict=True))
 
     work = None
     if chosen:

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _check
 from ._arrays import convert
-from ._arrays.convert import host_or_device
+from ._arrays.convert import parameter_column
 from ._arrays.images import ImageBatch
 from ._arrays.images import describe_images as describe
 from ._check import prefix_errors
@@ -74,7 +74,7 @@ def cutmix(
     """
     image = describe(images, layout)
     sides = zip(("top", "left", "height", "width"), (top, left, height, width), strict=True)
-    columns = [_partner(partner, image), *(host_or_device(name, side) for name, side in sides)]
+    columns = [_partner(partner, image), *(parameter_column(name, side) for name, side in sides)]
     return mix.mix(image, "Cutmix", parameters.per_sample_columns("partner and box", columns, image), out)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import _check
-from ._arrays.convert import host_or_device
+from ._arrays.convert import parameter_column
 from ._arrays.images import describe_images
 from ._check import prefix_errors
 from ._passes import parameters, pointwise
@@ -60,7 +60,7 @@ def gaussian_noise(
     ids_low = ids % 2.0**24
     ids_high = (ids - ids_low) / 2.0**24
     key = *_chunks_of_24_bits(seed, 3), *_chunks_of_24_bits(step, 2)
-    columns = [host_or_device("mean", mean), sigma, float(bool(clip)), *key, ids_low, ids_high, 0.0]
+    columns = [parameter_column("mean", mean), sigma, float(bool(clip)), *key, ids_low, ids_high, 0.0]
     sample_parameters = parameters.per_sample_columns("mean, sigma and ids", columns, batch)
     return pointwise.pointwise(batch, ("GaussianNoise",), sample_parameters, batch.dtype, out)
 
@@ -85,7 +85,7 @@ def erase(
     array([[1, 9, 3]], dtype=uint8)
     """
     batch = describe_images(images, layout)
-    columns = [host_or_device(name, value) for name, value in zip("ijhw", (i, j, h, w), strict=True)]
+    columns = [parameter_column(name, value) for name, value in zip("ijhw", (i, j, h, w), strict=True)]
     columns += parameters.per_channel_columns("v", v, batch)
     sample_parameters = parameters.per_sample_columns("i, j, h, w and v", columns, batch)
     return pointwise.pointwise(batch, ("Erase",), sample_parameters, batch.dtype, out)

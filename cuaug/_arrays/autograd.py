@@ -21,7 +21,7 @@ def torch_module() -> Any:
     return sys.modules["torch"]
 
 
-def wants_gradient(*arrays: Any) -> bool:
+def requires_gradient(*arrays: Any) -> bool:
     """Whether torch would follow what is computed from these."""
     return any(getattr(array, "requires_grad", False) for array in arrays) and bool(
         torch_library().torch.is_grad_enabled()
@@ -33,7 +33,7 @@ def is_deterministic() -> bool:
     return bool(torch_library().torch.are_deterministic_algorithms_enabled())
 
 
-def differentiable(
+def apply_with_backward(
     forward: Callable[..., Any], backward: Callable[..., Sequence[Any]], saved: Sequence[Any], inputs: Sequence[Any]
 ) -> Any:
     """``forward(*inputs)``, of which torch learns that ``backward(gradient, *saved)`` is its gradient, once."""

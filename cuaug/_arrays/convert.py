@@ -20,7 +20,7 @@ from .registry import library_of
 from .torch_library import TorchLibrary, torch_library
 
 
-def pinned_memory(shape: tuple[int, ...], order: Sequence[int]) -> Any:
+def allocate_pinned(shape: tuple[int, ...], order: Sequence[int]) -> Any:
     """Memory of torch that a GPU copies from without stopping, uint8."""
     extents, axes = memory_shape(shape, order)
     torch = torch_library().torch
@@ -30,7 +30,7 @@ def pinned_memory(shape: tuple[int, ...], order: Sequence[int]) -> Any:
         raise _check.BackendError(f"pinned memory needs a CUDA device ({error}): pass pin=False") from error
 
 
-def writable_on_host(parameter: str, array: Any) -> tuple[np.ndarray, bool]:
+def writable_host_array(parameter: str, array: Any) -> tuple[np.ndarray, bool]:
     """An array on the host as NumPy sees it, to be written, and whether channels come first in it."""
     found = library_of(type(array))
     if not isinstance(found, (NumPyLibrary, TorchLibrary)):
@@ -68,7 +68,7 @@ def host_array(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarra
     found = library_of(type(value))
     if isinstance(found, TorchLibrary):
         if dtype is not None:  # numbers to compute with, not images to look at
-            found.refuse_gradient(value)
+            found.check_no_grad(value)
         value = value.detach().resolve_neg()
         value = (value.float() if str(value.dtype) == "torch.bfloat16" else value).numpy()
     if np.iscomplexobj(value):
@@ -92,7 +92,7 @@ def to_host(value: Any) -> np.ndarray:
     return host_array("value", value.get() if found is CUPY else value)
 
 
-def host_or_device(parameter: str, value: Any) -> Any:
+def parameter_column(parameter: str, value: Any) -> Any:
     """A number or one per sample: a float or a NumPy array from the host, else the device array itself, as float64."""
     if is_host(value):
         values = value if type(value) is float else host_array(parameter, value)
@@ -104,7 +104,7 @@ def host_or_device(parameter: str, value: Any) -> Any:
 
 
 def stack_columns(values: Sequence[Any]) -> Any:
-    """Numbers and per-sample values, of `host_or_device`, side by side in a new last axis."""
+    """Numbers and per-sample values, of `parameter_column`, side by side in a new last axis."""
     xp = namespace(*values)
     like = next((value for value in values if (library_of(type(value)) or NUMPY) is not NUMPY), None)
     if like is None:
@@ -122,7 +122,7 @@ def index_dtype(found: Library) -> str:
     return str(sys.modules["jax"].dtypes.canonicalize_dtype("int64")) if found is JAX else "int64"
 
 
-def detached(array: Any) -> Any:
+def detach(array: Any) -> Any:
     """Without its gradient, for results that have none."""
     return array.detach() if getattr(array, "requires_grad", False) else array
 
@@ -152,7 +152,7 @@ def asarray(value: Any, *, like: Any, dtype: str) -> Any:
         return value.astype(dtype)
     if is_host(value):
         device = -1 if is_host(like) else describe(like.detach() if isinstance(target, TorchLibrary) else like).device
-        return target.finish(target.load(np.asarray(host_array("value", value, dtype), order="C"), device))
+        return target.to_user_array(target.from_numpy(np.asarray(host_array("value", value, dtype), order="C"), device))
     return target.namespace().from_dlpack(value).astype(dtype)
 
 

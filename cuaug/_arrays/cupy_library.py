@@ -32,14 +32,14 @@ class CuPyLibrary:
     def pointer(self, array: Any) -> int:
         return int(array.data.ptr)
 
-    def finish(self, array: Any) -> Any:
+    def to_user_array(self, array: Any) -> Any:
         return array
 
-    def stream(self, device: int) -> int:
+    def current_stream(self, device: int) -> int:
         with devices.use_device(device):
             return int(cupy_import.cupy().cuda.get_current_stream().ptr)
 
-    def load(self, values: np.ndarray, device: int) -> Any:
+    def from_numpy(self, values: np.ndarray, device: int) -> Any:
         with devices.use_device(device):
             return cupy_import.cupy().asarray(values)
 

@@ -25,7 +25,7 @@ class DLPackLibrary:
 
     def describe(self, array: Any, stream: int | None = None) -> ArrayDescriptor:
         device = capsule.device_of(array)
-        return capsule.import_array(array, stream if stream is not None or device < 0 else self.stream(device))
+        return capsule.import_array(array, stream if stream is not None or device < 0 else self.current_stream(device))
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
         return self.home(device).empty(shape, dtype, device, order)
@@ -33,14 +33,14 @@ class DLPackLibrary:
     def pointer(self, array: Any) -> int:
         return (NUMPY if isinstance(array, np.ndarray) else CUPY).pointer(array)
 
-    def finish(self, array: Any) -> Any:
+    def to_user_array(self, array: Any) -> Any:
         return array
 
-    def stream(self, device: int) -> int:
-        return self.home(device).stream(device)
+    def current_stream(self, device: int) -> int:
+        return self.home(device).current_stream(device)
 
-    def load(self, values: np.ndarray, device: int) -> Any:
-        return self.home(device).load(values, device)
+    def from_numpy(self, values: np.ndarray, device: int) -> Any:
+        return self.home(device).from_numpy(values, device)
 
     def namespace(self) -> ModuleType:
         return np

@@ -26,7 +26,7 @@ class BatchAxes(NamedTuple):
     layout: str
     extents: tuple[int, int, int, int, int]
     strides: tuple[int, int, int, int, int]
-    order: tuple[int, ...] | None  # the axes from outermost to innermost in memory, where that is not C order
+    memory_order: tuple[int, ...] | None  # the axes from outermost to innermost in memory, where that is not C order
 
 
 class ImageBatch(NamedTuple):
@@ -107,7 +107,7 @@ def allocate_output(
     shape, axes = result_axes(image.axes, size, channels or image.channels)
     library = image.library
     if out is None:
-        array = library.empty(shape, dtype, image.device, axes.order)
+        array = library.empty(shape, dtype, image.device, axes.memory_order)
         return OutputArray(array, library.pointer(array), axes)
     target = describe_images(out, image.axes.layout)
     if target.library is not library or target.read_only:
@@ -132,8 +132,8 @@ def result_axes(axes: BatchAxes, size: tuple[int, int], channels: int) -> tuple[
     _check.size("the result's size", size)
     extents = dict(zip("NTCHW", (*axes.extents[:2], channels, *size), strict=True))
     shape = tuple(extents[axis] for axis in axes.layout)
-    strides = contiguous_strides(shape, axes.order)
-    return shape, _batch_axes(shape, strides, axes.layout, False)._replace(order=axes.order)
+    strides = contiguous_strides(shape, axes.memory_order)
+    return shape, _batch_axes(shape, strides, axes.layout, False)._replace(memory_order=axes.memory_order)
 
 
 def _device_name(device: int) -> str:

@@ -23,7 +23,7 @@ class JaxLibrary(DLPackLibrary):
             return NUMPY.describe(np.asarray(array))._replace(read_only=True)
         return super().describe(array, stream)._replace(read_only=True)
 
-    def finish(self, array: Any) -> Any:
+    def to_user_array(self, array: Any) -> Any:
         jax = sys.modules["jax"]
         return jax.numpy.asarray(array) if isinstance(array, np.ndarray) else jax.dlpack.from_dlpack(array)
 

@@ -12,7 +12,7 @@ import numpy as np
 from .._host import buffer_pool as _memory
 from .._program.dtypes import ITEM_SIZE
 from .descriptor import ArrayDescriptor
-from .protocol import dtype_name_of, memory_shape, numpy_dtype, unsupported_dtype
+from .protocol import memory_shape, numpy_dtype, numpy_dtype_name, unsupported_dtype
 
 
 class NumPyLibrary:
@@ -20,7 +20,7 @@ class NumPyLibrary:
 
     def describe(self, array: Any, stream: int | None = None) -> ArrayDescriptor:
         dtype = array.dtype
-        name = dtype_name_of(dtype)
+        name = numpy_dtype_name(dtype)
         if not dtype.isnative or name not in ITEM_SIZE:
             raise TypeError(unsupported_dtype(dtype if dtype.isnative else dtype.str))
         if any(step % dtype.itemsize for step in array.strides):
@@ -38,13 +38,13 @@ class NumPyLibrary:
     def pointer(self, array: Any) -> int:
         return int(array.__array_interface__["data"][0])
 
-    def finish(self, array: Any) -> Any:
+    def to_user_array(self, array: Any) -> Any:
         return array
 
-    def stream(self, device: int) -> int:
+    def current_stream(self, device: int) -> int:
         return 0
 
-    def load(self, values: np.ndarray, device: int) -> Any:
+    def from_numpy(self, values: np.ndarray, device: int) -> Any:
         return values
 
     def namespace(self) -> ModuleType:

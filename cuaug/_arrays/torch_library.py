@@ -47,7 +47,7 @@ class TorchLibrary:
                 "use a dense tensor on the CPU or a CUDA device"
             )
         if array.requires_grad:
-            self.refuse_gradient(array)
+            self.check_no_grad(array)
         if array.is_neg():
             array = array.resolve_neg()
         device, pointer = array.get_device() if on_gpu else -1, array.data_ptr()
@@ -55,7 +55,7 @@ class TorchLibrary:
             raise ValueError("tensors must have memory: the storage of one has been freed, or it was never real")
         return ArrayDescriptor(pointer, array.shape, array.stride(), dtype, device, False, array)
 
-    def refuse_gradient(self, array: Any) -> None:
+    def check_no_grad(self, array: Any) -> None:
         if array.requires_grad and self.torch.is_grad_enabled():
             raise TypeError(
                 "a tensor that requires grad would lose its gradient here: "
@@ -75,13 +75,13 @@ class TorchLibrary:
     def pointer(self, array: Any) -> int:
         return int(array.data_ptr())
 
-    def finish(self, array: Any) -> Any:
+    def to_user_array(self, array: Any) -> Any:
         return array
 
-    def stream(self, device: int) -> int:
+    def current_stream(self, device: int) -> int:
         return int(self.raw_stream(device))
 
-    def load(self, values: np.ndarray, device: int) -> Any:
+    def from_numpy(self, values: np.ndarray, device: int) -> Any:
         if device >= 0 and values.size <= 64 and self.torch.cuda.is_current_stream_capturing():
             # A graph can hold no copy from pageable memory, but it can fill.
             dtype, where = self.dtypes[values.dtype.name], _torch_device(device)

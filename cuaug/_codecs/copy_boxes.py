@@ -36,7 +36,7 @@ def box_copies(address: np.ndarray, pitch: np.ndarray, destinations: np.ndarray,
 
 def copy_boxes(copies: np.ndarray, library: Library, device: int) -> None:
     """Launches the copies [N, 6] on the library's current stream."""
-    on_device = library.load(copies, device)
+    on_device = library.from_numpy(copies, device)
     grid = len(copies), int(-(-copies[:, 4].max() // _BLOCK_ROWS)), 1
     record = COPY_BOXES.pack(library.pointer(on_device))
-    launch.launch("cuaug::copy_boxes", record, grid, _BLOCK_THREADS, 0, device, library.stream(device))
+    launch.launch("cuaug::copy_boxes", record, grid, _BLOCK_THREADS, 0, device, library.current_stream(device))

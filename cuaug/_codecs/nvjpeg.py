@@ -162,7 +162,7 @@ class PendingDecode:
                     raise BackendError(f"the GPU's engine failed ({error}): restart the process") from error
                 failed += [first + row for row in failed_rows]
                 copy_boxes(copies, self._library, self._engine.device)
-                context.copied = streams.record_event(self._library.stream(self._engine.device))
+                context.copied = streams.record_event(self._library.current_stream(self._engine.device))
                 self._engine.release_context(context)
                 self._chunk = self._begin_chunk()
         return end, failed

@@ -113,7 +113,7 @@ def _call(
 def _run(call: _Call, pointers: list[int]) -> Any:
     """Suppression of boxes, scores, classes and counts that lie there."""
     library, device, plan = call.library, call.device, call.plan
-    stream = library.stream(device) if device >= 0 else 0
+    stream = library.current_stream(device) if device >= 0 else 0
     told = None if call.fixed_size or device < 0 else host_counter.take_counter(device)
     own = told is None or plan.bytes > told.scratch_bytes
     memory = library.empty((plan.bytes,), "uint8", device, None) if own else None
@@ -133,8 +133,8 @@ def _run(call: _Call, pointers: list[int]) -> Any:
     for kernel, grid, threads in plan.launches[-1:]:
         launch.launch(kernel, data, grid, threads, 0, device, stream)
     if told:
-        return library.finish(convert.truncate(indices, told.wait(stream)))
-    indices, number = library.finish(indices), library.finish(number)
+        return library.to_user_array(convert.truncate(indices, told.wait(stream)))
+    indices, number = library.to_user_array(indices), library.to_user_array(number)
     return (indices, number) if call.fixed_size else indices[: int(number)]
 
 
@@ -153,7 +153,9 @@ class Boxes(NamedTuple):
     def nothing(self) -> tuple[Any, Any]:
         """No index, and how many."""
         values = np.full((*self.batch, self.most), -1), np.zeros(self.batch, np.int64)
-        indices, kept = (self.library.finish(self.library.load(array, self.boxes.device)) for array in values)
+        indices, kept = (
+            self.library.to_user_array(self.library.from_numpy(array, self.boxes.device)) for array in values
+        )
         return indices, kept
 
 
@@ -263,7 +265,7 @@ def described(name: str, array: Any, dtypes: tuple[str, ...]) -> tuple[ArrayDesc
     library = library_of(type(array))
     if library is None:
         raise TypeError(f"{name} must be an array of torch, cupy, numpy or jax, got {type(array).__name__}")
-    found = library.describe(convert.detached(array))
+    found = library.describe(convert.detach(array))
     if found.dtype not in dtypes:
         raise TypeError(f"{name} must be one of {', '.join(dtypes)}, got {found.dtype}")
     if found.device >= 0:

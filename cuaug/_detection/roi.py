@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _check
 from .._arrays import autograd, convert
-from .._arrays.autograd import wants_gradient
+from .._arrays.autograd import requires_gradient
 from .._arrays.convert import host_array
 from .._arrays.descriptor import ArrayDescriptor, contiguous_strides
 from .._arrays.protocol import Library
@@ -48,9 +48,9 @@ def pool(
     options = (sampling_ratio, aligned, kind)
     wanted = asked(levels, size, scales, *options, layout, canonical_size, canonical_level)
     rois = joined(boxes)
-    if not wants_gradient(*levels):
+    if not requires_gradient(*levels):
         return forward(wanted, levels, rois)[0]
-    own = [convert.detached(level) for level in levels]
+    own = [convert.detach(level) for level in levels]
     pooled, places = forward(wanted, own, rois, remember=True)
     shapes = [maps._replace(pointer=0, owner=None) for maps in described(wanted, own, rois)[0]]
     remembered = places is not None
@@ -62,7 +62,7 @@ def pool(
 
     # An average's gradient does not depend on the values, and a greatest value's on its place alone.
     saved = (rois,) if kind == "avg" else (rois, places) if remembered else (rois, *levels)
-    return autograd.differentiable(lambda *_: pooled, back, saved, levels)
+    return autograd.apply_with_backward(lambda *_: pooled, back, saved, levels)
 
 
 def as_lists(features: Any, spatial_scale: Any, output_size: Any) -> tuple[list[Any], list[Any], Any]:
@@ -123,7 +123,7 @@ def forward(wanted: Pooling, levels: Sequence[Any], rois: Any, remember: bool = 
     """What is pooled; and of greatest values on a GPU, if they are to be remembered, their places."""
     maps, regions, library = described(wanted, levels, rois)
     pooled, places = _pooled(wanted, library, maps, regions, remember)
-    return library.finish(pooled), places
+    return library.to_user_array(pooled), places
 
 
 def backward(
@@ -241,7 +241,7 @@ def described(
     if regions.shape[0] >= 1 << 31:
         raise ValueError(f"boxes must be fewer than 2**31, got {regions.shape[0]}")
     if regions.device < 0 and regions.shape[0]:
-        samples, index = _extents(maps[0], wanted)[0], host_array("boxes", convert.detached(rois)[:, 0])
+        samples, index = _extents(maps[0], wanted)[0], host_array("boxes", convert.detach(rois)[:, 0])
         proper = (index >= 0) & (index < samples) & (index == np.floor(index))
         if not proper.all():
             k = int(np.argmin(proper))

@@ -101,4 +101,4 @@ def _launch(
     call: Call, skeleton: str, functors: tuple[str | int, ...], data: bytes, grid: tuple[int, int, int], threads: int
 ) -> None:
     name = f"cuaug::{skeleton}<{', '.join(map(str, (f'cuaug::{call.dtype}', *functors)))}>"
-    launch.launch(name, data, grid, threads, 0, call.device, call.library.stream(call.device))
+    launch.launch(name, data, grid, threads, 0, call.device, call.library.current_stream(call.device))

@@ -30,6 +30,6 @@ def iou(boxes1: Any, boxes2: Any) -> Any:
             tiles = samples * -(-shape[-2] // _SIDE) * -(-shape[-1] // _SIDE)
             if tiles >= 1 << 31:
                 raise ValueError(f"boxes must make fewer than 2**39 pairs, got {samples} x {shape[-2]} x {shape[-1]}")
-            stream = library.stream(a.device)
+            stream = library.current_stream(a.device)
             launch.launch("cuaug::rotated_pairs", data, (tiles, 1, 1), _SIDE * _SIDE, 0, a.device, stream)
-    return library.finish(out)
+    return library.to_user_array(out)

@@ -54,10 +54,12 @@ def suppress(
         if box.device < 0:
             _cpu.extension().soft_nms(data)
         else:
-            launch.launch("cuaug::soft_nms", data, (samples, 1, 1), 1024, 0, box.device, library.stream(box.device))
-        indices, kept = library.finish(indices), library.finish(kept)
+            launch.launch(
+                "cuaug::soft_nms", data, (samples, 1, 1), 1024, 0, box.device, library.current_stream(box.device)
+            )
+        indices, kept = library.to_user_array(indices), library.to_user_array(kept)
     else:
         decayed[...] = 0
         indices, kept = given.nothing()
-    decayed = library.finish(decayed)
+    decayed = library.to_user_array(decayed)
     return (indices, decayed, kept) if fixed_size else (indices[: int(kept)], decayed[: int(kept)])

@@ -60,14 +60,14 @@ class _ReusedMemory:
     def pointer(self, array: Any) -> int:
         return self.library.pointer(array)
 
-    def finish(self, array: Any) -> Any:
+    def to_user_array(self, array: Any) -> Any:
         return array
 
-    def stream(self, device: int) -> int:
-        return self.library.stream(device)
+    def current_stream(self, device: int) -> int:
+        return self.library.current_stream(device)
 
-    def load(self, values: np.ndarray, device: int) -> Any:
-        self.constants.append(self.library.load(values, device))
+    def from_numpy(self, values: np.ndarray, device: int) -> Any:
+        self.constants.append(self.library.from_numpy(values, device))
         return self.constants[-1]
 
     def namespace(self) -> Any:
@@ -80,4 +80,4 @@ def apply(plan: RecipePlan, images: ImageBatch, table: StridedArray) -> Any:
     result = execute.apply(plan, images._replace(library=memory, executor=executor), table)
     _cpu.extension().run(executor.loops)
     del memory  # the loops read and write its buffers
-    return images.library.finish(result)
+    return images.library.to_user_array(result)

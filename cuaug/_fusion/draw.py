@@ -36,10 +36,10 @@ class ReplayCounters:
         """
         if images.device < 0:
             return 0
-        key, stream = (images.device, images.library.name), images.library.stream(images.device)
+        key, stream = (images.device, images.library.name), images.library.current_stream(images.device)
         if not streams.is_capturing(stream):
             if key not in self._counters:
-                array = images.library.load(np.zeros(_COUNTERS, np.int64), images.device)
+                array = images.library.from_numpy(np.zeros(_COUNTERS, np.int64), images.device)
                 self._counters[key] = array, [0]
                 streams.synchronize_stream(stream, images.device)  # once: any stream may capture afterwards
             return 0
@@ -77,12 +77,12 @@ def _device_program(plan: RecipePlan, images: ImageBatch) -> StridedArray:
     key = images.device, images.library.name
     table: StridedArray | None = plan.device_programs.get(key)
     if table is None:
-        if images.device >= 0 and streams.is_capturing(images.library.stream(images.device)):
+        if images.device >= 0 and streams.is_capturing(images.library.current_stream(images.device)):
             raise BackendError(_NOT_CALLED)
-        array = images.library.load(plan.program, images.device)
+        array = images.library.from_numpy(plan.program, images.device)
         if images.device >= 0:
             # Once: any stream may read the program afterwards.
-            streams.synchronize_stream(images.library.stream(images.device), images.device)
+            streams.synchronize_stream(images.library.current_stream(images.device), images.device)
         # Threads that load the program at once share the first copy: launch plans hold its address.
         table = plan.device_programs.setdefault(key, StridedArray(images.library.pointer(array), 0, 0, 1, 1, array))
     return table
@@ -95,7 +95,7 @@ def _id_array(ids: Any, images: ImageBatch) -> StridedArray:
     array = ids
     if images.device < 0 or convert.is_host(ids):
         array = np.ascontiguousarray(host_array("ids", ids, np.int64))
-        array = array if images.device < 0 else images.library.load(array, images.device)
+        array = array if images.device < 0 else images.library.from_numpy(array, images.device)
     described = convert.describe(array)
     if described.device != images.device or (images.samples > 1 and described.strides != (1,)):
         raise ValueError("ids on a device must be contiguous and on the images' device: pass a contiguous copy")

@@ -41,7 +41,7 @@ def draw(
     if image.device < 0:
         _cpu.extension().draw(data)
     elif samples:
-        stream = image.library.stream(image.device)
+        stream = image.library.current_stream(image.device)
         image.executor.launch("cuaug::draw", data, (blocks(samples), 1, 1), 256, shared, image.device, stream)
 
 

@@ -64,14 +64,14 @@ class _Tracing:
     def pointer(self, array: Any) -> int:
         return symbol(array.name) if isinstance(array, Slot) else self.library.pointer(array)
 
-    def finish(self, array: Any) -> Any:
+    def to_user_array(self, array: Any) -> Any:
         return array
 
-    def stream(self, device: int) -> int:
-        return self.library.stream(device)
+    def current_stream(self, device: int) -> int:
+        return self.library.current_stream(device)
 
-    def load(self, values: np.ndarray, device: int) -> Any:
-        self.kept.append(self.library.load(values, device))
+    def from_numpy(self, values: np.ndarray, device: int) -> Any:
+        self.kept.append(self.library.from_numpy(values, device))
         return self.kept[-1]
 
     def namespace(self) -> Any:
@@ -93,8 +93,8 @@ class Traced:
         array = library.empty(result.shape, result.dtype, device, result.order)
         block = library.empty((self.between,), "uint8", device, None)
         values = image.pointer - image.pointer % 16, library.pointer(array), library.pointer(block), *told
-        self.launches(library.stream(device), values)
-        return library.finish(array)
+        self.launches(library.current_stream(device), values)
+        return library.to_user_array(array)
 
 
 def apply(plan: RecipePlan, image: ImageBatch, table: StridedArray) -> Any:
@@ -126,7 +126,7 @@ def _known(plan: RecipePlan, image: ImageBatch, what: str, make: Callable[[Image
     found: Traced | None = plan.launch_plans.get(key, _UNKNOWN)
     if found is not _UNKNOWN:
         return found
-    stream = image.library.stream(image.device)
+    stream = image.library.current_stream(image.device)
     if streams.is_capturing(stream):  # of constants, those that a graph holds are not there for other calls
         made = _traced(image, make)
         return None if made is None or made.kept else made

@@ -43,7 +43,7 @@ def gaussian_blur(
         sigmas = (*sigma.table[:5], *(sigma.inline or (0.0, 0.0)))
         data = GAUSSIAN_BLUR.pack(*batch, *sigmas, *window, tile.width, tile.height)
         run_pass(plan, image, data, image.dtype)
-    return image.library.finish(result.array)
+    return image.library.to_user_array(result.array)
 
 
 def adjust_sharpness(image: ImageBatch, factor: SampleParameters, out: Any) -> Any:
@@ -57,4 +57,4 @@ def adjust_sharpness(image: ImageBatch, factor: SampleParameters, out: Any) -> A
         )
         data = pack_pointwise(image, result.pointer, result.axes.strides, plan, factor)
         run_pass(plan, image, data, image.dtype)
-    return image.library.finish(result.array)
+    return image.library.to_user_array(result.array)

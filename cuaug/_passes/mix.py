@@ -23,7 +23,7 @@ def mix(image: ImageBatch, name: str, parameters: SampleParameters, out: Any) ->
         plan = _plans.kernel_config("mix", (image.dtype, image.dtype, name), *axes_and_misalignment(image, result))
         data = pack_pointwise(image, result.pointer, result.axes.strides, plan, parameters)
         run_pass(plan, image, data, image.dtype, name)
-    return image.library.finish(result.array)
+    return image.library.to_user_array(result.array)
 
 
 def blend(
@@ -56,4 +56,4 @@ def blend(
         rest = (0,) * (MAX_BRANCHES - len(pointers))
         data = record + BLEND.pack_derived(*pointers, *rest, *shares[:5], len(pointers))
         run_pass(plan, image, data, image.dtype)
-    return image.library.finish(result.array)
+    return image.library.to_user_array(result.array)

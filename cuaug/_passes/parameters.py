@@ -9,7 +9,7 @@ import numpy as np
 from .. import _check
 from .._arrays import capsule, convert
 from .._arrays import images as _images
-from .._arrays.convert import host_array, host_or_device, stack_columns
+from .._arrays.convert import host_array, parameter_column, stack_columns
 from .._arrays.descriptor import ArrayDescriptor
 from .._arrays.images import ImageBatch
 from .._arrays.registry import library_of
@@ -62,16 +62,18 @@ def _on_device(value: Any, image: ImageBatch) -> ArrayDescriptor:
     if library is image.library:
         tensor = convert.describe(value)
     else:
-        tensor = capsule.import_array(value, image.library.stream(image.device))
+        tensor = capsule.import_array(value, image.library.current_stream(image.device))
     if tensor.device != image.device:
         dtype = tensor.dtype if tensor.dtype in ("uint8", "float32") else np.float64
-        tensor = convert.describe(image.library.load(convert.to_host(value).astype(dtype), image.device))
+        tensor = convert.describe(image.library.from_numpy(convert.to_host(value).astype(dtype), image.device))
     return tensor
 
 
 def on_images_device(found: np.ndarray | ArrayDescriptor, image: ImageBatch) -> ArrayDescriptor:
     """Numbers on the images' device: host values move there, into memory of the images' library."""
-    return found if isinstance(found, ArrayDescriptor) else convert.describe(image.library.load(found, image.device))
+    return (
+        found if isinstance(found, ArrayDescriptor) else convert.describe(image.library.from_numpy(found, image.device))
+    )
 
 
 def matrix_view(tensor: ArrayDescriptor, by_sample: bool) -> StridedArray:
@@ -129,7 +131,7 @@ def lut_table(parameter: str, value: Any, image: ImageBatch) -> StridedArray:
     if convert.is_host(value):
         values = host_array(parameter, value)
         _check.byte_values(parameter, values)
-        tensor = convert.describe(image.library.load(np.asarray(values, np.uint8, order="C"), image.device))
+        tensor = convert.describe(image.library.from_numpy(np.asarray(values, np.uint8, order="C"), image.device))
     else:
         tensor = _on_device(convert.asarray(value, like=value, dtype="uint8"), image)
     samples, channels = _check.lut_shape(parameter, tuple(tensor.shape), image.samples, image.channels)
@@ -160,7 +162,7 @@ def xy_pairs(parameter: str, value: Any, image: ImageBatch) -> SampleParameters:
 
 def boxes(box: tuple[Any, Any, Any, Any], image: ImageBatch) -> SampleParameters:
     """(top, left, height, width), each a number or one per sample. As a table: [N, 4]"""
-    sides = [host_or_device(name, v) for name, v in zip(("top", "left", "height", "width"), box, strict=True)]
+    sides = [parameter_column(name, v) for name, v in zip(("top", "left", "height", "width"), box, strict=True)]
     for name, side in zip(("height", "width"), sides[2:], strict=True):
         if isinstance(side, (float, np.ndarray)) and not np.all(np.asarray(side) > 0):
             raise ValueError(f"{name} must be greater than 0, got {side}")
@@ -168,7 +170,7 @@ def boxes(box: tuple[Any, Any, Any, Any], image: ImageBatch) -> SampleParameters
 
 
 def per_sample_columns(names: str, values: list[Any], image: ImageBatch) -> SampleParameters:
-    """Numbers and per-sample values, of `host_or_device`, side by side. As a table: [N, len(values)]"""
+    """Numbers and per-sample values, of `parameter_column`, side by side. As a table: [N, len(values)]"""
     if len(values) <= MAX_INLINE_VALUES and all(isinstance(value, float) for value in values):
         return SampleParameters(NULL_ARRAY, tuple(values))
     together = values[0][..., None] if len(values) == 1 else stack_columns(values)
@@ -183,7 +185,7 @@ def per_sample_columns(names: str, values: list[Any], image: ImageBatch) -> Samp
 
 def checked_column(parameter: str, value: Any, least: float, most: float = np.inf) -> Any:
     """As a column of `columns`, whose range is checked if it lies on the host."""
-    column = host_or_device(parameter, value)
+    column = parameter_column(parameter, value)
     _check.in_range(parameter, column, least, most)
     return column
 
@@ -191,7 +193,7 @@ def checked_column(parameter: str, value: Any, least: float, most: float = np.in
 def per_channel_columns(parameter: str, value: Any, image: ImageBatch) -> list[Any]:
     """A number, one per channel [C], or one per sample and channel [N, C], as columns of `columns`."""
     if type(value) in (int, float):
-        return [host_or_device(parameter, value)] * image.channels
+        return [parameter_column(parameter, value)] * image.channels
     value = host_array(parameter, value) if convert.is_host(value) else value
     if value.ndim not in (0, 1, 2) or (value.ndim and value.shape[-1] not in (1, image.channels)):
         raise ValueError(
@@ -200,7 +202,8 @@ def per_channel_columns(parameter: str, value: Any, image: ImageBatch) -> list[A
         )
     wide = value.ndim > 0 and value.shape[-1] > 1
     return [
-        host_or_device(parameter, value[..., c if wide else 0] if value.ndim else value) for c in range(image.channels)
+        parameter_column(parameter, value[..., c if wide else 0] if value.ndim else value)
+        for c in range(image.channels)
     ]
 
 
@@ -211,7 +214,7 @@ def matrix_entries(parameter: str, value: Any, shapes: tuple[tuple[int, int], ..
         allowed = " or ".join(f"{text}{shape[0]}, {shape[1]})" for shape in shapes for text in ("(", "(N, "))
         raise ValueError(f"{parameter} must have shape {allowed}, got {tuple(value.shape)}")
     rows, width = value.shape[-2:]
-    return [host_or_device(parameter, value[..., r, c]) for r in range(rows) for c in range(width)]
+    return [parameter_column(parameter, value[..., r, c]) for r in range(rows) for c in range(width)]
 
 
 def fill(value: Any, image: ImageBatch) -> Fill:

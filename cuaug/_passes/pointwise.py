@@ -35,7 +35,7 @@ def pointwise(
         )
         data = pack_pointwise(image, result.pointer, result.axes.strides, plan, parameters, partial_sums)
         run_pass(plan, image, data, image.dtype, dtype, ops, result.axes.extents[2])
-    return image.library.finish(result.array)
+    return image.library.to_user_array(result.array)
 
 
 def lut(image: ImageBatch, table: StridedArray, out: Any) -> Any:
@@ -45,4 +45,4 @@ def lut(image: ImageBatch, table: StridedArray, out: Any) -> Any:
         plan = _plans.kernel_config("lut", (image.dtype, image.dtype), *axes_and_misalignment(image, result))
         data = LUT.pack(*batch_fields(image, result.pointer, result.axes.strides, plan), *table[:4])
         run_pass(plan, image, data, image.dtype)
-    return image.library.finish(result.array)
+    return image.library.to_user_array(result.array)

@@ -21,7 +21,7 @@ def batch(images: Sequence[ImageBatch], own: np.ndarray) -> ImageBatch:
     `own`: further numbers of each sample. [N, K]
     """
     first, axes = images[0], [image.axes for image in images]
-    if first.device >= 0 and streams.is_capturing(first.library.stream(first.device)):
+    if first.device >= 0 and streams.is_capturing(first.library.current_stream(first.device)):
         raise BackendError("images of different sizes cannot be captured, as a graph would keep where they lie")
     tag = next(tag for tag in _layouts.TAGS if all(tag in _layouts.readings(each) for each in axes))
     rows = np.zeros((len(images), _PLACE + own.shape[1]))
@@ -32,8 +32,8 @@ def batch(images: Sequence[ImageBatch], own: np.ndarray) -> ImageBatch:
         (*each.strides[3:], *each.extents[3:], _aligned(each, tag, image.dtype, image.pointer % 16))
         for image, each in zip(images, axes, strict=True)
     ]
-    table = first.library.load(rows, first.device)
-    orders = {each.order for each in axes}
+    table = first.library.from_numpy(rows, first.device)
+    orders = {each.memory_order for each in axes}
     order = orders.pop() if len(orders) == 1 else None
     c, x = {"Planar": (0, 1), "Packed": (1, first.channels), "Strided": (0, 0)}[tag]
     described = BatchAxes(

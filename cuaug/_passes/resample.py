@@ -44,4 +44,4 @@ def resample(
             *batch_fields(image, result.pointer, result.axes.strides, plan), *fill, *sides, has_flips, antialias
         )
         run_pass(plan, image, data, *names)
-    return image.library.finish(result.array)
+    return image.library.to_user_array(result.array)

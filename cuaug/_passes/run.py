@@ -53,7 +53,7 @@ def run_pass(plan: KernelConfig, image: ImageBatch, data: bytes, *names: Any) ->
         loops = (_cpu.chain_ops(name) if isinstance(name, tuple) else name for name in names)
         image.executor.loop(getattr(_cpu.extension(), plan.skeleton)(data, *loops))
     else:
-        stream = image.library.stream(image.device)
+        stream = image.library.current_stream(image.device)
         image.executor.launch(plan.kernel, data, plan.grid, plan.threads, plan.shared, image.device, stream)
 
 

@@ -77,4 +77,4 @@ def warp(
             *batch, *outside.table[:5], *outside.inline, *geometry.fields, *tables, *override, *plan.regions
         )
         run_pass(plan, image, data, *names)
-    return image.library.finish(result.array)
+    return image.library.to_user_array(result.array)

@@ -48,7 +48,7 @@ class Params:
         """One number for each sample. [N]"""
         if name not in self.plan.names:
             raise KeyError(f"{name!r} is not drawn; what is: {', '.join(self.plan.names)}")
-        return self._library.finish(self.table.owner)[:, self.plan.names[name]]
+        return self._library.to_user_array(self.table.owner)[:, self.plan.names[name]]
 
     @property
     def matrices(self) -> Any:
@@ -62,7 +62,7 @@ class Params:
                 f"params.matrices are not all that moves the pixels: {self.plan.op_without_matrix} has no matrix"
             )
         first = self.plan.matrix
-        return self._library.finish(self.table.owner)[:, first : first + 9].reshape(-1, 3, 3)
+        return self._library.to_user_array(self.table.owner)[:, first : first + 9].reshape(-1, 3, 3)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: recipe, images, drawn parameters by name, and matrices; see :meth:`Compose.params_from_dict`.
@@ -105,7 +105,7 @@ def params_from_dict(plan: RecipePlan, description: dict[str, Any], batch: Image
     for columns, matrix in zip(matrix_columns, matrices, strict=True):
         # A drawn map without an inverse has a matrix that is not finite; its samples become the fill.
         values[:, columns] = np.reshape(_numbers("matrices", matrix), (batch.samples, -1))
-    array = batch.library.load(values, batch.device)
+    array = batch.library.from_numpy(values, batch.device)
     return Params(plan, StridedArray(batch.library.pointer(array), plan.columns, 0, 1, 1, array), batch, recipe)
 
 

@@ -71,7 +71,7 @@ def test_busy_gpu_reveals_wrong_stream(make, monkeypatch):
     """The control of the two tests above: on a stream that waits for nobody, the memory is overwritten."""
     call, wrong, stream = prepared(SMOOTH["warp_affine"]), torch.cuda.Stream(), make()
     library = type(cuaug._arrays.registry.library_of(torch.Tensor))
-    monkeypatch.setattr(library, "stream", lambda self, device: wrong.cuda_stream)
+    monkeypatch.setattr(library, "current_stream", lambda self, device: wrong.cuda_stream)
     assert corrupted(call, stream, rounds=20, ms=20) > 0
 
 

@@ -104,8 +104,8 @@ def gpu(request, monkeypatch):
 
     monkeypatch.setattr(library, "describe", lambda array, stream=None: describe(array)._replace(device=0))
     monkeypatch.setattr(library, "empty", given)
-    monkeypatch.setattr(library, "stream", lambda device: driver.stream)
-    monkeypatch.setattr(library, "load", lambda values, device: torch.from_numpy(values))
+    monkeypatch.setattr(library, "current_stream", lambda device: driver.stream)
+    monkeypatch.setattr(library, "from_numpy", lambda values, device: torch.from_numpy(values))
     replace_everywhere(monkeypatch, _driver, "driver", lambda: driver)
     replace_everywhere(monkeypatch, kernels, "kernel", driver.kernel)
     runtime = Named(getDevice=lambda: 0)

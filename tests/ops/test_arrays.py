@@ -73,7 +73,7 @@ def test_describe_equals_dlpack(view, home):
         device = 0 if home[1] == "cuda" else -1
         fast, slow = (
             library.describe(array),
-            _capsule.import_array(array, library.stream(device) if device >= 0 else None),
+            _capsule.import_array(array, library.current_stream(device) if device >= 0 else None),
         )
         assert (fast.pointer, tuple(fast.shape), fast.dtype) == (slow.pointer, slow.shape, slow.dtype)
         assert fast.device == slow.device == device
