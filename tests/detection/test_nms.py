@@ -1,4 +1,4 @@
-"""Detection: boxes and suppression against float64 NumPy written from the definitions."""
+"""nms and batched_nms against float64 NumPy written from the definition."""
 
 import functools
 import itertools
@@ -6,9 +6,9 @@ import itertools
 import numpy as np
 import pytest
 from helpers import boxes as box_cases
-from helpers.arrays import HOMES, home_id, put
+from helpers.arrays import every_home, put
 from helpers.child_process import python
-from helpers.compare import Tolerance, assert_equal, describe, to_numpy
+from helpers.compare import describe, to_numpy
 from numpy.testing import assert_array_equal
 from tables import detection as reference_ops
 
@@ -16,7 +16,6 @@ import cuaug
 from cuaug import _native as native
 from cuaug._detection import nms as _nms
 
-each_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
 each_scene = pytest.mark.parametrize("scene", box_cases.SCENES)
 FLOATS = ["float16", "bfloat16", "float32", "float64"]
 
@@ -37,7 +36,7 @@ def assert_indices(actual, expected, like):
     assert_array_equal(to_numpy(actual), expected)
 
 
-@each_home
+@every_home
 @pytest.mark.parametrize("dtype", FLOATS)
 @each_scene
 def test_nms_equals_reference(scene, dtype, home):
@@ -59,7 +58,7 @@ def by_definition(scene, count):
 
 @pytest.mark.parametrize("count", box_cases.SIZES)
 @each_scene
-@each_home
+@every_home
 def test_nms_any_number_of_boxes(scene, count, home):
     boxes, scores, classes, kept, kept_by_class = by_definition(scene, count)
     given = put(boxes, home, "float32"), put(scores, home, "float32")
@@ -67,7 +66,7 @@ def test_nms_any_number_of_boxes(scene, count, home):
     assert_indices(cuaug.batched_nms(*given, put(classes, home), 0.5), kept_by_class, given[0])
 
 
-@each_home
+@every_home
 @pytest.mark.parametrize("max_output", [None, 0, 1, 40, 400])
 def test_nms_fixed_size_is_padded_and_counted(max_output, home):
     boxes, scores = (rounded(values, "float32") for values in box_cases.odd(300))
@@ -82,7 +81,7 @@ def test_nms_fixed_size_is_padded_and_counted(max_output, home):
     assert_indices(kept, np.array(len(expected)), given[0])
 
 
-@each_home
+@every_home
 @pytest.mark.parametrize("count", [70, 1030])
 @pytest.mark.parametrize("with_classes", [False, True])
 def test_nms_batch_equals_samples(with_classes, count, home):
@@ -159,7 +158,7 @@ def test_nms_nan_scores_come_last():
     assert_array_equal(cuaug.nms(boxes, scores, 0.5, score_threshold=-np.inf), [2, 1])
 
 
-@each_home
+@every_home
 def test_nms_no_boxes(home):
     none = put(np.zeros((0, 4)), home, "float32"), put(np.zeros(0), home, "float32")
     assert_indices(cuaug.nms(*none, 0.5), np.zeros(0), none[0])
@@ -324,73 +323,6 @@ WRONG = [
 def test_nms_rejects_invalid_arguments(kind, said, call):
     with pytest.raises(kind, match=r"^cuaug\.\w+: .*" + said):
         call()
-
-
-FORMATS = {
-    "xyxy": lambda b: b,
-    "xywh": lambda b: np.concatenate([b[..., :2], b[..., 2:] - b[..., :2]], -1),
-    "cxcywh": lambda b: np.concatenate([(b[..., :2] + b[..., 2:]) / 2, b[..., 2:] - b[..., :2]], -1),
-}
-NEAR = Tolerance(1e-4, 1e-6, reason="float32 coordinates of up to 500")
-
-
-@each_home
-def test_box_iou_every_library(home):
-    boxes = box_cases.random(12)[0].reshape(3, 4, 4).astype(np.float32)
-    given = put(boxes, home)
-    library, device, dtype = describe(given)
-    where = {"library": library, "device": device, "dtype": dtype}
-    assert_equal(cuaug.box_area(given), reference_ops.area(boxes.astype(float)), tolerance=Tolerance(0, 1e-5), **where)
-    expected = np.clip(boxes, 0, [300, 200, 300, 200])
-    assert_equal(cuaug.clip_boxes(given, (200, 300)), expected, **where)
-    for (a, of_a), (b, of_b) in zip(FORMATS.items(), [*FORMATS.items()][::-1], strict=True):
-        converted = cuaug.box_convert(put(of_a(boxes.astype(float)).astype(np.float32), home), a, b)
-        assert_equal(converted, of_b(boxes.astype(float)), tolerance=NEAR, **where)
-    small = boxes[0, :, 2:] - boxes[0, :, :2]
-    least = float(np.sort(small.min(-1))[1])
-    assert_array_equal(to_numpy(cuaug.remove_small_boxes(given[0], least)), np.flatnonzero((small >= least).all(-1)))
-    found = cuaug.box_iou(given, given[:1])
-    assert_equal(found, np.stack([reference_ops.iou(b, boxes[0]) for b in boxes]), tolerance=Tolerance(1e-5), **where)
-
-
-def slowly(kind, a, b):
-    """One pair, by the papers."""
-    iou = float(reference_ops.iou([a], [b])[0, 0])
-    if kind == "iou":
-        return iou
-    width, height = max(a[2], b[2]) - min(a[0], b[0]), max(a[3], b[3]) - min(a[1], b[1])
-    if kind == "giou":
-        shared = max(min(a[2], b[2]) - max(a[0], b[0]), 0) * max(min(a[3], b[3]) - max(a[1], b[1]), 0)
-        union = reference_ops.area(np.array(a)) + reference_ops.area(np.array(b)) - shared
-        return iou - (width * height - union) / (width * height)
-    apart = ((a[0] + a[2]) / 2 - (b[0] + b[2]) / 2) ** 2 + ((a[1] + a[3]) / 2 - (b[1] + b[3]) / 2) ** 2
-    diou = iou - apart / (width**2 + height**2)
-    if kind == "diou":
-        return diou
-    lean = [np.arctan((box[2] - box[0]) / (box[3] - box[1])) for box in (a, b)]
-    v = 4 / np.pi**2 * (lean[0] - lean[1]) ** 2
-    return diou - (v / ((1 - iou) + v) * v if v else 0.0)
-
-
-@pytest.mark.parametrize("kind", ["iou", "giou", "diou", "ciou"])
-def test_box_iou_kinds_equal_reference(kind):
-    boxes = np.concatenate(
-        [box_cases.random(12, spread=80.0)[0], [(0, 0, 5, 5), (0, 0, 5, 5), (1, 1, 4, 4), (5, 0, 9, 5)]]
-    )
-    expected = np.array([[slowly(kind, a, b) for b in boxes.tolist()] for a in boxes.tolist()])
-    found = cuaug.box_iou(boxes, boxes, kind)
-    assert_equal(found, expected, tolerance=Tolerance(1e-12, reason="float64"))
-    assert (found[np.arange(16), np.arange(16)] == 1).all()
-    small = cuaug.box_iou(boxes * 1e-6, boxes * 1e-6, kind)
-    assert_equal(small, expected, tolerance=Tolerance(1e-9, reason="no overlap depends on the unit"))
-
-
-def test_box_iou_boxes_without_area():
-    point, box = [(2, 2, 2, 2)], [(0, 0, 4, 4)]
-    for kind, expected in (("iou", 0), ("giou", 0), ("diou", 0), ("ciou", 0)):
-        assert_array_equal(cuaug.box_iou(point, point, kind), [[expected]])
-    assert_array_equal(cuaug.box_iou(point, box), [[0]])
-    assert np.isnan(cuaug.box_iou([(0, 0, np.nan, 1)], box)).all()
 
 
 def test_nms_rejects_freed_tensor():

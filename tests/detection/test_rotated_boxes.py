@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 from helpers import boxes as box_cases
-from helpers.arrays import HOMES, home_id, put, seeded
+from helpers.arrays import every_home, put, seeded
 from helpers.compare import Tolerance, assert_equal, describe, to_numpy
 from numpy.testing import assert_allclose, assert_array_equal
 from tables import detection as reference_ops
@@ -13,7 +13,6 @@ from tables import detection as reference_ops
 import cuaug
 import cuaug._native
 
-each_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
 SUMMED = Tolerance(1e-6, reason="the reference sums 20,000 rows")
 
 
@@ -29,7 +28,7 @@ def upright(boxes):
     return np.concatenate([(boxes[:, :2] + boxes[:, 2:]) / 2, boxes[:, 2:] - boxes[:, :2], 0 * boxes[:, :1]], 1)
 
 
-@each_home
+@every_home
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 def test_box_iou_rotated_equals_reference(dtype, home):
     boxes = drawn(17)
@@ -91,7 +90,7 @@ def test_box_iou_rotated_batch_and_empty_boxes():
     assert cuaug.box_iou(none[:0], none).shape == (0, 4)
 
 
-@each_home
+@every_home
 @pytest.mark.parametrize("count", [1, 2, 65, 150])
 def test_nms_rotated_equals_reference(count, home):
     boxes, scores = drawn(count, 3).astype(np.float32), seeded("scores", count).random(count).astype(np.float32)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from helpers import boxes as box_cases
-from helpers.arrays import HOMES, home_id, put
+from helpers.arrays import every_home, put
 from helpers.compare import Tolerance, describe, to_numpy
 from numpy.testing import assert_allclose, assert_array_equal
 from tables import detection as reference_ops
@@ -11,7 +11,6 @@ from tables import detection as reference_ops
 import cuaug
 from cuaug import _native as native
 
-each_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
 each_method = pytest.mark.parametrize("method", ["linear", "gaussian"])
 SCENES = {name: make for name, make in box_cases.SCENES.items() if name != "same"}
 TOLERANCE = {
@@ -28,7 +27,7 @@ def rounded(values, dtype):
     return values.astype(dtype if dtype != "bfloat16" else np.float32).astype(np.float64)
 
 
-@each_home
+@every_home
 @each_method
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("scene", SCENES)
@@ -46,7 +45,7 @@ def test_soft_nms_equals_reference(scene, dtype, method, home):
             assert_allclose(to_numpy(found), decayed, near.relative, near.absolute, err_msg=near.reason)  # inf is inf
 
 
-@each_home
+@every_home
 @each_method
 @pytest.mark.parametrize("max_output", [None, 0, 1, 40, 400])
 def test_soft_nms_fixed_size_is_padded_and_counted(max_output, method, home):
@@ -64,7 +63,7 @@ def test_soft_nms_fixed_size_is_padded_and_counted(max_output, method, home):
     assert_allclose(to_numpy(found), decayed, rtol=1e-6)
 
 
-@each_home
+@every_home
 @each_method
 def test_soft_nms_batch_equals_samples(method, home):
     counts = np.array([70, 0, 1, 65])
@@ -79,7 +78,7 @@ def test_soft_nms_batch_equals_samples(method, home):
         assert (to_numpy(indices[n])[int(kept[n]) :] == -1).all()
 
 
-@each_home
+@every_home
 def test_soft_nms_no_boxes(home):
     none = put(np.zeros((0, 4)), home, "float32"), put(np.zeros(0), home, "float32")
     indices, found = cuaug.soft_nms(*none)

@@ -8,7 +8,7 @@ import zlib
 import numpy as np
 import pytest
 
-HOMES = [
+HOMES = [  # a library and a device each
     ("numpy", "cpu"),
     ("torch", "cpu"),
     ("jax", "cpu"),
@@ -22,6 +22,14 @@ SHAPE = (3, 17, 11, 3)  # odd, not square
 
 def home_id(value):
     return ":".join(value) if isinstance(value, tuple) and isinstance(value[0], str) else None
+
+
+every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
+
+
+def device_of(home):
+    """The device of a home, as `helpers.compare.describe` names it."""
+    return "cpu" if home[1] == "cpu" else "cuda:0"
 
 
 def seeded(*words):

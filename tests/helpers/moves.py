@@ -1,13 +1,9 @@
 """Recipes that move pixels, with the recipes by which images move as their masks do; label images."""
 
-import pytest
 import torch
 
 from cuaug import transforms as T
-from helpers.arrays import HOMES, home_id, noise
-
-every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
-
+from helpers.arrays import noise
 
 SHAPE = (5, 23, 17, 3)
 

@@ -4,21 +4,17 @@ import math
 
 import cv2
 import numpy as np
-import pytest
 from hypothesis import strategies as st
 
 from cuaug.transforms import boxes as _boxes
 from cuaug.transforms import keypoints as _keypoints
-from helpers.arrays import HOMES, home_id, seeded
+from helpers.arrays import seeded
 from helpers.compare import Tolerance
 
 Boxes, Keypoints = _boxes.Boxes, _keypoints.Keypoints
 
 
 move_boxes, move_keypoints = _boxes.transform_boxes, _keypoints.transform_keypoints
-
-
-every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
 
 
 FLOAT64 = Tolerance(1e-9, 1e-10, reason="float64 against float64 in another order")

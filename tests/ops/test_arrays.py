@@ -9,7 +9,17 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from helpers.arrays import HOMES, IMAGE_DTYPES, MASK_DTYPES, NEGATIVE, SHAPE, VIEWS, home_id, images, noise, put
+from helpers.arrays import (
+    IMAGE_DTYPES,
+    MASK_DTYPES,
+    NEGATIVE,
+    SHAPE,
+    VIEWS,
+    every_home,
+    images,
+    noise,
+    put,
+)
 from helpers.compare import assert_equal, describe, to_numpy
 
 import cuaug
@@ -18,7 +28,6 @@ from cuaug._arrays.registry import library_of
 
 torch = pytest.importorskip("torch")
 
-every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
 BATCH = noise()
 FLIPPED = np.ascontiguousarray(BATCH[:, :, ::-1])
 

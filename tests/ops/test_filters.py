@@ -10,39 +10,22 @@ from helpers.arrays import (
     NEGATIVE,
     SHAPE,
     VIEWS,
-    default_layout,
+    every_home,
     from_layout,
     home_id,
     images,
     noise,
     put,
-    to_layout,
 )
 from helpers.compare import Tolerance, assert_equal, to_numpy
+from helpers.laws import BATCH, check, run
 from tables import filter_reference
 from tables.filters import CASES
 
 import cuaug
 
-BATCH = (SHAPE[0],)
 LARGE = (2, 150, 203, 3)  # several tiles of a block, the last ones cut off
-every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
 every_case = pytest.mark.parametrize("case", CASES, ids=str)
-
-
-def run(case, batch, parameters, **more):
-    return getattr(cuaug, case.op)(batch, **{**case.options, **parameters, **more})
-
-
-def check(case, home, dtype, lead=BATCH, shape=SHAPE, layout=None):
-    """One call against the oracle over the same values."""
-    layout = layout or default_layout(home)
-    batch, parameters = images(home, dtype, layout, shape), case.parameters(lead)
-    source = from_layout(to_numpy(batch), layout).astype(float)
-    expected = to_layout(case.expected(source, parameters, dtype, lead), layout)
-    device = "cpu" if home[1] == "cpu" else "cuda:0"
-    actual = run(case, batch, parameters, layout=layout)
-    assert_equal(actual, expected, library=home[0], device=device, dtype=dtype, tolerance=case.tolerance(dtype))
 
 
 @pytest.mark.parametrize("dtype", IMAGE_DTYPES)

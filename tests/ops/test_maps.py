@@ -4,12 +4,11 @@ import warnings
 
 import numpy as np
 import pytest
-from helpers.arrays import HOMES, home_id, images, noise, put
+from helpers.arrays import HOMES, every_home, home_id, images, noise, put
 from helpers.compare import Tolerance, assert_equal, to_numpy
 
 import cuaug
 
-every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
 COORDINATES = Tolerance(absolute=2e-5, reason="float32 coordinates, counted from the tile")
 y, x = np.mgrid[:40, :52].astype(np.float32)
 

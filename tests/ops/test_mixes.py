@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from helpers.arrays import (
-    HOMES,
     IMAGE_DTYPES,
     default_layout,
+    device_of,
+    every_home,
     from_layout,
-    home_id,
     images,
     noise,
     put,
@@ -18,8 +18,6 @@ from helpers.compare import EXACT, assert_equal, to_numpy
 from tables.row import TOLERANCES
 
 import cuaug
-
-every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
 
 N, H, W, C = SHAPE = (5, 17, 11, 3)
 PARTNER = np.array([3, 3, 0, 4, 4])
@@ -56,7 +54,7 @@ def check(home, dtype, op, layout=None, partner=PARTNER, given=lambda value: val
         actual,
         to_layout(expected, layout),
         library=home[0],
-        device="cpu" if home[1] == "cpu" else "cuda:0",
+        device=device_of(home),
         dtype=dtype,
         tolerance=EXACT if op == "cutmix" else TOLERANCES[dtype],
     )

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 import torch
-from helpers.arrays import put, seeded
+from helpers.arrays import device_of, every_home, put, seeded
 from helpers.compare import EXACT, assert_equal, to_numpy
 from helpers.targets import (
     EYE,
@@ -19,7 +19,6 @@ from helpers.targets import (
     Keypoints,
     carried,
     edges,
-    every_home,
     formatted,
     maps,
     move_boxes,
@@ -64,7 +63,7 @@ def expected_boxes(boxes, M, format="XYXY", out_size=OUT_SIZE, min_area=0, min_v
 
 def assert_boxes(actual, expected, home, dtype, tolerance):
     (boxes, valid), (want, want_valid) = actual, expected
-    place = {"library": home[0], "device": "cuda:0" if home[1] == "cuda" else "cpu"}
+    place = {"library": home[0], "device": device_of(home)}
     assert_equal(boxes, want, dtype=dtype, tolerance=tolerance, **place)
     assert_equal(valid, want_valid, dtype="bool", **place)
 

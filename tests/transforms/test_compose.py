@@ -5,9 +5,9 @@ import doctest
 
 import numpy as np
 import pytest
-from helpers.arrays import images, noise, put
+from helpers.arrays import every_home, images, noise, put
 from helpers.compare import Tolerance, assert_equal, to_numpy
-from helpers.moves import CROPS, SHAPE, every_home, labels, recipe
+from helpers.moves import CROPS, SHAPE, labels, recipe
 
 from cuaug import transforms as T
 from cuaug.transforms import compose

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from helpers.arrays import HOMES, MASK_DTYPES, home_id, images, noise, put, seeded
+from helpers.arrays import HOMES, MASK_DTYPES, every_home, home_id, images, noise, put, seeded
 from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
-from helpers.moves import CROPS, MOVES, SHAPE, every_home, labels, recipe
+from helpers.moves import CROPS, MOVES, SHAPE, labels, recipe
 
 from cuaug import transforms as T
 from cuaug._fusion import recipe_ops

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from helpers.arrays import images, noise
+from helpers.arrays import every_home, images, noise
 from helpers.compare import Tolerance, assert_equal, to_numpy
-from helpers.moves import SHAPE, every_home, labels, recipe
+from helpers.moves import SHAPE, labels, recipe
 from tables import warp_reference as reference
 
 from cuaug import transforms as T

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from helpers.arrays import put
+from helpers.arrays import device_of, every_home, put
 from helpers.compare import EXACT, assert_equal, to_numpy
 from helpers.targets import (
     EYE,
@@ -15,7 +15,6 @@ from helpers.targets import (
     SIZE,
     Keypoints,
     carried,
-    every_home,
     maps,
     move_keypoints,
     some_points,
@@ -57,7 +56,7 @@ def test_keypoints_move_swap_and_hide(home, dtype, visible, options):
     want = expected_points(given, M.astype(float), OUT_SIZE, options.flip_pairs, options.hide_outside, whole)
     if visible and options.hide_outside:
         assert 0 < (want[..., 2] > 0).mean() < (given[..., 2] > 0).mean()
-    place = {"library": home[0], "device": "cuda:0" if home[1] == "cuda" else "cpu"}
+    place = {"library": home[0], "device": device_of(home)}
     assert_equal(moved, want, dtype=dtype, tolerance=EXACT if whole else FLOAT32, **place)
 
 
@@ -69,7 +68,7 @@ def test_keypoints_ragged_equal_dense(home):
     moved = move_keypoints([put(own, home) for own in given], put(M, home), OUT_SIZE, Keypoints(PAIRS))
     for i, own in enumerate(given):
         want = expected_points(own, np.repeat(M[i : i + 1].astype(float), len(own), 0), pairs=PAIRS)
-        place = {"library": home[0], "device": "cuda:0" if home[1] == "cuda" else "cpu"}
+        place = {"library": home[0], "device": device_of(home)}
         assert_equal(moved[i], want.reshape(own.shape), dtype="float32", tolerance=FLOAT32, **place)
 
 

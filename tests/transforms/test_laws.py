@@ -2,7 +2,17 @@
 
 import numpy as np
 import pytest
-from helpers.arrays import HOMES, NEGATIVE, VIEWS, from_layout, home_id, images, noise, put, to_layout
+from helpers.arrays import (
+    NEGATIVE,
+    VIEWS,
+    device_of,
+    every_home,
+    from_layout,
+    images,
+    noise,
+    put,
+    to_layout,
+)
 from helpers.compare import EXACT, assert_equal, describe, to_numpy
 from tables.recipes import BY_NAME, CASES, one_by_one
 
@@ -13,7 +23,6 @@ from cuaug._gpu import executor
 SAMPLES, SIZE = 6, (17, 11)
 CPU = ("numpy", "cpu")
 SEEDS = 11, 12
-every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
 every_case = pytest.mark.parametrize("case", CASES, ids=str)
 
 
@@ -47,7 +56,7 @@ def test_recipe_libraries_and_layouts_agree(case, home):
         reference = case.compose(dtype)(batch_of(case, dtype=dtype))
         for layout in ("NHWC", "NCHW"):
             made = case.compose(dtype)(batch_of(case, home, dtype, layout), layout=layout)
-            assert describe(made) == (home[0], "cpu" if home[1] == "cpu" else "cuda:0", str(reference.dtype))
+            assert describe(made) == (home[0], device_of(home), str(reference.dtype))
             values = from_layout(to_numpy(made), layout)
             assert_equal(values, reference, tolerance=near(case, home, str(reference.dtype)))
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from helpers.arrays import HOMES, home_id, noise, put
+from helpers.arrays import every_home, noise, put
 from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
 
 from cuaug import transforms as T
@@ -14,7 +14,6 @@ from cuaug._passes import warp as _warp
 from cuaug.transforms.plan_cache import PlanCache
 from cuaug.transforms.transform import Transform
 
-every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
 SIZES = [(23, 17), (1, 1), (30, 18), (9, 1), (23, 17), (1, 40), (301, 203), (64, 48), (8, 90)]
 LARGE = [(23, 17), (30, 18), (301, 203), (64, 48), (16, 90)]
 CROP = T.RandomResizedCrop((13, 14), antialias=False)

@@ -6,9 +6,9 @@ import pickle
 
 import numpy as np
 import pytest
-from helpers.arrays import images, noise
+from helpers.arrays import every_home, images, noise
 from helpers.compare import assert_equal, to_numpy
-from helpers.moves import EVERYTHING, SHAPE, every_home, recipe
+from helpers.moves import EVERYTHING, SHAPE, recipe
 
 from cuaug import transforms as T
 from cuaug.transforms import transform as _transform

@@ -1,0 +1,116 @@
+"""Regions that are not finite, huge or empty, and arguments that roi_align rejects."""
+
+import numpy as np
+import pytest
+from helpers.arrays import every_home, put
+from helpers.compare import describe
+from helpers.regions import INF, NAN, C, H, N, W, in_layout, maps
+from numpy.testing import assert_allclose
+
+import cuaug
+
+
+@pytest.mark.parametrize("bad", [NAN, INF, -INF, 1e20, -1e35])
+@pytest.mark.parametrize("mode", ["avg", "max", "pool"])
+@pytest.mark.parametrize("aligned", [False, True])
+def test_roi_align_invalid_region_is_zero(aligned, mode, bad):
+    rois = np.array([(0, 1, 2, 5, 6.0)] * 5)
+    rois[np.arange(4), np.arange(1, 5)] = bad
+    turned = np.array([(0, 3, 4, 4, 5, 20.0)] * 6)
+    turned[np.arange(5), np.arange(1, 6)] = bad
+    for own in (rois,) if mode == "pool" else (rois, turned):
+        if mode == "pool":
+            found = cuaug.roi_pool(maps(), own, 2, layout="NCHW")
+        else:
+            found = cuaug.roi_align(maps(), own, 2, mode=mode, aligned=aligned, layout="NCHW")
+        assert not found[:-1].any()
+        assert found[-1].all()
+
+
+def test_roi_align_huge_region_terminates():
+    huge = np.array([(0, -1e8, -1e8, 1e8, 1e8)])
+    turned = np.array([(0, 4, 5, 2e8, 1e8, 30.0)])
+    ones = np.ones((1, 1, H, W))
+    for rois in (huge, turned):
+        for mode in ("avg", "max"):
+            found = cuaug.roi_align(ones, rois, 3, mode=mode, layout="NCHW")
+            assert (found[0, 0, 1, 1] > 0) if mode == "avg" else (found[0, 0, 1, 1] == 1)
+            assert found[0, 0, 0, 0] == 0
+
+
+def test_roi_align_zero_weight_pixels_do_not_count():
+    """An infinite neighbour of an exact sample, or of another bin, leaves it alone."""
+    features = maps("float32", shape=(1, 3, 8, 8)).astype(np.float32)
+    bad = features.copy()
+    bad[0, :, 3, :] = np.inf
+    bad[0, :, :, 3] = np.nan
+    rois = np.array([(0, 0, 0, 8, 8.0)])
+    touched = np.zeros((8, 8), bool)
+    touched[3], touched[:, 3] = True, True
+    for array, layout in ((bad, "NCHW"), (in_layout(bad, "NHWC"), "NHWC")):
+        for mode in ("avg", "max"):
+            found = cuaug.roi_align(array, rois, 8, 1.0, 1, True, mode, layout)
+            found = found if layout == "NCHW" else np.moveaxis(found, -1, 1)
+            assert_allclose(found[0][:, ~touched], features[0][:, ~touched], rtol=1e-6)
+            assert not np.isfinite(found[0][:, touched]).any()
+    assert np.isnan(cuaug.roi_align(bad, rois, 1, 1.0, 8, True, "max", "NCHW")).all()
+    assert np.isnan(cuaug.roi_pool(bad, rois, 1, layout="NCHW")).all()
+
+
+@every_home
+def test_roi_align_no_regions_and_no_samples(home):
+    none = put(np.zeros((0, 5)), home, "float32")
+    for shape in ((N, C, H, W), (0, C, H, W)):
+        found = cuaug.roi_align(put(np.zeros(shape), home, "float32"), none, (2, 3), layout="NCHW")
+        assert tuple(found.shape) == (0, C, 2, 3)
+        assert describe(found) == describe(none)
+    empty = [none[:, 1:]] * N
+    assert tuple(cuaug.roi_align(put(np.zeros((N, C, H, W)), home, "float32"), empty, 2, layout="NCHW").shape) == (
+        0,
+        C,
+        2,
+        2,
+    )
+
+
+FINE = np.zeros((2, 8, 8, 3)), np.zeros((4, 5))
+WRONG = [
+    (ValueError, "boxes must have shape", lambda: cuaug.roi_align(FINE[0], np.zeros((4, 4)), 2)),
+    (ValueError, r"boxes must have shape \(K, 5\), or be", lambda: cuaug.roi_pool(FINE[0], np.zeros((4, 6)), 2)),
+    (ValueError, "features must have the axes NHWC", lambda: cuaug.roi_align(FINE[0][0], FINE[1], 2)),
+    (ValueError, "features must have channels", lambda: cuaug.roi_align(FINE[0][..., :0], FINE[1], 2)),
+    (TypeError, "features must be one of float16", lambda: cuaug.roi_align(FINE[0].astype(int), FINE[1], 2)),
+    (TypeError, "features must be an array", lambda: cuaug.roi_align(3, FINE[1], 2)),
+    (TypeError, "boxes must be one of float16", lambda: cuaug.roi_align(FINE[0], FINE[1].astype(int), 2)),
+    (ValueError, "samples 0..1 first, got 2.0 in region 1", lambda: cuaug.roi_align(FINE[0], indexed(0, 2), 2)),
+    (ValueError, "samples 0..1 first, got -1.0 in region 0", lambda: cuaug.roi_align(FINE[0], indexed(-1, 0), 2)),
+    (ValueError, "samples 0..1 first, got 0.5 in region 1", lambda: cuaug.roi_align(FINE[0], indexed(1, 0.5), 2)),
+    (ValueError, "samples 0..1 first, got nan in region 0", lambda: cuaug.roi_align(FINE[0], indexed(np.nan, 9), 2)),
+    (ValueError, "output_size must be", lambda: cuaug.roi_align(*FINE, (2, 2, 2))),
+    (ValueError, "output_size must be at least 1", lambda: cuaug.roi_align(*FINE, 0)),
+    (ValueError, "spatial_scale must be at least", lambda: cuaug.roi_align(*FINE, 2, 0)),
+    (ValueError, "spatial_scale must have an entry", lambda: cuaug.roi_align(*FINE, 2, [1.0, 0.5])),
+    (ValueError, "spatial_scale must halve", lambda: cuaug.roi_align([FINE[0]] * 2, FINE[1], 2, [1.0, 0.25])),
+    (ValueError, "or 1 to 8 levels, got 9", lambda: cuaug.roi_align([FINE[0]] * 9, FINE[1], 2, [1.0] * 9)),
+    (ValueError, "one library, device and dtype", lambda: cuaug.roi_align(
+        [FINE[0], FINE[0].astype(np.float32)], FINE[1], 2, [1.0, 0.5])),
+    (ValueError, "same samples and channels", lambda: cuaug.roi_align([FINE[0], FINE[0][:1]], FINE[1], 2, [1.0, 0.5])),
+    (ValueError, "mode must be one of", lambda: cuaug.roi_align(*FINE, 2, mode="mean")),
+    (ValueError, "layout must be one of", lambda: cuaug.roi_align(*FINE, 2, layout="CHW")),
+    (TypeError, "sampling_ratio must be an int", lambda: cuaug.roi_align(*FINE, 2, 1.0, 2.0)),
+    (TypeError, "aligned must be True or False", lambda: cuaug.roi_align(*FINE, 2, aligned=1)),
+    (ValueError, "boxes must have an entry for each image", lambda: cuaug.roi_align(FINE[0], [], 2)),
+    (ValueError, r"boxes\[1\] must be an array of shape", lambda: cuaug.roi_align(
+        FINE[0], [np.zeros((1, 4)), np.zeros((1, 6))], 2)),
+    (ValueError, "all upright", lambda: cuaug.roi_align(FINE[0], [np.zeros((1, 4)), np.zeros((1, 5))], 2)),
+]  # fmt: skip
+
+
+def indexed(*samples):
+    return np.array([(n, 0, 0, 4, 4) for n in samples], float)
+
+
+@pytest.mark.parametrize(("kind", "said", "call"), WRONG, ids=[said for _, said, _ in WRONG])
+def test_roi_align_rejects_invalid_arguments(kind, said, call):
+    with pytest.raises(kind, match=r"^cuaug\.roi_\w+: .*" + said):
+        call()

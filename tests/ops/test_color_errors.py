@@ -1,0 +1,90 @@
+"""Arguments that the colour ops reject."""
+
+import numpy as np
+import pytest
+from helpers.arrays import noise
+
+import cuaug
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda x: cuaug.adjust_brightness(x, -1), "brightness_factor must be at least 0"),
+        (lambda x: cuaug.adjust_brightness(x, float("nan")), "brightness_factor"),
+        (lambda x: cuaug.adjust_brightness(x, [1.0, 2.0]), "must hold 1 or 3 entries"),
+        (lambda x: cuaug.adjust_hue(x, 0.6), r"hue_factor must be in -0.5..0.5"),
+        (lambda x: cuaug.adjust_saturation(x[..., :2], 1.0), "images must have 1 or 3 channels, got 2"),
+        (lambda x: cuaug.normalize(x, 0.5, 0), "std must not be 0"),
+        (lambda x: cuaug.normalize(x, [0.5, 0.5], 1), "mean must be a number"),
+        (lambda x: cuaug.posterize(x, 17), r"bits must be in 0..16"),
+        (lambda x: cuaug.rgb_to_grayscale(x, 2), "num_output_channels must be 1 or 3"),
+        (lambda x: cuaug.color_matrix(x, np.eye(2)), r"matrix must have shape \(3, 3\)"),
+        (lambda x: cuaug.color_matrix(x[..., :1], np.eye(3)), "images must have 3 channels"),
+        (lambda x: cuaug.lut(x, np.arange(257)), r"table must hold whole numbers in 0..255"),
+        (lambda x: cuaug.lut(x, np.full(256, 0.5)), r"table must hold whole numbers in 0..255"),
+        (lambda x: cuaug.lut(x, np.zeros(255)), r"table must have shape \(256,\), \(3, 256\)"),
+        (lambda x: cuaug.lut(x, 0), r"table must have shape"),
+        (lambda x: cuaug.lut(x, np.zeros((2, 256))), r"table must have shape"),
+        (lambda x: cuaug.lut(x, np.zeros((3, 2, 256))), r"table must have shape"),
+        (lambda x: cuaug.lut(x, np.zeros((1, 3, 3, 256))), r"table must have shape"),
+        (lambda x: cuaug.lut(x, np.zeros((3, 256))), r"pass \(1, 3, 256\) or \(3, 1, 256\)"),
+        (lambda x: cuaug.gaussian_noise(x, sigma=-1), "sigma must be at least 0"),
+        (lambda x: cuaug.gaussian_noise(x, seed=-1), "seed must be at least 0"),
+        (lambda x: cuaug.gaussian_noise(x, seed=2**64), r"seed must be below 2\*\*64"),
+        (lambda x: cuaug.gaussian_noise(x, step=2**32), r"step must be below 2\*\*32"),
+        (lambda x: cuaug.gaussian_noise(x, ids=[0, 1]), "must hold 1 or 3 entries"),
+        (lambda x: cuaug.gaussian_noise(x, ids=[0, 1, -1]), "ids must be in 0"),
+        (lambda x: cuaug.equalize(x, out=x), "out must not share memory"),
+        (lambda x: cuaug.invert(x, out=np.zeros((3, 17, 11, 3), np.float32)), "out must be"),
+    ],
+)
+def test_op_rejects_invalid_arguments(call, message):
+    with pytest.raises(ValueError, match=rf"cuaug\.\w+: .*{message}"):
+        call(noise())
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int32", "int64"])
+def test_invert_normalize_reject_label_dtypes(dtype):
+    with pytest.raises(TypeError, match="images and dtype must be one of"):
+        cuaug.invert(noise(dtype=dtype))
+    with pytest.raises(TypeError, match="dtype must be a float"):
+        cuaug.normalize(noise(), 0, 1, dtype="uint8")
+
+
+@pytest.mark.parametrize("op", ["adjust_brightness", "adjust_contrast", "adjust_hue", "mixup"])
+def test_op_checks_torch_host_parameters(op):
+    torch = pytest.importorskip("torch")
+    for bad in (-1.0, [0.1, -0.6, 0.2]):
+        with pytest.raises(ValueError, match=rf"cuaug\.{op}: (\w+_factor|lam) must be"):
+            getattr(cuaug, op)(noise(), torch.tensor(bad))
+
+
+def test_op_rejects_parameters_with_grad():
+    torch = pytest.importorskip("torch")
+    batch, factor = torch.zeros(1, 3, 4, 4), torch.tensor(0.5, requires_grad=True)
+    for call in (
+        lambda: cuaug.adjust_brightness(batch, factor),
+        lambda: cuaug.adjust_contrast(batch, 1.0, factor),
+        lambda: cuaug.normalize(batch, factor, 1.0),
+        lambda: cuaug.color_matrix(batch, torch.eye(3, requires_grad=True)),
+        lambda: cuaug.erase(batch, 0, 0, 1, 1, factor),
+        lambda: cuaug.mixup(batch, factor),
+    ):
+        with pytest.raises(TypeError, match="requires grad"):
+            call()
+        with torch.no_grad():
+            call()
+
+
+@pytest.mark.parametrize("bad", [{}, object(), 10**400, np.array(["a"])], ids=["dict", "object", "huge", "text"])
+def test_op_names_parameter_that_is_no_number(bad):
+    with pytest.raises(TypeError, match=r"cuaug\.adjust_brightness: brightness_factor must hold numbers"):
+        cuaug.adjust_brightness(noise(), bad)
+
+
+def test_op_rejects_none_and_bool_as_dtype_or_count():
+    with pytest.raises(TypeError, match="dtype must be a dtype or its name, got None"):
+        cuaug.to_dtype(noise(), None)
+    with pytest.raises(TypeError, match="num_output_channels must be an int, got True"):
+        cuaug.rgb_to_grayscale(noise(), True)

@@ -1,0 +1,78 @@
+"""gaussian_noise: its dependence on seed, step, id and position, and its distribution."""
+
+import random
+
+import numpy as np
+from helpers.arrays import every_home, from_layout, noise, put, to_layout
+from helpers.compare import Tolerance, assert_equal, to_numpy
+from tables import color_reference
+
+import cuaug
+
+
+@every_home
+def test_gaussian_noise_depends_on_seed_step_id_and_place(home):
+    """Whatever the batch, the layout and the dtype; and another seed, step or id, another noise."""
+    grey = np.full((4, 11, 13, 6), 0.5, np.float32)
+
+    def noisy(images=grey, layout="NHWC", **more):
+        result = cuaug.gaussian_noise(put(to_layout(images, layout), home), layout=layout, **{"seed": 1, **more})
+        return from_layout(to_numpy(result), layout)
+
+    whole = noisy()
+    expected = np.stack([color_reference.gaussian_noise(g, seed=1, ids=n, max_value=1) for n, g in enumerate(grey)])
+    close = Tolerance(absolute=1e-6, reason="float32")
+    assert_equal(whole, expected.astype(np.float32), tolerance=close)
+    assert_equal(noisy(layout="NCHW"), whole, tolerance=close)
+    assert_equal(noisy(grey[:3]), whole[:3])
+    assert_equal(noisy(grey[:2], ids=[3, 1]), whole[[3, 1]])
+    assert_equal(noisy(grey[:1], ids=2), whole[2:3])
+    assert_equal(noisy(grey[..., :4]), whole[..., :4], tolerance=close)
+    assert_equal(
+        noisy(grey.astype(np.float16)),
+        whole,
+        tolerance=Tolerance(absolute=1e-3, reason="float16"),
+        dtype="float16",
+        library="numpy",
+    )
+    for other in (
+        noisy(seed=2),
+        noisy(seed=1 + 2**63),
+        noisy(step=1),
+        noisy(step=2**31),
+        noisy(ids=np.arange(4) + 2**40),
+    ):
+        assert np.abs(np.corrcoef(other.ravel(), whole.ravel())[0, 1]) < 0.05
+    by_place = whole.reshape(4, -1)
+    assert np.abs(np.corrcoef(by_place) - np.eye(4)).max() < 0.15  # of 858 pairs: four standard deviations
+
+
+@every_home
+def test_gaussian_noise_differs_between_frames(home):
+    clips = np.full((2, 3, 20, 21, 5), 0.5, np.float32)
+    actual = to_numpy(cuaug.gaussian_noise(put(clips, home), seed=1, layout="NTHWC"))
+    by_frame = actual.reshape(6, -1)
+    assert np.abs(np.corrcoef(by_frame) - np.eye(6)).max() < 0.09  # of 2100 pairs: four standard deviations
+    by_channel = actual.reshape(-1, 5).T
+    assert np.abs(np.corrcoef(by_channel) - np.eye(5)).max() < 0.09
+
+
+@every_home
+def test_gaussian_noise_is_normal(home):
+    flat = put(np.zeros((2, 400, 500, 3), np.float32), home)
+    z = to_numpy(cuaug.gaussian_noise(flat, 0.5, 2.0, False, seed=9, layout="NHWC")).ravel() / 2 - 0.25
+    assert abs(z.mean()) < 4 / np.sqrt(z.size)
+    assert abs(z.var() - 1) < 4 * np.sqrt(2 / z.size)
+    for limit, share in ((1, 0.158655), (2, 0.0227501), (3, 0.0013499)):  # of the upper tail
+        for tail in (z > limit, z < -limit):
+            assert abs(tail.mean() - share) < 4 * np.sqrt(share / z.size)
+    assert 4.5 < np.abs(z).max() < 6.6
+
+
+def test_gaussian_noise_default_seed_is_python_random():
+    batch = noise()
+    random.seed(5)
+    first, second = cuaug.gaussian_noise(batch), cuaug.gaussian_noise(batch)
+    random.seed(5)
+    assert_equal(cuaug.gaussian_noise(batch), first)
+    assert not np.array_equal(first, second)
