@@ -1,26 +1,23 @@
-"""Recipes on a GPU: what is compiled, who waits, graphs, streams, and very many samples."""
+"""Recipes on a GPU: compilation, synchronization, CUDA graphs, streams, and very many samples."""
 
 import struct
-import threading
 
 import numpy as np
 import pytest
 from helpers.arrays import images, nobody_waits
 from helpers.busy_gpu import busy
 from helpers.compare import assert_equal, to_numpy
+from helpers.cuda_graphs import captured
+from tables.recipes import BY_NAME, CASES, JITTER, MEAN, STD
 
 import cuaug
+from cuaug import transforms as T
+from cuaug._gpu import kernels as _kernels
+from cuaug._gpu import launch as _launch
+from cuaug._gpu.launch_sequence import Launch, LaunchSequence
+from cuaug._program import records
 
 torch = pytest.importorskip("torch")
-from tables.recipes import BY_NAME, CASES, JITTER, MEAN, STD  # noqa: E402
-
-from cuaug import transforms as T  # noqa: E402
-from cuaug._gpu import kernels as _kernels  # noqa: E402
-from cuaug._gpu import launch as _launch  # noqa: E402
-from cuaug._gpu import launch_sequence as _launches  # noqa: E402
-from cuaug._gpu.launch_sequence import Launch, LaunchSequence  # noqa: E402
-from cuaug._program import records  # noqa: E402
-
 pytestmark = pytest.mark.gpu
 GPU = ("torch", "cuda")
 every_case = pytest.mark.parametrize("case", CASES, ids=str)
@@ -87,13 +84,6 @@ REPLAYED = [
     "elastic-jitter-normalize",
     "blend-crop-blend",
 ]
-
-
-def captured(call):
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        result = call()
-    return graph, result
 
 
 @pytest.mark.parametrize("name", REPLAYED)
@@ -185,85 +175,6 @@ def test_compose_gpu_same_parameters_same_bits(case):
         assert torch.equal(aug.apply(batch, params).view(torch.uint8), first.view(torch.uint8))
 
 
-POLICIES = [T.TrivialAugmentWide(), T.RandAugment(), T.AutoAugment(), T.AugMix()]
-every_policy = pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: type(policy).__name__)
-
-
-@every_policy
-def test_compose_gpu_without_extension_launches_the_same(policy, monkeypatch):
-    batch = images(GPU, "uint8", "NCHW", (20, 50, 60, 3))
-    expected = T.Compose([policy], seed=4)(batch, step=3)
-    monkeypatch.setattr(_launches, "_launch_plan_class", lambda: _launches._PythonLaunchPlan)
-    aug = T.Compose([policy], seed=4)
-    for _ in range(2):
-        assert torch.equal(aug(batch, step=3), expected)
-
-
-@every_policy
-def test_compose_gpu_threads_share_a_recipe(policy):
-    """Each on a stream of its own, with images and a step of its own."""
-    batches = [images(GPU, "uint8", "NCHW", (20, 50, 60, 3), seed=seed) for seed in range(6)]
-    expected = [T.Compose([policy], seed=4)(batch, step=step) for step, batch in enumerate(batches)]
-    torch.cuda.synchronize()
-    aug, made, barrier = T.Compose([policy], seed=4), {}, threading.Barrier(len(batches))
-
-    def work(step):
-        stream = torch.cuda.Stream()
-        barrier.wait()
-        with torch.cuda.stream(stream):
-            made[step] = [aug(batches[step], step=step) for _ in range(20)]
-        stream.synchronize()
-
-    threads = [threading.Thread(target=work, args=(step,)) for step in range(len(batches))]
-    [thread.start() for thread in threads]
-    [thread.join(120) for thread in threads]
-    for step, known in enumerate(expected):
-        assert len(made[step]) == 20
-        for own in made[step]:
-            assert torch.equal(own, known)
-
-
-@every_policy
-def test_policy_gpu_memory_is_bounded(policy):
-    """Of the result, and of what is read and written at a time besides: two, of AugMix by each of three branches."""
-    batch = torch.zeros((64, 3, 224, 224), dtype=torch.uint8, device="cuda")
-    aug = T.Compose([policy], seed=4)
-    aug(batch)
-    torch.cuda.synchronize()
-    torch.cuda.reset_peak_memory_stats()
-    before = torch.cuda.memory_allocated()
-    made = aug(batch)
-    room = 6.1 if isinstance(policy, T.AugMix) else 2.1
-    assert torch.cuda.max_memory_allocated() - before <= room * batch.nbytes
-    assert torch.cuda.memory_allocated() - before <= 1.01 * made.nbytes
-
-
-@every_policy
-def test_policy_gpu_graph_keeps_intermediate_memory(policy):
-    batch, aug = images(GPU, "uint8", "NCHW", (20, 50, 60, 3)), T.Compose([policy], seed=4)
-    expected = [aug(batch, step=step) for step in range(3)]
-    aug.load_state_dict({"seed": 4, "step": 0})
-    torch.cuda.synchronize()
-    graph, result = captured(lambda: aug(batch))
-    for known in expected:
-        other = [torch.full((1 << 20,), 99, dtype=torch.uint8, device="cuda") for _ in range(8)]
-        graph.replay()
-        assert torch.equal(result, known)
-        assert all(bool((each == 99).all()) for each in other)
-
-
-@pytest.mark.gpu(count=2)
-@every_policy
-def test_policy_gpu_runs_on_second_gpu(policy):
-    aug, batch = T.Compose([policy], seed=4), images(GPU, "uint8", "NCHW", (20, 50, 60, 3))
-    first = aug(batch, step=3)
-    for _ in range(2):
-        second = aug(batch.to("cuda:1"), step=3)
-        assert second.device.index == 1
-        assert torch.cuda.current_device() == 0
-        assert torch.equal(second.cpu(), first.cpu())
-
-
 def test_compose_gpu_driver_error_breaks_nothing():
     """More shared memory than there is."""
     record = struct.pack(f"{records.DRAW.size}x")
@@ -292,95 +203,6 @@ def test_compose_gpu_more_samples_than_grid_rows(name):
     for n in (0, 65_534, 65_535, 65_536, samples - 1):
         expected = aug(many[n : n + 1], step=2, ids=n)
         assert_equal(made[n : n + 1], expected, tolerance=case.between_devices(str(made.dtype)[6:], case.dtypes[0]))
-
-
-RAGGED = [T.RandomResizedCrop(64, antialias=False), T.RandomHorizontalFlip(), JITTER, T.ToDtype("float16", scale=True)]
-ANTIALIASED = [T.RandomResizedCrop(64), T.RandomHorizontalFlip(), JITTER, T.ToDtype("float16", scale=True)]
-
-
-def photos(count, least=40, spread=90, seed=0):
-    """Of different sizes."""
-    sizes = np.random.default_rng(seed).integers(least, least + spread, (count, 2)).tolist()
-    return [images(GPU, "uint8", "NCHW", (1, *size, 3), seed=i % 7)[0] for i, size in enumerate(sizes)]
-
-
-@pytest.mark.parametrize("transforms", [RAGGED, ANTIALIASED], ids=["plain", "antialiased"])
-@pytest.mark.parametrize("layout", ["CHW", "HWC"])
-def test_compose_gpu_ragged_takes_launches_of_one_batch(transforms, layout, monkeypatch):
-    aug, given, launched = T.Compose(transforms, seed=2), photos(40), []
-    if layout == "HWC":
-        given = [one.permute(1, 2, 0).contiguous() for one in given]
-    launch, all_at_once = _launch.launch, LaunchSequence.__call__
-
-    def of_many(launches, *values):
-        launched.extend(each.kernel for each in launches._launches)
-        all_at_once(launches, *values)
-
-    monkeypatch.setattr(_launch, "launch", lambda name, *rest: (launched.append(name), launch(name, *rest))[1])
-    monkeypatch.setattr(LaunchSequence, "__call__", of_many)
-    for _ in range(2):  # traced, and then replayed
-        launched.clear()
-        made = aug(given, step=3, layout=layout)
-        assert len(launched) == aug.plan(given, layout=layout).launches < 6
-        tag = "Planar" if layout == "CHW" else "Packed"
-        assert sum(f"Ragged<cuaug::{tag}>" in name for name in launched) == 1
-    for i in (0, 7, 39):
-        near = BY_NAME["imagenet"].between_devices("float16", "uint8")
-        assert_equal(made[i], aug(given[i], step=3, ids=i, layout=layout), tolerance=near)
-
-
-def test_compose_gpu_ragged_other_sizes_compile_nothing():
-    aug = T.Compose(RAGGED, seed=2)
-    aug(photos(40))
-    others = photos(40, 50, 60, seed=1)
-    torch.cuda.synchronize()
-    kernels = set(_kernels.compiled_kernels)
-    with nobody_waits():
-        aug(others)
-    assert set(_kernels.compiled_kernels) == kernels
-
-
-def test_compose_gpu_ragged_images_may_be_freed():
-    """Before the kernels that read them have begun."""
-    aug, given = T.Compose(RAGGED, seed=2), photos(64)
-    expected = aug(given, step=0)
-    stream = torch.cuda.Stream()
-    stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):
-        copies = [one.clone() for one in given]
-        busy(20)
-        made = aug(copies, step=0)
-        del copies
-        [torch.full((3, 140, 140), 99, dtype=torch.uint8, device="cuda") for _ in range(64)]
-    stream.synchronize()
-    for own, other in zip(made, expected, strict=True):
-        assert torch.equal(own, other)
-
-
-def test_compose_gpu_ragged_is_refused_in_capture():
-    aug, given, said = T.Compose(RAGGED, seed=2), photos(4), []
-    aug(given)
-
-    def call():
-        try:
-            aug(given)
-        except cuaug.BackendError as error:
-            said.append(str(error))
-        return given[0] + 1  # of an empty graph torch would warn
-
-    captured(call)
-    assert "images of different sizes cannot be captured" in said[0]
-
-
-def test_compose_gpu_ragged_longer_than_grid_axis():
-    aug = T.Compose([T.RandomResizedCrop(3), T.RandomHorizontalFlip()], seed=2)
-    few = photos(8, 4, 9)
-    given = (few * 8200)[:65_540]
-    made = aug(given, step=0)
-    for i in (0, 65_534, 65_535, 65_536, 65_539):
-        assert_equal(
-            made[i], aug(given[i], step=0, ids=i), tolerance=BY_NAME["flips"].between_devices("uint8", "uint8")
-        )
 
 
 def test_compose_gpu_mean_of_large_images():

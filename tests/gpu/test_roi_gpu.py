@@ -1,19 +1,16 @@
-"""Pooling, soft_nms and rotated boxes on the GPU: against the CPU, which has oracles of its own, and torchvision."""
+"""roi_align and roi_pool on the GPU: against the CPU, which has oracles of its own, and against torchvision."""
 
 import numpy as np
 import pytest
-from helpers import boxes as box_cases
 from helpers.arrays import nobody_waits, seeded
 from helpers.compare import Tolerance, assert_equal, to_numpy
-from numpy.testing import assert_allclose, assert_array_equal
+from helpers.gpu_regions import features, regions
+from numpy.testing import assert_allclose
 
 import cuaug
-from cuaug._detection import torch_ops as operators
 
 torch = pytest.importorskip("torch")
-
 pytestmark = pytest.mark.gpu
-
 TOLERANCE = {
     torch.float16: Tolerance(4e-3, 2e-3, reason="a rounding to float16, or the next number"),
     torch.bfloat16: Tolerance(3e-2, 1.6e-2, reason="a rounding to bfloat16, or the next number"),
@@ -42,24 +39,6 @@ def each_way(request):
 
 
 SCALES = [1 / 4, 1 / 8, 1 / 16, 1 / 32]
-
-
-def regions(count, rotated=False, spread=(150.0, 110.0), seed=0):
-    """[count, 5] or [count, 6], in float64: many within, some across an edge, some outside, some empty."""
-    rng = seeded("regions", count, rotated, seed)
-    centre, size = rng.uniform(-10, np.array(spread) + 10, (count, 2)), np.exp(rng.uniform(0.5, 4.5, (count, 2)))
-    size[::17] = 0
-    sample = rng.integers(0, 2, (count, 1))
-    if rotated:
-        return np.concatenate([sample, centre, size, rng.uniform(-200, 200, (count, 1))], 1)
-    return np.concatenate([sample, centre - size / 2, centre + size / 2], 1)
-
-
-def features(dtype, channels=40, inside=False, shape=(60, 77), seed=0):
-    """On the GPU; distinct values, so that the greatest is one alone."""
-    values = seeded("features", seed, channels, *shape).permutation(2 * channels * shape[0] * shape[1])
-    made = torch.from_numpy(values.reshape(2, channels, *shape) / values.size - 0.5).to(dtype).cuda()
-    return made.contiguous(memory_format=torch.channels_last if inside else torch.contiguous_format)
 
 
 def both(call, maps, rois, gradient_seed=0, **options):
@@ -328,98 +307,3 @@ def test_roi_pool_gpu_equals_torchvision(dtype):
     ops = pytest.importorskip("torchvision.ops")
     maps, rois = features(dtype, 16), torch.from_numpy(regions(200)).to(dtype).cuda()
     assert torch.equal(cuaug.roi_pool(maps, rois, 7, 0.5), ops.roi_pool(maps, rois, 7, 0.5))
-
-
-@pytest.mark.parametrize("method", ["linear", "gaussian"])
-@pytest.mark.parametrize("count", [1, 65, 1024, 1025, 4000])
-@pytest.mark.parametrize("scene", ["random", "clustered", "odd", "chain", "distant"])
-def test_soft_nms_gpu_equals_cpu(scene, count, method):
-    boxes, scores = (torch.from_numpy(values) for values in box_cases.SCENES[scene](count))
-    wanted, decayed = cuaug.soft_nms(boxes, scores, method=method)
-    indices, found = cuaug.soft_nms(boxes.cuda(), scores.cuda(), method=method)
-    assert_array_equal(to_numpy(indices), wanted)
-    assert_allclose(to_numpy(found), decayed, rtol=1e-10)
-
-
-def test_soft_nms_gpu_in_cuda_graph():
-    drawn = [box_cases.clustered(700, seed) for seed in range(4)]
-    boxes, scores = (torch.from_numpy(np.stack(values)).float().cuda() for values in zip(*drawn, strict=True))
-    counts = torch.tensor([700, 0, 1, 65], device="cuda")
-
-    def call():
-        return cuaug.soft_nms(boxes, scores, counts=counts, fixed_size=True, max_output=50)
-
-    side = torch.cuda.Stream()
-    with torch.cuda.stream(side):
-        call()
-    torch.cuda.synchronize()
-    with nobody_waits():
-        call()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        captured = call()
-    graph.replay()
-    wanted = cuaug.soft_nms(boxes.cpu(), scores.cpu(), counts=counts.cpu(), fixed_size=True, max_output=50)
-    for found, own in zip(captured, wanted, strict=True):
-        assert_allclose(to_numpy(found), own, rtol=1e-6)
-
-
-def rotated(count, seed=0, spread=30.0):
-    rng = seeded("rotated", count, seed)
-    angles = np.where(rng.random(count) < 0.3, 90.0 * rng.integers(-5, 6, count), rng.uniform(-400, 400, count))
-    return np.stack([*rng.uniform(0, spread, (2, count)), *rng.uniform(2, 30, (2, count)), angles], 1)
-
-
-@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64], ids=str)
-def test_box_iou_gpu_rotated_equals_cpu(dtype):
-    boxes = torch.from_numpy(rotated(150)).to(dtype)
-    found = cuaug.box_iou(boxes.cuda(), boxes[:37].cuda())
-    assert_allclose(to_numpy(found), cuaug.box_iou(boxes, boxes[:37]), atol=1e-6 if dtype != torch.float64 else 1e-12)
-    batch = boxes.view(3, 50, 5).cuda()
-    assert torch.equal(cuaug.box_iou(batch, batch[:, :7])[1], cuaug.box_iou(batch[1], batch[1, :7]))
-
-
-@pytest.mark.parametrize("count", [1, 64, 300, 1025, 5000])
-def test_nms_gpu_rotated_suppression_equals_cpu(count):
-    boxes, scores = torch.from_numpy(rotated(count, 1, 300.0)), torch.from_numpy(seeded("scores", count).random(count))
-    scores[::7] = 0.5
-    classes = torch.arange(count) % 5
-    for threshold in (0.1, 0.5):
-        wanted = cuaug.nms(boxes, scores, threshold)
-        assert_array_equal(to_numpy(cuaug.nms(boxes.cuda(), scores.cuda(), threshold)), wanted)
-        wanted = cuaug.batched_nms(boxes, scores, classes, threshold)
-        found = cuaug.batched_nms(boxes.cuda(), scores.cuda(), classes.cuda(), threshold)
-        assert_array_equal(to_numpy(found), wanted)
-    indices, kept = cuaug.nms(boxes.cuda(), scores.cuda(), 0.5, max_output=7, fixed_size=True)
-    assert_array_equal(to_numpy(indices)[: int(kept)], cuaug.nms(boxes, scores, 0.5, max_output=7))
-
-
-@pytest.mark.parametrize("fixed_size", [False, True])
-def test_nms_gpu_operator_passes_opcheck(fixed_size):
-    operators.defined()
-    boxes, scores = (torch.from_numpy(values).cuda() for values in box_cases.clustered(60))
-    torch.library.opcheck(torch.ops.cuaug.nms.default, (boxes, scores, None, None, 0.5, 0.1, None, fixed_size))
-
-
-def test_roi_align_gpu_operator_passes_opcheck():
-    operators.defined()
-    maps, rois = features(torch.float64, 3, shape=(9, 8)).requires_grad_(), torch.from_numpy(regions(5)).cuda()
-    options = ([3, 2], [0.5], 2, True, "avg", "NCHW", 224.0, 4)
-    torch.library.opcheck(torch.ops.cuaug.roi_align.default, ([maps], rois, *options))
-
-
-def test_nms_and_roi_align_gpu_compiled():
-    def keep(boxes, scores):
-        return cuaug.nms(boxes * 2, scores, 0.5, max_output=30, fixed_size=True)
-
-    given = [torch.from_numpy(values).cuda() for values in box_cases.clustered(300)]
-    in_graph = torch.compile(keep, fullgraph=True, backend="aot_eager")
-    for found, wanted in zip(in_graph(*given), keep(*given), strict=True):
-        assert torch.equal(found, wanted)
-
-    def pool(maps, rois):
-        return cuaug.roi_align(maps * 2, rois, 3, 0.5, 2, True)
-
-    maps, rois = features(torch.float32, 8), torch.from_numpy(regions(20)).cuda()
-    in_graph = torch.compile(pool, fullgraph=True, backend="aot_eager")
-    assert torch.equal(in_graph(maps, rois), pool(maps, rois))

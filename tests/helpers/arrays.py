@@ -59,6 +59,10 @@ def noise(shape=SHAPE, dtype="uint8", seed=0):
     return values if dtype == "bfloat16" else values.astype(dtype)
 
 
+def zeros(*shape):
+    return np.zeros(shape, np.float32)
+
+
 def put(array, home=("numpy", "cpu"), dtype=None):
     """The same values in another library, on another device; a contiguous copy."""
     library, device = home

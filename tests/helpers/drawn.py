@@ -44,3 +44,32 @@ def assert_near(got, wanted, levels=1):
 
 def changed(result, images):
     return (result != images).reshape(len(images), -1).any(1)
+
+
+EFFECTIVE = [  # each changes every sample
+    T.ColorJitter(brightness=(0.5, 0.8), contrast=(1.2, 1.5), saturation=(0.2, 0.8), hue=0.3),
+    T.RandomGrayscale(1.0),
+    T.RandomInvert(1.0),
+    T.RandomSolarize(0.3, 1.0),
+    T.RandomPosterize(2, 1.0),
+    T.RandomErasing(1.0),
+    T.GaussianBlur(5, (0.8, 2.0)),
+    T.ElasticTransform(300.0, 3.0),
+    T.GaussianNoise(0.0, 0.2),
+    T.RandomMask(1.0, "pixels", 0.3, 2),
+    T.RandomMask(1.0, "grid", 0.3, 9),
+    T.PixelOp("Vignette", "px * (1 - k * r2)", k=(0.2, 0.5)),
+    T.RandomAutocontrast(1.0),
+    T.RandomAdjustSharpness(3.0, 1.0),
+    T.Grayscale(3),
+    T.MixUp(),
+    T.CutMix(alpha=50.0),
+    T.RandomHorizontalFlip(1.0),
+    T.RandomVerticalFlip(1.0),
+    T.RandomCrop((H, W), padding=(7, 7, 7, 7), fill=1),
+    T.RandomResizedCrop((H, W), scale=(0.2, 0.5)),
+    T.RandomResizedCrop((H, W), scale=(0.2, 0.5), antialias=False),
+    T.RandomAffine((10, 30), translate=(0.1, 0.1), scale=(0.7, 0.9), shear=(5, 10)),
+    T.RandomRotation((10, 30), interpolation="bilinear"),
+    T.RandomPerspective(0.5, 1.0),
+]

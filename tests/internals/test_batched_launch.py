@@ -1,186 +1,71 @@
-"""Launches made by one call: what the driver is asked for, by a function in its place; of the extension and Python."""
+"""Batched launches: independent launches of one kernel become one. Guards the results of policies with branches."""
 
-import ctypes
-import importlib
-import threading
-from types import SimpleNamespace
+import itertools
+import random
+import struct
 
-import numpy as np
 import pytest
-from helpers.gil import runs_during
-from helpers.replace import replace_everywhere
+from helpers.fake_driver import TOGETHER
 
-from cuaug import _check
-from cuaug._gpu import cupy_import, devices, kernels
-from cuaug._gpu import driver as _driver
-from cuaug._gpu import failures as _failures
-from cuaug._gpu import launch as _launch
-from cuaug._gpu import launch_sequence as _launches
-from cuaug._gpu.launch_sequence import LaunchSequence
-
-PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)  # of cuLaunchKernelEx
+from cuaug._fusion import batched_launch
+from cuaug._gpu.launch_sequence import Launch
 
 
-@pytest.fixture(params=["extension", "python"])
-def kind(request):
-    if request.param == "python":
-        return _launches._PythonLaunchPlan
-    return importlib.import_module("cuaug._native").LaunchPlan
+def random_launches(generator, count):
+    """Of kernels that go together and others, each of which writes memory of a few places and reads some more."""
+    launches = []
+    for i in range(count):
+        kernel = generator.choice(
+            ["cuaug::warp_image<a>", "cuaug::warp_image<b>", "cuaug::histogram_lut<a>", "cuaug::draw"]
+        )
+        kernel = generator.choice([kernel, "cuaug::warp_image<a, cuaug::StoreAndMean>"])
+        written, *read = generator.sample(range(8), 3)
+        relocations = (0, read[0], 16), (48, written, 0), (56, read[1], 8)
+        launches.append(Launch(kernel, (5, 1, 1), 256, 0, struct.pack("2q48x", -1, i), relocations))
+    return launches
 
 
-def config(grid=(1, 2, 3), attributes=0):
-    return _launch._CONFIG.pack(*grid, 4, 5, 6, 7, 8, ctypes.addressof(_launch._PDL_ATTRIBUTE), attributes)
+@pytest.mark.parametrize("seed", range(40))
+def test_batched_launch_waits_for_dependencies(seed):
+    """Of launches that touch one place, of which one writes it, the first stays the first."""
+    launches = random_launches(random.Random(seed), 24)
+    known = {"cuaug::warp_image<a>", "cuaug::warp_image<b>", "cuaug::histogram_lut<a>"}
+    at = {}
+    for place, one in enumerate(batched_launch.merge_launches(launches)):
+        x, y, count = one.grid
+        assert (x, y) == (5, 1)
+        assert len(one.record) == 64 * (1 if count == 1 else batched_launch.MAX_BATCHED)
+        assert one.kernel.endswith(TOGETHER) == (count > 1)
+        for i in range(count):
+            (number,) = struct.unpack_from("q", one.record, 64 * i + 8)
+            own = launches[number]
+            assert count == 1 or own.kernel in known
+            assert one.kernel in (own.kernel, own.kernel[:-1] + TOGETHER)
+            assert one.record[64 * i :][:64] == own.record
+            assert [(a - 64 * i, *rest) for a, *rest in one.relocations if a // 64 == i] == list(own.relocations)
+            assert at.setdefault(number, place) == place
+    assert sorted(at) == list(range(24))
+
+    def wrote(launch):
+        return {name for place, name, _ in launch.relocations if place == 48 or launch.kernel not in known}
+
+    def used(launch):
+        return {name for _, name, _ in launch.relocations}
+
+    for first, second in itertools.combinations(range(24), 2):
+        a, b = launches[first], launches[second]
+        if wrote(a) & used(b) or wrote(b) & used(a):
+            assert at[first] < at[second], (first, second)
 
 
-def record(*numbers):
-    return np.array(numbers, np.int64).tobytes()
-
-
-class Driver:
-    """Writes down what it is asked for, and answers with the next of its statuses."""
-
-    def __init__(self, *statuses):
-        self.statuses, self.asked = list(statuses), []
-        self.function = PROTOTYPE(self.launch)
-        self.address = _driver.function_address(self.function)
-
-    def launch(self, config, kernel, arguments, extra):
-        fields = _launch._CONFIG.unpack(ctypes.string_at(config, _launch._CONFIG.size))
-        of_one = ctypes.c_void_p.from_address(arguments).value
-        numbers = np.frombuffer(ctypes.string_at(of_one, 24), np.int64).tolist()
-        self.asked.append((threading.get_ident(), fields, kernel, numbers, extra))
-        return self.statuses.pop(0) if self.statuses else 0
-
-
-def test_launch_sequence_passes_kernels_configurations_and_records(kind):
-    driver = Driver()
-    first = 101, config(attributes=1), record(10, 20, 30), [(8, 1, 5), (16, 0, 0)]
-    second = 102, config((9, 8, 7)), record(40, 50, 60), [(0, 1, 1 << 39)]
-    launches = kind(driver.address, [first, second, (103, config(), record(-1, 0, 1), [])])
-    for stream, values in ((77, (1 << 46, -3)), ((1 << 47) - 8, (1, 2))):
-        assert launches.run(stream, values) == 0
-        (_, *one), (_, *two), (_, *three) = driver.asked
-        driver.asked.clear()
-        follow = ctypes.addressof(_launch._PDL_ATTRIBUTE)
-        assert one == [(1, 2, 3, 4, 5, 6, 7, stream, follow, 1), 101, [10, values[1] + 5, values[0]], None]
-        assert two == [(9, 8, 7, 4, 5, 6, 7, stream, follow, 0), 102, [values[1] + (1 << 39), 50, 60], None]
-        assert three == [(1, 2, 3, 4, 5, 6, 7, stream, follow, 0), 103, [-1, 0, 1], None]
-
-
-def test_launch_sequence_stops_at_first_failure(kind):
-    driver = Driver(0, 719)
-    launches = kind(driver.address, [(n, config(), record(n, 0, 0), []) for n in range(1, 5)])
-    assert launches.run(0, ()) == 719
-    assert [kernel for _, _, kernel, *_ in driver.asked] == [1, 2]
-    assert launches.run(0, ()) == 0  # what it was before is forgotten
-
-
-def test_launch_sequence_threads_have_their_own_records(kind):
-    driver = Driver()
-    launches = kind(driver.address, [(n, config(), record(0, 0, 0), [(0, 0, n), (16, 0, 2 * n)]) for n in range(1, 20)])
-    own = {}
-    barrier = threading.Barrier(4)
-
-    def many(number):
-        own[threading.get_ident()] = number
-        barrier.wait()
-        for _ in range(50):
-            launches.run(number, (number,))
-
-    threads = [threading.Thread(target=many, args=(1000 * i,)) for i in range(1, 5)]
-    [thread.start() for thread in threads]
-    [thread.join() for thread in threads]
-    assert len(driver.asked) == 4 * 50 * 19
-    for ident, fields, kernel, numbers, _ in driver.asked:
-        number = own[ident]
-        assert (fields[7], numbers) == (number, [number + kernel, 0, number + 2 * kernel])
-
-
-@pytest.mark.alone
-def test_launch_sequence_releases_the_gil(kind):
-    """`nanosleep` in its place: it takes the configuration for seconds, which are 0, and nanoseconds."""
-    libc = ctypes.CDLL(None)
-    quarter = _launch._CONFIG.pack(0, 0, 250_000_000, *[0] * 7)
-    launches = kind(_driver.function_address(libc.nanosleep), [(0, quarter, b"", [])])
-    assert runs_during(lambda: launches.run(0, ()))
-
-
-class Runtime:
-    """Of CuPy, in a process with three GPUs."""
-
-    def __init__(self, current):
-        self.current, self.made_current = current, []
-
-    def getDevice(self):
-        return self.current
-
-    def setDevice(self, index):
-        self.current = index
-        self.made_current.append(index)
-
-
-@pytest.mark.parametrize("status", [0, 719])
-@pytest.mark.parametrize("before", [0, 2])
-def test_launch_sequence_sets_current_device(before, status, kind, monkeypatch):
-    """In a thread that has not launched there, too: its device may be the right one, and yet have no context."""
-    runtime, loaded = Runtime(before), []
-    driver = Driver()
-    where, launch = [], driver.launch
-    driver.function = PROTOTYPE(lambda *given: (where.append(runtime.current), launch(*given))[1])
-
-    class Kernel:
-        uses_pdl, handles = False, {}
-
-        def load(self, index):
-            loaded.append((index, runtime.current))
-            return 5
-
-    def check(status):
-        raise ValueError(f"CUDA_ERROR {status}")
-
-    cuda = SimpleNamespace(runtime=runtime, driver=SimpleNamespace(check_status=check))
-    replace_everywhere(monkeypatch, cupy_import, "cupy", lambda: SimpleNamespace(cuda=cuda))
-    replace_everywhere(monkeypatch, _driver, "driver", lambda: SimpleNamespace(cuLaunchKernelEx=driver.function))
-    replace_everywhere(monkeypatch, kernels, "kernel", lambda name, stream: Kernel())
-    replace_everywhere(monkeypatch, devices, "context_users", [])
-    monkeypatch.setattr(devices.thread_state, "devices", set())
-    monkeypatch.setattr(_failures, "_versions", lambda: "no driver")
-    monkeypatch.setattr(_launches, "_launch_plan_class", lambda: kind)
-    launches = LaunchSequence([_launches.Launch("one", (1, 1, 1), 32, 0, record(1, 2, 3), ((8, 0, 0),))], 2)
-    for turn in (1, 2):
-        driver.statuses = [status]
-        if status:
-            with pytest.raises(_check.BackendError, match="CUDA_ERROR 719"):
-                launches(9, (44,))
-        else:
-            launches(9, (44,))
-        assert runtime.current == before
-        assert where == [2] * turn
-    assert loaded == [(2, 2)]
-    assert runtime.made_current == ([2] if before == 2 else [2, 0, 2, 0])
-    assert [asked[1:4] for asked in driver.asked] == [driver.asked[0][1:4]] * 2
-    assert driver.asked[0][3] == [1, 44, 3]
-    assert devices.context_users  # so that a fork is known to be fatal
-
-
-@pytest.mark.parametrize(
-    ("launch", "said"),
-    [
-        ((1, config(), record(1), [(4, 0, 0)]), "a patch is a word of the record"),
-        ((1, config(), record(1), [(8, 0, 0)]), "a patch is a word of the record"),
-        ((1, config()[:-1], record(1), []), "a configuration has 56 bytes"),
-    ],
-)
-def test_launch_sequence_rejects_offsets_outside_records(launch, said):
-    from cuaug import _native as native
-
-    with pytest.raises(ValueError, match=said):
-        native.LaunchPlan(1, [launch])
-
-
-def test_launch_sequence_rejects_too_few_values():
-    native, driver = importlib.import_module("cuaug._native"), Driver()
-    launches = native.LaunchPlan(driver.address, [(1, config(), record(1, 2, 3), [(0, 2, 0)])])
-    with pytest.raises(ValueError, match="the launches need 3 values"):
-        launches.run(0, (1, 2))
-    assert not driver.asked
+def test_batched_launch_groups_as_early_as_possible():
+    """Chains of three steps, one behind the other: three launches, of at most four records each."""
+    chain = ["cuaug::warp_image<a>", "cuaug::histogram_lut<a>", "cuaug::warp_image<a>"]
+    launches = [
+        Launch(kernel, (5, 1, 1), 256, 0, bytes(64), ((0, 10 * i + step, 0), (48, 10 * i + step + 1, 0)))
+        for i in range(5)
+        for step, kernel in enumerate(chain)
+    ]
+    two = [(each.kernel, each.grid[2]) for each in batched_launch.merge_launches(launches[:6])]
+    assert two == [(kernel[:-1] + TOGETHER, 2) for kernel in chain]
+    assert [each.grid[2] for each in batched_launch.merge_launches(launches)] == [4, 4, 4, 1, 1, 1]

@@ -12,6 +12,7 @@ from cuaug import _warmup
 from cuaug._program import names as kernels
 from tables import pixel_ops
 from tables.colors import FUNCTORS
+from tables.covering import covering as covering_rows
 from tables.warps import BORDERS, INTERPOLATIONS
 
 LAYOUTS = ["Planar", "Packed", "Strided"]
@@ -117,34 +118,7 @@ def exists(row):
 
 
 def covering(factors):
-    """Rows in which every pair of two factors' values that may stand together does; greedy, in a fixed order."""
-    left = dict.fromkeys(
-        pair
-        for f, g in itertools.combinations(factors, 2)
-        for pair in itertools.product([(f, v) for v in factors[f]], [(g, w) for w in factors[g]])
-        if exists(dict(pair))
-    )
-    rows = []
-    while left:
-        row = dict(next(iter(left)))
-        for factor in sorted(set(factors) - set(row), key=lambda name: (-len(factors[name]), name)):
-            choices = [{**row, factor: value} for value in factors[factor]]
-            row = max(
-                (c for c in choices if completable(c, factors)), key=lambda c: len(left.keys() & pairs(c, factors))
-            )
-        for pair in pairs(row, factors):
-            left.pop(pair, None)
-        rows.append([row[factor] for factor in factors])
-    return rows
-
-
-def pairs(row, factors):
-    return set(itertools.combinations([(factor, row[factor]) for factor in factors if factor in row], 2))
-
-
-def completable(row, factors):
-    """Whether each factor that is open has a value left to it."""
-    return exists(row) and all(any(exists({**row, f: v}) for v in factors[f]) for f in factors if f not in row)
+    return covering_rows(factors, exists)
 
 
 def covering_names():

@@ -1,40 +1,31 @@
-"""Where the targets are found in a sample, and that results go back there and nowhere else."""
+"""The structure of a sample: which of its values are targets, by position and by name, and where results return."""
 
 import collections
-import enum
-import sys
 import types
 
 import numpy as np
 import pytest
 import torch
-from helpers.arrays import put
+from helpers.arrays import put, zeros
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuaug.transforms import boxes as _boxes
-from cuaug.transforms import keypoints as _keypoints
-from cuaug.transforms import sample_kinds
-from cuaug.transforms import sample_structure as structure
-from cuaug.transforms import targets as _targets
-
-find = structure.parse_sample
+from cuaug.transforms.sample_structure import parse_sample
 
 Pair = collections.namedtuple("Pair", "x y")
 Batch = collections.namedtuple("Batch", "images index labels")
 
 
-def zeros(*shape):
-    return np.zeros(shape, np.float32)
-
-
 def found(sample):
     """Kind, shape or shapes, and places of every target."""
-    return [(target.kind, shapes(target.value), target.paths) for target in find(sample).targets]
+    return [(target.kind, shapes(target.value), target.paths) for target in parse_sample(sample).targets]
 
 
 def shapes(value):
     return [shapes(own) for own in value] if isinstance(value, list) else getattr(value, "shape", value)
+
+
+# By place.
 
 
 def marked(sample, size=(7, 9)):
@@ -43,27 +34,24 @@ def marked(sample, size=(7, 9)):
     def mark(kind, value):
         return [mark(kind, own) for own in value] if isinstance(value, list) else kind.upper()
 
-    targets = find(sample)
+    targets = parse_sample(sample)
     kinds = {target.kind for target in targets.targets}
     return targets.rebuild({kind: [mark(kind, own.value) for own in targets.of(kind)] for kind in kinds}, size)
 
 
-# By place.
-
-
 def test_structure_array_is_images():
     assert found(zeros(4, 3, 8, 8)) == [("images", (4, 3, 8, 8), ((),))]
-    assert find(zeros(4, 3, 8, 8)).samples == 4
-    assert find(zeros(4, 2, 3, 8, 8)).samples == 4
-    assert find(zeros(3, 8, 8)).samples == 1
-    assert find(zeros(8, 8)).samples == 1
+    assert parse_sample(zeros(4, 3, 8, 8)).samples == 4
+    assert parse_sample(zeros(4, 2, 3, 8, 8)).samples == 4
+    assert parse_sample(zeros(3, 8, 8)).samples == 1
+    assert parse_sample(zeros(8, 8)).samples == 1
     assert marked(zeros(4, 3, 8, 8)) == "IMAGES"
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
 def test_structure_every_library(library):
     images, labels = put(zeros(4, 3, 8, 8), (library, "cpu")), put(zeros(4), (library, "cpu"))
-    targets = find([images, {"labels": labels}])
+    targets = parse_sample([images, {"labels": labels}])
     assert [target.value is given for target, given in zip(targets.targets, (images, labels), strict=True)] == [
         True
     ] * 2
@@ -72,18 +60,18 @@ def test_structure_every_library(library):
 def test_structure_list_of_images_is_ragged():
     ragged = [zeros(3, 8, 8), zeros(3, 9, 4)]
     assert found(ragged) == [("images", [(3, 8, 8), (3, 9, 4)], ((),))]
-    assert find(tuple(ragged)).samples == 2
-    assert find([zeros(8, 8)]).samples == 1
+    assert parse_sample(tuple(ragged)).samples == 2
+    assert parse_sample([zeros(8, 8)]).samples == 1
     assert marked(ragged) == ["IMAGES"] * 2
     assert marked(tuple(ragged)) == ("IMAGES",) * 2
-    assert find(ragged).rebuild({"images": [zeros(2, 3, 5, 5)]}, (5, 5)).shape == (2, 3, 5, 5)
+    assert parse_sample(ragged).rebuild({"images": [zeros(2, 3, 5, 5)]}, (5, 5)).shape == (2, 3, 5, 5)
 
 
 @pytest.mark.parametrize("container", [list, tuple, lambda pair: Pair(*pair)])
 def test_structure_batch_and_labels(container):
     for labels in (zeros(4), zeros(4, 10), ["a", "b", "c", "d"]):
         sample = container([zeros(4, 3, 8, 8), labels])
-        (images, of_labels) = find(sample).targets
+        (images, of_labels) = parse_sample(sample).targets
         assert (images.kind, of_labels.kind) == ("images", "labels")
         assert of_labels.paths == ((1,),)
     back = marked(container([zeros(4, 3, 8, 8), zeros(4)]))
@@ -225,251 +213,55 @@ def test_structure_list_of_dicts():
     sample = [{"image": zeros(3, 8, 8), "boxes": zeros(n, 4)} for n in (1, 2)]
     assert found(sample)[0] == ("images", [(3, 8, 8)] * 2, ((0, "image"), (1, "image")))
     assert marked(sample) == [{"image": "IMAGES", "boxes": "BOXES"}] * 2
-    dense = find(sample).rebuild({"images": [zeros(2, 3, 5, 5)]}, (5, 5))
+    dense = parse_sample(sample).rebuild({"images": [zeros(2, 3, 5, 5)]}, (5, 5))
     assert dense[1]["image"].shape == (3, 5, 5)
 
 
 def test_structure_box_mask_goes_beside_boxes():
     images, targets = detection()
     kept = [np.ones(len(target["boxes"]), bool) for target in targets]
-    back = find((images, targets)).rebuild({"valid": [kept]}, (8, 8))
+    back = parse_sample((images, targets)).rebuild({"valid": [kept]}, (8, 8))
     assert [target["valid"] is own for target, own in zip(back[1], kept, strict=True)] == [True] * 3
     assert "valid" not in targets[0]
-    back = find({"images": zeros(2, 3, 8, 8), "boxes": zeros(2, 5, 4)}).rebuild({"valid": ["mask"]}, (8, 8))
+    back = parse_sample({"images": zeros(2, 3, 8, 8), "boxes": zeros(2, 5, 4)}).rebuild({"valid": ["mask"]}, (8, 8))
     assert back["valid"] == "mask"
-    back = find({"image": zeros(3, 8, 8), "boxes": zeros(5, 4)}).rebuild({"valid": [["mask"]]}, (8, 8))
+    back = parse_sample({"image": zeros(3, 8, 8), "boxes": zeros(5, 4)}).rebuild({"valid": [["mask"]]}, (8, 8))
     assert back["valid"] == "mask"
     sample = {"images": zeros(2, 3, 8, 8), "boxes": zeros(2, 5, 4), "valid": zeros(2, 5)}
-    assert find(sample).rebuild({"valid": ["mask"]}, (8, 8))["valid"] == "mask"
+    assert parse_sample(sample).rebuild({"valid": ["mask"]}, (8, 8))["valid"] == "mask"
 
 
 def test_structure_box_mask_without_dict_is_rejected(tv):
     boxes = tv.BoundingBoxes(torch.zeros(5, 4), format="XYXY", canvas_size=(8, 8))
     sample = (tv.Image(torch.zeros(3, 8, 8)), boxes)
-    back = find(sample).rebuild({"valid": [["mask"]]}, (8, 8))
+    back = parse_sample(sample).rebuild({"valid": [["mask"]]}, (8, 8))
     assert [own is given for own, given in zip(back, sample, strict=True)] == [True, True]
 
 
 def test_structure_box_mask_with_own_field():
     Target = collections.namedtuple("Target", "images boxes valid")
     sample = Target(zeros(2, 3, 8, 8), zeros(2, 5, 4), zeros(2, 5))
-    assert find(sample).rebuild({"valid": ["mask"]}, (8, 8)).valid == "mask"
+    assert parse_sample(sample).rebuild({"valid": ["mask"]}, (8, 8)).valid == "mask"
     without = Batch(zeros(2, 3, 8, 8), 0, {"bboxes": zeros(2, 5, 4)})
-    assert find(without).rebuild({"valid": ["mask"]}, (8, 8)).labels["valid"] == "mask"
+    assert parse_sample(without).rebuild({"valid": ["mask"]}, (8, 8)).labels["valid"] == "mask"
 
 
 def test_structure_no_samples():
     sample = {"images": zeros(0, 3, 8, 8), "masks": zeros(0, 8, 8), "boxes": [], "labels": zeros(0)}
-    assert find(sample).samples == 0
+    assert parse_sample(sample).samples == 0
     assert found(sample)[1:] == [
         ("masks", (0, 8, 8), (("masks",),)), ("boxes", [], (("boxes",),)), ("labels", (0,), (("labels",),)),
     ]  # fmt: skip
-    back = find(sample).rebuild({"images": [zeros(0, 3, 4, 4)], "boxes": [[]]}, (4, 4))
+    back = parse_sample(sample).rebuild({"images": [zeros(0, 3, 4, 4)], "boxes": [[]]}, (4, 4))
     assert back["images"].shape == (0, 3, 4, 4)
     assert back["boxes"] == []
-    assert find({"images": []}).samples == 0
+    assert parse_sample({"images": []}).samples == 0
 
 
 def test_structure_lists_in_place_of_arrays():
     compacted = [zeros(2, 4), zeros(0, 4)]
-    back = find({"images": zeros(2, 3, 8, 8), "boxes": zeros(2, 5, 4)}).rebuild({"boxes": [compacted]}, (8, 8))
+    back = parse_sample({"images": zeros(2, 3, 8, 8), "boxes": zeros(2, 5, 4)}).rebuild({"boxes": [compacted]}, (8, 8))
     assert back["boxes"] == compacted
-
-
-# By type.
-
-
-class Format(enum.Enum):
-    XYXY = "XYXY"
-    XYWH = "XYWH"
-
-
-def stand_in():
-    """As little of ``torchvision.tv_tensors`` as is used: tensors with a type and what they say of themselves."""
-    module = types.ModuleType("torchvision.tv_tensors")
-
-    class TVTensor(torch.Tensor):
-        @classmethod
-        def __torch_function__(cls, function, types, args=(), kwargs=None):
-            with torch._C.DisableTorchFunctionSubclass():
-                return function(*args, **(kwargs or {}))
-
-    def made(self, data, **said):
-        tensor = torch.as_tensor(data).as_subclass(self)
-        for name, value in said.items():
-            setattr(tensor, name, Format[value] if isinstance(value, str) else value)
-        return tensor
-
-    for name in sample_kinds.TV_TENSORS:
-        setattr(module, name, type(name, (TVTensor,), {"__new__": made}))
-
-    def wrap(wrappee, *, like, **said):
-        kept = {name: getattr(like, name) for name in ("format", "canvas_size") if hasattr(like, name)}
-        assert set(said) <= set(kept), "what such a tensor does not say"
-        return type(like)(wrappee, **(kept | said))
-
-    module.wrap = wrap
-    return module
-
-
-@pytest.fixture(params=["a stand-in", "torchvision"])
-def tv(request, monkeypatch):
-    if request.param == "torchvision":
-        return pytest.importorskip("torchvision.tv_tensors")
-    module = stand_in()
-    monkeypatch.setitem(sys.modules, "torchvision.tv_tensors", module)
-    return module
-
-
-def moved(sample, size):
-    """Every array, plus 1."""
-    targets = find(sample)
-
-    def plus(value):
-        return [plus(own) for own in value] if isinstance(value, list) else value + 1
-
-    kinds = {target.kind for target in targets.targets} - {"labels"}
-    return targets.rebuild({kind: [plus(target.value) for target in targets.of(kind)] for kind in kinds}, size)
-
-
-def test_structure_tv_tensors(tv):
-    sample = {
-        "anything": tv.Image(torch.zeros(3, 8, 8)),
-        "at": [tv.Mask(torch.zeros(8, 8)), torch.zeros(3)],
-        "all": tv.BoundingBoxes(torch.zeros(5, 4), format="XYWH", canvas_size=(8, 8)),
-        "points": tv.KeyPoints(torch.zeros(6, 2), canvas_size=(8, 8)),
-    }
-    targets = find(sample)
-    assert [(target.kind, target.format, target.sample_axis_added) for target in targets.targets] == [
-        ("images", None, False), ("masks", None, False), ("boxes", "XYWH", True), ("keypoints", None, True),
-    ]  # fmt: skip
-    assert all(type(own) is torch.Tensor for target in targets.targets for own in [*target.value])
-    back = moved(sample, (5, 6))
-    types = [back["anything"], back["at"][0], back["all"], back["points"]]
-    assert [type(own) for own in types] == [tv.Image, tv.Mask, tv.BoundingBoxes, tv.KeyPoints]
-    assert all(bool((own.as_subclass(torch.Tensor) == 1).all()) for own in types)
-    assert (back["all"].format.name, back["all"].canvas_size, back["points"].canvas_size) == ("XYWH", (5, 6), (5, 6))
-    assert sample["all"].canvas_size == (8, 8)
-    assert back["at"][1] is sample["at"][1]
-
-
-def test_structure_tv_tensors_batch(tv):
-    boxes = [tv.BoundingBoxes(torch.zeros(n, 4), format="XYXY", canvas_size=(8, 8)) for n in (2, 1)]
-    sample = (tv.Image(torch.zeros(2, 3, 8, 8)), [{"boxes": own, "labels": torch.zeros(len(own))} for own in boxes])
-    back = moved(sample, [(5, 6), (7, 8)])
-    assert type(back[0]) is tv.Image
-    assert [own["boxes"].canvas_size for own in back[1]] == [(5, 6), (7, 8)]
-    assert [type(own["boxes"]) for own in back[1]] == [tv.BoundingBoxes] * 2
-    listed = moved(([tv.Image(torch.zeros(3, 8, 8)), tv.Image(torch.zeros(3, 9, 8))], boxes), [(5, 6), (7, 8)])
-    assert [type(own) for own in listed[0]] == [tv.Image] * 2
-    assert [own.canvas_size for own in listed[1]] == [(5, 6), (7, 8)]
-    dense = find([tv.Image(torch.zeros(3, 8, 8))] * 2).rebuild({"images": [torch.zeros(2, 3, 4, 4)]}, (4, 4))
-    assert type(dense) is tv.Image
-    assert dense.shape == (2, 3, 4, 4)
-
-
-def test_structure_tv_tensors_box_mask_is_plain(tv):
-    sample = {"image": tv.Image(torch.zeros(3, 8, 8)),
-              "boxes": tv.BoundingBoxes(torch.zeros(2, 4), format="XYXY", canvas_size=(8, 8))}  # fmt: skip
-    back = find(sample).rebuild({"valid": [[torch.ones(2, dtype=torch.bool)]]}, (8, 8))
-    assert type(back["valid"]) is torch.Tensor
-
-
-def test_structure_tv_tensors_image_and_label(tv):
-    assert [target.kind for target in find((tv.Image(torch.zeros(3, 8, 8)), 5)).targets] == ["images", "labels"]
-    kinds = [target.kind for target in find((tv.Image(torch.zeros(3, 8, 8)), tv.Mask(torch.zeros(8, 8)))).targets]
-    assert kinds == ["images", "masks"]
-
-
-def test_structure_tv_tensors_video(tv):
-    target = find(tv.Video(torch.zeros(5, 3, 8, 8))).targets[0]
-    assert (tuple(target.value.shape), target.layout) == ((1, 5, 3, 8, 8), "NTCHW")
-    back = moved({"clip": tv.Video(torch.zeros(5, 3, 8, 8))}, (8, 8))["clip"]
-    assert (type(back), tuple(back.shape)) == (tv.Video, (5, 3, 8, 8))
-    assert find(tv.Video(torch.zeros(2, 5, 3, 8, 8))).samples == 2
-
-
-def test_structure_tv_tensors_names_against_types(tv):
-    with pytest.raises(ValueError, match=r"Mask at \['image'\] could be images or masks: use another key"):
-        find({"image": tv.Mask(torch.zeros(3, 8, 8))})
-    boxes = [tv.BoundingBoxes(torch.zeros(2, 4), format=name, canvas_size=(8, 8)) for name in ("XYXY", "XYWH")]
-    with pytest.raises(ValueError, match=r"boxes at \['boxes'\] must have one format, got XYWH, XYXY"):
-        find({"images": torch.zeros(2, 3, 8, 8), "boxes": boxes})
-
-
-def test_structure_does_not_import_torchvision():
-    find({"images": zeros(2, 3, 8, 8)})
-    assert "torchvision" not in sys.modules or sys.modules["torchvision"].__file__
-
-
-# Found, moved and put back.
-
-
-def shifted(sample, boxes=_boxes.Boxes(), keypoints=_keypoints.Keypoints(), by=2.0):  # noqa: B008
-    """Sample n of the batch moves n + 1 times as far to the right, on a canvas of (8, 10)."""
-    targets = find(sample)
-    M = np.tile(np.eye(3), (targets.samples, 1, 1))
-    M[:, 0, 2] = by * np.arange(1, targets.samples + 1)
-    return targets.rebuild(_targets.transform_targets(targets, M, (8, 10), boxes, keypoints), (8, 10))
-
-
-def test_structure_detection_targets_follow():
-    boxes = [np.array([(0.0, 0, 4, 4), (9, 0, 12, 4)]), np.zeros((0, 4)), np.array([(5.0, 0, 6, 4), (1, 1, 3, 5)])]
-    targets = [{"boxes": own, "labels": np.arange(len(own)), "n": len(own)} for own in boxes]
-    images = [zeros(3, 8, 10)] * 3
-    _, back = shifted((images, targets))
-    assert [own["boxes"].tolist() for own in back] == [
-        [[2, 0, 6, 4], [10, 0, 10, 4]], [], [[10, 0, 10, 4], [7, 1, 9, 5]],
-    ]  # fmt: skip
-    assert [own["valid"].tolist() for own in back] == [[True, False], [], [False, True]]
-    assert [own["labels"] is given["labels"] for own, given in zip(back, targets, strict=True)] == [True] * 3
-    _, back = shifted((images, targets), _boxes.Boxes(compact=True))
-    assert [own["boxes"].tolist() for own in back] == [[[2, 0, 6, 4]], [], [[7, 1, 9, 5]]]
-    assert [own["labels"].tolist() for own in back] == [[0], [], [1]]
-    assert [sorted(own) for own in back] == [["boxes", "labels", "n"]] * 3
-
-
-@pytest.mark.parametrize("compact", [False, True])
-def test_structure_padded_batch_follows(compact):
-    boxes = np.array([[(0.0, 0, 4, 4), (1, 1, 2, 2)], [(0, 0, 4, 4), (8, 0, 9, 9)]])
-    valid, classes = np.array([[True, False], [True, True]]), np.array([[5, 0], [6, 7]])
-    sample = {"images": zeros(2, 3, 8, 10), "boxes": boxes, "valid": valid, "labels": classes, "a": {"label": [1, 2]}}
-    back = shifted(sample, _boxes.Boxes(compact=compact))
-    kept = [[True], [True]] if compact else [[True, False], [True, False]]
-    assert [own.tolist() for own in back["valid"]] == kept
-    assert [own.tolist() for own in back["labels"]] == ([[5], [6]] if compact else [[5, 0], [6, 7]])
-    assert [own[0].tolist() for own in back["boxes"]] == [[2, 0, 6, 4], [4, 0, 8, 4]]
-    assert back["a"]["label"] == [1, 2]
-
-
-def test_structure_labels_without_boxes_stay():
-    compact, labels = _boxes.Boxes(compact=True), np.array([[1], [2]])
-    sample = {"images": zeros(2, 3, 8, 10), "labels": labels}
-    assert shifted(sample, compact)["labels"] is labels
-    some = np.array([[(9.0, 0, 10, 4)], [(0, 0, 4, 4)]])
-    sample |= {"people": {"boxes": some}, "cars": {"boxes": some, "labels": labels}}
-    back = shifted(sample, compact)
-    assert back["labels"] is labels
-    assert [own.tolist() for own in back["cars"]["labels"]] == [[], [2]]
-    assert [own.tolist() for own in back["people"]["boxes"]] == [[], [[4, 0, 8, 4]]]
-
-
-def test_structure_albumentations_sample_follows():
-    sample = {"image": zeros(8, 10, 3), "bboxes": np.array([(9, 1, 10, 2), (1, 1, 2, 2)]), "labels": ["cat", "dog"],
-              "keypoints": np.array([(1.0, 2, 2), (9, 2, 1)])}  # fmt: skip
-    back = shifted(sample, _boxes.Boxes(compact=True))
-    assert back["bboxes"].tolist() == [[3, 1, 4, 2]]
-    assert back["labels"] == ["dog"]
-    assert back["keypoints"].tolist() == [[3, 2, 2], [0, 0, 0]]
-
-
-def test_structure_tv_tensors_boxes_keep_their_format(tv):
-    boxes = tv.BoundingBoxes(torch.tensor([(0.0, 0, 4, 4)]), format="XYWH", canvas_size=(8, 9))
-    points = tv.KeyPoints(torch.tensor([(1.0, 2)]), canvas_size=(8, 9))
-    image, moved, marked = shifted((tv.Image(torch.zeros(3, 8, 9)), boxes, points))
-    assert (type(moved), moved.tolist(), moved.canvas_size) == (tv.BoundingBoxes, [[2, 0, 4, 4]], (8, 10))
-    assert (type(marked), marked.tolist(), marked.canvas_size) == (tv.KeyPoints, [[3, 2]], (8, 10))
-    assert type(image) is tv.Image
 
 
 # What could be two things.
@@ -508,7 +300,7 @@ REFUSED = {
 @pytest.mark.parametrize(("sample", "message"), REFUSED.values(), ids=REFUSED)
 def test_structure_rejects_ambiguous_samples(sample, message):
     with pytest.raises((TypeError, ValueError), match=message):
-        find(sample)
+        parse_sample(sample)
 
 
 leaf = st.sampled_from(["text", 3, None, 2.5])
@@ -526,6 +318,6 @@ trees = st.recursive(
 def test_structure_surroundings_come_back_equal(one, other):
     images = zeros(2, 3, 4, 4)
     for sample in ({"images": images, "x": one, "y": other}, [one, {"images": images}, other], (images, None, one)):
-        back = find(sample).rebuild({"images": [images]}, (4, 4))
+        back = parse_sample(sample).rebuild({"images": [images]}, (4, 4))
         assert repr(back) == repr(sample)
         assert type(back) is type(sample)

@@ -1,167 +1,18 @@
-"""Gates, levels, noise, masks and mixing: each is the function, with what was drawn for the sample."""
+"""Levels, noise, displacements, masks and mixing: each transform equals its function with the drawn parameters."""
 
 import inspect
-import itertools
 import json
 
 import numpy as np
 import pytest
-from helpers.arrays import put, seeded
+from helpers.arrays import put
 from helpers.compare import Tolerance, assert_equal
-from helpers.drawn import C, H, N, W, assert_near, batch, changed, column, drawn, one_by_one
+from helpers.drawn import EFFECTIVE, H, N, W, assert_near, batch, changed, column, drawn, one_by_one
 from scipy import stats
 
 import cuaug
 from cuaug import transforms as T
 from cuaug.transforms.torchvision_names import REPLACEMENTS
-
-EFFECTIVE = [  # each changes every sample
-    T.ColorJitter(brightness=(0.5, 0.8), contrast=(1.2, 1.5), saturation=(0.2, 0.8), hue=0.3),
-    T.RandomGrayscale(1.0),
-    T.RandomInvert(1.0),
-    T.RandomSolarize(0.3, 1.0),
-    T.RandomPosterize(2, 1.0),
-    T.RandomErasing(1.0),
-    T.GaussianBlur(5, (0.8, 2.0)),
-    T.ElasticTransform(300.0, 3.0),
-    T.GaussianNoise(0.0, 0.2),
-    T.RandomMask(1.0, "pixels", 0.3, 2),
-    T.RandomMask(1.0, "grid", 0.3, 9),
-    T.PixelOp("Vignette", "px * (1 - k * r2)", k=(0.2, 0.5)),
-    T.RandomAutocontrast(1.0),
-    T.RandomAdjustSharpness(3.0, 1.0),
-    T.Grayscale(3),
-    T.MixUp(),
-    T.CutMix(alpha=50.0),
-    T.RandomHorizontalFlip(1.0),
-    T.RandomVerticalFlip(1.0),
-    T.RandomCrop((H, W), padding=(7, 7, 7, 7), fill=1),
-    T.RandomResizedCrop((H, W), scale=(0.2, 0.5)),
-    T.RandomResizedCrop((H, W), scale=(0.2, 0.5), antialias=False),
-    T.RandomAffine((10, 30), translate=(0.1, 0.1), scale=(0.7, 0.9), shear=(5, 10)),
-    T.RandomRotation((10, 30), interpolation="bilinear"),
-    T.RandomPerspective(0.5, 1.0),
-]
-
-
-@pytest.mark.parametrize("dtype", ["uint8", "float32"])
-@pytest.mark.parametrize("transform", EFFECTIVE, ids=repr)
-def test_random_apply_unselected_unchanged(transform, dtype):
-    images = batch(dtype)
-    result, params = drawn(T.RandomApply([transform], p=0.5), images)
-    shut = column(params, "apply", 0) == 0
-    assert 8 < shut.sum() < N - 8
-    assert not changed(result, images)[shut].any()
-    assert changed(result, images)[~shut].mean() > 0.9
-
-
-def test_random_apply_unselected_normalized_values_unchanged():
-    images = batch("float32") * 4 - 2
-    result, params = drawn(T.RandomApply([T.Normalize(0.5, 0.2)], p=0.5), images)
-    shut = column(params, "apply", 0) == 0
-    np.testing.assert_array_equal(result[shut], images[shut])
-    np.testing.assert_allclose(result[~shut], (images[~shut] - 0.5) / 0.2, atol=1e-5)
-
-
-def test_random_apply_unselected_small_floats_unchanged():
-    images = seeded("small").random((N, H, W, C), np.float32) ** 3  # down to 1e-20
-    result, params = drawn(T.RandomApply([T.Compose([T.RandomPosterize(2, 1.0), T.RandomSolarize(0.5, 1.0)])]), images)
-    shut = column(params, "apply", 0) == 0
-    np.testing.assert_array_equal(result[shut], images[shut])
-
-
-def test_random_apply_unmixed_sample_reads_no_neighbour():
-    images = batch("float32")
-    images[::2] = np.nan
-    for transform in (T.MixUp(), T.CutMix()):
-        result, params = drawn(T.RandomApply([transform], p=0.5), images)
-        alone = (column(params, "apply", 0) == 0) & (np.arange(N) % 2 == 1)
-        np.testing.assert_array_equal(result[alone], images[alone])
-
-
-def test_random_apply_nested_probabilities_multiply():
-    images = batch()
-    inner = T.RandomApply([T.Compose([T.RandomInvert(1.0)])], p=0.5)
-    result, params = drawn(T.RandomApply([inner], p=0.5), images)
-    outer, both = column(params, "apply", 0), column(params, "apply", 1)
-    assert 0 < both.sum() < outer.sum() < N
-    assert (both <= outer).all()
-    np.testing.assert_array_equal(result, np.where(both[:, None, None, None] == 1, 255 - images, images))
-
-
-@pytest.mark.parametrize(
-    ("transform", "message"),
-    [
-        (T.ToDtype("float32", scale=True), "dtype of some samples only"),
-        (T.Resize((16, 16)), "size of some samples only"),
-        (T.CenterCrop(16), "size of some samples only"),
-        (T.Pad(2), "size of some samples only"),
-        (T.Compose([T.Resize((16, 16)), T.Resize((H, W))], seed=0), "size of some samples only"),
-        (T.Compose([T.CenterCrop((H - 4, W - 4)), T.Pad(2)], seed=0), "size of some samples only"),
-        (T.Grayscale(1), "channels of some samples only"),
-    ],
-    ids=str,
-)
-def test_random_apply_rejects_whole_batch_transforms(transform, message):
-    for gated in (T.RandomApply([transform]), T.RandomChoice([T.Identity(), transform]), T.RandomOrder([transform])):
-        with pytest.raises(ValueError, match=message):
-            T.Compose([gated], seed=0)(batch(samples=2))
-
-
-def test_random_choice_follows_weights():
-    images = np.zeros((4000, 1, 1, 1), np.uint8)
-    members = [T.Identity(), T.RandomInvert(1.0), T.RandomPosterize(1, 1.0)]
-    for weights in (None, [1, 0, 3]):
-        _, params = drawn(T.RandomChoice(members, p=weights), images)
-        share = np.bincount(column(params, "chosen").astype(int), minlength=3) / len(images)
-        np.testing.assert_allclose(share, np.array(weights or [1, 1, 1]) / sum(weights or [1, 1, 1]), atol=0.03)
-
-
-def test_random_choice_equals_function():
-    images = batch()
-    members = [T.RandomInvert(1.0), T.RandomHorizontalFlip(1.0), T.RandomPosterize(2, 1.0), T.Identity()]
-    functions = [cuaug.invert, cuaug.hflip, lambda x: cuaug.posterize(x, 2), lambda x: x]
-    result, params = drawn(T.RandomChoice(members), images)
-    chosen = column(params, "chosen").astype(int)
-    assert set(chosen) == {0, 1, 2, 3}
-    np.testing.assert_array_equal(result, one_by_one(images, lambda x, n: functions[chosen[n]](x)))
-
-
-def test_random_choice_of_maps_is_one_resample():
-    images = batch()
-    about = {"degrees": (15, 30), "interpolation": "bilinear", "fill": 9}
-    members = [T.RandomAffine(**about), T.RandomPerspective(0.6, 1.0, fill=9), T.RandomAffine(**about, center=(0, 0))]
-    result, params = drawn(T.RandomChoice(members), images)
-    assert len(params.plan.passes) == 1
-    matrices = np.asarray(params.matrices)
-    wanted = cuaug.warp_perspective(images, matrices, interpolation="bilinear", fill=9)
-    assert_near(result, wanted)
-    one_after_the_other, params = drawn(T.Compose(members), images)
-    assert len(params.plan.passes) == 3
-    assert changed(one_after_the_other, result).all()
-    _, params = drawn(T.RandomChoice([T.RandomAffine(20, fill=1), T.RandomAffine(20, fill=2)]), images)
-    assert len(params.plan.passes) == 2
-
-
-def test_random_order_applies_every_permutation():
-    images = batch()
-    members = [T.RandomInvert(1.0), T.RandomPosterize(2, 1.0), T.RandomSolarize(100, 1.0)]
-    functions = [cuaug.invert, lambda x: cuaug.posterize(x, 2), lambda x: cuaug.solarize(x, 100)]
-    result, params = drawn(T.RandomOrder(members), images)
-    order = np.stack([column(params, f"order_{i}") for i in range(3)], 1).astype(int)
-    assert {tuple(row) for row in order} == set(itertools.permutations(range(3)))
-
-    def expected(x, n):
-        for i in order[n]:
-            x = functions[i](x)
-        return x
-
-    np.testing.assert_array_equal(result, one_by_one(images, expected))
-    gated, params = drawn(T.RandomApply([T.RandomOrder(members)], p=0.5), images)
-    shut = column(params, "apply", 0) == 0
-    np.testing.assert_array_equal(gated[shut], images[shut])
-    assert (column(params, "order_0")[shut] == -1).all()
-
 
 LEVELS = [
     (T.RandomAutocontrast(0.5), "apply", lambda x, _: cuaug.autocontrast(x)),
@@ -413,8 +264,6 @@ POLICIES = [
     T.AugMix(),
     *(T.AutoAugment(name) for name in ("imagenet", "cifar10", "svhn")),
 ]
-
-
 OTHERS = [T.RandomEqualize(1.0), T.RandomOrder(EFFECTIVE[:3]), T.RandomChoice(EFFECTIVE[-3:]), T.Grayscale(1)]
 
 

@@ -1,0 +1,110 @@
+"""soft_nms, nms and box_iou of rotated boxes on the GPU against the CPU, and the torch operators on CUDA tensors."""
+
+import numpy as np
+import pytest
+from helpers import boxes as box_cases
+from helpers.arrays import nobody_waits, seeded
+from helpers.compare import to_numpy
+from helpers.gpu_regions import features, regions
+from numpy.testing import assert_allclose, assert_array_equal
+
+import cuaug
+from cuaug._detection import torch_ops as operators
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.gpu
+
+
+@pytest.mark.parametrize("method", ["linear", "gaussian"])
+@pytest.mark.parametrize("count", [1, 65, 1024, 1025, 4000])
+@pytest.mark.parametrize("scene", ["random", "clustered", "odd", "chain", "distant"])
+def test_soft_nms_gpu_equals_cpu(scene, count, method):
+    boxes, scores = (torch.from_numpy(values) for values in box_cases.SCENES[scene](count))
+    wanted, decayed = cuaug.soft_nms(boxes, scores, method=method)
+    indices, found = cuaug.soft_nms(boxes.cuda(), scores.cuda(), method=method)
+    assert_array_equal(to_numpy(indices), wanted)
+    assert_allclose(to_numpy(found), decayed, rtol=1e-10)
+
+
+def test_soft_nms_gpu_in_cuda_graph():
+    drawn = [box_cases.clustered(700, seed) for seed in range(4)]
+    boxes, scores = (torch.from_numpy(np.stack(values)).float().cuda() for values in zip(*drawn, strict=True))
+    counts = torch.tensor([700, 0, 1, 65], device="cuda")
+
+    def call():
+        return cuaug.soft_nms(boxes, scores, counts=counts, fixed_size=True, max_output=50)
+
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        call()
+    torch.cuda.synchronize()
+    with nobody_waits():
+        call()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        captured = call()
+    graph.replay()
+    wanted = cuaug.soft_nms(boxes.cpu(), scores.cpu(), counts=counts.cpu(), fixed_size=True, max_output=50)
+    for found, own in zip(captured, wanted, strict=True):
+        assert_allclose(to_numpy(found), own, rtol=1e-6)
+
+
+def rotated(count, seed=0, spread=30.0):
+    rng = seeded("rotated", count, seed)
+    angles = np.where(rng.random(count) < 0.3, 90.0 * rng.integers(-5, 6, count), rng.uniform(-400, 400, count))
+    return np.stack([*rng.uniform(0, spread, (2, count)), *rng.uniform(2, 30, (2, count)), angles], 1)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64], ids=str)
+def test_box_iou_gpu_rotated_equals_cpu(dtype):
+    boxes = torch.from_numpy(rotated(150)).to(dtype)
+    found = cuaug.box_iou(boxes.cuda(), boxes[:37].cuda())
+    assert_allclose(to_numpy(found), cuaug.box_iou(boxes, boxes[:37]), atol=1e-6 if dtype != torch.float64 else 1e-12)
+    batch = boxes.view(3, 50, 5).cuda()
+    assert torch.equal(cuaug.box_iou(batch, batch[:, :7])[1], cuaug.box_iou(batch[1], batch[1, :7]))
+
+
+@pytest.mark.parametrize("count", [1, 64, 300, 1025, 5000])
+def test_nms_gpu_rotated_suppression_equals_cpu(count):
+    boxes, scores = torch.from_numpy(rotated(count, 1, 300.0)), torch.from_numpy(seeded("scores", count).random(count))
+    scores[::7] = 0.5
+    classes = torch.arange(count) % 5
+    for threshold in (0.1, 0.5):
+        wanted = cuaug.nms(boxes, scores, threshold)
+        assert_array_equal(to_numpy(cuaug.nms(boxes.cuda(), scores.cuda(), threshold)), wanted)
+        wanted = cuaug.batched_nms(boxes, scores, classes, threshold)
+        found = cuaug.batched_nms(boxes.cuda(), scores.cuda(), classes.cuda(), threshold)
+        assert_array_equal(to_numpy(found), wanted)
+    indices, kept = cuaug.nms(boxes.cuda(), scores.cuda(), 0.5, max_output=7, fixed_size=True)
+    assert_array_equal(to_numpy(indices)[: int(kept)], cuaug.nms(boxes, scores, 0.5, max_output=7))
+
+
+@pytest.mark.parametrize("fixed_size", [False, True])
+def test_nms_gpu_operator_passes_opcheck(fixed_size):
+    operators.defined()
+    boxes, scores = (torch.from_numpy(values).cuda() for values in box_cases.clustered(60))
+    torch.library.opcheck(torch.ops.cuaug.nms.default, (boxes, scores, None, None, 0.5, 0.1, None, fixed_size))
+
+
+def test_roi_align_gpu_operator_passes_opcheck():
+    operators.defined()
+    maps, rois = features(torch.float64, 3, shape=(9, 8)).requires_grad_(), torch.from_numpy(regions(5)).cuda()
+    options = ([3, 2], [0.5], 2, True, "avg", "NCHW", 224.0, 4)
+    torch.library.opcheck(torch.ops.cuaug.roi_align.default, ([maps], rois, *options))
+
+
+def test_nms_and_roi_align_gpu_compiled():
+    def keep(boxes, scores):
+        return cuaug.nms(boxes * 2, scores, 0.5, max_output=30, fixed_size=True)
+
+    given = [torch.from_numpy(values).cuda() for values in box_cases.clustered(300)]
+    in_graph = torch.compile(keep, fullgraph=True, backend="aot_eager")
+    for found, wanted in zip(in_graph(*given), keep(*given), strict=True):
+        assert torch.equal(found, wanted)
+
+    def pool(maps, rois):
+        return cuaug.roi_align(maps * 2, rois, 3, 0.5, 2, True)
+
+    maps, rois = features(torch.float32, 8), torch.from_numpy(regions(20)).cuda()
+    in_graph = torch.compile(pool, fullgraph=True, backend="aot_eager")
+    assert torch.equal(in_graph(maps, rois), pool(maps, rois))

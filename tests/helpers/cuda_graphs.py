@@ -1,0 +1,11 @@
+"""CUDA graph capture."""
+
+import torch
+
+
+def captured(call):
+    """The graph of a call, and the result whose memory each replay writes."""
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        result = call()
+    return graph, result

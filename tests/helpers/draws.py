@@ -1,0 +1,31 @@
+"""Draws without images: the drawn columns of transforms, by name."""
+
+import numpy as np
+
+from cuaug import transforms as T
+from cuaug.transforms.transform import Transform
+
+SEED = 2**62 + 987654321
+CANVAS = 61, 83
+
+
+def canvas(samples, size=CANVAS, channels=3):
+    """Images that are never read."""
+    return np.broadcast_to(np.zeros(1, np.uint8), (samples, *size, channels))
+
+
+def columns(transforms, samples, size=CANVAS, seed=SEED, **when):
+    """What is drawn, by name. [N]"""
+    params = T.Compose(transforms, seed=seed).draw(canvas(samples, size), **when)
+    return {name: params[name] for name in params.names}
+
+
+class Drawn(Transform):
+    """One instruction alone, for the kinds that no single transform shows."""
+
+    def __init__(self, kind, names, *arguments, before=()):
+        self.kind, self.names, self.arguments, self.before = kind, names, arguments, before
+
+    def write(self, recipe):
+        first = [recipe.draw(*draw)[0] for draw in self.before]
+        recipe.draw(self.kind, self.names, *(first[0] if a == "first" else a for a in self.arguments))

@@ -1,0 +1,26 @@
+"""Feature maps and regions for the GPU tests of roi_align and roi_pool."""
+
+import numpy as np
+import pytest
+
+from helpers.arrays import seeded
+
+torch = pytest.importorskip("torch")
+
+
+def regions(count, rotated=False, spread=(150.0, 110.0), seed=0):
+    """[count, 5] or [count, 6], in float64: many within, some across an edge, some outside, some empty."""
+    rng = seeded("regions", count, rotated, seed)
+    centre, size = rng.uniform(-10, np.array(spread) + 10, (count, 2)), np.exp(rng.uniform(0.5, 4.5, (count, 2)))
+    size[::17] = 0
+    sample = rng.integers(0, 2, (count, 1))
+    if rotated:
+        return np.concatenate([sample, centre, size, rng.uniform(-200, 200, (count, 1))], 1)
+    return np.concatenate([sample, centre - size / 2, centre + size / 2], 1)
+
+
+def features(dtype, channels=40, inside=False, shape=(60, 77), seed=0):
+    """On the GPU; distinct values, so that the greatest is one alone."""
+    values = seeded("features", seed, channels, *shape).permutation(2 * channels * shape[0] * shape[1])
+    made = torch.from_numpy(values.reshape(2, channels, *shape) / values.size - 0.5).to(dtype).cuda()
+    return made.contiguous(memory_format=torch.channels_last if inside else torch.contiguous_format)

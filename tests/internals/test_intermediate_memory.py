@@ -1,0 +1,100 @@
+"""Memory of a launch plan: intermediate images, parameter tables and kernel arguments.
+
+Guards the promise that a recipe needs little memory beside its result.
+"""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from helpers.fake_driver import bytes_of, seen
+
+from cuaug import transforms as T
+from cuaug._arrays import images as _images
+from cuaug._arrays import protocol, torch_library
+from cuaug._arrays.registry import library_of
+from cuaug._fusion import batched_launch, memory
+from cuaug._passes import grids as _grids
+from cuaug._program import records as _records
+
+torch = pytest.importorskip("torch")
+
+
+def test_launch_plan_intermediate_memory_does_not_overlap():
+    """Of any spans: whether it is as little as can be is shown of recipes."""
+    random = np.random.default_rng(0)
+    for _ in range(300):
+        sizes, first, long = random.integers(1, 5000, 13), random.integers(0, 8, 13), random.integers(0, 4, 13)
+        result, *spans = (memory.Span(int(s), int(a), int(a + n)) for s, a, n in zip(sizes, first, long, strict=True))
+        result = result._replace(last=max(span.last for span in spans))
+        places, room = memory.placed(result, spans)
+        for span, place in zip(spans, places, strict=True):
+            assert place.offset % 512 == 0
+            assert place.offset + span.size <= (result.size if place.in_result else room)
+            assert span.last < result.first or not place.in_result
+        for (a, own), (b, other) in itertools.combinations(zip(spans, places, strict=True), 2):
+            if own.in_result == other.in_result and a.first <= b.last and b.first <= a.last:
+                assert own.offset + a.size <= other.offset or other.offset + b.size <= own.offset
+        assert room <= sum(math.ceil(span.size / 512) * 512 for span in spans)
+    assert memory.placed(memory.Span(1000, 2, 2), []) == ([], 0)
+
+
+@pytest.mark.parametrize(
+    ("policy", "batches"),
+    [(T.TrivialAugmentWide(), 1), (T.RandAugment(), 1), (T.AutoAugment(), 1), (T.AugMix(), 5)],
+    ids=lambda given: type(given).__name__,
+)
+def test_launch_plan_policy_takes_turns_with_few_batches(policy, batches, gpu):
+    """One is the result's; of AugMix each branch reads one and makes one, all at once."""
+    batch = torch.zeros((16, 3, 224, 224), dtype=torch.uint8)
+    *_, given = seen(gpu, lambda: T.Compose([policy], seed=1)(batch))
+    result, block = given[-2:]
+    assert bytes_of(result) == batch.nbytes
+    assert bytes_of(block) <= (batches + 0.05) * batch.nbytes
+
+
+def test_launch_plan_sequence_takes_memory_of_two_images():
+    """One of which is the result's, or that of two of them if it is wider."""
+    chain = [memory.Span(1024, i, i + 1) for i in range(6)]
+    assert memory.placed(memory.Span(1024, 6, 6), chain)[1] == 1024
+    assert memory.placed(memory.Span(2048, 6, 6), chain)[1] == 1024
+    assert memory.placed(memory.Span(2048, 7, 7), chain)[1] == 0
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
+@pytest.mark.parametrize("channels", [1, 3, 4])
+def test_launch_plan_table_has_room_for_partial_sums(dtype, channels):
+    """A recipe may convert before it measures: room is kept without knowing what it will be."""
+    for size in ((1, 1), (224, 224), (65, 33), (1080, 1920)):
+        for samples in (1, 7, 256, 3000):
+            image = _images.placeholder((samples, *size, channels), dtype)._replace(device=0)
+            assert 0 < _grids.partial_sum_count(image) <= _grids.max_partial_sum_count(1, size)
+
+
+def test_launch_plan_torch_memory_on_current_device_only(monkeypatch):
+    guards = torch._C._dynamo.guards
+    taken = []
+
+    def raw(shape, strides, dtype):
+        taken.append(tuple(shape))
+        return guards._empty_strided_cpu(shape, strides, dtype)
+
+    library = library_of(torch.Tensor)
+    monkeypatch.setattr(library, "raw_empty", raw)
+    monkeypatch.setattr(library, "current_device", lambda: 1)
+    monkeypatch.setattr(torch_library, "_torch_device", lambda device: torch.device("cpu"))
+    for shape, order in (((), None), ((0, 3), None), (torch.Size((2, 3, 4)), None), ((2, 3, 4, 5), (0, 2, 3, 1))):
+        for dtype in ("uint8", "int64", "bfloat16"):
+            expected = library.empty(shape, dtype, 0, order)
+            assert not taken
+            made = library.empty(shape, dtype, 1, order)
+            assert taken.pop() == protocol.memory_shape(shape, order)[0]
+            assert (made.shape, made.stride(), made.dtype) == (expected.shape, expected.stride(), expected.dtype)
+
+
+def test_launch_plan_arguments_have_room_for_batched_records():
+    assert (
+        batched_launch.MAX_BATCHED * max(_records.POINTWISE.size, *(record.size for record in _records.WARPS.values()))
+        <= 4096
+    )

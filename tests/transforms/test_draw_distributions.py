@@ -1,0 +1,184 @@
+"""Distributions of drawn parameters, and their independence."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from helpers.draws import SEED, Drawn, columns
+from scipy import stats
+from tables import draws as reference_draws
+
+from cuaug import transforms as T
+
+RARE = 1e-4  # a right program fails once in so many fixed seeds, and they are fixed
+# What numbers are distributed as.
+
+MANY = 20_000
+LARGE = 4096, 4096  # so that whole pixels hardly round
+
+
+def fits(values, distribution):
+    assert stats.kstest(values, distribution).pvalue > RARE
+
+
+def uniform_in(values, low, high):
+    assert low <= values.min()
+    assert values.max() <= high
+    fits((values - low) / (high - low), "uniform")
+
+
+def equally_often(values, possible):
+    possible = list(possible)
+    counts = np.array([(values == one).sum() for one in possible])
+    assert counts.sum() == len(values), f"others than {possible} are drawn"
+    assert stats.chisquare(counts).pvalue > RARE, counts
+
+
+def happens(flags, p):
+    assert set(np.unique(flags)) <= {0.0, 1.0}
+    assert stats.binomtest(int(flags.sum()), len(flags), p).pvalue > RARE
+
+
+def test_random_resized_crop_distribution():
+    """Where every attempt fits, nothing is rejected: area and ratio are as drawn."""
+    found = columns([T.RandomResizedCrop(8, scale=(0.08, 0.5))], MANY, LARGE)
+    top, left, height, width = (found[f"0.RandomResizedCrop.{name}"] for name in ("top", "left", "height", "width"))
+    uniform_in(height * width / (LARGE[0] * LARGE[1]), 0.0799, 0.5001)
+    uniform_in(np.log(width / height), math.log(3 / 4) - 1e-3, math.log(4 / 3) + 1e-3)
+    fits((top + 0.5) / (LARGE[0] - height + 1), "uniform")
+    fits((left + 0.5) / (LARGE[1] - width + 1), "uniform")
+
+
+def accepted(rng, count, size, scale, ratio):
+    """torchvision's attempts in NumPy: of many, those that fit. [count, (area, log ratio)]"""
+    area = size[0] * size[1] * rng.uniform(*scale, 4 * count)
+    aspect = np.exp(rng.uniform(*np.log(ratio), 4 * count))
+    w, h = np.rint(np.sqrt(area * aspect)), np.rint(np.sqrt(area / aspect))
+    fit = (w <= size[1]) & (h <= size[0])
+    return np.stack([h * w / (size[0] * size[1]), np.log(w / h)], 1)[fit][:count]
+
+
+@pytest.mark.parametrize("size", [LARGE, (2000, 3000)])
+def test_random_resized_crop_rejection_distribution(size):
+    found = columns([T.RandomResizedCrop(8)], MANY, size)
+    height, width = (found[f"0.RandomResizedCrop.{name}"] for name in ("height", "width"))
+    wanted = accepted(np.random.default_rng(1), MANY, size, (0.08, 1.0), (3 / 4, 4 / 3))
+    for drawn, expected in (
+        (height * width / (size[0] * size[1]), wanted[:, 0]),
+        (np.log(width / height), wanted[:, 1]),
+    ):
+        assert stats.ks_2samp(drawn, expected).pvalue > RARE
+
+
+def test_color_jitter_distribution_and_orders():
+    found = columns([T.ColorJitter(0.4, (0.2, 3.0), 0.9, 0.2)], MANY)
+    ends = {"brightness": (0.6, 1.4), "contrast": (0.2, 3.0), "saturation": (0.1, 1.9), "hue": (-0.2, 0.2)}
+    for name, (low, high) in ends.items():
+        uniform_in(found[f"0.ColorJitter.{name}_factor"], low, high)
+    order = sum(found[f"0.ColorJitter.order_{i}"] * 10**i for i in range(4))
+    equally_often(order, [sum(op * 10**i for i, op in enumerate(each)) for each in itertools.permutations(range(4))])
+
+
+@pytest.mark.parametrize("p", [0.0, 0.1, 0.5, 1.0])
+def test_random_flip_probability(p):
+    happens(columns([T.RandomHorizontalFlip(p)], MANY)["0.RandomHorizontalFlip.flip"], p)
+    happens(columns([T.RandomVerticalFlip(p)], MANY)["0.RandomVerticalFlip.flip"], p)
+    happens(columns([T.RandomGrayscale(p)], MANY)["0.RandomGrayscale.grey"], p)
+    happens(columns([T.RandomErasing(p)], MANY)["0.RandomErasing.apply"], p)
+    happens(columns([T.RandomPerspective(p=p)], MANY)["0.RandomPerspective.apply"], p)
+    happens((columns([T.RandomSolarize(9, p)], MANY)["0.RandomSolarize.threshold"] == 9).astype(float), p)
+    happens((columns([T.RandomInvert(p)], MANY)["0.RandomInvert.threshold"] < 0).astype(float), p)
+    happens((columns([T.RandomPosterize(3, p)], MANY)["0.RandomPosterize.bits"] == 3).astype(float), p)
+
+
+def test_random_affine_distribution():
+    found = columns([T.RandomAffine((-20, 50), (0.1, 0.2), (0.5, 1.5), (-5, 10, 3, 8))], MANY, (1000, 2000))
+    ends = {"angle": (-20, 50), "scale": (0.5, 1.5), "shear_x": (-5, 10), "shear_y": (3, 8)}
+    for name, (low, high) in ends.items():
+        uniform_in(found[f"0.RandomAffine.{name}"], low, high)
+    for name, reach in (("translate_x", 200), ("translate_y", 200)):
+        values = found[f"0.RandomAffine.{name}"]
+        assert (values == np.rint(values)).all()
+        inner = values[np.abs(values) < reach]  # the two ends are drawn half as often
+        equally_often(inner, range(1 - reach, reach))
+
+
+def test_random_rotation_distribution_and_direction():
+    uniform_in(-columns([T.RandomRotation((-10, 70))], MANY)["0.RandomRotation.angle"], -10, 70)
+
+
+def test_random_erasing_distribution():
+    found = columns([T.RandomErasing(1.0, scale=(0.02, 0.3))], MANY, LARGE)
+    i, j, h, w = (found[f"0.RandomErasing.{name}"] for name in "ijhw")
+    uniform_in(h * w / (LARGE[0] * LARGE[1]), 0.0199, 0.3001)
+    uniform_in(np.log(h / w), math.log(0.3) - 2e-3, math.log(3.3) + 2e-3)
+    fits((i + 0.5) / (LARGE[0] - h + 1), "uniform")
+    fits((j + 0.5) / (LARGE[1] - w + 1), "uniform")
+
+
+def test_random_crop_positions_are_uniform():
+    found = columns([T.RandomCrop((56, 80))], MANY)
+    top, left = found["0.RandomCrop.top"], found["0.RandomCrop.left"]
+    equally_often(10 * top + left, [10 * y + x for y in range(6) for x in range(4)])
+    padded = columns([T.RandomCrop((61, 83), padding=2)], MANY)
+    equally_often(padded["0.RandomCrop.top"], range(5))
+
+
+def test_random_perspective_corners_are_uniform():
+    found = columns([T.RandomPerspective(0.5, 1.0)], MANY)
+    for corner in ("top_left", "top_right", "bottom_right", "bottom_left"):
+        equally_often(found[f"0.RandomPerspective.{corner}_x"], range(21))
+        equally_often(found[f"0.RandomPerspective.{corner}_y"], range(16))
+
+
+@pytest.mark.parametrize(("a", "b"), [(0.2, 0.2), (1.0, 1.0), (0.4, 3.0), (8.0, 2.0)])
+def test_mixup_share_is_beta_distributed(a, b):
+    fits(columns([Drawn("Beta", ["a"], a, b, 1.0)], MANY)["0.Drawn.a"], stats.beta(a, b).cdf)
+
+
+def test_random_order_permutations_are_uniform():
+    found = columns([Drawn("Permutation", list("abcde"), 5)], MANY)
+    number = sum(found[f"0.Drawn.{name}"] * 10**i for i, name in enumerate("abcde"))
+    every = itertools.permutations(range(5))
+    equally_often(number, [sum(value * 10**i for i, value in enumerate(each)) for each in every])
+
+
+def test_gaussian_blur_sigma_is_uniform():
+    uniform_in(columns([T.GaussianBlur(5, (0.2, 1.9))], MANY)["0.GaussianBlur.sigma"], 0.2, 1.9)
+
+
+# What draws do not depend on.
+
+
+def independent(a, b):
+    """By a table of 8 x 8 equal shares, which sees more than a correlation does."""
+    ranks = [np.argsort(np.argsort(values)) * 8 // len(values) for values in (a, b)]
+    counts = np.zeros((8, 8))
+    np.add.at(counts, tuple(ranks), 1)
+    assert stats.chi2_contingency(counts).pvalue > RARE
+
+
+def test_draws_of_samples_steps_ids_seeds_and_places_are_independent():
+    two = [T.ColorJitter(0.4, 0.4, 0.4, 0.2), T.ColorJitter(0.4, 0.4, 0.4, 0.2)]
+    here = columns(two, MANY)
+    factors = [here[f"{place}.ColorJitter.{name}_factor"] for place in (0, 1) for name in reference_draws.JITTERED]
+    for a, b in itertools.combinations(factors, 2):
+        independent(a, b)
+    first = factors[0]
+    for lag in (1, 2, 4, 32):
+        independent(first[:-lag], first[lag:])
+    name = "0.ColorJitter.brightness_factor"
+    for other in ({"step": 1}, {"ids": 1 << 32}, {"ids": MANY}, {"seed": SEED + 1}, {"seed": SEED ^ 1 << 40}):
+        independent(first, columns(two, MANY, **other)[name])
+    of_one = np.array([columns(two, 1, step=step)[name][0] for step in range(2000)])
+    independent(of_one[:-1], of_one[1:])
+    uniform_in(of_one, 0.6, 1.4)
+
+
+def test_random_resized_crop_area_ratio_position_are_independent():
+    found = columns([T.RandomResizedCrop(8, scale=(0.08, 0.5))], MANY, LARGE)
+    top, left, height, width = (found[f"0.RandomResizedCrop.{name}"] for name in ("top", "left", "height", "width"))
+    drawn = [height * width, width / height, top / (LARGE[0] - height + 1), left / (LARGE[1] - width + 1)]
+    for a, b in itertools.combinations(drawn, 2):
+        independent(a, b)

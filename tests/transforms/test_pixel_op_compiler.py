@@ -1,0 +1,155 @@
+"""PixelOp: the C++ compiler, its cache folder, processes, threads and instruction sets."""
+
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from helpers.arrays import noise
+from helpers.child_process import ended, python, started
+from helpers.compare import EXACT, assert_equal
+from helpers.compiler import require_compiler
+
+from cuaug import transforms as T
+from cuaug._host import compiler as _compiler
+
+require_compiler()
+SHAPE = (5, 17, 11, 3)
+
+
+def test_pixel_op_pickled_recipe_runs_in_other_process():
+    batch = noise(SHAPE)
+    aug = T.Compose([T.PixelOp("Vignette", "px * (1 - k * r2)", k=(0, 0.5))], seed=4)
+    program = f"""
+import pickle, numpy as np
+batch = pickle.loads({pickle.dumps(batch)!r})
+print(pickle.dumps(pickle.loads({pickle.dumps(aug)!r})(batch, step=0)).hex())
+"""
+    said, _ = python(program)
+    assert_equal(pickle.loads(bytes.fromhex(said)), aug(batch, step=0))
+
+
+# The compiler, and what it made.
+
+PROGRAM = """
+import numpy as np
+from cuaug import transforms as T
+print(T.PixelOp("Raced", "px * k", k=0.5)(np.full((1, 2, 2, 1), 100, np.uint8)).ravel().tolist())
+"""
+HALVED = "[50, 50, 50, 50]"
+
+
+def counting_compiler(folder):
+    """A compiler that takes a note of each program that it compiles."""
+    notes, script = folder / "compiled", folder / "compiler"
+    script.write_text(
+        f'#!/bin/sh\ncase "$*" in *op.cpp*) echo "$$" >> {notes};; esac\nexec {_compiler.compiler_command()[0]} "$@"\n'
+    )
+    script.chmod(0o755)
+    return str(script), lambda: len(notes.read_text().split()) if notes.exists() else 0
+
+
+def test_pixel_op_compiled_once_for_processes(tmp_path):
+    script, count = counting_compiler(tmp_path)
+    where = {"CXX": script, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    for _ in range(2):
+        assert python(PROGRAM, **where)[0] == HALVED
+        assert count() == 1
+    assert python(PROGRAM.replace("px * k", "k * px"), **where)[0] == HALVED
+    assert python(PROGRAM.replace("k=0.5", "k=(0.5, 0.5)"), **where)[0] == HALVED  # the text is the same
+    assert count() == 2
+    assert python(PROGRAM, **{**where, "CXX": f"{script} -O1"})[0] == HALVED
+    assert count() == 3
+    assert (tmp_path / "cache" / "cuaug").stat().st_mode & 0o777 == 0o700
+
+
+def test_pixel_op_concurrent_processes_compile(tmp_path):
+    script, count = counting_compiler(tmp_path)
+    children = [started(PROGRAM, CXX=script, XDG_CACHE_HOME=str(tmp_path)) for _ in range(5)]
+    assert [ended(child)[0] for child in children] == [HALVED] * 5
+    assert count() >= 1
+    (left,) = (tmp_path / "cuaug").iterdir()  # and no trace of those that came second
+    assert left.suffix == ".so"
+
+
+def test_pixel_op_threads_compile_once(tmp_path, monkeypatch):
+    script, count = counting_compiler(tmp_path)
+    monkeypatch.setenv("CXX", script)
+    op, gate = T.PixelOp("Threads", "px * 0.125 + 0.5"), threading.Barrier(6)
+
+    def call(_):
+        aug = T.Compose([op], seed=0)
+        gate.wait()
+        return aug(noise(SHAPE, "float32"))
+
+    with ThreadPoolExecutor(6) as pool:
+        results = list(pool.map(call, range(6)))
+    assert count() == 1
+    for result in results:
+        assert_equal(result, noise(SHAPE, "float32") * np.float32(0.125) + np.float32(0.5), tolerance=EXACT)
+
+
+def test_pixel_op_without_compiler_names_repair(tmp_path):
+    program = PROGRAM.replace(
+        "print(", "import pytest\nfrom cuaug import BackendError\nwith pytest.raises(BackendError) as e: ("
+    )
+    program += "print(e.value)"
+    for surroundings, said in (
+        ({"CXX": None, "PATH": str(tmp_path)}, "none is installed: apt install g++"),
+        ({"CXX": "no-such-compiler -O2"}, "CXX names no-such-compiler, which does not exist"),
+        ({"CXX": "false"}, "failed: set CXX to a C++17 compiler"),
+    ):
+        printed, _ = python(program, XDG_CACHE_HOME=str(tmp_path), **surroundings)
+        assert said in printed, printed
+
+
+def test_pixel_op_missing_compiler_breaks_nothing_else(tmp_path):
+    program = """
+import numpy as np
+from cuaug import transforms as T
+aug = T.Compose([T.RandomInvert(1.0), T.ColorJitter(contrast=(1, 1.01))])
+T.PixelOp("Unused", "px")
+print(aug(np.zeros((1, 2, 2, 3), np.uint8)).min())
+"""
+    assert python(program, PATH=str(tmp_path), CXX=None)[0] == "255"
+
+
+@pytest.mark.parametrize("state", ["missing home", "a file", "open to others"])
+def test_pixel_op_cache_folder_must_be_private(state, tmp_path):
+    cache = tmp_path / "cache"
+    if state == "a file":
+        cache.write_text("")
+    elif state == "open to others":
+        (cache / "cuaug").mkdir(parents=True)
+        (cache / "cuaug").chmod(0o777)
+    where = "/proc/nothing" if state == "missing home" else str(cache)
+    said, _ = python(PROGRAM, XDG_CACHE_HOME=where, TMPDIR=str(tmp_path))
+    assert said == HALVED
+    assert state != "open to others" or not list((cache / "cuaug").iterdir())
+    assert not list(tmp_path.glob("cuaug-*"))  # the process's own is gone with it
+
+
+def test_pixel_op_instruction_sets_agree(tmp_path):
+    from cuaug import _native as native
+
+    program = """
+import sys, numpy as np
+from cuaug import _native, transforms as T
+_native.set_instruction_set(sys.argv[1])
+x = np.linspace(0, 1, 2 * 40 * 50 * 3, dtype=np.float32).reshape(2, 40, 50, 3)
+sys.stdout.buffer.write(T.PixelOp("Long", "pow(px, 1.5) * (1 - 0.3 * r2) + 0.1 * sin(20 * u)")(x).tobytes())
+"""
+
+    def child(isa):
+        where = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+        return subprocess.run([sys.executable, "-c", program, isa], capture_output=True, check=True, env=where).stdout
+
+    first, *others = (np.frombuffer(child(isa), np.float32) for isa in native.instruction_sets())
+    assert len(first) == 2 * 40 * 50 * 3
+    for other in others:
+        np.testing.assert_allclose(other, first, atol=1e-6)
+    assert len(list((tmp_path / "cuaug").iterdir())) == len(native.instruction_sets())

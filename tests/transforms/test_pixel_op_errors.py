@@ -1,0 +1,125 @@
+"""PixelOp: rejected expressions and parameters, and compile errors."""
+
+import re
+
+import numpy as np
+import pytest
+from helpers.arrays import noise
+from helpers.compiler import require_compiler
+
+from cuaug import transforms as T
+from cuaug._host import compiler as _compiler
+from cuaug._program import user_ops
+
+require_compiler()
+SHAPE = (5, 17, 11, 3)
+
+
+# What it refuses.
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parameters", "said"),
+    [
+        (("My Op", "px"), {}, "op must be a name of letters and digits, got 'My Op'"),
+        (("1st", "px"), {}, "op must be a name"),
+        ((3, "px"), {}, "op must be a name"),
+        (("RandomInvert", "px"), {}, "op must be a name that no other transform has"),
+        (("Mine", ""), {}, "expression must be C\\+\\+ in a string"),
+        (("Mine", 0.5), {}, "expression must be C\\+\\+ in a string"),
+        (("Mine", "px * k"), {}, "expression has 'k', which is not one of px, red"),
+        (("Mine", "pixel"), {"k": 1}, "expression has 'pixel', which is not one of k, px"),
+        (("Mine", "px"), {"k": 1}, "expression must use every parameter, and has no 'k'"),
+        (("Mine", "px; px"), {}, "without ';': px; px"),
+        (("Mine", "px.c"), {}, "without '.'"),
+        (("Mine", "px // darker"), {}, "without '/'"),
+        (("Mine", "px /* darker */"), {}, "without '/'"),
+        (("Mine", "px[0]"), {}, "without '\\['"),
+        (("Mine", "#px"), {}, "without '#'"),
+        (("Mine", "px = 1"), {}, "without '='"),
+        (("Mine", 'asm("nop")'), {}, "without '\"'"),
+        (("Mine", "[]{ return px; }()"), {}, "without '\\['"),
+        (("Mine", "px * sizeof(px)"), {}, "expression has 'sizeof'"),
+        (("Mine", "px * __builtin_trap()"), {}, "expression has '__builtin_trap'"),
+        (("Mine", "px * pх"), {}, "without 'х'"),  # a Cyrillic letter
+        (("Mine", "px * u"), {"u": 1}, "a parameter must have a name that nothing else has, got 'u'"),
+        (("Mine", "px * min"), {"min": 1}, "a name that nothing else has, got 'min'"),
+        (("Mine", "px * clip"), {"clip": 1}, "a name that nothing else has, got 'clip'"),
+        (("Mine", "px * double"), {"double": 1}, "a name that nothing else has, got 'double'"),
+        (("Mine", "px * R"), {"R": 1}, "a C\\+\\+ name"),
+        (("Mine", "px * _k"), {"_k": 1}, "a C\\+\\+ name, from a letter on, got '_k'"),
+        (("Mine", "px * k"), {"k": (1, 0)}, "k must be \\(low, high\\), got \\(1, 0\\)"),
+        (("Mine", "px * k"), {"k": (1, 2, 3)}, "k must be \\(low, high\\)"),
+        (("Mine", "px"), {f"k{i}": 1 for i in range(31)}, "at most 30 parameters, got 31"),
+    ],
+)
+def test_pixel_op_rejects_invalid_expressions(arguments, parameters, said):
+    with pytest.raises(ValueError, match=f"^cuaug.PixelOp: .*{said}"):
+        T.PixelOp(*arguments, **parameters)
+
+
+def test_pixel_op_rejects_nonfinite_parameters():
+    for value in (float("nan"), True, [1, float("inf")]):
+        with pytest.raises(TypeError, match=r"^cuaug.PixelOp: k must be a finite number"):
+            T.PixelOp("Mine", "px * k", k=value)
+
+
+def test_pixel_op_takes_thirty_parameters():
+    names = [f"k{i}" for i in range(user_ops.MAX_PARAMETERS)]
+    values = {name: 2.0**-i for i, name in enumerate(names)}
+    result = T.PixelOp("Sum", " + ".join(f"({i} + 1) * {name}" for i, name in enumerate(names)), **values)
+    wanted = sum((i + 1) * value for i, value in enumerate(values.values()))
+    np.testing.assert_allclose(result(np.zeros((1, 1, 1, 1), np.float64)).ravel(), [wanted], rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["red", "green", "blue", "rgb(u, u, u)", "luma(px)"])
+def test_pixel_op_color_names_need_color_images(name):
+    for count in (1, 2, 5):
+        with pytest.raises(ValueError, match=f"Mine: images must have 3 or 4 channels for {name[:3]}.*, got {count}"):
+            T.PixelOp("Mine", name)(noise((1, 4, 4, count)))
+
+
+@pytest.mark.parametrize(
+    ("expression", "said"),
+    [
+        ("px * (1 - k * r2", r"expected '\)'"),
+        ("px * * k", r"no match for 'operator\*' \(operand type is 'number'\)"),
+        ("px > k ? px : 1", r"a condition is one number, not a pixel: compare a channel, or write select"),
+        ("px + sin(k, k)", r"no matching function for call to 'sin\(number, number\)'"),
+        ("px + 2k", r"expected ';'"),
+    ],
+)
+def test_pixel_op_compile_error_shows_line(expression, said):
+    compiler = _compiler.compiler_command()[0]
+    if "g++" not in compiler and "Free Software" not in _compiler._version(compiler):
+        pytest.skip("the words are GCC's")
+    aug = T.Compose([T.RandomInvert(), T.PixelOp("Fine", "1 - px"), T.PixelOp("Mine", expression, k=0.5)])
+    with pytest.raises(ValueError, match=r"^cuaug.Compose: Mine does not compile:\n    ") as caught:
+        aug(noise(SHAPE))
+    _, line, *words = str(caught.value).split("\n    ")
+    assert line == expression
+    assert 1 <= len(words) <= 3
+    assert re.search(said, words[0]), words
+
+
+def test_pixel_op_struct_has_named_parameters_only():
+    op = user_ops.validated("Mine", "px * (1 - k2 * r2)", ["k2"])
+    assert op.struct.startswith("Mine_")
+    assert "scope.px()" in op.text
+    assert "scope.r2()" in op.text
+    assert "scope.x()" not in op.text
+    assert "Number(1) - k2 * r2" in op.text
+    other = user_ops.validated("Mine", "px * (1 - r2 * k2)", ["k2"])
+    assert op.struct != other.struct
+
+
+def test_pixel_op_error_names_the_failing_op():
+    first, second = (user_ops.validated(name, "px", []) for name in ("First", "Second"))
+    structs = [user_ops.register(op) for op in (first, second)]
+    log = f'Chain<{first.struct}, {second.struct}>\n{second.struct}(1): error: identifier "k" is undefined\n'
+    assert (
+        str(user_ops.compile_error_for(structs, log))
+        == 'Second does not compile:\n    px\n    identifier "k" is undefined'
+    )
+    assert user_ops.compile_error_for(structs, "cuaug/pointwise.cu(3): error: too deep") is None
+    assert user_ops.compile_error_for([], log) is None

@@ -1,0 +1,80 @@
+"""Targets of a sample are found, transformed and returned to their places."""
+
+import numpy as np
+import pytest
+import torch
+from helpers.arrays import zeros
+
+from cuaug.transforms import boxes as _boxes
+from cuaug.transforms import keypoints as _keypoints
+from cuaug.transforms import targets as _targets
+from cuaug.transforms.sample_structure import parse_sample
+
+# Found, moved and put back.
+
+
+def shifted(sample, boxes=_boxes.Boxes(), keypoints=_keypoints.Keypoints(), by=2.0):  # noqa: B008
+    """Sample n of the batch moves n + 1 times as far to the right, on a canvas of (8, 10)."""
+    targets = parse_sample(sample)
+    M = np.tile(np.eye(3), (targets.samples, 1, 1))
+    M[:, 0, 2] = by * np.arange(1, targets.samples + 1)
+    return targets.rebuild(_targets.transform_targets(targets, M, (8, 10), boxes, keypoints), (8, 10))
+
+
+def test_structure_detection_targets_follow():
+    boxes = [np.array([(0.0, 0, 4, 4), (9, 0, 12, 4)]), np.zeros((0, 4)), np.array([(5.0, 0, 6, 4), (1, 1, 3, 5)])]
+    targets = [{"boxes": own, "labels": np.arange(len(own)), "n": len(own)} for own in boxes]
+    images = [zeros(3, 8, 10)] * 3
+    _, back = shifted((images, targets))
+    assert [own["boxes"].tolist() for own in back] == [
+        [[2, 0, 6, 4], [10, 0, 10, 4]], [], [[10, 0, 10, 4], [7, 1, 9, 5]],
+    ]  # fmt: skip
+    assert [own["valid"].tolist() for own in back] == [[True, False], [], [False, True]]
+    assert [own["labels"] is given["labels"] for own, given in zip(back, targets, strict=True)] == [True] * 3
+    _, back = shifted((images, targets), _boxes.Boxes(compact=True))
+    assert [own["boxes"].tolist() for own in back] == [[[2, 0, 6, 4]], [], [[7, 1, 9, 5]]]
+    assert [own["labels"].tolist() for own in back] == [[0], [], [1]]
+    assert [sorted(own) for own in back] == [["boxes", "labels", "n"]] * 3
+
+
+@pytest.mark.parametrize("compact", [False, True])
+def test_structure_padded_batch_follows(compact):
+    boxes = np.array([[(0.0, 0, 4, 4), (1, 1, 2, 2)], [(0, 0, 4, 4), (8, 0, 9, 9)]])
+    valid, classes = np.array([[True, False], [True, True]]), np.array([[5, 0], [6, 7]])
+    sample = {"images": zeros(2, 3, 8, 10), "boxes": boxes, "valid": valid, "labels": classes, "a": {"label": [1, 2]}}
+    back = shifted(sample, _boxes.Boxes(compact=compact))
+    kept = [[True], [True]] if compact else [[True, False], [True, False]]
+    assert [own.tolist() for own in back["valid"]] == kept
+    assert [own.tolist() for own in back["labels"]] == ([[5], [6]] if compact else [[5, 0], [6, 7]])
+    assert [own[0].tolist() for own in back["boxes"]] == [[2, 0, 6, 4], [4, 0, 8, 4]]
+    assert back["a"]["label"] == [1, 2]
+
+
+def test_structure_labels_without_boxes_stay():
+    compact, labels = _boxes.Boxes(compact=True), np.array([[1], [2]])
+    sample = {"images": zeros(2, 3, 8, 10), "labels": labels}
+    assert shifted(sample, compact)["labels"] is labels
+    some = np.array([[(9.0, 0, 10, 4)], [(0, 0, 4, 4)]])
+    sample |= {"people": {"boxes": some}, "cars": {"boxes": some, "labels": labels}}
+    back = shifted(sample, compact)
+    assert back["labels"] is labels
+    assert [own.tolist() for own in back["cars"]["labels"]] == [[], [2]]
+    assert [own.tolist() for own in back["people"]["boxes"]] == [[], [[4, 0, 8, 4]]]
+
+
+def test_structure_albumentations_sample_follows():
+    sample = {"image": zeros(8, 10, 3), "bboxes": np.array([(9, 1, 10, 2), (1, 1, 2, 2)]), "labels": ["cat", "dog"],
+              "keypoints": np.array([(1.0, 2, 2), (9, 2, 1)])}  # fmt: skip
+    back = shifted(sample, _boxes.Boxes(compact=True))
+    assert back["bboxes"].tolist() == [[3, 1, 4, 2]]
+    assert back["labels"] == ["dog"]
+    assert back["keypoints"].tolist() == [[3, 2, 2], [0, 0, 0]]
+
+
+def test_structure_tv_tensors_boxes_keep_their_format(tv):
+    boxes = tv.BoundingBoxes(torch.tensor([(0.0, 0, 4, 4)]), format="XYWH", canvas_size=(8, 9))
+    points = tv.KeyPoints(torch.tensor([(1.0, 2)]), canvas_size=(8, 9))
+    image, moved, marked = shifted((tv.Image(torch.zeros(3, 8, 9)), boxes, points))
+    assert (type(moved), moved.tolist(), moved.canvas_size) == (tv.BoundingBoxes, [[2, 0, 4, 4]], (8, 10))
+    assert (type(marked), marked.tolist(), marked.canvas_size) == (tv.KeyPoints, [[3, 2]], (8, 10))
+    assert type(image) is tv.Image

@@ -1,0 +1,94 @@
+"""Samples of torchvision's tv_tensors, or of a stand-in: targets by type."""
+
+import sys
+
+import pytest
+import torch
+from helpers.arrays import zeros
+
+from cuaug.transforms.sample_structure import parse_sample
+
+# By type.
+
+
+def moved(sample, size):
+    """Every array, plus 1."""
+    targets = parse_sample(sample)
+
+    def plus(value):
+        return [plus(own) for own in value] if isinstance(value, list) else value + 1
+
+    kinds = {target.kind for target in targets.targets} - {"labels"}
+    return targets.rebuild({kind: [plus(target.value) for target in targets.of(kind)] for kind in kinds}, size)
+
+
+def test_structure_tv_tensors(tv):
+    sample = {
+        "anything": tv.Image(torch.zeros(3, 8, 8)),
+        "at": [tv.Mask(torch.zeros(8, 8)), torch.zeros(3)],
+        "all": tv.BoundingBoxes(torch.zeros(5, 4), format="XYWH", canvas_size=(8, 8)),
+        "points": tv.KeyPoints(torch.zeros(6, 2), canvas_size=(8, 8)),
+    }
+    targets = parse_sample(sample)
+    assert [(target.kind, target.format, target.sample_axis_added) for target in targets.targets] == [
+        ("images", None, False), ("masks", None, False), ("boxes", "XYWH", True), ("keypoints", None, True),
+    ]  # fmt: skip
+    assert all(type(own) is torch.Tensor for target in targets.targets for own in [*target.value])
+    back = moved(sample, (5, 6))
+    types = [back["anything"], back["at"][0], back["all"], back["points"]]
+    assert [type(own) for own in types] == [tv.Image, tv.Mask, tv.BoundingBoxes, tv.KeyPoints]
+    assert all(bool((own.as_subclass(torch.Tensor) == 1).all()) for own in types)
+    assert (back["all"].format.name, back["all"].canvas_size, back["points"].canvas_size) == ("XYWH", (5, 6), (5, 6))
+    assert sample["all"].canvas_size == (8, 8)
+    assert back["at"][1] is sample["at"][1]
+
+
+def test_structure_tv_tensors_batch(tv):
+    boxes = [tv.BoundingBoxes(torch.zeros(n, 4), format="XYXY", canvas_size=(8, 8)) for n in (2, 1)]
+    sample = (tv.Image(torch.zeros(2, 3, 8, 8)), [{"boxes": own, "labels": torch.zeros(len(own))} for own in boxes])
+    back = moved(sample, [(5, 6), (7, 8)])
+    assert type(back[0]) is tv.Image
+    assert [own["boxes"].canvas_size for own in back[1]] == [(5, 6), (7, 8)]
+    assert [type(own["boxes"]) for own in back[1]] == [tv.BoundingBoxes] * 2
+    listed = moved(([tv.Image(torch.zeros(3, 8, 8)), tv.Image(torch.zeros(3, 9, 8))], boxes), [(5, 6), (7, 8)])
+    assert [type(own) for own in listed[0]] == [tv.Image] * 2
+    assert [own.canvas_size for own in listed[1]] == [(5, 6), (7, 8)]
+    dense = parse_sample([tv.Image(torch.zeros(3, 8, 8))] * 2).rebuild({"images": [torch.zeros(2, 3, 4, 4)]}, (4, 4))
+    assert type(dense) is tv.Image
+    assert dense.shape == (2, 3, 4, 4)
+
+
+def test_structure_tv_tensors_box_mask_is_plain(tv):
+    sample = {"image": tv.Image(torch.zeros(3, 8, 8)),
+              "boxes": tv.BoundingBoxes(torch.zeros(2, 4), format="XYXY", canvas_size=(8, 8))}  # fmt: skip
+    back = parse_sample(sample).rebuild({"valid": [[torch.ones(2, dtype=torch.bool)]]}, (8, 8))
+    assert type(back["valid"]) is torch.Tensor
+
+
+def test_structure_tv_tensors_image_and_label(tv):
+    assert [target.kind for target in parse_sample((tv.Image(torch.zeros(3, 8, 8)), 5)).targets] == ["images", "labels"]
+    kinds = [
+        target.kind for target in parse_sample((tv.Image(torch.zeros(3, 8, 8)), tv.Mask(torch.zeros(8, 8)))).targets
+    ]
+    assert kinds == ["images", "masks"]
+
+
+def test_structure_tv_tensors_video(tv):
+    target = parse_sample(tv.Video(torch.zeros(5, 3, 8, 8))).targets[0]
+    assert (tuple(target.value.shape), target.layout) == ((1, 5, 3, 8, 8), "NTCHW")
+    back = moved({"clip": tv.Video(torch.zeros(5, 3, 8, 8))}, (8, 8))["clip"]
+    assert (type(back), tuple(back.shape)) == (tv.Video, (5, 3, 8, 8))
+    assert parse_sample(tv.Video(torch.zeros(2, 5, 3, 8, 8))).samples == 2
+
+
+def test_structure_tv_tensors_names_against_types(tv):
+    with pytest.raises(ValueError, match=r"Mask at \['image'\] could be images or masks: use another key"):
+        parse_sample({"image": tv.Mask(torch.zeros(3, 8, 8))})
+    boxes = [tv.BoundingBoxes(torch.zeros(2, 4), format=name, canvas_size=(8, 8)) for name in ("XYXY", "XYWH")]
+    with pytest.raises(ValueError, match=r"boxes at \['boxes'\] must have one format, got XYWH, XYXY"):
+        parse_sample({"images": torch.zeros(2, 3, 8, 8), "boxes": boxes})
+
+
+def test_structure_does_not_import_torchvision():
+    parse_sample({"images": zeros(2, 3, 8, 8)})
+    assert "torchvision" not in sys.modules or sys.modules["torchvision"].__file__
