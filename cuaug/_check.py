@@ -15,8 +15,6 @@ import numpy as np
 P = ParamSpec("P")
 R = TypeVar("R")
 
-INTERPOLATIONS = ("nearest", "bilinear", "bicubic", "lanczos", "area")
-BORDERS = ("constant", "edge", "reflect", "symmetric", "wrap")
 LAYOUTS = ("NCHW", "NHWC", "CHW", "HWC", "HW", "NTCHW", "NTHWC")
 IMAGE_DTYPES = ("uint8", "uint16", "int16", "float16", "bfloat16", "float32", "float64")
 MAX_INT64 = (1 << 63) - 1

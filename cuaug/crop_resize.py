@@ -20,6 +20,7 @@ from ._check import prefix_errors
 from ._passes import parameters, resample, warp
 from ._passes.geometry import matrix_geometry
 from ._passes.parameters import NULL_ARRAY, SampleParameters
+from ._program.functors import BORDERS
 
 __all__ = ["center_crop", "crop", "hflip", "pad", "resize", "resized_crop", "vflip"]
 
@@ -180,7 +181,7 @@ def pad(
     image = describe(images, layout)
     left, top, right, bottom = _sizes.padding_of(padding)
     size = _check.size("the padded size", (image.size[0] + top + bottom, image.size[1] + left + right))
-    _check.one_of("padding_mode", padding_mode, _check.BORDERS)
+    _check.one_of("padding_mode", padding_mode, BORDERS)
     return _move(image, "padding", size, (1, -left), (1, -top), padding_mode, fill, dtype, out)
 
 
@@ -229,7 +230,7 @@ def _resize(
     dtype: Any,
     out: Any,
 ) -> Any:
-    _check.one_of("interpolation", interpolation, _check.INTERPOLATIONS)
+    _check.one_of("interpolation", interpolation, resample.INTERPOLATIONS)
     if interpolation == "nearest":
         top, left, height, width = (
             parameter_column(name, value) for name, value in zip(("top", "left", "height", "width"), box, strict=True)

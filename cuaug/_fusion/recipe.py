@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from .. import _check
+from .._passes.resample import INTERPOLATIONS
 from .._program.dtypes import MAX_VALUE
 from .recipe_ops import Cast, Column, ConditionalOp, CoordinateMap, Gate, Grayscale, Instruction, Op, Pointwise, Resize
 
@@ -145,6 +147,7 @@ class Recipe:
 
     def add_resize(self, box: Sequence[Column], size: tuple[int, int], interpolation: str, antialias: bool) -> None:
         """A box (top, left, height, width) of the image, resized to the canvas."""
+        _check.one_of("interpolation", interpolation, INTERPOLATIONS)
         self._check_gated_size(size, exact=True)
         constants = *size, *(1.0 / extent for extent in size)
         if interpolation == "nearest" or (interpolation == "bilinear" and not antialias):

@@ -12,10 +12,11 @@ from . import kernel_config as _plans
 from .parameters import NULL_ARRAY, SampleParameters
 from .run import axes_and_misalignment, batch_fields, cpp_dtype, run_pass
 
-_FILTERS = {  # antialias: its filter
-    True: {"bilinear": "Triangle", "area": "Triangle", "bicubic": "CatmullRom", "lanczos": "Lanczos3"},
+_FILTERS = {  # antialias -> interpolation -> filter (kernels/samplers/filter.cuh)
+    True: {"bilinear": "Triangle", "bicubic": "CatmullRom", "lanczos": "Lanczos3", "area": "Triangle"},
     False: {"bilinear": "Triangle", "bicubic": "Cubic75", "lanczos": "Lanczos4"},
 }
+INTERPOLATIONS = ("nearest", *_FILTERS[True])
 
 
 def resample(

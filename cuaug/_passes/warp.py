@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from .. import _check
 from .._arrays.convert import dtype_name
 from .._arrays.images import ImageBatch, allocate_output
+from .._program.functors import BORDERS, SAMPLERS, struct_name
 from .._program.names import chain
 from .._program.records import WARPS
 from . import kernel_config as _plans
@@ -15,8 +16,6 @@ from .geometry import Geometry
 from .op_chain import NO_OPS, OpChain, apply_ops_after
 from .parameters import NULL_ARRAY, StridedArray
 from .run import axes_and_misalignment, batch_fields, cpp_dtype, run_pass
-
-_SAMPLERS = {"nearest": "Nearest", "bilinear": "Bilinear", "bicubic": "Bicubic", "lanczos": "Lanczos"}
 
 
 class SampleOverride(NamedTuple):
@@ -55,16 +54,16 @@ def warp(
     if image.device < 0 and (ops.names or partial_sums is not NULL_ARRAY):
         made = warp(image, geometry, size, interpolation, border, fill, image.dtype, None, window)
         return apply_ops_after(image, made, ops, target, out, partial_sums)
-    _check.one_of("interpolation", interpolation, tuple(_SAMPLERS))
-    _check.one_of("border", border, _check.BORDERS)
+    _check.one_of("interpolation", interpolation, SAMPLERS)
+    _check.one_of("border", border, BORDERS)
     _check.dtypes(image.dtype, target, interpolation)
     outside = _parameters.fill(fill, image)
     result = allocate_output(image, size, target, out)
     if image.samples * image.axes.extents[1]:
-        sampler = "Antialiased" if antialias else _SAMPLERS[interpolation]
+        sampler = "Antialiased" if antialias else struct_name(interpolation)
         if overrides is not NO_OVERRIDE:
             sampler = f"SampleOverride<cuaug::{sampler}>"
-        names = (cpp_dtype(image.dtype), cpp_dtype(target), geometry.name, sampler, border.capitalize())
+        names = (cpp_dtype(image.dtype), cpp_dtype(target), geometry.name, sampler, struct_name(border))
         kernel = names if window is NULL_ARRAY else (*names[:4], f"WindowedBorder<cuaug::{names[4]}>")
         use = () if partial_sums is NULL_ARRAY else ("StoreAndMean",)
         plan = _plans.kernel_config(

@@ -30,6 +30,11 @@ def template_arguments(name: str) -> list[str]:
     return re.findall(r"\w+", name.partition("<")[2].replace("cuaug::", ""))
 
 
+def snake_case(struct: str) -> str:
+    """The name of the struct's file, without its ending."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", struct).lower()
+
+
 def skeleton_of(name: str) -> str:
     """The file that the kernel is in."""
     return name.partition("<")[0].removeprefix("cuaug::")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import re
 from pathlib import Path
 
 from . import user_ops
-from .names import ops_of, skeleton_of
+from .names import ops_of, skeleton_of, snake_case
 from .records import record_of
 
 KERNELS = Path(__file__).parents[1] / "kernels"
@@ -41,4 +40,4 @@ def _file(kernel: str) -> str:
 def _op(struct: str) -> str:
     """The text of an op: a file of kernels/ops, or a user's."""
     own = user_ops.find(struct)
-    return own.text if own else f'#include "ops/{re.sub(r"(?<!^)(?=[A-Z])", "_", struct).lower()}.cuh"\n'
+    return own.text if own else f'#include "ops/{snake_case(struct)}.cuh"\n'

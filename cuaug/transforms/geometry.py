@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _check
 from .._fusion.recipe import Recipe
+from .._program.functors import BORDERS
 from .._sizes import padding_of, resized_size
 from . import ranges
 from .recipe_helpers import AFFINE_COLUMNS, add_affine
@@ -119,7 +120,7 @@ class Pad(Transform):
     """Add a border: a number for all sides, (left and right, top and bottom), or (left, top, right, bottom)."""
 
     def __init__(self, padding: Sequence[int] | int, fill: Any = 0, padding_mode: str = "constant") -> None:
-        _check.one_of("padding_mode", padding_mode, _check.BORDERS)
+        _check.one_of("padding_mode", padding_mode, BORDERS)
         self.padding, self.fill, self.padding_mode = padding, fill, padding_mode
         padding_of(padding)
 
@@ -147,7 +148,7 @@ class RandomCrop(Transform):
         padding_mode: str = "constant",
     ) -> None:
         self.size = ranges.size("size", size)
-        _check.one_of("padding_mode", padding_mode, _check.BORDERS)
+        _check.one_of("padding_mode", padding_mode, BORDERS)
         self.padding, self.pad_if_needed = padding, bool(pad_if_needed)
         self.fill, self.padding_mode = fill, padding_mode
 

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import _check
-
-INTERPOLATIONS = ("nearest", "bilinear", "bicubic", "lanczos", "area")
+from .._program.functors import SAMPLERS
 
 
 def number(name: str, value: Any, minimum: float = -math.inf, maximum: float = math.inf) -> float:
@@ -70,7 +69,7 @@ def size(name: str, value: Any) -> tuple[int, int]:
 def interpolation(value: Any) -> str:
     """A name, or torchvision's InterpolationMode, whose value is one."""
     name = str(getattr(value, "value", value)).replace("nearest-exact", "nearest")
-    _check.one_of("interpolation", name, INTERPOLATIONS)
+    _check.one_of("interpolation", name, (*SAMPLERS, "area"))
     return name
 
 

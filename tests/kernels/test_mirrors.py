@@ -3,7 +3,9 @@
 import pytest
 from helpers.nvrtc import Program, load_nvrtc
 from tables.kernels import ONE_OF_EACH_KERNEL
+from tables.warps import BORDERS, INTERPOLATIONS
 
+from cuaug._check import IMAGE_DTYPES, LABEL_DTYPES
 from cuaug._codecs import copy_boxes
 from cuaug._detection import nms as _nms
 from cuaug._fusion import batched_launch
@@ -12,7 +14,7 @@ from cuaug._gpu import kernels
 from cuaug._passes import geometry
 from cuaug._passes import grids as _grids
 from cuaug._passes import kernel_config as _plans
-from cuaug._program import sources
+from cuaug._program import functors, sources
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +47,27 @@ def test_kernel_constants_equal_python(file, name, mirrored, nvrtc):
     source = f'#include "{file}"\n{claim}\n__global__ void probe() {{}}\n'
     program = Program(nvrtc, source, "probe", [*sources.OPTIONS, "--gpu-architecture=compute_90"])
     assert not program.failed, program.log
+
+
+@pytest.mark.parametrize(
+    ("file", "type_list", "names"),
+    [
+        ("samplers/samplers.cuh", "Samplers", [functors.struct_name(name) for name in functors.SAMPLERS]),
+        ("borders/border.cuh", "Borders", [functors.struct_name(name) for name in functors.BORDERS]),
+        ("dtype.cuh", "ImageDtypes", IMAGE_DTYPES),
+        ("dtype.cuh", "Dtypes", dict.fromkeys(name for name in IMAGE_DTYPES + LABEL_DTYPES if name != "bool")),
+    ],
+)
+def test_kernel_type_lists_equal_python(file, type_list, names, nvrtc):
+    types = ", ".join(f"cuaug::{name}" for name in names)
+    claim = f"static_assert(cuaug::is_same_v<cuaug::{type_list}, cuaug::TypeList<{types}>>);"
+    source = f'#include "dtype.cuh"\n#include "{file}"\n{claim}\n__global__ void probe() {{}}\n'
+    program = Program(nvrtc, source, "probe", [*sources.OPTIONS, "--gpu-architecture=compute_90"])
+    assert not program.failed, program.log
+
+
+def test_tables_have_every_sampler_and_border():
+    assert (list(functors.SAMPLERS), list(functors.BORDERS)) == (INTERPOLATIONS, BORDERS)
 
 
 @pytest.mark.parametrize("name", sorted(ONE_OF_EACH_KERNEL), ids=kernels.skeleton_of)
