@@ -6,8 +6,7 @@
 #include "samplers/bilinear_global.cuh"
 #include "samplers/bilinear_raw.cuh"
 #include "samplers/bilinear_u8.cuh"
-#include "samplers/nearest.cuh"
-#include "samplers/separable.cuh"
+#include "samplers/samplers.cuh"
 
 // The sampling phase of warp_image. A sampler of this file makes `count` of a thread's four pixels of a row, from
 // number `first` on: `x` is the column of the thread's first pixel and `y` the row, both counted from the tile's first
