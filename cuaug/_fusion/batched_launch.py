@@ -14,12 +14,12 @@ _BATCHABLE = "warp_image", "histogram_lut"  # kernels that take up to MAX_BATCHE
 
 
 def merge_launches(launches: Sequence[Launch]) -> list[Launch]:
-    """Each launch as early as its dependencies allow; equal kernels that meet there are one batched launch."""
+    """Moves each launch to the front as far as its dependencies allow, and merges equal kernels that meet there."""
     groups = list[list[Launch]]()
     for launch in launches:
         latest_first = reversed(range(len(groups)))
-        after = next((i for i in latest_first if any(_depends(launch, other) for other in groups[i])), -1)
-        open_groups = (group for group in groups[after + 1 :] if len(group) < MAX_BATCHED)
+        last_needed = next((i for i in latest_first if any(_depends(launch, other) for other in groups[i])), -1)
+        open_groups = (group for group in groups[last_needed + 1 :] if len(group) < MAX_BATCHED)
         group = next((group for group in open_groups if _can_merge(launch, group[0])), None)
         if group is None:
             groups.append([launch])
@@ -29,33 +29,36 @@ def merge_launches(launches: Sequence[Launch]) -> list[Launch]:
 
 
 def _can_merge(a: Launch, b: Launch) -> bool:
-    return _writes_result_only(a) and (a.kernel, a.grid, a.shared) == (b.kernel, b.grid, b.shared)
+    return _writes_output_only(a) and (a.kernel, a.grid, a.shared) == (b.kernel, b.grid, b.shared)
 
 
 def _depends(a: Launch, b: Launch) -> bool:
-    """Whether one of them writes memory that the other uses."""
+    """Whether one of the launches writes memory that the other uses."""
     return not (_written(a).isdisjoint(_used(b)) and _written(b).isdisjoint(_used(a)))
 
 
 def _used(launch: Launch) -> set[int]:
-    return {name for _, name, _ in launch.relocations}
+    return {value for _, value, _ in launch.relocations}
 
 
 def _written(launch: Launch) -> set[int]:
-    """The result; for kernels that may write more, all memory that their records name."""
-    return {name for at, name, _ in launch.relocations if at == _OUTPUT_POINTER or not _writes_result_only(launch)}
+    """The result's memory; for kernels that may write more, all memory that their records name."""
+    output_only = _writes_output_only(launch)
+    return {value for offset, value, _ in launch.relocations if offset == _OUTPUT_POINTER or not output_only}
 
 
-def _writes_result_only(launch: Launch) -> bool:
-    """A batchable kernel that takes no mean while it stores."""
+def _writes_output_only(launch: Launch) -> bool:
+    """Whether the kernel can be batched and does not take a mean while it stores."""
     return skeleton_of(launch.kernel) in _BATCHABLE and "StoreAndMean" not in launch.kernel
 
 
 def _batched(group: Sequence[Launch]) -> Launch:
     first, size = group[0], len(group[0].record)
-    assert first.grid[2] == 1  # the axis whose index selects the record
+    assert first.grid[2] == 1  # blockIdx.z selects the record
     relocations = [
-        (at + i * size, name, offset) for i, launch in enumerate(group) for at, name, offset in launch.relocations
+        (offset + i * size, value, addend)
+        for i, launch in enumerate(group)
+        for offset, value, addend in launch.relocations
     ]
     return first._replace(
         kernel=batched_name(first.kernel),

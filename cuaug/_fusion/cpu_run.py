@@ -9,46 +9,36 @@ import weakref
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from .._arrays.descriptor import ArrayDescriptor
 from .._arrays.images import ImageBatch
 from .._arrays.protocol import Library
-from .._arrays.registry import library_of
 from .._gpu.executor import CollectingExecutor
-from .._host import extension as _cpu
+from .._host.extension import extension
 from .._passes.parameters import StridedArray
 from . import execute
 from .plan import RecipePlan
+from .recipe_library import RecipeLibrary
 
 
 class _Buffer(NamedTuple):
-    """Memory that collected loops use, and the array over it that a pass was given."""
+    """Memory that collected loops use, and the array over it that a pass received."""
 
     memory: Any
     key: tuple[Any, ...]  # shape, dtype, order
     array: weakref.ref[Any]
 
 
-class _ReusedMemory:
-    """An array library whose memory stays alive until the collected loops have run.
+class _ReusedBuffers:
+    """Allocates intermediates, and keeps their memory alive until the collected loops have run.
 
-    Loops run in their order for each sample. Memory whose array has been freed can therefore serve the next array of
-    the same shape, dtype and order.
+    The loops of one sample run in the order in which they were collected. Memory whose array has been freed can
+    therefore serve the next array of the same shape, dtype and order.
     """
 
     def __init__(self, library: Library) -> None:
         self.library = library
-        self.name, self.channels_first = library.name, library.channels_first
         self.buffers: list[_Buffer] = []
-        self.constants: list[Any] = []
 
-    def describe(self, array: Any, stream: int | None = None) -> ArrayDescriptor:
-        library = library_of(type(array))  # JAX's buffers are NumPy arrays until they are finished
-        assert library is not None
-        return library.describe(array, stream)
-
-    def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
+    def allocate(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
         key = shape, dtype, order
         freed = (i for i, buffer in enumerate(self.buffers) if buffer.key == key and buffer.array() is None)
         i = next(freed, None)
@@ -57,27 +47,12 @@ class _ReusedMemory:
         self.buffers.append(_Buffer(memory, key, weakref.ref(array)))
         return array
 
-    def pointer(self, array: Any) -> int:
-        return self.library.pointer(array)
-
-    def to_user_array(self, array: Any) -> Any:
-        return array
-
-    def current_stream(self, device: int) -> int:
-        return self.library.current_stream(device)
-
-    def from_numpy(self, values: np.ndarray, device: int) -> Any:
-        self.constants.append(self.library.from_numpy(values, device))
-        return self.constants[-1]
-
-    def namespace(self) -> Any:
-        return self.library.namespace()
-
 
 def apply(plan: RecipePlan, images: ImageBatch, table: StridedArray) -> Any:
-    """The images, transformed by the rows of the table: as `execute.apply`."""
-    memory, executor = _ReusedMemory(images.library), CollectingExecutor()
-    result = execute.apply(plan, images._replace(library=memory, executor=executor), table)
-    _cpu.extension().run(executor.loops)
-    del memory  # the loops read and write its buffers
+    """As `execute.apply`."""
+    buffers, executor = _ReusedBuffers(images.library), CollectingExecutor()
+    library = RecipeLibrary(images.library, buffers.allocate)
+    result = execute.apply(plan, images._replace(library=library, executor=executor), table)
+    extension().run(executor.loops)
+    del buffers, library  # only now: the loops read and write their memory
     return images.library.to_user_array(result)

@@ -1,4 +1,4 @@
-"""Runs a recipe where its images are: recorded launches on a GPU, loops sample by sample on a CPU."""
+"""Runs a recipe on its images' device: a launch plan on a GPU, loops sample by sample on a CPU."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def apply(plan: RecipePlan, images: ImageBatch, table: StridedArray) -> Any:
     return (cpu_run if images.device < 0 else launch_plan).apply(plan, images, table)
 
 
-def call(plan: RecipePlan, images: ImageBatch, draws: Draws) -> Any:
+def draw_and_apply(plan: RecipePlan, images: ImageBatch, draws: Draws) -> Any:
     """The images, transformed by parameters that are drawn for them."""
     if images.device >= 0:
-        return launch_plan.call(plan, images, draws)
+        return launch_plan.draw_and_apply(plan, images, draws)
     return cpu_run.apply(plan, images, draw.draw_table(plan, images, draws, with_matrix=False))

@@ -1,4 +1,4 @@
-"""Runs a program of draws (kernels/draws/instruction.cuh), which fills a table with a row for each sample."""
+"""Runs a program of draws (kernels/draws/instruction.cuh), which fills a table with one row per sample."""
 
 from __future__ import annotations
 
@@ -7,74 +7,74 @@ from typing import NamedTuple
 import numpy as np
 
 from .._arrays.images import ImageBatch
-from .._host import extension as _cpu
+from .._host.extension import extension
 from .._passes.parameters import StridedArray
 from .._program.records import DRAW, RAGGED_IMAGE
 
-_SAMPLES = 8  # to a block (kernels/passes/draw.cu)
+SAMPLES_PER_BLOCK = 8  # kernels/passes/draw.cu
+_THREADS = 256
+_MAX_SHARED = 48 << 10  # bytes that every GPU offers without an attribute of the kernel
 
 
 class Draws(NamedTuple):
-    """Which draws are wanted."""
+    """The random numbers to draw: those of a seed, a step and the samples' ids."""
 
-    ids: int  # where those of the samples lie, if `first` is not the first of them
-    replays: int  # where `blocks` counters lie, if a graph is captured
+    ids: int  # address of int64 ids [N]; 0: they count up from `first_id`
+    replays: int  # address of one counter per block that counts a CUDA graph's replays (`ReplayCounters`); 0: none
     seed: int
     step: int
-    first: int
-    owner: object  # of what lies there
+    first_id: int
+    owner: object  # keeps the memory of the ids alive
 
     @property
-    def numbers(self) -> tuple[int, ...]:
+    def call_values(self) -> tuple[int, ...]:
         return self[:-1]
 
 
 def draw(
-    program: StridedArray, length: int, table: StridedArray, columns: int, draws: Draws, image: ImageBatch
+    program: StridedArray, length: int, table: StridedArray, columns: int, draws: Draws, images: ImageBatch
 ) -> None:
-    """Fills the first `columns` of `table` [N, P], which are all that is wanted, by a program of `length` numbers."""
-    samples = image.samples
-    near = 8 * (length + _SAMPLES * (columns | 1))  # kernels/passes/draw.cu
-    shared = near if near <= 48 << 10 else 0
-    own = (image.pointer + RAGGED_IMAGE.size, image.axes.strides[0]) if image.ragged else (0, 0)
-    data = _drawing(program.pointer, length, table, columns, draws, samples, own, shared > 0)
-    if image.device < 0:
-        _cpu.extension().draw(data)
+    """Fills the first `columns` columns of `table` by a program of `length` numbers. [N, P]"""
+    samples = images.samples
+    shared = 8 * (length + SAMPLES_PER_BLOCK * (columns | 1))  # the program and the block's rows, as in passes/draw.cu
+    fits_in_shared = shared <= _MAX_SHARED
+    arguments = (images.pointer + RAGGED_IMAGE.size, images.axes.strides[0]) if images.ragged else (0, 0)
+    record = _pack(program.pointer, length, table, columns, draws, samples, arguments, fits_in_shared)
+    if images.device < 0:
+        extension().draw(record)
     elif samples:
-        stream = image.library.current_stream(image.device)
-        image.executor.launch("cuaug::draw", data, (blocks(samples), 1, 1), 256, shared, image.device, stream)
+        grid, stream = (block_count(samples), 1, 1), images.library.current_stream(images.device)
+        dynamic = shared if fits_in_shared else 0
+        images.executor.launch("cuaug::draw", record, grid, _THREADS, dynamic, images.device, stream)
 
 
-def draw_each(
-    program: np.ndarray, table: np.ndarray, ids: np.ndarray, counts: tuple[int, int], own: np.ndarray
+def draw_on_host(
+    program: np.ndarray, table: np.ndarray, ids: np.ndarray, seed: int, step: int, sample_arguments: np.ndarray
 ) -> None:
-    """Fills `table` [N, P] on the host, by arguments of each sample's own (fusion/ragged.py). [N, K]
-
-    `counts`: the seed, the step.
-    """
+    """Fills `table` [N, P], with arguments per sample (ragged.py) [N, K]."""
     rows = StridedArray(table.ctypes.data, table.shape[1], 0, 1, 1, table)
-    each = own.ctypes.data, own.shape[1]
-    draws = Draws(ids.ctypes.data, 0, *counts, 0, ids)
-    _cpu.extension().draw(
-        _drawing(program.ctypes.data, len(program), rows, rows.sample_stride, draws, len(table), each)
-    )
+    arguments = sample_arguments.ctypes.data, sample_arguments.shape[1]
+    draws = Draws(ids.ctypes.data, 0, seed, step, 0, ids)
+    record = _pack(program.ctypes.data, len(program), rows, table.shape[1], draws, len(table), arguments, False)
+    extension().draw(record)
 
 
-def _drawing(
+def _pack(
     program: int,
     length: int,
     table: StridedArray,
     columns: int,
     draws: Draws,
     samples: int,
-    own: tuple[int, int] = (0, 0),
-    staged: bool = False,
+    sample_arguments: tuple[int, int],
+    fits_in_shared: bool,
 ) -> bytes:
-    ids, replays, *counts = draws.numbers
-    pointers = program, table.pointer, ids, own[0], replays
-    return DRAW.pack(*pointers, *counts, samples, own[1], length, table.sample_stride, columns, staged)
+    """`cuaug::DrawRecord`. `sample_arguments`: address and stride of the arguments per sample; 0: none."""
+    address, stride = sample_arguments
+    pointers = program, table.pointer, draws.ids, address, draws.replays
+    numbers = draws.seed, draws.step, draws.first_id, samples, stride
+    return DRAW.pack(*pointers, *numbers, length, table.sample_stride, columns, fits_in_shared)
 
 
-def blocks(samples: int) -> int:
-    """Of the kernel that draws for so many samples."""
-    return -(-samples // _SAMPLES)
+def block_count(samples: int) -> int:
+    return -(-samples // SAMPLES_PER_BLOCK)

@@ -1,4 +1,4 @@
-"""Where what lies between a recipe's launches goes: into a block, or the result's memory until that is written."""
+"""Memory for intermediate images: one block per call, or the result's own memory until the last pass writes it."""
 
 from __future__ import annotations
 
@@ -6,48 +6,53 @@ import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
-_APART = 512  # bytes that places are multiples of, as the memory is that torch and CuPy give
+_ALIGNMENT = 512  # bytes, as the allocators of torch and CuPy align
 
 
-class Span(NamedTuple):
-    """Bytes that are needed from one launch to another, which are counted."""
+class Lifetime(NamedTuple):
+    """Bytes that are in use from one launch to another, given by their indices."""
 
     size: int
     first: int
     last: int
 
 
-class Place(NamedTuple):
-    """Where a span begins: in the result's memory, or else in the block."""
+class Allocation(NamedTuple):
+    """Where an intermediate begins."""
 
-    in_result: bool
+    in_result: bool  # in the result's memory, else in the block
     offset: int
 
 
-def placed(result: Span, spans: Sequence[Span]) -> tuple[list[Place], int]:
-    """A place for each of the spans, and the size of the block. The result is needed to the last launch of all.
+def assign_offsets(result: Lifetime, lifetimes: Sequence[Lifetime]) -> tuple[list[Allocation], int]:
+    """An allocation for each lifetime, and the size of the block. The result lives until the last of all launches.
 
-    The largest come first, and of one size the last that are needed, as the result is: each in the smallest gap that
-    those leave which are needed at the same time. For that the block lies behind the result, with a wall between.
+    Largest lifetimes first, ties by latest use; each goes into the smallest gap between those alive at the same time.
+    Offsets are assigned in one range of addresses, in which the block follows the result.
     """
-    block = _next(result.size)
-    taken = [(0, result.size, result), (result.size, block, Span(0, 0, result.last))]
-    begins = [0] * len(spans)
-    for i in sorted(range(len(spans)), key=lambda i: (-spans[i].size, -spans[i].last)):
-        own = spans[i]
-        there = sorted(place for *place, other in taken if other.first <= own.last and own.first <= other.last)
-        begins[i] = _gap(there, own.size)
-        taken.append((begins[i], begins[i] + own.size, own))
-    places = [Place(begin < block, begin if begin < block else begin - block) for begin in begins]
-    return places, max(end for _, end, _ in taken) - block
+    block = _align(result.size)
+    # The padding behind the result is never free, so no allocation extends from the result into the block.
+    occupied = [(0, result.size, result), (result.size, block, Lifetime(0, 0, result.last))]
+    starts = [0] * len(lifetimes)
+    for i in sorted(range(len(lifetimes)), key=lambda i: (-lifetimes[i].size, -lifetimes[i].last)):
+        lifetime = lifetimes[i]
+        alive = sorted(
+            (start, end)
+            for start, end, other in occupied
+            if other.first <= lifetime.last and lifetime.first <= other.last
+        )
+        starts[i] = _smallest_gap(alive, lifetime.size)
+        occupied.append((starts[i], starts[i] + lifetime.size, lifetime))
+    allocations = [Allocation(start < block, start if start < block else start - block) for start in starts]
+    return allocations, max(end for _, end, _ in occupied) - block
 
 
-def _gap(there: Sequence[Sequence[int]], size: int) -> int:
-    """Where the smallest begins that has room for so many bytes; or what is behind all."""
-    free = list(itertools.accumulate((_next(end) for _, end in there), max, initial=0))
-    gaps = [(begin - after, after) for after, (begin, _) in zip(free, there, strict=False) if begin - after >= size]
+def _smallest_gap(occupied: Sequence[tuple[int, int]], size: int) -> int:
+    """The start of the smallest gap of at least `size` bytes between sorted (start, end); else the end of all."""
+    free = list(itertools.accumulate((_align(end) for _, end in occupied), max, initial=0))
+    gaps = [(start - gap, gap) for gap, (start, _) in zip(free, occupied, strict=False) if start - gap >= size]
     return min(gaps)[1] if gaps else free[-1]
 
 
-def _next(byte: int) -> int:
-    return -(-byte // _APART) * _APART
+def _align(byte: int) -> int:
+    return -(-byte // _ALIGNMENT) * _ALIGNMENT

@@ -12,7 +12,7 @@ from .._arrays.images import ImageBatch
 from .._passes import grids as _grids
 from . import ragged
 from .passes import plan_passes
-from .program import assembled, in_units_of
+from .program import assemble, rescale_draw
 from .recipe import Recipe
 from .recipe_ops import Blend, Column, CoordinateMap, Displacement, Instruction, Resize
 from .recipe_pass import Pass
@@ -52,11 +52,11 @@ def plan_recipe(recipe: Recipe, images: ImageBatch) -> RecipePlan:
             partial_sums[pass_.mean_output.index] = columns
             columns += _grids.max_partial_sum_count(images.axes.extents[1], pass_.output_size)
     max_values = {id(column): pass_.max_value for pass_ in passes for column in pass_.chain_columns}
-    draws = [in_units_of(draw, max_values.get(id(draw.columns[0]), 1.0)) for draw in recipe.draws]
+    draws = [rescale_draw(draw, max_values.get(id(draw.columns[0]), 1.0)) for draw in recipe.draws]
     matrices = [pass_.matrix for pass_ in reversed(passes) if pass_.matrix]
     pass_matrices = [argument for columns_ in matrices for argument in (columns_[0], len(columns_))]
     recipe_matrix = Instruction("StoreForwardMatrix", matrix, [len(matrices), *pass_matrices])
-    program = assembled([*draws, *_flag_flips(passes), *_inverse_maps(passes), recipe_matrix])
+    program = assemble([*draws, *_flag_flips(passes), *_inverse_maps(passes), recipe_matrix])
     named: dict[str, Column] = {}
     for column in (column for draw in recipe.draws for column in draw.columns):
         named[f"{column.name}_{column.index}" if column.name in named else column.name] = column

@@ -1,4 +1,4 @@
-"""A recipe's draws as numbers that kernels/draws/instruction.cuh runs for every sample."""
+"""Assembles a recipe's draws into the program that kernels/draws/instruction.cuh runs for every sample."""
 
 from __future__ import annotations
 
@@ -11,70 +11,76 @@ import numpy as np
 from .._program.records import INSTRUCTION
 from .recipe_ops import Column, Instruction
 
-# In the order of `cuaug::Opcode` (kernels/draws/instruction.cuh).
-KINDS = (
+_DRAWS = (
     *("Constant", "Uniform", "RandInt", "Bernoulli", "Permutation", "PermutationOrNone"),
     *("Crop", "ResizedCrop", "RandomErasing"),
     *("Categorical", "ListValue", "Beta", "CutMixBox", "PerspectiveCorners", "StreamColumns"),
+)
+_COORDINATE_INSTRUCTIONS = (
     *("InverseCropResize", "InverseTranslate", "InverseFlip", "StorePassMap", "XorFlag"),
     *("InverseAffine", "InversePerspective", "StoreForwardMatrix"),
 )
-# Which arguments of a kind are in the images' own range, and so scale with what is white there.
-_RANGED = {"Constant": (0, 1), "Bernoulli": (1, 2)}
+OPCODES = _DRAWS + _COORDINATE_INSTRUCTIONS  # in the order of `cuaug::Opcode` (kernels/draws/instruction.cuh)
+_IN_IMAGE_RANGE = {"Constant": (0, 1), "Bernoulli": (1, 2)}  # the arguments that are in the images' own range
 
 
-def assembled(instructions: Iterable[Instruction]) -> np.ndarray:
-    """The program: contents, then again and again a header and, as float64, arguments."""
-    phases = _phases(instructions)
-    starts = list(itertools.accumulate((len(phase) for phase in phases), initial=0))
-    numbers = 1 + len(starts) + starts[-1]  # of the contents, as `cuaug::ProgramHeader` has them
-    begins, program = list[int](), bytearray()
+def assemble(instructions: Iterable[Instruction]) -> np.ndarray:
+    """The program: `cuaug::ProgramHeader`, then for each instruction its head and its arguments as float64."""
+    phases = _dependency_phases(instructions)
+    first = list(itertools.accumulate((len(phase) for phase in phases), initial=0))
+    header_ints = 1 + len(first) + first[-1]
+    offsets, program = list[int](), bytearray()  # offsets in numbers of 8 bytes
     for it in itertools.chain(*phases):
-        begins.append((-(-numbers // 2)) + len(program) // 8)
+        offsets.append((-(-header_ints // 2)) + len(program) // 8)
         arguments = np.array([a.index if isinstance(a, Column) else a for a in it.arguments], np.float64)
-        gate, value = (-1, 0.0) if it.gate is None else (it.gate.column.index, it.gate.value)
-        first = it.columns[0].index if it.columns else 0
-        _adjoining(it.columns)
-        header = KINDS.index(it.kind), it.position, it.index, gate, first, it.sample_arguments_offset, value
-        program += INSTRUCTION.pack(*header) + arguments.tobytes()
-    contents = np.array([len(phases), *starts, *begins, *[0] * (numbers % 2)], np.int32)
-    return np.frombuffer(bytearray(contents.tobytes() + program), np.float64)  # torch takes no memory that is read only
+        condition_column, value = (-1, 0.0) if it.gate is None else (it.gate.column.index, it.gate.value)
+        column = it.columns[0].index if it.columns else 0
+        _check_adjacent(it.columns)
+        opcode = OPCODES.index(it.opcode)
+        head = opcode, it.position, it.index, condition_column, column, it.sample_arguments_offset, value
+        program += INSTRUCTION.pack(*head) + arguments.tobytes()
+    header = np.array([len(phases), *first, *offsets, *[0] * (header_ints % 2)], np.int32)
+    return np.frombuffer(bytearray(header.tobytes() + program), np.float64)  # writable memory, which torch requires
 
 
-def _phases(instructions: Iterable[Instruction]) -> list[list[Instruction]]:
-    """Draws, as early as what they read is written and what they write over is read; then what is no draw."""
-    written, read = dict[int, int](), dict[int, int]()  # in which phase a column was last
-    phases, coordinates = list[list[Instruction]]([[]]), list[Instruction]()
+def _dependency_phases(instructions: Iterable[Instruction]) -> list[list[Instruction]]:
+    """The draws in phases of independent draws, each as early as possible; then the coordinate instructions.
+
+    A draw comes after the draws that write the columns that it reads or writes, and after those that read the columns
+    that it writes.
+    """
+    last_write, last_read = dict[int, int](), dict[int, int]()  # id of a column -> phase
+    phases, coordinate_instructions = list[list[Instruction]]([[]]), list[Instruction]()
     for it in instructions:
-        if KINDS.index(it.kind) > KINDS.index("StreamColumns"):
-            coordinates.append(it)
+        if it.opcode in _COORDINATE_INSTRUCTIONS:
+            coordinate_instructions.append(it)
             continue
-        named = [id(a) for a in it.arguments if isinstance(a, Column)]
-        reads = named + ([id(it.gate.column)] if it.gate else [])
-        writes = [id(column) for column in it.columns] + (
-            named if it.kind == "CutMixBox" else []
-        )  # its share becomes exact
-        phase = max(
-            [0, *(written[c] + 1 for c in reads + writes if c in written), *(read[c] + 1 for c in writes if c in read)]
-        )
+        argument_ids = [id(a) for a in it.arguments if isinstance(a, Column)]
+        reads = argument_ids + ([id(it.gate.column)] if it.gate else [])
+        writes = [id(column) for column in it.columns]
+        if it.opcode == "CutMixBox":
+            writes += argument_ids  # the fraction kept is corrected to that of the box in whole pixels
+        after_writes = (last_write[column] + 1 for column in reads + writes if column in last_write)
+        after_reads = (last_read[column] + 1 for column in writes if column in last_read)
+        phase = max([0, *after_writes, *after_reads])
         phases += [[] for _ in range(phase + 1 - len(phases))]
         phases[phase].append(it)
-        written |= dict.fromkeys(writes, phase)
-        read |= {c: max(phase, read.get(c, 0)) for c in reads}
-    return [*phases, coordinates]
+        last_write |= dict.fromkeys(writes, phase)
+        last_read |= {column: max(phase, last_read.get(column, 0)) for column in reads}
+    return [*phases, coordinate_instructions]
 
 
-def in_units_of(instruction: Instruction, white: float) -> Instruction:
-    """The same draw where full scale is another number."""
-    own = instruction.columns[0].max_value if instruction.columns else None
-    if own is None or own == white:
-        return instruction
-    arguments = list(instruction.arguments)
-    for i in (3, *range(5, len(arguments))) if instruction.kind == "ListValue" else _RANGED[instruction.kind]:
-        arguments[i] = arguments[i] * white / own
-    return replace(instruction, arguments=arguments)
+def rescale_draw(draw: Instruction, max_value: float) -> Instruction:
+    """The same draw for images with another `max_value`, if its column is in the images' own range."""
+    drawn_for = draw.columns[0].max_value if draw.columns else None
+    if drawn_for is None or drawn_for == max_value:
+        return draw
+    arguments = list(draw.arguments)
+    for i in (3, *range(5, len(arguments))) if draw.opcode == "ListValue" else _IN_IMAGE_RANGE[draw.opcode]:
+        arguments[i] = arguments[i] * max_value / drawn_for
+    return replace(draw, arguments=arguments)
 
 
-def _adjoining(columns: Sequence[Column]) -> None:
-    places = [column.index for column in columns]
-    assert places == list(range(places[0], places[0] + len(places))) if places else True, places
+def _check_adjacent(columns: Sequence[Column]) -> None:
+    indices = [column.index for column in columns]
+    assert not indices or indices == list(range(indices[0], indices[0] + len(indices))), indices

@@ -100,7 +100,7 @@ def _prefix_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> RaggedPrefi
     def shape(it: Instruction) -> tuple[Any, ...]:
         gate = it.gate and (number[id(it.gate.column)], it.gate.value)
         arguments = tuple(number.get(id(argument)) for argument in it.arguments)
-        return it.kind, len(it.columns), it.position, it.index, gate, arguments
+        return it.opcode, len(it.columns), it.position, it.index, gate, arguments
 
     map_shapes = ((type(op), op.interpolation, *shape(op.inverse_map)) for op in maps)
     key = recipe.size, *map(shape, recipe.draws), *map_shapes

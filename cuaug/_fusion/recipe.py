@@ -30,14 +30,14 @@ class Recipe:
     dtype: str
     draws: list[Instruction] = field(default_factory=list)
     ops: list[Op] = field(default_factory=list)
-    position: int = -1
-    name: str = ""
+    position: int = -1  # of the transform that appends at present
+    name: str = ""  # of that transform
     _gates: tuple[Gate, ...] = ()
     _min_size: tuple[int, int] = (0, 0)  # the canvas that samples behind a closed gate need
-    _counter: int = 0
+    _counter: int = 0  # Philox counter of the transform's next draw
 
     def begin(self, name: str) -> None:
-        """Start the next transform: its columns are named after it, and its draws are independent of all others."""
+        """Start the next transform. Its columns are named after it; its draws are independent of all others."""
         self.position, self.name, self._counter = self.position + 1, name, 0
         if self.position >= MAX_TRANSFORMS:
             raise ValueError(f"a recipe must have fewer than {MAX_TRANSFORMS} transforms")
@@ -49,18 +49,18 @@ class Recipe:
 
     def draw(
         self,
-        kind: str,
+        opcode: str,
         names: Sequence[str],
         *arguments: float | Column,
         max_value: float | None = None,
         integers: tuple[int, int] | None = None,
     ) -> list[Column]:
-        """Columns filled by an instruction of kernels/draws/instruction.cuh."""
+        """New columns, which an instruction of kernels/draws/instruction.cuh fills."""
         if not all(isinstance(argument, Column) or math.isfinite(argument) for argument in arguments):
             raise ValueError(f"{self.name} must draw {names[0]} from finite numbers, got {arguments}")
         columns = [Column(f"{self.position}.{self.name}.{name}", max_value, integers) for name in names]
         gate = self._gates[-1] if self._gates else None
-        self.draws.append(Instruction(kind, columns, arguments, self.position, self._counter, gate))
+        self.draws.append(Instruction(opcode, columns, arguments, self.position, self._counter, gate))
         self._counter += _COUNTERS_PER_DRAW
         return columns
 
@@ -124,16 +124,16 @@ class Recipe:
 
     def add_geometry(
         self,
-        kind: str,
+        opcode: str,
         columns: Sequence[Column],
         *constants: float,
         size: tuple[int, int] | None = None,
         **options: Any,
     ) -> None:
-        """A coordinate map, computed by an instruction of this kind from the columns and constants."""
+        """A coordinate map, computed by an instruction with this opcode from the columns and constants."""
         self._check_gated_size(size or self.size)
         self.size = size or self.size
-        inverse_map = Instruction(kind, (), (columns[0], *constants))
+        inverse_map = Instruction(opcode, (), (columns[0], *constants))
         self.add(CoordinateMap(inverse_map, columns, self.size, **options))
 
     def add_flip(self, flag: Column, axis: Literal["x", "y"]) -> None:
@@ -155,17 +155,15 @@ class Recipe:
             self.add_geometry("InverseCropResize", box, *constants, size=size, **options)
             return
         flips = [self.constant(name, 0.0) for name in ("upside_down", "left_to_right")]
-        inverse_map, antialias = (
-            Instruction("InverseCropResize", (), (box[0], *constants)),
-            antialias or interpolation == "area",
-        )
-        at_most_twofold = self.size[0] <= 2 * size[0] and self.size[1] <= 2 * size[1]
-        fits_warp = antialias and at_most_twofold and interpolation in ("bilinear", "area")
+        inverse_map = Instruction("InverseCropResize", (), (box[0], *constants))
+        antialias = antialias or interpolation == "area"
+        twofold_at_most = self.size[0] <= 2 * size[0] and self.size[1] <= 2 * size[1]
+        fits_warp = antialias and twofold_at_most and interpolation in ("bilinear", "area")
         self.ops.append(Resize(inverse_map, [*box, *flips], size, interpolation, antialias, fits_warp))
         self.size = size
 
     def _check_gated_size(self, size: tuple[int, int], exact: bool = False) -> None:
-        """Samples behind a closed gate stay at the top left of the canvas, which must have room for them."""
+        """Raises if the canvas gets too small for samples behind a closed gate, which stay at its top left."""
         min_height, min_width = self._min_size
         if self._gates and ((exact and size != self.size) or size[0] < min_height or size[1] < min_width):
             raise ValueError(f"{self.name} must not change the size of some samples only, from {self.size} to {size}")

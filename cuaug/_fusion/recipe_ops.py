@@ -1,6 +1,6 @@
 """The ops of a recipe, and the columns of the parameter table that they read.
 
-An op states what happens to the images; nothing is drawn and nothing runs here. Parameters are columns of a table with
+An op describes a change of the images; nothing is drawn and nothing runs here. Parameters are columns of a table with
 one row per sample. A column gets its index in the table once the passes are known.
 """
 
@@ -15,7 +15,7 @@ class Column:
     """One number per sample.
 
     `max_value`: the images' largest value, for numbers in the images' own range; None for all other numbers.
-    `integers`: for columns that hold integers alone, the smallest and the largest that an op accepts.
+    `integers`: for columns of integers, the smallest and the largest that an op accepts; else None.
     """
 
     __slots__ = ("index", "integers", "max_value", "name")
@@ -39,13 +39,13 @@ class Gate(NamedTuple):
 class Instruction:
     """One instruction of kernels/draws/instruction.cuh. An argument is a number, or a column, which gives its index."""
 
-    kind: str
+    opcode: str
     columns: Sequence[Column]
     arguments: Sequence[float | Column]
-    position: int = 0
-    index: int = 0
+    position: int = 0  # of the transform in the recipe
+    index: int = 0  # Philox counter of the draw within its transform
     gate: Gate | None = None
-    sample_arguments_offset: int = -1  # in a ragged batch's arguments per sample, which replace these; -1: none
+    sample_arguments_offset: int = -1  # in a ragged batch's arguments per sample, which replace `arguments`; -1: none
 
 
 @dataclass
@@ -53,15 +53,15 @@ class CoordinateMap:
     """A map from output to input coordinates, which one instruction computes."""
 
     inverse_map: Instruction
-    columns: Sequence[Column]  # adjacent: those that the instruction reads
+    columns: Sequence[Column]  # read by the instruction, adjacent in the table
     size: tuple[int, int]  # of the output
     interpolation: str = "nearest"
     border: str = "constant"
     fill: Any = 0
-    reads_border: bool = False  # reads coordinates outside its input, which `border` answers
-    flip_axis: Literal["", "x", "y"] = ""  # a flip, which maps the canvas to itself
+    reads_border: bool = False  # may read outside its input
+    flip_axis: Literal["", "x", "y"] = ""  # the axis that a flip reverses; empty: no flip
     pixel_aligned: bool = False  # maps pixel centres onto pixel centres: every interpolation gives the same result
-    within_box: bool = False  # reads only the box (top, left, height, width) that its columns are
+    within_box: bool = False  # its columns are a box (top, left, height, width), outside which it reads nothing
     projective: bool = False
     applies_to: SampleFilter = ()
 
@@ -71,18 +71,18 @@ class Resize:
     """A box (top, left, height, width) of the input, resized by a separable filter."""
 
     inverse_map: Instruction
-    columns: Sequence[Column]  # the box, then whether it is flipped upside down, and left to right
+    columns: Sequence[Column]  # the box, then two flags: flip rows, flip columns
     size: tuple[int, int]
     interpolation: str
     antialias: bool
-    fits_warp: bool  # antialiased, at most twofold reduction: few taps, which a GPU's warp kernel reads itself
+    fits_warp: bool  # antialiased, at most twofold reduction: the warp kernel of a GPU computes the few taps
 
 
 @dataclass
 class Displacement:
-    """Each pixel from elsewhere: a field of uniform noise per sample, smoothed by a Gaussian."""
+    """A resample by a displacement field: uniform noise per sample, smoothed by a Gaussian."""
 
-    columns: Sequence[Column]  # the key of the random numbers, then the amplitude in x and in y
+    columns: Sequence[Column]  # the random stream (`StreamColumns`), then the amplitudes in x and y
     size: tuple[int, int]
     kernel_size: tuple[int, int]  # (x, y) of the Gaussian
     sigma: tuple[float, float]  # (x, y) of the Gaussian; 0: not smoothed
@@ -98,7 +98,7 @@ class Displacement:
 
     @property
     def bytes(self) -> int:
-        """Bytes of one sample's field, two float32 per pixel: each launch writes them, its successor reads them."""
+        """Bytes per sample: each launch writes a field of two float32 per pixel, the next launch reads the field."""
         return 8 * self.size[0] * self.size[1] * 2 * self.launches
 
 
@@ -108,8 +108,9 @@ class Pointwise:
 
     op: str
     columns: Sequence[Column]
-    mean: Column | None = None  # the one of `columns` that receives the mean luma of the images at this point
-    around_mean: tuple[Pointwise, Pointwise] | None = None  # the op in two: with its first columns, then with all
+    mean: Column | None = None  # the column that receives the mean luma of the images at this point
+    # The part before the mean, with the first columns; the part after it, with all columns.
+    around_mean: tuple[Pointwise, Pointwise] | None = None
     needs_integer_levels: bool = False
     applies_to: SampleFilter = ()
 
@@ -142,15 +143,15 @@ class Blur:
 
 @dataclass
 class Mix:
-    """Each sample with another sample of the batch (kernels/ops/mixes).
+    """Each sample mixed with another sample of the batch (kernels/ops/mixes).
 
-    The first column is the other sample's offset: -1 is the sample before.
+    The first column is the offset of the other sample: -1 is the sample before.
     """
 
     name: str
     columns: Sequence[Column]
     lam: Column  # the weight of the sample itself
-    classes: int | None = None  # of the labels that are mixed with the same weight
+    classes: int | None = None  # number of classes of labels, which are mixed with the same weight
 
 
 @dataclass
@@ -175,13 +176,13 @@ EQUALIZE, AUTOCONTRAST, CONTRAST = 1.0, 2.0, 3.0  # kernels/ops/histogram_lut.cu
 class HistogramLut:
     """uint8 images through a lookup table per channel, computed from the channel's histogram."""
 
-    columns: Sequence[Column]  # 0: the sample stays; else one of the constants above; CONTRAST reads a factor behind it
+    columns: Sequence[Column]  # one of the constants above, or 0 to keep the sample; then the factor of CONTRAST
     applies_to: SampleFilter = ()
 
 
 @dataclass
 class Grayscale:
-    """The luma, in this many equal channels."""
+    """The luma, copied to `channels` channels."""
 
     channels: int
     columns: Sequence[Column] = ()
@@ -189,23 +190,23 @@ class Grayscale:
 
 @dataclass
 class Branch:
-    """The start of a branch: the following ops read the images as they were at the first branch.
+    """The start of a branch: the following ops read the images at the first branch.
 
-    The result of the branch before waits for `Blend`.
+    `Blend` reads the results of all branches.
     """
 
-    first: bool  # the images at this point are what every branch reads
+    first: bool  # every branch reads the images at this point
 
 
 @dataclass
 class Blend:
-    """The images at the first branch, blended with the result of each branch."""
+    """The images at the first branch, blended with the results of all branches."""
 
     columns: Sequence[Column]  # stick-breaking fractions: of the image, then of each branch but the last
     name: str = "AugMix"
 
 
-Separate = Blur | Mix | Autocontrast | Grayscale | Blend  # run by a kernel that no other op joins before
+Separate = Blur | Mix | Autocontrast | Grayscale | Blend  # each needs a pass that starts with its own kernel
 OverrideOp = Sharpen | HistogramLut  # replace the sampling of samples that do not move
 ConditionalOp = CoordinateMap | Pointwise | OverrideOp  # may change some samples only
 Op = ConditionalOp | Resize | Displacement | Cast | Branch | Separate

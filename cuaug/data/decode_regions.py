@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import _sizes
 from .._fusion import draw_kernel as _draws
-from .._fusion.program import assembled
+from .._fusion.program import assemble
 from .._fusion.recipe import Recipe
 from .._host import extension as _cpu
 from ..transforms import CenterCrop, Compose, RandomCrop, RandomResizedCrop, Resize
@@ -80,7 +80,7 @@ class CropPlan:
         for index, column in enumerate(draw.columns):
             column.index = index
         draw.sample_arguments_offset = 0
-        return assembled([draw]), np.array(draw.arguments, np.float64)
+        return assemble([draw]), np.array(draw.arguments, np.float64)
 
     def _draw_boxes(self, sizes: np.ndarray, seed: int, step: int, ids: np.ndarray) -> np.ndarray:
         boxes = np.empty((len(sizes), 4))
@@ -88,7 +88,7 @@ class CropPlan:
         program, arguments = self._draw_program
         sample_arguments = np.tile(arguments, (len(sizes), 1))
         sample_arguments[:, :2] = sizes
-        _draws.draw_each(program, boxes, np.ascontiguousarray(ids, np.int64), (seed, step), sample_arguments)
+        _draws.draw_on_host(program, boxes, np.ascontiguousarray(ids, np.int64), seed, step, sample_arguments)
         return boxes
 
     def _with_margin(self, box: np.ndarray, margin: np.ndarray) -> CropBoxes:

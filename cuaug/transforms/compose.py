@@ -135,7 +135,7 @@ class Compose(Transform):
                 batch = describe_images(images, layout)
                 plan = self._plans.plan(batch)
                 draws = draw.describe_draws(batch, ids, self.seed, self._next_step(step), self._replay_counters)
-                return dispatch.call(plan, batch, draws)
+                return dispatch.draw_and_apply(plan, batch, draws)
             return self._call_structured(images, ids, step, layout)
         if labels is None and getattr(masks, "ndim", 0) == 1:  # no mask has one axis: cutmix(images, labels)
             masks, labels = None, masks

@@ -26,9 +26,11 @@ def test_launch_plan_intermediate_memory_does_not_overlap():
     random = np.random.default_rng(0)
     for _ in range(300):
         sizes, first, long = random.integers(1, 5000, 13), random.integers(0, 8, 13), random.integers(0, 4, 13)
-        result, *spans = (memory.Span(int(s), int(a), int(a + n)) for s, a, n in zip(sizes, first, long, strict=True))
+        result, *spans = (
+            memory.Lifetime(int(s), int(a), int(a + n)) for s, a, n in zip(sizes, first, long, strict=True)
+        )
         result = result._replace(last=max(span.last for span in spans))
-        places, room = memory.placed(result, spans)
+        places, room = memory.assign_offsets(result, spans)
         for span, place in zip(spans, places, strict=True):
             assert place.offset % 512 == 0
             assert place.offset + span.size <= (result.size if place.in_result else room)
@@ -37,7 +39,7 @@ def test_launch_plan_intermediate_memory_does_not_overlap():
             if own.in_result == other.in_result and a.first <= b.last and b.first <= a.last:
                 assert own.offset + a.size <= other.offset or other.offset + b.size <= own.offset
         assert room <= sum(math.ceil(span.size / 512) * 512 for span in spans)
-    assert memory.placed(memory.Span(1000, 2, 2), []) == ([], 0)
+    assert memory.assign_offsets(memory.Lifetime(1000, 2, 2), []) == ([], 0)
 
 
 @pytest.mark.parametrize(
@@ -56,10 +58,10 @@ def test_launch_plan_policy_takes_turns_with_few_batches(policy, batches, gpu):
 
 def test_launch_plan_sequence_takes_memory_of_two_images():
     """One of which is the result's, or that of two of them if it is wider."""
-    chain = [memory.Span(1024, i, i + 1) for i in range(6)]
-    assert memory.placed(memory.Span(1024, 6, 6), chain)[1] == 1024
-    assert memory.placed(memory.Span(2048, 6, 6), chain)[1] == 1024
-    assert memory.placed(memory.Span(2048, 7, 7), chain)[1] == 0
+    chain = [memory.Lifetime(1024, i, i + 1) for i in range(6)]
+    assert memory.assign_offsets(memory.Lifetime(1024, 6, 6), chain)[1] == 1024
+    assert memory.assign_offsets(memory.Lifetime(2048, 6, 6), chain)[1] == 1024
+    assert memory.assign_offsets(memory.Lifetime(2048, 7, 7), chain)[1] == 0
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])

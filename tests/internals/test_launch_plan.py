@@ -12,8 +12,7 @@ from tables.recipes import CASES
 from cuaug import _check
 from cuaug import transforms as T
 from cuaug._arrays.images import describe_images
-from cuaug._fusion import batched_launch, draw, execute
-from cuaug._fusion import launch_plan as traced
+from cuaug._fusion import batched_launch, draw, execute, launch_plan
 from cuaug._fusion.draw_kernel import Draws
 from cuaug._gpu import failures as _failures
 from cuaug._gpu import launch as _launch
@@ -146,8 +145,8 @@ def assert_traced(gpu, aug, dtype, layout):
             rows = torch.zeros((5, plan.columns), dtype=torch.float64)
             table = StridedArray(rows.data_ptr(), plan.columns, 0, 1, 1, rows)
             for by_passes, by_trace in (
-                (lambda: execute.apply(plan, image, table), lambda: traced.apply(plan, image, table)),  # noqa: B023
-                (lambda: called(plan, image, draws), lambda: traced.call(plan, image, draws)),  # noqa: B023
+                (lambda: execute.apply(plan, image, table), lambda: launch_plan.apply(plan, image, table)),  # noqa: B023
+                (lambda: called(plan, image, draws), lambda: launch_plan.draw_and_apply(plan, image, draws)),  # noqa: B023
             ):
                 passes, replayed = seen(gpu, by_passes), seen(gpu, by_trace)
                 assert passes.launched

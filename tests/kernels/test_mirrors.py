@@ -36,7 +36,7 @@ def nvrtc():
         ("detection/nms_pairs.cuh", "nms_max_parts", int(_nms._MOST_PAIRS**0.5) // _nms._PART),
         ("detection/nms_overlap_mask.cu", "nms_boxes_per_lane", _nms._OWN_WORDS[0]),
         ("detection/nms_resolve.cu", "nms_resolve_threads", 32 * _nms._SETTLE_WARPS),
-        ("passes/draw.cu", "draw_samples", _draws._SAMPLES),
+        ("passes/draw.cu", "draw_samples", _draws.SAMPLES_PER_BLOCK),
         ("passes/copy_boxes.cu", "copy_rows", copy_boxes._BLOCK_ROWS),
         ("geometry/coordinate_map.cuh", "CoordinateMap::float32_side_limit", geometry._MAX_FLOAT32_COORDINATE),
         ("gpu/thread_work.cuh", "pointwise_threads", _plans.KERNEL_TEMPLATES["pointwise"].threads),

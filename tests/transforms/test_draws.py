@@ -251,9 +251,9 @@ def phases_of(transforms, size=(64, 64)):
     from cuaug._fusion import program
 
     written = []
-    original = program._phases
+    original = program._dependency_phases
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(program, "_phases", lambda given: written.append(list(given)) or original(written[-1]))
+        patch.setattr(program, "_dependency_phases", lambda given: written.append(list(given)) or original(written[-1]))
         T.Compose(transforms).plan(size=size)
     return original(written[-1])[:-1], written[-1]
 
@@ -282,7 +282,7 @@ def test_draws_begin_as_early_as_possible(transforms, count):
         for it in draws
     }
     writes = {
-        id(it): {id(c) for c in it.columns} | (reads[id(it)] if it.kind == "CutMixBox" else set()) for it in draws
+        id(it): {id(c) for c in it.columns} | (reads[id(it)] if it.opcode == "CutMixBox" else set()) for it in draws
     }
     for i, first in enumerate(draws):
         for second in draws[i + 1 :]:

@@ -2,11 +2,11 @@
 
 // The program of a recipe's draws. Every sample runs it by itself: draws write random numbers into the sample's row of
 // the table; then, from the last geometric op to the first, coordinate instructions compose the map from the result's
-// coordinates to the source's. Assembled by cuaug/fusion/program.py.
+// coordinates to the source's. Assembled by cuaug/_fusion/program.py.
 
 namespace cuaug {
 
-// Named in cuaug/fusion/program.py, in this order. A comment lists the arguments. Arguments in the table are named by
+// Named in cuaug/_fusion/program.py, in this order. A comment lists the arguments. Arguments in the table are named by
 // their column. Where the condition does not hold, a draw writes `else_value`.
 enum class Opcode {
     Constant,           // value, else_value
