@@ -1,4 +1,4 @@
-"""Encoded data as the caller has them: bytes, an array of bytes, a path, or a list of those."""
+"""Encoded data in the forms that callers pass: bytes, an array of bytes, a path, or a list of those."""
 
 from __future__ import annotations
 
@@ -15,52 +15,52 @@ from .._check import DecodeError, ImageTooLarge
 
 
 class File(NamedTuple):
-    """One image, and how an error names it."""
+    """One encoded image, and how an error names it."""
 
     data: bytes | memoryview
     source: str | None  # its path
-    place: int | None  # in the caller's list
+    position: int | None  # in the caller's list
 
-    def refuse(self, kind: type[DecodeError], reason: str) -> NoReturn:
-        """Raise what is wrong with it."""
-        raise kind(f"{self.name}{reason}", self.place or 0, self.source, reason)
+    def raise_error(self, kind: type[DecodeError], reason: str) -> NoReturn:
+        raise kind(f"{self.prefix}{reason}", self.position or 0, self.source, reason)
 
     @property
-    def name(self) -> str:
-        number = "" if self.place is None else f"image {self.place}"
+    def prefix(self) -> str:
+        """The beginning of a message about this file."""
+        number = "" if self.position is None else f"image {self.position}"
         path = f"{self.source!r}" if self.source else ""
         return f"{number} ({path}): " if number and path else f"{number}{path}: " if number or path else ""
 
 
-def files(data: Any, max_bytes: int | None) -> tuple[list[File], bool]:
-    """The images, and whether they came in a list."""
+def read_files(data: Any, max_bytes: int | None) -> tuple[list[File], bool]:
+    """The images, and whether the caller passed a list."""
     if isinstance(data, (list, tuple)):
-        return [_file(entry, index, max_bytes) for index, entry in enumerate(data)], True
+        return [_file(entry, i, max_bytes) for i, entry in enumerate(data)], True
     return [_file(data, None, max_bytes)], False
 
 
-def _file(data: Any, index: int | None, max_bytes: int | None) -> File:
+def _file(data: Any, position: int | None, max_bytes: int | None) -> File:
     if isinstance(data, (str, os.PathLike)):
-        return _read(File(b"", os.fsdecode(data), index), max_bytes)
-    file = File(_bytes(data), None, index)
+        return _read(File(b"", os.fsdecode(data), position), max_bytes)
+    file = File(_bytes(data), None, position)
     if max_bytes and len(file.data) > max_bytes:
-        file.refuse(ImageTooLarge, f"{len(file.data)} bytes, more than the limit of {max_bytes}")
+        file.raise_error(ImageTooLarge, f"{len(file.data)} bytes, more than the limit of {max_bytes}")
     return file
 
 
 def _read(file: File, max_bytes: int | None) -> File:
-    """Never more than the limit, whatever the file says of its size: it may be a pipe, or grow."""
+    """Reads little more than the limit, whatever the file's size is said to be: it may be a pipe, or grow."""
     with Path(str(file.source)).open("rb", buffering=0) as stream:
         size = os.fstat(stream.fileno()).st_size
         if max_bytes and size > max_bytes:
-            file.refuse(ImageTooLarge, f"{size} bytes, more than the limit of {max_bytes}")
-        parts = [stream.read(size + 1)]
-        while parts[-1] and (not max_bytes or sum(map(len, parts)) <= max_bytes):
-            parts.append(stream.read(1 << 20))
-    found = parts[0] if len(parts) == 2 and not parts[1] else b"".join(parts)
-    if max_bytes and len(found) > max_bytes:
-        file.refuse(ImageTooLarge, f"more bytes than the limit of {max_bytes}")
-    return file._replace(data=found)
+            file.raise_error(ImageTooLarge, f"{size} bytes, more than the limit of {max_bytes}")
+        chunks = [stream.read(size + 1)]
+        while chunks[-1] and (not max_bytes or sum(map(len, chunks)) <= max_bytes):
+            chunks.append(stream.read(1 << 20))
+    data = chunks[0] if len(chunks) == 2 and not chunks[1] else b"".join(chunks)
+    if max_bytes and len(data) > max_bytes:
+        file.raise_error(ImageTooLarge, f"more bytes than the limit of {max_bytes}")
+    return file._replace(data=data)
 
 
 def _bytes(data: Any) -> bytes | memoryview:

@@ -7,44 +7,42 @@ from typing import NamedTuple
 import numpy as np
 
 
-class Turn(NamedTuple):
-    """Rows and columns exchanged, then rows reversed, then columns reversed."""
+class Orientation(NamedTuple):
+    """From the stored to the upright image: transpose, then reverse the rows, then reverse the columns."""
 
     transpose: bool
-    rows: bool
-    columns: bool
+    reverse_rows: bool
+    reverse_columns: bool
 
 
-TURNS = {
-    1: Turn(False, False, False),
-    2: Turn(False, False, True),
-    3: Turn(False, True, True),
-    4: Turn(False, True, False),
-    5: Turn(True, False, False),
-    6: Turn(True, False, True),
-    7: Turn(True, True, True),
-    8: Turn(True, True, False),
+ORIENTATIONS = {
+    1: Orientation(False, False, False),
+    2: Orientation(False, False, True),
+    3: Orientation(False, True, True),
+    4: Orientation(False, True, False),
+    5: Orientation(True, False, False),
+    6: Orientation(True, False, True),
+    7: Orientation(True, True, True),
+    8: Orientation(True, True, False),
 }
 
 
 def upright_size(size: tuple[int, int], orientation: int) -> tuple[int, int]:
-    """(H, W) of the upright image."""
-    return size[::-1] if TURNS[orientation].transpose else size
+    """(H, W) of the upright image; its own inverse."""
+    return size[::-1] if ORIENTATIONS[orientation].transpose else size
 
 
-def stored_region(
-    region: tuple[int, int, int, int], size: tuple[int, int], orientation: int
-) -> tuple[int, int, int, int]:
-    """Where (top, left, height, width) of the upright image of `size` lies in the stored one."""
-    top, left, height, width = region
-    turn = TURNS[orientation]
-    top = size[0] - top - height if turn.rows else top
-    left = size[1] - left - width if turn.columns else left
-    return (left, top, width, height) if turn.transpose else (top, left, height, width)
+def stored_box(box: tuple[int, int, int, int], size: tuple[int, int], orientation: int) -> tuple[int, int, int, int]:
+    """The box (top, left, height, width) of the upright image of `size`, in the stored image."""
+    top, left, height, width = box
+    transpose, reverse_rows, reverse_columns = ORIENTATIONS[orientation]
+    top = size[0] - top - height if reverse_rows else top
+    left = size[1] - left - width if reverse_columns else left
+    return (left, top, width, height) if transpose else (top, left, height, width)
 
 
 def upright(stored: np.ndarray, orientation: int) -> np.ndarray:
-    """A view. [H, W, C]"""
-    turn = TURNS[orientation]
-    turned = stored.swapaxes(0, 1) if turn.transpose else stored
-    return turned[:: -1 if turn.rows else 1, :: -1 if turn.columns else 1]
+    """The upright image, a view. [H, W, C]"""
+    transpose, reverse_rows, reverse_columns = ORIENTATIONS[orientation]
+    transposed = stored.swapaxes(0, 1) if transpose else stored
+    return transposed[:: -1 if reverse_rows else 1, :: -1 if reverse_columns else 1]

@@ -1,4 +1,4 @@
-"""What encoded data may claim."""
+"""Limits on what an encoded file may declare or need."""
 
 from __future__ import annotations
 
@@ -6,38 +6,48 @@ from typing import NamedTuple
 
 from .. import _check
 
-MAX_PIXELS = 89_478_485  # Pillow's line: a GiB of them at 3 bytes, over 4
-MAX_SIDE = 65_500  # libjpeg's own
-MAX_SCANS = 100  # at which libjpeg-turbo's fuzzers stop
+MAX_PIXELS = 89_478_485  # as Pillow's: a quarter of 1 GiB at 3 bytes a pixel
+MAX_SIDE = 65_500  # libjpeg's JPEG_MAX_DIMENSION
+MAX_SCANS = 100  # the limit of libjpeg-turbo's fuzzers
 MAX_MEMORY = 1 << 30
 MAX_BYTES = 256 << 20
 
 
 class Limits(NamedTuple):
-    """As the extension takes them; 0 stands for none."""
+    """The extension's `jpeg::Limits`; 0 means no limit."""
 
-    pixels: int
-    side: int
-    bytes: int
-    memory: int
-    scans: int
+    max_pixels: int
+    max_side: int
+    max_bytes: int  # of the file
+    max_memory: int  # bytes that the decoder may allocate
+    max_scans: int
+
+    def size_error(self, height: int, width: int) -> str | None:
+        """Why an image of this size is refused, in the words of the extension; None: it is not."""
+        if self.max_side and max(height, width) > self.max_side:
+            return f"{height}x{width} pixels, a side longer than the limit of {self.max_side}"
+        if self.max_pixels and height * width > self.max_pixels:
+            return f"{height}x{width} pixels, more than the limit of {self.max_pixels}"
+        return None
 
 
-_USUAL = Limits(MAX_PIXELS, MAX_SIDE, MAX_BYTES, MAX_MEMORY, MAX_SCANS)
+_DEFAULTS = Limits(MAX_PIXELS, MAX_SIDE, MAX_BYTES, MAX_MEMORY, MAX_SCANS)
+_LARGEST = Limits(1 << 62, 1 << 62, 1 << 62, 1 << 62, (1 << 31) - 1)  # that the extension's integers hold
 
 
 def limits_of(
-    pixels: int | None = MAX_PIXELS,
-    side: int | None = MAX_SIDE,
-    size: int | None = MAX_BYTES,
-    memory: int | None = MAX_MEMORY,
-    scans: int | None = MAX_SCANS,
+    max_pixels: int | None = MAX_PIXELS,
+    max_side: int | None = MAX_SIDE,
+    max_bytes: int | None = MAX_BYTES,
+    max_memory: int | None = MAX_MEMORY,
+    max_scans: int | None = MAX_SCANS,
 ) -> Limits:
-    """Checked; None lifts one."""
-    if (pixels, side, size, memory, scans) == _USUAL:
-        return _USUAL
-    given = {
-        "max_pixels": pixels, "max_side": side, "max_bytes": size, "max_memory": memory, "max_scans": scans,
-    }  # fmt: skip
-    numbers = [0 if value is None else _check.integer(name, value, 1) for name, value in given.items()]
-    return Limits(*(min(number, (1 << 31) - 1 if index == 4 else (1 << 62)) for index, number in enumerate(numbers)))
+    """Checks the parameters of a public function; None means no limit."""
+    given = max_pixels, max_side, max_bytes, max_memory, max_scans
+    if given == _DEFAULTS:
+        return _DEFAULTS
+    checked = [
+        0 if value is None else _check.integer(name, value, 1)
+        for name, value in zip(Limits._fields, given, strict=True)
+    ]
+    return Limits(*map(min, checked, _LARGEST))

@@ -121,11 +121,11 @@ class EncodedImages:
 
     def _decode_other_format(self, i: int, data: bytes | str, reason: str) -> None:
         """Decodes image `i`, which the JPEG decoder rejected for `reason`, or records it as bad."""
-        if isinstance(data, str) or data.startswith(other_formats.JPEG):
+        if isinstance(data, str) or data.startswith(other_formats.JPEG_SIGNATURE):
             self.bad[i] = data if isinstance(data, str) else reason
             return
         try:
-            self._decoded[i] = image = io.decode_image(data, max_pixels=self._settings.limits.pixels or None)
+            self._decoded[i] = image = io.decode_image(data, max_pixels=self._settings.limits.max_pixels or None)
             self.sizes[i] = image.shape[:2]
         except DecodeError as error:
             self.bad[i] = error.reason

@@ -23,6 +23,7 @@ from helpers.thinning import thinned
 
 import cuaug
 from cuaug import io as cio
+from cuaug._codecs.decode import CpuDecoder
 
 pytestmark = pytest.mark.jpeg
 
@@ -250,7 +251,7 @@ BAD = [-1, -(2**31), -(2**63), 2**31, 2**63, 2**64, 10**30]
 @pytest.mark.parametrize("side", ["top", "left", "height", "width"])
 def test_decode_and_crop_jpeg_checks_box_before_decoding(monkeypatch, value, side):
     file = encoded(np.zeros((40, 50, 3), np.uint8))
-    monkeypatch.setattr(cio, "_pointer", lambda array: pytest.fail("the decoder was reached"))
+    monkeypatch.setattr(CpuDecoder, "decode", lambda *arguments: pytest.fail("the decoder was reached"))
     box = {"top": 1, "left": 1, "height": 5, "width": 5, side: value}
     with pytest.raises(ValueError if value in BAD else TypeError, match=rf"cuaug\.io\.decode_and_crop_jpeg: .*{side}"):
         cio.decode_and_crop_jpeg(file, **box)

@@ -1,0 +1,54 @@
+"""Memory for decoded images: new arrays of a library, on the host or a GPU, or the caller's `out`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import _check
+from .._arrays import convert, registry
+
+
+class OutputAllocator:
+    """Checks the parameters that say where results go, and allocates them."""
+
+    def __init__(self, like: Any, pin: Any, out: Any = None, device: Any = None) -> None:
+        _check.boolean("pin", pin)
+        if out is not None and (like is not None or pin or device is not None):
+            raise ValueError("out says what the result is: leave out like, pin and device")
+        self.device = registry.device_number(device)
+        self.out, self.pin, self.library = out, pin, registry.library_by_name(like, self.device)
+        if pin and (self.library.name != "torch" or self.device >= 0):
+            raise ValueError("pin=True needs like='torch', and no device")
+
+    def allocate_on_host(self, shapes: Sequence[tuple[int, ...]]) -> list[tuple[Any, np.ndarray]]:
+        """For each shape [H, W, C], an array of the library and NumPy's view of it, in that shape."""
+        return [self._allocate(shape) for shape in shapes]
+
+    def _allocate(self, shape: tuple[int, ...]) -> tuple[Any, np.ndarray]:
+        if not self.library.channels_first:
+            array = self.library.empty(shape, "uint8", -1, None)
+            return array, array
+        shape, order = (shape[2], *shape[:2]), (1, 2, 0)
+        array = convert.allocate_pinned(shape, order) if self.pin else self.library.empty(shape, "uint8", -1, order)
+        return array, np.moveaxis(convert.writable_host_array("out", array)[0], 0, -1)
+
+    def views_of_out(self, shapes: Sequence[tuple[int, ...]], is_batch: bool) -> list[np.ndarray]:
+        """NumPy's views [H, W, C] of the images of `out`."""
+        out, channels_first = convert.writable_host_array("out", self.out)
+        shape = shapes[0] if shapes else (0, 0, 0)
+        different = next((index for index, other in enumerate(shapes) if other != shape), None)
+        if different is not None:
+            raise ValueError(
+                f"out needs images of one size, image 0 is {shape} and image {different} {shapes[different]}"
+            )
+        expected = (*([len(shapes)] if is_batch else []), *((shape[2], *shape[:2]) if channels_first else shape))
+        if out.dtype != np.uint8 or (shapes and out.shape != expected):
+            raise ValueError(f"out must be uint8 of shape {expected}, got {out.dtype} of {out.shape}")
+        out = np.moveaxis(out, -3, -1) if channels_first else out
+        images = list(out) if is_batch else [out]
+        if any(image.strides[1:] != (image.shape[2], 1) and image.shape[1] > 1 for image in images):
+            raise ValueError("out must have the channels of a pixel, and the pixels of a row, side by side in memory")
+        return images

@@ -1,0 +1,58 @@
+"""The parts of images to decode, and the reduced resolutions at which libjpeg can decode them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .. import _check
+from .exif import upright_size
+
+
+class DecodeRegion(NamedTuple):
+    """A box of a stored image at 1 / `scale` of its resolution."""
+
+    scale: int  # 1, 2, 4 or 8
+    box: tuple[int, int, int, int]  # top, left, height, width
+    orientation: int  # EXIF's: how the decoded pixels are turned upright; 1: not at all
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """(H, W) of the result."""
+        return upright_size(self.box[2:], self.orientation)
+
+
+def whole_image(size: tuple[int, int], scale: int, orientation: int) -> DecodeRegion:
+    return DecodeRegion(scale, (0, 0, *scaled_size(size, scale)), orientation)
+
+
+def scale_of(fraction: Any) -> int:
+    """`DecodeRegion.scale` for the public parameter `scale`: 1, 1/2, 1/4 or 1/8."""
+    scale = {1: 1, 0.5: 2, 0.25: 4, 0.125: 8}.get(fraction) if isinstance(fraction, (int, float)) else None
+    if scale is None or fraction is True:
+        raise ValueError(f"scale must be 1, 1/2, 1/4 or 1/8, got {fraction!r}")
+    return scale
+
+
+def scaled_size(size: tuple[int, int], scale: int) -> tuple[int, int]:
+    return -(-size[0] // scale), -(-size[1] // scale)
+
+
+def scale_for(size: tuple[int, int], min_size: tuple[int, int]) -> int:
+    """The strongest reduction that leaves no side below `min_size`; 1 if the image itself is smaller."""
+    for scale in (8, 4, 2):
+        height, width = scaled_size(size, scale)
+        if height >= min_size[0] and width >= min_size[1]:
+            return scale
+    return 1
+
+
+def boxes_per_image(top: Any, left: Any, height: Any, width: Any, count: int) -> list[tuple[int, int, int, int]]:
+    """A box for each image; a parameter may be one int for all images."""
+    columns = []
+    for name, value, minimum in (("top", top, 0), ("left", left, 0), ("height", height, 1), ("width", width, 1)):
+        is_list = hasattr(value, "__len__") and getattr(value, "ndim", 1) == 1
+        entries = list(value) if is_list else [value] * count
+        if len(entries) != count:
+            raise ValueError(f"{name} must be one int, or {count}, one for each image, got {len(entries)}")
+        columns.append([_check.integer(name, entry, minimum) for entry in entries])
+    return list(zip(*columns, strict=True))
