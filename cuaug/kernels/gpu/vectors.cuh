@@ -34,7 +34,8 @@ inline Vectors<T, K, Fours> load_vectors(const T* at, const long long* offset) {
     return out;
 }
 
-// Stores to global memory. The compiler does not know this of a pointer that has been in shared memory.
+// Stores to global memory. The compiler does not know this of a pointer that was in shared memory or that a loop
+// increments; told for one store and not for another, it keeps two copies of the pointer.
 template <class V, class T>
 inline void store_as(T* at, const V& value) {
     V* target = reinterpret_cast<V*>(at);

@@ -58,15 +58,9 @@ struct TileStore {
           // 1 and 17 are `adjacent` of 1 and 3.
           ends{end_of_words(C::stores_pairs || (C::stores_transposed && sizeof(Out) == 2) ? 1 : 3), end_of_words(17)},
           transposition(block.lane),
-          out(as_global(block.region().out + stored * x_stride +
-                        mul_wide(tile.first + 4 * band + lane_row, block.region().out_row))),
+          out(block.region().out + stored * x_stride +
+              mul_wide(tile.first + 4 * band + lane_row, block.region().out_row)),
           band_stride(mul_wide(4 * bands_per_pass, block.region().out_row)) {}
-
-    // The loop's increment hides from the compiler that the pointer is one to global memory.
-    static Out* as_global(Out* out) {
-        __builtin_assume(__isGlobal(out));
-        return out;
-    }
 
     static Array<long long, K> channel_offset_array(long long stride, int channels) {
         Array<long long, K> out;
@@ -82,7 +76,7 @@ struct TileStore {
 
     void write(int x, const WordPixel<Out, K>& pixel) const {
         if (is_inside && stored + x < width)
-            for (int k = 0; k < K; ++k) out[offset.of[k] + x * x_stride] = to_raw_pixel(pixel).c[k];
+            for (int k = 0; k < K; ++k) store_as(out + offset.of[k] + x * x_stride, to_raw_pixel(pixel).c[k]);
     }
 
     // Pixel j of the lane's four.
@@ -132,7 +126,7 @@ struct TileStore {
                     for (int i = first; i < first + word_elements; ++i)
                         if (is_inside && stored + adjacent<Out>(i) < width)
                             for (int k = 0; k < K; ++k)
-                                out[offset.of[k] + adjacent<Out>(i)] = to_raw_pixel(line[k]).c[i];
+                                store_as(out + offset.of[k] + adjacent<Out>(i), to_raw_pixel(line[k]).c[i]);
                 }
             }
         }
