@@ -13,6 +13,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 # What to plant for each tool, and the one test that must be sent through it; the source is wrong on purpose.
 PLANTED = {
     "memcheck": "extern \"C\" __global__ void planted(int* out) { out[threadIdx.x + 1000] = 1; }",
@@ -36,6 +38,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", action="append", choices=PLANTED, help="repeatable; default memcheck")
     parser.add_argument("--timeout", type=int, default=3600, help="seconds for each run under a tool")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="run one test of N")
+    parser.add_argument("--first", type=int, default=0, metavar="I", help="with --every: the first test to run")
     options, suite = parser.parse_known_args()
     sanitizer = find_sanitizer()
     if not sanitizer:
@@ -47,7 +51,9 @@ def main():
             print(output)
             return not_run(f"{tool} did not find the error planted for it")
         print(f"{tool}: found the planted error", flush=True)
-        found, code, output = sanitized(sanitizer, tool, "--suite", *suite, timeout=options.timeout)
+        found, code, output = sanitized(
+            sanitizer, tool, "--suite", str(options.every), str(options.first), *suite, timeout=options.timeout
+        )
         print(output)
         if found is None:
             return not_run(f"{tool} gave no summary of the suite")
@@ -92,22 +98,34 @@ def run_planted(tool):
     cupy.cuda.runtime.deviceSynchronize()
 
 
-def run_suite(arguments):
+class EveryNth:
+    """A pytest plugin that runs one test of `step`; several processes, each with its `first`, share the suite."""
+
+    def __init__(self, step, first):
+        self.step, self.first = step, first
+
+    @pytest.hookimpl(trylast=True)  # after -m and -k
+    def pytest_collection_modifyitems(self, config, items):
+        config.hook.pytest_deselected(items=[test for i, test in enumerate(items) if (i - self.first) % self.step])
+        items[:] = items[self.first :: self.step]
+
+
+def run_suite(step, first, arguments):
     """Called under the tool."""
     import cupy
-    import pytest
 
     cupy.cuda.set_allocator(None)
     cupy.cuda.set_pinned_memory_allocator(None)
     named = any(Path(each.partition("::")[0]).exists() for each in arguments)
     suite = [] if named else [str(Path(__file__).parents[1])]
-    return pytest.main(["-m", "gpu", "--require-gpu", "-q", *suite, *arguments])
+    options = ["-m", "gpu", "--require-gpu", "-q", *suite, *arguments]
+    return pytest.main(options, plugins=[EveryNth(step, first)])
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--planted"]:
         run_planted(sys.argv[2])
     elif sys.argv[1:2] == ["--suite"]:
-        sys.exit(run_suite(sys.argv[2:]))
+        sys.exit(run_suite(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]))
     else:
         sys.exit(main())
