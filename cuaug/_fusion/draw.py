@@ -64,11 +64,11 @@ def describe_draws(images: ImageBatch, ids: Any, seed: int, step: int, counters:
 def draw_table(plan: RecipePlan, images: ImageBatch, draws: Draws, *, with_matrix: bool = True) -> StridedArray:
     """A row of drawn parameters per image. `with_matrix`: with the recipe's matrix in its columns. [N, columns]"""
     program = _device_program(plan, images)
-    array = images.library.empty((images.samples, plan.columns), "float64", images.device, None)
+    array = images.library.empty((images.samples, plan.column_count), "float64", images.device, None)
     if images.device < 0:
         array[:] = 0.0  # columns that are not drawn are cast with the rest of the table
-    table = StridedArray(images.library.pointer(array), plan.columns, 0, 1, 1, array)
-    columns = plan.drawn_columns if with_matrix else plan.matrix
+    table = StridedArray(images.library.pointer(array), plan.column_count, 0, 1, 1, array)
+    columns = plan.drawn_column_count if with_matrix else plan.matrix_column
     draw_kernel.draw(program, len(plan.program), table, columns, draws, images)
     return table
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from .._arrays.images import ImageBatch, redescribe
-from .._passes import displacement, filters, mix, op_chain, pointwise, resample, statistics, warp
-from .._passes import grids as _grids
+from .._passes import displacement, filters, grids, mix, op_chain, pointwise, resample, statistics, warp
 from .._passes.geometry import IDENTITY, Geometry, matrix_geometry
 from .._passes.op_chain import NO_OPS, OpChain
 from .._passes.parameters import NULL_ARRAY, SampleParameters, StridedArray
@@ -31,7 +31,7 @@ def apply(plan: RecipePlan, images: ImageBatch, table: StridedArray) -> Any:
                 branch_results = [*branch_results, images]
             images = branch_input
         if pass_.mean_output and pass_.is_pointwise:
-            assert result is not None  # the pass overwrites its input, which must not be the caller's
+            assert result is not None  # the pass overwrites its input, which must not be the caller's array
             _store_and_mean(pass_, plan, images, table)
         elif isinstance(pass_.first_op, Blend):
             fractions = _from_column(table, pass_.first_op.columns[0])
@@ -43,7 +43,7 @@ def apply(plan: RecipePlan, images: ImageBatch, table: StridedArray) -> Any:
 
 
 def apply_to_masks(plan: RecipePlan, masks: ImageBatch, table: StridedArray) -> Any:
-    """Label masks, moved as the images are: nearest in every pass, 0 outside; their values stay as they are."""
+    """Label masks, resampled by the geometry of every pass: nearest neighbour, 0 outside the masks."""
     result: Any = None
     for pass_ in plan.passes:
         if pass_.has_geometry:
@@ -51,7 +51,7 @@ def apply_to_masks(plan: RecipePlan, masks: ImageBatch, table: StridedArray) -> 
                 masks = redescribe(result, masks)
             is_resize = isinstance(pass_.first_op, Resize)
             border = "edge" if is_resize else pass_.sampling.border
-            box = _from_column(table, pass_.source_box[0]) if pass_.source_box and not is_resize else NULL_ARRAY
+            box = NULL_ARRAY if is_resize else _source_box(pass_, table)
             geometry = _geometry(pass_, masks, table)
             result = warp.warp(masks, geometry, pass_.output_size, "nearest", border, 0, None, None, box)
     if result is None:
@@ -63,9 +63,9 @@ def apply_to_masks(plan: RecipePlan, masks: ImageBatch, table: StridedArray) -> 
 def apply_inverse(
     plan: RecipePlan, results: ImageBatch, table: StridedArray, size: tuple[int, int], interpolation: str, fill: Any
 ) -> Any:
-    """Results, moved back to where the images' pixels were, on a canvas of the images' size."""
+    """Results of the recipe, mapped back to the input's coordinates, on a canvas of `size`."""
     projective = any(len(pass_.matrix) == 9 for pass_ in plan.passes)
-    matrices = _at_column(table, plan.matrix)._replace(row_stride=3)
+    matrices = _at_column(table, plan.matrix_column)._replace(row_stride=3)
     geometry = matrix_geometry(SampleParameters(matrices, (0.0,) * (9 if projective else 6)), True, "center")
     return warp.warp(results, geometry, size, interpolation, "constant", fill, None, None)
 
@@ -77,18 +77,18 @@ def _run_pass(pass_: Pass, plan: RecipePlan, images: ImageBatch, table: StridedA
     sums = _at_column(table, plan.partial_sums[pass_.mean_output.index]) if pass_.mean_output else NULL_ARRAY
     if isinstance(first, Resize) and not (first.fits_warp and images.device >= 0):
         box = _parameters(table, first.columns)
-        how = first.interpolation, first.antialias
-        resized = resample.resample(images, box, pass_.output_size, *how, None, None, has_flips=True)
+        filter_ = first.interpolation, first.antialias
+        resized = resample.resample(images, box, pass_.output_size, *filter_, None, None, has_flips=True)
         return op_chain.apply_ops_after(images, resized, ops, dtype, None, sums)
     if pass_.is_pointwise:
-        known_sums = _known_sums(pass_, plan, images, table)
-        for i in pass_.mean_ops[0 if known_sums is NO_PARTIAL_SUMS else 1 :]:
-            _take_mean(pass_, i, images, table, known_sums)
+        stored_sums = _stored_sums(pass_, plan, images, table)
+        for i in pass_.mean_ops[0 if stored_sums is NO_PARTIAL_SUMS else 1 :]:
+            _compute_mean(pass_, i, images, table, stored_sums)
         return pointwise.pointwise(
-            images, ops.names, SampleParameters(ops.parameters, ()), dtype, None, partial_sums=known_sums
+            images, ops.names, SampleParameters(ops.parameters, ()), dtype, None, partial_sums=stored_sums
         )
     if pass_.overrides and (images.device < 0 or pass_.is_single_override):
-        return op_chain.apply_ops_after(images, _overridden(pass_, images, table), ops, dtype, None, sums)
+        return op_chain.apply_ops_after(images, _run_overrides(pass_, images, table), ops, dtype, None, sums)
     return _warp(pass_, images, table, dtype, ops, sums, _override_tables(pass_, images, table))
 
 
@@ -101,16 +101,16 @@ def _warp(
     sums: StridedArray = NULL_ARRAY,
     overrides: SampleOverride = NO_OVERRIDE,
 ) -> Any:
-    box = _from_column(table, pass_.source_box[0]) if pass_.source_box else NULL_ARRAY
-    where = images, _geometry(pass_, images, table), pass_.output_size
+    box, geometry, size = _source_box(pass_, table), _geometry(pass_, images, table), pass_.output_size
     if isinstance(pass_.first_op, Resize):
-        return warp.warp(*where, "bilinear", "edge", 0, dtype, None, box, ops, sums, antialias=True)
-    how = pass_.sampling
-    return warp.warp(*where, how.interpolation, how.border, how.fill, dtype, None, box, ops, sums, False, overrides)
+        return warp.warp(images, geometry, size, "bilinear", "edge", 0, dtype, None, box, ops, sums, antialias=True)
+    sampling = pass_.sampling
+    border = sampling.interpolation, sampling.border, sampling.fill
+    return warp.warp(images, geometry, size, *border, dtype, None, box, ops, sums, False, overrides)
 
 
 def _override_tables(pass_: Pass, images: ImageBatch, table: StridedArray) -> SampleOverride:
-    """The tables by which a GPU's warp overrides the sampling of samples that do not move."""
+    """The tables by which the warp of a GPU replaces the sampling of samples that do not move."""
     tables = NO_OVERRIDE
     for op in pass_.overrides:
         parameters = _parameters(table, op.columns)
@@ -121,8 +121,8 @@ def _override_tables(pass_: Pass, images: ImageBatch, table: StridedArray) -> Sa
     return tables
 
 
-def _overridden(pass_: Pass, images: ImageBatch, table: StridedArray) -> Any:
-    """The geometry, then each override, by the public functions' kernels: no sample is changed by two of them."""
+def _run_overrides(pass_: Pass, images: ImageBatch, table: StridedArray) -> Any:
+    """The geometry, then each override by the kernel of its public function. No sample is changed by two of them."""
     result = _warp(pass_, images, table, images.dtype) if pass_.first_ops else None
     for op in pass_.overrides:
         if result is not None:
@@ -153,7 +153,7 @@ def _run_separate(op: Separate, images: ImageBatch, table: StridedArray, dtype: 
 
 
 def _store_and_mean(pass_: Pass, plan: RecipePlan, images: ImageBatch, table: StridedArray) -> None:
-    """Runs the chain in place, on the result of an earlier pass, and takes the mean."""
+    """Runs the chain in place on the result of an earlier pass, and stores the mean luma in the table."""
     assert pass_.mean_output is not None
     ops, pointer = _op_chain(pass_, table), _at_column(table, plan.partial_sums[pass_.mean_output.index]).pointer
     statistics.luma_mean(
@@ -161,23 +161,23 @@ def _store_and_mean(pass_: Pass, plan: RecipePlan, images: ImageBatch, table: St
     )
 
 
-def _known_sums(pass_: Pass, plan: RecipePlan, images: ImageBatch, table: StridedArray) -> PartialSums:
-    """The partial sums that the pass before has stored: several by a GPU's warp, one number by `luma_mean`."""
+def _stored_sums(pass_: Pass, plan: RecipePlan, images: ImageBatch, table: StridedArray) -> PartialSums:
+    """The partial sums that the previous pass has stored: several from the warp of a GPU, one from `luma_mean`."""
     if pass_.mean_from is None:
         return NO_PARTIAL_SUMS
     column = _mean_column(pass_, pass_.mean_ops[0])
     warped = images.device >= 0 and not pass_.mean_from.is_pointwise
-    count = _grids.partial_sum_count(images) if warped else 1
+    count = grids.partial_sum_count(images) if warped else 1
     sums = _at_column(table, plan.partial_sums[column.index])
     return PartialSums(sums, count, column.index - pass_.chain_columns[0].index)
 
 
-def _take_mean(pass_: Pass, i: int, images: ImageBatch, table: StridedArray, known_sums: PartialSums) -> None:
-    """Computes the mean that op i of the chain needs."""
+def _compute_mean(pass_: Pass, i: int, images: ImageBatch, table: StridedArray, stored_sums: PartialSums) -> None:
+    """Computes the mean that op `i` of the chain needs."""
     names = tuple(op.op for op in (*pass_.chain[:i], *pass_.chain[i].before_mean))
     pointer = _from_column(table, _mean_column(pass_, i)).pointer
     parameters = SampleParameters(_op_chain(pass_, table).parameters, ())
-    statistics.luma_mean(images, names, parameters, pointer, table.sample_stride, known_sums)
+    statistics.luma_mean(images, names, parameters, pointer, table.sample_stride, stored_sums)
 
 
 def _mean_column(pass_: Pass, i: int) -> Column:
@@ -203,12 +203,16 @@ def _geometry(pass_: Pass, images: ImageBatch, table: StridedArray) -> Geometry:
     return matrix_geometry(SampleParameters(matrices, (0.0,) * len(pass_.matrix)), True, "center")
 
 
-def _parameters(table: StridedArray, columns: Any) -> SampleParameters:
+def _source_box(pass_: Pass, table: StridedArray) -> StridedArray:
+    return _from_column(table, pass_.source_box[0]) if pass_.source_box else NULL_ARRAY
+
+
+def _parameters(table: StridedArray, columns: Sequence[Column]) -> SampleParameters:
     return SampleParameters(_from_column(table, columns[0]), ())
 
 
 def _from_column(table: StridedArray, column: Column) -> StridedArray:
-    """The table from a column on."""
+    """The table from this column on."""
     return _at_column(table, column.index)
 
 

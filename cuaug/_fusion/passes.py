@@ -10,7 +10,7 @@ from .split_reasons import split_reason
 
 
 def plan_passes(recipe: Recipe, dtype: str, size: tuple[int, int]) -> list[Pass]:
-    """The passes over images of this dtype and size."""
+    """The passes that apply the recipe to images of this dtype and size."""
     passes = [Pass("the images are read", dtype, size, output_dtype=dtype)]
     for op in recipe.ops:
         last, reason = passes[-1], split_reason(passes[-1], op)

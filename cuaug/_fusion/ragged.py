@@ -1,9 +1,9 @@
-"""Ragged batches: images of several sizes that go through a recipe together.
+"""Ragged batches: images of several sizes in one call of a recipe.
 
-A recipe has a *prefix*: its first transforms, up to the one behind which all images have one size. If the prefix is one
-pass, that pass reads each image where it lies (`_passes/ragged.py`). Recipes written for different sizes then differ
-only in the arguments of the prefix's instructions, which become arguments per sample. Transforms know nothing of
-ragged batches: each is written once per size (`Transform.write`).
+The *prefix* of a recipe is its first transforms, up to the one after which all images have the same size. If the prefix
+is one pass, that pass reads each image from its own memory (`_passes/ragged.py`). Recipes written for different sizes
+then differ only in the arguments of the prefix's instructions, which become arguments per sample. Transforms know
+nothing of ragged batches: they append to a recipe of each size (`Transform.write`).
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ class RaggedPrefix(NamedTuple):
     """The prefix of a recipe, written for images of one size."""
 
     batch_key: tuple[Any, ...]  # images with equal keys can form one ragged batch
-    arguments: np.ndarray  # of the instructions, one after the other; 0 for columns
+    arguments: np.ndarray  # of all instructions in order; 0 where an argument is a column
 
 
 class RaggedPrefixes:
     """The prefixes of a list of transforms, cached by size.
 
-    `first_position`: the position of the first transform in the recipe that the list is the end of.
+    `first_position`: the first transform's position in the whole recipe, of which the list is the end.
     """
 
     def __init__(self, transforms: Sequence[Any], first_position: int) -> None:
@@ -40,12 +40,12 @@ class RaggedPrefixes:
         self._cache: dict[Any, RaggedPrefix | None] = {}
 
     def batch_key(self, images: ImageBatch) -> Any:
-        """ImageBatch of any size with equal keys form one batch; None: only images of one size do."""
+        """Images of any size with equal keys can form one batch. None: only images of one size can."""
         prefix = self.prefix(images)
         return prefix and prefix.batch_key
 
     def prefix(self, images: ImageBatch) -> RaggedPrefix | None:
-        """None if images of different sizes cannot form a batch."""
+        """The prefix for images of this size. None if images of different sizes cannot form a batch."""
         key = (images.dtype, images.axes.extents[2:])
         if key in (cache := self._cache):
             return cache[key]
@@ -55,7 +55,7 @@ class RaggedPrefixes:
         return prefix
 
     def length(self, images: ImageBatch) -> int:
-        """The number of transforms behind which images of every size have one size; 0: there is no such number."""
+        """The number of transforms after which images of every size have the same size; 0 if they never have."""
         key = (images.dtype, images.channels)
         if key not in self._counts:
             height, width = images.size
@@ -88,39 +88,39 @@ class RaggedPrefixes:
 
 
 def _prefix_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> RaggedPrefix | None:
-    """`recipe` holds the prefix, written for images of this size. None if it is more than one pass of geometry."""
+    """The prefix that `recipe` holds, written for images of this size. None if it is not one pass of geometry alone."""
     columns = [column for draw in recipe.draws for column in draw.columns]
     maps = [op for op in recipe.ops if isinstance(op, (CoordinateMap, Resize))]
     if len(maps) < len(recipe.ops) or any(column.max_value is not None for column in columns):
         return None
     if len(maps) > 1 and len(plan_passes(recipe, dtype, size)) > 1:
         return None
-    number = {id(column): i for i, column in enumerate(columns)}
+    numbers = {id(column): i for i, column in enumerate(columns)}
 
-    def shape(it: Instruction) -> tuple[Any, ...]:
-        gate = it.gate and (number[id(it.gate.column)], it.gate.value)
-        arguments = tuple(number.get(id(argument)) for argument in it.arguments)
+    def structure(it: Instruction) -> tuple[Any, ...]:
+        gate = it.gate and (numbers[id(it.gate.column)], it.gate.value)
+        arguments = tuple(numbers.get(id(argument)) for argument in it.arguments)
         return it.opcode, len(it.columns), it.position, it.index, gate, arguments
 
-    map_shapes = ((type(op), op.interpolation, *shape(op.inverse_map)) for op in maps)
-    key = recipe.size, *map(shape, recipe.draws), *map_shapes
+    map_structures = ((type(op), op.interpolation, *structure(op.inverse_map)) for op in maps)
+    key = recipe.size, *map(structure, recipe.draws), *map_structures
     instructions = _instructions(recipe)
     arguments = [0.0 if isinstance(a, Column) else a for it in instructions for a in it.arguments]
     return RaggedPrefix(key, np.array(arguments, np.float64))
 
 
 def use_sample_arguments(recipe: Recipe) -> None:
-    """Make the instructions that the recipe holds at this point read their arguments per sample."""
+    """Make the instructions that the recipe has so far read their arguments per sample."""
     offset = 0
     for it in _instructions(recipe):
         it.sample_arguments_offset, offset = offset, offset + len(it.arguments)
     for op in recipe.ops:
         if isinstance(op, Resize):
-            op.fits_warp = False  # the twofold limit holds for some sizes and not for others
+            op.fits_warp = False  # the twofold limit of the warp kernel may hold for some sizes only
 
 
 def argument_columns(recipe: Recipe) -> np.ndarray:
-    """Added to `RaggedPrefix.arguments`: the index of the column where the argument is one, else 0."""
+    """To add to `RaggedPrefix.arguments`: the column's index where an argument is a column, else 0."""
     instructions = (it for it in _instructions(recipe) if it.sample_arguments_offset >= 0)
     arguments = [a.index if isinstance(a, Column) else 0.0 for it in instructions for a in it.arguments]
     return np.array(arguments, np.float64)

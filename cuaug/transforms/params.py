@@ -32,7 +32,7 @@ class Params:
     @property
     def names(self) -> list[str]:
         """The names of drawn parameters: the transform's position in the recipe, its name, the parameter."""
-        return list(self.plan.names)
+        return list(self.plan.parameter_columns)
 
     @property
     def size(self) -> tuple[int, int]:
@@ -46,9 +46,9 @@ class Params:
 
     def __getitem__(self, name: str) -> Any:
         """One number for each sample. [N]"""
-        if name not in self.plan.names:
-            raise KeyError(f"{name!r} is not drawn; what is: {', '.join(self.plan.names)}")
-        return self._library.to_user_array(self.table.owner)[:, self.plan.names[name]]
+        if name not in self.plan.parameter_columns:
+            raise KeyError(f"{name!r} is not drawn; what is: {', '.join(self.plan.parameter_columns)}")
+        return self._library.to_user_array(self.table.owner)[:, self.plan.parameter_columns[name]]
 
     @property
     def matrices(self) -> Any:
@@ -61,7 +61,7 @@ class Params:
             raise ValueError(
                 f"params.matrices are not all that moves the pixels: {self.plan.op_without_matrix} has no matrix"
             )
-        first = self.plan.matrix
+        first = self.plan.matrix_column
         return self._library.to_user_array(self.table.owner)[:, first : first + 9].reshape(-1, 3, 3)
 
     def to_dict(self) -> dict[str, Any]:
@@ -73,7 +73,7 @@ class Params:
         return {
             "recipe": self.recipe.to_dict()["transforms"],
             "images": _shape_description(self.samples, self.axes, self.dtype),
-            "drawn": {name: values[:, column].tolist() for name, column in self.plan.names.items()},
+            "drawn": {name: values[:, column].tolist() for name, column in self.plan.parameter_columns.items()},
             "matrices": [values[:, columns].tolist() for columns in _matrix_columns(self.plan)],
         }
 
@@ -94,19 +94,19 @@ def params_from_dict(plan: RecipePlan, description: dict[str, Any], batch: Image
             raise ValueError(f"params must be what Params.to_dict gave, which has {part!r}, got {list(description)}")
         if description[part] != value:
             raise ValueError(f"params must be of the same {part}, {value}, got {description[part]}")
-    values = np.zeros((batch.samples, plan.columns))  # the columns of partial sums must be 0
+    values = np.zeros((batch.samples, plan.column_count))  # the columns of partial sums must be 0
     drawn, matrices, matrix_columns = description.get("drawn"), description.get("matrices"), _matrix_columns(plan)
-    if not isinstance(drawn, dict) or not plan.names.keys() <= drawn.keys():
-        raise ValueError(f"params must have 'drawn' with {', '.join(plan.names)}, got {drawn!r}")
+    if not isinstance(drawn, dict) or not plan.parameter_columns.keys() <= drawn.keys():
+        raise ValueError(f"params must have 'drawn' with {', '.join(plan.parameter_columns)}, got {drawn!r}")
     if not isinstance(matrices, (list, tuple)) or len(matrices) != len(matrix_columns):
         raise ValueError(f"params must have 'matrices', a list of {len(matrix_columns)}, got {matrices!r}")
-    for name, column in plan.names.items():
-        values[:, column] = _drawn_values(name, drawn[name], batch.samples, plan.integers.get(name))
+    for name, column in plan.parameter_columns.items():
+        values[:, column] = _drawn_values(name, drawn[name], batch.samples, plan.integer_ranges.get(name))
     for columns, matrix in zip(matrix_columns, matrices, strict=True):
         # A drawn map without an inverse has a matrix that is not finite; its samples become the fill.
         values[:, columns] = np.reshape(_numbers("matrices", matrix), (batch.samples, -1))
     array = batch.library.from_numpy(values, batch.device)
-    return Params(plan, StridedArray(batch.library.pointer(array), plan.columns, 0, 1, 1, array), batch, recipe)
+    return Params(plan, StridedArray(batch.library.pointer(array), plan.column_count, 0, 1, 1, array), batch, recipe)
 
 
 def _drawn_values(name: str, given: Any, samples: int, integers: tuple[int, int] | None) -> np.ndarray:
@@ -140,4 +140,4 @@ def _shape_description(samples: int, axes: BatchAxes, dtype: str) -> dict[str, A
 def _matrix_columns(plan: RecipePlan) -> list[slice]:
     """The columns of each pass's matrix, then of the recipe's."""
     passes = [slice(pass_.matrix[0].index, pass_.matrix[-1].index + 1) for pass_ in plan.passes if pass_.matrix]
-    return [*passes, slice(plan.matrix, plan.matrix + 9)]
+    return [*passes, slice(plan.matrix_column, plan.matrix_column + 9)]

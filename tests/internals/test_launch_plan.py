@@ -142,8 +142,8 @@ def assert_traced(gpu, aug, dtype, layout):
         draw._device_program(plan, image)
         for step in range(2):
             draws = Draws(1000 + step, 2000 + step, 2**63 - 1 - step, step, -3 - step, None)
-            rows = torch.zeros((5, plan.columns), dtype=torch.float64)
-            table = StridedArray(rows.data_ptr(), plan.columns, 0, 1, 1, rows)
+            rows = torch.zeros((5, plan.column_count), dtype=torch.float64)
+            table = StridedArray(rows.data_ptr(), plan.column_count, 0, 1, 1, rows)
             for by_passes, by_trace in (
                 (lambda: execute.apply(plan, image, table), lambda: launch_plan.apply(plan, image, table)),  # noqa: B023
                 (lambda: called(plan, image, draws), lambda: launch_plan.draw_and_apply(plan, image, draws)),  # noqa: B023
