@@ -1,11 +1,11 @@
 """Matrices: build, invert, compose, convert and apply 2x3 affine and 3x3 perspective maps.
 
-A matrix maps source to destination pixels, ``(x, y)`` order, pixel centres at integers: what ``warp_affine`` and
-``warp_perspective`` take. Arguments are arrays of any library, numbers or lists. The result is in the library and on
-the device of the arrays, a device array before a host one. float32 and float64 stay, float16 and bfloat16 become
-float32, integers and lists become float64. Leading axes ``[...]`` are the batch and broadcast: one template against N
-sets of points gives N matrices. Host values are checked. Device values are never read: a sample without a solution
-becomes NaN.
+A matrix maps source to destination pixels, in ``(x, y)`` order, with pixel centres at integers, as ``warp_affine`` and
+``warp_perspective`` take it. Arguments are arrays of any library, numbers or lists. The result has the library and the
+device of the first device array, else of the first array. float32 and float64 stay, float16 and bfloat16 become
+float32, integers and lists become float64. Leading axes ``[...]`` are the batch and broadcast: one template and N sets
+of points give N matrices. Host values are checked. Device values are never read: a sample without a solution becomes
+NaN.
 """
 
 import math
@@ -15,10 +15,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from . import _check
-from ._arrays import small_matrices as _matrices
+from ._arrays import small_matrices
 from ._arrays.convert import namespace
 from ._arrays.small_matrices import MATRIX, NUMBER, PAIR, POINTS, Frame
-from ._detection import box_formats as _boxes
+from ._detection import box_formats
 
 __all__ = [
     "affine_matrix",
@@ -41,7 +41,7 @@ def get_rotation_matrix(angle: Any, scale: Any = 1.0, center: Any = (0.0, 0.0)) 
     Args:
         angle: Degrees, counter-clockwise as seen on the screen. A number or [N]
         scale: A number or [N]
-        center: The point (x, y) that stays, in pixels with centres at integers. [2] or [N, 2]
+        center: The fixed point (x, y), in pixels with centres at integers. [2] or [N, 2]
 
     Returns:
         ``M``. [2, 3] or [N, 2, 3]
@@ -53,12 +53,12 @@ def get_rotation_matrix(angle: Any, scale: Any = 1.0, center: Any = (0.0, 0.0)) 
     [[ 0.  1.  2.]
      [-1.  0.  2.]]
     """
-    angle, scale, center = _matrices.broadcast_arguments(
+    angle, scale, center = small_matrices.broadcast_arguments(
         angle=(angle, NUMBER), scale=(scale, NUMBER), center=(center, PAIR)
     )
-    xp, turn = namespace(angle), angle * (math.pi / 180)
-    along, across = scale * xp.cos(turn), scale * xp.sin(turn)
-    return _matrices.map_through(_matrices.linear(along, across, -across, along), center, center)
+    xp, radians = namespace(angle), angle * (math.pi / 180)
+    cosine, sine = scale * xp.cos(radians), scale * xp.sin(radians)
+    return small_matrices.map_through(small_matrices.linear(cosine, sine, -sine, cosine), center, center)
 
 
 @_check.prefix_errors("cuaug")
@@ -70,10 +70,10 @@ def affine_matrix(angle: Any, translate: Any, scale: Any, shear: Any, center: An
         translate: Pixels (x, y). [2] or [N, 2]
         scale: Greater than 0. A number or [N]
         shear: Degrees (x, y). [2] or [N, 2]
-        center: (x, y) from the image's corner, as torchvision counts: ``(W / 2, H / 2)`` is the middle. [2] or [N, 2]
+        center: (x, y) from the image's corner, as in torchvision: ``(W / 2, H / 2)`` is the middle. [2] or [N, 2]
 
     Returns:
-        ``M``, source to destination, pixel centres at integers as everywhere here. [2, 3] or [N, 2, 3]
+        ``M``, source to destination, pixel centres at integers. [2, 3] or [N, 2, 3]
 
     Raises:
         ValueError: A shape does not fit; a host value is not finite, or a ``scale`` not positive.
@@ -82,28 +82,28 @@ def affine_matrix(angle: Any, translate: Any, scale: Any, shear: Any, center: An
     [[ 0. -1.  3.]
      [ 1.  0.  0.]]
     """
-    angle, translate, scale, shear, center = _matrices.broadcast_arguments(
+    angle, translate, scale, shear, center = small_matrices.broadcast_arguments(
         angle=(angle, NUMBER),
         translate=(translate, PAIR),
         scale=(scale, NUMBER),
         shear=(shear, PAIR),
         center=(center, PAIR),
     )
-    _matrices.require("scale", scale, scale > 0, "must be greater than 0")
+    small_matrices.require("scale", scale, scale > 0, "must be greater than 0")
     xp, degree = namespace(angle), math.pi / 180
-    turn, lean_x, lean_y = angle * degree, shear[..., 0] * degree, shear[..., 1] * degree
+    rotation, shear_x, shear_y = angle * degree, shear[..., 0] * degree, shear[..., 1] * degree
     # torchvision's order: rotate(angle) @ shear_y @ shear_x, with the y shear folded into the rotation.
-    along, across = scale * xp.cos(turn - lean_y) / xp.cos(lean_y), scale * xp.sin(turn - lean_y) / xp.cos(lean_y)
-    slope = xp.tan(lean_x)
-    linear = _matrices.linear(
-        along, -along * slope - scale * xp.sin(turn), across, scale * xp.cos(turn) - across * slope
-    )
-    return _matrices.map_through(linear, center - 0.5, center - 0.5 + translate)
+    a = scale * xp.cos(rotation - shear_y) / xp.cos(shear_y)
+    c = scale * xp.sin(rotation - shear_y) / xp.cos(shear_y)
+    slope = xp.tan(shear_x)
+    b, d = -a * slope - scale * xp.sin(rotation), scale * xp.cos(rotation) - c * slope
+    linear = small_matrices.linear(a, b, c, d)
+    return small_matrices.map_through(linear, center - 0.5, center - 0.5 + translate)
 
 
 @_check.prefix_errors("cuaug")
 def invert_affine(M: Any) -> Any:
-    """The map that undoes ``M``, as ``cv2.invertAffineTransform``; 3x3 perspective matrices too.
+    """The inverse map, as ``cv2.invertAffineTransform``; also for 3x3 perspective matrices.
 
     Args:
         M: [2, 3], [3, 3], [N, 2, 3] or [N, 3, 3]
@@ -112,14 +112,14 @@ def invert_affine(M: Any) -> Any:
         The inverse, in the shape of ``M``.
 
     Raises:
-        ValueError: A host matrix is not finite, or singular to the precision of its dtype.
+        ValueError: A host matrix is not finite, or is singular in the precision of its dtype.
 
     >>> print(invert_affine([(2, 0, 6), (0, 2, 8)]) + 0)
     [[ 0.5  0.  -3. ]
      [ 0.   0.5 -4. ]]
     """
-    (M,) = _matrices.broadcast_arguments(M=(M, MATRIX))
-    return _matrices.inverse(M)
+    (M,) = small_matrices.broadcast_arguments(M=(M, MATRIX))
+    return small_matrices.inverse(M)
 
 
 @_check.prefix_errors("cuaug")
@@ -127,7 +127,7 @@ def compose_affine(*M: Any) -> Any:
     """One map that applies the given maps from left to right: the first argument acts first.
 
     Args:
-        *M: At least one; batches broadcast. [2, 3], [3, 3], [N, 2, 3] or [N, 3, 3]
+        *M: At least one matrix; batches broadcast. [2, 3], [3, 3], [N, 2, 3] or [N, 3, 3]
 
     Returns:
         ``M[-1] @ ... @ M[0]``: [..., 2, 3] if all are 2x3, else [..., 3, 3]
@@ -143,11 +143,11 @@ def compose_affine(*M: Any) -> Any:
     """
     if not M:
         raise TypeError("M must be at least one matrix, got none")
-    maps = _matrices.broadcast_arguments(**{f"M[{i}]": (matrix, MATRIX) for i, matrix in enumerate(M)})
+    maps = small_matrices.broadcast_arguments(**{f"M[{i}]": (matrix, MATRIX) for i, matrix in enumerate(M)})
     rows = max(matrix.shape[-2] for matrix in maps)
-    product = _matrices.to_3x3(maps[0])
+    product = small_matrices.to_3x3(maps[0])
     for matrix in maps[1:]:
-        product = (_matrices.to_3x3(matrix)[..., :, :, None] * product[..., None, :, :]).sum(-2)
+        product = (small_matrices.to_3x3(matrix)[..., :, :, None] * product[..., None, :, :]).sum(-2)
     return product[..., :rows, :]
 
 
@@ -164,12 +164,12 @@ def convert_matrix(
 
     Args:
         M: [2, 3], [3, 3], [N, 2, 3] or [N, 3, 3]
-        source: Of ``M``. "cuaug", "opencv", "kornia": source to destination, pixel centres at integers. The others map
-            destination to source: "dali", "pillow" from the corner, centres at +0.5 (also torchvision's perspective
-            coefficients); "torchvision" from the middles of the two images (its ``_get_inverse_affine_matrix``);
-            "torch" in -1..1, the theta of ``affine_grid(align_corners=False)``.
-        target: Of the result, likewise.
-        size: (H, W) of the source image; "torchvision" and "torch" need it.
+        source: The convention of ``M``. "cuaug", "opencv", "kornia": source to destination, pixel centres at integers.
+            The others map destination to source: "dali", "pillow" in pixels from the corner, centres at +0.5 (also
+            torchvision's perspective coefficients); "torchvision" in pixels from the middles of the two images (its
+            ``_get_inverse_affine_matrix``); "torch" in -1..1, the theta of ``affine_grid(align_corners=False)``.
+        target: The convention of the result.
+        size: (H, W) of the source image; required for "torchvision" and "torch".
         out_size: (H, W) of the destination image; default ``size``.
 
     Returns:
@@ -181,29 +181,29 @@ def convert_matrix(
     """
     for name, value in (("source", source), ("target", target)):
         _check.one_of(name, value, tuple(_CONVENTIONS))
-        if size is None and _CONVENTIONS[value].sized:
+        if size is None and _CONVENTIONS[value].needs_size:
             raise ValueError(f"size must be (H, W) for {value!r}, got None")
-    given, wanted = _CONVENTIONS[source], _CONVENTIONS[target]
-    extent = _check.size("size", (1, 1) if size is None else size)
-    ends = [extent, extent if out_size is None else _check.size("out_size", out_size)]
-    if given.inverse:
-        ends.reverse()
-    (M,) = _matrices.broadcast_arguments(M=(M, MATRIX))
-    before, after = (_between(wanted, given, ends[0]), _between(given, wanted, ends[1]))
-    converted = _matrices.change_frame(_matrices.to_3x3(M), before, after)[..., : M.shape[-2], :]
-    return converted if given.inverse == wanted.inverse else _matrices.inverse(converted)
+    start, end = _CONVENTIONS[source], _CONVENTIONS[target]
+    input_size = _check.size("size", (1, 1) if size is None else size)
+    sizes = [input_size, input_size if out_size is None else _check.size("out_size", out_size)]
+    if start.inverse:
+        sizes.reverse()
+    (M,) = small_matrices.broadcast_arguments(M=(M, MATRIX))
+    before, after = _frame_change(end, start, sizes[0]), _frame_change(start, end, sizes[1])
+    converted = small_matrices.change_frame(small_matrices.to_3x3(M), before, after)[..., : M.shape[-2], :]
+    return converted if start.inverse == end.inverse else small_matrices.inverse(converted)
 
 
 @_check.prefix_errors("cuaug")
 def transform_points(points: Any, M: Any) -> Any:
-    """Move points as the warp by ``M`` moves the pixels.
+    """Map points by ``M``, as a warp moves the pixels.
 
     Args:
         points: (x, y) in pixels with centres at integers; NaN stays NaN. [P, 2] or [N, P, 2]
         M: [2, 3], [3, 3], [N, 2, 3] or [N, 3, 3]
 
     Returns:
-        [P, 2], or [N, P, 2] where either argument is a batch
+        [P, 2], or [N, P, 2] if either argument is a batch
 
     Raises:
         ValueError: A shape does not fit; a host matrix is not finite.
@@ -212,22 +212,22 @@ def transform_points(points: Any, M: Any) -> Any:
     [[11.  2.]
      [13.  4.]]
     """
-    points, M = _matrices.broadcast_arguments(("points",), points=(points, POINTS), M=(M, MATRIX))
-    return _move(points, M[..., None, :, :])
+    points, M = small_matrices.broadcast_arguments(("points",), points=(points, POINTS), M=(M, MATRIX))
+    return _map_points(points, M[..., None, :, :])
 
 
 @_check.prefix_errors("cuaug")
 def transform_boxes(boxes: Any, M: Any, format: Format = "XYXY") -> Any:
-    """The tight upright boxes around the moved corners.
+    """Map boxes by ``M``: the tight upright boxes around the mapped corners.
 
     Args:
-        boxes: Edges from the image's corner, as torchvision and COCO count: the whole image is ``(0, 0, W, H)``. A box
+        boxes: Edges from the image's corner, as in torchvision and COCO: the whole image is ``(0, 0, W, H)``. A box
             stays around its pixels under ``warp_affine(images, M)``. [P, 4] or [N, P, 4]
-        M: In pixels with centres at integers, as everywhere here. [2, 3], [3, 3], [N, 2, 3] or [N, 3, 3]
-        format: "XYXY", "XYWH" or "CXCYWH", of ``boxes`` and of the result.
+        M: In pixels with centres at integers. [2, 3], [3, 3], [N, 2, 3] or [N, 3, 3]
+        format: "XYXY", "XYWH" or "CXCYWH", for ``boxes`` and the result.
 
     Returns:
-        Not clipped to any image. [P, 4], or [N, P, 4] where either argument is a batch
+        Not clipped to any image. [P, 4], or [N, P, 4] if either argument is a batch
 
     Raises:
         ValueError: A shape or ``format`` does not fit; a host matrix is not finite.
@@ -235,43 +235,43 @@ def transform_boxes(boxes: Any, M: Any, format: Format = "XYXY") -> Any:
     >>> print(transform_boxes([(0, 0, 3, 2)], [(-1, 0, 9), (0, 1, 0)]))  # flips an image 10 pixels wide
     [[ 7.  0. 10.  2.]]
     """
-    _check.one_of("format", format, tuple(_boxes.ANCHORS))
-    boxes, M = _matrices.broadcast_arguments(("boxes",), boxes=(boxes, ((), (4,))), M=(M, MATRIX))
-    xp, edges = namespace(boxes), _boxes.to_edges(boxes, format)
+    _check.one_of("format", format, tuple(box_formats.ANCHORS))
+    boxes, M = small_matrices.broadcast_arguments(("boxes",), boxes=(boxes, ((), (4,))), M=(M, MATRIX))
+    xp, edges = namespace(boxes), box_formats.to_edges(boxes, format)
     left, top, right, bottom = (edges[..., i] for i in range(4))
     x, y = xp.stack([left, right, right, left], -1), xp.stack([top, top, bottom, bottom], -1)
-    corners = _move(xp.stack([x, y], -1) - 0.5, M[..., None, None, :, :]) + 0.5
-    return _boxes.from_edges(xp.concatenate([xp.amin(corners, -2), xp.amax(corners, -2)], -1), format)
+    corners = _map_points(xp.stack([x, y], -1) - 0.5, M[..., None, None, :, :]) + 0.5
+    return box_formats.from_edges(xp.concatenate([xp.amin(corners, -2), xp.amax(corners, -2)], -1), format)
 
 
 class _Convention(NamedTuple):
-    """How a library writes a matrix: its direction, and ``u = scale(n) * x + shift(n)`` on an axis of n pixels."""
+    """A library's matrices: their direction, and coordinates ``scale(n) * x + shift(n)`` on an axis of n pixels."""
 
-    inverse: bool
+    inverse: bool  # matrices map destination to source
     scale: Callable[[int], float]
     shift: Callable[[int], float]
-    sized: bool
+    needs_size: bool
 
     def axis(self, n: int) -> tuple[float, float]:
         return self.scale(n), self.shift(n)
 
 
-_PIXEL = _Convention(inverse=False, scale=lambda n: 1.0, shift=lambda n: 0.0, sized=False)
-_CORNER = _Convention(inverse=True, scale=lambda n: 1.0, shift=lambda n: 0.5, sized=False)
+_PIXEL = _Convention(inverse=False, scale=lambda n: 1.0, shift=lambda n: 0.0, needs_size=False)
+_CORNER = _Convention(inverse=True, scale=lambda n: 1.0, shift=lambda n: 0.5, needs_size=False)
 _CONVENTIONS = {
     "cuaug": _PIXEL,
     "opencv": _PIXEL,
     "kornia": _PIXEL,
     "dali": _CORNER,
     "pillow": _CORNER,
-    "torchvision": _Convention(inverse=True, scale=lambda n: 1.0, shift=lambda n: (1 - n) / 2, sized=True),
-    "torch": _Convention(inverse=True, scale=lambda n: 2 / n, shift=lambda n: 1 / n - 1, sized=True),
+    "torchvision": _Convention(inverse=True, scale=lambda n: 1.0, shift=lambda n: (1 - n) / 2, needs_size=True),
+    "torch": _Convention(inverse=True, scale=lambda n: 2 / n, shift=lambda n: 1 / n - 1, needs_size=True),
 }
 
 
-def _between(start: _Convention, end: _Convention, extent: tuple[int, int]) -> Frame:
-    """The frame change from one convention's coordinates to another's on an image of (H, W)."""
-    height, width = extent
+def _frame_change(start: _Convention, end: _Convention, size: tuple[int, int]) -> Frame:
+    """The change from one convention's coordinates to another's on an image of this size."""
+    height, width = size
     changes = []
     for n in (width, height):
         (scale, shift), (new_scale, new_shift) = start.axis(n), end.axis(n)
@@ -279,8 +279,8 @@ def _between(start: _Convention, end: _Convention, extent: tuple[int, int]) -> F
     return changes[0], changes[1], changes[2], changes[3]
 
 
-def _move(points: Any, M: Any) -> Any:
-    """Points [..., 2] under matrices [..., 2 or 3, 3]."""
-    moved = (M[..., :2] * points[..., None, :]).sum(-1) + M[..., 2]
-    with np.errstate(divide="ignore", invalid="ignore"):  # a point on the horizon goes to infinity
-        return moved[..., :2] / moved[..., 2:] if M.shape[-2] == 3 else moved
+def _map_points(points: Any, M: Any) -> Any:
+    """Points [..., 2] mapped by matrices [..., 2 or 3, 3]."""
+    mapped = (M[..., :2] * points[..., None, :]).sum(-1) + M[..., 2]
+    with np.errstate(divide="ignore", invalid="ignore"):  # points on the horizon map to infinity
+        return mapped[..., :2] / mapped[..., 2:] if M.shape[-2] == 3 else mapped

@@ -1,1 +1,1 @@
-"""Array libraries: describe, allocate, move. The only package that knows what a torch tensor is."""
+"""Array libraries: describe, allocate and move arrays. Only this package knows the types of torch, CuPy and JAX."""

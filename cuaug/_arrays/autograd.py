@@ -1,4 +1,4 @@
-"""What torch's autograd and compiler ask of a call."""
+"""torch's autograd and torch.compile: whether they are active, and how a function gets a gradient."""
 
 from __future__ import annotations
 
@@ -17,39 +17,39 @@ def is_compiling() -> bool:
 
 
 def torch_module() -> Any:
-    """torch, where there is a tensor of it."""
+    """The torch module. The caller holds a tensor, so torch is imported."""
     return sys.modules["torch"]
 
 
 def requires_gradient(*arrays: Any) -> bool:
-    """Whether torch would follow what is computed from these."""
+    """Whether autograd records what is computed from one of these arrays."""
     return any(getattr(array, "requires_grad", False) for array in arrays) and bool(
         torch_library().torch.is_grad_enabled()
     )
 
 
 def is_deterministic() -> bool:
-    """Whether torch has been told that every run must give the same."""
+    """Whether ``torch.use_deterministic_algorithms(True)`` is in force."""
     return bool(torch_library().torch.are_deterministic_algorithms_enabled())
 
 
 def apply_with_backward(
     forward: Callable[..., Any], backward: Callable[..., Sequence[Any]], saved: Sequence[Any], inputs: Sequence[Any]
 ) -> Any:
-    """``forward(*inputs)``, of which torch learns that ``backward(gradient, *saved)`` is its gradient, once."""
-    return _gradient().apply(forward, backward, len(saved), *saved, *inputs)
+    """``forward(*inputs)`` with ``backward(gradient, *saved)`` as its first derivative; there is no second one."""
+    return _function_class().apply(forward, backward, len(saved), *saved, *inputs)
 
 
 @functools.cache
-def _gradient() -> Any:
+def _function_class() -> Any:
     function = torch_library().torch.autograd.function
 
-    class Gradient(function.Function):  # type: ignore[misc, name-defined]
+    class Function(function.Function):  # type: ignore[misc, name-defined]
         @staticmethod
-        def forward(ctx: Any, forward: Any, backward: Any, count: int, *arrays: Any) -> Any:
-            ctx.save_for_backward(*arrays[:count])
+        def forward(ctx: Any, forward: Any, backward: Any, saved_count: int, *arrays: Any) -> Any:
+            ctx.save_for_backward(*arrays[:saved_count])
             ctx.backward = backward
-            return forward(*arrays[count:])
+            return forward(*arrays[saved_count:])
 
         @staticmethod
         @function.once_differentiable  # type: ignore[untyped-decorator]
@@ -57,4 +57,4 @@ def _gradient() -> Any:
             saved = ctx.saved_tensors
             return None, None, None, *(None for _ in saved), *ctx.backward(gradient, *saved)
 
-    return Gradient
+    return Function

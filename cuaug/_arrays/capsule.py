@@ -1,6 +1,6 @@
-"""Reads a DLPack capsule: pointer, device, dtype, shape and strides of any library's array, without that library.
+"""Reads a DLPack capsule: pointer, device, dtype, shape and strides of any library's array.
 
-The layout of the structures is DLPack's own (dlpack.h, version 1.1).
+The structures are declared as in dlpack.h, version 1.1.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import Any
 
 from .descriptor import ArrayDescriptor, contiguous_strides
 
-CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
-_KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 6: "bool"}
+_CPU, _CUDA, _CUDA_HOST, _CUDA_MANAGED = 1, 2, 3, 13
+_TYPE_NAMES = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 6: "bool"}
 _READ_ONLY = 1
 
 
@@ -49,46 +49,45 @@ def _pointer(capsule: object, name: bytes) -> int | None:
 
 
 def device_of(array: Any) -> int:
-    """-1 for memory the CPU can read, else the CUDA device's number."""
+    """-1 for memory that the CPU can read, else the CUDA device's number."""
     kind, index = array.__dlpack_device__()
-    if kind in (CPU, CUDA_HOST):
+    if kind in (_CPU, _CUDA_HOST):
         return -1
-    if kind in (CUDA, CUDA_MANAGED):
+    if kind in (_CUDA, _CUDA_MANAGED):
         return int(index)
     raise TypeError(f"{type(array).__name__} is on DLPack device {(int(kind), int(index))}, neither CPU nor CUDA")
 
 
 def import_array(array: Any, stream: int | None = None) -> ArrayDescriptor:
-    """Describe an array in place; the producer orders its work before `stream`, the CUDA stream it will be read on."""
+    """Describes an array without a copy. The producer orders its work before `stream`, the reader's CUDA stream."""
     device = device_of(array)
-    arguments: dict[str, Any] = (
-        {} if device < 0 else {"stream": stream or 1}
-    )  # 0 is not a stream in DLPack; 1 is the legacy default
+    # DLPack has no stream 0; 1 is the legacy default stream.
+    arguments: dict[str, Any] = {} if device < 0 else {"stream": stream or 1}
     try:
         capsule = array.__dlpack__(max_version=(1, 1), **arguments)
-    except TypeError:  # a producer from before max_version
+    except TypeError:  # the producer does not know max_version
         capsule = array.__dlpack__(**arguments)
     flags = 0
     if (address := _pointer(capsule, b"dltensor_versioned")) is not None:
         versioned = _DLManagedTensorVersioned.from_address(address)
         if versioned.major != 1:
-            raise TypeError(f"{type(array).__name__} speaks DLPack {versioned.major}, this is written for version 1")
+            raise TypeError(f"{type(array).__name__} uses DLPack {versioned.major}; only version 1 is supported")
         tensor, flags = versioned.tensor, versioned.flags
     elif (address := _pointer(capsule, b"dltensor")) is not None:
         tensor = _DLTensor.from_address(address)
     else:
-        raise TypeError(f"{type(array).__name__}.__dlpack__() gave no unused DLPack capsule")
-    if tensor.lanes != 1 or tensor.code not in _KINDS:
+        raise TypeError(f"{type(array).__name__}.__dlpack__() returned no unused DLPack capsule")
+    if tensor.lanes != 1 or tensor.code not in _TYPE_NAMES:
         raise TypeError(
             f"{type(array).__name__} has DLPack dtype {(tensor.code, tensor.bits, tensor.lanes)}, "
             "which is not supported"
         )
-    kind = _KINDS[tensor.code]
+    type_name = _TYPE_NAMES[tensor.code]
     shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
     strides = tuple(tensor.strides[i] for i in range(tensor.ndim)) if tensor.strides else contiguous_strides(shape)
-    if any(abs(step) > 1 << 61 for step in strides):
-        raise TypeError(f"{type(array).__name__} exports strides {strides}: a negative one went wrong in its library")
-    dtype = kind if kind == "bool" else f"{kind}{tensor.bits}"
+    if any(abs(stride) > 1 << 61 for stride in strides):
+        raise TypeError(f"{type(array).__name__} exports strides {strides}: a negative stride, wrongly exported")
+    dtype = type_name if type_name == "bool" else f"{type_name}{tensor.bits}"
     return ArrayDescriptor(
         (tensor.data or 0) + tensor.byte_offset, shape, strides, dtype, device, bool(flags & _READ_ONLY), capsule
     )

@@ -1,4 +1,4 @@
-"""Moves values between libraries, and between host and device."""
+"""Converts values between libraries and dtypes, and moves them between host and device."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .torch_library import TorchLibrary, torch_library
 
 
 def allocate_pinned(shape: tuple[int, ...], order: Sequence[int]) -> Any:
-    """Memory of torch that a GPU copies from without stopping, uint8."""
+    """A pinned uint8 tensor, from which copies to a GPU are asynchronous."""
     extents, axes = memory_shape(shape, order)
     torch = torch_library().torch
     try:
@@ -31,44 +31,44 @@ def allocate_pinned(shape: tuple[int, ...], order: Sequence[int]) -> Any:
 
 
 def writable_host_array(parameter: str, array: Any) -> tuple[np.ndarray, bool]:
-    """An array on the host as NumPy sees it, to be written, and whether channels come first in it."""
-    found = library_of(type(array))
-    if not isinstance(found, (NumPyLibrary, TorchLibrary)):
+    """A NumPy view of a host array to write to, and whether its channels come first."""
+    library = library_of(type(array))
+    if not isinstance(library, (NumPyLibrary, TorchLibrary)):
         raise TypeError(f"{parameter} must be a numpy array or a torch tensor, got {type(array).__name__}")
-    tensor = found.describe(array)
-    if tensor.device >= 0:
+    descriptor = library.describe(array)
+    if descriptor.device >= 0:
         raise TypeError(f"{parameter} must be on the host, got {array.device}")
-    if tensor.read_only:
+    if descriptor.read_only:
         raise TypeError(f"{parameter} must be writable")
-    return (array if found is NUMPY else array.detach().numpy()), found.channels_first
+    return (array if library is NUMPY else array.detach().numpy()), library.channels_first
 
 
 def namespace(*arrays: Any) -> Any:
-    """The module (torch, cupy, jax.numpy or numpy) of the first argument that is an array of one."""
+    """The module (torch, cupy, jax.numpy or numpy) of the first argument that is an array of such a library."""
     for array in arrays:
-        found = library_of(type(array))
-        if found is not None and found is not DLPACK:
-            return found.namespace()
+        library = library_of(type(array))
+        if library is not None and library is not DLPACK:
+            return library.namespace()
     return np
 
 
 def is_host(value: Any) -> bool:
-    """Whether the values can be read without waiting for a device."""
-    found = library_of(type(value))
-    if found is None or found is NUMPY:
+    """Whether the values are on the host and can be read."""
+    library = library_of(type(value))
+    if library is None or library is NUMPY:
         return True
-    if isinstance(found, TorchLibrary):
+    if isinstance(library, TorchLibrary):
         return bool(value.device.type == "cpu")
-    # A JAX tracer has no values to read.
-    return found is not CUPY and hasattr(value, "__dlpack__") and capsule.device_of(value) < 0
+    # A JAX tracer has no `__dlpack__`: its values cannot be read.
+    return library is not CUPY and hasattr(value, "__dlpack__") and capsule.device_of(value) < 0
 
 
 def host_array(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarray:
     """A host parameter as a NumPy array."""
-    found = library_of(type(value))
-    if isinstance(found, TorchLibrary):
-        if dtype is not None:  # numbers to compute with, not images to look at
-            found.check_no_grad(value)
+    library = library_of(type(value))
+    if isinstance(library, TorchLibrary):
+        if dtype is not None:  # None: images to display, which need no gradient
+            library.check_no_grad(value)
         value = value.detach().resolve_neg()
         value = (value.float() if str(value.dtype) == "torch.bfloat16" else value).numpy()
     if np.iscomplexobj(value):
@@ -80,20 +80,20 @@ def host_array(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarra
 
 
 def is_float32(value: Any) -> bool:
-    """Whether it is an array of float32."""
+    """Whether the value is a float32 array."""
     return str(getattr(value, "dtype", None)).removeprefix("torch.") == "float32"
 
 
 def to_host(value: Any) -> np.ndarray:
-    """A device array's values. Waits for the device: only where the images are on the host, or on another device."""
-    found = library_of(type(value))
-    if isinstance(found, TorchLibrary):
+    """The values of a device array. Waits for the device: only for images on the host or on another device."""
+    library = library_of(type(value))
+    if isinstance(library, TorchLibrary):
         return host_array("value", value.cpu())
-    return host_array("value", value.get() if found is CUPY else value)
+    return host_array("value", value.get() if library is CUPY else value)
 
 
 def parameter_column(parameter: str, value: Any) -> Any:
-    """A number or one per sample: a float or a NumPy array from the host, else the device array itself, as float64."""
+    """One number or one per sample, in float64: a float or NumPy array from the host, or a device array."""
     if is_host(value):
         values = value if type(value) is float else host_array(parameter, value)
         values = float(values) if type(value) is int else values
@@ -104,33 +104,33 @@ def parameter_column(parameter: str, value: Any) -> Any:
 
 
 def stack_columns(values: Sequence[Any]) -> Any:
-    """Numbers and per-sample values, of `parameter_column`, side by side in a new last axis."""
+    """Stacks results of `parameter_column` along a new last axis."""
     xp = namespace(*values)
     like = next((value for value in values if (library_of(type(value)) or NUMPY) is not NUMPY), None)
     if like is None:
         return np.stack(np.broadcast_arrays(*values), -1)
     like = asarray(like, like=like, dtype="float64")
-    moved = [
+    columns = [
         xp.full_like(like, value) if isinstance(value, float) else asarray(value, like=like, dtype="float64")
         for value in values
     ]
-    return xp.stack(list((getattr(xp, "broadcast_tensors", None) or xp.broadcast_arrays)(*moved)), -1)
+    return xp.stack(list((getattr(xp, "broadcast_tensors", None) or xp.broadcast_arrays)(*columns)), -1)
 
 
-def index_dtype(found: Library) -> str:
-    """Of indices: int64, or what JAX has for it."""
-    return str(sys.modules["jax"].dtypes.canonicalize_dtype("int64")) if found is JAX else "int64"
+def index_dtype(library: Library) -> str:
+    """The dtype of indices: int64; in JAX int32 unless 64 bits are enabled."""
+    return str(sys.modules["jax"].dtypes.canonicalize_dtype("int64")) if library is JAX else "int64"
 
 
 def detach(array: Any) -> Any:
-    """Without its gradient, for results that have none."""
+    """The array without its autograd history."""
     return array.detach() if getattr(array, "requires_grad", False) else array
 
 
 def dtype_name(dtype: Any) -> str:
-    """A dtype of any library, or its name, as the name used here."""
+    """The name of a dtype of any library."""
     text = str(dtype)
-    if dtype is None:  # NumPy's float64
+    if dtype is None:  # np.dtype(None) is float64
         raise TypeError("dtype must be a dtype or its name, got None")
     if isinstance(dtype, str) or text.startswith("torch."):
         return text.removeprefix("torch.")
@@ -141,55 +141,56 @@ def dtype_name(dtype: Any) -> str:
 
 
 def asarray(value: Any, *, like: Any, dtype: str) -> Any:
-    """`value` as an array of `like`'s library, on `like`'s device; a device array stays on devices."""
-    target = library_of(type(like)) or NUMPY
-    found = library_of(type(value))
-    if found is target and found is not NUMPY:
-        if isinstance(target, TorchLibrary):
-            return value.to(device=like.device, dtype=target.dtypes[dtype], non_blocking=True)
-        if target is JAX:  # which has 64 bits only where the user has enabled them
+    """`value` as an array of `like`'s library, on `like`'s device. A device array does not pass through the host."""
+    library, value_library = library_of(type(like)) or NUMPY, library_of(type(value))
+    if value_library is library and library is not NUMPY:
+        if isinstance(library, TorchLibrary):
+            return value.to(device=like.device, dtype=library.dtypes[dtype], non_blocking=True)
+        if library is JAX:  # JAX has 64-bit dtypes only if the user has enabled them
             dtype = sys.modules["jax"].dtypes.canonicalize_dtype(dtype)
         return value.astype(dtype)
     if is_host(value):
-        device = -1 if is_host(like) else describe(like.detach() if isinstance(target, TorchLibrary) else like).device
-        return target.to_user_array(target.from_numpy(np.asarray(host_array("value", value, dtype), order="C"), device))
-    return target.namespace().from_dlpack(value).astype(dtype)
+        device = -1 if is_host(like) else describe(like.detach() if isinstance(library, TorchLibrary) else like).device
+        return library.to_user_array(
+            library.from_numpy(np.asarray(host_array("value", value, dtype), order="C"), device)
+        )
+    return library.namespace().from_dlpack(value).astype(dtype)
 
 
 def truncate(array: Any, count: int) -> Any:
-    """The first entries of what `empty` has made, of one axis. To resize a tensor takes half of what a slice does."""
+    """The first entries of a one-axis array of `empty`. Resizing a tensor takes half the time of slicing it."""
     return array.resize_(count) if isinstance(library_of(type(array)), TorchLibrary) else array[:count]
 
 
 def tensor_key(arrays: Sequence[Any]) -> tuple[Any, list[int]]:
-    """Plain tensors of torch: all but where they lie and their gradients, as a key, and where they lie.
+    """Cache key (dtypes, shapes, strides, devices) and data pointers of plain torch tensors.
 
-    For whatever else there is the key is false: it has to be described.
+    A falsy key means: describe the arrays instead.
     """
-    found = library_of(type(arrays[0]))
-    kinds: list[Any] = []
+    library = library_of(type(arrays[0]))
+    key: list[Any] = []
     pointers: list[int] = []
-    if isinstance(found, TorchLibrary):
-        plain, strided = found.plain, found.strided
+    if isinstance(library, TorchLibrary):
+        tensor_type, strided = library.tensor_type, library.strided
         for array in arrays:
             if array is None:
-                kinds.append(None)
+                key.append(None)
                 pointers.append(0)
-            elif type(array) is plain and array.layout is strided and not array.is_neg():
-                kinds += array.dtype, array.shape, array.stride(), array.device
+            elif type(array) is tensor_type and array.layout is strided and not array.is_neg():
+                key += array.dtype, array.shape, array.stride(), array.device
                 pointers.append(array.data_ptr())
-                if not pointers[-1]:  # nothing, or nothing any more
+                if not pointers[-1]:  # empty, or its storage was freed
                     return None, pointers
             else:
                 return None, pointers
-    return tuple(kinds), pointers
+    return tuple(key), pointers
 
 
 def describe(array: Any, stream: int | None = None) -> ArrayDescriptor:
-    """Where an array's data lies."""
-    found = library_of(type(array))
-    if found is None:
+    """Pointer, shape, strides, dtype and device of an array."""
+    library = library_of(type(array))
+    if library is None:
         raise TypeError(
             f"expected an array of torch, cupy, numpy or jax, or one with __dlpack__, got {type(array).__name__}"
         )
-    return found.describe(array, stream)
+    return library.describe(array, stream)

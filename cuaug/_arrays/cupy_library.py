@@ -21,7 +21,7 @@ class CuPyLibrary:
         dtype = array.dtype
         if dtype.name not in ITEM_SIZE:
             raise TypeError(unsupported_dtype(dtype))
-        strides = tuple(step // dtype.itemsize for step in array.strides)
+        strides = tuple(stride // dtype.itemsize for stride in array.strides)
         return ArrayDescriptor(array.data.ptr, array.shape, strides, dtype.name, array.data.device_id, False, array)
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:

@@ -1,4 +1,4 @@
-"""What is known of an array in memory: pointer, shape, strides, dtype and device."""
+"""An array in memory as numbers: pointer, shape, strides, dtype and device."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import NamedTuple
 
 
 class ArrayDescriptor(NamedTuple):
-    """What a capsule describes. The capsule, `owner`, keeps the memory alive and gives it back when it is dropped."""
+    """An array of any library. `owner`, the array or its DLPack capsule, keeps the memory alive.
+
+    `strides` are in elements; `device` is -1 for the CPU, else the number of the CUDA device.
+    """
 
     pointer: int
     shape: tuple[int, ...]
@@ -19,9 +22,9 @@ class ArrayDescriptor(NamedTuple):
 
 
 def contiguous_strides(shape: tuple[int, ...], order: Sequence[int] | None = None) -> tuple[int, ...]:
-    """Strides, in elements, of an array whose memory runs through the axes in `order`, the outermost first: C order."""
-    strides, step = [0] * len(shape), 1
+    """Strides, in elements, of a dense array. `order`: axes from outermost to innermost in memory; None: C order."""
+    strides, stride = [0] * len(shape), 1
     for axis in reversed(range(len(shape)) if order is None else order):
-        strides[axis] = step
-        step *= max(shape[axis], 1)
+        strides[axis] = stride
+        stride *= max(shape[axis], 1)
     return tuple(strides)

@@ -1,4 +1,4 @@
-"""Objects with `__dlpack__` of other libraries."""
+"""Arrays of other libraries, through `__dlpack__`."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .protocol import Library
 
 
 class DLPackLibrary:
-    """Any object with `__dlpack__`: read in place; results are NumPy or CuPy arrays."""
+    """Any object with `__dlpack__` is read in place; results are NumPy or CuPy arrays."""
 
     name, channels_first = "dlpack", False
 
-    def home(self, device: int) -> Library:
+    def _result_library(self, device: int) -> Library:
         return NUMPY if device < 0 else CUPY
 
     def describe(self, array: Any, stream: int | None = None) -> ArrayDescriptor:
@@ -28,7 +28,7 @@ class DLPackLibrary:
         return capsule.import_array(array, stream if stream is not None or device < 0 else self.current_stream(device))
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
-        return self.home(device).empty(shape, dtype, device, order)
+        return self._result_library(device).empty(shape, dtype, device, order)
 
     def pointer(self, array: Any) -> int:
         return (NUMPY if isinstance(array, np.ndarray) else CUPY).pointer(array)
@@ -37,10 +37,10 @@ class DLPackLibrary:
         return array
 
     def current_stream(self, device: int) -> int:
-        return self.home(device).current_stream(device)
+        return self._result_library(device).current_stream(device)
 
     def from_numpy(self, values: np.ndarray, device: int) -> Any:
-        return self.home(device).from_numpy(values, device)
+        return self._result_library(device).from_numpy(values, device)
 
     def namespace(self) -> ModuleType:
         return np

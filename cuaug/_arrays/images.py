@@ -1,4 +1,4 @@
-"""Image batches in canonical order: which axis is which, and an output to match."""
+"""Describes image batches with axes in the order N, T, C, H, W, and allocates outputs to match."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from .descriptor import contiguous_strides
 from .protocol import Library
 from .registry import library_of
 
-_FIRST = {4: "NCHW", 3: "CHW"}
-_LAST = {4: "NHWC", 3: "HWC", 2: "HW"}
+_CHANNELS_FIRST = {4: "NCHW", 3: "CHW"}
+_CHANNELS_LAST = {4: "NHWC", 3: "HWC", 2: "HW"}
 
 
 class BatchAxes(NamedTuple):
-    """How a shape reads: extents and strides (elements) in the order N, T, C, H, W; an absent axis is 1 long."""
+    """Extents and strides (elements) in the order N, T, C, H, W; a missing axis has extent 1."""
 
     layout: str
     extents: tuple[int, int, int, int, int]
     strides: tuple[int, int, int, int, int]
-    memory_order: tuple[int, ...] | None  # the axes from outermost to innermost in memory, where that is not C order
+    memory_order: tuple[int, ...] | None  # axes from outermost to innermost in memory; None: C order, or not dense
 
 
 class ImageBatch(NamedTuple):
-    """A batch in memory, described.
+    """The images of one call in memory.
 
-    If ragged, each image has a place and a size of its own: `pointer` is that of a table of `RAGGED_IMAGE`, and further
-    numbers (fusion/ragged.py), of as many numbers of 8 bytes as the axes say is the stride of a sample.
+    In a ragged batch, `pointer` is a table with one row per image: the fields of `RAGGED_IMAGE`, then further numbers
+    (_passes/ragged.py). The stride of N is the length of a row in numbers of 8 bytes.
     """
 
     pointer: int
@@ -65,35 +65,34 @@ class ImageBatch(NamedTuple):
 def describe_images(
     array: Any, layout: str | None = None, library: Library | None = None, executor: Executor = DIRECT
 ) -> ImageBatch:
-    """Describe a batch; raises what the public functions promise about `images` and `layout`. `library`: if known."""
+    """Describes a batch; checks `images` and `layout` of a public function. `library`: if the caller knows it."""
     library = library or library_of(type(array))
     if library is None:
         raise TypeError(
             f"images must be an array of torch, cupy, numpy or jax, or one with __dlpack__, got {type(array).__name__}"
         )
-    tensor = library.describe(array)
-    if tensor.device >= 0:
+    descriptor = library.describe(array)
+    if descriptor.device >= 0:
         devices.check_not_forked()
-    axes = _batch_axes(tensor.shape, tensor.strides, layout, library.channels_first)
-    return ImageBatch(
-        tensor.pointer, tensor.dtype, tensor.device, axes, library, tensor.read_only, tensor.owner, executor
-    )
+    axes = _batch_axes(descriptor.shape, descriptor.strides, layout, library.channels_first)
+    pointer, dtype, device = descriptor.pointer, descriptor.dtype, descriptor.device
+    return ImageBatch(pointer, dtype, device, axes, library, descriptor.read_only, descriptor.owner, executor)
 
 
 def redescribe(array: Any, images: ImageBatch) -> ImageBatch:
-    """Describe an array that a pass over these images has returned."""
+    """Describes the result of a pass over these images."""
     return describe_images(array, images.axes.layout, images.library, images.executor)
 
 
 def placeholder(shape: tuple[int, int, int, int], dtype: str) -> ImageBatch:
-    """What is not there: only for plans. [N, H, W, C]"""
+    """A batch without memory, for plans only. [N, H, W, C]"""
     _check.one_of("dtype", dtype, _check.IMAGE_DTYPES)
     axes = _batch_axes(shape, contiguous_strides(shape), "NHWC", False)
     return ImageBatch(0, dtype, -1, axes, library_of(np.ndarray), True, None)  # type: ignore[arg-type]
 
 
 class OutputArray(NamedTuple):
-    """The array to fill, and what a record says of it."""
+    """The array that a pass writes, with its pointer and axes for the record."""
 
     array: Any
     pointer: int
@@ -101,34 +100,34 @@ class OutputArray(NamedTuple):
 
 
 def allocate_output(
-    image: ImageBatch, size: tuple[int, int], dtype: str, out: Any = None, channels: int | None = None
+    images: ImageBatch, size: tuple[int, int], dtype: str, out: Any = None, channels: int | None = None
 ) -> OutputArray:
-    """An array for the result: fresh memory of the caller's library, or `out` if that fits."""
-    shape, axes = result_axes(image.axes, size, channels or image.channels)
-    library = image.library
+    """A new array of the images' library for the result, or `out`, checked."""
+    shape, axes = result_axes(images.axes, size, channels or images.channels)
+    library = images.library
     if out is None:
-        array = library.empty(shape, dtype, image.device, axes.memory_order)
+        array = library.empty(shape, dtype, images.device, axes.memory_order)
         return OutputArray(array, library.pointer(array), axes)
-    target = describe_images(out, image.axes.layout)
-    if target.library is not library or target.read_only:
+    destination = describe_images(out, images.axes.layout)
+    if destination.library is not library or destination.read_only:
         raise TypeError(f"out must be a writable {library.name} array, got {type(out).__name__}")
-    if target.device != image.device:
+    if destination.device != images.device:
         raise ValueError(
-            f"out must be on the images' device, got {_device_name(target.device)} "
-            f"for images on {_device_name(image.device)}"
+            f"out must be on the images' device, got {_device_name(destination.device)} "
+            f"for images on {_device_name(images.device)}"
         )
-    if target.dtype != dtype or target.axes.extents != axes.extents:
-        raise ValueError(f"out must be {shape} of {dtype}, got {tuple(out.shape)} of {target.dtype}")
-    if overlaps(image.pointer, _byte_range(image.axes, image.dtype), target):
+    if destination.dtype != dtype or destination.axes.extents != axes.extents:
+        raise ValueError(f"out must be {shape} of {dtype}, got {tuple(out.shape)} of {destination.dtype}")
+    if overlaps(images.pointer, _byte_range(images.axes, images.dtype), destination):
         raise ValueError("out must not share memory with images")
-    if _repeats_elements(target.axes):
+    if _repeats_elements(destination.axes):
         raise ValueError("out must not repeat elements (stride 0)")
-    return OutputArray(out, target.pointer, target.axes)
+    return OutputArray(out, destination.pointer, destination.axes)
 
 
 @functools.lru_cache(4096)
 def result_axes(axes: BatchAxes, size: tuple[int, int], channels: int) -> tuple[tuple[int, ...], BatchAxes]:
-    """Shape and axes of a result of this size, in the memory order of the input."""
+    """Shape and axes of a result of this size, in the input's memory order."""
     _check.size("the result's size", size)
     extents = dict(zip("NTCHW", (*axes.extents[:2], channels, *size), strict=True))
     shape = tuple(extents[axis] for axis in axes.layout)
@@ -152,55 +151,58 @@ def _batch_axes(
             raise ValueError(f"layout {layout!r} needs {len(layout)} axes, got shape {shape}")
     _check.extents(layout, shape)
     extent = dict(zip(layout, shape, strict=True))
-    stride = {axis: step if extent[axis] > 1 else 0 for axis, step in zip(layout, strides, strict=True)}
-    if any(
-        abs(stride.get(axis, 0)) >= 1 << 31 for axis in "HW"
-    ):  # the kernels step through rows and columns in 32 bits
+    stride = {axis: value if extent[axis] > 1 else 0 for axis, value in zip(layout, strides, strict=True)}
+    # The kernels step through rows and columns in 32 bits.
+    if any(abs(stride.get(axis, 0)) >= 1 << 31 for axis in "HW"):
         raise ValueError(
             f"images must have row and column strides below 2**31 elements, got {strides}; pass a contiguous copy"
         )
     order = tuple(sorted(range(len(shape)), key=lambda axis: (-abs(strides[axis]), axis)))
     dense = all(
-        strides[axis] == step
-        for axis, step in zip(order, contiguous_strides(tuple(shape[a] for a in order)), strict=True)
+        strides[axis] == dense_stride
+        for axis, dense_stride in zip(order, contiguous_strides(tuple(shape[a] for a in order)), strict=True)
         if shape[axis] > 1
     )
-    keep = dense and order != tuple(range(len(shape))) and 0 not in shape
+    is_permuted = dense and order != tuple(range(len(shape))) and 0 not in shape
     return BatchAxes(
         layout,
         tuple(extent.get(axis, 1) for axis in "NTCHW"),  # type: ignore[arg-type]
         tuple(stride.get(axis, 0) for axis in "NTCHW"),  # type: ignore[arg-type]
-        order if keep else None,
+        order if is_permuted else None,
     )
 
 
 def _default_layout(shape: tuple[int, ...], channels_first: bool) -> str:
-    """Channels first for torch, else last; a shape that reads absurdly that way but well the other is refused."""
-    layouts, shape = _FIRST if channels_first else _LAST, tuple(shape)  # torch.Size prints otherwise
+    """Channels first for torch, else last. A shape that is an image only in the other layout is a ValueError."""
+    layouts, shape = (
+        _CHANNELS_FIRST if channels_first else _CHANNELS_LAST,
+        tuple(shape),
+    )  # a torch.Size would print as such
     layout = layouts.get(len(shape))
     if layout is None:
-        known = ", ".join(layouts.values())
+        supported = ", ".join(layouts.values())
         raise ValueError(
-            f"images must have the axes {known}, got shape {shape}; "
+            f"images must have the axes {supported}, got shape {shape}; "
             f"name others with layout=, one of {', '.join(_check.LAYOUTS)}"
         )
     if "C" in layout:
-        other = (_LAST if channels_first else _FIRST)[len(shape)]
-        here, there = dict(zip(layout, shape, strict=True)), dict(zip(other, shape, strict=True))
-        long, short = max(here["H"], here["W"]), min(here["H"], here["W"])
-        if there["C"] in (1, 3, 4) and here["C"] > 4 and long >= 4 * short:
+        other = (_CHANNELS_LAST if channels_first else _CHANNELS_FIRST)[len(shape)]
+        extent, other_extent = dict(zip(layout, shape, strict=True)), dict(zip(other, shape, strict=True))
+        long, short = max(extent["H"], extent["W"]), min(extent["H"], extent["W"])
+        if other_extent["C"] in (1, 3, 4) and extent["C"] > 4 and long >= 4 * short:
+            size = f"{extent['H']}x{extent['W']}"
             raise ValueError(
-                f"images of shape {shape} read as {layout} have {here['C']} channels, {here['H']}x{here['W']} pixels; "
+                f"images of shape {shape} read as {layout} have {extent['C']} channels, {size} pixels; "
                 f"pass layout={other!r}, or layout={layout!r} if that is meant"
             )
     return layout
 
 
-def overlaps(pointer: int, span: tuple[int, int], target: ImageBatch) -> bool:
-    """Whether bytes from a pointer on, from the first to behind the last, are of `target`, too."""
-    low, high = _byte_range(target.axes, target.dtype)
-    apart = target.pointer - pointer
-    return pointer != 0 and target.pointer != 0 and span[0] < apart + high and apart + low < span[1]
+def overlaps(pointer: int, byte_offsets: tuple[int, int], other: ImageBatch) -> bool:
+    """Whether the bytes at these offsets from `pointer`, a half-open range, overlap the memory of `other`."""
+    low, high = _byte_range(other.axes, other.dtype)
+    distance, has_memory = other.pointer - pointer, pointer != 0 and other.pointer != 0
+    return has_memory and byte_offsets[0] < distance + high and distance + low < byte_offsets[1]
 
 
 @functools.lru_cache(4096)
@@ -208,10 +210,10 @@ def _byte_range(axes: BatchAxes, dtype: str) -> tuple[int, int]:
     return byte_range(axes.strides, axes.extents, ITEM_SIZE[dtype])
 
 
-def byte_range(strides: Sequence[int], extents: Sequence[int], item: int) -> tuple[int, int]:
-    """The bytes that elements take, from their pointer on: the first, and the one behind the last."""
-    reach = [stride * (extent - 1) for stride, extent in zip(strides, extents, strict=True)]
-    return item * sum(min(r, 0) for r in reach), item * (sum(max(r, 0) for r in reach) + 1)
+def byte_range(strides: Sequence[int], extents: Sequence[int], item_size: int) -> tuple[int, int]:
+    """The offsets of an array's bytes from its pointer, as a half-open range."""
+    last = [stride * (extent - 1) for stride, extent in zip(strides, extents, strict=True)]
+    return item_size * sum(min(offset, 0) for offset in last), item_size * (sum(max(offset, 0) for offset in last) + 1)
 
 
 @functools.lru_cache(4096)

@@ -14,7 +14,7 @@ from .numpy_library import NUMPY
 
 
 class JaxLibrary(DLPackLibrary):
-    """JAX hands out no buffer to write: its results are made by NumPy or CuPy and cross by DLPack."""
+    """JAX offers no writable buffer: results are NumPy or CuPy arrays until they are exported through DLPack."""
 
     name = "jax"
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._host import buffer_pool as _memory
+from .._host import buffer_pool
 from .._program.dtypes import ITEM_SIZE
 from .descriptor import ArrayDescriptor
 from .protocol import memory_shape, numpy_dtype, numpy_dtype_name, unsupported_dtype
@@ -23,16 +23,16 @@ class NumPyLibrary:
         name = numpy_dtype_name(dtype)
         if not dtype.isnative or name not in ITEM_SIZE:
             raise TypeError(unsupported_dtype(dtype if dtype.isnative else dtype.str))
-        if any(step % dtype.itemsize for step in array.strides):
+        if any(stride % dtype.itemsize for stride in array.strides):  # a field of a structured array
             array = array.copy()
         pointer, read_only = array.__array_interface__["data"]
-        strides = tuple(step // dtype.itemsize for step in array.strides)
+        strides = tuple(stride // dtype.itemsize for stride in array.strides)
         return ArrayDescriptor(pointer, array.shape, strides, name, -1, read_only, array)
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
         extents, axes = memory_shape(shape, order)
-        if (size := math.prod(extents) * ITEM_SIZE[dtype]) >= _memory.POOL_THRESHOLD:
-            return _memory.allocate(size).view(numpy_dtype(dtype)).reshape(extents).transpose(axes)
+        if (size := math.prod(extents) * ITEM_SIZE[dtype]) >= buffer_pool.POOL_THRESHOLD:
+            return buffer_pool.allocate(size).view(numpy_dtype(dtype)).reshape(extents).transpose(axes)
         return np.empty(extents, numpy_dtype(dtype)).transpose(axes)
 
     def pointer(self, array: Any) -> int:

@@ -14,7 +14,12 @@ from .descriptor import ArrayDescriptor
 
 
 class Library(Protocol):
-    """What an array library must answer."""
+    """One array library. `device` is -1 for the CPU, else the number of a CUDA device.
+
+    `describe` reads an array in place, for a reader on `stream`. `empty` allocates a dense array on the caller's
+    current stream; `order` lists the axes from outermost to innermost in memory. Passes write to the arrays of `empty`
+    and `from_numpy`; `to_user_array` converts such an array to the one that the caller gets.
+    """
 
     name: str
     channels_first: bool
@@ -34,7 +39,7 @@ def unsupported_dtype(dtype: Any) -> str:
 
 
 def memory_shape(shape: tuple[int, ...], order: Sequence[int] | None) -> tuple[tuple[int, ...], list[int]]:
-    """What shape to allocate, and how to permute it to `shape`, for memory that runs through the axes in `order`."""
+    """The shape to allocate in C order, and its permutation to `shape`, for axes that lie in memory in this order."""
     order = range(len(shape)) if order is None else order
     inverse = [0] * len(shape)
     for position, axis in enumerate(order):
@@ -44,14 +49,14 @@ def memory_shape(shape: tuple[int, ...], order: Sequence[int] | None) -> tuple[t
 
 @functools.cache
 def numpy_dtype_name(dtype: np.dtype[Any]) -> str:
-    return dtype.name  # which NumPy works out each time: half of what describing an array takes
+    return dtype.name  # NumPy builds the name at every access, half the time of describing an array
 
 
 @functools.cache
 def numpy_dtype(name: str) -> np.dtype:
     if name != "bfloat16":
         return np.dtype(name)
-    import ml_dtypes  # comes with JAX and CuPy, the only libraries that can have asked
+    import ml_dtypes  # installed with JAX and CuPy, the only callers with bfloat16
 
-    found: np.dtype = np.dtype(ml_dtypes.bfloat16)
-    return found
+    bfloat16: np.dtype = np.dtype(ml_dtypes.bfloat16)
+    return bfloat16

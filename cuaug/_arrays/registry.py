@@ -1,8 +1,4 @@
-"""Finds the library of an array.
-
-A library is recognised by the type of its arrays and looked up in `sys.modules`: nothing is imported that the user has
-not imported.
-"""
+"""Finds the library of an array by the array's type. No library is imported before the user imports it."""
 
 from __future__ import annotations
 
@@ -24,16 +20,16 @@ from .torch_library import torch_library
 _libraries: dict[type, Library | None] = {}
 
 
-def library_of(kind: type) -> Library | None:
-    """The library an array type belongs to; None for what is not an array."""
+def library_of(array_type: type) -> Library | None:
+    """The library of an array type; None for other types."""
     try:
-        return _libraries[kind]
+        return _libraries[array_type]
     except KeyError:
-        return _libraries.setdefault(kind, _find_library(kind))
+        return _libraries.setdefault(array_type, _find_library(array_type))
 
 
-def _find_library(kind: type) -> Library | None:
-    for base in kind.__mro__:
+def _find_library(array_type: type) -> Library | None:
+    for base in array_type.__mro__:
         root = base.__module__.partition(".")[0]
         if root == "torch" and base.__name__ == "Tensor":
             return torch_library()
@@ -43,13 +39,13 @@ def _find_library(kind: type) -> Library | None:
             return JAX
         if base is np.ndarray:
             return NUMPY
-    return DLPACK if hasattr(kind, "__dlpack__") and not issubclass(kind, np.generic) else None
+    return DLPACK if hasattr(array_type, "__dlpack__") and not issubclass(array_type, np.generic) else None
 
 
 def library_by_name(like: Any, device: int = -1) -> Library:
-    """What makes the results that no argument is an example of, by name or as the module.
+    """The library of results that have no array argument to follow. `like`: its name, its module, or None.
 
-    By default numpy, and on a device torch if the user has imported it, or else cupy.
+    None means numpy on the CPU; on a GPU torch if the user has imported it, else cupy.
     """
     name = getattr(like, "__name__", like)
     if name is None:
@@ -69,11 +65,11 @@ def library_by_name(like: Any, device: int = -1) -> Library:
 
 
 def device_number(device: Any) -> int:
-    """Of a GPU, by its number or as torch calls it; -1: the CPU, which None means too."""
+    """The number of a GPU from its number or torch's name for it; -1 for "cpu" and None."""
     if device is None or str(device) == "cpu":
         return -1
-    kind, _, index = str(device).partition(":")
-    text = str(device) if type(device) is int else index if kind == "cuda" else ""
-    if not (text.isdecimal() or (kind == "cuda" and not index)):
+    device_type, _, index = str(device).partition(":")
+    text = str(device) if type(device) is int else index if device_type == "cuda" else ""
+    if not (text.isdecimal() or (device_type == "cuda" and not index)):
         raise ValueError(f"device must be 'cpu', 'cuda', 'cuda:1' or a GPU's number, got {device!r}")
     return devices.existing_device(int(text) if text else None)
