@@ -1,1 +1,1 @@
-"""From a list of transforms to kernels: recipe (what is asked for), passes (who does it), program (the draws)."""
+"""From transforms to launches: recipe (draws and ops), passes, the program of draws, launch plans, CPU runs."""

@@ -31,7 +31,7 @@ def assign_offsets(result: Lifetime, lifetimes: Sequence[Lifetime]) -> tuple[lis
     Offsets are assigned in one range of addresses, in which the block follows the result.
     """
     block = _align(result.size)
-    # The padding behind the result is never free, so no allocation extends from the result into the block.
+    # The padding after the result is never free, so no allocation extends from the result into the block.
     occupied = [(0, result.size, result), (result.size, block, Lifetime(0, 0, result.last))]
     starts = [0] * len(lifetimes)
     for i in sorted(range(len(lifetimes)), key=lambda i: (-lifetimes[i].size, -lifetimes[i].last)):

@@ -33,7 +33,7 @@ class Recipe:
     position: int = -1  # of the transform that appends at present
     name: str = ""  # of that transform
     _gates: tuple[Gate, ...] = ()
-    _min_size: tuple[int, int] = (0, 0)  # the canvas that samples behind a closed gate need
+    _min_size: tuple[int, int] = (0, 0)  # the canvas that samples with a closed gate need
     _counter: int = 0  # Philox counter of the transform's next draw
 
     def begin(self, name: str) -> None:
@@ -72,12 +72,12 @@ class Recipe:
         max_value: float | None = None,
         integers: tuple[int, int] | None = None,
     ) -> Column:
-        """The same number for every sample; `otherwise` for samples behind a closed gate."""
+        """The same number for every sample; `otherwise` for samples whose gate is closed."""
         arguments = float(value), float(value if otherwise is None else otherwise)
         return self.draw("Constant", [name], *arguments, max_value=max_value, integers=integers)[0]
 
     def uniform(self, name: str, low: float, high: float, otherwise: float, rounded: bool = False) -> Column:
-        """A number in low..high; `otherwise` for samples behind a closed gate."""
+        """A number in low..high; `otherwise` for samples whose gate is closed."""
         if low == high:
             return self.constant(name, low, otherwise)
         return self.draw("Uniform", [name], low, high, float(rounded), otherwise)[0]
@@ -163,7 +163,7 @@ class Recipe:
         self.size = size
 
     def _check_gated_size(self, size: tuple[int, int], exact: bool = False) -> None:
-        """Raises if the canvas gets too small for samples behind a closed gate, which stay at its top left."""
+        """Raises if the canvas gets too small for samples whose gate is closed, which stay at its top left."""
         min_height, min_width = self._min_size
         if self._gates and ((exact and size != self.size) or size[0] < min_height or size[1] < min_width):
             raise ValueError(f"{self.name} must not change the size of some samples only, from {self.size} to {size}")

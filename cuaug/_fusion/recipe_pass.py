@@ -30,7 +30,8 @@ MEAN_FIRST = "the mean of all pixels is needed first"
 class Pass:
     """Geometry first (consecutive maps are one resample), then the op chain, then the store.
 
-    `overrides` change samples that nothing else in the pass changes, by the whole image's histogram or by neighbours.
+    `overrides` replace the sampling of samples that no other op of the pass changes: they read the histogram of the
+    whole image, or neighbouring pixels.
     """
 
     reason: str  # why the pass begins
@@ -40,12 +41,12 @@ class Pass:
     overrides: list[OverrideOp] = field(default_factory=list)
     chain: list[Pointwise] = field(default_factory=list)
     output_dtype: str = ""
-    range_changed: bool = False  # a conversion without scaling has changed what the full range is
-    branch: Branch | None = None  # the pass reads the branch's input, not the result of the pass before
-    matrix: list[Column] = field(default_factory=list)  # output to input, of a pass with geometry
-    ops: list[Op] = field(default_factory=list)  # all of them, in the user's order
-    mean_output: Column | None = None  # the mean of the result, taken while storing, for the pass that follows
-    mean_from: Pass | None = None  # the pass whose `mean_output` is the first mean that this pass needs
+    range_changed: bool = False  # a conversion without scaling has changed the full range
+    branch: Branch | None = None  # the pass reads the input of the branches, not the result of the previous pass
+    matrix: list[Column] = field(default_factory=list)  # from output to input; empty without geometry
+    ops: list[Op] = field(default_factory=list)  # all ops of the pass, in the user's order
+    mean_output: Column | None = None  # the mean of the result, summed while storing, for the next pass
+    mean_from: Pass | None = None  # the pass whose `mean_output` is the first mean that this pass reads
     follows_resample: bool = False  # reads the output of the resample kernel
 
     @property
@@ -59,7 +60,7 @@ class Pass:
 
     @property
     def chain_columns(self) -> list[Column]:
-        """The chain's parameters, in the order in which the kernel reads them."""
+        """The parameters of the chain, in the order in which the kernel reads them."""
         return [column for op in self.chain for column in op.columns]
 
     @property
@@ -73,24 +74,24 @@ class Pass:
 
     @property
     def is_pointwise(self) -> bool:
-        """An output pixel depends on the input pixel at its own place, and on means, only."""
+        """An output pixel depends only on the input pixel at the same position, and on means."""
         return not (self.first_ops or self.overrides)
 
     @property
     def is_single_override(self) -> bool:
-        """One override and nothing else: the public function's own kernels are faster than a warp."""
-        alone = len(self.overrides) == 1 and not (self.first_ops or self.chain or self.mean_output)
-        return alone and self.output_dtype == self.input_dtype
+        """The pass is one override and nothing else: the kernels of its public function are faster than a warp."""
+        others = self.first_ops or self.chain or self.mean_output
+        return len(self.overrides) == 1 and not others and self.output_dtype == self.input_dtype
 
     @property
     def is_warp(self) -> bool:
-        """The first op runs in the warp kernel, which may run the chain as well."""
+        """The first op runs in the warp kernel, which can run the chain as well."""
         op = self.first_op
         return isinstance(op, (CoordinateMap, Displacement)) or (isinstance(op, Resize) and op.fits_warp)
 
     @property
     def is_resample(self) -> bool:
-        """The first op runs in the resample kernel, which runs no chain."""
+        """The first op runs in the resample kernel, which cannot run a chain."""
         return isinstance(self.first_op, Resize) and not self.first_op.fits_warp
 
     @property
@@ -114,16 +115,16 @@ class Pass:
 
     @property
     def sampling(self) -> CoordinateMap | Displacement:
-        """The op whose interpolation, border and fill the pass has."""
+        """The interpolation, border and fill of the pass, as an op."""
         if isinstance(self.first_op, Displacement):
             return self.first_op
         maps = [op for op in self.first_ops if isinstance(op, CoordinateMap)]
         if not maps:
             return CoordinateMap(Instruction("", (), ()), (), self.output_size, border="edge")
-        sampled = next((op for op in maps if not op.pixel_aligned), maps[0])
-        bordered = next((op for op in maps if op.reads_border), sampled)
+        interpolating = next((op for op in maps if not op.pixel_aligned), maps[0])
+        bordered = next((op for op in maps if op.reads_border), interpolating)
         options = {"border": bordered.border, "fill": bordered.fill}
-        return CoordinateMap(sampled.inverse_map, (), self.output_size, sampled.interpolation, **options)
+        return CoordinateMap(interpolating.inverse_map, (), self.output_size, interpolating.interpolation, **options)
 
     def add(self, op: Op) -> None:
         if isinstance(op, Branch):
@@ -146,24 +147,27 @@ class Pass:
             self.first_ops.append(op)
 
     def split_at_mean(self, op: Pointwise) -> Pass:
-        """The next pass, with the part of the op that runs once its mean is known."""
-        return self._split_behind_mean(op) if self.output_dtype == self.input_dtype else self._split_before_chain(op)
+        """Ends this pass at the mean that the op needs. Returns the next pass, which runs the op after the mean."""
+        return self._split_after_mean(op) if self.output_dtype == self.input_dtype else self._split_before_chain(op)
 
-    def _split_behind_mean(self, op: Pointwise) -> Pass:
-        """This pass keeps what precedes the mean, and takes the mean while it stores."""
+    def _split_after_mean(self, op: Pointwise) -> Pass:
+        """This pass keeps the ops before the mean, and sums the mean while it stores."""
         self.mean_output = op.mean
         self.chain += op.before_mean
         self.ops += [op] if op.before_mean else []
-        rest = Pass(MEAN_FIRST, self.input_dtype, self.output_size, output_dtype=self.output_dtype, mean_from=self)
-        rest.chain, rest.ops = [op.after_mean], [op]
-        return rest
+        next_pass = Pass(MEAN_FIRST, self.input_dtype, self.output_size, output_dtype=self.output_dtype, mean_from=self)
+        next_pass.chain, next_pass.ops = [op.after_mean], [op]
+        return next_pass
 
     def _split_before_chain(self, op: Pointwise) -> Pass:
-        """This pass keeps the geometry only: a wider output dtype takes more memory, a narrower one loses precision."""
-        moving = [id(first) for first in (*self.first_ops, *self.overrides)]
-        rest = Pass(MEAN_FIRST, self.input_dtype, self.output_size, output_dtype=self.output_dtype)
-        rest.range_changed, rest.chain = self.range_changed, [*self.chain, op]
-        rest.ops = [*(other for other in self.ops if id(other) not in moving), op]
-        self.chain, self.ops = [], [other for other in self.ops if id(other) in moving]
+        """This pass keeps its geometry only and stores the input dtype.
+
+        A wider output dtype would take more memory between the passes, a narrower one would lose precision.
+        """
+        geometry = [id(first) for first in (*self.first_ops, *self.overrides)]
+        next_pass = Pass(MEAN_FIRST, self.input_dtype, self.output_size, output_dtype=self.output_dtype)
+        next_pass.range_changed, next_pass.chain = self.range_changed, [*self.chain, op]
+        next_pass.ops = [*(other for other in self.ops if id(other) not in geometry), op]
+        self.chain, self.ops = [], [other for other in self.ops if id(other) in geometry]
         self.output_dtype, self.range_changed = self.input_dtype, False
-        return rest
+        return next_pass

@@ -35,7 +35,7 @@ class PassReport:
     read: int  # bytes per sample, if the whole sample is read
     written: int
     field: int  # bytes per sample moved to draw and smooth its displacement field
-    means: int  # statistics computed before the pass, each of which reads the sample once
+    means: int  # launches before the pass that compute a mean; each reads the sample once
     why: str
     lines: tuple[str, ...]
 
@@ -45,7 +45,7 @@ class Report:
     """The passes of a call; ``print`` it."""
 
     passes: tuple[PassReport, ...]
-    launches: int  # on a GPU: of the kernels for draws, statistics, displacement fields and passes
+    launches: int  # on a GPU, for draws, statistics, displacement fields and passes
     channels: int
     batches: tuple[int, ...] = ()  # for a list of images: the number of images in each batch
 
@@ -56,7 +56,7 @@ class Report:
 
     def __str__(self) -> str:
         total = f"{self.bytes_per_sample / 1e6:.2f} MB a sample"
-        title = f"{_counted(len(self.passes), 'pass')}, {_counted(self.launches, 'launch')}, {total}"
+        title = f"{_plural(len(self.passes), 'pass')}, {_plural(self.launches, 'launch')}, {total}"
         if self.batches:
             ragged = "ragged, " if self.passes[0].source[1] == (0, 0) else ""
             batches = (
@@ -80,7 +80,7 @@ class Report:
 def report(
     plan: RecipePlan, images: Sequence[ImageBatch], owners: Mapping[int, str], batches: tuple[int, ...] = ()
 ) -> Report:
-    """The report for one batch, or for the images of a ragged batch. `owners`: op id -> name of the op's transform."""
+    """The report for one batch, or for the images of a ragged batch. `owners`: id of an op -> its transform's name."""
     first = images[0]
     stored_means = {id(pass_.mean_output) for pass_ in plan.passes if pass_.mean_output}
     passes = tuple(_pass_report(pass_, first, owners, stored_means) for pass_ in plan.passes)
@@ -92,7 +92,7 @@ def report(
 
 
 def _launches(passes: Sequence[Pass], stored_means: Set[int]) -> int:
-    """Equal launches of different branches are batched (batched_launch.py)."""
+    """The launches of all passes. Equal launches of different branches are batched (batched_launch.py)."""
     count, branches = 0, list[list[Pass]]()
     for pass_ in passes:
         if pass_.branch:
@@ -113,50 +113,50 @@ def _launches_of_branches(branches: Sequence[Sequence[Pass]], stored_means: Set[
 
 
 def _kernel_key(pass_: Pass) -> Any:
-    """Equal for passes that launch the same kernels; unique for a pass whose launches cannot be batched."""
+    """Equal for passes whose launches can be batched; unique for a pass whose launches cannot."""
     batchable = pass_.overrides or pass_.has_geometry
     if pass_.mean_ops or pass_.mean_output or pass_.is_single_override or not batchable:
         return id(pass_)
-    how, names = pass_.sampling, (op.op for op in pass_.chain)
+    sampling, names = pass_.sampling, (op.op for op in pass_.chain)
     sizes = len(pass_.matrix), pass_.output_size, pass_.output_dtype, len(pass_.overrides)
-    return how.interpolation, how.border, *sizes, *names
+    return sampling.interpolation, sampling.border, *sizes, *names
 
 
 def _launches_of_pass(pass_: Pass, stored_means: Set[int]) -> int:
-    preparing = sum(_launches_before(op) for op in (*pass_.first_ops, *pass_.overrides))
-    return 1 + _means_taken(pass_, stored_means) + preparing
+    other_kernels = sum(_extra_launches(op) for op in (*pass_.first_ops, *pass_.overrides))
+    return 1 + _mean_launches(pass_, stored_means) + other_kernels
 
 
-def _means_taken(pass_: Pass, stored_means: Set[int]) -> int:
-    """The reductions before the pass; a mean that an earlier pass took while storing needs none."""
+def _mean_launches(pass_: Pass, stored_means: Set[int]) -> int:
+    """The launches before the pass that compute a mean; a mean that an earlier pass has stored needs none."""
     return sum(id(pass_.chain[i].mean) not in stored_means for i in pass_.mean_ops)
 
 
-def _launches_before(op: FirstOp | OverrideOp) -> int:
-    """Launches of other kernels that the pass's own kernel needs."""
+def _extra_launches(op: FirstOp | OverrideOp) -> int:
+    """Launches of other kernels whose results the pass's own kernel reads."""
     if isinstance(op, Displacement):
         return op.launches
     return 1 if isinstance(op, (Autocontrast, HistogramLut)) else 0
 
 
 def _pass_report(pass_: Pass, images: ImageBatch, owners: Mapping[int, str], stored_means: Set[int]) -> PassReport:
-    """`stored_means`: ids of the columns of means that passes take while they store."""
+    """`stored_means`: ids of the columns of means that passes sum while they store."""
     frames, channels = images.axes.extents[1:3]
     source, target = (pass_.input_dtype, pass_.input_size), (pass_.output_dtype, pass_.output_size)
     read, written = (
         frames * channels * height * width * ITEM_SIZE[dtype] for dtype, (height, width) in (source, target)
     )
     names = dict.fromkeys(owners[id(op)] for op in pass_.ops)
-    means = _means_taken(pass_, stored_means)
-    titles = {id(op): owners[id(op)] + _half_title(op, pass_, stored_means) for op in pass_.ops}
+    means = _mean_launches(pass_, stored_means)
+    titles = {id(op): owners[id(op)] + _part_suffix(op, pass_, stored_means) for op in pass_.ops}
     lines = tuple(_lines(pass_, titles, means))
     field = sum(op.bytes for op in pass_.first_ops if isinstance(op, Displacement))
     read *= 1 + sum(len(op.columns) for op in pass_.first_ops if isinstance(op, Blend))
     return PassReport(tuple(names), source, target, read, written, field, means, pass_.reason, lines)
 
 
-def _half_title(op: Op, pass_: Pass, stored_means: Set[int]) -> str:
-    """The half of an op that the pass runs, if the op is split at its mean."""
+def _part_suffix(op: Op, pass_: Pass, stored_means: Set[int]) -> str:
+    """Which part of the op the pass runs, if the op is split at its mean."""
     if not (isinstance(op, Pointwise) and op.around_mean and id(op.mean) in stored_means):
         return ""
     return " up to its mean" if op.mean is pass_.mean_output else " from its mean on"
@@ -166,14 +166,14 @@ def _lines(pass_: Pass, titles: Mapping[int, str], means: int) -> list[str]:
     first_ids, override_ids = ({id(op) for op in ops} for ops in (pass_.first_ops, pass_.overrides))
     first_ops = [op for op in pass_.ops if id(op) in first_ids]
     overrides = [op for op in pass_.ops if id(op) in override_ids]
-    rest = [op for op in pass_.ops if id(op) not in first_ids | override_ids]
+    pointwise = [op for op in pass_.ops if id(op) not in first_ids | override_ids]
     lines = []
     if first_ops:
-        lines.append(f"{_names(first_ops, titles)}: {_how(pass_)}")
+        lines.append(f"{_names(first_ops, titles)}: {_first_op_text(pass_)}")
     if overrides:
-        others = "; of other samples" if first_ops else ""
-        lines.append(f"{_names(overrides, titles)}{others}: {' or '.join(map(_override_text, overrides))}")
-    changes = [_names(rest, titles)] if rest else []
+        suffix = "; of other samples" if first_ops else ""
+        lines.append(f"{_names(overrides, titles)}{suffix}: {' or '.join(map(_override_text, overrides))}")
+    changes = [_names(pointwise, titles)] if pointwise else []
     if means:
         changes.append("a mean is taken first")
     if pass_.mean_output:
@@ -181,15 +181,15 @@ def _lines(pass_: Pass, titles: Mapping[int, str], means: int) -> list[str]:
     return [*lines, "; ".join(changes)] if changes else lines
 
 
-def _how(pass_: Pass) -> str:
+def _first_op_text(pass_: Pass) -> str:
     first = pass_.first_op
     if isinstance(first, Resize):
         return f"one resize, {first.interpolation}{', antialiased' if first.antialias else ''}"
     if isinstance(first, Blend):
-        return f"the image and {_counted(len(first.columns), 'branch')}, in a sum that is rounded once"
+        return f"the image and {_plural(len(first.columns), 'branch')}, in a sum that is rounded once"
     if isinstance(first, Displacement):
         blur = ", smoothed by {} x {} taps".format(*first.kernel_size) if first.sigma[0] else ""
-        cost = f"{_counted(first.launches, 'launch')}, {first.bytes / 1e6:.2f} MB a sample"
+        cost = f"{_plural(first.launches, 'launch')}, {first.bytes / 1e6:.2f} MB a sample"
         return f"one resample, {first.interpolation}, by a field of noise{blur}: {cost}"
     if isinstance(first, CoordinateMap):
         aligned = all(op.pixel_aligned for op in pass_.first_ops if isinstance(op, CoordinateMap))
@@ -206,5 +206,5 @@ def _names(ops: list[Op], titles: Mapping[int, str]) -> str:
     return ", ".join(name for name, _ in itertools.groupby(titles[id(op)] for op in ops))
 
 
-def _counted(count: int, noun: str) -> str:
+def _plural(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 'es'}"

@@ -1,4 +1,4 @@
-"""Why an op cannot join a pass: the rules by which a recipe is divided into passes."""
+"""The rules by which a recipe is divided into passes: why an op cannot join a pass."""
 
 from __future__ import annotations
 
@@ -57,22 +57,22 @@ def split_reason(pass_: Pass, op: Op) -> str:
 
 
 def _may_precede_changes(pass_: Pass, op: Op) -> bool:
-    """Whether the op may run before all that the pass changes: other samples, on a canvas of the same size."""
+    """Whether the op may run before the changes of the pass: they change other samples, and it keeps the canvas."""
     changes = (*pass_.overrides, *pass_.chain)
     if pass_.output_dtype != pass_.input_dtype or pass_.mean_ops:
         return False
-    if not all(_exclude_each_other(op, other) for other in changes):
+    if not all(_are_exclusive(op, other) for other in changes):
         return False
     return not changes or (isinstance(op, CoordinateMap) and op.size == pass_.output_size)
 
 
 def _override_reason(pass_: Pass, op: OverrideOp) -> str:
-    """One override of each kind may join, as a warp's record has one table for it; none may join behind a mean."""
-    others = (*pass_.first_ops, *pass_.overrides, *pass_.chain)
-    resized = pass_.output_size != pass_.input_size
-    changed = pass_.output_dtype != pass_.input_dtype or pass_.mean_ops or resized
+    """A pass takes one override of each type, as a warp's record has one table for each, and none after a mean."""
+    same_size = pass_.output_size == pass_.input_size
+    same_pixels = same_size and pass_.output_dtype == pass_.input_dtype and not pass_.mean_ops
     repeated = any(type(other) is type(op) for other in pass_.overrides)
-    if not changed and not repeated and all(_exclude_each_other(op, other) for other in others):
+    pass_ops = (*pass_.first_ops, *pass_.overrides, *pass_.chain)
+    if same_pixels and not repeated and all(_are_exclusive(op, other) for other in pass_ops):
         return ""
     return _STATISTICS if isinstance(op, HistogramLut) else _NEIGHBOURS
 
@@ -117,9 +117,9 @@ def _pointwise_reason(pass_: Pass, op: Pointwise) -> str:
 
 
 def _mean_ends_pass(pass_: Pass, op: Pointwise) -> bool:
-    """Whether the op's mean ends the pass. Behind a resize it does, whichever kernel runs it, as it rounds pixels."""
-    behind_resize = pass_.follows_resample and pass_.output_dtype == pass_.input_dtype and not pass_.mean_ops
-    return not pass_.is_pointwise or (behind_resize and bool(pass_.chain or op.around_mean))
+    """Whether the pass ends at the op's mean. After a resize it does, as every kernel of a resize rounds its pixels."""
+    after_resize = pass_.follows_resample and pass_.output_dtype == pass_.input_dtype and not pass_.mean_ops
+    return not pass_.is_pointwise or (after_resize and bool(pass_.chain or op.around_mean))
 
 
 def _map_reason(op: CoordinateMap, maps: Sequence[CoordinateMap]) -> str:
@@ -127,22 +127,22 @@ def _map_reason(op: CoordinateMap, maps: Sequence[CoordinateMap]) -> str:
     if resampled and not op.pixel_aligned and resampled[0].interpolation != op.interpolation:
         return f"interpolation changes to {op.interpolation!r}"
     if op.within_box and not op.pixel_aligned and maps:
-        return "a resized crop has an edge of its own, inside the canvas of the ops before"
+        return "the edge of a resized crop lies inside the canvas of the ops before it"
     if not op.reads_border:
         return ""
-    moving = [other for other in maps if not other.flip_axis and not _exclude_each_other(other, op)]
-    only_a_crop = moving == maps[:1] and all(other.within_box and other.pixel_aligned for other in moving)
-    if moving and not only_a_crop:
+    earlier = [other for other in maps if not other.flip_axis and not _are_exclusive(other, op)]
+    is_crop = earlier == maps[:1] and all(other.within_box and other.pixel_aligned for other in earlier)
+    if earlier and not is_crop:
         return f"a border ({op.border}) around the canvas at this point"
     if op.border != "edge" and any(other.within_box and not other.pixel_aligned for other in maps):
-        return f"a border ({op.border}) behind a resized crop with an edge of its own"
+        return f"a border ({op.border}) after a resized crop, which has its own edge"
     if any(other.reads_border and (other.border, other.fill) != (op.border, op.fill) for other in maps):
         return f"another border ({op.border}) or fill"
     return ""
 
 
-def _exclude_each_other(a: Op, b: Op) -> bool:
-    """Whether no sample is changed by both."""
+def _are_exclusive(a: Op, b: Op) -> bool:
+    """Whether every sample is changed by at most one of the ops."""
     return any(
         column is other_column and not values & other_values
         for column, values in _applies_to(a)
