@@ -6,7 +6,8 @@ from helpers.arrays import images, nobody_waits
 from helpers.busy_gpu import busy
 from helpers.compare import assert_equal
 from helpers.cuda_graphs import captured
-from tables.recipes import BY_NAME, JITTER
+from tables.recipe import JITTER
+from tables.recipes import BY_NAME
 
 import cuaug
 from cuaug import transforms as T

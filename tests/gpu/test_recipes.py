@@ -8,7 +8,8 @@ from helpers.arrays import images, nobody_waits
 from helpers.busy_gpu import busy
 from helpers.compare import assert_equal, to_numpy
 from helpers.cuda_graphs import captured
-from tables.recipes import BY_NAME, CASES, JITTER, MEAN, STD
+from tables.recipe import JITTER, MEAN, STD
+from tables.recipes import BY_NAME, RECIPES
 
 import cuaug
 from cuaug import transforms as T
@@ -20,16 +21,16 @@ from cuaug._program import records
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.gpu
 GPU = ("torch", "cuda")
-every_case = pytest.mark.parametrize("case", CASES, ids=str)
+every_recipe = pytest.mark.parametrize("recipe", RECIPES, ids=str)
 
 
-def batch_of(case, samples=6):
-    return images(GPU, case.dtypes[0], "NCHW", (samples, 17, 11, case.channels[-1]))
+def batch_of(recipe, samples=6):
+    return images(GPU, recipe.dtypes[0], "NCHW", (samples, 17, 11, recipe.channels[-1]))
 
 
-@every_case
-def test_compose_gpu_second_call_compiles_and_waits_for_nothing(case):
-    batch, aug = batch_of(case), case.compose(case.dtypes[0])
+@every_recipe
+def test_compose_gpu_second_call_compiles_and_waits_for_nothing(recipe):
+    batch, aug = batch_of(recipe), recipe.compose(recipe.dtypes[0])
     aug(batch)
     torch.cuda.synchronize()
     kernels = set(_kernels.compiled_kernels)
@@ -40,7 +41,7 @@ def test_compose_gpu_second_call_compiles_and_waits_for_nothing(case):
     assert set(_kernels.compiled_kernels) == kernels
 
 
-def recipe(p, size, fill, reach, degrees):
+def recipe_with(p, size, fill, reach, degrees):
     """The same transforms with other numbers in them."""
     return T.Compose(
         [
@@ -60,7 +61,7 @@ def recipe(p, size, fill, reach, degrees):
 
 def test_compose_gpu_other_parameters_compile_nothing():
     batch = images(GPU, "uint8", "NCHW", (4, 21, 21, 3))
-    recipe(0.5, 8, 7.0, 0.4, 30)(batch)
+    recipe_with(0.5, 8, 7.0, 0.4, 30)(batch)
     kernels = set(_kernels.compiled_kernels)
     for numbers in (
         (0.1, 8, 7.0, 0.4, 30),
@@ -68,8 +69,8 @@ def test_compose_gpu_other_parameters_compile_nothing():
         (1.0, 8, 0.0, 0.9, 1),
         (0.9, 12, 9.0, 0.2, 5),
     ):
-        recipe(*numbers)(batch)
-    recipe(0.5, 8, 7.0, 0.4, 30)(images(GPU, "uint8", "NCHW", (9, 29, 35, 3)))
+        recipe_with(*numbers)(batch)
+    recipe_with(0.5, 8, 7.0, 0.4, 30)(images(GPU, "uint8", "NCHW", (9, 29, 35, 3)))
     assert set(_kernels.compiled_kernels) == kernels
 
 
@@ -89,8 +90,8 @@ REPLAYED = [
 @pytest.mark.parametrize("name", REPLAYED)
 def test_compose_gpu_graph_replay_draws_anew(name):
     """As many steps on as it was replayed."""
-    case = BY_NAME[name]
-    batch, aug = batch_of(case, 40), case.compose(case.dtypes[0])
+    recipe = BY_NAME[name]
+    batch, aug = batch_of(recipe, 40), recipe.compose(recipe.dtypes[0])
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
@@ -98,12 +99,12 @@ def test_compose_gpu_graph_replay_draws_anew(name):
     torch.cuda.current_stream().wait_stream(side)
     first = aug.state_dict()["step"]
     graph, result = captured(lambda: aug(batch))
-    eager, seen = case.compose(case.dtypes[0]), []
+    eager, seen = recipe.compose(recipe.dtypes[0]), []
     for step in range(first, first + 4):
         graph.replay()
         seen.append(to_numpy(result))
         assert_equal(
-            result, eager(batch, step=step), tolerance=case.between_devices(str(result.dtype)[6:], case.dtypes[0])
+            result, eager(batch, step=step), tolerance=recipe.between_devices(str(result.dtype)[6:], recipe.dtypes[0])
         )
     assert not np.array_equal(seen[0], seen[1])
     assert not np.array_equal(seen[1], seen[2])
@@ -121,8 +122,8 @@ def test_compose_gpu_graph_of_smaller_batch():
 
 
 def test_compose_gpu_graphs_count_steps_separately():
-    case = BY_NAME["flips"]
-    batch, aug = batch_of(case, 40), case.compose("uint8")
+    recipe = BY_NAME["flips"]
+    batch, aug = batch_of(recipe, 40), recipe.compose("uint8")
     aug(batch)
     (one, first), (two, second) = captured(lambda: aug(batch)), captured(lambda: aug(batch))
     for step in (1, 2, 3):
@@ -133,9 +134,9 @@ def test_compose_gpu_graphs_count_steps_separately():
 
 
 def test_compose_gpu_cold_recipe_is_refused_in_capture():
-    case = BY_NAME["flips"]
-    batch, aug = batch_of(case), case.compose("uint8")
-    case.compose("uint8")(batch)  # kernels are warm
+    recipe = BY_NAME["flips"]
+    batch, aug = batch_of(recipe), recipe.compose("uint8")
+    recipe.compose("uint8")(batch)  # kernels are warm
     said = []
 
     def call():
@@ -150,25 +151,25 @@ def test_compose_gpu_cold_recipe_is_refused_in_capture():
     assert "must be called once" in said[0]
 
 
-@every_case
-def test_compose_gpu_side_stream_gives_the_same(case):
+@every_recipe
+def test_compose_gpu_side_stream_gives_the_same(recipe):
     """The images are made on that stream too, behind work that takes a while."""
-    batch = batch_of(case)
-    expected = case.compose(case.dtypes[0])(batch)
+    batch = batch_of(recipe)
+    expected = recipe.compose(recipe.dtypes[0])(batch)
     torch.cuda.synchronize()
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
         busy(20)
-        made = case.compose(case.dtypes[0])(batch.clone())
+        made = recipe.compose(recipe.dtypes[0])(batch.clone())
     stream.synchronize()
-    assert_equal(made, expected, tolerance=case.between_devices(str(made.dtype)[6:], case.dtypes[0]))
+    assert_equal(made, expected, tolerance=recipe.between_devices(str(made.dtype)[6:], recipe.dtypes[0]))
 
 
-@every_case
-def test_compose_gpu_same_parameters_same_bits(case):
+@every_recipe
+def test_compose_gpu_same_parameters_same_bits(recipe):
     """Of many samples and regions, so that blocks end in any order."""
-    batch = images(GPU, case.dtypes[0], "NCHW", (64, 150, 170, case.channels[-1]))
-    aug = case.compose(case.dtypes[0])
+    batch = images(GPU, recipe.dtypes[0], "NCHW", (64, 150, 170, recipe.channels[-1]))
+    aug = recipe.compose(recipe.dtypes[0])
     params = aug.draw(batch)
     first = aug.apply(batch, params)
     for _ in range(3):
@@ -195,14 +196,14 @@ SMALL = [
 
 @pytest.mark.parametrize("name", SMALL)
 def test_compose_gpu_more_samples_than_grid_rows(name):
-    case, samples = BY_NAME[name], 65_537 + 30
-    few = batch_of(case, 8)
+    recipe, samples = BY_NAME[name], 65_537 + 30
+    few = batch_of(recipe, 8)
     many = few.repeat(samples // 8 + 1, 1, 1, 1)[:samples]
-    aug = case.compose(case.dtypes[0])
+    aug = recipe.compose(recipe.dtypes[0])
     made = aug(many, step=2)
     for n in (0, 65_534, 65_535, 65_536, samples - 1):
         expected = aug(many[n : n + 1], step=2, ids=n)
-        assert_equal(made[n : n + 1], expected, tolerance=case.between_devices(str(made.dtype)[6:], case.dtypes[0]))
+        assert_equal(made[n : n + 1], expected, tolerance=recipe.between_devices(str(made.dtype)[6:], recipe.dtypes[0]))
 
 
 def test_compose_gpu_mean_of_large_images():

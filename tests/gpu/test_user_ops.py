@@ -6,30 +6,30 @@ from helpers.arrays import from_layout, noise, put, to_layout
 from helpers.compare import assert_equal, to_numpy
 
 torch = pytest.importorskip("torch")
-from tables.pixel_ops import BY_NAME, CASES, expected  # noqa: E402
+from tables.pixel_ops import BY_NAME, USER_OPS, expected  # noqa: E402
 
 from cuaug import transforms as T  # noqa: E402
 from cuaug._gpu import kernels as _kernels  # noqa: E402
 
 pytestmark = pytest.mark.gpu
 GPU = ("torch", "cuda")
-every_case = pytest.mark.parametrize("case", CASES, ids=str)
+every_user_op = pytest.mark.parametrize("user_op", USER_OPS, ids=str)
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
 @pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
-@every_case
-def test_pixel_op_gpu_equals_formula(case, layout, dtype):
+@every_user_op
+def test_pixel_op_gpu_equals_formula(user_op, layout, dtype):
     """Where there is a compiler beside the GPU, the CPU's results are held to the same formula: test_pixel_op.py."""
-    for count in case.channels:
+    for count in user_op.channels:
         batch = np.abs(noise((3, 17, 37, count), dtype))
-        aug = T.Compose([case.op()], seed=5)
+        aug = T.Compose([user_op.transform()], seed=5)
         params = aug.draw(put(to_layout(batch, layout), GPU), layout=layout)
         result = to_numpy(aug.apply(put(to_layout(batch, layout), GPU), params, layout=layout))
         own = {name: to_numpy(params[name]) for name in params.names}
-        wanted = expected(case, batch, {name.rpartition(".")[2]: values for name, values in own.items()})
+        wanted = expected(user_op, batch, {name.rpartition(".")[2]: values for name, values in own.items()})
         result = np.ascontiguousarray(from_layout(result, layout))
-        assert_equal(result, wanted, library="numpy", dtype=dtype, tolerance=case.tolerance(dtype))
+        assert_equal(result, wanted, library="numpy", dtype=dtype, tolerance=user_op.tolerance(dtype))
 
 
 RECIPE = [
@@ -98,7 +98,7 @@ def test_pixel_op_gpu_graph_draws_anew():
     ],
 )
 def test_pixel_op_gpu_compile_error_shows_line(expression, said):
-    aug = T.Compose([BY_NAME["Half"].op(), T.PixelOp("Mine", expression, k=0.5)])
+    aug = T.Compose([BY_NAME["Half"].transform(), T.PixelOp("Mine", expression, k=0.5)])
     with pytest.raises(ValueError, match=r"^cuaug.Compose: Mine does not compile:\n    ") as caught:
         aug(torch.zeros(2, 3, 8, 8, device="cuda"))
     _, line, *words = str(caught.value).split("\n    ")

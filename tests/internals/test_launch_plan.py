@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from helpers.fake_driver import TOGETHER, Launched, bytes_of, seen
 from helpers.replace import replace_everywhere
-from tables.recipes import CASES
+from tables.recipes import RECIPES
 
 from cuaug import _check
 from cuaug import transforms as T
@@ -111,10 +111,10 @@ every_layout = pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
 
 
 @every_layout
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_launch_plan_equals_passes(case, layout, gpu):
-    for dtype in case.dtypes:
-        assert_traced(gpu, case.compose(dtype), dtype, layout)
+@pytest.mark.parametrize("recipe", RECIPES, ids=str)
+def test_launch_plan_equals_passes(recipe, layout, gpu):
+    for dtype in recipe.dtypes:
+        assert_traced(gpu, recipe.compose(dtype), dtype, layout)
 
 
 OTHERS = {

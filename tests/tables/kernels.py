@@ -191,7 +191,7 @@ def measuring(row, chain):
 
 def user_names():
     """Each case in one chain for each number of channels, and in recipes, behind a resample and before a mean."""
-    structs = {c: [case.struct() for case in pixel_ops.CASES if c in case.channels] for c in (1, 2, 3, 4)}
+    structs = {c: [op.struct() for op in pixel_ops.USER_OPS if c in op.channels] for c in (1, 2, 3, 4)}
     alone = [
         kernels.name_expression("pointwise", source, layout, c, kernels.chain(structs[c]), target, result, c)
         for c, source, layout, target, result in (

@@ -1,4 +1,4 @@
-"""Laws of recipes: each test is one sentence about every row of ``tables/recipes.py``."""
+"""Laws of recipes. Each test is a law of every row of ``tables/recipes.py``."""
 
 import numpy as np
 import pytest
@@ -14,99 +14,107 @@ from helpers.arrays import (
     to_layout,
 )
 from helpers.compare import EXACT, assert_equal, describe, to_numpy
-from tables.recipes import BY_NAME, CASES, one_by_one
+from tables.recipe_functions import one_by_one
+from tables.recipes import BY_NAME, RECIPES
 
-import cuaug
 from cuaug import transforms as T
+from cuaug._arrays import registry
 from cuaug._gpu import executor
 
 SAMPLES, SIZE = 6, (17, 11)
 CPU = ("numpy", "cpu")
 SEEDS = 11, 12
-every_case = pytest.mark.parametrize("case", CASES, ids=str)
+every_recipe = pytest.mark.parametrize("recipe", RECIPES, ids=str)
 
 
-def batch_of(case, home=CPU, dtype=None, layout=None, channels=None, samples=SAMPLES, size=SIZE):
-    return images(home, dtype or case.dtypes[0], layout, (samples, *size, channels or case.channels[-1]))
+def batch_of(recipe, home=CPU, dtype=None, layout=None, channels=None, samples=SAMPLES, size=SIZE):
+    return images(home, dtype or recipe.dtypes[0], layout, (samples, *size, channels or recipe.channels[-1]))
 
 
-def near(case, home, dtype):
-    """Tolerance of results that only differ in how they were read: on a CPU none."""
-    return EXACT if home[1] == "cpu" else case.between_devices(dtype, case.dtypes[0])
+def near(recipe, home, dtype):
+    """Tolerance between results of the same values in other arrays: none on the CPU."""
+    return EXACT if home[1] == "cpu" else recipe.between_devices(dtype, recipe.dtypes[0])
 
 
 @pytest.mark.parametrize(
-    ("case", "dtype", "channels"),
-    [(c, d, k) for c in CASES for d in c.dtypes if d != "float16" for k in c.channels],
+    ("recipe", "dtype", "channels"),
+    [(r, d, c) for r in RECIPES for d in r.dtypes if d != "float16" for c in r.channels],
     ids=str,
 )
-def test_recipe_equals_functions_one_by_one(case, dtype, channels):
-    batch = batch_of(case, dtype=dtype, channels=channels)
+def test_recipe_equals_functions_one_by_one(recipe, dtype, channels):
+    batch = batch_of(recipe, dtype=dtype, channels=channels)
     for seed in SEEDS:
-        aug = case.compose(dtype, seed)
+        aug = recipe.compose(dtype, seed)
         params = aug.draw(batch)
-        expected = one_by_one(case, dtype, batch, params, "NHWC")
-        assert_equal(aug.apply(batch, params), expected, tolerance=case.tolerance(str(expected.dtype)))
+        expected = one_by_one(recipe, dtype, batch, params, "NHWC")
+        assert_equal(aug.apply(batch, params), expected, tolerance=recipe.tolerance(str(expected.dtype)))
 
 
 @every_home
-@every_case
-def test_recipe_libraries_and_layouts_agree(case, home):
-    for dtype in case.dtypes:
-        reference = case.compose(dtype)(batch_of(case, dtype=dtype))
+@every_recipe
+def test_recipe_libraries_and_layouts_agree(recipe, home):
+    for dtype in recipe.dtypes:
+        reference = recipe.compose(dtype)(batch_of(recipe, dtype=dtype))
         for layout in ("NHWC", "NCHW"):
-            made = case.compose(dtype)(batch_of(case, home, dtype, layout), layout=layout)
-            assert describe(made) == (home[0], device_of(home), str(reference.dtype))
-            values = from_layout(to_numpy(made), layout)
-            assert_equal(values, reference, tolerance=near(case, home, str(reference.dtype)))
+            result = recipe.compose(dtype)(batch_of(recipe, home, dtype, layout), layout=layout)
+            assert describe(result) == (home[0], device_of(home), str(reference.dtype))
+            values = from_layout(to_numpy(result), layout)
+            assert_equal(values, reference, tolerance=near(recipe, home, str(reference.dtype)))
 
 
-@every_case
-def test_recipe_sample_order_equals_loop_order(case):
+@every_recipe
+def test_recipe_sample_order_equals_loop_order(recipe):
     from cuaug import _native as native
 
-    batch = batch_of(case, samples=4, size=(67, 61))
-    made = []
+    batch = batch_of(recipe, samples=4, size=(67, 61))
+    results = []
     try:
-        for threads in (1, 16):  # sixteen have too few samples each, and share the work of every loop
+        for threads in (1, 16):  # 16 threads have too few samples each, and divide every loop instead
             native.set_threads(threads)
-            made.append(case.compose(case.dtypes[0], SEEDS[0])(batch))
+            results.append(recipe.compose(recipe.dtypes[0], SEEDS[0])(batch))
     finally:
         native.set_threads(0)
-    assert_equal(made[1], made[0], tolerance=EXACT)
+    assert_equal(results[1], results[0], tolerance=EXACT)
 
 
 def test_recipe_reuses_intermediate_memory(monkeypatch):
-    taken, made = [], []
-    library, empty = (
-        type(cuaug._arrays.registry.library_of(np.ndarray)),
-        cuaug._arrays.registry.library_of(np.ndarray).empty,
-    )
-    monkeypatch.setattr(library, "empty", lambda self, *what: taken.append(what[0]) or empty(*what))
-    loops = executor.CollectingExecutor.loop
-    monkeypatch.setattr(executor.CollectingExecutor, "loop", lambda self, loop: made.append(loop) or loops(self, loop))
+    """A policy of many passes allocates three batches: the input of a pass, and the input and result of its loops."""
+    shapes, loops = [], []
+    library = registry.library_of(np.ndarray)
+    empty, run_loop = library.empty, executor.CollectingExecutor.loop
+
+    def counting_empty(self, shape, *rest):
+        shapes.append(shape)
+        return empty(shape, *rest)
+
+    def counting_loop(self, loop):
+        loops.append(loop)
+        return run_loop(self, loop)
+
+    monkeypatch.setattr(type(library), "empty", counting_empty)
+    monkeypatch.setattr(executor.CollectingExecutor, "loop", counting_loop)
     T.Compose([T.RandAugment(num_ops=6)], seed=0)(noise((4, 20, 30, 3)))
-    assert len(made) > 12
-    assert taken.count((4, 20, 30, 3)) == 3  # what a pass reads, and what its loops read and make
+    assert len(loops) > 12
+    assert shapes.count((4, 20, 30, 3)) == 3
 
 
-def check_devices(case, size):
-    """CPU runs store the images between any two steps, a GPU keeps them in registers."""
-    for dtype in case.dtypes:
-        for channels in case.channels:
+def check_devices(recipe, size):
+    """Compare devices. The CPU stores the images between any two steps, a GPU keeps them in registers."""
+    for dtype in recipe.dtypes:
+        for channels in recipe.channels:
             for layout in ("NHWC", "NCHW"):
-                batch = batch_of(case, ("torch", "cpu"), dtype, layout, channels, size=size)
-                expected = case.compose(dtype)(batch, layout=layout)
-                made = case.compose(dtype)(batch.cuda(), layout=layout)
-                assert str(made.device) == "cuda:0"
-                assert_equal(made.cpu(), expected, tolerance=case.between_devices(describe(expected)[2], dtype))
+                batch = batch_of(recipe, ("torch", "cpu"), dtype, layout, channels, size=size)
+                expected = recipe.compose(dtype)(batch, layout=layout)
+                result = recipe.compose(dtype)(batch.cuda(), layout=layout)
+                assert str(result.device) == "cuda:0"
+                assert_equal(result.cpu(), expected, tolerance=recipe.between_devices(describe(expected)[2], dtype))
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("size", [(17, 11), (70, 131), (33, 64)], ids=str)
-@every_case
-def test_recipe_devices_agree(case, size):
-    check_devices(case, size)
+@every_recipe
+def test_recipe_devices_agree(recipe, size):
+    check_devices(recipe, size)
 
 
 @pytest.mark.gpu
@@ -116,13 +124,13 @@ def test_recipe_devices_agree_on_single_pixel(name):
 
 
 @every_home
-@every_case
-def test_recipe_batch_equals_samples_and_input_is_unchanged(case, home):
-    for dtype in case.dtypes[:1] + case.dtypes[-1:]:
-        batch, aug = batch_of(case, home, dtype), case.compose(dtype)
+@every_recipe
+def test_recipe_batch_equals_samples_and_input_is_unchanged(recipe, home):
+    for dtype in recipe.dtypes[:1] + recipe.dtypes[-1:]:
+        batch, aug = batch_of(recipe, home, dtype), recipe.compose(dtype)
         before = to_numpy(batch)
         whole = aug(batch, step=3)
-        tolerance = near(case, home, describe(whole)[2])
+        tolerance = near(recipe, home, describe(whole)[2])
         for n in range(SAMPLES):
             assert_equal(aug(batch[n : n + 1], step=3, ids=n), whole[n : n + 1], tolerance=tolerance)
         order = np.array([4, 1, 5])
@@ -133,12 +141,12 @@ def test_recipe_batch_equals_samples_and_input_is_unchanged(case, home):
 
 
 @every_home
-@every_case
-def test_recipe_no_samples_and_single_image(case, home):
-    batch, aug = batch_of(case, home), case.compose(case.dtypes[0])
+@every_recipe
+def test_recipe_no_samples_and_single_image(recipe, home):
+    batch, aug = batch_of(recipe, home), recipe.compose(recipe.dtypes[0])
     whole = aug(batch, step=0)
     assert_equal(aug(batch[:0], step=0), whole[:0])
-    tolerance = near(case, home, describe(whole)[2])
+    tolerance = near(recipe, home, describe(whole)[2])
     assert_equal(aug(batch[0], step=0), whole[0], tolerance=tolerance)
 
 
@@ -157,51 +165,50 @@ def test_recipe_strided_view_equals_copy(view, home):
         "blend-crop-blend",
     )
     for name in chosen:
-        case = BY_NAME[name]
-        for dtype in case.dtypes[:1] + case.dtypes[-1:]:
-            seen = {**VIEWS, **NEGATIVE}[view](images(home, dtype, "NHWC", (20, 24, 27, 3)))
-            if seen.shape[-1] not in case.channels:
+        recipe = BY_NAME[name]
+        for dtype in recipe.dtypes[:1] + recipe.dtypes[-1:]:
+            strided = {**VIEWS, **NEGATIVE}[view](images(home, dtype, "NHWC", (20, 24, 27, 3)))
+            if strided.shape[-1] not in recipe.channels:
                 continue
-            copy = put(to_numpy(seen), home, dtype)
-            made, expected = (case.compose(dtype)(batch, layout="NHWC") for batch in (seen, copy))
-            assert_equal(made, expected, tolerance=near(case, home, describe(made)[2]))
+            copy = put(to_numpy(strided), home, dtype)
+            result, expected = (recipe.compose(dtype)(batch, layout="NHWC") for batch in (strided, copy))
+            assert_equal(result, expected, tolerance=near(recipe, home, describe(result)[2]))
 
 
 @every_home
-@every_case
-def test_recipe_video_has_one_draw(case, home):
-    """Frame by frame as an image of the clip's id; but a contrast is about the mean of all frames."""
-    if "jitter" in case.name or case.name in ("imagenet", "antialiased-recipe"):
-        pytest.skip("its contrast is about the mean of all frames: tested below")
-    dtype = case.dtypes[-1]
-    clips = noise((3, 4, *SIZE, case.channels[-1]), dtype)
-    aug = case.compose(dtype)
+@every_recipe
+def test_recipe_video_has_one_draw(recipe, home):
+    """Each frame equals a single image with the clip's id, except where contrast uses the mean of all frames."""
+    if "jitter" in recipe.name or recipe.name in ("imagenet", "antialiased-recipe"):
+        pytest.skip("contrast uses the mean of all frames: tested below")
+    dtype = recipe.dtypes[-1]
+    clips = noise((3, 4, *SIZE, recipe.channels[-1]), dtype)
+    aug = recipe.compose(dtype)
     for layout, axis in (("NTHWC", 1), ("NTCHW", 1)):
         batch = put(np.moveaxis(clips, -1, 2) if layout == "NTCHW" else clips, home, dtype)
-        made = aug(batch, step=5, layout=layout)
-        result = describe(made)[2]
+        result = aug(batch, step=5, layout=layout)
+        tolerance = near(recipe, home, describe(result)[2])
         for t in range(4):
             frame = put(to_layout(clips[:, t], "NCHW" if layout == "NTCHW" else "NHWC"), home, dtype)
             expected = aug(frame, step=5, layout=layout.replace("T", ""))
-            found = to_numpy(made).take(t, axis)
-            assert_equal(found, to_numpy(expected), tolerance=near(case, home, result))
+            assert_equal(to_numpy(result).take(t, axis), to_numpy(expected), tolerance=tolerance)
 
 
 @every_home
 @pytest.mark.parametrize("name", ["jitter", "imagenet", "antialiased-recipe", "jitter-crop-jitter"])
 def test_recipe_contrast_of_video_uses_mean_of_all_frames(name, home):
-    """Which do not change when frames change places, but do when the others are missing."""
-    case = BY_NAME[name]
-    dtype = case.dtypes[-1]
+    """Frames keep their values when they are reordered, and change when the other frames are missing."""
+    recipe = BY_NAME[name]
+    dtype = recipe.dtypes[-1]
     clips = noise((3, 4, *SIZE, 3), dtype)
     clips[:, 0] = clips[:, 0] * 0.25
-    made = to_numpy(case.compose(dtype)(put(clips, home, dtype), layout="NTHWC"))
-    alone = to_numpy(case.compose(dtype)(put(clips[:, 1], home, dtype), layout="NHWC"))
-    assert not np.allclose(made[:, 1], alone, atol=0.01)
+    result = to_numpy(recipe.compose(dtype)(put(clips, home, dtype), layout="NTHWC"))
+    image = to_numpy(recipe.compose(dtype)(put(clips[:, 1], home, dtype), layout="NHWC"))
+    assert not np.allclose(result[:, 1], image, atol=0.01)
     for order in ([3, 2, 1, 0], [2, 0, 3, 1]):
-        other = to_numpy(case.compose(dtype)(put(clips[:, order], home, dtype), layout="NTHWC"))
-        tolerance = case.between_devices(str(made.dtype), dtype)
-        assert_equal(other, made[:, order], tolerance=tolerance)
+        other = to_numpy(recipe.compose(dtype)(put(clips[:, order], home, dtype), layout="NTHWC"))
+        tolerance = recipe.between_devices(str(result.dtype), dtype)
+        assert_equal(other, result[:, order], tolerance=tolerance)
 
 
 @every_home
@@ -209,19 +216,19 @@ def test_recipe_video_mean_equals_stacked_frames(home):
     clips = noise((3, 4, *SIZE, 3), "float32") * np.linspace(0.2, 1, 4, dtype="float32")[:, None, None, None]
     aug = T.Compose([T.ColorJitter(0.3, 0.5, 0.3)], seed=4)
     tall = clips.reshape(3, 4 * SIZE[0], SIZE[1], 3)
-    made = to_numpy(aug(put(clips, home), layout="NTHWC", step=0))
-    expected = to_numpy(aug(put(tall, home), layout="NHWC", step=0)).reshape(made.shape)
-    assert_equal(made, expected, tolerance=BY_NAME["jitter"].tolerance("float32"))
+    result = to_numpy(aug(put(clips, home), layout="NTHWC", step=0))
+    expected = to_numpy(aug(put(tall, home), layout="NHWC", step=0)).reshape(result.shape)
+    assert_equal(result, expected, tolerance=BY_NAME["jitter"].tolerance("float32"))
 
 
 @every_home
-@every_case
-def test_recipe_same_parameters_same_bits(case, home):
-    batch, aug = batch_of(case, home), case.compose(case.dtypes[0])
+@every_recipe
+def test_recipe_same_parameters_same_bits(recipe, home):
+    batch, aug = batch_of(recipe, home), recipe.compose(recipe.dtypes[0])
     params = aug.draw(batch)
     first = aug.apply(batch, params)
     assert_equal(aug.apply(batch, params), first)
-    assert_equal(case.compose(case.dtypes[0])(batch), first)
+    assert_equal(recipe.compose(recipe.dtypes[0])(batch), first)
 
 
 @pytest.mark.parametrize("channels", [2, 4, 5])

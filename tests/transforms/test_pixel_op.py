@@ -9,7 +9,7 @@ from helpers.arrays import IMAGE_DTYPES, from_layout, images, noise, to_layout
 from helpers.compare import Tolerance, assert_equal, to_numpy
 from helpers.compiler import require_compiler
 from helpers.thinning import thinned
-from tables.pixel_ops import BY_NAME, CASES, expected, luma
+from tables.pixel_ops import BY_NAME, USER_OPS, expected, luma
 
 from cuaug import transforms as T
 
@@ -17,7 +17,7 @@ require_compiler()
 SHAPE = (5, 17, 11, 3)
 
 
-every_case = pytest.mark.parametrize("case", CASES, ids=str)
+every_user_op = pytest.mark.parametrize("user_op", USER_OPS, ids=str)
 ONCE = Tolerance(1.0, exact=0.995, reason="rounded once, on store")
 
 
@@ -37,40 +37,43 @@ def made(transform, batch, seed=5, **options):
 
 
 @pytest.mark.parametrize(
-    ("case", "dtype"),
+    ("user_op", "dtype"),
     thinned(
-        itertools.product(CASES, [d for d in IMAGE_DTYPES if d != "bfloat16"]),
-        lambda case, dtype: dtype == "uint8" or case is CASES[0],
+        itertools.product(USER_OPS, [d for d in IMAGE_DTYPES if d != "bfloat16"]),
+        lambda user_op, dtype: dtype == "uint8" or user_op is USER_OPS[0],
     ),
     ids=str,
 )
-def test_pixel_op_equals_formula(case, dtype):
+def test_pixel_op_equals_formula(user_op, dtype):
     batch = np.abs(noise(SHAPE, dtype))  # a root of less than 0 is no number
-    result, params = made(case.op(), batch)
-    own = {name: np.array(values) for name, values in drawn(params, case.name).items()}
-    wanted = expected(case, batch, own)
-    assert_equal(result, wanted, library="numpy", dtype=dtype, tolerance=case.tolerance(dtype))
+    result, params = made(user_op.transform(), batch)
+    own = {name: np.array(values) for name, values in drawn(params, user_op.name).items()}
+    wanted = expected(user_op, batch, own)
+    assert_equal(result, wanted, library="numpy", dtype=dtype, tolerance=user_op.tolerance(dtype))
 
 
 @pytest.mark.parametrize(
-    ("case", "layout"),
-    thinned(itertools.product(CASES, ["NHWC", "NCHW"]), lambda case, layout: layout == "NCHW" or case is CASES[0]),
+    ("user_op", "layout"),
+    thinned(
+        itertools.product(USER_OPS, ["NHWC", "NCHW"]),
+        lambda user_op, layout: layout == "NCHW" or user_op is USER_OPS[0],
+    ),
     ids=str,
 )
-def test_pixel_op_channels_and_layouts(case, layout):
-    for count in case.channels:
+def test_pixel_op_channels_and_layouts(user_op, layout):
+    for count in user_op.channels:
         batch = noise((3, 9, 300, count), "float32")  # wider than a piece of a row
-        result, params = made(case.op(), to_layout(batch, layout), layout=layout)
-        wanted = expected(case, batch, {n: np.array(v) for n, v in drawn(params, case.name).items()})
-        tolerance = case.tolerance("float32")
+        result, params = made(user_op.transform(), to_layout(batch, layout), layout=layout)
+        wanted = expected(user_op, batch, {n: np.array(v) for n, v in drawn(params, user_op.name).items()})
+        tolerance = user_op.tolerance("float32")
         assert_equal(from_layout(result, layout), wanted, library="numpy", dtype="float32", tolerance=tolerance)
 
 
 def test_pixel_op_bfloat16():
     torch = pytest.importorskip("torch")
-    case, batch = BY_NAME["Vignette"], images(("torch", "cpu"), "bfloat16")
-    result, params = made(case.op(), batch)
-    wanted = expected(case, np.moveaxis(to_numpy(batch), 1, -1), {"k": to_numpy(params["0.Vignette.k"])})
+    user_op, batch = BY_NAME["Vignette"], images(("torch", "cpu"), "bfloat16")
+    result, params = made(user_op.transform(), batch)
+    wanted = expected(user_op, np.moveaxis(to_numpy(batch), 1, -1), {"k": to_numpy(params["0.Vignette.k"])})
     assert result.dtype is torch.bfloat16
     np.testing.assert_allclose(np.moveaxis(to_numpy(result), 1, -1), wanted, atol=2**-8, rtol=2**-8)
 
