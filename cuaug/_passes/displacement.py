@@ -1,4 +1,4 @@
-"""A geometry of random displacements, as elastic deformations use."""
+"""A geometry of random displacements, for elastic deformations."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from .pointwise import pointwise
 
 
 def displacement_geometry(
-    image: ImageBatch, parameters: SampleParameters, window: tuple[int, int], sigma: tuple[float, float]
+    images: ImageBatch, parameters: SampleParameters, kernel_size: tuple[int, int], sigma: tuple[float, float]
 ) -> Geometry:
-    """`Grid`: a field for each sample, of noise by `parameters` (kernels/ops/uniform_noise.cuh), which is smoothed."""
-    # The op looks at the place alone: any four bytes will do as the pixel that it reads again and again.
-    nothing = image._replace(
+    """`CoordinateMap` of uniform noise by `parameters` (kernels/ops/uniform_noise.cuh), smoothed, for each sample."""
+    # The op depends on the position alone. The kernel reads pixels before it: all of them the same four valid bytes.
+    one_pixel = images._replace(
         pointer=parameters.table.pointer,
         dtype="float32",
-        axes=BatchAxes("NCHW", (image.samples, 1, 2, *image.size), (0,) * 5, None),
+        axes=BatchAxes("NCHW", (images.samples, 1, 2, *images.size), (0,) * 5, None),
     )
-    field = redescribe(pointwise(nothing, ("UniformNoise",), parameters, "float32", None), nothing)
+    noise = redescribe(pointwise(one_pixel, ("UniformNoise",), parameters, "float32", None), one_pixel)
     if sigma[0]:
-        field = redescribe(gaussian_blur(field, window, SampleParameters(NULL_ARRAY, sigma), None), field)
-    n, _, c, y, x = field.axes.strides
-    maps = [StridedArray(field.pointer + 4 * c * axis, n, y, x, 0, field.owner) for axis in range(2)]
-    return map_geometry(image, maps[0], maps[1], image.size, (1.0, 1.0), True)
+        noise = redescribe(gaussian_blur(noise, kernel_size, SampleParameters(NULL_ARRAY, sigma), None), noise)
+    n, _, c, y, x = noise.axes.strides
+    maps = [StridedArray(noise.pointer + 4 * c * axis, n, y, x, 0, noise.owner) for axis in range(2)]
+    return map_geometry(images, maps[0], maps[1], images.size, (1.0, 1.0), True)

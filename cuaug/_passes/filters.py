@@ -7,54 +7,55 @@ from typing import Any
 from .. import _check
 from .._arrays.images import ImageBatch, allocate_output, redescribe
 from .._program.records import GAUSSIAN_BLUR, MAX_TAPS
-from . import grids as _grids
-from . import kernel_config as _plans
-from . import layouts as _layouts
+from . import grids, layouts
+from .kernel_config import kernel_config
 from .parameters import NULL_ARRAY, SampleParameters
 from .pointwise import pointwise
 from .run import axes_and_misalignment, batch_fields, pack_pointwise, run_pass
 
 
-def check_kernel_size(parameter: str, window: tuple[int, int]) -> None:
+def check_kernel_size(parameter: str, kernel_size: tuple[int, int]) -> None:
     """Kernels and loops have room for `MAX_TAPS` weights on each axis."""
-    if not all(size % 2 and 0 < size <= MAX_TAPS for size in window):
-        given = window[0] if window[0] == window[1] else window
-        raise ValueError(f"{parameter} must be odd and at most {MAX_TAPS}, got {given}")
+    if not all(size % 2 and 0 < size <= MAX_TAPS for size in kernel_size):
+        value = kernel_size[0] if kernel_size[0] == kernel_size[1] else kernel_size
+        raise ValueError(f"{parameter} must be odd and at most {MAX_TAPS}, got {value}")
 
 
 def gaussian_blur(
-    image: ImageBatch, window: tuple[int, int], sigma: SampleParameters, out: Any, dtype: str | None = None
+    images: ImageBatch, kernel_size: tuple[int, int], sigma: SampleParameters, out: Any, dtype: str | None = None
 ) -> Any:
-    """A Gaussian of `window` (x, y) pixels, across and down; `sigma` holds those of x and y. Scaled to `dtype`."""
-    check_kernel_size("kernel_size", window)
-    dtype = image.dtype if dtype is None else dtype
-    if dtype != image.dtype and image.device < 0:  # the loops do one thing at a time, but round once as the kernel
-        made = redescribe(pointwise(image, ("Rescale",), SampleParameters(NULL_ARRAY, ()), "float32", None), image)
-        blurred = redescribe(gaussian_blur(made, window, sigma, None), image)
-        return pointwise(blurred, ("Rescale",), SampleParameters(NULL_ARRAY, ()), dtype, out)
-    if image.dtype not in _check.IMAGE_DTYPES:
-        raise TypeError(f"images must be one of {', '.join(_check.IMAGE_DTYPES)}, got {image.dtype}")
-    result = allocate_output(image, image.size, dtype, out)
-    if image.samples * image.axes.extents[1]:
-        together = image.axes.extents[2] if _layouts.tag(image.axes) == "Packed" and image.dtype != "float64" else 1
-        tile = _grids.blur_tile(image.dtype, together, *image.size, *window)
-        plan = _plans.kernel_config("gaussian_blur", (image.dtype, dtype), *axes_and_misalignment(image, result), tile)
-        batch = batch_fields(image, result.pointer, result.axes.strides, plan)
+    """A Gaussian of `kernel_size` (x, y) pixels. `sigma` has a column for x and one for y. Rescaled to `dtype`."""
+    check_kernel_size("kernel_size", kernel_size)
+    dtype = images.dtype if dtype is None else dtype
+    if dtype != images.dtype and images.device < 0:
+        # CPU loops do not rescale. Through float32 the result is rounded only once, as in the kernel.
+        no_parameters = SampleParameters(NULL_ARRAY, ())
+        as_float = redescribe(pointwise(images, ("Rescale",), no_parameters, "float32", None), images)
+        blurred = redescribe(gaussian_blur(as_float, kernel_size, sigma, None), images)
+        return pointwise(blurred, ("Rescale",), no_parameters, dtype, out)
+    if images.dtype not in _check.IMAGE_DTYPES:
+        raise TypeError(f"images must be one of {', '.join(_check.IMAGE_DTYPES)}, got {images.dtype}")
+    result = allocate_output(images, images.size, dtype, out)
+    if images.samples * images.axes.extents[1]:
+        is_packed = layouts.tag(images.axes) == "Packed" and images.dtype != "float64"
+        pixel_channels = images.axes.extents[2] if is_packed else 1
+        tile = grids.blur_tile(images.dtype, pixel_channels, *images.size, *kernel_size)
+        config = kernel_config("gaussian_blur", (images.dtype, dtype), *axes_and_misalignment(images, result), tile)
+        batch = batch_fields(images, result.pointer, result.axes.strides, config)
         sigmas = (*sigma.table[:5], *(sigma.inline or (0.0, 0.0)))
-        data = GAUSSIAN_BLUR.pack(*batch, *sigmas, *window, tile.width, tile.height)
-        run_pass(plan, image, data, image.dtype)
-    return image.library.to_user_array(result.array)
+        record = GAUSSIAN_BLUR.pack(*batch, *sigmas, *kernel_size, tile.width, tile.height)
+        run_pass(config, images, record, images.dtype)
+    return images.library.to_user_array(result.array)
 
 
-def adjust_sharpness(image: ImageBatch, factor: SampleParameters, out: Any) -> Any:
-    """Blended with its smoothed self."""
-    if image.dtype not in _check.IMAGE_DTYPES:
-        raise TypeError(f"images must be one of {', '.join(_check.IMAGE_DTYPES)}, got {image.dtype}")
-    result = allocate_output(image, image.size, image.dtype, out)
-    if image.samples * image.axes.extents[1]:
-        plan = _plans.kernel_config(
-            "adjust_sharpness", (image.dtype, image.dtype), *axes_and_misalignment(image, result)
-        )
-        data = pack_pointwise(image, result.pointer, result.axes.strides, plan, factor)
-        run_pass(plan, image, data, image.dtype)
-    return image.library.to_user_array(result.array)
+def adjust_sharpness(images: ImageBatch, factor: SampleParameters, out: Any) -> Any:
+    """Blends images with their smoothed versions."""
+    if images.dtype not in _check.IMAGE_DTYPES:
+        raise TypeError(f"images must be one of {', '.join(_check.IMAGE_DTYPES)}, got {images.dtype}")
+    result = allocate_output(images, images.size, images.dtype, out)
+    if images.samples * images.axes.extents[1]:
+        names = images.dtype, images.dtype
+        config = kernel_config("adjust_sharpness", names, *axes_and_misalignment(images, result))
+        record = pack_pointwise(images, result.pointer, result.axes.strides, config, factor)
+        run_pass(config, images, record, images.dtype)
+    return images.library.to_user_array(result.array)

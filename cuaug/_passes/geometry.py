@@ -9,22 +9,20 @@ from .._arrays.images import ImageBatch
 from .._program.dtypes import ITEM_SIZE
 from .parameters import NULL_ARRAY, SampleParameters, StridedArray
 
-_MAX_FLOAT32_COORDINATE = (
-    1 << 20
-)  # kernels/geometry/coordinate_map.cuh: in its kernel maps of positions count from the corner
-IDENTITY = SampleParameters(NULL_ARRAY, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0))  # a matrix that moves nothing
+_MAX_FLOAT32_COORDINATE = 1 << 20  # `float32_side_limit` of kernels/geometry/coordinate_map.cuh
+IDENTITY = SampleParameters(NULL_ARRAY, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0))
 
 
 class Geometry(NamedTuple):
     """A coordinate functor and its record."""
 
     name: str
-    fields: tuple[float, ...]  # of its record
-    owners: tuple[StridedArray, ...]
+    fields: tuple[float, ...]
+    owners: tuple[StridedArray, ...]  # keep the arrays alive that the fields point to
 
 
 def matrix_geometry(matrix: SampleParameters, inverse: bool, origin: str) -> Geometry:
-    """`Affine` or `Perspective`, by the matrix's rows."""
+    """`Affine` for six matrix entries, `Perspective` for nine."""
     _check.one_of("origin", origin, ("center", "corner"))
     name = "Affine" if len(matrix.inline) == 6 else "Perspective"
     fields = *matrix.table[:5], *matrix.inline, bool(inverse), origin == "corner"
@@ -32,30 +30,28 @@ def matrix_geometry(matrix: SampleParameters, inverse: bool, origin: str) -> Geo
 
 
 def map_geometry(
-    image: ImageBatch,
+    images: ImageBatch,
     x: StridedArray,
     y: StridedArray,
     size: tuple[int, int],
     scale: tuple[float, float],
     relative: bool,
 ) -> Geometry:
-    """`CoordinateMap`: maps of positions, or of displacements, in units of `scale` (x, y) pixels.
+    """`CoordinateMap`: maps of positions, or of displacements if `relative`, in units of `scale` (x, y) pixels.
 
-    `CoordinateMap64` for maps of float64, and where sides, strides or offsets are negative or too large for float32 or
-    32 bits.
+    `CoordinateMap64` is for float64 maps, for negative strides, and for sides, strides or byte offsets that float32 or
+    32 bits cannot represent.
     """
-    (height, width), (down, right) = image.size, image.axes.strides[3:]
-    farthest = max(
-        height, width, *size, *(abs(stride) for table in (x, y) for stride in (table.row_stride, table.column_stride))
-    )
-    bytes_within = (height * down + width * right) * ITEM_SIZE[image.dtype]
-    wide = (
+    (height, width), (row_stride, column_stride) = images.size, images.axes.strides[3:]
+    map_strides = x.row_stride, x.column_stride, y.row_stride, y.column_stride
+    image_bytes = (height * row_stride + width * column_stride) * ITEM_SIZE[images.dtype]
+    needs_64bit = (
         x.is_double
         or y.is_double
-        or farthest >= _MAX_FLOAT32_COORDINATE
-        or min(down, right) < 0
-        or bytes_within >= 1 << 31
+        or max(height, width, *size, *map(abs, map_strides)) >= _MAX_FLOAT32_COORDINATE
+        or min(row_stride, column_stride) < 0
+        or image_bytes >= 1 << 31
     )
-    name = "CoordinateMap64" if wide else "CoordinateMap"
-    fields = *x[:5], *y[:5], *scale, *scale, float(relative), bool(relative), *image.size
+    name = "CoordinateMap64" if needs_64bit else "CoordinateMap"
+    fields = *x[:5], *y[:5], *scale, *scale, float(relative), bool(relative), *images.size
     return Geometry(name, fields, (x, y))

@@ -1,4 +1,4 @@
-"""Grids: which part of a result each block of a kernel makes, and how many blocks that takes."""
+"""Grids: the part of the output that a thread block makes, and the number of blocks."""
 
 from __future__ import annotations
 
@@ -6,241 +6,253 @@ import functools
 from typing import NamedTuple
 
 from .._arrays.images import ImageBatch
+from .._gpu.executor import Grid
 from .._program.dtypes import ITEM_SIZE
 
-# Columns, at least as many as the widest kernel reaches, and rows, of which the first that fits is taken.
+_MAX_BLOCKS_YZ = 65535  # CUDA's limit for the second and third axis of a grid
+
+# Tiles of a Gaussian blur: width, at least the reach of the widest kernel, and height. The first that fits is used.
 _BLUR_TILES = (224, 32), (224, 16), (112, 32), (112, 16), (64, 16), (64, 8)
-POINTWISE_THREADS = 256  # each of which makes four pixels at a time (kernels/passes/pointwise.cu)
-POINTWISE_BLOCKS = 4  # on a multiprocessor at a time: what short chains have of narrow dtypes, a guess for others
-UNEVEN_OPS = {"JitterAfterMean"}  # ops in which one sample has more to do than another
-_UNEVEN_WAVES = 2  # of a GPU, for those (benchmarks/log/recipes-mean-gpu.md)
+
+POINTWISE_THREADS = 256  # each makes four pixels at a time (kernels/passes/pointwise.cu)
+POINTWISE_BLOCKS = 4  # resident on a multiprocessor: measured for short chains of narrow dtypes, a guess for others
+UNEVEN_OPS = {"JitterAfterMean"}  # their work differs between samples
+_UNEVEN_WAVES = 2  # waves of blocks for them (benchmarks/log/recipes-mean-gpu.md)
+
 # Maximum rows of a warp region; halved for small blocks, doubled for narrow raw-staged regions.
 _SHORT_REGION_ROWS, _TALL_REGION_ROWS = 64, 128
 _REGION_WIDTHS = 32, 64
-_PATCH_WIDTH = 32  # that a warp makes at a time
-_MIN_REGIONS = 1500  # regions for a GPU to be busy: more rows each where there are so many
+_PATCH_WIDTH = 32  # pixels of a row that a CUDA warp makes at a time
+_MIN_REGIONS = 1500  # tall regions are used if at least this many remain, which keep a GPU busy
 # The last regions of a large grid are halved; the number is the same on every GPU, so that results have equal bits
 # (benchmarks/log/warp-launch-tail.md).
 _MAX_HALVED_REGIONS = 192
-_MAX_BLOCKS_YZ = 65535  # along a grid's second and third axis
 
 
-def partial_sum_count(image: ImageBatch) -> int:
-    """How many parts a mean comes in that a warp has taken of an image: its regions."""
-    frames, group = image.axes.extents[1], min(image.channels, 4)
-    cut = divide_output(image.dtype, group, image.samples * frames, *image.size, copied=False, halves=False)
-    return frames * cut.all
+class Slices(NamedTuple):
+    """A pass divided for its grid: a slice is up to four channels of a frame, or a sample if frames are reduced."""
+
+    dtype: str  # of the input
+    channels: int  # of a slice
+    number: int  # in the batch
+    height: int  # of the output
+    width: int
+
+
+def partial_sum_count(images: ImageBatch) -> int:
+    """Partial sums of an image's mean luma that a warp stores: one per output region."""
+    frames = images.axes.extents[1]
+    slices = Slices(images.dtype, min(images.channels, 4), images.samples * frames, *images.size)
+    return frames * divide_output(slices, raw_staged=False, can_halve=False).per_slice
 
 
 def max_partial_sum_count(frames: int, size: tuple[int, int]) -> int:
-    """Of images of any dtype and channels, in any number."""
+    """The maximum of `partial_sum_count` over all dtypes, channels and batch sizes."""
     return frames * -(-size[1] // _REGION_WIDTHS[0]) * -(-size[0] // _SHORT_REGION_ROWS)
 
 
-def warp(
-    dtype: str, group: int, slices: int, height: int, width: int, copied: bool, halves: bool
-) -> tuple[int, int, int]:
-    """A block makes a region or half of one, from boxes of pixels or of what is copied as it lies in memory."""
-    cut = divide_output(dtype, group, slices, height, width, copied, halves)
-    blocks = cut.unhalved + 2 * cut.halved
+def warp(slices: Slices, raw_staged: bool, can_halve: bool) -> Grid:
+    """A block makes an output region or half of one; its source boxes are staged raw or as pixels."""
+    regions = divide_output(slices, raw_staged, can_halve)
+    blocks = regions.whole + 2 * regions.halved
     if blocks >= 1 << 31:
-        raise ValueError(f"size must leave fewer than 2**31 regions, got {(height, width)}")
+        raise ValueError(f"size must leave fewer than 2**31 regions, got {(slices.height, slices.width)}")
     return blocks, 1, 1
 
 
-def small_blocks(dtype: str, group: int, copied: bool) -> bool:
-    """Whether a warp's blocks have half the threads, for half the rows: `small_blocks` of kernels/gpu/raw_box.cuh."""
-    return copied and ITEM_SIZE[dtype] == 1 and group < 4
+def small_blocks(dtype: str, channels: int, raw_staged: bool) -> bool:
+    """Whether a warp's blocks have half the threads and half the rows: `small_blocks` of kernels/gpu/raw_box.cuh."""
+    return raw_staged and ITEM_SIZE[dtype] == 1 and channels < 4
 
 
-def warp_regions(
-    dtype: str, group: int, slices: int, height: int, width: int, copied: bool, halves: bool
-) -> tuple[int, ...]:
-    """What the record holds of them."""
-    cut = divide_output(dtype, group, slices, height, width, copied, halves)
-    each = cut.all if copied else cut.wide.down  # their order: kernels/gpu/region_scheduler.cuh
-    return *cut.wide, *cut.narrow, *fast_divisor(max(each, 1)), *fast_divisor(max(cut.across, 1)), cut.unhalved
+def warp_regions(slices: Slices, raw_staged: bool, can_halve: bool) -> tuple[int, ...]:
+    """The last fields of `cuaug::WarpRecord`, from `full_width` on."""
+    regions = divide_output(slices, raw_staged, can_halve)
+    per_slice = regions.per_slice if raw_staged else regions.full_width.regions  # see kernels/gpu/region_scheduler.cuh
+    divisors = *fast_divisor(max(per_slice, 1)), *fast_divisor(max(regions.per_row, 1))
+    return *regions.full_width, *regions.remainder, *divisors, regions.whole
 
 
-def fast_divisor(number: int) -> tuple[int, int]:
-    """`cuaug::Divisor`: (n * factor) >> shift is n // number for all n below 2**31."""
-    shift = 31 + (number - 1).bit_length()
-    return -(-(1 << shift) // number), shift
+def fast_divisor(divisor: int) -> tuple[int, int]:
+    """`cuaug::FastDivisor`: (n * factor) >> shift equals n // divisor for all n below 2**31."""
+    shift = 31 + (divisor - 1).bit_length()
+    return -(-(1 << shift) // divisor), shift
 
 
 class RegionColumn(NamedTuple):
-    """Regions that are as wide, one above the other, all but the last of so many rows."""
+    """`cuaug::RegionColumn`: regions of one width, one above the other."""
 
-    rows: int
-    down: int
+    region_rows: int  # of every region but the last
+    regions: int
 
 
 class Regions(NamedTuple):
-    """How the output of a warp is cut."""
+    """The output regions of a warp."""
 
-    columns: int
-    across: int  # side by side that are as wide as they can be
-    wide: RegionColumn
-    narrow: RegionColumn  # of what they leave on the right
-    unhalved: int  # so many are made in one piece,
-    halved: int  # and so many behind them in two
+    width: int
+    per_row: int  # full-width regions side by side
+    full_width: RegionColumn
+    remainder: RegionColumn  # in the leftover columns at the right edge
+    whole: int  # of all slices: made by one block each
+    halved: int  # after them: made by two blocks each
 
     @property
-    def all(self) -> int:
-        """How many a slice has."""
-        return self.across * self.wide.down + self.narrow.down
+    def per_slice(self) -> int:
+        return self.per_row * self.full_width.regions + self.remainder.regions
 
 
-def divide_output(dtype: str, group: int, slices: int, height: int, width: int, copied: bool, halves: bool) -> Regions:
-    """The output regions of a warp (kernels/passes/warp_image.cu): fewer columns where pixels are wide, as four
-    channels of 16 bits are: the source boxes of rotated regions would not fit otherwise.
+def divide_output(slices: Slices, raw_staged: bool, can_halve: bool) -> Regions:
+    """Divides the output of a warp into regions (kernels/passes/warp_image.cu).
 
-    All of about the same height, and tall, which costs less, where they leave blocks enough for a GPU. Not of the
-    widest pixels: boxes of a sixteenth of a tall region might not fit. Tall ones may have `halves`, unless one of them
-    would be empty; and copied ones of a patch's width or less are twice as tall then, to be as much work.
+    Regions of wide pixels, such as four channels of 16 bits, are narrower: else the source box of a rotated region
+    would not fit into shared memory. The regions of a column have about the same height. Tall regions cost less per
+    pixel; they are used if enough blocks remain for a GPU, but not for the widest pixels, where even the box of a
+    sixteenth of a tall region might not fit.
+
+    With `can_halve`, the last tall regions are halved, unless the lower half of one would be empty. Raw-staged regions
+    at most `_PATCH_WIDTH` wide are then twice as tall, to be as much work as the others.
     """
-    stored = _staged_bytes(dtype, group)
-    columns = _REGION_WIDTHS[ITEM_SIZE[dtype] * group <= 6 if copied else stored <= 4]
-    across, rest = divmod(width, columns)
-    small = small_blocks(dtype, group, copied)
-    few, many = _SHORT_REGION_ROWS >> small, _TALL_REGION_ROWS >> small
-    tall = (across + (rest > 0)) * slices * -(-height // many) >= _MIN_REGIONS and stored <= 16
-    halves = halves and tall
-    wide = _stack(height, many if tall else few, tall)
-    doubled = copied and halves and rest <= _PATCH_WIDTH < columns
-    narrow = _stack(height, 2 * many, tall) if doubled else wide
-    if not rest:
-        narrow = narrow._replace(down=0)
-    count = slices * (across * wide.down + narrow.down)
-    there = (wide,) * (across > 0) + (narrow,) * (rest > 0)
-    divisible = all(height - (each.down - 1) * each.rows > each.rows // 2 for each in there)
-    halved = min(_MAX_HALVED_REGIONS, count // 8) if halves and divisible else 0
-    return Regions(columns, across, wide, narrow, count - halved, halved)
+    dtype, channels, count, height, width = slices
+    staged_bytes = _staged_bytes(dtype, channels)
+    region_width = _REGION_WIDTHS[ITEM_SIZE[dtype] * channels <= 6 if raw_staged else staged_bytes <= 4]
+    per_row, leftover = divmod(width, region_width)
+    small = small_blocks(dtype, channels, raw_staged)
+    short_rows, tall_rows = _SHORT_REGION_ROWS >> small, _TALL_REGION_ROWS >> small
+    tall = (per_row + (leftover > 0)) * count * -(-height // tall_rows) >= _MIN_REGIONS and staged_bytes <= 16
+    can_halve = can_halve and tall
+    full_width = _region_column(height, tall_rows if tall else short_rows, tall)
+    doubled = raw_staged and can_halve and leftover <= _PATCH_WIDTH < region_width
+    remainder = _region_column(height, 2 * tall_rows, tall) if doubled else full_width
+    if not leftover:
+        remainder = remainder._replace(regions=0)
+    regions = count * (per_row * full_width.regions + remainder.regions)
+    columns = (full_width,) * (per_row > 0) + (remainder,) * (leftover > 0)
+    divisible = all(height - (column.regions - 1) * column.region_rows > column.region_rows // 2 for column in columns)
+    halved = min(_MAX_HALVED_REGIONS, regions // 8) if can_halve and divisible else 0
+    return Regions(region_width, per_row, full_width, remainder, regions - halved, halved)
 
 
-def _stack(height: int, most: int, tall: bool) -> RegionColumn:
-    step = 8 if tall else 4  # a half is of a multiple of four rows, too
-    down = -(-height // most)
-    rows = -(-height // (down * step)) * step if height else 4
+def _region_column(height: int, max_rows: int, tall: bool) -> RegionColumn:
+    step = 8 if tall else 4  # half a region has a multiple of four rows, too
+    regions = -(-height // max_rows)
+    rows = -(-height // (regions * step)) * step if height else 4
     return RegionColumn(rows, -(-height // rows))
 
 
-def resample(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
-    """Few tiles of the height, as each works out its columns, but enough for a large GPU."""
-    across, few = -(-width // 32), -(-height // 128)
-    down = few if across * slices * few >= 2000 else -(-height // 32)
+def resample(slices: Slices) -> Grid:
+    """A block filters 32 columns. Few blocks per column, as each computes the column weights, if those fill a GPU."""
+    across, tall_blocks = -(-slices.width // 32), -(-slices.height // 128)
+    down = tall_blocks if across * slices.number * tall_blocks >= 2000 else -(-slices.height // 32)
     if down > _MAX_BLOCKS_YZ:
-        raise ValueError(f"size must have a height of at most {_MAX_BLOCKS_YZ * 32}, got {height}")
-    return across, down, min(slices, _MAX_BLOCKS_YZ)
+        raise ValueError(f"size must have a height of at most {_MAX_BLOCKS_YZ * 32}, got {slices.height}")
+    return across, down, min(slices.number, _MAX_BLOCKS_YZ)
 
 
-def four_pixels_per_thread(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
-    """A thread makes four pixels of a row."""
-    pieces = -(-width // 4) * height
-    if pieces >= 1 << 31:
-        raise ValueError(f"images must have fewer than 2**33 pixels, got {(height, width)}")
-    return -(-pieces // 256), 1, min(slices, _MAX_BLOCKS_YZ)
+def four_pixels_per_thread(slices: Slices) -> Grid:
+    """A thread makes four pixels of a row; a block has 256 threads."""
+    threads = -(-slices.width // 4) * slices.height
+    if threads >= 1 << 31:
+        raise ValueError(f"images must have fewer than 2**33 pixels, got {(slices.height, slices.width)}")
+    return -(-threads // 256), 1, min(slices.number, _MAX_BLOCKS_YZ)
 
 
-def pointwise(
-    dtype: str, group: int, slices: int, height: int, width: int, room: int, uneven: bool
-) -> tuple[int, int, int]:
-    """Strips of columns, and runs of rows: those that a GPU with room for so many blocks takes the fewest turns for, or
-    some turns where they are uneven.
+def pointwise(slices: Slices, resident_blocks: int, uneven: bool) -> Grid:
+    """Strips of columns, and runs of rows.
 
-    The start of a block, parameters that all of it waits for, counts as three turns
-    (benchmarks/log/recipes-mean-gpu.md).
+    The number of blocks minimises waves x (steps per block + 3) on a GPU that holds `resident_blocks`; the 3 is a
+    block's start, where all threads wait for parameters (benchmarks/log/recipes-mean-gpu.md). Ops of `UNEVEN_OPS` get a
+    fixed number of waves.
     """
-    blocks, _, deep = four_pixels_per_thread(dtype, group, slices, height, width)
-    most, strips = max(blocks, 1), _strips(width)
+    steps, _, grid_z = four_pixels_per_thread(slices)
+    max_blocks, strips = max(steps, 1), _strip_count(slices.width)
     if uneven:
-        runs = min(max(_UNEVEN_WAVES * room // deep, 1), most)
+        blocks = min(max(_UNEVEN_WAVES * resident_blocks // grid_z, 1), max_blocks)
     else:
-        full = {min(max(times * room // deep, 1), most) for times in range(1, 9)}  # so often
-        runs = min(full, key=lambda count: -(-count * deep // room) * (-(-blocks // count) + 3))
-    return strips, -(-runs // strips), deep
+        candidates = {min(max(waves * resident_blocks // grid_z, 1), max_blocks) for waves in range(1, 9)}
+        blocks = min(candidates, key=lambda count: -(-count * grid_z // resident_blocks) * (-(-steps // count) + 3))
+    return strips, -(-blocks // strips), grid_z
 
 
-def _strips(width: int) -> int:
-    """As many as leave the fewest threads of a block without a column, of which none is empty."""
-    across = -(-width // 4) or 1
-    least = -(-across // POINTWISE_THREADS)
+def _strip_count(width: int) -> int:
+    """The number of strips of columns that leaves the fewest threads of a block idle; no strip is empty."""
+    quads = -(-width // 4) or 1  # of four pixels, one per thread
+    min_strips = -(-quads // POINTWISE_THREADS)
 
-    def busy(strips: int) -> float:
-        each = -(-across // strips)
-        return across / (strips * each) * (POINTWISE_THREADS // each * each)
+    def busy_threads(strips: int) -> float:
+        quads_per_strip = -(-quads // strips)
+        return quads / (strips * quads_per_strip) * (POINTWISE_THREADS // quads_per_strip * quads_per_strip)
 
-    return max((n for n in range(least, least + 6) if (n - 1) * -(-across // n) < across), key=busy)
-
-
-def block_per_sample(dtype: str, group: int, samples: int, height: int, width: int) -> tuple[int, int, int]:
-    """A block makes a sample."""
-    return samples, 1, 1
+    return max((n for n in range(min_strips, min_strips + 6) if (n - 1) * -(-quads // n) < quads), key=busy_threads)
 
 
-def block_per_channel(
-    dtype: str, group: int, samples: int, height: int, width: int, channels: int
-) -> tuple[int, int, int]:
-    """A block makes a channel of a sample."""
+def block_per_sample(slices: Slices) -> Grid:
+    return slices.number, 1, 1
+
+
+def block_per_channel(slices: Slices, channels: int) -> Grid:
+    """A block reduces a channel of a sample."""
     if channels > _MAX_BLOCKS_YZ:
         raise ValueError(f"images must have at most {_MAX_BLOCKS_YZ} channels, got {channels}")
-    return samples, channels, 1
+    return slices.number, channels, 1
 
 
-def lut(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
-    """A thread looks up four pixels of a row, four times."""
-    blocks, _, deep = four_pixels_per_thread(dtype, group, slices, height, width)
-    return -(-blocks // 8), 1, deep
+def lut(slices: Slices) -> Grid:
+    """A thread looks up four pixels of a row, four times; a block has 512 threads."""
+    blocks, _, grid_z = four_pixels_per_thread(slices)
+    return -(-blocks // 8), 1, grid_z
 
 
-def adjust_sharpness(dtype: str, group: int, slices: int, height: int, width: int) -> tuple[int, int, int]:
+def adjust_sharpness(slices: Slices) -> Grid:
     """A thread makes four pixels of eight rows."""
-    return four_pixels_per_thread(dtype, group, slices, -(-height // 8), width)
+    return four_pixels_per_thread(slices._replace(height=-(-slices.height // 8)))
 
 
-def gaussian_blur(
-    dtype: str, group: int, slices: int, height: int, width: int, columns: int, rows: int, shared: int
-) -> tuple[int, int, int]:
-    """A block makes a tile."""
-    down = -(-height // rows)
+def gaussian_blur(slices: Slices, tile_width: int, tile_height: int, shared_bytes: int) -> Grid:
+    """A block makes a tile; the parameters are those of `Tile`."""
+    down = -(-slices.height // tile_height)
     if down > _MAX_BLOCKS_YZ:
-        raise ValueError(f"images must have a height of at most {_MAX_BLOCKS_YZ * rows}, got {height}")
-    return -(-width // columns), down, min(slices, _MAX_BLOCKS_YZ)
+        raise ValueError(f"images must have a height of at most {_MAX_BLOCKS_YZ * tile_height}, got {slices.height}")
+    return -(-slices.width // tile_width), down, min(slices.number, _MAX_BLOCKS_YZ)
 
 
 class Tile(NamedTuple):
-    """What a block blurs, and the bytes of shared memory that takes (kernels/passes/gaussian_blur.cu)."""
+    """The tile of a Gaussian blur, and the shared memory of its block (kernels/passes/gaussian_blur.cu)."""
 
     width: int
     height: int
-    shared: int
+    shared_bytes: int
 
 
 @functools.lru_cache(4096)
-def blur_tile(dtype: str, together: int, height: int, width: int, taps_x: int, taps_y: int) -> Tile:
-    """The first that fits into 48 KiB, smaller where as many cover the image. `together`: channels, packed ones."""
-    item = 8 if dtype == "float64" else 4
-    middle = _round_up_to_4(taps_x // 2)
-    for most_wide, most_high in _BLUR_TILES:
-        wide, high = _even_share(width, most_wide), _even_share(height, most_high)
-        pitch = 16 * (together * (wide + 2 * middle + 4) * item // 16 | 1)
-        weights = item * (2 * middle + 4 + _round_up_to_4(taps_y))
-        shared = weights + 8 * _round_up_to_4(high + taps_y + 4) + high * pitch
-        if shared <= (48 << 10) - 16:  # less how far the Gaussian reaches
+def blur_tile(dtype: str, channels: int, height: int, width: int, taps_x: int, taps_y: int) -> Tile:
+    """The first of `_BLUR_TILES` that fits into 48 KiB, reduced while as few cover the image.
+
+    `channels`: of a packed pixel; 1 for other layouts.
+    """
+    item_size = 8 if dtype == "float64" else 4
+    halo = _round_up_to_4(taps_x // 2)
+    for max_width, max_height in _BLUR_TILES:
+        tile_width, tile_height = _even_tile(width, max_width), _even_tile(height, max_height)
+        pitch = 16 * (channels * (tile_width + 2 * halo + 4) * item_size // 16 | 1)
+        weight_bytes = item_size * (2 * halo + 4 + _round_up_to_4(taps_y))
+        shared_bytes = weight_bytes + 8 * _round_up_to_4(tile_height + taps_y + 4) + tile_height * pitch
+        if shared_bytes <= (48 << 10) - 16:  # the kernel declares 16 bytes for the reach of the Gaussian
             break
-    return Tile(wide, high, shared)
+    return Tile(tile_width, tile_height, shared_bytes)
 
 
 def _round_up_to_4(count: int) -> int:
     return -(-count // 4) * 4
 
 
-def _even_share(extent: int, most: int) -> int:
-    """A multiple of 8, of which as few cover the extent as of `most`."""
-    return -(-extent // -(-extent // most) // 8) * 8
+def _even_tile(extent: int, max_tile: int) -> int:
+    """The smallest multiple of 8 that covers the extent with as few tiles as `max_tile` does."""
+    return -(-extent // -(-extent // max_tile) // 8) * 8
 
 
-def _staged_bytes(dtype: str, group: int) -> int:
-    """Of a pixel in shared memory (kernels/gpu/word_pixel.cuh)."""
-    item = ITEM_SIZE[dtype]
-    return 4 if item == 1 else {1: 2, 2: 4, 3: 8, 4: 8}[group] if item == 2 else item * group
+def _staged_bytes(dtype: str, channels: int) -> int:
+    """Size of a `WordPixel` in shared memory (kernels/gpu/word_pixel.cuh)."""
+    item_size = ITEM_SIZE[dtype]
+    if item_size == 1:
+        return 4
+    return {1: 2, 2: 4, 3: 8, 4: 8}[channels] if item_size == 2 else item_size * channels

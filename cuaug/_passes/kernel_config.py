@@ -1,4 +1,4 @@
-"""How a pass is launched: its kernel, grid and sizes, of shapes, dtypes and options alone."""
+"""The launch of a pass: its kernel, grid and sizes, computed from shapes, strides, dtypes and functors, and cached."""
 
 from __future__ import annotations
 
@@ -7,58 +7,63 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from .._arrays.images import BatchAxes
+from .._gpu.executor import Grid
 from .._program.dtypes import ITEM_SIZE
 from .._program.names import chain, name_expression
-from . import grids as _grids
-from . import layouts as _layouts
+from . import grids, layouts
+from .grids import Slices
 
 
 class KernelConfig(NamedTuple):
-    """A launch, but for its pointers and parameters."""
+    """A launch without its pointers and parameters."""
 
     skeleton: str
-    kernel: str
-    grid: tuple[int, int, int]
+    kernel: str  # its name expression
+    grid: Grid
     threads: int  # of a block
-    sizes: tuple[int, ...]  # frames, channels, in H, in W, out H, out W, in aligned, out aligned
-    shared: int  # bytes of shared memory beside those that the kernel declares
-    # Of a warp: a region's rows, how many are below each other, what divides their numbers, how many are in one piece.
-    regions: tuple[int, ...]
+    sizes: tuple[int, ...]  # the last fields of `cuaug::BatchRecord`, from `frames` on
+    shared_bytes: int  # shared memory in addition to what the kernel declares
+    regions: tuple[int, ...]  # the last fields of `cuaug::WarpRecord`; empty for other kernels
+
+
+class TemplateArguments(NamedTuple):
+    """What a skeleton's template arguments are chosen from."""
+
+    input: tuple[str, str, int]  # dtype, layout, channels of a slice
+    functors: tuple[str, ...]
+    output: tuple[str, str]  # dtype, layout
+    out_channels: int
 
 
 class KernelTemplate(NamedTuple):
-    """A kernel: the threads of its blocks, its grid, its template arguments in their order."""
+    """A skeleton: the threads of its blocks, its grid, and its template arguments in their order."""
 
-    threads: int  # as its text has it; small blocks have half
-    grid: Callable[..., tuple[int, int, int]]
-    arguments: Callable[[tuple[str, ...], tuple[str, str], int, BatchAxes], tuple[str | int, ...]]
-    by_frame: bool = True  # else a sample's frames belong together
+    threads: int  # as its text declares; small blocks have half
+    grid: Callable[..., Grid]
+    arguments: Callable[[TemplateArguments], tuple[str | int, ...]]
+    slice_per_frame: bool = True  # otherwise a block reduces all frames of a sample
 
 
 KERNEL_TEMPLATES = {
-    "warp_image": KernelTemplate(256, _grids.warp, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:6], n[1], ls[1], *n[6:])),
-    "resample": KernelTemplate(128, _grids.resample, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:], n[1], ls[1])),
+    "warp_image": KernelTemplate(
+        256, grids.warp, lambda a: (*a.input, *a.functors[:4], *a.output, *a.functors[4:])
+    ),  # functors: geometry, sampler, border, chain, and the epilogue if it is not `StoreOnly`
+    "resample": KernelTemplate(128, grids.resample, lambda a: (*a.input, *a.functors, *a.output)),
     "pointwise": KernelTemplate(
-        _grids.POINTWISE_THREADS,
-        _grids.pointwise,
-        lambda n, ls, k, to: (n[0], ls[0], k, chain(n[2:]), n[1], ls[1], min(to.extents[2], 4)),
+        grids.POINTWISE_THREADS,
+        grids.pointwise,
+        lambda a: (*a.input, chain(a.functors), *a.output, min(a.out_channels, 4)),
     ),
-    "luma_mean": KernelTemplate(
-        512, _grids.block_per_sample, lambda n, ls, k, _: (n[0], ls[0], k, *n[2:]), by_frame=False
-    ),
-    "channel_min_max": KernelTemplate(
-        1024, _grids.block_per_sample, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False
-    ),
-    "histogram_lut": KernelTemplate(
-        512, _grids.block_per_channel, lambda n, ls, k, _: (n[0], ls[0], k), by_frame=False
-    ),
-    "lut": KernelTemplate(512, _grids.lut, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
-    "adjust_sharpness": KernelTemplate(256, _grids.adjust_sharpness, lambda n, ls, k, _: (n[0], ls[0], k, ls[1])),
-    "mix": KernelTemplate(256, _grids.four_pixels_per_thread, lambda n, ls, k, _: (n[0], ls[0], k, n[2], ls[1])),
+    "luma_mean": KernelTemplate(512, grids.block_per_sample, lambda a: (*a.input, *a.functors), slice_per_frame=False),
+    "channel_min_max": KernelTemplate(1024, grids.block_per_sample, lambda a: a.input, slice_per_frame=False),
+    "histogram_lut": KernelTemplate(512, grids.block_per_channel, lambda a: a.input, slice_per_frame=False),
+    "lut": KernelTemplate(512, grids.lut, lambda a: (*a.input, a.output[1])),
+    "adjust_sharpness": KernelTemplate(256, grids.adjust_sharpness, lambda a: (*a.input, a.output[1])),
+    "mix": KernelTemplate(256, grids.four_pixels_per_thread, lambda a: (*a.input, *a.functors, a.output[1])),
     "blend": KernelTemplate(
-        _grids.POINTWISE_THREADS, _grids.pointwise, lambda n, ls, k, _: (n[0], ls[0], k, chain(n[2:]), n[1], ls[1])
+        grids.POINTWISE_THREADS, grids.pointwise, lambda a: (*a.input, chain(a.functors), *a.output)
     ),
-    "gaussian_blur": KernelTemplate(224, _grids.gaussian_blur, lambda n, ls, k, _: (n[0], ls[0], k, n[1], ls[1])),
+    "gaussian_blur": KernelTemplate(224, grids.gaussian_blur, lambda a: (*a.input, *a.output)),
 }
 
 
@@ -66,48 +71,64 @@ KERNEL_TEMPLATES = {
 def kernel_config(
     skeleton: str,
     names: tuple[str, ...],
-    source: BatchAxes,
-    phase: int,
-    target: BatchAxes,
-    to_phase: int,
-    further: _grids.Tile | tuple[int, ...] = (),
+    input_axes: BatchAxes,
+    input_misalignment: int,
+    output_axes: BatchAxes,
+    output_misalignment: int,
+    grid_args: grids.Tile | tuple[int, ...] = (),
 ) -> KernelConfig:
-    """`names` are source dtype, target dtype and the functors; `further` is what else the grid depends on."""
-    samples, frames, channels, height, width = source.extents
-    layouts = _layouts.tag(source), _layouts.tag(target)
-    warps = skeleton == "warp_image"
-    copied = warps and stages_raw(names, layouts[0])
-    if copied and _row_bytes(source, ITEM_SIZE[names[0]]) >= 1 << 31:
-        layouts, copied = ("Strided", layouts[1]), False  # bytes of copied boxes are counted in 32 bits
-    group = min(channels, 4)
-    made = KERNEL_TEMPLATES[skeleton]
-    slices = (
-        samples * frames * (-(-channels // group) if "Strided" in "".join(layouts) else 1) if made.by_frame else samples
+    """The launch of a skeleton.
+
+    Args:
+        skeleton: A key of `KERNEL_TEMPLATES`.
+        names: Input dtype, output dtype and the functors.
+        input_axes: Of the images.
+        input_misalignment: Their pointer modulo 16.
+        output_axes: Of the result.
+        output_misalignment: Its pointer modulo 16.
+        grid_args: Further arguments of the grid; a warp's are computed here.
+    """
+    (in_dtype, out_dtype, *functors), template = names, KERNEL_TEMPLATES[skeleton]
+    samples, frames, channels, height, width = input_axes.extents
+    in_layout, out_layout = layouts.tag(input_axes), layouts.tag(output_axes)
+    is_warp = skeleton == "warp_image"
+    raw_staged = is_warp and stages_raw(names, in_layout)
+    if raw_staged and _row_bytes(input_axes, ITEM_SIZE[in_dtype]) >= 1 << 31:
+        in_layout, raw_staged = "Strided", False  # bytes of raw-staged boxes are counted in 32 bits
+    slice_channels = min(channels, 4)
+    count = samples
+    if template.slice_per_frame:
+        count *= frames * (-(-channels // slice_channels) if "Strided" in in_layout + out_layout else 1)
+    slices = Slices(in_dtype, slice_channels, count, *output_axes.extents[3:])
+    if is_warp:
+        grid_args = raw_staged, "StoreAndMean" not in functors  # partial sums are those of whole regions
+    arguments = template.arguments(
+        TemplateArguments(
+            (in_dtype, in_layout, slice_channels), tuple(functors), (out_dtype, out_layout), output_axes.extents[2]
+        )
     )
-    shape = (names[0], group, slices, *target.extents[3:])
-    if warps:
-        further = copied, "StoreAndMean" not in names  # parts of a mean are of regions in one piece
     return KernelConfig(
         skeleton,
-        name_expression(skeleton, *made.arguments(names, layouts, group, target)),
-        made.grid(*shape, *further),
-        made.threads // 2 if _grids.small_blocks(names[0], group, copied) else made.threads,
+        name_expression(skeleton, *arguments),
+        template.grid(slices, *grid_args),
+        template.threads // 2 if grids.small_blocks(in_dtype, slice_channels, raw_staged) else template.threads,
         sizes=(
-            *(frames, channels, height, width, *target.extents[3:]),
-            *(_layouts.aligned(source, names[0], phase), _layouts.aligned(target, names[1], to_phase)),
+            *(frames, channels, height, width, *output_axes.extents[3:]),
+            layouts.vector_elements(input_axes, in_dtype, input_misalignment),
+            layouts.vector_elements(output_axes, out_dtype, output_misalignment),
         ),
-        shared=further.shared if isinstance(further, _grids.Tile) else 0,
-        regions=_grids.warp_regions(*shape, *further) if warps else (),
+        shared_bytes=grid_args.shared_bytes if isinstance(grid_args, grids.Tile) else 0,
+        regions=grids.warp_regions(slices, *grid_args) if is_warp else (),
     )
 
 
 def stages_raw(names: tuple[str, ...], layout: str) -> bool:
     """Whether a warp stages its source boxes raw: `is_raw_staged` of kernels/gpu/warp_config.cuh."""
-    dtype, result, *how = names
-    moved = ["Affine", "Bilinear", "Constant", chain(())]
-    return how == moved and layout in ("Planar", "Packed") and dtype == result != "float64"
+    in_dtype, out_dtype, *functors = names
+    is_plain_move = functors == ["Affine", "Bilinear", "Constant", chain(())]
+    return is_plain_move and layout in ("Planar", "Packed") and in_dtype == out_dtype != "float64"
 
 
-def _row_bytes(source: BatchAxes, item: int) -> int:
-    """From row to row, or of a row, whichever are more."""
-    return item * max(abs(source.strides[3]), source.strides[4] * source.extents[4])
+def _row_bytes(axes: BatchAxes, item_size: int) -> int:
+    """The larger of a row's length and its distance from the next."""
+    return item_size * max(abs(axes.strides[3]), axes.strides[4] * axes.extents[4])

@@ -1,4 +1,4 @@
-"""How kernels step through images: the tags of kernels/gpu/layout.cuh, and what moves as vectors."""
+"""How kernels address images: the layout tags of kernels/gpu/layout.cuh, and which elements move as vectors."""
 
 from __future__ import annotations
 
@@ -11,26 +11,27 @@ TAGS = "Planar", "Packed", "Strided"
 
 
 @functools.lru_cache(4096)
-def readings(axes: BatchAxes) -> tuple[str, ...]:
-    """All tags as which images may be read, the best first."""
+def possible_tags(axes: BatchAxes) -> tuple[str, ...]:
+    """All tags that describe these strides, the fastest first."""
     _, _, channels, _, width = axes.extents
     _, _, c, _, x = axes.strides
-    planar = x == 1 or width == 1  # where there is one column alone, how far the next would be does not count
-    packed = channels > 1 and c == 1 and (x == channels or width == 1)
-    few = channels <= 4
-    return tuple(tag for tag, fits in zip(TAGS, (few and planar, few and packed, True), strict=True) if fits)
+    is_planar = x == 1 or width == 1  # the stride of a single column does not matter
+    is_packed = channels > 1 and c == 1 and (x == channels or width == 1)
+    fits_pixel = channels <= 4
+    matches = fits_pixel and is_planar, fits_pixel and is_packed, True
+    return tuple(tag for tag, match in zip(TAGS, matches, strict=True) if match)
 
 
 def tag(axes: BatchAxes) -> str:
-    """That of the kernel for such images, which may be ragged."""
-    best = readings(axes)[0]
-    return best if axes.extents[3] else f"Ragged<cuaug::{best}>"
+    """The layout argument of a kernel for these images, which may be ragged."""
+    fastest = possible_tags(axes)[0]
+    return fastest if axes.extents[3] else f"Ragged<cuaug::{fastest}>"
 
 
 @functools.lru_cache(4096)
-def aligned(axes: BatchAxes, dtype: str, phase: int) -> int:
-    """How many adjacent elements, 16, 8, 4 or 0, move as vectors of up to 16 bytes, from any multiple of so many on."""
-    item = ITEM_SIZE[dtype]
+def vector_elements(axes: BatchAxes, dtype: str, misalignment: int) -> int:
+    """Adjacent elements that move as vectors of up to 16 bytes, from every multiple of their number: 16, 8, 4 or 0."""
+    item_size = ITEM_SIZE[dtype]
     planes = axes.strides[:4] if tag(axes) == "Planar" else (*axes.strides[:2], axes.strides[3])
-    steps = (phase, *(stride * item for stride in planes))
-    return next((count for count in (16, 8, 4) if all(step % min(count * item, 16) == 0 for step in steps)), 0)
+    steps = (misalignment, *(stride * item_size for stride in planes))
+    return next((n for n in (16, 8, 4) if all(step % min(n * item_size, 16) == 0 for step in steps)), 0)

@@ -1,4 +1,4 @@
-"""A chain of ops, applied by a kernel of another pass or by a pass of its own."""
+"""A chain of ops: an argument of other passes, or a pass of its own after them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .statistics import luma_mean
 
 
 class OpChain(NamedTuple):
-    """A chain of ops (kernels/ops), and the parameters of all of them, side by side."""
+    """The structs of a chain of ops (kernels/ops), and the parameters of all of them, side by side."""
 
     names: tuple[str, ...]
     parameters: StridedArray
@@ -21,18 +21,21 @@ NO_OPS = OpChain((), NULL_ARRAY)
 
 
 def apply_ops_after(
-    image: ImageBatch, made: Any, ops: OpChain, target: str, out: Any, partial_sums: StridedArray
+    images: ImageBatch, array: Any, ops: OpChain, dtype: str, out: Any, partial_sums: StridedArray
 ) -> Any:
-    """Applies ops in a pass of their own; with `partial_sums`, in place, and stores the mean luma there."""
-    if not ops.names and target == image.dtype and partial_sums is NULL_ARRAY:
+    """Applies ops to the array that a pass over these images has returned; returns the result.
+
+    With `partial_sums`, in place, and the result's mean luma goes there: then neither `out` nor another dtype is
+    possible.
+    """
+    if not ops.names and dtype == images.dtype and partial_sums is NULL_ARRAY:
         assert out is None
-        return made
-    between, parameters = redescribe(made, image), SampleParameters(ops.parameters, ())
+        return array
+    intermediate, parameters = redescribe(array, images), SampleParameters(ops.parameters, ())
     if partial_sums is NULL_ARRAY:
-        return pointwise(between, ops.names, parameters, target, out)
-    assert out is None  # nor another dtype
-    assert target == image.dtype
-    luma_mean(
-        between, ops.names, parameters, partial_sums.pointer, partial_sums.sample_stride, in_place=len(ops.names) > 0
-    )
-    return made
+        return pointwise(intermediate, ops.names, parameters, dtype, out)
+    assert out is None
+    assert dtype == images.dtype
+    in_place = len(ops.names) > 0
+    luma_mean(intermediate, ops.names, parameters, partial_sums.pointer, partial_sums.sample_stride, in_place=in_place)
+    return array

@@ -1,4 +1,4 @@
-"""A parameter that is the sum of several numbers."""
+"""A parameter that a kernel receives as several partial sums."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from .parameters import NULL_ARRAY, StridedArray
 
 
 class PartialSums(NamedTuple):
-    """A parameter that is the sum of several numbers."""
+    """One column of a chain's parameters, as the sum of `terms` numbers per sample."""
 
     table: StridedArray
     terms: int
-    column: int  # which it is, among the parameters
+    column: int  # of the chain's parameters
 
 
 NO_PARTIAL_SUMS = PartialSums(NULL_ARRAY, 0, -1)

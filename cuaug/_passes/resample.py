@@ -8,7 +8,7 @@ from .. import _check
 from .._arrays.convert import dtype_name
 from .._arrays.images import ImageBatch, allocate_output
 from .._program.records import RESAMPLE
-from . import kernel_config as _plans
+from .kernel_config import kernel_config
 from .parameters import NULL_ARRAY, SampleParameters
 from .run import axes_and_misalignment, batch_fields, cpp_dtype, run_pass
 
@@ -16,11 +16,11 @@ _FILTERS = {  # antialias -> interpolation -> filter (kernels/samplers/filter.cu
     True: {"bilinear": "Triangle", "bicubic": "CatmullRom", "lanczos": "Lanczos3", "area": "Triangle"},
     False: {"bilinear": "Triangle", "bicubic": "Cubic75", "lanczos": "Lanczos4"},
 }
-INTERPOLATIONS = ("nearest", *_FILTERS[True])
+INTERPOLATIONS = ("nearest", *_FILTERS[True])  # of a resize
 
 
 def resample(
-    image: ImageBatch,
+    images: ImageBatch,
     box: SampleParameters,
     size: tuple[int, int],
     interpolation: str,
@@ -29,20 +29,18 @@ def resample(
     out: Any,
     has_flips: bool = False,
 ) -> Any:
-    """A box of each sample, resized by a separable filter. `interpolation` is checked, and not "nearest".
+    """Resizes `box` of each sample. `interpolation` is checked by the caller, and not "nearest", which is a warp.
 
-    `has_flips`: `box` has two more columns, whether the result is turned upside down, and left to right.
+    `has_flips`: `box` has two more columns: whether to flip the result vertically, and horizontally.
     """
-    target = image.dtype if dtype is None else dtype_name(dtype)
-    _check.dtypes(image.dtype, target, interpolation)
-    result = allocate_output(image, size, target, out)
-    if image.samples * image.axes.extents[1]:
-        names = (cpp_dtype(image.dtype), cpp_dtype(target), _FILTERS[antialias][interpolation])
-        plan = _plans.kernel_config("resample", names, *axes_and_misalignment(image, result))
+    out_dtype = images.dtype if dtype is None else dtype_name(dtype)
+    _check.dtypes(images.dtype, out_dtype, interpolation)
+    result = allocate_output(images, size, out_dtype, out)
+    if images.samples * images.axes.extents[1]:
+        names = (cpp_dtype(images.dtype), cpp_dtype(out_dtype), _FILTERS[antialias][interpolation])
+        config = kernel_config("resample", names, *axes_and_misalignment(images, result))
+        batch = batch_fields(images, result.pointer, result.axes.strides, config)
         fill = (*NULL_ARRAY[:5], 0.0, 0.0, 0.0, 0.0)
         sides = (*box.table[:5], *(box.inline or (0.0,) * 4))
-        data = RESAMPLE.pack(
-            *batch_fields(image, result.pointer, result.axes.strides, plan), *fill, *sides, has_flips, antialias
-        )
-        run_pass(plan, image, data, *names)
-    return image.library.to_user_array(result.array)
+        run_pass(config, images, RESAMPLE.pack(*batch, *fill, *sides, has_flips, antialias), *names)
+    return images.library.to_user_array(result.array)

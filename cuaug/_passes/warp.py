@@ -10,27 +10,27 @@ from .._arrays.images import ImageBatch, allocate_output
 from .._program.functors import BORDERS, SAMPLERS, struct_name
 from .._program.names import chain
 from .._program.records import WARPS
-from . import kernel_config as _plans
-from . import parameters as _parameters
+from . import parameters
 from .geometry import Geometry
+from .kernel_config import kernel_config
 from .op_chain import NO_OPS, OpChain, apply_ops_after
 from .parameters import NULL_ARRAY, StridedArray
 from .run import axes_and_misalignment, batch_fields, cpp_dtype, run_pass
 
 
 class SampleOverride(NamedTuple):
-    """What a GPU's warp does to samples that it does not move: a factor of 1 and a relevelling of 0 do nothing."""
+    """What a GPU's warp does instead of sampling, for samples that it does not move (`cuaug::SampleOverrideRecord`)."""
 
-    sharpness: StridedArray = NULL_ARRAY
-    uses_lut: StridedArray = NULL_ARRAY
-    lut: StridedArray = NULL_ARRAY  # by `relevel`
+    sharpness: StridedArray = NULL_ARRAY  # [N, 1], factors; 1 does nothing
+    uses_lut: StridedArray = NULL_ARRAY  # [N, 1]; 0 does nothing
+    lut: StridedArray = NULL_ARRAY  # of `statistics.histogram_lut`
 
 
 NO_OVERRIDE = SampleOverride()
 
 
 def warp(
-    image: ImageBatch,
+    images: ImageBatch,
     geometry: Geometry,
     size: tuple[int, int],
     interpolation: str,
@@ -44,36 +44,53 @@ def warp(
     antialias: bool = False,
     overrides: SampleOverride = NO_OVERRIDE,
 ) -> Any:
-    """One resample of the whole batch, then ops. `image` and `geometry` are checked; the rest is checked here.
+    """One resample of all samples, then ops.
 
-    On a GPU alone: `antialias`, of matrices that neither turn nor shear, nor reduce more than twofold; `overrides`.
-    `window`: each sample's box that alone counts as its image. [N, 4]. `partial_sums`: where the mean luma goes, of
-    the images' own dtype. [N, `grids.partial_sum_count`].
+    Args:
+        images: Described by the caller.
+        geometry: From output pixels to input pixels; its arrays are checked by the caller.
+        size: (H, W) of the result.
+        interpolation: One of `SAMPLERS`.
+        border: One of `BORDERS`.
+        fill: As in `parameters.fill`.
+        dtype: Of the result; None for that of the images.
+        out: The caller's array, or None.
+        window: Box (top, left, height, width) of each sample outside of which the border begins. [N, 4]
+        ops: Applied to the resampled pixels.
+        partial_sums: Receives the result's mean luma; the dtype is that of the images. [N, `grids.partial_sum_count`]
+        antialias: Only on a GPU, for matrices without rotation and shear that reduce at most twofold.
+        overrides: Only on a GPU.
     """
-    target = image.dtype if dtype is None else dtype_name(dtype)
-    if image.device < 0 and (ops.names or partial_sums is not NULL_ARRAY):
-        made = warp(image, geometry, size, interpolation, border, fill, image.dtype, None, window)
-        return apply_ops_after(image, made, ops, target, out, partial_sums)
+    out_dtype = images.dtype if dtype is None else dtype_name(dtype)
+    if images.device < 0 and (ops.names or partial_sums is not NULL_ARRAY):
+        warped = warp(images, geometry, size, interpolation, border, fill, images.dtype, None, window)
+        return apply_ops_after(images, warped, ops, out_dtype, out, partial_sums)
     _check.one_of("interpolation", interpolation, SAMPLERS)
     _check.one_of("border", border, BORDERS)
-    _check.dtypes(image.dtype, target, interpolation)
-    outside = _parameters.fill(fill, image)
-    result = allocate_output(image, size, target, out)
-    if image.samples * image.axes.extents[1]:
+    _check.dtypes(images.dtype, out_dtype, interpolation)
+    fill_values = parameters.fill(fill, images)
+    result = allocate_output(images, size, out_dtype, out)
+    if images.samples * images.axes.extents[1]:
         sampler = "Antialiased" if antialias else struct_name(interpolation)
         if overrides is not NO_OVERRIDE:
             sampler = f"SampleOverride<cuaug::{sampler}>"
-        names = (cpp_dtype(image.dtype), cpp_dtype(target), geometry.name, sampler, struct_name(border))
-        kernel = names if window is NULL_ARRAY else (*names[:4], f"WindowedBorder<cuaug::{names[4]}>")
-        use = () if partial_sums is NULL_ARRAY else ("StoreAndMean",)
-        plan = _plans.kernel_config(
-            "warp_image", (*kernel, chain(ops.names), *use), *axes_and_misalignment(image, result)
+        names = (cpp_dtype(images.dtype), cpp_dtype(out_dtype), geometry.name, sampler, struct_name(border))
+        kernel_names = names if window is NULL_ARRAY else (*names[:4], f"WindowedBorder<cuaug::{names[4]}>")
+        epilogue = () if partial_sums is NULL_ARRAY else ("StoreAndMean",)
+        kernel_names = (*kernel_names, chain(ops.names), *epilogue)
+        config = kernel_config("warp_image", kernel_names, *axes_and_misalignment(images, result))
+        record = WARPS[geometry.name].pack(
+            *batch_fields(images, result.pointer, result.axes.strides, config),
+            *fill_values.table[:5],
+            *fill_values.inline,
+            *geometry.fields,
+            *window[:5],
+            *ops.parameters[:5],
+            *partial_sums[:5],
+            *overrides.sharpness[:5],
+            *overrides.uses_lut[:5],
+            overrides.lut.pointer,
+            *config.regions,
         )
-        batch = batch_fields(image, result.pointer, result.axes.strides, plan)
-        tables = *window[:5], *ops.parameters[:5], *partial_sums[:5]
-        override = *overrides.sharpness[:5], *overrides.uses_lut[:5], overrides.lut.pointer
-        data = WARPS[geometry.name].pack(
-            *batch, *outside.table[:5], *outside.inline, *geometry.fields, *tables, *override, *plan.regions
-        )
-        run_pass(plan, image, data, *names)
-    return image.library.to_user_array(result.array)
+        run_pass(config, images, record, *names)
+    return images.library.to_user_array(result.array)

@@ -12,7 +12,7 @@ from .._arrays.images import ImageBatch
 from .._fusion import ragged
 from .._fusion.plan import RecipePlan, plan_recipe
 from .._fusion.recipe import Recipe
-from .._passes import ragged as _ragged
+from .._passes.ragged import ragged_batch
 from .transform import Transform
 
 
@@ -46,7 +46,7 @@ class PlanCache:
         if plan is None:
             plan = self._plans.setdefault(key, self.new_plan(first, {}, self.prefixes.length(first)))
         arguments = np.stack([prefix.arguments for prefix in prefixes]) + plan.argument_columns
-        return plan, _ragged.batch(images, arguments)
+        return plan, ragged_batch(images, arguments)
 
     def new_plan(self, batch: ImageBatch, owners: dict[int, str], prefix_length: int = 0) -> RecipePlan:
         """A plan that is not cached.

@@ -14,7 +14,7 @@ from .._arrays.registry import library_of
 from .._fusion import dispatch, execute
 from .._fusion.recipe_ops import Blend, Displacement, Mix
 from .._fusion.recipe_pass import FirstOp
-from .._passes import ragged as _ragged
+from .._passes.ragged import ragged_batch
 from ..mix import mix_labels
 from .boxes import Boxes
 from .keypoints import Keypoints
@@ -199,7 +199,7 @@ def _transform_group_masks(masks: Sequence[Any], group: _Group) -> Sequence[Any]
         described = [_describe_masks(mask, group.singles[row], "") for row, mask in enumerate(masks)]
         kinds = {(m.library.name, m.dtype, m.channels, m.axes.layout, is_plane) for m, is_plane in described}
         if len(kinds) == 1:
-            batch = _ragged.batch([mask for mask, _ in described], np.empty((len(described), 0)))
+            batch = ragged_batch([mask for mask, _ in described], np.empty((len(described), 0)))
             result = execute.apply_to_masks(params.plan, batch, table)
             return list(result[:, 0] if described[0][1] else result)
     rows = (table._replace(pointer=table.pointer + 8 * table.sample_stride * row) for row in range(len(masks)))

@@ -15,8 +15,7 @@ from helpers.thinning import thinned
 
 import cuaug
 from cuaug._arrays.images import describe_images
-from cuaug._passes import grids as _grids
-from cuaug._passes import kernel_config as _plans
+from cuaug._passes import grids, kernel_config
 from cuaug._passes import run as _run
 from cuaug._passes import warp as _warp
 from cuaug._passes.geometry import map_geometry
@@ -181,18 +180,18 @@ def test_warp_kernel_region_height_does_not_change_results(dtype, layout, monkey
     """Where there are many they are tall, those of half the columns twice as tall, and the last ones in halves."""
     emulated.patch(monkeypatch)
     batch = images(NUMPY, dtype, layout, (2, 90, 104, 3))
-    grids, made = [], []
+    block_counts, made = [], []
     run = _run.run_pass
     replace_everywhere(
-        monkeypatch, _run, "run_pass", lambda plan, *rest: (grids.append(plan.grid[0]), run(plan, *rest))
+        monkeypatch, _run, "run_pass", lambda plan, *rest: (block_counts.append(plan.grid[0]), run(plan, *rest))
     )
     for enough in (10**9, 1):
-        monkeypatch.setattr(_grids, "_MIN_REGIONS", enough)
-        _plans.kernel_config.cache_clear()
+        monkeypatch.setattr(grids, "_MIN_REGIONS", enough)
+        kernel_config.kernel_config.cache_clear()
         made.append(affine(batch, layout, size=(150, 80), fill=99))
-    _plans.kernel_config.cache_clear()
+    kernel_config.kernel_config.cache_clear()
     assert_equal(*made)
-    small, tall = grids
+    small, tall = block_counts
     assert small > tall > small / 4
 
 

@@ -15,7 +15,7 @@ from cuaug._arrays import images as _images
 from cuaug._arrays import protocol, torch_library
 from cuaug._arrays.registry import library_of
 from cuaug._fusion import batched_launch, memory
-from cuaug._passes import grids as _grids
+from cuaug._passes import grids
 from cuaug._program import records as _records
 
 torch = pytest.importorskip("torch")
@@ -71,7 +71,7 @@ def test_launch_plan_table_has_room_for_partial_sums(dtype, channels):
     for size in ((1, 1), (224, 224), (65, 33), (1080, 1920)):
         for samples in (1, 7, 256, 3000):
             image = _images.placeholder((samples, *size, channels), dtype)._replace(device=0)
-            assert 0 < _grids.partial_sum_count(image) <= _grids.max_partial_sum_count(1, size)
+            assert 0 < grids.partial_sum_count(image) <= grids.max_partial_sum_count(1, size)
 
 
 def test_launch_plan_torch_memory_on_current_device_only(monkeypatch):

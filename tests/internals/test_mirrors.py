@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from cuaug._arrays import images as _images
-from cuaug._passes import grids as _grids
-from cuaug._passes import kernel_config as _plans
+from cuaug._passes import grids, kernel_config
 from cuaug._program.sources import KERNELS
 
 
@@ -22,15 +21,15 @@ def test_color_ops_declare_use_of_position(path):
 @pytest.mark.parametrize("width", [1, 3, 4, 7, 224, 256, 518, 640, 1023, 1024, 1028, 4100, 67_107_841, 2**30 - 1])
 def test_pointwise_grid_columns_fit_a_block(width):
     """What pointwise.cu takes for granted, and what a grid has room for."""
-    strips, runs, _ = _grids.pointwise("uint8", 3, 1, 1, width, 528, False)
+    strips, runs, _ = grids.pointwise(grids.Slices("uint8", 3, 1, 1, width), 528, False)
     across = -(-width // 4)
     each = -(-across // strips)
-    assert each <= _grids.POINTWISE_THREADS
+    assert each <= grids.POINTWISE_THREADS
     assert (strips - 1) * each < across <= strips * each
     assert 0 < strips < 2**31
     assert 0 < runs <= 65_535
-    assert across / (strips * each) * (_grids.POINTWISE_THREADS // each * each) > 0.8 * min(
-        _grids.POINTWISE_THREADS, across
+    assert across / (strips * each) * (grids.POINTWISE_THREADS // each * each) > 0.8 * min(
+        grids.POINTWISE_THREADS, across
     )
 
 
@@ -43,10 +42,10 @@ def test_pointwise_grid_columns_fit_a_block(width):
 )
 def test_warp_grid_regions_cover_each_pixel_once(dtype, copied, size, slices, halves):
     """`Regions` of gpu/region_scheduler.cuh, in its own words."""
-    (height, width), how = size, (dtype, 3, slices, *size, copied, halves)
-    tall, down, narrow_tall, narrow_down, *divisors, unhalved = _grids.warp_regions(*how)
+    (height, width), how = size, (grids.Slices(dtype, 3, slices, *size), copied, halves)
+    tall, down, narrow_tall, narrow_down, *divisors, unhalved = grids.warp_regions(*how)
     per_slice, by_across = (lambda n, f=f, s=s: n * f >> s for f, s in (divisors[:2], divisors[2:]))
-    block, side = np.arange(_grids.warp(*how)[0]), _grids.divide_output(*how).columns
+    block, side = np.arange(grids.warp(*how)[0]), grids.divide_output(*how).width
 
     halved = block >= unhalved
     beyond = np.where(halved, block - unhalved, 0)
@@ -69,7 +68,7 @@ def test_warp_grid_regions_cover_each_pixel_once(dtype, copied, size, slices, ha
     made = np.stack([slice_, left, top], -1)
     assert len(np.unique(made, axis=0)) == len(made)
     limit = 64 if copied and dtype == "uint8" else 128
-    many = -(-width // side) * -(-height // limit) * slices >= _grids._MIN_REGIONS and dtype != "float64"
+    many = -(-width // side) * -(-height // limit) * slices >= grids._MIN_REGIONS and dtype != "float64"
     twice = copied and many and halves and 0 < width % side <= 32 < side
     assert (most <= limit * np.where(narrow & twice, 2, 1)).all()
     assert (most[narrow] > limit).any() == (twice and height > limit)
@@ -81,7 +80,7 @@ def test_warp_grid_regions_cover_each_pixel_once(dtype, copied, size, slices, ha
 def test_mean_has_partial_sum_for_each_block():
     """Blocks of halves would write to the same."""
     image = _images.placeholder((256, 224, 224, 3), "uint8")
-    parts = 256 * _grids.partial_sum_count(image)
-    for use, blocks in (((), parts + _grids._MAX_HALVED_REGIONS), (("StoreAndMean",), parts)):
+    parts = 256 * grids.partial_sum_count(image)
+    for use, blocks in (((), parts + grids._MAX_HALVED_REGIONS), (("StoreAndMean",), parts)):
         names = "uint8", "uint8", "Affine", "Bilinear", "WindowedBorder<cuaug::Edge>", "cuaug::Chain<>", *use
-        assert _plans.kernel_config("warp_image", names, image.axes, 0, image.axes, 0).grid == (blocks, 1, 1)
+        assert kernel_config.kernel_config("warp_image", names, image.axes, 0, image.axes, 0).grid == (blocks, 1, 1)

@@ -132,7 +132,7 @@ def test_every_kernel_has_a_name_that_is_compiled():
 
 def test_warp_grid_and_kernel_agree_on_raw_staging(nvrtc):
     """`stages_raw` of kernel_config.py, which chooses a region's columns, and `is_raw_staged` of warp_config.cuh."""
-    from cuaug._passes import kernel_config as plans
+    from cuaug._passes.kernel_config import stages_raw
 
     factors = (
         ["uint8", "float16", "float64"],
@@ -150,7 +150,7 @@ def test_warp_grid_and_kernel_agree_on_raw_staging(nvrtc):
         given = (*names, kernels.chain(ops), *(["StoreAndMean"] if use == "StoreAndMean" else []))
         arguments = geometry, sampler, border, layout, source, kernels.chain(ops), target, use
         listed = ", ".join(f"cuaug::{argument}" for argument in arguments)
-        said.append((plans.stages_raw(given, layout), f"cuaug::is_raw_staged<{listed}>"))
+        said.append((stages_raw(given, layout), f"cuaug::is_raw_staged<{listed}>"))
     assert {copied for copied, _ in said} == {True, False}
     row = {**names_of.CROP, "border": "Constant", "layout": "Packed", "target": "uint8", "result": "Packed"}
     name = names_of.warp_of(row, kernels.chain(("Invert",)))  # whose text has that op
@@ -171,14 +171,14 @@ def test_color_ops_keep_unit_range_as_their_rows_say(nvrtc):
 
 def test_warp_launch_has_threads_of_its_blocks(nvrtc):
     from cuaug._arrays import images
-    from cuaug._passes import kernel_config as plans
+    from cuaug._passes.kernel_config import kernel_config, stages_raw
 
     claims = []
     for dtype, channels, border in itertools.product(IMAGE_DTYPES, [1, 2, 3, 4], ["Constant", "Edge"]):
         names = dtype, dtype, "Affine", "Bilinear", border, kernels.chain(())
         axes = images.placeholder((4, 64, 64, channels), dtype).axes
-        copied = str(plans.stages_raw(names, "Packed")).lower()
-        threads = plans.kernel_config("warp_image", names, axes, 0, axes, 0).threads
+        copied = str(stages_raw(names, "Packed")).lower()
+        threads = kernel_config("warp_image", names, axes, 0, axes, 0).threads
         claims.append(f"static_assert(cuaug::block_threads<cuaug::{dtype}, {channels}, {copied}> == {threads});")
     text, options = sources.sources(names_of.RAW_STAGED[0])
     compiled(nvrtc, "\n".join([text, *claims, ""]), names_of.RAW_STAGED[0], 90, options)

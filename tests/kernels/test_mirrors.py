@@ -11,9 +11,7 @@ from cuaug._detection import nms as _nms
 from cuaug._fusion import batched_launch
 from cuaug._fusion import draw_kernel as _draws
 from cuaug._gpu import kernels
-from cuaug._passes import geometry
-from cuaug._passes import grids as _grids
-from cuaug._passes import kernel_config as _plans
+from cuaug._passes import geometry, grids, kernel_config
 from cuaug._program import functors, sources
 
 
@@ -25,7 +23,7 @@ def nvrtc():
 @pytest.mark.parametrize(
     ("file", "name", "mirrored"),
     [
-        ("gpu/thread_work.cuh", "pointwise_threads", _grids.POINTWISE_THREADS),
+        ("gpu/thread_work.cuh", "pointwise_threads", grids.POINTWISE_THREADS),
         ("gpu/batched_launch.cuh", "max_batched", batched_launch.MAX_BATCHED),
         ("records/nms.cuh", "nms_tile", _nms._TILE),
         ("records/nms.cuh", "nms_block", _nms._BLOCK),
@@ -39,7 +37,7 @@ def nvrtc():
         ("passes/draw.cu", "draw_samples", _draws.SAMPLES_PER_BLOCK),
         ("passes/copy_boxes.cu", "copy_rows", copy_boxes._BLOCK_ROWS),
         ("geometry/coordinate_map.cuh", "CoordinateMap::float32_side_limit", geometry._MAX_FLOAT32_COORDINATE),
-        ("gpu/thread_work.cuh", "pointwise_threads", _plans.KERNEL_TEMPLATES["pointwise"].threads),
+        ("gpu/thread_work.cuh", "pointwise_threads", kernel_config.KERNEL_TEMPLATES["pointwise"].threads),
     ],
 )
 def test_kernel_constants_equal_python(file, name, mirrored, nvrtc):

@@ -187,7 +187,7 @@ def test_gaussian_blur_tiles_fit_shared_memory(dtype):
 
     most = 1 if dtype == "float64" else 4  # channels that are filtered together
     for together, x, y in itertools.product(range(1, most + 1), range(1, 128, 2), range(1, 128, 2)):
-        assert grids.blur_tile.__wrapped__(dtype, together, 1000, 1000, x, y).shared <= 48 << 10, (x, y)
+        assert grids.blur_tile.__wrapped__(dtype, together, 1000, 1000, x, y).shared_bytes <= 48 << 10, (x, y)
 
 
 @pytest.mark.parametrize(

@@ -318,7 +318,7 @@ def test_warp_grid_divisors_are_exact(number):
 def test_warp_grid_long_rows_are_not_raw_staged(extents, strides, layout):
     """Boxes that hold what is in memory as it lies there count its bytes in 32 bits (kernels/gpu/copied.cuh)."""
     from cuaug._arrays.images import BatchAxes
-    from cuaug._passes import kernel_config as _plans
+    from cuaug._passes.kernel_config import kernel_config
     from cuaug._program import names as _names
 
     channels = extents[2]
@@ -328,6 +328,6 @@ def test_warp_grid_long_rows_are_not_raw_staged(extents, strides, layout):
     for dtype, apart in (("float32", True), ("uint8", False)):
         names = (dtype, dtype, "Affine", "Bilinear", "Constant", _names.chain(()))
         for source, far in ((small, False), (BatchAxes("NCHW", extents, strides, None), apart)):
-            plan = _plans.kernel_config("warp_image", names, source, 0, small, 0)
+            plan = kernel_config("warp_image", names, source, 0, small, 0)
             assert ("Strided" in plan.kernel) == far, plan.kernel
             assert layout in plan.kernel
