@@ -1,4 +1,4 @@
-"""The programs of README and of the guides run, and the names and links in them exist."""
+"""The programs of README and of the guides run; the names, links and paths in the documentation exist."""
 
 import re
 from pathlib import Path
@@ -11,6 +11,11 @@ import cuaug
 from cuaug import transforms as T
 
 DOCS = Path(__file__).parents[2]
+# A file by its suffix, a folder by its last slash or by the folder of the repository that it lies in.
+PATHS = re.compile(
+    r"(?<![\w./-])(?:[\w.-]+/)*(?:[\w.-]+\.(?:py|cuh?|[ch]pp|md|toml)|[\w.-]+/(?![\w.*<-]))"
+    r"|(?<![\w./-])(?:cuaug|tests|benchmarks|docs)/[\w/-]+"
+)
 
 
 def blocks(name, heading=""):
@@ -48,3 +53,13 @@ def test_documentation_names_and_links_exist(page):
     assert [name for owner, name in named if not hasattr(owner, name) and name != "RandomZoomOut"] == []
     assert named
     assert [link for link in links if not (DOCS / page).parent.joinpath(link).exists()] == []
+
+
+@pytest.mark.parametrize(("page", "count"), [("docs/path-of-a-call.md", 70), ("CONTRIBUTING.md", 40)])
+def test_documentation_paths_exist(page, count):
+    """Paths are relative to the repository, to `cuaug`, or to the page; a file name alone is in some folder."""
+    named = sorted(set(PATHS.findall((DOCS / page).read_text())))
+    names = {path.name for path in (DOCS / "cuaug").rglob("*.*")}
+    roots = DOCS, DOCS / "cuaug", (DOCS / page).parent
+    assert len(named) >= count
+    assert [name for name in named if name not in names and not any((root / name).exists() for root in roots)] == []
