@@ -9,8 +9,8 @@ import numpy as np
 
 from .. import _check
 from .._check import prefix_errors
-from .._codecs import limits as _limits
-from .._host import extension as _cpu
+from .._codecs.limits import MAX_PIXELS, limits_of
+from .._host.extension import extension
 from ..transforms.transform import Transform
 from .batch import Batch
 from .decoding import DecodeSettings
@@ -49,13 +49,13 @@ class Collate:
         dct_scale: bool = True,
         strict: bool = True,
         threads: int = 1,
-        max_pixels: int | None = _limits.MAX_PIXELS,
+        max_pixels: int | None = MAX_PIXELS,
     ) -> None:
         _check.one_of("on_error", on_error, ON_ERROR)
         _check.boolean("strict", strict)
         _check.boolean("dct_scale", dct_scale)
         self._threads = _check.integer("threads", threads, 1)
-        settings = DecodeSettings(self._threads, strict, dct_scale, _limits.limits_of(max_pixels))
+        settings = DecodeSettings(self._threads, strict, dct_scale, limits_of(max_pixels))
         self._pipeline = BatchPipeline(recipe_of(transform, seed), _sample_name, on_error, settings)
         self._target = TorchTarget()
         torch = importlib.import_module("torch")
@@ -68,7 +68,7 @@ class Collate:
     def __call__(self, samples: Sequence[tuple[bytes | str, int | None, int]]) -> Batch:
         """The batch of samples (encoded image, label, id)."""
         if importlib.import_module("torch.utils.data").get_worker_info() is not None:
-            _cpu.extension().set_threads(self._threads)
+            extension().set_threads(self._threads)
         data, labels, ids = zip(*samples, strict=True)
         label_array = None if labels[0] is None else np.array(labels, np.int64)
         encoded = EncodedBatch(np.array(ids, np.int64), label_array, len(ids), data, int(self._epoch))

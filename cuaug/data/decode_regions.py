@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _sizes
-from .._fusion import draw_kernel as _draws
+from .._fusion.draw_kernel import draw_on_host
 from .._fusion.program import assemble
 from .._fusion.recipe import Recipe
-from .._host import extension as _cpu
+from .._host.extension import extension
 from ..transforms import CenterCrop, Compose, RandomCrop, RandomResizedCrop, Resize
 from ..transforms.transform import Transform
 
@@ -88,7 +88,7 @@ class CropPlan:
         program, arguments = self._draw_program
         sample_arguments = np.tile(arguments, (len(sizes), 1))
         sample_arguments[:, :2] = sizes
-        _draws.draw_on_host(program, boxes, np.ascontiguousarray(ids, np.int64), seed, step, sample_arguments)
+        draw_on_host(program, boxes, np.ascontiguousarray(ids, np.int64), seed, step, sample_arguments)
         return boxes
 
     def _with_margin(self, box: np.ndarray, margin: np.ndarray) -> CropBoxes:
@@ -133,5 +133,5 @@ def decode_regions(crops: CropBoxes, sizes: np.ndarray, scalable: np.ndarray) ->
         Scale (one over), top, left, height, width in pixels of the scaled image [N, 5]; boxes in that region [N, 4].
     """
     regions, boxes = np.empty((len(sizes), 5), np.int64), np.empty((len(sizes), 4))
-    _cpu.extension().choose_decode_regions(crops.box, crops.size, sizes, scalable, regions, boxes)
+    extension().choose_decode_regions(crops.box, crops.size, sizes, scalable, regions, boxes)
     return regions, boxes

@@ -11,9 +11,9 @@ import numpy as np
 from .. import io
 from .._check import DecodeError
 from .._codecs import jpeg_headers, nvjpeg, other_formats
-from .._codecs import limits as _limits
-from .._host import extension as _cpu
-from .._host import threads as _threads
+from .._codecs.limits import Limits
+from .._host.extension import jpeg_extension
+from .._host.threads import parallel_map
 
 if TYPE_CHECKING:
     from .._native import EncodedFiles
@@ -27,7 +27,7 @@ class DecodeSettings(NamedTuple):
     threads: int
     strict: bool
     dct_scale: bool
-    limits: _limits.Limits
+    limits: Limits
 
 
 class EncodedImages:
@@ -37,14 +37,14 @@ class EncodedImages:
     """
 
     def __init__(self, data: Sequence[bytes | str] | EncodedFiles, settings: DecodeSettings) -> None:
-        jpeg = _cpu.jpeg_extension()
+        jpeg = jpeg_extension()
         self._settings, self.bad = settings, dict[int, str]()
         self._files: EncodedFiles = data if isinstance(data, jpeg.EncodedFiles) else jpeg.EncodedFiles(data)
         self._headers, failures = jpeg_headers.read(self._files, settings.limits, settings.threads)
         self._is_jpeg: np.ndarray = self._headers["channels"] > 0
         self.sizes = np.maximum(self._headers["size"], 1)
         self._decoded: dict[int, np.ndarray] = {}  # whole images of formats other than JPEG, by index
-        _threads.parallel_map(
+        parallel_map(
             lambda failure: self._decode_other_format(failure[0], self._files[failure[0]], failure[2]),
             failures,
             settings.threads,
@@ -94,7 +94,7 @@ class EncodedImages:
         jpegs = parts[self._is_good_jpeg()[images]]
         jpegs[:, 6] += memory.ctypes.data
         limits, strict, threads = self._settings.limits, self._settings.strict, self._settings.threads
-        pending = _cpu.jpeg_extension().jpeg_decode(self._files, limits, jpegs, "rgb", strict, threads, memory)
+        pending = jpeg_extension().jpeg_decode(self._files, limits, jpegs, "rgb", strict, threads, memory)
         pending.start()
 
         def finish() -> float:

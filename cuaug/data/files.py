@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._check import prefix_errors
-from .._codecs import limits as _limits
-from .._host import extension as _cpu
+from .._codecs.limits import MAX_BYTES
+from .._host.extension import extension
 
 if TYPE_CHECKING:
     from .._native import EncodedFiles
@@ -101,9 +101,7 @@ class ImageFiles:
         The result is a sequence that builds a ``bytes`` object only when an item is taken. The decoder reads its memory
         directly.
         """
-        files: EncodedFiles = _cpu.extension().EncodedFiles(
-            [self._images[i] for i in indices], _limits.MAX_BYTES, threads
-        )
+        files: EncodedFiles = extension().EncodedFiles([self._images[i] for i in indices], MAX_BYTES, threads)
         return files
 
 

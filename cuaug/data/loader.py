@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _check
 from .._check import BackendError, DecodeError, prefix_errors
-from .._codecs import limits as _limits
-from .._host import extension as _cpu
+from .._codecs.limits import MAX_PIXELS, limits_of
+from .._host.extension import extension
 from ..transforms.transform import Transform
 from . import epoch_order
 from .batch import Batch
@@ -95,7 +95,7 @@ class Loader:
         cache: str | None = None,
         progress: bool = False,
         library: str | None = None,
-        max_pixels: int | None = _limits.MAX_PIXELS,
+        max_pixels: int | None = MAX_PIXELS,
     ) -> None:
         _check.one_of("last", last, epoch_order.LAST_BATCH_MODES)
         _check.one_of("on_error", on_error, ON_ERROR)
@@ -114,11 +114,11 @@ class Loader:
         self.seed = recipe.seed
         self.shuffle, self.last, self.on_error, self.max_bad, self.progress = shuffle, last, on_error, max_bad, progress
         self._cache: dict[int, bytes] | None = {} if cache else None
-        self._threads = _cpu.extension().threads() if threads is None else _check.integer("threads", threads, 1)
+        self._threads = extension().threads() if threads is None else _check.integer("threads", threads, 1)
         self._target = target_for(device, library, decoder)
         # With nvJPEG, its input threads, file reads and Python need processors too (benchmarks/log/loader-gpu.md).
         decode_threads = self._threads if decoder == "cpu" else max(1, 5 * self._threads // 8)
-        settings = DecodeSettings(decode_threads, strict, dct_scale, _limits.limits_of(max_pixels))
+        settings = DecodeSettings(decode_threads, strict, dct_scale, limits_of(max_pixels))
         self._pipeline = BatchPipeline(recipe, self.source.name, on_error, settings)
         self.clock = self._pipeline.timer
         self.bad: dict[int, str] = {}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from .._codecs.limits import limits_of
-from .._host import extension as _cpu
+from .._host.extension import extension
 from .crops import group_by_size
 from .decoding import DecodeSettings, EncodedImages, SlotLayout
 from .files import ImageFiles
@@ -21,7 +21,7 @@ def scan(source: ImageFiles, strict: bool, max_pixels: int | None) -> Iterator[d
 
     JPEGs are decoded at 1/8: the decoder then reads every bit of the file, but computes few pixels.
     """
-    settings = DecodeSettings(_cpu.extension().threads(), strict, True, limits_of(max_pixels))
+    settings = DecodeSettings(extension().threads(), strict, True, limits_of(max_pixels))
     target = NumPyTarget()
     for first in range(0, len(source), _BATCH):
         ids = range(first, min(first + _BATCH, len(source)))

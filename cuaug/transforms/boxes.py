@@ -24,8 +24,8 @@ class Boxes:
     """The format of the boxes given to a ``Compose``, and the limits for a valid box.
 
     Coordinates are edges in pixels from the image's corner, as in torchvision and COCO: the whole image is
-    ``(0, 0, W, H)``. A moved box is the tight upright box around its four moved corners, clipped to the new canvas; if
-    boxes are integers, edges are rounded first. A box is *valid* if it was not empty (or NaN) before, is not empty
+    ``(0, 0, W, H)``. A moved box is the tight upright box around its four moved corners, clipped to the new canvas; the
+    edges of integer boxes are rounded first. A box is *valid* if it was not empty (or NaN) before, is not empty
     after clipping, and passes both limits below. One that was empty, or that a perspective takes beyond the horizon,
     becomes ``(0, 0, 0, 0)``.
 
@@ -65,7 +65,7 @@ def transform_boxes(boxes: Any, matrices: Any, out_size: Any, options: Boxes, va
         matrices: Source to destination, in pixels with centres at integers. [N, 3, 3]
         out_size: The canvas (H, W), or an array with one per sample. [N, 2]
         options: Their format, and the limits for a valid box.
-        valid: Boxes that are not valid before; default: all are valid. [N, B], or a list of N arrays [B_i]
+        valid: False for boxes that are invalid already; default: all are valid. [N, B], or a list of N arrays [B_i]
 
     Returns:
         The boxes in their library, format and dtype, on the device of `matrices` if that is one, and the mask: two
@@ -92,8 +92,8 @@ def transform_boxes(boxes: Any, matrices: Any, out_size: Any, options: Boxes, va
         for i, mask in enumerate(valid):
             _check.shape(f"valid[{i}]", mask, (lengths[i],))
         valid = convert.namespace(valid[0]).concatenate(list(valid))[:, None]
-    moved, moved_valid = _transform(loaded, to, options, concatenated.dtype, valid)
-    return point_map.split(moved[:, 0], lengths), point_map.split(moved_valid[:, 0], lengths)
+    result, result_valid = _transform(loaded, to, options, concatenated.dtype, valid)
+    return point_map.split(result[:, 0], lengths), point_map.split(result_valid[:, 0], lengths)
 
 
 def _transform(boxes: Any, to: PointMap, options: Boxes, dtype: Any, valid: Any) -> tuple[Any, Any]:
@@ -107,13 +107,14 @@ def _transform(boxes: Any, to: PointMap, options: Boxes, dtype: Any, valid: Any)
     corners = xp.stack([left, top, right, top, right, bottom, left, bottom], -1).reshape(samples, 4 * count, 2) - 0.5
     _, side = to.orientation()
     usable = usable & to.in_front(corners, side).reshape(samples, count, 4).all(-1)
-    moved = (geometry.transform_points(corners, to.M) + 0.5).reshape(samples, count, 4, 2)
-    edges = xp.where(usable[..., None], xp.concatenate([xp.amin(moved, -2), xp.amax(moved, -2)], -1), 0.0)
+    corners = (geometry.transform_points(corners, to.M) + 0.5).reshape(samples, count, 4, 2)
+    edges = xp.where(usable[..., None], xp.concatenate([xp.amin(corners, -2), xp.amax(corners, -2)], -1), 0.0)
     edges = xp.round(edges) if point_map.is_integer(dtype) else edges
     x, y = _clip(edges[..., 0::2], to.width), _clip(edges[..., 1::2], to.height)
     clipped = xp.stack([x, y], -1).reshape(samples, count, 4)
-    before, after = area(edges), area(clipped)
-    result_valid = usable & (after > 0) & (after >= options.min_area) & (after >= options.min_visibility * before)
+    area_before, area_after = area(edges), area(clipped)
+    result_valid = usable & (area_after > 0) & (area_after >= options.min_area)
+    result_valid = result_valid & (area_after >= options.min_visibility * area_before)
     if valid is not None:
         result_valid = result_valid & convert.asarray(valid, like=result_valid, dtype="bool")
     return point_map.cast_back(from_edges(clipped, options.format), dtype), result_valid

@@ -28,10 +28,10 @@ class Identity(Transform):
 
 
 class RandomApply(Transform):
-    """All of these transforms with a probability, else none of them.
+    """All of these transforms with a probability, or none of them.
 
     Args:
-        transforms: Run in this order; a :class:`Compose` counts as its transforms.
+        transforms: In the order in which they run; a :class:`Compose` counts as its transforms.
         p: Probability.
     """
 
@@ -48,8 +48,8 @@ class RandomChoice(Transform):
     """One of these transforms. The geometry of all of them is one resample, as a sample gets at most one.
 
     Args:
-        transforms: To choose from.
-        p: Their weights, which need not add up to 1; default: equal ones.
+        transforms: The transforms to choose from.
+        p: A weight for each, not necessarily with sum 1; default: equal weights.
     """
 
     def __init__(self, transforms: Sequence[Transform], p: Sequence[float] | None = None) -> None:
@@ -68,7 +68,7 @@ class RandomChoice(Transform):
 class RandomOrder(Transform):
     """All of these transforms, in a random order.
 
-    Every position of the order holds all of them, and a sample gets the one that its permutation puts there:
+    Every position of the order contains all of them, and a sample gets the one that its permutation has there:
     n transforms cost as much as n * n. A transform that must see another transform's result (a blur, a statistic, a
     border) takes a pass for each position. To permute brightness, contrast, saturation and hue, use
     :class:`ColorJitter`, which takes one pass.

@@ -32,8 +32,8 @@ class ColorJitter(Transform):
 
     Args:
         brightness: (low, high) of the factor, or a number for 1 - brightness..1 + brightness.
-        contrast: Likewise; about the mean luma of the image, as torchvision.
-        saturation: Likewise.
+        contrast: As `brightness`; about the mean luma of the image, as torchvision.
+        saturation: As `brightness`.
         hue: (low, high) in turns, within -0.5..0.5, or a number for -hue..hue.
         contrast_about: A level, in the images' own range, to use instead of the mean, which is then not computed.
     """
@@ -66,9 +66,9 @@ class ColorJitter(Transform):
             about = recipe.constant("about", self.contrast_about or 0.0, max_value=recipe.max_value)
             recipe.add_pointwise("ColorJitter", [*order, brightness, saturation, hue, contrast, about])
             return
-        first, about = [*order, brightness, saturation, hue], Column("")
-        columns = [*first, contrast, about]
-        around_mean = Pointwise("JitterBeforeMean", first), Pointwise("JitterAfterMean", columns, mean=about)
+        before_mean, about = [*order, brightness, saturation, hue], Column("")
+        columns = [*before_mean, contrast, about]
+        around_mean = Pointwise("JitterBeforeMean", before_mean), Pointwise("JitterAfterMean", columns, mean=about)
         recipe.add_pointwise("ColorJitter", columns, mean=about, around_mean=around_mean)
 
 
@@ -98,7 +98,7 @@ class RandomInvert(Transform):
 
 
 class RandomSolarize(Transform):
-    """Invert what is at or above a threshold, in the images' own range, with a probability."""
+    """Invert values at or above a threshold, in the images' own range, with a probability."""
 
     def __init__(self, threshold: float, p: float = 0.5) -> None:
         self.threshold, self.p = ranges.number("threshold", threshold), ranges.probability("p", p)
@@ -154,8 +154,8 @@ class RandomErasing(Transform):
     def write(self, recipe: Recipe) -> None:
         with recipe.only_where(recipe.bernoulli("apply", self.p)):
             # torchvision's ratio is height by width here; the logarithm is drawn from the first end to the second.
-            ends = ranges.box(self.scale, (1 / self.ratio[0], 1 / self.ratio[1]))
-            box = recipe.draw("RandomErasing", ("i", "j", "h", "w"), *recipe.size, *ends)
+            box_range = ranges.box(self.scale, (1 / self.ratio[0], 1 / self.ratio[1]))
+            box = recipe.draw("RandomErasing", ("i", "j", "h", "w"), *recipe.size, *box_range)
         values = ranges.per_channel("value", self.value, recipe.channels)
         columns = [recipe.constant(f"v_{c}", value, max_value=recipe.max_value) for c, value in enumerate(values)]
         recipe.add_pointwise("Erase", [*box, *columns])
@@ -192,7 +192,7 @@ class ToDtype(Transform):
 
     def __init__(self, dtype: Any = "float32", scale: bool = False) -> None:
         if isinstance(dtype, dict):
-            raise TypeError("dtype must be that of the images, as masks, boxes and labels keep theirs, got a dict")
+            raise TypeError("dtype must be one dtype, for the images (masks, boxes and labels keep theirs), got a dict")
         self.dtype, self.scale = dtype_name(dtype), bool(scale)
         _check.one_of("dtype", self.dtype, _check.IMAGE_DTYPES)
 

@@ -10,20 +10,18 @@ from typing import Any
 import numpy as np
 
 from .. import _check
-from .._arrays import images as _images
 from .._arrays.convert import dtype_name, host_array
-from .._arrays.images import ImageBatch, describe_images
+from .._arrays.images import ImageBatch, describe_images, placeholder
 from .._check import prefix_errors
 from .._fusion import dispatch, draw, execute
 from .._fusion.plan import RecipePlan
 from .._fusion.recipe import Recipe
 from .._fusion.report import Report, report
-from . import params as _params
-from . import sample as _sample
 from .boxes import Boxes
 from .keypoints import Keypoints
-from .params import Params
+from .params import Params, params_from_dict
 from .plan_cache import PlanCache
+from .sample import group_images, needs_matrices, transform_sample
 from .sample_kinds import is_plain_array
 from .sample_structure import parse_sample
 from .transform import Transform, transform_list
@@ -39,10 +37,10 @@ class Compose(Transform):
     recipe where the batch is used.
 
     Args:
-        transforms: Run in this order.
-        seed: 0 to 2**63 - 1; default: a random one, drawn once, here.
-        boxes: Format and limits of the boxes that calls are given.
-        keypoints: Properties of the keypoints that calls are given.
+        transforms: The transforms, in the order in which they run.
+        seed: 0 to 2**63 - 1; default: a random seed, drawn once by the constructor.
+        boxes: Format and limits of the boxes passed to calls.
+        keypoints: Properties of the keypoints passed to calls.
 
     >>> import numpy as np
     >>> from cuaug import transforms as T
@@ -68,11 +66,11 @@ class Compose(Transform):
         self._step = 0
         self._plans = PlanCache(self.transforms)
         self._replay_counters = draw.ReplayCounters()
-        self._array_types: set[type] = set()  # whose objects are images, not samples of some structure
+        self._array_types: set[type] = set()  # whose objects are images, not structured samples
 
     @property
     def first_position(self) -> int:
-        """The position of its first transform in the recipe that it is the end of; see :meth:`after`."""
+        """Position of the first transform in the recipe from which :meth:`after` took this one; else 0."""
         return self._plans.first_position
 
     def __getstate__(self) -> dict[str, Any]:
@@ -96,7 +94,7 @@ class Compose(Transform):
             yield from transform.flattened()
 
     def append_to(self, recipe: Recipe) -> None:
-        """Append its transforms, as if they stood in its place."""
+        """Append the transforms, as if they were in the recipe themselves."""
         for transform in self.transforms:
             transform.append_to(recipe)
 
@@ -118,7 +116,7 @@ class Compose(Transform):
         Args:
             images: torch, cupy, numpy or jax: [N, C, H, W] or [N, H, W, C], one image without the N, or a list of
                 images. Or a sample of any structure, by the rules of docs/recipes.md; then no other target is passed.
-            masks: Label masks, moved by nearest neighbour; 0 outside. [N, H, W], or with one more axis for several
+            masks: Label masks, sampled by nearest neighbour; 0 outside. [N, H, W], or with one more axis for several
                 masks per image. An array of one axis, as in torchvision's ``cutmix(images, labels)``, counts as labels.
             boxes: See :class:`Boxes`. [N, B, 4]; ``{"boxes": ...}`` gains ``"valid"``, a mask of the valid boxes
             keypoints: See :class:`Keypoints`. [N, ..., P, 2 or 3]
@@ -173,13 +171,13 @@ class Compose(Transform):
         fill: Any = 0,
         layout: str | None = None,
     ) -> Any:
-        """Move results, or a model's output for them, back to where the images' pixels were.
+        """Move results, or a model's output for them, back to the pixels of the images.
 
         Colours stay as they are; pixels that the result does not show become ``fill``.
 
         Args:
-            images: Of the size of the recipe's result, with any channels and dtype; for labels use "nearest".
-            params: Drawn by the recipe for the images.
+            images: Results in the size of the recipe's result, with any channels and dtype; for labels use "nearest".
+            params: The parameters that the recipe drew for the images.
             interpolation: "nearest", "bilinear", "bicubic" or "lanczos".
             fill: A number, or one per channel.
             layout: As in a call.
@@ -206,7 +204,7 @@ class Compose(Transform):
             layout: As in a call.
         """
         batch = describe_images(images, layout)
-        return _params.params_from_dict(self._plans.plan(batch), description, batch, self)
+        return params_from_dict(self._plans.plan(batch), description, batch, self)
 
     @prefix_errors("cuaug")
     def plan(
@@ -218,13 +216,13 @@ class Compose(Transform):
         channels: int = 3,
         layout: str | None = None,
     ) -> Report:
-        """The passes of a call, what each reads and writes, and why each begins. Draws nothing.
+        """The passes of a call: the input, output and reason of each. Draws nothing.
 
         Args:
-            images: As in a call, an array or a list of arrays; or None, and the images are described by:
-            size: Their size, (H, W).
-            dtype: Their dtype.
-            channels: Their number of channels.
+            images: An array or a list of arrays, as in a call; None: the next three arguments describe the images.
+            size: (H, W).
+            dtype: The dtype of the images.
+            channels: Number of channels.
             layout: As in a call.
 
         >>> from cuaug import transforms as T
@@ -238,10 +236,10 @@ class Compose(Transform):
             if size is None:
                 raise ValueError("images or size must be given")
             shape = (1, *_check.size("size", size), _check.integer("channels", channels, 1))
-            batch = _images.placeholder(shape, dtype_name(dtype))
+            batch = placeholder(shape, dtype_name(dtype))
         elif isinstance(images, (list, tuple)):
             prefixes = self._plans.prefixes
-            groups = _sample.group_images(list(images), prefixes.batch_key, layout, len(images))
+            groups = group_images(list(images), prefixes.batch_key, layout, len(images))
             largest = max(groups, key=lambda group: len(group[0]))[1]  # the largest batch stands for all
             prefix_length = prefixes.length(largest[0]) if len(largest) > 1 else 0
             plan = self._plans.new_plan(largest[0], owners, prefix_length)
@@ -251,7 +249,7 @@ class Compose(Transform):
         return report(self._plans.new_plan(batch, owners), [batch], owners)
 
     def after(self, first: int) -> Compose:
-        """The recipe from a transform on, with the draws of the whole recipe.
+        """The recipe from the transform at index `first` on, with the draws of the whole recipe.
 
         >>> from cuaug import transforms as T
         >>> T.Compose([T.CenterCrop(8), T.RandomInvert()], seed=1).after(1)
@@ -259,12 +257,12 @@ class Compose(Transform):
             RandomInvert(p=0.5),
         ], seed=1)
         """
-        rest = Compose(list(self.flattened())[first:], self.seed)
-        rest._plans = PlanCache(rest.transforms, self.first_position + first)
-        return rest
+        remainder = Compose(list(self.flattened())[first:], self.seed)
+        remainder._plans = PlanCache(remainder.transforms, self.first_position + first)
+        return remainder
 
     def state_dict(self) -> dict[str, int]:
-        """Seed and step, from which the next draws follow."""
+        """Seed and step, which determine the next draws."""
         return {"seed": self.seed, "step": self._step}
 
     def load_state_dict(self, state: dict[str, int]) -> None:
@@ -288,10 +286,10 @@ class Compose(Transform):
             if batch.samples < parsed.samples:
                 group_ids = indices + (ids or 0) if id_array is None else id_array[indices]
                 group_ids = int(group_ids[0]) if len(group_ids) == 1 else group_ids
-            return batch, self._draw(plan, batch, group_ids, step, _sample.needs_matrices(parsed))
+            return batch, self._draw(plan, batch, group_ids, step, needs_matrices(parsed))
 
         batch_key = self._plans.prefixes.batch_key
-        return _sample.transform_sample(parsed, batch_key, draw_group, layout, self.boxes, self.keypoints)
+        return transform_sample(parsed, batch_key, draw_group, layout, self.boxes, self.keypoints)
 
     def _next_step(self, step: int | None) -> int:
         """The step of this call."""

@@ -111,7 +111,7 @@ class CenterCrop(Transform):
 
     def write(self, recipe: Recipe) -> None:
         _pad_to(recipe, self.size, 0, "constant")
-        top, left = ((have - want) / 2 for have, want in zip(recipe.size, self.size, strict=True))
+        top, left = ((side - crop) / 2 for side, crop in zip(recipe.size, self.size, strict=True))
         corner = [recipe.constant("top", round(top), 0.0), recipe.constant("left", round(left), 0.0)]
         recipe.add_crop(corner, self.size)
 
@@ -129,7 +129,7 @@ class Pad(Transform):
 
 
 class RandomCrop(Transform):
-    """Crop a box of this size at a random place of the image, which may be padded first.
+    """Crop a box of this size at a random position of the image, which may be padded first.
 
     Args:
         size: (H, W), or one number for both.
@@ -156,10 +156,10 @@ class RandomCrop(Transform):
         if self.padding is not None:
             _pad(recipe, padding_of(self.padding), self.fill, self.padding_mode)
         if self.pad_if_needed:
-            height, width = (max(0, want - have) for have, want in zip(recipe.size, self.size, strict=True))
+            height, width = (max(0, crop - side) for side, crop in zip(recipe.size, self.size, strict=True))
             if height or width:
                 _pad(recipe, (width, height, width, height), self.fill, self.padding_mode)
-        if any(want > have for have, want in zip(recipe.size, self.size, strict=True)):
+        if any(crop > side for side, crop in zip(recipe.size, self.size, strict=True)):
             raise ValueError(f"size must fit into the image, which is {recipe.size} here, got {self.size}")
         corner = recipe.draw("Crop", ("top", "left"), *recipe.size, *self.size)
         recipe.add_crop(corner, self.size)
@@ -285,8 +285,8 @@ def _pad(recipe: Recipe, sides: tuple[int, int, int, int], fill: Any, border: st
 
 
 def _pad_to(recipe: Recipe, size: tuple[int, int], fill: Any, border: str) -> None:
-    """Pad so that the size fits, as torchvision: the smaller half above and to the left."""
-    height, width = (max(0, want - have) for have, want in zip(recipe.size, size, strict=True))
+    """Pad to a minimum size, as torchvision: the smaller half above and to the left."""
+    height, width = (max(0, minimum - side) for side, minimum in zip(recipe.size, size, strict=True))
     if height or width:
         _pad(recipe, (width // 2, height // 2, (width + 1) // 2, (height + 1) // 2), fill, border)
 

@@ -23,7 +23,7 @@ class Keypoints:
     """Properties of the keypoints given to a ``Compose``, and the treatment of those that leave the image.
 
     Coordinates are (x, y) in pixels, with the centre of the first pixel at 0, as in OpenCV, Albumentations
-    and torchvision's ``KeyPoints``. They are moved, never clipped: a clipped landmark would lie in a wrong place.
+    and torchvision's ``KeyPoints``. They are moved, never clipped: a clipped landmark would be at a wrong place.
     A third column is COCO's visibility (0 not labelled, 1 hidden, 2 visible): a point that leaves the canvas, or that
     a perspective moves beyond the horizon, gets visibility 0, and a point of visibility 0 gets (0, 0), as in COCO.
     Without that column a point outside the canvas keeps its coordinates; beyond the horizon it becomes NaN
@@ -36,7 +36,7 @@ class Keypoints:
 
     Raises:
         TypeError: An argument is of another type.
-        ValueError: A keypoint is in two pairs, or its own partner.
+        ValueError: A keypoint is in two pairs, or is its own partner.
 
     >>> Keypoints(flip_pairs=[(1, 2), (3, 4)])
     Keypoints(flip_pairs=((1, 2), (3, 4)), hide_outside=True)
@@ -76,7 +76,7 @@ def transform_keypoints(keypoints: Any, matrices: Any, out_size: Any, options: K
             or a list of N arrays [..., P_i, 2 or 3]
         matrices: Source to destination, in pixels with centres at integers. [N, 3, 3]
         out_size: The canvas (H, W), or an array with one per sample. [N, 2]
-        options: The pairs to swap, and whether points are hidden outside the canvas.
+        options: The pairs to swap, and whether to hide points outside the canvas.
 
     Returns:
         The keypoints in their library, shape and dtype, on the device of `matrices` if that is one.
@@ -92,8 +92,8 @@ def transform_keypoints(keypoints: Any, matrices: Any, out_size: Any, options: K
         if options.flip_pairs:
             order = _swap_order(shape[1:], options)
             swapped = loaded[:, convert.asarray(order, like=loaded, dtype="int64")]
-        moved = _transform(loaded, swapped, to, options, keypoints.dtype)
-        return point_map.cast_back(moved, keypoints.dtype).reshape(shape)
+        result = _transform(loaded, swapped, to, options, keypoints.dtype)
+        return point_map.cast_back(result, keypoints.dtype).reshape(shape)
     _check.per_sample("keypoints", len(keypoints), samples)
     if not keypoints:
         return []
@@ -112,9 +112,9 @@ def transform_keypoints(keypoints: Any, matrices: Any, out_size: Any, options: K
         starts = np.cumsum([0, *lengths[:-1]]).tolist()
         order = np.concatenate([s + _swap_order(shape, options) for s, shape in zip(starts, shapes, strict=True)])
         swapped = loaded[convert.asarray(order, like=loaded, dtype="int64")]
-    moved = _transform(loaded, swapped, to, options, concatenated.dtype)
-    moved = point_map.cast_back(moved, concatenated.dtype)
-    return [points.reshape(shape) for points, shape in zip(point_map.split(moved, lengths), shapes, strict=True)]
+    result = _transform(loaded, swapped, to, options, concatenated.dtype)
+    result = point_map.cast_back(result, concatenated.dtype)
+    return [points.reshape(shape) for points, shape in zip(point_map.split(result, lengths), shapes, strict=True)]
 
 
 def _columns(parameter: str, keypoints: Any, min_axes: int) -> int:
@@ -122,13 +122,13 @@ def _columns(parameter: str, keypoints: Any, min_axes: int) -> int:
     if shape is None:
         raise TypeError(f"{parameter} must be an array, got {type(keypoints).__name__}")
     if len(shape) < min_axes or shape[-1] not in (2, 3):
-        wanted = "[N, ..., P, 2|3]" if min_axes == 3 else "[..., P, 2|3]"
-        raise ValueError(f"{parameter} must have shape {wanted}, got {list(shape)}")
+        expected = "[N, ..., P, 2|3]" if min_axes == 3 else "[..., P, 2|3]"
+        raise ValueError(f"{parameter} must have shape {expected}, got {list(shape)}")
     return int(shape[-1])
 
 
 def _swap_order(shape: tuple[int, ...], options: Keypoints) -> np.ndarray:
-    """For each point of one sample [..., P, 2 or 3], in C order, the point that replaces it in a mirror."""
+    """For each point of one sample [..., P, 2 or 3], in C order, the point that replaces it in a mirrored sample."""
     points, instances = shape[-2], math.prod(shape[:-2])
     partner = np.arange(points)
     for left, right in options.flip_pairs if points else ():
@@ -146,12 +146,12 @@ def _transform(points: Any, swapped: Any, to: PointMap, options: Keypoints, dtyp
     visible = xp.isfinite(points[..., :2]).all(-1)
     finite = xp.where(visible[..., None], points[..., :2], 0.0)
     visible = visible & to.in_front(finite, side)
-    moved = geometry.transform_points(finite, to.M)
+    destinations = geometry.transform_points(finite, to.M)
     if points.shape[-1] == 2:
-        return xp.where(visible[..., None], moved, 0.0 if point_map.is_integer(dtype) else math.nan)
-    x, y = moved[..., 0], moved[..., 1]
-    if options.hide_outside:  # a pixel reaches half a pixel beyond its centre
+        return xp.where(visible[..., None], destinations, 0.0 if point_map.is_integer(dtype) else math.nan)
+    x, y = destinations[..., 0], destinations[..., 1]
+    if options.hide_outside:  # the edge of the canvas is half a pixel beyond the centres of its pixels
         visible = visible & (x >= -0.5) & (y >= -0.5) & (x < to.width - 0.5) & (y < to.height - 0.5)
     visibility = xp.where(visible, points[..., 2], 0.0)
-    moved = xp.where((visibility > 0)[..., None], moved, 0.0)
-    return xp.concatenate([moved, visibility[..., None]], -1)
+    destinations = xp.where((visibility > 0)[..., None], destinations, 0.0)
+    return xp.concatenate([destinations, visibility[..., None]], -1)

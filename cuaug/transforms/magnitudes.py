@@ -35,16 +35,16 @@ def _magnitudes(
     """Shears in degrees, translations in whole pixels, factors less 1, bits to keep, thresholds in 0..1."""
     shears = [math.degrees(math.atan(slope)) for slope in _linspace(0, shear, bins)]
     translations_x, translations_y = ([float(int(pixels)) for pixels in _linspace(0, t, bins)] for t in translation)
-    kept_bits = max_bits - np.round(np.arange(bins, dtype=np.float32) / np.float32((bins - 1) / bits))
+    bits_to_keep = max_bits - np.round(np.arange(bins, dtype=np.float32) / np.float32((bins - 1) / bits))
     factors = dict.fromkeys(("Brightness", "Color", "Contrast", "Sharpness"), _linspace(0, factor, bins))
     geometry = {"ShearX": shears, "ShearY": shears, "TranslateX": translations_x, "TranslateY": translations_y}
     # Clockwise here and counter-clockwise in torchvision: the same distribution, as the sign is drawn.
     rotation = {"Rotate": _linspace(0, angle, bins)}
-    return {**geometry, **rotation, **factors, "Posterize": kept_bits.tolist(), "Solarize": _linspace(1, 0, bins)}
+    return {**geometry, **rotation, **factors, "Posterize": bits_to_keep.tolist(), "Solarize": _linspace(1, 0, bins)}
 
 
 def _linspace(first: float, last: float, bins: int) -> list[float]:
-    """As torch.linspace: a float32 step, counted from the nearer end, and product and sum rounded together."""
+    """As torch.linspace: a float32 step, counted from the nearer end; product and sum are rounded once."""
     start, end = np.float32(first), np.float32(last)
     step, i = float((end - start) / np.float32(bins - 1)), np.arange(bins)
     values = np.where(i < bins // 2, float(start) + step * i, float(end) - step * (bins - 1 - i))

@@ -16,15 +16,15 @@ from .transform import Transform
 __all__ = ["ElasticTransform", "GaussianNoise", "RandomMask"]
 
 _KEY_COLUMNS = ("seed_0", "seed_1", "seed_2", "step_0", "step_1", "id_0", "id_1", "position")
-_MAX_CELL = (1 << 30) - 1  # pixels, as many as a side of an image has at most
+_MAX_CELL = (1 << 30) - 1  # pixels: the longest side of an image
 
 
 class GaussianNoise(Transform):
     """Add independent normal noise to each pixel and channel: :func:`cuaug.gaussian_noise`.
 
     Args:
-        mean: In 0..1, whatever the dtype.
-        sigma: Likewise, at minimum 0.
+        mean: In 0..1, for every dtype.
+        sigma: In 0..1, at minimum 0.
         clip: Clamp floats to 0..1.
     """
 
@@ -45,8 +45,8 @@ class RandomMask(Transform):
 
     Args:
         p: Probability.
-        kind: "pixels": each square of the image is filled by a draw of its own. "grid": a square at each node of a
-            grid, whose offset is drawn (Chen et al. 2020).
+        kind: "pixels": a draw for each square of the image decides whether it is filled. "grid": a square at each node
+            of a grid, whose offset is drawn (Chen et al. 2020).
         share: Fraction of the pixels to fill: the probability of a square, or the square's fraction of a grid cell.
         size: Side of the squares, or of the grid's cells, in pixels.
         value: In the images' own range: a number, or one per channel.
@@ -78,7 +78,7 @@ class RandomMask(Transform):
             op, parameters = "GridMask", [size, top, left, recipe.bernoulli("side", self.p, if_true=self._side)]
         else:
             share = recipe.bernoulli("share", self.p, if_true=self.share)
-            recipe.begin(recipe.name)  # draws at pixels are then independent of the draws above
+            recipe.begin(recipe.name)  # so that the draws at pixels are independent of the draws above
             op, parameters = "CoarseDropout", [size, share, *_random_key(recipe)]
         values = ranges.per_channel("value", self.value, recipe.channels)
         columns = [recipe.constant(f"v_{c}", value, max_value=recipe.max_value) for c, value in enumerate(values)]
@@ -89,12 +89,12 @@ class ElasticTransform(Transform):
     """Displace each pixel by a field of smoothed noise, one field per sample (Simard et al. 2003).
 
     A displacement is uniform in -1 to 1, smoothed by a Gaussian, times half of `alpha`, in pixels. Masks move with the
-    images, by nearest neighbour. Boxes and keypoints raise an error, as the field would have to be inverted, and so do
-    `params.matrices` and `Compose.inverse`.
+    images, by nearest neighbour. Boxes, keypoints, `params.matrices` and `Compose.inverse` raise an error: they
+    would need the inverse of the field.
 
     Args:
         alpha: Strength, or (x, y). Smoothing reduces it: with the defaults displacements are about 0.8 pixels.
-        sigma: Of the Gaussian, in pixels, or (x, y); below 15.875. It is cut off at 4 sigma; 0: no smoothing.
+        sigma: Sigma of the Gaussian in pixels, or (x, y); below 15.875. The filter ends at 4 sigma; 0: no smoothing.
         interpolation: "nearest", "bilinear" or "bicubic", or torchvision's ``InterpolationMode``.
         fill: Value outside the image: a number, or one per channel.
     """

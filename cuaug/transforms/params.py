@@ -47,19 +47,19 @@ class Params:
     def __getitem__(self, name: str) -> Any:
         """One number for each sample. [N]"""
         if name not in self.plan.parameter_columns:
-            raise KeyError(f"{name!r} is not drawn; what is: {', '.join(self.plan.parameter_columns)}")
+            raise KeyError(f"{name!r} is not a drawn parameter; there are: {', '.join(self.plan.parameter_columns)}")
         return self._library.to_user_array(self.table.owner)[:, self.plan.parameter_columns[name]]
 
     @property
     def matrices(self) -> Any:
-        """From the pixels of the images to those of the result, pixel centres at integers. [N, 3, 3]
+        """Maps from pixels of the images to pixels of the result, with pixel centres at integers. [N, 3, 3]
 
         Raises:
-            ValueError: The recipe moves pixels as no matrix can.
+            ValueError: The recipe moves pixels in a way that no matrix describes.
         """
         if self.plan.op_without_matrix:
             raise ValueError(
-                f"params.matrices are not all that moves the pixels: {self.plan.op_without_matrix} has no matrix"
+                f"params.matrices do not describe this recipe: {self.plan.op_without_matrix} has no matrix"
             )
         first = self.plan.matrix_column
         return self._library.to_user_array(self.table.owner)[:, first : first + 9].reshape(-1, 3, 3)
@@ -83,17 +83,17 @@ def params_from_dict(plan: RecipePlan, description: dict[str, Any], batch: Image
 
     Raises:
         ValueError: The description is of another recipe, or of images of another shape or dtype; a parameter is not
-            finite, or is none of the integers that an op accepts.
+            finite, or is not one of the integers that an op accepts.
     """
     expected = {
         "recipe": recipe.to_dict()["transforms"],
         "images": _shape_description(batch.samples, batch.axes, batch.dtype),
     }
-    for part, value in expected.items():
-        if part not in description:
-            raise ValueError(f"params must be what Params.to_dict gave, which has {part!r}, got {list(description)}")
-        if description[part] != value:
-            raise ValueError(f"params must be of the same {part}, {value}, got {description[part]}")
+    for key, value in expected.items():
+        if key not in description:
+            raise ValueError(f"params must be a result of Params.to_dict, which has {key!r}, got {list(description)}")
+        if description[key] != value:
+            raise ValueError(f"params must be of the same {key}, {value}, got {description[key]}")
     values = np.zeros((batch.samples, plan.column_count))  # the columns of partial sums must be 0
     drawn, matrices, matrix_columns = description.get("drawn"), description.get("matrices"), _matrix_columns(plan)
     if not isinstance(drawn, dict) or not plan.parameter_columns.keys() <= drawn.keys():
@@ -103,15 +103,15 @@ def params_from_dict(plan: RecipePlan, description: dict[str, Any], batch: Image
     for name, column in plan.parameter_columns.items():
         values[:, column] = _drawn_values(name, drawn[name], batch.samples, plan.integer_ranges.get(name))
     for columns, matrix in zip(matrix_columns, matrices, strict=True):
-        # A drawn map without an inverse has a matrix that is not finite; its samples become the fill.
+        # The matrix of a drawn map without an inverse is not finite; its sample becomes the fill.
         values[:, columns] = np.reshape(_numbers("matrices", matrix), (batch.samples, -1))
     array = batch.library.from_numpy(values, batch.device)
     return Params(plan, StridedArray(batch.library.pointer(array), plan.column_count, 0, 1, 1, array), batch, recipe)
 
 
-def _drawn_values(name: str, given: Any, samples: int, integers: tuple[int, int] | None) -> np.ndarray:
-    """One number per sample, which the ops that read them may rely on. [N]"""
-    values = _numbers(name, given)
+def _drawn_values(name: str, numbers: Any, samples: int, integers: tuple[int, int] | None) -> np.ndarray:
+    """One number per sample, checked against the values that the ops accept. [N]"""
+    values = _numbers(name, numbers)
     if values.shape != (samples,):
         raise ValueError(f"params must have {samples} numbers as {name}, got shape {values.shape}")
     allowed, rule = np.isfinite(values), "finite"
@@ -124,11 +124,11 @@ def _drawn_values(name: str, given: Any, samples: int, integers: tuple[int, int]
     return values
 
 
-def _numbers(name: str, given: Any) -> np.ndarray:
+def _numbers(name: str, numbers: Any) -> np.ndarray:
     try:
-        return np.asarray(given, np.float64)
+        return np.asarray(numbers, np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"params must have numbers as {name}, got {given!r}") from error
+        raise ValueError(f"params must have numbers as {name}, got {numbers!r}") from error
 
 
 def _shape_description(samples: int, axes: BatchAxes, dtype: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The plans of a recipe, made once for each shape and dtype of images."""
+"""The plans of a recipe, computed once for each shape and dtype of images."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from typing import Any
 import numpy as np
 
 from .._arrays.images import ImageBatch
-from .._fusion import ragged
 from .._fusion.plan import RecipePlan, plan_recipe
+from .._fusion.ragged import RaggedPrefixes, use_sample_arguments
 from .._fusion.recipe import Recipe
 from .._passes.ragged import ragged_batch
 from .transform import Transform
 
 
 class PlanCache:
-    """The plans of a list of transforms, whose first has this position in the recipe that the list is the end of."""
+    """The plans of a list of transforms, the end of a recipe; `first_position` is the position of the first of them."""
 
     def __init__(self, transforms: Sequence[Transform], first_position: int = 0) -> None:
         self.transforms, self.first_position = transforms, first_position
         self._plans: dict[Any, RecipePlan] = {}
 
     @functools.cached_property
-    def prefixes(self) -> ragged.RaggedPrefixes:
-        return ragged.RaggedPrefixes(self._flattened(), self.first_position)
+    def prefixes(self) -> RaggedPrefixes:
+        return RaggedPrefixes(self._flattened(), self.first_position)
 
     def plan(self, batch: ImageBatch) -> RecipePlan:
         key = (batch.dtype, batch.axes.extents[1:])
         plan = self._plans.get(key)
         if plan is None:
-            plan = self._plans.setdefault(key, self.new_plan(batch, {}))  # threads that make it at once share one
+            plan = self._plans.setdefault(key, self.new_plan(batch, {}))  # concurrent threads share one plan
         return plan
 
     def plan_group(self, images: Sequence[ImageBatch]) -> tuple[RecipePlan, ImageBatch]:
@@ -62,7 +62,7 @@ class PlanCache:
             transform.append_to(recipe)
             owners |= {id(op): transform.title for op in recipe.ops[ops_before:]}
             if count == prefix_length:
-                ragged.use_sample_arguments(recipe)
+                use_sample_arguments(recipe)
         return plan_recipe(recipe, batch)
 
     def _flattened(self) -> list[Transform]:

@@ -1,4 +1,4 @@
-"""Each sample's matrix as a map of points: which points lie in front of the horizon, and which samples are mirrored."""
+"""The matrix of each sample as a map of points, with its horizon and handedness."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._arrays import convert
-from .._arrays import small_matrices as _matrices
+from .._arrays import convert, small_matrices
 from .._arrays.convert import dtype_name
 
 
@@ -21,12 +20,12 @@ class PointMap(NamedTuple):
     width: Any  # a number, or [N, 1]
 
     def orientation(self) -> tuple[Any, Any]:
-        """Two numbers whose signs matter: of a handedness, negative for a mirror, and of the visible depth. [N]
+        """Two numbers whose signs matter: handedness, negative for a mirror, and visible side of the horizon. [N]
 
         The handedness is the third coordinate of the canvas's middle in the source, times the determinant. For an
         affine map it is the determinant; for -M it is the same as for M.
         """
-        cofactors = _matrices.cofactors(self.M)
+        cofactors = small_matrices.cofactors(self.M)
         middle = cofactors[:, None, 0, 2] * ((self.width - 1) / 2) + cofactors[:, None, 1, 2] * ((self.height - 1) / 2)
         handedness = middle[:, 0] + cofactors[:, 2, 2]
         return handedness, handedness * (self.M[:, 0] * cofactors[:, 0]).sum(-1)
@@ -52,7 +51,9 @@ def load(
     sizes = None if isinstance(out_size, tuple) else np.array(out_size) if isinstance(out_size, list) else out_size
     if samples is not None:
         matrices, sizes = _take(matrices, samples), None if sizes is None else _take(sizes, samples)
-    loaded, M = _matrices.broadcast_arguments((name,), **{name: (values, ((), ())), "M": (matrices, _matrices.MATRIX)})
+    loaded, M = small_matrices.broadcast_arguments(
+        (name,), **{name: (values, ((), ())), "M": (matrices, small_matrices.MATRIX)}
+    )
     if sizes is None:
         return loaded, PointMap(M, *out_size)
     sizes = convert.asarray(sizes, like=M, dtype=dtype_name(M.dtype))

@@ -21,7 +21,7 @@ from .transform import Transform
 __all__ = ["AugMix", "AutoAugment", "RandAugment", "TrivialAugmentWide"]
 
 _Interpolation = Any  # a name, or torchvision's InterpolationMode
-_MAX_BINS = 1 << 16  # each is a number of the recipe's program, for every op
+_MAX_BINS = 1 << 16  # the recipe's program stores a number per bin and op
 _FACTOR_OPS = ("Brightness", "Color", "Contrast", "Sharpness")
 
 
@@ -92,7 +92,7 @@ class AutoAugment(Transform):
     See :mod:`.policies`.
 
     Args:
-        policy: "imagenet", "cifar10" or "svhn", or torchvision's ``AutoAugmentPolicy``, whose value is one.
+        policy: "imagenet", "cifar10" or "svhn", or torchvision's ``AutoAugmentPolicy``.
         interpolation: A name, or torchvision's ``InterpolationMode``.
         fill: Value outside the image: a number, or one per channel; None is 0.
     """
@@ -131,10 +131,10 @@ class AugMix(Transform):
     different chains are batched launches, which need memory for five batches besides the result.
 
     Args:
-        severity: Of ten magnitudes, one of this many of the weakest is drawn; 1 to 10.
+        severity: A magnitude is drawn from so many of the weakest of ten; 1 to 10.
         mixture_width: Number of chains; at most 8.
         chain_depth: Ops of each chain; -1: 1 to 3, drawn for each sample and chain.
-        alpha: Of both distributions, greater than 0.
+        alpha: Parameter of both distributions, greater than 0.
         all_ops: Also brightness, colour, contrast and sharpness.
         interpolation: A name, or torchvision's ``InterpolationMode``.
         fill: Value outside the image: a number, or one per channel; None is 0.

@@ -49,7 +49,7 @@ def probability(name: str, value: Any) -> float:
 
 
 def per_channel(name: str, value: Any, channels: int) -> list[float]:
-    """One number per channel, from one for each or one for all."""
+    """One number per channel, from one per channel or one for all."""
     values = [value] if isinstance(value, (int, float)) else list(value)
     if len(values) not in (1, channels):
         raise ValueError(f"{name} must be a number or one per channel, {channels} here, got {value!r}")
@@ -67,7 +67,7 @@ def size(name: str, value: Any) -> tuple[int, int]:
 
 
 def interpolation(value: Any) -> str:
-    """A name, or torchvision's InterpolationMode, whose value is one."""
+    """The name of an interpolation, or the value of torchvision's InterpolationMode."""
     name = str(getattr(value, "value", value)).replace("nearest-exact", "nearest")
     _check.one_of("interpolation", name, (*SAMPLERS, "area"))
     return name

@@ -1,4 +1,4 @@
-"""The classes that a description of a recipe may name."""
+"""Classes of objects that the description of a recipe may contain, by name."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def needs_matrices(parsed: ParsedSample) -> bool:
 def group_images(
     value: Any, batch_key: Any, layout: str | None, samples: int
 ) -> list[tuple[np.ndarray, list[ImageBatch]]]:
-    """Indices and images of each group: one batch, or single images of one ragged batch.
+    """Indices and images of each group: one batch, or the single images of a ragged batch.
 
     An array is a batch, and so is a list of arrays of one shape; other images are grouped by key, or by size.
     """
@@ -122,7 +122,7 @@ def _stack(images: Sequence[Any], layout: str | None) -> ImageBatch:
 
 
 def in_call_order(groups: Sequence[_Group], values: Sequence[Any]) -> list[Any]:
-    """Per sample, in the call's order: `values` has for each group a sequence with one entry per sample."""
+    """One entry per sample in the order of the call; `values` has a sequence of entries for each group."""
     ordered: list[Any] = [None] * sum(len(group.indices) for group in groups)
     for group, group_values in zip(groups, values, strict=True):
         for index, value in zip(group.indices.tolist(), group_values, strict=True):
@@ -131,7 +131,7 @@ def in_call_order(groups: Sequence[_Group], values: Sequence[Any]) -> list[Any]:
 
 
 def _transform_images(target: Target, groups: Sequence[_Group]) -> Any:
-    """The images as a list if they came as a list, else as an array."""
+    """The transformed images, in a list if the target is a list."""
     results = [dispatch.apply(group.params.plan, group.batch, group.params.table) for group in groups]
     if not isinstance(target.value, list):
         return results[0]
@@ -170,9 +170,9 @@ def _check_targets(parsed: ParsedSample, first_ops: Sequence[FirstOp]) -> None:
 
 
 _REFUSED_TARGETS: dict[type, tuple[tuple[str, ...], str]] = {
-    Mix: (("masks", "boxes", "keypoints"), "samples are mixed ({}): they belong to one sample each"),
-    Blend: (("masks", "boxes", "keypoints"), "branches are blended ({}), each of which moves pixels by itself"),
-    Displacement: (("boxes", "keypoints"), "pixels are displaced one by one ({}), by no matrix: masks are moved"),
+    Mix: (("masks", "boxes", "keypoints"), "samples are mixed ({}): each of them belongs to one sample"),
+    Blend: (("masks", "boxes", "keypoints"), "branches are blended ({}): each branch moves pixels by itself"),
+    Displacement: (("boxes", "keypoints"), "pixels are displaced one by one ({}), not by a matrix: masks can be given"),
 }
 
 

@@ -40,11 +40,11 @@ def tv_kind(value: Any) -> str | None:
 
 
 def _tv_kind_of_type(value_type: type) -> str | None:
-    tv_tensors = sys.modules.get("torchvision.tv_tensors")  # imported if there is a tv_tensor
+    tv_tensors = sys.modules.get("torchvision.tv_tensors")  # a sample with tv_tensors implies the import
     if tv_tensors is None:
         return None
     for name, kind in TV_TENSORS.items():
-        tv_type = getattr(tv_tensors, name, None)  # KeyPoints came later than the others
+        tv_type = getattr(tv_tensors, name, None)  # older versions have no KeyPoints
         if tv_type is not None and issubclass(value_type, tv_type):
             return kind
     return None
@@ -63,7 +63,7 @@ def is_image_array(value: Any) -> bool:
 
 
 def is_image_list(value: Any) -> bool:
-    """A list of single images: arrays of 2 or 3 axes and one dtype. A batch and its labels are none."""
+    """Whether this is a list of single images: arrays of 2 or 3 axes and one dtype, unlike [batch, labels]."""
     if not is_plain_sequence(value) or not all(is_image_array(entry) for entry in value):
         return False
     return len({(entry.ndim, entry.dtype) for entry in value}) == 1 and value[0].ndim <= 3

@@ -1,4 +1,4 @@
-"""Writes results to the places of their targets, in copies of the sample's containers."""
+"""Puts results in place of their targets, in copies of the sample's containers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def set_target(results: dict[Any, Any], target: Target, value: Any, sizes: Seque
 
 
 def rebuild(node: Any, results: dict[Any, Any]) -> Any:
-    """A copy of the container, of its own type, with its entries replaced by `results`, which is nested alike."""
+    """A copy of the container, of its own type, with entries replaced by those of `results`, which is nested alike."""
     entries: Any
     if isinstance(node, Mapping):
         entries = copy.copy(node) if isinstance(node, MutableMapping) else dict(node)
@@ -37,7 +37,7 @@ def rebuild(node: Any, results: dict[Any, Any]) -> Any:
 
 
 def mask_target(sample: Any, boxes: Target) -> Target:
-    """A target for the validity mask of these boxes, beside them in their dicts; without paths if they are in none."""
+    """A target for the validity mask of these boxes, beside them in their dicts; no paths if they are not in dicts."""
     original = boxes.value[0] if boxes.sample_axis_added else boxes.value
     original = GatheredValues(original) if isinstance(boxes.original, GatheredValues) else original
     in_dicts = (path for path in boxes.paths if isinstance(_value_at(sample, path[:-1]), Mapping))
@@ -54,17 +54,17 @@ def _values_by_path(target: Target, value: Any, sizes: Sequence[tuple[int, int]]
     if isinstance(original, (list, tuple)) and isinstance(value, (list, tuple)):
         entries = [_wrap_like(*entry) for entry in zip(value, original, sizes, strict=True)]
         return [tuple(entries) if isinstance(original, tuple) else entries]
-    like = original[0] if isinstance(original, (list, tuple)) and len(original) else original
-    return [_wrap_like(value, like, sizes[0] if sizes else (0, 0))]
+    example = original[0] if isinstance(original, (list, tuple)) and len(original) else original
+    return [_wrap_like(value, example, sizes[0] if sizes else (0, 0))]
 
 
-def _wrap_like(result: Any, like: Any, size: tuple[int, int]) -> Any:
-    """The result as a tv_tensor of the same type, if `like` is one. `size`: of its canvas."""
-    kind = tv_kind(like)
+def _wrap_like(result: Any, example: Any, size: tuple[int, int]) -> Any:
+    """The result as a tv_tensor of the same type, if the example is one. `size`: (H, W) of its canvas."""
+    kind = tv_kind(example)
     if kind is None or not is_array(result):
         return result
     canvas = {"canvas_size": size} if kind in ("boxes", "keypoints") else {}
-    return sys.modules["torchvision.tv_tensors"].wrap(result, like=like, **canvas)
+    return sys.modules["torchvision.tv_tensors"].wrap(result, like=example, **canvas)
 
 
 def _value_at(node: Any, path: Path) -> Any:

@@ -1,4 +1,4 @@
-"""Finds the images and targets in a sample: by place, by name, and by type."""
+"""Finds the images and targets in a sample: by position, by name, and by type."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MAX_AXES = {"images": 3, "masks": 3, "boxes": 2}  # of one sample
 
 
 class Leaf(NamedTuple):
-    """One find: an array or a list of arrays at one path, or gathered arrays at one path per sample."""
+    """An image or target: an array or a list of arrays at one path, or gathered arrays at one path per sample."""
 
     kind: str
     paths: tuple[Path, ...]
@@ -74,7 +74,7 @@ def _search_pair(sample: Sequence[Any], path: Path) -> list[Leaf]:
 
 
 def _search(node: Any, path: Path, kind: str | None = None) -> list[Leaf]:
-    """Finds by name and by type. `kind`: what the name of the node itself says."""
+    """Finds by name and by type. `kind`: the kind that the node's own name implies."""
     type_kind = tv_kind(node)
     if type_kind is not None:
         if kind not in (None, type_kind):
@@ -97,7 +97,7 @@ def _search(node: Any, path: Path, kind: str | None = None) -> list[Leaf]:
 
 
 def _search_fields(fields: Mapping[Any, Any], path: Path, outer_kind: str | None) -> list[Leaf]:
-    """A field whose name says nothing is of `outer_kind`: masks may be a dict of masks."""
+    """A field whose name implies no kind has `outer_kind`: masks may be a dict of masks."""
     leaves: list[Leaf] = []
     first_keys: dict[str, Any] = {}
     for key, value in fields.items():
@@ -133,21 +133,21 @@ def _chain(leaves_by_entry: list[list[Leaf]]) -> list[Leaf]:
 
 
 def _gather(leaves_by_entry: list[list[Leaf]], path: Path) -> list[Leaf]:
-    """One leaf for the same place in each entry of the sequence at `path`, if each entry is one sample."""
+    """Joins the leaves at one relative path in all entries of the sequence at `path`, if each entry is one sample."""
     leaves = _chain(leaves_by_entry)
     if not all(_is_of_one_sample(leaf) for leaf in leaves):
         return leaves
-    places = [[(leaf.kind, leaf.paths[0][len(path) + 1 :]) for leaf in entry] for entry in leaves_by_entry]
-    differing = next((i for i, entry in enumerate(places) if entry != places[0]), None)
+    targets = [[(leaf.kind, leaf.paths[0][len(path) + 1 :]) for leaf in entry] for entry in leaves_by_entry]
+    differing = next((i for i, entry in enumerate(targets) if entry != targets[0]), None)
     if differing is not None:
-        names = [", ".join(path_text(place) for _, place in places[i]) or "nothing" for i in (0, differing)]
+        names = [", ".join(path_text(relative) for _, relative in targets[i]) or "nothing" for i in (0, differing)]
         raise ValueError(
             f"samples must have the same targets, got {names[0]} in sample 0 and {names[1]} in sample {differing}: "
-            "give empty arrays where there are none"
+            "use an empty array for a target without entries"
         )
     return [
-        Leaf(same[0].kind, tuple(leaf.paths[0] for leaf in same), GatheredValues(leaf.value for leaf in same))
-        for same in zip(*leaves_by_entry, strict=True)
+        Leaf(group[0].kind, tuple(leaf.paths[0] for leaf in group), GatheredValues(leaf.value for leaf in group))
+        for group in zip(*leaves_by_entry, strict=True)
     ]
 
 

@@ -24,12 +24,12 @@ class ParsedSample(NamedTuple):
         return [target for target in self.targets if target.kind == kind]
 
     def rebuild(self, results: Mapping[str, Sequence[Any]], size: Any) -> Any:
-        """The sample with results in the targets' places; containers without targets are not copied.
+        """The sample with results in place of the targets; containers without targets are not copied.
 
         Args:
             results: By kind, a value for each of `of(kind)`, in their order: one array, or N of them. Targets of other
-                kinds stay as they are. If "valid" has no target, it goes beside its boxes if they are in a dict, else
-                nowhere.
+                kinds stay as they are. If "valid" has no target, the masks go beside boxes that are in a dict; other
+                masks are dropped.
             size: Canvas of tv_tensors: (H, W), or a list with one per sample. [N, 2]
         """
         sizes = (
@@ -53,13 +53,13 @@ def parse_sample(sample: Any) -> ParsedSample:
        ``bboxes``, ``valid``, ``keypoints``, ``label``, ``labels``. The value is an array, a list of one per sample, or
        a dict of them.
     2. *By type.* ``torchvision.tv_tensors``, anywhere.
-    3. *By place.* An array is images, and so is a list of arrays of 2 or 3 axes. In a tuple or a list that begins with
-       images, as a DataLoader yields, labels come second: ``(images, labels)``.
+    3. *By position.* An array is images, and so is a list of arrays of 2 or 3 axes. In a tuple or a list that begins
+       with images, as a DataLoader yields, labels come second: ``(images, labels)``.
 
-    Images of 2 or 3 axes are one sample, of more a batch. A list of dicts, or of pairs (image, label), is one entry per
-    sample: values with the same place in each are gathered in one list. Everything else stays as it is, and an
-    ambiguous value is a ``ValueError``. torchvision's rule differs: the first pure tensor is the image, wherever it
-    stands, and all others stay.
+    Images of 2 or 3 axes are one sample; images of more axes are a batch. A list of dicts, or of pairs (image, label),
+    has one entry per sample: values at the same path in each entry are gathered in one list. Everything else stays as
+    it is, and an ambiguous value is a ``ValueError``. torchvision's rule differs: the first pure tensor is the image,
+    wherever it is, and all others stay.
     """
     leaves = find_leaves(sample)
     images = [leaf for leaf in leaves if leaf.kind == "images"]
@@ -70,10 +70,12 @@ def parse_sample(sample: Any) -> ParsedSample:
         )
     counts = {_sample_count(leaf) for leaf in images}
     if len(counts) > 1:
-        found = " and ".join(f"{_count_text(_sample_count(leaf))} at {path_text(leaf.paths[0])}" for leaf in images)
+        counts_text = " and ".join(
+            f"{_count_text(_sample_count(leaf))} at {path_text(leaf.paths[0])}" for leaf in images
+        )
         raise ValueError(
-            f"images must be one batch, or batches of one length, got {found}: make one call for each, "
-            "or use another key for arrays that are no images"
+            f"images must be one batch, or batches of one length, got {counts_text}: make one call for each, "
+            "or use another key for arrays that are not images"
         )
     count = counts.pop()
     if count is None:
@@ -106,7 +108,7 @@ def _target(leaf: Leaf, count: int | None) -> Target:
     layout = "NTCHW" if is_video(leaf.value) else None
     if kind == "images" and listed and any(entry.ndim > 3 for entry in value):
         raise ValueError(
-            f"images at {path_text(leaf.paths[0])} must be single ones where they are in a list, not batches"
+            f"images at {path_text(leaf.paths[0])} must be single images if they are in a list, not batches"
         )
     is_one_entry = not listed and (layout is not None or kind in ("boxes", "valid", "keypoints"))
     add_sample_axis = count is None and not leaf.gathered and (kind == "labels" or is_one_entry)

@@ -1,4 +1,4 @@
-"""`Target`: the arrays of one kind in a sample that move together, and their places in the sample."""
+"""`Target`: the arrays of one kind in a sample that are transformed together, and their paths in the sample."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ Path = tuple[Any, ...]  # the keys and indices that lead from the sample to a va
 
 
 class GatheredValues(list[Any]):
-    """Values from the same place in each of the samples."""
+    """Values at the same relative path, one from each sample."""
 
 
 class Target(NamedTuple):
-    """Arrays of one kind that move together."""
+    """Arrays of one kind that are transformed together."""
 
     kind: str  # "images", "masks", "boxes", "valid", "keypoints" or "labels"
     value: Any  # one array, or a list with one per sample; plain torch tensors in place of tv_tensors
-    paths: tuple[Path, ...]  # one place, or one per sample
+    paths: tuple[Path, ...]  # one path, or one per sample
     original: Any  # the value as it is in the sample
     format: str | None = None  # of torchvision's BoundingBoxes
     layout: str | None = None  # of torchvision's Video

@@ -5,10 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from . import boxes as _boxes
-from . import keypoints as _keypoints
-from .boxes import Boxes
-from .keypoints import Keypoints
+from .boxes import Boxes, compact, has_label_per_box, transform_boxes
+from .keypoints import Keypoints, transform_keypoints
 from .sample_structure import ParsedSample
 from .sample_target import Target
 
@@ -27,17 +25,17 @@ def transform_targets(
     """
     results: dict[str, list[Any]] = {"keypoints": [], "boxes": [], "valid": []}
     for target in parsed.of("keypoints"):
-        results["keypoints"].append(_keypoints.transform_keypoints(target.value, matrices, out_size, keypoints))
+        results["keypoints"].append(transform_keypoints(target.value, matrices, out_size, keypoints))
     valid = []
     for target in parsed.of("boxes"):
         mask = next((mask.value for mask in parsed.of("valid") if _are_siblings(mask, target)), None)
         options = boxes if target.format is None else dataclasses.replace(boxes, format=target.format)
-        moved, moved_valid = _boxes.transform_boxes(target.value, matrices, out_size, options, mask)
-        valid.append(moved_valid)
+        new_boxes, new_mask = transform_boxes(target.value, matrices, out_size, options, mask)
+        valid.append(new_mask)
         if boxes.compact:
-            moved, moved_valid = _boxes.compact(moved_valid, moved, moved_valid)
-        results["boxes"].append(moved)
-        results["valid"].append(moved_valid)
+            new_boxes, new_mask = compact(new_mask, new_boxes, new_mask)
+        results["boxes"].append(new_boxes)
+        results["valid"].append(new_mask)
     if boxes.compact:
         results["labels"] = [_compact_labels(parsed, target, valid) for target in parsed.of("labels")]
     if parsed.of("valid"):
@@ -51,9 +49,9 @@ def _compact_labels(parsed: ParsedSample, labels: Target, valid: list[Any]) -> A
     """Labels of the valid boxes beside them, or of the only boxes; labels of images as they are."""
     boxes = parsed.of("boxes")
     indices = [i for i, target in enumerate(boxes) if _are_siblings(target, labels)] or list(range(len(boxes)))
-    if len(indices) != 1 or not _boxes.has_label_per_box(labels.value, boxes[indices[0]].value):
+    if len(indices) != 1 or not has_label_per_box(labels.value, boxes[indices[0]].value):
         return labels.value
-    return _boxes.compact(valid[indices[0]], labels.value)[0]
+    return compact(valid[indices[0]], labels.value)[0]
 
 
 def _sibling_mask(parsed: ParsedSample, mask: Target, valid: list[Any]) -> Any:
@@ -63,5 +61,5 @@ def _sibling_mask(parsed: ParsedSample, mask: Target, valid: list[Any]) -> Any:
 
 
 def _are_siblings(one: Target, other: Target) -> bool:
-    """Whether both lie in the same container, in every sample."""
+    """Whether both are in the same container, in every sample."""
     return [path[:-1] for path in one.paths] == [path[:-1] for path in other.paths]

@@ -1,7 +1,7 @@
 """Transforms as torch modules: a transform created after `import torch` is also a ``torch.nn.Module``.
 
-torch is not imported here. A transform created before torch was imported is no module and works all the same;
-`copy.deepcopy` makes a module of it afterwards.
+torch is not imported here. A transform created before torch was imported works, but is not a module;
+`copy.deepcopy` of it, after the import, is one.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _module_subclass(cls: Any, module: Any) -> type:
 
 
 def _shared_methods(cls: Any, module: Any) -> dict[str, Any]:
-    """Methods that a recipe and a module both have: the arguments decide which of the two is called.
+    """Methods that a recipe and a module both have; the arguments decide which of the two runs.
 
     A model's `state_dict` includes the result of `get_extra_state`.
     """

@@ -43,11 +43,11 @@ class Transform:
         return type(self).__name__
 
     def flattened(self) -> Iterator[Transform]:
-        """Itself, or the transforms that it stands for."""
+        """This transform, or the transforms that it contains in its place."""
         yield self
 
     def append_to(self, recipe: Recipe) -> None:
-        """Begin the transform in a recipe, and write it."""
+        """Append this transform to a recipe."""
         recipe.begin(self.title)
         try:
             self.write(recipe)
@@ -61,7 +61,7 @@ class Transform:
         return attributes["_own_recipe"](images, *targets, **options)
 
     def to_dict(self) -> dict[str, Any]:
-        """The transform as plain numbers, strings and lists, for JSON; :func:`from_dict` makes it again."""
+        """The transform as plain numbers, strings and lists, for JSON; :func:`from_dict` restores it."""
         arguments = {name: _plain_value(value) for name, value in self._init_arguments().items()}
         return {"name": type(self).__name__, **arguments}
 
