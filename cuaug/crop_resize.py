@@ -1,7 +1,6 @@
-"""Crop, pad, flip and resize: an upright box of the image, or of what lies around it, fills the result.
+"""Crops, padding, flips and resizing: the result is an upright box, which may reach beyond the image.
 
-Rows stay rows and columns columns; where it lies, and whether to flip, may be one value or one per sample, on the host
-or on the images' device.
+Positions and flips may be one value or one per sample, on the host or on the images' device.
 """
 
 from __future__ import annotations
@@ -14,8 +13,7 @@ import numpy as np
 from . import _check, _sizes
 from ._arrays import convert
 from ._arrays.convert import parameter_column, stack_columns
-from ._arrays.images import ImageBatch
-from ._arrays.images import describe_images as describe
+from ._arrays.images import ImageBatch, describe_images
 from ._check import prefix_errors
 from ._passes import parameters, resample, warp
 from ._passes.geometry import matrix_geometry
@@ -39,24 +37,24 @@ def resize(
     dtype: Any = None,
     out: Any = None,
 ) -> Any:
-    """Change the size, as torchvision's ``resize`` and Pillow's.
+    """Resize, as torchvision's ``resize`` and Pillow's.
 
     Args:
-        size: (H, W), or the shorter side's length, or None with ``max_size`` for the longer side's.
+        size: (H, W), or the length of the shorter side, or None: ``max_size`` is the length of the longer side.
         interpolation: "nearest", "bilinear", "bicubic", "lanczos", or "area", which is "bilinear" with ``antialias``.
-        max_size: The longer side's limit where ``size`` is one number.
-        antialias: Widen the filter by the scale, so that every source pixel counts; no matter for "nearest".
+        max_size: The limit of the longer side if ``size`` is one number.
+        antialias: Widen the filter by the reduction, so that every source pixel counts; ignored for "nearest".
 
-    All other arguments, the result and the errors are those of :func:`warp_affine`. "nearest" takes the pixel under the
-    centre (Pillow's rule, torchvision's "nearest-exact").
+    All other arguments, the result and the errors are those of :func:`warp_affine`. "nearest" reads the pixel
+    that contains the centre (Pillow's rule, torchvision's "nearest-exact").
 
     >>> import numpy as np
     >>> resize(np.array([[0, 2, 4, 6]], np.uint8), (1, 2))
     array([[1, 5]], dtype=uint8)
     """
-    image = describe(images, layout)
-    target = _sizes.resized_size(image.size, size, max_size)
-    return _resize(image, (0, 0, *image.size), target, interpolation, antialias, dtype, out)
+    batch = describe_images(images, layout)
+    output_size = _sizes.resized_size(batch.size, size, max_size)
+    return _resize(batch, (0, 0, *batch.size), output_size, interpolation, antialias, dtype, out)
 
 
 @prefix_errors("cuaug")
@@ -74,11 +72,11 @@ def resized_crop(
     dtype: Any = None,
     out: Any = None,
 ) -> Any:
-    """Cut out a box and resize it, as torchvision's ``resized_crop``; one box per sample is allowed here.
+    """Crop a box and resize it, as torchvision's ``resized_crop``; the box may be one per sample.
 
     Args:
-        top: First row of the box, in pixels. What lies outside the image is 0; a box that reaches more than 65536
-            pixels beyond it, or on the device is empty or not finite, gives 0 alone. [] or [N]
+        top: First row of the box, in pixels. Pixels outside the image are 0. All pixels are 0 if the box reaches more
+            than 65536 pixels beyond the image, or if a box on the device is empty or not finite. [] or [N]
         left: First column. [] or [N]
         height: Rows of the box. [] or [N]
         width: Columns of the box. [] or [N]
@@ -91,9 +89,9 @@ def resized_crop(
     >>> resized_crop(np.array([[9, 0, 2, 4, 6]], np.uint8), 0, 1, 1, 4, (1, 2))
     array([[1, 5]], dtype=uint8)
     """
-    image = describe(images, layout)
-    target = (size, size) if isinstance(size, int) else size
-    return _resize(image, (top, left, height, width), _check.size("size", target), interpolation, antialias, dtype, out)
+    batch = describe_images(images, layout)
+    output_size = _check.size("size", (size, size) if isinstance(size, int) else size)
+    return _resize(batch, (top, left, height, width), output_size, interpolation, antialias, dtype, out)
 
 
 @prefix_errors("cuaug")
@@ -109,10 +107,10 @@ def crop(
     dtype: Any = None,
     out: Any = None,
 ) -> Any:
-    """Cut out a box, as torchvision's ``crop``; one position per sample is allowed here.
+    """Crop a box, as torchvision's ``crop``; the position may be one per sample.
 
     Args:
-        top: First row of the box, in pixels. What lies outside the image is ``fill``. [] or [N]
+        top: First row of the box, in pixels. Pixels outside the image are ``fill``. [] or [N]
         left: First column. [] or [N]
         height: Rows of the box.
         width: Columns of the box.
@@ -123,16 +121,16 @@ def crop(
     >>> crop(np.array([[1, 2, 3]], np.uint8), 0, 1, 1, 3)
     array([[2, 3, 0]], dtype=uint8)
     """
-    image = describe(images, layout)
+    batch = describe_images(images, layout)
     size = _check.size("(height, width)", (height, width))
-    return _move(image, "top and left", size, (1, left), (1, top), "constant", fill, dtype, out)
+    return _scale_and_shift(batch, "top and left", size, (1, left), (1, top), "constant", fill, dtype, out)
 
 
 @prefix_errors("cuaug")
 def center_crop(
     images: Any, output_size: _Size, *, fill: Any = 0, layout: str | None = None, dtype: Any = None, out: Any = None
 ) -> Any:
-    """Cut out the middle, as torchvision's ``center_crop``; a larger size pads with ``fill``.
+    """Crop the middle, as torchvision's ``center_crop``; a larger size pads with ``fill``.
 
     Args:
         output_size: (H, W), or one number for both.
@@ -143,16 +141,16 @@ def center_crop(
     >>> center_crop(np.array([[1, 2, 3]], np.uint8), 1)
     array([[2]], dtype=uint8)
     """
-    image = describe(images, layout)
+    batch = describe_images(images, layout)
     height, width = _check.size(
         "output_size", (output_size, output_size) if isinstance(output_size, int) else output_size
     )
-    # torchvision's rounding: a crop's offset to even, a pad's first side down.
+    # torchvision's rounding: half to even for the offset of a crop, down for the first side of a pad.
     top, left = (
-        round((have - want) / 2.0) if want <= have else -((want - have) // 2)
-        for have, want in zip(image.size, (height, width), strict=True)
+        round((side - output_side) / 2.0) if output_side <= side else -((output_side - side) // 2)
+        for side, output_side in zip(batch.size, (height, width), strict=True)
     )
-    return _move(image, "output_size", (height, width), (1, left), (1, top), "constant", fill, dtype, out)
+    return _scale_and_shift(batch, "output_size", (height, width), (1, left), (1, top), "constant", fill, dtype, out)
 
 
 @prefix_errors("cuaug")
@@ -166,11 +164,11 @@ def pad(
     dtype: Any = None,
     out: Any = None,
 ) -> Any:
-    """Add pixels around, as torchvision's ``pad``; negative numbers take pixels away.
+    """Pad on each side, as torchvision's ``pad``; negative numbers crop.
 
     Args:
-        padding: For all sides, for (left and right, top and bottom), or for (left, top, right, bottom).
-        padding_mode: A border of :func:`warp_affine`.
+        padding: Pixels for all sides, for (left and right, top and bottom), or for (left, top, right, bottom).
+        padding_mode: One of the borders of :func:`warp_affine`.
 
     All other arguments, the result and the errors are those of :func:`warp_affine`.
 
@@ -178,19 +176,19 @@ def pad(
     >>> pad(np.array([[1, 2, 3]], np.uint8), (1, 0), padding_mode="edge")
     array([[1, 1, 2, 3, 3]], dtype=uint8)
     """
-    image = describe(images, layout)
+    batch = describe_images(images, layout)
     left, top, right, bottom = _sizes.padding_of(padding)
-    size = _check.size("the padded size", (image.size[0] + top + bottom, image.size[1] + left + right))
+    size = _check.size("the padded size", (batch.size[0] + top + bottom, batch.size[1] + left + right))
     _check.one_of("padding_mode", padding_mode, BORDERS)
-    return _move(image, "padding", size, (1, -left), (1, -top), padding_mode, fill, dtype, out)
+    return _scale_and_shift(batch, "padding", size, (1, -left), (1, -top), padding_mode, fill, dtype, out)
 
 
 @prefix_errors("cuaug")
 def hflip(images: Any, flip: Any = True, *, layout: str | None = None, dtype: Any = None, out: Any = None) -> Any:
-    """Mirror left and right, as torchvision's ``horizontal_flip``; one choice per sample is allowed here.
+    """Mirror left and right, as torchvision's ``horizontal_flip``; ``flip`` may be one per sample.
 
     Args:
-        flip: Whether to. [] or [N]
+        flip: Whether to mirror. [] or [N]
 
     All other arguments, the result and the errors are those of :func:`warp_affine`.
 
@@ -198,16 +196,16 @@ def hflip(images: Any, flip: Any = True, *, layout: str | None = None, dtype: An
     >>> hflip(np.array([[1, 2, 3]], np.uint8))
     array([[3, 2, 1]], dtype=uint8)
     """
-    image = describe(images, layout)
-    return _move(image, "flip", image.size, _mirror(flip, image.size[1]), (1, 0), "constant", 0, dtype, out)
+    batch = describe_images(images, layout)
+    return _scale_and_shift(batch, "flip", batch.size, _mirror(flip, batch.size[1]), (1, 0), "constant", 0, dtype, out)
 
 
 @prefix_errors("cuaug")
 def vflip(images: Any, flip: Any = True, *, layout: str | None = None, dtype: Any = None, out: Any = None) -> Any:
-    """Mirror top and bottom, as torchvision's ``vertical_flip``; one choice per sample is allowed here.
+    """Mirror top and bottom, as torchvision's ``vertical_flip``; ``flip`` may be one per sample.
 
     Args:
-        flip: Whether to. [] or [N]
+        flip: Whether to mirror. [] or [N]
 
     All other arguments, the result and the errors are those of :func:`warp_affine`.
 
@@ -217,12 +215,12 @@ def vflip(images: Any, flip: Any = True, *, layout: str | None = None, dtype: An
            [2],
            [1]], dtype=uint8)
     """
-    image = describe(images, layout)
-    return _move(image, "flip", image.size, (1, 0), _mirror(flip, image.size[0]), "constant", 0, dtype, out)
+    batch = describe_images(images, layout)
+    return _scale_and_shift(batch, "flip", batch.size, (1, 0), _mirror(flip, batch.size[0]), "constant", 0, dtype, out)
 
 
 def _resize(
-    image: ImageBatch,
+    batch: ImageBatch,
     box: tuple[Any, Any, Any, Any],
     size: tuple[int, int],
     interpolation: str,
@@ -238,15 +236,15 @@ def _resize(
         x_scale, y_scale = width / size[1], height / size[0]
         x = (x_scale, left + x_scale * 0.5 - 0.5)
         y = (y_scale, top + y_scale * 0.5 - 0.5)
-        return _move(image, "top, left, height and width", size, x, y, "constant", 0, dtype, out)
+        return _scale_and_shift(batch, "top, left, height and width", size, x, y, "constant", 0, dtype, out)
     return resample.resample(
-        image, parameters.boxes(box, image), size, interpolation, antialias or interpolation == "area", dtype, out
+        batch, parameters.boxes(box, batch), size, interpolation, antialias or interpolation == "area", dtype, out
     )
 
 
-def _move(
-    image: ImageBatch,
-    name: str,
+def _scale_and_shift(
+    batch: ImageBatch,
+    parameter: str,
     size: tuple[int, int],
     x: tuple[Any, Any],
     y: tuple[Any, Any],
@@ -255,24 +253,27 @@ def _move(
     dtype: Any,
     out: Any,
 ) -> Any:
-    """The pixel nearest to ``factor * destination + offset`` on each axis; each may be one per sample."""
-    x_factor, x_offset, y_factor, y_offset = (parameter_column(name, value) for value in (*x, *y))
+    """Reads the pixel nearest to ``factor * destination + offset`` on each axis. `x`, `y`: (factor, offset).
+
+    Factors and offsets may be one per sample; `parameter` names them in errors.
+    """
+    x_factor, x_offset, y_factor, y_offset = (parameter_column(parameter, value) for value in (*x, *y))
     M = x_factor, 0.0, x_offset, 0.0, y_factor, y_offset
     if all(isinstance(entry, float) for entry in M):
         matrix = SampleParameters(NULL_ARRAY, M)
     else:
         rows = stack_columns(M)
-        matrix = parameters.matrices(name, rows.reshape((*rows.shape[:-1], 2, 3)), image, 2)
-    return warp.warp(image, matrix_geometry(matrix, True, "center"), size, "nearest", border, fill, dtype, out)
+        matrix = parameters.matrices(parameter, rows.reshape((*rows.shape[:-1], 2, 3)), batch, 2)
+    return warp.warp(batch, matrix_geometry(matrix, True, "center"), size, "nearest", border, fill, dtype, out)
 
 
 def _mirror(flip: Any, extent: int) -> tuple[Any, Any]:
-    """Factor and offset of an axis that is mirrored where `flip` is true."""
+    """Factor and offset of an axis, mirrored for each sample whose `flip` is true."""
     if isinstance(flip, (bool, int)):
         return (-1, extent - 1) if flip else (1, 0)
-    chosen = (
+    flipped = (
         np.asarray(flip, dtype=bool).astype(float)
         if convert.is_host(flip)
         else convert.asarray(flip, like=flip, dtype="float32")
     )
-    return 1.0 - 2.0 * chosen, chosen * (extent - 1.0)
+    return 1.0 - 2.0 * flipped, flipped * (extent - 1.0)

@@ -1,6 +1,6 @@
-"""Filters: every function whose pixel is made of its neighbours.
+"""Filters: functions that compute a pixel from its neighbourhood.
 
-Arithmetic is float32, float64 for float64 images; integer results are rounded half to even. Parameters may be one
+Arithmetic is in float32, for float64 images in float64; integer results are rounded half to even. Parameters may be one
 value or one per sample, on the host or on the images' device.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _check
-from ._arrays.images import describe_images as describe
+from ._arrays.images import describe_images
 from ._check import prefix_errors
 from ._passes import filters, parameters
 from ._passes.parameters import NULL_ARRAY, SampleParameters
@@ -21,35 +21,35 @@ __all__ = ["adjust_sharpness", "gaussian_blur"]
 def gaussian_blur(
     images: Any, kernel_size: Any, sigma: Any = None, *, layout: str | None = None, out: Any = None
 ) -> Any:
-    """Blur by a Gaussian, as torchvision: weights ``exp(-x**2 / (2 * sigma**2))`` whose sum is 1, across and down.
+    """Blur along both axes, as torchvision: weights proportional to ``exp(-x**2 / (2 * sigma**2))``, with sum 1.
 
     Args:
         images: torch, cupy, numpy or jax, of an image dtype. [N, C, H, W], [N, H, W, C] or without N
-        kernel_size: Odd, at most 127; or (x, y) of two such numbers.
-        sigma: In pixels; a number, or (x, y) as a tuple or list of two; or, of each sample, a number or x and y.
-            Default: ``0.3 * ((kernel_size - 1) * 0.5 - 1) + 0.8``. [N] or [N, 2]
-        layout: Names the axes, e.g. "NHWC"; default: channels-first for torch, else channels-last.
+        kernel_size: An odd number, at most 127, or (x, y).
+        sigma: In pixels: a number, (x, y) as a tuple or list, or for each sample a number or x and y. Default:
+            ``0.3 * ((kernel_size - 1) * 0.5 - 1) + 0.8``. [N] or [N, 2]
+        layout: The axes, e.g. "NHWC"; default: channels-first for torch, else channels-last.
         out: The array to write, in the result's shape and dtype.
 
     Returns:
-        A new array of the same library, device, dtype, shape and layout, or ``out``. Beyond the border lies the
-        reflected image, its edge not repeated, and again where the kernel reaches further than that.
+        A new array of the same library, device, dtype, shape and layout, or ``out``. The border is "reflect": the
+        image is mirrored, without its edge pixel, as often as the kernel needs.
 
     Raises:
-        ValueError: ``kernel_size`` is even or too large, a host ``sigma`` is not greater than 0, or not one per sample.
-        TypeError: A dtype, a library or a device that is not supported.
+        ValueError: ``kernel_size`` is even or too large; a host ``sigma`` is not positive, or not one per sample.
+        TypeError: A dtype, a library or a device is not supported.
 
     >>> import numpy as np
     >>> gaussian_blur(np.array([[0, 0, 100, 0, 0]], np.uint8), 3, 1.0)
     array([[ 0, 27, 45, 27,  0]], dtype=uint8)
     """
-    image = describe(images, layout)
-    window = _kernel_size(kernel_size)
+    batch = describe_images(images, layout)
+    size = _kernel_size(kernel_size)
     if sigma is None:
-        x, y = (0.3 * ((size - 1) * 0.5 - 1) + 0.8 for size in window)
-        return filters.gaussian_blur(image, window, SampleParameters(NULL_ARRAY, (x, y)), out)
+        x, y = (0.3 * ((extent - 1) * 0.5 - 1) + 0.8 for extent in size)
+        return filters.gaussian_blur(batch, size, SampleParameters(NULL_ARRAY, (x, y)), out)
     _check.positive("sigma", sigma)
-    return filters.gaussian_blur(image, window, parameters.xy_pairs("sigma", sigma, image), out)
+    return filters.gaussian_blur(batch, size, parameters.xy_pairs("sigma", sigma, batch), out)
 
 
 @prefix_errors("cuaug")
@@ -57,22 +57,23 @@ def adjust_sharpness(images: Any, sharpness_factor: Any, *, layout: str | None =
     """Blend with a smoothed image, as torchvision: ``clamp(factor * in + (1 - factor) * smooth)``.
 
     Args:
-        sharpness_factor: 0 is the smoothed image, 1 the image, more is sharper; one number or one per sample. [N]
+        sharpness_factor: 0 gives the smoothed image, 1 the image, more is sharper; one number or one per sample. [N]
 
-    A smoothed pixel is the mean of itself, five times, and its eight neighbours; pixels of the border stay as they are.
-    All other arguments and the errors are those of :func:`gaussian_blur`; the result is like ``images``, or ``out``.
+    A smoothed pixel is the weighted mean of the pixel (weight 5) and its eight neighbours (weight 1); border pixels
+    stay as they are. All other arguments and the errors are those of :func:`gaussian_blur`; the result is like
+    ``images``, or ``out``.
 
     >>> import numpy as np
     >>> adjust_sharpness(np.array([[26, 26, 26], [26, 39, 26], [26, 26, 26]], np.uint8), 2.0)[1]
     array([26, 47, 26], dtype=uint8)
     """
-    image = describe(images, layout)
+    batch = describe_images(images, layout)
     factor = parameters.checked_column("sharpness_factor", sharpness_factor, 0)
-    return filters.adjust_sharpness(image, parameters.per_sample_columns("sharpness_factor", [factor], image), out)
+    return filters.adjust_sharpness(batch, parameters.per_sample_columns("sharpness_factor", [factor], batch), out)
 
 
 def _kernel_size(value: Any) -> tuple[int, int]:
-    """(x, y)"""
+    """A kernel's size as (x, y)."""
     sizes = list(value) if isinstance(value, (list, tuple)) else [value]
     if len(sizes) not in (1, 2):
         raise ValueError(f"kernel_size must be an int or (x, y), got {value!r}")

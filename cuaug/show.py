@@ -1,4 +1,4 @@
-"""Look at a batch: a contact sheet as an array, or a figure with boxes, masks and titles."""
+"""Display of a batch: one picture as an array, or a figure with boxes, masks and titles."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 __all__ = ["grid", "show"]
 
-# Ten hues that differ for colour-blind readers too (Tol's "muted"), for boxes and for the labels of a mask.
-_HUES = np.array(
+# Ten colours that colour-blind readers can tell apart (Tol's "muted"), for boxes and for the labels of a mask.
+_COLORS = np.array(
     [
         (204, 102, 119), (51, 34, 136), (221, 204, 119), (17, 119, 51), (136, 204, 238),
         (136, 34, 85), (68, 170, 153), (153, 153, 51), (170, 68, 153), (221, 221, 221),
     ],
     np.uint8,
 )  # fmt: skip
-_INCHES = 2.4  # one cell of the figure
+_CELL_INCHES = 2.4
 
 
 @_check.prefix_errors("cuaug")
@@ -36,18 +36,18 @@ def grid(
 ) -> npt.NDArray[np.uint8]:
     """Put the images of a batch side by side into one picture. A device batch is copied to the host.
 
-    Integers are shown over 0..max of their dtype and floats over 0..1, clipped. One channel is grey, three are RGB, of
-    four the last is opacity over ``fill``; of two the first is shown, of more the first three.
+    Integers are shown in the range 0..max of their dtype, floats in 0..1, clipped. One channel is grey, three are RGB,
+    four are RGB and opacity over ``fill``. With two channels the first is shown, with more than four the first three.
 
     Args:
         images: A batch, or a list of images or batches that may differ in size. [N, C, H, W] or [N, H, W, C]
-        ncols: Images in a row; by default a square, and for video the frames of a sample.
+        ncols: Images in a row; default: as many as rows, for video the frames of a sample.
         pad: Pixels between images.
-        fill: 0..255, between images and around those that are smaller than the largest.
-        layout: As in the warps.
+        fill: Grey level 0..255 between images, and around images that are smaller than the largest.
+        layout: The axes, as in :func:`warp_affine`.
 
     Returns:
-        The sheet, uint8 RGB. [H, W, 3]
+        The picture, uint8 RGB. [H, W, 3]
 
     Raises:
         ValueError: There is no image, or ``ncols`` or ``pad`` is too small.
@@ -61,12 +61,12 @@ def grid(
     cells, columns = _cells(images, ncols, layout, fill)
     height, width = (max(cell.shape[axis] for cell in cells) for axis in (0, 1))
     rows = math.ceil(len(cells) / columns)
-    sheet = np.full((rows * (height + pad) - pad, columns * (width + pad) - pad, 3), fill, np.uint8)
+    picture = np.full((rows * (height + pad) - pad, columns * (width + pad) - pad, 3), fill, np.uint8)
     for index, cell in enumerate(cells):
         top = index // columns * (height + pad) + (height - cell.shape[0]) // 2
         left = index % columns * (width + pad) + (width - cell.shape[1]) // 2
-        sheet[top : top + cell.shape[0], left : left + cell.shape[1]] = cell
-    return sheet
+        picture[top : top + cell.shape[0], left : left + cell.shape[1]] = cell
+    return picture
 
 
 @_check.prefix_errors("cuaug")
@@ -81,22 +81,22 @@ def show(
 ) -> Figure:
     """Draw the images of a batch, as ``grid`` reads them, with boxes, label masks and titles. Needs ``cuaug[show]``.
 
-    In a notebook the figure is shown as the value of the cell; in a script, ``matplotlib.pyplot.show()`` opens it.
+    In a notebook the figure is the value of the cell; in a script, ``matplotlib.pyplot.show()`` opens it.
 
     Args:
         images: A batch, or a list of images or batches that may differ in size. [N, C, H, W] or [N, H, W, C]
-        boxes: (x1, y1, x2, y2) edges in pixels as ``transform_boxes`` has them; NaN rows are left out. [N, P, 4]
-        masks: Labels, 0 for none; one mask per image. [N, H, W]
+        boxes: Edges (x1, y1, x2, y2) in pixels, as in :func:`transform_boxes`; NaN rows are not drawn. [N, P, 4]
+        masks: Labels, 0 for background; one mask per image. [N, H, W]
         titles: One per image. [N]
         ncols: Images in a row.
-        layout: As in the warps.
+        layout: The axes, as in :func:`warp_affine`.
 
     Returns:
         The figure.
 
     Raises:
         ImportError: matplotlib is not installed.
-        ValueError: There is no image, or not one mask, title or set of boxes per image.
+        ValueError: There is no image, or there is not one mask, title or set of boxes per image.
     """
     try:
         import matplotlib.pyplot as plt
@@ -109,25 +109,25 @@ def show(
             raise ValueError(f"{name} must have one entry per image, {len(cells)}, got {len(values)}")
     rows = math.ceil(len(cells) / columns)
     height, width = (max(cell.shape[axis] for cell in cells) for axis in (0, 1))
-    size = (columns * _INCHES, rows * (_INCHES * height / width + (0.3 if titles is not None else 0)))
+    size = (columns * _CELL_INCHES, rows * (_CELL_INCHES * height / width + (0.3 if titles is not None else 0)))
     figure, axes = plt.subplots(rows, columns, squeeze=False, figsize=size, layout="constrained")
     for axis in axes.flat:
         axis.set_axis_off()
     for index, (axis, cell) in enumerate(zip(axes.flat, cells, strict=False)):
-        axis.imshow(cell if masks is None else _tinted(cell, _host(masks[index])))
+        axis.imshow(cell if masks is None else _overlay(cell, _host(masks[index])))
         if titles is not None:
             axis.set_title(str(titles[index]), fontsize=9)
         for number, (left, top, right, bottom) in enumerate([] if boxes is None else _host(boxes[index])):
-            edge = _HUES[number % len(_HUES)] / 255
-            corner = (left - 0.5, top - 0.5)  # edges count from the image's corner, the axes from a pixel's centre
+            edge = _COLORS[number % len(_COLORS)] / 255
+            corner = (left - 0.5, top - 0.5)  # boxes start at the image's corner, the axes at a pixel's centre
             axis.add_patch(Rectangle(corner, right - left, bottom - top, fill=False, edgecolor=edge, linewidth=1.5))
     if "inline" in plt.get_backend():
-        plt.close(figure)  # else a notebook draws it twice
+        plt.close(figure)  # a notebook would draw it twice
     return figure
 
 
 def _cells(images: Any, ncols: int | None, layout: str | None, fill: int) -> tuple[list[npt.NDArray[np.uint8]], int]:
-    """Every frame of every image as uint8 RGB [H, W, 3], and how many stand in a row."""
+    """Every frame of every image as uint8 RGB [H, W, 3], and the number of columns."""
     batches = [_frames(batch, layout) for batch in (images if isinstance(images, (list, tuple)) else [images])]
     cells = [_rgb(frame, fill) for batch in batches for sample in batch for frame in sample]
     if not cells:
@@ -142,11 +142,11 @@ def _frames(images: Any, layout: str | None) -> npt.NDArray[Any]:
     """A batch on the host. [N, T, C, H, W]"""
     axes = describe_images(images, layout).axes.layout
     values = _host(images).transpose([axes.index(axis) for axis in "NTCHW" if axis in axes])
-    return np.expand_dims(values, [place for place, axis in enumerate("NTCHW") if axis not in axes])
+    return np.expand_dims(values, [i for i, axis in enumerate("NTCHW") if axis not in axes])
 
 
 def _host(array: Any) -> npt.NDArray[Any]:
-    """The values in host memory, copied where they lie on a device."""
+    """The values as a NumPy array, copied if they are on a device."""
     if not convert.is_host(array):
         array = array.get() if hasattr(array, "get") else array.cpu()
     return host_array("images", array, None)
@@ -165,8 +165,8 @@ def _rgb(frame: npt.NDArray[Any], fill: int) -> npt.NDArray[np.uint8]:
     return np.rint(np.moveaxis(values, 0, -1) * 255).astype(np.uint8)
 
 
-def _tinted(cell: npt.NDArray[np.uint8], labels: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
-    """The image with half of each label's hue over it."""
+def _overlay(cell: npt.NDArray[np.uint8], labels: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+    """The image, blended half and half with the colour of each label."""
     labels = labels.astype(np.int64)
-    hues = _HUES[(labels - 1) % len(_HUES)]
-    return np.where(labels[..., None] == 0, cell, cell // 2 + hues // 2)
+    colors = _COLORS[(labels - 1) % len(_COLORS)]
+    return np.where(labels[..., None] == 0, cell, cell // 2 + colors // 2)

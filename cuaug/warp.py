@@ -1,7 +1,7 @@
-"""The warp family: every function that moves pixels by a matrix or a map.
+"""Warps: functions that move pixels by a matrix or a coordinate map.
 
-Each builds a geometry, from destination pixels to source pixels, and hands it to one pass; parameters may be one value
-or one per sample, on the host or on the images' device.
+Each function builds a geometry, which maps destination pixels to source pixels, and runs one pass. Parameters may be
+one value or one per sample, on the host or on the images' device.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ import numpy as np
 from . import _check
 from ._arrays import convert
 from ._arrays.convert import host_array
-from ._arrays.images import ImageBatch
-from ._arrays.images import describe_images as describe
+from ._arrays.images import ImageBatch, describe_images
 from ._check import prefix_errors
 from ._passes import parameters, warp
 from ._passes.geometry import map_geometry, matrix_geometry
@@ -40,36 +39,36 @@ def warp_affine(
     dtype: Any = None,
     out: Any = None,
 ) -> Any:
-    """Move pixels by an affine map, one matrix per sample or one for all, as ``cv2.warpAffine``.
+    """Warp by an affine map, one matrix per sample or one for all, as ``cv2.warpAffine``.
 
     Args:
         images: torch, cupy, numpy or jax. [N, C, H, W], [N, H, W, C] or without N
         M: Source to destination, in pixels (x, y). [2, 3], [3, 3], [N, 2, 3] or [N, 3, 3]
-        size: (H, W) of the result; default: that of ``images``.
+        size: (H, W) of the result; default: the images' size.
         interpolation: "nearest", "bilinear", "bicubic" or "lanczos".
         border: "constant" (``fill``), "edge", "reflect", "symmetric" or "wrap".
         fill: A number, one per channel [C], or one per sample and channel [N, C].
-        inverse: ``M`` maps destination to source.
+        inverse: Whether ``M`` maps destination to source.
         origin: "center": pixel centres at integers; "corner": at +0.5.
-        layout: Names the axes, e.g. "NHWC"; default: channels-first for torch, else channels-last.
-        dtype: Of the result; values are not scaled. Default: that of ``images``.
+        layout: The axes, e.g. "NHWC"; default: channels-first for torch, else channels-last.
+        dtype: The result's dtype; values are not scaled. Default: the images' dtype.
         out: The array to write, in the result's shape and dtype.
 
     Returns:
         A new array of the same library, device and layout, or ``out``. A singular ``M`` on a device gives ``fill``.
 
     Raises:
-        ValueError: A host ``M`` is not finite or not invertible; shapes or options that do not fit.
-        TypeError: A dtype, a library or a device that is not supported.
+        ValueError: A host ``M`` is not finite or not invertible; a shape or an option does not fit.
+        TypeError: A dtype, a library or a device is not supported.
 
     >>> import numpy as np
     >>> warp_affine(np.array([[1, 2, 3]], np.uint8), [[1, 0, 1], [0, 1, 0]])  # one pixel to the right
     array([[0, 1, 2]], dtype=uint8)
     """
-    image = describe(images, layout)
-    target = image.size if size is None else _check.size("size", size)
-    geometry = matrix_geometry(parameters.matrices("M", M, image, 2), inverse, origin)
-    return warp.warp(image, geometry, target, interpolation, border, fill, dtype, out)
+    batch = describe_images(images, layout)
+    output_size = batch.size if size is None else _check.size("size", size)
+    geometry = matrix_geometry(parameters.matrices("M", M, batch, 2), inverse, origin)
+    return warp.warp(batch, geometry, output_size, interpolation, border, fill, dtype, out)
 
 
 @prefix_errors("cuaug")
@@ -87,21 +86,22 @@ def warp_perspective(
     dtype: Any = None,
     out: Any = None,
 ) -> Any:
-    """Move pixels by a homography, one matrix per sample or one for all, as ``cv2.warpPerspective``.
+    """Warp by a homography, one matrix per sample or one for all, as ``cv2.warpPerspective``.
 
     Args:
         M: Source to destination, in pixels (x, y). [3, 3] or [N, 3, 3]
 
-    All other arguments, the result and the errors are those of :func:`warp_affine`. The horizon (w = 0) is ``fill``.
+    All other arguments, the result and the errors are those of :func:`warp_affine`. Pixels on the horizon (w = 0) are
+    ``fill``.
 
     >>> import numpy as np
     >>> warp_perspective(np.array([[1, 2, 3]], np.uint8), [[1, 0, 1], [0, 1, 0], [0, 0, 1]])
     array([[0, 1, 2]], dtype=uint8)
     """
-    image = describe(images, layout)
-    target = image.size if size is None else _check.size("size", size)
-    geometry = matrix_geometry(parameters.matrices("M", M, image, 3), inverse, origin)
-    return warp.warp(image, geometry, target, interpolation, border, fill, dtype, out)
+    batch = describe_images(images, layout)
+    output_size = batch.size if size is None else _check.size("size", size)
+    geometry = matrix_geometry(parameters.matrices("M", M, batch, 3), inverse, origin)
+    return warp.warp(batch, geometry, output_size, interpolation, border, fill, dtype, out)
 
 
 @prefix_errors("cuaug")
@@ -118,22 +118,23 @@ def remap(
     dtype: Any = None,
     out: Any = None,
 ) -> Any:
-    """Take each pixel from where a map says, as ``cv2.remap``; the result has the maps' size.
+    """Read each pixel at the source position that maps give, as ``cv2.remap``; the result has the maps' size.
 
     Args:
         map_x: The source x of every destination pixel, in pixels; float32 or float64. [H, W] or [N, H, W]
         map_y: The source y. [H, W] or [N, H, W]
         relative: The maps hold displacements: the source is the destination pixel plus the map.
 
-    All other arguments, the result and the errors are those of :func:`warp_affine`. What is not finite gives ``fill``.
+    All other arguments, the result and the errors are those of :func:`warp_affine`. A coordinate that is not finite
+    gives ``fill``.
 
     >>> import numpy as np
     >>> x, y = np.array([[2.0, 1.0, 0.0]]), np.zeros((1, 3))
     >>> remap(np.array([[1, 2, 3]], np.uint8), x, y)
     array([[3, 2, 1]], dtype=uint8)
     """
-    image = describe(images, layout)
-    return _remap(image, map_x, map_y, (1.0, 1.0), relative, interpolation, border, fill, dtype, out)
+    batch = describe_images(images, layout)
+    return _remap(batch, map_x, map_y, (1.0, 1.0), relative, interpolation, border, fill, dtype, out)
 
 
 @prefix_errors("cuaug")
@@ -151,24 +152,23 @@ def elastic(
     """Displace each pixel by a field, as torchvision's ``elastic``; one field per sample is allowed here.
 
     Args:
-        displacement: Where the source lies, relative to the destination: (x, y), 2 for the whole width or height.
-            [1 or N, H, W, 2]
+        displacement: Source minus destination position, (x, y); 2 is the full width or height. [1 or N, H, W, 2]
 
     All other arguments, the result and the errors are those of :func:`warp_affine`.
 
     >>> import numpy as np
-    >>> field = np.zeros((1, 1, 4, 2)); field[..., 0] = 2 / 4  # one of four pixels
+    >>> field = np.zeros((1, 1, 4, 2)); field[..., 0] = 2 / 4  # one pixel of four
     >>> elastic(np.array([[1, 2, 3, 4]], np.uint8), field)
     array([[2, 3, 4, 0]], dtype=uint8)
     """
-    image = describe(images, layout)
-    height, width = image.size
+    batch = describe_images(images, layout)
+    height, width = batch.size
     shape = tuple(np.shape(displacement))
     if shape[-3:] != (height, width, 2):
         raise ValueError(f"displacement must have shape (1 or N, {height}, {width}, 2), got {shape}")
     field = np.asarray(displacement) if isinstance(displacement, (list, tuple)) else displacement
-    x, y, halves = field[..., 0], field[..., 1], (width / 2, height / 2)
-    return _remap(image, x, y, halves, True, interpolation, border, fill, dtype, out)
+    scale = width / 2, height / 2
+    return _remap(batch, field[..., 0], field[..., 1], scale, True, interpolation, border, fill, dtype, out)
 
 
 @prefix_errors("cuaug")
@@ -187,14 +187,14 @@ def affine(
     dtype: Any = None,
     out: Any = None,
 ) -> Any:
-    """Shear, scale, rotate and shift about a point, as torchvision's ``affine``; each parameter may be one per sample.
+    """Shear, scale, rotate and translate, as torchvision's ``affine``; each parameter may be one per sample.
 
     Args:
         angle: Degrees, clockwise. [] or [N]
         translate: Pixels (x, y). [2] or [N, 2]
         scale: Greater than 0. [] or [N]
         shear: Degrees (x, y), or x alone. [], [2] or [N, 2]
-        center: (x, y) from the image's top left corner, so that W / 2 is the middle. Default: the middle. [2] or [N, 2]
+        center: The fixed point (x, y) from the image's top left corner; default: (W / 2, H / 2). [2] or [N, 2]
 
     All other arguments, the result and the errors are those of :func:`warp_affine`.
 
@@ -202,12 +202,12 @@ def affine(
     >>> affine(np.array([[1, 2, 3]], np.uint8), angle=0, translate=(1, 0), scale=1, shear=(0, 0))
     array([[0, 1, 2]], dtype=uint8)
     """
-    image = describe(images, layout)
+    batch = describe_images(images, layout)
     shear = (shear, 0.0) if isinstance(shear, (int, float)) else shear
-    M = affine_matrix(angle, translate, scale, shear, _center(image, center))
-    matrix = parameters.matrices("angle, translate, scale, shear and center", M, image, 2)
+    M = affine_matrix(angle, translate, scale, shear, _center(batch, center))
+    matrix = parameters.matrices("angle, translate, scale, shear and center", M, batch, 2)
     geometry = matrix_geometry(matrix, False, "center")
-    return warp.warp(image, geometry, image.size, interpolation, border, fill, dtype, out)
+    return warp.warp(batch, geometry, batch.size, interpolation, border, fill, dtype, out)
 
 
 @prefix_errors("cuaug")
@@ -228,8 +228,8 @@ def rotate(
 
     Args:
         angle: Degrees, counter-clockwise. [] or [N]
-        expand: Make the result large enough to hold the whole rotated image, of each sample; needs angles on the host,
-            and ignores ``center``.
+        expand: Make the result large enough for every rotated image; needs angles on the host, and ignores
+            ``center``.
         center: As in :func:`affine`. [2] or [N, 2]
 
     All other arguments, the result and the errors are those of :func:`warp_affine`.
@@ -240,16 +240,18 @@ def rotate(
            [2, 5, 8],
            [1, 4, 7]], dtype=uint8)
     """
-    image = describe(images, layout)
-    size, pivot = image.size, _center(image, None if expand else center)
-    M = get_rotation_matrix(angle, 1.0, [pivot[0] - 0.5, pivot[1] - 0.5] if isinstance(pivot, list) else pivot - 0.5)
+    batch = describe_images(images, layout)
+    size, center = batch.size, _center(batch, None if expand else center)
+    # From the corner to pixel centres at integers.
+    center = [center[0] - 0.5, center[1] - 0.5] if isinstance(center, list) else center - 0.5
+    M = get_rotation_matrix(angle, 1.0, center)
     if expand:
         if not convert.is_host(angle):
             raise ValueError("angle must be on the host for expand=True: the result's size depends on it")
-        size = _rotated_size(image.size, host_array("angle", angle))
-        M = compose_affine(M, [[1, 0, (size[1] - image.size[1]) / 2], [0, 1, (size[0] - image.size[0]) / 2]])
-    geometry = matrix_geometry(parameters.matrices("angle", M, image, 2), False, "center")
-    return warp.warp(image, geometry, size, interpolation, border, fill, dtype, out)
+        size = _rotated_size(batch.size, host_array("angle", angle))
+        M = compose_affine(M, [[1, 0, (size[1] - batch.size[1]) / 2], [0, 1, (size[0] - batch.size[0]) / 2]])
+    geometry = matrix_geometry(parameters.matrices("angle", M, batch, 2), False, "center")
+    return warp.warp(batch, geometry, size, interpolation, border, fill, dtype, out)
 
 
 @prefix_errors("cuaug")
@@ -266,12 +268,12 @@ def perspective(
     dtype: Any = None,
     out: Any = None,
 ) -> Any:
-    """Take four points to four points, as torchvision's ``perspective``; points may be one set per sample.
+    """Map four points to four points, as torchvision's ``perspective``; points may be one set per sample.
 
     Args:
         startpoints: (x, y) from the image's top left corner. [4, 2] or [N, 4, 2]
-        endpoints: Where they go. [4, 2] or [N, 4, 2]
-        coefficients: In place of the points, which are then None: a .. h of ``x = (a X + b Y + c) / (g X + h Y + 1)``.
+        endpoints: The points to map them to. [4, 2] or [N, 4, 2]
+        coefficients: Replace the points, which are then None: a .. h of ``x = (a X + b Y + c) / (g X + h Y + 1)``.
             [8] or [N, 8]
 
     All other arguments, the result and the errors are those of :func:`warp_affine`.
@@ -281,7 +283,7 @@ def perspective(
     >>> perspective(np.array([[1, 2, 3]], np.uint8), square, [[x + 1, y] for x, y in square])
     array([[0, 1, 2]], dtype=uint8)
     """
-    image = describe(images, layout)
+    batch = describe_images(images, layout)
     if coefficients is not None:
         if startpoints is not None or endpoints is not None:
             raise ValueError("coefficients must be given without startpoints and endpoints")
@@ -296,13 +298,13 @@ def perspective(
             if tuple(np.shape(points))[-2:] != (4, 2):
                 raise ValueError(f"{name} must have shape (4, 2) or (N, 4, 2), got {tuple(np.shape(points))}")
         M, inverse = get_perspective_transform(startpoints, endpoints), False
-    matrix = parameters.matrices("startpoints and endpoints" if coefficients is None else "coefficients", M, image, 3)
+    matrix = parameters.matrices("startpoints and endpoints" if coefficients is None else "coefficients", M, batch, 3)
     geometry = matrix_geometry(matrix, inverse, "corner")
-    return warp.warp(image, geometry, image.size, interpolation, border, fill, dtype, out)
+    return warp.warp(batch, geometry, batch.size, interpolation, border, fill, dtype, out)
 
 
 def _remap(
-    image: ImageBatch,
+    batch: ImageBatch,
     map_x: Any,
     map_y: Any,
     scale: tuple[float, float],
@@ -313,33 +315,32 @@ def _remap(
     dtype: Any,
     out: Any,
 ) -> Any:
-    (x, size), (y, y_size) = (
-        parameters.coordinate_maps("map_x", map_x, image),
-        parameters.coordinate_maps("map_y", map_y, image),
-    )
+    x, size = parameters.coordinate_maps("map_x", map_x, batch)
+    y, y_size = parameters.coordinate_maps("map_y", map_y, batch)
     if size != y_size:
         raise ValueError(f"map_x and map_y must have the same size, got {size} and {y_size}")
     if out is not None:
-        target = describe(out, image.axes.layout)
-        for name, table in (("map_x", x), ("map_y", y)):
-            parameters.check_no_overlap(name, table, (image.samples, *size), target)
-    geometry = map_geometry(image, x, y, size, scale, relative)
-    return warp.warp(image, geometry, size, interpolation, border, fill, dtype, out)
+        output = describe_images(out, batch.axes.layout)
+        for name, coordinate_map in (("map_x", x), ("map_y", y)):
+            parameters.check_no_overlap(name, coordinate_map, (batch.samples, *size), output)
+    geometry = map_geometry(batch, x, y, size, scale, relative)
+    return warp.warp(batch, geometry, size, interpolation, border, fill, dtype, out)
 
 
-def _center(image: ImageBatch, center: Any) -> Any:
+def _center(batch: ImageBatch, center: Any) -> Any:
+    """`center` or the image's middle, from the top left corner."""
     if center is None:
-        return [image.size[1] / 2, image.size[0] / 2]
+        return [batch.size[1] / 2, batch.size[0] / 2]
     return list(center) if isinstance(center, tuple) else center
 
 
 def _rotated_size(size: tuple[int, int], angle: np.ndarray) -> tuple[int, int]:
-    """By torchvision's rule, whole pixels that hold the rotated corners, up to 1e-4 of a pixel."""
-    turn = np.deg2rad(np.atleast_1d(angle))
-    cosine, sine = np.abs(np.cos(turn)), np.abs(np.sin(turn))
+    """The smallest size that holds all rotated corners, to 1e-4 of a pixel, by torchvision's rule."""
+    radians = np.deg2rad(np.atleast_1d(angle))
+    cosine, sine = np.abs(np.cos(radians)), np.abs(np.sin(radians))
     height, width = size
     sides = []
-    for full, reach in ((height, (height * cosine + width * sine) / 2), (width, (width * cosine + height * sine) / 2)):
-        high, low = np.round(full / 2 + reach, 4), np.round(full / 2 - reach, 4)
+    for side, half in ((height, (height * cosine + width * sine) / 2), (width, (width * cosine + height * sine) / 2)):
+        high, low = np.round(side / 2 + half, 4), np.round(side / 2 - half, 4)
         sides.append(int((np.ceil(high) - np.floor(low)).max()))
     return sides[0], sides[1]
