@@ -13,38 +13,42 @@ from pathlib import Path
 import cuaug
 
 from . import _doctor
-from ._codecs import limits as _limits
+from ._codecs import limits
 
 CHECKOUT = Path(__file__).parents[1]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    parser = argparse.ArgumentParser(prog="python -m cuaug", description="What cuaug runs on, and what is in its way.")
+    parser = argparse.ArgumentParser(
+        prog="python -m cuaug", description="Facts about this machine, checks of the set-up, and tools of cuaug."
+    )
     commands = parser.add_subparsers(dest="command", required=True)
 
     command = commands.add_parser("info", help="versions, driver, GPUs, kernel cache")
-    command.add_argument("--json", action="store_true", help="for a program to read")
+    command.add_argument("--json", action="store_true", help="print JSON")
     command.set_defaults(run=lambda options: info(options.json))
 
-    command = commands.add_parser("doctor", help="check the set-up; each failure ends with the command that repairs it")
+    command = commands.add_parser("doctor", help="check the set-up and print a command that repairs each failure")
     command.set_defaults(run=lambda options: doctor())
 
-    command = commands.add_parser("warmup", help="compile every kernel ahead, so that no first call waits")
+    command = commands.add_parser("warmup", help="compile the usual kernels now, so that first calls do not wait")
     command.set_defaults(run=lambda options: warmup())
 
-    command = commands.add_parser("bench", help="run the benchmark tables of a checkout")
+    command = commands.add_parser("bench", help="run the benchmarks of a checkout")
     command.add_argument("arguments", nargs=argparse.REMAINDER, help="for the benchmark script")
     command.set_defaults(run=lambda options: script("benchmarks/warp.py", options.arguments))
 
-    command = commands.add_parser("gallery", help="draw the pictures of a checkout's docs/gallery.md again")
+    command = commands.add_parser("gallery", help="redraw the pictures of docs/gallery.md in a checkout")
     command.set_defaults(run=lambda options: script("docs/gallery.py", []))
 
-    command = commands.add_parser("scan", help="name the images of a folder that cannot be decoded, or claim too much")
+    command = commands.add_parser("scan", help="list the images that cannot be decoded or are too large")
     command.add_argument("source", help="a folder, or a .tar shard")
-    command.add_argument("--output", type=Path, metavar="FILE", help="write the bad paths there, one to a line")
-    command.add_argument("--lenient", action="store_true", help="pass over damage that a decoder can pass over")
-    command.add_argument("--max-pixels", type=int, default=_limits.MAX_PIXELS, help="of an image (%(default)s)")
+    command.add_argument(
+        "--output", type=Path, metavar="FILE", help="write the paths of bad images to this file, one per line"
+    )
+    command.add_argument("--lenient", action="store_true", help="accept damage that a decoder can skip")
+    command.add_argument("--max-pixels", type=int, default=limits.MAX_PIXELS, help="limit for one image (%(default)s)")
     command.set_defaults(run=scan)
 
     options = parser.parse_args(arguments)
@@ -53,19 +57,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def info(as_json: bool) -> int:
-    """Print what ``cuaug.info()`` knows."""
+    """Print ``cuaug.info()``."""
     facts = cuaug.info()
     if as_json:
         print(json.dumps(facts, indent=2))
         return 0
     for name, value in facts.items():
         for index, entry in enumerate(value if isinstance(value, list) and value else [value]):
-            print(f"{'' if index else name:22}{_words(entry)}")
+            print(f"{'' if index else name:22}{_as_text(entry)}")
     return 0
 
 
 def doctor() -> int:
-    """Print every finding; 1 if one is a failure."""
+    """Print every finding; return 1 if one is a failure."""
     failures = 0
     for finding in _doctor.diagnose():
         print(finding, flush=True)
@@ -74,7 +78,7 @@ def doctor() -> int:
 
 
 def warmup() -> int:
-    """Compile ahead and say how long it took."""
+    """Compile the usual kernels and print the time."""
     start = time.perf_counter()
     count = cuaug.warmup()
     print(f"{count} kernels ready after {time.perf_counter() - start:.1f} s")
@@ -82,9 +86,9 @@ def warmup() -> int:
 
 
 def scan(options: argparse.Namespace) -> int:
-    """Print every bad file, and how many there are; 1 if there is one."""
+    """Print every bad file and their number; return 1 if there is one."""
     from .data import ImageFiles
-    from .data import scan as _scan
+    from .data.scan import scan as find_bad_images
 
     try:
         source = ImageFiles(options.source)
@@ -92,8 +96,8 @@ def scan(options: argparse.Namespace) -> int:
         print(error, file=sys.stderr)
         return 2
     start, bad = time.perf_counter(), list[str]()
-    for found in _scan.scan(source, not options.lenient, options.max_pixels):
-        for index, reason in found.items():
+    for reasons in find_bad_images(source, not options.lenient, options.max_pixels):
+        for index, reason in reasons.items():
             bad.append(source.name(index))
             print(f"{bad[-1]}: {reason}", flush=True)
     rate = len(source) / (time.perf_counter() - start)
@@ -104,14 +108,14 @@ def scan(options: argparse.Namespace) -> int:
 
 
 def script(path: str, arguments: list[str]) -> int:
-    """Run a script of the source tree, which a wheel does not carry."""
+    """Run a script of the source tree; wheels do not contain it."""
     if not (CHECKOUT / path).exists():
         print(f"{path} is in the source tree only: git clone it, then run it there", file=sys.stderr)
         return 1
     return subprocess.run([sys.executable, str(CHECKOUT / path), *arguments], check=False).returncode
 
 
-def _words(value: object) -> str:
+def _as_text(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key} {entry}" for key, entry in value.items()) or "none"
     return "none" if value in (None, []) else str(value)

@@ -1,4 +1,4 @@
-"""Checks of `python -m cuaug doctor`: what stands in the way on this machine, and the command that repairs it."""
+"""Checks of `python -m cuaug doctor`: problems of this machine's set-up, and the commands that repair them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ import numpy as np
 from . import io
 from ._check import BackendError
 from ._gpu import cupy_import
-from ._host import compiler
-from ._host import extension as _cpu
+from ._host import compiler, extension
 from ._info import (
     CUDA_MAJORS,
-    cache_folder,
+    cache_dir,
     cuda_extra,
     extension_path,
     find_driver,
@@ -27,26 +26,26 @@ from ._info import (
 )
 from .warp import warp_affine
 
-_CUPY_FLOOR = (14, 2)  # earlier disk caches lose or confuse kernels that have a name expression
-_OPENCV_FLOOR = 5  # earlier warps round coordinates to 1/32 pixel
+_MIN_CUPY = (14, 2)  # disk caches of earlier versions lose or confuse kernels that have a name expression
+_MIN_OPENCV = 5  # earlier versions round coordinates to 1/32 pixel
 _CHOOSE_CACHE = 'export CUPY_CACHE_DIR="$(mktemp -d)"'
 _REINSTALL = "pip install --force-reinstall --no-deps cuaug"
 
 
 class Finding(NamedTuple):
-    """One line of the doctor; ``state`` is "ok", "note" (cuaug works without it) or "FAIL"."""
+    """The result of a check; ``state`` is "ok", "note" (cuaug works without the subject) or "FAIL"."""
 
     state: str
     subject: str
-    found: str
+    message: str
     repair: str = ""
 
     def __str__(self) -> str:
-        return f"{self.state:<4}  {self.subject:<9}  {self.found}" + (f": {self.repair}" if self.repair else "")
+        return f"{self.state:<4}  {self.subject:<9}  {self.message}" + (f": {self.repair}" if self.repair else "")
 
 
 def diagnose() -> Iterator[Finding]:
-    """Make every check of the doctor; one that breaks is itself a failure, so that the others are still made."""
+    """Runs every check. An exception in a check becomes a failure, and the next check runs."""
     for check in (
         _check_extension,
         _check_jpeg,
@@ -65,28 +64,30 @@ def diagnose() -> Iterator[Finding]:
 
 def _check_extension() -> Iterator[Finding]:
     if extension_path() is None:
-        yield Finding("FAIL", "extension", "the compiled part of cuaug is missing, so the CPU cannot run", _REINSTALL)
-    elif _warps(np):
-        yield Finding("ok", "extension", "the CPU warps")
+        yield Finding(
+            "FAIL", "extension", "the compiled extension is missing: arrays on the CPU do not work", _REINSTALL
+        )
+    elif _warp_is_correct(np):
+        yield Finding("ok", "extension", "a warp on the CPU is correct")
     else:
-        yield Finding("FAIL", "extension", "the CPU warps to the wrong place", _REINSTALL)
+        yield Finding("FAIL", "extension", "a warp on the CPU is wrong", _REINSTALL)
 
 
 def _check_jpeg() -> Iterator[Finding]:
     version = libjpeg_version()
-    if version and _decodes():
+    if version and _jpeg_is_correct():
         yield Finding("ok", "jpeg", f"libjpeg-turbo {version} decodes")
     elif version:
-        yield Finding("FAIL", "jpeg", f"libjpeg-turbo {version} decodes to wrong levels", _REINSTALL)
+        yield Finding("FAIL", "jpeg", f"libjpeg-turbo {version} decodes to wrong values", _REINSTALL)
     elif extension_path() is not None:
-        yield Finding("note", "jpeg", f"{_cpu.NO_JPEG}: cuaug.io cannot decode", _cpu.INSTALL_JPEG)
+        yield Finding("note", "jpeg", f"{extension.NO_JPEG}: cuaug.io cannot decode", extension.INSTALL_JPEG)
 
 
 def _check_driver() -> Iterator[Finding]:
     driver = find_driver()
     if driver is None and (Path("/dev/nvidiactl").exists() or Path("/proc/driver/nvidia/version").exists()):
         yield Finding(
-            "FAIL", "driver", "there is a GPU but no driver library, as in a container without it",
+            "FAIL", "driver", "there is a GPU but no driver library, as in a container started without GPUs",
             "docker run --gpus all ..., with nvidia-container-toolkit installed",
         )  # fmt: skip
     elif driver is None:
@@ -100,10 +101,10 @@ def _check_driver() -> Iterator[Finding]:
                 f"{gpu['name']}, sm_{gpu['compute_capability'].replace('.', '')}, driver {driver['version']}",
             )  # fmt: skip
         if cuda_extra() is None:
-            oldest = CUDA_MAJORS[-1][1]
+            min_driver = CUDA_MAJORS[-1][1]
             yield Finding(
-                "FAIL", "driver", f"driver {driver['version']} is older than {oldest}, the first that CUDA 12 runs on",
-                f"install driver {oldest} or newer",
+                "FAIL", "driver", f"driver {driver['version']} is older than {min_driver}, the oldest for CUDA 12",
+                f"install driver {min_driver} or newer",
             )  # fmt: skip
     if os.environ.get("CUDA_VISIBLE_DEVICES") == "":
         yield Finding(
@@ -122,17 +123,17 @@ def _check_cupy() -> Iterator[Finding]:
         return
     if not wheels:
         if extra:
-            yield Finding("FAIL", "cupy", "there is a GPU but no CuPy to compile kernels with", install)
+            yield Finding("FAIL", "cupy", "there is a GPU but no CuPy, which compiles the kernels", install)
         else:
-            yield Finding("note", "cupy", "not installed, and without a GPU not needed")
+            yield Finding("note", "cupy", "not installed, not needed without a GPU")
         return
     ((name, version),) = wheels.items()
-    if version_numbers(version) < _CUPY_FLOOR:
-        floor = ".".join(map(str, _CUPY_FLOOR))
-        yield Finding("FAIL", "cupy", f"{name} {version} is older than {floor}", f"pip install --upgrade {name}")
+    if version_numbers(version) < _MIN_CUPY:
+        min_version = ".".join(map(str, _MIN_CUPY))
+        yield Finding("FAIL", "cupy", f"{name} {version} is older than {min_version}", f"pip install --upgrade {name}")
     elif extra and name.startswith("cupy-cuda") and f"cupy-{extra}x" < name:
         yield Finding(
-            "FAIL", "cupy", f"{name} {version} is for a newer CUDA than this driver or GPU knows",
+            "FAIL", "cupy", f"{name} {version} is for a newer CUDA than this driver or GPU supports",
             f"pip uninstall -y {name} && {install}",
         )  # fmt: skip
     else:
@@ -141,32 +142,31 @@ def _check_cupy() -> Iterator[Finding]:
 
 def _check_gpu() -> Iterator[Finding]:
     if not cuda_extra() or len(installed_wheels("cupy")) != 1:
-        return  # said above
+        return  # an earlier check reports this
     try:
-        found = "ok" if _warps(cupy_import.cupy()) else "FAIL"
+        correct = _warp_is_correct(cupy_import.cupy())
     except BackendError as error:
         yield Finding("FAIL", "gpu", str(error))
     else:
-        yield Finding(
-            found, "gpu", "a kernel was compiled and ran" + (", with a wrong result" if found == "FAIL" else "")
-        )
+        message = "a kernel was compiled and ran"
+        yield Finding("ok", "gpu", message) if correct else Finding("FAIL", "gpu", f"{message}, with a wrong result")
 
 
 def _check_cache() -> Iterator[Finding]:
-    folder = cache_folder()
+    folder = cache_dir()
     existing = next(f for f in (folder, *folder.parents) if f.exists())
     if not existing.is_dir():
         yield Finding("FAIL", "cache", f"{existing} is not a folder", _CHOOSE_CACHE)
     elif not os.access(existing, os.W_OK | os.X_OK):
-        yield Finding(
-            "FAIL", "cache", f"{existing} is not writable, so kernels are compiled in every process", _CHOOSE_CACHE
-        )
+        yield Finding("FAIL", "cache", f"{existing} is not writable: every process compiles the kernels", _CHOOSE_CACHE)
     elif existing == folder and folder.stat().st_mode & stat.S_IWOTH and not folder.stat().st_mode & stat.S_ISVTX:
-        yield Finding("FAIL", "cache", f"anyone may plant code in {folder}", f"chmod 700 {folder}")
+        yield Finding("FAIL", "cache", f"every user may write code to {folder}", f"chmod 700 {folder}")
     elif existing == folder and folder.stat().st_uid not in (os.getuid(), 0):
-        yield Finding("FAIL", "cache", f"{folder} belongs to another user, whose kernels would run here", _CHOOSE_CACHE)
+        yield Finding(
+            "FAIL", "cache", f"{folder} belongs to another user, whose kernels would run in this process", _CHOOSE_CACHE
+        )
     else:
-        yield Finding("ok", "cache", f"kernels are kept in {folder}")
+        yield Finding("ok", "cache", f"compiled kernels are stored in {folder}")
 
 
 def _check_compiler() -> Iterator[Finding]:
@@ -187,21 +187,22 @@ def _check_opencv() -> Iterator[Finding]:
         yield Finding("note", "opencv", "not installed: warps do not need it", 'pip install "cuaug[opencv-headless]"')
     else:
         ((name, version),) = wheels.items()
-        if version_numbers(version)[0] < _OPENCV_FLOOR:
-            upgrade = f'pip install --upgrade "{name}>={_OPENCV_FLOOR}"'
-            yield Finding("note", "opencv", f"{name} {version} is older than {_OPENCV_FLOOR} and not used", upgrade)
+        if version_numbers(version)[0] < _MIN_OPENCV:
+            upgrade = f'pip install --upgrade "{name}>={_MIN_OPENCV}"'
+            yield Finding("note", "opencv", f"{name} {version} is older than {_MIN_OPENCV} and not used", upgrade)
         else:
             yield Finding("ok", "opencv", f"{name} {version}")
 
 
-def _warps(xp: Any) -> bool:
-    """Whether a small image moves by (2, 1), and what it leaves is filled."""
+def _warp_is_correct(xp: Any) -> bool:
+    """Shifts a small image by (2, 1)."""
     image = xp.arange(35, dtype="uint8").reshape(1, 5, 7, 1)
-    moved = warp_affine(image, [[1, 0, 2], [0, 1, 1]])
-    return bool((moved[0, 1:, 2:] == image[0, :-1, :-2]).all() and not moved[0, 0].any() and not moved[0, :, :2].any())
+    shifted = warp_affine(image, [[1, 0, 2], [0, 1, 1]])
+    inside = shifted[0, 1:, 2:] == image[0, :-1, :-2]
+    return bool(inside.all() and not shifted[0, 0].any() and not shifted[0, :, :2].any())
 
 
-def _decodes() -> bool:
-    """Whether a grey image comes back as it was, in part."""
+def _jpeg_is_correct() -> bool:
+    """Encodes a grey image and decodes a part of it."""
     image = np.full((16, 16, 1), 99, np.uint8)
     return bool((io.decode_and_crop_jpeg(io.encode_jpeg(image), 3, 5, 7, 9, color="gray") == 99).all())

@@ -1,4 +1,4 @@
-"""What this machine offers cuaug: ``cuaug.info()``."""
+"""Facts about the machine for ``cuaug.info()`` and the doctor: versions, driver, GPUs, caches."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from ._check import BackendError
-from ._host import extension as _cpu
+from ._host import extension
 
-# CUDA majors, newest first: the oldest driver and the oldest GPU that each one serves (NVIDIA's compatibility tables).
+# CUDA majors, newest first: (major, oldest driver, oldest compute capability), from NVIDIA's compatibility tables.
 CUDA_MAJORS = ((13, 580, (7, 5)), (12, 525, (5, 0)))
 
 
 def info() -> dict[str, Any]:
-    """Tell what cuaug runs on: versions, driver, GPUs, kernel cache. Imports no other package, makes no CUDA context.
+    """Report versions, driver, GPUs and kernel cache. Imports no other package, creates no CUDA context.
 
     Returns:
-        Plain strings, numbers, lists and dicts, ready for ``json.dumps``; ``None`` stands for what is not there.
+        Strings, numbers, lists and dicts, ready for ``json.dumps``; ``None`` for anything missing.
 
     Example:
         >>> import cuaug
@@ -48,36 +48,43 @@ def info() -> dict[str, Any]:
         "driver_cuda": driver["cuda"],
         "gpus": driver["gpus"],
         "cuda_visible_devices": os.environ.get("CUDA_VISIBLE_DEVICES"),
-        "kernel_cache": str(cache_folder()),
+        "kernel_cache": str(cache_dir()),
     }
 
 
 def cuda_extra() -> str | None:
-    """The extra that fits this machine's driver and GPUs, "cuda12" or "cuda13"; None where there is no GPU for it."""
+    """The extra for this machine's driver and GPUs, "cuda12" or "cuda13"; None without a supported GPU."""
     driver = find_driver()
     if not driver or not driver["gpus"]:
         return None
     release = int(driver["version"].split(".")[0])
-    weakest = min(version_numbers(gpu["compute_capability"]) for gpu in driver["gpus"])
-    return next((f"cuda{major}" for major, old, gpu in CUDA_MAJORS if release >= old and weakest >= gpu), None)
+    oldest_gpu = min(version_numbers(gpu["compute_capability"]) for gpu in driver["gpus"])
+    return next(
+        (
+            f"cuda{major}"
+            for major, min_driver, min_gpu in CUDA_MAJORS
+            if release >= min_driver and oldest_gpu >= min_gpu
+        ),
+        None,
+    )
 
 
 def libjpeg_version() -> str | None:
-    """The libjpeg-turbo that the extension was built with; None where there is none."""
+    """The version of libjpeg-turbo in the extension; None without it."""
     try:
-        return getattr(_cpu.extension(), "libjpeg_turbo", None)
+        return getattr(extension.extension(), "libjpeg_turbo", None)
     except BackendError:
         return None
 
 
 def extension_path() -> Path | None:
-    """The file of the compiled part, not loaded."""
+    """The file of the compiled extension, which is not loaded."""
     spec = find_spec("cuaug._native")
     return Path(spec.origin) if spec and spec.origin else None
 
 
 def version_of(name: str) -> str | None:
-    from importlib import metadata  # slow to import, and only needed here
+    from importlib import metadata  # slow to import
 
     try:
         return metadata.version(name)
@@ -86,24 +93,24 @@ def version_of(name: str) -> str | None:
 
 
 def installed_wheels(prefix: str) -> dict[str, str]:
-    """Installed distributions whose name begins so, and their versions."""
+    """Installed distributions whose name has this prefix, with their versions."""
     from importlib import metadata
 
-    named = ((d.name.lower().replace("_", "-"), d.version) for d in metadata.distributions() if d.name)
-    return {name: version for name, version in sorted(named) if name.startswith(prefix)}
+    versions = ((d.name.lower().replace("_", "-"), d.version) for d in metadata.distributions() if d.name)
+    return {name: version for name, version in sorted(versions) if name.startswith(prefix)}
 
 
 def version_numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", version))
+    return tuple(int(digits) for digits in re.findall(r"\d+", version))
 
 
-def cache_folder() -> Path:
-    """Where CuPy keeps compiled kernels."""
+def cache_dir() -> Path:
+    """CuPy's folder of compiled kernels."""
     return Path(os.environ.get("CUPY_CACHE_DIR") or "~/.cupy/kernel_cache").expanduser()
 
 
 def find_driver() -> dict[str, Any] | None:
-    """Driver version and GPUs from NVML, which unlike CUDA may be asked before a fork. None without a driver."""
+    """Driver version and GPUs from NVML, which is safe before a fork, unlike CUDA. None without a driver."""
     try:
         nvml = ctypes.CDLL("libnvidia-ml.so.1")
     except OSError:

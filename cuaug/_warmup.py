@@ -1,4 +1,4 @@
-"""The usual kernels, compiled before they are needed."""
+"""Compiles the usual kernels before they are needed."""
 
 from __future__ import annotations
 
@@ -7,38 +7,38 @@ from ._program.names import chain, name_expression
 
 
 def warmup_names() -> list[str]:
-    """The name expressions of what most training steps use."""
+    """The name expressions of the kernels that most training steps use."""
     geometries = (
         ("Affine", "Bilinear"),
         ("Affine", "Nearest"),
         ("Perspective", "Bilinear"),
         ("CoordinateMap", "Bilinear"),
     )
-    colours = ("AdjustBrightness", "AdjustContrast", "AdjustSaturation", "AdjustHue")
+    color_ops = ("AdjustBrightness", "AdjustContrast", "AdjustSaturation", "AdjustHue")
     names = ["cuaug::nms_small_resolve", "cuaug::nms_resolve", "cuaug::nms_sort"]
     names += [
-        name_expression(skeleton, "float32")
-        for skeleton in ("nms_small_overlap_mask", "nms_overlap_mask", "nms_rank", "nms")
+        name_expression(kernel, "float32")
+        for kernel in ("nms_small_overlap_mask", "nms_overlap_mask", "nms_rank", "nms")
     ]
     for layout in ("Planar", "Packed"):
         for dtype in ("uint8", "float16", "float32"):
             names += [
-                name_expression("warp_image", dtype, layout, 3, *functors, "Constant", chain(()), dtype, layout)
-                for functors in geometries
+                name_expression("warp_image", dtype, layout, 3, *geometry, "Constant", chain(()), dtype, layout)
+                for geometry in geometries
             ]
             names.append(name_expression("resample", dtype, layout, 3, "Triangle", dtype, layout))
             if dtype != "uint8":
                 names.append(name_expression("pointwise", "uint8", layout, 3, chain(["Normalize"]), dtype, layout, 3))
-        names += [name_expression("pointwise", "uint8", layout, 3, chain([op]), "uint8", layout, 3) for op in colours]
+        names += [name_expression("pointwise", "uint8", layout, 3, chain([op]), "uint8", layout, 3) for op in color_ops]
         names.append(name_expression("luma_mean", "uint8", layout, 3, chain(())))
     return names
 
 
 def warmup() -> int:
-    """Compile the usual kernels for every GPU here, so that no first call waits, nor falls into a CUDA graph's capture.
+    """Compile the usual kernels for every GPU, so that no first call waits or happens in a CUDA graph's capture.
 
     Returns:
-        The number of kernels. What is on disk already is loaded from there.
+        The number of kernels. Kernels in the disk cache are loaded, not compiled.
 
     Raises:
         BackendError: There is no GPU, or no CuPy.

@@ -82,20 +82,20 @@ def test_doctor_on_cupy(monkeypatch, gpus, driver, wheels, state, words, repair)
     machine(monkeypatch, *gpus, driver=driver, **wheels)
     (finding,) = _doctor._check_cupy()
     assert (finding.state, finding.repair) == (state, repair)
-    assert words in finding.found
+    assert words in finding.message
 
 
 @pytest.mark.jpeg
 def test_doctor_on_the_decoder(monkeypatch):
     (fine,) = _doctor._check_jpeg()
-    assert (fine.state, fine.found) == ("ok", f"libjpeg-turbo {_info.info()['libjpeg_turbo']} decodes")
+    assert (fine.state, fine.message) == ("ok", f"libjpeg-turbo {_info.info()['libjpeg_turbo']} decodes")
     with monkeypatch.context() as patch:
-        replace_everywhere(patch, _doctor, "_decodes", lambda: False)
+        replace_everywhere(patch, _doctor, "_jpeg_is_correct", lambda: False)
         (wrong,) = _doctor._check_jpeg()
     assert (wrong.state, wrong.repair) == ("FAIL", _doctor._REINSTALL)
-    monkeypatch.setattr(_info._cpu, "extension", object)
+    monkeypatch.setattr(_info.extension, "extension", object)
     (missing,) = _doctor._check_jpeg()
-    assert (missing.state, missing.repair) == ("note", _info._cpu.INSTALL_JPEG)
+    assert (missing.state, missing.repair) == ("note", _info.extension.INSTALL_JPEG)
     assert _info.info()["libjpeg_turbo"] is None
 
 
@@ -133,7 +133,7 @@ def test_doctor_survives_a_failing_check(monkeypatch):
     broken.__name__ = "_check_driver"
     replace_everywhere(monkeypatch, _doctor, "_check_driver", broken)
     findings = list(_doctor.diagnose())
-    assert [f.found for f in findings if f.subject == "driver"] == ["OSError: no such thing"]
+    assert [f.message for f in findings if f.subject == "driver"] == ["OSError: no such thing"]
     assert findings[-1].subject == "opencv"
 
 
