@@ -1,7 +1,7 @@
-"""Every check of a public call's arguments, and the message it fails with.
+"""Checks of the arguments of public functions, and their error messages.
 
-A message names the function, the parameter, the rule and the value. Inner code raises a short fact; the public
-function's name is added once, by `prefix_errors`.
+A message names the function, the parameter, the rule and the value. Checks raise it without the function's name, which
+`prefix_errors` adds once.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ R = TypeVar("R")
 
 LAYOUTS = ("NCHW", "NHWC", "CHW", "HWC", "HW", "NTCHW", "NTHWC")
 IMAGE_DTYPES = ("uint8", "uint16", "int16", "float16", "bfloat16", "float32", "float64")
-MAX_INT64 = (1 << 63) - 1
 LABEL_DTYPES = ("bool", "uint8", "int16", "int32", "int64")
+MAX_INT64 = (1 << 63) - 1
 
 
 class DecodeError(ValueError):
     """Encoded data that cannot be decoded.
 
     Attributes:
-        index: Which of a list it was, from 0; 0 where there was one.
-        source: The file's path; None where bytes were given.
-        reason: What is wrong, in the decoder's words.
+        index: Position in the list that was given, from 0; 0 for a single file.
+        source: The file's path; None if bytes were given.
+        reason: The decoder's message.
     """
 
     def __init__(self, message: str, index: int = 0, source: str | None = None, reason: str = "") -> None:
@@ -36,15 +36,15 @@ class DecodeError(ValueError):
 
 
 class ImageTooLarge(DecodeError):
-    """Encoded data that claims more pixels, scans or memory than the limits allow."""
+    """Encoded data that declares more pixels, scans or memory than the limits allow."""
 
 
 class UnsupportedImage(DecodeError):
-    """Encoded data of a kind that is not decoded here."""
+    """Encoded data of a format or variant that cuaug does not decode."""
 
 
 class BackendError(RuntimeError):
-    """The GPU, its driver, CuPy, NVRTC or the extension is missing or unfit; the message ends with the repair."""
+    """The GPU, its driver, CuPy, NVRTC or the extension is missing or unusable; the message ends with the remedy."""
 
 
 def prefix_errors(prefix: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -80,15 +80,15 @@ def one_of(parameter: str, value: Any, allowed: Sequence[str | None]) -> None:
         raise ValueError(f"{parameter} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
 
 
-def integer(parameter: str, value: Any, least: int, most: int | None = None) -> int:
-    """An int in a range; a float or a bool is not one."""
+def integer(parameter: str, value: Any, min_value: int, max_value: int | None = None) -> int:
+    """An int in a range; not a float, not a bool."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise TypeError(f"{parameter} must be an int, got {value!r}")
     number = int(value.__index__())
-    if number < least:
-        raise ValueError(f"{parameter} must be at least {least}, got {number}")
-    if most is not None and number > most:
-        raise ValueError(f"{parameter} must be at most {most}, got {number}")
+    if number < min_value:
+        raise ValueError(f"{parameter} must be at least {min_value}, got {number}")
+    if max_value is not None and number > max_value:
+        raise ValueError(f"{parameter} must be at most {max_value}, got {number}")
     return number
 
 
@@ -102,14 +102,14 @@ def step(value: Any) -> int:
     return integer("step", value, 0, MAX_INT64)
 
 
-def number(parameter: str, value: Any, least: float, most: float = np.inf) -> None:
-    """One number of the host, in a range; a bool or an array is none."""
+def number(parameter: str, value: Any, min_value: float, max_value: float = np.inf) -> None:
+    """A Python or NumPy number in a range; not a bool, not an array."""
     if type(value) is not float and (
         isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating))
     ):
         raise TypeError(f"{parameter} must be a number, got {value!r}")
-    if not least <= float(value) <= most:
-        raise ValueError(_out_of_range(parameter, value, least, most))
+    if not min_value <= float(value) <= max_value:
+        raise ValueError(_out_of_range(parameter, value, min_value, max_value))
 
 
 def boolean(parameter: str, value: Any) -> None:
@@ -127,23 +127,23 @@ def size(parameter: str, value: Any) -> tuple[int, int]:
     return height, width
 
 
-def dtypes(source: str, target: str, interpolation: str) -> None:
-    """Label dtypes move bits only: nearest, and no conversion."""
-    if source not in IMAGE_DTYPES and source not in LABEL_DTYPES:
+def dtypes(input_dtype: str, output_dtype: str, interpolation: str) -> None:
+    """Labels are moved unchanged: only by "nearest", and without conversion."""
+    if input_dtype not in IMAGE_DTYPES and input_dtype not in LABEL_DTYPES:
         supported = ", ".join(dict.fromkeys(IMAGE_DTYPES + LABEL_DTYPES))
-        raise TypeError(f"images must be one of {supported}, got {source}")
-    if target not in IMAGE_DTYPES and target not in LABEL_DTYPES:
-        raise TypeError(f"dtype must be one of {', '.join(IMAGE_DTYPES)}, got {target}")
-    for dtype in (source, target):
-        if dtype not in IMAGE_DTYPES and (interpolation != "nearest" or source != target):
+        raise TypeError(f"images must be one of {supported}, got {input_dtype}")
+    if output_dtype not in IMAGE_DTYPES and output_dtype not in LABEL_DTYPES:
+        raise TypeError(f"dtype must be one of {', '.join(IMAGE_DTYPES)}, got {output_dtype}")
+    for dtype in (input_dtype, output_dtype):
+        if dtype not in IMAGE_DTYPES and (interpolation != "nearest" or input_dtype != output_dtype):
             raise TypeError(
                 f"{dtype} holds labels: use interpolation='nearest' and no other dtype, "
-                f"got {interpolation!r} to {target}"
+                f"got {interpolation!r} to {output_dtype}"
             )
 
 
 def extents(axes: str, shape: Sequence[int]) -> None:
-    """Every axis but N and T must have elements."""
+    """Only N and T may be empty; every axis but N is below 2**30."""
     for axis, extent in zip(axes, shape, strict=True):
         if extent == 0 and axis not in "NT":
             raise ValueError(f"images must not be empty along {axis}, got shape {tuple(shape)} as {axes}")
@@ -151,30 +151,32 @@ def extents(axes: str, shape: Sequence[int]) -> None:
             raise ValueError(f"images must have {axis} below 2**30, got shape {tuple(shape)} as {axes}")
 
 
-def in_range(parameter: str, value: Any, least: float, most: float = np.inf) -> None:
+def in_range(parameter: str, value: Any, min_value: float, max_value: float = np.inf) -> None:
     """Host values only: device arrays are not read."""
-    if _is_plain(value) and not (np.all(np.asarray(value) >= least) and np.all(np.asarray(value) <= most)):
-        raise ValueError(_out_of_range(parameter, value, least, most))
+    if _is_host_value(value) and not (
+        np.all(np.asarray(value) >= min_value) and np.all(np.asarray(value) <= max_value)
+    ):
+        raise ValueError(_out_of_range(parameter, value, min_value, max_value))
 
 
-def _out_of_range(parameter: str, value: Any, least: float, most: float) -> str:
-    rule = f"at least {least}" if most == np.inf else f"in {least}..{most}"
+def _out_of_range(parameter: str, value: Any, min_value: float, max_value: float) -> str:
+    rule = f"at least {min_value}" if max_value == np.inf else f"in {min_value}..{max_value}"
     return f"{parameter} must be {rule}, got {value!r}"
 
 
 def positive(parameter: str, value: Any) -> None:
     """Host values only."""
-    if _is_plain(value) and not np.all(np.asarray(value) > 0):
+    if _is_host_value(value) and not np.all(np.asarray(value) > 0):
         raise ValueError(f"{parameter} must be greater than 0, got {value!r}")
 
 
 def not_zero(parameter: str, value: Any) -> None:
     """Host values only."""
-    if _is_plain(value) and np.any(np.asarray(value) == 0):
+    if _is_host_value(value) and np.any(np.asarray(value) == 0):
         raise ValueError(f"{parameter} must not be 0, got {value!r}")
 
 
-def _is_plain(value: Any) -> bool:
+def _is_host_value(value: Any) -> bool:
     return isinstance(value, (int, float, list, tuple, np.ndarray, np.generic))
 
 
@@ -188,14 +190,14 @@ def per_sample(parameter: str, count: int, expected: int) -> None:
         raise ValueError(f"{parameter} must hold {expected} entries, one per sample, got {count}")
 
 
-def shape(parameter: str, value: Any, wanted: Sequence[int | None]) -> None:
+def shape(parameter: str, value: Any, expected: Sequence[int | None]) -> None:
     """An array of this shape; None allows any extent."""
-    found = getattr(value, "shape", None)
-    if found is None:
+    actual = getattr(value, "shape", None)
+    if actual is None:
         raise TypeError(f"{parameter} must be an array, got {type(value).__name__}")
-    if len(found) != len(wanted) or any(n not in (None, m) for n, m in zip(wanted, found, strict=True)):
-        text = ", ".join("*" if n is None else str(n) for n in wanted)
-        raise ValueError(f"{parameter} must have shape [{text}], got {list(found)}")
+    if len(actual) != len(expected) or any(n not in (None, m) for n, m in zip(expected, actual, strict=True)):
+        text = ", ".join("*" if n is None else str(n) for n in expected)
+        raise ValueError(f"{parameter} must have shape [{text}], got {list(actual)}")
 
 
 def byte_values(parameter: str, values: np.ndarray) -> None:
@@ -204,45 +206,45 @@ def byte_values(parameter: str, values: np.ndarray) -> None:
 
 
 def lut_shape(parameter: str, shape: tuple[int, ...], samples: int, channels: int) -> tuple[int, int]:
-    """Of a table of 256 levels: how many samples and how many channels it has entries for, 1 standing for all."""
-    lead = shape[:-1]
-    if lead == (samples,) == (channels,) and samples > 1:
+    """A lookup table's number of samples and of channels; 1 means one table for all."""
+    leading = shape[:-1]
+    if leading == (samples,) == (channels,) and samples > 1:
         raise ValueError(
             f"{parameter} of shape {shape} may be one per channel or one per sample here: "
             f"pass (1, {channels}, 256) or ({samples}, 1, 256)"
         )
-    if len(lead) < 2:
-        lead = (1, *lead) if lead == (channels,) else (*lead, *(1, 1)[len(lead) :])
-    if len(lead) != 2 or shape[-1:] != (256,) or lead[0] not in (1, samples) or lead[1] not in (1, channels):
+    if len(leading) < 2:
+        leading = (1, *leading) if leading == (channels,) else (*leading, *(1, 1)[len(leading) :])
+    if len(leading) != 2 or shape[-1:] != (256,) or leading[0] not in (1, samples) or leading[1] not in (1, channels):
         raise ValueError(
             f"{parameter} must have shape (256,), ({channels}, 256), ({samples}, 256) or ({samples}, {channels}, 256), "
             f"got {shape}"
         )
-    return lead[0], lead[1]
+    return leading[0], leading[1]
 
 
 def matrices(parameter: str, values: np.ndarray, rows: int) -> None:
-    """Host matrices [N, 2, 3] or [N, 3, 3], of which `rows` rows count: finite, invertible, affine if two do."""
+    """The first `rows` rows of host matrices: finite, invertible, and affine for two rows. [N, 2, 3] or [N, 3, 3]"""
     flat = values.reshape(len(values), 3 * values.shape[1])
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         inverse = 1 / _determinant(flat.T, rows)
-        if not np.isfinite(flat.sum() + inverse.sum()):  # one reduction for the usual case
-            _refuse(parameter, "finite", values, ~np.isfinite(flat).all(axis=1))
-            _refuse(parameter, "invertible", values, ~np.isfinite(inverse))
+        if not np.isfinite(flat.sum() + inverse.sum()):  # one reduction if all are valid
+            _check_samples(parameter, "finite", values, ~np.isfinite(flat).all(axis=1))
+            _check_samples(parameter, "invertible", values, ~np.isfinite(inverse))
     if rows == 2 and flat.shape[1] == 9:
         rule = "affine, with a last row of 0 0 1 (warp_perspective takes any other)"
-        _refuse(parameter, rule, values, (flat[:, 6:] != (0, 0, 1)).any(axis=1))
+        _check_samples(parameter, rule, values, (flat[:, 6:] != (0, 0, 1)).any(axis=1))
 
 
 def _determinant(m: np.ndarray, rows: int) -> np.ndarray:
-    """Of the leading `rows` x `rows` part of matrices of three columns, flattened. [6 or 9, N]"""
+    """The determinant of the leading `rows` x `rows` part of flattened matrices of three columns. [6 or 9, N]"""
     if rows == 2:
         return np.asarray(m[0] * m[4] - m[1] * m[3])
     cofactors = m[4] * m[8] - m[5] * m[7], m[5] * m[6] - m[3] * m[8], m[3] * m[7] - m[4] * m[6]
     return np.asarray(m[0] * cofactors[0] + m[1] * cofactors[1] + m[2] * cofactors[2])
 
 
-def _refuse(parameter: str, rule: str, values: np.ndarray, bad: np.ndarray) -> None:
-    if bad.any():
-        sample = int(np.argmax(bad))
+def _check_samples(parameter: str, rule: str, values: np.ndarray, invalid: np.ndarray) -> None:
+    if invalid.any():
+        sample = int(np.argmax(invalid))
         raise ValueError(f"{parameter} must be {rule}, sample {sample} is {values[sample].tolist()}")

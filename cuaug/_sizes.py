@@ -1,4 +1,4 @@
-"""Sizes as torchvision writes them: the size to resize to, and what to pad by."""
+"""Arguments in torchvision's forms: the size of a resize, and the padding."""
 
 from __future__ import annotations
 
@@ -18,22 +18,28 @@ def padding_of(padding: Sequence[int] | int) -> tuple[int, int, int, int]:
     return left, top, right, bottom
 
 
-def resized_size(size: tuple[int, int], wanted: Size | None, max_size: int | None) -> tuple[int, int]:
-    """For one number, torchvision's rule: the shorter side becomes it, the longer follows, rounded down."""
+def resized_size(size: tuple[int, int], new_size: Size | None, max_size: int | None) -> tuple[int, int]:
+    """(H, W) of the resized image.
+
+    For one number, torchvision's rule: the shorter side becomes that number, the longer side follows, rounded down.
+    """
     if max_size is not None:
         _check.integer("max_size", max_size, 1)
-    one = wanted if isinstance(wanted, int) else wanted[0] if wanted is not None and len(wanted) == 1 else None
-    if wanted is not None and one is None:
+    if isinstance(new_size, int) or new_size is None:
+        side = new_size
+    elif len(new_size) == 1:
+        side = new_size[0]
+    else:
         if max_size is not None:
             raise ValueError("max_size must be None where size is (H, W)")
-        return _check.size("size", wanted)
+        return _check.size("size", new_size)
     short, long = sorted(size)
-    if one is None:
+    if side is None:
         if max_size is None:
             raise ValueError("size must be given where max_size is None")
         new_short, new_long = max(1, int(max_size * short / long)), max_size
     else:
-        new_short = _check.integer("size", one, 1)
+        new_short = _check.integer("size", side, 1)
         new_long = int(new_short * long / short)
         if max_size is not None:
             if max_size <= new_short:

@@ -51,7 +51,7 @@ def ragged_batch(images: Sequence[ImageBatch], arguments: np.ndarray) -> ImageBa
 
 
 def _vector_elements(image: ImageBatch, tag: str) -> int:
-    """0 if the image is not read as its fastest layout: other images do not have it."""
+    """0 if the batch is read by a slower layout than this image would be alone."""
     if layouts.tag(image.axes) != tag:
         return 0
     return layouts.vector_elements(image.axes, image.dtype, image.pointer % 16)
