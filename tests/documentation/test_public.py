@@ -105,6 +105,22 @@ def test_gallery_pictures_are_up_to_date(gallery):
             assert any(not np.array_equal(cells[0], cell) for cell in cells[1:]), name
 
 
+# Without a rule: a displacement field has the images' size; mixes have no row; the others need arguments of their own.
+CHOSEN_ALONE = ["elastic", "mixup", "cutmix", "T.PixelOp", "T.RandomAdjustSharpness", "T.Boxes", "T.Keypoints"]
+CHOSEN_ALONE += ["T.Compose", "T.RandomApply", "T.RandomChoice", "T.RandomOrder"]
+
+
+def test_gallery_draws_op_without_chosen_call(gallery, monkeypatch):
+    """A new op gets its picture from its row: docs/ needs no edit."""
+    calls = gallery.gallery_calls.calls
+    chosen = {name: gallery.PICTURES[name] for name in CHOSEN_ALONE}
+    monkeypatch.setattr(gallery, "PICTURES", calls(chosen))
+    assert gallery.PICTURES.keys() == calls().keys()
+    photos = gallery.photographs()
+    for name in gallery.PICTURES.keys() - chosen.keys():
+        assert gallery.strip(name, photos).ndim == 3, name
+
+
 def test_gallery_pages_are_up_to_date(gallery):
     """A row of README for each public name, with a link to its picture where it has one."""
     assert (DOCS / "gallery.md").read_text() == gallery.page()
