@@ -1,6 +1,6 @@
 """Runs a recipe's passes on a CPU sample by sample, so that each pass finds its input in the cache.
 
-The passes are called as on a GPU, but their loops are collected and run together at the end.
+The passes run as on a GPU, but their loops are collected and run at the end.
 """
 
 from __future__ import annotations

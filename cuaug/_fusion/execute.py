@@ -34,7 +34,7 @@ def apply(plan: RecipePlan, images: ImageBatch, table: StridedArray) -> Any:
             assert result is not None  # the pass overwrites its input, which must not be the caller's array
             _store_and_mean(pass_, plan, images, table)
         elif isinstance(pass_.first_op, Blend):
-            fractions = _from_column(table, pass_.first_op.columns[0])
+            fractions = _at_column(table, pass_.first_op.columns[0].index)
             branches = [*branch_results, images]
             result = mix.blend(branch_input, branches, fractions, _op_chain(pass_, table), pass_.output_dtype)
         else:
@@ -175,7 +175,7 @@ def _stored_sums(pass_: Pass, plan: RecipePlan, images: ImageBatch, table: Strid
 def _compute_mean(pass_: Pass, i: int, images: ImageBatch, table: StridedArray, stored_sums: PartialSums) -> None:
     """Computes the mean that op `i` of the chain needs."""
     names = tuple(op.op for op in (*pass_.chain[:i], *pass_.chain[i].before_mean))
-    pointer = _from_column(table, _mean_column(pass_, i)).pointer
+    pointer = _at_column(table, _mean_column(pass_, i).index).pointer
     parameters = SampleParameters(_op_chain(pass_, table).parameters, ())
     statistics.luma_mean(images, names, parameters, pointer, table.sample_stride, stored_sums)
 
@@ -188,7 +188,7 @@ def _mean_column(pass_: Pass, i: int) -> Column:
 
 def _op_chain(pass_: Pass, table: StridedArray) -> OpChain:
     columns = pass_.chain_columns
-    return OpChain(tuple(op.op for op in pass_.chain), _from_column(table, columns[0]) if columns else NULL_ARRAY)
+    return OpChain(tuple(op.op for op in pass_.chain), _at_column(table, columns[0].index) if columns else NULL_ARRAY)
 
 
 def _geometry(pass_: Pass, images: ImageBatch, table: StridedArray) -> Geometry:
@@ -199,22 +199,18 @@ def _geometry(pass_: Pass, images: ImageBatch, table: StridedArray) -> Geometry:
         return displacement.displacement_geometry(
             images, _parameters(table, first.columns), first.kernel_size, first.sigma
         )
-    matrices = _from_column(table, pass_.matrix[0])._replace(row_stride=3)
+    matrices = _at_column(table, pass_.matrix[0].index)._replace(row_stride=3)
     return matrix_geometry(SampleParameters(matrices, (0.0,) * len(pass_.matrix)), True, "center")
 
 
 def _source_box(pass_: Pass, table: StridedArray) -> StridedArray:
-    return _from_column(table, pass_.source_box[0]) if pass_.source_box else NULL_ARRAY
+    return _at_column(table, pass_.source_box[0].index) if pass_.source_box else NULL_ARRAY
 
 
 def _parameters(table: StridedArray, columns: Sequence[Column]) -> SampleParameters:
-    return SampleParameters(_from_column(table, columns[0]), ())
-
-
-def _from_column(table: StridedArray, column: Column) -> StridedArray:
-    """The table from this column on."""
-    return _at_column(table, column.index)
+    return SampleParameters(_at_column(table, columns[0].index), ())
 
 
 def _at_column(table: StridedArray, index: int) -> StridedArray:
+    """The table from column `index` on."""
     return table._replace(pointer=table.pointer + 8 * index)

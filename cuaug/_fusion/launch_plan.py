@@ -37,7 +37,7 @@ class LaunchPlan:
 
     launches: LaunchSequence
     result: SymbolicArray
-    scratch_bytes: int  # for the intermediates that do not lie in the result's memory
+    scratch_bytes: int  # for the intermediates outside the result's memory
     constants: list[Any]  # arrays that the records point to
 
     def __call__(self, images: ImageBatch, arguments: Sequence[int]) -> Any:

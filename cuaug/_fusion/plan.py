@@ -25,7 +25,7 @@ class RecipePlan:
     passes: list[Pass]
     program: np.ndarray
     column_count: int
-    drawn_column_count: int  # the program fills so many first columns, of which the last nine are the recipe's matrix
+    drawn_column_count: int  # the columns that the program fills: the first ones, up to the recipe's matrix
     parameter_columns: dict[str, int]  # name of a drawn parameter -> column
     integer_ranges: dict[str, tuple[int, int]]  # name of a drawn integer -> smallest and largest that its op accepts
     matrix_column: int  # the first of nine columns: the recipe's matrix, source to result
@@ -75,7 +75,7 @@ def plan_recipe(recipe: Recipe, images: ImageBatch) -> RecipePlan:
 
 
 def _adjacent_columns(passes: Sequence[Pass]) -> Iterator[Sequence[Column]]:
-    """Runs of columns that must be adjacent in the table, as a kernel or an instruction reads them together."""
+    """Runs of columns that must be adjacent in the table, as a kernel or an instruction reads each run as one array."""
     # All chains first: if an op is split at its mean, the next chain begins with the last columns of this one.
     yield from (pass_.chain_columns for pass_ in passes)
     for pass_ in passes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -30,17 +30,28 @@ def assemble(instructions: Iterable[Instruction]) -> np.ndarray:
     first = list(itertools.accumulate((len(phase) for phase in phases), initial=0))
     header_ints = 1 + len(first) + first[-1]
     offsets, program = list[int](), bytearray()  # offsets in numbers of 8 bytes
-    for it in itertools.chain(*phases):
+    for instruction in itertools.chain(*phases):
         offsets.append((-(-header_ints // 2)) + len(program) // 8)
-        arguments = np.array([a.index if isinstance(a, Column) else a for a in it.arguments], np.float64)
-        condition_column, value = (-1, 0.0) if it.gate is None else (it.gate.column.index, it.gate.value)
-        column = it.columns[0].index if it.columns else 0
-        _check_adjacent(it.columns)
-        opcode = OPCODES.index(it.opcode)
-        head = opcode, it.position, it.index, condition_column, column, it.sample_arguments_offset, value
-        program += INSTRUCTION.pack(*head) + arguments.tobytes()
+        program += _instruction_bytes(instruction)
     header = np.array([len(phases), *first, *offsets, *[0] * (header_ints % 2)], np.int32)
     return np.frombuffer(bytearray(header.tobytes() + program), np.float64)  # writable memory, which torch requires
+
+
+def _instruction_bytes(instruction: Instruction) -> bytes:
+    columns, gate = instruction.columns, instruction.gate
+    indices = [column.index for column in columns]
+    assert not indices or indices == list(range(indices[0], indices[0] + len(indices))), indices  # adjacent columns
+    head = INSTRUCTION.pack(
+        OPCODES.index(instruction.opcode),
+        instruction.position,
+        instruction.index,
+        gate.column.index if gate else -1,
+        indices[0] if indices else 0,
+        instruction.sample_arguments_offset,
+        gate.value if gate else 0.0,
+    )
+    arguments = [a.index if isinstance(a, Column) else a for a in instruction.arguments]
+    return head + np.array(arguments, np.float64).tobytes()
 
 
 def _dependency_phases(instructions: Iterable[Instruction]) -> list[list[Instruction]]:
@@ -51,20 +62,20 @@ def _dependency_phases(instructions: Iterable[Instruction]) -> list[list[Instruc
     """
     last_write, last_read = dict[int, int](), dict[int, int]()  # id of a column -> phase
     phases, coordinate_instructions = list[list[Instruction]]([[]]), list[Instruction]()
-    for it in instructions:
-        if it.opcode in _COORDINATE_INSTRUCTIONS:
-            coordinate_instructions.append(it)
+    for instruction in instructions:
+        if instruction.opcode in _COORDINATE_INSTRUCTIONS:
+            coordinate_instructions.append(instruction)
             continue
-        argument_ids = [id(a) for a in it.arguments if isinstance(a, Column)]
-        reads = argument_ids + ([id(it.gate.column)] if it.gate else [])
-        writes = [id(column) for column in it.columns]
-        if it.opcode == "CutMixBox":
+        argument_ids = [id(a) for a in instruction.arguments if isinstance(a, Column)]
+        reads = argument_ids + ([id(instruction.gate.column)] if instruction.gate else [])
+        writes = [id(column) for column in instruction.columns]
+        if instruction.opcode == "CutMixBox":
             writes += argument_ids  # the fraction kept is corrected to that of the box in whole pixels
         after_writes = (last_write[column] + 1 for column in reads + writes if column in last_write)
         after_reads = (last_read[column] + 1 for column in writes if column in last_read)
         phase = max([0, *after_writes, *after_reads])
         phases += [[] for _ in range(phase + 1 - len(phases))]
-        phases[phase].append(it)
+        phases[phase].append(instruction)
         last_write |= dict.fromkeys(writes, phase)
         last_read |= {column: max(phase, last_read.get(column, 0)) for column in reads}
     return [*phases, coordinate_instructions]
@@ -79,8 +90,3 @@ def rescale_draw(draw: Instruction, max_value: float) -> Instruction:
     for i in (3, *range(5, len(arguments))) if draw.opcode == "ListValue" else _IN_IMAGE_RANGE[draw.opcode]:
         arguments[i] = arguments[i] * max_value / drawn_for
     return replace(draw, arguments=arguments)
-
-
-def _check_adjacent(columns: Sequence[Column]) -> None:
-    indices = [column.index for column in columns]
-    assert not indices or indices == list(range(indices[0], indices[0] + len(indices))), indices

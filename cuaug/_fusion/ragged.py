@@ -31,7 +31,7 @@ class RaggedPrefix(NamedTuple):
 class RaggedPrefixes:
     """The prefixes of a list of transforms, cached by size.
 
-    `first_position`: the first transform's position in the whole recipe, of which the list is the end.
+    `first_position`: the position of the list's first transform in the whole recipe.
     """
 
     def __init__(self, transforms: Sequence[Any], first_position: int) -> None:
@@ -97,23 +97,23 @@ def _prefix_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> RaggedPrefi
         return None
     numbers = {id(column): i for i, column in enumerate(columns)}
 
-    def structure(it: Instruction) -> tuple[Any, ...]:
-        gate = it.gate and (numbers[id(it.gate.column)], it.gate.value)
-        arguments = tuple(numbers.get(id(argument)) for argument in it.arguments)
-        return it.opcode, len(it.columns), it.position, it.index, gate, arguments
+    def structure(instruction: Instruction) -> tuple[Any, ...]:
+        gate = instruction.gate and (numbers[id(instruction.gate.column)], instruction.gate.value)
+        arguments = tuple(numbers.get(id(argument)) for argument in instruction.arguments)
+        return instruction.opcode, len(instruction.columns), instruction.position, instruction.index, gate, arguments
 
     map_structures = ((type(op), op.interpolation, *structure(op.inverse_map)) for op in maps)
     key = recipe.size, *map(structure, recipe.draws), *map_structures
     instructions = _instructions(recipe)
-    arguments = [0.0 if isinstance(a, Column) else a for it in instructions for a in it.arguments]
+    arguments = [0.0 if isinstance(a, Column) else a for instruction in instructions for a in instruction.arguments]
     return RaggedPrefix(key, np.array(arguments, np.float64))
 
 
 def use_sample_arguments(recipe: Recipe) -> None:
     """Make the instructions that the recipe has so far read their arguments per sample."""
     offset = 0
-    for it in _instructions(recipe):
-        it.sample_arguments_offset, offset = offset, offset + len(it.arguments)
+    for instruction in _instructions(recipe):
+        instruction.sample_arguments_offset, offset = offset, offset + len(instruction.arguments)
     for op in recipe.ops:
         if isinstance(op, Resize):
             op.fits_warp = False  # the twofold limit of the warp kernel may hold for some sizes only
@@ -121,8 +121,10 @@ def use_sample_arguments(recipe: Recipe) -> None:
 
 def argument_columns(recipe: Recipe) -> np.ndarray:
     """To add to `RaggedPrefix.arguments`: the column's index where an argument is a column, else 0."""
-    instructions = (it for it in _instructions(recipe) if it.sample_arguments_offset >= 0)
-    arguments = [a.index if isinstance(a, Column) else 0.0 for it in instructions for a in it.arguments]
+    instructions = [i for i in _instructions(recipe) if i.sample_arguments_offset >= 0]
+    arguments = [
+        a.index if isinstance(a, Column) else 0.0 for instruction in instructions for a in instruction.arguments
+    ]
     return np.array(arguments, np.float64)
 
 

@@ -28,7 +28,7 @@ class RecipeLibrary:
     """An array library whose `empty` is `allocate`. Constants that passes load live as long as this object."""
 
     def __init__(self, library: Library, allocate: Callable[..., Any]) -> None:
-        self.library, self.allocate = library, allocate
+        self.library, self.empty = library, allocate
         self.name, self.channels_first = library.name, library.channels_first
         self.constants: list[Any] = []
 
@@ -39,9 +39,6 @@ class RecipeLibrary:
         library = library_of(type(array))  # not self.library: memory for JAX is NumPy arrays until the result is done
         assert library is not None
         return library.describe(array, stream)
-
-    def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
-        return self.allocate(shape, dtype, device, order)
 
     def pointer(self, array: Any) -> int:
         return symbol(array.value) if isinstance(array, SymbolicArray) else self.library.pointer(array)

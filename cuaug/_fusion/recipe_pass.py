@@ -65,7 +65,7 @@ class Pass:
 
     @property
     def mean_ops(self) -> list[int]:
-        """The indices of the chain's ops that need the mean of what precedes them."""
+        """The indices of the chain's ops that need the mean of the result of the ops before them."""
         return [i for i, op in enumerate(self.chain) if op.mean is not None]
 
     @property

@@ -67,11 +67,11 @@ def _compile(name: str) -> _CompiledKernel:
         raise user_error from None  # the compiler's log is long and mostly about cuaug's own text
 
 
-def _with_cache_fallback(compile: Any) -> Any:
-    """What `compile` returns. If CuPy's cache folder fails, compiles again with the cache in memory."""
+def _with_cache_fallback(load: Any) -> Any:
+    """The result of `load`. If CuPy's cache folder fails, calls `load` again with the cache in memory."""
     try:
         try:
-            return compile()
+            return load()
         except OSError as error:  # disk full, quota reached, or a cache entry of another user
             os.environ["CUPY_CACHE_IN_MEMORY"] = "1"
             warnings.warn(
@@ -80,6 +80,6 @@ def _with_cache_fallback(compile: Any) -> Any:
                 RuntimeWarning,
                 stacklevel=2,
             )
-            return compile()
+            return load()
     except Exception as error:
         raise backend_error(error) from error
