@@ -13,8 +13,8 @@ from typing import Any
 
 from .._check import BackendError
 from .._program import user_ops
-from .._program.names import ops_of, skeleton_of
-from .._program.sources import sources
+from .._program.names import op_structs, skeleton_of
+from .._program.sources import kernel_source
 from .cupy_import import cupy
 from .failures import backend_error
 
@@ -56,12 +56,12 @@ def kernel(name: str, stream: int = 0) -> _CompiledKernel:
 
 
 def _compile(name: str) -> _CompiledKernel:
-    text, options = sources(name)
+    text, options = kernel_source(name)
     module = cupy().RawModule(code=text, options=options, name_expressions=(name,))
     try:
         return _CompiledKernel(name, _with_cache_fallback(lambda: module.get_function(name)))
     except BackendError as error:
-        user_error = user_ops.compile_error_for(ops_of(name), str(error.__cause__))
+        user_error = user_ops.compile_error_for(op_structs(name), str(error.__cause__))
         if user_error is None:
             raise
         raise user_error from None  # the compiler's log is long and mostly about cuaug's own text

@@ -1,4 +1,7 @@
-"""Name expressions: a kernel's name is its program, the skeleton with the functors and dtypes that it is made of."""
+"""Name expressions: a skeleton (a kernel template) with its functors, dtypes and layouts as template arguments.
+
+The name determines the kernel completely: its text, its record and its key in the caches.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ def name_expression(skeleton: str, *arguments: str | int) -> str:
 
 
 def batched_name(name: str) -> str:
-    """The kernel that does several launches of another at once (kernels/gpu/batched_launch.cuh)."""
+    """The variant of a kernel that does several launches in one (kernels/gpu/batched_launch.cuh)."""
     return f"{name[:-1]}, cuaug::BatchedLaunch>"
 
 
@@ -19,22 +22,22 @@ def chain(ops: Sequence[str]) -> str:
     return f"Chain<{', '.join(f'cuaug::{op}' for op in ops)}>"
 
 
-def ops_of(name: str) -> list[str]:
-    """The structs in a kernel's chains."""
-    ops = [op.strip() for found in re.findall(r"Chain<(.*?)>", name) for op in found.split(",") if op]
+def op_structs(name: str) -> list[str]:
+    """The structs of the ops in a kernel's chains."""
+    ops = [op.strip() for chain_ops in re.findall(r"Chain<(.*?)>", name) for op in chain_ops.split(",") if op]
     return [op.removeprefix("cuaug::") for op in dict.fromkeys(ops)]
 
 
 def template_arguments(name: str) -> list[str]:
-    """All words of a name expression's template arguments, those of nested templates included."""
+    """All words in the template arguments of a name expression, including those of nested templates."""
     return re.findall(r"\w+", name.partition("<")[2].replace("cuaug::", ""))
 
 
 def snake_case(struct: str) -> str:
-    """The name of the struct's file, without its ending."""
+    """The stem of a struct's file: `adjust_hue` for `AdjustHue`."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", struct).lower()
 
 
 def skeleton_of(name: str) -> str:
-    """The file that the kernel is in."""
+    """A kernel's skeleton, which is also the stem of its file."""
     return name.partition("<")[0].removeprefix("cuaug::")

@@ -221,16 +221,16 @@ def test_kernel_compiles_once_for_many_threads(cuda, monkeypatch):
 
 def test_kernel_text_depends_on_headers(monkeypatch, tmp_path):
     name = _warmup.warmup_names()[0]
-    before = _sources.sources(name)
-    assert before == _sources.sources(name)
+    before = _sources.kernel_source(name)
+    assert before == _sources.kernel_source(name)
     shutil.copytree(_sources.KERNELS, tmp_path / "kernels")
     monkeypatch.setattr(_sources, "KERNELS", tmp_path / "kernels")
-    _sources.digest.cache_clear()
-    assert _sources.sources(name)[0] == before[0]
+    _sources.kernels_digest.cache_clear()
+    assert _sources.kernel_source(name)[0] == before[0]
     header = next((tmp_path / "kernels").rglob("*.cuh"))
     header.write_text(header.read_text() + "\n// edited\n")
-    _sources.digest.cache_clear()
-    assert _sources.sources(name)[0] != before[0]
+    _sources.kernels_digest.cache_clear()
+    assert _sources.kernel_source(name)[0] != before[0]
 
 
 FORKED = """

@@ -68,7 +68,7 @@ def nvrtc():
 
 
 def check_kernel(nvrtc, name, architecture, record_property, most):
-    source, options = sources.sources(name)
+    source, options = sources.kernel_source(name)
     stack, stores, loads, registers = compiled(nvrtc, source, name, architecture, options)
     record_property("kernel", (name, architecture, registers, stores + loads))
     assert stores + loads <= most, f"{name} on sm_{architecture} spills {stores} + {loads} bytes; stack {stack}"
@@ -154,7 +154,7 @@ def test_warp_grid_and_kernel_agree_on_raw_staging(nvrtc):
     assert {copied for copied, _ in said} == {True, False}
     row = {**names_of.CROP, "border": "Constant", "layout": "Packed", "target": "uint8", "result": "Packed"}
     name = names_of.warp_of(row, kernels.chain(("Invert",)))  # whose text has that op
-    text, options = sources.sources(name)
+    text, options = sources.kernel_source(name)
     claims = "\n".join(f"static_assert({claim} == {str(truth).lower()});" for truth, claim in said)
     compiled(nvrtc, f"{text}\n{claims}\n", name, 90, options)
 
@@ -163,7 +163,7 @@ def test_color_ops_keep_unit_range_as_their_rows_say(nvrtc):
     """Bytes of such ops are stored without a clamp."""
     rows = {row.functor: row.functor in WITHIN_UNIT_RANGE for row in ROWS if row.functor}
     name = kernels.name_expression("pointwise", "uint8", "Packed", 3, kernels.chain(list(rows)), "float16", "Planar", 3)
-    text, options = sources.sources(name)
+    text, options = sources.kernel_source(name)
     trait = "cuaug::op_keeps_unit_range<cuaug::{}<float, 3>>(0)"
     claims = [f"static_assert({trait.format(op)} == {str(within).lower()});" for op, within in rows.items()]
     compiled(nvrtc, "\n".join([text, *claims, ""]), name, 90, options)
@@ -180,7 +180,7 @@ def test_warp_launch_has_threads_of_its_blocks(nvrtc):
         copied = str(stages_raw(names, "Packed")).lower()
         threads = kernel_config("warp_image", names, axes, 0, axes, 0).threads
         claims.append(f"static_assert(cuaug::block_threads<cuaug::{dtype}, {channels}, {copied}> == {threads});")
-    text, options = sources.sources(names_of.RAW_STAGED[0])
+    text, options = sources.kernel_source(names_of.RAW_STAGED[0])
     compiled(nvrtc, "\n".join([text, *claims, ""]), names_of.RAW_STAGED[0], 90, options)
 
 
@@ -201,8 +201,8 @@ def test_pixel_op_shows_nvrtc_errors_with_expression(expression, said, nvrtc):
     name = kernels.name_expression(
         "pointwise", "uint8", "Planar", 3, kernels.chain([fine, wrong]), "uint8", "Planar", 3
     )
-    source, options = sources.sources(name)
+    source, options = sources.kernel_source(name)
     program = Program(nvrtc, source, name, [*options, "--gpu-architecture=sm_90"])
     assert program.failed
-    complaint = user_ops.compile_error_for(kernels.ops_of(name), program.log)
+    complaint = user_ops.compile_error_for(kernels.op_structs(name), program.log)
     assert str(complaint) == f"Mine does not compile:\n    {expression}\n    {said}"

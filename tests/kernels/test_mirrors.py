@@ -71,6 +71,6 @@ def test_tables_have_every_sampler_and_border():
 @pytest.mark.parametrize("name", sorted(ONE_OF_EACH_KERNEL), ids=kernels.skeleton_of)
 def test_pdl_kernels_wait_for_previous_kernel(name, nvrtc):
     """A kernel that is launched early must wait, in its code, for the one before it; no other needs to."""
-    source, options = sources.sources(name)
+    source, options = sources.kernel_source(name)
     program = Program(nvrtc, source, name, [*options, "--gpu-architecture=compute_90"])
     assert ("griddepcontrol.wait" in program.ptx) == (kernels.skeleton_of(name) in kernels.PDL_KERNELS)

@@ -36,7 +36,7 @@ def patch(monkeypatch):
         if plan.skeleton != "warp_image":
             by_loops(plan, image, data, *names)
             return
-        fault = kernel(plan.kernel, _sources.sources(plan.kernel)[0])(data, plan.grid, plan.threads)
+        fault = kernel(plan.kernel, _sources.kernel_source(plan.kernel)[0])(data, plan.grid, plan.threads)
         assert not fault, f"{plan.kernel}: {fault}"
 
     replace_everywhere(monkeypatch, _run, "run_pass", run)
