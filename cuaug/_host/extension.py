@@ -52,7 +52,7 @@ def chain_ops(structs: tuple[str, ...]) -> list[str | tuple[int, int]]:
 def _user_op(op: user_ops.UserOp) -> tuple[int, int]:
     from .compiler import loop_address  # imports subprocess and tempfile, which only users' ops need
 
-    return loop_address(op, extension().compiler_flags()), op.fields
+    return loop_address(op, extension().compiler_flags()), op.param_count
 
 
 @prefix_errors("cuaug")
