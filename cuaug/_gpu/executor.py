@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from .._host.extension import extension
 from .._program.records import record_of
-from . import launch as _launch
+from . import launch
 from .launch_sequence import Launch
 
 Grid = tuple[int, int, int]
@@ -30,7 +30,7 @@ class DirectExecutor:
     def launch(
         self, kernel: str, record: bytes, grid: Grid, threads: int, shared: int, device: int, stream: int, /
     ) -> None:
-        _launch.launch(kernel, record, grid, threads, shared, device, stream)
+        launch.launch(kernel, record, grid, threads, shared, device, stream)
 
     def loop(self, loop: Any) -> None:
         extension().run([loop])

@@ -7,8 +7,8 @@ namespace cuaug {
 
 // Results of at least this many bytes bypass the cache; smaller ones stay in it for the next reader. A chain of one op
 // on float32 images of 224x224x3, us an image, through the cache and past it: 185 and 290 for 8 images, 198 and 260 for
-// 16, 380 and 260 for 32, 410 and 245 for 64. Measured with reused memory (_memory.py): pages that the system has just
-// cleared are in the cache, and bypassing it costs 20 us more.
+// 16, 380 and 260 for 32, 410 and 245 for 64. Measured with reused memory (_host/buffer_pool.py): pages that the system
+// has just cleared are in the cache, and bypassing it costs 20 us more.
 constexpr double nontemporal_bytes = 16 << 20;
 
 constexpr int cache_line_bytes = 64;

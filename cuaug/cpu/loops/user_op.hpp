@@ -4,7 +4,7 @@
 #include "convert.hpp"
 #include "row_segment.hpp"
 
-// The loop of a user's op over a segment (native::UserOpLoop). cuaug/_compiler.py compiles it with the op into a
+// The loop of a user's op over a segment (native::UserOpLoop). cuaug/_host/compiler.py compiles it with the op into a
 // library, whose loop the extension calls.
 
 namespace cuaug {

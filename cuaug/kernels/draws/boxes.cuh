@@ -14,7 +14,7 @@ struct DrawnBox {
 inline double round_half_even(double value) { return rint(value); }
 
 // Ranges of a box as the program stores them: its area as a fraction of the canvas, the logarithm of its aspect ratio
-// (width / height), and the aspect ratio. Packed by cuaug/transforms/_ranges.py.
+// (width / height), and the aspect ratio. Packed by cuaug/transforms/ranges.py.
 struct BoxRange {
     double scale[2], log_ratio[2], ratio[2];
 };

@@ -1,8 +1,8 @@
 #pragma once
 
 // Programmatic dependent launch: while a kernel runs, the next one is set up, and its blocks occupy free slots. Compute
-// capability 9.0 and newer; `_cuda.prepared` asks for it, and older GPUs have no such instructions. A kernel launched
-// this way must wait before it reads or writes memory, because previous kernels may still be running.
+// capability 9.0 and newer; `launch_arguments` (_gpu/launch.py) asks for it, and older GPUs have no such instructions.
+// A kernel launched this way must wait before it reads or writes memory, because previous kernels may still be running.
 
 namespace cuaug {
 

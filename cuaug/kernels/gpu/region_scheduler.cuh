@@ -2,7 +2,7 @@
 
 #include "records/warp_image.cuh"
 
-// Which output region a block of `warp_image` makes. `_grids.py` divides the output in the same way.
+// Which output region a block of `warp_image` makes. `_passes/grids.py` divides the output in the same way.
 
 namespace cuaug {
 

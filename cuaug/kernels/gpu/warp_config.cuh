@@ -94,7 +94,7 @@ struct WarpConfig {
                                            is_same_v<base_sampler_t<Sampler>, Bilinear> && (is_u8 || !is_antialiased);
     // Half a step of the interpolation weights, added to coordinates so that rounding down rounds to nearest.
     static constexpr double half_weight_step = is_u8 ? weight_rounding : 1.0 / (1 << 24);
-    // Bands of four rows in the tallest regions (_grids.py).
+    // Bands of four rows in the tallest regions (_passes/grids.py).
     static constexpr int bands = raw_staged && !small_blocks<In, K, raw_staged> ? 64 : 32;
 
     // Elements narrower than 32 bits are stored as whole words. Planar output is transposed with warp shuffles. Packed
