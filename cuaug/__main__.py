@@ -110,7 +110,7 @@ def scan(options: argparse.Namespace) -> int:
 def script(path: str, arguments: list[str]) -> int:
     """Run a script of the source tree; wheels do not contain it."""
     if not (CHECKOUT / path).exists():
-        print(f"{path} is in the source tree only: git clone it, then run it there", file=sys.stderr)
+        print(f"{path} is in the source tree only: clone the repository and run it from the clone", file=sys.stderr)
         return 1
     return subprocess.run([sys.executable, str(CHECKOUT / path), *arguments], check=False).returncode
 

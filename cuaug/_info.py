@@ -59,14 +59,10 @@ def cuda_extra() -> str | None:
         return None
     release = int(driver["version"].split(".")[0])
     oldest_gpu = min(version_numbers(gpu["compute_capability"]) for gpu in driver["gpus"])
-    return next(
-        (
-            f"cuda{major}"
-            for major, min_driver, min_gpu in CUDA_MAJORS
-            if release >= min_driver and oldest_gpu >= min_gpu
-        ),
-        None,
-    )
+    for major, min_driver, min_gpu in CUDA_MAJORS:
+        if release >= min_driver and oldest_gpu >= min_gpu:
+            return f"cuda{major}"
+    return None
 
 
 def libjpeg_version() -> str | None:

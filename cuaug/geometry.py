@@ -124,7 +124,7 @@ def invert_affine(M: Any) -> Any:
 
 @_check.prefix_errors("cuaug")
 def compose_affine(*M: Any) -> Any:
-    """One map that applies the given maps from left to right: the first argument acts first.
+    """Compose maps into one map that applies the first argument first.
 
     Args:
         *M: At least one matrix; batches broadcast. [2, 3], [3, 3], [N, 2, 3] or [N, 3, 3]

@@ -120,11 +120,11 @@ def mix_labels(labels: Any, lam: Any, partner: Any = None, num_classes: int | No
     _check.one_or_per_sample("partner", index.shape[0], count)
     # The rules of `partner_of` in kernels/records/pointwise.cuh. Device values are not checked, and an index beyond the
     # batch would end torch's CUDA context.
-    own_index = convert.asarray(np.arange(count), like=labels, dtype="int64")
-    in_batch = xp.where((index >= 0) & (index < count), index, 0.0 * own_index)
+    sample_index = convert.asarray(np.arange(count), like=labels, dtype="int64")
+    in_batch = xp.where((index >= 0) & (index < count), index, 0.0 * sample_index)
     integers = convert.asarray(in_batch, like=labels, dtype="int64")
-    previous = (own_index + count - 1) % count
-    partners = xp.where(index < 0, previous, xp.where(index < count, integers, own_index))
+    previous = (sample_index + count - 1) % count
+    partners = xp.where(index < 0, previous, xp.where(index < count, integers, sample_index))
     return lam * weights + (1 - lam) * weights[partners]
 
 

@@ -35,7 +35,7 @@ def gaussian_noise(
     """Add independent normal noise to each pixel and channel, as torchvision: ``in + mean + sigma * noise``.
 
     Args:
-        mean: For values in 0..1, whatever the dtype; one number or one per sample. [N]
+        mean: For values in 0..1, for every dtype; one number or one per sample. [N]
         sigma: Also for values in 0..1, at least 0. [N]
         clip: Clamp floats to 0..1; integers are always clamped, to the range of their dtype.
         seed: 0 to 2**64 - 1. Default: a new one per call, from Python's ``random``.

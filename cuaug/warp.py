@@ -149,7 +149,7 @@ def elastic(
     dtype: Any = None,
     out: Any = None,
 ) -> Any:
-    """Displace each pixel by a field, as torchvision's ``elastic``; one field per sample is allowed here.
+    """Displace each pixel by a field, as torchvision's ``elastic``; the field may be one per sample.
 
     Args:
         displacement: Source minus destination position, (x, y); 2 is the full width or height. [1 or N, H, W, 2]
@@ -224,7 +224,7 @@ def rotate(
     dtype: Any = None,
     out: Any = None,
 ) -> Any:
-    """Rotate about a point, as torchvision's ``rotate``; one angle per sample is allowed here.
+    """Rotate about a point, as torchvision's ``rotate``; the angle may be one per sample.
 
     Args:
         angle: Degrees, counter-clockwise. [] or [N]

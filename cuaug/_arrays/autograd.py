@@ -22,7 +22,7 @@ def torch_module() -> Any:
 
 
 def requires_gradient(*arrays: Any) -> bool:
-    """Whether autograd records what is computed from one of these arrays."""
+    """Whether autograd records computations on one of these arrays."""
     return any(getattr(array, "requires_grad", False) for array in arrays) and bool(
         torch_library().torch.is_grad_enabled()
     )
@@ -37,14 +37,14 @@ def apply_with_backward(
     forward: Callable[..., Any], backward: Callable[..., Sequence[Any]], saved: Sequence[Any], inputs: Sequence[Any]
 ) -> Any:
     """``forward(*inputs)`` with ``backward(gradient, *saved)`` as its first derivative; there is no second one."""
-    return _function_class().apply(forward, backward, len(saved), *saved, *inputs)
+    return _gradient_class().apply(forward, backward, len(saved), *saved, *inputs)
 
 
 @functools.cache
-def _function_class() -> Any:
+def _gradient_class() -> Any:
     function = torch_library().torch.autograd.function
 
-    class Function(function.Function):  # type: ignore[misc, name-defined]
+    class Gradient(function.Function):  # type: ignore[misc, name-defined]
         @staticmethod
         def forward(ctx: Any, forward: Any, backward: Any, saved_count: int, *arrays: Any) -> Any:
             ctx.save_for_backward(*arrays[:saved_count])
@@ -57,4 +57,4 @@ def _function_class() -> Any:
             saved = ctx.saved_tensors
             return None, None, None, *(None for _ in saved), *ctx.backward(gradient, *saved)
 
-    return Function
+    return Gradient

@@ -41,7 +41,7 @@ class _DLManagedTensorVersioned(ctypes.Structure):
     )
 
 
-def _pointer(capsule: object, name: bytes) -> int | None:
+def _capsule_pointer(capsule: object, name: bytes) -> int | None:
     is_valid, get = ctypes.pythonapi.PyCapsule_IsValid, ctypes.pythonapi.PyCapsule_GetPointer
     is_valid.argtypes, is_valid.restype = (ctypes.py_object, ctypes.c_char_p), ctypes.c_int
     get.argtypes, get.restype = (ctypes.py_object, ctypes.c_char_p), ctypes.c_void_p
@@ -50,12 +50,14 @@ def _pointer(capsule: object, name: bytes) -> int | None:
 
 def device_of(array: Any) -> int:
     """-1 for memory that the CPU can read, else the CUDA device's number."""
-    kind, index = array.__dlpack_device__()
-    if kind in (_CPU, _CUDA_HOST):
+    device_type, index = array.__dlpack_device__()
+    if device_type in (_CPU, _CUDA_HOST):
         return -1
-    if kind in (_CUDA, _CUDA_MANAGED):
+    if device_type in (_CUDA, _CUDA_MANAGED):
         return int(index)
-    raise TypeError(f"{type(array).__name__} is on DLPack device {(int(kind), int(index))}, neither CPU nor CUDA")
+    raise TypeError(
+        f"{type(array).__name__} is on DLPack device {(int(device_type), int(index))}, neither CPU nor CUDA"
+    )
 
 
 def import_array(array: Any, stream: int | None = None) -> ArrayDescriptor:
@@ -68,12 +70,12 @@ def import_array(array: Any, stream: int | None = None) -> ArrayDescriptor:
     except TypeError:  # the producer does not know max_version
         capsule = array.__dlpack__(**arguments)
     flags = 0
-    if (address := _pointer(capsule, b"dltensor_versioned")) is not None:
+    if (address := _capsule_pointer(capsule, b"dltensor_versioned")) is not None:
         versioned = _DLManagedTensorVersioned.from_address(address)
         if versioned.major != 1:
             raise TypeError(f"{type(array).__name__} uses DLPack {versioned.major}; only version 1 is supported")
         tensor, flags = versioned.tensor, versioned.flags
-    elif (address := _pointer(capsule, b"dltensor")) is not None:
+    elif (address := _capsule_pointer(capsule, b"dltensor")) is not None:
         tensor = _DLTensor.from_address(address)
     else:
         raise TypeError(f"{type(array).__name__}.__dlpack__() returned no unused DLPack capsule")
@@ -85,8 +87,8 @@ def import_array(array: Any, stream: int | None = None) -> ArrayDescriptor:
     type_name = _TYPE_NAMES[tensor.code]
     shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
     strides = tuple(tensor.strides[i] for i in range(tensor.ndim)) if tensor.strides else contiguous_strides(shape)
-    if any(abs(stride) > 1 << 61 for stride in strides):
-        raise TypeError(f"{type(array).__name__} exports strides {strides}: a negative stride, wrongly exported")
+    if any(abs(stride) > 1 << 61 for stride in strides):  # a negative stride that was divided as an unsigned number
+        raise TypeError(f"{type(array).__name__}.__dlpack__() exports invalid strides, {strides}")
     dtype = type_name if type_name == "bool" else f"{type_name}{tensor.bits}"
     return ArrayDescriptor(
         (tensor.data or 0) + tensor.byte_offset, shape, strides, dtype, device, bool(flags & _READ_ONLY), capsule

@@ -171,12 +171,12 @@ def tensor_key(arrays: Sequence[Any]) -> tuple[Any, list[int]]:
     key: list[Any] = []
     pointers: list[int] = []
     if isinstance(library, TorchLibrary):
-        tensor_type, strided = library.tensor_type, library.strided
+        tensor_type, strided_layout = library.tensor_type, library.strided_layout
         for array in arrays:
             if array is None:
                 key.append(None)
                 pointers.append(0)
-            elif type(array) is tensor_type and array.layout is strided and not array.is_neg():
+            elif type(array) is tensor_type and array.layout is strided_layout and not array.is_neg():
                 key += array.dtype, array.shape, array.stride(), array.device
                 pointers.append(array.data_ptr())
                 if not pointers[-1]:  # empty, or its storage was freed

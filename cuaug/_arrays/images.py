@@ -174,10 +174,8 @@ def _batch_axes(
 
 def _default_layout(shape: tuple[int, ...], channels_first: bool) -> str:
     """Channels first for torch, else last. A shape that is an image only in the other layout is a ValueError."""
-    layouts, shape = (
-        _CHANNELS_FIRST if channels_first else _CHANNELS_LAST,
-        tuple(shape),
-    )  # a torch.Size would print as such
+    layouts = _CHANNELS_FIRST if channels_first else _CHANNELS_LAST
+    shape = tuple(shape)  # a torch.Size prints as "torch.Size(...)"
     layout = layouts.get(len(shape))
     if layout is None:
         supported = ", ".join(layouts.values())

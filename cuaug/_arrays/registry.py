@@ -43,7 +43,7 @@ def _find_library(array_type: type) -> Library | None:
 
 
 def library_by_name(like: Any, device: int = -1) -> Library:
-    """The library of results that have no array argument to follow. `like`: its name, its module, or None.
+    """The library of results for a call without an array argument. `like`: its name, its module, or None.
 
     None means numpy on the CPU; on a GPU torch if the user has imported it, else cupy.
     """

@@ -32,7 +32,7 @@ def broadcast_arguments(may_be_infinite: tuple[str, ...] = (), /, **arguments: t
     dtype = "float64" if "float64" in floats or not floats else "float32"
     results, batches = [], []
     for name, (value, sizes) in arguments.items():
-        array = asarray(value, like=like, dtype=dtype)  # a number may arrive as [1]
+        array = asarray(value, like=like, dtype=dtype)
         batch_ndim = array.ndim - len(sizes)
         shape = tuple(array.shape)
         if batch_ndim < 0 or any(
@@ -46,10 +46,10 @@ def broadcast_arguments(may_be_infinite: tuple[str, ...] = (), /, **arguments: t
         batch = np.broadcast_shapes(*batches)
     except ValueError:
         raise ValueError(f"{', '.join(arguments)} must agree in their batch, got {batches}") from None
-    for i, (name, own_batch) in enumerate(zip(arguments, batches, strict=True)):
+    for i, (name, argument_batch) in enumerate(zip(arguments, batches, strict=True)):
         array = results[i]
-        if own_batch != batch:
-            array = results[i] = namespace(like).broadcast_to(array, (*batch, *array.shape[len(own_batch) :]))
+        if argument_batch != batch:
+            array = results[i] = namespace(like).broadcast_to(array, (*batch, *array.shape[len(argument_batch) :]))
         if name not in may_be_infinite and is_host(array):
             finite = namespace(like).isfinite(array)
             for _ in range(array.ndim - len(batch)):
