@@ -1,1 +1,1 @@
-"""One pass over a batch: its kernel, grid and record."""
+"""Passes over a batch: the kernel, grid and record of each."""

@@ -45,9 +45,8 @@ class KernelTemplate(NamedTuple):
 
 
 KERNEL_TEMPLATES = {
-    "warp_image": KernelTemplate(
-        256, grids.warp, lambda a: (*a.input, *a.functors[:4], *a.output, *a.functors[4:])
-    ),  # functors: geometry, sampler, border, chain, and the epilogue if it is not `StoreOnly`
+    # Its functors are geometry, sampler, border, chain, and the epilogue if it is not `StoreOnly`.
+    "warp_image": KernelTemplate(256, grids.warp, lambda a: (*a.input, *a.functors[:4], *a.output, *a.functors[4:])),
     "resample": KernelTemplate(128, grids.resample, lambda a: (*a.input, *a.functors, *a.output)),
     "pointwise": KernelTemplate(
         grids.POINTWISE_THREADS,
@@ -130,5 +129,5 @@ def stages_raw(names: tuple[str, ...], layout: str) -> bool:
 
 
 def _row_bytes(axes: BatchAxes, item_size: int) -> int:
-    """The larger of a row's length and its distance from the next."""
+    """The larger of a row's length and the stride of rows."""
     return item_size * max(abs(axes.strides[3]), axes.strides[4] * axes.extents[4])

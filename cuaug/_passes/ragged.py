@@ -18,7 +18,7 @@ _RECORD_NUMBERS = RAGGED_IMAGE.size // 8
 def ragged_batch(images: Sequence[ImageBatch], arguments: np.ndarray) -> ImageBatch:
     """Single images of one library, dtype, device, layout and number of channels, as a ragged batch.
 
-    Its pointer is that of a table with a row per image: the fields of `RAGGED_IMAGE`, then the sample's arguments, as
+    It points to a table with a row per image: the fields of `RAGGED_IMAGE`, then the sample's arguments, as
     float64. The stride of a sample is the length of a row.
 
     Args:

@@ -53,11 +53,11 @@ def warp(
         interpolation: One of `SAMPLERS`.
         border: One of `BORDERS`.
         fill: As in `parameters.fill`.
-        dtype: Of the result; None for that of the images.
+        dtype: Of the result; None for the images' dtype.
         out: The caller's array, or None.
-        window: Box (top, left, height, width) of each sample outside of which the border begins. [N, 4]
+        window: Box (top, left, height, width) of each sample; the border begins at its edges. [N, 4]
         ops: Applied to the resampled pixels.
-        partial_sums: Receives the result's mean luma; the dtype is that of the images. [N, `grids.partial_sum_count`]
+        partial_sums: Receives the result's mean luma; the result has the images' dtype. [N, `grids.partial_sum_count`]
         antialias: Only on a GPU, for matrices without rotation and shear that reduce at most twofold.
         overrides: Only on a GPU.
     """

@@ -1,1 +1,1 @@
-"""Names, texts and records of kernels: text and bytes; no array, no device."""
+"""Names, texts and records of kernels: strings and bytes, without arrays and devices."""

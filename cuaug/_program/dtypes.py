@@ -15,4 +15,4 @@ ITEM_SIZE = {
     "int64": 8,
     "float64": 8,
 }
-MAX_VALUE = {"uint8": 255.0, "uint16": 65535.0, "int16": 32767.0}  # of integer images; of float images it is 1
+MAX_VALUE = {"uint8": 255.0, "uint16": 65535.0, "int16": 32767.0}  # of integer images; float images are in 0..1

@@ -1,7 +1,7 @@
-"""The records of kernels and CPU loops: C++ structs that Python packs. Fields are named here once, in C++'s order.
+"""The records of kernels and CPU loops: C++ structs that Python packs, with their fields in C++'s order.
 
-Each mirrors a struct of kernels/records. The text of a kernel asserts the size of its record, and a test compares every
-field's name, offset and size with the extension's.
+Each mirrors a struct of kernels/records. The text of a kernel asserts the size of its record, and a test compares the
+name, offset and size of every field with the extension's.
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ from .names import skeleton_of, template_arguments
 
 
 class Record:
-    """A C++ struct. A field is a format of `struct` ("P", "4d"), a record, or a record and a count for an array of it.
+    """A C++ struct that Python packs.
+
+    A field is a format of the module `struct` ("P", "4d"), a record, or (record, count) for an array.
 
     Attributes:
-        name: Of the struct in namespace cuaug, with its template arguments.
-        offsets: Offset and bytes of each field; "in.data" is field `data` of the record `in`; an array is one.
-        call_values: Offsets of the fields that may differ between calls of one recorded launch: the pointers, and those
+        name: The struct in namespace cuaug, with its template arguments.
+        offsets: Offset and size of each field in bytes. "in.data" is field `data` of the record `in`; an array is one
+            field.
+        call_values: Offsets of the fields that may differ between calls of a recorded launch: pointers and the fields
             that `varying` names. Each has 8 bytes.
     """
 
@@ -41,16 +44,16 @@ class Record:
                 self.offsets[field] = begin, kind[0].size * kind[1]
             else:
                 self._append(field, kind, varying)
-        whole = struct.Struct(self._format + "0q")  # C++ pads a struct's end to its alignment
-        self.pack = whole.pack
-        self.size: int = whole.size
-        # The fields behind those of the base alone.
+        packer = struct.Struct(self._format + "0q")  # C++ pads a struct's end to its alignment
+        self.pack = packer.pack
+        self.size: int = packer.size
+        # Packs the fields after those of the base.
         self.pack_derived = struct.Struct(self._format[len(base._format) :] + "0q").pack if base else self.pack
 
     def _append(self, field: str, kind: str | Record, varying: tuple[str, ...]) -> None:
-        text = kind._format if isinstance(kind, Record) else kind
-        end = struct.calcsize(self._format + text)
-        begin = end - struct.calcsize(text)
+        field_format = kind._format if isinstance(kind, Record) else kind
+        end = struct.calcsize(self._format + field_format)
+        begin = end - struct.calcsize(field_format)
         if isinstance(kind, Record):
             for inner, (offset, size) in kind.offsets.items() if field else ():
                 self.offsets[f"{field}.{inner}"] = begin + offset, size
@@ -61,23 +64,23 @@ class Record:
                 self.call_values += tuple(range(begin, end, 8))
             elif field in varying:
                 self.call_values += (begin,)
-        self._format += text
+        self._format += field_format
 
-    def packed_by(self, grouped: str) -> struct.Struct:
-        """A packer of the same bytes that takes some neighbouring fields as one string of bytes."""
-        packer = struct.Struct(grouped)
+    def packed_by(self, record_format: str) -> struct.Struct:
+        """A packer by another format of the same size, in which some neighbouring fields are one string of bytes."""
+        packer = struct.Struct(record_format)
         assert packer.size == self.size, (self.name, packer.size, self.size)
         return packer
 
 
-# Parts of records.
+# Structs that records contain.
 BATCH_VIEW = Record("BatchView", {"data": "P", "n": "q", "t": "q", "c": "q", "y": "q", "x": "q"})
 PARAMETER_TABLE = Record("ParameterTable", {"data": "P", "n": "q", "y": "q", "x": "q", "is_double": "q"})
 FILL = Record("Fill", {"table": PARAMETER_TABLE, "value": "4d"})
 TYPED_ARRAY = Record("TypedArray", {"data": "P", "n": "q", "k": "q", "x": "q", "kind": "q"})
 FEATURE_MAP = Record("FeatureMap", {"data": "P", "n": "q", "c": "q", "y": "q", "x": "q"})
 
-# A row of the table that a ragged batch points to.
+# The beginning of each row of a ragged batch's table.
 RAGGED_IMAGE = Record(
     "RaggedImage",
     {"data": "P", "c": "q", "y": "i", "x": "i", "height": "i", "width": "i", "vector_elements": "i", "unused": "i"},
@@ -153,7 +156,7 @@ RESAMPLE = Record(
     "ResampleRecord", {"box": PARAMETER_TABLE, "value": "4d", "has_flips": "i", "antialias": "i"}, base=BATCH_WITH_FILL
 )
 MAX_INLINE_VALUES = 12
-MAX_OPS = 128  # of a chain
+MAX_OPS = 128  # in a chain
 POINTWISE = Record(
     "PointwiseRecord",
     {
@@ -204,7 +207,7 @@ DRAW = Record(
     },
     varying=("seed", "step", "first_id"),
 )
-# The head of one instruction of a program of draws; its arguments follow as float64.
+# The head of an instruction in a program of draws; its arguments follow as float64.
 INSTRUCTION = Record(
     "Instruction",
     {
@@ -334,7 +337,7 @@ _BY_KERNEL = {
 
 
 def record_of(kernel: str) -> Record:
-    """The record of the kernel with this name expression. A warp's depends on its geometry."""
+    """The record of the kernel with this name expression; a warp's depends on its geometry."""
     skeleton = skeleton_of(kernel)
     if skeleton == "warp_image":
         return next(WARPS[argument] for argument in template_arguments(kernel) if argument in WARPS)

@@ -133,7 +133,7 @@ _STATIC_ASSERTION = re.compile(r'^static assertion failed(?: with|:)? "?(.*?)"?$
 
 def compile_error_for(structs: Iterable[str], log: str) -> ValueError | None:
     """The errors that a compiler's log reports in the expression of one of these ops; None if there are none."""
-    # A struct's name counts only as that of a file: logs also name all ops of a chain as types.
+    # Only as a file name: logs also name the structs of all ops of a chain as types.
     failed = (_REGISTRY[s] for s in structs if s in _REGISTRY and re.search(rf"(?m)^{s}[:(]\d| of {s}$", log))
     op, errors = next(failed, None), list(_ERROR.finditer(log))
     if op is None or not errors:
