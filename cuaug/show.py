@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _check
 from ._arrays import convert
@@ -15,6 +14,7 @@ from ._arrays.convert import host_array
 from ._arrays.images import describe_images
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     from matplotlib.figure import Figure
 
 __all__ = ["grid", "show"]

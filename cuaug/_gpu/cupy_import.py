@@ -6,9 +6,7 @@ import atexit
 import functools
 import importlib
 import os
-import shutil
 import sys
-import tempfile
 import warnings
 from pathlib import Path
 from types import ModuleType
@@ -19,6 +17,8 @@ from .failures import INSTALL
 
 
 def _is_writable(folder: Path) -> bool:
+    import tempfile  # takes 3 ms, which only the first GPU call pays
+
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -37,6 +37,9 @@ def prepare_cache() -> None:
         folder, writable = Path("~/.cupy/kernel_cache"), False
     if writable:
         return
+    import shutil
+    import tempfile
+
     private = tempfile.mkdtemp(prefix="cuaug-")  # mode 0700: the cache holds code, so no other user may write there
     atexit.register(shutil.rmtree, private, ignore_errors=True)
     os.environ["CUPY_CACHE_DIR"] = private

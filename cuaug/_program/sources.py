@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 from pathlib import Path
 
 from . import user_ops
@@ -20,6 +19,8 @@ def kernels_digest() -> str:
 
     Every kernel's text contains it, because the key of CuPy's cache does not cover included files.
     """
+    import hashlib  # loads OpenSSL, which `import cuaug` need not
+
     digest = hashlib.sha256()
     for path in sorted(KERNELS.rglob("*.cu*")):
         digest.update(path.relative_to(KERNELS).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")

@@ -5,7 +5,6 @@ This is the only C++ that Python formats. Everything else of such an op is in ke
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -46,6 +45,8 @@ class UserOp(NamedTuple):
     @property
     def struct(self) -> str:
         """The name of its struct, with a digest of the text: caches of compiled kernels have it as their key."""
+        import hashlib  # loads OpenSSL, which `import cuaug` need not
+
         text = "\0".join((self.expression, *self.parameters))
         return f"{self.name}_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
