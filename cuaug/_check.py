@@ -12,12 +12,12 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from ._program.dtypes import IMAGE_DTYPES, LABEL_DTYPES
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
 LAYOUTS = ("NCHW", "NHWC", "CHW", "HWC", "HW", "NTCHW", "NTHWC")
-IMAGE_DTYPES = ("uint8", "uint16", "int16", "float16", "bfloat16", "float32", "float64")
-LABEL_DTYPES = ("bool", "uint8", "int16", "int32", "int64")
 MAX_INT64 = (1 << 63) - 1
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from .. import _check
 from .._gpu import devices
 from .._gpu.executor import DIRECT, Executor
-from .._program.dtypes import ITEM_SIZE
+from .._program.dtypes import IMAGE_DTYPES, ITEM_SIZE
 from .descriptor import contiguous_strides
 from .protocol import Library
 from .registry import library_of
@@ -86,7 +86,7 @@ def redescribe(array: Any, images: ImageBatch) -> ImageBatch:
 
 def placeholder(shape: tuple[int, int, int, int], dtype: str) -> ImageBatch:
     """A batch without memory, for plans only. [N, H, W, C]"""
-    _check.one_of("dtype", dtype, _check.IMAGE_DTYPES)
+    _check.one_of("dtype", dtype, IMAGE_DTYPES)
     axes = _batch_axes(shape, contiguous_strides(shape), "NHWC", False)
     return ImageBatch(0, dtype, -1, axes, library_of(np.ndarray), True, None)  # type: ignore[arg-type]
 

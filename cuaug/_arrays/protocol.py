@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .. import _check
+from .._program.dtypes import IMAGE_DTYPES, LABEL_DTYPES
 from .descriptor import ArrayDescriptor
 
 
@@ -34,7 +34,7 @@ class Library(Protocol):
 
 
 def unsupported_dtype(dtype: Any) -> str:
-    images, labels = ", ".join(_check.IMAGE_DTYPES), ", ".join(_check.LABEL_DTYPES)
+    images, labels = ", ".join(IMAGE_DTYPES), ", ".join(LABEL_DTYPES)
     return f"{getattr(dtype, 'name', dtype)} is not supported; images may be {images}, labels {labels}"
 
 

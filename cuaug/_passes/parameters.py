@@ -12,6 +12,7 @@ from .._arrays.convert import host_array, parameter_column, stack_columns
 from .._arrays.descriptor import ArrayDescriptor
 from .._arrays.images import ImageBatch, byte_range, overlaps
 from .._arrays.registry import library_of
+from .._program.dtypes import IMAGE_DTYPES
 from .._program.records import MAX_INLINE_VALUES
 
 
@@ -227,7 +228,7 @@ def fill(value: Any, images: ImageBatch) -> Fill:
     if value is None:
         return Fill(NULL_ARRAY, (0.0, 0.0, 0.0, 0.0))
     if type(value) in (int, float):
-        if images.dtype not in _check.IMAGE_DTYPES and value != value:
+        if images.dtype not in IMAGE_DTYPES and value != value:
             raise ValueError(f"fill must be a number for {images.dtype} images, got {value}")
         return Fill(NULL_ARRAY, (float(value),) * 4)
     if convert.is_host(value):

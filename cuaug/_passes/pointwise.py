@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _check
 from .._arrays.images import ImageBatch, allocate_output
+from .._program.dtypes import IMAGE_DTYPES
 from .._program.records import LUT
 from .grids import UNEVEN_OPS
 from .kernel_config import kernel_config
@@ -25,8 +25,8 @@ def pointwise(
 ) -> Any:
     """A chain of ops (kernels/ops) on every pixel; `parameters` holds those of all ops, side by side."""
     for name in (images.dtype, dtype):
-        if name not in _check.IMAGE_DTYPES:
-            raise TypeError(f"images and dtype must be one of {', '.join(_check.IMAGE_DTYPES)}, got {name}")
+        if name not in IMAGE_DTYPES:
+            raise TypeError(f"images and dtype must be one of {', '.join(IMAGE_DTYPES)}, got {name}")
     result = allocate_output(images, images.size, dtype, out, channels)
     if images.samples * images.axes.extents[1]:
         names, grid_args = (images.dtype, dtype, *ops), (resident_blocks(images), not UNEVEN_OPS.isdisjoint(ops))

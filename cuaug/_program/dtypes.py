@@ -1,7 +1,9 @@
-"""Element types: their names, sizes and largest values."""
+"""Element types: which images and labels may have, their sizes and largest values."""
 
 from __future__ import annotations
 
+IMAGE_DTYPES = ("uint8", "uint16", "int16", "float16", "bfloat16", "float32", "float64")
+LABEL_DTYPES = ("bool", "uint8", "int16", "int32", "int64")
 ITEM_SIZE = {
     "bool": 1,
     "uint8": 1,

@@ -10,6 +10,7 @@ from .._arrays.convert import dtype_name
 from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import Blur, Column, Pointwise
 from .._passes.filters import check_kernel_size
+from .._program.dtypes import IMAGE_DTYPES
 from . import ranges
 from .recipe_helpers import KEEP_ALL_BITS, NEVER_REACHED, require_colours
 from .transform import Transform
@@ -194,7 +195,7 @@ class ToDtype(Transform):
         if isinstance(dtype, dict):
             raise TypeError("dtype must be one dtype, for the images (masks, boxes and labels keep theirs), got a dict")
         self.dtype, self.scale = dtype_name(dtype), bool(scale)
-        _check.one_of("dtype", self.dtype, _check.IMAGE_DTYPES)
+        _check.one_of("dtype", self.dtype, IMAGE_DTYPES)
 
     def write(self, recipe: Recipe) -> None:
         recipe.add_cast(self.dtype, self.scale)

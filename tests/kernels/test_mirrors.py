@@ -5,7 +5,6 @@ from helpers.nvrtc import Program, load_nvrtc
 from tables.kernels import ONE_OF_EACH_KERNEL
 from tables.warps import BORDERS, INTERPOLATIONS
 
-from cuaug._check import IMAGE_DTYPES, LABEL_DTYPES
 from cuaug._codecs import copy_boxes
 from cuaug._detection import nms as _nms
 from cuaug._fusion import batched_launch
@@ -13,6 +12,7 @@ from cuaug._fusion import draw_kernel as _draws
 from cuaug._gpu import kernels
 from cuaug._passes import geometry, grids, kernel_config
 from cuaug._program import functors, sources
+from cuaug._program.dtypes import IMAGE_DTYPES, LABEL_DTYPES
 
 
 @pytest.fixture(scope="module")
