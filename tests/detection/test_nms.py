@@ -329,6 +329,6 @@ def test_nms_rejects_freed_tensor():
     torch = pytest.importorskip("torch")
     boxes = torch.rand(30, 4)
     boxes.untyped_storage().resize_(0)
-    with pytest.raises(ValueError, match="storage of one has been freed"):
+    with pytest.raises(ValueError, match="a tensor has no storage"):
         cuaug.nms(boxes, torch.rand(30), 0.5)
     assert len(cuaug.nms(torch.rand(0, 4), torch.rand(0), 0.5)) == 0

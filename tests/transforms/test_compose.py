@@ -142,7 +142,7 @@ def test_compose_repr_reads_as_written():
         (lambda: T.Compose([len]), r"^cuaug.Compose: every transform must come from cuaug.transforms, got builtin"),
         (lambda: T.Compose(T.RandomInvert()), r"^cuaug.Compose: transforms must be a list of transforms, got RandomI"),
         (lambda: T.RandomApply([]), r"^cuaug.RandomApply: transforms must be at least one, got none$"),
-        (lambda: T.ToDtype({"image": "float32"}), r"^cuaug.ToDtype: dtype must be that of the images"),
+        (lambda: T.ToDtype({"image": "float32"}), r"^cuaug.ToDtype: dtype must be one dtype, for the images"),
         (lambda: T.RandomInvert()(noise(SHAPE), SHARES), r"masks must be one mask.*labels are given as labels="),
         (lambda: T.MixUp()(noise(SHAPE), SHARES), r"masks must not be given .* labels are given as labels="),
         (lambda: T.Compose([], seed=-1), r"^cuaug.Compose: seed must be at least 0, got -1"),
