@@ -85,9 +85,9 @@ def validated(name: Any, expression: Any, parameters: Sequence[str]) -> UserOp:
         raise ValueError(f"an op must have at most {MAX_PARAMETERS} parameters, got {len(parameters)}")
     for parameter in parameters:
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", parameter) or parameter in ("R", "K", "Number"):
-            raise ValueError(f"a parameter must have a C++ name, from a letter on, got {parameter!r}")
+            raise ValueError(f"a parameter must have a C++ name that begins with a letter, got {parameter!r}")
         if parameter in (*SCOPE, *FUNCTIONS, *_RESERVED):
-            raise ValueError(f"a parameter must have a name that nothing else has, got {parameter!r}")
+            raise ValueError(f"a parameter must have a name that is not reserved, got {parameter!r}")
     op = UserOp(name, " ".join(expression.split()), tuple(parameters))
     used_names = identifiers(op.expression)
     for name_used in used_names:
