@@ -45,10 +45,10 @@ def test_loader_on_error_raise_names_index_and_path(damaged):
 def test_loader_on_error_skip_lists_bad_files(damaged):
     paths, bad = damaged
     loader = Loader(paths, 16, RECIPES["crop and flip"], on_error="skip", max_bad=None, library="numpy")
-    taken = list(loader)
-    assert len(taken) == len(loader) == 125
-    assert sorted(i for batch in taken for i in batch.ids.tolist()) == sorted({*range(2000)} - {*bad})
-    assert all(len(batch.images) == len(batch.ids) and batch.valid.all() for batch in taken)
+    batches = list(loader)
+    assert len(batches) == len(loader) == 125
+    assert sorted(i for batch in batches for i in batch.ids.tolist()) == sorted({*range(2000)} - {*bad})
+    assert all(len(batch.images) == len(batch.ids) and batch.valid.all() for batch in batches)
     assert sorted(loader.bad) == sorted(bad)
     for i, kind in bad.items():
         assert {"missing": "No such file", "bomb": "pixels", "corrupt": "premature"}[kind].lower() in loader.bad[
@@ -59,11 +59,11 @@ def test_loader_on_error_skip_lists_bad_files(damaged):
 def test_scan_names_bad_files(damaged, tmp_path, capsys):
     paths, bad = damaged
     assert main(["scan", str(paths[0].parent), "--output", str(tmp_path / "bad.txt")]) == 1
-    said = capsys.readouterr().out.splitlines()
+    message = capsys.readouterr().out.splitlines()
     there = {str(path) for i, path in enumerate(paths) if i in bad and bad[i] != "missing"}
-    assert {line.partition(": ")[0] for line in said[:-1]} == there
+    assert {line.partition(": ")[0] for line in message[:-1]} == there
     assert {*(tmp_path / "bad.txt").read_text().splitlines()} == there
-    assert said[-1].startswith(f"{len(there)} of 1980 images are bad")
+    assert message[-1].startswith(f"{len(there)} of 1980 images are bad")
     assert main(["scan", str(tmp_path / "nothing")]) == 2
     assert "source must be a folder" in capsys.readouterr().err
 
@@ -74,10 +74,10 @@ def test_loader_on_error_replace_substitutes(damaged):
     for batch in Loader(paths, 16, RECIPES["crop and flip"], on_error="replace", max_bad=None, seed=1, library="numpy"):
         assert len(batch.images) == 16
         assert not {*batch.ids.tolist()} & {*bad}
-        for place in np.flatnonzero(~batch.valid):
-            same = np.flatnonzero(batch.ids == batch.ids[place])
+        for index in np.flatnonzero(~batch.valid):
+            same = np.flatnonzero(batch.ids == batch.ids[index])
             assert batch.valid[same].sum() == 1
-            assert_equal(batch.images[place], batch.images[same[0]])
+            assert_equal(batch.images[index], batch.images[same[0]])
         seen += batch.valid.tolist()
     assert [i for i, valid in enumerate(seen) if not valid] == sorted(bad)
 

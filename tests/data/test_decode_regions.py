@@ -27,9 +27,9 @@ def test_loader_decodes_large_image_at_reduced_resolution():
     assert labels is None
     half = cuaug.io.decode_jpeg(file, scale=1 / 2)
     assert_equal(images, half[None], tolerance=ONE_LEVEL)
-    plain = cuaug.resize(cuaug.io.decode_jpeg(file), (150, 150)).astype(int)
-    apart = [np.abs(half[1:-1, 1:-1] - np.roll(plain, by, 1)[1:-1, 1:-1]).mean() for by in (-1, 0, 1)]
-    assert apart[1] < min(apart[0], apart[2]) / 2
+    full_decode = cuaug.resize(cuaug.io.decode_jpeg(file), (150, 150)).astype(int)
+    differences = [np.abs(half[1:-1, 1:-1] - np.roll(full_decode, by, 1)[1:-1, 1:-1]).mean() for by in (-1, 0, 1)]
+    assert differences[1] < min(differences[0], differences[2]) / 2
 
 
 def test_loader_boxes_follow_reduced_resolution(files):
@@ -66,9 +66,9 @@ def test_loader_decode_box_equals_recipe_box(recipe, antialias, interpolation):
     images = [rng.integers(128, 256, (*size, 3), "uint8") for size in sizes]
     recipe = T.Compose(recipe(interpolation=interpolation, antialias=antialias), seed=4)
     source = [encoded(image, format="PNG") for image in images]
-    ((made, _),) = Loader(source, len(images), recipe, library="numpy")
+    ((result, _),) = Loader(source, len(images), recipe, library="numpy")
     expected = [recipe(image[None], ids=[i], step=0)[0] for i, image in enumerate(images)]
-    assert_equal(made, np.stack(expected), tolerance=ONE_LEVEL)
+    assert_equal(result, np.stack(expected), tolerance=ONE_LEVEL)
 
 
 def test_loader_decode_region_covers_box_at_lowest_resolution():
@@ -78,10 +78,12 @@ def test_loader_decode_region_covers_box_at_lowest_resolution():
     extent[::3] = np.maximum(np.rint(extent[::3]), 1)
     corner = rng.uniform(0, 1, sizes.shape) * (sizes - extent)
     corner[::2] = np.where(rng.random(corner[::2].shape) < 0.5, 0, (sizes - extent)[::2])
-    wanted, scalable = rng.integers(1, 200, sizes.shape), rng.random(len(sizes)) < 0.8
-    regions, within = decode_regions(CropBoxes(np.concatenate([corner, extent], 1), wanted, 0 * sizes), sizes, scalable)
+    expected, scalable = rng.integers(1, 200, sizes.shape), rng.random(len(sizes)) < 0.8
+    regions, within = decode_regions(
+        CropBoxes(np.concatenate([corner, extent], 1), expected, 0 * sizes), sizes, scalable
+    )
     scale, first, count = regions[:, :1], regions[:, 1:3], regions[:, 3:]
-    fits = [(extent >= by * wanted).all(1) & scalable for by in (2, 4, 8)]
+    fits = [(extent >= by * expected).all(1) & scalable for by in (2, 4, 8)]
     assert scale[:, 0].tolist() == np.select(fits[::-1], [8, 4, 2], 1).tolist()
     assert {*scale[:, 0].tolist()} == {1, 2, 4, 8}
     assert (first == np.minimum(corner // scale, -(-sizes // scale) - 1)).all()

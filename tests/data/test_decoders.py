@@ -26,8 +26,8 @@ class FakeEngine:
     def __init__(self, fails=(), decodes=True):
         self.seen, self.fails, self.decodes = [], fails, decodes
 
-    def begin(self, wanted, library):
-        files, places, _, boxes, targets = wanted
+    def begin(self, expected, library):
+        files, places, _, boxes, targets = expected
         data = [files[i] for i in places]
         for file, (top, left, height, width), (address, pitch) in zip(
             data, boxes.tolist(), targets.tolist(), strict=True
@@ -61,34 +61,34 @@ class Pinned:
 
 def slots_of(files, engine, divisor=1, groups=None):
     settings = DecodeSettings(2, True, True, _limits.limits_of())
-    found = EncodedImages(files, settings)
-    sizes = -(-found.sizes // divisor)
+    encoded = EncodedImages(files, settings)
+    sizes = -(-encoded.sizes // divisor)
     regions = np.concatenate([np.full_like(sizes[:, :1], divisor), 0 * sizes, sizes], 1)
-    slots = SlotLayout(found, regions, groups or [np.arange(len(files))])
+    slots = SlotLayout(encoded, regions, groups or [np.arange(len(files))])
     memory = torch.full((slots.size,), 99, dtype=torch.uint8)
     InFlightBatch(WorkSplitter(engine), slots, memory, Pinned()).finish()
-    made = {
+    result = {
         i: slot
         for group, views in zip(slots.groups, slots.group_arrays(memory), strict=True)
         for i, slot in zip(group, views, strict=True)
     }
-    return [made[i][:h, :w].numpy() for i, (h, w) in enumerate(sizes.tolist())], found
+    return [result[i][:h, :w].numpy() for i, (h, w) in enumerate(sizes.tolist())], encoded
 
 
 @pytest.mark.parametrize("count", [1, 2, 9])
 def test_loader_decoders_fill_every_slot(count):
     files, engine = photos(count), FakeEngine()
-    found, _ = slots_of(files, engine)
-    for image, file in zip(found, files, strict=True):
+    encoded, _ = slots_of(files, engine)
+    for image, file in zip(encoded, files, strict=True):
         np.testing.assert_array_equal(image, io.decode_jpeg(file))
     assert 0 < len(engine.seen[0]) <= max(1, count - 1)
 
 
 def test_loader_decoders_take_groups_in_one_call():
     files, engine = photos(9), FakeEngine()
-    groups = [np.array(places) for places in ([4, 1], [8], [0, 2, 3, 7, 5], [6])]
-    found, _ = slots_of(files, engine, groups=groups)
-    for image, file in zip(found, files, strict=True):
+    groups = [np.array(indices) for indices in ([4, 1], [8], [0, 2, 3, 7, 5], [6])]
+    encoded, _ = slots_of(files, engine, groups=groups)
+    for image, file in zip(encoded, files, strict=True):
         np.testing.assert_array_equal(image, io.decode_jpeg(file))
     assert len(engine.seen) == 1
     assert 0 < len(engine.seen[0]) < 9
@@ -96,16 +96,16 @@ def test_loader_decoders_take_groups_in_one_call():
 
 def test_loader_decoders_skip_bad_headers_on_engine():
     settings = DecodeSettings(2, True, True, _limits.limits_of())
-    found = EncodedImages(photos(4), settings)
-    found.bad[1] = "too small"
-    regions = np.concatenate([np.ones_like(found.sizes[:, :1]), 0 * found.sizes, found.sizes], 1)
-    assert found.decodable_by_engine(regions).tolist() == [True, False, True, True]
+    encoded = EncodedImages(photos(4), settings)
+    encoded.bad[1] = "too small"
+    regions = np.concatenate([np.ones_like(encoded.sizes[:, :1]), 0 * encoded.sizes, encoded.sizes], 1)
+    assert encoded.decodable_by_engine(regions).tolist() == [True, False, True, True]
 
 
 def test_loader_decoders_fall_back_to_cpu():
     files = photos()
-    found, batch = slots_of(files, FakeEngine(fails=files[:3]))
-    np.testing.assert_array_equal(found[1], io.decode_jpeg(files[1]))
+    encoded, batch = slots_of(files, FakeEngine(fails=files[:3]))
+    np.testing.assert_array_equal(encoded[1], io.decode_jpeg(files[1]))
     assert not batch.bad
 
 
@@ -125,9 +125,9 @@ def test_loader_decoders_keep_unsupported_files_on_cpu():
     files[1] = io.encode_jpeg(image, subsampling="gray")
     files[2] = files[2] + b"more"
     engine = FakeEngine()
-    found, _ = slots_of(files, engine)
-    for file, own in zip(files, found, strict=True):
-        np.testing.assert_array_equal(own, io.decode_jpeg(file))
+    encoded, _ = slots_of(files, engine)
+    for file, info in zip(files, encoded, strict=True):
+        np.testing.assert_array_equal(info, io.decode_jpeg(file))
     assert not {*files[:3]} & {*engine.seen[0]}
     engine = FakeEngine()
     slots_of(photos(4), engine, divisor=2)
@@ -140,16 +140,16 @@ def settled_split(engine, cpu):
     A unit of cost takes ``engine`` and ``cpu`` microseconds; two parts are begun before one is done.
     """
     splitter, random = WorkSplitter(FakeEngine()), np.random.default_rng(0)
-    begun, done = [0.0, 0.0], np.zeros(2)
+    started, finished = [0.0, 0.0], np.zeros(2)
     for _ in range(60):
         on_cpu, on_engine = random.uniform(0.2, 2, (2, 256))
         chosen = splitter.select_for_engine(np.ones(256, bool), on_cpu, on_engine)
         costs = np.array([on_engine[chosen].sum(), np.delete(on_cpu, chosen).sum()])
         seconds = costs * (engine, cpu) * 1e-6
-        done = np.maximum(done, begun[-2]) + seconds
-        splitter.engine_model.update(costs[0], begun[-2], done[0])
-        splitter.cpu_model.update(costs[1], begun[-2], done[1])
-        begun.append(done.max())
+        finished = np.maximum(finished, started[-2]) + seconds
+        splitter.engine_model.update(costs[0], started[-2], finished[0])
+        splitter.cpu_model.update(costs[1], started[-2], finished[1])
+        started.append(finished.max())
     return chosen, on_cpu / on_engine, seconds
 
 
@@ -200,18 +200,18 @@ def test_loader_engine_leaves_some_images_to_cpu():
 
 def test_loader_decode_cost_depends_on_region():
     files = photos(4)
-    found = EncodedImages(files, DecodeSettings(2, True, True, _limits.limits_of()))
-    height, width = found.sizes.T
+    encoded = EncodedImages(files, DecodeSettings(2, True, True, _limits.limits_of()))
+    height, width = encoded.sizes.T
     none = 0 * height
-    whole = np.array([none + 1, none, none, height, width]).T
-    on_cpu, on_engine = found.decode_costs(whole)
+    full_regions = np.array([none + 1, none, none, height, width]).T
+    on_cpu, on_engine = encoded.decode_costs(full_regions)
     np.testing.assert_allclose(on_cpu, [len(file) for file in files] + height * width / 5)
     assert on_engine.tolist() == (height * width).tolist()
-    upper, lower = whole.copy(), whole.copy()
+    upper, lower = full_regions.copy(), full_regions.copy()
     upper[:, 3] //= 2
     lower[:, 1], lower[:, 3] = height - height // 2, height // 2
-    assert (found.decode_costs(upper)[0] < 0.6 * on_cpu).all()
-    assert (found.decode_costs(lower)[0] > found.decode_costs(upper)[0]).all()
+    assert (encoded.decode_costs(upper)[0] < 0.6 * on_cpu).all()
+    assert (encoded.decode_costs(lower)[0] > encoded.decode_costs(upper)[0]).all()
 
 
 @pytest.mark.parametrize(("how", "message"), [({"decoder": "gpu"}, "decoder"), ({"decoder": "hybrid"}, "'cpu'")])
@@ -257,5 +257,5 @@ def test_loader_engine_takes_complete_baseline_colour_files():
         b"": False,
     }
     headers, failed = _headers.read(_cpu.jpeg_extension().EncodedFiles([*files]), _limits.limits_of())
-    assert [place for place, _, _ in failed] == [10, 11]
+    assert [index for index, _, _ in failed] == [10, 11]
     assert _engine.can_decode(headers).tolist() == [*files.values()]

@@ -40,9 +40,11 @@ def test_image_files_reads_shards_in_place(tmp_path, files):
     source = ImageFiles(names)
     expected = files[0::2] + files[1::2]
     assert [source[i][:2] for i in range(len(source))] == expected
-    plain = np.concatenate([b.images for b in Loader(expected, 5, RECIPES["crop and flip"], seed=2, library="numpy")])
+    expected_images = np.concatenate(
+        [b.images for b in Loader(expected, 5, RECIPES["crop and flip"], seed=2, library="numpy")]
+    )
     tarred = np.concatenate([b.images for b in Loader(names, 5, RECIPES["crop and flip"], seed=2, library="numpy")])
-    assert_equal(tarred, plain)
+    assert_equal(tarred, expected_images)
 
 
 def test_image_files_names_invalid_shard(tmp_path):

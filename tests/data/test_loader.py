@@ -69,18 +69,18 @@ def test_loader_epochs_differ_and_repeat(files):
 @pytest.mark.parametrize("world", [1, 2, 5])
 @pytest.mark.parametrize("last", ["drop", "partial", "pad"])
 def test_loader_ranks_share_an_epoch(count, world, last):
-    turn = epoch_order.sample_order(count, 4, 1, True)
+    order = epoch_order.sample_order(count, 4, 1, True)
     steps = epoch_order.batch_count(count, 4, world, last)
-    taken = [[epoch_order.rank_batch(turn, i, 4, rank, world, last) for i in range(steps)] for rank in range(world)]
-    ids = [i for rank in taken for part, valid in rank for i in part[:valid].tolist()]
+    batches = [[epoch_order.rank_batch(order, i, 4, rank, world, last) for i in range(steps)] for rank in range(world)]
+    ids = [i for rank in batches for part, valid in rank for i in part[:valid].tolist()]
     assert len(set(ids)) == len(ids) == (count // (4 * world) * 4 * world if last == "drop" else count)
-    for parts in zip(*taken, strict=True):
-        sizes = {len(part) for part, _ in parts}
+    for rank_parts in zip(*batches, strict=True):
+        sizes = {len(part) for part, _ in rank_parts}
         assert max(sizes) - min(sizes) <= (last == "partial")
         assert sizes == {4} or last == "partial"
-    together = [sorted(np.concatenate([rank[i][0] for rank in taken]).tolist()) for i in range(steps)]
-    alone = [sorted(epoch_order.rank_batch(turn, i, 4 * world, 0, 1, last)[0].tolist()) for i in range(steps)]
-    assert together == alone
+    union = [sorted(np.concatenate([rank[i][0] for rank in batches]).tolist()) for i in range(steps)]
+    single_rank = [sorted(epoch_order.rank_batch(order, i, 4 * world, 0, 1, last)[0].tolist()) for i in range(steps)]
+    assert union == single_rank
 
 
 def test_loader_state_dict_resumes(files):
@@ -89,17 +89,17 @@ def test_loader_state_dict_resumes(files):
 
     first = loader()
     first.epoch = 4
-    taken, state, rest = [], None, []
+    before, state, after = [], None, []
     for batch in first:
-        (taken if state is None else rest).append(batch)
-        if len(taken) == 3 and state is None:
+        (before if state is None else after).append(batch)
+        if len(before) == 3 and state is None:
             state = first.state_dict()
     assert state == {"seed": 1, "epoch": 4, "samples": 9}
     second = loader()
     second.load_state_dict(state)
     again = list(second)
-    assert [batch.ids.tolist() for batch in again] == [batch.ids.tolist() for batch in rest]
-    for batch, expected in zip(again, rest, strict=True):
+    assert [batch.ids.tolist() for batch in again] == [batch.ids.tolist() for batch in after]
+    for batch, expected in zip(again, after, strict=True):
         assert_equal(batch.images, expected.images)
     assert second.state_dict() == {"seed": 1, "epoch": 5, "samples": 0}
     with pytest.raises(ValueError, match=r"seed must be 1, got 2"):
@@ -135,16 +135,16 @@ def test_loader_last_pad_fills_batch(files):
 def test_loader_decodes_other_formats_whole(tmp_path):
     images = list(photographs(3, 100, 120))
     mixed = [encoded(image, format=kind) for image, kind in zip(images, ("PNG", "JPEG", "BMP"), strict=True)]
-    ((made, _),) = Loader(mixed, 3, [T.Resize((30, 30))], library="numpy")
+    ((result, _),) = Loader(mixed, 3, [T.Resize((30, 30))], library="numpy")
     expected = np.concatenate([cuaug.resize(cuaug.io.decode_image(data)[None], (30, 30)) for data in mixed])
-    assert_equal(made[[0, 2]], expected[[0, 2]])
+    assert_equal(result[[0, 2]], expected[[0, 2]])
 
 
 def test_loader_equal_sizes_need_no_recipe():
     images = list(photographs(4, 64, 65))
-    ((made, labels),) = Loader([encoded(image, format="PNG") for image in images], 4, library="numpy")
+    ((result, labels),) = Loader([encoded(image, format="PNG") for image in images], 4, library="numpy")
     assert labels is None
-    assert_equal(made, np.stack(images))
+    assert_equal(result, np.stack(images))
 
 
 def test_loader_different_sizes_need_recipe():
@@ -230,7 +230,7 @@ def test_loader_max_pixels_none_lifts_limit():
 def test_loader_batch_survives_pin_memory(files):
     """What torch's `pin_memory` does with a tuple."""
     batch = next(iter(Loader(files, 4, RECIPES["crop and flip"], library="numpy")))
-    images, labels = type(batch)(each for each in batch)
+    images, labels = type(batch)(array for array in batch)
     assert images is batch.images
     assert labels is batch.labels
 

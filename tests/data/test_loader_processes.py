@@ -104,7 +104,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 @pytest.mark.alone
 def test_loader_interrupt_at_any_step_ends_iteration():
     """One where a lock has just been taken, and `with` does not know of it, would leave both threads waiting."""
-    found, files = [], {inspect.getfile(module) for module in (prefetch, threading, queue)}
+    lines, files = [], {inspect.getfile(module) for module in (prefetch, threading, queue)}
 
     def take(step):
         batches, seen = iter(Prefetcher(itertools.count(), 2, "cuaug-test")), 0
@@ -122,9 +122,9 @@ def test_loader_interrupt_at_any_step_ends_iteration():
         next(batches)
         sys.settrace(interrupt)
         try:
-            found.append(next(batches))
+            lines.append(next(batches))
         except KeyboardInterrupt:
-            found.append("interrupted")
+            lines.append("interrupted")
         finally:
             sys.settrace(None)
             batches.close()
@@ -134,9 +134,9 @@ def test_loader_interrupt_at_any_step_ends_iteration():
         taker.start()
         taker.join(10)
         assert not taker.is_alive(), f"after {step} steps"
-        if found[-1] != "interrupted":
+        if lines[-1] != "interrupted":
             break
-    assert found.count("interrupted") >= 4
+    assert lines.count("interrupted") >= 4
     assert not ours()
 
 
@@ -162,8 +162,8 @@ except KeyboardInterrupt:
     child = started(program)
     assert child.stdout.readline().strip() == "ready"
     child.send_signal(signal.SIGINT)
-    said, warned = child.communicate(timeout=60)
-    assert (child.returncode, said.strip()) == (0, "[]"), warned
+    message, warned = child.communicate(timeout=60)
+    assert (child.returncode, message.strip()) == (0, "[]"), warned
 
 
 @pytest.mark.alone
@@ -199,13 +199,13 @@ def test_collate_in_workers_equals_loader(files, workers, context, persistent):
     torch_data = pytest.importorskip("torch.utils.data")
     recipe = T.Compose(RECIPES["crop and flip"], seed=9)
     collate = Collate(recipe)
-    kept = persistent and workers > 0
-    how = {"num_workers": workers, "multiprocessing_context": context, "persistent_workers": kept}
+    persistent_workers = persistent and workers > 0
+    how = {"num_workers": workers, "multiprocessing_context": context, "persistent_workers": persistent_workers}
     loader = torch_data.DataLoader(ImageFiles(files), 6, collate_fn=collate, **how)
-    own = Loader(files, 6, recipe)
+    expected_loader = Loader(files, 6, recipe)
     for epoch in range(3):
         collate.set_epoch(epoch)
-        for batch, expected in zip(loader, own, strict=True):
+        for batch, expected in zip(loader, expected_loader, strict=True):
             assert isinstance(batch, type(expected))
             assert_equal(batch.images, expected.images)
             assert batch.labels.tolist() == expected.labels.tolist()

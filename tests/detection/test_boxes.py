@@ -21,20 +21,24 @@ NEAR = Tolerance(1e-4, 1e-6, reason="float32 coordinates of up to 500")
 @every_home
 def test_box_iou_every_library(home):
     boxes = box_cases.random(12)[0].reshape(3, 4, 4).astype(np.float32)
-    given = put(boxes, home)
-    library, device, dtype = describe(given)
-    where = {"library": library, "device": device, "dtype": dtype}
-    assert_equal(cuaug.box_area(given), reference_ops.area(boxes.astype(float)), tolerance=Tolerance(0, 1e-5), **where)
+    boxes_of_library = put(boxes, home)
+    library, device, dtype = describe(boxes_of_library)
+    kind = {"library": library, "device": device, "dtype": dtype}
+    assert_equal(
+        cuaug.box_area(boxes_of_library), reference_ops.area(boxes.astype(float)), tolerance=Tolerance(0, 1e-5), **kind
+    )
     expected = np.clip(boxes, 0, [300, 200, 300, 200])
-    assert_equal(cuaug.clip_boxes(given, (200, 300)), expected, **where)
+    assert_equal(cuaug.clip_boxes(boxes_of_library, (200, 300)), expected, **kind)
     for (a, of_a), (b, of_b) in zip(FORMATS.items(), [*FORMATS.items()][::-1], strict=True):
         converted = cuaug.box_convert(put(of_a(boxes.astype(float)).astype(np.float32), home), a, b)
-        assert_equal(converted, of_b(boxes.astype(float)), tolerance=NEAR, **where)
+        assert_equal(converted, of_b(boxes.astype(float)), tolerance=NEAR, **kind)
     small = boxes[0, :, 2:] - boxes[0, :, :2]
-    least = float(np.sort(small.min(-1))[1])
-    assert_array_equal(to_numpy(cuaug.remove_small_boxes(given[0], least)), np.flatnonzero((small >= least).all(-1)))
-    found = cuaug.box_iou(given, given[:1])
-    assert_equal(found, np.stack([reference_ops.iou(b, boxes[0]) for b in boxes]), tolerance=Tolerance(1e-5), **where)
+    limit = float(np.sort(small.min(-1))[1])
+    assert_array_equal(
+        to_numpy(cuaug.remove_small_boxes(boxes_of_library[0], limit)), np.flatnonzero((small >= limit).all(-1))
+    )
+    actual = cuaug.box_iou(boxes_of_library, boxes_of_library[:1])
+    assert_equal(actual, np.stack([reference_ops.iou(b, boxes[0]) for b in boxes]), tolerance=Tolerance(1e-5), **kind)
 
 
 def slowly(kind, a, b):
@@ -47,8 +51,8 @@ def slowly(kind, a, b):
         shared = max(min(a[2], b[2]) - max(a[0], b[0]), 0) * max(min(a[3], b[3]) - max(a[1], b[1]), 0)
         union = reference_ops.area(np.array(a)) + reference_ops.area(np.array(b)) - shared
         return iou - (width * height - union) / (width * height)
-    apart = ((a[0] + a[2]) / 2 - (b[0] + b[2]) / 2) ** 2 + ((a[1] + a[3]) / 2 - (b[1] + b[3]) / 2) ** 2
-    diou = iou - apart / (width**2 + height**2)
+    distance = ((a[0] + a[2]) / 2 - (b[0] + b[2]) / 2) ** 2 + ((a[1] + a[3]) / 2 - (b[1] + b[3]) / 2) ** 2
+    diou = iou - distance / (width**2 + height**2)
     if kind == "diou":
         return diou
     lean = [np.arctan((box[2] - box[0]) / (box[3] - box[1])) for box in (a, b)]
@@ -62,9 +66,9 @@ def test_box_iou_kinds_equal_reference(kind):
         [box_cases.random(12, spread=80.0)[0], [(0, 0, 5, 5), (0, 0, 5, 5), (1, 1, 4, 4), (5, 0, 9, 5)]]
     )
     expected = np.array([[slowly(kind, a, b) for b in boxes.tolist()] for a in boxes.tolist()])
-    found = cuaug.box_iou(boxes, boxes, kind)
-    assert_equal(found, expected, tolerance=Tolerance(1e-12, reason="float64"))
-    assert (found[np.arange(16), np.arange(16)] == 1).all()
+    actual = cuaug.box_iou(boxes, boxes, kind)
+    assert_equal(actual, expected, tolerance=Tolerance(1e-12, reason="float64"))
+    assert (actual[np.arange(16), np.arange(16)] == 1).all()
     small = cuaug.box_iou(boxes * 1e-6, boxes * 1e-6, kind)
     assert_equal(small, expected, tolerance=Tolerance(1e-9, reason="no overlap depends on the unit"))
 

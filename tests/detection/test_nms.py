@@ -42,9 +42,9 @@ def assert_indices(actual, expected, like):
 def test_nms_equals_reference(scene, dtype, home):
     for count in (1, 65, 130):
         boxes, scores = (rounded(values, dtype) for values in box_cases.SCENES[scene](count))
-        given = put(boxes, home, dtype), put(scores, home, dtype)
+        arrays = put(boxes, home, dtype), put(scores, home, dtype)
         for threshold in (0.0, 0.3, 0.5, 1.0):
-            assert_indices(cuaug.nms(*given, threshold), reference_ops.nms(boxes, scores, threshold), given[0])
+            assert_indices(cuaug.nms(*arrays, threshold), reference_ops.nms(boxes, scores, threshold), arrays[0])
 
 
 @functools.cache
@@ -52,33 +52,33 @@ def by_definition(scene, count):
     """Boxes, scores and classes; what is kept without and with the classes."""
     boxes, scores = (rounded(values, "float32") for values in box_cases.SCENES[scene](count, 1))
     classes = (box_cases.labels(count) // 10**11).astype(np.int32)
-    kept = reference_ops.nms(boxes, scores, 0.5), reference_ops.nms(boxes, scores, 0.5, classes)
-    return boxes, scores, classes, *kept
+    indices = reference_ops.nms(boxes, scores, 0.5), reference_ops.nms(boxes, scores, 0.5, classes)
+    return boxes, scores, classes, *indices
 
 
 @pytest.mark.parametrize("count", box_cases.SIZES)
 @each_scene
 @every_home
 def test_nms_any_number_of_boxes(scene, count, home):
-    boxes, scores, classes, kept, kept_by_class = by_definition(scene, count)
-    given = put(boxes, home, "float32"), put(scores, home, "float32")
-    assert_indices(cuaug.nms(*given, 0.5), kept, given[0])
-    assert_indices(cuaug.batched_nms(*given, put(classes, home), 0.5), kept_by_class, given[0])
+    boxes, scores, classes, expected, expected_by_class = by_definition(scene, count)
+    arrays = put(boxes, home, "float32"), put(scores, home, "float32")
+    assert_indices(cuaug.nms(*arrays, 0.5), expected, arrays[0])
+    assert_indices(cuaug.batched_nms(*arrays, put(classes, home), 0.5), expected_by_class, arrays[0])
 
 
 @every_home
 @pytest.mark.parametrize("max_output", [None, 0, 1, 40, 400])
 def test_nms_fixed_size_is_padded_and_counted(max_output, home):
     boxes, scores = (rounded(values, "float32") for values in box_cases.odd(300))
-    given = put(boxes, home, "float32"), put(scores, home, "float32")
+    arrays = put(boxes, home, "float32"), put(scores, home, "float32")
     expected = reference_ops.nms(boxes, scores, 0.5, None, 0.25, max_output)
     options = {"score_threshold": 0.25, "max_output": max_output}
-    assert_indices(cuaug.nms(*given, 0.5, **options), expected, given[0])
-    indices, kept = cuaug.nms(*given, 0.5, **options, fixed_size=True)
+    assert_indices(cuaug.nms(*arrays, 0.5, **options), expected, arrays[0])
+    indices, count = cuaug.nms(*arrays, 0.5, **options, fixed_size=True)
     padded = np.full(300 if max_output is None else max_output, -1)
     padded[: len(expected)] = expected
-    assert_indices(indices, padded, given[0])
-    assert_indices(kept, np.array(len(expected)), given[0])
+    assert_indices(indices, padded, arrays[0])
+    assert_indices(count, np.array(len(expected)), arrays[0])
 
 
 @every_home
@@ -89,17 +89,17 @@ def test_nms_batch_equals_samples(with_classes, count, home):
     drawn = [box_cases.clustered(count, seed) for seed in range(len(counts))]
     boxes, scores = (rounded(np.stack(values), "float32") for values in zip(*drawn, strict=True))
     classes = box_cases.labels(5 * count).reshape(5, count) % 7
-    given = [put(boxes, home, "float32"), put(scores, home, "float32")]
+    arrays = [put(boxes, home, "float32"), put(scores, home, "float32")]
     if with_classes:
-        given.append(put(classes.astype(np.int32), home))
+        arrays.append(put(classes.astype(np.int32), home))
     call = cuaug.batched_nms if with_classes else cuaug.nms
-    indices, kept = call(*given, 0.4, fixed_size=True, counts=put(counts.astype(np.int32), home), max_output=50)
+    indices, kept_counts = call(*arrays, 0.4, fixed_size=True, counts=put(counts.astype(np.int32), home), max_output=50)
     for n, take in enumerate(counts):
-        own = classes[n, :take] if with_classes else None
-        expected = reference_ops.nms(boxes[n, :take], scores[n, :take], 0.4, own, None, 50)
+        sample_classes = classes[n, :take] if with_classes else None
+        expected = reference_ops.nms(boxes[n, :take], scores[n, :take], 0.4, sample_classes, None, 50)
         assert_array_equal(to_numpy(indices)[n, : len(expected)], expected)
         assert (to_numpy(indices)[n, len(expected) :] == -1).all()
-        assert int(kept[n]) == len(expected)
+        assert int(kept_counts[n]) == len(expected)
 
 
 VIEWS = {
@@ -116,17 +116,17 @@ def test_nms_view_equals_copy(view):
     boxes, scores = VIEWS[view][0](boxes), VIEWS[view][1](scores)
     classes = VIEWS[view][1](box_cases.labels(300))
     assert_array_equal(cuaug.nms(boxes, scores, 0.5), reference_ops.nms(boxes, scores, 0.5))
-    found = cuaug.batched_nms(boxes, scores, classes, 0.5)
-    assert_array_equal(found, reference_ops.nms(boxes, scores, 0.5, classes))
+    actual = cuaug.batched_nms(boxes, scores, classes, 0.5)
+    assert_array_equal(actual, reference_ops.nms(boxes, scores, 0.5, classes))
 
 
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "int32", "int64"])
 def test_batched_nms_class_dtypes(dtype):
     boxes, scores = box_cases.clustered(300)
     classes = (box_cases.labels(300) // 10**11 % 3).astype(dtype)
-    found = cuaug.batched_nms(boxes, scores, classes, 0.5)
-    assert_array_equal(found, reference_ops.nms(boxes, scores, 0.5, classes))
-    assert len(found) > len(cuaug.nms(boxes, scores, 0.5))
+    actual = cuaug.batched_nms(boxes, scores, classes, 0.5)
+    assert_array_equal(actual, reference_ops.nms(boxes, scores, 0.5, classes))
+    assert len(actual) > len(cuaug.nms(boxes, scores, 0.5))
 
 
 def test_nms_threshold_is_strict_and_coordinates_unbounded():
@@ -162,11 +162,11 @@ def test_nms_nan_scores_come_last():
 def test_nms_no_boxes(home):
     none = put(np.zeros((0, 4)), home, "float32"), put(np.zeros(0), home, "float32")
     assert_indices(cuaug.nms(*none, 0.5), np.zeros(0), none[0])
-    indices, kept = cuaug.nms(*none, 0.5, fixed_size=True, max_output=3)
+    indices, count = cuaug.nms(*none, 0.5, fixed_size=True, max_output=3)
     assert_indices(indices, np.full(3, -1), none[0])
-    assert_indices(kept, np.array(0), none[0])
-    many = put(np.zeros((0, 5, 4)), home, "float32"), put(np.zeros((0, 5)), home, "float32")
-    assert cuaug.nms(*many, 0.5, fixed_size=True)[0].shape == (0, 5)
+    assert_indices(count, np.array(0), none[0])
+    samples = put(np.zeros((0, 5, 4)), home, "float32"), put(np.zeros((0, 5)), home, "float32")
+    assert cuaug.nms(*samples, 0.5, fixed_size=True)[0].shape == (0, 5)
 
 
 def test_nms_instruction_sets_agree():
@@ -199,9 +199,9 @@ print(peak() - before, len(kept), len(set(kept.tolist())))
 @pytest.mark.alone
 def test_nms_memory_is_proportional_to_boxes():
     """A bit for each pair of 400,000 boxes would be 20 GB."""
-    kilobytes, kept, distinct = map(int, python(MEMORY)[0].split())
+    kilobytes, count, distinct = map(int, python(MEMORY)[0].split())
     assert kilobytes < 64 << 10
-    assert distinct == kept > 1000
+    assert distinct == count > 1000
 
 
 def test_nms_ignores_requires_grad():
@@ -218,8 +218,8 @@ def test_nms_repeated_call_reads_new_arrays(monkeypatch):
     classes = [torch.from_numpy(box_cases.labels(200, seed) % 3) for seed in range(3)]
     remembered = []
     for _ in range(2):
-        for (boxes, scores), own in zip(drawn, classes, strict=True):
-            for given in (
+        for (boxes, scores), sample_classes in zip(drawn, classes, strict=True):
+            for inputs in (
                 (boxes, scores),
                 (boxes.float(), scores),
                 (boxes[::2], scores[1::2]),
@@ -227,10 +227,10 @@ def test_nms_repeated_call_reads_new_arrays(monkeypatch):
                 across(boxes, scores),
             ):
                 for options in ({}, {"max_output": 7}, {"score_threshold": 0.5}, {"max_output": 7, "fixed_size": True}):
-                    arrays = [array.numpy() for array in given]
-                    assert_same(cuaug.nms(*given, 0.5, **options), cuaug.nms(*arrays, 0.5, **options))
-            found = cuaug.batched_nms(boxes, scores, own, 0.25)
-            assert_same(found, cuaug.batched_nms(boxes.numpy(), scores.numpy(), own.numpy(), 0.25))
+                    tensors = [array.numpy() for array in inputs]
+                    assert_same(cuaug.nms(*inputs, 0.5, **options), cuaug.nms(*tensors, 0.5, **options))
+            actual = cuaug.batched_nms(boxes, scores, sample_classes, 0.25)
+            assert_same(actual, cuaug.batched_nms(boxes.numpy(), scores.numpy(), sample_classes.numpy(), 0.25))
             remembered.append(len(_nms._calls))
     assert len(set(remembered)) == 1  # other arrays of the same kinds are not another call
     assert 4 < remembered[0] < 5 * 4 + 1  # options are; boxes and their opposites lie alike
@@ -267,13 +267,13 @@ def cut(boxes, scores, count):
     return boxes.numpy()[:count], scores.numpy()[:count]
 
 
-def assert_same(found, expected):
-    for own, other in zip(tupled(found), tupled(expected), strict=True):
-        assert_array_equal(own.numpy(), other)
+def assert_same(actual, expected):
+    for tensor, array in zip(tupled(actual), tupled(expected), strict=True):
+        assert_array_equal(tensor.numpy(), array)
 
 
-def tupled(found):
-    return found if isinstance(found, tuple) else (found,)
+def tupled(result):
+    return result if isinstance(result, tuple) else (result,)
 
 
 @pytest.mark.parametrize("real", ["float32", "float64"])
@@ -284,8 +284,8 @@ def test_nms_resolve_blocks_never_run_alone(real):
         for kernel, grid, threads in _nms._plan.__wrapped__(samples, count, real, False, processors).launches:
             if kernel == "cuaug::nms_resolve":
                 words = -(-count // 32)
-                each = threads // 32 // -(-words // 32)
-                assert grid == (samples * -(-words // each), 1, 1)
+                words_per_block = threads // 32 // -(-words // 32)
+                assert grid == (samples * -(-words // words_per_block), 1, 1)
                 assert grid[0] >= 3 * samples
                 assert threads >= words
                 met.add(count)
@@ -319,9 +319,9 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "said", "call"), WRONG, ids=[said for _, said, _ in WRONG])
-def test_nms_rejects_invalid_arguments(kind, said, call):
-    with pytest.raises(kind, match=r"^cuaug\.\w+: .*" + said):
+@pytest.mark.parametrize(("kind", "message", "call"), WRONG, ids=[said for _, said, _ in WRONG])
+def test_nms_rejects_invalid_arguments(kind, message, call):
+    with pytest.raises(kind, match=r"^cuaug\.\w+: .*" + message):
         call()
 
 

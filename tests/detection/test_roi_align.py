@@ -22,7 +22,7 @@ CASES = {
 each_case = pytest.mark.parametrize("case", CASES)
 
 
-def expected(features, rois, mode="avg", **options):
+def expected_rois(features, rois, mode="avg", **options):
     return np.stack([reference_ops.pooled(features[int(roi[0])], bins_of(roi, **options), mode) for roi in rois])
 
 
@@ -32,17 +32,17 @@ def expected(features, rois, mode="avg", **options):
 @pytest.mark.parametrize("mode", ["avg", "max"])
 def test_roi_align_equals_reference(mode, rois, case, home):
     """In each library's own layout, in the other one, and by default."""
-    wanted = expected(maps("float32"), rois, mode, **CASES[case])
+    expected = expected_rois(maps("float32"), rois, mode, **CASES[case])
     for layout in ("NCHW", "NHWC"):
         features = put(in_layout(maps("float32"), layout), home, "float32")
-        found = cuaug.roi_align(features, put(rois, home, "float32"), mode=mode, layout=layout, **CASES[case])
+        actual = cuaug.roi_align(features, put(rois, home, "float32"), mode=mode, layout=layout, **CASES[case])
         library, device, dtype = describe(features)
-        where = {"library": library, "device": device, "dtype": dtype}
-        assert_equal(found, in_layout(wanted, layout), tolerance=TOLERANCE["float32"], **where)
+        kind = {"library": library, "device": device, "dtype": dtype}
+        assert_equal(actual, in_layout(expected, layout), tolerance=TOLERANCE["float32"], **kind)
     layout = "NCHW" if home[0] == "torch" else "NHWC"
     features = put(in_layout(maps("float32"), layout), home, "float32")
-    found = cuaug.roi_align(features, put(rois, home, "float32"), mode=mode, **CASES[case])
-    assert_equal(found, in_layout(wanted, layout), tolerance=TOLERANCE["float32"], **where)
+    actual = cuaug.roi_align(features, put(rois, home, "float32"), mode=mode, **CASES[case])
+    assert_equal(actual, in_layout(expected, layout), tolerance=TOLERANCE["float32"], **kind)
 
 
 @every_home
@@ -51,22 +51,22 @@ def test_roi_align_equals_reference(mode, rois, case, home):
 def test_roi_align_dtypes(kind, dtype, home):
     rois, size = TURNED if kind == "rotated" else ROIS, (3, 2)
     features = put(maps(dtype), home, dtype)
-    given = features, put(rois, home, "float32"), size
+    arguments = features, put(rois, home, "float32"), size
     if kind == "pool":
-        found = cuaug.roi_pool(*given, layout="NCHW")
-        wanted = pixels(maps(dtype), rois, size)
+        actual = cuaug.roi_pool(*arguments, layout="NCHW")
+        expected = pixels(maps(dtype), rois, size)
     else:
         mode = "max" if kind == "max" else "avg"
-        found = cuaug.roi_align(*given, mode=mode, layout="NCHW")
-        wanted = expected(maps(dtype), rois, mode, output_size=size)
+        actual = cuaug.roi_align(*arguments, mode=mode, layout="NCHW")
+        expected = expected_rois(maps(dtype), rois, mode, output_size=size)
     library, device, named = describe(features)
-    assert_equal(found, wanted, tolerance=TOLERANCE[dtype], library=library, device=device, dtype=named)
+    assert_equal(actual, expected, tolerance=TOLERANCE[dtype], library=library, device=device, dtype=named)
 
 
 def pixels(features, rois, size, scale=1.0):
     bins = [reference_ops.roi_pixels(roi[1:].tolist(), size, features.shape[2:], scale) for roi in rois]
     return np.stack(
-        [reference_ops.pooled(features[int(roi[0])], own, "max") for roi, own in zip(rois, bins, strict=True)]
+        [reference_ops.pooled(features[int(roi[0])], roi_bins, "max") for roi, roi_bins in zip(rois, bins, strict=True)]
     )
 
 
@@ -74,9 +74,9 @@ def pixels(features, rois, size, scale=1.0):
 @pytest.mark.parametrize("size", [1, (2, 3), 7])
 @pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
 def test_roi_pool_equals_reference(layout, size, scale):
-    found = cuaug.roi_pool(in_layout(maps(), layout), ROIS, size, scale, layout)
-    wanted = pixels(maps(), ROIS, (size, size) if isinstance(size, int) else size, scale)
-    assert_array_equal(found, in_layout(wanted, layout))
+    actual = cuaug.roi_pool(in_layout(maps(), layout), ROIS, size, scale, layout)
+    expected = pixels(maps(), ROIS, (size, size) if isinstance(size, int) else size, scale)
+    assert_array_equal(actual, in_layout(expected, layout))
 
 
 def test_roi_align_layouts_agree():
@@ -104,31 +104,33 @@ VIEWS = {
 @pytest.mark.parametrize("mode", ["avg", "max"])
 def test_roi_align_view_equals_copy(mode, view):
     features, rois = VIEWS[view](maps()), np.asfortranarray(ROIS)
-    found = cuaug.roi_align(features, rois[::-1], 3, mode=mode, layout="NCHW")
-    wanted = cuaug.roi_align(features.copy(), rois[::-1].copy(), 3, mode=mode, layout="NCHW")
-    assert_equal(found, wanted, tolerance=FUSED)
+    actual = cuaug.roi_align(features, rois[::-1], 3, mode=mode, layout="NCHW")
+    expected = cuaug.roi_align(features.copy(), rois[::-1].copy(), 3, mode=mode, layout="NCHW")
+    assert_equal(actual, expected, tolerance=FUSED)
 
 
 def test_roi_align_keeps_torch_memory_format():
     torch = pytest.importorskip("torch")
     features, rois = torch.from_numpy(maps()), torch.from_numpy(ROIS)
     inside = features.contiguous(memory_format=torch.channels_last).requires_grad_()
-    found = cuaug.roi_align(inside, rois, 3)
-    assert found.is_contiguous(memory_format=torch.channels_last)
-    found.sum().backward()
+    actual = cuaug.roi_align(inside, rois, 3)
+    assert actual.is_contiguous(memory_format=torch.channels_last)
+    actual.sum().backward()
     assert inside.grad.is_contiguous(memory_format=torch.channels_last)
     assert cuaug.roi_align(features, rois, 3).is_contiguous()
-    assert_allclose(found.detach(), cuaug.roi_align(features, rois, 3), atol=1e-14)
+    assert_allclose(actual.detach(), cuaug.roi_align(features, rois, 3), atol=1e-14)
 
 
 @every_home
 @pytest.mark.parametrize("rois", [ROIS, TURNED], ids=["upright", "rotated"])
 def test_roi_align_list_of_boxes_per_image(rois, home):
     features = put(maps(), home, "float32")
-    each = [rois[rois[:, 0] == n] for n in range(N)]
-    found = cuaug.roi_align(features, [put(own[:, 1:], home, "float32") for own in each], 3, layout="NCHW")
-    whole = cuaug.roi_align(features, put(np.concatenate(each), home, "float32"), 3, layout="NCHW")
-    assert_equal(found, whole)
+    per_image = [rois[rois[:, 0] == n] for n in range(N)]
+    actual = cuaug.roi_align(
+        features, [put(image_rois[:, 1:], home, "float32") for image_rois in per_image], 3, layout="NCHW"
+    )
+    expected = cuaug.roi_align(features, put(np.concatenate(per_image), home, "float32"), 3, layout="NCHW")
+    assert_equal(actual, expected)
 
 
 @every_home
@@ -137,23 +139,23 @@ def test_roi_align_levels_in_one_call(home):
     rotated = np.concatenate(
         [rois[:, :1], (rois[:, 1:3] + rois[:, 3:]) / 2, rois[:, 3:] - rois[:, 1:3], 40 + rois[:, :1]], 1
     )
-    for own in (rois, rotated):
-        own = own.astype(np.float32).astype(float)
-        found = cuaug.roi_align(
+    for regions in (rois, rotated):
+        regions = regions.astype(np.float32).astype(float)
+        actual = cuaug.roi_align(
             [put(level, home, "float32") for level in levels],
-            put(own, home, "float32"), 3, SCALES, 2, True, layout="NCHW",
+            put(regions, home, "float32"), 3, SCALES, 2, True, layout="NCHW",
         )  # fmt: skip
-        chosen = [reference_ops.roi_level(roi[1:], 4) for roi in own]
+        chosen = [reference_ops.roi_level(roi[1:], 4) for roi in regions]
         assert {0, 1, 2, 3} == set(chosen)
         for k, level in enumerate(chosen):
-            alone = cuaug.roi_align(put(levels[level], home, "float32"), put(own[k : k + 1], home, "float32"), 3,
+            single = cuaug.roi_align(put(levels[level], home, "float32"), put(regions[k : k + 1], home, "float32"), 3,
                                     SCALES[level], 2, True, layout="NCHW")  # fmt: skip
-            assert_array_equal(to_numpy(found)[k : k + 1], to_numpy(alone))
-    found = cuaug.roi_align(levels, rois, 1, SCALES, layout="NCHW", canonical_size=32, canonical_level=2)
+            assert_array_equal(to_numpy(actual)[k : k + 1], to_numpy(single))
+    actual = cuaug.roi_align(levels, rois, 1, SCALES, layout="NCHW", canonical_size=32, canonical_level=2)
     sizes = np.sqrt(np.maximum((rois[:, 3:] - rois[:, 1:3]).prod(1), 1e-9))
     for k, level in enumerate(np.clip(np.floor(2 + np.log2(sizes / 32) + 1e-6), 2, 5).astype(int) - 2):
         assert_array_equal(
-            found[k], cuaug.roi_align(levels[level], rois[k : k + 1], 1, SCALES[level], layout="NCHW")[0]
+            actual[k], cuaug.roi_align(levels[level], rois[k : k + 1], 1, SCALES[level], layout="NCHW")[0]
         )
 
 
@@ -162,29 +164,29 @@ def test_roi_align_whole_image_is_interpolation():
     features = torch.from_numpy(maps())
     all_of_it = torch.tensor([(n, 0, 0, W, H) for n in range(N)]).double()
     for size in ((5, 4), (H, W), (30, 7)):
-        found = cuaug.roi_align(features, all_of_it, size, 1.0, 1, True)
-        wanted = torch.nn.functional.interpolate(features, size, mode="bilinear", align_corners=False)
-        assert_allclose(found, wanted, atol=1e-12)
+        actual = cuaug.roi_align(features, all_of_it, size, 1.0, 1, True)
+        expected = torch.nn.functional.interpolate(features, size, mode="bilinear", align_corners=False)
+        assert_allclose(actual, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("rotated", [False, True])
 def test_roi_align_equals_grid_sample(rotated):
     torch = pytest.importorskip("torch")
     features, bins, ratio = torch.from_numpy(maps()), 4, 3
-    turn = torch.tensor(35.0 if rotated else 0.0).double()
+    angle = torch.tensor(35.0 if rotated else 0.0).double()
     centre, size = torch.tensor([4.0, 5.0]).double(), torch.tensor([4.0, 5.0]).double()
     along = (torch.arange(bins * ratio).double() + 0.5) / (bins * ratio) - 0.5
     y, x = torch.meshgrid(along * size[1], along * size[0], indexing="ij")
-    cosine, sine = torch.cos(torch.deg2rad(turn)), torch.sin(torch.deg2rad(turn))
-    places = torch.stack([x * cosine + y * sine + centre[0], y * cosine - x * sine + centre[1]], -1)
+    cosine, sine = torch.cos(torch.deg2rad(angle)), torch.sin(torch.deg2rad(angle))
+    positions = torch.stack([x * cosine + y * sine + centre[0], y * cosine - x * sine + centre[1]], -1)
     grid = (
-        places / torch.tensor([W, H]) * 2 - 1
+        positions / torch.tensor([W, H]) * 2 - 1
     ).double()  # align_corners=False counts from corners, as aligned=True does
     sampled = torch.nn.functional.grid_sample(features[1:], grid[None], align_corners=False)
-    wanted = torch.nn.functional.avg_pool2d(sampled, ratio)
-    box = torch.cat([centre, size, turn[None]]) if rotated else torch.cat([centre - size / 2, centre + size / 2])
-    found = cuaug.roi_align(features, torch.cat([torch.ones(1).double(), box])[None], bins, 1.0, ratio, True)
-    assert_allclose(found, wanted, atol=1e-12)
+    expected = torch.nn.functional.avg_pool2d(sampled, ratio)
+    box = torch.cat([centre, size, angle[None]]) if rotated else torch.cat([centre - size / 2, centre + size / 2])
+    actual = cuaug.roi_align(features, torch.cat([torch.ones(1).double(), box])[None], bins, 1.0, ratio, True)
+    assert_allclose(actual, expected, atol=1e-12)
     greatest = cuaug.roi_align(features, torch.cat([torch.ones(1).double(), box])[None], bins, 1.0, ratio, True, "max")
     assert_allclose(greatest, torch.nn.functional.max_pool2d(sampled, ratio), atol=1e-12)
 
@@ -198,19 +200,19 @@ def test_roi_align_instruction_sets_and_threads_agree():
     ]
     try:
         for call in calls:
-            wanted = call()
+            expected = call()
             for other in native.instruction_sets():
                 native.set_instruction_set(other)
-                assert_allclose(call(), wanted, atol=1e-5)
+                assert_allclose(call(), expected, atol=1e-5)
     finally:
         native.set_instruction_set(isa)
-    many = np.tile(ROIS, (40, 1))
+    many_rois = np.tile(ROIS, (40, 1))
     try:
-        found = []
+        results = []
         for threads in (1, 2, 5):
             native.set_threads(threads)
-            found.append(cuaug.roi_align(features, many, 7, layout="NCHW"))
+            results.append(cuaug.roi_align(features, many_rois, 7, layout="NCHW"))
     finally:
         native.set_threads(0)
-    assert_array_equal(found[0], found[1])
-    assert_array_equal(found[0], found[2])
+    assert_array_equal(results[0], results[1])
+    assert_array_equal(results[0], results[2])

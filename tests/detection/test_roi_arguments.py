@@ -18,13 +18,13 @@ def test_roi_align_invalid_region_is_zero(aligned, mode, bad):
     rois[np.arange(4), np.arange(1, 5)] = bad
     turned = np.array([(0, 3, 4, 4, 5, 20.0)] * 6)
     turned[np.arange(5), np.arange(1, 6)] = bad
-    for own in (rois,) if mode == "pool" else (rois, turned):
+    for regions in (rois,) if mode == "pool" else (rois, turned):
         if mode == "pool":
-            found = cuaug.roi_pool(maps(), own, 2, layout="NCHW")
+            actual = cuaug.roi_pool(maps(), regions, 2, layout="NCHW")
         else:
-            found = cuaug.roi_align(maps(), own, 2, mode=mode, aligned=aligned, layout="NCHW")
-        assert not found[:-1].any()
-        assert found[-1].all()
+            actual = cuaug.roi_align(maps(), regions, 2, mode=mode, aligned=aligned, layout="NCHW")
+        assert not actual[:-1].any()
+        assert actual[-1].all()
 
 
 def test_roi_align_huge_region_terminates():
@@ -33,9 +33,9 @@ def test_roi_align_huge_region_terminates():
     ones = np.ones((1, 1, H, W))
     for rois in (huge, turned):
         for mode in ("avg", "max"):
-            found = cuaug.roi_align(ones, rois, 3, mode=mode, layout="NCHW")
-            assert (found[0, 0, 1, 1] > 0) if mode == "avg" else (found[0, 0, 1, 1] == 1)
-            assert found[0, 0, 0, 0] == 0
+            actual = cuaug.roi_align(ones, rois, 3, mode=mode, layout="NCHW")
+            assert (actual[0, 0, 1, 1] > 0) if mode == "avg" else (actual[0, 0, 1, 1] == 1)
+            assert actual[0, 0, 0, 0] == 0
 
 
 def test_roi_align_zero_weight_pixels_do_not_count():
@@ -49,10 +49,10 @@ def test_roi_align_zero_weight_pixels_do_not_count():
     touched[3], touched[:, 3] = True, True
     for array, layout in ((bad, "NCHW"), (in_layout(bad, "NHWC"), "NHWC")):
         for mode in ("avg", "max"):
-            found = cuaug.roi_align(array, rois, 8, 1.0, 1, True, mode, layout)
-            found = found if layout == "NCHW" else np.moveaxis(found, -1, 1)
-            assert_allclose(found[0][:, ~touched], features[0][:, ~touched], rtol=1e-6)
-            assert not np.isfinite(found[0][:, touched]).any()
+            actual = cuaug.roi_align(array, rois, 8, 1.0, 1, True, mode, layout)
+            actual = actual if layout == "NCHW" else np.moveaxis(actual, -1, 1)
+            assert_allclose(actual[0][:, ~touched], features[0][:, ~touched], rtol=1e-6)
+            assert not np.isfinite(actual[0][:, touched]).any()
     assert np.isnan(cuaug.roi_align(bad, rois, 1, 1.0, 8, True, "max", "NCHW")).all()
     assert np.isnan(cuaug.roi_pool(bad, rois, 1, layout="NCHW")).all()
 
@@ -61,9 +61,9 @@ def test_roi_align_zero_weight_pixels_do_not_count():
 def test_roi_align_no_regions_and_no_samples(home):
     none = put(np.zeros((0, 5)), home, "float32")
     for shape in ((N, C, H, W), (0, C, H, W)):
-        found = cuaug.roi_align(put(np.zeros(shape), home, "float32"), none, (2, 3), layout="NCHW")
-        assert tuple(found.shape) == (0, C, 2, 3)
-        assert describe(found) == describe(none)
+        actual = cuaug.roi_align(put(np.zeros(shape), home, "float32"), none, (2, 3), layout="NCHW")
+        assert tuple(actual.shape) == (0, C, 2, 3)
+        assert describe(actual) == describe(none)
     empty = [none[:, 1:]] * N
     assert tuple(cuaug.roi_align(put(np.zeros((N, C, H, W)), home, "float32"), empty, 2, layout="NCHW").shape) == (
         0,
@@ -110,7 +110,7 @@ def indexed(*samples):
     return np.array([(n, 0, 0, 4, 4) for n in samples], float)
 
 
-@pytest.mark.parametrize(("kind", "said", "call"), WRONG, ids=[said for _, said, _ in WRONG])
-def test_roi_align_rejects_invalid_arguments(kind, said, call):
-    with pytest.raises(kind, match=r"^cuaug\.roi_\w+: .*" + said):
+@pytest.mark.parametrize(("kind", "message", "call"), WRONG, ids=[said for _, said, _ in WRONG])
+def test_roi_align_rejects_invalid_arguments(kind, message, call):
+    with pytest.raises(kind, match=r"^cuaug\.roi_\w+: .*" + message):
         call()

@@ -13,9 +13,9 @@ from cuaug import _native as native
 
 def expected_back(features, rois, gradient, mode="avg", **options):
     out = np.zeros(features.shape)
-    for roi, own in zip(rois, gradient, strict=True):
+    for roi, roi_gradient in zip(rois, gradient, strict=True):
         n = int(roi[0])
-        out[n] += reference_ops.unpooled(features[n], bins_of(roi, **options), mode, own)
+        out[n] += reference_ops.unpooled(features[n], bins_of(roi, **options), mode, roi_gradient)
     return out
 
 
@@ -25,12 +25,14 @@ def test_roi_align_invalid_region_has_no_gradient(bad, mode):
     torch = pytest.importorskip("torch")
     rois = torch.tensor([(1, 1, 2, 5, 6.0)] * 4 + [(1, -3e9, -3e9, 3e9, 3e9)], dtype=torch.float64)
     rois[torch.arange(4), torch.arange(1, 5)] = bad
-    own = torch.from_numpy(maps()).requires_grad_()
+    features = torch.from_numpy(maps()).requires_grad_()
     call = (
-        (lambda: cuaug.roi_pool(own, rois, 2)) if mode == "pool" else (lambda: cuaug.roi_align(own, rois, 2, mode=mode))
+        (lambda: cuaug.roi_pool(features, rois, 2))
+        if mode == "pool"
+        else (lambda: cuaug.roi_align(features, rois, 2, mode=mode))
     )
     call().sum().backward()
-    assert not own.grad.any()
+    assert not features.grad.any()
 
 
 KINDS = {
@@ -56,13 +58,13 @@ def test_roi_align_gradient_equals_reference(inside, dtype, kind):
     gradient = torch.from_numpy(seeded("gradient").normal(0, 1, out.shape)).to(out.dtype)
     out.backward(gradient)
     if mode == "pixels":
-        wanted = np.zeros(values.shape)
-        for roi, own in zip(rois, to_numpy(gradient), strict=True):
+        expected = np.zeros(values.shape)
+        for roi, roi_gradient in zip(rois, to_numpy(gradient), strict=True):
             bins = reference_ops.roi_pixels(roi[1:].tolist(), (3, 2), (H, W))
-            wanted[int(roi[0])] += reference_ops.unpooled(values[int(roi[0])], bins, "max", own)
+            expected[int(roi[0])] += reference_ops.unpooled(values[int(roi[0])], bins, "max", roi_gradient)
     else:
-        wanted = expected_back(values, rois, to_numpy(gradient), mode, output_size=(3, 2), aligned=True)
-    assert_equal(features.grad, wanted, tolerance=TOLERANCE[dtype], library="torch", dtype=dtype)
+        expected = expected_back(values, rois, to_numpy(gradient), mode, output_size=(3, 2), aligned=True)
+    assert_equal(features.grad, expected, tolerance=TOLERANCE[dtype], library="torch", dtype=dtype)
 
 
 @each_kind
@@ -78,12 +80,12 @@ def test_roi_align_gradient_of_levels():
     levels, rois = pyramid()
     levels = [torch.from_numpy(level[:, :2, :6, :5].copy()).requires_grad_() for level in levels]
     rois = torch.from_numpy(rois)
-    assert torch.autograd.gradcheck(lambda *given: cuaug.roi_align(list(given), rois, 2, SCALES, 2, True), levels)
+    assert torch.autograd.gradcheck(lambda *tensors: cuaug.roi_align(list(tensors), rois, 2, SCALES, 2, True), levels)
 
 
 def test_roi_align_gradient_is_deterministic():
     torch = pytest.importorskip("torch")
-    rng, found = seeded("runs"), []
+    rng, gradients = seeded("runs"), []
     corner = rng.uniform(0, 8, (300, 2))
     rois = np.concatenate([rng.integers(0, N, (300, 1)), corner, corner + rng.uniform(1, 5, (300, 2))], 1)
     gradient = torch.from_numpy(rng.normal(0, 1, (300, C, 7, 7))).float()
@@ -92,10 +94,10 @@ def test_roi_align_gradient_is_deterministic():
             native.set_threads(threads)
             features = torch.from_numpy(maps("float32")).float().requires_grad_()
             cuaug.roi_align(features, torch.from_numpy(rois), 7).backward(gradient)
-            found.append(features.grad)
+            gradients.append(features.grad)
     finally:
         native.set_threads(0)
-    assert all(torch.equal(found[0], other) for other in found[1:])
+    assert all(torch.equal(gradients[0], other) for other in gradients[1:])
 
 
 def test_roi_align_rejects_second_derivative():

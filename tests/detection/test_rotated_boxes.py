@@ -35,22 +35,22 @@ def test_box_iou_rotated_equals_reference(dtype, home):
     if dtype == "bfloat16":
         boxes = boxes.astype(pytest.importorskip("ml_dtypes").bfloat16)
     boxes = boxes.astype(dtype if dtype != "bfloat16" else np.float32).astype(np.float64)
-    wanted = np.array([[reference_ops.rotated_iou(a, b) for b in boxes[:9]] for a in boxes])
-    given = put(boxes, home, dtype)
-    library, device, _ = describe(given)
-    found = cuaug.box_iou(given, given[:9])
+    expected = np.array([[reference_ops.rotated_iou(a, b) for b in boxes[:9]] for a in boxes])
+    arrays = put(boxes, home, dtype)
+    library, device, _ = describe(arrays)
+    actual = cuaug.box_iou(arrays, arrays[:9])
     named = "float64" if dtype == "float64" else "float32"
-    assert_equal(found, wanted, tolerance=SUMMED, library=library, device=device, dtype=named)
-    assert 20 < (wanted > 0.05).sum() < wanted.size
+    assert_equal(actual, expected, tolerance=SUMMED, library=library, device=device, dtype=named)
+    assert 20 < (expected > 0.05).sum() < expected.size
 
 
 def test_box_iou_rotated_angle_zero_equals_upright():
     boxes = box_cases.random(40, spread=100.0)[0]
-    wanted = cuaug.box_iou(boxes, boxes)
-    assert_allclose(cuaug.box_iou(upright(boxes), upright(boxes)), wanted, atol=1e-14)
+    expected = cuaug.box_iou(boxes, boxes)
+    assert_allclose(cuaug.box_iou(upright(boxes), upright(boxes)), expected, atol=1e-14)
     turned = upright(boxes)
     turned[:, 2:4], turned[:, 4] = turned[:, [3, 2]], 90 + 180 * (np.arange(40) % 5 - 2)
-    assert_allclose(cuaug.box_iou(turned, upright(boxes)), wanted, atol=1e-14)
+    assert_allclose(cuaug.box_iou(turned, upright(boxes)), expected, atol=1e-14)
 
 
 def test_box_iou_rotated_known_areas():
@@ -58,35 +58,35 @@ def test_box_iou_rotated_known_areas():
     square, turned = (0, 0, 2, 2, 0), (0, 0, 2, 2, 45)
     octagon = 8 * (np.sqrt(2) - 1)
     others = np.array([turned, (1, 0, 2, 2, 0), (1, 1, 2, 2, 90), (2, 0, 2, 2, 0), (9, 9, 2, 2, 30), square])
-    found = cuaug.box_iou(np.array([square], float), others.astype(float))[0]
-    assert_allclose(found, [octagon / (8 - octagon), 2 / 6, 1 / 7, 0, 0, 1], atol=1e-15)
+    actual = cuaug.box_iou(np.array([square], float), others.astype(float))[0]
+    assert_allclose(actual, [octagon / (8 - octagon), 2 / 6, 1 / 7, 0, 0, 1], atol=1e-15)
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 def test_box_iou_rotated_is_scale_shift_and_turn_invariant(scale):
     boxes = drawn(30, 1)
-    wanted = cuaug.box_iou(boxes, boxes)
-    assert_allclose(wanted, wanted.T, atol=1e-13)
-    assert_allclose(np.diag(wanted), 1, atol=1e-13)
-    turn, moved = np.radians(33.0), boxes.copy()
+    expected = cuaug.box_iou(boxes, boxes)
+    assert_allclose(expected, expected.T, atol=1e-13)
+    assert_allclose(np.diag(expected), 1, atol=1e-13)
+    angle, moved = np.radians(33.0), boxes.copy()
     x, y = boxes[:, 0], boxes[:, 1]
-    moved[:, 0], moved[:, 1] = x * np.cos(turn) + y * np.sin(turn), y * np.cos(turn) - x * np.sin(turn)
+    moved[:, 0], moved[:, 1] = x * np.cos(angle) + y * np.sin(angle), y * np.cos(angle) - x * np.sin(angle)
     moved[:, :2] += 17.0
     moved[:, :4] *= scale
     moved[:, 4] += 33.0
-    assert_allclose(cuaug.box_iou(moved, moved), wanted, atol=1e-12)
+    assert_allclose(cuaug.box_iou(moved, moved), expected, atol=1e-12)
 
 
 def test_box_iou_rotated_batch_and_empty_boxes():
     boxes = drawn(24, 2).reshape(2, 3, 4, 5)
-    found = cuaug.box_iou(boxes, boxes[:, :1, :2])
-    assert found.shape == (2, 3, 4, 2)
-    for place in np.ndindex(2, 3):
-        assert_array_equal(found[place], cuaug.box_iou(boxes[place], boxes[place[0], 0, :2]))
+    actual = cuaug.box_iou(boxes, boxes[:, :1, :2])
+    assert actual.shape == (2, 3, 4, 2)
+    for index in np.ndindex(2, 3):
+        assert_array_equal(actual[index], cuaug.box_iou(boxes[index], boxes[index[0], 0, :2]))
     none = np.array([(0, 0, 0, 2, 10), (0, 0, 2, -1, 0), (0, 0, np.nan, 1, 0), (0, 0, 1, 1, np.inf)])
-    found = cuaug.box_iou(none, np.array([(0, 0, 3, 3, 5.0), (0, 0, 0, 0, 0)]))
-    assert_array_equal(found[:2], [[0, 0], [0, 0]])
-    assert np.isnan(found[2:]).all()
+    actual = cuaug.box_iou(none, np.array([(0, 0, 3, 3, 5.0), (0, 0, 0, 0, 0)]))
+    assert_array_equal(actual[:2], [[0, 0], [0, 0]])
+    assert np.isnan(actual[2:]).all()
     assert cuaug.box_iou(none[:0], none).shape == (0, 4)
 
 
@@ -96,13 +96,13 @@ def test_nms_rotated_equals_reference(count, home):
     boxes, scores = drawn(count, 3).astype(np.float32), seeded("scores", count).random(count).astype(np.float32)
     scores[::7] = 0.5
     overlaps, classes = cuaug.box_iou(boxes.astype(float), boxes.astype(float)), np.arange(count, dtype=np.int32) % 3
-    given = put(boxes, home), put(scores, home)
+    arrays = put(boxes, home), put(scores, home)
     for threshold in (0.1, 0.5):
-        wanted = reference_ops.rotated_nms(boxes, scores, threshold, overlaps)
-        assert_array_equal(to_numpy(cuaug.nms(*given, threshold)), wanted)
-        wanted = reference_ops.rotated_nms(boxes, scores, threshold, overlaps, classes)
-        assert_array_equal(to_numpy(cuaug.batched_nms(*given, put(classes, home), threshold)), wanted)
-        assert_array_equal(to_numpy(cuaug.nms(*given, threshold, max_output=5)),
+        expected = reference_ops.rotated_nms(boxes, scores, threshold, overlaps)
+        assert_array_equal(to_numpy(cuaug.nms(*arrays, threshold)), expected)
+        expected = reference_ops.rotated_nms(boxes, scores, threshold, overlaps, classes)
+        assert_array_equal(to_numpy(cuaug.batched_nms(*arrays, put(classes, home), threshold)), expected)
+        assert_array_equal(to_numpy(cuaug.nms(*arrays, threshold, max_output=5)),
                            reference_ops.rotated_nms(boxes, scores, threshold, overlaps)[:5])  # fmt: skip
 
 
@@ -120,17 +120,17 @@ def test_nms_rotated_nan_comes_last():
 
 
 @pytest.mark.parametrize("scene", ["random", "clustered", "whole", "odd", "chain"])
-@pytest.mark.parametrize("most", [0, 1, 2, 63, 64, 65, 200, 999])
-def test_nms_max_output_is_a_prefix(scene, most):
+@pytest.mark.parametrize("max_output", [0, 1, 2, 63, 64, 65, 200, 999])
+def test_nms_max_output_is_a_prefix(scene, max_output):
     boxes, scores = box_cases.SCENES[scene](700)
     classes = box_cases.labels(700)
-    for own in ((), (classes,), (np.arange(700) % 50,), (-np.arange(700) % 3,)):
-        call = cuaug.batched_nms if own else cuaug.nms
-        every = call(boxes, scores, *own, 0.4)
-        assert_array_equal(call(boxes, scores, *own, 0.4, max_output=most), every[:most])
-        indices, kept = call(boxes, scores, *own, 0.4, max_output=most, fixed_size=True)
-        assert int(kept) == min(most, len(every))
-        assert_array_equal(indices[: int(kept)], every[:most])
+    for classes_argument in ((), (classes,), (np.arange(700) % 50,), (-np.arange(700) % 3,)):
+        call = cuaug.batched_nms if classes_argument else cuaug.nms
+        every = call(boxes, scores, *classes_argument, 0.4)
+        assert_array_equal(call(boxes, scores, *classes_argument, 0.4, max_output=max_output), every[:max_output])
+        indices, count = call(boxes, scores, *classes_argument, 0.4, max_output=max_output, fixed_size=True)
+        assert int(count) == min(max_output, len(every))
+        assert_array_equal(indices[: int(count)], every[:max_output])
 
 
 def processor_time(call):
@@ -143,10 +143,10 @@ def processor_time(call):
 def test_nms_max_output_stops_early():
     """Each of 20,000 boxes apart from all others is otherwise compared with all before it: 200 times the work."""
     boxes, scores = box_cases.distant(20_000)
-    found = cuaug.nms(boxes, scores, 0.5, max_output=100)
-    assert_array_equal(found, np.argsort(-scores, kind="stable")[:100])
-    few = processor_time(lambda: cuaug.nms(boxes, scores, 0.5, max_output=100))
-    assert few < processor_time(lambda: cuaug.nms(boxes, scores, 0.5)) / 5
+    indices = cuaug.nms(boxes, scores, 0.5, max_output=100)
+    assert_array_equal(indices, np.argsort(-scores, kind="stable")[:100])
+    limited_time = processor_time(lambda: cuaug.nms(boxes, scores, 0.5, max_output=100))
+    assert limited_time < processor_time(lambda: cuaug.nms(boxes, scores, 0.5)) / 5
 
 
 WRONG = [
@@ -156,7 +156,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("said", "call"), WRONG, ids=[said for said, _ in WRONG])
-def test_box_iou_rotated_rejects_invalid_arguments(said, call):
-    with pytest.raises(ValueError, match=r"^cuaug\.box_iou: .*" + said):
+@pytest.mark.parametrize(("message", "call"), WRONG, ids=[said for said, _ in WRONG])
+def test_box_iou_rotated_rejects_invalid_arguments(message, call):
+    with pytest.raises(ValueError, match=r"^cuaug\.box_iou: .*" + message):
         call()

@@ -34,15 +34,15 @@ def rounded(values, dtype):
 def test_soft_nms_equals_reference(scene, dtype, method, home):
     for count in (1, 3, 65, 130):
         boxes, scores = (rounded(values, dtype) for values in SCENES[scene](count))
-        given = put(boxes, home, dtype), put(scores, home, dtype)
+        arrays = put(boxes, home, dtype), put(scores, home, dtype)
         for options in ({}, {"iou_threshold": 0.6, "sigma": 0.1, "score_threshold": 0.2}):
-            wanted, decayed = reference_ops.soft_nms(boxes, scores, method, **options)
-            indices, found = cuaug.soft_nms(*given, method=method, **options)
-            assert_array_equal(to_numpy(indices), wanted)
-            assert describe(indices)[:2] == describe(given[0])[:2]
-            assert describe(found) == describe(given[1])
+            expected, decayed = reference_ops.soft_nms(boxes, scores, method, **options)
+            indices, actual = cuaug.soft_nms(*arrays, method=method, **options)
+            assert_array_equal(to_numpy(indices), expected)
+            assert describe(indices)[:2] == describe(arrays[0])[:2]
+            assert describe(actual) == describe(arrays[1])
             near = TOLERANCE[dtype]
-            assert_allclose(to_numpy(found), decayed, near.relative, near.absolute, err_msg=near.reason)  # inf is inf
+            assert_allclose(to_numpy(actual), decayed, near.relative, near.absolute, err_msg=near.reason)  # inf is inf
 
 
 @every_home
@@ -50,17 +50,17 @@ def test_soft_nms_equals_reference(scene, dtype, method, home):
 @pytest.mark.parametrize("max_output", [None, 0, 1, 40, 400])
 def test_soft_nms_fixed_size_is_padded_and_counted(max_output, method, home):
     boxes, scores = (rounded(values, "float32") for values in box_cases.odd(150))
-    given = put(boxes, home, "float32"), put(scores, home, "float32")
-    wanted, decayed = reference_ops.soft_nms(boxes, scores, method, max_output=max_output)
-    indices, found, kept = cuaug.soft_nms(*given, method=method, max_output=max_output, fixed_size=True)
-    most = 150 if max_output is None else max_output
-    assert tuple(indices.shape) == tuple(found.shape) == (most,)
-    assert int(kept) == len(wanted)
-    assert_array_equal(to_numpy(indices), np.concatenate([wanted, np.full(most - len(wanted), -1)]))
-    assert_allclose(to_numpy(found), np.concatenate([decayed, np.zeros(most - len(wanted))]), rtol=1e-6)
-    indices, found = cuaug.soft_nms(*given, method=method, max_output=max_output)
-    assert_array_equal(to_numpy(indices), wanted)
-    assert_allclose(to_numpy(found), decayed, rtol=1e-6)
+    arrays = put(boxes, home, "float32"), put(scores, home, "float32")
+    expected, decayed = reference_ops.soft_nms(boxes, scores, method, max_output=max_output)
+    indices, actual, count = cuaug.soft_nms(*arrays, method=method, max_output=max_output, fixed_size=True)
+    length = 150 if max_output is None else max_output
+    assert tuple(indices.shape) == tuple(actual.shape) == (length,)
+    assert int(count) == len(expected)
+    assert_array_equal(to_numpy(indices), np.concatenate([expected, np.full(length - len(expected), -1)]))
+    assert_allclose(to_numpy(actual), np.concatenate([decayed, np.zeros(length - len(expected))]), rtol=1e-6)
+    indices, actual = cuaug.soft_nms(*arrays, method=method, max_output=max_output)
+    assert_array_equal(to_numpy(indices), expected)
+    assert_allclose(to_numpy(actual), decayed, rtol=1e-6)
 
 
 @every_home
@@ -68,25 +68,27 @@ def test_soft_nms_fixed_size_is_padded_and_counted(max_output, method, home):
 def test_soft_nms_batch_equals_samples(method, home):
     counts = np.array([70, 0, 1, 65])
     boxes, scores = (np.stack(values) for values in zip(*(box_cases.clustered(70, n) for n in range(4)), strict=True))
-    given = put(boxes, home, "float32"), put(scores, home, "float32")
-    indices, found, kept = cuaug.soft_nms(*given, method=method, fixed_size=True, counts=put(counts, home, "int32"))
+    arrays = put(boxes, home, "float32"), put(scores, home, "float32")
+    indices, decayed, counts_kept = cuaug.soft_nms(
+        *arrays, method=method, fixed_size=True, counts=put(counts, home, "int32")
+    )
     for n, take in enumerate(counts):
-        alone = cuaug.soft_nms(given[0][n, :take], given[1][n, :take], method=method)
-        assert int(kept[n]) == len(alone[0])
-        assert_array_equal(to_numpy(indices[n])[: int(kept[n])], to_numpy(alone[0]))
-        assert_array_equal(to_numpy(found[n])[: int(kept[n])], to_numpy(alone[1]))
-        assert (to_numpy(indices[n])[int(kept[n]) :] == -1).all()
+        single = cuaug.soft_nms(arrays[0][n, :take], arrays[1][n, :take], method=method)
+        assert int(counts_kept[n]) == len(single[0])
+        assert_array_equal(to_numpy(indices[n])[: int(counts_kept[n])], to_numpy(single[0]))
+        assert_array_equal(to_numpy(decayed[n])[: int(counts_kept[n])], to_numpy(single[1]))
+        assert (to_numpy(indices[n])[int(counts_kept[n]) :] == -1).all()
 
 
 @every_home
 def test_soft_nms_no_boxes(home):
     none = put(np.zeros((0, 4)), home, "float32"), put(np.zeros(0), home, "float32")
-    indices, found = cuaug.soft_nms(*none)
-    assert tuple(indices.shape) == tuple(found.shape) == (0,)
-    indices, found, kept = cuaug.soft_nms(*none, fixed_size=True, max_output=3)
+    indices, decayed = cuaug.soft_nms(*none)
+    assert tuple(indices.shape) == tuple(decayed.shape) == (0,)
+    indices, decayed, count = cuaug.soft_nms(*none, fixed_size=True, max_output=3)
     assert_array_equal(to_numpy(indices), [-1, -1, -1])
-    assert_array_equal(to_numpy(found), [0, 0, 0])
-    assert int(kept) == 0
+    assert_array_equal(to_numpy(decayed), [0, 0, 0])
+    assert int(count) == 0
 
 
 def test_soft_nms_ties_go_to_lower_index():
@@ -98,13 +100,13 @@ def test_soft_nms_ties_go_to_lower_index():
 
 def test_soft_nms_instruction_sets_agree():
     isa, (boxes, scores) = native.instruction_set(), box_cases.clustered(500)
-    wanted, decayed = reference_ops.soft_nms(boxes, scores, "gaussian")
+    expected, decayed = reference_ops.soft_nms(boxes, scores, "gaussian")
     try:
         for other in native.instruction_sets():
             native.set_instruction_set(other)
-            indices, found = cuaug.soft_nms(boxes, scores, method="gaussian")
-            assert_array_equal(indices, wanted)
-            assert_allclose(found, decayed, rtol=1e-12)
+            indices, actual = cuaug.soft_nms(boxes, scores, method="gaussian")
+            assert_array_equal(indices, expected)
+            assert_allclose(actual, decayed, rtol=1e-12)
     finally:
         native.set_instruction_set(isa)
 
@@ -121,7 +123,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "said", "call"), WRONG, ids=[said for _, said, _ in WRONG])
-def test_soft_nms_rejects_invalid_arguments(kind, said, call):
-    with pytest.raises(kind, match=r"^cuaug\.soft_nms: .*" + said):
+@pytest.mark.parametrize(("kind", "message", "call"), WRONG, ids=[said for _, said, _ in WRONG])
+def test_soft_nms_rejects_invalid_arguments(kind, message, call):
+    with pytest.raises(kind, match=r"^cuaug\.soft_nms: .*" + message):
         call()

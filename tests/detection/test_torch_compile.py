@@ -25,9 +25,9 @@ def given(inside=False, samples=2, levels=1, dtype=torch.float32):
     generator = torch.Generator().manual_seed(5)
     features = []
     for i in range(levels):
-        own = torch.randn(samples, 5, 32 >> i, 24 >> i, generator=generator, dtype=dtype)
-        own = own.to(memory_format=torch.channels_last) if inside else own
-        features.append(own.requires_grad_())
+        level = torch.randn(samples, 5, 32 >> i, 24 >> i, generator=generator, dtype=dtype)
+        level = level.to(memory_format=torch.channels_last) if inside else level
+        features.append(level.requires_grad_())
     corner = torch.rand(9, 2, generator=generator, dtype=dtype) * 30
     size = torch.rand(9, 2, generator=generator, dtype=dtype) * 90
     rois = torch.cat([torch.arange(9).remainder(samples)[:, None].to(dtype), corner, corner + size], 1)
@@ -52,7 +52,7 @@ def test_roi_align_operator_passes_opcheck(memory, levels, kind):
     arguments = (features, rois, [3, 2], SCALES[:levels], *OPTIONS[kind])
     torch.library.opcheck(torch.ops.cuaug.roi_align.default, arguments)
     gradient = torch.ops.cuaug.roi_align(*arguments).detach()
-    detached = [own.detach() for own in features]
+    detached = [level.detach() for level in features]
     torch.library.opcheck(torch.ops.cuaug.roi_align_backward.default, (gradient, detached, *arguments[1:]))
 
 
@@ -110,8 +110,8 @@ def test_roi_align_compiled_recompiles_once_for_other_batches():
 
 def test_nms_compiled_has_dynamic_length():
     def keep(boxes, scores):
-        kept = cuaug.nms(boxes, scores, 0.5)
-        return boxes[kept] * 2
+        indices = cuaug.nms(boxes, scores, 0.5)
+        return boxes[indices] * 2
 
     def fixed(boxes, scores):
         return cuaug.batched_nms(boxes, scores, torch.zeros_like(scores).long(), 0.5, max_output=20, fixed_size=True)
@@ -119,7 +119,7 @@ def test_nms_compiled_has_dynamic_length():
     with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
         keep_in_graph = compiled(keep)
         for seed in (0, 1):
-            given = [torch.from_numpy(values) for values in box_cases.clustered(80, seed)]
-            assert torch.equal(keep_in_graph(*given), keep(*given))
-    for found, wanted in zip(compiled(fixed)(*given), fixed(*given), strict=True):
-        assert_array_equal(np.asarray(found), np.asarray(wanted))
+            tensors = [torch.from_numpy(values) for values in box_cases.clustered(80, seed)]
+            assert torch.equal(keep_in_graph(*tensors), keep(*tensors))
+    for actual, expected in zip(compiled(fixed)(*tensors), fixed(*tensors), strict=True):
+        assert_array_equal(np.asarray(actual), np.asarray(expected))

@@ -21,14 +21,14 @@ def bench(*arguments):
 
 
 def test_benchmark_warp_checks_times_and_writes(tmp_path):
-    done = bench("--only", "hflip u8 NHWC", "--json", str(tmp_path / "found.json"))
-    assert done.returncode == 0, done.stdout + done.stderr
-    found = json.loads((tmp_path / "found.json").read_text())
-    assert {"date", "commit", "machine", "versions"} <= set(found)
-    rows = found["tables"]["cpu"]["rows"]
+    process = bench("--only", "hflip u8 NHWC", "--json", str(tmp_path / "found.json"))
+    assert process.returncode == 0, process.stdout + process.stderr
+    report = json.loads((tmp_path / "found.json").read_text())
+    assert {"date", "commit", "machine", "versions"} <= set(report)
+    rows = report["tables"]["cpu"]["rows"]
     assert rows
     assert all(row["name"] == "hflip u8 NHWC" and row["check"] == "ok" and row["us"] > 0 for row in rows)
-    assert "hflip u8 NHWC" in done.stdout
+    assert "hflip u8 NHWC" in process.stdout
 
 
 def test_benchmark_warp_wrong_result_fails(tmp_path):
@@ -39,13 +39,13 @@ def test_benchmark_warp_wrong_result_fails(tmp_path):
         "reference.hflip = lambda image, flip: image[:, ::-1] if not flip else image\n"
         "runpy.run_path(sys.argv[0], run_name='__main__')"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", program, str(SCRIPT), str(Path(__file__).parents[1]),
          "--cpu", "--quick", "--no-peers", "--only", "hflip"],
         capture_output=True, text=True, timeout=300, check=False, cwd=tmp_path,
     )  # fmt: skip
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert "FAILED: hflip u8 NHWC" in done.stdout
+    assert process.returncode == 1, process.stdout + process.stderr
+    assert "FAILED: hflip u8 NHWC" in process.stdout
 
 
 def test_benchmark_warp_no_row_fails():
@@ -91,8 +91,8 @@ def test_benchmark_transforms_notes_peer_draws(recipes):
 def test_benchmark_transforms_reports_peer_crash(recipes, monkeypatch):
     transforms, _ = recipes
     options = argparse.Namespace(only="", quick=True)
-    found, end = transforms.in_a_process("no such peer", options)
-    assert not found
+    times, end = transforms.in_a_process("no such peer", options)
+    assert not times
     assert end.startswith("ended with 1: ")
     monkeypatch.setattr(transforms, "PATIENCE", 0.01)
     assert transforms.in_a_process("no such peer", options) == ({}, "not done after 0.01 s")
@@ -101,12 +101,12 @@ def test_benchmark_transforms_reports_peer_crash(recipes, monkeypatch):
 @pytest.mark.slow
 def test_benchmark_transforms_times_and_writes(tmp_path):
     path = tmp_path / "found.json"
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, str(SCRIPT.with_name("transforms.py")),
          "--cpu", "--quick", "--no-peers", "--only", "augment", "--json", str(path)],
         capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert process.returncode == 0, process.stdout + process.stderr
     rows = json.loads(path.read_text())["tables"]["cpu"]["rows"]
     assert {row["name"].partition(",")[0] for row in rows} == {"randaugment", "trivialaugment"}
     assert all(row["us"] > 0 for row in rows)
@@ -115,11 +115,11 @@ def test_benchmark_transforms_times_and_writes(tmp_path):
 @pytest.mark.slow
 def test_benchmark_detection_times_and_writes(tmp_path):
     path = tmp_path / "found.json"
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, str(SCRIPT.with_name("detection.py")), "--cpu", "--quick", "--no-peers", "--json", str(path)],
         capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert process.returncode == 0, process.stdout + process.stderr
     rows = json.loads(path.read_text())["tables"]["cpu"]["rows"]
     suppression = ["nms 200", "batched_nms 200", "nms 2000", "batched_nms 2000"]
     assert [row["name"] for row in rows] == [*suppression, "roi_align 50, planes", "roi_align 50, channels inside"]
@@ -130,11 +130,11 @@ def test_benchmark_detection_times_and_writes(tmp_path):
 @pytest.mark.jpeg
 def test_benchmark_loader_times_and_writes(tmp_path):
     path = tmp_path / "found.json"
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, str(SCRIPT.with_name("loader.py")), "--cpu", "--quick", "--json", str(path)],
         capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert process.returncode == 0, process.stdout + process.stderr
     rows = json.loads(path.read_text())["tables"]["cpu"]["rows"]
     assert rows[0]["name"] == "cuaug"
     assert any(row["name"].startswith("DataLoader") for row in rows)
@@ -145,11 +145,11 @@ def test_benchmark_loader_times_and_writes(tmp_path):
 @pytest.mark.jpeg
 def test_benchmark_decode_compares_times_and_writes(tmp_path):
     path = tmp_path / "found.json"
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, str(SCRIPT.with_name("decode.py")), "--quick", "--json", str(path)],
         capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert process.returncode == 0, process.stdout + process.stderr
     rows = json.loads(path.read_text())["tables"]["cpu"]["rows"]
     assert {row["name"] for row in rows} == {"whole", "crop 256x256", "half the size"}
     assert all(row["images_per_s"] > 0 and row["cpu_us"] > 0 for row in rows)

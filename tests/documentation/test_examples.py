@@ -20,7 +20,7 @@ def run(*arguments):
     """What a script prints."""
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     environment = os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, *arguments],
         cwd=EXAMPLES,
         env=environment,
@@ -29,38 +29,38 @@ def run(*arguments):
         timeout=300,
         check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    assert process.returncode == 0, process.stdout + process.stderr
+    return process.stdout
 
 
 @pytest.mark.slow
 def test_example_train_learns_from_files():
-    said = run("train.py", "--epochs", "3")
-    before, after = (int(share) for share in re.findall(r"(\d+)%", said))
+    message = run("train.py", "--epochs", "3")
+    before, after = (int(share) for share in re.findall(r"(\d+)%", message))
     assert before < 40
     assert after > 85
-    assert "five crops of china are classified as china, china, china, china, china" in said
+    assert "five crops of china are classified as china, china, china, china, china" in message
 
 
 def test_example_crops_only_equal_pixels():
-    said = run("jpeg_crops.py", "--images", "48")
-    assert re.search(r"crop only \d+ images/s, complete image \d+: \d\.\d\dx, equal pixels", said)
+    message = run("jpeg_crops.py", "--images", "48")
+    assert re.search(r"crop only \d+ images/s, complete image \d+: \d\.\d\dx, equal pixels", message)
 
 
 @pytest.mark.slow
 def test_example_faces_are_aligned():
-    said = run("face_alignment.py", "--batch", "8")
-    apart, after, before = (float(n) for n in re.findall(r"(\d+\.\d+) (?:px|levels|before)", said))
-    assert apart < 5
+    message = run("face_alignment.py", "--batch", "8")
+    distance, after, before = (float(n) for n in re.findall(r"(\d+\.\d+) (?:px|levels|before)", message))
+    assert distance < 5
     assert after < before / 10
 
 
 @pytest.mark.slow
 def test_example_ranks_share_an_epoch():
-    said = run("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "ranks.py")
-    assert "rank 0 of 2: 27 samples in 4 steps" in said
-    assert "rank 1 of 2: 27 samples in 4 steps" in said
-    assert "all 54 samples were seen once" in said
+    message = run("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "ranks.py")
+    assert "rank 0 of 2: 27 samples in 4 steps" in message
+    assert "rank 1 of 2: 27 samples in 4 steps" in message
+    assert "all 54 samples were seen once" in message
 
 
 @pytest.mark.slow

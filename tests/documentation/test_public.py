@@ -28,8 +28,8 @@ MODULES = [*IMAGES, *(importlib.import_module(f"cuaug.{name}") for name in ("geo
 
 def functions(module):
     """What the module defines for its users, in the order of its text."""
-    found = {name: value for name, value in vars(module).items() if inspect.isfunction(value)}
-    return {n: f for n, f in found.items() if not n.startswith("_") and f.__module__ == module.__name__}
+    public = {name: value for name, value in vars(module).items() if inspect.isfunction(value)}
+    return {n: f for n, f in public.items() if not n.startswith("_") and f.__module__ == module.__name__}
 
 
 PUBLIC = [(module, name) for module in MODULES for name in functions(module)]
@@ -139,11 +139,11 @@ def test_docstring_example_runs(module, name):
     function = getattr(module, name)
     test = doctest.DocTestParser().get_doctest(function.__doc__, dict(vars(module)), name, None, 0)
     assert [example for example in test.examples if example.want], f"{name} has no example with a result"
-    said = []
+    message = []
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     with np.printoptions():  # what an example sets ends with it
-        runner.run(test, out=said.append)
-    assert runner.failures == 0, "".join(said)
+        runner.run(test, out=message.append)
+    assert runner.failures == 0, "".join(message)
 
 
 def descriptions(module, name):

@@ -142,9 +142,9 @@ try:
 except cuaug.BackendError as error:
     print(error)
 """
-    said, _ = python(program)
-    assert "extension" in said
-    assert "pip install" in said
+    message, _ = python(program)
+    assert "extension" in message
+    assert "pip install" in message
 
 
 PREPARE = """
@@ -171,8 +171,8 @@ def test_kernel_cache_unusable_folder_is_replaced_by_private_one(case, tmp_path)
     }[case]
     if case == "no home" and os.access("/", os.W_OK):
         pytest.skip("the home is then the root folder, which this user may write")
-    said, warned = python(PREPARE, TMPDIR=str(tmp_path), **surroundings)
-    folder, mode = said.split()
+    message, warned = python(PREPARE, TMPDIR=str(tmp_path), **surroundings)
+    folder, mode = message.split()
     assert Path(folder).parent == tmp_path
     assert mode == oct(0o700)
     assert warned.count("RuntimeWarning") == 1
@@ -181,31 +181,31 @@ def test_kernel_cache_unusable_folder_is_replaced_by_private_one(case, tmp_path)
 
 
 def test_kernel_cache_usable_folder_is_kept(tmp_path):
-    said, warned = python(PREPARE, CUPY_CACHE_DIR=str(tmp_path / "mine"))
-    assert said.split()[0] == str(tmp_path / "mine")
+    message, warned = python(PREPARE, CUPY_CACHE_DIR=str(tmp_path / "mine"))
+    assert message.split()[0] == str(tmp_path / "mine")
     assert warned == ""
     assert stat.S_ISDIR((tmp_path / "mine").stat().st_mode)
 
 
 def test_kernel_compiles_once_for_many_threads(cuda, monkeypatch):
     """Compiling waits until eight threads have come."""
-    made, barrier, coming, all_here = [], threading.Barrier(8), threading.Semaphore(0), threading.Event()
+    compilations, barrier, coming, all_here = [], threading.Barrier(8), threading.Semaphore(0), threading.Event()
 
     class Module:
         def __init__(self, **_):
-            made.append(self)
+            compilations.append(self)
 
         def get_function(self, name):
             assert all_here.wait(30)
             return name
 
     replace_everywhere(monkeypatch, cupy_import, "cupy", lambda: SimpleNamespace(RawModule=Module))
-    name, found = _warmup.warmup_names()[0], []
+    name, kernels_of_threads = _warmup.warmup_names()[0], []
 
     def work():
         barrier.wait()
         coming.release()
-        found.append(kernels.kernel(name))
+        kernels_of_threads.append(kernels.kernel(name))
 
     threads = [threading.Thread(target=work) for _ in range(8)]
     for thread in threads:
@@ -215,8 +215,8 @@ def test_kernel_compiles_once_for_many_threads(cuda, monkeypatch):
     all_here.set()
     for thread in threads:
         thread.join()
-    assert [compiled.function for compiled in found] == [name] * 8
-    assert len(made) == 1
+    assert [compiled.function for compiled in kernels_of_threads] == [name] * 8
+    assert len(compilations) == 1
 
 
 def test_kernel_text_depends_on_headers(monkeypatch, tmp_path):
@@ -269,5 +269,5 @@ print("40 forks")
 @pytest.mark.alone
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_fork_leaves_cpu_working_and_gpu_refused():
-    said, _ = python(FORKED)
-    assert said == "40 forks"
+    message, _ = python(FORKED)
+    assert message == "40 forks"

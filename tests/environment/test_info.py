@@ -43,9 +43,9 @@ def test_info_is_json_and_imports_nothing():
 
 
 def test_info_prints_every_fact_of_its_json():
-    done, facts = run("info"), json.loads(run("info", "--json").stdout)
-    assert done.returncode == 0, done.stderr
-    printed = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    process, facts = run("info"), json.loads(run("info", "--json").stdout)
+    assert process.returncode == 0, process.stderr
+    printed = dict(line.split(maxsplit=1) for line in process.stdout.splitlines())
     assert list(printed) == list(facts)
     assert printed["python"] == facts["python"]
     assert printed["kernel_cache"] == str(facts["kernel_cache"])

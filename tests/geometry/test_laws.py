@@ -73,10 +73,10 @@ def test_matrix_functions_have_cases():
 
 @every_function
 def test_matrix_function_batch_equals_samples(function, arguments):
-    together = function(*arguments)
+    batch = function(*arguments)
     one_by_one = np.stack([function(*sample) for sample in zip(*arguments, strict=True)])
     rounding = Tolerance(1e-10, reason="NumPy sums one sample in another order")
-    assert_equal(together, one_by_one, tolerance=rounding)
+    assert_equal(batch, one_by_one, tolerance=rounding)
     assert_equal(function(*(a[:1] for a in arguments)), one_by_one[:1], tolerance=rounding)
     assert_equal(function(*(a[:0] for a in arguments)), one_by_one[:0])
 
@@ -94,9 +94,9 @@ def test_matrix_function_broadcasts_one_argument(function, arguments):
 def test_matrix_function_keeps_library_and_values(function, arguments, library, dtype):
     if (library, dtype) == ("jax", "float64"):
         pytest.skip("JAX holds 64-bit numbers only with jax_enable_x64")
-    given = [put(a, library, dtype) for a in arguments]
-    before = [to_numpy(a) for a in given]
-    got = function(*given)
+    inputs = [put(a, library, dtype) for a in arguments]
+    before = [to_numpy(a) for a in inputs]
+    got = function(*inputs)
     want = function(*arguments)
     assert_equal(
         got,
@@ -106,7 +106,7 @@ def test_matrix_function_keeps_library_and_values(function, arguments, library, 
         dtype=dtype,
         tolerance=FLOAT64 if dtype == "float64" else FLOAT32,
     )
-    for array, copy in zip(given, before, strict=True):
+    for array, copy in zip(inputs, before, strict=True):
         assert np.array_equal(to_numpy(array), copy), "an input was written"
 
 
@@ -153,9 +153,9 @@ def test_matrix_function_gradients_flow(function, arguments):
 @every_function
 @pytest.mark.gpu
 def test_matrix_function_does_not_synchronize(function, arguments):
-    given = [torch.tensor(a, device="cuda") for a in arguments]
+    inputs = [torch.tensor(a, device="cuda") for a in arguments]
     with nobody_waits():
-        function(*given)
+        function(*inputs)
 
 
 LINE = [(0, 0), (1, 1), (3, 3)]

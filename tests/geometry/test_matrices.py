@@ -26,8 +26,8 @@ def square(M):
 
 def torchvision_inverse(angle, translate, scale, shear):
     """``_get_inverse_affine_matrix`` about the centre, as its comment defines it: the inverse of T @ RSS. [2, 3]"""
-    turn, sx, sy = np.radians(angle), *np.radians(shear)
-    rotate = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+    radians, sx, sy = np.radians(angle), *np.radians(shear)
+    rotate = np.array([[np.cos(radians), -np.sin(radians)], [np.sin(radians), np.cos(radians)]])
     shear_x, shear_y = np.array([[1, -np.tan(sx)], [0, 1]]), np.array([[1, 0], [-np.tan(sy), 1]])
     forward = np.eye(3)
     forward[:2, :2] = scale * rotate @ shear_y @ shear_x

@@ -46,26 +46,26 @@ def main():
         return not_run("compute-sanitizer is not installed; it comes with the CUDA toolkit")
     worst = 0
     for tool in options.tool or ["memcheck"]:
-        found, code, output = sanitized(sanitizer, tool, "--planted", tool, timeout=options.timeout)
-        if not found:
+        findings, code, output = sanitized(sanitizer, tool, "--planted", tool, timeout=options.timeout)
+        if not findings:
             print(output)
             return not_run(f"{tool} did not find the error planted for it")
         print(f"{tool}: found the planted error", flush=True)
-        found, code, output = sanitized(
+        findings, code, output = sanitized(
             sanitizer, tool, "--suite", str(options.every), str(options.first), *suite, timeout=options.timeout
         )
         print(output)
-        if found is None:
+        if findings is None:
             return not_run(f"{tool} gave no summary of the suite")
-        print(f"{tool}: {found} errors; pytest ended with {code}", flush=True)
-        worst = worst or int(found > 0 or code != 0)
+        print(f"{tool}: {findings} errors; pytest ended with {code}", flush=True)
+        worst = worst or int(findings > 0 or code != 0)
     return worst
 
 
 def find_sanitizer():
     homes = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
-    places = os.pathsep.join(str(Path(home, "bin")) for home in homes if home)
-    return shutil.which("compute-sanitizer") or shutil.which("compute-sanitizer", path=places)
+    folders = os.pathsep.join(str(Path(home, "bin")) for home in homes if home)
+    return shutil.which("compute-sanitizer") or shutil.which("compute-sanitizer", path=folders)
 
 
 def not_run(reason):
@@ -80,12 +80,12 @@ def sanitized(sanitizer, tool, *arguments, timeout):
         command += ["--report-api-errors", "no"]  # libraries ask the driver about host pointers and expect a refusal
     environment = os.environ | {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1", "XLA_PYTHON_CLIENT_ALLOCATOR": "platform"}
     program = [sys.executable, __file__, *arguments]
-    done = subprocess.run(
+    process = subprocess.run(
         [*command, *program], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         timeout=timeout, check=False,
     )  # fmt: skip
-    counts = [int(count) for count in SUMMARY.findall(done.stdout)]
-    return max(counts, default=None), done.returncode, done.stdout
+    counts = [int(count) for count in SUMMARY.findall(process.stdout)]
+    return max(counts, default=None), process.returncode, process.stdout
 
 
 def run_planted(tool):
@@ -116,7 +116,7 @@ def run_suite(step, first, arguments):
 
     cupy.cuda.set_allocator(None)
     cupy.cuda.set_pinned_memory_allocator(None)
-    named = any(Path(each.partition("::")[0]).exists() for each in arguments)
+    named = any(Path(argument.partition("::")[0]).exists() for argument in arguments)
     suite = [] if named else [str(Path(__file__).parents[1])]
     options = ["-m", "gpu", "--require-gpu", "-q", *suite, *arguments]
     return pytest.main(options, plugins=[EveryNth(step, first)])

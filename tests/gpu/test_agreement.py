@@ -110,8 +110,8 @@ print(count, before, entries())
 
 
 def test_warmup_leaves_nothing_to_compile(tmp_path):
-    said, _ = python(WARM, timeout=300, CUPY_CACHE_DIR=str(tmp_path))
-    count, before, after = map(int, said.split())
+    message, _ = python(WARM, timeout=300, CUPY_CACHE_DIR=str(tmp_path))
+    count, before, after = map(int, message.split())
     assert count >= 30
     assert before >= count
     assert after == before

@@ -20,10 +20,10 @@ pytestmark = pytest.mark.gpu
 @pytest.mark.parametrize("scene", ["random", "clustered", "odd", "chain", "distant"])
 def test_soft_nms_gpu_equals_cpu(scene, count, method):
     boxes, scores = (torch.from_numpy(values) for values in box_cases.SCENES[scene](count))
-    wanted, decayed = cuaug.soft_nms(boxes, scores, method=method)
-    indices, found = cuaug.soft_nms(boxes.cuda(), scores.cuda(), method=method)
-    assert_array_equal(to_numpy(indices), wanted)
-    assert_allclose(to_numpy(found), decayed, rtol=1e-10)
+    expected, expected_scores = cuaug.soft_nms(boxes, scores, method=method)
+    indices, actual = cuaug.soft_nms(boxes.cuda(), scores.cuda(), method=method)
+    assert_array_equal(to_numpy(indices), expected)
+    assert_allclose(to_numpy(actual), expected_scores, rtol=1e-10)
 
 
 def test_soft_nms_gpu_in_cuda_graph():
@@ -44,9 +44,9 @@ def test_soft_nms_gpu_in_cuda_graph():
     with torch.cuda.graph(graph):
         captured = call()
     graph.replay()
-    wanted = cuaug.soft_nms(boxes.cpu(), scores.cpu(), counts=counts.cpu(), fixed_size=True, max_output=50)
-    for found, own in zip(captured, wanted, strict=True):
-        assert_allclose(to_numpy(found), own, rtol=1e-6)
+    expected = cuaug.soft_nms(boxes.cpu(), scores.cpu(), counts=counts.cpu(), fixed_size=True, max_output=50)
+    for actual, expected_array in zip(captured, expected, strict=True):
+        assert_allclose(to_numpy(actual), expected_array, rtol=1e-6)
 
 
 def rotated(count, seed=0, spread=30.0):
@@ -58,8 +58,8 @@ def rotated(count, seed=0, spread=30.0):
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64], ids=str)
 def test_box_iou_gpu_rotated_equals_cpu(dtype):
     boxes = torch.from_numpy(rotated(150)).to(dtype)
-    found = cuaug.box_iou(boxes.cuda(), boxes[:37].cuda())
-    assert_allclose(to_numpy(found), cuaug.box_iou(boxes, boxes[:37]), atol=1e-6 if dtype != torch.float64 else 1e-12)
+    actual = cuaug.box_iou(boxes.cuda(), boxes[:37].cuda())
+    assert_allclose(to_numpy(actual), cuaug.box_iou(boxes, boxes[:37]), atol=1e-6 if dtype != torch.float64 else 1e-12)
     batch = boxes.view(3, 50, 5).cuda()
     assert torch.equal(cuaug.box_iou(batch, batch[:, :7])[1], cuaug.box_iou(batch[1], batch[1, :7]))
 
@@ -70,13 +70,13 @@ def test_nms_gpu_rotated_suppression_equals_cpu(count):
     scores[::7] = 0.5
     classes = torch.arange(count) % 5
     for threshold in (0.1, 0.5):
-        wanted = cuaug.nms(boxes, scores, threshold)
-        assert_array_equal(to_numpy(cuaug.nms(boxes.cuda(), scores.cuda(), threshold)), wanted)
-        wanted = cuaug.batched_nms(boxes, scores, classes, threshold)
-        found = cuaug.batched_nms(boxes.cuda(), scores.cuda(), classes.cuda(), threshold)
-        assert_array_equal(to_numpy(found), wanted)
-    indices, kept = cuaug.nms(boxes.cuda(), scores.cuda(), 0.5, max_output=7, fixed_size=True)
-    assert_array_equal(to_numpy(indices)[: int(kept)], cuaug.nms(boxes, scores, 0.5, max_output=7))
+        expected = cuaug.nms(boxes, scores, threshold)
+        assert_array_equal(to_numpy(cuaug.nms(boxes.cuda(), scores.cuda(), threshold)), expected)
+        expected = cuaug.batched_nms(boxes, scores, classes, threshold)
+        actual = cuaug.batched_nms(boxes.cuda(), scores.cuda(), classes.cuda(), threshold)
+        assert_array_equal(to_numpy(actual), expected)
+    indices, kept_count = cuaug.nms(boxes.cuda(), scores.cuda(), 0.5, max_output=7, fixed_size=True)
+    assert_array_equal(to_numpy(indices)[: int(kept_count)], cuaug.nms(boxes, scores, 0.5, max_output=7))
 
 
 @pytest.mark.parametrize("fixed_size", [False, True])
@@ -97,10 +97,10 @@ def test_nms_and_roi_align_gpu_compiled():
     def keep(boxes, scores):
         return cuaug.nms(boxes * 2, scores, 0.5, max_output=30, fixed_size=True)
 
-    given = [torch.from_numpy(values).cuda() for values in box_cases.clustered(300)]
+    tensors = [torch.from_numpy(values).cuda() for values in box_cases.clustered(300)]
     in_graph = torch.compile(keep, fullgraph=True, backend="aot_eager")
-    for found, wanted in zip(in_graph(*given), keep(*given), strict=True):
-        assert torch.equal(found, wanted)
+    for actual, expected in zip(in_graph(*tensors), keep(*tensors), strict=True):
+        assert torch.equal(actual, expected)
 
     def pool(maps, rois):
         return cuaug.roi_align(maps * 2, rois, 3, 0.5, 2, True)

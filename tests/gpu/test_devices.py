@@ -72,7 +72,7 @@ def test_resize_torch_out_of_memory_breaks_nothing():
     gc.collect()  # what earlier tests have left in cycles
     torch.cuda.empty_cache()
     torch.cuda.synchronize()
-    held = torch.cuda.memory_allocated()
+    used = torch.cuda.memory_allocated()
     _, total = torch.cuda.mem_get_info()
     torch.cuda.set_per_process_memory_fraction(min(1.0, (torch.cuda.memory_reserved() + (64 << 20)) / total))
     try:
@@ -80,7 +80,7 @@ def test_resize_torch_out_of_memory_breaks_nothing():
             with pytest.raises(torch.cuda.OutOfMemoryError):
                 cuaug.resize(batch, (8192, 8192), antialias=False)
             assert cuaug.resize(batch, (40, 40), antialias=False).shape == (3, 3, 40, 40)
-        assert torch.cuda.memory_allocated() == held
+        assert torch.cuda.memory_allocated() == used
     finally:
         torch.cuda.set_per_process_memory_fraction(1.0)
     assert_equal(to_numpy(batch), before)
@@ -92,14 +92,14 @@ def test_resize_cupy_out_of_memory_breaks_nothing():
     before = to_numpy(batch)
     cuaug.resize(batch, (40, 40), antialias=False)
     pool.free_all_blocks()
-    held, limit = pool.used_bytes(), pool.get_limit()
-    pool.set_limit(size=held + (64 << 20))
+    used, limit = pool.used_bytes(), pool.get_limit()
+    pool.set_limit(size=used + (64 << 20))
     try:
         for _ in range(100):
             with pytest.raises(cupy.cuda.memory.OutOfMemoryError):
                 cuaug.resize(batch, (8192, 8192), antialias=False)
             assert cuaug.resize(batch, (40, 40), antialias=False).shape == (3, 40, 40, 3)
-        assert pool.used_bytes() == held
+        assert pool.used_bytes() == used
     finally:
         pool.set_limit(size=limit)
     assert_equal(to_numpy(batch), before)
@@ -126,8 +126,8 @@ def test_op_jax_stays_on_gpu(case, jax):
         batch = jax.numpy.asarray(values)
         result = getattr(cuaug, case.op)(batch, **case.keywords(dtype), **parameters)
         assert describe(result) == ("jax", "cuda:0", dtype)
-        plain = put(values, GPU)
-        expected = getattr(cuaug, case.op)(plain, layout="NHWC", **case.keywords(dtype), **parameters)
+        expected_array = put(values, GPU)
+        expected = getattr(cuaug, case.op)(expected_array, layout="NHWC", **case.keywords(dtype), **parameters)
         assert_equal(to_numpy(result), to_numpy(expected), tolerance=EXACT)
         assert_equal(to_numpy(batch), values)
     moved = {name: jax.numpy.asarray(np.float32(value)) for name, value in parameters.items() if name != "flip"}

@@ -94,5 +94,5 @@ def test_op_cold_kernel_is_refused_during_capture(first, compiled_before, tmp_pa
     """Cold is what this process has not loaded, whether it is in the disk cache or not."""
     if compiled_before:
         python(COMPILE, CUPY_CACHE_DIR=str(tmp_path))
-    said, _ = python(COLD.replace("FIRST", str(first)), CUPY_CACHE_DIR=str(tmp_path))
-    assert "cuaug.warmup()" in said
+    message, _ = python(COLD.replace("FIRST", str(first)), CUPY_CACHE_DIR=str(tmp_path))
+    assert "cuaug.warmup()" in message

@@ -57,18 +57,18 @@ def on_host(image):
 @pytest.mark.parametrize("like", ["torch", "cupy"])
 def test_decode_jpeg_device_equals_cpu(like):
     files = files_of()
-    found = cio.decode_jpeg(files, device="cuda", like=like)
-    for image, expected in zip(found, cio.decode_jpeg(files), strict=True):
+    decoded = cio.decode_jpeg(files, device="cuda", like=like)
+    for image, expected in zip(decoded, cio.decode_jpeg(files), strict=True):
         assert type(image).__module__.startswith(like)
         assert_equal(on_host(image), expected, tolerance=ONE_LEVEL)
     single = cio.decode_jpeg(files[0], device=0, like=like)
-    assert_equal(on_host(single), on_host(found[0]))
+    assert_equal(on_host(single), on_host(decoded[0]))
 
 
 def test_decode_and_crop_jpeg_device_boxes():
     (file,) = files_of(1)
-    whole = on_host(cio.decode_jpeg(file, device="cuda"))
-    height, width = whole.shape[:2]
+    full_image = on_host(cio.decode_jpeg(file, device="cuda"))
+    height, width = full_image.shape[:2]
     boxes = [
         (y, x, h, w)
         for y in (0, 1, 6)
@@ -76,16 +76,16 @@ def test_decode_and_crop_jpeg_device_boxes():
         for h in (1, height - 7)
         for w in (1, 2, 3, 5, 31, width - 4)
     ]
-    found = cio.decode_and_crop_jpeg([file] * len(boxes), *zip(*boxes, strict=True), device="cuda")
-    for image, (y, x, h, w) in zip(found, boxes, strict=True):
-        assert np.array_equal(on_host(image), whole[y : y + h, x : x + w])
+    decoded = cio.decode_and_crop_jpeg([file] * len(boxes), *zip(*boxes, strict=True), device="cuda")
+    for image, (y, x, h, w) in zip(decoded, boxes, strict=True):
+        assert np.array_equal(on_host(image), full_image[y : y + h, x : x + w])
 
 
 def test_decode_jpeg_device_falls_back_to_cpu():
     files = files_of(4, progressive=True) + files_of(4)
     for options in ({}, {"scale": 1 / 2}, {"color": "gray"}, {"color": "bgr"}, {"orient": True}):
-        found = cio.decode_jpeg(files, device="cuda", **options)
-        for image, expected in zip(found, cio.decode_jpeg(files, **options), strict=True):
+        decoded = cio.decode_jpeg(files, device="cuda", **options)
+        for image, expected in zip(decoded, cio.decode_jpeg(files, **options), strict=True):
             assert_equal(on_host(image), expected, tolerance=ONE_LEVEL)
 
 
@@ -95,12 +95,12 @@ def test_decode_jpeg_device_many_images_in_rounds(monkeypatch):
     files = files_of(24)
     expected = [on_host(image) for image in cio.decode_jpeg(files, device="cuda")]
     busy = torch.randn(4096, 4096, device="cuda")
-    for turn in range(6):
+    for round_ in range(6):
         for _ in range(8):
             busy = torch.tanh(busy @ busy)
-        order = np.random.default_rng(turn).permutation(len(files))
-        found = cio.decode_jpeg([files[i] for i in order], device="cuda")
-        for image, i in zip(found, order, strict=True):
+        order = np.random.default_rng(round_).permutation(len(files))
+        decoded = cio.decode_jpeg([files[i] for i in order], device="cuda")
+        for image, i in zip(decoded, order, strict=True):
             assert np.array_equal(on_host(image), expected[i])
 
 
@@ -115,10 +115,10 @@ def test_decode_jpeg_device_names_undecodable_file():
 def test_decode_jpeg_device_damaged_files():
     rng, files = np.random.default_rng(20261120), files_of(8)
     outcomes = {"image": 0, "error": 0}
-    for turn in range(200):
-        file = bytearray(files[turn % 8])
-        for place in rng.integers(2, len(file) - 2, 4):
-            file[place] = rng.integers(0, 256)
+    for round_ in range(200):
+        file = bytearray(files[round_ % 8])
+        for offset in rng.integers(2, len(file) - 2, 4):
+            file[offset] = rng.integers(0, 256)
         try:
             image = cio.decode_jpeg(bytes(file), device="cuda", max_pixels=1 << 22)
         except cuaug.DecodeError:

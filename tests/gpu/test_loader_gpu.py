@@ -59,9 +59,9 @@ def test_loader_gpu_batches_complete_under_load(files, beside):
                 sums.append(batch.images.double().sum())
                 del batch
     torch.cuda.synchronize()
-    found = torch.stack(sums).cpu().reshape(5, -1)
-    assert (found == found[0]).all()
-    assert ((found[0] - expected).abs() <= 1e-3 * expected).all()
+    totals = torch.stack(sums).cpu().reshape(5, -1)
+    assert (totals == totals[0]).all()
+    assert ((totals[0] - expected).abs() <= 1e-3 * expected).all()
 
 
 def test_loader_gpu_mixes_labels_on_device(files):
@@ -80,30 +80,30 @@ def test_loader_gpu_cupy_batches(files, beside):
     load = cupy.ones(1 << 26, cupy.float32)  # keeps the stream busy; needs neither cuBLAS nor cuRAND
     with cupy.cuda.Stream(non_blocking=True) if beside else cupy.cuda.Stream.null:
         for _epoch in range(3):
-            taken = []
+            batches = []
             for images, labels in Loader(files, 7, recipe, device="cuda", library="cupy"):
                 for _ in range(15):
                     cupy.tanh(load, out=load)
                 assert type(images) is type(labels) is cupy.ndarray
-                taken.append((images + 0, labels))
+                batches.append((images + 0, labels))
                 del images
-            for (images, labels), (wanted, numbers) in zip(taken, expected, strict=True):
-                assert_equal(torch.from_numpy(images.get()).permute(0, 3, 1, 2), wanted, tolerance=ONE_LEVEL)
+            for (images, labels), (expected_images, numbers) in zip(batches, expected, strict=True):
+                assert_equal(torch.from_numpy(images.get()).permute(0, 3, 1, 2), expected_images, tolerance=ONE_LEVEL)
                 assert labels.get().tolist() == numbers.tolist()
 
 
 def test_loader_gpu_epoch_may_be_abandoned(files):
     recipe = T.Compose(RECIPES["crop and flip"], seed=2)
     loader = Loader(files * 5, 20, recipe, device="cuda", decoder="hybrid")
-    whole = [batch.images for batch in loader]
+    batches = [batch.images for batch in loader]
     for _ in range(20):
         loader.epoch = 0
         for batch in loader:
-            assert torch.equal(batch.images, whole[0]) or (batch.images.int() - whole[0].int()).abs().max() <= 2
+            assert torch.equal(batch.images, batches[0]) or (batch.images.int() - batches[0].int()).abs().max() <= 2
             break
     loader.epoch = 0
     again = [batch.images for batch in loader]
-    for images, expected in zip(again, whole, strict=True):
+    for images, expected in zip(again, batches, strict=True):
         assert_equal(images.cpu(), expected.cpu(), tolerance=TWO_LEVELS)
 
 

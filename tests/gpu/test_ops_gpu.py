@@ -33,10 +33,10 @@ def test_nms_gpu_equals_cpu(scene, count, dtype):
     boxes, scores = pairs(scene, count, dtype=dtype)
     classes = torch.from_numpy(box_cases.labels(count)).cuda()
     for threshold in (0.0, 0.5, 0.7):
-        found = cuaug.nms(boxes, scores, threshold)
-        assert_array_equal(to_numpy(found), cuaug.nms(boxes.cpu(), scores.cpu(), threshold))
-        found = cuaug.batched_nms(boxes, scores, classes, threshold)
-        assert_array_equal(to_numpy(found), cuaug.batched_nms(boxes.cpu(), scores.cpu(), classes.cpu(), threshold))
+        actual = cuaug.nms(boxes, scores, threshold)
+        assert_array_equal(to_numpy(actual), cuaug.nms(boxes.cpu(), scores.cpu(), threshold))
+        actual = cuaug.batched_nms(boxes, scores, classes, threshold)
+        assert_array_equal(to_numpy(actual), cuaug.batched_nms(boxes.cpu(), scores.cpu(), classes.cpu(), threshold))
 
 
 @pytest.mark.parametrize("scene", ["random", "clustered", "distant"])
@@ -48,10 +48,12 @@ def test_nms_gpu_equals_torchvision(scene, count):
     classes = torch.arange(count, device="cuda") % 7
     for threshold in (0.3, 0.5, 0.7):
         assert torch.equal(cuaug.nms(boxes, scores, threshold), ops.nms(boxes, scores, threshold))
-        expected = torch.cat([own[ops.nms(boxes[own], scores[own], threshold)] for own in by_class(classes, 7)])
+        expected = torch.cat(
+            [indices[ops.nms(boxes[indices], scores[indices], threshold)] for indices in by_class(classes, 7)]
+        )
         expected = expected.sort().values
-        found = cuaug.batched_nms(boxes, scores, classes, threshold)
-        assert torch.equal(found, expected[scores[expected].argsort(descending=True, stable=True)])
+        actual = cuaug.batched_nms(boxes, scores, classes, threshold)
+        assert torch.equal(actual, expected[scores[expected].argsort(descending=True, stable=True)])
 
 
 def by_class(classes, count):
@@ -86,15 +88,15 @@ def test_nms_gpu_fixed_size_in_graph(count):
         call()
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
-        indices, kept = call()
-    for others in [*drawn, *drawn]:
-        boxes.copy_(others[0])
-        scores.copy_(others[1])
+        indices, count_kept = call()
+    for inputs in [*drawn, *drawn]:
+        boxes.copy_(inputs[0])
+        scores.copy_(inputs[1])
         graph.replay()
         expected = call()
         assert_equal(indices, expected[0])
-        assert_equal(kept, expected[1])
-        assert int(kept) > 10
+        assert_equal(count_kept, expected[1])
+        assert int(count_kept) > 10
 
 
 @pytest.mark.parametrize("count", [2000, 17_000])
@@ -108,8 +110,8 @@ def test_nms_gpu_runs_on_current_stream(count):
         busy(20)
         boxes.copy_(other[0])
         scores.copy_(other[1])
-        found = cuaug.nms(boxes, scores, 0.5)
-    assert torch.equal(found, expected)
+        actual = cuaug.nms(boxes, scores, 0.5)
+    assert torch.equal(actual, expected)
 
 
 @pytest.mark.parametrize("images", [16, 40])
@@ -118,12 +120,12 @@ def test_nms_gpu_batch_in_one_call(images):
     drawn = [box_cases.clustered(3000, seed) for seed in range(images)]
     boxes, scores = (torch.from_numpy(np.stack(values)).float().cuda() for values in zip(*drawn, strict=True))
     counts = torch.arange(images, device="cuda") * 200 % 3100
-    indices, kept = cuaug.nms(boxes, scores, 0.5, fixed_size=True, counts=counts)
+    indices, kept_counts = cuaug.nms(boxes, scores, 0.5, fixed_size=True, counts=counts)
     for n in range(images):
-        there = int(counts[n])
-        own = cuaug.nms(boxes[n, :there], scores[n, :there], 0.5)
-        assert torch.equal(indices[n, : int(kept[n])], own)
-        assert (indices[n, int(kept[n]) :] == -1).all()
+        count = int(counts[n])
+        expected = cuaug.nms(boxes[n, :count], scores[n, :count], 0.5)
+        assert torch.equal(indices[n, : int(kept_counts[n])], expected)
+        assert (indices[n, int(kept_counts[n]) :] == -1).all()
 
 
 @pytest.fixture
@@ -146,8 +148,8 @@ def impatient(monkeypatch):
 def test_nms_gpu_last_block_resolves_the_rest(scene, count, impatient):
     boxes, scores = pairs(scene, count)
     classes = torch.from_numpy(box_cases.labels(count)).cuda()
-    found = cuaug.batched_nms(boxes, scores, classes, 0.5)
-    assert_array_equal(to_numpy(found), cuaug.batched_nms(boxes.cpu(), scores.cpu(), classes.cpu(), 0.5))
+    actual = cuaug.batched_nms(boxes, scores, classes, 0.5)
+    assert_array_equal(to_numpy(actual), cuaug.batched_nms(boxes.cpu(), scores.cpu(), classes.cpu(), 0.5))
     assert "cuaug::nms_resolve" in kernels.compiled_kernels
 
 
@@ -161,24 +163,24 @@ def test_nms_gpu_stream_priorities_terminate():
     for _ in range(50):
         with torch.cuda.stream(third):
             work @ work
-        made = []
+        results = []
         for stream in (low, high):
             with torch.cuda.stream(stream):
-                made.append(cuaug.nms(boxes, scores, 0.5, fixed_size=True))
+                results.append(cuaug.nms(boxes, scores, 0.5, fixed_size=True))
         for stream in (low, high):
             stream.synchronize()
-        for indices, kept in made:
-            assert torch.equal(indices[: int(kept)], expected)
+        for indices, count in results:
+            assert torch.equal(indices[: int(count)], expected)
 
 
 def test_nms_gpu_more_samples_than_resident_blocks():
     """Three blocks of 1,024 threads a sample, which wait for each other."""
     drawn = [box_cases.clustered(1100, seed) for seed in range(220)]
     boxes, scores = (torch.from_numpy(np.stack(values)).float().cuda() for values in zip(*drawn, strict=True))
-    indices, kept = cuaug.nms(boxes, scores, 0.5, fixed_size=True)
+    indices, kept_counts = cuaug.nms(boxes, scores, 0.5, fixed_size=True)
     expected = cuaug.nms(boxes.cpu(), scores.cpu(), 0.5, fixed_size=True)
     assert_array_equal(to_numpy(indices), expected[0])
-    assert_array_equal(to_numpy(kept), expected[1])
+    assert_array_equal(to_numpy(kept_counts), expected[1])
 
 
 @pytest.mark.parametrize("count", [100_000, 400_000])
@@ -188,17 +190,17 @@ def test_nms_gpu_many_boxes_take_little_memory(count):
     torch.cuda.synchronize()
     torch.cuda.reset_peak_memory_stats()
     before = torch.cuda.memory_allocated()
-    found = cuaug.nms(boxes, scores, 0.5)
+    actual = cuaug.nms(boxes, scores, 0.5)
     assert torch.cuda.max_memory_allocated() - before < 100 * count
-    assert_array_equal(to_numpy(found), cuaug.nms(boxes.cpu(), scores.cpu(), 0.5))
+    assert_array_equal(to_numpy(actual), cuaug.nms(boxes.cpu(), scores.cpu(), 0.5))
 
 
 def test_nms_gpu_more_samples_than_grid_rows():
     boxes, scores = pairs("random", 70_000 * 4)
-    indices, kept = cuaug.nms(boxes.view(-1, 4, 4), scores.view(-1, 4), 0.1, fixed_size=True)
+    indices, kept_counts = cuaug.nms(boxes.view(-1, 4, 4), scores.view(-1, 4), 0.1, fixed_size=True)
     expected = cuaug.nms(boxes.view(-1, 4, 4).cpu(), scores.view(-1, 4).cpu(), 0.1, fixed_size=True)
     assert_array_equal(to_numpy(indices), expected[0])
-    assert_array_equal(to_numpy(kept), expected[1])
+    assert_array_equal(to_numpy(kept_counts), expected[1])
 
 
 @each_scene
@@ -210,20 +212,20 @@ def test_nms_gpu_word_block_and_method_boundaries(scene, count, dtype):
     """Of many boxes too, all pairs are compared, as far as a GPU has room for them: words of 32, groups of 32 words."""
     boxes, scores = pairs(scene, count, 3, dtype)
     classes = torch.from_numpy(box_cases.labels(count)).cuda()
-    found = cuaug.nms(boxes, scores, 0.5)
-    assert_array_equal(to_numpy(found), cuaug.nms(boxes.cpu(), scores.cpu(), 0.5))
-    found = cuaug.batched_nms(boxes, scores, classes, 0.5, max_output=40)
+    actual = cuaug.nms(boxes, scores, 0.5)
+    assert_array_equal(to_numpy(actual), cuaug.nms(boxes.cpu(), scores.cpu(), 0.5))
+    actual = cuaug.batched_nms(boxes, scores, classes, 0.5, max_output=40)
     expected = cuaug.batched_nms(boxes.cpu(), scores.cpu(), classes.cpu(), 0.5, max_output=40)
-    assert_array_equal(to_numpy(found), expected)
+    assert_array_equal(to_numpy(actual), expected)
 
 
 @pytest.mark.parametrize("count", [1, 64, 65, 500, 1025])
 def test_nms_gpu_rotated_equals_cpu(count):
     boxes, scores = pairs("clustered", count, dtype=torch.float64)
     turned = torch.cat([boxes, 180 * scores[:, None]], 1)
-    found = cuaug.nms(turned, scores, 0.3)
-    assert 1 < len(found) < count or count == 1
-    assert_array_equal(to_numpy(found), cuaug.nms(turned.cpu(), scores.cpu(), 0.3))
+    actual = cuaug.nms(turned, scores, 0.3)
+    assert 1 < len(actual) < count or count == 1
+    assert_array_equal(to_numpy(actual), cuaug.nms(turned.cpu(), scores.cpu(), 0.3))
 
 
 @pytest.mark.parametrize("samples", [1, 3, 200])
@@ -234,12 +236,12 @@ def test_nms_gpu_counts_per_sample(count, samples):
     classes = torch.from_numpy(np.stack([box_cases.labels(count, seed) for seed in range(samples)])).cuda()
     counts = torch.arange(samples, device="cuda") * 7 % (count + 1)  # the first has none
     options = {"fixed_size": True, "max_output": 50, "score_threshold": 0.1}
-    found = cuaug.batched_nms(boxes, scores, classes, 0.5, counts=counts, **options)
+    actual = cuaug.batched_nms(boxes, scores, classes, 0.5, counts=counts, **options)
     host = (array.cpu() for array in (boxes, scores, classes))
     expected = cuaug.batched_nms(*host, 0.5, counts=counts.cpu(), **options)
-    for own, other in zip(found, expected, strict=True):
-        assert_array_equal(to_numpy(own), other)
-    assert int(found[1][0]) == 0
+    for actual_array, expected_array in zip(actual, expected, strict=True):
+        assert_array_equal(to_numpy(actual_array), expected_array)
+    assert int(actual[1][0]) == 0
 
 
 @pytest.mark.parametrize("scale", [1e-25, 1e25])
@@ -247,9 +249,9 @@ def test_nms_gpu_counts_per_sample(count, samples):
 def test_nms_gpu_areas_beyond_float32(count, scale):
     boxes, scores = box_cases.clustered(count)
     boxes, scores = torch.from_numpy(boxes * scale).float().cuda(), torch.from_numpy(scores).float().cuda()
-    found = cuaug.nms(boxes, scores, 0.5)
-    assert len(found) < count
-    assert_array_equal(to_numpy(found), cuaug.nms(boxes.cpu(), scores.cpu(), 0.5))
+    actual = cuaug.nms(boxes, scores, 0.5)
+    assert len(actual) < count
+    assert_array_equal(to_numpy(actual), cuaug.nms(boxes.cpu(), scores.cpu(), 0.5))
 
 
 def test_nms_gpu_threads_on_their_own_streams():
@@ -263,9 +265,9 @@ def test_nms_gpu_threads_on_their_own_streams():
             return [to_numpy(cuaug.nms(*drawn[k], 0.5)) for _ in range(50)]
 
     with ThreadPoolExecutor(8) as pool:
-        for all_found, own in zip(pool.map(ask, range(8)), expected, strict=True):
-            for found in all_found:
-                assert_array_equal(found, own)
+        for results, expected_indices in zip(pool.map(ask, range(8)), expected, strict=True):
+            for actual in results:
+                assert_array_equal(actual, expected_indices)
 
 
 @pytest.mark.parametrize("count", [2, 64, 1000, 1024, 5000])
@@ -274,9 +276,9 @@ def test_nms_gpu_chain_in_any_order(count):
     boxes, scores = pairs("chain", count)
     for seed in range(5):
         order = torch.from_numpy(np.random.default_rng(seed).permutation(count)).cuda()
-        found = cuaug.nms(boxes[order], scores[order], 0.3)
-        assert len(found) == -(-count // 2)
-        assert_array_equal(to_numpy(found), cuaug.nms(boxes[order].cpu(), scores[order].cpu(), 0.3))
+        actual = cuaug.nms(boxes[order], scores[order], 0.3)
+        assert len(actual) == -(-count // 2)
+        assert_array_equal(to_numpy(actual), cuaug.nms(boxes[order].cpu(), scores[order].cpu(), 0.3))
 
 
 @pytest.mark.parametrize("count", [1000, 3000, 30_000])
@@ -288,10 +290,10 @@ def test_nms_gpu_result_is_ready_for_every_stream(count):
     side = torch.cuda.Stream()
     for k in [0, 1, 2, 3] * 25:
         with torch.cuda.stream(side):
-            found = cuaug.nms(*drawn[k], 0.5)
-        copied = found.clone()  # on the stream that knows nothing of the other
-        found.record_stream(torch.cuda.current_stream())
-        assert_array_equal(to_numpy(copied), expected[k])
+            actual = cuaug.nms(*drawn[k], 0.5)
+        copy = actual.clone()  # on the stream that knows nothing of the other
+        actual.record_stream(torch.cuda.current_stream())
+        assert_array_equal(to_numpy(copy), expected[k])
 
 
 @pytest.mark.parametrize("count", [1025, 3000, 10_000, 100_000])
@@ -302,11 +304,11 @@ def test_nms_gpu_dependencies_across_blocks(count):
         left, top = 2.0 * (np.arange(count) // chains), 10.0 * (np.arange(count) % chains)
         boxes = torch.from_numpy(np.stack([left, top, left + 6, top + 5], 1)).float().cuda()
         scores = torch.from_numpy(-np.arange(count) - rng.uniform(0, 200, count)).float().cuda()
-        found = cuaug.nms(boxes, scores, 0.3)
-        assert_array_equal(to_numpy(found), cuaug.nms(boxes.cpu(), scores.cpu(), 0.3))
+        actual = cuaug.nms(boxes, scores, 0.3)
+        assert_array_equal(to_numpy(actual), cuaug.nms(boxes.cpu(), scores.cpu(), 0.3))
         classes = torch.arange(count, device="cuda") % chains
-        found = cuaug.batched_nms(boxes, scores, classes, 0.3)
-        assert_array_equal(to_numpy(found), cuaug.batched_nms(boxes.cpu(), scores.cpu(), classes.cpu(), 0.3))
+        actual = cuaug.batched_nms(boxes, scores, classes, 0.3)
+        assert_array_equal(to_numpy(actual), cuaug.batched_nms(boxes.cpu(), scores.cpu(), classes.cpu(), 0.3))
 
 
 def test_nms_gpu_thread_new_to_the_device():
@@ -319,15 +321,15 @@ def test_nms_gpu_thread_new_to_the_device():
 def test_nms_gpu_dynamic_length_is_refused_in_capture():
     boxes, scores = pairs("clustered", 300)
     cuaug.nms(boxes, scores, 0.5)
-    said = ""
+    message = ""
     try:
         with torch.cuda.graph(torch.cuda.CUDAGraph()):
             try:
                 cuaug.nms(boxes, scores, 0.5)
             except cuaug.BackendError as error:
-                said = str(error)
+                message = str(error)
     except RuntimeError:
         pass  # torch finds the capture broken off
-    assert "fixed_size=True" in said
+    assert "fixed_size=True" in message
     torch.cuda.synchronize()
     assert len(cuaug.nms(boxes, scores, 0.5)) > 10

@@ -32,22 +32,22 @@ def test_compose_gpu_threads_share_a_recipe(policy):
     batches = [images(GPU, "uint8", "NCHW", (20, 50, 60, 3), seed=seed) for seed in range(6)]
     expected = [T.Compose([policy], seed=4)(batch, step=step) for step, batch in enumerate(batches)]
     torch.cuda.synchronize()
-    aug, made, barrier = T.Compose([policy], seed=4), {}, threading.Barrier(len(batches))
+    aug, results, barrier = T.Compose([policy], seed=4), {}, threading.Barrier(len(batches))
 
     def work(step):
         stream = torch.cuda.Stream()
         barrier.wait()
         with torch.cuda.stream(stream):
-            made[step] = [aug(batches[step], step=step) for _ in range(20)]
+            results[step] = [aug(batches[step], step=step) for _ in range(20)]
         stream.synchronize()
 
     threads = [threading.Thread(target=work, args=(step,)) for step in range(len(batches))]
     [thread.start() for thread in threads]
     [thread.join(120) for thread in threads]
-    for step, known in enumerate(expected):
-        assert len(made[step]) == 20
-        for own in made[step]:
-            assert torch.equal(own, known)
+    for step, expected_batch in enumerate(expected):
+        assert len(results[step]) == 20
+        for result in results[step]:
+            assert torch.equal(result, expected_batch)
 
 
 @every_policy
@@ -59,10 +59,10 @@ def test_policy_gpu_memory_is_bounded(policy):
     torch.cuda.synchronize()
     torch.cuda.reset_peak_memory_stats()
     before = torch.cuda.memory_allocated()
-    made = aug(batch)
-    room = 6.1 if isinstance(policy, T.AugMix) else 2.1
-    assert torch.cuda.max_memory_allocated() - before <= room * batch.nbytes
-    assert torch.cuda.memory_allocated() - before <= 1.01 * made.nbytes
+    result = aug(batch)
+    batches = 6.1 if isinstance(policy, T.AugMix) else 2.1
+    assert torch.cuda.max_memory_allocated() - before <= batches * batch.nbytes
+    assert torch.cuda.memory_allocated() - before <= 1.01 * result.nbytes
 
 
 @every_policy
@@ -72,11 +72,11 @@ def test_policy_gpu_graph_keeps_intermediate_memory(policy):
     aug.load_state_dict({"seed": 4, "step": 0})
     torch.cuda.synchronize()
     graph, result = captured(lambda: aug(batch))
-    for known in expected:
-        other = [torch.full((1 << 20,), 99, dtype=torch.uint8, device="cuda") for _ in range(8)]
+    for expected_batch in expected:
+        blocks = [torch.full((1 << 20,), 99, dtype=torch.uint8, device="cuda") for _ in range(8)]
         graph.replay()
-        assert torch.equal(result, known)
-        assert all(bool((each == 99).all()) for each in other)
+        assert torch.equal(result, expected_batch)
+        assert all(bool((block == 99).all()) for block in blocks)
 
 
 @pytest.mark.gpu(count=2)

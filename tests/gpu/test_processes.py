@@ -64,8 +64,8 @@ print(len(damages))
 
 
 def test_kernel_cache_damaged_entries_are_replaced(tmp_path):
-    said, warned = python(CHECK + DAMAGED, timeout=500, CUPY_CACHE_DIR=str(tmp_path))
-    assert int(said) == 64
+    message, warned = python(CHECK + DAMAGED, timeout=500, CUPY_CACHE_DIR=str(tmp_path))
+    assert int(message) == 64
     assert warned == ""
 
 
@@ -86,8 +86,8 @@ print(len(caught), *{str(w.message)[:60] for w in caught}, sep="|")
 
 
 def test_kernel_cache_folders_in_place_of_entries(tmp_path):
-    said, _ = python(CHECK + FOLDERS, CUPY_CACHE_DIR=str(tmp_path))
-    assert int(said.partition("|")[0]) <= 1, said  # at most one warning
+    message, _ = python(CHECK + FOLDERS, CUPY_CACHE_DIR=str(tmp_path))
+    assert int(message.partition("|")[0]) <= 1, message  # at most one warning
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
@@ -125,8 +125,8 @@ def test_kernel_cache_unusable_folder_becomes_private(case, tmp_path):
         "a home that cannot be written": {"HOME": "/proc/self", "CUPY_CACHE_DIR": None},
         "an unusable CUPY_CACHE_DIR": {"CUPY_CACHE_DIR": str(a_file / "cache")},
     }[case]
-    said, _ = python(UNUSABLE, TMPDIR=str(tmp_path), **surroundings)
-    count, folder = said.split()
+    message, _ = python(UNUSABLE, TMPDIR=str(tmp_path), **surroundings)
+    count, folder = message.split()
     assert count == "1"
     assert Path(folder).parent == tmp_path
     assert not Path(folder).exists()  # it was the child's own
@@ -143,14 +143,14 @@ def test_kernel_cache_full_disk(tmp_path):
     small = tmp_path / "small"
     small.mkdir()
     mount = shutil.which("mount")
-    done = mount and subprocess.run(
+    process = mount and subprocess.run(
         [mount, "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(small)], capture_output=True, check=False
     )
-    if not done or done.returncode:
+    if not process or process.returncode:
         pytest.skip("a small file system cannot be mounted here")
     try:
-        said, _ = python(CHECK + WARNED, CUPY_CACHE_DIR=str(small))
-        assert said == "1"
+        message, _ = python(CHECK + WARNED, CUPY_CACHE_DIR=str(small))
+        assert message == "1"
     finally:
         subprocess.run(["umount", str(small)], check=True)
 
@@ -235,8 +235,8 @@ def test_fork_leaves_cpu_working_and_gpu_refused(library):
         "torch": "import torch\nput = lambda array: torch.from_numpy(array).cuda()",
         "cupy": "import cupy\nput = cupy.asarray",
     }
-    said, _ = python(FORKED.replace("LIBRARY", put[library]), PYTHONWARNINGS="ignore")
-    assert said == "50 forks"
+    message, _ = python(FORKED.replace("LIBRARY", put[library]), PYTHONWARNINGS="ignore")
+    assert message == "50 forks"
 
 
 IN_FLIGHT = """
@@ -274,6 +274,6 @@ os._exit(0)  # whatever CuPy has to say at exit in a broken context is CuPy's
 
 
 def test_lost_context_is_named():
-    said, _ = python(LOST)
-    assert "restart the process" in said
+    message, _ = python(LOST)
+    assert "restart the process" in message
     assert python("import cupy; print(int(cupy.arange(3).sum()))")[0] == "3"

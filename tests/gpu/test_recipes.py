@@ -112,13 +112,13 @@ def test_compose_gpu_graph_replay_draws_anew(name):
 
 def test_compose_gpu_graph_of_smaller_batch():
     """Also one whose branches' launches go together."""
-    many = images(GPU, "uint8", "NCHW", (40, 50, 60, 3))
-    few, aug = many[:9].clone(), T.Compose([T.AugMix()], seed=5)
-    aug(many)
+    batch = images(GPU, "uint8", "NCHW", (40, 50, 60, 3))
+    smaller, aug = batch[:9].clone(), T.Compose([T.AugMix()], seed=5)
+    aug(batch)
     torch.cuda.synchronize()
-    graph, result = captured(lambda: aug(few))
+    graph, result = captured(lambda: aug(smaller))
     graph.replay()
-    assert torch.equal(result, T.Compose([T.AugMix()], seed=5)(few, step=1))
+    assert torch.equal(result, T.Compose([T.AugMix()], seed=5)(smaller, step=1))
 
 
 def test_compose_gpu_graphs_count_steps_separately():
@@ -137,18 +137,18 @@ def test_compose_gpu_cold_recipe_is_refused_in_capture():
     recipe = BY_NAME["flips"]
     batch, aug = batch_of(recipe), recipe.compose("uint8")
     recipe.compose("uint8")(batch)  # kernels are warm
-    said = []
+    messages = []
 
     def call():
         try:
             aug(batch)
         except cuaug.BackendError as error:
-            said.append(str(error))
+            messages.append(str(error))
         return batch + 1  # of an empty graph torch would warn
 
     captured(call)
-    assert said
-    assert "must be called once" in said[0]
+    assert messages
+    assert "must be called once" in messages[0]
 
 
 @every_recipe
@@ -160,9 +160,9 @@ def test_compose_gpu_side_stream_gives_the_same(recipe):
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
         busy(20)
-        made = recipe.compose(recipe.dtypes[0])(batch.clone())
+        result = recipe.compose(recipe.dtypes[0])(batch.clone())
     stream.synchronize()
-    assert_equal(made, expected, tolerance=recipe.between_devices(str(made.dtype)[6:], recipe.dtypes[0]))
+    assert_equal(result, expected, tolerance=recipe.between_devices(str(result.dtype)[6:], recipe.dtypes[0]))
 
 
 @every_recipe
@@ -197,13 +197,15 @@ SMALL = [
 @pytest.mark.parametrize("name", SMALL)
 def test_compose_gpu_more_samples_than_grid_rows(name):
     recipe, samples = BY_NAME[name], 65_537 + 30
-    few = batch_of(recipe, 8)
-    many = few.repeat(samples // 8 + 1, 1, 1, 1)[:samples]
+    eight = batch_of(recipe, 8)
+    batch = eight.repeat(samples // 8 + 1, 1, 1, 1)[:samples]
     aug = recipe.compose(recipe.dtypes[0])
-    made = aug(many, step=2)
+    result = aug(batch, step=2)
     for n in (0, 65_534, 65_535, 65_536, samples - 1):
-        expected = aug(many[n : n + 1], step=2, ids=n)
-        assert_equal(made[n : n + 1], expected, tolerance=recipe.between_devices(str(made.dtype)[6:], recipe.dtypes[0]))
+        expected = aug(batch[n : n + 1], step=2, ids=n)
+        assert_equal(
+            result[n : n + 1], expected, tolerance=recipe.between_devices(str(result.dtype)[6:], recipe.dtypes[0])
+        )
 
 
 def test_compose_gpu_mean_of_large_images():
@@ -211,5 +213,5 @@ def test_compose_gpu_mean_of_large_images():
     batch = images(GPU, "uint8", "NCHW", (3, 600, 700, 3))
     batch[:, :, :300] //= 3
     aug = T.Compose([T.RandomHorizontalFlip(), JITTER], seed=5)
-    made, expected = aug(batch, step=0), aug(batch.cpu(), step=0)
-    assert_equal(made.cpu(), expected, tolerance=BY_NAME["jitter"].between_devices("uint8", "uint8"))
+    result, expected = aug(batch, step=0), aug(batch.cpu(), step=0)
+    assert_equal(result.cpu(), expected, tolerance=BY_NAME["jitter"].between_devices("uint8", "uint8"))

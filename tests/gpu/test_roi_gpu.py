@@ -43,21 +43,21 @@ SCALES = [1 / 4, 1 / 8, 1 / 16, 1 / 32]
 
 def both(call, maps, rois, gradient_seed=0, **options):
     """Result and gradient, on the GPU and on the CPU."""
-    found = []
+    results = []
     for device in ("cuda", "cpu"):
-        own = maps.detach().to(device).requires_grad_()
-        out = call(own, rois.to(device), **options)
+        leaf = maps.detach().to(device).requires_grad_()
+        out = call(leaf, rois.to(device), **options)
         gradient = torch.from_numpy(seeded("gradient", gradient_seed).normal(0, 1, tuple(out.shape))).to(out)
         out.backward(gradient)
-        found.append((out.detach(), own.grad))
-    return found
+        results.append((out.detach(), leaf.grad))
+    return results
 
 
-def assert_alike(found, wanted, dtype):
+def assert_alike(actual, expected, dtype):
     near = TOLERANCE[dtype]
-    found, wanted = to_numpy(found).astype(float), to_numpy(wanted).astype(float)
-    size = max(1.0, np.abs(wanted[np.isfinite(wanted)]).max(initial=0))  # of sums: a gradient's terms cancel out
-    assert_allclose(found, wanted, near.relative, near.absolute * size, err_msg=near.reason)
+    actual, expected = to_numpy(actual).astype(float), to_numpy(expected).astype(float)
+    size = max(1.0, np.abs(expected[np.isfinite(expected)]).max(initial=0))  # of sums: a gradient's terms cancel out
+    assert_allclose(actual, expected, near.relative, near.absolute * size, err_msg=near.reason)
 
 
 @each_kind
@@ -67,9 +67,9 @@ def assert_alike(found, wanted, dtype):
 def test_roi_align_gpu_equals_cpu(inside, channels, dtype, kind, each_way):
     call, rotated = KINDS[kind]
     maps, rois = features(dtype, channels, inside), torch.from_numpy(regions(60, rotated))
-    (out, gradient), (wanted, wanted_gradient) = both(call, maps, rois)
-    assert_alike(out, wanted, dtype)
-    assert_alike(gradient, wanted_gradient, dtype)
+    (out, gradient), (expected, expected_gradient) = both(call, maps, rois)
+    assert_alike(out, expected, dtype)
+    assert_alike(gradient, expected_gradient, dtype)
     for array in (out, gradient):
         assert array.is_contiguous(memory_format=torch.channels_last if inside else torch.contiguous_format)
 
@@ -86,29 +86,29 @@ def test_roi_align_gpu_strided_features_and_gradients(view, kind):
     }[view]()
     rois = torch.from_numpy(regions(40, rotated)).cuda().float()
     assert_equal(call(maps, rois), call(maps.contiguous(), rois), tolerance=TOLERANCE[torch.float32])
-    own = maps.detach().clone().requires_grad_()
-    call(own, rois).sum().backward()  # an expanded gradient
+    leaf = maps.detach().clone().requires_grad_()
+    call(leaf, rois).sum().backward()  # an expanded gradient
     other = maps.detach().clone().requires_grad_()
     out = call(other, rois)
     out.backward(torch.ones_like(out))
-    assert_alike(own.grad, other.grad, torch.float32)
+    assert_alike(leaf.grad, other.grad, torch.float32)
 
 
 @each_kind
 def test_roi_align_gpu_ignores_previous_memory(kind, each_way):
     call, rotated = KINDS[kind]
     rois = torch.from_numpy(regions(50, rotated)).cuda()
-    found = []
+    results = []
     for fill in (float("nan"), 1e30):
         blocks = [torch.full((1 << 22,), fill, device="cuda") for _ in range(8)]
         del blocks
-        own = features(torch.float32).requires_grad_()
-        out = call(own, rois)
+        leaf = features(torch.float32).requires_grad_()
+        out = call(leaf, rois)
         out.backward(torch.ones_like(out))
-        found += [out.detach(), own.grad]
-    assert torch.equal(found[0], found[2])
-    assert_alike(found[1], found[3], torch.float32)
-    assert bool(torch.isfinite(found[1]).all())
+        results += [out.detach(), leaf.grad]
+    assert torch.equal(results[0], results[2])
+    assert_alike(results[1], results[3], torch.float32)
+    assert bool(torch.isfinite(results[1]).all())
 
 
 @pytest.mark.parametrize("mode", ["avg", "max"])
@@ -116,14 +116,14 @@ def test_roi_align_gpu_ignores_previous_memory(kind, each_way):
 def test_roi_align_gpu_levels(rotated, mode, each_way):
     levels = [features(torch.float32, 33, shape=(64 >> i, 80 >> i), seed=i) for i in range(4)]
     rois = torch.from_numpy(regions(200, rotated, (310.0, 250.0))).float()
-    found = []
+    results = []
     for device in ("cuda", "cpu"):
-        own = [level.detach().to(device).requires_grad_() for level in levels]
-        out = cuaug.roi_align(own, rois.to(device), 7, SCALES, 2, True, mode, canonical_size=60)
+        leaves = [level.detach().to(device).requires_grad_() for level in levels]
+        out = cuaug.roi_align(leaves, rois.to(device), 7, SCALES, 2, True, mode, canonical_size=60)
         out.backward(torch.from_numpy(seeded("levels").normal(0, 1, tuple(out.shape))).to(out))
-        found.append([out.detach(), *(level.grad for level in own)])
-    for own, wanted in zip(*found, strict=True):
-        assert_alike(own, wanted, torch.float32)
+        results.append([out.detach(), *(level.grad for level in leaves)])
+    for leaves, expected in zip(*results, strict=True):
+        assert_alike(leaves, expected, torch.float32)
 
 
 @each_kind
@@ -139,28 +139,28 @@ def test_roi_align_gpu_offsets_beyond_32_bits(shape, each_way):
     """Rows and columns below 2^15 are kept in four bytes together, others in eight."""
     rois = torch.tensor([(0, 0, 0, shape[1], shape[0]), (1, shape[1] - 9, shape[0] - 9, shape[1], shape[0])]) * 2.0
     rois[:, 0] /= 2
-    found = []
+    results = []
     for device in ("cuda", "cpu"):
-        own = features(torch.float32, 3, shape=shape).to(device).requires_grad_()
-        out = cuaug.roi_pool(own, rois.to(device), (2, 5), 0.5)
+        leaf = features(torch.float32, 3, shape=shape).to(device).requires_grad_()
+        out = cuaug.roi_pool(leaf, rois.to(device), (2, 5), 0.5)
         out.backward(torch.arange(1.0, 1 + out.numel()).view(out.shape).to(device))
-        found.append((out.detach(), own.grad))
-    for own, wanted in zip(*found, strict=True):
-        assert_alike(own, wanted, torch.float32)
+        results.append((out.detach(), leaf.grad))
+    for leaf, expected in zip(*results, strict=True):
+        assert_alike(leaf, expected, torch.float32)
 
 
 @each_kind
 def test_roi_align_gpu_gradient_is_deterministic(kind):
     call, rotated = KINDS[kind]
-    rois, found = torch.from_numpy(regions(600, rotated)).cuda(), []
+    rois, gradients = torch.from_numpy(regions(600, rotated)).cuda(), []
     torch.use_deterministic_algorithms(True)
     for _ in range(10):
-        own = features(torch.float32).requires_grad_()
-        out = call(own, rois)
+        leaf = features(torch.float32).requires_grad_()
+        out = call(leaf, rois)
         out.backward(torch.sin(torch.arange(out.numel(), device="cuda")).view_as(out).float())
-        found.append(own.grad)
+        gradients.append(leaf.grad)
     torch.use_deterministic_algorithms(False)
-    assert all(torch.equal(found[0], other) for other in found[1:])
+    assert all(torch.equal(gradients[0], other) for other in gradients[1:])
 
 
 HOSTILE = np.array(
@@ -184,16 +184,16 @@ HOSTILE = np.array(
 def test_roi_align_gpu_invalid_or_huge_regions_terminate(kind, each_way):
     """Samples that do not exist are none on a GPU, where no index is read; the CPU says so, and is not asked."""
     call, _ = KINDS[kind]
-    own = features(torch.float32, 8).requires_grad_()
-    out = call(own, torch.from_numpy(HOSTILE).cuda())
+    leaf = features(torch.float32, 8).requires_grad_()
+    out = call(leaf, torch.from_numpy(HOSTILE).cuda())
     out.sum().backward()
-    assert bool(torch.isfinite(own.grad).all())
-    proper = np.array([0, 1, 2, 3, 7, 8, 9, 10])
-    other = own.detach().cpu().requires_grad_()
-    wanted = call(other, torch.from_numpy(HOSTILE[proper]))
-    wanted.sum().backward()
-    assert_alike(out[proper].detach(), wanted.detach(), torch.float32)
-    assert_alike(own.grad, other.grad, torch.float32)
+    assert bool(torch.isfinite(leaf.grad).all())
+    valid = np.array([0, 1, 2, 3, 7, 8, 9, 10])
+    other = leaf.detach().cpu().requires_grad_()
+    expected = call(other, torch.from_numpy(HOSTILE[valid]))
+    expected.sum().backward()
+    assert_alike(out[valid].detach(), expected.detach(), torch.float32)
+    assert_alike(leaf.grad, other.grad, torch.float32)
     assert not out[[1, 2, 3, 4, 5, 6, 9]].any()
 
 
@@ -202,13 +202,13 @@ def test_roi_align_gpu_rotated_invalid_or_huge_regions_terminate(each_way):
         [(0, 30, 30, 1e6, 1e6, 30.0), (0, 30, 30, np.nan, 5, 0), (0, 30, 30, 9, 9, np.inf), (1, 9, 9, 8, 8, 1e9)]
     )
     for mode in ("avg", "max"):
-        own = features(torch.float32, 8).requires_grad_()
-        out = cuaug.roi_align(own, torch.from_numpy(rois).cuda(), 3, mode=mode, aligned=True)
+        leaf = features(torch.float32, 8).requires_grad_()
+        out = cuaug.roi_align(leaf, torch.from_numpy(rois).cuda(), 3, mode=mode, aligned=True)
         out.sum().backward()
-        assert bool(torch.isfinite(own.grad).all())
+        assert bool(torch.isfinite(leaf.grad).all())
         with torch.no_grad():
-            wanted = cuaug.roi_align(own.detach().cpu(), torch.from_numpy(rois), 3, mode=mode, aligned=True)
-        assert_alike(out[:3], wanted[:3], torch.float32)
+            expected = cuaug.roi_align(leaf.detach().cpu(), torch.from_numpy(rois), 3, mode=mode, aligned=True)
+        assert_alike(out[:3], expected[:3], torch.float32)
 
 
 @pytest.mark.parametrize("kind", ["max", "pool"])
@@ -217,20 +217,20 @@ def test_roi_align_gpu_max_gradient_goes_to_first(kind, each_way):
     maps, rois = features(torch.float32, 8), torch.from_numpy(regions(40))
     maps = torch.round(maps * 4)
     maps[:, :, ::7, ::5] = float("nan")
-    (out, gradient), (wanted, wanted_gradient) = both(call, maps, rois)
-    assert_alike(out, wanted, torch.float32)
-    assert_alike(gradient, wanted_gradient, torch.float32)
+    (out, gradient), (expected, expected_gradient) = both(call, maps, rois)
+    assert_alike(out, expected, torch.float32)
+    assert_alike(gradient, expected_gradient, torch.float32)
 
 
 @pytest.mark.parametrize("size", [14, 28, (32, 32), (40, 3), (3, 40)], ids=str)
 def test_roi_align_gpu_many_bins(size, each_way):
     """More than a warp has sums for at once."""
     maps, rois = features(torch.float32, 19), torch.from_numpy(regions(40))
-    (out, gradient), (wanted, wanted_gradient) = both(
+    (out, gradient), (expected, expected_gradient) = both(
         lambda f, r: cuaug.roi_align(f, r, size, 0.5, 2, True), maps, rois
     )
-    assert_alike(out, wanted, torch.float32)
-    assert_alike(gradient, wanted_gradient, torch.float32)
+    assert_alike(out, expected, torch.float32)
+    assert_alike(gradient, expected_gradient, torch.float32)
 
 
 @each_dtype
@@ -244,12 +244,12 @@ def test_roi_align_gpu_many_columns(channels, dtype):
 
 
 def test_roi_align_gpu_no_regions_and_no_samples(each_way):
-    own = features(torch.float32, 8).requires_grad_()
-    out = cuaug.roi_align(own, torch.zeros(0, 5, device="cuda"), 3)
+    leaf = features(torch.float32, 8).requires_grad_()
+    out = cuaug.roi_align(leaf, torch.zeros(0, 5, device="cuda"), 3)
     assert tuple(out.shape) == (0, 8, 3, 3)
     out.sum().backward()
-    assert not own.grad.any()
-    assert tuple(cuaug.roi_align(own.detach()[:0], torch.zeros(0, 5, device="cuda"), 3).shape) == (0, 8, 3, 3)
+    assert not leaf.grad.any()
+    assert tuple(cuaug.roi_align(leaf.detach()[:0], torch.zeros(0, 5, device="cuda"), 3).shape) == (0, 8, 3, 3)
 
 
 def test_roi_align_gpu_in_cuda_graph(each_way):
@@ -257,9 +257,9 @@ def test_roi_align_gpu_in_cuda_graph(each_way):
     gradient = torch.ones(300, 40, 7, 7, device="cuda")
 
     def step():
-        own = maps.detach().requires_grad_()  # a leaf of the stream that this runs on
-        out = cuaug.roi_align(own, rois, 7, 0.5, 2, True)
-        return out, torch.autograd.grad(out, own, gradient)[0]
+        leaf = maps.detach().requires_grad_()  # a leaf of the stream that this runs on
+        out = cuaug.roi_align(leaf, rois, 7, 0.5, 2, True)
+        return out, torch.autograd.grad(out, leaf, gradient)[0]
 
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
@@ -270,12 +270,12 @@ def test_roi_align_gpu_in_cuda_graph(each_way):
         step()
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
-        found = step()
+        captured_results = step()
     for seed in range(3):
         maps.copy_(features(torch.float32, seed=seed))
         rois.copy_(torch.from_numpy(regions(300, seed=seed)))
         graph.replay()
-        for one, other in zip(found, step(), strict=True):
+        for one, other in zip(captured_results, step(), strict=True):
             assert_alike(one.detach(), other.detach(), torch.float32)
 
 
@@ -288,18 +288,18 @@ def test_roi_align_gpu_in_cuda_graph(each_way):
 def test_roi_align_gpu_equals_torchvision(ratio, aligned, dtype, near, inside):
     ops = pytest.importorskip("torchvision.ops")
     maps, rois = features(dtype, 64, inside), torch.from_numpy(regions(200)).to(dtype).cuda()
-    found = []
+    results = []
     for function in (cuaug.roi_align, ops.roi_align):
-        given = maps, rois
+        inputs = maps, rois
         if function is ops.roi_align and dtype == torch.float16:
-            given = maps.float(), rois.float()  # whose coordinates would be of 11 bits
-        own = given[0].clone().requires_grad_()
-        out = function(own, given[1], 7, 0.5, ratio, aligned)
+            inputs = maps.float(), rois.float()  # whose coordinates would be of 11 bits
+        leaf = inputs[0].clone().requires_grad_()
+        out = function(leaf, inputs[1], 7, 0.5, ratio, aligned)
         (out.float() * torch.sin(torch.arange(49, device="cuda").float()).view(7, 7)).sum().backward()
-        found.append((out.detach(), own.grad))
-    for own, peer in zip(*found, strict=True):
+        results.append((out.detach(), leaf.grad))
+    for leaf, peer in zip(*results, strict=True):
         scale = max(1.0, float(peer.abs().max()))
-        assert_allclose(to_numpy(own) / scale, to_numpy(peer) / scale, atol=near)
+        assert_allclose(to_numpy(leaf) / scale, to_numpy(peer) / scale, atol=near)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)

@@ -36,9 +36,9 @@ def filled(shape):
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
-def test_op_batch_of_more_than_2_31_elements(dtype, room):
+def test_op_batch_of_more_than_2_31_elements(dtype, gigabytes):
     """As float32 the result has byte offsets above 2**33. The last images are compared with themselves alone."""
-    room(60)
+    gigabytes(60)
     images = filled((684, 1024, 1024, 3))
     assert images.numel() > 2**31
     for call in (
@@ -61,9 +61,9 @@ def pixels(image, x, y):
 
 
 @pytest.mark.parametrize("samples", [2, 3])
-def test_op_images_of_more_than_2_31_pixels(samples, room):
+def test_op_images_of_more_than_2_31_pixels(samples, gigabytes):
     """One image alone is beyond 32 bits; with three, the last one begins beyond 2**32."""
-    room(60)
+    gigabytes(60)
     side = 46_342
     images = filled((samples, side, side, 1))
     shift = np.array([[1.0, 0.0, -0.25], [0.0, 1.0, -0.5]])  # source is destination plus (0.25, 0.5): exact in float32
@@ -97,9 +97,9 @@ def test_op_more_samples_than_grid_blocks(samples, channels):
         lambda x, part: cuaug.adjust_sharpness(x, torch.linspace(0, 2, samples, device="cuda")[part], layout="NHWC"),
         lambda x, part: cuaug.gaussian_noise(x, seed=1, ids=torch.arange(samples, device="cuda")[part], layout="NHWC"),
     ):
-        whole = call(images, slice(None))
+        full = call(images, slice(None))
         for part in (slice(0, 3), slice(32_766, 32_770), slice(samples - 3, samples)):
-            assert_equal(whole[part], call(images[part].clone(), part))
+            assert_equal(full[part], call(images[part].clone(), part))
     flip = torch.arange(samples, device="cuda") % 3 == 0
     flipped = cuaug.hflip(images, flip, layout="NHWC")
     assert_equal(flipped, torch.where(flip[:, None, None, None], images.flip(2), images))
@@ -123,10 +123,10 @@ def test_op_sample_is_the_same_in_any_batch_and_layout(border, dtype):
     is bilinear, and has boxes that fit."""
     rng = np.random.default_rng(20261122)
     angle, scale = rng.uniform(-np.pi, np.pi, 250), rng.uniform(0.8, 1.6, 250)
-    turn = scale * np.stack([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    rotation = scale * np.stack([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
     middle, shift = np.array([115.5, 111.5]), rng.uniform(-20, 20, (250, 2))
-    turn = turn.transpose(2, 0, 1)
-    matrices = np.concatenate([turn, (middle + shift - turn @ middle)[..., None]], 2)
+    rotation = rotation.transpose(2, 0, 1)
+    matrices = np.concatenate([rotation, (middle + shift - rotation @ middle)[..., None]], 2)
     images = filled((250, 224, 232, 4)).to(getattr(torch, dtype))
     views = {"NHWC": images[..., :3].contiguous(), "NCHW": images[..., :3].permute(0, 3, 1, 2).contiguous()}
 
@@ -134,12 +134,12 @@ def test_op_sample_is_the_same_in_any_batch_and_layout(border, dtype):
         result = cuaug.warp_affine(view, matrix, border=border, layout=layout)
         return result if layout == "NHWC" else result.permute(0, 2, 3, 1)
 
-    whole = {layout: warped(view, matrices, layout) for layout, view in views.items()}
-    assert torch.equal(whole["NCHW"], whole["NHWC"])
-    assert torch.equal(warped(images[..., :3], matrices, "NHWC"), whole["NHWC"])  # a strided view
+    by_layout = {layout: warped(view, matrices, layout) for layout, view in views.items()}
+    assert torch.equal(by_layout["NCHW"], by_layout["NHWC"])
+    assert torch.equal(warped(images[..., :3], matrices, "NHWC"), by_layout["NHWC"])  # a strided view
     for part in (slice(0, 1), slice(17, 20), slice(249, 250)):
         for layout, view in views.items():
-            assert torch.equal(warped(view[part].clone(), matrices[part], layout), whole["NHWC"][part])
+            assert torch.equal(warped(view[part].clone(), matrices[part], layout), by_layout["NHWC"][part])
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "float16", "bfloat16", "float32"])
@@ -151,17 +151,17 @@ def test_op_row_ends(border, layout, dtype):
     images = filled((2, 40, 48, 3)).to(getattr(torch, dtype))
     images = images if layout == "NHWC" else images.permute(0, 3, 1, 2).contiguous()
     columns = -2 if layout == "NHWC" else -1
-    whole = cuaug.warp_affine(images, matrix, (9, 150), border=border, layout=layout)
+    full = cuaug.warp_affine(images, matrix, (9, 150), border=border, layout=layout)
     for width in range(1, 140):
-        expected = whole.narrow(columns, 0, width)
+        expected = full.narrow(columns, 0, width)
         assert torch.equal(cuaug.warp_affine(images, matrix, (9, width), border=border, layout=layout), expected)
         for beside in (3, 6, 8):
             shape = (2, 9, width + beside, 3) if layout == "NHWC" else (2, 3, 9, width + beside)
-            room = torch.full(shape, 77, dtype=images.dtype, device="cuda")
-            out = room.narrow(columns, 0, width)
+            frame = torch.full(shape, 77, dtype=images.dtype, device="cuda")
+            out = frame.narrow(columns, 0, width)
             cuaug.warp_affine(images, matrix, (9, width), border=border, layout=layout, out=out)
             assert torch.equal(out, expected)
-            assert (room.narrow(columns, width, beside) == 77).all()
+            assert (frame.narrow(columns, width, beside) == 77).all()
 
 
 @pytest.mark.parametrize("sizes", [(256, 192), (640, 480), (512, 224), (256, 224)])

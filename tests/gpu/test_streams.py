@@ -182,9 +182,9 @@ def test_op_waits_for_matrix_of_other_stream(producer, consumer):
         torch.cuda.synchronize()
         for _ in range(20):
             result = cuaug.warp_affine(batch, late(producer, values), layout="NHWC")
-            found = to_numpy(result)  # copied on the consumer's current stream
-            assert np.abs(found.astype(int) - expected).max() <= 1
-            assert (found == expected).mean() > 0.98
+            actual = to_numpy(result)  # copied on the consumer's current stream
+            assert np.abs(actual.astype(int) - expected).max() <= 1
+            assert (actual == expected).mean() > 0.98
 
 
 class Exporter:
@@ -233,10 +233,10 @@ def test_op_eight_threads_on_their_own_streams():
             stream = torch.cuda.Stream()
             barrier.wait()
             with torch.cuda.stream(stream):
-                for turn in range(1000):
-                    case, batch, _ = calls[(index + turn) % len(calls)]
+                for round_ in range(1000):
+                    case, batch, _ = calls[(index + round_) % len(calls)]
                     result = getattr(cuaug, case.op)(batch, **case.keywords("uint8"), **parameters[case.op])
-                    if turn % 50 == 0:
+                    if round_ % 50 == 0:
                         assert_equal(result, expected[case.op])
         except BaseException as failure:
             failures.append(failure)

@@ -6,7 +6,7 @@ from helpers.arrays import from_layout, noise, put, to_layout
 from helpers.compare import assert_equal, to_numpy
 
 torch = pytest.importorskip("torch")
-from tables.pixel_ops import BY_NAME, USER_OPS, expected  # noqa: E402
+from tables.pixel_ops import BY_NAME, USER_OPS, expected_pixels  # noqa: E402
 
 from cuaug import transforms as T  # noqa: E402
 from cuaug._gpu import kernels as _kernels  # noqa: E402
@@ -26,10 +26,12 @@ def test_pixel_op_gpu_equals_formula(user_op, layout, dtype):
         aug = T.Compose([user_op.transform()], seed=5)
         params = aug.draw(put(to_layout(batch, layout), GPU), layout=layout)
         result = to_numpy(aug.apply(put(to_layout(batch, layout), GPU), params, layout=layout))
-        own = {name: to_numpy(params[name]) for name in params.names}
-        wanted = expected(user_op, batch, {name.rpartition(".")[2]: values for name, values in own.items()})
+        parameters = {name: to_numpy(params[name]) for name in params.names}
+        expected = expected_pixels(
+            user_op, batch, {name.rpartition(".")[2]: values for name, values in parameters.items()}
+        )
         result = np.ascontiguousarray(from_layout(result, layout))
-        assert_equal(result, wanted, library="numpy", dtype=dtype, tolerance=user_op.tolerance(dtype))
+        assert_equal(result, expected, library="numpy", dtype=dtype, tolerance=user_op.tolerance(dtype))
 
 
 RECIPE = [
@@ -90,20 +92,20 @@ def test_pixel_op_gpu_graph_draws_anew():
 
 
 @pytest.mark.parametrize(
-    ("expression", "said"),
+    ("expression", "message"),
     [
         ("px * (1 - k * r2", 'expected a ")"'),
         ("px > k ? px : 1", "a condition is one number, not a pixel"),
         ("px + sin(k, k)", 'no instance of overloaded function "sin"'),
     ],
 )
-def test_pixel_op_gpu_compile_error_shows_line(expression, said):
+def test_pixel_op_gpu_compile_error_shows_line(expression, message):
     aug = T.Compose([BY_NAME["Half"].transform(), T.PixelOp("Mine", expression, k=0.5)])
     with pytest.raises(ValueError, match=r"^cuaug.Compose: Mine does not compile:\n    ") as caught:
         aug(torch.zeros(2, 3, 8, 8, device="cuda"))
     _, line, *words = str(caught.value).split("\n    ")
     assert line == expression
-    assert said in words[0]
+    assert message in words[0]
     assert len(words) <= 3
     aug = T.Compose([T.PixelOp("Mine", "px * k", k=0.5)])  # and the next one works
     assert to_numpy(aug(torch.ones(1, 1, 2, 2, device="cuda"))).ravel().tolist() == [0.5] * 4

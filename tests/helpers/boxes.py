@@ -17,8 +17,8 @@ def random(count, seed=0, spread=400.0):
 def clustered(count, seed=0):
     """About a few places: chains of boxes that remove each other."""
     rng = seeded("clusters", count, seed)
-    places = random(max(count // 12, 1), seed)[0]
-    return places[rng.integers(0, len(places), count)] + rng.normal(0, 4, (count, 4)), rng.random(count)
+    centers = random(max(count // 12, 1), seed)[0]
+    return centers[rng.integers(0, len(centers), count)] + rng.normal(0, 4, (count, 4)), rng.random(count)
 
 
 def whole(count, seed=0):
@@ -70,6 +70,6 @@ SCENES = {f.__name__: f for f in (random, clustered, whole, odd, chain, distant,
 def labels(count, seed=0):
     """Classes of very different sizes, one of them of a single box."""
     rng = seeded("labels", count, seed)
-    found = np.minimum(rng.geometric(0.3, count), 9) * 10**11 - 3 * 10**11
-    found[0] = np.iinfo(np.int64).max
-    return found
+    classes = np.minimum(rng.geometric(0.3, count), 9) * 10**11 - 3 * 10**11
+    classes[0] = np.iinfo(np.int64).max
+    return classes

@@ -11,10 +11,10 @@ def cycles_per_ms():
     """Measured: the clock differs between GPUs, and with their load."""
     torch.cuda._sleep(1_000_000)
     torch.cuda.synchronize()
-    begun = time.perf_counter()
+    start = time.perf_counter()
     torch.cuda._sleep(20_000_000)
     torch.cuda.synchronize()
-    return 20_000_000 / (1e3 * (time.perf_counter() - begun))
+    return 20_000_000 / (1e3 * (time.perf_counter() - start))
 
 
 def busy(ms):

@@ -24,13 +24,13 @@ def started(program, **environment):
 def ended(child, timeout=120):
     """Standard output and error of a child, which must end well and in time."""
     try:
-        said, warned = child.communicate(timeout=timeout)
+        message, warned = child.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
         child.kill()
-        said, warned = child.communicate()
-        raise AssertionError(f"no end within {timeout} s: {said}{warned}") from None
-    assert child.returncode == 0, f"exit code {child.returncode}: {said}{warned}"
-    return said.strip(), warned.strip()
+        message, warned = child.communicate()
+        raise AssertionError(f"no end within {timeout} s: {message}{warned}") from None
+    assert child.returncode == 0, f"exit code {child.returncode}: {message}{warned}"
+    return message.strip(), warned.strip()
 
 
 def python(program, timeout=120, **environment):

@@ -24,22 +24,22 @@ def drawn(transform, images, step=3, **options):
     return aug.apply(images, params), params
 
 
-def column(params, name, place=None):
-    found = [n for n in params.names if n.endswith(f".{name}") and (place is None or n.startswith(f"{place}."))]
-    assert len(found) == 1, (name, found)
-    return np.asarray(params[found[0]])
+def column(params, name, position=None):
+    matches = [n for n in params.names if n.endswith(f".{name}") and (position is None or n.startswith(f"{position}."))]
+    assert len(matches) == 1, (name, matches)
+    return np.asarray(params[matches[0]])
 
 
 def one_by_one(images, function):
     return np.concatenate([function(images[n : n + 1], n) for n in range(len(images))])
 
 
-def assert_near(got, wanted, levels=1):
-    assert got.shape == wanted.shape
-    assert got.dtype == wanted.dtype
-    most = levels if got.dtype == np.uint8 else 2e-5
-    worst = np.abs(got.astype(float) - wanted.astype(float)).max()
-    assert worst <= most, worst
+def assert_near(actual, expected, levels=1):
+    assert actual.shape == expected.shape
+    assert actual.dtype == expected.dtype
+    limit = levels if actual.dtype == np.uint8 else 2e-5
+    worst = np.abs(actual.astype(float) - expected.astype(float)).max()
+    assert worst <= limit, worst
 
 
 def changed(result, images):

@@ -10,10 +10,10 @@ def runs_during(call):
     The interpreter takes the lock away from a thread only after its switch interval, here longer than any call: the
     second thread runs before the call returns if the call itself gives the lock up.
     """
-    begun, other_ran, answer = threading.Event(), threading.Event(), []
+    started, other_ran, answer = threading.Event(), threading.Event(), []
 
     def work():
-        begun.set()
+        started.set()
         call()
         answer.append(other_ran.is_set())
 
@@ -22,7 +22,7 @@ def runs_during(call):
     try:
         caller = threading.Thread(target=work)
         caller.start()
-        begun.wait()
+        started.wait()
         other_ran.set()
         caller.join()
     finally:

@@ -17,8 +17,8 @@ SAMPLINGS = {"444": 0x111111, "422": 0x211111, "420": 0x221111, "440": 0x121111,
 @functools.cache
 def photographs():
     """Seven, RGB, whose files come with scikit-image and scikit-learn."""
-    found = [getattr(skimage.data, name)() for name in ("astronaut", "coffee", "chelsea", "rocket", "retina")]
-    return [*(np.ascontiguousarray(photo[..., :3]) for photo in found), *load_sample_images().images]
+    images = [getattr(skimage.data, name)() for name in ("astronaut", "coffee", "chelsea", "rocket", "retina")]
+    return [*(np.ascontiguousarray(photo[..., :3]) for photo in images), *load_sample_images().images]
 
 
 def piece(rng, height, width):
@@ -33,8 +33,8 @@ def encoded(image, sampling="420", *, quality=90, progressive=False, restart=0):
         cv2.IMWRITE_JPEG_QUALITY: quality, cv2.IMWRITE_JPEG_SAMPLING_FACTOR: SAMPLINGS[sampling],
         cv2.IMWRITE_JPEG_PROGRESSIVE: int(progressive), cv2.IMWRITE_JPEG_RST_INTERVAL: restart,
     }  # fmt: skip
-    done, file = cv2.imencode(".jpg", image[..., ::-1], [n for item in options.items() for n in item])
-    assert done
+    success, file = cv2.imencode(".jpg", image[..., ::-1], [n for item in options.items() for n in item])
+    assert success
     return file.tobytes()
 
 
@@ -61,17 +61,17 @@ def bases():
 
 def segments(file):
     """(marker, start, end) of everything before the entropy-coded data of each scan."""
-    found, at = [], 2
+    markers, at = [], 2
     while at + 4 <= len(file):
         marker, length = file[at + 1], struct.unpack_from(">H", file, at + 2)[0]
-        found.append((marker, at, at + 2 + length))
+        markers.append((marker, at, at + 2 + length))
         at += 2 + length
         if marker == 0xDA:
             while not (file[at] == 0xFF and file[at + 1] not in (0, *range(0xD0, 0xD8))):
                 at += 1
         if file[at + 1] == 0xD9:
             break
-    return found
+    return markers
 
 
 def frame(file):

@@ -23,16 +23,16 @@ def allowed(error):
 def outcome_of(rng, file):
     """Decode in a way drawn at random, twice, into memory of two different fillings."""
     scale, color = (1, 1 / 2, 1 / 4, 1 / 8)[rng.integers(4)], ("rgb", "bgr", "gray")[rng.integers(3)]
-    strict, whole = bool(rng.integers(2)), bool(rng.integers(2))
+    strict, full_image = bool(rng.integers(2)), bool(rng.integers(2))
     channels = 1 if color == "gray" else 3
     limit = {"max_pixels": FOUR_MEGAPIXELS}
     try:
         header = cio.read_header(file, **limit)
         height, width = (-(-n // int(1 / scale)) for n in header[:2])
-        top, left = (0, 0) if whole else (int(rng.integers(height)), int(rng.integers(width)))
+        top, left = (0, 0) if full_image else (int(rng.integers(height)), int(rng.integers(width)))
         tall, wide = (
             (height, width)
-            if whole
+            if full_image
             else (int(rng.integers(1, height - top + 1)), int(rng.integers(1, width - left + 1)))
         )
         filled = [np.full((tall, wide, channels), poison, np.uint8) for poison in (0xA5, 0x5A)]

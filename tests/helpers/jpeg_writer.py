@@ -56,22 +56,22 @@ def put_block(bits, rng, previous, busy):
 def random_jpeg(rng, size, samplings, *, restart=0, interleaved=True, adobe=None, busy=True):
     """A baseline file of (H, W) whose components have these (horizontal, vertical) samplings."""
     height, width = size
-    most_h, most_v = (max(s[axis] for s in samplings) for axis in (0, 1))
+    max_h, max_v = (max(s[axis] for s in samplings) for axis in (0, 1))
     table = bytes([0, *[3] * 64])
     out = b"\xff\xd8" + (segment(0xEE, b"Adobe\0\x64\0\0\0\0" + bytes([adobe])) if adobe is not None else b"")
     out += segment(0xDB, table)
     out += segment(0xC4, bytes([0x00, 0, 0, 0, 12, *[0] * 12, *DC_SIZES]))
     out += segment(0xC4, bytes([0x10, *[0] * 7, len(AC_SYMBOLS), *[0] * 8, *AC_SYMBOLS]))
-    parts = b"".join(bytes([i + 1, h << 4 | v, 0]) for i, (h, v) in enumerate(samplings))
-    out += segment(0xC0, struct.pack(">BHHB", 8, height, width, len(samplings)) + parts)
+    components = b"".join(bytes([i + 1, h << 4 | v, 0]) for i, (h, v) in enumerate(samplings))
+    out += segment(0xC0, struct.pack(">BHHB", 8, height, width, len(samplings)) + components)
     out += segment(0xDD, struct.pack(">H", restart)) if restart else b""
-    columns, rows = -(-width // (8 * most_h)), -(-height // (8 * most_v))
+    columns, rows = -(-width // (8 * max_h)), -(-height // (8 * max_v))
     every = range(len(samplings))
     for scan in [list(every)] if interleaved else [[i] for i in every]:
         out += segment(0xDA, bytes([len(scan), *(b for i in scan for b in (i + 1, 0)), 0, 63, 0]))
         if len(scan) == 1:  # not padded to whole units (A.2.2)
             h, v = samplings[scan[0]]
-            blocks = math.ceil(width * h / most_h / 8) * math.ceil(height * v / most_v / 8)
+            blocks = math.ceil(width * h / max_h / 8) * math.ceil(height * v / max_v / 8)
             units = [scan] * blocks
         else:
             units = [[i for i in scan for _ in range(samplings[i][0] * samplings[i][1])]] * (columns * rows)

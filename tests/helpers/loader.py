@@ -15,11 +15,11 @@ def encoded(image, **how):
     return out.getvalue()
 
 
-def photographs(count, least=60, most=200, seed=0):
+def photographs(count, min_side=60, max_side=200, seed=0):
     """Pieces of photographs."""
     rng, sources = np.random.default_rng(seed), load_sample_images().images
     for i in range(count):
-        height, width = rng.integers(least, most, 2)
+        height, width = rng.integers(min_side, max_side, 2)
         source = sources[i % len(sources)]
         top, left = rng.integers(0, source.shape[0] - height), rng.integers(0, source.shape[1] - width)
         yield source[top : top + height, left : left + width]

@@ -56,8 +56,8 @@ def batches(draw, points=3, far=3000):
     for _ in range(draw(st.integers(1, 3))):
         jitter = np.array(draw(st.lists(numbers(-20, 20), min_size=2 * points, max_size=2 * points)))
         center = np.array([draw(numbers(-far, far)), draw(numbers(-far, far))])
-        turn = draw(numbers(-math.pi, math.pi))
-        rotation = np.array([[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]])
+        angle = draw(numbers(-math.pi, math.pi))
+        rotation = np.array([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
         samples.append((shape + jitter.reshape(points, 2)) @ rotation.T + center)
     return np.array(samples).astype(np.float32).astype(np.float64)  # cv2 reads points as float32
 
@@ -65,9 +65,9 @@ def batches(draw, points=3, far=3000):
 @st.composite
 def matrices(draw, rows=2):
     """Invertible maps of everyday size. [rows, 3]"""
-    turn, lean = draw(numbers(-math.pi, math.pi)), draw(numbers(-1, 1))
+    angle, lean = draw(numbers(-math.pi, math.pi)), draw(numbers(-1, 1))
     along, across = draw(numbers(0.25, 4)), draw(numbers(0.25, 4))
-    rotation = np.array([[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]])
+    rotation = np.array([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
     linear = rotation @ [[along, lean], [0, across]]
     M = np.column_stack([linear, [draw(numbers(-500, 500)), draw(numbers(-500, 500))]])
     tilt = [draw(numbers(-1e-4, 1e-4)), draw(numbers(-1e-4, 1e-4)), 1.0]

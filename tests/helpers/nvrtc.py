@@ -16,8 +16,8 @@ USED = re.compile(
 
 def load_nvrtc():
     """The library of the ``nvidia-cuda-nvrtc`` wheel, or the machine's own."""
-    found = importlib.util.find_spec("nvidia")
-    folders = [Path(folder) for folder in found.submodule_search_locations] if found else []
+    spec = importlib.util.find_spec("nvidia")
+    folders = [Path(folder) for folder in spec.submodule_search_locations] if spec else []
     wheels = sorted(path for folder in folders for path in folder.glob("*/lib/libnvrtc.so.*"))
     for name in [*map(str, reversed(wheels)), "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"]:
         try:

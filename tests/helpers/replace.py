@@ -5,9 +5,9 @@ import sys
 
 def replace_everywhere(monkeypatch, module, name, value):
     original = getattr(module, name)
-    for path, found in list(sys.modules.items()):
+    for path, imported in list(sys.modules.items()):
         if path.partition(".")[0] == "cuaug":
-            for attribute, held in list(vars(found).items()):
-                if held is original:
-                    monkeypatch.setattr(found, attribute, value)
+            for attribute, current in list(vars(imported).items()):
+                if current is original:
+                    monkeypatch.setattr(imported, attribute, value)
     assert getattr(module, name) is value

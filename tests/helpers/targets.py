@@ -34,18 +34,18 @@ EYE = np.eye(3)
 
 def maps(count, kind="perspective", seed=0):
     """Turned, mirrored, scaled, moved and tilted, so that much of the image stays in sight. [N, 3, 3]"""
-    rng, found = seeded("maps", kind, seed), []
+    rng, matrices = seeded("maps", kind, seed), []
     for _ in range(count):
-        turn, scale = rng.uniform(-math.pi, math.pi), rng.uniform(0.5, 1.5)
-        linear = scale * np.array([[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]])
+        angle, scale = rng.uniform(-math.pi, math.pi), rng.uniform(0.5, 1.5)
+        linear = scale * np.array([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
         linear = linear @ np.diag([rng.choice([-1, 1]), 1]) @ [[1, rng.uniform(-0.3, 0.3)], [0, 1]]
         M = np.eye(3)
         M[:2, :2] = linear
         M[:2, 2] = np.array([120, 80]) - linear @ [150, 100] + rng.uniform(-30, 30, 2)
         if kind == "perspective":
             M[2, :2] = rng.uniform(-1e-3, 1e-3, 2)
-        found.append(M)
-    return np.array(found)
+        matrices.append(M)
+    return np.array(matrices)
 
 
 def some_boxes(shape, seed=0):

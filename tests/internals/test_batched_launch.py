@@ -29,25 +29,27 @@ def random_launches(generator, count):
 def test_batched_launch_waits_for_dependencies(seed):
     """Of launches that touch one place, of which one writes it, the first stays the first."""
     launches = random_launches(random.Random(seed), 24)
-    known = {"cuaug::warp_image<a>", "cuaug::warp_image<b>", "cuaug::histogram_lut<a>"}
+    mergeable = {"cuaug::warp_image<a>", "cuaug::warp_image<b>", "cuaug::histogram_lut<a>"}
     at = {}
-    for place, one in enumerate(batched_launch.merge_launches(launches)):
-        x, y, count = one.grid
+    for position, merged in enumerate(batched_launch.merge_launches(launches)):
+        x, y, count = merged.grid
         assert (x, y) == (5, 1)
-        assert len(one.record) == 64 * (1 if count == 1 else batched_launch.MAX_BATCHED)
-        assert one.kernel.endswith(TOGETHER) == (count > 1)
+        assert len(merged.record) == 64 * (1 if count == 1 else batched_launch.MAX_BATCHED)
+        assert merged.kernel.endswith(TOGETHER) == (count > 1)
         for i in range(count):
-            (number,) = struct.unpack_from("q", one.record, 64 * i + 8)
-            own = launches[number]
-            assert count == 1 or own.kernel in known
-            assert one.kernel in (own.kernel, own.kernel[:-1] + TOGETHER)
-            assert one.record[64 * i :][:64] == own.record
-            assert [(a - 64 * i, *rest) for a, *rest in one.relocations if a // 64 == i] == list(own.relocations)
-            assert at.setdefault(number, place) == place
+            (number,) = struct.unpack_from("q", merged.record, 64 * i + 8)
+            original = launches[number]
+            assert count == 1 or original.kernel in mergeable
+            assert merged.kernel in (original.kernel, original.kernel[:-1] + TOGETHER)
+            assert merged.record[64 * i :][:64] == original.record
+            assert [(a - 64 * i, *rest) for a, *rest in merged.relocations if a // 64 == i] == list(
+                original.relocations
+            )
+            assert at.setdefault(number, position) == position
     assert sorted(at) == list(range(24))
 
     def wrote(launch):
-        return {name for place, name, _ in launch.relocations if place == 48 or launch.kernel not in known}
+        return {name for position, name, _ in launch.relocations if position == 48 or launch.kernel not in mergeable}
 
     def used(launch):
         return {name for _, name, _ in launch.relocations}
@@ -66,6 +68,6 @@ def test_batched_launch_groups_as_early_as_possible():
         for i in range(5)
         for step, kernel in enumerate(chain)
     ]
-    two = [(each.kernel, each.grid[2]) for each in batched_launch.merge_launches(launches[:6])]
+    two = [(launch.kernel, launch.grid[2]) for launch in batched_launch.merge_launches(launches[:6])]
     assert two == [(kernel[:-1] + TOGETHER, 2) for kernel in chain]
-    assert [each.grid[2] for each in batched_launch.merge_launches(launches)] == [4, 4, 4, 1, 1, 1]
+    assert [launch.grid[2] for launch in batched_launch.merge_launches(launches)] == [4, 4, 4, 1, 1, 1]

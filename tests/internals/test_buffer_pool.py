@@ -32,15 +32,15 @@ def test_buffer_pool_reuses_memory():
     assert type(first) is np.ndarray
     assert first.flags.writeable
     assert first.flags.c_contiguous
-    where = place(first)
+    address = place(first)
     del first
     second = memory.allocate(SIZE - 1000)
-    assert place(second) == where
+    assert place(second) == address
     assert second.shape == (SIZE - 1000,)
 
 
 @pytest.mark.parametrize(
-    "kept",
+    "view_of",
     [
         lambda a: a[5:9],
         lambda a: a.view(np.int8)[::-2],
@@ -52,44 +52,44 @@ def test_buffer_pool_reuses_memory():
     ],
     ids=["slice", "view", "transposed", "memoryview", "torch", "broadcast", "array of a memoryview"],
 )
-def test_buffer_pool_keeps_memory_while_viewed(kept):
+def test_buffer_pool_keeps_memory_while_viewed(view_of):
     first = memory.allocate(SIZE)
     first[:] = 7
-    where, part = place(first), kept(first)
+    address, view = place(first), view_of(first)
     del first
     gc.collect()
     second = memory.allocate(SIZE)
-    assert place(second) != where
+    assert place(second) != address
     second[:] = 9
-    assert (np.asarray(part) == 7).all()
-    del part, second
+    assert (np.asarray(view) == 7).all()
+    del view, second
     gc.collect()
-    assert where in {place(block) for block in memory._free_blocks.values()}
+    assert address in {place(block) for block in memory._free_blocks.values()}
 
 
 def test_buffer_pool_aligns_to_cache_lines():
-    held = [memory.allocate(memory.POOL_THRESHOLD + i) for i in range(3)]
-    assert [place(each) % 64 for each in held] == [0, 0, 0]
-    assert [each.size for each in held] == [memory.POOL_THRESHOLD + i for i in range(3)]
+    buffers = [memory.allocate(memory.POOL_THRESHOLD + i) for i in range(3)]
+    assert [place(buffer) % 64 for buffer in buffers] == [0, 0, 0]
+    assert [buffer.size for buffer in buffers] == [memory.POOL_THRESHOLD + i for i in range(3)]
 
 
 def test_buffer_pool_reuses_memory_of_collected_cycle():
     first = memory.allocate(SIZE)
-    where, cycle = place(first), {"array": first}
+    address, cycle = place(first), {"array": first}
     cycle["self"] = cycle
     del first, cycle
     gc.collect()
-    assert place(memory.allocate(SIZE)) == where
+    assert place(memory.allocate(SIZE)) == address
 
 
 def test_buffer_pool_limits_slack_and_total(monkeypatch):
     large = memory.allocate(3 * SIZE)
-    where = place(large)
+    address = place(large)
     del large
-    assert place(memory.allocate(SIZE)) != where  # more than half of it would lie idle
+    assert place(memory.allocate(SIZE)) != address  # more than half of it would lie idle
     monkeypatch.setattr(memory, "_MAX_FREE_BYTES", 5 * SIZE)
-    held = [memory.allocate(SIZE) for _ in range(7)]
-    held.clear()
+    buffers = [memory.allocate(SIZE) for _ in range(7)]
+    buffers.clear()
     assert sum(block.size for block in memory._free_blocks.values()) <= 5 * SIZE
     monkeypatch.setattr(memory, "_MAX_FREE_BYTES", SIZE - 1)
     memory._free_blocks.clear()
@@ -102,9 +102,9 @@ def test_buffer_pool_threads_never_share_memory():
 
     def work(mark):
         for _ in range(200):
-            own = memory.allocate(SIZE)
-            own[::4096] = mark
-            if not (own[::4096] == mark).all():
+            buffer = memory.allocate(SIZE)
+            buffer[::4096] = mark
+            if not (buffer[::4096] == mark).all():
                 wrong.append(mark)
 
     threads = [threading.Thread(target=work, args=(mark,)) for mark in range(1, 9)]
@@ -126,7 +126,7 @@ def test_op_large_results_keep_their_values(make, dtype):
     copy = to_numpy(first).copy()
     again = [cuaug.adjust_brightness(batch, 0.5, layout="NHWC") for _ in range(3)]
     np.testing.assert_array_equal(to_numpy(first), copy)
-    assert len({id(each) for each in again}) == 3
+    assert len({id(result) for result in again}) == 3
     np.testing.assert_array_equal(to_numpy(again[0]), to_numpy(again[2]))
 
 
@@ -140,14 +140,14 @@ def test_op_nontemporal_stores_equal_plain_stores(layout, source, target, skippe
     """Of 16 MB and more; pieces begin anywhere in a line of the cache."""
     shape = (30, 219, 221, 3) if layout == "NHWC" else (30, 3, 219, 221)
     batch = (np.random.default_rng(0).random(shape) * (255 if source == "uint8" else 1)).astype(source)
-    room = np.full(batch.size + 5, 7, target)
-    out = room[skipped : skipped + batch.size].reshape(shape)
+    frame = np.full(batch.size + 5, 7, target)
+    out = frame[skipped : skipped + batch.size].reshape(shape)
     assert out.nbytes >= 16 << 20
     how = {"mean": (0.5, 0.4, 0.3), "std": (0.2, 0.3, 0.4), "dtype": target}
     cuaug.normalize(batch, **how, layout=layout, out=out)
-    for image, made in zip(batch, out, strict=True):
-        np.testing.assert_array_equal(made, cuaug.normalize(image, **how, layout=layout[1:]))
-    assert (np.delete(room, slice(skipped, skipped + batch.size)) == 7).all()
+    for image, stored in zip(batch, out, strict=True):
+        np.testing.assert_array_equal(stored, cuaug.normalize(image, **how, layout=layout[1:]))
+    assert (np.delete(frame, slice(skipped, skipped + batch.size)) == 7).all()
 
 
 @pytest.mark.parametrize("layout", ["NHWC", "NCHW"])

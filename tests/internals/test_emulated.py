@@ -63,7 +63,7 @@ def fenced(values):
 def displace(batch, layout, border="constant"):
     """By maps of each sample, whose rows and columns lie apart; given to the pass, as arrays of the host are copied."""
     maps = np.float32(np.random.default_rng(1).normal(0, 4, (2, 2, 66, 138)))[..., ::2, ::2]
-    x, y = (StridedArray(each.ctypes.data, *(step // 4 for step in each.strides), 0, each) for each in maps)
+    x, y = (StridedArray(values.ctypes.data, *(step // 4 for step in values.strides), 0, values) for values in maps)
     image = describe_images(batch, layout)
     geometry = map_geometry(image, x, y, (33, 69), (1.0, 1.0), True)
     return _warp.warp(image, geometry, (33, 69), "bilinear", border, 0, None, None)
@@ -120,10 +120,10 @@ SMALL = np.zeros((1, 5, 7, 3), np.uint8)
     ],
 )
 def test_remap_chooses_grid_by_dtype_and_reach(batch, map_dtype, geometry, monkeypatch):
-    made = []
-    replace_everywhere(monkeypatch, _warp, "warp", lambda image, geometry, *_: made.append(geometry.name))
+    geometries = []
+    replace_everywhere(monkeypatch, _warp, "warp", lambda image, geometry, *_: geometries.append(geometry.name))
     cuaug.remap(batch, *np.zeros((2, 5, 7), map_dtype), layout="NHWC")
-    assert made == [geometry]
+    assert geometries == [geometry]
 
 
 @pytest.mark.parametrize(
@@ -137,11 +137,11 @@ def test_warp_kernel_layouts_strides_and_batches_agree(dtype, channels, width, m
     """Rows that sixteen bytes divide, four, or none."""
     emulated.patch(monkeypatch)
     wide = images(NUMPY, dtype, "NHWC", (2, 70, width, 5))[..., :channels]
-    whole = affine(np.ascontiguousarray(wide), "NHWC")
-    assert_equal(affine(wide, "NHWC"), whole)
+    expected = affine(np.ascontiguousarray(wide), "NHWC")
+    assert_equal(affine(wide, "NHWC"), expected)
     planes = np.ascontiguousarray(np.moveaxis(wide, -1, 1))
-    assert_equal(affine(planes, "NCHW"), to_layout(whole, "NCHW"))
-    assert_equal(affine(planes[1:], "NCHW"), to_layout(whole, "NCHW")[1:])
+    assert_equal(affine(planes, "NCHW"), to_layout(expected, "NCHW"))
+    assert_equal(affine(planes[1:], "NCHW"), to_layout(expected, "NCHW")[1:])
 
 
 @both_layouts
@@ -180,17 +180,17 @@ def test_warp_kernel_region_height_does_not_change_results(dtype, layout, monkey
     """Where there are many they are tall, those of half the columns twice as tall, and the last ones in halves."""
     emulated.patch(monkeypatch)
     batch = images(NUMPY, dtype, layout, (2, 90, 104, 3))
-    block_counts, made = [], []
+    block_counts, results = [], []
     run = _run.run_pass
     replace_everywhere(
         monkeypatch, _run, "run_pass", lambda plan, *rest: (block_counts.append(plan.grid[0]), run(plan, *rest))
     )
-    for enough in (10**9, 1):
-        monkeypatch.setattr(grids, "_MIN_REGIONS", enough)
+    for min_regions in (10**9, 1):
+        monkeypatch.setattr(grids, "_MIN_REGIONS", min_regions)
         kernel_config.kernel_config.cache_clear()
-        made.append(affine(batch, layout, size=(150, 80), fill=99))
+        results.append(affine(batch, layout, size=(150, 80), fill=99))
     kernel_config.kernel_config.cache_clear()
-    assert_equal(*made)
+    assert_equal(*results)
     small, tall = block_counts
     assert small > tall > small / 4
 
@@ -201,14 +201,14 @@ def test_warp_kernel_row_ends(dtype, layout, monkeypatch):
     """Lanes store words of several columns, or single elements where a row ends."""
     emulated.patch(monkeypatch)
     batch = images(NUMPY, dtype, layout, (1, 20, 24, 3))
-    whole = np.moveaxis(to_numpy(affine(batch, layout, size=(9, 80))), -1 if layout == "NCHW" else -2, 0)
+    expected = np.moveaxis(to_numpy(affine(batch, layout, size=(9, 80))), -1 if layout == "NCHW" else -2, 0)
     for width in (1, 2, 3, 5, 31, 32, 34, 36, 63, 66, 68):
         for beside in (3, 8):
             shape = (1, 9, width + beside, 3)
-            room = np.full(to_layout(np.empty(shape), layout).shape, 77, dtype)
-            columns = np.moveaxis(room, -1 if layout == "NCHW" else -2, 0)
+            frame = np.full(to_layout(np.empty(shape), layout).shape, 77, dtype)
+            columns = np.moveaxis(frame, -1 if layout == "NCHW" else -2, 0)
             affine(batch, layout, size=(9, width), out=np.moveaxis(columns[:width], 0, -1 if layout == "NCHW" else -2))
-            assert_equal(columns[:width], whole[:width])
+            assert_equal(columns[:width], expected[:width])
             assert (columns[width:] == 77).all()
 
 
@@ -244,16 +244,16 @@ FAULTS = {
 @pytest.mark.parametrize("body", FAULTS)
 def test_emulator_reports_faults(body):
     """Threads that are done hold up nobody."""
-    room = np.zeros(64, np.uint32)
+    output = np.zeros(64, np.uint32)
     run = emulated.kernel("one", emulated.translated(ONE.format(body)))
-    assert run(struct.pack("P", room.ctypes.data), (2, 1, 1), 64) == FAULTS[body]
+    assert run(struct.pack("P", output.ctypes.data), (2, 1, 1), 64) == FAULTS[body]
 
 
 def test_emulator_copies_arrive_when_awaited():
     copy = 'asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" : : "r"(to), "l"(args.out + 4), "r"(8));'
     wait = 'asm volatile("cp.async.wait_all;" : : : "memory");'
     body = f"{copy} args.out[0] = box[0]; {wait} for (int i = 1; i < 4; ++i) args.out[i] = box[i];"
-    room = np.array([1, 1, 1, 1, 2, 3, 4, 5], np.uint32)
+    memory = np.array([1, 1, 1, 1, 2, 3, 4, 5], np.uint32)
     run = emulated.kernel("one", emulated.translated(ONE.format(body)))
-    assert run(struct.pack("P", room.ctypes.data), (1, 1, 1), 1) == ""
-    assert room.tolist() == [0xA5A5A5A5, 3, 0, 0, 2, 3, 4, 5]
+    assert run(struct.pack("P", memory.ctypes.data), (1, 1, 1), 1) == ""
+    assert memory.tolist() == [0xA5A5A5A5, 3, 0, 0, 2, 3, 4, 5]

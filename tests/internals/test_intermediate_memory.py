@@ -25,20 +25,23 @@ def test_launch_plan_intermediate_memory_does_not_overlap():
     """Of any spans: whether it is as little as can be is shown of recipes."""
     random = np.random.default_rng(0)
     for _ in range(300):
-        sizes, first, long = random.integers(1, 5000, 13), random.integers(0, 8, 13), random.integers(0, 4, 13)
+        sizes, first, duration = random.integers(1, 5000, 13), random.integers(0, 8, 13), random.integers(0, 4, 13)
         result, *spans = (
-            memory.Lifetime(int(s), int(a), int(a + n)) for s, a, n in zip(sizes, first, long, strict=True)
+            memory.Lifetime(int(s), int(a), int(a + n)) for s, a, n in zip(sizes, first, duration, strict=True)
         )
         result = result._replace(last=max(span.last for span in spans))
-        places, room = memory.assign_offsets(result, spans)
-        for span, place in zip(spans, places, strict=True):
-            assert place.offset % 512 == 0
-            assert place.offset + span.size <= (result.size if place.in_result else room)
-            assert span.last < result.first or not place.in_result
-        for (a, own), (b, other) in itertools.combinations(zip(spans, places, strict=True), 2):
-            if own.in_result == other.in_result and a.first <= b.last and b.first <= a.last:
-                assert own.offset + a.size <= other.offset or other.offset + b.size <= own.offset
-        assert room <= sum(math.ceil(span.size / 512) * 512 for span in spans)
+        placements, block_size = memory.assign_offsets(result, spans)
+        for span, placement in zip(spans, placements, strict=True):
+            assert placement.offset % 512 == 0
+            assert placement.offset + span.size <= (result.size if placement.in_result else block_size)
+            assert span.last < result.first or not placement.in_result
+        for (a, placement_a), (b, placement_b) in itertools.combinations(zip(spans, placements, strict=True), 2):
+            if placement_a.in_result == placement_b.in_result and a.first <= b.last and b.first <= a.last:
+                assert (
+                    placement_a.offset + a.size <= placement_b.offset
+                    or placement_b.offset + b.size <= placement_a.offset
+                )
+        assert block_size <= sum(math.ceil(span.size / 512) * 512 for span in spans)
     assert memory.assign_offsets(memory.Lifetime(1000, 2, 2), []) == ([], 0)
 
 
@@ -50,8 +53,8 @@ def test_launch_plan_intermediate_memory_does_not_overlap():
 def test_launch_plan_policy_takes_turns_with_few_batches(policy, batches, gpu):
     """One is the result's; of AugMix each branch reads one and makes one, all at once."""
     batch = torch.zeros((16, 3, 224, 224), dtype=torch.uint8)
-    *_, given = seen(gpu, lambda: T.Compose([policy], seed=1)(batch))
-    result, block = given[-2:]
+    *_, allocations = seen(gpu, lambda: T.Compose([policy], seed=1)(batch))
+    result, block = allocations[-2:]
     assert bytes_of(result) == batch.nbytes
     assert bytes_of(block) <= (batches + 0.05) * batch.nbytes
 
@@ -76,10 +79,10 @@ def test_launch_plan_table_has_room_for_partial_sums(dtype, channels):
 
 def test_launch_plan_torch_memory_on_current_device_only(monkeypatch):
     guards = torch._C._dynamo.guards
-    taken = []
+    shapes = []
 
     def raw(shape, strides, dtype):
-        taken.append(tuple(shape))
+        shapes.append(tuple(shape))
         return guards._empty_strided_cpu(shape, strides, dtype)
 
     library = library_of(torch.Tensor)
@@ -89,10 +92,10 @@ def test_launch_plan_torch_memory_on_current_device_only(monkeypatch):
     for shape, order in (((), None), ((0, 3), None), (torch.Size((2, 3, 4)), None), ((2, 3, 4, 5), (0, 2, 3, 1))):
         for dtype in ("uint8", "int64", "bfloat16"):
             expected = library.empty(shape, dtype, 0, order)
-            assert not taken
-            made = library.empty(shape, dtype, 1, order)
-            assert taken.pop() == protocol.memory_shape(shape, order)[0]
-            assert (made.shape, made.stride(), made.dtype) == (expected.shape, expected.stride(), expected.dtype)
+            assert not shapes
+            result = library.empty(shape, dtype, 1, order)
+            assert shapes.pop() == protocol.memory_shape(shape, order)[0]
+            assert (result.shape, result.stride(), result.dtype) == (expected.shape, expected.stride(), expected.dtype)
 
 
 def test_launch_plan_arguments_have_room_for_batched_records():

@@ -165,14 +165,14 @@ def test_launch_plan_call_is_one_driver_call(gpu, monkeypatch):
     replace_everywhere(monkeypatch, _launch, "launch", None)
     for step in (5, 6):
         gpu.stream = 100 + step
-        known = seen(gpu, lambda: aug(batch, ids=4, step=step))  # noqa: B023
-        assert len(known.launched) == aug.plan(batch).launches
-        numbers = np.frombuffer(known.launched[0].record, np.int64)
-        assert known.launched[0].kernel == "cuaug::draw"
+        call = seen(gpu, lambda: aug(batch, ids=4, step=step))  # noqa: B023
+        assert len(call.launched) == aug.plan(batch).launches
+        numbers = np.frombuffer(call.launched[0].record, np.int64)
+        assert call.launched[0].kernel == "cuaug::draw"
         assert numbers[5:8].tolist() == [3, step, 4]  # kernels/draws/draw_values.cuh
-        assert [each.config[7] for each in known.launched] == [gpu.stream] * len(known.launched)
-        assert {each.kernel: bool(each.config[8]) for each in known.launched} == {
-            each.kernel: gpu.uses_pdl(each.kernel) for each in known.launched
+        assert [launch.config[7] for launch in call.launched] == [gpu.stream] * len(call.launched)
+        assert {launch.kernel: bool(launch.config[8]) for launch in call.launched} == {
+            launch.kernel: gpu.uses_pdl(launch.kernel) for launch in call.launched
         }
 
 
@@ -199,24 +199,24 @@ def test_launch_plan_ragged_takes_launches_of_one_batch(layout, antialias, gpu):
     aug = T.Compose([crop, T.RandomHorizontalFlip(), T.ColorJitter(0.4, 0.4), T.ToDtype("float16", scale=True)])
     tag = "Planar" if layout == "CHW" else "Packed"
     shape = (lambda h, w: (3, h, w)) if layout == "CHW" else (lambda h, w: (h, w, 3))
-    known = []
+    configurations = []
     for sizes in ([(40, 30), (90, 60), (1, 1)], [(41, 33), (700, 60), (2, 9)]):
-        given = [torch.zeros(shape(*size), dtype=torch.uint8) for size in sizes]
-        made, launched, _ = seen(gpu, lambda: aug(given, layout=layout, step=0))  # noqa: B023
-        assert [tuple(own.shape) for own in made] == [shape(13, 14)] * 3
-        assert len(launched) == aug.plan(given, layout=layout).launches
-        names = [each.kernel for each in launched]
+        ragged = [torch.zeros(shape(*size), dtype=torch.uint8) for size in sizes]
+        results, launched, _ = seen(gpu, lambda: aug(ragged, layout=layout, step=0))  # noqa: B023
+        assert [tuple(image.shape) for image in results] == [shape(13, 14)] * 3
+        assert len(launched) == aug.plan(ragged, layout=layout).launches
+        names = [launch.kernel for launch in launched]
         assert names[0] == "cuaug::draw"
         assert f"cuaug::Ragged<cuaug::{tag}>" in names[1]
         assert not any("Ragged" in name for name in names[2:])
-        known.append([(each.kernel, each.config) for each in launched])
-    assert known[0] == known[1]
+        configurations.append([(launch.kernel, launch.config) for launch in launched])
+    assert configurations[0] == configurations[1]
     assert len(aug._plans._plans) == 1
     with pytest.raises(_check.BackendError, match="images of different sizes cannot be captured"):
-        captured(aug, given, layout)
+        captured(aug, ragged, layout)
 
 
-def captured(aug, given, layout):
+def captured(aug, images, layout):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(streams, "is_capturing", lambda stream: True)
-        aug(given, layout=layout)
+        aug(images, layout=layout)

@@ -78,11 +78,11 @@ def test_launch_sequence_stops_at_first_failure(kind):
 def test_launch_sequence_threads_have_their_own_records(kind):
     driver = Driver()
     launches = kind(driver.address, [(n, config(), record(0, 0, 0), [(0, 0, n), (16, 0, 2 * n)]) for n in range(1, 20)])
-    own = {}
+    numbers_of_threads = {}
     barrier = threading.Barrier(4)
 
     def many(number):
-        own[threading.get_ident()] = number
+        numbers_of_threads[threading.get_ident()] = number
         barrier.wait()
         for _ in range(50):
             launches.run(number, (number,))
@@ -92,7 +92,7 @@ def test_launch_sequence_threads_have_their_own_records(kind):
     [thread.join() for thread in threads]
     assert len(driver.asked) == 4 * 50 * 19
     for ident, fields, kernel, numbers, _ in driver.asked:
-        number = own[ident]
+        number = numbers_of_threads[ident]
         assert (fields[7], numbers) == (number, [number + kernel, 0, number + 2 * kernel])
 
 
@@ -125,8 +125,8 @@ def test_launch_sequence_sets_current_device(before, status, kind, monkeypatch):
     """In a thread that has not launched there, too: its device may be the right one, and yet have no context."""
     runtime, loaded = Runtime(before), []
     driver = Driver()
-    where, launch = [], driver.launch
-    driver.function = PROTOTYPE(lambda *given: (where.append(runtime.current), launch(*given))[1])
+    devices_of_launches, launch = [], driver.launch
+    driver.function = PROTOTYPE(lambda *arguments: (devices_of_launches.append(runtime.current), launch(*arguments))[1])
 
     class Kernel:
         uses_pdl, handles = False, {}
@@ -147,7 +147,7 @@ def test_launch_sequence_sets_current_device(before, status, kind, monkeypatch):
     monkeypatch.setattr(_failures, "_versions", lambda: "no driver")
     monkeypatch.setattr(_launches, "_launch_plan_class", lambda: kind)
     launches = LaunchSequence([_launches.Launch("one", (1, 1, 1), 32, 0, record(1, 2, 3), ((8, 0, 0),))], 2)
-    for turn in (1, 2):
+    for call_count in (1, 2):
         driver.statuses = [status]
         if status:
             with pytest.raises(_check.BackendError, match="CUDA_ERROR 719"):
@@ -155,26 +155,26 @@ def test_launch_sequence_sets_current_device(before, status, kind, monkeypatch):
         else:
             launches(9, (44,))
         assert runtime.current == before
-        assert where == [2] * turn
+        assert devices_of_launches == [2] * call_count
     assert loaded == [(2, 2)]
     assert runtime.made_current == ([2] if before == 2 else [2, 0, 2, 0])
-    assert [asked[1:4] for asked in driver.asked] == [driver.asked[0][1:4]] * 2
+    assert [request[1:4] for request in driver.asked] == [driver.asked[0][1:4]] * 2
     assert driver.asked[0][3] == [1, 44, 3]
     assert devices.context_users  # so that a fork is known to be fatal
 
 
 @pytest.mark.parametrize(
-    ("launch", "said"),
+    ("launch", "message"),
     [
         ((1, config(), record(1), [(4, 0, 0)]), "a patch is a word of the record"),
         ((1, config(), record(1), [(8, 0, 0)]), "a patch is a word of the record"),
         ((1, config()[:-1], record(1), []), "a configuration has 56 bytes"),
     ],
 )
-def test_launch_sequence_rejects_offsets_outside_records(launch, said):
+def test_launch_sequence_rejects_offsets_outside_records(launch, message):
     from cuaug import _native as native
 
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         native.LaunchPlan(1, [launch])
 
 

@@ -65,8 +65,8 @@ def test_warp_grid_regions_cover_each_pixel_once(dtype, copied, size, slices, ha
     # Maps are read where a piece begins; fixed_point.cuh holds 64 bands, 32 in small blocks.
     assert ((rows % 4 == 0) & (rows <= 256) & (slice_ < slices) & (pixels > 0)).all()
     assert pixels.sum() == slices * height * width
-    made = np.stack([slice_, left, top], -1)
-    assert len(np.unique(made, axis=0)) == len(made)
+    result = np.stack([slice_, left, top], -1)
+    assert len(np.unique(result, axis=0)) == len(result)
     limit = 64 if copied and dtype == "uint8" else 128
     many = -(-width // side) * -(-height // limit) * slices >= grids._MIN_REGIONS and dtype != "float64"
     twice = copied and many and halves and 0 < width % side <= 32 < side

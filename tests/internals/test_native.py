@@ -60,9 +60,9 @@ def test_extension_instruction_sets_agree(dtype, interpolation):
         lambda: turned(images, interpolation=interpolation),
         lambda: cuaug.resize(images, (31, 29), interpolation),
     ):
-        plainest, *others = each_isa(make).values()
+        baseline, *others = each_isa(make).values()
         for other in others:
-            assert_equal(other, plainest, tolerance=tolerance)
+            assert_equal(other, baseline, tolerance=tolerance)
 
 
 def test_extension_nearest_moves_bits_under_every_instruction_set():
@@ -83,13 +83,13 @@ def test_extension_packed_bytes_of_every_width(width):
     image, still = describe_images(shares), SampleParameters(NULL_ARRAY, (0.0,))
 
     def make():
-        room = np.full((1, 3, width + 3, 3), 77, np.uint8)
-        pointwise.pointwise(image, ("RandomGrayscale",), still, "uint8", room[:, :, :width])
-        return room
+        frame = np.full((1, 3, width + 3, 3), 77, np.uint8)
+        pointwise.pointwise(image, ("RandomGrayscale",), still, "uint8", frame[:, :, :width])
+        return frame
 
-    for room in each_isa(make).values():
-        assert_array_equal(room[:, :, :width], expected)
-        assert (room[:, :, width:] == 77).all()
+    for frame in each_isa(make).values():
+        assert_array_equal(frame[:, :, :width], expected)
+        assert (frame[:, :, width:] == 77).all()
 
 
 def test_extension_half_precision_equals_numpy():
@@ -110,12 +110,12 @@ def test_extension_half_precision_equals_numpy():
 def test_set_num_threads_does_not_change_results():
     images = noise((5, 150, 131, 3))
     native.set_threads(1)
-    alone = turned(images), cuaug.resize(images, (64, 65))
+    expected = turned(images), cuaug.resize(images, (64, 65))
     for threads in (2, 3, 16):
         native.set_threads(threads)
         assert native.threads() == threads
-        assert_array_equal(turned(images), alone[0])
-        assert_array_equal(cuaug.resize(images, (64, 65)), alone[1])
+        assert_array_equal(turned(images), expected[0])
+        assert_array_equal(cuaug.resize(images, (64, 65)), expected[1])
     native.set_threads(0)
     assert native.threads() == len(os.sched_getaffinity(0))
 
@@ -181,19 +181,19 @@ print("30 children")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_extension_forked_child_starts_its_own_threads():
     """In a process of its own: JAX, where another test has imported it, warns at every fork."""
-    said, _ = python(FORKS)
-    assert said == "30 children"
+    message, _ = python(FORKS)
+    assert message == "30 children"
 
 
 def test_extension_errors_name_the_argument():
     names = ("uint8", "uint8", "Affine", "Bilinear", "Constant")
     with pytest.raises(ValueError, match="record has 3 bytes, expected"):
         native.warp_image(b"abc", *names)
-    for place, (name, kind) in enumerate(
+    for position, (name, kind) in enumerate(
         [("half", "dtype"), ("half", "dtype"), ("Shear", "geometry"), ("Cubic", "sampler"), ("Zero", "border")]
     ):
         with pytest.raises(ValueError, match=f"{kind} '{name}'"):
-            native.warp_image(b"", *names[:place], name, *names[place + 1 :])
+            native.warp_image(b"", *names[:position], name, *names[position + 1 :])
     with pytest.raises(ValueError, match="int32 is only moved"):
         native.warp_image(b"", "int32", "int32", "Affine", "Bilinear", "Constant")
     with pytest.raises(ValueError, match="int64 is only moved"):
@@ -207,7 +207,7 @@ def test_extension_errors_name_the_argument():
             loop(b"abc", "uint8")
         with pytest.raises(ValueError, match="int64 is only moved"):
             loop(b"abc", "int64")
-    for chain, said in (
+    for chain, message in (
         (["Blur"], "op 'Blur'"),
         ([(0, 2)], "a user's op has an address"),
         ([(8, 33)], "at most 32 fields"),
@@ -216,7 +216,7 @@ def test_extension_errors_name_the_argument():
             lambda c: native.pointwise(b"", "uint8", "uint8", c, 3),
             lambda c: native.luma_mean(b"", "uint8", c, False),
         ):
-            with pytest.raises(ValueError, match=said):
+            with pytest.raises(ValueError, match=message):
                 loop(chain)
     with pytest.raises(ValueError, match="'x86-64-v9' is not among"):
         native.set_instruction_set("x86-64-v9")
@@ -226,9 +226,9 @@ def test_extension_errors_name_the_argument():
 
 def test_extension_describes_its_build():
     flags = each_isa(lambda: native.compiler_flags().split())
-    assert all("-ffp-contract=fast" in own for own in flags.values())
+    assert all("-ffp-contract=fast" in options for options in flags.values())
     assert "-O3" in flags[native.instruction_sets()[-1]]
-    assert len({tuple(own) for own in flags.values()}) == len(native.instruction_sets())
+    assert len({tuple(options) for options in flags.values()}) == len(native.instruction_sets())
     info = native.build_info()
     assert info["instruction_set"] == native.instruction_sets()[-1]
     assert set(info) == {"compiler", "flags", "instruction_set", "instruction_sets", "threads"}

@@ -115,6 +115,6 @@ def test_loops_refuse_records_without_pixels(make, field):
     ],
 )
 def test_limits_are_those_of_the_loops(file, name, mirrored):
-    found = re.search(rf"\b{name} = (\d+)\b", (KERNELS.parent / file).read_text())
-    assert found
-    assert int(found[1]) == mirrored
+    match = re.search(rf"\b{name} = (\d+)\b", (KERNELS.parent / file).read_text())
+    assert match
+    assert int(match[1]) == mirrored

@@ -43,17 +43,17 @@ def test_decode_image_formats_round_trip(name):
     grey = cio.decode_image(file, color="gray")
     assert grey.shape == (60, 80, 1)
     assert np.abs(grey[..., 0] - PHOTO @ np.array([0.299, 0.587, 0.114])).max() <= 1
-    together = cio.decode_image([FILE, file, FILE], like=torch)
-    assert [tuple(image.shape) for image in together] == [(3, 60, 80)] * 3
-    assert np.array_equal(together[1].permute(1, 2, 0).numpy(), PHOTO)
-    assert np.array_equal(together[2].permute(1, 2, 0).numpy(), cio.decode_jpeg(FILE))
+    images = cio.decode_image([FILE, file, FILE], like=torch)
+    assert [tuple(image.shape) for image in images] == [(3, 60, 80)] * 3
+    assert np.array_equal(images[1].permute(1, 2, 0).numpy(), PHOTO)
+    assert np.array_equal(images[2].permute(1, 2, 0).numpy(), cio.decode_jpeg(FILE))
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGBA", "CMYK", "I;16"])
 def test_decode_image_modes_become_colors(mode):
     if mode == "I;16":
-        deep = PHOTO[..., 0].astype(np.uint16) * 257
-        file, expected = by_format(Image.fromarray(deep), "PNG"), np.repeat(PHOTO[..., :1], 3, -1)
+        levels16 = PHOTO[..., 0].astype(np.uint16) * 257
+        file, expected = by_format(Image.fromarray(levels16), "PNG"), np.repeat(PHOTO[..., :1], 3, -1)
     else:
         image = Image.fromarray(PHOTO).convert(mode)
         file, expected = by_format(image, "TIFF" if mode == "CMYK" else "PNG"), np.asarray(image.convert("RGB"))
@@ -94,11 +94,11 @@ def test_decode_image_opencv_replaces_pillow(monkeypatch, kind, color):
 
 def test_decode_image_rejects_claimed_sizes():
     header = struct.pack(">IIBBBBB", 30_000, 30_000, 8, 2, 0, 0, 0)
-    whole = by_format(Image.fromarray(PHOTO), "PNG")
+    png = by_format(Image.fromarray(PHOTO), "PNG")
     import zlib
 
     chunk = b"IHDR" + header
-    bomb = whole[:8] + struct.pack(">I", 13) + chunk + struct.pack(">I", zlib.crc32(chunk)) + whole[33:]
+    bomb = png[:8] + struct.pack(">I", 13) + chunk + struct.pack(">I", zlib.crc32(chunk)) + png[33:]
     with pytest.raises(cuaug.ImageTooLarge):
         cio.decode_image(bomb)
     with pytest.raises(cuaug.ImageTooLarge, match="a side longer than the limit of 65500"):
@@ -125,16 +125,16 @@ def test_decode_image_damage_raises_decode_error():
 
 def test_decode_image_list_is_decoded_in_parallel(monkeypatch):
     """Two wait for each other; and of those that fail the first in the list is named."""
-    both, usual = threading.Barrier(2), _codecs.decode
-    monkeypatch.setattr(_codecs, "decode", lambda *how: (both.wait(20), usual(*how))[1])
+    barrier, decode = threading.Barrier(2), _codecs.decode
+    monkeypatch.setattr(_codecs, "decode", lambda *how: (barrier.wait(20), decode(*how))[1])
     before = _cpu.extension().threads()
     cuaug.set_num_threads(2)
     try:
         images = [np.roll(PHOTO, i, 0) for i in range(6)]
         files = [by_format(Image.fromarray(image), "PNG") for image in images]
-        found = cio.decode_image([*files[:3], FILE, *files[3:]])
-        np.testing.assert_array_equal(np.array([*found[:3], *found[4:]]), images)
-        monkeypatch.setattr(_codecs, "decode", usual)
+        decoded = cio.decode_image([*files[:3], FILE, *files[3:]])
+        np.testing.assert_array_equal(np.array([*decoded[:3], *decoded[4:]]), images)
+        monkeypatch.setattr(_codecs, "decode", decode)
         files[2], files[4] = files[2][:60], files[4][:60]
         with pytest.raises(cuaug.DecodeError, match="image 2"):
             cio.decode_image(files)

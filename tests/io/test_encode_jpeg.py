@@ -17,11 +17,11 @@ pytestmark = pytest.mark.jpeg
 
 @pytest.mark.parametrize("layout", ["HWC", "CHW", "HW", "NHWC", "NCHW"])
 def test_encode_jpeg_layouts(layout):
-    plain = PHOTO[..., 0] if layout == "HW" else PHOTO
-    array = plain if "C" not in layout or layout.endswith("C") else np.moveaxis(plain, -1, 0)
+    image = PHOTO[..., 0] if layout == "HW" else PHOTO
+    array = image if "C" not in layout or layout.endswith("C") else np.moveaxis(image, -1, 0)
     array = np.stack([array] * 2) if "N" in layout else array
     file = cio.encode_jpeg(array, 90, layout=layout)
-    assert (file[0] if "N" in layout else file) == cio.encode_jpeg(np.ascontiguousarray(plain), 90)
+    assert (file[0] if "N" in layout else file) == cio.encode_jpeg(np.ascontiguousarray(image), 90)
 
 
 def test_encode_jpeg_libraries():

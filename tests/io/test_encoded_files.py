@@ -41,8 +41,8 @@ def test_encoded_input_bytes_files_and_pieces(tmp_path, threads):
 def test_encoded_input_limits_file_size(tmp_path):
     (tmp_path / "file").write_bytes(bytes(100))
     path = os.fsencode(tmp_path / "file")
-    found = native.EncodedFiles([(path, 0, -1), (path, 1, -1)], 99)
-    assert list(found) == ["100 bytes, more than the limit of 99", bytes(99)]
+    encoded = native.EncodedFiles([(path, 0, -1), (path, 1, -1)], 99)
+    assert list(encoded) == ["100 bytes, more than the limit of 99", bytes(99)]
 
 
 @pytest.mark.parametrize("place", [-1, 2, 2**40])
@@ -75,14 +75,14 @@ def test_encoded_input_work_keeps_its_input_alive():
     image = np.full((16, 16, 3), 90, np.uint8)
     out = np.zeros((2, 16, 16, 3), np.uint8)
     files = native.EncodedFiles([io.encode_jpeg(image), io.encode_jpeg(image)[:200]])
-    parts = np.array([(i, 1, 0, 0, 16, 16, out[i].ctypes.data, 48) for i in (1, 0)])
-    pending = native.jpeg_decode(files, _limits.limits_of(), parts, "rgb", True)
-    del files, parts
-    done, ((place, kind, reason),) = pending.wait()
-    assert (place, kind) == (0, "DecodeError")
+    work = np.array([(i, 1, 0, 0, 16, 16, out[i].ctypes.data, 48) for i in (1, 0)])
+    pending = native.jpeg_decode(files, _limits.limits_of(), work, "rgb", True)
+    del files, work
+    finished, ((index, kind, reason),) = pending.wait()
+    assert (index, kind) == (0, "DecodeError")
     assert reason
     assert np.abs(out[0].astype(int) - 90).max() <= 1
-    assert pending.wait() == (done, [(place, kind, reason)])  # once
+    assert pending.wait() == (finished, [(index, kind, reason)])  # once
 
 
 @pytest.mark.jpeg

@@ -60,11 +60,11 @@ def test_decode_jpeg_rejects_truncation(kind):
         with pytest.raises(cuaug.DecodeError):
             cio.decode_jpeg(file[:end])
         try:
-            found = cio.decode_jpeg(file[:end], strict=False).shape[:2]
+            decoded_size = cio.decode_jpeg(file[:end], strict=False).shape[:2]
         except ValueError as error:
             allowed(error)
         else:
-            assert found == size
+            assert decoded_size == size
 
 
 BOMBS = """
@@ -293,18 +293,18 @@ def test_decode_jpeg_threads_equal_one():
         except cuaug.DecodeError as error:
             return error.reason
 
-    alone = [hash(result(file)) for file in files]
-    together = [[0] * len(files) for _ in range(8)]
+    expected = [hash(result(file)) for file in files]
+    results = [[0] * len(files) for _ in range(8)]
 
     def work(number):
         for step in range(len(files)):
-            place = (step + 61 * number) % len(files)
-            together[number][place] = hash(result(files[place]))
+            index = (step + 61 * number) % len(files)
+            results[number][index] = hash(result(files[index]))
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
     [thread.start() for thread in threads]
     [thread.join() for thread in threads]
-    assert together == [alone] * 8
+    assert results == [expected] * 8
 
 
 def test_decode_jpeg_list_names_first_failure(tmp_path):

@@ -41,8 +41,8 @@ def test_decode_jpeg_accepts_every_form_of_data(form):
 def test_decode_jpeg_reads_paths(tmp_path):
     path = tmp_path / "photo.jpg"
     path.write_bytes(FILE)
-    for given in (path, str(path)):
-        assert np.array_equal(cio.decode_jpeg(given), cio.decode_jpeg(FILE))
+    for path_or_text in (path, str(path)):
+        assert np.array_equal(cio.decode_jpeg(path_or_text), cio.decode_jpeg(FILE))
     with pytest.raises(cuaug.ImageTooLarge, match=r"photo\.jpg': \d+ bytes, more than the limit of 10"):
         cio.decode_jpeg(path, max_bytes=10)
     with pytest.raises(cuaug.ImageTooLarge, match="more bytes than the limit"):
@@ -63,13 +63,13 @@ def test_decode_jpeg_like_and_color(like, color):
     expected = cio.decode_jpeg(FILE, color=color)
     assert expected.shape == (60, 80, 1 if color == "gray" else 3)
     for call in (cio.decode_jpeg, cio.decode_image):
-        one, (many, _) = call(FILE, color=color, like=like), call([FILE, FILE], color=color, like=like)
+        one, (first_of_two, _) = call(FILE, color=color, like=like), call([FILE, FILE], color=color, like=like)
         if like in ("torch", torch):
             assert describe(one) == ("torch", "cpu", "uint8")
             assert one.permute(1, 2, 0).is_contiguous()
-            one, many = (image.permute(1, 2, 0).numpy() for image in (one, many))
+            one, first_of_two = (image.permute(1, 2, 0).numpy() for image in (one, first_of_two))
         assert_equal(one, expected)
-        assert_equal(many, expected)
+        assert_equal(first_of_two, expected)
 
 
 def test_decode_jpeg_empty_list():
@@ -168,8 +168,8 @@ def test_decode_jpeg_without_decoder_names_repair(monkeypatch):
 
 
 def test_io_import_brings_numpy_alone():
-    found = python("import sys, cuaug.io; print({'torch', 'PIL', 'cv2', 'jax', 'cupy'} & set(sys.modules))")[0]
-    assert found == "set()"
+    imported = python("import sys, cuaug.io; print({'torch', 'PIL', 'cv2', 'jax', 'cupy'} & set(sys.modules))")[0]
+    assert imported == "set()"
 
 
 def test_exif_orientations_invert():

@@ -39,11 +39,11 @@ def boxes(rng, height, width, count):
 
 def assert_crops_are_slices(file, rng, count):
     for scale, color in itertools.product(SCALES, COLORS):
-        whole = cio.decode_jpeg(file, scale=scale, color=color)
-        for top, left, tall, wide in boxes(rng, *whole.shape[:2], count):
+        image = cio.decode_jpeg(file, scale=scale, color=color)
+        for top, left, tall, wide in boxes(rng, *image.shape[:2], count):
             crop = cio.decode_and_crop_jpeg(file, top, left, tall, wide, scale=scale, color=color)
-            same = np.array_equal(crop, whole[top : top + tall, left : left + wide])
-            assert same, f"scale={scale}, color={color}, box {(top, left, tall, wide)} of {whole.shape}"
+            same = np.array_equal(crop, image[top : top + tall, left : left + wide])
+            assert same, f"scale={scale}, color={color}, box {(top, left, tall, wide)} of {image.shape}"
 
 
 @pytest.mark.parametrize("progressive", [False, True], ids=["baseline", "progressive"])
@@ -84,14 +84,14 @@ def test_decode_jpeg_out_leaves_other_bytes():
             around = np.full((header.height + 2, header.width + 4, 3), poison, np.uint8)
             inner = around[1:-1, 2:-2]
             cio.decode_jpeg(file, out=inner)
-            kept = around.copy()
+            unchanged = around.copy()
             inner[...] = poison
             assert (around == poison).all()
-            assert np.array_equal(kept[1:-1, 2:-2], cio.decode_jpeg(file))
+            assert np.array_equal(unchanged[1:-1, 2:-2], cio.decode_jpeg(file))
             top, left = int(rng.integers(header.height)), int(rng.integers(header.width))
             part = around[1 : header.height - top + 1, 2 : header.width - left + 2]
             cio.decode_and_crop_jpeg(file, top, left, header.height - top, header.width - left, out=part)
-            assert np.array_equal(part, kept[1 + top : -1, 2 + left : -2])
+            assert np.array_equal(part, unchanged[1 + top : -1, 2 + left : -2])
 
 
 # Another version of the same library, or another's copy of it: their transforms and upsampling are to a rounding alike.

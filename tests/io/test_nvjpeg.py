@@ -140,11 +140,11 @@ def test_nvjpeg_chunks_fit_memory(monkeypatch):
 
 def test_nvjpeg_images_do_not_overlap():
     sizes = np.array([[10, 7], [1, 1], [300, 500]])
-    found = packed_layout(sizes)
-    assert found[:, 1].tolist() == [21, 3, 1500]
-    assert found[0, 0] == 0
-    assert (found[:, 0] % 256 == 0).all()
-    assert (np.diff(found[:, 0]) >= 3 * sizes[:-1].prod(1)).all()
+    layout = packed_layout(sizes)
+    assert layout[:, 1].tolist() == [21, 3, 1500]
+    assert layout[0, 0] == 0
+    assert (layout[:, 0] % 256 == 0).all()
+    assert (np.diff(layout[:, 0]) >= 3 * sizes[:-1].prod(1)).all()
 
 
 def test_nvjpeg_pending_decode_equals_decode():
@@ -154,10 +154,10 @@ def test_nvjpeg_pending_decode_equals_decode():
     settings = DecodeSettings(2, True, True, _limits.limits_of())
     regions = np.array([[1, 3, 5, 20, 30]] * 5)
     memory = np.full(5 * 2000, 77, np.uint8)
-    found = EncodedImages(files, settings)
-    finish = found.start_decode(memory, 2000 * np.arange(5), np.full(5, 92), regions, np.arange(5))
+    encoded = EncodedImages(files, settings)
+    finish = encoded.start_decode(memory, 2000 * np.arange(5), np.full(5, 92), regions, np.arange(5))
     assert finish() > 0
-    assert [*found.bad] == [2]
+    assert [*encoded.bad] == [2]
     for i in (0, 1, 3, 4):
         rows = memory[2000 * i : 2000 * i + 1840].reshape(20, 92)
         np.testing.assert_array_equal(rows[:, :90].reshape(20, 30, 3), io.decode_and_crop_jpeg(files[i], 3, 5, 20, 30))

@@ -67,11 +67,11 @@ def nvrtc():
     return load_nvrtc()
 
 
-def check_kernel(nvrtc, name, architecture, record_property, most):
+def check_kernel(nvrtc, name, architecture, record_property, max_spill):
     source, options = sources.kernel_source(name)
     stack, stores, loads, registers = compiled(nvrtc, source, name, architecture, options)
     record_property("kernel", (name, architecture, registers, stores + loads))
-    assert stores + loads <= most, f"{name} on sm_{architecture} spills {stores} + {loads} bytes; stack {stack}"
+    assert stores + loads <= max_spill, f"{name} on sm_{architecture} spills {stores} + {loads} bytes; stack {stack}"
 
 
 @each_compilation(names_of.WARMUP)
@@ -102,8 +102,8 @@ def test_warp_raw_staged_compiles_without_warning_or_spill(name, architecture, n
 @each_compilation(names_of.DETECTION)
 def test_detection_kernels_compile_without_warning_or_spill(name, architecture, nvrtc, record_property):
     # What a thread of roi_backward_gather.cu sums up takes 32 registers, and a block of soft_nms.cu 1,024 threads.
-    few = name.startswith(("cuaug::roi_backward_gather", "cuaug::soft_nms"))
-    check_kernel(nvrtc, name, architecture, record_property, FEW if few else 0)
+    has_many_registers = name.startswith(("cuaug::roi_backward_gather", "cuaug::soft_nms"))
+    check_kernel(nvrtc, name, architecture, record_property, FEW if has_many_registers else 0)
 
 
 @each_compilation(names_of.RECIPES)
@@ -144,18 +144,18 @@ def test_warp_grid_and_kernel_agree_on_raw_staging(nvrtc):
         ["StoreOnly", "StoreAndMean"],
         ["Planar", "Packed", "Strided", "Ragged<cuaug::Packed>", "Ragged<cuaug::Strided>"],
     )
-    said = []
+    answers = []
     for *names, ops, use, layout in itertools.product(*factors):
         source, target, geometry, sampler, border = names
-        given = (*names, kernels.chain(ops), *(["StoreAndMean"] if use == "StoreAndMean" else []))
+        template_names = (*names, kernels.chain(ops), *(["StoreAndMean"] if use == "StoreAndMean" else []))
         arguments = geometry, sampler, border, layout, source, kernels.chain(ops), target, use
         listed = ", ".join(f"cuaug::{argument}" for argument in arguments)
-        said.append((stages_raw(given, layout), f"cuaug::is_raw_staged<{listed}>"))
-    assert {copied for copied, _ in said} == {True, False}
+        answers.append((stages_raw(template_names, layout), f"cuaug::is_raw_staged<{listed}>"))
+    assert {raw_staged for raw_staged, _ in answers} == {True, False}
     row = {**names_of.CROP, "border": "Constant", "layout": "Packed", "target": "uint8", "result": "Packed"}
     name = names_of.warp_of(row, kernels.chain(("Invert",)))  # whose text has that op
     text, options = sources.kernel_source(name)
-    claims = "\n".join(f"static_assert({claim} == {str(truth).lower()});" for truth, claim in said)
+    claims = "\n".join(f"static_assert({claim} == {str(truth).lower()});" for truth, claim in answers)
     compiled(nvrtc, f"{text}\n{claims}\n", name, 90, options)
 
 
@@ -177,15 +177,15 @@ def test_warp_launch_has_threads_of_its_blocks(nvrtc):
     for dtype, channels, border in itertools.product(IMAGE_DTYPES, [1, 2, 3, 4], ["Constant", "Edge"]):
         names = dtype, dtype, "Affine", "Bilinear", border, kernels.chain(())
         axes = images.placeholder((4, 64, 64, channels), dtype).axes
-        copied = str(stages_raw(names, "Packed")).lower()
+        raw_staged = str(stages_raw(names, "Packed")).lower()
         threads = kernel_config("warp_image", names, axes, 0, axes, 0).threads
-        claims.append(f"static_assert(cuaug::block_threads<cuaug::{dtype}, {channels}, {copied}> == {threads});")
+        claims.append(f"static_assert(cuaug::block_threads<cuaug::{dtype}, {channels}, {raw_staged}> == {threads});")
     text, options = sources.kernel_source(names_of.RAW_STAGED[0])
     compiled(nvrtc, "\n".join([text, *claims, ""]), names_of.RAW_STAGED[0], 90, options)
 
 
 @pytest.mark.parametrize(
-    ("expression", "said"),
+    ("expression", "message"),
     [
         ("px * (1 - k * r2", 'expected a ")"'),
         (
@@ -195,7 +195,7 @@ def test_warp_launch_has_threads_of_its_blocks(nvrtc):
         ("px + sin(k, k)", 'no instance of overloaded function "sin" matches the argument list'),
     ],
 )
-def test_pixel_op_shows_nvrtc_errors_with_expression(expression, said, nvrtc):
+def test_pixel_op_shows_nvrtc_errors_with_expression(expression, message, nvrtc):
     fine = pixel_ops.BY_NAME["Half"].struct()
     wrong = user_ops.register(user_ops.validated("Mine", expression, ["k"]))
     name = kernels.name_expression(
@@ -205,4 +205,4 @@ def test_pixel_op_shows_nvrtc_errors_with_expression(expression, said, nvrtc):
     program = Program(nvrtc, source, name, [*options, "--gpu-architecture=sm_90"])
     assert program.failed
     complaint = user_ops.compile_error_for(kernels.op_structs(name), program.log)
-    assert str(complaint) == f"Mine does not compile:\n    {expression}\n    {said}"
+    assert str(complaint) == f"Mine does not compile:\n    {expression}\n    {message}"

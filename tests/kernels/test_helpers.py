@@ -49,10 +49,10 @@ SPILLS = """__global__ void __launch_bounds__(1024, 2) planted(float* out, int n
 
 
 @pytest.mark.parametrize(
-    ("source", "said"), [(WARNS, "never referenced"), (FAILS, "undefined"), (CROWDED, "planted on sm_90")]
+    ("source", "message"), [(WARNS, "never referenced"), (FAILS, "undefined"), (CROWDED, "planted on sm_90")]
 )
-def test_compiled_raises_for_planted_warning_error_or_shared_memory(source, said, nvrtc):
-    with pytest.raises(AssertionError, match=said):
+def test_compiled_raises_for_planted_warning_error_or_shared_memory(source, message, nvrtc):
+    with pytest.raises(AssertionError, match=message):
         compiled(nvrtc, source, "planted", 90, [])
 
 

@@ -87,8 +87,8 @@ def test_describe_equals_dlpack(view, home):
         assert (fast.pointer, tuple(fast.shape), fast.dtype) == (slow.pointer, slow.shape, slow.dtype)
         assert fast.device == slow.device == device
         steps = [
-            [step for step, extent in zip(found.strides, found.shape, strict=True) if extent > 1]
-            for found in (fast, slow)
+            [step for step, extent in zip(description.strides, description.shape, strict=True) if extent > 1]
+            for description in (fast, slow)
         ]  # an axis of one element may have any stride
         assert steps[0] == steps[1]
 
@@ -262,11 +262,11 @@ class TestInputsOfEveryKind:
 
     def test_torch_that_requires_grad(self):
         """Gradients do not pass through the warps yet: the call says so instead of cutting the graph silently."""
-        wanted = torch.rand(3, 3, 17, 11, requires_grad=True)
+        expected = torch.rand(3, 3, 17, 11, requires_grad=True)
         with pytest.raises(TypeError, match=r"requires_grad|detach"):
-            cuaug.hflip(wanted)
+            cuaug.hflip(expected)
         with torch.no_grad():
-            assert not cuaug.hflip(wanted).requires_grad
+            assert not cuaug.hflip(expected).requires_grad
 
     def test_inference_mode(self):
         with torch.inference_mode():
@@ -279,8 +279,8 @@ def test_op_imports_no_library():
         "cuaug.warp_affine(numpy.zeros((2, 8, 8, 3), 'u1'), numpy.eye(3));"
         "print(sorted({'torch', 'cupy', 'jax', 'cv2', 'scipy'} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
-    assert done.stdout.strip() == "[]"
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
+    assert process.stdout.strip() == "[]"
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "bfloat16", "float32", "float64"])
@@ -290,11 +290,11 @@ def test_op_large_torch_results_use_large_pages(dtype, last):
     torch = pytest.importorskip("torch")
     images = torch.from_numpy(np.random.default_rng(0).integers(0, 255, (3, 3, 700, 800), "uint8"))
     images = images.contiguous(memory_format=torch.channels_last if last else torch.contiguous_format)
-    made = cuaug.to_dtype(images, dtype, scale=True)
+    result = cuaug.to_dtype(images, dtype, scale=True)
     expected = images if dtype == "uint8" else (images.double() / 255).to(getattr(torch, dtype))
-    assert made.dtype == expected.dtype
-    assert made.stride() == images.stride()
+    assert result.dtype == expected.dtype
+    assert result.stride() == images.stride()
     step = {"uint8": 0, "float16": 2**-11, "bfloat16": 2**-8, "float32": 2**-23, "float64": 2**-23}[dtype]
-    assert (made.double() - expected.double()).abs().max() <= step  # of the dtype near 1; bytes are scaled in float32
-    made.fill_(1)
-    assert (made == 1).all()
+    assert (result.double() - expected.double()).abs().max() <= step  # of the dtype near 1; bytes are scaled in float32
+    result.fill_(1)
+    assert (result == 1).all()

@@ -75,10 +75,10 @@ def test_op_identity_parameter_is_identity(case, home):
 def test_op_batch_equals_samples_and_input_is_unchanged(case, home):
     for dtype in case.some("uint8", "float32"):
         batch, parameters = images(home, dtype), case.parameters(BATCH, dtype)
-        before, whole = to_numpy(batch), run(case, batch, parameters)
+        before, batch_result = to_numpy(batch), run(case, batch, parameters)
         for n in range(SHAPE[0]):
-            assert_equal(run(case, batch[n], {k: v[n] for k, v in parameters.items()}), whole[n])
-        assert_equal(run(case, batch[:0], {k: v[:0] for k, v in parameters.items()}), whole[:0])
+            assert_equal(run(case, batch[n], {k: v[n] for k, v in parameters.items()}), batch_result[n])
+        assert_equal(run(case, batch[:0], {k: v[:0] for k, v in parameters.items()}), batch_result[:0])
         assert_equal(to_numpy(batch), before)
 
 
@@ -89,9 +89,9 @@ def test_op_parameters_from_any_library(case, home):
     expected = run(case, batch, parameters)
     level = Tolerance(absolute=1, exact=0.98, reason="parameters in float32 may move what is nearly a tie")
     for kind in (lambda v: v.tolist(), lambda v: put(v, ("torch", "cpu")), lambda v: put(v.astype(np.float32), home)):
-        given = {k: kind(np.asarray(v)) for k, v in parameters.items()}
+        converted = {k: kind(np.asarray(v)) for k, v in parameters.items()}
         assert_equal(
-            run(case, batch, given),
+            run(case, batch, converted),
             expected,
             tolerance=level if "int" in str(expected.dtype) else case.tolerance("uint8"),
         )
@@ -124,12 +124,12 @@ def test_single_channel_ops_take_any_number_of_channels(channels, home):
         assert_equal(
             from_layout(to_numpy(actual), layout), expected.astype(np.float32), tolerance=CASES[0].tolerance("float32")
         )
-        for actual, wanted in (
+        for actual, reference in (
             (cuaug.invert(batch, layout=layout), 1 - source),
             (cuaug.erase(batch, 1, 2, 3, 4, mean, layout=layout), np.where(hole(source.shape), mean, source)),
         ):
             result = from_layout(to_numpy(actual), layout)
-            assert_equal(result, wanted.astype(np.float32), tolerance=CASES[0].tolerance("float32"))
+            assert_equal(result, reference.astype(np.float32), tolerance=CASES[0].tolerance("float32"))
 
 
 def hole(shape):
@@ -200,9 +200,9 @@ def test_op_result_stays_within_unit_range(op, home):
         else rng.uniform(-0.5, 0.5, 64)
     )
     for about in ({"about": 0.3}, {"about": -1.0}, {}) if op == "adjust_contrast" else ({},):
-        found = to_numpy(getattr(cuaug, op)(batch, *([] if op == "rgb_to_grayscale" else [factors]), **about))
-        assert found.min() >= 0
-        assert found.max() <= 1
+        actual = to_numpy(getattr(cuaug, op)(batch, *([] if op == "rgb_to_grayscale" else [factors]), **about))
+        assert actual.min() >= 0
+        assert actual.max() <= 1
 
 
 @pytest.mark.gpu
@@ -234,14 +234,14 @@ def test_op_gpu_images_of_any_shape(size, layout):
     wide = torch.randint(0, 256, (5, *axes), dtype=torch.uint8, generator=generator)
     rows, columns = slice(2, -1), slice(4, -1)
     box = (..., rows, columns) if layout == "NCHW" else (..., rows, columns, slice(None))
-    cut = wide[box]
+    inner = wide[box]
     calls = (
         lambda x, **more: cuaug.adjust_brightness(x, [0.5, 0.8, 1.0, 1.3, 1.9], layout=layout, **more),
         lambda x, **more: cuaug.adjust_contrast(x, 0.7, layout=layout, **more),
         lambda x, **more: cuaug.erase(x, 1, 0, [1, 2, 3, 4, 900], 3, 0.5, layout=layout, **more),
         lambda x, **more: cuaug.gaussian_noise(x, sigma=0.1, seed=3, layout=layout, **more),
     )
-    for batch in (cut.contiguous(), cut):
+    for batch in (inner.contiguous(), inner):
         onto = wide.cuda()
         there = onto[box].contiguous() if batch.is_contiguous() else onto[box]
         for call in calls:

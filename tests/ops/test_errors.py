@@ -16,9 +16,9 @@ EYE = np.eye(3)[:2]
 EYES = np.stack([EYE] * 3)
 
 
-def spoiled(value, sample=2, place=(0, 1)):
+def spoiled(value, sample=2, index=(0, 1)):
     M = EYES.copy()
-    M[(sample, *place)] = value
+    M[(sample, *index)] = value
     return M
 
 
@@ -199,9 +199,9 @@ def test_op_accepts_no_samples_and_rejects_empty_images(op):
     for axis, name in enumerate("NHWC"):
         shape = [n if a != axis else 0 for a, n in enumerate(SHAPE)]
         if name == "N":
-            whole = getattr(cuaug, op)(BATCH, **case.options, **case.parameters())
+            full = getattr(cuaug, op)(BATCH, **case.options, **case.parameters())
             result = getattr(cuaug, op)(np.zeros(shape, np.uint8), **case.options, **case.parameters())
-            assert_equal(result, whole[:0])
+            assert_equal(result, full[:0])
             continue
         with pytest.raises(
             ValueError,

@@ -91,10 +91,10 @@ def test_op_identity_parameter_is_identity(case, home):
 def test_op_batch_equals_samples_and_input_is_unchanged(case, home):
     for dtype in ("uint8", "float32"):
         batch, parameters = images(home, dtype), case.parameters(BATCH)
-        before, whole = to_numpy(batch), run(case, batch, parameters)
+        before, batch_result = to_numpy(batch), run(case, batch, parameters)
         for n in range(SHAPE[0]):
-            assert_equal(run(case, batch[n], {k: v[n].tolist() for k, v in parameters.items()}), whole[n])
-        assert_equal(run(case, batch[:0], {k: v[:0] for k, v in parameters.items()}), whole[:0])
+            assert_equal(run(case, batch[n], {k: v[n].tolist() for k, v in parameters.items()}), batch_result[n])
+        assert_equal(run(case, batch[:0], {k: v[:0] for k, v in parameters.items()}), batch_result[:0])
         assert_equal(to_numpy(batch), before)
 
 
@@ -105,8 +105,8 @@ def test_op_parameters_from_any_library(case, home):
     expected = run(case, batch, parameters)
     level = Tolerance(absolute=1, exact=0.98, reason="parameters in float32 may move what is nearly a tie")
     for kind in (lambda v: v.tolist(), lambda v: put(v, ("torch", "cpu")), lambda v: put(v.astype(np.float32), home)):
-        given = {k: kind(np.asarray(v)) for k, v in parameters.items()}
-        assert_equal(run(case, batch, given), expected, tolerance=level)
+        converted = {k: kind(np.asarray(v)) for k, v in parameters.items()}
+        assert_equal(run(case, batch, converted), expected, tolerance=level)
 
 
 @every_home
@@ -165,7 +165,7 @@ def test_gaussian_blur_infinity_and_nan_reach_kernel_size(home):
 
 def test_gaussian_blur_pair_is_xy_and_array_is_per_sample():
     batch, x_and_y = noise((2, 9, 9, 3)), (0.5, 3.0)
-    for given, each in (
+    for sigma, sigmas in (
         (x_and_y, [x_and_y] * 2),
         (list(x_and_y), [x_and_y] * 2),
         (np.array(x_and_y), x_and_y),
@@ -174,10 +174,10 @@ def test_gaussian_blur_pair_is_xy_and_array_is_per_sample():
         expected = np.stack(
             [
                 filter_reference.gaussian_blur(i.astype(float), 5, s, max_value=255)
-                for i, s in zip(batch, each, strict=True)
+                for i, s in zip(batch, sigmas, strict=True)
             ]
         )
-        actual = cuaug.gaussian_blur(batch, 5, given)
+        actual = cuaug.gaussian_blur(batch, 5, sigma)
         assert_equal(actual, expected, library="numpy", dtype="uint8", tolerance=CASES[0].tolerance("uint8"))
 
 
@@ -185,9 +185,9 @@ def test_gaussian_blur_pair_is_xy_and_array_is_per_sample():
 def test_gaussian_blur_tiles_fit_shared_memory(dtype):
     from cuaug._passes import grids
 
-    most = 1 if dtype == "float64" else 4  # channels that are filtered together
-    for together, x, y in itertools.product(range(1, most + 1), range(1, 128, 2), range(1, 128, 2)):
-        assert grids.blur_tile.__wrapped__(dtype, together, 1000, 1000, x, y).shared_bytes <= 48 << 10, (x, y)
+    max_channels = 1 if dtype == "float64" else 4  # channels that are filtered together
+    for channels, x, y in itertools.product(range(1, max_channels + 1), range(1, 128, 2), range(1, 128, 2)):
+        assert grids.blur_tile.__wrapped__(dtype, channels, 1000, 1000, x, y).shared_bytes <= 48 << 10, (x, y)
 
 
 @pytest.mark.parametrize(

@@ -83,15 +83,15 @@ def test_lut_table_shapes(home):
         table = rng.integers(0, 256, (*shape, 256), np.uint8)
         full = table.reshape((*shape, 1, 256) if shape == (2,) else (*(1,) * (2 - len(shape)), *shape, 256))
         expected = np.broadcast_to(full, (2, 3, 256))[n, c, batch]
-        for given in (table, table.tolist(), put(table, home)):
+        for table_argument in (table, table.tolist(), put(table, home)):
             for layout in ("NCHW", "NHWC"):
-                actual = cuaug.lut(put(to_layout(batch, layout), home), given, layout=layout)
+                actual = cuaug.lut(put(to_layout(batch, layout), home), table_argument, layout=layout)
                 assert_equal(from_layout(to_numpy(actual), layout), expected)
     for channels in (1, 4, 7):
-        many = noise((2, 9, 13, channels))
+        batch_of_channels = noise((2, 9, 13, channels))
         table = rng.integers(0, 256, (2, channels, 256), np.uint8)
-        actual = cuaug.lut(put(many, home), put(table, home), layout="NHWC")
-        assert_equal(to_numpy(actual), table[n, np.arange(channels), many])
+        actual = cuaug.lut(put(batch_of_channels, home), put(table, home), layout="NHWC")
+        assert_equal(to_numpy(actual), table[n, np.arange(channels), batch_of_channels])
 
 
 @every_home
@@ -120,9 +120,9 @@ def test_op_unchanged_samples_are_copied(channels, home):
     tables[0] = tables[2] = tables[3] = np.arange(256)
     tables[3, -1] = 255 - np.arange(256)
     for layout in ("NCHW", "NHWC"):
-        whole = images(home, "uint8", layout, (4, 13, 40, channels))
-        cut = (..., slice(2, -1), slice(3, -2)) if layout == "NCHW" else (..., slice(2, -1), slice(3, -2), slice(None))
-        for batch in (whole, whole[cut]):
+        full = images(home, "uint8", layout, (4, 13, 40, channels))
+        crop = (..., slice(2, -1), slice(3, -2)) if layout == "NCHW" else (..., slice(2, -1), slice(3, -2), slice(None))
+        for batch in (full, full[crop]):
             levels = from_layout(to_numpy(batch), layout)
             looked_up = np.stack([[t[c][levels[n, ..., c]] for c in range(channels)] for n, t in enumerate(tables)])
             actual = cuaug.lut(batch, put(tables, home), layout=layout)
@@ -133,7 +133,7 @@ def test_op_unchanged_samples_are_copied(channels, home):
             floats[2, 0, 0] = float("nan")
         factors = [1.0, 2.5, 1.0, 0.0]
         sharp = to_numpy(cuaug.adjust_sharpness(floats, put(np.array(factors, "float32"), home), layout=layout))
-        kept = to_numpy(floats)
-        assert np.array_equal(sharp[[0, 2]], kept[[0, 2]], equal_nan=True)
-        alone = [to_numpy(cuaug.adjust_sharpness(floats[n : n + 1], factors[n], layout=layout)) for n in (1, 3)]
-        assert np.array_equal(sharp[[1, 3]], np.concatenate(alone))
+        inputs = to_numpy(floats)
+        assert np.array_equal(sharp[[0, 2]], inputs[[0, 2]], equal_nan=True)
+        singles = [to_numpy(cuaug.adjust_sharpness(floats[n : n + 1], factors[n], layout=layout)) for n in (1, 3)]
+        assert np.array_equal(sharp[[1, 3]], np.concatenate(singles))

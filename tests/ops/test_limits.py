@@ -51,12 +51,12 @@ def changed(transform, name, value):
     return transform
 
 
-@pytest.mark.parametrize("way", BLURS)
+@pytest.mark.parametrize("call", BLURS)
 @pytest.mark.parametrize("size", [129, 1001, 2**31 + 1, 4, 0, -3])
-def test_gaussian_blur_refuses_kernels_beyond_127_taps(way, size):
+def test_gaussian_blur_refuses_kernels_beyond_127_taps(call, size):
     with pytest.raises(ValueError, match="kernel_size must be "):
-        BLURS[way](size)
-    assert BLURS[way](127).shape == IMAGES.shape
+        BLURS[call](size)
+    assert BLURS[call](127).shape == IMAGES.shape
 
 
 @pytest.mark.parametrize("sigma", [15.875, 1000, 1e300, (5, 16), (16, 5)])
@@ -120,36 +120,36 @@ def repeated(*shape):
     return np.broadcast_to(np.uint8(0), shape)
 
 
-@pytest.mark.parametrize("what", REFUSED)
-def test_limits_are_refused_with_the_limit(what):
-    call, said = REFUSED[what]
+@pytest.mark.parametrize("name", REFUSED)
+def test_limits_are_refused_with_the_limit(name):
+    call, message = REFUSED[name]
     with pytest.raises(ValueError, match=r"^cuaug\.") as refusal:
         call()
-    assert said in str(refusal.value)
+    assert message in str(refusal.value)
 
 
 @pytest.mark.parametrize("count", [-1, -(2**31) - 1, -(2**32) + 2, -(2**63), 2**31, 2**63 - 1])
 def test_soft_nms_takes_any_counts(count):
     """Below 0 no box takes part, and beyond the boxes all do, whatever 32 bits hold of the number."""
-    said, _ = python(
+    message, _ = python(
         "import numpy as np, cuaug\n"
         f"boxes, scores = np.zeros((1, 3, 4), np.float32), np.ones((1, 3), np.float32)\n"
         f"_, _, kept = cuaug.soft_nms(boxes, scores, counts=np.array([{count}]), fixed_size=True)\n"
         "print(kept[0])"
     )
-    assert int(said) == (3 if count > 0 else 0)
+    assert int(message) == (3 if count > 0 else 0)
 
 
 def test_nms_takes_any_counts():
     for count in (-1, -(2**31) - 1, -(2**32) + 2, 2**31):
-        _, kept = cuaug.nms(BOXES, SCORES, 0.5, counts=np.array([count]), fixed_size=True)
-        assert kept[0] == (3 if count > 0 else 0)
+        _, kept_counts = cuaug.nms(BOXES, SCORES, 0.5, counts=np.array([count]), fixed_size=True)
+        assert kept_counts[0] == (3 if count > 0 else 0)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions_take_hostile_numbers_without_a_crash(name):
     """In a process of its own, in which a crash is an exit code, and a loop without end a timeout."""
-    said, _ = python(f"from tables.hostile import check_function; print(*check_function({name!r}))", timeout=120)
-    refused, applied = map(int, said.split())
+    message, _ = python(f"from tables.hostile import check_function; print(*check_function({name!r}))", timeout=120)
+    refused, applied = map(int, message.split())
     assert refused + applied == 63
     assert applied

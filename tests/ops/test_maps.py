@@ -19,13 +19,13 @@ y, x = np.mgrid[:40, :52].astype(np.float32)
 def test_remap_float32_and_float64_maps_agree(dtype, relative, home):
     batch = images(home, dtype, "NHWC", (3, 70, 80, 3))
     waves = [np.sin(y / 9) * 5 + 0.25, np.cos(x / 7) * 4 - 0.75]
-    maps = [np.float32(wave if relative else wave + place) for wave, place in zip(waves, (x, y), strict=True)]
+    maps = [np.float32(wave if relative else wave + grid) for wave, grid in zip(waves, (x, y), strict=True)]
     single, double = (
-        cuaug.remap(batch, *(put(np.asarray(each, kind), home) for each in maps), relative=relative, layout="NHWC")
+        cuaug.remap(batch, *(put(np.asarray(map_, kind), home) for map_ in maps), relative=relative, layout="NHWC")
         for kind in (np.float32, np.float64)
     )
-    bytes_apart = Tolerance(absolute=1, exact=0.99, reason="both round")
-    assert_equal(single, double, tolerance=bytes_apart if dtype == "uint8" else COORDINATES)
+    tolerance = Tolerance(absolute=1, exact=0.99, reason="both round")
+    assert_equal(single, double, tolerance=tolerance if dtype == "uint8" else COORDINATES)
 
 
 @every_home
@@ -47,12 +47,12 @@ def test_remap_large_smooth_displacements_keep_fraction(home):
 @pytest.mark.parametrize("relative", [False, True])
 def test_remap_far_whole_pixels_are_exact(width, relative, home):
     row = np.uint8(np.arange(width) % 251)
-    wanted = np.arange(width - 61, width - 1, dtype=np.float32)[None]
-    map_x = put(wanted - np.arange(wanted.size) if relative else wanted, home)
-    batch, map_y = put(row[None, None, :, None], home), put(np.zeros_like(wanted), home)
+    expected = np.arange(width - 61, width - 1, dtype=np.float32)[None]
+    map_x = put(expected - np.arange(expected.size) if relative else expected, home)
+    batch, map_y = put(row[None, None, :, None], home), put(np.zeros_like(expected), home)
     for interpolation in ("nearest", "bilinear"):
         actual = cuaug.remap(batch, map_x, map_y, relative=relative, interpolation=interpolation, layout="NHWC")
-        assert_equal(to_numpy(actual)[0, 0, :, 0], row[wanted[0].astype(int)])
+        assert_equal(to_numpy(actual)[0, 0, :, 0], row[expected[0].astype(int)])
 
 
 def lines():
@@ -69,8 +69,8 @@ def lines():
 def test_remap_maps_of_any_strides(memory, library, dtype):
     pytest.importorskip(library)
     batch = put(noise(), (library, "cpu"))
-    given = lines()[memory]
-    map_y = given if dtype == "float32" else given.astype(dtype, order="K")
+    strided_maps = lines()[memory]
+    map_y = strided_maps if dtype == "float32" else strided_maps.astype(dtype, order="K")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         actual = cuaug.remap(batch, np.zeros((9, 1)), map_y, layout="NHWC")

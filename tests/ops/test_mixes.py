@@ -37,19 +37,19 @@ def pasted(batch, top, left, height, width, partner):
     return out
 
 
-def check(home, dtype, op, layout=None, partner=PARTNER, given=lambda value: value):
+def check(home, dtype, op, layout=None, partner=PARTNER, convert=lambda value: value):
     layout = layout or default_layout(home)
     batch = images(home, dtype, layout, SHAPE)
     source = from_layout(to_numpy(batch), layout).astype(float)
     lam = seeded("lam").uniform(0, 1, N)
-    others = np.roll(np.arange(N), 1) if partner is None else partner
-    with_whom = None if partner is None else given(partner)
+    partners = np.roll(np.arange(N), 1) if partner is None else partner
+    with_whom = None if partner is None else convert(partner)
     if op == "mixup":
-        actual = cuaug.mixup(batch, given(lam), with_whom, layout=layout)
-        expected = blended(source, lam, others)
+        actual = cuaug.mixup(batch, convert(lam), with_whom, layout=layout)
+        expected = blended(source, lam, partners)
     else:
-        actual = cuaug.cutmix(batch, *(given(np.array(side)) for side in BOX.values()), with_whom, layout=layout)
-        expected = pasted(source, *BOX.values(), others)
+        actual = cuaug.cutmix(batch, *(convert(np.array(side)) for side in BOX.values()), with_whom, layout=layout)
+        expected = pasted(source, *BOX.values(), partners)
     assert_equal(
         actual,
         to_layout(expected, layout),
@@ -76,7 +76,7 @@ def test_mix_op_parameters_from_any_library(op, home):
     if home[0] != "jax":
         kinds.append(lambda v: put(v, home))
     for kind in kinds:
-        check(home, "float32", op, given=kind)
+        check(home, "float32", op, convert=kind)
 
 
 @every_home
@@ -85,10 +85,8 @@ def test_mix_op_channels_views_and_videos(home):
         batch = images(home, "float32", "NHWC", (4, 9, 14, channels))
         source = to_numpy(batch).astype(float)
         for view in (lambda a: a, lambda a: a[:, ::2, 1:-2]):
-            wanted = blended(view(source), 0.3, np.roll(np.arange(4), 1)).astype(np.float32)
-            assert_equal(
-                to_numpy(cuaug.mixup(view(batch), 0.3, layout="NHWC")), wanted, tolerance=TOLERANCES["float32"]
-            )
+            blend = blended(view(source), 0.3, np.roll(np.arange(4), 1)).astype(np.float32)
+            assert_equal(to_numpy(cuaug.mixup(view(batch), 0.3, layout="NHWC")), blend, tolerance=TOLERANCES["float32"])
     clips = noise((3, 2, 9, 14, 3))
     expected = pasted(clips.reshape(3, 18, 14, 3), [0] * 3, [2] * 3, [18] * 3, [5] * 3, [2, 0, 1]).reshape(clips.shape)
     actual = cuaug.cutmix(put(clips, home), 0, 2, 9, 5, layout="NTHWC")
@@ -114,8 +112,8 @@ def test_mix_labels_follow_images(home):
     classes, lam = np.array([0, 2, 1, 2, 0]), seeded("labels").uniform(0, 1, N).astype(np.float32)
     hot = np.eye(3)[classes]
     for partner in (None, PARTNER):
-        others = hot[np.roll(np.arange(N), 1) if partner is None else partner]
-        expected = (lam[:, None] * hot + (1 - lam[:, None]) * others).astype(np.float32)
+        partner_labels = hot[np.roll(np.arange(N), 1) if partner is None else partner]
+        expected = (lam[:, None] * hot + (1 - lam[:, None]) * partner_labels).astype(np.float32)
         for labels, more in ((classes.astype(np.int32), {"num_classes": 3}), (hot.astype(np.float32), {})):
             actual = cuaug.mix_labels(put(labels, home), lam, partner, **more)
             assert_equal(to_numpy(actual), expected, tolerance=TOLERANCES["float32"])
@@ -144,9 +142,9 @@ def test_mix_op_rejects_label_images():
 
 @pytest.mark.parametrize("partner", [[0, 1, 2, 3, 5], [0, 1, 2, 3, -1], [0, 1]])
 def test_mix_labels_reject_partners_that_images_reject(partner):
-    for given in (partner, put(np.array(partner), ("torch", "cpu"))):
+    for partners in (partner, put(np.array(partner), ("torch", "cpu"))):
         with pytest.raises(ValueError, match=r"cuaug.mix_labels: partner must (be in 0..4|hold 1 or 5)"):
-            cuaug.mix_labels(np.eye(5), 0.5, given)
+            cuaug.mix_labels(np.eye(5), 0.5, partners)
 
 
 @pytest.mark.gpu

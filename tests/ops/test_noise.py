@@ -19,18 +19,18 @@ def test_gaussian_noise_depends_on_seed_step_id_and_place(home):
         result = cuaug.gaussian_noise(put(to_layout(images, layout), home), layout=layout, **{"seed": 1, **more})
         return from_layout(to_numpy(result), layout)
 
-    whole = noisy()
+    reference = noisy()
     expected = np.stack([color_reference.gaussian_noise(g, seed=1, ids=n, max_value=1) for n, g in enumerate(grey)])
     close = Tolerance(absolute=1e-6, reason="float32")
-    assert_equal(whole, expected.astype(np.float32), tolerance=close)
-    assert_equal(noisy(layout="NCHW"), whole, tolerance=close)
-    assert_equal(noisy(grey[:3]), whole[:3])
-    assert_equal(noisy(grey[:2], ids=[3, 1]), whole[[3, 1]])
-    assert_equal(noisy(grey[:1], ids=2), whole[2:3])
-    assert_equal(noisy(grey[..., :4]), whole[..., :4], tolerance=close)
+    assert_equal(reference, expected.astype(np.float32), tolerance=close)
+    assert_equal(noisy(layout="NCHW"), reference, tolerance=close)
+    assert_equal(noisy(grey[:3]), reference[:3])
+    assert_equal(noisy(grey[:2], ids=[3, 1]), reference[[3, 1]])
+    assert_equal(noisy(grey[:1], ids=2), reference[2:3])
+    assert_equal(noisy(grey[..., :4]), reference[..., :4], tolerance=close)
     assert_equal(
         noisy(grey.astype(np.float16)),
-        whole,
+        reference,
         tolerance=Tolerance(absolute=1e-3, reason="float16"),
         dtype="float16",
         library="numpy",
@@ -42,9 +42,9 @@ def test_gaussian_noise_depends_on_seed_step_id_and_place(home):
         noisy(step=2**31),
         noisy(ids=np.arange(4) + 2**40),
     ):
-        assert np.abs(np.corrcoef(other.ravel(), whole.ravel())[0, 1]) < 0.05
-    by_place = whole.reshape(4, -1)
-    assert np.abs(np.corrcoef(by_place) - np.eye(4)).max() < 0.15  # of 858 pairs: four standard deviations
+        assert np.abs(np.corrcoef(other.ravel(), reference.ravel())[0, 1]) < 0.05
+    by_sample = reference.reshape(4, -1)
+    assert np.abs(np.corrcoef(by_sample) - np.eye(4)).max() < 0.15  # of 858 pairs: four standard deviations
 
 
 @every_home

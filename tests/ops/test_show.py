@@ -65,8 +65,8 @@ def test_show_draws_boxes_masks_and_titles():
     first, second, third, empty = figure.axes
     assert [axis.get_title() for axis in (first, second, third)] == ["a", "b", "c"]
     assert [patch.get_bbox().bounds for patch in first.patches] == [(0.5, 1.5, 4, 4), (-0.5, -0.5, 12, 8)]
-    shown = second.images[0].get_array()
-    assert (shown.any(-1) == (masks[1] == 2)).all()
+    pixels = second.images[0].get_array()
+    assert (pixels.any(-1) == (masks[1] == 2)).all()
     assert not third.images[0].get_array().any()
     assert not empty.images
     assert mpl.colors.to_rgb(first.patches[0].get_edgecolor()) != mpl.colors.to_rgb(first.patches[1].get_edgecolor())

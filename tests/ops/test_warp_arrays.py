@@ -46,10 +46,10 @@ def test_op_layouts_agree(case, home):
 @main_cases
 def test_op_input_is_unchanged(case, home):
     batch, parameters = images(home), case.parameters(BATCH)
-    before, held = to_numpy(batch), {k: v.copy() for k, v in parameters.items()}
+    before, parameters_before = to_numpy(batch), {k: v.copy() for k, v in parameters.items()}
     result = run(case, batch, parameters)
     assert_equal(to_numpy(batch), before)
-    for name, value in held.items():
+    for name, value in parameters_before.items():
         assert_equal(parameters[name], value)
     if home[0] in ("numpy", "torch", "cupy"):
         result[...] = 7
@@ -121,13 +121,13 @@ def test_warp_affine_vector_rows_equal_scalar_rows(width, dtype, home):
 def test_op_out_with_any_strides(case, home):
     batch, parameters = images(home), case.parameters(BATCH)
     expected = run(case, batch, parameters)
-    plain = put(np.full(expected.shape, 9, np.uint8), home)
-    assert run(case, batch, parameters, out=plain) is plain
-    assert_equal(plain, expected)
+    contiguous = put(np.full(expected.shape, 9, np.uint8), home)
+    assert run(case, batch, parameters, out=contiguous) is contiguous
+    assert_equal(contiguous, expected)
     n, a, b, c = expected.shape
     frame = put(np.full((n, a, b + 3, c + 5), 9, np.uint8), home)
     run(case, batch, parameters, out=frame[:, :, 2:-1, 4:-1])
     assert_equal(put(to_numpy(frame[:, :, 2:-1, 4:-1]), home), expected, tolerance=across_layouts(case, home, "uint8"))
-    rest = to_numpy(frame)
-    rest[:, :, 2:-1, 4:-1] = 9
-    assert_equal(rest, np.full_like(rest, 9))
+    untouched = to_numpy(frame)
+    untouched[:, :, 2:-1, 4:-1] = 9
+    assert_equal(untouched, np.full_like(untouched, 9))

@@ -60,17 +60,17 @@ def test_warp_affine_outside_between_equal_pixels(interpolation, border, dtype):
 EXTREMES = [np.nan, np.inf, -np.inf, 1e20, -1e20, 1e10, -1e10, 2.0**31, -(2.0**31), 1e-38, 1e-45]
 
 
-def spoiled(rows, place, value):
+def spoiled(rows, index, value):
     M = np.eye(3)[:rows]
-    M.flat[place] = value
+    M.flat[index] = value
     return M
 
 
 @every_mode
 def test_warp_affine_extreme_inverse_matrices(interpolation, border):
     """What is finite and within 2**30 equals the reference; the rest is fill; host numbers not finite are refused."""
-    for place, value in itertools.product(range(6), EXTREMES):
-        M = spoiled(2, place, value)
+    for index, value in itertools.product(range(6), EXTREMES):
+        M = spoiled(2, index, value)
         options = {"inverse": True, "interpolation": interpolation, "border": border, "fill": 0.625}
         if not np.isfinite(value):
             with pytest.raises(ValueError, match="sample 0"):
@@ -80,7 +80,7 @@ def test_warp_affine_extreme_inverse_matrices(interpolation, border):
             actual = cuaug.warp_affine(FLOATS, M, **options)
         except ValueError as refusal:
             assert "invertible" in str(refusal)  # noqa: PT017
-            assert place in (0, 4)
+            assert index in (0, 4)
             continue
         assert np.isfinite(actual).all()
         x, y = reference.grid(SHAPE[1:3])
@@ -98,10 +98,10 @@ def test_warp_affine_extreme_inverse_matrices(interpolation, border):
 def test_warp_affine_perspective_extreme_matrices(interpolation, border, rows):
     """Each is refused as singular or not finite, or gives finite pixels; never a NaN, never a crash."""
     op = cuaug.warp_affine if rows == 2 else cuaug.warp_perspective
-    for place, value in itertools.product(range(3 * rows), EXTREMES):
+    for index, value in itertools.product(range(3 * rows), EXTREMES):
         options = {"interpolation": interpolation, "border": border, "fill": 0.625}
         try:
-            actual = op(FLOATS, spoiled(rows, place, value), **options)
+            actual = op(FLOATS, spoiled(rows, index, value), **options)
         except ValueError as refusal:
             assert "sample 0" in str(refusal)  # noqa: PT017
         else:
@@ -122,8 +122,8 @@ def test_warp_affine_bad_device_matrix_is_fill(interpolation, border):
         expected = to_numpy(batch)
         expected[1] = 0.625
         assert_equal(actual, expected, tolerance=LEVEL)
-    for place, value in itertools.product(range(9), EXTREMES):
-        M = spoiled(3, place, value)
+    for index, value in itertools.product(range(9), EXTREMES):
+        M = spoiled(3, index, value)
         actual = to_numpy(cuaug.warp_perspective(batch, put(M, home), interpolation=interpolation, border=border))
         assert np.isfinite(actual).all()
         if np.isfinite(value) and np.linalg.cond(M) < 1e6:
@@ -226,8 +226,10 @@ def test_warp_perspective_horizon_in_image(interpolation, border, home):
 
 def edges(n):
     """On, and one float32 step beside, every place where a rule changes."""
-    places = np.float32([-1.5, -1, -0.5, 0, 0.5, n - 1.5, n - 1, n - 0.5, n, 2 * n - 0.5])
-    return np.concatenate([places, np.nextafter(places, np.float32(np.inf)), np.nextafter(places, np.float32(-np.inf))])
+    positions = np.float32([-1.5, -1, -0.5, 0, 0.5, n - 1.5, n - 1, n - 0.5, n, 2 * n - 0.5])
+    return np.concatenate(
+        [positions, np.nextafter(positions, np.float32(np.inf)), np.nextafter(positions, np.float32(-np.inf))]
+    )
 
 
 def decided(coordinates):
@@ -249,9 +251,9 @@ def test_warp_affine_coordinates_at_edges(interpolation, border, shape):
     if interpolation != "nearest":
         assert_equal(actual, expected.astype(np.float32), tolerance=LEVEL)
         return
-    settled = decided(map_x) & decided(map_y)
-    assert settled.mean() > 0.3
-    assert_equal(actual[:, settled], expected[:, settled].astype(np.float32))
+    unambiguous = decided(map_x) & decided(map_y)
+    assert unambiguous.mean() > 0.3
+    assert_equal(actual[:, unambiguous], expected[:, unambiguous].astype(np.float32))
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "int16"])
@@ -325,9 +327,9 @@ def test_warp_grid_long_rows_are_not_raw_staged(extents, strides, layout):
     lying = (64, 1) if layout == "Planar" else (64 * channels, channels)
     strides_of_c = 192 if layout == "Planar" else 1
     small = BatchAxes("NCHW", (1, 1, channels, 3, 64), (192 * channels, 1, strides_of_c, *lying), None)
-    for dtype, apart in (("float32", True), ("uint8", False)):
+    for dtype, limited in (("float32", True), ("uint8", False)):
         names = (dtype, dtype, "Affine", "Bilinear", "Constant", _names.chain(()))
-        for source, far in ((small, False), (BatchAxes("NCHW", extents, strides, None), apart)):
+        for source, far in ((small, False), (BatchAxes("NCHW", extents, strides, None), limited)):
             plan = kernel_config("warp_image", names, source, 0, small, 0)
             assert ("Strided" in plan.kernel) == far, plan.kernel
             assert layout in plan.kernel

@@ -19,9 +19,9 @@ import cuaug
 def test_op_more_samples_than_grid_rows(samples, home):
     batch = images(home, "uint8", "NHWC", (samples, 8, 8, 1))
     M = matrix(seeded("many"), (samples,))["M"]
-    whole = cuaug.warp_affine(batch, M, layout="NHWC")
+    batch_result = cuaug.warp_affine(batch, M, layout="NHWC")
     for part in (slice(0, 3), slice(65_530, 65_540), slice(samples - 3, samples)):
-        assert_equal(whole[part], cuaug.warp_affine(batch[part], M[part], layout="NHWC"))
+        assert_equal(batch_result[part], cuaug.warp_affine(batch[part], M[part], layout="NHWC"))
     flip = np.arange(samples) % 3 == 0
     expected = np.where(flip[:, None, None, None], to_numpy(batch)[:, :, ::-1], to_numpy(batch))
     assert_equal(to_numpy(cuaug.hflip(batch, flip, layout="NHWC")), expected)
@@ -67,11 +67,11 @@ def strided_images(draw):
     order = draw(st.permutations(range(4)))
     wide = [start + n * abs(step) for n, step, start in zip(shape, steps, starts, strict=True)]
     base = noise(tuple(wide[axis] for axis in order), seed=draw(st.integers(0, 99))).transpose(np.argsort(order))
-    cut = tuple(
+    slices = tuple(
         slice(start, start + n * abs(step), abs(step)) for n, step, start in zip(shape, steps, starts, strict=True)
     )
-    turn = tuple(slice(None, None, 1 if step > 0 else -1) for step in steps)
-    view = base[cut][turn]
+    directions = tuple(slice(None, None, 1 if step > 0 else -1) for step in steps)
+    view = base[slices][directions]
     assert view.shape == tuple(shape)
     return view
 

@@ -94,16 +94,16 @@ def test_op_identity_parameter_is_identity(case, home):
 def test_op_batch_equals_samples(case, home):
     for dtype in ("uint8", "float32"):
         batch, parameters = images(home, dtype), case.parameters(BATCH)
-        whole = run(case, batch, parameters)
+        batch_result = run(case, batch, parameters)
         for n in range(SHAPE[0]):
             one = {name: value[n] for name, value in parameters.items()}
-            assert_equal(run(case, batch[n], one), whole[n])
+            assert_equal(run(case, batch[n], one), batch_result[n])
             assert_equal(
-                run(case, batch[n : n + 1], {k: v[n : n + 1] for k, v in parameters.items()}), whole[n : n + 1]
+                run(case, batch[n : n + 1], {k: v[n : n + 1] for k, v in parameters.items()}), batch_result[n : n + 1]
             )
         nothing = run(case, batch[:0], {k: v[:0] for k, v in parameters.items()})
-        assert_equal(nothing, whole[:0])
-        assert_equal(run(case, batch[:0], case.parameters()), whole[:0])
+        assert_equal(nothing, batch_result[:0])
+        assert_equal(run(case, batch[:0], case.parameters()), batch_result[:0])
 
 
 @every_home
@@ -178,8 +178,8 @@ def test_op_any_number_of_channels(op, channels, home):
             source = from_layout(to_numpy(batch), layout).astype(float)
             expected = to_layout(case.expected(source, parameters, dtype), layout)
             actual = run(case, batch, parameters, layout=layout)
-            wanted = {"library": home[0], "device": device_of(home), "dtype": dtype}
-            assert_equal(actual, expected, **wanted, tolerance=case.tolerance(dtype))
+            kind = {"library": home[0], "device": device_of(home), "dtype": dtype}
+            assert_equal(actual, expected, **kind, tolerance=case.tolerance(dtype))
 
 
 @every_home
@@ -194,8 +194,8 @@ def test_op_fill_per_channel_and_sample(case, home):
             expected = case.expected(source, {**parameters, "fill": np.broadcast_to(fill, (3, 3))}, dtype)
             for value in (fill, fill.tolist(), put(fill.astype(np.float32), home)):
                 actual = run(case, batch, parameters, fill=value)
-                wanted = {"library": home[0], "device": device_of(home), "dtype": dtype}
-                assert_equal(actual, to_layout(expected, layout), **wanted, tolerance=case.tolerance(dtype))
+                kind = {"library": home[0], "device": device_of(home), "dtype": dtype}
+                assert_equal(actual, to_layout(expected, layout), **kind, tolerance=case.tolerance(dtype))
 
 
 @every_home
@@ -231,8 +231,8 @@ def test_op_any_width_and_fill(op, width, channels, home):
             parameters = case.parameters(BATCH)
             expected = case.expected(source, {**parameters, "fill": np.broadcast_to(fill, (3, channels))}, dtype)
             actual = run(case, batch, parameters, fill=fill.tolist(), layout=layout)
-            wanted = {"library": home[0], "device": device_of(home), "dtype": dtype}
-            assert_equal(actual, to_layout(expected, layout), **wanted, tolerance=case.tolerance(dtype))
+            kind = {"library": home[0], "device": device_of(home), "dtype": dtype}
+            assert_equal(actual, to_layout(expected, layout), **kind, tolerance=case.tolerance(dtype))
 
 
 @every_home
@@ -243,5 +243,5 @@ def test_rotate_expand(home):
             source = from_layout(to_numpy(batch), layout).astype(float)
             expected = np.stack([reference.rotate(image, angle, interpolation, expand=True) for image in source])
             actual = cuaug.rotate(batch, angle, interpolation, expand=True)
-            wanted = {"library": home[0], "device": device_of(home), "dtype": "uint8"}
-            assert_equal(actual, to_layout(expected, layout), **wanted, tolerance=SMOOTH["rotate"].tolerance("uint8"))
+            kind = {"library": home[0], "device": device_of(home), "dtype": "uint8"}
+            assert_equal(actual, to_layout(expected, layout), **kind, tolerance=SMOOTH["rotate"].tolerance("uint8"))

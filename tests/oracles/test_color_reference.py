@@ -39,8 +39,8 @@ def test_reference_blends_equal_pillow():
     for theirs, ours in pairs:
         for factor in (0.0, 0.5, 1.3):
             got = getattr(reference_color, ours)(PIXELS, factor, max_value=255)
-            wanted = np.asarray(getattr(enhance, theirs)(image).enhance(factor))
-            assert np.abs(got - wanted).max() <= 1 + 0.6 * abs(1 - factor)
+            expected = np.asarray(getattr(enhance, theirs)(image).enhance(factor))
+            assert np.abs(got - expected).max() <= 1 + 0.6 * abs(1 - factor)
 
 
 def test_reference_autocontrast_equals_torch_and_pillow():
@@ -51,9 +51,9 @@ def test_reference_autocontrast_equals_torch_and_pillow():
         image = np.rint(low + PIXELS / 255 * (high - low))
         got = reference_color.autocontrast(image, max_value=255)
         x = torch.from_numpy(image).float()
-        least, greatest = x.amin((0, 1)), x.amax((0, 1))
-        wanted = (x - least).div_((greatest - least).mul_(1.0 / 255)).clamp_(0, 255).to(torch.uint8)
-        np.testing.assert_array_equal(got, wanted.numpy())
+        minimum, maximum = x.amin((0, 1)), x.amax((0, 1))
+        expected = (x - minimum).div_((maximum - minimum).mul_(1.0 / 255)).clamp_(0, 255).to(torch.uint8)
+        np.testing.assert_array_equal(got, expected.numpy())
         other = np.asarray(ops.autocontrast(pillow.fromarray(image.astype(np.uint8))), int)
         assert np.abs(got - other).max() <= 1
     real = reference_color.autocontrast(PIXELS[:, :, :1] / 512 + 0.25, max_value=1)
@@ -64,15 +64,15 @@ def test_reference_equalize_equals_pillow():
     ops, pillow = pytest.importorskip("PIL.ImageOps"), pytest.importorskip("PIL.Image")
     for shape, top in (((17, 11, 3), 255), ((61, 47, 3), 255), ((61, 47, 3), 90), ((300, 200, 3), 3), ((16, 16, 3), 9)):
         image = (noise((1, *shape))[0] // (256 // (top + 1))).astype(np.uint8)
-        wanted = np.asarray(ops.equalize(pillow.fromarray(image)))
-        np.testing.assert_array_equal(reference_color.equalize(image.astype(float), max_value=255), wanted)
+        expected = np.asarray(ops.equalize(pillow.fromarray(image)))
+        np.testing.assert_array_equal(reference_color.equalize(image.astype(float), max_value=255), expected)
 
 
 def test_reference_lut_equals_opencv():
     cv2 = pytest.importorskip("cv2")
     table = noise((1, 256, 1, 3))[0].astype(np.uint8)
-    wanted = cv2.LUT(PIXELS.astype(np.uint8), table)
-    np.testing.assert_array_equal(reference_color.lut(PIXELS, table[:, 0].T, max_value=255), wanted)
+    expected = cv2.LUT(PIXELS.astype(np.uint8), table)
+    np.testing.assert_array_equal(reference_color.lut(PIXELS, table[:, 0].T, max_value=255), expected)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_reference_lut_equals_opencv():
 )
 def test_reference_philox_equals_published_numbers(counter, key, words):
     """Known answers that come with Random123 (Salmon et al. 2011)."""
-    given = [[int(word, 16) for word in text.split()] for text in (counter, key, words)]
-    assert reference_color.philox(*given[:2]) == given[2]
-    arrays = [[np.array(word, np.uint64) for word in part] for part in given[:1]]
-    assert [int(word) for word in reference_color.philox(arrays[0], given[1])] == given[2]
+    known_words = [[int(word, 16) for word in text.split()] for text in (counter, key, words)]
+    assert reference_color.philox(*known_words[:2]) == known_words[2]
+    arrays = [[np.array(word, np.uint64) for word in part] for part in known_words[:1]]
+    assert [int(word) for word in reference_color.philox(arrays[0], known_words[1])] == known_words[2]

@@ -24,7 +24,7 @@ def test_assert_equal_accepts_equal_arrays():
 
 
 @pytest.mark.parametrize(
-    ("actual", "expected", "said"),
+    ("actual", "expected", "message"),
     [
         (torch.from_numpy(IMAGE), IMAGE, "('torch', 'cpu', 'uint8'), expected ('numpy'"),
         (torch.empty(3, 17, 11, 3, dtype=torch.uint8, device="meta"), torch.from_numpy(IMAGE), "'meta'"),
@@ -39,10 +39,10 @@ def test_assert_equal_accepts_equal_arrays():
         (np.array([2**60]), np.array([2**60 + 1]), "0.0000% exact"),
     ],
 )
-def test_assert_equal_finds_planted_difference(actual, expected, said):
+def test_assert_equal_finds_planted_difference(actual, expected, message):
     with pytest.raises(AssertionError) as failure:
         assert_equal(actual, expected, tolerance=Tolerance(absolute=0, relative=0.0, exact=1.0))
-    assert said in str(failure.value)
+    assert message in str(failure.value)
 
 
 @pytest.mark.parametrize(

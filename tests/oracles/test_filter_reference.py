@@ -12,10 +12,10 @@ def test_reference_gaussian_blur_equals_scipy():
     """SciPy calls the border without the edge repeated ``mirror``, and reflects again where it must."""
     ndimage = pytest.importorskip("scipy.ndimage")
     for (x, y), (sx, sy) in [((3, 5), (0.5, 1.2)), ((23, 41), (4.0, 9.0)), ((1, 7), (1.0, 2.0))]:
-        wanted = ndimage.gaussian_filter1d(PIXELS, sx, axis=1, mode="mirror", radius=x // 2)
-        wanted = ndimage.gaussian_filter1d(wanted, sy, axis=0, mode="mirror", radius=y // 2)
+        expected = ndimage.gaussian_filter1d(PIXELS, sx, axis=1, mode="mirror", radius=x // 2)
+        expected = ndimage.gaussian_filter1d(expected, sy, axis=0, mode="mirror", radius=y // 2)
         got = reference_filter.gaussian_blur(PIXELS, (x, y), (sx, sy), max_value=255)
-        np.testing.assert_allclose(got, wanted, atol=1e-9)
+        np.testing.assert_allclose(got, expected, atol=1e-9)
 
 
 def test_reference_gaussian_blur_equals_torch_convolution():
@@ -24,17 +24,17 @@ def test_reference_gaussian_blur_equals_torch_convolution():
     kernel = torch.from_numpy(np.outer(y / y.sum(), x / x.sum()))[None, None]
     planes = torch.from_numpy(PIXELS).permute(2, 0, 1)[:, None]
     padded = torch.nn.functional.pad(planes, (2, 2, 3, 3), mode="reflect")
-    wanted = torch.nn.functional.conv2d(padded, kernel)[:, 0].permute(1, 2, 0).numpy()
+    expected = torch.nn.functional.conv2d(padded, kernel)[:, 0].permute(1, 2, 0).numpy()
     np.testing.assert_allclose(
-        reference_filter.gaussian_blur(PIXELS, (5, 7), (1.1, 2.0), max_value=255), wanted, atol=1e-9
+        reference_filter.gaussian_blur(PIXELS, (5, 7), (1.1, 2.0), max_value=255), expected, atol=1e-9
     )
 
 
 def test_reference_gaussian_blur_default_sigma_equals_torchvision():
     """Its documented formula: 1.1 for 5, 3.8 for 23."""
     for size, sigma in ((5, 1.1), (23, 3.8)):
-        got, wanted = (reference_filter.gaussian_blur(PIXELS, size, s, max_value=255) for s in (None, sigma))
-        np.testing.assert_allclose(got, wanted, atol=1e-9)
+        got, expected = (reference_filter.gaussian_blur(PIXELS, size, s, max_value=255) for s in (None, sigma))
+        np.testing.assert_allclose(got, expected, atol=1e-9)
 
 
 def test_reference_adjust_sharpness_equals_torch_convolution():
@@ -44,9 +44,11 @@ def test_reference_adjust_sharpness_equals_torch_convolution():
     planes = torch.from_numpy(PIXELS).permute(2, 0, 1)[:, None]
     smooth = torch.nn.functional.conv2d(planes, kernel / 13)[:, 0].permute(1, 2, 0).numpy()
     for factor in (0.0, 0.6, 1.0, 2.5):
-        wanted = PIXELS.copy()
-        wanted[1:-1, 1:-1] = np.clip(factor * PIXELS[1:-1, 1:-1] + (1 - factor) * smooth, 0, 255)
-        np.testing.assert_allclose(reference_filter.adjust_sharpness(PIXELS, factor, max_value=255), wanted, atol=1e-9)
+        expected = PIXELS.copy()
+        expected[1:-1, 1:-1] = np.clip(factor * PIXELS[1:-1, 1:-1] + (1 - factor) * smooth, 0, 255)
+        np.testing.assert_allclose(
+            reference_filter.adjust_sharpness(PIXELS, factor, max_value=255), expected, atol=1e-9
+        )
 
 
 def test_reference_adjust_sharpness_equals_pillow():
@@ -55,5 +57,5 @@ def test_reference_adjust_sharpness_equals_pillow():
     image = pytest.importorskip("PIL.Image").fromarray(PIXELS.astype(np.uint8))
     for factor in (0.0, 0.5, 2.0):
         got = reference_filter.adjust_sharpness(PIXELS, factor, max_value=255)
-        wanted = np.asarray(enhance.Sharpness(image).enhance(factor))
-        assert np.abs(got - wanted).max() <= 1 + 0.6 * abs(1 - factor)
+        expected = np.asarray(enhance.Sharpness(image).enhance(factor))
+        assert np.abs(got - expected).max() <= 1 + 0.6 * abs(1 - factor)

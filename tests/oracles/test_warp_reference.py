@@ -157,9 +157,9 @@ def test_reference_affine_rotate_perspective_elastic_equal_torchvision(functiona
     def check(actual, expected):
         np.testing.assert_allclose(actual, unplanes(expected), **FLOAT32)
 
-    given = (23.0, (1.5, -2.25), 1.3, (7.0, -4.0))
-    actual = reference.affine(IMAGE, *given, interpolation, fill, center)
-    check(actual, functional.affine(images, *map(listed, given), mode, fill, center))
+    arguments = (23.0, (1.5, -2.25), 1.3, (7.0, -4.0))
+    actual = reference.affine(IMAGE, *arguments, interpolation, fill, center)
+    check(actual, functional.affine(images, *map(listed, arguments), mode, fill, center))
     for angle in (31.3, -118.7, 44.2):
         actual = reference.rotate(IMAGE, angle, interpolation, center=center, fill=fill)
         check(actual, functional.rotate(images, angle, mode, center=center, fill=fill))
@@ -177,8 +177,8 @@ def test_reference_affine_rotate_perspective_elastic_equal_torchvision(functiona
 
 @pytest.mark.parametrize(("size", "max_size"), [(6, None), (30, None), (6, 7), (30, 31), ((9, 4), None)])
 def test_reference_resize_equals_torchvision(functional, size, max_size):
-    given = [size] if isinstance(size, int) else list(size)
-    expected = functional.resize(planes(IMAGE), given, max_size=max_size, antialias=True)
+    sides = [size] if isinstance(size, int) else list(size)
+    expected = functional.resize(planes(IMAGE), sides, max_size=max_size, antialias=True)
     np.testing.assert_allclose(reference.resize(IMAGE, size, max_size=max_size), unplanes(expected), atol=1e-12)
 
 
@@ -191,9 +191,9 @@ def test_reference_crops_and_pad_equal_torchvision(functional, box, antialias):
     actual = reference.resized_crop(IMAGE, *box, (6, 5), antialias=antialias)
     np.testing.assert_allclose(actual, unplanes(expected), atol=1e-12)
     for size in ((6, 5), (7, 4), (20, 20), (5, 16), 8):
-        given = [size] if isinstance(size, int) else list(size)
+        sides = [size] if isinstance(size, int) else list(size)
         np.testing.assert_array_equal(
-            reference.center_crop(IMAGE, size), unplanes(functional.center_crop(images, given))
+            reference.center_crop(IMAGE, size), unplanes(functional.center_crop(images, sides))
         )
     for padding in (2, [3, 1], [1, 2, 3, 4]):
         expected = functional.pad(images, padding, fill=0.5)

@@ -109,8 +109,8 @@ def normals(shape, seed, step, ids):
         index = np.arange(height * width, dtype=np.uint64).reshape(height, width) + np.uint64(
             first // 4 * height * width
         )
-        place = [index, *(np.full_like(index, word) for word in (ids >> 32 << 16, ids & 0xFFFFFFFF, step))]
-        words = philox(place, [seed & 0xFFFFFFFF, seed >> 32])
+        counter = [index, *(np.full_like(index, word) for word in (ids >> 32 << 16, ids & 0xFFFFFFFF, step))]
+        words = philox(counter, [seed & 0xFFFFFFFF, seed >> 32])
         for pair in range(2):
             uniform = ((words[2 * pair] >> np.uint64(1)) | np.uint64(1)).astype(np.float32) / 2**31
             radius = np.sqrt(-2 * np.log(uniform.astype(float)))

@@ -24,14 +24,14 @@ def nms(boxes, scores, threshold, classes=None, score_threshold=None, max_output
     bad = np.isnan(scores) | np.isnan(boxes).any(-1)
     present = np.ones(len(boxes), bool) if score_threshold is None else scores > score_threshold
     rank = np.where(bad, 0.0, np.where(np.isnan(scores), 0.0, -scores))
-    kept = []
+    indices = []
     for i in np.lexsort((np.arange(len(boxes)), rank, bad)):
         if not present[i]:
             continue
-        rivals = [j for j in kept if not bad[i] and (classes is None or classes[j] == classes[i])]
+        rivals = [j for j in indices if not bad[i] and (classes is None or classes[j] == classes[i])]
         if not rivals or not (iou(boxes[rivals], boxes[i : i + 1]) > threshold).any():
-            kept.append(int(i))
-    return np.array(kept[:max_output], np.int64)
+            indices.append(int(i))
+    return np.array(indices[:max_output], np.int64)
 
 
 def bilinear(y, x, height, width):
@@ -59,7 +59,7 @@ def roi_bins(roi, size, extent, scale=1.0, sampling=-1, aligned=False):
     counts = [sampling if sampling > 0 else max(int(np.ceil(length)), 0) for length in lengths]
     for bin_y in range(size[0]):
         for bin_x in range(size[1]):
-            found = [np.zeros((0, *extent))]
+            samples = [np.zeros((0, *extent))]
             for i in range(counts[0]):
                 for j in range(counts[1]):
                     y = (bin_y + (i + 0.5) / counts[0]) * lengths[0]
@@ -67,8 +67,8 @@ def roi_bins(roi, size, extent, scale=1.0, sampling=-1, aligned=False):
                     if rotated:
                         y, x, angle = y - height / 2, x - width / 2, np.radians(roi[4])
                         y, x = y * np.cos(angle) - x * np.sin(angle), y * np.sin(angle) + x * np.cos(angle)
-                    found.append(bilinear(y + sides[1] - shift, x + sides[0] - shift, *extent)[None])
-            bins[bin_y, bin_x] = np.concatenate(found)
+                    samples.append(bilinear(y + sides[1] - shift, x + sides[0] - shift, *extent)[None])
+            bins[bin_y, bin_x] = np.concatenate(samples)
     return bins
 
 
@@ -77,18 +77,18 @@ def roi_pixels(roi, size, extent, scale=1.0):
     left, top, right, bottom = (int(np.copysign(np.floor(abs(side * scale) + 0.5), side)) for side in roi)
     starts, lengths = (top, left), (max(bottom - top + 1, 1) / size[0], max(right - left + 1, 1) / size[1])
     bins = {}
-    for place in np.ndindex(*size):
+    for bin_index in np.ndindex(*size):
         ranges = [
             range(
-                min(max(int(np.floor(i * length)) + start, 0), most),
-                min(max(int(np.ceil((i + 1) * length)) + start, 0), most),
+                min(max(int(np.floor(i * length)) + start, 0), limit),
+                min(max(int(np.ceil((i + 1) * length)) + start, 0), limit),
             )
-            for i, length, start, most in zip(place, lengths, starts, extent, strict=True)
+            for i, length, start, limit in zip(bin_index, lengths, starts, extent, strict=True)
         ]
-        found = np.zeros((len(ranges[0]) * len(ranges[1]), *extent))
+        masks = np.zeros((len(ranges[0]) * len(ranges[1]), *extent))
         for s, (y, x) in enumerate((y, x) for y in ranges[0] for x in ranges[1]):
-            found[s, y, x] = 1
-        bins[place] = found
+            masks[s, y, x] = 1
+        bins[bin_index] = masks
     return bins
 
 
@@ -96,25 +96,25 @@ def pooled(features, bins, mode):
     """One region's bins of maps [C, H, W]. [C, h, w]"""
     h, w = np.array([*bins]).max(0) + 1
     out = np.zeros((len(features), h, w))
-    for place, weights in bins.items():
+    for bin_index, weights in bins.items():
         values = np.einsum("shw,chw->cs", weights, features)
         if values.size:
-            out[:, place[0], place[1]] = values.mean(1) if mode == "avg" else values.max(1)
+            out[:, bin_index[0], bin_index[1]] = values.mean(1) if mode == "avg" else values.max(1)
     return out
 
 
 def unpooled(features, bins, mode, gradient):
     """The gradient of `pooled` by the maps. [C, H, W]"""
     out = np.zeros(features.shape)
-    for place, weights in bins.items():
-        own = gradient[:, place[0], place[1]]
+    for bin_index, weights in bins.items():
+        bin_gradient = gradient[:, bin_index[0], bin_index[1]]
         if not len(weights):
             continue
         if mode == "avg":
-            out += own[:, None, None] * weights.mean(0)
+            out += bin_gradient[:, None, None] * weights.mean(0)
         else:
             chosen = np.einsum("shw,chw->cs", weights, features).argmax(1)
-            out += own[:, None, None] * weights[chosen]
+            out += bin_gradient[:, None, None] * weights[chosen]
     return out
 
 
@@ -159,11 +159,11 @@ def rotated_iou(a, b, rows=20_000):
 
 def rotated_nms(boxes, scores, threshold, overlaps, classes=None):
     """Greedy, with the overlaps given."""
-    kept = []
+    indices = []
     for i in np.lexsort((np.arange(len(boxes)), -np.asarray(scores))):
-        if not any(overlaps[j, i] > threshold and (classes is None or classes[j] == classes[i]) for j in kept):
-            kept.append(int(i))
-    return np.array(kept, np.int64)
+        if not any(overlaps[j, i] > threshold and (classes is None or classes[j] == classes[i]) for j in indices):
+            indices.append(int(i))
+    return np.array(indices, np.int64)
 
 
 def soft_nms(boxes, scores, method, iou_threshold=0.3, sigma=0.5, score_threshold=1e-3, max_output=None):
@@ -172,10 +172,10 @@ def soft_nms(boxes, scores, method, iou_threshold=0.3, sigma=0.5, score_threshol
     with np.errstate(invalid="ignore"):
         left = [i for i in range(len(boxes)) if scores[i] > score_threshold]
     bad = [i for i in left if np.isnan(boxes[i]).any()]
-    left, found = [i for i in left if i not in bad], []
+    left, selected = [i for i in left if i not in bad], []
     while left:
         best = max(left, key=lambda i: (scores[i], -i))
-        found.append((best, scores[best]))
+        selected.append((best, scores[best]))
         left.remove(best)
         if left:
             shared = np.maximum(np.nan_to_num(iou(boxes[left], boxes[best : best + 1])[:, 0]), 0)
@@ -185,5 +185,5 @@ def soft_nms(boxes, scores, method, iou_threshold=0.3, sigma=0.5, score_threshol
                 share = np.exp(-(shared**2) / sigma)
             scores[left] = np.where(shared > 0, scores[left] * share, scores[left])
             left = [i for i in left if scores[i] > score_threshold]
-    found = (found + [(i, scores[i]) for i in bad])[:max_output]
-    return np.array([i for i, _ in found], np.int64), np.array([score for _, score in found])
+    selected = (selected + [(i, scores[i]) for i in bad])[:max_output]
+    return np.array([i for i, _ in selected], np.int64), np.array([score for _, score in selected])

@@ -130,8 +130,8 @@ def uniform_field(seed, step, sample, position, size):
     """Two numbers in -1..1 for each pixel: two pixels share a block of four words, of which 24 bits count. [H, W, 2]"""
     height, width = size
     half = -(-width // 2)
-    place = position | (sample >> 32 & 0xFFFF) << 16, sample & MASK, step & MASK
-    blocks = [philox((i, *place), (seed & MASK, seed >> 32)) for i in range(height * half)]
+    counter_words = position | (sample >> 32 & 0xFFFF) << 16, sample & MASK, step & MASK
+    blocks = [philox((i, *counter_words), (seed & MASK, seed >> 32)) for i in range(height * half)]
     words = np.array(blocks, np.uint32).reshape(height, 2 * half, 2)[:, :width]
     return (words >> 8) / 2**23 - 1
 
@@ -198,8 +198,8 @@ def erasing(t, canvas, of):
 
 def augmix(t, canvas, of):
     """What each takes of what is left over: a Dirichlet distribution, one share after the other."""
-    others = [1, *(t.mixture_width - i for i in range(1, t.mixture_width))]
-    return {f"share_{i}": of(i).beta(t.alpha, t.alpha * count) for i, count in enumerate(others)}
+    shapes = [1, *(t.mixture_width - i for i in range(1, t.mixture_width))]
+    return {f"share_{i}": of(i).beta(t.alpha, t.alpha * count) for i, count in enumerate(shapes)}
 
 
 def blur(t, canvas, of):
@@ -228,5 +228,5 @@ TRANSFORMS = {
 def drawn(transform, canvas, seed, step, sample, position=0):
     """What a transform at a place of a recipe draws for one sample, by name."""
     name = type(transform).__name__
-    found = TRANSFORMS[name](transform, canvas, lambda index: Words(seed, step, sample, position, index))
-    return {f"{position}.{name}.{key}": float(value) for key, value in found.items()}
+    values = TRANSFORMS[name](transform, canvas, lambda index: Words(seed, step, sample, position, index))
+    return {f"{position}.{name}.{key}": float(value) for key, value in values.items()}

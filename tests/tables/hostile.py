@@ -165,43 +165,43 @@ def _check(aug, dtype, library):
     description, refused, applied = params.to_dict(), 0, 0
     names = list(description["drawn"])
     drawn = np.array([description["drawn"][name] for name in names]).reshape(len(names), SHAPE[0]).T
-    for what, values in tables(drawn, range(len(names))):
+    for case, values in tables(drawn, range(len(names))):
         edited = {**description, "drawn": dict(zip(names, values.T.tolist(), strict=True))}
         try:
             hostile = aug.params_from_dict(edited, images, layout="NHWC")
         except ValueError:
             refused += 1
             continue
-        applied += _applied(aug, images, hostile, expected, f"{names}: {what}")
+        applied += _applied(aug, images, hostile, expected, f"{names}: {case}")
     for i, matrices in enumerate(description["matrices"]):
-        own = np.array(matrices).reshape(SHAPE[0], -1)
-        for what, values in tables(own, range(own.shape[1])):
+        sample_matrices = np.array(matrices).reshape(SHAPE[0], -1)
+        for case, values in tables(sample_matrices, range(sample_matrices.shape[1])):
             both = [*description["matrices"][:i], values.tolist(), *description["matrices"][i + 1 :]]
             try:
                 hostile = aug.params_from_dict({**description, "matrices": both}, images, layout="NHWC")
             except ValueError:
                 refused += 1
                 continue
-            applied += _applied(aug, images, hostile, expected, f"matrices {i}: {what}")
+            applied += _applied(aug, images, hostile, expected, f"matrices {i}: {case}")
     table = params.table.owner
     before = np.array(table.cpu().numpy() if library == "torch" else table)
-    for what, values in tables(before, range(before.shape[1])):
+    for case, values in tables(before, range(before.shape[1])):
         table[...] = _array(values, library)
-        applied += _applied(aug, images, params, expected, f"the table: {what}")
+        applied += _applied(aug, images, params, expected, f"the table: {case}")
     table[...] = _array(before, library)
     again = aug.apply(images, params, layout="NHWC")
     assert _host(again).tobytes() == _host(expected).tobytes(), f"{aug}: drawn parameters no longer give the same"
     return refused, applied
 
 
-def _applied(aug, images, params, expected, what):
+def _applied(aug, images, params, expected, name):
     result = aug.apply(images, params, layout="NHWC")
     if images is not result and hasattr(result, "is_cuda"):
         import torch
 
         torch.cuda.synchronize()
-    assert result.shape == expected.shape, f"{aug}: {what}"
-    assert result.dtype == expected.dtype, f"{aug}: {what}"
+    assert result.shape == expected.shape, f"{aug}: {name}"
+    assert result.dtype == expected.dtype, f"{aug}: {name}"
     return 1
 
 
@@ -229,15 +229,15 @@ def check_function(name, library="numpy"):
     with np.errstate(all="ignore"):
         for dtype in ("uint8", "float32", "float64"):
             images = _images(dtype, library)
-            for what, values in tables(np.zeros((SHAPE[0], 1)), range(1)):
+            for case, values in tables(np.zeros((SHAPE[0], 1)), range(1)):
                 try:
                     result = FUNCTIONS[name](images, _array(values[:, 0], library), layout="NHWC")
                 except ValueError:
                     refused += 1
                     continue
                 _host(result)
-                assert result.shape[0] == SHAPE[0], what
-                assert result.shape[3] == SHAPE[3], what
+                assert result.shape[0] == SHAPE[0], case
+                assert result.shape[3] == SHAPE[3], case
                 applied += 1
     return refused, applied
 

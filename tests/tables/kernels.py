@@ -192,7 +192,7 @@ def measuring(row, chain):
 def user_names():
     """Each case in one chain for each number of channels, and in recipes, behind a resample and before a mean."""
     structs = {c: [op.struct() for op in pixel_ops.USER_OPS if c in op.channels] for c in (1, 2, 3, 4)}
-    alone = [
+    pointwise = [
         kernels.name_expression("pointwise", source, layout, c, kernels.chain(structs[c]), target, result, c)
         for c, source, layout, target, result in (
             (1, "uint8", "Planar", "uint8", "Planar"),
@@ -209,7 +209,7 @@ def user_names():
         measuring(rows, kernels.chain([vignette, "JitterBeforeMean"])),
         kernels.name_expression("luma_mean", "uint8", "Planar", 3, kernels.chain([vignette])),
     ]
-    return alone, fused
+    return pointwise, fused
 
 
 COVERING = covering_names()
@@ -253,23 +253,26 @@ USERS_ALONE, USERS_FUSED = user_names()
 
 def ragged_names():
     """The first pass over images each of a size of its own: where they lie is read, not told."""
-    made = []
-    for own, layout in itertools.product(("uint8", "float16", "float32"), LAYOUTS):
-        each, chosen = f"Ragged<cuaug::{layout}>", "CatmullRom" if own == "uint8" else "Triangle"
-        row = {**CROP, "source": own, "target": own, "layout": each, "result": layout}
-        made.append(warp_of(row, kernels.chain(())))
-        made.append(warp_of({**row, "border": "Constant"}, kernels.chain(())))
-        made.append(kernels.name_expression("resample", own, each, 3, chosen, own, layout))
+    names = []
+    for dtype, layout in itertools.product(("uint8", "float16", "float32"), LAYOUTS):
+        ragged_layout, filter_ = f"Ragged<cuaug::{layout}>", "CatmullRom" if dtype == "uint8" else "Triangle"
+        row = {**CROP, "source": dtype, "target": dtype, "layout": ragged_layout, "result": layout}
+        names.append(warp_of(row, kernels.chain(())))
+        names.append(warp_of({**row, "border": "Constant"}, kernels.chain(())))
+        names.append(kernels.name_expression("resample", dtype, ragged_layout, 3, filter_, dtype, layout))
     labels = {**CROP, "sampler": "Nearest", "border": "Edge", "layout": "Ragged<cuaug::Planar>", "result": "Planar"}
-    made += [
-        warp_of({**labels, "source": own, "target": own}, kernels.chain(())) for own in ("uint8", "int32", "int64")
+    names += [
+        warp_of({**labels, "source": dtype, "target": dtype}, kernels.chain(()))
+        for dtype in ("uint8", "int32", "int64")
     ]
     for layout in ("Planar", "Packed"):
         row = {**CROP, "layout": f"Ragged<cuaug::{layout}>", "result": layout}
-        made.append(warp_of({**row, "target": "float16"}, kernels.chain(JITTERED)))
-        made.append(measuring(row, kernels.chain(["JitterBeforeMean"])))
-        made.append(warp_of({**row, "geometry": "Perspective", "border": "Edge", "target": "uint8"}, kernels.chain(())))
-    return made
+        names.append(warp_of({**row, "target": "float16"}, kernels.chain(JITTERED)))
+        names.append(measuring(row, kernels.chain(["JitterBeforeMean"])))
+        names.append(
+            warp_of({**row, "geometry": "Perspective", "border": "Edge", "target": "uint8"}, kernels.chain(()))
+        )
+    return names
 
 
 RAGGED = ragged_names()
@@ -294,10 +297,10 @@ def detection_names():
     names += ["cuaug::soft_nms", "cuaug::rotated_pairs"]
     for dtype, wide in (("float16", 8), ("bfloat16", 1), ("float32", 4), ("float64", 2)):
         real = "cuaug::float64" if dtype == "float64" else "cuaug::float32"
-        for own in (0, wide):
-            names.append(kernels.name_expression("roi_average", dtype, own))
+        for vector_width in (0, wide):
+            names.append(kernels.name_expression("roi_average", dtype, vector_width))
             names += [
-                kernels.name_expression("roi_by_sample", dtype, *shape, own)
+                kernels.name_expression("roi_by_sample", dtype, *shape, vector_width)
                 for shape in (
                     ("RoiAlignBins", 0),
                     ("RoiAlignBins", 1),

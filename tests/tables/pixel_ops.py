@@ -71,7 +71,7 @@ def scope(images, parameters):
     )
 
 
-def expected(user_op, images, parameters):
+def expected_pixels(user_op, images, parameters):
     """The formula's result in the images' own range, not rounded; that of integers is clamped to their range."""
     top = max_value(str(images.dtype))
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -90,7 +90,7 @@ class Row:
         options = {**self.keywords(dtype), **more}
         samples = [{k: v[n] for k, v in parameters.items()} if lead else parameters for n in range(len(images))]
         pairs = zip(images, samples, strict=True)
-        return np.stack([self.oracle(i, **{**options, **own}, max_value=max_value(dtype)) for i, own in pairs])
+        return np.stack([self.oracle(i, **{**options, **values}, max_value=max_value(dtype)) for i, values in pairs])
 
 
 def first_rows(rows):

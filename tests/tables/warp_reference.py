@@ -150,8 +150,8 @@ def center_crop(image, output_size, fill=0):
     """torchvision's offsets: half of what is cut, rounded to even; half of what is missing, rounded down."""
     size = (output_size, output_size) if isinstance(output_size, int) else output_size
     top, left = (
-        round((n - wanted) / 2) if n >= wanted else -((wanted - n) // 2)
-        for n, wanted in zip(image.shape[:2], size, strict=True)
+        round((n - expected) / 2) if n >= expected else -((expected - n) // 2)
+        for n, expected in zip(image.shape[:2], size, strict=True)
     )
     return crop(image, top, left, *size, fill)
 

@@ -18,7 +18,7 @@ BORDERS = ["constant", "edge", "reflect", "symmetric", "wrap"]
 N, H, W, C = SHAPE
 
 
-def warp_row(op, options=None, draw=no_parameters, copies=False, identity=None):
+def warp_row(op, options=None, draw=no_parameters, exact=False, identity=None):
     """A row of the op, whose oracle needs no range; values that are copied are exact."""
     oracle = getattr(warp_reference, op)
     return Row(
@@ -26,7 +26,7 @@ def warp_row(op, options=None, draw=no_parameters, copies=False, identity=None):
         draw,
         options or {},
         lambda image, max_value, **parameters: oracle(image, **parameters),
-        {} if copies else TOLERANCES,
+        {} if exact else TOLERANCES,
         identity,
         scaled_parameters=frozenset({"fill"}),
     )
@@ -163,15 +163,15 @@ CASES = [
         {"top": 0, "left": 0, "height": H, "width": W, "size": (H, W)},
     ),
     warp_row("crop", {"height": 9, "width": 6, **FILL}, corners, True, {"top": 0, "left": 0, "height": H, "width": W}),
-    warp_row("center_crop", {"output_size": (8, 6)}, copies=True, identity={"output_size": (H, W)}),
-    warp_row("center_crop", {"output_size": (20, 20)}, copies=True),
-    warp_row("center_crop", {"output_size": 9}, copies=True),
+    warp_row("center_crop", {"output_size": (8, 6)}, exact=True, identity={"output_size": (H, W)}),
+    warp_row("center_crop", {"output_size": (20, 20)}, exact=True),
+    warp_row("center_crop", {"output_size": 9}, exact=True),
     *[
-        warp_row("pad", {"padding": [3, 2, 1, 5], "padding_mode": b}, copies=True, identity={"padding": 0})
+        warp_row("pad", {"padding": [3, 2, 1, 5], "padding_mode": b}, exact=True, identity={"padding": 0})
         for b in BORDERS
     ],
-    warp_row("pad", {"padding": [13, 20], **FILL}, copies=True),
-    warp_row("pad", {"padding": 40, "padding_mode": "symmetric"}, copies=True),
+    warp_row("pad", {"padding": [13, 20], **FILL}, exact=True),
+    warp_row("pad", {"padding": 40, "padding_mode": "symmetric"}, exact=True),
     warp_row("hflip", {}, flips, True, {"flip": False}),
     warp_row("vflip", {}, flips, True, {"flip": False}),
     *rows(

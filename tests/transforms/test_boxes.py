@@ -41,31 +41,33 @@ def unformatted(box, format):
     }[format]
 
 
-def expected_box(box, M, format, out_size, whole=False):
+def expected_box(box, M, format, out_size, rounded=False):
     """One box, in float64: what it becomes, its area, and the area before clipping."""
     left, top, right, bottom = unformatted(np.asarray(box, np.float64), format)
     corners = carried([(x - 0.5, y - 0.5) for x in (left, right) for y in (top, bottom)], M) + 0.5
     edges = np.array([*corners.min(0), *corners.max(0)])
-    edges = np.rint(edges) if whole else edges
+    edges = np.rint(edges) if rounded else edges
     before = (edges[2] - edges[0]) * (edges[3] - edges[1])
     height, width = out_size
     edges = np.clip(edges, 0, (width, height, width, height))
     return formatted(edges, format), (edges[2] - edges[0]) * (edges[3] - edges[1]), before
 
 
-def expected_boxes(boxes, M, format="XYXY", out_size=OUT_SIZE, min_area=0, min_visibility=0, whole=False):
+def expected_boxes(boxes, M, format="XYXY", out_size=OUT_SIZE, min_area=0, min_visibility=0, rounded=False):
     """[N, B, 4] and [N, B]"""
-    found = [[expected_box(box, m, format, out_size, whole) for box in own] for own, m in zip(boxes, M, strict=True)]
-    moved = np.array([[box for box, _, _ in own] for own in found])
-    valid = [[a > 0 and a >= min_area and a >= min_visibility * b for _, a, b in own] for own in found]
+    boxes_and_areas = [
+        [expected_box(box, m, format, out_size, rounded) for box in sample] for sample, m in zip(boxes, M, strict=True)
+    ]
+    moved = np.array([[box for box, _, _ in sample] for sample in boxes_and_areas])
+    valid = [[a > 0 and a >= min_area and a >= min_visibility * b for _, a, b in sample] for sample in boxes_and_areas]
     return moved, np.array(valid)
 
 
 def assert_boxes(actual, expected, home, dtype, tolerance):
     (boxes, valid), (want, want_valid) = actual, expected
-    place = {"library": home[0], "device": device_of(home)}
-    assert_equal(boxes, want, dtype=dtype, tolerance=tolerance, **place)
-    assert_equal(valid, want_valid, dtype="bool", **place)
+    kind = {"library": home[0], "device": device_of(home)}
+    assert_equal(boxes, want, dtype=dtype, tolerance=tolerance, **kind)
+    assert_equal(valid, want_valid, dtype="bool", **kind)
 
 
 @every_home
@@ -73,10 +75,10 @@ def assert_boxes(actual, expected, home, dtype, tolerance):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("kind", ["affine", "perspective"])
 def test_boxes_are_clipped_bounds_of_moved_corners(home, format, dtype, kind):
-    M, given = maps(5, kind), formatted(some_boxes((5, 7)), format).astype(dtype)
+    M, source = maps(5, kind), formatted(some_boxes((5, 7)), format).astype(dtype)
     options = Boxes(format, min_area=400, min_visibility=0.6)
-    moved = move_boxes(put(given, home), put(M.astype(dtype), home), OUT_SIZE, options)
-    want = expected_boxes(given, M.astype(dtype).astype(float), format, OUT_SIZE, 400, 0.6)
+    moved = move_boxes(put(source, home), put(M.astype(dtype), home), OUT_SIZE, options)
+    want = expected_boxes(source, M.astype(dtype).astype(float), format, OUT_SIZE, 400, 0.6)
     assert 0 < want[1].mean() < 1
     assert_boxes(moved, want, home, dtype, FLOAT64 if dtype == "float64" else FLOAT32)
 
@@ -85,44 +87,46 @@ def test_boxes_are_clipped_bounds_of_moved_corners(home, format, dtype, kind):
 @pytest.mark.parametrize("format", ["XYXY", "XYWH"])
 @pytest.mark.parametrize("dtype", ["int32", "int64", "int16"])
 def test_boxes_integer_edges_are_rounded(home, format, dtype):
-    M, given = maps(4), formatted(np.rint(some_boxes((4, 6))), format).astype(dtype)
-    moved = move_boxes(put(given, home), put(M.astype("f4"), home), OUT_SIZE, Boxes(format, min_visibility=0.5))
-    want = expected_boxes(given, M.astype("f4").astype(float), format, OUT_SIZE, 0, 0.5, whole=True)
+    M, source = maps(4), formatted(np.rint(some_boxes((4, 6))), format).astype(dtype)
+    moved = move_boxes(put(source, home), put(M.astype("f4"), home), OUT_SIZE, Boxes(format, min_visibility=0.5))
+    want = expected_boxes(source, M.astype("f4").astype(float), format, OUT_SIZE, 0, 0.5, rounded=True)
     assert_boxes(moved, want, home, dtype, EXACT)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_boxes_half_precision_moves_in_float32(dtype):
-    given = torch.tensor([[[10, 20, 30, 44.0]]], dtype=getattr(torch, dtype))
-    moved, valid = move_boxes(given, torch.tensor([[[2.0, 0, 3], [0, 2, 0], [0, 0, 1]]]), (400, 400), Boxes())
-    assert_equal(moved, torch.tensor([[[22.5, 39.5, 62.5, 87.5]]]).to(given.dtype))
+    source = torch.tensor([[[10, 20, 30, 44.0]]], dtype=getattr(torch, dtype))
+    moved, valid = move_boxes(source, torch.tensor([[[2.0, 0, 3], [0, 2, 0], [0, 0, 1]]]), (400, 400), Boxes())
+    assert_equal(moved, torch.tensor([[[22.5, 39.5, 62.5, 87.5]]]).to(source.dtype))
     assert valid.tolist() == [[True]]
 
 
 @every_home
 def test_boxes_ragged_equal_dense(home):
     M, lengths = maps(4).astype("f4"), [3, 0, 1, 5]
-    given = [some_boxes((n,), seed=n).astype("f4") for n in lengths]
+    ragged = [some_boxes((n,), seed=n).astype("f4") for n in lengths]
     options = Boxes(min_visibility=0.5)
-    moved, valid = move_boxes([put(own, home) for own in given], put(M, home), OUT_SIZE, options)
-    assert [tuple(own.shape) for own in moved] == [(n, 4) for n in lengths]
-    assert [tuple(own.shape) for own in valid] == [(n,) for n in lengths]
-    for i, own in enumerate(given):
-        if len(own):
-            want = expected_boxes(own[None], M[i : i + 1].astype(float), min_visibility=0.5)
+    moved, valid = move_boxes(
+        [put(boxes_of_sample, home) for boxes_of_sample in ragged], put(M, home), OUT_SIZE, options
+    )
+    assert [tuple(boxes_of_sample.shape) for boxes_of_sample in moved] == [(n, 4) for n in lengths]
+    assert [tuple(boxes_of_sample.shape) for boxes_of_sample in valid] == [(n,) for n in lengths]
+    for i, boxes_of_sample in enumerate(ragged):
+        if len(boxes_of_sample):
+            want = expected_boxes(boxes_of_sample[None], M[i : i + 1].astype(float), min_visibility=0.5)
             assert_boxes((moved[i][None], valid[i][None]), want, home, "float32", FLOAT32)
 
 
 @every_home
 def test_boxes_canvas_per_sample(home):
     M, sizes = maps(3).astype("f4"), np.array([(160, 240), (50, 300), (200, 40)])
-    given = some_boxes((3, 4)).astype("f4")
-    want = [expected_boxes(given[i : i + 1], M[i : i + 1].astype(float), out_size=tuple(sizes[i])) for i in range(3)]
+    source = some_boxes((3, 4)).astype("f4")
+    want = [expected_boxes(source[i : i + 1], M[i : i + 1].astype(float), out_size=tuple(sizes[i])) for i in range(3)]
     want = tuple(np.concatenate(part) for part in zip(*want, strict=True))
     for canvas in (sizes, put(sizes.astype("i4"), home), [tuple(map(int, size)) for size in sizes]):
-        dense = move_boxes(put(given, home), put(M, home), canvas, Boxes())
+        dense = move_boxes(put(source, home), put(M, home), canvas, Boxes())
         assert_boxes(dense, want, home, "float32", FLOAT32)
-        boxes, valid = move_boxes([put(own, home) for own in given], put(M, home), canvas, Boxes())
+        boxes, valid = move_boxes([put(sample, home) for sample in source], put(M, home), canvas, Boxes())
         for i in range(3):
             assert_boxes((boxes[i], valid[i]), (want[0][i], want[1][i]), home, "float32", FLOAT32)
 
@@ -135,11 +139,11 @@ def test_boxes_unrotated_equal_kornia(kind):
     M[:, :2, 2] = 230, 90
     if kind == "perspective":
         M = np.stack([np.diag([0.9, 1.2, 1.25]), np.diag([1.5, 0.8, 0.8])])
-    given = some_boxes((2, 5))
+    source = some_boxes((2, 5))
     half = np.array([[1, 0, 0.5], [0, 1, 0.5], [0, 0, 1]])
-    want = bbox.transform_bbox(torch.from_numpy(half @ M @ np.linalg.inv(half)), torch.from_numpy(given)).numpy()
+    want = bbox.transform_bbox(torch.from_numpy(half @ M @ np.linalg.inv(half)), torch.from_numpy(source)).numpy()
     want = np.clip(want, 0, (240, 160, 240, 160))
-    moved, _ = move_boxes(given, M, OUT_SIZE, Boxes())
+    moved, _ = move_boxes(source, M, OUT_SIZE, Boxes())
     assert_equal(moved, want, tolerance=FLOAT64)
 
 
@@ -165,14 +169,14 @@ def test_boxes_cover_pixels_that_opencv_moves(M):
 
 @given(st.lists(edges, min_size=1, max_size=4), st.sampled_from(["XYXY", "XYWH", "CXCYWH"]))
 def test_boxes_identity_and_double_flip(boxes, format):
-    given = formatted([[(x, y, x + w, y + h) for x, y, w, h in boxes]], format)
+    source = formatted([[(x, y, x + w, y + h) for x, y, w, h in boxes]], format)
     options = Boxes(format, min_visibility=1)
-    moved, valid = move_boxes(given, EYE[None], SIZE, options)
-    assert_equal(moved, given)
+    moved, valid = move_boxes(source, EYE[None], SIZE, options)
+    assert_equal(moved, source)
     assert valid.all()
-    there, _ = move_boxes(given, HFLIP[None], SIZE, options)
-    back, _ = move_boxes(there, HFLIP[None], SIZE, options)
-    assert_equal(back, given)
+    flipped, _ = move_boxes(source, HFLIP[None], SIZE, options)
+    restored, _ = move_boxes(flipped, HFLIP[None], SIZE, options)
+    assert_equal(restored, source)
 
 
 @given(edges, st.integers(0, 50), st.floats(0, 1), st.floats(0, 1))
@@ -190,8 +194,8 @@ def test_boxes_contain_moved_points(box, seed, across, down):
 
 
 def test_boxes_limits_are_inclusive():
-    given = np.array([[(0, 0, 10, 10), (-5, 0, 5, 10), (-5.01, 0, 4.99, 10)]])
-    move = lambda **limits: move_boxes(given, EYE[None], SIZE, Boxes(**limits))[1].tolist()  # noqa: E731
+    source = np.array([[(0, 0, 10, 10), (-5, 0, 5, 10), (-5.01, 0, 4.99, 10)]])
+    move = lambda **limits: move_boxes(source, EYE[None], SIZE, Boxes(**limits))[1].tolist()  # noqa: E731
     assert move(min_visibility=0.5) == [[True, True, False]]
     assert move(min_area=50) == [[True, True, False]]
     assert move(min_area=100) == [[True, False, False]]
@@ -203,9 +207,9 @@ def test_boxes_limits_are_inclusive():
 def test_boxes_invalid_stay_invalid(home, ragged):
     nan, inf = math.nan, math.inf
     rows = [(nan, 1, 2, 3), (1, 1, 5, inf), (4, 4, 4, 9), (9, 4, 4, 9), (0, 0, 0, 0), (1, 2, 3, 4)]
-    given = put(np.array([rows], "f4"), home)
+    source = put(np.array([rows], "f4"), home)
     boxes, valid = move_boxes(
-        given[0:1] if not ragged else [given[0]], put(EYE[None].astype("f4"), home), SIZE, Boxes()
+        source[0:1] if not ragged else [source[0]], put(EYE[None].astype("f4"), home), SIZE, Boxes()
     )
     boxes, valid = (boxes[0], valid[0])
     assert to_numpy(valid).tolist() == [False] * 5 + [True]
@@ -214,8 +218,8 @@ def test_boxes_invalid_stay_invalid(home, ragged):
 
 @every_home
 def test_boxes_outside_are_invalid(home):
-    given = put(np.array([[(-30, 5, -10, 9), (300, 5, 310, 9), (5, 200, 9, 230), (299, 199, 310, 230)]], "f4"), home)
-    boxes, valid = move_boxes(given, put(EYE[None].astype("f4"), home), SIZE, Boxes())
+    source = put(np.array([[(-30, 5, -10, 9), (300, 5, 310, 9), (5, 200, 9, 230), (299, 199, 310, 230)]], "f4"), home)
+    boxes, valid = move_boxes(source, put(EYE[None].astype("f4"), home), SIZE, Boxes())
     assert to_numpy(valid).tolist() == [[False, False, False, True]]
     assert to_numpy(boxes)[0].tolist() == [[0, 5, 0, 9], [300, 5, 300, 9], [5, 200, 9, 200], [299, 199, 300, 200]]
 
@@ -224,36 +228,38 @@ def test_boxes_outside_are_invalid(home):
 @pytest.mark.parametrize("sign", [1, -1])
 def test_boxes_beyond_horizon_are_invalid(home, sign):
     tilt = np.array([[1.0, 0, 0], [0, 1, 0], [-0.01, 0, 1]])  # the horizon is at x = 100
-    given = np.array([[(10, 10, 40, 40), (80, 10, 120, 40), (150, 10, 190, 40)]], "f4")
-    boxes, valid = move_boxes(put(given, home), put(sign * tilt[None].astype("f4"), home), SIZE, Boxes())
+    source = np.array([[(10, 10, 40, 40), (80, 10, 120, 40), (150, 10, 190, 40)]], "f4")
+    boxes, valid = move_boxes(put(source, home), put(sign * tilt[None].astype("f4"), home), SIZE, Boxes())
     assert to_numpy(valid).tolist() == [[True, False, False]]
-    want, _ = expected_boxes(given[:, :1], tilt[None], out_size=SIZE)
+    want, _ = expected_boxes(source[:, :1], tilt[None], out_size=SIZE)
     assert_equal(to_numpy(boxes)[:, :1].astype(float), want, tolerance=FLOAT32)
     assert not to_numpy(boxes)[:, 1:].any()
 
 
 @pytest.mark.parametrize("axes", [(0, 1, 2), (1, 0, 2)], ids=["x", "y"])
-@pytest.mark.parametrize(("extent", "shown"), [(300, 0), (800, 1)])
-def test_boxes_horizon_side_is_that_of_canvas_center(axes, extent, shown):
+@pytest.mark.parametrize(("extent", "expected_valid"), [(300, 0), (800, 1)])
+def test_boxes_horizon_side_is_that_of_canvas_center(axes, extent, expected_valid):
     """x' = (400 - 3 x) / (1 - 0.01 x), y' about 50: beyond x = 100 x' is below 300, else above; the same for y."""
     M = np.array([[-3.0, 0, 400], [-0.5, 1, 50], [-0.01, 0, 1]])[np.ix_(axes, axes)]
-    given = np.array([[(200, 0, 210, 10), (10, 0, 20, 10)]], float)
-    given, size = (given, (100, extent)) if axes[0] == 0 else (given[..., [1, 0, 3, 2]], (extent, 100))
-    boxes, valid = move_boxes(given, M[None], size, Boxes())
-    assert valid.tolist() == [[shown == 0, shown == 1]]
-    want, _ = expected_boxes(given, M[None], out_size=size)
-    assert_equal(boxes[:, shown], want[:, shown], tolerance=FLOAT64)
+    source = np.array([[(200, 0, 210, 10), (10, 0, 20, 10)]], float)
+    source, size = (source, (100, extent)) if axes[0] == 0 else (source[..., [1, 0, 3, 2]], (extent, 100))
+    boxes, valid = move_boxes(source, M[None], size, Boxes())
+    assert valid.tolist() == [[expected_valid == 0, expected_valid == 1]]
+    want, _ = expected_boxes(source, M[None], out_size=size)
+    assert_equal(boxes[:, expected_valid], want[:, expected_valid], tolerance=FLOAT64)
     points = np.array([[(200.0, 5, 2), (10, 5, 2)]])[..., [*axes]]
     visible = move_keypoints(points, M[None], size, Keypoints())[..., 2]
-    assert visible.tolist() == [[2 * (shown == 0), 2 * (shown == 1)]]
+    assert visible.tolist() == [[2 * (expected_valid == 0), 2 * (expected_valid == 1)]]
 
 
 @pytest.mark.parametrize("ragged", [False, True], ids=["dense", "ragged"])
 def test_boxes_padding_stays_invalid(ragged):
-    given, mask = some_boxes((2, 3)) % 50 + (0, 0, 50, 50), np.array([[True, False, True], [False, True, True]])
-    given[0, 2] = 0
+    source, mask = some_boxes((2, 3)) % 50 + (0, 0, 50, 50), np.array([[True, False, True], [False, True, True]])
+    source[0, 2] = 0
     M = np.stack([EYE, EYE])
-    _, valid = move_boxes(*((list(given), M) if ragged else (given, M)), SIZE, Boxes(), list(mask) if ragged else mask)
+    _, valid = move_boxes(
+        *((list(source), M) if ragged else (source, M)), SIZE, Boxes(), list(mask) if ragged else mask
+    )
     assert np.stack(valid).tolist() == [[True, False, False], [False, True, True]]
 
 
@@ -283,19 +289,19 @@ def test_boxes_none_and_no_samples(library):
 @every_home
 @pytest.mark.parametrize("ragged", [False, True], ids=["dense", "ragged"])
 def test_boxes_compact_keeps_valid_and_companions(home, ragged, monkeypatch):
-    given, mask = some_boxes((3, 4)).astype("f4"), seeded("mask").random((3, 4)) < 0.5
+    source, mask = some_boxes((3, 4)).astype("f4"), seeded("mask").random((3, 4)) < 0.5
     mask[1] = False
     classes, names = np.arange(12, dtype="i4").reshape(3, 4), [[f"{n}.{b}" for b in range(4)] for n in range(3)]
     waits, to_host = [], convert.to_host
     monkeypatch.setattr(convert, "to_host", lambda value: waits.append(1) or to_host(value))
-    arrays = [put(array, home) for array in (mask, given, classes)]
+    arrays = [put(array, home) for array in (mask, source, classes)]
     valid, boxes, labels = ([array[i] for i in range(3)] for array in arrays) if ragged else arrays
-    kept = _boxes.compact(valid, boxes, labels, names)
+    compacted = _boxes.compact(valid, boxes, labels, names)
     assert len(waits) == 1
     for n in range(3):
-        assert_equal(kept[0][n], put(given[n][mask[n]], home))
-        assert_equal(kept[1][n], put(classes[n][mask[n]], home))
-        assert kept[2][n] == [name for name, flag in zip(names[n], mask[n], strict=True) if flag]
+        assert_equal(compacted[0][n], put(source[n][mask[n]], home))
+        assert_equal(compacted[1][n], put(classes[n][mask[n]], home))
+        assert compacted[2][n] == [name for name, flag in zip(names[n], mask[n], strict=True) if flag]
     assert _boxes.compact([], [], []) == [[], []]
 
 

@@ -24,15 +24,15 @@ def test_compose_returns_array_or_tuple_in_signature_order(home):
     masks = put(labels(), home)
     boxes, points = (put(np.full((5, 2, n), 4, np.float32), home) for n in (4, 2))
     aug = recipe("crops")
-    alone = aug(batch, step=3)
+    single_result = aug(batch, step=3)
     both = aug(batch, masks=masks, labels=classes, step=3)
     everything = aug(batch, masks, boxes, points, classes, step=3)
-    assert type(alone) is type(batch)
+    assert type(single_result) is type(batch)
     assert [type(result) for result in both] == [type(batch)] * 3
     assert [tuple(result.shape) for result in everything[1:]] == [(5, 15, 12), (5, 2, 4), (5, 2, 2), (5,)]
     for result in (both, everything):
         assert isinstance(result, tuple)
-        assert_equal(result[0], alone, device=home[1])
+        assert_equal(result[0], single_result, device=home[1])
     assert both[2] is classes
     assert_equal(both[1], everything[1], device=home[1])
 
@@ -40,33 +40,33 @@ def test_compose_returns_array_or_tuple_in_signature_order(home):
 @every_home
 def test_compose_returns_sample_in_its_structure(home):
     batch, masks = images(home, shape=SHAPE), put(labels(), home)
-    aug, given = recipe("turned"), {"image": batch, "extra": ["kept"], "more": {"mask": masks}}
-    result = aug(given, step=1)
-    own, moved = aug(batch, masks, step=1)
-    assert list(result) == list(given)
-    assert result["extra"] is given["extra"]
-    assert_equal(result["image"], own, device=home[1])
-    assert_equal(result["more"]["mask"], moved, device=home[1])
+    aug, sample = recipe("turned"), {"image": batch, "extra": ["kept"], "more": {"mask": masks}}
+    result = aug(sample, step=1)
+    expected_images, moved_masks = aug(batch, masks, step=1)
+    assert list(result) == list(sample)
+    assert result["extra"] is sample["extra"]
+    assert_equal(result["image"], expected_images, device=home[1])
+    assert_equal(result["more"]["mask"], moved_masks, device=home[1])
     pair = aug((batch, "label"), step=1)
     assert isinstance(pair, tuple)
     assert pair[1] == "label"
-    assert_equal(pair[0], own, device=home[1])
+    assert_equal(pair[0], expected_images, device=home[1])
 
 
 def test_compose_samples_equal_batch():
     batch, masks = noise(SHAPE), labels()
     boxes = [np.full((n, 4), (2, 2, 9, 9), np.float32) for n in range(5)]
     aug = recipe("turned")
-    own, moved = aug(batch, masks, step=1)
-    given = [{"image": batch[i], "mask": masks[i], "boxes": boxes[i]} for i in range(5)]
-    listed = aug(given, step=1)
+    images, moved_masks = aug(batch, masks, step=1)
+    samples = [{"image": batch[i], "mask": masks[i], "boxes": boxes[i]} for i in range(5)]
+    listed = aug(samples, step=1)
     for i, sample in enumerate(listed):
-        assert_equal(sample["image"], own[i])
-        assert_equal(sample["mask"], moved[i])
+        assert_equal(sample["image"], images[i])
+        assert_equal(sample["mask"], moved_masks[i])
         assert sample["boxes"].shape == (i, 4)
-        single = aug(given[i], step=1, ids=i)
-        assert_equal(single["image"], own[i])
-        assert_equal(single["mask"], moved[i])
+        single = aug(samples[i], step=1, ids=i)
+        assert_equal(single["image"], images[i])
+        assert_equal(single["mask"], moved_masks[i])
         assert_equal(single["boxes"], sample["boxes"])
 
 
@@ -109,9 +109,9 @@ def test_compose_step_counts_calls():
 def test_compose_second_argument_is_labels(home):
     batch, labels = images(home), put(np.array([0, 2, 1]), home)
     aug = T.CutMix(num_classes=3)
-    made, shares = aug(batch, labels)
+    result, shares = aug(batch, labels)
     again, expected = T.Compose([T.CutMix(num_classes=3)], seed=aug._own_recipe.seed)(batch, labels=labels)
-    assert_equal(to_numpy(made), to_numpy(again))
+    assert_equal(to_numpy(result), to_numpy(again))
     assert_equal(to_numpy(shares), to_numpy(expected))
     assert to_numpy(shares).shape == (3, 3)
 
@@ -130,7 +130,7 @@ def test_compose_repr_reads_as_written():
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (lambda: T.RandomCrop(0), r"^cuaug.RandomCrop: size must be at least 1, got 0$"),
         (lambda: T.Normalize(0.5, 0), r"^cuaug.Normalize: std must not be 0"),
@@ -150,8 +150,8 @@ def test_compose_repr_reads_as_written():
         (lambda: T.Compose([])("images"), r"^cuaug.Compose: no image found in the argument \(a str\)"),
     ],
 )
-def test_compose_error_names_the_transform(call, said):
-    with pytest.raises((TypeError, ValueError), match=said):
+def test_compose_error_names_the_transform(call, message):
+    with pytest.raises((TypeError, ValueError), match=message):
         call()
 
 
@@ -168,10 +168,10 @@ def test_compose_seed_is_drawn_at_construction():
 def test_transforms_docstring_example_runs(thing):
     test = doctest.DocTestParser().get_doctest(thing.__doc__, vars(compose).copy(), thing.__qualname__, None, 0)
     assert [example for example in test.examples if example.want]
-    said = []
+    message = []
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
-    runner.run(test, out=said.append)
-    assert runner.failures == 0, "".join(said)
+    runner.run(test, out=message.append)
+    assert runner.failures == 0, "".join(message)
 
 
 @pytest.mark.parametrize(

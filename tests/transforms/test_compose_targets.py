@@ -73,8 +73,8 @@ def test_compose_several_masks_per_sample(library):
     assert_equal(to_numpy(last), expected)
     assert_equal(to_numpy(first), np.moveaxis(expected, -1, 1))
     listed = aug(batch, [put(masks[i, ..., : i + 1], home) for i in range(5)], step=2)[1]
-    for i, own in enumerate(listed):
-        assert_equal(to_numpy(own), expected[i, ..., : i + 1])
+    for i, sample_masks in enumerate(listed):
+        assert_equal(to_numpy(sample_masks), expected[i, ..., : i + 1])
 
 
 @pytest.mark.parametrize("home", HOMES, ids=home_id)
@@ -83,8 +83,8 @@ def test_compose_noise_before_mean_differs_between_frames(moved, home):
     """What comes before the mean of a ColorJitter is stored by the pass that takes the mean."""
     grey = put(np.full((2, 4, 32, 32, 3), 128, np.uint8), home)
     aug = T.Compose([moved, T.GaussianNoise(sigma=0.1), T.ColorJitter(contrast=(0.999, 0.9991))], seed=1)
-    made = to_numpy(aug(grey, layout="NTHWC", step=0)).astype(int)
-    frames = made.reshape(8, -1)
+    result = to_numpy(aug(grey, layout="NTHWC", step=0)).astype(int)
+    frames = result.reshape(8, -1)
     assert np.abs(frames - 128).max() > 5
     assert all(np.any(frames[i] != frames[j]) for i in range(8) for j in range(i))
 
@@ -98,7 +98,7 @@ def test_compose_video_masks_follow_frames():
 
 
 @pytest.mark.parametrize(
-    ("masks", "error", "said"),
+    ("masks", "error", "message"),
     [
         (noise((5, 23, 16)), ValueError, r"masks must be one mask.*\(23, 17\), got shape \(5, 23, 16\)"),
         (noise((5, 17, 23, 3)), ValueError, r"got shape \(5, 17, 23, 3\)"),
@@ -107,8 +107,8 @@ def test_compose_video_masks_follow_frames():
         ("masks", TypeError, "masks must be an array, or a list of arrays, got str"),
     ],
 )
-def test_compose_rejects_unfit_masks(masks, error, said):
-    with pytest.raises(error, match=rf"cuaug.Compose: .*({said})"):
+def test_compose_rejects_unfit_masks(masks, error, message):
+    with pytest.raises(error, match=rf"cuaug.Compose: .*({message})"):
         recipe("crops")(noise(SHAPE), masks)
 
 
@@ -134,9 +134,9 @@ def test_compose_boxes_and_keypoints_follow_matrices(home):
 
 def test_compose_keypoint_stays_on_its_pixel():
     batch = np.zeros((40, 23, 17, 1), np.uint8)
-    places = seeded("places").integers(0, (17, 23), (40, 1, 2))
-    batch[np.arange(40), places[:, 0, 1], places[:, 0, 0]] = 255
-    moved, points = T.Compose(CROPS, seed=3)(batch, keypoints=places.astype(float))
+    pixels = seeded("places").integers(0, (17, 23), (40, 1, 2))
+    batch[np.arange(40), pixels[:, 0, 1], pixels[:, 0, 0]] = 255
+    moved, points = T.Compose(CROPS, seed=3)(batch, keypoints=pixels.astype(float))
     seen = moved.reshape(40, -1).max(1) > 0
     assert 5 < seen.sum() < 40
     down, across = np.unravel_index(moved.reshape(40, -1).argmax(1), (15, 12))
@@ -146,9 +146,9 @@ def test_compose_keypoint_stays_on_its_pixel():
 def test_compose_box_and_keypoint_options():
     batch, boxes = noise((2, 20, 30, 3)), np.array([[[0.0, 0, 10, 10]], [[25, 15, 5, 5]]])
     aug = T.Compose([T.CenterCrop((10, 10))], boxes=T.Boxes("XYWH", compact=True))
-    _, kept, classes = aug(batch, boxes=boxes, labels=np.array([[3], [4]]))
-    assert [own.tolist() for own in kept] == [[], []]
-    assert [own.tolist() for own in classes] == [[], []]
+    _, compacted, classes = aug(batch, boxes=boxes, labels=np.array([[3], [4]]))
+    assert [sample.tolist() for sample in compacted] == [[], []]
+    assert [sample.tolist() for sample in classes] == [[], []]
     flip = T.Compose([T.RandomHorizontalFlip(1.0)], keypoints=T.Keypoints(flip_pairs=[(0, 1)]))
     _, points = flip(batch[:1], keypoints=np.array([[[1.0, 2.0], [5.0, 6.0]]]))
     assert points.tolist() == [[[24.0, 6.0], [28.0, 2.0]]]
@@ -177,8 +177,8 @@ def test_compose_labels_are_mixed_with_samples(home):
     expected = lam * own + (1 - lam) * np.roll(own, 1, 0)
     assert_equal(to_numpy(shares), expected.astype(np.float32), tolerance=Tolerance(1e-6, reason="float32"))
     assert_equal(mixed, aug(batch, step=0), device=home[1])
-    one_hot = aug(batch, labels=put(own.astype(np.float32), home), step=0)[1]
-    assert_equal(to_numpy(one_hot), to_numpy(shares), tolerance=EXACT)
+    from_one_hot = aug(batch, labels=put(own.astype(np.float32), home), step=0)[1]
+    assert_equal(to_numpy(from_one_hot), to_numpy(shares), tolerance=EXACT)
 
 
 @pytest.mark.parametrize("kind", ["masks", "boxes", "keypoints"])

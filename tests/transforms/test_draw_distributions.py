@@ -42,8 +42,8 @@ def happens(flags, p):
 
 def test_random_resized_crop_distribution():
     """Where every attempt fits, nothing is rejected: area and ratio are as drawn."""
-    found = columns([T.RandomResizedCrop(8, scale=(0.08, 0.5))], MANY, LARGE)
-    top, left, height, width = (found[f"0.RandomResizedCrop.{name}"] for name in ("top", "left", "height", "width"))
+    drawn = columns([T.RandomResizedCrop(8, scale=(0.08, 0.5))], MANY, LARGE)
+    top, left, height, width = (drawn[f"0.RandomResizedCrop.{name}"] for name in ("top", "left", "height", "width"))
     uniform_in(height * width / (LARGE[0] * LARGE[1]), 0.0799, 0.5001)
     uniform_in(np.log(width / height), math.log(3 / 4) - 1e-3, math.log(4 / 3) + 1e-3)
     fits((top + 0.5) / (LARGE[0] - height + 1), "uniform")
@@ -61,23 +61,25 @@ def accepted(rng, count, size, scale, ratio):
 
 @pytest.mark.parametrize("size", [LARGE, (2000, 3000)])
 def test_random_resized_crop_rejection_distribution(size):
-    found = columns([T.RandomResizedCrop(8)], MANY, size)
-    height, width = (found[f"0.RandomResizedCrop.{name}"] for name in ("height", "width"))
-    wanted = accepted(np.random.default_rng(1), MANY, size, (0.08, 1.0), (3 / 4, 4 / 3))
-    for drawn, expected in (
-        (height * width / (size[0] * size[1]), wanted[:, 0]),
-        (np.log(width / height), wanted[:, 1]),
+    drawn = columns([T.RandomResizedCrop(8)], MANY, size)
+    height, width = (drawn[f"0.RandomResizedCrop.{name}"] for name in ("height", "width"))
+    accepted_crops = accepted(np.random.default_rng(1), MANY, size, (0.08, 1.0), (3 / 4, 4 / 3))
+    for actual, reference in (
+        (height * width / (size[0] * size[1]), accepted_crops[:, 0]),
+        (np.log(width / height), accepted_crops[:, 1]),
     ):
-        assert stats.ks_2samp(drawn, expected).pvalue > RARE
+        assert stats.ks_2samp(actual, reference).pvalue > RARE
 
 
 def test_color_jitter_distribution_and_orders():
-    found = columns([T.ColorJitter(0.4, (0.2, 3.0), 0.9, 0.2)], MANY)
+    drawn = columns([T.ColorJitter(0.4, (0.2, 3.0), 0.9, 0.2)], MANY)
     ends = {"brightness": (0.6, 1.4), "contrast": (0.2, 3.0), "saturation": (0.1, 1.9), "hue": (-0.2, 0.2)}
     for name, (low, high) in ends.items():
-        uniform_in(found[f"0.ColorJitter.{name}_factor"], low, high)
-    order = sum(found[f"0.ColorJitter.order_{i}"] * 10**i for i in range(4))
-    equally_often(order, [sum(op * 10**i for i, op in enumerate(each)) for each in itertools.permutations(range(4))])
+        uniform_in(drawn[f"0.ColorJitter.{name}_factor"], low, high)
+    order = sum(drawn[f"0.ColorJitter.order_{i}"] * 10**i for i in range(4))
+    equally_often(
+        order, [sum(op * 10**i for i, op in enumerate(permutation)) for permutation in itertools.permutations(range(4))]
+    )
 
 
 @pytest.mark.parametrize("p", [0.0, 0.1, 0.5, 1.0])
@@ -93,12 +95,12 @@ def test_random_flip_probability(p):
 
 
 def test_random_affine_distribution():
-    found = columns([T.RandomAffine((-20, 50), (0.1, 0.2), (0.5, 1.5), (-5, 10, 3, 8))], MANY, (1000, 2000))
+    drawn = columns([T.RandomAffine((-20, 50), (0.1, 0.2), (0.5, 1.5), (-5, 10, 3, 8))], MANY, (1000, 2000))
     ends = {"angle": (-20, 50), "scale": (0.5, 1.5), "shear_x": (-5, 10), "shear_y": (3, 8)}
     for name, (low, high) in ends.items():
-        uniform_in(found[f"0.RandomAffine.{name}"], low, high)
+        uniform_in(drawn[f"0.RandomAffine.{name}"], low, high)
     for name, reach in (("translate_x", 200), ("translate_y", 200)):
-        values = found[f"0.RandomAffine.{name}"]
+        values = drawn[f"0.RandomAffine.{name}"]
         assert (values == np.rint(values)).all()
         inner = values[np.abs(values) < reach]  # the two ends are drawn half as often
         equally_often(inner, range(1 - reach, reach))
@@ -109,8 +111,8 @@ def test_random_rotation_distribution_and_direction():
 
 
 def test_random_erasing_distribution():
-    found = columns([T.RandomErasing(1.0, scale=(0.02, 0.3))], MANY, LARGE)
-    i, j, h, w = (found[f"0.RandomErasing.{name}"] for name in "ijhw")
+    drawn = columns([T.RandomErasing(1.0, scale=(0.02, 0.3))], MANY, LARGE)
+    i, j, h, w = (drawn[f"0.RandomErasing.{name}"] for name in "ijhw")
     uniform_in(h * w / (LARGE[0] * LARGE[1]), 0.0199, 0.3001)
     uniform_in(np.log(h / w), math.log(0.3) - 2e-3, math.log(3.3) + 2e-3)
     fits((i + 0.5) / (LARGE[0] - h + 1), "uniform")
@@ -118,18 +120,18 @@ def test_random_erasing_distribution():
 
 
 def test_random_crop_positions_are_uniform():
-    found = columns([T.RandomCrop((56, 80))], MANY)
-    top, left = found["0.RandomCrop.top"], found["0.RandomCrop.left"]
+    drawn = columns([T.RandomCrop((56, 80))], MANY)
+    top, left = drawn["0.RandomCrop.top"], drawn["0.RandomCrop.left"]
     equally_often(10 * top + left, [10 * y + x for y in range(6) for x in range(4)])
     padded = columns([T.RandomCrop((61, 83), padding=2)], MANY)
     equally_often(padded["0.RandomCrop.top"], range(5))
 
 
 def test_random_perspective_corners_are_uniform():
-    found = columns([T.RandomPerspective(0.5, 1.0)], MANY)
+    drawn = columns([T.RandomPerspective(0.5, 1.0)], MANY)
     for corner in ("top_left", "top_right", "bottom_right", "bottom_left"):
-        equally_often(found[f"0.RandomPerspective.{corner}_x"], range(21))
-        equally_often(found[f"0.RandomPerspective.{corner}_y"], range(16))
+        equally_often(drawn[f"0.RandomPerspective.{corner}_x"], range(21))
+        equally_often(drawn[f"0.RandomPerspective.{corner}_y"], range(16))
 
 
 @pytest.mark.parametrize(("a", "b"), [(0.2, 0.2), (1.0, 1.0), (0.4, 3.0), (8.0, 2.0)])
@@ -138,10 +140,10 @@ def test_mixup_share_is_beta_distributed(a, b):
 
 
 def test_random_order_permutations_are_uniform():
-    found = columns([Drawn("Permutation", list("abcde"), 5)], MANY)
-    number = sum(found[f"0.Drawn.{name}"] * 10**i for i, name in enumerate("abcde"))
+    drawn = columns([Drawn("Permutation", list("abcde"), 5)], MANY)
+    number = sum(drawn[f"0.Drawn.{name}"] * 10**i for i, name in enumerate("abcde"))
     every = itertools.permutations(range(5))
-    equally_often(number, [sum(value * 10**i for i, value in enumerate(each)) for each in every])
+    equally_often(number, [sum(value * 10**i for i, value in enumerate(permutation)) for permutation in every])
 
 
 def test_gaussian_blur_sigma_is_uniform():
@@ -162,7 +164,9 @@ def independent(a, b):
 def test_draws_of_samples_steps_ids_seeds_and_places_are_independent():
     two = [T.ColorJitter(0.4, 0.4, 0.4, 0.2), T.ColorJitter(0.4, 0.4, 0.4, 0.2)]
     here = columns(two, MANY)
-    factors = [here[f"{place}.ColorJitter.{name}_factor"] for place in (0, 1) for name in reference_draws.JITTERED]
+    factors = [
+        here[f"{position}.ColorJitter.{name}_factor"] for position in (0, 1) for name in reference_draws.JITTERED
+    ]
     for a, b in itertools.combinations(factors, 2):
         independent(a, b)
     first = factors[0]
@@ -177,8 +181,8 @@ def test_draws_of_samples_steps_ids_seeds_and_places_are_independent():
 
 
 def test_random_resized_crop_area_ratio_position_are_independent():
-    found = columns([T.RandomResizedCrop(8, scale=(0.08, 0.5))], MANY, LARGE)
-    top, left, height, width = (found[f"0.RandomResizedCrop.{name}"] for name in ("top", "left", "height", "width"))
-    drawn = [height * width, width / height, top / (LARGE[0] - height + 1), left / (LARGE[1] - width + 1)]
-    for a, b in itertools.combinations(drawn, 2):
+    actual = columns([T.RandomResizedCrop(8, scale=(0.08, 0.5))], MANY, LARGE)
+    top, left, height, width = (actual[f"0.RandomResizedCrop.{name}"] for name in ("top", "left", "height", "width"))
+    quantities = [height * width, width / height, top / (LARGE[0] - height + 1), left / (LARGE[1] - width + 1)]
+    for a, b in itertools.combinations(quantities, 2):
         independent(a, b)

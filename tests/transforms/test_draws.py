@@ -42,21 +42,21 @@ def test_draws_reference_philox_equals_known_answers(counter, key, result):
 def test_draws_library_philox_equals_known_answers(counter, key, result):
     """The counter is index, position and the id's upper bits, its lower bits, step."""
     seed, sample = key[0] | key[1] << 32, counter[2] | (counter[1] >> 16) << 32
-    found = columns([At(counter[1] & 0xFFFF, counter[0])], 1, seed=seed, ids=sample, step=counter[3])
-    assert found["a"][0] == result[0] / 2**32
+    drawn = columns([At(counter[1] & 0xFFFF, counter[0])], 1, seed=seed, ids=sample, step=counter[3])
+    assert drawn["a"][0] == result[0] / 2**32
 
 
 def test_draws_philox_uses_every_bit_of_seed_step_and_id():
     """Each bit alone, against the reference: none is lost, none lands elsewhere."""
-    probe, seen = [Drawn("Uniform", ["a"], 0.0, 1.0, 0.0, 0.0)], set()
-    places = (
+    probe, values = [Drawn("Uniform", ["a"], 0.0, 1.0, 0.0, 0.0)], set()
+    bits = (
         [(1 << b, 0, 0) for b in range(63)] + [(0, 1 << b, 0) for b in range(32)] + [(0, 0, 1 << b) for b in range(48)]
     )
-    for seed, step, sample in places:
+    for seed, step, sample in bits:
         value = columns(probe, 1, seed=seed, step=step, ids=sample)["0.Drawn.a"][0]
         assert value == Words(seed, step, sample).uniform(), (seed, step, sample)
-        seen.add(value)
-    assert len(seen) == len(places)
+        values.add(value)
+    assert len(values) == len(bits)
 
 
 TRANSFORMS = [
@@ -83,17 +83,17 @@ TRANSFORMS = [
 ]
 
 
-def assert_drawn(found, wanted):
+def assert_drawn(drawn, expected):
     """Every number that the reference names, of every sample."""
-    for name in wanted[0]:
-        values = [sample[name] for sample in wanted]
-        np.testing.assert_allclose(found[name], values, rtol=0, atol=1e-6, err_msg=name)
+    for name in expected[0]:
+        values = [sample[name] for sample in expected]
+        np.testing.assert_allclose(drawn[name], values, rtol=0, atol=1e-6, err_msg=name)
 
 
 @pytest.mark.parametrize("transform", TRANSFORMS, ids=str)
 def test_draws_equal_reference(transform):
-    found = columns([transform], 300, step=5)
-    assert_drawn(found, [reference_draws.drawn(transform, CANVAS, SEED, 5, n) for n in range(300)])
+    drawn = columns([transform], 300, step=5)
+    assert_drawn(drawn, [reference_draws.drawn(transform, CANVAS, SEED, 5, n) for n in range(300)])
 
 
 def test_draws_reference_covers_every_random_transform():
@@ -102,11 +102,11 @@ def test_draws_reference_covers_every_random_transform():
 
 
 def test_draws_position_is_its_own_stream():
-    found = columns(
+    drawn = columns(
         [T.RandomHorizontalFlip(), T.ColorJitter(0.4), T.ColorJitter(0.4), T.Pad(2), T.GaussianBlur(3)], 100
     )
     for position, transform in ((1, T.ColorJitter(0.4)), (2, T.ColorJitter(0.4)), (4, T.GaussianBlur(3))):
-        assert_drawn(found, [reference_draws.drawn(transform, CANVAS, SEED, 0, n, position) for n in range(100)])
+        assert_drawn(drawn, [reference_draws.drawn(transform, CANVAS, SEED, 0, n, position) for n in range(100)])
 
 
 KINDS = [
@@ -127,11 +127,11 @@ KINDS = [
 
 @pytest.mark.parametrize(("transform", "reference"), KINDS, ids=lambda v: v.kind if isinstance(v, Drawn) else "")
 def test_draws_instruction_equals_reference(transform, reference):
-    found = columns([transform], 500, step=9)
+    drawn = columns([transform], 500, step=9)
     names = [*transform.names, *(name for _, [name], *_ in transform.before)]
-    wanted = [reference(lambda i, n=n: Words(SEED, 9, n, 0, i)) for n in range(500)]
-    together = np.stack([found[f"0.Drawn.{name}"] for name in names], 1)
-    np.testing.assert_allclose(together, wanted, rtol=0, atol=1e-6)
+    expected = [reference(lambda i, n=n: Words(SEED, 9, n, 0, i)) for n in range(500)]
+    actual = np.stack([drawn[f"0.Drawn.{name}"] for name in names], 1)
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-6)
 
 
 RECIPE = [  # all on one canvas
@@ -165,9 +165,9 @@ def test_draws_do_not_depend_on_batch(device):
         "ids": (drawn_on(device, 3, step=7, ids=np.array([400, 3, 2**40])), 1),
         "alone": (drawn_on(device, 1, step=7, ids=[3]), 0),
     }
-    for how, (batch, place) in batches.items():
+    for how, (batch, row) in batches.items():
         for name, values in batch.items():
-            assert values[place] == large[name][3], (how, name)
+            assert values[row] == large[name][3], (how, name)
     assert any(values[0] != values[3] for values in large.values())
 
 
@@ -216,7 +216,7 @@ def test_draws_without_seed_differ():
 
 
 @pytest.mark.parametrize(
-    ("place", "other"),
+    ("replaced", "other"),
     [
         (1, T.RandomHorizontalFlip(0.9)),
         (1, T.RandomPerspective(0.4)),
@@ -226,24 +226,24 @@ def test_draws_without_seed_differ():
     ],
     ids=str,
 )
-def test_draws_do_not_depend_on_neighbours(place, other):
-    recipe = [*RECIPE[:place], other, *RECIPE[place + 1 :]]
-    found = columns(recipe, 200)
+def test_draws_do_not_depend_on_neighbours(replaced, other):
+    recipe = [*RECIPE[:replaced], other, *RECIPE[replaced + 1 :]]
+    drawn = columns(recipe, 200)
     for position, transform in enumerate(recipe):
-        assert_drawn(found, [reference_draws.drawn(transform, CANVAS, SEED, 0, n, position) for n in range(200)])
+        assert_drawn(drawn, [reference_draws.drawn(transform, CANVAS, SEED, 0, n, position) for n in range(200)])
 
 
 def test_draws_probability_only_moves_threshold():
     """Who is flipped with 0.3 is also flipped with 0.6."""
-    few, many = (columns([T.RandomHorizontalFlip(p)], 2000)["0.RandomHorizontalFlip.flip"] for p in (0.3, 0.6))
-    assert (few <= many).all()
-    assert few.sum() < many.sum()
+    flips_30, flips_60 = (columns([T.RandomHorizontalFlip(p)], 2000)["0.RandomHorizontalFlip.flip"] for p in (0.3, 0.6))
+    assert (flips_30 <= flips_60).all()
+    assert flips_30.sum() < flips_60.sum()
 
 
 def test_draws_no_samples():
-    found = columns(RECIPE, 0)
-    assert found
-    assert all(len(values) == 0 for values in found.values())
+    drawn = columns(RECIPE, 0)
+    assert drawn
+    assert all(len(values) == 0 for values in drawn.values())
 
 
 def phases_of(transforms, size=(64, 64)):
@@ -253,7 +253,11 @@ def phases_of(transforms, size=(64, 64)):
     written = []
     original = program._dependency_phases
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(program, "_dependency_phases", lambda given: written.append(list(given)) or original(written[-1]))
+        patch.setattr(
+            program,
+            "_dependency_phases",
+            lambda instructions: written.append(list(instructions)) or original(written[-1]),
+        )
         T.Compose(transforms).plan(size=size)
     return original(written[-1])[:-1], written[-1]
 

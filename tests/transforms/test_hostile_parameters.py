@@ -20,8 +20,8 @@ JITTER = T.ColorJitter(0.4, 0.4, 0.4, 0.1)
 @pytest.mark.parametrize("group", GROUPS)
 def test_params_hostile_numbers_never_crash_or_hang(group):
     """In a process of its own, in which a crash is an exit code, and a loop without end a timeout."""
-    said, _ = python(f"from tables.hostile import check; print(*check({group!r}))", timeout=120)
-    refused, applied = map(int, said.split())
+    message, _ = python(f"from tables.hostile import check; print(*check({group!r}))", timeout=120)
+    refused, applied = map(int, message.split())
     assert applied > 100
     assert refused or group == "flips"
 
@@ -114,6 +114,6 @@ def test_params_from_dict_takes_matrices_without_an_inverse():
     aug = T.Compose([T.RandomPerspective(1.0, p=1.0)], seed=1)
     params = aug.draw(IMAGES, step=0)
     description = params.to_dict()
-    description["matrices"] = [np.full(np.shape(own), np.nan).tolist() for own in description["matrices"]]
+    description["matrices"] = [np.full(np.shape(matrix), np.nan).tolist() for matrix in description["matrices"]]
     again = aug.params_from_dict(description, IMAGES)
     assert not aug.apply(IMAGES, again).any()

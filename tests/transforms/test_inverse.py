@@ -14,15 +14,15 @@ from cuaug import transforms as T
 def test_compose_inverse_restores_crop(home):
     batch = noise(SHAPE)
     aug = T.Compose([T.RandomCrop((15, 12)), T.RandomHorizontalFlip(), T.RandomVerticalFlip()], seed=4)
-    own = images(home, shape=SHAPE)
-    params = aug.draw(own)
-    back = aug.inverse(aug.apply(own, params), params, fill=9)
+    inputs = images(home, shape=SHAPE)
+    params = aug.draw(inputs)
+    restored = aug.inverse(aug.apply(inputs, params), params, fill=9)
     expected = np.full_like(batch, 9)
     for i in range(5):
         top, left = (int(params[f"0.RandomCrop.{name}"][i]) for name in ("top", "left"))
         there = slice(top, top + 15), slice(left, left + 12)
         expected[i][there] = batch[i][there]
-    assert_equal(to_numpy(back), np.moveaxis(expected, -1, 1) if home[0] == "torch" else expected)
+    assert_equal(to_numpy(restored), np.moveaxis(expected, -1, 1) if home[0] == "torch" else expected)
 
 
 @pytest.mark.parametrize("name", ["turned", "perspective", "two passes", "antialiased"])
@@ -32,8 +32,8 @@ def test_compose_inverse_uses_inverse_matrices(name, how):
     aug = recipe(name)
     params = aug.draw(noise(SHAPE))
     maps = noise((5, *params.result_size, 2), "float32", seed=8)
-    back = aug.inverse(maps, params, interpolation=how, fill=0.5)
-    assert back.shape == (5, 23, 17, 2)
+    restored = aug.inverse(maps, params, interpolation=how, fill=0.5)
+    assert restored.shape == (5, 23, 17, 2)
     expected = np.stack(
         [
             reference.warp(maps[i].astype(float), M, (23, 17), inverse=True, interpolation=how, fill=0.5)
@@ -41,19 +41,19 @@ def test_compose_inverse_uses_inverse_matrices(name, how):
         ]
     )
     if how == "nearest":
-        differing = (back != expected.astype(np.float32)).any(-1)
+        differing = (restored != expected.astype(np.float32)).any(-1)
         assert differing.mean() < 0.005, "but for coordinates halfway between two pixels"
-        back = np.where(differing[..., None], expected.astype(np.float32), back)
+        restored = np.where(differing[..., None], expected.astype(np.float32), restored)
     near = Tolerance(1e-4, reason="the accuracy of every warp")
-    assert_equal(back, expected.astype(np.float32), tolerance=near)
+    assert_equal(restored, expected.astype(np.float32), tolerance=near)
 
 
 def test_compose_inverse_labels_are_nearest():
     aug, masks = recipe("turned"), labels("int64")
     params = aug.draw(noise(SHAPE))
-    back = aug.inverse(masks[..., None], params, interpolation="nearest")
-    assert back.dtype == np.int64
-    assert np.isin(back, [0, *masks.ravel()]).all()
+    restored = aug.inverse(masks[..., None], params, interpolation="nearest")
+    assert restored.dtype == np.int64
+    assert np.isin(restored, [0, *masks.ravel()]).all()
 
 
 def test_compose_inverse_rejects_wrong_size():

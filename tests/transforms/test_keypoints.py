@@ -23,7 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 
-def expected_points(points, M, out_size=OUT_SIZE, pairs=(), hide=True, whole=False):
+def expected_points(points, M, out_size=OUT_SIZE, pairs=(), hide=True, rounded=False):
     """Sample by sample, point by point, in float64. [N, P, 2 or 3]"""
     result = np.array(points, np.float64)
     for n, m in enumerate(M):
@@ -31,17 +31,17 @@ def expected_points(points, M, out_size=OUT_SIZE, pairs=(), hide=True, whole=Fal
         middle = middle[:2] / middle[2]
         origin, right, below = carried(middle + np.array([(0, 0), (1e-3, 0), (0, 1e-3)]), m)
         mirrored = np.linalg.det(np.stack([right - origin, below - origin], -1)) < 0
-        own = np.array(points[n], np.float64)
+        sample = np.array(points[n], np.float64)
         for left, right in pairs if mirrored else ():
-            own[[left, right]] = own[[right, left]]
-        result[n] = own
-        result[n, :, :2] = carried(own[:, :2], m)
-        if own.shape[-1] == 3:
+            sample[[left, right]] = sample[[right, left]]
+        result[n] = sample
+        result[n, :, :2] = carried(sample[:, :2], m)
+        if sample.shape[-1] == 3:
             for point in result[n]:
                 inside = -0.5 <= point[0] < out_size[1] - 0.5 and -0.5 <= point[1] < out_size[0] - 0.5
                 point[2] *= inside or not hide
                 point[:2] *= point[2] > 0
-    return np.rint(result) if whole else result
+    return np.rint(result) if rounded else result
 
 
 @every_home
@@ -49,52 +49,56 @@ def expected_points(points, M, out_size=OUT_SIZE, pairs=(), hide=True, whole=Fal
 @pytest.mark.parametrize("visible", [False, True], ids=["xy", "xyv"])
 @pytest.mark.parametrize("options", [Keypoints(PAIRS), Keypoints(), Keypoints(PAIRS, hide_outside=False)])
 def test_keypoints_move_swap_and_hide(home, dtype, visible, options):
-    M, whole = maps(6).astype("f4"), "int" in dtype
-    given = some_points((6, 7), visible)
-    given = (np.rint(given) if whole else given).astype(dtype)
-    moved = move_keypoints(put(given, home), put(M, home), OUT_SIZE, options)
-    want = expected_points(given, M.astype(float), OUT_SIZE, options.flip_pairs, options.hide_outside, whole)
+    M, rounded = maps(6).astype("f4"), "int" in dtype
+    source = some_points((6, 7), visible)
+    source = (np.rint(source) if rounded else source).astype(dtype)
+    moved = move_keypoints(put(source, home), put(M, home), OUT_SIZE, options)
+    want = expected_points(source, M.astype(float), OUT_SIZE, options.flip_pairs, options.hide_outside, rounded)
     if visible and options.hide_outside:
-        assert 0 < (want[..., 2] > 0).mean() < (given[..., 2] > 0).mean()
-    place = {"library": home[0], "device": device_of(home)}
-    assert_equal(moved, want, dtype=dtype, tolerance=EXACT if whole else FLOAT32, **place)
+        assert 0 < (want[..., 2] > 0).mean() < (source[..., 2] > 0).mean()
+    kind = {"library": home[0], "device": device_of(home)}
+    assert_equal(moved, want, dtype=dtype, tolerance=EXACT if rounded else FLOAT32, **kind)
 
 
 @every_home
 def test_keypoints_ragged_equal_dense(home):
     M, counts = maps(4).astype("f4"), [2, 0, 1, 3]
     M[2:] = M[:1] @ np.diag([1, np.sign(np.linalg.det(M[0, :2, :2])) * -1, 1]).astype("f4")  # mirrored, and not first
-    given = [some_points((n, 7), seed=n).astype("f4") for n in counts]
-    moved = move_keypoints([put(own, home) for own in given], put(M, home), OUT_SIZE, Keypoints(PAIRS))
-    for i, own in enumerate(given):
-        want = expected_points(own, np.repeat(M[i : i + 1].astype(float), len(own), 0), pairs=PAIRS)
-        place = {"library": home[0], "device": device_of(home)}
-        assert_equal(moved[i], want.reshape(own.shape), dtype="float32", tolerance=FLOAT32, **place)
+    ragged = [some_points((n, 7), seed=n).astype("f4") for n in counts]
+    moved = move_keypoints(
+        [put(points_of_sample, home) for points_of_sample in ragged], put(M, home), OUT_SIZE, Keypoints(PAIRS)
+    )
+    for i, points_of_sample in enumerate(ragged):
+        want = expected_points(
+            points_of_sample, np.repeat(M[i : i + 1].astype(float), len(points_of_sample), 0), pairs=PAIRS
+        )
+        kind = {"library": home[0], "device": device_of(home)}
+        assert_equal(moved[i], want.reshape(points_of_sample.shape), dtype="float32", tolerance=FLOAT32, **kind)
 
 
 @every_home
 def test_keypoints_instance_axes_are_kept(home):
-    M, given = maps(3).astype("f4"), some_points((3, 2, 7)).astype("f4")
-    moved = move_keypoints(put(given, home), put(M, home), OUT_SIZE, Keypoints(PAIRS))
-    want = expected_points(given.reshape(6, 7, 3), np.repeat(M.astype(float), 2, 0), pairs=PAIRS).reshape(given.shape)
+    M, source = maps(3).astype("f4"), some_points((3, 2, 7)).astype("f4")
+    moved = move_keypoints(put(source, home), put(M, home), OUT_SIZE, Keypoints(PAIRS))
+    want = expected_points(source.reshape(6, 7, 3), np.repeat(M.astype(float), 2, 0), pairs=PAIRS).reshape(source.shape)
     assert_equal(to_numpy(moved), want.astype("f4"), tolerance=FLOAT32)
 
 
 @every_home
 def test_keypoints_canvas_per_sample(home):
     M, sizes = maps(3).astype("f4"), [(160, 240), (80, 300), (150, 90)]
-    given = some_points((3, 7)).astype("f4")
-    want = [expected_points(given[i : i + 1], M[i : i + 1].astype(float), sizes[i], PAIRS) for i in range(3)]
-    moved = move_keypoints(put(given, home), put(M, home), np.array(sizes), Keypoints(PAIRS))
+    source = some_points((3, 7)).astype("f4")
+    want = [expected_points(source[i : i + 1], M[i : i + 1].astype(float), sizes[i], PAIRS) for i in range(3)]
+    moved = move_keypoints(put(source, home), put(M, home), np.array(sizes), Keypoints(PAIRS))
     assert_equal(to_numpy(moved).astype(float), np.concatenate(want), tolerance=FLOAT32)
 
 
 @given(st.lists(st.tuples(st.integers(0, 299), st.integers(0, 199)), min_size=6, max_size=6), st.booleans())
 def test_keypoints_identity_and_double_flip(points, flip):
-    given, M = np.array([points], float), HFLIP if flip else EYE
-    once = move_keypoints(given, M[None], SIZE, Keypoints(PAIRS))
-    assert_equal(move_keypoints(once, M[None], SIZE, Keypoints(PAIRS)), given)
-    want = given[:, [0, 2, 1, 5, 4, 3]] * (-1, 1) + (299, 0) if flip else given
+    source, M = np.array([points], float), HFLIP if flip else EYE
+    once = move_keypoints(source, M[None], SIZE, Keypoints(PAIRS))
+    assert_equal(move_keypoints(once, M[None], SIZE, Keypoints(PAIRS)), source)
+    want = source[:, [0, 2, 1, 5, 4, 3]] * (-1, 1) + (299, 0) if flip else source
     assert_equal(once, want)
 
 
@@ -113,18 +117,18 @@ def test_keypoints_identity_and_double_flip(points, flip):
     ],
 )
 def test_keypoints_swap_only_under_mirrors(M, mirrored):
-    given = np.array([[(10, 10, 1), (10, 10, 2.0)]])
-    moved = move_keypoints(given, M[None], (500, 500), Keypoints([(0, 1)], hide_outside=False))
+    source = np.array([[(10, 10, 1), (10, 10, 2.0)]])
+    moved = move_keypoints(source, M[None], (500, 500), Keypoints([(0, 1)], hide_outside=False))
     assert moved[0, :, 2].tolist() == ([2, 1] if mirrored else [1, 2])
 
 
 def test_keypoints_beyond_horizon_or_missing():
     tilt = np.array([[[1.0, 0, 0], [0, 1, 0], [-0.01, 0, 1]]])
-    given = np.array([[(50, 20), (100, 20), (150, 20), (math.nan, 3), (3, math.inf)]])
-    assert_equal(move_keypoints(given, tilt, SIZE, Keypoints()), np.array([[(100, 40)] + [(math.nan,) * 2] * 4]))
-    whole = move_keypoints(given[:, :3].astype(int), tilt, SIZE, Keypoints())
-    assert whole.tolist() == [[[100, 40], [0, 0], [0, 0]]]
-    seen = np.concatenate([given, np.full((1, 5, 1), 2.0)], -1)
+    source = np.array([[(50, 20), (100, 20), (150, 20), (math.nan, 3), (3, math.inf)]])
+    assert_equal(move_keypoints(source, tilt, SIZE, Keypoints()), np.array([[(100, 40)] + [(math.nan,) * 2] * 4]))
+    rounded = move_keypoints(source[:, :3].astype(int), tilt, SIZE, Keypoints())
+    assert rounded.tolist() == [[[100, 40], [0, 0], [0, 0]]]
+    seen = np.concatenate([source, np.full((1, 5, 1), 2.0)], -1)
     for options in (Keypoints(), Keypoints(hide_outside=False)):
         assert move_keypoints(seen, tilt, SIZE, options).tolist() == [[[100, 40, 2]] + [[0, 0, 0]] * 4]
 
@@ -133,14 +137,14 @@ def test_keypoints_beyond_horizon_or_missing():
 @pytest.mark.parametrize("dtype", ["int16", "int32", "int64"])
 def test_keypoints_integers_saturate(home, dtype):
     M = np.array([[[1e9, 0, 0], [0, -1e9, 0], [0, 0, 1]]], "f4")
-    most = 2**15 - 1 if dtype == "int16" else 2**30
-    least = -(2**15) if dtype == "int16" else -(2**30)
+    high = 2**15 - 1 if dtype == "int16" else 2**30
+    low = -(2**15) if dtype == "int16" else -(2**30)
     moved = move_keypoints(put(np.array([[(9, 9)]], dtype), home), put(M, home), SIZE, Keypoints())
-    assert to_numpy(moved).tolist() == [[[most, least]]]
+    assert to_numpy(moved).tolist() == [[[high, low]]]
 
 
 def test_keypoints_pixel_belongs_to_canvas():
     edge = [(-0.5, 0), (-0.51, 0), (299.49, 0), (299.5, 0), (0, -0.5), (0, -0.51), (0, 199.49), (0, 199.5)]
-    given = np.array([[(*point, 2) for point in edge]])
-    moved = move_keypoints(given, EYE[None], SIZE, Keypoints())
+    source = np.array([[(*point, 2) for point in edge]])
+    moved = move_keypoints(source, EYE[None], SIZE, Keypoints())
     assert moved[0, :, 2].tolist() == [2, 0, 2, 0] * 2

@@ -129,13 +129,13 @@ def test_recipe_batch_equals_samples_and_input_is_unchanged(recipe, home):
     for dtype in recipe.dtypes[:1] + recipe.dtypes[-1:]:
         batch, aug = batch_of(recipe, home, dtype), recipe.compose(dtype)
         before = to_numpy(batch)
-        whole = aug(batch, step=3)
-        tolerance = near(recipe, home, describe(whole)[2])
+        batch_result = aug(batch, step=3)
+        tolerance = near(recipe, home, describe(batch_result)[2])
         for n in range(SAMPLES):
-            assert_equal(aug(batch[n : n + 1], step=3, ids=n), whole[n : n + 1], tolerance=tolerance)
+            assert_equal(aug(batch[n : n + 1], step=3, ids=n), batch_result[n : n + 1], tolerance=tolerance)
         order = np.array([4, 1, 5])
         shuffled = put(before[order], home, dtype)
-        chosen = put(to_numpy(whole)[order], home, describe(whole)[2])
+        chosen = put(to_numpy(batch_result)[order], home, describe(batch_result)[2])
         assert_equal(aug(shuffled, step=3, ids=order), chosen, tolerance=tolerance)
         assert_equal(to_numpy(batch), before)
 
@@ -144,10 +144,10 @@ def test_recipe_batch_equals_samples_and_input_is_unchanged(recipe, home):
 @every_recipe
 def test_recipe_no_samples_and_single_image(recipe, home):
     batch, aug = batch_of(recipe, home), recipe.compose(recipe.dtypes[0])
-    whole = aug(batch, step=0)
-    assert_equal(aug(batch[:0], step=0), whole[:0])
-    tolerance = near(recipe, home, describe(whole)[2])
-    assert_equal(aug(batch[0], step=0), whole[0], tolerance=tolerance)
+    batch_result = aug(batch, step=0)
+    assert_equal(aug(batch[:0], step=0), batch_result[:0])
+    tolerance = near(recipe, home, describe(batch_result)[2])
+    assert_equal(aug(batch[0], step=0), batch_result[0], tolerance=tolerance)
 
 
 @every_home

@@ -9,7 +9,7 @@ from helpers.arrays import IMAGE_DTYPES, from_layout, images, noise, to_layout
 from helpers.compare import Tolerance, assert_equal, to_numpy
 from helpers.compiler import require_compiler
 from helpers.thinning import thinned
-from tables.pixel_ops import BY_NAME, USER_OPS, expected, luma
+from tables.pixel_ops import BY_NAME, USER_OPS, expected_pixels, luma
 
 from cuaug import transforms as T
 
@@ -21,9 +21,9 @@ every_user_op = pytest.mark.parametrize("user_op", USER_OPS, ids=str)
 ONCE = Tolerance(1.0, exact=0.995, reason="rounded once, on store")
 
 
-def drawn(params, title, place=0):
+def drawn(params, title, position=0):
     """By the parameter's name."""
-    prefix = f"{place}.{title}."
+    prefix = f"{position}.{title}."
     return {name.removeprefix(prefix): params[name] for name in params.names if name.startswith(prefix)}
 
 
@@ -47,9 +47,9 @@ def made(transform, batch, seed=5, **options):
 def test_pixel_op_equals_formula(user_op, dtype):
     batch = np.abs(noise(SHAPE, dtype))  # a root of less than 0 is no number
     result, params = made(user_op.transform(), batch)
-    own = {name: np.array(values) for name, values in drawn(params, user_op.name).items()}
-    wanted = expected(user_op, batch, own)
-    assert_equal(result, wanted, library="numpy", dtype=dtype, tolerance=user_op.tolerance(dtype))
+    parameters = {name: np.array(values) for name, values in drawn(params, user_op.name).items()}
+    expected = expected_pixels(user_op, batch, parameters)
+    assert_equal(result, expected, library="numpy", dtype=dtype, tolerance=user_op.tolerance(dtype))
 
 
 @pytest.mark.parametrize(
@@ -64,18 +64,18 @@ def test_pixel_op_channels_and_layouts(user_op, layout):
     for count in user_op.channels:
         batch = noise((3, 9, 300, count), "float32")  # wider than a piece of a row
         result, params = made(user_op.transform(), to_layout(batch, layout), layout=layout)
-        wanted = expected(user_op, batch, {n: np.array(v) for n, v in drawn(params, user_op.name).items()})
+        expected = expected_pixels(user_op, batch, {n: np.array(v) for n, v in drawn(params, user_op.name).items()})
         tolerance = user_op.tolerance("float32")
-        assert_equal(from_layout(result, layout), wanted, library="numpy", dtype="float32", tolerance=tolerance)
+        assert_equal(from_layout(result, layout), expected, library="numpy", dtype="float32", tolerance=tolerance)
 
 
 def test_pixel_op_bfloat16():
     torch = pytest.importorskip("torch")
     user_op, batch = BY_NAME["Vignette"], images(("torch", "cpu"), "bfloat16")
     result, params = made(user_op.transform(), batch)
-    wanted = expected(user_op, np.moveaxis(to_numpy(batch), 1, -1), {"k": to_numpy(params["0.Vignette.k"])})
+    expected = expected_pixels(user_op, np.moveaxis(to_numpy(batch), 1, -1), {"k": to_numpy(params["0.Vignette.k"])})
     assert result.dtype is torch.bfloat16
-    np.testing.assert_allclose(np.moveaxis(to_numpy(result), 1, -1), wanted, atol=2**-8, rtol=2**-8)
+    np.testing.assert_allclose(np.moveaxis(to_numpy(result), 1, -1), expected, atol=2**-8, rtol=2**-8)
 
 
 def test_pixel_op_single_pixel_is_its_center():
@@ -90,12 +90,14 @@ def test_pixel_op_position_of_corners_and_center():
 
 def test_pixel_op_floats_are_unclamped_and_integers_clamped():
     twice = T.PixelOp("Twice", "2 * px - 0.5")
-    back = T.PixelOp("Back", "(px + 0.5) / 2")
+    inverse = T.PixelOp("Back", "(px + 0.5) / 2")
     floats = noise(SHAPE, "float32")
-    assert_equal(T.Compose([twice, back])(floats), floats, tolerance=Tolerance(1e-6, reason="float32"))
+    assert_equal(T.Compose([twice, inverse])(floats), floats, tolerance=Tolerance(1e-6, reason="float32"))
     bytes_ = noise(SHAPE)
-    held = np.clip(2.0 * bytes_ - 127.5, 0, 255)
-    assert_equal(T.Compose([twice, back])(bytes_), (held + 127.5) / 2, library="numpy", dtype="uint8", tolerance=ONCE)
+    clamped = np.clip(2.0 * bytes_ - 127.5, 0, 255)
+    assert_equal(
+        T.Compose([twice, inverse])(bytes_), (clamped + 127.5) / 2, library="numpy", dtype="uint8", tolerance=ONCE
+    )
 
 
 # In a recipe.
@@ -110,27 +112,27 @@ def test_pixel_op_is_fused_in_order():
     flipped = batch[:, :, ::-1]
 
     def dark(values):
-        return expected(BY_NAME["Vignette"], values, {"k": np.full(5, k)})
+        return expected_pixels(BY_NAME["Vignette"], values, {"k": np.full(5, k)})
 
     u = ((np.arange(11) + 0.5) / 11)[:, None]
     first = dark(1 - np.minimum(flipped / 255 + 0.1 * u, 1))
     second = np.minimum(1 - dark(flipped / 255) + 0.1 * u, 1)
-    for aug, wanted in ((one, first), (other, second)):
+    for aug, expected in ((one, first), (other, second)):
         assert len(aug.plan(batch).passes) == 1
         tolerance = Tolerance(1e-5, reason="float32, divided by 0.25")
-        assert_equal(aug(batch), (wanted - 0.5) / 0.25, library="numpy", dtype="float32", tolerance=tolerance)
+        assert_equal(aug(batch), (expected - 0.5) / 0.25, library="numpy", dtype="float32", tolerance=tolerance)
     assert np.abs(first - second).max() > 0.1
 
 
 def test_pixel_op_position_is_of_current_image():
     batch = noise((4, 20, 30, 3), "float32")
     aug = T.Compose([T.CenterCrop((9, 11)), T.PixelOp("Places", "(x + y * width) / 100")])
-    places = (np.arange(99, dtype=np.float32) / np.float32(100)).reshape(9, 11)
-    assert_equal(aug(batch)[..., 0], np.broadcast_to(places, (4, 9, 11)))
+    positions = (np.arange(99, dtype=np.float32) / np.float32(100)).reshape(9, 11)
+    assert_equal(aug(batch)[..., 0], np.broadcast_to(positions, (4, 9, 11)))
     other = T.Compose([T.PixelOp("Places", "(x + y * width) / 600"), T.CenterCrop((9, 11))])
-    places = (np.arange(600, dtype=np.float32) / np.float32(600)).reshape(20, 30)[6:15, 10:21]
-    wanted = np.broadcast_to(places, (4, 9, 11))
-    assert_equal(other(batch)[..., 0], wanted, tolerance=Tolerance(1e-7, reason="a reciprocal"))
+    positions = (np.arange(600, dtype=np.float32) / np.float32(600)).reshape(20, 30)[6:15, 10:21]
+    expected = np.broadcast_to(positions, (4, 9, 11))
+    assert_equal(other(batch)[..., 0], expected, tolerance=Tolerance(1e-7, reason="a reciprocal"))
     assert len(other.plan(batch).passes) == 2
 
 
@@ -159,10 +161,10 @@ def test_pixel_op_samples_draw_their_own_parameters():
     result, params = made(op, batch)
     low, t = np.array(params["0.Draws.low"]), np.array(params["0.Draws.t"])
     np.testing.assert_allclose(result, np.broadcast_to((low + t)[:, None, None, None], batch.shape), rtol=1e-6)
-    for values, (least, most) in ((low, (2, 3)), (t, (-1, 1))):
-        assert least <= values.min() < least + 0.05 * (most - least)
-        assert most - 0.05 * (most - least) < values.max() <= most
-        assert abs(values.mean() - (least + most) / 2) < 0.1 * (most - least)
+    for values, (minimum, maximum) in ((low, (2, 3)), (t, (-1, 1))):
+        assert minimum <= values.min() < minimum + 0.05 * (maximum - minimum)
+        assert maximum - 0.05 * (maximum - minimum) < values.max() <= maximum
+        assert abs(values.mean() - (minimum + maximum) / 2) < 0.1 * (maximum - minimum)
     assert abs(np.corrcoef(low, t)[0, 1]) < 0.15
     again, _ = made(op, batch[:7])
     np.testing.assert_array_equal(again, result[:7])
@@ -190,7 +192,7 @@ def test_pixel_op_repr_params_and_dict_use_its_name():
     aug = T.Compose([op, T.RandomInvert()], seed=4)
     restored = T.from_dict(json.loads(json.dumps(aug.to_dict())))
     params = aug.draw(batch)
-    kept = restored.params_from_dict(json.loads(json.dumps(params.to_dict())), batch)
-    assert_equal(restored.apply(batch, kept), aug.apply(batch, params))
+    restored_params = restored.params_from_dict(json.loads(json.dumps(params.to_dict())), batch)
+    assert_equal(restored.apply(batch, restored_params), aug.apply(batch, params))
     assert aug.plan(batch).passes[0].transforms == ("Vignette", "RandomInvert")
     assert "0.Vignette.k" in params.names

@@ -29,8 +29,8 @@ import pickle, numpy as np
 batch = pickle.loads({pickle.dumps(batch)!r})
 print(pickle.dumps(pickle.loads({pickle.dumps(aug)!r})(batch, step=0)).hex())
 """
-    said, _ = python(program)
-    assert_equal(pickle.loads(bytes.fromhex(said)), aug(batch, step=0))
+    message, _ = python(program)
+    assert_equal(pickle.loads(bytes.fromhex(message)), aug(batch, step=0))
 
 
 # The compiler, and what it made.
@@ -55,14 +55,14 @@ def counting_compiler(folder):
 
 def test_pixel_op_compiled_once_for_processes(tmp_path):
     script, count = counting_compiler(tmp_path)
-    where = {"CXX": script, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    environment = {"CXX": script, "XDG_CACHE_HOME": str(tmp_path / "cache")}
     for _ in range(2):
-        assert python(PROGRAM, **where)[0] == HALVED
+        assert python(PROGRAM, **environment)[0] == HALVED
         assert count() == 1
-    assert python(PROGRAM.replace("px * k", "k * px"), **where)[0] == HALVED
-    assert python(PROGRAM.replace("k=0.5", "k=(0.5, 0.5)"), **where)[0] == HALVED  # the text is the same
+    assert python(PROGRAM.replace("px * k", "k * px"), **environment)[0] == HALVED
+    assert python(PROGRAM.replace("k=0.5", "k=(0.5, 0.5)"), **environment)[0] == HALVED  # the text is the same
     assert count() == 2
-    assert python(PROGRAM, **{**where, "CXX": f"{script} -O1"})[0] == HALVED
+    assert python(PROGRAM, **{**environment, "CXX": f"{script} -O1"})[0] == HALVED
     assert count() == 3
     assert (tmp_path / "cache" / "cuaug").stat().st_mode & 0o777 == 0o700
 
@@ -98,13 +98,13 @@ def test_pixel_op_without_compiler_names_repair(tmp_path):
         "print(", "import pytest\nfrom cuaug import BackendError\nwith pytest.raises(BackendError) as e: ("
     )
     program += "print(e.value)"
-    for surroundings, said in (
+    for surroundings, message in (
         ({"CXX": None, "PATH": str(tmp_path)}, "none is installed: apt install g++"),
         ({"CXX": "no-such-compiler -O2"}, "CXX names no-such-compiler, which does not exist"),
         ({"CXX": "false"}, "failed: set CXX to a C++17 compiler"),
     ):
         printed, _ = python(program, XDG_CACHE_HOME=str(tmp_path), **surroundings)
-        assert said in printed, printed
+        assert message in printed, printed
 
 
 def test_pixel_op_missing_compiler_breaks_nothing_else(tmp_path):
@@ -126,9 +126,9 @@ def test_pixel_op_cache_folder_must_be_private(state, tmp_path):
     elif state == "open to others":
         (cache / "cuaug").mkdir(parents=True)
         (cache / "cuaug").chmod(0o777)
-    where = "/proc/nothing" if state == "missing home" else str(cache)
-    said, _ = python(PROGRAM, XDG_CACHE_HOME=where, TMPDIR=str(tmp_path))
-    assert said == HALVED
+    folder = "/proc/nothing" if state == "missing home" else str(cache)
+    message, _ = python(PROGRAM, XDG_CACHE_HOME=folder, TMPDIR=str(tmp_path))
+    assert message == HALVED
     assert state != "open to others" or not list((cache / "cuaug").iterdir())
     assert not list(tmp_path.glob("cuaug-*"))  # the process's own is gone with it
 
@@ -145,8 +145,10 @@ sys.stdout.buffer.write(T.PixelOp("Long", "pow(px, 1.5) * (1 - 0.3 * r2) + 0.1 *
 """
 
     def child(isa):
-        where = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
-        return subprocess.run([sys.executable, "-c", program, isa], capture_output=True, check=True, env=where).stdout
+        environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+        return subprocess.run(
+            [sys.executable, "-c", program, isa], capture_output=True, check=True, env=environment
+        ).stdout
 
     first, *others = (np.frombuffer(child(isa), np.float32) for isa in native.instruction_sets())
     assert len(first) == 2 * 40 * 50 * 3

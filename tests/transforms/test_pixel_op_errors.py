@@ -19,7 +19,7 @@ SHAPE = (5, 17, 11, 3)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "parameters", "said"),
+    ("arguments", "parameters", "message"),
     [
         (("My Op", "px"), {}, "op must be a name of letters and digits, got 'My Op'"),
         (("1st", "px"), {}, "op must be a name"),
@@ -53,8 +53,8 @@ SHAPE = (5, 17, 11, 3)
         (("Mine", "px"), {f"k{i}": 1 for i in range(31)}, "at most 30 parameters, got 31"),
     ],
 )
-def test_pixel_op_rejects_invalid_expressions(arguments, parameters, said):
-    with pytest.raises(ValueError, match=f"^cuaug.PixelOp: .*{said}"):
+def test_pixel_op_rejects_invalid_expressions(arguments, parameters, message):
+    with pytest.raises(ValueError, match=f"^cuaug.PixelOp: .*{message}"):
         T.PixelOp(*arguments, **parameters)
 
 
@@ -68,8 +68,8 @@ def test_pixel_op_takes_thirty_parameters():
     names = [f"k{i}" for i in range(user_ops.MAX_PARAMETERS)]
     values = {name: 2.0**-i for i, name in enumerate(names)}
     result = T.PixelOp("Sum", " + ".join(f"({i} + 1) * {name}" for i, name in enumerate(names)), **values)
-    wanted = sum((i + 1) * value for i, value in enumerate(values.values()))
-    np.testing.assert_allclose(result(np.zeros((1, 1, 1, 1), np.float64)).ravel(), [wanted], rtol=1e-12)
+    expected = sum((i + 1) * value for i, value in enumerate(values.values()))
+    np.testing.assert_allclose(result(np.zeros((1, 1, 1, 1), np.float64)).ravel(), [expected], rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["red", "green", "blue", "rgb(u, u, u)", "luma(px)"])
@@ -80,7 +80,7 @@ def test_pixel_op_color_names_need_color_images(name):
 
 
 @pytest.mark.parametrize(
-    ("expression", "said"),
+    ("expression", "message"),
     [
         ("px * (1 - k * r2", r"expected '\)'"),
         ("px * * k", r"no match for 'operator\*' \(operand type is 'number'\)"),
@@ -89,7 +89,7 @@ def test_pixel_op_color_names_need_color_images(name):
         ("px + 2k", r"expected ';'"),
     ],
 )
-def test_pixel_op_compile_error_shows_line(expression, said):
+def test_pixel_op_compile_error_shows_line(expression, message):
     compiler = _compiler.compiler_command()[0]
     if "g++" not in compiler and "Free Software" not in _compiler._version(compiler):
         pytest.skip("the words are GCC's")
@@ -99,7 +99,7 @@ def test_pixel_op_compile_error_shows_line(expression, said):
     _, line, *words = str(caught.value).split("\n    ")
     assert line == expression
     assert 1 <= len(words) <= 3
-    assert re.search(said, words[0]), words
+    assert re.search(message, words[0]), words
 
 
 def test_pixel_op_struct_has_named_parameters_only():

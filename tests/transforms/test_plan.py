@@ -14,12 +14,12 @@ def test_compose_plan_counts_passes_launches_and_bytes():
     fused = [T.RandomResizedCrop(224, antialias=False), T.RandomHorizontalFlip(), T.ColorJitter(0.4, 0.4, 0.4, 0.1)]
     aug = T.Compose([*fused, T.RandomGrayscale(), T.ToDtype("float16", scale=True), T.Normalize(0.5, 0.5)], seed=0)
     plan = aug.plan(size=(256, 256))
-    assert [each.transforms for each in plan.passes] == [
+    assert [pass_.transforms for pass_ in plan.passes] == [
         ("RandomResizedCrop", "RandomHorizontalFlip", "ColorJitter"),
         ("ColorJitter", "RandomGrayscale", "ToDtype", "Normalize"),
     ]
     assert plan.bytes_per_sample == 256 * 256 * 3 + 2 * 224 * 224 * 3 + 224 * 224 * 3 * 2
-    assert (plan.launches, [each.means for each in plan.passes]) == (3, [0, 0])
+    assert (plan.launches, [pass_.means for pass_ in plan.passes]) == (3, [0, 0])
     assert aug.state_dict()["step"] == 0
     batch = np.zeros((2, 256, 256, 3), np.uint8)
     assert str(aug.plan(batch)) == repr(plan) == str(aug.plan(torch.from_numpy(batch), layout="NHWC"))
@@ -52,8 +52,8 @@ BEFORE, AFTER = ["JitterBeforeMean"], ["JitterAfterMean"]
 def test_compose_pass_before_mean_does_what_precedes_it(transforms, chains, measured):
     batch = noise((2, 100, 90, 3))
     plan = T.Compose(transforms)._plans.plan(cuaug._arrays.images.describe_images(batch))
-    assert [[op.op for op in each.chain] for each in plan.passes] == chains
-    assert [i for i, each in enumerate(plan.passes) if each.mean_output] == measured
+    assert [[op.op for op in step.chain] for step in plan.passes] == chains
+    assert [i for i, step in enumerate(plan.passes) if step.mean_output] == measured
     for pass_ in plan.passes:
         indices = [column.index for column in pass_.chain_columns]
         assert indices == [indices[0] + i for i in range(len(indices))]
@@ -66,11 +66,11 @@ def test_compose_plan_splits_jitter_at_its_mean():
     """Where a pass before can take the mean, none is launched for it."""
     plan = T.Compose([T.RandomResizedCrop(40), JITTER, JITTER]).plan(size=(100, 90))
     crop, jitter = ("RandomResizedCrop",), ("ColorJitter",)
-    assert [each.transforms for each in plan.passes] == [crop, jitter, jitter]
-    assert [each.means for each in plan.passes] == [0, 0, 1]
+    assert [pass_.transforms for pass_ in plan.passes] == [crop, jitter, jitter]
+    assert [pass_.means for pass_ in plan.passes] == [0, 0, 1]
     plan = T.Compose([CROP, T.ToDtype("float32", scale=True), JITTER]).plan(size=(100, 90))
-    assert [each.transforms for each in plan.passes] == [crop, ("ToDtype", *jitter)]
-    assert (plan.launches, [each.means for each in plan.passes]) == (4, [0, 1])
+    assert [pass_.transforms for pass_ in plan.passes] == [crop, ("ToDtype", *jitter)]
+    assert (plan.launches, [pass_.means for pass_ in plan.passes]) == (4, [0, 1])
 
 
 def test_compose_plan_gives_each_pass_its_reason():
@@ -98,7 +98,7 @@ def test_compose_plan_gives_each_pass_its_reason():
 def test_compose_plan_reaches_into_nested_recipes():
     transforms = [T.RandomCrop(24), T.GaussianBlur(3), T.RandomAffine(30), T.RandomRotation(9, "bilinear")]
     plan = T.Compose([T.Compose(transforms), T.RandomErasing(), T.RandomHorizontalFlip()], seed=0).plan(size=(32, 40))
-    assert [each.transforms for each in plan.passes] == [
+    assert [pass_.transforms for pass_ in plan.passes] == [
         ("RandomCrop",),
         ("GaussianBlur",),
         ("RandomAffine",),
@@ -111,18 +111,20 @@ def test_compose_plan_reaches_into_nested_recipes():
 def test_elastic_transform_plan_reports_field():
     displaced = [T.RandomHorizontalFlip(), T.ElasticTransform(), T.RandomInvert(), T.ToDtype("float32", scale=True)]
     plan = T.Compose([*displaced, T.RandomRotation(9)], seed=0).plan(size=(100, 200))
-    own = plan.passes[1]
-    assert [each.transforms for each in plan.passes] == [
+    field_pass = plan.passes[1]
+    assert [pass_.transforms for pass_ in plan.passes] == [
         ("RandomHorizontalFlip",),
         ("ElasticTransform", "RandomInvert", "ToDtype"),
         ("RandomRotation",),
     ]
-    assert "displacement field" in own.why
-    assert own.lines[0] == (
+    assert "displacement field" in field_pass.why
+    assert field_pass.lines[0] == (
         "ElasticTransform: one resample, bilinear, by a field of noise, smoothed by 41 x 41 taps: "
         "2 launches, 0.64 MB a sample"
     )
-    assert own.field == 100 * 200 * 2 * 4 * 4  # the noise is written and read, and so is what the Gaussian makes of it
+    assert (
+        field_pass.field == 100 * 200 * 2 * 4 * 4
+    )  # the noise is written and read, and so is what the Gaussian makes of it
     assert plan.launches == 1 + 2 + 3
     rough = T.Compose([T.ElasticTransform(sigma=0)]).plan(size=(100, 200))
     assert (rough.launches, rough.passes[0].field) == (3, 100 * 200 * 2 * 4 * 2)
@@ -131,7 +133,7 @@ def test_elastic_transform_plan_reports_field():
 def test_augmix_blends_branches_in_one_pass():
     aug = T.Compose([T.RandomHorizontalFlip(), T.AugMix(chain_depth=1, all_ops=False), T.Normalize(0.5, 0.5)], seed=0)
     plan = aug.plan(size=(100, 200))
-    assert [each.why for each in plan.passes[1:]] == [
+    assert [pass_.why for pass_ in plan.passes[1:]] == [
         "the branches start from the images at this point",
         "another branch starts from the images that the first one read",
         "another branch starts from the images that the first one read",

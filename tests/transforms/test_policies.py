@@ -44,15 +44,15 @@ FACTORS = "Brightness", "Color", "Contrast", "Sharpness"
 UNSIZED = ("Identity", "AutoContrast", "Equalize", "Invert")
 
 
-def slot(images, params, place, names):
+def slot(images, params, position, names):
     """Of each sample its op, by the function, with the number that was drawn."""
-    op = column(params, "op", place).astype(int)
+    op = column(params, "op", position).astype(int)
 
     def expected(x, n):
         if op[n] < 0:  # none
             return x
         name = names[op[n]]
-        return STRENGTH[name](x, None if name in UNSIZED else float(column(params, name, place)[n]))
+        return STRENGTH[name](x, None if name in UNSIZED else float(column(params, name, position)[n]))
 
     return one_by_one(images, expected)
 
@@ -71,11 +71,11 @@ def test_trivial_augment_does_what_it_drew():
     images = batch(samples=200)
     result, params = drawn(T.TrivialAugmentWide(fill=9), images)
     assert set(column(params, "op").astype(int)) == set(range(14))
-    wanted = slot(images, params, 0, FOURTEEN)
-    assert_near(result, wanted)
+    expected = slot(images, params, 0, FOURTEEN)
+    assert_near(result, expected)
     levels = [FOURTEEN.index(name) for name in ("Identity", "Posterize", "Solarize", "AutoContrast", "Equalize")]
-    whole = np.isin(column(params, "op").astype(int), levels)
-    np.testing.assert_array_equal(result[whole], wanted[whole])
+    level_ops = np.isin(column(params, "op").astype(int), levels)
+    np.testing.assert_array_equal(result[level_ops], expected[level_ops])
 
 
 def kinds(plan):
@@ -89,23 +89,23 @@ def kinds(plan):
 
 def test_policy_slot_is_one_pass_with_what_follows():
     """No sample is moved and sharpened, or sharpened and equalized."""
-    images, alone = batch(samples=200), T.TrivialAugmentWide(fill=9)
-    aug = T.Compose([alone, T.ToDtype("float32", scale=True)], seed=7)
+    images, policy = batch(samples=200), T.TrivialAugmentWide(fill=9)
+    aug = T.Compose([policy, T.ToDtype("float32", scale=True)], seed=7)
     colours = ["AdjustBrightness", "AdjustSaturation", "Posterize", "Solarize"]
     assert kinds(aug.draw(images).plan) == [[["CoordinateMap", "CoordinateMap"], ["Sharpen", "HistogramLut"], colours]]
     plan = aug.plan(images)
     assert (len(plan.passes), plan.launches) == (1, 3)  # the draws, and the counts of levels
     params = aug.draw(images, step=3)
-    made, rounded = aug.apply(images, params), T.Compose([alone], seed=7)(images, step=3)
+    result, rounded = aug.apply(images, params), T.Compose([policy], seed=7)(images, step=3)
     coloured = np.isin(column(params, "op"), [FOURTEEN.index(name) for name in ("Brightness", "Color")])
-    apart = np.abs(made * 255 - rounded)
-    assert apart[~coloured].max() < 1e-4
-    assert 0.4 < apart[coloured].max() < 0.5001  # rounded once, as float32
+    difference = np.abs(result * 255 - rounded)
+    assert difference[~coloured].max() < 1e-4
+    assert 0.4 < difference[coloured].max() < 0.5001  # rounded once, as float32
 
 
 def test_policy_whole_batch_draw_waits_for_sample_changes():
     plan = T.Compose([T.TrivialAugmentWide(), T.RandomEqualize(), T.RandomAdjustSharpness(2.0)]).plan(size=(9, 9))
-    assert [each.transforms for each in plan.passes[1:]] == [("RandomEqualize",), ("RandomAdjustSharpness",)]
+    assert [pass_.transforms for pass_ in plan.passes[1:]] == [("RandomEqualize",), ("RandomAdjustSharpness",)]
 
 
 def test_random_choice_of_filters_and_moves_is_one_pass():
@@ -116,14 +116,14 @@ def test_random_choice_of_filters_and_moves_is_one_pass():
     (only,) = kinds(aug.draw(images).plan)
     assert only == [["CoordinateMap", "CoordinateMap"], ["HistogramLut", "Sharpen"], ["Rescale"]]
     params = aug.draw(images)
-    made, chosen = aug.apply(images, params), column(params, "chosen").astype(int)
+    result, chosen = aug.apply(images, params), column(params, "chosen").astype(int)
     assert set(chosen) == {0, 1, 2, 3}
     turned = cuaug.rotate(images, -column(params, "angle"))
-    wanted = cuaug.equalize(images), cuaug.adjust_sharpness(images, 2.0), turned, cuaug.hflip(images)
-    for i, each in enumerate(wanted):
-        assert_near(np.rint(255 * made[chosen == i]).astype(np.uint8), each[chosen == i])
-    apart = T.Compose([T.RandomApply([entries[0]], 0.5), T.RandomApply([entries[1]], 0.5)])
-    assert len(kinds(apart.draw(images).plan)) == 2
+    expected = cuaug.equalize(images), cuaug.adjust_sharpness(images, 2.0), turned, cuaug.hflip(images)
+    for i, expected_image in enumerate(expected):
+        assert_near(np.rint(255 * result[chosen == i]).astype(np.uint8), expected_image[chosen == i])
+    separate = T.Compose([T.RandomApply([entries[0]], 0.5), T.RandomApply([entries[1]], 0.5)])
+    assert len(kinds(separate.draw(images).plan)) == 2
 
 
 def test_policy_in_random_apply_leaves_others():
@@ -146,14 +146,14 @@ def shares_of(params):
 
 def mixture(images, params, chains, names):
     """In float64, rounded once, of what the functions make; of each slot what it made differs by its own rounding."""
-    places = sorted(int(name.split(".")[0]) for name in params.names if name.endswith(".op"))
+    positions = sorted(int(name.split(".")[0]) for name in params.names if name.endswith(".op"))
     shares = shares_of(params)[..., None, None, None]
     total = shares[:, 0] * images
-    for i, chain in enumerate(np.reshape(places, (chains, -1)), 1):
-        made = images
-        for place in chain:
-            made = slot(made, params, place, names)
-        total = total + shares[:, i] * made
+    for i, chain in enumerate(np.reshape(positions, (chains, -1)), 1):
+        result = images
+        for position in chain:
+            result = slot(result, params, position, names)
+        total = total + shares[:, i] * result
     return np.rint(total).astype(np.uint8)
 
 
@@ -164,12 +164,12 @@ def test_augmix_does_what_it_drew(all_ops):
     how = {"severity": 10, "all_ops": all_ops, "interpolation": "nearest", "fill": 9}
     result, params = drawn(T.AugMix(mixture_width=2, chain_depth=1, **how), images)
     assert_near(result, mixture(images, params, 2, names))
-    op = np.concatenate([column(params, "op", place) for place in (2, 4)])
+    op = np.concatenate([column(params, "op", position) for position in (2, 4)])
     assert set(op.astype(int)) == set(range(len(names)))
     result, params = drawn(T.AugMix(**how), images)
-    wanted = mixture(images, params, 3, names)
-    apart = np.abs(result.astype(int) - wanted)
-    assert (apart <= 1).mean() > 0.999  # a level off may be many, once levels are spread or cut
+    expected = mixture(images, params, 3, names)
+    difference = np.abs(result.astype(int) - expected)
+    assert (difference <= 1).mean() > 0.999  # a level off may be many, once levels are spread or cut
     assert changed(result, images).mean() > 0.9
 
 
@@ -181,13 +181,13 @@ def test_augmix_shares_are_beta_and_dirichlet(alpha, width):
     assert stats.kstest(shares[:, 0], stats.beta(alpha, alpha).cdf).pvalue > 1e-4
     if width == 1:
         return
-    of_rest = shares[:, 1:] / shares[:, 1:].sum(1, keepdims=True)
-    for one in of_rest.T:
+    normalized = shares[:, 1:] / shares[:, 1:].sum(1, keepdims=True)
+    for one in normalized.T:
         assert stats.kstest(one, stats.beta(alpha, alpha * (width - 1)).cdf).pvalue > 1e-4
         assert abs(stats.spearmanr(shares[:, 0], one).statistic) < 4 / np.sqrt(5000)
     if width > 2:  # what two share among them is Beta again, and independent of how much it is
-        both = of_rest[:, -1] + of_rest[:, -2]
-        part = of_rest[:, -1] / both
+        both = normalized[:, -1] + normalized[:, -2]
+        part = normalized[:, -1] / both
         assert stats.kstest(part, stats.beta(alpha, alpha).cdf).pvalue > 1e-4
         assert abs(stats.spearmanr(part, both).statistic) < 4 / np.sqrt(5000)
 
@@ -195,18 +195,18 @@ def test_augmix_shares_are_beta_and_dirichlet(alpha, width):
 def test_augmix_depths_ops_and_magnitudes_equal_torchvision():
     images = np.zeros((4000, 1, 100, 1), np.uint8)
     _, params = drawn(T.AugMix(severity=4), images)
-    places = sorted(int(name.split(".")[0]) for name in params.names if name.endswith(".op"))
+    positions = sorted(int(name.split(".")[0]) for name in params.names if name.endswith(".op"))
     depths = [name for name in params.names if name.endswith(".depth")]
-    for chain, depth in zip(np.reshape(places, (3, 3)), depths, strict=True):
+    for chain, depth in zip(np.reshape(positions, (3, 3)), depths, strict=True):
         depth = np.asarray(params[depth])
         np.testing.assert_allclose(np.bincount(depth.astype(int), minlength=4)[1:] / len(images), 1 / 3, atol=0.03)
-        ops = np.stack([column(params, "op", place) for place in chain], 1)
+        ops = np.stack([column(params, "op", position) for position in chain], 1)
         np.testing.assert_array_equal(ops >= 0, np.arange(3) < depth[:, None])
         np.testing.assert_allclose(np.bincount(ops[:, 0].astype(int)) / len(images), 1 / 13, atol=0.02)
-    op = column(params, "op", places[0])
-    table = torch_tables(10, 0.3, (1 / 3, 100 / 3), 30.0, 0.9, 4, most_bits=4)
+    op = column(params, "op", positions[0])
+    table = torch_tables(10, 0.3, (1 / 3, 100 / 3), 30.0, 0.9, 4, max_bits=4)
     for name, values in table.items():
-        got = column(params, name, places[0])[op == FOURTEEN[1:].index(name)]
+        got = column(params, name, positions[0])[op == FOURTEEN[1:].index(name)]
         values = [255 * v for v in values[:4]] if name == "Solarize" else values[:4]
         signs = (1,) if name in ("Posterize", "Solarize") else (1, -1)
         assert set(got) == {float(name in FACTORS) + s * v for v in values for s in signs}, name
@@ -219,11 +219,11 @@ def test_autoaugment_does_what_it_drew(policy):
     assert_near(result, slot(slot(images, params, 0, names_of(policy, 0)), params, 1, names_of(policy, 1)), 2)
 
 
-def names_of(policy, place):
-    return list(dict.fromkeys(["Identity", *(pair[place].op for pair in _policies.POLICIES[policy])]))
+def names_of(policy, position):
+    return list(dict.fromkeys(["Identity", *(pair[position].op for pair in _policies.POLICIES[policy])]))
 
 
-def torch_tables(bins, shear, shift, angle, factor, bits, most_bits=8):
+def torch_tables(bins, shear, shift, angle, factor, bits, max_bits=8):
     """torchvision's, with torch's own arithmetic."""
     torch = pytest.importorskip("torch")
     shears = [math.degrees(math.atan(m)) for m in torch.linspace(0.0, shear, bins).tolist()]
@@ -234,7 +234,7 @@ def torch_tables(bins, shear, shift, angle, factor, bits, most_bits=8):
         "TranslateY": [float(int(m)) for m in torch.linspace(0.0, shift[0], bins).tolist()],
         "Rotate": torch.linspace(0.0, angle, bins).tolist(),
         **dict.fromkeys(("Brightness", "Color", "Contrast", "Sharpness"), factors),
-        "Posterize": (most_bits - (torch.arange(bins) / ((bins - 1) / bits))).round().tolist(),
+        "Posterize": (max_bits - (torch.arange(bins) / ((bins - 1) / bits))).round().tolist(),
         "Solarize": torch.linspace(1.0, 0.0, bins).tolist(),
     }
 
@@ -242,11 +242,11 @@ def torch_tables(bins, shear, shift, angle, factor, bits, most_bits=8):
 @pytest.mark.parametrize("bins", [2, 5, 10, 31, 61])
 def test_policy_magnitudes_equal_torchvision(bins):
     for size in ((32, 32), (224, 331), (H, W), (640, 96)):
-        wanted = torch_tables(bins, 0.3, [150.0 / 331.0 * extent for extent in size], 30.0, 0.9, 4)
-        assert _magnitudes.standard_magnitudes(bins, size) == wanted
+        expected = torch_tables(bins, 0.3, [150.0 / 331.0 * extent for extent in size], 30.0, 0.9, 4)
+        assert _magnitudes.standard_magnitudes(bins, size) == expected
         if bins == 10:
-            wanted = torch_tables(bins, 0.3, [extent / 3 for extent in size], 30.0, 0.9, 4, most_bits=4)
-            assert _magnitudes.augmix_magnitudes(size) == wanted
+            expected = torch_tables(bins, 0.3, [extent / 3 for extent in size], 30.0, 0.9, 4, max_bits=4)
+            assert _magnitudes.augmix_magnitudes(size) == expected
     assert _magnitudes.wide_magnitudes(bins) == torch_tables(bins, 0.99, (32.0, 32.0), 135.0, 0.99, 6)
 
 
@@ -277,28 +277,30 @@ def test_autoaugment_pairs_and_ops_have_their_probabilities(policy):
     _, params = drawn(T.AutoAugment(policy), images)
     pair = column(params, "pair").astype(int)
     np.testing.assert_allclose(np.bincount(pair, minlength=25) / len(images), 1 / 25, atol=0.006)
-    done = []
-    for place in range(2):
-        names, op = names_of(policy, place), column(params, "op", place).astype(int)
+    applied = []
+    for position in range(2):
+        names, op = names_of(policy, position), column(params, "op", position).astype(int)
         for i, both in enumerate(pairs):
             of_pair = op[pair == i]
-            assert set(of_pair) <= {0, names.index(both[place].op)}
-            assert abs((of_pair != 0).mean() - both[place].probability) < 0.07
-        done.append(op != 0)
+            assert set(of_pair) <= {0, names.index(both[position].op)}
+            assert abs((of_pair != 0).mean() - both[position].probability) < 0.07
+        applied.append(op != 0)
     expected = np.mean([both[0].probability * both[1].probability for both in pairs])
-    assert abs((done[0] & done[1]).mean() - expected) < 0.015  # independent of each other
-    for place in range(2):
-        op, names = column(params, "op", place).astype(int), names_of(policy, place)
+    assert abs((applied[0] & applied[1]).mean() - expected) < 0.015  # independent of each other
+    for position in range(2):
+        op, names = column(params, "op", position).astype(int), names_of(policy, position)
         rotated = op == names.index("Rotate") if "Rotate" in names else np.zeros(len(op), bool)
         if rotated.any():
-            bins = np.array([float(Fraction(30 * (both[place].magnitude or 0), 9)) for both in pairs])
-            np.testing.assert_allclose(np.abs(column(params, "Rotate", place)[rotated]), bins[pair[rotated]], atol=1e-5)
+            bins = np.array([float(Fraction(30 * (both[position].magnitude or 0), 9)) for both in pairs])
+            np.testing.assert_allclose(
+                np.abs(column(params, "Rotate", position)[rotated]), bins[pair[rotated]], atol=1e-5
+            )
 
 
 def test_autoaugment_policies_equal_papers():
     """How often some ops occur in tables 7 to 9 of Cubuk et al., counted by hand."""
     ops = {name: [step.op for pair in pairs for step in pair] for name, pairs in _policies.POLICIES.items()}
-    assert {name: (len(found), found.count("Equalize"), found.count("Invert")) for name, found in ops.items()} == {
+    assert {name: (len(names), names.count("Equalize"), names.count("Invert")) for name, names in ops.items()} == {
         "imagenet": (50, 17, 3),
         "cifar10": (50, 9, 3),
         "svhn": (50, 6, 12),
@@ -328,12 +330,12 @@ def test_policy_needs_bytes():
 
 @pytest.mark.parametrize("library", ["torch", "jax"])
 def test_policy_libraries_agree(library):
-    found = pytest.importorskip(library)
+    module = pytest.importorskip(library)
     images = batch(samples=8)
-    wanted = T.Compose([T.RandAugment(), T.AugMix(), T.RandomMask(1.0), T.GaussianNoise()], seed=5)(images)
-    other = found.from_numpy(images) if library == "torch" else found.numpy.asarray(images)
+    expected = T.Compose([T.RandAugment(), T.AugMix(), T.RandomMask(1.0), T.GaussianNoise()], seed=5)(images)
+    other = module.from_numpy(images) if library == "torch" else module.numpy.asarray(images)
     result = T.Compose([T.RandAugment(), T.AugMix(), T.RandomMask(1.0), T.GaussianNoise()], seed=5)(
         other, layout="NHWC"
     )
     assert type(result) is type(other)
-    np.testing.assert_array_equal(np.asarray(result), wanted)
+    np.testing.assert_array_equal(np.asarray(result), expected)

@@ -90,7 +90,7 @@ def same(home, dtype="uint8", source="uint8"):
 
 def mixed(home, sizes, dtype="uint8", channels=3):
     """Images of these sizes: contiguous, the other layout behind, views that begin anywhere, views with gaps."""
-    made = []
+    images = []
     for i, (h, w) in enumerate(sizes):
         wide = noise((h + 2, 2 * w + 3, channels), dtype, seed=i)
         ways = [wide[1:-1, 3 : 3 + w], wide[1:-1, 1 : 1 + 2 * w : 2], wide[2:, :w]]
@@ -102,15 +102,15 @@ def mixed(home, sizes, dtype="uint8", channels=3):
             view = put(np.ascontiguousarray(ways[i % 3].transpose(2, 0, 1) if first else ways[i % 3]), home)
         elif first:
             view = view.permute(2, 0, 1)
-        made.append(put(to_numpy(view), home) if home[0] == "jax" else view)
-    return made
+        images.append(put(to_numpy(view), home) if home[0] == "jax" else view)
+    return images
 
 
 @pytest.fixture
 def batches(monkeypatch):
     """The sizes of the batches that are drawn for."""
     seen, draw = [], _draws.draw
-    monkeypatch.setattr(_draws, "draw", lambda *given: (seen.append(given[-1].samples), draw(*given))[1])
+    monkeypatch.setattr(_draws, "draw", lambda *arguments: (seen.append(arguments[-1].samples), draw(*arguments))[1])
     return seen
 
 
@@ -119,25 +119,25 @@ def batches(monkeypatch):
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
 def test_ragged_images_equal_single_images(home, name, dtype, batches):
     transforms, sizes, count = RECIPES[name]
-    aug, given = T.Compose(transforms, seed=5), mixed(home, sizes, dtype)
-    made = aug(given, step=4, ids=7)
+    aug, ragged = T.Compose(transforms, seed=5), mixed(home, sizes, dtype)
+    results = aug(ragged, step=4, ids=7)
     assert len(batches) == count
     assert sum(batches) == len(sizes)
-    assert type(made) is list
-    for i, (own, image) in enumerate(zip(made, given, strict=True)):
-        near = same(home, str(own.dtype).removeprefix("torch."), dtype)
-        assert_equal(own, aug(image, step=4, ids=7 + i), tolerance=near)
+    assert type(results) is list
+    for i, (result, image) in enumerate(zip(results, ragged, strict=True)):
+        near = same(home, str(result.dtype).removeprefix("torch."), dtype)
+        assert_equal(result, aug(image, step=4, ids=7 + i), tolerance=near)
 
 
 @every_home
 @pytest.mark.parametrize("channels", [1, 2, 4, 7])
 def test_ragged_any_number_of_channels(home, channels, batches):
     aug, layout = T.Compose([T.RandomCrop(12), CROP, *FLIPS], seed=1), "CHW" if home[0] == "torch" else "HWC"
-    given = mixed(home, LARGE, channels=channels)
-    made = aug(given, step=0, layout=layout)
+    ragged = mixed(home, LARGE, channels=channels)
+    results = aug(ragged, step=0, layout=layout)
     assert batches == [len(LARGE)]
-    for i, (own, image) in enumerate(zip(made, given, strict=True)):
-        assert_equal(own, aug(image, step=0, ids=i, layout=layout), tolerance=same(home))
+    for i, (result, image) in enumerate(zip(results, ragged, strict=True)):
+        assert_equal(result, aug(image, step=0, ids=i, layout=layout), tolerance=same(home))
 
 
 @every_home
@@ -152,16 +152,16 @@ def test_ragged_targets_follow_images(home, batches):
         "label": [*range(len(sizes))],
     }
     ids = np.array([8, 3, 5, 1, 2])
-    made = aug(sample, step=2, ids=ids)
+    results = aug(sample, step=2, ids=ids)
     assert batches == [len(sizes)]
-    assert made["label"] == sample["label"]
+    assert results["label"] == sample["label"]
     for i, number in enumerate(ids):
-        alone = aug({kind: values[i] for kind, values in sample.items()}, step=2, ids=int(number))
-        assert_equal(made["image"][i], alone["image"], tolerance=same(home))
-        assert_equal(made["mask"][i], alone["mask"])
+        single = aug({kind: values[i] for kind, values in sample.items()}, step=2, ids=int(number))
+        assert_equal(results["image"][i], single["image"], tolerance=same(home))
+        assert_equal(results["mask"][i], single["mask"])
         for kind in ("boxes", "keypoints"):
             near = Tolerance(1e-4, 1e-5, reason="JAX keeps matrices in float32, of which one is inverted with others")
-            assert_equal(made[kind][i], alone[kind], tolerance=near)
+            assert_equal(results[kind][i], single[kind], tolerance=near)
 
 
 @every_home
@@ -170,59 +170,59 @@ def test_ragged_targets_follow_images(home, batches):
 def test_ragged_masks_of_different_sizes_go_together(home, dtype, several, monkeypatch):
     if home[0] == "jax" and dtype == "int64":
         pytest.skip("JAX holds 64-bit numbers only with jax_enable_x64")
-    aug, given = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), mixed(home, LARGE)
+    aug, ragged = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), mixed(home, LARGE)
     masks = [put(noise((2, *size) if several else size, dtype, seed=i), home) for i, size in enumerate(LARGE)]
     warped, warp = [], _warp.warp
     monkeypatch.setattr(
         _warp, "warp", lambda image, *rest, **how: (warped.append(image.dtype), warp(image, *rest, **how))[1]
     )
-    made = aug(given, masks, step=1)[1]
+    results = aug(ragged, masks, step=1)[1]
     assert warped.count(dtype) == 1
     for i in range(len(LARGE)):
-        assert_equal(made[i], aug(given[i], masks[i], step=1, ids=i)[1])
+        assert_equal(results[i], aug(ragged[i], masks[i], step=1, ids=i)[1])
 
 
 def test_ragged_masks_of_several_dtypes_go_one_by_one():
-    aug, given = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), mixed(("numpy", "cpu"), LARGE)
+    aug, ragged = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), mixed(("numpy", "cpu"), LARGE)
     masks = [noise(size, "uint8" if i else "int32", seed=i) for i, size in enumerate(LARGE)]
-    made = aug(given, masks, step=1)[1]
+    results = aug(ragged, masks, step=1)[1]
     for i in range(len(LARGE)):
-        assert_equal(made[i], aug(given[i], masks[i], step=1, ids=i)[1])
+        assert_equal(results[i], aug(ragged[i], masks[i], step=1, ids=i)[1])
     with pytest.raises(ValueError, match=r"masks must be one mask, .* for images of 1 samples, \(30, 18\), got shape"):
-        aug(given, [masks[0]] * len(masks))
+        aug(ragged, [masks[0]] * len(masks))
     with pytest.raises(ValueError, match=r"masks must be one mask, .* for images of 1 samples, \(23, 17\), got shape"):
-        aug(given, np.zeros((len(masks), 30, 30), np.uint8))
+        aug(ragged, np.zeros((len(masks), 30, 30), np.uint8))
 
 
 def test_ragged_batches_of_several_dtypes_keep_order(batches):
     """Of two dtypes, beside one another, with what follows them."""
     rng = np.random.default_rng(0)
-    given = [noise((*size, 3), dtype, seed=i) for i, size in enumerate(LARGE) for dtype in ("uint8", "float32")]
-    order = rng.permutation(len(given))
-    sample = {"image": [given[i] for i in order], "keypoints": [np.array([[3.0, 4.0]])] * len(given)}
+    ragged = [noise((*size, 3), dtype, seed=i) for i, size in enumerate(LARGE) for dtype in ("uint8", "float32")]
+    order = rng.permutation(len(ragged))
+    sample = {"image": [ragged[i] for i in order], "keypoints": [np.array([[3.0, 4.0]])] * len(ragged)}
     aug = T.Compose([T.RandomCrop((13, 14)), *FLIPS], seed=3)
-    made = aug(sample, step=1)
+    results = aug(sample, step=1)
     assert sorted(batches) == [5, 5]
-    for i in range(len(given)):
-        alone = aug({kind: values[i] for kind, values in sample.items()}, step=1, ids=i)
-        assert_equal(made["image"][i], alone["image"])
-        assert_equal(made["keypoints"][i], alone["keypoints"])
+    for i in range(len(ragged)):
+        single = aug({kind: values[i] for kind, values in sample.items()}, step=1, ids=i)
+        assert_equal(results["image"][i], single["image"])
+        assert_equal(results["keypoints"][i], single["keypoints"])
 
 
 def test_ragged_equal_sizes_are_a_batch(batches):
     aug = T.Compose([CROP], seed=3)
     for count in (1, 3):
-        made = aug([noise((9, 8, 3), seed=i) for i in range(count)], step=0)
-        assert len(made) == count
+        results = aug([noise((9, 8, 3), seed=i) for i in range(count)], step=0)
+        assert len(results) == count
     assert batches == [1, 3]
 
 
 def test_ragged_images_are_read_in_place():
-    aug, given = T.Compose([CROP, *FLIPS, *NORMALIZED], seed=3), mixed(("torch", "cpu"), SIZES)
-    before = [image.clone() for image in given]
-    made = aug(given)
-    assert all(torch.equal(a, b) for a, b in zip(given, before, strict=True))
-    assert len({own.untyped_storage().data_ptr() for own in made}) == 1  # parts of one batch
+    aug, ragged = T.Compose([CROP, *FLIPS, *NORMALIZED], seed=3), mixed(("torch", "cpu"), SIZES)
+    before = [image.clone() for image in ragged]
+    results = aug(ragged)
+    assert all(torch.equal(a, b) for a, b in zip(ragged, before, strict=True))
+    assert len({result.untyped_storage().data_ptr() for result in results}) == 1  # parts of one batch
 
 
 def test_ragged_new_sizes_need_no_new_plan(monkeypatch):
@@ -235,8 +235,8 @@ def test_ragged_new_sizes_need_no_new_plan(monkeypatch):
 
 def test_ragged_sizes_are_evicted(monkeypatch):
     monkeypatch.setattr("cuaug._fusion.ragged._MAX_SIZES", 4)
-    aug, given = T.Compose([CROP], seed=3), mixed(("numpy", "cpu"), SIZES)
-    first, second = aug(given, step=0), aug(given, step=0)
+    aug, ragged = T.Compose([CROP], seed=3), mixed(("numpy", "cpu"), SIZES)
+    first, second = aug(ragged, step=0), aug(ragged, step=0)
     assert len(aug._plans.prefixes._cache) <= 4
     assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
 
@@ -269,27 +269,27 @@ def test_ragged_plan_says_how_it_is_run():
     assert str(plan).startswith("ragged, 5 images at once: 2 passes, 3 launches, ")
     assert "pass 1  uint8 [H, W, 3] -> uint8 [224, 224, 3]" in str(plan)
     assert plan.passes[0].read == round(sum(3 * h * w for h, w in LARGE) / 5)
-    each = T.Compose(FLIPS).plan(mixed(("numpy", "cpu"), SIZES))
-    assert str(each).startswith("9 images in 8 batches, the largest of 2: 1 pass, 2 launches, ")
-    assert "uint8 [23, 17, 3]" in str(each)
+    recipe_plan = T.Compose(FLIPS).plan(mixed(("numpy", "cpu"), SIZES))
+    assert str(recipe_plan).startswith("9 images in 8 batches, the largest of 2: 1 pass, 2 launches, ")
+    assert "uint8 [23, 17, 3]" in str(recipe_plan)
     assert str(aug.plan([noise((9, 8, 3))])).startswith("1 image at once: ")
 
 
 def test_ragged_invalid_probe_size_is_no_error():
     aug = T.Compose([T.RandomApply([T.CenterCrop(32)], 0.5), *FLIPS], seed=0)
-    given = [noise((32, 32, 3), "uint8"), noise((32, 32, 3), "float32"), noise((32, 32, 1), "uint8")]
-    made = aug({"images": given}, step=1)["images"]
-    for i in range(len(given)):
-        assert_equal(made[i], aug(given[i], step=1, ids=i))
+    ragged = [noise((32, 32, 3), "uint8"), noise((32, 32, 3), "float32"), noise((32, 32, 1), "uint8")]
+    results = aug({"images": ragged}, step=1)["images"]
+    for i in range(len(ragged)):
+        assert_equal(results[i], aug(ragged[i], step=1, ids=i))
 
 
 def test_ragged_masks_keep_their_libraries():
-    aug, given = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), mixed(("numpy", "cpu"), LARGE)
+    aug, ragged = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), mixed(("numpy", "cpu"), LARGE)
     masks = [noise(size, "uint8", seed=i) for i, size in enumerate(LARGE)]
     masks[1] = torch.from_numpy(masks[1])
-    made = aug(given, masks, step=1)[1]
+    results = aug(ragged, masks, step=1)[1]
     for i in range(len(LARGE)):
-        assert_equal(made[i], aug(given[i], masks[i], step=1, ids=i)[1])
+        assert_equal(results[i], aug(ragged[i], masks[i], step=1, ids=i)[1])
 
 
 @pytest.mark.parametrize("ids", [[1, 2, 3, 4, 5], [[1, 2, 3]], [1, 2], np.array(3)], ids=str)

@@ -42,8 +42,8 @@ def test_random_apply_unmixed_sample_reads_no_neighbour():
     images[::2] = np.nan
     for transform in (T.MixUp(), T.CutMix()):
         result, params = drawn(T.RandomApply([transform], p=0.5), images)
-        alone = (column(params, "apply", 0) == 0) & (np.arange(N) % 2 == 1)
-        np.testing.assert_array_equal(result[alone], images[alone])
+        unmixed = (column(params, "apply", 0) == 0) & (np.arange(N) % 2 == 1)
+        np.testing.assert_array_equal(result[unmixed], images[unmixed])
 
 
 def test_random_apply_nested_probabilities_multiply():
@@ -101,8 +101,8 @@ def test_random_choice_of_maps_is_one_resample():
     result, params = drawn(T.RandomChoice(members), images)
     assert len(params.plan.passes) == 1
     matrices = np.asarray(params.matrices)
-    wanted = cuaug.warp_perspective(images, matrices, interpolation="bilinear", fill=9)
-    assert_near(result, wanted)
+    expected = cuaug.warp_perspective(images, matrices, interpolation="bilinear", fill=9)
+    assert_near(result, expected)
     one_after_the_other, params = drawn(T.Compose(members), images)
     assert len(params.plan.passes) == 3
     assert changed(one_after_the_other, result).all()

@@ -56,15 +56,15 @@ def chosen_of(params):
 def test_random_choice_equals_chosen_function(home, name):
     entries, images = CHOICES[name], noise((40, 33, 47, 3))
     aug = T.Compose([T.RandomChoice([transform for transform, _ in entries])], seed=3)
-    own = put(images, home)
-    params = aug.draw(own, layout="NHWC")
-    made, chosen = to_numpy(aug.apply(own, params, layout="NHWC")), chosen_of(params)
+    batch = put(images, home)
+    params = aug.draw(batch, layout="NHWC")
+    result, chosen = to_numpy(aug.apply(batch, params, layout="NHWC")), chosen_of(params)
     assert set(chosen) == set(range(len(entries)))
     for i, (_, function) in enumerate(entries):
-        wanted, got = (np.asarray(a).astype(int) for a in (function(images[chosen == i]), made[chosen == i]))
+        expected, got = (np.asarray(a).astype(int) for a in (function(images[chosen == i]), result[chosen == i]))
         near = 1 if home[1] == "cuda" or "mean" in name else 0
-        assert np.abs(got - wanted).max() <= near, (i, np.abs(got - wanted).max())
-        assert (got == wanted).mean() > 0.995
+        assert np.abs(got - expected).max() <= near, (i, np.abs(got - expected).max())
+        assert (got == expected).mean() > 0.995
 
 
 @every_home
@@ -72,15 +72,15 @@ def test_random_choice_equals_chosen_function(home, name):
 def test_random_choice_positions_are_of_own_canvas(home, transform):
     """Though others, which it leaves alone, get a larger one."""
     images = put(noise((40, 33, 47, 3), "float32"), home)
-    made = {}
+    results = {}
     for other in (AROUND[0], T.Identity()):
         aug = T.Compose([T.RandomChoice([transform, other])], seed=3)
         params = aug.draw(images, layout="NHWC")
         chosen = chosen_of(params) == 0
-        made[type(other)] = to_numpy(aug.apply(images, params, layout="NHWC"))[chosen]
-    beside, alone = made.values()
-    assert 5 < len(alone) < 35
-    np.testing.assert_allclose(beside, alone, atol=1e-6)
+        results[type(other)] = to_numpy(aug.apply(images, params, layout="NHWC"))[chosen]
+    chosen_among, single = results.values()
+    assert 5 < len(single) < 35
+    np.testing.assert_allclose(chosen_among, single, atol=1e-6)
 
 
 SIZES = [(3, 17, 11), (2, 150, 333), (1, 1, 1), (2, 64, 256)]
@@ -104,29 +104,29 @@ def test_random_choice_sharpen_equalize_equal_functions(home, look, size, channe
     """Beside others that are turned by a resample of each kind."""
     images, functions = noise((*size, channels)), {"equalize": cuaug.equalize}
     functions["sharpen"] = lambda one, layout: cuaug.adjust_sharpness(one, 2.0, layout=layout)
-    given, layout = looked_at(images, look, home, "uint8")
+    inputs, layout = looked_at(images, look, home, "uint8")
     for name, transform in (("sharpen", T.RandomAdjustSharpness(2.0, 1.0)), ("equalize", T.RandomEqualize(1.0))):
-        wanted = functions[name](given, layout=layout)
+        expected = functions[name](inputs, layout=layout)
         near = 1 if home[1] == "cuda" and name == "sharpen" else 0
         tolerance = Tolerance(absolute=near, exact=0.995, reason="a GPU contracts a product and a sum to one rounding")
         for interpolation in ("nearest", "bilinear", "bicubic"):
             turned = T.RandomRotation(30, interpolation=interpolation)
             aug = T.Compose([T.RandomChoice([transform, turned], p=[1.0, 0.0])], seed=1)
-            assert len(aug.plan(given, layout=layout).passes) == 1
-            assert_equal(aug(given, layout=layout), wanted, tolerance=tolerance)
+            assert len(aug.plan(inputs, layout=layout).passes) == 1
+            assert_equal(aug(inputs, layout=layout), expected, tolerance=tolerance)
 
 
 @every_home
 @pytest.mark.parametrize("dtype", ["uint16", "int16", "float16", "float32", "float64"])
 def test_random_choice_sharpen_of_wide_dtypes(home, dtype):
     images = noise((2, 70, 133, 3), dtype)
-    given = put(images, home, dtype)
+    inputs = put(images, home, dtype)
     turned = T.RandomRotation(30, interpolation="bilinear")
     aug = T.Compose([T.RandomChoice([T.RandomAdjustSharpness(2.0, 1.0), turned], p=[1.0, 0.0])], seed=1)
     near = 1.0 if "int" in dtype else {"float16": 1e-3}.get(dtype, 1e-6)
     tolerance = Tolerance(absolute=near, reason="the same arithmetic in two kernels, rounded to the dtype")
-    wanted = cuaug.adjust_sharpness(given, 2.0, layout="NHWC")
-    assert_equal(aug(given, layout="NHWC"), wanted, tolerance=tolerance)
+    expected = cuaug.adjust_sharpness(inputs, 2.0, layout="NHWC")
+    assert_equal(aug(inputs, layout="NHWC"), expected, tolerance=tolerance)
 
 
 @every_home
@@ -136,8 +136,8 @@ def test_random_adjust_sharpness_unselected_unchanged(home):
         T.RandomAdjustSharpness(2.0, 0.0),
         T.RandomChoice([T.RandomAdjustSharpness(2.0), T.Identity()], [0, 1]),
     ):
-        made = to_numpy(T.Compose([aug], seed=0)(images, layout="NHWC"))
-        np.testing.assert_array_equal(made, to_numpy(images))
+        result = to_numpy(T.Compose([aug], seed=0)(images, layout="NHWC"))
+        np.testing.assert_array_equal(result, to_numpy(images))
     np.testing.assert_array_equal(to_numpy(cuaug.adjust_sharpness(images, 1.0, layout="NHWC")), to_numpy(images))
 
 
@@ -149,7 +149,10 @@ def test_random_choice_crop_keeps_its_edge(home):
         for entries in ([crop, other], [other, crop]):
             aug = T.Compose([T.RandomChoice(entries)], seed=0)
             params = aug.draw(images, layout="NHWC")
-            made, cropped = to_numpy(aug.apply(images, params, layout="NHWC")), chosen_of(params) == entries.index(crop)
+            result, cropped = (
+                to_numpy(aug.apply(images, params, layout="NHWC")),
+                chosen_of(params) == entries.index(crop),
+            )
             assert 5 < cropped.sum() < 35
-            assert (made[cropped] == 200).all()
-            assert (made[~cropped] < 200).any()
+            assert (result[cropped] == 200).all()
+            assert (result[~cropped] < 200).any()

@@ -21,17 +21,17 @@ def test_to_dict_covers_every_class():
 
 @pytest.mark.parametrize("name", EVERYTHING)
 def test_from_dict_restores_class_and_draws(name):
-    own = EVERYTHING[name]
-    if not isinstance(own, _transform.Transform):
-        described = T.Compose([], **{name.lower(): own}).to_dict()[name.lower()]
-        assert T.from_dict(json.loads(json.dumps(described))) == own
+    original = EVERYTHING[name]
+    if not isinstance(original, _transform.Transform):
+        described = T.Compose([], **{name.lower(): original}).to_dict()[name.lower()]
+        assert T.from_dict(json.loads(json.dumps(described))) == original
         return
-    described = own.to_dict()
-    made = T.from_dict(json.loads(json.dumps(described)))
-    assert type(made) is type(own)
-    assert made.to_dict() == described
-    assert repr(made).replace("[", "(").replace("]", ")") == repr(own).replace("[", "(").replace("]", ")")
-    results = [T.Compose([transform], seed=5)(noise(SHAPE), step=2) for transform in (own, made)]
+    described = original.to_dict()
+    restored = T.from_dict(json.loads(json.dumps(described)))
+    assert type(restored) is type(original)
+    assert restored.to_dict() == described
+    assert repr(restored).replace("[", "(").replace("]", ")") == repr(original).replace("[", "(").replace("]", ")")
+    results = [T.Compose([transform], seed=5)(noise(SHAPE), step=2) for transform in (original, restored)]
     assert_equal(*results)
 
 
@@ -100,9 +100,9 @@ def test_compose_copy_continues_as_original(again):
     assert type(same) is type(aug)
     assert same.state_dict() == aug.state_dict() == {"seed": 6, "step": 1}
     assert_equal(same(batch), aug(batch))
-    alone = T.RandomHorizontalFlip(1.0)
-    assert_equal(alone(batch), batch[:, :, ::-1])
-    assert_equal(again(alone)(batch), batch[:, :, ::-1])
+    flip = T.RandomHorizontalFlip(1.0)
+    assert_equal(flip(batch), batch[:, :, ::-1])
+    assert_equal(again(flip)(batch), batch[:, :, ::-1])
 
 
 def test_params_repr_names_draws():

@@ -22,7 +22,7 @@ def found(sample):
 
 
 def shapes(value):
-    return [shapes(own) for own in value] if isinstance(value, list) else getattr(value, "shape", value)
+    return [shapes(entry) for entry in value] if isinstance(value, list) else getattr(value, "shape", value)
 
 
 # By place.
@@ -32,11 +32,13 @@ def marked(sample, size=(7, 9)):
     """The sample with a text in the place of every array that was found."""
 
     def mark(kind, value):
-        return [mark(kind, own) for own in value] if isinstance(value, list) else kind.upper()
+        return [mark(kind, entry) for entry in value] if isinstance(value, list) else kind.upper()
 
     targets = parse_sample(sample)
     kinds = {target.kind for target in targets.targets}
-    return targets.rebuild({kind: [mark(kind, own.value) for own in targets.of(kind)] for kind in kinds}, size)
+    return targets.rebuild(
+        {kind: [mark(kind, found_target.value) for found_target in targets.of(kind)] for kind in kinds}, size
+    )
 
 
 def test_structure_array_is_images():
@@ -52,7 +54,7 @@ def test_structure_array_is_images():
 def test_structure_every_library(library):
     images, labels = put(zeros(4, 3, 8, 8), (library, "cpu")), put(zeros(4), (library, "cpu"))
     targets = parse_sample([images, {"labels": labels}])
-    assert [target.value is given for target, given in zip(targets.targets, (images, labels), strict=True)] == [
+    assert [target.value is array for target, array in zip(targets.targets, (images, labels), strict=True)] == [
         True
     ] * 2
 
@@ -74,9 +76,9 @@ def test_structure_batch_and_labels(container):
         (images, of_labels) = parse_sample(sample).targets
         assert (images.kind, of_labels.kind) == ("images", "labels")
         assert of_labels.paths == ((1,),)
-    back = marked(container([zeros(4, 3, 8, 8), zeros(4)]))
-    assert back == container(["IMAGES", "LABELS"])
-    assert type(back) is type(sample)
+    rebuilt = marked(container([zeros(4, 3, 8, 8), zeros(4)]))
+    assert rebuilt == container(["IMAGES", "LABELS"])
+    assert type(rebuilt) is type(sample)
 
 
 def test_structure_image_and_label():
@@ -103,10 +105,10 @@ def test_structure_uncollated_dataset():
 
 def test_structure_other_values_stay():
     index, name = zeros(4), object()
-    back = marked([zeros(4, 3, 8, 8), zeros(4), index, name, None])
-    assert back[:2] == ["IMAGES", "LABELS"]
-    assert back[2] is index
-    assert back[3] is name
+    rebuilt = marked([zeros(4, 3, 8, 8), zeros(4), index, name, None])
+    assert rebuilt[:2] == ["IMAGES", "LABELS"]
+    assert rebuilt[2] is index
+    assert rebuilt[3] is name
 
 
 # By name.
@@ -117,30 +119,30 @@ def test_structure_names():
         "image": zeros(4, 3, 8, 8), "masks": zeros(4, 8, 8), "bboxes": zeros(4, 5, 4), "valid": zeros(4, 5),
         "keypoints": zeros(4, 17, 3), "label": zeros(4), "id": zeros(4), 5: zeros(4, 3, 8, 8),
     }  # fmt: skip
-    back = marked(sample)
-    assert list(back) == list(sample)
-    assert {key: back[key] for key in back if isinstance(back[key], str)} == {
+    rebuilt = marked(sample)
+    assert list(rebuilt) == list(sample)
+    assert {key: rebuilt[key] for key in rebuilt if isinstance(rebuilt[key], str)} == {
         "image": "IMAGES", "masks": "MASKS", "bboxes": "BOXES", "valid": "VALID",
         "keypoints": "KEYPOINTS", "label": "LABELS",
     }  # fmt: skip
-    assert back["id"] is sample["id"]
-    assert back[5] is sample[5]
+    assert rebuilt["id"] is sample["id"]
+    assert rebuilt[5] is sample[5]
 
 
 def test_structure_namedtuple():
     sample = Batch(zeros(4, 3, 8, 8), zeros(4), [1, 2, 3, 4])
     assert found(sample) == [("images", (4, 3, 8, 8), (("images",),)), ("labels", [1, 2, 3, 4], (("labels",),))]
-    back = marked(sample)
-    assert isinstance(back, Batch)
-    assert back == Batch("IMAGES", sample.index, ["LABELS"] * 4)
+    rebuilt = marked(sample)
+    assert isinstance(rebuilt, Batch)
+    assert rebuilt == Batch("IMAGES", sample.index, ["LABELS"] * 4)
 
 
 def test_structure_nested_names():
     rest = {"deep": [object()]}
     sample = {"batch": [{"images": zeros(4, 3, 8, 8)}, "text"], "rest": rest}
-    back = marked(sample)
-    assert back["batch"] == [{"images": "IMAGES"}, "text"]
-    assert back["rest"] is rest
+    rebuilt = marked(sample)
+    assert rebuilt["batch"] == [{"images": "IMAGES"}, "text"]
+    assert rebuilt["rest"] is rest
     assert not isinstance(sample["batch"][0]["images"], str)
 
 
@@ -204,9 +206,9 @@ def test_structure_dict_per_image():
         ("labels", [(2,), (0,), (5,)], tuple((1, i, "labels") for i in range(3))),
         ("masks", [(2, 8, 8), (0, 8, 8), (5, 8, 8)], tuple((1, i, "masks") for i in range(3))),
     ]
-    back = marked((images, targets))
-    assert back[0] == ("IMAGES",) * 3
-    assert back[1] == [{"boxes": "BOXES", "labels": "LABELS", "masks": "MASKS", "image_id": n} for n in (2, 0, 5)]
+    rebuilt = marked((images, targets))
+    assert rebuilt[0] == ("IMAGES",) * 3
+    assert rebuilt[1] == [{"boxes": "BOXES", "labels": "LABELS", "masks": "MASKS", "image_id": n} for n in (2, 0, 5)]
 
 
 def test_structure_list_of_dicts():
@@ -219,14 +221,14 @@ def test_structure_list_of_dicts():
 
 def test_structure_box_mask_goes_beside_boxes():
     images, targets = detection()
-    kept = [np.ones(len(target["boxes"]), bool) for target in targets]
-    back = parse_sample((images, targets)).rebuild({"valid": [kept]}, (8, 8))
-    assert [target["valid"] is own for target, own in zip(back[1], kept, strict=True)] == [True] * 3
+    box_masks = [np.ones(len(target["boxes"]), bool) for target in targets]
+    rebuilt = parse_sample((images, targets)).rebuild({"valid": [box_masks]}, (8, 8))
+    assert [target["valid"] is mask for target, mask in zip(rebuilt[1], box_masks, strict=True)] == [True] * 3
     assert "valid" not in targets[0]
-    back = parse_sample({"images": zeros(2, 3, 8, 8), "boxes": zeros(2, 5, 4)}).rebuild({"valid": ["mask"]}, (8, 8))
-    assert back["valid"] == "mask"
-    back = parse_sample({"image": zeros(3, 8, 8), "boxes": zeros(5, 4)}).rebuild({"valid": [["mask"]]}, (8, 8))
-    assert back["valid"] == "mask"
+    rebuilt = parse_sample({"images": zeros(2, 3, 8, 8), "boxes": zeros(2, 5, 4)}).rebuild({"valid": ["mask"]}, (8, 8))
+    assert rebuilt["valid"] == "mask"
+    rebuilt = parse_sample({"image": zeros(3, 8, 8), "boxes": zeros(5, 4)}).rebuild({"valid": [["mask"]]}, (8, 8))
+    assert rebuilt["valid"] == "mask"
     sample = {"images": zeros(2, 3, 8, 8), "boxes": zeros(2, 5, 4), "valid": zeros(2, 5)}
     assert parse_sample(sample).rebuild({"valid": ["mask"]}, (8, 8))["valid"] == "mask"
 
@@ -234,8 +236,8 @@ def test_structure_box_mask_goes_beside_boxes():
 def test_structure_box_mask_without_dict_is_rejected(tv):
     boxes = tv.BoundingBoxes(torch.zeros(5, 4), format="XYXY", canvas_size=(8, 8))
     sample = (tv.Image(torch.zeros(3, 8, 8)), boxes)
-    back = parse_sample(sample).rebuild({"valid": [["mask"]]}, (8, 8))
-    assert [own is given for own, given in zip(back, sample, strict=True)] == [True, True]
+    rebuilt = parse_sample(sample).rebuild({"valid": [["mask"]]}, (8, 8))
+    assert [output is input_ for output, input_ in zip(rebuilt, sample, strict=True)] == [True, True]
 
 
 def test_structure_box_mask_with_own_field():
@@ -252,16 +254,18 @@ def test_structure_no_samples():
     assert found(sample)[1:] == [
         ("masks", (0, 8, 8), (("masks",),)), ("boxes", [], (("boxes",),)), ("labels", (0,), (("labels",),)),
     ]  # fmt: skip
-    back = parse_sample(sample).rebuild({"images": [zeros(0, 3, 4, 4)], "boxes": [[]]}, (4, 4))
-    assert back["images"].shape == (0, 3, 4, 4)
-    assert back["boxes"] == []
+    rebuilt = parse_sample(sample).rebuild({"images": [zeros(0, 3, 4, 4)], "boxes": [[]]}, (4, 4))
+    assert rebuilt["images"].shape == (0, 3, 4, 4)
+    assert rebuilt["boxes"] == []
     assert parse_sample({"images": []}).samples == 0
 
 
 def test_structure_lists_in_place_of_arrays():
     compacted = [zeros(2, 4), zeros(0, 4)]
-    back = parse_sample({"images": zeros(2, 3, 8, 8), "boxes": zeros(2, 5, 4)}).rebuild({"boxes": [compacted]}, (8, 8))
-    assert back["boxes"] == compacted
+    rebuilt = parse_sample({"images": zeros(2, 3, 8, 8), "boxes": zeros(2, 5, 4)}).rebuild(
+        {"boxes": [compacted]}, (8, 8)
+    )
+    assert rebuilt["boxes"] == compacted
 
 
 # What could be two things.
@@ -318,6 +322,6 @@ trees = st.recursive(
 def test_structure_surroundings_come_back_equal(one, other):
     images = zeros(2, 3, 4, 4)
     for sample in ({"images": images, "x": one, "y": other}, [one, {"images": images}, other], (images, None, one)):
-        back = parse_sample(sample).rebuild({"images": [images]}, (4, 4))
-        assert repr(back) == repr(sample)
-        assert type(back) is type(sample)
+        rebuilt = parse_sample(sample).rebuild({"images": [images]}, (4, 4))
+        assert repr(rebuilt) == repr(sample)
+        assert type(rebuilt) is type(sample)

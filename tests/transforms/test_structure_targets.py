@@ -23,18 +23,18 @@ def shifted(sample, boxes=_boxes.Boxes(), keypoints=_keypoints.Keypoints(), by=2
 
 def test_structure_detection_targets_follow():
     boxes = [np.array([(0.0, 0, 4, 4), (9, 0, 12, 4)]), np.zeros((0, 4)), np.array([(5.0, 0, 6, 4), (1, 1, 3, 5)])]
-    targets = [{"boxes": own, "labels": np.arange(len(own)), "n": len(own)} for own in boxes]
+    targets = [{"boxes": entry, "labels": np.arange(len(entry)), "n": len(entry)} for entry in boxes]
     images = [zeros(3, 8, 10)] * 3
-    _, back = shifted((images, targets))
-    assert [own["boxes"].tolist() for own in back] == [
+    _, rebuilt = shifted((images, targets))
+    assert [entry["boxes"].tolist() for entry in rebuilt] == [
         [[2, 0, 6, 4], [10, 0, 10, 4]], [], [[10, 0, 10, 4], [7, 1, 9, 5]],
     ]  # fmt: skip
-    assert [own["valid"].tolist() for own in back] == [[True, False], [], [False, True]]
-    assert [own["labels"] is given["labels"] for own, given in zip(back, targets, strict=True)] == [True] * 3
-    _, back = shifted((images, targets), _boxes.Boxes(compact=True))
-    assert [own["boxes"].tolist() for own in back] == [[[2, 0, 6, 4]], [], [[7, 1, 9, 5]]]
-    assert [own["labels"].tolist() for own in back] == [[0], [], [1]]
-    assert [sorted(own) for own in back] == [["boxes", "labels", "n"]] * 3
+    assert [entry["valid"].tolist() for entry in rebuilt] == [[True, False], [], [False, True]]
+    assert [entry["labels"] is target["labels"] for entry, target in zip(rebuilt, targets, strict=True)] == [True] * 3
+    _, rebuilt = shifted((images, targets), _boxes.Boxes(compact=True))
+    assert [entry["boxes"].tolist() for entry in rebuilt] == [[[2, 0, 6, 4]], [], [[7, 1, 9, 5]]]
+    assert [entry["labels"].tolist() for entry in rebuilt] == [[0], [], [1]]
+    assert [sorted(entry) for entry in rebuilt] == [["boxes", "labels", "n"]] * 3
 
 
 @pytest.mark.parametrize("compact", [False, True])
@@ -42,12 +42,12 @@ def test_structure_padded_batch_follows(compact):
     boxes = np.array([[(0.0, 0, 4, 4), (1, 1, 2, 2)], [(0, 0, 4, 4), (8, 0, 9, 9)]])
     valid, classes = np.array([[True, False], [True, True]]), np.array([[5, 0], [6, 7]])
     sample = {"images": zeros(2, 3, 8, 10), "boxes": boxes, "valid": valid, "labels": classes, "a": {"label": [1, 2]}}
-    back = shifted(sample, _boxes.Boxes(compact=compact))
-    kept = [[True], [True]] if compact else [[True, False], [True, False]]
-    assert [own.tolist() for own in back["valid"]] == kept
-    assert [own.tolist() for own in back["labels"]] == ([[5], [6]] if compact else [[5, 0], [6, 7]])
-    assert [own[0].tolist() for own in back["boxes"]] == [[2, 0, 6, 4], [4, 0, 8, 4]]
-    assert back["a"]["label"] == [1, 2]
+    rebuilt = shifted(sample, _boxes.Boxes(compact=compact))
+    expected_valid = [[True], [True]] if compact else [[True, False], [True, False]]
+    assert [entry.tolist() for entry in rebuilt["valid"]] == expected_valid
+    assert [entry.tolist() for entry in rebuilt["labels"]] == ([[5], [6]] if compact else [[5, 0], [6, 7]])
+    assert [entry[0].tolist() for entry in rebuilt["boxes"]] == [[2, 0, 6, 4], [4, 0, 8, 4]]
+    assert rebuilt["a"]["label"] == [1, 2]
 
 
 def test_structure_labels_without_boxes_stay():
@@ -56,19 +56,19 @@ def test_structure_labels_without_boxes_stay():
     assert shifted(sample, compact)["labels"] is labels
     some = np.array([[(9.0, 0, 10, 4)], [(0, 0, 4, 4)]])
     sample |= {"people": {"boxes": some}, "cars": {"boxes": some, "labels": labels}}
-    back = shifted(sample, compact)
-    assert back["labels"] is labels
-    assert [own.tolist() for own in back["cars"]["labels"]] == [[], [2]]
-    assert [own.tolist() for own in back["people"]["boxes"]] == [[], [[4, 0, 8, 4]]]
+    rebuilt = shifted(sample, compact)
+    assert rebuilt["labels"] is labels
+    assert [entry.tolist() for entry in rebuilt["cars"]["labels"]] == [[], [2]]
+    assert [entry.tolist() for entry in rebuilt["people"]["boxes"]] == [[], [[4, 0, 8, 4]]]
 
 
 def test_structure_albumentations_sample_follows():
     sample = {"image": zeros(8, 10, 3), "bboxes": np.array([(9, 1, 10, 2), (1, 1, 2, 2)]), "labels": ["cat", "dog"],
               "keypoints": np.array([(1.0, 2, 2), (9, 2, 1)])}  # fmt: skip
-    back = shifted(sample, _boxes.Boxes(compact=True))
-    assert back["bboxes"].tolist() == [[3, 1, 4, 2]]
-    assert back["labels"] == ["dog"]
-    assert back["keypoints"].tolist() == [[3, 2, 2], [0, 0, 0]]
+    rebuilt = shifted(sample, _boxes.Boxes(compact=True))
+    assert rebuilt["bboxes"].tolist() == [[3, 1, 4, 2]]
+    assert rebuilt["labels"] == ["dog"]
+    assert rebuilt["keypoints"].tolist() == [[3, 2, 2], [0, 0, 0]]
 
 
 def test_structure_tv_tensors_boxes_keep_their_format(tv):

@@ -54,11 +54,11 @@ def targets(ragged):
 
 @pytest.mark.parametrize("ragged", [False, True], ids=["dense", "ragged"])
 def test_boxes_keypoints_inputs_are_unchanged(ragged):
-    M, canvas, given = maps(3), np.array([SIZE] * 3), targets(ragged)
-    copies = [np.array(array).copy() for array in (M, canvas, *given)]
-    move_boxes(given[0], M, canvas, Boxes())
-    move_keypoints(given[1], M, canvas, Keypoints(PAIRS))
-    for array, copy in zip((M, canvas, *given), copies, strict=True):
+    M, canvas, inputs = maps(3), np.array([SIZE] * 3), targets(ragged)
+    before = [np.array(array).copy() for array in (M, canvas, *inputs)]
+    move_boxes(inputs[0], M, canvas, Boxes())
+    move_keypoints(inputs[1], M, canvas, Keypoints(PAIRS))
+    for array, copy in zip((M, canvas, *inputs), before, strict=True):
         assert np.array_equal(np.array(array), copy)
 
 
@@ -89,7 +89,7 @@ def test_boxes_keypoints_never_read_device_values(ragged, monkeypatch):
 @pytest.mark.parametrize("ragged", [False, True], ids=["dense", "ragged"])
 @pytest.mark.parametrize("canvas", [SIZE, np.array([SIZE] * 3)], ids=["one canvas", "three"])
 def test_boxes_keypoints_do_not_synchronize(ragged, canvas):
-    boxes, points = ([put(own, ("torch", "cuda")) for own in part] for part in targets(True))
+    boxes, points = ([put(array, ("torch", "cuda")) for array in part] for part in targets(True))
     boxes, points = (boxes, points) if ragged else (torch.stack(boxes), torch.stack(points))
     M = torch.tensor(maps(3), device="cuda")
     with nobody_waits():
@@ -103,22 +103,24 @@ def test_boxes_keypoints_host_targets_follow_device_images(ragged):
     boxes, points = targets(ragged)
     M = torch.tensor(maps(3), dtype=torch.float32, device="cuda")
     there = [
-        move_boxes([torch.tensor(own) for own in boxes] if ragged else torch.tensor(boxes), M, SIZE, Boxes())[0],
-        move_keypoints([torch.tensor(own) for own in points] if ragged else torch.tensor(points), M, SIZE, Keypoints()),
+        move_boxes([torch.tensor(array) for array in boxes] if ragged else torch.tensor(boxes), M, SIZE, Boxes())[0],
+        move_keypoints(
+            [torch.tensor(array) for array in points] if ragged else torch.tensor(points), M, SIZE, Keypoints()
+        ),
     ]
     here = [
         move_boxes(boxes, maps(3).astype("f4"), SIZE, Boxes())[0],
         move_keypoints(points, maps(3).astype("f4"), SIZE, Keypoints()),
     ]
     for moved, want in zip(there, here, strict=True):
-        for own, one in zip(moved, want, strict=True):
-            assert_equal(own, one, library="torch", device="cuda:0", dtype="float32", tolerance=FLOAT32)
+        for array, one in zip(moved, want, strict=True):
+            assert_equal(array, one, library="torch", device="cuda:0", dtype="float32", tolerance=FLOAT32)
 
 
 def test_boxes_keypoints_lists_are_split_where_joined():
     lengths = [2, 0, 3]
     assert _map.sample_indices(lengths).tolist() == [0, 0, 2, 2, 2]
-    assert [own.tolist() for own in _map.split(np.arange(5), lengths)] == [[0, 1], [], [2, 3, 4]]
+    assert [array.tolist() for array in _map.split(np.arange(5), lengths)] == [[0, 1], [], [2, 3, 4]]
 
 
 REFUSED = {

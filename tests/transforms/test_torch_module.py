@@ -13,13 +13,13 @@ from cuaug.transforms import transform as _transform
 
 
 def test_compose_is_a_torch_module():
-    for own in EVERYTHING.values():
-        if isinstance(own, _transform.Transform):
-            assert isinstance(own, torch.nn.Module)
-            assert type(own).__name__ in T.__all__
-            assert isinstance(own, getattr(T, type(own).__name__))
-            assert not list(own.parameters())
-            assert not list(own.children())
+    for transform in EVERYTHING.values():
+        if isinstance(transform, _transform.Transform):
+            assert isinstance(transform, torch.nn.Module)
+            assert type(transform).__name__ in T.__all__
+            assert isinstance(transform, getattr(T, type(transform).__name__))
+            assert not list(transform.parameters())
+            assert not list(transform.children())
 
 
 def test_compose_is_a_layer_of_a_model():
@@ -53,11 +53,13 @@ def test_compose_apply_serves_recipe_and_module():
 
 def test_transforms_hide_no_module_attribute():
     allowed = {"__call__", "forward", "apply", "state_dict", "load_state_dict", "get_extra_state", "set_extra_state"}
-    for own in (own for own in EVERYTHING.values() if isinstance(own, _transform.Transform)):
-        names = {name for cls in type(own).__mro__[:-2] if cls.__module__.startswith("cuaug") for name in vars(cls)}
-        names |= set(own._init_arguments())
+    for transform in (transform for transform in EVERYTHING.values() if isinstance(transform, _transform.Transform)):
+        names = {
+            name for cls in type(transform).__mro__[:-2] if cls.__module__.startswith("cuaug") for name in vars(cls)
+        }
+        names |= set(transform._init_arguments())
         hidden = {name for name in names & set(dir(torch.nn.Module())) if not name.startswith("__")}
-        assert hidden <= allowed, type(own).__name__
+        assert hidden <= allowed, type(transform).__name__
 
 
 def test_compose_torch_may_be_imported_later():
@@ -79,16 +81,16 @@ for later in (copy.deepcopy(aug), T.Compose([T.RandomHorizontalFlip(1.0)], seed=
 sys.stdout.buffer.write(pickle.dumps(T.Compose([T.Resize(4)], seed=2)).hex().encode())
 """
     written, _ = python(program)
-    alone = f"""
+    child_program = f"""
 import sys, pickle
 aug = pickle.loads(bytes.fromhex("{written}"))
 import numpy
 print(aug(numpy.zeros((1, 8, 8, 3), "u1")).shape, aug.state_dict())
 """
-    said, _ = python(alone)
-    assert said == "(1, 4, 4, 3) {'seed': 2, 'step': 1}"
+    message, _ = python(child_program)
+    assert message == "(1, 4, 4, 3) {'seed': 2, 'step': 1}"
 
 
 def test_compose_accepts_module_list():
-    made = T.RandomApply(torch.nn.ModuleList([T.RandomInvert(), T.GaussianBlur(3)]), p=0.5)
-    assert [type(each).__name__ for each in made.transforms] == ["RandomInvert", "GaussianBlur"]
+    transform = T.RandomApply(torch.nn.ModuleList([T.RandomInvert(), T.GaussianBlur(3)]), p=0.5)
+    assert [type(member).__name__ for member in transform.transforms] == ["RandomInvert", "GaussianBlur"]

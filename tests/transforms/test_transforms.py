@@ -53,8 +53,8 @@ def test_grayscale_equals_function(channels):
     images = batch()
     result, _ = drawn(T.Grayscale(channels), images)
     assert_near(result, cuaug.rgb_to_grayscale(images, channels), 0)
-    back, _ = drawn(T.Compose([T.Grayscale(1), T.RandomInvert(1.0), T.Grayscale(3)]), images)
-    np.testing.assert_array_equal(back, 255 - cuaug.rgb_to_grayscale(images, 3))
+    restored, _ = drawn(T.Compose([T.Grayscale(1), T.RandomInvert(1.0), T.Grayscale(3)]), images)
+    np.testing.assert_array_equal(restored, 255 - cuaug.rgb_to_grayscale(images, 3))
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
@@ -63,8 +63,8 @@ def test_gaussian_noise_transform_equals_function(dtype):
     aug = T.Compose([T.GaussianNoise(0.05, 0.2, clip=False)], seed=2**61 + 12345)
     result = aug(images, ids=ids, step=2**31 + 7)
     how = {"clip": False, "seed": 2**61 + 12345, "step": 2**31 + 7}
-    wanted = one_by_one(images, lambda x, n: cuaug.gaussian_noise(x, 0.05, 0.2, ids=int(ids[n]), **how))
-    np.testing.assert_array_equal(result, wanted)
+    expected = one_by_one(images, lambda x, n: cuaug.gaussian_noise(x, 0.05, 0.2, ids=int(ids[n]), **how))
+    np.testing.assert_array_equal(result, expected)
     assert changed(aug(images, ids=ids, step=1), result).all()
 
 
@@ -98,10 +98,10 @@ def test_elastic_transform_video_has_one_field():
 def test_elastic_transform_ragged_masks_follow_fields():
     images, aug = batch(samples=4), T.Compose([T.ElasticTransform(300.0, 3.0)], seed=1)
     masks = images[..., 0]
-    _, together = aug(images, masks, step=0, ids=9)
+    _, batch_masks = aug(images, masks, step=0, ids=9)
     _, listed = aug(images, list(masks), step=0, ids=9)
-    assert changed(together, masks).all()
-    np.testing.assert_array_equal(np.stack(listed), together)
+    assert changed(batch_masks, masks).all()
+    np.testing.assert_array_equal(np.stack(listed), batch_masks)
 
 
 @pytest.mark.parametrize("transform", [T.ElasticTransform(300.0, 3.0), T.AugMix()], ids=repr)
@@ -146,9 +146,9 @@ def test_random_mask_drops_whole_squares():
     assert set(share) == {0.0, 0.3}
     assert not cells[share == 0].any()
     assert abs(cells[share > 0].mean() - 0.3) < 0.01
-    apart = cells[share > 0].astype(float) - cells[share > 0].mean()
-    assert abs((apart[:, 1:] * apart[:, :-1]).mean()) < 0.01  # neighbours know nothing of each other
-    assert abs((apart[1:] * apart[:-1]).mean()) < 0.01  # nor samples
+    deviations = cells[share > 0].astype(float) - cells[share > 0].mean()
+    assert abs((deviations[:, 1:] * deviations[:, :-1]).mean()) < 0.01  # neighbours know nothing of each other
+    assert abs((deviations[1:] * deviations[:-1]).mean()) < 0.01  # nor samples
 
 
 def test_random_mask_grid_follows_offset():
@@ -170,8 +170,8 @@ def test_mixup_equals_functions():
     assert len(set(lam)) == N
     assert_near(result, cuaug.mixup(images, lam))
     shares = T.mixed_labels(params, labels)
-    own, before = np.eye(5)[labels], np.eye(5)[np.roll(labels, 1)]
-    np.testing.assert_allclose(shares, lam[:, None] * own + (1 - lam[:, None]) * before, atol=1e-6)
+    one_hot, partners = np.eye(5)[labels], np.eye(5)[np.roll(labels, 1)]
+    np.testing.assert_allclose(shares, lam[:, None] * one_hot + (1 - lam[:, None]) * partners, atol=1e-6)
 
 
 def test_cutmix_labels_are_shares_of_pixels():
@@ -179,9 +179,9 @@ def test_cutmix_labels_are_shares_of_pixels():
     result, params = drawn(T.CutMix(num_classes=N), images)
     sides = [column(params, name) for name in ("top", "left", "height", "width")]
     np.testing.assert_array_equal(result, cuaug.cutmix(images, *sides))
-    own = (result == images).mean((1, 2, 3))
-    np.testing.assert_allclose(column(params, "lam"), own, atol=1e-12)
-    np.testing.assert_allclose(T.mixed_labels(params, np.arange(N)).diagonal(), own, atol=1e-6)
+    kept_share = (result == images).mean((1, 2, 3))
+    np.testing.assert_allclose(column(params, "lam"), kept_share, atol=1e-12)
+    np.testing.assert_allclose(T.mixed_labels(params, np.arange(N)).diagonal(), kept_share, atol=1e-6)
 
 
 def test_mixup_cutmix_labels_follow_repeated_mixing():
@@ -272,9 +272,9 @@ OTHERS = [T.RandomEqualize(1.0), T.RandomOrder(EFFECTIVE[:3]), T.RandomChoice(EF
 @pytest.mark.parametrize("transform", [*EFFECTIVE, *POLICIES, *OTHERS], ids=repr)
 def test_transforms_gpu_equals_cpu(transform, library):
     images = batch()
-    wanted = T.Compose([transform], seed=3)(images, ids=11)
+    expected = T.Compose([transform], seed=3)(images, ids=11)
     result = T.Compose([transform], seed=3)(put(images, (library, "cuda")), ids=11, layout="NHWC")
     halfway = "the nearest pixel is another one where a coordinate is halfway between two"
     tolerance = Tolerance(absolute=1, beyond=0.005, reason=halfway)
-    dtype = str(wanted.dtype)
-    assert_equal(result, wanted, library=library, device="cuda:0", dtype=dtype, tolerance=tolerance)
+    dtype = str(expected.dtype)
+    assert_equal(result, expected, library=library, device="cuda:0", dtype=dtype, tolerance=tolerance)

@@ -33,26 +33,33 @@ def test_structure_tv_tensors(tv):
     assert [(target.kind, target.format, target.sample_axis_added) for target in targets.targets] == [
         ("images", None, False), ("masks", None, False), ("boxes", "XYWH", True), ("keypoints", None, True),
     ]  # fmt: skip
-    assert all(type(own) is torch.Tensor for target in targets.targets for own in [*target.value])
-    back = moved(sample, (5, 6))
-    types = [back["anything"], back["at"][0], back["all"], back["points"]]
-    assert [type(own) for own in types] == [tv.Image, tv.Mask, tv.BoundingBoxes, tv.KeyPoints]
-    assert all(bool((own.as_subclass(torch.Tensor) == 1).all()) for own in types)
-    assert (back["all"].format.name, back["all"].canvas_size, back["points"].canvas_size) == ("XYWH", (5, 6), (5, 6))
+    assert all(type(array) is torch.Tensor for target in targets.targets for array in [*target.value])
+    rebuilt = moved(sample, (5, 6))
+    types = [rebuilt["anything"], rebuilt["at"][0], rebuilt["all"], rebuilt["points"]]
+    assert [type(array) for array in types] == [tv.Image, tv.Mask, tv.BoundingBoxes, tv.KeyPoints]
+    assert all(bool((array.as_subclass(torch.Tensor) == 1).all()) for array in types)
+    assert (rebuilt["all"].format.name, rebuilt["all"].canvas_size, rebuilt["points"].canvas_size) == (
+        "XYWH",
+        (5, 6),
+        (5, 6),
+    )
     assert sample["all"].canvas_size == (8, 8)
-    assert back["at"][1] is sample["at"][1]
+    assert rebuilt["at"][1] is sample["at"][1]
 
 
 def test_structure_tv_tensors_batch(tv):
     boxes = [tv.BoundingBoxes(torch.zeros(n, 4), format="XYXY", canvas_size=(8, 8)) for n in (2, 1)]
-    sample = (tv.Image(torch.zeros(2, 3, 8, 8)), [{"boxes": own, "labels": torch.zeros(len(own))} for own in boxes])
-    back = moved(sample, [(5, 6), (7, 8)])
-    assert type(back[0]) is tv.Image
-    assert [own["boxes"].canvas_size for own in back[1]] == [(5, 6), (7, 8)]
-    assert [type(own["boxes"]) for own in back[1]] == [tv.BoundingBoxes] * 2
+    sample = (
+        tv.Image(torch.zeros(2, 3, 8, 8)),
+        [{"boxes": entry, "labels": torch.zeros(len(entry))} for entry in boxes],
+    )
+    rebuilt = moved(sample, [(5, 6), (7, 8)])
+    assert type(rebuilt[0]) is tv.Image
+    assert [entry["boxes"].canvas_size for entry in rebuilt[1]] == [(5, 6), (7, 8)]
+    assert [type(entry["boxes"]) for entry in rebuilt[1]] == [tv.BoundingBoxes] * 2
     listed = moved(([tv.Image(torch.zeros(3, 8, 8)), tv.Image(torch.zeros(3, 9, 8))], boxes), [(5, 6), (7, 8)])
-    assert [type(own) for own in listed[0]] == [tv.Image] * 2
-    assert [own.canvas_size for own in listed[1]] == [(5, 6), (7, 8)]
+    assert [type(entry) for entry in listed[0]] == [tv.Image] * 2
+    assert [entry.canvas_size for entry in listed[1]] == [(5, 6), (7, 8)]
     dense = parse_sample([tv.Image(torch.zeros(3, 8, 8))] * 2).rebuild({"images": [torch.zeros(2, 3, 4, 4)]}, (4, 4))
     assert type(dense) is tv.Image
     assert dense.shape == (2, 3, 4, 4)
@@ -61,8 +68,8 @@ def test_structure_tv_tensors_batch(tv):
 def test_structure_tv_tensors_box_mask_is_plain(tv):
     sample = {"image": tv.Image(torch.zeros(3, 8, 8)),
               "boxes": tv.BoundingBoxes(torch.zeros(2, 4), format="XYXY", canvas_size=(8, 8))}  # fmt: skip
-    back = parse_sample(sample).rebuild({"valid": [[torch.ones(2, dtype=torch.bool)]]}, (8, 8))
-    assert type(back["valid"]) is torch.Tensor
+    rebuilt = parse_sample(sample).rebuild({"valid": [[torch.ones(2, dtype=torch.bool)]]}, (8, 8))
+    assert type(rebuilt["valid"]) is torch.Tensor
 
 
 def test_structure_tv_tensors_image_and_label(tv):
@@ -76,8 +83,8 @@ def test_structure_tv_tensors_image_and_label(tv):
 def test_structure_tv_tensors_video(tv):
     target = parse_sample(tv.Video(torch.zeros(5, 3, 8, 8))).targets[0]
     assert (tuple(target.value.shape), target.layout) == ((1, 5, 3, 8, 8), "NTCHW")
-    back = moved({"clip": tv.Video(torch.zeros(5, 3, 8, 8))}, (8, 8))["clip"]
-    assert (type(back), tuple(back.shape)) == (tv.Video, (5, 3, 8, 8))
+    rebuilt = moved({"clip": tv.Video(torch.zeros(5, 3, 8, 8))}, (8, 8))["clip"]
+    assert (type(rebuilt), tuple(rebuilt.shape)) == (tv.Video, (5, 3, 8, 8))
     assert parse_sample(tv.Video(torch.zeros(2, 5, 3, 8, 8))).samples == 2
 
 

@@ -47,12 +47,12 @@ def kernel(name, text):
     """Takes a record's bytes, a grid and the threads of a block; says what a GPU would not forgive, or nothing."""
     program = _folder() / f"{len(list(_folder().glob('*.cpp')))}.cpp"
     program.write_text(PROGRAM.format(text=text, name=name))
-    made = program.with_suffix(".so")
+    library = program.with_suffix(".so")
     includes = f"-I{EMULATOR}", f"-I{_folder() / 'kernels'}"
-    command = [*_compiler.compiler_command(), *OPTIONS, *includes, "-o", str(made), str(program)]
+    command = [*_compiler.compiler_command(), *OPTIONS, *includes, "-o", str(library), str(program)]
     run = subprocess.run(command, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr[:4000]
-    launch = ctypes.CDLL(str(made)).launch
+    launch = ctypes.CDLL(str(library)).launch
     launch.restype = ctypes.c_char_p
 
     def call(record, grid, threads):
@@ -80,28 +80,28 @@ def _folder():
 def translated(text):
     """``asm("add.u32 %0, %1, %2;" : "=r"(c) : "r"(a), "r"(b))`` to ``ptx_add_u32(c, a, b)``; empty ones to nothing."""
     out, end = [], 0
-    for found in re.finditer(r"\basm\s*(?:volatile\s*)?\(", text):
-        close = _closing(text, found.end() - 1)
-        instruction = re.match(r'\s*"([\w.]*)', text[found.end() :])[1]
-        operands = [text[start : _closing(text, start) + 1] for start in _operands(text, found.end(), close)]
+    for match in re.finditer(r"\basm\s*(?:volatile\s*)?\(", text):
+        close = _closing(text, match.end() - 1)
+        instruction = re.match(r'\s*"([\w.]*)', text[match.end() :])[1]
+        operands = [text[start : _closing(text, start) + 1] for start in _operands(text, match.end(), close)]
         call = f"ptx_{instruction.replace('.', '_')}({', '.join(operands)})" if instruction else "(void)0"
-        out += [text[end : found.start()], call]
+        out += [text[end : match.start()], call]
         end = close + 1
     return re.sub(r"__shared__ (alignas\(\d+\))", r"\1 __shared__", "".join([*out, text[end:]]))
 
 
 def _operands(text, start, end):
     """Where the parentheses behind constraints open."""
-    while (found := re.compile(r'"[=+]?[a-z]"\s*\(').search(text, start, end)) is not None:
-        yield found.end() - 1
-        start = _closing(text, found.end() - 1)
+    while (match := re.compile(r'"[=+]?[a-z]"\s*\(').search(text, start, end)) is not None:
+        yield match.end() - 1
+        start = _closing(text, match.end() - 1)
 
 
 def _closing(text, opening):
     """Where the parenthesis that opens here is closed."""
     depth = 0
-    for place in range(opening, len(text)):
-        depth += (text[place] == "(") - (text[place] == ")")
+    for index in range(opening, len(text)):
+        depth += (text[index] == "(") - (text[index] == ")")
         if depth == 0:
-            return place
+            return index
     raise ValueError(f"a parenthesis is not closed: {text[opening : opening + 80]}")
