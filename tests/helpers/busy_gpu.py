@@ -1,14 +1,26 @@
-"""A GPU that is busy for a while, so that work in a wrong order shows."""
+"""A GPU that is busy for a while, so that work in a wrong order shows; a GPU whose multiprocessors are occupied."""
 
+import contextlib
 import functools
 import time
 
 import torch
 
+HOLD = """extern "C" __global__ void hold(volatile int* flags, long long cycles) {
+    extern __shared__ int occupied[];
+    const long long start = clock64();
+    if (threadIdx.x == 0) {
+        while (flags[0] == 0 && clock64() - start < cycles) __nanosleep(1000);
+        if (flags[0] == 0) flags[1] = 1;
+    }
+    __syncthreads();
+    if (flags[0] == 2) occupied[threadIdx.x] = 0;
+}"""
+
 
 @functools.cache
 def cycles_per_ms():
-    """Measured: the clock differs between GPUs, and with their load."""
+    """Measured, because the clock differs between GPUs and with their load."""
     torch.cuda._sleep(1_000_000)
     torch.cuda.synchronize()
     start = time.perf_counter()
@@ -18,5 +30,30 @@ def cycles_per_ms():
 
 
 def busy(ms):
-    """Keeps torch's current stream from going on for about this long."""
+    """Delay torch's current stream by about this long."""
     torch.cuda._sleep(int(ms * cycles_per_ms()))
+
+
+@contextlib.contextmanager
+def occupied_multiprocessors(free=1):
+    """All multiprocessors but ``free`` have no shared memory left: blocks that use some run on the others alone.
+
+    Fails if the body takes longer than about ten seconds, after which the multiprocessors are released.
+    """
+    import cupy
+
+    device = cupy.cuda.Device()
+    hold = cupy.RawKernel(HOLD, "hold")
+    shared = device.attributes["MaxSharedMemoryPerBlockOptin"]
+    hold.max_dynamic_shared_size_bytes = shared
+    flags = torch.zeros(2, dtype=torch.int32).pin_memory()
+    stream = torch.cuda.Stream()
+    with cupy.cuda.ExternalStream(stream.cuda_stream):
+        blocks = device.attributes["MultiProcessorCount"] - free
+        hold((blocks,), (32,), (flags.data_ptr(), int(10_000 * cycles_per_ms())), shared_mem=shared)
+    try:
+        yield
+    finally:
+        flags[0] = 1
+        stream.synchronize()
+    assert flags[1] == 0, "the multiprocessors were released before the work ended"

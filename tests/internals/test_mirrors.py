@@ -1,21 +1,10 @@
 """What Python repeats of the kernels' text: nobody else would notice that one of the two has changed."""
 
-import re
-
 import numpy as np
 import pytest
 
 from cuaug._arrays import images as _images
 from cuaug._passes import grids, kernel_config
-from cuaug._program.sources import KERNELS
-
-
-@pytest.mark.parametrize("path", sorted((KERNELS / "ops").glob("*.cuh")), ids=lambda path: path.stem)
-def test_color_ops_declare_use_of_position(path):
-    """Of the others a frame's rows may go for rows of another length (pointwise.cu)."""
-    text = path.read_text()
-    looks = re.search(r"\bcontext\.(x|y|width|height|channel_group)\b", text) is not None
-    assert looks == ("uses_position = true;" in text)
 
 
 @pytest.mark.parametrize("width", [1, 3, 4, 7, 224, 256, 518, 640, 1023, 1024, 1028, 4100, 67_107_841, 2**30 - 1])

@@ -13,7 +13,7 @@ from helpers.arrays import IMAGE_DTYPES
 from helpers.nvrtc import Program, compiled, load_nvrtc
 from tables import kernels as names_of
 from tables import pixel_ops
-from tables.colors import ROWS, WITHIN_UNIT_RANGE
+from tables.colors import ROWS, USES_POSITION, WITHIN_UNIT_RANGE
 
 from cuaug._program import names as kernels
 from cuaug._program import sources, user_ops
@@ -159,13 +159,24 @@ def test_warp_grid_and_kernel_agree_on_raw_staging(nvrtc):
     compiled(nvrtc, f"{text}\n{claims}\n", name, 90, options)
 
 
-def test_color_ops_keep_unit_range_as_their_rows_say(nvrtc):
-    """Bytes of such ops are stored without a clamp."""
-    rows = {row.functor: row.functor in WITHIN_UNIT_RANGE for row in ROWS if row.functor}
+@pytest.mark.parametrize(
+    ("trait", "functors"),
+    [("op_keeps_unit_range", WITHIN_UNIT_RANGE), ("op_uses_position", USES_POSITION)],
+    ids=["unit range", "position"],
+)
+def test_color_ops_have_traits_of_their_rows(trait, functors, nvrtc):
+    """Kernels rely on both: bytes in the unit range are stored unclamped, and ops without position take longer rows.
+
+    That the rows are right is shown by test_op_result_stays_within_unit_range and
+    test_op_without_position_commutes_with_rearrangement.
+    """
+    rows = {row.functor: row.functor in functors for row in ROWS if row.functor}
     name = kernels.name_expression("pointwise", "uint8", "Packed", 3, kernels.chain(list(rows)), "float16", "Planar", 3)
     text, options = sources.kernel_source(name)
-    trait = "cuaug::op_keeps_unit_range<cuaug::{}<float, 3>>(0)"
-    claims = [f"static_assert({trait.format(op)} == {str(within).lower()});" for op, within in rows.items()]
+    claims = [
+        f"static_assert(cuaug::{trait}<cuaug::{op}<float, 3>>(0) == {str(expected).lower()});"
+        for op, expected in rows.items()
+    ]
     compiled(nvrtc, "\n".join([text, *claims, ""]), name, 90, options)
 
 

@@ -182,6 +182,23 @@ def test_adjust_brightness_contrast_nan_becomes_0(home):
         assert not to_numpy(actual).any()
 
 
+def rearranged(images):
+    """The same pixels in reverse order, in rows of half the length. [N, 2 * H, W / 2, C]"""
+    n, height, width, channels = images.shape
+    return images.reshape(n, -1, channels)[:, ::-1].reshape(n, 2 * height, width // 2, channels)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.functor], ids=str)
+def test_op_without_position_commutes_with_rearrangement(case):
+    dtype = case.some("float32")[0]
+    batch, parameters = images(("numpy", "cpu"), dtype, shape=(3, 6, 16, 3)), case.parameters(BATCH, dtype)
+    expected, actual = rearranged(run(case, batch, parameters)), run(case, rearranged(batch), parameters)
+    if case.uses_position:
+        assert np.abs(actual.astype(float) - expected).max() > 0.1
+    else:
+        assert_equal(actual, expected, tolerance=case.tolerance(dtype))
+
+
 WITHIN = sorted({case.op for case in CASES if case.within_unit_range})
 
 

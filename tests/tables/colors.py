@@ -76,6 +76,8 @@ def noises(rng, lead=()):
 BYTES = {"dtypes": ("uint8",), "tolerance_of": {}, "functor": None}  # looked up: a kernel of their own
 LEVELS = {"tolerance_of": EXACT_INTEGERS}  # whole levels of integer images: nothing to round
 UNIT = {"within_unit_range": True}
+POSITION = {"uses_position": True}
+NOISE = {"tolerance_of": NORMAL_NUMBERS, **POSITION}
 ROWS = [
     color_row("adjust_brightness", factor("brightness_factor"), identity={"brightness_factor": 1.0}, **UNIT),
     color_row(
@@ -102,8 +104,8 @@ ROWS = [
     color_row("equalize", **BYTES),
     color_row("lut", tables(1), identity={"table": np.arange(256)}, **BYTES),
     color_row("lut", lambda rng, lead=(): tables(C)(rng, lead or (1,)), **BYTES),
-    color_row("gaussian_noise", noises, {"seed": 2**60 + 12345}, identity={"sigma": 0.0}, tolerance_of=NORMAL_NUMBERS),
-    color_row("gaussian_noise", noises, {"seed": 5, "step": 2**31 + 3, "clip": False}, tolerance_of=NORMAL_NUMBERS),
+    color_row("gaussian_noise", noises, {"seed": 2**60 + 12345}, identity={"sigma": 0.0}, **NOISE),
+    color_row("gaussian_noise", noises, {"seed": 5, "step": 2**31 + 3, "clip": False}, **NOISE),
     color_row("rgb_to_grayscale", functor="Grayscale", **UNIT),
     color_row("rgb_to_grayscale", options={"num_output_channels": 3}, functor="Grayscale", **UNIT),
     color_row("normalize", moments, tolerance_of=NORMALIZED, result=normalized),
@@ -118,9 +120,10 @@ ROWS = [
         identity={"i": 0, "j": 0, "h": 0, "w": 0},
         scaled_parameters=frozenset({"v"}),
         **LEVELS,
+        **POSITION,
     ),
-    *(Row(name, functor=name, fused_only=True) for name in ("CoarseDropout", "GridMask")),
-    *(Row(name, functor=name, fused_only=True) for name in ("Rescale", "UniformNoise")),
+    *(Row(name, functor=name, fused_only=True, **POSITION) for name in ("CoarseDropout", "GridMask", "UniformNoise")),
+    Row("Rescale", functor="Rescale", fused_only=True),
     *(
         Row(name, functor=name, fused_only=True, within_unit_range=True)
         for name in ("JitterBeforeMean", "JitterAfterMean", "ColorJitter", "RandomGrayscale")
@@ -130,3 +133,4 @@ CASES = [row for row in ROWS if not row.fused_only]
 FIRST = first_rows(CASES)
 FUNCTORS = sorted({row.functor for row in ROWS if row.functor})
 WITHIN_UNIT_RANGE = {row.functor for row in ROWS if row.within_unit_range}
+USES_POSITION = {row.functor for row in ROWS if row.uses_position}

@@ -56,8 +56,9 @@ class Row:
     result: Callable = same_dtype  # the dtype that comes out, by the one that goes in
     scaled_parameters: frozenset = frozenset()  # given here in 0..1, to the op in the images' own range
     functor: str | None = None  # its struct in kernels/ops, where it has one
-    within_unit_range: bool = False  # what is in 0..1 stays there; sharpness clamps to it
-    fused_only: bool = False  # a functor that recipes alone ask for: no function, no oracle
+    within_unit_range: bool = False  # keeps values of 0..1 in 0..1; sharpness clamps to it
+    uses_position: bool = False  # the result of a pixel depends on its position in the image
+    fused_only: bool = False  # a functor that only recipes use: no function, no oracle
 
     def __str__(self):
         words = [v if isinstance(v, str) else f"{k}={v}" for k, v in self.options.items() if k != "fill"]
