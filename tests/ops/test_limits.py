@@ -98,8 +98,6 @@ REFUSED = {
         lambda: cuaug.soft_nms(BOXES, SCORES, max_output=2**40, fixed_size=True),
         "soft_nms: max_output must be at most 2147483647",
     ),
-    # A draw is a loop that ends by chance, which an infinite shape would keep from it.
-    "an infinite shape": (lambda: T.AugMix(alpha=1e308)(IMAGES), "must draw share_1 from finite numbers"),
     "infinite ratios": (lambda: T.RandomErasing(1.0, ratio=(1e-320, 1e-310))(IMAGES), "from finite numbers"),
     "infinite weights": (lambda: T.RandomChoice([T.Identity()] * 2, [1e308, 1e308])(IMAGES), "from finite numbers"),
     **{
@@ -126,6 +124,19 @@ def test_limits_are_refused_with_the_limit(name):
     with pytest.raises(ValueError, match=r"^cuaug\.") as refusal:
         call()
     assert message in str(refusal.value)
+
+
+def test_aug_mix_refuses_an_alpha_whose_shapes_overflow():
+    """A gamma variate is drawn by a loop that ends by chance, and with an infinite shape never: in a child process."""
+    said, _ = python(
+        "import numpy as np\n"
+        "from cuaug import transforms as T\n"
+        "try:\n"
+        "    T.AugMix(alpha=1e308)(np.zeros((2, 8, 9, 3), np.uint8))\n"
+        "except ValueError as refusal:\n"
+        "    print(refusal)"
+    )
+    assert "AugMix must draw share_1 from finite numbers" in said
 
 
 @pytest.mark.parametrize("count", [-1, -(2**31) - 1, -(2**32) + 2, -(2**63), 2**31, 2**63 - 1])
