@@ -126,9 +126,9 @@ def test_limits_are_refused_with_the_limit(name):
     assert message in str(refusal.value)
 
 
-def test_aug_mix_refuses_an_alpha_whose_shapes_overflow():
-    """A gamma variate is drawn by a loop that ends by chance, and with an infinite shape never: in a child process."""
-    said, _ = python(
+def test_augmix_rejects_alpha_whose_shapes_overflow():
+    """With an infinite shape, the loop that draws a gamma variate never ends: a child process tries it."""
+    message, _ = python(
         "import numpy as np\n"
         "from cuaug import transforms as T\n"
         "try:\n"
@@ -136,7 +136,7 @@ def test_aug_mix_refuses_an_alpha_whose_shapes_overflow():
         "except ValueError as refusal:\n"
         "    print(refusal)"
     )
-    assert "AugMix must draw share_1 from finite numbers" in said
+    assert "AugMix must draw share_1 from finite numbers" in message
 
 
 @pytest.mark.parametrize("count", [-1, -(2**31) - 1, -(2**32) + 2, -(2**63), 2**31, 2**63 - 1])
