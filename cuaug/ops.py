@@ -1,8 +1,8 @@
-"""Detection: boxes, and which of those that overlap are kept.
+"""Detection: boxes, IoU, non-maximum suppression and RoI pooling.
 
 Boxes are corners (left, top, right, bottom), counted from the image's corner: the whole image is ``(0, 0, W, H)``. The
-result is in the library and on the device of the boxes. Functions of boxes alone take leading axes ``[...]``; float16
-and bfloat16 become float32 there, integers and lists float64.
+result is in the library and on the device of the boxes. Functions of boxes alone accept leading axes ``[...]``; they
+compute float16 and bfloat16 in float32, integers and lists in float64.
 """
 
 from __future__ import annotations
@@ -10,16 +10,15 @@ from __future__ import annotations
 import math
 from typing import Any, Literal
 
-import numpy as np
-
 from . import _check
-from ._arrays import small_matrices as _matrices
 from ._arrays.convert import namespace
+from ._arrays.small_matrices import broadcast_arguments
 from ._check import prefix_errors
-from ._detection import box_formats as _boxes
-from ._detection import rotated_iou as _rotated
-from ._detection import soft_nms as _soft_nms
-from ._detection import torch_ops as _torch_ops
+from ._detection.box_formats import area, from_edges, to_edges
+from ._detection.box_iou import pairwise_iou
+from ._detection.rotated_iou import pairwise_rotated_iou
+from ._detection.soft_nms import suppress_softly
+from ._detection.torch_ops import pool, suppress
 
 __all__ = [
     "batched_nms",
@@ -49,95 +48,76 @@ def box_area(boxes: Any) -> Any:
         [...]
 
     Raises:
-        ValueError: A shape does not fit.
+        ValueError: A shape is wrong.
 
     >>> print(box_area([(0, 0, 3, 2)]))
     [6.]
     """
-    (boxes,) = _matrices.broadcast_arguments(("boxes",), boxes=(boxes, ((4,),)))
-    return _boxes.area(boxes)
+    (boxes,) = broadcast_arguments(("boxes",), boxes=(boxes, ((4,),)))
+    return area(boxes)
 
 
 @prefix_errors("cuaug")
 def box_convert(boxes: Any, in_fmt: Format, out_fmt: Format) -> Any:
-    """Boxes written in another way.
+    """Convert boxes from one format to another.
 
     Args:
-        boxes: In the form of ``in_fmt``. [..., 4]
-        in_fmt: "xyxy", two corners; "xywh", a corner and the size; "cxcywh", the centre and the size.
-        out_fmt: Of the result, likewise.
+        boxes: In the format ``in_fmt``. [..., 4]
+        in_fmt: "xyxy": two corners; "xywh": a corner and the size; "cxcywh": the centre and the size.
+        out_fmt: The result's format.
 
     Returns:
         [..., 4]
 
     Raises:
-        ValueError: A shape or a format does not fit.
+        ValueError: A shape or a format is wrong.
 
     >>> print(box_convert([(1, 2, 3, 4)], "xywh", "xyxy"))
     [[1. 2. 4. 6.]]
     """
     for name, value in (("in_fmt", in_fmt), ("out_fmt", out_fmt)):
         _check.one_of(name, value, ("xyxy", "xywh", "cxcywh"))
-    (boxes,) = _matrices.broadcast_arguments(("boxes",), boxes=(boxes, ((4,),)))
+    (boxes,) = broadcast_arguments(("boxes",), boxes=(boxes, ((4,),)))
     if in_fmt == out_fmt:
         return boxes + 0
-    return _boxes.from_edges(_boxes.to_edges(boxes, in_fmt.upper()), out_fmt.upper())
+    return from_edges(to_edges(boxes, in_fmt.upper()), out_fmt.upper())
 
 
 @prefix_errors("cuaug")
-@np.errstate(divide="ignore", invalid="ignore")
 def box_iou(boxes1: Any, boxes2: Any, kind: Kind = "iou") -> Any:
-    """Intersection over union of each box of one set with each of another.
+    """Intersection over union (IoU) of each box of one set with each box of another.
 
     Args:
         boxes1: Corners; NaN gives NaN. [..., P, 4]
-            Rotated: centre, width, height, degrees against the clock. [..., P, 5]
-        boxes2: Likewise. [..., Q, 4], [..., Q, 5]
-        kind: "iou"; "giou", less the share of the smallest box around both that neither covers (Rezatofighi et al.
-            2019); "diou", less the squared distance of the centres over that box's diagonal (Zheng et al. 2020);
-            "ciou", less a penalty for other proportions, too (the same). A quotient of 0 and 0 counts as 0.
+            Rotated: centre, width, height, degrees counter-clockwise. [..., P, 5]
+        boxes2: As ``boxes1``. [..., Q, 4], [..., Q, 5]
+        kind: "iou"; "giou": minus the fraction of the smallest enclosing box that neither covers (Rezatofighi et al.
+            2019); "diou": minus the squared distance of the centres over the squared diagonal of that box (Zheng et
+            al. 2020); "ciou": as "diou", minus a penalty for different proportions (Zheng et al. 2020). 0 / 0 is 0.
 
     Returns:
         [..., P, Q]
 
     Raises:
-        ValueError: A shape does not fit, or ``kind``: rotated boxes have "iou" alone.
+        ValueError: A shape or ``kind`` is wrong; rotated boxes have "iou" only.
 
     >>> print(box_iou([(0, 0, 2, 2)], [(1, 0, 3, 2), (0, 0, 2, 2)]).round(3))
     [[0.333 1.   ]]
     """
     _check.one_of("kind", kind, ("iou", "giou", "diou", "ciou"))
     sizes = (), (4, 5)
-    boxes1, boxes2 = _matrices.broadcast_arguments(("boxes1", "boxes2"), boxes1=(boxes1, sizes), boxes2=(boxes2, sizes))
+    boxes1, boxes2 = broadcast_arguments(("boxes1", "boxes2"), boxes1=(boxes1, sizes), boxes2=(boxes2, sizes))
     if boxes1.shape[-1] != boxes2.shape[-1]:
         raise ValueError("boxes1 and boxes2 must be both upright or both rotated")
     if boxes1.shape[-1] == 5:
         _check.one_of("kind", kind, ("iou",))
-        return _rotated.iou(boxes1, boxes2)
-    a, b = boxes1[..., :, None, :], boxes2[..., None, :, :]
-    xp = namespace(a)
-    size = xp.minimum(a[..., 2:], b[..., 2:]) - xp.maximum(a[..., :2], b[..., :2])
-    size = xp.maximum(size, xp.zeros_like(size))
-    shared = size[..., 0] * size[..., 1]
-    either = _boxes.area(a) + _boxes.area(b) - shared
-    iou = _share(shared, either)
-    if kind == "iou":
-        return iou
-    span = xp.maximum(a[..., 2:], b[..., 2:]) - xp.minimum(a[..., :2], b[..., :2])
-    if kind == "giou":
-        around = span[..., 0] * span[..., 1]
-        return iou - _share(around - either, around)
-    apart = (a[..., :2] + a[..., 2:] - b[..., :2] - b[..., 2:]) / 2
-    distant = iou - _share((apart * apart).sum(-1), (span * span).sum(-1))
-    if kind == "diou":
-        return distant
-    v = (2 / math.pi * (_lean(a) - _lean(b))) ** 2
-    return distant - _share(v * v, 1 - iou + v)
+        return pairwise_rotated_iou(boxes1, boxes2)
+    return pairwise_iou(boxes1, boxes2, kind)
 
 
 @prefix_errors("cuaug")
 def clip_boxes(boxes: Any, size: tuple[int, int]) -> Any:
-    """Boxes cut off at the edges of an image, as torchvision's ``clip_boxes_to_image``.
+    """Clip boxes to an image, as torchvision's ``clip_boxes_to_image``.
 
     Args:
         boxes: Corners; NaN stays NaN. [..., 4]
@@ -147,40 +127,38 @@ def clip_boxes(boxes: Any, size: tuple[int, int]) -> Any:
         [..., 4]
 
     Raises:
-        ValueError: A shape or ``size`` does not fit.
+        ValueError: A shape or ``size`` is wrong.
 
     >>> print(clip_boxes([(-1, 2, 9, 9)], (6, 8)))
     [[0. 2. 8. 6.]]
     """
     height, width = _check.size("size", size)
-    (boxes,) = _matrices.broadcast_arguments(("boxes",), boxes=(boxes, ((4,),)))
+    (boxes,) = broadcast_arguments(("boxes",), boxes=(boxes, ((4,),)))
     xp = namespace(boxes)
-    cut = []
-    for i, most in enumerate((width, height, width, height)):
-        side = xp.where(boxes[..., i] < 0, 0.0, boxes[..., i])
-        cut.append(xp.where(side > most, float(most), side))
-    return xp.stack(cut, -1)
+    limits = (width, height, width, height)
+    edges = [xp.where(boxes[..., i] < 0, 0.0, boxes[..., i]) for i in range(4)]
+    return xp.stack([xp.where(edge > limit, float(limit), edge) for edge, limit in zip(edges, limits, strict=True)], -1)
 
 
 @prefix_errors("cuaug")
 def remove_small_boxes(boxes: Any, min_size: float) -> Any:
-    """Indices of the boxes whose sides are both at least so long. Waits for the device: how many, only the values tell.
+    """Indices of the boxes whose width and height are at least ``min_size``. Waits for the device.
 
     Args:
         boxes: Corners. [K, 4]
-        min_size: Least width and height; a box with NaN has neither.
+        min_size: Minimum width and height; a box with NaN is removed.
 
     Returns:
-        Indices in rising order. [kept]
+        Indices in ascending order. [kept]
 
     Raises:
-        ValueError: A shape does not fit.
+        ValueError: A shape is wrong.
 
     >>> print(remove_small_boxes([(0, 0, 3, 2), (0, 0, 1, 9)], 2))
     [0]
     """
     _check.number("min_size", min_size, -math.inf)
-    (boxes,) = _matrices.broadcast_arguments(("boxes",), boxes=(boxes, ((4,),)))
+    (boxes,) = broadcast_arguments(("boxes",), boxes=(boxes, ((4,),)))
     if boxes.ndim != 2:
         raise ValueError(f"boxes must have shape [K, 4], got {list(boxes.shape)}")
     return namespace(boxes).where((boxes[..., 2:] - boxes[..., :2] >= min_size).all(-1))[0]
@@ -197,34 +175,33 @@ def nms(
     fixed_size: bool = False,
     counts: Any = None,
 ) -> Any:
-    """Indices of the boxes that overlap none of a higher score by more than a threshold: greedy suppression.
+    """Indices of the boxes that no kept box of a higher score overlaps by more than a threshold (greedy suppression).
 
-    The default waits for the device, to learn how many; ``fixed_size`` does not, and fits into a CUDA graph.
+    By default the call waits for the number of indices; with ``fixed_size`` it does not, and fits into a CUDA graph.
 
     Args:
-        boxes: Corners, float16, bfloat16, float32 or float64, compared in float32 or better. [K, 4], [N, K, 4]
-            Rotated: centre, width, height, degrees against the clock. [K, 5], [N, K, 5]
-        scores: Likewise; of equal ones the lower index is first. NaN, of a box or a score, comes last, removes none
-            and is not removed. [K], [N, K]
-        iou_threshold: 0 to 1; a box goes if its IoU is greater. One without area overlaps none.
-        score_threshold: Boxes take part only if their score is greater.
-        max_output: Keep so many of the highest scores, at most.
-        fixed_size: Return a padded array, and how many of it count. For [N, K, 4] it must be True.
-        counts: How many boxes of each sample take part, the first ones. [N]
+        boxes: Corners: float16, bfloat16, float32 or float64, compared in float32 or float64. [K, 4], [N, K, 4]
+            Rotated: centre, width, height, degrees counter-clockwise. [K, 5], [N, K, 5]
+        scores: The same dtypes; of equal scores the lower index comes first. A box with NaN in its coordinates or its
+            score comes last, removes no box and is not removed. [K], [N, K]
+        iou_threshold: 0 to 1; a box is removed if its IoU is greater. A box without area overlaps none.
+        score_threshold: Only boxes of a greater score take part.
+        max_output: Return at most this many indices, of the highest scores.
+        fixed_size: Return a padded array and the number of valid indices. Required for [N, K, 4].
+        counts: The number of boxes of each sample that take part, from the first on. [N]
 
     Returns:
-        Indices by falling score [kept]; if ``fixed_size``, ``indices, kept``: [max_output or K] with -1 behind the last
-        one, and []; of a batch [N, max_output or K] and [N]. int64, or JAX's integer.
+        Indices by descending score [kept]. With ``fixed_size``, ``indices, kept``: [max_output or K], padded with -1,
+        and []; for a batch [N, max_output or K] and [N]. int64, or JAX's integer dtype.
 
     Raises:
-        TypeError: A dtype or a library is not supported.
-        ValueError: A shape or a threshold does not fit, or there are more than 2**30 boxes.
+        TypeError, ValueError: A dtype, a library, a shape or a threshold is wrong; more than 2**30 boxes.
 
     >>> import numpy as np
     >>> nms(np.array([(0, 0, 9, 9), (0, 0, 9, 8), (5, 5, 9, 9.0)]), np.array([0.5, 0.75, 0.25]), 0.5)
     array([1, 2])
     """
-    return _torch_ops.suppress(boxes, scores, None, counts, iou_threshold, score_threshold, max_output, fixed_size)
+    return suppress(boxes, scores, None, counts, iou_threshold, score_threshold, max_output, fixed_size)
 
 
 @prefix_errors("cuaug")
@@ -239,10 +216,10 @@ def batched_nms(
     fixed_size: bool = False,
     counts: Any = None,
 ) -> Any:
-    """As :func:`nms`, where boxes remove others of their own class alone; coordinates stay as they are.
+    """As :func:`nms`, but boxes remove only boxes of their own class; coordinates are not shifted to separate classes.
 
     Args:
-        classes: Any integers; uint8, int16, int32 or int64. [K], [N, K]
+        classes: Any integers: uint8, int16, int32 or int64. [K], [N, K]
 
     All other arguments, the result and the errors are those of :func:`nms`.
 
@@ -253,7 +230,7 @@ def batched_nms(
     """
     if classes is None:
         raise TypeError("classes must be an array, got None (nms takes no classes)")
-    return _torch_ops.suppress(boxes, scores, classes, counts, iou_threshold, score_threshold, max_output, fixed_size)
+    return suppress(boxes, scores, classes, counts, iou_threshold, score_threshold, max_output, fixed_size)
 
 
 @prefix_errors("cuaug")
@@ -269,21 +246,21 @@ def soft_nms(
     fixed_size: bool = False,
     counts: Any = None,
 ) -> Any:
-    """Indices by falling score, where each box lowers the scores of those it overlaps (Bodla et al. 2017).
+    """Indices by descending score, where each chosen box lowers the scores of boxes it overlaps (Bodla et al. 2017).
 
     Args:
-        boxes: As of :func:`nms`, not rotated. [K, 4], [N, K, 4]
-        scores: Likewise, and NaN. [K], [N, K]
-        iou_threshold: 0 to 1; of "linear": a greater IoU multiplies a score by ``1 - iou``.
-        sigma: Of "gaussian": any IoU multiplies a score by ``exp(-iou**2 / sigma)``.
-        score_threshold: Boxes take part as long as their score is greater.
+        boxes: As in :func:`nms`, but not rotated. [K, 4], [N, K, 4]
+        scores: As in :func:`nms`. [K], [N, K]
+        iou_threshold: 0 to 1. "linear": a greater IoU multiplies a score by ``1 - iou``.
+        sigma: "gaussian": any IoU multiplies a score by ``exp(-iou**2 / sigma)``.
+        score_threshold: A box takes part as long as its score is greater.
         method: "linear" or "gaussian".
-        max_output: As of :func:`nms`, like the next two.
-        fixed_size: Return padded arrays, and how many of them count.
-        counts: How many boxes of each sample take part. [N]
+        max_output: As in :func:`nms`.
+        fixed_size: Return padded arrays and the number of valid entries.
+        counts: The number of boxes of each sample that take part. [N]
 
     Returns:
-        indices, scores [kept], the scores as lowered, in their dtype; if ``fixed_size``, ``indices, scores, kept`` of
+        indices, scores [kept]: the lowered scores, in their dtype. With ``fixed_size``, ``indices, scores, kept`` of
         the shapes of :func:`nms`, padded with -1 and 0.
 
     Raises:
@@ -293,8 +270,7 @@ def soft_nms(
     >>> soft_nms(np.array([(0, 0, 4, 4), (0, 0, 4, 2), (5, 5, 9, 9.0)]), np.array([1, 0.75, 0.5]))
     (array([0, 2, 1]), array([1.   , 0.5  , 0.375]))
     """
-    options = (iou_threshold, sigma, score_threshold, method, max_output, fixed_size)
-    return _soft_nms.suppress(boxes, scores, counts, *options)
+    return suppress_softly(boxes, scores, counts, iou_threshold, sigma, score_threshold, method, max_output, fixed_size)
 
 
 @prefix_errors("cuaug")
@@ -311,27 +287,27 @@ def roi_align(
     canonical_size: float = 224,
     canonical_level: int = 4,
 ) -> Any:
-    """Regions of feature maps, cut into bins and sampled between pixels (He et al. 2017), as torchvision's.
+    """Pool regions of feature maps: interpolated samples of each bin (He et al. 2017), as torchvision's ``roi_align``.
 
     Args:
         features: Float maps, or a list of levels, each of half the size of the one before. [N, C, H, W]
-        boxes: Sample, then corners, in the library of the features; or one array for each image. [K, 5], [[L, 4]]
-            Rotated as detectron2's: sample, centre, width, height, degrees against the clock. [K, 6], [[L, 5]]
-        output_size: Bins, (H, W) or a number for both.
-        spatial_scale: Pixels of the map for one of the boxes; a list for levels: each takes the boxes of its size.
+        boxes: Sample index, then corners, in the library of the features; or one array per image. [K, 5], [[L, 4]]
+            Rotated as in detectron2: index, centre, width, height, degrees counter-clockwise. [K, 6], [[L, 5]]
+        output_size: Number of bins, (H, W) or one number for both.
+        spatial_scale: Map pixels per unit of the boxes; a list for levels: each pools the boxes of its size.
         sampling_ratio: Samples of a bin along each axis; -1: about one for each pixel.
-        aligned: Whether boxes count from the map's corner; else from the centre of the first pixel.
-        mode: "avg", or "max" of a bin's samples, as mmcv's. A sample beyond the map by more than a pixel is 0.
-        layout: "NCHW" or "NHWC"; default: channels first for torch, else last.
+        aligned: Whether box coordinates start at the map's corner; otherwise at the centre of the first pixel.
+        mode: "avg", or "max" of a bin's samples, as in mmcv. A sample more than a pixel outside the map is 0.
+        layout: "NCHW" or "NHWC"; default: channels first for torch, otherwise last.
         canonical_size: Side of a square box that is pooled from the level ``canonical_level``.
-        canonical_level: The level of scale ``2**-canonical_level``; a box twice as large goes to the next one.
+        canonical_level: The level of scale ``2**-canonical_level``; a box twice as large belongs to the next one.
 
     Returns:
-        [K, C, h, w], in the features' layout and dtype; torch's gradient of ``features`` is the same in every
-        run on a CPU, and on a GPU after ``torch.use_deterministic_algorithms(True)``, which costs time.
+        [K, C, h, w], in the features' layout and dtype. torch's gradient of ``features`` is the same in every
+        run on a CPU, and on a GPU after ``torch.use_deterministic_algorithms(True)``, which takes longer.
 
     Raises:
-        TypeError, ValueError: A dtype, a shape, or a sample's number does not fit.
+        TypeError, ValueError: A dtype, a shape or a sample index is wrong.
 
     >>> import numpy as np
     >>> rows = np.arange(8.0).reshape(1, 8, 1, 1) * np.ones((1, 8, 8, 1))
@@ -340,7 +316,7 @@ def roi_align(
     """
     _check.one_of("mode", mode, ("avg", "max"))
     options = (spatial_scale, sampling_ratio, aligned, mode, layout, canonical_size, canonical_level)
-    return _torch_ops.pool(features, boxes, output_size, *options)
+    return pool(features, boxes, output_size, *options)
 
 
 @prefix_errors("cuaug")
@@ -351,35 +327,24 @@ def roi_pool(
     spatial_scale: float = 1.0,
     layout: Literal["NCHW", "NHWC"] | None = None,
 ) -> Any:
-    """The greatest pixel of each bin of regions, rounded to whole pixels (Girshick 2015), as torchvision's.
+    """The maximum pixel of each bin of regions; bins are rounded to whole pixels (Girshick 2015), as in torchvision.
 
     Args:
         features: Float maps. [N, C, H, W]
-        boxes: Sample, then corners, in the library of the features; or one array for each image. [K, 5], [[L, 4]]
-        output_size: Bins, (H, W) or a number for both; one outside of the map is 0.
-        spatial_scale: Pixels of the map for one of the boxes.
-        layout: "NCHW" or "NHWC"; default: channels first for torch, else last.
+        boxes: Sample index, then corners, in the library of the features; or one array per image. [K, 5], [[L, 4]]
+        output_size: Number of bins, (H, W) or one number for both; a bin outside the map is 0.
+        spatial_scale: Map pixels per unit of the boxes.
+        layout: "NCHW" or "NHWC"; default: channels first for torch, otherwise last.
 
     Returns:
-        [K, C, h, w], in the features' layout and dtype. A gradient goes to the first of equal pixels; NaN is greatest.
+        [K, C, h, w], in the features' layout and dtype. The first of equal maxima has the gradient; NaN is a maximum.
 
     Raises:
-        TypeError: A dtype is not supported.
-        ValueError: A shape or a sample's number does not fit.
+        TypeError, ValueError: A dtype, a shape or a sample index is wrong.
 
     >>> import numpy as np
     >>> roi_pool(np.arange(64.0).reshape(1, 8, 8, 1), np.array([(0, 0, 2, 3, 5.0)]), 2)[..., 0]
     array([[[25., 27.],
             [41., 43.]]])
     """
-    return _torch_ops.pool(features, boxes, output_size, spatial_scale, -1, False, "pixels", layout, 224, 4)
-
-
-def _lean(boxes: Any) -> Any:
-    """The angle whose tangent is width over height."""
-    return namespace(boxes).arctan2(boxes[..., 2] - boxes[..., 0], boxes[..., 3] - boxes[..., 1])
-
-
-def _share(part: Any, whole: Any) -> Any:
-    """Of nothing, nothing."""
-    return namespace(part).where((part == 0) & (whole == 0), 0.0, part / whole)
+    return pool(features, boxes, output_size, spatial_scale, -1, False, "pixels", layout, 224, 4)

@@ -1,4 +1,4 @@
-"""The ways to write a box: two corners, or a point and a size."""
+"""The formats of a box: two corners, or a point and a size."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from .._arrays.convert import namespace
 
-# Where a box's first two numbers stand in it, as a share of its size; None: the last two are the other corner.
+# The position of a box's first two numbers within the box, as a fraction of its size; None: the format is two corners.
 ANCHORS = {"XYXY": None, "XYWH": 0.0, "CXCYWH": 0.5}
 
 
@@ -29,5 +29,5 @@ def from_edges(edges: Any, format: str) -> Any:
 
 
 def area(edges: Any) -> Any:
-    """[...]"""
+    """[..., 4] to [...]."""
     return (edges[..., 2] - edges[..., 0]) * (edges[..., 3] - edges[..., 1])

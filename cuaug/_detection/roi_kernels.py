@@ -1,4 +1,4 @@
-"""Pooling of regions on a GPU: which kernels, on which grids."""
+"""Kernels and grids of RoI pooling on a GPU."""
 
 from __future__ import annotations
 
@@ -8,97 +8,112 @@ from .._arrays.protocol import Library
 from .._gpu import launch
 from .._program.dtypes import ITEM_SIZE
 
-_TILE, _GROUP = (8, 32), {"float64": 16}  # kernels/detection/roi_gather.cuh, roi_backward_gather.cu (other dtypes: 32)
-_PLANAR, _MOST_ROWS = 8, 65535  # channels of a thread (kernels/detection/roi_by_sample.cuh); of a grid
-_ENOUGH = 2048  # blocks of 256 threads for a large GPU: each works out its region anew
-_A_BLOCKS = 128  # channels in planes: 16 for each warp of kernels/detection/roi_average.cu
-BOUNDS, SHAPE = 24, 112  # bytes of RegionBounds and StoredBins (kernels/records/roi.cuh)
+_GATHER_TILE = 8, 32  # rows and columns of a block (kernels/detection/roi_gather.cuh)
+_GATHER_CHANNELS = {"float64": 16}  # of a block (roi_backward_gather.cu); other dtypes: 32
+_PLANAR_CHANNELS = 8  # of a thread, if channels are not adjacent (roi_by_sample.cuh)
+_BLOCK_CHANNELS = 128  # of a block, if channels are not adjacent: 16 for each warp of roi_average.cu
+_ENOUGH_BLOCKS = 2048  # of 256 threads, for a large GPU: more would repeat the work that a block does for its region
+_MAX_GRID_Y = 65535
+BOUNDS_BYTES, BINS_BYTES = 24, 112  # RegionBounds and StoredBins (kernels/records/roi.cuh)
 
 
-class Call(NamedTuple):
-    """What kernels are chosen by."""
+class RoiCall(NamedTuple):
+    """The properties of a call that choose its kernels and grids."""
 
     library: Library
     device: int
     dtype: str
-    kind: str
+    kind: str  # "avg", "max" or "pixels"
     rotated: bool
     regions: int
     channels: int
-    size: tuple[int, int]
-    wide: int  # channels that are read as one vector; 0: they lie apart
+    output_size: tuple[int, int]
+    vector_channels: int  # read as one vector; 0: channels are not adjacent in memory
 
 
-def pool(call: Call, data: bytes, places: bytes) -> None:
-    """Pools; `places` says where to write of each bin which sample is the greatest; all 0: nowhere."""
-    few = max(call.size) <= 64 and call.size[0] * call.size[1] <= 1024 and _items(call) < 1 << 31
-    if call.kind == "avg" and not call.rotated and few:
-        parts = _parts(call, 256) if call.wide else _shares(call, _ENOUGH // 2)  # measured: benchmarks/log/roi-gpu.md
-        _launch(call, "roi_average", (call.wide,), data, (call.regions, parts, 1), 256)
+def launch_forward(call: RoiCall, record: bytes, argmax: bytes) -> None:
+    """Pools. `argmax`: the fields of `RoiArgmaxRecord` behind those of `RoiRecord`; all 0: not requested."""
+    rows, columns = call.output_size
+    fits_average = max(rows, columns) <= 64 and rows * columns <= 1024 and _items(call) < 1 << 31
+    if call.kind == "avg" and not call.rotated and fits_average:
+        # measured: benchmarks/log/roi-gpu.md
+        parts = _vector_parts(call, 256) if call.vector_channels else _planar_parts(call, _ENOUGH_BLOCKS // 2)
+        _launch(call, "roi_average", (call.vector_channels,), record, (call.regions, parts, 1), 256)
         return
-    take = 0 if call.kind == "avg" else 2 if any(places) else 1
-    grid = call.regions, min(-(-_items(call) // 128), _MOST_ROWS), 1
-    _launch(call, "roi_by_sample", (f"cuaug::{_bins(call)}", take, call.wide), data + places, grid, 128)
+    reduction = 0 if call.kind == "avg" else 2 if any(argmax) else 1  # `Reduction` of roi_by_sample.cuh
+    grid = call.regions, min(-(-_items(call) // 128), _MAX_GRID_Y), 1
+    arguments = f"cuaug::{_bins_type(call)}", reduction, call.vector_channels
+    _launch(call, "roi_by_sample", arguments, record + argmax, grid, 128)
 
 
-def scatter(call: Call, data: bytes, places: bytes) -> None:
-    """Adds the gradients of levels to what their memory holds, in float32 or float64."""
-    inside = int(call.wide > 0)
+def launch_scatter(call: RoiCall, record: bytes, argmax: bytes) -> None:
+    """Adds the gradients of levels, in float32 or float64, to the values in their memory."""
+    channels_last = int(call.vector_channels > 0)
     if call.kind == "avg" and not call.rotated:
-        parts = _parts(call, 128) if inside else 2 * _shares(call, _ENOUGH)  # blocks of half as many threads
-        _launch(call, "roi_backward_separable", (inside,), data, (call.regions, parts, 1), 128)
+        # Blocks of half as many threads as in the forward pass.
+        parts = _vector_parts(call, 128) if channels_last else 2 * _planar_parts(call, _ENOUGH_BLOCKS)
+        _launch(call, "roi_backward_separable", (channels_last,), record, (call.regions, parts, 1), 128)
         return
-    grid = call.regions, min(-(-_items(call._replace(wide=inside)) // 128), _MOST_ROWS), 1
-    functors = f"cuaug::{_bins(call)}", int(call.kind != "avg"), inside
-    _launch(call, "roi_backward_scatter", functors, data + places, grid, 128)
+    items = _items(call._replace(vector_channels=channels_last))
+    grid = call.regions, min(-(-items // 128), _MAX_GRID_Y), 1
+    arguments = f"cuaug::{_bins_type(call)}", int(call.kind != "avg"), channels_last
+    _launch(call, "roi_backward_scatter", arguments, record + argmax, grid, 128)
 
 
-def gather(call: Call, data: bytes, levels: list[tuple[int, ...]], samples: int) -> None:
-    """Writes the gradients of levels of these N, C, H, W, the same in every run."""
+def launch_gather(call: RoiCall, record: bytes, level_extents: list[tuple[int, ...]], samples: int) -> None:
+    """Writes the gradients of levels of these N, C, H, W, with the same result in every run."""
     if call.regions:
-        _launch(call, "roi_regions", (f"cuaug::{_bins(call)}",), data, (-(-call.regions // 128), 1, 1), 128)
-    tiles = sum(-(-height // _TILE[0]) * -(-width // _TILE[1]) for _, _, height, width in levels)
-    blocks = tiles * samples * -(-call.channels // _GROUP.get(call.dtype, 32))
-    real = "cuaug::float64" if call.dtype == "float64" else "cuaug::float32"
-    touch = f"cuaug::SampleGather<cuaug::{_bins(call)}<{real}>, {int(call.kind != 'avg')}>"
+        grid = -(-call.regions // 128), 1, 1
+        _launch(call, "roi_regions", (f"cuaug::{_bins_type(call)}",), record, grid, 128)
+    tile_rows, tile_columns = _GATHER_TILE
+    tiles = sum(-(-height // tile_rows) * -(-width // tile_columns) for _, _, height, width in level_extents)
+    blocks = tiles * samples * -(-call.channels // _GATHER_CHANNELS.get(call.dtype, 32))
+    compute_type = "cuaug::float64" if call.dtype == "float64" else "cuaug::float32"
+    functor = f"cuaug::SampleGather<cuaug::{_bins_type(call)}<{compute_type}>, {int(call.kind != 'avg')}>"
     if call.kind == "avg" and not call.rotated:
-        touch = f"cuaug::SeparableGather<{real}>"
+        functor = f"cuaug::SeparableGather<{compute_type}>"
     if blocks:
-        _launch(call, "roi_backward_gather", (touch,), data, (blocks, 1, 1), _TILE[0] * _TILE[1])
+        _launch(call, "roi_backward_gather", (functor,), record, (blocks, 1, 1), tile_rows * tile_columns)
 
 
-def wide(pointers_and_steps: list[tuple[int, ...]], channels: int, dtype: str) -> int:
-    """Of channels side by side in memory, by pointers and strides (N, C, H, W) of all levels."""
-    most = 16 // ITEM_SIZE[dtype]
-    whole = channels % most == 0
-    for pointer, n, c, y, x in pointers_and_steps:
-        whole = whole and c == 1 and pointer % 16 == 0 and all(step % most == 0 for step in (n, y, x))
-    return most if whole else 1
+def vector_channels(levels: list[tuple[int, ...]], channels: int, dtype: str) -> int:
+    """Adjacent channels that can be read as one vector, given the `map_fields` of all channels-last levels."""
+    vector = 16 // ITEM_SIZE[dtype]
+    is_aligned = channels % vector == 0
+    for pointer, n, c, y, x in levels:
+        is_aligned = is_aligned and c == 1 and pointer % 16 == 0 and all(stride % vector == 0 for stride in (n, y, x))
+    return vector if is_aligned else 1
 
 
-def _parts(call: Call, threads: int) -> int:
-    """Blocks of a region, of threads with a bin of some channels each."""
-    return max(min(-(-_ENOUGH // call.regions), -(-_items(call) // threads), _MOST_ROWS), 1)
+def _items(call: RoiCall) -> int:
+    """Work items of a region: some channels of a bin, for one thread."""
+    rows, columns = call.output_size
+    return rows * columns * -(-call.channels // (call.vector_channels or _PLANAR_CHANNELS))
 
 
-def _shares(call: Call, blocks: int) -> int:
-    """Blocks of a region, which share its channels in planes."""
-    enough = max(-(-blocks // call.regions), -(-call.channels // _A_BLOCKS))
-    even = 1 << (enough - 1).bit_length()  # three leave one of them with less to do: 194 us against 163 by four
-    return min(even, -(-call.channels // _PLANAR), _MOST_ROWS // 2)
+def _vector_parts(call: RoiCall, threads: int) -> int:
+    """Blocks per region if each thread has one item."""
+    return max(min(-(-_ENOUGH_BLOCKS // call.regions), -(-_items(call) // threads), _MAX_GRID_Y), 1)
 
 
-def _items(call: Call) -> int:
-    """Of threads: some channels of a bin."""
-    return call.size[0] * call.size[1] * -(-call.channels // (call.wide or _PLANAR))
+def _planar_parts(call: RoiCall, blocks: int) -> int:
+    """Blocks per region, which divide its channels among them."""
+    parts = max(-(-blocks // call.regions), -(-call.channels // _BLOCK_CHANNELS))
+    power_of_two = 1 << (parts - 1).bit_length()  # of three blocks one has less to do: 194 us against 163 with four
+    return min(power_of_two, -(-call.channels // _PLANAR_CHANNELS), _MAX_GRID_Y // 2)
 
 
-def _bins(call: Call) -> str:
+def _bins_type(call: RoiCall) -> str:
     return "RoiPoolBins" if call.kind == "pixels" else "RoiAlignBins"
 
 
 def _launch(
-    call: Call, skeleton: str, functors: tuple[str | int, ...], data: bytes, grid: tuple[int, int, int], threads: int
+    call: RoiCall,
+    skeleton: str,
+    arguments: tuple[str | int, ...],
+    record: bytes,
+    grid: tuple[int, int, int],
+    threads: int,
 ) -> None:
-    name = f"cuaug::{skeleton}<{', '.join(map(str, (f'cuaug::{call.dtype}', *functors)))}>"
-    launch.launch(name, data, grid, threads, 0, call.device, call.library.current_stream(call.device))
+    name = f"cuaug::{skeleton}<{', '.join(map(str, (f'cuaug::{call.dtype}', *arguments)))}>"
+    launch.launch(name, record, grid, threads, 0, call.device, call.library.current_stream(call.device))

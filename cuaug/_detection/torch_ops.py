@@ -1,6 +1,6 @@
-"""Operators of torch, through which torch.compile calls what it cannot trace. Eager calls do not use them.
+"""Operators of torch, which torch.compile calls because it cannot trace the functions themselves.
 
-They are defined while the first graph that needs them is traced.
+They are defined while the first graph that needs them is traced. Eager calls do not use them.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ import functools
 from typing import Any
 
 from .._arrays import autograd, protocol
-from . import nms as _nms
-from . import roi as _roi
+from . import nms, roi
+from .feature_maps import is_channels_last, memory_order, shape_of
+from .roi_arrays import describe_inputs, join_boxes
+from .roi_options import as_lists, pooling_options
 
 _POOLING = (
     "Tensor boxes, SymInt[] output_size, float[] spatial_scale, int sampling_ratio, bool aligned, str kind, "
@@ -24,110 +26,118 @@ _SCHEMAS = (
 )
 
 
+def define_operators() -> None:
+    """Defines `torch.ops.cuaug` at the first call."""
+    _library()
+
+
+# torch.compile calls the function while it traces a graph, and does not trace the function itself.
+define_operators._dynamo_marked_constant = True  # type: ignore[attr-defined]
+
+
 @functools.cache
-def _define() -> Any:
-    """What is defined stays as long as the library object does."""
+def _library() -> Any:
+    """The operators exist as long as this object."""
     torch = autograd.torch_module()
     library = torch.library.Library("cuaug", "DEF")
     for schema in _SCHEMAS:
         library.define(schema)
-    for name, function, meta in (
-        ("nms", _suppress, _like_suppressed),
-        ("roi_align", _pool, _like_pooled),
-        ("roi_align_backward", _unpool, _like_unpooled),
+    for name, function, fake in (
+        ("nms", _nms, _nms_fake),
+        ("roi_align", _roi_align, _roi_align_fake),
+        ("roi_align_backward", _roi_align_backward, _roi_align_backward_fake),
     ):
         for device in ("CPU", "CUDA"):
             library.impl(name, function, device)
-        torch.library.register_fake(f"cuaug::{name}", meta, lib=library)
-    torch.library.register_autograd("cuaug::roi_align", _gradient, setup_context=_remember, lib=library)
+        torch.library.register_fake(f"cuaug::{name}", fake, lib=library)
+    torch.library.register_autograd("cuaug::roi_align", _roi_align_gradient, setup_context=_roi_align_save, lib=library)
     return library
 
 
-def defined() -> None:
-    """Sees to `torch.ops.cuaug`."""
-    _define()
-
-
-defined._dynamo_marked_constant = True  # type: ignore[attr-defined]  # run while a graph is traced, and not traced itself
-
-
 def suppress(boxes: Any, scores: Any, classes: Any, counts: Any, *options: Any) -> Any:
-    """`nms.suppress`, called directly, or through torch's operator while torch.compile traces the caller."""
+    """`nms.suppress`, or torch's operator while torch.compile traces the caller."""
     if not autograd.is_compiling():
-        return _nms.suppress(boxes, scores, classes, counts, *options)
-    defined()
-    indices, kept = autograd.torch_module().ops.cuaug.nms(boxes, scores, classes, counts, *options)
-    return (indices, kept) if options[-1] else indices
+        return nms.suppress(boxes, scores, classes, counts, *options)
+    define_operators()
+    indices, index_counts = autograd.torch_module().ops.cuaug.nms(boxes, scores, classes, counts, *options)
+    return (indices, index_counts) if options[-1] else indices
 
 
 def pool(
     features: Any, boxes: Any, output_size: Any, spatial_scale: Any, sampling_ratio: int, aligned: bool, kind: str,
     layout: str | None, canonical_size: float, canonical_level: int,
 ) -> Any:  # fmt: skip
-    """`roi.pool`, called directly, or through torch's operator while torch.compile traces the caller."""
+    """`roi.pool`, or torch's operator while torch.compile traces the caller."""
     options = sampling_ratio, aligned, kind
     if not autograd.is_compiling():
         arguments = features, boxes, output_size, spatial_scale, *options, layout, canonical_size, canonical_level
-        return _roi.pool(*arguments)
-    levels, scales, size = _roi.as_lists(features, spatial_scale, output_size)
-    defined()
+        return roi.pool(*arguments)
+    levels, scales, size = as_lists(features, spatial_scale, output_size)
+    define_operators()
     return autograd.torch_module().ops.cuaug.roi_align(
-        levels, _roi.joined(boxes), list(size), scales, *options, layout or "NCHW", canonical_size, canonical_level
+        levels, join_boxes(boxes), list(size), scales, *options, layout or "NCHW", canonical_size, canonical_level
     )
 
 
-def _suppress(boxes: Any, scores: Any, classes: Any, counts: Any, *options: Any) -> Any:
-    found = _nms.suppress(boxes, scores, classes, counts, *options)
-    return found if options[-1] else (found, found.new_full((), len(found)))
+def _nms(boxes: Any, scores: Any, classes: Any, counts: Any, *options: Any) -> Any:
+    result = nms.suppress(boxes, scores, classes, counts, *options)
+    return result if options[-1] else (result, result.new_full((), len(result)))
 
 
-def _like_suppressed(
-    boxes: Any, scores: Any, classes: Any, counts: Any, iou: float, least: Any, max_output: Any, fixed_size: bool
+def _nms_fake(
+    boxes: Any,
+    scores: Any,
+    classes: Any,
+    counts: Any,
+    iou_threshold: float,
+    score_threshold: Any,
+    max_output: Any,
+    fixed_size: bool,
 ) -> Any:
     torch = autograd.torch_module()
     if fixed_size:
-        most = boxes.shape[-2] if max_output is None else max_output
+        count = boxes.shape[-2] if max_output is None else max_output
     else:
-        most = torch.library.get_ctx().new_dynamic_size()
-    batch = boxes.shape[:-2]
-    return boxes.new_empty((*batch, most), dtype=torch.int64), boxes.new_empty(batch, dtype=torch.int64)
+        count = torch.library.get_ctx().new_dynamic_size()
+    batch_shape = boxes.shape[:-2]
+    return boxes.new_empty((*batch_shape, count), dtype=torch.int64), boxes.new_empty(batch_shape, dtype=torch.int64)
 
 
-def _pool(levels: Any, boxes: Any, size: Any, *options: Any) -> Any:
-    return _roi.pool(levels, boxes, tuple(size), *options)
+def _roi_align(levels: Any, boxes: Any, size: Any, *options: Any) -> Any:
+    return roi.pool(levels, boxes, tuple(size), *options)
 
 
-def _unpool(gradient: Any, levels: Any, boxes: Any, size: Any, *options: Any) -> Any:
-    asked = _roi.asked(levels, tuple(size), *options)
-    return _roi.backward(asked, gradient, _roi.described(asked, levels, boxes)[0], boxes)
-
-
-def _like_pooled(levels: Any, boxes: Any, size: Any, scales: Any, *options: Any) -> Any:
+def _roi_align_fake(levels: Any, boxes: Any, size: Any, scales: Any, *options: Any) -> Any:
     layout = options[3]
     channels = levels[0].shape[layout.index("C")]
-    return _empty(levels[0], (boxes.shape[0], channels, *size), layout)
+    return _empty_map(levels[0], (boxes.shape[0], channels, *size), layout)
 
 
-def _like_unpooled(gradient: Any, levels: Any, boxes: Any, size: Any, scales: Any, *options: Any) -> Any:
+def _roi_align_backward(gradient: Any, levels: Any, boxes: Any, size: Any, *options: Any) -> Any:
+    checked = pooling_options(levels, tuple(size), *options)
+    return roi.backward(checked, gradient, describe_inputs(checked, levels, boxes).maps, boxes)
+
+
+def _roi_align_backward_fake(gradient: Any, levels: Any, boxes: Any, size: Any, scales: Any, *options: Any) -> Any:
     layout = options[3]
-    return [_empty(level, tuple(level.shape[layout.index(axis)] for axis in "NCHW"), layout) for level in levels]
+    return [_empty_map(level, tuple(level.shape[layout.index(axis)] for axis in "NCHW"), layout) for level in levels]
 
 
-def _empty(like: Any, extents: tuple[Any, ...], layout: str) -> Any:
-    """As `_roi` allocates, of symbolic sizes."""
-    shape = tuple(dict(zip("NCHW", extents, strict=True))[axis] for axis in layout)
-    sizes, axes = protocol.memory_shape(shape, _roi.memory_order(layout, _roi.inside(like.stride(), layout)))
+def _empty_map(like: Any, extents: tuple[Any, ...], layout: str) -> Any:
+    """A map as `allocate_map` returns it; extents may be symbolic."""
+    order = memory_order(layout, is_channels_last(like.stride(), layout))
+    sizes, axes = protocol.memory_shape(shape_of(extents, layout), order)
     return like.new_empty(sizes).permute(axes)
 
 
-def _remember(ctx: Any, inputs: Any, output: Any) -> None:
+def _roi_align_save(ctx: Any, inputs: Any, output: Any) -> None:
     levels, boxes, *options = inputs
     ctx.save_for_backward(boxes, *levels)
     ctx.options = options
 
 
-def _gradient(ctx: Any, gradient: Any) -> Any:
+def _roi_align_gradient(ctx: Any, gradient: Any) -> Any:
     boxes, *levels = ctx.saved_tensors
     ops = autograd.torch_module().ops.cuaug
-    found = ops.roi_align_backward(gradient, levels, boxes, *ctx.options)
-    return found, None, *(None for _ in ctx.options)
+    gradients = ops.roi_align_backward(gradient, levels, boxes, *ctx.options)
+    return gradients, None, *(None for _ in ctx.options)

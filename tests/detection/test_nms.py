@@ -14,7 +14,8 @@ from tables import detection as reference_ops
 
 import cuaug
 from cuaug import _native as native
-from cuaug._detection import nms as _nms
+from cuaug._detection import nms as nms_module
+from cuaug._detection import nms_plan
 
 each_scene = pytest.mark.parametrize("scene", box_cases.SCENES)
 FLOATS = ["float16", "bfloat16", "float32", "float64"]
@@ -213,7 +214,7 @@ def test_nms_ignores_requires_grad():
 def test_nms_repeated_call_reads_new_arrays(monkeypatch):
     """Calls of torch are looked up by all but where arrays lie: what is found is what is described."""
     torch = pytest.importorskip("torch")
-    monkeypatch.setattr(_nms, "_calls", {})
+    monkeypatch.setattr(nms_module, "_calls", {})
     drawn = [[torch.from_numpy(values) for values in box_cases.clustered(200, seed)] for seed in range(3)]
     classes = [torch.from_numpy(box_cases.labels(200, seed) % 3) for seed in range(3)]
     remembered = []
@@ -231,7 +232,7 @@ def test_nms_repeated_call_reads_new_arrays(monkeypatch):
                     assert_same(cuaug.nms(*inputs, 0.5, **options), cuaug.nms(*tensors, 0.5, **options))
             actual = cuaug.batched_nms(boxes, scores, sample_classes, 0.25)
             assert_same(actual, cuaug.batched_nms(boxes.numpy(), scores.numpy(), sample_classes.numpy(), 0.25))
-            remembered.append(len(_nms._calls))
+            remembered.append(len(nms_module._calls))
     assert len(set(remembered)) == 1  # other arrays of the same kinds are not another call
     assert 4 < remembered[0] < 5 * 4 + 1  # options are; boxes and their opposites lie alike
     pairs = torch.complex(boxes, -boxes)
@@ -250,12 +251,12 @@ def test_nms_repeated_call_reads_new_arrays(monkeypatch):
 
 def test_nms_call_cache_is_bounded(monkeypatch):
     torch = pytest.importorskip("torch")
-    monkeypatch.setattr(_nms, "_calls", {})
-    monkeypatch.setattr(_nms, "_MOST", 8)
+    monkeypatch.setattr(nms_module, "_calls", {})
+    monkeypatch.setattr(nms_module, "_MAX_CALLS", 8)
     boxes, scores = (torch.from_numpy(values) for values in box_cases.clustered(30))
     for count in range(1, 31):
         assert_same(cuaug.nms(boxes[:count], scores[:count], 0.5), cuaug.nms(*cut(boxes, scores, count), 0.5))
-        assert 1 <= len(_nms._calls) <= 8
+        assert 1 <= len(nms_module._calls) <= 8
 
 
 def across(boxes, scores):
@@ -281,7 +282,7 @@ def test_nms_resolve_blocks_never_run_alone(real):
     """nms_resolve.cu has no case for one alone. A block has no fewer threads than a sample has words of 32 boxes."""
     met = set()
     for samples, count, processors in itertools.product((1, 3, 16), range(1, 16_500, 8), (1, 2, 3, 46, 132, 1024)):
-        for kernel, grid, threads in _nms._plan.__wrapped__(samples, count, real, False, processors).launches:
+        for kernel, grid, threads in nms_plan.plan_nms.__wrapped__(samples, count, real, False, processors).launches:
             if kernel == "cuaug::nms_resolve":
                 words = -(-count // 32)
                 words_per_block = threads // 32 // -(-words // 32)

@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 
 import cuaug
 import cuaug._native
-from cuaug._detection import torch_ops as operators
+from cuaug._detection.torch_ops import define_operators
 
 torch = pytest.importorskip("torch")
 
@@ -18,7 +18,7 @@ torch = pytest.importorskip("torch")
 @pytest.fixture(autouse=True)
 def fresh():
     torch._dynamo.reset()
-    operators.defined()
+    define_operators()
 
 
 def given(inside=False, samples=2, levels=1, dtype=torch.float32):

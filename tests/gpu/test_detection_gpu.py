@@ -9,7 +9,7 @@ from helpers.gpu_regions import features, regions
 from numpy.testing import assert_allclose, assert_array_equal
 
 import cuaug
-from cuaug._detection import torch_ops as operators
+from cuaug._detection.torch_ops import define_operators
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.gpu
@@ -81,13 +81,13 @@ def test_nms_gpu_rotated_suppression_equals_cpu(count):
 
 @pytest.mark.parametrize("fixed_size", [False, True])
 def test_nms_gpu_operator_passes_opcheck(fixed_size):
-    operators.defined()
+    define_operators()
     boxes, scores = (torch.from_numpy(values).cuda() for values in box_cases.clustered(60))
     torch.library.opcheck(torch.ops.cuaug.nms.default, (boxes, scores, None, None, 0.5, 0.1, None, fixed_size))
 
 
 def test_roi_align_gpu_operator_passes_opcheck():
-    operators.defined()
+    define_operators()
     maps, rois = features(torch.float64, 3, shape=(9, 8)).requires_grad_(), torch.from_numpy(regions(5)).cuda()
     options = ([3, 2], [0.5], 2, True, "avg", "NCHW", 224.0, 4)
     torch.library.opcheck(torch.ops.cuaug.roi_align.default, ([maps], rois, *options))

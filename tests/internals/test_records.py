@@ -21,3 +21,19 @@ def test_records_of_python_are_structs_of_the_extension():
 @pytest.mark.parametrize("name", sorted(RECORDS))
 def test_record_fields_have_the_offsets_and_sizes_of_the_struct(name):
     assert RECORDS[name].offsets == LAYOUT[name]
+
+
+@pytest.mark.parametrize("record", [records.NMS, records.SOFT_NMS, records.ROTATED_IOU], ids=lambda record: record.name)
+def test_record_packer_of_spans_packs_the_same_bytes(record):
+    names = list(record.offsets)
+    values = list(range(1, len(names) + 1))
+    arrays = [name.removesuffix(".n") for name in names if name.endswith(".n")]
+    spans = [(f"{array}.n", f"{array}.kind") for array in arrays] + [(names[-2], names[-1])]
+    arguments, ends = [], dict(spans)
+    for i, name in enumerate(names):
+        if name in ends:
+            last = names.index(ends[name])
+            arguments.append(record.span(name, ends[name]).pack(*values[i : last + 1]))
+        elif not any(names.index(first) < i <= names.index(last) for first, last in spans):
+            arguments.append(values[i])
+    assert record.packer(*spans).pack(*arguments) == record.pack(*values)

@@ -6,7 +6,7 @@ from tables.kernels import ONE_OF_EACH_KERNEL
 from tables.warps import BORDERS, INTERPOLATIONS
 
 from cuaug._codecs import copy_boxes
-from cuaug._detection import nms as _nms
+from cuaug._detection import nms_plan, roi_kernels, rotated_iou, soft_nms
 from cuaug._fusion import batched_launch
 from cuaug._fusion import draw_kernel as _draws
 from cuaug._gpu import kernels
@@ -25,15 +25,20 @@ def nvrtc():
     [
         ("gpu/thread_work.cuh", "pointwise_threads", grids.POINTWISE_THREADS),
         ("gpu/batched_launch.cuh", "max_batched", batched_launch.MAX_BATCHED),
-        ("records/nms.cuh", "nms_tile", _nms._TILE),
-        ("records/nms.cuh", "nms_block", _nms._BLOCK),
-        ("detection/nms_rank.cu", "nms_rank_threads", _nms._RANK_THREADS),
-        ("detection/nms_small.cuh", "nms_small_max", _nms._FEW),
-        ("detection/nms_small.cuh", "nms_small_warps", _nms._FEW_WARPS),
-        ("detection/nms_pairs.cuh", "nms_part", _nms._PART),
-        ("detection/nms_pairs.cuh", "nms_max_parts", int(_nms._MOST_PAIRS**0.5) // _nms._PART),
-        ("detection/nms_overlap_mask.cu", "nms_boxes_per_lane", _nms._OWN_WORDS[0]),
-        ("detection/nms_resolve.cu", "nms_resolve_threads", 32 * _nms._SETTLE_WARPS),
+        ("records/nms.cuh", "nms_tile", nms_plan.TILE),
+        ("records/nms.cuh", "nms_block", nms_plan.BLOCK),
+        ("detection/nms_rank.cu", "nms_rank_threads", nms_plan.RANK_THREADS),
+        ("detection/nms_small.cuh", "nms_small_max", nms_plan.SMALL_MAX),
+        ("detection/nms_small.cuh", "nms_small_warps", nms_plan.SMALL_WARPS),
+        ("detection/nms_pairs.cuh", "nms_part", nms_plan.PART),
+        ("detection/nms_pairs.cuh", "nms_max_parts", int(nms_plan.MAX_PAIRS**0.5) // nms_plan.PART),
+        ("detection/nms_overlap_mask.cu", "nms_boxes_per_lane", nms_plan.WORDS_PER_BLOCK[0]),
+        ("detection/nms_resolve.cu", "nms_resolve_threads", 32 * nms_plan.RESOLVE_WARPS),
+        ("detection/soft_nms.cu", "soft_nms_threads", soft_nms._THREADS),
+        ("detection/rotated_pairs.cu", "pair_side", rotated_iou._TILE_SIDE),
+        ("detection/roi_gather.cuh", "tile_rows", roi_kernels._GATHER_TILE[0]),
+        ("detection/roi_gather.cuh", "tile_columns", roi_kernels._GATHER_TILE[1]),
+        ("detection/roi_by_sample.cuh", "planar_channels", roi_kernels._PLANAR_CHANNELS),
         ("passes/draw.cu", "draw_samples", _draws.SAMPLES_PER_BLOCK),
         ("passes/copy_boxes.cu", "copy_rows", copy_boxes._BLOCK_ROWS),
         ("geometry/coordinate_map.cuh", "CoordinateMap::float32_side_limit", geometry._MAX_FLOAT32_COORDINATE),

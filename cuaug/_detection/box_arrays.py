@@ -1,0 +1,114 @@
+"""Arrays of boxes, scores, classes and counts: checks and describes them, and packs them as `cuaug::TypedArray`."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _check
+from .._arrays import convert
+from .._arrays.descriptor import ArrayDescriptor
+from .._arrays.protocol import Library
+from .._arrays.registry import library_of
+from .._gpu import devices
+from .._program.records import TYPED_ARRAY
+
+FLOATS = ("float16", "bfloat16", "float32", "float64")
+INTEGERS = ("uint8", "int16", "int32", "int64", "bool")
+KINDS = {name: kind for kind, name in enumerate((*FLOATS, *INTEGERS[:4]))} | {"bool": 4}  # `TypedArray::kind`
+_LAYOUT = TYPED_ARRAY.span("n", "kind")
+_NO_LAYOUT = bytes(_LAYOUT.size)
+
+
+class BoxBatch(NamedTuple):
+    """Boxes and scores of one sample or of a batch, and the number of indices to return."""
+
+    boxes: ArrayDescriptor
+    scores: ArrayDescriptor
+    counts: ArrayDescriptor | None
+    library: Library
+    batch_shape: tuple[int, ...]  # () or (N,)
+    samples: int
+    box_count: int  # of a sample
+    max_output: int
+
+    def empty_result(self) -> tuple[Any, Any]:
+        """Indices and their counts if there are no boxes."""
+        values = np.full((*self.batch_shape, self.max_output), -1), np.zeros(self.batch_shape, np.int64)
+        device, library = self.boxes.device, self.library
+        indices, counts = (library.to_user_array(library.from_numpy(array, device)) for array in values)
+        return indices, counts
+
+
+def describe_boxes(
+    boxes: Any, scores: Any, counts: Any, columns: tuple[int, ...], max_output: int | None, fixed_size: bool
+) -> BoxBatch:
+    """Checks the arguments of a suppression. `columns`: the numbers that a box may consist of, 4 or 5."""
+    _check.boolean("fixed_size", fixed_size)
+    box, library = describe("boxes", boxes, FLOATS)
+    batch_shape, samples, count = _extents(box.shape, columns, bool(fixed_size))
+    score = describe_per_box("scores", scores, FLOATS, box, library)
+    sample_counts = None
+    if counts is not None:
+        sample_counts, _ = describe("counts", convert.asarray(counts, like=boxes, dtype="int64"), INTEGERS)
+        if not batch_shape or tuple(sample_counts.shape) != batch_shape:
+            raise ValueError(f"counts must have an entry for each sample of boxes {tuple(box.shape)}")
+    limit = count if max_output is None else _check.integer("max_output", max_output, 0, (1 << 31) - 1)
+    max_output = limit if fixed_size else min(limit, count)
+    return BoxBatch(box, score, sample_counts, library, batch_shape, samples, count, max_output)
+
+
+@functools.lru_cache(1024)
+def _extents(shape: tuple[int, ...], columns: tuple[int, ...], fixed_size: bool) -> tuple[tuple[int, ...], int, int]:
+    """The batch's shape, () or (N,), the number of samples, and the number of boxes of each."""
+    if len(shape) not in (2, 3) or shape[-1] not in columns:
+        rotated = ", or 5 numbers if rotated" if 5 in columns else ""
+        raise ValueError(f"boxes must have shape (K, 4) or (N, K, 4){rotated}, got {tuple(shape)}")
+    batch_shape = tuple(shape[:-2])
+    if batch_shape and not fixed_size:
+        raise ValueError(f"fixed_size must be True for a batch of boxes, of shape {tuple(shape)}")
+    return batch_shape, batch_shape[0] if batch_shape else 1, shape[-2]
+
+
+def describe_per_box(
+    name: str, array: Any, dtypes: tuple[str, ...], box: ArrayDescriptor, library: Library
+) -> ArrayDescriptor:
+    """An array with one number for each box."""
+    descriptor, array_library = describe(name, array, dtypes)
+    if array_library is not library or descriptor.device != box.device:
+        raise ValueError(f"{name} must be in the library and on the device of boxes")
+    if descriptor.shape != box.shape[:-1]:
+        raise ValueError(f"{name} must have shape {tuple(box.shape[:-1])}, got {tuple(descriptor.shape)}")
+    return descriptor
+
+
+def describe(name: str, array: Any, dtypes: tuple[str, ...]) -> tuple[ArrayDescriptor, Library]:
+    library = library_of(type(array))
+    if library is None:
+        raise TypeError(f"{name} must be an array of torch, cupy, numpy or jax, got {type(array).__name__}")
+    descriptor = library.describe(convert.detach(array))
+    if descriptor.dtype not in dtypes:
+        raise TypeError(f"{name} must be one of {', '.join(dtypes)}, got {descriptor.dtype}")
+    if descriptor.device >= 0:
+        devices.check_not_forked()
+    return descriptor, library
+
+
+def layout_span(field: str) -> tuple[str, str]:
+    """First and last field of a `TypedArray` in a record behind its pointer, for `Record.packer`."""
+    return f"{field}.n", f"{field}.kind"
+
+
+def typed_array(array: ArrayDescriptor | None, batch_axes: int) -> tuple[int, bytes]:
+    """`cuaug::TypedArray` of an array with `batch_axes` (0 or 1) leading axes of samples: pointer and packed layout."""
+    if array is None:
+        return 0, _NO_LAYOUT
+    return array.pointer, _packed_layout(array.strides, array.dtype, batch_axes)
+
+
+@functools.lru_cache(1024)
+def _packed_layout(strides: tuple[int, ...], dtype: str, batch_axes: int) -> bytes:
+    sample_stride = (0,) * (1 - batch_axes)
+    return _LAYOUT.pack(*(*sample_stride, *strides, 0, 0)[:3], KINDS[dtype])

@@ -1,0 +1,46 @@
+"""IoU of upright boxes, and its generalizations: GIoU, DIoU and CIoU."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .._arrays.convert import namespace
+from .box_formats import area
+
+
+@np.errstate(divide="ignore", invalid="ignore")
+def pairwise_iou(boxes1: Any, boxes2: Any, kind: str) -> Any:
+    """[..., P, 4] and [..., Q, 4] to [..., P, Q]. `kind`: "iou", "giou", "diou" or "ciou"."""
+    a, b = boxes1[..., :, None, :], boxes2[..., None, :, :]
+    xp = namespace(a)
+    size = xp.minimum(a[..., 2:], b[..., 2:]) - xp.maximum(a[..., :2], b[..., :2])
+    size = xp.maximum(size, xp.zeros_like(size))
+    intersection = size[..., 0] * size[..., 1]
+    union = area(a) + area(b) - intersection
+    iou = _quotient(intersection, union)
+    if kind == "iou":
+        return iou
+    enclosing = xp.maximum(a[..., 2:], b[..., 2:]) - xp.minimum(a[..., :2], b[..., :2])
+    if kind == "giou":
+        enclosing_area = enclosing[..., 0] * enclosing[..., 1]
+        return iou - _quotient(enclosing_area - union, enclosing_area)
+    distance = (a[..., :2] + a[..., 2:] - b[..., :2] - b[..., 2:]) / 2
+    diou = iou - _quotient((distance * distance).sum(-1), (enclosing * enclosing).sum(-1))
+    if kind == "diou":
+        return diou
+    v = (2 / math.pi * (_proportions(a) - _proportions(b))) ** 2
+    return diou - _quotient(v * v, 1 - iou + v)
+
+
+def _proportions(boxes: Any) -> Any:
+    """The angle whose tangent is width over height."""
+    return namespace(boxes).arctan2(boxes[..., 2] - boxes[..., 0], boxes[..., 3] - boxes[..., 1])
+
+
+def _quotient(numerator: Any, denominator: Any) -> Any:
+    """0 / 0 is 0."""
+    zeros = (numerator == 0) & (denominator == 0)
+    return namespace(numerator).where(zeros, 0.0, numerator / denominator)

@@ -1,0 +1,126 @@
+"""Kernels, grids and scratch memory of greedy suppression, chosen by sizes and dtypes alone."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from typing import NamedTuple
+
+# kernels/records/nms.cuh
+TILE, BLOCK = 1024, 64
+# kernels/detection
+RANK_THREADS = 64  # nms_rank.cu
+PART = 256  # nms_pairs.cuh
+SMALL_MAX, SMALL_WARPS = 1024, 8  # nms_small.cuh
+RESOLVE_WARPS = 32  # nms_resolve.cu: of a block
+WORDS_PER_BLOCK = (2, 4, 6, 8)  # nms_overlap_mask.cu
+# Up to so many pairs all are compared. More boxes, and rotated ones (314 us against 763), are sorted first: that
+# compares fewer.
+MAX_PAIRS = 1 << 28
+_RESIDENT_BLOCKS = {"float32": 4, "float64": 1}  # blocks of nms_overlap_mask.cu on a multiprocessor
+_KEY_BYTES, _RANKED_BOX_BYTES = 24, {"float32": 32, "float64": 56, "Rotated": 64}  # nms_boxes.cuh
+_ALIGNMENT = 256  # bytes
+
+
+class NmsPlan(NamedTuple):
+    offsets: tuple[int, ...]  # in the scratch memory: keys, ranked_boxes, decisions, kept, block_counts of the record
+    scratch_bytes: int
+    words_per_block: int  # of the record
+    launches: tuple[tuple[str, tuple[int, int, int], int], ...]  # kernel, grid, threads
+
+
+_Steps = tuple[tuple[int, ...], int, list[tuple[str, int, int, int]]]  # sizes, words per block; kernel, x, y, threads
+
+
+@functools.lru_cache(1024)
+def plan_nms(samples: int, count: int, compute_type: str, has_classes: bool, multiprocessors: int) -> NmsPlan:
+    """`compute_type`: "float32", "float64" or "Rotated"; `multiprocessors`: of the GPU, 0 for the CPU."""
+    compares_all = multiprocessors > 0 and compute_type != "Rotated"
+    if compares_all and count <= SMALL_MAX:
+        sizes, words_per_block, launches = _small(samples, count, compute_type)
+    elif compares_all and _resolve_blocks(count) <= multiprocessors and samples * count**2 <= MAX_PAIRS:
+        sizes, words_per_block, launches = _all_pairs(samples, count, compute_type, multiprocessors)
+    else:
+        sizes, words_per_block, launches = _sorted(samples, count, compute_type, has_classes)
+    if count >= 1 << 30 or samples * -(-count // TILE) * TILE >= 1 << 31:
+        raise ValueError(
+            f"boxes must be fewer than 2**30 a sample, and 2**31 in all, padded to {TILE}: got {samples} x {count}, "
+            f"which would take {sum(sizes) / 2**30:.0f} GiB of memory beside them"
+        )
+    ends = list(itertools.accumulate(-(-size // _ALIGNMENT) * _ALIGNMENT for size in sizes))
+    named = tuple((f"cuaug::{kernel}", (x, y, 1), threads) for kernel, x, y, threads in launches)
+    return NmsPlan((0, *ends[:-1]), ends[-1], words_per_block, named if multiprocessors else ())
+
+
+def _small(samples: int, count: int, compute_type: str) -> _Steps:
+    """All pairs of a small sample; one block resolves a sample."""
+    words = -(-count // 32)
+    parts = -(-words // SMALL_WARPS)
+    launches = [
+        (f"nms_small_overlap_mask<cuaug::{compute_type}>", parts * words * samples, 1, 32 * SMALL_WARPS),
+        ("nms_small_resolve", samples, 1, 32 * words),
+    ]
+    return (0, samples * count * 4 * words, 0, samples * count * 4 * parts, 0), 0, launches
+
+
+def _all_pairs(samples: int, count: int, compute_type: str, multiprocessors: int) -> _Steps:
+    """All pairs; the blocks that resolve a sample wait for each other, so all of them must be resident."""
+    words, parts = -(-count // 32), -(-count // PART)
+    words_per_block = _words_per_block(words, parts * samples, _RESIDENT_BLOCKS[compute_type] * multiprocessors)
+    launches = [
+        (f"nms_overlap_mask<cuaug::{compute_type}>", parts * -(-words // words_per_block) * samples, 1, PART),
+        ("nms_resolve", _resolve_blocks(count) * samples, 1, 32 * _groups(count) * _resolve_words(count)),
+    ]
+    decisions, kept = _decision_bytes(samples, count), samples * count * 4
+    return (kept * parts, samples * count * 4 * words, decisions, kept, (1 + samples) * 4), words_per_block, launches
+
+
+def _sorted(samples: int, count: int, compute_type: str, has_classes: bool) -> _Steps:
+    """Boxes sorted by class and score; each block follows the decisions of the blocks before it."""
+    blocks, tiles, orders = -(-count // BLOCK), -(-count // TILE), 2 if has_classes else 1
+    launches = [
+        ("nms_sort", tiles * samples, orders, TILE),
+        (f"nms_rank<cuaug::{compute_type}>", tiles * samples * (TILE // RANK_THREADS), 1, RANK_THREADS),
+        (f"nms<cuaug::{compute_type}>", blocks * samples, 1, 256),
+    ]
+    sizes = (
+        orders * samples * tiles * TILE * _KEY_BYTES,
+        samples * count * _RANKED_BOX_BYTES[compute_type],
+        _decision_bytes(samples, count),
+        samples * count * 4,
+        (1 + samples) * 4,
+    )
+    return sizes, 0, launches
+
+
+def _decision_bytes(samples: int, count: int) -> int:
+    return samples * -(-count // BLOCK) * (BLOCK // 32) * 8
+
+
+def _groups(count: int) -> int:
+    """Warps of nms_resolve that resolve one word of 32 boxes: each combines it with 32 words of others."""
+    return -(-count // (32 * 32)) or 1
+
+
+def _resolve_words(count: int) -> int:
+    """Words of 32 boxes of a block of nms_resolve."""
+    return max(RESOLVE_WARPS // _groups(count), 1)
+
+
+def _resolve_blocks(count: int) -> int:
+    """Blocks of nms_resolve for a sample."""
+    words = -(-count // 32)
+    return -(-words // _resolve_words(count))
+
+
+def _words_per_block(words: int, columns: int, resident_blocks: int) -> int:
+    """The choice with the least waves x (words + 1): a block's set-up costs about as much as a word.
+
+    Of equal ones the largest. The grid has `columns` blocks for each run of words.
+    """
+
+    def cost(choice: int) -> tuple[int, int]:
+        waves = -(-columns * -(-words // choice) // resident_blocks)
+        return waves * (choice + 1), -choice
+
+    return min(WORDS_PER_BLOCK, key=cost)

@@ -1,0 +1,104 @@
+"""The arrays of RoI pooling: checks and describes them, and packs them as `cuaug::RoiRecord`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._arrays import convert
+from .._arrays.descriptor import ArrayDescriptor
+from .._arrays.protocol import Library
+from .._arrays.registry import library_of
+from .._program.records import MAX_LEVELS, ROI
+from .box_arrays import FLOATS, KINDS, describe
+from .feature_maps import NULL_MAP, extents, map_fields
+from .roi_options import PoolingOptions
+
+
+class RoiInputs(NamedTuple):
+    maps: Sequence[ArrayDescriptor]  # the levels of features
+    regions: ArrayDescriptor  # [K, 5] or [K, 6]
+    library: Library
+
+
+def join_boxes(boxes: Any) -> Any:
+    """Regions [K, 5] or [K, 6], a sample's index first, of a list with the boxes [L, 4] or [L, 5] of each sample."""
+    if not isinstance(boxes, (list, tuple)):
+        return boxes
+    if not boxes:
+        raise ValueError("boxes must have an entry for each image, got none; for no region pass an array (0, 5)")
+    regions = []
+    for i, sample_boxes in enumerate(boxes):
+        if getattr(sample_boxes, "ndim", 0) != 2 or sample_boxes.shape[1] not in (4, 5):
+            raise ValueError(f"boxes[{i}] must be an array of shape (L, 4), or (L, 5) if rotated")
+        xp = convert.namespace(sample_boxes)
+        regions.append(xp.concatenate([xp.full_like(sample_boxes[:, :1], i), sample_boxes], -1))
+    if len({array.shape[1] for array in regions}) > 1:
+        raise ValueError("boxes must be all upright (L, 4) or all rotated (L, 5)")
+    return convert.namespace(regions[0]).concatenate(regions, 0)
+
+
+def describe_inputs(options: PoolingOptions, levels: Sequence[Any], regions: Any) -> RoiInputs:
+    library, layout, maps = library_of(type(levels[0])), options.layout, list[ArrayDescriptor]()
+    for level in levels:
+        feature_map, level_library = describe("features", level, FLOATS)
+        if len(feature_map.shape) != 4:
+            raise ValueError(f"features must have the axes {layout}, got shape {tuple(feature_map.shape)}")
+        _, channels, height, width = extents(feature_map, layout)
+        if not channels or not 1 <= height < 1 << 30 or not 1 <= width < 1 << 30:
+            raise ValueError(
+                f"features must have channels, rows and columns, got {tuple(feature_map.shape)} as {layout}"
+            )
+        first = maps[0] if maps else feature_map
+        if level_library is not library or (feature_map.device, feature_map.dtype) != (first.device, first.dtype):
+            raise ValueError("features must be of one library, device and dtype at every level")
+        if extents(feature_map, layout)[:2] != extents(first, layout)[:2]:
+            raise ValueError("features must have the same samples and channels at every level")
+        maps.append(feature_map)
+    region_array, region_library = describe("boxes", regions, FLOATS)
+    if region_library is not library or region_array.device != maps[0].device:
+        raise ValueError("boxes must be in the library and on the device of features")
+    allows_rotated = options.kind != "pixels"
+    if len(region_array.shape) != 2 or region_array.shape[1] not in ((5, 6) if allows_rotated else (5,)):
+        shapes = "(K, 5), or (K, 6) if rotated" if allows_rotated else "(K, 5)"
+        raise ValueError(
+            f"boxes must have shape {shapes}, or be a list of one array per image, got {tuple(region_array.shape)}"
+        )
+    if region_array.shape[0] >= 1 << 31:
+        raise ValueError(f"boxes must be fewer than 2**31, got {region_array.shape[0]}")
+    if region_array.device < 0 and region_array.shape[0]:
+        _check_sample_indices(regions, extents(maps[0], layout)[0])
+    return RoiInputs(maps, region_array, region_library)
+
+
+def _check_sample_indices(regions: Any, samples: int) -> None:
+    """Host arrays only; kernels give regions of other samples zeros."""
+    index = convert.host_array("boxes", convert.detach(regions)[:, 0])
+    valid = (index >= 0) & (index < samples) & (index == np.floor(index))
+    if not valid.all():
+        k = int(np.argmin(valid))
+        raise ValueError(f"boxes must name samples 0..{samples - 1} first, got {index[k]} in region {k}")
+
+
+def pack_record(
+    options: PoolingOptions,
+    inputs: RoiInputs,
+    pooled: tuple[int, ...],
+    gradients: Sequence[tuple[int, ...]] | None = None,
+) -> bytes:
+    """`cuaug::RoiRecord`. `pooled` and, in a backward pass, `gradients` of the levels are `map_fields`."""
+    maps, regions, _ = inputs
+    if gradients is None:
+        gradients = [NULL_MAP] * len(maps)
+    fields: list[Any] = []
+    for level, gradient, scale, area in zip(maps, gradients, options.scales, options.min_areas, strict=True):
+        _, _, height, width = extents(level, options.layout)
+        fields += [*map_fields(level, options.layout), *gradient, height, width, scale, area]
+    fields += [0] * 14 * (MAX_LEVELS - len(maps))
+    samples, channels, _, _ = extents(maps[0], options.layout)
+    count, columns = regions.shape
+    fields += [regions.pointer, 0, *regions.strides, KINDS[regions.dtype], *pooled, count]
+    fields += [len(maps), samples, channels, *options.output_size, options.sampling_ratio, options.aligned]
+    return ROI.pack(*fields, columns == 6)

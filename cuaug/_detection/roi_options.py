@@ -1,0 +1,69 @@
+"""The options of RoI pooling, checked."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from .. import _check
+from .._arrays.registry import library_of
+from .._program.records import MAX_LEVELS
+from .feature_maps import AXES
+
+
+class PoolingOptions(NamedTuple):
+    output_size: tuple[int, int]
+    scales: tuple[float, ...]  # of the levels
+    sampling_ratio: int  # 0: about one sample for each pixel
+    aligned: bool
+    kind: str  # "avg" or "max" of roi_align; "pixels": roi_pool
+    layout: str
+    min_areas: tuple[float, ...]  # of the regions of each level
+
+
+def as_lists(features: Any, spatial_scale: Any, output_size: Any) -> tuple[list[Any], list[Any], Any]:
+    """Levels, their scales and the output size (H, W), each of which may be given as one value."""
+    levels = list(features) if isinstance(features, (list, tuple)) else [features]
+    scales = list(spatial_scale) if isinstance(spatial_scale, (list, tuple)) else [spatial_scale]
+    return levels, scales, output_size if isinstance(output_size, (list, tuple)) else (output_size, output_size)
+
+
+def pooling_options(
+    levels: Sequence[Any], output_size: Any, scales: Sequence[Any], sampling_ratio: int, aligned: bool, kind: str,
+    layout: str | None, canonical_size: float, canonical_level: int,
+) -> PoolingOptions:  # fmt: skip
+    if not 1 <= len(levels) <= MAX_LEVELS:
+        raise ValueError(f"features must be one array, or 1 to {MAX_LEVELS} levels, got {len(levels)}")
+    if len(scales) != len(levels):
+        raise ValueError(f"spatial_scale must have an entry for each of {len(levels)} levels, got {len(scales)}")
+    for scale in scales:
+        _check.number("spatial_scale", scale, math.ulp(0))
+    _check.number("canonical_size", canonical_size, math.ulp(0))
+    _check.boolean("aligned", aligned)
+    library = library_of(type(levels[0]))
+    if library is None:
+        raise TypeError(f"features must be an array of torch, cupy, numpy or jax, got {type(levels[0]).__name__}")
+    if layout is None:
+        layout = "NCHW" if library.channels_first else "NHWC"
+    _check.one_of("layout", layout, tuple(AXES))
+    return PoolingOptions(
+        _check.size("output_size", output_size),
+        tuple(float(scale) for scale in scales),
+        max(_check.integer("sampling_ratio", sampling_ratio, -1, (1 << 31) - 1), 0),
+        bool(aligned),
+        kind,
+        layout,
+        _min_areas(scales, canonical_size, _check.integer("canonical_level", canonical_level, 0)),
+    )
+
+
+def _min_areas(scales: Sequence[float], canonical_size: float, canonical_level: int) -> tuple[float, ...]:
+    """The area at which each level begins (Lin et al. 2017, equation 1), with torchvision's epsilon (LevelMapper)."""
+    if len(scales) == 1:
+        return (0.0,)
+    levels = [-math.log2(scale) for scale in scales]
+    if any(not math.isclose(b - a, 1, abs_tol=1e-6) for a, b in itertools.pairwise(levels)):
+        raise ValueError(f"spatial_scale must halve from level to level, got {list(scales)}")
+    return tuple((canonical_size * 2 ** (level - canonical_level - 1e-6)) ** 2 for level in levels)
